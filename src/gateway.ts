@@ -256,17 +256,17 @@ export class Internal
   }
 
   /** An info request of an authenticated socket, at its normal price. */
-  async info(identity: Identity, text: string): Promise<{ status: number; body: string }> {
+  async info(identity: Identity, text: string) {
     const { desk, settings } = gateway(this.env)
     const waitUntil: WaitUntil = (work) => this.ctx.waitUntil(work)
-    const { status, body } = await desk.answer({
+    const { status, body, headers } = await desk.answer({
       identity,
       text,
       requestId: requestId(),
       charging: charging(this.env, settings, waitUntil),
       waitUntil,
     })
-    return { status, body }
+    return { status, body, ignored: headers['x-ignored-fields'] }
   }
 
   /** What a stream wants to know, uncharged: its minutes pay for it. */

@@ -630,7 +630,7 @@ export interface ChannelTypes {
   /** A user's settings, and what each perp DEX says of him. */
   webData3: {
     body: { type: "webData3"; user: string }
-    frame: { channel: "webData3"; data: { userState: { agentAddress: string | null; agentValidUntil: number | null; cumLedger: string; serverTime: number; isVault: boolean; user: string; optOutOfSpotDusting?: boolean | undefined; dexAbstractionEnabled?: boolean | undefined; abstraction?: "unifiedAccount" | "portfolioMargin" | "disabled" | "default" | "dexAbstraction" | (string & {}) | undefined }; perpDexStates: Array<{ totalVaultEquity: string; perpsAtOpenInterestCap?: Array<string> | undefined; leadingVaults?: Array<{ address: string; name: string }> | undefined }> } }
+    frame: { channel: "webData3"; data: { userState: { agentAddress: string | null; agentValidUntil: number | null; cumLedger: string; serverTime: number; isVault: boolean; user: string; optOutOfSpotDusting?: boolean | undefined; dexAbstractionEnabled?: boolean | undefined; abstraction?: "unifiedAccount" | "portfolioMargin" | "disabled" | "dexAbstraction" | (string & {}) | undefined }; perpDexStates: Array<{ totalVaultEquity: string; perpsAtOpenInterestCap?: Array<string> | undefined; leadingVaults?: Array<{ address: string; name: string }> | undefined }> } }
   }
   /** What became of a user's orders. */
   userHistoricalOrders: {

@@ -47,7 +47,8 @@ export function nearestCoin(sent: string, coins: readonly string[]): string | un
   return /^[@#]/.test(wanted) ? undefined : misspelt(wanted, coins, lower)
 }
 
-function folded(name: string): string {
+/** A name, in whichever case and form it is spelled. */
+export function folded(name: string): string {
   return name.toLowerCase().replaceAll(/[-_ .]/g, '')
 }
 

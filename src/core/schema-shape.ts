@@ -11,7 +11,7 @@ export function shapeAt(schema: z.core.$ZodType, value: unknown, path: readonly 
     case 'object': {
       const [name, ...rest] = path
       if (name === undefined) return def.shape
-      const field = def.shape[String(name)]
+      const field = Object.hasOwn(def.shape, name) ? def.shape[String(name)] : undefined
       return field === undefined ? {} : shapeAt(field, valueAt(value, [name]), rest)
     }
     case 'array':

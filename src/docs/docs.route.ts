@@ -1,5 +1,6 @@
-// GET /openapi.json, /asyncapi.json and /graphql/schema.graphql: every surface described for programs. Free, without a key,
-// each built once per isolate, and not sent to who has it. /docs, for people, is files (site/write-docs.node.ts).
+// GET /openapi.json, /openapi/info/<type>.json, /asyncapi.json and /graphql/schema.graphql: every surface described for
+// programs. Free, without a key, each built once per isolate, and not sent to a client that has it. /docs, for people, is
+// files (site/write-docs.node.ts).
 
 import { type Context, Hono } from 'hono'
 import { compressedResponse } from '../edge/compression.client.ts'
@@ -8,7 +9,7 @@ import { CATALOGUE } from '../info/catalogue.ts'
 import { sha256 } from '../key/digest.client.ts'
 import { CHANNELS } from '../stream/catalogue.ts'
 import { asyncApiDocument } from './asyncapi.ts'
-import { openApiDocument } from './openapi.ts'
+import { openApiDocument, typeDocument, typeDocumentPath } from './openapi.ts'
 
 const HEADERS = {
   'cache-control': 'public, max-age=300',
@@ -22,13 +23,17 @@ const TEXT_HEADERS = { ...HEADERS, 'content-type': 'text/plain; charset=utf-8' }
 export function docsRoutes<Env extends object>(operations: readonly Operation[], sdl: string) {
   const app = new Hono<{ Bindings: Env }>()
   const served = (path: string, headers: Record<string, string>, write: () => string) => {
-    let written: Promise<Written> | null = null
-    app.get(path, async (c) => {
-      written ??= tagged(write())
-      return reply(c, headers, await written)
-    })
+    const written = once(write)
+    app.get(path, async (c) => reply(c, headers, await written()))
   }
   served('/openapi.json', JSON_HEADERS, () => JSON.stringify(openApiDocument(CATALOGUE, operations)))
+  const ofTypes = new Map(
+    CATALOGUE.map((query) => [typeDocumentPath(query.type), once(() => JSON.stringify(typeDocument(query)))]),
+  )
+  app.get('/openapi/info/:file', async (c, next) => {
+    const written = ofTypes.get(c.req.path)
+    return written === undefined ? next() : reply(c, JSON_HEADERS, await written())
+  })
   served('/asyncapi.json', JSON_HEADERS, () => JSON.stringify(asyncApiDocument(CHANNELS)))
   served('/graphql/schema.graphql', TEXT_HEADERS, () => sdl)
   return app
@@ -38,6 +43,15 @@ interface Written {
   readonly text: string
   /** A weak one: the text may travel in several encodings. */
   readonly tag: string
+}
+
+/** What is written at the first call, for all. */
+function once(write: () => string): () => Promise<Written> {
+  let written: Promise<Written> | null = null
+  return () => {
+    written ??= tagged(write())
+    return written
+  }
 }
 
 const tagged = async (text: string): Promise<Written> => ({ text, tag: `"${await sha256(text)}"` })

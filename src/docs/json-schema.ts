@@ -11,10 +11,20 @@ export function schemaOf(
   shared: Map<string, unknown>,
   target: 'draft-2020-12' | 'draft-7' = 'draft-2020-12',
 ): Record<string, unknown> {
-  const { $schema: _, $defs, definitions, ...own } = z.toJSONSchema(schema, { io: 'input', target })
+  const {
+    $schema: _,
+    $defs,
+    definitions,
+    ...own
+  } = z.toJSONSchema(schema, { io: 'input', target, override: withoutEnd })
   for (const [name, definition] of Object.entries($defs ?? definitions ?? {}))
     shared.set(name, withSharedRefs(definition))
   return withSharedRefs(own)
+}
+
+/** `maxItems` says that a tuple ends; generators that find `items` too make an array of nothing of it. */
+function withoutEnd({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.prefixItems !== undefined && jsonSchema.items === false) delete jsonSchema.items
 }
 
 function withSharedRefs(value: unknown): Record<string, unknown> {

@@ -49,6 +49,7 @@ export function eventWebhooks(shared: Map<string, unknown>): Json {
     example.type,
     {
       post: {
+        operationId: `on.${example.type}`,
         summary,
         security: [],
         parameters,

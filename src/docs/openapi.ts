@@ -1,5 +1,6 @@
-// The OpenAPI 3.1 document, made of the schemas that requests are parsed with. POST /info has a path per type, told apart
-// by a fragment that no client sends: one path for all could not say which answer belongs to which request.
+// The OpenAPI 3.1 documents, built from the schemas that requests are parsed with. The whole one has `POST /info` once: its body
+// is one of the types, told apart by `type`, and `InfoAnswerByType` says which answer belongs to which. A document of a
+// single type has exactly its request and its answer.
 
 import * as z from 'zod'
 import type { Operation } from '../edge/operation.ts'
@@ -50,93 +51,174 @@ const HEADERS: Readonly<Record<string, string>> = {
   'x-block-height': 'The block that the answer reflects, where known',
   'x-history-from-height': 'Answers from our own history: nothing is missing from this block to `x-block-height`',
   'x-history-from-time': 'The time of that block, Unix milliseconds',
+  'x-ignored-fields': 'Fields of the request that its type does not have, with what was probably meant',
   age: 'Age of a cached answer in seconds',
 }
+
+const INFO = {
+  title: 'Weir',
+  version: '1',
+  license: { name: 'MIT', identifier: 'MIT' },
+}
+const BEARER = {
+  type: 'http',
+  scheme: 'bearer',
+  description: 'An API key (`cqt_…`) or, on the platform, a service key (`cqs_…`)',
+}
+const COMMON = { openapi: '3.1.0', servers: [{ url: '/' }], security: [{ key: [] }] }
+
+/** Where the document of one type is served, as hono and OpenAPI both write it. */
+export const typeDocumentPath = (type: string): string => `/openapi/info/${type}.json`
 
 /** The document of these queries, in the order of their types, and of what the other surfaces have to say. */
 export function openApiDocument(queries: readonly AnyQuery[], operations: readonly Operation[]): Json {
   const schemas = new Map<string, unknown>()
-  const paths = [...queries]
-    .sort((a, b) => (a.type < b.type ? -1 : 1))
-    .map((query): [string, Json] => [`/info#${query.type}`, { post: operation(query, schemas) }])
+  const info = everyType(queries, schemas)
   const others = operationPaths(operations, schemas)
-  const refusal = jsonContent(schemaOf(Refusal, schemas))
   const refusals = operationRefusals(schemas)
   const webhooks = eventWebhooks(schemas)
+  const status = statusOperation(schemas)
   return {
-    openapi: '3.1.0',
+    ...COMMON,
     info: {
-      title: 'Weir',
-      version: '1',
+      ...INFO,
       description:
-        'Every info query is `POST /info`; `type` selects it. The fragments of the paths below only keep the types apart. ' +
-        'Prices and sizes are decimal strings, times are Unix milliseconds. Unknown fields of a request are ignored; ' +
-        'answers may gain fields. The operator’s API refuses unknown fields, and exists where `ADMIN_TOKEN` is set.',
+        'Every info query is `POST /info`; `type` selects it. `InfoAnswerByType` has the schema of the answer to each ' +
+        `type, and \`${typeDocumentPath('<type>')}\` describes one type alone. ` +
+        'Prices and sizes are decimal strings, times are Unix milliseconds. Unknown fields of an info request are ignored ' +
+        'and named in `x-ignored-fields`; answers may gain fields. All other bodies refuse unknown fields, except that of ' +
+        'the status of a pipeline. The operator’s API exists where `ADMIN_TOKEN` is set.',
     },
-    servers: [{ url: '/' }],
-    security: [{ key: [] }],
     paths: {
-      ...Object.fromEntries(paths),
+      '/info': { post: info },
       ...others,
       '/v1/{chain}/history/files/{key}': { get: downloadOperation() },
       '/v1/{chain}': { post: rpcOperation() },
-      '/ws': { get: socketOperation() },
-      '/graphql': { get: graphqlOperation() },
-      '/status': { get: statusOperation(schemas) },
+      '/status': { get: status },
     },
+    // An upgrade is answered with 101, which is no response to a generated client: these are not among the paths.
+    'x-websockets': { '/ws': { get: socketOperation() }, '/graphql': { get: graphqlOperation() } },
     webhooks,
     components: {
       securitySchemes: {
-        key: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'An API key (`cqt_…`) or, on the platform, a service key (`cqs_…`)',
-        },
+        key: BEARER,
         queryKey: { type: 'apiKey', in: 'query', name: 'key', description: 'The same API key, on `/ws` alone' },
         service: { type: 'http', scheme: 'bearer', description: 'A service key (`cqs_…`)' },
         admin: { type: 'http', scheme: 'bearer', description: 'The operator’s `ADMIN_TOKEN`' },
       },
-      headers: Object.fromEntries(Object.entries(HEADERS).map(([name, description]) => [name, header(description)])),
-      responses: {
-        ...Object.fromEntries(
-          Object.entries(INFO_REFUSALS).map(([status, description]) => [status, { description, content: refusal }]),
-        ),
-        ...refusals,
-      },
-      schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
+      ...infoComponents(schemas, refusals),
     },
   }
 }
 
-function operation(query: AnyQuery, schemas: Map<string, unknown>): Json {
+/** The document of one type: a generator that reads it knows the answer of every call. */
+export function typeDocument(query: AnyQuery): Json {
+  const schemas = new Map<string, unknown>()
   const { type, summary, example, request, response } = query
-  return {
+  const post = {
     operationId: type,
     summary,
-    description: `Credits: ${priceText(query)}. Source: ${sourceText(query)}. Freshness: ${freshnessText(query)}.`,
+    description: creditsText(query),
     requestBody: {
       required: true,
-      content: jsonContent(schemaOf(request, schemas), { type, ...example.request }),
+      content: jsonContent({ schema: schemaOf(request, schemas), example: { type, ...example.request } }),
     },
-    responses: {
-      200: {
-        description: 'The answer',
-        headers: Object.fromEntries(Object.keys(HEADERS).map((name) => [name, ref('headers', name)])),
-        content: jsonContent(schemaOf(response, schemas), example.response),
-      },
-      ...Object.fromEntries(Object.keys(INFO_REFUSALS).map((status) => [status, ref('responses', status)])),
-    },
+    responses: infoResponses({ schema: schemaOf(response, schemas), example: example.response }),
+  }
+  return {
+    ...COMMON,
+    info: { ...INFO, title: `Weir: ${type}`, description: summary },
+    paths: { '/info': { post } },
+    components: { securitySchemes: { key: BEARER }, ...infoComponents(schemas) },
   }
 }
 
-function jsonContent(schema: unknown, example?: unknown): Json {
-  return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } }
+/** `POST /info` for every type; its schemas get names, which generators make types of. */
+function everyType(queries: readonly AnyQuery[], schemas: Map<string, unknown>): Json {
+  const sorted = [...queries].sort((a, b) => (a.type < b.type ? -1 : 1))
+  for (const query of sorted) {
+    const description = `${query.summary}. ${creditsText(query)}`
+    schemas.set(requestName(query), { ...schemaOf(query.request, schemas), description })
+    schemas.set(answerName(query), schemaOf(query.response, schemas))
+  }
+  const requests = sorted.map((query) => ref('schemas', requestName(query)))
+  const answers = sorted.map((query) => ref('schemas', answerName(query)))
+  const types = sorted.map(({ type }) => type)
+  const byType = (values: readonly unknown[]) => Object.fromEntries(types.map((type, at) => [type, values[at]]))
+  const examples = (of: (query: AnyQuery) => unknown) => byType(sorted.map((query) => ({ value: of(query) })))
+  schemas.set('InfoRequest', {
+    oneOf: requests,
+    discriminator: { propertyName: 'type', mapping: byType(requests.map(({ $ref }) => $ref)) },
+  })
+  // Several may fit one answer: an empty list is one of many types.
+  schemas.set('InfoAnswer', { anyOf: answers })
+  schemas.set('InfoAnswerByType', {
+    type: 'object',
+    description: 'The answer to each type of request. Never sent: generators make a map of types of it.',
+    properties: byType(answers),
+    required: types,
+  })
+  return {
+    operationId: 'info',
+    tags: ['info'],
+    summary: 'Answers a query; `type` selects it',
+    description: 'The schemas of requests say what each type costs, where it is answered from and how fresh.',
+    requestBody: {
+      required: true,
+      content: jsonContent({
+        schema: ref('schemas', 'InfoRequest'),
+        examples: examples(({ type, example }) => ({ type, ...example.request })),
+      }),
+    },
+    responses: infoResponses({
+      schema: ref('schemas', 'InfoAnswer'),
+      examples: examples(({ example }) => example.response),
+    }),
+  }
+}
+
+const capitalized = (type: string) => type[0]!.toUpperCase() + type.slice(1)
+const requestName = ({ type }: AnyQuery) => `${capitalized(type)}Request`
+const answerName = ({ type }: AnyQuery) => `${capitalized(type)}Answer`
+
+function creditsText(query: AnyQuery): string {
+  return `Credits: ${priceText(query)}. Source: ${sourceText(query)}. Freshness: ${freshnessText(query)}.`
+}
+
+function infoResponses(answer: Json): Json {
+  return {
+    200: {
+      description: 'The answer',
+      headers: Object.fromEntries(Object.keys(HEADERS).map((name) => [name, ref('headers', name)])),
+      content: jsonContent(answer),
+    },
+    ...Object.fromEntries(Object.keys(INFO_REFUSALS).map((status) => [status, ref('responses', status)])),
+  }
+}
+
+/** What the operations of info refer to, with the schemas that were collected until now. */
+function infoComponents(schemas: Map<string, unknown>, responses: Json = {}): Json {
+  const content = jsonContent({ schema: schemaOf(Refusal, schemas) })
+  return {
+    headers: Object.fromEntries(Object.entries(HEADERS).map(([name, description]) => [name, header(description)])),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(INFO_REFUSALS).map(([status, description]) => [status, { description, content }]),
+      ),
+      ...responses,
+    },
+    schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
+  }
+}
+
+function jsonContent(media: Json): Json {
+  return { 'application/json': media }
 }
 
 function header(description: string): Json {
   return { description, schema: { type: 'string' } }
 }
 
-function ref(kind: 'headers' | 'responses', name: string): Json {
+function ref(kind: 'headers' | 'responses' | 'schemas', name: string) {
   return { $ref: `#/components/${kind}/${name}` }
 }

@@ -10,6 +10,7 @@ const EXPOSED_HEADERS = [
   'x-block-height',
   'x-history-from-height',
   'x-history-from-time',
+  'x-ignored-fields',
   'age',
   'content-range',
   'retry-after',

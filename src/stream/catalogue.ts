@@ -98,6 +98,22 @@ export function readBody(sent: { readonly type: string }): Result<Wanted, Issue>
     return err({ path: 'type', message: `unknown subscription type: use one of ${types.join(', ')}${question}` })
   }
   const body = parseWith<unknown>(channel.request, sent)
-  if (!body.ok) return err({ ...body.error[0], path: body.error[0].path || 'subscription' })
+  if (!body.ok) return err(ofFrame(body.error[0]))
   return ok({ source: channel.source, channel, body: body.value } as Wanted)
+}
+
+/** Fields of a subscribe frame that stand beside the body, by where they are sent. */
+const BESIDE: ReadonlyMap<string, string> = new Map([
+  ...['method', 'meta', 'fromBlock', 'replay'].map((name) => [name, 'beside "subscription"'] as const),
+  ...['fromTime', 'toTime', 'toBlock', 'speed'].map(
+    (name) => [name, 'inside "replay", which stands beside "subscription"'] as const,
+  ),
+])
+
+/** What is wrong with a body, in the frame that holds it. */
+function ofFrame({ path, message }: Issue): Issue {
+  const place = BESIDE.get(path)
+  return place === undefined
+    ? { path: path || 'subscription', message }
+    : { path, message: `does not belong here: send it ${place}` }
 }

@@ -56,7 +56,7 @@ export function staleFrame(ms: number): string {
 export const FRESH_FRAME = notificationFrame('Blocks come again.', 'fresh')
 
 /** A remark, on the public server’s channel for remarks. `code` tells a program. */
-export function notificationFrame(text: string, code?: 'stale' | 'fresh'): string {
+export function notificationFrame(text: string, code?: 'stale' | 'fresh' | 'ignored_field'): string {
   return JSON.stringify({ channel: 'notification', data: { notification: text }, code })
 }
 

@@ -18,10 +18,17 @@ const MOST_ANSWERS = 32
 /** Of a gateway that hangs; a source that does is given up sooner. */
 const ANSWER_MS = 30_000
 
+interface InfoAnswer {
+  readonly status: number
+  readonly body: string
+  /** Fields of the request that were ignored, where there are some. */
+  readonly ignored?: string | undefined
+}
+
 /** The gateway as a relay reaches it: entry point `Internal` of the gateway Worker. */
 export interface GatewayInternal {
   /** Answers the JSON body of an info request; authenticated already, charged there. */
-  info(identity: Identity, body: string): Promise<{ readonly status: number; readonly body: string }>
+  info(identity: Identity, body: string): Promise<InfoAnswer>
   /** The answer to an info request of a stream, whose minutes pay for it; null where it cannot be had now. */
   read(type: string, request: Readonly<Record<string, unknown>>): Promise<PastAnswer | null>
 }
@@ -53,23 +60,29 @@ export function inTurn(gateway: Pick<GatewayInternal, 'info'>): Pick<GatewayInte
   }
 }
 
-/** Sends the answer, or a `post` of type error, in the public server's shape. Never throws. */
+/**
+ * Sends the answer, or a `post` of type error, in the public server's shape. Resolves to what was ignored of the payload, if
+ * something was. Never throws.
+ */
 export async function answerPost(
   connection: Connection,
   frame: PostFrame,
   gateway: Pick<GatewayInternal, 'info'>,
-): Promise<void> {
+): Promise<string | null> {
   const { id, request } = frame
   if (request.type !== 'info') {
     const how = '{"type":"info","payload":{"type":"allMids"}}'
-    return connection.send(postErrorFrame(id, `400: request.type: only "info" is served here, such as ${how}`))
+    connection.send(postErrorFrame(id, `400: request.type: only "info" is served here, such as ${how}`))
+    return null
   }
   if (!connection.identity.products.includes('info')) {
-    return connection.send(postErrorFrame(id, `403: ${failureMessage(notForProduct('info'))}`))
+    connection.send(postErrorFrame(id, `403: ${failureMessage(notForProduct('info'))}`))
+    return null
   }
   if (connection.posts >= MAX_POSTS_IN_FLIGHT) {
     const hint = 'too many pending post requests'
-    return connection.send(failureFrame({ kind: 'rate_limited', retryAfterMs: 0, hint }, frame))
+    connection.send(failureFrame({ kind: 'rate_limited', retryAfterMs: 0, hint }, frame))
+    return null
   }
   connection.posts++
   try {
@@ -77,8 +90,10 @@ export async function answerPost(
     const type = (request.payload as { type?: unknown } | null)?.type
     if (answer.status >= 200 && answer.status < 300) connection.send(postFrame(id, String(type), answer.body))
     else connection.send(postErrorFrame(id, `${answer.status}: ${reasonOf(answer.body)}`))
+    return answer.ignored ?? null
   } catch {
     connection.send(postErrorFrame(id, '503: the request could not be answered: retry with backoff'))
+    return null
   } finally {
     connection.posts--
   }

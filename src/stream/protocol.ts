@@ -1,18 +1,9 @@
-// Frames that a client sends on /ws: bounds, grammar, and the public server's words when one is refused.
-// Law: nothing of a refused frame takes effect, and a refusal names the field and the fix. Unknown fields are ignored, as
-// those of an info request are.
+// Frames that a client sends on /ws: their size and their forms. client-frame.ts reads one.
 
 import * as z from 'zod'
-import type { Issue } from '../core/failure.ts'
-import { isDeeperThan } from '../core/json.ts'
-import type { Result } from '../core/result.ts'
-import { err } from '../core/result.ts'
-import { parseWith } from '../core/schema-words.ts'
 import { Height, Millis } from '../feed/block.ts'
-import { invalidRequest } from './frames.ts'
 
 export const UP_FRAME_MAX_BYTES = 64 * 1024
-const MAX_DEPTH = 32
 
 /** Passed on as the very value that was sent: its key order is echoed. */
 const subscription = z.custom<{ readonly type: string }>(
@@ -28,7 +19,7 @@ const FROM = { fromTime: Millis.optional(), fromBlock: Height.optional() }
 const ONE_FROM = 'send exactly one of fromTime (Unix milliseconds) and fromBlock (a height)'
 const SPEED = 'must be 1 to 300, or "max"'
 /** What is played of the past; strict, because a misspelt end would play, and cost, without one. */
-const ReplayRange = z
+export const ReplayRange = z
   .strictObject({
     ...FROM,
     toTime: Millis.optional(),
@@ -70,9 +61,13 @@ export const ReplayFrame = z
       context.addIssue({ code: 'custom', path, message: 'valid only with action "seek": leave it out' })
     }
   })
-const UpFrame = z.discriminatedUnion('method', [PingFrame, SubscribeFrame, UnsubscribeFrame, PostFrame, ReplayFrame], {
-  error: 'must be subscribe, unsubscribe, ping, post or replay',
-})
+export const UpFrame = z.discriminatedUnion(
+  'method',
+  [PingFrame, SubscribeFrame, UnsubscribeFrame, PostFrame, ReplayFrame],
+  {
+    error: 'must be subscribe, unsubscribe, ping, post or replay',
+  },
+)
 export type UpFrame = z.infer<typeof UpFrame>
 export type SubscribeFrame = z.infer<typeof SubscribeFrame>
 export type UnsubscribeFrame = z.infer<typeof UnsubscribeFrame>
@@ -84,33 +79,6 @@ export function isTooLarge(message: string | ArrayBuffer): boolean {
   if (typeof message !== 'string') return message.byteLength > UP_FRAME_MAX_BYTES
   // Units are at most bytes, so the cheap test can only let too much through to the exact one.
   return message.length > UP_FRAME_MAX_BYTES || byteLength(message) > UP_FRAME_MAX_BYTES
-}
-
-/** A frame that is not too large, or the text of the error frame that answers it. */
-export function parseUpFrame(text: string): Result<UpFrame, string> {
-  if (isDeeperThan(text, MAX_DEPTH)) {
-    return err(refusal(text, { path: 'frame', message: `nested deeper than ${MAX_DEPTH}` }))
-  }
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return err(refusal(text, { path: 'frame', message: 'not valid JSON' }))
-  }
-  const parsed = parseWith(UpFrame, value)
-  return parsed.ok ? parsed : err(refusal(text, parsed.error[0], postIdOf(value)))
-}
-
-/** Error frame for what cannot be read at all: a binary frame, or a text that is no request. */
-export function refusal(sent: string, issue: Issue, postId: number | null = null): string {
-  const where = issue.path || 'frame'
-  const code = where === 'frame' ? 'invalid_json' : 'invalid_request'
-  return invalidRequest(sent, `${where}: ${issue.message}`, code, postId)
-}
-
-function postIdOf(value: unknown): number | null {
-  const { method, id } = Object(value) as { method?: unknown; id?: unknown }
-  return method === 'post' && Number.isSafeInteger(id) ? (id as number) : null
 }
 
 const encoder = new TextEncoder()

@@ -16,7 +16,7 @@ export const ErrorFrame = z.object({ channel: z.literal('error'), data: z.string
 export const Notification = z.object({
   channel: z.literal('notification'),
   data: z.object({ notification: z.string() }),
-  code: z.enum(['stale', 'fresh']).or(z.string()).optional(),
+  code: z.enum(['stale', 'fresh', 'ignored_field']).or(z.string()).optional(),
 })
 /**
  * With a `nonce` where the ping had one: the next ping returns it. `block_height`: of the last block whose events were

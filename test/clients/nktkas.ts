@@ -111,10 +111,15 @@ type Plain<T> = { -readonly [Key in keyof T]: Plain<T[Key]> }
 declare const plain: <const T>(value: T) => Plain<T>
 `.split('\n')
 
-/** What its types say against values, by the name of the type. */
+/** A type whose values may have no field that it does not know. */
+export const exactly = (type: string) => `${type} exactly`
+
+/** What its types say against values, by the name of the type; a name of `exactly` allows no unknown field. */
 export async function typeErrors(values: readonly (readonly [type: string, value: unknown])[]) {
-  const lines = values.map(([type, value], at) => {
+  const lines = values.map(([name, value], at) => {
     const text = JSON.stringify(value, cut)
+    const [type, isExact] = name.split(' ')
+    if (isExact) return `export const t${at}: ${type} = ${text}`
     return `const v${at} = plain(${text}); export const t${at}: ${type} = v${at}`
   })
   writeFileSync(join(PLACE, 'values.ts'), [...HEAD, ...lines].join('\n'))

@@ -39,7 +39,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 describe('every route with every method', () => {
   type Form = 'info' | 'rest' | 'rpc'
-  const PUBLIC = ['/', '/status', '/openapi.json', '/graphql/schema.graphql'] as const
+  const PUBLIC = ['/', '/status', '/openapi.json', '/openapi/info/meta.json', '/graphql/schema.graphql'] as const
   const DATA = ['/v1/hyperliquid/history/cost', '/v1/hyperliquid/history/files/archive/x.gz'] as const
   const KEYED = ['/platform/usage', '/platform/usage/', '/platform/key', '/platform/key/', ...DATA] as const
   const ROUTES: readonly (readonly [path: string, methods: readonly string[], form: Form])[] = [

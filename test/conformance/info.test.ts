@@ -64,10 +64,18 @@ it.each(
   expect(await reply.json()).toMatchObject({ code: 'unavailable' })
 })
 
-it('GET /openapi.json describes every type, without a key', async () => {
-  const { paths } = (await (await fetch(`${world.url}/openapi.json`)).json()) as { paths: object }
-  const described = Object.keys(paths).filter((path) => path.startsWith('/info#'))
-  expect(described).toEqual(CATALOGUE.map(({ type }) => `/info#${type}`).sort())
+it('GET /openapi.json describes every type, and a document each of them alone, without a key', async () => {
+  const { components } = (await (await fetch(`${world.url}/openapi.json`)).json()) as {
+    components: { schemas: { InfoRequest: { discriminator: { mapping: object } } } }
+  }
+  const types = CATALOGUE.map(({ type }) => type).sort()
+  expect(Object.keys(components.schemas.InfoRequest.discriminator.mapping)).toEqual(types)
+  const one = await fetch(`${world.url}/openapi/info/l2Book.json`)
+  expect([one.status, await one.json()]).toMatchObject([
+    200,
+    { paths: { '/info': { post: { operationId: 'l2Book' } } } },
+  ])
+  expect((await fetch(`${world.url}/openapi/info/none.json`)).status).toBe(404)
 })
 
 describe.each(WIRES)('%s answers', (name, wire, isAbsent) => {

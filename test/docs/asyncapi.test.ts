@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { asyncApiDocument } from '../../src/docs/asyncapi.ts'
 import { docsRoutes } from '../../src/docs/docs.route.ts'
 import { CHANNELS } from '../../src/stream/catalogue.ts'
-import { parseUpFrame } from '../../src/stream/protocol.ts'
+import { readFrame } from '../../src/stream/client-frame.ts'
 
 interface Message {
   readonly payload: { readonly properties: Readonly<Record<string, unknown>> }
@@ -52,7 +52,7 @@ describe('asyncapi.json', () => {
 
   it('gives an example of every frame of a client that the gateway takes', () => {
     expect(sent.length).toBe(CHANNELS.length + 4)
-    for (const name of sent) expect(parseUpFrame(JSON.stringify(exampleOf(name))).ok, name).toBe(true)
+    for (const name of sent) expect(readFrame(JSON.stringify(exampleOf(name))).ok, name).toBe(true)
   })
 
   it('has no message that nobody sends', () => {

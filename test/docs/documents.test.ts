@@ -8,57 +8,108 @@ import { infoTable } from '../../scripts/info-table.ts'
 import { withPart } from '../../scripts/marked.ts'
 import { LowBalanceEvent, lowBalanceBody, TestEvent, testBody } from '../../src/credit/webhooks/webhook.ts'
 import { docsRoutes } from '../../src/docs/docs.route.ts'
-import { openApiDocument } from '../../src/docs/openapi.ts'
+import { openApiDocument, typeDocument, typeDocumentPath } from '../../src/docs/openapi.ts'
 import { EVENTS } from '../../src/docs/openapi-webhooks.ts'
-import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
+import { CATALOGUE } from '../../src/info/catalogue.ts'
 import { ENDPOINTS } from '../../src/platform/catalogue.ts'
 import { CHANNELS } from '../../src/stream/catalogue.ts'
 
-interface Content {
-  readonly 'application/json': { readonly schema: object; readonly example: unknown }
+interface Operation {
+  readonly operationId?: string
+  readonly description: string
+  readonly requestBody: { readonly content: { readonly 'application/json': object } }
+  readonly responses: Readonly<Record<string, { readonly content: { readonly 'application/json': object } }>>
 }
+type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
 interface Document {
   readonly openapi: string
-  readonly paths: Readonly<
-    Record<
-      string,
-      {
-        readonly post: {
-          readonly description: string
-          readonly requestBody: { readonly content: Content }
-          readonly responses: Readonly<Record<string, { readonly content: Content }>>
-        }
-      }
-    >
-  >
+  readonly info: object
+  readonly paths: Paths
+  readonly webhooks: Paths
+  readonly 'x-websockets': Paths
+  readonly components: { readonly schemas: Readonly<Record<string, { readonly description: string }>> }
 }
 
 const document = openApiDocument(CATALOGUE, ENDPOINTS) as unknown as Document
-const infoPaths = Object.entries(document.paths).filter(([path]) => path.startsWith('/info#'))
+const { schemas } = document.components
+const TYPES = CATALOGUE.map(({ type }) => type).sort()
+const ofTypes = CATALOGUE.map((query) => [query, typeDocument(query) as unknown as Document] as const)
+const documents = [document, ...ofTypes.map(([, one]) => one)]
+const operationsOf = ({ paths, webhooks = {} }: Document) =>
+  [paths, webhooks].flatMap((by) => Object.values(by).flatMap((methods) => Object.values(methods)))
+const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+const nameOf = (type: string) => type[0]!.toUpperCase() + type.slice(1)
+const byType = (value: (type: string) => unknown) => Object.fromEntries(TYPES.map((type) => [type, value(type)]))
 
 describe('openapi.json', () => {
-  it('has a path per type with a request and an answer that fit', () => {
+  it('has POST /info once, with a request and an answer of every type', () => {
     expect(document.openapi).toBe('3.1.0')
-    expect(infoPaths.map(([path]) => path)).toEqual(CATALOGUE.map(({ type }) => `/info#${type}`).sort())
-    for (const [path, { post }] of infoPaths) {
-      const query = queryOf(path.slice('/info#'.length))!
-      query.request.parse(post.requestBody.content['application/json'].example)
-      query.response.parse(post.responses[200]!.content['application/json'].example)
-      expect(post.requestBody.content['application/json'].schema).toMatchObject({
-        properties: { type: { const: query.type } },
-      })
-      expect(Object.keys(post.responses)).toEqual(expect.arrayContaining(['401', '402', '422', '502']))
+    const { post } = document.paths['/info']!
+    const requests = byType((type) => refTo(`${nameOf(type)}Request`).$ref)
+    expect(schemas.InfoRequest).toEqual({
+      oneOf: TYPES.map((type) => refTo(`${nameOf(type)}Request`)),
+      discriminator: { propertyName: 'type', mapping: requests },
+    })
+    expect(schemas.InfoAnswer).toEqual({ anyOf: TYPES.map((type) => refTo(`${nameOf(type)}Answer`)) })
+    expect(schemas.InfoAnswerByType).toMatchObject({ properties: byType((type) => refTo(`${nameOf(type)}Answer`)) })
+    for (const type of TYPES) {
+      const request = { properties: { type: { const: type } }, required: expect.arrayContaining(['type']) }
+      expect(schemas[`${nameOf(type)}Request`]).toMatchObject(request)
+      expect(schemas[`${nameOf(type)}Answer`], type).toBeDefined()
     }
+    const [asked, answered] = [post!.requestBody, post!.responses[200]!].map(
+      ({ content }) => content['application/json'] as { examples: Readonly<Record<string, { value: unknown }>> },
+    )
+    for (const { type, request, response } of CATALOGUE) {
+      request.parse(asked!.examples[type]!.value)
+      response.parse(answered!.examples[type]!.value)
+    }
+    expect(Object.keys(post!.responses)).toEqual(expect.arrayContaining(['401', '402', '422', '502']))
+  })
+
+  it('describes each type alone elsewhere, with its own answer', async () => {
+    const routes = docsRoutes(ENDPOINTS, '')
+    for (const [{ type, request, response, example }, one] of ofTypes) {
+      const { post } = one.paths['/info']!
+      expect(post).toMatchObject({
+        operationId: type,
+        requestBody: { content: { 'application/json': { schema: { properties: { type: { const: type } } } } } },
+        responses: { 200: { content: { 'application/json': { example: example.response } } } },
+      })
+      const { example: asked } = post!.requestBody.content['application/json'] as { example?: unknown }
+      request.parse(asked)
+      response.parse(example.response)
+      const answer = await routes.request(typeDocumentPath(type))
+      expect([answer.status, await answer.json()]).toEqual([200, one])
+    }
+    for (const path of ['/openapi/info/none.json', '/openapi/info/meta', '/openapi/info/toString.json'])
+      expect((await routes.request(path)).status).toBe(404)
+  })
+
+  it('is what generators take: paths without a fragment, and operations with an id of their own and a 2xx', () => {
+    for (const one of documents) {
+      expect(one.info).toMatchObject({ license: { name: 'MIT', identifier: 'MIT' } })
+      expect(Object.keys(one.paths).filter((path) => /[#?]/.test(path))).toEqual([])
+      const ids = operationsOf(one).map(({ operationId }) => operationId)
+      expect(ids.filter((id, at) => id === undefined || ids.indexOf(id) !== at)).toEqual([])
+      const noSuccess = operationsOf(one).filter(({ responses }) => !Object.keys(responses).some((s) => /^2/.test(s)))
+      expect(noSuccess.map(({ operationId }) => operationId)).toEqual([])
+      // Such a tuple is an array of nothing to some.
+      expect(JSON.stringify(one)).not.toContain('"items":false')
+    }
+    expect(Object.keys(schemas).filter((name) => !/^[A-Za-z]\w*$/.test(name))).toEqual([])
+    const folded = Object.keys(schemas).map((name) => name.toLowerCase())
+    expect(new Set(folded).size).toBe(folded.length)
   })
 
   it('says what a query costs', () => {
-    const costOf = (type: string) => document.paths[`/info#${type}`]!.post.description.split('. ')[0]
-    expect(costOf('meta')).toBe('Credits: 1')
-    expect(costOf('clearinghouseState')).toBe('Credits: 1, 10 flat for `dex` `*` or `ALL_DEXES`')
+    const costOf = (name: string) => /(Credits: .*?)\. /.exec(schemas[`${name}Request`]!.description)![1]
+    expect(costOf('Meta')).toBe('Credits: 1')
+    expect(costOf('ClearinghouseState')).toBe('Credits: 1, 10 flat for `dex` `*` or `ALL_DEXES`')
   })
 
   it('lets answers gain fields', () => {
-    expect(JSON.stringify(infoPaths)).not.toContain('"additionalProperties":false')
+    expect(JSON.stringify(documents.slice(1))).not.toContain('"additionalProperties":false')
     for (const { answers } of ENDPOINTS) {
       for (const { schema } of Object.values(answers)) {
         expect(JSON.stringify(z.toJSONSchema(schema, { io: 'input' }))).not.toContain('"additionalProperties":false')
@@ -67,31 +118,34 @@ describe('openapi.json', () => {
   })
 
   it('refers to nothing that it does not hold', () => {
-    const refs = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref!)
-    expect(refs.length).toBeGreaterThan(500)
-    const found = (ref: string) =>
-      ref
-        .slice('#/'.length)
-        .split('/')
-        .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], document)
-    expect(refs.filter((ref) => !ref.startsWith('#/components/') || found(ref) === undefined)).toEqual([])
+    for (const one of documents) {
+      const refs = [...JSON.stringify(one).matchAll(/"(#\/[^"]+)"/g)].map(([, ref]) => ref!)
+      expect(refs.length).toBeGreaterThan(10)
+      const found = (ref: string) =>
+        ref
+          .slice('#/'.length)
+          .split('/')
+          .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], one)
+      expect(refs.filter((ref) => !ref.startsWith('#/components/') || found(ref) === undefined)).toEqual([])
+    }
   })
 
-  it('says how the WebSocket is opened, and with what it is refused', () => {
-    const { get } = document.paths['/ws'] as unknown as {
+  it('says beside the paths how sockets are opened, and with what they are refused', () => {
+    const { get } = document['x-websockets']['/ws'] as unknown as {
       get: { parameters: { name: string; in: string }[]; responses: Record<string, { $ref?: string }> }
     }
     expect(get.parameters).toMatchObject([{ name: 'key', in: 'query' }])
     expect(Object.keys(get.responses)).toEqual(['101', '401', '402', '403', '422', '429', '503'])
     for (const [status, { $ref }] of Object.entries(get.responses).slice(1))
       expect($ref).toBe(`#/components/responses/${status}`)
+    expect(Object.keys(document['x-websockets'])).toEqual(['/ws', '/graphql'])
   })
 
   it('has the events that are sent to webhooks, each with an example that fits', () => {
-    const { webhooks } = document as unknown as { webhooks: Record<string, { post: { requestBody: unknown } }> }
+    const { webhooks } = document
     expect(Object.keys(webhooks)).toEqual(['credits.low', 'test'])
     for (const { schema, example } of EVENTS) {
-      expect(webhooks[example.type]!.post.requestBody).toMatchObject({ content: { 'application/json': { example } } })
+      expect(webhooks[example.type]!.post!.requestBody).toMatchObject({ content: { 'application/json': { example } } })
       expect(schema.parse(example)).toEqual(example)
     }
     const low = { id: 'evt_1', account: 'a', threshold: '0', leftMicro: 1, mostMicro: 2, createdMs: 3 }
@@ -118,7 +172,7 @@ describe('what is served for programs', () => {
     expect([status, headers.get('content-type'), text]).toEqual([200, 'text/plain; charset=utf-8', SDL])
   })
 
-  it.each(['/openapi.json', '/asyncapi.json', '/graphql/schema.graphql'])(
+  it.each(['/openapi.json', '/openapi/info/l2Book.json', '/asyncapi.json', '/graphql/schema.graphql'])(
     '%s is not sent again to who has it',
     async (path) => {
       const { headers, text } = await asked(path)
@@ -133,7 +187,7 @@ describe('what is served for programs', () => {
       }
       expect((await asked(path, { 'if-none-match': 'W/"other"' })).text).toBe(text)
       expect((await docsRoutes([], 'type Other').request(path)).headers.get('etag') === etag).toBe(
-        path === '/asyncapi.json',
+        ['/openapi/info/l2Book.json', '/asyncapi.json'].includes(path),
       )
     },
   )

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { parse, validate } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import type * as z from 'zod'
+import { typeDocumentPath } from '../../src/docs/openapi.ts'
 import { DOCUMENTS } from '../../src/docs/site/documents.ts'
 import { endpointMeanings, examplePath, QUERY_EXAMPLES } from '../../src/docs/site/endpoint-pages.ts'
 import { fieldRows, nameIn } from '../../src/docs/site/field-table.ts'
@@ -33,6 +34,7 @@ const ELSEWHERE = [
   '/live',
   '/console',
   '/llms.txt',
+  ...CATALOGUE.map(({ type }) => typeDocumentPath(type)),
 ]
 const LOADED = ['/assets/docs.css', '/assets/docs.js', '/icon.svg']
 

@@ -150,3 +150,25 @@ it('no two requests that mean different things share a key', () => {
   // The key holds the whole request: two sets of fields cannot run into each other.
   for (const key of keys) expect(JSON.stringify(JSON.parse(key))).toBe(key)
 })
+
+it.each([
+  [{ type: 'meta', dex: 'xyz' }, null],
+  [{ type: 'meta', dex: null }, null],
+  [{ type: 'meta', Dex: 'xyz' }, 'Dex (did you mean dex?)'],
+  [{ type: 'clearinghouseState', user: USER, symbol: 'BTC', note: 1 }, 'symbol, note'],
+  [
+    { type: 'candleSnapshot', req: { coin: 'BTC', interval: '1m', startTime: 0, end: 5 } },
+    'req.end (did you mean req.endTime?)',
+  ],
+  [{ type: 'meta', 'a b\n\u00e9': 1 }, 'a?b??'],
+])('of the fields of %j these are ignored: %s', (body, ignored) => {
+  expect(readCall(JSON.stringify(body))).toMatchObject({ ok: true, value: { ignored } })
+})
+
+it('names few of many ignored fields, and takes no example of a type for one', () => {
+  const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`${'x'.repeat(30)}${i}`, 1]))
+  const call = readCall(JSON.stringify({ type: 'meta', ...many }))
+  expect(call.ok && call.value.ignored!.length).toBeLessThan(16 * 70)
+  for (const { type, example } of CATALOGUE)
+    expect(readCall(JSON.stringify({ type, ...example.request })), type).toMatchObject({ value: { ignored: null } })
+})

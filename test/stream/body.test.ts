@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
 import { canonicalJson } from '../../src/core/canonical-json.ts'
+import { shapeAt } from '../../src/core/schema-shape.ts'
+import { CATALOGUE } from '../../src/info/catalogue.ts'
 import { readBody } from '../../src/stream/catalogue.ts'
+import { INFO_FIELDS, readFrame } from '../../src/stream/client-frame.ts'
 import { alreadySubscribed, alreadyUnsubscribed, invalidSubscription } from '../../src/stream/frames.ts'
-import { isTooLarge, parseUpFrame, UP_FRAME_MAX_BYTES } from '../../src/stream/protocol.ts'
+import { isTooLarge, UP_FRAME_MAX_BYTES } from '../../src/stream/protocol.ts'
 
 const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
 const MIXED = '0xAbCdEf0123456789aBcDeF0123456789abcdef01'
@@ -96,18 +99,105 @@ test('identity is the exact JSON value: key order is nothing, everything else co
 })
 
 const errorOf = (text: string) => {
-  const parsed = parseUpFrame(text)
+  const parsed = readFrame(text)
   if (parsed.ok) throw new Error('accepted')
   return JSON.parse(parsed.error) as { channel: string; data: string; code: string }
 }
 
+const accepted = (text: string) => {
+  const read = readFrame(text)
+  if (!read.ok) throw new Error(read.error)
+  return read.value
+}
+
 test('frames are accepted as sent', () => {
-  expect(parseUpFrame('{"method":"ping"}')).toEqual({ ok: true, value: { method: 'ping' } })
-  const more = parseUpFrame('{"method":"subscribe","subscription":{"type":"trades","coin":"BTC"},"foo":1}')
-  expect(more).toEqual({ ok: true, value: { method: 'subscribe', subscription: { type: 'trades', coin: 'BTC' } } })
-  const subscribe = parseUpFrame('{"subscription":{"coin":"BTC","type":"allFills"},"method":"subscribe","meta":true}')
-  if (!subscribe.ok || subscribe.value.method !== 'subscribe') throw new Error('refused')
-  expect(JSON.stringify(subscribe.value.subscription)).toBe('{"coin":"BTC","type":"allFills"}')
+  expect(accepted('{"method":"ping"}')).toEqual({ frame: { method: 'ping' }, ignored: null })
+  const { frame } = accepted('{"subscription":{"coin":"BTC","type":"allFills"},"method":"subscribe","meta":true}')
+  if (frame.method !== 'subscribe') throw new Error('another frame')
+  expect(JSON.stringify(frame.subscription)).toBe('{"coin":"BTC","type":"allFills"}')
+})
+
+/** What SDKs take for the echo of what they sent: they parse it unguarded. */
+const echoIn = (text: string) => JSON.parse(text.match(/{.*}/)?.[0] ?? 'null') as unknown
+
+const SUBSCRIPTION = { type: 'trades', coin: 'BTC' }
+const REQUEST = { type: 'info', payload: { type: 'meta' } }
+
+// WS-7
+test.each([
+  [
+    { method: 'subscribe', subscription: SUBSCRIPTION, foo: 1 },
+    'Unknown fields of a subscribe frame were ignored: "foo". ',
+  ],
+  [{ method: 'subscribe', subscription: SUBSCRIPTION, id: 1, type: 'trades' }, 'ignored: "id", "type". '],
+  [{ method: 'subscribe', subscription: SUBSCRIPTION, fromBlok: 7 }, '"fromBlok" (did you mean "fromBlock"?). '],
+  [{ method: 'unsubscribe', subscription: SUBSCRIPTION, meta: true }, 'an unsubscribe frame were ignored: "meta". '],
+  [{ method: 'ping', id: 7 }, 'a ping frame were ignored: "id". '],
+  [
+    { method: 'post', id: 7, request: { ...REQUEST, tag: 1 }, tag: 2 },
+    'a post frame were ignored: "tag", "request.tag". ',
+  ],
+  [{ method: 'replay', action: 'pause', subscription: SUBSCRIPTION, id: 1 }, 'a replay frame were ignored: "id". '],
+])('an unknown field that means nothing elsewhere is ignored, and named: %#', (sent, text) => {
+  const { ignored } = accepted(JSON.stringify(sent))
+  expect(ignored).toContain(text)
+})
+
+// WS-7
+test('of many unknown fields a few are named, and of each the beginning', () => {
+  const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`${'x'.repeat(100)}${i}`, i]))
+  const { ignored } = accepted(JSON.stringify({ method: 'subscribe', subscription: SUBSCRIPTION, ...many }))
+  expect(ignored!.length).toBeLessThan(16 * 70 + 100)
+  expect(accepted('{"method":"ping","__proto__":1}').ignored).toContain('"__proto__"')
+})
+
+const subscribe = (beside: object) => ({ method: 'subscribe', subscription: SUBSCRIPTION, ...beside })
+const HERE = 'does not belong here: send it as '
+// WS-7
+test.each<[object, string]>([
+  ...['coin', 'dex', 'user', 'users', 'addresses', 'interval', 'marketTypes', 'nSigFigs', 'mantissa', 'builder'].map(
+    (name) => [subscribe({ [name]: 'x' }), `${name}: ${HERE}"${name}" inside "subscription"`] as [object, string],
+  ),
+  [subscribe({ DEX: 'xyz' }), `DEX: ${HERE}"dex" inside "subscription"`],
+  [subscribe({ id: 1, n_sig_figs: 5 }), `n_sig_figs: ${HERE}"nSigFigs" inside "subscription"`],
+  [subscribe({ speed: 2 }), `speed: ${HERE}"speed" inside "replay"`],
+  [subscribe({ fromTime: 2 }), `fromTime: ${HERE}"fromTime" inside "replay"`],
+  [subscribe({ from_block: 2 }), 'from_block: unknown field; did you mean "fromBlock"?'],
+  [{ ...subscribe({ dex: 'xyz' }), method: 'unsubscribe' }, `dex: ${HERE}"dex" inside "subscription"`],
+  [{ ...subscribe({ coin: 'ETH', action: 'pause' }), method: 'replay' }, `coin: ${HERE}"coin" inside "subscription"`],
+  [{ method: 'post', id: 7, request: REQUEST, dex: 'xyz' }, `dex: ${HERE}"dex" inside "request.payload"`],
+  [
+    { method: 'post', id: 7, request: { ...REQUEST, user: '0x' } },
+    `request.user: ${HERE}"user" inside "request.payload"`,
+  ],
+  [
+    { method: 'post', id: 7, request: REQUEST, payload: { type: 'meta' } },
+    `payload: ${HERE}"payload" inside "request"`,
+  ],
+  [{ method: 'ping', Nonce: '' }, 'Nonce: unknown field; did you mean "nonce"?'],
+])('a field that belongs elsewhere is refused with its place, as an echo that SDKs can read: %#', (sent, reason) => {
+  const { data, code } = errorOf(JSON.stringify(sent))
+  expect([data, code]).toEqual([
+    `Error parsing JSON into valid websocket request: ${JSON.stringify(sent)}: ${reason}`,
+    'invalid_request',
+  ])
+  expect(echoIn(data)).toEqual(sent)
+})
+
+// WS-14
+test.each([
+  ['fromBlock', 'beside "subscription"'],
+  ['meta', 'beside "subscription"'],
+  ['replay', 'beside "subscription"'],
+  ['speed', 'inside "replay", which stands beside "subscription"'],
+])('a field of the frame inside the body is refused with its place: %s', (name, place) => {
+  expect(refusalOf({ ...SUBSCRIPTION, [name]: 1 })).toBe(`${name}: does not belong here: send it ${place}`)
+})
+
+test('fields of info requests that a post may misplace are those that requests have', () => {
+  const fields = CATALOGUE.flatMap(({ request }) => Object.keys(shapeAt(request, undefined, [])))
+  // `id` is a field of the frame, and `type` says nothing there.
+  expect([...new Set(fields)].filter((name) => !['type', 'id'].includes(name)).sort()).toEqual([...INFO_FIELDS].sort())
 })
 
 // WS-6, WS-7
@@ -141,9 +231,6 @@ test('a frame is measured in bytes, whatever it is made of', () => {
   expect(isTooLarge(new ArrayBuffer(UP_FRAME_MAX_BYTES + 1))).toBe(true)
 })
 
-/** What SDKs take for the echo of what they sent: they parse it unguarded. */
-const echoIn = (text: string) => JSON.parse(text.match(/{.*}/)?.[0] ?? 'null') as unknown
-
 // WS-7
 test.each([10, 3_900, 5_000, 60_000])('an echo is whole or left out: %i characters', (length) => {
   const subscription = { type: 'userFills', users: ['x'.repeat(length)] }
@@ -172,7 +259,7 @@ test.each([
   steer({ action: 'resume' }),
   steer({ action: 'seek', fromBlock: 9 }),
 ])('a replay is taken as it was sent: %s', (text) => {
-  expect(parseUpFrame(text)).toEqual({ ok: true, value: JSON.parse(text) })
+  expect(accepted(text)).toEqual({ frame: JSON.parse(text), ignored: null })
 })
 
 // WS-155, WS-156

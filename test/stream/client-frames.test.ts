@@ -1,6 +1,6 @@
 // Frames of clients: which are refused before they are served, and how their senders find out.
 
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Identity } from '../../src/key/identity.ts'
 import { ClientFrames } from '../../src/stream/client-frames.client.ts'
 import { Backlog } from '../../src/stream/sockets/backlog.ts'
@@ -19,7 +19,9 @@ function world() {
   }
   const subscriptions = { subscribe, backlog: new Backlog() } as unknown as Subscriptions
   const frames = new ClientFrames({
-    gateway: { info: async () => ({ status: 200, body: '{}' }) },
+    gateway: {
+      info: async (_, text) => ({ status: 200, body: '{}', ignored: text.includes('Dex') ? 'Dex' : undefined }),
+    },
     subscriptions: () => subscriptions,
     waitUntil: () => undefined,
     toldUpTo: () => 9,
@@ -70,4 +72,46 @@ test('what waits to be served is bounded for an account and for all, and served 
   sockets[5]!.take(large)
   await sockets[5]!.connection.drained()
   expect(served).toHaveLength(34 * 4 + 3)
+})
+
+// WS-7
+test('of ignored fields a socket hears once, behind the answer of the frame', async () => {
+  const { client, served, open } = world()
+  const { connection, sent, take } = client('a')
+  take({ method: 'ping', id: 1 })
+  expect(sent).toMatchObject([{ channel: 'pong' }, { channel: 'notification', code: 'ignored_field' }])
+  take({ method: 'ping', id: 2 })
+  expect(sent.slice(2)).toEqual([{ channel: 'pong' }])
+  const subscribe = { method: 'subscribe', subscription: body, id: 3 }
+  take(subscribe)
+  take(subscribe)
+  expect([served, sent.slice(3)]).toEqual([[], []])
+  open()
+  await connection.drained()
+  expect(served).toEqual(Array.from({ length: 2 }, () => ({ method: 'subscribe', subscription: body })))
+  const notification = 'Unknown fields of a subscribe frame were ignored: "id". Remove or rename them.'
+  expect(sent.slice(3)).toEqual([{ channel: 'notification', data: { notification }, code: 'ignored_field' }])
+  sent.length = 0
+  for (let i = 0; i < 100; i++) take({ method: 'ping', [`x${i}`]: 1 })
+  expect(sent.filter(({ code }) => code === 'ignored_field')).toHaveLength(14)
+})
+
+// WS-7, WS-14
+test('a field that belongs elsewhere in the frame buys nothing', async () => {
+  const { client, served, open } = world()
+  const { connection, sent, take } = client('a')
+  open()
+  for (const name of ['dex', 'coin', 'user', 'interval']) take({ method: 'subscribe', subscription: body, [name]: 'x' })
+  await connection.drained()
+  expect(served).toEqual([])
+  expect(sent.map(({ code }) => code)).toEqual(Array.from({ length: 4 }, () => 'invalid_request'))
+})
+
+// WS-7
+test('of ignored fields of a request that a post carries its socket hears behind the answer', async () => {
+  const { sent, take } = world().client('a')
+  take({ method: 'post', id: 7, request: { type: 'info', payload: { type: 'meta', Dex: 'xyz' } } })
+  await vi.waitFor(() => expect(sent).toHaveLength(2))
+  const notification = 'Unknown fields of an info request were ignored: Dex.'
+  expect(sent).toMatchObject([{ channel: 'post' }, { data: { notification }, code: 'ignored_field' }])
 })

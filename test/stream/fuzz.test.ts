@@ -31,6 +31,9 @@ const frame = fc.record(
     nonce: fc.oneof(fc.string(), fc.jsonValue()),
     meta: fc.oneof(fc.boolean(), fc.jsonValue()),
     fromBlock: fc.oneof(fc.integer(), fc.jsonValue()),
+    dex: fc.jsonValue(),
+    from_block: fc.jsonValue(),
+    ['x'.repeat(5_000)]: fc.jsonValue(),
   },
   { requiredKeys: [] },
 )

@@ -1,9 +1,8 @@
 // A page for each type of `POST /info`, made of its definition, of what its file and docs/info.md say of it.
 
-import type * as z from 'zod'
 import { parseWith } from '../../core/schema-words.ts'
 import type { AnyQuery } from '../../info/query.ts'
-import { INFO_REFUSALS } from '../openapi.ts'
+import { INFO_REFUSALS, typeDocumentPath } from '../openapi.ts'
 import { freshnessText, priceText, sourceText } from '../query-text.ts'
 import { postCode } from './code-samples.ts'
 import { fieldRows, fieldTable, typeOf } from './field-table.ts'
@@ -53,7 +52,7 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
       `## Request\n\n${fieldTable(rows, requestMeanings(type), true)}\n\nFields that are not in this table are ignored.`,
       `## Example\n\nAsked:\n\n${block('json', jsonText(asked))}\n\nAnswered:\n\n${block('json', jsonText(example.response))}`,
       `## Code\n\n${postCode('/info', asked)}`,
-      `## Answer\n\n${answerIntro(response)}${answer.length === 0 ? '' : `\n\n${fieldTable(answer, answerMeanings(type), false)}`}`,
+      `## Answer\n\n${answerIntro(query)}${answer.length === 0 ? '' : `\n\n${fieldTable(answer, answerMeanings(type), false)}`}`,
       `## Errors\n\n${errors(query)}`,
       notes(type, prose),
     ]
@@ -62,8 +61,8 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
   }
 }
 
-function answerIntro(response: z.ZodType): string {
-  return `As a whole: ${typeOf(response)}. Answers may gain fields; [headers](/docs/info#what-a-reply-says) tell cost and age.`
+function answerIntro({ type, response }: AnyQuery): string {
+  return `As a whole: ${typeOf(response)}. Answers may gain fields; [headers](/docs/info#what-a-reply-says) tell cost and age. [OpenAPI of this type](${typeDocumentPath(type)}).`
 }
 
 /** What a request without its fields is told, in the very words, and every status. */

@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import type { Failure } from '../../core/failure.ts'
+import { ignoredFields } from '../../core/ignored-fields.ts'
 import { isDeeperThan, JSON_MAX_DEPTH } from '../../core/json.ts'
 import { nearestName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
@@ -21,6 +22,8 @@ export interface InfoCall {
   /** The price as `x-credits-cost` says it. */
   readonly costText: string
   readonly terms: FreshnessTerms
+  /** Fields of the body that its type does not have, as `x-ignored-fields` names them; null: none. */
+  readonly ignored: string | null
   /** Resolved only once the hold is granted; otherwise at the same time, which saves a round trip to the meter. */
   readonly holdsFirst: boolean
 }
@@ -45,7 +48,7 @@ export function readCall(text: string): Result<InfoCall, Failure> {
   const query = queryOf(type)
   if (!query) return err({ kind: 'unknown_type', type, meant: nearestName(type, TYPES), types: TYPES })
   const request = parse(query.request, body)
-  return request.ok ? ok(callOf(query, request.value)) : request
+  return request.ok ? ok(callOf(query, request.value, ignoredFields(query.request, body as object))) : request
 }
 
 /** The example of a type as it travels upstream, undefined where there is no such type. */
@@ -54,7 +57,7 @@ export function exampleRequest(type: string): string | undefined {
   return query && JSON.stringify(query.request.parse({ type, ...query.example.request }))
 }
 
-function callOf(query: AnyQuery, request: { readonly type: string }): InfoCall {
+function callOf(query: AnyQuery, request: { readonly type: string }, ignored: string | null): InfoCall {
   const amount = priceOf(query, request)
   const terms = termsOf(query.freshness)
   return {
@@ -65,6 +68,7 @@ function callOf(query: AnyQuery, request: { readonly type: string }): InfoCall {
     price: { product: 'info', type: query.type, amount },
     costText: formatCredits(amount),
     terms,
+    ignored,
     // What is never kept costs its full work again and again, and a history is long: nobody without credits may cause it.
     holdsFirst:
       asksUpstream(query) || asksHistory(query) || terms.shares === 'next' || query.holdsFirst?.(request) === true,

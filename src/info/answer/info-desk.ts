@@ -177,7 +177,7 @@ const typeSaid = (text: string) => /"type"\s*:\s*"([^"\\]{1,64})"/.exec(text.sli
 
 function succeed(
   { requestId }: InfoRequest,
-  { costText }: InfoCall,
+  { costText, ignored }: InfoCall,
   { answer: { body, height, lagMs, since }, ageMs }: Served,
   remaining: MicroCredits | null,
 ): InfoReply {
@@ -195,5 +195,6 @@ function succeed(
     headers['x-history-from-height'] = String(since.height)
     headers['x-history-from-time'] = String(since.time)
   }
+  if (ignored !== null) headers['x-ignored-fields'] = ignored
   return { status: 200, headers, body }
 }

@@ -1,7 +1,9 @@
-// webData3: a user's settings, and what each perp DEX says of him: put together from the answers that know it.
+// webData3: a user's settings, and what each perp DEX says of him: put together from the answers that know it. As in
+// `subAccounts2`, `abstraction` is left out where it is the default.
 
 import * as z from 'zod'
-import { Abstraction, Decimal } from '../../info/shapes/common-shapes.ts'
+import { openEnum } from '../../core/open-kinds.ts'
+import { Decimal } from '../../info/shapes/common-shapes.ts'
 import { OTHER_USER, TIME, USER } from '../../info/shapes/examples.ts'
 import { ACCOUNT_FIELDS, EXAMPLE_WEB_DATA, LeadingVaults } from '../../info/shapes/web-data-shapes.ts'
 import { WalletAddress } from '../body-fields.ts'
@@ -67,7 +69,7 @@ export const webData3 = defineStateChannel({
       userState: z.object({
         ...ACCOUNT_FIELDS,
         dexAbstractionEnabled: z.boolean().optional(),
-        abstraction: Abstraction.optional(),
+        abstraction: openEnum('unifiedAccount', 'portfolioMargin', 'disabled', 'dexAbstraction').optional(),
       }),
       /** By index of the DEX. */
       perpDexStates: z.array(
@@ -95,7 +97,11 @@ export const webData3 = defineStateChannel({
   data: (_, [, account, isDexAbstracted, abstraction, ...caps]) => {
     const { userState, main } = account as { readonly userState: object; readonly main: object }
     return JSON.stringify({
-      userState: { ...userState, dexAbstractionEnabled: isDexAbstracted ?? undefined, abstraction },
+      userState: {
+        ...userState,
+        dexAbstractionEnabled: isDexAbstracted ?? undefined,
+        abstraction: abstraction === 'default' ? undefined : abstraction,
+      },
       perpDexStates: [
         main,
         ...caps.map((perpsAtOpenInterestCap) => ({ totalVaultEquity: NO_EQUITY, perpsAtOpenInterestCap })),

@@ -19,6 +19,7 @@ import {
   validate,
 } from 'graphql'
 import { BoundedMap } from '../../core/bounded-map.ts'
+import { folded, nearestName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { visible } from '../../core/visible.ts'
 import { readBody } from '../catalogue.ts'
@@ -62,6 +63,8 @@ type Refused = readonly GraphQLFormattedError[]
 
 const MAX_TOKENS = 2_000
 const MAX_ERRORS = 5
+/** Names of variables that are looked at for slips. */
+const MAX_VARIABLES = 16
 /** Names and values of the client's stand in what it is told. */
 const MAX_MESSAGE_CHARS = 500
 /** Characters of the valid documents that are kept, of which many clients send the same. Parsed, each takes 100 bytes and more. */
@@ -81,7 +84,10 @@ export function readDocument({ query, variables, operationName }: Payload): Resu
       maxErrors: MAX_ERRORS,
     })
     if (given.errors) return err(given.errors.map(formatted))
-    if (operation.operation === 'subscription') return asked(document, operation, given.coerced)
+    if (operation.operation === 'subscription') {
+      const stray = strayVariable(document, operation, variables ?? {})
+      return stray === null ? asked(document, operation, given.coerced) : refused(stray)
+    }
     if (operation.operation === 'mutation') return refused('There are no mutations: send a subscription.')
     return ok({ kind: 'query', text: answerOf(document, variables, operationName) })
   } catch (error) {
@@ -102,6 +108,35 @@ function validDocument(query: string): Result<DocumentNode, readonly GraphQLErro
   if (errors.length > 0) return err(errors)
   VALID.set(query, document)
   return ok(document)
+}
+
+/**
+ * What is wrong with a variable that a subscription does not declare though it reads like an argument, or like a variable that
+ * was not sent: without it the subscription would be another one. Others are ignored, as GraphQL has it.
+ */
+function strayVariable(
+  document: DocumentNode,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  sent: Readonly<Record<string, unknown>>,
+): string | null {
+  const declared = variableDefinitions.map(({ variable }) => variable.name.value)
+  const unsent = declared.filter((name) => !Object.hasOwn(sent, name))
+  for (const name of Object.keys(sent).slice(0, MAX_VARIABLES)) {
+    if (declared.includes(name)) continue
+    const meant = nearestName(name, unsent)
+    const shown = JSON.stringify(name.slice(0, 64))
+    if (meant !== undefined) return `variables: ${shown} is not declared; did you mean "${meant}"?`
+    if (argumentNames(document).has(folded(name)))
+      return `variables: ${shown} is not declared: declare it, and pass it to the field.`
+  }
+  return null
+}
+
+/** Of all subscriptions that stand in the document, folded. */
+function argumentNames({ definitions }: DocumentNode): ReadonlySet<string> {
+  const fields = definitions.flatMap((one) => ('selectionSet' in one ? (one.selectionSet?.selections ?? []) : []))
+  const names = fields.flatMap((one) => (one.kind === Kind.FIELD ? (fieldOf(one.name.value)?.args ?? []) : []))
+  return new Set(names.map(({ name }) => folded(name)))
 }
 
 const WHICH_OPERATION = 'must name one operation of the document, which has several or none'

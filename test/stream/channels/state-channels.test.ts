@@ -169,7 +169,10 @@ it('fastAssetCtxs: every market, then those that changed', async () => {
 })
 
 // WS-141
-it('webData3 is put together from what knows it', async () => {
+it.each([
+  ['default', {}],
+  ['unifiedAccount', { abstraction: 'unifiedAccount' }],
+])('webData3 is put together from what knows it, and leaves out what is the default: %s', async (mode, shown) => {
   const account = {
     agentAddress: null,
     agentValidUntil: null,
@@ -180,13 +183,13 @@ it('webData3 is put together from what knows it', async () => {
   }
   const main = { totalVaultEquity: '2.0', perpsAtOpenInterestCap: ['DOGE'], leadingVaults: [] }
   const world = worldOf({ perpDexs: [null, { name: 'xyz' }], 'perpsAtOpenInterestCap xyz': ['xyz:GOLD'] })
-  Object.assign(world.answers, { webData2: { ...main, ...account, meta: {} }, userAbstraction: 'default' })
+  Object.assign(world.answers, { webData2: { ...main, ...account, meta: {} }, userAbstraction: mode })
   world.answers.userDexAbstraction = false
   expect((await world.subscribe({ type: 'webData3', user: USER })).frames).toEqual([
     {
       channel: 'webData3',
       data: {
-        userState: { ...account, dexAbstractionEnabled: false, abstraction: 'default' },
+        userState: { ...account, dexAbstractionEnabled: false, ...shown },
         perpDexStates: [main, { totalVaultEquity: '0.0', perpsAtOpenInterestCap: ['xyz:GOLD'] }],
       },
     },

@@ -44,6 +44,16 @@ describe('arguments', () => {
     [`subscription { bbo(coin: "a b") ${FRAME} }`, {}, /^coin: /],
     [`subscription ($c: String!) { bbo(coin: $c) ${FRAME} }`, {}, /"\$c" of required type/],
     [`subscription ($c: String!) { bbo(coin: $c) ${FRAME} }`, { variables: { c: {} } }, /String cannot represent/],
+    [
+      'subscription { l2Book(coin: "BTC") { data { coin } } }',
+      { variables: { nSigFigs: 5 } },
+      /^variables: "nSigFigs" is not declared: declare it, and pass it to the field\.$/,
+    ],
+    [
+      'subscription ($coin: [String!]) { l2BookDiff(coin: $coin) { data { Updates { time } } } }',
+      { variables: { Coin: 'BTC' } },
+      /^variables: "Coin" is not declared; did you mean "coin"\?$/,
+    ],
     [`subscription { trades(coin: "BTC", fromBlock: -1) { data { px } } }`, {}, /fromBlock: must be a height/],
     [`subscription { trades(coin: "BTC", fromBlock: 1.5) { data { px } } }`, {}, /must be a whole number|SafeInt/],
     [
