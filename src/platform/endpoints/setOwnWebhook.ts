@@ -2,9 +2,10 @@
 // the operator's own networks, unless the operator allows such.
 
 import { err } from '../../core/result.ts'
+import { rootOf } from '../../key/key-row.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
-import { FOR_MANAGING, refusedManager } from '../own-account.ts'
+import { FOR_MANAGING, mayNotManage } from '../own-account.ts'
 import { badField } from '../refusal.ts'
 import {
   OWN_WEBHOOK_PATH,
@@ -37,13 +38,12 @@ export const setOwnWebhook = defineEndpoint(
     refusals: [400],
   },
   async ({ body, identity: { account, keyHash } }, { keys, meterOf, isHttpAllowed, isPublicUrl }) => {
+    const key = await keys.hashed(keyHash)
     const refused =
-      (await refusedManager(keys, keyHash)) ??
-      refusedUrl(body.url, isHttpAllowed) ??
-      (isPublicUrl(body.url) ? null : NO_PRIVATE)
+      mayNotManage(key) ?? refusedUrl(body.url, isHttpAllowed) ?? (isPublicUrl(body.url) ? null : NO_PRIVATE)
     if (refused !== null) return err(refused)
     const { new_secret: newSecret, ...order } = body
-    const webhook = await meterOf(account).setWebhook({ account, ...order, newSecret })
+    const webhook = await meterOf(account).setWebhook({ account, by: key && rootOf(key), ...order, newSecret })
     return reply(200, inEnvelope({ account, ...webhook }))
   },
 )
