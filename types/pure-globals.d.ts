@@ -9,3 +9,8 @@ declare class TextDecoder {
 declare function atob(text: string): string
 declare function btoa(bytes: string): string
 declare function structuredClone<T>(value: T): T
+declare class URL {
+  constructor(url: string, base?: string)
+  static parse(url: string, base?: string): URL | null
+  readonly hostname: string
+}

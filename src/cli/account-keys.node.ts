@@ -21,6 +21,7 @@ import {
   LabelValue,
   ListValue,
   orNull,
+  PipelinesValue,
   RangesValue,
   TimeValue,
 } from './values.ts'
@@ -50,9 +51,24 @@ export const Key = z.looseObject({
   ranges: z.array(z.string()).nullable(),
 })
 const Listed = z.looseObject({ keys: z.array(Key) })
-const Revoked = z.looseObject({ prefix: z.string(), label: z.string() })
+const Revoked = z.looseObject({
+  prefix: z.string(),
+  label: z.string(),
+  reach: z
+    .looseObject({
+      pipelines: z.array(
+        z.looseObject({
+          ...{ id: z.string(), name: z.string(), destination: z.string() },
+          ...{ stops: z.boolean(), destination_set: z.boolean() },
+        }),
+      ),
+      webhook: z.string().nullable(),
+    })
+    .optional(),
+})
 
 const USES = 'what it may be used for: info, stream, rpc, data, graphql, platform'
+const PIPELINES = 'pipelines that a service key may touch'
 const PLACES = 'where it may be used from, such as 192.0.2.0/24,2001:db8::/32'
 
 /** Adds the commands of `key` to the operator's program. */
@@ -75,11 +91,18 @@ export function keyCommands(admin: Command, act: Act, now: () => number): void {
     .option('--expires <time>', '2027-01-31 (its 00:00 UTC), 2027-01-31T12:00Z, or never', reads(ExpiryValue))
     .option('--cap <credits>', 'what it may spend in all, or none', reads(CapValue))
     .option('--ranges <a,b>', `${PLACES}, or none`, reads(RangesValue))
+    .option('--pipelines <own|all>', `${PIPELINES}, or none: as what restricts it says`, reads(PipelinesValue))
     .action(
-      act((gateway, name, { expires, cap, ranges, ...options }, command) => {
+      act((gateway, name, { expires, cap, ranges, pipelines, ...options }, command) => {
         if (Object.keys(command.opts()).length === 0)
           return command.error('error: nothing is to be changed: say an option')
-        const change = { ...options, expires: orNull(expires), cap: orNull(cap), ranges: orNull(ranges) }
+        const change = {
+          ...options,
+          expires: orNull(expires),
+          cap: orNull(cap),
+          ranges: orNull(ranges),
+          pipelines: orNull(pipelines),
+        }
         return shown(gateway, 'PATCH', pathOf(name), change)
       }),
     )
@@ -108,6 +131,7 @@ export function keyOptions(command: Command) {
     .option('--expires <time>', '2027-01-31 (its 00:00 UTC) or 2027-01-31T12:00Z', reads(TimeValue))
     .option('--cap <credits>', 'what it may spend in all', reads(CreditsValue))
     .option('--ranges <a,b>', PLACES, reads(ListValue))
+    .option('--pipelines <own|all>', `${PIPELINES}; own unless said where it has a cap, ranges or an end`)
 }
 
 /** `list [ACCOUNT]`. */
@@ -137,10 +161,25 @@ export function revokeCommand(group: Command, act: Act): void {
       act(async (gateway, name) => {
         const answer = await gateway.ask('DELETE', pathOf(name), Revoked)
         if (!answer.ok) return answer
-        const { prefix, label } = answer.value
-        return ok({ json: answer.value, text: `revoked ${prefix}${label === '' ? '' : ` (${label})`}` })
+        const { prefix, label, reach } = answer.value
+        const text = `revoked ${prefix}${label === '' ? '' : ` (${label})`}`
+        return ok({ json: answer.value, text, notes: reachNotes(reach) })
       }),
     )
+}
+
+/** What stops with a key, and where it had things sent. */
+function reachNotes(reach: z.infer<typeof Revoked>['reach']): string[] {
+  const { pipelines, webhook } = reach ?? { pipelines: [], webhook: null }
+  const stopped = pipelines.filter(({ stops }) => stops)
+  const others = pipelines.filter(({ stops, destination_set: hasSet }) => hasSet && !stops)
+  return [
+    ...stopped.map(
+      ({ id, name }) => `paused within 30 s: ${id} (${name}); adopt it with another key, or set it to run`,
+    ),
+    ...others.map(({ id, name, destination }) => `check: ${id} (${name}) sends to ${destination}, which this key set`),
+    ...(webhook === null ? [] : [`check: the account's webhook is ${webhook}, which this key set`]),
+  ]
 }
 
 /** Asks for a new key: alone in the text, with what is to be known of it in the notes. */

@@ -34,6 +34,8 @@ export const ListValue = z.string().transform((text) => text.split(','))
 
 export const RangesValue = z.string().transform((text) => (text === 'none' ? text : text.split(',')))
 
+export const PipelinesValue = z.enum(['own', 'all', 'none'], 'must be own, all or none')
+
 /** `none` and `never` as the admin API has them: commander keeps no null. */
 export function orNull<T>(value: T): Exclude<T, 'none' | 'never'> | null {
   return value === 'none' || value === 'never' ? null : (value as Exclude<T, 'none' | 'never'>)

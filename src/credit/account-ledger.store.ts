@@ -4,6 +4,7 @@
 import { type AccountState, leftOf } from './account-state.ts'
 import { type MicroCredits, wholeMicro } from './amount.ts'
 import type { KeyCaps } from './key-caps.store.ts'
+import type { KeyEnds } from './key-ends.store.ts'
 import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
 import {
   decideCharge,
@@ -35,6 +36,7 @@ interface LedgerParts {
   readonly store: MeterStore
   readonly plans: PlanStore
   readonly caps: KeyCaps
+  readonly ends: KeyEnds
   readonly webhooks: Webhooks
   readonly statements: Statements
 }
@@ -43,14 +45,16 @@ export class AccountLedger implements StreamPayer {
   readonly #store: MeterStore
   readonly #plans: PlanStore
   readonly #caps: KeyCaps
+  readonly #ends: KeyEnds
   readonly #webhooks: Webhooks
   readonly #statements: Statements
   #periodEndMs: number
 
-  constructor({ store, plans, caps, webhooks, statements }: LedgerParts) {
+  constructor({ store, plans, caps, ends, webhooks, statements }: LedgerParts) {
     this.#store = store
     this.#plans = plans
     this.#caps = caps
+    this.#ends = ends
     this.#webhooks = webhooks
     this.#statements = statements
     this.#periodEndMs = plans.read()?.untilMs ?? Number.POSITIVE_INFINITY
@@ -123,8 +127,9 @@ export class AccountLedger implements StreamPayer {
     return { v, ok: true, granted: lease.granted, ttlMs: lease.untilMs - nowMs, remaining, left }
   }
 
-  /** What is new of the sums of a pipeline; of a revoked key's too. */
-  settlePipeline({ pipeline, keyHash, type, rows, spent }: PipelineReport, nowMs: number): PipelineAnswer {
+  /** Charges what is new of the sums of a pipeline, which has arrived whether or not its key still works. */
+  settlePipeline({ pipeline, name, type, rows, spent, ...report }: PipelineReport, nowMs: number): PipelineAnswer {
+    const keyHash = this.#ends.newest(report.keyHash)
     const known = this.#store.pipelineSums(pipeline)
     if (wholeMicro(spent) > known.spent) {
       const event = decideLate(this.#store.account(), spent - known.spent, this.#caps.room(keyHash))
@@ -136,7 +141,9 @@ export class AccountLedger implements StreamPayer {
     }
     const { available } = this.#store.account()
     const room = this.#caps.room(keyHash)
-    return { v, available: Math.min(available, room), cap: this.#caps.inTheWay(keyHash, available) }
+    const end = this.#ends.endOf(keyHash, nowMs)
+    if (end && name !== undefined) this.#webhooks.pipelinePaused({ pipeline, name, keyHash, ...end }, nowMs)
+    return { v, available: Math.min(available, room), cap: this.#caps.inTheWay(keyHash, available), ended: end?.why }
   }
 
   grant(id: string, amount: MicroCredits, nowMs: number): GrantAnswer {

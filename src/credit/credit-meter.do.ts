@@ -11,6 +11,7 @@ import { type AccountState, leftOf } from './account-state.ts'
 import { type MicroCredits, wholeMicro } from './amount.ts'
 import { KeyCaps } from './key-caps.store.ts'
 import { KeyChanges } from './key-changes.store.ts'
+import { KeyEnds } from './key-ends.store.ts'
 import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from './ledger.ts'
 import { MeterStore } from './meter.store.ts'
@@ -42,6 +43,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   readonly #plans: PlanStore
   readonly #caps: KeyCaps
   readonly #changes: KeyChanges
+  readonly #ends: KeyEnds
   readonly #webhooks: Webhooks
   readonly #streams: StreamStore
   readonly #usage: UsageReports
@@ -58,11 +60,18 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#plans = new PlanStore(sql)
     this.#caps = new KeyCaps(sql)
     this.#changes = new KeyChanges(sql)
+    this.#ends = new KeyEnds(sql)
     this.#webhooks = new Webhooks(ctx, new Egress(readVariables(EgressSettings, env)))
     this.#streams = new StreamStore(sql)
     this.#usage = new UsageReports(sql)
     this.#statements = new Statements(sql)
-    const parts = { store: this.#store, plans: this.#plans, caps: this.#caps, webhooks: this.#webhooks }
+    const parts = {
+      store: this.#store,
+      plans: this.#plans,
+      caps: this.#caps,
+      ends: this.#ends,
+      webhooks: this.#webhooks,
+    }
     this.#ledger = new AccountLedger({ ...parts, statements: this.#statements })
     this.#streamLedger = new StreamLedger(this.#streams, this.#ledger)
   }
@@ -130,6 +139,14 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#caps.put(keyHash, cap === null ? null : wholeMicro(cap))
   }
 
+  async endKey(keyHash: string, atMs: number | null): Promise<void> {
+    this.#ends.put(keyHash, atMs)
+  }
+
+  async replaceKey(oldHash: string, newHash: string): Promise<void> {
+    this.ctx.storage.transactionSync(() => this.#ends.replace(oldHash, newHash))
+  }
+
   async inheritKey(oldHash: string, newHash: string): Promise<void> {
     this.#caps.inherit(oldHash, newHash)
   }
@@ -194,6 +211,10 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
 
   async webhook(): Promise<Webhook | null> {
     return this.#webhooks.view()
+  }
+
+  async webhookSetter(): Promise<Pick<WebhookOrder, 'url' | 'by'> | null> {
+    return this.#webhooks.setter()
   }
 
   async testWebhook(everyMs = 0): Promise<Delivery | null> {

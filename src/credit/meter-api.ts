@@ -20,7 +20,7 @@ export type GrantAnswer =
 export interface AccountMeterApi {
   /** Adds credits, once per `id`. */
   grantCredits(id: string, amount: MicroCredits): Promise<GrantAnswer>
-  /** From now on every charge and lease of this key answers `revoked`; pipelines that it made go on. Idempotent. */
+  /** From now on every charge and lease of this key answers `revoked`, and pipelines that are charged to it pause. Idempotent. */
   revokeKey(keyHash: string): Promise<void>
   /**
    * D1 says something else now of this key (null: of all): isolates hear it with their next lease, relays with their next
@@ -29,6 +29,10 @@ export interface AccountMeterApi {
   noteChange(keyHash: string | null): Promise<void>
   /** Bounds what a key may spend in all, what it spent before included; null: as much as the account has. */
   capKey(keyHash: string, cap: MicroCredits | null): Promise<void>
+  /** When this key ends, Unix ms; null: never. Pipelines that are charged to it pause then. */
+  endKey(keyHash: string, atMs: number | null): Promise<void>
+  /** The new key has replaced the old one: it carries on pipelines that are charged to that. Idempotent. */
+  replaceKey(oldHash: string, newHash: string): Promise<void>
   /** The new key shares the cap of the one that it replaces, and what was spent under it. Idempotent. */
   inheritKey(oldHash: string, newHash: string): Promise<void>
   /** `capLeft`: what the cap of the key that was named lets it still spend; not there without one. */

@@ -7,8 +7,13 @@ export interface PipelineReport {
   readonly v: number
   /** Never used again for another one. */
   readonly pipeline: string
-  /** That made it: usage is recorded under it, and its cap holds, also when it was revoked. */
+  /**
+   * That what is new is charged to: its cap holds, and usage is recorded under it or, where it was replaced, under the newest key
+   * of its chain.
+   */
   readonly keyHash: string
+  /** What the owner calls the pipeline, for an event of its account. Left out: a question that pauses nothing. */
+  readonly name?: string
   /** Topic that usage is recorded under. */
   readonly type: string
   readonly rows: number
@@ -21,6 +26,8 @@ export interface PipelineAnswer {
   readonly available: MicroCredits
   /** The key's, where that is what leaves less. */
   readonly cap?: MicroCredits | undefined
+  /** The key was revoked or has expired, and no other replaced it: nothing more may run under it. */
+  readonly ended?: 'revoked' | 'expired' | undefined
 }
 
 export interface PipelineMeterApi {

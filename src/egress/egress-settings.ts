@@ -13,7 +13,7 @@ export type EgressSettings = Pick<
   'PIPELINE_PRIVATE' | 'PIPELINE_RESOLVER' | 'PUBLIC_URL' | 'OWN_ZONES'
 >
 /** What the gateway knows of them: it resolves no names. */
-export type UrlSettings = Omit<EgressSettings, 'PIPELINE_RESOLVER'>
+export type UrlSettings = Readonly<Omit<EgressSettings, 'PIPELINE_RESOLVER'>>
 
 /** Domains whose hosts are the operator's. */
 export function ownDomains({ PUBLIC_URL, OWN_ZONES }: Pick<UrlSettings, 'PUBLIC_URL' | 'OWN_ZONES'>): string[] {

@@ -2,11 +2,22 @@
 
 import type { KeyKind } from './format.ts'
 import type { Product } from './identity.ts'
-import { type Entrance, KEYS_MAX, type KeyChange, type KeyPlace, KeyRow, type Rotation } from './key-row.ts'
+import {
+  type Entrance,
+  KEYS_MAX,
+  type KeyChange,
+  type KeyPlace,
+  KeyRow,
+  type PipelineRight,
+  type Rotation,
+} from './key-row.ts'
 
 /** With the last use and the successor: the indexes begin with the key, so this reads one entry of each. */
 const SELECT_KEYS = `SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = k.hash) AS last_used,
   (SELECT hash FROM keys WHERE replaces = k.hash) AS replaced_by FROM keys k`
+
+/** Of a new key, in the order of `valuesOf`. */
+const COLUMNS = 'hash, prefix, label, account, kind, products, created, expires, cap, ranges, pipelines'
 
 const DAY_MS = 86_400_000
 const counted = (account: string, now: string) => `(SELECT count(*) FROM keys WHERE account = ${account} AND
@@ -25,6 +36,7 @@ interface NewKey {
   readonly expiresMs: number | null
   readonly cap: number | null
   readonly ranges: readonly string[] | null
+  readonly pipelines: PipelineRight | null
 }
 
 /** The key that replaced another one. */
@@ -79,8 +91,8 @@ export class AccountStore {
 
   /** Adds a key by the order of its owner; false, and nothing done, where that is too much, or this request made one. */
   async addOwnKey(key: NewKey, request: string | null, nowMs: number): Promise<boolean> {
-    const insert = `INSERT INTO keys (hash, prefix, label, account, kind, products, created, expires, cap, ranges, request)
-      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 WHERE ${counted('?4', '?12')} < ?13 ON CONFLICT DO NOTHING`
+    const insert = `INSERT INTO keys (${COLUMNS}, request)
+      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 WHERE ${counted('?4', '?13')} < ?14 ON CONFLICT DO NOTHING`
     const inserted = this.#db.prepare(insert).bind(...valuesOf(key), request, nowMs, KEYS_MAX)
     return (await inserted.run()).meta.changes > 0
   }
@@ -100,9 +112,9 @@ export class AccountStore {
 
   /**
    * Adds the key that replaces `old`, and ends that: both or neither. False, and nothing done, where another key has
-   * replaced it already.
+   * replaced it already. `right`: what the old key may touch until its end, which restricts it no further.
    */
-  async replaceKey(old: string, key: NewKey, rotation: Rotation): Promise<boolean> {
+  async replaceKey(old: string, key: NewKey, rotation: Rotation, right: PipelineRight | null): Promise<boolean> {
     const inherit = `UPDATE keys SET replaces = ?2, rotation = ?3,
       root = (SELECT coalesce(root, hash) FROM keys WHERE hash = ?2) WHERE hash = ?1`
     const end = rotation.graceMs === 0 ? 'revoked = coalesce(revoked, ?2)' : 'expires = ?2'
@@ -110,7 +122,7 @@ export class AccountStore {
       await this.#db.batch([
         this.#insertion(key),
         this.#db.prepare(inherit).bind(key.hash, old, JSON.stringify(rotation)),
-        this.#db.prepare(`UPDATE keys SET ${end} WHERE hash = ?1`).bind(old, rotation.endsMs),
+        this.#db.prepare(`UPDATE keys SET ${end}, pipelines = ?3 WHERE hash = ?1`).bind(old, rotation.endsMs, right),
       ])
       return true
     } catch (error) {
@@ -126,8 +138,7 @@ export class AccountStore {
   }
 
   #insertion(key: NewKey): D1PreparedStatement {
-    const insert = `INSERT INTO keys (hash, prefix, label, account, kind, products, created, expires, cap, ranges)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    const insert = `INSERT INTO keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
     return this.#db.prepare(insert).bind(...valuesOf(key))
   }
 
@@ -149,7 +160,7 @@ export class AccountStore {
 
   /** Whatever number of keys there is, all of them count. */
   async entrance(account: string, label: string): Promise<Entrance> {
-    const whole = `revoked IS NULL AND expires IS NULL AND cap IS NULL AND ranges IS NULL
+    const whole = `revoked IS NULL AND expires IS NULL AND cap IS NULL AND ranges IS NULL AND pipelines IS NOT 'own'
       AND NOT EXISTS (SELECT 1 FROM keys WHERE replaces = k.hash)`
     const select = `SELECT coalesce(sum(kind = 'api'), 0) AS api, coalesce(sum(kind = 'service'), 0) AS service,
       (SELECT hash FROM keys k WHERE account = ?1 AND kind = 'service' AND label = ?2 AND ${whole}
@@ -163,13 +174,17 @@ export class AccountStore {
   }
 
   /** A cap is that of all keys that replaced one another. */
-  async changeKey(hash: string, { label, products, expires, cap, ranges }: KeyChange): Promise<void> {
+  async changeKey(hash: string, { label, products, expires, cap, ranges, pipelines }: KeyChange): Promise<void> {
     const change = `UPDATE keys SET label = coalesce(?2, label), products = coalesce(?3, products),
-      expires = iif(?4, ?5, expires), ranges = iif(?6, ?7, ranges) WHERE hash = ?1`
+      expires = iif(?4, ?5, expires), ranges = iif(?6, ?7, ranges),
+      pipelines = iif(?8, ?9, pipelines) WHERE hash = ?1`
     const isSaid = (value: unknown) => (value === undefined ? 0 : 1)
     const changed = this.#db
       .prepare(change)
-      .bind(hash, label ?? null, json(products), isSaid(expires), expires ?? null, isSaid(ranges), json(ranges))
+      .bind(
+        ...[hash, label ?? null, json(products), isSaid(expires), expires ?? null, isSaid(ranges), json(ranges)],
+        ...[isSaid(pipelines), pipelines ?? null],
+      )
     const root = '(SELECT coalesce(root, hash) FROM keys WHERE hash = ?1)'
     const capped = this.#db.prepare(`UPDATE keys SET cap = ?2 WHERE hash = ${root} OR root = ${root}`)
     await this.#db.batch(cap === undefined ? [changed] : [changed, capped.bind(hash, cap)])
@@ -198,7 +213,18 @@ function json(value: readonly string[] | null | undefined): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value)
 }
 
-/** In the order of the columns of an insertion. */
-function valuesOf({ hash, prefix, label, account, kind, products, createdMs, expiresMs, cap, ranges }: NewKey) {
-  return [hash, prefix, label, account, kind, json(products), createdMs, expiresMs, cap, json(ranges)]
+function valuesOf({ hash, prefix, label, account, kind, products, createdMs, expiresMs, cap, ...key }: NewKey) {
+  return [
+    hash,
+    prefix,
+    label,
+    account,
+    kind,
+    json(products),
+    createdMs,
+    expiresMs,
+    cap,
+    json(key.ranges),
+    key.pipelines,
+  ]
 }

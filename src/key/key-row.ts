@@ -3,6 +3,10 @@
 import * as z from 'zod'
 import type { Product } from './identity.ts'
 
+/** Pipelines that a service key may touch: those charged to it or to keys of its chain of rotations, or the whole account's. */
+export const PIPELINE_RIGHTS = ['own', 'all'] as const
+export type PipelineRight = (typeof PIPELINE_RIGHTS)[number]
+
 export const KeyRow = z.object({
   hash: z.string(),
   prefix: z.string(),
@@ -24,8 +28,32 @@ export const KeyRow = z.object({
   last_used: z.number().nullable(),
   /** Micro-credits that it may spend in all. */
   cap: z.number().nullable(),
+  /** Hash of the key that it replaced. */
+  replaces: z.string().nullable(),
+  /** The first key in its chain of rotations; null: it is that itself. */
+  root: z.string().nullable(),
+  /** Pipelines that it may touch, as it was set; null: what `pipelineRight` says. */
+  pipelines: z.enum(PIPELINE_RIGHTS).nullable(),
 })
 export type KeyRow = z.infer<typeof KeyRow>
+
+/** The first key in the chain of rotations that this key belongs to. */
+export const rootOf = ({ hash, root }: Pick<KeyRow, 'hash' | 'root'>) => root ?? hash
+
+/** What restricts a key, in words; null: nothing. */
+export function restrictionOf({ cap, ranges, expires }: Pick<KeyRow, 'cap' | 'ranges' | 'expires'>): string | null {
+  if (cap !== null) return 'has a cap'
+  if (ranges !== null) return 'is for certain addresses alone'
+  return expires === null ? null : 'has an end'
+}
+
+/** What a service key may touch; null: an API key manages no pipelines. */
+export function pipelineRight(
+  key: Pick<KeyRow, 'kind' | 'pipelines' | 'cap' | 'ranges' | 'expires'>,
+): PipelineRight | null {
+  if (key.kind === 'api') return null
+  return key.pipelines ?? (restrictionOf(key) === null ? 'all' : 'own')
+}
 
 /** How a key was replaced; a retry is known by it. */
 export interface Rotation {
@@ -43,6 +71,7 @@ export interface KeyChange {
   /** Micro-credits. */
   readonly cap?: number | null | undefined
   readonly ranges?: readonly string[] | null | undefined
+  readonly pipelines?: PipelineRight | null | undefined
 }
 
 /** Where a key stands in the list of its account. */

@@ -44,6 +44,7 @@ export const PipelineChange = z
     topic: topic.optional().describe('Cannot be changed: may be sent back as it was read'),
     id: z.string().optional().describe('Cannot be changed: may be sent back as it was read'),
     created_by: READ_ONLY,
+    charged_to: READ_ONLY,
     group: READ_ONLY,
     created_at: READ_ONLY,
     updated_at: READ_ONLY,
@@ -65,7 +66,15 @@ export function created(sent: NewPipeline): Checked {
 export function changed(
   id: string,
   current: PipelineFields,
-  { id: sentId = id, created_by: _, group: __, created_at: ___, updated_at: ____, ...sent }: PipelineChange,
+  {
+    id: sentId = id,
+    created_by: _,
+    charged_to: __,
+    group: ___,
+    created_at: ____,
+    updated_at: _____,
+    ...sent
+  }: PipelineChange,
 ): Checked {
   const config = sent.destination_config ?? current.destination_config
   const next = { ...current, destination_type: config.type, ...said(sent) } as PipelineFields
@@ -84,6 +93,22 @@ export function isSame(current: PipelineFields, { fields, secret }: Written): bo
   // Each transform sees those before it.
   const isOrderSame = JSON.stringify(fields.transforms) === JSON.stringify(current.transforms)
   return isSecretSame && isOrderSame && canonicalJson(fields) === canonicalJson(current)
+}
+
+/** Fields that change nothing of what a pipeline sends, or of what becomes of it. */
+const FOR_PEOPLE = ['name', 'project', 'description', 'status'] as const
+
+/** What a change makes another: where rows go, and what is sent at all. */
+export function sendingChanges(before: PipelineFields, { fields, secret }: Written) {
+  const isSecretNew = secret !== null && (secret !== '' || secretOf(before.destination_config) !== '')
+  const config = ({ destination_config }: PipelineFields) => canonicalJson(destination_config)
+  const hasDestination = isSecretNew || config(before) !== config(fields)
+  // Each transform sees those before it: their order counts.
+  const sent = (of: PipelineFields) => {
+    const rest = Object.fromEntries(Object.entries(of).filter(([name]) => !FOR_PEOPLE.some((each) => each === name)))
+    return canonicalJson({ ...rest, transforms: JSON.stringify(of.transforms) })
+  }
+  return { hasDestination, hasAny: hasDestination || sent(before) !== sent(fields) }
 }
 
 /** Why the secret that there is cannot be that of this destination. */

@@ -24,20 +24,23 @@ export class PipelineStore {
   async add(row: PipelineRow): Promise<boolean> {
     const { id, account, sealed, creator, creatorName, revision, createdMs } = row
     const insert = `INSERT INTO pipelines
-      (id, account, bytes, fields, sealed, creator, creator_name, revision, told, created, updated)
-      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?9
+      (id, account, bytes, fields, sealed, creator, creator_name, revision, told, created, updated,
+      payer, payer_name, payer_root, destination_root)
+      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?9, ?10, ?11, ?12, ?13
       WHERE (SELECT count(*) FROM pipelines WHERE account = ?2) < ${PIPELINES_MAX} AND ${HAS_ROOM}`
     const { fields, bytes } = stored(row)
-    return this.#changes(insert, id, account, bytes, fields, sealed, creator, creatorName, revision, createdMs)
+    const made = [id, account, bytes, fields, sealed, creator, creatorName, revision, createdMs]
+    return this.#changes(insert, ...made, ...payingOf(row))
   }
 
   /** False, and nothing done, where the row is gone, is not of revision `from`, or the account has no room. */
   async change(row: PipelineRow, from: number): Promise<boolean> {
     const { id, account, sealed, revision, updatedMs } = row
-    const update = `UPDATE pipelines SET bytes = ?3, fields = ?4, sealed = ?5, revision = ?6, updated = ?7
+    const update = `UPDATE pipelines SET bytes = ?3, fields = ?4, sealed = ?5, revision = ?6, updated = ?7,
+      payer = ?9, payer_name = ?10, payer_root = ?11, destination_root = ?12
       WHERE id = ?1 AND account = ?2 AND revision = ?8 AND removed IS NULL AND ${HAS_ROOM}`
     const { fields, bytes } = stored(row)
-    return this.#changes(update, id, account, bytes, fields, sealed, revision, updatedMs, from)
+    return this.#changes(update, ...[id, account, bytes, fields, sealed, revision, updatedMs, from], ...payingOf(row))
   }
 
   /** Also one that was deleted. */
@@ -47,14 +50,26 @@ export class PipelineStore {
     return row === null ? null : rowOf(row)
   }
 
-  /** Newest first. */
-  async page(account: string, from: number, limit: number): Promise<{ rows: PipelineRow[]; total: number }> {
-    const own = 'FROM pipelines WHERE account = ? AND removed IS NULL'
+  /** Newest first. `root`: those charged to keys of this chain of rotations alone; null: all. */
+  async page(
+    account: string,
+    root: string | null,
+    from: number,
+    limit: number,
+  ): Promise<{ rows: PipelineRow[]; total: number }> {
+    const own = 'FROM pipelines WHERE account = ?1 AND (?2 IS NULL OR payer_root = ?2) AND removed IS NULL'
     const [page, count] = await this.#db.batch<StoredRow & { total: number }>([
-      this.#db.prepare(`SELECT * ${own} ORDER BY created DESC, id LIMIT ? OFFSET ?`).bind(account, limit, from),
-      this.#db.prepare(`SELECT count(*) AS total ${own}`).bind(account),
+      this.#db.prepare(`SELECT * ${own} ORDER BY created DESC, id LIMIT ?3 OFFSET ?4`).bind(account, root, limit, from),
+      this.#db.prepare(`SELECT count(*) AS total ${own}`).bind(account, root),
     ])
     return { rows: page!.results.map(rowOf), total: count!.results[0]!.total }
+  }
+
+  /** Those that keys of this chain of rotations pay for, or set the destination of; newest first. */
+  async ofKeys(account: string, root: string): Promise<PipelineRow[]> {
+    const select = `SELECT * FROM pipelines WHERE account = ?1 AND (payer_root = ?2 OR destination_root = ?2)
+      AND removed IS NULL ORDER BY created DESC, id`
+    return (await this.#db.prepare(select).bind(account, root).all<StoredRow>()).results.map(rowOf)
   }
 
   /** Its object has this revision. False where there is no such pipeline any more. */
@@ -80,6 +95,9 @@ export class PipelineStore {
     return meta.changes > 0
   }
 }
+
+const payingOf = ({ payer, payerName, payerRoot, destinationRoot }: PipelineRow) =>
+  [payer, payerName, payerRoot, destinationRoot] as const
 
 function stored({ fields, sealed }: PipelineRow) {
   const json = JSON.stringify(fields)

@@ -31,6 +31,8 @@ export interface SinkStatus {
   readonly attempts: number
   readonly nextTryMs: number | null
   readonly lastError: { readonly atMs: number; readonly words: string } | null
+  /** Why it is paused although its owner wants it to run; left out: it is not. */
+  readonly pauseReason?: string | null
 }
 export interface SinkLogLine {
   readonly id: number

@@ -31,13 +31,14 @@ export class SinkLink {
   }
 
   /** Null where its secret cannot be opened. */
-  async opened({ id, account, creator, fields, sealed, revision, ...row }: PipelineRow): Promise<Pipeline | null> {
+  async opened({ id, account, fields, sealed, revision, ...row }: PipelineRow): Promise<Pipeline | null> {
     const secret = sealed === null ? '' : await unseal(sealed, id, this.#ports.keySecret)
     if (secret === null) return null
     const created_at = new Date(row.createdMs).toISOString()
     const updated_at = new Date(row.updatedMs).toISOString()
     const destination_config = withSecret(fields.destination_config, secret)
-    return { ...fields, destination_config, id, account, creator, revision, created_at, updated_at }
+    const { payer: creator, payerName: key_name } = row
+    return { ...fields, destination_config, id, account, creator, key_name, revision, created_at, updated_at }
   }
 
   /** The row, after its object was told of it where that was not known to have it. */

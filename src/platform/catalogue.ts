@@ -3,6 +3,7 @@
 
 import type { Endpoint } from './endpoint.ts'
 import { accountUsage } from './endpoints/accountUsage.ts'
+import { adoptPipeline } from './endpoints/adoptPipeline.ts'
 import { allPipelines } from './endpoints/allPipelines.ts'
 import { applyPlan } from './endpoints/applyPlan.ts'
 import { applyRetention } from './endpoints/applyRetention.ts'
@@ -28,6 +29,7 @@ import { historyCoverage } from './endpoints/historyCoverage.ts'
 import { historyFiles } from './endpoints/historyFiles.ts'
 import { historyGaps } from './endpoints/historyGaps.ts'
 import { historySums } from './endpoints/historySums.ts'
+import { keyReach } from './endpoints/keyReach.ts'
 import { listAccounts } from './endpoints/listAccounts.ts'
 import { listAudit } from './endpoints/listAudit.ts'
 import { listGrants } from './endpoints/listGrants.ts'
@@ -44,6 +46,7 @@ import { ownInvoice } from './endpoints/ownInvoice.ts'
 import { ownInvoiceCsv } from './endpoints/ownInvoiceCsv.ts'
 import { ownInvoices } from './endpoints/ownInvoices.ts'
 import { ownKey } from './endpoints/ownKey.ts'
+import { ownKeyReach } from './endpoints/ownKeyReach.ts'
 import { ownKeys } from './endpoints/ownKeys.ts'
 import { ownKeyUsage } from './endpoints/ownKeyUsage.ts'
 import { ownRefusals } from './endpoints/ownRefusals.ts'
@@ -90,6 +93,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   changeOwnKey,
   rotateOwnKey,
   revokeOwnKey,
+  ownKeyReach,
   ownRefusals,
   ownStreams,
   ownInvoices,
@@ -115,6 +119,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   pipelineMetrics,
   testPipeline,
   redeliverPipeline,
+  adoptPipeline,
   historyCoverage,
   historyGaps,
   historyCost,
@@ -147,6 +152,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   changeKey,
   rotateKey,
   revokeKey,
+  keyReach,
   setWebhook,
   showWebhook,
   testWebhook,

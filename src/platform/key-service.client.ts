@@ -11,7 +11,15 @@ import { hashKey, mintKey } from '../key/digest.client.ts'
 import { displayPrefix, type KeyKind, randomBase58 } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
 import { keyFromD1, putKeyHint } from '../key/key-records.store.ts'
-import { type Entrance, KEYS_MAX, type KeyChange, type KeyPlace, type KeyRow } from '../key/key-row.ts'
+import {
+  type Entrance,
+  KEYS_MAX,
+  type KeyChange,
+  type KeyPlace,
+  type KeyRow,
+  type PipelineRight,
+  pipelineRight,
+} from '../key/key-row.ts'
 import { PRODUCTS_OF_KIND } from '../key/record.ts'
 import { type AccountPorts, AccountService } from './account-service.client.ts'
 import type {
@@ -40,6 +48,7 @@ interface KeyTerms {
   readonly expires?: number | null | undefined
   readonly cap?: MicroCredits | null | undefined
   readonly ranges?: readonly string[] | null | undefined
+  readonly pipelines?: PipelineRight | null | undefined
 }
 
 /** What a list says of a key's spending is of the last thirty days. */
@@ -62,7 +71,7 @@ export class KeyService implements Keys {
 
   async create(order: KeyOrder): Promise<Result<IssuedKey, Failure>> {
     const products = order.products ?? PRODUCTS_OF_KIND[order.kind]
-    const beyond = notOfKind(order.kind, products)
+    const beyond = notOfKind({ ...order, products })
     if (beyond !== null) return err(beyond)
     const account = await this.#accountFor(order)
     if (!account.ok) return account
@@ -71,14 +80,14 @@ export class KeyService implements Keys {
 
   async createOwn({ request, ...order }: OwnKeyOrder): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>> {
     const products = order.products ?? PRODUCTS_OF_KIND[order.kind]
-    const beyond = notOfKind(order.kind, products)
+    const beyond = notOfKind({ ...order, products })
     if (beyond !== null) return err(beyond)
     const before = request === null ? null : await this.#store.keyOfRequest(order.account, request)
     if (before !== null) return madeBefore(before, order)
     const now = this.#ports.nowMs()
     if ((await this.#store.keyCount(order.account, now)) >= KEYS_MAX) return err(TOO_MANY_KEYS)
     const { key, shown, row } = await this.#mint({ ...order, products })
-    if (row.cap !== null) await this.#ports.meterOf(order.account).capKey(shown.hash, row.cap)
+    await this.#bound(row)
     if (await this.#store.addOwnKey(row, request, now)) return ok({ key, ...shown })
     const meanwhile = request === null ? null : await this.#store.keyOfRequest(order.account, request)
     return meanwhile === null ? err(TOO_MANY_KEYS) : madeBefore(meanwhile, order)
@@ -117,34 +126,47 @@ export class KeyService implements Keys {
 
   async #issue(order: KeyTerms): Promise<IssuedKey> {
     const { key, shown, row } = await this.#mint(order)
-    // Before the key exists, so that it never spends without its cap.
-    if (row.cap !== null) await this.#ports.meterOf(order.account).capKey(shown.hash, row.cap)
+    await this.#bound(row)
     await this.#store.addKey(row)
     return { key, ...shown }
   }
 
+  /** Before the key exists, so that it never spends without its cap, nor past its end. */
+  async #bound({ account, hash, cap, expiresMs }: Parameters<AccountStore['addKey']>[0]): Promise<void> {
+    const meter = this.#ports.meterOf(account)
+    if (cap !== null) await meter.capKey(hash, cap)
+    if (expiresMs !== null) await meter.endKey(hash, expiresMs)
+  }
+
   /** A new key, its names and its row; stored nowhere yet. */
-  async #mint({ account, kind, label, products, expires, cap, ranges }: KeyTerms) {
+  async #mint({ account, kind, label, products, expires, cap, ranges, pipelines }: KeyTerms) {
     const key = await mintKey(kind, this.#ports.keySecret)
     const shown = { hash: await hashKey(key), prefix: displayPrefix(key), account, kind, label }
-    const terms = { products, expiresMs: expires ?? null, cap: cap ?? null, ranges: ranges ?? null }
-    return { key, shown, row: { ...shown, ...terms, createdMs: this.#ports.nowMs() } }
+    const bounds = {
+      expiresMs: expires ?? null,
+      cap: cap ?? null,
+      ranges: ranges ?? null,
+      pipelines: pipelines ?? null,
+    }
+    return { key, shown, row: { ...shown, products, ...bounds, createdMs: this.#ports.nowMs() } }
   }
 
   async change(key: NamedKey, change: KeyChange): Promise<Result<KeyRow, Failure>> {
-    const row = await this.#named(key)
+    const row = await this.named(key)
     if (!row.ok) return row
-    const beyond = notOfKind(row.value.kind, change.products ?? [])
+    const beyond = notOfKind({ ...change, kind: row.value.kind })
     if (beyond !== null) return err(beyond)
-    if (change.cap !== undefined) await this.#ports.meterOf(row.value.account).capKey(row.value.hash, change.cap)
+    const meter = this.#ports.meterOf(row.value.account)
+    if (change.cap !== undefined) await meter.capKey(row.value.hash, change.cap)
+    if (change.expires !== undefined) await meter.endKey(row.value.hash, change.expires)
     await this.#store.changeKey(row.value.hash, change)
-    await this.#ports.meterOf(row.value.account).noteChange(row.value.hash)
+    await meter.noteChange(row.value.hash)
     await this.#refreshHint(row.value.hash)
-    return this.#named({ name: row.value.hash })
+    return this.named({ name: row.value.hash })
   }
 
   async rotate(key: NamedKey, order: RotationOrder): Promise<Result<RotatedKey, Refusal>> {
-    const old = await this.#named(key)
+    const old = await this.named(key)
     if (!old.ok) return old
     const { hash, account, kind, expires, revoked } = old.value
     const before = await this.#store.successorOf(hash)
@@ -156,8 +178,10 @@ export class KeyService implements Keys {
     const endsMs = Math.min(expires ?? Number.POSITIVE_INFINITY, now + order.graceMs)
     const minted = await this.#mint(old.value)
     await this.#ports.meterOf(account).inheritKey(hash, minted.shown.hash)
-    if (!(await this.#store.replaceKey(hash, minted.row, { ...order, endsMs }))) return this.rotate(key, order)
-    await this.#endOld(old.value, order)
+    if (expires !== null) await this.#ports.meterOf(account).endKey(minted.shown.hash, expires)
+    const right = pipelineRight(old.value)
+    if (!(await this.#store.replaceKey(hash, minted.row, { ...order, endsMs }, right))) return this.rotate(key, order)
+    await this.#endOld(old.value, minted.shown.hash, order)
     return ok({ key: minted.key, ...minted.shown, kind, oldEndsMs: endsMs })
   }
 
@@ -171,14 +195,15 @@ export class KeyService implements Keys {
       return err({ kind: 'conflict', message: 'idempotency_key: was used before with another grace_seconds' })
     }
     // The first try may have ended in between.
-    await this.#endOld(old, order)
+    await this.#endOld(old, before.key.hash, order)
     const { hash, prefix, account, label, kind } = before.key
     return ok({ hash, prefix, account, label, kind, oldEndsMs: rotation.endsMs })
   }
 
-  /** D1 knows the end already; the rest must. */
-  async #endOld({ account, hash }: KeyRow, { graceMs }: RotationOrder): Promise<void> {
+  /** D1 knows the end already; the rest must. The meter hears who carries on before it hears that the old key is revoked. */
+  async #endOld({ account, hash }: KeyRow, newHash: string, { graceMs }: RotationOrder): Promise<void> {
     const meter = this.#ports.meterOf(account)
+    await meter.replaceKey(hash, newHash)
     if (graceMs === 0) await meter.revokeKey(hash)
     await meter.noteChange(hash)
     await this.#refreshHint(hash)
@@ -215,17 +240,20 @@ export class KeyService implements Keys {
   }
 
   async revoke(key: NamedKey): Promise<Result<KeyRow & { readonly revoked: number }, Failure>> {
-    const found = await this.#named(key)
+    const found = await this.named(key)
     if (!found.ok) return found
     const row = found.value
-    await this.#ports.meterOf(row.account).revokeKey(row.hash)
+    const meter = this.#ports.meterOf(row.account)
+    // A rotation may have ended before the meter heard of it, and pipelines of the old key end with this one.
+    if (row.replaces !== null) await meter.replaceKey(row.replaces, row.hash)
+    await meter.revokeKey(row.hash)
     const now = this.#ports.nowMs()
     await this.#store.revokeKey(row.hash, now)
     await this.#refreshHint(row.hash)
     return ok({ ...row, revoked: row.revoked ?? now })
   }
 
-  async #named({ name, account }: NamedKey): Promise<Result<KeyRow, Failure>> {
+  async named({ name, account }: NamedKey): Promise<Result<KeyRow, Failure>> {
     const [row, second] = await this.#store.keysNamed(name, account)
     if (row === undefined) {
       const what = account === undefined ? 'This key' : `This key of the account "${account}"`
@@ -248,9 +276,16 @@ function madeBefore(key: KeyRow, { kind, label }: Pick<OwnKeyOrder, 'kind' | 'la
   return err({ kind: 'conflict', message })
 }
 
-/** Null where a key of this kind may have all of these products. */
-function notOfKind(kind: KeyKind, products: readonly Product[]): Failure | null {
+/** Null where a key of this kind may have all of this. */
+function notOfKind({
+  kind,
+  products = [],
+  pipelines,
+}: Pick<KeyTerms, 'kind' | 'pipelines'> & KeyChange): Failure | null {
   const allowed = PRODUCTS_OF_KIND[kind]
-  if (products.every((product) => allowed.includes(product))) return null
-  return badField('products', `a key of kind "${kind}" can have ${allowed.join(', ')}`)
+  if (!products.every((product) => allowed.includes(product)))
+    return badField('products', `a key of kind "${kind}" can have ${allowed.join(', ')}`)
+  if (kind === 'api' && pipelines)
+    return badField('pipelines', 'only for a service key: an API key manages no pipelines')
+  return null
 }

@@ -6,7 +6,7 @@ import { formatCredits } from '../credit/amount.ts'
 import { parseRange, RANGES_MAX } from '../key/address-range.ts'
 import { DISPLAY_LENGTH } from '../key/format.ts'
 import { KINDS_TEXT, PRODUCTS, PRODUCTS_TEXT } from '../key/identity.ts'
-import type { KeyPlace, KeyRow } from '../key/key-row.ts'
+import { type KeyPlace, type KeyRow, PIPELINE_RIGHTS, pipelineRight } from '../key/key-row.ts'
 import { AccountId, Credits, CreditsText, UnixMs } from './fields.ts'
 import type { ListedKey } from './platform-api.ts'
 import { badField } from './refusal.ts'
@@ -69,6 +69,15 @@ const Expiry = z
   .positive('must be a time in Unix ms')
   .describe('When it ends, Unix milliseconds; left out when it is made, or null: never')
 
+const PIPELINES_TEXT =
+  'Pipelines that a service key may touch: `own`: those charged to it or to keys that it replaced or that replaced it; ' +
+  '`all`: the whole account’s'
+const PipelinesRight = z
+  .enum(PIPELINE_RIGHTS, 'must be "own" or "all"')
+  .describe(
+    `${PIPELINES_TEXT}. Left out when it is made, or null: \`own\` where it has a cap, ranges or an end, else \`all\``,
+  )
+
 /** What an order of a key says of it. */
 export const KEY_ORDER = {
   label: NewLabel.default(''),
@@ -77,6 +86,7 @@ export const KEY_ORDER = {
   expires: Expiry.optional(),
   cap: Cap.optional(),
   ranges: Ranges.optional(),
+  pipelines: PipelinesRight.optional(),
 }
 /** What is changed of a key. */
 export const KeyChanges = z.strictObject({
@@ -85,6 +95,7 @@ export const KeyChanges = z.strictObject({
   expires: Expiry.nullable().optional(),
   cap: Cap.nullable().optional(),
   ranges: Ranges.nullable().optional(),
+  pipelines: PipelinesRight.nullable().optional(),
 })
 
 /** The refusal of an end that has passed already, such as one in seconds; null where it lies ahead or there is none. */
@@ -113,6 +124,7 @@ export const ShownKey = z
     ),
     cap: CreditsText.nullable().describe(CAP_TEXT),
     ranges: z.array(z.string()).nullable().describe('Where it may be used from; null: anywhere'),
+    pipelines: z.enum(PIPELINE_RIGHTS).nullable().describe(`${PIPELINES_TEXT}; null: an API key manages none`),
     replaced_by: z.string().nullable().describe('Hash of the key that replaced it by rotation'),
   })
   .meta({ id: 'Key' })
@@ -147,14 +159,16 @@ export const KEY_EXAMPLE = {
   last_used: 1790002800000,
   cap: '1000',
   ranges: ['192.0.2.0/24', '2001:db8::/32'],
+  pipelines: null,
   replaced_by: null,
 }
 
 export const COUNTED_EXAMPLE = { ...KEY_EXAMPLE, cap_remaining: '996.5' }
 
 /** A key of D1 as answers show it. */
-export function shownKey({ cap, ...key }: KeyRow): z.infer<typeof ShownKey> {
-  return { ...key, cap: cap === null ? null : formatCredits(cap) }
+export function shownKey(key: KeyRow): z.infer<typeof ShownKey> {
+  const { cap, root: _, replaces: __, ...rest } = key
+  return { ...rest, pipelines: pipelineRight(key), cap: cap === null ? null : formatCredits(cap) }
 }
 
 /** The same with what is left of its cap. */

@@ -5,7 +5,7 @@
 import type * as z from 'zod'
 import type { Failure } from '../core/failure.ts'
 import { formatCredits } from '../credit/amount.ts'
-import type { KeyRow } from '../key/key-row.ts'
+import { type KeyRow, pipelineRight, restrictionOf } from '../key/key-row.ts'
 import { CreditsText } from './fields.ts'
 import { KEY_EXAMPLE, ShownKey, shownKey } from './key-shapes.ts'
 import type { Keys, OwnKeyRow } from './platform-api.ts'
@@ -16,18 +16,18 @@ export const OWN_KEY_PATH = '/platform/keys/{key}' as const
 const FREE = 'Free of charge, with or without the last slash.'
 export const FOR_READING = `${FREE} With an API or a service key.`
 export const FOR_MANAGING =
-  'Free of charge. With a service key that nothing restricts: it has no cap, no ranges and no end, so that no key comes ' +
-  'to more than it may.'
+  'Free of charge. With a service key that nothing restricts: it has no cap, no ranges, no end, and `pipelines` is `all`, so ' +
+  'that no key comes to more than it may.'
 
 /** Why this key may not manage keys, null where it may. It is asked of the table: nothing that travels with a call knows all of it. */
 export function mayNotManage(key: KeyRow | null): Failure | null {
   if (key === null) return notThis('is not known any more')
   if (key.kind !== 'service') return notThis('is an API key (cqt_)')
   if (key.replaced_by !== null) return notThis('was replaced by another one')
-  if (key.cap !== null) return notThis('has a cap')
-  if (key.ranges !== null) return notThis('is for certain addresses alone')
-  if (key.expires !== null) return notThis('has an end')
-  return null
+  const restriction = restrictionOf(key)
+  if (restriction !== null) return notThis(restriction)
+  // It would make itself one that may touch all.
+  return pipelineRight(key) === 'own' ? notThis('may touch its own pipelines alone') : null
 }
 
 /** The same of the key that calls. */
@@ -35,8 +35,8 @@ export const refusedManager = async (keys: Pick<Keys, 'hashed'>, keyHash: string
   mayNotManage(await keys.hashed(keyHash))
 
 function notThis(what: string): Failure {
-  const why = `This key ${what}, and an account is managed with a service key (cqs_) that has no cap, no ranges and no end`
-  return { kind: 'not_entitled', why: `${why}: use such a one, or ask the operator.` }
+  const why = `This key ${what}, and an account is managed with a service key (cqs_) that nothing restricts: no cap, no ranges, no end, all pipelines`
+  return { kind: 'not_entitled', why: `${why}. Use such a key, or ask the operator.` }
 }
 
 /** A key of the account, as its owner sees it. */

@@ -1,11 +1,21 @@
 // What owners do with pipelines, over D1 and their Sink objects. Laws: the record is written first; whoever names a
-// pipeline tells its object what that is not known to have; nothing that was refused is written.
+// pipeline tells its object what that is not known to have; nothing that was refused is written. Invariant: whoever makes a
+// pipeline cost something is the key that it is charged to; a key whose right is `own` reaches no pipeline charged to others.
 
 import type { Failure, Issue } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { NO_KEY_SECRET } from '../edge/key-ring.store.ts'
 import { randomBase58 } from '../key/format.ts'
-import { changed, created, isSame, type NewPipeline, type PipelineChange, type Written } from '../pipeline/changes.ts'
+import { type KeyRow, type PipelineRight, pipelineRight, rootOf } from '../key/key-row.ts'
+import {
+  changed,
+  created,
+  isSame,
+  type NewPipeline,
+  type PipelineChange,
+  sendingChanges,
+  type Written,
+} from '../pipeline/changes.ts'
 import { chainOf } from '../pipeline/evm/evm-record.ts'
 import type { Topic } from '../pipeline/pipeline.ts'
 import { BYTES_MAX, PipelineStore, WALLETS_MAX } from '../pipeline/pipelines.store.ts'
@@ -14,7 +24,7 @@ import { seal } from '../pipeline/sealing.client.ts'
 import { SINK_API_VERSION, type SinkApi } from '../pipeline/sink-api.ts'
 import { isInStep, SinkLink, type SinkLinkPorts } from '../pipeline/sink-link.client.ts'
 import { NO_PIPELINE } from './pipeline-shapes.ts'
-import type { Keys, NamedPipeline, PipelineState, Pipelines } from './platform-api.ts'
+import type { Keys, NamedPipeline, PipelineCaller, PipelineState, Pipelines, Reach } from './platform-api.ts'
 import { badField, type Refusal } from './refusal.ts'
 
 export interface PipelinePorts extends Omit<SinkLinkPorts, 'store'> {
@@ -55,6 +65,21 @@ const SEALED = conflict(
   'destination_config: its secret cannot be read any more, because the operator changed KEY_SECRET: send it again',
 )
 
+const NOT_OWN: Failure = {
+  kind: 'not_entitled',
+  why:
+    'This pipeline is charged to another key, and this key may touch its own pipelines alone ("pipelines": "own"). Use a key ' +
+    'with "pipelines": "all".',
+}
+
+/** The key that calls, as a pipeline knows it. */
+interface Caller {
+  readonly hash: string
+  readonly root: string
+  readonly name: string
+  readonly right: PipelineRight
+}
+
 export class PipelineService implements Pipelines {
   readonly #ports: PipelinePorts
   readonly #store: PipelineStore
@@ -66,53 +91,84 @@ export class PipelineService implements Pipelines {
     this.#link = new SinkLink({ ...ports, store: this.#store })
   }
 
-  async create(account: string, keyHash: string, order: NewPipeline): Promise<Result<PipelineRow, Refusal>> {
+  async create({ account, keyHash }: PipelineCaller, order: NewPipeline): Promise<Result<PipelineRow, Refusal>> {
     const checked = await this.#allowed(account, created(order), order)
     if (!checked.ok) return checked
-    const { nowMs, keys, keySecret } = this.#ports
+    const { nowMs, keySecret } = this.#ports
     const id = `pipe_${randomBase58(ID_CHARS, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))}`
     const { fields, secret } = checked.value
     const sealed = secret ? await seal(secret, id, keySecret) : null
-    const key = await keys.hashed(keyHash)
-    const creatorName = key?.label || key?.prefix || ''
+    const caller = await this.#caller(keyHash)
     const times = { createdMs: nowMs(), updatedMs: nowMs() }
     const row: PipelineRow = {
-      ...{ id, account, fields, sealed, creator: keyHash, creatorName, ...times },
+      ...{ id, account, fields, sealed, creator: keyHash, creatorName: caller.name, ...times },
+      ...{ ...payerOf(caller), destinationRoot: caller.root },
       ...{ revision: 1, told: 0, isRemoved: false },
     }
     if (!(await this.#store.add(row))) return err(ROOM)
     return ok(await this.#link.inStep(row))
   }
 
-  page(account: string, from: number, limit: number) {
-    return this.#store.page(account, from, limit)
+  async page({ account, keyHash }: PipelineCaller, from: number, limit: number) {
+    const { right, root } = await this.#caller(keyHash)
+    return this.#store.page(account, right === 'all' ? null : root, from, limit)
+  }
+
+  async count(account: string): Promise<number> {
+    return (await this.#store.page(account, null, 0, 0)).total
+  }
+
+  async reach(key: Pick<KeyRow, 'account' | 'hash' | 'root'>): Promise<readonly Reach[]> {
+    const root = rootOf(key)
+    const rows = await this.#store.ofKeys(key.account, root)
+    return rows.map((row) => ({
+      ...{ row, isCharged: row.payerRoot === root, hasSetDestination: row.destinationRoot === root },
+    }))
   }
 
   async show(name: NamedPipeline): Promise<Result<PipelineRow, Refusal>> {
-    const row = await this.#named(name)
+    const row = await this.#named(name, await this.#caller(name.keyHash))
     return row.ok ? ok(await this.#link.inStep(row.value)) : row
   }
 
-  async change(name: NamedPipeline, change: PipelineChange): Promise<Result<PipelineRow, Refusal>> {
+  adopt(name: NamedPipeline): Promise<Result<PipelineRow, Refusal>> {
+    return this.change(name, {}, 'adopts')
+  }
+
+  /** `takes`: the caller pays from now on, whatever changes; where it adopts the pipeline, that goes on if it waits. */
+  async change(
+    name: NamedPipeline,
+    change: PipelineChange,
+    takes: 'pays' | 'adopts' | null = null,
+  ): Promise<Result<PipelineRow, Refusal>> {
+    const caller = await this.#caller(name.keyHash)
     for (let left = TRIES; left > 0; left--) {
-      const before = await this.#named(name)
+      const before = await this.#named(name, caller)
       if (!before.ok) return before
-      const after = await this.#changed(before.value, change)
+      const after = await this.#changed(before.value, change, caller)
       if (!after.ok) return after
-      const isChanged = after.value.isChanged || (change.status === 'running' && (await this.#isStuck(after.value.row)))
-      const row = isChanged ? this.#next(after.value.row) : after.value.row
+      const { row: changed, isChanged: isOther, sends } = after.value
+      const isStarted = change.status === 'running' && before.value.fields.status !== 'running'
+      const mayWake = !isStarted && (takes === 'adopts' || change.status === 'running')
+      const isWoken = mayWake && (await this.#isStuck(changed))
+      const isTaken = (takes !== null || sends || isStarted || isWoken) && before.value.payer !== caller.hash
+      const isChanged = isOther || isWoken || isTaken
+      const row = isChanged ? this.#next(isTaken ? { ...changed, ...payerOf(caller) } : changed) : changed
       if (!isChanged || (await this.#store.change(row, before.value.revision))) {
         const told = await this.#link.inStep(row)
         return isInStep(told) ? ok(told) : err(NOT_TOLD)
       }
-      const now = await this.#named(name)
+      const now = await this.#named(name, caller)
       if (now.ok && now.value.revision === before.value.revision) return err(ROOM)
     }
     return err(BUSY)
   }
 
-  async remove({ account, id }: NamedPipeline): Promise<Result<void, Refusal>> {
-    if ((await this.#store.named(account, id)) === null) return err(NO_PIPELINE)
+  async remove({ account, id, keyHash }: NamedPipeline): Promise<Result<void, Refusal>> {
+    // Also one that was deleted: it may not be known to be empty.
+    const row = await this.#store.named(account, id)
+    if (row === null) return err(NO_PIPELINE)
+    if (!mayTouch(await this.#caller(keyHash), row)) return err(NOT_OWN)
     await this.#store.remove(id, this.#ports.nowMs())
     if ((await this.#link.asked(id, (sink) => sink.drop().then(() => true))) === null) return err(NOT_EMPTIED)
     await this.#store.forget(id)
@@ -139,46 +195,62 @@ export class PipelineService implements Pipelines {
   async test(name: NamedPipeline, change: PipelineChange) {
     const before = await this.show(name)
     if (!before.ok) return before
-    const after = await this.#changed(before.value, change)
+    const caller = await this.#caller(name.keyHash)
+    const after = await this.#changed(before.value, change, caller)
     if (!after.ok) return after
-    const pipeline = await this.#link.opened(after.value.row)
+    // Whoever tests it pays for the test.
+    const pipeline = await this.#link.opened({ ...after.value.row, ...payerOf(caller) })
     if (pipeline === null) return err(SEALED)
     const answer = await this.#link.asked(name.id, (sink) => sink.test({ v, pipeline }), TEST_MS)
     if (answer?.isBusy) return err(TESTED)
     return answer === null ? err(AWAY) : ok(answer)
   }
 
+  /** Whoever sends dead letters once more pays for them, and for what follows. */
   async redeliver(name: NamedPipeline) {
+    const taken = await this.change(name, {}, 'pays')
+    if (!taken.ok) return taken
     const answer = await this.#of(name, (sink) => sink.redeliver({ v }))
     return answer.ok ? ok(answer.value.batches) : answer
   }
 
-  async #named({ account, id }: NamedPipeline): Promise<Result<PipelineRow, Refusal>> {
+  async #named({ account, id }: NamedPipeline, caller: Caller): Promise<Result<PipelineRow, Refusal>> {
     const row = await this.#store.named(account, id)
-    return row === null || row.isRemoved ? err(NO_PIPELINE) : ok(row)
+    if (row === null || row.isRemoved) return err(NO_PIPELINE)
+    return mayTouch(caller, row) ? ok(row) : err(NOT_OWN)
   }
 
-  /** Whether one that is set to run waits for somebody or for credits, or cannot say: it is to hear of it once more. */
-  async #isStuck({ id }: PipelineRow): Promise<boolean> {
+  /** Read of the table at each call: nothing that travels with a call knows what restricts its key. */
+  async #caller(keyHash: string): Promise<Caller> {
+    const key = await this.#ports.keys.hashed(keyHash)
+    if (key === null) return { hash: keyHash, root: keyHash, name: '', right: 'own' }
+    return { hash: keyHash, root: rootOf(key), name: key.label || key.prefix, right: pipelineRight(key) ?? 'own' }
+  }
+
+  /** Whether one that is set to run waits for somebody, for credits or for a key, or cannot say: it is to hear of it once more. */
+  async #isStuck({ id, fields }: PipelineRow): Promise<boolean> {
+    if (fields.status !== 'running') return false
     const status = await this.#link.asked(id, (sink) => sink.status())
-    return status === null || status.phase === 'failed' || status.phase === 'unpaid'
+    return status === null || ['failed', 'unpaid', 'paused'].includes(status.phase)
   }
 
   #next(row: PipelineRow): PipelineRow {
     return { ...row, revision: row.revision + 1, updatedMs: this.#ports.nowMs() }
   }
 
-  /** The row as the change makes it, and whether that is another one. */
-  async #changed(before: PipelineRow, change: PipelineChange) {
+  /** The row as the change makes it, whether that is another one, and whether it sends something else. */
+  async #changed(before: PipelineRow, change: PipelineChange, { root }: Caller) {
     const { id, fields, sealed } = before
     const checked = await this.#allowed(before.account, changed(id, fields, change), change)
     if (!checked.ok) return checked
     const { secret } = checked.value
     if (secret === null && (await this.#link.opened(before)) === null) return err(SEALED)
-    if (isSame(fields, checked.value)) return ok({ row: before, isChanged: false })
+    if (isSame(fields, checked.value)) return ok({ row: before, isChanged: false, sends: false })
+    const { hasDestination, hasAny: sends } = sendingChanges(fields, checked.value)
+    const destinationRoot = hasDestination ? root : before.destinationRoot
     const resealed = secret ? await seal(secret, id, this.#ports.keySecret) : null
-    const row = { ...before, fields: checked.value.fields, sealed: secret === null ? sealed : resealed }
-    return ok({ row, isChanged: true })
+    const own = { fields: checked.value.fields, sealed: secret === null ? sealed : resealed, destinationRoot }
+    return ok({ row: { ...before, ...own }, isChanged: true, sends })
   }
 
   /** What only this gateway can say of what was sent: what was allowed once is not asked again. */
@@ -211,3 +283,6 @@ export class PipelineService implements Pipelines {
     return answer === null ? err(AWAY) : ok(answer)
   }
 }
+
+const payerOf = ({ hash, name, root }: Caller) => ({ payer: hash, payerName: name, payerRoot: root })
+const mayTouch = ({ right, root }: Caller, { payerRoot }: PipelineRow) => right === 'all' || payerRoot === root

@@ -30,6 +30,11 @@ const Creator = z.object({
   full_name: z.string().describe('The same'),
 })
 
+const ChargedTo = z.object({
+  id: z.string().describe('`user_` and the beginning of the hash of the service key'),
+  display_name: z.string().describe('What that key was called then'),
+})
+
 const Group = z.object({
   id: z.string().describe('`group_` and the account'),
   name: z.string().describe('The account'),
@@ -46,6 +51,10 @@ export const ShownPipeline = z
     ...PIPELINE_FIELDS,
     destination_config: ShownDestination.describe('Where rows go, `******` in place of a secret'),
     created_by: Creator.describe('Who made it'),
+    charged_to: ChargedTo.describe(
+      'The key that its rows are charged to, and with which it ends: the last one that set it to run, changed what it sends, or ' +
+        'adopted it',
+    ),
     group: Group.describe('Whose it is'),
     created_at: IsoTime.describe('When it was made, ISO 8601'),
     updated_at: IsoTime.describe('When what its owner wants was last changed, ISO 8601'),
@@ -69,7 +78,7 @@ export async function groupOf(account: string, { meterOf }: Pick<Platform, 'mete
 }
 
 export function shownPipeline(row: PipelineRow, group: Group): z.infer<typeof ShownPipeline> {
-  const { id, fields, creator, creatorName, createdMs, updatedMs } = row
+  const { id, fields, creator, creatorName, payer, payerName, createdMs, updatedMs } = row
   return {
     id,
     ...fields,
@@ -79,6 +88,7 @@ export function shownPipeline(row: PipelineRow, group: Group): z.infer<typeof Sh
       display_name: creatorName,
       full_name: creatorName,
     },
+    charged_to: { id: `user_${payer.slice(0, 16)}`, display_name: payerName },
     group,
     created_at: isoTime(createdMs),
     updated_at: isoTime(updatedMs),
@@ -106,6 +116,7 @@ const PIPELINE_EXAMPLE = {
   destination_config: { ...NEW_EXAMPLE.destination_config, password: '******' },
   ...{ abi_file: {}, abi_contract_addresses: [], abi_unmatched: 'keep', on_failure: 'pause', status: 'running' },
   created_by: { id: 'user_a1a1a1a1a1a1a1a1', email: '', display_name: 'manager', full_name: 'manager' },
+  charged_to: { id: 'user_a1a1a1a1a1a1a1a1', display_name: 'manager' },
   group: {
     ...{ id: 'group_acme', name: 'acme', slug: 'acme' },
     ...{ is_paid: true, is_over_limit: false, is_free_trial_expired: false },

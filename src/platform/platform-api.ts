@@ -16,7 +16,7 @@ import type { RetentionApi } from '../history/archive/retention.ts'
 import type { Exports } from '../history/exports/exports-api.ts'
 import type { KeyKind } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
-import type { Entrance, KeyChange, KeyPlace, KeyRow, Rotation } from '../key/key-row.ts'
+import type { Entrance, KeyChange, KeyPlace, KeyRow, PipelineRight, Rotation } from '../key/key-row.ts'
 import type { KeptRefusal } from '../key/refused-calls.ts'
 import type { PaidToken } from '../key/stream-token.ts'
 import type { NewPipeline, PipelineChange } from '../pipeline/changes.ts'
@@ -119,10 +119,11 @@ export interface KeyOrder {
   /** What the key may spend in all. */
   readonly cap?: MicroCredits | undefined
   readonly ranges?: readonly string[] | undefined
+  readonly pipelines?: PipelineRight | undefined
 }
 
 /** What an owner orders for the account of the key that asks; `request`: an idempotency key. */
-export interface OwnKeyOrder extends Pick<KeyOrder, 'label' | 'kind' | 'products' | 'expires' | 'cap' | 'ranges'> {
+export interface OwnKeyOrder extends Omit<KeyOrder, 'account' | 'credits' | 'plan' | 'terms'> {
   readonly account: string
   readonly request: string | null
 }
@@ -175,6 +176,7 @@ export interface Keys {
   entrance(account: string, label: string): Promise<Entrance>
   /** What people call the keys with these hashes. */
   names(hashes: readonly string[]): Promise<ReadonlyMap<string, Pick<KeyRow, 'prefix' | 'label'>>>
+  named(key: NamedKey): Promise<Result<KeyRow, Failure>>
   /** The key with this hash. */
   hashed(hash: string): Promise<KeyRow | null>
 }
@@ -205,10 +207,24 @@ export interface Plans {
   apply(name: string, after: string): Promise<Result<Applied, Failure>>
 }
 
-/** Of which account; a pipeline of another one is none. */
-export interface NamedPipeline {
+/** The key that calls. */
+export interface PipelineCaller {
   readonly account: string
+  readonly keyHash: string
+}
+
+/** A pipeline of another account does not exist, and one that the caller may not touch is refused. */
+export interface NamedPipeline extends PipelineCaller {
   readonly id: string
+}
+
+/** What ends with a key, or was set by it: each pipeline of the account that it concerns. */
+export interface Reach {
+  readonly row: PipelineRow
+  /** It is charged to this key, or to one of its chain of rotations: it pauses when that chain ends. */
+  readonly isCharged: boolean
+  /** This key, or one of its chain, set where its rows go. */
+  readonly hasSetDestination: boolean
 }
 
 /** `inStep`: its object is known to have what the record says. `status` null: it did not answer. */
@@ -220,12 +236,17 @@ export interface PipelineState {
 
 /** Each that names one tells its object of the record first, where that is not known to have it. */
 export interface Pipelines {
-  create(account: string, keyHash: string, order: NewPipeline): Promise<Result<PipelineRow, Refusal>>
-  /** Newest first. */
-  page(account: string, from: number, limit: number): Promise<{ rows: readonly PipelineRow[]; total: number }>
+  create(caller: PipelineCaller, order: NewPipeline): Promise<Result<PipelineRow, Refusal>>
+  /** Those that the caller may touch, newest first. */
+  page(caller: PipelineCaller, from: number, limit: number): Promise<{ rows: readonly PipelineRow[]; total: number }>
+  /** Of the account, whoever may touch them. */
+  count(account: string): Promise<number>
   show(name: NamedPipeline): Promise<Result<PipelineRow, Refusal>>
   /** Refused with `unavailable` where the record has the change and its object could not be told: again is the same. */
   change(name: NamedPipeline, change: PipelineChange): Promise<Result<PipelineRow, Refusal>>
+  /** From now on it is charged to the caller; one that was paused because its key ended goes on. */
+  adopt(name: NamedPipeline): Promise<Result<PipelineRow, Refusal>>
+  reach(key: Pick<KeyRow, 'account' | 'hash' | 'root'>): Promise<readonly Reach[]>
   /** Likewise: it is gone at once, and what its object has when that could be told. */
   remove(name: NamedPipeline): Promise<Result<void, Refusal>>
   state(name: NamedPipeline): Promise<Result<PipelineState, Refusal>>

@@ -23,7 +23,11 @@ export const Webhook = z
       .array(
         z.object({
           id: z.string().describe('The same at every attempt: `webhook-id`'),
-          threshold: z.string().describe('The one that the balance fell below'),
+          type: z.enum(['credits.low', 'pipeline.paused']).describe('What it says'),
+          threshold: z
+            .string()
+            .nullable()
+            .describe('The one that the balance fell below; null: the event is about no balance'),
           created: UnixMs.describe('When that was, Unix milliseconds'),
           state: z
             .enum(['due', 'delivered', 'given_up'])

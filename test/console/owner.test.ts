@@ -13,7 +13,7 @@ const NOW = Date.UTC(2026, 10, 25, 12)
 const KEY: Key = {
   ...{ hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', label: 'bot', kind: 'api', products: ['info'], created: NOW - 1 },
   ...{ expires: null, revoked: null, last_used: null, cap: null, cap_remaining: null, spent_30_days: '0' },
-  ...{ ranges: null, replaced_by: null },
+  ...{ ranges: null, pipelines: null, replaced_by: null },
 }
 
 describe('amounts', () => {
@@ -111,12 +111,18 @@ describe('keys', () => {
   })
 
   it('are ordered by what was typed, and changed by what differs', () => {
-    const typed = { label: 'x', cap: ' 0.13 ', ranges: '192.0.2.0/24, 2001:db8::/32', expires: '2026-12-01' }
+    const typed = {
+      label: 'x',
+      cap: ' 0.13 ',
+      ranges: '192.0.2.0/24, 2001:db8::/32',
+      expires: '2026-12-01',
+      pipelines: '',
+    }
     expect(keyOrder(typed, ['info'])).toEqual({
       ...{ label: 'x', products: ['info'], cap: '0.13', ranges: ['192.0.2.0/24', '2001:db8::/32'] },
       expires: Date.UTC(2026, 11, 1),
     })
-    const same = { label: 'bot', cap: '', ranges: '', expires: '' }
+    const same = { label: 'bot', cap: '', ranges: '', expires: '', pipelines: '' }
     expect(keyOrder(same, ['info'], KEY)).toEqual({})
     const bound = { ...KEY, cap: '5', ranges: ['192.0.2.0/24'], expires: Date.UTC(2026, 11, 1, 13) }
     expect(keyOrder(same, ['info'], bound)).toEqual({ cap: null, ranges: null, expires: null })

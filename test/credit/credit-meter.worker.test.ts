@@ -76,6 +76,35 @@ describe('CreditMeter', () => {
     ])
   })
 
+  // PIPE-29
+  it('says that the key of a pipeline has ended where no other replaced it, and charges all the same', async () => {
+    const meter = meterOf('ends')
+    await meter.grantCredits('g', 1_000)
+    const settle = (keyHash: string, rows = 0) =>
+      meter.settlePipeline({ v: 1, pipeline: 'pipe_1', name: 'p', keyHash, type: 'fills', rows, spent: rows * 100 })
+    const ended = async (keyHash: string) => (await settle(keyHash)).ended
+    await meter.endKey('a', Date.now() + 60_000)
+    expect(await ended('a')).toBeUndefined()
+    await meter.endKey('a', Date.now() - 1)
+    expect(await ended('a')).toBe('expired')
+    await meter.endKey('a', null)
+    expect(await ended('a')).toBeUndefined()
+    // A rotation is no leak: the successor carries on, whichever of two messages comes first.
+    await meter.replaceKey('b', 'c')
+    await meter.replaceKey('a', 'b')
+    await meter.revokeKey('a')
+    await meter.revokeKey('b')
+    expect([await ended('a'), await ended('b'), await ended('c')]).toEqual([undefined, undefined, undefined])
+    expect(await settle('a', 1)).toMatchObject({ available: 900 })
+    await meter.endKey('c', Date.now() - 1)
+    expect([await ended('a'), await ended('c')]).toEqual(['expired', 'expired'])
+    await meter.revokeKey('c')
+    expect([await ended('a'), await settle('b', 3)]).toMatchObject(['revoked', { available: 700, ended: 'revoked' }])
+    expect(await usageOf('ends')).toEqual([
+      { key_hash: 'c', product: 'pipeline', type: 'fills', calls: 3, amount: 300 },
+    ])
+  })
+
   it('serves exactly the balance to 1,000 concurrent charges', async () => {
     const meter = meterOf('concurrent')
     await meter.grantCredits('g', 100 * CREDIT)

@@ -7,6 +7,7 @@ import { expect, it } from 'vitest'
 import { AccountLedger } from '../../src/credit/account-ledger.store.ts'
 import { leftOf } from '../../src/credit/account-state.ts'
 import { KeyCaps } from '../../src/credit/key-caps.store.ts'
+import { KeyEnds } from '../../src/credit/key-ends.store.ts'
 import { MeterStore } from '../../src/credit/meter.store.ts'
 import type { PlanTerms } from '../../src/credit/plans/plan.ts'
 import { PlanStore } from '../../src/credit/plans/plan-period.store.ts'
@@ -14,6 +15,7 @@ import { Statements } from '../../src/credit/statement.store.ts'
 import { UsageReports } from '../../src/credit/usage-report.store.ts'
 import { Webhooks } from '../../src/credit/webhooks/webhooks.do.ts'
 import { monthTimes } from '../../src/platform/invoice.ts'
+import { egressOf } from '../egress/egress-of.ts'
 
 const DAY = 86_400_000
 const START = Date.UTC(2026, 0, 20, 13, 5)
@@ -32,7 +34,12 @@ type Act = typeof act extends fc.Arbitrary<infer T> ? T : never
 /** Plays a history; answers what was left at each beginning of a month. */
 function play(ctx: DurableObjectState, acts: readonly Act[]) {
   const { sql } = ctx.storage
-  const parts = { store: new MeterStore(sql), plans: new PlanStore(sql), caps: new KeyCaps(sql) }
+  const parts = {
+    store: new MeterStore(sql),
+    plans: new PlanStore(sql),
+    caps: new KeyCaps(sql),
+    ends: new KeyEnds(sql),
+  }
   const statements = new Statements(sql)
   const ledger = new AccountLedger({ ...parts, webhooks: new Webhooks(ctx, egressOf()), statements })
   const times = monthTimes(START + 330 * DAY)

@@ -143,7 +143,7 @@ describe('openapi.json', () => {
 
   it('has the events that are sent to webhooks, each with an example that fits', () => {
     const { webhooks } = document
-    expect(Object.keys(webhooks)).toEqual(['credits.low', 'test'])
+    expect(Object.keys(webhooks)).toEqual(['credits.low', 'pipeline.paused', 'test'])
     for (const { schema, example } of EVENTS) {
       expect(webhooks[example.type]!.post!.requestBody).toMatchObject({ content: { 'application/json': { example } } })
       expect(schema.parse(example)).toEqual(example)

@@ -230,6 +230,7 @@ describe('pipelines', () => {
       ...{ execution_mode: 'continuous', execution_start_from: '', execution_stop_from: '' },
       ...{ abi_file: {}, abi_contract_addresses: [], abi_unmatched: 'keep', on_failure: 'pause', status: 'running' },
       created_by: { id: `user_${hash.slice(0, 16)}`, ...who },
+      charged_to: { id: `user_${hash.slice(0, 16)}`, display_name: 'manager' },
       group: { ...group, is_over_limit: false, is_free_trial_expired: false },
       ...{ created_at: expect.stringMatching(/^\d{4}-.*Z$/), updated_at: expect.stringMatching(/^\d{4}-.*Z$/) },
     })
@@ -510,7 +511,9 @@ describe('pipelines', () => {
       urlRefusal: () => null,
       chains: [],
     })
-    expect(await open.create(account, 'a1', NewPipeline.parse(NEW))).toMatchObject({ error: NO_KEY_SECRET })
+    expect(await open.create({ account, keyHash: 'a1' }, NewPipeline.parse(NEW))).toMatchObject({
+      error: NO_KEY_SECRET,
+    })
     const id = await create()
     for (let i = 1; i < 50; i++) await create()
     const full = { status: 409, json: { error_message: expect.stringContaining('at most 50 pipelines') } }

@@ -5,6 +5,7 @@ import { ask } from '../ask.dom.ts'
 import type { Paged } from '../paged.dom.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Curl } from '../ui/curl.tsx'
+import { KeyReach } from '../ui/reach.tsx'
 import { timeText } from '../ui/when.ts'
 import { accountColumn, creditsColumn, lastUsedColumn, timeColumn } from './cells.tsx'
 import { ListPage, Rows, useList } from './list-page.tsx'
@@ -66,6 +67,7 @@ function useKeyRows(paged: Paged<Key>, role: StaffRole, isOfOne: boolean) {
         {key.prefix} of {key.account} {key.label && `(${key.label})`} stops working at once, for good. Its open sockets
         end within a minute.
       </p>
+      <KeyReach path={`/admin/keys/${key.hash}/reach`} />
     </Confirm>
   )
   const columns = [

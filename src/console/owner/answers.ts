@@ -50,6 +50,7 @@ export interface Key {
   readonly cap_remaining: string | null
   readonly spent_30_days: string | null
   readonly ranges: readonly string[] | null
+  readonly pipelines: 'own' | 'all' | null
   readonly replaced_by: string | null
 }
 export interface KeysPage {
@@ -100,7 +101,8 @@ export interface Webhook {
   readonly secret?: string | null
   readonly events: readonly {
     readonly id: string
-    readonly threshold: string
+    readonly type: string
+    readonly threshold: string | null
     readonly created: number
     readonly state: string
     readonly attempts: number

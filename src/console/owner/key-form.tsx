@@ -22,13 +22,16 @@ export function KeyForm({ known, onDone, onClose }: KeyFormProps) {
   const kind = useSignal<string>(known?.kind ?? 'api')
   const products = useSignal<readonly string[]>(known?.products ?? PRODUCTS)
   const cap = useSignal(known?.cap ?? '')
+  const pipelines = useSignal<string>(known?.pipelines ?? '')
   const ranges = useSignal(known?.ranges?.join(' ') ?? '')
   const expires = useSignal(known?.expires ? new Date(known.expires).toISOString().slice(0, 10) : '')
   // One for each dialog: a second click, or one after a lost answer, makes no second key.
   const request = useRef(crypto.getRandomValues(new Uint32Array(4)).join('-'))
   const isApi = kind.value === 'api'
   const send = async () => {
-    const fields = { label: label.value, cap: cap.value, ranges: ranges.value, expires: expires.value }
+    const right = isApi ? '' : pipelines.value
+    const bounds = { cap: cap.value, ranges: ranges.value, pipelines: right, expires: expires.value }
+    const fields = { label: label.value, ...bounds }
     const order = keyOrder(fields, isApi ? products.value : ['platform'], known)
     const answer = known
       ? await ask<Issued>('PATCH', `/platform/keys/${known.hash}`, order)
@@ -74,6 +77,20 @@ export function KeyForm({ known, onDone, onClose }: KeyFormProps) {
             </label>
           ))}
         </fieldset>
+      )}
+      {!isApi && (
+        <p>
+          <Choice
+            label="Pipelines"
+            value={pipelines.value}
+            options={[
+              ...(known ? [] : [['', 'its own where it has a cap, ranges or an end, else all'] as const]),
+              ['own', 'may touch its own alone'],
+              ['all', 'may touch all of the account'],
+            ]}
+            onChoose={set(pipelines)}
+          />
+        </p>
       )}
       <Field label="Cap" hint="credits that it may spend in all; empty: no cap" value={cap.value} onText={set(cap)} />
       <Field

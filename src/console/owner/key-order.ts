@@ -7,19 +7,22 @@ interface Typed {
   readonly label: string
   readonly cap: string
   readonly ranges: string
+  /** Of a service key; empty: what its restrictions say. */
+  readonly pipelines: string
   /** A day, or empty. */
   readonly expires: string
 }
 
-export function keyOrder({ label, cap, ranges, expires }: Typed, products: readonly string[], known?: Key) {
+export function keyOrder({ label, cap, ranges, expires, pipelines }: Typed, products: readonly string[], known?: Key) {
   const order = {
     label,
     products,
     cap: cap.trim() || null,
     ranges: listed(ranges),
+    pipelines: pipelines || null,
     expires: expires === '' ? null : Date.parse(`${expires}T00:00:00Z`),
   }
-  const before = known ?? { label: '', products: null, cap: null, ranges: null, expires: null }
+  const before = known ?? { label: '', products: null, cap: null, ranges: null, pipelines: null, expires: null }
   const isKept = (name: keyof typeof order) =>
     JSON.stringify(order[name]) === JSON.stringify(before[name]) ||
     // The form shows days: an end within the day stays.

@@ -6,6 +6,7 @@ import { ask, type Trouble } from '../ask.dom.ts'
 import { groupedText } from '../ui/amounts.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Curl } from '../ui/curl.tsx'
+import { KeyReach } from '../ui/reach.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
 import { hourText, timeText } from '../ui/when.ts'
@@ -183,6 +184,7 @@ function KeyActs({ acting, onDone, onClose }: ActsProps) {
         <code>{key.prefix}…</code> is refused within 30 s, and its sockets are closed within a minute, for good. If it
         is the key that you signed in with, this page ends too.
       </p>
+      <KeyReach path={`/platform/keys/${key.hash}/reach`} adopts />
     </Confirm>
   )
 }

@@ -15,7 +15,7 @@ type Event = Webhook['events'][number]
 
 const COLUMNS: readonly Column<Event>[] = [
   { name: 'Time, UTC', text: ({ created }) => timeText(created) },
-  { name: 'Fell below', text: ({ threshold }) => threshold, isNumber: true },
+  { name: 'About', text: ({ type, threshold }) => (threshold === null ? type : `credits below ${threshold}`) },
   { name: 'State', text: ({ state }) => state.replace('_', ' ') },
   { name: 'Attempts', text: ({ attempts }) => String(attempts), isNumber: true },
   { name: 'Answer', text: ({ last }) => last ?? '' },

@@ -5,6 +5,8 @@ import type { Threshold } from './low-balance.ts'
 export interface WebhookOrder {
   /** Told to the receiver: an object does not know its own name. */
   readonly account: string
+  /** The first key in the chain of rotations of the key that sets it; null: the operator does. */
+  readonly by: string | null
   readonly url: string
   readonly thresholds: readonly Threshold[]
   /** Draws another secret where there is one already. */
@@ -22,7 +24,9 @@ export interface Webhook {
 
 export interface WebhookEvent {
   readonly id: string
-  readonly threshold: string
+  readonly type: 'credits.low' | 'pipeline.paused'
+  /** Null: the event is about no balance. */
+  readonly threshold: string | null
   readonly created: number
   readonly state: 'due' | 'delivered' | 'given_up'
   readonly attempts: number
@@ -42,6 +46,8 @@ export interface WebhookApi {
   /** `secret` is there where it was drawn: it is shown this once. */
   setWebhook(order: WebhookOrder): Promise<Webhook & { readonly secret: string | null }>
   webhook(): Promise<Webhook | null>
+  /** Where events go, and who set that, as `by` of its order. */
+  webhookSetter(): Promise<Pick<WebhookOrder, 'url' | 'by'> | null>
   /** Sends a test event now, once, and not within `everyMs` of the last one; null where there is no webhook. */
   testWebhook(everyMs?: number): Promise<Delivery | null>
   /** Also drops what has not been delivered; false where there was none. */

@@ -5,10 +5,12 @@
 import { backoffMs } from '../../core/backoff.ts'
 import type { MicroCredits } from '../amount.ts'
 import { beginWatch, type LowBalanceWatch, type Threshold, watchBalance } from './low-balance.ts'
-import { GIVE_UP_MS, lowBalanceBody, RETRY, secretText } from './webhook.ts'
+import { GIVE_UP_MS, lowBalanceBody, type PausedPipeline, pipelinePausedBody, RETRY, secretText } from './webhook.ts'
 import type { Delivery, Webhook, WebhookEvent, WebhookOrder } from './webhook-api.ts'
 
 const EVENTS_MAX = 100
+/** Of an event that is about no balance. */
+const NO_THRESHOLD = ''
 /** Events of one account on their way at a time. */
 const AT_ONCE = 8
 
@@ -16,6 +18,7 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS webhook (
     one INTEGER PRIMARY KEY CHECK (one = 1), account TEXT NOT NULL, url TEXT NOT NULL, secret TEXT NOT NULL,
     thresholds TEXT NOT NULL, watch TEXT NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS webhook_setter (one INTEGER PRIMARY KEY CHECK (one = 1), key_root TEXT) STRICT;
   CREATE TABLE IF NOT EXISTS webhook_events (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, threshold TEXT NOT NULL, body TEXT NOT NULL,
     created INTEGER NOT NULL, state TEXT NOT NULL, attempts INTEGER NOT NULL, next INTEGER, last TEXT) STRICT;`
@@ -77,6 +80,7 @@ export class WebhookStore {
       JSON.stringify(order.thresholds),
       JSON.stringify(watch),
     )
+    this.#sql.exec('INSERT OR REPLACE INTO webhook_setter VALUES (1, ?)', order.by)
     this.#has = true
     this.notice(left, false, nowMs)
     return { ...(this.view() as Webhook), secret: isDrawn ? secret : null }
@@ -86,10 +90,19 @@ export class WebhookStore {
     const row = this.#row()
     if (row === null) return null
     const events = this.#sql
-      .exec('SELECT id, threshold, created, state, attempts, next, last FROM webhook_events ORDER BY number DESC')
+      .exec(
+        `SELECT id, json_extract(body, '$.type') AS type, nullif(threshold, ?) AS threshold, created, state, attempts, next, last
+         FROM webhook_events ORDER BY number DESC`,
+        NO_THRESHOLD,
+      )
       .toArray() as unknown as WebhookEvent[]
     const { thresholds, watch } = read(row)
     return { url: row.url, thresholds: thresholds.map(({ name }) => name), armed: watch.armed, events }
+  }
+
+  setter(): Pick<WebhookOrder, 'url' | 'by'> | null {
+    const select = 'SELECT url, key_root AS "by" FROM webhook LEFT JOIN webhook_setter USING (one)'
+    return this.#sql.exec<Pick<WebhookOrder, 'url' | 'by'>>(select).toArray()[0] ?? null
   }
 
   clear(): boolean {
@@ -114,18 +127,29 @@ export class WebhookStore {
       const { account } = row
       const { mostMicro } = watch
       const body = lowBalanceBody({ id, account, threshold, leftMicro: left, mostMicro, createdMs: nowMs })
-      this.#sql.exec(
-        "INSERT INTO webhook_events VALUES (NULL, ?, ?, ?, ?, 'due', 0, ?, NULL)",
-        ...[id, threshold, body, nowMs, nowMs],
-      )
-      this.#nextMs = Math.min(this.#nextMs, nowMs)
+      this.#add(id, threshold, body, nowMs)
     }
-    if (reached.length > 0) {
-      this.#sql.exec(
-        'DELETE FROM webhook_events WHERE number <= (SELECT max(number) FROM webhook_events) - ?',
-        EVENTS_MAX,
-      )
-    }
+  }
+
+  /** Once for each end of a key and each pipeline, however often it is reported. */
+  pipelinePaused(paused: PausedPipeline, nowMs: number): void {
+    const row = this.#has ? this.#row() : null
+    const id = `evt_${paused.pipeline}_${paused.atMs}`
+    if (row === null || this.#sql.exec('SELECT 1 FROM webhook_events WHERE id = ?', id).toArray().length > 0) return
+    this.#add(id, NO_THRESHOLD, pipelinePausedBody(paused, { id, account: row.account, createdMs: nowMs }), nowMs)
+  }
+
+  /** Drops the oldest beyond the bound. */
+  #add(id: string, threshold: string, body: string, nowMs: number): void {
+    this.#sql.exec(
+      "INSERT INTO webhook_events VALUES (NULL, ?, ?, ?, ?, 'due', 0, ?, NULL)",
+      ...[id, threshold, body, nowMs, nowMs],
+    )
+    this.#nextMs = Math.min(this.#nextMs, nowMs)
+    this.#sql.exec(
+      'DELETE FROM webhook_events WHERE number <= (SELECT max(number) FROM webhook_events) - ?',
+      EVENTS_MAX,
+    )
   }
 
   /** Attempts that are due, counted as made; what is too old is given up. `random` draws from 0 to 1. */

@@ -54,6 +54,19 @@ export const LowBalanceEvent = z
   })
   .meta({ id: 'LowBalanceEvent' })
 
+/** An event that says that a pipeline was paused because its key ended. */
+export const PipelinePausedEvent = z
+  .object({
+    ...Event,
+    type: z.literal('pipeline.paused'),
+    pipeline: z.string().describe('Its id, `pipe_…`'),
+    name: z.string().describe('What its owner calls it'),
+    reason: z.enum(['key_revoked', 'key_expired']).describe('What became of the key that it was charged to'),
+    key_hash: z.string().describe('SHA-256 of that key, hex'),
+    key_ended: z.int().describe('When that key ended, Unix milliseconds'),
+  })
+  .meta({ id: 'PipelinePausedEvent' })
+
 /** An event that an operator sends to see whether it arrives. */
 export const TestEvent = z.object({ ...Event, type: z.literal('test') }).meta({ id: 'TestEvent' })
 
@@ -75,6 +88,25 @@ export function lowBalanceBody(event: {
     credits_left: formatCredits(event.leftMicro),
     credits_at_most: formatCredits(event.mostMicro),
   } satisfies z.infer<typeof LowBalanceEvent>)
+}
+
+export interface PausedPipeline {
+  readonly pipeline: string
+  readonly name: string
+  readonly keyHash: string
+  readonly why: 'revoked' | 'expired'
+  readonly atMs: number
+}
+
+/** The body of an event that says that a pipeline was paused. */
+export function pipelinePausedBody(
+  { pipeline, name, keyHash, why, atMs }: PausedPipeline,
+  { id, account, createdMs }: { readonly id: string; readonly account: string; readonly createdMs: number },
+): string {
+  return JSON.stringify({
+    ...{ id, type: 'pipeline.paused', account, created: createdMs },
+    ...{ pipeline, name, reason: `key_${why}`, key_hash: keyHash, key_ended: atMs },
+  } satisfies z.infer<typeof PipelinePausedEvent>)
 }
 
 /** The body of an event that an operator sends to see whether it arrives. */

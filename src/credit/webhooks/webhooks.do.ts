@@ -6,7 +6,7 @@ import { type AccountState, leftOf } from '../account-state.ts'
 import type { MicroCredits } from '../amount.ts'
 import { deliverEvent } from './webhook.client.ts'
 import { type Attempt, WebhookStore } from './webhook.store.ts'
-import { testBody } from './webhook.ts'
+import { type PausedPipeline, testBody } from './webhook.ts'
 import type { Delivery, Webhook, WebhookOrder } from './webhook-api.ts'
 
 /** After a failure of the outbox itself, so that the alarm does not ring without end. */
@@ -39,6 +39,10 @@ export class Webhooks {
     return this.#store.view()
   }
 
+  setter(): Pick<WebhookOrder, 'url' | 'by'> | null {
+    return this.#store.setter()
+  }
+
   clear(): boolean {
     return this.#ctx.storage.transactionSync(() => this.#store.clear())
   }
@@ -58,6 +62,11 @@ export class Webhooks {
   /** To be called in the transaction of every decision, with the account after it. */
   notice(account: AccountState, isNewPeriod: boolean): void {
     this.#store.notice(leftOf(account), isNewPeriod, Date.now())
+  }
+
+  /** To be called in a transaction. */
+  pipelinePaused(paused: PausedPipeline, nowMs: number): void {
+    this.#store.pipelinePaused(paused, nowMs)
   }
 
   /** Begins the attempts that are due, and does not wait for them. Never throws: the caller has more to do. */

@@ -9,14 +9,14 @@ const LIVE_MS = 10_000
 interface Doing {
   readonly isSending: boolean
   /** What keeps the next batch from being sent. */
-  readonly waitsFor: 'credits' | 'meter' | null
+  readonly waitsFor: 'credits' | 'meter' | 'key' | null
   /** How far the destination is behind the log. */
   readonly lagMs: number | null
 }
 
 export function phaseOf(state: DeliveryState, order: Order, { isSending, waitsFor, lagMs }: Doing): SinkPhase {
   const { isFailed, isFinished, flight, at } = state
-  if (!order.isRunning) return isSending ? 'pausing' : 'paused'
+  if (!order.isRunning || waitsFor === 'key') return isSending ? 'pausing' : 'paused'
   if (isWorking(state, order) && waitsFor) return waitsFor === 'credits' ? 'unpaid' : 'retrying'
   if (isFailed) return 'failed'
   if (isFinished) return 'finished'

@@ -68,7 +68,8 @@ export class Delivery {
 
   /** The record has changed: what it wants now, and what of it is another thing than it was. */
   ordered(order: Order, changes: 'none' | 'end' | 'rows' | 'start'): void {
-    const isResumed = order.isRunning && (this.#state.isFailed || !this.#order.isRunning)
+    const { isFailed, owed } = this.#state
+    const isResumed = order.isRunning && (isFailed || !this.#order.isRunning || owed.ended !== undefined)
     this.#order = order
     if (changes === 'start') this.#begins++
     if (changes !== 'none') {
@@ -94,9 +95,9 @@ export class Delivery {
     this.#redelivery.begin()
   }
 
-  /** Rows that arrived beside the batches, and are to be paid for like theirs. */
-  arrived(countedRows: number): void {
-    this.#save({ owed: this.paying.owedWith(countedRows) })
+  /** Rows that arrived beside the batches, and are to be paid for like theirs, by this key. */
+  arrived(countedRows: number, by: string): void {
+    this.#save({ owed: this.paying.owedWith(countedRows, by) })
   }
 
   /** The batch in flight is read anew, unless it is under way. */
@@ -110,7 +111,8 @@ export class Delivery {
   async turn(): Promise<number | null> {
     try {
       const unpaidMs = isWorking(this.#state, this.#order) ? await this.paying.beforeBatch() : null
-      return unpaidMs ?? (await this.#step()) ?? (await this.paying.beforeSleep())
+      const stepMs = this.paying.waitsFor === 'key' ? null : (unpaidMs ?? (await this.#step()))
+      return stepMs ?? (await this.paying.beforeSleep())
     } catch (error) {
       this.#assembler = null
       this.#taken = null
@@ -203,6 +205,7 @@ export class Delivery {
     const [begins, definitions] = [this.#begins, this.#definitions]
     const flight = this.#state.flight!
     const { attempts } = flight
+    const { payer } = this.paying
     if (attempts >= TRIES && this.#order.onFailure === 'dead_letter')
       return this.#givenUp(taken, this.#state.lastError?.words ?? 'it ended amid its last try')
     const nextTryMs = this.#ports.nowMs() + backoffMs(RETRY, attempts, this.#ports.random())
@@ -213,9 +216,9 @@ export class Delivery {
       this.#isSending = false
     })
     // It begins elsewhere now: what came of this is of no matter, but that it came.
-    if (begins !== this.#begins && outcome.ok) this.arrived(outcome.countedRows)
+    if (begins !== this.#begins && outcome.ok) this.arrived(outcome.countedRows, payer)
     if (begins !== this.#begins) return 0
-    if (outcome.ok) return this.#delivered(this.#asOf(definitions, taken), outcome)
+    if (outcome.ok) return this.#delivered(this.#asOf(definitions, taken), outcome, payer)
     this.#fail(outcome.words, taken)
     if (definitions !== this.#definitions) return 0
     if (outcome.isFinal || attempts + 1 >= TRIES) return this.#givenUp(taken, outcome.words)
@@ -225,11 +228,11 @@ export class Delivery {
     return laterMs - this.#ports.nowMs()
   }
 
-  #delivered(taken: Taken, { bytes, countedRows }: Confirmed): number | null {
+  #delivered(taken: Taken, { bytes, countedRows }: Confirmed, payer: string): number | null {
     const { rows, bytes: before, batches } = this.#state
     const sums = { rows: rows + taken.rows.length, bytes: before + bytes, batches: batches + 1 }
     this.#ports.count({ rows: taken.rows.length, bytes, batches: 1 })
-    this.#confirm(taken, { ...sums, owed: this.paying.owedWith(countedRows), flight: null }, true)
+    this.#confirm(taken, { ...sums, owed: this.paying.owedWith(countedRows, payer), flight: null }, true)
     return this.#behind(taken)
   }
 

@@ -6,7 +6,7 @@ import { after } from '../../core/timers.client.ts'
 import { METER_API_VERSION } from '../../credit/meter-version.ts'
 import type { PipelineAnswer, PipelineReport } from '../../credit/pipeline-report.ts'
 import type { Pipeline } from '../pipeline.ts'
-import type { Owed } from './owed.ts'
+import { billsOwed, type Owed } from './owed.ts'
 
 const TIMEOUT_MS = 5_000
 
@@ -16,11 +16,25 @@ export interface Bill {
   readonly report: PipelineReport
 }
 
-type Billed = Pick<Pipeline, 'id' | 'account' | 'creator' | 'topic'>
+type Billed = Pick<Pipeline, 'id' | 'account' | 'creator' | 'topic' | 'name'>
 
-export function billOf({ id, account, creator, topic }: Billed, { rows, spent }: Pick<Owed, 'rows' | 'spent'>): Bill {
-  const report = { v: METER_API_VERSION, pipeline: id, keyHash: creator, type: topic, rows, spent }
-  return { account, report }
+/** What a key owes. Where that is the pipeline's own, the meter also hears what to call the pipeline if that key has ended. */
+export function billOf(
+  { id, account, creator, topic, name }: Billed,
+  { rows, spent }: Pick<Owed, 'rows' | 'spent'>,
+  by: string,
+): Bill {
+  const report = { v: METER_API_VERSION, pipeline: id, keyHash: by, type: topic, rows, spent }
+  return { account, report: by === creator ? { ...report, name } : report }
+}
+
+/** What a deleted pipeline owes. */
+export function lastBills(pipeline: Billed, owed: Owed): readonly Bill[] {
+  return billsOwed(owed, pipeline.creator).map((debt) => {
+    const { account, report } = billOf(pipeline, debt, debt.by)
+    const { name: _, ...rest } = report
+    return { account, report: rest }
+  })
 }
 
 /** Rejects where no answer comes, whether or not the bill arrived: it may be sent again. */

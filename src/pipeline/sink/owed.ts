@@ -1,9 +1,21 @@
-// What a pipeline owes for rows that arrived. Law: the sums only grow; less what was told of them is what is still owed.
+// What a pipeline owes for rows that arrived. Invariants: the sums only grow; less what was told of them is what is still owed;
+// what arrived under a key is owed by that key, whoever pays for what comes after it.
 
 import type { MicroCredits } from '../../credit/amount.ts'
 
 /** A longer row counts for so many as it has pieces of this size, or a transform could put a batch into one. */
 const ROW_CHARS = 1_024
+
+/** What another key than the pipeline's owes up to these sums. */
+interface Debt extends Bill {
+  readonly by: string
+}
+
+/** Sums since the pipeline was made. */
+interface Bill {
+  readonly rows: number
+  readonly spent: MicroCredits
+}
 
 export interface Owed {
   /** Since the pipeline was made, and what they cost. */
@@ -13,6 +25,10 @@ export interface Owed {
   readonly told: MicroCredits
   /** There are no credits: the meter is asked again then. Null: there are. */
   readonly askAtMs: number | null
+  /** In the order of their sums, as long as they are not told; what is above the last is the pipeline's own key's. */
+  readonly debts?: readonly Debt[]
+  /** The key has ended: nothing more is sent under it. */
+  readonly ended?: { readonly atMs: number; readonly words: string }
 }
 
 export const NOTHING_OWED: Owed = { rows: 0, spent: 0, told: 0, askAtMs: null }
@@ -27,4 +43,27 @@ export function countedRows(texts: readonly string[]): number {
 /** These rows arrived. Free ones are not counted: of rows that are told all were charged, or written off. */
 export function withRows(owed: Owed, rows: number, rowMicro: MicroCredits): Owed {
   return rowMicro === 0 ? owed : { ...owed, rows: owed.rows + rows, spent: owed.spent + rows * rowMicro }
+}
+
+/** Another key pays for what comes from now on. */
+export function handedOver(owed: Owed, by: string): Owed {
+  const { rows, spent, told, debts = [] } = owed
+  const isClear = spent <= Math.max(told, debts.at(-1)?.spent ?? 0)
+  return isClear ? owed : { ...owed, debts: [...debts, { by, rows, spent }] }
+}
+
+/** What the meter is to be told first. `by`: the key of the pipeline. */
+export const firstDebt = ({ rows, spent, debts = [] }: Owed, by: string): Debt => debts[0] ?? { by, rows, spent }
+
+/** The meter has heard of all up to this sum. */
+export function toldOf(owed: Owed, spent: MicroCredits): Owed {
+  const { debts = [], ...rest } = owed
+  const left = debts.filter((debt) => debt.spent > spent)
+  return { ...rest, told: Math.max(owed.told, spent), ...(left.length > 0 && { debts: left }) }
+}
+
+/** All that the meter has still to hear, in order. */
+export function billsOwed(owed: Owed, by: string): readonly Debt[] {
+  const { rows, spent, told, debts = [] } = owed
+  return [...debts, { by, rows, spent }].filter((debt, at, all) => debt.spent > Math.max(told, all[at - 1]?.spent ?? 0))
 }

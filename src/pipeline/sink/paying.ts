@@ -1,28 +1,39 @@
 // When a pipeline tells its account's meter what it owes, and what follows from the answer. Laws: what is told is stored, with
 // the cursor, so that a kill loses none of it and what is told again changes nothing; who cannot pay for a row is brought no
-// further batch; nobody sleeps on what is owed; where rows are free nobody is asked.
+// further batch; nobody sleeps on what is owed; a batch is begun only under a key that worked LOOK_EVERY_MS before.
 
+import { visible } from '../../core/visible.ts'
 import { formatCredits, MICRO_PER_CREDIT, type MicroCredits } from '../../credit/amount.ts'
 import type { PipelineAnswer } from '../../credit/pipeline-report.ts'
 import type { SinkLogLine } from '../sink-api.ts'
-import { type Owed, owing, withRows } from './owed.ts'
+import { firstDebt, handedOver, type Owed, owing, toldOf, withRows } from './owed.ts'
 
 /** As often as isolates report; from so much on at once, and where little is left from a small part of that. */
 const TELL_EVERY_MS = 10_000
+/** The meter is asked so often whether the key still works, also where nothing is owed or rows are free. */
+const LOOK_EVERY_MS = 20_000
 const TELL_AT: MicroCredits = 10 * MICRO_PER_CREDIT
 const AMPLE = 64
 /** So much may be owed while the meter does not answer; one batch more may be on its way. */
 const OWED_MOST: MicroCredits = TELL_AT
 const ASK_AGAIN_MS = 60_000
 
-type Answer = Pick<PipelineAnswer, 'available' | 'cap'>
+type Answer = Pick<PipelineAnswer, 'available' | 'cap' | 'ended'>
+
+/** The key that a pipeline is charged to, or that tests it. */
+export interface Payer {
+  readonly hash: string
+  /** What people call it. */
+  readonly name: string
+}
 
 export interface PayingPorts {
   nowMs(): number
   /** The price of a row; 0: it is free. */
   readonly rowMicro: MicroCredits
-  /** Tells the meter of sums, once they are stored. Rejects where it does not answer. */
-  settle(sums: Pick<Owed, 'rows' | 'spent'>): Promise<Answer>
+  payer(): Payer
+  /** Tells the meter of sums that a key owes, once they are stored; sums of 0 ask alone. Rejects where it does not answer. */
+  settle(sums: Pick<Owed, 'rows' | 'spent'>, by: string): Promise<Answer>
   log(level: SinkLogLine['level'], words: string, batch: null): void
 }
 
@@ -35,7 +46,7 @@ export class Paying {
   readonly #ports: PayingPorts
   readonly #keeper: Keeper
   /** What the meter said last; null: nothing yet, or it did not answer. */
-  #answer: Answer | null = null
+  #answer: (Answer & { readonly of: string }) | null = null
   #askedMs = Number.NEGATIVE_INFINITY
   #isAway = false
 
@@ -45,16 +56,30 @@ export class Paying {
   }
 
   /** What keeps the next batch from being sent. */
-  get waitsFor(): 'credits' | 'meter' | null {
+  get waitsFor(): 'credits' | 'meter' | 'key' | null {
     const owed = this.#keeper.owed()
+    if (owed.ended) return 'key'
     if (this.#ports.rowMicro === 0) return null
     if (owed.askAtMs !== null) return 'credits'
     return this.#isAway && owing(owed) >= OWED_MOST ? 'meter' : null
   }
 
-  /** With so many rows more. */
-  owedWith(countedRows: number): Owed {
-    return withRows(this.#keeper.owed(), countedRows, this.#ports.rowMicro)
+  /** Hash of the key that pays for what is begun now. */
+  get payer(): string {
+    return this.#ports.payer().hash
+  }
+
+  /** With so many rows more, which this key owes. */
+  owedWith(countedRows: number, by: string): Owed {
+    const owed = this.#keeper.owed()
+    const { rowMicro } = this.#ports
+    if (by === this.payer) return withRows(owed, countedRows, rowMicro)
+    return handedOver(withRows(handedOver(owed, this.payer), countedRows, rowMicro), by)
+  }
+
+  /** The pipeline has another key now: what is owed so far is owed by the one of before. */
+  handOver(before: string): void {
+    this.#keeper.save({ owed: handedOver(this.#keeper.owed(), before) })
   }
 
   /** Tells what is due before a batch; answers how long that waits, null: not at all. */
@@ -71,30 +96,36 @@ export class Paying {
     return owing(this.#keeper.owed()) > 0 ? TELL_EVERY_MS : null
   }
 
-  /** The meter is to be asked at once about who had no credits. */
+  /** The meter is to be asked at once about a key that had no credits, or had ended. */
   askAnew(): void {
-    const owed = this.#keeper.owed()
-    if (owed.askAtMs !== null) this.#keeper.save({ owed: { ...owed, askAtMs: 0 } })
+    const { ended, ...owed } = this.#keeper.owed()
+    if (ended) this.#answer = null
+    const askAtMs = owed.askAtMs === null ? null : 0
+    if (ended || askAtMs === 0) this.#keeper.save({ owed: { ...owed, askAtMs } })
   }
 
-  /** Asks for one batch beside the others; the words say why there is to be none. */
-  async refusal(): Promise<string | null> {
-    if (this.#ports.rowMicro === 0) return null
+  /** Asks for one batch beside the others, for which this key pays; the words say why there is to be none. */
+  async refusal(by: Payer = this.#ports.payer()): Promise<string | null> {
+    const { rowMicro, settle } = this.#ports
+    if (rowMicro === 0) return null
     await this.#tell(false)
-    if (this.#isAway) return `${AWAY}: send this again in a moment`
-    return this.#isShort ? this.#words : null
+    const isAsked = by.hash !== this.payer && !this.#isAway
+    const answer = isAsked ? await settle({ rows: 0, spent: 0 }, by.hash).catch(() => null) : this.#answer
+    if (answer === null) return `${AWAY}: send this again in a moment`
+    if (answer.ended) return endedWords(by, answer.ended)
+    return answer.available < rowMicro ? unpaidWords(answer) : null
   }
 
   #isDue(): boolean {
-    const { rowMicro, nowMs } = this.#ports
+    const { nowMs } = this.#ports
     const owed = this.#keeper.owed()
     const waitMs = (owed.askAtMs ?? 0) - nowMs()
     // Of a longer time the clock went back, here and below.
     if (owed.askAtMs !== null) return waitMs <= 0 || waitMs > ASK_AGAIN_MS
-    if (rowMicro === 0 && owing(owed) === 0) return false
-    const isLongAgo = Math.abs(nowMs() - this.#askedMs) >= TELL_EVERY_MS
+    const sinceMs = Math.abs(nowMs() - this.#askedMs)
+    const isLongAgo = sinceMs >= TELL_EVERY_MS
     if (this.#isAway) return isLongAgo
-    if (this.#answer === null || this.#isShort) return true
+    if (this.#answer?.of !== this.payer || this.#isShort || owed.debts || sinceMs >= LOOK_EVERY_MS) return true
     return owing(owed) > 0 && (isLongAgo || owing(owed) >= Math.min(TELL_AT, this.#answer.available / AMPLE))
   }
 
@@ -103,41 +134,51 @@ export class Paying {
   }
 
   async #tell(isForBatch: boolean): Promise<void> {
-    const { rows, spent } = this.#keeper.owed()
     const wasAway = this.#isAway
     this.#askedMs = this.#ports.nowMs()
-    this.#answer = await this.#ports.settle({ rows, spent }).catch(() => null)
-    this.#isAway = this.#answer === null
+    const { by, rows, spent } = firstDebt(this.#keeper.owed(), this.payer)
+    const answer = await this.#ports.settle({ rows, spent }, by).catch(() => null)
+    this.#isAway = answer === null
     const before = this.#keeper.owed()
+    const told = answer === null ? before : toldOf(before, spent)
+    // Another key owed that: what the meter says of the pipeline's own is still to be heard.
+    if (answer !== null && (by !== this.payer || told.debts)) {
+      this.#keeper.save({ owed: told })
+      return this.#tell(isForBatch)
+    }
+    this.#answer = answer && { ...answer, of: by }
     const isUnpaid = this.#isAway ? before.askAtMs !== null : this.#isShort
     const askAtMs = isUnpaid ? this.#ports.nowMs() + ASK_AGAIN_MS : null
-    const owed = {
-      ...before,
-      ...(!this.#isAway && { told: Math.max(before.told, spent) }),
-      ...(isForBatch && { askAtMs }),
-    }
-    this.#note(before, owed, this.#isAway && !wasAway)
+    const { nowMs, payer } = this.#ports
+    const ended = answer?.ended && { ended: { atMs: nowMs(), words: endedWords(payer(), answer.ended) } }
+    this.#note(before, { ...told, ...(isForBatch && { askAtMs }), ...ended }, this.#isAway && !wasAway)
   }
 
   #note(before: Owed, owed: Owed, isAwayNow: boolean): void {
     const { log, nowMs } = this.#ports
     const isUnpaidNow = before.askAtMs === null && owed.askAtMs !== null
-    const words = isAwayNow ? AWAY : isUnpaidNow ? this.#words : null
-    const isSame = owed.told === before.told && owed.askAtMs === before.askAtMs
+    const words = isAwayNow ? AWAY : isUnpaidNow && this.#answer ? unpaidWords(this.#answer) : null
+    const isSame = owed.told === before.told && owed.askAtMs === before.askAtMs && owed.ended === before.ended
+    if (owed.ended && !before.ended) log('warn', owed.ended.words, null)
     if (words !== null) log('warn', words, null)
     if (before.askAtMs !== null && owed.askAtMs === null) log('info', 'there are credits: it goes on', null)
     if (words !== null) this.#keeper.save({ owed, lastError: { atMs: nowMs(), words } })
     else if (!isSame) this.#keeper.save({ owed })
   }
+}
 
-  get #words(): string {
-    const { cap } = this.#answer ?? {}
-    const [who, remedy] =
-      cap === undefined
-        ? ['the account has', 'there are some, of a top-up or the next period of its plan']
-        : [`the key that made it, whose cap is ${formatCredits(cap)}, has`, 'the operator raises the cap']
-    return `unpaid: ${who} no credits left. Nothing is lost: it goes on within a minute once ${remedy}, or at once when it is set to run then`
-  }
+function unpaidWords({ cap }: Answer): string {
+  const [who, remedy] =
+    cap === undefined
+      ? ['the account has', 'there are some, of a top-up or the next period of its plan']
+      : [`the key that it is charged to, whose cap is ${formatCredits(cap)}, has`, 'its owner raises the cap']
+  return `unpaid: ${who} no credits left. Nothing is lost: it goes on within a minute once ${remedy}, or at once when it is set to run then`
+}
+
+function endedWords({ hash, name }: Payer, ended: NonNullable<Answer['ended']>): string {
+  const key = name === '' ? hash.slice(0, 8) : JSON.stringify(visible(name))
+  const what = ended === 'revoked' ? 'was revoked' : 'has expired'
+  return `paused: the key ${key}, which it is charged to, ${what}. Set it to run or adopt it with another key of the account`
 }
 
 const AWAY = 'the meter of the account did not answer'

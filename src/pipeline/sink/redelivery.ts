@@ -15,13 +15,13 @@ interface Keeper {
 
 export class Redelivery {
   readonly #ports: Ports
-  readonly #paying: Pick<Paying, 'owedWith'>
+  readonly #paying: Pick<Paying, 'owedWith' | 'payer'>
   readonly #keeper: Keeper
   /** Key of the last one that did not arrive. */
   #failedKey: string | null = null
   #isLiveNext = false
 
-  constructor(ports: Ports, paying: Pick<Paying, 'owedWith'>, keeper: Keeper) {
+  constructor(ports: Ports, paying: Pick<Paying, 'owedWith' | 'payer'>, keeper: Keeper) {
     this.#ports = ports
     this.#paying = paying
     this.#keeper = keeper
@@ -49,10 +49,11 @@ export class Redelivery {
   }
 
   async sent(): Promise<void> {
+    const { payer } = this.#paying
     // Where they cannot be read, that ends it.
     const unread = (error: unknown) => ({ ok: false, words: wordsOfError(error), key: null }) as const
     const outcome = await this.#ports.unbury(this.#failedKey).catch(unread)
-    if (outcome?.ok) return this.#arrived(outcome)
+    if (outcome?.ok) return this.#arrived(outcome, payer)
     if (outcome) this.#keeper.failed(`a dead letter did not arrive: ${outcome.words}`)
     if (outcome?.key) {
       this.#failedKey = outcome.key
@@ -63,14 +64,14 @@ export class Redelivery {
     this.#keeper.save({ isRedelivering: false, ...(isNoneLeft && { deadLetters: 0 }) })
   }
 
-  #arrived(letter: ArrivedLetter): void {
+  #arrived(letter: ArrivedLetter, payer: string): void {
     const { rows, bytes, batches, deadLetters } = this.#keeper.state()
     this.#ports.log('info', `a dead letter arrived: ${letter.rows} rows`, letter)
     this.#ports.count({ rows: letter.rows, bytes: letter.bytes, batches: 1 })
     this.#keeper.save({
       ...{ rows: rows + letter.rows, bytes: bytes + letter.bytes, batches: batches + 1 },
       ...{ deadLetters: Math.max(0, deadLetters - 1), arrivedLetter: letter.key },
-      owed: this.#paying.owedWith(letter.countedRows),
+      owed: this.#paying.owedWith(letter.countedRows, payer),
     })
   }
 }

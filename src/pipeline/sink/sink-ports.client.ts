@@ -44,7 +44,8 @@ export function portsOf({ storage, env, rowMicro, record, sending, store, readin
     random: Math.random,
     rowMicro,
     // Neither a meter nor a bucket knows what might be forgotten here.
-    settle: (sums) => storage.sync().then(() => settle(env, billOf(pipeline(), sums))),
+    payer: () => ({ hash: pipeline().creator, name: pipeline().key_name ?? '' }),
+    settle: (sums, by) => storage.sync().then(() => settle(env, billOf(pipeline(), sums, by))),
     removeLetter: (key) => storage.sync().then(() => sending.letters(pipeline().id)?.remove(key)),
     begin: async () => {
       const place = startOf(pipeline().execution_start_from)

@@ -13,8 +13,8 @@ import { Delivery } from './delivery.ts'
 import { NOTHING_DELIVERED } from './delivery-state.ts'
 import { wordsOfError } from './error-words.ts'
 import { EvmReading } from './evm-reading.client.ts'
-import { type Bill, billOf, settle } from './meter.client.ts'
-import { NOTHING_OWED, owing } from './owed.ts'
+import { type Bill, lastBills, settle } from './meter.client.ts'
+import { NOTHING_OWED } from './owed.ts'
 import { Reading, type Reads, STAY_MS } from './reading.client.ts'
 import { changesOf, orderOf, wordsOf } from './record-changes.ts'
 import { Sending } from './sending.client.ts'
@@ -95,6 +95,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     const kept = this.#record.take(pipeline, sealed)
     this.#store.pipeline = kept
     const delivery = this.#delivery ?? this.#open(pipeline)
+    if (before && before.creator !== kept.creator) delivery.paying.handOver(before.creator)
     const changes = before ? changesOf(before, kept) : []
     for (const change of changes.length > 0 ? changes : (['none'] as const)) delivery.ordered(orderOf(pipeline), change)
     this.#store.log(Date.now(), 'info', wordsOf(pipeline, changes), null)
@@ -104,7 +105,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
 
   async status(): Promise<SinkStatus> {
     const head = this.#pipeline && (await this.#headOf(this.#pipeline))
-    const { confirmed, flight, ...sums } = this.#delivery?.state ?? NOTHING_DELIVERED
+    const { confirmed, flight, owed, ...sums } = this.#delivery?.state ?? NOTHING_DELIVERED
     const isBehind = head !== null && confirmed !== null && head.height >= confirmed.height
     const lagMs = isBehind ? Math.max(0, head.time - confirmed.time) : null
     const { rows, bytes, batches, deadLetters, lastError } = sums
@@ -118,6 +119,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
       rowMicro: this.#settings.PIPELINE_ROW_CREDITS,
       attempts: flight?.attempts ?? 0,
       nextTryMs: flight?.nextTryMs || null,
+      pauseReason: this.#pipeline?.status === 'running' ? (owed.ended?.words ?? null) : null,
     }
   }
 
@@ -158,20 +160,21 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     const { storage, id } = this.ctx
     const pipeline = (id.name ?? '').split('/').at(-1)!
     const owed = this.#delivery?.state.owed ?? NOTHING_OWED
-    const bill = this.#pipeline && owing(owed) > 0 ? billOf(this.#pipeline, owed) : this.#store.bill
+    const bills = this.#pipeline ? lastBills(this.#pipeline, owed) : this.#store.bills
     this.#delivery = null
     this.#record.kept = null
     this.#poke()
-    this.#store.drop(pipeline, bill)
-    await storage.setAlarm(Date.now() + (bill ? 0 : DROPPED_MS))
+    this.#store.drop(pipeline, bills)
+    await storage.setAlarm(Date.now() + (bills.length > 0 ? 0 : DROPPED_MS))
     await this.#sending.letters(pipeline)?.clear()
   }
 
   /** A deleted one owes what had arrived. */
-  async #settleLast(bill: Bill): Promise<void> {
+  async #settleLast(bill: Bill, rest: readonly Bill[]): Promise<void> {
     const answer = await settle(this.env, bill).catch(() => null)
-    if (answer) this.#store.bill = null
-    await this.ctx.storage.setAlarm(Date.now() + (answer ? DROPPED_MS : TELL_AGAIN_MS))
+    if (answer) this.#store.bills = rest
+    const waitMs = answer === null ? TELL_AGAIN_MS : rest.length > 0 ? 0 : DROPPED_MS
+    await this.ctx.storage.setAlarm(Date.now() + waitMs)
   }
 
   /** Also what came while it was deleted. */
@@ -186,12 +189,13 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
   }
 
   override async alarm(): Promise<void> {
-    const { dropped, bill } = this.#store
-    if (bill !== null) return this.#settleLast(bill)
+    const { dropped, bills } = this.#store
+    const [bill, ...rest] = bills
+    if (bill !== undefined) return this.#settleLast(bill, rest)
     if (dropped !== null) return this.#forget(dropped)
     const begunMs = Date.now()
     await this.ctx.storage.setAlarm(begunMs + GUARD_MS)
-    // Nobody keeps order statuses for who cannot pay.
+    // No order statuses are asked for where no credits or no key are there to pay for them.
     const leave = this.#reading.stay(() => (this.#isUnpaid ? null : this.#pipeline))
     try {
       const resealed = await this.#record.resealed()
@@ -206,7 +210,8 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
   }
 
   get #isUnpaid(): boolean {
-    return this.#delivery?.paying.waitsFor === 'credits'
+    const waitsFor = this.#delivery?.paying.waitsFor
+    return waitsFor === 'credits' || waitsFor === 'key'
   }
 
   async #turns(begunMs: number): Promise<void> {

@@ -49,24 +49,24 @@ export class SinkStore {
   }
 
   /** Nothing of it is left but that it was deleted, and what its meter has still to hear. */
-  drop(id: string, bill: Bill | null): void {
+  drop(id: string, bills: readonly Bill[]): void {
     this.#storage.transactionSync(() => {
       for (const [key] of [...this.#storage.kv.list()]) this.#storage.kv.delete(key)
       this.#storage.sql.exec(`DROP TABLE IF EXISTS log; DROP TABLE IF EXISTS minutes; ${TABLES}`)
       this.#storage.kv.put('dropped', id)
-      this.bill = bill
+      this.bills = bills
     })
     this.#fold = null
   }
 
-  /** Of a pipeline that was deleted. */
-  get bill(): Bill | null {
-    return this.#storage.kv.get<Bill>('bill') ?? null
+  /** Of a pipeline that was deleted: what its meter has still to hear, in order. */
+  get bills(): readonly Bill[] {
+    return this.#storage.kv.get<readonly Bill[]>('bills') ?? []
   }
 
-  set bill(bill: Bill | null) {
-    if (bill === null) this.#storage.kv.delete('bill')
-    else this.#storage.kv.put('bill', bill)
+  set bills(bills: readonly Bill[]) {
+    if (bills.length === 0) this.#storage.kv.delete('bills')
+    else this.#storage.kv.put('bills', bills)
   }
 
   get state(): DeliveryState | null {

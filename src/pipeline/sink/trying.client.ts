@@ -48,7 +48,7 @@ export class Trying {
   async #sent(pipeline: Pipeline, reading: Reads, nowMs: number): Promise<Answer> {
     const paying = this.#delivery()?.paying
     if (!paying) return failed('what runs this pipeline was not told of it: send this again')
-    const unpaid = await paying.refusal()
+    const unpaid = await paying.refusal({ hash: pipeline.creator, name: pipeline.key_name ?? '' })
     if (unpaid !== null) return failed(unpaid)
     const reader = { ...pipeline, id: `${pipeline.id}:test` }
     const head = await reading.head(reader)
@@ -60,7 +60,7 @@ export class Trying {
     const sent = await this.#sending.sent(pipeline, parcel, id)
     if (!sent.ok) return failed(sent.words)
     const delivery = this.#delivery()
-    delivery?.arrived(sent.countedRows)
+    delivery?.arrived(sent.countedRows, pipeline.creator)
     // Also where nothing runs, and nobody waits for this any more.
     if (delivery) await this.#wake()
     return { ok: true, rows: parcel.rows.length, words: 'confirmed' }

@@ -32,8 +32,8 @@ export const changePipeline = defineEndpoint(
     answers: { 200: pipelineAnswer('The pipeline as it is now') },
     refusals: [400, 404, 409],
   },
-  async ({ params: { id }, body, identity: { account } }, platform) => {
-    const row = await platform.pipelines.change({ account, id }, body)
+  async ({ params: { id }, body, identity: { account, keyHash } }, platform) => {
+    const row = await platform.pipelines.change({ account, keyHash, id }, body)
     if (!row.ok) return row
     return reply(200, inEnvelope(shownPipeline(row.value, await groupOf(account, platform))))
   },

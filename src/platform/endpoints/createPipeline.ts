@@ -28,7 +28,7 @@ export const createPipeline = defineEndpoint(
     refusals: [400, 409],
   },
   async ({ body, identity: { account, keyHash } }, platform) => {
-    const row = await platform.pipelines.create(account, keyHash, body)
+    const row = await platform.pipelines.create({ account, keyHash }, body)
     if (!row.ok) return row
     return reply(201, inEnvelope(shownPipeline(row.value, await groupOf(account, platform))))
   },

@@ -38,9 +38,9 @@ export const listPipelines = defineEndpoint(
     },
     refusals: [400],
   },
-  async ({ query: { page_number: page, page_size: size }, identity: { account } }, platform) => {
+  async ({ query: { page_number: page, page_size: size }, identity: { account, keyHash } }, platform) => {
     const [{ rows, total }, group] = await Promise.all([
-      platform.pipelines.page(account, page * size, size),
+      platform.pipelines.page({ account, keyHash }, page * size, size),
       groupOf(account, platform),
     ])
     const pagination = { page_number: page, page_size: size, total_count: total, has_more: (page + 1) * size < total }

@@ -91,7 +91,7 @@ export const ownAccount = defineEndpoint(
     const meter = meterOf(account)
     const [sums, state, spent, streams, key, counted, piped] = await Promise.all([
       ...([meter.balance(), meter.plan(), meter.spentByDay(days), meter.streams(0)] as const),
-      ...([keys.hashed(keyHash), keys.count(account), pipelines.page(account, 0, 1)] as const),
+      ...([keys.hashed(keyHash), keys.count(account), pipelines.count(account)] as const),
     ])
     const over = averageDay(spent.slice(0, AVERAGED_DAYS))
     // On its first day an account has no other to go by.
@@ -111,7 +111,7 @@ export const ownAccount = defineEndpoint(
         limits: [
           ...limitRows(limitsOf(identity), streams),
           { limit: 'keys', most: KEYS_MAX, now: counted },
-          { limit: 'pipelines', most: PIPELINES_MAX, now: piped.total },
+          { limit: 'pipelines', most: PIPELINES_MAX, now: piped },
         ],
         ...{ manages: why === null, why_not: why === null ? null : failureMessage(why) },
       }),

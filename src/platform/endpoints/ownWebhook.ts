@@ -1,8 +1,10 @@
 // GET /platform/webhook/.
 
 import * as z from 'zod'
+import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
+import { FOR_MANAGING, refusedManager } from '../own-account.ts'
 import { OWN_WEBHOOK_PATH, WEBHOOK_EXAMPLE, Webhook } from '../webhook-shapes.ts'
 
 export const ownWebhook = defineEndpoint(
@@ -11,7 +13,7 @@ export const ownWebhook = defineEndpoint(
     method: 'get',
     path: OWN_WEBHOOK_PATH,
     summary: 'The webhook of the account and what became of its events',
-    description: 'Free of charge. With a service key: the address may hold a secret.',
+    description: `${FOR_MANAGING} The address may hold a secret.`,
     door: 'service',
     answers: {
       200: {
@@ -22,7 +24,9 @@ export const ownWebhook = defineEndpoint(
     },
     refusals: [],
   },
-  async ({ identity: { account } }, { meterOf }) => {
+  async ({ identity: { account, keyHash } }, { keys, meterOf }) => {
+    const refused = await refusedManager(keys, keyHash)
+    if (refused !== null) return err(refused)
     const webhook = await meterOf(account).webhook()
     return reply(200, inEnvelope({ webhook: webhook === null ? null : { account, ...webhook } }))
   },

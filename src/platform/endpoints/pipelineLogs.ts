@@ -48,8 +48,8 @@ export const pipelineLogs = defineEndpoint(
     },
     refusals: [400, 404],
   },
-  async ({ params: { id }, query: { before = null, limit }, identity: { account } }, { pipelines }) => {
-    const lines = await pipelines.logs({ account, id }, before, limit)
+  async ({ params: { id }, query: { before = null, limit }, identity: { account, keyHash } }, { pipelines }) => {
+    const lines = await pipelines.logs({ account, keyHash, id }, before, limit)
     if (!lines.ok) return lines
     const items = lines.value.map(({ id: number, atMs, level, words, batch }) => ({
       ...{ id: number, time: isoTime(atMs), level, message: words, batch },

@@ -41,8 +41,8 @@ export const pipelineMetrics = defineEndpoint(
     },
     refusals: [400, 404],
   },
-  async ({ params: { id }, query: { minutes }, identity: { account } }, { pipelines }) => {
-    const answer = await pipelines.metrics({ account, id }, minutes)
+  async ({ params: { id }, query: { minutes }, identity: { account, keyHash } }, { pipelines }) => {
+    const answer = await pipelines.metrics({ account, keyHash, id }, minutes)
     if (!answer.ok) return answer
     const items = answer.value.map(({ minuteMs, rows, bytes, batches, failures, lagMs }) => ({
       ...{ time: isoTime(minuteMs), rows, bytes, batches, failures, lag_ms: lagMs },

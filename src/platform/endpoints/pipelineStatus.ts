@@ -38,6 +38,12 @@ const Status = z
     row_credits: CreditsText.nullable().describe('Credits that a row costs once it arrived, a long one for each KiB'),
     attempts: z.int().nullable().describe('How often the batch that is on its way was tried'),
     next_try: IsoTime.nullable().describe('When it is tried again, ISO 8601; null: not waiting'),
+    pause_reason: z
+      .string()
+      .nullable()
+      .describe(
+        'Why it is `paused` while its `status` is `running`: its key was revoked or has expired; null: it is not',
+      ),
     last_error: z
       .object({ time: IsoTime, message: z.string().describe('What it was') })
       .nullable()
@@ -63,14 +69,14 @@ export const pipelineStatus = defineEndpoint(
           ...{ id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u', status: 'running', in_step: true, phase: 'live' },
           ...{ height: 925000869, time: '2026-09-21T14:14:19.931Z', lag_blocks: 2, lag_ms: 140 },
           ...{ rows: 81230, bytes: 30461250, batches: 2210, dead_letters: 0, attempts: 0, row_credits: '0.0001' },
-          ...{ next_try: null, last_error: null },
+          ...{ next_try: null, pause_reason: null, last_error: null },
         }),
       },
     },
     refusals: [404],
   },
-  async ({ params: { id }, identity: { account } }, { pipelines }) => {
-    const state = await pipelines.state({ account, id })
+  async ({ params: { id }, identity: { account, keyHash } }, { pipelines }) => {
+    const state = await pipelines.state({ account, keyHash, id })
     if (!state.ok) return state
     const { row, inStep, status } = state.value
     const { lastError: last = null, rowMicro } = status ?? {}
@@ -94,6 +100,7 @@ export const pipelineStatus = defineEndpoint(
         row_credits: rowMicro === undefined ? null : formatCredits(rowMicro),
         attempts: status?.attempts ?? null,
         next_try: isoTime(status?.nextTryMs ?? null),
+        pause_reason: status?.pauseReason ?? null,
         last_error: last && { time: isoTime(last.atMs), message: last.words },
       }),
     )

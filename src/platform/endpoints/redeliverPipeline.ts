@@ -22,8 +22,8 @@ export const redeliverPipeline = defineEndpoint(
     },
     refusals: [404],
   },
-  async ({ params: { id }, identity: { account } }, { pipelines }) => {
-    const batches = await pipelines.redeliver({ account, id })
+  async ({ params: { id }, identity: { account, keyHash } }, { pipelines }) => {
+    const batches = await pipelines.redeliver({ account, keyHash, id })
     return batches.ok ? reply(200, inEnvelope({ batches: batches.value })) : batches
   },
 )

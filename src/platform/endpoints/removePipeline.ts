@@ -23,8 +23,8 @@ export const removePipeline = defineEndpoint(
     },
     refusals: [404],
   },
-  async ({ params: { id }, identity: { account } }, { pipelines }) => {
-    const removed = await pipelines.remove({ account, id })
+  async ({ params: { id }, identity: { account, keyHash } }, { pipelines }) => {
+    const removed = await pipelines.remove({ account, keyHash, id })
     return removed.ok ? reply(200, inEnvelope({ id })) : removed
   },
 )

@@ -2,9 +2,10 @@
 // address of the operator's own networks, unless the operator allows such.
 
 import { err } from '../../core/result.ts'
+import { rootOf } from '../../key/key-row.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
-import { FOR_MANAGING, refusedManager } from '../own-account.ts'
+import { FOR_MANAGING, mayNotManage } from '../own-account.ts'
 import {
   OWN_WEBHOOK_PATH,
   refusedUrl,
@@ -34,10 +35,11 @@ export const setOwnWebhook = defineEndpoint(
     refusals: [400],
   },
   async ({ body, identity: { account, keyHash } }, { keys, meterOf, urlRefusal }) => {
-    const refused = (await refusedManager(keys, keyHash)) ?? refusedUrl(body.url, urlRefusal)
+    const key = await keys.hashed(keyHash)
+    const refused = mayNotManage(key) ?? refusedUrl(body.url, urlRefusal)
     if (refused !== null) return err(refused)
     const { new_secret: newSecret, ...order } = body
-    const webhook = await meterOf(account).setWebhook({ account, ...order, newSecret })
+    const webhook = await meterOf(account).setWebhook({ account, by: key && rootOf(key), ...order, newSecret })
     return reply(200, inEnvelope({ account, ...webhook }))
   },
 )

@@ -34,8 +34,8 @@ export const setPipelineStatus = defineEndpoint(
     answers: { 200: pipelineAnswer('The pipeline as it is now') },
     refusals: [400, 404, 409],
   },
-  async ({ params: { id }, body: { status }, identity: { account } }, platform) => {
-    const row = await platform.pipelines.change({ account, id }, { status })
+  async ({ params: { id }, body: { status }, identity: { account, keyHash } }, platform) => {
+    const row = await platform.pipelines.change({ account, keyHash, id }, { status })
     if (!row.ok) return row
     return reply(200, inEnvelope(shownPipeline(row.value, await groupOf(account, platform))))
   },

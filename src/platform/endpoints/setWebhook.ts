@@ -39,7 +39,7 @@ export const setWebhook = defineEndpoint(
     const missing = await accounts.missing(id)
     if (missing !== null) return err(missing)
     const { new_secret: newSecret, ...order } = body
-    const webhook = await meterOf(id).setWebhook({ account: id, ...order, newSecret })
+    const webhook = await meterOf(id).setWebhook({ account: id, by: null, ...order, newSecret })
     return reply(200, { account: id, ...webhook })
   },
 )

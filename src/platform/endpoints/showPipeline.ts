@@ -15,8 +15,8 @@ export const showPipeline = defineEndpoint(
     answers: { 200: pipelineAnswer('The pipeline') },
     refusals: [404],
   },
-  async ({ params: { id }, identity: { account } }, platform) => {
-    const row = await platform.pipelines.show({ account, id })
+  async ({ params: { id }, identity: { account, keyHash } }, platform) => {
+    const row = await platform.pipelines.show({ account, keyHash, id })
     if (!row.ok) return row
     return reply(200, inEnvelope(shownPipeline(row.value, await groupOf(account, platform))))
   },

@@ -40,8 +40,8 @@ export const testPipeline = defineEndpoint(
     },
     refusals: [400, 404, 409],
   },
-  async ({ params: { id }, body, identity: { account } }, { pipelines }) => {
-    const test = await pipelines.test({ account, id }, body)
+  async ({ params: { id }, body, identity: { account, keyHash } }, { pipelines }) => {
+    const test = await pipelines.test({ account, keyHash, id }, body)
     if (!test.ok) return test
     const { ok, rows, ms, words } = test.value
     return reply(200, inEnvelope({ ok, rows, ms, message: words }))

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { ONE_CREDIT } from '../../../src/credit/tariff.ts'
-import { countedRows, NOTHING_OWED, type Owed, withRows } from '../../../src/pipeline/sink/owed.ts'
+import { billsOwed, countedRows, NOTHING_OWED, type Owed, withRows } from '../../../src/pipeline/sink/owed.ts'
 import { Paying } from '../../../src/pipeline/sink/paying.ts'
 import { ModelMeter } from './model-meter.ts'
 
@@ -12,17 +12,23 @@ const CREDIT_ROWS = ONE_CREDIT / ROW
 function pipeline(credits: number, rowMicro = ROW, before: Owed = NOTHING_OWED) {
   const meter = new ModelMeter(credits * ONE_CREDIT)
   const world = { nowMs: 1_000_000, isAway: false, asked: 0, cap: undefined as number | undefined }
+  const payer = { hash: 'k1', name: 'one' }
+  /** Keys that have ended, and what each was told to owe, in order. */
+  const ended = new Map<string, 'revoked' | 'expired'>()
+  const bills: [by: string, spent: number][] = []
   const logged: string[] = []
   let owed = before
-  const settle = async (sums: Pick<Owed, 'rows' | 'spent'>) => {
+  const settle = async (sums: Pick<Owed, 'rows' | 'spent'>, by: string) => {
     world.asked++
     if (world.isAway) throw new Error('away')
-    return { ...meter.take(sums), cap: world.cap }
+    bills.push([by, sums.spent])
+    return { ...meter.take(sums), cap: world.cap, ended: ended.get(by) }
   }
   const ports = {
     nowMs: () => world.nowMs,
     rowMicro,
     settle,
+    payer: () => payer,
     log: (_: string, words: string) => void logged.push(words),
   }
   const keeper = {
@@ -32,8 +38,14 @@ function pipeline(credits: number, rowMicro = ROW, before: Owed = NOTHING_OWED) 
     },
   }
   const paying = new Paying(ports, keeper)
-  const arrive = (rows: number) => {
-    owed = paying.owedWith(rows)
+  const arrive = (rows: number, by = payer.hash) => {
+    owed = paying.owedWith(rows, by)
+  }
+  /** Another key is the pipeline's now. */
+  const handOver = (hash: string) => {
+    const { hash: before } = payer
+    payer.hash = hash
+    paying.handOver(before)
   }
   /** A batch each `everyMs`, until one has to wait. */
   const batches = async (count: number, rows: number, everyMs: number) => {
@@ -45,7 +57,7 @@ function pipeline(credits: number, rowMicro = ROW, before: Owed = NOTHING_OWED) 
     }
     return null
   }
-  return { meter, world, logged, paying, arrive, batches, owed: () => owed }
+  return { meter, world, logged, paying, arrive, batches, handOver, ended, bills, owed: () => owed }
 }
 
 // PIPE-25
@@ -58,10 +70,10 @@ describe('rows', () => {
     })
   })
 
-  it('that are free are counted nowhere, and no meter is asked about them', async () => {
+  it('that are free are counted nowhere, and the meter is asked about their key alone', async () => {
     const { batches, world, owed, paying } = pipeline(0, 0)
     expect(await batches(50, 5_000, 1_000)).toBeNull()
-    expect([await paying.beforeSleep(), await paying.refusal(), world.asked]).toEqual([null, null, 0])
+    expect([await paying.beforeSleep(), await paying.refusal(), world.asked]).toEqual([null, null, 3])
     expect(owed()).toEqual(NOTHING_OWED)
   })
 
@@ -72,6 +84,7 @@ describe('rows', () => {
       nowMs: () => world.nowMs,
       rowMicro: 0,
       settle: async () => meter.take({ spent: 300 }),
+      payer: () => ({ hash: 'k1', name: '' }),
       log: () => undefined,
     }
     await new Paying(ports, keeper).beforeBatch()
@@ -87,9 +100,9 @@ describe('the meter', () => {
     expect([world.asked, meter.told]).toEqual([1, [0]])
     await batches(60, 10, 1_000)
     expect(world.asked).toBe(6)
-    // Nothing arrives: there is nothing to tell.
+    // Nothing arrives: there is nothing to tell, and the meter is asked about the key.
     for (let second = 0; second < 600; second++, world.nowMs += 1_000) await batches(1, 0, 0)
-    expect(world.asked).toBe(7)
+    expect(world.asked).toBe(6 + 600 / 20)
   })
 
   it('is told at once of ten credits, and of a small part of that where little is left', async () => {
@@ -163,7 +176,7 @@ describe('without credits', () => {
     world.isAway = true
     for (let turn = 0; turn < 9; turn++, world.nowMs += 10_000) expect(await paying.beforeBatch()).toBeNull()
     arrive(5)
-    expect([paying.waitsFor, paying.owedWith(5).spent]).toEqual([null, 20 * ONE_CREDIT])
+    expect([paying.waitsFor, paying.owedWith(5, 'k1').spent]).toEqual([null, 20 * ONE_CREDIT])
   })
 
   it('it is asked at once where somebody wants that', async () => {
@@ -203,7 +216,7 @@ describe('without credits', () => {
     world.cap = 2.5 * ONE_CREDIT
     await batches(1, 1, 0)
     expect(logged[0]).toMatch(
-      /^unpaid: the key that made it, whose cap is 2\.5, has no credits left\. .*raises the cap/,
+      /^unpaid: the key that it is charged to, whose cap is 2\.5, has no credits left\. .*raises the cap/,
     )
   })
 
@@ -215,5 +228,80 @@ describe('without credits', () => {
     expect(await paying.refusal()).toBeNull()
     world.isAway = true
     expect(await paying.refusal()).toBe('the meter of the account did not answer: send this again in a moment')
+  })
+})
+
+// PIPE-29
+describe('a key', () => {
+  it('that was revoked or has expired sends nothing 20 s later, whether rows come, are free or do not come', async () => {
+    for (const [rows, rowMicro] of [
+      [10, ROW],
+      [0, ROW],
+      [10, 0],
+    ] as const)
+      for (const why of ['revoked', 'expired'] as const) {
+        const { batches, ended, world, paying, logged, owed } = pipeline(1_000, rowMicro)
+        await batches(25, rows, 1_000)
+        ended.set('k1', why)
+        const beganMs = world.nowMs
+        for (let second = 0; second < 60 && paying.waitsFor === null; second++) await batches(1, rows, 1_000)
+        expect(paying.waitsFor).toBe('key')
+        expect(world.nowMs - beganMs).toBeLessThanOrEqual(21_000)
+        const words = why === 'revoked' ? 'was revoked' : 'has expired'
+        expect(logged).toEqual([expect.stringMatching(`^paused: the key "one", .* ${words}\\. .*another key`)])
+        expect(owed().ended?.words).toBe(logged[0])
+        // What it has brought is still told before it sleeps, and nobody is asked then.
+        await paying.beforeSleep()
+        expect(owed().told).toBe(owed().spent)
+      }
+  })
+
+  it('that has ended may work again, and is asked about when the pipeline is set to run', async () => {
+    const { batches, ended, paying, handOver, logged } = pipeline(10)
+    ended.set('k1', 'expired')
+    await batches(1, 1, 0)
+    paying.askAnew()
+    await batches(1, 1, 0)
+    expect([paying.waitsFor, logged.length]).toEqual(['key', 2])
+    ended.delete('k1')
+    paying.askAnew()
+    expect([await batches(1, 1, 0), paying.waitsFor]).toEqual([null, null])
+    ended.set('k2', 'revoked')
+    handOver('k2')
+    await batches(1, 1, 0)
+    expect(paying.waitsFor).toBe('key')
+  })
+
+  it('owes what arrived under it, to the row, whoever pays for what comes after it', async () => {
+    const { arrive, paying, handOver, bills, owed, meter, world } = pipeline(10)
+    await paying.beforeBatch()
+    arrive(3)
+    world.isAway = true
+    handOver('k2')
+    arrive(4)
+    // A test, by a third; and a batch of before that arrives late.
+    arrive(5, 'k3')
+    arrive(6)
+    arrive(7, 'k1')
+    expect(billsOwed(owed(), 'k2').map(({ by, rows }) => [by, rows])).toEqual([
+      ...[['k1', 3] as const, ['k2', 7] as const, ['k3', 12] as const, ['k2', 18] as const, ['k1', 25] as const],
+    ])
+    await paying.beforeSleep()
+    world.isAway = false
+    bills.length = 0
+    expect(await paying.beforeSleep()).toBeNull()
+    const last = ['k2', 25 * ROW] as const
+    expect(bills).toEqual([['k1', 300], ['k2', 700], ['k3', 1_200], ['k2', 1_800], ['k1', 2_500], last])
+    expect([meter.account.spent, owed().debts, billsOwed(owed(), 'k2')]).toEqual([25 * ROW, undefined, []])
+  })
+
+  it('that tests a pipeline of another pays for the test, and its cap counts', async () => {
+    const { paying, bills, ended, world } = pipeline(10)
+    expect(await paying.refusal({ hash: 'k9', name: 'tester' })).toBeNull()
+    expect(bills.at(-1)).toEqual(['k9', 0])
+    ended.set('k9', 'revoked')
+    expect(await paying.refusal({ hash: 'k9', name: 'tester' })).toMatch(/^paused: the key "tester"/)
+    world.isAway = true
+    expect(await paying.refusal({ hash: 'k9', name: 'tester' })).toMatch(/did not answer/)
   })
 })

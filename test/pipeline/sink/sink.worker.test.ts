@@ -449,7 +449,7 @@ describe('an account', () => {
   })
 
   // PIPE-27
-  it('without credits has its pipeline wait, and go on where it was; a revoked key does not stop it', async () => {
+  it('without credits has its pipeline wait, and go on where it was', async () => {
     const poor = { account: 'poor', execution_stop_from: '110' } as const
     const sink = sinkOf('pipe_u')
     const meter = () => meterOf(live, 'poor')
@@ -463,7 +463,6 @@ describe('an account', () => {
       ...{ ok: false, rows: 0, words: expect.stringMatching(/^unpaid/) },
     })
     await kill('pipe_u')
-    await meter().revokeKey(CREATOR)
     await meter().grantCredits('g', 10 * ROW)
     await sinkOf('pipe_u').apply({ v, pipeline: pipeline('pipe_u', { ...poor, revision: 2 }) })
     await reached('pipe_u', 110)
@@ -474,6 +473,48 @@ describe('an account', () => {
       'there are credits: it goes on',
       expect.stringMatching(/^unpaid: /),
     ])
+  })
+
+  // PIPE-29
+  it('has pipelines of a key that ended paused without a call, and tells its webhook; adopted, they go on where they were', async () => {
+    const meter = () => meterOf(live, 'leaked')
+    await meter().grantCredits('g', 1_000_000)
+    await meter().setWebhook({
+      account: 'leaked',
+      by: null,
+      url: 'https://owner.example/',
+      thresholds: [],
+      newSecret: false,
+    })
+    const events = async () => (await meter().webhook())!.events.map(({ type, id }) => [type, id])
+    for (const [id, end] of [
+      ['pipe_rv', () => meter().revokeKey('leaked key')],
+      ['pipe_ex', () => meter().endKey('old key', Date.now() - 1)],
+    ] as const) {
+      const creator = id === 'pipe_rv' ? 'leaked key' : 'old key'
+      const own = { account: 'leaked', creator, key_name: 'bot' }
+      await sinkOf(id).apply({ v, pipeline: pipeline(id, own) })
+      await reached(id, head)
+      await end()
+      // With an end of its object it asks at once, and not some seconds later.
+      await kill(id)
+      await feeder.acked(block())
+      const phase = async () => (await sinkOf(id).status()).phase
+      await vi.waitFor(async () => expect(await phase()).toBe('paused'), { timeout: 10_000 })
+      const { pauseReason } = await sinkOf(id).status()
+      expect(pauseReason).toMatch(/^paused: the key "bot", which it is charged to, (was revoked|has expired)\. .*adopt/)
+      expect(heights(id).at(-1)).toBe(head - 1)
+      expect(await events()).toContainEqual(['pipeline.paused', expect.stringMatching(`^evt_${id}_`)])
+      // Whatever else of the record changes, it stays paused, and its owner is told once.
+      await sinkOf(id).apply({ v, pipeline: pipeline(id, { ...own, revision: 2, name: 'renamed' }) })
+      await vi.waitFor(async () => expect(await phase()).toBe('paused'), { timeout: 10_000 })
+      await sinkOf(id).apply({ v, pipeline: pipeline(id, { ...own, revision: 3, creator: 'wider key' }) })
+      await reached(id, head)
+      expect([(await sinkOf(id).status()).pauseReason, heights(id).at(-1)]).toEqual([null, head])
+    }
+    expect(await events()).toHaveLength(2)
+    const { byKey } = await meter().usage(Date.now() - 86_400_000, Date.now() + 86_400_000)
+    expect(byKey.map(({ keyHash }) => keyHash)).toEqual(expect.arrayContaining(['leaked key', 'old key']))
   })
 
   // PIPE-26

@@ -1,0 +1,76 @@
+// What stops with a key, and which destinations it has set: shown before the key is revoked.
+
+import { useSignal, useSignalEffect } from '@preact/signals'
+import { ask, type Trouble } from '../ask.dom.ts'
+import { TroubleNote } from './trouble.tsx'
+
+interface Reach {
+  readonly pipelines: readonly {
+    readonly id: string
+    readonly name: string
+    readonly destination: string
+    readonly stops: boolean
+    readonly destination_set: boolean
+  }[]
+  readonly webhook: string | null
+}
+
+/** `adopts`: whoever is signed in can take a pipeline over. */
+export function KeyReach({ path, adopts = false }: { path: string; adopts?: boolean }) {
+  const reach = useSignal<Reach | null>(null)
+  const trouble = useSignal<Trouble | null>(null)
+  const load = async () => {
+    const answer = await ask<Reach>('GET', path)
+    trouble.value = answer.ok ? null : answer.error
+    if (answer.ok) reach.value = answer.value
+  }
+  useSignalEffect(() => void load().catch(() => {}))
+  const adopt = (id: string) => async () => {
+    const answer = await ask('POST', `/platform/pipeline-api/${id}/adopt/`)
+    trouble.value = answer.ok ? null : answer.error
+    await load()
+  }
+  const { pipelines = [], webhook = null } = reach.value ?? {}
+  const stopped = pipelines.filter(({ stops }) => stops)
+  const others = pipelines.filter(({ stops, destination_set: hasSet }) => hasSet && !stops)
+  return (
+    <>
+      <TroubleNote trouble={trouble.value} />
+      {reach.value && stopped.length === 0 && <p>No running pipeline is charged to this key.</p>}
+      {stopped.length > 0 && (
+        <>
+          <p>These pipelines are charged to this key, and are paused within 30 s:</p>
+          <ul>
+            {stopped.map(({ id, name, destination }) => (
+              <li key={id}>
+                {name} <small>to {destination}</small>{' '}
+                {adopts && (
+                  <button type="button" class="plain" aria-label={`Adopt ${name}`} onClick={adopt(id)}>
+                    adopt with your key
+                  </button>
+                )}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {(others.length > 0 || webhook !== null) && (
+        <>
+          <p>This key set where these send, and they go on. Check the addresses if the key has leaked:</p>
+          <ul>
+            {others.map(({ id, name, destination }) => (
+              <li key={id}>
+                {name} <small>to {destination}</small>
+              </li>
+            ))}
+            {webhook !== null && (
+              <li>
+                the account’s webhook <small>to {webhook}</small>
+              </li>
+            )}
+          </ul>
+        </>
+      )}
+    </>
+  )
+}
