@@ -89,11 +89,18 @@ export class Register {
     }
   }
 
-  /** False, and the client was told, where its key has had too many answers for nothing. `isOne`: this is another one. */
-  mayBeFree({ connection, echo, wanted }: Pick<Request, 'connection' | 'echo' | 'wanted'>, isOne: boolean): boolean {
-    const caller = counted(connection.identity)
-    const now = this.#ports.clock.nowMs
-    const waitMs = isOne ? this.#freeWork.take(caller, now) : this.#freeWork.waitMs(caller, now)
+  /** Counts an unbilled answer. False, and the client was told, where its key has had too many of them. */
+  mayBeFree(request: Pick<Request, 'connection' | 'echo' | 'wanted'>): boolean {
+    return this.#isWithin(request, 'take')
+  }
+
+  /** Before work at the archive, which may come to nothing. False, and the client was told, where too much of it did. */
+  mayTry(request: Request): boolean {
+    return this.#isWithin(request, 'tryWork')
+  }
+
+  #isWithin({ connection, echo, wanted }: Pick<Request, 'connection' | 'echo' | 'wanted'>, by: 'take' | 'tryWork') {
+    const waitMs = this.#freeWork[by](counted(connection.identity), this.#ports.clock.nowMs)
     if (waitMs === 0) return true
     const failure = tooMuchFreeWork(waitMs)
     connection.refuse(failure, refusedSubscription(echo, failure), wanted.channel.type)
@@ -103,7 +110,7 @@ export class Register {
   /** A refusal that took work and that nobody pays for. */
   refuse(request: Request, failure: Failure): void {
     const { connection, echo, wanted } = request
-    if (this.mayBeFree(request, true))
+    if (this.mayBeFree(request))
       connection.refuse(failure, refusedSubscription(echo, failure), wanted.channel.type)
   }
 
@@ -129,6 +136,7 @@ export class Register {
       else this.refuse(request, answer ? refusal(answer, minutes.price, connection.identity) : NOT_READY)
       return null
     }
+    this.#freeWork.charged(counted(connection.identity), this.#ports.clock.nowMs)
     return minutes
   }
 

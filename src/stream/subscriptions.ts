@@ -135,8 +135,7 @@ export class Subscriptions {
       return refuse(isToken ? TOKEN_IS_FULL : SOCKET_IS_FULL)
     const { meta = false, fromBlock } = frame
     const request = { connection, identity, echo, wanted, meta, fromBlock }
-    if (!this.#register.mayBeFree(request, false)) return
-    if (frame.replay) return this.#desk.begin(request, frame.replay)
+    if (frame.replay) return this.#register.mayTry(request) ? this.#desk.begin(request, frame.replay) : undefined
     const begin = async () => {
       const noDex = await refusalOfDex(wanted, this.#ports)
       if (noDex) return this.#register.refuse(request, noDex)

@@ -23,6 +23,8 @@ export interface InfoCall {
   readonly terms: FreshnessTerms
   /** Resolved only once the hold is granted; otherwise at the same time, which saves a round trip to the meter. */
   readonly holdsFirst: boolean
+  /** A source or the history is asked: work that may come to nothing. */
+  readonly asksSource: boolean
 }
 
 const TYPES = CATALOGUE.map(({ type }) => type)
@@ -57,6 +59,7 @@ export function exampleRequest(type: string): string | undefined {
 function callOf(query: AnyQuery, request: { readonly type: string }): InfoCall {
   const amount = priceOf(query, request)
   const terms = termsOf(query.freshness)
+  const asksSource = asksUpstream(query) || asksHistory(query)
   return {
     query,
     request,
@@ -66,8 +69,8 @@ function callOf(query: AnyQuery, request: { readonly type: string }): InfoCall {
     costText: formatCredits(amount),
     terms,
     // What is never kept costs its full work again and again, and a history is long: nobody without credits may cause it.
-    holdsFirst:
-      asksUpstream(query) || asksHistory(query) || terms.shares === 'next' || query.holdsFirst?.(request) === true,
+    holdsFirst: asksSource || terms.shares === 'next' || query.holdsFirst?.(request) === true,
+    asksSource,
   }
 }
 
