@@ -214,7 +214,8 @@ export class Subscriptions {
     const wanted = read.value
     const { id, sinceMs, digest } = saved
     const { keyHash } = connection.identity
-    const begun = { id, keyHash, type: sent.type, price: minutePrice(wanted), body: digest, sinceMs }
+    const visitorsPerHour = connection.identity.token?.visitors?.perHour
+    const begun = { id, keyHash, type: sent.type, price: minutePrice(wanted), body: digest, sinceMs, visitorsPerHour }
     const minutes = wokenMinutes(begun, this.#ports.clock.nowMs)
     this.#register.accountOf(connection).run(minutes, connection)
     const identity = canonicalJson(sent)

@@ -2,21 +2,28 @@
 // redirect.
 
 import { hmac } from './signature.client.ts'
-import type { Attempt } from './webhook.store.ts'
 import { secretBytes, signedText } from './webhook.ts'
 import type { Delivery } from './webhook-api.ts'
 
 const TIMEOUT_MS = 10_000
 
+/** An event on its way; `secret` in clear. */
+interface SignedEvent {
+  readonly id: string
+  readonly body: string
+  readonly url: string
+  readonly secret: string
+}
+
 /** Never rejects: whatever goes wrong is an answer. */
-export async function deliverEvent({ id, body, target }: Attempt, nowMs: number): Promise<Delivery> {
+export async function deliverEvent({ id, body, url, secret }: SignedEvent, nowMs: number): Promise<Delivery> {
   const seconds = Math.floor(nowMs / 1000)
   // Not AbortSignal.timeout: its timer would keep the object in memory after the answer.
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), TIMEOUT_MS)
   try {
-    const signature = await hmac(secretBytes(target.secret), signedText(id, seconds, body))
-    const response = await fetch(target.url, {
+    const signature = await hmac(secretBytes(secret), signedText(id, seconds, body))
+    const response = await fetch(url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',

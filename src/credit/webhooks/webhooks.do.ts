@@ -4,9 +4,10 @@
 import { type AccountState, leftOf } from '../account-state.ts'
 import type { MicroCredits } from '../amount.ts'
 import { deliverEvent } from './webhook.client.ts'
-import { type Attempt, WebhookStore } from './webhook.store.ts'
+import { type Attempt, type DrawnSecret, WebhookStore } from './webhook.store.ts'
 import { testBody } from './webhook.ts'
 import type { Delivery, Webhook, WebhookOrder } from './webhook-api.ts'
+import { type SecretSealer, WebhookSecrets } from './webhook-secrets.client.ts'
 
 /** After a failure of the outbox itself, so that the alarm does not ring without end. */
 const PAUSE_MS = 60_000
@@ -14,12 +15,14 @@ const PAUSE_MS = 60_000
 export class Webhooks {
   readonly #ctx: DurableObjectState
   readonly #store: WebhookStore
+  readonly #secrets: WebhookSecrets
   #pausedUntilMs = 0
   #testedMs = Number.NEGATIVE_INFINITY
 
-  constructor(ctx: DurableObjectState) {
+  constructor(ctx: DurableObjectState, sealer: () => SecretSealer) {
     this.#ctx = ctx
     this.#store = new WebhookStore(ctx.storage.sql)
+    this.#secrets = new WebhookSecrets(sealer)
   }
 
   /** When the alarm is wanted, infinite where it is not. */
@@ -27,9 +30,14 @@ export class Webhooks {
     return Math.max(this.#store.nextMs, this.#pausedUntilMs)
   }
 
+  /** A secret for `set`. */
+  draw(account: string): Promise<DrawnSecret> {
+    return this.#secrets.draw(account)
+  }
+
   /** To be called in a transaction, as `notice` is. */
-  set(order: WebhookOrder, account: AccountState, mostMicro: MicroCredits, nowMs: number) {
-    return this.#store.set(order, leftOf(account), mostMicro, nowMs)
+  set(order: WebhookOrder, drawn: DrawnSecret, account: AccountState, mostMicro: MicroCredits, nowMs: number) {
+    return this.#store.set(order, drawn, leftOf(account), mostMicro, nowMs)
   }
 
   view(): Webhook | null {
@@ -49,7 +57,7 @@ export class Webhooks {
       return { delivered: false, answer: `not sent: wait ${everyMs / 1_000} s between tests` }
     this.#testedMs = now
     const id = `evt_${crypto.randomUUID()}`
-    return deliverEvent({ id, body: testBody(id, target.account, now), target }, now)
+    return this.#send({ id, body: testBody(id, target.account, now), target }, now)
   }
 
   /** To be called in the transaction of every decision, with the account after it. */
@@ -70,8 +78,15 @@ export class Webhooks {
   }
 
   async #attempt(attempt: Attempt, nowMs: number): Promise<void> {
-    const delivery = await deliverEvent(attempt, nowMs)
+    const delivery = await this.#send(attempt, nowMs)
     if (!delivery.delivered) console.warn(`webhook event ${attempt.id} was not delivered: ${delivery.answer}`)
     this.#store.attempted(attempt.id, delivery)
+  }
+
+  /** Never rejects. */
+  async #send({ id, body, target }: Attempt, nowMs: number): Promise<Delivery> {
+    const secret = await this.#secrets.opened(target)
+    if (!secret.ok) return { delivered: false, answer: secret.error }
+    return deliverEvent({ id, body, url: target.url, secret: secret.value }, nowMs)
   }
 }
