@@ -2,7 +2,9 @@
 // nothing is asked for while the link is up, the past is played, or nobody looks.
 
 import { signal } from '@preact/signals'
-import type { Levels } from '../../feed/block.ts'
+import type { CoinBook } from '../../client/bootstrap.ts'
+
+type Levels = NonNullable<ReturnType<CoinBook['levels']>>
 
 export interface Glance {
   readonly coin: string
