@@ -157,7 +157,7 @@ describe('visitors of the live page', () => {
     world.nowMs += 5_000
     await glance('BTC')
     expect(world.read).toHaveLength(4)
-    expect([(await glance('ETH')).status, (await glance('%0a')).status]).toEqual([422, 422])
+    expect([(await glance('ETH')).status, (await glance('%0a')).status]).toEqual([400, 400])
     expect((await glance('BTC', { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
     expect((await page(null).glance('BTC')).status).toBe(403)
     const statuses = new Set<number>()
