@@ -6,7 +6,7 @@ import type { CoinBook } from '../../client/bootstrap.ts'
 
 type Levels = NonNullable<ReturnType<CoinBook['levels']>>
 
-export interface Glance {
+interface Glance {
   readonly coin: string
   readonly timeMs: number
   readonly levels: Levels
