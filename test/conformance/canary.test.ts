@@ -125,7 +125,7 @@ async function plantSecrets(account: string, key: string, serviceKey: string): P
   }
   const session = await ask('/session', { token: key })
   const operator = await ask('/session', { token: SECRETS.ADMIN_TOKEN })
-  const staff = (await admin('POST', '/staff', { name: 'canary', role: 'viewer' })) as { token: string }
+  const staff = (await admin('POST', '/staff', { name: 'canary', role: 'support' })) as { token: string }
   await ask('/signup', { email: 'canary@example.com' })
   await expect.poll(() => /#join=(\w+)/.exec(gateway.log())).not.toBeNull()
   const link = /#join=(\w+)/.exec(gateway.log())![1]!
