@@ -76,7 +76,13 @@ describe('refused bodies', () => {
   })
 
   it('refuse no call that is answered and charged: of memory, of books, of a source', async () => {
-    const calls = [META, { type: 'l2Book', coin: 'BTC' }, { type: 'allMids' }, STATE, { type: 'openOrders', user: USER }]
+    const calls = [
+      META,
+      { type: 'l2Book', coin: 'BTC' },
+      { type: 'allMids' },
+      STATE,
+      { type: 'openOrders', user: USER },
+    ]
     for (let i = 0; i < 500; i++) await world.send('x')
     for (let turn = 0; turn < 3; turn++) {
       const statuses = []
@@ -99,7 +105,8 @@ describe('refused bodies', () => {
     expect([(await world.send(META)).status, (await world.send(STATE)).status]).toEqual([200, 429])
     world.now += 50
     // What is charged counts as no try.
-    for (let i = 0; i < 30; i++) expect((await world.send({ ...STATE, user: `0x${String(i).padStart(40, '0')}` })).status).toBe(200)
+    for (let i = 0; i < 30; i++)
+      expect((await world.send({ ...STATE, user: `0x${String(i).padStart(40, '0')}` })).status).toBe(200)
   })
 
   it('and failed sources are bounded together where many are under way at once, batches too', async () => {
