@@ -21,6 +21,8 @@ declare namespace Cloudflare {
     OWN_ZONES: string
     LIVE_ACCOUNT: string
     LIVE_COINS: string
+    LIVE_CREDITS_PER_HOUR: string
+    LIVE_SOCKETS: string
     UPSTREAMS: string
     RPC_CHAINS: string
     CHECKOUT: string

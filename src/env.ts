@@ -33,6 +33,9 @@ export const GatewaySettings = LiveSettings.extend({
     .transform((text) => (text === '' ? null : Math.round(Number(text) * 1e6))),
   /** Whose credits visitors of /live spend who are nobody's; null: there are none. */
   LIVE_ACCOUNT: z.union([z.literal(''), AccountName]).transform((account) => account || null),
+  /** What all of them together may spend in an hour, and how many sockets they may have at a relay. */
+  LIVE_CREDITS_PER_HOUR: Count(1_000_000),
+  LIVE_SOCKETS: Count(10_000),
   /** Coins that they are shown; null: all. */
   LIVE_COINS: CoinList,
   UPSTREAMS: z.string("must be text: JSON between three quotes, '''[…]'''").transform((text, context) => {

@@ -7,6 +7,8 @@ import type { Failure } from './core/failure.ts'
 import { meterOf, Objects } from './core/objects.client.ts'
 import type { Result } from './core/result.ts'
 import { after, sleep } from './core/timers.client.ts'
+import { MICRO_PER_CREDIT } from './credit/amount.ts'
+import { CHEAPEST_MINUTE } from './credit/tariff.ts'
 import type { UsageKeeper, UsageRow } from './credit/usage.ts'
 import { docsRoutes } from './docs/docs.route.ts'
 import { AddressGate, LOOK_UPS, REST_REQUESTS, WRONG_TOKENS } from './edge/address-gate.ts'
@@ -138,7 +140,13 @@ function build(env: Env): Gateway {
   app.route('/', sessionRoutes({ env: keyEnv, staff, identify, wrongToken, addressOf, requestId, now }))
   app.route('/', sellingRoutes(env, settings, { platform, wrongToken, addressOf, report, requestId, now }))
   const { LIVE_ACCOUNT: account, LIVE_COINS: coins } = settings
-  app.route('/', liveTokenRoutes({ env, account, coins, addressOf, requestId, now }))
+  const visitors = { perHour: settings.LIVE_CREDITS_PER_HOUR * MICRO_PER_CREDIT, sockets: settings.LIVE_SOCKETS }
+  const live = {
+    ...{ env, account, coins, visitors, addressOf, requestId, now },
+    busyMs: (of: string) => meterOf(env, of).visitorsWaitMs(visitors.perHour, CHEAPEST_MINUTE),
+    read: (request: { readonly type: string }) => read(request, ''),
+  }
+  app.route('/', liveTokenRoutes(live))
   const keyed: KeyedDeps = {
     platform,
     authenticate: (request, entry, waitUntil) =>

@@ -30,8 +30,8 @@ export class Internal
   }
 
   async openSecret(id: string, sealed: string): Promise<string | null> {
-    const [, of, text = ''] = sealed.split(' ')
-    return of === id ? atob(text) : null
+    const head = `kept ${id} `
+    return sealed.startsWith(head) ? atob(sealed.slice(head.length)) : null
   }
 
   async sealSecret(id: string, secret: string): Promise<string> {

@@ -1,34 +1,37 @@
-// Bounds the answers that took work and that nobody pays for: refused bodies and failed sources, per key and isolate
-// or relay.
-// Laws: in any t seconds a key gets at most 20 × (t + 1) of them, however many calls are under way at once; what was done
-// beyond that for refused requests is owed, so that the work is bounded like the answers.
+// Bounds the answers that nobody pays for: refused bodies and failed sources, per key and isolate or relay.
+// Invariants: in any t seconds a key gets at most 20 × (t + 1) unbilled answers, however many calls are under way at once;
+// what sources did beyond that for refused requests is owed; a call that is answered and charged is never refused here,
+// unless it needs a source and the key has just wasted 100 tries at sources.
 
 import { BoundedMap } from './bounded-map.ts'
 import type { Failure, RequestLimit } from './failure.ts'
-import { aSecondsWorth, type Bucket, borrowTokens, fullBucket, takeTokens } from './token-bucket.ts'
+import { aSecondsWorth, type Bucket, borrowTokens, fullBucket, type Rate, takeTokens } from './token-bucket.ts'
 
 export const UNCHARGED: RequestLimit = { name: 'uncharged', quota: 20, windowSeconds: 1 }
 const RATE = aSecondsWorth(UNCHARGED.quota)
+/** Calls that need a source, of a key over its limit. One that is charged gives its token back. */
+const TRIES: Rate = { perSecond: UNCHARGED.quota, burst: 100 }
 const KEYS_MAX = 10_000
 /** More is not owed, in thousandths: nobody waits for longer than half a minute. */
 const OWED_MAX = UNCHARGED.quota * 30 * 1_000
 
-/** What a key is told that may not have it now. */
+/** What a key is told instead of one unbilled answer too many. */
 export function tooMuchFreeWork(retryAfterMs: number): Failure {
-  const hint = `Too many answers that cost nothing, ${UNCHARGED.quota} a second at most for each key: mend the requests, or retry after ${Math.ceil(retryAfterMs / 1000)} s.`
+  const hint = `Too many unbilled error responses (limit ${UNCHARGED.quota} per second per key). Fix the requests before retrying, in ${Math.ceil(retryAfterMs / 1000)} s at the earliest.`
   return { kind: 'rate_limited', retryAfterMs, limit: UNCHARGED, hint }
 }
 
 export class FreeWork {
   readonly #buckets = new BoundedMap<string, Bucket>(KEYS_MAX)
+  readonly #tries = new BoundedMap<string, Bucket>(KEYS_MAX)
 
-  /** Milliseconds before work that may turn out free should begin for this key, 0 if it may. Counts nothing. */
+  /** Milliseconds before this key gets another unbilled answer, 0 if it may have one now. Counts nothing. */
   waitMs(keyHash: string, now: number): number {
     const known = this.#buckets.get(keyHash)
     return known === undefined ? 0 : takeTokens(known, RATE, 0, now).waitMs
   }
 
-  /** Counts one uncharged answer: 0, or the milliseconds that the key must wait instead of getting it. */
+  /** Counts one unbilled answer: 0, or the milliseconds that the key must wait instead of getting it. */
   take(keyHash: string, now: number): number {
     const before = this.#buckets.get(keyHash) ?? fullBucket(RATE, now)
     const { bucket, taken, waitMs } = takeTokens(before, RATE, 1, now)
@@ -42,5 +45,21 @@ export class FreeWork {
     const { bucket } = borrowTokens(this.#buckets.get(keyHash)!, RATE, 1, now)
     this.#buckets.set(keyHash, { ...bucket, milliTokens: Math.max(bucket.milliTokens, -OWED_MAX) })
     return this.waitMs(keyHash, now)
+  }
+
+  /** Begins work at a source, which may fail: 0, or the milliseconds that a key over its limit must wait for that. */
+  tryWork(keyHash: string, now: number): number {
+    if (this.waitMs(keyHash, now) === 0) return 0
+    const { bucket, taken, waitMs } = takeTokens(this.#tries.get(keyHash) ?? fullBucket(TRIES, now), TRIES, 1, now)
+    this.#tries.set(keyHash, bucket)
+    return taken > 0 ? 0 : Math.max(1, waitMs)
+  }
+
+  /** What was tried is charged: it counts as no try. */
+  charged(keyHash: string, now: number): void {
+    const known = this.#tries.get(keyHash)
+    if (known === undefined) return
+    const { bucket } = borrowTokens(known, TRIES, -1, now)
+    this.#tries.set(keyHash, { ...bucket, milliTokens: Math.min(bucket.milliTokens, TRIES.burst * 1_000) })
   }
 }

@@ -1,5 +1,11 @@
 // Addresses of callers, as far as they tell callers apart.
 
+/** What an owner of many addresses is likely to have: the /24 of an IPv4 address, the /48 of an IPv6 one. */
+export function areaOf(address: string): string {
+  const network = networkOf(address)
+  return network.includes(':') ? network.split(':').slice(0, 3).join(':') : network.split('.').slice(0, 3).join('.')
+}
+
 /** What counts as one caller: an IPv4 address, also one written as IPv6, or the /64 of an IPv6 one, all of which its owner can send from. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]

@@ -27,6 +27,7 @@ import type { Statements } from './statement.store.ts'
 import type { MinuteCharge } from './streams/stream-api.ts'
 import type { Payment, StreamPayer } from './streams/stream-ledger.ts'
 import { hourOf, mergeUsage } from './usage.ts'
+import type { VisitorBudgets } from './visitor-budget.store.ts'
 import type { Webhooks } from './webhooks/webhooks.do.ts'
 
 const v = METER_API_VERSION
@@ -39,6 +40,7 @@ interface LedgerParts {
   readonly ends: KeyEnds
   readonly webhooks: Webhooks
   readonly statements: Statements
+  readonly visitors: VisitorBudgets
 }
 
 export class AccountLedger implements StreamPayer {
@@ -48,15 +50,17 @@ export class AccountLedger implements StreamPayer {
   readonly #ends: KeyEnds
   readonly #webhooks: Webhooks
   readonly #statements: Statements
+  readonly #visitors: VisitorBudgets
   #periodEndMs: number
 
-  constructor({ store, plans, caps, ends, webhooks, statements }: LedgerParts) {
+  constructor({ store, plans, caps, ends, webhooks, statements, visitors }: LedgerParts) {
     this.#store = store
     this.#plans = plans
     this.#caps = caps
     this.#ends = ends
     this.#webhooks = webhooks
     this.#statements = statements
+    this.#visitors = visitors
     this.#periodEndMs = plans.read()?.untilMs ?? Number.POSITIVE_INFINITY
   }
 
@@ -77,7 +81,7 @@ export class AccountLedger implements StreamPayer {
     return this.#store.isRevoked(keyHash)
   }
 
-  charge({ keyHash, amount, type }: MinuteCharge, nowMs: number): Payment {
+  charge({ keyHash, amount, type, visitorsPerHour }: MinuteCharge, nowMs: number): Payment {
     const account = this.#store.account()
     const event = decideCharge(account, wholeMicro(amount))
     const room = this.#caps.room(keyHash)
@@ -87,6 +91,9 @@ export class AccountLedger implements StreamPayer {
         cap: this.#caps.inTheWay(keyHash, account.available),
       }
     }
+    const busyMs = visitorsPerHour === undefined ? 0 : this.#visitors.waitMs(visitorsPerHour, amount, nowMs)
+    if (busyMs > 0) return { ok: false, reason: 'busy', busyMs }
+    this.#visitors.spend(visitorsPerHour, amount, nowMs)
     this.#caps.add(keyHash, amount)
     this.#put(evolveAccount(account, event))
     this.#store.addUsage(keyHash, [{ product: 'stream', type, calls: 1, amount }], nowMs)
@@ -104,7 +111,9 @@ export class AccountLedger implements StreamPayer {
     const account = this.#store.account()
     const known = this.#store.lease(request.lease)
     const revoked = this.#store.isRevoked(request.keyHash)
-    const room = this.#caps.room(request.keyHash)
+    const { visitorsPerHour } = request
+    const visitorsLeft = this.#visitors.left(visitorsPerHour, nowMs)
+    const room = Math.min(this.#caps.room(request.keyHash), Math.max(0, visitorsLeft))
     const { events, outcome } = decideLease(account, known?.lease ?? null, request, revoked, nowMs, room)
     const after = events.reduce(evolveAccount, account)
     const lease = events.reduce(evolveLease, known?.lease ?? newLease(request))
@@ -117,12 +126,15 @@ export class AccountLedger implements StreamPayer {
       const uncharged = after.writtenOff - account.writtenOff
       if (uncharged > 0) this.#statements.addUncharged(hourOf(nowMs), uncharged)
       this.#caps.add(request.keyHash, after.spent - account.spent)
+      this.#visitors.spend(visitorsPerHour, after.spent + after.held - account.spent - account.held, nowMs)
     }
     const remaining = Math.min(after.available, this.#caps.room(request.keyHash))
     const left = Math.min(after.available + after.held, this.#caps.left(request.keyHash))
     if (outcome !== 'ok') {
       const cap = this.#caps.inTheWay(request.keyHash, after.available)
-      return { v, ok: false, reason: outcome, remaining, left, cap }
+      const isBusy = outcome === 'exhausted' && visitorsPerHour !== undefined && remaining >= request.need
+      const busyMs = isBusy ? this.#visitors.waitMs(visitorsPerHour, request.need, nowMs) : undefined
+      return { v, ok: false, reason: outcome, remaining, left, cap, busyMs }
     }
     return { v, ok: true, granted: lease.granted, ttlMs: lease.untilMs - nowMs, remaining, left }
   }

@@ -28,6 +28,7 @@ import { StreamStore } from './streams/streams.store.ts'
 import type { DayUsage, StackedUsage, UsagePage, UsagePlace, UsageReport } from './usage.ts'
 import { copyUsage } from './usage-outbox.do.ts'
 import { UsageReports } from './usage-report.store.ts'
+import { VisitorBudgets } from './visitor-budget.store.ts'
 import type { Delivery, Webhook, WebhookOrder } from './webhooks/webhook-api.ts'
 import { Webhooks } from './webhooks/webhooks.do.ts'
 
@@ -48,6 +49,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   readonly #streams: StreamStore
   readonly #usage: UsageReports
   readonly #statements: Statements
+  readonly #visitors: VisitorBudgets
   readonly #ledger: AccountLedger
   readonly #streamLedger: StreamLedger
   readonly #requests = new RequestBuckets()
@@ -61,10 +63,11 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#caps = new KeyCaps(sql)
     this.#changes = new KeyChanges(sql)
     this.#ends = new KeyEnds(sql)
-    this.#webhooks = new Webhooks(ctx, new Egress(readVariables(EgressSettings, env)))
+    this.#webhooks = new Webhooks(ctx, new Egress(readVariables(EgressSettings, env)), () => gatewayOf(env))
     this.#streams = new StreamStore(sql)
     this.#usage = new UsageReports(sql)
     this.#statements = new Statements(sql)
+    this.#visitors = new VisitorBudgets(sql)
     const parts = {
       store: this.#store,
       plans: this.#plans,
@@ -72,7 +75,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
       ends: this.#ends,
       webhooks: this.#webhooks,
     }
-    this.#ledger = new AccountLedger({ ...parts, statements: this.#statements })
+    this.#ledger = new AccountLedger({ ...parts, statements: this.#statements, visitors: this.#visitors })
     this.#streamLedger = new StreamLedger(this.#streams, this.#ledger)
   }
 
@@ -151,6 +154,10 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#caps.inherit(oldHash, newHash)
   }
 
+  async visitorsWaitMs(perHour: MicroCredits, amount: MicroCredits): Promise<number> {
+    return this.#visitors.waitMs(wholeMicro(perHour), wholeMicro(amount), Date.now())
+  }
+
   async balance(keyHash?: string): Promise<AccountState & { capLeft?: MicroCredits }> {
     this.#renew(Date.now())
     const capLeft = keyHash === undefined ? Number.POSITIVE_INFINITY : this.#caps.left(keyHash)
@@ -205,8 +212,9 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     return { ...this.#streams.view(now, limit), requests: this.#requests.busiest(now) }
   }
 
-  setWebhook(order: WebhookOrder): Promise<Webhook & { readonly secret: string | null }> {
-    return this.#decide((now) => this.#webhooks.set(order, this.#ledger.account(), this.#store.most(), now))
+  async setWebhook(order: WebhookOrder): Promise<Webhook & { readonly secret: string | null }> {
+    const drawn = await this.#webhooks.draw(order.account)
+    return this.#decide((now) => this.#webhooks.set(order, drawn, this.#ledger.account(), this.#store.most(), now))
   }
 
   async webhook(): Promise<Webhook | null> {

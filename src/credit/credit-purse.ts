@@ -28,12 +28,19 @@ type TakeAnswer =
   | { readonly do: 'go'; readonly lease: HeldLease }
   | { readonly do: 'ask' }
   /** `cap`: the key's, where that is what leaves too little. */
-  | { readonly do: 'refuse'; readonly remaining: MicroCredits; readonly cap: MicroCredits | undefined }
+  | {
+      readonly do: 'refuse'
+      readonly remaining: MicroCredits
+      readonly cap: MicroCredits | undefined
+      /** It is the visitors' budget that leaves too little, until then. */
+      readonly busyMs: number | undefined
+    }
   | { readonly do: 'revoked' }
 
 interface Denial {
   readonly fromMicro: MicroCredits
   readonly cap: MicroCredits | undefined
+  readonly busyMs: number | undefined
   readonly untilMs: number
 }
 
@@ -64,6 +71,8 @@ const AMPLE = 64
 
 export class CreditPurse {
   readonly keyHash: string
+  /** Of visitors without a key: what all of them together may spend in an hour. */
+  readonly #visitorsPerHour: MicroCredits | undefined
   #current: HeldLease | null = null
   /** Never spent from again: on their way to being closed, or ended by the meter while calls were in flight. */
   #retired: HeldLease[] = []
@@ -78,8 +87,9 @@ export class CreditPurse {
   #taken = 0
   #rateSinceMs = 0
 
-  constructor(keyHash: string) {
+  constructor(keyHash: string, visitorsPerHour?: MicroCredits) {
     this.keyHash = keyHash
+    this.#visitorsPerHour = visitorsPerHour
   }
 
   /** Reserves `amount`, or says what to do instead. An amount of 0 needs a living lease too: it proves the key. */
@@ -94,7 +104,8 @@ export class CreditPurse {
     }
     const denial = this.#denial
     if (denial !== null && nowMs < denial.untilMs && amount >= denial.fromMicro) {
-      return { do: 'refuse', remaining: this.#outside + (lease === null ? 0 : free(lease)), cap: denial.cap }
+      const remaining = this.#outside + (lease === null ? 0 : free(lease))
+      return { do: 'refuse', remaining, cap: denial.cap, busyMs: denial.busyMs }
     }
     return { do: 'ask' }
   }
@@ -143,7 +154,8 @@ export class CreditPurse {
       return
     }
     if (answer.reason === 'exhausted') {
-      this.#denial = { fromMicro: asked.amount, cap: answer.cap, untilMs: sentAtMs + DENIAL_MS }
+      const { cap, busyMs } = answer
+      this.#denial = { fromMicro: asked.amount, cap, busyMs, untilMs: sentAtMs + DENIAL_MS }
       return
     }
     if (answer.reason === 'revoked') this.#revokedUntilMs = sentAtMs + REVOKED_MS
@@ -225,6 +237,7 @@ export class CreditPurse {
   #question({ id, reported: spent }: HeldLease): LeaseRequest {
     const { keyHash } = this
     return {
+      ...this.#ofVisitors,
       ...{ v: METER_API_VERSION, lease: id, keyHash, spent, usage: [] },
       ...{ need: 0, waiting: 0, forecast: 0, close: false },
     }
@@ -232,7 +245,12 @@ export class CreditPurse {
 
   #request(lease: HeldLease, more: Pick<LeaseRequest, 'need' | 'waiting' | 'forecast'>, close: boolean): LeaseRequest {
     const { id, spent, usage } = lease
-    return { v: METER_API_VERSION, lease: id, keyHash: this.keyHash, spent, usage: [...usage.values()], ...more, close }
+    const said = { v: METER_API_VERSION, lease: id, keyHash: this.keyHash, spent, usage: [...usage.values()] }
+    return { ...said, ...more, close, ...this.#ofVisitors }
+  }
+
+  get #ofVisitors(): Pick<LeaseRequest, 'visitorsPerHour'> {
+    return this.#visitorsPerHour === undefined ? {} : { visitorsPerHour: this.#visitorsPerHour }
   }
 }
 

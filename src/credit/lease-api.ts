@@ -26,12 +26,15 @@ export interface LeaseRequest {
   readonly close: boolean
   /** Tokens of a request limit, taken along. */
   readonly requests?: RequestAsk
+  /** It is visitors without a key who spend: all of them together so much an hour. */
+  readonly visitorsPerHour?: MicroCredits | undefined
 }
 
 /**
  * `requests` is there where they were asked for and the lease lives on; `changedMs` where the key's record at the edge,
  * or its plan, was changed then: an older copy is not to be believed. `left` is what the key may still spend, all that is
- * leased included; a meter of 0.1.0 leaves it out. `cap` is the key's, where that is what leaves too little.
+ * leased included; a meter of 0.1.0 leaves it out. `cap` is the key's, where that is what leaves too little; `busyMs` is there where it is the visitors'
+ * budget, until there is as much as was needed.
  */
 export type LeaseAnswer =
   /** `granted` is cumulative; `ttlMs` counts from when the isolate sent the request; `remaining` lies outside all leases. */
@@ -53,6 +56,7 @@ export type LeaseAnswer =
       readonly remaining: MicroCredits
       readonly left?: MicroCredits
       readonly cap?: MicroCredits | undefined
+      readonly busyMs?: number | undefined
       readonly changedMs?: number
     }
 

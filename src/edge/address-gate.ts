@@ -34,6 +34,12 @@ export const LIVE_TOKENS: AddressRates = {
   unknown: { name: 'live-tokens', quota: 120, windowSeconds: 60 },
 }
 
+/** What a page without frames reads every few seconds. */
+export const LIVE_GLANCES: AddressRates = {
+  each: { name: 'live-glances', quota: 60, windowSeconds: 60 },
+  unknown: { name: 'live-glances', quota: 1_200, windowSeconds: 60 },
+}
+
 const WRONG_TOKEN = { name: 'wrong-tokens', quota: 20, windowSeconds: 60 }
 /** Operator's tokens that are wrong or missing; the right one is never counted. */
 export const WRONG_TOKENS: AddressRates = { each: WRONG_TOKEN, unknown: WRONG_TOKEN }

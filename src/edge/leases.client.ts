@@ -14,6 +14,7 @@ import type { LeaseMeterApi } from '../credit/lease-api.ts'
 import { limitsOf } from '../credit/plans/plan.ts'
 import { RequestPurse } from '../credit/request-purse.ts'
 import type { Identity, Product } from '../key/identity.ts'
+import { visitorsBusy } from '../key/stream-token.ts'
 import type { Charging, Hold, Price } from './charging.ts'
 import { BUCKET_OF, LIMIT_OF, tooMany } from './plan-limit.ts'
 
@@ -137,6 +138,7 @@ export class LeasePool {
         return ok(this.#holdOn(context, seat, answer.lease, price))
       }
       case 'refuse':
+        if (answer.busyMs) return err(visitorsBusy(answer.busyMs))
         return err({
           ...{ kind: 'credits_exhausted', neededMicro: price.amount, remainingMicro: answer.remaining },
           capMicro: answer.cap,
@@ -237,11 +239,12 @@ export class LeasePool {
   }
 
   #seat(identity: Identity): Seat {
-    const name = `${identity.account} ${identity.keyHash}`
+    const visitors = identity.token?.visitors
+    const name = `${identity.account} ${identity.keyHash}${visitors ? ' visitors' : ''}`
     const known = this.#seats.get(name)
     if (known !== undefined) return known
     if (this.#seats.size >= SEATS_MAX) this.#makeRoom()
-    const purse = new CreditPurse(identity.keyHash)
+    const purse = new CreditPurse(identity.keyHash, visitors?.perHour)
     const seat: Seat = {
       account: identity.account,
       purse,

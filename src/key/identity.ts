@@ -26,6 +26,8 @@ export const StreamToken = z.object({
   channels: z.array(z.string()),
   /** Unix ms. */
   expires: z.number(),
+  /** Of visitors without a key: what all of them may spend in an hour (micro-credits), and their sockets at a relay. */
+  visitors: z.object({ perHour: z.number(), sockets: z.number() }).optional(),
 })
 export type StreamToken = Readonly<z.infer<typeof StreamToken>>
 

@@ -18,6 +18,8 @@ export const TOKEN_CALLS = { name: 'token-calls', quota: 60, windowSeconds: 60 }
 /** Of replays, whose minutes are paid as they pass. */
 export const TOKEN_SPEED_MAX = 60
 const FRAMES_A_MINUTE = 240
+/** Minutes of streams that one visitor without a key may begin. */
+export const VISITOR_MINUTES = { name: 'visitor-minutes', quota: 90, windowSeconds: 60 } as const
 
 /** Channels of markets, which a token may be for. */
 export const TOKEN_CHANNELS = [
@@ -97,6 +99,12 @@ const otherCoin = (coin: string, coins: readonly string[]) => refusal(`${JSON.st
 const onlyFor = (coins: readonly string[]) =>
   `this stream token is for ${coins.slice(0, 8).join(', ')}${coins.length > 8 ? ' …' : ''} alone.`
 const refusal = (why: string): Failure => ({ kind: 'not_entitled', why })
+
+/** The refusal of visitors without a key where the operator's budget for them is spent. */
+export function visitorsBusy(retryAfterMs: number): Failure {
+  const hint = `Busy: visitors without a key have used what this gateway gives them for now. Try again in ${Math.ceil(retryAfterMs / 1_000)} s, or sign in at /console.`
+  return { kind: 'rate_limited', retryAfterMs, hint }
+}
 
 export const TOKEN_ENDED: Failure = {
   kind: 'key_expired',

@@ -1,7 +1,7 @@
 // Secrets at rest: AES-256-GCM under a key that HKDF derives from the operator's KEY_SECRET, a fresh nonce each time, the
 // record's id as additional data. Law: what was sealed for one record opens for no other, and not with another KEY_SECRET.
 
-/** What pipelines' objects ask of the gateway, which alone has KEY_SECRET. */
+/** What objects ask of the gateway, which alone has KEY_SECRET. */
 export interface SecretDesk {
   /** Null where it cannot be opened. */
   openSecret(id: string, sealed: string): Promise<string | null>
@@ -38,6 +38,7 @@ const algorithm = (iv: Uint8Array<ArrayBuffer>, id: string) => ({
 })
 
 async function keyOf(keySecret: string) {
+  if (keySecret === '') throw new Error('KEY_SECRET is not set: nothing can be sealed')
   const raw = await crypto.subtle.importKey('raw', text.encode(keySecret), 'HKDF', false, ['deriveKey'])
   const salt = new Uint8Array(0)
   const derivation = { name: 'HKDF', hash: 'SHA-256', salt, info: text.encode(PURPOSE) }

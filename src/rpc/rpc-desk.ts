@@ -1,6 +1,7 @@
 // Answers POST /v1/<chain>: read → price → hold credits → find → settle or release → reply, call by call. Knows no HTTP
 // and no platform. Laws: as many charges as calls that a node answered, notifications among them; each hold is settled or
-// released once; a node is asked only after the hold; answers stand in the order of their calls.
+// released once; a node is asked only after the hold; answers stand in the order of their calls; a call that memory answers
+// is answered and charged, whatever else its key got wrong.
 
 import { follow, type Soon, together } from '../core/at-once.ts'
 import type { Failure } from '../core/failure.ts'
@@ -132,12 +133,10 @@ export class RpcDesk {
     isBatch: boolean,
     items: readonly Item[],
   ): Soon<RpcReplyMessage> {
-    const waitMs = this.#freeWork.waitMs(request.identity.keyHash, this.#deps.now())
-    const holding = items.map(({ call, price }) =>
-      waitMs > 0 && (call === null || chain.answers.fresh(call) === undefined)
-        ? err(tooMuchFreeWork(waitMs))
-        : request.charging.hold(request.identity, price),
-    )
+    const holding = items.map(({ call, price }) => {
+      const waitMs = this.#unbilledWaitMs(request, chain, call)
+      return waitMs > 0 ? err(tooMuchFreeWork(waitMs)) : request.charging.hold(request.identity, price)
+    })
     return follow(together(holding), (holds) => {
       const asked = items.flatMap(({ call }, at) => (call !== null && holds[at]!.ok ? [call] : []))
       const finding = asked.length === 0 ? [] : chain.answers.find(asked, request.waitUntil)
@@ -145,6 +144,14 @@ export class RpcDesk {
         assemble(request.requestId, isBatch, items, this.#finish(request, items, holds, found)),
       )
     })
+  }
+
+  /** Milliseconds that a call has to wait which is free for sure, or may come to nothing at a node; 0: it goes on. */
+  #unbilledWaitMs({ identity: { keyHash } }: RpcRequest, chain: ServedChain, call: RpcCall | null): number {
+    const now = this.#deps.now()
+    if (this.#freeWork.waitMs(keyHash, now) === 0) return 0
+    if (call === null) return this.#freeWork.waitMs(keyHash, now)
+    return chain.answers.fresh(call) === undefined ? this.#freeWork.tryWork(keyHash, now) : 0
   }
 
   #finish(
@@ -167,6 +174,7 @@ export class RpcDesk {
     const id = item.id ?? 'null'
     if (found?.ok && found.value.isCharged) {
       const left = hold.settle()
+      this.#freeWork.charged(request.identity.keyHash, this.#deps.now())
       return { text: textOf(found.value, id), status: 200, paid: left === null ? 0 : item.price.amount, left }
     }
     const left = hold.release()

@@ -45,7 +45,10 @@ export function sellingRoutes(env: SellingEnv, settings: SellingSettings, deps: 
     signUpRoutes({
       ...deps,
       ...{ db: env.ACCOUNTS, publicUrl, by: settings.SIGNUP === 'log' ? 'log' : 'mail' },
-      signUp: new SignUp({ db: env.ACCOUNTS, keySecret, settings: terms, mailer, accounts, keys, nowMs: now }),
+      signUp: new SignUp({
+        ...{ db: env.ACCOUNTS, keySecret, settings: terms, mailer, accounts, keys, nowMs: now },
+        alert: (text) => console.error(text),
+      }),
       asked: (request) => gate.take(deps.addressOf(request), now()),
       report: (error) => deps.report(error, 'sign-up'),
     }),

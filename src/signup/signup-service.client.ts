@@ -3,6 +3,7 @@
 // to; what ends half-way is completed by the next link.
 
 import type { Failure } from '../core/failure.ts'
+import { areaOf, networkOf } from '../core/network.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { hmac } from '../credit/webhooks/signature.client.ts'
 import { sha256 } from '../key/digest.client.ts'
@@ -11,7 +12,8 @@ import type { Accounts, Keys } from '../platform/platform-api.ts'
 import type { Refusal } from '../platform/refusal.ts'
 import { type SignUpAddress, signUpAddress } from './email.ts'
 import type { Mailer } from './mailer.client.ts'
-import { LINK_LIFE_MS, type LinkOwner, SignUpLinks } from './signup-links.store.ts'
+import { type NoLink, refusedLink, signUpAlert } from './signup-bounds.ts'
+import { LINK_LIFE_MS, type LinkOrigin, type LinkOwner, SignUpLinks } from './signup-links.store.ts'
 import type { SignUpSettings } from './signup-settings.ts'
 
 export interface SignUpPorts {
@@ -22,6 +24,8 @@ export interface SignUpPorts {
   readonly accounts: Pick<Accounts, 'ensure' | 'missing'>
   readonly keys: Pick<Keys, 'createOwn' | 'entrance'>
   nowMs(): number
+  /** Tells the operator. */
+  alert(text: string): void
 }
 
 /** What a link opened. */
@@ -50,6 +54,8 @@ const AGAIN = 'ask for another one with your e-mail address.'
 export class SignUp {
   readonly #ports: SignUpPorts
   readonly #links: SignUpLinks
+  /** Links of the day as this isolate saw them last. */
+  #most = 0
 
   constructor(ports: SignUpPorts) {
     this.#ports = ports
@@ -62,21 +68,39 @@ export class SignUp {
     return read.ok ? read : err({ kind: 'bad_field', issues: [{ path: 'email', message: read.error }] })
   }
 
-  /** Whether the links of the day are used up, for everybody alike. */
-  async isFull(): Promise<boolean> {
-    return (await this.#links.ofDay(this.#ports.nowMs())) >= this.#ports.settings.perDay
+  /** Why there is no link for a mailbox without an account, null where there is one: whatever the address is. */
+  async refused(to: SignUpAddress, caller: string | null): Promise<NoLink | null> {
+    const { nowMs, settings, alert } = this.#ports
+    const links = await this.#links.ofDay(await this.#originOf(to, caller), nowMs())
+    const refused = refusedLink(links, settings.perDay)
+    const told = signUpAlert(this.#most, links.all, settings.perDay)
+    this.#most = links.all
+    if (told !== null) alert(told)
+    return refused
   }
 
-  /** Sends a link, or nothing where address or network had enough of them. To be done behind the answer. */
-  async send({ address, base }: SignUpAddress, network: string | null, pageUrl: string): Promise<void> {
+  /**
+   * Sends a link, or nothing where address or network had enough of them. `toOwners`: to none but who has an account. To be
+   * done behind the answer.
+   */
+  async send(to: SignUpAddress, caller: string | null, pageUrl: string, toOwners = false): Promise<void> {
     const { mailer, nowMs } = this.#ports
     const token = randomBase58(TOKEN_LENGTH, random)
-    const [owner, from] = await Promise.all([
-      Promise.all([this.#hashed(address), this.#hashed(base)]),
-      network === null ? null : this.#hashed(network),
+    const from = await this.#originOf(to, caller)
+    const [address, base] = await Promise.all([this.#hashed(to.address), this.#hashed(to.base)])
+    if (toOwners && (await this.#links.ownerOf({ address, base })) === null) return
+    const added = await this.#links.add(await sha256(token), { address, base }, from, nowMs())
+    if (added) await mailer(to.address, `${pageUrl}#join=${token}`)
+  }
+
+  async #originOf({ base }: SignUpAddress, caller: string | null): Promise<LinkOrigin> {
+    const hashed = (text: string | null) => (text === null ? null : this.#hashed(text))
+    const [network, area, domain] = await Promise.all([
+      hashed(caller && networkOf(caller)),
+      hashed(caller && `area ${areaOf(caller)}`),
+      this.#hashed(`domain ${base.slice(base.lastIndexOf('@') + 1)}`),
     ])
-    const added = await this.#links.add(await sha256(token), { address: owner[0], base: owner[1] }, from, nowMs())
-    if (added) await mailer(address, `${pageUrl}#join=${token}`)
+    return { network, area, domain }
   }
 
   async confirm(token: string): Promise<Result<Joined, Failure>> {

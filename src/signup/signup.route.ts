@@ -4,7 +4,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import type { Failure } from '../core/failure.ts'
-import { networkOf } from '../core/network.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { parseWith } from '../core/schema-words.ts'
 import type { AddressVerdict } from '../edge/address-gate.ts'
@@ -13,6 +12,7 @@ import { restFailure } from '../edge/failure-wire.ts'
 import { REQUEST_ID_HEADER } from '../edge/request-id.ts'
 import { beginSession, endSession } from '../edge/session/session.store.ts'
 import { isOwnPage, sessionCookie, sessionToken } from '../edge/session/session.ts'
+import type { NoLink } from './signup-bounds.ts'
 import type { SignUp } from './signup-service.client.ts'
 
 export interface SignUpDeps {
@@ -36,12 +36,17 @@ const BODY_MAX_BYTES = 1_024
 const Ask = z.strictObject({ email: z.string('must be an e-mail address').max(300) })
 const Confirm = z.strictObject({ token: z.string('must be the end of the link').min(1).max(128) })
 const FOREIGN: Failure = { kind: 'not_entitled', why: 'Only the console of this host signs up: open /console.' }
-const FULL: Failure = {
-  kind: 'unavailable',
-  what: 'Sign-up',
-  retryAfterMs: 3_600_000,
-  hint: 'As many people asked for links today as this gateway serves in a day: try again tomorrow.',
-}
+const OWNERS = 'If this address has an account here, a link to it is on its way all the same.'
+const WHY = {
+  day: 'As many people asked for links today as this gateway serves in a day: try again tomorrow.',
+  reserve: 'The last links of today are for networks that asked for none yet: try again tomorrow.',
+  area: 'Your network asked for as many links as it may in a day: try again tomorrow, or from another network.',
+  domain: 'The domain of this address got as many links as it may in a day: try again tomorrow, or use another one.',
+} as const satisfies Record<NoLink, string>
+const noLink = (why: NoLink): Failure => ({
+  ...{ kind: 'unavailable', what: 'Sign-up', retryAfterMs: 3_600_000 },
+  hint: `${WHY[why]} ${OWNERS}`,
+})
 const SENT = { message: 'If this address can sign up here, a link is on its way to it. It opens once, for 30 minutes.' }
 
 /** Where sign-up is off, the page is told so, and nothing else exists. */
@@ -66,12 +71,11 @@ export function signUpRoutes(deps: SignUpDeps): Hono {
     if (!address.ok) return refuse(address.error)
     const { waitMs, limit } = deps.asked(request)
     if (waitMs > 0) return refuse({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
-    if (await signUp.isFull()) return refuse(FULL)
     const from = deps.addressOf(request)
     const pageUrl = `${deps.publicUrl || new URL(request.url).origin}/console`
-    const network = from === null ? null : networkOf(from)
-    c.executionCtx.waitUntil(signUp.send(address.value, network, pageUrl).catch(deps.report))
-    return answer(SENT, requestId(), 202)
+    const refused = await signUp.refused(address.value, from)
+    c.executionCtx.waitUntil(signUp.send(address.value, from, pageUrl, refused !== null).catch(deps.report))
+    return refused === null ? answer(SENT, requestId(), 202) : refuse(noLink(refused))
   })
 
   app.post('/signup/confirm', async (c) => {

@@ -216,7 +216,7 @@ export class BookEntrance {
 
   /** The minute of the wildcard that it takes over from; null where too much is asked that costs nothing. */
   async #payWith(request: Request, before: BookSubscription): Promise<Minutes | null> {
-    if (!this.#register.mayBeFree(request, true)) return null
+    if (!this.#register.mayBeFree(request)) return null
     before.minutes.body = await this.#ports.digest(request.identity)
     return before.minutes
   }

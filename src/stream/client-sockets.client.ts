@@ -80,6 +80,7 @@ export class ClientSockets {
     const { waitMs } = this.#gate.take(counted(identity), connectLimit(identity), clock.nowMs)
     if (waitMs > 0) return { why: 'limit', left: 0, retryAfterMs: waitMs }
     if (identity.token && this.#socketsOf(identity.token) >= TOKEN_SOCKETS) return { why: 'token', left: 0 }
+    if (!this.#hasRoomForVisitor(identity)) return { why: 'busy', left: 0 }
     this.#entering.add(identity)
     const refused = await accounts.of(identity.account).admit(identity)
     this.#entering.delete(identity)
@@ -88,8 +89,18 @@ export class ClientSockets {
 
   /** Of the holder of a token, with those that wait. */
   #socketsOf({ holder }: StreamToken): number {
+    return this.#count(({ token }) => token?.holder === holder)
+  }
+
+  /** Visitors without a key leave room for those who have one. */
+  #hasRoomForVisitor({ token }: Identity): boolean {
+    const { visitors } = token ?? {}
+    return visitors === undefined || this.#count((one) => one.token?.visitors !== undefined) < visitors.sockets
+  }
+
+  #count(is: (identity: Identity) => boolean): number {
     const here = [...this.#bySocket.values()].map(({ identity }) => identity)
-    return [...here, ...this.#entering].filter(({ token }) => token?.holder === holder).length
+    return [...here, ...this.#entering].filter(is).length
   }
 
   /** A socket that was just let in. */

@@ -3,7 +3,9 @@
 
 import { type Failure, KEY_ENDED } from '../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../core/free-work.ts'
+import { Gate } from '../core/gate.ts'
 import { counted } from '../key/identity.ts'
+import { VISITOR_MINUTES, visitorsBusy } from '../key/stream-token.ts'
 import type { BookFanout } from './books/book-fanout.ts'
 import { noBookOf } from './books/snapshots.ts'
 import { minutePrice } from './channel.ts'
@@ -45,6 +47,7 @@ export class Register {
   readonly #l4Ended: (coin: string, connection: Connection) => void
   readonly #held = new Map<Connection, Map<string, Subscription>>()
   readonly #freeWork = new FreeWork()
+  readonly #visitors = new Gate()
   #size = 0
   #busy = 0
 
@@ -89,11 +92,18 @@ export class Register {
     }
   }
 
-  /** False, and the client was told, where its key has had too many answers for nothing. `isOne`: this is another one. */
-  mayBeFree({ connection, echo, wanted }: Pick<Request, 'connection' | 'echo' | 'wanted'>, isOne: boolean): boolean {
-    const caller = counted(connection.identity)
-    const now = this.#ports.clock.nowMs
-    const waitMs = isOne ? this.#freeWork.take(caller, now) : this.#freeWork.waitMs(caller, now)
+  /** Counts an unbilled answer. False, and the client was told, where its key has had too many of them. */
+  mayBeFree(request: Pick<Request, 'connection' | 'echo' | 'wanted'>): boolean {
+    return this.#isWithin(request, 'take')
+  }
+
+  /** Before work at the archive, which may come to nothing. False, and the client was told, where too much of it did. */
+  mayTry(request: Request): boolean {
+    return this.#isWithin(request, 'tryWork')
+  }
+
+  #isWithin({ connection, echo, wanted }: Pick<Request, 'connection' | 'echo' | 'wanted'>, by: 'take' | 'tryWork') {
+    const waitMs = this.#freeWork[by](counted(connection.identity), this.#ports.clock.nowMs)
     if (waitMs === 0) return true
     const failure = tooMuchFreeWork(waitMs)
     connection.refuse(failure, refusedSubscription(echo, failure), wanted.channel.type)
@@ -103,8 +113,7 @@ export class Register {
   /** A refusal that took work and that nobody pays for. */
   refuse(request: Request, failure: Failure): void {
     const { connection, echo, wanted } = request
-    if (this.mayBeFree(request, true))
-      connection.refuse(failure, refusedSubscription(echo, failure), wanted.channel.type)
+    if (this.mayBeFree(request)) connection.refuse(failure, refusedSubscription(echo, failure), wanted.channel.type)
   }
 
   async refuseCoins(request: Request, coins: readonly string[]): Promise<void> {
@@ -118,18 +127,41 @@ export class Register {
   async pay(request: Request): Promise<Minutes | null> {
     const { connection, wanted, identity, echo } = request
     const account = this.accountOf(connection)
+    const { token } = connection.identity
+    const visitorsPerHour = token?.visitors?.perHour
+    if (token?.visitors && !this.#mayBegin(token.holder, request)) return null
     const place = { id: this.#ports.newId(), keyHash: connection.identity.keyHash, type: wanted.channel.type }
     const digest = await this.#ports.digest(identity)
     const sinceMs = this.#ports.clock.nowMs
     const shown = echo.slice(0, SHOWN_CHARS)
-    const minutes: Minutes = { ...place, price: minutePrice(wanted), body: digest, sinceMs, paid: 0, shown }
+    const minutes: Minutes = {
+      ...place,
+      price: minutePrice(wanted),
+      body: digest,
+      sinceMs,
+      paid: 0,
+      shown,
+      visitorsPerHour,
+    }
     const answer = await account.begin(minutes, connection).catch(() => null)
     if (!answer?.ok) {
       if (answer?.reason === 'revoked') connection.fail(KEY_ENDED)
+      // A visitor's socket that nobody pays for would keep the place of another's.
+      else if (answer?.reason === 'busy') connection.fail(visitorsBusy(answer.busyMs))
       else this.refuse(request, answer ? refusal(answer, minutes.price, connection.identity) : NOT_READY)
       return null
     }
+    this.#freeWork.charged(counted(connection.identity), this.#ports.clock.nowMs)
     return minutes
+  }
+
+  /** False, and the client was told, where a visitor without a key begins too many minutes. */
+  #mayBegin(holder: string, { connection, echo, wanted }: Request): boolean {
+    const { waitMs: retryAfterMs } = this.#visitors.take(holder, VISITOR_MINUTES, this.#ports.clock.nowMs)
+    if (retryAfterMs === 0) return true
+    const failure: Failure = { kind: 'rate_limited', retryAfterMs, limit: VISITOR_MINUTES }
+    connection.refuse(failure, refusedSubscription(echo, failure), wanted.channel.type)
+    return false
   }
 
   /** Keeps the subscription and tells its client that it has begun. */

@@ -135,8 +135,7 @@ export class Subscriptions {
       return refuse(isToken ? TOKEN_IS_FULL : SOCKET_IS_FULL)
     const { meta = false, fromBlock } = frame
     const request = { connection, identity, echo, wanted, meta, fromBlock }
-    if (!this.#register.mayBeFree(request, false)) return
-    if (frame.replay) return this.#desk.begin(request, frame.replay)
+    if (frame.replay) return this.#register.mayTry(request) ? this.#desk.begin(request, frame.replay) : undefined
     const begin = async () => {
       const noDex = await refusalOfDex(wanted, this.#ports)
       if (noDex) return this.#register.refuse(request, noDex)
@@ -215,7 +214,8 @@ export class Subscriptions {
     const wanted = read.value
     const { id, sinceMs, digest } = saved
     const { keyHash } = connection.identity
-    const begun = { id, keyHash, type: sent.type, price: minutePrice(wanted), body: digest, sinceMs }
+    const visitorsPerHour = connection.identity.token?.visitors?.perHour
+    const begun = { id, keyHash, type: sent.type, price: minutePrice(wanted), body: digest, sinceMs, visitorsPerHour }
     const minutes = wokenMinutes(begun, this.#ports.clock.nowMs)
     this.#register.accountOf(connection).run(minutes, connection)
     const identity = canonicalJson(sent)

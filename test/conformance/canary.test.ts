@@ -1,11 +1,11 @@
 // Planted keys: whatever is done with a key, it appears in no log line, in no stored byte, in no URL, header or body
-// that an upstream saw, and in no answer but the one that issued it.
+// that an upstream saw, and in no answer but the one that issued it. Beside keys, no secret of any kind is stored.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { scratch } from './children.ts'
-import { type GatewayChild, startGatewayChild } from './gateway-child.ts'
+import { type GatewayChild, SECRETS, startGatewayChild } from './gateway-child.ts'
 import { Socket } from './socket.ts'
 import { startUpstream } from './world.ts'
 
@@ -85,6 +85,68 @@ async function use(key: string): Promise<void> {
   }
 }
 
+/** A secret of each kind but keys that a gateway stores something of, by its name. */
+async function plantSecrets(account: string, key: string, serviceKey: string): Promise<Record<string, string>> {
+  const { url, admin } = gateway
+  const ask = async (
+    path: string,
+    body: unknown,
+    headers: Record<string, string> = { origin: url },
+    method = 'POST',
+  ) => {
+    const init = { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+    const answer = await fetch(`${url}${path}`, init)
+    const json = (await answer.json()) as { token?: string; key?: string; data?: { secret?: string; token?: string } }
+    expect([path, answer.ok, answer.ok ? '' : json]).toEqual([path, true, ''])
+    return { json, cookie: /__Host-weir=([0-9a-f]{64})/.exec(answer.headers.get('set-cookie') ?? '')?.[1] }
+  }
+  const owner = { authorization: `Bearer ${serviceKey}` }
+  const hook = (await admin('PUT', `/accounts/${account}/webhook`, { url: upstream.url })) as { secret: string }
+  const own = await ask('/platform/webhook/', { url: upstream.url, new_secret: true }, owner, 'PUT')
+  await ask('/platform/webhook/test', {}, owner)
+  const more: Record<string, string> = {}
+  for (const [name, destination_config] of Object.entries({
+    webhook: { url: upstream.url, secret: `whsec_${btoa('canary of a pipeline’s webhook'.replace('’', ''))}` },
+    s3: {
+      ...{ url: upstream.url, bucket: 'bucket', region: 'auto', prefix: 'a/', format: 'ndjson', access_key_id: 'id' },
+      secret_access_key: 'canary-of-the-s3-secret-access-key',
+    },
+    clickhouse: { url: upstream.url, user: 'u', password: 'canary-of-clickhouse-password', database: 'd', table: 't' },
+    postgres: {
+      ...{ url: 'postgres://127.0.0.1:9', user: 'u', password: 'canary-of-postgres-password', database: 'd' },
+      table: 't',
+    },
+    kafka: { url: upstream.url, topic: 't', user: 'u', password: 'canary-of-kafka-password' },
+  })) {
+    const order = { name, topic: 'fills', destination_config: { type: name, ...destination_config } }
+    await ask('/platform/pipeline-api/', order, owner)
+    const secret = Object.entries(destination_config).find(([field]) => /^(password|secret)/.test(field))!
+    more[`pipeline ${name}`] = secret[1]
+  }
+  const session = await ask('/session', { token: key })
+  const operator = await ask('/session', { token: SECRETS.ADMIN_TOKEN })
+  const staff = (await admin('POST', '/staff', { name: 'canary', role: 'support' })) as { token: string }
+  await ask('/signup', { email: 'canary@example.com' })
+  await expect.poll(() => /#join=(\w+)/.exec(gateway.log())).not.toBeNull()
+  const link = /#join=(\w+)/.exec(gateway.log())![1]!
+  const joined = await ask('/signup/confirm', { token: link })
+  await admin('PUT', '/accounts/live', { plan: 'entry' })
+  await admin('POST', '/keys', { account: 'live', label: 'live page' })
+  const stream = await ask('/live/token', {})
+  const ownStream = await ask(
+    '/platform/stream-tokens',
+    { minutes: 5, coins: ['BTC'] },
+    { authorization: `Bearer ${key}` },
+  )
+  await ask('/info', { type: 'exchangeStatus' }, { authorization: `Bearer ${stream.json.token}` }).catch(() => {})
+  return {
+    ...{ ...SECRETS, ...more, 'account webhook': hook.secret, 'own webhook': own.json.data!.secret! },
+    ...{ session: session.cookie!, 'operator session': operator.cookie!, staff: staff.token },
+    ...{ 'sign-up link': link, 'trial key': joined.json.key!, 'trial session': joined.cookie! },
+    ...{ 'visitor token': stream.json.token!, 'own stream token': ownStream.json.data?.token ?? ownStream.json.token! },
+  }
+}
+
 /** Every stored byte, as Latin-1 so that binary files can be searched too. */
 function stored(path: string): string {
   return readdirSync(path, { recursive: true, withFileTypes: true })
@@ -101,6 +163,7 @@ it('finds no planted key anywhere', async () => {
   const madeUp = `cqt_${'Canary'.repeat(4)}22`
   const keys = [first.key, service.key, rotated.key, madeUp, first.key.slice(0, -1)]
   for (const key of keys) await use(key)
+  const planted = await plantSecrets(first.account, first.key, service.key)
   await gateway.admin('DELETE', `/keys/${first.hash}`)
   await use(first.key)
   told += JSON.stringify(await gateway.admin('GET', '/keys'))
@@ -114,6 +177,13 @@ it('finds no planted key anywhere', async () => {
   expect(disk).toContain(first.hash)
   expect(disk).toContain(first.prefix)
   expect(seen).toContain('exchangeStatus')
+  for (const [name, secret] of Object.entries(planted)) {
+    expect([name, typeof secret, secret.length > 20]).toEqual([name, 'string', true])
+    // Whole, and as the bytes that it stands for.
+    const forms = [secret, btoa(secret), secret.startsWith('whsec_') ? atob(secret.slice(6)) : secret]
+    for (const form of forms) expect(disk.includes(form), `${name} is stored`).toBe(false)
+    if (name !== 'sign-up link') expect(gateway.log().includes(secret), `${name} is logged`).toBe(false)
+  }
   const secrets = keys.map((key) => key.slice(0, 29)).flatMap((key) => [key, key.slice(12)])
   for (const secret of secrets) {
     for (const [where, text] of Object.entries({ disk, log: gateway.log(), upstream: seen })) {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 const ROOT = join(import.meta.dirname, '../..')
 export const FEED_TOKEN = 'feed-token-of-the-gateway-child-tests!'
 export const ADMIN_TOKEN = 'admin-token-of-the-gateway-child-tests'
-const SECRETS = {
+export const SECRETS = {
   ADMIN_TOKEN,
   FEED_TOKEN,
   KEY_SECRET: 'key-secret-of-the-gateway-child-tests!',

@@ -13,6 +13,7 @@ import type { PlanTerms } from '../../src/credit/plans/plan.ts'
 import { PlanStore } from '../../src/credit/plans/plan-period.store.ts'
 import { Statements } from '../../src/credit/statement.store.ts'
 import { UsageReports } from '../../src/credit/usage-report.store.ts'
+import { VisitorBudgets } from '../../src/credit/visitor-budget.store.ts'
 import { Webhooks } from '../../src/credit/webhooks/webhooks.do.ts'
 import { monthTimes } from '../../src/platform/invoice.ts'
 import { egressOf } from '../egress/egress-of.ts'
@@ -41,7 +42,14 @@ function play(ctx: DurableObjectState, acts: readonly Act[]) {
     ends: new KeyEnds(sql),
   }
   const statements = new Statements(sql)
-  const ledger = new AccountLedger({ ...parts, webhooks: new Webhooks(ctx, egressOf()), statements })
+  const ledger = new AccountLedger({
+    ...parts,
+    webhooks: new Webhooks(ctx, egressOf(), () => {
+      throw new Error('no gateway')
+    }),
+    statements,
+    visitors: new VisitorBudgets(sql),
+  })
   const times = monthTimes(START + 330 * DAY)
   const left = new Map<number, number>()
   const spent = new Map<string, number>()

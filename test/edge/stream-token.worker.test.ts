@@ -2,13 +2,16 @@
 
 import { describe, expect, it } from 'vitest'
 import { KeyRing } from '../../src/edge/key-ring.store.ts'
+import { LeasePool } from '../../src/edge/leases.client.ts'
 import { liveTokenRoutes } from '../../src/edge/session/live-token.route.ts'
+import type { Identity } from '../../src/key/identity.ts'
 import { sealStreamToken } from '../../src/key/stream-token.client.ts'
-import { ask, bindings, enter, KEY_SECRET, newKey, settings, waitUntil } from '../platform/operator.worker.ts'
+import { ask, bindings, enter, KEY_SECRET, meterOf, newKey, settings, waitUntil } from '../platform/operator.worker.ts'
 
 const SAID = { holder: 'h', coins: ['BTC'], channels: ['trades'] }
 const soon = () => Date.now() + 60_000
 const OPEN = { takesTokens: true }
+const PRICE = { product: 'info', type: 'meta', amount: 1_000_000 } as const
 
 async function tokenOf(order: object = {}, said: object = {}) {
   const key = await newKey(order)
@@ -79,20 +82,89 @@ describe('a stream token', () => {
 
 const HOST = 'https://weir.example'
 
+const PER_HOUR = 60_000_000
+
 function page(account: string | null, { keySecret = KEY_SECRET, address = null as string | null } = {}) {
-  const world = { nowMs: Date.now(), address }
+  const world = { nowMs: Date.now(), address, read: [] as object[] }
   const app = liveTokenRoutes({
     env: { ACCOUNTS: bindings.ACCOUNTS, ...(keySecret && { KEY_SECRET: keySecret }) },
     account,
     coins: ['BTC'],
+    visitors: { perHour: PER_HOUR, sockets: 3 },
+    busyMs: (of) => meterOf(of).visitorsWaitMs(PER_HOUR, 1_000_000),
+    read: async (request) => {
+      world.read.push(request)
+      return request.type === 'allMids' ? '{"BTC":"1.0","ETH":"2.0"}' : '{"coin":"BTC","time":1,"levels":[[],[]]}'
+    },
     addressOf: () => world.address,
     requestId: () => 'req_1',
     now: () => world.nowMs,
   })
   const get = (headers: Record<string, string> = { origin: HOST }) =>
     app.request(`${HOST}/live/token`, { method: 'POST', headers })
-  return { world, get }
+  const glance = (coin: string, headers: Record<string, string> = {}) =>
+    app.request(`${HOST}/live/glance?coin=${coin}`, { headers })
+  return { world, get, glance }
 }
+
+describe('visitors of the live page', () => {
+  it('spend their budget of the hour and no more, over leases and minutes, and are told to come back', async () => {
+    const key = await newKey({ credits: '10000' })
+    const { get } = page(key.account)
+    const { token } = (await (await get()).json()) as { token: string }
+    const entry = { product: 'info', kind: 'api', places: ['bearer'], ...OPEN } as const
+    const request = new Request('http://weir/info', { headers: { authorization: `Bearer ${token}` } })
+    const entered = await new KeyRing().authenticate(settings, request, entry, waitUntil)
+    if (!entered.ok) throw new Error('a good token')
+    expect(entered.value.token?.visitors).toEqual({ perHour: PER_HOUR, sockets: 3 })
+    const charge = (identity: Identity) =>
+      new LeasePool()
+        .charging({ meterOf, waitUntil, meterFailure: 'closed', onRevoked: () => {} })
+        .hold(identity, PRICE)
+    // A sixth of 60 credits may be spent at once: eight calls by leases, and two minutes.
+    for (let i = 0; i < 8; i++) {
+      const hold = await charge(entered.value)
+      if (!hold.ok) throw new Error('a call within the budget')
+      hold.value.settle()
+    }
+    const minute = (id: string, visitorsPerHour?: number) => ({
+      ...{ subscription: `visitors/${id}`, ordinal: 0, keyHash: key.hash, type: 'trades', amount: 1_000_000 },
+      ...{ body: id, leftMs: 60_000, visitorsPerHour },
+    })
+    const report = async (...charges: ReturnType<typeof minute>[]) => {
+      const here = { relay: 'visitors', life: 1, alive: null, sockets: 1, subscriptions: 0, perMinute: 0, keys: [] }
+      const limits = { connections: 10, subscriptions: 100 }
+      return (await meterOf(key.account).stream({ v: 1, ...here, limits, connects: [], charges, ends: [] })).minutes
+    }
+    const minutes = await report(...['a', 'b', 'c', 'd'].map((id) => minute(id, PER_HOUR)), minute('own'))
+    expect(minutes.map((one) => (one.ok ? 'paid' : one.reason))).toEqual(['paid', 'paid', 'busy', 'busy', 'paid'])
+    const busy = await charge(entered.value)
+    expect(busy).toMatchObject({ ok: false, error: { kind: 'rate_limited', hint: expect.stringMatching(/^Busy: /) } })
+    const refused = await get()
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60)
+    // The key itself is not held up.
+    const { token: _, ...own } = entered.value
+    expect((await charge(own)).ok).toBe(true)
+  })
+
+  it('see a book and middles without a token: few seconds old, for pages of this host, of shown coins', async () => {
+    const { account } = await newKey()
+    const { glance, world } = page(account, { address: '192.0.2.1' })
+    for (let i = 0; i < 10; i++)
+      expect(await (await glance('BTC')).json()).toMatchObject({ book: { coin: 'BTC' }, mids: { BTC: '1.0' } })
+    expect(world.read).toHaveLength(2)
+    world.nowMs += 5_000
+    await glance('BTC')
+    expect(world.read).toHaveLength(4)
+    expect([(await glance('ETH')).status, (await glance('%0a')).status]).toEqual([400, 400])
+    expect((await glance('BTC', { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+    expect((await page(null).glance('BTC')).status).toBe(403)
+    const statuses = new Set<number>()
+    for (let i = 0; i < 100; i++) statuses.add((await glance('BTC')).status)
+    expect([...statuses]).toEqual([200, 429])
+  })
+})
 
 describe('the live page', () => {
   it('gets a token that is paid by the operator’s account, for his coins', async () => {

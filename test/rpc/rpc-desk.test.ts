@@ -179,11 +179,24 @@ describe('a batch', () => {
     expect(codes.filter((code) => code === -32602).length).toBe(20)
     const status = async () => (await world.ask(call('1', 'eth_call', '["x"]'))).status
     expect(await status()).toBe(429)
+    expect((await world.ask('{')).status).toBe(429)
     // What was done for the other ten is owed: half a second later there is nothing to spend yet.
     world.pass(500)
     expect(await status()).toBe(429)
-    expect(world.posted.length).toBe(1)
-    world.pass(100)
+    world.pass(200)
     expect(await status()).toBe(200)
+  })
+
+  it('answers and charges what is right of a key that got hundreds of calls wrong', async () => {
+    const world = rpcWorld(replyWith((method) => (method === 'eth_call' ? ERROR : '"result":1')))
+    for (let i = 0; i < 50; i++) {
+      await world.ask('{')
+      await world.ask(call('1', 'admin_peers'))
+      await world.ask(call('1', 'eth_call', `[${i}]`))
+    }
+    const tries = () => world.ask(call('1', 'eth_syncing'))
+    for (let i = 0; i < 150; i++) expect((await tries()).status).toBe(200)
+    expect((await world.ask(call('1', 'admin_peers'))).status).toBe(429)
+    expect(world.charged).toHaveLength(150)
   })
 })

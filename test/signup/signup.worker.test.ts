@@ -22,6 +22,7 @@ function desk(over: object = {}) {
   const { accounts, keys } = platformOf()
   const [asked, wrong] = [new AddressGate(SIGN_UPS), new AddressGate(WRONG_TOKENS)]
   const told: unknown[] = []
+  const alerts: string[] = []
   const waiting: Promise<unknown>[] = []
   const mailer = async (to: string, link: string) => {
     if (world.isMailDown) throw new Error('the mailer answered 500')
@@ -31,7 +32,7 @@ function desk(over: object = {}) {
   const app = signUpRoutes({
     ...{ db, by: 'mail', publicUrl: HOST, requestId: () => 'req_1', now, report: (error) => void told.push(error) },
     signUp: new SignUp({
-      ...{ db, keySecret: KEY_SECRET, mailer, accounts, keys, nowMs: now },
+      ...{ db, keySecret: KEY_SECRET, mailer, accounts, keys, nowMs: now, alert: (text) => void alerts.push(text) },
       settings: SignUpSettings.parse({ refusedDomains: ['throw.example'], ...over }),
     }),
     asked: () => asked.take(world.from, now()),
@@ -58,7 +59,7 @@ function desk(over: object = {}) {
   /** The token of the last link. */
   const token = () => world.mails.at(-1)!.link.split('#join=')[1]!
   const confirm = (sent = token()) => post('/signup/confirm', { token: sent })
-  return { world, told, app, post, ask, token, confirm, context }
+  return { world, told, alerts, app, post, ask, token, confirm, context }
 }
 
 beforeEach(async () => {
@@ -236,24 +237,48 @@ describe('who asks', () => {
     expect(world.mails).toHaveLength(1)
   })
 
-  it('is bounded by network, and all together by day', async () => {
-    const { world, ask } = desk({ perDay: 25 })
-    world.from = '2001:db8:1:2::1'
-    const statuses: number[] = []
-    for (let i = 0; i < 24; i++) {
-      // Another address of the same network, minutes later: the isolate's own count has forgotten.
-      world.from = `2001:db8:1:2::${i + 1}`
+  it('is bounded by network and domain before the day is, and cannot close it for others or for owners', async () => {
+    const { world, alerts, ask, confirm } = desk({ perDay: 40 })
+    world.from = '192.0.2.9'
+    await ask('owner@example.org')
+    await confirm()
+    // One caller with a /48 and a /24, and as many domains as it likes: ten links, of 2,000 tries.
+    for (let i = 0; i < 1_000; i++) {
       world.nowMs += 60_000
-      statuses.push((await ask(`n${i}@example.com`)).status)
+      world.from = i % 2 ? `198.51.100.${i % 250}` : `2001:db8:1:${i.toString(16)}::1`
+      if (i < 40 || i % 100 === 0) await ask(`n${i}@d${i}.example`)
     }
-    expect(new Set(statuses)).toEqual(new Set([202]))
-    expect(world.mails).toHaveLength(20)
-    for (let i = 0; i < 6; i++) {
-      world.from = `198.51.100.${i}`
-      statuses.push((await ask(`m${i}@example.com`)).status)
+    expect(world.mails).toHaveLength(11)
+    // One with many networks and one domain: ten more.
+    for (let i = 0; i < 30; i++) {
+      world.from = `198.18.${i}.1`
+      const { status, json } = await ask(`m${i}@one.example`)
+      if (i >= 10) expect([status, json.error_message]).toEqual([503, expect.stringContaining('The domain of this')])
     }
-    expect(world.mails).toHaveLength(25)
-    expect(statuses.at(-1)).toBe(503)
+    expect(world.mails).toHaveLength(21)
+    // One with many of both gets on, until the last quarter, which is for networks that had none.
+    for (let i = 0; i < 60; i++) {
+      world.nowMs += 60_000
+      world.from = `198.19.${i % 5}.${i}`
+      await ask(`k${i}@k${i}.example`)
+    }
+    expect(world.mails).toHaveLength(30)
+    expect(alerts).toEqual([expect.stringContaining('30 of 40 links')])
+    world.from = '203.0.113.1'
+    expect((await ask('new@fresh.example')).status).toBe(202)
+    for (let i = 0; i < 12; i++) {
+      world.from = `203.1.${i}.1`
+      await ask(`z${i}@z${i}.example`)
+    }
+    world.from = '203.2.1.1'
+    const full = await ask('late@late.example')
+    expect([full.status, world.mails.length]).toEqual([503, 40])
+    expect(alerts.at(-1)).toContain('all 40 links')
+    // Who has an account comes back all the same, and is answered as everybody is.
+    const back = await ask('owner@example.org')
+    expect([back.status, back.text]).toEqual([503, full.text])
+    expect(world.mails.at(-1)!.to).toBe('owner@example.org')
+    expect((await confirm()).status).toBe(200)
     world.nowMs += 86_400_000
     expect((await ask('next@example.com')).status).toBe(202)
   })

@@ -4,8 +4,9 @@
 import { computed, signal } from '@preact/signals'
 import { addressWith, go, params } from '../address.dom.ts'
 import { compact, fixed, priceDecimals } from './formats.ts'
+import { glance } from './glance.dom.ts'
 import { type BookRow, groupedRows, type Side, spreadOf, stepDecimals, stepsOf } from './grouped-book.ts'
-import { bookTurn, liveBook, played } from './live-page.dom.ts'
+import { bookTurn, coin, liveBook, played } from './live-page.dom.ts'
 
 const ROW = 20
 const DEPTHS = [15, 30, 100]
@@ -19,7 +20,8 @@ export function shownLevels() {
   const past = played.value
   if (past) return past.book?.levels() ?? null
   const live = liveBook()
-  return live?.book.live ? live.book.levels() : null
+  if (live?.book.live) return live.book.levels()
+  return glance.value?.coin === coin.value ? glance.value.levels : null
 }
 
 export function BookPanel() {

@@ -8,10 +8,10 @@ import { type Backoff, backoffMs } from '../../core/backoff.ts'
 
 export type LinkRuntime = Pick<ClientRuntime, 'now' | 'random' | 'after' | 'open'>
 
-/** Where to connect; or why not, and whether that may pass. */
+/** Where to connect; or why not, whether that may pass, and how soon at the earliest. */
 export type Pass =
   | { readonly ok: true; readonly url: string }
-  | { readonly ok: false; readonly reason: string; readonly mayPass: boolean }
+  | { readonly ok: false; readonly reason: string; readonly mayPass: boolean; readonly waitMs?: number }
 
 export type LinkState =
   | { readonly state: 'connecting' | 'open' | 'closed' }
@@ -141,7 +141,9 @@ export class Link {
     const pass = await this.#pass(this.#isFresh)
     if (run !== this.#run) return
     if (!pass.ok)
-      return pass.mayPass ? this.#retry(pass.reason) : this.#onState({ state: 'refused', reason: pass.reason })
+      return pass.mayPass
+        ? this.#retry(pass.reason, pass.waitMs)
+        : this.#onState({ state: 'refused', reason: pass.reason })
     // Until it opens nobody knows whether the token did; the status of a refusal is hidden from pages.
     this.#isFresh = true
     this.#socket = this.#runtime.open(pass.url, {
@@ -228,7 +230,8 @@ export class Link {
   }
 
   #lost({ code, reason }: SocketEnd): void {
-    const isToken = code === 4410 || code === 4401
+    // 1008: among others, visitors have spent what they may, which whoever gives tokens knows.
+    const isToken = code === 4410 || code === 4401 || code === 1008
     if (isToken) this.#isFresh = true
     this.#leave(reason)
     this.#retry(
@@ -236,8 +239,10 @@ export class Link {
     )
   }
 
-  #retry(reason: string): void {
-    const retryMs = backoffMs(RETRY, this.#attempt++, this.#runtime.random())
+  #retry(reason: string, waitMs = 0): void {
+    const { random } = this.#runtime
+    // Half as long again at most: all who were told to wait do not come at once.
+    const retryMs = Math.max(backoffMs(RETRY, this.#attempt++, random()), waitMs * (1 + random() / 2))
     this.#onState({ state: 'waiting', reason, retryMs })
     this.#stop = this.#runtime.after(retryMs, () => void this.#connect())
   }

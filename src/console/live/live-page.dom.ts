@@ -6,6 +6,7 @@ import type { Interval } from '../../core/candle-interval.ts'
 import { addressWith, go, params } from '../address.dom.ts'
 import { isInterval } from './candles.ts'
 import { FrameScheduler } from './frame-scheduler.ts'
+import { look as lookAt } from './glance.dom.ts'
 import { Link, type LinkState } from './link.ts'
 import { MarketBook } from './market-book.ts'
 import { type Market, namedMarkets, perpMarkets, relisted, spotMarkets, withContext, withMids } from './markets.ts'
@@ -18,6 +19,8 @@ import { type Trade, withTrades } from './trade-list.ts'
 
 const LISTED_MS = 60_000
 const LIST_AGAIN_MS = 5_000
+/** A link that is only broken comes back sooner. */
+const GLANCE_AFTER_MS = 3_000
 /** Coins of a token for few that are followed in the list. */
 const FOLLOWED = 8
 
@@ -170,8 +173,31 @@ export function start(): void {
     const name = coin.value
     return name === null || isPast.value ? undefined : follow(name)
   })
+  const isWaiting = computed(() => linkState.value.state === 'waiting' || linkState.value.state === 'connecting')
+  effect(() => (isWaiting.value && !isPast.value ? lookWhile() : undefined))
   addEventListener('online', () => link.start())
   addEventListener('offline', () => link.break())
+}
+
+/** Glances for as long as there is no link, from a moment after it went. */
+function lookWhile(): () => void {
+  let leave: () => void = () => {}
+  const timer = setTimeout(() => {
+    happened('wait', 'Without a link this page shows a book every few seconds')
+    leave = lookAt(
+      () => coin.peek(),
+      (came) => {
+        const nowMs = clock.now(pageNow())
+        if (markets.peek().length === 0) markets.value = namedMarkets(Object.keys(came))
+        markets.value = withMids(markets.peek(), came, nowMs)
+        bookChanged()
+      },
+    )
+  }, GLANCE_AFTER_MS)
+  return () => {
+    clearTimeout(timer)
+    leave()
+  }
 }
 
 export function choose(name: string): void {

@@ -19,6 +19,9 @@ interface Token {
 /** Of a token that ends sooner another one is fetched. */
 const LEFT_MS = 30_000
 const OWN_MINUTES = 60
+/** Where too many ask, or visitors have spent what they may for now. */
+const BUSY_MS = 15_000
+const waitOf = (status: number) => (status === 429 ? { waitMs: BUSY_MS } : {})
 
 let held: { readonly token: string; readonly untilMs: number } | null = null
 
@@ -44,7 +47,7 @@ export async function fetchPass(
     const answer = own === null || hasEnded ? await ask<Token>('POST', '/live/token', {}) : own
     if (!answer.ok) {
       const { status, message } = answer.error
-      return { ok: false, reason: message, mayPass: status === 0 || status === 429 || status >= 500 }
+      return { ok: false, reason: message, mayPass: status === 0 || status === 429 || status >= 500, ...waitOf(status) }
     }
     const { token, expires, time, coins } = answer.value
     const refused = isFresh ? await refusalOf(token) : null
@@ -62,5 +65,10 @@ async function refusalOf(token: string): Promise<Pass | null> {
   const answer = await fetch('/info', { method: 'POST', headers, body: '{"type":"perpDexs"}' }).catch(() => null)
   if (answer === null || answer.ok || answer.status >= 500) return null
   const { msg } = await answer.json().catch(() => ({}))
-  return { ok: false, reason: String(msg ?? `status ${answer.status}`), mayPass: answer.status !== 403 }
+  return {
+    ok: false,
+    reason: String(msg ?? `status ${answer.status}`),
+    mayPass: answer.status !== 403,
+    ...waitOf(answer.status),
+  }
 }

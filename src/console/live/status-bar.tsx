@@ -4,6 +4,7 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { ageText, clockText, momentText } from './formats.ts'
+import { glance } from './glance.dom.ts'
 import type { LinkState } from './link.ts'
 import { bookTurn, clock, coin, link, linkState, liveBook, played, timeline } from './live-page.dom.ts'
 import { pageNow } from './runtime.dom.ts'
@@ -24,7 +25,7 @@ export function StatusBar() {
   void bookTurn.value
   const past = played.value
   const live = liveBook()
-  const blockMs = past ? past.timeMs : (live?.blockMs ?? 0)
+  const blockMs = past ? past.timeMs : Math.max(live?.blockMs ?? 0, glance.value?.timeMs ?? 0)
   const height = past ? (past.book?.height ?? -1) : (live?.height ?? -1)
   const state = past ? `replay: ${past.state}` : (live?.state ?? 'no market')
   const trouble = clockTrouble(now.value, Date.now())
@@ -61,6 +62,12 @@ export function StatusBar() {
       {live?.state === 'refused' && (
         <p class="note trouble" role="alert">
           The book of {JSON.stringify(coin.value)} is refused: {live.why}
+        </p>
+      )}
+      {glance.value && (
+        <p class="note">
+          Busy: this page shows a book every five seconds, until there is room for live data.{' '}
+          <a href="/console">Sign in</a> to have it live.
         </p>
       )}
       {linkState.value.state === 'refused' && (

@@ -19,6 +19,15 @@ export interface MinuteCharge {
   readonly leftMs: number
   /** The body for its owner to read, cut short, of a first minute; relays of the version before do not tell. */
   readonly shown?: string | undefined
+  /** It is visitors without a key who spend: all of them together so much an hour. */
+  readonly visitorsPerHour?: MicroCredits | undefined
+}
+
+/** Visitors without a key have spent what they may for now. */
+export interface Busy {
+  readonly ok: false
+  readonly reason: 'busy'
+  readonly busyMs: number
 }
 
 /** What an account, or a key under its `cap`, has too little for. */
@@ -34,6 +43,7 @@ export interface Exhausted {
 export type MinuteAnswer =
   | { readonly ok: true; readonly leftMs: number }
   | Exhausted
+  | Busy
   /** `limit`: the account has as many subscriptions as its plan allows. `ended`: the meter has seen its end. */
   | { readonly ok: false; readonly reason: 'revoked' | 'limit' | 'ended' }
 

@@ -9,6 +9,7 @@ import type { MicroCredits } from '../amount.ts'
 import { METER_API_VERSION } from '../meter-version.ts'
 import { CHEAPEST_MINUTE } from '../tariff.ts'
 import type {
+  Busy,
   ConnectVerdict,
   Exhausted,
   MinuteAnswer,
@@ -72,7 +73,7 @@ export interface StreamTable {
 }
 
 /** What came of charging a minute. */
-export type Payment = { readonly ok: true } | Exhausted
+export type Payment = { readonly ok: true } | Exhausted | Busy
 
 /** The ledger of the account, as far as that of its streams needs it. */
 export interface StreamPayer {

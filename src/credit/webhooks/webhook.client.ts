@@ -8,24 +8,30 @@ import type { Delivery } from './webhook-api.ts'
 
 const TIMEOUT_MS = 10_000
 
-interface Attempt {
+/** An event on its way; `secret` in clear. */
+interface SignedEvent {
   readonly id: string
   readonly body: string
-  readonly target: { readonly url: string; readonly secret: string }
+  readonly url: string
+  readonly secret: string
 }
 
 /** Never rejects: whatever goes wrong is an answer. */
-export async function deliverEvent({ id, body, target }: Attempt, egress: Egress, nowMs: number): Promise<Delivery> {
+export async function deliverEvent(
+  { id, body, url, secret }: SignedEvent,
+  egress: Egress,
+  nowMs: number,
+): Promise<Delivery> {
   const seconds = Math.floor(nowMs / 1000)
   // Not AbortSignal.timeout: its timer would keep the object in memory after the answer.
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), TIMEOUT_MS)
   try {
-    const { hostname, protocol } = new URL(target.url)
+    const { hostname, protocol } = new URL(url)
     const refusal = await egress.refusal(hostname, protocol === 'https:')
     if (refusal !== null) return { delivered: false, answer: refusal }
-    const signature = await hmac(secretBytes(target.secret), signedText(id, seconds, body))
-    const response = await fetch(target.url, {
+    const signature = await hmac(secretBytes(secret), signedText(id, seconds, body))
+    const response = await fetch(url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',

@@ -1,11 +1,11 @@
 // The webhook of an account and the outbox of its events, in the account's meter. Laws: an event is written in the
 // transaction of the decision that caused it; an attempt is counted before it is made, so that one which ends with the
-// object is made again; at most a hundred events are remembered.
+// object is made again; at most a hundred events are remembered; no secret is stored but sealed.
 
 import { backoffMs } from '../../core/backoff.ts'
 import type { MicroCredits } from '../amount.ts'
 import { beginWatch, type LowBalanceWatch, type Threshold, watchBalance } from './low-balance.ts'
-import { GIVE_UP_MS, lowBalanceBody, type PausedPipeline, pipelinePausedBody, RETRY, secretText } from './webhook.ts'
+import { GIVE_UP_MS, lowBalanceBody, type PausedPipeline, pipelinePausedBody, RETRY } from './webhook.ts'
 import type { Delivery, Webhook, WebhookEvent, WebhookOrder } from './webhook-api.ts'
 
 const EVENTS_MAX = 100
@@ -23,11 +23,17 @@ const TABLES = `
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, threshold TEXT NOT NULL, body TEXT NOT NULL,
     created INTEGER NOT NULL, state TEXT NOT NULL, attempts INTEGER NOT NULL, next INTEGER, last TEXT) STRICT;`
 
-/** Where events go, and with what they are signed. */
+/** Where events go, and with what they are signed: sealed by the gateway. */
 export interface WebhookTarget {
   readonly account: string
   readonly url: string
   readonly secret: string
+}
+
+/** A new secret, and its sealed text. */
+export interface DrawnSecret {
+  readonly secret: string
+  readonly sealed: string
 }
 
 /** An attempt that is to be made now. */
@@ -60,30 +66,30 @@ export class WebhookStore {
     return this.#row()
   }
 
-  /** `mostMicro`: the most that the account had in its plan's period. */
+  /** `drawn` is used where there is no secret yet, or another one is wanted; `mostMicro`: the most that the account had in its plan's period. */
   set(
     order: WebhookOrder,
+    drawn: DrawnSecret,
     left: MicroCredits,
     mostMicro: MicroCredits,
     nowMs: number,
   ): Webhook & { readonly secret: string | null } {
     const known = this.#row()
     const isDrawn = known === null || order.newSecret
-    const secret = isDrawn ? secretText(crypto.getRandomValues(new Uint8Array(32))) : known.secret
     const watch = beginWatch(order.thresholds, mostMicro, known && read(known))
     this.#sql.exec('DELETE FROM webhook')
     this.#sql.exec(
       'INSERT INTO webhook VALUES (1, ?, ?, ?, ?, ?)',
       order.account,
       order.url,
-      secret,
+      isDrawn ? drawn.sealed : known.secret,
       JSON.stringify(order.thresholds),
       JSON.stringify(watch),
     )
     this.#sql.exec('INSERT OR REPLACE INTO webhook_setter VALUES (1, ?)', order.by)
     this.#has = true
     this.notice(left, false, nowMs)
-    return { ...(this.view() as Webhook), secret: isDrawn ? secret : null }
+    return { ...(this.view() as Webhook), secret: isDrawn ? drawn.secret : null }
   }
 
   view(): Webhook | null {

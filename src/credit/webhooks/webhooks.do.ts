@@ -5,9 +5,10 @@ import type { Egress } from '../../egress/egress.client.ts'
 import { type AccountState, leftOf } from '../account-state.ts'
 import type { MicroCredits } from '../amount.ts'
 import { deliverEvent } from './webhook.client.ts'
-import { type Attempt, WebhookStore } from './webhook.store.ts'
+import { type Attempt, type DrawnSecret, WebhookStore } from './webhook.store.ts'
 import { type PausedPipeline, testBody } from './webhook.ts'
 import type { Delivery, Webhook, WebhookOrder } from './webhook-api.ts'
+import { type SecretSealer, WebhookSecrets } from './webhook-secrets.client.ts'
 
 /** After a failure of the outbox itself, so that the alarm does not ring without end. */
 const PAUSE_MS = 60_000
@@ -16,13 +17,15 @@ export class Webhooks {
   readonly #ctx: DurableObjectState
   readonly #store: WebhookStore
   readonly #egress: Egress
+  readonly #secrets: WebhookSecrets
   #pausedUntilMs = 0
   #testedMs = Number.NEGATIVE_INFINITY
 
-  constructor(ctx: DurableObjectState, egress: Egress) {
+  constructor(ctx: DurableObjectState, egress: Egress, sealer: () => SecretSealer) {
     this.#ctx = ctx
     this.#egress = egress
     this.#store = new WebhookStore(ctx.storage.sql)
+    this.#secrets = new WebhookSecrets(sealer)
   }
 
   /** When the alarm is wanted, infinite where it is not. */
@@ -30,9 +33,14 @@ export class Webhooks {
     return Math.max(this.#store.nextMs, this.#pausedUntilMs)
   }
 
+  /** A secret for `set`. */
+  draw(account: string): Promise<DrawnSecret> {
+    return this.#secrets.draw(account)
+  }
+
   /** To be called in a transaction, as `notice` is. */
-  set(order: WebhookOrder, account: AccountState, mostMicro: MicroCredits, nowMs: number) {
-    return this.#store.set(order, leftOf(account), mostMicro, nowMs)
+  set(order: WebhookOrder, drawn: DrawnSecret, account: AccountState, mostMicro: MicroCredits, nowMs: number) {
+    return this.#store.set(order, drawn, leftOf(account), mostMicro, nowMs)
   }
 
   view(): Webhook | null {
@@ -56,7 +64,7 @@ export class Webhooks {
       return { delivered: false, answer: `not sent: wait ${everyMs / 1_000} s between tests` }
     this.#testedMs = now
     const id = `evt_${crypto.randomUUID()}`
-    return deliverEvent({ id, body: testBody(id, target.account, now), target }, this.#egress, now)
+    return this.#send({ id, body: testBody(id, target.account, now), target }, now)
   }
 
   /** To be called in the transaction of every decision, with the account after it. */
@@ -82,8 +90,15 @@ export class Webhooks {
   }
 
   async #attempt(attempt: Attempt, nowMs: number): Promise<void> {
-    const delivery = await deliverEvent(attempt, this.#egress, nowMs)
+    const delivery = await this.#send(attempt, nowMs)
     if (!delivery.delivered) console.warn(`webhook event ${attempt.id} was not delivered: ${delivery.answer}`)
     this.#store.attempted(attempt.id, delivery)
+  }
+
+  /** Never rejects. */
+  async #send({ id, body, target }: Attempt, nowMs: number): Promise<Delivery> {
+    const secret = await this.#secrets.opened(target)
+    if (!secret.ok) return { delivered: false, answer: secret.error }
+    return deliverEvent({ id, body, url: target.url, secret: secret.value }, this.#egress, nowMs)
   }
 }

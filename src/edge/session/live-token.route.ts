@@ -1,15 +1,18 @@
-// POST /live/token: a stream token for a visitor of /live who is nobody's, at the cost of the account that the operator
-// named. Laws: without such an account there is none; an address gets few, and all of them together open few sockets and
-// ask few questions; pages of other sites get none.
+// POST /live/token: a stream token for a visitor of /live without a key, paid for by the account that the operator named.
+// GET /live/glance: a book and the middles, a few seconds old and free, for a page that gets no token or no frames.
+// Invariants: without such an account there is neither; visitors together spend a budget of credits an hour, and where
+// that is spent they are told to come back; an address gets few tokens and glances; pages of other sites get none.
 
 import { Hono } from 'hono'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import type { Failure } from '../../core/failure.ts'
 import { networkOf } from '../../core/network.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import type { StreamToken } from '../../key/identity.ts'
 import { visitorsKey } from '../../key/key-records.store.ts'
 import { holderOf, sealStreamToken } from '../../key/stream-token.client.ts'
-import { TOKEN_CHANNELS } from '../../key/stream-token.ts'
-import { AddressGate, LIVE_TOKENS } from '../address-gate.ts'
+import { TOKEN_CHANNELS, visitorsBusy } from '../../key/stream-token.ts'
+import { AddressGate, LIVE_GLANCES, LIVE_TOKENS } from '../address-gate.ts'
 import { restFailure } from '../failure-wire.ts'
 import { NO_KEY_SECRET } from '../key-ring.store.ts'
 import { REQUEST_ID_HEADER } from '../request-id.ts'
@@ -17,9 +20,14 @@ import { isOwnPage } from './session.ts'
 
 export interface LiveTokenDeps {
   readonly env: { readonly ACCOUNTS: D1Database; readonly KEY_SECRET?: string }
-  /** LIVE_ACCOUNT and LIVE_COINS. */
+  /** LIVE_ACCOUNT, LIVE_COINS, and what all visitors together may have. */
   readonly account: string | null
   readonly coins: readonly string[] | null
+  readonly visitors: NonNullable<StreamToken['visitors']>
+  /** Milliseconds until visitors may spend again, as the meter of the account knows it; 0: now. */
+  readonly busyMs: (account: string) => Promise<number>
+  /** An answer of info, which nobody pays for; null where it cannot be had. */
+  readonly read: (request: { readonly type: string; readonly coin?: string }) => Promise<string | null>
   /** Null where it is not known for sure. */
   readonly addressOf: (request: Request) => string | null
   readonly requestId: () => string
@@ -27,6 +35,10 @@ export interface LiveTokenDeps {
 }
 
 const MINUTES = 10
+/** So old a glance may be, and so many are remembered. */
+const GLANCE_MS = 5_000
+const GLANCES_MAX = 256
+const COIN = /^[\x21-\x7e]{1,64}$/
 /** So long a key is paid with before it is looked for again; its end is heard of at once by whoever uses a token of it. */
 const KEY_MS = 30_000
 
@@ -40,8 +52,11 @@ const NO_KEY: Failure = {
   what: 'The account of LIVE_ACCOUNT has no API key for info and streams that is free of address ranges',
 }
 
-export function liveTokenRoutes({ env, account, coins, addressOf, requestId, now }: LiveTokenDeps): Hono {
+export function liveTokenRoutes(deps: LiveTokenDeps): Hono {
+  const { env, account, coins, visitors, busyMs, read, addressOf, requestId, now } = deps
   const app = new Hono()
+  const glanceGate = new AddressGate(LIVE_GLANCES)
+  const glances = new BoundedMap<string, { readonly atMs: number; readonly text: string }>(GLANCES_MAX)
   const gate = new AddressGate(LIVE_TOKENS)
   let known = { keyHash: '', untilMs: 0 }
 
@@ -54,7 +69,7 @@ export function liveTokenRoutes({ env, account, coins, addressOf, requestId, now
     return keyHash
   }
 
-  const tokenFor = async (request: Request): Promise<Result<object, Failure>> => {
+  const tokenFor = async (request: Request): Promise<Result<string, Failure>> => {
     if (!isOwnPage(request)) return err(FOREIGN)
     if (account === null) return err(CLOSED)
     const address = addressOf(request)
@@ -63,18 +78,54 @@ export function liveTokenRoutes({ env, account, coins, addressOf, requestId, now
     if (!env.KEY_SECRET) return err(NO_KEY_SECRET)
     const keyHash = await payingKey(account)
     if (keyHash === null) return err(NO_KEY)
+    const untilMs = await busyMs(account).catch(() => 0)
+    if (untilMs > 0) return err(visitorsBusy(untilMs))
     const holder = address === null ? crypto.randomUUID() : await holderOf(networkOf(address), env.KEY_SECRET)
     const said = { coins: coins && [...coins], channels: [...TOKEN_CHANNELS], expires: now() + MINUTES * 60_000 }
-    return ok({ token: await sealStreamToken({ keyHash, holder, ...said }, env.KEY_SECRET), ...said, time: now() })
+    const token = await sealStreamToken({ keyHash, holder, visitors, ...said }, env.KEY_SECRET)
+    return ok(JSON.stringify({ token, ...said, time: now() }))
   }
 
-  app.post('/live/token', async (c) => {
+  /** One text for all who look at a coin within a few seconds. */
+  const glanceOf = async (coin: string): Promise<string> => {
+    const known = glances.get(coin)
+    const atMs = now()
+    if (known && atMs - known.atMs < GLANCE_MS) return known.text
+    const [book, mids] = await Promise.all([coin && read({ type: 'l2Book', coin }), read({ type: 'allMids' })])
+    const text = `{"time":${atMs},"book":${book || 'null'},"mids":${shownMids(mids, coins) ?? 'null'}}`
+    glances.set(coin, { atMs, text })
+    return text
+  }
+
+  const glanceFor = async (request: Request): Promise<Result<string, Failure>> => {
+    if (!isOwnPage(request)) return err(FOREIGN)
+    if (account === null) return err(CLOSED)
+    const { waitMs, limit } = glanceGate.take(addressOf(request), now())
+    if (waitMs > 0) return err({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
+    const coin = new URL(request.url).searchParams.get('coin') ?? ''
+    const isShown = coin === '' || (COIN.test(coin) && (coins === null || coins.includes(coin)))
+    if (!isShown) return err({ kind: 'bad_field', issues: [{ path: 'coin', message: 'is not shown on this page' }] })
+    return ok(await glanceOf(coin))
+  }
+
+  const answer = async (answering: Promise<Result<string, Failure>>) => {
     const id = requestId()
-    const token = await tokenFor(c.req.raw)
+    const answered = await answering
     const headers = { 'cache-control': 'no-store', [REQUEST_ID_HEADER]: id }
-    if (token.ok) return Response.json(token.value, { headers })
-    const refused = restFailure(token.error, id)
+    if (answered.ok)
+      return new Response(answered.value, { headers: { ...headers, 'content-type': 'application/json' } })
+    const refused = restFailure(answered.error, id)
     return new Response(refused.body, { status: refused.status, headers: { ...refused.headers, ...headers } })
-  })
+  }
+
+  app.post('/live/token', (c) => answer(tokenFor(c.req.raw)))
+  app.get('/live/glance', (c) => answer(glanceFor(c.req.raw)))
   return app
+}
+
+/** Of the coins that the page shows. */
+function shownMids(text: string | null, coins: readonly string[] | null): string | null {
+  if (text === null || coins === null) return text
+  const mids = JSON.parse(text) as Readonly<Record<string, string>>
+  return JSON.stringify(Object.fromEntries(Object.entries(mids).filter(([coin]) => coins.includes(coin))))
 }

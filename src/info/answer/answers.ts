@@ -61,6 +61,13 @@ export class Answers {
     return kept && now - kept.at < terms.freshMs ? servedAt(kept, now) : undefined
   }
 
+  /** A copy that may be served without asking a source. Never rejects. */
+  async copy(call: InfoCall, asking: Asking): Promise<Served | undefined> {
+    if (call.terms.tiers.length > 0 && !this.#kept(call)) await this.#look(call, asking)
+    const kept = this.#kept(call)
+    return kept?.use === 'spare' ? undefined : kept?.served
+  }
+
   /** The answer, wherever it is to be had. Never rejects. */
   async find(call: InfoCall, asking: Asking): Promise<Landed> {
     const before = this.#kept(call)

@@ -26,6 +26,8 @@ export interface InfoCall {
   readonly ignored: string | null
   /** Resolved only once the hold is granted; otherwise at the same time, which saves a round trip to the meter. */
   readonly holdsFirst: boolean
+  /** A source or the history is asked: work that may come to nothing. */
+  readonly asksSource: boolean
 }
 
 const TYPES = CATALOGUE.map(({ type }) => type)
@@ -60,6 +62,7 @@ export function exampleRequest(type: string): string | undefined {
 function callOf(query: AnyQuery, request: { readonly type: string }, ignored: string | null): InfoCall {
   const amount = priceOf(query, request)
   const terms = termsOf(query.freshness)
+  const asksSource = asksUpstream(query) || asksHistory(query)
   return {
     query,
     request,
@@ -70,8 +73,8 @@ function callOf(query: AnyQuery, request: { readonly type: string }, ignored: st
     terms,
     ignored,
     // What is never kept costs its full work again and again, and a history is long: nobody without credits may cause it.
-    holdsFirst:
-      asksUpstream(query) || asksHistory(query) || terms.shares === 'next' || query.holdsFirst?.(request) === true,
+    holdsFirst: asksSource || terms.shares === 'next' || query.holdsFirst?.(request) === true,
+    asksSource,
   }
 }
 

@@ -1,6 +1,7 @@
 // Answers POST /info and `post` on sockets: read → price → hold credits → find the answer → settle or release → reply.
 // The same for every type. Knows no HTTP and no platform; one desk per isolate.
-// Laws: a failure costs nothing; an upstream is asked only after the hold; a hold is settled or released exactly once.
+// Laws: a failure costs nothing; an upstream is asked only after the hold; a hold is settled or released exactly once; a
+// call that can be answered without a source is answered and charged, whatever else its key got wrong.
 
 import type { After } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
@@ -91,9 +92,8 @@ export class InfoDesk {
       if (outside) return await this.refuse(request, outside)
       const fresh = this.#answers.fresh(call, this.#deps.now())
       if (!fresh) return await this.#findAndServe(request, call)
-      const holding = request.charging.hold(request.identity, call.price)
-      const hold = holding instanceof Promise ? await holding : holding
-      return hold.ok ? succeed(request, call, fresh, hold.value.settle()) : this.#refusal(request, hold.error, call)
+      const serving = this.#serve(request, call, fresh)
+      return serving instanceof Promise ? await serving : serving
     } catch (error) {
       this.#deps.report(error, request.requestId)
       return this.#refusal(request, { kind: 'internal' })
@@ -120,9 +120,20 @@ export class InfoDesk {
       : this.#refusal(request, hold.error)
   }
 
+  /** At once where nobody has to be asked for the credits. */
+  #serve(request: InfoRequest, call: InfoCall, served: Served): InfoReply | Promise<InfoReply> {
+    const settle = (hold: Result<Hold, Failure>) =>
+      hold.ok ? succeed(request, call, served, hold.value.settle()) : this.#refusal(request, hold.error, call)
+    const holding = request.charging.hold(request.identity, call.price)
+    return holding instanceof Promise ? holding.then(settle) : settle(holding)
+  }
+
   async #findAndServe(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
-    const waitMs = this.#freeWork.waitMs(counted(request.identity), this.#deps.now())
-    if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs), call)
+    const waitMs = call.asksSource ? this.#freeWork.tryWork(counted(request.identity), this.#deps.now()) : 0
+    if (waitMs > 0) {
+      const copy = await this.#answers.copy(call, request)
+      return copy ? this.#serve(request, call, copy) : this.#refusal(request, tooMuchFreeWork(waitMs), call)
+    }
     const work = call.holdsFirst ? this.#holdThenFind(request, call) : this.#holdAndFind(request, call)
     // A call cancelled after its source was asked is charged all the same.
     request.waitUntil(work)
@@ -146,7 +157,9 @@ export class InfoDesk {
   }
 
   #finish(request: InfoRequest, call: InfoCall, hold: Hold, found: Result<Served, Failure>) {
-    return found.ok ? succeed(request, call, found.value, hold.settle()) : this.#fail(request, call, found.error, hold)
+    if (!found.ok) return this.#fail(request, call, found.error, hold)
+    if (call.asksSource) this.#freeWork.charged(counted(request.identity), this.#deps.now())
+    return succeed(request, call, found.value, hold.settle())
   }
 
   async #fail(request: Unread, call: InfoCall, failure: Failure, hold: Hold): Promise<InfoReply> {

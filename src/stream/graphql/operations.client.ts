@@ -26,6 +26,7 @@ const MAX_OPERATIONS = 1_000
 const FREE_CHARS = 16 * 1024
 
 const tooMany = (message: string): Wrong => ({ message, code: 'RATE_LIMITED' })
+const tooManyFree = (waitMs: number) => tooMany(failureMessage(tooMuchFreeWork(waitMs)))
 const unavailable = (message: string): Wrong => ({ message, code: 'UNAVAILABLE' })
 const TOO_FAST = tooMany('Too many messages: slow down.')
 const TOO_MANY = tooMany(`At most ${MAX_OPERATIONS} subscriptions per connection: open another one.`)
@@ -112,10 +113,12 @@ export class Operations {
   async #serve(connection: Connection, { one, running, id, payload }: Request): Promise<void> {
     if (one.operations.get(id) !== running || connection.ended) return
     const { keyHash } = connection.identity
-    const waitMs = this.#freeWork.waitMs(keyHash, this.#ports.clock.nowMs)
-    if (waitMs > 0) return one.refuse(id, tooMany(failureMessage(tooMuchFreeWork(waitMs))))
+    // To tell a document that is charged from one that is free takes reading it, which is work.
+    const untilTryMs = this.#freeWork.tryWork(keyHash, this.#ports.clock.nowMs)
+    if (untilTryMs > 0) return one.refuse(id, tooManyFree(untilTryMs))
     const asked = readDocument(payload)
     if (asked.ok && asked.value.kind === 'subscription') {
+      this.#freeWork.charged(keyHash, this.#ports.clock.nowMs)
       const { alias, plan, echo, body, meta, fromBlock } = asked.value
       if (!this.#plans.hasRoom(alias, plan, echo)) return one.refuse(id, CROWDED)
       const client = this.#operate(one, connection, running, id, asked.value)
@@ -123,8 +126,11 @@ export class Operations {
       return this.#ports.changed()
     }
     const answer = asked.ok && asked.value.kind === 'query' ? asked.value.text : ''
-    for (let at = 0; at <= answer.length; at += FREE_CHARS) this.#freeWork.owe(keyHash, this.#ports.clock.nowMs)
+    const waitMs = this.#freeWork.owe(keyHash, this.#ports.clock.nowMs)
+    for (let at = FREE_CHARS; at <= answer.length; at += FREE_CHARS)
+      this.#freeWork.owe(keyHash, this.#ports.clock.nowMs)
     one.operations.delete(id)
+    if (waitMs > 0) return one.refuse(id, tooManyFree(waitMs))
     if (!asked.ok) return one.tell(errorText(id, asked.error))
     one.tell(`${nextHead(id)}${answer}}`)
     one.tell(completeText(id))

@@ -6,6 +6,7 @@ import { creditsShort, type Failure, KEY_ENDED } from '../../core/failure.ts'
 import type { MicroCredits } from '../../credit/amount.ts'
 import { limitsOf } from '../../credit/plans/plan.ts'
 import type { MinuteAnswer, StreamAnswer } from '../../credit/streams/stream-api.ts'
+import { visitorsBusy } from '../../key/stream-token.ts'
 import { lastMinuteFrame, lowCreditsFrame } from '../frames.ts'
 import type { Refusal } from '../sockets/admission.ts'
 import type { Connection } from '../sockets/connection.ts'
@@ -170,6 +171,7 @@ export class Account {
   #unpaid(minutes: Minutes, answer: MinuteAnswer): void {
     const connection = this.#running.get(minutes)
     if (answer.ok || !connection) return
+    if (answer.reason === 'busy') return connection.fail(visitorsBusy(answer.busyMs))
     if (answer.reason !== 'exhausted') return connection.fail(UNCHARGED)
     const { remaining: remainingMicro, cap: capMicro } = answer
     const byToken = connection.identity.token !== undefined

@@ -23,6 +23,8 @@ export interface Minutes {
   held?: { readonly sinceMs: number; readonly mostMs: number } | undefined
   /** Its body for its owner to read; told once. */
   readonly shown?: string
+  /** A visitor without a key has it: all of them together may spend so much an hour. */
+  readonly visitorsPerHour?: MicroCredits | undefined
 }
 
 /** Of a body in a list of what runs. */
@@ -45,18 +47,23 @@ function stoodStill({ held }: Minutes, nowMs: number): number {
 }
 
 /** The charge of the first minute, which comes before the ack. */
-export function firstCharge(relay: string, { id, keyHash, type, price, body, shown }: Minutes): MinuteCharge {
-  return { subscription: `${relay}/${id}`, ordinal: 0, keyHash, type, amount: price, body, leftMs: MINUTE_MS, shown }
+export function firstCharge(
+  relay: string,
+  { id, keyHash, type, price, body, shown, visitorsPerHour }: Minutes,
+): MinuteCharge {
+  const place = { subscription: `${relay}/${id}`, ordinal: 0, keyHash, type, amount: price }
+  return { ...place, body, leftMs: MINUTE_MS, shown, visitorsPerHour }
 }
 
 /** Charges of all minutes that have started and are not paid. */
 export function owedCharges(relay: string, minutes: Minutes, nowMs: number): MinuteCharge[] {
-  const { id, keyHash, type, price, body } = minutes
+  const { id, keyHash, type, price, body, visitorsPerHour } = minutes
   const sinceMs = minutes.sinceMs + stoodStill(minutes, nowMs)
   const charges: MinuteCharge[] = []
   for (let ordinal = minutes.paid; sinceMs + ordinal * MINUTE_MS < nowMs; ordinal++) {
     const leftMs = Math.max(0, sinceMs + (ordinal + 1) * MINUTE_MS - nowMs)
-    charges.push({ subscription: `${relay}/${id}`, ordinal, keyHash, type, amount: price, body, leftMs })
+    const place = { subscription: `${relay}/${id}`, ordinal, keyHash, type, amount: price }
+    charges.push({ ...place, body, leftMs, visitorsPerHour })
   }
   return charges
 }

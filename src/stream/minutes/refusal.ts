@@ -6,6 +6,7 @@ import { limitsOf } from '../../credit/plans/plan.ts'
 import type { MinuteAnswer } from '../../credit/streams/stream-api.ts'
 import type { Identity } from '../../key/identity.ts'
 import { LIMIT_FIELDS } from '../../key/limits.ts'
+import { visitorsBusy } from '../../key/stream-token.ts'
 
 /** `price` is the minute's. */
 export function refusal(answer: MinuteAnswer & { ok: false }, price: MicroCredits, identity: Identity): Failure {
@@ -24,6 +25,8 @@ export function refusal(answer: MinuteAnswer & { ok: false }, price: MicroCredit
       const short = { kind: 'credits_exhausted', ...sums } as const
       return { ...short, hint: creditsShort('a minute', short) }
     }
+    case 'busy':
+      return visitorsBusy(answer.busyMs)
     case 'ended':
       return { kind: 'unavailable', what: 'the data', hint: 'it was lost on its way: subscribe again' }
   }

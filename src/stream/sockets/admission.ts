@@ -6,16 +6,16 @@ import { limitsOf } from '../../credit/plans/plan.ts'
 import { CHEAPEST_MINUTE } from '../../credit/tariff.ts'
 import type { Identity } from '../../key/identity.ts'
 import { LIMIT_FIELDS } from '../../key/limits.ts'
-import { TOKEN_SOCKETS } from '../../key/stream-token.ts'
+import { TOKEN_SOCKETS, visitorsBusy } from '../../key/stream-token.ts'
 import { connectLimit } from './connect-limit.ts'
 
 /**
  * `full`: try the next relay. `heavy`: try the heavy relays, or where this is one of them: too much is unread. `limit`: the account has as many sockets as its plan allows, or, with `retryAfterMs`, which a gateway of 0.1.0
- * passes over, the key connects too often. `token`: the holder of a stream token has as many sockets as one may. `unmetered`: its meter cannot be asked. `left`: what the account has left, in
+ * passes over, the key connects too often. `token`: the holder of a stream token has as many sockets as one may. `busy`: visitors without a key have as many here. `unmetered`: its meter cannot be asked. `left`: what the account has left, in
  * micro-credits.
  */
 export const Refusal = z.object({
-  why: z.enum(['full', 'heavy', 'limit', 'token', 'revoked', 'exhausted', 'unmetered']),
+  why: z.enum(['full', 'heavy', 'limit', 'token', 'busy', 'revoked', 'exhausted', 'unmetered']),
   left: z.number(),
   retryAfterMs: z.number().optional(),
 })
@@ -23,6 +23,9 @@ export type Refusal = z.infer<typeof Refusal>
 
 const TOO_MUCH_UNREAD =
   'Too much is unread on sockets of this account that we closed (end them on your side, and ping with a nonce)'
+
+/** A visitor who leaves makes room for another one. */
+const BUSY_MS = 30_000
 
 const MANY_SOCKETS = `Stream tokens: a visitor may have ${TOKEN_SOCKETS} sockets open: close one (a tab), and connect again.`
 
@@ -54,6 +57,8 @@ export function admissionFailure({ why, left, retryAfterMs }: Refusal, identity:
       }
     case 'token':
       return { kind: 'limit_reached', limit: 'token connections', most: TOKEN_SOCKETS, hint: MANY_SOCKETS }
+    case 'busy':
+      return visitorsBusy(BUSY_MS)
     case 'full':
       return { kind: 'unavailable', what: 'Every relay of your region is full', retryAfterMs: 5000 }
     case 'heavy':

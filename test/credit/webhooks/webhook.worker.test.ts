@@ -69,6 +69,11 @@ const pass = (account: string, ms: number) =>
 const crash = (account: string) =>
   runInDurableObject(stubOf(account), (_, state) => state.abort('crash')).catch(() => {})
 
+const reseal = (account: string, sealed: string) =>
+  runInDurableObject(stubOf(account), (_, state) => {
+    state.storage.sql.exec('UPDATE webhook SET secret = ?', sealed)
+  })
+
 async function account(name: string, credits = 100) {
   await meterOf(name).grantCredits('g', credits * CREDIT)
   return (await meterOf(name).setWebhook(order(name))).secret as string
@@ -145,11 +150,32 @@ describe('a webhook', () => {
     const received = receiver('before')
     await account('before')
     const before = `whsec_${'0123456789abcdef'.repeat(4)}`
-    await runInDurableObject(stubOf('before'), (_, state) => {
-      state.storage.sql.exec('UPDATE webhook SET secret = ?', before)
-    })
+    await reseal('before', `kept webhook:before ${btoa(before)}`)
     await meterOf('before').testWebhook()
     expect(verified(before, received[0] as Received)).toMatchObject({ account: 'before' })
+  })
+
+  it('keeps no secret but sealed, for its own account alone, and says why it cannot sign', async () => {
+    const received = receiver('sealed')
+    const secret = await account('sealed')
+    await meterOf('sealed').testWebhook()
+    expect(verified(secret, received[0] as Received)).toMatchObject({ account: 'sealed' })
+    const rows = await runInDurableObject(stubOf('sealed'), (_, { storage: { sql } }) =>
+      ['webhook', 'webhook_events'].map((table) => sql.exec(`SELECT * FROM ${table}`).toArray()),
+    )
+    expect(JSON.stringify(rows)).not.toContain(secret.slice(6))
+    expect(rows[0]).toMatchObject([{ secret: `kept webhook:sealed ${btoa(secret)}` }])
+    for (const lost of [secret, `kept webhook:other ${btoa(secret)}`]) {
+      await reseal('sealed', lost)
+      expect(await meterOf('sealed').testWebhook()).toEqual({
+        delivered: false,
+        answer: expect.stringContaining('draw another one (new_secret)'),
+      })
+    }
+    expect(received).toHaveLength(1)
+    const drawn = await meterOf('sealed').setWebhook(order('sealed', { newSecret: true }))
+    await meterOf('sealed').testWebhook()
+    expect(verified(drawn.secret as string, received[1] as Received)).toMatchObject({ account: 'sealed' })
   })
 
   it('is told of credits that leases spend, and not of those that they hold', async () => {

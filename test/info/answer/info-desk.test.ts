@@ -70,11 +70,43 @@ describe('refused bodies', () => {
     for (let i = 0; i < 20; i++) expect((await world.send('x')).status).toBe(400)
     const limited = await world.send('x')
     expect([limited.status, limited.headers['retry-after']]).toEqual([429, '1'])
-    expect((await world.send(META)).status).toBe(429)
-    expect((await world.send(META, 'other')).status).toBe(200)
+    expect((await world.send('x', 'other')).status).toBe(400)
     world.now += 1_000
     expect((await world.send('x')).status).toBe(400)
+  })
+
+  it('refuse no call that is answered and charged: of memory, of books, of a source', async () => {
+    const calls = [
+      META,
+      { type: 'l2Book', coin: 'BTC' },
+      { type: 'allMids' },
+      STATE,
+      { type: 'openOrders', user: USER },
+    ]
+    for (let i = 0; i < 500; i++) await world.send('x')
+    for (let turn = 0; turn < 3; turn++) {
+      const statuses = []
+      for (const call of calls) statuses.push((await world.send(call)).status)
+      expect([turn, statuses, (await world.send('x')).status]).toEqual([turn, calls.map(() => 200), 429])
+    }
+    expect(world.charged).toHaveLength(15)
+  })
+
+  it('at a source are tried a hundred at once by a key over its limit; what memory has is served all the same', async () => {
     expect((await world.send(META)).status).toBe(200)
+    world.now += 61_000
+    const refuse = world.upstream
+    world.upstream = () => err({ kind: 'bad_field', issues: [{ path: '', message: 'no' }] } as const)
+    const unknown = (i: number) => ({ type: 'fundingHistory', coin: `NO${i}`, startTime: 1 })
+    for (let i = 0; i < 500; i++) await world.send(unknown(i))
+    expect(world.asked).toHaveLength(1 + 20 + 100)
+    world.upstream = refuse
+    // The minute for which meta is fresh is over, and no source may be asked for it now.
+    expect([(await world.send(META)).status, (await world.send(STATE)).status]).toEqual([200, 429])
+    world.now += 50
+    // What is charged counts as no try.
+    for (let i = 0; i < 30; i++)
+      expect((await world.send({ ...STATE, user: `0x${String(i).padStart(40, '0')}` })).status).toBe(200)
   })
 
   it('and failed sources are bounded together where many are under way at once, batches too', async () => {
@@ -94,7 +126,7 @@ describe('refused bodies', () => {
       ratelimit: '"uncharged";r=0;t=1',
       'ratelimit-policy': '"uncharged";q=20;w=1',
     })
-    expect(refused[0]!.body).toContain('Too many answers that cost nothing, 20 a second at most')
+    expect(refused[0]!.body).toContain('Too many unbilled error responses (limit 20 per second per key)')
   })
 
   it('by a source are owed where many were under way at once', async () => {
@@ -110,7 +142,7 @@ describe('refused bodies', () => {
     const statuses = (await Promise.all(calls)).map(({ status }) => status)
     expect(statuses.filter((status) => status === 422)).toHaveLength(20)
     world.now += 1_000
-    const late = await world.send(unknown(0))
+    const late = await world.send('x')
     expect([late.status, late.headers['retry-after']]).toEqual([429, '5'])
     world.now += 4_050
     expect((await world.send(unknown(0))).status).toBe(422)

@@ -522,6 +522,15 @@ describe('a query', () => {
   })
 
   // GQL-12
+  it('that is charged is served, however many were wrong before it', async () => {
+    const wire = await opened()
+    await wire.say(...Array.from({ length: 80 }, (_, at) => subscribe('{ nothing }', `${at}`)))
+    wire.next()
+    await wire.say(subscribe(FILLS, 'right'))
+    expect([wire.next(), world.meter.charges.length]).toEqual([[], 1])
+  })
+
+  // GQL-12
   it('whose answer is long counts as several', async () => {
     const wire = await opened()
     await wire.say(...Array.from({ length: 5 }, (_, at) => subscribe(getIntrospectionQuery(), `${at}`)))
