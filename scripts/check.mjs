@@ -12,7 +12,7 @@ const STEPS = [
   ['types of browser files', ...TSC, 'tsconfig.console.json'],
   ['types of pure files', ...TSC, 'tsconfig.pure.json'],
   ['format and lint', 'biome', 'check', '--error-on-warnings'],
-  ['variables of both Workers', 'node', 'scripts/worker-agreement.ts'],
+  ['variables of the Workers', 'node', 'scripts/worker-agreement.ts'],
   ['binding types', 'node', 'scripts/bindings.ts', '--check'],
   ['generated schemas', 'node', 'scripts/generate.ts', '--check'],
   ['what nothing uses', 'knip', '--no-progress', '--cache'],

@@ -9,6 +9,7 @@ import { ArchiveSettings } from '../src/history/archive/archive-settings.ts'
 import { CATALOGUE } from '../src/info/catalogue.ts'
 import { asksUpstream, upstreamTypesOf } from '../src/info/query.ts'
 import { SinkSettings } from '../src/pipeline/sink/sink-settings.ts'
+import { SqlSettings } from '../src/pipeline/sql/sql-settings.ts'
 import { parseChains } from '../src/rpc/chains.ts'
 import { LAG_TYPE } from '../src/upstream/source-lag.ts'
 import { parseSources, sourcesFor, type UpstreamSource } from '../src/upstream/sources.ts'
@@ -30,6 +31,7 @@ export type Scope = 'both' | 'routes' | 'first'
 export interface DeployFacts {
   readonly gateway: GatewayConfig
   readonly live: WorkerConfig
+  readonly sql: WorkerConfig
   readonly scope: Scope
   readonly isDryRun: boolean
   /** Secrets of the environment, or of an earlier try, for the first deploy. */
@@ -61,7 +63,7 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const HEX_ID = /^[0-9a-f]{32}$/
 
 export function deployFindings(facts: DeployFacts): Finding[] {
-  const { gateway, live } = facts
+  const { gateway, live, sql } = facts
   return [
     ...gateway.d1_databases.flatMap(databaseFindings),
     ...gateway.kv_namespaces.flatMap(namespaceFindings),
@@ -69,7 +71,8 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     ...archiveFindings(gateway),
     ...variableFindings('wrangler.toml', GatewaySettings, gateway.vars),
     ...variableFindings('wrangler.live.toml', ArchiveSettings.extend(SinkSettings.shape), live.vars),
-    ...disagreements(gateway, live).map((line) => error(`${line}. Write the same into both files.`)),
+    ...variableFindings('wrangler.sql.toml', SqlSettings, sql.vars),
+    ...disagreements(gateway, live, sql).map((line) => error(`${line}. Write the same into both files.`)),
     ...sourceFindings(gateway.vars.UPSTREAMS),
     ...chainFindings(gateway.vars.RPC_CHAINS),
     ...sellingFindings(gateway.vars),

@@ -1,6 +1,6 @@
-// `npm run deploy`: both Workers, live first, because the gateway's bindings name its classes; `--routes` the gateway
-// alone, which drops no socket. Looks before it starts (deploy-checks.ts) and stops where anything is wrong.
-// The two name each other, which Cloudflare refuses while neither exists: `--first` deploys live without its binding to
+// `npm run deploy`: all Workers, that of SQL first and then live, because each is bound to those before it; `--routes` the
+// gateway alone, which drops no socket. Looks before it starts (deploy-checks.ts) and stops where anything is wrong.
+// Gateway and live name each other, which Cloudflare refuses while neither exists: `--first` deploys live without its binding to
 // the gateway, then the gateway with its secrets, which wrangler wants with the first deploy, then live again, whole.
 
 import { execFile, spawnSync } from 'node:child_process'
@@ -25,38 +25,40 @@ import { readConfigs, type WorkerConfig } from './worker-agreement.ts'
 
 const WRANGLER = 'node_modules/wrangler/bin/wrangler.js'
 const [GATEWAY, LIVE, FIRST, SECRETS] = ['wrangler.toml', 'wrangler.live.toml', 'wrangler.first.toml', '.secrets.json']
+const SQL = 'wrangler.sql.toml'
 const PROBE_MS = 30_000
 /** What wrangler tells programs of a deployment. */
 const OUTPUT = '.wrangler.deployed.ndjson'
 const env: NodeJS.ProcessEnv = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' }
 
-const DEPLOY = program('npm run deploy --', 'both Workers: live sockets drop within five minutes', [
+const DEPLOY = program('npm run deploy --', 'all Workers: live sockets drop within five minutes', [
   '',
   '--routes --dry-run',
 ])
   .option('--routes', 'the gateway alone: no socket drops')
-  .option('--first', 'both, where neither exists yet, with secrets of the environment or new ones')
+  .option('--first', 'all, where none exists yet, with secrets of the environment or new ones')
   .option('--dry-run', 'checks and builds, and deploys nothing')
   .option('--message <text>', 'what Cloudflare notes of the deployment')
   .option('--tag <text>', 'the same, as a tag')
 const values = commandLine(DEPLOY).opts()
-if (values.routes && values.first) refuseLine(DEPLOY, '--first deploys both Workers: leave out --routes')
+if (values.routes && values.first) refuseLine(DEPLOY, '--first deploys all Workers: leave out --routes')
 const scope: Scope = values.first ? 'first' : values.routes ? 'routes' : 'both'
 const isDryRun = values.dryRun === true
 
 await main()
 
 async function main(): Promise<void> {
-  const { gateway, live } = configs()
+  const { gateway, live, sql } = configs()
   const required = gateway.secrets?.required ?? []
   const kept = scope === 'first' ? readSecrets() : {}
   const given = Object.fromEntries(required.map((name) => [name, process.env[name] ?? kept[name]]))
   const databases = gateway.d1_databases.filter(({ database_id: id }) => id !== undefined)
   const account = await readAccount(databases.map(({ binding }) => binding))
-  tell(deployFindings({ gateway, live, scope, isDryRun, given, account }))
+  tell(deployFindings({ gateway, live, sql, scope, isDryRun, given, account }))
   if (scope === 'both')
-    console.error('Both Workers: live sockets drop within five minutes. "npm run deploy -- --routes" drops none.')
+    console.error('All Workers: live sockets drop within five minutes. "npm run deploy -- --routes" drops none.')
   await buildPages(process.cwd())
+  if (scope !== 'routes') deploy(SQL)
   if (scope === 'first') deployFirst(hasSecrets(account?.secrets ?? null) ? [] : secretsFile(given))
   if (scope !== 'routes') deploy(LIVE)
   if (scope !== 'first') deploy(GATEWAY)
@@ -78,7 +80,7 @@ async function look({ name = '', vars }: GatewayConfig): Promise<string> {
   return firstLook(address, Number(vars.BOOK_HUBS), status, sleep)
 }
 
-function configs(): { readonly gateway: GatewayConfig; readonly live: WorkerConfig } {
+function configs(): { readonly gateway: GatewayConfig; readonly live: WorkerConfig; readonly sql: WorkerConfig } {
   try {
     return readConfigs()
   } catch (error) {
@@ -140,7 +142,7 @@ async function wranglerSays(...args: string[]): Promise<{ readonly ok: boolean; 
 function deployFirst(withSecrets: readonly string[]): void {
   writeFileSync(OUTPUT, '')
   env.WRANGLER_OUTPUT_FILE_PATH = OUTPUT
-  writeFileSync(FIRST, readFileSync(LIVE, 'utf8').replace(/\[\[services\]\][^[]*/g, ''))
+  writeFileSync(FIRST, readFileSync(LIVE, 'utf8').replace(/\[\[services\]\]\nbinding = "GATEWAY"[^[]*/, ''))
   process.on('exit', () => {
     for (const file of [FIRST, OUTPUT]) rmSync(file, { force: true })
   })

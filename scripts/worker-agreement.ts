@@ -1,11 +1,11 @@
-// What the two wrangler files must say alike, because the two Workers are deployed apart and reach each other by it:
+// What the wrangler files must say alike, because the Workers are deployed apart and reach each other by it:
 // variables of the same name, the compatibility date, the classes of the objects, where the archive is, and each other's
 // names. Prints what differs and exits 1.
 
 import { fileURLToPath } from 'node:url'
 import { unstable_readConfig } from 'wrangler'
 
-/** As much of a wrangler file as the two Workers share. */
+/** As much of a wrangler file as the Workers share. */
 export interface WorkerConfig {
   readonly name?: string | undefined
   readonly compatibility_date?: string | undefined
@@ -18,8 +18,12 @@ export interface WorkerConfig {
   readonly services?: readonly { readonly binding: string; readonly service: string }[] | undefined
 }
 
-/** A line for each thing that the two files say differently. */
-export function disagreements(gateway: WorkerConfig, live: WorkerConfig): string[] {
+/** A line for each thing that the files of gateway and live Worker say differently; `sql`: what runs the SQL of the latter. */
+export function disagreements(
+  gateway: WorkerConfig,
+  live: WorkerConfig,
+  sql: Pick<WorkerConfig, 'name' | 'compatibility_date'>,
+): string[] {
   const objects = ({ durable_objects: { bindings } }: WorkerConfig) =>
     bindings.map(({ name, class_name }) => `${name}=${class_name}`).sort()
   // One that is bound without a name is another thing than none.
@@ -36,7 +40,11 @@ export function disagreements(gateway: WorkerConfig, live: WorkerConfig): string
     ...gateway.durable_objects.bindings.map(({ name, script_name: script }) =>
       differing(`script_name of ${name}`, script, live.name),
     ),
-    ...(live.services ?? []).map(({ binding, service }) => differing(`service of ${binding}`, gateway.name, service)),
+    ...(['GATEWAY', 'SQL'] as const).map((name) => {
+      const bound = live.services?.find(({ binding }) => binding === name)?.service
+      return differing(`service of ${name}`, (name === 'SQL' ? sql : gateway).name, bound)
+    }),
+    differing('compatibility_date of wrangler.sql.toml', sql.compatibility_date, live.compatibility_date),
   ].filter((line) => line !== null)
 }
 
@@ -52,9 +60,13 @@ function differing(what: string, gateway: unknown, live: unknown): string | null
 
 const text = (value: unknown) => JSON.stringify(value) ?? 'nothing'
 
-/** Both wrangler files, the gateway's first. Throws with the file's name and wrangler's words where one cannot be read. */
+/** All wrangler files, the gateway's first. Throws with the file's name and wrangler's words where one cannot be read. */
 export function readConfigs() {
-  return { gateway: readConfig('wrangler.toml'), live: readConfig('wrangler.live.toml') }
+  return {
+    gateway: readConfig('wrangler.toml'),
+    live: readConfig('wrangler.live.toml'),
+    sql: readConfig('wrangler.sql.toml'),
+  }
 }
 
 function readConfig(config: string) {
@@ -66,8 +78,8 @@ function readConfig(config: string) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { gateway, live } = readConfigs()
-  const lines = disagreements(gateway, live)
+  const { gateway, live, sql } = readConfigs()
+  const lines = disagreements(gateway, live, sql)
   for (const line of lines) console.error(line)
   process.exit(lines.length > 0 ? 1 : 0)
 }

@@ -91,7 +91,7 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
     0,
     /\d+ passed, 0 failed\s*$/,
   ],
-  check: ['variables', 0, /ok\s+variables of both Workers/],
+  check: ['variables', 0, /ok\s+variables of the Workers/],
   format: ['src/launch', 0, /Checked \d+ files.*No fixes applied/],
   generate: ['--check', 0, /^\s*$/],
   build: ['', 0, /^\s*$/],

@@ -16,6 +16,7 @@ const upstreams = (...sources: object[]) => ({ vars: { ...files.vars, UPSTREAMS:
 const withIds = <T extends object>(databases: readonly T[]) =>
   databases.map((one) => ({ ...one, database_id: '0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f' }))
 const liveFile = unstable_readConfig({ config: 'wrangler.live.toml' })
+const sqlFile = unstable_readConfig({ config: 'wrangler.sql.toml' })
 
 const gateway: GatewayConfig = {
   ...files,
@@ -26,6 +27,7 @@ const gateway: GatewayConfig = {
 const facts: DeployFacts = {
   gateway,
   live: { ...liveFile, d1_databases: withIds(liveFile.d1_databases) },
+  sql: sqlFile,
   scope: 'both',
   isDryRun: false,
   given: {},
@@ -40,6 +42,14 @@ describe('a deploy', () => {
   it('has nothing against good files and an account that is ready', () => {
     expect(said({})).toEqual([])
     expect(said({ scope: 'routes' })).toEqual([])
+  })
+
+  it('says what is wrong with the Worker that runs SQL', () => {
+    const lines = said({ sql: { ...sqlFile, name: 'other', vars: { SQL_RUNNERS: '0', SQL_TOKEN: '' } } })
+    expect(lines).toEqual([
+      'error: wrangler.sql.toml: SQL_RUNNERS must be a whole number from 1 to 64.',
+      `error: service of SQL: the gateway's file has "other", the live one's "weir-sql". Write the same into both files.`,
+    ])
   })
 
   it('says what selling lacks: variables, secrets, and a log that opens accounts', () => {

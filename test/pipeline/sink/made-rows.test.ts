@@ -23,7 +23,7 @@ const made = (...all: readonly object[]) =>
   )
 
 describe('rows that transforms made', () => {
-  // PIPE-17, PIPE-29
+  // PIPE-17, PIPE-31
   it('have the keys, heights and times of the batch, go on behind a key, or have one by their number', () => {
     const good = [
       row,
@@ -37,7 +37,7 @@ describe('rows that transforms made', () => {
     expect(answer.ok && answer.value.texts[0]).toBe(batch.texts[0])
   })
 
-  // PIPE-4, PIPE-29
+  // PIPE-4, PIPE-31
   it.each<[string, object, RegExp]>([
     ['a gap', { _kind: 'gap' }, /^_kind is "gap": leave the column out/],
     ['a reset', { _kind: 'reset' }, /^_kind is "reset"/],
@@ -56,7 +56,7 @@ describe('rows that transforms made', () => {
     expect(made({ ...row, ...over })).toEqual({ ok: false, error: expect.stringMatching(words) })
   })
 
-  // PIPE-4, PIPE-29
+  // PIPE-4, PIPE-31
   it('have no key twice', () => {
     expect(made(row, row)).toEqual({ ok: false, error: expect.stringMatching(/^_key "7:a" is in two rows/) })
   })

@@ -483,7 +483,7 @@ describe('an account', () => {
     expect(await sinkOf('pipe_x').test({ v, pipeline: fine })).toMatchObject({ ok: true })
   })
 
-  // PIPE-29
+  // PIPE-31
   it('cannot invent the words of the stream with a transform', async () => {
     await meterOf(live, 'forger').grantCredits('g', 1_000_000)
     const forged = { out: "SELECT _key, 'reset' AS _kind, -5 AS _height FROM fills" }

@@ -207,7 +207,7 @@ describe('transforms', () => {
     expect((await checked({ fills: 'SELECT 1 AS one', b: 'SELECT 1 AS two' })).ok).toBe(false)
   })
 
-  // PIPE-29
+  // PIPE-31
   it('name no column of their result like those that are reserved, and may do so on the way', async () => {
     for (const name of ['_from', '_reason', '_epoch', '_KIND', '_', '__proto__', '_key '])
       expect(await checked({ out: `SELECT 1 AS "${name}"` })).toMatchObject({
