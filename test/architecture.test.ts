@@ -50,7 +50,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'pipeline/sql': 'core history/files pipeline/topics',
   'pipeline/destinations': 'core key credit/webhooks history/archive history/files pipeline pipeline/topics',
   'pipeline/sink':
-    'core credit feed history/archive history/files stream upstream rpc pipeline pipeline/evm pipeline/topics pipeline/sql pipeline/destinations',
+    'core credit feed history/archive stream upstream rpc pipeline pipeline/evm pipeline/topics pipeline/sql pipeline/destinations',
   info: 'core key credit feed history history/replay book upstream edge info/answer info/sources info/queries',
   'info/answer': 'core key credit upstream edge info',
   'info/sources':
@@ -91,6 +91,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
 const LONG_FILES: Readonly<Record<string, string>> = {
   'src/feeder/session.ts': 'one state machine: what each frame and block changes of what is due must be read together',
   'src/gateway.ts': 'what the gateway is made of, in the order in which a request meets it',
+  'src/pipeline/sink/delivery.ts': 'one state machine: what each step changes of what is due must be read together',
   'src/client/wire.ts': 'generated: the types of all requests, answers, bodies and frames',
 }
 

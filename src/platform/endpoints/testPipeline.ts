@@ -16,7 +16,7 @@ export const testPipeline = defineEndpoint(
     description:
       'Of the pipeline as it is, or as a body would change it, in the words of `PATCH`, which is then not kept. How far ' +
       'the pipeline is stays as it is. It costs one credit, whatever comes of it, and what its rows, at most 100, cost beyond that. An account ' +
-      'makes one test at a time, and transforms have [so much CPU time](pipelines-delivery.md#transforms): another is a 409 or a 429 ' +
+      'makes one test at a time, and transforms have so much CPU time: another is a 409 or a 429 ' +
       'with `Retry-After` meanwhile. To try one before it runs, create it with `status` `paused`.',
     door: 'service',
     price: TEST_PRICE,
