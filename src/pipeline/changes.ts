@@ -98,7 +98,13 @@ function secretIssue(field: string | null, message: string): Issue {
 }
 
 function written(fields: PipelineFields, secret: string | null, issues: readonly Issue[]): Checked {
-  const all = [...issues, ...typeIssues(fields), ...positionIssues(fields), ...filterIssues(fields), ...nameIssues(fields)]
+  const all = [
+    ...issues,
+    ...typeIssues(fields),
+    ...positionIssues(fields),
+    ...filterIssues(fields),
+    ...nameIssues(fields),
+  ]
   if (all.length > 0) return err(all)
   return ok({ fields: { ...fields, destination_config: masked(fields.destination_config) }, secret })
 }
@@ -111,7 +117,8 @@ function nameIssues({ topic, transforms }: PipelineFields): Issue[] {
   return Object.keys(transforms).flatMap((own) => {
     const key = own.toLowerCase()
     const isAgain = seen.size === seen.add(key).size
-    const why = key === topic ? 'the topic' : ENGINE_NAME.test(own) ? 'a table of SQLite' : isAgain ? 'another transform' : null
+    const why =
+      key === topic ? 'the topic' : ENGINE_NAME.test(own) ? 'a table of SQLite' : isAgain ? 'another transform' : null
     return why === null ? [] : [{ path: `transforms.${own}`, message: `has the name of ${why}: choose another name` }]
   })
 }

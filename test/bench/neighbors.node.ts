@@ -115,7 +115,10 @@ async function measured(
   const startMs = performance.now()
   for (let at = 0; at < took.length; at++) {
     await sleep(Math.max(0, startMs + (at * 1000) / CALLS_A_SECOND - performance.now()))
-    calls.push(timed(url, service).then((ms) => void (took[at] = ms)))
+    const call = async () => {
+      took[at] = await timed(url, service)
+    }
+    calls.push(call())
   }
   await Promise.all(calls)
   beat()

@@ -24,7 +24,10 @@ it('what arrives after its test was given up is owed, and told', async () => {
   const kept: string[] = []
   const slots: SqlWait[] = []
   const sql = {
-    takeSlot: async () => slots.shift() ?? (kept.push('taken'), null),
+    takeSlot: async () => {
+      kept.push('taken')
+      return slots.shift() ?? null
+    },
     freeSlot: async () => void kept.push('freed'),
   }
   const trying = new Trying(
