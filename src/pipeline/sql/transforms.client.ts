@@ -122,7 +122,6 @@ class Database {
   readonly #db: number
   #steps = 0
   #isLate = false
-  #untilMs = 0
   #textBytes = TEXT_BYTES
 
   private constructor(opened: Engine, db: number) {
@@ -153,7 +152,6 @@ class Database {
   }
 
   #look(steps: number, untilMs: number): void {
-    this.#untilMs = untilMs
     const isOver = () => {
       this.#steps += steps
       this.#isLate = Date.now() > untilMs
@@ -184,14 +182,15 @@ class Database {
     const cells = [...HEAD_COLUMNS, ...columns].map((column) => `value ->> '$.${column.name}'`)
     const sql = `INSERT INTO "${name}" SELECT ${cells.join(', ')} FROM json_each(?)`
     const { api } = this.#engine
-    if (columns.some(({ type, name: column }) => type === 'json' && column === 'bids')) {
-      this.#textBytes = JSON_BYTES
-      this.#look(JSON_LOOK_STEPS, this.#untilMs)
-    }
+    const isLong = columns.some(({ type, name: column }) => type === 'json' && column === 'bids')
+    if (isLong) this.#textBytes = JSON_BYTES
+    // Rows are the gateway's own: the time of the transforms begins behind them.
+    api.progress_handler(this.#db, 0, null as unknown as () => number, null)
     // A batch may be larger than any text of a transform.
     api.limit(this.#db, LIMIT_LENGTH, Math.max(JSON_BYTES, 4 * all.length))
     await api.run(this.#db, sql, [all])
     api.limit(this.#db, LIMIT_LENGTH, this.#textBytes)
+    this.#look(isLong ? JSON_LOOK_STEPS : LOOK_STEPS, Date.now() + TIME_MS)
   }
 
   /** Each transform becomes a table for those behind it. Without `make` they are planned alone, and the tables stay empty. */

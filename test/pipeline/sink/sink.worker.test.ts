@@ -470,7 +470,7 @@ describe('an account', () => {
     })
     answer()
     expect(await first).toMatchObject({ ok: true })
-    // Steps enough for a strike; the next run of this test waits, and another pipeline does not.
+    // Steps enough for a strike: the next run of this test waits.
     const endless = 'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT count(*) AS n FROM t'
     const loop = pipeline('pipe_y', { ...over, transforms: { out: endless } })
     expect(await sinkOf('pipe_y').test({ v, pipeline: loop })).toMatchObject({
@@ -479,8 +479,6 @@ describe('an account', () => {
     expect(await sinkOf('pipe_y').test({ v, pipeline: loop })).toMatchObject({
       ...{ ok: false, words: expect.stringMatching(/exceeded the budget of a run/), waitMs: expect.any(Number) },
     })
-    const fine = pipeline('pipe_x', { ...over, transforms: { out: 'SELECT _key FROM fills' } })
-    expect(await sinkOf('pipe_x').test({ v, pipeline: fine })).toMatchObject({ ok: true })
   })
 
   // PIPE-31
@@ -488,11 +486,11 @@ describe('an account', () => {
     await meterOf(live, 'forger').grantCredits('g', 1_000_000)
     const forged = { out: "SELECT _key, 'reset' AS _kind, -5 AS _height FROM fills" }
     const over: Partial<Pipeline> = { account: 'forger', execution_start_from: '101', execution_stop_from: '110' }
-    const sink = sinkOf('pipe_z')
-    await sink.apply({ v, pipeline: pipeline('pipe_z', { ...over, transforms: forged }) })
+    const sink = sinkOf('pipe_forge')
+    await sink.apply({ v, pipeline: pipeline('pipe_forge', { ...over, transforms: forged }) })
     await vi.waitFor(async () => expect((await sink.status()).phase).toBe('failed'), { timeout: 10_000 })
     expect((await sink.status()).lastError!.words).toMatch(/^transforms.out: _kind is "reset": leave the column out/)
-    expect(receiver('pipe_z').sent).toEqual([])
+    expect(receiver('pipe_forge').sent).toEqual([])
   })
 
   it('whose SQL is lost on its way has its batch tried again, and none while nothing runs SQL', async () => {
