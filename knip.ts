@@ -8,6 +8,9 @@ export default {
   // `!`: runs in production.
   entry: [
     'src/live.ts!',
+    'src/sql.ts!',
+    'src/launch/sql.node.ts!',
+    'test/live.worker.ts',
     'src/**/main.node.ts!',
     'src/launch/gateway.node.ts!',
     'src/console/{console,live/live,status/status}.tsx!',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
+import { kCurrentWorker } from 'miniflare'
 import { defineConfig } from 'vitest/config'
 import { unstable_readConfig } from 'wrangler'
 import { LongestFirst } from './scripts/longest-first.sequencer.ts'
@@ -51,9 +52,13 @@ export default defineConfig({
       {
         plugins: [
           cloudflareTest({
+            main: './test/live.worker.ts',
             wrangler: { configPath: './wrangler.live.toml' },
             miniflare: {
-              bindings: { MIGRATIONS: migrations },
+              // As wrangler.sql.toml has it.
+              durableObjects: { SQL_RUNNER: { className: 'SqlRunner', useSQLite: true } },
+              serviceBindings: { SQL: kCurrentWorker },
+              bindings: { MIGRATIONS: migrations, SQL_RUNNERS: '1', SQL_TOKEN: '' },
               // The gateway's own stores, so that code of both Workers can be tested in one project.
               d1Databases: ['ACCOUNTS'],
               kvNamespaces: ['KEYS'],

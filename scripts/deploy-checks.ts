@@ -11,6 +11,7 @@ import { ArchiveSettings } from '../src/history/archive/archive-settings.ts'
 import { CATALOGUE } from '../src/info/catalogue.ts'
 import { asksUpstream, upstreamTypesOf } from '../src/info/query.ts'
 import { SinkSettings } from '../src/pipeline/sink/sink-settings.ts'
+import { SqlSettings } from '../src/pipeline/sql/sql-settings.ts'
 import { parseChains } from '../src/rpc/chains.ts'
 import { LAG_TYPE } from '../src/upstream/source-lag.ts'
 import { parseSources, sourcesFor, type UpstreamSource } from '../src/upstream/sources.ts'
@@ -72,7 +73,11 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const HEX_ID = /^[0-9a-f]{32}$/
 
 export function deployFindings(facts: DeployFacts): Finding[] {
-  const { gateway, live } = facts
+  const {
+    gateway,
+    live,
+    workers: { sql },
+  } = facts
   return [
     ...gateway.d1_databases.flatMap(databaseFindings),
     ...gateway.kv_namespaces.flatMap(namespaceFindings),
@@ -80,7 +85,8 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     ...archiveFindings(gateway),
     ...variableFindings('wrangler.toml', GatewaySettings, gateway.vars),
     ...variableFindings('wrangler.live.toml', ArchiveSettings.extend(SinkSettings.shape), live.vars),
-    ...disagreements(gateway, live).map((line) => error(`${line}. Write the same into both files.`)),
+    ...variableFindings(WORKERS.sql, SqlSettings, sql.vars),
+    ...disagreements(gateway, live, sql).map((line) => error(`${line}. Write the same into both files.`)),
     ...ROLES.flatMap((role) => openSettings(WORKERS[role], facts.workers[role])).map((line) => error(`${line}.`)),
     ...ownHostFindings(gateway),
     ...sourceFindings(gateway.vars.UPSTREAMS),

@@ -1,7 +1,7 @@
-// `npm run deploy`: both Workers, live first, because the gateway's bindings name its classes; `--routes` the gateway
-// alone, which drops no socket. Looks before it starts (deploy-checks.ts) and stops where anything is wrong; a dry run
-// tells what it would do (deploy-plan.ts), and goes on to build.
-// The two name each other, which Cloudflare refuses while neither exists: `--first` deploys live without its binding to
+// `npm run deploy`: all Workers, one that others bind before them (workers.ts); `--routes` the gateway alone, which drops
+// no socket. Looks before it starts (deploy-checks.ts) and stops where anything is wrong; a dry run tells what it would
+// do (deploy-plan.ts), and goes on to build.
+// Gateway and live name each other, which Cloudflare refuses while neither exists: `--first` deploys live without its binding to
 // the gateway, then the gateway with its secrets, which wrangler wants with the first deploy, then live again, whole.
 
 import { execFile, spawnSync } from 'node:child_process'
@@ -36,17 +36,17 @@ const PROBE_MS = 30_000
 const OUTPUT = '.wrangler.deployed.ndjson'
 const env: NodeJS.ProcessEnv = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' }
 
-const DEPLOY = program('npm run deploy --', 'both Workers: live sockets drop within five minutes', [
+const DEPLOY = program('npm run deploy --', 'all Workers: live sockets drop within five minutes', [
   '',
   '--routes --dry-run',
 ])
   .option('--routes', 'the gateway alone: no socket drops')
-  .option('--first', 'both, where neither exists yet, with secrets of the environment or new ones')
+  .option('--first', 'all, where none exists yet, with secrets of the environment or new ones')
   .option('--dry-run', 'says what it would do, checks and builds, and changes nothing')
   .option('--message <text>', 'what Cloudflare notes of the deployment')
   .option('--tag <text>', 'the same, as a tag')
 const values = commandLine(DEPLOY).opts()
-if (values.routes && values.first) refuseLine(DEPLOY, '--first deploys both Workers: leave out --routes')
+if (values.routes && values.first) refuseLine(DEPLOY, '--first deploys all Workers: leave out --routes')
 const scope: Scope = values.first ? 'first' : values.routes ? 'routes' : 'both'
 const isDryRun = values.dryRun === true
 
@@ -67,7 +67,7 @@ async function main(): Promise<void> {
   const errors = tell(deployFindings(facts))
   if (errors > 0 && !isDryRun) stop(errors, 'nothing was deployed')
   if (scope === 'both')
-    console.error('Both Workers: live sockets drop within five minutes. "npm run deploy -- --routes" drops none.')
+    console.error('All Workers: live sockets drop within five minutes. "npm run deploy -- --routes" drops none.')
   await buildPages(process.cwd())
   if (scope === 'first') deployFirst(gateway.name, hasSecrets(account?.secrets ?? null) ? [] : secretsFile(given))
   for (const role of ROLES) if (role !== 'gateway' && scope === 'both') deploy(WORKERS[role])

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { unstable_readConfig } from 'wrangler'
 import { ROLES, WORKERS, type WorkerRole } from './workers.ts'
 
-/** As much of a wrangler file as the two Workers share. */
+/** As much of a wrangler file as the Workers share. */
 export interface WorkerConfig {
   readonly name?: string | undefined
   readonly compatibility_date?: string | undefined
@@ -39,8 +39,12 @@ export function openSettings(file: string, config: WorkerConfig): string[] {
   return lines.filter((line) => line !== null).map((line) => `${file}: ${line}`)
 }
 
-/** A line for each thing that the two files say differently. */
-export function disagreements(gateway: WorkerConfig, live: WorkerConfig): string[] {
+/** A line for each thing that the files of gateway and live Worker say differently; `sql`: what runs the SQL of the latter. */
+export function disagreements(
+  gateway: WorkerConfig,
+  live: WorkerConfig,
+  sql: Pick<WorkerConfig, 'name' | 'compatibility_date'>,
+): string[] {
   const objects = ({ durable_objects: { bindings } }: WorkerConfig) =>
     bindings.map(({ name, class_name }) => `${name}=${class_name}`).sort()
   // One that is bound without a name is another thing than none.
@@ -57,7 +61,11 @@ export function disagreements(gateway: WorkerConfig, live: WorkerConfig): string
     ...gateway.durable_objects.bindings.map(({ name, script_name: script }) =>
       differing(`script_name of ${name}`, script, live.name),
     ),
-    ...(live.services ?? []).map(({ binding, service }) => differing(`service of ${binding}`, gateway.name, service)),
+    ...(['GATEWAY', 'SQL'] as const).map((name) => {
+      const bound = live.services?.find(({ binding }) => binding === name)?.service
+      return differing(`service of ${name}`, (name === 'SQL' ? sql : gateway).name, bound)
+    }),
+    differing('compatibility_date of wrangler.sql.toml', sql.compatibility_date, live.compatibility_date),
   ].filter((line) => line !== null)
 }
 
@@ -94,7 +102,7 @@ function configOrWords(config: string) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const configs = readConfigs()
   const lines = [
-    ...disagreements(configs.gateway, configs.live),
+    ...disagreements(configs.gateway, configs.live, configs.sql),
     ...ROLES.flatMap((role) => openSettings(WORKERS[role], configs[role])),
   ]
   for (const line of lines) console.error(line)

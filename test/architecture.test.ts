@@ -48,9 +48,10 @@ const IMPORTS: Readonly<Record<string, string>> = {
   pipeline: 'core stream history/files pipeline/evm pipeline/topics',
   'pipeline/evm': 'core rpc pipeline',
   'pipeline/topics': 'core feed history history/files history/replay stream stream/events pipeline pipeline/evm',
+  'pipeline/sql': 'core history/files pipeline/topics',
   'pipeline/destinations': 'core egress credit/webhooks history/archive history/files pipeline pipeline/topics',
   'pipeline/sink':
-    'core egress credit feed history/archive history/files stream upstream rpc pipeline pipeline/evm pipeline/topics pipeline/destinations',
+    'core egress credit feed history/archive history/files stream upstream rpc pipeline pipeline/evm pipeline/topics pipeline/sql pipeline/destinations',
   info: 'core key credit feed history history/replay book upstream edge info/answer info/sources info/queries',
   'info/answer': 'core key credit upstream edge info',
   'info/sources':
@@ -75,7 +76,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'devnet/files': 'book devnet devnet/exchange devnet/info',
   cli: 'core key credit feed book client feeder cli/backfill',
   'cli/backfill': 'core history/archive feeder cli',
-  launch: 'core credit rpc cli docs/site',
+  launch: 'core credit rpc pipeline/sql cli docs/site',
   'console/ui': 'core console',
   // It loads `owner` and `operator` when they are needed.
   console: 'console/ui',
@@ -166,7 +167,7 @@ describe('folders', () => {
 
   it('have no room without a noun, no barrel, no default export', () => {
     expect(sources.filter((path) => /\/(utils?|helpers?|common|misc|types|index)\.ts$/.test(path))).toEqual([])
-    const entries = ['src/gateway.ts', 'src/live.ts']
+    const entries = ['src/gateway.ts', 'src/live.ts', 'src/sql.ts']
     expect(sources.filter((path) => !entries.includes(path) && /^export default/m.test(text(path)))).toEqual([])
   })
 })

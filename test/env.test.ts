@@ -11,6 +11,7 @@ import { SinkSettings } from '../src/pipeline/sink/sink-settings.ts'
 const configs = readConfigs()
 const gateway: WorkerConfig = configs.gateway
 const live: WorkerConfig = configs.live
+const { sql } = configs
 const liveSettings = (env: object) => readVariables(LiveSettings, env)
 
 describe('the variables of the wrangler files', () => {
@@ -128,7 +129,7 @@ describe('how much of the archive is kept', () => {
 
 describe('the two wrangler files', () => {
   it('agree', () => {
-    expect(disagreements(gateway, live)).toEqual([])
+    expect(disagreements(gateway, live, sql)).toEqual([])
   })
 
   it('are held against each other in all that they share', () => {
@@ -139,18 +140,19 @@ describe('the two wrangler files', () => {
       [{ durable_objects: { bindings: others } }, 'durable_objects: '],
       [{ durable_objects: { bindings: [{ ...first!, class_name: 'Log' }, ...others] } }, 'durable_objects: '],
       [{ services: [{ binding: 'GATEWAY', service: 'weird' }] }, 'service of GATEWAY: '],
+      [{ services: live.services!.filter(({ binding }) => binding !== 'SQL') }, 'service of SQL: '],
       [{ name: 'other' }, 'script_name of BLOCK_LOG: '],
       [{ d1_databases: [] }, 'HISTORY: '],
       [{ r2_buckets: [] }, 'ARCHIVE: '],
     ]
     for (const [change, words] of changed) {
-      expect(disagreements(gateway, { ...live, ...change })[0]).toContain(words)
+      expect(disagreements(gateway, { ...live, ...change }, sql)[0]).toContain(words)
     }
-    expect(disagreements({ ...gateway, vars: { ...gateway.vars, ONLY_HERE: 'x' } }, live)).toEqual([])
+    expect(disagreements({ ...gateway, vars: { ...gateway.vars, ONLY_HERE: 'x' } }, live, sql)).toEqual([])
     const bare = { ...gateway, d1_databases: [{ binding: 'HISTORY' }], r2_buckets: [{ binding: 'ARCHIVE' }] }
     const { d1_databases, r2_buckets } = bare
-    expect(disagreements(bare, { ...live, d1_databases, r2_buckets })).toEqual([])
-    expect(disagreements(bare, { ...live, d1_databases: [], r2_buckets: [] })).toEqual([
+    expect(disagreements(bare, { ...live, d1_databases, r2_buckets }, sql)).toEqual([])
+    expect(disagreements(bare, { ...live, d1_databases: [], r2_buckets: [] }, sql)).toEqual([
       'HISTORY: the gateway\'s file has "", the live one\'s nothing',
       'ARCHIVE: the gateway\'s file has "", the live one\'s nothing',
     ])

@@ -5,6 +5,7 @@
 // against the interface that the caller needs.
 
 import type { DurableObject } from 'cloudflare:workers'
+import { hash32 } from './hash.ts'
 import { type LiveSettings, REGIONS } from './variables.ts'
 
 type Env = Cloudflare.Env
@@ -127,6 +128,11 @@ export class Objects {
 /** The meter of an account, whatever the chain. */
 export function meterOf(env: Pick<Env, 'CREDIT_METER'>, account: string) {
   return stubOf(env.CREDIT_METER, account)
+}
+
+/** What runs the SQL of an account: always the same of so many. */
+export function sqlRunnerOf(env: Pick<Env, 'SQL_RUNNER'>, account: string, runners: number): Dialled {
+  return env.SQL_RUNNER.getByName(`${hash32(account) % runners}`)
 }
 
 /** What objects may ask of the gateway, which alone has the tables of accounts. */

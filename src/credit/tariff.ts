@@ -7,3 +7,6 @@ export const ONE_CREDIT: MicroCredits = MICRO_PER_CREDIT
 
 /** Of any channel, as test/stream/every-channel.test.ts proves: who cannot pay it is told so before the upgrade. */
 export const CHEAPEST_MINUTE: MicroCredits = 130_000
+
+/** Of a test of a pipeline, whose rows it pays for. */
+export const TEST_PRICE: MicroCredits = ONE_CREDIT

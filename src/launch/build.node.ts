@@ -1,4 +1,4 @@
-// Builds the pages and the documentation into dist/console and both Workers with wrangler into dist/gateway and dist/live,
+// Builds the pages and the documentation into dist/console and the Workers with wrangler into dist/gateway, dist/live and dist/sql,
 // unless nothing that they are made of has changed.
 
 import { spawn } from 'node:child_process'
@@ -11,6 +11,7 @@ import { buildConsole } from './console-build.node.ts'
 const BUILDS = [
   { config: 'wrangler.toml', outdir: 'dist/gateway', main: 'gateway.js' },
   { config: 'wrangler.live.toml', outdir: 'dist/live', main: 'live.js' },
+  { config: 'wrangler.sql.toml', outdir: 'dist/sql', main: 'sql.js' },
 ] as const
 
 /** Bundled as it is. */
@@ -55,7 +56,7 @@ function sourceHash(root: string): string {
   const pages = ['src/console/**/*.{html,css,svg}', 'src/console/public/*', 'client-python/weir.py', ...DOCUMENTS]
   const isLeftOut = (path: string) => path.endsWith('.node.ts') && !path.startsWith('src/docs/site/')
   const sources = globSync(['src/**/*.{ts,tsx}', ...pages], { cwd: root }).filter((path) => !isLeftOut(path))
-  for (const path of [...new Set(sources.sort()), 'wrangler.toml', 'wrangler.live.toml', 'package-lock.json', SCHEMA]) {
+  for (const path of [...new Set(sources.sort()), ...BUILDS.map(({ config }) => config), 'package-lock.json', SCHEMA]) {
     hash.update(`${path}\0`)
     hash.update(readFileSync(join(root, path)))
   }

@@ -1,16 +1,18 @@
-// Both Workers in one workerd behind one direct socket: what `npm start` runs as its gateway, and what
-// tests of restarts and crashes run too.
+// Gateway and live Worker in one workerd behind one direct socket, and the SQL Worker in another: what `npm start` runs as its
+// gateway, and what tests of restarts and crashes run too.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptionsShape } from 'miniflare'
+import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptionsShape } from 'miniflare'
 import { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } from 'wrangler'
 import { bundledModules } from './bundled-modules.node.ts'
+import { commonOptions } from './miniflare-options.node.ts'
+import { SqlProcess, type WorkerOptions } from './sql-process.node.ts'
 
 export interface GatewayProcessOptions {
   /** Repository root; `dist` below it is built. */
   readonly root: string
-  /** Folder below `root` with other bundles of the two Workers than those in `dist`. */
+  /** Folder below `root` with other bundles of gateway and live Worker than those in `dist`. */
   readonly bundles?: string
   /** Folder of everything that outlives the process. */
   readonly state: string
@@ -38,7 +40,7 @@ interface GatewayProcess {
   readonly url: string
   /** Of every instance. */
   readonly urls: readonly string[]
-  /** Ends workerd. */
+  /** Ends both workerds. */
   readonly dispose: () => Promise<void>
 }
 
@@ -58,6 +60,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   }
   const names = Array.from({ length: options.instances ?? 1 }, (_, i) => (i === 0 ? 'weir' : `weir-${i + 1}`))
   const live = workerOf(options, 'wrangler.live.toml', 'live')
+  const sql = new SqlProcess(() => ({ worker: sqlWorker(options), state: options.state }))
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       workers: [
@@ -68,7 +71,11 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
           serviceBindings: { ...gateway.serviceBindings, ASSETS: PAGES },
           unsafeDirectSockets: [{ host: '127.0.0.1', port: i === 0 ? options.port : 0 }],
         })),
-        { ...live, bindings: { ...live.bindings, ...options.liveVars } },
+        {
+          ...live,
+          bindings: { ...live.bindings, ...options.liveVars },
+          serviceBindings: { ...live.serviceBindings, SQL: (request) => sql.fetch(request) },
+        },
         pages,
       ],
       ...commonOptions(options.state),
@@ -78,11 +85,21 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   )
   await miniflare.ready
   const urls = await Promise.all(names.map(async (name) => (await miniflare.unsafeGetDirectURL(name)).origin))
-  return { url: urls[0]!, urls, dispose: () => miniflare.dispose() }
+  const dispose = async () => void (await Promise.all([miniflare.dispose(), sql.stop()]))
+  return { url: urls[0]!, urls, dispose }
+}
+
+/** Nobody bundles another one. */
+function sqlWorker({ root }: GatewayProcessOptions): WorkerOptions {
+  return workerOf({ root }, 'wrangler.sql.toml', 'sql')
 }
 
 /** A Worker as its wrangler file describes it, with the one script, and the binaries, in the folder of its bundle. */
-function workerOf({ root, bundles = 'dist', isArchived = true }: GatewayProcessOptions, config: string, part: string) {
+function workerOf(
+  { root, bundles = 'dist', isArchived = true }: Pick<GatewayProcessOptions, 'root' | 'bundles' | 'isArchived'>,
+  config: string,
+  part: 'gateway' | 'live' | 'sql',
+) {
   const { workerOptions } = unstable_getMiniflareWorkerOptions(join(root, config))
   const { modulesRules: _, ...worker } = workerOptions as V4WorkerOptionsShape
   const folder = join(root, bundles, part)
@@ -90,19 +107,9 @@ function workerOf({ root, bundles = 'dist', isArchived = true }: GatewayProcessO
     ...worker,
     ...(isArchived ? {} : { r2Buckets: {} }),
     // Without a name the storage folders of the objects would begin with a dash.
-    name: part === 'gateway' ? 'weir' : 'weir-live',
+    name: part === 'gateway' ? 'weir' : `weir-${part}`,
     ...bundledModules(folder),
   }
-}
-
-function commonOptions(state: string) {
-  return {
-    // `v3` is what wrangler appends to --persist-to: its d1 and kv commands then see the same data.
-    resourcePersistencePath: join(state, 'v3'),
-    cf: false,
-    telemetry: { enabled: false },
-    log: new Log(LogLevel.WARN),
-  } as const
 }
 
 /** By the name of the binding the folder of its migrations. */

@@ -150,8 +150,9 @@ export class Launch {
   #pids(): Record<string, number> {
     const pids: Record<string, number> = { start: process.pid }
     for (const [name, { pid }] of this.#ids) pids[name] = pid
-    const workerd = workerdOf(pids.gateway)
-    return workerd ? { ...pids, workerd } : pids
+    // What runs SQL is there once it was asked for.
+    const [workerd, sql] = [childOf(pids.gateway, 'workerd serve'), childOf(pids.gateway, 'sql.node.ts')]
+    return { ...pids, ...(workerd && { workerd }), ...(sql && { sql }) }
   }
 
   #devText(pids: Readonly<Record<string, number>>): string {
@@ -205,12 +206,12 @@ function heapOf(name: 'devnet' | 'feeder', isLarge: boolean): string[] {
   return isLarge ? [`--max-old-space-size=${LARGE_HEAP_MB[name]}`] : [`--max-old-space-size=${HEAP_MB[name]}`, YOUNG]
 }
 
-/** Pid of the workerd that a gateway runs; undefined where the system does not tell (it does on Linux). */
-function workerdOf(gateway: number | undefined): number | undefined {
+/** Pid of a process that a gateway runs, by a word of its command; undefined where the system does not tell (it does on Linux). */
+function childOf(gateway: number | undefined, word: string): number | undefined {
   if (!gateway) return undefined
   try {
     const children = readFileSync(`/proc/${gateway}/task/${gateway}/children`, 'utf8').trim().split(' ').map(Number)
-    return children.find((pid) => processInfo(pid)?.command.includes('workerd'))
+    return children.find((pid) => processInfo(pid)?.command.includes(word))
   } catch {
     return undefined
   }

@@ -1,4 +1,4 @@
-// `npm start`: builds both Workers and runs devnet, gateway and feeder on one state folder until Ctrl-C.
+// `npm start`: builds all Workers and runs devnet, gateway and feeder on one state folder until Ctrl-C.
 // With `--json` standard output is exactly one line, when ready; everything else goes to standard error.
 
 import { join, resolve } from 'node:path'
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
 
   launch.start('devnet')
   try {
-    if (await build(root)) say('Both Workers are built.')
+    if (await build(root)) say('All Workers are built.')
   } catch (error) {
     // An interrupted build is no failed one.
     if (stopping.aborted) return

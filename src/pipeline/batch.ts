@@ -24,12 +24,16 @@ export interface Confirmed {
   /** To be paid for. */
   readonly countedRows: number
 }
-/** `words`: for the owner. `isFinal`: another try of the same can come to nothing else. */
+/**
+ * `words`: for the owner. `isFinal`: another try of the same can come to nothing else. `isUntried`: nothing was run or sent, and
+ * `retryAfterMs` is when it may be.
+ */
 export interface Failed {
   readonly ok: false
   readonly words: string
   readonly retryAfterMs?: number
   readonly isFinal?: true
+  readonly isUntried?: true
 }
 /** Of a try. */
 export type Outcome = Omit<Confirmed, 'countedRows'> | Failed

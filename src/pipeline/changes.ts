@@ -123,9 +123,29 @@ function secretIssue(field: string | null, message: string): Issue {
 }
 
 function written(fields: PipelineFields, secret: string | null, issues: readonly Issue[]): Checked {
-  const all = [...issues, ...typeIssues(fields), ...positionIssues(fields), ...filterIssues(fields)]
+  const all = [
+    ...issues,
+    ...typeIssues(fields),
+    ...positionIssues(fields),
+    ...filterIssues(fields),
+    ...nameIssues(fields),
+  ]
   if (all.length > 0) return err(all)
   return ok({ fields: { ...fields, destination_config: masked(fields.destination_config) }, secret })
+}
+
+/** A transform is a table for those behind it: one with a name of ours, or of another one, would stand in its place. */
+const ENGINE_NAME = /^(?:sqlite_|pragma_|json_each$|json_tree$|dbstat$)/i
+
+function nameIssues({ topic, transforms }: PipelineFields): Issue[] {
+  const seen = new Set<string>()
+  return Object.keys(transforms).flatMap((own) => {
+    const key = own.toLowerCase()
+    const isAgain = seen.size === seen.add(key).size
+    const why =
+      key === topic ? 'the topic' : ENGINE_NAME.test(own) ? 'a table of SQLite' : isAgain ? 'another transform' : null
+    return why === null ? [] : [{ path: `transforms.${own}`, message: `has the name of ${why}: choose another name` }]
+  })
 }
 
 function typeIssues({ destination_type: type, destination_config: config }: PipelineFields): Issue[] {

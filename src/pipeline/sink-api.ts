@@ -57,6 +57,18 @@ export interface SinkTest {
   readonly words: string
   /** Another one is under way: this one was not begun. */
   readonly isBusy?: true
+  /** It was not begun, and may be after this time: the account tests already, or has used up its CPU time. */
+  readonly waitMs?: number
+}
+export interface CheckRequest extends Pick<Pipeline, 'account' | 'transforms' | 'topic'> {
+  readonly v: number
+}
+export interface SinkCheck {
+  readonly v: number
+  /** What is wrong; null: nothing, or nobody looked. */
+  readonly fault: { readonly name: string; readonly message: string } | null
+  /** They were not checked, and may be after this time. */
+  readonly wait?: { readonly waitMs: number; readonly words: string }
 }
 export interface SinkApi {
   /**

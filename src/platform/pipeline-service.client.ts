@@ -25,7 +25,7 @@ import { SINK_API_VERSION, type SinkApi } from '../pipeline/sink-api.ts'
 import { isInStep, SinkLink, type SinkLinkPorts } from '../pipeline/sink-link.client.ts'
 import { NO_PIPELINE } from './pipeline-shapes.ts'
 import type { Keys, NamedPipeline, PipelineCaller, PipelineState, Pipelines, Reach } from './platform-api.ts'
-import { badField, type Refusal } from './refusal.ts'
+import { badField, type Refusal, waitFor } from './refusal.ts'
 
 export interface PipelinePorts extends Omit<SinkLinkPorts, 'store'> {
   readonly db: D1Database
@@ -35,7 +35,7 @@ export interface PipelinePorts extends Omit<SinkLinkPorts, 'store'> {
     account: string,
     transforms: Readonly<Record<string, string>>,
     topic: Topic,
-  ) => Promise<readonly Issue[]>
+  ) => Promise<Result<readonly Issue[], Refusal>>
   /** Names of RPC_CHAINS with nodes. */
   readonly chains: readonly string[]
   /** What speaks against sending to an address of a customer; null: nothing that its text tells. */
@@ -203,6 +203,7 @@ export class PipelineService implements Pipelines {
     if (pipeline === null) return err(SEALED)
     const answer = await this.#link.asked(name.id, (sink) => sink.test({ v, pipeline }), TEST_MS)
     if (answer?.isBusy) return err(TESTED)
+    if (answer?.waitMs !== undefined) return err(waitFor(answer.waitMs, answer.words))
     return answer === null ? err(AWAY) : ok(answer)
   }
 
@@ -272,7 +273,8 @@ export class PipelineService implements Pipelines {
     const { checkTransforms, report } = this.#ports
     const issues = await checkTransforms(account, transforms, topic).catch(report)
     if (!issues) return err(UNCHECKED)
-    return issues.length === 0 ? written : err({ kind: 'bad_field', issues })
+    if (!issues.ok) return issues
+    return issues.value.length === 0 ? written : err({ kind: 'bad_field', issues: issues.value })
   }
 
   /** Asks the object of a pipeline that there is. */

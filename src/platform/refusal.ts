@@ -10,6 +10,11 @@ export function badField(path: string, message: string): Failure {
   return { kind: 'bad_field', issues: [{ path, message }] }
 }
 
+/** A refusal of what may be sent again after a while. */
+export function waitFor(retryAfterMs: number, why: string): Failure {
+  return { kind: 'rate_limited', retryAfterMs, hint: `${why.slice(0, 1).toUpperCase()}${why.slice(1)}.` }
+}
+
 /** Of a gateway whose Workers have neither bucket nor database of an archive. */
 export const NO_ARCHIVE: Failure = {
   kind: 'not_found',

@@ -16,6 +16,7 @@ import { ingestLine, worstBlockLine } from './ingest.node.ts'
 import { latencyLines } from './latency.node.ts'
 import { mainnetLines } from './mainnet.node.ts'
 import { memoryLine } from './memory.node.ts'
+import { neighborLines } from './neighbors.node.ts'
 import { orderLines } from './orders.node.ts'
 import { pipelineLines } from './pipelines.node.ts'
 import { rpcLines } from './rpc.node.ts'
@@ -60,6 +61,7 @@ const ALONE: Readonly<Record<string, (bench: Pick<Bench, 'quick' | 'say'>) => Pr
   billing: billingLines,
   files: fileLines,
   pipelines: pipelineLines,
+  neighbors: neighborLines,
 }
 const NAMES = [...Object.keys(ALONE), ...Object.keys(SECTIONS)]
 /** More than this beside us, and the figures say more of the others than of Weir. */

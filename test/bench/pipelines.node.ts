@@ -21,7 +21,7 @@ const GOAL = 10
 const FILLS_A_BLOCK = 81 / EXCHANGE_BLOCKS_PER_SECOND
 const [COINS, CHANGED, LEVELS] = [300, 60, 4]
 const BLOCK_MS = 1000 / EXCHANGE_BLOCKS_PER_SECOND
-const FIRST = 1_000
+export const FIRST = 1_000
 const PATIENCE_MS = 600_000
 const names = Array.from({ length: COINS }, (_, at) => (at === 0 ? 'BTC' : `C${at}`))
 const SECRET = `whsec_${btoa('0123456789abcdef0123456789abcdef')}`
@@ -118,7 +118,7 @@ async function reached(plant: Plant, id: string, head: number): Promise<void> {
   }
 }
 
-function blockOf(height: number, time: number): Block {
+export function blockOf(height: number, time: number): Block {
   const first = Math.floor((height - FIRST) * FILLS_A_BLOCK)
   const count = Math.floor((height - FIRST + 1) * FILLS_A_BLOCK) - first
   const fills = Array.from({ length: count }, (_, at) =>

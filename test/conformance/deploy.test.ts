@@ -54,6 +54,7 @@ beforeAll(async () => {
   const withIds = (file: string) =>
     readFileSync(join(ROOT, file), 'utf8').replaceAll('database_name =', `database_id = "${ID}"\ndatabase_name =`)
   writeFileSync(join(folder, 'wrangler.live.toml'), withIds('wrangler.live.toml'))
+  symlinkSync(join(ROOT, 'wrangler.sql.toml'), join(folder, 'wrangler.sql.toml'))
   const gateway = withIds('wrangler.toml').replace(
     'binding = "KEYS"',
     `binding = "KEYS"\nid = "${ID.replaceAll('-', '')}"`,
@@ -146,10 +147,11 @@ it(
   async () => {
     const { code, said } = await deploy(['--first'], { FEED_TOKEN })
     expect([code, said]).toEqual([0, expect.stringContaining('.secrets.json')])
-    expect(uploads.map(({ worker }) => worker)).toEqual(['weir-live', 'weir', 'weir-live'])
-    expect(uploads.map(has('GATEWAY'))).toEqual([false, false, true])
+    expect(uploads.map(({ worker }) => worker)).toEqual(['weir-sql', 'weir-live', 'weir', 'weir-live'])
+    expect(uploads.map(has('GATEWAY'))).toEqual([false, false, false, true])
+    expect(uploads.map(has('SQL'))).toEqual([false, true, false, true])
     expect(pages).toEqual(expect.arrayContaining(['/console.html', '/live.html']))
-    const secrets = secretsOf(uploads[1])
+    const secrets = secretsOf(uploads[2])
     expect(secrets).toEqual({ ADMIN_TOKEN: expect.any(String), FEED_TOKEN, KEY_SECRET: expect.any(String) })
     const drawn = [secrets.ADMIN_TOKEN!, secrets.KEY_SECRET!]
     expect(drawn.every((secret) => secret.length >= 32 && !said.includes(secret))).toBe(true)

@@ -16,6 +16,7 @@ const upstreams = (...sources: object[]) => ({ vars: { ...files.vars, UPSTREAMS:
 const withIds = <T extends object>(databases: readonly T[]) =>
   databases.map((one) => ({ ...one, database_id: '0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f' }))
 const liveFile = unstable_readConfig({ config: 'wrangler.live.toml' })
+const sqlFile = unstable_readConfig({ config: 'wrangler.sql.toml' })
 
 const gateway: GatewayConfig = {
   ...files,
@@ -25,7 +26,7 @@ const gateway: GatewayConfig = {
 }
 const live = { ...liveFile, d1_databases: withIds(liveFile.d1_databases) }
 const facts: DeployFacts = {
-  ...{ gateway, live, workers: { gateway, live } },
+  ...{ gateway, live, workers: { gateway, live, sql: sqlFile } },
   secretsFault: null,
   scope: 'both',
   isDryRun: false,
@@ -41,6 +42,16 @@ describe('a deploy', () => {
   it('has nothing against good files and an account that is ready', () => {
     expect(said({})).toEqual([])
     expect(said({ scope: 'routes' })).toEqual([])
+  })
+
+  it('says what is wrong with the Worker that runs SQL', () => {
+    const lines = said({
+      workers: { gateway, live, sql: { ...sqlFile, name: 'other', vars: { SQL_RUNNERS: '0', SQL_TOKEN: '' } } },
+    })
+    expect(lines).toEqual([
+      'error: wrangler.sql.toml: SQL_RUNNERS must be a whole number from 1 to 64.',
+      `error: service of SQL: the gateway's file has "other", the live one's "weir-sql". Write the same into both files.`,
+    ])
   })
 
   it('says what selling lacks: variables, secrets, and a log that opens accounts', () => {

@@ -89,6 +89,10 @@ describe('what is created', () => {
     [{ transforms: { a: 'x'.repeat(65_537) } }, 'transforms.a: must be at most 65536 characters'],
     [{ transforms: { a: ' ' } }, 'transforms.a: must be a SELECT'],
     [{ transforms: { 'a b': 'SELECT 1' } }, 'transforms: must have names of letters'],
+    [{ transforms: { Fills: 'SELECT 1' } }, 'transforms.Fills: has the name of the topic: choose another name'],
+    [{ transforms: { json_each: 'SELECT 1' } }, 'transforms.json_each: has the name of a table of SQLite'],
+    [{ transforms: { sqlite_a: 'SELECT 1' } }, 'transforms.sqlite_a: has the name of a table of SQLite'],
+    [{ transforms: { a: 'SELECT 1', A: 'SELECT 1' } }, 'transforms.A: has the name of another transform'],
     [
       { transforms: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`t${i}`, 'SELECT 1'])) },
       'transforms: must',

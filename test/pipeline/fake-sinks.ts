@@ -1,6 +1,7 @@
 // Sink objects in memory, which know what they were told and fail when they are asked to.
 
 import type { Issue } from '../../src/core/failure.ts'
+import { ok } from '../../src/core/result.ts'
 import type { Pipeline } from '../../src/pipeline/pipeline.ts'
 import type { SinkApi, SinkStatus } from '../../src/pipeline/sink-api.ts'
 
@@ -38,7 +39,7 @@ export class FakeSinks {
 
   readonly checkTransforms = async () => {
     if (this.issues === null) throw new Error('check failed')
-    return this.issues
+    return ok(this.issues)
   }
 
   readonly sinkOf = (id: string): SinkApi => {

@@ -20,7 +20,7 @@ export function phaseOf(state: DeliveryState, order: Order, { isSending, waitsFo
   if (isWorking(state, order) && waitsFor) return waitsFor === 'credits' ? 'unpaid' : 'retrying'
   if (isFailed) return 'failed'
   if (isFinished) return 'finished'
-  if (flight && flight.attempts > (isSending ? 1 : 0)) return 'retrying'
+  if (flight && (isSending ? flight.attempts > 1 : flight.attempts > 0 || flight.nextTryMs > 0)) return 'retrying'
   if (at === null) return 'idle'
   return lagMs === null || lagMs > LIVE_MS + order.gatherMs ? 'backfilling' : 'live'
 }

@@ -85,7 +85,7 @@ export interface DeliveryPorts extends PayingPorts {
   end(): Promise<End | null | 'undecided'>
   /** Throws CannotRun where there is none for this record. `flight`: what is to be read anew. */
   assembler(at: Standing, flight: Flight | null): Pick<Assembler, 'take' | 'retryMs' | 'ordersFrom'>
-  /** Resolves once the destination's secret is opened; throws CannotRun where it cannot be. */
+  /** Resolves once the destination's secret is opened and what runs SQL answers; throws CannotRun where a secret is lost. */
   ready(): Promise<void>
   /** Transforms and sends. Never rejects. */
   send(parcel: Parcel): Promise<Sent>

@@ -3,12 +3,19 @@
 // once the destination has confirmed, in one write with what is owed for the batch; nothing is left out without a word.
 
 import { type Backoff, backoffMs } from '../../core/backoff.ts'
-import type { Confirmed } from '../batch.ts'
+import type { Confirmed, Failed } from '../batch.ts'
 import { CannotRun } from '../cannot-run.ts'
 import type { SinkPhase } from '../sink-api.ts'
 import type { Bounds, Taken } from './assembling.ts'
 import { isWorking, phaseOf } from './delivery-phase.ts'
-import { begunAnew, type DeliveryPorts, type DeliveryState, type Order, type Parcel } from './delivery-state.ts'
+import {
+  begunAnew,
+  type DeliveryPorts,
+  type DeliveryState,
+  type Flight,
+  type Order,
+  type Parcel,
+} from './delivery-state.ts'
 import { wordsOfError } from './error-words.ts'
 import { Paying } from './paying.ts'
 import { Redelivery } from './redelivery.ts'
@@ -219,6 +226,10 @@ export class Delivery {
     if (begins !== this.#begins && outcome.ok) this.arrived(outcome.countedRows, payer)
     if (begins !== this.#begins) return 0
     if (outcome.ok) return this.#delivered(this.#asOf(definitions, taken), outcome, payer)
+    const untriedMs = outcome.isUntried
+      ? this.#untried(outcome, definitions === this.#definitions ? flight : null)
+      : null
+    if (untriedMs !== null) return untriedMs
     this.#fail(outcome.words, taken)
     if (definitions !== this.#definitions) return 0
     if (outcome.isFinal || attempts + 1 >= TRIES) return this.#givenUp(taken, outcome.words)
@@ -226,6 +237,14 @@ export class Delivery {
     const laterMs = Math.max(nextTryMs, this.#ports.nowMs() + waitMs)
     this.#save({ flight: { ...flight, attempts: attempts + 1, nextTryMs: laterMs } })
     return laterMs - this.#ports.nowMs()
+  }
+
+  /** Nothing was run or sent: no try is counted. `flight`: as it was; null: it is read anew. */
+  #untried({ words, retryAfterMs = 0 }: Failed, flight: Flight | null): number {
+    this.#told(words, null)
+    const waitMs = Math.min(retryAfterMs, RETRY_AFTER_MOST_MS)
+    if (flight !== null) this.#save({ flight: { ...flight, nextTryMs: this.#ports.nowMs() + waitMs } })
+    return flight === null ? 0 : waitMs
   }
 
   #delivered(taken: Taken, { bytes, countedRows }: Confirmed, payer: string): number | null {
@@ -272,10 +291,9 @@ export class Delivery {
   async #redelivered(): Promise<number> {
     await this.#ports.ready()
     this.#isSending = true
-    await this.#redelivery.sent().finally(() => {
+    return this.#redelivery.sent().finally(() => {
       this.#isSending = false
     })
-    return 0
   }
 
   #stuck(words: string): null {
@@ -285,12 +303,16 @@ export class Delivery {
   }
 
   #fail(words: string, batch: Pick<Parcel, 'from' | 'to'> | null): void {
+    this.#ports.count({ failures: 1 })
+    this.#told(words, batch)
+  }
+
+  #told(words: string, batch: Pick<Parcel, 'from' | 'to'> | null): void {
     const atMs = this.#ports.nowMs()
     const { lastError } = this.#state
     // What goes on is one line.
     const isNew = batch !== null || lastError?.words !== words || Math.abs(atMs - lastError.atMs) > GOES_ON_MS
     if (isNew) this.#ports.log('warn', words, batch)
-    this.#ports.count({ failures: 1 })
     this.#save({ lastError: { atMs, words } })
   }
 

@@ -1,6 +1,7 @@
 // Dead letters that are sent once more. Laws: oldest first, between two batches; one that arrived is written down, with what is
 // owed for it, before it is taken away; behind one that failed live rows come before the next.
 
+import type { Failed } from '../batch.ts'
 import type { ArrivedLetter, DeliveryPorts, DeliveryState } from './delivery-state.ts'
 import { wordsOfError } from './error-words.ts'
 import type { Paying } from './paying.ts'
@@ -48,20 +49,33 @@ export class Redelivery {
     return isRedelivering && (flight === null || isFailed) && !isLiveNext
   }
 
-  async sent(): Promise<void> {
+  /** Answers after how long the next turn is due. */
+  async sent(): Promise<number> {
     const { payer } = this.#paying
     // Where they cannot be read, that ends it.
-    const unread = (error: unknown) => ({ ok: false, words: wordsOfError(error), key: null }) as const
+    const unread = (error: unknown): Failed & { readonly key: null } => ({
+      ok: false,
+      words: wordsOfError(error),
+      key: null,
+    })
     const outcome = await this.#ports.unbury(this.#failedKey).catch(unread)
-    if (outcome?.ok) return this.#arrived(outcome, payer)
+    if (outcome?.ok) {
+      this.#arrived(outcome, payer)
+      return 0
+    }
+    if (outcome?.isUntried) {
+      this.#isLiveNext = true
+      return outcome.retryAfterMs ?? 0
+    }
     if (outcome) this.#keeper.failed(`a dead letter did not arrive: ${outcome.words}`)
     if (outcome?.key) {
       this.#failedKey = outcome.key
       this.#isLiveNext = true
-      return
+      return 0
     }
     const isNoneLeft = outcome === null && this.#failedKey === null
     this.#keeper.save({ isRedelivering: false, ...(isNoneLeft && { deadLetters: 0 }) })
+    return 0
   }
 
   #arrived(letter: ArrivedLetter, payer: string): void {

@@ -3,7 +3,7 @@
 import { err, ok, type Result } from '../../core/result.ts'
 import { Egress } from '../../egress/egress.client.ts'
 import type { EgressSettings } from '../../egress/egress-settings.ts'
-import { type Batch, batchId, type Sent } from '../batch.ts'
+import { type Batch, batchId, type Failed, type Sent } from '../batch.ts'
 import { ClickHouseTables } from '../destinations/clickhouse-table.client.ts'
 import { sendBatch } from '../destinations/send.client.ts'
 import type { Pipeline } from '../pipeline.ts'
@@ -11,23 +11,26 @@ import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
 import { DeadLetters } from './dead-letters.store.ts'
 import type { DeliveryPorts, Parcel } from './delivery-state.ts'
 import { wordsOfError } from './error-words.ts'
+import { madeRows } from './made-rows.ts'
 import { countedRows } from './owed.ts'
 import type { SinkSettings } from './sink-settings.ts'
-import { transformed } from './transforms.client.ts'
+import { LOST, SqlLink, sqlCaller } from './sql-link.client.ts'
 
 type Settings = EgressSettings & Pick<SinkSettings, 'PIPELINE_HYPERDRIVE'>
-/** The operator's bucket, and Hyperdrives by their names. */
-type Bindings = { readonly ARCHIVE?: R2Bucket } & object
+/** The operator's bucket, what runs SQL, and Hyperdrives by their names. */
+type Bindings = { readonly ARCHIVE?: R2Bucket; readonly SQL: Pick<Fetcher, 'fetch'> } & object
 
 export class Sending {
   readonly #settings: Settings
   readonly #bindings: Bindings
   readonly #egress: Egress
   readonly #tables = new ClickHouseTables()
+  readonly sql: SqlLink
 
   constructor(settings: Settings, bindings: Bindings) {
     this.#settings = settings
     this.#bindings = bindings
+    this.sql = new SqlLink(bindings.SQL)
     this.#egress = new Egress(settings)
   }
 
@@ -53,15 +56,15 @@ export class Sending {
   }
 
   /** Transforms and sends. */
-  async sent(pipeline: Pipeline, parcel: Parcel, id: string): Promise<Sent> {
+  async sent(pipeline: Pipeline, parcel: Parcel, id: string, kind: 'batch' | 'test' = 'batch'): Promise<Sent> {
     const { topic, transforms, destination_config: config } = pipeline
     const columns = TOPIC_COLUMNS.get(topic) ?? []
     const { from, to, rows, texts } = parcel
     let batch: Batch = { id, pipeline: pipeline.id, topic, from, to, rows, texts, columns }
     if (Object.keys(transforms).length > 0) {
-      const made = await transformed(transforms, topic, columns, { rows, texts, id: batchId(pipeline.id, from, to) })
-      if (!made.ok) return { ok: false, words: `transforms.${made.error.name}: ${made.error.message}`, isFinal: true }
-      batch = { ...batch, ...made.value, columns: null }
+      const made = await this.#transformed(pipeline, parcel, id, kind)
+      if ('ok' in made) return made
+      batch = { ...batch, ...made, columns: null }
     }
     if (batch.rows.length === 0) return { ok: true, bytes: 0, countedRows: 0 }
     const outcome = await sendBatch(config, batch, {
@@ -72,6 +75,31 @@ export class Sending {
     // Notes are free, and no transform makes one.
     const notes = texts.filter((_, at) => rows[at]!._kind !== 'row')
     return outcome.ok ? { ...outcome, countedRows: countedRows(batch.texts) - countedRows(notes) } : outcome
+  }
+
+  async #transformed(
+    pipeline: Pipeline,
+    parcel: Parcel,
+    id: string,
+    kind: 'batch' | 'test',
+  ): Promise<Pick<Parcel, 'rows' | 'texts'> | Failed> {
+    const { topic, transforms } = pipeline
+    const table = { name: topic, columns: TOPIC_COLUMNS.get(topic) ?? [] }
+    const data = parcel.texts.filter((_, at) => parcel.rows[at]!._kind === 'row')
+    if (data.length === 0) return parcel
+    const { _height: height, _time: time } = parcel.rows.findLast(({ _kind }) => _kind === 'row')!
+    const request = { transforms, table, defaults: { id, height, time } }
+    const answer = await this.sql.run(sqlCaller(pipeline, kind), request, data).catch(() => null)
+    if (answer === null) return { ok: false, words: LOST }
+    if (answer.kind === 'wait') return { ok: false, words: answer.words, retryAfterMs: answer.waitMs, isUntried: true }
+    if (answer.kind === 'fault') {
+      // A clock says more of the machine than of the transform.
+      const final = answer.over === 'time' ? {} : { isFinal: true as const }
+      return { ok: false, words: `transforms.${answer.name}: ${answer.message}`, ...final }
+    }
+    const made = madeRows(parcel, answer.texts, id)
+    const last = Object.keys(transforms).at(-1)!
+    return made.ok ? made.value : { ok: false, words: `transforms.${last}: ${made.error}`, isFinal: true }
   }
 
   #hyperdrive(name: string, account: string): Result<Hyperdrive, string> {

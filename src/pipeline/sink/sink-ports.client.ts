@@ -70,7 +70,10 @@ export function portsOf({ storage, env, rowMicro, record, sending, store, readin
         },
       }
     },
-    ready: async () => void (await record.opened()),
+    ready: async () => {
+      const { transforms } = await record.opened()
+      if (Object.keys(transforms).length > 0) await sending.sql.ready()
+    },
     send: async (parcel) => {
       try {
         const opened = await record.opened()

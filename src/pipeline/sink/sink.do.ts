@@ -8,7 +8,8 @@ import { after } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
 import { archiveOf } from '../../history/archive/archive.store.ts'
 import type { Pipeline } from '../pipeline.ts'
-import { SINK_API_VERSION, type SinkApi, type SinkStatus } from '../sink-api.ts'
+import { type CheckRequest, SINK_API_VERSION, type SinkApi, type SinkCheck, type SinkStatus } from '../sink-api.ts'
+import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
 import { Delivery } from './delivery.ts'
 import { NOTHING_DELIVERED } from './delivery-state.ts'
 import { wordsOfError } from './error-words.ts'
@@ -22,7 +23,6 @@ import { SinkStore } from './sink.store.ts'
 import { portsOf } from './sink-ports.client.ts'
 import { SinkRecord } from './sink-record.client.ts'
 import { SinkSettings } from './sink-settings.ts'
-import { checkTransforms } from './transforms.client.ts'
 import { Trying } from './trying.client.ts'
 
 /** A turn that ends without a word, such as with its machine, is begun again after this time. */
@@ -58,6 +58,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
       this.#sending,
       () => this.#delivery,
       () => this.#wake(),
+      this.#settings.PIPELINE_ROW_CREDITS,
     )
     this.#store = new SinkStore(ctx.storage)
     this.#record = new SinkRecord(this.#store.pipeline, () => gatewayOf(env))
@@ -141,10 +142,13 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     return this.#trying.tried(pipeline, this.#readingOf(pipeline))
   }
 
-  /** What is wrong with transforms; null: nothing. The gateway has no SQL engine. */
-  async check({ transforms, topic }: { v: number } & Pick<Pipeline, 'transforms' | 'topic'>) {
-    const checked = await checkTransforms(transforms, topic)
-    return { v: SINK_API_VERSION, fault: checked.ok ? null : checked.error }
+  /** What is wrong with transforms; null: nothing. The gateway cannot reach what runs SQL. */
+  async check({ account, transforms, topic }: CheckRequest): Promise<SinkCheck> {
+    const table = { name: topic, columns: TOPIC_COLUMNS.get(topic) ?? [] }
+    const caller = { account, pipeline: '', kind: 'check' } as const
+    const answer = await this.#sending.sql.run(caller, { transforms, table, defaults: null }, [])
+    const fault = answer.kind === 'fault' ? answer : null
+    return { v: SINK_API_VERSION, fault, ...(answer.kind === 'wait' && { wait: answer }) }
   }
 
   async redeliver(): ReturnType<SinkApi['redeliver']> {

@@ -1,11 +1,14 @@
 // A pipeline tried with one batch of the newest rows. Laws: nothing is kept of it but that its rows arrived, which are paid for
-// like others; who cannot pay is sent none; one at a time, and each ends.
+// like others as far as they cost more than the test; who cannot pay is sent none; one at a time per account, and each ends.
 
 import { orReject } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
+import type { MicroCredits } from '../../credit/amount.ts'
+import { TEST_PRICE } from '../../credit/tariff.ts'
 import { batchId } from '../batch.ts'
 import type { Pipeline } from '../pipeline.ts'
 import type { SinkTest } from '../sink-api.ts'
+import type { SqlWait } from '../sql/sql-api.ts'
 import type { Delivery } from './delivery.ts'
 import { wordsOfError } from './error-words.ts'
 import type { Reads } from './reading.client.ts'
@@ -15,18 +18,26 @@ import { ALL_KNOWN, newestRows } from './trial.ts'
 /** Longer than nodes, archive and destination are waited for. */
 const PATIENCE_MS = 60_000
 
-type Answer = Pick<SinkTest, 'ok' | 'rows' | 'words'>
+type Answer = Pick<SinkTest, 'ok' | 'rows' | 'words' | 'waitMs'>
 
 const failed = (words: string): Answer => ({ ok: false, rows: 0, words })
+const waits = ({ waitMs, words }: SqlWait): Answer => ({ ...failed(words), waitMs })
 
 export class Trying {
-  readonly #sending: Pick<Sending, 'sent'>
+  readonly #sending: Pick<Sending, 'sent' | 'sql'>
   readonly #delivery: () => Delivery | null
   readonly #wake: () => Promise<void>
+  readonly #rowMicro: MicroCredits
   #isUnderWay = false
 
   /** `delivery`: of the pipeline that there is; null: it was deleted, or never told. `wake`: it has something to tell. */
-  constructor(sending: Pick<Sending, 'sent'>, delivery: () => Delivery | null, wake: () => Promise<void>) {
+  constructor(
+    sending: Pick<Sending, 'sent' | 'sql'>,
+    delivery: () => Delivery | null,
+    wake: () => Promise<void>,
+    rowMicro: MicroCredits,
+  ) {
+    this.#rowMicro = rowMicro
     this.#sending = sending
     this.#delivery = delivery
     this.#wake = wake
@@ -37,12 +48,22 @@ export class Trying {
     if (this.#isUnderWay) return { ...failed('another test is under way'), ms: 0, isBusy: true }
     this.#isUnderWay = true
     const begunMs = Date.now()
-    const answer = await orReject(this.#sent(pipeline, reading, begunMs), PATIENCE_MS, after)
+    const answer = await orReject(this.#inSlot(pipeline, reading, begunMs), PATIENCE_MS, after)
       .catch((error: unknown) => failed(wordsOfError(error)))
       .finally(() => {
         this.#isUnderWay = false
       })
     return { ...answer, ms: Date.now() - begunMs }
+  }
+
+  async #inSlot(pipeline: Pipeline, reading: Reads, nowMs: number): Promise<Answer> {
+    const { account } = pipeline
+    const wait = await this.#sending.sql.takeSlot(account)
+    if (wait !== null) return waits(wait)
+    // A slot that nobody gives back is over by itself.
+    return this.#sent(pipeline, reading, nowMs).finally(() =>
+      this.#sending.sql.freeSlot(account).catch(() => undefined),
+    )
   }
 
   async #sent(pipeline: Pipeline, reading: Reads, nowMs: number): Promise<Answer> {
@@ -57,10 +78,11 @@ export class Trying {
     const parcel = head && (await newestRows(head.height, open, nowMs))
     if (!parcel) return failed('there are no rows in the newest blocks to test it with')
     const id = `${batchId(pipeline.id, parcel.from, parcel.to)}:test-${nowMs}`
-    const sent = await this.#sending.sent(pipeline, parcel, id)
+    const sent = await this.#sending.sent(pipeline, parcel, id, 'test')
+    if (!sent.ok && sent.isUntried) return waits({ words: sent.words, waitMs: sent.retryAfterMs ?? 0 })
     if (!sent.ok) return failed(sent.words)
     const delivery = this.#delivery()
-    delivery?.arrived(sent.countedRows, pipeline.creator)
+    delivery?.arrived(Math.max(0, sent.countedRows - Math.floor(TEST_PRICE / this.#rowMicro)), pipeline.creator)
     // Also where nothing runs, and nobody waits for this any more.
     if (delivery) await this.#wake()
     return { ok: true, rows: parcel.rows.length, words: 'confirmed' }

@@ -1,6 +1,7 @@
 // POST /platform/pipeline-api/{id}/test/. Law: nothing is kept, neither of the body nor of what was delivered.
 
 import * as z from 'zod'
+import { TEST_PRICE } from '../../credit/tariff.ts'
 import { PipelineChange } from '../../pipeline/changes.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
@@ -14,9 +15,11 @@ export const testPipeline = defineEndpoint(
     summary: 'Send one batch of the newest rows to the destination',
     description:
       'Of the pipeline as it is, or as a body would change it, in the words of `PATCH`, which is then not kept. How far ' +
-      'the pipeline is stays as it is. Its rows, at most 100, cost what others do. One test of a pipeline is made at a time: ' +
-      'another is a 409 meanwhile. To try one before it runs, create it with `status` `paused`.',
+      'the pipeline is stays as it is. It costs one credit, whatever comes of it, and what its rows, at most 100, cost beyond that. An account ' +
+      'makes one test at a time, and transforms have so much CPU time: another is a 409 or a 429 ' +
+      'with `Retry-After` meanwhile. To try one before it runs, create it with `status` `paused`.',
     door: 'service',
+    price: TEST_PRICE,
     params: PIPELINE_PARAMS,
     body: {
       schema: PipelineChange,

@@ -98,9 +98,14 @@ export class Plant {
     }
   }
 
-  /** An account with so many credits, and a service key of it. */
-  async owner(credits: string): Promise<Owner> {
-    const { key, hash, account } = await this.admin<Owner>('/keys', { credits, kind: 'service', label: 'plant' })
+  /** An account with so many credits, and a key of it, for services where `more` says nothing else. */
+  async owner(credits: string, more: object = {}): Promise<Owner> {
+    const { key, hash, account } = await this.admin<Owner>('/keys', {
+      credits,
+      kind: 'service',
+      label: 'plant',
+      ...more,
+    })
     return { key, hash, account }
   }
 

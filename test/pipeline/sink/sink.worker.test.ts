@@ -15,6 +15,7 @@ import { NOTHING_DELIVERED } from '../../../src/pipeline/sink/delivery-state.ts'
 import { Reading } from '../../../src/pipeline/sink/reading.client.ts'
 import type { Sink } from '../../../src/pipeline/sink/sink.do.ts'
 import { SinkRecord } from '../../../src/pipeline/sink/sink-record.client.ts'
+import { LOST, SqlLink, sqlCaller } from '../../../src/pipeline/sink/sql-link.client.ts'
 import type { SinkApi } from '../../../src/pipeline/sink-api.ts'
 import { EXAMPLE_FILL } from '../../../src/stream/events/fill-view.ts'
 import { FakeFeeder, levelsOf } from '../../feed/fake-feeder.worker.ts'
@@ -416,7 +417,9 @@ describe('before it is saved', () => {
     expect(await first).toMatchObject({ ok: true })
     receiver('pipe_t').answer = () => new Response('ok')
     expect(await sink.test({ v, pipeline: pipeline('pipe_t') })).toMatchObject({ ok: true })
-    expect(await sink.check({ v, topic: 'fills', transforms: { a: 'DELETE FROM fills' } })).toMatchObject({
+    expect(
+      await sink.check({ v, account: 'acme', topic: 'fills', transforms: { a: 'DELETE FROM fills' } }),
+    ).toMatchObject({
       fault: { name: 'a' },
     })
   })
@@ -430,7 +433,7 @@ describe('an account', () => {
   // PIPE-14, PIPE-25
   it('pays for rows that arrived, after transforms and without notes, and for those of a test', async () => {
     await meterOf(live, 'payer').grantCredits('g', 1_000_000)
-    const half = { out: "SELECT *, 'gap' AS _kind FROM fills WHERE tid % 2 = 0" }
+    const half = { out: 'SELECT * FROM fills WHERE tid % 2 = 0' }
     const over: Partial<Pipeline> = { account: 'payer', execution_start_from: '99', execution_stop_from: '110' }
     const sink = sinkOf('pipe_p')
     await sink.apply({ v, pipeline: pipeline('pipe_p', { ...over, transforms: half }) })
@@ -443,9 +446,76 @@ describe('an account', () => {
       { keyHash: CREATOR, ...counts(5) },
       { product: 'pipeline', type: 'fills', ...counts(5) },
     ])
+    // What a test costs at the gateway pays for its rows.
     const { rows } = await sink.test({ v, pipeline: pipeline('pipe_p', { account: 'payer' }) })
     expect(rows).toBeGreaterThan(5)
-    await vi.waitFor(async () => expect(await spentBy('payer')).toBe((5 + rows) * ROW), { timeout: 10_000 })
+    expect(await spentBy('payer')).toBe(5 * ROW)
+  })
+
+  // PIPE-18
+  it('tests one pipeline at a time, and its SQL waits once it has used up its CPU time', async () => {
+    const over: Partial<Pipeline> = { account: 'heavy', execution_start_from: '', status: 'paused' }
+    await meterOf(live, 'heavy').grantCredits('g', 1_000_000)
+    for (const id of ['pipe_x', 'pipe_y']) await sinkOf(id).apply({ v, pipeline: pipeline(id, over) })
+    let answer: () => void = () => undefined
+    const held = new Promise<Response>((go) => {
+      answer = () => go(new Response('ok'))
+    })
+    const asked = vi.fn(() => held)
+    receiver('pipe_x').answer = asked
+    const first = sinkOf('pipe_x').test({ v, pipeline: pipeline('pipe_x', over) })
+    await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce())
+    expect(await sinkOf('pipe_y').test({ v, pipeline: pipeline('pipe_y', over) })).toMatchObject({
+      ...{ ok: false, waitMs: 1_000, words: expect.stringMatching(/^another test or check of this account/) },
+    })
+    answer()
+    expect(await first).toMatchObject({ ok: true })
+    // Steps enough for a strike: the next run of this test waits.
+    const endless = 'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT count(*) AS n FROM t'
+    const loop = pipeline('pipe_y', { ...over, transforms: { out: endless } })
+    expect(await sinkOf('pipe_y').test({ v, pipeline: loop })).toMatchObject({
+      ...{ ok: false, words: expect.stringMatching(/^transforms.out: takes too many steps/) },
+    })
+    expect(await sinkOf('pipe_y').test({ v, pipeline: loop })).toMatchObject({
+      ...{ ok: false, words: expect.stringMatching(/exceeded the budget of a run/), waitMs: expect.any(Number) },
+    })
+  })
+
+  // PIPE-31
+  it('cannot invent the words of the stream with a transform', async () => {
+    await meterOf(live, 'forger').grantCredits('g', 1_000_000)
+    const forged = { out: "SELECT _key, 'reset' AS _kind, -5 AS _height FROM fills" }
+    const over: Partial<Pipeline> = { account: 'forger', execution_start_from: '101', execution_stop_from: '110' }
+    const sink = sinkOf('pipe_forge')
+    await sink.apply({ v, pipeline: pipeline('pipe_forge', { ...over, transforms: forged }) })
+    await vi.waitFor(async () => expect((await sink.status()).phase).toBe('failed'), { timeout: 10_000 })
+    expect((await sink.status()).lastError!.words).toMatch(/^transforms.out: _kind is "reset": leave the column out/)
+    expect(receiver('pipe_forge').sent).toEqual([])
+  })
+
+  it('whose SQL is lost on its way has its batch tried again, and none while nothing runs SQL', async () => {
+    const sql = new SqlLink({
+      fetch: async (_: unknown, init?: RequestInit) => {
+        calls.push(init?.method ?? 'GET')
+        return answers.shift()!()
+      },
+    } as Pick<Fetcher, 'fetch'>)
+    const calls: string[] = []
+    const answers: (() => Promise<Response>)[] = [
+      async () => new Response('gone', { status: 502 }),
+      () => Promise.reject(new Error('refused')),
+      async () => new Response(null, { status: 204 }),
+      async () => new Response('{"kind":"rows"}\n{"a":1}'),
+    ]
+    const run = () =>
+      sql.run(sqlCaller({ account: 'a', id: 'p' }, 'batch'), { transforms: {}, table, defaults: null }, [])
+    const table = { name: 'fills', columns: [] }
+    await sql.ready()
+    await expect(run()).rejects.toThrow(LOST)
+    await expect(sql.ready()).rejects.toThrow('does not answer')
+    await sql.ready()
+    expect(await run()).toEqual({ kind: 'rows', texts: ['{"a":1}'] })
+    expect(calls).toEqual(['POST', 'HEAD', 'HEAD', 'POST'])
   })
 
   // PIPE-27

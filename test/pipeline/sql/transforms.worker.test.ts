@@ -2,8 +2,10 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import type { Column } from '../../../src/history/files/columns.ts'
-import { checkTransforms, transformed } from '../../../src/pipeline/sink/transforms.client.ts'
+import { madeRows } from '../../../src/pipeline/sink/made-rows.ts'
+import { checkTransforms, transformed } from '../../../src/pipeline/sql/transforms.client.ts'
 import { bookDiffs } from '../../../src/pipeline/topics/book-diffs.ts'
+import { candles } from '../../../src/pipeline/topics/candles.ts'
 import { fills } from '../../../src/pipeline/topics/fills.ts'
 import { gapRow, keyedRows } from '../../../src/pipeline/topics/topic.ts'
 
@@ -16,10 +18,17 @@ const rows = [
   ),
 ]
 const batch = { rows, texts: rows.map((row) => JSON.stringify(row)), id: 'pipe_a:5-7' }
+const TABLE = { name: 'fills', columns: fills.columns }
+const DEFAULTS = { id: batch.id, height: 7, time: 490 }
+const dataOf = (texts: readonly string[]) => `[${texts.join(',')}]`
 const run = async (transforms: Record<string, string>) => {
-  const made = await transformed(transforms, 'fills', fills.columns, batch)
+  const { outcome } = await transformed(transforms, TABLE, dataOf(batch.texts.slice(1)), DEFAULTS)
+  if (!outcome.ok) return outcome.error
+  const made = madeRows(batch, outcome.value, batch.id)
   return made.ok ? made.value.rows : made.error
 }
+const checked = async (transforms: Record<string, string>, tables = [TABLE]) =>
+  (await checkTransforms(transforms, tables)).outcome
 
 describe('transforms', () => {
   // PIPE-17
@@ -45,12 +54,8 @@ describe('transforms', () => {
     const cells = Array.from({ length: 20_500 }, (_, at) => [`${at}`, { coin: 'BTC', px: `${at}.5` }] as const)
     const full = keyedRows(block, cells)
     const texts = full.map((row) => JSON.stringify(row))
-    const made = await transformed({ all: 'SELECT * FROM fills' }, 'fills', fills.columns, {
-      rows: full,
-      texts,
-      id: 'b',
-    })
-    expect(made.ok ? made.value.rows.length : made.error).toBe(20_500)
+    const { outcome } = await transformed({ all: 'SELECT * FROM fills' }, TABLE, dataOf(texts), DEFAULTS)
+    expect(outcome.ok ? outcome.value.length : outcome.error).toBe(20_500)
   })
 
   it('that leave out the key get one of the batch: the same at each try', async () => {
@@ -140,7 +145,7 @@ describe('transforms', () => {
     ['multiply itself', `WITH ${doubling(26)} SELECT count(*) FROM t26`, /memory|steps|tables|references/],
     ['bring too many', `${endless} SELECT x FROM t LIMIT 100000`, 'selects more than 30000 rows of a batch'],
   ])('may not %s', async (_, sql, message) => {
-    expect(await run({ good: 'SELECT * FROM fills', bad: sql })).toEqual({
+    expect(await run({ good: 'SELECT * FROM fills', bad: sql })).toMatchObject({
       name: 'bad',
       message: typeof message === 'string' ? message : expect.stringMatching(message),
     })
@@ -169,12 +174,8 @@ describe('transforms', () => {
     const looksOf = async (topic: string, columns: readonly Column[]) => {
       const clock = vi.spyOn(Date, 'now')
       try {
-        await transformed(
-          { n: `${endless} SELECT count(*) AS n FROM (SELECT x FROM t LIMIT 5000)` },
-          topic,
-          columns,
-          batch,
-        )
+        const sql = { n: `${endless} SELECT count(*) AS n FROM (SELECT x FROM t LIMIT 5000)` }
+        await transformed(sql, { name: topic, columns }, dataOf(batch.texts.slice(1)), DEFAULTS)
         return clock.mock.calls.length
       } finally {
         clock.mockRestore()
@@ -187,21 +188,55 @@ describe('transforms', () => {
   it('are not run where they are checked', async () => {
     const busy = `${endless} SELECT count(*) AS n FROM t`
     for (const first of [busy, `SELECT n FROM (${busy}) ORDER BY n -- all`, `${busy} UNION SELECT 1;`])
-      expect(await checkTransforms({ first, b: 'SELECT n FROM first' })).toEqual({ ok: true, value: null })
+      expect(await checked({ first, b: 'SELECT n FROM first' })).toEqual({ ok: true, value: [] })
   })
 
-  it('are checked without rows, over all topics', async () => {
+  it('are checked without rows, over the tables that there are', async () => {
+    const two = [TABLE, { name: 'candles', columns: candles.columns }]
     expect(
-      (await checkTransforms({ a: 'SELECT * FROM fills', b: 'SELECT coin FROM a JOIN candles USING (coin)' })).ok,
+      (await checked({ a: 'SELECT * FROM fills', b: 'SELECT coin FROM a JOIN candles USING (coin)' }, two)).ok,
     ).toBe(true)
-    expect(await checkTransforms({ a: 'SELECT * FROM fills', b: 'SELECT nobody FROM a' })).toEqual({
+    expect(await checked({ a: 'SELECT * FROM fills', b: 'SELECT nobody FROM a' })).toEqual({
       ok: false,
       error: { name: 'b', message: 'no such column: nobody' },
     })
-    expect(await checkTransforms({ a: 'SELECT * FROM candles' }, 'fills')).toMatchObject({
+    expect(await checked({ a: 'SELECT * FROM candles' })).toMatchObject({
       error: { name: 'a', message: 'no such table: candles' },
     })
-    expect(await checkTransforms({ a: 'DELETE FROM fills' })).toMatchObject({ ok: false, error: { name: 'a' } })
-    expect((await checkTransforms({ fills: 'SELECT 1 AS one', b: 'SELECT 1 AS two' })).ok).toBe(false)
+    expect(await checked({ a: 'DELETE FROM fills' })).toMatchObject({ ok: false, error: { name: 'a' } })
+    expect((await checked({ fills: 'SELECT 1 AS one', b: 'SELECT 1 AS two' })).ok).toBe(false)
+  })
+
+  // PIPE-31
+  it('name no column of their result like those that are reserved, and may do so on the way', async () => {
+    for (const name of ['_from', '_reason', '_epoch', '_KIND', '_', '__proto__', '_key '])
+      expect(await checked({ out: `SELECT 1 AS "${name}"` })).toMatchObject({
+        error: {
+          name: 'out',
+          message: expect.stringMatching(/^has a column .*: names beginning with "_" are reserved/),
+        },
+      })
+    expect(await checked({ a: 'SELECT _key AS _own FROM fills', out: 'SELECT _own AS own FROM a' })).toMatchObject({
+      ok: true,
+    })
+    expect(await checked({ out: 'SELECT _kind, _key, _height, _time, coin FROM fills' })).toMatchObject({ ok: true })
+    expect(await run({ out: `SELECT 'gap' AS _kind FROM fills` })).toMatch(/^_kind is "gap"/)
+  })
+
+  // PIPE-18
+  it('say which budget they exceeded', async () => {
+    const over = async (sql: string) => (await transformed({ out: sql }, TABLE, '[]', DEFAULTS)).outcome
+    expect(await over(`${endless} SELECT count(*) AS n FROM t`)).toMatchObject({
+      error: { over: expect.stringMatching(/steps|time/) },
+    })
+    expect(
+      await over(`${long} SELECT x || n AS x FROM l, (${endless} SELECT x AS n FROM t LIMIT 3000) ORDER BY 1`),
+    ).toMatchObject({
+      error: { over: 'memory' },
+    })
+    expect(await over('SELECT nobody')).toEqual({
+      ok: false,
+      error: { name: 'out', message: 'no such column: nobody' },
+    })
   })
 })

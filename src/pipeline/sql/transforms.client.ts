@@ -8,18 +8,18 @@ import binary from 'wa-sqlite/dist/wa-sqlite.wasm'
 import { err, ok, type Result } from '../../core/result.ts'
 import { visible } from '../../core/visible.ts'
 import type { Column } from '../../history/files/columns.ts'
-import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
-import { HEAD_COLUMNS, type Row } from '../topics/topic.ts'
+import { HEAD_COLUMNS } from '../topics/topic.ts'
+import type { RowDefaults, SqlTable, TransformFault } from './sql-api.ts'
 import { allows } from './sql-rules.ts'
 
-/** Of all databases at once: the object has 128 MiB, and the rows lie in it besides. */
+/** Of all databases at once: the isolate has 128 MiB, and the rows lie in it besides. */
 const MEMORY_BYTES = 48 * 1024 * 1024
 const PAGE_BYTES = 65_536
 /** SQLite's own steps for all transforms of a batch, and between two looks: fewer where a step may go over a long text. */
 const STEPS_MOST = 20_000_000
 const [LOOK_STEPS, JSON_LOOK_STEPS] = [1_000, 100]
 /** And their time, where clocks go on while a Worker computes: on Cloudflare it has a bound of its own. */
-const TIME_MS = 5_000
+const TIME_MS = 2_000
 /** Of one text, and of one statement, as SQLite numbers its limits. */
 const [LIMIT_LENGTH, LIMIT_SQL, LIMIT_ATTACHED, LIMIT_PATTERN] = [0, 1, 7, 8]
 /** A step may go over a whole text: the shorter they are, the sooner the steps are over. Lists of levels are longer. */
@@ -31,34 +31,28 @@ const ROWS_MOST = 30_000
 const CHARS_MOST = 8 * 1024 * 1024
 const TOO_LONG = `selects more than ${CHARS_MOST} characters of a batch`
 const NAME_CHARS = 128
+const RESERVED =
+  'names beginning with "_" are reserved (only _kind, _key, _height and _time of the batch may be selected)'
 const WORDS_MOST = 300
 
-export interface TransformFault {
-  readonly name: string
-  readonly message: string
-}
-
-export interface Transformed {
-  readonly rows: readonly Row[]
-  readonly texts: readonly string[]
-}
-
 type Transforms = Readonly<Record<string, string>>
-/** What is selected becomes a row. */
-type Make = (cells: readonly (readonly [name: string, cell: unknown])[], at: number) => Row
 
-/** Parses and plans transforms over the empty table of a topic; null: of each. The error names the one that is wrong. */
-export async function checkTransforms(
-  transforms: Transforms,
-  topic: string | null = null,
-): Promise<Result<null, TransformFault>> {
-  if (Object.keys(transforms).length === 0) return ok(null)
+/** JSON of each row, and how many steps of SQLite that took. */
+interface Ran {
+  readonly outcome: Result<readonly string[], TransformFault>
+  readonly steps: number
+}
+
+/** Names that are the gateway's own among the columns of a result. */
+const OURS: readonly string[] = HEAD_COLUMNS.map(({ name }) => name)
+
+/** Parses and plans transforms over empty tables. The error names the one that is wrong. */
+export async function checkTransforms(transforms: Transforms, tables: readonly SqlTable[]): Promise<Ran> {
   const database = await Database.open()
   try {
-    for (const [name, columns] of TOPIC_COLUMNS)
-      if (topic === null || name === topic) await database.table(name, columns)
+    for (const { name, columns } of tables) await database.table(name, columns)
     const outcome = await database.chain(transforms, null)
-    return outcome.ok ? ok(null) : outcome
+    return { outcome, steps: database.steps }
   } finally {
     await database.close()
   }
@@ -66,35 +60,30 @@ export async function checkTransforms(
 
 /**
  * What transforms make of a batch, in their order: each sees the table of the topic and those before it by their names, and
- * what the last selects is delivered. Rows that are no data pass them by, and stand first.
+ * what the last selects is delivered. `rows`: a JSON list of data.
  */
 export async function transformed(
   transforms: Transforms,
-  topic: string,
-  columns: readonly Column[],
-  { rows, texts, id }: Transformed & { readonly id: string },
-): Promise<Result<Transformed, TransformFault>> {
+  { name, columns }: SqlTable,
+  rows: string,
+  { id, height, time }: RowDefaults,
+): Promise<Ran> {
   const database = await Database.open()
   try {
-    await database.table(topic, columns)
-    await database.fill(
-      topic,
-      columns,
-      texts.filter((_, at) => rows[at]!._kind === 'row'),
-    )
-    const last = rows.at(-1)!
+    await database.table(name, columns)
+    await database.fill(name, columns, rows)
     const outcome = await database.chain(transforms, (cells, at) => {
-      const head = { _kind: 'row', _key: `${id}:${at}`, _height: last._height, _time: last._time } as const
-      return { ...head, ...Object.fromEntries(cells.filter(([name, value]) => !(name in head) || value !== null)) }
+      const head = { _kind: 'row', _key: `${id}:${at}`, _height: height, _time: time } as const
+      return { ...head, ...Object.fromEntries(cells.filter(([cell, value]) => !(cell in head) || value !== null)) }
     })
-    if (!outcome.ok) return outcome
-    const notes = rows.filter(({ _kind }) => _kind !== 'row')
-    const noteTexts = texts.filter((_, at) => rows[at]!._kind !== 'row')
-    return ok({ rows: [...notes, ...outcome.value.rows], texts: [...noteTexts, ...outcome.value.texts] })
+    return { outcome, steps: database.steps }
   } finally {
     await database.close()
   }
 }
+
+/** What is selected becomes a row. */
+type Make = (cells: readonly (readonly [name: string, cell: unknown])[], at: number) => object
 
 interface Engine {
   readonly api: SQLiteAPI
@@ -132,7 +121,7 @@ class Database {
   readonly #engine: Engine
   readonly #db: number
   #steps = 0
-  #untilMs = 0
+  #isLate = false
   #textBytes = TEXT_BYTES
 
   private constructor(opened: Engine, db: number) {
@@ -163,12 +152,16 @@ class Database {
   }
 
   #look(steps: number, untilMs: number): void {
-    this.#untilMs = untilMs
     const isOver = () => {
       this.#steps += steps
-      return this.#steps > STEPS_MOST || Date.now() > untilMs
+      this.#isLate = Date.now() > untilMs
+      return this.#isLate || this.#steps > STEPS_MOST
     }
     this.#engine.api.progress_handler(this.#db, steps, () => (isOver() ? 1 : 0), null)
+  }
+
+  get steps(): number {
+    return this.#steps
   }
 
   async close(): Promise<void> {
@@ -185,52 +178,55 @@ class Database {
     await this.#engine.api.exec(this.#db, `CREATE TABLE "${name}" (${own.join(', ')})`)
   }
 
-  async fill(name: string, columns: readonly Column[], texts: readonly string[]): Promise<void> {
+  async fill(name: string, columns: readonly Column[], all: string): Promise<void> {
     const cells = [...HEAD_COLUMNS, ...columns].map((column) => `value ->> '$.${column.name}'`)
     const sql = `INSERT INTO "${name}" SELECT ${cells.join(', ')} FROM json_each(?)`
     const { api } = this.#engine
-    if (columns.some(({ type, name: column }) => type === 'json' && column === 'bids')) {
-      this.#textBytes = JSON_BYTES
-      this.#look(JSON_LOOK_STEPS, this.#untilMs)
-    }
+    const isLong = columns.some(({ type, name: column }) => type === 'json' && column === 'bids')
+    if (isLong) this.#textBytes = JSON_BYTES
+    // Rows are the gateway's own: the time of the transforms begins behind them.
+    api.progress_handler(this.#db, 0, null as unknown as () => number, null)
     // A batch may be larger than any text of a transform.
-    const all = `[${texts.join(',')}]`
     api.limit(this.#db, LIMIT_LENGTH, Math.max(JSON_BYTES, 4 * all.length))
     await api.run(this.#db, sql, [all])
     api.limit(this.#db, LIMIT_LENGTH, this.#textBytes)
+    this.#look(isLong ? JSON_LOOK_STEPS : LOOK_STEPS, Date.now() + TIME_MS)
   }
 
   /** Each transform becomes a table for those behind it. Without `make` they are planned alone, and the tables stay empty. */
-  async chain(transforms: Transforms, make: Make | null): Promise<Result<Transformed, TransformFault>> {
+  async chain(transforms: Transforms, make: Make | null): Promise<Ran['outcome']> {
     const all = Object.entries(transforms)
-    let made: Transformed = { rows: [], texts: [] }
+    let made: readonly string[] = []
     for (const [at, [name, sql]] of all.entries()) {
-      const fault = (message: string) => err({ name, message: visible(message).slice(0, WORDS_MOST) })
       try {
         const isLast = at === all.length - 1
-        made = await this.#select(sql, isLast ? make : null)
+        made = await this.#select(sql, isLast ? (make ?? 'checked') : null)
         const select = `${sql.replace(/[;\s]+$/, '')}\n`
         const table = make ? select : `SELECT * FROM (${select}) LIMIT 0`
         if (!isLast) await this.#engine.api.exec(this.#db, `CREATE TABLE "${name}" AS ${table}`)
       } catch (error) {
-        return fault(this.#wordsOf(error))
+        return err({ name, ...this.#faultOf(error) })
       }
     }
     return ok(made)
   }
 
-  #wordsOf(error: unknown): string {
+  #faultOf(error: unknown): Omit<TransformFault, 'name'> {
     const words = error instanceof Error ? error.message : String(error)
     if (error instanceof WebAssembly.RuntimeError) this.#engine.isBroken = true
-    if (words === 'interrupted') return 'takes too many steps, or too long: select less, or bound the recursion'
-    if (/out of memory/.test(words)) return 'needs too much memory: select less at once'
-    return words === 'not authorized' ? 'may only select from the tables of the batch' : words
+    if (words === 'interrupted')
+      return {
+        message: 'takes too many steps, or too long: select less, or bound the recursion',
+        over: this.#isLate ? 'time' : 'steps',
+      }
+    if (/out of memory/.test(words)) return { message: 'needs too much memory: select less at once', over: 'memory' }
+    const message = words === 'not authorized' ? 'may only select from the tables of the batch' : words
+    return { message: visible(message).slice(0, WORDS_MOST) }
   }
 
-  /** The one statement, under the authoriser; what it answers, unless it is to be planned alone. */
-  async #select(sql: string, make: Make | null): Promise<Transformed> {
+  /** The one statement, under the authoriser; what it answers, unless it is to be planned alone. `checked`: it is the last. */
+  async #select(sql: string, make: Make | 'checked' | null): Promise<readonly string[]> {
     const { api } = this.#engine
-    const rows: Row[] = []
     const texts: string[] = []
     let statements = 0
     let [bytes, chars] = [0, 0]
@@ -242,25 +238,25 @@ class Database {
         if (names.length === 0) throw new Error('must be a SELECT')
         if (names.some((name) => name.length > NAME_CHARS))
           throw new Error(`has a column whose name is longer than ${NAME_CHARS} characters: name it with AS`)
-        if (make === null) continue
+        const ours = names.find((name) => name.startsWith('_') && !OURS.includes(name))
+        if (make !== null && ours !== undefined) throw new Error(`has a column ${ours}: ${RESERVED}`)
+        if (typeof make !== 'function') continue
         while ((await api.step(statement)) === SQLite.SQLITE_ROW) {
           // Counted before they are taken out of its memory, where cells of a row may share a text.
           for (const [at] of names.entries()) bytes += api.column_bytes(statement, at)
           if (bytes > CHARS_MOST) throw new Error(TOO_LONG)
           const cells = api.row(statement).map((cell, at) => [names[at]!, plain(cell)] as const)
-          const row = make(cells, rows.length)
-          const text = JSON.stringify(row)
+          const text = JSON.stringify(make(cells, texts.length))
           chars += text.length
           if (chars > CHARS_MOST) throw new Error(TOO_LONG)
-          if (rows.push(row) > ROWS_MOST) throw new Error(`selects more than ${ROWS_MOST} rows of a batch`)
-          texts.push(text)
+          if (texts.push(text) > ROWS_MOST) throw new Error(`selects more than ${ROWS_MOST} rows of a batch`)
         }
       }
     } finally {
       api.set_authorizer(this.#db, null as never, null)
     }
     if (statements === 0) throw new Error('must be a SELECT')
-    return { rows, texts }
+    return texts
   }
 }
 

@@ -1,0 +1,78 @@
+// What runs SQL, as a Sink reaches it. Laws: what was lost on the way is told apart from what was refused before it ran; after a
+// loss nothing is sent there before it answers again.
+
+import { orReject } from '../../core/deadline.ts'
+import { after } from '../../core/timers.client.ts'
+import type { Pipeline } from '../pipeline.ts'
+import {
+  callerHeaders,
+  readAnswer,
+  requestText,
+  SQL_API_VERSION,
+  type SqlAnswer,
+  type SqlCaller,
+  type SqlRequest,
+  type SqlWait,
+} from '../sql/sql-api.ts'
+
+type Sql = Pick<Fetcher, 'fetch'>
+type Asked = Omit<SqlRequest, 'v'>
+
+/** Of a turn that is waited for, and of a run. */
+const ANSWER_MS = 40_000
+const PING_MS = 5_000
+const ADDRESS = 'http://sql/'
+const AWAY = 'what runs SQL does not answer; it is asked again'
+export const LOST = 'what runs SQL ended amid this, or did not answer'
+
+export class SqlLink {
+  readonly #sql: Sql
+  #isAway = false
+
+  constructor(sql: Sql) {
+    this.#sql = sql
+  }
+
+  /** Rejects while it is known not to answer. */
+  async ready(): Promise<void> {
+    if (!this.#isAway) return
+    const answer = await orReject(this.#sql.fetch(ADDRESS, { method: 'HEAD' }), PING_MS, after).catch(() => null)
+    if (!answer?.ok) throw new Error(AWAY)
+    this.#isAway = false
+  }
+
+  /** Rejects with LOST where nobody knows what came of it. */
+  async run(caller: SqlCaller, request: Asked, texts: readonly string[]): Promise<SqlAnswer> {
+    return this.#asked(caller, 'POST', requestText({ v: SQL_API_VERSION, ...request }, texts))
+  }
+
+  /** Takes the account's place for a test; a wait where there is none. */
+  async takeSlot(account: string): Promise<SqlWait | null> {
+    const answer = await this.#asked({ account, pipeline: '', kind: 'slot' }, 'POST')
+    return answer.kind === 'wait' ? answer : null
+  }
+
+  async freeSlot(account: string): Promise<void> {
+    await this.#asked({ account, pipeline: '', kind: 'slot' }, 'DELETE')
+  }
+
+  async #asked(caller: SqlCaller, method: 'POST' | 'DELETE', body: string | null = null): Promise<SqlAnswer> {
+    const asked = async () => {
+      const answer = await this.#sql.fetch(ADDRESS, { method, headers: callerHeaders(caller), body })
+      const text = await answer.text()
+      if (!answer.ok) throw new Error(`${answer.status}`)
+      return readAnswer(text)
+    }
+    try {
+      return await orReject(asked(), ANSWER_MS, after)
+    } catch (cause) {
+      this.#isAway = true
+      throw new Error(LOST, { cause })
+    }
+  }
+}
+
+/** Who asks, for a batch of a pipeline or a test of it. What a test exceeds, the pipeline does not wait for. */
+export function sqlCaller({ account, id }: Pick<Pipeline, 'account' | 'id'>, kind: 'batch' | 'test'): SqlCaller {
+  return { account, pipeline: kind === 'test' ? `${id}:test` : id, kind }
+}

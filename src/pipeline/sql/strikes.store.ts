@@ -1,0 +1,32 @@
+// Runs of transforms that exceeded their budget, by pipeline, in the storage of the object that ran them.
+
+import type { StrikeStore, Strikes } from './turns.ts'
+
+/** Of a pipeline that has not run since. */
+const KEPT_MS = 86_400_000
+
+export class StrikeRows implements StrikeStore {
+  readonly #sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    sql.exec(
+      'CREATE TABLE IF NOT EXISTS strikes (pipeline TEXT PRIMARY KEY, count INTEGER NOT NULL, until INTEGER NOT NULL)',
+    )
+    sql.exec('DELETE FROM strikes WHERE until < ?', Date.now() - KEPT_MS)
+  }
+
+  get(pipeline: string): Strikes | null {
+    const sql = 'SELECT count, until AS untilMs FROM strikes WHERE pipeline = ?'
+    const [row] = this.#sql.exec<{ count: number; untilMs: number }>(sql, pipeline).toArray()
+    return row ?? null
+  }
+
+  put(pipeline: string, { count, untilMs }: Strikes): void {
+    this.#sql.exec('INSERT OR REPLACE INTO strikes (pipeline, count, until) VALUES (?, ?, ?)', pipeline, count, untilMs)
+  }
+
+  delete(pipeline: string): void {
+    this.#sql.exec('DELETE FROM strikes WHERE pipeline = ?', pipeline)
+  }
+}

@@ -1,0 +1,136 @@
+// Whose SQL runs next in an object that runs one batch at a time. Laws: an account that has used up its CPU time waits until
+// that is refilled; the account with the most left goes first, so that who asks for little never waits for who asks for much; a
+// pipeline whose transforms exceeded their budget waits longer each time; what waits is bounded; a wait says why.
+
+import { backoffMs } from '../../core/backoff.ts'
+import { BoundedMap } from '../../core/bounded-map.ts'
+import { type Bucket, borrowTokens, fullBucket, takeTokens } from '../../core/token-bucket.ts'
+import type { SqlCaller, SqlWait } from './sql-api.ts'
+
+/** Milliseconds of CPU time of one account. */
+const CPU = { perSecond: 100, burst: 5_000 }
+const ACCOUNTS_MOST = 10_000
+/** After a run that exceeded its budget. */
+const PENALTY = { firstMs: 10_000, capMs: 600_000, jitter: 0 }
+/** Batches that wait, of one account and in all. */
+const [WAITING_OF_ACCOUNT, WAITING_MOST] = [8, 32]
+/** Tests and checks of all accounts at once. */
+const SLOTS_MOST = 4
+/** Longer than a test takes: one whose caller vanished is over then. */
+const SLOT_MS = 70_000
+/** A caller does not wait for its turn longer than this. */
+const PATIENCE_MS = 15_000
+const SOON_MS = 1_000
+
+/** Runs in a row that exceeded their budget, and until when the next one waits. */
+export interface Strikes {
+  readonly count: number
+  readonly untilMs: number
+}
+
+/** Where strikes outlive the object; by the pipeline. */
+export interface StrikeStore {
+  get(pipeline: string): Strikes | null
+  put(pipeline: string, strikes: Strikes): void
+  delete(pipeline: string): void
+}
+
+interface Waiting<Go> {
+  readonly caller: SqlCaller
+  readonly sinceMs: number
+  readonly go: Go
+}
+
+const wait = (waitMs: number, words: string): SqlWait => ({ waitMs: Math.max(1, Math.ceil(waitMs)), words })
+
+const SLOT_TAKEN = 'another test or check of this account is running: wait for it, then send this again'
+const NO_SLOT = 'the gateway runs as many tests as it can: send this again in a few seconds'
+const QUEUED = 'the gateway runs SQL of others: this waits for its turn'
+const SPENT = `the transforms of this account have used their CPU time (${CPU.burst} ms at once, ${CPU.perSecond} ms a second on average): select less, or wait`
+const struckWords = (count: number) =>
+  `the last ${count === 1 ? 'run' : `${count} runs`} of these transforms exceeded the budget of a run, so the next one waits longer: select less`
+
+export class Turns<Go extends (refused: SqlWait | null) => void> {
+  readonly #strikes: StrikeStore
+  readonly #cpu = new BoundedMap<string, Bucket>(ACCOUNTS_MOST)
+  /** Until when the test or check of an account has its slot. */
+  readonly #slots = new Map<string, number>()
+  readonly #waiting: Waiting<Go>[] = []
+
+  constructor(strikes: StrikeStore) {
+    this.#strikes = strikes
+  }
+
+  /** Takes the account's slot for a test or a check; a wait where it has one, or all are taken. */
+  takeSlot(account: string, nowMs: number): SqlWait | null {
+    for (const [holder, untilMs] of this.#slots) if (untilMs <= nowMs) this.#slots.delete(holder)
+    if (this.#slots.has(account)) return wait(SOON_MS, SLOT_TAKEN)
+    const spent = this.#spent(account, nowMs)
+    if (spent !== null) return spent
+    if (this.#slots.size >= SLOTS_MOST) return wait(SOON_MS, NO_SLOT)
+    this.#slots.set(account, nowMs + SLOT_MS)
+    return null
+  }
+
+  freeSlot(account: string): void {
+    this.#slots.delete(account)
+  }
+
+  /** `go` is called once: with null when it is this caller's turn, or with a wait. */
+  enter(caller: SqlCaller, go: Go, nowMs: number): void {
+    const refused = this.#refusal(caller, nowMs)
+    if (refused !== null) return go(refused)
+    const own = this.#waiting.filter(({ caller: { account } }) => account === caller.account)
+    if (own.length >= WAITING_OF_ACCOUNT || this.#waiting.length >= WAITING_MOST) return go(wait(SOON_MS, QUEUED))
+    this.#waiting.push({ caller, go, sinceMs: nowMs })
+  }
+
+  /** Begins the turn of whoever is next; false: nobody waits. */
+  next(nowMs: number): boolean {
+    while (this.#waiting.length > 0) {
+      const at = this.#first(nowMs)
+      const [{ caller, go, sinceMs }] = this.#waiting.splice(at, 1) as [Waiting<Go>]
+      const refused = nowMs - sinceMs > PATIENCE_MS ? wait(SOON_MS, QUEUED) : this.#refusal(caller, nowMs)
+      go(refused)
+      if (refused === null) return true
+    }
+    return false
+  }
+
+  /** Written down before a run that is not known to be quick, as if it exceeded its budget: it may end with the isolate. */
+  begin({ pipeline }: SqlCaller, nowMs: number): void {
+    const count = (this.#strikes.get(pipeline)?.count ?? 0) + 1
+    this.#strikes.put(pipeline, { count, untilMs: nowMs + backoffMs(PENALTY, count - 1, 0) })
+  }
+
+  /** What came of a run: the CPU time that it took, and whether it exceeded its budget. */
+  end({ account, pipeline }: SqlCaller, cpuMs: number, isOver: boolean, nowMs: number): void {
+    const bucket = this.#cpu.get(account) ?? fullBucket(CPU, nowMs)
+    this.#cpu.set(account, borrowTokens(bucket, CPU, Math.ceil(cpuMs), nowMs).bucket)
+    if (!isOver) this.#strikes.delete(pipeline)
+  }
+
+  #refusal({ account, pipeline, kind }: SqlCaller, nowMs: number): SqlWait | null {
+    const strikes = kind === 'check' ? null : this.#strikes.get(pipeline)
+    // Of a longer time the clock went back.
+    const restMs = Math.min(PENALTY.capMs, (strikes?.untilMs ?? 0) - nowMs)
+    if (strikes !== null && restMs > 0) return wait(restMs, struckWords(strikes.count))
+    return this.#spent(account, nowMs)
+  }
+
+  #spent(account: string, nowMs: number): SqlWait | null {
+    const bucket = this.#cpu.get(account)
+    if (bucket === undefined) return null
+    const { waitMs } = takeTokens(bucket, CPU, 0, nowMs)
+    return waitMs > 0 ? wait(waitMs, SPENT) : null
+  }
+
+  /** The place of the account with the most CPU time left; of several, of who came first. */
+  #first(nowMs: number): number {
+    const left = this.#waiting.map(({ caller: { account } }) => {
+      const bucket = this.#cpu.get(account) ?? fullBucket(CPU, nowMs)
+      return takeTokens(bucket, CPU, 0, nowMs).bucket.milliTokens
+    })
+    return left.indexOf(Math.max(...left))
+  }
+}

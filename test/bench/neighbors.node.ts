@@ -1,0 +1,175 @@
+// What an account's neighbors feel while others run heavy SQL: ten attackers who test pipelines with transforms as fast as they are
+// let, each with a pipeline of such transforms besides, against one gateway with blocks at the exchange's rate. The baseline is the
+// same neighbor of the same gateway in the same run, before the attack.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import { buildPlant, Feeder, Plant } from '../pipeline/plant/plant.node.ts'
+import { EXCHANGE_BLOCKS_PER_SECOND } from './latency.node.ts'
+import { blockOf, FIRST } from './pipelines.node.ts'
+import { type Spread, spreadOf } from './statistics.ts'
+import { type Line, ms, times, whole } from './table.ts'
+import type { Bench } from './targets.node.ts'
+
+const ATTACKERS = 10
+/** Tests that each has under way at once. */
+const AT_ONCE = 3
+const CALLS_A_SECOND = 20
+const GOAL = 2
+const BLOCK_MS = 1000 / EXCHANGE_BLOCKS_PER_SECOND
+const SECRET = `whsec_${btoa('0123456789abcdef0123456789abcdef')}`
+const COUNT = 'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t LIMIT 3000000)'
+const HEAVY = [
+  `${COUNT} SELECT count(*) AS n FROM t`,
+  'SELECT count(*) AS n FROM fills a, fills b, fills c, fills d',
+  `${COUNT} SELECT length(json_group_array(x)) AS n FROM (SELECT x FROM t LIMIT 9000), fills`,
+  'SELECT a.coin, sum(length(b.hash)) OVER (ORDER BY a.px ROWS UNBOUNDED PRECEDING) AS n FROM fills a, fills b, fills c ORDER BY n LIMIT 9',
+]
+
+export async function neighborLines({ quick, say }: Pick<Bench, 'quick' | 'say'>): Promise<Line[]> {
+  await buildPlant()
+  const folder = mkdtempSync(join(tmpdir(), 'weir-bench-neighbors-'))
+  const plant = new Plant(folder, 20_000 + (process.pid % 12_000))
+  const hook = createServer((request, response) => request.resume().on('end', () => response.end('ok')))
+  await new Promise<void>((done) => hook.listen(0, '127.0.0.1', done))
+  const url = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/`
+  const ends: (() => void)[] = []
+  try {
+    await plant.start()
+    ends.push(keepFeeding(plant.url))
+    const key = async (more: object) => (await plant.owner('50', more)).key
+    const attackers = await Promise.all(Array.from({ length: ATTACKERS }, () => key({})))
+    const neighbor = { service: await key({ plan: 'enterprise' }), api: await key({ kind: 'api', plan: 'enterprise' }) }
+    const seconds = quick ? 8 : 30
+    await measured(plant.url, neighbor, 3)
+    const quiet = await measured(plant.url, neighbor, seconds)
+    const attack = startAttack(plant.url, attackers, url)
+    const attacked = await measured(plant.url, neighbor, seconds)
+    const { answers, spent } = await attack.end()
+    say(`${whole(answers)} tests were asked for, ${JSON.stringify(spent)} by status`)
+    const ratio = attacked.rest.p99 / quiet.rest.p99
+    return [
+      {
+        what: `REST calls of a neighbor beside ${ATTACKERS} accounts with heavy SQL, p50 · p99`,
+        bare: `${ms(quiet.rest.p50)} · ${ms(quiet.rest.p99)} (no attack)`,
+        weir: `${ms(attacked.rest.p50)} · ${ms(attacked.rest.p99)}`,
+        ...{ ratio: times(ratio), goal: `≤ ${GOAL}×`, met: ratio <= GOAL },
+      },
+      {
+        what: 'the longest pause of its stream',
+        bare: `${ms(quiet.pauseMs)} (no attack)`,
+        weir: ms(attacked.pauseMs),
+        ...{ ratio: times(attacked.pauseMs / quiet.pauseMs), goal: '≤ 1 s', met: attacked.pauseMs <= 1_000 },
+      },
+    ]
+  } finally {
+    for (const end of ends) end()
+    await plant.end()
+    hook.close()
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+/** Blocks at the exchange's rate; the answer ends it. */
+function keepFeeding(url: string): () => void {
+  const begunMs = Date.now()
+  const feeder = new Feeder(url, FIRST, (height) => blockOf(height, begunMs + (height - FIRST) * BLOCK_MS))
+  const timer = setInterval(() => feeder.advance(FIRST + Math.floor((Date.now() - begunMs) / BLOCK_MS)), 10)
+  return () => {
+    clearInterval(timer)
+    feeder.end()
+  }
+}
+
+interface Felt {
+  readonly rest: Spread
+  /** Between two frames of its stream, or at its end. */
+  readonly pauseMs: number
+}
+
+/** What a neighbor feels for some seconds: paced calls, which do not wait for each other, and a stream. */
+async function measured(
+  url: string,
+  { service, api }: { service: string; api: string },
+  seconds: number,
+): Promise<Felt> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/ws?key=${api}`)
+  let [lastMs, pauseMs] = [Number.NaN, 0]
+  const beat = () => {
+    const nowMs = performance.now()
+    if (nowMs - lastMs > pauseMs) pauseMs = nowMs - lastMs
+    lastMs = nowMs
+  }
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
+  const begun = new Promise((resolve) => socket.on('message', resolve))
+  socket.on('message', (data) => String(data).includes('"channel":"allFills"') && beat())
+  socket.send(JSON.stringify({ method: 'subscribe', subscription: { type: 'allFills' } }))
+  await begun
+  const took = new Float64Array(seconds * CALLS_A_SECOND)
+  const calls: Promise<void>[] = []
+  const startMs = performance.now()
+  for (let at = 0; at < took.length; at++) {
+    await sleep(Math.max(0, startMs + (at * 1000) / CALLS_A_SECOND - performance.now()))
+    const call = async () => {
+      took[at] = await timed(url, service)
+    }
+    calls.push(call())
+  }
+  await Promise.all(calls)
+  beat()
+  socket.close()
+  if (Number.isNaN(lastMs)) throw new Error('the stream of the neighbor brought nothing')
+  return { rest: spreadOf(took, took.length), pauseMs }
+}
+
+async function timed(url: string, key: string): Promise<number> {
+  const startMs = performance.now()
+  const answer = await fetch(`${url}/platform/pipeline-api/`, { headers: { authorization: `Bearer ${key}` } })
+  await answer.text()
+  if (!answer.ok) throw new Error(`the neighbor was answered ${answer.status}`)
+  return performance.now() - startMs
+}
+
+/** Each attacker tests without rest, and has a pipeline that gives up no batch of such transforms. */
+function startAttack(url: string, keys: readonly string[], hook: string) {
+  const spent: Record<string, number> = {}
+  let isOver = false
+  const config = { type: 'webhook', url: hook, secret: SECRET }
+  const attack = async (key: string) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const call = async (path: string, body: object) => {
+      const answer = await fetch(`${url}/platform/pipeline-api/${path}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+      })
+      return { status: answer.status, json: (await answer.json()) as { data?: { id: string } } }
+    }
+    const own = { name: 'a', topic: 'fills', destination_config: config, on_failure: 'dead_letter' }
+    const running = { ...own, execution_start_from: 'earliest', transforms: { out: HEAVY[1]! } }
+    const ids: string[] = []
+    for (const body of [{ ...own, status: 'paused' }, running])
+      for (let id: string | undefined; id === undefined && !isOver; await sleep(id === undefined ? 500 : 0)) {
+        id = (await call('', body)).json.data?.id
+        if (id !== undefined) ids.push(id)
+      }
+    for (let at = 0; !isOver; at++) {
+      const { status } = await call(`${ids[at % ids.length]}/test/`, { transforms: { out: HEAVY[at % HEAVY.length]! } })
+      spent[status] = (spent[status] ?? 0) + 1
+      if (status !== 200) await sleep(200)
+    }
+  }
+  const all = keys.flatMap((key) => Array.from({ length: AT_ONCE }, () => attack(key).catch(() => undefined)))
+  return {
+    end: async () => {
+      isOver = true
+      await Promise.all(all)
+      return { answers: Object.values(spent).reduce((sum, count) => sum + count, 0), spent }
+    },
+  }
+}
