@@ -12,7 +12,7 @@ import type { Topic } from '../pipeline/pipeline.ts'
 import { BYTES_MAX, PipelineStore, WALLETS_MAX } from '../pipeline/pipelines.store.ts'
 import { PIPELINES_MAX, type PipelineRow } from '../pipeline/row.ts'
 import { seal } from '../pipeline/sealing.client.ts'
-import { SINK_API_VERSION, type SinkApi } from '../pipeline/sink-api.ts'
+import { SINK_API_VERSION, type SinkApi, type SinkPhase } from '../pipeline/sink-api.ts'
 import { isInStep, SinkLink, type SinkLinkPorts } from '../pipeline/sink-link.client.ts'
 import { NO_PIPELINE } from './pipeline-shapes.ts'
 import type { Keys, NamedPipeline, PipelineState, Pipelines } from './platform-api.ts'
@@ -40,6 +40,8 @@ const TEST_MS = 45_000
 /** How often a change is made anew because another one came between. */
 const TRIES = 3
 const ID_CHARS = 22
+/** Setting one to run ends these. */
+const WAITING: readonly SinkPhase[] = ['failed', 'unpaid', 'retrying']
 
 const away = (what: string): Failure => ({ kind: 'unavailable', what, hint: `${what}: send this again in a moment.` })
 const AWAY = away('What runs this pipeline did not answer')
@@ -159,10 +161,10 @@ export class PipelineService implements Pipelines {
     return row === null || row.isRemoved ? err(NO_PIPELINE) : ok(row)
   }
 
-  /** Whether one that is set to run waits for somebody or for credits, or cannot say: it is to hear of it once more. */
+  /** Whether one that is set to run waits for somebody, credits or its next try, or cannot say: it is to hear of it once more. */
   async #isStuck({ id }: PipelineRow): Promise<boolean> {
     const status = await this.#link.asked(id, (sink) => sink.status())
-    return status === null || status.phase === 'failed' || status.phase === 'unpaid'
+    return status === null || WAITING.includes(status.phase)
   }
 
   #next(row: PipelineRow): PipelineRow {

@@ -28,7 +28,8 @@ export interface PayingPorts {
 
 interface Keeper {
   owed(): Owed
-  save(change: { readonly owed: Owed; readonly lastError?: { readonly atMs: number; readonly words: string } }): void
+  /** `trouble`: what goes wrong from now on; null: that is over. */
+  save(change: { readonly owed: Owed; readonly trouble?: string | null }): void
 }
 
 export class Paying {
@@ -38,6 +39,11 @@ export class Paying {
   #answer: Answer | null = null
   #askedMs = Number.NEGATIVE_INFINITY
   #isAway = false
+
+  /** The meter did not answer when it was last asked. */
+  get isAway(): boolean {
+    return this.#isAway
+  }
 
   constructor(ports: PayingPorts, keeper: Keeper) {
     this.#ports = ports
@@ -71,8 +77,9 @@ export class Paying {
     return owing(this.#keeper.owed()) > 0 ? TELL_EVERY_MS : null
   }
 
-  /** The meter is to be asked at once about who had no credits. */
+  /** The meter is to be asked at once about who had no credits, or where it did not answer. */
   askAnew(): void {
+    if (this.#isAway) this.#askedMs = Number.NEGATIVE_INFINITY
     const owed = this.#keeper.owed()
     if (owed.askAtMs !== null) this.#keeper.save({ owed: { ...owed, askAtMs: 0 } })
   }
@@ -120,13 +127,15 @@ export class Paying {
   }
 
   #note(before: Owed, owed: Owed, isAwayNow: boolean): void {
-    const { log, nowMs } = this.#ports
+    const { log } = this.#ports
     const isUnpaidNow = before.askAtMs === null && owed.askAtMs !== null
     const words = isAwayNow ? AWAY : isUnpaidNow ? this.#words : null
     const isSame = owed.told === before.told && owed.askAtMs === before.askAtMs
     if (words !== null) log('warn', words, null)
-    if (before.askAtMs !== null && owed.askAtMs === null) log('info', 'there are credits: it goes on', null)
-    if (words !== null) this.#keeper.save({ owed, lastError: { atMs: nowMs(), words } })
+    const isPaidAgain = before.askAtMs !== null && owed.askAtMs === null
+    if (isPaidAgain) log('info', 'there are credits: it goes on', null)
+    if (words !== null) this.#keeper.save({ owed, trouble: words })
+    else if (isPaidAgain) this.#keeper.save({ owed, trouble: null })
     else if (!isSame) this.#keeper.save({ owed })
   }
 
