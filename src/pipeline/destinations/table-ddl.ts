@@ -52,7 +52,8 @@ export const CLICKHOUSE: Dialect = {
 /** Columns of the topic, or those that the last transform selects. */
 export function tableColumns({ rows, columns }: Pick<Batch, 'rows' | 'columns'>): readonly TableColumn[] {
   const own = columns === null ? selectedColumns(rows) : columns.map(topicColumn)
-  const all = [...HEAD_COLUMNS, ...own, ...NOTE_COLUMNS]
+  // What a transform selects under a name of the head has the type of the head.
+  const all = [...HEAD_COLUMNS, ...own, ...HEAD_COLUMNS, ...NOTE_COLUMNS]
   return [...new Map(all.map(({ name, type }) => [name, { name, type }])).values()]
 }
 
