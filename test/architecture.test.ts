@@ -91,6 +91,7 @@ const LONG_FILES: Readonly<Record<string, string>> = {
   'src/feeder/session.ts': 'one state machine: what each frame and block changes of what is due must be read together',
   'src/gateway.ts': 'what the gateway is made of, in the order in which a request meets it',
   'src/client/wire.ts': 'generated: the types of all requests, answers, bodies and frames',
+  'src/pipeline/sink/delivery.ts': 'one state machine: reading, trying, giving up and recovering change the same state',
 }
 
 /** Of `graphql-ws` the protocol: messages and close codes. */
