@@ -144,7 +144,8 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
     const over = { table: 'selected', create_table: true }
     expect(await send(server, over, true, own({ ntl: 1.5, 'odd "name': 'x' }))).toMatchObject({ ok: true })
     expect(server.query('SELECT ntl, _height, "odd ""name" FROM selected ORDER BY ntl')).toEqual(['1|7|', '1.5|7|x'])
-    const types = "SELECT data_type FROM information_schema.columns WHERE table_name = 'selected' AND column_name = '_height'"
+    const types =
+      "SELECT data_type FROM information_schema.columns WHERE table_name = 'selected' AND column_name = '_height'"
     expect(server.query(types)).toEqual(['bigint'])
   })
 
