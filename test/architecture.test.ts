@@ -92,9 +92,8 @@ const IMPORTS: Readonly<Record<string, string>> = {
 const LONG_FILES: Readonly<Record<string, string>> = {
   'src/feeder/session.ts': 'one state machine: what each frame and block changes of what is due must be read together',
   'src/gateway.ts': 'what the gateway is made of, in the order in which a request meets it',
-  'src/pipeline/sink/delivery.ts':
-    'one state machine: which batch is in flight, what its outcome changes, and under which key',
   'src/client/wire.ts': 'generated: the types of all requests, answers, bodies and frames',
+  'src/pipeline/sink/delivery.ts': 'one state machine: reading, trying, giving up and recovering change the same state',
 }
 
 /** Of `graphql-ws` the protocol: messages and close codes. */

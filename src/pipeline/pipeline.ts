@@ -71,6 +71,10 @@ const Secret = line(1_024).describe('Secret: read back as `******`, which keeps 
 const User = line(256).describe('User name')
 const Table = (words: string) =>
   named(/^[A-Za-z_]\w{0,62}(?:\.[A-Za-z_]\w{0,62})?$/, 'must be a name of letters, digits and "_"').describe(words)
+const CreateTable = z
+  .boolean()
+  .optional()
+  .describe('Create the table where it is missing, and columns of the rows that it lacks; false unless said')
 const Format = z.enum(['parquet', 'ndjson']).describe('What an object holds')
 const Prefix = z
   .string()
@@ -109,6 +113,7 @@ const SHAPES = {
     password: Secret,
     database: Table('Database'),
     table: Table('Table, with a column for each field of the rows'),
+    create_table: CreateTable,
   },
   postgres: {
     type: type('postgres'),
@@ -119,6 +124,7 @@ const SHAPES = {
     password: Secret.optional(),
     database: line(63).min(1).describe('Database').optional(),
     table: Table('Table, with a column for each field of the rows'),
+    create_table: CreateTable,
   },
   kafka: {
     type: type('kafka'),

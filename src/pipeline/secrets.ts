@@ -23,7 +23,7 @@ export function secretField(config: DestinationConfig): (typeof FIELD)[Destinati
 /** Empty where there is none. */
 export function secretOf(config: DestinationConfig): string {
   const field = secretField(config)
-  return field === null ? '' : ((config as Readonly<Record<string, string>>)[field] ?? '')
+  return field === null ? '' : (((config as Readonly<Record<string, unknown>>)[field] as string | undefined) ?? '')
 }
 
 /** The same destination with this secret; an empty one leaves it as it is. */

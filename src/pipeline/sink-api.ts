@@ -30,7 +30,10 @@ export interface SinkStatus {
   /** Of the batch in flight: how often it was tried. */
   readonly attempts: number
   readonly nextTryMs: number | null
-  readonly lastError: { readonly atMs: number; readonly words: string } | null
+  /** Null: nothing goes wrong. */
+  readonly lastError: { readonly sinceMs: number; readonly atMs: number; readonly words: string } | null
+  /** What went wrong last and passed; left out by a Worker of before. */
+  readonly lastIncident?: { readonly sinceMs: number; readonly untilMs: number; readonly words: string } | null
   /** Why it is paused although its owner wants it to run; left out: it is not. */
   readonly pauseReason?: string | null
 }

@@ -39,7 +39,7 @@ export function historyOf(chain: string, platform: Platform): Result<Exports, Fa
 }
 
 const PRODUCT_NAMES =
-  '`events`, `books`, `checkpoints`, and as Parquet `fills_by_user`, `fills_by_time`, `ledger_by_user`, `candles_by_coin`, `funding_by_user`'
+  '`events`, `books`, `checkpoints`, and as Parquet `fills_by_user`, `fills_by_time` (two rows a trade, one for each side), `ledger_by_user`, `candles_by_coin`, `funding_by_user`'
 export const FileProduct = z.string().describe(`One of ${PRODUCT_NAMES}`)
 export const Height = z.int().describe('Height of a block')
 export const Bytes = z.int().describe('Bytes as they are stored, compressed')

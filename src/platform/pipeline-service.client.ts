@@ -21,7 +21,7 @@ import type { Topic } from '../pipeline/pipeline.ts'
 import { BYTES_MAX, PipelineStore, WALLETS_MAX } from '../pipeline/pipelines.store.ts'
 import { PIPELINES_MAX, type PipelineRow } from '../pipeline/row.ts'
 import { seal } from '../pipeline/sealing.client.ts'
-import { SINK_API_VERSION, type SinkApi } from '../pipeline/sink-api.ts'
+import { SINK_API_VERSION, type SinkApi, type SinkPhase } from '../pipeline/sink-api.ts'
 import { isInStep, SinkLink, type SinkLinkPorts } from '../pipeline/sink-link.client.ts'
 import { NO_PIPELINE } from './pipeline-shapes.ts'
 import type { Keys, NamedPipeline, PipelineCaller, PipelineState, Pipelines, Reach } from './platform-api.ts'
@@ -49,6 +49,8 @@ const TEST_MS = 45_000
 /** How often a change is made anew because another one came between. */
 const TRIES = 3
 const ID_CHARS = 22
+/** Setting one to run ends these. */
+const WAITING: readonly SinkPhase[] = ['failed', 'unpaid', 'paused', 'retrying']
 
 const away = (what: string): Failure => ({ kind: 'unavailable', what, hint: `${what}: send this again in a moment.` })
 const AWAY = away('What runs this pipeline did not answer')
@@ -228,11 +230,11 @@ export class PipelineService implements Pipelines {
     return { hash: keyHash, root: rootOf(key), name: key.label || key.prefix, right: pipelineRight(key) ?? 'own' }
   }
 
-  /** Whether one that is set to run waits for somebody, for credits or for a key, or cannot say: it is to hear of it once more. */
+  /** Whether one that is set to run waits for somebody, credits, a key or its next try, or cannot say: it is to hear of it once more. */
   async #isStuck({ id, fields }: PipelineRow): Promise<boolean> {
     if (fields.status !== 'running') return false
     const status = await this.#link.asked(id, (sink) => sink.status())
-    return status === null || ['failed', 'unpaid', 'paused'].includes(status.phase)
+    return status === null || WAITING.includes(status.phase)
   }
 
   #next(row: PipelineRow): PipelineRow {

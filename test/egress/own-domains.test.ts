@@ -26,8 +26,7 @@ beforeAll(() => {
 afterAll(() => void vi.unstubAllGlobals())
 
 const resolver = { PIPELINE_RESOLVER: 'https://resolver.example/dns-query' }
-const target = (url: string) => ({ account: 'a', url, secret: secretText(new Uint8Array(32)) })
-const event = (url: string) => ({ id: 'evt_1', body: '{}', target: target(url) })
+const event = (url: string) => ({ id: 'evt_1', body: '{}', url, secret: secretText(new Uint8Array(32)) })
 
 describe.each([false, true])('with PIPELINE_PRIVATE %s, a host of the own domains', (isPrivateAllowed) => {
   const settings = { ...OWN, ...resolver, PIPELINE_PRIVATE: isPrivateAllowed }

@@ -311,6 +311,21 @@ describe('pipelines', () => {
       sinks.says = { ...behind, phase }
       expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({ phase, height: 7, ...lag })
     }
+    const [lastError, lastIncident] = [
+      { sinceMs: 1, atMs: 2, words: 'on fire' },
+      { sinceMs: 3, untilMs: 4, words: 'away' },
+    ]
+    sinks.says = { lastError, lastIncident }
+    const at = (ms: number) => new Date(ms).toISOString()
+    expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({
+      last_error: { since: at(1), time: at(2), message: 'on fire' },
+      last_incident: { since: at(3), recovered: at(4), message: 'away' },
+    })
+    const running = await create()
+    sinks.says = { phase: 'retrying' }
+    const { revision } = sinks.held.get(running)!
+    expect((await call('PUT', running, { status: 'running' })).status).toBe(200)
+    expect(sinks.held.get(running)!.revision).toBe(revision + 1)
     sinks.says = {}
     const logs = (await call('GET', `${id}/logs/?limit=2`)).json.data
     expect(logs).toMatchObject({

@@ -10,6 +10,8 @@ export interface ArchivedSegment {
   readonly firstMs: number
   readonly lastMs: number
   readonly epoch: string | null
+  /** Time of the block behind the last one, where it was known as the segment was written. */
+  readonly nextMs?: number | null
 }
 
 /** Heights from `next` to `to` that the archive may have, and that are to come into files if no file has them. */

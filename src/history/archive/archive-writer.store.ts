@@ -43,13 +43,13 @@ export class ArchiveWriter {
     const { chain, db } = this.#place
     const events = await this.#put(segmentKey(chain, cut, 'events'), cut.events)
     const books = await this.#put(segmentKey(chain, cut, 'books'), cut.books)
-    const { first, last, firstMs, lastMs, epoch } = cut
+    const { first, last, firstMs, lastMs, epoch, nextMs = null } = cut
     const sums = [events.bytes, books.bytes, events.sha256, books.sha256]
     await db.batch([
       db
         .prepare(`INSERT OR REPLACE INTO segments (chain, first, last, first_ms, last_ms, epoch, lines, events_bytes,
-          books_bytes, events_sha256, books_sha256) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-        .bind(chain, first, last, firstMs, lastMs, epoch, cut.events.length, ...sums),
+          books_bytes, events_sha256, books_sha256, next_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+        .bind(chain, first, last, firstMs, lastMs, epoch, cut.events.length, ...sums, nextMs),
       // Archived anew while its removal had broken off, it stays.
       db
         .prepare(`DELETE FROM removals WHERE chain = ? AND key IN (?, ?)`)

@@ -14,7 +14,7 @@ interface Sum {
 
 type Segment = Omit<ArchivedSegment, 'chain'>
 
-const SEGMENT = `first, last, first_ms AS firstMs, last_ms AS lastMs, epoch`
+const SEGMENT = `first, last, first_ms AS firstMs, last_ms AS lastMs, epoch, next_ms AS nextMs`
 
 export class StoredArchive implements ArchiveReader {
   readonly #place: ArchivePlace

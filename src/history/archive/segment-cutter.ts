@@ -23,6 +23,8 @@ export interface CutSegment {
   readonly firstMs: number
   readonly lastMs: number
   readonly epoch: string | null
+  /** Time of the block behind the last one; null: that block is missing. */
+  readonly nextMs?: number | null
   readonly events: readonly string[]
   readonly books: readonly string[]
 }
@@ -69,7 +71,7 @@ export class SegmentCutter {
     if (this.#next !== null && line.height < this.#next) return []
     if (this.#next !== null && line.height > this.#next)
       throw new Error(`block ${line.height} came in the place of ${this.#next}`)
-    const cuts: Cut[] = this.#endsBefore(line) ? this.#cut() : []
+    const cuts: Cut[] = this.#endsBefore(line) ? this.#cut(line.time) : []
     if (this.#gap) cuts.push({ gap: { ...this.#gap, afterMs: this.#lastMs, beforeMs: line.time } })
     this.#gap = null
     this.#open.push(line)
@@ -86,7 +88,7 @@ export class SegmentCutter {
     if (missing !== this.#next) throw new Error(`a gap from ${missing} on came in the place of block ${this.#next}`)
     this.#gap = { from: this.#gap?.from ?? missing, to }
     this.#next = to + 1
-    return this.#cut()
+    return this.#cut(null)
   }
 
   #endsBefore(line: ArchiveLine): boolean {
@@ -97,11 +99,11 @@ export class SegmentCutter {
     return isLong || minuteOf(line) > minuteOf(first) || first.epoch !== line.epoch
   }
 
-  #cut(): Cut[] {
+  #cut(nextMs: number | null): Cut[] {
     const [first, last] = [this.#open[0], this.#open.at(-1)]
     if (!first || !last) return []
     const segment = {
-      ...{ first: first.height, last: last.height, firstMs: first.time, lastMs: last.time, epoch: first.epoch },
+      ...{ first: first.height, last: last.height, firstMs: first.time, lastMs: last.time, epoch: first.epoch, nextMs },
       events: this.#open.map(({ events }) => events),
       books: this.#open.map(({ books }) => books),
     }

@@ -9,21 +9,22 @@ import type { FilePlace, FileSource, FileSums, StoredFile, TimeRange } from './l
 type Database = Pick<D1Database, 'prepare'>
 type Row = FileSpan & Pick<StoredFile, 'bytes' | 'sha256'> & { readonly level: Level; readonly number: number }
 
-/** Whether the table of an hour is that of its day, too: else the day has one of its own in its place. */
-const IS_OF_HOURS_ALONE: Readonly<Record<TableName, boolean>> = {
-  'fills-by-user': false,
-  'fills-by-time': true,
-  'ledger-by-user': false,
-  'candles-by-coin': false,
-  'funding-by-user': false,
+const [HOUR, DAY] = [1, 2] as const
+/** The level whose tables stay: those of the levels below go as they become one of it. */
+const LAST_LEVEL: Readonly<Record<TableName, Level>> = {
+  'fills-by-user': DAY,
+  'fills-by-time': HOUR,
+  'ledger-by-user': DAY,
+  'candles-by-coin': DAY,
+  'funding-by-user': DAY,
 }
 
-/** A day ends where its last hour does, and stands behind all of them: a number has four digits. */
+/** A file ends where the last of those in it does, and stands behind all of them: a number has four digits. */
 const PART = `t.level * 10000 + t.number`
 const OF_FILE = `SELECT 1 FROM files f WHERE f.chain = t.chain AND f.level = t.level AND f.first = t.first AND f.state`
 
 export function tableFiles(db: Database, chain: string): FileSource[] {
-  return (Object.keys(IS_OF_HOURS_ALONE) as TableName[]).map((name) => new TableFiles(db, chain, name))
+  return (Object.keys(LAST_LEVEL) as TableName[]).map((name) => new TableFiles(db, chain, name))
 }
 
 class TableFiles implements FileSource {
@@ -65,9 +66,9 @@ class TableFiles implements FileSource {
 
   get #from(): string {
     const isWhole = `NOT EXISTS (${OF_FILE} = 'open')`
-    // A month has those of its days.
-    const isDay = `(t.level = 2 AND ${isWhole})`
-    const isListed = IS_OF_HOURS_ALONE[this.#name] ? isWhole : `(${isDay} OR EXISTS (${OF_FILE} = 'live'))`
+    // Its file may be gone: a month has the tables of its days.
+    const isForGood = `(t.level = ${LAST_LEVEL[this.#name]} AND ${isWhole})`
+    const isListed = `(${isForGood} OR EXISTS (${OF_FILE} = 'live'))`
     return `FROM file_tables t WHERE t.chain = ?1 AND t.name = ?2 AND t.first_ms BETWEEN ?3 AND ?4 AND ${isListed}`
   }
 }

@@ -78,6 +78,7 @@ export const CANDLE_COLUMNS: readonly Column[] = [
   { name: 'time', type: 'time' },
   ...['open', 'close', 'high', 'low', 'volume'].map((name): Column => ({ name, type: 'text' })),
   { name: 'trades', type: 'whole' },
+  { name: 'complete', type: 'truth' },
 ]
 
 export function fillCells({ height, time }: LineHead, [user, { time: own, ...fill }]: UserFill): Cell[] {
@@ -105,7 +106,12 @@ export function fundingCells({ height, time }: LineHead, user: string, [paidMs, 
   return [height, time, paidMs, user, ...row]
 }
 
-/** What the blocks from `height` on make of a one-minute candle. */
-export function candleCells({ height }: LineHead, coin: string, { t, o, c, h, l, v, n }: CandlePart): Cell[] {
-  return [height, coin, t, o, c, h, l, v, n]
+/** A one-minute candle from the blocks that start at `height`; `isComplete`: the file has every block of that minute. */
+export function candleCells(
+  { height }: LineHead,
+  coin: string,
+  { t, o, c, h, l, v, n }: CandlePart,
+  isComplete: boolean,
+): Cell[] {
+  return [height, coin, t, o, c, h, l, v, n, isComplete]
 }

@@ -8,11 +8,13 @@ import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivedSegment, ArchiveReader, Unfiled } from '../archive/archive-read.ts'
 import type { Known } from '../archive/backfill-lines.ts'
+import type { TimeSpan } from '../filed-candles.ts'
 import { CandleRollup, type KeptCandles } from './candle-lines.ts'
 import { isPaidKnown, type Payment, paymentsIn } from './funding-sums.ts'
 import {
   dueGroup,
   type FileSpan,
+  isSameHour,
   type Level,
   type LiveFile,
   type MergedLevel,
@@ -57,6 +59,8 @@ export interface Part {
 export interface Minute {
   readonly file: FileSpan
   readonly made: Made
+  /** Of the same rows, while the hour is running. */
+  readonly tables: readonly Table[]
   /** What the archive has of its blocks; null: it has lost them. */
   readonly known: Known | null
   /** Null where it is not known of all of them. */
@@ -78,6 +82,8 @@ export interface CompactionFiles {
   unsettled(): Promise<Unsettled>
   /** The last live file that begins at or below a height, and the first above. */
   around(height: number): Promise<{ readonly below: FileSpan | null; readonly above: FileSpan | null }>
+  /** Times of a file's minutes whose trades it may lack; `nextMs`: of the block behind it, where that is known. */
+  holes(file: FileSpan, nextMs: number | null): Promise<readonly TimeSpan[]>
   putMinute(minute: Minute): Promise<void>
   /** The file of a level that is not whole. */
   open(level: MergedLevel): Promise<OpenFile | null>
@@ -96,7 +102,7 @@ export interface CompactionFiles {
 export interface CompactionPorts extends Pick<MergePorts, 'pack' | 'unpack'> {
   readonly archive: Pick<ArchiveReader, 'segmentsFrom' | 'lines'>
   readonly writer: CompactionFiles
-  tables(): TableWriter
+  tables(holes: readonly TimeSpan[]): TableWriter
 }
 
 const NOTHING: Made = { pages: [], bytes: 0, entries: [], candles: [] }
@@ -106,11 +112,20 @@ const FILES_MOST = 1_024
 /** A month takes hours: what was merged meanwhile goes all the same. */
 const SWEEP_TURNS = 64
 const SEGMENTS_AT_ONCE = 1_000
+/** An hour has so many or fewer, unless something cuts them short. */
+const HOUR_SEGMENTS = 61
 
 interface Heights {
   readonly from: number
   readonly to: number
 }
+
+interface Blocks {
+  readonly blocks: readonly EventsOfBlock[]
+  readonly nextMs: number | null
+}
+
+const blockOf = (line: string) => JSON.parse(line) as EventsOfBlock
 
 export class Compaction {
   readonly #ports: CompactionPorts
@@ -137,9 +152,12 @@ export class Compaction {
   async #minute(): Promise<boolean> {
     const last = await this.#ports.writer.last()
     const from = last ? last.height + 1 : 0
-    const [segment] = await this.#ports.archive.segmentsFrom({ height: from }, 1)
-    if (!segment) return false
-    await this.#makeMinute(segment, { from: Math.max(from, segment.first), to: segment.last }, null)
+    const segments = await this.#ports.archive.segmentsFrom({ height: from }, HOUR_SEGMENTS)
+    const [segment, newest] = [segments[0], segments.at(-1)]
+    if (!segment || !newest) return false
+    // Of an hour that is over tables are made as it is merged.
+    const isRunning = isSameHour(segment, newest)
+    await this.#makeMinute(segment, { from: Math.max(from, segment.first), to: segment.last }, null, isRunning)
     return true
   }
 
@@ -159,34 +177,45 @@ export class Compaction {
   }
 
   /** A file of heights of a segment, as many as one may have. */
-  async #makeMinute(segment: ArchivedSegment, { from, to }: Heights, unfiled: Unfiled | null): Promise<void> {
-    const blocks = await this.#blocksOf(segment, { from, to })
-    if (!blocks) {
+  async #makeMinute(
+    segment: ArchivedSegment,
+    { from, to }: Heights,
+    unfiled: Unfiled | null,
+    isRunning = false,
+  ): Promise<void> {
+    const found = await this.#blocksOf(segment, { from, to })
+    if (!found) {
       const { firstMs, lastMs } = segment
       const file = { first: from, last: to, firstMs, lastMs }
       const unknown = { known: null, payments: null, isPaidKnown: false }
-      return this.#ports.writer.putMinute({ file, made: NOTHING, ...unknown, unfiled })
+      return this.#ports.writer.putMinute({ file, made: NOTHING, tables: [], ...unknown, unfiled })
     }
+    const { blocks, nextMs } = found
     const [first, end] = [blocks[0]!, blocks.at(-1)!]
+    const file = { first: first.height, last: end.height, firstMs: first.time, lastMs: end.time }
+    const tables = isRunning ? this.#ports.tables(await this.#ports.writer.holes(file, nextMs)) : NO_TABLES
     const writer = new PageWriter(this.#ports.pack)
     const candles = new CandleRollup(0)
     for (const [key, line] of sortedLines(blocks)) {
       await writer.add(key, line)
       candles.tell(key, [line])
+      tables.tell(key, [line])
     }
     await writer.flush()
     const { pages, bytes, entries } = writer
     const made = { pages, bytes, entries, candles: candles.end() }
-    const file = { first: first.height, last: end.height, firstMs: first.time, lastMs: end.time }
     const payments = paymentsIn(blocks)
     const known = { known: first.only ?? 'events', isPaidKnown: isPaidKnown(blocks) } as const
-    await this.#ports.writer.putMinute({ file, made, ...known, payments, unfiled })
+    await this.#ports.writer.putMinute({ file, made, tables: tables.end(), ...known, payments, unfiled })
   }
 
-  /** As many as a file may have; null where the archive has lost them. */
-  async #blocksOf(segment: ArchivedSegment, { from, to }: Heights): Promise<readonly EventsOfBlock[] | null> {
-    const lines = (await this.#linesOf(segment))?.slice(from - segment.first, to - segment.first + 1)
-    return lines ? lines.slice(0, sliceOf(lines)).map((line) => JSON.parse(line) as EventsOfBlock) : null
+  /** As many as a file may have, and when the block behind them was; null where the archive has lost them. */
+  async #blocksOf(segment: ArchivedSegment, { from, to }: Heights): Promise<Blocks | null> {
+    const lines = (await this.#linesOf(segment))?.slice(from - segment.first)
+    if (!lines) return null
+    const end = sliceOf(lines.slice(0, to - from + 1))
+    const [next] = lines.slice(end, end + 1).map(blockOf)
+    return { blocks: lines.slice(0, end).map(blockOf), nextMs: next?.time ?? segment.nextMs ?? null }
   }
 
   /** Null where the archive has lost them. */
@@ -223,7 +252,7 @@ export class Compaction {
     const file = { first: first.first, last: last.last, firstMs: first.firstMs, lastMs: last.lastMs }
     const sources = await Promise.all(group.map((one) => writer.source(below, one)))
     // Of a month those of its days stand.
-    const tables = level === 3 ? NO_TABLES : this.#ports.tables()
+    const tables = level === 3 ? NO_TABLES : this.#ports.tables(await writer.holes(file, null))
     const candles = new CandleRollup(level)
     const tell = (key: string, lines: readonly string[]) => {
       tables.tell(key, lines)

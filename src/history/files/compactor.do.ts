@@ -14,6 +14,7 @@ import { LOG_API_VERSION } from '../../feed/log-api.ts'
 import { archiveOf } from '../archive/archive.store.ts'
 import { RETRY } from '../archive/archive-plan.ts'
 import { ArchiveSettings } from '../archive/archive-settings.ts'
+import type { TimeSpan } from '../filed-candles.ts'
 import { Compaction } from './compaction.ts'
 import { filesOf } from './files.store.ts'
 import type { FilesReader } from './files-read.ts'
@@ -52,7 +53,7 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
     const archive = archiveOf(env, chain)
     const isBounded = settings.ARCHIVE_KEEP_MB !== null
     const writer = bucket && db ? new FilesWriter({ chain, bucket, db }, { now: Date.now, isBounded }) : null
-    const tables = () => new ParquetTables()
+    const tables = (holes: readonly TimeSpan[]) => new ParquetTables(holes)
     this.#compaction =
       archive && writer && new Compaction({ archive, writer, tables, pack: packPage, unpack: unpackPage })
   }

@@ -2,6 +2,7 @@
 // lie no heights, or a gap that names them all; where nothing is known, with times between which its blocks lie.
 
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import type { TimeSpan } from '../filed-candles.ts'
 import type { Minute } from './compaction.ts'
 import type { FilesGap } from './files-read.ts'
 import { type FileSpan, LEVELS } from './levels.ts'
@@ -38,6 +39,32 @@ interface TimedGap extends FilesGap {
 export async function filesAround({ chain, db }: ArchivePlace, height: number): Promise<Around> {
   const found = await db.batch<FileSpan>([BELOW, ABOVE].map((sql) => db.prepare(sql).bind(chain, height)))
   return { below: found[0]!.results[0] ?? null, above: found[1]!.results[0] ?? null }
+}
+
+/**
+ * Times of a file's minutes whose trades it may lack: before its first block and behind its last one, and within what the
+ * archive lost. `nextMs`: time of the block behind the file, where that is in no file yet.
+ */
+export async function holesOf(
+  { chain, db }: ArchivePlace,
+  { first, last, firstMs, lastMs }: FileSpan,
+  nextMs: number | null,
+): Promise<readonly TimeSpan[]> {
+  const lost = `SELECT after_ms AS fromMs, before_ms AS toMs FROM file_gaps WHERE chain = ?1 AND known IS NULL
+    AND from_height <= ?3 + 1 AND to_height >= ?2 - 1`
+  const [before, behind, gaps] = await db.batch<unknown>([
+    db.prepare(BELOW).bind(chain, first - 1),
+    db.prepare(BELOW).bind(chain, last + 1),
+    db.prepare(lost).bind(chain, first, last),
+  ])
+  const [below, above] = [before!.results[0], behind!.results[0]] as (FileSpan | undefined)[]
+  const fromMs = below?.last === first - 1 ? below.lastMs : firstMs
+  const toMs = nextMs ?? (above?.first === last + 1 ? above.firstMs : lastMs)
+  return [
+    { fromMs: Number.NEGATIVE_INFINITY, toMs: fromMs },
+    ...(gaps!.results as TimeSpan[]),
+    { fromMs: toMs, toMs: Number.POSITIVE_INFINITY },
+  ]
 }
 
 /** What changes with a new file, whenever its rows come: the files beside it are those of that moment. */

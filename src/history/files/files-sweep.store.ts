@@ -10,7 +10,7 @@ import type { TableName } from './table.ts'
 
 /** Whoever has read where something lies has so long to read it there. */
 const GRACE_MS = 600_000
-/** To tables there may be links, which hold for an hour. */
+/** To tables there may be links, which hold for an hour: their files stay as long. */
 const LINKED_MS = 3_600_000 + GRACE_MS
 /** Files that are removed in a turn, of those with a row for each key one; and objects in a call. */
 const REMOVED_AT_ONCE = 16
@@ -30,13 +30,15 @@ export async function sweepFiles(place: ArchivePlace, nowMs: number, isBounded: 
   if (isBounded) await db.prepare(OVERDUE).bind(nowMs, chain).run()
   const { results: gone } = await db
     .prepare(`SELECT level, first, last, first_ms AS firstMs, objects FROM files
-      WHERE chain = ? AND state = 'merged' AND merged_ms < CASE level WHEN 0 THEN ? ELSE ? END ORDER BY level LIMIT ?`)
+      WHERE chain = ? AND state = 'merged' AND merged_ms < CASE WHEN level = 0 AND NOT EXISTS
+      (SELECT 1 FROM file_tables t WHERE t.chain = files.chain AND t.level = 0 AND t.first = files.first)
+      THEN ? ELSE ? END ORDER BY level LIMIT ?`)
     .bind(chain, nowMs - GRACE_MS, nowMs - LINKED_MS, REMOVED_AT_ONCE)
     .all<Gone>()
   const files = gone.filter(({ level }, at) => at === 0 || isBucketLevel(level))
   const { results: tables } = await db
     .prepare(`${TABLES}${isBounded ? ` OR last < ${KEPT_FROM}` : ''})`)
-    .bind(chain, JSON.stringify(files.filter(({ level }) => level === 1).map(({ first }) => first)))
+    .bind(chain, JSON.stringify(files.map(({ level, first }) => [level, first])))
     .all<GoneTable>()
   const keys = [
     ...files.flatMap((file) =>
@@ -84,6 +86,7 @@ const KEPT_FROM = `(SELECT MIN(first) FROM segments WHERE chain = ?1)`
 const OVERDUE = `UPDATE files SET state = 'merged', merged_ms = ?1 WHERE chain = ?2 AND state = 'live'
   AND last < (SELECT MIN(first) FROM segments WHERE chain = ?2) AND NOT EXISTS (SELECT 1 FROM files o WHERE o.chain = ?2
   AND o.state = 'open' AND o.level = files.level + 1 AND o.first <= files.first AND o.last >= files.last)`
-/** Of hours that are in a day; fills in the order of the chain are in no table of the day. */
+/** Of minutes that are in an hour, and of hours that are in a day; fills in the order of the chain are in no table of the day. */
 const TABLES = `SELECT level, first, last, first_ms AS firstMs, number, name FROM file_tables WHERE chain = ?1
-  AND (level = 1 AND first IN (SELECT value FROM json_each(?2)) AND name <> 'fills-by-time'`
+  AND (level < 2 AND (level, first) IN (SELECT value->>0, value->>1 FROM json_each(?2))
+  AND (level = 0 OR name <> 'fills-by-time')`

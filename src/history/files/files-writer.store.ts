@@ -7,9 +7,10 @@ import type { ArchivePlace } from '../archive/archive-writer.store.ts'
 import { sha256Of } from '../archive/packed.client.ts'
 import { lowestUnfiled, passedRow, unsettled } from '../archive/unfiled.store.ts'
 import { rowsOfParts } from '../candle-fold.ts'
+import type { TimeSpan } from '../filed-candles.ts'
 import { candleKey, type KeptCandles } from './candle-lines.ts'
 import type { CompactionFiles, Made, Minute, OpenFile, Part } from './compaction.ts'
-import { type Around, filesAround, gapsBeside } from './file-gaps.store.ts'
+import { type Around, filesAround, gapsBeside, holesOf } from './file-gaps.store.ts'
 import { objectKey, tableKey } from './file-keys.ts'
 import { abandonFile, dropFile } from './files-drop.store.ts'
 import { sweepFiles } from './files-sweep.store.ts'
@@ -69,8 +70,13 @@ export class FilesWriter implements CompactionFiles {
     return filesAround(this.#place, height)
   }
 
-  async putMinute({ file, made, known, payments, isPaidKnown, unfiled }: Minute): Promise<void> {
+  holes(file: FileSpan, nextMs: number | null): Promise<readonly TimeSpan[]> {
+    return holesOf(this.#place, file, nextMs)
+  }
+
+  async putMinute({ file, made, tables, known, payments, isPaidKnown, unfiled }: Minute): Promise<void> {
     const rows = await this.#object(0, file, 0, made)
+    for (const table of tables) rows.push(await this.#table(0, file, 0, table))
     const funding = payments ? await fundingRows(this.#place, file, payments) : []
     const paid = isPaidKnown ? [paidRow(this.#place, file)] : []
     const gaps = gapsBeside(this.#place, { file, known })
@@ -170,7 +176,8 @@ export class FilesWriter implements CompactionFiles {
   ): Promise<D1PreparedStatement> {
     const { chain, bucket, db } = this.#place
     const { first, last, firstMs, lastMs } = file
-    await bucket.put(tableKey(chain, level, file, number, name), bytes, stored(level === 2 || name === 'fills-by-time'))
+    const isForGood = level === 2 || (level === 1 && name === 'fills-by-time')
+    await bucket.put(tableKey(chain, level, file, number, name), bytes, stored(isForGood))
     const values = [chain, level, first, last, firstMs, lastMs, number, name, rows, bytes.length, await sha256Of(bytes)]
     return db
       .prepare(`INSERT OR REPLACE INTO file_tables (chain, level, first, last, first_ms, last_ms, number, name, rows, bytes, sha256)

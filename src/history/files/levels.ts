@@ -18,6 +18,11 @@ const PERIOD_OF: Readonly<Record<MergedLevel, (ms: number) => number>> = {
   2: (ms) => Math.floor(ms / (24 * HOUR_MS)),
   3: (ms) => 12 * new Date(ms).getUTCFullYear() + new Date(ms).getUTCMonth(),
 }
+/** Whether two files, or segments, begin in one hour. */
+export function isSameHour(a: { readonly firstMs: number }, b: { readonly firstMs: number }): boolean {
+  return PERIOD_OF[1](a.firstMs) === PERIOD_OF[1](b.firstMs)
+}
+
 /** Files that are merged at once, such as where gaps made many. */
 export const GROUP_MOST = 128
 /** The index of minutes and hours has a row for so many keys' share, since a row for each would be a million a day. */

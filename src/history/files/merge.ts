@@ -1,7 +1,10 @@
 // One object out of files that follow one another, and where to go on. Laws: each page is read once; of a key what came first
 // stays first; an object ends where a page that was read does, so that whoever goes on from there, however often, writes the
-// same objects.
+// same objects; a coin's lines of one minute are in one object.
 
+import { BASES, spanOf } from '../candles.ts'
+import { candleCoinOf } from './candle-lines.ts'
+import type { PageHead } from './page.ts'
 import { PageSource, type Place, type SourceFile } from './page-source.ts'
 import { type Entry, type Pack, PageWriter } from './page-writer.ts'
 import { ALL_FILLS } from './rows.ts'
@@ -40,9 +43,12 @@ export async function mergeObject(
   for (const source of sources) keys.push((await source.peek())?.key ?? null)
   const writer = new PageWriter(pack)
   let bytesRead = 0
-  for (let at = leastOf(keys); at !== null && bytesRead < objectBytes; at = leastOf(keys)) {
+  let last: PageHead | null = null
+  for (let at = leastOf(keys); at !== null; at = leastOf(keys)) {
     const source = sources[at]!
     const page = (await source.peek())!
+    if (bytesRead >= objectBytes && !isSameMinute(last, page)) break
+    last = page
     const lines = (await source.sound(() => unpack(page.body))).split('\n')
     if (page.key !== ALL_FILLS) for (const line of lines) await writer.add(page.key, line)
     tables.tell(page.key, lines)
@@ -54,6 +60,12 @@ export async function mergeObject(
   const isEnd = leastOf(keys) === null
   const { pages, bytes, entries } = writer
   return { pages, bytes, entries, next: isEnd ? null : sources.map(({ place }) => place) }
+}
+
+/** Whether a candle of the one page goes on in the next. */
+function isSameMinute(page: PageHead | null, next: PageHead): boolean {
+  if (page?.key !== next.key || candleCoinOf(page.key) === null) return false
+  return spanOf(BASES[0], next.minMs).t <= spanOf(BASES[0], page.maxMs).t
 }
 
 /** Of files with the least key the first. */

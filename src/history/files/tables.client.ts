@@ -4,7 +4,8 @@
 import { gzipSync } from 'node:zlib'
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import type { LedgerEvent, UserFill } from '../../feed/block.ts'
-import { type CandlePart, joinedParts } from '../candles.ts'
+import { BASES, type CandlePart, joinedParts, spanOf } from '../candles.ts'
+import type { TimeSpan } from '../filed-candles.ts'
 import { candleCoinOf, partsOf } from './candle-lines.ts'
 import {
   CANDLE_COLUMNS,
@@ -92,7 +93,13 @@ export class ParquetTables implements TableWriter {
     'ledger-by-user': new Parquet(LEDGER_COLUMNS),
   }
 
+  readonly #holes: readonly TimeSpan[]
   #candle: { readonly head: LineHead; readonly coin: string; readonly part: CandlePart } | null = null
+
+  /** `holes`: times whose trades other files may have, or none. */
+  constructor(holes: readonly TimeSpan[]) {
+    this.#holes = holes
+  }
 
   tell(key: string, lines: readonly string[]): void {
     const coin = candleCoinOf(key)
@@ -128,8 +135,11 @@ export class ParquetTables implements TableWriter {
 
   #endCandle(): void {
     const open = this.#candle
-    if (open) this.#tables['candles-by-coin'].add(candleCells(open.head, open.coin, open.part))
     this.#candle = null
+    if (open === null) return
+    const { t, T } = spanOf(BASES[0], open.part.t)
+    const isComplete = !this.#holes.some(({ fromMs, toMs }) => fromMs <= T && toMs >= t)
+    this.#tables['candles-by-coin'].add(candleCells(open.head, open.coin, open.part, isComplete))
   }
 
   /** Those that have rows. */

@@ -12,6 +12,7 @@ import { basic, excerpt, exchange, outcomeOf } from './http.client.ts'
 export type ClickHouseConfig = Extract<DestinationConfig, { type: 'clickhouse' }>
 
 export interface ClickHouseTable {
+  /** None: there is no such table, or the user may not see it. */
   readonly columns: TableColumns
   readonly settings: ReadonlySet<string>
 }
@@ -33,7 +34,8 @@ export class ClickHouseTables {
     const known = this.#known.get(key)
     if (known && known.untilMs > Date.now()) return known.table
     const table = await asked(config, settings, egress)
-    if ('columns' in table) this.#known.set(key, { untilMs: Date.now() + KEPT_MS, table })
+    // One that is missing may be there the next time.
+    if ('columns' in table && table.columns.size > 0) this.#known.set(key, { untilMs: Date.now() + KEPT_MS, table })
     return table
   }
 
@@ -70,7 +72,6 @@ async function asked(config: ClickHouseConfig, settings: readonly string[], egre
   const found = read(said)
   if (found === null) return failed(`the destination does not answer as ClickHouse does: ${excerpt(said, secrets)}`)
   const columns = new Map(found.filter(([, type]) => type !== ''))
-  if (columns.size === 0) return failed(`there is no table ${database}.${table}, or this user may not see it`)
   return { columns, settings: new Set(found.filter(([, type]) => type === '').map(([name]) => name)) }
 }
 

@@ -6,7 +6,8 @@ import type { Egress } from '../../egress/egress.client.ts'
 import type { Batch, Outcome } from '../batch.ts'
 import { insertLines } from './clickhouse-rows.ts'
 import { accessOf, type ClickHouseConfig, type ClickHouseTables, placeOf } from './clickhouse-table.client.ts'
-import { excerpt, exchange, outcomeOf } from './http.client.ts'
+import { excerpt, exchange, type HttpAnswer, outcomeOf } from './http.client.ts'
+import { CLICKHOUSE, missingDdl, noTable, tableColumns } from './table-ddl.ts'
 
 /** Where a server knows them. An answer says that all rows are there, whatever the user's profile has. */
 const SETTINGS = {
@@ -22,27 +23,49 @@ export async function sendToClickHouse(
   egress: Egress,
   tables: ClickHouseTables,
 ): Promise<Outcome> {
-  const known = await tables.of(config, [...Object.keys(SETTINGS), TOKEN], egress)
-  if (!('columns' in known)) return known
   const place = placeOf(config)
-  const has = (name: string) => known.columns.has(name)
-  if (!batch.rows.some((row) => Object.keys(row).some(has)))
+  const name = place.map(quoted).join('.')
+  const table = () => tables.of(config, [...Object.keys(SETTINGS), TOKEN], egress)
+  let known = await table()
+  if (!('columns' in known)) return known
+  const ddl = missingDdl(CLICKHOUSE, name, tableColumns(batch), [...known.columns.keys()])
+  if (ddl !== null && config.create_table) {
+    const made = outcomeWithoutException(await exchange({ ...requestOf(config), body: ddl }, egress), 0, config)
+    tables.forget(config)
+    if (!made.ok) return made
+    known = await table()
+    if (!('columns' in known)) return known
+  }
+  if (known.columns.size === 0)
+    return { ok: false, words: `${noTable(place.join('.'), ddl)}. The table may also be hidden from this user` }
+  const { columns, settings: supported } = known
+  if (!batch.rows.some((row) => Object.keys(row).some((field) => columns.has(field))))
     return { ok: false, words: `${place.join('.')} has no column of these rows` }
   const url = new URL(config.url)
-  const query = `INSERT INTO ${place.map(quoted).join('.')} FORMAT JSONEachRow`
-  const settings = Object.entries({ ...SETTINGS, [TOKEN]: batch.id }).filter(([name]) => known.settings.has(name))
+  const query = `INSERT INTO ${name} FORMAT JSONEachRow`
+  const settings = Object.entries({ ...SETTINGS, [TOKEN]: batch.id }).filter(([setting]) => supported.has(setting))
   // The answer is not begun before all is done.
   const own = { query, wait_end_of_query: '1', query_id: `${batch.id}:${crypto.randomUUID()}` }
-  for (const [name, value] of [...settings, ...Object.entries(own)]) url.searchParams.set(name, value)
-  const { headers, secrets } = accessOf(config)
-  const body = insertLines(batch.rows, known.columns)
+  for (const [setting, value] of [...settings, ...Object.entries(own)]) url.searchParams.set(setting, value)
+  const body = insertLines(batch.rows, columns)
+  const { headers } = accessOf(config)
   const content = { ...headers, 'content-type': 'application/x-ndjson' }
   const answer = await exchange({ url: url.href, headers: content, body }, egress)
-  const outcome = outcomeOf(answer, body.length, secrets)
-  const said = outcome.ok && 'text' in answer ? answer.text : ''
-  if (outcome.ok && !said.includes('DB::Exception')) return outcome
-  tables.forget(config)
-  return outcome.ok ? { ok: false, words: excerpt(said, secrets) } : outcome
+  const outcome = outcomeWithoutException(answer, body.length, config)
+  if (!outcome.ok) tables.forget(config)
+  return outcome
 }
 
-const quoted = (name: string) => `\`${name}\``
+const { quoted } = CLICKHOUSE
+
+function requestOf(config: ClickHouseConfig) {
+  return { url: config.url, headers: accessOf(config).headers }
+}
+
+/** A 200 may name an exception. */
+function outcomeWithoutException(answer: HttpAnswer, bytes: number, config: ClickHouseConfig): Outcome {
+  const { secrets } = accessOf(config)
+  const outcome = outcomeOf(answer, bytes, secrets)
+  const said = outcome.ok && 'text' in answer ? answer.text : ''
+  return said.includes('DB::Exception') ? { ok: false, words: excerpt(said, secrets) } : outcome
+}

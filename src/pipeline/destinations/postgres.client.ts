@@ -22,6 +22,7 @@ import {
   TERMINATE,
   textOf,
 } from './postgres-wire.ts'
+import { missingDdl, noTable, POSTGRES, tableColumns } from './table-ddl.ts'
 
 export type PostgresConfig = Extract<DestinationConfig, { type: 'postgres' }>
 
@@ -71,11 +72,17 @@ export async function serverOf(
   return ok({ user, password, database, tls: isPlainAllowed ? 'may' : 'must', open })
 }
 
-export async function sendToPostgres(server: PostgresServer, table: string, batch: Batch): Promise<Outcome> {
+/** `createsTable`: where the table or a column of the rows is missing, it is created. */
+export async function sendToPostgres(
+  server: PostgresServer,
+  table: string,
+  batch: Batch,
+  createsTable = false,
+): Promise<Outcome> {
   const session = new Session(server.open())
   const late: Outcome = { ok: false, words: `no answer within ${TIMEOUT_MS / 1000} s` }
   try {
-    return await orLate<Outcome, Outcome>(written(session, server, table, batch), TIMEOUT_MS, late, after)
+    return await orLate<Outcome, Outcome>(written(session, server, table, batch, createsTable), TIMEOUT_MS, late, after)
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error)
     return { ok: false, words: excerpt(words, [server.password]) }
@@ -84,12 +91,23 @@ export async function sendToPostgres(server: PostgresServer, table: string, batc
   }
 }
 
-async function written(session: Session, server: PostgresServer, table: string, batch: Batch): Promise<Outcome> {
+async function written(
+  session: Session,
+  server: PostgresServer,
+  table: string,
+  batch: Batch,
+  createsTable: boolean,
+): Promise<Outcome> {
   await session.open(server)
   const name = table.split('.').map(quoted).join('.')
   const { rows: found } = await session.run(COLUMNS, [name])
-  const columns = found.flatMap(([column]) => (column ? [column] : []))
-  if (columns.length === 0) return { ok: false, words: `there is no table ${name}` }
+  const there = found.flatMap(([column]) => (column ? [column] : []))
+  const wanted = tableColumns(batch)
+  const ddl = missingDdl(POSTGRES, name, wanted, there)
+  if (there.length === 0 && !createsTable) return { ok: false, words: noTable(name, ddl) }
+  if (ddl !== null && createsTable) await session.run(ddl, [])
+  // A Hyperdrive may answer from its cache what the columns were before.
+  const columns = createsTable ? [...new Set([...there, ...wanted.map((column) => column.name)])] : there
   if (!columns.includes(KEY)) return { ok: false, words: `${name} has no column "${KEY}": add it, with a unique index` }
   const known = new Set(batch.rows.flatMap((row) => Object.keys(row)))
   const own = columns
@@ -113,8 +131,7 @@ const UNHELD = /(?<!\\)((?:\\\\)*)\\u(0000|d[89a-f][0-9a-f]{2})/g
 const COLUMNS =
   'SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attnum > 0 AND NOT attisdropped'
 
-/** Names from records hold letters, digits and "_"; those of a table are what it has. */
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+const { quoted } = POSTGRES
 
 class Session {
   #wire: Wire

@@ -45,7 +45,9 @@ async function toPostgres(config: PostgresConfig, batch: Batch, ways: Ways): Pro
   const name = hyperdriveOf(config.url)
   const server =
     name === null ? await serverOf(config, ways.egress, dial, ways.isPrivateAllowed) : bound(ways.hyperdrive(name))
-  return server.ok ? sendToPostgres(server.value, config.table, batch) : { ok: false, words: server.error }
+  return server.ok
+    ? sendToPostgres(server.value, config.table, batch, config.create_table)
+    : { ok: false, words: server.error }
 }
 
 /** Between Worker and Hyperdrive lies nothing but Cloudflare: it speaks without TLS there, and with it to the database. */

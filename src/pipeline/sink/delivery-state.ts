@@ -7,6 +7,7 @@ import type { Assembler, Standing, Taken } from './assembling.ts'
 import { NOTHING_OWED, type Owed } from './owed.ts'
 import type { PayingPorts } from './paying.ts'
 import type { End } from './position.ts'
+import type { Health } from './trouble.ts'
 
 export interface Flight {
   readonly from: number
@@ -18,7 +19,7 @@ export interface Flight {
   readonly ordersFrom: number | null
 }
 
-export interface DeliveryState {
+export interface DeliveryState extends Health {
   /** Where the batch in flight begins, or the next one; null: before anything was read. */
   readonly at: Standing | null
   /** Where it ends, decided once; null: it goes on for good. */
@@ -38,19 +39,26 @@ export interface DeliveryState {
   /** It waits for somebody: a batch was tried to the end. */
   readonly isFailed: boolean
   readonly isFinished: boolean
-  readonly lastError: { readonly atMs: number; readonly words: string } | null
 }
 
 export const NOTHING_DELIVERED: DeliveryState = {
   ...{ at: null, end: 'undecided', flight: null, confirmed: null, rows: 0, bytes: 0, batches: 0, deadLetters: 0 },
-  ...{ isRedelivering: false, isFailed: false, isFinished: false, lastError: null, arrivedLetter: null },
+  ...{
+    isRedelivering: false,
+    isFailed: false,
+    isFinished: false,
+    lastError: null,
+    lastIncident: null,
+    arrivedLetter: null,
+  },
   owed: NOTHING_OWED,
 }
 
-/** Of another beginning: totals, dead letters and what is owed stay. */
+/** Of another beginning: totals, dead letters, the last incident and what is owed stay. */
 export function begunAnew(state: DeliveryState): DeliveryState {
-  const { rows, bytes, batches, deadLetters, isRedelivering, arrivedLetter, owed } = state
-  return { ...NOTHING_DELIVERED, rows, bytes, batches, deadLetters, isRedelivering, arrivedLetter, owed }
+  const { rows, bytes, batches, deadLetters, isRedelivering, arrivedLetter, owed, lastIncident } = state
+  const sums = { rows, bytes, batches, deadLetters, owed }
+  return { ...NOTHING_DELIVERED, ...sums, isRedelivering, arrivedLetter, lastIncident }
 }
 
 /** What its owner wants of it. */

@@ -19,6 +19,7 @@ import {
 import { wordsOfError } from './error-words.ts'
 import { Paying } from './paying.ts'
 import { Redelivery } from './redelivery.ts'
+import { healed, troubled } from './trouble.ts'
 
 /** Eight tries take some ten minutes. */
 export const TRIES = 8
@@ -57,9 +58,13 @@ export class Delivery {
   constructor(ports: DeliveryPorts, state: DeliveryState, order: Order) {
     this.#ports = ports
     const save = (change: Partial<DeliveryState>) => this.#save(change)
-    this.paying = new Paying(ports, { owed: () => this.#state.owed, save })
+    this.paying = new Paying(ports, {
+      owed: () => this.#state.owed,
+      save: ({ owed, trouble }) => save({ owed, ...this.#healthWith(trouble) }),
+    })
     const failed = (words: string) => this.#fail(words, null)
-    this.#redelivery = new Redelivery(ports, this.paying, { state: () => this.#state, save, failed })
+    const keeper = { state: () => this.#state, save, failed, healed: () => this.#healed() }
+    this.#redelivery = new Redelivery(ports, this.paying, keeper)
     this.#state = state
     this.#order = order
   }
@@ -75,8 +80,9 @@ export class Delivery {
 
   /** The record has changed: what it wants now, and what of it is another thing than it was. */
   ordered(order: Order, changes: 'none' | 'end' | 'rows' | 'start'): void {
-    const { isFailed, owed } = this.#state
-    const isResumed = order.isRunning && (isFailed || !this.#order.isRunning || owed.ended !== undefined)
+    const { isFailed, owed, flight } = this.#state
+    const isWaiting = (flight?.nextTryMs ?? 0) > 0 && !this.#isSending
+    const isResumed = order.isRunning && (isFailed || isWaiting || !this.#order.isRunning || owed.ended !== undefined)
     this.#order = order
     if (changes === 'start') this.#begins++
     if (changes !== 'none') {
@@ -90,7 +96,7 @@ export class Delivery {
     if (order.isRunning) this.paying.askAnew()
   }
 
-  /** What was given up is tried again, from its first try; the log may have become another meanwhile. */
+  /** What was given up, or waits for its next try, is tried again, from its first try; the log may have become another meanwhile. */
   #again(): void {
     this.#assembler = null
     const { flight } = this.#state
@@ -189,12 +195,15 @@ export class Delivery {
   /** Nothing of it is for the destination. */
   #passed(taken: Taken): number | null {
     if (taken.to < taken.from) {
-      this.#save({ isFinished: true })
+      this.#save({ isFinished: true, ...this.#healed() })
       return null
     }
     this.#unsaved += taken.to - taken.from + 1
-    const isSaved = this.#unsaved >= UNSAVED_BLOCKS || taken.isEnd || this.#state.flight !== null
-    this.#confirm(taken, { flight: null }, isSaved)
+    // No destination has said anything to this.
+    const health = this.#state.lastError?.isOfBatch ? {} : this.#healed()
+    const isSaved =
+      this.#unsaved >= UNSAVED_BLOCKS || taken.isEnd || this.#state.flight !== null || 'lastError' in health
+    this.#confirm(taken, { flight: null, ...health }, isSaved)
     return this.#behind(taken)
   }
 
@@ -251,7 +260,8 @@ export class Delivery {
     const { rows, bytes: before, batches } = this.#state
     const sums = { rows: rows + taken.rows.length, bytes: before + bytes, batches: batches + 1 }
     this.#ports.count({ rows: taken.rows.length, bytes, batches: 1 })
-    this.#confirm(taken, { ...sums, owed: this.paying.owedWith(countedRows, payer), flight: null }, true)
+    const owed = this.paying.owedWith(countedRows, payer)
+    this.#confirm(taken, { ...sums, ...this.#healed(), owed, flight: null }, true)
     return this.#behind(taken)
   }
 
@@ -298,7 +308,7 @@ export class Delivery {
 
   #stuck(words: string): null {
     this.#ports.log('error', `it cannot run, and waits for its record to be changed: ${words}`, null)
-    this.#save({ isFailed: true, lastError: { atMs: this.#ports.nowMs(), words } })
+    this.#save({ isFailed: true, ...this.#healthWith(words) })
     return null
   }
 
@@ -313,7 +323,18 @@ export class Delivery {
     // What goes on is one line.
     const isNew = batch !== null || lastError?.words !== words || Math.abs(atMs - lastError.atMs) > GOES_ON_MS
     if (isNew) this.#ports.log('warn', words, batch)
-    this.#save({ lastError: { atMs, words } })
+    this.#save(troubled(this.#state, atMs, words, batch !== null))
+  }
+
+  /** Rows or blocks go on; while the meter does not answer they do for a while only. */
+  #healed(): Partial<DeliveryState> {
+    return this.paying.isAway ? {} : healed(this.#state, this.#ports.nowMs())
+  }
+
+  /** Undefined: nothing is new. */
+  #healthWith(trouble: string | null | undefined): Partial<DeliveryState> {
+    if (trouble === undefined) return {}
+    return trouble === null ? this.#healed() : troubled(this.#state, this.#ports.nowMs(), trouble)
   }
 
   #save(change: Partial<DeliveryState>): void {

@@ -39,7 +39,8 @@ export interface PayingPorts {
 
 interface Keeper {
   owed(): Owed
-  save(change: { readonly owed: Owed; readonly lastError?: { readonly atMs: number; readonly words: string } }): void
+  /** `trouble`: what goes wrong from now on; null: that is over. */
+  save(change: { readonly owed: Owed; readonly trouble?: string | null }): void
 }
 
 export class Paying {
@@ -49,6 +50,11 @@ export class Paying {
   #answer: (Answer & { readonly of: string }) | null = null
   #askedMs = Number.NEGATIVE_INFINITY
   #isAway = false
+
+  /** The meter did not answer when it was last asked. */
+  get isAway(): boolean {
+    return this.#isAway
+  }
 
   constructor(ports: PayingPorts, keeper: Keeper) {
     this.#ports = ports
@@ -96,8 +102,9 @@ export class Paying {
     return owing(this.#keeper.owed()) > 0 ? TELL_EVERY_MS : null
   }
 
-  /** The meter is to be asked at once about a key that had no credits, or had ended. */
+  /** The meter is to be asked at once about a key that had no credits or had ended, or where it did not answer. */
   askAnew(): void {
+    if (this.#isAway) this.#askedMs = Number.NEGATIVE_INFINITY
     const { ended, ...owed } = this.#keeper.owed()
     if (ended) this.#answer = null
     const askAtMs = owed.askAtMs === null ? null : 0
@@ -155,14 +162,16 @@ export class Paying {
   }
 
   #note(before: Owed, owed: Owed, isAwayNow: boolean): void {
-    const { log, nowMs } = this.#ports
+    const { log } = this.#ports
     const isUnpaidNow = before.askAtMs === null && owed.askAtMs !== null
     const words = isAwayNow ? AWAY : isUnpaidNow && this.#answer ? unpaidWords(this.#answer) : null
     const isSame = owed.told === before.told && owed.askAtMs === before.askAtMs && owed.ended === before.ended
     if (owed.ended && !before.ended) log('warn', owed.ended.words, null)
     if (words !== null) log('warn', words, null)
-    if (before.askAtMs !== null && owed.askAtMs === null) log('info', 'there are credits: it goes on', null)
-    if (words !== null) this.#keeper.save({ owed, lastError: { atMs: nowMs(), words } })
+    const isPaidAgain = before.askAtMs !== null && owed.askAtMs === null
+    if (isPaidAgain) log('info', 'there are credits: it goes on', null)
+    if (words !== null) this.#keeper.save({ owed, trouble: words })
+    else if (isPaidAgain) this.#keeper.save({ owed, trouble: null })
     else if (!isSame) this.#keeper.save({ owed })
   }
 }

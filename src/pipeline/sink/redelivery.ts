@@ -12,6 +12,8 @@ interface Keeper {
   state(): DeliveryState
   save(change: Partial<DeliveryState>): void
   failed(words: string): void
+  /** What changes where the destination takes what it is sent. */
+  healed(): Partial<DeliveryState>
 }
 
 export class Redelivery {
@@ -79,13 +81,15 @@ export class Redelivery {
   }
 
   #arrived(letter: ArrivedLetter, payer: string): void {
-    const { rows, bytes, batches, deadLetters } = this.#keeper.state()
+    const { rows, bytes, batches, deadLetters, isFailed } = this.#keeper.state()
     this.#ports.log('info', `a dead letter arrived: ${letter.rows} rows`, letter)
     this.#ports.count({ rows: letter.rows, bytes: letter.bytes, batches: 1 })
     this.#keeper.save({
       ...{ rows: rows + letter.rows, bytes: bytes + letter.bytes, batches: batches + 1 },
       ...{ deadLetters: Math.max(0, deadLetters - 1), arrivedLetter: letter.key },
       owed: this.#paying.owedWith(letter.countedRows, payer),
+      // Another batch that failed waits on.
+      ...(!isFailed && this.#keeper.healed()),
     })
   }
 }

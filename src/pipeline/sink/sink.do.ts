@@ -109,14 +109,14 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     const { confirmed, flight, owed, ...sums } = this.#delivery?.state ?? NOTHING_DELIVERED
     const isBehind = head !== null && confirmed !== null && head.height >= confirmed.height
     const lagMs = isBehind ? Math.max(0, head.time - confirmed.time) : null
-    const { rows, bytes, batches, deadLetters, lastError } = sums
+    const { rows, bytes, batches, deadLetters, lastError, lastIncident } = sums
     return {
       v: SINK_API_VERSION,
       phase: this.#delivery?.phase(lagMs) ?? 'idle',
       height: confirmed?.height ?? null,
       timeMs: confirmed?.time ?? null,
       lagBlocks: isBehind ? head.height - confirmed.height : null,
-      ...{ lagMs, rows, bytes, batches, deadLetters, lastError },
+      ...{ lagMs, rows, bytes, batches, deadLetters, lastError, lastIncident },
       rowMicro: this.#settings.PIPELINE_ROW_CREDITS,
       attempts: flight?.attempts ?? 0,
       nextTryMs: flight?.nextTryMs || null,

@@ -46,8 +46,9 @@ export const historyFiles = defineEndpoint(
     description:
       'Files whose first blocks lie in the range, product after product, in order of time; what is in them: ' +
       '`schemas/storage.md`. Links hold for an hour and may be fetched again and again, in parts too (`Range`). ' +
-      'Parquet is of hours, by user (`…_by_user`) of whole days once they are over: where that happens from one page to ' +
-      'the next, the day follows hours that it has, as its heights tell. ' +
+      'Parquet comes a file a minute while the hour is running; its hour, and then its day, replace it. A file replaces ' +
+      'those of its product whose heights it holds: without those that are replaced each row is there once, whatever ' +
+      'happened between two pages. A trade is two rows of fills, one for each side. ' +
       'Where `next` is not null there are more: ask again with the same range and `after` = `next`.',
     door: 'key',
     product: 'data',

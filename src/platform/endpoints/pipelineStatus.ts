@@ -45,9 +45,21 @@ const Status = z
         'Why it is `paused` while its `status` is `running`: its key was revoked or has expired; null: it is not',
       ),
     last_error: z
-      .object({ time: IsoTime, message: z.string().describe('What it was') })
+      .object({
+        since: IsoTime.describe('First failure, ISO 8601'),
+        time: IsoTime.describe('Last failure, ISO 8601'),
+        message: z.string().describe('Reason of the last failure'),
+      })
       .nullable()
-      .describe('What last went wrong'),
+      .describe('Current failure; null: none'),
+    last_incident: z
+      .object({
+        since: IsoTime.describe('First failure, ISO 8601'),
+        recovered: IsoTime.describe('Time of recovery, ISO 8601'),
+        message: z.string().describe('Reason of its last failure'),
+      })
+      .nullable()
+      .describe('Last failure that is over; null: none'),
   })
   .meta({ id: 'PipelineStatus' })
 
@@ -70,6 +82,10 @@ export const pipelineStatus = defineEndpoint(
           ...{ height: 925000869, time: '2026-09-21T14:14:19.931Z', lag_blocks: 2, lag_ms: 140 },
           ...{ rows: 81230, bytes: 30461250, batches: 2210, dead_letters: 0, attempts: 0, row_credits: '0.0001' },
           ...{ next_try: null, pause_reason: null, last_error: null },
+          last_incident: {
+            ...{ since: '2026-09-21T13:02:10.004Z', recovered: '2026-09-21T13:04:31.220Z' },
+            message: 'the destination answered 503: on fire',
+          },
         }),
       },
     },
@@ -79,7 +95,7 @@ export const pipelineStatus = defineEndpoint(
     const state = await pipelines.state({ account, keyHash, id })
     if (!state.ok) return state
     const { row, inStep, status } = state.value
-    const { lastError: last = null, rowMicro } = status ?? {}
+    const { lastError: last = null, lastIncident: incident = null, rowMicro } = status ?? {}
     const phase: SinkPhase | 'unknown' = status?.phase ?? 'unknown'
     const isBehind = status !== null && phase !== 'finished'
     return reply(
@@ -101,7 +117,10 @@ export const pipelineStatus = defineEndpoint(
         attempts: status?.attempts ?? null,
         next_try: isoTime(status?.nextTryMs ?? null),
         pause_reason: status?.pauseReason ?? null,
-        last_error: last && { time: isoTime(last.atMs), message: last.words },
+        last_error: last && { since: isoTime(last.sinceMs), time: isoTime(last.atMs), message: last.words },
+        last_incident: incident && {
+          ...{ since: isoTime(incident.sinceMs), recovered: isoTime(incident.untilMs), message: incident.words },
+        },
       }),
     )
   },

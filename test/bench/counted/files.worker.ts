@@ -23,7 +23,7 @@ const writerOf = (place: ArchivePlace) => new FilesWriter(place, { now: Date.now
 
 async function turn(place: ArchivePlace, objectBytes: number | undefined): Promise<Turn> {
   const counted = new CountedPlace(place)
-  const tables = () => new ParquetTables()
+  const tables = () => new ParquetTables([])
   const ports = { archive: new StoredArchive(place), writer: writerOf(counted.place), tables }
   const isMore = await new Compaction({ ...ports, pack: packPage, unpack: unpackPage }, objectBytes).turn()
   return { ...counted.counts, level: counted.level, isMore }
@@ -32,7 +32,7 @@ async function turn(place: ArchivePlace, objectBytes: number | undefined): Promi
 /** Of lines `key TAB line`, in order; answers the table of fills by user, and the bytes of the pages in a header. */
 async function part(place: ArchivePlace, { level, file, number, isLast }: PartOrder, text: string): Promise<Response> {
   const made = new PageWriter(packPage)
-  const tables = new ParquetTables()
+  const tables = new ParquetTables([])
   for (const each of text.split('\n')) {
     const at = each.indexOf('\t')
     const [key, line] = [each.slice(0, at), each.slice(at + 1)]

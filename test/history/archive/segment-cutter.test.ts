@@ -20,7 +20,7 @@ describe('segments end', () => {
     const cuts = cutsOf([line(1, 59_000), line(2, 59_999), line(3, 60_000), line(4, 119_999), line(5, 120_000)])
     expect(cuts.map(heights)).toEqual(['1-2', '3-4'])
     const [cut] = cuts as [Extract<Cut, { segment: unknown }>]
-    expect(cut.segment).toMatchObject({ firstMs: 59_000, lastMs: 59_999, epoch: 'a' })
+    expect(cut.segment).toMatchObject({ firstMs: 59_000, lastMs: 59_999, epoch: 'a', nextMs: 60_000 })
     expect([cut.segment.events.length, cut.segment.books.length]).toEqual([2, 2])
   })
 
@@ -37,7 +37,9 @@ describe('segments end', () => {
 
   it('at heights that never come, which are told with the times on both sides once a block has come behind them', () => {
     const cutter = new SegmentCutter({ height: 4, time: 40 })
-    expect(cutter.block(line(5, 50)).concat(cutter.gap(6, 7)).map(heights)).toEqual(['5-5'])
+    const cuts = cutter.block(line(5, 50)).concat(cutter.gap(6, 7))
+    expect(cuts.map(heights)).toEqual(['5-5'])
+    expect(cuts[0]).toMatchObject({ segment: { nextMs: null } })
     expect(cutter.gap(8, 9)).toEqual([])
     expect(cutter.block(line(10, 100))).toEqual([{ gap: { from: 6, to: 9, afterMs: 50, beforeMs: 100 } }])
   })

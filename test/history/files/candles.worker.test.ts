@@ -6,7 +6,7 @@ import { StoredArchive } from '../../../src/history/archive/archive.store.ts'
 import { type ArchivePlace, ArchiveWriter } from '../../../src/history/archive/archive-writer.store.ts'
 import type { Candle } from '../../../src/history/candles.ts'
 import type { TimeSpan } from '../../../src/history/filed-candles.ts'
-import { Compaction } from '../../../src/history/files/compaction.ts'
+import { Compaction, type CompactionPorts } from '../../../src/history/files/compaction.ts'
 import { StoredFiles } from '../../../src/history/files/files.store.ts'
 import { FilesWriter } from '../../../src/history/files/files-writer.store.ts'
 import { packPage, unpackPage } from '../../../src/history/files/page-text.client.ts'
@@ -58,7 +58,7 @@ function failing({ chain, bucket, db }: ArchivePlace): ArchivePlace {
 
 async function compact(place: ArchivePlace): Promise<void> {
   const writer = new FilesWriter(place, { now: () => 0, isBounded: false })
-  const tables = () => new ParquetTables()
+  const tables: CompactionPorts['tables'] = (holes) => new ParquetTables(holes)
   const archive = new StoredArchive(place)
   const compaction = new Compaction({ archive, writer, tables, pack: packPage, unpack: unpackPage }, 2_500)
   for (let failures = 0; failures < 10_000; ) {

@@ -54,7 +54,7 @@ export class World {
     const written = writing(place)
     const writer = new FilesWriter(written, { now: () => this.nowMs, isBounded: false })
     const ports = { archive: new StoredArchive(written), writer, pack: packPage, unpack: unpackPage }
-    this.#compaction = new Compaction({ ...ports, tables: () => new ParquetTables() }, 6_000)
+    this.#compaction = new Compaction({ ...ports, tables: (holes) => new ParquetTables(holes) }, 6_000)
   }
 
   async log(heights: readonly number[]): Promise<void> {
@@ -111,7 +111,7 @@ export class World {
   /** Rows of Parquet of all fills in the order of the chain. */
   async tableRows(): Promise<number> {
     const row = await this.place.db
-      .prepare(`SELECT SUM(rows) AS rows FROM file_tables WHERE chain = ? AND name = 'fills-by-time'`)
+      .prepare(`SELECT SUM(rows) AS rows FROM file_tables WHERE chain = ? AND level = 1 AND name = 'fills-by-time'`)
       .bind(this.place.chain)
       .first<{ rows: number }>()
     return row!.rows

@@ -12,7 +12,7 @@ import { type ArchivePlace, ArchiveWriter } from '../../../src/history/archive/a
 import { sha256Of } from '../../../src/history/archive/packed.client.ts'
 import { LINK_MS } from '../../../src/history/exports/file-links.ts'
 import { tableFiles } from '../../../src/history/exports/table-files.store.ts'
-import { Compaction } from '../../../src/history/files/compaction.ts'
+import { Compaction, type CompactionPorts } from '../../../src/history/files/compaction.ts'
 import { tableKey } from '../../../src/history/files/file-keys.ts'
 import { StoredFiles } from '../../../src/history/files/files.store.ts'
 import type { FilesRequest } from '../../../src/history/files/files-read.ts'
@@ -70,7 +70,7 @@ async function archived(place: ArchivePlace, wanted: readonly number[]): Promise
 
 async function compact(place: ArchivePlace, now = () => 0, isBounded = false): Promise<number> {
   let failures = 0
-  const tables = () => new ParquetTables()
+  const tables: CompactionPorts['tables'] = (holes) => new ParquetTables(holes)
   const make = () => {
     const writer = new FilesWriter(place, { now, isBounded })
     return new Compaction(

@@ -127,7 +127,7 @@ describe('what was paid', () => {
     })
     const file = { first: 44, last: 47, firstMs: timeOf(44), lastMs: timeOf(47) }
     const made = { pages: [], bytes: 0, entries: [], candles: [] }
-    await writer.putMinute({ file, made, known: 'events', payments, isPaidKnown: false, unfiled: null })
+    await writer.putMinute({ file, made, tables: [], known: 'events', payments, isPaidKnown: false, unfiled: null })
     expect((await rows()).results).toEqual(before.results)
     expect((await new StoredFiles(place).cover('events'))?.funded).toEqual([{ from: 0, fromMs: timeOf(0), to: 89 }])
   })
@@ -157,7 +157,7 @@ describe('where it is known', () => {
     for (const first of [50, 60, 30, 40, 50]) {
       const file = { first, last: first + 9, firstMs: timeOf(first), lastMs: timeOf(first + 9) }
       const payments = [{ coin: 'BTC', height: first + 1, perUnit: '1' }]
-      await writer.putMinute({ file, made, known: 'events', payments, isPaidKnown: false, unfiled: null })
+      await writer.putMinute({ file, made, tables: [], known: 'events', payments, isPaidKnown: false, unfiled: null })
     }
     const files = new StoredFiles(place)
     expect((await files.cover('events'))?.funded.map(({ from, to }) => [from, to])).toEqual([
@@ -186,7 +186,7 @@ describe('where it is known', () => {
     const payments = [{ coin: 'BTC', height: 66, perUnit: '7' }]
     const made = { pages: [], bytes: 0, entries: [], candles: [] }
     const writer = new FilesWriter(placeOf('bounded-funding'), { now: () => 0, isBounded: true })
-    await writer.putMinute({ file, made, known: 'events', payments, isPaidKnown: false, unfiled: null })
+    await writer.putMinute({ file, made, tables: [], known: 'events', payments, isPaidKnown: false, unfiled: null })
     expect((await funded())?.map(({ from, to }) => [from, to])).toEqual([
       [60, 71],
       [72, 99],

@@ -15,7 +15,7 @@ const compressors = { GZIP: (bytes: Uint8Array) => new Uint8Array(gunzipSync(byt
 const [USER, OTHER] = USERS as [string, string]
 
 function tablesOf(blocks: readonly EventsOfBlock[]) {
-  const tables = new ParquetTables()
+  const tables = new ParquetTables([])
   for (const [key, line] of sortedLines(blocks)) tables.tell(key, [line])
   return Object.fromEntries(tables.end().map(({ name, rows, bytes }) => [name, { rows, file: bytes.slice().buffer }]))
 }
@@ -105,23 +105,28 @@ it('have each payment of funding', async () => {
   expect(Object.keys(rows[0]!)).toEqual(FUNDING_COLUMNS.map(({ name }) => name))
 })
 
-it('have one-minute candles of each coin, one for each minute however it is cut', async () => {
+it('have one-minute candles of each coin, one for each minute however it is cut, and whether it is whole', async () => {
   const at = (height: number, seconds: number, px: number, coin = 'BTC') =>
     tradedBlock(height, 1_000 * seconds, [{ px, sz: 150, coin }])
   const files = [[at(1, 60, 5), at(2, 61, 9)], [at(3, 119, 4), at(4, 120, 6)], [at(5, 121, 7, 'ETH')]]
   const lines = files.flatMap((blocks) => [...sortedLines(blocks)]).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-  const tables = new ParquetTables()
+  // Files have no block behind the second minute.
+  const holes = [
+    { fromMs: Number.NEGATIVE_INFINITY, toMs: 59_999 },
+    { fromMs: 179_999, toMs: Number.POSITIVE_INFINITY },
+  ]
+  const tables = new ParquetTables(holes)
   for (const [key, line] of lines) tables.tell(key, [line])
   const table = tables.end().find(({ name }) => name === 'candles-by-coin')!
   const rows = await parquetReadObjects({ file: table.bytes.slice().buffer, compressors })
   const flat = (height: bigint, coin: string, px: string) => {
     const prices = { open: px, close: px, high: px, low: px }
-    return { height, coin, time: new Date(120_000), ...prices, volume: '1.5', trades: 1n }
+    return { height, coin, time: new Date(120_000), ...prices, volume: '1.5', trades: 1n, complete: false }
   }
   expect(rows).toEqual([
     {
       ...{ height: 1n, coin: 'BTC', time: new Date(60_000), open: '5.0', close: '4.0', high: '9.0', low: '4.0' },
-      ...{ volume: '4.5', trades: 3n },
+      ...{ volume: '4.5', trades: 3n, complete: true },
     },
     flat(4n, 'BTC', '6.0'),
     flat(5n, 'ETH', '7.0'),
@@ -132,7 +137,7 @@ it('have one-minute candles of each coin, one for each minute however it is cut'
 it('are groups of 8,192 rows, whose users a reader can tell', async () => {
   const fills = Array.from({ length: 20_000 }, (_, at) => fillOf(USERS[at % 4]!, 'BTC', at))
   const lines = new Map([...linesOf({ height: 1, time: 1, fills, ledger: [] })].sort(([a], [b]) => (a < b ? -1 : 1)))
-  const tables = new ParquetTables()
+  const tables = new ParquetTables([])
   for (const [key, line] of lines) tables.tell(key, [line])
   const table = tables.end().find(({ name }) => name === 'fills-by-user')!
   const { row_groups: groups } = parquetMetadata(table.bytes.slice().buffer)

@@ -67,9 +67,9 @@ describe('rows for the columns of a table', () => {
 describe.skipIf(!hasClickHouse)('a table of ClickHouse', () => {
   let server: ClickHouseServer
   let tables = new ClickHouseTables()
-  const send = (rows: readonly Row[], over: object = {}) => {
+  const send = (rows: readonly Row[], over: object = {}, batch = batchOf(rows)) => {
     const own = { url: server.url, user: USER, password: PASSWORD, database: 'default', table: 'fills' }
-    return sendToClickHouse({ type: 'clickhouse', ...own, ...over }, batchOf(rows), open, tables)
+    return sendToClickHouse({ type: 'clickhouse', ...own, ...over }, batch, open, tables)
   }
   beforeAll(async () => {
     server = await startClickHouse()
@@ -150,7 +150,10 @@ describe.skipIf(!hasClickHouse)('a table of ClickHouse', () => {
   it.each([
     [{ password: 'wrong' }, /^the destination answered 401: Code: 193, .*Wrong password for user weir/],
     [{ user: 'nobody' }, /^the destination answered 40\d: Code: 192, /],
-    [{ table: 'nothing' }, /^there is no table default\.nothing, or this user may not see it$/],
+    [
+      { table: 'nothing' },
+      /^there is no table default\.nothing\. Set "create_table" to true .*: CREATE TABLE IF NOT EXISTS `default`\.`nothing` \(.*The table may also be hidden from this user$/,
+    ],
     [{ table: 'strange' }, /^default\.strange has no column of these rows$/],
     [{ table: 'narrow' }, /^the destination answered 500: Code: 27, .*Cannot parse input/],
     [{ url: 'http://127.0.0.1:1' }, /^could not be reached$/],
@@ -159,6 +162,29 @@ describe.skipIf(!hasClickHouse)('a table of ClickHouse', () => {
     await server.query('CREATE TABLE IF NOT EXISTS narrow (_key String, coin Int64) ENGINE = Memory')
     const rows = keyedRows({ height: 7, time: 490 }, [['a', { coin: 'BTC' }]])
     expect(await send(rows, over)).toEqual({ ok: false, words: expect.stringMatching(words) })
+  })
+
+  it.each([...TOPIC_COLUMNS])(
+    'is created for rows of %s where that is wanted, and takes a batch once',
+    async (topic, columns) => {
+      tables = new ClickHouseTables()
+      const cells = Object.fromEntries(columns.map(({ name, type }) => [name, SAMPLES[type]]))
+      const rows = [gapRow(1, 2, 140, 'lost'), ...keyedRows({ height: 7, time: 490 }, [['a', cells]])]
+      const [own, over] = [
+        { ...batchOf(rows, topic), columns },
+        { table: `made_${topic}`, create_table: true },
+      ]
+      for (const _ of [1, 2]) expect(await send(rows, over, own)).toMatchObject({ ok: true })
+      expect(await server.query(`SELECT count() FROM made_${topic} FINAL`)).toEqual(['2'])
+    },
+  )
+
+  it('gains the columns that a transform selects', async () => {
+    const over = { table: 'selected', create_table: true }
+    const rows = (cells: object) => keyedRows({ height: 7, time: 490 }, [[JSON.stringify(cells), { ...cells }]])
+    expect(await send(rows({ ntl: 1 }), over)).toMatchObject({ ok: true })
+    expect(await send(rows({ ntl: 1.5, 'odd `name': 'x' }), over)).toMatchObject({ ok: true })
+    expect(await server.query('SELECT ntl, `odd \\`name` FROM selected ORDER BY ntl')).toEqual(['1\t\\N', '1.5\tx'])
   })
 
   it('has all rows once after it was killed amid an insert', async () => {

@@ -583,6 +583,31 @@ describe('a batch that fails', () => {
     expect(world.applied.size).toBeGreaterThan(0)
   })
 
+  it('is an error until the destination confirms one, and then an incident', async () => {
+    const { world, delivery } = failing(bad)
+    const sinceMs = world.nowMs
+    for (const _ of [1, 2]) world.nowMs += (await delivery.turn())!
+    expect(delivery.state).toMatchObject({ lastError: { sinceMs, words: '500' }, lastIncident: null })
+    world.answer = null
+    const untilMs = world.nowMs
+    await delivery.turn()
+    const over = { lastError: null, lastIncident: { sinceMs, untilMs, words: '500' } }
+    expect(delivery.state).toMatchObject(over)
+    expect(world.saved).toMatchObject(over)
+    await delivery.turn()
+    expect(delivery.state).toMatchObject(over)
+  })
+
+  it('is tried at once, from its first try, where it is set to run again', async () => {
+    const { world, delivery } = failing(bad)
+    for (const _ of [1, 2, 3]) world.nowMs += (await delivery.turn())!
+    const waitMs = (await delivery.turn())!
+    expect([world.sends, waitMs > 30_000, delivery.phase(0)]).toEqual([4, true, 'retrying'])
+    delivery.ordered(RUNNING, 'none')
+    await delivery.turn()
+    expect([world.sends, delivery.state.flight?.attempts]).toEqual([5, 1])
+  })
+
   it('is not tried, and so not counted, while its secret is not opened, nor where that cannot be any more', async () => {
     const world = new World({ draw: never })
     let ready = async (): Promise<void> => Promise.reject(new Error('the gateway is away'))
