@@ -51,7 +51,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'pipeline/sql': 'core history/files pipeline/topics',
   'pipeline/destinations': 'core egress credit/webhooks history/archive history/files pipeline pipeline/topics',
   'pipeline/sink':
-    'core egress credit feed history/archive history/files stream upstream rpc pipeline pipeline/evm pipeline/topics pipeline/sql pipeline/destinations',
+    'core egress credit feed history/archive stream upstream rpc pipeline pipeline/evm pipeline/topics pipeline/sql pipeline/destinations',
   info: 'core key credit feed history history/replay book upstream edge info/answer info/sources info/queries',
   'info/answer': 'core key credit upstream edge info',
   'info/sources':

@@ -28,12 +28,12 @@ describe('a plan', () => {
     expect(text).toContain('d1 migrations apply ACCOUNTS --remote applies what is missing of 0001_a.sql, 0002_b.sql')
     for (const name of ['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET']) expect(text).toContain(`${name}: drawn`)
     const order = text.match(/^ {2}\d\. \S+/gm)
-    expect(order).toEqual(['  1. weir-live', '  2. weir', '  3. weir-live'])
+    expect(order).toEqual(['  1. weir-sql', '  2. weir-live', '  3. weir', '  4. weir-live'])
   })
 
   it('orders the other deploys, and says what the account has', () => {
     expect(plan({ scope: 'routes' }).match(/^ {2}\d\. \S+/gm)).toEqual(['  1. weir'])
-    expect(plan({ scope: 'both' }).match(/^ {2}\d\. \S+/gm)).toEqual(['  1. weir-live', '  2. weir'])
+    expect(plan({ scope: 'both' }).match(/^ {2}\d\. \S+/gm)).toEqual(['  1. weir-sql', '  2. weir-live', '  3. weir'])
     const ids = gateway.d1_databases.map((one) => ({ ...one, database_id: 'x' }))
     const account = { secrets: ['KEY_SECRET'], migrations: ['ACCOUNTS/0002_b.sql'], schemaFaults: [] }
     const text = plan({ scope: 'both', gateway: { ...gateway, d1_databases: ids }, account })
