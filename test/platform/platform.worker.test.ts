@@ -359,7 +359,8 @@ describe('pipelines', () => {
   it('are managed with a service key of their account alone', async () => {
     const { call, create, app, account, key } = await manager()
     const id = await create()
-    const stranger = await newKey({ kind: 'service', plan: 'enterprise' })
+    // A test is paid for before it is looked for.
+    const stranger = await newKey({ kind: 'service', plan: 'enterprise', credits: '100' })
     const api = await newKey({ account })
     const revoked = await newKey({ account, kind: 'service' })
     await admin('DELETE', `/keys/${revoked.hash}`)
