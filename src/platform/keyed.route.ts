@@ -1,10 +1,11 @@
 // Endpoints behind a key: authenticate → hold the price → read and answer → settle or release → reply. Laws: a 2xx is
-// charged and nothing else; a hold is settled or released exactly once. A free call holds a lease for a moment all the
-// same: that proves the key and counts against its requests a second. What was spent here is reported first, so that
-// what is answered of credits is of this moment.
+// charged and nothing else; a hold is settled or released exactly once; who does more than read has a key that works by the
+// table, at that moment: what isolates remember of it, and leased to it, may outlive its end by seconds, and what it made in
+// them, such as a key, would stay. A free call holds a lease for a moment all the same: that proves the key and counts against
+// its requests a second. What was spent here is reported first, so that what is answered of credits is of this moment.
 
 import { type Context, Hono } from 'hono'
-import type { Failure } from '../core/failure.ts'
+import { type Failure, KEY_ENDED } from '../core/failure.ts'
 import { Gate } from '../core/gate.ts'
 import { networkOf } from '../core/network.ts'
 import { ok, type Result } from '../core/result.ts'
@@ -58,6 +59,13 @@ function tooOften(request: Request, identity: Identity, deps: KeyedDeps, gate: G
   return waitMs > 0 ? { kind: 'rate_limited', retryAfterMs: waitMs, limit } : null
 }
 
+/** The refusal of a key that has ended, null where it works: by the table of keys. */
+async function endOf({ keyHash }: Identity, { keys, now }: Pick<Platform, 'keys' | 'now'>): Promise<Failure | null> {
+  const key = await keys.hashed(keyHash)
+  if (key === null || key.revoked !== null) return KEY_ENDED
+  return key.expires !== null && key.expires <= now() ? { kind: 'key_expired' } : null
+}
+
 /** Data takes keys as basic credentials, too: clients that know both begin with the first that is offered. */
 function challenged(refusal: Response, product: Product): Response {
   if (refusal.status === 401 && product === 'data')
@@ -83,6 +91,8 @@ async function enter(c: Context, endpoint: Endpoint, deps: KeyedDeps, gate: Gate
   }
   const refused = product === 'data' ? tooOften(c.req.raw, identity.value, deps, gate) : null
   if (refused !== null) return no(refused)
+  const ended = endpoint.method === 'get' ? null : await endOf(identity.value, deps.platform)
+  if (ended !== null) return no(ended)
   const charging = deps.charging(waitUntil)
   const hold = await charging.hold(identity.value, { product, type, amount })
   const limits = charging.limitHeaders?.(identity.value, product) ?? {}

@@ -4,7 +4,7 @@
 import { createExecutionContext } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import { FakeSinks } from '../pipeline/fake-sinks.ts'
-import { ask as admin, keyedGateway, newKey, platformOf } from './operator.worker.ts'
+import { ask as admin, bindings, keyedGateway, newKey, platformOf } from './operator.worker.ts'
 
 const PIPELINES = '/platform/pipeline-api/'
 const CONFIG = {
@@ -33,7 +33,7 @@ async function account() {
   return { sinks, wide, key, as, create, chargedTo }
 }
 
-const CAPPED = { cap: '0.001' }
+const CAPPED = { cap: '10' }
 /** All that can be done to a pipeline. */
 const ACTS = (id: string) =>
   [
@@ -152,7 +152,7 @@ describe('a restricted service key', () => {
       expect(reach.pipelines).toContainEqual({ ...told, id, name, stops })
     expect((await admin('GET', `/keys/${leaked.hash}/reach`)).json).toEqual(reach)
     expect((await as(wide)('DELETE', path)).data.reach).toEqual(reach)
-    expect((await as(leaked)('GET', PIPELINES)).status).toBe(401)
+    expect((await as(leaked)('POST', PIPELINES, NEW)).status).toBe(401)
   })
 
   it('keeps its right through a rotation, and shares its pipelines with its successor', async () => {
@@ -174,6 +174,40 @@ describe('a restricted service key', () => {
       expect(chargedTo(own)).toBe(heir.hash)
       expect((await as(old)('GET', PIPELINES + own)).status).toBe(200)
     }
+  })
+
+  it('changes nothing once it is revoked or over, though what the gateway leased to it is not used up', async () => {
+    const { wide, key, as, create } = await account()
+    const id = await create(wide, { status: 'paused' })
+    for (const [end, code] of [
+      [(hash: string) => as(wide)('DELETE', `/platform/keys/${hash}`), 'revoked'],
+      [(hash: string) => as(wide)('POST', `/platform/keys/${hash}/rotate`, { grace_seconds: 0 }), 'revoked'],
+      [
+        (hash: string) => bindings.ACCOUNTS.prepare('UPDATE keys SET expires = 1 WHERE hash = ?').bind(hash).run(),
+        'expired',
+      ],
+    ] as const) {
+      const leaked = await key({ label: 'leaked', pipelines: 'all' })
+      // The gateway knows it, and has a lease for it.
+      expect((await as(leaked)('GET', '/platform/account/')).status).toBe(200)
+      await end(leaked.hash)
+      for (const [method, path, body] of [
+        ['POST', '/platform/keys/', { kind: 'service', label: 'back door' }],
+        ['PATCH', `/platform/keys/${wide.hash}`, { cap: '0' }],
+        ['POST', `/platform/keys/${wide.hash}/rotate`, {}],
+        ['DELETE', `/platform/keys/${wide.hash}`],
+        ['PUT', '/platform/webhook/', { url: 'https://thief.example.com/hook' }],
+        ['POST', '/platform/checkout', { package: 'small' }],
+        ['POST', PIPELINES, NEW],
+        ...ACTS(`${PIPELINES}${id}`).filter(([act]) => act !== 'GET'),
+      ] as const) {
+        const { status, said } = await as(leaked)(method, path, body)
+        expect([path, status, said]).toEqual([path, 401, expect.stringContaining(code)])
+      }
+    }
+    const { keys } = (await as(wide)('GET', '/platform/keys/?limit=100')).data
+    expect(keys.filter(({ label }: { label: string }) => label === 'back door')).toEqual([])
+    expect((await as(wide)('GET', PIPELINES)).data.items).toHaveLength(1)
   })
 
   it('makes no wider key, and widens none', async () => {

@@ -59,7 +59,7 @@ describe('roles', () => {
       of('owner')
         .flatMap(({ id, method }) => (method === 'get' ? [id] : []))
         .sort(),
-    ).toEqual(['listStaff', 'showWebhook'])
+    ).toEqual(['keyReach', 'listStaff', 'showWebhook'])
   })
 })
 

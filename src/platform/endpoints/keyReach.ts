@@ -11,6 +11,8 @@ export const keyReach = defineEndpoint(
     path: '/admin/keys/{key}/reach',
     summary: REACH_TEXT,
     door: 'admin',
+    // The address of a webhook may hold a secret.
+    role: 'owner',
     params: KEY_PARAMS,
     query: OfAccount,
     answers: { 200: { description: 'Its reach', schema: KeyReach, example: REACH_EXAMPLE } },

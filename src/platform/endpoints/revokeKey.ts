@@ -13,7 +13,7 @@ export const revokeKey = defineEndpoint(
     path: '/admin/keys/{key}',
     summary: 'Revoke a key for good; again is the same',
     description:
-      'Refused within 30 s on HTTP; its sockets are closed with 4401 within 60 s, and pipelines that are charged to it are paused ' +
+      'Refused within 30 s on HTTP, at once where it would change something; its sockets are closed with 4401 within 60 s, and pipelines that are charged to it are paused ' +
       'within 30 s, unless it was replaced. What it used stays recorded.',
     door: 'admin',
     params: KEY_PARAMS,

@@ -15,8 +15,8 @@ export const revokeOwnKey = defineEndpoint(
     path: OWN_KEY_PATH,
     summary: 'Revoke a key of the account for good; again is the same',
     description:
-      `${FOR_MANAGING} Every service key may revoke itself. Refused within 30 s on HTTP; its sockets are closed with 4401 ` +
-      'within 60 s, and pipelines that are charged to it are paused within 30 s, unless it was replaced. What it used stays recorded.',
+      `${FOR_MANAGING} Every service key may revoke itself. Refused within 30 s on HTTP, at once where it would change ` +
+      'something; its sockets are closed with 4401 within 60 s, and pipelines that are charged to it are paused within 30 s, unless it was replaced. What it used stays recorded.',
     door: 'service',
     params: KEY_PARAMS,
     answers: {
