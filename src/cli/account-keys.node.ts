@@ -62,6 +62,7 @@ const Revoked = z.looseObject({
           ...{ stops: z.boolean(), destination_set: z.boolean() },
         }),
       ),
+      keys: z.array(z.looseObject({ prefix: z.string(), label: z.string() })),
       webhook: z.string().nullable(),
     })
     .optional(),
@@ -170,7 +171,7 @@ export function revokeCommand(group: Command, act: Act): void {
 
 /** What stops with a key, and where it had things sent. */
 function reachNotes(reach: z.infer<typeof Revoked>['reach']): string[] {
-  const { pipelines, webhook } = reach ?? { pipelines: [], webhook: null }
+  const { pipelines, keys, webhook } = reach ?? { pipelines: [], keys: [], webhook: null }
   const stopped = pipelines.filter(({ stops }) => stops)
   const others = pipelines.filter(({ stops, destination_set: hasSet }) => hasSet && !stops)
   return [
@@ -178,6 +179,9 @@ function reachNotes(reach: z.infer<typeof Revoked>['reach']): string[] {
       ({ id, name }) => `paused within 30 s: ${id} (${name}); adopt it with another key, or set it to run`,
     ),
     ...others.map(({ id, name, destination }) => `check: ${id} (${name}) sends to ${destination}, which this key set`),
+    ...keys.map(
+      ({ prefix, label }) => `check: ${prefix}${label === '' ? '' : ` (${label})`} was made with this key, and works`,
+    ),
     ...(webhook === null ? [] : [`check: the account's webhook is ${webhook}, which this key set`]),
   ]
 }

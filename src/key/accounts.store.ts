@@ -6,6 +6,7 @@ import {
   type Entrance,
   KEYS_MAX,
   type KeyChange,
+  type KeyName,
   type KeyPlace,
   KeyRow,
   type PipelineRight,
@@ -17,7 +18,7 @@ const SELECT_KEYS = `SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = k.h
   (SELECT hash FROM keys WHERE replaces = k.hash) AS replaced_by FROM keys k`
 
 /** Of a new key, in the order of `valuesOf`. */
-const COLUMNS = 'hash, prefix, label, account, kind, products, created, expires, cap, ranges, pipelines'
+const COLUMNS = 'hash, prefix, label, account, kind, products, created, expires, cap, ranges, pipelines, maker'
 
 const DAY_MS = 86_400_000
 const counted = (account: string, now: string) => `(SELECT count(*) FROM keys WHERE account = ${account} AND
@@ -37,6 +38,8 @@ interface NewKey {
   readonly cap: number | null
   readonly ranges: readonly string[] | null
   readonly pipelines: PipelineRight | null
+  /** Root of the key that made it; null: no key did. */
+  readonly maker: string | null
 }
 
 /** The key that replaced another one. */
@@ -92,7 +95,7 @@ export class AccountStore {
   /** Adds a key by the order of its owner; false, and nothing done, where that is too much, or this request made one. */
   async addOwnKey(key: NewKey, request: string | null, nowMs: number): Promise<boolean> {
     const insert = `INSERT INTO keys (${COLUMNS}, request)
-      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 WHERE ${counted('?4', '?13')} < ?14 ON CONFLICT DO NOTHING`
+      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13 WHERE ${counted('?4', '?14')} < ?15 ON CONFLICT DO NOTHING`
     const inserted = this.#db.prepare(insert).bind(...valuesOf(key), request, nowMs, KEYS_MAX)
     return (await inserted.run()).meta.changes > 0
   }
@@ -138,7 +141,7 @@ export class AccountStore {
   }
 
   #insertion(key: NewKey): D1PreparedStatement {
-    const insert = `INSERT INTO keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    const insert = `INSERT INTO keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
     return this.#db.prepare(insert).bind(...valuesOf(key))
   }
 
@@ -168,7 +171,16 @@ export class AccountStore {
     return (await this.#db.prepare(select).bind(account, label).first<Entrance>())!
   }
 
-  async keyNames(hashes: readonly string[]): Promise<Pick<KeyRow, 'hash' | 'prefix' | 'label'>[]> {
+  /** Keys that work and were made by keys of this chain of rotations, or by such keys; newest first. */
+  async madeBy(root: string, nowMs: number, limit: number): Promise<KeyName[]> {
+    const select = `WITH RECURSIVE made (hash, root) AS (SELECT '', ?1 UNION
+      SELECT k.hash, coalesce(k.root, k.hash) FROM made JOIN keys k ON k.maker = made.root)
+      SELECT k.hash, k.prefix, k.label FROM made JOIN keys k ON k.hash = made.hash
+      WHERE k.revoked IS NULL AND (k.expires IS NULL OR k.expires > ?2) ORDER BY k.created DESC, k.hash LIMIT ?3`
+    return (await this.#db.prepare(select).bind(root, nowMs, limit).all<KeyName>()).results
+  }
+
+  async keyNames(hashes: readonly string[]): Promise<KeyName[]> {
     const select = 'SELECT hash, prefix, label FROM keys WHERE hash IN (SELECT value FROM json_each(?))'
     return (await this.#db.prepare(select).bind(json(hashes)).all<KeyRow>()).results
   }
@@ -226,5 +238,6 @@ function valuesOf({ hash, prefix, label, account, kind, products, createdMs, exp
     cap,
     json(key.ranges),
     key.pipelines,
+    key.maker,
   ]
 }

@@ -37,6 +37,9 @@ export const KeyRow = z.object({
 })
 export type KeyRow = z.infer<typeof KeyRow>
 
+/** A key as others are told of it. */
+export type KeyName = Pick<KeyRow, 'hash' | 'prefix' | 'label'>
+
 /** The first key in the chain of rotations that this key belongs to. */
 export const rootOf = ({ hash, root }: Pick<KeyRow, 'hash' | 'root'>) => root ?? hash
 

@@ -1,4 +1,5 @@
-// What a key runs and has set, as its owner and the operator see it: what stops when it is revoked, and what to check after a leak.
+// What a key runs, has set and made, as its owner and the operator see it: what stops when it is revoked, and what to check
+// after a leak.
 
 import * as z from 'zod'
 import { type KeyRow, rootOf } from '../key/key-row.ts'
@@ -21,6 +22,17 @@ export const KeyReach = z
         }),
       )
       .describe('Pipelines that are charged to it, or whose destination it set'),
+    keys: z
+      .array(
+        z.object({
+          hash: z.string().describe('SHA-256 of the key, hex'),
+          prefix: z.string().describe('The key’s first twelve characters'),
+          label: z.string().describe('Text for people'),
+        }),
+      )
+      .describe(
+        'Keys that work and were made or rotated with it, or with such a key, at most 1,000: they go on without it',
+      ),
     webhook: z
       .string()
       .nullable()
@@ -35,23 +47,29 @@ export const REACH_EXAMPLE = {
       ...{ destination: 'clickhouse https://example.com:8443', stops: true, destination_set: true },
     },
   ],
+  keys: [{ hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', label: 'bot' }],
   webhook: null,
 }
 
-export const REACH_TEXT = 'What stops when the key is revoked, and which destinations it has set'
+export const REACH_TEXT = 'What stops when the key is revoked, which destinations it has set, and which keys it made'
 
 /** Keys that replaced one another reach the same; a key that was replaced stops nothing, since its successor carries on. */
 export async function reachOf(
   key: Pick<KeyRow, 'account' | 'hash' | 'root' | 'replaced_by'>,
-  { pipelines, meterOf }: Pick<Platform, 'pipelines' | 'meterOf'>,
+  { pipelines, keys, meterOf }: Pick<Platform, 'pipelines' | 'keys' | 'meterOf'>,
 ): Promise<z.infer<typeof KeyReach>> {
-  const [reached, setter] = await Promise.all([pipelines.reach(key), meterOf(key.account).webhookSetter()])
+  const [reached, made, setter] = await Promise.all([
+    pipelines.reach(key),
+    keys.madeBy(key),
+    meterOf(key.account).webhookSetter(),
+  ])
   return {
     pipelines: reached.map(({ row: { id, fields }, isCharged, hasSetDestination }) => ({
       ...{ id, name: fields.name, topic: fields.topic, destination: recipientOf(fields.destination_config).trim() },
       stops: isCharged && key.replaced_by === null && fields.status === 'running',
       destination_set: hasSetDestination,
     })),
+    keys: [...made],
     webhook: setter?.by === rootOf(key) ? setter.url : null,
   }
 }

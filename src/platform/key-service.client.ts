@@ -15,10 +15,12 @@ import {
   type Entrance,
   KEYS_MAX,
   type KeyChange,
+  type KeyName,
   type KeyPlace,
   type KeyRow,
   type PipelineRight,
   pipelineRight,
+  rootOf,
 } from '../key/key-row.ts'
 import { PRODUCTS_OF_KIND } from '../key/record.ts'
 import { type AccountPorts, AccountService } from './account-service.client.ts'
@@ -49,10 +51,13 @@ interface KeyTerms {
   readonly cap?: MicroCredits | null | undefined
   readonly ranges?: readonly string[] | null | undefined
   readonly pipelines?: PipelineRight | null | undefined
+  readonly maker?: string | undefined
 }
 
 /** What a list says of a key's spending is of the last thirty days. */
 const SPENT_MS = 30 * 86_400_000
+/** Keys that a key made, as far as they are named. */
+const MADE_MOST = 1_000
 const TOO_MANY_KEYS: Refusal = {
   kind: 'conflict',
   message:
@@ -139,7 +144,7 @@ export class KeyService implements Keys {
   }
 
   /** A new key, its names and its row; stored nowhere yet. */
-  async #mint({ account, kind, label, products, expires, cap, ranges, pipelines }: KeyTerms) {
+  async #mint({ account, kind, label, products, expires, cap, ranges, pipelines, maker }: KeyTerms) {
     const key = await mintKey(kind, this.#ports.keySecret)
     const shown = { hash: await hashKey(key), prefix: displayPrefix(key), account, kind, label }
     const bounds = {
@@ -147,6 +152,7 @@ export class KeyService implements Keys {
       cap: cap ?? null,
       ranges: ranges ?? null,
       pipelines: pipelines ?? null,
+      maker: maker ?? null,
     }
     return { key, shown, row: { ...shown, products, ...bounds, createdMs: this.#ports.nowMs() } }
   }
@@ -176,11 +182,12 @@ export class KeyService implements Keys {
       return err(badField('key', 'has ended: make a new key instead'))
     }
     const endsMs = Math.min(expires ?? Number.POSITIVE_INFINITY, now + order.graceMs)
-    const minted = await this.#mint(old.value)
+    const minted = await this.#mint({ ...old.value, maker: order.maker })
     await this.#ports.meterOf(account).inheritKey(hash, minted.shown.hash)
     if (expires !== null) await this.#ports.meterOf(account).endKey(minted.shown.hash, expires)
     const right = pipelineRight(old.value)
-    if (!(await this.#store.replaceKey(hash, minted.row, { ...order, endsMs }, right))) return this.rotate(key, order)
+    if (!(await this.#store.replaceKey(hash, minted.row, { id: order.id, graceMs: order.graceMs, endsMs }, right)))
+      return this.rotate(key, order)
     await this.#endOld(old.value, minted.shown.hash, order)
     return ok({ key: minted.key, ...minted.shown, kind, oldEndsMs: endsMs })
   }
@@ -227,6 +234,10 @@ export class KeyService implements Keys {
       const known = answer?.status === 'fulfilled' ? answer.value : null
       return { ...row, balance: known && leftOf(known), capLeft: known?.capLeft ?? null }
     })
+  }
+
+  madeBy(key: Pick<KeyRow, 'hash' | 'root'>): Promise<readonly KeyName[]> {
+    return this.#store.madeBy(rootOf(key), this.#ports.nowMs(), MADE_MOST)
   }
 
   async names(hashes: readonly string[]) {

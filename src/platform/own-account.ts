@@ -3,7 +3,8 @@
 // service key may revoke itself; no key reaches another account.
 
 import type * as z from 'zod'
-import type { Failure } from '../core/failure.ts'
+import { type Failure, KEY_ENDED } from '../core/failure.ts'
+import { err, ok, type Result } from '../core/result.ts'
 import { formatCredits } from '../credit/amount.ts'
 import { type KeyRow, pipelineRight, restrictionOf } from '../key/key-row.ts'
 import { CreditsText } from './fields.ts'
@@ -30,7 +31,14 @@ export function mayNotManage(key: KeyRow | null): Failure | null {
   return pipelineRight(key) === 'own' ? notThis('may touch its own pipelines alone') : null
 }
 
-/** The same of the key that calls. */
+/** The key that calls, where it may manage keys. */
+export async function manager(keys: Pick<Keys, 'hashed'>, keyHash: string): Promise<Result<KeyRow, Failure>> {
+  const key = await keys.hashed(keyHash)
+  const refused = mayNotManage(key)
+  return refused === null && key !== null ? ok(key) : err(refused ?? KEY_ENDED)
+}
+
+/** The same, of who needs no more of it. */
 export const refusedManager = async (keys: Pick<Keys, 'hashed'>, keyHash: string) =>
   mayNotManage(await keys.hashed(keyHash))
 

@@ -16,7 +16,7 @@ import type { RetentionApi } from '../history/archive/retention.ts'
 import type { Exports } from '../history/exports/exports-api.ts'
 import type { KeyKind } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
-import type { Entrance, KeyChange, KeyPlace, KeyRow, PipelineRight, Rotation } from '../key/key-row.ts'
+import type { Entrance, KeyChange, KeyName, KeyPlace, KeyRow, PipelineRight, Rotation } from '../key/key-row.ts'
 import type { KeptRefusal } from '../key/refused-calls.ts'
 import type { PaidToken } from '../key/stream-token.ts'
 import type { NewPipeline, PipelineChange } from '../pipeline/changes.ts'
@@ -126,6 +126,8 @@ export interface KeyOrder {
 export interface OwnKeyOrder extends Omit<KeyOrder, 'account' | 'credits' | 'plan' | 'terms'> {
   readonly account: string
   readonly request: string | null
+  /** Root of the key that orders it; left out: no key does. */
+  readonly maker?: string
 }
 
 /** A key with what it spent in thirty days, and what its cap leaves; null where its meter did not answer, or has no cap. */
@@ -142,7 +144,8 @@ export interface IssuedKey {
 }
 
 /** `id`: an idempotency key, if the operator sent one. */
-export type RotationOrder = Pick<Rotation, 'id' | 'graceMs'>
+/** `maker`: root of the key that orders it; left out: no key does. */
+export type RotationOrder = Pick<Rotation, 'id' | 'graceMs'> & { readonly maker?: string }
 
 /** Without `key` where the rotation was done before. */
 export type RotatedKey = (IssuedKey | Omit<IssuedKey, 'key'>) & { readonly oldEndsMs: number }
@@ -174,6 +177,8 @@ export interface Keys {
   count(account: string): Promise<number>
   /** A key of this label that an account is managed with, and how many there ever were of each kind. */
   entrance(account: string, label: string): Promise<Entrance>
+  /** Keys that work and were made by this one's chain of rotations, or by such keys; newest first, bounded. */
+  madeBy(key: Pick<KeyRow, 'hash' | 'root'>): Promise<readonly KeyName[]>
   /** What people call the keys with these hashes. */
   names(hashes: readonly string[]): Promise<ReadonlyMap<string, Pick<KeyRow, 'prefix' | 'label'>>>
   named(key: NamedKey): Promise<Result<KeyRow, Failure>>

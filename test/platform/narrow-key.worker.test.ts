@@ -155,6 +155,25 @@ describe('a restricted service key', () => {
     expect((await as(leaked)('POST', PIPELINES, NEW)).status).toBe(401)
   })
 
+  it('is named with the keys that it made, rotated ones and those of such keys too, as long as they work', async () => {
+    const { wide, key, as } = await account()
+    const [leaked, victim] = [await key({ label: 'leaked' }), await key({ label: 'victim' })]
+    const make = async (who: { key: string }, label: string) =>
+      (await as(who)('POST', '/platform/keys/', { kind: 'service', label })).data as { key: string; hash: string }
+    const reach = async () =>
+      (await as(wide)('GET', `/platform/keys/${leaked.hash}/reach`)).data.keys.map(({ hash }: { hash: string }) => hash)
+    expect(await reach()).toEqual([])
+    const door = await make(leaked, 'back door')
+    const second = await make(door, 'behind it')
+    const heir = (await as(leaked)('POST', `/platform/keys/${victim.hash}/rotate`, { grace_seconds: 60 })).data
+    await make(wide, 'of somebody else')
+    expect((await reach()).sort()).toEqual([door.hash, second.hash, heir.hash].sort())
+    const { data } = await as(wide)('DELETE', `/platform/keys/${leaked.hash}`)
+    expect(data.reach.keys).toContainEqual({ hash: door.hash, prefix: door.key.slice(0, 12), label: 'back door' })
+    await as(wide)('DELETE', `/platform/keys/${door.hash}`)
+    expect((await reach()).sort()).toEqual([second.hash, heir.hash].sort())
+  })
+
   it('keeps its right through a rotation, and shares its pipelines with its successor', async () => {
     const { wide, key, as, create, chargedTo } = await account()
     for (const [order, listed] of [

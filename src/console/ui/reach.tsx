@@ -12,6 +12,7 @@ interface Reach {
     readonly stops: boolean
     readonly destination_set: boolean
   }[]
+  readonly keys: readonly { readonly hash: string; readonly prefix: string; readonly label: string }[]
   readonly webhook: string | null
 }
 
@@ -30,7 +31,7 @@ export function KeyReach({ path, adopts = false }: { path: string; adopts?: bool
     trouble.value = answer.ok ? null : answer.error
     await load()
   }
-  const { pipelines = [], webhook = null } = reach.value ?? {}
+  const { pipelines = [], keys = [], webhook = null } = reach.value ?? {}
   const stopped = pipelines.filter(({ stops }) => stops)
   const others = pipelines.filter(({ stops, destination_set: hasSet }) => hasSet && !stops)
   return (
@@ -68,6 +69,18 @@ export function KeyReach({ path, adopts = false }: { path: string; adopts?: bool
                 the account’s webhook <small>to {webhook}</small>
               </li>
             )}
+          </ul>
+        </>
+      )}
+      {keys.length > 0 && (
+        <>
+          <p>These keys were made with this one, and go on. Revoke those that you do not know if it has leaked:</p>
+          <ul>
+            {keys.map(({ hash, prefix, label }) => (
+              <li key={hash}>
+                <code>{prefix}</code> <small>{label}</small>
+              </li>
+            ))}
           </ul>
         </>
       )}

@@ -2,11 +2,12 @@
 
 import * as z from 'zod'
 import { err } from '../../core/result.ts'
+import { rootOf } from '../../key/key-row.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
 import { IdempotencyKey, WARNINGS, warned } from '../fields.ts'
 import { ISSUED_EXAMPLE, IssuedKey, KEY_ORDER, pastExpiry, unsureOf } from '../key-shapes.ts'
-import { FOR_MANAGING, OWN_KEYS_PATH, refusedManager } from '../own-account.ts'
+import { FOR_MANAGING, manager, OWN_KEYS_PATH } from '../own-account.ts'
 import { SHOWN_EXAMPLE } from '../rotation-shapes.ts'
 
 const MadeBefore = IssuedKey.omit({ key: true }).extend({
@@ -46,10 +47,12 @@ export const createOwnKey = defineEndpoint(
     refusals: [400, 409],
   },
   async ({ body, identity: { account, keyHash } }, { keys, now, isProxied }) => {
-    const refused = (await refusedManager(keys, keyHash)) ?? pastExpiry(body.expires, now())
+    const maker = await manager(keys, keyHash)
+    if (!maker.ok) return maker
+    const refused = pastExpiry(body.expires, now())
     if (refused !== null) return err(refused)
     const { idempotency_key: request = null, ...order } = body
-    const made = await keys.createOwn({ ...order, account, request })
+    const made = await keys.createOwn({ ...order, account, request, maker: rootOf(maker.value) })
     if (!made.ok) return made
     const { hash, prefix, label, kind } = made.value
     const shown = { hash, prefix, account, label, kind }

@@ -2,11 +2,11 @@
 
 import * as z from 'zod'
 import { err } from '../../core/result.ts'
-import { ROTATED_MAX } from '../../key/key-row.ts'
+import { ROTATED_MAX, rootOf } from '../../key/key-row.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
 import { ISSUED_EXAMPLE, IssuedKey, KEY_PARAMS } from '../key-shapes.ts'
-import { FOR_MANAGING, OWN_KEY_PATH, refusedManager } from '../own-account.ts'
+import { FOR_MANAGING, manager, OWN_KEY_PATH } from '../own-account.ts'
 import type { Refusal } from '../refusal.ts'
 import { OldKeyEnds, RotatedBefore, RotateKey, rotationOf, SHOWN_EXAMPLE, shownRotation } from '../rotation-shapes.ts'
 
@@ -44,10 +44,10 @@ export const rotateOwnKey = defineEndpoint(
     refusals: [400, 404, 409],
   },
   async ({ params: { key: name }, body, identity: { account, keyHash } }, { keys }) => {
-    const refused = await refusedManager(keys, keyHash)
-    if (refused !== null) return err(refused)
+    const maker = await manager(keys, keyHash)
+    if (!maker.ok) return maker
     if ((await keys.count(account)) >= ROTATED_MAX) return err(TOO_MANY)
-    const rotated = await keys.rotate({ name, account }, rotationOf(body))
+    const rotated = await keys.rotate({ name, account }, { ...rotationOf(body), maker: rootOf(maker.value) })
     if (!rotated.ok) return rotated
     const shown = shownRotation(rotated.value)
     return 'key' in shown ? reply(201, inEnvelope(shown)) : reply(200, inEnvelope(shown))
