@@ -93,7 +93,8 @@ const LONG_FILES: Readonly<Record<string, string>> = {
   'src/feeder/session.ts': 'one state machine: what each frame and block changes of what is due must be read together',
   'src/gateway.ts': 'what the gateway is made of, in the order in which a request meets it',
   'src/client/wire.ts': 'generated: the types of all requests, answers, bodies and frames',
-  'src/platform/key-service.client.ts': 'what may become of a key: each step is told to the meter, D1 and KV in one order',
+  'src/platform/key-service.client.ts':
+    'what may become of a key: each step is told to the meter, D1 and KV in one order',
   'src/pipeline/sink/delivery.ts': 'one state machine: reading, trying, giving up and recovering change the same state',
 }
 

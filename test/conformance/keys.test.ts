@@ -161,7 +161,7 @@ describe('a service key', () => {
       400,
       expect.objectContaining({ error_message: expect.stringMatching(/^transforms\.mine: may only select/) }),
     ])
-    const plain = { ...destination_config, url: 'http://10.0.0.1/' }
+    const plain = { ...destination_config, url: 'https://somebody:secret@example.com/' }
     expect((await ask('PATCH', path, manager, { destination_config: plain })).status).toBe(400)
     expect((await ask('POST', '', manager, { ...order, topic: 'evm_logs' })).status).toBe(400)
     expect((await ask('DELETE', path, manager)).status).toBe(200)
