@@ -139,7 +139,11 @@ export const BAD_INPUT: Readonly<Partial<Record<keyof typeof DOORS, Cases>>> = {
     'a transform that attaches': { method: 'POST', body: pipeline("ATTACH 'x' AS y"), says: '400' },
     'a transform of 1 MB': { method: 'POST', body: pipeline(`SELECT '${'x'.repeat(MIB)}'`), says: '413' },
     'a transform of 100 KB': { method: 'POST', body: pipeline(`SELECT '${'x'.repeat(100_000)}'`), says: '400' },
-    'a plain address': { method: 'POST', body: pipeline('SELECT * FROM fills', 'http://10.0.0.1/'), says: '400' },
+    'an address with a password': {
+      method: 'POST',
+      body: pipeline('SELECT * FROM fills', 'https://user:pass@db.example/'),
+      says: '400',
+    },
     'a page of no size': { path: '/platform/pipeline-api/?page_size=0', says: '400' },
     'another method': { method: 'PATCH', says: '405' },
     'a preflight': preflight,

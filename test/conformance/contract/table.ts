@@ -145,7 +145,7 @@ export const DOORS = {
     ...{ convention: 'rest', method: 'GET', path: '/platform/key/', good: '200', kind: 'api' },
     ways: { 'as a bearer token': bearer },
     refusedWays: BEARER_ALONE,
-    never: { ...FREE, 'of the wrong kind': 'it takes both' },
+    never: { ...FREE, 'of the wrong kind': 'it takes both', 'for another product': 'every key reads itself' },
   },
   'list of pipelines': { ...PIPELINES, method: 'GET', path: '/platform/pipeline-api/', good: '200' },
   // Of another group: as if there were none.
