@@ -64,8 +64,10 @@ async function main(): Promise<void> {
     const files = Object.fromEntries(gateway.d1_databases.map((one) => [one.binding, migrationsOf(one).names]))
     console.error(deployPlan({ ...facts, workers, files }).join('\n'))
   }
-  const errors = tell(deployFindings(facts))
-  if (errors > 0 && !isDryRun) stop(errors, 'nothing was deployed')
+  const findings = deployFindings(facts)
+  const errors = findings.filter(({ level }) => level === 'error')
+  tell(findings)
+  if (errors.length > 0 && !isDryRun) stop(errors, 'nothing was deployed')
   if (scope === 'both')
     console.error('All Workers: live sockets drop within five minutes. "npm run deploy -- --routes" drops none.')
   await buildPages(process.cwd())
@@ -73,7 +75,10 @@ async function main(): Promise<void> {
   for (const role of ROLES) if (role !== 'gateway' && scope === 'both') deploy(WORKERS[role])
   if (scope !== 'first') deploy(GATEWAY)
   else if (!isDryRun) console.error(await look(gateway))
-  if (errors > 0) stop(errors, 'a deploy stops before it begins')
+  if (errors.length === 0) return
+  // They stand above all that wrangler said.
+  tell(errors)
+  stop(errors, 'a deploy stops before it begins')
 }
 
 /** Log and hubs are made where they are first asked for, and stay there: so they are asked for at once. */
@@ -101,14 +106,12 @@ function configs() {
   }
 }
 
-/** Prints what was found; answers how many errors. */
-function tell(findings: readonly Finding[]): number {
+function tell(findings: readonly Finding[]): void {
   for (const { level, text } of findings) console.error(`${level.padEnd(8)} ${text}`)
-  return findings.filter(({ level }) => level === 'error').length
 }
 
-function stop(errors: number, consequence: string): never {
-  console.error(`${errors === 1 ? 'One thing is' : `${errors} things are`} wrong: ${consequence}.`)
+function stop({ length }: readonly Finding[], consequence: string): never {
+  console.error(`${length === 1 ? 'One thing is' : `${length} things are`} wrong: ${consequence}.`)
   process.exit(1)
 }
 

@@ -156,7 +156,7 @@ export function creditsShort(what: string, short: FailureKind & { readonly kind:
   if (byToken) return `${sums} of the key that made this stream token. The owner of that key can add credits.`
   if (capMicro === undefined) return `${sums}. Top up the account: GET /platform/key/ shows its balance.`
   const remedy =
-    'A service key of its account raises it (PATCH /platform/keys/{key}), a top-up does not: GET /platform/key/ shows it.'
+    'A service key of the account can raise it (PATCH /platform/keys/{key}); a top-up does not help. GET /platform/key/ shows it.'
   return `${sums} of this key's cap of ${capMicro / 1e6}. ${remedy}`
 }
 

@@ -28,8 +28,10 @@ function wordsOf(issue: RawIssue): string | undefined {
     case 'invalid_type':
       return `must be ${EXPECTED[String(issue.expected)] ?? issue.expected}`
     case 'invalid_value':
-    case 'invalid_union':
-      return oneOf(valuesOf(issue))
+    case 'invalid_union': {
+      const values = valuesOf(issue)?.map((value) => JSON.stringify(value)).join(' or ')
+      return values && `${lacksDiscriminator(issue) ? 'is required:' : 'must be'} ${values}`
+    }
     case 'too_small':
       return issue.origin === 'string' && issue.minimum === 1
         ? 'must not be empty'
@@ -41,8 +43,11 @@ function wordsOf(issue: RawIssue): string | undefined {
   }
 }
 
-const oneOf = (values: readonly unknown[] | undefined) =>
-  values && `must be ${values.map((value) => JSON.stringify(value)).join(' or ')}`
+/** Whether the field that chooses among the forms of an object was not sent at all. */
+function lacksDiscriminator(issue: RawIssue): boolean {
+  if (issue.code !== 'invalid_union' || typeof issue.discriminator !== 'string') return false
+  return (issue.input as Readonly<Record<string, unknown>>)[issue.discriminator] === undefined
+}
 
 const unitOf = (origin: string): string => (origin === 'string' ? ' characters' : origin === 'array' ? ' entries' : '')
 

@@ -58,6 +58,7 @@ export const IDENTITY_HEADER = 'x-weir-identity'
 
 /** The refusal of a key that is not for this product. */
 export function notForProduct(product: Product): Failure {
-  const why = `This key is not for the product "${product}": use another one, or ask the operator to add the product.`
-  return { kind: 'not_entitled', why }
+  const why = `This key is not for the product "${product}": use another one, or have the product added (PATCH /platform/keys/{key} with a service key of the account).`
+  const ownUsage = product === 'platform' ? ' GET /platform/key/ and /platform/key/usage/ answer any key.' : ''
+  return { kind: 'not_entitled', why: why + ownUsage }
 }

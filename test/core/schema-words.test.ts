@@ -26,6 +26,20 @@ describe('a schema’s refusal', () => {
     ])
     expect(said({ n: 'x', side: 'B', list: [], own: '' })).toEqual(['coin is required', 'n must be a number'])
   })
+  it('says of the field that chooses a form whether it is missing or wrong', () => {
+    const schema = z.object({
+      to: z.discriminatedUnion('type', [
+        z.strictObject({ type: z.literal('table'), name: z.string() }),
+        z.strictObject({ type: z.literal('bucket') }),
+      ]),
+    })
+    const said = (to: unknown) => {
+      const parsed = parseWith(schema, { to })
+      return parsed.ok ? [] : parsed.error.map(({ path, message }) => `${path} ${message}`)
+    }
+    expect(said({ name: 'rows' })).toEqual(['to.type is required: "table" or "bucket"'])
+    expect(said({ type: 'tabel' })).toEqual(['to.type must be "table" or "bucket" (did you mean "table"?)'])
+  })
   it('names a field whose “length” cannot be measured', () => {
     const parsed = parseWith(z.object({ dex: z.string().max(9) }), JSON.parse('{"dex":{"length":{"toString":0}}}'))
     expect(parsed).toEqual({ ok: false, error: [{ path: 'dex', message: 'must not be an object with a "length"' }] })

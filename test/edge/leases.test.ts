@@ -105,7 +105,7 @@ describe('one isolate', () => {
     for (let i = 0; i < 2; i++) {
       const refused = await charging.hold(identity, price(1))
       expect(refused.ok ? '' : failureMessage(refused.error)).toMatch(
-        /1, \S+ remain of this key's cap of 1\. A service key of its ac/,
+        /1, \S+ remain of this key's cap of 1\. A service key of the ac/,
       )
     }
   })

@@ -131,7 +131,7 @@ describe('an endpoint with a price', () => {
       status: 403,
       json: {
         error_message:
-          'This key is not for the product "data": use another one, or ask the operator to add the product.',
+          'This key is not for the product "data": use another one, or have the product added (PATCH /platform/keys/{key} with a service key of the account).',
       },
     })
   })

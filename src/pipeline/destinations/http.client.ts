@@ -51,7 +51,7 @@ async function answered(
     const text = await textOf(response, mostBytes)
     return { status, text, retryAfterMs: retryAfterMs(response.headers.get('retry-after'), Date.now()) }
   } catch {
-    return { failed: 'could not be reached' }
+    return { failed: 'the destination could not be reached' }
   }
 }
 

@@ -201,7 +201,7 @@ class Session {
     }
     // In the platform's own words it would be told of proxies that nobody has.
     const { value } = await read().catch(() => {
-      throw new Error('could not be reached')
+      throw new Error('the destination could not be reached')
     })
     // What else came with it, before encryption, would be somebody's who stands between.
     if (value?.length !== 1) throw new Error('the server speaks no PostgreSQL')

@@ -156,7 +156,7 @@ describe.skipIf(!hasClickHouse)('a table of ClickHouse', () => {
     ],
     [{ table: 'strange' }, /^default\.strange has no column of these rows$/],
     [{ table: 'narrow' }, /^the destination answered 500: Code: 27, .*Cannot parse input/],
-    [{ url: 'http://127.0.0.1:1' }, /^could not be reached$/],
+    [{ url: 'http://127.0.0.1:1' }, /^the destination could not be reached$/],
   ])('that cannot take it says why: %j', async (over, words) => {
     await server.query('CREATE TABLE IF NOT EXISTS strange (x Int64) ENGINE = Memory')
     await server.query('CREATE TABLE IF NOT EXISTS narrow (_key String, coin Int64) ENGINE = Memory')
@@ -196,7 +196,7 @@ describe.skipIf(!hasClickHouse)('a table of ClickHouse', () => {
     )
     const between = await killing(server, 1024 * 1024)
     const url = `http://127.0.0.1:${(between.address() as { port: number }).port}`
-    expect(await send(rows, { url, table: 'killed' })).toEqual({ ok: false, words: 'could not be reached' })
+    expect(await send(rows, { url, table: 'killed' })).toEqual({ ok: false, words: 'the destination could not be reached' })
     between.close()
     await server.start()
     expect(await send(rows, { table: 'killed' })).toMatchObject({ ok: true })

@@ -100,7 +100,7 @@ describe('a webhook', () => {
       'the destination answered 307: redirects are not followed',
       undefined,
     ],
-    [{ body: 'cut' }, 'could not be reached', undefined],
+    [{ body: 'cut' }, 'the destination could not be reached', undefined],
   ] as const)('that answers %j is a failure in words', async (said, words, retryAfterMs) => {
     answer = said as Answer
     expect(await toWebhook()).toEqual({ ok: false, words, ...(retryAfterMs !== undefined && { retryAfterMs }) })

@@ -115,7 +115,7 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
       /^there is no table "nothing"\. Set "create_table" to true in destination_config, or create the table: CREATE TABLE /,
     ],
     [{ database: 'nowhere' }, /does not exist \(3D000\)$/],
-    [{ url: 'postgres://127.0.0.1:1' }, /^could not be reached$/],
+    [{ url: 'postgres://127.0.0.1:1' }, /^the destination could not be reached$/],
     [{ table: 'keyless' }, /^"keyless" has no column "_key": add it, with a unique index$/],
     [{ table: 'narrow' }, /^the server refused: invalid input syntax for type integer/],
   ])('that cannot take it says why: %j', async (over, words) => {
