@@ -29,7 +29,9 @@ function wordsOf(issue: RawIssue): string | undefined {
       return `must be ${EXPECTED[String(issue.expected)] ?? issue.expected}`
     case 'invalid_value':
     case 'invalid_union': {
-      const values = valuesOf(issue)?.map((value) => JSON.stringify(value)).join(' or ')
+      const values = valuesOf(issue)
+        ?.map((value) => JSON.stringify(value))
+        .join(' or ')
       return values && `${lacksDiscriminator(issue) ? 'is required:' : 'must be'} ${values}`
     }
     case 'too_small':

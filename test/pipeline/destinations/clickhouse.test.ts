@@ -196,7 +196,10 @@ describe.skipIf(!hasClickHouse)('a table of ClickHouse', () => {
     )
     const between = await killing(server, 1024 * 1024)
     const url = `http://127.0.0.1:${(between.address() as { port: number }).port}`
-    expect(await send(rows, { url, table: 'killed' })).toEqual({ ok: false, words: 'the destination could not be reached' })
+    expect(await send(rows, { url, table: 'killed' })).toEqual({
+      ok: false,
+      words: 'the destination could not be reached',
+    })
     between.close()
     await server.start()
     expect(await send(rows, { table: 'killed' })).toMatchObject({ ok: true })
