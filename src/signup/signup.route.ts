@@ -41,7 +41,8 @@ const WHY = {
   day: 'As many people asked for links today as this gateway serves in a day: try again tomorrow.',
   reserve: 'The last links of today are for networks that asked for none yet: try again tomorrow.',
   area: 'Your network asked for as many links as it may in a day: try again tomorrow, or from another network.',
-  domain: 'The domain of this address got as many links as it may in a day: try again tomorrow, or use another one.',
+  domain:
+    'The domain of this address got many links today, and your network one: try again tomorrow, or use another address.',
 } as const satisfies Record<NoLink, string>
 const noLink = (why: NoLink): Failure => ({
   ...{ kind: 'unavailable', what: 'Sign-up', retryAfterMs: 3_600_000 },
@@ -73,8 +74,8 @@ export function signUpRoutes(deps: SignUpDeps): Hono {
     if (waitMs > 0) return refuse({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
     const from = deps.addressOf(request)
     const pageUrl = `${deps.publicUrl || new URL(request.url).origin}/console`
-    const refused = await signUp.refused(address.value, from)
-    c.executionCtx.waitUntil(signUp.send(address.value, from, pageUrl, refused !== null).catch(deps.report))
+    const { refused, send } = await signUp.take(address.value, from, pageUrl)
+    c.executionCtx.waitUntil(send().catch(deps.report))
     return refused === null ? answer(SENT, requestId(), 202) : refuse(noLink(refused))
   })
 
