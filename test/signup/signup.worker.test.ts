@@ -7,6 +7,7 @@ import { signUpRoutes } from '../../src/signup/signup.route.ts'
 import { SignUpLinks } from '../../src/signup/signup-links.store.ts'
 import { SignUp } from '../../src/signup/signup-service.client.ts'
 import { SignUpSettings } from '../../src/signup/signup-settings.ts'
+import type { Challenge } from '../../src/signup/turnstile.client.ts'
 import { ask as admin, KEY_SECRET, meterOf, platformOf } from '../platform/operator.worker.ts'
 
 const { ACCOUNTS: db } = env as unknown as Cloudflare.Env
@@ -18,7 +19,7 @@ interface Sent {
 }
 
 /** A gateway whose mailbox and clock the test has. */
-function desk(over: object = {}) {
+function desk(over: object = {}, check: Challenge | null = null) {
   const world = { nowMs: 1_790_000_000_000, mails: [] as Sent[], from: null as string | null, isMailDown: false }
   const { accounts, keys } = platformOf()
   const [asked, wrong] = [new AddressGate(SIGN_UPS), new AddressGate(WRONG_TOKENS)]
@@ -37,6 +38,7 @@ function desk(over: object = {}) {
       ...{ db, keySecret: KEY_SECRET, mailer, accounts, keys, nowMs: now, alert: (text) => void alerts.push(text) },
       settings: SignUpSettings.parse({ refusedDomains: ['throw.example'], ...over }),
     }),
+    turnstile: check && { siteKey: 'the-site-key', check },
     asked: (request) => asked.take(addressOf(request), now()),
     wrongToken: (request) => wrong.take(addressOf(request), now()),
     addressOf,
@@ -343,6 +345,21 @@ describe('who asks', () => {
     expect((await post('/signup', { mail: 'a@b.example' })).json.error_message).toContain('email')
     expect((await post('/signup/confirm', {})).json.error_message).toMatch(/^token: /)
     expect(world.mails).toEqual([])
+  })
+
+  it('solves the challenge first, where there is one', async () => {
+    const seen: unknown[] = []
+    const { world, post, app, context } = desk({}, async (token, host, caller) => {
+      seen.push([token, host, caller])
+      return token === 'solved' ? null : { kind: 'bad_field', issues: [{ path: 'challenge', message: 'was not solved' }] }
+    })
+    world.from = '192.0.2.1'
+    const shown = await app.fetch(new Request(`${HOST}/signup`), {}, context as never)
+    expect(await shown.json()).toEqual({ by: 'mail', turnstile: 'the-site-key' })
+    expect((await post('/signup', { email: 'a@b.example' })).status).toBe(400)
+    expect(await new SignUpLinks(db).summary(world.nowMs)).toMatchObject({ links: 0 })
+    expect((await post('/signup', { email: 'a@b.example', challenge: 'solved' })).status).toBe(202)
+    expect(seen).toEqual([undefined, 'solved'].map((token) => [token, 'weir.example', '192.0.2.1']))
   })
 
   it('is a page of this host', async () => {
