@@ -18,15 +18,6 @@ export interface LinkOrigin {
   readonly domain: string
 }
 
-/** Links of the last day: how many, and how they are spread over networks (/24 or /48) and domains. */
-export interface LinksSummary {
-  readonly links: number
-  readonly networks: number
-  readonly domains: number
-  readonly mostOfNetwork: number
-  readonly mostOfDomain: number
-}
-
 /** HMACs of what they are named after. */
 export interface LinkOwner {
   readonly address: string
@@ -86,20 +77,6 @@ export class SignUpLinks {
       .bind(nowMs - DAY_MS, hash, address, base, nowMs)
       .run()
     return added.meta.changes > 0
-  }
-
-  /** What the operator is shown of the day; rows beyond the bounds are no part of it. */
-  async summary(nowMs: number): Promise<LinksSummary> {
-    const largest = (column: 'area' | 'domain') =>
-      `(SELECT count(*) FROM day GROUP BY ${column} HAVING ${column} IS NOT NULL ORDER BY 1 DESC LIMIT 1)`
-    const select = `WITH day AS (SELECT area, domain FROM signup_links WHERE created > ?1 AND domain IS NOT NULL)
-      SELECT count(*) AS links, count(DISTINCT area) AS networks, count(DISTINCT domain) AS domains,
-        coalesce(${largest('area')}, 0) AS mostOfNetwork, coalesce(${largest('domain')}, 0) AS mostOfDomain FROM day`
-    const found = await this.#db
-      .prepare(select)
-      .bind(nowMs - DAY_MS)
-      .first<LinksSummary>()
-    return found!
   }
 
   /** Null: there is none, or not for a day. */

@@ -15,8 +15,8 @@ import { beginSession, endSession } from '../edge/session/session.store.ts'
 import { isOwnPage, sessionCookie, sessionToken } from '../edge/session/session.ts'
 import type { NoLink } from './signup-bounds.ts'
 import type { SignUp } from './signup-service.client.ts'
-import { TURNSTILE_TOKEN_MAX } from './turnstile.ts'
 import type { Challenge } from './turnstile.client.ts'
+import { TURNSTILE_TOKEN_MAX } from './turnstile.ts'
 
 export interface SignUpDeps {
   readonly db: D1Database

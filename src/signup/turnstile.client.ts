@@ -27,7 +27,12 @@ const BROKEN: Failure = {
   hint: 'No link was sent. Try again in a moment.',
 }
 
-export function turnstile({ secret, report, verifyUrl = VERIFY_URL, timeoutMs = TIMEOUT_MS }: TurnstilePorts): Challenge {
+export function turnstile({
+  secret,
+  report,
+  verifyUrl = VERIFY_URL,
+  timeoutMs = TIMEOUT_MS,
+}: TurnstilePorts): Challenge {
   const outcomeOf = async (token: string, host: string, caller: string | null): Promise<ChallengeOutcome> => {
     const response = await fetch(verifyUrl, {
       method: 'POST',

@@ -4,7 +4,6 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { AddressGate, SIGN_UPS, WRONG_TOKENS } from '../../src/edge/address-gate.ts'
 import { signUpRoutes } from '../../src/signup/signup.route.ts'
-import { SignUpLinks } from '../../src/signup/signup-links.store.ts'
 import { SignUp } from '../../src/signup/signup-service.client.ts'
 import { SignUpSettings } from '../../src/signup/signup-settings.ts'
 import type { Challenge } from '../../src/signup/turnstile.client.ts'
@@ -21,7 +20,7 @@ interface Sent {
 /** A gateway whose mailbox and clock the test has. */
 function desk(over: object = {}, check: Challenge | null = null) {
   const world = { nowMs: 1_790_000_000_000, mails: [] as Sent[], from: null as string | null, isMailDown: false }
-  const { accounts, keys } = platformOf()
+  const { accounts, keys, business } = platformOf()
   const [asked, wrong] = [new AddressGate(SIGN_UPS), new AddressGate(WRONG_TOKENS)]
   const told: unknown[] = []
   const alerts: string[] = []
@@ -63,7 +62,8 @@ function desk(over: object = {}, check: Challenge | null = null) {
   /** The token of the last link. */
   const token = () => world.mails.at(-1)!.link.split('#join=')[1]!
   const confirm = (sent = token()) => post('/signup/confirm', { token: sent })
-  return { world, told, alerts, app, post, ask, token, confirm, context }
+  const links = () => business.signUpLinks(world.nowMs - 86_400_000)
+  return { world, told, alerts, app, post, ask, token, confirm, context, links }
 }
 
 beforeEach(async () => {
@@ -242,7 +242,7 @@ describe('who asks', () => {
   })
 
   it('is bounded by network before the day is, and cannot close it for others or for owners', async () => {
-    const { world, alerts, ask, confirm } = desk({ perDay: 40 })
+    const { world, alerts, ask, confirm, links } = desk({ perDay: 40 })
     world.from = '192.0.2.9'
     await ask('owner@example.org')
     await confirm()
@@ -272,14 +272,13 @@ describe('who asks', () => {
     expect([full.status, world.mails.length]).toEqual([503, 40])
     expect(alerts.slice(1)).toEqual([expect.stringContaining('all 40 links')])
     // Who has an account comes back all the same, and is answered as everybody is.
-    const shown = () => new SignUpLinks(db).summary(world.nowMs)
-    const before = await shown()
-    expect(before).toEqual({ links: 40, networks: 18, domains: 40, mostOfNetwork: 5, mostOfDomain: 1 })
+    const before = await links()
+    expect(before).toEqual({ links: 40, networks: 18, most_of_network: 5, domains: 40, most_of_domain: 1 })
     const back = await ask('owner@example.org')
     expect([back.status, back.text]).toEqual([503, full.text])
     expect(world.mails.at(-1)!.to).toBe('owner@example.org')
     // Nothing that others meet has changed by it: it would tell them that there is an account.
-    expect(await shown()).toEqual(before)
+    expect(await links()).toEqual(before)
     expect((await confirm()).status).toBe(200)
     world.nowMs += 86_400_000
     expect((await ask('next@example.com')).status).toBe(202)
@@ -349,15 +348,17 @@ describe('who asks', () => {
 
   it('solves the challenge first, where there is one', async () => {
     const seen: unknown[] = []
-    const { world, post, app, context } = desk({}, async (token, host, caller) => {
+    const { world, post, app, context, links } = desk({}, async (token, host, caller) => {
       seen.push([token, host, caller])
-      return token === 'solved' ? null : { kind: 'bad_field', issues: [{ path: 'challenge', message: 'was not solved' }] }
+      return token === 'solved'
+        ? null
+        : { kind: 'bad_field', issues: [{ path: 'challenge', message: 'was not solved' }] }
     })
     world.from = '192.0.2.1'
     const shown = await app.fetch(new Request(`${HOST}/signup`), {}, context as never)
     expect(await shown.json()).toEqual({ by: 'mail', turnstile: 'the-site-key' })
     expect((await post('/signup', { email: 'a@b.example' })).status).toBe(400)
-    expect(await new SignUpLinks(db).summary(world.nowMs)).toMatchObject({ links: 0 })
+    expect(await links()).toMatchObject({ links: 0 })
     expect((await post('/signup', { email: 'a@b.example', challenge: 'solved' })).status).toBe(202)
     expect(seen).toEqual([undefined, 'solved'].map((token) => [token, 'weir.example', '192.0.2.1']))
   })

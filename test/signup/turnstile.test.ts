@@ -28,7 +28,10 @@ afterAll(() => {
   server.closeAllConnections()
   server.close()
 })
-beforeEach(() => void (seen.splice(0), told.splice(0)))
+beforeEach(() => {
+  seen.splice(0)
+  told.splice(0)
+})
 
 const check = (timeoutMs = 5_000) =>
   turnstile({ secret: 'the-secret', verifyUrl, timeoutMs, report: (error) => void told.push(error) })
