@@ -5,7 +5,7 @@ import * as z from 'zod'
 
 const ORIGIN = 'https://challenges.cloudflare.com'
 /** What the page's widget says it is for. */
-export const TURNSTILE_ACTION = 'sign-up'
+const TURNSTILE_ACTION = 'sign-up'
 /** As Cloudflare bounds them. */
 export const TURNSTILE_TOKEN_MAX = 2_048
 
