@@ -209,10 +209,14 @@ function sellingFindings(vars: object): Finding[] {
 }
 
 /** Secrets that variables make needed. */
-function sellingSecrets({ CHECKOUT, SIGNUP }: Readonly<Record<string, unknown>>): string[] {
+function sellingSecrets(vars: Readonly<Record<string, unknown>>): string[] {
+  const { CHECKOUT, SIGNUP, SIGNUP_SETTINGS } = vars
+  const terms = GatewaySettings.shape.SIGNUP_SETTINGS.safeParse(SIGNUP_SETTINGS)
+  const hasChallenge = SIGNUP !== 'off' && terms.data?.turnstileSiteKey !== undefined
   return [
     ...(CHECKOUT === 'stripe' ? ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'] : []),
     ...(SIGNUP === 'http' ? ['SIGNUP_MAILER_TOKEN'] : []),
+    ...(hasChallenge ? ['SIGNUP_TURNSTILE_SECRET'] : []),
   ]
 }
 

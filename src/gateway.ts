@@ -19,7 +19,7 @@ import { everyReply, failureReply } from './edge/every-reply.route.ts'
 import { graphqlRoutes } from './edge/graphql.route.ts'
 import { KeyRing, type KeyRingEnv } from './edge/key-ring.store.ts'
 import { LeasePool } from './edge/leases.client.ts'
-import { isBrowser, pageOf } from './edge/pages.client.ts'
+import { isBrowser, isConsole, pageOf, withPolicy } from './edge/pages.client.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
 import { liveTokenRoutes } from './edge/session/live-token.route.ts'
 import { sessionRoutes } from './edge/session/session.route.ts'
@@ -53,6 +53,7 @@ import { keepUsage } from './platform/usage-copy.store.ts'
 import { rpcDesk } from './rpc/rpc.client.ts'
 import { answerRpc, type RpcRouteDeps, rpcChainOf, rpcRoutes } from './rpc/rpc.route.ts'
 import { sellingRoutes } from './signup/selling.route.ts'
+import { policyWithTurnstile } from './signup/turnstile.ts'
 import type { PastAnswer } from './stream/events/first-frames.ts'
 import type { KeyDesk } from './stream/graphql/entry.ts'
 import type { GatewayInternal } from './stream/post.client.ts'
@@ -103,7 +104,12 @@ function build(env: Env): Gateway {
     refusals.note(call, (batch) => keepRefusals(env.ACCOUNTS, batch, now()), waitUntil)
   const desk = infoDesk(env, settings, { objects, upstream, archive, history, past, report, refused })
   const app = new Hono<{ Bindings: Env }>()
-  everyReply(app, { requestId, report, page: (request) => pageOf(env, request) })
+  const hasChallenge = settings.SIGNUP !== 'off' && settings.SIGNUP_SETTINGS.turnstileSiteKey !== undefined
+  const page = async (request: Request) => {
+    const found = await pageOf(env, request)
+    return found !== null && hasChallenge && isConsole(request) ? withPolicy(found, policyWithTurnstile) : found
+  }
+  everyReply(app, { requestId, report, page })
   const lent = (inner: Env, waitUntil: WaitUntil) => charging(inner, settings, waitUntil)
   const shared = { charging: lent, requestId, refused }
   const info: InfoRouteDeps<Env> = { ...shared, desk: () => desk, authenticate: authenticator(keyEnv, 'info') }

@@ -6,6 +6,8 @@ import { type Asked, ask } from './ask.dom.ts'
 
 /** How links come; null: there is no sign-up here. */
 export const linksBy = signal<'log' | 'mail' | null>(null)
+/** Of the Turnstile widget that is shown to whoever asks for a link; null: none is. */
+export const challengeKey = signal<string | null>(null)
 export const linkToken = signal(tokenOf(location.hash))
 if (linkToken.value !== null) history.replaceState(null, '', location.pathname + location.search)
 // A link that is opened where the console is open already loads nothing anew.
@@ -27,10 +29,14 @@ export interface Joined {
 }
 
 export async function lookForSignUp(): Promise<void> {
-  const answer = await ask<{ by: 'log' | 'mail' | null }>('GET', '/signup')
-  if (answer.ok) linksBy.value = answer.value.by
+  const answer = await ask<{ by: 'log' | 'mail' | null; turnstile: string | null }>('GET', '/signup')
+  if (!answer.ok) return
+  linksBy.value = answer.value.by
+  challengeKey.value = answer.value.turnstile
 }
 
-export const askForLink = (email: string) => ask<{ message: string }>('POST', '/signup', { email })
+/** `challenge`: the token of a solved one, null where none is asked for. */
+export const askForLink = (email: string, challenge: string | null) =>
+  ask<{ message: string }>('POST', '/signup', { email, ...(challenge !== null && { challenge }) })
 
 export const openLink = (token: string): Promise<Asked<Joined>> => ask<Joined>('POST', '/signup/confirm', { token })

@@ -1,9 +1,10 @@
 // A trial key by e-mail: the form that asks for a link, and the page where the link leads.
 
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Trouble } from './ask.dom.ts'
-import { askForLink, type Joined, linksBy, linkToken, lookForSignUp, openLink } from './join.dom.ts'
+import { askForLink, challengeKey, type Joined, linksBy, linkToken, lookForSignUp, openLink } from './join.dom.ts'
+import { type Challenge, showChallenge } from './turnstile.dom.ts'
 import { Curl } from './ui/curl.tsx'
 import { TroubleNote } from './ui/trouble.tsx'
 import { look } from './visit.dom.ts'
@@ -13,12 +14,28 @@ export function JoinForm() {
   const isBusy = useSignal(false)
   const said = useSignal<string | null>(null)
   const trouble = useSignal<Trouble | null>(null)
+  const hasBegun = useSignal(false)
+  const solved = useSignal<string | null>(null)
+  const place = useRef<HTMLDivElement>(null)
+  const challenge = useRef<Challenge | null>(null)
   useEffect(() => void lookForSignUp(), [])
+  useEffect(() => {
+    if (challengeKey.value === null || !hasBegun.value || place.current === null) return
+    const failed = (message: string) => {
+      trouble.value = { status: 0, message, requestId: null }
+    }
+    const came = (token: string | null) => {
+      solved.value = token
+    }
+    challenge.current = showChallenge(place.current, challengeKey.value, came, failed)
+    return () => challenge.current?.remove()
+  }, [challengeKey.value, hasBegun.value])
   if (linksBy.value === null) return null
   const submit = async (event: Event) => {
     event.preventDefault()
     isBusy.value = true
-    const answer = await askForLink(email.value)
+    const answer = await askForLink(email.value, solved.value)
+    challenge.current?.again()
     isBusy.value = false
     trouble.value = answer.ok ? null : answer.error
     said.value = answer.ok ? answer.value.message : null
@@ -35,12 +52,20 @@ export function JoinForm() {
           required
           maxLength={254}
           value={email.value}
+          onFocus={() => {
+            hasBegun.value = true
+          }}
           onInput={(event) => {
             email.value = event.currentTarget.value
           }}
         />
+        <div ref={place} />
         <TroubleNote trouble={trouble.value} />
-        <button type="submit" class="main" disabled={isBusy.value}>
+        <button
+          type="submit"
+          class="main"
+          disabled={isBusy.value || (challengeKey.value !== null && solved.value === null)}
+        >
           Send me a link
         </button>
       </form>

@@ -1,5 +1,7 @@
 // The files that browsers are shown: of the console, of the live page and of the documentation.
 
+const POLICY = 'content-security-policy'
+
 /** Null where there is none at this address, or the Worker has none. */
 export async function pageOf(
   { ASSETS: files }: Partial<Pick<Cloudflare.Env, 'ASSETS'>>,
@@ -10,3 +12,13 @@ export async function pageOf(
 }
 
 export const isBrowser = ({ headers }: Request) => headers.get('accept')?.includes('text/html') ?? false
+
+export const isConsole = ({ url }: Request) => new URL(url).pathname === '/console'
+
+/** The page with another policy than that of all pages. */
+export function withPolicy(page: Response, change: (policy: string) => string): Response {
+  const changed = new Response(page.body, page)
+  const policy = page.headers.get(POLICY)
+  if (policy !== null) changed.headers.set(POLICY, change(policy))
+  return changed
+}

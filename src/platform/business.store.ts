@@ -2,7 +2,16 @@
 // sums are those of rows that other endpoints show one by one.
 
 import { rowOf, type StoredRow } from '../pipeline/row.ts'
-import type { AccountSummary, Business, DaySum, GrantRow, KeyName, PlacedPipeline, RefusedRow } from './operator-api.ts'
+import type {
+  AccountSummary,
+  Business,
+  DaySum,
+  GrantRow,
+  KeyName,
+  PlacedPipeline,
+  RefusedRow,
+  SignUpLinksOfDay,
+} from './operator-api.ts'
 
 const DAY_MS = 86_400_000
 
@@ -42,6 +51,15 @@ export class BusinessStore implements Business {
       (SELECT count(*) FROM keys WHERE revoked IS NULL) AS keys,
       (SELECT count(*) FROM orders WHERE state = 'open') AS open_orders`
     return (await this.#db.prepare(select).first())!
+  }
+
+  async signUpLinks(sinceMs: number): Promise<SignUpLinksOfDay> {
+    const largest = (column: 'area' | 'domain') =>
+      `coalesce((SELECT count(*) FROM day WHERE ${column} IS NOT NULL GROUP BY ${column} ORDER BY 1 DESC LIMIT 1), 0)`
+    const select = `WITH day AS (SELECT area, domain FROM signup_links WHERE created > ? AND domain IS NOT NULL)
+      SELECT count(*) AS links, count(DISTINCT area) AS networks, ${largest('area')} AS most_of_network,
+        count(DISTINCT domain) AS domains, ${largest('domain')} AS most_of_domain FROM day`
+    return (await this.#db.prepare(select).bind(sinceMs).first<SignUpLinksOfDay>())!
   }
 
   async paid(fromMs: number, toMs: number) {

@@ -108,12 +108,23 @@ interface RefusalFilter {
   readonly before?: number | undefined
 }
 
+/** Links of the sign-up in a day: how many, and how they are spread over networks (/24 or /48) and domains of mailboxes. */
+export interface SignUpLinksOfDay {
+  readonly links: number
+  readonly networks: number
+  readonly most_of_network: number
+  readonly domains: number
+  readonly most_of_domain: number
+}
+
 /** Lists are newest first but where they say otherwise; `before` is the number of the last row of the page before. */
 export interface Business {
   /** By name. */
   accounts(filter: AccountFilter, limit: number, nowMs: number): Promise<readonly AccountSummary[]>
   /** Accounts, keys that are not revoked, and orders that are open. */
   counts(): Promise<{ readonly accounts: number; readonly keys: number; readonly open_orders: number }>
+  /** Without those that owners got beyond the bounds. */
+  signUpLinks(sinceMs: number): Promise<SignUpLinksOfDay>
   grants(account: string | undefined, before: number | undefined, limit: number): Promise<readonly GrantRow[]>
   refusals(filter: RefusalFilter, limit: number): Promise<readonly RefusedRow[]>
   pipelines(account: string | undefined, before: number | undefined, limit: number): Promise<readonly PlacedPipeline[]>

@@ -53,6 +53,8 @@ export interface Platform {
   readonly dataService: (chain: string, path: string) => Promise<Result<string, Failure>> | null
   /** What a million credits are sold for, in millionths of a US dollar: MILLION_CREDITS_USD; null: it is not said. */
   readonly millionMicroUsd: number | null
+  /** Links of the sign-up in a day; null: it is off. */
+  readonly signUpsPerDay: number | null
   /** BOOK_HUBS. */
   readonly hubs: number
   /** What speaks against calling an address of a customer; null: nothing that its text tells. */

@@ -30,6 +30,8 @@ interface PlatformSettings extends CheckoutSettings, UrlSettings {
   readonly CHAIN: string
   readonly MILLION_CREDITS_USD: number | null
   readonly BOOK_HUBS: number
+  readonly SIGNUP: 'off' | 'log' | 'http'
+  readonly SIGNUP_SETTINGS: { readonly perDay: number }
   readonly TRUST_PROXY: boolean
   readonly RPC_CHAINS: readonly (Parameters<typeof dataServices>[0][number] & { readonly urls: readonly unknown[] })[]
 }
@@ -87,6 +89,7 @@ export function platformOf(
     read,
     sealToken,
     millionMicroUsd,
+    signUpsPerDay: settings.SIGNUP === 'off' ? null : settings.SIGNUP_SETTINGS.perDay,
     hubs,
   }
   return { ...own, meterOf: meter, log: () => objects.log(), urlRefusal: refusalOf, isProxied, now }

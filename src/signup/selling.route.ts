@@ -10,11 +10,14 @@ import { httpMailer, logMailer, type Mailer } from './mailer.client.ts'
 import { noSignUpRoutes, type SignUpDeps, signUpRoutes } from './signup.route.ts'
 import { SignUp } from './signup-service.client.ts'
 import type { SignUpSettings } from './signup-settings.ts'
+import { turnstile } from './turnstile.client.ts'
 
 interface SellingEnv extends CheckoutEnv {
   readonly KEY_SECRET?: string
   /** What the mailer wants as a bearer token. */
   readonly SIGNUP_MAILER_TOKEN?: string
+  /** Of the Turnstile widget whose site key the settings have. */
+  readonly SIGNUP_TURNSTILE_SECRET?: string
 }
 
 interface SellingSettings {
@@ -36,9 +39,12 @@ export function sellingRoutes(env: SellingEnv, settings: SellingSettings, deps: 
   if (settings.CHECKOUT === 'stripe' && webhookSecret)
     app.route('/', stripeRoutes({ events: platform.checkout, webhookSecret, requestId, now }))
   const mailer = mailerOf(env, settings)
-  if (mailer === null || !keySecret) return app.route('/', noSignUpRoutes(requestId))
-  const { accounts, keys } = platform
   const { SIGNUP_SETTINGS: terms, PUBLIC_URL: publicUrl } = settings
+  const { turnstileSiteKey: siteKey = null } = terms
+  const { SIGNUP_TURNSTILE_SECRET: secret } = env
+  if (mailer === null || !keySecret || (siteKey !== null && !secret)) return app.route('/', noSignUpRoutes(requestId))
+  const { accounts, keys } = platform
+  const reported = (error: unknown) => deps.report(error, 'sign-up')
   const gate = new AddressGate(SIGN_UPS)
   return app.route(
     '/',
@@ -50,7 +56,8 @@ export function sellingRoutes(env: SellingEnv, settings: SellingSettings, deps: 
         alert: (text) => console.error(text),
       }),
       asked: (request) => gate.take(deps.addressOf(request), now()),
-      report: (error) => deps.report(error, 'sign-up'),
+      turnstile: siteKey && secret ? { siteKey, check: turnstile({ secret, report: reported }) } : null,
+      report: reported,
     }),
   )
 }

@@ -1,12 +1,22 @@
-// How many links of the sign-up a day has, and for whom. Invariants: one network (/24 or /48) and one domain of mailboxes
-// have a part of the day's links each; the last quarter is for networks that had none today, so that nobody closes the
-// sign-up for everybody; whoever has an account gets a link to it however many others ask.
+// How many links of the sign-up a day has, and for whom. Invariants: one network (/24 or /48) has a part of the day's links;
+// a network that had none today is held up by the bound of the day alone, so that few networks close neither the sign-up
+// nor a domain for everybody; big public providers have no bound of their own; whoever has an account gets a link to it
+// however many others ask.
 
 /** Links of the last day: in all, of the caller's network, of the mailbox's domain. */
 export interface LinksOfDay {
   readonly all: number
   readonly area: number
   readonly domain: number
+}
+
+/** So many there may be before the next one is refused. */
+export interface LinkBounds {
+  readonly day: number
+  readonly area: number
+  /** For networks that had a link today, as the reserve. */
+  readonly domain: number
+  readonly beforeReserve: number
 }
 
 /** Why a mailbox without an account gets no link now. */
@@ -18,20 +28,38 @@ const RESERVE_PART = 1 / 4
 /** Small gateways, too, serve an office. */
 const LEAST = 5
 
-/** Null: there is a link. */
-export function refusedLink({ all, area, domain }: LinksOfDay, perDay: number): NoLink | null {
-  if (all >= perDay) return 'day'
-  if (area >= Math.max(LEAST, perDay * AREA_PART)) return 'area'
-  if (domain >= Math.max(LEAST, perDay * DOMAIN_PART)) return 'domain'
-  // Of callers whose network nobody knows the domain has to be new.
-  return all >= perDay * (1 - RESERVE_PART) && area > 0 ? 'reserve' : null
+/** Of their mailboxes most people have one: a bound for all of them would be met by honest ones first. */
+const PUBLIC_PROVIDERS = new Set(
+  [
+    'gmail.com outlook.com hotmail.com live.com msn.com yahoo.com yahoo.co.jp icloud.com me.com mac.com aol.com',
+    'proton.me protonmail.com pm.me gmx.com gmx.net gmx.de web.de mail.com zoho.com fastmail.com hey.com',
+    'qq.com foxmail.com 163.com 126.com sina.com naver.com daum.net hanmail.net mail.ru yandex.com yandex.ru',
+  ].flatMap((line) => line.split(' ')),
+)
+
+export function linkBounds(perDay: number, domain: string): LinkBounds {
+  return {
+    day: perDay,
+    area: Math.max(LEAST, Math.ceil(perDay * AREA_PART)),
+    domain: PUBLIC_PROVIDERS.has(domain) ? perDay : Math.max(LEAST, Math.ceil(perDay * DOMAIN_PART)),
+    beforeReserve: beforeReserve(perDay),
+  }
 }
 
-/** What the operator is to be told when the day had so many, null where nothing new is to be told. */
-export function signUpAlert(before: number, after: number, perDay: number): string | null {
-  const passed = (part: number) => before < perDay * part && after >= perDay * part
-  if (passed(1)) return `sign-up: all ${perDay} links of the day are used; only owners of accounts get more`
-  if (passed(1 - RESERVE_PART))
-    return `sign-up: ${after} of ${perDay} links of the day are used; the rest is for networks that had none today`
-  return null
+const beforeReserve = (perDay: number) => Math.ceil(perDay * (1 - RESERVE_PART))
+
+/** Null: there is a link. The store inserts by the same comparisons. */
+export function refusedLink({ all, area, domain }: LinksOfDay, bounds: LinkBounds): NoLink | null {
+  if (all >= bounds.day) return 'day'
+  if (area >= bounds.area) return 'area'
+  if (area === 0) return null
+  if (domain >= bounds.domain) return 'domain'
+  return all >= bounds.beforeReserve ? 'reserve' : null
+}
+
+/** What the operator's log is to have where the day has so many links with the present one; null: nothing new. */
+export function signUpAlert(all: number, perDay: number): string | null {
+  if (all === perDay) return `sign-up: all ${perDay} links of the day are used; only owners of accounts get more`
+  if (all !== beforeReserve(perDay)) return null
+  return `sign-up: ${all} of ${perDay} links of the day are used; the rest is for networks that had none today`
 }

@@ -1,7 +1,8 @@
-// Links and sign-ups in D1. Laws: a link is used once; an address, and all its variants together, have one account. How
-// many links there are for whom is signup-bounds.ts.
+// Links and sign-ups in D1. Laws: a link is used once; an address, and all its variants together, have one account; a link
+// is counted and inserted in one transaction, so that requests at once pass no bound. How many there are for whom is
+// signup-bounds.ts.
 
-import type { LinksOfDay } from './signup-bounds.ts'
+import type { LinkBounds, LinksOfDay } from './signup-bounds.ts'
 
 const DAY_MS = 86_400_000
 /** How long a link opens. */
@@ -23,6 +24,13 @@ export interface LinkOwner {
   readonly base: string
 }
 
+/** Links since ?1. Of callers whose network nobody knows the domain has to be new. */
+const OF_DAY = `SELECT count(*) AS "all", coalesce(sum(domain = ?2), 0) AS domain,
+  iif(?3 IS NULL, coalesce(max(domain = ?2), 0), coalesce(sum(area = ?3), 0)) AS area
+  FROM signup_links WHERE created > ?1 AND domain IS NOT NULL`
+const ofBase = (place: number) =>
+  `(SELECT count(*) FROM signup_links WHERE base = ?${place} AND created > ?1) < ${OF_BASE_MAX}`
+
 export class SignUpLinks {
   readonly #db: D1Database
 
@@ -30,32 +38,45 @@ export class SignUpLinks {
     this.#db = db
   }
 
-  /** Links of the last day. Where the area is not known, the domain says whether whoever asks is new. */
-  async ofDay({ area, domain }: Pick<LinkOrigin, 'area' | 'domain'>, nowMs: number): Promise<LinksOfDay> {
-    const count = `SELECT count(*) AS "all", coalesce(sum(domain = ?2), 0) AS domain,
-      coalesce(sum(area = ?3), 0) AS area FROM signup_links WHERE created > ?1`
-    const found = await this.#db
-      .prepare(count)
-      .bind(nowMs - DAY_MS, domain, area)
-      .first<LinksOfDay>()
-    // Of callers who cannot be told apart nobody is bounded by the others.
-    return area === null ? { ...found!, area: Math.min(1, found!.domain) } : found!
-  }
-
-  /** False, and nothing done, where the address or the network had as many of the day as it may. */
-  async add(hash: string, { address, base }: LinkOwner, from: LinkOrigin, nowMs: number): Promise<boolean> {
-    const { network, area, domain } = from
+  /**
+   * The links of the day before this one, and whether it was added: within the bounds, and where neither address nor network
+   * had as many as they may.
+   */
+  async add(
+    hash: string,
+    { address, base }: LinkOwner,
+    { network, area, domain }: LinkOrigin,
+    bounds: LinkBounds,
+    nowMs: number,
+  ): Promise<{ readonly before: LinksOfDay; readonly isAdded: boolean }> {
+    const sinceMs = nowMs - DAY_MS
     const insert = `INSERT INTO signup_links (hash, address, base, network, created, area, domain)
-      SELECT ?1, ?2, ?3, ?4, ?5, ?9, ?10
-      WHERE (SELECT count(*) FROM signup_links WHERE base = ?3 AND created > ?6) < ?7
-        AND (SELECT count(*) FROM signup_links WHERE network = ?4 AND created > ?6) < ?8`
-    const [, added] = await this.#db.batch([
-      this.#db.prepare('DELETE FROM signup_links WHERE created <= ?').bind(nowMs - DAY_MS),
+      SELECT ?4, ?5, ?6, ?7, ?8, ?3, ?2 FROM (${OF_DAY})
+      WHERE "all" < ?9 AND area < ?10 AND (area = 0 OR (domain < ?11 AND "all" < ?12)) AND ${ofBase(6)}
+        AND (SELECT count(*) FROM signup_links WHERE network = ?7 AND created > ?1) < ${OF_NETWORK_MAX}`
+    const { day, area: ofArea, domain: ofDomain, beforeReserve } = bounds
+    const [, counted, added] = await this.#db.batch<LinksOfDay>([
+      this.#db.prepare('DELETE FROM signup_links WHERE created <= ?').bind(sinceMs),
+      this.#db.prepare(OF_DAY).bind(sinceMs, domain, area),
       this.#db
         .prepare(insert)
-        .bind(hash, address, base, network, nowMs, nowMs - DAY_MS, OF_BASE_MAX, OF_NETWORK_MAX, area, domain),
+        .bind(sinceMs, domain, area, hash, address, base, network, nowMs, day, ofArea, ofDomain, beforeReserve),
     ])
-    return added!.meta.changes > 0
+    return { before: counted!.results[0]!, isAdded: added!.meta.changes > 0 }
+  }
+
+  /**
+   * An owner's link beyond the bounds. It counts for its address alone: whatever others could count would tell them that
+   * there is an account. False, and nothing done, where the address had enough.
+   */
+  async addForOwner(hash: string, { address, base }: LinkOwner, nowMs: number): Promise<boolean> {
+    const insert = `INSERT INTO signup_links (hash, address, base, created)
+      SELECT ?2, ?3, ?4, ?5 WHERE ${ofBase(4)}`
+    const added = await this.#db
+      .prepare(insert)
+      .bind(nowMs - DAY_MS, hash, address, base, nowMs)
+      .run()
+    return added.meta.changes > 0
   }
 
   /** Null: there is none, or not for a day. */

@@ -12,7 +12,7 @@ import type { Accounts, Keys } from '../platform/platform-api.ts'
 import type { Refusal } from '../platform/refusal.ts'
 import { type SignUpAddress, signUpAddress } from './email.ts'
 import type { Mailer } from './mailer.client.ts'
-import { type NoLink, refusedLink, signUpAlert } from './signup-bounds.ts'
+import { linkBounds, type NoLink, refusedLink, signUpAlert } from './signup-bounds.ts'
 import { LINK_LIFE_MS, type LinkOrigin, type LinkOwner, SignUpLinks } from './signup-links.store.ts'
 import type { SignUpSettings } from './signup-settings.ts'
 
@@ -54,8 +54,6 @@ const AGAIN = 'ask for another one with your e-mail address.'
 export class SignUp {
   readonly #ports: SignUpPorts
   readonly #links: SignUpLinks
-  /** Links of the day as this isolate saw them last. */
-  #most = 0
 
   constructor(ports: SignUpPorts) {
     this.#ports = ports
@@ -68,37 +66,44 @@ export class SignUp {
     return read.ok ? read : err({ kind: 'bad_field', issues: [{ path: 'email', message: read.error }] })
   }
 
-  /** Why there is no link for a mailbox without an account, null where there is one: whatever the address is. */
-  async refused(to: SignUpAddress, caller: string | null): Promise<NoLink | null> {
-    const { nowMs, settings, alert } = this.#ports
-    const links = await this.#links.ofDay(await this.#originOf(to, caller), nowMs())
-    const refused = refusedLink(links, settings.perDay)
-    const told = signUpAlert(this.#most, links.all, settings.perDay)
-    this.#most = links.all
-    if (told !== null) alert(told)
-    return refused
-  }
-
   /**
-   * Sends a link, or nothing where address or network had enough of them. `toOwners`: to none but who has an account. To be
-   * done behind the answer.
+   * Takes one of the day's links, whoever has the address. `refused`: why there is none for a mailbox without an account.
+   * `send` is to be done behind the answer, which thus tells nobody who has an account.
    */
-  async send(to: SignUpAddress, caller: string | null, pageUrl: string, toOwners = false): Promise<void> {
-    const { mailer, nowMs } = this.#ports
+  async take(
+    to: SignUpAddress,
+    caller: string | null,
+    pageUrl: string,
+  ): Promise<{ readonly refused: NoLink | null; readonly send: () => Promise<void> }> {
+    const { mailer, nowMs, settings, alert } = this.#ports
     const token = randomBase58(TOKEN_LENGTH, random)
-    const from = await this.#originOf(to, caller)
-    const [address, base] = await Promise.all([this.#hashed(to.address), this.#hashed(to.base)])
-    if (toOwners && (await this.#links.ownerOf({ address, base })) === null) return
-    const added = await this.#links.add(await sha256(token), { address, base }, from, nowMs())
-    if (added) await mailer(to.address, `${pageUrl}#join=${token}`)
+    const hash = await sha256(token)
+    const domain = to.base.slice(to.base.lastIndexOf('@') + 1)
+    const [from, address, base] = await Promise.all([
+      this.#originOf(domain, caller),
+      this.#hashed(to.address),
+      this.#hashed(to.base),
+    ])
+    const owner = { address, base }
+    const bounds = linkBounds(settings.perDay, domain)
+    const { before, isAdded } = await this.#links.add(hash, owner, from, bounds, nowMs())
+    const told = isAdded ? signUpAlert(before.all + 1, settings.perDay) : null
+    if (told !== null) alert(told)
+    const refused = refusedLink(before, bounds)
+    const send = async () => {
+      const isOwners = refused !== null && (await this.#links.ownerOf(owner)) !== null
+      if (isAdded || (isOwners && (await this.#links.addForOwner(hash, owner, nowMs()))))
+        await mailer(to.address, `${pageUrl}#join=${token}`)
+    }
+    return { refused, send }
   }
 
-  async #originOf({ base }: SignUpAddress, caller: string | null): Promise<LinkOrigin> {
+  async #originOf(ofMailbox: string, caller: string | null): Promise<LinkOrigin> {
     const hashed = (text: string | null) => (text === null ? null : this.#hashed(text))
     const [network, area, domain] = await Promise.all([
       hashed(caller && networkOf(caller)),
       hashed(caller && `area ${areaOf(caller)}`),
-      this.#hashed(`domain ${base.slice(base.lastIndexOf('@') + 1)}`),
+      this.#hashed(`domain ${ofMailbox}`),
     ])
     return { network, area, domain }
   }

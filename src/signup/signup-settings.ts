@@ -10,6 +10,11 @@ export const SignUpSettings = z.strictObject({
     .array(z.string().regex(/^[a-z0-9.-]{1,253}$/, 'must be a domain in small letters, such as "example.com"'))
     .max(500)
     .default([]),
+  /** Of a Turnstile widget: whoever asks for a link solves its challenge first. */
+  turnstileSiteKey: z
+    .string()
+    .regex(/^[\w-]{10,100}$/, 'must be the site key of a Turnstile widget')
+    .optional(),
   /** Takes `{from, to, subject, text}` with a bearer token, and answers 2xx when the mail is on its way. */
   mailer: z
     .strictObject({

@@ -1,5 +1,6 @@
 // GET and POST /signup, POST /signup/confirm. Laws: an answer is the same whoever has the address, and is given before
-// anything depends on that; only the console of this host asks; guesses of links are bounded as those of tokens are.
+// anything depends on that; only the console of this host asks, and solves the
+// challenge first where there is one; guesses of links are bounded as those of tokens are.
 
 import { Hono } from 'hono'
 import * as z from 'zod'
@@ -14,6 +15,8 @@ import { beginSession, endSession } from '../edge/session/session.store.ts'
 import { isOwnPage, sessionCookie, sessionToken } from '../edge/session/session.ts'
 import type { NoLink } from './signup-bounds.ts'
 import type { SignUp } from './signup-service.client.ts'
+import type { Challenge } from './turnstile.client.ts'
+import { TURNSTILE_TOKEN_MAX } from './turnstile.ts'
 
 export interface SignUpDeps {
   readonly db: D1Database
@@ -22,6 +25,8 @@ export interface SignUpDeps {
   readonly by: 'log' | 'mail'
   /** Of the console as visitors see it; empty: where it is asked. */
   readonly publicUrl: string
+  /** The challenge that whoever asks for a link solves first; null: there is none. */
+  readonly turnstile: { readonly siteKey: string; readonly check: Challenge } | null
   /** Counts a request for a link. */
   readonly asked: (request: Request) => AddressVerdict
   /** Counts a link that is none. */
@@ -32,8 +37,11 @@ export interface SignUpDeps {
   readonly now: () => number
 }
 
-const BODY_MAX_BYTES = 1_024
-const Ask = z.strictObject({ email: z.string('must be an e-mail address').max(300) })
+const BODY_MAX_BYTES = 4_096
+const Ask = z.strictObject({
+  email: z.string('must be an e-mail address').max(300),
+  challenge: z.string('must be the token of the challenge').min(1).max(TURNSTILE_TOKEN_MAX).optional(),
+})
 const Confirm = z.strictObject({ token: z.string('must be the end of the link').min(1).max(128) })
 const FOREIGN: Failure = { kind: 'not_entitled', why: 'Only the console of this host signs up: open /console.' }
 const OWNERS = 'If this address has an account here, a link to it is on its way all the same.'
@@ -41,7 +49,8 @@ const WHY = {
   day: 'As many people asked for links today as this gateway serves in a day: try again tomorrow.',
   reserve: 'The last links of today are for networks that asked for none yet: try again tomorrow.',
   area: 'Your network asked for as many links as it may in a day: try again tomorrow, or from another network.',
-  domain: 'The domain of this address got as many links as it may in a day: try again tomorrow, or use another one.',
+  domain:
+    'The domain of this address got many links today, and your network one: try again tomorrow, or use another address.',
 } as const satisfies Record<NoLink, string>
 const noLink = (why: NoLink): Failure => ({
   ...{ kind: 'unavailable', what: 'Sign-up', retryAfterMs: 3_600_000 },
@@ -51,17 +60,17 @@ const SENT = { message: 'If this address can sign up here, a link is on its way 
 
 /** Where sign-up is off, the page is told so, and nothing else exists. */
 export function noSignUpRoutes(requestId: () => string): Hono {
-  return new Hono().get('/signup', () => answer({ by: null }, requestId()))
+  return new Hono().get('/signup', () => answer({ by: null, turnstile: null }, requestId()))
 }
 
 export function signUpRoutes(deps: SignUpDeps): Hono {
-  const { db, signUp, by, requestId, now } = deps
+  const { db, signUp, by, turnstile, requestId, now } = deps
   const app = new Hono()
   const refuse = (failure: Failure) => {
     const { status, headers, body } = restFailure(failure, requestId())
     return new Response(body, { status, headers: { ...headers, 'cache-control': 'no-store' } })
   }
-  app.get('/signup', () => answer({ by }, requestId()))
+  app.get('/signup', () => answer({ by, turnstile: turnstile?.siteKey ?? null }, requestId()))
 
   app.post('/signup', async (c) => {
     const request = c.req.raw
@@ -72,9 +81,12 @@ export function signUpRoutes(deps: SignUpDeps): Hono {
     const { waitMs, limit } = deps.asked(request)
     if (waitMs > 0) return refuse({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
     const from = deps.addressOf(request)
-    const pageUrl = `${deps.publicUrl || new URL(request.url).origin}/console`
-    const refused = await signUp.refused(address.value, from)
-    c.executionCtx.waitUntil(signUp.send(address.value, from, pageUrl, refused !== null).catch(deps.report))
+    const { origin, hostname } = new URL(deps.publicUrl || request.url)
+    const unsolved = await turnstile?.check(read.value.challenge, hostname, from)
+    if (unsolved) return refuse(unsolved)
+    const pageUrl = `${deps.publicUrl || origin}/console`
+    const { refused, send } = await signUp.take(address.value, from, pageUrl)
+    c.executionCtx.waitUntil(send().catch(deps.report))
     return refused === null ? answer(SENT, requestId(), 202) : refuse(noLink(refused))
   })
 

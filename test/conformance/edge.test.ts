@@ -12,6 +12,10 @@ import { ADMIN_TOKEN, FEED_TOKEN, startUpstream, startWorld, type World } from '
 
 const LONG_ANSWER = JSON.stringify({ tokens: Array.from({ length: 5_000 }, (_, index) => ({ index })), universe: [] })
 
+const CHALLENGED = {
+  ...{ SIGNUP: 'log', SIGNUP_TURNSTILE_SECRET: 'secret-of-the-widget' },
+  SIGNUP_SETTINGS: '{"turnstileSiteKey":"0x4AAAAAAAsitekey"}',
+}
 let world: World
 let upstream: Awaited<ReturnType<typeof startUpstream>>
 /** What the upstream was asked, in order. */
@@ -27,7 +31,7 @@ beforeAll(async () => {
     else if (body.includes('spotMeta')) response.end(LONG_ANSWER)
     else response.setHeader('content-type', 'application/json').end('{"universe":[],"marginTables":[]}')
   })
-  world = await startWorld({ upstream: upstream.url, vars: { TRUST_PROXY: 'on' } })
+  world = await startWorld({ upstream: upstream.url, vars: { TRUST_PROXY: 'on', ...CHALLENGED } })
   key = await world.newKey('1000', { plan: 'professional' })
 })
 afterAll(async () => {
@@ -286,6 +290,21 @@ it('the documentation is files: pages under the policy of all pages, Markdown be
   expect([text.status, text.headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8'])
   const lost = await fetch(`${world.url}/docs/info/l2Bok`)
   expect([lost.status, await lost.json()]).toEqual([404, expect.objectContaining({ error: true })])
+})
+
+it('the sign-in page alone may load the challenge of the sign-up, and without it there is no link', async () => {
+  const policyOf = async (path: string) => (await fetch(world.url + path)).headers.get('content-security-policy')
+  expect(await policyOf('/console')).toMatch(
+    /script-src 'self' https:\/\/challenges\.cloudflare\.com; .*; frame-src https:\/\/challenges\.cloudflare\.com$/,
+  )
+  for (const path of ['/live', '/docs']) expect(await policyOf(path)).not.toContain('cloudflare')
+  expect(await (await fetch(`${world.url}/signup`)).json()).toEqual({ by: 'log', turnstile: '0x4AAAAAAAsitekey' })
+  const headers = { origin: world.url, 'content-type': 'application/json' }
+  const asked = await fetch(`${world.url}/signup`, { method: 'POST', headers, body: '{"email":"a@b.example"}' })
+  expect([asked.status, await asked.json()]).toEqual([
+    400,
+    expect.objectContaining({ error_message: expect.stringMatching(/^challenge: was not solved/) }),
+  ])
 })
 
 it('the schema of GraphQL is the committed file, without a key, and not sent to who has it', async () => {

@@ -18,6 +18,12 @@ const fact = (page: Page, name: string) => page.locator(`.status dl div:has(dt:t
 const ARCHIVED = { timeout: 90_000 }
 const bookIs = (page: Page, state: string, wait = WAIT) =>
   page.locator(`.status dl div:has(dt:text-is("Book")) dd:text-is("${state}")`).waitFor(wait)
+/** In the account's answer. */
+interface Shown {
+  readonly spent: string
+}
+/** A caller gives up once 200 of them were refused. */
+const ATTACK_CALLS = 5_000
 const rows = (page: Page, panel: string) => page.locator(`.${panel} tbody tr`)
 
 describe.skipIf(isMissing)('the live page', () => {
@@ -110,4 +116,58 @@ describe.skipIf(isMissing)('the live page', () => {
     expect(await evil.page.locator('main img').count()).toBe(0)
     await evil.context.close()
   }, 90_000)
+
+  it('says that it reconnects, and not that it is busy, where only its link is broken', async () => {
+    const deaf =
+      'const Real = WebSocket; globalThis.WebSocket = class extends Real { constructor(url) { super(url.replace("/ws", "/nowhere")) } }'
+    const { context, page } = await visit('?coin=BTC', deaf)
+    await page.getByText('Reconnecting: until then').waitFor(WAIT)
+    await rows(page, 'book').first().waitFor(WAIT)
+    expect(await page.getByText('Busy:').count()).toBe(0)
+    await context.close()
+  }, 60_000)
+
+  // The last one: for minutes visitors have little to spend.
+  it('costs the operator an hour’s sixth at most where visitors take all they can get, and then is busy', async () => {
+    const spent = async () => {
+      const headers = { authorization: `Bearer ${dev.admin_token}` }
+      return Number(((await (await fetch(`${dev.url}/admin/accounts/live`, { headers })).json()) as Shown).spent)
+    }
+    const [before, beganMs] = [await spent(), Date.now()]
+    const tokenFor = async () => {
+      const headers = { origin: dev.url, 'content-type': 'application/json' }
+      const answer = await fetch(`${dev.url}/live/token`, { method: 'POST', headers, body: '{}' })
+      return ((await answer.json()) as { token: string }).token
+    }
+    const tokens = await Promise.all(Array.from({ length: 40 }, tokenFor))
+    const sockets = Array.from({ length: 120 }, (_, i) => {
+      const socket = new WebSocket(`${dev.url.replace('http', 'ws')}/ws?token=${tokens[i % 40]}`)
+      socket.onopen = () => {
+        for (const type of ['trades', 'l2BookDiff2'])
+          socket.send(JSON.stringify({ method: 'subscribe', subscription: { type, coin: 'BTC' } }))
+      }
+      return socket
+    })
+    const statuses = new Map<number, number>()
+    let next = 0
+    const caller = async () => {
+      while (next < ATTACK_CALLS && (statuses.get(429) ?? 0) < 200) {
+        const headers = { authorization: `Bearer ${tokens[next++ % 40]}`, 'content-type': 'application/json' }
+        const { status } = await fetch(`${dev.url}/info`, { method: 'POST', headers, body: '{"type":"allMids"}' })
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      }
+    }
+    await Promise.all(Array.from({ length: 50 }, caller))
+    for (const socket of sockets) socket.close()
+    const took = (await spent()) - before
+    const seconds = (Date.now() - beganMs) / 1_000
+    console.log(`visitors took ${took} credits in ${seconds} s: ${JSON.stringify([...statuses])}`)
+    expect(took).toBeLessThanOrEqual(1_000 + seconds * 1.4)
+    expect(statuses.get(429)).toBeGreaterThan(0)
+
+    const { context, page } = await visit('?coin=BTC')
+    await page.getByText('Busy: this page shows a book').waitFor(WAIT)
+    await rows(page, 'book').first().waitFor(WAIT)
+    await context.close()
+  }, 120_000)
 })

@@ -55,10 +55,11 @@ describe('a deploy', () => {
   })
 
   it('says what selling lacks: variables, secrets, and a log that opens accounts', () => {
-    const sells = { CHECKOUT: 'stripe', SIGNUP: 'http' }
+    const SIGNUP_SETTINGS = JSON.stringify({ turnstileSiteKey: '0x4AAAAAAADnPIDROrmt1Wwj' })
+    const sells = { CHECKOUT: 'stripe', SIGNUP: 'http', SIGNUP_SETTINGS }
     const lines = saidOf({ vars: { ...gateway.vars, ...sells } })
     expect(lines.filter((line) => line.includes('is needed'))).toHaveLength(3)
-    for (const name of ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'SIGNUP_MAILER_TOKEN'])
+    for (const name of ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'SIGNUP_MAILER_TOKEN', 'SIGNUP_TURNSTILE_SECRET'])
       expect(lines).toContainEqual(expect.stringMatching(`^error: Secret ${name} is not set`))
     expect(saidOf({ vars: { ...gateway.vars, SIGNUP: 'log' } })).toEqual([
       expect.stringMatching(/^warning: SIGNUP is "log"/),

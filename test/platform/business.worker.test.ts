@@ -116,6 +116,21 @@ describe('the business', () => {
     expect(json).toMatchObject({ million_usd: null, sold_usd: null, spent_usd: null, cost: null })
   })
 
+  it('says how near the sign-up is to its bounds, and by how many networks', async () => {
+    const insert = `INSERT INTO signup_links (hash, address, base, created, area, domain)
+      SELECT 'shown ' || value, value, value, ?, ?, ? FROM json_each('[1,2,3]')`
+    await db.batch([
+      db.prepare(insert).bind(Date.now(), 'network', 'domain'),
+      db.prepare(insert.replace('shown', 'old')).bind(Date.now() - 86_500_000, 'old network', 'domain'),
+      db.prepare(insert.replace('shown', 'owners')).bind(Date.now(), null, null),
+    ])
+    const { json } = await ask('GET', '/business')
+    const spread = { networks: 1, most_of_network: 3, domains: 1, most_of_domain: 3 }
+    expect(json.sign_up).toEqual({ per_day: 200, links: 3, ...spread })
+    const off = await ask('GET', '/business', undefined, { lent: { signUpsPerDay: null } })
+    expect(off.json.sign_up).toBeNull()
+  })
+
   it('is of 92 days at most', async () => {
     expect((await ask('GET', '/business?duration=12')).json.error_message).toBe('from: must be within 92 days of "to"')
     expect((await ask('GET', '/business?duration=1')).status).toBe(200)

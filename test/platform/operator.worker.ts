@@ -75,7 +75,7 @@ export function platformOf(isPrivateAllowed = false, isProxied = false, sinks = 
   const data = { read: async () => null, dataService: () => null, sealToken: async () => ok('cqe_made') }
   const staff = new StaffStore(db, KEY_SECRET)
   const ofStaff = { staff, audit: new AuditStore(db), business: new BusinessStore(db) }
-  const sold = { millionMicroUsd: 49_000_000, hubs: 4 }
+  const sold = { millionMicroUsd: 49_000_000, hubs: 4, signUpsPerDay: 200 }
   const refusals = refusalsIn(db)
   const checkout = new CheckoutService({
     ...{ db, provider: MANUAL, prices: PRICES, report, nowMs: now },

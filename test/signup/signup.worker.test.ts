@@ -6,6 +6,7 @@ import { AddressGate, SIGN_UPS, WRONG_TOKENS } from '../../src/edge/address-gate
 import { signUpRoutes } from '../../src/signup/signup.route.ts'
 import { SignUp } from '../../src/signup/signup-service.client.ts'
 import { SignUpSettings } from '../../src/signup/signup-settings.ts'
+import type { Challenge } from '../../src/signup/turnstile.client.ts'
 import { ask as admin, KEY_SECRET, meterOf, platformOf } from '../platform/operator.worker.ts'
 
 const { ACCOUNTS: db } = env as unknown as Cloudflare.Env
@@ -17,9 +18,9 @@ interface Sent {
 }
 
 /** A gateway whose mailbox and clock the test has. */
-function desk(over: object = {}) {
+function desk(over: object = {}, check: Challenge | null = null) {
   const world = { nowMs: 1_790_000_000_000, mails: [] as Sent[], from: null as string | null, isMailDown: false }
-  const { accounts, keys } = platformOf()
+  const { accounts, keys, business } = platformOf()
   const [asked, wrong] = [new AddressGate(SIGN_UPS), new AddressGate(WRONG_TOKENS)]
   const told: unknown[] = []
   const alerts: string[] = []
@@ -29,15 +30,17 @@ function desk(over: object = {}) {
     world.mails.push({ to, link })
   }
   const now = () => world.nowMs
+  const addressOf = ({ headers }: Request) => headers.get('x-from') ?? world.from
   const app = signUpRoutes({
     ...{ db, by: 'mail', publicUrl: HOST, requestId: () => 'req_1', now, report: (error) => void told.push(error) },
     signUp: new SignUp({
       ...{ db, keySecret: KEY_SECRET, mailer, accounts, keys, nowMs: now, alert: (text) => void alerts.push(text) },
       settings: SignUpSettings.parse({ refusedDomains: ['throw.example'], ...over }),
     }),
-    asked: () => asked.take(world.from, now()),
-    wrongToken: () => wrong.take(world.from, now()),
-    addressOf: () => world.from,
+    turnstile: check && { siteKey: 'the-site-key', check },
+    asked: (request) => asked.take(addressOf(request), now()),
+    wrongToken: (request) => wrong.take(addressOf(request), now()),
+    addressOf,
   })
   const context = {
     waitUntil: (work: Promise<unknown>) => void waiting.push(work),
@@ -59,7 +62,8 @@ function desk(over: object = {}) {
   /** The token of the last link. */
   const token = () => world.mails.at(-1)!.link.split('#join=')[1]!
   const confirm = (sent = token()) => post('/signup/confirm', { token: sent })
-  return { world, told, alerts, app, post, ask, token, confirm, context }
+  const links = () => business.signUpLinks(world.nowMs - 86_400_000)
+  return { world, told, alerts, app, post, ask, token, confirm, context, links }
 }
 
 beforeEach(async () => {
@@ -237,8 +241,8 @@ describe('who asks', () => {
     expect(world.mails).toHaveLength(1)
   })
 
-  it('is bounded by network and domain before the day is, and cannot close it for others or for owners', async () => {
-    const { world, alerts, ask, confirm } = desk({ perDay: 40 })
+  it('is bounded by network before the day is, and cannot close it for others or for owners', async () => {
+    const { world, alerts, ask, confirm, links } = desk({ perDay: 40 })
     world.from = '192.0.2.9'
     await ask('owner@example.org')
     await confirm()
@@ -249,13 +253,6 @@ describe('who asks', () => {
       if (i < 40 || i % 100 === 0) await ask(`n${i}@d${i}.example`)
     }
     expect(world.mails).toHaveLength(11)
-    // One with many networks and one domain: ten more.
-    for (let i = 0; i < 30; i++) {
-      world.from = `198.18.${i}.1`
-      const { status, json } = await ask(`m${i}@one.example`)
-      if (i >= 10) expect([status, json.error_message]).toEqual([503, expect.stringContaining('The domain of this')])
-    }
-    expect(world.mails).toHaveLength(21)
     // One with many of both gets on, until the last quarter, which is for networks that had none.
     for (let i = 0; i < 60; i++) {
       world.nowMs += 60_000
@@ -273,14 +270,60 @@ describe('who asks', () => {
     world.from = '203.2.1.1'
     const full = await ask('late@late.example')
     expect([full.status, world.mails.length]).toEqual([503, 40])
-    expect(alerts.at(-1)).toContain('all 40 links')
+    expect(alerts.slice(1)).toEqual([expect.stringContaining('all 40 links')])
     // Who has an account comes back all the same, and is answered as everybody is.
+    const before = await links()
+    expect(before).toEqual({ links: 40, networks: 18, most_of_network: 5, domains: 40, most_of_domain: 1 })
     const back = await ask('owner@example.org')
     expect([back.status, back.text]).toEqual([503, full.text])
     expect(world.mails.at(-1)!.to).toBe('owner@example.org')
+    // Nothing that others meet has changed by it: it would tell them that there is an account.
+    expect(await links()).toEqual(before)
     expect((await confirm()).status).toBe(200)
     world.nowMs += 86_400_000
     expect((await ask('next@example.com')).status).toBe(202)
+  })
+
+  it('closes no domain for networks that are new, and no public provider at all', async () => {
+    const { world, ask } = desk({ perDay: 80 })
+    const from = (network: number, i: number) => {
+      world.nowMs += 60_000
+      world.from = `198.18.${network}.${i}`
+    }
+    const statuses = []
+    // A quarter of a day's links from three networks, eight each.
+    for (let i = 0; i < 24; i++) {
+      from(i % 3, i)
+      statuses.push((await ask(`m${i}@one.example`)).status)
+    }
+    expect(statuses).toEqual([...Array(20).fill(202), ...Array(4).fill(503)])
+    from(0, 30)
+    expect((await ask('one@one.example')).json.error_message).toContain('The domain of this')
+    expect((await ask('one@two.example')).status).toBe(202)
+    from(9, 1)
+    expect((await ask('honest@one.example')).status).toBe(202)
+    for (let i = 0; i < 30; i++) {
+      from(20 + (i % 5), i)
+      expect((await ask(`g${i}@gmail.com`)).status).toBe(202)
+    }
+  })
+
+  it('passes no bound by asking at once', async () => {
+    const { world, post, context, alerts } = desk({ perDay: 20 })
+    const behind: Promise<unknown>[] = []
+    context.waitUntil = (work) => void behind.push(work)
+    const atOnce = async (from: (i: number) => string) => {
+      const answers = Array.from({ length: 40 }, (_, i) => {
+        const headers = { origin: HOST, 'x-from': from(i) }
+        return post('/signup', { email: `a${from(i)}@d${i}.example` }, headers)
+      })
+      const statuses = (await Promise.all(answers)).map(({ status }) => status)
+      await Promise.all(behind)
+      return statuses.filter((status) => status === 202).length
+    }
+    expect([await atOnce((i) => `192.0.2.${i}`), world.mails.length]).toEqual([5, 5])
+    expect([await atOnce((i) => `198.18.${i}.1`), world.mails.length]).toEqual([15, 20])
+    expect(alerts).toHaveLength(2)
   })
 
   it('is slowed down at once where one network floods', async () => {
@@ -301,6 +344,23 @@ describe('who asks', () => {
     expect((await post('/signup', { mail: 'a@b.example' })).json.error_message).toContain('email')
     expect((await post('/signup/confirm', {})).json.error_message).toMatch(/^token: /)
     expect(world.mails).toEqual([])
+  })
+
+  it('solves the challenge first, where there is one', async () => {
+    const seen: unknown[] = []
+    const { world, post, app, context, links } = desk({}, async (token, host, caller) => {
+      seen.push([token, host, caller])
+      return token === 'solved'
+        ? null
+        : { kind: 'bad_field', issues: [{ path: 'challenge', message: 'was not solved' }] }
+    })
+    world.from = '192.0.2.1'
+    const shown = await app.fetch(new Request(`${HOST}/signup`), {}, context as never)
+    expect(await shown.json()).toEqual({ by: 'mail', turnstile: 'the-site-key' })
+    expect((await post('/signup', { email: 'a@b.example' })).status).toBe(400)
+    expect(await links()).toMatchObject({ links: 0 })
+    expect((await post('/signup', { email: 'a@b.example', challenge: 'solved' })).status).toBe(202)
+    expect(seen).toEqual([undefined, 'solved'].map((token) => [token, 'weir.example', '192.0.2.1']))
   })
 
   it('is a page of this host', async () => {

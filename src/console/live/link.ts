@@ -15,7 +15,8 @@ export type Pass =
 
 export type LinkState =
   | { readonly state: 'connecting' | 'open' | 'closed' }
-  | { readonly state: 'waiting'; readonly reason: string; readonly retryMs: number }
+  /** `isBusy`: the gateway said when to come back; otherwise the link is only broken. */
+  | { readonly state: 'waiting'; readonly reason: string; readonly retryMs: number; readonly isBusy: boolean }
   | { readonly state: 'refused'; readonly reason: string }
 
 export type Body = { readonly type: string } & Readonly<Record<string, unknown>>
@@ -243,7 +244,7 @@ export class Link {
     const { random } = this.#runtime
     // Half as long again at most: all who were told to wait do not come at once.
     const retryMs = Math.max(backoffMs(RETRY, this.#attempt++, random()), waitMs * (1 + random() / 2))
-    this.#onState({ state: 'waiting', reason, retryMs })
+    this.#onState({ state: 'waiting', reason, retryMs, isBusy: waitMs > 0 })
     this.#stop = this.#runtime.after(retryMs, () => void this.#connect())
   }
 

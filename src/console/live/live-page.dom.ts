@@ -28,6 +28,8 @@ export const clock = new ServerClock()
 const frames = new FrameScheduler((run) => requestAnimationFrame(run))
 
 export const linkState = signal<LinkState>({ state: 'connecting' })
+/** Without a link: the gateway said when to come back, and has not been reached since. */
+export const isBusy = signal(false)
 export const timeline = signal<readonly Happening[]>([])
 export const markets = signal<readonly Market[]>([])
 export const trades = signal<readonly Trade[]>([])
@@ -69,6 +71,7 @@ export const link = new Link(
   (state) => {
     const was = linkState.peek().state
     linkState.value = state
+    if (state.state !== 'connecting') isBusy.value = state.state === 'waiting' && state.isBusy
     if (state.state === 'open') happened('good', 'The link is up')
     else if (state.state === 'waiting' && was !== 'waiting') happened('bad', `No link: ${state.reason}`)
     else if (state.state === 'refused') happened('bad', `Refused: ${state.reason}`)

@@ -6,7 +6,7 @@ import { useEffect } from 'preact/hooks'
 import { ageText, clockText, momentText } from './formats.ts'
 import { glance } from './glance.dom.ts'
 import type { LinkState } from './link.ts'
-import { bookTurn, clock, coin, link, linkState, liveBook, played, timeline } from './live-page.dom.ts'
+import { bookTurn, clock, coin, isBusy, link, linkState, liveBook, played, timeline } from './live-page.dom.ts'
 import { pageNow } from './runtime.dom.ts'
 import { clockTrouble } from './server-clock.ts'
 
@@ -66,8 +66,14 @@ export function StatusBar() {
       )}
       {glance.value && (
         <p class="note">
-          Busy: this page shows a book every five seconds, until there is room for live data.{' '}
-          <a href="/console">Sign in</a> to have it live.
+          {isBusy.value ? (
+            <>
+              Busy: this page shows a book every five seconds, until there is room for live data.{' '}
+              <a href="/console">Sign in</a> to have it live.
+            </>
+          ) : (
+            'Reconnecting: until then this page shows a book every five seconds.'
+          )}
         </p>
       )}
       {linkState.value.state === 'refused' && (

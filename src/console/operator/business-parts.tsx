@@ -12,7 +12,17 @@ import { eachDay, partsOf } from './each-day.ts'
 const dollars = (value: string | undefined) => (value === undefined ? '–' : `$ ${groupedText(value)}`)
 
 export function businessFigures(business: Business): Figure[] {
-  const { from, to, totals, paid, open_orders: open, sold_usd: sold, spent_usd: spent, cost } = business
+  const {
+    from,
+    to,
+    totals,
+    paid,
+    open_orders: open,
+    sign_up: signUp,
+    sold_usd: sold,
+    spent_usd: spent,
+    cost,
+  } = business
   const period = `${from} to ${to}`
   const money = (usd: string | null) => (usd === null ? period : `${dollars(usd)}, ${period}`)
   return [
@@ -29,6 +39,9 @@ export function businessFigures(business: Business): Figure[] {
     { name: 'Credits spent', value: groupedText(totals.spent), note: money(spent) },
     { name: 'Calls', value: groupedText(String(totals.calls)), note: period },
     { name: 'Refusals', value: groupedText(String(totals.refusals)), note: period },
+    ...(signUp
+      ? [{ name: 'Sign-up links', value: `${signUp.links} of ${signUp.per_day}`, note: 'of the last 24 hours' }]
+      : []),
     {
       name: 'Cost of the platform',
       value: dollars(cost === null ? undefined : Number(cost.total_usd).toFixed(2)),

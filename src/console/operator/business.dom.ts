@@ -1,6 +1,7 @@
 // What `GET /admin/business` answers, as pages show it.
 
 import { useLoaded } from '../loaded.dom.ts'
+import type { SignUpLinks } from './sign-up-warning.ts'
 
 interface Sums {
   readonly granted: string
@@ -26,6 +27,7 @@ export interface Business {
     readonly amount: string
     readonly refunded: string
   }[]
+  readonly sign_up: SignUpLinks | null
   readonly totals: Sums
   readonly days: readonly BusinessDay[]
   readonly refused: readonly { readonly code: string; readonly count: number }[]

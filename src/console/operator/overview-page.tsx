@@ -9,6 +9,7 @@ import { TroubleNote } from '../ui/trouble.tsx'
 import { useBusiness } from './business.dom.ts'
 import { businessFigures, SpentByDay } from './business-parts.tsx'
 import { pageAddress } from './cells.tsx'
+import { signUpWarning } from './sign-up-warning.ts'
 
 const REFUSED = [
   {
@@ -23,6 +24,7 @@ export function OverviewPage() {
   const status = useStatus()
   const business = useBusiness(() => '')
   const [now, sold] = [status.value.value, business.value.value]
+  const warning = sold && signUpWarning(sold.sign_up)
   return (
     <>
       <h1>Overview</h1>
@@ -46,6 +48,11 @@ export function OverviewPage() {
         </>
       )}
       <TroubleNote trouble={business.trouble.value} again={business.reload} />
+      {warning && (
+        <p class="note trouble" role="alert">
+          {warning}
+        </p>
+      )}
       {sold && (
         <>
           <Figures figures={businessFigures(sold)} />

@@ -6,8 +6,10 @@
 import { Hono } from 'hono'
 import { BoundedMap } from '../../core/bounded-map.ts'
 import type { Failure } from '../../core/failure.ts'
+import { Flights } from '../../core/flights.ts'
 import { networkOf } from '../../core/network.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import { after } from '../../core/timers.client.ts'
 import type { StreamToken } from '../../key/identity.ts'
 import { visitorsKey } from '../../key/key-records.store.ts'
 import { holderOf, sealStreamToken } from '../../key/stream-token.client.ts'
@@ -38,6 +40,7 @@ const MINUTES = 10
 /** So old a glance may be, and so many are remembered. */
 const GLANCE_MS = 5_000
 const GLANCES_MAX = 256
+const NO_GLANCE = '{"time":null,"book":null,"mids":null}'
 const COIN = /^[\x21-\x7e]{1,64}$/
 /** So long a key is paid with before it is looked for again; its end is heard of at once by whoever uses a token of it. */
 const KEY_MS = 30_000
@@ -57,6 +60,7 @@ export function liveTokenRoutes(deps: LiveTokenDeps): Hono {
   const app = new Hono()
   const glanceGate = new AddressGate(LIVE_GLANCES)
   const glances = new BoundedMap<string, { readonly atMs: number; readonly text: string }>(GLANCES_MAX)
+  const glancesUnderWay = new Flights<string>(GLANCE_MS, GLANCES_MAX)
   const gate = new AddressGate(LIVE_TOKENS)
   let known = { keyHash: '', untilMs: 0 }
 
@@ -89,8 +93,13 @@ export function liveTokenRoutes(deps: LiveTokenDeps): Hono {
   /** One text for all who look at a coin within a few seconds. */
   const glanceOf = async (coin: string): Promise<string> => {
     const known = glances.get(coin)
+    if (known && now() - known.atMs < GLANCE_MS) return known.text
+    const making = glancesUnderWay.join(coin, () => newGlance(coin), now())
+    return glancesUnderWay.landed(making, NO_GLANCE, after)
+  }
+
+  const newGlance = async (coin: string): Promise<string> => {
     const atMs = now()
-    if (known && atMs - known.atMs < GLANCE_MS) return known.text
     const [book, mids] = await Promise.all([coin && read({ type: 'l2Book', coin }), read({ type: 'allMids' })])
     const text = `{"time":${atMs},"book":${book || 'null'},"mids":${shownMids(mids, coins) ?? 'null'}}`
     glances.set(coin, { atMs, text })

@@ -42,6 +42,17 @@ const Business = z.object({
       }),
     )
     .describe('Orders that were paid in the period, by currency'),
+  sign_up: z
+    .object({
+      per_day: z.int().describe('Links that a day has: `perDay` of `SIGNUP_SETTINGS`'),
+      links: z.int().describe('Links of the last 24 hours'),
+      networks: z.int().describe('Networks (/24 or /48) that asked for them; 0: addresses of callers are not known'),
+      most_of_network: z.int().describe('Links of the network with the most'),
+      domains: z.int().describe('Domains of mailboxes that they went to'),
+      most_of_domain: z.int().describe('Links of the domain with the most'),
+    })
+    .nullable()
+    .describe('How near the sign-up is to its bounds now; null: it is off'),
   totals: Sums.describe('Of the whole period'),
   days: z
     .array(
@@ -92,6 +103,7 @@ export const business = defineEndpoint(
         example: {
           ...{ from: '2026-11-21', to: '2026-11-21', accounts: 2, keys: 3, open_orders: 1 },
           ...{ paid: [{ currency: 'eur', orders: 2, amount: '38.00', refunded: '0.00' }], totals: SUMS_EXAMPLE },
+          sign_up: { per_day: 200, links: 150, networks: 12, most_of_network: 20, domains: 9, most_of_domain: 90 },
           days: [{ date: '2026-11-21', ...SUMS_EXAMPLE, by_product: { info: '119.5', stream: '1' } }],
           refused: [{ code: 'rate_limited', count: 3 }],
           ...{ million_usd: '49.00', sold_usd: '0.0245', spent_usd: '0.005904' },
@@ -104,18 +116,19 @@ export const business = defineEndpoint(
     },
     refusals: [],
   },
-  async ({ query }, { business, log, hubs, millionMicroUsd, now }) => {
+  async ({ query }, { business, log, hubs, millionMicroUsd, signUpsPerDay, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
     const days = (toMs - fromMs) / DAY_MS
     if (days > DAYS_MAX) return err(badField('from', `must be within ${DAYS_MAX} days of "to"`))
-    const [used, granted, refused, paid, counts, status] = await Promise.all([
+    const [used, granted, refused, paid, counts, links, status] = await Promise.all([
       business.used(fromMs, toMs),
       business.granted(fromMs, toMs),
       business.refused(fromMs, toMs),
       business.paid(fromMs, toMs),
       business.counts(),
+      signUpsPerDay === null ? null : business.signUpLinks(now() - DAY_MS),
       log()
         .status()
         .catch(() => null),
@@ -130,6 +143,7 @@ export const business = defineEndpoint(
         ...{ currency, orders },
         ...{ amount: moneyText(minor, currency), refunded: moneyText(refunded, currency) },
       })),
+      sign_up: signUpsPerDay === null || links === null ? null : { per_day: signUpsPerDay, ...links },
       days: rows.map((row) => ({
         date: dayText(row.day),
         ...shown(row),

@@ -95,7 +95,11 @@ it('fetches another token when its own has ended, and stops where it is refused'
   world.pass = { ok: false, reason: 'busy', mayPass: true }
   world.link.start()
   await turn()
-  expect(world.states.at(-1)).toMatchObject({ state: 'waiting', reason: 'busy' })
+  expect(world.states.at(-1)).toMatchObject({ state: 'waiting', reason: 'busy', isBusy: false })
+  world.pass = { ok: false, reason: 'busy', mayPass: true, waitMs: 15_000 }
+  world.link.start()
+  await turn()
+  expect(world.states.at(-1)).toMatchObject({ state: 'waiting', isBusy: true })
 })
 
 it('drops a socket that says nothing, and one that talks no JSON', async () => {
