@@ -142,7 +142,10 @@ export class AccountLedger implements StreamPayer {
   }
 
   /** Charges what is new of the sums of a pipeline, which has arrived whether or not its key still works. */
-  settlePipeline({ pipeline, name, type, rows, spent, hold = 0, ...report }: PipelineReport, nowMs: number): PipelineAnswer {
+  settlePipeline(
+    { pipeline, name, type, rows, spent, hold = 0, ...report }: PipelineReport,
+    nowMs: number,
+  ): PipelineAnswer {
     const keyHash = this.#ends.newest(report.keyHash)
     const known = this.#store.pipelineSums(pipeline)
     if (wholeMicro(spent) > known.spent) {

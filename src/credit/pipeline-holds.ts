@@ -17,7 +17,11 @@ export class PipelineHolds {
   readonly #holds = new Map<string, Hold>()
 
   /** What other pipelines hold of the account, and of what this key may spend. */
-  ofOthers(pipeline: string, keyHash: string, nowMs: number): { readonly all: MicroCredits; readonly ofKey: MicroCredits } {
+  ofOthers(
+    pipeline: string,
+    keyHash: string,
+    nowMs: number,
+  ): { readonly all: MicroCredits; readonly ofKey: MicroCredits } {
     for (const [id, { untilMs }] of this.#holds) if (untilMs <= nowMs) this.#holds.delete(id)
     const others = [...this.#holds].filter(([id]) => id !== pipeline).map(([, hold]) => hold)
     const ofKey = others.filter((hold) => hold.keyHash === keyHash)

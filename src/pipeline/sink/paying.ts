@@ -195,7 +195,11 @@ export class Paying {
   #note(before: Owed, owed: Owed, isAwayNow: boolean): void {
     const { log } = this.#ports
     const isUnpaidNow = before.askAtMs === null && owed.askAtMs !== null
-    const words = isAwayNow ? AWAY : isUnpaidNow && this.#answer ? unpaidWords(this.#answer, this.#leastCost(owed)) : null
+    const words = isAwayNow
+      ? AWAY
+      : isUnpaidNow && this.#answer
+        ? unpaidWords(this.#answer, this.#leastCost(owed))
+        : null
     const isSame = owed.told === before.told && owed.askAtMs === before.askAtMs && owed.ended === before.ended
     if (owed.ended && !before.ended) log('warn', owed.ended.words, null)
     if (words !== null) log('warn', words, null)
@@ -212,7 +216,10 @@ function unpaidWords({ available, cap }: Answer, cost: MicroCredits): string {
     cap === undefined
       ? ['the account has', 'there are some, of a top-up or the next period of its plan']
       : [`the key that it is charged to, whose cap is ${formatCredits(cap)}, has`, 'its owner raises the cap']
-  const left = available <= 0 ? 'no credits left' : `${formatCredits(available)} credits left, and the next rows cost ${formatCredits(cost)}`
+  const left =
+    available <= 0
+      ? 'no credits left'
+      : `${formatCredits(available)} credits left, and the next rows cost ${formatCredits(cost)}`
   return `unpaid: ${who} ${left}. Nothing is lost: it goes on within a minute once ${remedy}, or at once when it is set to run then`
 }
 
