@@ -87,7 +87,9 @@ class World {
   isBad = (_: Parcel) => false
   rowMicro = 100
   meter = new ModelMeter(1_000_000_000)
-  /** It did not answer when it was last asked. */
+  /** Its key. */
+  hasEnded = false
+  /** The meter did not answer when it was last asked. */
   isMeterAway = false
   /** What rows that arrived while it answered cost beyond what was left. */
   unpaid = 0
@@ -179,7 +181,7 @@ class World {
           this.isMeterAway = true
           const answer = await this.#port(() => this.meter.take(sums))
           this.isMeterAway = false
-          return answer
+          return this.hasEnded ? { ...answer, ended: 'revoked' as const } : answer
         }),
       random: () => 0.5,
       begin: async () => at,
@@ -1025,6 +1027,36 @@ describe('an account', () => {
     world.top = 1_000_000
     await world.run()
     expect(ofKind(world, 'row').map(({ _key }) => _key)).toEqual(expected([]))
+  })
+
+  // PIPE-29
+  it('whose key has ended gets nothing more of one that failed or finished, whatever is changed or set to run', async () => {
+    for (const fate of ['failed', 'finished'] as const) {
+      const { world, delivery } = of(1_000_000)
+      if (fate === 'finished') world.end = { height: FIRST + 3 }
+      if (fate === 'failed') world.answer = () => ({ ok: false, words: 'no', isFinal: true })
+      while ((await delivery.turn()) !== null) world.head++
+      expect(delivery.phase(0)).toBe(fate)
+      const { sends } = world
+      world.hasEnded = true
+      world.nowMs += 60_000
+      world.answer = null
+      world.letters.push({ from: 1, to: 2, rows: [], texts: [] })
+      // Another key renames it, sets it to run, or moves its end.
+      for (const change of ['none', 'end'] as const) {
+        delivery.ordered(RUNNING, change)
+        delivery.redeliver()
+        for (let turn = 0; turn < 9; turn++) await delivery.turn()
+        expect([fate, change, delivery.phase(0), world.sends, world.letters.length]).toEqual([
+          ...[fate, change, 'paused', sends, 1],
+        ])
+      }
+      // Adopted by a key that works it goes on.
+      world.hasEnded = false
+      delivery.ordered(RUNNING, 'none')
+      for (let turn = 0; turn < 9; turn++) await delivery.turn()
+      expect([fate, world.letters.length, world.sends > sends]).toEqual([fate, 0, fate === 'failed'])
+    }
   })
 
   // PIPE-27
