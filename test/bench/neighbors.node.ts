@@ -43,15 +43,20 @@ export async function neighborLines({ quick, say }: Pick<Bench, 'quick' | 'say'>
     await plant.start()
     ends.push(keepFeeding(plant.url))
     const key = async (more: object) => (await plant.owner('50', more)).key
-    const attackers = await Promise.all(Array.from({ length: ATTACKERS }, () => key({})))
+    const attackers = await Promise.all(Array.from({ length: ATTACKERS }, () => plant.owner('50')))
     const neighbor = { service: await key({ plan: 'enterprise' }), api: await key({ kind: 'api', plan: 'enterprise' }) }
     const seconds = quick ? 8 : 30
     await measured(plant.url, neighbor, 3)
     const quiet = await measured(plant.url, neighbor, seconds)
-    const attack = startAttack(plant.url, attackers, url)
+    const attackKeys = attackers.map((attacker) => attacker.key)
+    const attack = startAttack(plant.url, attackKeys, url)
     const attacked = await measured(plant.url, neighbor, seconds)
     const { answers, spent } = await attack.end()
     say(`${whole(answers)} tests were asked for, ${JSON.stringify(spent)} by status`)
+    const sums = await Promise.all(
+      attackers.map(({ account }) => plant.admin<{ spent: string }>(`/accounts/${account}`)),
+    )
+    say(`the attackers spent ${sums.reduce((sum, one) => sum + Number(one.spent), 0).toFixed(4)} credits`)
     const ratio = attacked.rest.p99 / quiet.rest.p99
     return [
       {
