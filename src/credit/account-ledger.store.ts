@@ -20,6 +20,7 @@ import {
 import type { MeterStore } from './meter.store.ts'
 import type { GrantAnswer } from './meter-api.ts'
 import { METER_API_VERSION } from './meter-version.ts'
+import { PipelineHolds } from './pipeline-holds.ts'
 import type { PipelineAnswer, PipelineReport } from './pipeline-report.ts'
 import type { PlanStore } from './plans/plan-period.store.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanOrder, type PlanState } from './plans/plan-period.ts'
@@ -51,6 +52,7 @@ export class AccountLedger implements StreamPayer {
   readonly #webhooks: Webhooks
   readonly #statements: Statements
   readonly #visitors: VisitorBudgets
+  readonly #holds = new PipelineHolds()
   #periodEndMs: number
 
   constructor({ store, plans, caps, ends, webhooks, statements, visitors }: LedgerParts) {
@@ -140,7 +142,10 @@ export class AccountLedger implements StreamPayer {
   }
 
   /** Charges what is new of the sums of a pipeline, which has arrived whether or not its key still works. */
-  settlePipeline({ pipeline, name, type, rows, spent, ...report }: PipelineReport, nowMs: number): PipelineAnswer {
+  settlePipeline(
+    { pipeline, name, type, rows, spent, hold = 0, ...report }: PipelineReport,
+    nowMs: number,
+  ): PipelineAnswer {
     const keyHash = this.#ends.newest(report.keyHash)
     const known = this.#store.pipelineSums(pipeline)
     if (wholeMicro(spent) > known.spent) {
@@ -150,12 +155,15 @@ export class AccountLedger implements StreamPayer {
       const line = { product: 'pipeline', type, calls: rows - known.rows, amount: event.charged }
       this.#store.addUsage(keyHash, [line], nowMs)
       this.#store.putPipelineSums(pipeline, { rows, spent })
+      this.#holds.drop(pipeline)
     }
     const { available } = this.#store.account()
-    const room = this.#caps.room(keyHash)
+    const held = this.#holds.ofOthers(pipeline, keyHash, nowMs)
+    const left = Math.max(0, Math.min(available - held.all, this.#caps.room(keyHash) - held.ofKey))
+    if (wholeMicro(hold) > 0 && hold <= left) this.#holds.put(pipeline, keyHash, hold, nowMs)
     const end = this.#ends.endOf(keyHash, nowMs)
     if (end && name !== undefined) this.#webhooks.pipelinePaused({ pipeline, name, keyHash, ...end }, nowMs)
-    return { v, available: Math.min(available, room), cap: this.#caps.inTheWay(keyHash, available), ended: end?.why }
+    return { v, available: left, cap: this.#caps.inTheWay(keyHash, available), ended: end?.why }
   }
 
   grant(id: string, amount: MicroCredits, nowMs: number): GrantAnswer {

@@ -18,11 +18,13 @@ export interface PipelineReport {
   readonly type: string
   readonly rows: number
   readonly spent: MicroCredits
+  /** A batch that is about to be sent costs so much: no other pipeline is told of these credits until it is reported, or late. */
+  readonly hold?: MicroCredits
 }
 
 export interface PipelineAnswer {
   readonly v: number
-  /** What the account, or the key under its cap, may still spend. */
+  /** What the account, or the key under its cap, may still spend, less what is held for batches of other pipelines. */
   readonly available: MicroCredits
   /** The key's, where that is what leaves less. */
   readonly cap?: MicroCredits | undefined

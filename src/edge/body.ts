@@ -18,10 +18,18 @@ export interface BodySource {
   readonly contentLength: string | null
 }
 
-/** The parsed body, or why not: `not_json` (also when empty), `body_too_large`, `bad_field` when nested too deep. */
-export async function readJsonBody(source: BodySource, limitBytes: number): Promise<Result<unknown, Failure>> {
+/**
+ * The parsed body, or why not: `not_json`, `body_too_large`, `bad_field` when nested too deep. An empty one is `empty`; left out: it is
+ * not JSON.
+ */
+export async function readJsonBody(
+  source: BodySource,
+  limitBytes: number,
+  empty?: unknown,
+): Promise<Result<unknown, Failure>> {
   const text = await readText(source, limitBytes)
   if (!text.ok) return text
+  if (text.value === '' && empty !== undefined) return ok(empty)
   if (isDeeperThan(text.value)) {
     return err({ kind: 'bad_field', issues: [{ path: '', message: `nests deeper than ${JSON_MAX_DEPTH} levels` }] })
   }

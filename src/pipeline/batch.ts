@@ -26,7 +26,7 @@ export interface Confirmed {
 }
 /**
  * `words`: for the owner. `isFinal`: another try of the same can come to nothing else. `isUntried`: nothing was run or sent, and
- * `retryAfterMs` is when it may be.
+ * `retryAfterMs` is when it may be. `unpaidRows`: what is left does not pay for so many rows.
  */
 export interface Failed {
   readonly ok: false
@@ -34,6 +34,7 @@ export interface Failed {
   readonly retryAfterMs?: number
   readonly isFinal?: true
   readonly isUntried?: true
+  readonly unpaidRows?: number
 }
 /** Of a try. */
 export type Outcome = Omit<Confirmed, 'countedRows'> | Failed

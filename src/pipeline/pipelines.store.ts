@@ -1,5 +1,6 @@
 // The rows of D1 that say which pipelines there are. Laws: a row is found under its account alone; a change is written
-// upon the revision that it was made of, or not at all; an account has a bounded number and size of them.
+// upon the revision that it was made of, or not at all; an account has a bounded number and size of them, and a key that touches
+// its own alone has a share of that, so that it leaves room for the others.
 
 import { PIPELINES_MAX, type PipelineRow, rowOf, type StoredRow } from './row.ts'
 
@@ -7,11 +8,25 @@ import { PIPELINES_MAX, type PipelineRow, rowOf, type StoredRow } from './row.ts
 export const BYTES_MAX = 8_000_000
 /** Whose orders an account's pipelines want, paused ones too: feeders are told of a bounded number of wallets. */
 export const WALLETS_MAX = 5_000
+/** Of these, what keys of a chain of rotations may have that touches its own alone. */
+export const SHARE = { pipelines: PIPELINES_MAX / 5, bytes: BYTES_MAX / 5, wallets: WALLETS_MAX / 5 }
 const walletsOf = (fields: string) => `CASE json_extract(${fields}, '$.topic') WHEN 'order_updates'
   THEN coalesce(json_array_length(${fields}, '$.filter.addresses'), 1) ELSE 0 END`
-const others = (sum: string) => `(SELECT coalesce(sum(${sum}), 0) FROM pipelines WHERE account = ?2 AND id <> ?1)`
+const others = (sum: string, whose = '') =>
+  `(SELECT coalesce(sum(${sum}), 0) FROM pipelines WHERE account = ?2 AND id <> ?1 ${whose})`
 const HAS_ROOM = `${others('bytes')} + ?3 <= ${BYTES_MAX}
   AND ${others(walletsOf('fields'))} + ${walletsOf('?4')} <= ${WALLETS_MAX}`
+/** Of the chain whose root this parameter is. */
+const shareOf = (root: string) => {
+  const own = `AND payer_root = ${root}`
+  return {
+    count: `${others('1', own)} < ${SHARE.pipelines}`,
+    bytes: `${others('bytes', own)} + ?3 <= ${SHARE.bytes}`,
+    wallets: `${others(walletsOf('fields'), own)} + ${walletsOf('?4')} <= ${SHARE.wallets}`,
+  }
+}
+const ADDED = shareOf('?14')
+const CHANGED = shareOf('?13')
 
 export class PipelineStore {
   readonly #db: D1Database
@@ -20,27 +35,38 @@ export class PipelineStore {
     this.#db = db
   }
 
-  /** False, and nothing done, where the account has no room. */
-  async add(row: PipelineRow): Promise<boolean> {
+  /** False, and nothing done, where the account has no room, or the share of the chain with this root; null: it has no share. */
+  async add(row: PipelineRow, share: string | null): Promise<boolean> {
     const { id, account, sealed, creator, creatorName, revision, createdMs } = row
     const insert = `INSERT INTO pipelines
       (id, account, bytes, fields, sealed, creator, creator_name, revision, told, created, updated,
       payer, payer_name, payer_root, destination_root)
       SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?9, ?10, ?11, ?12, ?13
-      WHERE (SELECT count(*) FROM pipelines WHERE account = ?2) < ${PIPELINES_MAX} AND ${HAS_ROOM}`
+      WHERE (SELECT count(*) FROM pipelines WHERE account = ?2) < ${PIPELINES_MAX} AND ${HAS_ROOM}
+        AND (?14 IS NULL OR (${ADDED.count} AND ${ADDED.bytes} AND ${ADDED.wallets}))`
     const { fields, bytes } = stored(row)
     const made = [id, account, bytes, fields, sealed, creator, creatorName, revision, createdMs]
-    return this.#changes(insert, ...made, ...payingOf(row))
+    return this.#changes(insert, ...made, ...payingOf(row), share)
   }
 
-  /** False, and nothing done, where the row is gone, is not of revision `from`, or the account has no room. */
-  async change(row: PipelineRow, from: number): Promise<boolean> {
+  /**
+   * False, and nothing done, where the row is gone, is not of revision `from`, or the account has no room; nor the share, unless it
+   * takes no more than before.
+   */
+  async change(row: PipelineRow, from: number, share: string | null): Promise<boolean> {
     const { id, account, sealed, revision, updatedMs } = row
     const update = `UPDATE pipelines SET bytes = ?3, fields = ?4, sealed = ?5, revision = ?6, updated = ?7,
       payer = ?9, payer_name = ?10, payer_root = ?11, destination_root = ?12
-      WHERE id = ?1 AND account = ?2 AND revision = ?8 AND removed IS NULL AND ${HAS_ROOM}`
+      WHERE id = ?1 AND account = ?2 AND revision = ?8 AND removed IS NULL AND ${HAS_ROOM}
+      AND (?13 IS NULL OR ((?3 <= bytes OR ${CHANGED.bytes})
+        AND (${walletsOf('?4')} <= ${walletsOf('fields')} OR ${CHANGED.wallets})))`
     const { fields, bytes } = stored(row)
-    return this.#changes(update, ...[id, account, bytes, fields, sealed, revision, updatedMs, from], ...payingOf(row))
+    return this.#changes(
+      update,
+      ...[id, account, bytes, fields, sealed, revision, updatedMs, from],
+      ...payingOf(row),
+      share,
+    )
   }
 
   /** Also one that was deleted. */

@@ -18,7 +18,7 @@ import {
 } from '../pipeline/changes.ts'
 import { chainOf } from '../pipeline/evm/evm-record.ts'
 import type { Topic } from '../pipeline/pipeline.ts'
-import { BYTES_MAX, PipelineStore, WALLETS_MAX } from '../pipeline/pipelines.store.ts'
+import { BYTES_MAX, PipelineStore, SHARE, WALLETS_MAX } from '../pipeline/pipelines.store.ts'
 import { PIPELINES_MAX, type PipelineRow } from '../pipeline/row.ts'
 import { seal } from '../pipeline/sealing.client.ts'
 import { SINK_API_VERSION, type SinkApi, type SinkPhase } from '../pipeline/sink-api.ts'
@@ -49,8 +49,8 @@ const TEST_MS = 45_000
 /** How often a change is made anew because another one came between. */
 const TRIES = 3
 const ID_CHARS = 22
-/** Setting one to run ends these. */
-const WAITING: readonly SinkPhase[] = ['failed', 'unpaid', 'paused', 'retrying']
+/** Setting one to run ends these; one that is finished goes on with its dead letters, or another end. */
+const WAITING: readonly SinkPhase[] = ['failed', 'finished', 'unpaid', 'paused', 'retrying']
 
 const away = (what: string): Failure => ({ kind: 'unavailable', what, hint: `${what}: send this again in a moment.` })
 const AWAY = away('What runs this pipeline did not answer')
@@ -60,6 +60,9 @@ const NOT_EMPTIED = away('The pipeline is deleted, but what ran it could not be 
 const conflict = (message: string): Refusal => ({ kind: 'conflict', message })
 const ROOM = conflict(
   `an account has at most ${PIPELINES_MAX} pipelines, ${BYTES_MAX / 1e6} MB of them, and ${WALLETS_MAX} wallets in those of order_updates: delete what is not needed`,
+)
+const SHARE_TAKEN = conflict(
+  `a key that may touch its own pipelines alone ("pipelines": "own") has at most ${SHARE.pipelines} of them, ${SHARE.bytes / 1e6} MB, and ${SHARE.wallets} wallets in those of order_updates: delete what is not needed, or use a key with "pipelines": "all"`,
 )
 const BUSY = conflict('others are changing this pipeline: read it, and send this again')
 const TESTED = conflict('this pipeline is being tested already: wait for that answer, and send this again')
@@ -107,7 +110,7 @@ export class PipelineService implements Pipelines {
       ...{ ...payerOf(caller), destinationRoot: caller.root },
       ...{ revision: 1, told: 0, isRemoved: false },
     }
-    if (!(await this.#store.add(row))) return err(ROOM)
+    if (!(await this.#store.add(row, shareOf(caller)))) return err(roomOf(caller))
     return ok(await this.#link.inStep(row))
   }
 
@@ -156,12 +159,12 @@ export class PipelineService implements Pipelines {
       const isTaken = (takes !== null || sends || isStarted || isWoken) && before.value.payer !== caller.hash
       const isChanged = isOther || isWoken || isTaken
       const row = isChanged ? this.#next(isTaken ? { ...changed, ...payerOf(caller) } : changed) : changed
-      if (!isChanged || (await this.#store.change(row, before.value.revision))) {
+      if (!isChanged || (await this.#store.change(row, before.value.revision, shareOf(caller)))) {
         const told = await this.#link.inStep(row)
         return isInStep(told) ? ok(told) : err(NOT_TOLD)
       }
       const now = await this.#named(name, caller)
-      if (now.ok && now.value.revision === before.value.revision) return err(ROOM)
+      if (now.ok && now.value.revision === before.value.revision) return err(roomOf(caller))
     }
     return err(BUSY)
   }
@@ -288,5 +291,7 @@ export class PipelineService implements Pipelines {
   }
 }
 
+const shareOf = ({ right, root }: Caller) => (right === 'own' ? root : null)
+const roomOf = ({ right }: Caller) => (right === 'own' ? SHARE_TAKEN : ROOM)
 const payerOf = ({ hash, name, root }: Caller) => ({ payer: hash, payerName: name, payerRoot: root })
 const mayTouch = ({ right, root }: Caller, { payerRoot }: PipelineRow) => right === 'all' || payerRoot === root

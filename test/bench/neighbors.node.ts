@@ -20,6 +20,7 @@ const ATTACKERS = 10
 /** Tests that each has under way at once. */
 const AT_ONCE = 3
 const CALLS_A_SECOND = 20
+const CREATE_TRIES = 100
 const GOAL = 2
 const BLOCK_MS = 1000 / EXCHANGE_BLOCKS_PER_SECOND
 const SECRET = `whsec_${btoa('0123456789abcdef0123456789abcdef')}`
@@ -43,15 +44,20 @@ export async function neighborLines({ quick, say }: Pick<Bench, 'quick' | 'say'>
     await plant.start()
     ends.push(keepFeeding(plant.url))
     const key = async (more: object) => (await plant.owner('50', more)).key
-    const attackers = await Promise.all(Array.from({ length: ATTACKERS }, () => key({})))
+    const attackers = await Promise.all(Array.from({ length: ATTACKERS }, () => plant.owner('50')))
     const neighbor = { service: await key({ plan: 'enterprise' }), api: await key({ kind: 'api', plan: 'enterprise' }) }
     const seconds = quick ? 8 : 30
     await measured(plant.url, neighbor, 3)
     const quiet = await measured(plant.url, neighbor, seconds)
-    const attack = startAttack(plant.url, attackers, url)
+    const attackKeys = attackers.map((attacker) => attacker.key)
+    const attack = await startAttack(plant.url, attackKeys, url)
     const attacked = await measured(plant.url, neighbor, seconds)
     const { answers, spent } = await attack.end()
     say(`${whole(answers)} tests were asked for, ${JSON.stringify(spent)} by status`)
+    const sums = await Promise.all(
+      attackers.map(({ account }) => plant.admin<{ spent: string }>(`/accounts/${account}`)),
+    )
+    say(`the attackers spent ${sums.reduce((sum, one) => sum + Number(one.spent), 0).toFixed(4)} credits`)
     const ratio = attacked.rest.p99 / quiet.rest.p99
     return [
       {
@@ -135,12 +141,12 @@ async function timed(url: string, key: string): Promise<number> {
   return performance.now() - startMs
 }
 
-/** Each attacker tests without rest, and has a pipeline that gives up no batch of such transforms. */
-function startAttack(url: string, keys: readonly string[], hook: string) {
+/** Each attacker tests without rest, and has a pipeline that gives up no batch of such transforms. Begun once all have both. */
+async function startAttack(url: string, keys: readonly string[], hook: string) {
   const spent: Record<string, number> = {}
   let isOver = false
   const config = { type: 'webhook', url: hook, secret: SECRET }
-  const attack = async (key: string) => {
+  const attacker = async (key: string) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const call = async (path: string, body: object) => {
       const answer = await fetch(`${url}/platform/pipeline-api/${path}`, {
@@ -153,23 +159,33 @@ function startAttack(url: string, keys: readonly string[], hook: string) {
     const own = { name: 'a', topic: 'fills', destination_config: config, on_failure: 'dead_letter' }
     const running = { ...own, execution_start_from: 'earliest', transforms: { out: HEAVY[1]! } }
     const ids: string[] = []
-    for (const body of [{ ...own, status: 'paused' }, running])
-      for (let id: string | undefined; id === undefined && !isOver; await sleep(id === undefined ? 500 : 0)) {
-        id = (await call('', body)).json.data?.id
-        if (id !== undefined) ids.push(id)
-      }
+    for (const body of [{ ...own, status: 'paused' }, running]) ids.push(await made(() => call('', body)))
+    return { call, ids }
+  }
+  const attack = async ({ call, ids }: Awaited<ReturnType<typeof attacker>>) => {
     for (let at = 0; !isOver; at++) {
       const { status } = await call(`${ids[at % ids.length]}/test/`, { transforms: { out: HEAVY[at % HEAVY.length]! } })
       spent[status] = (spent[status] ?? 0) + 1
       if (status !== 200) await sleep(200)
     }
   }
-  const all = keys.flatMap((key) => Array.from({ length: AT_ONCE }, () => attack(key).catch(() => undefined)))
+  const attackers = await Promise.all(keys.map(attacker))
+  const all = attackers.flatMap((one) => Array.from({ length: AT_ONCE }, () => attack(one).catch(() => undefined)))
   return {
     end: async () => {
       isOver = true
       await Promise.all(all)
       return { answers: Object.values(spent).reduce((sum, count) => sum + count, 0), spent }
     },
+  }
+}
+
+/** The id of a pipeline whose transforms wait for their turn to be checked. */
+async function made(create: () => Promise<{ status: number; json: { data?: { id: string } } }>): Promise<string> {
+  for (let left = CREATE_TRIES; ; left--) {
+    const { status, json } = await create()
+    if (json.data) return json.data.id
+    if (left === 0) throw new Error(`an attacker cannot make its pipeline: ${status}`)
+    await sleep(500)
   }
 }

@@ -76,6 +76,26 @@ describe('CreditMeter', () => {
     ])
   })
 
+  // PIPE-27
+  it('holds what a batch on its way costs from other pipelines, until it is reported', async () => {
+    const meter = meterOf('holds')
+    await meter.grantCredits('g', 1_000)
+    await meter.capKey('capped', 500)
+    const left = async (pipeline: string, keyHash: string, hold: number, rows = 0) => {
+      const report = { v: 1, pipeline, keyHash, type: 'fills', rows, spent: rows * 100, hold }
+      return (await meter.settlePipeline(report)).available
+    }
+    expect(await left('pipe_1', 'k', 700)).toBe(1_000)
+    expect([await left('pipe_2', 'k', 700), await left('pipe_2', 'k', 300), await left('pipe_3', 'k', 1)]).toEqual([
+      ...[300, 300, 0],
+    ])
+    // Its own hold is not in its way, and another takes its place.
+    expect([await left('pipe_1', 'k', 100), await left('pipe_3', 'capped', 450)]).toEqual([700, 500])
+    expect([await left('pipe_4', 'capped', 0), await left('pipe_4', 'k', 0)]).toEqual([50, 150])
+    expect([await left('pipe_3', 'capped', 0, 4), await left('pipe_4', 'capped', 0)]).toEqual([100, 100])
+    expect(await meter.balance()).toMatchObject({ available: 600, spent: 400, writtenOff: 0 })
+  })
+
   // PIPE-29
   it('says that the key of a pipeline has ended where no other replaced it, and charges all the same', async () => {
     const meter = meterOf('ends')

@@ -32,6 +32,11 @@ describe('reading a body', () => {
     expect(await read(pieces(text))).toEqual({ ok: false, error: { kind: 'not_json' } })
   })
 
+  it('takes an empty body for what is meant where it may be left out', async () => {
+    expect(await readJsonBody({ chunks: pieces(''), contentLength: '0' }, 100, {})).toEqual({ ok: true, value: {} })
+    expect(await readJsonBody({ chunks: pieces('{'), contentLength: null }, 100, {})).toMatchObject({ ok: false })
+  })
+
   it('takes no body and broken UTF-8 for what they are', async () => {
     expect(await read(null)).toMatchObject({ ok: false, error: { kind: 'not_json' } })
     expect(await read(pieces(new Uint8Array([34, 255, 34])))).toMatchObject({ ok: false, error: { kind: 'not_json' } })

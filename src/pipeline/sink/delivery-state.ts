@@ -77,6 +77,9 @@ export interface Order {
 /** A batch as ports are handed it: what was taken, and its name. */
 export type Parcel = Pick<Taken, 'from' | 'to' | 'rows' | 'texts'>
 
+/** Whether so many rows can be paid for. */
+export type Affords = (countedRows: number) => Promise<boolean>
+
 /** A dead letter that arrived once more; `rows`: as it was read. */
 export interface ArrivedLetter extends Confirmed {
   readonly key: string
@@ -95,12 +98,12 @@ export interface DeliveryPorts extends PayingPorts {
   assembler(at: Standing, flight: Flight | null): Pick<Assembler, 'take' | 'retryMs' | 'ordersFrom'>
   /** Resolves once the destination's secret is opened and what runs SQL answers; throws CannotRun where a secret is lost. */
   ready(): Promise<void>
-  /** Transforms and sends. Never rejects. */
-  send(parcel: Parcel): Promise<Sent>
+  /** Transforms, asks whether the rows that came of it can be paid for, and sends. Never rejects. */
+  send(parcel: Parcel, affords: Affords): Promise<Sent>
   /** Puts it where it can be sent from once more. */
   bury(parcel: Parcel): Promise<void>
-  /** The oldest dead letter behind `after`, its key, sent once more; null: there is none. */
-  unbury(after: string | null): Promise<ArrivedLetter | (Failed & { readonly key: string }) | null>
+  /** The oldest dead letter behind `after`, its key, sent once more if it can be paid for; null: there is none. */
+  unbury(after: string | null, affords: Affords): Promise<ArrivedLetter | (Failed & { readonly key: string }) | null>
   /** One that arrived is gone. */
   removeLetter(key: string): Promise<void>
   /** Keeps the state; what is saved is never taken back. */

@@ -52,6 +52,10 @@ export class Delivery {
   #definitions = 0
   #begins = 0
   #unsaved = 0
+  /** Blocks of the next batch: fewer where what is left did not pay for more. */
+  #blocksMost = BLOCKS_MOST
+  /** The batch in flight was never sent: it may still be cut. */
+  #isUnsent = false
   /** Nothing is read before: rows gather. */
   #readAtMs = 0
 
@@ -180,7 +184,7 @@ export class Delivery {
     const assembler = this.#assembler ?? this.#ports.assembler(at, flight)
     this.#assembler = assembler
     const { rowsMost: rows, charsMost: chars, readMs } = this.#order
-    const most: Bounds = { rows, chars, blocks: BLOCKS_MOST, untilMs: this.#ports.nowMs() + readMs }
+    const most: Bounds = { rows, chars, blocks: this.#blocksMost, untilMs: this.#ports.nowMs() + readMs }
     const taken = await assembler.take(end, flight?.to ?? null, most)
     if (definitions !== this.#definitions) return 0
     if (taken === null) return Math.max(POLL_MS, assembler.retryMs)
@@ -188,6 +192,7 @@ export class Delivery {
     this.#taken = taken
     const { from, to } = taken
     const { ordersFrom } = assembler
+    this.#isUnsent = flight === null
     this.#state = { ...this.#state, flight: flight ?? { from, to, attempts: 0, nextTryMs: 0, ordersFrom } }
     return null
   }
@@ -228,13 +233,19 @@ export class Delivery {
     // Counted before it is made: one that ends with the object was one.
     this.#save({ flight: { ...flight, attempts: attempts + 1, nextTryMs } })
     this.#isSending = true
-    const outcome = await this.#ports.send(taken).finally(() => {
+    const isUnsent = this.#isUnsent
+    this.#isUnsent = false
+    const affords = (rows: number) => this.paying.affords(rows, payer)
+    const outcome = await this.#ports.send(taken, affords).finally(() => {
       this.#isSending = false
     })
     // It begins elsewhere now: what came of this is of no matter, but that it came.
     if (begins !== this.#begins && outcome.ok) this.arrived(outcome.countedRows, payer)
     if (begins !== this.#begins) return 0
     if (outcome.ok) return this.#delivered(this.#asOf(definitions, taken), outcome, payer)
+    this.#isUnsent = isUnsent && outcome.isUntried === true
+    if (outcome.unpaidRows !== undefined && definitions === this.#definitions)
+      return this.#unpaid(outcome.unpaidRows, flight, payer)
     const untriedMs = outcome.isUntried
       ? this.#untried(outcome, definitions === this.#definitions ? flight : null)
       : null
@@ -256,11 +267,25 @@ export class Delivery {
     return flight === null ? 0 : waitMs
   }
 
+  /** What is left does not pay for these rows: fewer blocks are tried, or it waits. `flight`: as it was. */
+  #unpaid(rows: number, flight: Flight, payer: string): 0 {
+    const blocks = Math.min(this.#blocksMost, flight.to - flight.from + 1)
+    if (this.#isUnsent && blocks > 1 && this.paying.waitsFor === null) {
+      this.#blocksMost = Math.floor(blocks / 2)
+      this.#drop({})
+      return 0
+    }
+    this.#save({ flight })
+    this.paying.waitFor(rows, payer)
+    return 0
+  }
+
   #delivered(taken: Taken, { bytes, countedRows }: Confirmed, payer: string): number | null {
     const { rows, bytes: before, batches } = this.#state
     const sums = { rows: rows + taken.rows.length, bytes: before + bytes, batches: batches + 1 }
     this.#ports.count({ rows: taken.rows.length, bytes, batches: 1 })
     const owed = this.paying.owedWith(countedRows, payer)
+    this.#blocksMost = Math.min(BLOCKS_MOST, 2 * this.#blocksMost)
     this.#confirm(taken, { ...sums, ...this.#healed(), owed, flight: null }, true)
     return this.#behind(taken)
   }

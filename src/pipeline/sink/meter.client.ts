@@ -3,6 +3,7 @@
 import { orReject } from '../../core/deadline.ts'
 import { meterOf } from '../../core/objects.client.ts'
 import { after } from '../../core/timers.client.ts'
+import type { MicroCredits } from '../../credit/amount.ts'
 import { METER_API_VERSION } from '../../credit/meter-version.ts'
 import type { PipelineAnswer, PipelineReport } from '../../credit/pipeline-report.ts'
 import type { Pipeline } from '../pipeline.ts'
@@ -23,8 +24,9 @@ export function billOf(
   { id, account, creator, topic, name }: Billed,
   { rows, spent }: Pick<Owed, 'rows' | 'spent'>,
   by: string,
+  hold: MicroCredits = 0,
 ): Bill {
-  const report = { v: METER_API_VERSION, pipeline: id, keyHash: by, type: topic, rows, spent }
+  const report = { v: METER_API_VERSION, pipeline: id, keyHash: by, type: topic, rows, spent, hold }
   return { account, report: by === creator ? { ...report, name } : report }
 }
 

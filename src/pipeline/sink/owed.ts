@@ -25,6 +25,8 @@ export interface Owed {
   readonly told: MicroCredits
   /** There are no credits: the meter is asked again then. Null: there are. */
   readonly askAtMs: number | null
+  /** Counted rows that the next batch costs, where that is more than is left. */
+  readonly needs?: number
   /** In the order of their sums, as long as they are not told; what is above the last is the pipeline's own key's. */
   readonly debts?: readonly Debt[]
   /** The key has ended: nothing more is sent under it. */

@@ -1,6 +1,6 @@
 // When a pipeline tells its account's meter what it owes, and what follows from the answer. Laws: what is told is stored, with
-// the cursor, so that a kill loses none of it and what is told again changes nothing; who cannot pay for a row is brought no
-// further batch; nobody sleeps on what is owed; a batch is begun only under a key that worked LOOK_EVERY_MS before.
+// the cursor, so that a kill loses none of it and what is told again changes nothing; a batch is sent only where what is left pays
+// for it; nobody sleeps on what is owed; a batch is begun only under a key that worked LOOK_EVERY_MS before.
 
 import { visible } from '../../core/visible.ts'
 import { formatCredits, MICRO_PER_CREDIT, type MicroCredits } from '../../credit/amount.ts'
@@ -32,8 +32,11 @@ export interface PayingPorts {
   /** The price of a row; 0: it is free. */
   readonly rowMicro: MicroCredits
   payer(): Payer
-  /** Tells the meter of sums that a key owes, once they are stored; sums of 0 ask alone. Rejects where it does not answer. */
-  settle(sums: Pick<Owed, 'rows' | 'spent'>, by: string): Promise<Answer>
+  /**
+   * Tells the meter of sums that a key owes, once they are stored; sums of 0 ask alone. `hold`: so much more is about to be owed, and
+   * no other pipeline may count on it. Rejects where it does not answer.
+   */
+  settle(sums: Pick<Owed, 'rows' | 'spent'>, by: string, hold: MicroCredits): Promise<Answer>
   log(level: SinkLogLine['level'], words: string, batch: null): void
 }
 
@@ -75,6 +78,26 @@ export class Paying {
     return this.#ports.payer().hash
   }
 
+  /** Whether what is left pays for so many rows, which this key is to owe once they arrive. Asked before they are sent. */
+  async affords(countedRows: number, by: string): Promise<boolean> {
+    const cost = countedRows * this.#ports.rowMicro
+    // While the meter is away it is asked between batches, and so much may be owed.
+    if (cost === 0 || this.#isAway) return true
+    const { available = 0, of } = this.#answer ?? {}
+    if (of === by && by === this.payer && owing(this.#keeper.owed()) + cost <= available / AMPLE) return true
+    await this.#tell(true, cost)
+    if (by !== this.payer || this.waitsFor !== null) return false
+    return this.#answer === null || this.#answer.available >= cost
+  }
+
+  /** What is to be sent next under this key costs so much, and cannot be less. */
+  waitFor(countedRows: number, by: string): void {
+    if (this.waitsFor !== null || by !== this.payer) return
+    const owed = this.#keeper.owed()
+    const askAtMs = this.#ports.nowMs() + ASK_AGAIN_MS
+    this.#note(owed, { ...owed, needs: countedRows, askAtMs }, false)
+  }
+
   /** With so many rows more, which this key owes. */
   owedWith(countedRows: number, by: string): Owed {
     const owed = this.#keeper.owed()
@@ -105,22 +128,23 @@ export class Paying {
   /** The meter is to be asked at once about a key that had no credits or had ended, or where it did not answer. */
   askAnew(): void {
     if (this.#isAway) this.#askedMs = Number.NEGATIVE_INFINITY
-    const { ended, ...owed } = this.#keeper.owed()
+    const { ended, needs: _, ...owed } = this.#keeper.owed()
     if (ended) this.#answer = null
     const askAtMs = owed.askAtMs === null ? null : 0
     if (ended || askAtMs === 0) this.#keeper.save({ owed: { ...owed, askAtMs } })
   }
 
-  /** Asks for one batch beside the others, for which this key pays; the words say why there is to be none. */
-  async refusal(by: Payer = this.#ports.payer()): Promise<string | null> {
+  /** Asks for so many rows beside the batches, for which this key pays; the words say why there are to be none. */
+  async refusal(by: Payer = this.#ports.payer(), countedRows = 1): Promise<string | null> {
     const { rowMicro, settle } = this.#ports
     if (rowMicro === 0) return null
     await this.#tell(false)
     const isAsked = by.hash !== this.payer && !this.#isAway
-    const answer = isAsked ? await settle({ rows: 0, spent: 0 }, by.hash).catch(() => null) : this.#answer
+    const answer = isAsked ? await settle({ rows: 0, spent: 0 }, by.hash, 0).catch(() => null) : this.#answer
     if (answer === null) return `${AWAY}: send this again in a moment`
     if (answer.ended) return endedWords(by, answer.ended)
-    return answer.available < rowMicro ? unpaidWords(answer) : null
+    const cost = countedRows * rowMicro
+    return answer.available < cost ? unpaidWords(answer, cost) : null
   }
 
   #isDue(): boolean {
@@ -137,34 +161,45 @@ export class Paying {
   }
 
   get #isShort(): boolean {
-    return this.#answer !== null && this.#answer.available < this.#ports.rowMicro
+    return this.#answer !== null && this.#answer.available < this.#leastCost(this.#keeper.owed())
   }
 
-  async #tell(isForBatch: boolean): Promise<void> {
+  /** Of what is to be sent next. */
+  #leastCost({ needs = 1 }: Owed): MicroCredits {
+    return needs * this.#ports.rowMicro
+  }
+
+  async #tell(isForBatch: boolean, hold: MicroCredits = 0): Promise<void> {
     const wasAway = this.#isAway
     this.#askedMs = this.#ports.nowMs()
     const { by, rows, spent } = firstDebt(this.#keeper.owed(), this.payer)
-    const answer = await this.#ports.settle({ rows, spent }, by).catch(() => null)
+    const answer = await this.#ports.settle({ rows, spent }, by, hold).catch(() => null)
     this.#isAway = answer === null
     const before = this.#keeper.owed()
     const told = answer === null ? before : toldOf(before, spent)
     // Another key owed that: what the meter says of the pipeline's own is still to be heard.
     if (answer !== null && (by !== this.payer || told.debts)) {
       this.#keeper.save({ owed: told })
-      return this.#tell(isForBatch)
+      return this.#tell(isForBatch, hold)
     }
     this.#answer = answer && { ...answer, of: by }
     const isUnpaid = this.#isAway ? before.askAtMs !== null : this.#isShort
     const askAtMs = isUnpaid ? this.#ports.nowMs() + ASK_AGAIN_MS : null
     const { nowMs, payer } = this.#ports
+    const { needs: _, ...paid } = told
+    const kept = isForBatch ? { ...(isUnpaid ? told : paid), askAtMs } : told
     const ended = answer?.ended && { ended: { atMs: nowMs(), words: endedWords(payer(), answer.ended) } }
-    this.#note(before, { ...told, ...(isForBatch && { askAtMs }), ...ended }, this.#isAway && !wasAway)
+    this.#note(before, { ...kept, ...ended }, this.#isAway && !wasAway)
   }
 
   #note(before: Owed, owed: Owed, isAwayNow: boolean): void {
     const { log } = this.#ports
     const isUnpaidNow = before.askAtMs === null && owed.askAtMs !== null
-    const words = isAwayNow ? AWAY : isUnpaidNow && this.#answer ? unpaidWords(this.#answer) : null
+    const words = isAwayNow
+      ? AWAY
+      : isUnpaidNow && this.#answer
+        ? unpaidWords(this.#answer, this.#leastCost(owed))
+        : null
     const isSame = owed.told === before.told && owed.askAtMs === before.askAtMs && owed.ended === before.ended
     if (owed.ended && !before.ended) log('warn', owed.ended.words, null)
     if (words !== null) log('warn', words, null)
@@ -176,12 +211,16 @@ export class Paying {
   }
 }
 
-function unpaidWords({ cap }: Answer): string {
+function unpaidWords({ available, cap }: Answer, cost: MicroCredits): string {
   const [who, remedy] =
     cap === undefined
       ? ['the account has', 'there are some, of a top-up or the next period of its plan']
       : [`the key that it is charged to, whose cap is ${formatCredits(cap)}, has`, 'its owner raises the cap']
-  return `unpaid: ${who} no credits left. Nothing is lost: it goes on within a minute once ${remedy}, or at once when it is set to run then`
+  const left =
+    available <= 0
+      ? 'no credits left'
+      : `${formatCredits(available)} credits left, and the next rows cost ${formatCredits(cost)}`
+  return `unpaid: ${who} ${left}. Nothing is lost: it goes on within a minute once ${remedy}, or at once when it is set to run then`
 }
 
 function endedWords({ hash, name }: Payer, ended: NonNullable<Answer['ended']>): string {

@@ -8,6 +8,8 @@ import type { Paying } from './paying.ts'
 
 type Ports = Pick<DeliveryPorts, 'unbury' | 'removeLetter' | 'count' | 'log'>
 
+type Pays = Pick<Paying, 'owedWith' | 'payer' | 'affords' | 'waitFor'>
+
 interface Keeper {
   state(): DeliveryState
   save(change: Partial<DeliveryState>): void
@@ -18,13 +20,13 @@ interface Keeper {
 
 export class Redelivery {
   readonly #ports: Ports
-  readonly #paying: Pick<Paying, 'owedWith' | 'payer'>
+  readonly #paying: Pays
   readonly #keeper: Keeper
   /** Key of the last one that did not arrive. */
   #failedKey: string | null = null
   #isLiveNext = false
 
-  constructor(ports: Ports, paying: Pick<Paying, 'owedWith' | 'payer'>, keeper: Keeper) {
+  constructor(ports: Ports, paying: Pays, keeper: Keeper) {
     this.#ports = ports
     this.#paying = paying
     this.#keeper = keeper
@@ -60,12 +62,14 @@ export class Redelivery {
       words: wordsOfError(error),
       key: null,
     })
-    const outcome = await this.#ports.unbury(this.#failedKey).catch(unread)
+    const affords = (rows: number) => this.#paying.affords(rows, payer)
+    const outcome = await this.#ports.unbury(this.#failedKey, affords).catch(unread)
     if (outcome?.ok) {
       this.#arrived(outcome, payer)
       return 0
     }
     if (outcome?.isUntried) {
+      if (outcome.unpaidRows !== undefined) this.#paying.waitFor(outcome.unpaidRows, payer)
       this.#isLiveNext = true
       return outcome.retryAfterMs ?? 0
     }

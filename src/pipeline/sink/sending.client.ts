@@ -9,7 +9,7 @@ import { sendBatch } from '../destinations/send.client.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
 import { DeadLetters } from './dead-letters.store.ts'
-import type { DeliveryPorts, Parcel } from './delivery-state.ts'
+import type { Affords, DeliveryPorts, Parcel } from './delivery-state.ts'
 import { wordsOfError } from './error-words.ts'
 import { madeRows } from './made-rows.ts'
 import { countedRows } from './owed.ts'
@@ -19,6 +19,8 @@ import { LOST, SqlLink, sqlCaller } from './sql-link.client.ts'
 type Settings = EgressSettings & Pick<SinkSettings, 'PIPELINE_HYPERDRIVE'>
 /** The operator's bucket, what runs SQL, and Hyperdrives by their names. */
 type Bindings = { readonly ARCHIVE?: R2Bucket; readonly SQL: Pick<Fetcher, 'fetch'> } & object
+
+const UNPAID = 'unpaid: these rows cost more credits than are left'
 
 export class Sending {
   readonly #settings: Settings
@@ -41,22 +43,28 @@ export class Sending {
   }
 
   /** The oldest dead letter behind `after`, sent once more; null: there is none. */
-  async unburied(pipeline: Pipeline, after: string | null): ReturnType<DeliveryPorts['unbury']> {
+  async unburied(pipeline: Pipeline, after: string | null, affords: Affords): ReturnType<DeliveryPorts['unbury']> {
     const letters = this.letters(pipeline.id)
     const key = await letters?.next(after)
     if (!letters || !key) return null
     try {
       const parcel = await letters.read(key)
       const { from, to, rows } = parcel
-      const outcome = await this.sent(pipeline, parcel, batchId(pipeline.id, from, to))
+      const outcome = await this.sent(pipeline, parcel, batchId(pipeline.id, from, to), affords)
       return outcome.ok ? { ...outcome, key, from, to, rows: rows.length } : { ...outcome, key }
     } catch (error) {
       return { ok: false, words: wordsOfError(error), key }
     }
   }
 
-  /** Transforms and sends. */
-  async sent(pipeline: Pipeline, parcel: Parcel, id: string, kind: 'batch' | 'test' = 'batch'): Promise<Sent> {
+  /** Transforms, and sends what can be paid for. */
+  async sent(
+    pipeline: Pipeline,
+    parcel: Parcel,
+    id: string,
+    affords: Affords,
+    kind: 'batch' | 'test' = 'batch',
+  ): Promise<Sent> {
     const { topic, transforms, destination_config: config } = pipeline
     const columns = TOPIC_COLUMNS.get(topic) ?? []
     const { from, to, rows, texts } = parcel
@@ -67,14 +75,15 @@ export class Sending {
       batch = { ...batch, ...made, columns: null }
     }
     if (batch.rows.length === 0) return { ok: true, bytes: 0, countedRows: 0 }
+    // Notes are free, and no transform makes one.
+    const counted = countedRows(batch.texts) - countedRows(texts.filter((_, at) => rows[at]!._kind !== 'row'))
+    if (!(await affords(counted))) return { ok: false, words: UNPAID, isUntried: true, unpaidRows: counted }
     const outcome = await sendBatch(config, batch, {
       ...{ egress: this.#egress, tables: this.#tables, bucket: this.#bindings.ARCHIVE },
       isPrivateAllowed: this.#settings.PIPELINE_PRIVATE,
       hyperdrive: (name) => this.#hyperdrive(name, pipeline.account),
     })
-    // Notes are free, and no transform makes one.
-    const notes = texts.filter((_, at) => rows[at]!._kind !== 'row')
-    return outcome.ok ? { ...outcome, countedRows: countedRows(batch.texts) - countedRows(notes) } : outcome
+    return outcome.ok ? { ...outcome, countedRows: counted } : outcome
   }
 
   async #transformed(

@@ -45,7 +45,7 @@ export function portsOf({ storage, env, rowMicro, record, sending, store, readin
     rowMicro,
     // Neither a meter nor a bucket knows what might be forgotten here.
     payer: () => ({ hash: pipeline().creator, name: pipeline().key_name ?? '' }),
-    settle: (sums, by) => storage.sync().then(() => settle(env, billOf(pipeline(), sums, by))),
+    settle: (sums, by, hold) => storage.sync().then(() => settle(env, billOf(pipeline(), sums, by, hold))),
     removeLetter: (key) => storage.sync().then(() => sending.letters(pipeline().id)?.remove(key)),
     begin: async () => {
       const place = startOf(pipeline().execution_start_from)
@@ -74,12 +74,12 @@ export function portsOf({ storage, env, rowMicro, record, sending, store, readin
       const { transforms } = await record.opened()
       if (Object.keys(transforms).length > 0) await sending.sql.ready()
     },
-    send: async (parcel) => {
+    send: async (parcel, affords) => {
       try {
         const opened = await record.opened()
         // Its range must outlive whatever happens from here on.
         await storage.sync()
-        const sent = sending.sent(opened, parcel, batchId(opened.id, parcel.from, parcel.to))
+        const sent = sending.sent(opened, parcel, batchId(opened.id, parcel.from, parcel.to), affords)
         return await orReject(sent, SEND_MS, after)
       } catch (error) {
         return { ok: false, words: wordsOfError(error) }
@@ -91,7 +91,8 @@ export function portsOf({ storage, env, rowMicro, record, sending, store, readin
       await storage.sync()
       await letters.put(parcel)
     },
-    unbury: async (behind) => orReject(sending.unburied(await record.opened(), behind), SEND_MS, after),
+    unbury: async (behind, affords) =>
+      orReject(sending.unburied(await record.opened(), behind, affords), SEND_MS, after),
     save: (state) => {
       if (isThere()) store.state = state
     },

@@ -69,7 +69,8 @@ export class Trying {
   async #sent(pipeline: Pipeline, reading: Reads, nowMs: number): Promise<Answer> {
     const paying = this.#delivery()?.paying
     if (!paying) return failed('what runs this pipeline was not told of it: send this again')
-    const unpaid = await paying.refusal({ hash: pipeline.creator, name: pipeline.key_name ?? '' })
+    const payer = { hash: pipeline.creator, name: pipeline.key_name ?? '' }
+    const unpaid = await paying.refusal(payer)
     if (unpaid !== null) return failed(unpaid)
     const reader = { ...pipeline, id: `${pipeline.id}:test` }
     const head = await reading.head(reader)
@@ -78,11 +79,15 @@ export class Trying {
     const parcel = head && (await newestRows(head.height, open, nowMs))
     if (!parcel) return failed('there are no rows in the newest blocks to test it with')
     const id = `${batchId(pipeline.id, parcel.from, parcel.to)}:test-${nowMs}`
-    const sent = await this.#sending.sent(pipeline, parcel, id, 'test')
+    const beyondPrice = (rows: number) => Math.max(0, rows - Math.floor(TEST_PRICE / this.#rowMicro))
+    const affords = async (rows: number) =>
+      beyondPrice(rows) === 0 || (await paying.refusal(payer, beyondPrice(rows))) === null
+    const sent = await this.#sending.sent(pipeline, parcel, id, affords, 'test')
+    if (!sent.ok && sent.unpaidRows !== undefined) return failed(sent.words)
     if (!sent.ok && sent.isUntried) return waits({ words: sent.words, waitMs: sent.retryAfterMs ?? 0 })
     if (!sent.ok) return failed(sent.words)
     const delivery = this.#delivery()
-    delivery?.arrived(Math.max(0, sent.countedRows - Math.floor(TEST_PRICE / this.#rowMicro)), pipeline.creator)
+    delivery?.arrived(beyondPrice(sent.countedRows), pipeline.creator)
     // Also where nothing runs, and nobody waits for this any more.
     if (delivery) await this.#wake()
     return { ok: true, rows: parcel.rows.length, words: 'confirmed' }

@@ -6,6 +6,6 @@ import type { Order } from './sender.ts'
 export default {
   async fetch(request, env) {
     const { settings, pipeline, batch } = (await request.json()) as Order
-    return Response.json(await new Sending(settings, env).sent(pipeline, batch, batch.id))
+    return Response.json(await new Sending(settings, env).sent(pipeline, batch, batch.id, async () => true))
   },
 } satisfies ExportedHandler<Cloudflare.Env>

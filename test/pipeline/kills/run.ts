@@ -37,7 +37,7 @@ export async function killsRun({ kills, seed, say }: KillsOrder): Promise<Record
   // Below those that the system gives to whoever dials.
   const plant = new Plant(folder, 20_000 + (process.pid % 12_000), [{ name: 'evm', urls: [node.url] }])
   const destinations = await startDestinations(plant, draw)
-  const struck: Record<string, number> = { workerd: 0, gateway: 0, destination: 0 }
+  const struck: Record<string, number> = { workerd: 0, gateway: 0, destination: 0, sql: 0 }
   let feeder: Feeder | null = null
   try {
     await plant.start()
@@ -52,6 +52,10 @@ export async function killsRun({ kills, seed, say }: KillsOrder): Promise<Record
     }
     advance(150)
     await archived(plant)
+    for (const which of ['workerd', 'process'] as const) {
+      await killedSql(plant, which, () => advance(BLOCKS_A_TICK))
+      struck.sql!++
+    }
     for (let done = 0; done < kills; ) {
       for (let ticks = 4 + Math.floor(draw() * 28); ticks > 0; ticks--) {
         advance(BLOCKS_A_TICK)
@@ -101,6 +105,15 @@ async function strike(at: number, plant: Plant, destinations: Destinations): Pro
   }
   await destinations.strike()
   return 'destination'
+}
+
+/** Amid batches with transforms, and again once there is another one. */
+async function killedSql(plant: Plant, which: 'workerd' | 'process', advance: () => void): Promise<void> {
+  for (const untilMs = Date.now() + PATIENCE_MS; ; await sleep(TICK_MS)) {
+    advance()
+    if (plant.killSql(which)) return
+    if (Date.now() > untilMs) throw new Error(`nothing runs SQL: no ${which}`)
+  }
 }
 
 const answers = (url: string) =>

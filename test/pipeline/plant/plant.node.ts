@@ -69,7 +69,15 @@ export class Plant {
 
   /** Its workerd, which Miniflare starts again. */
   killWorkerd(): boolean {
-    const pid = this.#child?.pid === undefined ? undefined : workerdOf(this.#child.pid)
+    const pid = childOf(this.#child?.pid, 'workerd')
+    if (pid !== undefined) process.kill(pid, 'SIGKILL')
+    return pid !== undefined
+  }
+
+  /** The process that runs SQL, or its workerd; false where there is none. */
+  killSql(which: 'process' | 'workerd'): boolean {
+    const sql = childOf(this.#child?.pid, 'sql.node')
+    const pid = which === 'process' ? sql : childOf(sql, 'workerd')
     if (pid !== undefined) process.kill(pid, 'SIGKILL')
     return pid !== undefined
   }
@@ -135,7 +143,8 @@ export class Plant {
   }
 }
 
-function workerdOf(parent: number): number | undefined {
+/** With this in its command line. */
+function childOf(parent: number | undefined, name: string): number | undefined {
   const read = (path: string) => {
     try {
       return readFileSync(path, 'utf8')
@@ -148,7 +157,7 @@ function workerdOf(parent: number): number | undefined {
     .map(Number)
     .find((pid) => {
       const isChild = read(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ')[1] === String(parent)
-      return isChild && read(`/proc/${pid}/cmdline`).includes('workerd')
+      return isChild && read(`/proc/${pid}/cmdline`).includes(name)
     })
 }
 

@@ -8,7 +8,7 @@ export class ModelMeter {
   account: AccountState = EMPTY_ACCOUNT
   /** What it was told, in order. */
   readonly told: number[] = []
-  #known = 0
+  known = 0
 
   constructor(micro: number) {
     this.grant(micro)
@@ -20,10 +20,10 @@ export class ModelMeter {
 
   take({ spent }: Pick<Owed, 'spent'>): { readonly available: number } {
     this.told.push(spent)
-    if (spent > this.#known) {
-      const event = decideLate(this.account, spent - this.#known, Number.POSITIVE_INFINITY)
+    if (spent > this.known) {
+      const event = decideLate(this.account, spent - this.known, Number.POSITIVE_INFINITY)
       this.account = evolveAccount(this.account, event)
-      this.#known = spent
+      this.known = spent
     }
     return { available: this.account.available }
   }

@@ -52,6 +52,10 @@ function pipeline(credits: number, rowMicro = ROW, before: Owed = NOTHING_OWED) 
     for (let batch = 0; batch < count; batch++) {
       const waitMs = await paying.beforeBatch()
       if (waitMs !== null) return { batch, waitMs }
+      if (!(await paying.affords(rows, payer.hash))) {
+        paying.waitFor(rows, payer.hash)
+        return { batch, waitMs: 0 }
+      }
       arrive(rows)
       world.nowMs += everyMs
     }
@@ -111,7 +115,8 @@ describe('the meter', () => {
     expect(ample.world.asked).toBe(10)
     const little = pipeline(64)
     await little.batches(10, CREDIT_ROWS, 100)
-    expect(little.world.asked).toBe(10)
+    // Once more for what each batch is to cost, before it is sent.
+    expect(little.world.asked).toBe(10 + 9)
   })
 
   it('is told before a sleep, again and again until it answers', async () => {
@@ -187,14 +192,33 @@ describe('without credits', () => {
     expect([await paying.beforeBatch(), world.asked]).toEqual([null, 2])
   })
 
-  it('less than one settlement was delivered unpaid, and is written off', async () => {
+  it('a batch that costs more than is left is not sent, and what it costs is waited for', async () => {
     for (const credits of [1, 3, 20, 100]) {
-      const { batches, meter, logged } = pipeline(credits)
-      await batches(10_000, 1_000, 20)
-      expect(meter.account).toMatchObject({ available: 0, spent: credits * ONE_CREDIT })
-      expect(meter.account.writtenOff).toBeLessThan(ONE_CREDIT / 5)
-      expect(logged).toHaveLength(1)
+      const { batches, meter, logged, paying, world } = pipeline(credits)
+      await batches(10_000, 999, 20)
+      expect([paying.waitsFor, meter.account.writtenOff]).toEqual(['credits', 0])
+      expect(meter.account.available).toBeLessThan(999 * ROW)
+      expect(logged).toEqual([expect.stringMatching(/^unpaid: .* credits left, and the next rows cost 0\.0999\. /)])
+      // Some, but not enough: it waits on without a word.
+      meter.grant(ROW)
+      world.nowMs += 60_000
+      expect([await paying.beforeBatch(), logged.length]).toEqual([60_000, 1])
+      meter.grant(999 * ROW)
+      world.nowMs += 60_000
+      expect([await paying.beforeBatch(), await paying.affords(999, 'k1'), logged.length]).toEqual([null, true, 2])
     }
+  })
+
+  it('what others spend meanwhile is heard of before a batch that comes near the end', async () => {
+    const { batches, meter, paying } = pipeline(100)
+    await batches(1, 1, 0)
+    meter.take({ spent: 99 * ONE_CREDIT })
+    expect(await paying.affords(2 * CREDIT_ROWS, 'k1')).toBe(false)
+    // A key that the pipeline was handed from has nothing sent any more.
+    expect(await paying.affords(1, 'k0')).toBe(false)
+  })
+
+  it('less than one settlement was delivered unpaid where others spend, and is written off', async () => {
     // Somebody else has spent them meanwhile.
     const { batches, meter } = pipeline(1_000)
     await batches(1, 1, 0)

@@ -458,10 +458,11 @@ describe('an account', () => {
     await meterOf(live, 'heavy').grantCredits('g', 1_000_000)
     for (const id of ['pipe_x', 'pipe_y']) await sinkOf(id).apply({ v, pipeline: pipeline(id, over) })
     let answer: () => void = () => undefined
-    const held = new Promise<Response>((go) => {
-      answer = () => go(new Response('ok'))
+    const held = new Promise<void>((go) => {
+      answer = go
     })
-    const asked = vi.fn(() => held)
+    // A response belongs to the request that it was made in.
+    const asked = vi.fn(() => held.then(() => new Response('ok')))
     receiver('pipe_x').answer = asked
     const first = sinkOf('pipe_x').test({ v, pipeline: pipeline('pipe_x', over) })
     await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce())
@@ -479,6 +480,9 @@ describe('an account', () => {
     expect(await sinkOf('pipe_y').test({ v, pipeline: loop })).toMatchObject({
       ...{ ok: false, words: expect.stringMatching(/exceeded the budget of a run/), waitMs: expect.any(Number) },
     })
+    // Only that one waits.
+    const light = pipeline('pipe_x', { ...over, transforms: { out: 'SELECT coin FROM fills' } })
+    expect(await sinkOf('pipe_x').test({ v, pipeline: light })).toMatchObject({ ok: true, words: 'confirmed' })
   })
 
   // PIPE-31
