@@ -50,6 +50,10 @@ if (values.routes && values.first) refuseLine(DEPLOY, '--first deploys all Worke
 const scope: Scope = values.first ? 'first' : values.routes ? 'routes' : 'both'
 const isDryRun = values.dryRun === true
 
+/** Rows of a database, as `d1 execute --json` prints them. */
+const Answered = z.array(z.looseObject({ results: z.array(z.looseObject({ name: z.string() })) }))
+const Schema = z.array(z.object({ type: z.string(), name: z.string(), sql: z.string().nullable() }))
+
 await main()
 
 async function main(): Promise<void> {
@@ -143,9 +147,6 @@ function migrationsOf({ migrations_dir: folder = '' }: Database) {
   return { names: names.sort(), texts: () => names.map((name) => readFileSync(join(folder, name), 'utf8')) }
 }
 
-const Answered = z.array(z.looseObject({ results: z.array(z.looseObject({ name: z.string() })) }))
-const Schema = z.array(z.object({ type: z.string(), name: z.string(), sql: z.string().nullable() }))
-
 /** What it lacks, each behind the name of its binding; null where that could not be read. */
 async function readDatabase(database: Database) {
   const { binding } = database
@@ -176,7 +177,8 @@ function secretNames(said: string): readonly string[] | null {
 /** What wrangler answers to a question, without a terminal to ask back on. */
 async function wranglerSays(...args: string[]): Promise<{ readonly ok: boolean; readonly said: string }> {
   try {
-    const options = { env, timeout: PROBE_MS, maxBuffer: 16 * 1024 * 1024 }
+    // With a quieter log it would print no answer.
+    const options = { env: { ...env, WRANGLER_LOG: 'log' }, timeout: PROBE_MS, maxBuffer: 16 * 1024 * 1024 }
     const { stdout } = await promisify(execFile)(process.execPath, [WRANGLER, ...args], options)
     return { ok: true, said: stdout }
   } catch (error) {
