@@ -34,7 +34,7 @@ const HEAP_MB = { devnet: 320, feeder: 640 }
 const LARGE_HEAP_MB = { devnet: 900, feeder: 1_500 }
 /**
  * workerd has no bound of its own and collects when it must: at rest it stood at 420 MB after a quarter of an hour, of which
- * less than 30 were alive, and with this at 300. What dies young is found sooner; it costs no more of the processor.
+ * less than 30 were alive, and with this at 300: what dies young is found sooner.
  */
 const YOUNG = '--max-semi-space-size=4'
 /** How often workerd's pid and the sizes of the logs are looked at. */

@@ -31,6 +31,11 @@ const checked = async (transforms: Record<string, string>, tables = [TABLE]) =>
   (await checkTransforms(transforms, tables)).outcome
 
 describe('transforms', () => {
+  it('keep a column of any name, also where it is NULL', async () => {
+    const made = await run({ out: 'SELECT _key, NULL AS toString, NULL AS constructor FROM fills LIMIT 1' })
+    expect(made).toMatchObject([{ _kind: 'gap' }, { toString: null, constructor: null }])
+  })
+
   // PIPE-17
   it('select from the batch, each from those before it, and the last is delivered', async () => {
     const made = await run({
