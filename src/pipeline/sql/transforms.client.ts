@@ -74,7 +74,10 @@ export async function transformed(
     await database.fill(name, columns, rows)
     const outcome = await database.chain(transforms, (cells, at) => {
       const head = { _kind: 'row', _key: `${id}:${at}`, _height: height, _time: time } as const
-      return { ...head, ...Object.fromEntries(cells.filter(([cell, value]) => !Object.hasOwn(head, cell) || value !== null)) }
+      return {
+        ...head,
+        ...Object.fromEntries(cells.filter(([cell, value]) => !Object.hasOwn(head, cell) || value !== null)),
+      }
     })
     return { outcome, steps: database.steps }
   } finally {
