@@ -17,6 +17,7 @@ type Kind = Door['kind']
 type Keys = Readonly<Record<Kind, string>>
 
 let world: World
+let blocks: NodeJS.Timeout
 let upstream: Awaited<ReturnType<typeof startUpstream>>
 let good: Keys
 /** By what is wrong with them. */
@@ -78,6 +79,9 @@ beforeAll(async () => {
   const feeder = await Feeder.connect(world.ws)
   await feeder.hello()
   feeder.snapshot(1, 70, [{ coin: 'BTC', levels: [[{ px: '1', sz: '1', n: 1 }], []] }])
+  // A chain that stands still is let go of by its objects, and a book that no block had touched with them.
+  let height = 1
+  blocks = setInterval(() => feeder.block({ height: ++height, books: [] }), 1_000)
   good = await newKeys('1000')
   infoOnly = await world.newKey('1000', { products: ['info'] })
   const end = (key: string) => world.admin('DELETE', `/keys/${key.slice(0, 12)}`)
@@ -102,6 +106,7 @@ beforeAll(async () => {
   await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(expires), { timeout: 10_000 })
 })
 afterAll(async () => {
+  clearInterval(blocks)
   await world?.stop()
   upstream?.close()
 })

@@ -43,17 +43,24 @@ export async function churn(order: ChurnOrder): Promise<Churn> {
   const subscriptions = await connectAll(order, connections)
   const settledMs = Date.now() + SETTLED_WITHIN_MS
   let after = await measured(order)
-  while (after.some((bytes, at) => bytes > before[at]! * (1 + GROWTH_MOST)) && Date.now() < settledMs) {
+  let left = leftOver(kinds, await kindsOf(order), connections)
+  const isGrown = (bytes: number, at: number) => bytes > before[at]! * (1 + GROWTH_MOST)
+  // A connection that went without a word is found out later.
+  while ((after.some(isGrown) || left.length > 0) && Date.now() < settledMs) {
     await sleep(AGAIN_MS)
     after = await measured(order)
+    left = leftOver(kinds, await kindsOf(order), connections)
   }
-  const now = await kindsOf(order)
-  const left = [...now]
-    .map(([name, count]) => [name, count - (kinds.get(name) ?? 0)] as const)
-    .filter(([, more]) => more >= connections / 2)
-    .map(([name, more]) => `${name}: +${more}`)
   const heaps = WORKERS.map((worker, at) => ({ worker, before: before[at]!, after: after[at]! }))
   return { connections, subscriptions, heaps, left }
+}
+
+/** Kinds of objects that grew with the connections, each with by how many. */
+function leftOver(before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>, connections: number) {
+  return [...now]
+    .map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const)
+    .filter(([, more]) => more >= connections / 2)
+    .map(([name, more]) => `${name}: +${more}`)
 }
 
 async function measured({ inspector, url }: ChurnOrder): Promise<number[]> {
