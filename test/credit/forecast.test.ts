@@ -45,6 +45,8 @@ describe('forecastEnd', () => {
       fc.property(standing, ({ beside, ofPlan, everyMicro, perDay }) => {
         const untilMs = renewalAfter(NOW, NOW)
         const told = forecastEnd({ left: beside + ofPlan, ofPlan, untilMs, anchorMs: NOW, everyMicro }, perDay, NOW)
+        // Told as an end, but later than the ledger below is followed.
+        if (told.ends && told.atMs >= NOW + 3_599 * DAY) return
         let [plan, rest, end, day] = [ofPlan, beside, untilMs, NOW]
         while (plan + rest > 0 && day < NOW + 3_600 * DAY) {
           const used = Math.min(perDay, plan + rest)
@@ -62,7 +64,7 @@ describe('forecastEnd', () => {
         expect(told.ends).toBe(isDry)
         if (told.ends) expect(Math.abs(told.atMs - day)).toBeLessThanOrEqual(DAY)
       }),
-      { numRuns: 2_000 },
+      { numRuns: 2_000, examples: [[{ beside: 1_210, ofPlan: 2, everyMicro: 267, perDay: 9 }]] },
     )
   })
 })
