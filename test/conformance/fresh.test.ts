@@ -134,7 +134,7 @@ describe('in a folder of any name, from a system’s Node', () => {
     let asked: Promise<number[]> | null = null
     const outcome = await npm(['start', '--silent'], { PORT: '0' }, (text, end) => {
       const [, url] = /Weir is ready at (\S+)/.exec(text) ?? []
-      const [, key] = /Demo API key: (\S+)/.exec(text) ?? []
+      const [, key] = /WEIR_KEY=(\S+)/.exec(text) ?? []
       if (!url || !key || asked || !text.includes('Ctrl-C')) return
       asked = ask(url, key, text).finally(end)
     })
