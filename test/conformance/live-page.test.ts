@@ -128,7 +128,7 @@ describe.skipIf(isMissing)('the live page', () => {
   }, 60_000)
 
   // The last one: for minutes visitors have little to spend.
-  it('costs the operator an hour’s sixth at most where visitors take all they can get, and then is busy', async () => {
+  it('costs the operator an hour’s sixth at most where visitors take all they can get', async () => {
     const spent = async () => {
       const headers = { authorization: `Bearer ${dev.admin_token}` }
       return Number(((await (await fetch(`${dev.url}/admin/accounts/live`, { headers })).json()) as Shown).spent)
@@ -164,10 +164,5 @@ describe.skipIf(isMissing)('the live page', () => {
     console.log(`visitors took ${took} credits in ${seconds} s: ${JSON.stringify([...statuses])}`)
     expect(took).toBeLessThanOrEqual(1_000 + seconds * 1.4)
     expect(statuses.get(429)).toBeGreaterThan(0)
-
-    const { context, page } = await visit('?coin=BTC')
-    await page.getByText('Busy: this page shows a book').waitFor(WAIT)
-    await rows(page, 'book').first().waitFor(WAIT)
-    await context.close()
   }, 120_000)
 })
