@@ -10,7 +10,7 @@ import type { UserFill } from '../../src/feed/block.ts'
 import { openBrowser } from '../browser/browser.ts'
 import { type Program, run, runCommand, scratch } from './children.ts'
 import { cutProxy } from './cut-proxy.ts'
-import { buildPackage, PACKAGE } from './package/bundle.ts'
+import { PACKAGE } from './package/bundle.ts'
 import { Socket } from './socket.ts'
 import { FEED_TOKEN, startWorld, type World } from './world.ts'
 
@@ -82,7 +82,6 @@ describe('a copy in an empty folder', () => {
   })
 
   it('runs with the client package by the change that the page tells', async () => {
-    buildPackage()
     const page = readFileSync(join(EXAMPLES, 'README.md'), 'utf8')
     const changes = [...page.matchAll(/-e "s#([^#]+)#([^#]+)#"/g)]
     expect(changes).toHaveLength(2)
@@ -184,7 +183,6 @@ describe('liquidations.ts', () => {
 
 describe('page.ts', () => {
   it('shows a book in a browser, which never sees the key', { timeout: 120_000 }, async ({ skip }) => {
-    buildPackage()
     const browser = await openBrowser()
     if (typeof browser === 'string') {
       console.error(`SKIPPED: examples/page.ts: ${browser}`)

@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Program, run, scratch } from './children.ts'
 import { cutProxy } from './cut-proxy.ts'
-import { buildPackage, bundleOf, PACKAGE } from './package/bundle.ts'
+import { bundleOf, PACKAGE } from './package/bundle.ts'
 import type { Settings } from './package/contract.ts'
 import { PYTHON, runPython } from './package/python.ts'
 import { RUNTIMES } from './package/runtimes.ts'
@@ -30,7 +30,6 @@ if (PYTHON === undefined)
   console.error("SKIPPED: client-python/weir.py: needs Debian's python3-websockets and python3-httpx")
 
 beforeAll(async () => {
-  buildPackage()
   devnet = run('devnet/main.node.ts', ['--data', join(folder.path, 'node'), '--port', '0', '--json'])
   const { url } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
   world = await startWorld({ upstream: `${url}/info` })
