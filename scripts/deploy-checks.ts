@@ -42,7 +42,7 @@ export interface DeployFacts {
   readonly isDryRun: boolean
   /** Secrets of the environment, or of an earlier try, for the first deploy. */
   readonly given: Readonly<Record<string, string | undefined>>
-  /** What is wrong with the file of an earlier try; null: nothing. */
+  /** Why the secrets that an earlier try kept cannot be used; null: they can, or there are none. */
   readonly secretsFault: string | null
   /** Null: nobody is logged in. */
   readonly account: AccountFacts | null

@@ -21,7 +21,7 @@ import { KeyRing, type KeyRingEnv } from './edge/key-ring.store.ts'
 import { LeasePool } from './edge/leases.client.ts'
 import { isBrowser, isConsole, pageOf, withPolicy } from './edge/pages.client.ts'
 import { newRequestId, pooled } from './edge/request-id.ts'
-import { liveTokenRoutes } from './edge/session/live-token.route.ts'
+import { livePageRoutes } from './edge/session/live-page.route.ts'
 import { sessionRoutes } from './edge/session/session.route.ts'
 import { hasSession, orVisitor, visitingOperator } from './edge/session/visitor.store.ts'
 import { streamRoutes } from './edge/stream.route.ts'
@@ -147,12 +147,18 @@ function build(env: Env): Gateway {
   app.route('/', sellingRoutes(env, settings, { platform, wrongToken, addressOf, report, requestId, now }))
   const { LIVE_ACCOUNT: account, LIVE_COINS: coins } = settings
   const visitors = { perHour: settings.LIVE_CREDITS_PER_HOUR * MICRO_PER_CREDIT, sockets: settings.LIVE_SOCKETS }
-  const live = {
-    ...{ env, account, coins, visitors, addressOf, requestId, now },
-    busyMs: (of: string) => meterOf(env, of).visitorsWaitMs(visitors.perHour, CHEAPEST_MINUTE),
-    read: (request: { readonly type: string }) => read(request, ''),
-  }
-  app.route('/', liveTokenRoutes(live))
+  const livePage = livePageRoutes({
+    env,
+    account,
+    coins,
+    visitors,
+    busyMs: (of) => meterOf(env, of).visitorsWaitMs(visitors.perHour, CHEAPEST_MINUTE),
+    read: (request) => read(request, ''),
+    addressOf,
+    requestId,
+    now,
+  })
+  app.route('/', livePage)
   const keyed: KeyedDeps = {
     platform,
     authenticate: (request, entry, waitUntil) =>

@@ -2,6 +2,7 @@
 // whose isolate the platform places on its own.
 
 import { sqlRunnerOf } from './core/objects.client.ts'
+import { constantTimeEqual } from './core/secret.ts'
 import { readVariables } from './core/variables.ts'
 import { readCaller, SQL_TOKEN_HEADER } from './pipeline/sql/sql-api.ts'
 import { SqlSettings } from './pipeline/sql/sql-settings.ts'
@@ -11,7 +12,8 @@ export { SqlRunner } from './pipeline/sql/sql-runner.do.ts'
 export default {
   async fetch(request, env) {
     const { SQL_RUNNERS: runners, SQL_TOKEN: token } = readVariables(SqlSettings, env)
-    if (token !== '' && request.headers.get(SQL_TOKEN_HEADER) !== token) return new Response(null, { status: 403 })
+    if (token !== '' && !constantTimeEqual(request.headers.get(SQL_TOKEN_HEADER) ?? '', token))
+      return new Response(null, { status: 403 })
     const caller = readCaller(request.headers)
     // Asked whether it is there.
     if (!caller.ok) return new Response(null, { status: request.method === 'HEAD' ? 204 : 400 })

@@ -58,8 +58,11 @@ const Revoked = z.looseObject({
     .looseObject({
       pipelines: z.array(
         z.looseObject({
-          ...{ id: z.string(), name: z.string(), destination: z.string() },
-          ...{ stops: z.boolean(), destination_set: z.boolean() },
+          id: z.string(),
+          name: z.string(),
+          destination: z.string(),
+          stops: z.boolean(),
+          destination_set: z.boolean(),
         }),
       ),
       keys: z.array(z.looseObject({ prefix: z.string(), label: z.string() })),

@@ -1,4 +1,4 @@
-// The name that was probably meant by one that nobody has. Used where a request is refused anyway, never before. Laws:
+// The name that was probably meant by one that nobody has. Used once a name is known to be nobody's, never before. Laws:
 // only a name of the list is answered; names that share no meaning and few letters are not near.
 
 /** Words by which APIs call the same thing; the first that is there is meant. */

@@ -18,7 +18,10 @@ export interface PipelineReport {
   readonly type: string
   readonly rows: number
   readonly spent: MicroCredits
-  /** A batch that is about to be sent costs so much: no other pipeline is told of these credits until it is reported, or late. */
+  /**
+   * The price of the batch that is about to be sent. It is left out of what other pipelines may spend, until that batch is
+   * reported or is late.
+   */
   readonly hold?: MicroCredits
 }
 

@@ -17,7 +17,7 @@ const SECONDS_OF_ALL = (3_600 * BURST_PART) / (BURST_PART - 1)
 const burstOf = (perHour: MicroCredits) => Math.floor(perHour / BURST_PART)
 const perSecondOf = (perHour: MicroCredits) => Math.floor(perHour / SECONDS_OF_ALL)
 
-/** What is left now; `before` is null where nobody spent anything yet. */
+/** The budget at `nowMs`: what was left `before`, and what flowed in since. Null: nobody has spent yet, so it is full. */
 export function budgetNow(before: VisitorBudget | null, perHour: MicroCredits, nowMs: number): VisitorBudget {
   const most = burstOf(perHour)
   if (before === null || nowMs < before.atMs - 60_000) return { left: most, atMs: nowMs }

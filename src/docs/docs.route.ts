@@ -45,7 +45,7 @@ interface Written {
   readonly tag: string
 }
 
-/** What is written at the first call, for all. */
+/** Writes a document at its first call, and keeps it for all later ones. */
 function once(write: () => string): () => Promise<Written> {
   let written: Promise<Written> | null = null
   return () => {

@@ -29,16 +29,23 @@ export const EVENTS: readonly Sent[] = [
     example: {
       ...EXAMPLE,
       type: 'credits.low',
-      ...{ threshold: '20%', credits_left: '1999.87', credits_at_most: '10000' },
+      threshold: '20%',
+      credits_left: '1999.87',
+      credits_at_most: '10000',
     },
   },
   {
     schema: PipelinePausedEvent,
     summary: 'A pipeline was paused, because the key that it was charged to was revoked or has expired',
     example: {
-      ...{ ...EXAMPLE, id: 'evt_pipe_9fKxWq2TbNkRzd5mYvHs4u_1790000000000', type: 'pipeline.paused' },
-      ...{ pipeline: 'pipe_9fKxWq2TbNkRzd5mYvHs4u', name: 'fills of two wallets', reason: 'key_revoked' },
-      ...{ key_hash: 'a1'.repeat(32), key_ended: 1790000000000 },
+      ...EXAMPLE,
+      id: 'evt_pipe_9fKxWq2TbNkRzd5mYvHs4u_1790000000000',
+      type: 'pipeline.paused',
+      pipeline: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
+      name: 'fills of two wallets',
+      reason: 'key_revoked',
+      key_hash: 'a1'.repeat(32),
+      key_ended: 1790000000000,
     },
   },
   {

@@ -17,7 +17,7 @@ const CODES = [1, 28]
 const OWN = 'the destination is a host of this service itself'
 const PRIVATE = 'the destination is a private address: the operator allows those with PIPELINE_PRIVATE=on'
 
-/** What is wrong with the URL of a destination or webhook before anybody resolves its name; null: nothing. */
+/** Why the URL of a destination or webhook is refused, as far as it tells without its name being resolved; null: it is not. */
 export function urlRefusal(url: string, settings: UrlSettings): string | null {
   // Only in schemes of the web numbers in other bases are addresses to the parser, and they are to most that connect.
   const host = URL.parse(url.replace(/^postgres(?:ql)?:/i, 'https:'))?.hostname

@@ -5,8 +5,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptionsShape } from 'miniflare'
 import { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } from 'wrangler'
-import { bundledModules } from './bundled-modules.node.ts'
-import { commonOptions } from './miniflare-options.node.ts'
+import { bundledModules, commonOptions } from './miniflare-options.node.ts'
 import { SqlProcess, type WorkerOptions } from './sql-process.node.ts'
 
 export interface GatewayProcessOptions {

@@ -250,10 +250,10 @@ export const Pipeline = z.object({
   ...PIPELINE_FIELDS,
   id: z.string(),
   account: z.string(),
-  /** Hash of the key that it is charged to, and under which its usage is recorded; it was once always the one that made it. */
-  creator: z.string(),
+  /** Hash of the key that it is charged to, and under which its usage is recorded. */
+  payer: z.string(),
   /** What people call that key. */
-  key_name: z.string().optional(),
+  payer_name: z.string(),
   /** Grows with every change. Messages may overtake each other: what is no newer than what is known is nothing new. */
   revision: z.int().positive(),
   /** ISO 8601. */

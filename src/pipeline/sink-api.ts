@@ -32,10 +32,10 @@ export interface SinkStatus {
   readonly nextTryMs: number | null
   /** Null: nothing goes wrong. */
   readonly lastError: { readonly sinceMs: number; readonly atMs: number; readonly words: string } | null
-  /** What went wrong last and passed; left out by a Worker of before. */
-  readonly lastIncident?: { readonly sinceMs: number; readonly untilMs: number; readonly words: string } | null
-  /** Why it is paused although its owner wants it to run; left out: it is not. */
-  readonly pauseReason?: string | null
+  /** What went wrong last and passed; null: nothing did. */
+  readonly lastIncident: { readonly sinceMs: number; readonly untilMs: number; readonly words: string } | null
+  /** Why it is paused although its owner wants it to run; null: it is not paused. */
+  readonly pauseReason: string | null
 }
 export interface SinkLogLine {
   readonly id: number
@@ -68,7 +68,7 @@ export interface CheckRequest extends Pick<Pipeline, 'account' | 'transforms' | 
 }
 export interface SinkCheck {
   readonly v: number
-  /** What is wrong; null: nothing, or nobody looked. */
+  /** The transform that cannot run, and why; null: all can, or they were not checked. */
   readonly fault: { readonly name: string; readonly message: string } | null
   /** They were not checked, and may be after this time. */
   readonly wait?: { readonly waitMs: number; readonly words: string }

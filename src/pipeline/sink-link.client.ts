@@ -37,8 +37,8 @@ export class SinkLink {
     const created_at = new Date(row.createdMs).toISOString()
     const updated_at = new Date(row.updatedMs).toISOString()
     const destination_config = withSecret(fields.destination_config, secret)
-    const { payer: creator, payerName: key_name } = row
-    return { ...fields, destination_config, id, account, creator, key_name, revision, created_at, updated_at }
+    const { payer, payerName: payer_name } = row
+    return { ...fields, destination_config, id, account, payer, payer_name, revision, created_at, updated_at }
   }
 
   /** The row, after its object was told of it where that was not known to have it. */

@@ -38,10 +38,6 @@ export async function manager(keys: Pick<Keys, 'hashed'>, keyHash: string): Prom
   return refused === null && key !== null ? ok(key) : err(refused ?? KEY_ENDED)
 }
 
-/** The same, of who needs no more of it. */
-export const refusedManager = async (keys: Pick<Keys, 'hashed'>, keyHash: string) =>
-  mayNotManage(await keys.hashed(keyHash))
-
 function notThis(what: string): Failure {
   const why = `This key ${what}, and an account is managed with a service key (cqs_) that nothing restricts: no cap, no ranges, no end, all pipelines`
   return { kind: 'not_entitled', why: `${why}. Use such a key, or ask the operator.` }

@@ -30,7 +30,7 @@ import { badField, type Refusal, waitFor } from './refusal.ts'
 export interface PipelinePorts extends Omit<SinkLinkPorts, 'store'> {
   readonly db: D1Database
   readonly keys: Pick<Keys, 'hashed'>
-  /** What is wrong with an account's transforms over the rows of a topic, with paths such as `transforms.large`. */
+  /** Issues of an account's transforms over the rows of a topic, with paths such as `transforms.large`. */
   readonly checkTransforms: (
     account: string,
     transforms: Readonly<Record<string, string>>,

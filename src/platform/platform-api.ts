@@ -145,8 +145,7 @@ export interface IssuedKey {
   readonly label: string
 }
 
-/** `id`: an idempotency key, if the operator sent one. */
-/** `maker`: root of the key that orders it; left out: no key does. */
+/** `id`: an idempotency key, if one was sent. `maker`: root of the key that orders it; left out: no key does. */
 export type RotationOrder = Pick<Rotation, 'id' | 'graceMs'> & { readonly maker?: string }
 
 /** Without `key` where the rotation was done before. */

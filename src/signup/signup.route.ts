@@ -1,6 +1,6 @@
 // GET and POST /signup, POST /signup/confirm. Laws: an answer is the same whoever has the address, and is given before
-// anything depends on that; only the console of this host asks, and solves the
-// challenge first where there is one; guesses of links are bounded as those of tokens are.
+// anything depends on that; only the console of this host asks, and solves the challenge first where there is one; guesses of
+// links are bounded as those of tokens are.
 
 import { Hono } from 'hono'
 import * as z from 'zod'

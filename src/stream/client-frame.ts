@@ -9,31 +9,38 @@ import { folded, nearestName } from '../core/nearest.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { shapeAt } from '../core/schema-shape.ts'
 import { parseWith } from '../core/schema-words.ts'
+import { type UnknownField, unknownIn } from '../core/unknown-fields.ts'
 import { CHANNELS } from './catalogue.ts'
 import { invalidRequest } from './frames.ts'
 import { PostFrame, ReplayRange, UpFrame } from './protocol.ts'
 
 const MAX_DEPTH = 32
-/** Names of unknown fields that are looked at and said back, and how much of each: a notice is no amplifier. */
-const NAMES_MAX = 16
-const NAME_CHARS = 64
 
 /** Fields of info requests that `post` carries, by which a client may try to say more beside `request`. */
 export const INFO_FIELDS = [
-  ...[
-    'aggregateByTime',
-    'block_height',
-    'builder',
-    'coin',
-    'cursor',
-    'dex',
-    'endTime',
-    'limit',
-    'mantissa',
-    'nSigFigs',
-  ],
-  ...['oid', 'outcome', 'req', 'reversed', 'rows', 'source', 'startTime', 'token', 'tokenId', 'user', 'users'],
-  ...['vaultAddress', 'venue'],
+  'aggregateByTime',
+  'block_height',
+  'builder',
+  'coin',
+  'cursor',
+  'dex',
+  'endTime',
+  'limit',
+  'mantissa',
+  'nSigFigs',
+  'oid',
+  'outcome',
+  'req',
+  'reversed',
+  'rows',
+  'source',
+  'startTime',
+  'token',
+  'tokenId',
+  'user',
+  'users',
+  'vaultAddress',
+  'venue',
 ]
 
 const fieldsOf = (schema: z.core.$ZodType) => Object.keys(shapeAt(schema, undefined, []))
@@ -93,13 +100,6 @@ export function refusal(sent: string, issue: Issue, postId: number | null = null
   return invalidRequest(sent, `${where}: ${issue.message}`, code, postId)
 }
 
-interface UnknownField {
-  readonly path: string
-  readonly name: string
-  /** Fields that could have been meant, beside those of another place. */
-  readonly unsent: readonly string[]
-}
-
 /** Of the frame, and of the `request` of a `post`. */
 function unknownFields(sent: object, frame: UpFrame): readonly UnknownField[] {
   const beside = unknownIn(sent, FRAME_FIELDS.get(frame.method)!, '')
@@ -107,17 +107,10 @@ function unknownFields(sent: object, frame: UpFrame): readonly UnknownField[] {
   return [...beside, ...unknownIn(frame.request, REQUEST_FIELDS, 'request.')]
 }
 
-function unknownIn(sent: object, known: readonly string[], path: string): UnknownField[] {
-  const unsent = known.filter((name) => !Object.hasOwn(sent, name))
-  const names = Object.keys(sent)
-  if (names.length === known.length - unsent.length) return []
-  const unknown = names.filter((name) => !known.includes(name)).slice(0, NAMES_MAX)
-  return unknown.map((name) => ({ path: path + name.slice(0, NAME_CHARS), name, unsent }))
-}
-
 /** The first that is a field of another place, or one of this place in another spelling. */
 function misplacedAmong(unknown: readonly UnknownField[], method: UpFrame['method']): Issue | null {
-  for (const { path, name, unsent } of unknown) {
+  for (const { place: at, name, unsent } of unknown) {
+    const path = at + name
     const wanted = folded(name)
     const own = unsent.find((one) => folded(one) === wanted)
     if (own !== undefined) return { path, message: `unknown field; did you mean "${own}"?` }
@@ -128,9 +121,9 @@ function misplacedAmong(unknown: readonly UnknownField[], method: UpFrame['metho
 }
 
 function ignoredText(unknown: readonly UnknownField[], method: UpFrame['method']): string {
-  const names = unknown.map(({ path, name, unsent }) => {
+  const names = unknown.map(({ place, name, unsent }) => {
     const meant = nearestName(name, unsent)
-    return JSON.stringify(path) + (meant === undefined ? '' : ` (did you mean "${meant}"?)`)
+    return JSON.stringify(place + name) + (meant === undefined ? '' : ` (did you mean "${meant}"?)`)
   })
   return `Unknown fields of ${method === 'unsubscribe' ? 'an' : 'a'} ${method} frame were ignored: ${names.join(', ')}. Remove or rename them.`
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { bundle } from '../../src/launch/build.node.ts'
-import { bundledModules } from '../../src/launch/bundled-modules.node.ts'
+import { bundledModules } from '../../src/launch/miniflare-options.node.ts'
 import type { PageOrder, PageRead, PartOrder, SegmentOrder, Turn } from './counted/files-bench.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

@@ -39,7 +39,7 @@ export async function pipelineLines({ quick, say }: Pick<Bench, 'quick' | 'say'>
   try {
     await plant.start()
     const owner = await plant.owner('1000000')
-    const of = { account: owner.account, creator: owner.hash }
+    const of = { account: owner.account, payer: owner.hash }
     feeder.of = new Feeder(plant.url, FIRST, (height) => blockOf(height, begunMs + (height - FIRST) * BLOCK_MS), names)
     let head = FIRST
     for (; head < FIRST + blocks; head += 100) {
@@ -148,7 +148,8 @@ function pipeline(id: string, url: string, over: Partial<Pipeline>): Pipeline {
     ...{
       id,
       account: 'a',
-      creator: 'c0'.repeat(32),
+      payer: 'c0'.repeat(32),
+      payer_name: 'bench',
       revision: 1,
       created_at: '',
       updated_at: '',

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { KeyRing } from '../../src/edge/key-ring.store.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
-import { liveTokenRoutes } from '../../src/edge/session/live-token.route.ts'
+import { livePageRoutes } from '../../src/edge/session/live-page.route.ts'
 import type { Identity } from '../../src/key/identity.ts'
 import { sealStreamToken } from '../../src/key/stream-token.client.ts'
 import { ask, bindings, enter, KEY_SECRET, meterOf, newKey, settings, waitUntil } from '../platform/operator.worker.ts'
@@ -86,7 +86,7 @@ const PER_HOUR = 60_000_000
 
 function page(account: string | null, { keySecret = KEY_SECRET, address = null as string | null } = {}) {
   const world = { nowMs: Date.now(), address, read: [] as object[] }
-  const app = liveTokenRoutes({
+  const app = livePageRoutes({
     env: { ACCOUNTS: bindings.ACCOUNTS, ...(keySecret && { KEY_SECRET: keySecret }) },
     account,
     coins: ['BTC'],

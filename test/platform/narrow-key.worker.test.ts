@@ -29,7 +29,7 @@ async function account() {
   const create = async (who: { key: string }, over: object = {}) =>
     (await as(who)('POST', PIPELINES, { ...NEW, ...over })).data.id as string
   /** The hash of the key that a pipeline is charged to, as what runs it was told. */
-  const chargedTo = (id: string) => sinks.held.get(id)?.creator
+  const chargedTo = (id: string) => sinks.held.get(id)?.payer
   return { sinks, wide, key, as, create, chargedTo }
 }
 
@@ -110,7 +110,7 @@ describe('a restricted service key', () => {
     }
     const id = await create(wide, { status: 'paused' })
     expect((await as(narrow)('POST', `${PIPELINES}${id}/test/`, { destination_config: MINE })).status).toBe(200)
-    expect([sinks.tested?.creator, chargedTo(id)]).toEqual([narrow.hash, wide.hash])
+    expect([sinks.tested?.payer, chargedTo(id)]).toEqual([narrow.hash, wide.hash])
     const started = await as(narrow)('PUT', `${PIPELINES}${id}`, { status: 'running' })
     expect(started.data).toMatchObject({
       ...{ created_by: { id: `user_${wide.hash.slice(0, 16)}` } },

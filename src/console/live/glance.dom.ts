@@ -22,7 +22,7 @@ const EVERY_MS = 5_000
 /** Null: there are frames, or nothing came yet. */
 export const glance = signal<Glance | null>(null)
 
-/** Looks until the answer is called. */
+/** Looks every few seconds; returns the function that stops it. */
 export function look(coinOf: () => string | null, midsCame: (mids: Readonly<Record<string, string>>) => void) {
   const once = async () => {
     if (document.visibilityState === 'hidden') return

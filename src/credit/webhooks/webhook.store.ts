@@ -17,8 +17,7 @@ const AT_ONCE = 8
 const TABLES = `
   CREATE TABLE IF NOT EXISTS webhook (
     one INTEGER PRIMARY KEY CHECK (one = 1), account TEXT NOT NULL, url TEXT NOT NULL, secret TEXT NOT NULL,
-    thresholds TEXT NOT NULL, watch TEXT NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS webhook_setter (one INTEGER PRIMARY KEY CHECK (one = 1), key_root TEXT) STRICT;
+    thresholds TEXT NOT NULL, watch TEXT NOT NULL, key_root TEXT) STRICT;
   CREATE TABLE IF NOT EXISTS webhook_events (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, threshold TEXT NOT NULL, body TEXT NOT NULL,
     created INTEGER NOT NULL, state TEXT NOT NULL, attempts INTEGER NOT NULL, next INTEGER, last TEXT) STRICT;`
@@ -79,14 +78,14 @@ export class WebhookStore {
     const watch = beginWatch(order.thresholds, mostMicro, known && read(known))
     this.#sql.exec('DELETE FROM webhook')
     this.#sql.exec(
-      'INSERT INTO webhook VALUES (1, ?, ?, ?, ?, ?)',
+      'INSERT INTO webhook VALUES (1, ?, ?, ?, ?, ?, ?)',
       order.account,
       order.url,
       isDrawn ? drawn.sealed : known.secret,
       JSON.stringify(order.thresholds),
       JSON.stringify(watch),
+      order.by,
     )
-    this.#sql.exec('INSERT OR REPLACE INTO webhook_setter VALUES (1, ?)', order.by)
     this.#has = true
     this.notice(left, false, nowMs)
     return { ...(this.view() as Webhook), secret: isDrawn ? drawn.secret : null }
@@ -107,7 +106,7 @@ export class WebhookStore {
   }
 
   setter(): Pick<WebhookOrder, 'url' | 'by'> | null {
-    const select = 'SELECT url, key_root AS "by" FROM webhook LEFT JOIN webhook_setter USING (one)'
+    const select = 'SELECT url, key_root AS "by" FROM webhook'
     return this.#sql.exec<Pick<WebhookOrder, 'url' | 'by'>>(select).toArray()[0] ?? null
   }
 

@@ -104,8 +104,15 @@ export function pipelinePausedBody(
   { id, account, createdMs }: { readonly id: string; readonly account: string; readonly createdMs: number },
 ): string {
   return JSON.stringify({
-    ...{ id, type: 'pipeline.paused', account, created: createdMs },
-    ...{ pipeline, name, reason: `key_${why}`, key_hash: keyHash, key_ended: atMs },
+    id,
+    type: 'pipeline.paused',
+    account,
+    created: createdMs,
+    pipeline,
+    name,
+    reason: `key_${why}`,
+    key_hash: keyHash,
+    key_ended: atMs,
   } satisfies z.infer<typeof PipelinePausedEvent>)
 }
 

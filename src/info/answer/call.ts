@@ -2,11 +2,11 @@
 
 import * as z from 'zod'
 import type { Failure } from '../../core/failure.ts'
-import { ignoredFields } from '../../core/ignored-fields.ts'
 import { isDeeperThan, JSON_MAX_DEPTH } from '../../core/json.ts'
 import { nearestName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { parseWith } from '../../core/schema-words.ts'
+import { ignoredFields } from '../../core/unknown-fields.ts'
 import { formatCredits } from '../../credit/amount.ts'
 import type { Price } from '../../edge/charging.ts'
 import { CATALOGUE, queryOf } from '../catalogue.ts'

@@ -1,7 +1,7 @@
 // Answers POST /info and `post` on sockets: read → price → hold credits → find the answer → settle or release → reply.
 // The same for every type. Knows no HTTP and no platform; one desk per isolate.
-// Laws: a failure costs nothing; an upstream is asked only after the hold; a hold is settled or released exactly once; a
-// call that can be answered without a source is answered and charged, whatever else its key got wrong.
+// Invariants: a failure costs nothing; an upstream is asked only after the hold; a hold is settled or released exactly once; a
+// call that can be answered without a source is answered and charged, even where its key may cause no more unbilled work.
 
 import type { After } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'

@@ -13,13 +13,14 @@ import {
   type DeliveryPorts,
   type DeliveryState,
   type Flight,
+  healed,
   type Order,
   type Parcel,
+  troubled,
 } from './delivery-state.ts'
 import { wordsOfError } from './error-words.ts'
 import { Paying } from './paying.ts'
 import { Redelivery } from './redelivery.ts'
-import { healed, troubled } from './trouble.ts'
 
 /** Eight tries take some ten minutes. */
 export const TRIES = 8
@@ -267,7 +268,7 @@ export class Delivery {
     return flight === null ? 0 : waitMs
   }
 
-  /** What is left does not pay for these rows: fewer blocks are tried, or it waits. `flight`: as it was. */
+  /** The credits do not pay for these rows: it tries fewer blocks, or waits. `flight`: as it was. */
   #unpaid(rows: number, flight: Flight, payer: string): 0 {
     const blocks = Math.min(this.#blocksMost, flight.to - flight.from + 1)
     if (this.#isUnsent && blocks > 1 && this.paying.waitsFor === null) {

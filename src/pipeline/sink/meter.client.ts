@@ -17,22 +17,22 @@ export interface Bill {
   readonly report: PipelineReport
 }
 
-type Billed = Pick<Pipeline, 'id' | 'account' | 'creator' | 'topic' | 'name'>
+type Billed = Pick<Pipeline, 'id' | 'account' | 'payer' | 'topic' | 'name'>
 
 /** What a key owes. Where that is the pipeline's own, the meter also hears what to call the pipeline if that key has ended. */
 export function billOf(
-  { id, account, creator, topic, name }: Billed,
+  { id, account, payer, topic, name }: Billed,
   { rows, spent }: Pick<Owed, 'rows' | 'spent'>,
   by: string,
   hold: MicroCredits = 0,
 ): Bill {
   const report = { v: METER_API_VERSION, pipeline: id, keyHash: by, type: topic, rows, spent, hold }
-  return { account, report: by === creator ? { ...report, name } : report }
+  return { account, report: by === payer ? { ...report, name } : report }
 }
 
 /** What a deleted pipeline owes. */
 export function lastBills(pipeline: Billed, owed: Owed): readonly Bill[] {
-  return billsOwed(owed, pipeline.creator).map((debt) => {
+  return billsOwed(owed, pipeline.payer).map((debt) => {
     const { account, report } = billOf(pipeline, debt, debt.by)
     const { name: _, ...rest } = report
     return { account, report: rest }

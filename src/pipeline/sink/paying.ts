@@ -90,7 +90,7 @@ export class Paying {
     return this.#answer === null || this.#answer.available >= cost
   }
 
-  /** What is to be sent next under this key costs so much, and cannot be less. */
+  /** Waits until this key can pay for so many rows: the next batch cannot have fewer. */
   waitFor(countedRows: number, by: string): void {
     if (this.waitsFor !== null || by !== this.payer) return
     const owed = this.#keeper.owed()
@@ -106,7 +106,7 @@ export class Paying {
     return handedOver(withRows(handedOver(owed, this.payer), countedRows, rowMicro), by)
   }
 
-  /** The pipeline has another key now: what is owed so far is owed by the one of before. */
+  /** The pipeline has another key now: what is owed so far stays with the one before. */
   handOver(before: string): void {
     this.#keeper.save({ owed: handedOver(this.#keeper.owed(), before) })
   }
@@ -164,7 +164,7 @@ export class Paying {
     return this.#answer !== null && this.#answer.available < this.#leastCost(this.#keeper.owed())
   }
 
-  /** Of what is to be sent next. */
+  /** The least that the next batch can cost. */
   #leastCost({ needs = 1 }: Owed): MicroCredits {
     return needs * this.#ports.rowMicro
   }

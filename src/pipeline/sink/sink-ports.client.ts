@@ -44,7 +44,7 @@ export function portsOf({ storage, env, rowMicro, record, sending, store, readin
     random: Math.random,
     rowMicro,
     // Neither a meter nor a bucket knows what might be forgotten here.
-    payer: () => ({ hash: pipeline().creator, name: pipeline().key_name ?? '' }),
+    payer: () => ({ hash: pipeline().payer, name: pipeline().payer_name }),
     settle: (sums, by, hold) => storage.sync().then(() => settle(env, billOf(pipeline(), sums, by, hold))),
     removeLetter: (key) => storage.sync().then(() => sending.letters(pipeline().id)?.remove(key)),
     begin: async () => {

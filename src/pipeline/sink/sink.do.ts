@@ -96,7 +96,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     const kept = this.#record.take(pipeline, sealed)
     this.#store.pipeline = kept
     const delivery = this.#delivery ?? this.#open(pipeline)
-    if (before && before.creator !== kept.creator) delivery.paying.handOver(before.creator)
+    if (before && before.payer !== kept.payer) delivery.paying.handOver(before.payer)
     const changes = before ? changesOf(before, kept) : []
     for (const change of changes.length > 0 ? changes : (['none'] as const)) delivery.ordered(orderOf(pipeline), change)
     this.#store.log(Date.now(), 'info', wordsOf(pipeline, changes), null)
@@ -142,7 +142,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     return this.#trying.tried(pipeline, this.#readingOf(pipeline))
   }
 
-  /** What is wrong with transforms; null: nothing. The gateway cannot reach what runs SQL. */
+  /** Checks transforms for the gateway, which cannot reach the Worker that runs SQL. */
   async check({ account, transforms, topic }: CheckRequest): Promise<SinkCheck> {
     const table = { name: topic, columns: TOPIC_COLUMNS.get(topic) ?? [] }
     const caller = { account, pipeline: '', kind: 'check' } as const

@@ -69,7 +69,7 @@ export class Trying {
   async #sent(pipeline: Pipeline, reading: Reads, nowMs: number): Promise<Answer> {
     const paying = this.#delivery()?.paying
     if (!paying) return failed('what runs this pipeline was not told of it: send this again')
-    const payer = { hash: pipeline.creator, name: pipeline.key_name ?? '' }
+    const payer = { hash: pipeline.payer, name: pipeline.payer_name }
     const unpaid = await paying.refusal(payer)
     if (unpaid !== null) return failed(unpaid)
     const reader = { ...pipeline, id: `${pipeline.id}:test` }
@@ -87,7 +87,7 @@ export class Trying {
     if (!sent.ok && sent.isUntried) return waits({ words: sent.words, waitMs: sent.retryAfterMs ?? 0 })
     if (!sent.ok) return failed(sent.words)
     const delivery = this.#delivery()
-    delivery?.arrived(beyondPrice(sent.countedRows), pipeline.creator)
+    delivery?.arrived(beyondPrice(sent.countedRows), pipeline.payer)
     // Also where nothing runs, and nobody waits for this any more.
     if (delivery) await this.#wake()
     return { ok: true, rows: parcel.rows.length, words: 'confirmed' }

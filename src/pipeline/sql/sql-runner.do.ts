@@ -11,16 +11,11 @@ import { Turns } from './turns.ts'
 
 /** A caller that sends nothing holds up the others. */
 const BODY_MS = 5_000
-/** A run that took less is followed by others without being written down before. */
-const QUICK_MS = 500
 /** Where the clock stands still while SQL runs, at least this many steps are a millisecond. */
 const STEPS_A_MS = 20_000
-const KNOWN_MOST = 10_000
 
 export class SqlRunner extends DurableObject<Cloudflare.Env> {
   readonly #turns: Turns<(refused: SqlWait | null) => void>
-  /** Pipelines whose last run was quick. */
-  readonly #quick = new Set<string>()
   #isRunning = false
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
@@ -68,11 +63,7 @@ export class SqlRunner extends DurableObject<Cloudflare.Env> {
   async #run(caller: SqlCaller, text: string): Promise<SqlAnswer> {
     const { request, rows } = readRequest(text)
     const { transforms, table, defaults } = request
-    const { pipeline } = caller
-    if (defaults !== null && !this.#quick.has(pipeline)) {
-      this.#turns.begin(caller, Date.now())
-      await this.ctx.storage.sync()
-    }
+    if (this.#turns.begin(caller, Date.now())) await this.ctx.storage.sync()
     const begunMs = Date.now()
     const { outcome, steps } =
       defaults === null
@@ -83,9 +74,6 @@ export class SqlRunner extends DurableObject<Cloudflare.Env> {
     const cpuMs = Math.max(Date.now() - begunMs, steps / STEPS_A_MS)
     const isOver = !outcome.ok && outcome.error.over !== undefined
     this.#turns.end(caller, cpuMs, isOver, Date.now())
-    if (this.#quick.size >= KNOWN_MOST) this.#quick.clear()
-    if (!isOver && cpuMs < QUICK_MS) this.#quick.add(pipeline)
-    else this.#quick.delete(pipeline)
     return outcome.ok ? { kind: 'rows', texts: outcome.value } : { kind: 'fault', ...outcome.error }
   }
 }

@@ -85,7 +85,7 @@ export async function transformed(
   }
 }
 
-/** What is selected becomes a row. */
+/** Makes a row of the result, from its cells and its number. */
 type Make = (cells: readonly (readonly [name: string, cell: unknown])[], at: number) => object
 
 interface Engine {

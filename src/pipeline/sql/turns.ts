@@ -18,6 +18,9 @@ const [WAITING_OF_ACCOUNT, WAITING_MOST] = [8, 32]
 const SLOTS_MOST = 4
 /** Longer than a test takes: one whose caller vanished is over then. */
 const SLOT_MS = 70_000
+/** A run that took less is followed by others without a strike before. */
+const QUICK_MS = 500
+const QUICK_MOST = 10_000
 /** A caller does not wait for its turn longer than this. */
 const PATIENCE_MS = 15_000
 const SOON_MS = 1_000
@@ -56,6 +59,8 @@ export class Turns<Go extends (refused: SqlWait | null) => void> {
   /** Until when the test or check of an account has its slot. */
   readonly #slots = new Map<string, number>()
   readonly #waiting: Waiting<Go>[] = []
+  /** Pipelines whose last run was quick. */
+  readonly #quick = new Set<string>()
 
   constructor(strikes: StrikeStore) {
     this.#strikes = strikes
@@ -97,17 +102,31 @@ export class Turns<Go extends (refused: SqlWait | null) => void> {
     return false
   }
 
-  /** Written down before a run that is not known to be quick, as if it exceeded its budget: it may end with the isolate. */
-  begin({ pipeline }: SqlCaller, nowMs: number): void {
-    const count = (this.#strikes.get(pipeline)?.count ?? 0) + 1
-    this.#strikes.put(pipeline, { count, untilMs: nowMs + backoffMs(PENALTY, count - 1, 0) })
+  /**
+   * Whether a strike was put that has to be stored before the run: one that is not known to be quick may end with the isolate, so
+   * it counts as exceeding its budget until it ends.
+   */
+  begin({ pipeline, kind }: SqlCaller, nowMs: number): boolean {
+    if (kind === 'check' || this.#quick.has(pipeline)) return false
+    this.#strike(pipeline, nowMs)
+    return true
   }
 
   /** What came of a run: the CPU time that it took, and whether it exceeded its budget. */
-  end({ account, pipeline }: SqlCaller, cpuMs: number, isOver: boolean, nowMs: number): void {
+  end({ account, pipeline, kind }: SqlCaller, cpuMs: number, isOver: boolean, nowMs: number): void {
     const bucket = this.#cpu.get(account) ?? fullBucket(CPU, nowMs)
     this.#cpu.set(account, borrowTokens(bucket, CPU, Math.ceil(cpuMs), nowMs).bucket)
+    if (kind === 'check') return
     if (!isOver) this.#strikes.delete(pipeline)
+    else if (this.#quick.has(pipeline)) this.#strike(pipeline, nowMs)
+    if (this.#quick.size >= QUICK_MOST) this.#quick.clear()
+    if (!isOver && cpuMs < QUICK_MS) this.#quick.add(pipeline)
+    else this.#quick.delete(pipeline)
+  }
+
+  #strike(pipeline: string, nowMs: number): void {
+    const count = (this.#strikes.get(pipeline)?.count ?? 0) + 1
+    this.#strikes.put(pipeline, { count, untilMs: nowMs + backoffMs(PENALTY, count - 1, 0) })
   }
 
   #refusal({ account, pipeline, kind }: SqlCaller, nowMs: number): SqlWait | null {

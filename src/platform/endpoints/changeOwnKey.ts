@@ -6,7 +6,7 @@ import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
 import { WARNINGS, warned } from '../fields.ts'
 import { KEY_EXAMPLE, KEY_PARAMS, KeyChanges, pastExpiry, ShownKey, shownKey, unsureOf } from '../key-shapes.ts'
-import { FOR_MANAGING, OWN_KEY_PATH, refusedManager } from '../own-account.ts'
+import { FOR_MANAGING, manager, OWN_KEY_PATH } from '../own-account.ts'
 
 export const changeOwnKey = defineEndpoint(
   {
@@ -32,7 +32,9 @@ export const changeOwnKey = defineEndpoint(
     refusals: [400, 404],
   },
   async ({ params: { key: name }, body, identity: { account, keyHash } }, { keys, now, isProxied }) => {
-    const refused = (await refusedManager(keys, keyHash)) ?? pastExpiry(body.expires, now())
+    const caller = await manager(keys, keyHash)
+    if (!caller.ok) return caller
+    const refused = pastExpiry(body.expires, now())
     if (refused !== null) return err(refused)
     const changed = await keys.change({ name, account }, body)
     if (!changed.ok) return changed

@@ -1,12 +1,11 @@
 // POST /platform/checkout.
 
 import * as z from 'zod'
-import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
 import { Credits } from '../fields.ts'
 import { ORDER_EXAMPLE, ShownOrder, shownOrder } from '../order-shapes.ts'
-import { FOR_MANAGING, refusedManager } from '../own-account.ts'
+import { FOR_MANAGING, manager } from '../own-account.ts'
 
 const one = 'send "package" or "credits", and not both'
 
@@ -38,8 +37,8 @@ export const checkout = defineEndpoint(
     refusals: [404],
   },
   async ({ identity: { account, keyHash }, body }, { keys, checkout: orders }) => {
-    const refused = await refusedManager(keys, keyHash)
-    if (refused !== null) return err(refused)
+    const caller = await manager(keys, keyHash)
+    if (!caller.ok) return caller
     const begun = await orders.begin(account, body)
     return begun.ok ? reply(201, inEnvelope({ order: shownOrder(begun.value) })) : begun
   },

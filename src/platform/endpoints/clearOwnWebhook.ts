@@ -3,7 +3,7 @@
 import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
-import { FOR_MANAGING, refusedManager } from '../own-account.ts'
+import { FOR_MANAGING, manager } from '../own-account.ts'
 import { Cleared, NO_WEBHOOK, OWN_WEBHOOK_PATH } from '../webhook-shapes.ts'
 
 export const clearOwnWebhook = defineEndpoint(
@@ -24,8 +24,8 @@ export const clearOwnWebhook = defineEndpoint(
     refusals: [404],
   },
   async ({ identity: { account, keyHash } }, { keys, meterOf }) => {
-    const refused = await refusedManager(keys, keyHash)
-    if (refused !== null) return err(refused)
+    const caller = await manager(keys, keyHash)
+    if (!caller.ok) return caller
     return (await meterOf(account).clearWebhook())
       ? reply(200, inEnvelope({ account, cleared: true }))
       : err(NO_WEBHOOK)

@@ -1,11 +1,10 @@
 // GET /platform/keys/{key}/reach.
 
-import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
 import { KeyReach, REACH_EXAMPLE, REACH_TEXT, reachOf } from '../key-reach.ts'
 import { KEY_PARAMS } from '../key-shapes.ts'
-import { FOR_MANAGING, OWN_KEY_PATH, refusedManager } from '../own-account.ts'
+import { FOR_MANAGING, manager, OWN_KEY_PATH } from '../own-account.ts'
 
 export const ownKeyReach = defineEndpoint(
   {
@@ -22,8 +21,8 @@ export const ownKeyReach = defineEndpoint(
     refusals: [404],
   },
   async ({ params: { key: name }, identity: { account, keyHash } }, platform) => {
-    const refused = await refusedManager(platform.keys, keyHash)
-    if (refused !== null) return err(refused)
+    const caller = await manager(platform.keys, keyHash)
+    if (!caller.ok) return caller
     const key = await platform.keys.named({ name, account })
     return key.ok ? reply(200, inEnvelope(await reachOf(key.value, platform))) : key
   },

@@ -1,10 +1,9 @@
 // GET /platform/webhook/.
 
 import * as z from 'zod'
-import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
-import { FOR_MANAGING, refusedManager } from '../own-account.ts'
+import { FOR_MANAGING, manager } from '../own-account.ts'
 import { OWN_WEBHOOK_PATH, WEBHOOK_EXAMPLE, Webhook } from '../webhook-shapes.ts'
 
 export const ownWebhook = defineEndpoint(
@@ -25,8 +24,8 @@ export const ownWebhook = defineEndpoint(
     refusals: [],
   },
   async ({ identity: { account, keyHash } }, { keys, meterOf }) => {
-    const refused = await refusedManager(keys, keyHash)
-    if (refused !== null) return err(refused)
+    const caller = await manager(keys, keyHash)
+    if (!caller.ok) return caller
     const webhook = await meterOf(account).webhook()
     return reply(200, inEnvelope({ webhook: webhook === null ? null : { account, ...webhook } }))
   },

@@ -3,7 +3,7 @@
 import { err } from '../../core/result.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
-import { FOR_MANAGING, refusedManager } from '../own-account.ts'
+import { FOR_MANAGING, manager } from '../own-account.ts'
 import { NO_WEBHOOK, OWN_WEBHOOK_PATH, TESTED_EXAMPLE, Tested } from '../webhook-shapes.ts'
 
 /** It asks another's server, whenever somebody likes. */
@@ -23,8 +23,8 @@ export const testOwnWebhook = defineEndpoint(
     refusals: [404],
   },
   async ({ identity: { account, keyHash } }, { keys, meterOf }) => {
-    const refused = await refusedManager(keys, keyHash)
-    if (refused !== null) return err(refused)
+    const caller = await manager(keys, keyHash)
+    if (!caller.ok) return caller
     const delivery = await meterOf(account).testWebhook(EVERY_MS)
     return delivery === null ? err(NO_WEBHOOK) : reply(200, inEnvelope({ account, ...delivery }))
   },

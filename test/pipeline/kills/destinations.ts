@@ -38,9 +38,20 @@ const URL_SECRET = `whsec_${btoa('0123456789abcdef0123456789abcdef')}`
 
 export function recordOf({ id, record }: Destination, owner: { account: string; hash: string }): Pipeline {
   return {
-    ...{ ...DEFAULTS, id, account: owner.account, creator: owner.hash, revision: 1, created_at: '', updated_at: '' },
-    ...{ name: id, topic: 'fills', abi_contract_addresses: [], execution_start_from: String(FIRST + 1) },
-    ...{ destination_type: record.destination_config.type, ...record },
+    ...DEFAULTS,
+    id,
+    name: id,
+    account: owner.account,
+    payer: owner.hash,
+    payer_name: '',
+    revision: 1,
+    created_at: '',
+    updated_at: '',
+    topic: 'fills',
+    abi_contract_addresses: [],
+    execution_start_from: String(FIRST + 1),
+    destination_type: record.destination_config.type,
+    ...record,
   }
 }
 

@@ -71,7 +71,7 @@ vi.stubGlobal('fetch', async (input: URL | string, init: { headers: Record<strin
 })
 
 const pipeline = (id: string, over: Partial<Pipeline> = {}): Pipeline => ({
-  ...{ id, account: 'acme', creator: CREATOR, revision: 1, created_at: '', updated_at: '' },
+  ...{ id, account: 'acme', payer: PAYER, payer_name: 'bot', revision: 1, created_at: '', updated_at: '' },
   ...{ name: 'n', project: '', description: '' },
   ...{ topic: 'fills', filter: null, transforms: {}, execution_mode: 'continuous', execution_start_from: 'earliest' },
   ...{ execution_stop_from: '', abi_file: {}, abi_contract_addresses: [], abi_unmatched: 'keep' },
@@ -109,7 +109,7 @@ const stored = (id: string) =>
 const reached = (id: string, height: number) =>
   vi.waitFor(async () => expect((await sinkOf(id).status()).height).toBe(height), { timeout: 20_000, interval: 50 })
 
-const CREATOR = 'c0'.repeat(32)
+const PAYER = 'c0'.repeat(32)
 const usageOf = async (account: string) => {
   const { byKey, byType } = await meterOf(live, account).usage(Date.now() - 86_400_000, Date.now() + 86_400_000)
   return [...byKey, ...byType]
@@ -443,7 +443,7 @@ describe('an account', () => {
     // It has come to its end, and tells at once.
     await vi.waitFor(async () => expect(await spentBy('payer')).toBe(5 * ROW), { timeout: 10_000 })
     expect(await usageOf('payer')).toEqual([
-      { keyHash: CREATOR, ...counts(5) },
+      { keyHash: PAYER, ...counts(5) },
       { product: 'pipeline', type: 'fills', ...counts(5) },
     ])
     // What a test costs at the gateway pays for its rows.
@@ -565,8 +565,8 @@ describe('an account', () => {
       ['pipe_rv', () => meter().revokeKey('leaked key')],
       ['pipe_ex', () => meter().endKey('old key', Date.now() - 1)],
     ] as const) {
-      const creator = id === 'pipe_rv' ? 'leaked key' : 'old key'
-      const own = { account: 'leaked', creator, key_name: 'bot' }
+      const payer = id === 'pipe_rv' ? 'leaked key' : 'old key'
+      const own = { account: 'leaked', payer }
       await sinkOf(id).apply({ v, pipeline: pipeline(id, own) })
       await reached(id, head)
       await end()
@@ -582,7 +582,7 @@ describe('an account', () => {
       // Whatever else of the record changes, it stays paused, and its owner is told once.
       await sinkOf(id).apply({ v, pipeline: pipeline(id, { ...own, revision: 2, name: 'renamed' }) })
       await vi.waitFor(async () => expect(await phase()).toBe('paused'), { timeout: 10_000 })
-      await sinkOf(id).apply({ v, pipeline: pipeline(id, { ...own, revision: 3, creator: 'wider key' }) })
+      await sinkOf(id).apply({ v, pipeline: pipeline(id, { ...own, revision: 3, payer: 'wider key' }) })
       await reached(id, head)
       expect([(await sinkOf(id).status()).pauseReason, heights(id).at(-1)]).toEqual([null, head])
     }

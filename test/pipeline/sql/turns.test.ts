@@ -80,6 +80,23 @@ it('a pipeline that exceeds its budget waits twice as long each time, ten minute
 })
 
 // PIPE-18
+it('a run that is known to be quick needs no strike before, and gets one where it exceeded its budget', () => {
+  const { turns, enter, strikes } = opened()
+  expect(turns.begin(of('a'), 0)).toBe(true)
+  turns.end(of('a'), 499, false, 0)
+  expect(turns.begin(of('a'), 0)).toBe(false)
+  turns.end(of('a'), 499, true, 0)
+  expect(enter(of('a'), 0)).toEqual(words(/the last run of these/))
+  // A check takes it from nobody.
+  expect(turns.begin(of('a', 'pipe_a', 'check'), 0)).toBe(false)
+  turns.end(of('a', 'pipe_a', 'check'), 1, false, 0)
+  expect(strikes.get('pipe_a')).toEqual({ count: 1, untilMs: 10_000 })
+  expect(turns.begin(of('a'), 10_000)).toBe(true)
+  turns.end(of('a'), 500, false, 10_000)
+  expect(turns.begin(of('a'), 10_000)).toBe(true)
+})
+
+// PIPE-18
 it('an account tests one at a time, and four do in all; whose caller vanished is over after a while', () => {
   const { turns } = opened()
   expect(turns.takeSlot('a', 0)).toBeNull()

@@ -20,7 +20,7 @@ import { NO_KEY_SECRET } from '../key-ring.store.ts'
 import { REQUEST_ID_HEADER } from '../request-id.ts'
 import { isOwnPage } from './session.ts'
 
-export interface LiveTokenDeps {
+export interface LivePageDeps {
   readonly env: { readonly ACCOUNTS: D1Database; readonly KEY_SECRET?: string }
   /** LIVE_ACCOUNT, LIVE_COINS, and what all visitors together may have. */
   readonly account: string | null
@@ -55,7 +55,7 @@ const NO_KEY: Failure = {
   what: 'The account of LIVE_ACCOUNT has no API key for info and streams that is free of address ranges',
 }
 
-export function liveTokenRoutes(deps: LiveTokenDeps): Hono {
+export function livePageRoutes(deps: LivePageDeps): Hono {
   const { env, account, coins, visitors, busyMs, read, addressOf, requestId, now } = deps
   const app = new Hono()
   const glanceGate = new AddressGate(LIVE_GLANCES)
