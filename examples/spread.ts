@@ -23,7 +23,10 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => ended.
 // A reader that has seen enough, such as `head`, closes the pipe.
 process.stdout.on('error', () => process.exit(0))
 const client = createClient({
-  ...{ url, key, signal: ended.signal, onNotice: (text) => console.error(text) },
+  url,
+  key,
+  signal: ended.signal,
+  onNotice: (text) => console.error(text),
   onState: (state) => {
     if (state.state === 'waiting') console.error(`not connected: ${state.reason}; trying again`)
   },

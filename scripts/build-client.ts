@@ -16,9 +16,16 @@ const FROM = /from ['"](\.[^'"]+)\.ts['"]/g
 const ENTRIES = { index: 'create-client.client', books: 'books.client', schemas: 'schemas' } as const
 
 await build({
-  ...{ root: ROOT, configFile: false, logLevel: 'warn' },
+  root: ROOT,
+  configFile: false,
+  logLevel: 'warn',
   build: {
-    ...{ outDir: INTO, emptyOutDir: true, minify: false, sourcemap: false, target: 'es2022', copyPublicDir: false },
+    outDir: INTO,
+    emptyOutDir: true,
+    minify: false,
+    sourcemap: false,
+    target: 'es2022',
+    copyPublicDir: false,
     lib: {
       entry: Object.fromEntries(
         Object.entries(ENTRIES).map(([name, file]) => [name, join(ROOT, `src/client/${file}.ts`)]),

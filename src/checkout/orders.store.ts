@@ -1,13 +1,13 @@
 // Orders and events of providers in D1. Law: a row is changed only as it was read; the time of its grant is written once,
 // whatever else was.
 
+import { DAY_MS } from '../core/time.ts'
 import type { Checkout, OrderQuery, ProviderEvent } from './checkout-api.ts'
 import type { Order } from './order.ts'
 import type { Quote } from './prices.ts'
 
 type Change = Partial<Pick<Order, 'state' | 'reference' | 'url' | 'paid' | 'refunded' | 'note'>>
 
-const DAY_MS = 86_400_000
 /** Providers send an event again for days. */
 const EVENTS_KEPT_MS = 90 * DAY_MS
 

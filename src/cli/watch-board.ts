@@ -86,7 +86,8 @@ export class WatchBoard {
     return [...this.#rows].map(([coin, { book, step, note, fills }]) => {
       const view = viewOf(book)
       if (!view) return JSON.stringify({ coin, live: false, step, note, status: this.status, fills })
-      const [bid, ask] = [view.levels[0][0]?.px ?? null, view.levels[1][0]?.px ?? null]
+      const bid = view.levels[0][0]?.px ?? null
+      const ask = view.levels[1][0]?.px ?? null
       const { height, seq, levels, timeMs } = view
       const depth = [levels[0].length, levels[1].length]
       const spread = spreadOf(levels)

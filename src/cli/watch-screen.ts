@@ -38,7 +38,8 @@ const PANEL_FRAME = 4
 
 /** Difference of best ask and bid, exact; null while a side is empty. */
 export function spreadOf(levels: Levels): string | null {
-  const [bid, ask] = [levels[0][0], levels[1][0]]
+  const bid = levels[0][0]
+  const ask = levels[1][0]
   return bid && ask ? fromScaled(toScaled(ask.px) - toScaled(bid.px)) : null
 }
 
@@ -94,7 +95,8 @@ function panelOf({ coin, book, note, step, verdict }: WatchedCoin, { depth, hasB
   const sums = [summed(bids.slice(0, depth)), summed(asks.slice(0, depth))] as const
   const most = Math.max(...sums[0], ...sums[1])
   const rows = Array.from({ length: depth }, (_, i): Line => {
-    const [bid, ask] = [bids[i], asks[i]]
+    const bid = bids[i]
+    const ask = asks[i]
     const bars = [bar((sums[0][i] ?? 0) / most), bar((sums[1][i] ?? 0) / most)]
     return [
       { text: hasBars ? `${bars[0]!.padStart(BAR_WIDTH)} ` : '', colour: 'good' },

@@ -41,7 +41,8 @@ export class Connection {
     this.#runtime = runtime
     this.#options = options
     this.#proofs = this.#newProofs()
-    const [after, ask] = [runtime.after.bind(runtime), (entry: Entry) => this.#ask(entry)]
+    const after = runtime.after.bind(runtime)
+    const ask = (entry: Entry) => this.#ask(entry)
     this.#leavings = new Leavings(after, this.#entries, ask, (message) => this.#send(message))
   }
 

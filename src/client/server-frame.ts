@@ -113,7 +113,8 @@ const LOOKS: Readonly<Record<string, Look>> = {
   l2BookDiff2: object({
     data: object({
       Updates: object({
-        ...{ ...PLACE, epoch: text },
+        ...PLACE,
+        epoch: text,
         book_diffs: list(object({ ...change, seq: whole, prev_seq: integer, checksum: maybe(whole) })),
       }),
     }),

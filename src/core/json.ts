@@ -19,3 +19,12 @@ export function isDeeperThan(text: string, maxDepth: number = JSON_MAX_DEPTH): b
   }
   return false
 }
+
+/** The value of a text; undefined, which no JSON text is, where it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

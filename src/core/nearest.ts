@@ -77,7 +77,8 @@ function misspelt(wanted: string, names: readonly string[], form: (name: string)
  * more than `most`, any such number.
  */
 function distance(a: string, b: string, most: number): number {
-  let [last, before]: [number[], number[]] = [Array.from({ length: b.length + 1 }, (_, j) => j), []]
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j)
+  let before: number[] = []
   for (let i = 1; i <= a.length; i++) {
     const row = [i]
     let least = i

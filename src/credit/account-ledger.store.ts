@@ -89,7 +89,9 @@ export class AccountLedger implements StreamPayer {
     const room = this.#caps.room(keyHash)
     if (event === null || room < amount) {
       return {
-        ...{ ok: false, reason: 'exhausted', remaining: Math.min(account.available, room) },
+        ok: false,
+        reason: 'exhausted',
+        remaining: Math.min(account.available, room),
         cap: this.#caps.inTheWay(keyHash, account.available),
       }
     }

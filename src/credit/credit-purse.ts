@@ -226,7 +226,8 @@ export class CreditPurse {
   #forecast(nowMs: number): { readonly forecast: MicroCredits; readonly isAmple: boolean } {
     const elapsedMs = Math.max(100, nowMs - this.#rateSinceMs)
     const within = (ms: number) => (elapsedMs > 2 * ms ? 0 : Math.ceil((this.#taken * ms) / elapsedMs))
-    const [long, short] = [within(FORECAST_AMPLE_MS), within(FORECAST_MS)]
+    const long = within(FORECAST_AMPLE_MS)
+    const short = within(FORECAST_MS)
     this.#taken = 0
     this.#rateSinceMs = nowMs
     const isAmple = long * AMPLE <= this.#outside
@@ -238,8 +239,15 @@ export class CreditPurse {
     const { keyHash } = this
     return {
       ...this.#ofVisitors,
-      ...{ v: METER_API_VERSION, lease: id, keyHash, spent, usage: [] },
-      ...{ need: 0, waiting: 0, forecast: 0, close: false },
+      v: METER_API_VERSION,
+      lease: id,
+      keyHash,
+      spent,
+      usage: [],
+      need: 0,
+      waiting: 0,
+      forecast: 0,
+      close: false,
     }
   }
 

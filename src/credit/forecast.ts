@@ -2,6 +2,7 @@
 // micro-credits throughout; a plan's credits are spent first, and what its period has left ends with it; the day told is the
 // one on which a ledger that is charged so much each day runs dry; where that never comes, or not within ten years, it is said why.
 
+import { DAY_MS } from '../core/time.ts'
 import type { MicroCredits } from './amount.ts'
 import { renewalAfter } from './plans/calendar.ts'
 
@@ -24,7 +25,6 @@ export type Forecast =
   | { readonly ends: true; readonly atMs: number }
   | { readonly ends: false; readonly why: 'unused' | 'renewed' | 'far' }
 
-const DAY_MS = 86_400_000
 const FAR_MS = 3_653 * DAY_MS
 
 export function forecastEnd(standing: Standing, perDay: MicroCredits, nowMs: number): Forecast {

@@ -1,13 +1,13 @@
 // The tables of a CreditMeter: one account row, leases, grants, revoked keys, usage per hour and, of days past, per day.
 // Called inside one synchronous transaction per decision; the rules are in ledger.ts.
 
+import { DAY_MS } from '../core/time.ts'
 import { type AccountState, EMPTY_ACCOUNT } from './account-state.ts'
 import type { Lease } from './ledger.ts'
 import { hourOf, type UsageLine, type UsageRow } from './usage.ts'
 
 /** How long the row of a reclaimed lease is kept, so that late spending is counted once. */
 const LEASE_MEMORY_MS = 3_600_000
-const DAY_MS = 24 * 3_600_000
 /** Usage is kept for 400 days: a year and a month to compare with. */
 const USAGE_MEMORY_MS = 400 * DAY_MS
 /** Days that are rolled up at once: the first time there may be a year of them. */

@@ -3,6 +3,7 @@
 // reads the days that it shows, a report reads each day once, and what is asked all the time reads the last hours alone.
 
 import { BoundedMap } from '../core/bounded-map.ts'
+import { DAY_MS } from '../core/time.ts'
 import type { MicroCredits } from './amount.ts'
 import {
   type DayUsage,
@@ -16,7 +17,6 @@ import {
   type UsageSum,
 } from './usage.ts'
 
-const DAY_MS = 86_400_000
 /** A year of a hundred keys in use every day. */
 const DAY_ROWS_MAX = 40_000
 /** What an hour cost is settled so long after it began: minutes that a relay could not serve are given back within an hour. */

@@ -1,8 +1,7 @@
 // Usage as cumulative lines per lease, rolled up per hour. Law: a repeated or late report adds nothing twice.
 
+import { HOUR_MS } from '../core/time.ts'
 import type { MicroCredits } from './amount.ts'
-
-const HOUR_MS = 3_600_000
 
 /** What one (product, type) has cost under a lease so far: cumulative, so a repeated report changes nothing. */
 export interface UsageLine {

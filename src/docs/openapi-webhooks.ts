@@ -58,7 +58,10 @@ export const EVENTS: readonly Sent[] = [
 /** By the type of the event. */
 export function eventWebhooks(shared: Map<string, unknown>): Json {
   const parameters = Object.entries(HEADERS).map(([name, description]) => ({
-    ...{ name, in: 'header', required: true, description },
+    name,
+    in: 'header',
+    required: true,
+    description,
     schema: { type: 'string' },
   }))
   const described = ({ schema, summary, example }: Sent): [string, Json] => [

@@ -2,6 +2,7 @@
 // its clock is ours. Law: a token is in no text.
 
 import * as z from 'zod'
+import { parseJson } from '../core/json.ts'
 import { NO_TOKEN } from '../core/secret.ts'
 import { type Check, fail, ok, secondsText, warn } from './check.ts'
 import type { HttpFacts } from './node-http.ts'
@@ -59,7 +60,7 @@ export function judgeStatus({ url, status, text, dateMs, atMs }: HttpFacts, chai
       ),
       part: 'gateway',
     }
-  const parsed = Status.safeParse(jsonOf(text))
+  const parsed = Status.safeParse(parseJson(text))
   if (status !== 200 || !parsed.success)
     return fail(
       'gateway',
@@ -103,19 +104,11 @@ function judgeLog(url: string, log: Status, chain: string, atMs: number): Check 
 
 /** Where the node's newest block is far from the log's: `nodeHeight` null where it has none. */
 export function judgeHeights({ text }: HttpFacts, nodeHeight: number | null): Check[] {
-  const height = Status.safeParse(jsonOf(text)).data?.height ?? null
+  const height = Status.safeParse(parseJson(text)).data?.height ?? null
   if (height === null || nodeHeight === null || Math.abs(height - nodeHeight) < APART_BLOCKS) return []
   const fix =
     'One catches up with the other, or the node started over or is of another chain: docs/operations.md#what-to-do-when.'
   return [warn('heights', `the node's files end at block ${nodeHeight} and the log at ${height}`, fix)]
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** A token that was not sent, because no header carries it. */

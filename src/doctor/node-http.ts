@@ -1,5 +1,6 @@
 // What a node's HTTP tells of it: whether it answers, and whether it writes snapshots where the feeder finds them.
 
+import { parseJson } from '../core/json.ts'
 import { bytesText, type Check, fail, ok, secondsText, warn } from './check.ts'
 import { LATE_MS } from './node-files.ts'
 
@@ -39,12 +40,8 @@ export function judgeNode({ url, status, text, atMs }: HttpFacts): Check {
 }
 
 function timeOf(text: string): number | null {
-  try {
-    const { time } = JSON.parse(text)
-    return Number.isFinite(time) ? time : null
-  } catch {
-    return null
-  }
+  const time = (parseJson(text) as { readonly time?: unknown } | null | undefined)?.time
+  return typeof time === 'number' ? time : null
 }
 
 export function judgeSnapshot({ folder, answer, bytes, unwritable }: SnapshotFacts): Check {

@@ -3,7 +3,7 @@
 
 import { readBoundedText } from '../core/bounded-text.ts'
 import type { Failure } from '../core/failure.ts'
-import { isDeeperThan, JSON_MAX_DEPTH } from '../core/json.ts'
+import { isDeeperThan, JSON_MAX_DEPTH, parseJson } from '../core/json.ts'
 import { err, ok, type Result } from '../core/result.ts'
 
 /** An info request is a few hundred bytes, with fifty wallets about 3 KB. */
@@ -33,11 +33,8 @@ export async function readJsonBody(
   if (isDeeperThan(text.value)) {
     return err({ kind: 'bad_field', issues: [{ path: '', message: `nests deeper than ${JSON_MAX_DEPTH} levels` }] })
   }
-  try {
-    return ok(JSON.parse(text.value))
-  } catch {
-    return err({ kind: 'not_json' })
-  }
+  const value = parseJson(text.value)
+  return value === undefined ? err({ kind: 'not_json' }) : ok(value)
 }
 
 /** The body as text; reading stops, and cancels the stream, at the first byte over the limit. */

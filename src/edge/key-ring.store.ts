@@ -9,6 +9,7 @@ import { type Failure, KEY_ENDED } from '../core/failure.ts'
 import { Flights } from '../core/flights.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { after } from '../core/timers.client.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
 import { checkHolds, hashKey } from '../key/digest.client.ts'
 import { type ParsedKey, parseKey } from '../key/format.ts'
 import type { Identity } from '../key/identity.ts'
@@ -31,7 +32,6 @@ export interface KeyRingEnv extends KeyStoreEnv {
   readonly LOOK_UP_LIMIT?: LocationLimit
 }
 
-type WaitUntil = (work: Promise<unknown>) => void
 type Found = Result<KeyRecord | null, Failure>
 type Entered = Result<Identity, Failure>
 

@@ -140,7 +140,9 @@ export class LeasePool {
       case 'refuse':
         if (answer.busyMs) return err(visitorsBusy(answer.busyMs))
         return err({
-          ...{ kind: 'credits_exhausted', neededMicro: price.amount, remainingMicro: answer.remaining },
+          kind: 'credits_exhausted',
+          neededMicro: price.amount,
+          remainingMicro: answer.remaining,
           capMicro: answer.cap,
         })
       case 'revoked':

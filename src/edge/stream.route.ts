@@ -5,6 +5,7 @@ import { Hono } from 'hono'
 import { type Failure, type Issue, SEE_DOCS } from '../core/failure.ts'
 import { Gate } from '../core/gate.ts'
 import type { Result } from '../core/result.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
 import { counted, IDENTITY_HEADER, type Identity } from '../key/identity.ts'
 import type { KnownCaller, NoteRefusal } from '../key/refused-calls.ts'
 import { admissionFailure, Refusal, tooOften } from '../stream/sockets/admission.ts'
@@ -12,8 +13,6 @@ import { connectLimit } from '../stream/sockets/connect-limit.ts'
 import { POOL_HEADER, type Pool, Refusals, relayOrder } from '../stream/sockets/placement.ts'
 import { type CallerPlace, regionOf } from '../stream/sockets/region.ts'
 import { infoFailure } from './failure-wire.ts'
-
-type WaitUntil = (work: Promise<unknown>) => void
 
 /** What the gateway lends. */
 export interface StreamRouteDeps<Env> {

@@ -37,7 +37,9 @@ export function searchedPayments(
   }
   const stretches: HeldStretch[] = []
   let blocks: EventBlock[] = []
-  let [begin, holeMs, cost] = [0, 0, 0]
+  let begin = 0
+  let holeMs = 0
+  let cost = 0
   for (const [at, line] of lines.entries()) {
     const paid = payments[at] ?? ''
     if (paid !== UNKNOWN && !line.includes(MARK)) continue

@@ -6,8 +6,12 @@ import { kindsBy, openEnum } from '../core/open-kinds.ts'
 import { Address, CoinName, Decimal, Millis, TxHash } from './block.ts'
 
 const token = z.string()
-const [usdc, amount, fee] = [Decimal, Decimal, Decimal]
-const [user, destination, vault] = [Address, Address, Address]
+const usdc = Decimal
+const amount = Decimal
+const fee = Decimal
+const user = Address
+const destination = Address
+const vault = Address
 /** `feeToken` may be empty; a DEX is `""` for the main one, `spot`, or a name. */
 const sent = { token, amount, usdcValue: Decimal, user, destination, fee, nativeTokenFee: Decimal, feeToken: token }
 

@@ -202,7 +202,8 @@ export function differingCoins(
   const held = new Map(taken.map(({ coin, text }) => [coin, text]))
   const sent = new Map(other.map(({ coin, text }) => [coin, text]))
   return [...new Set([...held.keys(), ...sent.keys()])].filter((coin) => {
-    const [a, b] = [held.get(coin), sent.get(coin)]
+    const a = held.get(coin)
+    const b = sent.get(coin)
     return a !== b && levels(a) !== levels(b)
   })
 }

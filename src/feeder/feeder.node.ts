@@ -2,6 +2,7 @@
 // Everything that decides is in the pure files; this one waits, reads and hands on.
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { SECOND_MS } from '../core/time.ts'
 import type { Pulse } from '../feed/protocol.ts'
 import { BookKeeper } from './book-keeper.ts'
 import { CheckpointFiles } from './checkpoint-files.node.ts'
@@ -21,7 +22,6 @@ import { nodeTimeMs } from './streams.ts'
 import { StreamsToRead } from './streams-to-read.node.ts'
 
 const POLL_MS = 15
-const SECOND_MS = 1_000
 /** After so long sockets and signals get their turn while catching up. */
 const TURN_MS = 5
 const STUMBLE_MS = 500

@@ -41,7 +41,8 @@ export function spanOf(interval: Interval, timeMs: number): { readonly t: number
     return { t, T: t + length - 1 }
   }
   const at = new Date(timeMs)
-  const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()]
+  const year = at.getUTCFullYear()
+  const month = at.getUTCMonth()
   return { t: Date.UTC(year, month), T: Date.UTC(year, month + 1) - 1 }
 }
 
@@ -55,7 +56,9 @@ export function partOf({ px, sz, time }: Pick<Trade, 'px' | 'sz' | 'time'>, inte
 /** Of two parts of one candle, the second of which has the later trades. */
 export function joinedParts(a: CandlePart, b: CandlePart): CandlePart {
   return {
-    ...{ t: a.t, o: a.o, c: b.c },
+    t: a.t,
+    o: a.o,
+    c: b.c,
     h: compareDecimals(b.h, a.h) > 0 ? b.h : a.h,
     l: compareDecimals(b.l, a.l) < 0 ? b.l : a.l,
     v: fromScaled(toScaled(a.v) + toScaled(b.v)),

@@ -14,7 +14,8 @@ export interface JoinRules<Row> {
 export function joinedRows<Row>(ours: readonly Row[], theirs: readonly Row[], rules: JoinRules<Row>): Row[] {
   const { order, timeOf, idOf, untilMs } = rules
   const sign = order === 'newest' ? -1 : 1
-  const [first, last] = [theirs[0], theirs.at(-1)]
+  const first = theirs[0]
+  const last = theirs.at(-1)
   const isTurned = first !== undefined && last !== undefined && sign * (timeOf(last) - timeOf(first)) < 0
   const told = (isTurned ? theirs.toReversed() : theirs).filter((row) => timeOf(row) <= untilMs)
   const known = new Set(told.map(idOf))

@@ -48,7 +48,10 @@ export function keptCandles(filed: FiledCandles, held: HeldFills | null, request
   )
   const { head, since } = behind
   return {
-    ...{ candles: candles.filter(isTold), isHoled, holed: holedWithin(holes, { fromMs, toMs }, interval), since },
+    candles: candles.filter(isTold),
+    isHoled,
+    holed: holedWithin(holes, { fromMs, toMs }, interval),
+    since,
     untilMs: filed.untilMs,
     isLate: held === null && wantsLog(filed, request),
     head: head && isHoled(spanOf(interval, head.time)) ? null : head,

@@ -4,6 +4,7 @@
 import Big from 'big.js'
 import { marketTypeOf } from '../core/coin.ts'
 import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
+import { DAY_MS } from '../core/time.ts'
 import type { Fill } from '../feed/block.ts'
 import { amountText } from './fill-amounts.ts'
 import type { CompletedTrade } from './open-trade.ts'
@@ -32,7 +33,6 @@ interface KnownTrading {
   readonly nowMs: number
 }
 
-const DAY_MS = 86_400_000
 const RATE_DECIMALS = 4
 
 /** A break-even trade counts as lost; days are those of UTC. */

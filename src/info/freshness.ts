@@ -1,6 +1,8 @@
 // How old an answer may be, and where copies of it are kept. A class per kind of data; the numbers stand here and
 // nowhere else. A stale answer says its age, and none is ever served beyond the bound of its class.
 
+import { MINUTE_MS, SECOND_MS } from '../core/time.ts'
+
 export type Freshness =
   /** Changes with a deploy of the exchange: listings, tables. */
   | { readonly class: 'fixed' }
@@ -31,8 +33,6 @@ export interface FreshnessTerms {
   readonly tiers: readonly Tier[]
 }
 
-const SECOND_MS = 1_000
-const MINUTE_MS = 60 * SECOND_MS
 /** A copy for other isolates must outlive the reading of it by far. */
 const SHARED_FROM_MS = 5 * SECOND_MS
 const NEVER = { freshMs: 0, revalidateMs: 0, ifErrorMs: 0, shares: 'present', tiers: [] } as const

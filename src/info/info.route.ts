@@ -3,6 +3,7 @@
 import { Hono } from 'hono'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
 import { INFO_BODY_MAX_BYTES, readText } from '../edge/body.ts'
 import type { Charging } from '../edge/charging.ts'
 import { compressedResponse } from '../edge/compression.client.ts'
@@ -15,8 +16,6 @@ import type { InfoDesk, InfoReply } from './answer/info-desk.ts'
 
 /** A limit is told of where this part of it or less is left: every header of an answer costs 2 to 4 % of its time. */
 const TOLD_AT_MOST = 1 / 4
-
-type WaitUntil = (work: Promise<unknown>) => void
 
 /** What the gateway lends. All of it is called per request. */
 export interface InfoRouteDeps<Env> {

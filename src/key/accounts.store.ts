@@ -1,5 +1,6 @@
 // The rows of D1 that say who exists: accounts, keys, grants. Law: what is there already is left as it is.
 
+import { DAY_MS } from '../core/time.ts'
 import type { KeyKind } from './format.ts'
 import type { Product } from './identity.ts'
 import {
@@ -20,7 +21,6 @@ const SELECT_KEYS = `SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = k.h
 /** Of a new key, in the order of `valuesOf`. */
 const COLUMNS = 'hash, prefix, label, account, kind, products, created, expires, cap, ranges, pipelines, maker'
 
-const DAY_MS = 86_400_000
 const counted = (account: string, now: string) => `(SELECT count(*) FROM keys WHERE account = ${account} AND
   (created > ${now} - ${DAY_MS} OR (revoked IS NULL AND (expires IS NULL OR expires > ${now}))))`
 

@@ -1,6 +1,7 @@
 // Reading and revoking key records. Law: D1 is the truth and KV a hint: a miss in KV proves nothing (KV caches
 // misses), so it is asked of D1; and a revoked key is overwritten in KV, not removed, so that no stale copy returns.
 
+import type { WaitUntil } from '../core/wait-until.ts'
 import { LIMITS_SQL, limitsFrom } from './limits.store.ts'
 import { KeyRecord } from './record.ts'
 
@@ -16,11 +17,7 @@ const SELECT = `SELECT k.hash, k.account, k.kind, a.plan, k.products, k.expires,
 const kvName = (hash: string) => `key:${hash}`
 
 /** The record of a key hash, null where no such key exists. Fills KV through `waitUntil`. Rejects where D1 fails. */
-export async function findKey(
-  env: KeyStoreEnv,
-  hash: string,
-  waitUntil: (work: Promise<unknown>) => void,
-): Promise<KeyRecord | null> {
+export async function findKey(env: KeyStoreEnv, hash: string, waitUntil: WaitUntil): Promise<KeyRecord | null> {
   const hinted = await env.KEYS.get(kvName(hash), { type: 'json', cacheTtl: 30 }).catch(() => null)
   const hint = KeyRecord.safeParse(hinted)
   if (hint.success) return hint.data

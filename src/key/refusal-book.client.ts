@@ -2,9 +2,8 @@
 // platform keeps alive beyond them. Law: a call that is served never comes here.
 
 import { Flight } from '../core/flights.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
 import { type RefusalBatch, type RefusedCall, RefusedCalls } from './refused-calls.ts'
-
-type WaitUntil = (work: Promise<unknown>) => void
 
 export interface RefusalBookPorts {
   readonly nowMs: () => number

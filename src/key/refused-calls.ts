@@ -4,8 +4,10 @@
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import { type Failure, type FailureCode, failureCode, failureMessage } from '../core/failure.ts'
+import { HOUR_MS } from '../core/time.ts'
 import { type Bucket, fullBucket, type Rate, takeTokens } from '../core/token-bucket.ts'
 import { visible } from '../core/visible.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
 import { withoutKeys } from './format.ts'
 import type { Product } from './identity.ts'
 
@@ -58,12 +60,9 @@ export interface RefusalBatch {
   readonly counts: readonly RefusalCount[]
 }
 
-type WaitUntil = (work: Promise<unknown>) => void
-
 /** What every surface that refuses is lent; work goes on beside the call. */
 export type NoteRefusal = (call: RefusedCall, waitUntil: WaitUntil) => void
 
-const HOUR_MS = 3_600_000
 /** Of one account: what a person looks at, and then enough to see that it goes on. */
 const ROWS_OF_ACCOUNT: Rate = { perSecond: 1, burst: 50 }
 const ACCOUNTS_MAX = 1_000

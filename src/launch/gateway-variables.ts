@@ -36,9 +36,12 @@ export function gatewayVariables(said: Environment, node: string, keepMb: string
     RPC_CHAINS: said.RPC_CHAINS || JSON.stringify([{ name: 'hyperliquid', urls: [`${node}/evm`] }]),
   }
   const vars = {
-    ...{ PATH_KEYS: 'on', TRUST_PROXY: said.TRUST_PROXY || 'off' },
+    PATH_KEYS: 'on',
+    TRUST_PROXY: said.TRUST_PROXY || 'off',
     LIVE_ACCOUNT,
-    ...{ CHECKOUT: 'manual', CHECKOUT_PRICES: PRICES, SIGNUP: 'log' },
+    CHECKOUT: 'manual',
+    CHECKOUT_PRICES: PRICES,
+    SIGNUP: 'log',
     UPSTREAMS: JSON.stringify([{ name: 'node', url: `${node}/info` }]),
     ...shared,
   }

@@ -151,7 +151,8 @@ export class Launch {
     const pids: Record<string, number> = { start: process.pid }
     for (const [name, { pid }] of this.#ids) pids[name] = pid
     // What runs SQL is there once it was asked for.
-    const [workerd, sql] = [childOf(pids.gateway, 'workerd serve'), childOf(pids.gateway, 'sql.node.ts')]
+    const workerd = childOf(pids.gateway, 'workerd serve')
+    const sql = childOf(pids.gateway, 'sql.node.ts')
     return { ...pids, ...(workerd && { workerd }), ...(sql && { sql }) }
   }
 

@@ -49,8 +49,17 @@ export interface StoredRow {
 export function rowOf(row: StoredRow): PipelineRow {
   const { id, account, sealed, creator, creator_name: creatorName, payer, payer_name: payerName, revision, told } = row
   return {
-    ...{ id, account, sealed, creator, creatorName, payer, payerName, revision, told },
-    ...{ payerRoot: row.payer_root, destinationRoot: row.destination_root },
+    id,
+    account,
+    sealed,
+    creator,
+    creatorName,
+    payer,
+    payerName,
+    revision,
+    told,
+    payerRoot: row.payer_root,
+    destinationRoot: row.destination_root,
     // One of before a field was added is as if that had been left out.
     fields: { ...DEFAULTS, ...JSON.parse(row.fields) },
     createdMs: row.created,

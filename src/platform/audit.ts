@@ -57,7 +57,10 @@ interface Asked {
 export function auditRow({ operator, action, path, params, query, body, requestId }: Asked): AuditRow {
   const target = bounded(plain(Object.values(params).join(' ')), TARGET_MAX)
   return {
-    ...{ name: operator.name, role: operator.role, action, target },
+    name: operator.name,
+    role: operator.role,
+    action,
+    target,
     account: path.startsWith('/admin/accounts/{id}') ? target : accountIn(body),
     sent: sentText({ query, body }),
     requestId,

@@ -97,7 +97,8 @@ function tokenRate(token: number, prices: Prices, hops: number): string | null {
   const pairs = prices.pairs.filter(({ tokens: [base] }) => base === token)
   // Where there are several markets, the one in dollars.
   for (const { name, tokens } of pairs.toSorted((a, b) => a.tokens[1] - b.tokens[1])) {
-    const [mid, rate] = [midOf(prices.mids, name), tokenRate(tokens[1], prices, hops - 1)]
+    const mid = midOf(prices.mids, name)
+    const rate = tokenRate(tokens[1], prices, hops - 1)
     if (mid !== null && rate !== null) return product(mid, rate)
   }
   return null

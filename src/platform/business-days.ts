@@ -64,8 +64,12 @@ export function businessDays(
   return {
     rows,
     totals: {
-      ...{ granted: sumOf('granted'), spent: sumOf('spent'), calls: sumOf('calls') },
-      ...{ minutes: sumOf('minutes'), rows: sumOf('rows'), refusals: sumOf('refusals') },
+      granted: sumOf('granted'),
+      spent: sumOf('spent'),
+      calls: sumOf('calls'),
+      minutes: sumOf('minutes'),
+      rows: sumOf('rows'),
+      refusals: sumOf('refusals'),
     },
     codes: [...codes].map(([code, count]) => ({ code, count })).sort((a, b) => b.count - a.count),
   }

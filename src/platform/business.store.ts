@@ -1,6 +1,7 @@
 // What an operator sees of all accounts together, from D1. Laws: every list is a page behind a cursor, found by an index;
 // sums are those of rows that other endpoints show one by one.
 
+import { DAY_MS } from '../core/time.ts'
 import { rowOf, type StoredRow } from '../pipeline/row.ts'
 import type {
   AccountSummary,
@@ -12,8 +13,6 @@ import type {
   RefusedRow,
   SignUpLinksOfDay,
 } from './operator-api.ts'
-
-const DAY_MS = 86_400_000
 
 const REFUSED = 'number, at, request_id, account, key_prefix, product, type, code, message'
 

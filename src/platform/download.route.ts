@@ -60,8 +60,11 @@ async function fileOf(c: Context, { bucket, requestId }: DownloadDeps, key: stri
   if (file === null) return null
   const headers = {
     'content-type': TYPES[key.slice(key.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
-    ...{ 'accept-ranges': 'bytes', etag: file.httpEtag, [REQUEST_ID_HEADER]: requestId() },
-    ...{ 'cache-control': 'private, no-transform', 'x-content-type-options': 'nosniff' },
+    'accept-ranges': 'bytes',
+    etag: file.httpEtag,
+    [REQUEST_ID_HEADER]: requestId(),
+    'cache-control': 'private, no-transform',
+    'x-content-type-options': 'nosniff',
   }
   const condition = c.req.header('if-range')
   const isSame = condition === undefined || condition === file.httpEtag

@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
+import { DAY_MS } from '../core/time.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 import type { Exports } from '../history/exports/exports-api.ts'
 import type { FileSource, TimeRange } from '../history/exports/listed-files.ts'
@@ -11,7 +12,6 @@ import type { Platform } from './platform-api.ts'
 import { badField } from './refusal.ts'
 import { Day, startOf } from './usage-window.ts'
 
-const DAY_MS = 86_400_000
 /** Rows of one question: some 130,000 minutes. */
 const WINDOW_DAYS = 92
 const SHOWN_DAYS = 31

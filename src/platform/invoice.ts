@@ -72,10 +72,18 @@ export const Invoice = z
   .meta({ id: 'Invoice' })
 
 export const AMOUNTS_EXAMPLE = {
-  ...{ opening: '0', granted: '10000', expired: '0', charged: '3.13', written_off: '0', closing: '9996.87' },
+  opening: '0',
+  granted: '10000',
+  expired: '0',
+  charged: '3.13',
+  written_off: '0',
+  closing: '9996.87',
 }
 export const SUMS_EXAMPLE = {
-  ...{ month: '2026-11', from: '2026-11-01', to: '2026-11-30', is_final: true },
+  month: '2026-11',
+  from: '2026-11-01',
+  to: '2026-11-30',
+  is_final: true,
   ...AMOUNTS_EXAMPLE,
 }
 export const INVOICE_EXAMPLE = {
@@ -106,7 +114,9 @@ function monthStart(place: number): number {
 
 export function shownSums(sums: StatementSums, fromMs: number, toMs: number, nowMs: number) {
   return {
-    ...{ month: dayText(fromMs).slice(0, 7), from: dayText(fromMs), to: dayText(toMs - 1) },
+    month: dayText(fromMs).slice(0, 7),
+    from: dayText(fromMs),
+    to: dayText(toMs - 1),
     is_final: nowMs >= toMs + FINAL_AFTER_MS,
     ...shownAmounts(sums),
   }
@@ -114,8 +124,12 @@ export function shownSums(sums: StatementSums, fromMs: number, toMs: number, now
 
 export function shownAmounts({ opening, granted, expired, charged, writtenOff, closing }: StatementSums) {
   return {
-    ...{ opening: signed(opening), granted: signed(granted), expired: signed(expired), charged: signed(charged) },
-    ...{ written_off: formatCredits(writtenOff), closing: signed(closing) },
+    opening: signed(opening),
+    granted: signed(granted),
+    expired: signed(expired),
+    charged: signed(charged),
+    written_off: formatCredits(writtenOff),
+    closing: signed(closing),
   }
 }
 

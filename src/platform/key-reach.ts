@@ -43,8 +43,12 @@ export const KeyReach = z
 export const REACH_EXAMPLE = {
   pipelines: [
     {
-      ...{ id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u', name: 'fills of two wallets', topic: 'fills' },
-      ...{ destination: 'clickhouse https://example.com:8443', stops: true, destination_set: true },
+      id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
+      name: 'fills of two wallets',
+      topic: 'fills',
+      destination: 'clickhouse https://example.com:8443',
+      stops: true,
+      destination_set: true,
     },
   ],
   keys: [{ hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', label: 'bot' }],
@@ -65,7 +69,10 @@ export async function reachOf(
   ])
   return {
     pipelines: reached.map(({ row: { id, fields }, isCharged, hasSetDestination }) => ({
-      ...{ id, name: fields.name, topic: fields.topic, destination: recipientOf(fields.destination_config).trim() },
+      id,
+      name: fields.name,
+      topic: fields.topic,
+      destination: recipientOf(fields.destination_config).trim(),
       stops: isCharged && key.replaced_by === null && fields.status === 'running',
       destination_set: hasSetDestination,
     })),

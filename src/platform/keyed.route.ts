@@ -9,6 +9,7 @@ import { type Failure, KEY_ENDED } from '../core/failure.ts'
 import { Gate } from '../core/gate.ts'
 import { networkOf } from '../core/network.ts'
 import { ok, type Result } from '../core/result.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
 import type { MicroCredits } from '../credit/amount.ts'
 import { formatCredits } from '../credit/amount.ts'
 import { limitsOf } from '../credit/plans/plan.ts'
@@ -21,8 +22,6 @@ import type { Endpoint } from './endpoint.ts'
 import type { Platform } from './platform-api.ts'
 import type { Refusal } from './refusal.ts'
 import { type Answered, answered, refuse, respond, route } from './serve.route.ts'
-
-type WaitUntil = (work: Promise<unknown>) => void
 
 /** What the gateway lends. */
 export interface KeyedDeps {

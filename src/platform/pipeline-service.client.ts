@@ -106,9 +106,18 @@ export class PipelineService implements Pipelines {
     const caller = await this.#caller(keyHash)
     const times = { createdMs: nowMs(), updatedMs: nowMs() }
     const row: PipelineRow = {
-      ...{ id, account, fields, sealed, creator: keyHash, creatorName: caller.name, ...times },
-      ...{ ...payerOf(caller), destinationRoot: caller.root },
-      ...{ revision: 1, told: 0, isRemoved: false },
+      id,
+      account,
+      fields,
+      sealed,
+      creator: keyHash,
+      creatorName: caller.name,
+      ...times,
+      ...payerOf(caller),
+      destinationRoot: caller.root,
+      revision: 1,
+      told: 0,
+      isRemoved: false,
     }
     if (!(await this.#store.add(row, shareOf(caller)))) return err(roomOf(caller))
     return ok(await this.#link.inStep(row))
@@ -127,7 +136,9 @@ export class PipelineService implements Pipelines {
     const root = rootOf(key)
     const rows = await this.#store.ofKeys(key.account, root)
     return rows.map((row) => ({
-      ...{ row, isCharged: row.payerRoot === root, hasSetDestination: row.destinationRoot === root },
+      row,
+      isCharged: row.payerRoot === root,
+      hasSetDestination: row.destinationRoot === root,
     }))
   }
 

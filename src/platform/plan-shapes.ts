@@ -129,9 +129,13 @@ export const LIMITS_EXAMPLE = {
   stream_messages_per_minute: 2000,
 }
 export const PLAN_EXAMPLE = {
-  ...{ name: 'entry', credits: '10000', period: 'month', days: null },
+  name: 'entry',
+  credits: '10000',
+  period: 'month',
+  days: null,
   ...LIMITS_EXAMPLE,
-  ...{ custom: false, accounts: 12 },
+  custom: false,
+  accounts: 12,
 }
 
 /** The limits that are said in these fields. */

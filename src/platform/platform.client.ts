@@ -56,7 +56,10 @@ export function platformOf(
   const ports = { db: env.ACCOUNTS, kv: env.KEYS, keySecret: env.KEY_SECRET ?? '', meterOf: meter, nowMs: now }
   const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
   const pipelines = new PipelineService({
-    ...{ ...ports, ...sinksOf(objects), keys: services.keys, after },
+    ...ports,
+    ...sinksOf(objects),
+    keys: services.keys,
+    after,
     urlRefusal: refusalOf,
     chains: settings.RPC_CHAINS.filter(({ urls }) => urls.length > 0).map(({ name }) => name),
     report: (error) => report(error, 'pipeline'),

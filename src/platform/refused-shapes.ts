@@ -18,8 +18,14 @@ export const Refused = z
   .meta({ id: 'Refused' })
 
 export const REFUSED_EXAMPLE = {
-  ...{ at: 1790000000000, request_id: 'req_7XkPqZ4mNbVcRt2Y', account: 'acme', prefix: 'cqt_9fKxWq2T' },
-  ...{ product: 'info', type: 'l2Book', code: 'rate_limited', message: 'Too many requests: retry after 1 s.' },
+  at: 1790000000000,
+  request_id: 'req_7XkPqZ4mNbVcRt2Y',
+  account: 'acme',
+  prefix: 'cqt_9fKxWq2T',
+  product: 'info',
+  type: 'l2Book',
+  code: 'rate_limited',
+  message: 'Too many requests: retry after 1 s.',
 }
 
 export function shownRefusal({ number: _, key_prefix: prefix, ...row }: RefusedRow): z.infer<typeof Refused> {

@@ -4,10 +4,10 @@ import * as z from 'zod'
 import type { Failure } from '../core/failure.ts'
 import { nearestName } from '../core/nearest.ts'
 import { err, ok, type Result } from '../core/result.ts'
+import { DAY_MS } from '../core/time.ts'
 import { monthsBefore } from '../credit/plans/calendar.ts'
 import { badField } from './refusal.ts'
 
-const DAY_MS = 86_400_000
 const DURATIONS = ['1', '3', '6', '12'] as const
 /** Usage is kept for 400 days. */
 export const KEPT_DAYS = 400

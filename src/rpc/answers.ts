@@ -9,6 +9,7 @@ import type { After } from '../core/deadline.ts'
 import type { Failure } from '../core/failure.ts'
 import { Flights } from '../core/flights.ts'
 import { err, ok, type Result } from '../core/result.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
 import type { RpcCall } from './calls.ts'
 import type { RpcChain } from './chains.ts'
 import { heightOf, isWrite, type Lasting, lastingOf } from './lasting.ts'
@@ -87,7 +88,7 @@ export class ChainAnswers {
   }
 
   /** A reply or failure for each call, at once where all are in memory; rejects never. `waitUntil`: others may wait for what is asked. */
-  find(calls: readonly RpcCall[], waitUntil: (work: Promise<unknown>) => void): Soon<readonly Answered[]> {
+  find(calls: readonly RpcCall[], waitUntil: WaitUntil): Soon<readonly Answered[]> {
     const now = this.#deps.now()
     const led: Led[] = []
     const finding = calls.map((call): Soon<Answered> => {

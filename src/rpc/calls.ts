@@ -1,7 +1,7 @@
 // A body of JSON-RPC, read: calls with their ids and parameters as texts, so that what a caller wrote is what travels, and
 // comes back. Laws: a body is refused whole, or each of its calls by itself; an id is never a number here.
 
-import { isDeeperThan, JSON_MAX_DEPTH } from '../core/json.ts'
+import { isDeeperThan, JSON_MAX_DEPTH, parseJson } from '../core/json.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import type { RpcError } from '../edge/rpc-error.ts'
 import { BATCH_MAX } from './chains.ts'
@@ -36,12 +36,8 @@ const unread = (message: string): RpcError => ({ status: 400, code: -32700, mess
 
 export function readBody(text: string): Result<RpcBody, RpcError> {
   if (isDeeperThan(text)) return err(unread(`Parse error: the body nests deeper than ${JSON_MAX_DEPTH} levels.`))
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return err(unread('Parse error: the request body is not valid JSON.'))
-  }
+  const value = parseJson(text)
+  if (value === undefined) return err(unread('Parse error: the request body is not valid JSON.'))
   if (!Array.isArray(value)) return ok({ isBatch: false, calls: [readCall(text, 0, value, 400)] })
   if (value.length === 0) return err(invalid('Invalid request: the batch is empty.', 400))
   if (value.length > BATCH_MAX)

@@ -3,6 +3,7 @@
 
 import * as z from 'zod'
 import { BoundedMap } from '../core/bounded-map.ts'
+import { parseJson } from '../core/json.ts'
 import { err, type Result } from '../core/result.ts'
 import { parseWith } from '../core/schema-words.ts'
 import { type MicroCredits, parseCredits } from '../credit/amount.ts'
@@ -73,10 +74,8 @@ const Chains = z.array(RpcChain).max(32)
 
 /** Parses the RPC_CHAINS variable; an error is one sentence for the operator. */
 export function parseChains(text: string): Result<readonly RpcChain[], string> {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
+  const value = parseJson(text)
+  if (value === undefined) {
     return err(
       'RPC_CHAINS is not JSON: expected a list such as [{"name":"hyperevm","urls":["https://node.example.com/evm"]}]',
     )

@@ -1,6 +1,7 @@
 // What a node replied, as texts around the place of the id: everything else goes to the caller byte for byte. Law: a reply
 // that is no JSON-RPC reply to its call is none.
 
+import { parseJson } from '../core/json.ts'
 import { elementsOf, membersOf, type Span } from './json-spans.ts'
 
 /** What a caller gets. */
@@ -31,12 +32,8 @@ export function textOf({ head, tail }: RpcAnswer, id: string): string {
  * one call that there was.
  */
 export function readReplies(text: string, count: number, mayBeUnnamed: boolean): ReadonlyMap<number, RpcReply> | null {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return null
-  }
+  const value = parseJson(text)
+  if (value === undefined) return null
   if (count === 1 && !Array.isArray(value)) {
     const reply = readReply(text, { start: 0, end: text.length }, value, count, mayBeUnnamed)
     return reply === null ? null : new Map([[1, reply]])

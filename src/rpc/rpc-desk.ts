@@ -7,6 +7,7 @@ import { follow, type Soon, together } from '../core/at-once.ts'
 import type { Failure } from '../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../core/free-work.ts'
 import { err, type Result } from '../core/result.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
 import { formatCredits, type MicroCredits } from '../credit/amount.ts'
 import type { Charging, Hold, Price } from '../edge/charging.ts'
 import { NO_COST, rpcFailure } from '../edge/failure-wire.ts'
@@ -42,7 +43,7 @@ export interface RpcRequest {
   readonly chain: string
   readonly requestId: string
   readonly charging: Charging
-  readonly waitUntil: (work: Promise<unknown>) => void
+  readonly waitUntil: WaitUntil
 }
 
 /** A call on its way: what it costs, and why it is none. */

@@ -1,6 +1,7 @@
 // The desk of an isolate, with fetch: one per process of the Worker, because breakers and answers remember.
 
 import { after, sleep } from '../core/timers.client.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
 import { post } from '../upstream/upstream.client.ts'
 import { ChainAnswers } from './answers.ts'
 import { CallPrices, type RpcChain } from './chains.ts'
@@ -8,7 +9,7 @@ import { RpcDesk, type RpcDeskDeps, type ServedChain } from './rpc-desk.ts'
 import { RpcUpstream } from './rpc-upstream.ts'
 
 export interface RpcPlatform extends Pick<RpcDeskDeps, 'report' | 'refused'> {
-  readonly waitUntil: (work: Promise<unknown>) => void
+  readonly waitUntil: WaitUntil
 }
 
 const now = () => Date.now()

@@ -4,6 +4,7 @@
 import { Hono } from 'hono'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
 import { readText } from '../edge/body.ts'
 import type { Charging } from '../edge/charging.ts'
 import { compressedResponse } from '../edge/compression.client.ts'
@@ -21,8 +22,6 @@ const TOLD_AT_MOST = 1 / 4
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 const NO_TEXT: Failure = { kind: 'not_json', hint: 'The request body is not UTF-8.' }
-
-type WaitUntil = (work: Promise<unknown>) => void
 
 /** What the gateway lends. All of it is called per request. */
 export interface RpcRouteDeps<Env> {

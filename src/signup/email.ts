@@ -23,7 +23,8 @@ export interface SignUpAddress {
 export function signUpAddress(sent: string, refused: readonly string[]): Result<SignUpAddress, string> {
   const address = sent.trim().toLowerCase()
   const at = address.lastIndexOf('@')
-  const [name, domain] = [address.slice(0, at), address.slice(at + 1)]
+  const name = address.slice(0, at)
+  const domain = address.slice(at + 1)
   if (at < 1 || address.length > LENGTH_MAX || name.length > 64 || !LOCAL.test(name) || !DOMAIN.test(domain))
     return err('must be an e-mail address such as you@example.com')
   if (refused.some((each) => domain === each || domain.endsWith(`.${each}`)))

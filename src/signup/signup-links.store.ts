@@ -2,9 +2,9 @@
 // is counted and inserted in one transaction, so that requests at once pass no bound. How many there are for whom is
 // signup-bounds.ts.
 
+import { DAY_MS } from '../core/time.ts'
 import type { LinkBounds, LinksOfDay } from './signup-bounds.ts'
 
-const DAY_MS = 86_400_000
 /** How long a link opens. */
 export const LINK_LIFE_MS = 30 * 60_000
 /** Of variants of an address, and of a network, in a day. */

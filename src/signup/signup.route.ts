@@ -53,7 +53,9 @@ const WHY = {
     'The domain of this address got many links today, and your network one: try again tomorrow, or use another address.',
 } as const satisfies Record<NoLink, string>
 const noLink = (why: NoLink): Failure => ({
-  ...{ kind: 'unavailable', what: 'Sign-up', retryAfterMs: 3_600_000 },
+  kind: 'unavailable',
+  what: 'Sign-up',
+  retryAfterMs: 3_600_000,
   hint: `${WHY[why]} ${OWNERS}`,
 })
 const SENT = { message: 'If this address can sign up here, a link is on its way to it. It opens once, for 30 minutes.' }

@@ -23,7 +23,9 @@ const FAILED: Failure = {
   issues: [{ path: 'challenge', message: 'was not solved, or over five minutes ago. Solve it again, then retry.' }],
 }
 const BROKEN: Failure = {
-  ...{ kind: 'unavailable', what: 'The check that you are no robot', retryAfterMs: 10_000 },
+  kind: 'unavailable',
+  what: 'The check that you are no robot',
+  retryAfterMs: 10_000,
   hint: 'No link was sent. Try again in a moment.',
 }
 

@@ -125,8 +125,12 @@ export class BookEntrance {
       (one) => one.request.identity === request.identity || (isWildcard(one) && isWildcard({ wanted })),
     )
     const join: Join = {
-      ...{ request, wanted, body: wanted.body, account },
-      ...{ isWithdrawn: false, isBegun: false },
+      request,
+      wanted,
+      body: wanted.body,
+      account,
+      isWithdrawn: false,
+      isBegun: false,
       tell: (waitedMs) => connection.send(waitingFrame(wanted.channel.type, waitedMs)),
       done: Promise.resolve(),
     }

@@ -1,6 +1,7 @@
 // Frames of clients: what a relay does with each. Requests of one socket run one after another.
 
 import type { Failure } from '../core/failure.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
 import { LIMIT_FIELDS } from '../key/limits.ts'
 import { readFrame, refusal } from './client-frame.ts'
 import { failureFrame } from './failure-frame.ts'
@@ -19,7 +20,7 @@ const NOTICES_MAX = 16
 export interface ClientFramesPorts {
   readonly gateway: Pick<GatewayInternal, 'info'>
   readonly subscriptions: () => Subscriptions
-  readonly waitUntil: (work: Promise<unknown>) => void
+  readonly waitUntil: WaitUntil
   /** Height of the last block whose events it was sent; -1 where some of them wait. */
   readonly toldUpTo: (client: Connection) => number
   /** A subscription may have begun. */

@@ -156,8 +156,13 @@ export class L4Entrance {
     const { nowMs } = this.#ports.clock
     const { account } = receiver.identity
     const guest: Guest = {
-      ...{ account, coin: wanted.body.coin, receiver, subscription },
-      ...{ sinceMs: nowMs, toldMs: nowMs, isOver: false },
+      account,
+      coin: wanted.body.coin,
+      receiver,
+      subscription,
+      sinceMs: nowMs,
+      toldMs: nowMs,
+      isOver: false,
     }
     this.#channel ??= wanted.channel
     standStill(subscription.minutes, nowMs, MAX_WAIT_MS)

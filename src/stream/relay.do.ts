@@ -133,7 +133,10 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       ],
     })
     const { nowMs } = this.#clock
-    const [clients, graphql, links, accounts] = [this.#clients, this.#graphql, this.#links, this.#accounts]
+    const clients = this.#clients
+    const graphql = this.#graphql
+    const links = this.#links
+    const accounts = this.#accounts
     const parts = { clients, graphql, links, accounts, store: this.#store, subscriptions: this.#subscriptions, nowMs }
     wake(ctx.getWebSockets(), parts)
     ctx.blockConcurrencyWhile(() => this.#watch.begin())

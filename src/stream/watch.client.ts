@@ -3,6 +3,7 @@
 // keeps a relay awake: where no frames come it ends, and alarms alone look after what there is.
 
 import { after } from '../core/timers.client.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
 
 const BUSY_MS = 5000
 const IDLE_MS = 10_000
@@ -10,7 +11,7 @@ const WATCHDOG_MS = 60_000
 
 export interface WatchPorts {
   readonly storage: { getAlarm(): Promise<number | null>; setAlarm(atMs: number): Promise<void> }
-  readonly waitUntil: (work: Promise<unknown>) => void
+  readonly waitUntil: WaitUntil
   readonly nowMs: () => number
   /** `busy`: subscriptions run; `idle`: there is something to look after; `none`: nothing. */
   readonly state: () => 'busy' | 'idle' | 'none'

@@ -1,5 +1,6 @@
 // What a source's reply means, and what to do next. Every request to a source is a read, so all may be repeated.
 
+import { parseJson } from '../core/json.ts'
 import { LONGEST_REST_MS } from './breaker.ts'
 import { exchangeNames } from './exchange-names.ts'
 
@@ -44,12 +45,9 @@ export function outcomeOf(sent: Sent, body: string, now: number): Outcome {
 }
 
 function answerOf(text: string): Outcome {
-  try {
-    const value: unknown = JSON.parse(text)
-    return { kind: 'answer', text, rows: Array.isArray(value) ? value.length : 0 }
-  } catch {
-    return { kind: 'broken', whole: false, again: true }
-  }
+  const value = parseJson(text)
+  if (value === undefined) return { kind: 'broken', whole: false, again: true }
+  return { kind: 'answer', text, rows: Array.isArray(value) ? value.length : 0 }
 }
 
 /** Whether a canonical request names what may not exist. */

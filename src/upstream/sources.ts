@@ -2,6 +2,7 @@
 // Order is preference: the first source that serves a type is asked first, the next is its failover.
 
 import * as z from 'zod'
+import { parseJson } from '../core/json.ts'
 import { err, type Result } from '../core/result.ts'
 import { parseWith } from '../core/schema-words.ts'
 import { BUDGET_MAX, BUDGET_MIN } from './weight-bucket.ts'
@@ -26,10 +27,8 @@ const Sources = z.array(UpstreamSource).max(16)
 
 /** Parses the UPSTREAMS variable; an error is one sentence for the operator. */
 export function parseSources(text: string): Result<readonly UpstreamSource[], string> {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
+  const value = parseJson(text)
+  if (value === undefined) {
     return err('UPSTREAMS is not JSON: expected a list such as [{"name":"node","url":"https://node.example.com/info"}]')
   }
   const parsed = parseWith(Sources, value)

@@ -2,6 +2,7 @@
 
 import { readBoundedText } from '../core/bounded-text.ts'
 import { after, sleep } from '../core/timers.client.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
 import type { SourceBudgetApi } from './budget-api.ts'
 import type { Sent } from './outcome.ts'
 import type { RoutedSource } from './route.ts'
@@ -17,7 +18,7 @@ const BODY_MAX_BYTES = 8 * 1024 * 1024
 export interface UpstreamPlatform {
   /** The budget object of a source. */
   readonly budgetOf: (source: string) => SourceBudgetApi
-  readonly waitUntil: (work: Promise<unknown>) => void
+  readonly waitUntil: WaitUntil
   /** A canonical request of a type that every source of it ought to answer. */
   readonly exampleOf: (type: string) => string | undefined
 }

@@ -11,11 +11,11 @@
 // is refused has a claim: half of what flows in is saved for the oldest claim, until it has its weight.
 // Savings are a part of the bucket that others are not given, so the law above knows nothing of them.
 
+import { MINUTE_MS } from '../core/time.ts'
 import { BUDGET_API_VERSION, type BudgetAnswer, type BudgetAsk, type GrantNews } from './budget-api.ts'
 import { areAlike, HEAVIEST_REQUEST } from './weight.ts'
 
 const MICRO = 1_000_000
-const MINUTE_MS = 60_000
 /** Burst and refill below have to leave room for the heaviest request. */
 export const BUDGET_MIN = 2 * HEAVIEST_REQUEST
 export const BUDGET_MAX = 1_000_000

@@ -147,7 +147,8 @@ export class WeightPurse {
     this.#owed = 0
     const news: GrantNews[] = []
     for (const each of this.#grants) {
-      const [back, used] = [returned.get(each) ?? 0, each.used]
+      const back = returned.get(each) ?? 0
+      const used = each.used
       each.used = 0
       if (back + used > 0) news.push({ grant: each.id, returned: back, used })
     }

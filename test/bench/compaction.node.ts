@@ -53,7 +53,8 @@ export async function compaction(quick: boolean, say: (text: string) => void): P
 }
 
 function segmentOf(at: number) {
-  const [day, ofDay] = [Math.floor(at / MINUTES_A_DAY), at % MINUTES_A_DAY]
+  const day = Math.floor(at / MINUTES_A_DAY)
+  const ofDay = at % MINUTES_A_DAY
   const firstMs = (START_MINUTE + day * DAY_MINUTES + (ofDay < MINUTES_A_DAY / 2 ? ofDay : 600 + ofDay)) * MINUTE_MS
   const first = at * BLOCKS_A_MINUTE
   const events = Array.from({ length: BLOCKS_A_MINUTE }, (_, block) => {

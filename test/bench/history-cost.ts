@@ -53,7 +53,8 @@ interface Level {
 }
 
 export function monthOf({ levels, rowBytes, tableBytes }: Counted): Month {
-  const [minute, hour] = [levels.minute!, levels.hour!]
+  const minute = levels.minute!
+  const hour = levels.hour!
   const bytes = DAYS * FILLS_A_DAY * ROWS_A_FILL * rowBytes
   const keyRows = (files: number) => files * KEYS_A_DAY + bytes / ENTRY_BYTES
   // What is written in an index of its own counts again, and what is removed like what is written.

@@ -77,7 +77,9 @@ class Written {
   }
 
   async file(file: Pick<PartOrder, 'level' | 'file'>, fills: Iterator<KeyedFill>): Promise<void> {
-    let [some, number, sent] = [await this.#some(fills), 0, Promise.resolve()]
+    let some = await this.#some(fills)
+    let number = 0
+    let sent = Promise.resolve()
     while (some.length > 0) {
       const next = some.length < PART_ROWS ? [] : await this.#some(fills)
       await sent

@@ -11,7 +11,10 @@ export const MONTHS = 3
 /** Days behind the months. */
 export const DAYS = 10
 const USERS = 50_000
-const [QUIET_AT, STEADY_AT, HEAVY_AT, BUILDER_AT] = [USERS, USERS + 1, USERS + 2, USERS + 3]
+const QUIET_AT = USERS
+const STEADY_AT = USERS + 1
+const HEAVY_AT = USERS + 2
+const BUILDER_AT = USERS + 3
 /** Quiet: two fills in ten days; steady: some every day; of the others each has some every day too. */
 export const PEOPLE = {
   quiet: addressOf(QUIET_AT),
@@ -60,10 +63,12 @@ let tids = 0
 
 function* fillsOf(kind: 'u' | 'b', of: number, { first, last, firstMs, lastMs }: FileSpan, count: number) {
   const address = addressOf(of)
-  const [blocks, ms] = [last + 1 - first, lastMs + 1 - firstMs]
+  const blocks = last + 1 - first
+  const ms = lastMs + 1 - firstMs
   for (let at = 0; at < count; at++) {
     const behind = Math.floor((at * blocks) / count)
-    const [height, time] = [first + behind, firstMs + Math.floor((behind * ms) / blocks)]
+    const height = first + behind
+    const time = firstMs + Math.floor((behind * ms) / blocks)
     const tid = ++tids
     const user = kind === 'u' ? address : addressOf(tid % USERS)
     const fill = inventedFill(user, tid, time, kind === 'b' ? address : undefined)
@@ -74,7 +79,8 @@ function* fillsOf(kind: 'u' | 'b', of: number, { first, last, firstMs, lastMs }:
 /** The index of a month that is written by its index alone: keys of all others, and objects of as many bytes as they would have. */
 export function indexOfMonth(chain: string, month: number): string {
   const { first, last, firstMs, lastMs } = monthAt(month)
-  const [objects, rows] = [2_000, 3 * USERS]
+  const objects = 2_000
+  const rows = 3 * USERS
   const counted = (most: number) => `WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ${most})`
   return `INSERT INTO file_objects (chain, level, first, number, bytes, etag)
       ${counted(objects)} SELECT '${chain}', 3, ${first}, n, 8388608, 'none' FROM c;

@@ -25,7 +25,8 @@ export async function latencyLines(bench: Bench, sockets: number, crowd: keyof t
     await load.call('ping', name)
     return load.call('pace', name, 'market', blocks, everyMs)
   })
-  const [bare, weir] = [outcomes.bare.at(-1)!, outcomes.weir.at(-1)!]
+  const bare = outcomes.bare.at(-1)!
+  const weir = outcomes.weir.at(-1)!
   const used = spent(outcomes, 'bare', (outcome) => outcome.blocks)
   say(`  worst block ${ms(bare.last.max)} bare, ${ms(weir.last.max)} Weir`)
   return (['middle', 'last'] as const).flatMap((client) =>

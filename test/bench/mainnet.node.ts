@@ -50,7 +50,8 @@ export async function mainnetLines({ quick, say }: Pick<Bench, 'quick' | 'say'>)
 async function steadyLines(plant: Plant, quick: boolean): Promise<Line[]> {
   const pids = plant.pids()
   const cpu = () => WORKING.map((name) => readProcess(pids[name])?.cpuMs ?? Number.NaN)
-  const [height, before] = [await heightOf(plant), cpu()]
+  const height = await heightOf(plant)
+  const before = cpu()
   await sleep(quick ? 10_000 : 60_000)
   const blocks = (await heightOf(plant)) - height
   const used = cpu().map((after, at) => (after - before[at]!) / blocks)

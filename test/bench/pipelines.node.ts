@@ -19,7 +19,9 @@ import type { Bench } from './targets.node.ts'
 const GOAL = 10
 /** Of the exchange: 81 fills a second; some 60 coins of 300 change in a block, of which 438 raw diffs leave half as levels. */
 const FILLS_A_BLOCK = 81 / EXCHANGE_BLOCKS_PER_SECOND
-const [COINS, CHANGED, LEVELS] = [300, 60, 4]
+const COINS = 300
+const CHANGED = 60
+const LEVELS = 4
 const BLOCK_MS = 1000 / EXCHANGE_BLOCKS_PER_SECOND
 export const FIRST = 1_000
 const PATIENCE_MS = 600_000
@@ -98,13 +100,11 @@ async function lagLine(plant: Plant, feeder: Feeder, hook: Hook, from: number, q
   const { p50, p99 } = spreadOf(Float64Array.from(lags), lags.length)
   return {
     what: `from a block to its rows at the destination, three pipelines at ${EXCHANGE_BLOCKS_PER_SECOND} blocks/s, p50 · p99`,
-    ...{
-      bare: '–',
-      weir: `${ms(p50)} · ${ms(p99)}`,
-      ratio: '',
-      goal: '≤ 3 s · ≤ 5 s',
-      met: p50 <= 3_000 && p99 <= 5_000,
-    },
+    bare: '–',
+    weir: `${ms(p50)} · ${ms(p99)}`,
+    ratio: '',
+    goal: '≤ 3 s · ≤ 5 s',
+    met: p50 <= 3_000 && p99 <= 5_000,
   }
 }
 
@@ -145,19 +145,20 @@ function pipeline(id: string, url: string, over: Partial<Pipeline>): Pipeline {
   const config = { type: 'webhook', url, secret: SECRET } as const
   return {
     ...DEFAULTS,
-    ...{
-      id,
-      account: 'a',
-      payer: 'c0'.repeat(32),
-      payer_name: 'bench',
-      revision: 1,
-      created_at: '',
-      updated_at: '',
-      name: id,
-      topic: 'fills',
-    },
-    ...{ execution_start_from: String(FIRST + 1), destination_type: 'webhook', destination_config: config },
-    ...{ abi_contract_addresses: [], ...over },
+    id,
+    account: 'a',
+    payer: 'c0'.repeat(32),
+    payer_name: 'bench',
+    revision: 1,
+    created_at: '',
+    updated_at: '',
+    name: id,
+    topic: 'fills',
+    execution_start_from: String(FIRST + 1),
+    destination_type: 'webhook',
+    destination_config: config,
+    abi_contract_addresses: [],
+    ...over,
   }
 }
 

@@ -48,7 +48,8 @@ export function compared<W extends string, T>(
   base: W,
   figure: (outcome: T & Spent) => number,
 ) {
-  const [bare, weir] = [rounds[base].map(figure), rounds.weir.map(figure)]
+  const bare = rounds[base].map(figure)
+  const weir = rounds.weir.map(figure)
   return { bare: median(bare), weir: median(weir), ratio: median(weir.map((value, i) => value / bare[i]!)) }
 }
 

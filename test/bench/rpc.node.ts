@@ -87,7 +87,9 @@ async function addedLine(bench: Bench, weir: Keyed, url: string, what: string, b
   return [
     {
       what: `JSON-RPC: ${what}, against a Worker that only passes it on, 1 connection, p50`,
-      ...{ bare: ms(p50.bare), weir: ms(p50.weir), ratio: `${added < 0 ? '' : '+'}${ms(added)}` },
+      bare: ms(p50.bare),
+      weir: ms(p50.weir),
+      ratio: `${added < 0 ? '' : '+'}${ms(added)}`,
       ...spent(outcomes, 'proxy', ({ answers }) => answers),
       goal: `≤ +${ms(MISS_GOAL_MS)}`,
       met: added <= MISS_GOAL_MS,
@@ -108,7 +110,9 @@ async function cachedLine(bench: Bench, weir: Keyed): Promise<Line> {
   const rate = compared(outcomes, 'same', ({ perSecond }) => perSecond)
   return {
     what: 'JSON-RPC: `eth_chainId` from memory, 32 connections, against a bare Worker with the same body and headers',
-    ...{ bare: `${whole(rate.bare)}/s`, weir: `${whole(rate.weir)}/s`, ratio: times(rate.ratio) },
+    bare: `${whole(rate.bare)}/s`,
+    weir: `${whole(rate.weir)}/s`,
+    ratio: times(rate.ratio),
     ...spent(outcomes, 'same', ({ answers }) => answers),
     goal: `≥ ${times(CACHED_GOAL)}`,
     met: rate.ratio >= CACHED_GOAL,

@@ -225,7 +225,8 @@ export class Swarm implements ClientOwner {
   /** Runs `work`, then waits until every block has reached every client. */
   async #round(onHeight: (height: number) => void, work: () => void | Promise<void>): Promise<Sent> {
     const { height } = this.#feed
-    const [frames, bytes] = [this.#frames, this.#bytes]
+    const frames = this.#frames
+    const bytes = this.#bytes
     this.#onHeight = onHeight
     await work()
     await this.#until(() => this.#inFlight.size === 0, 'frames did not arrive')

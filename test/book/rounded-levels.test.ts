@@ -164,7 +164,8 @@ describe('a rounded book that is kept', () => {
     const shown = () => rounded.levels(20, read)
     shown()
     for (let at = 0; at < 500; at++) {
-      const [before, after] = [bids[at % 15]!, level(bids[at % 15]!.px, '1', 2 + at)]
+      const before = bids[at % 15]!
+      const after = level(bids[at % 15]!.px, '1', 2 + at)
       bids[at % 15] = after
       rounded.changed(0, before, after)
       shown()

@@ -52,7 +52,8 @@ try {
     }
   }
   let before = await sample()
-  const [first, end] = [before, performance.now() + Number(values.minutes) * 60_000]
+  const first = before
+  const end = performance.now() + Number(values.minutes) * 60_000
   const share = (of: keyof Sample, a: Sample, b: Sample) =>
     `${(((b[of] - a[of]) / (b.atMs - a.atMs)) * 100_000).toFixed(1).padStart(5)} %`
   const line = (a: Sample, b: Sample) =>

@@ -47,7 +47,10 @@ function desk(
   /** What happens while credits are on their way. */
   const meanwhile = { work: async () => {} }
   const checkout = new CheckoutService({
-    ...{ db, prices, provider, nowMs: () => world.nowMs },
+    db,
+    prices,
+    provider,
+    nowMs: () => world.nowMs,
     report: (error) => void world.told.push(String(error)),
     grant: async (account, id, micro) => {
       if (world.isBroken) throw new Error('the gateway ends here')
@@ -151,7 +154,8 @@ describe('an order at Stripe', () => {
 
   it('is not paid by what was paid for another one', async () => {
     const { post, order, granted } = desk()
-    const [mine, other] = [await order(await newAccount()), await order(await newAccount())]
+    const mine = await order(await newAccount())
+    const other = await order(await newAccount())
     const about = (metadata: object) => stub.paid(other.session, { metadata })
     for (const [event, outcome] of [
       [about({ order: mine.number, account: mine.account }), 'refused: an event named another payment'],

@@ -8,9 +8,21 @@ import { isSigned, stripe } from '../../src/checkout/stripe/stripe.client.ts'
 import { SECRET_KEY, StripeStub, signed, WEBHOOK_SECRET } from './stripe-stub.ts'
 
 const ORDER: Order = {
-  ...{ seq: 17, number: 'W-17-k3Fz', account: 'acme', micro: 100_000_000_000, minor: 1_900, currency: 'eur' },
-  ...{ provider: 'stripe', state: 'open', reference: null, url: null, created: 1, paid: null, granted: null },
-  ...{ refunded: 0, note: null },
+  seq: 17,
+  number: 'W-17-k3Fz',
+  account: 'acme',
+  micro: 100_000_000_000,
+  minor: 1_900,
+  currency: 'eur',
+  provider: 'stripe',
+  state: 'open',
+  reference: null,
+  url: null,
+  created: 1,
+  paid: null,
+  granted: null,
+  refunded: 0,
+  note: null,
 }
 
 const stub = new StripeStub()
@@ -38,7 +50,8 @@ const provider = (secretKey = SECRET_KEY) => stripe({ secretKey, apiUrl, publicU
 
 describe('a session of Stripe', () => {
   it('is made once for an order, with its sum and its number', async () => {
-    const [first, again] = [await provider().begin(ORDER), await provider().begin(ORDER)]
+    const first = await provider().begin(ORDER)
+    const again = await provider().begin(ORDER)
     expect(first).toEqual({
       ok: true,
       value: { reference: 'cs_test_1', url: 'https://checkout.stripe.com/c/pay/cs_test_1' },
@@ -46,7 +59,9 @@ describe('a session of Stripe', () => {
     expect(again).toEqual(first)
     expect(stub.sessions.size).toBe(1)
     expect(stub.sessions.get('cs_test_1')).toMatchObject({
-      ...{ amount_total: 1_900, currency: 'eur', client_reference_id: 'W-17-k3Fz' },
+      amount_total: 1_900,
+      currency: 'eur',
+      client_reference_id: 'W-17-k3Fz',
       metadata: { order: 'W-17-k3Fz', account: 'acme' },
     })
     const form = new URLSearchParams(seen[0])

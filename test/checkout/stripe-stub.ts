@@ -56,8 +56,13 @@ export class StripeStub {
       return inner === undefined ? [] : [[inner, value] as const]
     })
     const session: StubSession = {
-      ...{ id, object: 'checkout.session', url: `https://checkout.stripe.com/c/pay/${id}` },
-      ...{ status: 'open', payment_status: 'unpaid', amount_total: amount, payment_intent: null },
+      id,
+      object: 'checkout.session',
+      url: `https://checkout.stripe.com/c/pay/${id}`,
+      status: 'open',
+      payment_status: 'unpaid',
+      amount_total: amount,
+      payment_intent: null,
       currency: fields.get('line_items[0][price_data][currency]')!,
       client_reference_id: fields.get('client_reference_id'),
       metadata: Object.fromEntries(named),

@@ -97,12 +97,25 @@ describe('board', () => {
     expect(board.screen().status).toBe('connected, out of step')
     expect(board.lines(1_100).map((line) => JSON.parse(line))).toEqual([
       {
-        ...{ coin: 'BTC', live: true, step: 'in step', height: 9, seq: 8, bid: '100.5', ask: '102.5', spread: '2.0' },
-        ...{ ageMs: 100, depth: [10, 10], fills: 0 },
+        coin: 'BTC',
+        live: true,
+        step: 'in step',
+        height: 9,
+        seq: 8,
+        bid: '100.5',
+        ask: '102.5',
+        spread: '2.0',
+        ageMs: 100,
+        depth: [10, 10],
+        fills: 0,
       },
       {
-        ...{ coin: 'ETH', live: false, step: 'out of step', note: 'out of step: epoch changed' },
-        ...{ status: 'connected', fills: 0 },
+        coin: 'ETH',
+        live: false,
+        step: 'out of step',
+        note: 'out of step: epoch changed',
+        status: 'connected',
+        fills: 0,
       },
     ])
     expect([board.wasLive('BTC'), board.wasLive('ETH')]).toEqual([true, false])

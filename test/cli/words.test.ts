@@ -122,7 +122,8 @@ describe('a refusal', () => {
 
 describe('a key', () => {
   const now = Date.parse('2026-11-22T12:00Z')
-  const [before, after] = [now - 60_000, now + 60_000]
+  const before = now - 60_000
+  const after = now + 60_000
   it.each([
     [null, null, null, 'active'],
     [after, null, null, 'active until 2026-11-22T12:01:00Z'],

@@ -15,7 +15,10 @@ const batch = (height: number, coin: string, prev_seq: number, bids: object[], a
   channel: 'l2BookDiff2',
   data: {
     Updates: {
-      ...{ time: height, block_height: height, epoch, cursor: `${height}` },
+      time: height,
+      block_height: height,
+      epoch,
+      cursor: `${height}`,
       book_diffs: [{ coin, seq: height, prev_seq, levels: [bids, []], ...(after && { checksum: checksumOf(after) }) }],
     },
   },
@@ -399,7 +402,11 @@ describe('step check', () => {
     return { ...world, book: world.books.get('BTC')! }
   }
   const snap = (seq: number, n: number) => ({
-    ...{ coin: 'BTC', epoch: 'A', time: seq, height: seq, seq },
+    coin: 'BTC',
+    epoch: 'A',
+    time: seq,
+    height: seq,
+    seq,
     levels: [[lv('10', n)], []] as never,
   })
 

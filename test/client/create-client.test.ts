@@ -29,7 +29,10 @@ function setUp(
   const { asked, fetch } = fakeFetch(answer)
   const states: string[] = []
   const client = createClient({
-    ...{ url: 'http://one', key: 'k', fetch, WebSocket: FakeWebSocket },
+    url: 'http://one',
+    key: 'k',
+    fetch,
+    WebSocket: FakeWebSocket,
     onState: ({ state }) => states.push(state),
     ...more,
   })
@@ -45,14 +48,19 @@ const codeOf = (work: Promise<unknown>) =>
 describe('questions', () => {
   test('are answered with what they cost, and of when they are', async () => {
     const headers = {
-      ...{ 'x-credits-cost': '0.5', 'x-credits-remaining': '99.5', 'x-block-height': '7' },
-      ...{ age: '2', 'x-request-id': 'r1' },
+      'x-credits-cost': '0.5',
+      'x-credits-remaining': '99.5',
+      'x-block-height': '7',
+      age: '2',
+      'x-request-id': 'r1',
     }
     const { client, asked } = setUp(() => ({ headers, body: { mids: 1, later: 'a field of a newer gateway' } }))
     expect(await client.info('allMids')).toEqual({
       data: { mids: 1, later: 'a field of a newer gateway' },
       credits: { cost: '0.5', remaining: '99.5' },
-      ...{ height: 7, ageSeconds: 2, requestId: 'r1' },
+      height: 7,
+      ageSeconds: 2,
+      requestId: 'r1',
     })
     expect(asked).toEqual([{ type: 'allMids' }])
   })
@@ -195,7 +203,8 @@ describe('streams', () => {
       'a refusal',
       () =>
         FakeWebSocket.last.receive({
-          ...{ channel: 'error', code: 'not_found' },
+          channel: 'error',
+          code: 'not_found',
           data: `Invalid subscription ${JSON.stringify(TRADES)}: no such coin`,
         }),
       'not_found',
@@ -351,7 +360,10 @@ describe('books', () => {
     channel: 'l2BookDiff2',
     data: {
       Updates: {
-        ...{ time: seq, block_height: seq, epoch: 'e', cursor: `${seq}` },
+        time: seq,
+        block_height: seq,
+        epoch: 'e',
+        cursor: `${seq}`,
         book_diffs: [
           { coin: 'BTC', seq, prev_seq: prev, levels, checksum: (bookChecksum(LevelBook.of(after)) + lie) >>> 0 },
         ],

@@ -12,8 +12,14 @@ import { FakeRuntime } from './fake-runtime.ts'
 
 const OTHER = `0x${'Dd'.repeat(20)}`
 const SPOT_CTX = {
-  ...{ coin: '@1', prevDayPx: '1.0', dayNtlVlm: '1.0', markPx: '1.0', midPx: null },
-  ...{ circulatingSupply: '1.0', totalSupply: '1.0', dayBaseVlm: '1.0' },
+  coin: '@1',
+  prevDayPx: '1.0',
+  dayNtlVlm: '1.0',
+  markPx: '1.0',
+  midPx: null,
+  circulatingSupply: '1.0',
+  totalSupply: '1.0',
+  dayBaseVlm: '1.0',
 }
 /** Another value of a field that frames show; of one that they do not there is none. */
 const OTHERS: Readonly<Record<string, (value: Json) => Json>> = {
@@ -95,7 +101,10 @@ it.each<[SubscriptionBody[], object, number[]]>([
       channel: 'l2BookDiff2',
       data: {
         Updates: {
-          ...{ time: 1, block_height: 2, epoch: 'e', cursor: '2' },
+          time: 1,
+          block_height: 2,
+          epoch: 'e',
+          cursor: '2',
           book_diffs: ['BTC', 'ETH'].map((coin) => ({ coin, seq: 2, prev_seq: 1, levels: [[], []] })),
         },
       },

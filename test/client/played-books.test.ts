@@ -32,7 +32,8 @@ function played() {
 test('what is played becomes the book, and what is missing is told', () => {
   const { socket, told } = played()
   expect(socket.sent.at(-1)).toEqual({
-    ...{ method: 'subscribe', subscription: SUBSCRIPTION },
+    method: 'subscribe',
+    subscription: SUBSCRIPTION,
     replay: { fromTime: 1, toTime: 9 },
   })
   socket.ack()

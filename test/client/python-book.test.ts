@@ -42,7 +42,9 @@ function told(changes: readonly { levels: readonly [Level[], Level[]]; harm: str
     if (harm === 'lost') continue
     const checksum = (bookChecksum(book) + (harm === 'lie' ? 1 : 0)) >>> 0
     const batch: Batch = {
-      ...{ time: seq, block_height: seq, epoch: harm === 'epoch' ? 'f' : 'e' },
+      time: seq,
+      block_height: seq,
+      epoch: harm === 'epoch' ? 'f' : 'e',
       book_diffs: [{ coin: 'BTC', seq, prev_seq: prev, levels: [...levels] as Levels, checksum }],
     }
     batches.push(batch)

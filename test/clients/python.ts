@@ -74,7 +74,8 @@ const infoOf = ({ maker, takers: [taker], oid }: Cast): Readonly<Record<string, 
 /** What failed, by name. */
 export async function pythonFailures(cast: Cast): Promise<unknown> {
   const child = spawn('python3', [join(import.meta.dirname, 'python_sdk.py')], { env: ENV })
-  let [told, errors] = ['', '']
+  let told = ''
+  let errors = ''
   child.stdout.on('data', (text) => (told += text))
   child.stderr.on('data', (text) => (errors += text))
   const channels = CHANNELS_OF_PYTHON.filter(isServed).map((type) => [type, bodiesOf(type, cast)])

@@ -123,7 +123,8 @@ it('the book of every coin after a block is the exchange’s own, before and beh
 }, 120_000)
 
 it('what is played is what live told, and ends', async () => {
-  const [first, last] = [truths.at(-40)!.height, truths.at(-5)!.height]
+  const first = truths.at(-40)!.height
+  const last = truths.at(-5)!.height
   const socket = await open()
   const played = new Map<number, string>()
   const times: number[] = []

@@ -108,12 +108,20 @@ async function plantSecrets(account: string, key: string, serviceKey: string): P
   for (const [name, destination_config] of Object.entries({
     webhook: { url: upstream.url, secret: `whsec_${btoa('canary of a pipeline’s webhook'.replace('’', ''))}` },
     s3: {
-      ...{ url: upstream.url, bucket: 'bucket', region: 'auto', prefix: 'a/', format: 'ndjson', access_key_id: 'id' },
+      url: upstream.url,
+      bucket: 'bucket',
+      region: 'auto',
+      prefix: 'a/',
+      format: 'ndjson',
+      access_key_id: 'id',
       secret_access_key: 'canary-of-the-s3-secret-access-key',
     },
     clickhouse: { url: upstream.url, user: 'u', password: 'canary-of-clickhouse-password', database: 'd', table: 't' },
     postgres: {
-      ...{ url: 'postgres://127.0.0.1:9', user: 'u', password: 'canary-of-postgres-password', database: 'd' },
+      url: 'postgres://127.0.0.1:9',
+      user: 'u',
+      password: 'canary-of-postgres-password',
+      database: 'd',
       table: 't',
     },
     kafka: { url: upstream.url, topic: 't', user: 'u', password: 'canary-of-kafka-password' },
@@ -140,10 +148,18 @@ async function plantSecrets(account: string, key: string, serviceKey: string): P
   )
   await ask('/info', { type: 'exchangeStatus' }, { authorization: `Bearer ${stream.json.token}` }).catch(() => {})
   return {
-    ...{ ...SECRETS, ...more, 'account webhook': hook.secret, 'own webhook': own.json.data!.secret! },
-    ...{ session: session.cookie!, 'operator session': operator.cookie!, staff: staff.token },
-    ...{ 'sign-up link': link, 'trial key': joined.json.key!, 'trial session': joined.cookie! },
-    ...{ 'visitor token': stream.json.token!, 'own stream token': ownStream.json.data?.token ?? ownStream.json.token! },
+    ...SECRETS,
+    ...more,
+    'account webhook': hook.secret,
+    'own webhook': own.json.data!.secret!,
+    session: session.cookie!,
+    'operator session': operator.cookie!,
+    staff: staff.token,
+    'sign-up link': link,
+    'trial key': joined.json.key!,
+    'trial session': joined.cookie!,
+    'visitor token': stream.json.token!,
+    'own stream token': ownStream.json.data?.token ?? ownStream.json.token!,
   }
 }
 

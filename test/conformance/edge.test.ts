@@ -13,7 +13,8 @@ import { ADMIN_TOKEN, FEED_TOKEN, startUpstream, startWorld, type World } from '
 const LONG_ANSWER = JSON.stringify({ tokens: Array.from({ length: 5_000 }, (_, index) => ({ index })), universe: [] })
 
 const CHALLENGED = {
-  ...{ SIGNUP: 'log', SIGNUP_TURNSTILE_SECRET: 'secret-of-the-widget' },
+  SIGNUP: 'log',
+  SIGNUP_TURNSTILE_SECRET: 'secret-of-the-widget',
   SIGNUP_SETTINGS: '{"turnstileSiteKey":"0x4AAAAAAAsitekey"}',
 }
 let world: World

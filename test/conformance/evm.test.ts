@@ -102,7 +102,9 @@ describe.skipIf(missing !== null)('viem', () => {
     const url = `${world.url}/v1/anvil`
     const transport = http(url, { batch: true, fetchOptions: { headers: bearer(key) } })
     const chain = defineChain({
-      ...{ id: CHAIN_ID, name: 'anvil', rpcUrls: { default: { http: [url] } } },
+      id: CHAIN_ID,
+      name: 'anvil',
+      rpcUrls: { default: { http: [url] } },
       nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     })
     const client = createPublicClient({ chain, transport, pollingInterval: 50 })
@@ -188,8 +190,10 @@ describe('the door', () => {
   it('takes a body whose bytes are text, and no other', async () => {
     const send = (body: Buffer | ReadableStream) =>
       fetch(`${world.url}/v1/stub`, {
-        ...{ method: 'POST', headers: { ...JSON_TYPE, ...bearer(key) }, body },
-        ...{ duplex: 'half' },
+        method: 'POST',
+        headers: { ...JSON_TYPE, ...bearer(key) },
+        body,
+        duplex: 'half',
       })
     const latin = Buffer.from(call('1', 'eth_call', '["é"]'), 'latin1')
     expect(await error(await send(latin))).toEqual([400, -32700, null])
@@ -288,7 +292,9 @@ describe('balances', () => {
       quote: '10.5',
     }
     expect(json).toMatchObject({
-      ...{ error: false, error_message: null, error_code: null },
+      error: false,
+      error_message: null,
+      error_code: null,
       data: { address: USER, chain_name: 'hyperliquid', total_quote: '12.75', items: [usdc, hype, perp] },
     })
     const second = await get(`${own.replace(USER, USER.replaceAll('b', 'B'))}?page-size=2&page-number=1`)
@@ -320,7 +326,8 @@ describe('balances', () => {
   })
 
   it('are refused by key and address above the plan', async () => {
-    const [one, two] = [await world.newKey('100'), await world.newKey('100')]
+    const one = await world.newKey('100')
+    const two = await world.newKey('100')
     const from = { 'cf-connecting-ip': '203.0.113.7' }
     const asked = await Promise.all([one, two, one, two, one, two].map((each) => get(own, { ...basic(each), ...from })))
     const refused = asked.filter(({ status }) => status === 429)
@@ -336,7 +343,9 @@ describe.skipIf(missing !== null)('a pipeline of evm_logs', () => {
   const ABI = [
     { type: 'constructor', inputs: [] },
     {
-      ...{ type: 'event', name: 'Transfer', anonymous: false },
+      type: 'event',
+      name: 'Transfer',
+      anonymous: false,
       inputs: [
         { name: 'from', type: 'address', indexed: true },
         { name: 'to', type: 'address', indexed: true },
@@ -371,14 +380,17 @@ describe.skipIf(missing !== null)('a pipeline of evm_logs', () => {
     const owner = await world.newKey('10', { kind: 'service', plan: 'enterprise' })
     const ask = async (method: string, path: string, body?: unknown) => {
       const answer = await fetch(`${world.url}/platform/pipeline-api/${path}`, {
-        ...{ method, headers: { ...bearer(owner), ...JSON_TYPE } },
+        method,
+        headers: { ...bearer(owner), ...JSON_TYPE },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       })
       return { status: answer.status, body: (await answer.json()) as { data: Record<string, unknown> } }
     }
     const viem = await openViem()
     const chain = viem.defineChain({
-      ...{ id: CHAIN_ID, name: 'anvil', rpcUrls: { default: { http: [anvil!.url] } } },
+      id: CHAIN_ID,
+      name: 'anvil',
+      rpcUrls: { default: { http: [anvil!.url] } },
       nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     })
     const transport = viem.http(anvil!.url, {})
@@ -386,25 +398,33 @@ describe.skipIf(missing !== null)('a pipeline of evm_logs', () => {
     const wallet = viem.createWalletClient({ account: viem.account, chain, transport })
     const send = async (options: object) =>
       client.waitForTransactionReceipt({ hash: await wallet.sendTransaction(options) })
-    const [own, other] = [await send({ data: EMITS }), await send({ data: EMITS })]
+    const own = await send({ data: EMITS })
+    const other = await send({ data: EMITS })
     const word = (value: bigint) => value.toString(16).padStart(64, '0')
     const emit = (to: string, value: bigint) => send({ to, data: `0x${word(value)}${word(BigInt(USER))}` })
 
     const order = {
-      ...{ name: 'transfers', topic: 'evm_logs', filter: { type: 'evmLogs', chain: 'anvil' } },
+      name: 'transfers',
+      topic: 'evm_logs',
+      filter: { type: 'evmLogs', chain: 'anvil' },
       destination_config: { type: 'webhook', url: receiver.url, secret: `whsec_${btoa('0'.repeat(32))}` },
-      ...{ abi_file: { abi: ABI }, abi_contract_addresses: [own.contractAddress], execution_start_from: 'earliest' },
+      abi_file: { abi: ABI },
+      abi_contract_addresses: [own.contractAddress],
+      execution_start_from: 'earliest',
       transforms: { out: "SELECT *, args ->> '$.value' AS value FROM evm_logs" },
     }
     expect(await ask('POST', '', { ...order, filter: null })).toMatchObject({
-      ...{ status: 400, body: { error_message: expect.stringMatching(/^filter: must be .*anvil, stub/) } },
+      status: 400,
+      body: { error_message: expect.stringMatching(/^filter: must be .*anvil, stub/) },
     })
     expect(await ask('POST', '', { ...order, filter: { type: 'evmLogs', chain: 'nope' } })).toMatchObject({
-      ...{ status: 400, body: { error_message: expect.stringMatching(/^filter.chain: must be one .*anvil, stub/) } },
+      status: 400,
+      body: { error_message: expect.stringMatching(/^filter.chain: must be one .*anvil, stub/) },
     })
     const hostile = await ask('POST', '', { ...order, abi_file: { abi: [{ type: 'event', name: 'E', inputs: [{}] }] } })
     expect(hostile).toMatchObject({
-      ...{ status: 400, body: { error_message: expect.stringContaining('abi_file.abi.0.inputs.0.type') } },
+      status: 400,
+      body: { error_message: expect.stringContaining('abi_file.abi.0.inputs.0.type') },
     })
     await emit(own.contractAddress, 2n ** 256n - 1n)
     await emit(other.contractAddress, 5n)
@@ -423,8 +443,14 @@ describe.skipIf(missing !== null)('a pipeline of evm_logs', () => {
     >
     expect(rows()).toMatchObject([
       {
-        ...{ _kind: 'row', _height: height - 3, _time: Number(block.timestamp) * 1_000, block_hash: block.hash },
-        ...{ chain: 'anvil', address: own.contractAddress.toLowerCase(), event: 'Transfer', topic0: `0x${SIGNATURE}` },
+        _kind: 'row',
+        _height: height - 3,
+        _time: Number(block.timestamp) * 1_000,
+        block_hash: block.hash,
+        chain: 'anvil',
+        address: own.contractAddress.toLowerCase(),
+        event: 'Transfer',
+        topic0: `0x${SIGNATURE}`,
         value: String(2n ** 256n - 1n),
       },
       { event: null, args: null, data: '0x', topic0: null, log_index: 1 },
@@ -445,7 +471,8 @@ describe.skipIf(missing !== null)('a pipeline of evm_logs', () => {
     await direct('anvil_reorg', [4, []])
     await direct('anvil_mine', ['0x3'])
     await expect.poll(status, { timeout: 20_000 }).toMatchObject({
-      ...{ phase: 'failed', last_error: { message: expect.stringContaining('the chain changed what was final') } },
+      phase: 'failed',
+      last_error: { message: expect.stringContaining('the chain changed what was final') },
     })
     expect(rows()).toHaveLength(8)
   })

@@ -390,7 +390,8 @@ describe.skipIf(!has('python3'))('fills.py', () => {
       proxy.close()
     }
     const names = printed(bot.lines)
-    const [first, last] = [Math.min(...bot.lines.map(timeOf)), cuts[1]![1] + 10_000]
+    const first = Math.min(...bot.lines.map(timeOf))
+    const last = cuts[1]![1] + 10_000
     const asked = wallets.map(async (user) => {
       const answer = await world.info(env.WEIR_KEY!, { type: 'userFillsByTime', user, startTime: first, endTime: last })
       return ((await answer.json()) as UserFill[1][]).map((fill) => nameOf(user, fill))

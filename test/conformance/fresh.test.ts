@@ -60,7 +60,8 @@ function copyTree(): void {
 function linkTree(from: string, to: string): void {
   mkdirSync(to)
   for (const entry of readdirSync(from, { withFileTypes: true })) {
-    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    const source = join(from, entry.name)
+    const target = join(to, entry.name)
     // Caches of tools, which they write in place.
     if (/^\.(?:cache|vite|mf)/.test(entry.name)) continue
     if (entry.isDirectory()) linkTree(source, target)

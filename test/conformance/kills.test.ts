@@ -156,7 +156,9 @@ describe('watch', () => {
   })
 
   it('and the client library has told every fill of the node’s files once, in their order', () => {
-    const [told, firstTold, lastTold] = [[...fills], fills[0]!, fills.at(-1)!]
+    const told = [...fills]
+    const firstTold = fills[0]!
+    const lastTold = fills.at(-1)!
     const written = filesOf().flatMap((block) => block.map(nameOf))
     const between = written.slice(written.indexOf(firstTold), written.lastIndexOf(lastTold) + 1)
     console.log(`${told.length} fills told, ${between.length} written`)
@@ -173,7 +175,8 @@ describe('watch', () => {
     const shown = () => new Map(follower.lines.filter((line) => !line.endsWith(' lost')).map(parted))
     const both = (seen = shown()) => [...told].filter(([head]) => seen.has(head))
     await expect.poll(() => both().length, { timeout: 30_000, interval: 250 }).toBeGreaterThan(10)
-    const [books, compared] = [shown(), both()]
+    const books = shown()
+    const compared = both()
     console.log(`${books.size} books shown, lost ${lost} times, ${compared.length} compared with the server's`)
     expect(compared.filter(([head, state]) => books.get(head) !== state)).toEqual([])
     expect(lost).toBeGreaterThan(2)

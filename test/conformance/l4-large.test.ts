@@ -15,20 +15,21 @@ const USER = `0x${'a1'.repeat(20)}`
 const BYTES_PER_SECOND = 12_000_000
 
 const orderOf = (oid: number, side: 'B' | 'A'): L4Order => ({
-  ...{
-    user: USER,
-    coin: 'BTC',
-    side,
-    limitPx: side === 'B' ? `${80_000 - (oid % 9000)}.0` : `${81_000 + (oid % 9000)}.0`,
-  },
-  ...{ sz: '0.18385', oid, timestamp: 1_778_002_736_649, triggerCondition: 'N/A', isTrigger: false, triggerPx: '0.0' },
-  ...{
-    isPositionTpsl: false,
-    reduceOnly: false,
-    orderType: 'Limit',
-    tif: 'Alo',
-    cloid: `0x${String(oid).padStart(32, '0')}`,
-  },
+  user: USER,
+  coin: 'BTC',
+  side,
+  limitPx: side === 'B' ? `${80_000 - (oid % 9000)}.0` : `${81_000 + (oid % 9000)}.0`,
+  sz: '0.18385',
+  oid,
+  timestamp: 1_778_002_736_649,
+  triggerCondition: 'N/A',
+  isTrigger: false,
+  triggerPx: '0.0',
+  isPositionTpsl: false,
+  reduceOnly: false,
+  orderType: 'Limit',
+  tif: 'Alo',
+  cloid: `0x${String(oid).padStart(32, '0')}`,
 })
 const BIDS = Array.from({ length: ORDERS }, (_, oid) => orderOf(412_036_000_000 + oid, 'B')).sort(
   (a, b) => Number(b.limitPx) - Number(a.limitPx),

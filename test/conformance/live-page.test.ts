@@ -34,7 +34,8 @@ describe.skipIf(isMissing)('the live page', () => {
     await rows(page, 'markets').nth(5).waitFor(WAIT)
     await rows(page, 'trades').first().waitFor(WAIT)
     await page.locator('.chart canvas').first().waitFor(WAIT)
-    const [height, checks] = [await fact(page, 'Height').textContent(), await fact(page, 'Checks').textContent()]
+    const height = await fact(page, 'Height').textContent()
+    const checks = await fact(page, 'Checks').textContent()
     await page.locator(`.status dl div:has(dt:text-is("Height")) dd:not(:text-is("${height}"))`).waitFor(WAIT)
     await page.locator(`.status dl div:has(dt:text-is("Checks")) dd:not(:text-is("${checks}"))`).waitFor(WAIT)
     await expectNoSecret(page, ['cqt_', 'cqs_', 'cqe_'])
@@ -133,7 +134,8 @@ describe.skipIf(isMissing)('the live page', () => {
       const headers = { authorization: `Bearer ${dev.admin_token}` }
       return Number(((await (await fetch(`${dev.url}/admin/accounts/live`, { headers })).json()) as Shown).spent)
     }
-    const [before, beganMs] = [await spent(), Date.now()]
+    const before = await spent()
+    const beganMs = Date.now()
     const tokenFor = async () => {
       const headers = { origin: dev.url, 'content-type': 'application/json' }
       const answer = await fetch(`${dev.url}/live/token`, { method: 'POST', headers, body: '{}' })

@@ -47,7 +47,8 @@ it('a pipeline is charged for its rows, stops with the last credit and goes on w
     const { key, account } = await plant.owner('0.01')
     const ask = async (path: string, method = 'GET', body?: object): Promise<Record<string, never>> => {
       const answer = await fetch(`${plant.url}/platform/${path}`, {
-        ...{ method, headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' } },
+        method,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         ...(body && { body: JSON.stringify(body) }),
       })
       if (answer.ok) return ((await answer.json()) as { data: Record<string, never> }).data
@@ -72,7 +73,8 @@ it('a pipeline is charged for its rows, stops with the last credit and goes on w
     feeder.advance(FIRST + 120)
     await expect.poll(async () => (await status()).phase, { timeout: 30_000 }).toBe('unpaid')
     expect(await status()).toMatchObject({
-      ...{ status: 'running', row_credits: '0.0001' },
+      status: 'running',
+      row_credits: '0.0001',
       last_error: { message: expect.stringMatching(/^unpaid: .*top-up/) },
     })
     // What is left pays for 40 rows, and the batch is cut to them.

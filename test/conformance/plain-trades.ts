@@ -49,7 +49,9 @@ function tradesOf(user: string, coin: string, seen: readonly SeenFill[], funding
   let since = { time: 0, peak: 0n }
   for (const [at, { fill, height }] of seen.entries()) {
     if (fill.coin !== coin) continue
-    const [start, sz, fee] = [whole(fill.startPosition), whole(fill.sz), whole(fill.fee)]
+    const start = whole(fill.startPosition)
+    const sz = whole(fill.sz)
+    const fee = whole(fill.fee)
     const end = start + (fill.side === 'B' ? sz : -sz)
     const common = { height, px: whole(fill.px), maker: !fill.crossed }
     if (start === 0n) {
@@ -103,7 +105,8 @@ function tradeOf(
   }
   let funding = 0n
   for (let height = parts[0]!.height; height < closed; height++) funding += fundingAt(last.coin, height)
-  const [gross, fees] = [sum(({ pnl }) => pnl), sum(({ fee }) => fee)]
+  const gross = sum(({ pnl }) => pnl)
+  const fees = sum(({ fee }) => fee)
   return {
     user,
     coin: last.coin,

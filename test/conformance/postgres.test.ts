@@ -19,7 +19,13 @@ const rows = keyedRows({ height: 7, time: 490 }, [
   ['b', { coin: 'ETH' }],
 ])
 const batch = {
-  ...{ id: 'pipe_a:7-7', pipeline: 'pipe_a', topic: 'fills', from: 7, to: 7, rows, columns: null },
+  id: 'pipe_a:7-7',
+  pipeline: 'pipe_a',
+  topic: 'fills',
+  from: 7,
+  to: 7,
+  rows,
+  columns: null,
   texts: rows.map((row) => JSON.stringify(row)),
 }
 
@@ -40,7 +46,9 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
     const miniflare = new Miniflare(
       convertV4MiniflareOptions({
         ...bundledModules(join(ROOT, BUNDLE)),
-        ...{ compatibilityDate: '2026-11-01', compatibilityFlags: ['nodejs_zlib'], cf: false },
+        compatibilityDate: '2026-11-01',
+        compatibilityFlags: ['nodejs_zlib'],
+        cf: false,
         hyperdrives: { FILLS_DB: login('weir'), OLD_DB: login('old'), OTHER_DB: login('weir') },
         telemetry: { enabled: false },
       }),
@@ -72,7 +80,8 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
       settings: {
         PIPELINE_PRIVATE: isPrivateAllowed,
         PIPELINE_RESOLVER: 'http://127.0.0.1:1/',
-        ...{ OWN_ZONES: [], PUBLIC_URL: '' },
+        OWN_ZONES: [],
+        PUBLIC_URL: '',
         PIPELINE_HYPERDRIVE: { FILLS_DB: ['acme'], OLD_DB: ['acme'], GONE_DB: ['acme'] },
       },
       pipeline: {

@@ -11,15 +11,13 @@ it('ends with every book equal to the exchange’s and every credit accounted fo
   const said: string[] = []
   try {
     const found = await soak({
-      ...{
-        scale: 'small',
-        seed: 7,
-        fundingBlocks: 300,
-        minutes: 0.5,
-        clients: 22,
-        faultEveryMs: 5_000,
-        connections: 250,
-      },
+      scale: 'small',
+      seed: 7,
+      fundingBlocks: 300,
+      minutes: 0.5,
+      clients: 22,
+      faultEveryMs: 5_000,
+      connections: 250,
       state: folder.path,
       say: (line) => said.push(line),
       signal: new AbortController().signal,

@@ -33,8 +33,17 @@ function pathsIn(value: unknown, path = ''): string[] {
 }
 
 const PULSE = {
-  ...{ type: 'pulse', now: 1, head: 7, time: 490, state: 'sending' },
-  ...{ unacked: 0, reconnects: 0, misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0 },
+  type: 'pulse',
+  now: 1,
+  head: 7,
+  time: 490,
+  state: 'sending',
+  unacked: 0,
+  reconnects: 0,
+  misfits: 0,
+  drifted: 0,
+  gaps: 0,
+  refusedEvents: 0,
 }
 
 /** Rows that come by the minute, or where feeders disagree: `StatusShape` itself is held against them in worker tests. */

@@ -446,7 +446,9 @@ describe('the client of graphql-ws', () => {
   // GQL-1, GQL-8, GQL-9
   it('is shown books and fills as they were selected, until it completes', async () => {
     const { client, subscribe: ask, closes } = graphqlClient(world.ws, { Authorization: `Bearer ${key}` })
-    const [book, again, fills] = [ask(BOOK), ask(BOOK), ask(FILLS, { user: ALICE })]
+    const book = ask(BOOK)
+    const again = ask(BOOK)
+    const fills = ask(FILLS, { user: ALICE })
     await vi.waitFor(() => expect([book, again].map(({ results }) => results.length)).toEqual([1, 1]))
     expect(book.results[0]).toEqual({ data: { l2BookDiff: { data: { Snapshot: { coin: 'BTC' }, Updates: null } } } })
     await vi.waitFor(() => {

@@ -104,8 +104,10 @@ describe('clients of the whole path', () => {
       const coins = await coinsOf()
       const runtime = nodeRuntime()
       const connect = () => new Connection(runtime, { endpoint: () => ({ url: world.url, key }) })
-      const [byDiff, bySeed] = [connect(), connect()]
-      const [diff, seeded] = [new Seen(), new Seen()]
+      const byDiff = connect()
+      const bySeed = connect()
+      const diff = new Seen()
+      const seeded = new Seen()
       const books = new DiffBooks(
         byDiff,
         runtime,
@@ -279,7 +281,8 @@ describe('order updates', () => {
     )
     socket.close()
     const frames = ofBoth()
-    const [first, last] = [frames[0]!.block_height, frames.at(-1)!.block_height]
+    const first = frames[0]!.block_height
+    const last = frames.at(-1)!.block_height
     const expected = orderUpdatesOf(users, first, last)
     expect(frames.flatMap(({ updates }) => updates)).toEqual(expected)
     console.log(`${expected.length} order updates in ${last - first + 1} blocks: ${[...statuses()].join(', ')}`)

@@ -45,7 +45,10 @@ export async function startWorld(
     instances: options.instances ?? 1,
     secrets: { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET },
     vars: {
-      ...{ PATH_KEYS: 'on', TRUST_PROXY: 'off', PIPELINE_PRIVATE: 'on', UPSTREAMS: JSON.stringify(upstreams) },
+      PATH_KEYS: 'on',
+      TRUST_PROXY: 'off',
+      PIPELINE_PRIVATE: 'on',
+      UPSTREAMS: JSON.stringify(upstreams),
       ...options.vars,
     },
     liveVars: { PIPELINE_PRIVATE: 'on', ...options.liveVars },

@@ -11,9 +11,21 @@ import { formatCredits } from '../../src/credit/amount.ts'
 
 const NOW = Date.UTC(2026, 10, 25, 12)
 const KEY: Key = {
-  ...{ hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', label: 'bot', kind: 'api', products: ['info'], created: NOW - 1 },
-  ...{ expires: null, revoked: null, last_used: null, cap: null, cap_remaining: null, spent_30_days: '0' },
-  ...{ ranges: null, pipelines: null, replaced_by: null },
+  hash: 'a1'.repeat(32),
+  prefix: 'cqt_9fKxWq2T',
+  label: 'bot',
+  kind: 'api',
+  products: ['info'],
+  created: NOW - 1,
+  expires: null,
+  revoked: null,
+  last_used: null,
+  cap: null,
+  cap_remaining: null,
+  spent_30_days: '0',
+  ranges: null,
+  pipelines: null,
+  replaced_by: null,
 }
 
 describe('amounts', () => {
@@ -61,7 +73,9 @@ describe('the line of what is left', () => {
     expect(burnLine(days, account('20', '20', NOW + 86_400_000), NOW, SIZE)).toEqual({
       past: 'M0 0L171.4 25L171.4 25L342.9 50L342.9 37.5L428.6 75',
       ahead: 'M428.6 75L600 100',
-      ...{ nowX: 428.6, untilMs: NOW + 86_400_000, most: 80_000_000 },
+      nowX: 428.6,
+      untilMs: NOW + 86_400_000,
+      most: 80_000_000,
     })
     // Farther than the past is long: the line leaves the picture on its way.
     const far = burnLine(days, account('20', '4', NOW + 5 * 86_400_000), NOW, SIZE)
@@ -119,7 +133,10 @@ describe('keys', () => {
       pipelines: '',
     }
     expect(keyOrder(typed, ['info'])).toEqual({
-      ...{ label: 'x', products: ['info'], cap: '0.13', ranges: ['192.0.2.0/24', '2001:db8::/32'] },
+      label: 'x',
+      products: ['info'],
+      cap: '0.13',
+      ranges: ['192.0.2.0/24', '2001:db8::/32'],
       expires: Date.UTC(2026, 11, 1),
     })
     const same = { label: 'bot', cap: '', ranges: '', expires: '', pipelines: '' }

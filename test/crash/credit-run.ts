@@ -66,12 +66,14 @@ export async function crashRun(order: CrashOrder): Promise<CrashReport> {
   try {
     const credits = 2 * order.calls
     const issued = await gateway.admin('POST', '/keys', { credits, plan: 'enterprise' })
-    const [key, account] = [String(issued.key), String(issued.account)]
+    const key = String(issued.key)
+    const account = String(issued.account)
     let calls = 0
     let served = 0
     let unanswered = 0
     let refused = 0
-    let [at, isDown] = [0, false]
+    let at = 0
+    let isDown = false
 
     const callUntil = async (stop: () => boolean) => {
       while (!stop()) {

@@ -280,7 +280,9 @@ describe('CreditMeter', () => {
     const lease = (over: Partial<LeaseRequest>) => meter.lease(request({ keyHash: 'c', ...over }))
     const more = { need: CREDIT, waiting: CREDIT, forecast: 100 * CREDIT }
     expect(await lease({ lease: 'c1', ...more })).toMatchObject({
-      ...{ ok: true, granted: CREDIT, remaining: 2 * CREDIT },
+      ok: true,
+      granted: CREDIT,
+      remaining: 2 * CREDIT,
       left: 3 * CREDIT,
     })
     const short = { reason: 'exhausted', remaining: 2 * CREDIT, cap: 5 * CREDIT }
@@ -288,7 +290,9 @@ describe('CreditMeter', () => {
     expect(await spend(meter, 'd', 2_000 * CREDIT)).toMatchObject({ reason: 'exhausted', cap: undefined })
     expect(await spend(meter, 'c', 2 * CREDIT)).toMatchObject({ ok: true })
     expect(await lease({ lease: 'c2', ...more })).toMatchObject({
-      ...{ reason: 'exhausted', remaining: 0, cap: 5 * CREDIT },
+      reason: 'exhausted',
+      remaining: 0,
+      cap: 5 * CREDIT,
       left: CREDIT,
     })
     expect(await meter.balance('c')).toMatchObject({ capLeft: CREDIT })
@@ -347,10 +351,12 @@ describe('CreditMeter', () => {
     expect(await meter.balance()).toMatchObject({ available: 5 * CREDIT, held: 2 * CREDIT, spent: 3 * CREDIT })
     expect(await meter.lease(request({ spent: 4 * CREDIT, usage: usage(4), close: true }))).toMatchObject({ ok: true })
     expect(await meter.lease(request({ spent: 4 * CREDIT, need: CREDIT, waiting: CREDIT }))).toMatchObject({
-      ...{ ok: false, reason: 'gone' },
+      ok: false,
+      reason: 'gone',
     })
     expect(await meter.lease(request({ spent: 4 * CREDIT, usage: usage(4), close: true }))).toMatchObject({
-      ...{ ok: false, reason: 'gone' },
+      ok: false,
+      reason: 'gone',
     })
     expect(await meter.balance()).toMatchObject({ available: 6 * CREDIT, held: 0, spent: 4 * CREDIT })
     expect(await usageOf('reports')).toMatchObject([{ key_hash: 'k', product: 'info', type: 'meta', calls: 4 }])

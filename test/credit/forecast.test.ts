@@ -47,7 +47,10 @@ describe('forecastEnd', () => {
         const told = forecastEnd({ left: beside + ofPlan, ofPlan, untilMs, anchorMs: NOW, everyMicro }, perDay, NOW)
         // Told as an end, but later than the ledger below is followed.
         if (told.ends && told.atMs >= NOW + 3_599 * DAY) return
-        let [plan, rest, end, day] = [ofPlan, beside, untilMs, NOW]
+        let plan = ofPlan
+        let rest = beside
+        let end = untilMs
+        let day = NOW
         while (plan + rest > 0 && day < NOW + 3_600 * DAY) {
           const used = Math.min(perDay, plan + rest)
           const short = used < perDay

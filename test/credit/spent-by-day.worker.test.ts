@@ -29,7 +29,8 @@ it('is what a report says, however often and late it is asked', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 60 }), async (acts) => {
       const seen = await runInDurableObject(namespace.getByName(`spent ${run++}`), (_, { storage: { sql } }) => {
-        const [store, asked] = [new MeterStore(sql), new UsageReports(sql)]
+        const store = new MeterStore(sql)
+        const asked = new UsageReports(sql)
         let now = START
         const used: { readonly type: string; readonly amount: number; readonly atMs: number }[] = []
         return acts.flatMap(({ afterMs, what, amount, type }) => {

@@ -53,7 +53,9 @@ function play(ctx: DurableObjectState, acts: readonly Act[]) {
   const times = monthTimes(START + 330 * DAY)
   const left = new Map<number, number>()
   const spent = new Map<string, number>()
-  let [now, number, lease] = [START, 0, 'l0']
+  let now = START
+  let number = 0
+  let lease = 'l0'
   const minutes: { readonly key: string; readonly amount: number; readonly atMs: number }[] = []
   const pass = (toMs: number) => {
     for (const month of times.filter((time) => time > now && time <= toMs)) {

@@ -105,7 +105,8 @@ function auditBook(x: Exchange, id: number, book: OrderBook): string[] {
   }
   const listed = x.accounts.reduce((n, { orders }) => n + orders[id]![0].length + orders[id]![1].length, 0)
   if (listed !== resting) broken.push(`${listed} orders listed, ${resting} resting`)
-  const [bid, ask] = [book.bestPx('B'), book.bestPx('A')]
+  const bid = book.bestPx('B')
+  const ask = book.bestPx('A')
   if (bid !== undefined && ask !== undefined && bid >= ask) broken.push('crossed')
   return broken
 }

@@ -106,7 +106,8 @@ describe('a kill', () => {
     run(first, 25, START + 30n * 1000n * MS)
     first.close()
     const again = Chain.open(options)
-    const [before, after] = [first.engine.past, again.engine.past]
+    const before = first.engine.past
+    const after = again.engine.past
     const users = first.engine.exchange.accounts.map(({ address }) => address)
     expect(users.some((user) => (before.wallet(user)?.fills.length ?? 0) > 0)).toBe(true)
     for (const user of users) {

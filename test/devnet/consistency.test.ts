@@ -54,7 +54,8 @@ class Accounts {
   #fill(user: string, fill: NodeFill): void {
     const { kind, dex, token } = marketOf(fill.coin)!
     const sign = fill.side === 'B' ? 1n : -1n
-    const [sz, fee] = [amountOf(fill.sz), signed(fill.fee)]
+    const sz = amountOf(fill.sz)
+    const fee = signed(fill.fee)
     const ntl = notional(amountOf(fill.px), sz)
     if (fill.builder !== undefined)
       this.#builderFees.set(fill.builder, this.builderFees(fill.builder) + amountOf(fill.builderFee!))
@@ -125,7 +126,8 @@ class Accounts {
         main(String(delta.vault), -amount('usdc'))
         return main(first, amount('usdc'))
       case 'borrowLend': {
-        const [paid, interest] = [amount('amount'), amount('interestAmount')]
+        const paid = amount('amount')
+        const interest = amount('interestAmount')
         const out = delta.operation === 'supply' || delta.operation === 'repay'
         const more = delta.operation === 'repay' ? -interest : interest
         return this.#add(first!, String(delta.token), (out ? -paid : paid) + more)

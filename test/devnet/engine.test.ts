@@ -54,10 +54,12 @@ describe('determinism', () => {
   })
 
   it('the clock stamps blocks and changes nothing else', () => {
-    const [a, b] = [createEngine(5), createEngine(5)]
+    const a = createEngine(5)
+    const b = createEngine(5)
     const bare = (json: string) => json.replaceAll(/"(time|timestamp|nonce)":("[^"]*"|\d+)/g, '')
     for (let i = 1; i <= 100; i++) {
-      const [left, right] = [a.step(), b.step(2_000_000_000_123_456_789n + BigInt(i * i) * 1_000_000n)]
+      const left = a.step()
+      const right = b.step(2_000_000_000_123_456_789n + BigInt(i * i) * 1_000_000n)
       expect(bare(JSON.stringify(left.orderStatuses))).toBe(bare(JSON.stringify(right.orderStatuses)))
       expect(bare(JSON.stringify(left.fills))).toBe(bare(JSON.stringify(right.fills)))
       expect(left.rawDiffs).toEqual(right.rawDiffs)
@@ -78,10 +80,8 @@ describe('determinism', () => {
     const engine = createEngine(11)
     text(engine, 60)
     engine.exchange.quietTo = 63
-    const [state, quiet] = [
-      JSON.stringify(engine.exchange.quotes, (_, v) => String(v)),
-      restoreEngine(engine.checkpoint()),
-    ]
+    const state = JSON.stringify(engine.exchange.quotes, (_, v) => String(v))
+    const quiet = restoreEngine(engine.checkpoint())
     for (const each of [engine, quiet]) expect(text(each, 3).match(/"events":\[\]/g)).toHaveLength(3 * STREAMS.length)
     expect(JSON.stringify(engine.exchange.quotes, (_, v) => String(v))).toBe(state)
     expect(text(quiet, 50)).toBe(text(engine, 50))

@@ -86,7 +86,8 @@ describe('the chain of the simulated exchange', () => {
         expect(await read('balanceOf', blockNumber, [wallet])).toBe(held.get(wallet))
         expect(held.get(wallet)).toBeGreaterThanOrEqual(0n)
       }
-      const [address, before] = [sent.from, blockNumber - 1n]
+      const address = sent.from
+      const before = blockNumber - 1n
       expect(await client.getTransactionCount({ address, blockNumber })).toBe(sent.nonce + 1)
       expect(await client.getTransactionCount({ address, blockNumber: before })).toBe(sent.nonce)
       const fee =
@@ -139,7 +140,8 @@ describe('the chain of the simulated exchange', () => {
     const fees = await client.getFeeHistory({ blockCount: 4, blockNumber: 2n, rewardPercentiles: [] })
     expect([fees.oldestBlock, fees.baseFeePerGas.length, fees.gasUsedRatio.length]).toEqual([0n, 4, 3])
     expect(raw('eth_sendRawTransaction', '0x').error).toEqual({
-      ...{ code: -32601, message: 'the method eth_sendRawTransaction does not exist' },
+      code: -32601,
+      message: 'the method eth_sendRawTransaction does not exist',
     })
     expect(raw('constructor').error.code).toBe(-32601)
     expect(raw('eth_getBalance', NOBODY, '0xffffff').error).toEqual({ code: -32000, message: 'header not found' })

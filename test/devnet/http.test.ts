@@ -142,7 +142,8 @@ describe('fileSnapshot', () => {
     for (const [coin, sides] of books) {
       sides.forEach((orders: [string, { oid: number; limitPx: string; coin: string }][], side: number) => {
         for (let i = 1; i < orders.length; i++) {
-          const [a, b] = [orders[i - 1]![1], orders[i]![1]]
+          const a = orders[i - 1]![1]
+          const b = orders[i]![1]
           const order = (Number(b.limitPx) - Number(a.limitPx)) * (side === 0 ? -1 : 1)
           expect(b.coin).toBe(coin)
           expect(order > 0 || (order === 0 && b.oid > a.oid)).toBe(true)

@@ -101,7 +101,10 @@ describe('money', () => {
     for (const [user, paid] of funding) {
       const rows = ask({ type: 'userFunding', user })
       const told = rows.map(({ time, delta: { coin, usdc, szi } }: { time: number; delta: never }) => ({
-        ...{ time, coin, usdc, szi },
+        time,
+        coin,
+        usdc,
+        szi,
       }))
       expect(told).toEqual(paid.slice(-500))
       const { time } = rows.at(-1)
@@ -238,7 +241,8 @@ describe('who is who', () => {
   })
 
   it('what an address may do depends on whether it exists', () => {
-    const [user, stranger] = [address(TAKERS[0]!), `0x${'9'.repeat(40)}`]
+    const user = address(TAKERS[0]!)
+    const stranger = `0x${'9'.repeat(40)}`
     const check = (of: string) => ask({ type: 'preTransferCheck', user: of, source: user })
     expect(check(user)).toEqual({ fee: '0.0', isSanctioned: false, userExists: true, userHasSentTx: true })
     expect(check(stranger)).toEqual({ fee: '1.0', isSanctioned: false, userExists: false, userHasSentTx: false })

@@ -128,7 +128,8 @@ describe('fills and orders', () => {
     const newest = ask({ type: 'userFills', user })
     const wanted = fills.get(user)!.map(({ builder: _b, deployerFee: _d, ...fill }) => fill)
     expect(newest).toEqual(wanted.toReversed())
-    const [last, first] = [newest[0].time, newest.at(-1).time]
+    const last = newest[0].time
+    const first = newest.at(-1).time
     expect(ask({ type: 'userFillsByTime', user, startTime: 0 })).toEqual(wanted)
     expect(ask({ type: 'userFillsByTime', user, startTime: 0, reversed: true })).toEqual(newest)
     const inside = ask({ type: 'userFillsByTime', user, startTime: first + 1, endTime: last - 1 })

@@ -128,7 +128,8 @@ describe('a vault', () => {
     const summaries = ask({ type: 'vaultSummaries' })
     const of = (type: string) =>
       summaries.find(({ relationship }: { relationship: { type: string } }) => relationship.type === type)
-    const [parent, child] = [of('parent'), of('child')]
+    const parent = of('parent')
+    const child = of('child')
     expect(parent.relationship.data.childAddresses).toEqual([child.vaultAddress])
     expect(child.leader).toBe(parent.vaultAddress)
     expect(ask({ type: 'vaultDetails', vaultAddress: child.vaultAddress })).toMatchObject({ allowDeposits: false })

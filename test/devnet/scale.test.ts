@@ -94,7 +94,8 @@ describe('the crowd', () => {
       fills += engine.exchange.block.fills.length
     }
     expect(fills).toBeGreaterThan(0)
-    let [orders, levels] = [0, 0]
+    let orders = 0
+    let levels = 0
     for (const { id, coin } of THIN.markets) {
       const truth = engine.exchange.books[id]!
       const sides = truth.levels()

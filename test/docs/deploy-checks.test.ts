@@ -26,7 +26,9 @@ const gateway: GatewayConfig = {
 }
 const live = { ...liveFile, d1_databases: withIds(liveFile.d1_databases) }
 const facts: DeployFacts = {
-  ...{ gateway, live, workers: { gateway, live, sql: sqlFile } },
+  gateway,
+  live,
+  workers: { gateway, live, sql: sqlFile },
   secretsFault: null,
   scope: 'both',
   isDryRun: false,

@@ -11,7 +11,14 @@ const workers = readConfigs()
 const { live } = workers
 const gateway: GatewayConfig = workers.gateway
 const facts: PlanFacts = {
-  ...{ gateway, live, workers, scope: 'first', isDryRun: true, given: {}, secretsFault: null, account: null },
+  gateway,
+  live,
+  workers,
+  scope: 'first',
+  isDryRun: true,
+  given: {},
+  secretsFault: null,
+  account: null,
   files: { ACCOUNTS: ['0001_a.sql', '0002_b.sql'], HISTORY: ['0001_c.sql'] },
 }
 const plan = (change: Partial<PlanFacts> = {}) => deployPlan({ ...facts, ...change }).join('\n')

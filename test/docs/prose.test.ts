@@ -58,7 +58,8 @@ it('every package says which Node it needs, as the pages do', () => {
   const nodes = manifests.map((path) => [path, (JSON.parse(read(path)) as typeof manifest).engines?.node] as const)
   expect(nodes.filter(([, node]) => !/^>=\d+(\.\d+)?$/.test(node ?? ''))).toEqual([])
   const oldest = (path: string) => nodes.find(([each]) => each === path)![1]!.slice(2)
-  const [start, examples] = [oldest('package.json'), oldest('examples/package.json')]
+  const start = oldest('package.json')
+  const examples = oldest('examples/package.json')
   expect(read('scripts/install.mjs')).toContain(`OLDEST_NODE = ${start}\n`)
   const [, client] = /engines: \{ node: '>=(\d+)' \}/.exec(read('scripts/build-client.ts'))!
   const [major] = manifest.devDependencies!.node!.split('.')

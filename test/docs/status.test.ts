@@ -67,6 +67,8 @@ it('words survive their schema', () => {
   const { description } = described(z.string(), 'what it is', 'good', 'do it')
   expect(fieldWords(description!)).toEqual({ meaning: 'what it is', well: 'good', otherwise: 'do it' })
   expect(fieldWords(described(z.string(), 'a fact').description!)).toEqual({
-    ...{ meaning: 'a fact', well: '', otherwise: '' },
+    meaning: 'a fact',
+    well: '',
+    otherwise: '',
   })
 })

@@ -28,7 +28,8 @@ it('a surface behind the limit tells of it on every reply, beside its own', asyn
     })
     return app
   }
-  const [trusting, wary] = [appOf(true), appOf(false)]
+  const trusting = appOf(true)
+  const wary = appOf(false)
   const ask = async (path = '/platform/key', address = '192.0.2.1', app = trusting) => {
     const answer = await app.request(path, { headers: { 'cf-connecting-ip': address } })
     return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() }

@@ -31,7 +31,8 @@ class StaleKv {
 async function world() {
   const kv = new StaleKv() as unknown as KVNamespace
   const ports = { db: bindings.ACCOUNTS, kv, keySecret: KEY_SECRET, meterOf, nowMs: () => Date.now() }
-  const [accounts, keys] = [new AccountService(ports), new KeyService(ports)]
+  const accounts = new AccountService(ports)
+  const keys = new KeyService(ports)
   const issued = await keys.create({ plan: 'professional', label: 'bounds', kind: 'api' })
   if (!issued.ok) throw new Error('no key')
   const clock = new ManualClock(Date.now())
@@ -42,7 +43,9 @@ async function world() {
     const waitUntil = (work: Promise<unknown>) => void waits.push(work)
     const ringEnv = { ACCOUNTS: bindings.ACCOUNTS, KEYS: kv, KEY_SECRET, KEY_CHECK: true, TRUST_PROXY: false }
     const charging = new LeasePool(clock).charging({
-      ...{ meterOf, waitUntil, meterFailure: 'closed' as const },
+      meterOf,
+      waitUntil,
+      meterFailure: 'closed' as const,
       onRevoked: (keyHash) => ring.revoked(ringEnv, keyHash, waitUntil),
       onChanged: (keyHash, changedMs) => ring.changed(keyHash, changedMs),
     })

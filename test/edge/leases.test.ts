@@ -281,7 +281,8 @@ describe('one isolate', () => {
   it('tells everybody what is left of the balance, whatever lies in leases of others, and reports when it is asked to', async () => {
     const clock = new ManualClock()
     const meter = new ModelMeter(10_000 * CREDIT, clock.nowMs)
-    const [busy, quiet] = [isolate(clock, meter).charging, isolate(clock, meter).charging]
+    const busy = isolate(clock, meter).charging
+    const quiet = isolate(clock, meter).charging
     expect((await held(quiet, 1)).settle()).toBe(9_999 * CREDIT)
     // A busy isolate leases ahead, and reports later.
     await drain(busy, 600, 64, 1, clock)

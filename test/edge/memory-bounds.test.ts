@@ -25,8 +25,11 @@ const NOW = 1_764_291_234_567
 /** More than any bound of entries. */
 const MANY = 10_500
 const LIMITS = {
-  ...{ requestsPerSecond: 50, infoRequestsPerSecond: 5_000, streamConnections: 1_000 },
-  ...{ streamSubscriptions: 10_000, streamMessagesPerMinute: 2_000 },
+  requestsPerSecond: 50,
+  infoRequestsPerSecond: 5_000,
+  streamConnections: 1_000,
+  streamSubscriptions: 10_000,
+  streamMessagesPerMinute: 2_000,
 }
 
 setFlagsFromString('--expose-gc')
@@ -44,16 +47,18 @@ function filled<T>(holder: T, fill: (holder: T, number: number) => void, times =
 function record(number: number): KeyRecord {
   const ranges = Array.from({ length: 32 }, (_, at) => text(number * 32 + at, 18))
   return {
-    ...{
-      v: 2,
-      hash: hash(number),
-      account: text(number, 30),
-      kind: 'api',
-      plan: text(number, 12),
-      limits: { ...LIMITS },
-    },
-    ...{ products: ['info', 'stream', 'rpc', 'data', 'graphql', 'platform'], ranges },
-    ...{ expires: NOW + number, revoked: null, replaced: false, at: NOW + number },
+    v: 2,
+    hash: hash(number),
+    account: text(number, 30),
+    kind: 'api',
+    plan: text(number, 12),
+    limits: { ...LIMITS },
+    products: ['info', 'stream', 'rpc', 'data', 'graphql', 'platform'],
+    ranges,
+    expires: NOW + number,
+    revoked: null,
+    replaced: false,
+    at: NOW + number,
   }
 }
 
@@ -103,7 +108,9 @@ const HOLDERS: readonly (readonly [name: string, count: number, make: () => unkn
         calls.note(
           {
             caller: { account: text(n, 30), keyHash: hash(n) },
-            ...{ requestId: text(n, 32), product: 'info', type: text(n, 64) },
+            requestId: text(n, 32),
+            product: 'info',
+            type: text(n, 64),
             failure: { kind: 'conflict', message: text(n, 300) },
           },
           NOW,

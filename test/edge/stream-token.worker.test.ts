@@ -128,8 +128,14 @@ describe('visitors of the live page', () => {
       hold.value.settle()
     }
     const minute = (id: string, visitorsPerHour?: number) => ({
-      ...{ subscription: `visitors/${id}`, ordinal: 0, keyHash: key.hash, type: 'trades', amount: 1_000_000 },
-      ...{ body: id, leftMs: 60_000, visitorsPerHour },
+      subscription: `visitors/${id}`,
+      ordinal: 0,
+      keyHash: key.hash,
+      type: 'trades',
+      amount: 1_000_000,
+      body: id,
+      leftMs: 60_000,
+      visitorsPerHour,
     })
     const report = async (...charges: ReturnType<typeof minute>[]) => {
       const here = { relay: 'visitors', life: 1, alive: null, sockets: 1, subscriptions: 0, perMinute: 0, keys: [] }

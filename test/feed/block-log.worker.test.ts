@@ -152,18 +152,21 @@ describe('fills that are held', () => {
   const [ann, bob] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`] as const
   const fillOf = (tid: number, more: object = {}) =>
     ({
-      ...{
-        coin: 'BTC',
-        px: '1.0',
-        sz: '1.0',
-        side: 'B',
-        time: 1,
-        startPosition: '0.0',
-        dir: 'Open Long',
-        tid,
-        oid: tid,
-      },
-      ...{ closedPnl: '0.0', hash: '0x', crossed: true, fee: '0.0', feeToken: 'USDC', ...more },
+      coin: 'BTC',
+      px: '1.0',
+      sz: '1.0',
+      side: 'B',
+      time: 1,
+      startPosition: '0.0',
+      dir: 'Open Long',
+      tid,
+      oid: tid,
+      closedPnl: '0.0',
+      hash: '0x',
+      crossed: true,
+      fee: '0.0',
+      feeToken: 'USDC',
+      ...more,
     }) as Fill
   const read = async (scope: FillScope, before: number | null = null) => {
     const answer = await (log() as unknown as BlockLogApi).fills({ v: 1, scope, before })

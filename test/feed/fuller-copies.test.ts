@@ -9,7 +9,12 @@ interface Feeder {
 
 const feeder = (): Feeder => ({ copy: null, hasStatuses: false })
 const blockOf = (height: number, coins: readonly string[] = [], more: Partial<Block> = {}): Block => ({
-  ...{ height, time: 1, fills: [], ledger: [], funding: [], books: [] },
+  height,
+  time: 1,
+  fills: [],
+  ledger: [],
+  funding: [],
+  books: [],
   l4: coins.map((coin) => ({ coin, statuses: [], diffs: [] })),
   ...more,
 })
@@ -17,7 +22,8 @@ const blockOf = (height: number, coins: readonly string[] = [], more: Partial<Bl
 // FEED-33
 test('a copy is left for a fuller one of a feeder that is close behind, and not for one that is late', () => {
   const copies = new FullerCopies()
-  const [full, bare] = [feeder(), feeder()]
+  const full = feeder()
+  const bare = feeder()
   const isLeft = (nowMs: number) => copies.isFuller(full.copy, bare.copy!, nowMs)
   copies.came(bare, blockOf(1), 0)
   expect(isLeft(0)).toBe(false)
@@ -38,7 +44,8 @@ test('a copy is left for a fuller one of a feeder that is close behind, and not 
 // FEED-33
 test('it is left for rows alone that it lacks, and for nothing of a feeder without books or that has sent its own', () => {
   const copies = new FullerCopies()
-  const [one, other] = [feeder(), feeder()]
+  const one = feeder()
+  const other = feeder()
   const isLeft = () => copies.isFuller(other.copy, one.copy!, 0)
   copies.came(other, blockOf(1, ['BTC']), 0)
   copies.came(one, blockOf(2, ['ETH', 'BTC']), 0)
@@ -55,9 +62,11 @@ test('it is left for rows alone that it lacks, and for nothing of a feeder witho
 // FEED-33
 test('no copy is left for a feeder that lags by more heights than are remembered, nor after the log has woken', () => {
   const copies = new FullerCopies()
-  const [full, bare] = [feeder(), feeder()]
+  const full = feeder()
+  const bare = feeder()
   const isLeft = (nowMs: number) => copies.isFuller(full.copy, bare.copy!, nowMs)
-  const [lag, blockMs] = [300, 70]
+  const lag = 300
+  const blockMs = 70
   for (let height = 1; height <= 1_000; height++) {
     copies.came(bare, blockOf(height), height * blockMs)
     expect(isLeft(height * blockMs)).toBe(false)
@@ -75,7 +84,8 @@ test.each(['before', 'after'])(
   'order statuses that come behind their block, %s another copy of it, are told once',
   (when) => {
     const copies = new FullerCopies()
-    const [late, other] = [feeder(), feeder()]
+    const late = feeder()
+    const other = feeder()
     const orders = (height: number, ...rows: string[]) => blockOf(height, [], { orders: rows })
     const come = (from: Feeder, block: Block, then: 'taken' | 'compared') => {
       copies.came(from, block, 0)
@@ -93,7 +103,8 @@ test.each(['before', 'after'])(
 // FEED-33
 test('order statuses that only a later copy has are told with the next block, once', () => {
   const copies = new FullerCopies()
-  const [full, bare] = [feeder(), feeder()]
+  const full = feeder()
+  const bare = feeder()
   const orders = (height: number, ...rows: string[]) => blockOf(height, [], { orders: rows })
   const take = (from: Feeder, block: Block) => {
     copies.came(from, block, 0)

@@ -61,7 +61,10 @@ describe('a stored segment', () => {
         const text = list.map((one) => encodeBlock(one, null).events).join('\n')
         const { blocks: told } = searched({ last: 999, text }, { by: 'user', address: wallet }, 'ledger').stretch
         const mine = list.map(({ height, time, ledger }) => ({
-          ...{ height, time, fills: [], funding: [] },
+          height,
+          time,
+          fills: [],
+          funding: [],
           ledger: ledger.filter(({ users }) => users.includes(wallet)),
         }))
         expect(told).toEqual(mine.filter(({ ledger }) => ledger.length > 0))
@@ -72,7 +75,8 @@ describe('a stored segment', () => {
 })
 
 it('answers what a wallet did with its stake, as the node wrote it', () => {
-  const [mine, other] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
+  const mine = `0x${'1'.repeat(40)}`
+  const other = `0x${'2'.repeat(40)}`
   const event = (inner: object) => ({ time: '2026-06-11T01:01:29.513722441', hash: '0x0', inner })
   const events = [
     event({ Delegation: { user: mine, validator: other, amount: '4.0', is_undelegate: false } }),

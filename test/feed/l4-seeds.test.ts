@@ -7,7 +7,14 @@ const feeder = (name: string) => {
   return { name, heard, send: (frame: GatewayFrame) => void heard.push(frame) }
 }
 const partOf = (coin: string, part: number, parts = 3): L4Book => ({
-  ...{ type: 'l4', coin, height: 7, time: 1, bids: [], asks: [], part, parts },
+  type: 'l4',
+  coin,
+  height: 7,
+  time: 1,
+  bids: [],
+  asks: [],
+  part,
+  parts,
 })
 
 const rowsOf = (...coins: string[]) => coins.map((coin) => ({ coin, statuses: [], diffs: [] }))
@@ -15,7 +22,8 @@ const rowsOf = (...coins: string[]) => coins.map((coin) => ({ coin, statuses: []
 // FEED-36
 test('parts are handed on of one feeder at a time, and what has not come is asked of who comes later', () => {
   const handed: string[] = []
-  const [a, b] = [feeder('a'), feeder('b')]
+  const a = feeder('a')
+  const b = feeder('b')
   let able = [a]
   const seeds = new L4Seeds(
     (coin, text) => void handed.push(`${coin} ${text}`),
@@ -64,7 +72,8 @@ test('rows that do not fit count as not known, once', () => {
 // FEED-36
 test('what a feeder that has left did not send whole is asked of another at once, and begins with its first part', () => {
   const handed: string[] = []
-  const [a, b] = [feeder('a'), feeder('b')]
+  const a = feeder('a')
+  const b = feeder('b')
   let able = [a]
   const seeds = new L4Seeds(
     (coin, text) => void handed.push(`${coin} ${text}`),

@@ -26,12 +26,29 @@ describe('a feeder', () => {
   // FEED-27
   it('is told of with what its pulse says, by both clocks', () => {
     expect(view).toEqual({
-      ...{ name: 'a', connected: true, state: 'sending', conflict: null },
-      ...{ sinceMs: 100, heardMs: 4_900, blockMs: 4_800, endedMs: null, why: null },
-      ...{ head: 30, time: 4_200, lagMs: 800, clockMs: 10 },
+      name: 'a',
+      connected: true,
+      state: 'sending',
+      conflict: null,
+      sinceMs: 100,
+      heardMs: 4_900,
+      blockMs: 4_800,
+      endedMs: null,
+      why: null,
+      head: 30,
+      time: 4_200,
+      lagMs: 800,
+      clockMs: 10,
       counters: {
-        ...{ unacked: 1, reconnects: 2, misfits: 3, drifted: 4, gaps: 5, refusedEvents: 6 },
-        ...{ lateLines: null, stallMs: null, stalls: null },
+        unacked: 1,
+        reconnects: 2,
+        misfits: 3,
+        drifted: 4,
+        gaps: 5,
+        refusedEvents: 6,
+        lateLines: null,
+        stallMs: null,
+        stalls: null,
       },
     })
     expect(viewOf({ ...state, head: 31 }, heard).head).toBe(31)
@@ -43,15 +60,24 @@ describe('a feeder', () => {
   it('that tells how it stands still is told of with that', () => {
     const more = { ...said, stallMs: 7, stalls: 8, lateLines: 9 }
     expect(viewOf(state, { ...heard, pulse: { atMs: 1, said: more } }).counters).toMatchObject({
-      ...{ refusedEvents: 6, stallMs: 7, stalls: 8, lateLines: 9 },
+      refusedEvents: 6,
+      stallMs: 7,
+      stalls: 8,
+      lateLines: 9,
     })
   })
 
   // FEED-28
   it('that sends no pulses is told of as far as its other frames say', () => {
     expect(viewOf(state, { ...heard, pulse: null })).toMatchObject({
-      ...{ head: 20, heardMs: 4_900, blockMs: 4_800 },
-      ...{ state: null, time: null, lagMs: null, clockMs: null, counters: null },
+      head: 20,
+      heardMs: 4_900,
+      blockMs: 4_800,
+      state: null,
+      time: null,
+      lagMs: null,
+      clockMs: null,
+      counters: null,
     })
   })
 })

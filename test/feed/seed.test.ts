@@ -37,7 +37,10 @@ function hubs() {
     const books = new ShardBooks()
     const taken: string[] = []
     return {
-      ...{ books, taken, kind: { kind: 'hub', index, shards: 2 } as const, height: 7 },
+      books,
+      taken,
+      kind: { kind: 'hub', index, shards: 2 } as const,
+      height: 7,
       wants: (coin: string) => coin.length % 2 === index,
       frame: (text: string) => taken.push(...(books.seed(JSON.parse(text) as HubSeed) ?? [])),
     }

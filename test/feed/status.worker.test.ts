@@ -14,7 +14,12 @@ const PULSE = {
   head: 7,
   time: 490,
   state: 'waiting for blocks',
-  ...{ unacked: 0, reconnects: 0, misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0 },
+  unacked: 0,
+  reconnects: 0,
+  misfits: 0,
+  drifted: 0,
+  gaps: 0,
+  refusedEvents: 0,
 }
 
 let feeder: FakeFeeder

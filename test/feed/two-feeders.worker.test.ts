@@ -84,7 +84,8 @@ describe('whole books of two feeders at once', () => {
   // FEED-18
   it('never become one, though they are of the same height and as many parts', async () => {
     await seeded()
-    const [low, high] = [levelsOf(['90', '1.0', 1]), levelsOf(['80', '1.0', 1])]
+    const low = levelsOf(['90', '1.0', 1])
+    const high = levelsOf(['80', '1.0', 1])
     one.send(part(0, [{ coin: 'BTC', levels: low }], 'coins'))
     await taken(one)
     two.send(part(0, BTC('200'), 'coins'))

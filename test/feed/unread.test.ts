@@ -12,7 +12,9 @@ const reader = (follows: boolean) => {
 
 // FEED-24
 it('what is under way is what was sent and is not said to be read, of the reader that is furthest behind', () => {
-  const [fast, slow, silent] = [reader(true), reader(true), reader(false)]
+  const fast = reader(true)
+  const slow = reader(true)
+  const silent = reader(false)
   const links = [fast.link, slow.link, silent.link]
   for (const link of links) link.frame('x'.repeat(1000))
   fast.link.read(900, 5)

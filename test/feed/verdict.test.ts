@@ -6,8 +6,15 @@ import { SILENT_MS, STILL_MS, verdict } from '../../src/feed/verdict.ts'
 
 const NOW = 1_000_000_000
 const COUNTERS = {
-  ...{ unacked: 0, reconnects: 0, misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0 },
-  ...{ lateLines: null, stallMs: null, stalls: null },
+  unacked: 0,
+  reconnects: 0,
+  misfits: 0,
+  drifted: 0,
+  gaps: 0,
+  refusedEvents: 0,
+  lateLines: null,
+  stallMs: null,
+  stalls: null,
 }
 const LONG_AGO = NOW - 3_600_000
 const place = { height: 10, time: NOW - 50, blockMs: NOW - 20, booksKnown: true }

@@ -27,7 +27,8 @@ test('law: differences lead a feeder to the union of what relays want, wherever 
       const relays = [new Set<string>(), new Set<string>(), new Set<string>()]
       const heard = new Set<string>()
       for (const { relay, ask, name, take } of [...steps, { relay: 0, ask: true, name: 9, take: true }]) {
-        const [own, one] = [relays[relay]!, wallet(name)]
+        const own = relays[relay]!
+        const one = wallet(name)
         if (ask && !own.has(one)) names.ask([one])
         if (!ask && own.has(one)) names.letGo([one])
         if (ask) own.add(one)

@@ -40,7 +40,8 @@ it('blocks and checkpoints hold no frame back, and are acknowledged', async () =
   await feeder.next('welcome')
   feeder.snapshot(1, [{ coin: 'BTC', levels: levelsOf(['100', '1.0', 1]) }])
   await feeder.acked(1)
-  const [ofLog, ofHub] = [await watched(log()), await watched(hub())]
+  const ofLog = await watched(log())
+  const ofHub = await watched(hub())
   let height = 1
   await vi.waitFor(
     async () => {

@@ -10,9 +10,16 @@ it('has defaults, paths that stand by themselves, and the token of the environme
   expect(read({ token: undefined }, { FEED_TOKEN: TOKEN })).toEqual({
     ok: true,
     value: {
-      ...{ dataDir: resolve('hl/data'), infoUrl: GOOD.info, gatewayUrl: GOOD.gateway, token: TOKEN },
-      ...{ chain: 'hyperliquid', name: expect.any(String), verifyMs: 600_000, checkpointMs: 30_000 },
-      ...{ stateDir: resolve('hl/feeder'), snapshotDir: resolve('hl/feeder/snapshots') },
+      dataDir: resolve('hl/data'),
+      infoUrl: GOOD.info,
+      gatewayUrl: GOOD.gateway,
+      token: TOKEN,
+      chain: 'hyperliquid',
+      name: expect.any(String),
+      verifyMs: 600_000,
+      checkpointMs: 30_000,
+      stateDir: resolve('hl/feeder'),
+      snapshotDir: resolve('hl/feeder/snapshots'),
     },
   })
   const seconds = { 'verify-seconds': '86400', 'checkpoint-seconds': '1' }

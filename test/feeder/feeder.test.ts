@@ -236,7 +236,11 @@ test('diffs of coins that no book can have, and sizes beyond all, cost no block 
   const { lines } = node.model.step()
   const diffs = JSON.parse(lines.get('diffs')!) as { events: unknown[] }
   const odd = (coin: string, sz = '1.0') => ({
-    ...{ user: '0x', oid: 999_999, coin, side: 'B', px: '91.5' },
+    user: '0x',
+    oid: 999_999,
+    coin,
+    side: 'B',
+    px: '91.5',
     raw_book_diff: { new: { sz } },
   })
   // The last one is a byte that is no UTF-8.
@@ -313,7 +317,8 @@ test('a restarted node writes heights again, also behind a half line: nothing is
 
 // FEED-32
 test('order statuses are read while they are wanted, over connections, and sent of wanted wallets alone', async () => {
-  const [WANTED, OTHER] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
+  const WANTED = `0x${'1'.repeat(40)}`
+  const OTHER = `0x${'2'.repeat(40)}`
   /** A block with an order status of each. */
   const step = () => {
     const { height, time, lines } = node.model.step()
@@ -477,7 +482,8 @@ test('a folder that stops growing, or is empty, stalls nothing; a line that come
 
 // FEED-32
 test('order statuses that are wanted now and then cost no late line, and files are opened for them once', async () => {
-  const [opens, looks] = [vi.spyOn(NodeFiles.prototype, 'open'), vi.spyOn(NodeFiles.prototype, 'present')]
+  const opens = vi.spyOn(NodeFiles.prototype, 'open')
+  const looks = vi.spyOn(NodeFiles.prototype, 'present')
   const want = async (isWanted: boolean) => {
     const wallets = [`0x${'1'.repeat(40)}`]
     gateway.send([{ type: 'want', orders: { add: isWanted ? wallets : [], drop: isWanted ? [] : wallets } }])

@@ -75,7 +75,9 @@ describe('over a real socket', () => {
     new Promise<DialFailure | null>((resolve, reject) => {
       const unexpected = () => reject(new Error('it opened'))
       new FeedSocket(url, 'secret', {
-        ...{ opened: unexpected, frame: unexpected, unreadable: unexpected },
+        opened: unexpected,
+        frame: unexpected,
+        unreadable: unexpected,
         closed: (_, dial) => resolve(dial),
       })
     })

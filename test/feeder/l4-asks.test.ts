@@ -30,7 +30,8 @@ const step = fc.oneof(
 
 // FEED-36
 test('law: never older than the first block of the run of rows that goes on, nor than the ask', () => {
-  let [sent, kept] = [0, 0]
+  let sent = 0
+  let kept = 0
   fc.assert(
     fc.property(fc.array(step, { minLength: 30, maxLength: 60 }), (steps) => {
       const asks = new L4Asks()

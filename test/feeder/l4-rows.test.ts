@@ -152,7 +152,11 @@ const line = (height: number, events: unknown[]) => {
   return JSON.stringify({ local_time: time, block_time: time, block_number: height, events })
 }
 const status = (coin: string, height: number) => ({
-  ...{ time: `2026-05-05T17:00:0${height}.000000000`, user: ADDRESS, hash: null, builder: null, status: 'open' },
+  time: `2026-05-05T17:00:0${height}.000000000`,
+  user: ADDRESS,
+  hash: null,
+  builder: null,
+  status: 'open',
   order: { coin, oid: height },
 })
 const diff = (coin: string, oid: number) => ({

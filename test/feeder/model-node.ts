@@ -16,9 +16,22 @@ interface ModelOrder extends SavedOrder {
 
 /** The order as the node writes it. */
 const nodeOrder = ({ coin, side, px, sz, oid }: ModelOrder) => ({
-  ...{ coin, side, limitPx: px, sz, oid, timestamp: BASE_MS + oid, triggerCondition: 'N/A', isTrigger: false },
-  ...{ triggerPx: '0.0', children: [], isPositionTpsl: false, reduceOnly: false, orderType: 'Limit', origSz: sz },
-  ...{ tif: 'Gtc', cloid: null },
+  coin,
+  side,
+  limitPx: px,
+  sz,
+  oid,
+  timestamp: BASE_MS + oid,
+  triggerCondition: 'N/A',
+  isTrigger: false,
+  triggerPx: '0.0',
+  children: [],
+  isPositionTpsl: false,
+  reduceOnly: false,
+  orderType: 'Limit',
+  origSz: sz,
+  tif: 'Gtc',
+  cloid: null,
 })
 
 export interface NodeBlock {

@@ -81,8 +81,16 @@ describe('payments', () => {
 
 describe('a pulse', () => {
   const said = {
-    ...{ now: 1, head: 9, time: 2, state: 'sending', unacked: 0 },
-    ...{ reconnects: 0, misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0 },
+    now: 1,
+    head: 9,
+    time: 2,
+    state: 'sending',
+    unacked: 0,
+    reconnects: 0,
+    misfits: 0,
+    drifted: 0,
+    gaps: 0,
+    refusedEvents: 0,
   }
 
   // FEED-27
@@ -125,8 +133,16 @@ describe('a pulse', () => {
 
 describe('what a pulse tells of stalls and late lines', () => {
   const old = {
-    ...{ now: 1, head: 9, time: 2, state: 'sending', unacked: 0 },
-    ...{ reconnects: 0, misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0 },
+    now: 1,
+    head: 9,
+    time: 2,
+    state: 'sending',
+    unacked: 0,
+    reconnects: 0,
+    misfits: 0,
+    drifted: 0,
+    gaps: 0,
+    refusedEvents: 0,
   }
   const said = { ...old, stallMs: 21, stalls: 2, lateLines: 3 }
   const told = (session: FeedSession) => JSON.parse(session.pulse(said, 0)!)

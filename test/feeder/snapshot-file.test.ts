@@ -67,8 +67,20 @@ describe('snapshot files', () => {
 // FEED-36, FEED-37
 test('orders of a coin are cut into frames, in their order and without what does not belong', () => {
   const whole = (oid: number, side: 'B' | 'A') => ({
-    ...{ coin: 'X', side, limitPx: '1.5', sz: '2.0', oid, timestamp: 7, triggerCondition: 'N/A', isTrigger: false },
-    ...{ triggerPx: '0.0', isPositionTpsl: false, reduceOnly: false, orderType: 'Limit', tif: null, cloid: '0x"' },
+    coin: 'X',
+    side,
+    limitPx: '1.5',
+    sz: '2.0',
+    oid,
+    timestamp: 7,
+    triggerCondition: 'N/A',
+    isTrigger: false,
+    triggerPx: '0.0',
+    isPositionTpsl: false,
+    reduceOnly: false,
+    orderType: 'Limit',
+    tif: null,
+    cloid: '0x"',
   })
   const entry = (oid: number, side: 'B' | 'A', more: object = {}) => [
     '0xabc',

@@ -2,8 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { type Status, stateOf, statusLine } from '../../src/feeder/status.ts'
 
 const well = {
-  ...{ trouble: null, isConnected: true, files: null, isMoving: false, snapshot: null },
-  ...{ isFull: false, isQuiet: false, awaited: [] },
+  trouble: null,
+  isConnected: true,
+  files: null,
+  isMoving: false,
+  snapshot: null,
+  isFull: false,
+  isQuiet: false,
+  awaited: [],
 }
 const refused = { state: 'refused by the gateway', why: 'the token' } as const
 
@@ -28,8 +34,21 @@ describe('what the feeder does', () => {
 
 describe('the line for a terminal', () => {
   const status: Status = {
-    ...{ state: 'sending', why: null, height: 7, lagMs: 30, blocksPerSecond: 14, unacked: 2, reconnects: 1 },
-    ...{ misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0, lateLines: 0, stallMs: 0, stalls: 0, booksKnown: true },
+    state: 'sending',
+    why: null,
+    height: 7,
+    lagMs: 30,
+    blocksPerSecond: 14,
+    unacked: 2,
+    reconnects: 1,
+    misfits: 0,
+    drifted: 0,
+    gaps: 0,
+    refusedEvents: 0,
+    lateLines: 0,
+    stallMs: 0,
+    stalls: 0,
+    booksKnown: true,
   }
 
   it('is short while all is well', () => {

@@ -23,8 +23,14 @@ export const COIN = 'BTC'
 
 const USERS = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}`) as [string, string, string]
 const FILL = {
-  ...{ startPosition: '0.0', dir: 'Open Long', closedPnl: '0.0', hash: '0x0', crossed: true, fee: '0.1' },
-  ...{ oid: 7, feeToken: 'USDC' },
+  startPosition: '0.0',
+  dir: 'Open Long',
+  closedPnl: '0.0',
+  hash: '0x0',
+  crossed: true,
+  fee: '0.1',
+  oid: 7,
+  feeToken: 'USDC',
 }
 
 /** Both sides of each trade, and a fill that is none. */
@@ -75,8 +81,16 @@ export function truth(blocks: readonly TradedBlock[], interval: Interval, coin =
     const hundredths = trades.reduce((sum, { sz }) => sum + Math.round(Number(sz) * 100), 0)
     const volume = (hundredths / 100).toFixed(2).replace(/0$/, '')
     return {
-      ...{ t, T: spanOf(interval, t).T, s: coin, i: interval, o: trades[0]!.px, c: trades.at(-1)!.px },
-      ...{ h: `${Math.max(...prices)}.0`, l: `${Math.min(...prices)}.0`, v: volume, n: trades.length },
+      t,
+      T: spanOf(interval, t).T,
+      s: coin,
+      i: interval,
+      o: trades[0]!.px,
+      c: trades.at(-1)!.px,
+      h: `${Math.max(...prices)}.0`,
+      l: `${Math.min(...prices)}.0`,
+      v: volume,
+      n: trades.length,
     }
   })
 }
@@ -91,11 +105,12 @@ export interface Filed {
 /** What files are asked for candles, without a database. */
 export function filedCandles({ files, gaps = [], since }: Filed, request: CandlesRequest): FiledCandles | null {
   const blocks = files.flatMap((file) => file.blocks)
-  const [first, last] = [blocks[0], blocks.at(-1)]
+  const first = blocks[0]
+  const last = blocks.at(-1)
   if (!first || !last) return null
   const { base } = baseOf(request.interval)
   const parts = files.flatMap((file) => partsOfFile(file, base, request.coin))
-  return { ...{ from: first, to: last, holes: gaps, since: since ?? first, untilMs: null }, parts }
+  return { from: first, to: last, holes: gaps, since: since ?? first, untilMs: null, parts }
 }
 
 function partsOfFile({ level, blocks }: Filed['files'][number], base: Base, coin: string): CandleParts[] {

@@ -13,7 +13,8 @@ import { anyTrades, COIN, type Filed, filedCandles, type TradedBlock, tradedBloc
 
 const heldOf = (blocks: readonly TradedBlock[], from: number): HeldFills => {
   const mine = blocks.slice(from)
-  const [first, last] = [mine[0]!, mine.at(-1)!]
+  const first = mine[0]!
+  const last = mine.at(-1)!
   return { head: { height: last.height, time: last.time }, since: first, runs: [mine] }
 }
 const EVER: TimeSpan = { fromMs: 0, toMs: 8e15 }
@@ -52,7 +53,8 @@ describe.each(INTERVALS)('candles of %s', (interval) => {
         const filesTo = 1 + (cut.filesTo % blocks.length)
         const files = cutFiles(blocks.slice(0, filesTo), cut.cuts, cut.days, cut.hours)
         const logFrom = Math.min(Math.max(0, filesTo - cut.overlap), blocks.length - 1)
-        const [fromMs, endMs] = [blocks[0]!.time + 1, blocks.at(-1)!.time]
+        const fromMs = blocks[0]!.time + 1
+        const endMs = blocks.at(-1)!.time
         const within = (share: number) => fromMs + Math.floor(((endMs - fromMs) * share) / 99)
         const request = of(interval, { fromMs: within(from), toMs: within(Math.min(99, from + length)) })
         const { candles, holed, isHoled } = ask({ files }, heldOf(blocks, logFrom), request)
@@ -71,12 +73,25 @@ describe.each(INTERVALS)('candles of %s', (interval) => {
 it('a base makes whole candles of an interval, the longest that does', () => {
   const bases = INTERVALS.map((interval) => [interval, baseOf(interval).base])
   expect(Object.fromEntries(bases)).toEqual({
-    ...{ '1m': '1m', '3m': '1m', '5m': '1m', '15m': '15m', '30m': '15m', '1h': '1h', '2h': '1h' },
-    ...{ '4h': '4h', '8h': '4h', '12h': '4h', '1d': '1d', '3d': '1d', '1w': '1d', '1M': '1d' },
+    '1m': '1m',
+    '3m': '1m',
+    '5m': '1m',
+    '15m': '15m',
+    '30m': '15m',
+    '1h': '1h',
+    '2h': '1h',
+    '4h': '4h',
+    '8h': '4h',
+    '12h': '4h',
+    '1d': '1d',
+    '3d': '1d',
+    '1w': '1d',
+    '1M': '1d',
   })
   for (const interval of INTERVALS)
     for (const t of [Date.UTC(2026, 0, 31), Date.UTC(2028, 1, 29, 23), Date.UTC(2026, 11, 31, 23, 59)]) {
-      const [span, part] = [spanOf(interval, t), spanOf(baseOf(interval).base, t)]
+      const span = spanOf(interval, t)
+      const part = spanOf(baseOf(interval).base, t)
       expect(part.t >= span.t && part.T <= span.T).toBe(true)
     }
   expect(BASES.every((base) => baseOf(base).parts === 1)).toBe(true)

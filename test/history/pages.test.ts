@@ -44,7 +44,8 @@ describe('completed trades', () => {
     fc.assert(
       fc.property(trading, fc.nat(60), fc.nat(60), (blocks, a, b) => {
         const trades = tradesOf(blocks)
-        const [startTime, endTime] = [FIRST_MS + a * 70, FIRST_MS + b * 70]
+        const startTime = FIRST_MS + a * 70
+        const endTime = FIRST_MS + b * 70
         expect(tradesFor(trades, { startTime, endTime })).toEqual(
           trades.filter(({ close_time: at }) => startTime <= at && at <= endTime),
         )

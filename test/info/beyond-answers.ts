@@ -41,8 +41,11 @@ export const BEYOND_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
           code: 'OLD',
           referralStates: [
             {
-              ...{ cumVlm: '1.0', cumRewardedFeesSinceReferred: '0.0', cumFeesRewardedToReferrer: '0.0' },
-              ...{ timeJoined: TIME, user: OTHER_USER },
+              cumVlm: '1.0',
+              cumRewardedFeesSinceReferred: '0.0',
+              cumFeesRewardedToReferrer: '0.0',
+              timeJoined: TIME,
+              user: OTHER_USER,
             },
           ],
         },
@@ -64,8 +67,11 @@ export const BEYOND_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
   subAccounts2: [
     null,
     PERP_STATES.map((state, i) => ({
-      ...{ name: 'a', subAccountUser: USER, master: OTHER_USER },
-      ...{ dexToClearinghouseState: [['xyz', state]], spotState: SPOT_STATES[i] },
+      name: 'a',
+      subAccountUser: USER,
+      master: OTHER_USER,
+      dexToClearinghouseState: [['xyz', state]],
+      spotState: SPOT_STATES[i],
     })),
   ],
   tokenDetails: [
@@ -74,7 +80,10 @@ export const BEYOND_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
   ],
   twapHistory: [
     ['activated', 'terminated', 'waitingForTrigger', 'stopped', 'aStatusOfTomorrow'].map((status) => ({
-      ...{ time: 1_790_000_000, state: PLAIN_TWAP, status: { status }, twapId: 4 },
+      time: 1_790_000_000,
+      state: PLAIN_TWAP,
+      status: { status },
+      twapId: 4,
     })),
     [{ ...firstOf('twapHistory'), state: without(TWAP, 'trigger', 'stopPx') }],
   ],
@@ -84,18 +93,21 @@ export const BEYOND_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
   webData2: [
     {
       ...without(exampleOf('webData2'), 'spotState', 'optOutOfSpotDusting', 'perpsAtOpenInterestCap'),
-      ...{ clearinghouseState: PERP_STATES[0], openOrders: [BRACKET], agentAddress: null, agentValidUntil: null },
-      ...{
-        assetCtxs: [DEAD_CTX],
-        twapStates: [
-          [4, PLAIN_TWAP],
-          [5, without(TWAP, 'trigger', 'stopPx')],
-        ],
-      },
+      clearinghouseState: PERP_STATES[0],
+      openOrders: [BRACKET],
+      agentAddress: null,
+      agentValidUntil: null,
+      assetCtxs: [DEAD_CTX],
+      twapStates: [
+        [4, PLAIN_TWAP],
+        [5, without(TWAP, 'trigger', 'stopPx')],
+      ],
     },
     ...PERP_STATES.map((clearinghouseState, i) => ({
       ...exampleOf('webData2'),
-      ...{ clearinghouseState, spotState: SPOT_STATES[i], meta: FULL_META },
+      clearinghouseState,
+      spotState: SPOT_STATES[i],
+      meta: FULL_META,
       spotAssetCtxs: [{ ...(exampleOf('webData2').spotAssetCtxs as Json[])[0], midPx: null }],
     })),
   ],

@@ -23,7 +23,8 @@ describe.each([
 
   it('asks each user once, in lower case, and keeps the order of first mention', async () => {
     world.upstream = (_, body) => ok(JSON.stringify(JSON.parse(body).user))
-    const [a, b] = [user(0xab), user(0xcd)]
+    const a = user(0xab)
+    const b = user(0xcd)
     const reply = await send([b, a.replace('ab', 'AB'), b.replace('cd', 'Cd'), a])
     expect(JSON.parse(reply.body)).toEqual([b, a])
     expect(world.asked).toEqual([b, a].map((one) => JSON.stringify({ type: single, user: one })))

@@ -45,8 +45,14 @@ export const CHANGED = '2025-11-23T17:21:40.390706535'
 export const FULL_META = {
   universe: [
     {
-      ...{ ...ASSET, onlyIsolated: true, isDelisted: true, marginMode: 'strictIsolated', growthMode: 'enabled' },
-      ...{ lastGrowthModeChangeTime: CHANGED, lastFeeScaleChangeTime: CHANGED, deployerFeeScale: '1.0' },
+      ...ASSET,
+      onlyIsolated: true,
+      isDelisted: true,
+      marginMode: 'strictIsolated',
+      growthMode: 'enabled',
+      lastGrowthModeChangeTime: CHANGED,
+      lastFeeScaleChangeTime: CHANGED,
+      deployerFeeScale: '1.0',
     },
     { ...ASSET, lastFeeScaleChangeTime: null },
   ],

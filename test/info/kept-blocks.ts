@@ -80,7 +80,9 @@ export function filesOf(kept: () => Kept, asked: FilesRequest[] = []): FilesRead
         : {
             from: firstOf(kept()),
             to: { height: filesTo, time: timeOf(kept(), filesTo) },
-            ...{ gaps, funded: fundedOf(kept()), paid: fundedOf(kept()) },
+            gaps,
+            funded: fundedOf(kept()),
+            paid: fundedOf(kept()),
           }
     },
     async rows(request) {
@@ -97,7 +99,8 @@ const isIn = (gaps: readonly Gap[], height: number) => gaps.some(({ from, to }) 
 
 /** Height by height. */
 function fundedOf(kept: Kept): FilesCover['funded'] {
-  const [first, last] = [firstOf(kept).height, kept.filesTo ?? -1]
+  const first = firstOf(kept).height
+  const last = kept.filesTo ?? -1
   const unknown = [...(kept.gaps ?? []), ...(kept.unfunded ?? [])]
   const known = Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at)
   const stretches: { from: number; fromMs: number; to: number }[] = []
@@ -117,7 +120,8 @@ function fundingOf(kept: Kept, spans: readonly FundingSpan[]): SpanFunding[] {
   return spans.flatMap(({ coin, from, to }) => {
     if (!stretches.some((one) => one.from <= from && to <= one.to)) throw new Error(`${from} to ${to} is not all known`)
     const paid = rows.filter((row) => row.coin === coin && from <= row.height && row.height <= to)
-    const [first, last] = [paid[0], paid.at(-1)]
+    const first = paid[0]
+    const last = paid.at(-1)
     return first && last ? [{ coin, from, perUnit: paidBetween(first, last) }] : []
   })
 }
@@ -144,7 +148,8 @@ export const blocksOfFills = (own: object = {}) =>
       { minLength: 1, maxLength: 25 },
     )
     .map((steps) => {
-      let [height, time] = [0, 10]
+      let height = 0
+      let time = 10
       return steps.map(({ up, ms, rows }) => {
         height += up
         time += ms

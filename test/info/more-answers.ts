@@ -18,8 +18,14 @@ import { BRACKET, CHANGED, CLOID, DEAD_CTX, ENDED_AUCTION, FULL_META, PERP_STATE
 
 const AMOUNT = { token: 'HYPE', amount: '12.5' }
 const SENT = {
-  ...{ token: 'USDC', amount: '100.0', usdcValue: '100.0', user: USER, destination: OTHER_USER },
-  ...{ fee: '1.0', nativeTokenFee: '0.0', feeToken: 'USDC' },
+  token: 'USDC',
+  amount: '100.0',
+  usdcValue: '100.0',
+  user: USER,
+  destination: OTHER_USER,
+  fee: '1.0',
+  nativeTokenFee: '0.0',
+  feeToken: 'USDC',
 }
 const DELTAS = [
   { type: 'aDeltaOfTomorrow', x: {} },
@@ -42,8 +48,13 @@ const DELTAS = [
   { type: 'vaultDeposit', vault: OTHER_USER, usdc: '500.0' },
   {
     type: 'vaultWithdraw',
-    ...{ vault: OTHER_USER, user: USER, requestedUsd: '120.0', commission: '2.0' },
-    ...{ closingCost: '0.0', basis: '100.0', netWithdrawnUsd: '118.0' },
+    vault: OTHER_USER,
+    user: USER,
+    requestedUsd: '120.0',
+    commission: '2.0',
+    closingCost: '0.0',
+    basis: '100.0',
+    netWithdrawnUsd: '118.0',
   },
   { type: 'vaultDistribution', vault: OTHER_USER, usdc: '10.0' },
   { type: 'vaultLeaderCommission', user: USER, usdc: '2.0' },
@@ -80,7 +91,11 @@ const FULL_SPOT_META = {
   universe: [{ tokens: [150, 0], name: '@107', index: 107, isCanonical: false }],
   tokens: [
     {
-      ...{ ...SPOT_TOKEN, name: 'HYPE', index: 150, isCanonical: false, fullName: 'A token' },
+      ...SPOT_TOKEN,
+      name: 'HYPE',
+      index: 150,
+      isCanonical: false,
+      fullName: 'A token',
       evmContract: { address: USER, evm_extra_wei_decimals: -2 },
     },
   ],
@@ -115,7 +130,9 @@ const ACTIONS = [
   {
     O: {
       registerTokensAndQuestion: {
-        ...{ quoteToken: 0, questionNameAndDescription: NAMED, fallbackNameAndDescription: NAMED },
+        quoteToken: 0,
+        questionNameAndDescription: NAMED,
+        fallbackNameAndDescription: NAMED,
         namedOutcomes: [NAMED],
       },
     },
@@ -123,8 +140,10 @@ const ACTIONS = [
   {
     O: {
       registerTemplate: {
-        ...{ id: 'template:one', role: { standaloneOutcome: { sideNames: ['Yes', 'No'] } } },
-        ...{ nameAndDescription: NAMED, keywordToHint: [['when', 'dateTime']] },
+        id: 'template:one',
+        role: { standaloneOutcome: { sideNames: ['Yes', 'No'] } },
+        nameAndDescription: NAMED,
+        keywordToHint: [['when', 'dateTime']],
       },
     },
   },
@@ -133,7 +152,8 @@ const ACTIONS = [
   {
     O: {
       settleQuestion2: {
-        ...{ question: 2, nameAndDescription: NAMED },
+        question: 2,
+        nameAndDescription: NAMED,
         outcomeSettlements: [
           {
             outcome: 4,
@@ -148,8 +168,11 @@ const ACTIONS = [
   },
   {
     E: {
-      ...{ token: 150, technicalStaker: USER, treasuryStaker: USER },
-      ...{ treasuryEvmAddress: USER, evmRebalanceContract: USER },
+      token: 150,
+      technicalStaker: USER,
+      treasuryStaker: USER,
+      treasuryEvmAddress: USER,
+      evmRebalanceContract: USER,
     },
   },
 ]
@@ -212,9 +235,14 @@ export const MORE_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
   perpDexs: [
     [
       {
-        ...{ ...DEX, assetToStreamingOiCap: OI_CAPS, subDeployers: [['setOracle', [OTHER_USER]]] },
-        ...{ deployerFeeScale: '1.0', lastDeployerFeeScaleChangeTime: CHANGED, assetToFundingMultiplier: OI_CAPS },
-        ...{ assetToFundingInterestRate: OI_CAPS, assetToFundingClamp: OI_CAPS },
+        ...DEX,
+        assetToStreamingOiCap: OI_CAPS,
+        subDeployers: [['setOracle', [OTHER_USER]]],
+        deployerFeeScale: '1.0',
+        lastDeployerFeeScaleChangeTime: CHANGED,
+        assetToFundingMultiplier: OI_CAPS,
+        assetToFundingInterestRate: OI_CAPS,
+        assetToFundingClamp: OI_CAPS,
       },
     ],
   ],
@@ -239,8 +267,11 @@ export const MORE_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
   subAccounts: [
     null,
     PERP_STATES.map((clearinghouseState, i) => ({
-      ...{ name: 'a', subAccountUser: USER, master: OTHER_USER },
-      ...{ clearinghouseState, spotState: SPOT_STATES[i] },
+      name: 'a',
+      subAccountUser: USER,
+      master: OTHER_USER,
+      clearinghouseState,
+      spotState: SPOT_STATES[i],
     })),
   ],
   userCompletedTrades: [[{ ...COMPLETED_TRADE, builder: OTHER_USER }]],
@@ -269,7 +300,9 @@ export const MORE_ANSWERS: Readonly<Record<string, readonly unknown[]>> = {
     null,
     ...RELATIONSHIPS.map((relationship) => ({
       ...exampleOf('vaultDetails'),
-      ...{ followerState: FOLLOWING, followers: [FOLLOWING], relationship },
+      followerState: FOLLOWING,
+      followers: [FOLLOWING],
+      relationship,
     })),
   ],
   vaultSummaries: [
@@ -331,14 +364,12 @@ const STATE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
       channel: 'webData3',
       data: {
         userState: {
-          ...{
-            agentAddress: null,
-            agentValidUntil: null,
-            cumLedger: '5.0',
-            serverTime: TIME,
-            isVault: true,
-            user: USER,
-          },
+          agentAddress: null,
+          agentValidUntil: null,
+          cumLedger: '5.0',
+          serverTime: TIME,
+          isVault: true,
+          user: USER,
         },
         perpDexStates: [{ totalVaultEquity: '0.0' }],
       },
@@ -366,9 +397,20 @@ const ORDER_UPDATE = { ...UPDATE, order: { ...UPDATE.order, reduceOnly: true } }
 /** Beside the example of each channel. */
 const L4_PLACE = { time: TIME, block_height: 7, epoch: 'e' }
 const L4_ORDER = {
-  ...{ coin: 'BTC', side: 'B', limitPx: '81307.0', sz: '0.5', oid: 90001, timestamp: TIME },
-  ...{ triggerCondition: 'N/A', isTrigger: false, triggerPx: '0.0', isPositionTpsl: false, reduceOnly: false },
-  ...{ orderType: 'Limit', tif: 'Alo', cloid: '0x00000000000000000000000000000001' },
+  coin: 'BTC',
+  side: 'B',
+  limitPx: '81307.0',
+  sz: '0.5',
+  oid: 90001,
+  timestamp: TIME,
+  triggerCondition: 'N/A',
+  isTrigger: false,
+  triggerPx: '0.0',
+  isPositionTpsl: false,
+  reduceOnly: false,
+  orderType: 'Limit',
+  tif: 'Alo',
+  cloid: '0x00000000000000000000000000000001',
 }
 
 export const MORE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
@@ -423,7 +465,10 @@ export const MORE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
       channel: 'l2BookDiff2',
       data: {
         Updates: {
-          ...{ time: TIME, block_height: 7, epoch: 'e', cursor: '7' },
+          time: TIME,
+          block_height: 7,
+          epoch: 'e',
+          cursor: '7',
           book_diffs: [{ coin: 'BTC', seq: 7, prev_seq: 6, levels: [[BEST], [BEST]] }],
         },
       },
@@ -440,13 +485,23 @@ export const MORE_FRAMES: Readonly<Record<string, readonly unknown[]>> = {
       channel: 'l4Book',
       data: {
         Updates: {
-          ...{ ...L4_PLACE, epoch: null, prev_block_height: 6 },
+          ...L4_PLACE,
+          epoch: null,
+          prev_block_height: 6,
           order_statuses: [L4_ORDER, { ...L4_ORDER, tif: null }].map((order) => ({
-            ...{ time: '2026-09-21T14:13:20.000000000', user: USER, status: 'open', order },
+            time: '2026-09-21T14:13:20.000000000',
+            user: USER,
+            status: 'open',
+            order,
           })),
           book_diffs: ['remove', { new: { sz: '0.5' } }, { update: { origSz: '0.5', newSz: '0.25' } }].map(
             (raw_book_diff) => ({
-              ...{ user: USER, oid: 90001, coin: 'BTC', side: 'B', px: '81307.0', raw_book_diff },
+              user: USER,
+              oid: 90001,
+              coin: 'BTC',
+              side: 'B',
+              px: '81307.0',
+              raw_book_diff,
             }),
           ),
         },

@@ -109,7 +109,8 @@ it.each(CATALOGUE.map((query) => [query.type, query] as const))(
       fc.asyncProperty(sayings(type, schemaOf(query), whole), async (text) => {
         expect(keyOf(text)).toBe(key)
         const world = createWorld()
-        const [one, other] = [await world.send(text), await world.send(key)]
+        const one = await world.send(text)
+        const other = await world.send(key)
         expect([other.status, other.body]).toEqual([one.status, one.body])
         // What the first caller sent beside the request is gone: an upstream saw the canonical one alone.
         for (const asked of world.asked) expect(keyOf(asked)).toBe(asked)

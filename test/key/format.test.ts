@@ -122,8 +122,14 @@ describe('who may enter', () => {
     expect(admit({ ...record, limits, expires: 2_000 }, INFO, 1_000, null)).toEqual({
       ok: true,
       value: {
-        ...{ v: 1, account: 'a', keyHash: 'h', kind: 'api', plan: 'trial' },
-        ...{ products: ['info', 'platform'], limits, expires: 2_000 },
+        v: 1,
+        account: 'a',
+        keyHash: 'h',
+        kind: 'api',
+        plan: 'trial',
+        products: ['info', 'platform'],
+        limits,
+        expires: 2_000,
       },
     })
   })

@@ -171,7 +171,12 @@ describe('what a token is for', () => {
 
   it('has the rate of a visitor also where its account was given more', () => {
     const of = (streamMessagesPerMinute: number): Identity => ({
-      ...{ v: 1, account: 'a', keyHash: KEY, kind: 'api', plan: 'entry', products: ['stream'] },
+      v: 1,
+      account: 'a',
+      keyHash: KEY,
+      kind: 'api',
+      plan: 'entry',
+      products: ['stream'],
       limits: { ...limitsOf({ plan: 'entry' }), streamMessagesPerMinute },
     })
     const sink = { send: () => {}, close: () => {} }

@@ -7,13 +7,11 @@ const ROOT = join(import.meta.dirname, '../..')
 
 test('the variables, commands that exist, with the state folder where it is another, and where to read on', () => {
   const text = announce({
-    ...{
-      url: 'http://127.0.0.1:1',
-      key: 'cqt_K',
-      serviceKey: 'cqs_S',
-      adminToken: 'T',
-      stateOption: " --state 'my weir'",
-    },
+    url: 'http://127.0.0.1:1',
+    key: 'cqt_K',
+    serviceKey: 'cqs_S',
+    adminToken: 'T',
+    stateOption: " --state 'my weir'",
   })
   const commands = text.split('\n').filter((line) => /^ {2}\w/.test(line))
   expect(commands.map((line) => line.trim().split(' ').slice(0, 3).join(' '))).toEqual([

@@ -27,16 +27,14 @@ test('everything at once', () => {
   ).toEqual({
     ok: true,
     value: {
-      ...{
-        state: 'there',
-        stateOption: ' --state there',
-        reset: true,
-        json: true,
-        isOpened: true,
-        port: 0,
-        isLarge: true,
-        keepMb: 7,
-      },
+      state: 'there',
+      stateOption: ' --state there',
+      reset: true,
+      json: true,
+      isOpened: true,
+      port: 0,
+      isLarge: true,
+      keepMb: 7,
       devnet: ['--seed', '7', '--block-ms', '100', '--scale', 'mainnet'],
     },
   })

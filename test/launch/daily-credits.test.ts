@@ -20,7 +20,8 @@ test('no number of restarts gives more than the daily credits on a UTC day', () 
   const step = fc.record({ ms: fc.integer({ min: 0, max: DAY_MS }), spends: fc.integer({ min: 0, max: 3_000 }) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-      let [now, balance] = [MADE, DAILY_CREDITS]
+      let now = MADE
+      let balance = DAILY_CREDITS
       const given = new Map([[utcDay(MADE), DAILY_CREDITS]])
       const ids = new Set<string>()
       for (const { ms, spends } of steps) {

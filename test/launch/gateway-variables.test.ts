@@ -13,9 +13,14 @@ test('the simulated exchange is the node of both Workers where the environment s
       ok: true,
       value: {
         vars: {
-          ...{ PATH_KEYS: 'on', TRUST_PROXY: 'off', PIPELINE_PRIVATE: 'on', RPC_CHAINS: chains },
+          PATH_KEYS: 'on',
+          TRUST_PROXY: 'off',
+          PIPELINE_PRIVATE: 'on',
+          RPC_CHAINS: chains,
           LIVE_ACCOUNT: 'live',
-          ...{ CHECKOUT: 'manual', CHECKOUT_PRICES: expect.any(String), SIGNUP: 'log' },
+          CHECKOUT: 'manual',
+          CHECKOUT_PRICES: expect.any(String),
+          SIGNUP: 'log',
           UPSTREAMS: JSON.stringify([{ name: 'node', url: `${NODE}/info` }]),
         },
         liveVars: { ARCHIVE_KEEP_MB: '7', PIPELINE_PRIVATE: 'on', RPC_CHAINS: chains },

@@ -2,7 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { findLeftovers, guardianOf, hasGroup, type Lock, type ProcessInfo } from '../../src/launch/leftovers.ts'
 
 const process = (pid: number, born: number, more: Partial<ProcessInfo> = {}): ProcessInfo => ({
-  ...{ pid, born, ppid: 1, pgid: pid, command: 'node' },
+  pid,
+  born,
+  ppid: 1,
+  pgid: pid,
+  command: 'node',
   ...more,
 })
 const lock: Lock = {

@@ -18,8 +18,14 @@ const CONFIGS = {
   webhook: { type: 'webhook', url: URL, secret: WHSEC },
   r2: { type: 'r2', prefix: 'a/b/', format: 'parquet' },
   s3: {
-    ...{ type: 's3', url: URL, bucket: 'fills', region: 'eu-central-1', prefix: '', format: 'ndjson' },
-    ...{ access_key_id: 'AK', secret_access_key: 'hush' },
+    type: 's3',
+    url: URL,
+    bucket: 'fills',
+    region: 'eu-central-1',
+    prefix: '',
+    format: 'ndjson',
+    access_key_id: 'AK',
+    secret_access_key: 'hush',
   },
   clickhouse: CLICKHOUSE,
   postgres: { ...CLICKHOUSE, type: 'postgres', url: 'postgres://db.example.com:5432', database: 'my db' },
@@ -46,10 +52,22 @@ const toldOf = (result: ReturnType<typeof create>) =>
 describe('what is created', () => {
   it.each(Object.entries(CONFIGS))('%s is taken, with what was left out', (type, config) => {
     expect(made({ destination_config: config }).fields).toEqual({
-      ...{ name: 'one', project: '', description: '', topic: 'fills', filter: null, transforms: {} },
-      ...{ destination_type: type, destination_config: expect.objectContaining({ type }) },
-      ...{ execution_mode: 'continuous', execution_start_from: '', execution_stop_from: '' },
-      ...{ abi_file: {}, abi_contract_addresses: [], abi_unmatched: 'keep', on_failure: 'pause', status: 'running' },
+      name: 'one',
+      project: '',
+      description: '',
+      topic: 'fills',
+      filter: null,
+      transforms: {},
+      destination_type: type,
+      destination_config: expect.objectContaining({ type }),
+      execution_mode: 'continuous',
+      execution_start_from: '',
+      execution_stop_from: '',
+      abi_file: {},
+      abi_contract_addresses: [],
+      abi_unmatched: 'keep',
+      on_failure: 'pause',
+      status: 'running',
     })
   })
 
@@ -122,8 +140,9 @@ describe('what is created', () => {
     ],
     [
       {
-        ...{ execution_mode: 'bounded', execution_start_from: '2026-01-02T00:00:00Z' },
-        ...{ execution_stop_from: '2026-01-02T00:59:00+01:00' },
+        execution_mode: 'bounded',
+        execution_start_from: '2026-01-02T00:00:00Z',
+        execution_stop_from: '2026-01-02T00:59:00+01:00',
       },
       'must not be before',
     ],
@@ -169,7 +188,10 @@ const AnyConfig = fc.oneof(
 )
 const AnyOrder = fc.record(
   {
-    ...{ name: Line, project: Line, description: fc.string({ maxLength: 40 }), destination_config: AnyConfig },
+    name: Line,
+    project: Line,
+    description: fc.string({ maxLength: 40 }),
+    destination_config: AnyConfig,
     topic: fc.constantFrom(
       ...TOPICS.filter((topic) => !['order_updates', 'completed_trades', 'evm_logs'].includes(topic)),
     ),
@@ -185,7 +207,11 @@ const SECRETS = /^secret|^password$/
 /** As answers have it. */
 const shown = ({ fields }: Written) => ({
   ...(JSON.parse(JSON.stringify(fields)) as object),
-  ...{ id: ID, created_by: { id: 'user_1' }, group: { id: 'group_1' }, created_at: 'then', updated_at: 'now' },
+  id: ID,
+  created_by: { id: 'user_1' },
+  group: { id: 'group_1' },
+  created_at: 'then',
+  updated_at: 'now',
 })
 
 describe('what is kept', () => {

@@ -6,8 +6,22 @@ import type { Pipeline } from '../../src/pipeline/pipeline.ts'
 import type { SinkApi, SinkStatus } from '../../src/pipeline/sink-api.ts'
 
 const IDLE: SinkStatus = {
-  ...{ v: 1, phase: 'idle', height: null, timeMs: null, lagBlocks: null, lagMs: null, rows: 0, bytes: 0 },
-  ...{ batches: 0, deadLetters: 0, rowMicro: 100, attempts: 0, nextTryMs: null, lastError: null, lastIncident: null },
+  v: 1,
+  phase: 'idle',
+  height: null,
+  timeMs: null,
+  lagBlocks: null,
+  lagMs: null,
+  rows: 0,
+  bytes: 0,
+  batches: 0,
+  deadLetters: 0,
+  rowMicro: 100,
+  attempts: 0,
+  nextTryMs: null,
+  lastError: null,
+  lastIncident: null,
+  pauseReason: null,
 }
 const LINES = [3, 2, 1].map((id) => ({ id, atMs: id, level: 'info' as const, words: `line ${id}`, batch: null }))
 

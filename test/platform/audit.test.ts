@@ -6,15 +6,26 @@ import { StaffName } from '../../src/platform/staff-shapes.ts'
 
 const asked = (over: object = {}) =>
   auditRow({
-    ...{ operator: HOLDER, action: 'grantCredits', path: '/admin/accounts/{id}/grants', params: { id: 'acme' } },
-    ...{ query: {}, body: { credits: 5 }, requestId: 'req_1', ...over },
+    operator: HOLDER,
+    action: 'grantCredits',
+    path: '/admin/accounts/{id}/grants',
+    params: { id: 'acme' },
+    query: {},
+    body: { credits: 5 },
+    requestId: 'req_1',
+    ...over,
   })
 
 describe('a row of the audit', () => {
   it('says who asked for what', () => {
     expect(asked()).toEqual({
-      ...{ name: 'operator', role: 'owner', action: 'grantCredits', target: 'acme', account: 'acme' },
-      ...{ sent: '{"body":{"credits":5}}', requestId: 'req_1' },
+      name: 'operator',
+      role: 'owner',
+      action: 'grantCredits',
+      target: 'acme',
+      account: 'acme',
+      sent: '{"body":{"credits":5}}',
+      requestId: 'req_1',
     })
     const key = { path: '/admin/keys', params: {}, query: { a: '1' }, body: { account: 'other' } }
     expect(asked(key)).toMatchObject({

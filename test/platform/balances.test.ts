@@ -81,7 +81,9 @@ const STATE = {
 async function ask(answers: Readonly<Record<string, unknown>>, query: object = {}, chain = 'hyperliquid') {
   const read: unknown[] = []
   const platform = {
-    ...{ chain: 'hyperliquid', now: () => 0, dataService: () => null },
+    chain: 'hyperliquid',
+    now: () => 0,
+    dataService: () => null,
     read: async (request: { readonly type: string }, account: string) => {
       read.push([request, account])
       return request.type in answers ? JSON.stringify(answers[request.type]) : null

@@ -22,7 +22,13 @@ it('days are the sums of what is in them, and totals those of the days', () => {
   )
   expect(rows).toEqual([
     {
-      ...{ day: 0, granted: 0, spent: 5_000_000, calls: 3, minutes: 2, rows: 0, refusals: 1 },
+      day: 0,
+      granted: 0,
+      spent: 5_000_000,
+      calls: 3,
+      minutes: 2,
+      rows: 0,
+      refusals: 1,
       byProduct: { info: 3_000_000, stream: 2_000_000 },
     },
     { day: DAY, granted: 500, spent: 70, calls: 0, minutes: 0, rows: 7, refusals: 2, byProduct: { pipeline: 70 } },

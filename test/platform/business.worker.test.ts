@@ -104,7 +104,9 @@ describe('the business', () => {
       totals: { granted: '60', spent: '5.5', calls: 3, stream_minutes: 2, refusals: 7 },
       days: [{ date: today, by_product: { info: '3.5', stream: '2' } }],
       refused: [{ code: 'rate_limited', count: 7 }],
-      ...{ million_usd: '49.00', sold_usd: '0.00294', spent_usd: '0.000269' },
+      million_usd: '49.00',
+      sold_usd: '0.00294',
+      spent_usd: '0.000269',
       cost: { relays: 0 },
     })
     expect(Number(json.cost.total_usd)).toBeGreaterThan(0)
@@ -141,7 +143,12 @@ describe('sums of a day', () => {
   it('are those of the meters, however often and in whatever order their copies come', async () => {
     const day = hour - (hour % (24 * HOUR)) - 40 * 24 * HOUR
     const row = (product: 'info' | 'stream', calls: number, at = day) => ({
-      ...{ keyHash: key.hash, hour: at, product, type: 'meta', calls, amount: calls * 1_000_000 },
+      keyHash: key.hash,
+      hour: at,
+      product,
+      type: 'meta',
+      calls,
+      amount: calls * 1_000_000,
     })
     await keepUsage(db, [row('info', 2), row('stream', 5), row('info', 1, day + 23 * HOUR)])
     await keepUsage(db, [row('info', 7)])

@@ -144,7 +144,8 @@ describe('an endpoint with a price', () => {
 describe('the door of service keys', () => {
   it('refuses an API key and says which it takes', async () => {
     const ask = gateway()
-    const [service, api] = [await newKey({ kind: 'service' }), await newKey({ credits: 1 })]
+    const service = await newKey({ kind: 'service' })
+    const api = await newKey({ credits: 1 })
     expect(await ask('GET', '/managed/1', service.key)).toMatchObject({
       status: 200,
       json: { kind: 'service' },
@@ -163,12 +164,12 @@ describe('the door of service keys', () => {
 
   it('is not the operator’s', async () => {
     const admin = adminRoutes(ENDPOINTS, {
-      ...{ platform: platformOf(), adminToken: ADMIN_TOKEN, keySecret: KEY_SECRET },
-      ...{
-        visitor: () => null,
-        requestId: () => 'req_1',
-        wrongToken: () => new AddressGate(WRONG_TOKENS).take(null, 0),
-      },
+      platform: platformOf(),
+      adminToken: ADMIN_TOKEN,
+      keySecret: KEY_SECRET,
+      visitor: () => null,
+      requestId: () => 'req_1',
+      wrongToken: () => new AddressGate(WRONG_TOKENS).take(null, 0),
     })
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
     for (const path of ['/managed/1', '/echo/a']) {

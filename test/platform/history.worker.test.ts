@@ -49,14 +49,21 @@ const download = (
   over = {},
 ) =>
   downloadRoutes({
-    ...{ chain: CHAIN, bucket: bindings.ARCHIVE, keySecret: KEY_SECRET, requestId: () => 'req_1', now: () => nowMs },
+    chain: CHAIN,
+    bucket: bindings.ARCHIVE,
+    keySecret: KEY_SECRET,
+    requestId: () => 'req_1',
+    now: () => nowMs,
     ...over,
   }).request(path, init)
 
 /** Two blocks of a minute. */
 const segment = (minute: number) => ({
-  ...{ first: 10 * minute, last: 10 * minute + 1, epoch: 'a' },
-  ...{ firstMs: BEGIN + minute * 60_000, lastMs: BEGIN + minute * 60_000 + 1_000 },
+  first: 10 * minute,
+  last: 10 * minute + 1,
+  epoch: 'a',
+  firstMs: BEGIN + minute * 60_000,
+  lastMs: BEGIN + minute * 60_000 + 1_000,
   events: [`{"events":${minute}}`, '{}'],
   books: [`{"books":${minute}}`, '{}'],
 })

@@ -8,8 +8,12 @@ import { ask as admin, bindings, keyedGateway, newKey, platformOf } from './oper
 
 const PIPELINES = '/platform/pipeline-api/'
 const CONFIG = {
-  ...{ type: 'clickhouse', url: 'https://db.example.com:8443', user: 'weir', password: 'its own' },
-  ...{ database: 'default', table: 'fills' },
+  type: 'clickhouse',
+  url: 'https://db.example.com:8443',
+  user: 'weir',
+  password: 'its own',
+  database: 'default',
+  table: 'fills',
 }
 const NEW = { name: 'one', topic: 'fills', destination_config: CONFIG }
 const MINE = { ...CONFIG, url: 'https://thief.example.com:8443', password: 'the thief’s' }
@@ -113,7 +117,7 @@ describe('a restricted service key', () => {
     expect([sinks.tested?.payer, chargedTo(id)]).toEqual([narrow.hash, wide.hash])
     const started = await as(narrow)('PUT', `${PIPELINES}${id}`, { status: 'running' })
     expect(started.data).toMatchObject({
-      ...{ created_by: { id: `user_${wide.hash.slice(0, 16)}` } },
+      created_by: { id: `user_${wide.hash.slice(0, 16)}` },
       charged_to: { id: `user_${narrow.hash.slice(0, 16)}`, display_name: narrow.prefix },
     })
     expect(chargedTo(id)).toBe(narrow.hash)
@@ -150,7 +154,8 @@ describe('a restricted service key', () => {
     // What it has it may change and delete, and others have room.
     expect((await as(narrow)('PATCH', `${PIPELINES}${made[0]}`, { name: 'changed' })).status).toBe(200)
     for (const id of made.slice(0, 3)) expect((await as(narrow)('DELETE', `${PIPELINES}${id}`)).status).toBe(200)
-    const [own] = [await create(narrow, orders(600)), await create(narrow, orders(400))]
+    const own = await create(narrow, orders(600))
+    await create(narrow, orders(400))
     expect(await as(narrow)('POST', PIPELINES, { ...NEW, ...orders(1) })).toMatchObject(refused)
     expect((await as(narrow)('PATCH', `${PIPELINES}${own}`, { description: 'x' })).status).toBe(200)
     expect(await as(narrow)('PATCH', `${PIPELINES}${own}`, { filter: orders(601).filter })).toMatchObject(refused)
@@ -160,11 +165,9 @@ describe('a restricted service key', () => {
   it('is named with what stops and what it has set when it is revoked, and what another key adopted goes on', async () => {
     const { wide, key, as, create, chargedTo } = await account()
     const leaked = await key({ label: 'leaked' })
-    const [runs, adopted, paused] = [
-      await create(leaked, { name: 'runs' }),
-      await create(leaked, { name: 'adopted' }),
-      await create(leaked, { name: 'paused', status: 'paused' }),
-    ]
+    const runs = await create(leaked, { name: 'runs' })
+    const adopted = await create(leaked, { name: 'adopted' })
+    const paused = await create(leaked, { name: 'paused', status: 'paused' })
     const own = await create(wide, { name: 'own' })
     await as(leaked)('PUT', '/platform/webhook/', { url: 'https://thief.example.com/hook' })
     expect((await as(wide)('POST', `${PIPELINES}${adopted}/adopt/`)).status).toBe(200)
@@ -187,7 +190,8 @@ describe('a restricted service key', () => {
 
   it('is named with the keys that it made, rotated ones and those of such keys too, as long as they work', async () => {
     const { wide, key, as } = await account()
-    const [leaked, victim] = [await key({ label: 'leaked' }), await key({ label: 'victim' })]
+    const leaked = await key({ label: 'leaked' })
+    const victim = await key({ label: 'victim' })
     const make = async (who: { key: string }, label: string) =>
       (await as(who)('POST', '/platform/keys/', { kind: 'service', label })).data as { key: string; hash: string }
     const reach = async () =>
@@ -211,7 +215,8 @@ describe('a restricted service key', () => {
       [{}, 2],
     ] as const) {
       const old = await key(order)
-      const [own, other] = [await create(old), await create(wide)]
+      const own = await create(old)
+      const other = await create(wide)
       const rotated = await as(wide)('POST', `/platform/keys/${old.hash}/rotate`, { grace_seconds: 3_600 })
       const heir = rotated.data as { key: string; hash: string }
       for (const who of [old, heir]) {

@@ -78,7 +78,11 @@ export function platformOf(isPrivateAllowed = false, isProxied = false, sinks = 
   const sold = { millionMicroUsd: 49_000_000, hubs: 4, signUpsPerDay: 200 }
   const refusals = refusalsIn(db)
   const checkout = new CheckoutService({
-    ...{ db, provider: MANUAL, prices: PRICES, report, nowMs: now },
+    db,
+    provider: MANUAL,
+    prices: PRICES,
+    report,
+    nowMs: now,
     grant: (...grant) => services.accounts.grant(...grant),
   })
   const own = {
@@ -138,8 +142,12 @@ export async function ask(method: string, path: string, body?: unknown, over: Ov
   const { gate = new AddressGate(WRONG_TOKENS), atMs = 0 } = over
   const wrongToken = () => gate.take(null, atMs)
   const app = adminRoutes(ENDPOINTS, {
-    ...{ platform, adminToken, keySecret: KEY_SECRET },
-    ...{ wrongToken, visitor: () => null, requestId: () => 'req_1' },
+    platform,
+    adminToken,
+    keySecret: KEY_SECRET,
+    wrongToken,
+    visitor: () => null,
+    requestId: () => 'req_1',
   })
   const response = await app.request(path, {
     method,

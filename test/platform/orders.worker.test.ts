@@ -47,7 +47,10 @@ describe('an order', () => {
     const { key, account } = await newKey({ plan: 'enterprise', credits: 1, kind: 'service' })
     const offers = await own(key, 'GET')
     expect(offers.data).toMatchObject({
-      ...{ provider: 'manual', currency: 'usd', lots: null, orders: [] },
+      provider: 'manual',
+      currency: 'usd',
+      lots: null,
+      orders: [],
       packages: [{ name: 'small', credits: '100000', amount: '19.00' }],
     })
     const made = await own(key, 'POST', { package: 'small' })
@@ -66,7 +69,8 @@ describe('an order', () => {
   })
 
   it('is of its own account alone', async () => {
-    const [mine, other] = [await newKey({ kind: 'service' }), await newKey({ kind: 'service' })]
+    const mine = await newKey({ kind: 'service' })
+    const other = await newKey({ kind: 'service' })
     await own(mine.key, 'POST', { package: 'small' })
     expect((await own(other.key, 'GET')).data.orders).toEqual([])
   })

@@ -217,7 +217,9 @@ describe('how an account stands', () => {
     const door = gateway()
     const { keys } = (await ask(door, own.key, 'GET', '/keys/')).data
     expect(keys.find(({ hash }: { hash: string }) => hash === bot.hash)).toMatchObject({
-      ...{ cap: '10', cap_remaining: '6.5', spent_30_days: '3.5' },
+      cap: '10',
+      cap_remaining: '6.5',
+      spent_30_days: '3.5',
     })
     const { data } = await ask(door, own.key, 'GET', '/account/')
     expect(data).toMatchObject({ balance: '96.5', spent: '3.5', credits_a_day: '3.5', forecast: { why: 'used_up' } })
@@ -243,8 +245,18 @@ describe('how an account stands', () => {
     }
     const limits = { connections: 9, subscriptions: 9 }
     await meterOf(own.account).stream({
-      ...{ v: 1, relay: 'r', life: 1, alive: null, sockets: 1, subscriptions: 0, perMinute: 0, keys: [], connects: [] },
-      ...{ ends: [], limits, charges: [{ ...charge, leftMs: 60_000, shown: body }] },
+      v: 1,
+      relay: 'r',
+      life: 1,
+      alive: null,
+      sockets: 1,
+      subscriptions: 0,
+      perMinute: 0,
+      keys: [],
+      connects: [],
+      ends: [],
+      limits,
+      charges: [{ ...charge, leftMs: 60_000, shown: body }],
     })
     const { data } = await ask(gateway(), own.key, 'GET', '/streams/')
     expect(data).toMatchObject({ sockets: 1, subscriptions: 1, credits_a_minute: '1' })
@@ -359,7 +371,10 @@ describe('refusals', () => {
       for (let each = 0; each < 100; each++)
         calls.note(
           {
-            ...{ caller: { account: 'flooded', keyHash: 'f' }, requestId: `req_${i}`, product: 'info', type: 'meta' },
+            caller: { account: 'flooded', keyHash: 'f' },
+            requestId: `req_${i}`,
+            product: 'info',
+            type: 'meta',
             failure: { kind: 'not_json' },
           },
           start + i * 50_000,

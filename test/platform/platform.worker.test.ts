@@ -191,8 +191,12 @@ describe('what a key may know of itself', () => {
 const PIPELINES = '/platform/pipeline-api/'
 const HUSH = 'a secret that nobody reads'
 const CONFIG = {
-  ...{ type: 'clickhouse', url: 'https://db.example.com:8443', user: 'weir', password: HUSH },
-  ...{ database: 'default', table: 'fills' },
+  type: 'clickhouse',
+  url: 'https://db.example.com:8443',
+  user: 'weir',
+  password: HUSH,
+  database: 'default',
+  table: 'fills',
 }
 const NEW = { name: 'one', topic: 'fills', destination_config: CONFIG }
 const UNCHANGED = { status: 503, json: { error: true, error_code: '503' } }
@@ -225,14 +229,27 @@ describe('pipelines', () => {
     const who = { email: '', display_name: 'manager', full_name: 'manager' }
     const group = { id: `group_${account}`, name: account, slug: account.toLowerCase(), is_paid: true }
     expect(json.data).toEqual({
-      ...{ ...NEW, id, project: '', description: '', filter: null, transforms: { big: 'SELECT 1' } },
-      ...{ destination_type: 'clickhouse', destination_config: { ...CONFIG, password: '******' } },
-      ...{ execution_mode: 'continuous', execution_start_from: '', execution_stop_from: '' },
-      ...{ abi_file: {}, abi_contract_addresses: [], abi_unmatched: 'keep', on_failure: 'pause', status: 'running' },
+      ...NEW,
+      id,
+      project: '',
+      description: '',
+      filter: null,
+      transforms: { big: 'SELECT 1' },
+      destination_type: 'clickhouse',
+      destination_config: { ...CONFIG, password: '******' },
+      execution_mode: 'continuous',
+      execution_start_from: '',
+      execution_stop_from: '',
+      abi_file: {},
+      abi_contract_addresses: [],
+      abi_unmatched: 'keep',
+      on_failure: 'pause',
+      status: 'running',
       created_by: { id: `user_${hash.slice(0, 16)}`, ...who },
       charged_to: { id: `user_${hash.slice(0, 16)}`, display_name: 'manager' },
       group: { ...group, is_over_limit: false, is_free_trial_expired: false },
-      ...{ created_at: expect.stringMatching(/^\d{4}-.*Z$/), updated_at: expect.stringMatching(/^\d{4}-.*Z$/) },
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      updated_at: expect.stringMatching(/^\d{4}-.*Z$/),
     })
     expect(sinks.held.get(id)).toMatchObject({ account, revision: 1, status: 'running', destination_config: CONFIG })
     const sent = await call('PATCH', id, { ...json.data, name: 'two' })
@@ -300,7 +317,13 @@ describe('pipelines', () => {
     const { call, create, sinks } = await manager()
     const id = await create({ status: 'paused' })
     expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({
-      ...{ id, status: 'paused', in_step: true, phase: 'paused', height: null, rows: 0, last_error: null },
+      id,
+      status: 'paused',
+      in_step: true,
+      phase: 'paused',
+      height: null,
+      rows: 0,
+      last_error: null,
     })
     const behind = { height: 7, timeMs: 8, lagBlocks: 9, lagMs: 10 }
     for (const [phase, lag] of [
@@ -311,10 +334,8 @@ describe('pipelines', () => {
       sinks.says = { ...behind, phase }
       expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({ phase, height: 7, ...lag })
     }
-    const [lastError, lastIncident] = [
-      { sinceMs: 1, atMs: 2, words: 'on fire' },
-      { sinceMs: 3, untilMs: 4, words: 'away' },
-    ]
+    const lastError = { sinceMs: 1, atMs: 2, words: 'on fire' }
+    const lastIncident = { sinceMs: 3, untilMs: 4, words: 'away' }
     sinks.says = { lastError, lastIncident }
     const at = (ms: number) => new Date(ms).toISOString()
     expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({
@@ -394,7 +415,8 @@ describe('pipelines', () => {
 
   it('keep their secret from every answer and every row, and open it for one record alone', async () => {
     const { call, create, account, sinks } = await manager()
-    const [one, two] = [await create(), await create()]
+    const one = await create()
+    const two = await create()
     const replies = await Promise.all([call('GET', one), call('GET'), call('PATCH', one, { name: 'x' })])
     const rows = await rowsOf(account)
     for (const text of [...replies.map((reply) => reply.text), JSON.stringify(rows)]) expect(text).not.toContain(HUSH)
@@ -507,7 +529,8 @@ describe('pipelines', () => {
     )
     sinks.issues = [{ path: 'transforms.a', message: 'no such column: colour' }]
     expect(await call('POST', '', { ...NEW, transforms: { a: 'SELECT colour' } })).toMatchObject({
-      ...{ status: 400, json: { error_message: 'transforms.a: no such column: colour' } },
+      status: 400,
+      json: { error_message: 'transforms.a: no such column: colour' },
     })
     const ports = {
       db: bindings.ACCOUNTS,
@@ -573,7 +596,8 @@ describe('pipelines', () => {
   it('name so many wallets for their orders', async () => {
     const { call, create } = await manager()
     const wallets = (from: number, count: number) => ({
-      ...{ topic: 'order_updates', status: 'paused' },
+      topic: 'order_updates',
+      status: 'paused',
       filter: {
         type: 'orderUpdates',
         addresses: Array.from({ length: count }, (_, at) => `0x${(from + at).toString(16).padStart(40, '0')}`),

@@ -165,7 +165,8 @@ describe('a batch', () => {
       [short],
     )
     expect(await poor.ask(call('7', 'eth_syncing'))).toMatchObject({
-      ...{ status: 402, body: expect.stringContaining('{"jsonrpc":"2.0","id":7,"error":{"code":-32003,') },
+      status: 402,
+      body: expect.stringContaining('{"jsonrpc":"2.0","id":7,"error":{"code":-32003,'),
       headers: { 'x-credits-remaining': '0.000005' },
     })
   })

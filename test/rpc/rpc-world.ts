@@ -81,7 +81,10 @@ export function rpcWorld(
   const background: Promise<unknown>[] = []
   const [only] = config.value
   const upstream = new RpcUpstream(only!, {
-    ...{ send, now: clock.now, random: () => 0, sleep: async () => undefined },
+    send,
+    now: clock.now,
+    random: () => 0,
+    sleep: async () => undefined,
     background: (work) => void background.push(work),
   })
   const answers = new ChainAnswers(only!, { upstream, ...clock, memoryMax: 2 ** 20 })

@@ -21,7 +21,8 @@ interface Sent {
 function desk(over: object = {}, check: Challenge | null = null) {
   const world = { nowMs: 1_790_000_000_000, mails: [] as Sent[], from: null as string | null, isMailDown: false }
   const { accounts, keys, business } = platformOf()
-  const [asked, wrong] = [new AddressGate(SIGN_UPS), new AddressGate(WRONG_TOKENS)]
+  const asked = new AddressGate(SIGN_UPS)
+  const wrong = new AddressGate(WRONG_TOKENS)
   const told: unknown[] = []
   const alerts: string[] = []
   const waiting: Promise<unknown>[] = []
@@ -32,9 +33,20 @@ function desk(over: object = {}, check: Challenge | null = null) {
   const now = () => world.nowMs
   const addressOf = ({ headers }: Request) => headers.get('x-from') ?? world.from
   const app = signUpRoutes({
-    ...{ db, by: 'mail', publicUrl: HOST, requestId: () => 'req_1', now, report: (error) => void told.push(error) },
+    db,
+    by: 'mail',
+    publicUrl: HOST,
+    requestId: () => 'req_1',
+    now,
+    report: (error) => void told.push(error),
     signUp: new SignUp({
-      ...{ db, keySecret: KEY_SECRET, mailer, accounts, keys, nowMs: now, alert: (text) => void alerts.push(text) },
+      db,
+      keySecret: KEY_SECRET,
+      mailer,
+      accounts,
+      keys,
+      nowMs: now,
+      alert: (text) => void alerts.push(text),
       settings: SignUpSettings.parse({ refusedDomains: ['throw.example'], ...over }),
     }),
     turnstile: check && { siteKey: 'the-site-key', check },

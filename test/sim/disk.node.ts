@@ -64,7 +64,8 @@ export class Disk {
     }
     const put = (key: string, value: unknown, isConfirmed: boolean) => {
       this.#wrote(isConfirmed)
-      const [had, before] = [this.#kv.has(key), this.#kv.get(key)]
+      const had = this.#kv.has(key)
+      const before = this.#kv.get(key)
       this.#undo.push(() => (had ? this.#kv.set(key, before) : this.#kv.delete(key)))
       this.#kv.set(key, value)
     }

@@ -97,7 +97,8 @@ export class SimFeeder {
 
   async #connect(): Promise<void> {
     const { schedule, dial } = this.#ports
-    const [life, connection] = [this.#life, ++this.#connection]
+    const life = this.#life
+    const connection = ++this.#connection
     const isOld = () => life !== this.#life || connection !== this.#connection
     const end = await dial().catch(() => null)
     if (isOld()) return end?.close(1001)

@@ -100,7 +100,8 @@ export class TopLaw {
 
   came(time: number, sides: readonly (Level | null)[]): void {
     this.#witness.checked('best levels shown')
-    const [top, truly] = [sides.map(levelText).join(' | '), this.#trueTop(time)]
+    const top = sides.map(levelText).join(' | ')
+    const truly = this.#trueTop(time)
     if (top !== truly) this.#witness.wrong(`${this.#name} is ${top} at ${time}, and truly ${truly}`)
     if (time < (this.#last?.time ?? 0)) this.#witness.wrong(`${this.#name}: ${time} came after ${this.#last!.time}`)
     this.#last = { time, top }
@@ -109,7 +110,8 @@ export class TopLaw {
   /** At the end: null, or how it is not what is true after the block of this time. */
   missing(time: number): string | null {
     if (!this.isLive) return `${this.#name} is not live`
-    const [top, truly] = [this.#last?.top, this.#trueTop(time)]
+    const top = this.#last?.top
+    const truly = this.#trueTop(time)
     return top === truly ? null : `${this.#name} is ${top}, and truly, at the end, ${truly}`
   }
 
@@ -159,7 +161,8 @@ export class BookLaw {
   changed(book: HeldBook): void {
     this.#witness.checked('books that changed')
     this.#doubts.delete(book.coin)
-    const [has, truly] = [textOf(book.levels()), this.#witness.truth.bookAt(book.coin, book.height)]
+    const has = textOf(book.levels())
+    const truly = this.#witness.truth.bookAt(book.coin, book.height)
     if (has !== truly)
       this.#witness.wrong(`${this.#name}: ${book.coin} at block ${book.height} is\n  ${has}\nand truly\n  ${truly}`)
   }

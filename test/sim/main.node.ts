@@ -35,7 +35,10 @@ const realNow = Date.now
 const beganMs = realNow()
 const faults: Record<string, number> = {}
 const checked: Record<string, number> = {}
-let [done, blocksDone, virtualMs, toldMs] = [0, 0, 0, beganMs]
+let done = 0
+let blocksDone = 0
+let virtualMs = 0
+let toldMs = beganMs
 let failed: Outcome | null = null
 for (let seed = from; seed < from + seeds && failed === null; seed++) {
   const outcome = await simulate(seed, blocks, product)

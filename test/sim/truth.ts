@@ -138,7 +138,8 @@ export class Truth {
       const px = `${this.#schedule.between(90, 110)}.5`
       const users = ['B', 'A'].map(() => this.#schedule.pick(USERS)!) as [string, string]
       const time = timeOf(block)
-      const [crossed, side] = [this.#schedule.chance(0.5), 'B']
+      const crossed = this.#schedule.chance(0.5)
+      const side = 'B'
       for (const [at, user] of users.entries()) {
         const isBuyer = at === 0
         fills.push([user, fillOf({ coin, px, tid, time, side: isBuyer ? 'B' : 'A', crossed: isBuyer === crossed })])
@@ -224,8 +225,15 @@ function orderOf(oid: number, timestamp: number): object {
 
 function fillOf(own: object): object {
   return {
-    ...{ sz: '0.5', startPosition: '0.0', dir: 'Open Long', closedPnl: '0.0', hash: HASH, oid: 1, fee: '0.01' },
-    ...{ feeToken: 'USDC', twapId: null },
+    sz: '0.5',
+    startPosition: '0.0',
+    dir: 'Open Long',
+    closedPnl: '0.0',
+    hash: HASH,
+    oid: 1,
+    fee: '0.01',
+    feeToken: 'USDC',
+    twapId: null,
     ...own,
   }
 }

@@ -57,7 +57,8 @@ export class Wire {
   constructor(schedule: Schedule, latencyMs: () => number) {
     this.schedule = schedule
     this.latencyMs = latencyMs
-    const [a, b] = [new End(this), new End(this)]
+    const a = new End(this)
+    const b = new End(this)
     a.peer = b
     b.peer = a
     this.ends = [a, b]

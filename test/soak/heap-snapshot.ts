@@ -171,7 +171,8 @@ export class Heap {
   #reachable(without: number): number {
     const seen = new Uint8Array(this.#first.length - 1)
     const stack = new Uint32Array(this.#first.length)
-    let [depth, bytes] = [1, 0]
+    let depth = 1
+    let bytes = 0
     seen[0] = 1
     if (without >= 0) seen[without] = 1
     while (depth > 0) {

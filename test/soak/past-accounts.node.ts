@@ -137,7 +137,8 @@ function linesOf<Event>(folder: string): { readonly height: number; readonly eve
 /** All rows of a list in the window, page after page. */
 async function timed({ plant, key, fromMs, untilMs }: Asked, type: string, user: string): Promise<Timed[]> {
   const seen = new Map<string, Timed>()
-  for (let [page, startTime] = [0, fromMs]; page < PAGES_MOST; page++) {
+  let startTime = fromMs
+  for (let page = 0; page < PAGES_MOST; page++) {
     const question = { type, user, startTime, endTime: untilMs }
     const rows = (await plant.ask('gateway', question as never, key)) as unknown as Timed[]
     const before = seen.size

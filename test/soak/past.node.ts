@@ -61,7 +61,8 @@ interface PastOrder {
 
 export async function lookAtPast(order: PastOrder): Promise<Past> {
   const { plant, truths, fills } = order
-  const [last, newest] = [truths.at(-1), fills.at(-1)]
+  const last = truths.at(-1)
+  const newest = fills.at(-1)
   if (!last || !newest) throw new Error('no books of the exchange were taken, or no fills')
   const isArchived = async () => {
     const { archive } = ((await plant.status()) ?? {}) as { archive?: { height: number | null } | null }
@@ -78,8 +79,11 @@ export async function lookAtPast(order: PastOrder): Promise<Past> {
   const ofFills = await playFills(order, fromTime, last)
   const ofBooks = await playBooks(order, fromTime, last)
   return {
-    ...{ rows: ofFills.rows, books: asked.compared, unknown: asked.unknown },
-    ...{ candles: candles.compared, accounts },
+    rows: ofFills.rows,
+    books: asked.compared,
+    unknown: asked.unknown,
+    candles: candles.compared,
+    accounts,
     wrong: [...asked.wrong, ...ofFills.wrong, ...ofBooks.wrong, ...candles.wrong, ...wrong],
     speed: { fills: ofFills.speed, books: ofBooks.speed },
   }
@@ -87,7 +91,8 @@ export async function lookAtPast(order: PastOrder): Promise<Past> {
 
 async function askedBooks({ plant, key, truths, chance, epochs }: PastOrder) {
   const wrong: string[] = []
-  let [compared, unknown] = [0, 0]
+  let compared = 0
+  let unknown = 0
   const ask = async (question: never, tries = TRIES): Promise<unknown> => {
     const answer = await plant.ask('gateway', question, key).catch((error: Error) => error.message)
     if (typeof answer !== 'string' || !answer.includes(': 503 ') || tries <= 1) return answer
@@ -140,7 +145,8 @@ async function playFills({ plant, key, fills, epochs }: PastOrder, fromTime: num
 
 async function playBooks({ plant, key, epochs }: PastOrder, fromTime: number, { height, books }: Truth) {
   const range = { fromTime, toBlock: height, speed: 'max' as const }
-  let [lastMs, levels]: [number, (() => Levels) | null] = [fromTime, null]
+  let lastMs = fromTime
+  let levels: (() => Levels) | null = null
   const { wrong, ms } = await toItsEnd(epochs, (more) =>
     playedBooks(nodeRuntime(), { url: plant.url, key }, [COIN], range, {
       ...more,

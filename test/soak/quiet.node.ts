@@ -40,7 +40,8 @@ export interface Askers {
 export async function quietEnd(crew: Crew, askers: Askers, clients: readonly Keyed[], node: NodeRows): Promise<Quiet> {
   const states = await compareStates(crew, askers)
   const candles = await compareCandles(await crew.call('shown'), askers)
-  const [wrong, back]: [string[], string[]] = [[], []]
+  const wrong: string[] = []
+  const back: string[] = []
   const sums = { clients: 0, rows: 0 }
   const truths = new Map<string, typeof node.rows>()
   for (const { number, kind } of clients) {

@@ -266,7 +266,11 @@ class Run {
 
   async #compare(some: readonly string[] | null): Promise<void> {
     const found = await compareBooks({
-      ...{ plant: this.#plant, crew: this.#crew, clients: this.#clients, coins: this.#coins, some },
+      plant: this.#plant,
+      crew: this.#crew,
+      clients: this.#clients,
+      coins: this.#coins,
+      some,
     })
     this.#comparisons.push(found)
     this.#order.say(`height ${found.height}: ${found.books} books compared, ${found.wrong.length} wrong`)
@@ -279,7 +283,8 @@ class Run {
 
   /** Some that trade. */
   async #wallets(): Promise<Record<'wallets' | 'takers', string[]>> {
-    const [wallets, takers] = [new Set<string>(), new Set<string>()]
+    const wallets = new Set<string>()
+    const takers = new Set<string>()
     await until(
       async () => {
         for (const coin of this.#coins.slice(0, 5)) {

@@ -52,7 +52,8 @@ it('sees a row that the node did not write', () => {
 it('knows trades, order statuses and fills of userEvents', () => {
   const status = { user: USER, status: 'open', order: { oid: 1, sz: '1' } }
   const rows = [...node, rowOfStatus(status, 9_000)]
-  const [coin, time] = [FILL.coin, 9_000]
+  const coin = FILL.coin
+  const time = 9_000
   const frames = [
     [
       { type: 'trades', coin },
@@ -175,7 +176,10 @@ const ORDER = { user: USER, coin: 'BTC', side: 'B', limitPx: '7', sz: '1', oid: 
 const snapshot = { Snapshot: { block_height: 5, levels: [[ORDER], []] } }
 const rows = (height: number, prev: number, oid = 1) => ({
   Updates: {
-    ...{ time: 1, block_height: height, prev_block_height: prev, order_statuses: [] },
+    time: 1,
+    block_height: height,
+    prev_block_height: prev,
+    order_statuses: [],
     book_diffs: [{ oid, raw_book_diff: 'remove' }],
   },
 })

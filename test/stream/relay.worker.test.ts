@@ -591,7 +591,8 @@ describe('life of a relay', () => {
     expect(ended.payload.errors[0].extensions).toEqual({ code: 'UNAVAILABLE' })
     await client.next(({ id, type }) => id === '2' && type === 'complete')
     expect(await client.next(({ id }) => id === '0')).toEqual({
-      ...{ id: '0', type: 'next' },
+      id: '0',
+      type: 'next',
       payload: { data: { allFills: { fills: [{ fill: { tid: 1 } }] } } },
     })
     await client.next(({ id }) => id === '1')
@@ -602,7 +603,8 @@ describe('life of a relay', () => {
 
   // WS-157
   it('a replay does not outlive its memory: its client is told with 1012, and others go on', async () => {
-    const [player, other] = [await Client.connect(relay, relay), await Client.connect(relay, relay)]
+    const player = await Client.connect(relay, relay)
+    const other = await Client.connect(relay, relay)
     const stub = env.RELAY.getByName(relay)
     const playing = () =>
       runInDurableObject(stub, (_, state) => {

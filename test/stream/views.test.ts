@@ -6,7 +6,8 @@ import { Connection } from '../../src/stream/sockets/connection.ts'
 import { wantedViews } from './wanted.ts'
 import { identity, World } from './world.ts'
 
-const [BID, ASK] = ['{"px":"99.0","sz":"1.0","n":1}', '{"px":"101.0","sz":"2.0","n":2}']
+const BID = '{"px":"99.0","sz":"1.0","n":1}'
+const ASK = '{"px":"101.0","sz":"2.0","n":2}'
 const L2 = levelsView(500, 20, null)
 const L2_BODY = { type: 'l2Book', coin: 'BTC', nSigFigs: null, mantissa: null, fast: false }
 

@@ -82,7 +82,8 @@ it('who is refused and does not come again holds up nobody for long', async () =
     const more = { weight, least: weight, need: weight, forecast: 0, news: [], owed: 0 }
     return { v: 2, grant: `g${ids++}`, perMinute: 1_200, spreadMs: 5_000, ...more }
   }
-  let [now, ids] = [1_000_000, 0]
+  let now = 1_000_000
+  let ids = 0
   const windows: number[] = []
   for (let step = 0; step < 1_200; step++, now += STEP_MS) {
     const window = Math.floor(step / 100)

@@ -8,7 +8,10 @@ const Order = z.looseObject({ order: z.string().max(64), account: z.string().max
 const Sum = { currency: z.string().max(8) }
 
 const Session = z.looseObject({
-  ...{ id: z.string().max(255), metadata: Order, amount_total: z.int(), ...Sum },
+  id: z.string().max(255),
+  metadata: Order,
+  amount_total: z.int(),
+  ...Sum,
   payment_status: z.string(),
 })
 const Charge = z.looseObject({ metadata: Order, amount_refunded: z.int(), ...Sum })

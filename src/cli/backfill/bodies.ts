@@ -1,10 +1,10 @@
 // Blocks, put together into what is sent at once. Laws: no body is more than the gateway takes; where it can, one ends with a
 // minute, since segments do.
 
+import { MINUTE_MS } from '../../core/time.ts'
 import { BACKFILL_SPAN } from '../../history/archive/backfill-lines.ts'
 import type { ReadBlock } from './read-blocks.ts'
 
-const MINUTE_MS = 60_000
 /** A body ends with the first minute that ends behind so much … */
 const ENOUGH_CHARS = 1024 * 1024
 /** … and never has more; a character is three bytes at most. */
@@ -31,7 +31,8 @@ export class Bodies {
   }
 
   #endsBefore({ height, time, line }: ReadBlock): boolean {
-    const [first, last] = [this.#held[0], this.#held.at(-1)]
+    const first = this.#held[0]
+    const last = this.#held.at(-1)
     if (!first || !last) return false
     const isNewMinute = Math.floor(time / MINUTE_MS) !== Math.floor(last.time / MINUTE_MS)
     if (isNewMinute && this.#chars >= ENOUGH_CHARS) return true

@@ -3,12 +3,12 @@
 
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
+import { DAY_MS } from '../../core/time.ts'
 import { visible } from '../../core/visible.ts'
 import { SourceRefusal } from './read-blocks.ts'
 import { formOf, type PlannedFile } from './source-files.ts'
 import { unpacked } from './unpacked.node.ts'
 
-const DAY_MS = 86_400_000
 /** Links end after an hour: no more are made than are used soon. */
 const PAGE = 100
 const TIMEOUT_MS = 60_000

@@ -46,7 +46,8 @@ export class Held {
 
   /** The first gap that ends at or behind a height. */
   #gapFrom(height: number): HeldGap | undefined {
-    let [low, high] = [0, this.#gaps.length]
+    let low = 0
+    let high = this.#gaps.length
     while (low < high) {
       const middle = (low + high) >> 1
       if (this.#gaps[middle]!.to < height) low = middle + 1

@@ -62,7 +62,8 @@ async function* frame(bytes: Bytes): AsyncGenerator<Uint8Array> {
   const { blockBytes, isLinked, hasBlockSums, hasSum, size } = await descriptor(bytes)
   const room = new Uint8Array(WINDOW + blockBytes)
   const sum = new Xxh32()
-  let [total, from] = [0, 0]
+  let total = 0
+  let from = 0
   for (;;) {
     const head = await bytes.word()
     if (head === 0) break
@@ -92,7 +93,8 @@ function copied(block: Uint8Array, room: Uint8Array, from: number): number {
 
 /** Unpacks one block behind `from` and answers where it ends; what stands before may be referred to. */
 function unpackBlock(block: Uint8Array, room: Uint8Array, from: number): number {
-  let [at, to] = [0, from]
+  let at = 0
+  let to = from
   const more = (short: number): number => {
     let length = short
     for (let byte = 255; short === 15 && byte === 255; length += byte) {

@@ -19,7 +19,11 @@ export interface ProgressMeter {
 /** Of this process. */
 export function progressMeter(): ProgressMeter {
   const isTerminal = process.stderr.isTTY === true
-  let [isStopped, isShown, firstShare, beganMs, shownMs] = [false, false, 0, 0, 0]
+  let isStopped = false
+  let isShown = false
+  let firstShare = 0
+  let beganMs = 0
+  let shownMs = 0
   let say = (_: string) => {}
   const clear = () => {
     if (isShown) process.stderr.write('\r\x1b[K')

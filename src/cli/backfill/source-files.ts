@@ -2,6 +2,7 @@
 // known by its path, in the layout of a node's data folder, of the exchange's bucket, or of an archive.
 
 import { err, ok, type Result } from '../../core/result.ts'
+import { HOUR_MS } from '../../core/time.ts'
 import type { Held } from './held.ts'
 import { type Place, timesOf, type Window } from './window.ts'
 
@@ -19,7 +20,6 @@ export type FileForm =
 
 export type PlannedFile = SourceFile & { readonly form: FileForm }
 
-const HOUR_MS = 3_600_000
 /** A block comes into a node's file so long after its time, at most, while the node is in step with its chain. */
 const LATE_MS = 600_000
 const BY_BLOCK = 'node_fills_by_block'

@@ -15,7 +15,8 @@ export class LineFault extends Error {
 /** The lines with something in them. */
 export async function* textLines(chunks: AsyncIterable<Uint8Array>, mostChars: number): AsyncGenerator<TextLine> {
   const decode = utf8()
-  let [rest, number] = ['', 0]
+  let rest = ''
+  let number = 0
   for await (const chunk of chunks) {
     const piece = decoded(decode, number, chunk)
     if (piece.includes('\n')) {

@@ -32,7 +32,8 @@ export function BookPanel() {
   if (spread) chooseSteps(spread.middle)
   const step = steps.value.includes(stepAt.value) ? stepAt.value : (steps.value[0] ?? 0)
   const most = rowsShown.value
-  const [below, above] = [groupedRows(bids, 'bid', step, most), groupedRows(asks, 'ask', step, most)]
+  const below = groupedRows(bids, 'bid', step, most)
+  const above = groupedRows(asks, 'ask', step, most)
   const deepest = Math.max(below.at(-1)?.total ?? 0, above.at(-1)?.total ?? 0)
   const decimals = step > 0 ? stepDecimals(step) : priceDecimals(spread?.middle ?? 1)
   return (

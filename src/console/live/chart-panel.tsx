@@ -12,7 +12,8 @@ const trouble = signal<string | null>(null)
 
 export function ChartPanel() {
   const place = useRef<HTMLDivElement>(null)
-  const [name, length] = [coin.value, interval.value]
+  const name = coin.value
+  const length = interval.value
   useEffect(() => {
     if (name === null || !place.current) return undefined
     return follow(place.current, name, length)

@@ -20,11 +20,14 @@ export function depthChart(
   asks: readonly BookLevel[],
   { width, height, share }: { readonly width: number; readonly height: number; readonly share: number },
 ): DepthChart | null {
-  const [bid, ask] = [bids[0], asks[0]]
+  const bid = bids[0]
+  const ask = asks[0]
   if (!bid || !ask) return null
   const middle = (Number(bid.px) + Number(ask.px)) / 2
-  const [low, high] = [middle * (1 - share), middle * (1 + share)]
-  const [below, above] = [sumsWithin(bids, low, high), sumsWithin(asks, low, high)]
+  const low = middle * (1 - share)
+  const high = middle * (1 + share)
+  const below = sumsWithin(bids, low, high)
+  const above = sumsWithin(asks, low, high)
   const most = Math.max(below.at(-1)?.[1] ?? 0, above.at(-1)?.[1] ?? 0)
   const outline = (sums: Sums, edge: number) => pathOf(sums, edge, { width, height, low, high, most })
   return { bids: outline(below, 0), asks: outline(above, width), low, high, most }

@@ -64,7 +64,8 @@ function rounded(px: number, side: Side, step: number): number {
 /** What the two best prices leave between them. */
 export function spreadOf(bid: BookLevel | undefined, ask: BookLevel | undefined) {
   if (!bid || !ask) return null
-  const [low, high] = [Number(bid.px), Number(ask.px)]
+  const low = Number(bid.px)
+  const high = Number(ask.px)
   const middle = (low + high) / 2
   return { size: high - low, middle, basisPoints: ((high - low) / middle) * 10_000 }
 }

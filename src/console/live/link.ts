@@ -251,7 +251,8 @@ export class Link {
   #leave(reason: string): void {
     this.#stop()
     this.#proofs.stop()
-    const [socket, wasOpen] = [this.#socket, this.#isOpen]
+    const socket = this.#socket
+    const wasOpen = this.#isOpen
     if (wasOpen && this.#runtime.now() - this.#openedMs > STEADY_MS) this.#attempt = 0
     this.#socket = null
     this.#isOpen = false

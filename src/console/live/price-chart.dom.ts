@@ -83,7 +83,10 @@ function colour(
     probe.remove()
     return color
   }
-  const [up, down, soft, line] = [of('bid'), of('ask'), of('soft'), of('rule')]
+  const up = of('bid')
+  const down = of('ask')
+  const soft = of('soft')
+  const line = of('rule')
   chart.applyOptions({
     layout: { background: { color: 'transparent' }, textColor: soft },
     grid: { vertLines: { color: line }, horzLines: { color: line } },

@@ -1,8 +1,8 @@
 // Days of a report, those without anything too, so that a chart's columns are days.
 
+import { DAY_MS } from '../../core/time.ts'
 import type { StackedColumn } from '../ui/stacked.ts'
 
-const DAY_MS = 86_400_000
 /** Beyond these a column is no column. */
 const DAYS_MAX = 400
 

@@ -23,7 +23,8 @@ const REFUSED = [
 export function OverviewPage() {
   const status = useStatus()
   const business = useBusiness(() => '')
-  const [now, sold] = [status.value.value, business.value.value]
+  const now = status.value.value
+  const sold = business.value.value
   const warning = sold && signUpWarning(sold.sign_up)
   return (
     <>

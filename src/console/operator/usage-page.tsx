@@ -1,5 +1,6 @@
 // Usage and revenue by period.
 
+import { DAY_MS } from '../../core/time.ts'
 import { addressWith, params } from '../address.dom.ts'
 import { Link } from '../shell.tsx'
 import { groupedText } from '../ui/amounts.ts'
@@ -30,7 +31,6 @@ const FIELDS = [
   { name: 'from', label: 'First day', type: 'date' },
   { name: 'to', label: 'Last day', type: 'date' },
 ] as const
-const DAY_MS = 86_400_000
 
 export function UsagePage() {
   const business = useBusiness(() => {

@@ -3,10 +3,10 @@
 // nothing left is the ground; the past ends at what is left now; the line ahead falls by a day's cost, and ends where credits
 // do or where the picture does.
 
+import { DAY_MS } from '../../core/time.ts'
 import type { Account, BalanceDay } from './answers.ts'
 import { microOf } from './owner-words.ts'
 
-const DAY_MS = 86_400_000
 /** As far ahead as credits last, and at most so many times what lies behind. */
 const AHEAD_MAX = 1
 
@@ -53,7 +53,9 @@ export function burnLine(
   return {
     past: path(points),
     ahead: ends === null ? null : path([{ atMs: nowMs, micro: left }, end]),
-    ...{ nowX: x(nowMs), untilMs, most },
+    nowX: x(nowMs),
+    untilMs,
+    most,
   }
 }
 

@@ -54,7 +54,8 @@ const EMPTY = () => (
 )
 
 export function UsageSection() {
-  const [split, duration] = [useParam('stack'), useParam('duration')]
+  const split = useParam('stack')
+  const duration = useParam('duration')
   const stack = () => (split.value === 'key' ? 'key' : 'type')
   const months = () => duration.value || '1'
   const usage = useOwn<Usage>(() => {

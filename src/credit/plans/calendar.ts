@@ -2,14 +2,15 @@
 // day of the month on which its plan began; in a shorter month on its last day. Pure integers of Unix ms; UTC
 // throughout, so no clock change matters.
 
-const DAY_MS = 86_400_000
+import { DAY_MS } from '../../core/time.ts'
 
 /** The first renewal after `nowMs` of a plan that began at `anchorMs`. */
 export function renewalAfter(anchorMs: number, nowMs: number): number {
   const day = new Date(anchorMs).getUTCDate()
   const after = Math.max(nowMs, anchorMs)
   const now = new Date(after)
-  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()]
+  const year = now.getUTCFullYear()
+  const month = now.getUTCMonth()
   const inThis = dayIn(year, month, day)
   return inThis > after ? inThis : dayIn(year, month + 1, day)
 }

@@ -4,6 +4,7 @@
 // whatever reports are lost, repeated or late, a subscription that ended is not charged again. So what was served never
 // exceeds what was charged.
 
+import { MINUTE_MS } from '../../core/time.ts'
 import type { AccountState } from '../account-state.ts'
 import type { MicroCredits } from '../amount.ts'
 import { METER_API_VERSION } from '../meter-version.ts'
@@ -19,7 +20,6 @@ import type {
   StreamReport,
 } from './stream-api.ts'
 
-export const MINUTE_MS = 60_000
 /** How long the rest of a minute waits for its resubscribe. */
 const KEEP_REST_MS = 60_000
 /** A relay repeats an end for so long, and the meter knows it again for longer, so that what it owes is charged once. */
@@ -158,7 +158,8 @@ export class StreamLedger {
     }
     // Of a minute that was refused nothing is left.
     for (const end of ends) this.#end(unpaid.has(end.subscription) ? { ...end, leftMs: 0 } : end, nowMs)
-    let [count, perMinute] = [0, 0]
+    let count = 0
+    let perMinute = 0
     for (const charge of charges) {
       if (charge.ordinal > 0) continue
       const isNew = this.#table.stream(charge.subscription) === null

@@ -62,7 +62,9 @@ export class StreamStore implements StreamTable {
     const running = `${SELECT} WHERE rest IS NULL AND until > ? ORDER BY amount DESC, since, id LIMIT ?`
     const listed = this.#rows(running, nowMs - LATE_MS, limit)
     return {
-      ...{ sockets: sumOf('sockets'), subscriptions: sumOf('subscriptions'), perMinute: sumOf('perMinute') },
+      sockets: sumOf('sockets'),
+      subscriptions: sumOf('subscriptions'),
+      perMinute: sumOf('perMinute'),
       listed: listed.map(({ keyHash, type, shown, sinceMs, amount }) => ({ keyHash, type, shown, sinceMs, amount })),
     }
   }

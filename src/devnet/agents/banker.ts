@@ -32,7 +32,9 @@ const MOVES: readonly Move[] = [
     if (freeUsd(x, from, 0) >= 2n * usdc) rare.subAccountTransfer(x, hash, from, to, usdc)
   },
   (x, rng, hash) => {
-    const [account, dex, usdc] = [rng.pick(DEX_TAKERS), rng.between(1, 2), someUsd(rng, 10, 500)]
+    const account = rng.pick(DEX_TAKERS)
+    const dex = rng.between(1, 2)
+    const usdc = someUsd(rng, 10, 500)
     if (freeSpot(x, account) >= usdc) rare.dexClassTransfer(x, hash, account, dex, usdc, true)
     else if (freeUsd(x, account, dex) >= 2n * usdc) rare.dexClassTransfer(x, hash, account, dex, usdc, false)
   },

@@ -10,7 +10,8 @@ const BLOCKS_A_TRANSFER = 3
 /** `Transfer(address,address,uint256)`. */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 /** `transfer(address,uint256)` and `mint(address,uint256)`. */
-const [PASS, MINT] = ['0xa9059cbb', '0x40c10f19']
+const PASS = '0xa9059cbb'
+const MINT = '0x40c10f19'
 const PAID_IN = 1_000n * 10n ** 18n
 
 export const hex = (n: number | bigint) => `0x${n.toString(16)}`
@@ -54,11 +55,26 @@ export class EvmBlocks {
     const { block: hash, transaction } = this.#hashes(number)
     const isUsed = isFull(number)
     return {
-      ...{ number: hex(number), hash, parentHash: number === 0 ? zeros(32) : this.#hashes(number - 1).block },
-      ...{ timestamp: hex(this.#beganS + number), gasLimit: hex(2_000_000), gasUsed: hex(isUsed ? GAS_USED : 0) },
-      ...{ baseFeePerGas: hex(GAS_PRICE), difficulty: '0x0', totalDifficulty: '0x0', extraData: '0x', nonce: zeros(8) },
-      ...{ logsBloom: bloom(isUsed), miner: zeros(20), mixHash: zeros(32), receiptsRoot: zeros(32), size: '0x0' },
-      ...{ sha3Uncles: zeros(32), stateRoot: zeros(32), transactionsRoot: zeros(32), uncles: [] },
+      number: hex(number),
+      hash,
+      parentHash: number === 0 ? zeros(32) : this.#hashes(number - 1).block,
+      timestamp: hex(this.#beganS + number),
+      gasLimit: hex(2_000_000),
+      gasUsed: hex(isUsed ? GAS_USED : 0),
+      baseFeePerGas: hex(GAS_PRICE),
+      difficulty: '0x0',
+      totalDifficulty: '0x0',
+      extraData: '0x',
+      nonce: zeros(8),
+      logsBloom: bloom(isUsed),
+      miner: zeros(20),
+      mixHash: zeros(32),
+      receiptsRoot: zeros(32),
+      size: '0x0',
+      sha3Uncles: zeros(32),
+      stateRoot: zeros(32),
+      transactionsRoot: zeros(32),
+      uncles: [],
       transactions: isUsed ? [isWhole ? this.transaction(number) : transaction] : [],
     }
   }
@@ -68,18 +84,40 @@ export class EvmBlocks {
     const { sender, nonce, to, value } = this.#transfer(number)
     const input = `${sender === MINTER ? MINT : PASS}${word(to)}${word(value)}`
     return {
-      ...{ ...this.#place(number), type: '0x2', chainId: hex(CHAIN_ID), accessList: [] },
-      ...{ hash: this.#hashes(number).transaction, from: sender, to: TOKEN, nonce: hex(nonce), value: '0x0', input },
-      ...{ gas: hex(GAS_USED), gasPrice: hex(GAS_PRICE), maxFeePerGas: hex(GAS_PRICE), maxPriorityFeePerGas: '0x0' },
-      ...{ v: '0x0', yParity: '0x0', r: this.#hashes(number).block, s: `0x${word(1n)}` },
+      ...this.#place(number),
+      type: '0x2',
+      chainId: hex(CHAIN_ID),
+      accessList: [],
+      hash: this.#hashes(number).transaction,
+      from: sender,
+      to: TOKEN,
+      nonce: hex(nonce),
+      value: '0x0',
+      input,
+      gas: hex(GAS_USED),
+      gasPrice: hex(GAS_PRICE),
+      maxFeePerGas: hex(GAS_PRICE),
+      maxPriorityFeePerGas: '0x0',
+      v: '0x0',
+      yParity: '0x0',
+      r: this.#hashes(number).block,
+      s: `0x${word(1n)}`,
     }
   }
 
   receipt(number: number) {
     return {
-      ...{ ...this.#place(number), transactionHash: this.#hashes(number).transaction, type: '0x2', status: '0x1' },
-      ...{ from: this.#transfer(number).sender, to: TOKEN, contractAddress: null, effectiveGasPrice: hex(GAS_PRICE) },
-      ...{ gasUsed: hex(GAS_USED), cumulativeGasUsed: hex(GAS_USED), logsBloom: bloom(true) },
+      ...this.#place(number),
+      transactionHash: this.#hashes(number).transaction,
+      type: '0x2',
+      status: '0x1',
+      from: this.#transfer(number).sender,
+      to: TOKEN,
+      contractAddress: null,
+      effectiveGasPrice: hex(GAS_PRICE),
+      gasUsed: hex(GAS_USED),
+      cumulativeGasUsed: hex(GAS_USED),
+      logsBloom: bloom(true),
       logs: [this.#log(number)],
     }
   }
@@ -111,9 +149,16 @@ export class EvmBlocks {
     const { from, to, value } = this.#transfer(number)
     const { blockHash, blockNumber, transactionIndex } = this.#place(number)
     return {
-      ...{ address: TOKEN, topics: [TRANSFER, `0x${word(from)}`, `0x${word(to)}`], data: `0x${word(value)}` },
-      ...{ blockHash, blockNumber, blockTimestamp: hex(this.#beganS + number) },
-      ...{ transactionHash: this.#hashes(number).transaction, transactionIndex, logIndex: '0x0', removed: false },
+      address: TOKEN,
+      topics: [TRANSFER, `0x${word(from)}`, `0x${word(to)}`],
+      data: `0x${word(value)}`,
+      blockHash,
+      blockNumber,
+      blockTimestamp: hex(this.#beganS + number),
+      transactionHash: this.#hashes(number).transaction,
+      transactionIndex,
+      logIndex: '0x0',
+      removed: false,
     }
   }
 

@@ -22,7 +22,9 @@ const bytes = (size: string) =>
     .string()
     .regex(new RegExp(`^0x[0-9a-f]${size}$`, 'i'))
     .toLowerCase()
-const [Address, Hash, Bytes] = [bytes('{40}'), bytes('{64}'), bytes('*')]
+const Address = bytes('{40}')
+const Hash = bytes('{64}')
+const Bytes = bytes('*')
 const Quantity = bytes('{1,13}').transform(Number)
 const Block = z.union([z.enum(['latest', 'safe', 'finalized', 'pending', 'earliest']), Quantity]).default('latest')
 type Block = z.infer<typeof Block>
@@ -30,7 +32,10 @@ const IsWhole = z.boolean().default(false)
 const oneOrMore = <T extends z.ZodType>(schema: T) =>
   z.union([schema.transform((one) => [one]), z.array(schema)]).nullish()
 const Filter = z.object({
-  ...{ fromBlock: Block, toBlock: Block, blockHash: Hash.optional(), address: oneOrMore(Address) },
+  fromBlock: Block,
+  toBlock: Block,
+  blockHash: Hash.optional(),
+  address: oneOrMore(Address),
   topics: z.array(oneOrMore(Hash)).max(4).default([]),
 })
 const Call = z.object({ to: Address.optional(), data: Bytes.optional(), input: Bytes.optional() })
@@ -98,7 +103,8 @@ function fees(count: number, newest: number) {
 function logs(blocks: EvmBlocks, { fromBlock, toBlock, blockHash, address, topics }: z.infer<typeof Filter>) {
   const one = blockHash === undefined ? null : blocks.found(blockHash, 'block', (number) => number)
   if (blockHash !== undefined && one === null) throw new EvmError(-32000, 'unknown block')
-  const [from, to] = [one ?? at(blocks, fromBlock), one ?? Math.min(at(blocks, toBlock), blocks.head)]
+  const from = one ?? at(blocks, fromBlock)
+  const to = one ?? Math.min(at(blocks, toBlock), blocks.head)
   if (to - from >= RANGE_MOST) throw new EvmError(-32602, `at most ${RANGE_MOST} blocks at a time`)
   if (address && address.length > 0 && !address.includes(TOKEN)) return []
   const wanted = topics.map((any) => (any && any.length > 0 ? any : null))

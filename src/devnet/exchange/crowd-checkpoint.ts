@@ -57,9 +57,13 @@ export function decodeCrowd(x: Exchange, head: CrowdHead, bytes: Uint8Array): vo
     return new type(whole, at - head.slots * width, head.slots)
   }
   const doubles = () => column(Float64Array, 8)
-  const [sz, origSz, oid, timeMs] = [doubles(), doubles(), doubles(), doubles()]
+  const sz = doubles()
+  const origSz = doubles()
+  const oid = doubles()
+  const timeMs = doubles()
   const px = column(Int32Array, 4)
-  const [owner, book] = [column(Uint16Array, 2), column(Uint16Array, 2)]
+  const owner = column(Uint16Array, 2)
+  const book = column(Uint16Array, 2)
   const { orders } = x.crowd!
   for (let i = 0; i < head.slots; i++)
     if (oid[i] !== 0) orders.append(book[i]!, px[i]!, sz[i]!, origSz[i]!, oid[i]!, timeMs[i]!, owner[i]!)
@@ -100,7 +104,9 @@ function openWallet(x: Exchange, wallet: Wallet, amounts: Iterator<bigint>): voi
     margin.rawUsd = next()
     for (let left = next(); left > 0n; left--) {
       const market = Number(next())
-      const [szi, cost, leverage] = [next(), next(), Number(next())]
+      const szi = next()
+      const cost = next()
+      const leverage = Number(next())
       margin.positions.set(market, { szi, cost, leverage, fundingSinceOpen: next(), fundingSinceChange: next() })
     }
   }

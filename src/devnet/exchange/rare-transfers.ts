@@ -16,7 +16,8 @@ const addressOf = (x: Exchange, account: number) => x.accounts[account]!.address
 export function subAccountTransfer(x: Exchange, hash: string, from: number, to: number, usdc: bigint): void {
   addUsdc(x, from, 0, -usdc)
   addUsdc(x, to, 0, usdc)
-  const [user, destination] = [addressOf(x, from), addressOf(x, to)]
+  const user = addressOf(x, from)
+  const destination = addressOf(x, to)
   recordLedger(x.block, hash, [user, destination], {
     type: 'subAccountTransfer',
     usdc: formatAmount(usdc),

@@ -146,6 +146,7 @@ export function quantile(points: Quantiles, share: number): number {
     1,
     points.findIndex(([to]) => to >= share),
   )
-  const [[from, low], [to, high]] = [points[at - 1]!, points[at]!]
+  const [from, low] = points[at - 1]!
+  const [to, high] = points[at]!
   return low + ((high - low) * (share - from)) / (to - from)
 }

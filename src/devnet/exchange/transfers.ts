@@ -48,7 +48,8 @@ export function withdraw(x: Exchange, account: number, usdc: bigint): void {
 export function internalTransfer(x: Exchange, from: number, to: number, usdc: bigint): void {
   addUsdc(x, from, 0, -usdc)
   addUsdc(x, to, 0, usdc)
-  const [user, destination] = [addressOf(x, from), addressOf(x, to)]
+  const user = addressOf(x, from)
+  const destination = addressOf(x, to)
   const delta = { type: 'internalTransfer', usdc: formatAmount(usdc), user, destination, fee: '0.0' }
   recordLedger(x.block, newHash(x), [user, destination], delta)
 }
@@ -67,7 +68,8 @@ const pocketName = (pocket: Pocket) => (pocket === 'spot' ? 'spot' : DEX_NAMES[p
 export function send(x: Exchange, from: number, to: number, source: Pocket, target: Pocket, usdc: bigint): void {
   addUsdc(x, from, source, -usdc)
   addUsdc(x, to, target, usdc)
-  const [user, destination] = [addressOf(x, from), addressOf(x, to)]
+  const user = addressOf(x, from)
+  const destination = addressOf(x, to)
   recordLedger(x.block, newHash(x), from === to ? [user] : [user, destination], {
     type: 'send',
     user,
@@ -94,7 +96,8 @@ export function spotTransfer(x: Exchange, from: number, to: number, token: numbe
   giver.cost -= cost
   taker.total += amount
   taker.cost += cost
-  const [user, destination] = [addressOf(x, from), addressOf(x, to)]
+  const user = addressOf(x, from)
+  const destination = addressOf(x, to)
   recordLedger(x.block, newHash(x), [user, destination], {
     type: 'spotTransfer',
     token: TOKEN_NAMES[token]!,

@@ -50,7 +50,8 @@ export function createVault(x: Exchange, leader: number, name: string, usdc: big
   addUsdc(x, leader, 0, -usdc - CREATION_FEE)
   x.pools.fees += CREATION_FEE
   issue(x, vault, leader, usdc)
-  const [owner, address] = [x.accounts[leader]!.address, x.accounts[account]!.address]
+  const owner = x.accounts[leader]!.address
+  const address = x.accounts[account]!.address
   const delta = { type: 'vaultCreate', vault: address, usdc: formatAmount(usdc), fee: formatAmount(CREATION_FEE) }
   recordLedger(x.block, newHash(x), [owner, address], delta)
   return vault
@@ -111,7 +112,8 @@ function recordWithdrawal(
   { requested, commission, basis }: Redemption,
 ): void {
   const hash = newHash(x)
-  const [user, address] = [x.accounts[holder]!.address, x.accounts[vault.account]!.address]
+  const user = x.accounts[holder]!.address
+  const address = x.accounts[vault.account]!.address
   recordLedger(x.block, hash, [user, address], {
     type: 'vaultWithdraw',
     vault: address,

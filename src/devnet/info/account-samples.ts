@@ -57,7 +57,8 @@ const worth = ({ value, open }: { value: bigint; open: bigint }, { pnl, volume }
 })
 
 function perpsOf({ margin }: Wallet, marks: readonly bigint[]) {
-  let [value, open] = [0n, 0n]
+  let value = 0n
+  let open = 0n
   for (const account of margin) {
     value += marginState(account, marks).value
     for (const [id, { szi, cost }] of account.positions) open += notional(marks[id]!, szi) - cost
@@ -66,7 +67,8 @@ function perpsOf({ margin }: Wallet, marks: readonly bigint[]) {
 }
 
 function spotOf({ spot }: Wallet, marks: readonly bigint[]) {
-  let [value, open] = [spot[0]!.total, 0n]
+  let value = spot[0]!.total
+  let open = 0n
   for (const { id, token } of ALL_MARKETS) {
     if (token < 0) continue
     if (marks[id] === undefined) continue

@@ -26,7 +26,8 @@ interface Candle {
 export function candleSpan(interval: Interval, timeMs: number): { openMs: number; closeMs: number } {
   if (interval === '1M') {
     const at = new Date(timeMs)
-    const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()]
+    const year = at.getUTCFullYear()
+    const month = at.getUTCMonth()
     return { openMs: Date.UTC(year, month), closeMs: Date.UTC(year, month + 1) - 1 }
   }
   const length = INTERVAL_MS[interval]

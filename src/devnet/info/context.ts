@@ -1,5 +1,6 @@
 // Prices, volumes and open interest per market: the contexts that go with `meta` and `spotMeta`, funding and candles.
 
+import { DAY_MS } from '../../core/time.ts'
 import { type Exchange, markPx, midPx } from '../exchange/exchange.ts'
 import { formatAmount, notional, UNIT } from '../exchange/fixed-point.ts'
 import { fundingRate, premium } from '../exchange/funding.ts'
@@ -11,7 +12,6 @@ import { listedMarket, NOTHING, ofDex, type Scene, type SomeAnswers } from './an
 import { meta, QUIET_PXS, quietContext, quietPerpsOf } from './listing.ts'
 import { spotMeta } from './market.ts'
 
-const DAY_MS = 86_400_000
 /** Rows of one answer. */
 const MAX_FUNDINGS = 500
 /** Impact prices are those at which this notional would trade, USDC. */
@@ -45,7 +45,8 @@ function impactPx(book: OrderBook, side: Side): bigint | null {
 }
 
 function impactPxs(x: Exchange, market: Market): [string, string] | null {
-  const [bid, ask] = [impactPx(x.books[market.id]!, 'B'), impactPx(x.books[market.id]!, 'A')]
+  const bid = impactPx(x.books[market.id]!, 'B')
+  const ask = impactPx(x.books[market.id]!, 'A')
   return bid === null || ask === null ? null : [formatAmount(bid), formatAmount(ask)]
 }
 

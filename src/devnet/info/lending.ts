@@ -29,7 +29,8 @@ function reserve({ exchange, past }: Scene, token: number) {
 }
 
 function userState({ exchange, past }: Scene, user: string) {
-  let [debt, cover] = [0n, 0n]
+  let debt = 0n
+  let cover = 0n
   const tokenToState = [...past.loans.of(user)].map(([name, { borrowed, supplied }]) => {
     const token = TOKEN_NAMES.indexOf(name)
     const px = oraclePx(exchange, token)

@@ -88,12 +88,19 @@ export function outcomeMeta(traded: number, deployer: string) {
   return {
     outcomes: [
       {
-        ...{ outcome: traded, name: 'BTC above 81300' },
-        ...{ description: `class:priceBinary|underlying:BTC|${expiry}|targetPrice:81300`, ...sides },
+        outcome: traded,
+        name: 'BTC above 81300',
+        description: `class:priceBinary|underlying:BTC|${expiry}|targetPrice:81300`,
+        ...sides,
       },
       {
-        ...{ outcome: QUIET_OUTCOME, name: 'Neither', description: '', ...sides },
-        ...{ deployer, venue: 'out', deployerFeeScale: '1.0' },
+        outcome: QUIET_OUTCOME,
+        name: 'Neither',
+        description: '',
+        ...sides,
+        deployer,
+        venue: 'out',
+        deployerFeeScale: '1.0',
       },
     ],
     questions: [

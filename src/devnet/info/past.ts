@@ -123,7 +123,8 @@ export class Past {
   #noteFills({ fills, timeMs }: PastBlock): void {
     fills.forEach(([user, fill], i) => {
       const { px, sz, coin, crossed } = fill
-      const [price, size] = [amountOf(px), amountOf(sz)]
+      const price = amountOf(px)
+      const size = amountOf(sz)
       const ntl = notional(price, size)
       this.#of(user).fills.push(fill)
       this.volumes.fill(user, timeMs, ntl, crossed)

@@ -8,7 +8,8 @@ import { WINDOWS } from './vaults.ts'
 import { walletOf } from './wallet.ts'
 
 function curve(samples: readonly AccountSample[], before: AccountSample | undefined, part: 'all' | 'perp') {
-  const [first, last] = [samples[0]![part], samples.at(-1)![part]]
+  const first = samples[0]![part]
+  const last = samples.at(-1)![part]
   return {
     accountValueHistory: samples.map((sample) => [sample.timeMs, formatAmount(sample[part].value)]),
     pnlHistory: samples.map((sample) => [sample.timeMs, formatAmount(sample[part].pnl - first.pnl)]),

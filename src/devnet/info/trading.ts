@@ -59,7 +59,8 @@ export const TRADING_ANSWERS = {
     listedMarket(exchange, coin) === undefined && !QUIET_PXS.has(coin) ? NOTHING : past.tape.of(coin),
   twapHistory: ({ past }, { user }) => past.twaps.of(user),
   userFunding: ({ past }, { user, startTime, endTime }) => {
-    const [from, to] = [startTime ?? 0, endTime ?? Number.POSITIVE_INFINITY]
+    const from = startTime ?? 0
+    const to = endTime ?? Number.POSITIVE_INFINITY
     const rows = past.payments.of(user).filter(({ time }) => time >= from && time <= to)
     return rows.slice(0, MAX_FUNDINGS)
   },

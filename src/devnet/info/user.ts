@@ -114,7 +114,8 @@ export const USER_ANSWERS = {
   userAbstraction: ({ exchange }, { user }) => abstractionOf(indexOf(exchange, user)),
   maxBuilderFee: ({ exchange }, { user, builder }) => builderFee(exchange, user, builder),
   userNonFundingLedgerUpdates: ({ past }, { user, startTime, endTime }) => {
-    const [from, to] = [startTime ?? 0, endTime ?? Number.POSITIVE_INFINITY]
+    const from = startTime ?? 0
+    const to = endTime ?? Number.POSITIVE_INFINITY
     const updates = past.wallet(user)?.ledger.toArray() ?? []
     return updates.filter(({ time }) => time >= from && time <= to).slice(0, MAX_LEDGER)
   },

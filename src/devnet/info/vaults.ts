@@ -1,12 +1,12 @@
 // Vaults as the public info queries show them. What followers have adds up to what the vault is worth.
 
+import { DAY_MS } from '../../core/time.ts'
 import { type Exchange, type Follower, freeUsd, type Vault } from '../exchange/exchange.ts'
 import { formatAmount, UNIT } from '../exchange/fixed-point.ts'
 import { COMMISSION_PERCENT, childrenOf, holding, isChild, vaultEquity } from '../exchange/vault.ts'
 import type { Scene, SomeAnswers } from './answer.ts'
 import { type VaultSample, vaultPnl } from './vault-samples.ts'
 
-const DAY_MS = 86_400_000
 const MAX_FOLLOWERS = 100
 export const WINDOWS = [
   ['day', DAY_MS],

@@ -89,7 +89,8 @@ function prosePage(path: string, section: Section, text: string): Page {
 }
 
 function programPage(path: string, text: string): Page {
-  const [name, ending] = [path.slice('examples/'.length), path.split('.').at(-1)!]
+  const name = path.slice('examples/'.length)
+  const ending = path.split('.').at(-1)!
   const language = { py: 'python', sh: 'bash' }[ending] ?? ending
   const summary = /^(?:\/\/|#(?!!)|<!--) ?(.*)$/m.exec(text)?.[1] ?? 'A program to copy'
   return {

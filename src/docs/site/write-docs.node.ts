@@ -84,7 +84,8 @@ async function writeLoaded(root: string, outDir: string): Promise<{ style: strin
   })
   if (!('output' in written)) throw new Error('vite wrote nothing')
   const named = (ending: string) => written.output.find(({ fileName }) => fileName.endsWith(ending))?.fileName
-  const [style, script] = [named('.css'), named('.js')]
+  const style = named('.css')
+  const script = named('.js')
   if (style === undefined || script === undefined) throw new Error('vite wrote no style or no script')
   return { style: `/${style}`, script: `/${script}` }
 }

@@ -8,6 +8,7 @@ import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { parseWith } from '../../core/schema-words.ts'
 import { gateBySecret } from '../../core/secret.ts'
+import type { WaitUntil } from '../../core/wait-until.ts'
 import { sha256 } from '../../key/digest.client.ts'
 import type { Identity } from '../../key/identity.ts'
 import type { FindStaff } from '../../key/staff.ts'
@@ -30,7 +31,6 @@ export interface SessionDeps {
   readonly requestId: () => string
   readonly now: () => number
 }
-type WaitUntil = (work: Promise<unknown>) => void
 
 /** Who is signed in. */
 type Visitor =

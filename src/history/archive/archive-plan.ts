@@ -1,9 +1,9 @@
 // When the Archiver writes what: its next look at the log, checkpoints of all books, tries after failures.
 
 import type { Backoff } from '../../core/backoff.ts'
+import { MINUTE_MS } from '../../core/time.ts'
 import type { ArchivePage } from '../../feed/archive-api.ts'
 
-const MINUTE_MS = 60_000
 /** From one checkpoint to the next: what lies between has to be read for a book of the past, some 13,000 lines. */
 const SPAN_MS = 15 * MINUTE_MS
 /** A block is durable in the log so soon after its time. */

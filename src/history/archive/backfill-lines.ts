@@ -3,7 +3,7 @@
 // is wrong is named by its number and field; heights rise, and may leave others out.
 
 import * as z from 'zod'
-import { isDeeperThan, JSON_MAX_DEPTH } from '../../core/json.ts'
+import { isDeeperThan, JSON_MAX_DEPTH, parseJson } from '../../core/json.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { parseWith } from '../../core/schema-words.ts'
 import { Address, Block } from '../../feed/block.ts'
@@ -30,7 +30,14 @@ const Line = z.strictObject({
   t: z.literal('events'),
   only: z.literal('fills').optional(),
   epoch: z.string().nullish(),
-  ...{ height, time, fills, ledger, funding, events, twaps, payments },
+  height,
+  time,
+  fills,
+  ledger,
+  funding,
+  events,
+  twaps,
+  payments,
   through: z.array(z.tuple([z.int().min(0), Address])).optional(),
 })
 type Line = z.infer<typeof Line>
@@ -51,7 +58,7 @@ export function fillsLine(block: Pick<Block, 'height' | 'time' | 'fills'>): stri
 export function readBackfillLine(text: string): Result<BackfillBlock, Omit<LineFault, 'line'>> {
   const bad = (message: string, field = '') => err({ field, message })
   if (isDeeperThan(text)) return bad(`nests deeper than ${JSON_MAX_DEPTH} levels`)
-  const json = jsonIn(text)
+  const json = parseJson(text)
   if (json === undefined) return bad('is not whole JSON: the source may end in the midst of a line')
   const parsed = parseWith(Line, json)
   if (!parsed.ok) return bad(parsed.error[0].message, parsed.error[0].path)
@@ -69,14 +76,6 @@ function stored(line: Line, known: Known): BackfillBlock {
   const whole =
     known === 'fills' ? `{"only":"fills",${texts.events.slice(1)}` : withPayments(texts.events, texts.payments)
   return { height, time, epoch: null, known, events: whole, books: hubBlockText(texts, () => true) }
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** All lines of a body, or the first that is wrong. */

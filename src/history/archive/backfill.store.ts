@@ -24,7 +24,8 @@ export class BackfillStore {
 
   /** Gaps are told from height `after` on. */
   async state(after: number): Promise<BackfillState> {
-    const [from, before] = [await this.#first(''), await this.before()]
+    const from = await this.#first('')
+    const before = await this.before()
     const { chain, db } = this.#place
     const { results } = await db
       .prepare(`SELECT from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs FROM gaps
@@ -85,7 +86,8 @@ export class BackfillStore {
   #gaps(spans: readonly Span[]): D1PreparedStatement[] {
     const { chain, db } = this.#place
     const firsts = spans.map(({ first }) => first)
-    const [least, most] = [Math.min(...firsts), Math.max(...firsts)]
+    const least = Math.min(...firsts)
+    const most = Math.max(...firsts)
     const gone = db.prepare(`DELETE FROM gaps WHERE chain = ? AND from_height > ? AND from_height < ?`)
     const put = db.prepare(
       `INSERT INTO gaps (chain, from_height, to_height, after_ms, before_ms) VALUES (?, ?, ?, ?, ?)`,

@@ -43,7 +43,8 @@ export class Backfilling {
     if (before === null) return { refused: 'empty' }
     const { bytes, mostBytes } = this.#ports
     if (mostBytes !== null && bytes > mostBytes * ROOM) return { refused: 'full', bytes, mostBytes }
-    const [first, last] = [blocks[0]!.height, blocks.at(-1)!.height]
+    const first = blocks[0]!.height
+    const last = blocks.at(-1)!.height
     const around = await this.#ports.around(first, last)
     const all = backfillCuts(blocks, around, before.height)
     const segments = all.slice(0, SEGMENTS_MOST)

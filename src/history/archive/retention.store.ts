@@ -66,7 +66,8 @@ export class Retention {
     const from = (product: keyof KeptDays) => keptFromMs(days[product], nowMs, newestMs) ?? Number.NEGATIVE_INFINITY
     const tooOld = async (kind: LineKind) =>
       (await this.#oldest(kind)).filter(({ lastMs }) => lastMs < from(kind)).slice(0, OF_KIND)
-    const [events, books] = [await tooOld('events'), await tooOld('books')]
+    const events = await tooOld('events')
+    const books = await tooOld('books')
     const first = await this.#firstBooks(books.at(-1)?.first ?? -1)
     const isDue = ({ height, time }: CheckpointRow) => time < from('checkpoints') || isCheckpointOverdue(height, first)
     const checkpoints = (await this.#oldestCheckpoints()).filter(isDue)

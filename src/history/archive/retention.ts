@@ -1,7 +1,7 @@
 // What of the archive goes: what is older than its product is kept, and beyond a bound of bytes the oldest segments; never
 // the newest segment, and checkpoints with the changes that they lead to. Pure, so that it can be shown before it is done.
 
-const DAY_MS = 86_400_000
+import { DAY_MS } from '../../core/time.ts'
 
 /** Days of block time; null: for good. */
 export type KeptDays = Readonly<Record<KeptProduct, number | null>>

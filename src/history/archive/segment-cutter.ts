@@ -2,7 +2,8 @@
 // lines are many. Laws: how blocks are handed over in pages changes no segment; a segment is whole once what follows it has
 // come; a height that neither comes nor is named as missing is an error and no segment.
 
-const MINUTE_MS = 60_000
+import { MINUTE_MS } from '../../core/time.ts'
+
 /** Characters of the lines of both kinds. */
 const LINES_MOST = 32 * 1024 * 1024
 /** Blocks, where their times stand still. */
@@ -100,10 +101,16 @@ export class SegmentCutter {
   }
 
   #cut(nextMs: number | null): Cut[] {
-    const [first, last] = [this.#open[0], this.#open.at(-1)]
+    const first = this.#open[0]
+    const last = this.#open.at(-1)
     if (!first || !last) return []
     const segment = {
-      ...{ first: first.height, last: last.height, firstMs: first.time, lastMs: last.time, epoch: first.epoch, nextMs },
+      first: first.height,
+      last: last.height,
+      firstMs: first.time,
+      lastMs: last.time,
+      epoch: first.epoch,
+      nextMs,
       events: this.#open.map(({ events }) => events),
       books: this.#open.map(({ books }) => books),
     }

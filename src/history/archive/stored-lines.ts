@@ -12,7 +12,8 @@ type Head = Pick<ArchiveLine, 'height' | 'time' | 'epoch'>
 
 /** Throws where the lines are not of the heights that they should be of. */
 export function linesOf({ first, last, books, events, payments }: StoredBlocks): ArchiveLine[] {
-  const [ofBooks, ofEvents] = [fromChunks(books).split('\n'), fromChunks(events).split('\n')]
+  const ofBooks = fromChunks(books).split('\n')
+  const ofEvents = fromChunks(events).split('\n')
   const count = last - first + 1
   const paid = payments ? fromChunks(payments).split('\n') : Array<string>(count).fill('')
   const counts = [ofBooks.length, ofEvents.length, paid.length]

@@ -24,17 +24,20 @@ const CHECKPOINT = { table: 'checkpoints', first: 'height', last: 'height', firs
 const PRODUCTS: Readonly<Record<string, Columns>> = {
   events: {
     ...SEGMENT,
-    ...{ bytes: 'events_bytes', sha256: 'events_sha256' },
+    bytes: 'events_bytes',
+    sha256: 'events_sha256',
     key: (chain, row) => segmentKey(chain, row, 'events'),
   },
   books: {
     ...SEGMENT,
-    ...{ bytes: 'books_bytes', sha256: 'books_sha256' },
+    bytes: 'books_bytes',
+    sha256: 'books_sha256',
     key: (chain, row) => segmentKey(chain, row, 'books'),
   },
   checkpoints: {
     ...CHECKPOINT,
-    ...{ bytes: 'bytes', sha256: 'sha256' },
+    bytes: 'bytes',
+    sha256: 'sha256',
     key: (chain, { first }) => checkpointKey(chain, first),
   },
 }

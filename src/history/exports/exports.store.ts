@@ -1,5 +1,6 @@
 // What there is of a chain's history, from the rows of D1 HISTORY. Law: no question reads more rows than its range has.
 
+import { DAY_MS } from '../../core/time.ts'
 import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { coverOf } from '../files/cover.store.ts'
 import type { FilesCover } from '../files/files-read.ts'
@@ -9,8 +10,6 @@ import { type FileLink, linkPath, signedText } from './file-links.ts'
 import type { FileSource, TimeRange } from './listed-files.ts'
 import { signatureOf } from './signature.client.ts'
 import { tableFiles } from './table-files.store.ts'
-
-const DAY_MS = 86_400_000
 
 type Database = Pick<D1Database, 'prepare' | 'batch'>
 type Segments = Omit<CoveredDay, 'checkpoints' | 'checkpointsBytes'>

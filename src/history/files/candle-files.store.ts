@@ -1,6 +1,7 @@
 // Candles out of the files: what minutes and hours have, and longer candles of days and months, lies in D1; the shortest of days
 // and months are pages in R2. Laws: one question to D1, so that all is of one moment; reads of R2 are bounded; a page that cannot be read is a hole.
 
+import { MINUTE_MS } from '../../core/time.ts'
 import type { HeightAndTime } from '../../feed/held-fills.ts'
 import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
@@ -24,7 +25,6 @@ const DAYS_MOST = 10_000
 /** A row may have a month, so that the first may begin before the window does. */
 const LONGEST_MS = 32 * 86_400_000
 const [SHORTEST] = BASES
-const MINUTE_MS = 60_000
 
 interface Gap {
   readonly from: number
@@ -83,7 +83,8 @@ export async function readCandles(place: ArchivePlace, request: CandlesRequest):
       days,
     ])
   ).map(({ results }) => results) as [HeightAndTime[], HeightAndTime[], Gap[], Row[], Row[], unknown[]]
-  const [first, last] = [from[0], to[0]]
+  const first = from[0]
+  const last = to[0]
   if (!first || !last) return null
   const inside = gaps.filter((gap) => gap.to >= first.height && gap.from <= last.height)
   const holes = inside.map(({ afterMs, beforeMs }) => ({ fromMs: afterMs, toMs: beforeMs }))
@@ -97,7 +98,9 @@ export async function readCandles(place: ArchivePlace, request: CandlesRequest):
     ...damaged.map(({ last: height, toMs: time }) => ({ height: height + 1, time })),
   ]
   return {
-    ...{ from: first, to: last, untilMs },
+    from: first,
+    to: last,
+    untilMs,
     parts: [...parts, ...[...hours, ...minutes].map(partsOfRow)],
     holes: [...damaged, ...holes],
     since: starts.reduce((newest, start) => (start.height > newest.height ? start : newest), first),
@@ -118,7 +121,8 @@ async function daysOfPages(
   all: readonly Stretch[],
   lacking: readonly TimeSpan[],
 ): Promise<Days> {
-  const [parts, damaged]: [CandleParts[], Damaged[]] = [[], []]
+  const parts: CandleParts[] = []
+  const damaged: Damaged[] = []
   for (let at = 0; at < all.length; at += AT_ONCE) {
     const untilMs = all[at]!.minMs
     const isPage = () => wholeBefore(parts, request, untilMs, [...lacking, ...damaged]) >= request.limit

@@ -153,7 +153,8 @@ export class Compaction {
     const last = await this.#ports.writer.last()
     const from = last ? last.height + 1 : 0
     const segments = await this.#ports.archive.segmentsFrom({ height: from }, HOUR_SEGMENTS)
-    const [segment, newest] = [segments[0], segments.at(-1)]
+    const segment = segments[0]
+    const newest = segments.at(-1)
     if (!segment || !newest) return false
     // Of an hour that is over tables are made as it is merged.
     const isRunning = isSameHour(segment, newest)
@@ -191,7 +192,8 @@ export class Compaction {
       return this.#ports.writer.putMinute({ file, made: NOTHING, tables: [], ...unknown, unfiled })
     }
     const { blocks, nextMs } = found
-    const [first, end] = [blocks[0]!, blocks.at(-1)!]
+    const first = blocks[0]!
+    const end = blocks.at(-1)!
     const file = { first: first.height, last: end.height, firstMs: first.time, lastMs: end.time }
     const tables = isRunning ? this.#ports.tables(await this.#ports.writer.holes(file, nextMs)) : NO_TABLES
     const writer = new PageWriter(this.#ports.pack)
@@ -248,7 +250,8 @@ export class Compaction {
       await writer.abandon(level, open)
       return true
     }
-    const [first, last] = [group[0]!, group.at(-1)!]
+    const first = group[0]!
+    const last = group.at(-1)!
     const file = { first: first.first, last: last.last, firstMs: first.firstMs, lastMs: last.lastMs }
     const sources = await Promise.all(group.map((one) => writer.source(below, one)))
     // Of a month those of its days stand.

@@ -3,6 +3,7 @@
 // heights and times alone, and a file is merged once what follows its hour, its day or its month has come.
 
 import { hash32 } from '../../core/hash.ts'
+import { HOUR_MS } from '../../core/time.ts'
 
 export const LEVELS = ['minute', 'hour', 'day', 'month'] as const
 /** A place in LEVELS. */
@@ -11,7 +12,6 @@ export type MergedLevel = Exclude<Level, 0>
 /** Whose index has a row for so many keys' share. */
 export type BucketLevel = 0 | 1
 
-const HOUR_MS = 3_600_000
 /** What files are merged into, by the level of the new one. */
 const PERIOD_OF: Readonly<Record<MergedLevel, (ms: number) => number>> = {
   1: (ms) => Math.floor(ms / HOUR_MS),

@@ -44,7 +44,8 @@ export function pageBytes(bytes: Uint8Array, at: number): number | null {
 /** The page at `at`, of which all is there. */
 export function decodePage(bytes: Uint8Array<ArrayBuffer>, at: number): Page {
   const view = new DataView(bytes.buffer, bytes.byteOffset + at)
-  const [length, headLength] = [view.getUint32(0), view.getUint32(LENGTHS / 2)]
+  const length = view.getUint32(0)
+  const headLength = view.getUint32(LENGTHS / 2)
   const bodyAt = at + LENGTHS + headLength
   const head = new TextDecoder().decode(bytes.subarray(at + LENGTHS, bodyAt))
   const [key, rows, first, last, minMs, maxMs] = JSON.parse(head) as [string, number, number, number, number, number]

@@ -44,7 +44,8 @@ export function paidCover(cover: FilesCover): FilesCover | null {
 
 function coverWithin({ from, to, gaps, funded }: FilesCover, stretches: readonly FundedStretch[]): FilesCover | null {
   const known = stretches.filter((stretch) => stretch.to >= from.height)
-  const [first, last] = [known[0], known.at(-1)]
+  const first = known[0]
+  const last = known.at(-1)
   if (!first || !last) return null
   const unfunded: FilesGap[] = known.slice(1).map((stretch, at) => ({ from: known[at]!.to + 1, to: stretch.from - 1 }))
   if (last.to < to.height) unfunded.push({ from: last.to + 1, to: to.height })

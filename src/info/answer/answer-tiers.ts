@@ -4,6 +4,7 @@
 
 import { type After, orLate } from '../../core/deadline.ts'
 import { aSecondsWorth, type Bucket, fullBucket, takeTokens } from '../../core/token-bucket.ts'
+import type { WaitUntil } from '../../core/wait-until.ts'
 import { type FreshnessTerms, type Tier, useOf } from '../freshness.ts'
 import type { CachedAnswer, StoredCopy } from './answer-cache.ts'
 import { decodeStored, encodeStored } from './stored-answer.ts'
@@ -20,8 +21,6 @@ export interface AnswerTiersDeps {
   readonly now: () => number
   readonly after: After
 }
-
-type WaitUntil = (work: Promise<unknown>) => void
 
 /** Asking the source takes less than waiting longer for a copy. */
 const READ_MAX_MS = 300

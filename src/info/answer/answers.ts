@@ -5,6 +5,7 @@ import type { After } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { Flights, type Joined } from '../../core/flights.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import type { WaitUntil } from '../../core/wait-until.ts'
 import type { Identity } from '../../key/identity.ts'
 import { useOf } from '../freshness.ts'
 import type { Sources } from '../ports.ts'
@@ -24,7 +25,7 @@ export interface Served {
 export interface Asking {
   readonly identity: Pick<Identity, 'account'>
   readonly requestId: string
-  readonly waitUntil: (work: Promise<unknown>) => void
+  readonly waitUntil: WaitUntil
 }
 
 export interface AnswersDeps {

@@ -8,6 +8,7 @@ import type { Failure } from '../../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../../core/free-work.ts'
 import { Gate } from '../../core/gate.ts'
 import type { Result } from '../../core/result.ts'
+import type { WaitUntil } from '../../core/wait-until.ts'
 import { formatCredits, type MicroCredits } from '../../credit/amount.ts'
 import type { Charging, Hold } from '../../edge/charging.ts'
 import { infoFailure } from '../../edge/failure-wire.ts'
@@ -48,7 +49,7 @@ export interface InfoRequest {
   /** Of this request: charging may need its context for reports. */
   readonly charging: Charging
   /** Keeps work alive when the caller is gone: others may wait for it, and it may have to be paid. */
-  readonly waitUntil: (work: Promise<unknown>) => void
+  readonly waitUntil: WaitUntil
 }
 
 /** Without its body where that could not be had. */

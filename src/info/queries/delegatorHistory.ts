@@ -39,8 +39,13 @@ export const delegatorHistory = defineQuery({
   resolve(request, from) {
     return rowsAnswer(
       {
-        ...{ kind: 'staking', scope: { by: 'user', address: request.user }, order: 'newest' },
-        ...{ fromMs: 0, toMs: EVER, limit: ROWS_MAX, asked: request },
+        kind: 'staking',
+        scope: { by: 'user', address: request.user },
+        order: 'newest',
+        fromMs: 0,
+        toMs: EVER,
+        limit: ROWS_MAX,
+        asked: request,
         rowsOf: ({ ledger = [] }) => ledger.map(rowOf),
         timeOf: ({ time }) => time,
         idOf: ({ time, hash, delta }) => `${time} ${hash} ${Object.keys(delta)[0]}`,

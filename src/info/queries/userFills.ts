@@ -27,7 +27,11 @@ export const userFills = defineQuery({
     const { user, aggregateByTime } = request
     return rowsAnswer(
       {
-        ...{ kind: 'fills', scope: { by: 'user', address: user }, fromMs: 0, toMs: EVER, order: 'newest' },
+        kind: 'fills',
+        scope: { by: 'user', address: user },
+        fromMs: 0,
+        toMs: EVER,
+        order: 'newest',
         limit: ROWS_MAX,
         rowsOf: ({ fills }) => fillRows(fills, aggregateByTime),
         timeOf: ({ time }) => time,

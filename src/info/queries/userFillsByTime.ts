@@ -36,8 +36,12 @@ export const userFillsByTime = defineQuery({
     const { user, startTime, endTime = EVER, aggregateByTime, reversed } = request
     return rowsAnswer(
       {
-        ...{ kind: 'fills', scope: { by: 'user', address: user }, order: reversed ? 'newest' : 'oldest' },
-        ...{ fromMs: startTime, toMs: endTime, limit: ROWS_MAX },
+        kind: 'fills',
+        scope: { by: 'user', address: user },
+        order: reversed ? 'newest' : 'oldest',
+        fromMs: startTime,
+        toMs: endTime,
+        limit: ROWS_MAX,
         rowsOf: ({ fills }) => fillRows(fills, aggregateByTime),
         timeOf: ({ time }) => time,
         idOf: (fill) => fillIdOf(fill, aggregateByTime),

@@ -3,6 +3,7 @@
 // their mean size: a day is told in one of both ways, whichever window asks for it.
 
 import * as z from 'zod'
+import { DAY_MS } from '../../core/time.ts'
 import { type LedgerEvent, TxHash } from '../../feed/block.ts'
 import type { PastRead } from '../ports.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
@@ -13,7 +14,6 @@ import { EVER } from '../sources/own-history.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 
 const ROWS_MAX = 500
-const DAY_MS = 86_400_000
 /** The node's line of an hour may come behind its block. */
 const LATE_MS = 60_000
 
@@ -43,8 +43,12 @@ export const userFunding = defineQuery({
     const { user, startTime = 0, endTime = EVER } = request
     return rowsAnswer<z.infer<typeof FundingPayment>>(
       {
-        ...{ kind: 'funding', scope: { by: 'user', address: user }, order: 'oldest' },
-        ...{ fromMs: startTime, toMs: endTime, limit: ROWS_MAX },
+        kind: 'funding',
+        scope: { by: 'user', address: user },
+        order: 'oldest',
+        fromMs: startTime,
+        toMs: endTime,
+        limit: ROWS_MAX,
         // A log of before this one answers with another kind.
         rowsOf: ({ ledger = [] }) => ledger.filter(({ delta }) => delta.type === 'funding').map(paymentOf),
         timeOf: ({ time }) => time,

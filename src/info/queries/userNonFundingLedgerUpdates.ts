@@ -36,8 +36,12 @@ export const userNonFundingLedgerUpdates = defineQuery({
     const { user, startTime = 0, endTime = EVER } = request
     return rowsAnswer(
       {
-        ...{ kind: 'ledger', scope: { by: 'user', address: user }, order: 'oldest' },
-        ...{ fromMs: startTime, toMs: endTime, limit: ROWS_MAX },
+        kind: 'ledger',
+        scope: { by: 'user', address: user },
+        order: 'oldest',
+        fromMs: startTime,
+        toMs: endTime,
+        limit: ROWS_MAX,
         rowsOf: ({ ledger = [] }) => ledger.map(({ time, hash, delta }) => ({ time, hash, delta })),
         timeOf: ({ time }) => time,
         idOf: ({ time, hash, delta }) => `${time} ${hash} ${delta.type}`,

@@ -26,7 +26,11 @@ export const userTwapSliceFills = defineQuery({
   async resolve(request, from) {
     return rowsAnswer(
       {
-        ...{ kind: 'fills', scope: { by: 'user', address: request.user }, fromMs: 0, toMs: EVER, order: 'newest' },
+        kind: 'fills',
+        scope: { by: 'user', address: request.user },
+        fromMs: 0,
+        toMs: EVER,
+        order: 'newest',
         limit: ROWS_MAX,
         rowsOf: ({ fills }) => sliceRows(fills),
         timeOf: ({ fill }) => fill.time,

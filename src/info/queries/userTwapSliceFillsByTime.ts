@@ -35,8 +35,12 @@ export const userTwapSliceFillsByTime = defineQuery({
     const { user, startTime, endTime = EVER, aggregateByTime } = request
     return rowsAnswer(
       {
-        ...{ kind: 'fills', scope: { by: 'user', address: user }, order: 'newest' },
-        ...{ fromMs: startTime, toMs: endTime, limit: ROWS_MAX },
+        kind: 'fills',
+        scope: { by: 'user', address: user },
+        order: 'newest',
+        fromMs: startTime,
+        toMs: endTime,
+        limit: ROWS_MAX,
         rowsOf: ({ fills }) => sliceRows(fills, aggregateByTime),
         timeOf: ({ fill }) => fill.time,
         idOf: ({ fill }) => fillIdOf(fill, aggregateByTime),

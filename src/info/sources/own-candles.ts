@@ -53,7 +53,8 @@ export async function candlesAnswer(
   const { holed } = kept.value
   if (!holed || (isPage && holed.fromMs > candles.at(-1)!.t)) return ok(ownAnswer(candles, kept.value))
   const { type, req } = asked
-  const [fromMs, toMs] = [Math.max(startTime, holed.fromMs), holed.toMs < window.toMs ? holed.toMs : req.endTime]
+  const fromMs = Math.max(startTime, holed.fromMs)
+  const toMs = holed.toMs < window.toMs ? holed.toMs : req.endTime
   const told = await passThrough({ type, req: { ...req, startTime: fromMs, endTime: toMs } }, from)
   if (!told.ok) return isNobody(told.error) ? alone(candles, kept.value) : told
   const rows = JSON.parse(told.value.body) as readonly Candle[]

@@ -79,7 +79,8 @@ async function opened(deps: PastDeps, events: PastEvents): Promise<Result<OpenPa
   const seam = seamOf(held.value, cover)
   const parts = { events, files, held: held.value, seam, since: await sinceOf(deps, seam, held.value) }
   const past: OpenPast = {
-    ...{ head: parts.held.head, since: parts.since },
+    head: parts.held.head,
+    since: parts.since,
     async read(window, take) {
       let isLate = false
       const whileAwaited: TakeBlock = (block, isAfterHole) => !isLate && take(block, isAfterHole)

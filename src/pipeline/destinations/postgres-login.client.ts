@@ -4,8 +4,11 @@
 import { cString, type Frame, joined, password, saslFirst, textOf, wholeAt } from './postgres-wire.ts'
 
 const OK = 0
-const [CLEAR, MD5] = [3, 5]
-const [SASL, SASL_GOES_ON, SASL_ENDS] = [10, 11, 12]
+const CLEAR = 3
+const MD5 = 5
+const SASL = 10
+const SASL_GOES_ON = 11
+const SASL_ENDS = 12
 const MECHANISM = 'SCRAM-SHA-256'
 /** The platform hashes no more; PostgreSQL has 4,096 where nobody has set others. */
 const ROUNDS_MOST = 100_000

@@ -29,8 +29,13 @@ const DECIMALS = new Set([
 
 export const POSTGRES: Dialect = {
   types: {
-    ...{ text: 'text', whole: 'bigint', time: 'bigint', truth: 'boolean', json: 'jsonb' },
-    ...{ decimal: 'numeric', number: 'numeric' },
+    text: 'text',
+    whole: 'bigint',
+    time: 'bigint',
+    truth: 'boolean',
+    json: 'jsonb',
+    decimal: 'numeric',
+    number: 'numeric',
   },
   quoted: (name) => `"${name.replaceAll('"', '""')}"`,
   key: 'text PRIMARY KEY',
@@ -40,8 +45,13 @@ export const POSTGRES: Dialect = {
 
 export const CLICKHOUSE: Dialect = {
   types: {
-    ...{ text: 'String', whole: 'Int64', time: 'Int64', truth: 'UInt8', json: 'String' },
-    ...{ decimal: 'Decimal(38, 18)', number: 'Float64' },
+    text: 'String',
+    whole: 'Int64',
+    time: 'Int64',
+    truth: 'UInt8',
+    json: 'String',
+    decimal: 'Decimal(38, 18)',
+    number: 'Float64',
   },
   quoted: (name) => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``,
   key: 'String',

@@ -21,7 +21,8 @@ export interface LogPage extends Range {
 
 export const HEAD_MS = 2_000
 /** Blocks of one request: so many at first, and at most. */
-const [BLOCKS, BLOCKS_MOST] = [500, 10_000]
+const BLOCKS = 500
+const BLOCKS_MOST = 10_000
 /** More logs than this are too many for one answer, even where the node gives them. */
 const LOGS_MOST = 5_000
 /** Of a batch of requests; what answers is a list of all its transactions. */
@@ -106,7 +107,8 @@ export class EvmChain {
   async #page(range: Range, { addresses, topics }: LogQuery, anchor: number | null): Promise<LogPage | null> {
     const { from, to } = range
     const filter = {
-      ...{ fromBlock: hex(from), toBlock: hex(to) },
+      fromBlock: hex(from),
+      toBlock: hex(to),
       ...(addresses.length > 0 && { address: addresses }),
       ...(topics.length > 0 && { topics: [topics] }),
     }
@@ -149,7 +151,8 @@ export class EvmChain {
   async firstSince(timeMs: number): Promise<number> {
     const head = await this.head()
     if (head === null) return 0
-    let [low, high] = [0, head.height + 1]
+    let low = 0
+    let high = head.height + 1
     while (low < high) {
       const middle = Math.floor((low + high) / 2)
       if ((await this.header(middle)).time < timeMs) low = middle + 1

@@ -79,8 +79,14 @@ export function readLogs(result: unknown, { from, to }: Range, addresses: readon
 
 function logOf(log: z.infer<typeof Log>): EvmLog {
   return {
-    ...{ height: log.blockNumber, block_hash: log.blockHash, address: log.address, topics: log.topics, data: log.data },
-    ...{ tx_hash: log.transactionHash, tx_index: log.transactionIndex, log_index: log.logIndex },
+    height: log.blockNumber,
+    block_hash: log.blockHash,
+    address: log.address,
+    topics: log.topics,
+    data: log.data,
+    tx_hash: log.transactionHash,
+    tx_index: log.transactionIndex,
+    log_index: log.logIndex,
     time: log.blockTimestamp == null ? null : log.blockTimestamp * 1_000,
   }
 }

@@ -92,7 +92,8 @@ export class Assembler {
     const batch = this.#begun ?? new Growing()
     this.#begun = null
     const isFull = () => upTo === null && (batch.isFull(most) || this.#nowMs() >= most.untilMs)
-    let [isEnd, isHead] = [this.#isPast(end), false]
+    let isEnd = this.#isPast(end)
+    let isHead = false
     while (!isEnd && !isFull() && !batch.reaches(upTo)) {
       const piece = await this.#next()
       if (piece === null) isHead = !this.#source.isBehind
@@ -187,7 +188,10 @@ export class Assembler {
 
   #taken(batch: Growing, isEnd: boolean, isHead: boolean): Taken {
     const after: Standing = {
-      ...{ place: this.#place, epoch: this.#epoch, timeMs: this.#timeMs, fold: this.#fold.state() },
+      place: this.#place,
+      epoch: this.#epoch,
+      timeMs: this.#timeMs,
+      fold: this.#fold.state(),
       ...(this.#timed !== undefined && { timed: this.#timed }),
     }
     const { from, to, rows, texts, chars } = batch

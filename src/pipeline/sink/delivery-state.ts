@@ -64,15 +64,20 @@ export interface DeliveryState extends Health {
 }
 
 export const NOTHING_DELIVERED: DeliveryState = {
-  ...{ at: null, end: 'undecided', flight: null, confirmed: null, rows: 0, bytes: 0, batches: 0, deadLetters: 0 },
-  ...{
-    isRedelivering: false,
-    isFailed: false,
-    isFinished: false,
-    lastError: null,
-    lastIncident: null,
-    arrivedLetter: null,
-  },
+  at: null,
+  end: 'undecided',
+  flight: null,
+  confirmed: null,
+  rows: 0,
+  bytes: 0,
+  batches: 0,
+  deadLetters: 0,
+  isRedelivering: false,
+  isFailed: false,
+  isFinished: false,
+  lastError: null,
+  lastIncident: null,
+  arrivedLetter: null,
   owed: NOTHING_OWED,
 }
 

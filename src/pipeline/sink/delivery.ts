@@ -224,7 +224,8 @@ export class Delivery {
 
   async #try(): Promise<number | null> {
     const taken = this.#taken!
-    const [begins, definitions] = [this.#begins, this.#definitions]
+    const begins = this.#begins
+    const definitions = this.#definitions
     const flight = this.#state.flight!
     const { attempts } = flight
     const { payer } = this.paying
@@ -297,7 +298,8 @@ export class Delivery {
       this.#save({ isFailed: true })
       return null
     }
-    const [begins, definitions] = [this.#begins, this.#definitions]
+    const begins = this.#begins
+    const definitions = this.#definitions
     // From here on it is not tried any more: it would arrive, and lie there too.
     this.#save({ flight: { ...this.#state.flight!, attempts: TRIES, nextTryMs: 0 } })
     await this.#ports.bury(taken)

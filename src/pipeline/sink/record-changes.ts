@@ -29,7 +29,12 @@ const POST: BatchOrder = { ...TABLE, charsMost: 512 * 1024 }
 /** Each costs, and so does whoever opens many of them. */
 const FILE: BatchOrder = { ...TABLE, rowsMost: 20_000, readMs: 10_000, gatherMs: 60_000 }
 const ORDERS: Readonly<Record<Pipeline['destination_type'], BatchOrder>> = {
-  ...{ webhook: POST, kafka: POST, r2: FILE, s3: FILE, clickhouse: TABLE, postgres: TABLE },
+  webhook: POST,
+  kafka: POST,
+  r2: FILE,
+  s3: FILE,
+  clickhouse: TABLE,
+  postgres: TABLE,
 }
 
 export function orderOf({ status, on_failure, destination_type: type }: Pipeline): Order {

@@ -89,8 +89,11 @@ export class Redelivery {
     this.#ports.log('info', `a dead letter arrived: ${letter.rows} rows`, letter)
     this.#ports.count({ rows: letter.rows, bytes: letter.bytes, batches: 1 })
     this.#keeper.save({
-      ...{ rows: rows + letter.rows, bytes: bytes + letter.bytes, batches: batches + 1 },
-      ...{ deadLetters: Math.max(0, deadLetters - 1), arrivedLetter: letter.key },
+      rows: rows + letter.rows,
+      bytes: bytes + letter.bytes,
+      batches: batches + 1,
+      deadLetters: Math.max(0, deadLetters - 1),
+      arrivedLetter: letter.key,
       owed: this.#paying.owedWith(letter.countedRows, payer),
       // Another batch that failed waits on.
       ...(!isFailed && this.#keeper.healed()),

@@ -79,7 +79,9 @@ export class Sending {
     const counted = countedRows(batch.texts) - countedRows(texts.filter((_, at) => rows[at]!._kind !== 'row'))
     if (!(await affords(counted))) return { ok: false, words: UNPAID, isUntried: true, unpaidRows: counted }
     const outcome = await sendBatch(config, batch, {
-      ...{ egress: this.#egress, tables: this.#tables, bucket: this.#bindings.ARCHIVE },
+      egress: this.#egress,
+      tables: this.#tables,
+      bucket: this.#bindings.ARCHIVE,
       isPrivateAllowed: this.#settings.PIPELINE_PRIVATE,
       hyperdrive: (name) => this.#hyperdrive(name, pipeline.account),
     })

@@ -173,7 +173,8 @@ export class Source {
 
   *#stored({ first, last, lines, orders = [] }: DurableLines): Generator<Piece> {
     this.#next ??= first
-    const [texts, statuses] = [fromChunks(lines).split('\n'), fromChunks(orders).split('\n')]
+    const texts = fromChunks(lines).split('\n')
+    const statuses = fromChunks(orders).split('\n')
     if (texts.length !== last - first + 1)
       throw unreadable(first, `the log has ${texts.length} lines of ${first} to ${last}`)
     for (const [at, line] of texts.entries()) {

@@ -59,7 +59,9 @@ export type SqlAnswer =
   | ({ readonly kind: 'fault' } & TransformFault)
   | ({ readonly kind: 'wait' } & SqlWait)
 
-const [NAME, ACCOUNT, PIPELINE] = ['x-weir-sql', 'x-weir-account', 'x-weir-pipeline']
+const NAME = 'x-weir-sql'
+const ACCOUNT = 'x-weir-account'
+const PIPELINE = 'x-weir-pipeline'
 const KINDS: readonly string[] = ['batch', 'test', 'check', 'slot'] satisfies SqlKind[]
 
 export function callerHeaders({ account, pipeline, kind }: SqlCaller): Record<string, string> {

@@ -1,6 +1,9 @@
 // What a transform may do, as SQLite's authoriser asks of each step of a plan: select, read, call functions, recurse.
 
-const [READ, SELECT, FUNCTION, RECURSIVE] = [20, 21, 31, 33]
+const READ = 20
+const SELECT = 21
+const FUNCTION = 31
+const RECURSIVE = 33
 
 /** Another try of a batch must make the same rows; what reaches beyond the database; what makes much of nothing; and
  * what takes the product of two lengths in one step, during which nobody can look at the clock. */

@@ -17,13 +17,18 @@ const MEMORY_BYTES = 48 * 1024 * 1024
 const PAGE_BYTES = 65_536
 /** SQLite's own steps for all transforms of a batch, and between two looks: fewer where a step may go over a long text. */
 const STEPS_MOST = 20_000_000
-const [LOOK_STEPS, JSON_LOOK_STEPS] = [1_000, 100]
+const LOOK_STEPS = 1_000
+const JSON_LOOK_STEPS = 100
 /** And their time, where clocks go on while a Worker computes: on Cloudflare it has a bound of its own. */
 const TIME_MS = 2_000
 /** Of one text, and of one statement, as SQLite numbers its limits. */
-const [LIMIT_LENGTH, LIMIT_SQL, LIMIT_ATTACHED, LIMIT_PATTERN] = [0, 1, 7, 8]
+const LIMIT_LENGTH = 0
+const LIMIT_SQL = 1
+const LIMIT_ATTACHED = 7
+const LIMIT_PATTERN = 8
 /** A step may go over a whole text: the shorter they are, the sooner the steps are over. Lists of levels are longer. */
-const [TEXT_BYTES, JSON_BYTES] = [64 * 1024, 1024 * 1024]
+const TEXT_BYTES = 64 * 1024
+const JSON_BYTES = 1024 * 1024
 const SQL_CHARS = 96 * 1024
 const PATTERN_CHARS = 128
 /** Of what comes out: more than a batch has, which ends with the block in which it is full. */
@@ -232,7 +237,8 @@ class Database {
     const { api } = this.#engine
     const texts: string[] = []
     let statements = 0
-    let [bytes, chars] = [0, 0]
+    let bytes = 0
+    let chars = 0
     api.set_authorizer(this.#db, (_, code, one, two) => (allows(code, one, two) ? 0 : 1), null)
     try {
       for await (const statement of api.statements(this.#db, sql)) {

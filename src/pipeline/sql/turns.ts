@@ -13,7 +13,8 @@ const ACCOUNTS_MOST = 10_000
 /** After a run that exceeded its budget. */
 const PENALTY = { firstMs: 10_000, capMs: 600_000, jitter: 0 }
 /** Batches that wait, of one account and in all. */
-const [WAITING_OF_ACCOUNT, WAITING_MOST] = [8, 32]
+const WAITING_OF_ACCOUNT = 8
+const WAITING_MOST = 32
 /** Tests and checks of all accounts at once. */
 const SLOTS_MOST = 4
 /** Longer than a test takes: one whose caller vanished is over then. */

@@ -53,8 +53,20 @@ export function evmFold(
     const [topic0 = null, topic1 = null, topic2 = null, topic3 = null] = topics
     const { event = null, signature = null, args = null } = decoded ?? {}
     const cells = {
-      ...{ chain, address, event, signature, args, topic0, topic1, topic2, topic3, data },
-      ...{ block_hash, tx_hash, tx_index, log_index },
+      chain,
+      address,
+      event,
+      signature,
+      args,
+      topic0,
+      topic1,
+      topic2,
+      topic3,
+      data,
+      block_hash,
+      tx_hash,
+      tx_index,
+      log_index,
     }
     return [[`${block_hash}:${log_index}`, cells] as const]
   }

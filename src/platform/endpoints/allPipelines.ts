@@ -37,8 +37,14 @@ export const allPipelines = defineEndpoint(
         example: {
           pipelines: [
             {
-              ...{ id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u', account: 'acme', name: 'fills of two wallets', topic: 'fills' },
-              ...{ destination: 'clickhouse', status: 'running', created: 1790000000000, updated: 1790000000000 },
+              id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
+              account: 'acme',
+              name: 'fills of two wallets',
+              topic: 'fills',
+              destination: 'clickhouse',
+              status: 'running',
+              created: 1790000000000,
+              updated: 1790000000000,
             },
           ],
           next: null,

@@ -85,8 +85,12 @@ export const balances = defineEndpoint(
         description: 'A page of balances',
         schema: enveloped(Data),
         example: inEnvelope({
-          ...{ address: ADDRESS, chain_name: 'hyperliquid', quote_currency: 'USD' },
-          ...{ updated_at: '2026-11-24T00:00:00.000Z', account_mode: 'default', total_quote: '1562.5' },
+          address: ADDRESS,
+          chain_name: 'hyperliquid',
+          quote_currency: 'USD',
+          updated_at: '2026-11-24T00:00:00.000Z',
+          account_mode: 'default',
+          total_quote: '1562.5',
           items: [
             {
               type: 'spot',
@@ -142,12 +146,18 @@ export const balances = defineEndpoint(
     return reply(
       200,
       inEnvelope({
-        ...{ address, chain_name: chain, quote_currency: 'USD', account_mode: mode, total_quote: totalQuote(rows) },
+        address,
+        chain_name: chain,
+        quote_currency: 'USD',
+        account_mode: mode,
+        total_quote: totalQuote(rows),
         updated_at: new Date(platform.now()).toISOString(),
         items: rows.slice(page.number * page.size, (page.number + 1) * page.size),
         pagination: {
           has_more: (page.number + 1) * page.size < rows.length,
-          ...{ page_number: page.number, page_size: page.size, total_count: rows.length },
+          page_number: page.number,
+          page_size: page.size,
+          total_count: rows.length,
         },
       }),
     )
@@ -163,7 +173,8 @@ async function heldBy(
     read({ type: 'spotMeta' }),
     read({ type: 'allMids' }),
   ])
-  const [held, pairs] = [parsed(Held, state), parsed(Pairs, meta)]
+  const held = parsed(Held, state)
+  const pairs = parsed(Pairs, meta)
   if (held === null || pairs === null) return err(AWAY)
   const { clearinghouseState: perps, spotClearinghouseState: spot, userAbstraction: abstraction } = held
   const prices = { pairs: pairs.universe, mids: parsed(Mids, mids) ?? {} }

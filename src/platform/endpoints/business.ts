@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import { moneyText } from '../../checkout/money.ts'
 import { err } from '../../core/result.ts'
+import { DAY_MS } from '../../core/time.ts'
 import { formatCredits } from '../../credit/amount.ts'
 import { type Day as BusinessDay, businessDays, dollarsText, soldMicroUsd } from '../business-days.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
@@ -15,7 +16,6 @@ import { COUNTS } from '../usage-shapes.ts'
 import { Day, dayText, usageQuery, usageWindow } from '../usage-window.ts'
 
 const DAYS_MAX = 92
-const DAY_MS = 86_400_000
 
 const Usd = z.string().regex(/^\d+\.\d{2,6}$/)
 const SUMS = {
@@ -101,14 +101,24 @@ export const business = defineEndpoint(
         description: 'The report',
         schema: Business,
         example: {
-          ...{ from: '2026-11-21', to: '2026-11-21', accounts: 2, keys: 3, open_orders: 1 },
-          ...{ paid: [{ currency: 'eur', orders: 2, amount: '38.00', refunded: '0.00' }], totals: SUMS_EXAMPLE },
+          from: '2026-11-21',
+          to: '2026-11-21',
+          accounts: 2,
+          keys: 3,
+          open_orders: 1,
+          paid: [{ currency: 'eur', orders: 2, amount: '38.00', refunded: '0.00' }],
+          totals: SUMS_EXAMPLE,
           sign_up: { per_day: 200, links: 150, networks: 12, most_of_network: 20, domains: 9, most_of_domain: 90 },
           days: [{ date: '2026-11-21', ...SUMS_EXAMPLE, by_product: { info: '119.5', stream: '1' } }],
           refused: [{ code: 'rate_limited', count: 3 }],
-          ...{ million_usd: '49.00', sold_usd: '0.0245', spent_usd: '0.005904' },
+          million_usd: '49.00',
+          sold_usd: '0.0245',
+          spent_usd: '0.005904',
           cost: {
-            ...{ standing_usd: '0.53', calls_usd: '0.0001', total_usd: '0.5301', relays: 1 },
+            standing_usd: '0.53',
+            calls_usd: '0.0001',
+            total_usd: '0.5301',
+            relays: 1,
             assumptions: [...COST_ASSUMPTIONS],
           },
         },
@@ -138,10 +148,15 @@ export const business = defineEndpoint(
     const relays = status === null ? 0 : status.regions.reduce((sum, region) => sum + region.relays, 0)
     const cost = dollarsOfPeriod(days, totals.calls, { hubs, relays })
     return reply(200, {
-      ...{ from: dayText(fromMs), to: dayText(toMs - 1), ...counts, totals: shown(totals) },
+      from: dayText(fromMs),
+      to: dayText(toMs - 1),
+      ...counts,
+      totals: shown(totals),
       paid: paid.map(({ currency, orders, minor, refunded }) => ({
-        ...{ currency, orders },
-        ...{ amount: moneyText(minor, currency), refunded: moneyText(refunded, currency) },
+        currency,
+        orders,
+        amount: moneyText(minor, currency),
+        refunded: moneyText(refunded, currency),
       })),
       sign_up: signUpsPerDay === null || links === null ? null : { per_day: signUpsPerDay, ...links },
       days: rows.map((row) => ({
@@ -153,16 +168,15 @@ export const business = defineEndpoint(
       })),
       refused: codes,
       million_usd: millionMicroUsd === null ? null : dollarsText(BigInt(millionMicroUsd)),
-      ...{ sold_usd: usd(totals.granted), spent_usd: usd(totals.spent) },
+      sold_usd: usd(totals.granted),
+      spent_usd: usd(totals.spent),
       cost:
         status === null
           ? null
           : {
-              ...{
-                standing_usd: estimate(cost.standing),
-                calls_usd: estimate(cost.calls),
-                total_usd: estimate(cost.total),
-              },
+              standing_usd: estimate(cost.standing),
+              calls_usd: estimate(cost.calls),
+              total_usd: estimate(cost.total),
               relays,
               assumptions: [...COST_ASSUMPTIONS],
             },

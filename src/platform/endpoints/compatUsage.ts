@@ -68,8 +68,12 @@ export const compatUsage = defineEndpoint(
           period: { from: '2026-10-22', to: '2026-11-22' },
           by_day: [{ date: '2026-11-21', premium_credits: 3.13, free_credits: 0 }],
           aggregate: {
-            ...{ credits_consumed: 3.13, premium_credits: 3.13, free_credits: 0 },
-            ...{ max_credits: 10000, plan: 'entry', flex_credits: { limit: 0 } },
+            credits_consumed: 3.13,
+            premium_credits: 3.13,
+            free_credits: 0,
+            max_credits: 10000,
+            plan: 'entry',
+            flex_credits: { limit: 0 },
           },
           by_api_key: [{ apikey: 'cqt_9fKxWq2T', label: 'bot', credits_consumed: 3.13 }],
         }),
@@ -92,8 +96,11 @@ export const compatUsage = defineEndpoint(
         period: { from: dayText(fromMs), to: dayText(toMs - 1) },
         by_day: byDay.map((sum) => ({ date: dayText(sum.day), ...asPremium(sum) })),
         aggregate: {
-          ...{ credits_consumed: creditsNumber(total.amount), ...asPremium(total) },
-          ...{ max_credits: state === null ? null : creditsNumber(state.micro), plan, flex_credits: { limit: 0 } },
+          credits_consumed: creditsNumber(total.amount),
+          ...asPremium(total),
+          max_credits: state === null ? null : creditsNumber(state.micro),
+          plan,
+          flex_credits: { limit: 0 },
         },
         by_api_key: byKey.map(({ keyHash, amount }) => {
           const { prefix = null, label = '' } = names.get(keyHash) ?? {}

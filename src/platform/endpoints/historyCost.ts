@@ -1,6 +1,7 @@
 // GET /v1/{chain}/history/cost: what an export of a range costs, before it is made. The sum is that of what `files` charges.
 
 import * as z from 'zod'
+import { MINUTE_MS } from '../../core/time.ts'
 import { formatCredits } from '../../credit/amount.ts'
 import { FILE_PRICE, filesPrice, sumOf } from '../../history/exports/listed-files.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
@@ -18,7 +19,6 @@ import {
   WINDOW,
 } from '../history-shapes.ts'
 
-const MINUTE_MS = 60_000
 const SUMS = { objects: Objects, bytes: Bytes, credits: CreditsText.describe('What links to them cost') }
 
 const Cost = z
@@ -53,7 +53,11 @@ export const historyCost = defineEndpoint(
         description: 'What it would cost now',
         schema: enveloped(Cost),
         example: inEnvelope({
-          ...{ from_ms: 1790000000000, to_ms: 1790003599999, objects: 60, bytes: 36000000, credits: '36.06' },
+          from_ms: 1790000000000,
+          to_ms: 1790003599999,
+          objects: 60,
+          bytes: 36000000,
+          credits: '36.06',
           replay_minutes: 60,
           by_product: [{ product: 'events', objects: 60, bytes: 36000000, credits: '36.06' }],
         }),
@@ -73,7 +77,10 @@ export const historyCost = defineEndpoint(
     const costs = sums.map((sum) => ({ ...sum, credits: formatCredits(filesPrice(sum)) }))
     const all = sumOf(sums)
     const body = {
-      ...{ from_ms: fromMs, to_ms: toMs, ...all, credits: formatCredits(filesPrice(all)) },
+      from_ms: fromMs,
+      to_ms: toMs,
+      ...all,
+      credits: formatCredits(filesPrice(all)),
       replay_minutes: Math.floor((toMs - fromMs) / MINUTE_MS) + 1,
       by_product: sources.value.map(({ product }, at) => ({ product, ...costs[at]! })),
     }

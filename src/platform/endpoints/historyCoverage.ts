@@ -56,8 +56,12 @@ const Coverage = z
   .meta({ id: 'HistoryCoverage' })
 
 const SUMS_EXAMPLE = {
-  ...{ segments: 1440, blocks: 1252800, events_bytes: 880803840, books_bytes: 4294967296 },
-  ...{ checkpoints: 96, checkpoints_bytes: 503316480 },
+  segments: 1440,
+  blocks: 1252800,
+  events_bytes: 880803840,
+  books_bytes: 4294967296,
+  checkpoints: 96,
+  checkpoints_bytes: 503316480,
 }
 
 export const historyCoverage = defineEndpoint(
@@ -111,13 +115,21 @@ export const historyCoverage = defineEndpoint(
         }),
       },
       totals: {
-        ...{ segments: total('segments'), blocks: total('blocks'), events_bytes: total('eventsBytes') },
-        ...{ books_bytes: total('booksBytes'), checkpoints: total('checkpoints') },
+        segments: total('segments'),
+        blocks: total('blocks'),
+        events_bytes: total('eventsBytes'),
+        books_bytes: total('booksBytes'),
+        checkpoints: total('checkpoints'),
         checkpoints_bytes: total('checkpointsBytes'),
       },
       days: days.map(({ dayMs, first, last, eventsBytes, booksBytes, checkpointsBytes, ...counts }) => ({
-        ...{ day: dayText(dayMs), from_height: first, to_height: last, ...counts },
-        ...{ events_bytes: eventsBytes, books_bytes: booksBytes, checkpoints_bytes: checkpointsBytes },
+        day: dayText(dayMs),
+        from_height: first,
+        to_height: last,
+        ...counts,
+        events_bytes: eventsBytes,
+        books_bytes: booksBytes,
+        checkpoints_bytes: checkpointsBytes,
       })),
     }
     return reply(200, inEnvelope(body))

@@ -74,12 +74,20 @@ export const historyFiles = defineEndpoint(
         example: inEnvelope({
           files: [
             {
-              ...{ product: 'events', key: KEY, bytes: 611670, sha256: 'a1'.repeat(32) },
-              ...{ from_height: 925000000, to_height: 925000869, from_ms: 1790000000000, to_ms: 1790000059931 },
+              product: 'events',
+              key: KEY,
+              bytes: 611670,
+              sha256: 'a1'.repeat(32),
+              from_height: 925000000,
+              to_height: 925000869,
+              from_ms: 1790000000000,
+              to_ms: 1790000059931,
               link: `/v1/hyperliquid/history/files/${KEY}?expires=1790003600000&sig=${'x'.repeat(43)}`,
             },
           ],
-          ...{ expires_ms: 1790003600000, credits: '0.61267', next: null },
+          expires_ms: 1790003600000,
+          credits: '0.61267',
+          next: null,
         }),
       },
     },
@@ -102,7 +110,14 @@ export const historyFiles = defineEndpoint(
     const expires = platform.now() + LINK_MS
     const links = await Promise.all(files.map(({ key }) => sign({ chain, key, expires })))
     const shown = files.map(({ product, key, bytes, sha256, first, last, firstMs, lastMs }, at) => ({
-      ...{ product, key, bytes, sha256, from_height: first, to_height: last, from_ms: firstMs, to_ms: lastMs },
+      product,
+      key,
+      bytes,
+      sha256,
+      from_height: first,
+      to_height: last,
+      from_ms: firstMs,
+      to_ms: lastMs,
       link: links[at]!,
     }))
     const price = filesPrice({ objects: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) })

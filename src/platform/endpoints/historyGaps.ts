@@ -55,7 +55,10 @@ export const historyGaps = defineEndpoint(
     if (found === null) return err(badField('after', 'must be "next" of the page before'))
     const page = found.slice(0, limit)
     const gaps = page.map(({ from, to, afterMs, beforeMs }) => ({
-      ...{ from_height: from, to_height: to, after_ms: afterMs, before_ms: beforeMs },
+      from_height: from,
+      to_height: to,
+      after_ms: afterMs,
+      before_ms: beforeMs,
     }))
     return reply(200, inEnvelope({ gaps, next: found.length > limit ? String(page.at(-1)!.from) : null }))
   },

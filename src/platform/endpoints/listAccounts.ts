@@ -45,8 +45,12 @@ export const listAccounts = defineEndpoint(
         example: {
           accounts: [
             {
-              ...{ account: 'acme', plan: 'entry', created: 1790000000000, keys: 2 },
-              ...{ last_used: 1790002800000, balance: '9999.87' },
+              account: 'acme',
+              plan: 'entry',
+              created: 1790000000000,
+              keys: 2,
+              last_used: 1790002800000,
+              balance: '9999.87',
             },
           ],
           next: null,

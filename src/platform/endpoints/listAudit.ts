@@ -1,14 +1,13 @@
 // GET /admin/audit: who did what, and what came of it.
 
 import * as z from 'zod'
+import { DAY_MS } from '../../core/time.ts'
 import { STAFF_ROLES } from '../../key/staff.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { AccountId, UnixMs } from '../fields.ts'
 import type { AuditEntry } from '../operator-api.ts'
 import { Before, Limit, Next, pageOf } from '../page-fields.ts'
 import { Day, startOf } from '../usage-window.ts'
-
-const DAY_MS = 86_400_000
 
 export const AuditLine = z
   .object({
@@ -29,9 +28,16 @@ export const AuditLine = z
   .meta({ id: 'AuditLine' })
 
 export const AUDIT_EXAMPLE: AuditEntry = {
-  ...{ number: 7, at: 1790000000000, actor: 'kim', role: 'billing', action: 'grantCredits', target: 'acme' },
-  ...{ account: 'acme', sent: '{"body":{"credits":500,"idempotency_key":"invoice-4711"}}' },
-  ...{ request_id: 'req_7XkPqZ4mNbVcRt2Y', status: 200 },
+  number: 7,
+  at: 1790000000000,
+  actor: 'kim',
+  role: 'billing',
+  action: 'grantCredits',
+  target: 'acme',
+  account: 'acme',
+  sent: '{"body":{"credits":500,"idempotency_key":"invoice-4711"}}',
+  request_id: 'req_7XkPqZ4mNbVcRt2Y',
+  status: 200,
 }
 
 export const listAudit = defineEndpoint(

@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { failureMessage } from '../../core/failure.ts'
+import { DAY_MS } from '../../core/time.ts'
 import { leftOf } from '../../credit/account-state.ts'
 import { formatCredits } from '../../credit/amount.ts'
 import { averageDay, forecastEnd } from '../../credit/forecast.ts'
@@ -18,7 +19,6 @@ import { AccountId, CreditsText, UnixMs } from '../fields.ts'
 import { FOR_READING, mayNotManage } from '../own-account.ts'
 import { PlanName } from '../plan-shapes.ts'
 
-const DAY_MS = 86_400_000
 /** A week: weekends are quieter. */
 const AVERAGED_DAYS = 7
 
@@ -74,10 +74,17 @@ export const ownAccount = defineEndpoint(
         description: 'The account',
         schema: enveloped(OwnAccount),
         example: inEnvelope({
-          ...{ account: 'acme', plan: 'entry', ...SUMS_EXAMPLE, held: '0', of_plan: '9999.87' },
-          ...{ period: PERIOD_EXAMPLE, credits_a_day: '0.13', forecast: { ends: null, why: 'renewed' } },
+          account: 'acme',
+          plan: 'entry',
+          ...SUMS_EXAMPLE,
+          held: '0',
+          of_plan: '9999.87',
+          period: PERIOD_EXAMPLE,
+          credits_a_day: '0.13',
+          forecast: { ends: null, why: 'renewed' },
           limits: [{ limit: 'stream_connections', most: 100, now: 1 }],
-          ...{ manages: true, why_not: null },
+          manages: true,
+          why_not: null,
         }),
       },
     },
@@ -104,7 +111,11 @@ export const ownAccount = defineEndpoint(
     return reply(
       200,
       inEnvelope({
-        ...{ account, plan, ...shownSums(sums), held: formatCredits(sums.held), of_plan: formatCredits(ofPlan) },
+        account,
+        plan,
+        ...shownSums(sums),
+        held: formatCredits(sums.held),
+        of_plan: formatCredits(ofPlan),
         period: state === null ? null : shownPeriod(state),
         credits_a_day: formatCredits(perDay),
         forecast: shownForecast(forecastEnd(standing, perDay, nowMs), standing.left),
@@ -113,7 +124,8 @@ export const ownAccount = defineEndpoint(
           { limit: 'keys', most: KEYS_MAX, now: counted },
           { limit: 'pipelines', most: PIPELINES_MAX, now: piped },
         ],
-        ...{ manages: why === null, why_not: why === null ? null : failureMessage(why) },
+        manages: why === null,
+        why_not: why === null ? null : failureMessage(why),
       }),
     )
   },

@@ -1,13 +1,12 @@
 // GET /platform/balances/: the account's balance day by day.
 
 import * as z from 'zod'
+import { DAY_MS } from '../../core/time.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
 import { AMOUNTS, AMOUNTS_EXAMPLE, shownAmounts } from '../invoice.ts'
 import { FOR_READING } from '../own-account.ts'
 import { Day, dayText, KEPT_DAYS, usageQuery, usageWindow } from '../usage-window.ts'
-
-const DAY_MS = 86_400_000
 
 const BalanceDay = z.object({ date: Day, ...AMOUNTS }).meta({ id: 'BalanceDay' })
 
@@ -39,7 +38,8 @@ export const ownBalances = defineEndpoint(
     // Of days before, what came is known, and not all that was spent.
     const keptMs = nowMs - KEPT_DAYS * DAY_MS
     const days = sums.flatMap((each, i) => {
-      const [beginMs, endMs] = [times[i]!, times[i + 1]!]
+      const beginMs = times[i]!
+      const endMs = times[i + 1]!
       const isKnown = sinceMs !== null && endMs > sinceMs && beginMs > keptMs && beginMs <= nowMs
       return isKnown ? [{ date: dayText(beginMs), ...shownAmounts(each) }] : []
     })

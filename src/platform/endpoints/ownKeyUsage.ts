@@ -32,7 +32,8 @@ export const ownKeyUsage = defineEndpoint(
         description: 'The report',
         schema: enveloped(KeyUsage),
         example: inEnvelope({
-          ...{ prefix: 'cqt_9fKxWq2T', label: 'bot' },
+          prefix: 'cqt_9fKxWq2T',
+          label: 'bot',
           period: { from: '2026-10-22', to: '2026-11-22' },
           totals: USED_EXAMPLE,
           by_day: [{ date: '2026-11-21', ...USED_EXAMPLE }],
@@ -50,7 +51,8 @@ export const ownKeyUsage = defineEndpoint(
     return reply(
       200,
       inEnvelope({
-        ...{ prefix: key?.prefix ?? null, label: key?.label ?? '' },
+        prefix: key?.prefix ?? null,
+        label: key?.label ?? '',
         ...shownReport(report, window.value),
         by_day: report.byDay.map((sum) => ({ date: dayText(sum.day), ...shownUsed(sum) })),
       }),

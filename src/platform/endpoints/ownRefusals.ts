@@ -1,6 +1,7 @@
 // GET /platform/refusals/: what callers of the account were refused.
 
 import * as z from 'zod'
+import { HOUR_MS } from '../../core/time.ts'
 import { wholeNumber } from '../../core/whole-number.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { enveloped, inEnvelope } from '../envelope.ts'
@@ -8,7 +9,6 @@ import { UnixMs } from '../fields.ts'
 import { FOR_READING } from '../own-account.ts'
 
 const MOST = 50
-const HOUR_MS = 3_600_000
 
 const Refusal = z
   .object({
@@ -53,8 +53,12 @@ export const ownRefusals = defineEndpoint(
         example: inEnvelope({
           refusals: [
             {
-              ...{ at: 1790000000000, request_id: 'req_7XkPqZ4mNbVcRt2Y', prefix: 'cqt_9fKxWq2T' },
-              ...{ product: 'info', type: 'l2Book', code: 'rate_limited' },
+              at: 1790000000000,
+              request_id: 'req_7XkPqZ4mNbVcRt2Y',
+              prefix: 'cqt_9fKxWq2T',
+              product: 'info',
+              type: 'l2Book',
+              code: 'rate_limited',
               message: 'Too many requests: retry after 1 s.',
             },
           ],

@@ -40,11 +40,16 @@ export const ownStreams = defineEndpoint(
           }),
         ),
         example: inEnvelope({
-          ...{ sockets: 1, subscriptions: 1, credits_a_minute: '1' },
+          sockets: 1,
+          subscriptions: 1,
+          credits_a_minute: '1',
           streams: [
             {
-              ...{ type: 'trades', body: '{"type":"trades","coin":"BTC"}', prefix: 'cqt_9fKxWq2T' },
-              ...{ since: 1790000000000, credits_a_minute: '1' },
+              type: 'trades',
+              body: '{"type":"trades","coin":"BTC"}',
+              prefix: 'cqt_9fKxWq2T',
+              since: 1790000000000,
+              credits_a_minute: '1',
             },
           ],
         }),
@@ -56,7 +61,10 @@ export const ownStreams = defineEndpoint(
     const { sockets, subscriptions, perMinute, listed } = await meterOf(account).streams(LISTED_MAX)
     const names = await keys.names([...new Set(listed.map(({ keyHash }) => keyHash))])
     const streams = listed.map(({ type, shown, keyHash, sinceMs, amount }) => ({
-      ...{ type, body: visible(shown), prefix: names.get(keyHash)?.prefix ?? null, since: sinceMs },
+      type,
+      body: visible(shown),
+      prefix: names.get(keyHash)?.prefix ?? null,
+      since: sinceMs,
       credits_a_minute: formatCredits(amount),
     }))
     return reply(200, inEnvelope({ sockets, subscriptions, credits_a_minute: formatCredits(perMinute), streams }))

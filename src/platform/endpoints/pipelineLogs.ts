@@ -52,7 +52,11 @@ export const pipelineLogs = defineEndpoint(
     const lines = await pipelines.logs({ account, keyHash, id }, before, limit)
     if (!lines.ok) return lines
     const items = lines.value.map(({ id: number, atMs, level, words, batch }) => ({
-      ...{ id: number, time: isoTime(atMs), level, message: words, batch },
+      id: number,
+      time: isoTime(atMs),
+      level,
+      message: words,
+      batch,
     }))
     return reply(200, inEnvelope({ items, next: items.length < limit ? null : (items.at(-1)?.id ?? null) }))
   },

@@ -45,7 +45,12 @@ export const pipelineMetrics = defineEndpoint(
     const answer = await pipelines.metrics({ account, keyHash, id }, minutes)
     if (!answer.ok) return answer
     const items = answer.value.map(({ minuteMs, rows, bytes, batches, failures, lagMs }) => ({
-      ...{ time: isoTime(minuteMs), rows, bytes, batches, failures, lag_ms: lagMs },
+      time: isoTime(minuteMs),
+      rows,
+      bytes,
+      batches,
+      failures,
+      lag_ms: lagMs,
     }))
     return reply(200, inEnvelope({ items }))
   },

@@ -55,11 +55,18 @@ export const showRetention = defineEndpoint(
           due: z.array(Due).describe('Of each product'),
         }),
         example: {
-          ...{ bytes: 5242880000, most_bytes: null },
+          bytes: 5242880000,
+          most_bytes: null,
           due: [
             {
-              ...{ product: 'books', days: 30, objects: 1440, bytes: 4294967296 },
-              ...{ from_height: 925000000, to_height: 926252799, from_ms: 1790000000000, to_ms: 1790086399931 },
+              product: 'books',
+              days: 30,
+              objects: 1440,
+              bytes: 4294967296,
+              from_height: 925000000,
+              to_height: 926252799,
+              from_ms: 1790000000000,
+              to_ms: 1790086399931,
             },
           ],
         },
@@ -72,8 +79,14 @@ export const showRetention = defineEndpoint(
     const plan = await retention().overdue(Object.fromEntries(said) as Partial<KeptDays>)
     if (plan === null) return err(NO_ARCHIVE)
     const due = plan.due.map(({ product, objects, bytes, first, last, firstMs, lastMs }) => ({
-      ...{ product, days: plan.kept.days[product], objects, bytes },
-      ...{ from_height: first, to_height: last, from_ms: firstMs, to_ms: lastMs },
+      product,
+      days: plan.kept.days[product],
+      objects,
+      bytes,
+      from_height: first,
+      to_height: last,
+      from_ms: firstMs,
+      to_ms: lastMs,
     }))
     return reply(200, { bytes: plan.bytes, most_bytes: plan.kept.mostBytes, due })
   },

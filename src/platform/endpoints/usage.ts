@@ -89,7 +89,8 @@ export const usage = defineEndpoint(
       inEnvelope({
         ...shownReport(report, window.value),
         by_day: report.byDay.map((sum) => ({
-          ...{ date: dayText(sum.day), ...shownUsed(sum) },
+          date: dayText(sum.day),
+          ...shownUsed(sum),
           ...(stack === undefined ? {} : partsOf(sum.day)),
         })),
         by_key: report.byKey.map((sum) => ({ ...nameOf(sum.keyHash), ...shownUsed(sum) })),

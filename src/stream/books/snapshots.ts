@@ -60,7 +60,9 @@ export class Snapshots {
     this.#pacer = fullBucket(PACE, clock.nowMs)
     this.#carousels = Array.from({ length: shards }, (_, hub) => {
       return new Carousel({
-        ...{ hub, clock, wait },
+        hub,
+        clock,
+        wait,
         pace: (bytes) => this.#pace(bytes),
         fetch: (coins) => this.#joinWhenReady(hub, coins, true),
         watch: (coins) => books.watch(coins),

@@ -66,8 +66,14 @@ export class ViewFanout<R extends Receiver> {
     let topic = this.#topics.get(key)
     if (!topic) {
       topic = {
-        ...{ wanted, receivers: new Set<R>(), waiting: new Set<R>() },
-        ...{ isWhole: false, asked: null, text: '', toldMs: 0, isStale: false },
+        wanted,
+        receivers: new Set<R>(),
+        waiting: new Set<R>(),
+        isWhole: false,
+        asked: null,
+        text: '',
+        toldMs: 0,
+        isStale: false,
       }
       this.#topics.set(key, topic)
       const { coins, view } = wanted.body

@@ -16,7 +16,10 @@ const Updates = z.object({
   cursor: z.string(),
   book_diffs: z.array(
     z.object({
-      ...{ coin: CoinName, seq: z.int(), prev_seq: z.int(), levels: Levels },
+      coin: CoinName,
+      seq: z.int(),
+      prev_seq: z.int(),
+      levels: Levels,
       checksum: z.int().min(0).max(0xffffffff).optional(),
     }),
   ),
@@ -37,8 +40,11 @@ export const l2BookDiff2 = defineBookChannel({
           cursor: '700000001',
           book_diffs: [
             {
-              ...{ coin: 'BTC', seq: 700000001, prev_seq: 699999998 },
-              ...{ levels: [[{ px: '81307.0', sz: '0.5', n: 2 }], []], checksum: 1851861069 },
+              coin: 'BTC',
+              seq: 700000001,
+              prev_seq: 699999998,
+              levels: [[{ px: '81307.0', sz: '0.5', n: 2 }], []],
+              checksum: 1851861069,
             },
           ],
         },

@@ -96,9 +96,19 @@ export class Candles<R extends Receiver> {
   #of(interval: Interval, coin: string, { height, time: timeMs }: RelayEvents): Running {
     const key = keyOf(interval, coin)
     const running: Running = this.#running.get(key) ?? {
-      ...{ interval, coin, candle: null, since: [], tries: 0, isAsking: false, isKnown: false, isChanged: false },
-      ...{ askedMs: Number.NEGATIVE_INFINITY, tradedMs: timeMs, toldMs: Number.NEGATIVE_INFINITY },
-      ...{ sinceHeight: height, through: -1 },
+      interval,
+      coin,
+      candle: null,
+      since: [],
+      tries: 0,
+      isAsking: false,
+      isKnown: false,
+      isChanged: false,
+      askedMs: Number.NEGATIVE_INFINITY,
+      tradedMs: timeMs,
+      toldMs: Number.NEGATIVE_INFINITY,
+      sinceHeight: height,
+      through: -1,
     }
     this.#running.set(key, running)
     return running

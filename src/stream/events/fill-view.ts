@@ -31,7 +31,8 @@ export function encodeFills(type: string, pieces: readonly string[], meta: Meta 
 }
 
 /** Before and after the fill in a text of `[wallet, fill]`: wallets are of one length. */
-const [BEFORE_FILL, AFTER_FILL] = [`["0x${'0'.repeat(40)}",`.length, -1]
+const BEFORE_FILL = `["0x${'0'.repeat(40)}",`.length
+const AFTER_FILL = -1
 
 /** Texts of the fills alone, of texts of `[wallet, fill]`. */
 export function withoutWallets(pieces: readonly string[]): readonly string[] {

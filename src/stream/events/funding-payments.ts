@@ -43,7 +43,8 @@ export class FundingPayments<R extends Receiver> {
       await this.#ports.wait(waitMs)
       for (const user of this.#fanout.lateNames('paid')) {
         if (done.has(user)) continue
-        const [startTime, endTime] = [block.time - AROUND_MS, block.time + AROUND_MS]
+        const startTime = block.time - AROUND_MS
+        const endTime = block.time + AROUND_MS
         const question = { type: 'userFunding', user, startTime, endTime }
         const answer = await this.#ports.read(question).catch(() => null)
         if (answer && this.#tell(paying, paymentsIn(answer.body, user))) done.add(user)

@@ -33,7 +33,11 @@ export function boundsOf(document: DocumentNode): GraphQLError[] {
   const sizes = new Map<string, Size>()
   const alike = new Map<string, number>()
   let own = nothing()
-  let [depth, deepest, fields, longest, most] = [0, 0, 0, 0, 0]
+  let depth = 0
+  let deepest = 0
+  let fields = 0
+  let longest = 0
+  let most = 0
   const count = ({ name, alias }: FieldNode) => {
     const called = (alias ?? name).value
     const same = (alike.get(called) ?? 0) + 1

@@ -152,7 +152,7 @@ function asked(
   const selecting: Selecting = { fragments: Object.fromEntries(definitions), variables }
   const roots = new Map<string, FieldNode[]>()
   collect(operation.selectionSet, selecting, roots, new Set())
-  const [root, second] = [...roots]
+  const [root, second] = Array.from(roots)
   if (!root || second) return refused('A subscription has exactly one field at its root.')
   const [alias, nodes] = root
   const type = nodes[0]!.name.value
@@ -166,7 +166,11 @@ function asked(
   const selections = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
   const plan = planOf(getNamedType(field.type) as GraphQLObjectType, selections, selecting)
   return ok({
-    ...{ kind: 'subscription', body, wanted, alias, plan },
+    kind: 'subscription',
+    body,
+    wanted,
+    alias,
+    plan,
     echo: JSON.stringify(echoOf(body, wanted)),
     meta: wanted.source === 'events' && saysBlock(plan),
     fromBlock: typeof fromBlock === 'number' ? fromBlock : undefined,

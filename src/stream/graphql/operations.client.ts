@@ -3,6 +3,7 @@
 
 import { failureMessage } from '../../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../../core/free-work.ts'
+import type { WaitUntil } from '../../core/wait-until.ts'
 import { Backlog } from '../sockets/backlog.ts'
 import { type Clock, Connection } from '../sockets/connection.ts'
 import type { Subscriptions } from '../subscriptions.ts'
@@ -15,7 +16,7 @@ import { SharedPlans } from './shared-plans.ts'
 export interface OperationsPorts {
   readonly clock: Clock
   readonly subscriptions: () => Pick<Subscriptions, 'subscribe' | 'ended' | 'backlog'>
-  readonly waitUntil: (work: Promise<unknown>) => void
+  readonly waitUntil: WaitUntil
   /** A subscription or a socket may have begun. */
   readonly changed: () => void
 }

@@ -2,6 +2,7 @@
 // later; what may not have arrived is said again under the same names, for as long as the meter would know it again; what
 // happens in one turn or while a report is under way goes into one report; no end is dropped for want of room.
 
+import { MINUTE_MS } from '../../core/time.ts'
 import { METER_API_VERSION } from '../../credit/meter-version.ts'
 import type {
   ConnectVerdict,
@@ -11,7 +12,7 @@ import type {
   StreamEnd,
   StreamReport,
 } from '../../credit/streams/stream-api.ts'
-import { ENDS_TOLD_MS, MINUTE_MS } from '../../credit/streams/stream-ledger.ts'
+import { ENDS_TOLD_MS } from '../../credit/streams/stream-ledger.ts'
 import type { Clock } from '../sockets/connection.ts'
 import { endOf, firstCharge, type Minutes, owedCharges } from './minutes.ts'
 

@@ -1,9 +1,9 @@
 // The minutes of one subscription. Law: minute n of a subscription is asked for once it has started (the first one
 // before the ack) and under the same number however often it is asked for.
 
+import { MINUTE_MS } from '../../core/time.ts'
 import type { MicroCredits } from '../../credit/amount.ts'
 import type { MinuteCharge, StreamEnd } from '../../credit/streams/stream-api.ts'
-import { MINUTE_MS } from '../../credit/streams/stream-ledger.ts'
 
 /** The paid time of one subscription. */
 export interface Minutes {

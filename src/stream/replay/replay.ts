@@ -1,6 +1,7 @@
 // One body played to one socket. Laws: what is told is what live told, at the pace of the player and never faster than it is
 // read; each minute of data is paid before its first block is told; what is missing is said; nothing is told after its end.
 
+import { MINUTE_MS } from '../../core/time.ts'
 import type { HubBlock } from '../../feed/log-api.ts'
 import { ArchiveDamage } from '../../history/archive/archive-damage.ts'
 import type { ArchivedSegment, ArchiveReader } from '../../history/archive/archive-read.ts'
@@ -35,7 +36,6 @@ export type ReplayEnd = { readonly kind: 'over' | 'unpaid' } | { readonly kind: 
 type Played = ReturnType<typeof eventsPlayed> | ReturnType<typeof booksPlayed>
 type Block = ReadBlock<never>
 
-const MINUTE_MS = 60_000
 /** The archive is looked at for more so often. */
 const LOOK_MS = 5_000
 /** A replay that is paused for so long, or waits for what is not archived, is over. */

@@ -46,7 +46,9 @@ export function admissionFailure({ why, left, retryAfterMs }: Refusal, identity:
       return KEY_ENDED
     case 'exhausted':
       return {
-        ...{ kind: 'credits_exhausted', neededMicro: CHEAPEST_MINUTE, remainingMicro: left },
+        kind: 'credits_exhausted',
+        neededMicro: CHEAPEST_MINUTE,
+        remainingMicro: left,
         byToken: identity.token !== undefined,
       }
     case 'limit':

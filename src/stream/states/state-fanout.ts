@@ -106,7 +106,9 @@ export class StateFanout<R extends PacedReceiver> {
       for (const { pace } of topic.questions) pace.hasten(nowMs)
       topic.shownMs = Math.min(topic.shownMs, nowMs)
     } else {
-      const [receivers, fresh, parts] = [new Map<R, string>(), new Set<R>(), new Map()]
+      const receivers = new Map<R, string>()
+      const fresh = new Set<R>()
+      const parts = new Map()
       topic = { ...BEGUN, wanted, receivers, fresh, parts, shownMs: nowMs }
       this.#topics.set(key, topic)
       this.#want(topic)
@@ -260,7 +262,8 @@ export class StateFanout<R extends PacedReceiver> {
 
   #isNews(topic: Topic<R>, data: string): boolean {
     const { told, wanted } = topic
-    const [digest, atMs] = [`${data.length} ${hash32(data)}`, this.#ports.clock.nowMs]
+    const digest = `${data.length} ${hash32(data)}`
+    const atMs = this.#ports.clock.nowMs
     const isNews = told?.digest !== digest || (wanted.channel.repeats === true && atMs - told.atMs >= REPEAT_MS)
     if (isNews) topic.told = { digest, atMs }
     return isNews

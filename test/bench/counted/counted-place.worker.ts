@@ -7,8 +7,14 @@ type Counts = { -readonly [name in keyof Operations]: number }
 
 export class CountedPlace {
   readonly counts: Counts = {
-    ...{ questions: 0, rowsRead: 0, rowsWritten: 0 },
-    ...{ gets: 0, bytesRead: 0, puts: 0, pageBytes: 0, tableBytes: 0 },
+    questions: 0,
+    rowsRead: 0,
+    rowsWritten: 0,
+    gets: 0,
+    bytesRead: 0,
+    puts: 0,
+    pageBytes: 0,
+    tableBytes: 0,
   }
   /** Of the last file that was written. */
   level: string | null = null

@@ -35,7 +35,8 @@ async function part(place: ArchivePlace, { level, file, number, isLast }: PartOr
   const tables = new ParquetTables([])
   for (const each of text.split('\n')) {
     const at = each.indexOf('\t')
-    const [key, line] = [each.slice(0, at), each.slice(at + 1)]
+    const key = each.slice(0, at)
+    const line = each.slice(at + 1)
     await made.add(key, line)
     tables.tell(key, [line])
   }

@@ -67,18 +67,21 @@ export class NaiveOrders {
   #order(timestamp: number, limitPx: string, sz: string, isTrigger: boolean): L4Order {
     const oid = ++this.#oid
     return {
-      ...{
-        user: `0x${String(oid).padStart(40, '0')}`,
-        coin: this.#coin,
-        side: oid % 3 === 0 ? 'A' : 'B',
-        limitPx,
-        sz,
-        oid,
-        timestamp,
-      },
-      ...{ triggerCondition: isTrigger ? 'Price above 1' : 'N/A', isTrigger, triggerPx: isTrigger ? '1.0' : '0.0' },
-      ...{ isPositionTpsl: false, reduceOnly: isTrigger, orderType: isTrigger ? 'Stop Market' : 'Limit' },
-      ...{ tif: isTrigger ? null : 'Alo', cloid: oid % 2 === 0 ? null : `0x"sz":"${oid}` },
+      user: `0x${String(oid).padStart(40, '0')}`,
+      coin: this.#coin,
+      side: oid % 3 === 0 ? 'A' : 'B',
+      limitPx,
+      sz,
+      oid,
+      timestamp,
+      triggerCondition: isTrigger ? 'Price above 1' : 'N/A',
+      isTrigger,
+      triggerPx: isTrigger ? '1.0' : '0.0',
+      isPositionTpsl: false,
+      reduceOnly: isTrigger,
+      orderType: isTrigger ? 'Stop Market' : 'Limit',
+      tif: isTrigger ? null : 'Alo',
+      cloid: oid % 2 === 0 ? null : `0x"sz":"${oid}`,
     }
   }
 

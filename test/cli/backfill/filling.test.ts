@@ -24,7 +24,9 @@ const lineOf = (height: number) => {
 function filesOf(heights: readonly number[]): PlannedFile[] {
   const hours = Map.groupBy(heights, (height) => Math.floor((height * STEP_MS + 400) / HOUR_MS))
   return [...hours].map(([hour, all]) => ({
-    ...{ path: `node_fills_by_block/${hour}`, bytes: 0, form: { kind: 'node', fromMs: hour * HOUR_MS } },
+    path: `node_fills_by_block/${hour}`,
+    bytes: 0,
+    form: { kind: 'node', fromMs: hour * HOUR_MS },
     open: async function* () {
       for (const height of all) yield new TextEncoder().encode(`${lineOf(height)}\n`)
     },
@@ -94,7 +96,8 @@ it('every wanted block of the source is there once, whatever failed before', asy
   await fc.assert(
     fc.asyncProperty(some, windows, fc.array(fc.integer({ min: 0, max: 4 })), async (heights, edges, failures) => {
       const [a, b, isOfTimes] = edges
-      const [low, high] = [Math.min(a, b), Math.max(a, b)]
+      const low = Math.min(a, b)
+      const high = Math.max(a, b)
       const window: Window = isOfTimes
         ? { from: { timeMs: low * STEP_MS }, to: { timeMs: high * STEP_MS } }
         : { from: { height: low }, to: { height: high } }

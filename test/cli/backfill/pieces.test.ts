@@ -164,7 +164,8 @@ describe('bodies', () => {
     const blocks = fc.array(fc.tuple(fc.integer({ min: 1, max: 60_000 }), fc.integer({ min: 1, max: 400_000 })))
     fc.assert(
       fc.property(blocks, (steps) => {
-        let [height, time] = [0, 0]
+        let height = 0
+        let time = 0
         const all = steps.map(([step, chars]): ReadBlock => {
           height += step
           time += step

@@ -134,7 +134,8 @@ describe('a folder', () => {
     const said = await run(`--from 10 --to 2026-11-01T01:10Z ${ROOT}/n`)
     expect(said).toEqual({
       out: ['61 blocks are new, in 1 segments of 2.0 MB, up to block 70 of 2026-11-01T01:10:00.000Z.'],
-      ...{ notes: [], failed: false },
+      notes: [],
+      failed: false,
     })
     expect(taken).toEqual(range(10, 70))
     expect((await run(`--from 10 --to 70 ${ROOT}/n`)).out[0]).toMatch(/^0 blocks are new/)

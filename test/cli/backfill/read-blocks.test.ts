@@ -37,13 +37,27 @@ describe('lines', () => {
 })
 
 const fill = {
-  ...{ coin: 'BTC', px: '81308.0', sz: '0.00033', side: 'B', time: 5, startPosition: '0', dir: 'Open Long' },
-  ...{ closedPnl: '0.0', hash: `0x${'0'.repeat(64)}`, oid: 1, crossed: true, fee: '0.1', tid: 2, feeToken: 'USDC' },
+  coin: 'BTC',
+  px: '81308.0',
+  sz: '0.00033',
+  side: 'B',
+  time: 5,
+  startPosition: '0',
+  dir: 'Open Long',
+  closedPnl: '0.0',
+  hash: `0x${'0'.repeat(64)}`,
+  oid: 1,
+  crossed: true,
+  fee: '0.1',
+  tid: 2,
+  feeToken: 'USDC',
 }
 const nodeLine = (height: number, events: unknown[] = [[`0x${'1'.repeat(40)}`, fill]]) =>
   JSON.stringify({
-    ...{ local_time: '2026-11-01T00:00:00.100000001', block_time: `2026-11-01T00:00:00.0${height}2` },
-    ...{ block_number: height, events },
+    local_time: '2026-11-01T00:00:00.100000001',
+    block_time: `2026-11-01T00:00:00.0${height}2`,
+    block_number: height,
+    events,
   })
 
 describe('blocks', () => {
@@ -123,7 +137,9 @@ describe('blocks', () => {
 
   it('of a file that breaks off are read up to there', async () => {
     const planned = {
-      ...{ path: '20261101/0', bytes: 1, form: formOf('20261101/0') as FileForm },
+      path: '20261101/0',
+      bytes: 1,
+      form: formOf('20261101/0') as FileForm,
       open: async function* () {
         yield new TextEncoder().encode(`${nodeLine(11)}\n`)
         throw Object.assign(new Error('read'), { code: 'EIO' })

@@ -44,7 +44,8 @@ export const BAD_INPUT: Readonly<Partial<Record<keyof typeof DOORS, Cases>>> = {
     'a body over the bound': { body: ' '.repeat(64 * 1024 + 1), says: '413 body_too_large' },
     'a streamed body over the bound': {
       headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
-      ...{ body: ' '.repeat(64 * 1024 + 1), says: '413 body_too_large' },
+      body: ' '.repeat(64 * 1024 + 1),
+      says: '413 body_too_large',
     },
     'another method': { method: 'PUT', says: '405 method_not_allowed' },
     HEAD: { method: 'HEAD', body: '', says: '405' },

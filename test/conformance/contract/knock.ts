@@ -16,7 +16,9 @@ export interface Answer {
 }
 
 const UPGRADE = {
-  ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
 }
 

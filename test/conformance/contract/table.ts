@@ -83,13 +83,20 @@ export interface Door {
 
 const CALL = { jsonrpc: '2.0', id: 1, method: 'eth_syncing' }
 const RPC = {
-  ...{ convention: 'rpc', method: 'POST', path: '/v1/stub', good: '200', kind: 'api' },
+  convention: 'rpc',
+  method: 'POST',
+  path: '/v1/stub',
+  good: '200',
+  kind: 'api',
   ways: { 'as a bearer token': bearer },
   refusedWays: { ...NOWHERE, 'in the URL': inUrl, 'as basic credentials': (key) => basic(`${key}:`) },
   never: {},
 } as const satisfies Door
 const DATA = {
-  ...{ convention: 'rest', method: 'GET', good: '200', kind: 'api' },
+  convention: 'rest',
+  method: 'GET',
+  good: '200',
+  kind: 'api',
   ways: {
     'as basic credentials': (key) => basic(`${key}:`),
     'as a bearer token': bearer,
@@ -106,7 +113,10 @@ const DATA = {
 const FREE = { spent: 'it is free', 'over its cap': 'it is free' }
 const BEARER_ALONE = { ...NOWHERE, 'in the URL': inUrl, 'as basic credentials': (key: string) => basic(`${key}:`) }
 const PIPELINES = {
-  ...{ convention: 'rest', kind: 'service', ways: { 'as a bearer token': bearer }, refusedWays: BEARER_ALONE },
+  convention: 'rest',
+  kind: 'service',
+  ways: { 'as a bearer token': bearer },
+  refusedWays: BEARER_ALONE,
   never: { ...FREE, 'for another product': 'a service key is for one product' },
 } as const satisfies Partial<Door>
 
@@ -114,20 +124,22 @@ export const WALLET = `0x${'ab'.repeat(20)}`
 
 export const DOORS = {
   'POST /info': {
-    ...{
-      convention: 'info',
-      method: 'POST',
-      path: '/info',
-      body: { type: 'exchangeStatus' },
-      good: '200',
-      kind: 'api',
-    },
+    convention: 'info',
+    method: 'POST',
+    path: '/info',
+    body: { type: 'exchangeStatus' },
+    good: '200',
+    kind: 'api',
     ways: { 'as a bearer token': bearer, 'behind "bearer"': (key) => header(`bearer  ${key}`), 'in the path': path },
     refusedWays: { ...NOWHERE, 'in the URL': inUrl, 'as basic credentials': (key) => basic(`${key}:`) },
     never: {},
   },
   '/ws': {
-    ...{ convention: 'info', method: 'GET', path: '/ws', good: '101', kind: 'api' },
+    convention: 'info',
+    method: 'GET',
+    path: '/ws',
+    good: '101',
+    kind: 'api',
     ways: { 'in the URL': inUrl, 'in the path': path, 'as a bearer token': bearer },
     refusedWays: {
       ...NOWHERE,
@@ -142,7 +154,11 @@ export const DOORS = {
   'balances of the data API': { ...DATA, path: `/v1/stub/address/${WALLET}/balances_v2/` },
   'history of the data API': { ...DATA, path: '/v1/hyperliquid/history/coverage' },
   '/platform': {
-    ...{ convention: 'rest', method: 'GET', path: '/platform/key/', good: '200', kind: 'api' },
+    convention: 'rest',
+    method: 'GET',
+    path: '/platform/key/',
+    good: '200',
+    kind: 'api',
     ways: { 'as a bearer token': bearer },
     refusedWays: BEARER_ALONE,
     never: { ...FREE, 'of the wrong kind': 'it takes both', 'for another product': 'every key reads itself' },
@@ -150,11 +166,18 @@ export const DOORS = {
   'list of pipelines': { ...PIPELINES, method: 'GET', path: '/platform/pipeline-api/', good: '200' },
   // Of another group: as if there were none.
   'a pipeline’s status': {
-    ...{ ...PIPELINES, method: 'PUT', path: '/platform/pipeline-api/pipe_11111111111111111111/', good: '404' },
+    ...PIPELINES,
+    method: 'PUT',
+    path: '/platform/pipeline-api/pipe_11111111111111111111/',
+    good: '404',
     body: { status: 'paused' },
   },
   '/graphql': {
-    ...{ convention: 'graphql', method: 'GET', path: '/graphql', good: 'data', kind: 'api' },
+    convention: 'graphql',
+    method: 'GET',
+    path: '/graphql',
+    good: 'data',
+    kind: 'api',
     ways: {
       'as SERVICE_API_KEY': (key) => payload('SERVICE_API_KEY', key),
       'as Authorization': (key) => payload('Authorization', key),

@@ -22,9 +22,15 @@ export async function bundleOf(entry: string, isMinified = false): Promise<strin
     replacement: join(PACKAGE, `${name || 'index'}.js`),
   }))
   const built = await build({
-    ...{ root: ROOT, configFile: false, logLevel: 'warn', resolve: { alias } },
+    root: ROOT,
+    configFile: false,
+    logLevel: 'warn',
+    resolve: { alias },
     build: {
-      ...{ write: false, target: 'es2022', minify: isMinified, copyPublicDir: false },
+      write: false,
+      target: 'es2022',
+      minify: isMinified,
+      copyPublicDir: false,
       lib: { entry, formats: ['es'], fileName: 'bundle' },
       rollupOptions: { external: ['zod'] },
     },

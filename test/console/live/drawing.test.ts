@@ -66,7 +66,8 @@ describe('a grouped book', () => {
       fc.property(prices, fc.nat(), fc.integer({ min: 0, max: 7 }), (ticks, cut, at) => {
         const sorted = ticks.toSorted((a, b) => a - b)
         const middle = 1 + (cut % (sorted.length - 1))
-        const [low, high] = [sorted.slice(0, middle).reverse(), sorted.slice(middle)]
+        const low = sorted.slice(0, middle).reverse()
+        const high = sorted.slice(middle)
         const levels = (side: number[]) => side.map((tick) => level(String(tick / 100), '2'))
         const step = stepsOf(sorted[middle]! / 100)[at]!
         const bids = groupedRows(levels(low), 'bid', step, 1_000)
@@ -269,7 +270,8 @@ describe('words and numbers', () => {
 it('a frame of the screen draws once each that asked, in it or for the next', () => {
   const frames: (() => void)[] = []
   const scheduler = new FrameScheduler((run) => frames.push(run))
-  let [books, lists] = [0, 0]
+  let books = 0
+  let lists = 0
   const book = scheduler.drawing(() => {
     books++
     if (books === 1) book()

@@ -4,11 +4,27 @@ import { ModelStreams } from './model-streams.ts'
 
 const CREDIT = 1_000_000
 const charge = (name: string, ordinal: number, leftMs = 60_000): MinuteCharge => ({
-  ...{ subscription: `r/${name}`, ordinal, keyHash: 'k', type: 'allFills', amount: CREDIT, body: 'b', leftMs },
+  subscription: `r/${name}`,
+  ordinal,
+  keyHash: 'k',
+  type: 'allFills',
+  amount: CREDIT,
+  body: 'b',
+  leftMs,
 })
 const report = (over: Partial<StreamReport>): StreamReport => ({
-  ...{ v: 1, relay: 'r', life: 1, alive: null, sockets: 1, subscriptions: 0, perMinute: 0, keys: ['k'] },
-  ...{ limits: { connections: 10, subscriptions: 10 }, connects: [], charges: [], ends: [] },
+  v: 1,
+  relay: 'r',
+  life: 1,
+  alive: null,
+  sockets: 1,
+  subscriptions: 0,
+  perMinute: 0,
+  keys: ['k'],
+  limits: { connections: 10, subscriptions: 10 },
+  connects: [],
+  charges: [],
+  ends: [],
   ...over,
 })
 const end = (name: string, leftMs: number) => ({ subscription: `r/${name}`, body: 'b', leftMs })

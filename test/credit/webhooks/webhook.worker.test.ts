@@ -17,7 +17,11 @@ const meterOf = (account: string) => stubOf(account) as unknown as WholeMeterApi
 
 const thresholds = ['20%', '5%', '0'].map((name) => (parseThreshold(name) as { value: Threshold }).value)
 const order = (account: string, over: object = {}) => ({
-  ...{ account, by: null, url: 'https://receiver.example/hook', thresholds, newSecret: false },
+  account,
+  by: null,
+  url: 'https://receiver.example/hook',
+  thresholds,
+  newSecret: false,
   ...over,
 })
 const spend = (account: string, credits: number) => spendOf(meterOf(account), 'k', credits * CREDIT)

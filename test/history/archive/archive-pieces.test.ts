@@ -146,7 +146,8 @@ describe('lines', () => {
 
   it('are the same bytes whenever they are packed, and come back one by one', async () => {
     const lines = Array.from({ length: 40_000 }, (_, at) => `{"height":${at},"text":"é${at * 7}"}`)
-    const [one, other] = [await pack(lines), await pack(lines)]
+    const one = await pack(lines)
+    const other = await pack(lines)
     expect(one.sha256).toBe(other.sha256)
     expect(fromChunks([one.body]) === fromChunks([other.body])).toBe(true)
     expect(await Array.fromAsync(unpacked(one.body))).toEqual(lines)
@@ -187,7 +188,8 @@ describe('the plan', () => {
   })
 
   it('counts days back from the newest block, or from now where that is ahead', () => {
-    const [day, newest] = [86_400_000, 900_000_000]
+    const day = 86_400_000
+    const newest = 900_000_000
     expect([keptFromMs(null, newest, newest), keptFromMs(2, newest + 5 * day, newest)]).toEqual([
       null,
       newest - 2 * day,

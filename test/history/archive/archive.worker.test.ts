@@ -17,7 +17,11 @@ const placeOf = (chain: string) => ({ chain, bucket: env.ARCHIVE, db: env.HISTOR
 const segment = (first: number): CutSegment => {
   const heights = Array.from({ length: 10 }, (_, at) => first + at)
   return {
-    ...{ first, last: first + 9, firstMs: first * 1000, lastMs: (first + 9) * 1000, epoch: 'a' },
+    first,
+    last: first + 9,
+    firstMs: first * 1000,
+    lastMs: (first + 9) * 1000,
+    epoch: 'a',
     events: heights.map((height) => `{"height":${height}}`),
     books: heights.map((height) => `{"books":${height}}`),
   }
@@ -25,7 +29,8 @@ const segment = (first: number): CutSegment => {
 
 describe('what was written', () => {
   const place = placeOf('written')
-  const [writer, archive] = [new ArchiveWriter(place), new StoredArchive(place)]
+  const writer = new ArchiveWriter(place)
+  const archive = new StoredArchive(place)
   const linesOf = (...asked: Parameters<StoredArchive['lines']>) => Array.fromAsync(archive.lines(...asked))
   const firsts = (found: readonly { readonly first: number }[]) => found.map(({ first }) => first)
 
@@ -89,7 +94,8 @@ describe('what was written', () => {
 
 it('a bound removes the oldest with their objects, and books that lead nowhere', async () => {
   const place = placeOf('bounded')
-  const [writer, archive] = [new ArchiveWriter(place), new StoredArchive(place)]
+  const writer = new ArchiveWriter(place)
+  const archive = new StoredArchive(place)
   let bytes = 0
   for (const first of [10, 20, 30]) bytes = await writer.segment(segment(first))
   for (const height of [12, 25])

@@ -179,7 +179,8 @@ it('whatever fails at any step, no height is missing or doubled, and nothing is 
         maxLength: 60,
       }),
       async (missing, failures) => {
-        let [at, isCalm] = [0, false]
+        let at = 0
+        let isCalm = false
         const world = new World(missing, () => (isCalm ? null : (failures[at++ % (failures.length + 7)] ?? null)))
         for (let head = 0; head < 70; head++) {
           world.head = head

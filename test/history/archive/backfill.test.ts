@@ -11,8 +11,20 @@ import { Backfilling } from '../../../src/history/archive/backfilling.ts'
 
 const USER = `0x${'1'.repeat(40)}`
 const fill: UserFill[1] = {
-  ...{ coin: 'BTC', px: '81308.0', sz: '0.00033', side: 'B', time: 5, startPosition: '0', dir: 'Open Long' },
-  ...{ closedPnl: '0.0', hash: `0x${'0'.repeat(64)}`, oid: 1, crossed: true, fee: '0.1', tid: 2, feeToken: 'USDC' },
+  coin: 'BTC',
+  px: '81308.0',
+  sz: '0.00033',
+  side: 'B',
+  time: 5,
+  startPosition: '0',
+  dir: 'Open Long',
+  closedPnl: '0.0',
+  hash: `0x${'0'.repeat(64)}`,
+  oid: 1,
+  crossed: true,
+  fee: '0.1',
+  tid: 2,
+  feeToken: 'USDC',
   twapId: null,
 }
 const block = (height: number, more: Partial<Block> = {}): Block => {
@@ -107,7 +119,8 @@ describe('segments', () => {
         const missing = gapsBetween(held).flatMap(({ from, to }) =>
           Array.from({ length: to - from + 1 }, (_, at) => from + at),
         )
-        const [least, most] = [Math.min(...all), Math.max(...all)]
+        const least = Math.min(...all)
+        const most = Math.max(...all)
         const absent = Array.from({ length: 41 }, (_, height) => height).filter(
           (height) => height > least && height < most && !all.has(height),
         )

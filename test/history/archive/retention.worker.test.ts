@@ -19,8 +19,13 @@ const placeOf = (chain: string): ArchivePlace => ({ chain, bucket: env.ARCHIVE, 
 
 /** Two blocks at the beginning of a day. */
 const segment = (day: number): CutSegment => ({
-  ...{ first: 10 * day, last: 10 * day + 1, firstMs: day * DAY_MS, lastMs: day * DAY_MS + 1_000, epoch: 'a' },
-  ...{ events: [`{"day":${day}}`, '{}'], books: [`{"books":${day}}`, '{}'] },
+  first: 10 * day,
+  last: 10 * day + 1,
+  firstMs: day * DAY_MS,
+  lastMs: day * DAY_MS + 1_000,
+  epoch: 'a',
+  events: [`{"day":${day}}`, '{}'],
+  books: [`{"books":${day}}`, '{}'],
 })
 
 /** A segment and a checkpoint for each of four days. */
@@ -50,7 +55,8 @@ async function held({ chain, db, bucket }: ArchivePlace) {
     rows.results.filter((row) => row[kind] > 0).map(({ first }) => first / 10)
   const told = {
     segments: rows.results.map(({ first }) => first / 10),
-    ...{ events: having('events'), books: having('books') },
+    events: having('events'),
+    books: having('books'),
     checkpoints: heights.results.map(({ height }) => height / 10),
   }
   const isThere = async (key: string) => (await (bucket as R2Bucket).head(key)) !== null
@@ -161,7 +167,8 @@ describe('a removal that breaks off', () => {
     }
     const remove: typeof bucket.delete = (keys) =>
       step === 'objects' ? broken(() => bucket.delete(keys)) : bucket.delete(keys)
-    const [get, put] = [bucket.get.bind(bucket), bucket.put.bind(bucket)]
+    const get = bucket.get.bind(bucket)
+    const put = bucket.put.bind(bucket)
     return { ...place, db: { batch, prepare }, bucket: { get, put, delete: remove } as ArchivePlace['bucket'] }
   }
 

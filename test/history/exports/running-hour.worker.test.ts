@@ -105,7 +105,9 @@ describe('whoever lists tables while they are made', () => {
       const chain = new Chain(`rows-${seed}`, { objectBytes: 600 })
       const linked: { readonly key: string; readonly untilMs: number }[] = []
       const archivedTo = async () => (await new StoredArchive(chain.place).last()) ?? 0
-      let [next, files, filedTo]: [string | null, ListedFile[], number] = [null, [], 0]
+      let next: string | null = null
+      let files: ListedFile[] = []
+      let filedTo = 0
       let lists = 0
       for (const block of blocks) {
         await chain.take(block)
@@ -171,7 +173,8 @@ describe('a candle is complete', () => {
       { px: 2, sz: 50, coin: 'ETH' },
     ]),
   )
-  const [first, last] = [blocks[0]!, blocks.at(-1)!]
+  const first = blocks[0]!
+  const last = blocks.at(-1)!
 
   it('where its file has all blocks of its minute: then it is the candle of all trades', async () => {
     // A segment has two blocks, and what is left of their minute.

@@ -18,7 +18,8 @@ const NAMES: readonly TableName[] = ['fills-by-user', 'fills-by-time', 'ledger-b
 
 /** Ten blocks an hour. */
 const hours = (from: number, count: number): FileSpan => {
-  const [first, firstMs] = [10 * from, BEGIN + from * HOUR_MS]
+  const first = 10 * from
+  const firstMs = BEGIN + from * HOUR_MS
   return { first, last: first + 10 * count - 1, firstMs, lastMs: firstMs + count * HOUR_MS - 1 }
 }
 

@@ -19,7 +19,8 @@ const DAY_MS = 86_400_000
 const START_MS = Date.UTC(2026, 9, 5)
 /** Not a part of an hour: spans end amid segments. */
 const STEP_MS = 31 * 60_000
-const [SEGMENT, BLOCKS] = [7, 750]
+const SEGMENT = 7
+const BLOCKS = 750
 const COINS = ['BTC', '@107', 'flx:"x"']
 const blockAt = (height: number, startMs = START_MS) => {
   const trades = COINS.flatMap((coin, at) =>
@@ -37,7 +38,8 @@ async function archived(place: ArchivePlace, blocks: readonly TradedBlock[]): Pr
   const writer = new ArchiveWriter(place)
   for (let at = 0; at < blocks.length; at += SEGMENT) {
     const some = blocks.slice(at, at + SEGMENT)
-    const [first, last] = [some[0]!, some.at(-1)!]
+    const first = some[0]!
+    const last = some.at(-1)!
     const span = { first: first.height, last: last.height, firstMs: first.time, lastMs: last.time, epoch: 'a' }
     await writer.segment({ ...span, events: some.map((one) => JSON.stringify(one)), books: some.map(() => '{}') })
   }

@@ -32,7 +32,10 @@ const DAYS = 3
 const BLOCKS = 24 * 3 * DAYS
 const OBJECT_BYTES = 8_000
 const user = (digit: number) => `0x${String(digit).repeat(40)}`
-const [HEAVY, QUIET, BUILDER, UNKNOWN] = [user(1), user(2), user(3), user(4)]
+const HEAVY = user(1)
+const QUIET = user(2)
+const BUILDER = user(3)
+const UNKNOWN = user(4)
 const timeOf = (height: number) => START_MS + height * BLOCK_MS
 
 function fill(tid: number, coin: string): UserFill[1] {
@@ -89,8 +92,12 @@ async function compact(place: ArchivePlace, now = () => 0, isBounded = false): P
 }
 
 const all: Omit<FilesRequest, 'scope'> = {
-  ...{ kind: 'fills', fromMs: 0, toMs: Number.MAX_SAFE_INTEGER, upTo: Number.MAX_SAFE_INTEGER },
-  ...{ order: 'oldest', limit: 1_000_000 },
+  kind: 'fills',
+  fromMs: 0,
+  toMs: Number.MAX_SAFE_INTEGER,
+  upTo: Number.MAX_SAFE_INTEGER,
+  order: 'oldest',
+  limit: 1_000_000,
 }
 const of = (address: string): Pick<FilesRequest, 'scope'> => ({ scope: { by: 'user', address } })
 const expected = (isWanted: (one: UserFill) => boolean, among = heights) =>
@@ -185,7 +192,8 @@ describe('an archive of three days', () => {
   })
 
   it('is read within times, and up to a height', async () => {
-    const [fromMs, toMs] = [timeOf(20), timeOf(150)]
+    const fromMs = timeOf(20)
+    const toMs = timeOf(150)
     const within = heights.filter((height) => height >= 20 && height <= 150)
     expect(await told(files, { ...all, ...of(HEAVY), fromMs, toMs })).toEqual(expected(isHeavy, within))
     expect(await told(files, { ...all, ...of(HEAVY), upTo: 100, fromMs })).toEqual(

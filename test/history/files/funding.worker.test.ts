@@ -200,11 +200,13 @@ it('trades out of files and the log are those of all blocks at once', { timeout:
   const samples = fc.sample(paidTrading, { numRuns: 100, seed: 42 }).sort((a, b) => b.length - a.length)
   for (const [run, all] of samples.slice(0, 9).entries()) {
     const blocks = all.map(({ fills, funding, height }) => ({
-      ...{ ...head(height), funding },
+      ...head(height),
+      funding,
       fills: fills.map(([user, fill]): (typeof fills)[number] => [user, { ...fill, time: timeOf(height) }]),
     }))
     const last = blocks.at(-1)?.height ?? 100
-    const [logFrom, unknown] = [last - (run % 3) * 5, 130]
+    const logFrom = last - (run % 3) * 5
+    const unknown = 130
     const segments = every(logFrom + 2, 6)
       .filter(({ last: to }) => to >= 96)
       .map((segment) =>

@@ -15,7 +15,8 @@ const FIRST = 100
 const levelOf = (height: number): Level => (height < FIRST + 5 * DAYS ? 3 : 2)
 
 async function put(level: Level, first: number): Promise<void> {
-  const [chain, db] = [place.chain, place.db]
+  const chain = place.chain
+  const db = place.db
   const file = db
     .prepare(`INSERT INTO files (chain, level, first, last, first_ms, last_ms, objects, rows, bytes, state)
       VALUES (?, ?, ?, ?, ?, ?, 1, 1, 1, 'live')`)

@@ -106,6 +106,7 @@ export async function quickStores() {
   const db = new QuickD1()
   const { HISTORY } = (env as unknown as { MIGRATIONS: { HISTORY: Migrations } }).MIGRATIONS
   for (const { queries } of HISTORY) await db.batch(queries.map((sql) => db.prepare(sql)))
-  const [history, archive] = [db as unknown as D1Database, new QuickR2() as unknown as R2Bucket]
+  const history = db as unknown as D1Database
+  const archive = new QuickR2() as unknown as R2Bucket
   return { history, archive, placeOf: (chain: string): ArchivePlace => ({ chain, bucket: archive, db: history }) }
 }

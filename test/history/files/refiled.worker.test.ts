@@ -144,7 +144,8 @@ describe('a file that is damaged', () => {
   }
 
   it.each(Object.keys(damages) as (keyof typeof damages)[])('because it is %s is made again', async (damage) => {
-    const [minute, hour] = [[0, 70, 70] as const, [1, 66, 68] as const]
+    const minute = [0, 70, 70] as const
+    const hour = [1, 66, 68] as const
     for (const [level, first, last] of { missing: [minute, hour], truncated: [hour], corrupt: [minute] }[damage]) {
       const world = new World(placeOf(`damaged-${damage}-${level}`))
       await world.log(range(0, 71))

@@ -16,7 +16,9 @@ describe('files', () => {
 
   it('are told from where it is first known, and what is not known is a gap', () => {
     expect(fundedCover(cover(stretch(1, 20), stretch(31, 50)))).toMatchObject({
-      ...{ from: at(10), to: at(50), gaps: [{ from: 21, to: 30 }] },
+      from: at(10),
+      to: at(50),
+      gaps: [{ from: 21, to: 30 }],
     })
     expect(fundedCover(cover(stretch(12, 40)))).toMatchObject({ from: at(12), gaps: [{ from: 41, to: 50 }] })
     expect(fundedCover(cover(stretch(10, 50)))).toMatchObject({ from: at(10), gaps: [] })

@@ -52,16 +52,17 @@ it('have each fill by user and in the order of the chain, with prices as they we
     [OTHER, '0.10'],
   ])
   expect(byTime[0]).toMatchObject({
-    ...{
-      height: 9n,
-      block_time: new Date(90),
-      time: new Date(5),
-      oid: 5n,
-      tid: 6n,
-      crossed: true,
-      start_position: '0.0',
-    },
-    ...{ builder: OTHER, builder_fee: '0.01', twap_id: 9n, other: { liquidation: { markPx: '1' } } },
+    height: 9n,
+    block_time: new Date(90),
+    time: new Date(5),
+    oid: 5n,
+    tid: 6n,
+    crossed: true,
+    start_position: '0.0',
+    builder: OTHER,
+    builder_fee: '0.01',
+    twap_id: 9n,
+    other: { liquidation: { markPx: '1' } },
   })
   expect([byTime[0]!.cloid, byTime[1]!.other, byTime[2]!.tid, byTime[2]!.other]).toEqual(
     [null, null, null, null].map(() => expect.toSatisfy((cell) => cell == null)),
@@ -125,8 +126,16 @@ it('have one-minute candles of each coin, one for each minute however it is cut,
   }
   expect(rows).toEqual([
     {
-      ...{ height: 1n, coin: 'BTC', time: new Date(60_000), open: '5.0', close: '4.0', high: '9.0', low: '4.0' },
-      ...{ volume: '4.5', trades: 3n, complete: true },
+      height: 1n,
+      coin: 'BTC',
+      time: new Date(60_000),
+      open: '5.0',
+      close: '4.0',
+      high: '9.0',
+      low: '4.0',
+      volume: '4.5',
+      trades: 3n,
+      complete: true,
     },
     flat(4n, 'BTC', '6.0'),
     flat(5n, 'ETH', '7.0'),

@@ -258,7 +258,8 @@ describe('the book of a coin at a height', () => {
     const archive: BooksArchive = {
       segmentsFrom: (...of) => world.segmentsFrom(...of),
       checkpointAt: (height) => world.checkpointAt(height),
-      ...{ books, lines },
+      books,
+      lines,
     }
     const sound = await bookAt(archive, 'BTC', SEED + 12, resting)
     damaged.add(SEED + 10)

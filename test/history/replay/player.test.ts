@@ -21,7 +21,8 @@ const archives = fc
     maxLength: 60,
   })
   .map((steps) => {
-    let [height, time] = [FIRST - 1, 50_000]
+    let height = FIRST - 1
+    let time = 50_000
     return steps.map(({ stepMs, missing }) => {
       height += missing > 9 ? missing - 8 : 1
       time += stepMs
@@ -34,7 +35,8 @@ function runAt(archive: readonly Block[], place: Place): Block[] {
   const isThere = ({ height, time }: Block) => ('height' in place ? height >= place.height : time >= place.timeMs)
   const at = archive.findIndex(isThere)
   if (at < 0) return []
-  let [from, to] = [at, at + 1]
+  let from = at
+  let to = at + 1
   while (from > 0 && archive[from - 1]!.height === archive[from]!.height - 1 && at - from < 3) from--
   while (to < archive.length && archive[to]!.height === archive[to - 1]!.height + 1 && to - at < 7) to++
   return archive.slice(from, to)
@@ -93,7 +95,8 @@ function expected(archive: readonly Block[], { from, to }: Plan): Piece<number>[
 }
 
 const placesIn = (archive: readonly Block[]) => {
-  const [first, last] = [archive[0]!, archive.at(-1)!]
+  const first = archive[0]!
+  const last = archive.at(-1)!
   return fc.oneof(
     fc.integer({ min: first.height, max: last.height }).map((height): Place => ({ height })),
     fc.integer({ min: first.time - 10, max: last.time }).map((timeMs): Place => ({ timeMs })),

@@ -17,7 +17,9 @@ const ALL = Array.from({ length: 40 }, (_, at) =>
     { px: 50 - at, sz: 25 },
   ]),
 )
-const [FILES_FROM, FILES_TO, LOG_FROM] = [10, 35, 33]
+const FILES_FROM = 10
+const FILES_TO = 35
+const LOG_FROM = 33
 const timeOf = (height: number) => ALL[height - 1]!.time
 
 let world: World

@@ -10,7 +10,8 @@ import { createWorld, type World } from '../answer/desk-world.ts'
 import { blockOf, filesOf, type Kept, logOf } from '../kept-blocks.ts'
 
 const NODE = { builder: OTHER_USER, deployerFee: '0.1', priorityGas: 1 }
-const [DAY, START] = [86_400_000, 1_790_000_000_000]
+const DAY = 86_400_000
+const START = 1_790_000_000_000
 /** A fill a day. */
 const list = (days: number, own: object = NODE) =>
   Array.from({ length: days }, (_, i) => blockOf(i + 1, START + i * DAY, 1, own))
@@ -66,7 +67,8 @@ describe('userFills', () => {
 })
 
 describe('userPnlSummary', () => {
-  const [BLOCKS, ROWS] = [1_300, 10]
+  const BLOCKS = 1_300
+  const ROWS = 10
   const summary = (more: object = {}) => ask({ type: 'userPnlSummary', user: USER, ...more })
   beforeEach(() => {
     const blocks = Array.from({ length: BLOCKS }, (_, i) => blockOf(i + 1, timeAt(i + 1), ROWS))
@@ -172,7 +174,10 @@ describe('builderFillsByTime', () => {
 
 describe('delegatorHistory', () => {
   const deposit = (height: number): EventBlock => ({
-    ...{ height, time: timeAt(height), fills: [], funding: [] },
+    height,
+    time: timeAt(height),
+    fills: [],
+    funding: [],
     ledger: [{ users: [USER], time: timeAt(height), hash: HASH, delta: { type: 'cDeposit', amount: `${height}.0` } }],
   })
   const row = (height: number) => ({ time: timeAt(height), hash: HASH, delta: { cDeposit: { amount: `${height}.0` } } })

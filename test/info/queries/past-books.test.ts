@@ -33,7 +33,11 @@ it('answers the book of a coin after the block that was asked for, at the price 
   const reply = await world.send({ type: 'l2BookDiffSnapshot', coin: 'BTC', block_height: 12 })
   const asks = [11, 12].map((px) => ({ px: `${px}.0`, sz: '1', n: 1 }))
   expect(JSON.parse(reply.body)).toEqual({
-    ...{ coin: 'BTC', time: 840, height: 12, epoch: EPOCH, seq: 12 },
+    coin: 'BTC',
+    time: 840,
+    height: 12,
+    epoch: EPOCH,
+    seq: 12,
     levels: [BOOK.levels[0], asks],
   })
   expect([reply.status, reply.headers['x-block-height'], world.charged]).toEqual([200, '12', [10_000_000]])

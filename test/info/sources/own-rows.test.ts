@@ -37,8 +37,13 @@ async function ask(kept: Kept, window: Asked, order: Order, limit: number, their
   }
   const answer = await rowsAnswer(
     {
-      ...{ kind: 'fills', scope: { by: 'user', address: USER }, order, limit },
-      ...{ fromMs: window.fromMs, toMs: window.toMs, asked: window },
+      kind: 'fills',
+      scope: { by: 'user', address: USER },
+      order,
+      limit,
+      fromMs: window.fromMs,
+      toMs: window.toMs,
+      asked: window,
       rowsOf: ({ fills }) => fillRows(fills),
       timeOf: ({ time }) => time,
       idOf: (fill) => fillIdOf(fill),
@@ -70,7 +75,11 @@ function keptOf(
   const filesFrom = Math.max(1, Math.min(cut.filesFrom, filesTo))
   const gaps = cut.length > 0 ? [{ from: cut.gap + 1, to: Math.min(cut.gap + cut.length, logFrom - 1) }] : []
   return {
-    ...{ blocks, head: { height, time }, logFrom, filesFrom, filesTo: filesTo < 1 ? null : filesTo },
+    blocks,
+    head: { height, time },
+    logFrom,
+    filesFrom,
+    filesTo: filesTo < 1 ? null : filesTo,
     gaps: gaps.filter(({ from, to }) => from <= to),
   }
 }

@@ -59,7 +59,9 @@ it('page through all trades of the plain list with their funding, each once, whe
             .map(({ from, length }) => ({ from: 90 + from, to: Math.min(90 + from + length, most) }))
             .filter(({ from, to }) => from <= to)
         const kept = keptOf(blocks, {
-          ...{ logFrom, filesTo, filesFrom: Math.min(90, filesTo) },
+          logFrom,
+          filesTo,
+          filesFrom: Math.min(90, filesTo),
           gaps: placed(lacks.gaps, filesTo),
           unfunded: placed(lacks.unfunded, filesTo),
         })
@@ -82,8 +84,19 @@ it('page through all trades of the plain list with their funding, each once, whe
 })
 
 const FILL = {
-  ...{ px: '10.0', sz: '1.0', startPosition: '0.0', closedPnl: '0.0', fee: '0.0', crossed: true, hash: '0x' },
-  ...{ dir: 'Open Long', oid: 1, tid: 1, feeToken: 'USDC', coin: 'BTC', side: 'B' },
+  px: '10.0',
+  sz: '1.0',
+  startPosition: '0.0',
+  closedPnl: '0.0',
+  fee: '0.0',
+  crossed: true,
+  hash: '0x',
+  dir: 'Open Long',
+  oid: 1,
+  tid: 1,
+  feeToken: 'USDC',
+  coin: 'BTC',
+  side: 'B',
 } as const
 const fill = (more: object): UserFill => [USER, { ...FILL, ...more } as unknown as Fill]
 const CLOSE = { side: 'A', startPosition: '1.0' }
@@ -91,7 +104,9 @@ const CLOSE = { side: 'A', startPosition: '1.0' }
 function around(trips: number): EventBlock[] {
   const coins = Array.from({ length: trips }, () => [fill({ coin: 'ETH' }), fill({ coin: 'ETH', ...CLOSE })])
   return [[fill({})], ...coins, [fill(CLOSE)]].map((fills, i) => ({
-    ...{ height: i + 1, time: 1_000 + i, funding: [] },
+    height: i + 1,
+    time: 1_000 + i,
+    funding: [],
     fills: fills.map(([user, one]): UserFill => [user, { ...one, time: 1_000 + i }]),
   }))
 }

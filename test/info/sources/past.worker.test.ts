@@ -29,12 +29,18 @@ function logFrom(first: number, kind: Kind) {
 
 async function read(world: World, first: number, more: Partial<PastRequest> = {}) {
   const request: PastRequest = {
-    ...{ kind: 'fills', scope: { by: 'user', address: USER }, fromMs: 0, toMs: 1e15, order: 'newest' },
+    kind: 'fills',
+    scope: { by: 'user', address: USER },
+    fromMs: 0,
+    toMs: 1e15,
+    order: 'newest',
     ...more,
   }
   const history = { held: async () => ok(logFrom(first, request.kind)) }
   const past = pastOf({ history, files: world.files, archive: new StoredArchive(world.place), after: () => () => {} })
-  const [heights, holes, rows]: [number[], number[], unknown[]] = [[], [], []]
+  const heights: number[] = []
+  const holes: number[] = []
+  const rows: unknown[] = []
   const answer = await past.read(request, (block, isAfterHole) => {
     heights.push(block.height)
     if (isAfterHole) holes.push(block.height)

@@ -67,7 +67,10 @@ export async function startClickHouse(): Promise<ClickHouseServer> {
   }
   await start()
   return {
-    ...{ url, query, start, kill },
+    url,
+    query,
+    start,
+    kill,
     remove: async () => {
       await kill()
       rmSync(folder, { recursive: true, force: true })

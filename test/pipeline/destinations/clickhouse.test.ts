@@ -24,14 +24,28 @@ if (!hasClickHouse) console.log("ClickHouse is skipped: Debian's package clickho
 
 const open = egressOf({ PIPELINE_PRIVATE: true })
 const batchOf = (rows: readonly Row[], topic = 'fills'): Batch => ({
-  ...{ id: 'pipe_a:1-7', pipeline: 'pipe_a', topic, from: 1, to: 7, rows, columns: null },
+  id: 'pipe_a:1-7',
+  pipeline: 'pipe_a',
+  topic,
+  from: 1,
+  to: 7,
+  rows,
+  columns: null,
   texts: rows.map((row) => JSON.stringify(row)),
 })
 const SAMPLES: Readonly<Record<ColumnType, unknown>> = {
-  ...{ text: '1.50', whole: 2 ** 53 - 1, time: 1_764_000_000_000, truth: true, json: [{ px: '1', n: [1, null] }] },
+  text: '1.50',
+  whole: 2 ** 53 - 1,
+  time: 1_764_000_000_000,
+  truth: true,
+  json: [{ px: '1', n: [1, null] }],
 }
 const TYPES: Readonly<Record<ColumnType, string>> = {
-  ...{ text: 'String', whole: 'Int64', time: 'Int64', truth: 'UInt8', json: 'String' },
+  text: 'String',
+  whole: 'Int64',
+  time: 'Int64',
+  truth: 'UInt8',
+  json: 'String',
 }
 
 describe('rows for the columns of a table', () => {
@@ -170,10 +184,8 @@ describe.skipIf(!hasClickHouse)('a table of ClickHouse', () => {
       tables = new ClickHouseTables()
       const cells = Object.fromEntries(columns.map(({ name, type }) => [name, SAMPLES[type]]))
       const rows = [gapRow(1, 2, 140, 'lost'), ...keyedRows({ height: 7, time: 490 }, [['a', cells]])]
-      const [own, over] = [
-        { ...batchOf(rows, topic), columns },
-        { table: `made_${topic}`, create_table: true },
-      ]
+      const own = { ...batchOf(rows, topic), columns }
+      const over = { table: `made_${topic}`, create_table: true }
       for (const _ of [1, 2]) expect(await send(rows, over, own)).toMatchObject({ ok: true })
       expect(await server.query(`SELECT count() FROM made_${topic} FINAL`)).toEqual(['2'])
     },

@@ -63,7 +63,13 @@ const rows = [
   ...keyedRows({ height: 7, time: 490 }, [['a', { coin: 'BTC', px: '1.5', other: { b: [1] } }]]),
 ]
 const batch: Batch = {
-  ...{ id: 'pipe_a:1-7', pipeline: 'pipe_a', topic: 'fills', from: 1, to: 7, rows, columns: fills.columns },
+  id: 'pipe_a:1-7',
+  pipeline: 'pipe_a',
+  topic: 'fills',
+  from: 1,
+  to: 7,
+  rows,
+  columns: fills.columns,
   texts: rows.map((row) => JSON.stringify(row)),
 }
 const open = egressOf({ PIPELINE_PRIVATE: true })
@@ -219,8 +225,11 @@ describe('clickhouse', () => {
     const [{ url: path, headers, body }, again] = inserts() as [Asked, Asked]
     const { query_id: id, ...query } = Object.fromEntries(new URL(path, url).searchParams)
     expect(query).toEqual({
-      ...{ query: 'INSERT INTO `db`.`fills` FORMAT JSONEachRow', wait_end_of_query: '1', async_insert: '0' },
-      ...{ input_format_allow_errors_num: '0', insert_deduplication_token: 'pipe_a:1-7' },
+      query: 'INSERT INTO `db`.`fills` FORMAT JSONEachRow',
+      wait_end_of_query: '1',
+      async_insert: '0',
+      input_format_allow_errors_num: '0',
+      insert_deduplication_token: 'pipe_a:1-7',
     })
     expect(id).toMatch(/^pipe_a:1-7:/)
     expect(headers.authorization).toBe(`Basic ${btoa('u:hush')}`)

@@ -119,7 +119,12 @@ export async function startPostgres(name: string | null = null): Promise<Postgre
   }
   await start()
   return {
-    ...{ port, certificate, query, start, stop: () => end('SIGINT'), kill: () => end('SIGQUIT') },
+    port,
+    certificate,
+    query,
+    start,
+    stop: () => end('SIGINT'),
+    kill: () => end('SIGQUIT'),
     remove: async () => {
       await end('SIGINT')
       rmSync(folder, { recursive: true, force: true })

@@ -54,7 +54,13 @@ const rows = [
   ]),
 ]
 const batchOf = (own: Batch['rows']): Batch => ({
-  ...{ id: 'pipe_a:1-7', pipeline: 'pipe_a', topic: 'fills', from: 1, to: 7, rows: own, columns: null },
+  id: 'pipe_a:1-7',
+  pipeline: 'pipe_a',
+  topic: 'fills',
+  from: 1,
+  to: 7,
+  rows: own,
+  columns: null,
   texts: own.map((row) => JSON.stringify(row)),
 })
 const SAMPLES = { text: '1.50', whole: 2 ** 53 - 1, time: 1_764_000_000_000, truth: true, json: [{ px: '1' }] }
@@ -166,7 +172,11 @@ it.skipIf(!hasPostgres)('a server with TLS takes it, too', { timeout: 60_000 }, 
 })
 
 const served = (wire: () => Wire, tls: PostgresTarget['tls'] = 'none'): PostgresTarget => ({
-  ...{ user: 'u', password: 'hush', database: 'd', tls, open: wire },
+  user: 'u',
+  password: 'hush',
+  database: 'd',
+  tls,
+  open: wire,
 })
 
 it('a server that neither answers nor lets go has failed after its time', async () => {
@@ -214,7 +224,8 @@ const frame = (type: string, ...parts: readonly (string | number[])[]) => {
   return new Uint8Array(Buffer.concat([head, body]))
 }
 const auth = (kind: number, text = '') => frame('R', [0, 0, 0, kind], text)
-const [ready, welcome] = [frame('Z', 'I'), auth(0)]
+const ready = frame('Z', 'I')
+const welcome = auth(0)
 const hasKey = frame('D', [0, 1, 0, 0, 0, 4], '_key')
 
 describe('a server that means no good', () => {

@@ -5,7 +5,8 @@ import { readAbi } from '../../../src/pipeline/evm/abi.ts'
 
 const event = (...inputs: unknown[]) => ({ abi: [{ type: 'event', name: 'E', inputs }] })
 const nested = (depth: number): object => ({
-  ...{ name: 'a', type: depth === 0 ? 'bool' : 'tuple' },
+  name: 'a',
+  type: depth === 0 ? 'bool' : 'tuple',
   ...(depth > 0 && { components: [nested(depth - 1)] }),
 })
 const told = (file: object) => {
@@ -20,10 +21,8 @@ it('reads events, names what has no name, and passes over the rest', () => {
     { type: 'event', name: 'A', anonymous: true, inputs: [] },
     { type: 'event', name: 'E', anonymous: false, inputs },
   ]
-  const [first, second] = [
-    { name: '_0', type: 'uint256', indexed: false, components: [] },
-    { name: 'to', type: 'address', indexed: true, components: [] },
-  ]
+  const first = { name: '_0', type: 'uint256', indexed: false, components: [] }
+  const second = { name: 'to', type: 'address', indexed: true, components: [] }
   expect(readAbi({ abi })).toEqual({ ok: true, value: [{ type: 'event', name: 'E', inputs: [first, second] }] })
   expect(readAbi({})).toEqual({ ok: true, value: [] })
 })

@@ -16,10 +16,12 @@ const decoder = (...abi: object[]) => {
   if (!read.ok) throw new Error(read.error.message)
   return new AbiDecoder(read.value)
 }
-const [from, to] = [input('from', 'address', indexed), input('to', 'address', indexed)]
+const from = input('from', 'address', indexed)
+const to = input('to', 'address', indexed)
 const COIN = event('Transfer', from, to, input('value', 'uint256'))
 const THING = event('Transfer', from, to, input('tokenId', 'uint256', indexed))
-const [ALICE, BOB] = ['aA'.repeat(20), 'bb'.repeat(20)]
+const ALICE = 'aA'.repeat(20)
+const BOB = 'bb'.repeat(20)
 const sent = [TRANSFER, topic(ALICE.toLowerCase()), topic(BOB)]
 
 /** Of an event with one input: what its data are read as. */
@@ -33,7 +35,8 @@ describe('a log', () => {
     const both = decoder(COIN, THING)
     expect(both.selectors).toEqual([TRANSFER])
     expect(both.decode(sent, topic(2n ** 256n - 1n))).toEqual({
-      ...{ event: 'Transfer', signature: 'Transfer(address,address,uint256)' },
+      event: 'Transfer',
+      signature: 'Transfer(address,address,uint256)',
       args: { from: `0x${'aa'.repeat(20)}`, to: `0x${BOB}`, value: String(2n ** 256n - 1n) },
     })
     expect(both.decode([...sent, topic(7)], '0x')?.args).toMatchObject({ tokenId: '7' })

@@ -70,8 +70,15 @@ class Node {
     return heights
       .filter((height) => height % 10 === 0 && height <= this.head)
       .map((height) => ({
-        ...{ blockNumber: hex(height), blockHash: hash(height, this.fork), address: CONTRACT, topics: [hash(1)] },
-        ...{ data: '0x', transactionHash: hash(height), transactionIndex: '0x0', logIndex: '0x2', removed: false },
+        blockNumber: hex(height),
+        blockHash: hash(height, this.fork),
+        address: CONTRACT,
+        topics: [hash(1)],
+        data: '0x',
+        transactionHash: hash(height),
+        transactionIndex: '0x0',
+        logIndex: '0x2',
+        removed: false,
         ...(this.saysTimes && { blockTimestamp: hex(timeOf(height)) }),
       }))
   }
@@ -106,9 +113,24 @@ describe('logs', () => {
     expect(rows.map(({ _height }) => _height)).toEqual(tens(7, 2_500))
     expect(logCalls()).toEqual(['7-506', '507-1506', '1507-2500'])
     expect(rows[0]).toEqual({
-      ...{ _kind: 'row', _key: `10:${hash(10)}:2`, _height: 10, _time: timeOf(10) * 1_000, chain: 'a' },
-      ...{ address: CONTRACT, event: null, signature: null, args: null, topic0: hash(1), topic1: null, topic2: null },
-      ...{ topic3: null, data: '0x', block_hash: hash(10), tx_hash: hash(10), tx_index: 0, log_index: 2 },
+      _kind: 'row',
+      _key: `10:${hash(10)}:2`,
+      _height: 10,
+      _time: timeOf(10) * 1_000,
+      chain: 'a',
+      address: CONTRACT,
+      event: null,
+      signature: null,
+      args: null,
+      topic0: hash(1),
+      topic1: null,
+      topic2: null,
+      topic3: null,
+      data: '0x',
+      block_hash: hash(10),
+      tx_hash: hash(10),
+      tx_index: 0,
+      log_index: 2,
     })
     expect(after).toMatchObject({ place: { height: 2_501 }, timeMs: timeOf(2_500) * 1_000 })
     node.head = 2_520
@@ -240,25 +262,22 @@ describe('logs that the ABI does not have', () => {
   const decoder = new AbiDecoder(read.ok ? read.value : [])
   const [known] = decoder.selectors
   const log = (topic: string, log_index: number) => ({
-    ...{
-      height: 5,
-      block_hash: hash(5),
-      address: CONTRACT,
-      topics: [topic],
-      data: '0x',
-      tx_hash: hash(1),
-      tx_index: 0,
-    },
-    ...{ log_index, time: null },
+    height: 5,
+    block_hash: hash(5),
+    address: CONTRACT,
+    topics: [topic],
+    data: '0x',
+    tx_hash: hash(1),
+    tx_index: 0,
+    log_index,
+    time: null,
   })
   const block = { height: 5, time: 9, hash: hash(5), logs: [log(known!, 0), log(hash(7), 1)] }
   const rows = (unmatched: Pipeline['abi_unmatched']) => evmFold('a', decoder, unmatched, null).rows(block)
 
   it('are kept as they are, left out, or end the pipeline', () => {
-    const [own, other] = [
-      { event: 'E', signature: 'E()', args: {} },
-      { event: null, args: null, topic0: hash(7) },
-    ]
+    const own = { event: 'E', signature: 'E()', args: {} }
+    const other = { event: null, args: null, topic0: hash(7) }
     expect(rows('keep')).toMatchObject([own, other])
     expect(rows('drop')).toMatchObject([own])
     expect(() => rows('fail')).toThrow(`abi_file: log 1 of block 5, of ${CONTRACT} with topic ${hash(7)}, is none of`)

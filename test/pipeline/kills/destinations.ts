@@ -70,7 +70,8 @@ export async function startDestinations(plant: Plant, draw: () => number): Promi
     all: [
       hooked('pipe_hook', { transforms: { out: `SELECT ${WANTED}, tid FROM fills` } }),
       hooked('pipe_logs', {
-        ...{ topic: 'evm_logs', execution_start_from: '1' },
+        topic: 'evm_logs',
+        execution_start_from: '1',
         transforms: { out: `SELECT ${WANTED}, _height AS tid FROM evm_logs` },
       }),
       objects(plant),
@@ -100,7 +101,10 @@ async function postgresTable(): Promise<Table> {
   query('CREATE TABLE fills (_key text PRIMARY KEY, _kind text, tid bigint, came bigserial)')
   const access = { user: 'weir', password: postgres.PASSWORD, database: 'postgres', table: 'fills' }
   return {
-    ...{ kill, start, remove, id: 'pipe_postgres' },
+    kill,
+    start,
+    remove,
+    id: 'pipe_postgres',
     record: { destination_config: { type: 'postgres', url: `postgres://127.0.0.1:${port}`, ...access } },
     rows: async () => read(query(`SELECT row_to_json(fills) FROM fills ORDER BY came`)),
     // A row that is there takes a number of the sequence, too.
@@ -114,7 +118,10 @@ async function clickhouseTable(): Promise<Table> {
   await query('CREATE TABLE fills (_key String, _kind String, tid UInt64) ENGINE = ReplacingMergeTree ORDER BY _key')
   const access = { user: clickhouse.USER, password: clickhouse.PASSWORD, database: 'default', table: 'fills' }
   return {
-    ...{ kill, start, remove, id: 'pipe_clickhouse' },
+    kill,
+    start,
+    remove,
+    id: 'pipe_clickhouse',
     record: { destination_config: { type: 'clickhouse', url, ...access } },
     rows: async () => read(await query('SELECT * FROM fills FINAL ORDER BY tid FORMAT JSONEachRow')),
   }

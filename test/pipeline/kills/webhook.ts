@@ -30,7 +30,9 @@ interface Sent {
 export async function startWebhook(draw: () => number): Promise<Hook> {
   const rows = new Map<string, Map<string, Found>>()
   const ids = new Set<string>()
-  let [failing, repeats, lost] = [0, 0, 0]
+  let failing = 0
+  let repeats = 0
+  let lost = 0
   const server = createServer(async (request, response) => {
     const body = await text(request).catch(() => null)
     // Killed as it sent.

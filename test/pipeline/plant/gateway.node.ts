@@ -6,7 +6,10 @@ import { BUNDLES, FEED_TOKEN } from './bundles.ts'
 
 const [state, port, chains] = process.argv.slice(2)
 const { url } = await startGatewayProcess({
-  ...{ root: join(import.meta.dirname, '../../..'), bundles: BUNDLES, state: state!, port: Number(port) },
+  root: join(import.meta.dirname, '../../..'),
+  bundles: BUNDLES,
+  state: state!,
+  port: Number(port),
   secrets: { ADMIN_TOKEN: FEED_TOKEN, FEED_TOKEN, KEY_SECRET: FEED_TOKEN },
   vars: { TRUST_PROXY: 'off', PIPELINE_PRIVATE: 'on', UPSTREAMS: '[]', RPC_CHAINS: chains! },
   liveVars: { PIPELINE_PRIVATE: 'on', RPC_CHAINS: chains! },

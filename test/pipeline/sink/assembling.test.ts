@@ -216,7 +216,8 @@ it('batches are small where a server takes small bodies', () => {
 
 // PIPE-14
 it('a destination is tried with the newest rows, from as far back as it takes', async () => {
-  const [opened, ends]: [number[], number[]] = [[], []]
+  const opened: number[] = []
+  const ends: number[] = []
   const open = (rowsAt: number) => (height: number) => {
     opened.push(height)
     return {

@@ -24,11 +24,17 @@ import { keyedRows, type Row, type TopicBlock, type TopicFold } from '../../../s
 import { ModelMeter } from './model-meter.ts'
 
 const BLOCK_MS = 70
-const [FIRST, LAST] = [10, 60]
+const FIRST = 10
+const LAST = 60
 /** Blocks of a stored segment. */
 const SEGMENT = 7
 const RUNNING: Order = {
-  ...{ isRunning: true, onFailure: 'pause', rowsMost: 5_000, charsMost: 4 * 1024 * 1024, readMs: 3_000, gatherMs: 0 },
+  isRunning: true,
+  onFailure: 'pause',
+  rowsMost: 5_000,
+  charsMost: 4 * 1024 * 1024,
+  readMs: 3_000,
+  gatherMs: 0,
 }
 
 class Killed extends Error {}
@@ -123,7 +129,8 @@ class World {
       const { height: from = 0 } = at as { height?: number }
       for (let first = FIRST; first + SEGMENT - 1 <= this.archivedTo; first += SEGMENT) {
         const heights = Array.from({ length: SEGMENT }, (_, i) => first + i).filter((one) => !this.isMissing(one))
-        const [begins, last] = [heights[0]!, heights.at(-1)!]
+        const begins = heights[0]!
+        const last = heights.at(-1)!
         const times = { firstMs: begins * BLOCK_MS, lastMs: last * BLOCK_MS }
         const whole = { chain: 'c', first: begins, last, ...times, epoch: last < 40 ? 'a' : 'b' }
         if (heights.length === SEGMENT && whole.last >= from) return [whole]
@@ -195,7 +202,8 @@ class World {
         )
         // Few rows, that there are many batches.
         return {
-          ...{ retryMs: 0, ordersFrom: null },
+          retryMs: 0,
+          ordersFrom: null,
           take: (end, upTo, most) =>
             alive(() => {
               if (most.blocks < 9) this.cuts++
@@ -485,7 +493,10 @@ it('what arrived is charged once, and nothing arrives that is not paid for, what
     { weight: 2, arbitrary: fc.constantFrom('fails' as const, 'lost answer' as const) },
     { weight: 3, arbitrary: fc.constant('killed' as const) },
   )
-  let [kills, buried, unpaid, cuts] = [0, 0, 0, 0]
+  let kills = 0
+  let buried = 0
+  let unpaid = 0
+  let cuts = 0
   const worlds = fc.tuple(
     fc.infiniteStream(fault),
     fc.integer({ min: 0, max: 3_000 }),
@@ -814,7 +825,8 @@ describe('rows that gather', () => {
     // Of the machine's clock, which may be another one than that of blocks.
     let skewMs = 0
     const clock = () => nowMs + skewMs
-    const [sent, lags]: [Parcel[], number[]] = [[], []]
+    const sent: Parcel[] = []
+    const lags: number[] = []
     const asked = { log: 0 }
     const first = nowMs / 1_000
     const headNow = () => ({ height: Math.floor(nowMs / 1_000), time: Math.floor(nowMs / 1_000) * 1_000 })

@@ -70,7 +70,10 @@ describe('rows', () => {
     expect(countedRows(['{}', 'x'.repeat(1_024), 'x'.repeat(1_025), 'x'.repeat(10_240)])).toBe(1 + 1 + 2 + 10)
     expect(countedRows([])).toBe(0)
     expect(withRows({ rows: 5, spent: 500, told: 400, askAtMs: 7 }, 3, 100)).toEqual({
-      ...{ rows: 8, spent: 800, told: 400, askAtMs: 7 },
+      rows: 8,
+      spent: 800,
+      told: 400,
+      askAtMs: 7,
     })
   })
 

@@ -71,11 +71,28 @@ vi.stubGlobal('fetch', async (input: URL | string, init: { headers: Record<strin
 })
 
 const pipeline = (id: string, over: Partial<Pipeline> = {}): Pipeline => ({
-  ...{ id, account: 'acme', payer: PAYER, payer_name: 'bot', revision: 1, created_at: '', updated_at: '' },
-  ...{ name: 'n', project: '', description: '' },
-  ...{ topic: 'fills', filter: null, transforms: {}, execution_mode: 'continuous', execution_start_from: 'earliest' },
-  ...{ execution_stop_from: '', abi_file: {}, abi_contract_addresses: [], abi_unmatched: 'keep' },
-  ...{ on_failure: 'pause', status: 'running', destination_type: 'webhook' },
+  id,
+  account: 'acme',
+  payer: PAYER,
+  payer_name: 'bot',
+  revision: 1,
+  created_at: '',
+  updated_at: '',
+  name: 'n',
+  project: '',
+  description: '',
+  topic: 'fills',
+  filter: null,
+  transforms: {},
+  execution_mode: 'continuous',
+  execution_start_from: 'earliest',
+  execution_stop_from: '',
+  abi_file: {},
+  abi_contract_addresses: [],
+  abi_unmatched: 'keep',
+  on_failure: 'pause',
+  status: 'running',
+  destination_type: 'webhook',
   destination_config: { type: 'webhook', url: `https://${id.replace('_', '-')}.example/hook`, secret: SECRET },
   ...over,
 })
@@ -168,7 +185,9 @@ describe('a pipeline', () => {
       return tries === 1 ? new Response('no', { status: 503, headers: { 'retry-after': '0' } }) : new Response('ok')
     }
     const over: Partial<Pipeline> = {
-      ...{ execution_start_from: '103', execution_stop_from: '108', filter: { type: 'allFills', coin: 'BTC' } },
+      execution_start_from: '103',
+      execution_stop_from: '108',
+      filter: { type: 'allFills', coin: 'BTC' },
       transforms: { out: 'SELECT _key, _height, tid * 2 AS twice FROM fills' },
     }
     const sink = sinkOf('pipe_b')
@@ -271,8 +290,11 @@ describe('a pipeline', () => {
     for (const format of ['ndjson', 'parquet'] as const) {
       const id = `pipe_${format}`
       const over: Partial<Pipeline> = {
-        ...{ destination_type: 'r2', destination_config: { type: 'r2', prefix: 'mine/', format } },
-        ...{ topic: 'book_diffs', filter: { type: 'l2BookDiff2', coin: 'BTC' }, execution_stop_from: '105' },
+        destination_type: 'r2',
+        destination_config: { type: 'r2', prefix: 'mine/', format },
+        topic: 'book_diffs',
+        filter: { type: 'l2BookDiff2', coin: 'BTC' },
+        execution_stop_from: '105',
       }
       await sinkOf(id).apply({ v, pipeline: pipeline(id, over) })
       await reached(id, 105)
@@ -407,10 +429,8 @@ describe('before it is saved', () => {
     })
     const asked = vi.fn(() => held.then(() => new Response('ok')))
     receiver('pipe_t').answer = asked
-    const [first, second] = [
-      sink.test({ v, pipeline: pipeline('pipe_t') }),
-      sink.test({ v, pipeline: pipeline('pipe_t') }),
-    ]
+    const first = sink.test({ v, pipeline: pipeline('pipe_t') })
+    const second = sink.test({ v, pipeline: pipeline('pipe_t') })
     expect(await second).toMatchObject({ ok: false, isBusy: true, words: 'another test is under way' })
     await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce())
     answer()
@@ -467,7 +487,9 @@ describe('an account', () => {
     const first = sinkOf('pipe_x').test({ v, pipeline: pipeline('pipe_x', over) })
     await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce())
     expect(await sinkOf('pipe_y').test({ v, pipeline: pipeline('pipe_y', over) })).toMatchObject({
-      ...{ ok: false, waitMs: 1_000, words: expect.stringMatching(/^another test or check of this account/) },
+      ok: false,
+      waitMs: 1_000,
+      words: expect.stringMatching(/^another test or check of this account/),
     })
     answer()
     expect(await first).toMatchObject({ ok: true })
@@ -475,10 +497,13 @@ describe('an account', () => {
     const endless = 'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT count(*) AS n FROM t'
     const loop = pipeline('pipe_y', { ...over, transforms: { out: endless } })
     expect(await sinkOf('pipe_y').test({ v, pipeline: loop })).toMatchObject({
-      ...{ ok: false, words: expect.stringMatching(/^transforms.out: takes too many steps/) },
+      ok: false,
+      words: expect.stringMatching(/^transforms.out: takes too many steps/),
     })
     expect(await sinkOf('pipe_y').test({ v, pipeline: loop })).toMatchObject({
-      ...{ ok: false, words: expect.stringMatching(/exceeded the budget of a run/), waitMs: expect.any(Number) },
+      ok: false,
+      words: expect.stringMatching(/exceeded the budget of a run/),
+      waitMs: expect.any(Number),
     })
     // Only that one waits.
     const light = pipeline('pipe_x', { ...over, transforms: { out: 'SELECT coin FROM fills' } })
@@ -530,11 +555,14 @@ describe('an account', () => {
     await sink.apply({ v, pipeline: pipeline('pipe_u', poor) })
     await vi.waitFor(async () => expect((await sink.status()).phase).toBe('unpaid'), { timeout: 10_000 })
     expect(await sink.status()).toMatchObject({
-      ...{ height: null, rows: 0 },
+      height: null,
+      rows: 0,
       lastError: { words: expect.stringMatching(/^unpaid: the account has no credits left/) },
     })
     expect(await sink.test({ v, pipeline: pipeline('pipe_u', poor) })).toMatchObject({
-      ...{ ok: false, rows: 0, words: expect.stringMatching(/^unpaid/) },
+      ok: false,
+      rows: 0,
+      words: expect.stringMatching(/^unpaid/),
     })
     await kill('pipe_u')
     await meter().grantCredits('g', 10 * ROW)

@@ -8,7 +8,12 @@ import { CannotRun } from '../../../src/pipeline/cannot-run.ts'
 import { type Known, type Piece, type ReadBlock, Source, type SourcePorts } from '../../../src/pipeline/sink/source.ts'
 
 const segment = (first: number, last: number): ArchivedSegment => ({
-  ...{ chain: 'c', first, last, firstMs: first * 1_000, lastMs: last * 1_000, epoch: 'e' },
+  chain: 'c',
+  first,
+  last,
+  firstMs: first * 1_000,
+  lastMs: last * 1_000,
+  epoch: 'e',
 })
 const lines = (first: number, last: number, more: object = {}): DurablePart => {
   const texts = Array.from({ length: last - first + 1 }, (_, at) => `block ${first + at}`)

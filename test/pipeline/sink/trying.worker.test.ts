@@ -49,6 +49,9 @@ it('what arrives after its test was given up is owed, and told', async () => {
   // Another one of the account is under way.
   slots.push({ waitMs: 9, words: 'wait' })
   expect(await trying.tried({ id: 'pipe_a' } as Pipeline, reading as unknown as Reads)).toMatchObject({
-    ...{ ok: false, rows: 0, words: 'wait', waitMs: 9 },
+    ok: false,
+    rows: 0,
+    words: 'wait',
+    waitMs: 9,
   })
 })

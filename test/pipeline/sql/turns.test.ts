@@ -127,7 +127,8 @@ it('each caller is answered once, whatever happens', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const { turns, told, enter } = opened()
-      let [nowMs, entered] = [0, 0]
+      let nowMs = 0
+      let entered = 0
       for (const { what, account, ms } of steps) {
         nowMs += ms
         if (what === 'enter') entered += enter(of(account), nowMs) === undefined ? 0 : 1

@@ -22,7 +22,14 @@ const open = (topic: Chosen['topic'], filter: Chosen['filter'] = null, state: st
   return { rows, fold }
 }
 const events = (height: number, over: Partial<RelayEvents> = {}): RelayEvents => ({
-  ...{ v: 1, t: 'events', epoch: 'e', height, time: height * 1_000, fills: [], ledger: [], funding: [] },
+  v: 1,
+  t: 'events',
+  epoch: 'e',
+  height,
+  time: height * 1_000,
+  fills: [],
+  ledger: [],
+  funding: [],
   ...over,
 })
 const [ALICE, FILL] = EXAMPLE_FILL
@@ -43,16 +50,19 @@ describe('fills', () => {
   it('are rows with the columns of tables, each with a key of its own', () => {
     const rows = open('fills').rows(block)
     expect(rows[0]).toMatchObject({
-      ...{
-        _kind: 'row',
-        _key: `7:${FILL.tid}:${ALICE}:B`,
-        _height: 7,
-        _time: 7_000,
-        user: ALICE,
-        coin: 'BTC',
-        px: '81307.0',
-      },
-      ...{ time: FILL.time, start_position: '0.0', fee_token: 'USDC', builder_fee: '0.08', twap_id: null, other: null },
+      _kind: 'row',
+      _key: `7:${FILL.tid}:${ALICE}:B`,
+      _height: 7,
+      _time: 7_000,
+      user: ALICE,
+      coin: 'BTC',
+      px: '81307.0',
+      time: FILL.time,
+      start_position: '0.0',
+      fee_token: 'USDC',
+      builder_fee: '0.08',
+      twap_id: null,
+      other: null,
     })
     expect(new Set(keys(rows)).size).toBe(4)
     expect(keys(rows)[2]).toBe(`${keys(rows)[1]}:2`)
@@ -96,7 +106,12 @@ describe('ledger', () => {
 
 describe('book_diffs', () => {
   const block = (height: number, over: Partial<HubBlock> = {}): HubBlock => ({
-    ...{ v: 1, t: 'block', epoch: 'e', height, time: height * 1_000, px: {} },
+    v: 1,
+    t: 'block',
+    epoch: 'e',
+    height,
+    time: height * 1_000,
+    px: {},
     books: [
       { coin: 'BTC', levels: [[{ px: '1', sz: '2', n: 3 }], []], new: true },
       { coin: '@1', levels: [[], [{ px: '4', sz: '0', n: 0 }]] },
@@ -108,8 +123,16 @@ describe('book_diffs', () => {
     const rows = open('book_diffs').rows(block(9))
     expect(rows).toEqual([
       {
-        ...{ _kind: 'row', _key: '9:BTC', _height: 9, _time: 9_000, coin: 'BTC', seq: 9, epoch: 'e', is_new: true },
-        ...{ bids: [{ px: '1', sz: '2', n: 3 }], asks: [] },
+        _kind: 'row',
+        _key: '9:BTC',
+        _height: 9,
+        _time: 9_000,
+        coin: 'BTC',
+        seq: 9,
+        epoch: 'e',
+        is_new: true,
+        bids: [{ px: '1', sz: '2', n: 3 }],
+        asks: [],
       },
       expect.objectContaining({ coin: '@1', is_new: false }),
     ])
@@ -150,8 +173,20 @@ describe('candles', () => {
     const [candle, ...rest] = rows(trade(120, '3'))
     expect(rest).toEqual([])
     expect(candle).toEqual({
-      ...{ _kind: 'row', _key: '120:BTC:1m:60000', _height: 120, _time: 120_000, coin: 'BTC', interval: '1m' },
-      ...{ time: 60_000, end_time: 119_999, open: '2', close: '5', high: '5', low: '2', volume: '0.02', trades: 2 },
+      _kind: 'row',
+      _key: '120:BTC:1m:60000',
+      _height: 120,
+      _time: 120_000,
+      coin: 'BTC',
+      interval: '1m',
+      time: 60_000,
+      end_time: 119_999,
+      open: '2',
+      close: '5',
+      high: '5',
+      low: '2',
+      volume: '0.02',
+      trades: 2,
     })
     expect(rows(events(150))).toEqual([])
     expect(rows(events(180))).toMatchObject([{ time: 120_000, open: '3', trades: 1 }])
@@ -220,16 +255,21 @@ it('order_updates are of the wallets that are named', () => {
   const { rows } = open('order_updates', { type: 'orderUpdates', user: ALICE })
   expect(rows(events(7), [status(ALICE), status(BOB)])).toEqual([
     {
-      ...{
-        _kind: 'row',
-        _key: `7:${ALICE}:5:open`,
-        _height: 7,
-        _time: 7_000,
-        user: ALICE,
-        coin: 'BTC',
-        status: 'open',
-      },
-      ...{ side: 'B', limit_px: '1', sz: '1', orig_sz: '2', oid: 5, timestamp: 9, cloid: null, reduce_only: null },
+      _kind: 'row',
+      _key: `7:${ALICE}:5:open`,
+      _height: 7,
+      _time: 7_000,
+      user: ALICE,
+      coin: 'BTC',
+      status: 'open',
+      side: 'B',
+      limit_px: '1',
+      sz: '1',
+      orig_sz: '2',
+      oid: 5,
+      timestamp: 9,
+      cloid: null,
+      reduce_only: null,
       status_time: Date.parse('2026-11-24T00:00:00.123Z'),
     },
   ])

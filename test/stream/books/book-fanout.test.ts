@@ -331,7 +331,9 @@ test('hubs that begin anew take nothing from bodies that have no coins of theirs
   const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
   const names = Array.from({ length: 100 }, (_, index) => `C${index}`)
   const [a, b, c] = [0, 1, 2].map((hub) => names.find((coin) => shardOf(coin, SHARDS) === hub)!)
-  const [both, other, joining] = [socket(), socket(), socket()]
+  const both = socket()
+  const other = socket()
+  const joining = socket()
   fanout.add('both', diff([a!, b!]), both)
   fanout.add('other', diff([c!]), other)
   const joiner = new Joiner(l2BookDiff, SHARDS)

@@ -72,10 +72,8 @@ test('builderLiquidations: liquidations that the log tells to a builder, whose n
   ] as const
   const seen = (more: object) =>
     frames({ type: 'builderLiquidations', builder: BUILDER, ...more }, { fills, through }).map((frame) => frame.fills)
-  const [main, gold] = [
-    liquidationOf(USER, { builder: BUILDER }),
-    liquidationOf(OTHER, { coin: 'xyz:GOLD', builder: BUILDER }),
-  ]
+  const main = liquidationOf(USER, { builder: BUILDER })
+  const gold = liquidationOf(OTHER, { coin: 'xyz:GOLD', builder: BUILDER })
   expect(seen({})).toEqual([[main, gold]])
   expect(seen({ dex: 'main' })).toEqual([[main]])
   expect(seen({ dex: 'xyz' })).toEqual([[gold]])

@@ -67,7 +67,9 @@ test('userFills: one push per block with all matching fills, exactly as specifie
 // WS-24, WS-25
 test('userFills of one `user`: his fills once more, as the public server has them, beside what is specified', () => {
   const fanout = new EventFanout(CHANNELS)
-  const [plain, merged, listed] = [socket(), socket(), socket()]
+  const plain = socket()
+  const merged = socket()
+  const listed = socket()
   fanout.add('a', wantedEvents({ type: 'userFills', user: A.toUpperCase().replace('0X', '0x') }), false, plain)
   fanout.add('am', wantedEvents({ type: 'userFills', user: A, aggregateByTime: true }), true, merged)
   fanout.add('l', wantedEvents({ type: 'userFills', users: [A] }), false, listed)

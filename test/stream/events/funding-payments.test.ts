@@ -78,11 +78,9 @@ const settled = () => new Promise((done) => setImmediate(done))
 // WS-104, WS-105
 it('asks for the payments of those who subscribed, and tells them as rows of the block', async () => {
   const world = new World()
-  const [listed, other, events] = [
-    world.subscribe('userFundings'),
-    world.subscribe('userFundings', B),
-    world.subscribe('userEvents'),
-  ]
+  const listed = world.subscribe('userFundings')
+  const other = world.subscribe('userFundings', B)
+  const events = world.subscribe('userEvents')
   await settled()
   expect(listed.frames).toEqual([{ channel: 'userFundings', data: { isSnapshot: true, user: A, fundings: [] } }])
   world.questions.length = 0

@@ -80,7 +80,8 @@ class World {
     const isStored = (height: number) => height >= this.first && height <= stored && !this.missing.has(height)
     const segmentWith = (height: number) => {
       if (!isStored(height)) return null
-      let [begin, last] = [height, height]
+      let begin = height
+      let last = height
       while (begin % SEGMENT !== 0 && isStored(begin - 1)) begin--
       while ((last + 1) % SEGMENT !== 0 && isStored(last + 1)) last++
       return { last, text: range(begin, last).map(text).join('\n') }
@@ -204,7 +205,9 @@ it('who cannot be told is told so, and is live from then on', async () => {
   const world = new World()
   world.head = 120
   world.height = 120
-  const [gone, early, away] = [new Receiver(), new Receiver(), new Receiver()]
+  const gone = new Receiver()
+  const early = new Receiver()
+  const away = new Receiver()
   void world.begin(gone, 50)
   void world.begin(early, 500)
   await world.end()
@@ -229,7 +232,8 @@ it('who asks for what has not come waits for it however long the feed stands sti
   const world = new World()
   world.head = 120
   world.height = 120
-  const [early, late] = [new Receiver(), new Receiver()]
+  const early = new Receiver()
+  const late = new Receiver()
   void world.begin(early, 130)
   for (let i = 0; i < 100; i++) await world.go()
   expect(early.frames).toEqual([])
@@ -294,8 +298,10 @@ it('of many who come at once each is told when there is room for it', async () =
   const world = new World()
   world.head = 130
   world.height = 130
-  const [most, page] = [20, PAGE + 3]
-  let [unread, worst] = [0, 0]
+  const most = 20
+  const page = PAGE + 3
+  let unread = 0
+  let worst = 0
   const receivers = Array.from({ length: 12 }, () => {
     const receiver = new Receiver()
     receiver.snapshotWaitMs = () => (unread + page > most ? 50 : 0)

@@ -155,7 +155,8 @@ describe('a key', () => {
   // GQL-13
   it('that was looked up as the relay lost its memory is asked for again', async () => {
     const guest = { of: 'guest', id: 'g', address: null, openedMs: world.clock.nowMs, isInit: true } as const
-    const [asked, wrong] = [new Wire(), new Wire()]
+    const asked = new Wire()
+    const wrong = new Wire()
     sockets.restoreGuest(asked as never, guest)
     expect(asked.closed?.[0]).toBe(1013)
     sockets.restoreGuest(wrong as never, { ...guest, wrong: { message: 'no', code: 'INVALID_TOKEN' } })

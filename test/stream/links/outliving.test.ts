@@ -127,7 +127,8 @@ test('the log is told what was read of it, a quarter of a MiB at a time', async 
 
 test('the height of a hub: a relay whose link was dropped for want of subscribers gets every update after a reset', async () => {
   const relay = new Relay()
-  const [first, second] = [socket(), socket()]
+  const first = socket()
+  const second = socket()
   relay.books.add('all', all(), first.connection)
   await relay.ensure()
   for (const height of [1001, 1002]) relay.block(height)
@@ -159,7 +160,8 @@ test('blocks are waited for where books or events are subscribed to; a relay of 
 
 test('the height of one hub of two, where the other link went on', async () => {
   const relay = new Relay()
-  const [kept, both] = [socket(), socket()]
+  const kept = socket()
+  const both = socket()
   relay.books.add('kept', all([COINS[0]!]), kept.connection)
   relay.books.add('all', all(), both.connection)
   await relay.ensure()
@@ -223,7 +225,8 @@ test('the cursor of a link that broke: a chain with lower heights, a shorter one
 
 test('the cursor of a link that broke and is not needed any more', async () => {
   const relay = new Relay()
-  const [first, second] = [socket(), socket()]
+  const first = socket()
+  const second = socket()
   relay.books.add('all', all(), first.connection)
   await relay.ensure()
   relay.block(1001)
@@ -244,7 +247,8 @@ test('the cursor of a link that broke and is not needed any more', async () => {
 
 test('remembered epochs: one that was seen before counts again on a link that begins anew', async () => {
   const relay = new Relay()
-  const [first, second] = [socket(), socket()]
+  const first = socket()
+  const second = socket()
   relay.books.add('all', all(), first.connection)
   await relay.ensure()
   relay.block(1001)
@@ -318,7 +322,8 @@ test('the interest of a hub: what was in force on the old link and is needed is 
 
 test('the cursor of the link to the log: dropped, or broken while the log starts over', async () => {
   const relay = new Relay()
-  const [first, second] = [socket(), socket()]
+  const first = socket()
+  const second = socket()
   const trades = wantedEvents({ type: 'trades', coin: 'BTC' })
   relay.events.add('trades', trades, false, first.connection)
   await relay.links.log.ensure()

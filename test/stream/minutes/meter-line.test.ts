@@ -9,7 +9,13 @@ test('all minutes that have started are asked for at one look, however many ther
   const clock = { nowMs: 0 }
   const meter = new ModelStreams(1e15)
   const running: Minutes[] = Array.from({ length: 1_201 }, (_, index) => ({
-    ...{ id: `s${index}`, keyHash: 'k', type: 'allFills', price: PRICE, body: `b${index}`, sinceMs: 0, paid: 0 },
+    id: `s${index}`,
+    keyHash: 'k',
+    type: 'allFills',
+    price: PRICE,
+    body: `b${index}`,
+    sinceMs: 0,
+    paid: 0,
   }))
   const limits = { connections: 10, subscriptions: 10_000 }
   const line = new MeterLine(
@@ -36,7 +42,13 @@ test('what is to say when a report was just answered is said at once', async () 
   const here = { sockets: 1, keys: ['k'], limits: { connections: 10, subscriptions: 10 }, running: [] }
   for (let hops = 0; hops < 12; hops++) {
     const minutes: Minutes = {
-      ...{ id: 's', keyHash: 'k', type: 'allFills', price: PRICE, body: `b${hops}`, sinceMs: 0, paid: 0 },
+      id: 's',
+      keyHash: 'k',
+      type: 'allFills',
+      price: PRICE,
+      body: `b${hops}`,
+      sinceMs: 0,
+      paid: 0,
     }
     const line = new MeterLine(
       'acme',
@@ -53,7 +65,13 @@ test('what is to say when a report was just answered is said at once', async () 
 })
 
 const minutesOf = (id: string, nowMs: number, body = 'b'): Minutes => ({
-  ...{ id, keyHash: 'k', type: 'allFills', price: PRICE, body, sinceMs: nowMs, paid: 0 },
+  id,
+  keyHash: 'k',
+  type: 'allFills',
+  price: PRICE,
+  body,
+  sinceMs: nowMs,
+  paid: 0,
 })
 
 /** A line to a meter that is away while it is told to be. */
@@ -64,7 +82,9 @@ function lineThatBreaks() {
   const line = new MeterLine(
     'acme',
     {
-      ...{ relay: 'r', life: 1, clock },
+      relay: 'r',
+      life: 1,
+      clock,
       exchange: async (_, report) => {
         state.asked++
         if (state.away === 'deaf') throw new Error('lost')
@@ -75,7 +95,10 @@ function lineThatBreaks() {
     },
     {
       here: () => ({
-        ...{ sockets: 1, keys: ['k'], limits: { connections: 10, subscriptions: 1e6 }, running: state.running },
+        sockets: 1,
+        keys: ['k'],
+        limits: { connections: 10, subscriptions: 1e6 },
+        running: state.running,
       }),
       answered: () => undefined,
       failed: () => undefined,

@@ -3,8 +3,8 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { MINUTE_MS } from '../../../src/core/time.ts'
 import type { StreamReport } from '../../../src/credit/streams/stream-api.ts'
-import { MINUTE_MS } from '../../../src/credit/streams/stream-ledger.ts'
 import type { Identity } from '../../../src/key/identity.ts'
 import { Account } from '../../../src/stream/minutes/account.ts'
 import type { Minutes } from '../../../src/stream/minutes/minutes.ts'

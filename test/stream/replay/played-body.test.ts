@@ -13,7 +13,11 @@ import { wanted, wantedBooks, wantedEvents } from '../wanted.ts'
 
 const [USER, FILL] = EXAMPLE_FILL
 const BLOCK: RelayEvents = {
-  ...{ v: 1, t: 'events', epoch: 'e1', height: 9, time: 700 },
+  v: 1,
+  t: 'events',
+  epoch: 'e1',
+  height: 9,
+  time: 700,
   fills: [
     [USER, { ...FILL, side: 'B', tid: 5 }],
     [`0x${'b2'.repeat(20)}`, { ...FILL, side: 'A', crossed: false, tid: 5 }],
@@ -87,7 +91,12 @@ describe('books of the past', () => {
 
     const hub = new ShardBooks()
     hub.seed({
-      ...{ scope: 'all', epoch: 'e1', height: 10, time: 0, part: 0, parts: 1 },
+      scope: 'all',
+      epoch: 'e1',
+      height: 10,
+      time: 0,
+      part: 0,
+      parts: 1,
       books: held.map(({ coin, levels }) => ({ coin, levels })),
     })
     const live: string[] = []

@@ -160,7 +160,8 @@ it('who leaves while the others are told gets nothing', async () => {
   const world = new StatesWorld()
   let land = () => {}
   world.answer = () => new Promise((done) => (land = () => done({})))
-  const [one, two] = [await world.subscribe(STATE), await world.subscribe(STATE)]
+  const one = await world.subscribe(STATE)
+  const two = await world.subscribe(STATE)
   one.send = () => world.leave(STATE, two)
   land()
   await world.settled()
@@ -289,7 +290,8 @@ it('packed frames go out in the order of what they show, however long each takes
   world.deflate = (text) => new Promise((done) => packed.push(() => done(Buffer.from(text).toString('base64'))))
   const body = { type: 'fastAssetCtxs' }
   const told = ({ frames }: Socket) => frames.map(({ data }) => JSON.parse(Buffer.from(data, 'base64').toString()))
-  const [early, late] = [await world.subscribe(body), new Socket()]
+  const early = await world.subscribe(body)
+  const late = new Socket()
   await world.pass(4_000)
   world.fanout.add(JSON.stringify(body), wantedStates(body), late, 'a')
   // It comes back before its first frame is packed: what is news to others is no beginning.
