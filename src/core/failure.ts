@@ -1,5 +1,5 @@
-// Every way in which Weir refuses or fails, as one closed union. Each surface turns it into bytes
-// in exactly one exhaustive switch (edge/failure-wire.ts, stream/failure-frame.ts).
+// Every way in which Weir refuses or fails: one closed union, and one table of what each surface makes of it. The bytes
+// are written in edge/failure-wire.ts (HTTP) and stream/failure-frame.ts (sockets).
 
 /** A field of the caller's input that is wrong: `path` is dotted (`req.coin`), `message` says what to send instead. */
 export interface Issue {
@@ -92,48 +92,6 @@ export type FailureCode =
   | 'unavailable'
   | 'internal'
 
-/** Wire code of a failure, the same on every surface that has room for one. */
-export function failureCode(failure: Failure): FailureCode {
-  switch (failure.kind) {
-    case 'key_missing':
-    case 'key_malformed':
-    case 'key_unknown':
-    case 'key_revoked':
-    case 'key_replaced':
-    case 'key_expired':
-      return 'unauthorized'
-    case 'not_entitled':
-      return 'forbidden'
-    case 'credits_exhausted':
-      return 'credits_exhausted'
-    case 'rate_limited':
-    case 'limit_reached':
-      return 'rate_limited'
-    case 'not_json':
-      return 'invalid_json'
-    case 'unsupported_media_type':
-      return 'unsupported_media_type'
-    case 'body_too_large':
-      return 'body_too_large'
-    case 'unknown_type':
-      return 'unsupported_type'
-    case 'not_found':
-      return 'not_found'
-    case 'method_not_allowed':
-      return 'method_not_allowed'
-    case 'bad_field':
-      return 'invalid_request'
-    case 'upstream_failed':
-      return 'upstream_failed'
-    case 'upstream_timeout':
-      return 'upstream_timeout'
-    case 'unavailable':
-      return 'unavailable'
-    case 'internal':
-      return 'internal'
-  }
-}
-
 /** Of a key that its account's meter calls revoked: that another one has its place, the meter does not know. */
 export const KEY_ENDED: Failure = {
   kind: 'key_revoked',
@@ -160,53 +118,185 @@ export function creditsShort(what: string, short: FailureKind & { readonly kind:
   return `${sums} of this key's cap of ${capMicro / 1e6}. ${remedy}`
 }
 
-/** One sentence for a person: what was wrong and what to do. Never carries an internal message. */
+/** What a kind of failure is on each surface. */
+interface FailureRow<Kind extends Failure['kind']> {
+  /** On every surface that has room for a code. */
+  readonly code: FailureCode
+  /** Status, where a surface says nothing else (`/info` answers a bad field with 422). */
+  readonly http: number
+  /** Code of a JSON-RPC error. */
+  readonly rpc: number
+  /** Close code of a socket that can have nothing more. */
+  readonly close: number
+  /** Close reason: at most 123 bytes. `unavailable` says what is. */
+  readonly reason: string
+  /** One sentence for a person: what was wrong and what to do. Never carries an internal message. */
+  readonly message: (failure: Extract<FailureKind, { readonly kind: Kind }>) => string
+}
+
+const KEY = { code: 'unauthorized', http: 401, rpc: -32001, close: 4401 } as const
+
+export const FAILURES: { readonly [Kind in Failure['kind']]: FailureRow<Kind> } = {
+  key_missing: {
+    ...KEY,
+    reason: 'key unknown',
+    message: () => 'No API key: send it as "Authorization: Bearer <key>", or as ?key= on a WebSocket URL.',
+  },
+  key_malformed: {
+    ...KEY,
+    reason: 'key unknown',
+    message: () => 'The API key is malformed or truncated: it is "cqt_" followed by 26 base58 characters.',
+  },
+  key_unknown: {
+    ...KEY,
+    reason: 'key unknown',
+    message: () => 'This API key does not exist here: was it made for another gateway? Ask the operator for one.',
+  },
+  key_revoked: {
+    ...KEY,
+    reason: 'key revoked',
+    message: () => 'This API key was revoked: ask the operator for a new one.',
+  },
+  key_replaced: {
+    ...KEY,
+    reason: 'key replaced',
+    message: () => 'This API key was replaced: use the key that replaced it.',
+  },
+  key_expired: {
+    ...KEY,
+    reason: 'key expired',
+    message: () => 'This API key has expired: ask the operator for a new one.',
+  },
+  not_entitled: {
+    code: 'forbidden',
+    http: 403,
+    rpc: -32002,
+    close: 4401,
+    reason: 'key not entitled',
+    message: ({ why }) => why,
+  },
+  credits_exhausted: {
+    code: 'credits_exhausted',
+    http: 402,
+    rpc: -32003,
+    close: 4402,
+    reason: 'credits exhausted',
+    message: (short) => `Not enough credits: ${creditsShort('this', short)}`,
+  },
+  rate_limited: {
+    code: 'rate_limited',
+    http: 429,
+    rpc: -32005,
+    close: 1008,
+    reason: 'too many messages',
+    message: ({ retryAfterMs }) => `Too many requests: retry after ${Math.ceil(retryAfterMs / 1000)} s.`,
+  },
+  limit_reached: {
+    code: 'rate_limited',
+    http: 429,
+    rpc: -32005,
+    close: 1008,
+    reason: 'too many messages',
+    message: ({ limit, most }) =>
+      `${limit}: this account's plan allows ${most} at a time: end one, or ask for a larger plan.`,
+  },
+  not_json: {
+    code: 'invalid_json',
+    http: 400,
+    rpc: -32700,
+    close: 1008,
+    reason: 'refused',
+    message: () => 'The request body is not valid JSON: send one JSON object.',
+  },
+  unsupported_media_type: {
+    code: 'unsupported_media_type',
+    http: 415,
+    rpc: -32600,
+    close: 1008,
+    reason: 'refused',
+    message: () => 'Send the request with "Content-Type: application/json".',
+  },
+  body_too_large: {
+    code: 'body_too_large',
+    http: 413,
+    rpc: -32600,
+    close: 1008,
+    reason: 'refused',
+    message: ({ limitBytes }) => `The request body is larger than ${limitBytes} bytes: send less at a time.`,
+  },
+  unknown_type: {
+    code: 'unsupported_type',
+    http: 400,
+    rpc: -32601,
+    close: 1008,
+    reason: 'refused',
+    message: ({ type, meant }) => {
+      const question = meant === undefined ? '.' : `; did you mean ${JSON.stringify(meant)}?`
+      return `The type ${JSON.stringify(type.slice(0, 64))} is not supported${question} ${SEE_DOCS}`
+    },
+  },
+  not_found: {
+    code: 'not_found',
+    http: 404,
+    rpc: -32600,
+    close: 1008,
+    reason: 'refused',
+    message: ({ what }) => `${what} does not exist.`,
+  },
+  method_not_allowed: {
+    code: 'method_not_allowed',
+    http: 405,
+    rpc: -32600,
+    close: 1008,
+    reason: 'refused',
+    message: ({ allow }) => `This endpoint takes ${allow.join(', ')}. ${SEE_DOCS}`,
+  },
+  bad_field: {
+    code: 'invalid_request',
+    http: 400,
+    rpc: -32602,
+    close: 1008,
+    reason: 'refused',
+    message: ({ issues }) => issues.map(({ path, message }) => `${path || 'body'}: ${message}`).join('; '),
+  },
+  upstream_failed: {
+    code: 'upstream_failed',
+    http: 502,
+    rpc: -32603,
+    close: 1013,
+    reason: 'a source is unavailable',
+    message: ({ source }) => `The source "${source}" answered with an error: retry with backoff.`,
+  },
+  upstream_timeout: {
+    code: 'upstream_timeout',
+    http: 504,
+    rpc: -32603,
+    close: 1013,
+    reason: 'a source is unavailable',
+    message: ({ source }) => `The source "${source}" did not answer in time: retry with backoff.`,
+  },
+  unavailable: {
+    code: 'unavailable',
+    http: 503,
+    rpc: -32603,
+    close: 1013,
+    reason: 'unavailable',
+    message: ({ what }) => `${what}: retry with backoff.`,
+  },
+  internal: {
+    code: 'internal',
+    http: 500,
+    rpc: -32603,
+    close: 1011,
+    reason: 'internal',
+    message: () => 'Something went wrong on our side; quote the request id when you report it.',
+  },
+}
+
+export const failureCode = ({ kind }: Failure): FailureCode => FAILURES[kind].code
+
+/** The failure's own hint, or the sentence of its kind. */
 export function failureMessage(failure: Failure): string {
-  if (failure.hint !== undefined) return failure.hint
-  switch (failure.kind) {
-    case 'key_missing':
-      return 'No API key: send it as "Authorization: Bearer <key>", or as ?key= on a WebSocket URL.'
-    case 'key_malformed':
-      return 'The API key is malformed or truncated: it is "cqt_" followed by 26 base58 characters.'
-    case 'key_unknown':
-      return 'This API key does not exist here: was it made for another gateway? Ask the operator for one.'
-    case 'key_revoked':
-      return 'This API key was revoked: ask the operator for a new one.'
-    case 'key_replaced':
-      return 'This API key was replaced: use the key that replaced it.'
-    case 'key_expired':
-      return 'This API key has expired: ask the operator for a new one.'
-    case 'not_entitled':
-      return failure.why
-    case 'credits_exhausted':
-      return `Not enough credits: ${creditsShort('this', failure)}`
-    case 'rate_limited':
-      return `Too many requests: retry after ${Math.ceil(failure.retryAfterMs / 1000)} s.`
-    case 'limit_reached':
-      return `${failure.limit}: this account's plan allows ${failure.most} at a time: end one, or ask for a larger plan.`
-    case 'not_json':
-      return 'The request body is not valid JSON: send one JSON object.'
-    case 'unsupported_media_type':
-      return 'Send the request with "Content-Type: application/json".'
-    case 'body_too_large':
-      return `The request body is larger than ${failure.limitBytes} bytes: send less at a time.`
-    case 'unknown_type': {
-      const meant = failure.meant === undefined ? '' : `; did you mean ${JSON.stringify(failure.meant)}?`
-      return `The type ${JSON.stringify(failure.type.slice(0, 64))} is not supported${meant || '.'} ${SEE_DOCS}`
-    }
-    case 'not_found':
-      return `${failure.what} does not exist.`
-    case 'method_not_allowed':
-      return `This endpoint takes ${failure.allow.join(', ')}. ${SEE_DOCS}`
-    case 'bad_field':
-      return failure.issues.map((issue) => `${issue.path || 'body'}: ${issue.message}`).join('; ')
-    case 'upstream_failed':
-      return `The source "${failure.source}" answered with an error: retry with backoff.`
-    case 'upstream_timeout':
-      return `The source "${failure.source}" did not answer in time: retry with backoff.`
-    case 'unavailable':
-      return `${failure.what}: retry with backoff.`
-    case 'internal':
-      return 'Something went wrong on our side; quote the request id when you report it.'
-  }
+  const row = FAILURES[failure.kind] as FailureRow<Failure['kind']>
+  return failure.hint ?? row.message(failure)
 }

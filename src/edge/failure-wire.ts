@@ -1,11 +1,10 @@
 // Failure → bytes for the HTTP surfaces: info, REST, JSON-RPC, GraphQL before its upgrade (sockets have their own).
-// Law: one exhaustive switch per surface; never a stack, an internal message or a key.
+// Invariant: never a stack, an internal message or a key.
 
-import { type Failure, failureCode, failureMessage } from '../core/failure.ts'
+import { FAILURES, type Failure, failureCode, failureMessage } from '../core/failure.ts'
 import { formatCredits } from '../credit/amount.ts'
 import { limitHeaders } from './limit-headers.ts'
 import { REQUEST_ID_HEADER } from './request-id.ts'
-import { rpcErrorOf, rpcErrorText } from './rpc-error.ts'
 
 /** What a refusal costs: nothing. */
 export const NO_COST = { 'x-credits-cost': '0' } as const
@@ -27,7 +26,7 @@ export interface WireFailure {
  * gateway for dead (other 4xx).
  */
 export function infoFailure(failure: Failure, requestId: string): WireFailure {
-  const status = failure.kind === 'bad_field' ? 422 : httpStatus(failure)
+  const status = failure.kind === 'bad_field' ? 422 : FAILURES[failure.kind].http
   const code = failureCode(failure)
   const msg = failureMessage(failure)
   const body = {
@@ -45,7 +44,7 @@ export function infoFailure(failure: Failure, requestId: string): WireFailure {
 
 /** REST data, platform and admin: `{error, error_message, error_code}` with the status as a string. */
 export function restFailure(failure: Failure, requestId: string): WireFailure {
-  const status = httpStatus(failure)
+  const status = FAILURES[failure.kind].http
   const text = failureMessage(failure)
   const message = failure.kind === 'internal' ? `${text} (${requestId})` : text
   return wire(status, failure, requestId, { error: true, error_message: message, error_code: String(status) })
@@ -53,55 +52,33 @@ export function restFailure(failure: Failure, requestId: string): WireFailure {
 
 /** JSON-RPC, `/v1/<chain>`: `{jsonrpc, id, error: {code, message}}`, the id as the caller wrote it. */
 export function rpcFailure(failure: Failure, requestId: string, id = 'null'): WireFailure {
-  const error = rpcErrorOf(failure, httpStatus(failure), requestId)
-  const { headers } = wire(error.status, failure, requestId, {})
-  return { status: error.status, headers: { ...headers, ...NO_COST }, body: rpcErrorText(error, id) }
+  const { http, rpc: code } = FAILURES[failure.kind]
+  // The call was understood, and its answer is that it cannot be.
+  const status = code === -32601 || code === -32602 ? 200 : http
+  const text = failureMessage(failure)
+  const message = failure.kind === 'internal' ? `${text} (${requestId})` : text
+  const { headers } = wire(status, failure, requestId, {})
+  return { status, headers: { ...headers, ...NO_COST }, body: rpcErrorText({ status, code, message }, id) }
+}
+
+export interface RpcError {
+  /** Of HTTP, where this is the whole answer. */
+  readonly status: number
+  readonly code: number
+  readonly message: string
+}
+
+/** A text, because an id is echoed as it was written. */
+export function rpcErrorText({ code, message }: RpcError, id: string): string {
+  return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${JSON.stringify(message)}}}`
 }
 
 /** `/graphql` before there is a socket: `{errors: [{message, extensions: {code}}]}`. */
 export function graphqlFailure(failure: Failure, requestId: string): WireFailure {
   const extensions = { code: failureCode(failure).toUpperCase() }
-  return wire(httpStatus(failure), failure, requestId, { errors: [{ message: failureMessage(failure), extensions }] })
-}
-
-/** Status of a failure on HTTP, where a surface says nothing else. */
-function httpStatus(failure: Failure): number {
-  switch (failure.kind) {
-    case 'key_missing':
-    case 'key_malformed':
-    case 'key_unknown':
-    case 'key_revoked':
-    case 'key_replaced':
-    case 'key_expired':
-      return 401
-    case 'credits_exhausted':
-      return 402
-    case 'not_entitled':
-      return 403
-    case 'not_found':
-      return 404
-    case 'method_not_allowed':
-      return 405
-    case 'body_too_large':
-      return 413
-    case 'unsupported_media_type':
-      return 415
-    case 'rate_limited':
-    case 'limit_reached':
-      return 429
-    case 'not_json':
-    case 'unknown_type':
-    case 'bad_field':
-      return 400
-    case 'upstream_failed':
-      return 502
-    case 'unavailable':
-      return 503
-    case 'upstream_timeout':
-      return 504
-    case 'internal':
-      return 500
-  }
+  return wire(FAILURES[failure.kind].http, failure, requestId, {
+    errors: [{ message: failureMessage(failure), extensions }],
+  })
 }
 
 /** Seconds for `Retry-After`, null where a retry has no set time. */

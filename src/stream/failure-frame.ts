@@ -1,8 +1,7 @@
-// Failure → what a socket is told: its column beside the HTTP surfaces' (edge/failure-wire.ts).
-// Law: the code is the same as on every surface, but that of a key which may do no more is always `unauthorized`; one
-// exhaustive switch says which close follows where a failure ends all.
+// Failure → what a socket is sent (HTTP: edge/failure-wire.ts).
+// Invariant: the code is the same as on every surface, but that of a key which may do no more is always `unauthorized`.
 
-import { type Failure, type FailureCode, failureCode, failureMessage } from '../core/failure.ts'
+import { FAILURES, type Failure, type FailureCode, failureCode, failureMessage } from '../core/failure.ts'
 import { errorFrame, invalidSubscription } from './frames.ts'
 import type { UpFrame } from './protocol.ts'
 
@@ -32,44 +31,8 @@ export interface SocketEnd {
 
 /** How a socket ends by a failure after which it can have nothing more. */
 export function socketEnd(failure: Failure): SocketEnd {
-  const [code, reason] = closeOf(failure)
+  const { close: code, reason: reasonOfKind } = FAILURES[failure.kind]
+  const reason = failure.kind === 'unavailable' ? failure.what : reasonOfKind
   const told: FailureCode = code === 4401 ? 'unauthorized' : failureCode(failure)
   return { code, reason, last: errorFrame(failureMessage(failure), told) }
-}
-
-function closeOf(failure: Failure): readonly [code: number, reason: string] {
-  switch (failure.kind) {
-    case 'key_missing':
-    case 'key_malformed':
-    case 'key_unknown':
-      return [4401, 'key unknown']
-    case 'key_revoked':
-      return [4401, 'key revoked']
-    case 'key_replaced':
-      return [4401, 'key replaced']
-    case 'key_expired':
-      return [4401, 'key expired']
-    case 'not_entitled':
-      return [4401, 'key not entitled']
-    case 'credits_exhausted':
-      return [4402, 'credits exhausted']
-    case 'rate_limited':
-    case 'limit_reached':
-      return [1008, 'too many messages']
-    case 'not_json':
-    case 'unsupported_media_type':
-    case 'body_too_large':
-    case 'unknown_type':
-    case 'not_found':
-    case 'method_not_allowed':
-    case 'bad_field':
-      return [1008, 'refused']
-    case 'upstream_failed':
-    case 'upstream_timeout':
-      return [1013, 'a source is unavailable']
-    case 'unavailable':
-      return [1013, failure.what]
-    case 'internal':
-      return [1011, 'internal']
-  }
 }
