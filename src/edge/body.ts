@@ -49,3 +49,9 @@ export async function readText(source: BodySource, limitBytes: number): Promise<
   if ('text' in read) return ok(read.text)
   return read.refused === 'too_large' ? tooLarge : err({ kind: 'not_json', hint: 'The request body is not UTF-8.' })
 }
+
+/** Whether a Content-Type is JSON's. */
+export function isJson(contentType: string | null): boolean {
+  if (contentType === 'application/json') return true
+  return contentType !== null && /^application\/json\s*(;|$)/i.test(contentType)
+}

@@ -1,9 +1,12 @@
 // The port through which every HTTP surface pays: hold before the work, settle on success, release on failure.
 
 import type { Failure } from '../core/failure.ts'
-import type { Result } from '../core/result.ts'
+import { type FreeWork, tooMuchFreeWork } from '../core/free-work.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
 import type { MicroCredits } from '../credit/amount.ts'
-import type { Identity, Product } from '../key/identity.ts'
+import { counted, type Identity, type Product } from '../key/identity.ts'
+import type { RefusedCall } from '../key/refused-calls.ts'
 import type { LimitHeaders } from './limit-headers.ts'
 
 export interface Price {
@@ -31,4 +34,32 @@ export interface Charging {
   report?(identity: Identity): Promise<unknown>
   /** Of a product for this caller; null where it has no limit, or more than this part of it is left. */
   limitHeaders?(identity: Identity, product: Product, atMost?: number): LimitHeaders | null
+}
+
+/** A request whose key may enter (edge/metered.route.ts). */
+export interface MeteredCall {
+  readonly identity: Identity
+  readonly requestId: string
+  readonly charging: Charging
+  /** Keeps work alive when the caller is gone: others may wait for it, and it may have to be paid. */
+  readonly waitUntil: WaitUntil
+  /** Logs a refusal for whoever owns the key. `type`: what was asked for, as far as it was read. */
+  readonly note: (failure: RefusedCall['failure'], type?: string) => void
+}
+
+/**
+ * Lets a request be refused that could not even be read, without a charge: what the caller may still spend, or the
+ * failure that comes before its own, since revoked keys and rate limits still show.
+ */
+export async function unbilled(
+  { identity, charging }: MeteredCall,
+  product: Product,
+  limiter: FreeWork,
+  nowMs: number,
+): Promise<Result<MicroCredits | null, Failure>> {
+  // Counted before it is known whether the key still holds: of many at once none must slip through meanwhile.
+  const waitMs = limiter.take(counted(identity), nowMs)
+  if (waitMs > 0) return err(tooMuchFreeWork(waitMs))
+  const hold = await charging.hold(identity, { product, type: 'refused', amount: 0 })
+  return hold.ok ? ok(hold.value.release()) : hold
 }

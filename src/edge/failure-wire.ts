@@ -12,9 +12,15 @@ export const NO_COST = { 'x-credits-cost': '0' } as const
 /** When what holds an account's last place may have ended: a guess, because nothing announces it. */
 const LIMIT_RETRY_S = 10
 
-export interface WireFailure {
+/** A reply as every HTTP surface can send it. */
+export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
+  /** Null: there is none. */
+  readonly body: string | null
+}
+
+export interface WireFailure extends Reply {
   /** JSON text. */
   readonly body: string
 }

@@ -11,7 +11,7 @@ import { callerAddress } from './caller-address.ts'
 import { graphqlFailure } from './failure-wire.ts'
 import type { StreamRouteDeps } from './stream.route.ts'
 
-type Deps<Env> = Pick<StreamRouteDeps<Env>, 'relay' | 'requestId' | 'nowMs'> & { readonly isProxyTrusted: boolean }
+type Deps = Pick<StreamRouteDeps, 'relay' | 'requestId' | 'nowMs'> & { readonly isProxyTrusted: boolean }
 
 const PROTOCOL = 'graphql-transport-ws'
 const NO_UPGRADE: Issue = {
@@ -19,8 +19,8 @@ const NO_UPGRADE: Issue = {
   message: `connect with a WebSocket client and the subprotocol ${PROTOCOL}, such as the package graphql-ws. ${SEE_DOCS}`,
 }
 
-export function graphqlRoutes<Env extends object>(deps: Deps<Env>, relaysPerRegion: number) {
-  const app = new Hono<{ Bindings: Env }>()
+export function graphqlRoutes(deps: Deps, relaysPerRegion: number): Hono {
+  const app = new Hono()
   const refusals = new Refusals()
   const gate = new AddressGate(GUESTS)
   app.get('/graphql', async (c) => {

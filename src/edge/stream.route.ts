@@ -4,28 +4,18 @@
 import { Hono } from 'hono'
 import { type Failure, type Issue, SEE_DOCS } from '../core/failure.ts'
 import { Gate } from '../core/gate.ts'
-import type { Result } from '../core/result.ts'
-import type { WaitUntil } from '../core/wait-until.ts'
 import { counted, IDENTITY_HEADER, type Identity } from '../key/identity.ts'
-import type { KnownCaller, NoteRefusal } from '../key/refused-calls.ts'
 import { admissionFailure, Refusal, tooOften } from '../stream/sockets/admission.ts'
 import { connectLimit } from '../stream/sockets/connect-limit.ts'
 import { POOL_HEADER, type Pool, Refusals, relayOrder } from '../stream/sockets/placement.ts'
 import { type CallerPlace, regionOf } from '../stream/sockets/region.ts'
 import { infoFailure } from './failure-wire.ts'
+import { type Access, metered, type Surface } from './metered.route.ts'
 
 /** What the gateway lends. */
-export interface StreamRouteDeps<Env> {
-  readonly authenticate: (
-    env: Env,
-    request: Request,
-    path: string | undefined,
-    waitUntil: WaitUntil,
-  ) => Result<Identity, Failure> | Promise<Result<Identity, Failure>>
+export interface StreamRouteDeps extends Access {
   readonly relay: (region: DurableObjectLocationHint | 'local', index: number) => Pick<Fetcher, 'fetch'>
-  readonly requestId: () => string
   readonly nowMs: () => number
-  readonly refused?: NoteRefusal | undefined
 }
 
 const NO_UPGRADE: Issue = {
@@ -36,40 +26,52 @@ const NO_UPGRADE: Issue = {
 }
 
 /** Routes of the WebSocket surface. */
-export function streamRoutes<Env extends object>(
-  deps: StreamRouteDeps<Env>,
+export function streamRoutes(
+  deps: StreamRouteDeps,
   settings: { readonly pathKeys: boolean; readonly relaysPerRegion: number },
-) {
-  const app = new Hono<{ Bindings: Env }>()
+): Hono {
+  const app = new Hono()
   const refusals = new Refusals()
   const gate = new Gate()
+  const stream: Surface = {
+    product: 'stream',
+    type: 'connect',
+    entry: { product: 'stream', kind: 'api', places: ['path', 'query', 'bearer'], takesTokens: true },
+    refusal: infoFailure,
+    limit: (identity) => {
+      const { waitMs } = gate.take(counted(identity), connectLimit(identity), deps.nowMs())
+      return waitMs > 0 ? tooOften(identity, waitMs) : null
+    },
+  }
   for (const path of settings.pathKeys ? ['/ws', '/k/:key/ws'] : ['/ws']) {
     app.get(path, async (c) => {
-      const requestId = deps.requestId()
-      const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
-      const fail = (failure: Failure, caller: KnownCaller | undefined = failure.caller) => {
-        if (caller !== undefined)
-          deps.refused?.({ caller, requestId, product: 'stream', type: 'connect', failure }, waitUntil)
-        const { status, headers, body } = infoFailure(failure, requestId)
+      const request = c.req.raw
+      if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') {
+        const { status, headers, body } = infoFailure({ kind: 'bad_field', issues: [NO_UPGRADE] }, deps.requestId())
         return new Response(body, { status, headers })
       }
-      const request = c.req.raw
-      if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
-        return fail({ kind: 'bad_field', issues: [NO_UPGRADE] })
-      const identity = await deps.authenticate(c.env, request, c.req.param('key'), waitUntil)
-      if (!identity.ok) return fail(identity.error)
-      const { waitMs } = gate.take(counted(identity.value), connectLimit(identity.value), deps.nowMs())
-      if (waitMs > 0) return fail(tooOften(identity.value, waitMs), identity.value)
-      const answer = await connect(deps, request, identity.value, settings.relaysPerRegion, refusals)
-      return answer instanceof Response ? answer : fail(answer, identity.value)
+      const key = c.req.param('key')
+      const surface = key === undefined ? stream : { ...stream, entry: { ...stream.entry, path: key } }
+      return metered(
+        deps,
+        surface,
+        request,
+        (work) => c.executionCtx.waitUntil(work),
+        async (call) => {
+          const socket = await connect(deps, request, call.identity, settings.relaysPerRegion, refusals)
+          if (socket instanceof Response) return socket
+          call.note(socket)
+          return infoFailure(socket, call.requestId)
+        },
+      )
     })
   }
   return app
 }
 
 /** Tries the region's relays in the account's order, and where they send it on, the heavy ones. */
-async function connect<Env>(
-  deps: StreamRouteDeps<Env>,
+async function connect(
+  deps: StreamRouteDeps,
   request: Request,
   identity: Identity,
   relaysPerRegion: number,

@@ -1,4 +1,4 @@
-// The info desk of an isolate and its upstream, on the platform.
+// The info service of an isolate and its upstream, on the platform.
 
 import type { Objects } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
@@ -8,7 +8,7 @@ import type { UpstreamSource } from '../upstream/sources.ts'
 import { fetchUpstream, type UpstreamPlatform } from '../upstream/upstream.client.ts'
 import { cacheStore, kvStore } from './answer/answer-stores.store.ts'
 import { exampleRequest } from './answer/call.ts'
-import { InfoDesk, type InfoDeskDeps } from './answer/info-desk.ts'
+import { InfoService, type InfoServiceDeps } from './answer/info-service.ts'
 import type { Sources } from './ports.ts'
 import { hubBooks } from './sources/books.client.ts'
 import { DexList } from './sources/dex-list.ts'
@@ -27,25 +27,24 @@ export function infoUpstream(
   return fetchUpstream(sources, { budgetOf: (source) => objects.budget(source), waitUntil, exampleOf: exampleRequest })
 }
 
-interface DeskParts extends Pick<Sources, 'history' | 'past'>, Pick<InfoDeskDeps, 'report' | 'refused'> {
+interface ServiceParts extends Pick<Sources, 'history' | 'past'>, Pick<InfoServiceDeps, 'report'> {
   readonly objects: Pick<Objects, 'hub'>
   readonly upstream: RoutedUpstream
   readonly archive: BooksArchive | null
 }
 
-export function infoDesk(
+export function infoService(
   { KEYS }: Pick<Cloudflare.Env, 'KEYS'>,
   { CHAIN, BOOK_HUBS }: { readonly CHAIN: string; readonly BOOK_HUBS: number },
-  { objects, upstream, archive, history, past, report, refused }: DeskParts,
-): InfoDesk {
+  { objects, upstream, archive, history, past, report }: ServiceParts,
+): InfoService {
   const books = hubBooks({ shards: BOOK_HUBS, hub: (index) => objects.hub(index) })
   const pastBooks = archivedBooks({ archive, live: books, after })
-  return new InfoDesk({
+  return new InfoService({
     sources: { books, pastBooks, upstream, dexes: new DexList(upstream, now, after), history, past, after },
     stores: { region: cacheStore(caches.default, CHAIN), network: kvStore(KEYS, CHAIN) },
     now,
     after,
     report,
-    refused,
   })
 }

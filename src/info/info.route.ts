@@ -1,75 +1,46 @@
-// POST /info and /k/<key>/info: HTTP around the desk. Reads the body within its bound, never clones a response.
+// POST /info and /k/<key>/info: HTTP around the service. Reads the body within its bound, never clones a response.
 
 import { Hono } from 'hono'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
-import { INFO_BODY_MAX_BYTES, readText } from '../edge/body.ts'
-import type { Charging } from '../edge/charging.ts'
-import { compressedResponse } from '../edge/compression.client.ts'
-import { CORS_HEADERS } from '../edge/cors.ts'
+import { INFO_BODY_MAX_BYTES, isJson, readText } from '../edge/body.ts'
 import { infoFailure } from '../edge/failure-wire.ts'
-import { joinedLimits } from '../edge/limit-headers.ts'
-import type { Identity } from '../key/identity.ts'
-import { type NoteRefusal, noteEntry } from '../key/refused-calls.ts'
-import type { InfoDesk, InfoReply } from './answer/info-desk.ts'
+import { type Access, metered, type Surface } from '../edge/metered.route.ts'
+import type { InfoService } from './answer/info-service.ts'
 
-/** A limit is told of where this part of it or less is left: every header of an answer costs 2 to 4 % of its time. */
-const TOLD_AT_MOST = 1 / 4
-
-/** What the gateway lends. All of it is called per request. */
-export interface InfoRouteDeps<Env> {
-  readonly desk: (env: Env) => InfoDesk
-  /** `path`: the segment after `/k/`, undefined on `/info`. */
-  readonly authenticate: (
-    env: Env,
-    request: Request,
-    path: string | undefined,
-    waitUntil: WaitUntil,
-  ) => Result<Identity, Failure> | Promise<Result<Identity, Failure>>
-  readonly charging: (env: Env, waitUntil: WaitUntil) => Charging
-  readonly requestId: () => string
-  readonly refused?: NoteRefusal | undefined
+const INFO: Surface = {
+  product: 'info',
+  entry: { product: 'info', kind: 'api', places: ['path', 'bearer'], takesTokens: true, takesSessions: true },
+  refusal: infoFailure,
+  // Every header of an answer costs 2 to 4 % of its time.
+  announcesAtMost: 1 / 4,
 }
 
 /** Routes of the info surface; without `pathKeys` the path form does not exist. */
-export function infoRoutes<Env extends object>(deps: InfoRouteDeps<Env>, { pathKeys }: { readonly pathKeys: boolean }) {
-  const app = new Hono<{ Bindings: Env }>()
+export function infoRoutes(service: InfoService, access: Access, { pathKeys }: { readonly pathKeys: boolean }): Hono {
+  const app = new Hono()
   for (const path of pathKeys ? ['/info', '/k/:key/info'] : ['/info']) {
     app.post(path, (c) =>
-      answerHttp(deps, c.env, c.req.raw, c.req.param('key'), (work) => c.executionCtx.waitUntil(work)),
+      answerInfo(service, access, c.req.raw, (work) => c.executionCtx.waitUntil(work), c.req.param('key')),
     )
   }
   return app
 }
 
-/** One HTTP request, from the key to the bytes. Also for callers without Hono. */
-export async function answerHttp<Env>(
-  deps: InfoRouteDeps<Env>,
-  env: Env,
+/** One HTTP request, also without Hono. `path`: the segment after `/k/`. */
+export function answerInfo(
+  service: InfoService,
+  access: Access,
   request: Request,
-  path: string | undefined,
   waitUntil: WaitUntil,
+  path?: string,
 ): Promise<Response> {
-  const requestId = deps.requestId()
-  const entering = deps.authenticate(env, request, path, waitUntil)
-  const entered = entering instanceof Promise ? await entering : entering
-  if (!entered.ok) {
-    noteEntry(deps.refused, entered.error, { requestId, product: 'info' }, waitUntil)
-    return respond(request, infoFailure(entered.error, requestId))
-  }
-  const identity = entered.value
-  const text = await bodyOf(request)
-  const charging = deps.charging(env, waitUntil)
-  const desk = deps.desk(env)
-  const reply = text.ok
-    ? await desk.answer({ identity, text: text.value, requestId, charging, waitUntil })
-    : await desk.refuse({ identity, requestId, charging, waitUntil }, text.error)
-  const limit = charging.limitHeaders?.(identity, 'info', TOLD_AT_MOST) ?? null
-  if (limit === null) return respond(request, reply)
-  // A refusal may tell of a limit of its own.
-  const limits = reply.headers.ratelimit === undefined ? limit : joinedLimits(reply.headers, limit)
-  return respond(request, { ...reply, headers: { ...reply.headers, ...limits } })
+  const surface = path === undefined ? INFO : { ...INFO, entry: { ...INFO.entry, path } }
+  return metered(access, surface, request, waitUntil, async (call) => {
+    const text = await bodyOf(request)
+    return text.ok ? service.answer(call, text.value) : service.refuse(call, text.error)
+  })
 }
 
 async function bodyOf(request: Request): Promise<Result<string, Failure>> {
@@ -83,14 +54,4 @@ async function bodyOf(request: Request): Promise<Result<string, Failure>> {
     // The caller went away in the middle of its body.
     return err({ kind: 'not_json' })
   }
-}
-
-function isJson(contentType: string | null): boolean {
-  if (contentType === 'application/json') return true
-  return contentType !== null && /^application\/json\s*(;|$)/i.test(contentType)
-}
-
-function respond(request: Request, { status, headers, body }: InfoReply): Response {
-  const all = request.headers.has('origin') ? { ...headers, ...CORS_HEADERS } : headers
-  return compressedResponse(request, body, { status, headers: all })
 }

@@ -1,5 +1,5 @@
 // What a query must tell about itself. One file per wire type under queries/, spelled as on the wire;
-// the surface (info-desk.ts) knows nothing else of a type, and a resolver sees only the sources that it needs.
+// the surface (info-service.ts) knows nothing else of a type, and a resolver sees only the sources that it needs.
 
 import type * as z from 'zod'
 import type { Failure } from '../core/failure.ts'

@@ -12,7 +12,7 @@ import { withoutKeys } from './format.ts'
 import type { Product } from './identity.ts'
 
 /** Who called with a key, whether it may enter or not. */
-export interface KnownCaller {
+interface KnownCaller {
   readonly account: string
   readonly keyHash: string
 }
@@ -116,14 +116,4 @@ function shown(text: string, most: number): string {
   const whole = visible(withoutKeys(text.slice(0, most))).slice(0, most)
   // No half of a character.
   return whole.replace(/[\uD800-\uDBFF]$/, '')
-}
-
-/** Notes that a key may not enter, where it is known whose it is. */
-export function noteEntry(
-  note: NoteRefusal | undefined,
-  failure: Failure,
-  asked: Pick<RefusedCall, 'requestId' | 'product'> & { readonly type?: string },
-  waitUntil: WaitUntil,
-): void {
-  if (failure.caller !== undefined) note?.({ type: '', ...asked, caller: failure.caller, failure }, waitUntil)
 }

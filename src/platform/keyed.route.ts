@@ -1,41 +1,29 @@
-// Endpoints behind a key: authenticate → hold the price → read and answer → settle or release → reply. Laws: a 2xx is
-// charged and nothing else; a hold is settled or released exactly once; who does more than read has a key that works by the
-// table, at that moment: what isolates remember of it, and leased to it, may outlive its end by seconds, and what it made in
-// them, such as a key, would stay. A free call holds a lease for a moment all the same: that proves the key and counts against
-// its requests a second. What was spent here is reported first, so that what is answered of credits is of this moment.
+// Endpoints behind a key. Invariants: a 2xx is charged and nothing else; a call that does more than read needs a key that
+// works by the table of keys at that moment, because isolates and leases may remember a key for seconds after its end, and
+// what it made in them, such as another key, would stay. A free call holds a lease too: that proves the key and counts
+// against its requests a second. What was spent here is reported first, so that an answer about credits is current.
 
 import { type Context, Hono } from 'hono'
 import { type Failure, KEY_ENDED } from '../core/failure.ts'
 import { Gate } from '../core/gate.ts'
 import { networkOf } from '../core/network.ts'
 import { ok, type Result } from '../core/result.ts'
-import type { WaitUntil } from '../core/wait-until.ts'
-import type { MicroCredits } from '../credit/amount.ts'
-import { formatCredits } from '../credit/amount.ts'
+import { formatCredits, type MicroCredits } from '../credit/amount.ts'
 import { limitsOf } from '../credit/plans/plan.ts'
-
-import type { Charging } from '../edge/charging.ts'
-import type { Identity, Product } from '../key/identity.ts'
-import type { Entry } from '../key/record.ts'
-import { type NoteRefusal, noteEntry } from '../key/refused-calls.ts'
+import type { MeteredCall } from '../edge/charging.ts'
+import { type Reply, restFailure } from '../edge/failure-wire.ts'
+import { type Access, metered, type Surface } from '../edge/metered.route.ts'
+import type { Identity } from '../key/identity.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Platform } from './platform-api.ts'
 import type { Refusal } from './refusal.ts'
-import { type Answered, answered, refuse, respond, route } from './serve.route.ts'
+import { type Answered, answered, refusalReply, replyTo, route } from './serve.route.ts'
 
 /** What the gateway lends. */
-export interface KeyedDeps {
+export interface KeyedDeps extends Access {
   readonly platform: Platform
-  readonly authenticate: (
-    request: Request,
-    entry: Entry,
-    waitUntil: WaitUntil,
-  ) => Result<Identity, Failure> | Promise<Result<Identity, Failure>>
-  readonly charging: (waitUntil: WaitUntil) => Charging
   /** Of a caller; null where it is not known for sure. */
   readonly addressOf: (request: Request) => string | null
-  readonly requestId: () => string
-  readonly refused?: NoteRefusal | undefined
 }
 
 /** Routes of the endpoints among these that take a key. */
@@ -43,18 +31,57 @@ export function keyedRoutes(endpoints: readonly Endpoint[], deps: KeyedDeps): Ho
   const app = new Hono()
   const gate = new Gate()
   for (const endpoint of endpoints.filter(({ door }) => door !== 'admin')) {
-    route(app, endpoint, '', (c) => enter(c, endpoint, deps, gate))
+    const surface = surfaceOf(endpoint, deps, gate)
+    route(app, endpoint, '', (c) =>
+      metered(
+        deps,
+        surface,
+        c.req.raw,
+        (work) => c.executionCtx.waitUntil(work),
+        (call) => charged(c, endpoint, call, deps.platform),
+      ),
+    )
   }
   return app
 }
 
-/** The refusal of an address that has come too often for the plan of its key, whichever keys it came with: of data alone. */
-function tooOften(request: Request, identity: Identity, deps: KeyedDeps, gate: Gate): Failure | null {
+function surfaceOf(
+  { id: type, door, product = 'platform', everyKey, method }: Endpoint,
+  { platform, addressOf }: KeyedDeps,
+  gate: Gate,
+): Surface {
+  const isData = product === 'data'
+  return {
+    product,
+    type,
+    entry: {
+      product: everyKey ? null : product,
+      kind: door === 'service' ? 'service' : 'any',
+      places: isData ? ['basic', 'bearer'] : ['bearer'],
+      takesSessions: true,
+    },
+    refusal: isData ? dataFailure : restFailure,
+    limit: (identity, request) => {
+      const tooMany = isData ? tooOften(addressOf(request), identity, gate, platform.now()) : null
+      return tooMany ?? (method === 'get' ? null : endOf(identity, platform))
+    },
+    announcesAtMost: 1,
+  }
+}
+
+/** Data takes keys as basic credentials, too: clients that know both begin with the first that is offered. */
+function dataFailure(failure: Failure, requestId: string): Reply {
+  const reply = restFailure(failure, requestId)
+  if (reply.status !== 401) return reply
+  return { ...reply, headers: { ...reply.headers, 'www-authenticate': 'Basic realm="weir", Bearer' } }
+}
+
+/** The refusal of an address that has come too often for the plan of its key, whichever keys it came with. */
+function tooOften(address: string | null, identity: Identity, gate: Gate, nowMs: number): Failure | null {
   const quota = limitsOf(identity).requestsPerSecond
-  const address = deps.addressOf(request)
   if (quota === null || address === null) return null
   const limit = { name: 'rest-address', quota, windowSeconds: 1 }
-  const { waitMs } = gate.take(`${quota} ${networkOf(address)}`, limit, deps.platform.now())
+  const { waitMs } = gate.take(`${quota} ${networkOf(address)}`, limit, nowMs)
   return waitMs > 0 ? { kind: 'rate_limited', retryAfterMs: waitMs, limit } : null
 }
 
@@ -65,65 +92,44 @@ async function endOf({ keyHash }: Identity, { keys, now }: Pick<Platform, 'keys'
   return key.expires !== null && key.expires <= now() ? { kind: 'key_expired' } : null
 }
 
-/** Data takes keys as basic credentials, too: clients that know both begin with the first that is offered. */
-function challenged(refusal: Response, product: Product): Response {
-  if (refusal.status === 401 && product === 'data')
-    refusal.headers.set('www-authenticate', 'Basic realm="weir", Bearer')
-  return refusal
-}
-
-async function enter(c: Context, endpoint: Endpoint, deps: KeyedDeps, gate: Gate): Promise<Response> {
-  const { id: type, door, product = 'platform', everyKey = false, price: amount = 0 } = endpoint
-  const requestId = deps.requestId()
-  const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work)
-  const kind = door === 'service' ? 'service' : 'any'
-  const identity = await deps.authenticate(c.req.raw, { product: everyKey ? null : product, kind }, waitUntil)
-  if (!identity.ok) {
-    noteEntry(deps.refused, identity.error, { requestId, product, type }, waitUntil)
-    return challenged(refuse(identity.error, requestId), product)
+/** Holds the price, reads and answers, then settles what the answer costs, or releases. */
+async function charged(c: Context, endpoint: Endpoint, call: MeteredCall, platform: Platform): Promise<Reply> {
+  const { id: type, product = 'platform', price: amount = 0 } = endpoint
+  const { identity, requestId, charging } = call
+  const refused = (failure: Refusal): Reply => {
+    call.note(failure)
+    return refusalReply(failure, requestId)
   }
-  const told = (failure: Refusal) =>
-    deps.refused?.({ caller: identity.value, requestId, product, type, failure }, waitUntil)
-  const no = (failure: Refusal, more: Readonly<Record<string, string>> = {}): Response => {
-    told(failure)
-    return refuse(failure, requestId, more)
-  }
-  const refused = product === 'data' ? tooOften(c.req.raw, identity.value, deps, gate) : null
-  if (refused !== null) return no(refused)
-  const ended = endpoint.method === 'get' ? null : await endOf(identity.value, deps.platform)
-  if (ended !== null) return no(ended)
-  const charging = deps.charging(waitUntil)
-  const hold = await charging.hold(identity.value, { product, type, amount })
-  const limits = charging.limitHeaders?.(identity.value, product) ?? {}
-  if (!hold.ok) return no(hold.error, limits)
-  const { value: held } = hold
+  const hold = await charging.hold(identity, { product, type, amount })
+  if (!hold.ok) return refused(hold.error)
   /** Takes what the answer costs, which may be more than was held before there was one. */
   const take = async (price: MicroCredits): Promise<Result<MicroCredits | null, Failure>> => {
-    if (price === amount && price > 0) return ok(held.settle())
-    const left = held.release()
+    if (price === amount && price > 0) return ok(hold.value.settle())
+    const left = hold.value.release()
     if (price === 0) return ok(left)
-    const due = await charging.hold(identity.value, { product, type, amount: price, isCounted: true })
+    const due = await charging.hold(identity, { product, type, amount: price, isCounted: true })
     return due.ok ? ok(due.value.settle()) : due
   }
-  const finish = async (): Promise<Response> => {
-    await charging.report?.(identity.value)
-    const result: Answered | null = await answered(c, endpoint, identity.value, deps.platform).catch((error) => {
-      held.release()
+  const finish = async (): Promise<Reply> => {
+    await charging.report?.(identity)
+    const result: Answered | null = await answered(c, endpoint, identity, platform).catch((error) => {
+      hold.value.release()
       throw error
     })
-    // Who asks with HEAD is shown nothing.
+    // A caller that asks with HEAD is shown nothing.
     const isShown = result.ok && c.req.method !== 'HEAD'
     const { price = amount, left: balance } = isShown ? result.value : { price: 0 }
     const paid = await take(price)
-    if (!paid.ok) return no(paid.error, limits)
-    if (!result.ok) told(result.error)
+    if (!paid.ok) return refused(paid.error)
+    if (!result.ok) call.note(result.error)
     const left = balance ?? paid.value
-    const cost = { 'x-credits-cost': formatCredits(paid.value === null ? 0 : price) }
-    const credits = left === null ? cost : { ...cost, 'x-credits-remaining': formatCredits(left) }
-    return respond(result, requestId, { ...limits, ...credits })
+    return replyTo(result, requestId, {
+      'x-credits-cost': formatCredits(paid.value === null ? 0 : price),
+      ...(left === null ? {} : { 'x-credits-remaining': formatCredits(left) }),
+    })
   }
   const work = finish()
   // A call cancelled after its work was begun is charged all the same.
-  waitUntil(work.catch(() => undefined))
+  call.waitUntil(work.catch(() => undefined))
   return work
 }

@@ -7,7 +7,7 @@ import type { Failure, Issue } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { parseWith } from '../core/schema-words.ts'
 import { readJsonBody, readText } from '../edge/body.ts'
-import { restFailure } from '../edge/failure-wire.ts'
+import { type Reply, restFailure } from '../edge/failure-wire.ts'
 import type { Operation } from '../edge/operation.ts'
 import { REQUEST_ID_HEADER } from '../edge/request-id.ts'
 import type { Identity } from '../key/identity.ts'
@@ -67,24 +67,34 @@ export async function answered(
   return call.ok ? endpoint.answer({ ...call.value, identity }, platform) : call
 }
 
-/** The response to the caller, whatever came of its request. */
-export function respond(result: Answered, requestId: string, more: Readonly<Record<string, string>> = {}): Response {
-  if (!result.ok) return refuse(result.error, requestId, more)
+/** The reply to the caller, whatever came of its request. */
+export function replyTo(result: Answered, requestId: string, more: Readonly<Record<string, string>> = {}): Reply {
+  if (!result.ok) return refusalReply(result.error, requestId, more)
   const { status, body, contentType } = result.value
-  const typed = contentType === undefined ? {} : { 'content-type': contentType }
+  const isText = typeof body === 'string'
+  const type = contentType ?? (isText ? undefined : 'application/json')
+  const typed = type === undefined ? {} : { 'content-type': type }
   const headers = { 'cache-control': 'no-store', [REQUEST_ID_HEADER]: requestId, ...typed, ...more }
-  return typeof body === 'string' ? new Response(body, { status, headers }) : Response.json(body, { status, headers })
+  return { status, headers, body: isText ? body : JSON.stringify(body) }
 }
 
-/** A refusal in the platform's words. */
-export function refuse(failure: Refusal, requestId: string, more: Readonly<Record<string, string>> = {}): Response {
-  if (failure.kind === 'conflict') {
-    const body = { error: true, error_message: failure.message, error_code: '409' }
-    return Response.json(body, { status: 409, headers: { [REQUEST_ID_HEADER]: requestId, ...more } })
+/** A refusal of REST; a conflict is the platform's alone. */
+export function refusalReply(failure: Refusal, requestId: string, more: Readonly<Record<string, string>> = {}): Reply {
+  if (failure.kind !== 'conflict') {
+    const reply = restFailure(failure, requestId)
+    return { ...reply, headers: { ...reply.headers, ...more } }
   }
-  const { status, headers, body } = restFailure(failure, requestId)
-  return new Response(body, { status, headers: { ...headers, ...more } })
+  const body = JSON.stringify({ error: true, error_message: failure.message, error_code: '409' })
+  return {
+    status: 409,
+    headers: { 'content-type': 'application/json', [REQUEST_ID_HEADER]: requestId, ...more },
+    body,
+  }
 }
+
+const sent = ({ status, headers, body }: Reply) => new Response(body, { status, headers })
+export const respond = (result: Answered, requestId: string) => sent(replyTo(result, requestId))
+export const refuse = (failure: Refusal, requestId: string) => sent(refusalReply(failure, requestId))
 
 /** The parameters of a URL. One that is there twice is refused: each of its values could be meant. */
 function parametersOf(url: string): Result<Readonly<Record<string, string>>, Failure> {

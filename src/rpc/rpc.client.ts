@@ -1,14 +1,14 @@
-// The desk of an isolate, with fetch: one per process of the Worker, because breakers and answers remember.
+// The JSON-RPC service of an isolate, with fetch: one per process of the Worker, because breakers and answers remember.
 
 import { after, sleep } from '../core/timers.client.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
 import { post } from '../upstream/upstream.client.ts'
 import { ChainAnswers } from './answers.ts'
 import { CallPrices, type RpcChain } from './chains.ts'
-import { RpcDesk, type RpcDeskDeps, type ServedChain } from './rpc-desk.ts'
+import { RpcService, type RpcServiceDeps, type ServedChain } from './rpc-service.ts'
 import { RpcUpstream } from './rpc-upstream.ts'
 
-export interface RpcPlatform extends Pick<RpcDeskDeps, 'report' | 'refused'> {
+export interface RpcPlatform extends Pick<RpcServiceDeps, 'report'> {
   readonly waitUntil: WaitUntil
 }
 
@@ -17,11 +17,11 @@ const now = () => Date.now()
 const MEMORY_MAX = 8 * 1024 * 1024
 
 /** Serves the chains that have nodes. */
-export function rpcDesk(configs: readonly RpcChain[], { report, refused, waitUntil }: RpcPlatform): RpcDesk {
+export function rpcService(configs: readonly RpcChain[], { report, waitUntil }: RpcPlatform): RpcService {
   const asked = configs.filter(({ urls }) => urls.length > 0)
   const memoryMax = MEMORY_MAX / asked.length
   const chains = asked.map((config) => [config.name, served(config, waitUntil, memoryMax)] as const)
-  return new RpcDesk({ chains: new Map(chains), now, report, refused })
+  return new RpcService({ chains: new Map(chains), now, report })
 }
 
 function served(config: RpcChain, background: RpcPlatform['waitUntil'], memoryMax: number): ServedChain {

@@ -1,46 +1,32 @@
-// POST /v1/<chain>: HTTP around the desk. The key comes as a bearer token and in no other way: an address with a key in it
+// POST /v1/<chain>: HTTP around the service. The key comes as a bearer token and in no other way: an address with a key in it
 // stands in logs.
 
 import { Hono } from 'hono'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
-import { readText } from '../edge/body.ts'
-import type { Charging } from '../edge/charging.ts'
-import { compressedResponse } from '../edge/compression.client.ts'
-import { CORS_HEADERS } from '../edge/cors.ts'
+import { isJson, readText } from '../edge/body.ts'
 import { rpcFailure } from '../edge/failure-wire.ts'
-import { joinedLimits } from '../edge/limit-headers.ts'
-import type { Identity } from '../key/identity.ts'
-import { type NoteRefusal, noteEntry } from '../key/refused-calls.ts'
-import type { RpcDesk, RpcReplyMessage } from './rpc-desk.ts'
+import { type Access, metered, type Surface } from '../edge/metered.route.ts'
+import type { RpcService } from './rpc-service.ts'
+
+const RPC: Surface = {
+  product: 'rpc',
+  entry: { product: 'rpc', kind: 'api', places: ['bearer'] },
+  refusal: rpcFailure,
+  announcesAtMost: 1 / 4,
+}
 
 /** A transaction has up to 128 KB, as hex twice that; a call may override whole contracts. */
 const BODY_MAX_BYTES = 1024 * 1024
-/** A limit is told of where this part of it or less is left. */
-const TOLD_AT_MOST = 1 / 4
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 const NO_TEXT: Failure = { kind: 'not_json', hint: 'The request body is not UTF-8.' }
 
-/** What the gateway lends. All of it is called per request. */
-export interface RpcRouteDeps<Env> {
-  readonly desk: RpcDesk
-  readonly authenticate: (
-    env: Env,
-    request: Request,
-    path: undefined,
-    waitUntil: WaitUntil,
-  ) => Result<Identity, Failure> | Promise<Result<Identity, Failure>>
-  readonly charging: (env: Env, waitUntil: WaitUntil) => Charging
-  readonly requestId: () => string
-  readonly refused?: NoteRefusal | undefined
-}
-
-export function rpcRoutes<Env extends object>(deps: RpcRouteDeps<Env>) {
-  const app = new Hono<{ Bindings: Env }>()
+export function rpcRoutes(service: RpcService, access: Access): Hono {
+  const app = new Hono()
   app.on('POST', ['/v1/:chain', '/v1/:chain/'], (c) =>
-    answerRpc(deps, c.env, c.req.raw, c.req.param('chain'), (work) => c.executionCtx.waitUntil(work)),
+    answerRpc(service, access, c.req.raw, (work) => c.executionCtx.waitUntil(work), c.req.param('chain')),
   )
   return app
 }
@@ -55,41 +41,24 @@ export function rpcChainOf(url: string): string | null {
   return chain === '' || chain.includes('/') ? null : chain
 }
 
-/** One HTTP request, from the key to the bytes. Also for callers without Hono. */
-export async function answerRpc<Env>(
-  deps: RpcRouteDeps<Env>,
-  env: Env,
+/** One HTTP request, also without Hono. */
+export function answerRpc(
+  service: RpcService,
+  access: Access,
   request: Request,
-  chain: string,
   waitUntil: WaitUntil,
+  chain: string,
 ): Promise<Response> {
-  const { desk } = deps
-  const requestId = deps.requestId()
-  const entering = deps.authenticate(env, request, undefined, waitUntil)
-  const entered = entering instanceof Promise ? await entering : entering
-  if (!entered.ok) {
-    noteEntry(deps.refused, entered.error, { requestId, product: 'rpc' }, waitUntil)
-    return respond(request, rpcFailure(entered.error, requestId))
-  }
-  const identity = entered.value
-  const charging = deps.charging(env, waitUntil)
-  const asked = { identity, chain, requestId, charging, waitUntil }
-  const refusal = desk.refusal(chain) ?? contentRefusal(request)
-  const text = refusal === null ? await bodyOf(request) : null
-  const reply = text?.ok ? await desk.answer(asked, text.value) : await desk.refuse(asked, refusal ?? errorOf(text))
-  const limit = charging.limitHeaders?.(identity, 'rpc', TOLD_AT_MOST) ?? null
-  if (limit === null) return respond(request, reply)
-  const limits = reply.headers.ratelimit === undefined ? limit : joinedLimits(reply.headers, limit)
-  return respond(request, { ...reply, headers: { ...reply.headers, ...limits } })
-}
-
-function contentRefusal({ headers }: Request): Failure | null {
-  return /^application\/json\s*(;|$)/i.test(headers.get('content-type') ?? '')
-    ? null
-    : { kind: 'unsupported_media_type' }
+  return metered(access, RPC, request, waitUntil, async (call) => {
+    const refusal = service.refusal(chain)
+    if (refusal !== null) return service.refuse(call, refusal)
+    const text = await bodyOf(request)
+    return text.ok ? service.answer(call, chain, text.value) : service.refuse(call, text.error)
+  })
 }
 
 async function bodyOf(request: Request): Promise<Result<string, Failure>> {
+  if (!isJson(request.headers.get('content-type'))) return err({ kind: 'unsupported_media_type' })
   const contentLength = request.headers.get('content-length')
   try {
     // A declared length is kept by the HTTP layer; only a body without one has to be counted as it comes.
@@ -108,14 +77,4 @@ function textOf(bytes: ArrayBuffer): Result<string, Failure> {
   } catch {
     return err(NO_TEXT)
   }
-}
-
-function errorOf(text: Result<string, Failure> | null): Failure {
-  return text === null || text.ok ? { kind: 'internal' } : text.error
-}
-
-function respond(request: Request, { status, headers, body }: RpcReplyMessage): Response {
-  const all = request.headers.has('origin') ? { ...headers, ...CORS_HEADERS } : headers
-  if (body === null) return new Response(null, { status, headers: all })
-  return compressedResponse(request, body, { status, headers: all })
 }

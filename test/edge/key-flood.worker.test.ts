@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { ok } from '../../src/core/result.ts'
 import { KeyRing, type KeyRingEnv } from '../../src/edge/key-ring.store.ts'
-import type { InfoDesk } from '../../src/info/answer/info-desk.ts'
+import type { InfoService } from '../../src/info/answer/info-service.ts'
 import { infoRoutes } from '../../src/info/info.route.ts'
 import { hashKey, mintKey } from '../../src/key/digest.client.ts'
 import { randomBase58 } from '../../src/key/format.ts'
@@ -59,19 +59,13 @@ async function location(isolates: number, { binding = true } = {}) {
       },
     }),
   } as unknown as KeyRingEnv
-  const desk = { answer: async () => ({ status: 200, headers: {}, body: '{}' }) } as unknown as InfoDesk
+  const desk = { answer: async () => ({ status: 200, headers: {}, body: '{}' }) } as unknown as InfoService
   const routes = Array.from({ length: isolates }, () => {
     const keys = new KeyRing(() => now)
-    return infoRoutes<KeyRingEnv>(
+    return infoRoutes(
+      desk,
       {
-        desk: () => desk,
-        authenticate: (inner, request, path, waitUntil) =>
-          keys.authenticate(
-            inner,
-            request,
-            { product: 'info', kind: 'api', places: ['bearer'], ...(path && { path }) },
-            waitUntil,
-          ),
+        authenticate: (request, entry, waitUntil) => keys.authenticate(env, request, entry, waitUntil),
         charging: () => ({ hold: async () => ok({ settle: () => 0, release: () => 0 }) }),
         requestId: () => 'req_1',
       },

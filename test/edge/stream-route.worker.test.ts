@@ -10,12 +10,14 @@ const identity: Identity = { v: 1, account: 'a', keyHash: 'h', kind: 'api', plan
 it('tells a relay who calls, and neither the key nor anything else of the caller', async () => {
   const seen: { url: string; headers: Record<string, string> }[] = []
   let now = 0
-  const app = streamRoutes<object>(
+  const app = streamRoutes(
     {
       authenticate: async () => ({ ok: true, value: identity }),
-      charging: () => {
-        throw new Error('connecting holds no credits')
-      },
+      charging: () => ({
+        hold: () => {
+          throw new Error('connecting holds no credits')
+        },
+      }),
       relay: () => ({
         fetch: async (url: RequestInfo | URL, init?: RequestInit) => {
           const { headers } = new Request(url as string, init as RequestInit)
@@ -47,7 +49,7 @@ it('tells a relay who calls, and neither the key nor anything else of the caller
 
 // WS-2
 it('says how to connect to who did not ask for a socket, with or without a key', async () => {
-  const app = streamRoutes<object>(
+  const app = streamRoutes(
     { authenticate: () => Promise.reject(new Error('not asked')), requestId: () => 'req_1' } as never,
     { pathKeys: false, relaysPerRegion: 1 },
   )
@@ -63,9 +65,10 @@ it('says how to connect to who did not ask for a socket, with or without a key',
 it('says why a relay does not take a socket, and asks no other one', async () => {
   const answer = async (why: string) => {
     let asked = 0
-    const app = streamRoutes<object>(
+    const app = streamRoutes(
       {
         authenticate: async () => ({ ok: true, value: identity }),
+        charging: () => ({}),
         relay: () => ({
           fetch: async () => {
             asked++
@@ -96,9 +99,10 @@ it('says why a relay does not take a socket, and asks no other one', async () =>
 function gateway(answer: (index: number, pool: string | null) => string) {
   const asked: number[] = []
   const clock = { nowMs: 0 }
-  const app = streamRoutes<object>(
+  const app = streamRoutes(
     {
-      authenticate: async (_: object, request: Request) => ({
+      charging: () => ({}),
+      authenticate: async (request: Request) => ({
         ok: true,
         value: { ...identity, account: request.headers.get('x-test-account') },
       }),
@@ -154,9 +158,10 @@ it('says so where an account has left too much unread at a heavy relay', async (
 it('lets a key connect as often in 10 s as its plan allows sockets, all at once, and asks no relay beyond that', async () => {
   let asked = 0
   let nowMs = 0
-  const app = streamRoutes<object>(
+  const app = streamRoutes(
     {
-      authenticate: async (_: object, request: Request) => ({
+      charging: () => ({}),
+      authenticate: async (request: Request) => ({
         ok: true,
         value: { ...identity, keyHash: request.headers.get('x-test-key'), plan: request.headers.get('x-test-plan') },
       }),
@@ -195,9 +200,10 @@ it('lets a key connect as often in 10 s as its plan allows sockets, all at once,
 
 // WS-3
 it('says the same where it is the relay that counted', async () => {
-  const app = streamRoutes<object>(
+  const app = streamRoutes(
     {
       authenticate: async () => ({ ok: true, value: identity }),
+      charging: () => ({}),
       relay: () => ({
         fetch: async () => Response.json({ why: 'limit', left: 0, retryAfterMs: 3_500 }, { status: 503 }),
       }),

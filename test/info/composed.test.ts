@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../src/core/result.ts'
 import { FAN_OUT_MAX_MS } from '../../src/info/sources/fan-out.ts'
-import { createWorld, DEX_LIST, UPSTREAM_ANSWERS, USER, type World } from './answer/desk-world.ts'
+import { createWorld, DEX_LIST, UPSTREAM_ANSWERS, USER, type World } from './answer/service-world.ts'
 
 const CREDIT = 1_000_000
 const user = (n: number) => `0x${n.toString(16).padStart(40, '0')}`

@@ -8,7 +8,7 @@ import * as z from 'zod'
 import { readCall } from '../../src/info/answer/call.ts'
 import { CATALOGUE } from '../../src/info/catalogue.ts'
 import { infoRoutes } from '../../src/info/info.route.ts'
-import { createWorld, DEX_LIST, USER, type World } from './answer/desk-world.ts'
+import { createWorld, DEX_LIST, USER, type World } from './answer/service-world.ts'
 
 const CREDIT = 1_000_000
 
@@ -94,8 +94,8 @@ describe.each(CATALOGUE.map((query) => [query.type, query] as const))('%s', (typ
     'is refused over HTTP where the key is %s, before a byte is read or anything asked',
     async (kind) => {
       const routes = infoRoutes(
+        world.desk,
         {
-          desk: () => world.desk,
           authenticate: async () => ({ ok: false, error: { kind } }),
           charging: () => expect.unreachable(),
           requestId: () => 'req_1',

@@ -3,9 +3,10 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/core/failure.ts'
 import { err, ok, type Result } from '../../src/core/result.ts'
 import { everyReply } from '../../src/edge/every-reply.route.ts'
-import { type InfoRouteDeps, infoRoutes } from '../../src/info/info.route.ts'
+import type { Access } from '../../src/edge/metered.route.ts'
+import { infoRoutes } from '../../src/info/info.route.ts'
 import type { Identity } from '../../src/key/identity.ts'
-import { createWorld, IDENTITY, UPSTREAM_ANSWERS } from './answer/desk-world.ts'
+import { createWorld, IDENTITY, UPSTREAM_ANSWERS } from './answer/service-world.ts'
 
 const context = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} }
 const CHARGING = { hold: async () => ok({ settle: () => 5_500_000, release: () => 6_500_000 }) }
@@ -19,9 +20,8 @@ beforeEach(() => {
 
 function app(pathKeys = true) {
   const { desk } = createWorld()
-  const deps: InfoRouteDeps<object> = {
-    desk: () => desk,
-    authenticate: async (_env, _request, path) => {
+  const access: Access = {
+    authenticate: async (_request, { path }) => {
       paths.push(path)
       return identity
     },
@@ -29,8 +29,8 @@ function app(pathKeys = true) {
     requestId: () => 'req_9',
   }
   const routes = new Hono()
-  everyReply(routes, { requestId: deps.requestId, report: () => undefined, page: async () => null })
-  return routes.route('/', infoRoutes(deps, { pathKeys }))
+  everyReply(routes, { requestId: access.requestId, report: () => undefined, page: async () => null })
+  return routes.route('/', infoRoutes(desk, access, { pathKeys }))
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' }

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../src/core/result.ts'
 import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
 import { asksUpstream } from '../../src/info/query.ts'
-import { BTC, createWorld, DEX_LIST, UPSTREAM_ANSWERS, USER, type World } from './answer/desk-world.ts'
+import { BTC, createWorld, DEX_LIST, UPSTREAM_ANSWERS, USER, type World } from './answer/service-world.ts'
 
 /** Put together by Weir, or with a key added: everything else that an upstream answers is its own bytes. */
 const COMPOSED = ['batchClearinghouseState', 'batchSpotClearinghouseState', 'portfolioState']

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { ok } from '../../src/core/result.ts'
 import { queryOf } from '../../src/info/catalogue.ts'
 import { ANSWERS, WIRES } from '../fixtures/wire.ts'
-import { createWorld } from './answer/desk-world.ts'
+import { createWorld } from './answer/service-world.ts'
 
 const isFromUpstream = (type: string) => queryOf(type)!.needs.includes('upstream')
 /** What a caller gets for an answer of the exchange. */

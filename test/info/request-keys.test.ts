@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import * as z from 'zod'
 import { readCall } from '../../src/info/answer/call.ts'
 import { CATALOGUE } from '../../src/info/catalogue.ts'
-import { createWorld, USER } from './answer/desk-world.ts'
+import { createWorld, USER } from './answer/service-world.ts'
 
 type Json = Record<string, unknown>
 type Schema = z.core.JSONSchema.BaseSchema

@@ -6,7 +6,7 @@ import type { Charging, Price } from '../../src/edge/charging.ts'
 import type { Identity } from '../../src/key/identity.ts'
 import { ChainAnswers } from '../../src/rpc/answers.ts'
 import { CallPrices, parseChains } from '../../src/rpc/chains.ts'
-import { RpcDesk } from '../../src/rpc/rpc-desk.ts'
+import { RpcService } from '../../src/rpc/rpc-service.ts'
 import { RpcUpstream } from '../../src/rpc/rpc-upstream.ts'
 import type { Sent } from '../../src/upstream/outcome.ts'
 
@@ -88,16 +88,16 @@ export function rpcWorld(
     background: (work) => void background.push(work),
   })
   const answers = new ChainAnswers(only!, { upstream, ...clock, memoryMax: 2 ** 20 })
-  const desk = new RpcDesk({
+  const desk = new RpcService({
     chains: new Map([['evm', { prices: new CallPrices(only!), answers }]]),
     now: clock.now,
     report: (error) => {
       throw error
     },
   })
-  const request = { identity: IDENTITY, chain: 'evm', requestId: 'req_1', charging, waitUntil: () => undefined }
+  const request = { identity: IDENTITY, requestId: 'req_1', charging, waitUntil: () => undefined, note: () => {} }
   return {
-    ask: (text: string) => desk.answer(request, text),
+    ask: (text: string) => desk.answer(request, 'evm', text),
     view: () => desk.view(),
     posted,
     charged,

@@ -5,11 +5,12 @@ import { waitUntil } from 'cloudflare:workers'
 import { ok } from '../../../src/core/result.ts'
 import { after } from '../../../src/core/timers.client.ts'
 import type { LeaseRequest } from '../../../src/credit/lease-api.ts'
+import type { Access } from '../../../src/edge/metered.route.ts'
 import { gatewaySettings } from '../../../src/env.ts'
 import gateway, { Internal as RealInternal } from '../../../src/gateway.ts'
 import { exampleRequest } from '../../../src/info/answer/call.ts'
-import { InfoDesk } from '../../../src/info/answer/info-desk.ts'
-import { answerHttp, type InfoRouteDeps } from '../../../src/info/info.route.ts'
+import { InfoService } from '../../../src/info/answer/info-service.ts'
+import { answerInfo } from '../../../src/info/info.route.ts'
 import type { Sources } from '../../../src/info/ports.ts'
 import type { Identity } from '../../../src/key/identity.ts'
 import type { SourceBudgetApi } from '../../../src/upstream/budget-api.ts'
@@ -21,10 +22,15 @@ type Meters = Env['CREDIT_METER']
 
 const NOBODY: Identity = { v: 1, account: '', keyHash: '', kind: 'api', plan: 'enterprise', products: ['info'] }
 const FREE = ok({ settle: () => 0, release: () => 0 })
+const NO_KEYS: Access = {
+  authenticate: async () => ok(NOBODY),
+  charging: () => ({ hold: async () => FREE }),
+  requestId: () => 'free',
+}
 
 let counts = noCounts()
 let counted: Env | null = null
-let free: InfoRouteDeps<Env> | null = null
+let free: InfoService | null = null
 
 /** Copies of usage reach D1 through here. */
 export class Internal extends RealInternal {
@@ -37,8 +43,8 @@ export default {
   async fetch(request, env, ctx) {
     if (request.url.endsWith('/counts')) return Response.json(await take(env))
     if (request.url.endsWith('/free')) {
-      free ??= freeRoute(env)
-      return answerHttp(free, env, request, undefined, (work) => ctx.waitUntil(work))
+      free ??= freeService(env)
+      return answerInfo(free, NO_KEYS, request, (work) => ctx.waitUntil(work))
     }
     return gateway.fetch(request, countedEnv(env), ctx)
   },
@@ -52,18 +58,12 @@ async function take(env: Env) {
   return taken
 }
 
-function freeRoute(env: Env): InfoRouteDeps<Env> {
+function freeService(env: Env): InfoService {
   // Only the upstream: the bench asks for nothing else.
   const budgetOf = (source: string) => env.SOURCE_BUDGET.getByName(source) as unknown as SourceBudgetApi
   const upstream = fetchUpstream(gatewaySettings(env).UPSTREAMS, { budgetOf, waitUntil, exampleOf: exampleRequest })
   const sources = { upstream } as unknown as Sources
-  const desk = new InfoDesk({ sources, stores: {}, now: () => Date.now(), after, report: console.error })
-  return {
-    desk: () => desk,
-    authenticate: async () => ok(NOBODY),
-    charging: () => ({ hold: async () => FREE }),
-    requestId: () => 'free',
-  }
+  return new InfoService({ sources, stores: {}, now: () => Date.now(), after, report: console.error })
 }
 
 function countedEnv(env: Env): Env {

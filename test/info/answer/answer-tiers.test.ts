@@ -7,7 +7,7 @@ import { err, ok } from '../../../src/core/result.ts'
 import { type AnswerStore, AnswerTiers, isWorthStoring } from '../../../src/info/answer/answer-tiers.ts'
 import { decodeStored, encodeStored } from '../../../src/info/answer/stored-answer.ts'
 import { termsOf } from '../../../src/info/freshness.ts'
-import { createWorld, UPSTREAM_ANSWERS, type World } from './desk-world.ts'
+import { createWorld, UPSTREAM_ANSWERS, type World } from './service-world.ts'
 
 const META = { type: 'meta' }
 const META_KEY = '{"type":"meta"}'

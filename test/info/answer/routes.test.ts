@@ -7,7 +7,7 @@ import { CATALOGUE } from '../../../src/info/catalogue.ts'
 import { upstreamTypesOf } from '../../../src/info/query.ts'
 import { parseSources, sourcesFor } from '../../../src/upstream/sources.ts'
 import { answer, fakeUpstream, status } from '../../upstream/fake-sources.ts'
-import { createWorld } from './desk-world.ts'
+import { createWorld } from './service-world.ts'
 
 const OPERATIONS = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
 

@@ -5,7 +5,7 @@ import { INTERVALS, type Interval } from '../../../src/core/candle-interval.ts'
 import { err, ok } from '../../../src/core/result.ts'
 import { type Candle, spanOf } from '../../../src/history/candles.ts'
 import { type Filed, filedCandles, tradedBlock, truth } from '../../history/filed-candles.ts'
-import { createWorld, type World } from '../answer/desk-world.ts'
+import { createWorld, type World } from '../answer/service-world.ts'
 import { filesOf } from '../kept-blocks.ts'
 
 const MINUTE = 60_000

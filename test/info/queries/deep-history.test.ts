@@ -6,7 +6,7 @@ import { err, ok } from '../../../src/core/result.ts'
 import type { Fill } from '../../../src/feed/block.ts'
 import type { EventBlock } from '../../../src/feed/held-fills.ts'
 import { FILL, HASH, OTHER_USER, USER } from '../../../src/info/shapes/examples.ts'
-import { createWorld, type World } from '../answer/desk-world.ts'
+import { createWorld, type World } from '../answer/service-world.ts'
 import { blockOf, filesOf, type Kept, logOf } from '../kept-blocks.ts'
 
 const NODE = { builder: OTHER_USER, deployerFee: '0.1', priorityGas: 1 }

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { ok } from '../../../src/core/result.ts'
 import type { Level } from '../../../src/feed/block.ts'
 import { l2Book } from '../../../src/info/queries/l2Book.ts'
-import { BTC } from '../answer/desk-world.ts'
+import { BTC } from '../answer/service-world.ts'
 
 const side = (count: number, from: number, step: number): Level[] =>
   Array.from({ length: count }, (_, i) => ({ px: (from + i * step).toFixed(2), sz: '1', n: 1 }))

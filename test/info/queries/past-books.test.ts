@@ -3,7 +3,7 @@ import type { After } from '../../../src/core/deadline.ts'
 import { ok } from '../../../src/core/result.ts'
 import type { BooksArchive } from '../../../src/history/replay/archived-books.ts'
 import { archivedBooks } from '../../../src/info/sources/past-books.ts'
-import { BTC, createWorld } from '../answer/desk-world.ts'
+import { BTC, createWorld } from '../answer/service-world.ts'
 
 const EPOCH = BTC.epoch
 const BOOK = { coin: 'BTC', height: 10, seq: 7, levels: [[{ px: '1.0', sz: '2', n: 1 }], []] } as const

@@ -6,7 +6,7 @@ import type { Fill, UserFill } from '../../../src/feed/block.ts'
 import type { EventBlock } from '../../../src/feed/held-fills.ts'
 import { queryOf } from '../../../src/info/catalogue.ts'
 import { FILL, OTHER_USER, USER } from '../../../src/info/shapes/examples.ts'
-import { createWorld, type World } from '../answer/desk-world.ts'
+import { createWorld, type World } from '../answer/service-world.ts'
 
 const CALL = { type: 'recentTrades', coin: 'BTC' }
 const TAKEN = `0x${'aa'.repeat(32)}`

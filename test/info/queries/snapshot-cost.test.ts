@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { ShardBooks } from '../../../src/book/shard-books.ts'
 import { ok } from '../../../src/core/result.ts'
 import type { Level, Levels } from '../../../src/feed/block.ts'
-import { createWorld } from '../answer/desk-world.ts'
+import { createWorld } from '../answer/service-world.ts'
 
 const LEVELS = 10_000
 const EPOCH = '5a1f7a6e-7c0e-4d3b-9a3e-111111111111'

@@ -5,7 +5,7 @@ import { err, ok } from '../../../src/core/result.ts'
 import { FLIGHT_MAX_MS } from '../../../src/info/answer/next-flights.ts'
 import { CATALOGUE, queryOf } from '../../../src/info/catalogue.ts'
 import { asksHistory } from '../../../src/info/query.ts'
-import { createWorld, DEX_LIST, UPSTREAM_ANSWERS, USER, type World } from '../answer/desk-world.ts'
+import { createWorld, DEX_LIST, UPSTREAM_ANSWERS, USER, type World } from '../answer/service-world.ts'
 
 const ALL = { type: 'clearinghouseState', user: USER, dex: '*' }
 const DOWN = err({ kind: 'upstream_failed', source: 's' } as const)

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Fill, UserFill } from '../../../src/feed/block.ts'
 import type { EventBlock } from '../../../src/feed/held-fills.ts'
-import { createWorld, USER, type World } from '../answer/desk-world.ts'
+import { createWorld, USER, type World } from '../answer/service-world.ts'
 
 const CREDIT = 1_000_000
 const BUILDER = `0x${'cd'.repeat(20)}`

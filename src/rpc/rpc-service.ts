@@ -1,5 +1,5 @@
 // Answers POST /v1/<chain>: read → price → hold credits → find → settle or release → reply, call by call. Knows no HTTP
-// and no platform. Laws: as many charges as calls that a node answered, notifications among them; each hold is settled or
+// and no platform. Invariants: as many charges as calls that a node answered, notifications among them; each hold is settled or
 // released once; a node is asked only after the hold; answers stand in the order of their calls; a call that memory answers
 // is answered and charged, whatever else its key got wrong.
 
@@ -7,42 +7,23 @@ import { follow, type Soon, together } from '../core/at-once.ts'
 import type { Failure } from '../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../core/free-work.ts'
 import { err, type Result } from '../core/result.ts'
-import type { WaitUntil } from '../core/wait-until.ts'
 import { formatCredits, type MicroCredits } from '../credit/amount.ts'
-import type { Charging, Hold, Price } from '../edge/charging.ts'
-import { NO_COST, type RpcError, rpcErrorText, rpcFailure } from '../edge/failure-wire.ts'
-import type { Identity } from '../key/identity.ts'
-import type { NoteRefusal } from '../key/refused-calls.ts'
+import { type Hold, type MeteredCall, type Price, unbilled } from '../edge/charging.ts'
+import { NO_COST, type Reply, type RpcError, rpcErrorText, rpcFailure, type WireFailure } from '../edge/failure-wire.ts'
 import type { Answered, ChainAnswers } from './answers.ts'
 import { noMethod, type RpcBody, type RpcCall, readBody } from './calls.ts'
 import type { CallPrices } from './chains.ts'
 import { textOf } from './replies.ts'
-
-export interface RpcReplyMessage {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  /** Null: nothing is said to notifications. */
-  readonly body: string | null
-}
 
 export interface ServedChain {
   readonly prices: CallPrices
   readonly answers: ChainAnswers
 }
 
-export interface RpcDeskDeps {
+export interface RpcServiceDeps {
   readonly chains: ReadonlyMap<string, ServedChain>
   readonly now: () => number
   readonly report: (error: unknown, requestId: string) => void
-  readonly refused?: NoteRefusal | undefined
-}
-
-export interface RpcRequest {
-  readonly identity: Identity
-  readonly chain: string
-  readonly requestId: string
-  readonly charging: Charging
-  readonly waitUntil: WaitUntil
 }
 
 /** A call on its way: what it costs, and why it is none. */
@@ -65,11 +46,11 @@ interface Done {
 /** Of calls that no node is asked for: revoked keys and rate limits still show. */
 const NO_PRICE: Price = { product: 'rpc', type: 'refused', amount: 0 }
 
-export class RpcDesk {
-  readonly #deps: RpcDeskDeps
+export class RpcService {
+  readonly #deps: RpcServiceDeps
   readonly #freeWork = new FreeWork()
 
-  constructor(deps: RpcDeskDeps) {
+  constructor(deps: RpcServiceDeps) {
     this.#deps = deps
   }
 
@@ -87,12 +68,12 @@ export class RpcDesk {
     return { kind: 'not_found', what: 'This chain', hint }
   }
 
-  /** Never rejects. */
-  async answer(request: RpcRequest, text: string): Promise<RpcReplyMessage> {
+  /** Never rejects. A chain that is not served was refused before. */
+  async answer(request: MeteredCall, chainName: string, text: string): Promise<Reply> {
     try {
       const body = readBody(text)
-      if (!body.ok) return await this.#turnAway(request, replyOf(body.error, request.requestId), told(body.error))
-      const chain = this.#deps.chains.get(request.chain)!
+      if (!body.ok) return await this.#turnAway(request, replyOf(body.error, request.requestId), asFailure(body.error))
+      const chain = this.#deps.chains.get(chainName)!
       const items = body.value.calls.map((call) => itemOf(call, chain.prices))
       const work = this.#answerCalls(request, chain, body.value.isBatch, items)
       // Calls that are cancelled after a node was asked are charged all the same.
@@ -100,39 +81,25 @@ export class RpcDesk {
       return await work
     } catch (error) {
       this.#deps.report(error, request.requestId)
-      return this.#note(request, { kind: 'internal' })
+      return refusal(request, { kind: 'internal' })
     }
   }
 
-  /** The reply to an authenticated request that could not even be read, uncharged. */
-  async refuse(request: RpcRequest, failure: Failure): Promise<RpcReplyMessage> {
+  /** The reply, free of charge, to an authenticated request that could not even be read. */
+  async refuse(request: MeteredCall, failure: Failure): Promise<Reply> {
     return this.#turnAway(request, rpcFailure(failure, request.requestId), failure)
   }
 
   /** In place of the reply the caller gets a refusal that comes before it. */
-  async #turnAway(request: RpcRequest, reply: RpcReplyMessage, failure: Failure): Promise<RpcReplyMessage> {
-    const { identity, charging } = request
-    const waitMs = this.#freeWork.take(identity.keyHash, this.#deps.now())
-    if (waitMs > 0) return this.#note(request, tooMuchFreeWork(waitMs))
-    const hold = await charging.hold(identity, NO_PRICE)
-    if (!hold.ok) return this.#note(request, hold.error)
-    this.#note(request, failure)
-    return { ...reply, headers: { ...reply.headers, ...leftHeader(hold.value.release()) } }
-  }
-
-  /** The reply of a failure, which the account's owner will find among the refusals. */
-  #note({ identity: caller, requestId, waitUntil }: RpcRequest, failure: Failure, type = '', id?: string | null) {
-    this.#deps.refused?.({ caller, requestId, product: 'rpc', type, failure }, waitUntil)
-    return rpcFailure(failure, requestId, id ?? 'null')
+  async #turnAway(request: MeteredCall, reply: Reply, failure: Failure): Promise<Reply> {
+    const left = await unbilled(request, 'rpc', this.#freeWork, this.#deps.now())
+    if (!left.ok) return refusal(request, left.error)
+    request.note(failure)
+    return { ...reply, headers: { ...reply.headers, ...leftHeader(left.value) } }
   }
 
   /** At once where neither the meter nor a node has to be asked: to wait takes longer than an answer from memory. */
-  #answerCalls(
-    request: RpcRequest,
-    chain: ServedChain,
-    isBatch: boolean,
-    items: readonly Item[],
-  ): Soon<RpcReplyMessage> {
+  #answerCalls(request: MeteredCall, chain: ServedChain, isBatch: boolean, items: readonly Item[]): Soon<Reply> {
     const holding = items.map(({ call, price }) => {
       const waitMs = this.#unbilledWaitMs(request, chain, call)
       return waitMs > 0 ? err(tooMuchFreeWork(waitMs)) : request.charging.hold(request.identity, price)
@@ -147,7 +114,7 @@ export class RpcDesk {
   }
 
   /** Milliseconds that a call has to wait which is free for sure, or may come to nothing at a node; 0: it goes on. */
-  #unbilledWaitMs({ identity: { keyHash } }: RpcRequest, chain: ServedChain, call: RpcCall | null): number {
+  #unbilledWaitMs({ identity: { keyHash } }: MeteredCall, chain: ServedChain, call: RpcCall | null): number {
     const now = this.#deps.now()
     if (this.#freeWork.waitMs(keyHash, now) === 0) return 0
     if (call === null) return this.#freeWork.waitMs(keyHash, now)
@@ -155,7 +122,7 @@ export class RpcDesk {
   }
 
   #finish(
-    request: RpcRequest,
+    request: MeteredCall,
     items: readonly Item[],
     holds: readonly Result<Hold, Failure>[],
     found: readonly Answered[],
@@ -170,7 +137,7 @@ export class RpcDesk {
     })
   }
 
-  #settle(request: RpcRequest, item: Item, hold: Hold, found: Answered | null, failedMs: number): Done {
+  #settle(request: MeteredCall, item: Item, hold: Hold, found: Answered | null, failedMs: number): Done {
     const id = item.id ?? 'null'
     if (found?.ok && found.value.isCharged) {
       const left = hold.settle()
@@ -185,13 +152,12 @@ export class RpcDesk {
     const waitMs = this.#freeWork[found === null ? 'take' : 'owe'](request.identity.keyHash, this.#deps.now())
     if (waitMs > 0) return this.#refused(request, item, tooMuchFreeWork(waitMs), left)
     if (found !== null) return { text: textOf(found.value, id), status: 200, paid: 0, left }
-    const refusal = item.refusal!
-    this.#note(request, told(refusal))
-    return { text: rpcErrorText(refusal, id), status: refusal.status, paid: 0, left }
+    request.note(asFailure(item.refusal!))
+    return { text: rpcErrorText(item.refusal!, id), status: item.refusal!.status, paid: 0, left }
   }
 
-  #refused(request: RpcRequest, { id, call, price }: Item, failure: Failure, left: MicroCredits | null): Done {
-    const { status, body } = this.#note(request, failure, call === null ? '' : price.type, id)
+  #refused(request: MeteredCall, { id, call, price }: Item, failure: Failure, left: MicroCredits | null): Done {
+    const { status, body } = refusal(request, failure, call === null ? '' : price.type, id)
     const known = 'remainingMicro' in failure ? (failure.remainingMicro ?? left) : left
     return { text: body, status, failure, paid: 0, left: known }
   }
@@ -208,16 +174,22 @@ function itemOf(read: RpcBody['calls'][number], prices: CallPrices): Item {
 }
 
 /** What JSON-RPC has a code of its own for, as a failure. */
-function told({ message }: RpcError): Failure {
+function asFailure({ message }: RpcError): Failure {
   return { kind: 'bad_field', issues: [], hint: message }
 }
 
-function replyOf(error: RpcError, requestId: string): RpcReplyMessage {
+/** The reply of a failure, which the account's owner finds among the refusals. */
+function refusal({ requestId, note }: MeteredCall, failure: Failure, type = '', id?: string | null): WireFailure {
+  note(failure, type)
+  return rpcFailure(failure, requestId, id ?? 'null')
+}
+
+function replyOf(error: RpcError, requestId: string): Reply {
   return { status: error.status, headers: headersOf(requestId, 0), body: rpcErrorText(error, 'null') }
 }
 
 /** Of a batch the status is that of its answers where all have one, else 200: some were answered. */
-function assemble(requestId: string, isBatch: boolean, items: readonly Item[], done: readonly Done[]): RpcReplyMessage {
+function assemble(requestId: string, isBatch: boolean, items: readonly Item[], done: readonly Done[]): Reply {
   const [first] = done
   const status = done.every((each) => each.status === first!.status) ? first!.status : 200
   const cost = done.reduce((sum, { paid }) => sum + paid, 0)

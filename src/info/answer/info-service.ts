@@ -1,5 +1,5 @@
 // Answers POST /info and `post` on sockets: read → price → hold credits → find the answer → settle or release → reply.
-// The same for every type. Knows no HTTP and no platform; one desk per isolate.
+// The same for every type. Knows no HTTP and no platform; one service per isolate.
 // Invariants: a failure costs nothing; an upstream is asked only after the hold; a hold is settled or released exactly once; a
 // call that can be answered without a source is answered and charged, even where its key may cause no more unbilled work.
 
@@ -8,12 +8,10 @@ import type { Failure } from '../../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../../core/free-work.ts'
 import { Gate } from '../../core/gate.ts'
 import type { Result } from '../../core/result.ts'
-import type { WaitUntil } from '../../core/wait-until.ts'
 import { formatCredits, type MicroCredits } from '../../credit/amount.ts'
-import type { Charging, Hold } from '../../edge/charging.ts'
-import { infoFailure } from '../../edge/failure-wire.ts'
+import { type Hold, type MeteredCall, unbilled } from '../../edge/charging.ts'
+import { infoFailure, type WireFailure } from '../../edge/failure-wire.ts'
 import { counted, type Identity } from '../../key/identity.ts'
-import type { NoteRefusal } from '../../key/refused-calls.ts'
 import { questionOutside, TOKEN_CALLS } from '../../key/stream-token.ts'
 import type { Tier } from '../freshness.ts'
 import type { Sources } from '../ports.ts'
@@ -24,14 +22,7 @@ import { type InfoCall, readCall } from './call.ts'
 import { CallMemo } from './call-memo.ts'
 import { MeantCoin } from './meant-coin.ts'
 
-/** A reply as every surface can send it. */
-export interface InfoReply {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
-
-export interface InfoDeskDeps {
+export interface InfoServiceDeps {
   readonly sources: Sources
   /** Stores of answers that isolates share; one that is missing is left out. */
   readonly stores: Partial<Readonly<Record<Tier, AnswerStore>>>
@@ -39,34 +30,17 @@ export interface InfoDeskDeps {
   readonly after: After
   /** A bug was caught; the caller gets `internal`. */
   readonly report: (error: unknown, requestId: string) => void
-  readonly refused?: NoteRefusal | undefined
 }
 
-export interface InfoRequest {
-  readonly identity: Identity
-  readonly text: string
-  readonly requestId: string
-  /** Of this request: charging may need its context for reports. */
-  readonly charging: Charging
-  /** Keeps work alive when the caller is gone: others may wait for it, and it may have to be paid. */
-  readonly waitUntil: WaitUntil
-}
-
-/** Without its body where that could not be had. */
-type Unread = Omit<InfoRequest, 'text'> & Partial<Pick<InfoRequest, 'text'>>
-
-/** Prices a body that could not be read: nothing, but revoked keys and rate limits still show. */
-const NO_PRICE = { product: 'info', type: 'refused', amount: 0 } as const
-
-export class InfoDesk {
-  readonly #deps: InfoDeskDeps
+export class InfoService {
+  readonly #deps: InfoServiceDeps
   readonly #memo = new CallMemo()
   readonly #answers: Answers
   readonly #freeWork = new FreeWork()
   readonly #tokenCalls = new Gate()
   readonly #meantCoin: MeantCoin
 
-  constructor(deps: InfoDeskDeps) {
+  constructor(deps: InfoServiceDeps) {
     this.#deps = deps
     this.#answers = new Answers({ ...deps, tiers: new AnswerTiers(deps) })
     this.#meantCoin = new MeantCoin(deps.sources.books, deps.now, deps.after)
@@ -80,28 +54,28 @@ export class InfoDesk {
   }
 
   /** Never rejects. */
-  async answer(request: InfoRequest): Promise<InfoReply> {
+  async answer(request: MeteredCall, text: string): Promise<WireFailure> {
     try {
-      let call = this.#memo.get(request.text)
+      let call = this.#memo.get(text)
       if (!call) {
-        const read = readCall(request.text)
-        if (!read.ok) return await this.refuse(request, read.error)
+        const read = readCall(text)
+        if (!read.ok) return await this.refuse(request, read.error, typeIn(text))
         call = read.value
-        this.#memo.set(request.text, call)
+        this.#memo.set(text, call)
       }
       const outside = this.#outsideToken(request.identity, call)
-      if (outside) return await this.refuse(request, outside)
+      if (outside) return await this.refuse(request, outside, typeIn(text))
       const fresh = this.#answers.fresh(call, this.#deps.now())
       if (!fresh) return await this.#findAndServe(request, call)
       const serving = this.#serve(request, call, fresh)
       return serving instanceof Promise ? await serving : serving
     } catch (error) {
       this.#deps.report(error, request.requestId)
-      return this.#refusal(request, { kind: 'internal' })
+      return refusal(request, { kind: 'internal' }, typeIn(text))
     }
   }
 
-  /** The refusal of who came with a stream token, which is for some questions, and not for many. */
+  /** The refusal of a question outside a stream token's scope, or of one question too many. */
   #outsideToken({ token }: Identity, { request }: InfoCall): Failure | null {
     if (!token) return null
     const outside = questionOutside(token, request)
@@ -110,91 +84,82 @@ export class InfoDesk {
     return waitMs > 0 ? { kind: 'rate_limited', retryAfterMs: waitMs, limit: TOKEN_CALLS } : null
   }
 
-  /** The reply to an authenticated request that could not even be read, uncharged. */
-  async refuse(request: Unread, failure: Failure): Promise<InfoReply> {
-    // Counted before it is known whether the key still holds: of many at once none must slip through meanwhile.
-    const waitMs = this.#freeWork.take(counted(request.identity), this.#deps.now())
-    if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs))
-    const hold = await request.charging.hold(request.identity, NO_PRICE)
-    return hold.ok
-      ? this.#refusal(request, failure, undefined, hold.value.release())
-      : this.#refusal(request, hold.error)
+  /** The reply, free of charge, to an authenticated request that cannot be answered. */
+  async refuse(request: MeteredCall, failure: Failure, type = ''): Promise<WireFailure> {
+    const remaining = await unbilled(request, 'info', this.#freeWork, this.#deps.now())
+    return remaining.ok ? refusal(request, failure, type, remaining.value) : refusal(request, remaining.error, type)
   }
 
   /** At once where nobody has to be asked for the credits. */
-  #serve(request: InfoRequest, call: InfoCall, served: Served): InfoReply | Promise<InfoReply> {
+  #serve(request: MeteredCall, call: InfoCall, served: Served): WireFailure | Promise<WireFailure> {
     const settle = (hold: Result<Hold, Failure>) =>
-      hold.ok ? succeed(request, call, served, hold.value.settle()) : this.#refusal(request, hold.error, call)
+      hold.ok ? succeed(request, call, served, hold.value.settle()) : refusal(request, hold.error, call.price.type)
     const holding = request.charging.hold(request.identity, call.price)
     return holding instanceof Promise ? holding.then(settle) : settle(holding)
   }
 
-  async #findAndServe(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
+  async #findAndServe(request: MeteredCall, call: InfoCall): Promise<WireFailure> {
     const waitMs = call.asksSource ? this.#freeWork.tryWork(counted(request.identity), this.#deps.now()) : 0
     if (waitMs > 0) {
       const copy = await this.#answers.copy(call, request)
-      return copy ? this.#serve(request, call, copy) : this.#refusal(request, tooMuchFreeWork(waitMs), call)
+      return copy ? this.#serve(request, call, copy) : refusal(request, tooMuchFreeWork(waitMs), call.price.type)
     }
-    const work = call.holdsFirst ? this.#holdThenFind(request, call) : this.#holdAndFind(request, call)
+    const work = this.#holdAndFind(request, call)
     // A call cancelled after its source was asked is charged all the same.
     request.waitUntil(work)
     return work
   }
 
-  async #holdThenFind(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
-    const hold = await request.charging.hold(request.identity, call.price)
-    if (!hold.ok) return this.#refusal(request, hold.error, call)
-    return this.#finish(request, call, hold.value, await this.#answers.find(call, request))
-  }
-
-  async #holdAndFind(request: InfoRequest, call: InfoCall): Promise<InfoReply> {
+  /** Holds and looks at the same time, unless the call says that its hold comes first. */
+  async #holdAndFind(request: MeteredCall, call: InfoCall): Promise<WireFailure> {
     const holding = request.charging.hold(request.identity, call.price)
-    // Who is refused without asking anybody causes no work either.
-    if (!(holding instanceof Promise) && !holding.ok) return this.#refusal(request, holding.error, call)
-    const finding = this.#answers.find(call, request)
+    // A refusal that needs no meter costs no look-up either.
+    if (!(holding instanceof Promise) && !holding.ok) return refusal(request, holding.error, call.price.type)
+    const finding = call.holdsFirst ? null : this.#answers.find(call, request)
     const hold = await holding
-    if (!hold.ok) return this.#refusal(request, hold.error, call)
-    return this.#finish(request, call, hold.value, await finding)
-  }
-
-  #finish(request: InfoRequest, call: InfoCall, hold: Hold, found: Result<Served, Failure>) {
-    if (!found.ok) return this.#fail(request, call, found.error, hold)
+    if (!hold.ok) return refusal(request, hold.error, call.price.type)
+    const found = await (finding ?? this.#answers.find(call, request))
+    if (!found.ok) return this.#fail(request, call, found.error, hold.value)
     if (call.asksSource) this.#freeWork.charged(counted(request.identity), this.#deps.now())
-    return succeed(request, call, found.value, hold.settle())
+    return succeed(request, call, found.value, hold.value.settle())
   }
 
-  async #fail(request: Unread, call: InfoCall, failure: Failure, hold: Hold): Promise<InfoReply> {
+  async #fail(request: MeteredCall, call: InfoCall, failure: Failure, hold: Hold): Promise<WireFailure> {
+    const { type } = call.price
     const count = failure.kind === 'bad_field' ? 'owe' : 'take'
     const waitMs = this.#freeWork[count](counted(request.identity), this.#deps.now())
     const remaining = hold.release()
-    if (waitMs > 0) return this.#refusal(request, tooMuchFreeWork(waitMs), call, remaining)
-    return this.#refusal(request, await this.#meantCoin.named(failure, call.request), call, remaining)
-  }
-
-  #refusal(request: Unread, failure: Failure, call?: InfoCall, remaining: MicroCredits | null = null): InfoReply {
-    const { identity: caller, requestId, waitUntil, text = '' } = request
-    const type = call?.price.type ?? typeSaid(text)
-    this.#deps.refused?.({ caller, requestId, product: 'info', type, failure }, waitUntil)
-    const reply = infoFailure(failure, request.requestId)
-    if (remaining === null) return reply
-    return { ...reply, headers: { ...reply.headers, 'x-credits-remaining': formatCredits(remaining) } }
+    if (waitMs > 0) return refusal(request, tooMuchFreeWork(waitMs), type, remaining)
+    return refusal(request, await this.#meantCoin.named(failure, call.request), type, remaining)
   }
 }
 
-/** Of what is never kept, only what its source was asked for afterwards: who reads knows that something has happened. */
+function refusal(
+  { requestId, note }: MeteredCall,
+  failure: Failure,
+  type: string,
+  remaining: MicroCredits | null = null,
+): WireFailure {
+  note(failure, type)
+  const reply = infoFailure(failure, requestId)
+  if (remaining === null) return reply
+  return { ...reply, headers: { ...reply.headers, 'x-credits-remaining': formatCredits(remaining) } }
+}
+
+/** Uncacheable answers are shared only with callers who asked before the fetch began: a reader knows of a change. */
 function sinceAsked(call: InfoCall): InfoCall {
   return call.terms.freshMs > 0 ? call : { ...call, terms: { ...call.terms, shares: 'next' } }
 }
 
-/** The type that a body begins with, or nearly so, for whoever looks for its refusal. */
-const typeSaid = (text: string) => /"type"\s*:\s*"([^"\\]{1,64})"/.exec(text.slice(0, 1_000))?.[1] ?? ''
+/** The type near the beginning of a body, for the refusal log. */
+const typeIn = (text: string) => /"type"\s*:\s*"([^"\\]{1,64})"/.exec(text.slice(0, 1_000))?.[1] ?? ''
 
 function succeed(
-  { requestId }: InfoRequest,
+  { requestId }: MeteredCall,
   { costText, ignored }: InfoCall,
   { answer: { body, height, lagMs, since }, ageMs }: Served,
   remaining: MicroCredits | null,
-): InfoReply {
+): WireFailure {
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     'x-request-id': requestId,

@@ -5,10 +5,11 @@ import type { After } from '../../../src/core/deadline.ts'
 import type { Failure } from '../../../src/core/failure.ts'
 import { err, ok, type Result } from '../../../src/core/result.ts'
 import type { Charging } from '../../../src/edge/charging.ts'
+import type { WireFailure } from '../../../src/edge/failure-wire.ts'
 import type { CandleFiles } from '../../../src/history/files/files-read.ts'
 import type { HeldFills } from '../../../src/history/held-runs.ts'
 import type { BooksArchive } from '../../../src/history/replay/archived-books.ts'
-import { InfoDesk, type InfoDeskDeps, type InfoReply } from '../../../src/info/answer/info-desk.ts'
+import { InfoService, type InfoServiceDeps } from '../../../src/info/answer/info-service.ts'
 import { CATALOGUE } from '../../../src/info/catalogue.ts'
 import type { Books } from '../../../src/info/ports.ts'
 import { DexList } from '../../../src/info/sources/dex-list.ts'
@@ -65,7 +66,7 @@ const TOPS: readonly TopOfBook[] = [
 ]
 
 export interface World {
-  readonly desk: InfoDesk
+  readonly desk: InfoService
   now: number
   /** Micro-credits. */
   balance: number
@@ -90,7 +91,7 @@ export interface World {
   bookCalls: number
   held: HeldFills
   /** Sends one request; `body` is sent as it is if it is a string. */
-  send(body: unknown, keyHash?: string): Promise<InfoReply>
+  send(body: unknown, keyHash?: string): Promise<WireFailure>
 }
 
 /** A world in which everything works and 1,000 credits are there; worlds with the same stores are isolates of one gateway. */
@@ -100,7 +101,7 @@ export function createWorld({
   archive = null,
   files = null,
 }: {
-  stores?: InfoDeskDeps['stores']
+  stores?: InfoServiceDeps['stores']
   books?: Books
   archive?: BooksArchive | null
   files?: CandleFiles | null
@@ -158,7 +159,7 @@ export function createWorld({
   }
   const history = { held, newest: held }
   const past = pastOf({ history, files, archive, after })
-  const desk = new InfoDesk({
+  const desk = new InfoService({
     sources: { books, pastBooks, upstream, after, history, past, dexes: new DexList(upstream, now, after) },
     stores,
     now,
@@ -184,13 +185,16 @@ export function createWorld({
     held: { head: { height: 42, time: 1_000 }, since: { height: 40, time: 860 }, runs: [] },
     upstream: (type) => ok(UPSTREAM_ANSWERS[type]!),
     send: (body, keyHash = 'hash') =>
-      desk.answer({
-        identity: { ...IDENTITY, keyHash },
-        text: typeof body === 'string' ? body : JSON.stringify(body),
-        requestId: 'req_1',
-        charging,
-        waitUntil: (work) => world.work.push(work),
-      }),
+      desk.answer(
+        {
+          identity: { ...IDENTITY, keyHash },
+          requestId: 'req_1',
+          charging,
+          waitUntil: (work) => world.work.push(work),
+          note: () => {},
+        },
+        typeof body === 'string' ? body : JSON.stringify(body),
+      ),
   }
   return world
 }

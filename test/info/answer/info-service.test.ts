@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
 import { FLIGHT_MAX_MS } from '../../../src/info/answer/next-flights.ts'
 import { CATALOGUE } from '../../../src/info/catalogue.ts'
-import { createWorld, IDENTITY, UPSTREAM_ANSWERS, USER, type World } from './desk-world.ts'
+import { createWorld, IDENTITY, UPSTREAM_ANSWERS, USER, type World } from './service-world.ts'
 
 const META = { type: 'meta' }
 const STATE = { type: 'clearinghouseState', user: USER }
@@ -261,13 +261,16 @@ describe('freshness', () => {
     world.broke.add('poor')
     expect((await world.send({ type: 'l2Book', coin: 'BTC', nSigFigs: 2 }, 'poor')).status).toBe(402)
     expect(world.bookCalls).toBe(0)
-    const reply = await world.desk.answer({
-      identity: IDENTITY,
-      text: '{"type":"l2Book","coin":"BTC"}',
-      requestId: 'req_1',
-      charging: { hold: () => err({ kind: 'credits_exhausted', neededMicro: 1, remainingMicro: 0 }) },
-      waitUntil: () => {},
-    })
+    const reply = await world.desk.answer(
+      {
+        identity: IDENTITY,
+        requestId: 'req_1',
+        charging: { hold: () => err({ kind: 'credits_exhausted', neededMicro: 1, remainingMicro: 0 }) },
+        waitUntil: () => {},
+        note: () => {},
+      },
+      '{"type":"l2Book","coin":"BTC"}',
+    )
     expect([reply.status, world.bookCalls]).toEqual([402, 0])
   })
 

@@ -1,0 +1,81 @@
+// What Durable Objects ask of the gateway, over a service binding that nobody else has.
+
+import { WorkerEntrypoint } from 'cloudflare:workers'
+import type { Failure } from './core/failure.ts'
+import type { Result } from './core/result.ts'
+import type { WaitUntil } from './core/wait-until.ts'
+import type { UsageKeeper, UsageRow } from './credit/usage.ts'
+import { meteredCall } from './edge/metered.route.ts'
+import type { Identity } from './key/identity.ts'
+import { keyFromD1 } from './key/key-records.store.ts'
+import { admit, forData } from './key/record.ts'
+import { keepRefusals } from './key/refusals.store.ts'
+import type { RefusalBatch } from './key/refused-calls.ts'
+import { type SecretDesk, seal, unseal } from './pipeline/sealing.client.ts'
+import { keepUsage } from './platform/usage-copy.store.ts'
+import { servicesOf } from './services.ts'
+import type { PastAnswer } from './stream/events/first-frames.ts'
+import type { KeyDesk } from './stream/graphql/entry.ts'
+import type { GatewayInternal } from './stream/post.client.ts'
+import type { Caller, CallerBook } from './stream/sockets/callers.client.ts'
+
+/** Who reads for streams, where accounts take turns at sources. */
+const STREAMS = { account: '' }
+
+export class Internal
+  extends WorkerEntrypoint<Cloudflare.Env>
+  implements UsageKeeper, CallerBook, GatewayInternal, KeyDesk, SecretDesk
+{
+  readonly #waitUntil: WaitUntil = (work) => this.ctx.waitUntil(work)
+
+  /** Copies of a meter's usage rows: only this Worker has D1. */
+  async keepUsage(rows: readonly UsageRow[]): Promise<void> {
+    await keepUsage(this.env.ACCOUNTS, rows)
+  }
+
+  /** What relays refused. */
+  async keepRefusals(batch: RefusalBatch): Promise<void> {
+    await keepRefusals(this.env.ACCOUNTS, batch, Date.now())
+  }
+
+  /** Who has a key, for sockets whose account or key has changed. */
+  async caller(keyHash: string, product: 'stream' | 'graphql' = 'stream', isToken = false): Promise<Caller> {
+    const found = await keyFromD1(this.env.ACCOUNTS, keyHash)
+    const record = found && isToken ? forData(found) : found
+    // The address was looked at when the socket was opened.
+    const anywhere = record === null ? null : { ...record, ranges: null }
+    const admitted = anywhere && admit(anywhere, { product, kind: 'api' }, Date.now(), null)
+    if (admitted?.ok) return { ok: true, identity: admitted.value }
+    const kind = admitted?.error.kind
+    if (kind === 'key_replaced') return { ok: false, why: 'revoked', replaced: true }
+    return { ok: false, why: kind === 'key_expired' ? 'expired' : kind === 'not_entitled' ? 'not entitled' : 'revoked' }
+  }
+
+  /** Who a key belongs to that a socket of GraphQL brings. */
+  async enter(key: string, address: string | null): Promise<Result<Identity, Failure>> {
+    return servicesOf(this.env).enterGraphql(key, address, this.#waitUntil)
+  }
+
+  /** The secret of a pipeline's destination, for the object that sends there. */
+  async openSecret(id: string, sealed: string): Promise<string | null> {
+    return unseal(sealed, id, this.env.KEY_SECRET ?? '')
+  }
+
+  async sealSecret(id: string, secret: string): Promise<string> {
+    return seal(secret, id, this.env.KEY_SECRET ?? '')
+  }
+
+  /** An info request of an authenticated socket, at its normal price. */
+  async info(identity: Identity, text: string) {
+    const { info, access } = servicesOf(this.env)
+    const { status, body, headers } = await info.answer(meteredCall(access, 'info', identity, this.#waitUntil), text)
+    return { status, body, ignored: headers['x-ignored-fields'] }
+  }
+
+  /** What a stream wants to know, uncharged: its minutes pay for it. */
+  async read(type: string, request: Readonly<Record<string, unknown>>): Promise<PastAnswer | null> {
+    const { info, requestId } = servicesOf(this.env)
+    const asking = { identity: STREAMS, requestId: requestId(), waitUntil: this.#waitUntil }
+    return info.read(JSON.stringify({ ...request, type }), asking)
+  }
+}

@@ -1,0 +1,112 @@
+// What an isolate of the gateway builds on its first request, when it learns its variables, and keeps for all others: who
+// may enter, what calls are charged to, and the services behind the routes. Of requests it keeps nothing.
+
+import { waitUntil as keepAlive } from 'cloudflare:workers'
+import { meterOf, Objects } from './core/objects.client.ts'
+import { after, sleep } from './core/timers.client.ts'
+import type { WaitUntil } from './core/wait-until.ts'
+import { AddressGate, LOOK_UPS, WRONG_TOKENS } from './edge/address-gate.ts'
+import { callerAddress } from './edge/caller-address.ts'
+import { KeyRing } from './edge/key-ring.store.ts'
+import { LeasePool } from './edge/leases.client.ts'
+import type { Access } from './edge/metered.route.ts'
+import { newRequestId, pooled } from './edge/request-id.ts'
+import { orVisitor } from './edge/session/visitor.store.ts'
+import { gatewaySettings } from './env.ts'
+import { archiveOf } from './history/archive/archive.store.ts'
+import { filesOf } from './history/files/files.store.ts'
+import { infoService, infoUpstream } from './info/info.client.ts'
+import { logHistory } from './info/sources/history.client.ts'
+import { pastOf } from './info/sources/past.ts'
+import { sharedHeld } from './info/sources/shared-held.ts'
+import { RefusalBook } from './key/refusal-book.client.ts'
+import { keepRefusals } from './key/refusals.store.ts'
+import { platformOf } from './platform/platform.client.ts'
+import type { Platform } from './platform/platform-api.ts'
+import { rpcService } from './rpc/rpc.client.ts'
+
+type Env = Cloudflare.Env
+
+const now = () => Date.now()
+const random = pooled((bytes) => crypto.getRandomValues(new Uint8Array(bytes)))
+const requestId = () => newRequestId(random)
+const keys = new KeyRing(undefined, (error) => report(error, 'key look-up'))
+const leases = new LeasePool()
+const refusals = new RefusalBook({ nowMs: now, sleep, report: (error) => report(error, 'refusals') })
+const wrongTokens = new AddressGate(WRONG_TOKENS)
+const visits = new AddressGate(LOOK_UPS)
+
+/** The message of a bug reaches the operator's log alone; it may quote a caller, so control characters are escaped. */
+export function report(error: unknown, id: string): void {
+  console.error(
+    JSON.stringify({ request_id: id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+  )
+}
+
+export type Services = ReturnType<typeof build>
+let built: Services | null = null
+
+export function servicesOf(env: Env): Services {
+  built ??= build(env)
+  return built
+}
+
+function build(env: Env) {
+  const settings = gatewaySettings(env)
+  const objects = new Objects(env, settings)
+  const addressOf = ({ headers }: Request) => callerAddress(settings.TRUST_PROXY, headers)
+  const visited = (request: Request) => visits.take(addressOf(request), now())
+  const wrongToken = (request: Request) => wrongTokens.take(addressOf(request), now())
+  const keyEnv = { ...env, ...settings, visited }
+  const access: Access = {
+    authenticate: (request, entry, waitUntil) => {
+      const entered = keys.authenticate(keyEnv, request, entry, waitUntil)
+      return entry.takesSessions ? orVisitor(keyEnv, request, entry, entered) : entered
+    },
+    charging: (waitUntil) =>
+      leases.charging({
+        meterOf: (account) => meterOf(env, account),
+        waitUntil,
+        meterFailure: settings.METER_FAILURE,
+        onRevoked: (keyHash) => keys.revoked(env, keyHash, waitUntil),
+        onChanged: (keyHash, changedMs) => keys.changed(keyHash, changedMs),
+      }),
+    requestId,
+    refused: (call, waitUntil) => refusals.note(call, (batch) => keepRefusals(env.ACCOUNTS, batch, now()), waitUntil),
+  }
+  // Breakers, budgets and clocks of sources outlive the request that happens to touch them.
+  const upstream = infoUpstream(settings.UPSTREAMS, { objects, waitUntil: keepAlive })
+  const archive = archiveOf(env, settings.CHAIN)
+  const history = logHistory({ log: () => objects.log(), now, sleep })
+  const past = pastOf({ history: sharedHeld(history, now), files: filesOf(env, settings.CHAIN), archive, after })
+  const info = infoService(env, settings, { objects, upstream, archive, history, past, report })
+  /** An answer of info that nobody pays for; null where it cannot be had. */
+  const read: Platform['read'] = async (request, account) => {
+    const asking = { identity: { account }, requestId: requestId(), waitUntil: keepAlive }
+    return (await info.read(JSON.stringify(request), asking))?.body ?? null
+  }
+  return {
+    env,
+    settings,
+    objects,
+    access,
+    keyEnv,
+    upstream,
+    past,
+    info,
+    rpc: rpcService(settings.RPC_CHAINS, { report, waitUntil: keepAlive }),
+    platform: platformOf(env, settings, objects, { read, report, now }),
+    read,
+    /** Who a key belongs to, if it may enter `/platform`. */
+    identify: (key: string, request: Request, waitUntil: WaitUntil) =>
+      keys.identify(keyEnv, key, { product: 'platform', kind: 'any' }, waitUntil, addressOf(request)),
+    /** Who a key belongs to that a socket of GraphQL brings. */
+    enterGraphql: (key: string, address: string | null, waitUntil: WaitUntil) =>
+      keys.identify(keyEnv, key, { product: 'graphql', kind: 'api' }, waitUntil, address),
+    addressOf,
+    wrongToken,
+    report,
+    requestId,
+    now,
+  }
+}
