@@ -11,7 +11,6 @@ import type { PlanState } from '../credit/plans/plan-period.ts'
 import { PlanTable, termsFrom } from '../credit/plans/plan-table.store.ts'
 import { type AccountRow, AccountStore } from '../key/accounts.store.ts'
 import { liveKeysFromD1, putKeyHint } from '../key/key-records.store.ts'
-import { noAccount } from './account-shapes.ts'
 import type { Accounts, Granted, PlanChoice, ShownAccount } from './platform-api.ts'
 import { badField, type Refusal } from './refusal.ts'
 
@@ -136,4 +135,10 @@ function noPlan(name: string, meant?: string): Failure {
 
 function stored(terms: Terms): string | null {
   return Object.keys(terms).length === 0 ? null : JSON.stringify(terms)
+}
+
+/** `meant`: the account that is probably meant. */
+function noAccount(id: string, meant?: string): Failure {
+  const question = meant === undefined ? '.' : `; did you mean "${meant}"?`
+  return { kind: 'not_found', what: 'This account', hint: `The account "${id}" does not exist${question}` }
 }

@@ -23,7 +23,6 @@ import { PIPELINES_MAX, type PipelineRow } from '../pipeline/row.ts'
 import { seal } from '../pipeline/sealing.client.ts'
 import { SINK_API_VERSION, type SinkApi, type SinkPhase } from '../pipeline/sink-api.ts'
 import { isInStep, SinkLink, type SinkLinkPorts } from '../pipeline/sink-link.client.ts'
-import { NO_PIPELINE } from './pipeline-shapes.ts'
 import type { Keys, NamedPipeline, PipelineCaller, PipelineState, Pipelines, Reach } from './platform-api.ts'
 import { badField, type Refusal, waitFor } from './refusal.ts'
 
@@ -70,6 +69,7 @@ const SEALED = conflict(
   'destination_config: its secret cannot be read any more, because the operator changed KEY_SECRET: send it again',
 )
 
+const NO_PIPELINE: Failure = { kind: 'not_found', what: 'This pipeline' }
 const NOT_OWN: Failure = {
   kind: 'not_entitled',
   why:

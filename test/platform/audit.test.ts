@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { drawStaffToken, HOLDER, mayAct, parseStaffToken, STAFF_ROLES } from '../../src/key/staff.ts'
 import { accountIn, auditRow } from '../../src/platform/audit.ts'
-import { StaffName } from '../../src/platform/staff-shapes.ts'
+import { StaffName } from '../../src/platform/endpoints/staff.ts'
 
 const asked = (over: object = {}) =>
   auditRow({

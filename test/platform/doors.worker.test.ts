@@ -100,7 +100,12 @@ describe('an endpoint with a price', () => {
     const ask = gateway()
     const { key, account, hash } = await newKey({ plan: 'professional', credits: 100 })
     const echo = (outcome: string, path = '/echo/a') => ask('POST', path, key, { outcome })
-    expect(await echo('found')).toEqual({ status: 200, json: { id: 'a', account }, cost: '2.5', left: '97.5' })
+    expect(await echo('found')).toMatchObject({
+      status: 200,
+      json: { data: { id: 'a', account } },
+      cost: '2.5',
+      left: '97.5',
+    })
     expect(await echo('made', '/echo/a/?loud=yes')).toMatchObject({ status: 201, cost: '2.5', left: '95' })
     expect(await echo('refused')).toEqual({
       status: 404,
@@ -148,7 +153,7 @@ describe('the door of service keys', () => {
     const api = await newKey({ credits: 1 })
     expect(await ask('GET', '/managed/1', service.key)).toMatchObject({
       status: 200,
-      json: { kind: 'service' },
+      json: { data: { kind: 'service' } },
       cost: '0',
     })
     expect(await ask('GET', '/managed/1', api.key)).toMatchObject({

@@ -8,8 +8,7 @@ import { wholeNumber } from '../../core/whole-number.ts'
 import { ONE_CREDIT } from '../../credit/tariff.ts'
 import { type BalanceRow, balanceRows, Held, Mids, Pairs, totalQuote } from '../balances.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { enveloped, inEnvelope } from '../envelope.ts'
-import { CHAIN_PARAMS, noChain } from '../history-shapes.ts'
+import { CHAIN_PARAMS, noChain } from './history.ts'
 
 const PAGE_SIZE = 100
 const PAGES_MAX = 100_000
@@ -83,8 +82,8 @@ export const balances = defineEndpoint(
     answers: {
       200: {
         description: 'A page of balances',
-        schema: enveloped(Data),
-        example: inEnvelope({
+        schema: Data,
+        example: {
           address: ADDRESS,
           chain_name: 'hyperliquid',
           quote_currency: 'USD',
@@ -124,7 +123,7 @@ export const balances = defineEndpoint(
             },
           ],
           pagination: { has_more: false, page_number: 0, page_size: 100, total_count: 3 },
-        }),
+        },
       },
     },
     refusals: [400, 404],
@@ -143,24 +142,21 @@ export const balances = defineEndpoint(
     const held = await heldBy(address, (request) => platform.read(request, identity.account))
     if (!held.ok) return held
     const { rows, mode } = held.value
-    return reply(
-      200,
-      inEnvelope({
-        address,
-        chain_name: chain,
-        quote_currency: 'USD',
-        account_mode: mode,
-        total_quote: totalQuote(rows),
-        updated_at: new Date(platform.now()).toISOString(),
-        items: rows.slice(page.number * page.size, (page.number + 1) * page.size),
-        pagination: {
-          has_more: (page.number + 1) * page.size < rows.length,
-          page_number: page.number,
-          page_size: page.size,
-          total_count: rows.length,
-        },
-      }),
-    )
+    return reply(200, {
+      address,
+      chain_name: chain,
+      quote_currency: 'USD',
+      account_mode: mode,
+      total_quote: totalQuote(rows),
+      updated_at: new Date(platform.now()).toISOString(),
+      items: rows.slice(page.number * page.size, (page.number + 1) * page.size),
+      pagination: {
+        has_more: (page.number + 1) * page.size < rows.length,
+        page_number: page.number,
+        page_size: page.size,
+        total_count: rows.length,
+      },
+    })
   },
 )
 

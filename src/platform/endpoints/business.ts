@@ -10,10 +10,10 @@ import { type Day as BusinessDay, businessDays, dollarsText, soldMicroUsd } from
 import { defineEndpoint, reply } from '../endpoint.ts'
 import { CreditsText } from '../fields.ts'
 import { COST_ASSUMPTIONS, dollarsOfPeriod } from '../list-prices.ts'
-import { CurrencyCode, MoneyText } from '../order-shapes.ts'
 import { badField } from '../refusal.ts'
-import { COUNTS } from '../usage-shapes.ts'
 import { Day, dayText, usageQuery, usageWindow } from '../usage-window.ts'
+import { CurrencyCode, MoneyText } from './orders.ts'
+import { COUNTS } from './usage.ts'
 
 const DAYS_MAX = 92
 

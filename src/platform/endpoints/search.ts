@@ -4,11 +4,10 @@ import * as z from 'zod'
 import { err } from '../../core/result.ts'
 import { DISPLAY_LENGTH } from '../../key/format.ts'
 import { defineEndpoint, reply } from '../endpoint.ts'
-import { AccountId, UnixMs } from '../fields.ts'
-import { SearchText } from '../page-fields.ts'
+import { AccountId, SearchText, UnixMs } from '../fields.ts'
 import { badField } from '../refusal.ts'
-import { REFUSED_EXAMPLE, Refused, shownRefusal } from '../refused-shapes.ts'
-import { AUDIT_EXAMPLE, AuditLine } from './listAudit.ts'
+import { REFUSED_EXAMPLE, Refused, shownRefusal } from './refusals.ts'
+import { AUDIT_EXAMPLE, AuditLine } from './staff.ts'
 
 const MOST = 20
 
