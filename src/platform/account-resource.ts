@@ -7,9 +7,16 @@ import type * as z from 'zod'
 import { type Failure, KEY_ENDED } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import type { Operation } from '../edge/operation.ts'
-import type { Identity } from '../key/identity.ts'
 import { type KeyRow, pipelineRight, restrictionOf, rootOf } from '../key/key-row.ts'
-import { type BodyOf, defineEndpoint, type Endpoint, type Reply } from './endpoint.ts'
+import {
+  type Answers,
+  type Body,
+  type Definition,
+  defineEndpoint,
+  type Endpoint,
+  type ParsedBody,
+  type Reply,
+} from './endpoint.ts'
 import { AccountId } from './fields.ts'
 import { KEY_PARAMS, OfAccount } from './key-shapes.ts'
 import type { Keys, NamedKey, Platform } from './platform-api.ts'
@@ -98,31 +105,52 @@ export const KEY: Resource<KeyTarget> = {
   owned: ({ params }, owner) => ({ key: { name: params.key!, account: owner.account }, owner }),
 }
 
-type Shared = Pick<Operation, 'method' | 'body' | 'answers'>
-type Mount = Pick<Operation, 'id' | 'path' | 'summary' | 'description' | 'role' | 'body' | 'refusals'>
+type Mount = Definition & { readonly body?: Body }
 
 /** One operation on what belongs to an account, as two endpoints: the operator's and the owner's. */
-export function mountTwice<Target, const Op extends Shared>(
-  { admin, own, named, owned }: Resource<Target>,
-  operation: Op,
-  mounts: { readonly admin: Mount; readonly own: Mount },
-  answer: (call: Target & { readonly body: BodyOf<Op> }, platform: Platform) => Promise<Result<Reply<Op>, Refusal>>,
+export function mountTwice<
+  Target,
+  const Sent extends Body | undefined = undefined,
+  const All extends Answers = Answers,
+>(
+  resource: Resource<Target>,
+  {
+    admin,
+    own,
+    answer,
+    ...shared
+  }: {
+    readonly admin: Mount
+    readonly own: Mount
+    readonly body?: Sent
+    readonly answers: All
+    readonly answer: (
+      call: Target & { readonly body: ParsedBody<Sent> },
+      platform: Platform,
+    ) => Promise<Result<Reply<All>, Refusal>>
+  },
 ): readonly [Endpoint, Endpoint] {
-  const answered = (target: Result<Target, Refusal>, body: unknown, platform: Platform) =>
-    target.ok ? answer({ ...target.value, body: body as BodyOf<Op> }, platform) : target
-  const description = [FOR_MANAGING, mounts.own.description].filter(Boolean).join(' ')
+  const answered = async (target: Result<Target, Refusal>, body: unknown, platform: Platform) =>
+    target.ok ? answer({ ...target.value, body: body as ParsedBody<Sent> }, platform) : target
   return [
-    defineEndpoint<Operation>({ ...operation, ...admin, ...mounts.admin, door: 'admin' }, async (call, platform) =>
-      answered(await named(call, platform), call.body, platform),
-    ),
-    defineEndpoint<Operation>(
-      { ...operation, ...own, ...mounts.own, description, door: 'service' },
-      async (call, platform) => {
-        const { account, keyHash } = call.identity as Identity
+    defineEndpoint({
+      ...shared,
+      ...resource.admin,
+      ...admin,
+      answer: async (call, platform) => answered(await resource.named(call, platform), call.body, platform),
+    }),
+    defineEndpoint({
+      ...shared,
+      ...resource.own,
+      ...own,
+      description: [FOR_MANAGING, own.description].filter(Boolean).join(' '),
+      door: 'service',
+      answer: async (call, platform) => {
+        const { account, keyHash } = call.identity
         const caller = await manager(platform.keys, keyHash)
-        const target = caller.ok ? ok(owned(call, { account, by: rootOf(caller.value) })) : caller
+        const target = caller.ok ? ok(resource.owned(call, { account, by: rootOf(caller.value) })) : caller
         return answered(target, call.body, platform)
       },
-    ),
+    }),
   ]
 }

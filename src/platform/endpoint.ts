@@ -11,36 +11,47 @@ import type { Platform } from './platform-api.ts'
 import type { Refusal } from './refusal.ts'
 
 type Parsed<Part> = Part extends z.ZodType<infer Value> ? Value : undefined
-
-/** A request as its operation's schemas read it. */
-interface Call<Op extends Operation> {
-  readonly params: { readonly [name in keyof NonNullable<Op['params']>]: string }
-  readonly query: Parsed<Op['query']>
-  readonly body: BodyOf<Op>
-  /** Who calls; the operator has none. */
-  readonly identity: Op['door'] extends 'admin' ? null : Identity
-}
-
 type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]> } : T
 
-/** What an operation's body is parsed to. */
-export type BodyOf<Op extends Pick<Operation, 'body'>> = Op['body'] extends { readonly schema: infer Schema }
-  ? Parsed<Schema>
-  : undefined
+type Params = NonNullable<Operation['params']>
+export type Body = NonNullable<Operation['body']>
+export type Answers = Operation['answers']
 
-type Body<Answer> = Answer extends { readonly schema: z.ZodType<infer Value> } ? Frozen<Value> : never
+/** What a body is parsed to. */
+export type ParsedBody<OneBody> = OneBody extends { readonly schema: infer Schema } ? Parsed<Schema> : undefined
 
-/** One of the operation's answers. */
-export type Reply<Op extends Pick<Operation, 'answers'>> = {
-  [Status in keyof Op['answers'] & number]: { readonly status: Status; readonly body: Body<Op['answers'][Status]> }
-}[keyof Op['answers'] & number]
+/** A request as its endpoint's schemas read it. */
+interface Call<Named, Query, Sent, Door> {
+  readonly params: { readonly [name in keyof Named]: string }
+  readonly query: Parsed<Query>
+  readonly body: ParsedBody<Sent>
+  /** Who calls; the operator has none. */
+  readonly identity: Door extends 'key' | 'service' ? Identity : null
+}
+
+/** One of the answers. */
+export type Reply<All extends Answers> = {
+  [Status in keyof All & number]: {
+    readonly status: Status
+    readonly body: All[Status] extends { readonly schema: z.ZodType<infer Value> } ? Frozen<Value> : never
+  }
+}[keyof All & number]
 
 type Answer<Call, Reply> = (call: Call, platform: Platform) => Promise<Result<Reply, Refusal>>
+
+/** What stands in each definition, whatever its types. */
+export interface Definition
+  extends Omit<Operation, 'method' | 'path' | 'door' | 'refusals' | 'params' | 'query' | 'body' | 'answers'> {
+  /** Method and path. */
+  readonly route: `${Uppercase<Operation['method']>} /${string}`
+  /** Left out: none beside those of its door. */
+  readonly refusals?: readonly number[]
+}
 
 /** Any endpoint, its types forgotten: `answer` takes what its own schemas put out. */
 export interface Endpoint extends Operation {
   readonly answer: Answer<
-    { readonly [part in keyof Call<Operation>]: unknown },
+    { readonly [part in keyof Call<unknown, unknown, unknown, unknown>]: unknown },
     { readonly status: number; readonly body: unknown } & Told
   >
 }
@@ -59,13 +70,30 @@ interface Told {
 export const reply = <const Status extends number, const Body>(status: Status, body: Body, told: Told = {}) =>
   ok({ status, body, ...told })
 
-/** Keeps an endpoint's own types while checking it, and forgets them for the catalogue. */
-export function defineEndpoint<const Op extends Operation>(
-  operation: Op,
-  answer: Answer<Call<Op>, Reply<Op>>,
-): Endpoint {
-  const endpoint = { ...operation, answer: answer as unknown as Endpoint['answer'] }
-  return operation.door === 'admin' ? endpoint : inEnvelope(endpoint)
+/** Keeps an endpoint's own types while checking it, and forgets them for the catalogue. Without `door` it is the operator's. */
+export function defineEndpoint<
+  const Named extends Params = Record<never, never>,
+  const Query extends z.ZodType | undefined = undefined,
+  const Sent extends Body | undefined = undefined,
+  const All extends Answers = Answers,
+  const Door extends 'key' | 'service' | undefined = undefined,
+>({
+  route,
+  door,
+  refusals = [],
+  answer,
+  ...operation
+}: Definition & {
+  readonly door?: Door
+  readonly params?: Named
+  readonly query?: Query
+  readonly body?: Sent
+  readonly answers: All
+  readonly answer: Answer<Call<Named, Query, Sent, Door>, Reply<All>>
+}): Endpoint {
+  const [method = '', path = ''] = route.split(' ')
+  const endpoint = { ...operation, method: method.toLowerCase(), path, door: door ?? 'admin', refusals, answer }
+  return door === undefined ? (endpoint as unknown as Endpoint) : inEnvelope(endpoint as unknown as Endpoint)
 }
 
 /** The endpoint with the envelope of the platform around each answer that is no text. */

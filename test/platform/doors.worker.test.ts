@@ -28,44 +28,37 @@ import {
 
 const Echo = z.object({ id: z.string(), account: z.string() })
 
-const priced = defineEndpoint(
-  {
-    id: 'echo',
-    method: 'post',
-    path: '/echo/{id}/',
-    summary: 'Says back what it is told',
-    door: 'key',
-    product: 'data',
-    price: 2_500_000,
-    params: { id: z.string().regex(/^[a-z]+$/, 'must be letters') },
-    query: z.strictObject({ loud: z.enum(['yes', 'no']).optional() }),
-    body: { schema: z.strictObject({ outcome: z.string() }), optional: false, example: { outcome: 'found' } },
-    answers: {
-      200: { description: 'Said', schema: Echo, example: { id: 'a', account: 'acme' } },
-      201: { description: 'Made', schema: Echo, example: { id: 'a', account: 'acme' } },
-    },
-    refusals: [404],
+const priced = defineEndpoint({
+  id: 'echo',
+  route: 'POST /echo/{id}/',
+  summary: 'Says back what it is told',
+  door: 'key',
+  product: 'data',
+  price: 2_500_000,
+  params: { id: z.string().regex(/^[a-z]+$/, 'must be letters') },
+  query: z.strictObject({ loud: z.enum(['yes', 'no']).optional() }),
+  body: { schema: z.strictObject({ outcome: z.string() }), optional: false, example: { outcome: 'found' } },
+  answers: {
+    200: { description: 'Said', schema: Echo, example: { id: 'a', account: 'acme' } },
+    201: { description: 'Made', schema: Echo, example: { id: 'a', account: 'acme' } },
   },
-  async ({ params: { id }, body: { outcome }, identity: { account } }) => {
+  refusals: [404],
+  answer: async ({ params: { id }, body: { outcome }, identity: { account } }) => {
     if (outcome === 'refused') return err({ kind: 'not_found', what: 'This echo' })
     if (outcome === 'broken') throw new Error('a bug')
     return reply(outcome === 'made' ? 201 : 200, { id, account })
   },
-)
+})
 
-const managed = defineEndpoint(
-  {
-    id: 'managed',
-    method: 'get',
-    path: '/managed/{id}',
-    summary: 'For managers alone',
-    door: 'service',
-    params: { id: z.string() },
-    answers: { 200: { description: 'In', schema: z.object({ kind: z.string() }), example: { kind: 'service' } } },
-    refusals: [],
-  },
-  async ({ identity: { kind } }) => reply(200, { kind }),
-)
+const managed = defineEndpoint({
+  id: 'managed',
+  route: 'GET /managed/{id}',
+  summary: 'For managers alone',
+  door: 'service',
+  params: { id: z.string() },
+  answers: { 200: { description: 'In', schema: z.object({ kind: z.string() }), example: { kind: 'service' } } },
+  answer: async ({ identity: { kind } }) => reply(200, { kind }),
+})
 
 const ENDPOINTS = [priced, managed]
 

@@ -71,45 +71,40 @@ const Listed = z
   })
   .meta({ id: 'ListedAccount' })
 
-const listAccounts = defineEndpoint(
-  {
-    id: 'listAccounts',
-    method: 'get',
-    path: '/admin/accounts',
-    summary: 'Accounts by name, with their plan and balance',
-    description: 'Where `next` is not null there are more: ask again with `after` = `next`.',
-    door: 'admin',
-    query: z.strictObject({
-      search: SearchText.optional().describe('Part of the name, in any case'),
-      plan: PlanName.optional().describe('On this plan alone'),
-      after: AccountId.optional().describe('`next` of the page before'),
-      limit: Limit,
-    }),
-    answers: {
-      200: {
-        description: 'A page of accounts',
-        schema: z.object({
-          accounts: z.array(Listed).describe('By name'),
-          next: AccountId.nullable().describe('Where the next page begins; null: this is the last one'),
-        }),
-        example: {
-          accounts: [
-            {
-              account: 'acme',
-              plan: 'entry',
-              created: 1790000000000,
-              keys: 2,
-              last_used: 1790002800000,
-              balance: '9999.87',
-            },
-          ],
-          next: null,
-        },
+const listAccounts = defineEndpoint({
+  id: 'listAccounts',
+  route: 'GET /admin/accounts',
+  summary: 'Accounts by name, with their plan and balance',
+  description: 'Where `next` is not null there are more: ask again with `after` = `next`.',
+  query: z.strictObject({
+    search: SearchText.optional().describe('Part of the name, in any case'),
+    plan: PlanName.optional().describe('On this plan alone'),
+    after: AccountId.optional().describe('`next` of the page before'),
+    limit: Limit,
+  }),
+  answers: {
+    200: {
+      description: 'A page of accounts',
+      schema: z.object({
+        accounts: z.array(Listed).describe('By name'),
+        next: AccountId.nullable().describe('Where the next page begins; null: this is the last one'),
+      }),
+      example: {
+        accounts: [
+          {
+            account: 'acme',
+            plan: 'entry',
+            created: 1790000000000,
+            keys: 2,
+            last_used: 1790002800000,
+            balance: '9999.87',
+          },
+        ],
+        next: null,
       },
     },
-    refusals: [],
   },
-  async ({ query: { limit, ...filter } }, { business, meterOf, now }) => {
+  answer: async ({ query: { limit, ...filter } }, { business, meterOf, now }) => {
     const found = await business.accounts(filter, limit + 1, now())
     const page = found.slice(0, limit)
     const sums = await Promise.allSettled(page.map(({ account }) => meterOf(account).balance()))
@@ -119,7 +114,7 @@ const listAccounts = defineEndpoint(
     })
     return reply(200, { accounts, next: found.length > limit ? page.at(-1)!.account : null })
   },
-)
+})
 
 const Ensured = z.object({
   account: AccountId,
@@ -128,85 +123,76 @@ const Ensured = z.object({
   ...WARNINGS,
 })
 
-const ensureAccount = defineEndpoint(
-  {
-    id: 'ensureAccount',
-    method: 'put',
-    path: '/admin/accounts/{id}',
-    summary: 'Create an account; one that is there is left as it is',
-    description:
-      '`credits` take the place of the first period’s and do not expire. `terms` need a plan that allows them.',
-    door: 'admin',
-    params: ACCOUNT_PARAMS,
-    body: {
-      schema: z.strictObject({
-        plan: PlanName.default('trial'),
-        terms: AgreedTerms.prefault({}),
-        credits: Credits.optional().describe('In place of what the plan gives first; they do not expire'),
-      }),
-      optional: true,
-      example: { plan: 'enterprise', terms: { credits: 5000000 } },
-    },
-    answers: {
-      200: {
-        description: 'Was there already, and is unchanged',
-        schema: Ensured,
-        example: { account: 'acme', created: false, ...SUMS_EXAMPLE },
-      },
-      201: { description: 'Created', schema: Ensured, example: { account: 'acme', created: true, ...SUMS_EXAMPLE } },
-    },
-    refusals: [],
+const ensureAccount = defineEndpoint({
+  id: 'ensureAccount',
+  route: 'PUT /admin/accounts/{id}',
+  summary: 'Create an account; one that is there is left as it is',
+  description:
+    '`credits` take the place of the first period’s and do not expire. `terms` need a plan that allows them.',
+  params: ACCOUNT_PARAMS,
+  body: {
+    schema: z.strictObject({
+      plan: PlanName.default('trial'),
+      terms: AgreedTerms.prefault({}),
+      credits: Credits.optional().describe('In place of what the plan gives first; they do not expire'),
+    }),
+    optional: true,
+    example: { plan: 'enterprise', terms: { credits: 5000000 } },
   },
-  async ({ params: { id }, body: { credits, plan, terms: agreed } }, { accounts }) => {
+  answers: {
+    200: {
+      description: 'Was there already, and is unchanged',
+      schema: Ensured,
+      example: { account: 'acme', created: false, ...SUMS_EXAMPLE },
+    },
+    201: { description: 'Created', schema: Ensured, example: { account: 'acme', created: true, ...SUMS_EXAMPLE } },
+  },
+  answer: async ({ params: { id }, body: { credits, plan, terms: agreed } }, { accounts }) => {
     const ensured = await accounts.ensure(id, { plan, terms: agreed.terms }, credits)
     if (!ensured.ok) return ensured
     const { created, account } = ensured.value
     return reply(created ? 201 : 200, { account: id, created, ...shownSums(account), ...warned(agreed.warnings) })
   },
-)
+})
 
 const KEYS_SHOWN = 1_000
 
-const showAccount = defineEndpoint(
-  {
-    id: 'showAccount',
-    method: 'get',
-    path: '/admin/accounts/{id}',
-    summary: 'An account with its plan, its sums and its keys',
-    door: 'admin',
-    params: ACCOUNT_PARAMS,
-    answers: {
-      200: {
-        description: 'The account',
-        schema: z.object({
-          account: AccountId,
-          plan: PlanName,
-          terms: ShownTerms.nullable().describe('Null: those of its plan'),
-          created: UnixMs.describe('When it was made, Unix milliseconds'),
-          ...SUMS,
-          held: CreditsText.describe('What of the balance is lent to isolates that serve calls, and not yet settled'),
-          written_off: CreditsText.describe(
-            'Served, and reported only when the balance was gone: never charged, and no part of `spent`',
-          ),
-          period: Period.nullable().describe('Null: it was made before plans had periods'),
-          keys: z.array(CountedKey).describe('Its keys, newest first, at most 1,000'),
-        }),
-        example: {
-          account: 'acme',
-          plan: 'entry',
-          terms: null,
-          created: 1790000000000,
-          ...SUMS_EXAMPLE,
-          held: '0',
-          written_off: '0',
-          period: PERIOD_EXAMPLE,
-          keys: [COUNTED_EXAMPLE],
-        },
+const showAccount = defineEndpoint({
+  id: 'showAccount',
+  route: 'GET /admin/accounts/{id}',
+  summary: 'An account with its plan, its sums and its keys',
+  params: ACCOUNT_PARAMS,
+  answers: {
+    200: {
+      description: 'The account',
+      schema: z.object({
+        account: AccountId,
+        plan: PlanName,
+        terms: ShownTerms.nullable().describe('Null: those of its plan'),
+        created: UnixMs.describe('When it was made, Unix milliseconds'),
+        ...SUMS,
+        held: CreditsText.describe('What of the balance is lent to isolates that serve calls, and not yet settled'),
+        written_off: CreditsText.describe(
+          'Served, and reported only when the balance was gone: never charged, and no part of `spent`',
+        ),
+        period: Period.nullable().describe('Null: it was made before plans had periods'),
+        keys: z.array(CountedKey).describe('Its keys, newest first, at most 1,000'),
+      }),
+      example: {
+        account: 'acme',
+        plan: 'entry',
+        terms: null,
+        created: 1790000000000,
+        ...SUMS_EXAMPLE,
+        held: '0',
+        written_off: '0',
+        period: PERIOD_EXAMPLE,
+        keys: [COUNTED_EXAMPLE],
       },
     },
-    refusals: [404],
   },
-  async ({ params: { id } }, { accounts, keys }) => {
+  refusals: [404],
+  answer: async ({ params: { id } }, { accounts, keys }) => {
     const shown = await accounts.account(id)
     if (!shown.ok) return shown
     const { plan, terms, created, sums, period } = shown.value
@@ -223,91 +209,83 @@ const showAccount = defineEndpoint(
       keys: listed.map(countedKey),
     })
   },
-)
+})
 
-const changePlan = defineEndpoint(
-  {
-    id: 'changePlan',
-    method: 'put',
-    path: '/admin/accounts/{id}/plan',
-    summary: 'Put an account on a plan now',
-    description:
-      'What the old plan has left expires, the new one’s credits are there in full; the same plan with the same terms ' +
-      'changes nothing. Limits follow within a minute.',
-    door: 'admin',
-    role: 'billing',
-    params: ACCOUNT_PARAMS,
-    body: {
-      schema: z.strictObject({ plan: PlanName, terms: AgreedTerms.prefault({}) }),
-      optional: false,
-      example: { plan: 'enterprise', terms: { credits: 5000000, rest_requests_per_second: 200 } },
-    },
-    answers: {
-      200: {
-        description: 'The period that runs now',
-        schema: z.object({
-          account: AccountId,
-          plan: PlanName,
-          terms: ShownTerms.nullable(),
-          period: Period,
-          ...WARNINGS,
-        }),
-        example: { account: 'acme', plan: 'entry', terms: null, period: PERIOD_EXAMPLE },
-      },
-    },
-    refusals: [404],
+const changePlan = defineEndpoint({
+  id: 'changePlan',
+  route: 'PUT /admin/accounts/{id}/plan',
+  summary: 'Put an account on a plan now',
+  description:
+    'What the old plan has left expires, the new one’s credits are there in full; the same plan with the same terms ' +
+    'changes nothing. Limits follow within a minute.',
+  role: 'billing',
+  params: ACCOUNT_PARAMS,
+  body: {
+    schema: z.strictObject({ plan: PlanName, terms: AgreedTerms.prefault({}) }),
+    optional: false,
+    example: { plan: 'enterprise', terms: { credits: 5000000, rest_requests_per_second: 200 } },
   },
-  async ({ params: { id }, body }, { accounts }) => {
+  answers: {
+    200: {
+      description: 'The period that runs now',
+      schema: z.object({
+        account: AccountId,
+        plan: PlanName,
+        terms: ShownTerms.nullable(),
+        period: Period,
+        ...WARNINGS,
+      }),
+      example: { account: 'acme', plan: 'entry', terms: null, period: PERIOD_EXAMPLE },
+    },
+  },
+  refusals: [404],
+  answer: async ({ params: { id }, body }, { accounts }) => {
     const { plan, terms: agreed } = body
     const changed = await accounts.changePlan(id, { plan, terms: agreed.terms })
     if (!changed.ok) return changed
     const now = { terms: shownTerms(agreed.terms), period: shownPeriod(changed.value) }
     return reply(200, { account: id, plan, ...now, ...warned(agreed.warnings) })
   },
-)
+})
 
-const grantCredits = defineEndpoint(
-  {
-    id: 'grantCredits',
-    method: 'post',
-    path: '/admin/accounts/{id}/grants',
-    summary: 'Add credits that do not expire, once per idempotency key',
-    description:
-      'The account remembers its idempotency keys for ever: the next payment needs another one. `repeated` says that ' +
-      'nothing was added; the same key with another amount is refused with 409.',
-    door: 'admin',
-    role: 'billing',
-    params: ACCOUNT_PARAMS,
-    body: {
-      schema: z.strictObject({
-        credits: Credits.describe('Added to the balance; they do not expire'),
-        idempotency_key: IdempotencyKey,
-      }),
-      optional: false,
-      example: { credits: '500.25', idempotency_key: 'invoice-4711' },
-    },
-    answers: {
-      200: {
-        description: 'The sums after it',
-        schema: z.object({
-          account: AccountId,
-          repeated: z
-            .boolean()
-            .describe('True: granted by an earlier call with this idempotency key; nothing was added now'),
-          ...SUMS,
-        }),
-        example: { account: 'acme', repeated: false, ...SUMS_EXAMPLE },
-      },
-    },
-    refusals: [404, 409],
+const grantCredits = defineEndpoint({
+  id: 'grantCredits',
+  route: 'POST /admin/accounts/{id}/grants',
+  summary: 'Add credits that do not expire, once per idempotency key',
+  description:
+    'The account remembers its idempotency keys for ever: the next payment needs another one. `repeated` says that ' +
+    'nothing was added; the same key with another amount is refused with 409.',
+  role: 'billing',
+  params: ACCOUNT_PARAMS,
+  body: {
+    schema: z.strictObject({
+      credits: Credits.describe('Added to the balance; they do not expire'),
+      idempotency_key: IdempotencyKey,
+    }),
+    optional: false,
+    example: { credits: '500.25', idempotency_key: 'invoice-4711' },
   },
-  async ({ params: { id }, body }, { accounts }) => {
+  answers: {
+    200: {
+      description: 'The sums after it',
+      schema: z.object({
+        account: AccountId,
+        repeated: z
+          .boolean()
+          .describe('True: granted by an earlier call with this idempotency key; nothing was added now'),
+        ...SUMS,
+      }),
+      example: { account: 'acme', repeated: false, ...SUMS_EXAMPLE },
+    },
+  },
+  refusals: [404, 409],
+  answer: async ({ params: { id }, body }, { accounts }) => {
     const granted = await accounts.grant(id, body.idempotency_key, body.credits)
     if (!granted.ok) return granted
     const { repeated, account } = granted.value
     return reply(200, { account: id, repeated, ...shownSums(account) })
   },
-)
+})
 
 const Grant = z
   .object({
@@ -318,31 +296,26 @@ const Grant = z
   })
   .meta({ id: 'Grant' })
 
-const listGrants = defineEndpoint(
-  {
-    id: 'listGrants',
-    method: 'get',
-    path: '/admin/grants',
-    summary: 'Credits that were granted beside those of plans, newest first',
-    door: 'admin',
-    query: z.strictObject({
-      account: AccountId.optional().describe('To this account alone'),
-      before: Before,
-      limit: Limit,
-    }),
-    answers: {
-      200: {
-        description: 'A page of grants',
-        schema: z.object({ grants: z.array(Grant).describe('Newest first'), next: Next }),
-        example: {
-          grants: [{ account: 'acme', id: 'grant:invoice-4711', credits: '500', created: 1790000000000 }],
-          next: null,
-        },
+const listGrants = defineEndpoint({
+  id: 'listGrants',
+  route: 'GET /admin/grants',
+  summary: 'Credits that were granted beside those of plans, newest first',
+  query: z.strictObject({
+    account: AccountId.optional().describe('To this account alone'),
+    before: Before,
+    limit: Limit,
+  }),
+  answers: {
+    200: {
+      description: 'A page of grants',
+      schema: z.object({ grants: z.array(Grant).describe('Newest first'), next: Next }),
+      example: {
+        grants: [{ account: 'acme', id: 'grant:invoice-4711', credits: '500', created: 1790000000000 }],
+        next: null,
       },
     },
-    refusals: [],
   },
-  async ({ query: { account, before, limit } }, { business }) => {
+  answer: async ({ query: { account, before, limit } }, { business }) => {
     const { rows, next } = pageOf(await business.grants(account, before, limit + 1), limit)
     const grants = rows.map(({ account, id, micro, created }) => ({
       account,
@@ -352,6 +325,6 @@ const listGrants = defineEndpoint(
     }))
     return reply(200, { grants, next })
   },
-)
+})
 
 export const ACCOUNTS = [listAccounts, ensureAccount, showAccount, changePlan, grantCredits, listGrants]

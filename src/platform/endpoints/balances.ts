@@ -56,79 +56,76 @@ const AWAY: Failure = {
   retryAfterMs: 1_000,
 }
 
-export const balances = defineEndpoint(
-  {
-    id: 'balances',
-    method: 'get',
-    path: '/v1/{chain}/address/{address}/balances_v2/',
-    summary: 'What a wallet has, in US dollars',
-    description:
-      'Spot balances and the equity on every perp DEX, of the exchange’s own chain. Of a chain with a data service behind ' +
-      'it the answer is that service’s, whose fields are its own.',
-    door: 'key',
-    product: 'data',
-    price: ONE_CREDIT,
-    params: {
-      ...CHAIN_PARAMS,
-      address: z
-        .string()
-        .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hexadecimal digits')
-        .describe('Address of the wallet'),
-    },
-    query: z.strictObject({
-      'page-number': wholeNumber(0, PAGES_MAX).default(0).describe('From 0 on'),
-      'page-size': wholeNumber(1, 1_000).default(PAGE_SIZE).describe('Rows of a page, up to 1,000; 100 unless said'),
-    }),
-    answers: {
-      200: {
-        description: 'A page of balances',
-        schema: Data,
-        example: {
-          address: ADDRESS,
-          chain_name: 'hyperliquid',
-          quote_currency: 'USD',
-          updated_at: '2026-11-24T00:00:00.000Z',
-          account_mode: 'default',
-          total_quote: '1562.5',
-          items: [
-            {
-              type: 'spot',
-              coin: 'USDC',
-              token: 0,
-              dex: null,
-              balance: '1000.0',
-              hold: '0.0',
-              quote_rate: '1.0',
-              quote: '1000.0',
-            },
-            {
-              type: 'spot',
-              coin: 'HYPE',
-              token: 150,
-              dex: null,
-              balance: '2.0',
-              hold: '0.0',
-              quote_rate: '31.25',
-              quote: '62.5',
-            },
-            {
-              type: 'perp',
-              coin: 'USDC',
-              token: null,
-              dex: '',
-              balance: '500.0',
-              hold: '20.0',
-              quote_rate: '1.0',
-              quote: '500.0',
-            },
-          ],
-          pagination: { has_more: false, page_number: 0, page_size: 100, total_count: 3 },
-        },
+export const balances = defineEndpoint({
+  id: 'balances',
+  route: 'GET /v1/{chain}/address/{address}/balances_v2/',
+  summary: 'What a wallet has, in US dollars',
+  description:
+    'Spot balances and the equity on every perp DEX, of the exchange’s own chain. Of a chain with a data service behind ' +
+    'it the answer is that service’s, whose fields are its own.',
+  door: 'key',
+  product: 'data',
+  price: ONE_CREDIT,
+  params: {
+    ...CHAIN_PARAMS,
+    address: z
+      .string()
+      .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hexadecimal digits')
+      .describe('Address of the wallet'),
+  },
+  query: z.strictObject({
+    'page-number': wholeNumber(0, PAGES_MAX).default(0).describe('From 0 on'),
+    'page-size': wholeNumber(1, 1_000).default(PAGE_SIZE).describe('Rows of a page, up to 1,000; 100 unless said'),
+  }),
+  answers: {
+    200: {
+      description: 'A page of balances',
+      schema: Data,
+      example: {
+        address: ADDRESS,
+        chain_name: 'hyperliquid',
+        quote_currency: 'USD',
+        updated_at: '2026-11-24T00:00:00.000Z',
+        account_mode: 'default',
+        total_quote: '1562.5',
+        items: [
+          {
+            type: 'spot',
+            coin: 'USDC',
+            token: 0,
+            dex: null,
+            balance: '1000.0',
+            hold: '0.0',
+            quote_rate: '1.0',
+            quote: '1000.0',
+          },
+          {
+            type: 'spot',
+            coin: 'HYPE',
+            token: 150,
+            dex: null,
+            balance: '2.0',
+            hold: '0.0',
+            quote_rate: '31.25',
+            quote: '62.5',
+          },
+          {
+            type: 'perp',
+            coin: 'USDC',
+            token: null,
+            dex: '',
+            balance: '500.0',
+            hold: '20.0',
+            quote_rate: '1.0',
+            quote: '500.0',
+          },
+        ],
+        pagination: { has_more: false, page_number: 0, page_size: 100, total_count: 3 },
       },
     },
-    refusals: [400, 404],
   },
-  async ({ params, query, identity }, platform) => {
+  refusals: [400, 404],
+  answer: async ({ params, query, identity }, platform) => {
     const { chain } = params
     const address = params.address.toLowerCase()
     const page = { number: query['page-number'], size: query['page-size'] }
@@ -158,7 +155,7 @@ export const balances = defineEndpoint(
       },
     })
   },
-)
+})
 
 async function heldBy(
   user: string,

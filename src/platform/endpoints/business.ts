@@ -87,46 +87,41 @@ const Business = z.object({
 
 const SUMS_EXAMPLE = { granted: '500', spent: '120.5', calls: 120, stream_minutes: 1, pipeline_rows: 0, refusals: 3 }
 
-export const business = defineEndpoint(
-  {
-    id: 'business',
-    method: 'get',
-    path: '/admin/business',
-    summary: 'Credits sold and used, calls and refusals by day, and what the platform cost',
-    description: `Of all accounts, about a minute late; at most ${DAYS_MAX} days, the last month unless said.`,
-    door: 'admin',
-    query: usageQuery({}),
-    answers: {
-      200: {
-        description: 'The report',
-        schema: Business,
-        example: {
-          from: '2026-11-21',
-          to: '2026-11-21',
-          accounts: 2,
-          keys: 3,
-          open_orders: 1,
-          paid: [{ currency: 'eur', orders: 2, amount: '38.00', refunded: '0.00' }],
-          totals: SUMS_EXAMPLE,
-          sign_up: { per_day: 200, links: 150, networks: 12, most_of_network: 20, domains: 9, most_of_domain: 90 },
-          days: [{ date: '2026-11-21', ...SUMS_EXAMPLE, by_product: { info: '119.5', stream: '1' } }],
-          refused: [{ code: 'rate_limited', count: 3 }],
-          million_usd: '49.00',
-          sold_usd: '0.0245',
-          spent_usd: '0.005904',
-          cost: {
-            standing_usd: '0.53',
-            calls_usd: '0.0001',
-            total_usd: '0.5301',
-            relays: 1,
-            assumptions: [...COST_ASSUMPTIONS],
-          },
+export const business = defineEndpoint({
+  id: 'business',
+  route: 'GET /admin/business',
+  summary: 'Credits sold and used, calls and refusals by day, and what the platform cost',
+  description: `Of all accounts, about a minute late; at most ${DAYS_MAX} days, the last month unless said.`,
+  query: usageQuery({}),
+  answers: {
+    200: {
+      description: 'The report',
+      schema: Business,
+      example: {
+        from: '2026-11-21',
+        to: '2026-11-21',
+        accounts: 2,
+        keys: 3,
+        open_orders: 1,
+        paid: [{ currency: 'eur', orders: 2, amount: '38.00', refunded: '0.00' }],
+        totals: SUMS_EXAMPLE,
+        sign_up: { per_day: 200, links: 150, networks: 12, most_of_network: 20, domains: 9, most_of_domain: 90 },
+        days: [{ date: '2026-11-21', ...SUMS_EXAMPLE, by_product: { info: '119.5', stream: '1' } }],
+        refused: [{ code: 'rate_limited', count: 3 }],
+        million_usd: '49.00',
+        sold_usd: '0.0245',
+        spent_usd: '0.005904',
+        cost: {
+          standing_usd: '0.53',
+          calls_usd: '0.0001',
+          total_usd: '0.5301',
+          relays: 1,
+          assumptions: [...COST_ASSUMPTIONS],
         },
       },
     },
-    refusals: [],
   },
-  async ({ query }, { business, log, hubs, millionMicroUsd, signUpsPerDay, now }) => {
+  answer: async ({ query }, { business, log, hubs, millionMicroUsd, signUpsPerDay, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
@@ -182,7 +177,7 @@ export const business = defineEndpoint(
             },
     })
   },
-)
+})
 
 /** To a hundredth of a cent: it is no more certain. */
 const estimate = (dollars: number) => dollarsText(BigInt(Math.round(dollars * 1e4)) * 100n)

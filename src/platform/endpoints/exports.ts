@@ -43,37 +43,34 @@ const Cost = z
   })
   .meta({ id: 'HistoryCost' })
 
-const historyCost = defineEndpoint(
-  {
-    id: 'historyCost',
-    method: 'get',
-    path: '/v1/{chain}/history/cost',
-    summary: 'What an export or a replay of a range would cost',
-    description:
-      `Free of charge. A range has the files whose first blocks lie in it, at most 92 days of them. Links cost ${FILE_PRICE}; ` +
-      'what is archived meanwhile is added. A question to `POST /info` costs what its type says, whatever its range.',
-    door: 'key',
-    product: 'data',
-    params: CHAIN_PARAMS,
-    query: z.strictObject({ ...WINDOW, ...PRODUCTS }),
-    answers: {
-      200: {
-        description: 'What it would cost now',
-        schema: Cost,
-        example: {
-          from_ms: 1790000000000,
-          to_ms: 1790003599999,
-          objects: 60,
-          bytes: 36000000,
-          credits: '36.06',
-          replay_minutes: 60,
-          by_product: [{ product: 'events', objects: 60, bytes: 36000000, credits: '36.06' }],
-        },
+const historyCost = defineEndpoint({
+  id: 'historyCost',
+  route: 'GET /v1/{chain}/history/cost',
+  summary: 'What an export or a replay of a range would cost',
+  description:
+    `Free of charge. A range has the files whose first blocks lie in it, at most 92 days of them. Links cost ${FILE_PRICE}; ` +
+    'what is archived meanwhile is added. A question to `POST /info` costs what its type says, whatever its range.',
+  door: 'key',
+  product: 'data',
+  params: CHAIN_PARAMS,
+  query: z.strictObject({ ...WINDOW, ...PRODUCTS }),
+  answers: {
+    200: {
+      description: 'What it would cost now',
+      schema: Cost,
+      example: {
+        from_ms: 1790000000000,
+        to_ms: 1790003599999,
+        objects: 60,
+        bytes: 36000000,
+        credits: '36.06',
+        replay_minutes: 60,
+        by_product: [{ product: 'events', objects: 60, bytes: 36000000, credits: '36.06' }],
       },
     },
-    refusals: [400, 404],
   },
-  async ({ params: { chain }, query }, platform) => {
+  refusals: [400, 404],
+  answer: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
     if (!history.ok) return history
     const range = rangeOf(query, platform.now(), true)
@@ -94,7 +91,7 @@ const historyCost = defineEndpoint(
     }
     return reply(200, body)
   },
-)
+})
 
 const File = z
   .object({
@@ -109,61 +106,58 @@ const File = z
 
 const KEY = 'archive/hyperliquid/2026-11-21/000925000000-000925000869.events.gz'
 
-const historyFiles = defineEndpoint(
-  {
-    id: 'historyFiles',
-    method: 'get',
-    path: '/v1/{chain}/history/files',
-    summary: 'Files of a range, with links that expire',
-    description:
-      'Files whose first blocks lie in the range, product after product, in order of time; what is in them: ' +
-      '`schemas/storage.md`. Links hold for an hour and may be fetched again and again, in parts too (`Range`). ' +
-      'Parquet comes a file a minute while the hour is running; its hour, and then its day, replace it. A file replaces ' +
-      'those of its product whose heights it holds: without those that are replaced each row is there once, whatever ' +
-      'happened between two pages. A trade is two rows of fills, one for each side. ' +
-      'Where `next` is not null there are more: ask again with the same range and `after` = `next`.',
-    door: 'key',
-    product: 'data',
-    priced: FILE_PRICE,
-    params: CHAIN_PARAMS,
-    query: z.strictObject({
-      ...WINDOW,
-      ...PRODUCTS,
-      after: z.string().optional().describe('`next` of the page before'),
-      limit: limitOf(1_000, 100),
-    }),
-    answers: {
-      200: {
-        description: 'A page of files',
-        schema: z.object({
-          files: z.array(File).describe('In order'),
-          expires_ms: UnixMs.describe('When the links end, Unix milliseconds'),
-          credits: CreditsText.describe('What these links cost'),
-          next: NEXT,
-        }),
-        example: {
-          files: [
-            {
-              product: 'events',
-              key: KEY,
-              bytes: 611670,
-              sha256: 'a1'.repeat(32),
-              from_height: 925000000,
-              to_height: 925000869,
-              from_ms: 1790000000000,
-              to_ms: 1790000059931,
-              link: `/v1/hyperliquid/history/files/${KEY}?expires=1790003600000&sig=${'x'.repeat(43)}`,
-            },
-          ],
-          expires_ms: 1790003600000,
-          credits: '0.61267',
-          next: null,
-        },
+const historyFiles = defineEndpoint({
+  id: 'historyFiles',
+  route: 'GET /v1/{chain}/history/files',
+  summary: 'Files of a range, with links that expire',
+  description:
+    'Files whose first blocks lie in the range, product after product, in order of time; what is in them: ' +
+    '`schemas/storage.md`. Links hold for an hour and may be fetched again and again, in parts too (`Range`). ' +
+    'Parquet comes a file a minute while the hour is running; its hour, and then its day, replace it. A file replaces ' +
+    'those of its product whose heights it holds: without those that are replaced each row is there once, whatever ' +
+    'happened between two pages. A trade is two rows of fills, one for each side. ' +
+    'Where `next` is not null there are more: ask again with the same range and `after` = `next`.',
+  door: 'key',
+  product: 'data',
+  priced: FILE_PRICE,
+  params: CHAIN_PARAMS,
+  query: z.strictObject({
+    ...WINDOW,
+    ...PRODUCTS,
+    after: z.string().optional().describe('`next` of the page before'),
+    limit: limitOf(1_000, 100),
+  }),
+  answers: {
+    200: {
+      description: 'A page of files',
+      schema: z.object({
+        files: z.array(File).describe('In order'),
+        expires_ms: UnixMs.describe('When the links end, Unix milliseconds'),
+        credits: CreditsText.describe('What these links cost'),
+        next: NEXT,
+      }),
+      example: {
+        files: [
+          {
+            product: 'events',
+            key: KEY,
+            bytes: 611670,
+            sha256: 'a1'.repeat(32),
+            from_height: 925000000,
+            to_height: 925000869,
+            from_ms: 1790000000000,
+            to_ms: 1790000059931,
+            link: `/v1/hyperliquid/history/files/${KEY}?expires=1790003600000&sig=${'x'.repeat(43)}`,
+          },
+        ],
+        expires_ms: 1790003600000,
+        credits: '0.61267',
+        next: null,
       },
     },
-    refusals: [400, 404],
   },
-  async ({ params: { chain }, query }, platform) => {
+  refusals: [400, 404],
+  answer: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
     if (!history.ok) return history
     const { sign } = history.value
@@ -193,34 +187,31 @@ const historyFiles = defineEndpoint(
     const price = filesPrice({ objects: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) })
     return reply(200, { files: shown, expires_ms: expires, credits: formatCredits(price), next }, { price })
   },
-)
+})
 
 /** A day has some 3,000; where a clock is wrong, any number. */
 const FILES_MOST = 20_000
 
-const historySums = defineEndpoint(
-  {
-    id: 'historySums',
-    method: 'get',
-    path: '/v1/{chain}/history/SHA256SUMS',
-    summary: 'SHA-256 of every file of a UTC day',
-    description:
-      'As text that `sha256sum --check` reads: a line for each file whose first block is of the day, with its name.',
-    door: 'key',
-    product: 'data',
-    price: ONE_CREDIT,
-    params: CHAIN_PARAMS,
-    query: z.strictObject({ day: Day }),
-    answers: {
-      200: {
-        description: 'A line for each file',
-        schema: z.string(),
-        example: `${'a1'.repeat(32)}  archive/hyperliquid/2026-11-21/000925000000-000925000869.events.gz\n`,
-      },
+const historySums = defineEndpoint({
+  id: 'historySums',
+  route: 'GET /v1/{chain}/history/SHA256SUMS',
+  summary: 'SHA-256 of every file of a UTC day',
+  description:
+    'As text that `sha256sum --check` reads: a line for each file whose first block is of the day, with its name.',
+  door: 'key',
+  product: 'data',
+  price: ONE_CREDIT,
+  params: CHAIN_PARAMS,
+  query: z.strictObject({ day: Day }),
+  answers: {
+    200: {
+      description: 'A line for each file',
+      schema: z.string(),
+      example: `${'a1'.repeat(32)}  archive/hyperliquid/2026-11-21/000925000000-000925000869.events.gz\n`,
     },
-    refusals: [400, 404],
   },
-  async ({ params: { chain }, query }, platform) => {
+  refusals: [400, 404],
+  answer: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
     if (!history.ok) return history
     const range = rangeOf(query, 0, true)
@@ -229,6 +220,6 @@ const historySums = defineEndpoint(
     if (next !== null) return err(badField('day', `has more than ${FILES_MOST} files: list them page by page`))
     return reply(200, sumsText(files))
   },
-)
+})
 
 export const EXPORTS = [historyCost, historyFiles, historySums]

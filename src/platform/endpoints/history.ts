@@ -161,39 +161,36 @@ const SUMS_EXAMPLE = {
   checkpoints_bytes: 503316480,
 }
 
-const historyCoverage = defineEndpoint(
-  {
-    id: 'historyCoverage',
-    method: 'get',
-    path: '/v1/{chain}/history/coverage',
-    summary: 'What of a chain’s history there is, by UTC day',
-    description: 'The last 31 days unless said, at most 92.',
-    door: 'key',
-    product: 'data',
-    price: ONE_CREDIT,
-    params: CHAIN_PARAMS,
-    query: z.strictObject(WINDOW),
-    answers: {
-      200: {
-        description: 'What there is',
-        schema: Coverage,
-        example: {
-          chain: CHAIN_EXAMPLE,
+const historyCoverage = defineEndpoint({
+  id: 'historyCoverage',
+  route: 'GET /v1/{chain}/history/coverage',
+  summary: 'What of a chain’s history there is, by UTC day',
+  description: 'The last 31 days unless said, at most 92.',
+  door: 'key',
+  product: 'data',
+  price: ONE_CREDIT,
+  params: CHAIN_PARAMS,
+  query: z.strictObject(WINDOW),
+  answers: {
+    200: {
+      description: 'What there is',
+      schema: Coverage,
+      example: {
+        chain: CHAIN_EXAMPLE,
+        from: { height: 845000000, time_ms: 1790000000000 },
+        to: { height: 1034172800, time_ms: 1800000000000 },
+        files: {
           from: { height: 845000000, time_ms: 1790000000000 },
-          to: { height: 1034172800, time_ms: 1800000000000 },
-          files: {
-            from: { height: 845000000, time_ms: 1790000000000 },
-            to: { height: 1034171900, time_ms: 1799999930000 },
-            holes: [{ from_height: 925001000, to_height: 925001004, known: 'nothing' }],
-          },
-          totals: SUMS_EXAMPLE,
-          days: [{ day: '2026-11-21', from_height: 925000000, to_height: 926252799, ...SUMS_EXAMPLE }],
+          to: { height: 1034171900, time_ms: 1799999930000 },
+          holes: [{ from_height: 925001000, to_height: 925001004, known: 'nothing' }],
         },
+        totals: SUMS_EXAMPLE,
+        days: [{ day: '2026-11-21', from_height: 925000000, to_height: 926252799, ...SUMS_EXAMPLE }],
       },
     },
-    refusals: [400, 404],
   },
-  async ({ params: { chain }, query }, platform) => {
+  refusals: [400, 404],
+  answer: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
     if (!history.ok) return history
     const range = rangeOf(query, platform.now(), false)
@@ -231,7 +228,7 @@ const historyCoverage = defineEndpoint(
     }
     return reply(200, body)
   },
-)
+})
 
 function endsOf(ends: { readonly from: HeightAndTime; readonly to: HeightAndTime } | null) {
   const place = (which: 'from' | 'to') => ends && { height: ends[which].height, time_ms: ends[which].time }
@@ -248,35 +245,32 @@ const Gap = z
   })
   .meta({ id: 'HistoryGap' })
 
-const historyGaps = defineEndpoint(
-  {
-    id: 'historyGaps',
-    method: 'get',
-    path: '/v1/{chain}/history/gaps',
-    summary: 'Blocks that never came, in order of height',
-    description:
-      'A height between the ends of `coverage` that stands in no gap is archived, or was removed with its day.',
-    door: 'key',
-    product: 'data',
-    price: ONE_CREDIT,
-    params: CHAIN_PARAMS,
-    query: z.strictObject({
-      after: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional().describe('`next` of the page before'),
-      limit: limitOf(PAGE_MOST, 100),
-    }),
-    answers: {
-      200: {
-        description: 'A page of gaps',
-        schema: z.object({ gaps: z.array(Gap).describe('In order'), next: NEXT }),
-        example: {
-          gaps: [{ from_height: 925001000, to_height: 925001004, after_ms: 1790000000000, before_ms: 1790000000420 }],
-          next: null,
-        },
+const historyGaps = defineEndpoint({
+  id: 'historyGaps',
+  route: 'GET /v1/{chain}/history/gaps',
+  summary: 'Blocks that never came, in order of height',
+  description:
+    'A height between the ends of `coverage` that stands in no gap is archived, or was removed with its day.',
+  door: 'key',
+  product: 'data',
+  price: ONE_CREDIT,
+  params: CHAIN_PARAMS,
+  query: z.strictObject({
+    after: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional().describe('`next` of the page before'),
+    limit: limitOf(PAGE_MOST, 100),
+  }),
+  answers: {
+    200: {
+      description: 'A page of gaps',
+      schema: z.object({ gaps: z.array(Gap).describe('In order'), next: NEXT }),
+      example: {
+        gaps: [{ from_height: 925001000, to_height: 925001004, after_ms: 1790000000000, before_ms: 1790000000420 }],
+        next: null,
       },
     },
-    refusals: [400, 404],
   },
-  async ({ params: { chain }, query: { after, limit } }, platform) => {
+  refusals: [400, 404],
+  answer: async ({ params: { chain }, query: { after, limit } }, platform) => {
     const history = historyOf(chain, platform)
     if (!history.ok) return history
     const found = await history.value.gaps(after ?? null, limit + 1)
@@ -290,6 +284,6 @@ const historyGaps = defineEndpoint(
     }))
     return reply(200, { gaps, next: found.length > limit ? String(page.at(-1)!.from) : null })
   },
-)
+})
 
 export const HISTORY = [historyCoverage, historyGaps]

@@ -165,29 +165,24 @@ const CreateKey = z
     }
   })
 
-const createKey = defineEndpoint(
-  {
-    id: 'createKey',
-    method: 'post',
-    path: '/admin/keys',
-    summary: 'Issue a key, for an account or with a new one',
-    description: '`plan`, `terms` and `credits` are of the new account, where `account` is left out.',
-    door: 'admin',
-    body: {
-      schema: CreateKey,
-      optional: true,
-      example: { account: 'acme', label: 'bot', products: ['info', 'stream'] },
-    },
-    answers: {
-      201: {
-        description: 'The key, shown this once',
-        schema: z.object({ ...IssuedKey.shape, ...WARNINGS }),
-        example: ISSUED_EXAMPLE,
-      },
-    },
-    refusals: [],
+const createKey = defineEndpoint({
+  id: 'createKey',
+  route: 'POST /admin/keys',
+  summary: 'Issue a key, for an account or with a new one',
+  description: '`plan`, `terms` and `credits` are of the new account, where `account` is left out.',
+  body: {
+    schema: CreateKey,
+    optional: true,
+    example: { account: 'acme', label: 'bot', products: ['info', 'stream'] },
   },
-  async ({ body: { terms: agreed, ...order } }, { keys, now, isProxied }) => {
+  answers: {
+    201: {
+      description: 'The key, shown this once',
+      schema: z.object({ ...IssuedKey.shape, ...WARNINGS }),
+      example: ISSUED_EXAMPLE,
+    },
+  },
+  answer: async ({ body: { terms: agreed, ...order } }, { keys, now, isProxied }) => {
     const past = pastExpiry(order.expires, now())
     if (past !== null) return err(past)
     const issued = await keys.create({ ...order, terms: agreed?.terms })
@@ -195,45 +190,42 @@ const createKey = defineEndpoint(
     if (order.credits === 0) warnings.push('credits: 0: the account can pay for nothing until it is granted some')
     return issued.ok ? reply(201, { ...issued.value, ...warned(warnings) }) : issued
   },
-)
+})
 
 const MadeBefore = IssuedKey.omit({ key: true }).extend({
   repeated: z.literal(true).describe('It was made by an earlier call'),
 })
 
-const createOwnKey = defineEndpoint(
-  {
-    id: 'createOwnKey',
-    method: 'post',
-    path: '/platform/keys/',
-    summary: 'Make a key of the account',
-    description:
-      `${FOR_MANAGING} A retry with the same \`idempotency_key\` makes no other key, and does not show it again; one for another ` +
-      'kind or label is refused (409). An account has at most 10,000 keys that work or were made within a day (409).',
-    door: 'service',
-    body: {
-      schema: z.strictObject({
-        ...KEY_ORDER,
-        idempotency_key: IdempotencyKey.optional(),
-      }),
-      optional: true,
-      example: { label: 'bot', products: ['info', 'stream'], cap: '100' },
-    },
-    answers: {
-      200: {
-        description: 'Made before; the key is not shown again',
-        schema: MadeBefore,
-        example: { ...SHOWN_EXAMPLE, repeated: true },
-      },
-      201: {
-        description: 'The key, shown this once',
-        schema: z.object({ ...IssuedKey.shape, ...WARNINGS }),
-        example: ISSUED_EXAMPLE,
-      },
-    },
-    refusals: [400, 409],
+const createOwnKey = defineEndpoint({
+  id: 'createOwnKey',
+  route: 'POST /platform/keys/',
+  summary: 'Make a key of the account',
+  description:
+    `${FOR_MANAGING} A retry with the same \`idempotency_key\` makes no other key, and does not show it again; one for another ` +
+    'kind or label is refused (409). An account has at most 10,000 keys that work or were made within a day (409).',
+  door: 'service',
+  body: {
+    schema: z.strictObject({
+      ...KEY_ORDER,
+      idempotency_key: IdempotencyKey.optional(),
+    }),
+    optional: true,
+    example: { label: 'bot', products: ['info', 'stream'], cap: '100' },
   },
-  async ({ body, identity: { account, keyHash } }, { keys, now, isProxied }) => {
+  answers: {
+    200: {
+      description: 'Made before; the key is not shown again',
+      schema: MadeBefore,
+      example: { ...SHOWN_EXAMPLE, repeated: true },
+    },
+    201: {
+      description: 'The key, shown this once',
+      schema: z.object({ ...IssuedKey.shape, ...WARNINGS }),
+      example: ISSUED_EXAMPLE,
+    },
+  },
+  refusals: [400, 409],
+  answer: async ({ body, identity: { account, keyHash } }, { keys, now, isProxied }) => {
     const maker = await manager(keys, keyHash)
     if (!maker.ok) return maker
     const refused = pastExpiry(body.expires, now())
@@ -246,7 +238,7 @@ const createOwnKey = defineEndpoint(
     if (!('key' in made.value)) return reply(200, { ...shown, repeated: true })
     return reply(201, { key: made.value.key, ...shown, ...warned(unsureOf(order.ranges, isProxied)) })
   },
-)
+})
 
 const PAGE_MAX = 1_000
 
@@ -255,32 +247,27 @@ const ListedKey = z.object({
   balance: CreditsText.nullable().describe('The balance of its account; null: its meter did not answer'),
 })
 
-const listKeys = defineEndpoint(
-  {
-    id: 'listKeys',
-    method: 'get',
-    path: '/admin/keys',
-    summary: 'Keys with their last use, newest first',
-    description: 'Where `next` is not null there are more: ask again with `after` = `next`.',
-    door: 'admin',
-    query: z.strictObject({
-      account: AccountId.optional().describe('Of this account alone'),
-      limit: wholeNumber(1, PAGE_MAX).default(PAGE_MAX).describe('At most so many, up to 1,000; 1,000 unless said'),
-      after: AfterKey.optional().describe('`next` of the page before'),
-    }),
-    answers: {
-      200: {
-        description: 'A page of keys',
-        schema: z.object({
-          keys: z.array(ListedKey).describe('Newest first'),
-          next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
-        }),
-        example: { keys: [{ ...COUNTED_EXAMPLE, balance: '9999.87' }], next: null },
-      },
+const listKeys = defineEndpoint({
+  id: 'listKeys',
+  route: 'GET /admin/keys',
+  summary: 'Keys with their last use, newest first',
+  description: 'Where `next` is not null there are more: ask again with `after` = `next`.',
+  query: z.strictObject({
+    account: AccountId.optional().describe('Of this account alone'),
+    limit: wholeNumber(1, PAGE_MAX).default(PAGE_MAX).describe('At most so many, up to 1,000; 1,000 unless said'),
+    after: AfterKey.optional().describe('`next` of the page before'),
+  }),
+  answers: {
+    200: {
+      description: 'A page of keys',
+      schema: z.object({
+        keys: z.array(ListedKey).describe('Newest first'),
+        next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
+      }),
+      example: { keys: [{ ...COUNTED_EXAMPLE, balance: '9999.87' }], next: null },
     },
-    refusals: [],
   },
-  async ({ query: { account, limit, after } }, { keys }) => {
+  answer: async ({ query: { account, limit, after } }, { keys }) => {
     const listed = await keys.list(account, limit + 1, after)
     const shown = listed.slice(0, limit).map((key) => ({
       ...countedKey(key),
@@ -288,77 +275,68 @@ const listKeys = defineEndpoint(
     }))
     return reply(200, { keys: shown, next: listed.length > limit ? keyPlaceText(listed[limit - 1]!) : null })
   },
-)
+})
 
-const ownKeys = defineEndpoint(
-  {
-    id: 'ownKeys',
-    method: 'get',
-    path: '/platform/keys/',
-    summary: 'The keys of the account, newest first',
-    description: `${FOR_READING} Where \`next\` is not null there are more: ask again with \`after\` = \`next\`.`,
-    door: 'key',
-    query: z.strictObject({
-      limit: wholeNumber(1, PAGE_MAX).default(100).describe('At most so many, up to 1,000; 100 unless said'),
-      after: AfterKey.optional().describe('`next` of the page before'),
-    }),
-    answers: {
-      200: {
-        description: 'A page of keys',
-        schema: z.object({
-          keys: z.array(OwnedKey).describe('Newest first'),
-          next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
-          counted: z.int().describe('Keys that work, or were made within a day'),
-          at_most: z.int().describe('So many of those an account may have'),
-        }),
-        example: { keys: [OWNED_EXAMPLE], next: null, counted: 1, at_most: KEYS_MAX },
-      },
+const ownKeys = defineEndpoint({
+  id: 'ownKeys',
+  route: 'GET /platform/keys/',
+  summary: 'The keys of the account, newest first',
+  description: `${FOR_READING} Where \`next\` is not null there are more: ask again with \`after\` = \`next\`.`,
+  door: 'key',
+  query: z.strictObject({
+    limit: wholeNumber(1, PAGE_MAX).default(100).describe('At most so many, up to 1,000; 100 unless said'),
+    after: AfterKey.optional().describe('`next` of the page before'),
+  }),
+  answers: {
+    200: {
+      description: 'A page of keys',
+      schema: z.object({
+        keys: z.array(OwnedKey).describe('Newest first'),
+        next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
+        counted: z.int().describe('Keys that work, or were made within a day'),
+        at_most: z.int().describe('So many of those an account may have'),
+      }),
+      example: { keys: [OWNED_EXAMPLE], next: null, counted: 1, at_most: KEYS_MAX },
     },
-    refusals: [400],
   },
-  async ({ query: { limit, after }, identity: { account } }, { keys }) => {
+  refusals: [400],
+  answer: async ({ query: { limit, after }, identity: { account } }, { keys }) => {
     const [rows, counted] = await Promise.all([keys.page(account, after ?? null, limit + 1), keys.count(account)])
     const next = rows.length > limit ? keyPlaceText(rows[limit - 1]!) : null
     return reply(200, { keys: rows.slice(0, limit).map(ownedKey), next, counted, at_most: KEYS_MAX })
   },
-)
+})
 
 const TOO_MANY: Refusal = {
   kind: 'conflict',
   message: `key: keys of the account that work or were made within a day are ${ROTATED_MAX}, rotated ones among them: wait a day, or revoke it`,
 }
 
-const [changeKey, changeOwnKey] = mountTwice(
-  KEY,
-  {
-    method: 'patch',
-    body: { schema: KeyChanges, optional: false, example: { label: 'bot 2', cap: '500', expires: null } },
-    answers: {
-      200: {
-        description: 'The key as it is now',
-        schema: z.object({ ...ShownKey.shape, ...WARNINGS }),
-        example: KEY_EXAMPLE,
-      },
+const [changeKey, changeOwnKey] = mountTwice(KEY, {
+  body: { schema: KeyChanges, optional: false, example: { label: 'bot 2', cap: '500', expires: null } },
+  answers: {
+    200: {
+      description: 'The key as it is now',
+      schema: z.object({ ...ShownKey.shape, ...WARNINGS }),
+      example: KEY_EXAMPLE,
     },
   },
-  {
-    admin: {
-      id: 'changeKey',
-      path: '/admin/keys/{key}',
-      summary: 'Label, restrict or let expire; what is left out stays, null takes away',
-      description: 'Isolates know it within a minute. New ranges hold for calls and new sockets; open ones stay.',
-      refusals: [404],
-    },
-    own: {
-      id: 'changeOwnKey',
-      path: '/platform/keys/{key}',
-      summary: 'Label, restrict or let expire a key of the account; what is left out stays, null takes away',
-      description: 'Isolates know it within a minute; open sockets stay.',
-      body: { schema: KeyChanges, optional: false, example: { label: 'bot 2', cap: '500' } },
-      refusals: [400, 404],
-    },
+  admin: {
+    id: 'changeKey',
+    route: 'PATCH /admin/keys/{key}',
+    summary: 'Label, restrict or let expire; what is left out stays, null takes away',
+    description: 'Isolates know it within a minute. New ranges hold for calls and new sockets; open ones stay.',
+    refusals: [404],
   },
-  async ({ key, body }, { keys, now, isProxied }) => {
+  own: {
+    id: 'changeOwnKey',
+    route: 'PATCH /platform/keys/{key}',
+    summary: 'Label, restrict or let expire a key of the account; what is left out stays, null takes away',
+    description: 'Isolates know it within a minute; open sockets stay.',
+    body: { schema: KeyChanges, optional: false, example: { label: 'bot 2', cap: '500' } },
+    refusals: [400, 404],
+  },
+  answer: async ({ key, body }, { keys, now, isProxied }) => {
     const past = pastExpiry(body.expires, now())
     if (past !== null) return err(past)
     const changed = await keys.change(key, body)
@@ -366,49 +344,43 @@ const [changeKey, changeOwnKey] = mountTwice(
       ? reply(200, { ...shownKey(changed.value), ...warned(unsureOf(body.ranges, isProxied)) })
       : changed
   },
-)
+})
 
 const ROTATION_TEXT =
   'The new key has the old one’s label, products, ranges and expiry, and shares its cap with what was spent under it. A key ' +
   'is replaced once: a retry with the same `idempotency_key` makes no other key, anything else is refused.'
 
-const [rotateKey, rotateOwnKey] = mountTwice(
-  KEY,
-  {
-    method: 'post',
-    body: { schema: RotateKey, optional: true, example: { grace_seconds: 3600, idempotency_key: 'spring' } },
-    answers: {
-      200: {
-        description: 'Done before; the key is not shown again',
-        schema: RotatedBefore,
-        example: { ...SHOWN_EXAMPLE, old_key_ends: 1790003600000, repeated: true },
-      },
-      201: {
-        description: 'The new key, shown this once',
-        schema: z.object({ ...IssuedKey.shape, old_key_ends: OldKeyEnds }),
-        example: { ...ISSUED_EXAMPLE, old_key_ends: 1790003600000 },
-      },
+const [rotateKey, rotateOwnKey] = mountTwice(KEY, {
+  body: { schema: RotateKey, optional: true, example: { grace_seconds: 3600, idempotency_key: 'spring' } },
+  answers: {
+    200: {
+      description: 'Done before; the key is not shown again',
+      schema: RotatedBefore,
+      example: { ...SHOWN_EXAMPLE, old_key_ends: 1790003600000, repeated: true },
+    },
+    201: {
+      description: 'The new key, shown this once',
+      schema: z.object({ ...IssuedKey.shape, old_key_ends: OldKeyEnds }),
+      example: { ...ISSUED_EXAMPLE, old_key_ends: 1790003600000 },
     },
   },
-  {
-    admin: {
-      id: 'rotateKey',
-      path: '/admin/keys/{key}/rotate',
-      summary: 'Replace a key by a new one; both work for a while',
-      description: `${ROTATION_TEXT} Where the answer with the key was lost, rotate the new key by the \`hash\` that the retry shows.`,
-      refusals: [404, 409],
-    },
-    own: {
-      id: 'rotateOwnKey',
-      path: '/platform/keys/{key}/rotate',
-      summary: 'Replace a key of the account by a new one; both work for a while',
-      description:
-        `${ROTATION_TEXT} The key that asks may be rotated too: its successor manages from then on. Where 20,000 keys of the ` +
-        'account work or were made within a day none is rotated (409).',
-      refusals: [400, 404, 409],
-    },
+  admin: {
+    id: 'rotateKey',
+    route: 'POST /admin/keys/{key}/rotate',
+    summary: 'Replace a key by a new one; both work for a while',
+    description: `${ROTATION_TEXT} Where the answer with the key was lost, rotate the new key by the \`hash\` that the retry shows.`,
+    refusals: [404, 409],
   },
-  async ({ key, owner, body: { grace_seconds: seconds, idempotency_key: id = null } }, { keys }) => {
+  own: {
+    id: 'rotateOwnKey',
+    route: 'POST /platform/keys/{key}/rotate',
+    summary: 'Replace a key of the account by a new one; both work for a while',
+    description:
+      `${ROTATION_TEXT} The key that asks may be rotated too: its successor manages from then on. Where 20,000 keys of the ` +
+      'account work or were made within a day none is rotated (409).',
+    refusals: [400, 404, 409],
+  },
+  answer: async ({ key, owner, body: { grace_seconds: seconds, idempotency_key: id = null } }, { keys }) => {
     if (owner !== null && (await keys.count(owner.account)) >= ROTATED_MAX) return err(TOO_MANY)
     const order = { graceMs: seconds * 1000, id }
     const rotated = await keys.rotate(key, owner === null ? order : { ...order, maker: owner.by })
@@ -419,61 +391,54 @@ const [rotateKey, rotateOwnKey] = mountTwice(
       ? reply(201, { key: rotated.value.key, ...shown })
       : reply(200, { ...shown, repeated: true })
   },
-)
+})
 
 const WithReach = RevokedKey.extend({ reach: KeyReach.describe(REACH_TEXT) })
 
-const revokeKey = defineEndpoint(
-  {
-    id: 'revokeKey',
-    method: 'delete',
-    path: '/admin/keys/{key}',
-    summary: 'Revoke a key for good; again is the same',
-    description:
-      'Refused within 30 s on HTTP, at once where it would change something; its sockets are closed with 4401 within 60 s, and pipelines that are charged to it are paused ' +
-      'within 30 s, unless it was replaced. What it used stays recorded.',
-    door: 'admin',
-    params: KEY_PARAMS,
-    query: OfAccount,
-    answers: {
-      200: { description: 'Revoked', schema: WithReach, example: { ...REVOKED_EXAMPLE, reach: REACH_EXAMPLE } },
-    },
-    refusals: [404],
+const revokeKey = defineEndpoint({
+  id: 'revokeKey',
+  route: 'DELETE /admin/keys/{key}',
+  summary: 'Revoke a key for good; again is the same',
+  description:
+    'Refused within 30 s on HTTP, at once where it would change something; its sockets are closed with 4401 within 60 s, and pipelines that are charged to it are paused ' +
+    'within 30 s, unless it was replaced. What it used stays recorded.',
+  params: KEY_PARAMS,
+  query: OfAccount,
+  answers: {
+    200: { description: 'Revoked', schema: WithReach, example: { ...REVOKED_EXAMPLE, reach: REACH_EXAMPLE } },
   },
-  async ({ params, query }, platform) => {
+  refusals: [404],
+  answer: async ({ params, query }, platform) => {
     const revoked = await platform.keys.revoke({ name: params.key, ...query })
     if (!revoked.ok) return revoked
     const { hash, prefix, account, label, revoked: at } = revoked.value
     const reach = await reachOf(revoked.value, platform)
     return reply(200, { hash, prefix, account, label, revoked: at, reach })
   },
-)
+})
 
-const revokeOwnKey = defineEndpoint(
-  {
-    id: 'revokeOwnKey',
-    method: 'delete',
-    path: '/platform/keys/{key}',
-    summary: 'Revoke a key of the account for good; again is the same',
-    description:
-      `${FOR_MANAGING} Every service key may revoke itself. Refused within 30 s on HTTP, at once where it would change ` +
-      'something; its sockets are closed with 4401 within 60 s, and pipelines that are charged to it are paused within 30 s, unless it was replaced. What it used stays recorded.',
-    door: 'service',
-    params: KEY_PARAMS,
-    answers: {
-      200: {
-        description: 'Revoked',
-        schema: z.object({
-          ...RevokedKey.shape,
-          reach: KeyReach.nullable().describe(`${REACH_TEXT}; null: a restricted key revoked itself`),
-          is_this_key: z.boolean().describe('It is the key that asked: this was its last call'),
-        }),
-        example: { ...REVOKED_EXAMPLE, reach: REACH_EXAMPLE, is_this_key: false },
-      },
+const revokeOwnKey = defineEndpoint({
+  id: 'revokeOwnKey',
+  route: 'DELETE /platform/keys/{key}',
+  summary: 'Revoke a key of the account for good; again is the same',
+  description:
+    `${FOR_MANAGING} Every service key may revoke itself. Refused within 30 s on HTTP, at once where it would change ` +
+    'something; its sockets are closed with 4401 within 60 s, and pipelines that are charged to it are paused within 30 s, unless it was replaced. What it used stays recorded.',
+  door: 'service',
+  params: KEY_PARAMS,
+  answers: {
+    200: {
+      description: 'Revoked',
+      schema: z.object({
+        ...RevokedKey.shape,
+        reach: KeyReach.nullable().describe(`${REACH_TEXT}; null: a restricted key revoked itself`),
+        is_this_key: z.boolean().describe('It is the key that asked: this was its last call'),
+      }),
+      example: { ...REVOKED_EXAMPLE, reach: REACH_EXAMPLE, is_this_key: false },
     },
-    refusals: [404],
   },
-  async ({ params: { key: name }, identity: { account, keyHash } }, platform) => {
+  refusals: [404],
+  answer: async ({ params: { key: name }, identity: { account, keyHash } }, platform) => {
     const { keys } = platform
     const own = await keys.hashed(keyHash)
     const refused = own?.hash === name || own?.prefix === name ? null : mayNotManage(own)
@@ -484,27 +449,24 @@ const revokeOwnKey = defineEndpoint(
     const reach = mayNotManage(own) === null ? await reachOf(revoked.value, platform) : null
     return reply(200, { hash, prefix, account, label, revoked: at, reach, is_this_key: hash === keyHash })
   },
-)
+})
 
-const [keyReach, ownKeyReach] = mountTwice(
-  KEY,
-  { method: 'get', answers: { 200: { description: 'Its reach', schema: KeyReach, example: REACH_EXAMPLE } } },
-  {
-    admin: {
-      id: 'keyReach',
-      path: '/admin/keys/{key}/reach',
-      summary: REACH_TEXT,
-      // The address of a webhook may hold a secret.
-      role: 'owner',
-      refusals: [404],
-    },
-    own: { id: 'ownKeyReach', path: '/platform/keys/{key}/reach', summary: REACH_TEXT, refusals: [404] },
+const [keyReach, ownKeyReach] = mountTwice(KEY, {
+  answers: { 200: { description: 'Its reach', schema: KeyReach, example: REACH_EXAMPLE } },
+  admin: {
+    id: 'keyReach',
+    route: 'GET /admin/keys/{key}/reach',
+    summary: REACH_TEXT,
+    // The address of a webhook may hold a secret.
+    role: 'owner',
+    refusals: [404],
   },
-  async ({ key }, platform) => {
+  own: { id: 'ownKeyReach', route: 'GET /platform/keys/{key}/reach', summary: REACH_TEXT, refusals: [404] },
+  answer: async ({ key }, platform) => {
     const named = await platform.keys.named(key)
     return named.ok ? reply(200, await reachOf(named.value, platform)) : named
   },
-)
+})
 
 export const KEYS = [
   ownKeys,

@@ -103,30 +103,26 @@ const Offers = z.object({
   orders: z.array(ShownOrder).describe(`The account’s orders, newest first, at most ${ORDERS_MAX}`),
 })
 
-const showCheckout = defineEndpoint(
-  {
-    id: 'showCheckout',
-    method: 'get',
-    path: '/platform/checkout',
-    summary: 'What credits cost here, and the account’s orders',
-    door: 'key',
-    answers: {
-      200: {
-        description: 'Prices and orders',
-        schema: Offers,
-        example: {
-          provider: 'manual',
-          currency: 'eur',
-          packages: [{ name: 'small', credits: '100000', amount: '19.00' }],
-          lots: { credits: '10000', amount: '2.00', most: 1000 },
-          instructions: 'To the account on our website, with the number of the order.',
-          orders: [ORDER_EXAMPLE],
-        },
+const showCheckout = defineEndpoint({
+  id: 'showCheckout',
+  route: 'GET /platform/checkout',
+  summary: 'What credits cost here, and the account’s orders',
+  door: 'key',
+  answers: {
+    200: {
+      description: 'Prices and orders',
+      schema: Offers,
+      example: {
+        provider: 'manual',
+        currency: 'eur',
+        packages: [{ name: 'small', credits: '100000', amount: '19.00' }],
+        lots: { credits: '10000', amount: '2.00', most: 1000 },
+        instructions: 'To the account on our website, with the number of the order.',
+        orders: [ORDER_EXAMPLE],
       },
     },
-    refusals: [],
   },
-  async ({ identity }, { checkout }) => {
+  answer: async ({ identity }, { checkout }) => {
     const { currency, packages, lots, instructions } = checkout.prices
     const priced = <Sold extends { readonly credits: number; readonly minor: number }>({ credits, minor }: Sold) => ({
       credits: formatCredits(credits),
@@ -142,7 +138,7 @@ const showCheckout = defineEndpoint(
       orders: orders.map(shownOrder),
     })
   },
-)
+})
 
 const one = 'send "package" or "credits", and not both'
 
@@ -153,33 +149,30 @@ const NewOrder = z
   })
   .refine((wanted) => (wanted.package === undefined) !== (wanted.credits === undefined), one)
 
-const checkout = defineEndpoint(
-  {
-    id: 'checkout',
-    method: 'post',
-    path: '/platform/checkout',
-    summary: 'Order credits for the account',
-    description:
-      `${FOR_MANAGING} Answers with the order: it is paid at its \`url\`, or by hand as the operator says. Its credits come ` +
-      'once it is paid and do not expire. An account orders at most 20 times a day what is not paid yet (429).',
-    door: 'service',
-    body: { schema: NewOrder, optional: false, example: { package: 'small' } },
-    answers: {
-      201: {
-        description: 'The order',
-        schema: z.object({ order: ShownOrder.describe('The order') }),
-        example: { order: ORDER_EXAMPLE },
-      },
+const checkout = defineEndpoint({
+  id: 'checkout',
+  route: 'POST /platform/checkout',
+  summary: 'Order credits for the account',
+  description:
+    `${FOR_MANAGING} Answers with the order: it is paid at its \`url\`, or by hand as the operator says. Its credits come ` +
+    'once it is paid and do not expire. An account orders at most 20 times a day what is not paid yet (429).',
+  door: 'service',
+  body: { schema: NewOrder, optional: false, example: { package: 'small' } },
+  answers: {
+    201: {
+      description: 'The order',
+      schema: z.object({ order: ShownOrder.describe('The order') }),
+      example: { order: ORDER_EXAMPLE },
     },
-    refusals: [404],
   },
-  async ({ identity: { account, keyHash }, body }, { keys, checkout: orders }) => {
+  refusals: [404],
+  answer: async ({ identity: { account, keyHash }, body }, { keys, checkout: orders }) => {
     const caller = await manager(keys, keyHash)
     if (!caller.ok) return caller
     const begun = await orders.begin(account, body)
     return begun.ok ? reply(201, { order: shownOrder(begun.value) }) : begun
   },
-)
+})
 
 const PAGE = 100
 const cursor = 'must be the "next" of the page before'
@@ -195,82 +188,69 @@ const OrderFilter = z.strictObject({
     .describe('`next` of the page before'),
 })
 
-const listOrders = defineEndpoint(
-  {
-    id: 'listOrders',
-    method: 'get',
-    path: '/admin/orders',
-    summary: 'Orders of credits, newest first',
-    door: 'admin',
-    query: OrderFilter,
-    answers: {
-      200: {
-        description: `At most ${PAGE} orders`,
-        schema: z.object({
-          orders: z.array(ShownOrder).describe('Newest first'),
-          next: z.string().nullable().describe('`before` of the next page; null: this is the last'),
-        }),
-        example: { orders: [ORDER_EXAMPLE], next: null },
-      },
+const listOrders = defineEndpoint({
+  id: 'listOrders',
+  route: 'GET /admin/orders',
+  summary: 'Orders of credits, newest first',
+  query: OrderFilter,
+  answers: {
+    200: {
+      description: `At most ${PAGE} orders`,
+      schema: z.object({
+        orders: z.array(ShownOrder).describe('Newest first'),
+        next: z.string().nullable().describe('`before` of the next page; null: this is the last'),
+      }),
+      example: { orders: [ORDER_EXAMPLE], next: null },
     },
-    refusals: [],
   },
-  async ({ query }, { checkout }) => {
+  answer: async ({ query }, { checkout }) => {
     const orders = await checkout.list({ ...query, limit: PAGE })
     return reply(200, {
       orders: orders.map(shownOrder),
       next: orders.length < PAGE ? null : String(orders.at(-1)!.seq),
     })
   },
-)
+})
 
-const payOrder = defineEndpoint(
-  {
-    id: 'payOrder',
-    method: 'post',
-    path: '/admin/orders/{number}/paid',
-    summary: 'Mark an order paid, which grants its credits once',
-    description:
-      'The number of the order is the id of its grant: again is the same. Also for an order whose payment was refused or ' +
-      'came too late.',
-    door: 'admin',
-    role: 'billing',
-    params: ORDER_PARAMS,
-    answers: {
-      200: { description: 'It is paid, and its credits are there', schema: ShownOrder, example: PAID_EXAMPLE },
-    },
-    refusals: [404, 409],
+const payOrder = defineEndpoint({
+  id: 'payOrder',
+  route: 'POST /admin/orders/{number}/paid',
+  summary: 'Mark an order paid, which grants its credits once',
+  description:
+    'The number of the order is the id of its grant: again is the same. Also for an order whose payment was refused or ' +
+    'came too late.',
+  role: 'billing',
+  params: ORDER_PARAMS,
+  answers: {
+    200: { description: 'It is paid, and its credits are there', schema: ShownOrder, example: PAID_EXAMPLE },
   },
-  async ({ params: { number } }, { checkout }) => {
+  refusals: [404, 409],
+  answer: async ({ params: { number } }, { checkout }) => {
     const order = await checkout.pay(number)
     return order.ok ? reply(200, shownOrder(order.value)) : order
   },
-)
+})
 
-const voidOrder = defineEndpoint(
-  {
-    id: 'voidOrder',
-    method: 'post',
-    path: '/admin/orders/{number}/void',
-    summary: 'Make an order void, so that it is not paid any more',
-    description:
-      'Where a provider takes the money its session is ended first; an order that is paid is refused with 409.',
-    door: 'admin',
-    role: 'billing',
-    params: ORDER_PARAMS,
-    answers: {
-      200: {
-        description: 'It is void',
-        schema: ShownOrder,
-        example: { ...ORDER_EXAMPLE, state: 'void', note: 'made void by the operator' },
-      },
+const voidOrder = defineEndpoint({
+  id: 'voidOrder',
+  route: 'POST /admin/orders/{number}/void',
+  summary: 'Make an order void, so that it is not paid any more',
+  description:
+    'Where a provider takes the money its session is ended first; an order that is paid is refused with 409.',
+  role: 'billing',
+  params: ORDER_PARAMS,
+  answers: {
+    200: {
+      description: 'It is void',
+      schema: ShownOrder,
+      example: { ...ORDER_EXAMPLE, state: 'void', note: 'made void by the operator' },
     },
-    refusals: [404, 409],
   },
-  async ({ params: { number } }, { checkout }) => {
+  refusals: [404, 409],
+  answer: async ({ params: { number } }, { checkout }) => {
     const order = await checkout.void(number)
     return order.ok ? reply(200, shownOrder(order.value)) : order
   },
-)
+})
 
 export const ORDERS = [showCheckout, checkout, listOrders, payOrder, voidOrder]

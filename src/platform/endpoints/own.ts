@@ -41,40 +41,36 @@ const OwnKey = z
   })
   .meta({ id: 'OwnKey' })
 
-const ownKey = defineEndpoint(
-  {
-    id: 'ownKey',
-    method: 'get',
-    path: '/platform/key/',
-    summary: 'The key itself: its account’s balance, its plan and its limits',
-    description: 'Free of charge, with or without the last slash.',
-    door: 'key',
-    everyKey: true,
-    answers: {
-      200: {
-        description: 'The key',
-        schema: OwnKey,
-        example: {
-          prefix: 'cqt_9fKxWq2T',
-          label: 'bot',
-          kind: 'api',
-          products: ['info', 'stream', 'platform'],
-          created: 1790000000000,
-          expires: null,
-          account: 'acme',
-          plan: 'entry',
-          balance: '9996.87',
-          cap: null,
-          cap_remaining: null,
-          spent: '3.13',
-          period: PERIOD_EXAMPLE,
-          limits: LIMITS_EXAMPLE,
-        },
+const ownKey = defineEndpoint({
+  id: 'ownKey',
+  route: 'GET /platform/key/',
+  summary: 'The key itself: its account’s balance, its plan and its limits',
+  description: 'Free of charge, with or without the last slash.',
+  door: 'key',
+  everyKey: true,
+  answers: {
+    200: {
+      description: 'The key',
+      schema: OwnKey,
+      example: {
+        prefix: 'cqt_9fKxWq2T',
+        label: 'bot',
+        kind: 'api',
+        products: ['info', 'stream', 'platform'],
+        created: 1790000000000,
+        expires: null,
+        account: 'acme',
+        plan: 'entry',
+        balance: '9996.87',
+        cap: null,
+        cap_remaining: null,
+        spent: '3.13',
+        period: PERIOD_EXAMPLE,
+        limits: LIMITS_EXAMPLE,
       },
     },
-    refusals: [],
   },
-  async ({ identity }, { keys, meterOf }) => {
+  answer: async ({ identity }, { keys, meterOf }) => {
     const meter = meterOf(identity.account)
     const [sums, state, key] = await Promise.all([
       meter.balance(identity.keyHash),
@@ -102,7 +98,7 @@ const ownKey = defineEndpoint(
     // Of a key with a cap the headers say what that leaves.
     return reply(200, report, key?.cap == null ? { left: leftOf(sums) } : {})
   },
-)
+})
 
 /** A week: weekends are quieter. */
 const AVERAGED_DAYS = 7
@@ -146,36 +142,32 @@ const OwnAccount = z
   })
   .meta({ id: 'OwnAccount' })
 
-const ownAccount = defineEndpoint(
-  {
-    id: 'ownAccount',
-    method: 'get',
-    path: '/platform/account/',
-    summary: 'How the account stands: balance, forecast, limits',
-    description: FOR_READING,
-    door: 'key',
-    answers: {
-      200: {
-        description: 'The account',
-        schema: OwnAccount,
-        example: {
-          account: 'acme',
-          plan: 'entry',
-          ...SUMS_EXAMPLE,
-          held: '0',
-          of_plan: '9999.87',
-          period: PERIOD_EXAMPLE,
-          credits_a_day: '0.13',
-          forecast: { ends: null, why: 'renewed' },
-          limits: [{ limit: 'stream_connections', most: 100, now: 1 }],
-          manages: true,
-          why_not: null,
-        },
+const ownAccount = defineEndpoint({
+  id: 'ownAccount',
+  route: 'GET /platform/account/',
+  summary: 'How the account stands: balance, forecast, limits',
+  description: FOR_READING,
+  door: 'key',
+  answers: {
+    200: {
+      description: 'The account',
+      schema: OwnAccount,
+      example: {
+        account: 'acme',
+        plan: 'entry',
+        ...SUMS_EXAMPLE,
+        held: '0',
+        of_plan: '9999.87',
+        period: PERIOD_EXAMPLE,
+        credits_a_day: '0.13',
+        forecast: { ends: null, why: 'renewed' },
+        limits: [{ limit: 'stream_connections', most: 100, now: 1 }],
+        manages: true,
+        why_not: null,
       },
     },
-    refusals: [],
   },
-  async ({ identity }, { keys, meterOf, pipelines, now }) => {
+  answer: async ({ identity }, { keys, meterOf, pipelines, now }) => {
     const { account, plan, keyHash } = identity
     const nowMs = now()
     const today = nowMs - (nowMs % DAY_MS)
@@ -211,7 +203,7 @@ const ownAccount = defineEndpoint(
       why_not: why === null ? null : failureMessage(why),
     })
   },
-)
+})
 
 function shownForecast(forecast: ReturnType<typeof forecastEnd>, left: number): z.infer<typeof Forecast> {
   if (!forecast.ends) return { ends: null, why: forecast.why }

@@ -65,49 +65,46 @@ const Status = z
   })
   .meta({ id: 'PipelineStatus' })
 
-const pipelineStatus = defineEndpoint(
-  {
-    id: 'pipelineStatus',
-    method: 'get',
-    path: `${PIPELINE_PATH}status/`,
-    summary: 'What a pipeline does, and how far it is',
-    description:
-      '`status` is what its owner wants, `phase` what became of it. Where that is `unpaid`, `last_error` says what is to be done.',
-    door: 'service',
-    params: PIPELINE_PARAMS,
-    answers: {
-      200: {
-        description: 'Both statuses',
-        schema: Status,
-        example: {
-          id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
-          status: 'running',
-          in_step: true,
-          phase: 'live',
-          height: 925000869,
-          time: '2026-09-21T14:14:19.931Z',
-          lag_blocks: 2,
-          lag_ms: 140,
-          rows: 81230,
-          bytes: 30461250,
-          batches: 2210,
-          dead_letters: 0,
-          attempts: 0,
-          row_credits: '0.0001',
-          next_try: null,
-          pause_reason: null,
-          last_error: null,
-          last_incident: {
-            since: '2026-09-21T13:02:10.004Z',
-            recovered: '2026-09-21T13:04:31.220Z',
-            message: 'the destination answered 503: on fire',
-          },
+const pipelineStatus = defineEndpoint({
+  id: 'pipelineStatus',
+  route: `GET ${PIPELINE_PATH}status/`,
+  summary: 'What a pipeline does, and how far it is',
+  description:
+    '`status` is what its owner wants, `phase` what became of it. Where that is `unpaid`, `last_error` says what is to be done.',
+  door: 'service',
+  params: PIPELINE_PARAMS,
+  answers: {
+    200: {
+      description: 'Both statuses',
+      schema: Status,
+      example: {
+        id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
+        status: 'running',
+        in_step: true,
+        phase: 'live',
+        height: 925000869,
+        time: '2026-09-21T14:14:19.931Z',
+        lag_blocks: 2,
+        lag_ms: 140,
+        rows: 81230,
+        bytes: 30461250,
+        batches: 2210,
+        dead_letters: 0,
+        attempts: 0,
+        row_credits: '0.0001',
+        next_try: null,
+        pause_reason: null,
+        last_error: null,
+        last_incident: {
+          since: '2026-09-21T13:02:10.004Z',
+          recovered: '2026-09-21T13:04:31.220Z',
+          message: 'the destination answered 503: on fire',
         },
       },
     },
-    refusals: [404],
   },
-  async ({ params: { id }, identity: { account, keyHash } }, { pipelines }) => {
+  refusals: [404],
+  answer: async ({ params: { id }, identity: { account, keyHash } }, { pipelines }) => {
     const state = await pipelines.state({ account, keyHash, id })
     if (!state.ok) return state
     const { row, inStep, status } = state.value
@@ -139,7 +136,7 @@ const pipelineStatus = defineEndpoint(
       },
     })
   },
-)
+})
 
 const Line = z
   .object({
@@ -151,37 +148,37 @@ const Line = z
   })
   .meta({ id: 'PipelineLogLine' })
 
-const pipelineLogs = defineEndpoint(
-  {
-    id: 'pipelineLogs',
-    method: 'get',
-    path: `${PIPELINE_PATH}logs/`,
-    summary: 'What happened to a pipeline, newest first',
-    description: 'The last lines are kept. Where `next` is not null there are more: ask again with `before` = `next`.',
-    door: 'service',
-    params: PIPELINE_PARAMS,
-    query: z.strictObject({
-      before: wholeNumber(0, 999_999_999_999_999).optional().describe('`next` of the page before'),
-      limit: wholeNumber(1, 500).default(100).describe('At most so many, up to 500; 100 unless said'),
-    }),
-    answers: {
-      200: {
-        description: 'A page of lines',
-        schema: z.object({
-          items: z.array(Line).describe('Newest first'),
-          next: z.int().nullable().describe('Where the next page begins; null: this is the last one'),
-        }),
-        example: {
-          items: [
-            { id: 12, time: '2026-11-24T09:30:00.000Z', level: 'info', message: 'paused by its owner', batch: null },
-          ],
-          next: null,
-        },
+const pipelineLogs = defineEndpoint({
+  id: 'pipelineLogs',
+  route: `GET ${PIPELINE_PATH}logs/`,
+  summary: 'What happened to a pipeline, newest first',
+  description: 'The last lines are kept. Where `next` is not null there are more: ask again with `before` = `next`.',
+  door: 'service',
+  params: PIPELINE_PARAMS,
+  query: z.strictObject({
+    before: wholeNumber(0, 999_999_999_999_999).optional().describe('`next` of the page before'),
+    limit: wholeNumber(1, 500).default(100).describe('At most so many, up to 500; 100 unless said'),
+  }),
+  answers: {
+    200: {
+      description: 'A page of lines',
+      schema: z.object({
+        items: z.array(Line).describe('Newest first'),
+        next: z.int().nullable().describe('Where the next page begins; null: this is the last one'),
+      }),
+      example: {
+        items: [
+          { id: 12, time: '2026-11-24T09:30:00.000Z', level: 'info', message: 'paused by its owner', batch: null },
+        ],
+        next: null,
       },
     },
-    refusals: [400, 404],
   },
-  async ({ params: { id }, query: { before = null, limit }, identity: { account, keyHash } }, { pipelines }) => {
+  refusals: [400, 404],
+  answer: async (
+    { params: { id }, query: { before = null, limit }, identity: { account, keyHash } },
+    { pipelines },
+  ) => {
     const lines = await pipelines.logs({ account, keyHash, id }, before, limit)
     if (!lines.ok) return lines
     const items = lines.value.map(({ id: number, atMs, level, words, batch }) => ({
@@ -193,7 +190,7 @@ const pipelineLogs = defineEndpoint(
     }))
     return reply(200, { items, next: items.length < limit ? null : (items.at(-1)?.id ?? null) })
   },
-)
+})
 
 const Minute = z
   .object({
@@ -206,31 +203,28 @@ const Minute = z
   })
   .meta({ id: 'PipelineMinute' })
 
-const pipelineMetrics = defineEndpoint(
-  {
-    id: 'pipelineMetrics',
-    method: 'get',
-    path: `${PIPELINE_PATH}metrics/`,
-    summary: 'What a pipeline delivered, minute by minute',
-    door: 'service',
-    params: PIPELINE_PARAMS,
-    query: z.strictObject({
-      minutes: wholeNumber(1, 1_440).default(60).describe('Of the last so many minutes, up to 1440; 60 unless said'),
-    }),
-    answers: {
-      200: {
-        description: 'Minutes with any work',
-        schema: z.object({ items: z.array(Minute).describe('Minutes with any work, in order of time') }),
-        example: {
-          items: [
-            { time: '2026-11-24T09:30:00.000Z', rows: 4860, bytes: 1822500, batches: 60, failures: 0, lag_ms: 140 },
-          ],
-        },
+const pipelineMetrics = defineEndpoint({
+  id: 'pipelineMetrics',
+  route: `GET ${PIPELINE_PATH}metrics/`,
+  summary: 'What a pipeline delivered, minute by minute',
+  door: 'service',
+  params: PIPELINE_PARAMS,
+  query: z.strictObject({
+    minutes: wholeNumber(1, 1_440).default(60).describe('Of the last so many minutes, up to 1440; 60 unless said'),
+  }),
+  answers: {
+    200: {
+      description: 'Minutes with any work',
+      schema: z.object({ items: z.array(Minute).describe('Minutes with any work, in order of time') }),
+      example: {
+        items: [
+          { time: '2026-11-24T09:30:00.000Z', rows: 4860, bytes: 1822500, batches: 60, failures: 0, lag_ms: 140 },
+        ],
       },
     },
-    refusals: [400, 404],
   },
-  async ({ params: { id }, query: { minutes }, identity: { account, keyHash } }, { pipelines }) => {
+  refusals: [400, 404],
+  answer: async ({ params: { id }, query: { minutes }, identity: { account, keyHash } }, { pipelines }) => {
     const answer = await pipelines.metrics({ account, keyHash, id }, minutes)
     if (!answer.ok) return answer
     const items = answer.value.map(({ minuteMs, rows, bytes, batches, failures, lagMs }) => ({
@@ -243,71 +237,65 @@ const pipelineMetrics = defineEndpoint(
     }))
     return reply(200, { items })
   },
-)
+})
 
-const testPipeline = defineEndpoint(
-  {
-    id: 'testPipeline',
-    method: 'post',
-    path: `${PIPELINE_PATH}test/`,
-    summary: 'Send one batch of the newest rows to the destination',
-    description:
-      'Of the pipeline as it is, or as a body would change it, in the words of `PATCH`, which is then not kept. How far ' +
-      'the pipeline is stays as it is. It costs one credit, whatever comes of it, and what its rows, at most 100, cost beyond that. An account ' +
-      'makes one test at a time, and transforms have so much CPU time: another is a 409 or a 429 ' +
-      'with `Retry-After` meanwhile. To try one before it runs, create it with `status` `paused`.',
-    door: 'service',
-    price: TEST_PRICE,
-    params: PIPELINE_PARAMS,
-    body: {
-      schema: PipelineChange,
-      optional: true,
-      example: { transforms: { large: 'SELECT * FROM fills' } },
-      maxBytes: PIPELINE_BODY_BYTES,
-    },
-    answers: {
-      200: {
-        description: 'What came of it, also where the destination refused',
-        schema: z.object({
-          ok: z.boolean().describe('The destination confirmed'),
-          rows: z.int().describe('Rows of the batch, before its transforms'),
-          ms: z.number().describe('How long it took'),
-          message: z.string().describe('What came of it'),
-        }),
-        example: { ok: true, rows: 81, ms: 43, message: 'confirmed' },
-      },
-    },
-    refusals: [400, 404, 409],
+const testPipeline = defineEndpoint({
+  id: 'testPipeline',
+  route: `POST ${PIPELINE_PATH}test/`,
+  summary: 'Send one batch of the newest rows to the destination',
+  description:
+    'Of the pipeline as it is, or as a body would change it, in the words of `PATCH`, which is then not kept. How far ' +
+    'the pipeline is stays as it is. It costs one credit, whatever comes of it, and what its rows, at most 100, cost beyond that. An account ' +
+    'makes one test at a time, and transforms have so much CPU time: another is a 409 or a 429 ' +
+    'with `Retry-After` meanwhile. To try one before it runs, create it with `status` `paused`.',
+  door: 'service',
+  price: TEST_PRICE,
+  params: PIPELINE_PARAMS,
+  body: {
+    schema: PipelineChange,
+    optional: true,
+    example: { transforms: { large: 'SELECT * FROM fills' } },
+    maxBytes: PIPELINE_BODY_BYTES,
   },
-  async ({ params: { id }, body, identity: { account, keyHash } }, { pipelines }) => {
+  answers: {
+    200: {
+      description: 'What came of it, also where the destination refused',
+      schema: z.object({
+        ok: z.boolean().describe('The destination confirmed'),
+        rows: z.int().describe('Rows of the batch, before its transforms'),
+        ms: z.number().describe('How long it took'),
+        message: z.string().describe('What came of it'),
+      }),
+      example: { ok: true, rows: 81, ms: 43, message: 'confirmed' },
+    },
+  },
+  refusals: [400, 404, 409],
+  answer: async ({ params: { id }, body, identity: { account, keyHash } }, { pipelines }) => {
     const test = await pipelines.test({ account, keyHash, id }, body)
     if (!test.ok) return test
     const { ok, rows, ms, words } = test.value
     return reply(200, { ok, rows, ms, message: words })
   },
-)
+})
 
-const redeliverPipeline = defineEndpoint(
-  {
-    id: 'redeliverPipeline',
-    method: 'post',
-    path: `${PIPELINE_PATH}dead-letters/redeliver/`,
-    summary: 'Send what was set aside once more',
-    door: 'service',
-    params: PIPELINE_PARAMS,
-    answers: {
-      200: {
-        description: 'What is sent again',
-        schema: z.object({ batches: z.int().describe('Batches that were set aside') }),
-        example: { batches: 2 },
-      },
+const redeliverPipeline = defineEndpoint({
+  id: 'redeliverPipeline',
+  route: `POST ${PIPELINE_PATH}dead-letters/redeliver/`,
+  summary: 'Send what was set aside once more',
+  door: 'service',
+  params: PIPELINE_PARAMS,
+  answers: {
+    200: {
+      description: 'What is sent again',
+      schema: z.object({ batches: z.int().describe('Batches that were set aside') }),
+      example: { batches: 2 },
     },
-    refusals: [404],
   },
-  async ({ params: { id }, identity: { account, keyHash } }, { pipelines }) => {
+  refusals: [404],
+  answer: async ({ params: { id }, identity: { account, keyHash } }, { pipelines }) => {
     const batches = await pipelines.redeliver({ account, keyHash, id })
     return batches.ok ? reply(200, { batches: batches.value }) : batches
   },
-)
+})
 
 export const PIPELINE_STATUS = [pipelineStatus, pipelineLogs, pipelineMetrics, testPipeline, redeliverPipeline]

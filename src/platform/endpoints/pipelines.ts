@@ -151,37 +151,34 @@ const PAGE_EXAMPLE = {
   pagination: { page_number: 0, page_size: 10, total_count: 1, has_more: false },
 }
 
-const listPipelines = defineEndpoint(
-  {
-    id: 'listPipelines',
-    method: 'get',
-    path: PIPELINES_PATH,
-    summary: 'The account’s pipelines, newest first',
-    door: 'service',
-    query: z.strictObject({
-      page_number: wholeNumber(0, 1_000).default(0).describe('From 0 on; 0 unless said'),
-      page_size: wholeNumber(1, 50).default(10).describe('At most so many, up to 50; 10 unless said'),
-    }),
-    answers: {
-      200: {
-        description: 'A page of pipelines',
-        schema: z.object({
-          items: z.array(ShownPipeline).describe('Newest first'),
-          pagination: z
-            .object({
-              page_number: z.int().describe('From 0 on'),
-              page_size: z.int().describe('Pipelines of a page at most'),
-              total_count: z.int().describe('Pipelines of the account'),
-              has_more: z.boolean().describe('There is a next page'),
-            })
-            .describe('Which page this is'),
-        }),
-        example: PAGE_EXAMPLE,
-      },
+const listPipelines = defineEndpoint({
+  id: 'listPipelines',
+  route: `GET ${PIPELINES_PATH}`,
+  summary: 'The account’s pipelines, newest first',
+  door: 'service',
+  query: z.strictObject({
+    page_number: wholeNumber(0, 1_000).default(0).describe('From 0 on; 0 unless said'),
+    page_size: wholeNumber(1, 50).default(10).describe('At most so many, up to 50; 10 unless said'),
+  }),
+  answers: {
+    200: {
+      description: 'A page of pipelines',
+      schema: z.object({
+        items: z.array(ShownPipeline).describe('Newest first'),
+        pagination: z
+          .object({
+            page_number: z.int().describe('From 0 on'),
+            page_size: z.int().describe('Pipelines of a page at most'),
+            total_count: z.int().describe('Pipelines of the account'),
+            has_more: z.boolean().describe('There is a next page'),
+          })
+          .describe('Which page this is'),
+      }),
+      example: PAGE_EXAMPLE,
     },
-    refusals: [400],
   },
-  async ({ query: { page_number: page, page_size: size }, identity: { account, keyHash } }, platform) => {
+  refusals: [400],
+  answer: async ({ query: { page_number: page, page_size: size }, identity: { account, keyHash } }, platform) => {
     const [{ rows, total }, group] = await Promise.all([
       platform.pipelines.page({ account, keyHash }, page * size, size),
       groupOf(account, platform),
@@ -189,147 +186,129 @@ const listPipelines = defineEndpoint(
     const pagination = { page_number: page, page_size: size, total_count: total, has_more: (page + 1) * size < total }
     return reply(200, { items: rows.map((row) => shownPipeline(row, group)), pagination })
   },
-)
+})
 
-const createPipeline = defineEndpoint(
-  {
-    id: 'createPipeline',
-    method: 'post',
-    path: PIPELINES_PATH,
-    summary: 'Create a pipeline',
-    description:
-      'It runs at once unless `status` is `paused`. Only `name`, `topic` and `destination_config` are required. ' +
-      'Rows that arrive cost what `row_credits` of its status says, 0.0001 credits unless the operator says otherwise. ' +
-      'The body has at most 1 MiB; an account has at most 50 pipelines and 8 MB of them (409).',
-    door: 'service',
-    body: { schema: NewPipeline, optional: false, example: NEW_EXAMPLE, maxBytes: PIPELINE_BODY_BYTES },
-    answers: { 201: pipelineAnswer('The pipeline') },
-    refusals: [400, 409],
-  },
-  async ({ body, identity: { account, keyHash } }, platform) => {
+const createPipeline = defineEndpoint({
+  id: 'createPipeline',
+  route: `POST ${PIPELINES_PATH}`,
+  summary: 'Create a pipeline',
+  description:
+    'It runs at once unless `status` is `paused`. Only `name`, `topic` and `destination_config` are required. ' +
+    'Rows that arrive cost what `row_credits` of its status says, 0.0001 credits unless the operator says otherwise. ' +
+    'The body has at most 1 MiB; an account has at most 50 pipelines and 8 MB of them (409).',
+  door: 'service',
+  body: { schema: NewPipeline, optional: false, example: NEW_EXAMPLE, maxBytes: PIPELINE_BODY_BYTES },
+  answers: { 201: pipelineAnswer('The pipeline') },
+  refusals: [400, 409],
+  answer: async ({ body, identity: { account, keyHash } }, platform) => {
     const row = await platform.pipelines.create({ account, keyHash }, body)
     if (!row.ok) return row
     return reply(201, shownPipeline(row.value, await groupOf(account, platform)))
   },
-)
+})
 
-const showPipeline = defineEndpoint(
-  {
-    id: 'showPipeline',
-    method: 'get',
-    path: PIPELINE_PATH,
-    summary: 'A pipeline, without its secret',
-    door: 'service',
-    params: PIPELINE_PARAMS,
-    answers: { 200: pipelineAnswer('The pipeline') },
-    refusals: [404],
-  },
-  async ({ params: { id }, identity: { account, keyHash } }, platform) => {
+const showPipeline = defineEndpoint({
+  id: 'showPipeline',
+  route: `GET ${PIPELINE_PATH}`,
+  summary: 'A pipeline, without its secret',
+  door: 'service',
+  params: PIPELINE_PARAMS,
+  answers: { 200: pipelineAnswer('The pipeline') },
+  refusals: [404],
+  answer: async ({ params: { id }, identity: { account, keyHash } }, platform) => {
     const row = await platform.pipelines.show({ account, keyHash, id })
     if (!row.ok) return row
     return reply(200, shownPipeline(row.value, await groupOf(account, platform)))
   },
-)
+})
 
-const setPipelineStatus = defineEndpoint(
-  {
-    id: 'setPipelineStatus',
-    method: 'put',
-    path: PIPELINE_PATH,
-    summary: 'Run or pause a pipeline',
-    description:
-      'Sets `status` alone: any other field of the body is ignored. Again is the same. A pause takes effect after the ' +
-      'batch that is on its way. A 503 is to be sent again: the record has the status, and what runs the pipeline does ' +
-      'not know it yet.',
-    door: 'service',
-    params: PIPELINE_PARAMS,
-    body: {
-      schema: z.object({ status: PIPELINE_FIELDS.status }),
-      optional: false,
-      example: { status: 'paused' },
-      maxBytes: PIPELINE_BODY_BYTES,
-    },
-    answers: { 200: pipelineAnswer('The pipeline as it is now') },
-    refusals: [400, 404, 409],
+const setPipelineStatus = defineEndpoint({
+  id: 'setPipelineStatus',
+  route: `PUT ${PIPELINE_PATH}`,
+  summary: 'Run or pause a pipeline',
+  description:
+    'Sets `status` alone: any other field of the body is ignored. Again is the same. A pause takes effect after the ' +
+    'batch that is on its way. A 503 is to be sent again: the record has the status, and what runs the pipeline does ' +
+    'not know it yet.',
+  door: 'service',
+  params: PIPELINE_PARAMS,
+  body: {
+    schema: z.object({ status: PIPELINE_FIELDS.status }),
+    optional: false,
+    example: { status: 'paused' },
+    maxBytes: PIPELINE_BODY_BYTES,
   },
-  async ({ params: { id }, body: { status }, identity: { account, keyHash } }, platform) => {
+  answers: { 200: pipelineAnswer('The pipeline as it is now') },
+  refusals: [400, 404, 409],
+  answer: async ({ params: { id }, body: { status }, identity: { account, keyHash } }, platform) => {
     const row = await platform.pipelines.change({ account, keyHash, id }, { status })
     if (!row.ok) return row
     return reply(200, shownPipeline(row.value, await groupOf(account, platform)))
   },
-)
+})
 
-const changePipeline = defineEndpoint(
-  {
-    id: 'changePipeline',
-    method: 'patch',
-    path: PIPELINE_PATH,
-    summary: 'Change a pipeline; what is left out stays, what is sent is taken whole',
-    description:
-      'What was read may be sent back: `******` keeps the secret, as long as it goes to the same kind, scheme, host and ' +
-      'port. `id`, `topic` and what the gateway writes cannot be changed. A 503 is to be sent again.',
-    door: 'service',
-    params: PIPELINE_PARAMS,
-    body: {
-      schema: PipelineChange,
-      optional: false,
-      example: { name: 'large fills', transforms: { large: 'SELECT * FROM fills' } },
-      maxBytes: PIPELINE_BODY_BYTES,
-    },
-    answers: { 200: pipelineAnswer('The pipeline as it is now') },
-    refusals: [400, 404, 409],
+const changePipeline = defineEndpoint({
+  id: 'changePipeline',
+  route: `PATCH ${PIPELINE_PATH}`,
+  summary: 'Change a pipeline; what is left out stays, what is sent is taken whole',
+  description:
+    'What was read may be sent back: `******` keeps the secret, as long as it goes to the same kind, scheme, host and ' +
+    'port. `id`, `topic` and what the gateway writes cannot be changed. A 503 is to be sent again.',
+  door: 'service',
+  params: PIPELINE_PARAMS,
+  body: {
+    schema: PipelineChange,
+    optional: false,
+    example: { name: 'large fills', transforms: { large: 'SELECT * FROM fills' } },
+    maxBytes: PIPELINE_BODY_BYTES,
   },
-  async ({ params: { id }, body, identity: { account, keyHash } }, platform) => {
+  answers: { 200: pipelineAnswer('The pipeline as it is now') },
+  refusals: [400, 404, 409],
+  answer: async ({ params: { id }, body, identity: { account, keyHash } }, platform) => {
     const row = await platform.pipelines.change({ account, keyHash, id }, body)
     if (!row.ok) return row
     return reply(200, shownPipeline(row.value, await groupOf(account, platform)))
   },
-)
+})
 
-const removePipeline = defineEndpoint(
-  {
-    id: 'removePipeline',
-    method: 'delete',
-    path: PIPELINE_PATH,
-    summary: 'Delete a pipeline and all that is kept of it',
-    description: 'What was delivered stays where it is. A 503 is to be sent again until there is a 200, or a 404.',
-    door: 'service',
-    params: PIPELINE_PARAMS,
-    answers: {
-      200: {
-        description: 'It is gone',
-        schema: z.object({ id: PIPELINE_PARAMS.id }),
-        example: { id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u' },
-      },
+const removePipeline = defineEndpoint({
+  id: 'removePipeline',
+  route: `DELETE ${PIPELINE_PATH}`,
+  summary: 'Delete a pipeline and all that is kept of it',
+  description: 'What was delivered stays where it is. A 503 is to be sent again until there is a 200, or a 404.',
+  door: 'service',
+  params: PIPELINE_PARAMS,
+  answers: {
+    200: {
+      description: 'It is gone',
+      schema: z.object({ id: PIPELINE_PARAMS.id }),
+      example: { id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u' },
     },
-    refusals: [404],
   },
-  async ({ params: { id }, identity: { account, keyHash } }, { pipelines }) => {
+  refusals: [404],
+  answer: async ({ params: { id }, identity: { account, keyHash } }, { pipelines }) => {
     const removed = await pipelines.remove({ account, keyHash, id })
     return removed.ok ? reply(200, { id }) : removed
   },
-)
+})
 
-const adoptPipeline = defineEndpoint(
-  {
-    id: 'adoptPipeline',
-    method: 'post',
-    path: `${PIPELINE_PATH}adopt/`,
-    summary: 'Charge a pipeline to the key that asks, from now on',
-    description:
-      'The pipeline then ends with this key and no longer with the one that it was charged to before. One that was paused because ' +
-      'that key was revoked or expired goes on. Again is the same.',
-    door: 'service',
-    params: PIPELINE_PARAMS,
-    answers: { 200: pipelineAnswer('The pipeline as it is now') },
-    refusals: [404, 409],
-  },
-  async ({ params: { id }, identity: { account, keyHash } }, platform) => {
+const adoptPipeline = defineEndpoint({
+  id: 'adoptPipeline',
+  route: `POST ${PIPELINE_PATH}adopt/`,
+  summary: 'Charge a pipeline to the key that asks, from now on',
+  description:
+    'The pipeline then ends with this key and no longer with the one that it was charged to before. One that was paused because ' +
+    'that key was revoked or expired goes on. Again is the same.',
+  door: 'service',
+  params: PIPELINE_PARAMS,
+  answers: { 200: pipelineAnswer('The pipeline as it is now') },
+  refusals: [404, 409],
+  answer: async ({ params: { id }, identity: { account, keyHash } }, platform) => {
     const row = await platform.pipelines.adopt({ account, keyHash, id })
     if (!row.ok) return row
     return reply(200, shownPipeline(row.value, await groupOf(account, platform)))
   },
-)
+})
 
 const ListedPipeline = z
   .object({
@@ -344,42 +323,37 @@ const ListedPipeline = z
   })
   .meta({ id: 'PipelineOfAccount' })
 
-const allPipelines = defineEndpoint(
-  {
-    id: 'allPipelines',
-    method: 'get',
-    path: '/admin/pipelines',
-    summary: 'Pipelines of all accounts, newest first',
-    door: 'admin',
-    query: z.strictObject({
-      account: AccountId.optional().describe('Of this account alone'),
-      before: Before,
-      limit: Limit,
-    }),
-    answers: {
-      200: {
-        description: 'A page of pipelines',
-        schema: z.object({ pipelines: z.array(ListedPipeline).describe('Newest first'), next: Next }),
-        example: {
-          pipelines: [
-            {
-              id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
-              account: 'acme',
-              name: 'fills of two wallets',
-              topic: 'fills',
-              destination: 'clickhouse',
-              status: 'running',
-              created: 1790000000000,
-              updated: 1790000000000,
-            },
-          ],
-          next: null,
-        },
+const allPipelines = defineEndpoint({
+  id: 'allPipelines',
+  route: 'GET /admin/pipelines',
+  summary: 'Pipelines of all accounts, newest first',
+  query: z.strictObject({
+    account: AccountId.optional().describe('Of this account alone'),
+    before: Before,
+    limit: Limit,
+  }),
+  answers: {
+    200: {
+      description: 'A page of pipelines',
+      schema: z.object({ pipelines: z.array(ListedPipeline).describe('Newest first'), next: Next }),
+      example: {
+        pipelines: [
+          {
+            id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
+            account: 'acme',
+            name: 'fills of two wallets',
+            topic: 'fills',
+            destination: 'clickhouse',
+            status: 'running',
+            created: 1790000000000,
+            updated: 1790000000000,
+          },
+        ],
+        next: null,
       },
     },
-    refusals: [],
   },
-  async ({ query: { account, before, limit } }, { business }) => {
+  answer: async ({ query: { account, before, limit } }, { business }) => {
     const { rows, next } = pageOf(await business.pipelines(account, before, limit + 1), limit)
     const pipelines = rows.map(({ row: { id, account, fields, createdMs, updatedMs } }) => {
       const { name, topic, destination_type: destination, status } = fields
@@ -387,7 +361,7 @@ const allPipelines = defineEndpoint(
     })
     return reply(200, { pipelines, next })
   },
-)
+})
 
 export const PIPELINES = [
   listPipelines,

@@ -5,99 +5,82 @@ import { defineEndpoint, reply } from '../endpoint.ts'
 import { AccountId, WARNINGS, warned } from '../fields.ts'
 import { PLAN_EXAMPLE, PlanName, SetPlan, ShownPlan, shownPlan } from '../plan-shapes.ts'
 
-const listPlans = defineEndpoint(
-  {
-    id: 'listPlans',
-    method: 'get',
-    path: '/admin/plans',
-    summary: 'All plans, by name',
-    door: 'admin',
-    answers: {
-      200: {
-        description: 'The plans',
-        schema: z.object({ plans: z.array(ShownPlan).describe('By name') }),
-        example: { plans: [PLAN_EXAMPLE] },
-      },
+const listPlans = defineEndpoint({
+  id: 'listPlans',
+  route: 'GET /admin/plans',
+  summary: 'All plans, by name',
+  answers: {
+    200: {
+      description: 'The plans',
+      schema: z.object({ plans: z.array(ShownPlan).describe('By name') }),
+      example: { plans: [PLAN_EXAMPLE] },
     },
-    refusals: [],
   },
-  async (_, { plans }) => reply(200, { plans: (await plans.list()).map(shownPlan) }),
-)
+  answer: async (_, { plans }) => reply(200, { plans: (await plans.list()).map(shownPlan) }),
+})
 
-const setPlan = defineEndpoint(
-  {
-    id: 'setPlan',
-    method: 'put',
-    path: '/admin/plans/{name}',
-    summary: 'Add a plan, or change the fields that are sent',
-    description:
-      'A new plan needs `credits` and `rest_requests_per_second`. New accounts have a change at once, those on the plan as ' +
-      '`applyPlan` tells them.',
-    door: 'admin',
-    params: { name: PlanName },
-    body: { schema: SetPlan, optional: false, example: { credits: 12000, rest_requests_per_second: 8 } },
-    answers: {
-      200: {
-        description: 'The plan as it is now',
-        schema: z.object({ ...ShownPlan.shape, ...WARNINGS }),
-        example: PLAN_EXAMPLE,
-      },
+const setPlan = defineEndpoint({
+  id: 'setPlan',
+  route: 'PUT /admin/plans/{name}',
+  summary: 'Add a plan, or change the fields that are sent',
+  description:
+    'A new plan needs `credits` and `rest_requests_per_second`. New accounts have a change at once, those on the plan as ' +
+    '`applyPlan` tells them.',
+  params: { name: PlanName },
+  body: { schema: SetPlan, optional: false, example: { credits: 12000, rest_requests_per_second: 8 } },
+  answers: {
+    200: {
+      description: 'The plan as it is now',
+      schema: z.object({ ...ShownPlan.shape, ...WARNINGS }),
+      example: PLAN_EXAMPLE,
     },
-    refusals: [409],
   },
-  async ({ params: { name }, body: { warnings, ...change } }, { plans }) => {
+  refusals: [409],
+  answer: async ({ params: { name }, body: { warnings, ...change } }, { plans }) => {
     const plan = await plans.set(name, change)
     return plan.ok ? reply(200, { ...shownPlan(plan.value), ...warned(warnings) }) : plan
   },
-)
+})
 
-const applyPlan = defineEndpoint(
-  {
-    id: 'applyPlan',
-    method: 'post',
-    path: '/admin/plans/{name}/apply',
-    summary: 'Tell accounts on a plan what it gives now',
-    description:
-      'Ten accounts a call: credits from their next period on, limits at once. Call again with `after` = `next` until ' +
-      '`next` is null. Again is the same.',
-    door: 'admin',
-    params: { name: PlanName },
-    query: z.strictObject({ after: AccountId.optional().describe('`next` of the call before') }),
-    answers: {
-      200: {
-        description: 'How far it came',
-        schema: z.object({
-          told: z.int().describe('Accounts that this call told'),
-          next: z.string().nullable().describe('The last one, where there are more; null: all were told'),
-        }),
-        example: { told: 10, next: 'acct_7YwRzDGpQk2m' },
-      },
+const applyPlan = defineEndpoint({
+  id: 'applyPlan',
+  route: 'POST /admin/plans/{name}/apply',
+  summary: 'Tell accounts on a plan what it gives now',
+  description:
+    'Ten accounts a call: credits from their next period on, limits at once. Call again with `after` = `next` until ' +
+    '`next` is null. Again is the same.',
+  params: { name: PlanName },
+  query: z.strictObject({ after: AccountId.optional().describe('`next` of the call before') }),
+  answers: {
+    200: {
+      description: 'How far it came',
+      schema: z.object({
+        told: z.int().describe('Accounts that this call told'),
+        next: z.string().nullable().describe('The last one, where there are more; null: all were told'),
+      }),
+      example: { told: 10, next: 'acct_7YwRzDGpQk2m' },
     },
-    refusals: [404],
   },
-  async ({ params: { name }, query: { after = '' } }, { plans }) => {
+  refusals: [404],
+  answer: async ({ params: { name }, query: { after = '' } }, { plans }) => {
     const applied = await plans.apply(name, after)
     return applied.ok ? reply(200, applied.value) : applied
   },
-)
+})
 
-const removePlan = defineEndpoint(
-  {
-    id: 'removePlan',
-    method: 'delete',
-    path: '/admin/plans/{name}',
-    summary: 'Remove a plan that no account is on',
-    door: 'admin',
-    params: { name: PlanName },
-    answers: {
-      200: { description: 'Removed', schema: z.object({ removed: PlanName }), example: { removed: 'entry' } },
-    },
-    refusals: [404, 409],
+const removePlan = defineEndpoint({
+  id: 'removePlan',
+  route: 'DELETE /admin/plans/{name}',
+  summary: 'Remove a plan that no account is on',
+  params: { name: PlanName },
+  answers: {
+    200: { description: 'Removed', schema: z.object({ removed: PlanName }), example: { removed: 'entry' } },
   },
-  async ({ params: { name } }, { plans }) => {
+  refusals: [404, 409],
+  answer: async ({ params: { name } }, { plans }) => {
     const removed = await plans.remove(name)
     return removed.ok ? reply(200, { removed: name }) : removed
   },
-)
+})
 
 export const PLANS = [listPlans, setPlan, applyPlan, removePlan]

@@ -24,37 +24,32 @@ const FoundKey = z
   })
   .meta({ id: 'FoundKey' })
 
-export const search = defineEndpoint(
-  {
-    id: 'search',
-    method: 'get',
-    path: '/admin/search',
-    summary: 'Accounts, keys and requests by a part of their names',
-    description:
-      'Accounts by a part of their name, keys by the beginning of what is shown of them or by their hash, refused requests and ' +
-      `actions by request id: at most ${MOST} of each.`,
-    door: 'admin',
-    query: z.strictObject({ q: SearchText.describe('What to look for; never a key: its first twelve characters') }),
-    answers: {
-      200: {
-        description: 'What was found',
-        schema: z.object({
-          accounts: z.array(FoundAccount).describe('By name'),
-          keys: z.array(FoundKey).describe('Newest first'),
-          refusals: z.array(Refused).describe('Refused requests with this id'),
-          audit: z.array(AuditLine).describe('Actions with this request id'),
-        }),
-        example: {
-          accounts: [{ account: 'acme', plan: 'entry' }],
-          keys: [{ hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', label: 'bot', account: 'acme', revoked: null }],
-          refusals: [REFUSED_EXAMPLE],
-          audit: [AUDIT_EXAMPLE],
-        },
+export const search = defineEndpoint({
+  id: 'search',
+  route: 'GET /admin/search',
+  summary: 'Accounts, keys and requests by a part of their names',
+  description:
+    'Accounts by a part of their name, keys by the beginning of what is shown of them or by their hash, refused requests and ' +
+    `actions by request id: at most ${MOST} of each.`,
+  query: z.strictObject({ q: SearchText.describe('What to look for; never a key: its first twelve characters') }),
+  answers: {
+    200: {
+      description: 'What was found',
+      schema: z.object({
+        accounts: z.array(FoundAccount).describe('By name'),
+        keys: z.array(FoundKey).describe('Newest first'),
+        refusals: z.array(Refused).describe('Refused requests with this id'),
+        audit: z.array(AuditLine).describe('Actions with this request id'),
+      }),
+      example: {
+        accounts: [{ account: 'acme', plan: 'entry' }],
+        keys: [{ hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', label: 'bot', account: 'acme', revoked: null }],
+        refusals: [REFUSED_EXAMPLE],
+        audit: [AUDIT_EXAMPLE],
       },
     },
-    refusals: [],
   },
-  async ({ query: { q } }, { business, audit, now }) => {
+  answer: async ({ query: { q } }, { business, audit, now }) => {
     if (/^cq[tsoe]_/.test(q) && q.length > DISPLAY_LENGTH)
       return err(badField('q', `must not be a key or a token: send its first ${DISPLAY_LENGTH} characters`))
     const isKey = /^(?:cq[ts]_|[0-9a-f]{64}$)/.test(q)
@@ -68,4 +63,4 @@ export const search = defineEndpoint(
     const found = accounts.map(({ account, plan }) => ({ account, plan }))
     return reply(200, { accounts: found, keys, refusals: refused.map(shownRefusal), audit: lines })
   },
-)
+})

@@ -39,80 +39,67 @@ const StaffMember = z
 
 const STAFF_EXAMPLE = { name: 'kim', role: 'support', created: 1790000000000, revoked: null } as const
 
-const listStaff = defineEndpoint(
-  {
-    id: 'listStaff',
-    method: 'get',
-    path: '/admin/staff',
-    summary: 'Who has, or had, a token of the staff, newest first',
-    door: 'admin',
-    role: 'owner',
-    answers: {
-      200: {
-        description: 'The staff, without whoever has ADMIN_TOKEN',
-        schema: z.object({ staff: z.array(StaffMember).describe('Newest first, at most 1,000') }),
-        example: { staff: [STAFF_EXAMPLE] },
-      },
+const listStaff = defineEndpoint({
+  id: 'listStaff',
+  route: 'GET /admin/staff',
+  summary: 'Who has, or had, a token of the staff, newest first',
+  role: 'owner',
+  answers: {
+    200: {
+      description: 'The staff, without whoever has ADMIN_TOKEN',
+      schema: z.object({ staff: z.array(StaffMember).describe('Newest first, at most 1,000') }),
+      example: { staff: [STAFF_EXAMPLE] },
     },
-    refusals: [],
   },
-  async (_, { staff }) => reply(200, { staff: await staff.list() }),
-)
+  answer: async (_, { staff }) => reply(200, { staff: await staff.list() }),
+})
 
-const createStaff = defineEndpoint(
-  {
-    id: 'createStaff',
-    method: 'post',
-    path: '/admin/staff',
-    summary: 'Give somebody a token of their own, with a role',
-    description:
-      'It is used in the place of `ADMIN_TOKEN`, here and to sign in to the console. Each person has one at a time: revoke it ' +
-      'to make another.',
-    door: 'admin',
-    body: {
-      schema: z.strictObject({ name: StaffName, role: Role }),
-      optional: false,
-      example: { name: 'kim', role: 'support' },
-    },
-    answers: {
-      201: {
-        description: 'The token',
-        schema: z.object({ token: z.string().describe('Shown this once'), name: StaffName, role: Role }),
-        example: { token: `cqo_${'9fKxWq2T'.repeat(5)}`, name: 'kim', role: 'support' },
-      },
-    },
-    refusals: [409],
+const createStaff = defineEndpoint({
+  id: 'createStaff',
+  route: 'POST /admin/staff',
+  summary: 'Give somebody a token of their own, with a role',
+  description:
+    'It is used in the place of `ADMIN_TOKEN`, here and to sign in to the console. Each person has one at a time: revoke it ' +
+    'to make another.',
+  body: {
+    schema: z.strictObject({ name: StaffName, role: Role }),
+    optional: false,
+    example: { name: 'kim', role: 'support' },
   },
-  async ({ body: { name, role } }, { staff, now }) => {
+  answers: {
+    201: {
+      description: 'The token',
+      schema: z.object({ token: z.string().describe('Shown this once'), name: StaffName, role: Role }),
+      example: { token: `cqo_${'9fKxWq2T'.repeat(5)}`, name: 'kim', role: 'support' },
+    },
+  },
+  refusals: [409],
+  answer: async ({ body: { name, role } }, { staff, now }) => {
     const token = await staff.add(name, role, now())
     if (token !== null) return reply(201, { token, name, role })
     return err({ kind: 'conflict', message: `name: ${name} has a token: revoke it first, or choose another name` })
   },
-)
+})
 
-const revokeStaff = defineEndpoint(
-  {
-    id: 'revokeStaff',
-    method: 'delete',
-    path: '/admin/staff/{name}',
-    summary: 'End somebody’s token, and every session begun with it, at once',
-    door: 'admin',
-    params: { name: StaffName },
-    answers: {
-      200: {
-        description: 'Revoked',
-        schema: z.object({ name: StaffName, revoked: UnixMs.describe('When, Unix milliseconds') }),
-        example: { name: 'kim', revoked: 1790000000000 },
-      },
+const revokeStaff = defineEndpoint({
+  id: 'revokeStaff',
+  route: 'DELETE /admin/staff/{name}',
+  summary: 'End somebody’s token, and every session begun with it, at once',
+  params: { name: StaffName },
+  answers: {
+    200: {
+      description: 'Revoked',
+      schema: z.object({ name: StaffName, revoked: UnixMs.describe('When, Unix milliseconds') }),
+      example: { name: 'kim', revoked: 1790000000000 },
     },
-    refusals: [404],
   },
-  async ({ params: { name } }, { staff, now }) => {
+  refusals: [404],
+  answer: async ({ params: { name } }, { staff, now }) => {
     const revoked = now()
     if (await staff.revoke(name, revoked)) return reply(200, { name, revoked })
     return err({ kind: 'not_found', what: 'This token', hint: `Nobody of the name "${name}" has a token.` })
   },
-)
+})
 
 export const AuditLine = z
   .object({
@@ -145,35 +132,30 @@ export const AUDIT_EXAMPLE: AuditEntry = {
   status: 200,
 }
 
-const listAudit = defineEndpoint(
-  {
-    id: 'listAudit',
-    method: 'get',
-    path: '/admin/audit',
-    summary: 'Everything that was done behind this door, or tried, newest first',
-    description:
-      'One line for each request that is no `GET`, refused and failed ones too. It is written before anything is done, and ' +
-      'nothing is done where that fails. Lines are never changed and never removed.',
-    door: 'admin',
-    query: z.strictObject({
-      actor: z.string().max(64).optional().describe('By this name alone'),
-      action: z.string().max(64).optional().describe('Of this operation alone'),
-      account: AccountId.optional().describe('On this account alone'),
-      from: Day.optional().describe('First UTC day'),
-      to: Day.optional().describe('Last UTC day, included'),
-      before: Before,
-      limit: Limit,
-    }),
-    answers: {
-      200: {
-        description: 'A page of the audit',
-        schema: z.object({ audit: z.array(AuditLine).describe('Newest first'), next: Next }),
-        example: { audit: [AUDIT_EXAMPLE], next: null },
-      },
+const listAudit = defineEndpoint({
+  id: 'listAudit',
+  route: 'GET /admin/audit',
+  summary: 'Everything that was done behind this door, or tried, newest first',
+  description:
+    'One line for each request that is no `GET`, refused and failed ones too. It is written before anything is done, and ' +
+    'nothing is done where that fails. Lines are never changed and never removed.',
+  query: z.strictObject({
+    actor: z.string().max(64).optional().describe('By this name alone'),
+    action: z.string().max(64).optional().describe('Of this operation alone'),
+    account: AccountId.optional().describe('On this account alone'),
+    from: Day.optional().describe('First UTC day'),
+    to: Day.optional().describe('Last UTC day, included'),
+    before: Before,
+    limit: Limit,
+  }),
+  answers: {
+    200: {
+      description: 'A page of the audit',
+      schema: z.object({ audit: z.array(AuditLine).describe('Newest first'), next: Next }),
+      example: { audit: [AUDIT_EXAMPLE], next: null },
     },
-    refusals: [],
   },
-  async ({ query: { from, to, limit, ...filter } }, { audit }) => {
+  answer: async ({ query: { from, to, limit, ...filter } }, { audit }) => {
     const times = {
       from: from === undefined ? undefined : startOf(from),
       to: to === undefined ? undefined : startOf(to) + DAY_MS,
@@ -181,6 +163,6 @@ const listAudit = defineEndpoint(
     const { rows, next } = pageOf(await audit.page({ ...filter, ...times }, limit + 1), limit)
     return reply(200, { audit: rows, next })
   },
-)
+})
 
 export const STAFF = [listAudit, listStaff, createStaff, revokeStaff]

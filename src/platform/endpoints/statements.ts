@@ -47,24 +47,20 @@ function none(month: string): Refusal {
   return { kind: 'not_found', what: 'This invoice', hint }
 }
 
-const ownInvoices = defineEndpoint(
-  {
-    id: 'ownInvoices',
-    method: 'get',
-    path: '/platform/invoices/',
-    summary: 'What the account was given and charged, a UTC month each',
-    description: `${FOR_READING} Newest first, at most thirteen months; the first one is this month so far.`,
-    door: 'key',
-    answers: {
-      200: {
-        description: 'The months',
-        schema: z.object({ invoices: z.array(InvoiceSums).describe('Newest first') }),
-        example: { invoices: [SUMS_EXAMPLE] },
-      },
+const ownInvoices = defineEndpoint({
+  id: 'ownInvoices',
+  route: 'GET /platform/invoices/',
+  summary: 'What the account was given and charged, a UTC month each',
+  description: `${FOR_READING} Newest first, at most thirteen months; the first one is this month so far.`,
+  door: 'key',
+  answers: {
+    200: {
+      description: 'The months',
+      schema: z.object({ invoices: z.array(InvoiceSums).describe('Newest first') }),
+      example: { invoices: [SUMS_EXAMPLE] },
     },
-    refusals: [],
   },
-  async ({ identity: { account } }, { meterOf, now }) => {
+  answer: async ({ identity: { account } }, { meterOf, now }) => {
     const nowMs = now()
     const times = monthTimes(nowMs)
     const { sinceMs, sums } = await meterOf(account).statementSums(times)
@@ -74,70 +70,61 @@ const ownInvoices = defineEndpoint(
       .map(({ each, fromMs, toMs }) => shownSums(each, fromMs, toMs, nowMs))
     return reply(200, { invoices: invoices.reverse() })
   },
-)
+})
 
-const ownInvoice = defineEndpoint(
-  {
-    id: 'ownInvoice',
-    method: 'get',
-    path: '/platform/invoices/{month}',
-    summary: 'What the account was given and charged in a UTC month, line by line',
-    description: `${FOR_READING} Amounts are exact: opening + granted − expired − charged = closing.`,
-    door: 'key',
-    params: { month: Month },
-    answers: {
-      200: { description: 'The invoice', schema: Invoice, example: INVOICE_EXAMPLE },
-    },
-    refusals: [400, 404],
+const ownInvoice = defineEndpoint({
+  id: 'ownInvoice',
+  route: 'GET /platform/invoices/{month}',
+  summary: 'What the account was given and charged in a UTC month, line by line',
+  description: `${FOR_READING} Amounts are exact: opening + granted − expired − charged = closing.`,
+  door: 'key',
+  params: { month: Month },
+  answers: {
+    200: { description: 'The invoice', schema: Invoice, example: INVOICE_EXAMPLE },
   },
-  async ({ params: { month }, identity: { account } }, platform) => {
+  refusals: [400, 404],
+  answer: async ({ params: { month }, identity: { account } }, platform) => {
     const invoice = await invoiceFor(account, month, platform)
     return invoice.ok ? reply(200, invoice.value) : invoice
   },
-)
+})
 
-const ownInvoiceCsv = defineEndpoint(
-  {
-    id: 'ownInvoiceCsv',
-    method: 'get',
-    path: '/platform/invoices/{month}/csv',
-    summary: 'The same as a table that spreadsheets read',
-    description: FOR_READING,
-    door: 'key',
-    params: { month: Month },
-    answers: {
-      200: { description: 'A row for each sum and line', schema: z.string(), example: invoiceCsv(INVOICE_EXAMPLE) },
-    },
-    refusals: [400, 404],
+const ownInvoiceCsv = defineEndpoint({
+  id: 'ownInvoiceCsv',
+  route: 'GET /platform/invoices/{month}/csv',
+  summary: 'The same as a table that spreadsheets read',
+  description: FOR_READING,
+  door: 'key',
+  params: { month: Month },
+  answers: {
+    200: { description: 'A row for each sum and line', schema: z.string(), example: invoiceCsv(INVOICE_EXAMPLE) },
   },
-  async ({ params: { month }, identity: { account } }, platform) => {
+  refusals: [400, 404],
+  answer: async ({ params: { month }, identity: { account } }, platform) => {
     const invoice = await invoiceFor(account, month, platform)
     if (!invoice.ok) return invoice
     return reply(200, invoiceCsv(invoice.value), { contentType: 'text/csv; charset=utf-8' })
   },
-)
+})
 
 const BalanceDay = z.object({ date: Day, ...AMOUNTS }).meta({ id: 'BalanceDay' })
 
-const ownBalances = defineEndpoint(
-  {
-    id: 'ownBalances',
-    method: 'get',
-    path: '/platform/balances/',
-    summary: 'The balance of the account, a UTC day each, and what moved it',
-    description: `${FOR_READING} Without parameters the last month. Days before the account’s first credits, and of more than 400 days ago, are left out; the last one is today so far.`,
-    door: 'key',
-    query: usageQuery({}),
-    answers: {
-      200: {
-        description: 'The days',
-        schema: z.object({ days: z.array(BalanceDay).describe('Oldest first') }),
-        example: { days: [{ date: '2026-11-01', ...AMOUNTS_EXAMPLE }] },
-      },
+const ownBalances = defineEndpoint({
+  id: 'ownBalances',
+  route: 'GET /platform/balances/',
+  summary: 'The balance of the account, a UTC day each, and what moved it',
+  description: `${FOR_READING} Without parameters the last month. Days before the account’s first credits, and of more than 400 days ago, are left out; the last one is today so far.`,
+  door: 'key',
+  query: usageQuery({}),
+  answers: {
+    200: {
+      description: 'The days',
+      schema: z.object({ days: z.array(BalanceDay).describe('Oldest first') }),
+      example: { days: [{ date: '2026-11-01', ...AMOUNTS_EXAMPLE }] },
     },
-    refusals: [400],
   },
-  async ({ query, identity: { account } }, { meterOf, now }) => {
+  refusals: [400],
+  answer: async ({ query, identity: { account } }, { meterOf, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
@@ -154,6 +141,6 @@ const ownBalances = defineEndpoint(
     })
     return reply(200, { days })
   },
-)
+})
 
 export const STATEMENTS = [ownInvoices, ownInvoice, ownInvoiceCsv, ownBalances]

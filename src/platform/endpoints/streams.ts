@@ -21,42 +21,38 @@ const Stream = z
   })
   .meta({ id: 'OpenStream' })
 
-const ownStreams = defineEndpoint(
-  {
-    id: 'ownStreams',
-    method: 'get',
-    path: '/platform/streams/',
-    summary: 'Open sockets and subscriptions of the account with their cost a minute',
-    description: `${FOR_READING} As relays last told, some twenty seconds late.`,
-    door: 'key',
-    answers: {
-      200: {
-        description: 'What is open',
-        schema: z.object({
-          sockets: z.int().describe('Open sockets, over all keys and relays'),
-          subscriptions: z.int().describe('Subscriptions that run'),
-          credits_a_minute: CreditsText.describe('What the next minute of all of them costs'),
-          streams: z.array(Stream).describe('Those that cost most first, at most 500'),
-        }),
-        example: {
-          sockets: 1,
-          subscriptions: 1,
-          credits_a_minute: '1',
-          streams: [
-            {
-              type: 'trades',
-              body: '{"type":"trades","coin":"BTC"}',
-              prefix: 'cqt_9fKxWq2T',
-              since: 1790000000000,
-              credits_a_minute: '1',
-            },
-          ],
-        },
+const ownStreams = defineEndpoint({
+  id: 'ownStreams',
+  route: 'GET /platform/streams/',
+  summary: 'Open sockets and subscriptions of the account with their cost a minute',
+  description: `${FOR_READING} As relays last told, some twenty seconds late.`,
+  door: 'key',
+  answers: {
+    200: {
+      description: 'What is open',
+      schema: z.object({
+        sockets: z.int().describe('Open sockets, over all keys and relays'),
+        subscriptions: z.int().describe('Subscriptions that run'),
+        credits_a_minute: CreditsText.describe('What the next minute of all of them costs'),
+        streams: z.array(Stream).describe('Those that cost most first, at most 500'),
+      }),
+      example: {
+        sockets: 1,
+        subscriptions: 1,
+        credits_a_minute: '1',
+        streams: [
+          {
+            type: 'trades',
+            body: '{"type":"trades","coin":"BTC"}',
+            prefix: 'cqt_9fKxWq2T',
+            since: 1790000000000,
+            credits_a_minute: '1',
+          },
+        ],
       },
     },
-    refusals: [],
   },
-  async ({ identity: { account } }, { meterOf, keys }) => {
+  answer: async ({ identity: { account } }, { meterOf, keys }) => {
     const { sockets, subscriptions, perMinute, listed } = await meterOf(account).streams(LISTED_MAX)
     const names = await keys.names([...new Set(listed.map(({ keyHash }) => keyHash))])
     const streams = listed.map(({ type, shown, keyHash, sinceMs, amount }) => ({
@@ -68,7 +64,7 @@ const ownStreams = defineEndpoint(
     }))
     return reply(200, { sockets, subscriptions, credits_a_minute: formatCredits(perMinute), streams })
   },
-)
+})
 
 const MINUTES = 15
 
@@ -108,35 +104,32 @@ const StreamToken = z
   })
   .meta({ id: 'StreamToken' })
 
-const makeStreamToken = defineEndpoint(
-  {
-    id: 'makeStreamToken',
-    method: 'post',
-    path: '/platform/stream-tokens',
-    summary: 'A stream token for a browser, in the place of a key',
-    description:
-      'Free of charge, with an API key for streams. It opens `/ws` and market types of `/info` ' +
-      `(${TOKEN_INFO_TYPES.map((type) => `\`${type}\``).join(', ')}) and nothing else, for at most an hour. ` +
-      'What it is used for is charged to the key that made it, and it ends with that key.',
-    door: 'key',
-    product: 'stream',
-    body: { schema: StreamTokenOrder, optional: true, example: { coins: ['BTC', 'ETH'], minutes: 15 } },
-    answers: {
-      201: {
-        description: 'The token, shown this once',
-        schema: StreamToken,
-        example: {
-          token: 'cqe_eyJ2IjoxfQ.0uJ4yQ3m1v8s7w6x5z4b3c2d1e0f9g8h7i6j5k4l3m2',
-          expires: 1790000900000,
-          coins: ['BTC', 'ETH'],
-          channels: [...TOKEN_CHANNELS],
-          time: 1790000000000,
-        },
+const makeStreamToken = defineEndpoint({
+  id: 'makeStreamToken',
+  route: 'POST /platform/stream-tokens',
+  summary: 'A stream token for a browser, in the place of a key',
+  description:
+    'Free of charge, with an API key for streams. It opens `/ws` and market types of `/info` ' +
+    `(${TOKEN_INFO_TYPES.map((type) => `\`${type}\``).join(', ')}) and nothing else, for at most an hour. ` +
+    'What it is used for is charged to the key that made it, and it ends with that key.',
+  door: 'key',
+  product: 'stream',
+  body: { schema: StreamTokenOrder, optional: true, example: { coins: ['BTC', 'ETH'], minutes: 15 } },
+  answers: {
+    201: {
+      description: 'The token, shown this once',
+      schema: StreamToken,
+      example: {
+        token: 'cqe_eyJ2IjoxfQ.0uJ4yQ3m1v8s7w6x5z4b3c2d1e0f9g8h7i6j5k4l3m2',
+        expires: 1790000900000,
+        coins: ['BTC', 'ETH'],
+        channels: [...TOKEN_CHANNELS],
+        time: 1790000000000,
       },
     },
-    refusals: [400],
   },
-  async ({ identity, body }, { sealToken, now }) => {
+  refusals: [400],
+  answer: async ({ identity, body }, { sealToken, now }) => {
     const { coins = null, channels = TOKEN_CHANNELS, minutes = MINUTES } = body ?? {}
     const time = now()
     const expires = Math.min(time + minutes * 60_000, identity.expires ?? Number.POSITIVE_INFINITY)
@@ -144,6 +137,6 @@ const makeStreamToken = defineEndpoint(
     const token = await sealToken({ keyHash: identity.keyHash, ...said })
     return token.ok ? reply(201, { token: token.value, ...said, time }) : token
   },
-)
+})
 
 export const STREAMS = [ownStreams, makeStreamToken]

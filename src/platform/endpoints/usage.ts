@@ -100,31 +100,28 @@ const Usage = z
   })
   .meta({ id: 'Usage' })
 
-const usage = defineEndpoint(
-  {
-    id: 'usage',
-    method: 'get',
-    path: '/platform/usage/',
-    summary: 'What the account used, per day, per key and per type',
-    description: 'Free of charge, with an API or a service key, with or without the last slash.',
-    door: 'key',
-    query: usageQuery({ stack: z.enum(['key', 'type'], 'must be "key" or "type"').optional().describe(STACK_TEXT) }),
-    answers: {
-      200: {
-        description: 'The report',
-        schema: Usage,
-        example: {
-          period: { from: '2026-10-22', to: '2026-11-22' },
-          totals: USED_EXAMPLE,
-          by_day: [{ date: '2026-11-21', ...USED_EXAMPLE }],
-          by_key: [{ prefix: 'cqt_9fKxWq2T', label: 'bot', ...USED_EXAMPLE }],
-          by_type: [TYPE_USED_EXAMPLE],
-        },
+const usage = defineEndpoint({
+  id: 'usage',
+  route: 'GET /platform/usage/',
+  summary: 'What the account used, per day, per key and per type',
+  description: 'Free of charge, with an API or a service key, with or without the last slash.',
+  door: 'key',
+  query: usageQuery({ stack: z.enum(['key', 'type'], 'must be "key" or "type"').optional().describe(STACK_TEXT) }),
+  answers: {
+    200: {
+      description: 'The report',
+      schema: Usage,
+      example: {
+        period: { from: '2026-10-22', to: '2026-11-22' },
+        totals: USED_EXAMPLE,
+        by_day: [{ date: '2026-11-21', ...USED_EXAMPLE }],
+        by_key: [{ prefix: 'cqt_9fKxWq2T', label: 'bot', ...USED_EXAMPLE }],
+        by_type: [TYPE_USED_EXAMPLE],
       },
     },
-    refusals: [400],
   },
-  async ({ query, identity: { account } }, { keys, meterOf, now }) => {
+  refusals: [400],
+  answer: async ({ query, identity: { account } }, { keys, meterOf, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
@@ -157,7 +154,7 @@ const usage = defineEndpoint(
       by_key: report.byKey.map((sum) => ({ ...nameOf(sum.keyHash), ...shownUsed(sum) })),
     })
   },
-)
+})
 
 const CreditsNumber = z.number()
 /** A double holds every sum of micro-credits below eight billion credits to the millionth. */
@@ -199,39 +196,36 @@ const CompatUsage = z
   })
   .meta({ id: 'CompatUsage' })
 
-const compatUsage = defineEndpoint(
-  {
-    id: 'compatUsage',
-    method: 'get',
-    path: '/platform/compat/usage/',
-    summary: 'What the account used, in the words of another usage API',
-    description:
-      'For reports that were made for that API. `GET /platform/usage/` has more, and exact amounts. Free of charge, with an ' +
-      'API or a service key, with or without the last slash.',
-    door: 'key',
-    query: usageQuery({}),
-    answers: {
-      200: {
-        description: 'The report',
-        schema: CompatUsage,
-        example: {
-          period: { from: '2026-10-22', to: '2026-11-22' },
-          by_day: [{ date: '2026-11-21', premium_credits: 3.13, free_credits: 0 }],
-          aggregate: {
-            credits_consumed: 3.13,
-            premium_credits: 3.13,
-            free_credits: 0,
-            max_credits: 10000,
-            plan: 'entry',
-            flex_credits: { limit: 0 },
-          },
-          by_api_key: [{ apikey: 'cqt_9fKxWq2T', label: 'bot', credits_consumed: 3.13 }],
+const compatUsage = defineEndpoint({
+  id: 'compatUsage',
+  route: 'GET /platform/compat/usage/',
+  summary: 'What the account used, in the words of another usage API',
+  description:
+    'For reports that were made for that API. `GET /platform/usage/` has more, and exact amounts. Free of charge, with an ' +
+    'API or a service key, with or without the last slash.',
+  door: 'key',
+  query: usageQuery({}),
+  answers: {
+    200: {
+      description: 'The report',
+      schema: CompatUsage,
+      example: {
+        period: { from: '2026-10-22', to: '2026-11-22' },
+        by_day: [{ date: '2026-11-21', premium_credits: 3.13, free_credits: 0 }],
+        aggregate: {
+          credits_consumed: 3.13,
+          premium_credits: 3.13,
+          free_credits: 0,
+          max_credits: 10000,
+          plan: 'entry',
+          flex_credits: { limit: 0 },
         },
+        by_api_key: [{ apikey: 'cqt_9fKxWq2T', label: 'bot', credits_consumed: 3.13 }],
       },
     },
-    refusals: [400],
   },
-  async ({ query, identity: { account, plan } }, { keys, meterOf, now }) => {
+  refusals: [400],
+  answer: async ({ query, identity: { account, plan } }, { keys, meterOf, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
@@ -256,7 +250,7 @@ const compatUsage = defineEndpoint(
       }),
     })
   },
-)
+})
 
 const KeyUsage = z
   .object({
@@ -268,33 +262,30 @@ const KeyUsage = z
   })
   .meta({ id: 'KeyUsage' })
 
-const ownKeyUsage = defineEndpoint(
-  {
-    id: 'ownKeyUsage',
-    method: 'get',
-    path: '/platform/key/usage/',
-    summary: 'What the key itself used, per day and per type',
-    description: 'Free of charge, with or without the last slash.',
-    door: 'key',
-    everyKey: true,
-    query: usageQuery({}),
-    answers: {
-      200: {
-        description: 'The report',
-        schema: KeyUsage,
-        example: {
-          prefix: 'cqt_9fKxWq2T',
-          label: 'bot',
-          period: { from: '2026-10-22', to: '2026-11-22' },
-          totals: USED_EXAMPLE,
-          by_day: [{ date: '2026-11-21', ...USED_EXAMPLE }],
-          by_type: [TYPE_USED_EXAMPLE],
-        },
+const ownKeyUsage = defineEndpoint({
+  id: 'ownKeyUsage',
+  route: 'GET /platform/key/usage/',
+  summary: 'What the key itself used, per day and per type',
+  description: 'Free of charge, with or without the last slash.',
+  door: 'key',
+  everyKey: true,
+  query: usageQuery({}),
+  answers: {
+    200: {
+      description: 'The report',
+      schema: KeyUsage,
+      example: {
+        prefix: 'cqt_9fKxWq2T',
+        label: 'bot',
+        period: { from: '2026-10-22', to: '2026-11-22' },
+        totals: USED_EXAMPLE,
+        by_day: [{ date: '2026-11-21', ...USED_EXAMPLE }],
+        by_type: [TYPE_USED_EXAMPLE],
       },
     },
-    refusals: [400],
   },
-  async ({ query, identity: { account, keyHash } }, { keys, meterOf, now }) => {
+  refusals: [400],
+  answer: async ({ query, identity: { account, keyHash } }, { keys, meterOf, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
@@ -306,7 +297,7 @@ const ownKeyUsage = defineEndpoint(
       by_day: report.byDay.map((sum) => ({ date: dayText(sum.day), ...shownUsed(sum) })),
     })
   },
-)
+})
 
 const ROWS_PAGE = 1_000
 
@@ -323,52 +314,48 @@ const AccountUsageRow = z
 
 const ROW_TYPE_EXAMPLE = { product: 'info', type: 'l2Book' }
 
-const accountUsage = defineEndpoint(
-  {
-    id: 'accountUsage',
-    method: 'get',
-    path: '/admin/accounts/{id}/usage',
-    summary: 'What an account used, per UTC day, key and type',
-    description:
-      `At most ${ROWS_PAGE.toLocaleString('en')} rows, by day, hash, product and type. Where \`next\` is not null there are more: ask again ` +
-      'with the same window and `after` = `next`. `totals` are those of the whole window on every page. Usage is kept ' +
-      'for 400 days.',
-    door: 'admin',
-    params: ACCOUNT_PARAMS,
-    query: usageQuery({ after: Place.optional().describe('`next` of the page before') }),
-    answers: {
-      200: {
-        description: 'A page of the report',
-        schema: z.object({
-          account: AccountId,
-          from: Day.describe('First UTC day'),
-          to: Day.describe('Last UTC day, included'),
-          totals: z.object(USED).describe('Of the whole window'),
-          rows: z.array(AccountUsageRow).describe('A day, a key and a type each'),
-          next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
-        }),
-        example: {
-          account: 'acme',
-          from: '2026-10-22',
-          to: '2026-11-22',
-          totals: USED_EXAMPLE,
-          rows: [
-            {
-              date: '2026-11-21',
-              hash: 'a1'.repeat(32),
-              prefix: 'cqt_9fKxWq2T',
-              label: 'bot',
-              ...ROW_TYPE_EXAMPLE,
-              ...USED_EXAMPLE,
-            },
-          ],
-          next: null,
-        },
+const accountUsage = defineEndpoint({
+  id: 'accountUsage',
+  route: 'GET /admin/accounts/{id}/usage',
+  summary: 'What an account used, per UTC day, key and type',
+  description:
+    `At most ${ROWS_PAGE.toLocaleString('en')} rows, by day, hash, product and type. Where \`next\` is not null there are more: ask again ` +
+    'with the same window and `after` = `next`. `totals` are those of the whole window on every page. Usage is kept ' +
+    'for 400 days.',
+  params: ACCOUNT_PARAMS,
+  query: usageQuery({ after: Place.optional().describe('`next` of the page before') }),
+  answers: {
+    200: {
+      description: 'A page of the report',
+      schema: z.object({
+        account: AccountId,
+        from: Day.describe('First UTC day'),
+        to: Day.describe('Last UTC day, included'),
+        totals: z.object(USED).describe('Of the whole window'),
+        rows: z.array(AccountUsageRow).describe('A day, a key and a type each'),
+        next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
+      }),
+      example: {
+        account: 'acme',
+        from: '2026-10-22',
+        to: '2026-11-22',
+        totals: USED_EXAMPLE,
+        rows: [
+          {
+            date: '2026-11-21',
+            hash: 'a1'.repeat(32),
+            prefix: 'cqt_9fKxWq2T',
+            label: 'bot',
+            ...ROW_TYPE_EXAMPLE,
+            ...USED_EXAMPLE,
+          },
+        ],
+        next: null,
       },
     },
-    refusals: [404],
   },
-  async ({ params: { id }, query: { after, ...asked } }, { accounts, keys, meterOf, now }) => {
+  refusals: [404],
+  answer: async ({ params: { id }, query: { after, ...asked } }, { accounts, keys, meterOf, now }) => {
     const window = usageWindow(asked, now())
     if (!window.ok) return window
     const missing = await accounts.missing(id)
@@ -395,6 +382,6 @@ const accountUsage = defineEndpoint(
       next: rows.length > ROWS_PAGE && last !== undefined ? placeText(last) : null,
     })
   },
-)
+})
 
 export const USAGE = [usage, compatUsage, ownKeyUsage, accountUsage]

@@ -88,133 +88,110 @@ const Cleared = z.object({
   cleared: z.literal(true).describe('What was not delivered is dropped'),
 })
 
-const [setWebhook, setOwnWebhook] = mountTwice(
-  ACCOUNT,
-  {
-    method: 'put',
-    body: { schema: SetWebhook, optional: false, example: SET_WEBHOOK_EXAMPLE },
-    answers: {
-      200: {
-        description: 'The webhook; `secret` is null where it was drawn before',
-        schema: WebhookWithSecret,
-        example: WEBHOOK_SET_EXAMPLE,
-      },
+const [setWebhook, setOwnWebhook] = mountTwice(ACCOUNT, {
+  body: { schema: SetWebhook, optional: false, example: SET_WEBHOOK_EXAMPLE },
+  answers: {
+    200: {
+      description: 'The webhook; `secret` is null where it was drawn before',
+      schema: WebhookWithSecret,
+      example: WEBHOOK_SET_EXAMPLE,
     },
   },
-  {
-    admin: {
-      id: 'setWebhook',
-      path: PATH,
-      summary: 'Tell an address when the credits of an account run low',
-      description: WEBHOOK_TEXT,
-      refusals: [404],
-    },
-    own: {
-      id: 'setOwnWebhook',
-      path: OWN_PATH,
-      summary: 'Tell an address when the credits of the account run low',
-      description: WEBHOOK_TEXT,
-      refusals: [400],
-    },
+  admin: {
+    id: 'setWebhook',
+    route: `PUT ${PATH}`,
+    summary: 'Tell an address when the credits of an account run low',
+    description: WEBHOOK_TEXT,
+    refusals: [404],
   },
-  async ({ account, by, body }, { meterOf, urlRefusal }) => {
+  own: {
+    id: 'setOwnWebhook',
+    route: `PUT ${OWN_PATH}`,
+    summary: 'Tell an address when the credits of the account run low',
+    description: WEBHOOK_TEXT,
+    refusals: [400],
+  },
+  answer: async ({ account, by, body }, { meterOf, urlRefusal }) => {
     const refused = urlRefusal(body.url)
     if (refused !== null) return err(badField('url', refused))
     const { new_secret: newSecret, ...order } = body
     return reply(200, { account, ...(await meterOf(account).setWebhook({ account, by, ...order, newSecret })) })
   },
-)
+})
 
-const showWebhook = defineEndpoint(
-  {
-    id: 'showWebhook',
-    method: 'get',
-    path: PATH,
-    summary: 'The webhook of an account and what became of its events',
-    door: 'admin',
-    // The address may hold a secret.
-    role: 'owner',
-    params: ACCOUNT_PARAMS,
-    answers: { 200: { description: 'The webhook', schema: Webhook, example: WEBHOOK_EXAMPLE } },
-    refusals: [404],
-  },
-  async (call, platform) => {
+const showWebhook = defineEndpoint({
+  id: 'showWebhook',
+  route: `GET ${PATH}`,
+  summary: 'The webhook of an account and what became of its events',
+  // The address may hold a secret.
+  role: 'owner',
+  params: ACCOUNT_PARAMS,
+  answers: { 200: { description: 'The webhook', schema: Webhook, example: WEBHOOK_EXAMPLE } },
+  refusals: [404],
+  answer: async (call, platform) => {
     const target = await ACCOUNT.named(call, platform)
     if (!target.ok) return target
     const { account } = target.value
     const webhook = await platform.meterOf(account).webhook()
     return webhook === null ? err(NO_WEBHOOK) : reply(200, { account, ...webhook })
   },
-)
+})
 
-const ownWebhook = defineEndpoint(
-  {
-    id: 'ownWebhook',
-    method: 'get',
-    path: OWN_PATH,
-    summary: 'The webhook of the account and what became of its events',
-    description: `${FOR_MANAGING} The address may hold a secret.`,
-    door: 'service',
-    answers: {
-      200: {
-        description: 'The webhook',
-        schema: z.object({ webhook: Webhook.nullable().describe('Null: nobody is told') }),
-        example: { webhook: WEBHOOK_EXAMPLE },
-      },
+const ownWebhook = defineEndpoint({
+  id: 'ownWebhook',
+  route: `GET ${OWN_PATH}`,
+  summary: 'The webhook of the account and what became of its events',
+  description: `${FOR_MANAGING} The address may hold a secret.`,
+  door: 'service',
+  answers: {
+    200: {
+      description: 'The webhook',
+      schema: z.object({ webhook: Webhook.nullable().describe('Null: nobody is told') }),
+      example: { webhook: WEBHOOK_EXAMPLE },
     },
-    refusals: [],
   },
-  async ({ identity: { account, keyHash } }, { keys, meterOf }) => {
+  answer: async ({ identity: { account, keyHash } }, { keys, meterOf }) => {
     const caller = await manager(keys, keyHash)
     if (!caller.ok) return caller
     const webhook = await meterOf(account).webhook()
     return reply(200, { webhook: webhook === null ? null : { account, ...webhook } })
   },
-)
+})
 
-const [testWebhook, testOwnWebhook] = mountTwice(
-  ACCOUNT,
-  { method: 'post', answers: { 200: { description: 'What came of it', schema: Tested, example: TESTED_EXAMPLE } } },
-  {
-    admin: { id: 'testWebhook', path: `${PATH}/test`, summary: 'Send a test event now, once', refusals: [404] },
-    own: {
-      id: 'testOwnWebhook',
-      path: `${OWN_PATH}test`,
-      summary: 'Send a test event to the account’s webhook now, once',
-      description: 'At most one every ten seconds.',
-      refusals: [404],
-    },
+const [testWebhook, testOwnWebhook] = mountTwice(ACCOUNT, {
+  answers: { 200: { description: 'What came of it', schema: Tested, example: TESTED_EXAMPLE } },
+  admin: { id: 'testWebhook', route: `POST ${PATH}/test`, summary: 'Send a test event now, once', refusals: [404] },
+  own: {
+    id: 'testOwnWebhook',
+    route: `POST ${OWN_PATH}test`,
+    summary: 'Send a test event to the account’s webhook now, once',
+    description: 'At most one every ten seconds.',
+    refusals: [404],
   },
-  async ({ account, by }, { meterOf }) => {
+  answer: async ({ account, by }, { meterOf }) => {
     const delivery = await meterOf(account).testWebhook(by === null ? undefined : OWNERS_TEST_EVERY_MS)
     return delivery === null ? err(NO_WEBHOOK) : reply(200, { account, ...delivery })
   },
-)
+})
 
-const [clearWebhook, clearOwnWebhook] = mountTwice(
-  ACCOUNT,
-  {
-    method: 'delete',
-    answers: {
-      200: {
-        description: 'Cleared; what was not delivered is dropped',
-        schema: Cleared,
-        example: { account: 'acme', cleared: true },
-      },
+const [clearWebhook, clearOwnWebhook] = mountTwice(ACCOUNT, {
+  answers: {
+    200: {
+      description: 'Cleared; what was not delivered is dropped',
+      schema: Cleared,
+      example: { account: 'acme', cleared: true },
     },
   },
-  {
-    admin: { id: 'clearWebhook', path: PATH, summary: 'Tell nobody any more', refusals: [404] },
-    own: {
-      id: 'clearOwnWebhook',
-      path: OWN_PATH,
-      summary: 'Tell nobody any more of the account’s credits',
-      refusals: [404],
-    },
+  admin: { id: 'clearWebhook', route: `DELETE ${PATH}`, summary: 'Tell nobody any more', refusals: [404] },
+  own: {
+    id: 'clearOwnWebhook',
+    route: `DELETE ${OWN_PATH}`,
+    summary: 'Tell nobody any more of the account’s credits',
+    refusals: [404],
   },
-  async ({ account }, { meterOf }) =>
+  answer: async ({ account }, { meterOf }) =>
     (await meterOf(account).clearWebhook()) ? reply(200, { account, cleared: true }) : err(NO_WEBHOOK),
-)
+})
 
 export const WEBHOOKS = [
   ownWebhook,
