@@ -4,12 +4,14 @@
 import { DAY_MS } from '../core/time.ts'
 import { rowOf, type StoredRow } from '../pipeline/row.ts'
 import type {
+  AccountFilter,
   AccountSummary,
   Business,
   DaySum,
   GrantRow,
   KeyName,
   PlacedPipeline,
+  RefusalFilter,
   RefusedRow,
   SignUpLinksOfDay,
 } from './operator-api.ts'
@@ -24,19 +26,7 @@ export class BusinessStore implements Business {
   }
 
   /** By name. `search`: part of it, in any case. */
-  async accounts(
-    {
-      search,
-      plan,
-      after,
-    }: {
-      readonly search?: string | undefined
-      readonly plan?: string | undefined
-      readonly after?: string | undefined
-    },
-    limit: number,
-    nowMs: number,
-  ): Promise<AccountSummary[]> {
+  async accounts({ search, plan, after }: AccountFilter, limit: number, nowMs: number): Promise<AccountSummary[]> {
     const select = `SELECT id AS account, plan, created,
       (SELECT count(*) FROM keys WHERE account = a.id AND revoked IS NULL AND (expires IS NULL OR expires > ?1)) AS keys,
       (SELECT max((SELECT max(hour) FROM usage WHERE key_hash = k.hash)) FROM keys k WHERE account = a.id) AS last_used
@@ -75,18 +65,7 @@ export class BusinessStore implements Business {
   }
 
   /** Newest first. */
-  async refusals(
-    {
-      account,
-      code,
-      before,
-    }: {
-      readonly account?: string | undefined
-      readonly code?: string | undefined
-      readonly before?: number | undefined
-    },
-    limit: number,
-  ): Promise<RefusedRow[]> {
+  async refusals({ account, code, before }: RefusalFilter, limit: number): Promise<RefusedRow[]> {
     const select = `SELECT ${REFUSED} FROM refusals WHERE (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR code = ?2)
       AND (?3 IS NULL OR number < ?3) ORDER BY number DESC LIMIT ?4`
     return this.#all(select, account ?? null, code ?? null, before ?? null, limit)
@@ -112,13 +91,10 @@ export class BusinessStore implements Business {
     return this.#all(select, fromMs, toMs)
   }
 
-  async refused(
-    fromMs: number,
-    toMs: number,
-  ): Promise<{ readonly day: number; readonly code: string; readonly count: number }[]> {
+  async refused(fromMs: number, toMs: number) {
     const select = `SELECT hour - hour % ${DAY_MS} AS day, code, sum(count) AS count FROM refusal_counts
       WHERE hour >= ? AND hour < ? GROUP BY 1, 2 ORDER BY 1, 2`
-    return this.#all(select, fromMs, toMs)
+    return this.#all<Awaited<ReturnType<Business['refused']>>[number]>(select, fromMs, toMs)
   }
 
   /** Keys whose hash this is, or whose shown prefix begins so. */

@@ -95,14 +95,14 @@ export interface PlacedPipeline {
   readonly row: PipelineRow
 }
 
-interface AccountFilter {
+export interface AccountFilter {
   /** Part of the name, in any case. */
   readonly search?: string | undefined
   readonly plan?: string | undefined
   readonly after?: string | undefined
 }
 
-interface RefusalFilter {
+export interface RefusalFilter {
   readonly account?: string | undefined
   readonly code?: string | undefined
   readonly before?: number | undefined

@@ -1,14 +1,14 @@
 // What an operator does with plans. Laws: a change of a plan is one statement; telling it to the accounts on the plan is
-// repeatable, page by page, and takes nothing from a period that runs.
+// repeatable, page by page, and takes nothing from a period that runs; nothing is changed where anything is wrong; accounts
+// keep the kind of plan that they were put on.
 
-import type { Failure } from '../core/failure.ts'
+import type { Failure, Issue } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import type { AccountMeterApi } from '../credit/meter-api.ts'
-import { agreedTerms, type ListedPlan } from '../credit/plans/plan.ts'
+import { agreedTerms, type ListedPlan, PLANS, type Plan } from '../credit/plans/plan.ts'
 import { PlanTable } from '../credit/plans/plan-table.store.ts'
 import { liveKeysFromD1, putKeyHint } from '../key/key-records.store.ts'
-import { changedPlan } from './plan-change.ts'
-import type { PlanChange } from './plan-shapes.ts'
+import { limitsIn, type PlanChange } from './plan-shapes.ts'
 import type { Applied, Plans } from './platform-api.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -71,4 +71,36 @@ export class PlanService implements Plans {
     }
     return ok({ told: accounts.length, next: accounts.length < PAGE ? null : (accounts.at(-1)?.id ?? null) })
   }
+}
+
+/** The plan of this name with the change made; `before` is null for a new one. */
+function changedPlan(
+  name: string,
+  before: ListedPlan | null,
+  { credits, period, days, custom, ...limits }: PlanChange,
+): Result<Plan, readonly Issue[]> {
+  const issues: Issue[] = []
+  const micro = credits ?? before?.terms.micro
+  if (micro === undefined) issues.push({ path: 'credits', message: 'is required for a new plan' })
+  if (before === null && limits.rest_requests_per_second === undefined) {
+    issues.push({
+      path: 'rest_requests_per_second',
+      message: 'is required for a new plan: an integer, or null for no limit',
+    })
+  }
+  const periodNow = period ?? before?.terms.period ?? 'month'
+  if (before !== null && before.accounts > 0 && periodNow !== before.terms.period) {
+    issues.push({ path: 'period', message: `cannot change while the plan has accounts (${before.accounts})` })
+  }
+  const daysNow = days === undefined && periodNow === 'once' ? (before?.terms.days ?? null) : (days ?? null)
+  if (daysNow !== null && periodNow === 'month') {
+    issues.push({ path: 'days', message: 'only for the period "once": one of a month renews' })
+  }
+  if (micro === undefined || issues.length > 0) return err(issues)
+  return ok({
+    name,
+    terms: { micro, period: periodNow, days: daysNow },
+    limits: { ...(before?.limits ?? PLANS.entry.limits), ...limitsIn(limits) },
+    custom: custom ?? before?.custom ?? false,
+  })
 }

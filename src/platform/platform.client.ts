@@ -13,15 +13,16 @@ import { exportsOf } from '../history/exports/exports.store.ts'
 import { refusalsIn } from '../key/refusals.store.ts'
 import { StaffStore } from '../key/staff.store.ts'
 import { sealStreamToken } from '../key/stream-token.client.ts'
+import { SINK_API_VERSION } from '../pipeline/sink-api.ts'
 import { AccountService } from './account-service.client.ts'
 import { AuditStore } from './audit.store.ts'
 import { BusinessStore } from './business.store.ts'
 import { dataServices } from './data-service.client.ts'
 import { KeyService } from './key-service.client.ts'
-import { PipelineService } from './pipeline-service.client.ts'
+import { type PipelinePorts, PipelineService } from './pipeline-service.client.ts'
 import { PlanService } from './plan-service.client.ts'
 import type { ArchiveFilling, Platform } from './platform-api.ts'
-import { sinksOf } from './sinks.client.ts'
+import { waitFor } from './refusal.ts'
 
 type Env = Cloudflare.Env
 
@@ -105,4 +106,18 @@ function fillingOf(env: Partial<Env>, { CHAIN: chain }: PlatformSettings, object
   const store = new BackfillStore({ chain, bucket, db })
   const backfill: ArchiveFilling['backfill'] = (blocks) => objects.archiver().backfill({ v: LOG_API_VERSION, blocks })
   return { chain, state: (after) => store.state(after), backfill }
+}
+
+/** What runs pipelines, as their service asks for it. */
+function sinksOf(objects: Pick<Objects, 'sink'>): Pick<PipelinePorts, 'sinkOf' | 'checkTransforms'> {
+  return {
+    sinkOf: (id) => objects.sink(id),
+    // One object of each account checks, so that a record that is refused leaves none behind.
+    checkTransforms: async (account, transforms, topic) => {
+      const request = { v: SINK_API_VERSION, account, transforms, topic }
+      const { fault, wait } = await objects.sink(`check/${account}`).check(request)
+      if (wait) return err(waitFor(wait.waitMs, wait.words))
+      return ok(fault ? [{ path: `transforms.${fault.name}`, message: fault.message }] : [])
+    },
+  }
 }

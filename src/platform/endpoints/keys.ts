@@ -205,10 +205,7 @@ const createOwnKey = defineEndpoint({
     'kind or label is refused (409). An account has at most 10,000 keys that work or were made within a day (409).',
   door: 'service',
   body: {
-    schema: z.strictObject({
-      ...KEY_ORDER,
-      idempotency_key: IdempotencyKey.optional(),
-    }),
+    schema: z.strictObject({ ...KEY_ORDER, idempotency_key: IdempotencyKey.optional() }),
     optional: true,
     example: { label: 'bot', products: ['info', 'stream'], cap: '100' },
   },

@@ -63,17 +63,9 @@ const listRefusals = defineEndpoint({
 
 const LISTED_MAX = 50
 
-const RefusedCall = z
-  .object({
-    at: UnixMs.describe('When, Unix milliseconds'),
-    request_id: z.string().describe('As its reply had it; empty of a frame on a socket'),
-    prefix: z.string().describe('The key’s first twelve characters'),
-    product: z.string().describe('What was asked'),
-    type: z.string().describe('The type, method, channel or endpoint; empty where that was not read'),
-    code: z.string().describe('As on the wire'),
-    message: z.string().describe('The sentence that the caller was told, cut short'),
-  })
-  .meta({ id: 'RefusedCall' })
+const RefusedCall = Refused.omit({ account: true }).meta({ id: 'RefusedCall' })
+
+const { account: _, ...CALL_EXAMPLE } = REFUSED_EXAMPLE
 
 const ownRefusals = defineEndpoint({
   id: 'ownRefusals',
@@ -100,17 +92,7 @@ const ownRefusals = defineEndpoint({
           .describe('Of all, listed or not, the most first'),
       }),
       example: {
-        refusals: [
-          {
-            at: 1790000000000,
-            request_id: 'req_7XkPqZ4mNbVcRt2Y',
-            prefix: 'cqt_9fKxWq2T',
-            product: 'info',
-            type: 'l2Book',
-            code: 'rate_limited',
-            message: 'Too many requests: retry after 1 s.',
-          },
-        ],
+        refusals: [CALL_EXAMPLE],
         since: 1789916400000,
         counts: [{ code: 'rate_limited', count: 3 }],
       },

@@ -79,9 +79,7 @@ const ownInvoice = defineEndpoint({
   description: `${FOR_READING} Amounts are exact: opening + granted − expired − charged = closing.`,
   door: 'key',
   params: { month: Month },
-  answers: {
-    200: { description: 'The invoice', schema: Invoice, example: INVOICE_EXAMPLE },
-  },
+  answers: { 200: { description: 'The invoice', schema: Invoice, example: INVOICE_EXAMPLE } },
   refusals: [400, 404],
   answer: async ({ params: { month }, identity: { account } }, platform) => {
     const invoice = await invoiceFor(account, month, platform)
