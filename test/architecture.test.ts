@@ -62,7 +62,8 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'checkout/stripe': 'core credit edge checkout',
   platform:
     'core key egress credit credit/plans credit/webhooks feed book edge checkout history/archive history/exports upstream pipeline pipeline/evm platform/endpoints',
-  'platform/endpoints': 'core key credit credit/plans credit/webhooks feed checkout history/archive history/exports pipeline platform',
+  'platform/endpoints':
+    'core key credit credit/plans credit/webhooks feed checkout history/archive history/exports pipeline platform',
   signup: 'core key credit/webhooks edge edge/session checkout checkout/stripe platform',
   'docs/site': 'core edge feed info rpc stream stream/graphql platform docs docs/site/words',
   'docs/site/words': 'docs/site',
