@@ -4,7 +4,6 @@
 
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { BoundedMap } from '../core/bounded-map.ts'
-import { acceptedEncoding, type Encoding } from './accept-encoding.ts'
 
 /** What fits the first flight of a connection (about 14 KB) would not arrive sooner for being shorter. */
 export const COMPRESS_FROM_CHARACTERS = 16 * 1024
@@ -46,4 +45,31 @@ export function compressedResponse(request: Asked, body: string, init: ResponseI
   const headers = { ...vary, 'content-encoding': encoding }
   // Without `manual` workerd would compress what is compressed already.
   return new Response(shortOf(body, encoding), { ...init, headers, encodeBody: 'manual' } as ResponseInit)
+}
+
+/** Compressions that `Accept-Encoding` may name, in the order of our preference, which decides between equal ones. */
+const ENCODINGS = ['br', 'gzip'] as const
+export type Encoding = (typeof ENCODINGS)[number]
+
+/** The one that the caller likes best, null for none: also without the header, or with `q=0`. */
+export function acceptedEncoding(header: string | null): Encoding | null {
+  if (header === null) return null
+  const qualities = new Map(header.toLowerCase().split(',').map(qualityOf))
+  let best: Encoding | null = null
+  let bestQuality = 0
+  for (const encoding of ENCODINGS) {
+    const quality = qualities.get(encoding) ?? qualities.get('*') ?? 0
+    if (quality <= bestQuality) continue
+    best = encoding
+    bestQuality = quality
+  }
+  return best
+}
+
+/** `gzip;q=0.5` as name and quality; one that is no number between 0 and 1 counts as not acceptable. */
+function qualityOf(item: string): [name: string, quality: number] {
+  const [name = '', ...parameters] = item.split(';').map((part) => part.trim())
+  const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
+  const quality = weight === undefined ? 1 : Number(weight)
+  return [name === 'x-gzip' ? 'gzip' : name, quality > 0 && quality <= 1 ? quality : 0]
 }

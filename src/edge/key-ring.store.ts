@@ -18,9 +18,8 @@ import { KeyMemory } from '../key/memory.ts'
 import { admit, type Entry, forData, type KeyRecord } from '../key/record.ts'
 import { openStreamToken } from '../key/stream-token.client.ts'
 import { narrowed, TOKEN_PREFIX } from '../key/stream-token.ts'
-import { AddressGate, LOOK_UPS } from './address-gate.ts'
+import { AddressGate, isWithinLocation, LOCATION_PERIOD_MS, LOOK_UPS, type LocationLimit } from './address-gate.ts'
 import { callerAddress } from './caller-address.ts'
-import { isWithinLocation, LOCATION_PERIOD_MS, type LocationLimit } from './location-limit.client.ts'
 import { type KeyPlace, missingKey, presentedKey } from './presented-key.ts'
 
 export interface KeyRingEnv extends KeyStoreEnv {

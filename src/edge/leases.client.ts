@@ -14,9 +14,9 @@ import type { LeaseMeterApi } from '../credit/lease-api.ts'
 import { limitsOf } from '../credit/plans/plan.ts'
 import { RequestPurse } from '../credit/request-purse.ts'
 import type { Identity, Product } from '../key/identity.ts'
+import { LIMIT_FIELDS } from '../key/limits.ts'
 import { visitorsBusy } from '../key/stream-token.ts'
 import type { Charging, Hold, Price } from './charging.ts'
-import { BUCKET_OF, LIMIT_OF, tooMany } from './plan-limit.ts'
 
 /** What one request brings: the pool outlives requests, these do not. */
 export interface LeaseContext {
@@ -292,4 +292,23 @@ function limitOf(seat: Seat, identity: Identity, product: Product): Limit | null
   const limit = { purse: new RequestPurse(bucket, perSecond), waiting: 0, refusal }
   seat.limits.set(bucket, limit)
   return limit
+}
+
+/** Products without a bucket have no limit of this kind: frames and sockets of a stream are bounded elsewhere. */
+const BUCKET_OF: { readonly [product in Product]?: Bucket } = {
+  info: 'info',
+  rpc: 'rest',
+  data: 'rest',
+  platform: 'rest',
+}
+type Bucket = keyof typeof LIMIT_OF
+
+/** The limit that fills a bucket. */
+const LIMIT_OF = { info: 'infoRequestsPerSecond', rest: 'requestsPerSecond' } as const
+
+/** The refusal of a request for which a bucket has no token yet. */
+function tooMany(bucket: Bucket, perSecond: number, retryAfterMs: number): Failure {
+  const most = `this account's plan allows each key ${perSecond} a second (${LIMIT_FIELDS[LIMIT_OF[bucket]]})`
+  const hint = `Too many requests: ${most}: retry after ${Math.ceil(retryAfterMs / 1000)} s.`
+  return { kind: 'rate_limited', retryAfterMs, hint }
 }

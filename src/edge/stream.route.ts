@@ -1,5 +1,5 @@
-// GET /ws and /k/<key>/ws: checks the key before the upgrade, then hands the socket to a relay of the caller's
-// region. The key ends here: a relay is told who is calling, in a header that no client can set.
+// Upgrades, handed to a relay of the caller's region. GET /ws and /k/<key>/ws: the key is checked first and ends here; a
+// relay is told who is calling, in a header that no client can set. GET /graphql: see graphqlRoutes.
 
 import { Hono } from 'hono'
 import { type Failure, type Issue, SEE_DOCS } from '../core/failure.ts'
@@ -7,9 +7,11 @@ import { Gate } from '../core/gate.ts'
 import { counted, IDENTITY_HEADER, type Identity } from '../key/identity.ts'
 import { admissionFailure, Refusal, tooOften } from '../stream/sockets/admission.ts'
 import { connectLimit } from '../stream/sockets/connect-limit.ts'
-import { POOL_HEADER, type Pool, Refusals, relayOrder } from '../stream/sockets/placement.ts'
+import { GUEST_HEADER, POOL_HEADER, type Pool, Refusals, relayOrder } from '../stream/sockets/placement.ts'
 import { type CallerPlace, regionOf } from '../stream/sockets/region.ts'
-import { infoFailure } from './failure-wire.ts'
+import { AddressGate, GUESTS } from './address-gate.ts'
+import { callerAddress } from './caller-address.ts'
+import { graphqlFailure, infoFailure, type Reply } from './failure-wire.ts'
 import { type Access, metered, type Surface } from './metered.route.ts'
 
 /** What the gateway lends. */
@@ -47,8 +49,7 @@ export function streamRoutes(
     app.get(path, async (c) => {
       const request = c.req.raw
       if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') {
-        const { status, headers, body } = infoFailure({ kind: 'bad_field', issues: [NO_UPGRADE] }, deps.requestId())
-        return new Response(body, { status, headers })
+        return sent(infoFailure({ kind: 'bad_field', issues: [NO_UPGRADE] }, deps.requestId()))
       }
       const key = c.req.param('key')
       const surface = key === undefined ? stream : { ...stream, entry: { ...stream.entry, path: key } }
@@ -99,3 +100,46 @@ async function connect(
   }
   return answer instanceof Response ? answer : admissionFailure(answer, identity)
 }
+
+type GraphqlRouteDeps = Pick<StreamRouteDeps, 'relay' | 'requestId' | 'nowMs'> & { readonly isProxyTrusted: boolean }
+
+const PROTOCOL = 'graphql-transport-ws'
+const NO_GRAPHQL: Issue = {
+  path: 'upgrade',
+  message: `connect with a WebSocket client and the subprotocol ${PROTOCOL}, such as the package graphql-ws. ${SEE_DOCS}`,
+}
+
+/** GET /graphql: the key comes with the first message, so nothing is known here but the address. */
+export function graphqlRoutes(deps: GraphqlRouteDeps, relaysPerRegion: number): Hono {
+  const app = new Hono()
+  const refusals = new Refusals()
+  const gate = new AddressGate(GUESTS)
+  app.get('/graphql', async (c) => {
+    const { headers, cf } = c.req.raw
+    const requestId = deps.requestId()
+    const protocols = (headers.get('sec-websocket-protocol') ?? '').split(',').map((one) => one.trim())
+    if (headers.get('upgrade')?.toLowerCase() !== 'websocket' || !protocols.includes(PROTOCOL))
+      return sent(graphqlFailure({ kind: 'bad_field', issues: [NO_GRAPHQL] }, requestId))
+    const address = callerAddress(deps.isProxyTrusted, headers)
+    const { waitMs, limit } = gate.take(address, deps.nowMs())
+    if (waitMs > 0) return sent(graphqlFailure({ kind: 'rate_limited', retryAfterMs: waitMs, limit }, requestId))
+    const region = regionOf(cf as CallerPlace | undefined)
+    for (const index of relayOrder(address ?? requestId, 'light', relaysPerRegion)) {
+      if (refusals.isFull(region, index, deps.nowMs())) continue
+      const to = { upgrade: 'websocket', [GUEST_HEADER]: address ?? '' }
+      const answer = await deps.relay(region, index).fetch('http://relay/graphql', { headers: to })
+      if (answer.status === 101) return answer
+      // Of others it may have room.
+      if (Refusal.parse(await answer.json()).why === 'full') refusals.full(region, index, deps.nowMs())
+    }
+    return sent(
+      graphqlFailure(
+        { kind: 'unavailable', what: 'Every relay of your region is full', retryAfterMs: 5000 },
+        requestId,
+      ),
+    )
+  })
+  return app
+}
+
+const sent = ({ status, headers, body }: Reply) => new Response(body, { status, headers })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { acceptedEncoding } from '../../src/edge/accept-encoding.ts'
+import { acceptedEncoding } from '../../src/edge/compression.client.ts'
 
 it.each([
   [null, null],

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { graphqlRoutes } from '../../src/edge/graphql.route.ts'
-import { streamRoutes } from '../../src/edge/stream.route.ts'
+import { graphqlRoutes, streamRoutes } from '../../src/edge/stream.route.ts'
 import { IDENTITY_HEADER, type Identity } from '../../src/key/identity.ts'
 import { POOL_HEADER, relayOrder } from '../../src/stream/sockets/placement.ts'
 

@@ -2,12 +2,13 @@
 // Laws: a store that fails, hangs or holds nonsense is as good as empty; KV takes at most a write a second per key, only
 // of a changed body or to confirm an old copy, and a bounded number in all.
 
+import * as z from 'zod'
 import { type After, orLate } from '../../core/deadline.ts'
+import { parseJson } from '../../core/json.ts'
 import { aSecondsWorth, type Bucket, fullBucket, takeTokens } from '../../core/token-bucket.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
 import { type FreshnessTerms, type Tier, useOf } from '../freshness.ts'
 import type { CachedAnswer, StoredCopy } from './answer-cache.ts'
-import { decodeStored, encodeStored } from './stored-answer.ts'
 
 /** A store that knows texts by the canonical request that they answer. May reject. */
 export interface AnswerStore {
@@ -100,4 +101,40 @@ export class AnswerTiers {
       // A copy less: the next isolate asks the source.
     }
   }
+}
+
+const VERSION = 1
+/** Clocks of the machines that share a store differ by less. */
+const CLOCK_SKEW_MS = 5_000
+
+const Head = z.object({
+  v: z.literal(VERSION),
+  /** Canonical request, because stores are addressed by its hash. */
+  key: z.string(),
+  at: z.int().min(0),
+  length: z.int().min(0),
+  height: z.int().min(0).optional(),
+  lagMs: z.int().min(0).optional(),
+})
+
+/**
+ * The text to store: a head of JSON, a line break, the body's own bytes. What is read back is trusted no further than it
+ * proves itself: of this request, whole, JSON, and not from the future.
+ */
+export function encodeStored(key: string, { body, at, height, lagMs }: CachedAnswer): string {
+  const head: z.infer<typeof Head> = { v: VERSION, key, at, length: body.length, height, lagMs }
+  return `${JSON.stringify(head)}\n${body}`
+}
+
+/** The answer to this request in a stored text, null where it is anything else. */
+export function decodeStored(key: string, text: string, now: number): CachedAnswer | null {
+  const end = text.indexOf('\n')
+  if (end < 0) return null
+  const head = Head.safeParse(parseJson(text.slice(0, end)))
+  if (!head.success || head.data.key !== key || head.data.at > now + CLOCK_SKEW_MS) return null
+  const { length, height, lagMs } = head.data
+  const body = text.slice(end + 1)
+  if (body.length !== length || parseJson(body) === undefined) return null
+  const known = { ...(height === undefined ? {} : { height }), ...(lagMs === undefined ? {} : { lagMs }) }
+  return { body, at: Math.min(head.data.at, now), ...known }
 }

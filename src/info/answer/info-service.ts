@@ -18,8 +18,7 @@ import type { Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'
 import { type AnswerStore, AnswerTiers } from './answer-tiers.ts'
 import { Answers, type Asking, type Served } from './answers.ts'
-import { type InfoCall, readCall } from './call.ts'
-import { CallMemo } from './call-memo.ts'
+import { CallMemo, type InfoCall, readCall } from './call.ts'
 import { MeantCoin } from './meant-coin.ts'
 
 export interface InfoServiceDeps {

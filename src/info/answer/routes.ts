@@ -1,7 +1,9 @@
-// Where each type's answers come from at this moment, for `GET /status`.
+// What `GET /status` tells of sources, as this isolate sees them, and of where each type's answers come from: names and
+// numbers, never addresses, which may hold keys.
 
+import type { RoutedSource } from '../../upstream/route.ts'
 import type { RoutedUpstream } from '../../upstream/routed-upstream.ts'
-import { type RouteStatus, routeStatus, type SourceStatus, sourceStatus } from '../../upstream/status.ts'
+import type { HealthView } from '../../upstream/source-health.ts'
 import { CATALOGUE } from '../catalogue.ts'
 import { type AnyQuery, asksHistory, asksUpstream, upstreamTypesOf } from '../query.ts'
 
@@ -29,4 +31,50 @@ export async function infoStatus(
     return [query.type, { now: [...ownSources(query, isArchived), ...now], next }]
   })
   return { sources, routes: Object.fromEntries(routes) }
+}
+
+interface SourceStatus extends HealthView {
+  readonly name: string
+  /** How late its clock was when last seen; null where it does not tell. */
+  readonly lagMs: number | null
+  /** Asked last, because it is later than `maxLagMs`. */
+  readonly late: boolean
+  /** Null: none. `left` is null while the budget cannot be reached. */
+  readonly budget: { readonly perMinute: number; readonly left: number | null } | null
+}
+
+/** Names of the sources that a type would be asked of now: the first, and those behind it. */
+interface RouteStatus {
+  readonly now: readonly string[]
+  readonly next: readonly string[]
+}
+
+/** Looks at one source; asks its budget object, if it has one. */
+async function sourceStatus(source: RoutedSource, nowMs: number): Promise<SourceStatus> {
+  const { config, health, lag, budget } = source
+  const lagMs = lag.lagMs(nowMs)
+  const left = budget === null ? null : ((await budget.left())?.weight ?? null)
+  return {
+    name: config.name,
+    ...health.view(nowMs),
+    lagMs,
+    late: lagMs !== null && lagMs > config.maxLagMs,
+    budget: config.budget === undefined ? null : { perMinute: config.budget, left },
+  }
+}
+
+/** `routes` holds the sources of each upstream type that an answer is made of, in the order of asking. */
+function routeStatus(
+  routes: readonly (readonly [type: string, sources: readonly RoutedSource[]])[],
+  nowMs: number,
+): RouteStatus {
+  const now = new Set<string>()
+  const next = new Set<string>()
+  for (const [type, sources] of routes) {
+    const ready = sources.filter(({ health }) => health.waitMs(type, nowMs) === 0).map(({ config }) => config.name)
+    const [first, ...rest] = ready
+    if (first !== undefined) now.add(first)
+    for (const name of rest) next.add(name)
+  }
+  return { now: [...now], next: [...next].filter((name) => !now.has(name)) }
 }

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { AnswerCache } from '../../../src/info/answer/answer-cache.ts'
-import { readCall } from '../../../src/info/answer/call.ts'
-import { CallMemo } from '../../../src/info/answer/call-memo.ts'
+import { CallMemo, readCall } from '../../../src/info/answer/call.ts'
 
 const answer = (length: number, at = 0) => ({ body: 'x'.repeat(length), at })
 

@@ -4,8 +4,13 @@ import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { After } from '../../../src/core/deadline.ts'
 import { err, ok } from '../../../src/core/result.ts'
-import { type AnswerStore, AnswerTiers, isWorthStoring } from '../../../src/info/answer/answer-tiers.ts'
-import { decodeStored, encodeStored } from '../../../src/info/answer/stored-answer.ts'
+import {
+  type AnswerStore,
+  AnswerTiers,
+  decodeStored,
+  encodeStored,
+  isWorthStoring,
+} from '../../../src/info/answer/answer-tiers.ts'
 import { termsOf } from '../../../src/info/freshness.ts'
 import { createWorld, UPSTREAM_ANSWERS, type World } from './service-world.ts'
 
