@@ -30,7 +30,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'history/exports': 'core credit feed history/archive history/files',
   'info/shapes': 'core feed history info',
   stream:
-    'core key credit feed book book/l4 history/archive history/files stream/replay stream/events stream/sockets stream/books stream/states stream/l4 stream/channels stream/links stream/minutes stream/graphql',
+    'core key credit feed book book/l4 history/archive history/files stream/replay stream/events stream/sockets stream/books stream/states stream/l4 stream/channels stream/links stream/minutes stream/graphql stream/sources',
   'stream/events': 'core feed history stream',
   'stream/sockets': 'core key credit credit/plans stream',
   'stream/books': 'core credit book stream stream/events stream/sockets',
@@ -41,6 +41,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'stream/links': 'core feed book stream stream/events stream/sockets stream/books stream/l4',
   'stream/graphql': 'core key stream stream/sockets',
   'stream/minutes': 'core key credit credit/plans credit/streams stream stream/sockets',
+  'stream/sources': 'core feed stream stream/sockets stream/events stream/books stream/states stream/l4 stream/minutes',
   upstream: 'core',
   edge: 'core key credit credit/plans stream/sockets',
   'edge/session': 'core key edge',

@@ -282,6 +282,11 @@ export interface WantedL4 {
 }
 export type Wanted = WantedEvents | WantedBooks | WantedViews | WantedStates | WantedL4
 
+/** True for a body of events that earlier blocks can be told of. */
+export function isReplayable(wanted: Wanted): wanted is WantedEvents {
+  return wanted.source === 'events' && isToldAgain(wanted.channel)
+}
+
 /** What a body is acknowledged and identified by. */
 export function echoOf<Sent extends { readonly type: string }>(sent: Sent, { channel, body }: Wanted) {
   return (channel as AnyEventChannel).echo?.(body) ?? sent

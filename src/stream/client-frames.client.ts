@@ -19,7 +19,7 @@ const NOTICES_MAX = 16
 
 export interface ClientFramesPorts {
   readonly gateway: Pick<GatewayInternal, 'info'>
-  readonly subscriptions: () => Subscriptions
+  readonly subscriptions: Subscriptions
   readonly waitUntil: WaitUntil
   /** Height of the last block whose events it was sent; -1 where some of them wait. */
   readonly toldUpTo: (client: Connection) => number
@@ -71,7 +71,7 @@ export class ClientFrames {
     tell: () => void,
   ): void {
     const { subscriptions, gateway, waitUntil } = this.#ports
-    const leave = subscriptions().backlog.take(client.identity.account, length)
+    const leave = subscriptions.backlog.take(client.identity.account, length)
     if (!leave) return client.refuse(tooFast(TOO_MANY_WAIT), failureFrame(tooFast(TOO_MANY_WAIT), frame))
     const served = () => {
       leave()
@@ -99,7 +99,7 @@ export class ClientFrames {
 
   async #request(client: Connection, frame: ReplayFrame | SubscribeFrame | UnsubscribeFrame): Promise<void> {
     if (client.ended) return
-    const subscriptions = this.#ports.subscriptions()
+    const { subscriptions } = this.#ports
     if (frame.method === 'unsubscribe') subscriptions.unsubscribe(client, frame)
     else if (frame.method === 'replay') subscriptions.steer(client, frame)
     else await subscriptions.subscribe(client, frame)

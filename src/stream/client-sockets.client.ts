@@ -10,12 +10,12 @@ import { errorFrame, FRESH_FRAME, staleFrame } from './frames.ts'
 import type { Accounts } from './minutes/accounts.ts'
 import type { Refusal } from './sockets/admission.ts'
 import { type ClientAttachment, clientAttachment } from './sockets/attachment.ts'
-import { type CallerBook, lookUpAnew } from './sockets/callers.client.ts'
 import { connectLimit } from './sockets/connect-limit.ts'
 import type { Clock, Sink } from './sockets/connection.ts'
 import { Connection } from './sockets/connection.ts'
 import type { RelayUnread } from './sockets/unread.ts'
 import { Stillness } from './stillness.ts'
+import type { Subscriptions } from './subscriptions.ts'
 
 /** No frame in either direction. */
 const IDLE_MS = 60_000
@@ -30,11 +30,7 @@ export interface ClientSocketsPorts {
   readonly accounts: Accounts
   readonly maxSockets: number
   readonly unread: RelayUnread
-  /** What sockets ask for may find no room. */
-  isCrowded(): boolean
-  readonly callers: CallerBook
-  /** A socket has ended, whoever ended it. */
-  ended(connection: Connection): void
+  readonly subscriptions: Pick<Subscriptions, 'isCrowded' | 'ended'>
   /** Hears of refusals. */
   readonly refused?: Connection['refused']
 }
@@ -65,9 +61,9 @@ export class ClientSockets {
 
   /** Whether a socket finds room beside these; some of them may be guests, whose account is not known. */
   hasRoom(guests = 0): boolean {
-    const { maxSockets, isCrowded } = this.#ports
+    const { maxSockets, subscriptions } = this.#ports
     if (guests > maxSockets * GUESTS_PART || this.#bytesPerSecond > MAX_BYTES_PER_SECOND) return false
-    return !isCrowded() && this.size + this.#entering.size + guests < maxSockets
+    return !subscriptions.isCrowded && this.size + this.#entering.size + guests < maxSockets
   }
 
   /** Null where a socket may come in: `enter` follows at once, or its place is lost. Guests choose no relay. */
@@ -120,20 +116,16 @@ export class ClientSockets {
   /** One that outlived the relay's memory: what was played on it did not. */
   restore(socket: WebSocket, attachment: ClientAttachment, sink: Sink = socket): Connection {
     const { id, identity, terms, isPlaying, product } = attachment
-    const { clock, accounts, ended, unread } = this.#ports
+    const { clock, accounts, subscriptions, unread } = this.#ports
+    const ended = (one: Connection) => subscriptions.ended(one)
     const connection = new Connection(id, { identity, terms }, sink, clock, ended, unread)
     connection.product = product
     connection.refused = this.#ports.refused ?? null
+    connection.remember = () => socket.serializeAttachment(clientAttachment(connection))
     this.#bySocket.set(socket, connection)
     accounts.of(identity.account).enter(connection)
     if (isPlaying) connection.end(1012, 'a replay was cut off: reconnect')
     return connection
-  }
-
-  /** The past is played on a connection, or is no more. */
-  playing(connection: Connection, isPlaying: boolean): void {
-    connection.isPlaying = isPlaying
-    if (!connection.ended) this.#remember([connection])
   }
 
   /** A block that is newer than any before on its link. */
@@ -174,17 +166,5 @@ export class ClientSockets {
 
   #tellAll(frame: string): void {
     for (const connection of this.#bySocket.values()) connection.send(frame)
-  }
-
-  /** Brings sockets up to newer terms of their account; their attachments remember it. */
-  async lookUp(connections: readonly Connection[], terms: number): Promise<void> {
-    await lookUpAnew(this.#ports.callers, connections, terms)
-    this.#remember(connections)
-  }
-
-  #remember(connections: readonly Connection[]): void {
-    for (const [socket, connection] of this.#bySocket) {
-      if (connections.includes(connection)) socket.serializeAttachment(clientAttachment(connection))
-    }
   }
 }

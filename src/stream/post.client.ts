@@ -36,12 +36,12 @@ export interface GatewayInternal {
 /** So long a first frame waits for one answer. */
 const READ_MAX_MS = 5_000
 
-/** Where first frames and states come from: the gateway's info, how far the blocks are, and what the platform does. */
-export function pastPorts(gateway: Pick<GatewayInternal, 'read'>, blockHeight: () => number) {
+/** Where first frames and states come from: the gateway's info, and what the platform does. */
+export function pastPorts(gateway: Pick<GatewayInternal, 'read'>) {
   const read: FirstFramePorts['read'] = ({ type, ...request }) =>
     orLate(gateway.read(type, request), READ_MAX_MS, null, after)
   const notPacked = (type: string, error: unknown) => console.error(`frames of ${type} could not be packed`, error)
-  return { read, blockHeight, after, wait: sleep, deflate, notPacked }
+  return { read, after, wait: sleep, deflate, notPacked }
 }
 
 /** The same, asked for few answers at once: the others wait, and accounts take turns. */

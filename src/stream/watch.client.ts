@@ -9,30 +9,37 @@ const BUSY_MS = 5000
 const IDLE_MS = 10_000
 const WATCHDOG_MS = 60_000
 
-export interface WatchPorts {
-  readonly storage: { getAlarm(): Promise<number | null>; setAlarm(atMs: number): Promise<void> }
-  readonly waitUntil: WaitUntil
-  readonly nowMs: () => number
-  /** `busy`: subscriptions run; `idle`: there is something to look after; `none`: nothing. */
-  readonly state: () => 'busy' | 'idle' | 'none'
-  /** What there is to look after; where one fails, the others go on. */
-  readonly duties: readonly (() => void)[]
+interface Alarms {
+  getAlarm(): Promise<number | null>
+  setAlarm(atMs: number): Promise<void>
 }
 
 export class Watch {
-  readonly #ports: WatchPorts
+  readonly #storage: Alarms
+  readonly #waitUntil: WaitUntil
+  readonly #nowMs: () => number
+  #state: () => 'busy' | 'idle' | 'none' = () => 'none'
+  #duties: readonly (() => void)[] = []
   #alarmMs: number | null = null
   #isTicking = false
   /** A frame came since the timer began. */
   #isFed = false
 
-  constructor(ports: WatchPorts) {
-    this.#ports = ports
+  constructor(storage: Alarms, waitUntil: WaitUntil, nowMs: () => number) {
+    this.#storage = storage
+    this.#waitUntil = waitUntil
+    this.#nowMs = nowMs
   }
 
-  /** Once, when the object begins. An alarm that was set before stays: to set it anew would put it off for ever. */
-  async begin(): Promise<void> {
-    this.#alarmMs = await this.#ports.storage.getAlarm()
+  /**
+   * Once, when the object begins. An alarm that was set before stays: to set it anew would put it off for ever. `state`
+   * answers `busy` while subscriptions run, `idle` while there is something to look after; where one of `duties` fails, the
+   * others go on.
+   */
+  async begin(state: () => 'busy' | 'idle' | 'none', duties: readonly (() => void)[]): Promise<void> {
+    this.#state = state
+    this.#duties = duties
+    this.#alarmMs = await this.#storage.getAlarm()
     this.arm()
   }
 
@@ -44,13 +51,13 @@ export class Watch {
 
   /** Sees to it that somebody looks in time; to be called when something came that was not there. */
   arm(): void {
-    const state = this.#ports.state()
+    const state = this.#state()
     if (state === 'none') return
     const isBusy = state === 'busy'
-    const at = this.#ports.nowMs() + (isBusy && this.#isTicking ? WATCHDOG_MS : isBusy ? BUSY_MS : IDLE_MS)
+    const at = this.#nowMs() + (isBusy && this.#isTicking ? WATCHDOG_MS : isBusy ? BUSY_MS : IDLE_MS)
     if (this.#alarmMs !== null && this.#alarmMs <= at) return
     this.#alarmMs = at
-    this.#ports.waitUntil(this.#ports.storage.setAlarm(at))
+    this.#waitUntil(this.#storage.setAlarm(at))
   }
 
   /** The alarm went. First of all the next one: an alarm that fails too often is dropped for good. */
@@ -61,7 +68,7 @@ export class Watch {
   }
 
   #look(): void {
-    for (const duty of this.#ports.duties) {
+    for (const duty of this.#duties) {
       try {
         duty()
       } catch (error) {
@@ -76,7 +83,7 @@ export class Watch {
     after(BUSY_MS, () => {
       this.#isTicking = false
       this.#look()
-      if (this.#isFed && this.#ports.state() === 'busy') this.#tick()
+      if (this.#isFed && this.#state() === 'busy') this.#tick()
       this.arm()
     })
   }

@@ -7,8 +7,8 @@ import type { Identity, StreamToken } from '../../src/key/identity.ts'
 import { holderOf, openStreamToken, sealStreamToken } from '../../src/key/stream-token.client.ts'
 import { narrowed, questionOutside, TOKEN_CHANNELS, TOKEN_INFO_TYPES } from '../../src/key/stream-token.ts'
 import { CHANNELS, channelOf, readBody } from '../../src/stream/catalogue.ts'
+import { refusalByToken } from '../../src/stream/refusals.ts'
 import { Connection } from '../../src/stream/sockets/connection.ts'
-import { tokenRefusal } from '../../src/stream/token-refusal.ts'
 
 const SECRET = 'a key secret of at least 32 characters!'
 const KEY = 'ab'.repeat(32)
@@ -112,7 +112,7 @@ describe('what a token is for', () => {
     const read = readBody(body)
     expect(read.ok, JSON.stringify(body)).toBe(true)
     if (!read.ok) return null
-    return tokenRefusal({ identity: token ? narrowed(identity, token) : identity }, read.value, replay as never)
+    return refusalByToken({ identity: token ? narrowed(identity, token) : identity }, read.value, replay as never)
   }
   const frame = (replay?: object) => ({ replay }) as object
 

@@ -22,7 +22,7 @@ function world() {
     gateway: {
       info: async (_, text) => ({ status: 200, body: '{}', ignored: text.includes('Dex') ? 'Dex' : undefined }),
     },
-    subscriptions: () => subscriptions,
+    subscriptions,
     waitUntil: () => undefined,
     toldUpTo: () => 9,
     changed: () => undefined,

@@ -58,7 +58,7 @@ test('whatever a client sends beside, live subscriptions get each block once, an
       const world = new World()
       const frames = new ClientFrames({
         gateway: { info: async () => ({ status: 200, body: '{}' }) },
-        subscriptions: () => world.subscriptions,
+        subscriptions: world.subscriptions,
         waitUntil: (work) => void world.work.push(work),
         toldUpTo: () => 1,
         changed: () => undefined,

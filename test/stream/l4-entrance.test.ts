@@ -2,7 +2,7 @@
 
 import { beforeEach, expect, test } from 'vitest'
 import { EXAMPLE_FILL } from '../../src/stream/events/fill-view.ts'
-import { MAX_WAIT_MS } from '../../src/stream/l4-entrance.ts'
+import { MAX_WAIT_MS } from '../../src/stream/sources/orders-source.ts'
 import { World } from './world.ts'
 
 const BTC = { type: 'l4Book', coin: 'BTC' }

@@ -15,20 +15,19 @@ async function run(state: 'busy' | 'idle' | 'none', feeds: (second: number) => b
   let due: number | null = null
   const began = Date.now()
   const second = () => Math.round((Date.now() - began) / 1000)
-  const watch = new Watch({
-    storage: {
-      getAlarm: async () => due,
-      setAlarm: async (at) => {
-        due = at
-        alarms.push(second())
-      },
+  const storage = {
+    getAlarm: async () => due,
+    setAlarm: async (at: number) => {
+      due = at
+      alarms.push(second())
     },
-    waitUntil: () => undefined,
-    nowMs: () => Date.now(),
-    state: () => state,
-    duties: [() => void looks.push(second())],
-  })
-  await watch.begin()
+  }
+  const watch = new Watch(
+    storage,
+    () => undefined,
+    () => Date.now(),
+  )
+  await watch.begin(() => state, [() => void looks.push(second())])
   for (let i = 0; i < 300; i++) {
     vi.advanceTimersByTime(1000)
     if (feeds(i)) watch.fed()

@@ -19,6 +19,7 @@ import type { PastAnswer } from '../../src/stream/events/first-frames.ts'
 import { L4Fanout } from '../../src/stream/l4/l4-fanout.ts'
 import { Accounts } from '../../src/stream/minutes/accounts.ts'
 import { Connection } from '../../src/stream/sockets/connection.ts'
+import { StateFanout } from '../../src/stream/states/state-fanout.ts'
 import { Subscriptions } from '../../src/stream/subscriptions.ts'
 import { ModelStreams } from '../credit/streams/model-streams.ts'
 
@@ -80,11 +81,9 @@ export class World {
   closed: number | null = null
   readonly books = new BookFanout<Connection>(SHARDS, { heightOf: () => -1, sent: () => undefined })
   readonly events = new EventFanout<Connection>(CHANNELS)
-  readonly l4 = new L4Fanout<Connection>(
-    () => undefined,
-    (coin, connections) => this.subscriptions.l4Again(coin, connections),
-  )
+  readonly l4 = new L4Fanout<Connection>()
   readonly connection: Connection
+  readonly states: StateFanout<Connection>
   readonly subscriptions: Subscriptions
   readonly accounts: Accounts
 
@@ -117,6 +116,7 @@ export class World {
       },
       lookUp: () => undefined,
     })
+    this.connection.remember = () => void this.playing.push([this.connection.id, this.connection.isPlaying])
     this.accounts.of('acme').enter(this.connection)
     let ids = 0
     const ports = {
@@ -145,7 +145,6 @@ export class World {
       archive: archive ?? null,
       newId: () => `s${ids++}`,
       hadTrades: async (coin: string) => this.traded.includes(coin),
-      playing: (connection: Connection, isPlaying: boolean) => void this.playing.push([connection.id, isPlaying]),
       hasBook: async (coin: string) => (this.ready ? this.coins.includes(coin) : null),
       dexes: async () => [...new Set(this.coins.map(dexOf))],
       nearestCoin: async (coin: string) => nearestCoin(coin, this.coins),
@@ -155,6 +154,7 @@ export class World {
         await new Promise((resolve) => setImmediate(resolve))
       },
       ensureEvents: async () => undefined,
+      withLinks: <T>(run: () => Promise<T>) => run(),
       read: async (question: InfoQuestion) => this.past(question),
       blockHeight: () => this.eventsHeight,
       events: async () => ({ v: 1, frames: null, first: null, head: null }),
@@ -171,7 +171,8 @@ export class World {
         throw error
       },
     }
-    this.subscriptions = new Subscriptions(ports, this.books, this.events, this.l4)
+    this.states = new StateFanout(ports, this.events)
+    this.subscriptions = new Subscriptions(ports, this)
   }
 
   /** Time passes, with a look every five seconds. */

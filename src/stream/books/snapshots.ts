@@ -4,7 +4,6 @@
 import type { JoinAnswer, ViewsAnswer } from '../../book/hub-api.ts'
 import type { MarketType } from '../../core/coin.ts'
 import { shardOf } from '../../core/coin.ts'
-import type { Failure } from '../../core/failure.ts'
 import { type Bucket, borrowTokens, fullBucket, type Rate } from '../../core/token-bucket.ts'
 import type { Clock, Connection } from '../sockets/connection.ts'
 import type { BookFanout } from './book-fanout.ts'
@@ -17,29 +16,15 @@ const READY_POLL_MS = 250
 const PACE: Rate = { perSecond: 48 * 1024 * 1024, burst: 1024 * 1024 }
 
 /** The hubs: links are up when `ensure` resolves; the others are calls to hub `hub`, as in BookHubApi. */
-export interface BookSource {
+export interface BookHubs {
   ensure(hub: number): Promise<void>
   join(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinAnswer>
   joinTypes(hub: number, types: readonly MarketType[]): Promise<{ readonly coins: readonly string[] }>
   joinViews(hub: number, wants: readonly string[]): Promise<ViewsAnswer>
 }
 
-/** What a client is told of coins that have no book; `nearest` answers the coin that was probably meant. */
-export async function noBookOf(
-  coins: readonly string[],
-  nearest: (coin: string) => Promise<string | undefined>,
-): Promise<Failure> {
-  const named = coins.slice(0, 5).map(async (coin) => {
-    const meant = await nearest(coin)
-    return JSON.stringify(coin) + (meant === undefined ? '' : ` (did you mean ${JSON.stringify(meant)}?)`)
-  })
-  const names = await Promise.all(named)
-  const hint = `coin: there is no book of ${names.join(', ')}: send coins as "meta" and "spotMeta" name them`
-  return { kind: 'not_found', what: 'coin', hint }
-}
-
 export class Snapshots {
-  readonly #source: BookSource
+  readonly #source: BookHubs
   readonly #shards: number
   readonly #clock: Clock
   readonly #wait: (ms: number) => Promise<void>
@@ -47,7 +32,7 @@ export class Snapshots {
   #pacer: Bucket
 
   constructor(
-    source: BookSource,
+    source: BookHubs,
     books: BookFanout<Connection>,
     shards: number,
     clock: Clock,

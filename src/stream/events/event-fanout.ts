@@ -58,10 +58,10 @@ export class EventFanout<R extends Receiver> {
 
   /** Wallets whose order statuses bodies want. */
   readonly orders = new WantedNames(WANTED_MOST)
-  readonly #ordersChanged: () => void
+  /** Order statuses of other wallets are wanted. */
+  onOrdersChange: () => void = () => undefined
 
-  constructor(channels: readonly AnyChannel[], ordersChanged: () => void = () => undefined) {
-    this.#ordersChanged = ordersChanged
+  constructor(channels: readonly AnyChannel[]) {
     for (const channel of channels.filter(({ source }) => source === 'events') as AnyEventChannel[])
       for (const view of channel.views) entryOf(this.#views, view, () => new Map()).set(channel, new Map())
   }
@@ -220,12 +220,12 @@ export class EventFanout<R extends Receiver> {
   /** Blocks are to hold order statuses of these users, until they are dropped as often as they were wanted. */
   wantOrders(users: readonly string[]): void {
     this.orders.ask(users)
-    this.#ordersChanged()
+    this.onOrdersChange()
   }
 
   dropOrders(users: readonly string[]): void {
     this.orders.letGo(users)
-    this.#ordersChanged()
+    this.onOrdersChange()
   }
 
   /** Every socket with an event subscription, once. */

@@ -15,7 +15,7 @@ import { SharedPlans } from './shared-plans.ts'
 
 export interface OperationsPorts {
   readonly clock: Clock
-  readonly subscriptions: () => Pick<Subscriptions, 'subscribe' | 'ended' | 'backlog'>
+  readonly subscriptions: Pick<Subscriptions, 'subscribe' | 'ended' | 'backlog'>
   readonly waitUntil: WaitUntil
   /** A subscription or a socket may have begun. */
   readonly changed: () => void
@@ -100,7 +100,7 @@ export class Operations {
     if (one.operations.get(id) !== running) return
     if (!found.ok) return one.refuse(id, found.error)
     const connection = found.value
-    const leave = this.#ports.subscriptions().backlog.take(connection.identity.account, length)
+    const leave = this.#ports.subscriptions.backlog.take(connection.identity.account, length)
     if (!leave) return one.refuse(id, TOO_MANY_WAIT)
     const failed = (error: unknown) => {
       console.error('an operation of GraphQL failed', error)
@@ -123,7 +123,7 @@ export class Operations {
       const { alias, plan, echo, body, meta, fromBlock } = asked.value
       if (!this.#plans.hasRoom(alias, plan, echo)) return one.refuse(id, CROWDED)
       const client = this.#operate(one, connection, running, id, asked.value)
-      await this.#ports.subscriptions().subscribe(client, { method: 'subscribe', subscription: body, meta, fromBlock })
+      await this.#ports.subscriptions.subscribe(client, { method: 'subscribe', subscription: body, meta, fromBlock })
       return this.#ports.changed()
     }
     const answer = asked.ok && asked.value.kind === 'query' ? asked.value.text : ''
@@ -153,7 +153,7 @@ export class Operations {
     const ended = () => {
       if (one.operations.get(id) === running) one.operations.delete(id)
       this.#plans.giveBack(alias, plan, echo)
-      this.#ports.subscriptions().ended(client)
+      this.#ports.subscriptions.ended(client)
     }
     const { clock } = this.#ports
     const client: Connection = new Connection(one.id, { identity, terms }, operation, clock, ended, within(connection))

@@ -34,15 +34,11 @@ export class L4Fanout<R extends Receiver> {
   /** Coins that bodies want. */
   readonly names = new WantedNames(L4_MOST)
   readonly #topics = new Map<string, Topic<R>>()
-  readonly #changed: () => void
-  readonly #again: (coin: string, receivers: readonly R[]) => void
+  /** Other coins are wanted. */
+  onChange: () => void = () => undefined
+  /** Rows of a coin were lost: these receivers have to be handed another Snapshot. */
+  onLost: (coin: string, receivers: readonly R[]) => void = () => undefined
   #height = -1
-
-  /** `changed`: other coins are wanted; `again`: these receivers have to be handed another Snapshot. */
-  constructor(changed: () => void, again: (coin: string, receivers: readonly R[]) => void) {
-    this.#changed = changed
-    this.#again = again
-  }
 
   /** Coins at present. */
   get size(): number {
@@ -53,7 +49,7 @@ export class L4Fanout<R extends Receiver> {
   add({ channel, body }: WantedL4, receiver: R): void {
     const topic = entryOf(this.#topics, body.coin, () => {
       this.names.ask([body.coin])
-      this.#changed()
+      this.onChange()
       const nobody = { live: new Map<R, number>(), waiting: new Set<R>() }
       return { channel, floor: null, prev: -1, ...nobody, recent: null, recentChars: 0, watched: -1 }
     })
@@ -68,7 +64,7 @@ export class L4Fanout<R extends Receiver> {
     if (topic.live.size + topic.waiting.size > 0) return
     this.#topics.delete(coin)
     this.names.letGo([coin])
-    this.#changed()
+    this.onChange()
   }
 
   /** Takes a block with what it has of wanted coins. */
@@ -106,7 +102,7 @@ export class L4Fanout<R extends Receiver> {
     const receivers = [...topic.live.keys()]
     topic.live.clear()
     for (const receiver of receivers) topic.waiting.add(receiver)
-    if (receivers.length > 0) this.#again(coin, receivers)
+    if (receivers.length > 0) this.onLost(coin, receivers)
   }
 
   /** To be called before a Snapshot is asked for, and `unwatch` when it was handed out: the lowest height that is of use, null for none. */

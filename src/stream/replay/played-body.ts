@@ -8,7 +8,7 @@ import type { BookAt } from '../../history/replay/book-at.ts'
 import { readBooksLine } from '../../history/replay/books-line.ts'
 import type { ReadBlock } from '../../history/replay/player.ts'
 import type { BookBody } from '../body-fields.ts'
-import { isToldAgain, type Wanted, type WantedBooks, type WantedEvents } from '../channel.ts'
+import { isReplayable, type Wanted, type WantedBooks, type WantedEvents } from '../channel.ts'
 import { putInto, type Receiver, tell } from '../events/parcels.ts'
 
 /** Of a block that waits, beside its frames. */
@@ -21,7 +21,7 @@ const ONLY_FILLS = '{"only":"fills",'
 export type Playable = WantedEvents | WantedBooks
 
 export function isPlayable(wanted: Wanted): wanted is Playable {
-  return wanted.source === 'books' || (wanted.source === 'events' && isToldAgain(wanted.channel))
+  return wanted.source === 'books' || isReplayable(wanted)
 }
 
 /** Whether a line says less of its block than the body shows. */

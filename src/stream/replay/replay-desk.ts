@@ -2,16 +2,16 @@
 // a replay is refused costs nothing.
 
 import type { Failure } from '../../core/failure.ts'
-import type { ArchiveReader } from '../../history/archive/archive-read.ts'
 import { CUT_MOST } from '../../history/replay/books-line.ts'
 import type { Place } from '../../history/replay/player.ts'
-import { EVERY, type Wanted, type WantedEvents } from '../channel.ts'
+import type { Wanted, WantedEvents } from '../channel.ts'
 import { refusedSubscription } from '../failure-frame.ts'
 import { ackFrame, replayFrame } from '../frames.ts'
 import type { ReplayFrame, ReplayRange } from '../protocol.ts'
-import type { Register } from '../register.ts'
+import { eventCoins, noBookOf } from '../refusals.ts'
+import { reject, type SubscriptionRegistry } from '../registry.ts'
 import type { Connection } from '../sockets/connection.ts'
-import type { Request, Subscription } from '../subscription.ts'
+import type { Ports, Request, Subscription } from '../subscription.ts'
 import { isPlayable, type Playable } from './played-body.ts'
 import { Replay, type ReplayPorts } from './replay.ts'
 
@@ -20,36 +20,20 @@ const MOST_OF_SOCKET = 2
 const MOST_OF_ACCOUNT = 4
 const MOST_OF_RELAY = 8
 
-export interface ReplayDeskPorts extends Omit<ReplayPorts, 'archive' | 'pay' | 'inTurn'> {
-  /** Null where nothing is archived. */
-  readonly archive: ArchiveReader | null
-  /** The link to the log is up. */
-  ensureEvents(): Promise<void>
-  newId(): string
-  waitUntil(work: Promise<unknown>): void
-  failed(connection: Connection, error: unknown): void
-  /** Null: hubs cannot say now. */
-  hasBook(coin: string): Promise<boolean | null>
-  /** Whether files have any trade of a coin. */
-  hadTrades(coin: string): Promise<boolean>
-  /** Something is played on a connection, or nothing is any more: should the relay die, the client is to hear of it. */
-  playing(connection: Connection, isPlaying: boolean): void
-}
-
 /** Tells a body whose past has been played of blocks from a height on: of those of the log, and then of those that come. */
-export type JoinLive = (subscription: Subscription, wanted: WantedEvents, from: number) => void
+export type JoinLive = (subscription: Subscription<WantedEvents>, from: number) => void
 
 export class ReplayDesk {
-  readonly #ports: ReplayDeskPorts
-  readonly #register: Register
+  readonly #ports: Ports
+  readonly #registry: SubscriptionRegistry
   readonly #joinLive: JoinLive
   /** Segments are read one after the other. */
   #reading: Promise<unknown> = Promise.resolve()
   readonly #held = new Map<Connection, Map<string, Replay>>()
 
-  constructor(ports: ReplayDeskPorts, register: Register, joinLive: JoinLive) {
+  constructor(ports: Ports, registry: SubscriptionRegistry, joinLive: JoinLive) {
     this.#ports = ports
-    this.#register = register
+    this.#registry = registry
     this.#joinLive = joinLive
   }
 
@@ -63,9 +47,9 @@ export class ReplayDesk {
 
   async begin(request: Request, range: ReplayRange): Promise<void> {
     const refused = this.#refusalOf(request, range)
-    if (refused) return refuse(request, refused)
+    if (refused) return reject(request, refused)
     const unknown = await this.#unknownCoins(request.wanted)
-    if (unknown.length > 0) return this.#register.refuseCoins(request, unknown)
+    if (unknown.length > 0) return this.#registry.refuse(request, await noBookOf(unknown, this.#ports.nearestCoin))
     if (!request.connection.ended) this.#begin(request, range)
   }
 
@@ -74,7 +58,7 @@ export class ReplayDesk {
     const { archive } = this.#ports
     // While coins were looked for others may have begun.
     const refused = this.#refusalOf(request, range)
-    if (refused) return refuse(request, refused)
+    if (refused) return reject(request, refused)
     if (!archive || !isPlayable(wanted)) return
     const { speed = 1 } = range
     const plan = { from: fromOf(range)!, to: toOf(range), speed: speed === 'max' ? Number.POSITIVE_INFINITY : speed }
@@ -82,7 +66,7 @@ export class ReplayDesk {
     const replay = new Replay(ports, { wanted, meta: request.meta, echo, receiver: connection }, plan)
     const own = this.#held.get(connection)
     this.#held.set(connection, (own ?? new Map()).set(identity, replay))
-    if (!own) this.#ports.playing(connection, true)
+    if (!own) connection.play(true)
     connection.send(ackFrame('subscribe', echo))
     this.#ports.waitUntil(this.#run(request, wanted, replay).catch((error) => this.#ports.failed(connection, error)))
   }
@@ -101,7 +85,7 @@ export class ReplayDesk {
     const was = own?.delete(identity) === true
     if (own?.size !== 0) return was
     this.#held.delete(connection)
-    this.#ports.playing(connection, false)
+    connection.play(false)
     return was
   }
 
@@ -125,14 +109,14 @@ export class ReplayDesk {
     const { connection, echo, identity } = request
     await this.#ports.ensureEvents().catch(() => undefined)
     if (!isOwn()) return
-    const minutes = await this.#register.pay(request)
+    const minutes = await this.#registry.pay(request)
     if (!minutes) return
-    if (!isOwn()) return this.#register.accountOf(connection).stop(minutes, true)
+    if (!isOwn()) return this.#registry.refund(connection, minutes)
     this.stop(connection, identity)
-    const subscription = { ...request, minutes }
+    const subscription = { ...request, wanted, minutes }
     connection.send(replayFrame(echo, 'live', { from }))
-    this.#joinLive(subscription, wanted, from)
-    this.#register.keep(subscription)
+    this.#joinLive(subscription, from)
+    this.#registry.keep(subscription)
   }
 
   #ofReplay(request: Request): Pick<ReplayPorts, 'pay' | 'inTurn'> {
@@ -149,8 +133,8 @@ export class ReplayDesk {
   /** A minute of data is one that nobody can resume: it leaves no rest. */
   async #pay(request: Request, isWanted: () => boolean): Promise<boolean> {
     const { connection, identity } = request
-    const minutes = await this.#register.pay({ ...request, identity: `replay ${this.#ports.newId()} ${identity}` })
-    if (minutes) this.#register.accountOf(connection).stop(minutes, !isWanted())
+    const minutes = await this.#registry.pay({ ...request, identity: `replay ${this.#ports.newId()} ${identity}` })
+    if (minutes) this.#registry.accountOf(connection).stop(minutes, !isWanted())
     return minutes !== null
   }
 
@@ -176,7 +160,7 @@ export class ReplayDesk {
 
   /** Coins that neither are nor were: their past would be silence. */
   async #unknownCoins(wanted: Wanted): Promise<readonly string[]> {
-    const named = wanted.source === 'books' ? (wanted.body.coins ?? []) : namesOf(wanted)
+    const named = wanted.source === 'books' ? (wanted.body.coins ?? []) : eventCoins(wanted)
     const isKnown = async (coin: string) =>
       (await this.#ports.hasBook(coin)) !== false || (await this.#ports.hadTrades(coin).catch(() => true))
     const known = await Promise.all(named.map(isKnown))
@@ -186,12 +170,6 @@ export class ReplayDesk {
   #count(which: (connection: Connection) => boolean): number {
     return [...this.#held].reduce((sum, [connection, own]) => sum + (which(connection) ? own.size : 0), 0)
   }
-}
-
-/** Coins of a body of events. */
-function namesOf(wanted: Wanted): readonly string[] {
-  if (wanted.source !== 'events' || wanted.channel.by !== 'coin') return []
-  return wanted.channel.names(wanted.body).filter((coin) => coin !== EVERY)
 }
 
 const NO_REPLAY = bad('subscription', 'is not replayed on this connection: subscribe with "replay" first')
@@ -217,8 +195,4 @@ const toOf = ({ toTime, toBlock }: ReplayRange): Place | null => placeOf(toTime,
 function placeOf(timeMs: number | undefined, height: number | undefined): Place | null {
   if (timeMs !== undefined) return { timeMs }
   return height === undefined ? null : { height }
-}
-
-function refuse({ connection, echo, wanted }: Request, failure: Failure): void {
-  connection.refuse(failure, refusedSubscription(echo, failure), wanted.channel.type)
 }

@@ -54,16 +54,17 @@ export class Connection {
   #frames: Bucket
   #refused = 0
   #queue: Promise<void> = Promise.resolve()
-  #ended = false
-  #isBroken = false
+  /** `broken`: it ended because the relay could not serve it. */
+  #state: 'open' | 'ended' | 'broken' = 'open'
   #activeMs: number
   /** A frame went down since somebody asked when. */
   #isActive = false
   posts = 0
   /** Hears of refusals, for the account's own list; null: nobody does. */
   refused: ((connection: Connection, type: string, failure: Failure) => void) | null = null
-  /** The past is played on it. */
-  isPlaying = false
+  #isPlaying = false
+  /** Writes down what of it outlives the relay's memory. */
+  remember: () => void = () => undefined
   /** What its key has to be for. */
   product: Product & ('stream' | 'graphql') = 'stream'
   /** Of a GraphQL operation, which is a client of its own: what it takes, beside its body, to begin it again. */
@@ -107,9 +108,21 @@ export class Connection {
     const { token } = this.#identity
     this.#identity = token ? narrowed(identity, token) : identity
     this.#terms = terms
+    if (!this.ended) this.remember()
     if (this.messagesPerMinute === this.#rate.burst) return
     this.#rate = rateOf(this.#identity)
     this.#frames = fullBucket(this.#rate, this.#clock.nowMs)
+  }
+
+  /** The past is played on it. */
+  get isPlaying(): boolean {
+    return this.#isPlaying
+  }
+
+  /** The past is played on it from now on, or no more. */
+  play(isPlaying: boolean): void {
+    this.#isPlaying = isPlaying
+    if (!this.ended) this.remember()
   }
 
   get messagesPerMinute(): number {
@@ -117,7 +130,7 @@ export class Connection {
   }
 
   get ended(): boolean {
-    return this.#ended
+    return this.#state !== 'open'
   }
 
   /**
@@ -131,7 +144,7 @@ export class Connection {
   }
 
   send(text: string): void {
-    if (this.#ended) return
+    if (this.ended) return
     if (!this.#reading.sending(text.length)) return this.#tooSlow()
     this.#isActive = true
     this.#put(text)
@@ -139,7 +152,7 @@ export class Connection {
 
   /** Tells the client that it is refused; `type`: what it asked for, empty where that was not read. */
   refuse(failure: Failure, text: string, type = ''): void {
-    if (this.#ended) return
+    if (this.ended) return
     this.refused?.(this, type, failure)
     this.send(text)
   }
@@ -190,9 +203,13 @@ export class Connection {
 
   /** Sends a last frame and closes. Harmless when repeated. */
   end(code: number, reason: string, last?: string): void {
-    if (this.#ended) return
+    this.#end('ended', code, reason, last)
+  }
+
+  #end(as: 'ended' | 'broken', code: number, reason: string, last?: string): void {
+    if (this.ended) return
     if (last !== undefined) this.#put(last)
-    this.#ended = true
+    this.#state = as
     this.#reading.left()
     try {
       this.#sink.close(code, reason)
@@ -204,28 +221,27 @@ export class Connection {
 
   /** Ends by a failure after which nothing more can come. */
   fail(failure: Failure): void {
-    if (!this.#ended) this.refused?.(this, '', failure)
+    if (!this.ended) this.refused?.(this, '', failure)
     const { code, reason, last } = socketEnd(failure)
     this.end(code, reason, last)
   }
 
   /** The relay could not serve it: it is not the client's doing that it ended. */
   get isBroken(): boolean {
-    return this.#isBroken
+    return this.#state === 'broken'
   }
 
   /** A book stream of this socket cannot go on: the client must connect again. */
   broken(why: 'continuity' | 'unserved'): void {
-    this.#isBroken = !this.#ended
-    if (why === 'continuity') this.end(1012, 'books begin again: reconnect')
-    else this.end(1013, 'books cannot be had now: reconnect')
+    if (why === 'continuity') this.#end('broken', 1012, 'books begin again: reconnect')
+    else this.#end('broken', 1013, 'books cannot be had now: reconnect')
   }
 
   /** The other side closed, before or after this one. */
   gone(): void {
     this.#reading.gone()
-    if (this.#ended) return
-    this.#ended = true
+    if (this.ended) return
+    this.#state = 'ended'
     this.#onEnd(this)
   }
 

@@ -72,7 +72,7 @@ beforeEach(() => {
         return true
       },
     },
-    subscriptions: () => world.subscriptions,
+    subscriptions: world.subscriptions,
     toldUpTo: () => 7,
     waitUntil: (one) => void work.push(one),
     changed: () => undefined,

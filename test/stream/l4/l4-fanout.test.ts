@@ -68,10 +68,7 @@ class World {
   fetches: ((isOld: boolean) => void)[] = []
   isAbsent = false
   mostAtOnce = 0
-  readonly fanout = new L4Fanout<Client>(
-    () => undefined,
-    (_, clients) => clients.forEach((client) => void this.#enter(client)),
-  )
+  readonly fanout = new L4Fanout<Client>()
   readonly line = new SnapshotLine<LineGuest & { readonly receiver: Client }>({
     clock: this,
     wait: () => new Promise((resolve) => this.#waits.push(resolve)),
@@ -80,6 +77,10 @@ class World {
     fetch: (coin, atLeast) => this.#fetch(coin, atLeast),
     handOut: ({ coin, receiver }, { place, text }) => this.fanout.handOut(coin, receiver, place.height, text),
   })
+
+  constructor() {
+    this.fanout.onLost = (_, clients) => clients.forEach((client) => void this.#enter(client))
+  }
 
   #fetch(coin: string, atLeast: number): Promise<WholeText | null> {
     this.mostAtOnce = Math.max(this.mostAtOnce, this.fetches.length + 1)

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { BookHubApi, RelayAttachRequest } from '../../../src/book/hub-api.ts'
 import { shardOf } from '../../../src/core/coin.ts'
 import type { BlockLogApi, RelayEvents } from '../../../src/feed/log-api.ts'
-import { BookFanout } from '../../../src/stream/books/book-fanout.ts'
+import type { BookFanout } from '../../../src/stream/books/book-fanout.ts'
 import { Joiner } from '../../../src/stream/books/joiner.ts'
 import { CHANNELS } from '../../../src/stream/catalogue.ts'
 import { l2BookDiff } from '../../../src/stream/channels/l2BookDiff.ts'
@@ -30,12 +30,9 @@ class Relay {
   readonly attached: string[] = []
   readonly interests: string[][] = []
   readonly sockets = new Map<string, WebSocket>()
-  readonly books: BookFanout<Connection> = new BookFanout(SHARDS, {
-    heightOf: (hub) => this.links.hubs[hub]?.link.height ?? -1,
-    sent: () => undefined,
-  })
   readonly events = new EventFanout<Connection>(CHANNELS)
   readonly links: Links
+  readonly books: BookFanout<Connection>
 
   /** What it said on its links. */
   readonly said: string[] = []
@@ -53,15 +50,9 @@ class Relay {
       return { attach, setInterest } as unknown as BookHubApi
     })
     const ports = { relay: 'r', shards: SHARDS, log: () => log, hub: (index: number) => hubs[index]! }
-    this.links = new Links(
-      { ...ports, busy: () => false, needsBlocks: () => false, sockets: () => 1 },
-      this.books,
-      this.events,
-      new L4Fanout<Connection>(
-        () => undefined,
-        () => undefined,
-      ),
-    )
+    const followers = { events: this.events, states: { needsBlocks: false }, l4: new L4Fanout<Connection>() }
+    this.links = new Links({ ...ports, clock: this }, followers)
+    this.books = this.links.books
   }
 
   #attach(writer: string) {
@@ -133,7 +124,7 @@ test('the height of a hub: a relay whose link was dropped for want of subscriber
   await relay.ensure()
   for (const height of [1001, 1002]) relay.block(height)
   relay.books.remove('all', first.connection)
-  relay.links.watch(relay.nowMs)
+  relay.links.watch(relay.nowMs, 1)
   expect(relay.links.up).toBe(false)
   relay.startOver(4)
   relay.books.add('all', all(), second.connection)
@@ -167,7 +158,7 @@ test('the height of one hub of two, where the other link went on', async () => {
   await relay.ensure()
   relay.block(1001)
   relay.books.remove('all', both.connection)
-  relay.links.watch(relay.nowMs)
+  relay.links.watch(relay.nowMs, 1)
   expect([0, 1].map((hub) => relay.links.hubs[hub]!.link.up)).toEqual([true, false])
   relay.startOver(4)
   relay.block(5, 'new', [0])
@@ -234,7 +225,7 @@ test('the cursor of a link that broke and is not needed any more', async () => {
   for (const hub of [0, 1]) relay.links.hubs[hub]!.link.closed(relay.sockets.get(`hub ${hub}`)!)
   await expect(relay.ensure()).rejects.toThrow('down')
   relay.books.remove('all', first.connection)
-  relay.links.watch(relay.nowMs)
+  relay.links.watch(relay.nowMs, 1)
   relay.isDown = false
   relay.startOver(4)
   relay.books.add('all', all(), second.connection)
@@ -254,7 +245,7 @@ test('remembered epochs: one that was seen before counts again on a link that be
   relay.block(1001)
   relay.block(1002, 'between')
   relay.books.remove('all', first.connection)
-  relay.links.watch(relay.nowMs)
+  relay.links.watch(relay.nowMs, 1)
   relay.startOver(4, 'old')
   relay.books.add('all', all(), second.connection)
   await relay.ensure()
@@ -309,7 +300,7 @@ test('the interest of a hub: what was in force on the old link and is needed is 
   relay.books.add('first', all([COINS[0]!]), one.connection)
   await relay.links.hubs[0]!.link.ensure()
   relay.books.remove('first', one.connection)
-  relay.links.watch(relay.nowMs)
+  relay.links.watch(relay.nowMs, 1)
   relay.books.add('first', all([COINS[0]!]), one.connection)
   await relay.links.hubs[0]!.link.ensure()
   expect(relay.interests).toEqual([[COINS[0]], [COINS[0]]])
@@ -329,7 +320,7 @@ test('the cursor of the link to the log: dropped, or broken while the log starts
   await relay.links.log.ensure()
   relay.event(1001)
   relay.events.remove('trades', first.connection)
-  relay.links.watch(relay.nowMs)
+  relay.links.watch(relay.nowMs, 1)
   relay.startOver(4)
   relay.events.add('trades', trades, false, second.connection)
   await relay.links.log.ensure()

@@ -8,7 +8,7 @@ const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan
 test('a relay asks a meter as often in 10 s as the plan of a key allows sockets, whatever the isolates let through', async () => {
   const clock = { nowMs: 1_000 }
   let asked = 0
-  let isCrowded = false
+  const subscriptions = { isCrowded: false }
   const admit = async () => {
     asked++
     return { why: 'limit', left: 0 }
@@ -17,7 +17,7 @@ test('a relay asks a meter as often in 10 s as the plan of a key allows sockets,
     clock,
     accounts: { of: () => ({ admit }) },
     maxSockets: 1_000,
-    isCrowded: () => isCrowded,
+    subscriptions,
     unread: { refuses: () => false },
   }
   const sockets = new ClientSockets(ports as never)
@@ -28,7 +28,7 @@ test('a relay asks a meter as often in 10 s as the plan of a key allows sockets,
   clock.nowMs += 10_000
   for (let i = 0; i < 300; i++) await sockets.admit(identity)
   expect(asked).toBe(301)
-  isCrowded = true
+  subscriptions.isCrowded = true
   expect(await sockets.admit({ ...identity, keyHash: 'other' })).toEqual({ why: 'full', left: 0 })
 })
 
@@ -41,9 +41,8 @@ test('a relay that sent too much takes sockets again once it has none', async ()
     clock,
     accounts: { of: () => account },
     maxSockets: 9,
-    isCrowded: () => false,
+    subscriptions: { isCrowded: false, ended: () => {} },
     unread,
-    ended: () => {},
   }
   const sockets = new ClientSockets(ports as never)
   const socket = { serializeAttachment: () => {}, send: () => {}, close: () => {} } as unknown as WebSocket

@@ -195,7 +195,7 @@ it('a subscription that outlived the memory of its relay is read anew; a market 
   world.subscriptions.restore(world.connection, saved)
   await Promise.all(world.work)
   expect(world.frames).toMatchObject([{ channel: 'clearinghouseState', data: { user: A } }])
-  expect(world.subscriptions.needsBlocks).toBe(true)
+  expect(world.states.needsBlocks).toBe(true)
   world.frames.length = 0
   await world.subscribe({ type: 'activeAssetCtx', coin: 'NONE' })
   expect(world.frames).toMatchObject([{ channel: 'error', code: 'not_found' }])
