@@ -4,9 +4,8 @@
 import { dollarsOfObjects, type Streamed } from './cost.ts'
 import type { TakenCounts } from './counted/counts.ts'
 import { EXCHANGE_BLOCKS_PER_SECOND } from './latency.node.ts'
-import { Loader } from './loader.node.ts'
 import { type Line, whole } from './table.ts'
-import { type Bench, bundleCounted, feedWeir, startWeir } from './targets.node.ts'
+import { type Bench, bundleCounted, feedWeir, startLoad, usingWeir, type Weir } from './targets.node.ts'
 
 const SOCKETS = 1_000
 /** Two started minutes of each subscription. */
@@ -17,9 +16,9 @@ const AWAKE = ['BlockLog', 'BookHub', 'Relay'] as const
 
 /** Of their coming, and of their frames. */
 export async function billingLines({ quick }: Pick<Bench, 'quick'>): Promise<Line[]> {
-  const { target, stop } = await startWeir({ bundles: await bundleCounted(), vars: {} })
-  const load = new Loader()
-  try {
+  const bundles = await bundleCounted()
+  const load = startLoad()
+  const lines = async (target: Weir['target']) => {
     await feedWeir(load, target)
     const take = async () => (await (await fetch(`http://127.0.0.1:${target.port}/counts`)).json()) as TakenCounts
     await take()
@@ -36,10 +35,12 @@ export async function billingLines({ quick }: Pick<Bench, 'quick'>): Promise<Lin
       line(`${whole(SOCKETS)} clients come and subscribe to a coin`, came, SOCKETS, 'clients'),
       line(`${whole(SOCKETS)} clients of a coin at ${EXCHANGE_BLOCKS_PER_SECOND} blocks/s`, sent, frames, 'frames'),
     ]
-  } finally {
-    load.stop()
-    await stop()
   }
+  return usingWeir(
+    () => {},
+    () => ({ bundles }),
+    lines,
+  ).finally(() => load.stop())
 }
 
 function streamed({ objects }: TakenCounts, ms: number): Streamed {

@@ -1,14 +1,12 @@
 // What key and metering cost a cached answer: in time, against the same Worker without them and the bare Worker; in
 // calls of the meter, by rate; in dollars, by counted operations.
 
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { showAnswer } from './bare.node.ts'
 import { dollarsPerMillionCalls } from './cost.ts'
 import type { Counts } from './counted/counts.ts'
 import { compared, inTurn, spent } from './rounds.node.ts'
 import { type Line, ms, times, whole } from './table.ts'
-import { type Bench, bundleCounted, startWeir, type Target } from './targets.node.ts'
+import { type Bench, bundleCounted, usingWeir, type Weir } from './targets.node.ts'
 
 const BODY = JSON.stringify({ type: 'marginTable', id: 1 })
 const ANSWER = JSON.stringify({
@@ -26,27 +24,17 @@ const JSON_HEADER = 'Content-Type: application/json\r\n'
 
 interface Credits {
   readonly bench: Bench
-  readonly counted: Target & { readonly key: string }
+  readonly counted: Weir['target']
 }
 
 /** Lines of speed, of the meter and of money. */
 export async function creditLines(bench: Bench): Promise<Line[]> {
   const bundles = await bundleCounted()
-  const upstream = createServer((_, answer) => answer.setHeader('content-type', 'application/json').end(ANSWER))
-  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/info`
-  try {
-    const { target, stop } = await startWeir({ bundles, vars: { UPSTREAMS: JSON.stringify([{ name: 'stub', url }]) } })
-    try {
-      const credits = { bench, counted: target }
-      return [...(await speedLines(credits)), ...(await meterLines(credits))]
-    } finally {
-      await stop()
-    }
-  } finally {
-    upstream.close()
-    upstream.closeAllConnections()
-  }
+  return usingWeir(
+    (_, answer) => answer.setHeader('content-type', 'application/json').end(ANSWER),
+    (node) => ({ bundles, node }),
+    async (counted) => [...(await speedLines({ bench, counted })), ...(await meterLines({ bench, counted }))],
+  )
 }
 
 async function speedLines({ bench, counted }: Credits): Promise<Line[]> {

@@ -1,6 +1,7 @@
 // The load process: makes all load and takes all measurements, so that workerd has a core of its own.
 // Its parent asks over the IPC channel; it ends when its parent does.
 
+import { serveParent } from '../kit/worker-process.ts'
 import type { SwarmTarget } from './client.node.ts'
 import { type AtOnce, callAtOnce } from './first-byte.node.ts'
 import { type HttpLoad, type HttpOutcome, httpLoad } from './http-load.node.ts'
@@ -54,20 +55,4 @@ let busyBefore = { cpu: 0, atMs: performance.now() }
 
 export type Duties = typeof DUTIES
 
-interface Question {
-  readonly id: number
-  readonly duty: keyof Duties
-  readonly args: readonly unknown[]
-}
-
-if (process.send) {
-  process.on('disconnect', () => process.exit(0))
-  process.on('message', async ({ id, duty, args }: Question) => {
-    try {
-      const value = await (DUTIES[duty] as (...all: readonly unknown[]) => unknown)(...args)
-      process.send?.({ id, value: value ?? null })
-    } catch (error) {
-      process.send?.({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
-    }
-  })
-}
+if (process.send) serveParent(DUTIES)

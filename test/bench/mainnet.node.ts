@@ -2,13 +2,14 @@
 // clients of all books wait for them, how long the feeder stands still, and what each object keeps. Nothing bare does
 // any of it: goals are of time and memory.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection } from '../../src/client/connection.ts'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
 import { SeededBooks } from '../../src/client/seeded-books.ts'
+import { scratch } from '../kit/program.ts'
+import { until } from '../kit/until.ts'
 import { heapReport } from '../soak/heap.node.ts'
 import { readProcess } from '../soak/machine.node.ts'
 import { Plant } from '../soak/plant.node.ts'
@@ -27,10 +28,10 @@ const WORKING = ['devnet', 'feeder', 'workerd'] as const
 
 /** All figures of one plant, which is started and stopped here. */
 export async function mainnetLines({ quick, say }: Pick<Bench, 'quick' | 'say'>): Promise<Line[]> {
-  const state = mkdtempSync(join(tmpdir(), 'weir-bench-mainnet-'))
-  const plant = await Plant.start(state, SIZE, say)
+  const folder = scratch()
+  const plant = await Plant.start(folder.path, SIZE, say)
   try {
-    await until(async () => (await plant.status())?.state === 'live', READY_MS)
+    await until(async () => (await plant.status())?.state === 'live', 'the feed is not live', { withinMs: READY_MS })
     const coins = Object.keys((await plant.truth())!.books)
     return [
       ...(await steadyLines(plant, quick)),
@@ -42,7 +43,7 @@ export async function mainnetLines({ quick, say }: Pick<Bench, 'quick' | 'say'>)
     ]
   } finally {
     await plant.stop()
-    rmSync(state, { recursive: true, force: true, maxRetries: 5 })
+    folder.remove()
   }
 }
 
@@ -67,7 +68,7 @@ async function backlogLine(plant: Plant, quick: boolean): Promise<Line> {
   plant.signal('feeder', 'SIGCONT')
   const beganMs = performance.now()
   const { height: goal } = (await plant.truth())!
-  await until(async () => (await heightOf(plant)) >= goal, READY_MS)
+  await until(async () => (await heightOf(plant)) >= goal, 'the backlog stays', { withinMs: READY_MS, everyMs: 200 })
   const rate = ((goal - from) * 1000) / (performance.now() - beganMs)
   const ratio = rate / EXCHANGE_BLOCKS_PER_SECOND
   return {
@@ -150,11 +151,3 @@ async function heapLines(plant: Plant): Promise<Line[]> {
 }
 
 const heightOf = async (plant: Plant) => Number((await plant.status())?.height ?? 0)
-
-async function until(holds: () => Promise<boolean>, withinMs: number): Promise<void> {
-  const deadline = Date.now() + withinMs
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`not in ${withinMs} ms`)
-    await sleep(200)
-  }
-}

@@ -2,14 +2,11 @@
 // let, each with a pipeline of such transforms besides, against one gateway with blocks at the exchange's rate. The baseline is the
 // same neighbor of the same gateway in the same run, before the attack.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
-import { buildPlant, Feeder, Plant } from '../pipeline/plant/plant.node.ts'
+import { RunningFeeder } from '../kit/feeder.ts'
+import { startServer } from '../kit/http-server.ts'
+import { buildPlant, Plant } from '../pipeline/plant/plant.node.ts'
 import { EXCHANGE_BLOCKS_PER_SECOND } from './latency.node.ts'
 import { blockOf, FIRST } from './pipelines.node.ts'
 import { type Spread, spreadOf } from './statistics.ts'
@@ -34,15 +31,13 @@ const HEAVY = [
 
 export async function neighborLines({ quick, say }: Pick<Bench, 'quick' | 'say'>): Promise<Line[]> {
   await buildPlant()
-  const folder = mkdtempSync(join(tmpdir(), 'weir-bench-neighbors-'))
-  const plant = new Plant(folder, 20_000 + (process.pid % 12_000))
-  const hook = createServer((request, response) => request.resume().on('end', () => response.end('ok')))
-  await new Promise<void>((done) => hook.listen(0, '127.0.0.1', done))
-  const url = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/`
+  const plant = new Plant()
+  const hook = await startServer((request, response) => request.resume().on('end', () => response.end('ok')))
+  const url = `${hook.url}/`
   const ends: (() => void)[] = []
   try {
     await plant.start()
-    ends.push(keepFeeding(plant.url))
+    ends.push(keepFeeding(plant.ws))
     const key = async (more: object) => (await plant.owner('50', more)).key
     const attackers = await Promise.all(Array.from({ length: ATTACKERS }, () => plant.owner('50')))
     const neighbor = { service: await key({ plan: 'enterprise' }), api: await key({ kind: 'api', plan: 'enterprise' }) }
@@ -55,7 +50,7 @@ export async function neighborLines({ quick, say }: Pick<Bench, 'quick' | 'say'>
     const { answers, spent } = await attack.end()
     say(`${whole(answers)} tests were asked for, ${JSON.stringify(spent)} by status`)
     const sums = await Promise.all(
-      attackers.map(({ account }) => plant.admin<{ spent: string }>(`/accounts/${account}`)),
+      attackers.map(({ account }) => plant.ask<{ spent: string }>('GET', `/accounts/${account}`)),
     )
     say(`the attackers spent ${sums.reduce((sum, one) => sum + Number(one.spent), 0).toFixed(4)} credits`)
     const ratio = attacked.rest.p99 / quiet.rest.p99
@@ -81,14 +76,14 @@ export async function neighborLines({ quick, say }: Pick<Bench, 'quick' | 'say'>
     for (const end of ends) end()
     await plant.end()
     hook.close()
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    plant.remove()
   }
 }
 
 /** Blocks at the exchange's rate; the answer ends it. */
-function keepFeeding(url: string): () => void {
+function keepFeeding(ws: string): () => void {
   const begunMs = Date.now()
-  const feeder = new Feeder(url, FIRST, (height) => blockOf(height, begunMs + (height - FIRST) * BLOCK_MS))
+  const feeder = new RunningFeeder(ws, FIRST, (height) => blockOf(height, begunMs + (height - FIRST) * BLOCK_MS))
   const timer = setInterval(() => feeder.advance(FIRST + Math.floor((Date.now() - begunMs) / BLOCK_MS)), 10)
   return () => {
     clearInterval(timer)

@@ -1,15 +1,12 @@
 // Pipelines at the exchange's size, to a webhook on this machine: how fast a backlog goes, out of archive and log, and how late
 // rows are while blocks come at the exchange's rate. Nothing bare does any of it: the exchange's own rate is the measure.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Block, BookChange } from '../../src/feed/block.ts'
 import { DEFAULTS, type Pipeline } from '../../src/pipeline/pipeline.ts'
-import { buildPlant, Feeder, Plant } from '../pipeline/plant/plant.node.ts'
+import { RunningFeeder } from '../kit/feeder.ts'
+import { type HttpServer, startServer } from '../kit/http-server.ts'
+import { buildPlant, Plant } from '../pipeline/plant/plant.node.ts'
 import { addressOf, inventedFill, randomOf } from './invented-fills.ts'
 import { EXCHANGE_BLOCKS_PER_SECOND } from './latency.node.ts'
 import { spreadOf } from './statistics.ts'
@@ -31,18 +28,22 @@ const TRANSFORM = { out: 'SELECT _key, _height, _time, coin, px, sz, CAST(px AS 
 
 export async function pipelineLines({ quick, say }: Pick<Bench, 'quick' | 'say'>): Promise<Line[]> {
   await buildPlant()
-  const folder = mkdtempSync(join(tmpdir(), 'weir-bench-pipelines-'))
-  const plant = new Plant(folder, 20_000 + (process.pid % 12_000))
+  const plant = new Plant()
   const hook = await startHook()
   // Six minutes end in the archive, beyond what the log holds.
   const blocks = quick ? 1_500 : 7_000
   const begunMs = Date.now() - blocks * BLOCK_MS
-  const feeder = { of: null as Feeder | null }
+  const feeder = { of: null as RunningFeeder | null }
   try {
     await plant.start()
     const owner = await plant.owner('1000000')
     const of = { account: owner.account, payer: owner.hash }
-    feeder.of = new Feeder(plant.url, FIRST, (height) => blockOf(height, begunMs + (height - FIRST) * BLOCK_MS), names)
+    feeder.of = new RunningFeeder(
+      plant.ws,
+      FIRST,
+      (height) => blockOf(height, begunMs + (height - FIRST) * BLOCK_MS),
+      names,
+    )
     let head = FIRST
     for (; head < FIRST + blocks; head += 100) {
       feeder.of.advance(head + 100)
@@ -63,7 +64,7 @@ export async function pipelineLines({ quick, say }: Pick<Bench, 'quick' | 'say'>
       await reached(plant, id, head)
       const seconds = (performance.now() - startMs) / 1000
       const speed = blocks / seconds / EXCHANGE_BLOCKS_PER_SECOND
-      const { rows } = await plant.status(id)
+      const { rows } = await plant.statusOf(id)
       lines.push({
         what: `a pipeline of ${what}: a backlog of ${whole(blocks)} blocks`,
         bare: `${EXCHANGE_BLOCKS_PER_SECOND} blocks/s (the exchange)`,
@@ -78,12 +79,12 @@ export async function pipelineLines({ quick, say }: Pick<Bench, 'quick' | 'say'>
     feeder.of?.end()
     await plant.end()
     hook.close()
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    plant.remove()
   }
 }
 
 /** All three at once. */
-async function lagLine(plant: Plant, feeder: Feeder, hook: Hook, from: number, quick: boolean): Promise<Line> {
+async function lagLine(plant: Plant, feeder: RunningFeeder, hook: Hook, from: number, quick: boolean): Promise<Line> {
   const sentMs = new Map<number, number>()
   hook.told.length = 0
   let head = from
@@ -111,7 +112,7 @@ async function lagLine(plant: Plant, feeder: Feeder, hook: Hook, from: number, q
 async function reached(plant: Plant, id: string, head: number): Promise<void> {
   const untilMs = Date.now() + PATIENCE_MS
   for (;;) {
-    const status = await plant.status(id)
+    const status = await plant.statusOf(id)
     if ((status.height ?? 0) >= head) return
     if (Date.now() > untilMs) throw new Error(`${id} stands still: ${JSON.stringify(status)}`)
     await sleep(50)
@@ -162,24 +163,20 @@ function pipeline(id: string, url: string, over: Partial<Pipeline>): Pipeline {
   }
 }
 
-interface Hook {
-  readonly url: string
+interface Hook extends HttpServer {
   /** Heights of batches, and when they came. */
   readonly told: { readonly first: number; readonly last: number; readonly atMs: number }[]
-  close(): void
 }
 
 /** Takes everything and reads the head of each batch. */
 async function startHook(): Promise<Hook> {
   const told: Hook['told'] = []
-  const server = createServer(async (request, response) => {
+  const server = await startServer(async (request, response) => {
     let head = ''
     for await (const piece of request) head ||= String(piece).slice(0, 300)
     const [, first, last] = /"from":(\d+),"to":(\d+)/.exec(head)!
     told.push({ first: Number(first), last: Number(last), atMs: Date.now() })
     response.end('ok')
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  return { url, told, close: () => server.close() }
+  return { ...server, url: `${server.url}/`, told }
 }

@@ -1,13 +1,12 @@
 // JSON-RPC: a call that the node has to answer and a batch of a hundred, beside a Worker that only passes them on; and an
 // answer that never changes, beside a Worker that gives the same bytes. The node is a Node server in this process.
 
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { showAnswer, showUpstream } from './bare.node.ts'
 import { compared, inTurn, spent } from './rounds.node.ts'
 import { type Line, ms, times, whole } from './table.ts'
-import { type Bench, startWeir, type Target } from './targets.node.ts'
+import { type Bench, usingWeir, type Weir } from './targets.node.ts'
 
 const MISS_GOAL_MS = 0.8
 const CACHED_GOAL = 0.8
@@ -20,39 +19,29 @@ const balance = (id: number) => call(id, 'eth_getBalance', `["0x${id.toString(16
 const CACHED = call(1, 'eth_chainId', '[]')
 const MANY = `[${Array.from({ length: BATCH }, (_, id) => balance(id + 1)).join()}]`
 
-type Keyed = Target & { readonly key: string }
+type Keyed = Weir['target']
 
 export async function rpcLines(bench: Bench): Promise<Line[]> {
-  const node = await startNode()
-  const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}/evm`
-  const vars = { RPC_CHAINS: JSON.stringify([{ name: 'evm', urls: [url] }]) }
-  try {
-    const { target, stop } = await startWeir({ vars })
-    try {
+  return usingWeir(
+    answerCalls,
+    (url) => ({ vars: { RPC_CHAINS: JSON.stringify([{ name: 'evm', urls: [`${url}/evm`] }]) } }),
+    async (target, origin) => {
+      const url = `${origin}/evm`
       await showUpstream(bench.bare.port, url)
       return [
         ...(await addedLine(bench, target, url, 'a call that the node answers', balance(1))),
         ...(await addedLine(bench, target, url, `a batch of ${BATCH} calls`, MANY)),
         await cachedLine(bench, target),
       ]
-    } finally {
-      await stop()
-    }
-  } finally {
-    node.close()
-    node.closeAllConnections()
-  }
+    },
+  )
 }
 
-async function startNode(): Promise<Server> {
-  const server = createServer(async (request, response) => {
-    const body = JSON.parse(await text(request)) as { id: number } | { id: number }[]
-    const one = ({ id }: { id: number }) => `{"jsonrpc":"2.0","id":${id},"result":"0x3e7"}`
-    const answer = Array.isArray(body) ? `[${body.map(one).join()}]` : one(body)
-    response.setHeader('content-type', 'application/json').end(answer)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return server
+const answerCalls: RequestListener = async (request, response) => {
+  const body = JSON.parse(await text(request)) as { id: number } | { id: number }[]
+  const one = ({ id }: { id: number }) => `{"jsonrpc":"2.0","id":${id},"result":"0x3e7"}`
+  const answer = Array.isArray(body) ? `[${body.map(one).join()}]` : one(body)
+  response.setHeader('content-type', 'application/json').end(answer)
 }
 
 const headersOf = (key: string) => `Content-Type: application/json\r\nAuthorization: Bearer ${key}\r\n`

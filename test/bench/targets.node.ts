@@ -1,21 +1,23 @@
 // Both workerds of a bench, the load process, and what is asked of them from outside: their memory and CPU time.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { build, bundle } from '../../src/launch/build.node.ts'
-import { type GatewayProcessOptions, startGatewayProcess } from '../../src/launch/gateway-process.node.ts'
 import { processTable } from '../../src/launch/process-table.node.ts'
+import { FEED_TOKEN, startWorld, type World, type WorldOptions } from '../kit/gateway.ts'
+import { startServer } from '../kit/http-server.ts'
+import { ROOT } from '../kit/program.ts'
+import { until } from '../kit/until.ts'
+import { WorkerProcess } from '../kit/worker-process.ts'
 import { readProcess } from '../soak/machine.node.ts'
 import { startBare } from './bare.node.ts'
 import { COINS } from './blocks.ts'
 import type { SwarmTarget } from './client.node.ts'
-import { Loader } from './loader.node.ts'
+import type { Duties } from './load.node.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
-const ADMIN_TOKEN = 'admin-token-of-the-bench-of-weir-0001'
-const FEED_TOKEN = 'feed-token-of-the-bench-of-weir-00001'
-const KEY_SECRET = 'key-secret-of-the-bench-of-weir-00001'
+export type Loader = WorkerProcess<Duties>
+const LOAD_MS = 60_000
 /** One relay takes all sockets, as the bare object does. */
 export const RELAY_SOCKETS = '2000'
 const ONE_RELAY = { vars: { RELAY_SOCKETS, RELAYS_PER_REGION: '1' }, liveVars: { RELAY_SOCKETS } }
@@ -35,6 +37,11 @@ export interface Target {
   cpuMs(): number
 }
 
+export interface Weir {
+  readonly target: Target & { readonly key: string; readonly world: World }
+  stop(): Promise<void>
+}
+
 export interface Bench {
   readonly bare: Target
   readonly weir: Target
@@ -51,6 +58,8 @@ export interface Bench {
   stop(): Promise<void>
 }
 
+export const startLoad = (): Loader => new WorkerProcess(join(import.meta.dirname, 'load.node.ts'), LOAD_MS)
+
 /** Starts everything, seeds the books and waits until every coin can be had. */
 export async function startBench(quick: boolean, isArchived: boolean, say: (text: string) => void): Promise<Bench> {
   await build(ROOT)
@@ -59,10 +68,13 @@ export async function startBench(quick: boolean, isArchived: boolean, say: (text
     for (const each of stops.splice(0).reverse()) await each()
   }
   try {
-    const bare = await started(startBare(), 'bare', stops)
+    const before = new Set(workerds())
+    const { url, dispose } = await startBare()
+    stops.push(dispose)
+    const bare = targetOf('bare', url, before)
     const { target: weir, stop: stopWeir } = await startWeir({ ...ONE_RELAY, isArchived })
     stops.push(stopWeir)
-    const load = new Loader()
+    const load = startLoad()
     stops.push(() => load.stop())
     const authorization = `Authorization: Bearer ${weir.key}\r\n`
     await connect(load, bare, ['/ws'])
@@ -76,24 +88,25 @@ export async function startBench(quick: boolean, isArchived: boolean, say: (text
 }
 
 /** Starts a gateway with a key of its own that has credits for all benches; the bundles are built. */
-export async function startWeir(
-  options: Pick<GatewayProcessOptions, 'vars' | 'liveVars' | 'bundles' | 'isArchived'>,
-): Promise<{ target: Target & { readonly key: string }; stop: () => Promise<void> }> {
-  const state = mkdtempSync(join(tmpdir(), 'weir-bench-'))
-  // On a signal Miniflare ends the process by itself, after its workerds: only this runs then.
-  process.once('exit', () => rmSync(state, { recursive: true, force: true }))
-  const secrets = { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET }
-  const stops: (() => unknown)[] = []
-  const stop = async () => {
-    for (const each of stops.splice(0)) await each()
-  }
+async function startWeir(options: WorldOptions): Promise<Weir> {
+  const before = new Set(workerds())
+  const world = await startWorld({ ...options, vars: { PATH_KEYS: 'off', TRUST_PROXY: 'on', ...options.vars } })
+  const key = await newKey(world)
+  return { target: { ...targetOf('weir', world.url, before), key, world }, stop: () => world.stop() }
+}
+
+/** Runs `work` on a gateway of its own, beside a server of its own. */
+export async function usingWeir<T>(
+  listener: RequestListener,
+  options: (url: string) => WorldOptions,
+  work: (target: Weir['target'], url: string) => Promise<T>,
+): Promise<T> {
+  const { url, close } = await startServer(listener)
   try {
-    const gateway = startGatewayProcess({ root: ROOT, state, port: 0, secrets, ...options })
-    const target = await started(gateway, 'weir', stops)
-    return { target: { ...target, key: await newKey(target.port) }, stop }
-  } catch (error) {
-    await stop()
-    throw error
+    const { target, stop } = await startWeir(options(url))
+    return await work(target, url).finally(stop)
+  } finally {
+    close()
   }
 }
 
@@ -106,21 +119,15 @@ export async function bundleCounted(): Promise<string> {
 }
 
 /** Connects the load process, seeds the books and waits until every coin can be had. */
-export async function feedWeir(load: Loader, weir: Target & { readonly key: string }): Promise<void> {
-  const keys = await Promise.all(Array.from({ length: ACCOUNTS }, () => newKey(weir.port)))
+export async function feedWeir(load: Loader, weir: Weir['target']): Promise<void> {
+  const keys = await Promise.all(Array.from({ length: ACCOUNTS }, () => newKey(weir.world)))
   const paths = keys.map((each) => `/ws?key=${each}`)
   await connect(load, weir, paths)
-  await ready(load, weir, weir.key)
+  await ready(load, weir)
 }
 
-async function started(
-  starting: Promise<{ url: string; dispose: () => Promise<void> }>,
-  name: Name,
-  stops: (() => unknown)[],
-): Promise<Target> {
-  const before = new Set(workerds())
-  const { url, dispose } = await starting
-  stops.push(dispose)
+/** Its workerd is the one that was not there before. */
+function targetOf(name: Name, url: string, before: ReadonlySet<number>): Target {
   const pid = workerds().find((each) => !before.has(each))
   return {
     name,
@@ -163,15 +170,7 @@ function watchOthers(targets: readonly Target[], load: Loader): () => Promise<nu
   }
 }
 
-async function newKey(port: number): Promise<string> {
-  const answer = await fetch(`http://127.0.0.1:${port}/admin/keys`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ credits: '100000000', plan: 'enterprise', label: 'bench' }),
-  })
-  if (answer.status !== 201) throw new Error(`no key: ${answer.status} ${await answer.text()}`)
-  return ((await answer.json()) as { key: string }).key
-}
+const newKey = (world: World) => world.newKey('100000000', { plan: 'enterprise', label: 'bench' })
 
 function connect(load: Loader, { name, port }: Target, paths: readonly string[]): Promise<void> {
   const clients = paths.map((path) => ({ port, path, headers: '' }))
@@ -179,21 +178,14 @@ function connect(load: Loader, { name, port }: Target, paths: readonly string[])
   return load.call('connect', { kind: name, feed, clients })
 }
 
-async function ready(load: Loader, { port }: Target, key: string): Promise<void> {
-  const deadline = performance.now() + READY_MS
+async function ready(load: Loader, { world, key }: Weir['target']): Promise<void> {
   for (const coin of COINS) {
-    for (;;) {
-      const answer = await fetch(`http://127.0.0.1:${port}/info`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ type: 'l2BookDiffSnapshot', coin }),
-      })
-      const text = await answer.text()
-      if (answer.status === 200) break
-      if (performance.now() > deadline) throw new Error(`no book of ${coin}: ${answer.status} ${text}`)
+    const hasBook = async () => {
+      if ((await world.info(key, { type: 'l2BookDiffSnapshot', coin })).ok) return true
       await load.call('tick', 'weir')
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      return false
     }
+    await until(hasBook, `no book of ${coin}`, { withinMs: READY_MS, everyMs: 100 })
   }
   await load.call('endSeeding', 'weir')
 }

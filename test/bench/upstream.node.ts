@@ -1,13 +1,11 @@
 // What an answer costs that only an upstream has, and what the upstream sees of many callers: identical requests in
 // flight, and ten times the budget of a source. The upstream is a Node server in this process.
 
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { showUpstream } from './bare.node.ts'
 import { compared, inTurn, spent } from './rounds.node.ts'
 import { type Line, ms, times, whole } from './table.ts'
-import { type Bench, startWeir, type Target } from './targets.node.ts'
+import { type Bench, type Target, usingWeir } from './targets.node.ts'
 
 const USER = `0x${'12'.repeat(20)}`
 const MISS = JSON.stringify({ type: 'userRole', user: USER })
@@ -22,56 +20,44 @@ const OVERLOAD = 10
 const JSON_HEADER = 'Content-Type: application/json\r\n'
 
 interface Upstream {
-  readonly server: Server
-  readonly port: number
+  readonly url: string
   /** When requests of each type came; of misses, which are many, the first alone. */
   readonly arrivals: Map<string, number[]>
 }
 
 /** Lines of a miss, of one flight, and of a budget. */
 export async function upstreamLines(bench: Bench): Promise<Line[]> {
-  const upstream = await startUpstream()
-  const url = `http://127.0.0.1:${upstream.port}/info`
-  const sources = [
-    { name: 'metered', url, types: [METERED.type], budget: BUDGET },
-    { name: 'stub', url, types: ['userRole', 'meta'], timeoutMs: 10_000 },
+  const arrivals = new Map<string, number[]>()
+  const sources = (url: string) => [
+    { name: 'metered', url: `${url}/info`, types: [METERED.type], budget: BUDGET },
+    { name: 'stub', url: `${url}/info`, types: ['userRole', 'meta'], timeoutMs: 10_000 },
   ]
-  try {
-    const { target, stop } = await startWeir({ vars: { UPSTREAMS: JSON.stringify(sources) } })
-    try {
+  return usingWeir(
+    async (request, response) => {
+      const { type } = JSON.parse(await text(request)) as { type: string }
+      const known = arrivals.get(type)
+      if (known === undefined) arrivals.set(type, [performance.now()])
+      else if (type !== 'userRole') known.push(performance.now())
+      const answer = () => response.setHeader('content-type', 'application/json').end('{"role":"user"}')
+      if (type === 'meta') setTimeout(answer, SAME_TAKES_MS)
+      else answer()
+    },
+    (url) => ({ vars: { UPSTREAMS: JSON.stringify(sources(url)) } }),
+    async (target, url) => {
+      const upstream = { url: `${url}/info`, arrivals }
       return [
         await missLine(bench, upstream, target),
         await sameLine(bench, upstream, target),
         await budgetLine(bench, upstream, target),
       ]
-    } finally {
-      await stop()
-    }
-  } finally {
-    upstream.server.close()
-    upstream.server.closeAllConnections()
-  }
-}
-
-async function startUpstream(): Promise<Upstream> {
-  const arrivals = new Map<string, number[]>()
-  const server = createServer(async (request, response) => {
-    const { type } = JSON.parse(await text(request)) as { type: string }
-    const known = arrivals.get(type)
-    if (known === undefined) arrivals.set(type, [performance.now()])
-    else if (type !== 'userRole') known.push(performance.now())
-    const answer = () => response.setHeader('content-type', 'application/json').end('{"role":"user"}')
-    if (type === 'meta') setTimeout(answer, SAME_TAKES_MS)
-    else answer()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { server, port: (server.address() as AddressInfo).port, arrivals }
+    },
+  )
 }
 
 /** The same request to a Worker that only passes it on, and to Weir; and to the upstream itself, for the scale. */
 async function missLine(bench: Bench, upstream: Upstream, weir: Target & { readonly key: string }): Promise<Line> {
   const headers = `${JSON_HEADER}Authorization: Bearer ${weir.key}\r\n`
-  await showUpstream(bench.bare.port, `http://127.0.0.1:${upstream.port}/info`)
+  await showUpstream(bench.bare.port, upstream.url)
   const run = async (port: number, path: string, ms: number) => {
     const outcome = await bench.load.call('http', { port, path, headers, body: MISS, concurrency: 1, ms })
     if (outcome.failure !== null) throw new Error(`${outcome.failures} failures: ${outcome.failure}`)
@@ -83,7 +69,7 @@ async function missLine(bench: Bench, upstream: Upstream, weir: Target & { reado
     inTurn(bench, ways, count, ({ port }, way) => run(port, paths[way], forMs))
   await rounds(1, bench.quick ? 300 : 1_500)
   const outcomes = await rounds(bench.quick ? 2 : 15, 250)
-  const direct = await run(upstream.port, '/info', 500)
+  const direct = await run(Number(new URL(upstream.url).port), '/info', 500)
   bench.say(`  the upstream itself answers in ${ms(direct.latency.p50)} (p50)`)
   const p50 = compared(outcomes, 'proxy', ({ latency }) => latency.p50)
   const added = p50.weir - p50.bare

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
-import { run, scratch } from '../conformance/children.ts'
+import { run, scratch } from '../kit/program.ts'
 import { type Browser, type Context, openBrowser, type Page } from './browser.ts'
 import { troublesOf } from './visit.ts'
 

@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Levels } from '../../src/feed/block.ts'
+import { ADMIN_TOKEN, type Exchange, type GatewayProcess, startExchange, startGateway } from '../kit/gateway.ts'
+import { lastingPort, run } from '../kit/program.ts'
+import { Socket } from '../kit/socket.ts'
 import { hashOf } from '../soak/client.node.ts'
-import { type Program, run, scratch } from './children.ts'
-import { ADMIN_TOKEN, FEED_TOKEN, type GatewayChild, startGatewayChild } from './gateway-child.ts'
-import { Socket } from './socket.ts'
 
 const COIN = 'BTC'
 /** A minute of block time has ended by then, whenever it began, and its segment is written soon after. */
@@ -31,26 +31,23 @@ interface Frame extends Record<string, unknown> {
   readonly data: unknown
 }
 
-const folder = scratch()
 const truths: Truth[] = []
 /** As live told them, each once. */
 const trades = new Map<number, string>()
-let devnet: Program
-let feeder: Program
-let gateway: GatewayChild
+let exchange: Exchange<GatewayProcess>
+let gateway: GatewayProcess
 let key: string
 let live: Socket<Frame>
 
 interface Status {
-  readonly epoch: string | null
   readonly archive: {
     readonly height: number | null
     readonly checkpoint: object | null
     readonly failure: object | null
   }
 }
-const status = async () => (await (await fetch(`${gateway.url}/status`)).json()) as Status
-const open = () => Socket.open<Frame>(`${gateway.url.replace('http', 'ws')}/ws?key=${key}`)
+const status = () => gateway.status<Status>()
+const open = () => Socket.open<Frame>(`${gateway.ws}/ws?key=${key}`)
 const take = (frame: Frame) => {
   if (frame.channel !== 'trades') return
   for (const trade of frame.data as Trade[]) trades.set(trade.tid, JSON.stringify(trade))
@@ -59,22 +56,19 @@ const take = (frame: Frame) => {
 async function follow(): Promise<void> {
   live = await open()
   live.onFrame = take
-  live.send({ method: 'subscribe', subscription: { type: 'trades', coin: COIN } })
-  await live.channel('subscriptionResponse')
+  await live.subscribe({ type: 'trades', coin: COIN })
 }
 
 beforeAll(async () => {
-  devnet = run('devnet/main.node.ts', ['--data', join(folder.path, 'node'), '--port', '0', '--json'])
-  const { url: node } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
-  gateway = await startGatewayChild(join(folder.path, 'gateway'), 20_000 + (process.pid % 12_000), node)
-  key = String((await gateway.admin('POST', '/keys', { credits: '1000000', label: 'test' })).key)
-  const to = ['--data', join(folder.path, 'node'), '--info', node, '--gateway', gateway.url]
-  feeder = run('feeder/main.node.ts', to, { FEED_TOKEN })
-  await vi.waitFor(async () => expect((await status()).epoch).not.toBeNull(), { timeout: 30_000, interval: 100 })
+  exchange = await startExchange({
+    gateway: (node, folder) => startGateway(join(folder, 'gateway'), lastingPort(), node),
+  })
+  gateway = exchange.gateway
+  key = exchange.key
   await follow()
   const untilMs = Date.now() + WATCHED_MS
   for (let isKilled = false; Date.now() < untilMs; ) {
-    truths.push((await (await fetch(`${node}/books`)).json()) as Truth)
+    truths.push((await (await fetch(`${exchange.node}/books`)).json()) as Truth)
     await sleep(BOOKS_EVERY_MS)
     if (isKilled || untilMs - Date.now() > WATCHED_MS - KILLED_MS) continue
     isKilled = true
@@ -86,20 +80,11 @@ beforeAll(async () => {
   const isArchived = async () => expect((await status()).archive.height ?? -1).toBeGreaterThanOrEqual(height)
   await vi.waitFor(isArchived, { timeout: 100_000, interval: 500 })
 }, 300_000)
-afterAll(async () => {
-  await feeder?.end()
-  await gateway?.end('SIGTERM')
-  await devnet?.end()
-  folder.remove()
-})
+afterAll(() => exchange?.stop())
 
 /** A coin's book after a block, or the sentence of a refusal. */
 async function bookAt(coin: string, height: number): Promise<{ levels: Levels; height: number } | string> {
-  const answer = await fetch(`${gateway.url}/info`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ type: 'l2BookDiffSnapshot', coin, block_height: height }),
-  })
+  const answer = await gateway.info(key, { type: 'l2BookDiffSnapshot', coin, block_height: height })
   return answer.ok ? ((await answer.json()) as { levels: Levels; height: number }) : answer.text()
 }
 
@@ -156,9 +141,9 @@ it('what the node wrote before the gateway came is put below its archive, once',
     readonly before: { readonly height: number }
     readonly gaps: readonly object[]
   }
-  const state = async () => (await gateway.admin('GET', '/history/backfill')) as unknown as State
+  const state = () => gateway.ask<State>('GET', '/history/backfill')
   const backfill = async () => {
-    const line = ['--from', '0', '--url', gateway.url, join(folder.path, 'node')]
+    const line = ['--from', '0', '--url', gateway.url, join(exchange.folder, 'node')]
     return run('cli/backfill.node.ts', line, { ADMIN_TOKEN }).line(() => true, 60_000)
   }
   const { before } = await state()

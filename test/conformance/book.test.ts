@@ -3,10 +3,10 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Level, Levels } from '../../src/feed/block.ts'
+import { Feeder } from '../kit/feeder.ts'
+import { startWorld, type World } from '../kit/gateway.ts'
+import { type Program, run } from '../kit/program.ts'
 import { stateOf } from './book-follower.ts'
-import { type Program, run } from './children.ts'
-import { Feeder } from './socket.ts'
-import { startWorld, type World } from './world.ts'
 
 const COINS = ['BTC', 'ETH']
 const level = (px: string, sz: string): Level => ({ px, sz, n: sz === '0' ? 0 : 1 })

@@ -4,20 +4,20 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { scratch } from './children.ts'
-import { type GatewayChild, SECRETS, startGatewayChild } from './gateway-child.ts'
-import { Socket } from './socket.ts'
-import { startUpstream } from './world.ts'
+import { type GatewayProcess, type IssuedKey, SECRETS, startGateway } from '../kit/gateway.ts'
+import { type HttpServer, startServer } from '../kit/http-server.ts'
+import { scratch } from '../kit/program.ts'
+import { Socket } from '../kit/socket.ts'
 
 const folder = scratch()
-let upstream: Awaited<ReturnType<typeof startUpstream>>
-let gateway: GatewayChild
+let upstream: HttpServer
+let gateway: GatewayProcess
 let seen = ''
 /** Everything that callers were told, but for the answers that issued a key. */
 let told = ''
 
 beforeAll(async () => {
-  upstream = await startUpstream((request, response) => {
+  upstream = await startServer((request, response) => {
     seen += `${request.method} ${request.url} ${JSON.stringify(request.rawHeaders)}\n`
     request.on('data', (chunk) => {
       seen += chunk
@@ -28,10 +28,10 @@ beforeAll(async () => {
       response.end('{"time":1,"specialStatuses":null}')
     })
   })
-  gateway = await startGatewayChild(folder.path, 0, upstream.url.replace('/info', ''))
+  gateway = await startGateway(folder.path, 0, upstream.url)
 })
 afterAll(async () => {
-  await gateway?.end('SIGTERM')
+  await gateway?.stop()
   upstream.close()
   folder.remove()
 })
@@ -64,7 +64,7 @@ async function use(key: string): Promise<void> {
   for (const path of ['platform/usage/', 'platform/key/', `platform/usage/?from=${key}`, `k/${key}/nowhere`, key])
     await tell(`${url}/${path}`, { headers: bearer })
   await tell(`${url}/admin/keys/${key}`, { method: 'DELETE', headers: bearer })
-  const ws = url.replace('http', 'ws')
+  const { ws } = gateway
   for (const open of [
     () => Socket.open(`${ws}/ws?key=${key}`),
     () => Socket.open(`${ws}/k/${key}/ws`),
@@ -87,7 +87,7 @@ async function use(key: string): Promise<void> {
 
 /** A secret of each kind but keys that a gateway stores something of, by its name. */
 async function plantSecrets(account: string, key: string, serviceKey: string): Promise<Record<string, string>> {
-  const { url, admin } = gateway
+  const { url } = gateway
   const ask = async (
     path: string,
     body: unknown,
@@ -101,7 +101,7 @@ async function plantSecrets(account: string, key: string, serviceKey: string): P
     return { json, cookie: /__Host-weir=([0-9a-f]{64})/.exec(answer.headers.get('set-cookie') ?? '')?.[1] }
   }
   const owner = { authorization: `Bearer ${serviceKey}` }
-  const hook = (await admin('PUT', `/accounts/${account}/webhook`, { url: upstream.url })) as { secret: string }
+  const hook = await gateway.ask<{ secret: string }>('PUT', `/accounts/${account}/webhook`, { url: upstream.url })
   const own = await ask('/platform/webhook/', { url: upstream.url, new_secret: true }, owner, 'PUT')
   await ask('/platform/webhook/test', {}, owner)
   const more: Record<string, string> = {}
@@ -133,13 +133,13 @@ async function plantSecrets(account: string, key: string, serviceKey: string): P
   }
   const session = await ask('/session', { token: key })
   const operator = await ask('/session', { token: SECRETS.ADMIN_TOKEN })
-  const staff = (await admin('POST', '/staff', { name: 'canary', role: 'support' })) as { token: string }
+  const staff = await gateway.ask<{ token: string }>('POST', '/staff', { name: 'canary', role: 'support' })
   await ask('/signup', { email: 'canary@example.com' })
-  await expect.poll(() => /#join=(\w+)/.exec(gateway.log())).not.toBeNull()
-  const link = /#join=(\w+)/.exec(gateway.log())![1]!
+  await expect.poll(() => /#join=(\w+)/.exec(gateway.program.log())).not.toBeNull()
+  const link = /#join=(\w+)/.exec(gateway.program.log())![1]!
   const joined = await ask('/signup/confirm', { token: link })
-  await admin('PUT', '/accounts/live', { plan: 'entry' })
-  await admin('POST', '/keys', { account: 'live', label: 'live page' })
+  await gateway.ask('PUT', '/accounts/live', { plan: 'entry' })
+  await gateway.ask('POST', '/keys', { account: 'live', label: 'live page' })
   const stream = await ask('/live/token', {})
   const ownStream = await ask(
     '/platform/stream-tokens',
@@ -172,23 +172,22 @@ function stored(path: string): string {
 }
 
 it('finds no planted key anywhere', async () => {
-  const issue = (more: object) => gateway.admin('POST', '/keys', { credits: '100', label: 'planted', ...more })
-  const first = (await issue({})) as { key: string; hash: string; prefix: string; account: string }
+  const first = await gateway.issue('100')
   // For as many requests a second as a fast machine makes.
-  const service = (await issue({ kind: 'service', plan: 'professional' })) as { key: string }
-  const rotated = (await gateway.admin('POST', `/keys/${first.hash}/rotate`, { grace_seconds: 60 })) as { key: string }
+  const service = await gateway.issue('100', { kind: 'service', plan: 'professional' })
+  const rotated = await gateway.ask<IssuedKey>('POST', `/keys/${first.hash}/rotate`, { grace_seconds: 60 })
   const madeUp = `cqt_${'Canary'.repeat(4)}22`
   const keys = [first.key, service.key, rotated.key, madeUp, first.key.slice(0, -1)]
   for (const key of keys) await use(key)
   const planted = await plantSecrets(first.account, first.key, service.key)
-  await gateway.admin('DELETE', `/keys/${first.hash}`)
+  await gateway.ask('DELETE', `/keys/${first.hash}`)
   await use(first.key)
-  told += JSON.stringify(await gateway.admin('GET', '/keys'))
+  told += JSON.stringify(await gateway.ask('GET', '/keys'))
   // What was spent is reported, and idle leases are closed, within seconds; then all there is to store is stored.
   const { account } = first
-  const held = async () => (await gateway.admin('GET', `/accounts/${account}`)).held
+  const held = async () => (await gateway.ask('GET', `/accounts/${account}`)).held
   await expect.poll(held, { timeout: 60_000 }).toBe('0')
-  await gateway.end('SIGTERM')
+  await gateway.stop()
   const disk = stored(folder.path)
   // The search itself works: what may be stored is found, and the upstream was asked.
   expect(disk).toContain(first.hash)
@@ -199,11 +198,11 @@ it('finds no planted key anywhere', async () => {
     // Whole, and as the bytes that it stands for.
     const forms = [secret, btoa(secret), secret.startsWith('whsec_') ? atob(secret.slice(6)) : secret]
     for (const form of forms) expect(disk.includes(form), `${name} is stored`).toBe(false)
-    if (name !== 'sign-up link') expect(gateway.log().includes(secret), `${name} is logged`).toBe(false)
+    if (name !== 'sign-up link') expect(gateway.program.log().includes(secret), `${name} is logged`).toBe(false)
   }
   const secrets = keys.map((key) => key.slice(0, 29)).flatMap((key) => [key, key.slice(12)])
   for (const secret of secrets) {
-    for (const [where, text] of Object.entries({ disk, log: gateway.log(), upstream: seen })) {
+    for (const [where, text] of Object.entries({ disk, log: gateway.program.log(), upstream: seen })) {
       expect(text.includes(secret), where).toBe(false)
     }
   }

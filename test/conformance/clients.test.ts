@@ -12,14 +12,11 @@ import { installClients } from '../clients/install.ts'
 import { askNktkas, channelOfNktkas, exactly, framesOf, infoTypes, openNktkas, typeErrors } from '../clients/nktkas.ts'
 import { askNpm, DEAF, INFO, openNpm, SUBSCRIPTIONS, watchNpm } from '../clients/npm-hyperliquid.ts'
 import { CHANNELS_OF_PYTHON, missingPython, pythonFailures } from '../clients/python.ts'
-import { type Program, run, scratch } from './children.ts'
-import { Socket } from './socket.ts'
-import { FEED_TOKEN, startWorld, type World } from './world.ts'
+import { type Exchange, startExchange, startWorld, type World } from '../kit/gateway.ts'
+import { Socket } from '../kit/socket.ts'
 
-const folder = scratch()
+let exchange: Exchange
 let world: World
-let devnet: Program
-let feeder: Program
 let cast: Cast
 let key: string
 
@@ -46,29 +43,16 @@ tell(
 tell('the public Python SDK', missingOfPython, CHANNELS_OF_PYTHON)
 
 beforeAll(async () => {
-  devnet = run('devnet/main.node.ts', ['--data', join(folder.path, 'node'), '--port', '0', '--json'])
-  const { url } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
-  world = await startWorld({ upstream: `${url}/info` })
-  key = await world.newKey('1000000')
-  const to = ['--data', join(folder.path, 'node'), '--info', url, '--gateway', world.url]
-  feeder = run('feeder/main.node.ts', to, { FEED_TOKEN })
+  exchange = await startExchange({ gateway: (node) => startWorld({ node }) })
+  world = exchange.gateway
+  key = exchange.key
   cast = await whoTrades()
-  // Fills may be there a moment before the hubs have their books.
-  await vi.waitFor(async () => expect((await world.info(key, { type: 'allMids' })).status).toBe(200), {
-    timeout: 20_000,
-    interval: 100,
-  })
 })
-afterAll(async () => {
-  await feeder?.end()
-  await devnet?.end()
-  await world?.stop()
-  folder.remove()
-})
+afterAll(() => exchange?.stop())
 
 async function whoTrades(): Promise<Cast> {
   const socket = await Socket.open(`${world.ws}/ws?key=${key}`)
-  socket.send({ method: 'subscribe', subscription: { type: 'allFills' } })
+  await socket.subscribe({ type: 'allFills' })
   const fills = () => socket.frames.flatMap((frame) => (frame.fills ?? []) as UserFill[])
   const taken = () => fills().filter(([, { crossed }]) => crossed)
   const takers = () => [...new Set(taken().map(([user]) => user))]
@@ -210,7 +194,7 @@ describe.skipIf(missingOfPython !== null)('the public Python SDK', () => {
 
 describe.skipIf(missingOfNpm !== null)('clients generated from /openapi.json', () => {
   it('compile, and ask with the types of what they get', async () => {
-    const printed = await generatedClients(join(folder.path, 'generated'), world.url, key)
+    const printed = await generatedClients(join(exchange.folder, 'generated'), world.url, key)
     const said = expect.stringMatching(/^BTC [\d.]+\n422 nSigFigs: must be 2, 3, 4 or 5$/)
     expect(printed).toEqual({ 'openapi-fetch': said, 'hey-api': said, oazapfts: said })
   })

@@ -6,11 +6,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { mintKey } from '../../src/key/digest.client.ts'
+import { Feeder } from '../kit/feeder.ts'
+import { ADMIN_TOKEN, KEY_SECRET, startWorld, type World } from '../kit/gateway.ts'
+import { type HttpServer, startServer } from '../kit/http-server.ts'
+import { Socket } from '../kit/socket.ts'
 import { BAD_FRAMES, BAD_INPUT, BAD_MESSAGES } from './contract/bad-input.ts'
 import { graphqlSocket, knock, type Sent, send, wordsOf } from './contract/knock.ts'
 import { type Carried, DOORS, type Door, FAILURES, type FailureName } from './contract/table.ts'
-import { Feeder, Socket } from './socket.ts'
-import { ADMIN_TOKEN, KEY_SECRET, startUpstream, startWorld, type World } from './world.ts'
 
 const HOME = '203.0.113.1'
 type Kind = Door['kind']
@@ -18,7 +20,7 @@ type Keys = Readonly<Record<Kind, string>>
 
 let world: World
 let blocks: NodeJS.Timeout
-let upstream: Awaited<ReturnType<typeof startUpstream>>
+let upstream: HttpServer
 let good: Keys
 /** By what is wrong with them. */
 let infoOnly: string
@@ -40,7 +42,7 @@ const minted = async (secret: string): Promise<Keys> => ({
 })
 
 beforeAll(async () => {
-  upstream = await startUpstream(async (request, response) => {
+  upstream = await startServer(async (request, response) => {
     const body = await text(request)
     response.setHeader('content-type', 'application/json')
     if (request.url!.startsWith('/late')) return
@@ -70,7 +72,7 @@ beforeAll(async () => {
     { name: 'busy', url: `${origin}/busy`, types: ['vaultSummaries'] },
     {
       name: 'node',
-      url: upstream.url,
+      url: `${origin}/info`,
       types: ['exchangeStatus', 'maxMarketOrderNtls', 'perpDexs', 'userAbstraction', 'clearinghouseState'],
     },
   ]
@@ -140,6 +142,7 @@ async function tooOften(door: Door, carried: Carried): Promise<string> {
 describe.each(doors)('%s', (_, door) => {
   const { convention, kind, ways, refusedWays, brokenWays = {}, never } = door
 
+  // WS-1
   it.each(named(ways))('takes a key %s', async (_, way) => {
     expect(await told(door, way(good[kind]))).toBe(door.good)
   })

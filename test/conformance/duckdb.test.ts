@@ -16,7 +16,7 @@ import {
 import { FilesWorker } from '../bench/files-worker.node.ts'
 import { addressOf, inventedFill } from '../bench/invented-fills.ts'
 import { type DuckDb, missingDuckDb, openDuckDb } from '../duckdb/duckdb.ts'
-import { scratch } from './children.ts'
+import { scratch } from '../kit/program.ts'
 
 /** As the example has them. */
 const CHAIN = 'hyperliquid'

@@ -5,7 +5,8 @@ import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHAIN_ID, type Ethers, installEvm, openEthers, openViem, RICH_KEY, startAnvil } from '../evm/evm.ts'
-import { startUpstream, startWorld, type World } from './world.ts'
+import { startWorld, type World } from '../kit/gateway.ts'
+import { type HttpServer, startServer } from '../kit/http-server.ts'
 
 const USER = `0x${'ab'.repeat(20)}`
 const EXCHANGE: Readonly<Record<string, unknown>> = {
@@ -41,14 +42,14 @@ const missing = installEvm()
 if (missing !== null) console.log(`viem, ethers and anvil are skipped: ${missing}`)
 
 let world: World
-let service: Awaited<ReturnType<typeof startUpstream>>
+let service: HttpServer
 let anvil: Awaited<ReturnType<typeof startAnvil>> | undefined
 let key: string
 /** What the data service was asked, and by whom. */
 const served: string[] = []
 
 beforeAll(async () => {
-  service = await startUpstream(async (request, response) => {
+  service = await startServer(async (request, response) => {
     const body = await text(request)
     response.setHeader('content-type', 'application/json')
     if (request.method === 'GET') {
@@ -74,7 +75,7 @@ beforeAll(async () => {
     { name: 'stub', urls: [`${other.origin}/evm`], dataUrl: `http://service-key:@${other.host}/base/` },
   ]
   const shared = { RPC_CHAINS: JSON.stringify(chains), PIPELINE_PRIVATE: 'on' }
-  world = await startWorld({ upstream: service.url, vars: { ...shared, TRUST_PROXY: 'on' }, liveVars: shared })
+  world = await startWorld({ node: service.url, vars: { ...shared, TRUST_PROXY: 'on' }, liveVars: shared })
   key = await world.newKey('100000', { plan: 'enterprise' })
 })
 afterAll(async () => {
@@ -205,31 +206,6 @@ describe('the door', () => {
     expect(await (await send(Buffer.from(call('"\ufffd"', 'eth_syncing')))).json()).toMatchObject({ id: '\ufffd' })
   })
 
-  it('tells who cannot pay by the id of the call', async () => {
-    const poor = await world.newKey('0')
-    expect(await error(await rpc(call('"a"', 'eth_call'), bearer(poor)))).toEqual([402, -32003, 'a'])
-  })
-
-  it('counts the calls of a batch against the plan, and answers as many as it allows', async () => {
-    const trial = await world.newKey('100', { plan: 'trial' })
-    const ten = `[${Array.from({ length: 10 }, (_, id) => call(`${id}`, 'eth_syncing', `[${id}]`)).join()}]`
-    const answer = await rpc(ten, bearer(trial))
-    const codes = ((await answer.json()) as { error?: { code: number } }[]).map((each) => each.error?.code ?? 0)
-    expect(answer.status).toBe(200)
-    expect(codes.filter((code) => code === -32005).length).toBeGreaterThanOrEqual(4)
-    expect(answer.headers.get('retry-after')).toBe('1')
-    const after = await rpc(ten, bearer(trial))
-    if (after.status === 429) expect(after.headers.get('retry-after')).toBe('1')
-  })
-
-  it('tells on /status how nodes do, and not where they are', async () => {
-    await rpc(call('1', 'eth_syncing'))
-    const shown = (await (await fetch(`${world.url}/status`)).json()) as { chains: { name: string; nodes: object[] }[] }
-    const stub = shown.chains.find(({ name }) => name === 'stub')!
-    expect(stub.nodes).toMatchObject([{ state: 'ok', lastSuccessMs: expect.any(Number), lastFailure: null }])
-    expect(JSON.stringify(shown.chains)).not.toMatch(/127\.0\.0\.1|service-key/)
-  })
-
   it('reads what a node packed, as far as it reads any', async () => {
     const large = await rpc(call('1', 'eth_getLogs', '[{}]'))
     expect([large.status, large.headers.get('x-credits-cost')]).toEqual([502, '0'])
@@ -240,11 +216,6 @@ describe('the door', () => {
   it('stands with a slash behind it, too', async () => {
     const answer = await rpc(call('7', 'eth_syncing'), bearer(key), '/v1/stub/?x=/')
     expect([answer.status, await answer.json()]).toEqual([200, { jsonrpc: '2.0', id: 7, result: false }])
-  })
-
-  it('says nothing to notifications', async () => {
-    const answer = await rpc('[{"jsonrpc":"2.0","method":"eth_syncing"}]')
-    expect([answer.status, await answer.text(), answer.headers.get('x-credits-cost')]).toEqual([204, '', '1'])
   })
 })
 
@@ -363,10 +334,10 @@ describe.skipIf(missing !== null)('a pipeline of evm_logs', () => {
     readonly rows: readonly Record<string, unknown>[]
   }
   const batches: Batch[] = []
-  let receiver: Awaited<ReturnType<typeof startUpstream>>
+  let receiver: HttpServer
   let losesAnswers = true
   beforeAll(async () => {
-    receiver = await startUpstream(async (request, response) => {
+    receiver = await startServer(async (request, response) => {
       batches.push(JSON.parse(await text(request)) as Batch)
       // It has the rows, and the pipeline does not hear of it.
       if (losesAnswers) request.socket.destroy()

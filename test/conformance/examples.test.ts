@@ -8,42 +8,34 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { UserFill } from '../../src/feed/block.ts'
 import { openBrowser } from '../browser/browser.ts'
-import { type Program, run, runCommand, scratch } from './children.ts'
-import { cutProxy } from './cut-proxy.ts'
+import { cutProxy } from '../kit/cut-proxy.ts'
+import { type Exchange, startExchange, startWorld, type World } from '../kit/gateway.ts'
+import { run, runCommand } from '../kit/program.ts'
+import { Socket } from '../kit/socket.ts'
 import { PACKAGE } from './package/bundle.ts'
-import { Socket } from './socket.ts'
-import { FEED_TOKEN, startWorld, type World } from './world.ts'
 
 const EXAMPLES = join(import.meta.dirname, '../../examples')
 /** Of the chain of devnet. */
 const TOKEN = `0x${'70'.repeat(20)}`
 const has = (command: string) => spawnSync(command, ['--version']).status === 0
 
-const folder = scratch()
+let exchange: Exchange
+let folder: string
 let world: World
-let devnet: Program
-let feeder: Program
 let env: Record<string, string>
 
 beforeAll(async () => {
-  devnet = run('devnet/main.node.ts', ['--data', join(folder.path, 'node'), '--port', '0', '--json'])
-  const { url } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
-  const shared = { RPC_CHAINS: JSON.stringify([{ name: 'hyperliquid', urls: [`${url}/evm`] }]), PIPELINE_PRIVATE: 'on' }
-  world = await startWorld({ upstream: `${url}/info`, vars: shared, liveVars: shared })
-  const to = ['--data', join(folder.path, 'node'), '--info', url, '--gateway', world.url]
-  feeder = run('feeder/main.node.ts', to, { FEED_TOKEN })
-  env = { WEIR_URL: world.url, WEIR_KEY: await world.newKey('1000') }
-  await vi.waitFor(async () => expect((await world.info(env.WEIR_KEY!, { type: 'allMids' })).status).toBe(200), {
-    timeout: 30_000,
-    interval: 100,
+  exchange = await startExchange({
+    gateway: (node) => {
+      const shared = { RPC_CHAINS: JSON.stringify([{ name: 'hyperliquid', urls: [`${node}/evm`] }]) }
+      return startWorld({ node, vars: shared, liveVars: shared })
+    },
   })
+  world = exchange.gateway
+  folder = exchange.folder
+  env = { WEIR_URL: world.url, WEIR_KEY: await world.newKey('1000') }
 })
-afterAll(async () => {
-  await feeder?.end()
-  await devnet?.end()
-  await world?.stop()
-  folder.remove()
-})
+afterAll(() => exchange?.stop())
 
 describe('spread.ts', () => {
   it('prints mid and spread of every coin, and ends on a signal', async () => {
@@ -65,7 +57,7 @@ describe('spread.ts', () => {
 describe('a copy in an empty folder', () => {
   /** With `weir-client` and what else it imports, as npm would put them there. */
   const copied = (file: string, change = (text: string) => text) => {
-    const place = join(folder.path, `copy of ${file}`)
+    const place = join(folder, `copy of ${file}`)
     mkdirSync(join(place, 'node_modules'), { recursive: true })
     cpSync(join(EXAMPLES, 'package.json'), join(place, 'package.json'))
     writeFileSync(join(place, file), change(readFileSync(join(EXAMPLES, file), 'utf8')))
@@ -130,7 +122,7 @@ describe('maker.ts', () => {
 })
 
 describe('copy.ts', () => {
-  const file = join(folder.path, 'fills.sqlite')
+  const file = join(folder, 'fills.sqlite')
   const rowsOf = (query: string) => {
     const database = new DatabaseSync(file, { readOnly: true })
     const rows = database.prepare(query).all() as { readonly time: number; readonly name: string }[]
@@ -246,7 +238,7 @@ describe('chain.ts', () => {
 
 describe('receive.ts', () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
-  const file = join(folder.path, 'rows.sqlite')
+  const file = join(folder, 'rows.sqlite')
 
   it('keeps what the pipeline of the docs sends, each row once, and takes nothing from others', async () => {
     const receiver = run('../examples/receive.ts', [file, '0'], { WEBHOOK_SECRET: secret })
@@ -294,7 +286,7 @@ describe('mids.py', () => {
   const file = join(EXAMPLES, 'mids.py')
 
   it.skipIf(!has('python3'))('compiles, and computes exactly', () => {
-    const cached = { ...process.env, PYTHONPYCACHEPREFIX: folder.path }
+    const cached = { ...process.env, PYTHONPYCACHEPREFIX: folder }
     expect(spawnSync('python3', ['-m', 'py_compile', file], { env: cached }).status).toBe(0)
     const book = '{"levels": [[{"px": "0.1"}], [{"px": "0.3"}]]}'
     const script = `import sys; sys.path.insert(0, ${JSON.stringify(EXAMPLES)}); import mids; print(*mids.spread_of(${book}))`

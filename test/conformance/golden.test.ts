@@ -10,8 +10,9 @@ import type { Levels } from '../../src/feed/block.ts'
 import { openReplay } from '../../src/feeder/replay.node.ts'
 import { recount } from '../feeder/recount.ts'
 import { CAPTURE, WIRES } from '../fixtures/wire.ts'
-import { Feeder, Socket } from './socket.ts'
-import { startWorld, type World } from './world.ts'
+import { Feeder } from '../kit/feeder.ts'
+import { startWorld, type World } from '../kit/gateway.ts'
+import { Socket } from '../kit/socket.ts'
 
 interface Updates {
   readonly block_height: number

@@ -8,7 +8,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { docsPages } from '../../src/docs/site/write-docs.node.ts'
-import { type Program, run, runCommand, scratch } from './children.ts'
+import { type Program, run, runCommand, scratch } from '../kit/program.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const folder = scratch()

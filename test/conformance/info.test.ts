@@ -8,7 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
 import { asksHistory, asksUpstream } from '../../src/info/query.ts'
 import { ANSWERS, REQUESTS, WIRES } from '../fixtures/wire.ts'
-import { startUpstream, startWorld, type World } from './world.ts'
+import { startWorld, type World } from '../kit/gateway.ts'
+import { type HttpServer, startServer } from '../kit/http-server.ts'
 
 const dexOf = ([wire]: readonly [string, ...unknown[]]) => wire.slice(0, 3)
 const EXAMPLES = new Map(CATALOGUE.map(({ type, example }) => [type, JSON.stringify(example.response)]))
@@ -24,15 +25,15 @@ const wellBehaved: Behaviour = (response, type) => response.end(EXAMPLES.get(typ
 
 let world: World
 let key: string
-let upstream: Awaited<ReturnType<typeof startUpstream>>
+let upstream: HttpServer
 let behave: Behaviour = wellBehaved
 beforeAll(async () => {
-  upstream = await startUpstream(async (request, response) => {
+  upstream = await startServer(async (request, response) => {
     const { type } = JSON.parse(await text(request)) as { type: string }
     response.setHeader('content-type', 'application/json')
     behave(response, type)
   })
-  world = await startWorld({ upstream: upstream.url })
+  world = await startWorld({ node: upstream.url })
   key = await world.newKey('100000', { plan: 'professional' })
 })
 afterAll(async () => {
@@ -128,7 +129,7 @@ it('no type answers without a key', async () => {
 it('a gateway that starts again answers from its copies, with their age, though no source is there', async () => {
   const meta = await (await world.info(key, { type: 'meta' })).text()
   await world.stop(true)
-  world = await startWorld({ state: world.state, upstream: 'http://127.0.0.1:1/info' })
+  world = await startWorld({ state: world.state, node: 'http://127.0.0.1:1' })
   const reply = await world.info(key, { type: 'meta' })
   expect([reply.status, await reply.text(), reply.headers.get('x-credits-cost')]).toEqual([200, meta, '1'])
   expect(Number(reply.headers.get('age') ?? -1)).toBeGreaterThanOrEqual(0)

@@ -1,19 +1,19 @@
 // Keys and credits at every surface, over real sockets.
 
 import { spawn } from 'node:child_process'
-import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Socket } from './socket.ts'
-import { ADMIN_TOKEN, startUpstream, startWorld, type World } from './world.ts'
+import { ADMIN_TOKEN, startWorld, type World } from '../kit/gateway.ts'
+import { type HttpServer, startServer } from '../kit/http-server.ts'
+import { Socket } from '../kit/socket.ts'
 
 let world: World
-let upstream: Awaited<ReturnType<typeof startUpstream>>
+let upstream: HttpServer
 beforeAll(async () => {
-  upstream = await startUpstream((_, response) => {
+  upstream = await startServer((_, response) => {
     response.setHeader('content-type', 'application/json')
     response.end('{"time":1,"specialStatuses":null}')
   })
-  world = await startWorld({ upstream: upstream.url })
+  world = await startWorld({ node: upstream.url })
 })
 afterAll(async () => {
   await world.stop()
@@ -37,42 +37,6 @@ describe('a key', () => {
   })
 })
 
-describe('an operator’s door', () => {
-  // FEED-1
-  it('opens to the right token alone', async () => {
-    await expect(Socket.open(`${world.ws}/feed`, { authorization: 'Bearer wrong' })).rejects.toMatchObject({
-      status: 401,
-    })
-  })
-})
-
-describe('the three ways to carry a key', () => {
-  // WS-1
-  it('reach the same account', async () => {
-    const key = await world.newKey('10')
-    const first = await world.info(key, CALL)
-    expect(first.headers.get('x-credits-remaining')).toBe('9')
-    // With most of the limit left nothing is said of it.
-    expect(first.headers.has('ratelimit')).toBe(false)
-    const inPath = await fetch(`${world.url}/k/${key}/info`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(CALL),
-    })
-    expect([inPath.status, inPath.headers.get('x-credits-remaining')]).toEqual([200, '8'])
-    for (const open of [
-      Socket.open(`${world.ws}/ws?key=${key}`),
-      Socket.open(`${world.ws}/k/${key}/ws`),
-      Socket.open(`${world.ws}/ws`, { authorization: `Bearer ${key}` }),
-    ]) {
-      const socket = await open
-      socket.send({ method: 'ping' })
-      await socket.channel('pong')
-      socket.close()
-    }
-  })
-})
-
 describe('a key’s knowledge of itself', () => {
   it('is its usage, its balance and its limits, over HTTP', async () => {
     const key = await world.newKey('10')
@@ -86,42 +50,6 @@ describe('a key’s knowledge of itself', () => {
     const consumed = async () => ((await ask('usage/')).body.data?.totals as { credits: string })?.credits
     await expect.poll(consumed, { timeout: 10_000, interval: 500 }).toBe('3')
     expect((await ask('usage/?duration=7')).status).toBe(400)
-  })
-})
-
-describe('a newcomer with a restricted key', () => {
-  /** Every address that a text tells its reader to ask. */
-  const named = (text: string) => [...text.matchAll(/GET (\/[\w/-]+)/g)].map(([, path]) => path!)
-
-  it.each([
-    ['for info alone', { products: ['info'] }],
-    ['for streams alone', { products: ['stream'] }],
-    ['for data alone', { products: ['data'] }],
-    ['for chains alone', { products: ['rpc'] }],
-    ['for GraphQL alone', { products: ['graphql'] }],
-    ['with a cap that is spent', { cap: '0.000001' }],
-    ['for services', { kind: 'service' }],
-  ])('%s reaches every address that refusals name', async (_, order) => {
-    const key = await world.newKey('0.000001', order)
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    const post = { method: 'POST', headers, body: JSON.stringify(CALL) }
-    const refused = await Promise.all(
-      [
-        fetch(`${world.url}/info`, post),
-        fetch(`${world.url}/v1/hyperliquid`, {
-          ...post,
-          body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}',
-        }),
-        fetch(`${world.url}/v1/hyperliquid/history/coverage`, { headers }),
-        fetch(`${world.url}/platform/account/`, { headers }),
-        fetch(`${world.url}/platform/pipeline-api/`, { headers }),
-      ].map(async (answer) => ((await answer).ok ? '' : (await answer).text())),
-    )
-    const addresses = new Set(['/platform/key/', '/platform/key/usage/', ...refused.flatMap(named)])
-    for (const path of addresses) {
-      const answer = await fetch(world.url + path, { headers })
-      expect([path, await statusOf(answer)]).toEqual([path, 200])
-    }
   })
 })
 
@@ -228,53 +156,6 @@ describe('an account', () => {
     await Promise.all(callers)
     expect(new Set(statuses)).toEqual(new Set([200]))
     expect(await statusOf(await world.info(old, CALL))).toBe(200)
-  })
-})
-
-describe('a webhook', () => {
-  it('is told of low credits once per threshold, signed, and not where it redirects', async () => {
-    const received: { headers: Record<string, string>; body: string }[] = []
-    const receiver = await startUpstream((request, response) => {
-      let body = ''
-      request.on('data', (piece) => {
-        body += piece
-      })
-      request.on('end', () => {
-        received.push({ headers: request.headers as Record<string, string>, body })
-        response.statusCode = request.url === '/moved' ? 302 : 200
-        response.end()
-      })
-    })
-    const key = await world.newKey('10')
-    const listed = (await world.admin('GET', '/keys')).body.keys as { prefix: string; account: string }[]
-    const { account } = listed.find(({ prefix }) => key.startsWith(prefix))!
-    const place = `/accounts/${account}/webhook`
-    expect((await world.admin('GET', place)).status).toBe(404)
-    const url = receiver.url.replace('/info', '/hook')
-    const set = await world.admin('PUT', place, { url, thresholds: ['50%', '5'] })
-    expect(set).toMatchObject({ status: 200, body: { url, thresholds: ['50%', '5'], armed: ['50%', '5'], events: [] } })
-    expect((await world.admin('POST', `${place}/test`)).body).toMatchObject({ delivered: true, answer: '200' })
-    for (let i = 0; i < 6; i++) expect(await statusOf(await world.info(key, CALL))).toBe(200)
-    const delivered = async () =>
-      ((await world.admin('GET', place)).body.events as { state: string }[]).filter(
-        ({ state }) => state === 'delivered',
-      )
-    await expect.poll(async () => (await delivered()).length, { timeout: 30_000 }).toBe(2)
-    expect(received.map(({ body }) => JSON.parse(body))).toMatchObject([
-      { type: 'test', account },
-      { type: 'credits.low', threshold: '50%', account },
-      { type: 'credits.low', threshold: '5', account },
-    ])
-    const verifier = new StandardWebhook(String(set.body.secret))
-    for (const { headers, body } of received) {
-      expect(verifier.verify(body, headers)).toMatchObject({ id: headers['webhook-id'] })
-    }
-    await world.admin('PUT', place, { url: url.replace('/hook', '/moved') })
-    const moved = (await world.admin('POST', `${place}/test`)).body
-    expect(moved).toMatchObject({ delivered: false, answer: '302: redirects are not followed' })
-    expect((await world.admin('DELETE', place)).body).toMatchObject({ cleared: true })
-    expect((await world.admin('DELETE', place)).status).toBe(404)
-    receiver.close()
   })
 })
 

@@ -9,8 +9,8 @@ import { onAllFills } from '../../src/client/events.ts'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
 import type { Levels, UserFill } from '../../src/feed/block.ts'
 import { processInfo } from '../../src/launch/process-table.node.ts'
+import { type Program, run, scratch } from '../kit/program.ts'
 import { stateOf } from './book-follower.ts'
-import { type Program, run, scratch } from './children.ts'
 
 interface Ready {
   readonly url: string

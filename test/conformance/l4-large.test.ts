@@ -6,8 +6,8 @@ import { WebSocket } from 'ws'
 import type { L4Order } from '../../src/book/l4/resting-orders.ts'
 import type { Levels } from '../../src/feed/block.ts'
 import type { GatewayFrame } from '../../src/feed/protocol.ts'
-import { Feeder } from './socket.ts'
-import { startWorld, type World } from './world.ts'
+import { Feeder } from '../kit/feeder.ts'
+import { startWorld, type World } from '../kit/gateway.ts'
 
 const ORDERS = 51_351
 const PART = 1400

@@ -4,11 +4,11 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type L4Block, type L4Order, RestingOrders } from '../../src/book/l4/resting-orders.ts'
-import { type Program, run, scratch } from './children.ts'
-import { FEED_TOKEN, type GatewayChild, startGatewayChild } from './gateway-child.ts'
-import { Socket } from './socket.ts'
+import { type Exchange, type GatewayProcess, startExchange, startGateway } from '../kit/gateway.ts'
+import { lastingPort } from '../kit/program.ts'
+import { Socket } from '../kit/socket.ts'
 
 const COINS = ['BTC', '@1']
 const REMEMBERED = 2000
@@ -44,8 +44,7 @@ class Follower {
 
   static async begin(url: string, key: string, coin: string): Promise<Follower> {
     const follower = new Follower(await Socket.open(`${url.replace('http', 'ws')}/ws?key=${key}`))
-    follower.socket.send({ method: 'subscribe', subscription: { type: 'l4Book', coin } })
-    await follower.socket.channel('subscriptionResponse')
+    await follower.socket.subscribe({ type: 'l4Book', coin })
     return follower
   }
 
@@ -75,37 +74,29 @@ class Follower {
   }
 }
 
-const folder = scratch()
-let devnet: Program
-let feeder: Program
-let gateway: GatewayChild
+let exchange: Exchange<GatewayProcess>
+let gateway: GatewayProcess
 let key: string
-let node: string
 
 beforeAll(async () => {
-  devnet = run('devnet/main.node.ts', ['--data', join(folder.path, 'node'), '--port', '0', '--json'])
-  const { url } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
-  node = url
-  gateway = await startGatewayChild(join(folder.path, 'gateway'), 20_000 + (process.pid % 12_000), url)
-  key = String((await gateway.admin('POST', '/keys', { credits: '100000', label: 'test' })).key)
-  const to = ['--data', join(folder.path, 'node'), '--info', url, '--gateway', gateway.url]
-  feeder = run('feeder/main.node.ts', to, { FEED_TOKEN })
-  const status = async () => (await (await fetch(`${gateway.url}/status`)).json()) as { epoch: string | null }
-  await vi.waitFor(async () => expect((await status()).epoch).not.toBeNull(), { timeout: 30_000, interval: 100 })
+  exchange = await startExchange({
+    gateway: (node, folder) => startGateway(join(folder, 'gateway'), lastingPort(), node),
+  })
+  gateway = exchange.gateway
+  key = exchange.key
 }, 60_000)
-afterAll(async () => {
-  await feeder?.end()
-  await gateway?.end('SIGTERM')
-  await devnet?.end()
-  folder.remove()
-})
+afterAll(() => exchange?.stop())
 
 /** The exchange's own orders of a coin. */
 async function exchangeBook(coin: string): Promise<{ height: number; levels: unknown }> {
-  const outPath = join(folder.path, 'orders.json')
+  const outPath = join(exchange.folder, 'orders.json')
   const request = { type: 'l4Snapshots', includeUsers: true, includeTriggerOrders: false }
   const body = JSON.stringify({ type: 'fileSnapshot', request, outPath, includeHeightInOutput: true })
-  const answer = await fetch(`${node}/info`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const answer = await fetch(`${exchange.node}/info`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
   expect(answer.status).toBe(200)
   type Side = [user: string, order: Record<string, unknown>][]
   const [height, coins] = JSON.parse(readFileSync(outPath, 'utf8')) as [number, [string, [Side, Side]][]]

@@ -2,27 +2,24 @@
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Program, run, scratch } from './children.ts'
-import { cutProxy } from './cut-proxy.ts'
+import { cutProxy } from '../kit/cut-proxy.ts'
+import { type Exchange, startExchange, startWorld, type World } from '../kit/gateway.ts'
+import { startServer } from '../kit/http-server.ts'
 import { bundleOf, PACKAGE } from './package/bundle.ts'
 import type { Settings } from './package/contract.ts'
 import { PYTHON, runPython } from './package/python.ts'
 import { RUNTIMES } from './package/runtimes.ts'
-import { FEED_TOKEN, startWorld, type World } from './world.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const CORE_MAX = 12 * 1024
 const BOOKS_MAX = 16 * 1024
 
-const folder = scratch()
+let exchange: Exchange
 let world: World
-let devnet: Program
-let feeder: Program
+let folder: string
 let settings: Settings
 let close = () => {}
 
@@ -30,23 +27,15 @@ if (PYTHON === undefined)
   console.error("SKIPPED: client-python/weir.py: needs Debian's python3-websockets and python3-httpx")
 
 beforeAll(async () => {
-  devnet = run('devnet/main.node.ts', ['--data', join(folder.path, 'node'), '--port', '0', '--json'])
-  const { url } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
-  world = await startWorld({ upstream: `${url}/info` })
-  const to = ['--data', join(folder.path, 'node'), '--info', url, '--gateway', world.url]
-  feeder = run('feeder/main.node.ts', to, { FEED_TOKEN })
-  const key = await world.newKey('100000')
-  await vi.waitFor(async () => expect((await world.info(key, { type: 'allMids' })).status).toBe(200), {
-    timeout: 30_000,
-    interval: 100,
-  })
+  exchange = await startExchange({ gateway: (node) => startWorld({ node }) })
+  world = exchange.gateway
+  folder = exchange.folder
   const proxy = await cutProxy(world.url)
-  const control = createServer((_, response) => {
+  const control = await startServer((_, response) => {
     proxy.cut()
     proxy.mend()
     response.setHeader('access-control-allow-origin', '*').end('cut')
   })
-  await new Promise<void>((resolve) => control.listen(0, '127.0.0.1', resolve))
   close = () => {
     control.close()
     proxy.close()
@@ -54,20 +43,17 @@ beforeAll(async () => {
   const begun = Date.now()
   const past = { fromTime: begun + 1_000, toTime: begun + 8_000 }
   await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(past.toTime), { timeout: 30_000, interval: 200 })
-  settings = { url: proxy.url, key, past, cut: `http://127.0.0.1:${(control.address() as AddressInfo).port}/` }
+  settings = { url: proxy.url, key: exchange.key, past, cut: `${control.url}/` }
 }, 300_000)
 afterAll(async () => {
   close()
-  await feeder?.end()
-  await devnet?.end()
-  await world?.stop()
-  folder.remove()
+  await exchange?.stop()
 })
 
 describe('the contract', () => {
   it.each(Object.keys(RUNTIMES))('%s', { timeout: 300_000 }, async (name) => {
     const module = await bundleOf(join(import.meta.dirname, 'package/contract.ts'))
-    const own = join(folder.path, name)
+    const own = join(folder, name)
     mkdirSync(own)
     const found = await RUNTIMES[name]!(module, settings, own)
     if (typeof found === 'string') {
@@ -91,7 +77,7 @@ describe('client-python/weir.py', () => {
 
 describe('published', () => {
   it('installs into a fresh project, whose compiler and runtime find it', { timeout: 120_000 }, () => {
-    const fresh = join(folder.path, 'fresh')
+    const fresh = join(folder, 'fresh')
     mkdirSync(fresh)
     const npm = (cwd: string, ...args: string[]) => {
       const { status, stdout, stderr } = spawnSync('npm', [...args, '--loglevel=error'], { cwd, encoding: 'utf8' })
@@ -125,7 +111,7 @@ describe('published', () => {
     ["export { createClient } from 'weir-client'", CORE_MAX],
     ["export { createClient } from 'weir-client'\nexport { openBooks } from 'weir-client/books'", BOOKS_MAX],
   ])('%s is small, and needs no zod', async (program, most) => {
-    const entry = join(folder.path, 'entry.js')
+    const entry = join(folder, 'entry.js')
     writeFileSync(entry, program)
     const bundle = await bundleOf(entry, true)
     const bytes = gzipSync(bundle, { level: 9 }).length
@@ -142,7 +128,7 @@ describe('published', () => {
       sideEffects: false,
       engines: { node: '>=22' },
     })
-    const entry = join(folder.path, 'nothing.js')
+    const entry = join(folder, 'nothing.js')
     writeFileSync(entry, "import 'weir-client'\nimport 'weir-client/books'\nexport const one = 1")
     expect((await bundleOf(entry, true)).length).toBeLessThan(200)
   })

@@ -1,19 +1,17 @@
 // A pipeline over the built Workers while workerd is killed: every row there once, in order, and charged once. `node
 // test/pipeline/kills.node.ts` is the same at length. And one of an account whose credits come to their end.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { formatCredits } from '../../src/credit/amount.ts'
 import type { Block, UserFill } from '../../src/feed/block.ts'
 import { EXAMPLE_FILL } from '../../src/stream/events/fill-view.ts'
+import { RunningFeeder } from '../kit/feeder.ts'
+import { startServer } from '../kit/http-server.ts'
+import { lastingPort } from '../kit/program.ts'
 import { killsRun } from '../pipeline/kills/run.ts'
-import { buildPlant, Feeder, Plant } from '../pipeline/plant/plant.node.ts'
+import { buildPlant, Plant } from '../pipeline/plant/plant.node.ts'
 
 // PIPE-1, PIPE-2, PIPE-4, PIPE-25
 it('a pipeline brings every row, once by its key and in order, whatever is killed', { timeout: 300_000 }, async () => {
@@ -33,15 +31,13 @@ it('a pipeline is charged for its rows, stops with the last credit and goes on w
     return { height, time, fills, ledger: [], funding: [], books: [] }
   }
   const tids: number[] = []
-  const receiver = createServer(async (request, response) => {
+  const receiver = await startServer(async (request, response) => {
     tids.push(...(JSON.parse(await text(request)) as { rows: { tid: number }[] }).rows.map(({ tid }) => tid))
     response.end()
   })
-  await new Promise<void>((done) => receiver.listen(0, '127.0.0.1', done))
-  const folder = mkdtempSync(join(tmpdir(), 'weir-unpaid-'))
   await buildPlant()
-  const plant = new Plant(folder, 21_100 + (process.pid % 100))
-  let feeder: Feeder | null = null
+  const plant = new Plant([], lastingPort() + 1)
+  let feeder: RunningFeeder | null = null
   try {
     await plant.start()
     const { key, account } = await plant.owner('0.01')
@@ -57,9 +53,9 @@ it('a pipeline is charged for its rows, stops with the last credit and goes on w
       await sleep(250)
       return ask(path, method, body)
     }
-    feeder = new Feeder(plant.url, FIRST, blockOf)
+    feeder = new RunningFeeder(plant.ws, FIRST, blockOf)
     feeder.advance(FIRST + 60)
-    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+    const url = `${receiver.url}/`
     const destination = { type: 'webhook', url, secret: `whsec_${btoa('0123456789abcdef0123456789abcdef')}` }
     const order = {
       name: 'n',
@@ -82,7 +78,7 @@ it('a pipeline is charged for its rows, stops with the last credit and goes on w
     feeder.advance(FIRST + 180)
     await expect.poll(() => feeder!.acked, { timeout: 30_000 }).toBe(FIRST + 180)
     expect([tids.length, (await status()).phase]).toEqual([100, 'unpaid'])
-    await plant.admin(`/accounts/${account}/grants`, { idempotency_key: 'more', credits: '1' })
+    await plant.ask('POST', `/accounts/${account}/grants`, { idempotency_key: 'more', credits: '1' })
     await ask(`pipeline-api/${id}/`, 'PUT', { status: 'running' })
     await expect.poll(() => tids.length, { timeout: 30_000 }).toBe(180)
     expect(tids).toEqual(Array.from({ length: 180 }, (_, at) => FIRST + 1 + at))
@@ -95,11 +91,11 @@ it('a pipeline is charged for its rows, stops with the last credit and goes on w
         by_key: [{ label: 'plant', credits, pipeline_rows: 180 }],
         by_type: [{ product: 'pipeline', type: 'fills', credits, pipeline_rows: 180 }],
       })
-    expect(await plant.admin(`/accounts/${account}`)).toMatchObject({ written_off: '0' })
+    expect(await plant.ask('GET', `/accounts/${account}`)).toMatchObject({ written_off: '0' })
   } finally {
     feeder?.end()
     await plant.end()
     receiver.close()
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    plant.remove()
   }
 })

@@ -2,9 +2,9 @@
 // book, every credit and every object. The large one is `npm run soak`.
 
 import { expect, it } from 'vitest'
+import { scratch } from '../kit/program.ts'
 import { soak } from '../soak/soak.node.ts'
 import { failures } from '../soak/table.ts'
-import { scratch } from './children.ts'
 
 it('ends with every book equal to the exchange’s and every credit accounted for', { timeout: 900_000 }, async () => {
   const folder = scratch()

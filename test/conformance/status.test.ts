@@ -4,14 +4,15 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { fieldsOf } from '../../scripts/field-table.ts'
 import { StatusShape } from '../../src/feed/status-shape.ts'
-import { Feeder } from './socket.ts'
-import { startUpstream, startWorld, type World } from './world.ts'
+import { Feeder } from '../kit/feeder.ts'
+import { startWorld, type World } from '../kit/gateway.ts'
+import { type HttpServer, startServer } from '../kit/http-server.ts'
 
 let world: World
-let upstream: Awaited<ReturnType<typeof startUpstream>>
+let upstream: HttpServer
 beforeAll(async () => {
-  upstream = await startUpstream((_, response) => response.writeHead(500).end())
-  const url = upstream.url.replace('//', '//user:hidden@')
+  upstream = await startServer((_, response) => response.writeHead(500).end())
+  const url = `${upstream.url.replace('//', '//user:hidden@')}/info`
   const sources = [{ name: 'node', url, budget: 1_200 }]
   const chains = [{ name: 'evm', urls: [`${upstream.url}/hidden`] }]
   world = await startWorld({ vars: { UPSTREAMS: JSON.stringify(sources), RPC_CHAINS: JSON.stringify(chains) } })

@@ -3,9 +3,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { LevelBook } from '../../src/book/level-book.ts'
 import type { BookChange, Fill, Level, Levels } from '../../src/feed/block.ts'
+import { Feeder } from '../kit/feeder.ts'
+import { startWorld, type World } from '../kit/gateway.ts'
+import { Socket } from '../kit/socket.ts'
 import { graphqlClient } from './graphql.ts'
-import { Feeder, Socket } from './socket.ts'
-import { startWorld, type World } from './world.ts'
 
 interface Diff {
   readonly coin: string
@@ -27,7 +28,6 @@ interface Snapshot {
 type BookData = { readonly Snapshot?: Snapshot; readonly Updates?: Updates }
 
 const ALICE = `0x${'a'.repeat(40)}`
-const BOB = `0x${'b'.repeat(40)}`
 const level = (px: string, sz: string, n = 1): Level => ({ px, sz, n })
 const COINS = ['BTC', 'ETH', 'xyz:GOLD', 'PURR/USDC', '#0']
 const seedBooks = COINS.map((coin, i) => ({
@@ -87,23 +87,6 @@ const subscribe = async (socket: Socket, subscription: object) => {
 const dataOf = (frame: Record<string, unknown>) => frame.data as BookData
 
 describe('l2BookDiff', () => {
-  // WS-29
-  it('sends a Snapshot for every coin, then one Updates a block with the changed coins', async () => {
-    const socket = await open()
-    await subscribe(socket, { type: 'l2BookDiff', coin: ['BTC', 'ETH'] })
-    const snapshots = [dataOf(await socket.channel('l2BookDiff')), dataOf(await socket.channel('l2BookDiff'))]
-    expect(snapshots.map(({ Snapshot }) => Snapshot?.coin).sort()).toEqual(['BTC', 'ETH'])
-    expect(snapshots[0]?.Snapshot).toMatchObject({ block_height: height, levels: [[{ n: 1 }], [{ n: 1 }]] })
-    const change = (coin: string) => ({ coin, levels: [[level('99', '2.0')], []] as Levels })
-    push([change('xyz:GOLD')])
-    push([change('BTC'), change('ETH'), change('xyz:GOLD')])
-    const { Updates } = dataOf(await socket.channel('l2BookDiff'))
-    expect(Updates).toMatchObject({ block_height: height, time: height * 70 })
-    expect(Updates?.book_diffs.map(({ coin }) => coin).sort()).toEqual(['BTC', 'ETH'])
-    expect(Updates?.book_diffs[0]?.levels).toEqual([[level('99', '2.0')], []])
-    socket.close()
-  })
-
   // WS-29, WS-47
   it('brings 40 wildcards of two accounts that come at once every change above their Snapshots, once', async () => {
     const keys = [key, await world.newKey('100000')]
@@ -152,39 +135,6 @@ describe('l2BookDiff', () => {
       socket.close()
     }
   })
-
-  it('of all coins covers perps by default, other markets when asked, and replaces the earlier filter', async () => {
-    const socket = await open()
-    await subscribe(socket, { type: 'l2BookDiff' })
-    const perps: (string | undefined)[] = []
-    while (perps.length < 3) perps.push(dataOf(await socket.channel('l2BookDiff')).Snapshot?.coin)
-    expect(perps.sort()).toEqual(['BTC', 'ETH', 'xyz:GOLD'])
-    await subscribe(socket, { type: 'l2BookDiff', marketTypes: ['perp', 'spot'] })
-    expect(dataOf(await socket.channel('l2BookDiff')).Snapshot?.coin).toBe('PURR/USDC')
-    push([
-      { coin: '#0', levels: [[level('1', '1.0')], []] },
-      { coin: 'PURR/USDC', levels: [[level('1', '1.0')], []] },
-    ])
-    expect(dataOf(await socket.channel('l2BookDiff')).Updates?.book_diffs.map(({ coin }) => coin)).toEqual([
-      'PURR/USDC',
-    ])
-    socket.close()
-  })
-
-  it('begins a new coin with a Snapshot', async () => {
-    const socket = await open()
-    await subscribe(socket, { type: 'l2BookDiff' })
-    for (const _ of 'BGE') await socket.channel('l2BookDiff')
-    push([{ coin: 'NEW', levels: [[level('5', '1.0')], []], new: true }])
-    expect(dataOf(await socket.channel('l2BookDiff')).Snapshot).toMatchObject({
-      coin: 'NEW',
-      block_height: height,
-      levels: [[level('5', '1.0')], []],
-    })
-    push([{ coin: 'NEW', levels: [[level('6', '1.0')], []] }])
-    expect(dataOf(await socket.channel('l2BookDiff')).Updates).toMatchObject({ book_diffs: [{ coin: 'NEW' }] })
-    socket.close()
-  })
 })
 
 describe('l2BookDiff2 with l2BookDiffSnapshot', () => {
@@ -224,138 +174,6 @@ describe('l2BookDiff2 with l2BookDiffSnapshot', () => {
   })
 })
 
-describe('event channels', () => {
-  it('push one frame a block with the fills of the subscribed wallets', async () => {
-    const socket = await open()
-    await subscribe(socket, { type: 'userFills', addresses: [ALICE.toUpperCase().replace('0X', '0x'), BOB] })
-    const all = await open()
-    await subscribe(all, { type: 'allFills', coin: 'ETH' })
-    const stranger = `0x${'c'.repeat(40)}`
-    push([], {
-      fills: [
-        [ALICE, fill('BTC')],
-        [stranger, fill('ETH')],
-        [BOB, fill('ETH', { side: 'A' })],
-      ],
-    })
-    expect(await socket.channel('userFills')).toEqual({
-      channel: 'userFills',
-      fills: [
-        [ALICE, fill('BTC')],
-        [BOB, fill('ETH', { side: 'A' })],
-      ],
-    })
-    expect(((await all.channel('allFills')).fills as unknown[]).length).toBe(2)
-    socket.close()
-    all.close()
-  })
-
-  // WS-28
-  it('merge partial fills of one order within a block when asked', async () => {
-    const socket = await open()
-    await subscribe(socket, { type: 'userFills', user: ALICE, aggregateByTime: true })
-    push([], {
-      fills: [
-        [ALICE, fill('BTC', { sz: '1.0', px: '100.0', tid: 1 })],
-        [ALICE, fill('BTC', { sz: '3.0', px: '104.0', tid: 2, startPosition: '1.0' })],
-      ],
-    })
-    const { fills } = (await socket.channel('userFills')) as unknown as { fills: [string, Fill][] }
-    expect(fills).toHaveLength(1)
-    expect(fills[0]?.[1]).toMatchObject({ sz: '4.0', px: '103.0', fee: '0.2', startPosition: '0.0' })
-    socket.close()
-  })
-
-  it('push ledger updates once per wallet', async () => {
-    const socket = await open()
-    await subscribe(socket, { type: 'userNonFundingLedgerUpdates', users: [ALICE, BOB] })
-    const delta = { type: 'internalTransfer', usdc: '5.0', user: ALICE, destination: BOB, fee: '0.0' }
-    push([], { ledger: [{ users: [ALICE, BOB], time: 5, hash: '0x1', delta }] })
-    const wallets = [
-      await socket.channel('userNonFundingLedgerUpdates'),
-      await socket.channel('userNonFundingLedgerUpdates'),
-    ]
-    expect(wallets.map((frame) => frame.data)).toEqual(
-      [ALICE, BOB].map((user) => ({
-        user,
-        isSnapshot: false,
-        nonFundingLedgerUpdates: [{ time: 5, hash: '0x1', delta }],
-      })),
-    )
-    socket.close()
-  })
-})
-
-describe('bad frames', () => {
-  // WS-7
-  it('get an error that names the field; the connection and its subscriptions live on', async () => {
-    const socket = await open()
-    await subscribe(socket, { type: 'l2BookDiff2', coin: 'ETH' })
-    const refusal = async (frame: unknown) => {
-      socket.send(frame)
-      return String((await socket.channel('error')).data)
-    }
-    const sub = (subscription: object) => ({ method: 'subscribe', subscription })
-    expect(await refusal('{"method"')).toContain('Error parsing JSON')
-    expect(await refusal(`${'['.repeat(200)}${']'.repeat(200)}`)).toContain('Error parsing JSON')
-    expect(await refusal({ method: 'dance' })).toContain('method')
-    expect(await refusal(sub({ type: 'l2BookDiff', coin: 'NOPE' }))).toContain('coin')
-    expect(await refusal(sub({ type: 'userFills', addresses: ['0x12'] }))).toContain('addresses')
-    const many = Array.from({ length: 1001 }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`)
-    expect(await refusal(sub({ type: 'userFills', addresses: many }))).toContain('addresses')
-    expect(await refusal(sub({ type: 'l2BookDiff2', coin: 'ETH' }))).toContain('Already subscribed')
-    socket.send({ method: 'unsubscribe', subscription: { type: 'allFills' } })
-    expect(String((await socket.channel('error')).data)).toContain('Already unsubscribed')
-    expect(await refusal(JSON.stringify(sub({ type: 'allFills', junk: 'x'.repeat(60_000) })))).toBeTruthy()
-    push([{ coin: 'ETH', levels: [[level('7', '1.0')], []] }])
-    expect(dataOf(await socket.channel('l2BookDiff2')).Updates?.book_diffs[0]?.coin).toBe('ETH')
-    socket.close()
-  })
-
-  it('a thousand addresses are welcome', async () => {
-    const socket = await open()
-    const addresses = Array.from({ length: 1000 }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`)
-    await subscribe(socket, { type: 'userFills', addresses })
-    push([], { fills: [[addresses[999]!, fill('BTC')]] })
-    expect((await socket.channel('userFills')).fills).toHaveLength(1)
-    socket.close()
-  })
-
-  // WS-17
-  it('unsubscribe takes the exact body alone', async () => {
-    const socket = await open()
-    await subscribe(socket, { type: 'userFills', user: ALICE })
-    socket.send({ method: 'unsubscribe', subscription: { type: 'userFills', addresses: [ALICE] } })
-    expect(String((await socket.channel('error')).data)).toContain('Already unsubscribed')
-    socket.send({ method: 'unsubscribe', subscription: { user: ALICE, type: 'userFills' } })
-    expect((await socket.channel('subscriptionResponse')).data).toMatchObject({ method: 'unsubscribe' })
-    socket.close()
-  })
-})
-
-describe('channels of whole states', () => {
-  // WS-130, WS-131, WS-132, WS-133
-  it('are shown what there is, and then what changes, as the public server shows it', async () => {
-    const socket = await open()
-    await subscribe(socket, { type: 'bbo', coin: '#0' })
-    const [bid, ask] = seedBooks[4]!.levels.map(([best]) => best)
-    expect((await socket.channel('bbo')).data).toEqual({ coin: '#0', time: expect.any(Number), bbo: [bid, ask] })
-    const how = { nSigFigs: 2, mantissa: null, fast: true }
-    await subscribe(socket, { type: 'l2Book', coin: '#0', ...how })
-    const book = (await socket.channel('l2Book')).data as { levels: Levels }
-    expect(book).toMatchObject({ coin: '#0', spread: '100.0', fast: true })
-    expect(book.levels.map(([best]) => best)).toEqual([level('100.0', '1.0'), level('210.0', '1.0')])
-    await subscribe(socket, { type: 'allMids', dex: 'xyz' })
-    expect(await socket.channel('allMids')).toMatchObject({
-      data: { dex: 'xyz', mids: { 'xyz:GOLD': expect.any(String) } },
-    })
-    push([{ coin: '#0', levels: [[level('104', '7.0')], []] }])
-    const changed = [level('104', '7.0'), ask]
-    expect((await socket.channel('bbo')).data).toEqual({ coin: '#0', time: height * 70, bbo: changed })
-    socket.close()
-  })
-})
-
 describe('post', () => {
   // WS-43
   it('answers info over the socket at its price', async () => {
@@ -377,17 +195,6 @@ describe('stream minutes', () => {
     const socket = await Socket.open(`${world.ws}/ws?key=${await world.newKey('1')}`)
     await subscribe(socket, { type: 'allFills' })
     socket.close()
-  })
-
-  it('cost what the tariff says, before the ack', async () => {
-    const own = await world.newKey('1.5')
-    const socket = await Socket.open(`${world.ws}/ws?key=${own}`)
-    await subscribe(socket, { type: 'l2BookDiff2', coin: ['BTC', 'ETH'] })
-    socket.send({ method: 'subscribe', subscription: { type: 'allFills' } })
-    await socket.next((frame) => frame.channel === 'subscriptionResponse')
-    socket.send({ method: 'subscribe', subscription: { type: 'allFills', coin: 'BTC' } })
-    const refused = await socket.next(({ channel }) => channel === 'error')
-    expect(refused.code).toBe('credits_exhausted')
   })
 
   // WS-4

@@ -4,8 +4,9 @@ import { connect, type Socket as TcpSocket } from 'node:net'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Level, Levels } from '../../src/feed/block.ts'
 import { LIGHT } from '../../src/stream/sockets/unread.ts'
-import { Feeder, Socket } from './socket.ts'
-import { startWorld, type World } from './world.ts'
+import { Feeder } from '../kit/feeder.ts'
+import { startWorld, type World } from '../kit/gateway.ts'
+import { Socket } from '../kit/socket.ts'
 
 const WAIT = { timeout: 60_000, interval: 100 }
 const LEVELS: Level[] = Array.from({ length: 2000 }, (_, i) => ({ px: `${1000 + i}`, sz: '123.456', n: 3 }))

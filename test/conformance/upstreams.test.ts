@@ -4,8 +4,9 @@
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Program, run, scratch } from './children.ts'
-import { startUpstream, startWorld, type World } from './world.ts'
+import { startWorld, type World } from '../kit/gateway.ts'
+import { type HttpServer, startServer } from '../kit/http-server.ts'
+import { type Program, run, scratch } from '../kit/program.ts'
 
 const USER = `0x${'12'.repeat(20)}`
 /** Served by the first devnet alone, and by both. */
@@ -22,7 +23,7 @@ const arrivals: number[] = []
 let first: string
 let world: World
 let key: string
-let metered: Awaited<ReturnType<typeof startUpstream>>
+let metered: HttpServer
 
 async function startDevnet(name: string): Promise<string> {
   const program = run('devnet/main.node.ts', ['--data', join(folder.path, name), '--port', '0', '--json'])
@@ -33,7 +34,7 @@ async function startDevnet(name: string): Promise<string> {
 beforeAll(async () => {
   const [one, two] = await Promise.all([startDevnet('one'), startDevnet('two')])
   first = one
-  metered = await startUpstream(async (request, response) => {
+  metered = await startServer(async (request, response) => {
     await text(request)
     arrivals.push(performance.now())
     response.setHeader('content-type', 'application/json')
@@ -43,7 +44,7 @@ beforeAll(async () => {
     { name: 'alone', url: `${one}/info`, types: [ALONE, 'marginTable', 'exchangeStatus'], timeoutMs: 3_000 },
     { name: 'first', url: `${one}/info`, types: [BOTH, 'exchangeStatus'], timeoutMs: 1_000 },
     { name: 'second', url: `${two}/info`, types: [BOTH, 'exchangeStatus'], timeoutMs: 10_000 },
-    { name: 'metered', url: metered.url, types: [METERED], budget: BUDGET, timeoutMs: 10_000 },
+    { name: 'metered', url: `${metered.url}/info`, types: [METERED], budget: BUDGET, timeoutMs: 10_000 },
   ]
   world = await startWorld({ instances: 2, vars: { UPSTREAMS: JSON.stringify(sources) } })
   key = await world.newKey('100000', { plan: 'enterprise' })

@@ -11,52 +11,40 @@ import { DiffBooks } from '../../src/client/diff-books.ts'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
 import { SeededBooks } from '../../src/client/seeded-books.ts'
 import type { Fill, Levels } from '../../src/feed/block.ts'
-import { type Program, run, scratch } from './children.ts'
+import { type Exchange, startExchange, startWorld, type World } from '../kit/gateway.ts'
+import { Socket } from '../kit/socket.ts'
 import { plainTrades, type SeenFill, whole, wire } from './plain-trades.ts'
 import { checkBooks, type RawBatch, type RawSnapshot } from './raw-books.ts'
-import { Socket } from './socket.ts'
-import { FEED_TOKEN, startWorld, type World } from './world.ts'
 
 const SECONDS = Number(process.env.WEIR_SOAK_SECONDS ?? 12)
 const SETTLE_BLOCKS = 60
 
+let exchange: Exchange
 let world: World
-let devnet: Program
-let feeder: Program
 let key: string
 /** Hears of every fill from the log's first block on. */
 let stream: Socket
-const folder = scratch()
+let folder: string
 
 beforeAll(async () => {
-  devnet = run('devnet/main.node.ts', [
-    '--data',
-    join(folder.path, 'node'),
-    '--oracle',
-    join(folder.path, 'oracle'),
-    '--funding-blocks',
-    '50',
-    '--port',
-    '0',
-    '--json',
-  ])
-  const { url } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
-  world = await startWorld({ upstream: `${url}/info` })
-  key = await world.newKey('100000')
-  stream = await Socket.open(`${world.ws}/ws?key=${key}`)
-  stream.send({ method: 'ping' })
-  stream.send({ method: 'subscribe', subscription: { type: 'allFills' }, meta: true })
-  const readers = async () => ((await (await fetch(`${world.url}/status`)).json()) as { readers: unknown[] }).readers
-  await vi.waitFor(async () => expect(await readers()).not.toEqual([]), { timeout: 30_000, interval: 100 })
-  const to = ['--data', join(folder.path, 'node'), '--info', url, '--gateway', world.url]
-  feeder = run('feeder/main.node.ts', to, { FEED_TOKEN })
+  exchange = await startExchange({
+    args: (folder) => ['--oracle', join(folder, 'oracle'), '--funding-blocks', '50'],
+    gateway: async (node) => {
+      world = await startWorld({ node })
+      key = await world.newKey('100000')
+      stream = await Socket.open(`${world.ws}/ws?key=${key}`)
+      stream.send({ method: 'ping' })
+      stream.send({ method: 'subscribe', subscription: { type: 'allFills' }, meta: true })
+      const readers = async () => (await world.status<{ readers: unknown[] }>()).readers
+      await vi.waitFor(async () => expect(await readers()).not.toEqual([]), { timeout: 30_000, interval: 100 })
+      return world
+    },
+  })
+  folder = exchange.folder
 })
 afterAll(async () => {
   stream?.close()
-  await feeder?.end()
-  await devnet?.end()
-  await world?.stop()
-  folder.remove()
+  await exchange?.stop()
 })
 
 const hash = (levels: Levels) => createHash('sha256').update(canonicalBook(levels)).digest('hex')
@@ -74,7 +62,7 @@ class Seen {
 
 /** What devnet wrote of its own books: height → coin → hash, for the coins changed at that height. */
 function oracle(): Map<number, Record<string, string>> {
-  const lines = globSync('oracle/**/*', { cwd: folder.path, withFileTypes: true })
+  const lines = globSync('oracle/**/*', { cwd: folder, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .flatMap((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8').split('\n'))
   // The last line may be half written.
@@ -210,8 +198,8 @@ interface FillsFrame {
 
 /** Funding that the node's files tell of one wallet: `coin@height` to what it received. */
 function fundingOf(user: string): Map<string, bigint> {
-  const files = globSync('node/misc_events_by_block/hourly/*/*', { cwd: folder.path })
-  const lines = files.flatMap((file) => readFileSync(join(folder.path, file), 'utf8').split('\n'))
+  const files = globSync('node/misc_events_by_block/hourly/*/*', { cwd: folder })
+  const lines = files.flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'))
   const received = new Map<string, bigint>()
   for (const line of lines.filter((text) => text.includes('"Funding"') && text.endsWith(']}'))) {
     const { block_number, events } = JSON.parse(line) as {
@@ -233,9 +221,9 @@ interface NodeStatus {
 
 /** Order statuses in the node's files from a height to another, as clients are to see them. */
 function orderUpdatesOf(users: readonly string[], from: number, to: number): object[] {
-  const files = globSync('node/node_order_statuses_by_block/hourly/*/*', { cwd: folder.path })
+  const files = globSync('node/node_order_statuses_by_block/hourly/*/*', { cwd: folder })
   return files
-    .flatMap((file) => readFileSync(join(folder.path, file), 'utf8').split('\n'))
+    .flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'))
     .filter((line) => line.endsWith(']}'))
     .map((line) => JSON.parse(line) as { block_number: number; events: NodeStatus[] })
     .filter(({ block_number: height }) => height >= from && height <= to)

@@ -1,14 +1,15 @@
 // A run of metered calls during which workerd, or the whole process group of the gateway, is killed at random points;
 // then the ledger is held against what callers were served. Throws where a law is broken.
 
-import { globSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { freePort } from '../../src/launch/ports.node.ts'
-import { type GatewayChild, startGatewayChild } from '../conformance/gateway-child.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type GatewayProcess, startGateway } from '../kit/gateway.ts'
+import { startServer } from '../kit/http-server.ts'
+import { lastingPort, scratch } from '../kit/program.ts'
+import { seededRandom } from '../kit/random.ts'
+import { until } from '../kit/until.ts'
 
 export interface CrashOrder {
   readonly calls: number
@@ -49,25 +50,19 @@ interface LeaseRow {
 }
 
 export async function crashRun(order: CrashOrder): Promise<CrashReport> {
-  const random = mulberry32(order.seed)
-  const state = mkdtempSync(join(tmpdir(), 'weir-crash-'))
-  const upstream = createServer((_, response) => {
-    response.setHeader('content-type', 'application/json')
-    response.end('{"time":1,"specialStatuses":null}')
+  const random = seededRandom(order.seed)
+  const folder = scratch()
+  const state = folder.path
+  const upstream = await startServer((_, response) => {
+    response.setHeader('content-type', 'application/json').end('{"time":1,"specialStatuses":null}')
   })
-  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
-  const node = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
-  // Below the ports that the system hands out, so that no connection takes it while the gateway is down.
-  const port = await freePort(21_000 + (process.pid % 9_000))
+  const start = () => startGateway(state, lastingPort(), upstream.url)
   const check = (holds: boolean, words: string) => {
     if (!holds) throw new Error(`seed ${order.seed}: ${words}`)
   }
-  let gateway = await startGatewayChild(state, port, node)
+  let gateway = await start()
   try {
-    const credits = 2 * order.calls
-    const issued = await gateway.admin('POST', '/keys', { credits, plan: 'enterprise' })
-    const key = String(issued.key)
-    const account = String(issued.account)
+    const { key, account } = await gateway.issue(String(2 * order.calls), { plan: 'enterprise' })
     let calls = 0
     let served = 0
     let unanswered = 0
@@ -79,11 +74,7 @@ export async function crashRun(order: CrashOrder): Promise<CrashReport> {
       while (!stop()) {
         calls++
         try {
-          const answer = await fetch(`${gateway.url}/info`, {
-            method: 'POST',
-            headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-            body: '{"type":"exchangeStatus"}',
-          })
+          const answer = await gateway.info(key, '{"type":"exchangeStatus"}')
           // Counted only once it is here whole: the caller of a torn answer has nothing.
           await answer.arrayBuffer()
           if (answer.status === 200) served++
@@ -111,14 +102,14 @@ export async function crashRun(order: CrashOrder): Promise<CrashReport> {
       while (calls < point) await sleep(1)
       const workerd = gateway.workerd()
       const isGroup = number % order.groupEvery === order.groupEvery - 1
-      if (isGroup) await gateway.end('SIGKILL')
+      if (isGroup) await gateway.stop('SIGKILL')
       else if (workerd !== undefined) process.kill(workerd, 'SIGKILL')
       check(isGroup || workerd !== undefined, `kill ${number}: no workerd to kill`)
       isDown = true
       await Promise.all(callers)
       if (isGroup) {
         groupKills++
-        gateway = await startGatewayChild(state, port, node)
+        gateway = await start()
       }
       const after = await sums(gateway, account)
       const dead = openLeases(state).filter(({ id }) => !known.has(id))
@@ -138,18 +129,15 @@ export async function crashRun(order: CrashOrder): Promise<CrashReport> {
     const heldAfterKills = (await sums(gateway, account)).held
     if (order.awaitReturn) {
       order.say(`waiting for ${heldAfterKills / CREDIT} credits of dead leases`)
-      await until(
-        async () => (await sums(gateway, account)).held === 0,
-        RETURNED_WITHIN_MS,
-        'leases still hold credits',
-      )
-      await until(async () => usageDue(state) === 0, USAGE_COPIED_WITHIN_MS, 'usage is not copied to D1')
+      const isReturned = async () => (await sums(gateway, account)).held === 0
+      await until(isReturned, 'leases still hold credits', { withinMs: RETURNED_WITHIN_MS })
+      await until(() => usageDue(state) === 0, 'usage is not copied to D1', { withinMs: USAGE_COPIED_WITHIN_MS })
     }
     const lostInAll = lost.reduce((sum, each) => sum + each, 0)
     // The living isolate reports within eleven seconds.
     const missing = async () => served * CREDIT - (await sums(gateway, account)).charged
-    await until(async () => (await missing()) <= lostInAll, 60_000, 'served and neither charged nor lost')
-    await gateway.end('SIGKILL')
+    await until(async () => (await missing()) <= lostInAll, 'served and neither charged nor lost', { withinMs: 60_000 })
+    await gateway.stop('SIGKILL')
     // From here on nothing moves: what was asked before the end may have been reported since.
     const end = ledgerOf(state)
     const sum = end.available + end.held + end.charged
@@ -173,27 +161,17 @@ export async function crashRun(order: CrashOrder): Promise<CrashReport> {
       heldAtEnd: end.held,
     }
   } finally {
-    await gateway.end('SIGKILL')
+    await gateway.stop('SIGKILL')
     upstream.close()
-    rmSync(state, { recursive: true, force: true, maxRetries: 5 })
-  }
-}
-
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-
-async function until(holds: () => Promise<boolean>, withinMs: number, words: string): Promise<void> {
-  const deadline = Date.now() + withinMs
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(words)
-    await sleep(250)
+    folder.remove()
   }
 }
 
 /** The account as its meter shows it, in micro-credits; asked again while the gateway comes back. */
-async function sums(gateway: GatewayChild, account: string) {
+async function sums(gateway: GatewayProcess, account: string) {
   for (let tries = 0; ; tries++) {
     try {
-      const shown = await gateway.admin('GET', `/accounts/${account}`)
+      const { body: shown } = await gateway.admin('GET', `/accounts/${account}`)
       // All of a run's prices are whole credits, so these texts are whole numbers.
       const micro = (name: string) => Number(shown[name]) * CREDIT
       const answer = {
@@ -253,16 +231,5 @@ function query<Row>(file: string, sql: string): Row[] {
     return database.prepare(sql).all() as Row[]
   } finally {
     database.close()
-  }
-}
-
-/** A run can be repeated by its seed, as far as a machine's timing can. */
-function mulberry32(seed: number): () => number {
-  let word = seed
-  return () => {
-    word = (word + 0x6d2b79f5) | 0
-    let t = Math.imul(word ^ (word >>> 15), 1 | word)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
   }
 }

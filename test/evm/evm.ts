@@ -3,8 +3,8 @@
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Program, runCommand } from '../conformance/children.ts'
 import { missingIn, placeOf } from '../installed.ts'
+import { type Program, runCommand } from '../kit/program.ts'
 
 const PLACE = placeOf('evm')
 

@@ -5,8 +5,9 @@ import { expect, test } from 'vitest'
 import { BookKeeper } from '../../src/feeder/book-keeper.ts'
 import { OrderBooks } from '../../src/feeder/order-books.ts'
 import { RecentDiffs } from '../../src/feeder/recent-diffs.ts'
+import { seededRandom } from '../kit/random.ts'
 import { drained } from './drained.ts'
-import { ModelNode, seededRandom } from './model-node.ts'
+import { ModelNode } from './model-node.ts'
 
 /** A node of some blocks, its books as they were at every height, and a keeper that stands at `from`. */
 function world(seed: number, blocks: number, recent?: RecentDiffs) {

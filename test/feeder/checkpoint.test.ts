@@ -16,8 +16,9 @@ import {
 import { CheckpointFiles } from '../../src/feeder/checkpoint-files.node.ts'
 import { Checkpointer } from '../../src/feeder/checkpointer.node.ts'
 import { OrderBooks } from '../../src/feeder/order-books.ts'
+import { seededRandom } from '../kit/random.ts'
 import { drained } from './drained.ts'
-import { ModelNode, seededRandom } from './model-node.ts'
+import { ModelNode } from './model-node.ts'
 
 /** A node and a keeper in step with it. */
 function world(seed: number, blocks = 200) {

@@ -9,11 +9,12 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Want } from '../../src/feed/protocol.ts'
 import { Feeder, type FeederOptions } from '../../src/feeder/feeder.node.ts'
 import { NodeFiles } from '../../src/feeder/node-files.node.ts'
+import { seededRandom } from '../kit/random.ts'
 import { FakeGateway } from './fake-gateway.ts'
 import { FakeNode } from './fake-node.ts'
 import { L4Client } from './l4-client.ts'
 import { ModelGateway } from './model-gateway.ts'
-import { ModelNode, seededRandom } from './model-node.ts'
+import { ModelNode } from './model-node.ts'
 
 const PATIENCE_MS = 60_000
 

@@ -43,17 +43,6 @@ export interface NodeBlock {
   readonly tids: readonly number[]
 }
 
-/** mulberry32 */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = Math.imul(state ^ (state >>> 15), state | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
-  }
-}
-
 export class ModelNode {
   readonly blocks: NodeBlock[] = []
   readonly #random: () => number

@@ -6,10 +6,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { GatewayFrame } from '../../src/feed/protocol.ts'
+import { seededRandom } from '../kit/random.ts'
 import { L4Client } from './l4-client.ts'
 import { ModelFeeder } from './model-feeder.ts'
 import { ModelGateway } from './model-gateway.ts'
-import { ModelNode, seededRandom } from './model-node.ts'
+import { ModelNode } from './model-node.ts'
 
 const COINS = ['BTC', 'ETH', 'never:seen']
 

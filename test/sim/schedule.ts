@@ -1,6 +1,6 @@
 // Virtual time: what is due runs in its order, and one seed decides every chance.
 
-import { seededRandom } from '../feeder/model-node.ts'
+import { seededRandom } from '../kit/random.ts'
 
 const BEGIN_MS = Date.parse('2026-05-05T17:00:00Z')
 

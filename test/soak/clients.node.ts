@@ -1,6 +1,7 @@
 // The process of all clients of a soak. Its parent asks over the IPC channel; it ends when its parent does.
 
 import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'
+import { serveParent } from '../kit/worker-process.ts'
 import { Client } from './client.node.ts'
 import { type ClientPlan, type Kind, WANTING } from './mix.ts'
 import { type Segment, shownTo } from './rows.ts'
@@ -116,13 +117,5 @@ if (process.send) {
     const newestMs = Math.max(...clients.map(({ blockMs }) => blockMs))
     for (const client of wanting()) client.look(newestMs)
   }, LOOK_MS)
-  process.on('disconnect', () => process.exit(0))
-  process.on('message', async ({ id, duty, args }: { id: number; duty: keyof Duties; args: readonly unknown[] }) => {
-    try {
-      const value = await (DUTIES[duty] as (...all: readonly unknown[]) => unknown)(...args)
-      process.send?.({ id, value: value ?? null })
-    } catch (error) {
-      process.send?.({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
-    }
-  })
+  serveParent(DUTIES)
 }

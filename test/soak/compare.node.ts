@@ -2,12 +2,12 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listedCoins } from '../../src/client/subscription.ts'
+import { until } from '../kit/until.ts'
 import { hashOf } from './client.node.ts'
 import type { Crew } from './crew.node.ts'
 import type { Keyed } from './ledger.node.ts'
 import type { Plant } from './plant.node.ts'
 import type { Comparison } from './table.ts'
-import { until } from './until.node.ts'
 
 /** Heights ahead of the log at which books are compared, and how far it must be beyond before they are. */
 const AHEAD = 200
@@ -36,7 +36,7 @@ export async function compareBooks({ plant, crew, clients, coins, some }: Compar
   const known = await truth
   if (known === null) throw new Error(`the exchange does not tell of height ${height}`)
   const isBeyond = async () => Number((await plant.status())?.height) > height + BEYOND
-  await until(isBeyond, `the log does not come to height ${height}`, COMPARE_WITHIN_MS)
+  await until(isBeyond, `the log does not come to height ${height}`, { withinMs: COMPARE_WITHIN_MS })
   await sleep(SETTLE_MS)
   const captured = await crew.call('captured', some)
   const books = Object.entries(captured).flatMap(([client, hashes]) =>

@@ -7,12 +7,12 @@ import { Played, type PlayedListener } from '../../src/client/played.ts'
 import { playedBooks } from '../../src/client/played-books.ts'
 import type { Prng } from '../../src/devnet/exchange/prng.ts'
 import type { Levels } from '../../src/feed/block.ts'
+import { until } from '../kit/until.ts'
 import { hashOf } from './client.node.ts'
 import { compareAccounts } from './past-accounts.node.ts'
 import { compareKeptCandles } from './past-candles.node.ts'
 import type { Plant } from './plant.node.ts'
 import { rowsOfFrame, type TrueRow, wrongOf } from './rows.ts'
-import { until } from './until.node.ts'
 
 const BOOKS = 200
 /** Of a question that is answered with 503 and `retry with backoff`. */
@@ -68,7 +68,7 @@ export async function lookAtPast(order: PastOrder): Promise<Past> {
     const { archive } = ((await plant.status()) ?? {}) as { archive?: { height: number | null } | null }
     return (archive?.height ?? -1) >= last.height
   }
-  await until(isArchived, `block ${last.height} is not archived`, ARCHIVED_WITHIN_MS)
+  await until(isArchived, `block ${last.height} is not archived`, { withinMs: ARCHIVED_WITHIN_MS })
   const asked = await askedBooks(order)
   // What was before the first of them the archive may not have.
   const fromTime = Math.max(truths[0]!.atMs, newest.timeMs - PLAYED_MS)

@@ -9,7 +9,7 @@ import { freePort } from '../../src/launch/ports.node.ts'
 import { processTable } from '../../src/launch/process-table.node.ts'
 import { SupervisedChild } from '../../src/launch/supervised-child.node.ts'
 import type { InfoQuestion } from '../../src/stream/channel.ts'
-import { type CutProxy, cutProxy } from '../conformance/cut-proxy.ts'
+import { type CutProxy, cutProxy } from '../kit/cut-proxy.ts'
 import { giveWay } from './machine.node.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

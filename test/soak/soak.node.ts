@@ -6,9 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
 import type { Trade } from '../../src/feed/trades.ts'
 import type { InfoQuestion } from '../../src/stream/channel.ts'
+import { until } from '../kit/until.ts'
 import { churn } from './churn.node.ts'
 import { BEYOND, COMPARE_WITHIN_MS, compareBooks } from './compare.node.ts'
-import { Crew } from './crew.node.ts'
+import { type Crew, startCrew } from './crew.node.ts'
 import { faultPlan, isRestart } from './faults.ts'
 import { heapReport } from './heap.node.ts'
 import { audit, issueKeys, type Keyed } from './ledger.node.ts'
@@ -20,7 +21,6 @@ import { Plant, type Scale } from './plant.node.ts'
 import { type Quiet, quietEnd } from './quiet.node.ts'
 import { strike } from './strike.node.ts'
 import type { Comparison, Findings } from './table.ts'
-import { until } from './until.node.ts'
 
 export interface SoakOrder extends Scale {
   readonly minutes: number
@@ -55,7 +55,7 @@ const QUIET_BLOCKS = 1_300
 const SOME_COINS = 40
 export async function soak(order: SoakOrder): Promise<Findings> {
   const plant = await Plant.start(order.state, order, order.say)
-  const crew = new Crew()
+  const crew = startCrew()
   const run = new Run(order, plant, crew)
   try {
     return await run.all()
@@ -149,7 +149,7 @@ class Run {
     const height = await this.#plant.disturb({ what: 'quiet', blocks: QUIET_BLOCKS })
     const rows = this.#rows!
     const isBeyond = async () => Number((await this.#plant.status())?.height) > height + BEYOND && rows.height > height
-    await until(isBeyond, `the log does not come to height ${height}`, COMPARE_WITHIN_MS)
+    await until(isBeyond, `the log does not come to height ${height}`, { withinMs: COMPARE_WITHIN_MS })
     rows.stop()
     const askers = {
       exchange: (question: InfoQuestion) => this.#plant.ask('exchange', question),
@@ -201,7 +201,10 @@ class Run {
   /** Waits for the feed, makes accounts and keys, and connects everybody. */
   async #open(): Promise<void> {
     const { say, clients, signal } = this.#order
-    await until(async () => (await this.#plant.status())?.state === 'live', 'the feed is not live', UP_MS, signal)
+    await until(async () => (await this.#plant.status())?.state === 'live', 'the feed is not live', {
+      withinMs: UP_MS,
+      signal,
+    })
     this.#coins = Object.keys((await this.#plant.truth())!.books)
     const rows = new NodeRows(join(this.#order.state, 'node'))
     this.#rows = rows
@@ -209,7 +212,7 @@ class Run {
     this.#key = key
     const { wallets, takers } = await this.#wallets()
     rows.want(wallets)
-    await until(async () => rows.builders().length > 0, 'no fill has a builder', UP_MS, signal)
+    await until(async () => rows.builders().length > 0, 'no fill has a builder', { withinMs: UP_MS, signal })
     const listed = { coins: this.#coins, wallets, takers, builders: rows.builders() }
     const plans = mixOf(clients, listed, this.#chance)
     this.#clients = await issueKeys(this.#plant, plans)
@@ -297,8 +300,7 @@ class Run {
         return takers.size >= 5
       },
       'nobody trades',
-      UP_MS,
-      this.#order.signal,
+      { withinMs: UP_MS, signal: this.#order.signal },
     )
     return { wallets: [...wallets].sort(), takers: [...takers].sort() }
   }

@@ -42,6 +42,15 @@ describe('refused bodies', () => {
     ['{"type":"__proto__"}', 400, 'unsupported_type'],
     ['{"type":"constructor"}', 400, 'unsupported_type'],
     ['{"__proto__":{"type":"meta"}}', 422, 'invalid_request'],
+    ['{"type":"meta"}{}', 400, 'invalid_json'],
+    ["{type:'meta'}", 400, 'invalid_json'],
+    ['{"type":"meta","type":"nope"}', 400, 'unsupported_type'],
+    ['{"type":"Meta"}', 400, 'unsupported_type'],
+    ['{"type":"\\ud800"}', 400, 'unsupported_type'],
+    [`{"type":"${'x'.repeat(60_000)}"}`, 400, 'unsupported_type'],
+    ['{"type":"l2Book","coin":"\\udfff"}', 422, 'invalid_request'],
+    ['{"type":"meta","dex":"\\ud800"}', 422, 'invalid_request'],
+    ['{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1m","startTime":1e999}}', 422, 'invalid_request'],
   ])('%.60s', async (text, status, code) => {
     const reply = await world.send(text)
     expect([reply.status, codeOf(reply)]).toEqual([status, code])

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from './free-port.ts'
+import { freePort } from '../../../src/launch/ports.node.ts'
 
 export interface ClickHouseServer {
   readonly url: string
@@ -37,7 +37,7 @@ const users = `<yandex>
 
 export async function startClickHouse(): Promise<ClickHouseServer> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-clickhouse-'))
-  const ports = await Promise.all([freePort(), freePort(), freePort()])
+  const ports = await Promise.all([freePort(undefined), freePort(undefined), freePort(undefined)])
   const url = `http://127.0.0.1:${ports[0]}`
   writeFileSync(join(folder, 'config.xml'), settings(folder, ports))
   writeFileSync(join(folder, 'users.xml'), users)

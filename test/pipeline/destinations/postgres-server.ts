@@ -4,7 +4,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { chownSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from './free-port.ts'
+import { freePort } from '../../../src/launch/ports.node.ts'
 
 export interface PostgresServer {
   readonly port: number
@@ -39,7 +39,7 @@ export async function startPostgres(name: string | null = null): Promise<Postgre
   const data = join(folder, 'data')
   const secret = join(folder, 'secret')
   writeFileSync(secret, PASSWORD)
-  const port = await freePort()
+  const port = await freePort(undefined)
   if ('uid' in as) for (const path of [folder, secret]) chownSync(path, as.uid as number, (as as { gid: number }).gid)
   const run = (name: string, args: string[]) =>
     execFileSync(join(BINARIES!, name), args, { ...as, stdio: ['ignore', 'pipe', 'pipe'], cwd: folder })

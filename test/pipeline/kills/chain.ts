@@ -1,11 +1,10 @@
 // What the run tells of: blocks of the exchange, and of a chain of JSON-RPC beside it, each made of its height alone.
 
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { answerEvm } from '../../../src/devnet/evm/answer.ts'
 import type { Block, UserFill } from '../../../src/feed/block.ts'
 import { EXAMPLE_FILL } from '../../../src/stream/events/fill-view.ts'
+import { startServer } from '../../kit/http-server.ts'
 
 export const FIRST = 1_000
 /** Times run ahead, so that minutes end and are archived, and the log lets go of what is older than five of them. */
@@ -43,20 +42,16 @@ interface EvmNode {
 
 export async function startEvmNode(): Promise<EvmNode> {
   let timeMs = BEGUN_MS
-  const server = createServer(async (request, response) => {
+  const server = await startServer(async (request, response) => {
     const asked: unknown = JSON.parse(await text(request))
     const exchange = { seed: 7, vaults: [{ createdMs: BEGUN_MS }], block: { timeMs } }
     response.setHeader('content-type', 'application/json').end(JSON.stringify(answerEvm(exchange, asked)))
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `${server.url}/`,
     advance: (head) => {
       timeMs = timeOf(head)
     },
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
+    close: server.close,
   }
 }

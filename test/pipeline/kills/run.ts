@@ -1,11 +1,11 @@
 // Pipelines of two topics to a webhook that loses answers, to objects and to tables, while the gateway, workerd and the
 // destinations are killed: every row there, once by its key, in order, and charged once.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { buildPlant, Feeder, Plant } from '../plant/plant.node.ts'
+import { RunningFeeder } from '../../kit/feeder.ts'
+import { seededRandom } from '../../kit/random.ts'
+import { until } from '../../kit/until.ts'
+import { buildPlant, Plant } from '../plant/plant.node.ts'
 import { blockOf, evmHeadAt, FIRST, logsTo, startEvmNode, tidsTo } from './chain.ts'
 import { type Destination, type Destinations, recordOf, startDestinations } from './destinations.ts'
 
@@ -20,29 +20,19 @@ const TICK_MS = 250
 const PATIENCE_MS = 240_000
 const ROWS_A_CREDIT = 10_000
 
-function random(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
-    return state / 2 ** 32
-  }
-}
-
 /** Answers after how many kills of what; throws where a row is missing, twice there, or out of order. */
 export async function killsRun({ kills, seed, say }: KillsOrder): Promise<Record<string, number>> {
   await buildPlant()
-  const draw = random(seed)
-  const folder = mkdtempSync(join(tmpdir(), 'weir-kills-'))
+  const draw = seededRandom(seed)
   const node = await startEvmNode()
-  // Below those that the system gives to whoever dials.
-  const plant = new Plant(folder, 20_000 + (process.pid % 12_000), [{ name: 'evm', urls: [node.url] }])
+  const plant = new Plant([{ name: 'evm', urls: [node.url] }])
   const destinations = await startDestinations(plant, draw)
   const struck: Record<string, number> = { workerd: 0, gateway: 0, destination: 0, sql: 0 }
-  let feeder: Feeder | null = null
+  let feeder: RunningFeeder | null = null
   try {
     await plant.start()
     const owner = await plant.owner('1000')
-    feeder = new Feeder(plant.url, FIRST, blockOf)
+    feeder = new RunningFeeder(plant.ws, FIRST, blockOf)
     for (const destination of destinations.all) await plant.apply(recordOf(destination, owner))
     let head = FIRST
     const advance = (blocks: number) => {
@@ -85,19 +75,19 @@ export async function killsRun({ kills, seed, say }: KillsOrder): Promise<Record
     node.close()
     await plant.end()
     await destinations.end()
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    plant.remove()
   }
 }
 
 /** One that was killed amid its work goes on sooner where somebody looks, so that the next kill strikes it at work. */
 function look(plant: Plant, { id }: Destination): void {
-  plant.ask(id, 'status', {}, 0).catch(() => undefined)
+  plant.sink(id, 'status', {}, 0).catch(() => undefined)
 }
 
 async function strike(at: number, plant: Plant, destinations: Destinations): Promise<string | null> {
   if (plant.isOver) await plant.start()
   // Killed as it starts, it is not started again.
-  if (at < 0.5) return (await answers(plant.url)) && plant.killWorkerd() ? 'workerd' : null
+  if (at < 0.5) return (await answers(plant)) && plant.killWorkerd() ? 'workerd' : null
   if (at < 0.7) {
     await plant.end()
     await plant.start()
@@ -109,16 +99,16 @@ async function strike(at: number, plant: Plant, destinations: Destinations): Pro
 
 /** Amid batches with transforms, and again once there is another one. */
 async function killedSql(plant: Plant, which: 'workerd' | 'process', advance: () => void): Promise<void> {
-  for (const untilMs = Date.now() + PATIENCE_MS; ; await sleep(TICK_MS)) {
+  const isKilled = () => {
     advance()
-    if (plant.killSql(which)) return
-    if (Date.now() > untilMs) throw new Error(`nothing runs SQL: no ${which}`)
+    return plant.killSql(which)
   }
+  await until(isKilled, `nothing runs SQL: no ${which}`, { withinMs: PATIENCE_MS, everyMs: TICK_MS })
 }
 
-const answers = (url: string) =>
-  fetch(`${url}/status`).then(
-    ({ ok }) => ok,
+const answers = (plant: Plant) =>
+  plant.status().then(
+    () => true,
     () => false,
   )
 
@@ -126,29 +116,27 @@ const answers = (url: string) =>
  * The log keeps what is to be archived from when it has heard of an archive. Times run ahead here: what a destination does
  * not take within seconds would be older than the log's window before that, and be told as a gap.
  */
+interface Archived {
+  readonly archive: { readonly height: number | null } | null
+}
+
 async function archived(plant: Plant): Promise<void> {
-  for (const untilMs = Date.now() + PATIENCE_MS; ; await sleep(200)) {
-    const status = (await (await fetch(`${plant.url}/status`)).json()) as { archive: { height: number | null } | null }
-    if (status.archive?.height) return
-    if (Date.now() > untilMs) throw new Error(`nothing is archived: ${JSON.stringify(status.archive)}`)
-  }
+  const isArchived = async () => (await plant.status<Archived>()).archive?.height
+  await until(async () => Boolean(await isArchived()), 'nothing is archived', { withinMs: PATIENCE_MS })
 }
 
 /** It was told of an end, so that what gathers is not waited for. */
 async function finished(plant: Plant, { id }: Destination): Promise<void> {
-  for (const untilMs = Date.now() + PATIENCE_MS; ; await sleep(200)) {
-    const status = await plant.status(id)
-    if (status.phase === 'finished') return
-    if (Date.now() > untilMs) throw new Error(`${id} stands still: ${JSON.stringify(status)}`)
-  }
+  const isFinished = async () => (await plant.statusOf(id)).phase === 'finished'
+  await until(isFinished, `${id} stands still`, { withinMs: PATIENCE_MS })
 }
 
 /** Neither lost nor charged twice. */
 async function charged(plant: Plant, account: string, rows: number): Promise<void> {
   for (const untilMs = Date.now() + 30_000; ; await sleep(200)) {
     const path = `/accounts/${account}`
-    const { spent, written_off } = await plant.admin<{ spent: string; written_off: string }>(path)
-    const { totals } = await plant.admin<{ totals: { pipeline_rows: number } }>(`${path}/usage`)
+    const { spent, written_off } = await plant.ask<{ spent: string; written_off: string }>('GET', path)
+    const { totals } = await plant.ask<{ totals: { pipeline_rows: number } }>('GET', `${path}/usage`)
     const paid = Math.round((Number(spent) + Number(written_off)) * ROWS_A_CREDIT)
     if (paid === rows && totals.pipeline_rows === rows) return
     if (paid > rows || Date.now() > untilMs)

@@ -1,9 +1,8 @@
 // A receiver of batches that is slow, and loses answers: what it was told, once by its key.
 
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startServer } from '../../kit/http-server.ts'
 import type { Found } from './destinations.ts'
 
 interface Hook {
@@ -33,7 +32,7 @@ export async function startWebhook(draw: () => number): Promise<Hook> {
   let failing = 0
   let repeats = 0
   let lost = 0
-  const server = createServer(async (request, response) => {
+  const server = await startServer(async (request, response) => {
     const body = await text(request).catch(() => null)
     // Killed as it sent.
     if (body === null) return
@@ -51,17 +50,13 @@ export async function startWebhook(draw: () => number): Promise<Hook> {
     }
     response.end('ok')
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `${server.url}/`,
     fail: (count) => {
       failing = count
     },
     rows: (pipeline) => [...(rows.get(pipeline)?.values() ?? [])],
     counts: () => ({ batches: ids.size, repeats, lost }),
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
+    close: server.close,
   }
 }

@@ -2,7 +2,8 @@
 
 import { join } from 'node:path'
 import { startGatewayProcess } from '../../../src/launch/gateway-process.node.ts'
-import { BUNDLES, FEED_TOKEN } from './bundles.ts'
+import { SECRETS } from '../../kit/gateway.ts'
+import { BUNDLES } from './bundles.ts'
 
 const [state, port, chains] = process.argv.slice(2)
 const { url } = await startGatewayProcess({
@@ -10,7 +11,7 @@ const { url } = await startGatewayProcess({
   bundles: BUNDLES,
   state: state!,
   port: Number(port),
-  secrets: { ADMIN_TOKEN: FEED_TOKEN, FEED_TOKEN, KEY_SECRET: FEED_TOKEN },
+  secrets: SECRETS,
   vars: { TRUST_PROXY: 'off', PIPELINE_PRIVATE: 'on', UPSTREAMS: '[]', RPC_CHAINS: chains! },
   liveVars: { PIPELINE_PRIVATE: 'on', RPC_CHAINS: chains! },
 })

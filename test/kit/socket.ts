@@ -1,15 +1,8 @@
-// Real sockets for black-box tests: a client of /ws and a feeder on /feed, both over the `ws` package.
+// A WebSocket client for black-box tests, over the `ws` package.
 
 import { WebSocket } from 'ws'
-import { LevelBook } from '../../src/book/level-book.ts'
-import type { Block, BookChange, Levels } from '../../src/feed/block.ts'
-import { encodeFrame } from '../../src/feed/parts.ts'
-import type { GatewayFrame } from '../../src/feed/protocol.ts'
-import { seedTexts } from '../feed/seed-texts.ts'
-import { FEED_TOKEN } from './world.ts'
 
-type Frame = Record<string, unknown>
-const EMPTY: Levels = [[], []]
+export type Frame = Record<string, unknown>
 
 /** Frames of a socket as they come; `next` waits for the first that a test of it accepts. */
 export class Socket<F extends Frame = Frame> {
@@ -92,6 +85,12 @@ export class Socket<F extends Frame = Frame> {
     })
   }
 
+  /** Subscribes, and waits until that is acknowledged. */
+  async subscribe(subscription: object, more: object = {}): Promise<F> {
+    this.send({ method: 'subscribe', subscription, ...more })
+    return this.channel('subscriptionResponse')
+  }
+
   channel(name: string, timeoutMs?: number): Promise<F> {
     return this.next((frame) => frame.channel === name, timeoutMs)
   }
@@ -99,57 +98,9 @@ export class Socket<F extends Frame = Frame> {
   close(): void {
     this.#socket.close(1000)
   }
-}
 
-/** A feeder in the test's hands: keeps the books that it sent, and answers a reseed from them. */
-export class Feeder {
-  readonly socket: Socket<GatewayFrame & Frame>
-  readonly #books = new Map<string, LevelBook>()
-  #sent = { height: 0, time: 0 }
-
-  private constructor(socket: Socket<GatewayFrame & Frame>) {
-    this.socket = socket
-    socket.onFrame = (frame) => {
-      if (frame.type !== 'reseed') return
-      const books = (frame.coins ?? [...this.#books.keys()]).map((coin) => ({
-        coin,
-        levels: this.#books.get(coin)?.levels() ?? EMPTY,
-      }))
-      this.snapshot(this.#sent.height, this.#sent.time, books, 'coins')
-    }
-  }
-
-  #keep(height: number, time: number, books: readonly Omit<BookChange, 'new'>[] | null): void {
-    this.#sent = { height, time }
-    for (const { coin, levels } of books ?? []) {
-      const book = this.#books.get(coin) ?? new LevelBook()
-      book.apply(levels)
-      this.#books.set(coin, book)
-    }
-  }
-
-  static async connect(ws: string, token = FEED_TOKEN): Promise<Feeder> {
-    return new Feeder(await Socket.open(`${ws}/feed`, { authorization: `Bearer ${token}` }))
-  }
-
-  async hello(first: number | null = null, head: number | null = null): Promise<GatewayFrame> {
-    this.socket.send({ type: 'hello', protocol: 1, chain: 'hyperliquid', feeder: 'test', first, head })
-    return this.socket.next(({ type }) => type === 'welcome' || type === 'conflict')
-  }
-
-  snapshot(height: number, time: number, books: Omit<BookChange, 'new'>[], scope: 'all' | 'coins' = 'all'): void {
-    if (scope === 'all') this.#keep(height, time, books)
-    for (const text of seedTexts({ scope, height, time }, books)) this.socket.send(text)
-  }
-
-  block(block: Partial<Block> & Pick<Block, 'height' | 'books'>): void {
-    const frame = { type: 'block' as const, time: block.height * 70, fills: [], ledger: [], funding: [], ...block }
-    this.#keep(frame.height, frame.time, frame.books)
-    for (const text of encodeFrame(frame)) this.socket.send(text)
-  }
-
-  /** Waits until `height` is durable. */
-  async acked(height: number): Promise<void> {
-    await this.socket.next((frame) => frame.type === 'ack' && frame.height >= height)
+  /** Ends the connection without a word. */
+  drop(): void {
+    this.#socket.terminate()
   }
 }

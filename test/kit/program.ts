@@ -1,11 +1,12 @@
-// Programs of the product as child processes, for tests that kill them.
+// Programs of the product as child processes, for tests that read or kill them.
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { processTable } from '../../src/launch/process-table.node.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
+export const ROOT = join(import.meta.dirname, '../..')
 
 export interface Program {
   readonly process: ChildProcess
@@ -15,6 +16,8 @@ export interface Program {
   line(accepts: (line: string) => boolean, timeoutMs?: number): Promise<string>
   /** The end of standard error so far. */
   errors(): string
+  /** All of standard output and standard error so far. */
+  log(): string
   /** Counts every line so far as read. */
   skip(): void
   end(signal?: NodeJS.Signals): Promise<void>
@@ -25,24 +28,35 @@ export function run(file: string, args: readonly string[], env: Record<string, s
   return runCommand(process.execPath, [join(ROOT, 'src', file), ...args], env)
 }
 
-/** Starts a program; standard error is kept for failures. */
-export function runCommand(command: string, args: readonly string[], env: Record<string, string> = {}): Program {
+/** Starts a program. A detached one heads a process group, which its end ends. */
+export function runCommand(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  { detached = false }: Pick<SpawnOptions, 'detached'> = {},
+): Program {
   const child = spawn(command, args, {
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached,
   })
   const lines: string[] = []
+  const log: string[] = []
   let errors = ''
   let rest = ''
   let at = 0
+  const isOver = () => child.exitCode !== null || child.signalCode !== null
   child.stdout.on('data', (chunk) => {
-    rest += chunk
-    const parts = rest.split('\n')
+    log.push(String(chunk))
+    const parts = (rest + chunk).split('\n')
     rest = parts.pop()!
     lines.push(...parts)
   })
-  child.stderr.on('data', (chunk) => (errors = (errors + chunk).slice(-4000)))
+  child.stderr.on('data', (chunk) => {
+    log.push(String(chunk))
+    errors = (errors + chunk).slice(-4000)
+  })
   return {
     process: child,
     lines,
@@ -53,26 +67,36 @@ export function runCommand(command: string, args: readonly string[], env: Record
           const line = lines[at++]!
           if (accepts(line)) return line
         }
-        if (Date.now() > deadline || child.exitCode !== null)
+        if (Date.now() > deadline || isOver())
           throw new Error(`${args[0]}: no such line (exit ${child.exitCode}); last: ${lines.at(-1)}; errors: ${errors}`)
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
     },
     errors: () => errors,
+    log: () => log.join(''),
     skip() {
       at = lines.length
     },
     async end(signal = 'SIGTERM') {
-      if (child.exitCode !== null || child.signalCode !== null) return
+      if (isOver()) return
       const ended = new Promise((resolve) => child.once('exit', resolve))
-      child.kill(signal)
+      if (detached) process.kill(-child.pid!, signal)
+      else child.kill(signal)
       await ended
     },
   }
 }
 
+/** The pid of the child of a process with this in its command line; undefined where there is none. */
+export function childOf(parent: number | undefined, name: string): number | undefined {
+  return processTable().find(({ ppid, command }) => ppid === parent && command.includes(name))?.pid
+}
+
+/** A port for a program that is killed and started again on it: below those that the system hands out. */
+export const lastingPort = (): number => 20_000 + (process.pid % 12_000)
+
 /** A folder that is removed by `remove`. */
 export function scratch(): { readonly path: string; readonly remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'weir-'))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) }
 }

@@ -1,0 +1,201 @@
+// The built gateway behind a real socket: in this process (`startWorld`), or as a process of its own that a test can kill
+// (`startGateway`). Both are asked in the same way.
+
+import { rmSync } from 'node:fs'
+import { type GatewayProcessOptions, startGatewayProcess } from '../../src/launch/gateway-process.node.ts'
+import { childOf, type Program, ROOT, run, runCommand, scratch } from './program.ts'
+import { until } from './until.ts'
+
+export const ADMIN_TOKEN = 'admin-token-of-the-tests-of-weir-0001'
+export const FEED_TOKEN = 'feed-token-of-the-tests-of-weir-00001'
+export const KEY_SECRET = 'key-secret-of-the-tests-of-weir-00001'
+export const SECRETS = { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET }
+
+export interface IssuedKey {
+  readonly key: string
+  readonly hash: string
+  readonly prefix: string
+  readonly account: string
+}
+
+/** What callers and its operator ask a gateway. */
+export class Gateway {
+  readonly url: string
+
+  constructor(url: string) {
+    this.url = url
+  }
+
+  get ws(): string {
+    return this.url.replace('http', 'ws')
+  }
+
+  async admin<Body = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; body: Body }> {
+    const answer = await fetch(`${this.url}/admin${path}`, {
+      method,
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, body: (await answer.json()) as Body }
+  }
+
+  /** The operator's call that must succeed. */
+  async ask<Body = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Body> {
+    const answer = await this.admin<Body>(method, path, body)
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+
+  /** A key of a new account with so many credits. */
+  issue(credits: string, more: object = {}): Promise<IssuedKey> {
+    return this.ask<IssuedKey>('POST', '/keys', { credits, label: 'test', ...more })
+  }
+
+  async newKey(credits: string, more: object = {}): Promise<string> {
+    return (await this.issue(credits, more)).key
+  }
+
+  info(key: string | null, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(`${this.url}/info`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+        ...headers,
+      },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+  }
+
+  async status<Status = { epoch: string | null; height: number | null }>(): Promise<Status> {
+    return (await (await fetch(`${this.url}/status`)).json()) as Status
+  }
+}
+
+export class World extends Gateway {
+  /** Of every instance of the gateway Worker. */
+  readonly urls: readonly string[]
+  readonly state: string
+  readonly #dispose: () => Promise<void>
+
+  constructor(urls: readonly string[], state: string, dispose: () => Promise<void>) {
+    super(urls[0]!)
+    this.urls = urls
+    this.state = state
+    this.#dispose = dispose
+  }
+
+  /** `keep`: its storage stays, for another `startWorld({ state })`. */
+  async stop(keep = false): Promise<void> {
+    await this.#dispose()
+    if (!keep) rmSync(this.state, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+export interface WorldOptions
+  extends Partial<Pick<GatewayProcessOptions, 'instances' | 'bundles' | 'isArchived' | 'state'>> {
+  /** Origin of a node whose `/info` is the only source. */
+  readonly node?: string
+  readonly vars?: Record<string, string>
+  readonly liveVars?: Record<string, string>
+}
+
+/** Starts a gateway on a free port, on storage of its own. */
+export async function startWorld({ node, vars, liveVars, ...options }: WorldOptions = {}): Promise<World> {
+  const state = options.state ?? scratch().path
+  // On a signal Miniflare ends the process by itself: only this runs then.
+  process.once('exit', () => rmSync(state, { recursive: true, force: true }))
+  const { urls, dispose } = await startGatewayProcess({
+    root: ROOT,
+    port: 0,
+    secrets: SECRETS,
+    vars: {
+      PATH_KEYS: 'on',
+      TRUST_PROXY: 'off',
+      PIPELINE_PRIVATE: 'on',
+      UPSTREAMS: JSON.stringify(node === undefined ? [] : [{ name: 'node', url: `${node}/info` }]),
+      ...vars,
+    },
+    liveVars: { PIPELINE_PRIVATE: 'on', ...liveVars },
+    ...options,
+    state,
+  })
+  return new World(urls, state, dispose)
+}
+
+export class GatewayProcess extends Gateway {
+  readonly program: Program
+
+  constructor(url: string, program: Program) {
+    super(url)
+    this.program = program
+  }
+
+  /** Pid of its workerd; undefined while that is being started again. */
+  workerd(): number | undefined {
+    return childOf(this.program.process.pid, 'workerd')
+  }
+
+  /** Ends its process group. */
+  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    return this.program.end(signal)
+  }
+}
+
+/** Starts the gateway as the head of a process group. `node`: origin of a node. */
+export function startGateway(state: string, port: number, node: string): Promise<GatewayProcess> {
+  const args = ['--state', state, '--port', String(port), '--node', node]
+  return startGatewayProgram('src/launch/gateway.node.ts', args)
+}
+
+/** Starts a program that says `gateway at <url>` once it serves. */
+export async function startGatewayProgram(file: string, args: readonly string[]): Promise<GatewayProcess> {
+  const program = runCommand(process.execPath, [`${ROOT}/${file}`, ...args], SECRETS, { detached: true })
+  let url: string | undefined
+  const isServing = () => {
+    url = /gateway at (\S+)\n/.exec(program.log())?.[1]
+    return url !== undefined || program.process.exitCode !== null
+  }
+  await until(isServing, `${file} does not serve`, { withinMs: 60_000, everyMs: 20 })
+  if (url === undefined) throw new Error(`${file} ended: ${program.log().slice(-2000)}`)
+  return new GatewayProcess(url, program)
+}
+
+type Stoppable = Gateway & { stop(): Promise<void> }
+
+interface ExchangeOptions<G> {
+  readonly gateway: (node: string, folder: string) => Promise<G>
+  /** Arguments of devnet. */
+  readonly args?: (folder: string) => readonly string[]
+}
+
+/** The simulated exchange, a gateway, and the feeder between them. `node`: origin of devnet, whose files are in `folder`/node. */
+export async function startExchange<G extends Stoppable>({ gateway: start, args = () => [] }: ExchangeOptions<G>) {
+  const folder = scratch()
+  const data = `${folder.path}/node`
+  const devnet = run('devnet/main.node.ts', ['--data', data, '--port', '0', '--json', ...args(folder.path)])
+  const { url: node } = JSON.parse(await devnet.line((line) => line.startsWith('{'))) as { url: string }
+  const gateway = await start(node, folder.path)
+  const feeder = run('feeder/main.node.ts', ['--data', data, '--info', node, '--gateway', gateway.url], { FEED_TOKEN })
+  const key = await gateway.newKey('1000000')
+  const hasBooks = async () => (await gateway.info(key, { type: 'allMids' })).ok
+  await until(hasBooks, 'there are no books', { withinMs: 60_000, everyMs: 100 })
+  return {
+    folder: folder.path,
+    node,
+    gateway,
+    key,
+    stop: async () => {
+      await feeder.end()
+      await devnet.end()
+      await gateway.stop()
+      folder.remove()
+    },
+  }
+}
+
+export type Exchange<G extends Stoppable = World> = Awaited<ReturnType<typeof startExchange<G>>>

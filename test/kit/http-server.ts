@@ -1,0 +1,24 @@
+// An HTTP server of a test's own.
+
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface HttpServer {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string
+  /** Ends its connections, too. */
+  close(): void
+}
+
+/** Listens on a free port of this machine. */
+export async function startServer(listener: RequestListener): Promise<HttpServer> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

@@ -1,0 +1,25 @@
+// Waiting for something that another process brings about.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+
+interface Patience {
+  readonly withinMs: number
+  readonly everyMs?: number
+  /** Ends the wait early. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Resolves once it holds; an error counts as not yet. Rejects with `message` after `withinMs`, and with the signal. */
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  message: string,
+  { withinMs, everyMs = 250, signal }: Patience,
+): Promise<void> {
+  const deadline = Date.now() + withinMs
+  const attempt = async () => holds()
+  while (!(await attempt().catch(() => false))) {
+    if (Date.now() > deadline) throw new Error(message)
+    signal?.throwIfAborted()
+    await sleep(everyMs)
+  }
+}
