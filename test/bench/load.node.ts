@@ -18,7 +18,7 @@ function swarm(name: Name): Swarm {
 }
 
 /** What the parent may ask; every answer survives JSON. */
-export const DUTIES = {
+const DUTIES = {
   http: (load: HttpLoad): Promise<HttpOutcome> => httpLoad(load),
   paced: (load: PacedLoad): Promise<PacedOutcome> => pacedLoad(load),
   connect: async (target: SwarmTarget): Promise<void> => {

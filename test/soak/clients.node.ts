@@ -10,7 +10,7 @@ import type { Absence } from './wellness.ts'
 
 const LOOK_MS = 500
 
-export interface Opening {
+interface Opening {
   readonly plans: readonly (ClientPlan & { readonly key: string; readonly url: string })[]
   readonly coins: readonly string[]
   readonly wallets: readonly string[]
@@ -19,7 +19,7 @@ export interface Opening {
 }
 
 /** A client that wants to be live and is not. */
-export interface Missing {
+interface Missing {
   readonly number: number
   readonly kind: Kind
   readonly badMs: number
@@ -41,7 +41,7 @@ export interface Shown {
   readonly candles: readonly Json[]
 }
 
-export interface Rows {
+interface Rows {
   readonly segments: readonly Segment[]
   readonly back: readonly string[]
 }
@@ -51,7 +51,7 @@ const faults: number[] = []
 let looking: NodeJS.Timeout | undefined
 
 /** What the parent may ask; every answer survives JSON. */
-export const DUTIES = {
+const DUTIES = {
   open: async ({ plans, everyMs, ...world }: Opening): Promise<void> => {
     for (const { key, url, ...plan } of plans) {
       const client = new Client(plan, { ...world, faults, endpoint: { url, key } })
