@@ -1,18 +1,18 @@
-// Charging over leases held in isolate memory. Laws: one exchange with the meter at a time per (account, key), so an
+// Charging over leases held in isolate memory. Invariants: one exchange with the meter at a time per (account, key), so an
 // answer never meets a state it does not know; spending is reported from `waitUntil`, old or much of it within
-// about a second; what cannot be reported is reclaimed by the meter. The rules are in credit/credit-purse.ts; here are calls and timers.
+// about a second; what cannot be reported is reclaimed by the meter. The rules are in credit/credit-lease.ts; here are calls and timers.
 
 import { orLate } from '../core/deadline.ts'
 import { type Failure, KEY_ENDED } from '../core/failure.ts'
-import { Flight } from '../core/flights.ts'
 import { Keeper, type KeeperClock } from '../core/keeper.ts'
+import { Exchanges } from '../core/local-lease.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { after, sleep } from '../core/timers.client.ts'
 import type { MicroCredits } from '../credit/amount.ts'
-import { type AskedExchange, CreditPurse, type HeldLease } from '../credit/credit-purse.ts'
+import { type AskedExchange, CreditLease, type HeldLease } from '../credit/credit-lease.ts'
 import type { LeaseMeterApi } from '../credit/lease-api.ts'
 import { limitsOf } from '../credit/plans/plan.ts'
-import { RequestPurse } from '../credit/request-purse.ts'
+import { RequestLease } from '../credit/request-lease.ts'
 import type { Identity, Product } from '../key/identity.ts'
 import { LIMIT_FIELDS } from '../key/limits.ts'
 import { visitorsBusy } from '../key/stream-token.ts'
@@ -42,37 +42,34 @@ const SYSTEM_CLOCK: LeaseClock = {
 }
 
 const EXCHANGE_TIMEOUT_MS = 5_000
-/** After a failed exchange calls are answered at once for so long, instead of each waiting in turn. */
-const DOWN_MS = 250
 /** Rounds of asking for one call; reached only if others take every grant first. */
 const TURNS_MAX = 100
 /** At most 14 KB each (test/edge/memory-bounds.test.ts). */
-export const SEATS_MAX = 2_000
+export const LOCAL_ACCOUNTS_MAX = 2_000
 
 /** One (account, key) in this isolate. */
-interface Seat {
+interface LocalAccount {
   readonly account: string
-  readonly purse: CreditPurse
-  readonly flight: Flight<void>
+  readonly credits: CreditLease
+  readonly exchanges: Exchanges
   readonly reporter: Keeper
   /** Sum of the prices of calls that wait for a grant. */
   waiting: MicroCredits
   /** Request limits of this key by bucket, and the one that was used last: reports refill it. */
   readonly limits: Map<string, Limit>
   limit: Limit | null
-  downUntilMs: number
 }
 
 /** A request limit in use. */
 interface Limit {
-  readonly purse: RequestPurse
+  readonly lease: RequestLease
   /** Calls that wait for a token. */
   waiting: number
   readonly refusal: (waitMs: number) => Failure
 }
 
 export class LeasePool {
-  readonly #seats = new Map<string, Seat>()
+  readonly #accounts = new Map<string, LocalAccount>()
   readonly #clock: LeaseClock
 
   constructor(clock: LeaseClock = SYSTEM_CLOCK) {
@@ -83,59 +80,59 @@ export class LeasePool {
   charging(context: LeaseContext): Charging {
     return {
       hold: (identity, price) => {
-        const seat = this.#seat(identity)
-        const limit = price.isCounted ? null : limitOf(seat, identity, price.product)
-        const taken = this.#take(context, seat, price, limit)
+        const local = this.#accountOf(identity)
+        const limit = price.isCounted ? null : limitOf(local, identity, price.product)
+        const taken = this.#take(context, local, price, limit)
         if (taken !== null) return identity.token ? byToken(taken) : taken
-        const asking = this.#askAndTake(context, seat, price, limit)
+        const asking = this.#askAndTake(context, local, price, limit)
         // A caller that goes away meanwhile would be counted among those who wait for ever, and more and more be leased.
         context.waitUntil(asking)
         return identity.token ? asking.then(byToken) : asking
       },
-      report: (identity) => this.#report(context, this.#seat(identity), this.#clock.nowMs(), true),
+      report: (identity) => this.#report(context, this.#accountOf(identity), this.#clock.nowMs(), true),
       limitHeaders: (identity, product, atMost = 1) =>
-        limitOf(this.#seat(identity), identity, product)?.purse.headers(this.#clock.nowMs(), atMost) ?? null,
+        limitOf(this.#accountOf(identity), identity, product)?.lease.headers(this.#clock.nowMs(), atMost) ?? null,
     }
   }
 
   async #askAndTake(
     context: LeaseContext,
-    seat: Seat,
+    local: LocalAccount,
     price: Price,
     limit: Limit | null,
   ): Promise<Result<Hold, Failure>> {
-    seat.waiting += price.amount
+    local.waiting += price.amount
     if (limit !== null) limit.waiting++
     try {
       for (let turn = 0; turn < TURNS_MAX; turn++) {
-        await this.#exchangeFor(context, seat, price.amount, limit)
-        const taken = this.#take(context, seat, price, limit)
+        await this.#exchangeFor(context, local, price.amount, limit)
+        const taken = this.#take(context, local, price, limit)
         if (taken !== null) return taken
-        if (this.#clock.nowMs() < seat.downUntilMs) return this.#withoutMeter(context)
+        if (local.exchanges.downMs(this.#clock.nowMs()) > 0) return this.#withoutMeter(context)
       }
       return this.#withoutMeter(context)
     } finally {
-      seat.waiting -= price.amount
+      local.waiting -= price.amount
       if (limit !== null) limit.waiting--
     }
   }
 
   /** Null: the meter must be asked. */
-  #take(context: LeaseContext, seat: Seat, price: Price, limit: Limit | null): Result<Hold, Failure> | null {
+  #take(context: LeaseContext, local: LocalAccount, price: Price, limit: Limit | null): Result<Hold, Failure> | null {
     const now = this.#clock.nowMs()
-    const answer = seat.purse.take(price.amount, now)
+    const answer = local.credits.take(price.amount, now)
     switch (answer.do) {
       case 'go': {
-        const verdict = limit === null ? 'go' : limit.purse.take(now)
-        seat.limit = limit ?? seat.limit
+        const verdict = limit === null ? 'go' : limit.lease.take(now)
+        local.limit = limit ?? local.limit
         if (verdict !== 'go') {
-          seat.purse.release(answer.lease, price.amount)
+          local.credits.release(answer.lease, price.amount)
           return verdict === 'ask' || limit === null
             ? null
-            : err({ ...limit.refusal(verdict.waitMs), remainingMicro: seat.purse.remaining() })
+            : err({ ...limit.refusal(verdict.waitMs), remainingMicro: local.credits.remaining() })
         }
-        this.#keepReporting(context, seat)
-        return ok(this.#holdOn(context, seat, answer.lease, price))
+        this.#keepReporting(context, local)
+        return ok(this.#holdOn(context, local, answer.lease, price))
       }
       case 'refuse':
         if (answer.busyMs) return err(visitorsBusy(answer.busyMs))
@@ -152,19 +149,19 @@ export class LeasePool {
     }
   }
 
-  #holdOn(context: LeaseContext, seat: Seat, lease: HeldLease, price: Price): Hold {
+  #holdOn(context: LeaseContext, local: LocalAccount, lease: HeldLease, price: Price): Hold {
     const { amount, product, type } = price
     let open = true
     const finish = (end: () => void): MicroCredits => {
       if (!open) throw new Error('a hold is settled or released once')
       open = false
       end()
-      this.#keepReporting(context, seat)
-      return seat.purse.remaining()
+      this.#keepReporting(context, local)
+      return local.credits.remaining()
     }
     return {
-      settle: () => finish(() => seat.purse.settle(lease, amount, product, type)),
-      release: () => finish(() => seat.purse.release(lease, amount)),
+      settle: () => finish(() => local.credits.settle(lease, amount, product, type)),
+      release: () => finish(() => local.credits.release(lease, amount)),
     }
   }
 
@@ -174,104 +171,109 @@ export class LeasePool {
   }
 
   /** Waits for the exchange under way, or makes one for this call. */
-  async #exchangeFor(context: LeaseContext, seat: Seat, amount: MicroCredits, limit: Limit | null): Promise<void> {
+  async #exchangeFor(
+    context: LeaseContext,
+    local: LocalAccount,
+    amount: MicroCredits,
+    limit: Limit | null,
+  ): Promise<void> {
     const now = this.#clock.nowMs()
-    if (now < seat.downUntilMs) return
-    const flight = seat.flight.underWay(now)
-    if (flight !== null) return orLate(flight, EXCHANGE_TIMEOUT_MS, undefined, after)
-    const asked = seat.purse.ask(amount, seat.waiting, now, this.#clock.newId)
-    await this.#fly(context, seat, [asked], limit)
+    if (local.exchanges.downMs(now) > 0) return
+    if (local.exchanges.isUnderWay(now)) return local.exchanges.landed(now)
+    const asked = local.credits.ask(amount, local.waiting, now, this.#clock.newId)
+    await this.#begin(context, local, [asked], limit)
   }
 
-  /** Sends exchanges one after the other as the seat's only flight; never rejects. */
-  #fly(
+  /** Sends exchanges one after the other; never rejects. */
+  #begin(
     context: LeaseContext,
-    seat: Seat,
+    local: LocalAccount,
     exchanges: readonly AskedExchange[],
-    limit: Limit | null = seat.limit,
+    limit: Limit | null = local.limit,
   ): Promise<void> {
     const run = async () => {
-      for (const asked of exchanges) await this.#exchange(context, seat, asked, asked.request.close ? null : limit)
+      for (const asked of exchanges) await this.#exchange(context, local, asked, asked.request.close ? null : limit)
     }
-    const landed = seat.flight.begin(run, this.#clock.nowMs())
+    const landed = local.exchanges.begin(run, this.#clock.nowMs())
     context.waitUntil(landed)
     return landed
   }
 
-  async #exchange(context: LeaseContext, seat: Seat, asked: AskedExchange, limit: Limit | null): Promise<void> {
+  async #exchange(
+    context: LeaseContext,
+    local: LocalAccount,
+    asked: AskedExchange,
+    limit: Limit | null,
+  ): Promise<void> {
     const sentAtMs = this.#clock.nowMs()
-    const requests = limit?.purse.ask(limit.waiting, sentAtMs) ?? null
+    const requests = limit?.lease.ask(limit.waiting, sentAtMs) ?? null
     const request = requests === null ? asked.request : { ...asked.request, requests }
-    const send = () => orLate(context.meterOf(seat.account).lease(request), EXCHANGE_TIMEOUT_MS, null, after)
+    const send = () => orLate(context.meterOf(local.account).lease(request), EXCHANGE_TIMEOUT_MS, null, after)
     const down = () => {
-      seat.downUntilMs = this.#clock.nowMs() + DOWN_MS
-      if (requests !== null) limit?.purse.alone(this.#clock.nowMs())
+      local.exchanges.failed(this.#clock.nowMs())
+      if (requests !== null) limit?.lease.alone(this.#clock.nowMs())
     }
     try {
       // Repeating is harmless (all numbers are cumulative), and a restarted object refuses the first call only.
       const answer = await send().catch(send)
       if (answer === null) return down()
-      seat.purse.answered(asked, answer)
+      local.credits.answered(asked, answer)
       if (answer.ok && requests !== null && limit !== null) {
         // A meter of the version before knows no requests: then this isolate goes by its own count.
-        if (answer.requests === undefined) limit.purse.alone(this.#clock.nowMs())
-        else limit.purse.answered(requests, answer.requests, sentAtMs, this.#clock.nowMs())
+        if (answer.requests === undefined) limit.lease.alone(this.#clock.nowMs())
+        else limit.lease.answered(requests, answer.requests, sentAtMs, this.#clock.nowMs())
       }
-      if (answer.changedMs !== undefined) context.onChanged?.(seat.purse.keyHash, answer.changedMs)
-      if (!answer.ok && answer.reason === 'revoked') context.onRevoked(seat.purse.keyHash)
+      if (answer.changedMs !== undefined) context.onChanged?.(local.credits.keyHash, answer.changedMs)
+      if (!answer.ok && answer.reason === 'revoked') context.onRevoked(local.credits.keyHash)
     } catch {
       down()
     }
   }
 
-  #keepReporting(context: LeaseContext, seat: Seat): void {
-    if (seat.reporter.isAlive(this.#clock.nowMs())) return
-    context.waitUntil(seat.reporter.run(this.#clock, (now) => this.#report(context, seat, now)))
+  #keepReporting(context: LeaseContext, local: LocalAccount): void {
+    if (local.reporter.isAlive(this.#clock.nowMs())) return
+    context.waitUntil(local.reporter.run(this.#clock, (now) => this.#report(context, local, now)))
   }
 
   /** One round of a reporter; true while there is something to report. */
-  async #report(context: LeaseContext, seat: Seat, now: number, all = false): Promise<boolean> {
-    const flight = seat.flight.underWay(now)
-    if (flight !== null) await orLate(flight, EXCHANGE_TIMEOUT_MS, undefined, after)
+  async #report(context: LeaseContext, local: LocalAccount, now: number, all = false): Promise<boolean> {
+    await local.exchanges.landed(now)
     // Another call may have begun an exchange while this one waited: reports come a round later then.
-    const isBusy = seat.flight.underWay(this.#clock.nowMs()) !== null
-    const exchanges = isBusy ? [] : seat.purse.due(now, all)
-    if (exchanges.length > 0) await this.#fly(context, seat, exchanges)
-    return seat.purse.busy
+    const exchanges = local.exchanges.isUnderWay(this.#clock.nowMs()) ? [] : local.credits.due(now, all)
+    if (exchanges.length > 0) await this.#begin(context, local, exchanges)
+    return local.credits.busy
   }
 
-  #seat(identity: Identity): Seat {
+  #accountOf(identity: Identity): LocalAccount {
     const visitors = identity.token?.visitors
     const name = `${identity.account} ${identity.keyHash}${visitors ? ' visitors' : ''}`
-    const known = this.#seats.get(name)
+    const known = this.#accounts.get(name)
     if (known !== undefined) return known
-    if (this.#seats.size >= SEATS_MAX) this.#makeRoom()
-    const purse = new CreditPurse(identity.keyHash, visitors?.perHour)
-    const seat: Seat = {
+    if (this.#accounts.size >= LOCAL_ACCOUNTS_MAX) this.#makeRoom()
+    const local: LocalAccount = {
       account: identity.account,
-      purse,
-      flight: new Flight(EXCHANGE_TIMEOUT_MS),
+      credits: new CreditLease(identity.keyHash, visitors?.perHour),
+      exchanges: new Exchanges(EXCHANGE_TIMEOUT_MS, after),
       reporter: new Keeper(),
       waiting: 0,
       limits: new Map(),
       limit: null,
-      downUntilMs: 0,
     }
-    this.#seats.set(name, seat)
-    return seat
+    this.#accounts.set(name, local)
+    return local
   }
 
   /** Forgets the oldest tenth that holds nothing; if all hold something, the oldest one, which the meter reclaims. */
   #makeRoom(): void {
     let oldest: string | undefined
     let room = 0
-    for (const [name, seat] of this.#seats) {
+    for (const [name, local] of this.#accounts) {
       oldest ??= name
-      if (seat.purse.busy || seat.flight.isUp) continue
-      this.#seats.delete(name)
-      if (++room >= SEATS_MAX / 10) return
+      if (local.credits.busy || local.exchanges.isUp) continue
+      this.#accounts.delete(name)
+      if (++room >= LOCAL_ACCOUNTS_MAX / 10) return
     }
-    if (room === 0 && oldest !== undefined) this.#seats.delete(oldest)
+    if (room === 0 && oldest !== undefined) this.#accounts.delete(oldest)
   }
 }
 
@@ -281,16 +283,16 @@ function byToken(held: Result<Hold, Failure>): Result<Hold, Failure> {
 }
 
 /** The limit of this product for the caller's plan, null where there is none. A changed plan begins another one. */
-function limitOf(seat: Seat, identity: Identity, product: Product): Limit | null {
+function limitOf(local: LocalAccount, identity: Identity, product: Product): Limit | null {
   const bucket = BUCKET_OF[product]
   if (bucket === undefined) return null
   const perSecond = limitsOf(identity)[LIMIT_OF[bucket]]
   if (perSecond === null) return null
-  const known = seat.limits.get(bucket)
-  if (known?.purse.perSecond === perSecond) return known
+  const known = local.limits.get(bucket)
+  if (known?.lease.perSecond === perSecond) return known
   const refusal = (waitMs: number) => tooMany(bucket, perSecond, waitMs)
-  const limit = { purse: new RequestPurse(bucket, perSecond), waiting: 0, refusal }
-  seat.limits.set(bucket, limit)
+  const limit = { lease: new RequestLease(bucket, perSecond), waiting: 0, refusal }
+  local.limits.set(bucket, limit)
   return limit
 }
 

@@ -1,5 +1,5 @@
 // What isolates and the budget object of a source say to each other. Types alone: the rules are in weight-bucket.ts
-// (the object's side) and weight-purse.ts (the isolate's).
+// (the object's side) and weight-lease.ts (the isolate's).
 
 /** 2: `weight`. */
 export const BUDGET_API_VERSION = 2

@@ -1,10 +1,10 @@
 // In which order the sources of a type are asked.
 
+import type { Budget } from './leased-budget.ts'
 import type { SourceHealth } from './source-health.ts'
 import type { SourceLag } from './source-lag.ts'
 import type { UpstreamSource } from './sources.ts'
 import type { UpstreamAnswer } from './upstream-api.ts'
-import type { Budget } from './weight-lease.ts'
 
 /** A source with what this isolate knows of it. */
 export interface RoutedSource {

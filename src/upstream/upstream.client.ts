@@ -4,13 +4,13 @@ import { readBoundedText } from '../core/bounded-text.ts'
 import { after, sleep } from '../core/timers.client.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
 import type { SourceBudgetApi } from './budget-api.ts'
+import { LeasedBudget } from './leased-budget.ts'
 import type { Sent } from './outcome.ts'
 import type { RoutedSource } from './route.ts'
 import { RoutedUpstream } from './routed-upstream.ts'
 import { SourceHealth } from './source-health.ts'
 import { LAG_TYPE, SourceLag } from './source-lag.ts'
 import { sourcesFor, type UpstreamSource } from './sources.ts'
-import { WeightLease } from './weight-lease.ts'
 
 /** The largest public answer known is about 1 MB. */
 const BODY_MAX_BYTES = 8 * 1024 * 1024
@@ -45,7 +45,7 @@ function routedSource(config: UpstreamSource, { budgetOf, waitUntil, exampleOf }
     config,
     health: new SourceHealth(exampleOf),
     lag: new SourceLag({ asked, dear: budget !== undefined }),
-    budget: budget === undefined ? null : new WeightLease(budget, timeoutMs, deps),
+    budget: budget === undefined ? null : new LeasedBudget(budget, timeoutMs, deps),
   }
 }
 

@@ -1,193 +1,156 @@
-// Pays for requests to a source that has a budget, from weight leased ahead: most requests need no round trip. Laws: one
-// exchange with the bucket at a time; an exchange is never repeated with its news; while the bucket cannot be reached
-// nothing is sent beyond what is leased, because a source that sees too much shuts everyone out; callers whose requests
-// wait take turns, however many requests each of them has.
+// The isolate's side of a source's budget: weight granted ahead of use. Invariants: a request goes only with all of its
+// weight; weight is used within the time of its grant or not at all; what is lost on the way stays lost, nothing is made.
 
-import { BoundedMap } from '../core/bounded-map.ts'
-import { type After, orLate } from '../core/deadline.ts'
-import { Flight } from '../core/flights.ts'
-import { KEEP_EVERY_MS, Keeper } from '../core/keeper.ts'
-import type { BudgetAnswer, BudgetAsk, SourceBudgetApi } from './budget-api.ts'
-import { WEIGHT_TTL_MS } from './weight-bucket.ts'
-import { type Spending, WeightPurse } from './weight-purse.ts'
+import { LocalLease, UseRate } from '../core/local-lease.ts'
+import { BUDGET_API_VERSION, type BudgetAnswer, type BudgetAsk, type GrantNews } from './budget-api.ts'
+import { areAlike } from './weight.ts'
 
-/** What a request to a source has to have first. */
-export interface Budget {
-  /** `waitMs`: not now, and when to ask again. `settle` is called with the real weight once it is known. */
-  take(weight: number, caller: string): Promise<Payment>
-  /** What the bucket had at last, asked now unless that was within a second; null where it cannot be reached. */
-  left(): Promise<{ readonly weight: number; readonly atMs: number } | null>
-}
-
-export type Payment =
-  | { readonly paid: true; readonly settle: (weight: number) => void }
-  | { readonly paid: false; readonly waitMs: number }
-
-export interface BudgetDeps {
-  readonly api: () => SourceBudgetApi
-  readonly now: () => number
-  readonly sleep: (ms: number) => Promise<void>
-  readonly after: After
-  readonly newId: () => string
-  /** Keeps work alive beyond the request that began it. */
-  readonly background: (work: Promise<unknown>) => void
-}
-
-const EXCHANGE_TIMEOUT_MS = 1_000
-/** After a failed exchange requests are refused at once for so long, instead of each waiting in turn. */
-const DOWN_MS = 250
-/** An exchange that is older than this was ended with its request. */
-const FLIGHT_MAX_MS = 2 * EXCHANGE_TIMEOUT_MS + DOWN_MS
-/** Rounds of asking for one request; reached only where others take every grant first. */
-const TURNS_MAX = 10
-/** Nobody waits for a grant longer than that. */
-const WAIT_MAX_MS = TURNS_MAX * FLIGHT_MAX_MS
-/** Callers of whom it is known when they were served last. */
-const CALLERS_MAX = 1_000
-
-interface Waiting {
+/** What one request took, kept until its answer tells what it really cost. */
+export interface Spending {
   readonly weight: number
-  readonly caller: string
-  readonly sinceMs: number
-  spending: Spending | null
+  readonly parts: readonly { readonly lease: LocalLease; readonly weight: number }[]
 }
 
-export class WeightLease implements Budget {
-  readonly #deps: BudgetDeps
-  readonly #purse: WeightPurse
-  readonly #flight = new Flight<void>(FLIGHT_MAX_MS)
-  readonly #keeper = new Keeper()
-  /** Requests that wait for a grant. One that is ended meanwhile never takes itself off. */
-  readonly #waiting = new Set<Waiting>()
-  /** Numbers of the turns in which callers were served last. */
-  readonly #served = new BoundedMap<string, number>(CALLERS_MAX)
-  #turn = 0
-  #downUntilMs = 0
+/** Asked for ahead: what was used in the last while would last so long. */
+const FORECAST_MS = 1_500
+/** Older use says nothing about the next second. */
+const FORGET_USE_MS = 4_000
+/** A grant that ends within this time goes back while it can still arrive. */
+const ENDING_MS = 1_300
 
-  constructor(perMinute: number, timeoutMs: number, deps: BudgetDeps) {
-    this.#purse = new WeightPurse(perMinute, WEIGHT_TTL_MS + timeoutMs)
-    this.#deps = deps
+export class WeightLease {
+  readonly #perMinute: number
+  readonly #spreadMs: number
+  /** The one that ends first is used first. */
+  #leases: LocalLease[] = []
+  #owed = 0
+  readonly #use = new UseRate(500)
+  /**
+   * Requests like that and as heavy or heavier are refused until then: the bucket said so. Much heavier ones have to ask
+   * once, because the bucket saves up for who has asked.
+   */
+  #refusals: readonly { readonly weight: number; readonly untilMs: number }[] = []
+  /** What was last heard of the bucket. */
+  #left: { readonly weight: number; readonly atMs: number } | null = null
+
+  constructor(perMinute: number, spreadMs: number) {
+    this.#perMinute = perMinute
+    this.#spreadMs = spreadMs
   }
 
-  async take(weight: number, caller: string): Promise<Payment> {
-    const spending = await this.#takeInTurn(weight, caller)
-    if ('waitMs' in spending) return { paid: false, waitMs: spending.waitMs }
-    this.#keep()
-    return { paid: true, settle: (real) => this.#purse.settle(spending, real) }
+  /** Takes a request's whole weight, or nothing and null. */
+  take(weight: number, nowMs: number): Spending | null {
+    if (this.#here(nowMs) < weight) return null
+    const parts: { lease: LocalLease; weight: number }[] = []
+    let missing = weight
+    for (const lease of this.#leases) {
+      const some = Math.min(lease.free, missing)
+      if (some === 0 || !lease.hold(some, nowMs)) continue
+      missing -= some
+      parts.push({ lease, weight: some })
+    }
+    this.#use.count(weight)
+    return { weight, parts }
   }
 
-  async left(): Promise<{ readonly weight: number; readonly atMs: number } | null> {
-    const known = this.#purse.left
-    if (known !== null && this.#deps.now() - known.atMs < KEEP_EVERY_MS) return known
-    if (this.#flying() === null) this.#fly(this.#purse.ask(this.#deps.newId(), 0, 0, this.#deps.now()))
-    await this.#landed()
-    return this.#deps.now() < this.#downUntilMs ? null : this.#purse.left
+  /** Milliseconds for which the bucket has refused this weight, 0 where it may be asked. */
+  refusedMs(weight: number, nowMs: number): number {
+    const refusal = this.#refusals.find((each) => areAlike(each.weight, weight) && each.weight <= weight)
+    return Math.max(0, (refusal?.untilMs ?? 0) - nowMs)
   }
 
-  async #takeInTurn(weight: number, caller: string): Promise<Spending | { readonly waitMs: number }> {
-    const waiting: Waiting = { weight, caller, sinceMs: this.#deps.now(), spending: null }
-    this.#waiting.add(waiting)
-    try {
-      for (let turn = 0; turn < TURNS_MAX; turn++) {
-        const now = this.#deps.now()
-        this.#serve(now)
-        if (waiting.spending !== null) return waiting.spending
-        const waitMs = Math.max(this.#purse.refusedMs(weight, now), this.#downUntilMs - now)
-        if (waitMs > 0) return { waitMs }
-        if (this.#flying() === null) this.#fly(this.#purse.ask(this.#deps.newId(), weight, this.#waited(now), now))
-        await this.#landed()
-      }
-      return waiting.spending ?? { waitMs: DOWN_MS }
-    } finally {
-      this.#waiting.delete(waiting)
+  /** The request turned out to cost `weight`: the rest may be used again as long as its grant lives; more is owed. */
+  settle(spending: Spending, weight: number): void {
+    let rest = spending.weight - weight
+    this.#use.count(-rest)
+    if (rest < 0) this.#owed -= rest
+    for (const { lease, weight: taken } of spending.parts.toReversed()) {
+      const back = Math.min(taken, Math.max(0, rest))
+      lease.settle(taken, taken - back)
+      rest -= back
     }
   }
 
-  /** Hands out what is here. */
-  #serve(nowMs: number): void {
-    let tooHeavy = Number.POSITIVE_INFINITY
-    for (;;) {
-      const next = this.#next(tooHeavy)
-      if (next === null) return
-      next.spending = this.#purse.take(next.weight, nowMs)
-      if (next.spending === null) tooHeavy = next.weight
-      else {
-        this.#waiting.delete(next)
-        this.#served.set(next.caller, ++this.#turn)
-      }
+  /** Whether use will outrun what is here before the next look: worth an exchange beside the requests. */
+  runsLow(nowMs: number): boolean {
+    const forecast = this.#forecast(nowMs)
+    return forecast > 0 && this.#here(nowMs) * 2 < forecast && this.refusedMs(1, nowMs) === 0
+  }
+
+  /** The exchange for a request of `weight` at the head of a queue that needs `waiting` together; both 0: ahead of use. */
+  ask(grant: string, weight: number, waiting: number, nowMs: number): BudgetAsk {
+    const here = this.#here(nowMs)
+    const forecast = Math.max(0, this.#forecast(nowMs) - here)
+    this.#use.begin(nowMs)
+    const need = Math.max(0, waiting - here)
+    return this.#exchange(grant, { weight, least: Math.max(0, weight - here), need, forecast })
+  }
+
+  /** The exchange that gives back what ends soon and what use does not need; null where there is nothing to tell. */
+  giveBack(newGrant: string, nowMs: number): BudgetAsk | null {
+    let spare = this.#here(nowMs) - this.#forecast(nowMs)
+    const returned = new Map<LocalLease, number>()
+    for (const lease of this.#leases) {
+      const ends = lease.untilMs - nowMs < ENDING_MS
+      const weight = ends ? lease.free : Math.min(lease.free, Math.max(0, spare))
+      if (weight === 0) continue
+      lease.giveBack(weight)
+      spare -= weight
+      returned.set(lease, weight)
     }
+    if (returned.size === 0 && this.#owed === 0) return null
+    return this.#exchange(newGrant, { least: 0, need: 0, forecast: 0 }, returned)
   }
 
-  /** Of those who wait for less than `weight`, the first of the caller who was served longest ago. */
-  #next(weight: number): Waiting | null {
-    let next: Waiting | null = null
-    let least = Number.POSITIVE_INFINITY
-    for (const one of this.#waiting) {
-      const turn = this.#served.get(one.caller) ?? 0
-      if (one.weight >= weight || turn >= least) continue
-      next = one
-      least = turn
+  /** Takes in the answer to an exchange that was sent at `sentAtMs`. */
+  answered(ask: BudgetAsk, answer: BudgetAnswer, sentAtMs: number, nowMs: number): void {
+    this.#left = { weight: answer.left, atMs: nowMs }
+    if (answer.granted > 0) this.#leases.push(new LocalLease(ask.grant, answer.granted, sentAtMs + answer.ttlMs))
+    const { least, weight = least } = ask
+    if (least === 0) return
+    this.#refusals = this.#refusals.filter((each) => each.untilMs > nowMs && !areAlike(each.weight, weight))
+    if (answer.waitMs > 0) this.#refusals = [...this.#refusals, { weight, untilMs: nowMs + answer.waitMs }]
+  }
+
+  /** No answer came: returned weight is lost, and what is owed is told again, lest it be forgotten. */
+  unanswered(ask: BudgetAsk): void {
+    this.#owed += ask.owed
+  }
+
+  /** True while there is weight that may have to go back. */
+  holds(nowMs: number): boolean {
+    return this.#here(nowMs) > 0 || this.#owed > 0
+  }
+
+  /** What the bucket had when it was last asked. */
+  get left(): { readonly weight: number; readonly atMs: number } | null {
+    return this.#left
+  }
+
+  #exchange(
+    grant: string,
+    more: Pick<BudgetAsk, 'weight' | 'least' | 'need' | 'forecast'>,
+    returned: ReadonlyMap<LocalLease, number> = new Map(),
+  ): BudgetAsk {
+    const owed = this.#owed
+    this.#owed = 0
+    const news: GrantNews[] = []
+    for (const each of this.#leases) {
+      const back = returned.get(each) ?? 0
+      const used = each.unreported
+      each.heard(each.spent)
+      if (back + used > 0) news.push({ grant: each.id, returned: back, used })
     }
-    return next
+    return { v: BUDGET_API_VERSION, grant, perMinute: this.#perMinute, spreadMs: this.#spreadMs, owed, news, ...more }
   }
 
-  /** What all who wait need together. */
-  #waited(nowMs: number): number {
-    let sum = 0
-    for (const one of this.#waiting) {
-      if (nowMs - one.sinceMs < WAIT_MAX_MS) sum += one.weight
-      else this.#waiting.delete(one)
-    }
-    return sum
+  #here(nowMs: number): number {
+    if (this.#leases.some(({ untilMs }) => untilMs <= nowMs))
+      this.#leases = this.#leases.filter(({ untilMs }) => untilMs > nowMs)
+    return this.#leases.reduce((sum, { free }) => sum + free, 0)
   }
 
-  #flying(): Promise<void> | null {
-    return this.#flight.underWay(this.#deps.now())
-  }
-
-  async #landed(): Promise<void> {
-    const flying = this.#flying()
-    if (flying !== null) await orLate(flying, FLIGHT_MAX_MS, undefined, this.#deps.after)
-  }
-
-  #fly(ask: BudgetAsk): void {
-    this.#deps.background(this.#flight.begin(() => this.#exchange(ask), this.#deps.now()))
-  }
-
-  async #exchange(ask: BudgetAsk): Promise<void> {
-    const sentAtMs = this.#deps.now()
-    const again = { ...ask, grant: this.#deps.newId(), news: [] }
-    // A restarted object refuses the first call only.
-    const sent = await this.#send(ask)
-      .catch(() => this.#send(again))
-      .catch(() => null)
-    if (sent !== null) return this.#purse.answered(sent.ask, sent.answer, sentAtMs, this.#deps.now())
-    this.#purse.unanswered(ask)
-    this.#downUntilMs = this.#deps.now() + DOWN_MS
-  }
-
-  /** Null where the answer is late: what it grants is lost. */
-  async #send(ask: BudgetAsk): Promise<{ readonly ask: BudgetAsk; readonly answer: BudgetAnswer } | null> {
-    const answer = await orLate(this.#deps.api().exchange(ask), EXCHANGE_TIMEOUT_MS, null, this.#deps.after)
-    return answer === null ? null : { ask, answer }
-  }
-
-  /** Looks after what is leased while there is any: asks ahead of use, gives back what is not used. */
-  #keep(): void {
-    const now = this.#deps.now()
-    if (this.#flying() === null && this.#purse.runsLow(now)) this.#fly(this.#purse.ask(this.#deps.newId(), 0, 0, now))
-    if (this.#keeper.isAlive(now)) return
-    const clock = { nowMs: this.#deps.now, sleep: this.#deps.sleep }
-    this.#deps.background(this.#keeper.run(clock, (atMs) => this.#giveBack(atMs)))
-  }
-
-  /** One round of the keeper; true while something is leased. */
-  async #giveBack(nowMs: number): Promise<boolean> {
-    const back = this.#flying() === null ? this.#purse.giveBack(this.#deps.newId(), nowMs) : null
-    if (back !== null) {
-      this.#fly(back)
-      await this.#landed()
-    }
-    return this.#purse.holds(this.#deps.now())
+  #forecast(nowMs: number): number {
+    return this.#use.within(FORECAST_MS, nowMs, FORGET_USE_MS)
   }
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { aSecondsWorth, borrowTokens, fullBucket, takeTokens } from '../../src/core/token-bucket.ts'
 import { RequestBuckets } from '../../src/credit/request-buckets.ts'
-import { FEW_TTL_MS, RequestPurse, TOKENS_TTL_MS } from '../../src/credit/request-purse.ts'
+import { FEW_TTL_MS, RequestLease, TOKENS_TTL_MS } from '../../src/credit/request-lease.ts'
 
 const steps = fc.array(fc.record({ wait: fc.integer({ min: -50, max: 900 }), most: fc.nat(40) }), { maxLength: 200 })
 const rates = fc.integer({ min: 1, max: 100 })
@@ -83,7 +83,7 @@ describe('requests leased by many isolates', () => {
       fc.property(rates, fc.array(isolateStep, { maxLength: 200 }), (perSecond, path) => {
         let now = 5_000
         const meter = new RequestBuckets()
-        const isolates = Array.from({ length: 5 }, () => new RequestPurse('info', perSecond))
+        const isolates = Array.from({ length: 5 }, () => new RequestLease('info', perSecond))
         let served = 0
         const began = now
         for (const { isolate, wait, calls, lost } of path) {
@@ -109,7 +109,7 @@ describe('requests leased by many isolates', () => {
   })
 
   it('are lost when they are not used in time, but for a sixty-fourth of a second’s, which waits longer', () => {
-    const tokens = new RequestPurse('info', 100)
+    const tokens = new RequestLease('info', 100)
     const ask = tokens.ask(1, 0)!
     tokens.answered(ask, { granted: 10, waitMs: 0, remaining: 90 }, 0, 0)
     expect(tokens.take(TOKENS_TTL_MS - 1)).toBe('go')
@@ -117,14 +117,14 @@ describe('requests leased by many isolates', () => {
     const more = tokens.ask(1, 10_000)!
     tokens.answered(more, { granted: 10, waitMs: 0, remaining: 90 }, 10_000, 10_000)
     expect(tokens.take(10_000 + FEW_TTL_MS)).toBe('ask')
-    const small = new RequestPurse('rest', 50)
+    const small = new RequestLease('rest', 50)
     small.answered(small.ask(1, 0)!, { granted: 5, waitMs: 0, remaining: 45 }, 0, 0)
     expect(small.take(TOKENS_TTL_MS)).toBe('ask')
   })
 
   it('are asked for one by one at four a second', () => {
     const meter = new RequestBuckets()
-    const tokens = new RequestPurse('rest', 4)
+    const tokens = new RequestLease('rest', 4)
     let asked = 0
     let served = 0
     for (let now = 0; now < 10_000; now += 50) {
@@ -142,7 +142,7 @@ describe('requests leased by many isolates', () => {
   })
 
   it('tell what is left in the words of the draft', () => {
-    const tokens = new RequestPurse('info', 10)
+    const tokens = new RequestLease('info', 10)
     expect(tokens.headers(0)).toEqual({ ratelimit: '"info";r=10;t=0', 'ratelimit-policy': '"info";q=10;w=1' })
     const ask = tokens.ask(1, 0)!
     tokens.answered(ask, { granted: 2, waitMs: 0, remaining: 3 }, 0, 0)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AskedExchange, CreditPurse, type HeldLease } from '../../src/credit/credit-purse.ts'
+import { type AskedExchange, CreditLease, type HeldLease } from '../../src/credit/credit-lease.ts'
 import type { LeaseRequest } from '../../src/credit/lease-api.ts'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/credit/ledger.ts'
 import { PLANS } from '../../src/credit/plans/plan.ts'
@@ -178,7 +178,7 @@ class World {
   direct = 0
   readonly meter: ModelMeter
   readonly isolates: {
-    holder: CreditPurse
+    holder: CreditLease
     calls: { lease: HeldLease; price: number }[]
     unreported: Map<HeldLease, number>
   }[]
@@ -224,7 +224,7 @@ class World {
   }
 
   #newIsolate() {
-    return { holder: new CreditPurse('k'), calls: [], unreported: new Map() }
+    return { holder: new CreditLease('k'), calls: [], unreported: new Map() }
   }
 
   #call(place: World['isolates'][number], price: number, network: string): void {

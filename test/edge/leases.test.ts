@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { failureMessage, KEY_ENDED } from '../../src/core/failure.ts'
-import { REPORT_AT, REPORT_EVERY_MS } from '../../src/credit/credit-purse.ts'
+import { REPORT_AT, REPORT_EVERY_MS } from '../../src/credit/credit-lease.ts'
 import type { LeaseAnswer, LeaseMeterApi, LeaseRequest } from '../../src/credit/lease-api.ts'
 import type { Charging, Hold } from '../../src/edge/charging.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'

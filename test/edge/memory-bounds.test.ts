@@ -8,9 +8,9 @@ import { BoundedMap } from '../../src/core/bounded-map.ts'
 import { Flights } from '../../src/core/flights.ts'
 import { FreeWork } from '../../src/core/free-work.ts'
 import { Gate } from '../../src/core/gate.ts'
-import { LINES_MOST } from '../../src/credit/credit-purse.ts'
+import { LINES_MOST } from '../../src/credit/credit-lease.ts'
 import { METER_API_VERSION } from '../../src/credit/meter-version.ts'
-import { LeasePool, SEATS_MAX } from '../../src/edge/leases.client.ts'
+import { LeasePool, LOCAL_ACCOUNTS_MAX } from '../../src/edge/leases.client.ts'
 import { AnswerCache } from '../../src/info/answer/answer-cache.ts'
 import type { InfoCall } from '../../src/info/answer/call.ts'
 import { CallMemo } from '../../src/info/answer/call.ts'
@@ -123,7 +123,7 @@ const HOLDERS: readonly (readonly [name: string, count: number, make: () => unkn
     1,
     () => filled(new AnswerCache(), (cache, n) => cache.set(body(n), { body: body(n), at: n }), 90_000),
   ],
-  ['LeasePool', SEATS_MAX / SEATS, leases],
+  ['LeasePool', LOCAL_ACCOUNTS_MAX / SEATS, leases],
   [
     'Flights',
     1,

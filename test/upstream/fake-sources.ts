@@ -1,12 +1,12 @@
 // An upstream over sources that answer what they are told, in a time of its own.
 
+import type { Budget } from '../../src/upstream/leased-budget.ts'
 import type { Sent } from '../../src/upstream/outcome.ts'
 import type { RoutedSource } from '../../src/upstream/route.ts'
 import { RoutedUpstream } from '../../src/upstream/routed-upstream.ts'
 import { SourceHealth } from '../../src/upstream/source-health.ts'
 import { LAG_TYPE, SourceLag } from '../../src/upstream/source-lag.ts'
 import { parseSources, sourcesFor } from '../../src/upstream/sources.ts'
-import type { Budget } from '../../src/upstream/weight-lease.ts'
 
 export const answer = (text: string): Sent => ({ status: 200, retryAfter: null, text })
 export const status = (code: number, retryAfter: string | null = null): Sent => ({

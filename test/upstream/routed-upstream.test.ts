@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { Budget } from '../../src/upstream/leased-budget.ts'
 import type { Sent } from '../../src/upstream/outcome.ts'
-import type { Budget } from '../../src/upstream/weight-lease.ts'
 import { answer, fakeUpstream, status } from './fake-sources.ts'
 
 const NODE_TYPES = ['meta', 'openOrders']

@@ -5,7 +5,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { after, sleep } from '../../src/core/timers.client.ts'
 import type { BudgetAsk, SourceBudgetApi } from '../../src/upstream/budget-api.ts'
-import { WeightLease } from '../../src/upstream/weight-lease.ts'
+import { LeasedBudget } from '../../src/upstream/leased-budget.ts'
 
 const namespace = (env as unknown as Cloudflare.Env).SOURCE_BUDGET
 const apiOf = (name: string) => namespace.getByName(name) as unknown as SourceBudgetApi
@@ -28,7 +28,7 @@ const ask = (more: Partial<BudgetAsk>): BudgetAsk => ({
 })
 
 function isolate(api: () => SourceBudgetApi) {
-  return new WeightLease(BUDGET, 2_000, {
+  return new LeasedBudget(BUDGET, 2_000, {
     api,
     now: () => Date.now(),
     // Ten times the patience of a real isolate: a busy machine is no unreachable budget.

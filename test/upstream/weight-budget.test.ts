@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { BudgetAnswer, BudgetAsk } from '../../src/upstream/budget-api.ts'
 import { BUDGET_MIN, burst, refillPerMs, WEIGHT_TTL_MS, WeightBucket } from '../../src/upstream/weight-bucket.ts'
-import { type Spending, WeightPurse } from '../../src/upstream/weight-purse.ts'
+import { type Spending, WeightLease } from '../../src/upstream/weight-lease.ts'
 
 const MINUTE_MS = 60_000
 const EXCHANGE_TIMEOUT_MS = 1_000
@@ -30,13 +30,13 @@ class Simulation {
   readonly arrivals: { readonly atMs: number; readonly weight: number }[] = []
   now = 1_000_000
   #bucket = new WeightBucket(null)
-  readonly #isolates: { readonly purse: WeightPurse; flying: boolean }[]
+  readonly #isolates: { readonly purse: WeightLease; flying: boolean }[]
   #events: { readonly atMs: number; readonly run: () => void }[] = []
   #ids = 0
 
   constructor(perMinute: number, isolates: number) {
     this.#isolates = Array.from({ length: isolates }, () => ({
-      purse: new WeightPurse(perMinute, WEIGHT_TTL_MS + TIMEOUT_MS),
+      purse: new WeightLease(perMinute, WEIGHT_TTL_MS + TIMEOUT_MS),
       flying: false,
     }))
   }
@@ -84,7 +84,7 @@ class Simulation {
   }
 
   #exchange(
-    isolate: { readonly purse: WeightPurse; flying: boolean },
+    isolate: { readonly purse: WeightLease; flying: boolean },
     ask: BudgetAsk,
     { delaysMs: [there, back], lost }: Step,
     then = () => {},
@@ -105,7 +105,7 @@ class Simulation {
     })
   }
 
-  #send(purse: WeightPurse, spending: Spending, { weight, realPercent, arrivalPercent }: Step): void {
+  #send(purse: WeightLease, spending: Spending, { weight, realPercent, arrivalPercent }: Step): void {
     const real = realPercent === null ? weight : Math.ceil((weight * realPercent) / 100)
     const arrivesMs = this.now + Math.floor((TIMEOUT_MS * arrivalPercent) / 100)
     this.#at(arrivesMs, () => {

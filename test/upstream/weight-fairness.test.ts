@@ -1,8 +1,8 @@
 // Who gets a budget that does not suffice: heavy requests beside a stream of light ones, which alone would use it up.
 
 import { describe, expect, it } from 'vitest'
+import { LeasedBudget } from '../../src/upstream/leased-budget.ts'
 import { WeightBucket } from '../../src/upstream/weight-bucket.ts'
-import { WeightLease } from '../../src/upstream/weight-lease.ts'
 
 const TIMEOUT_MS = 2_000
 const LIGHT = 2
@@ -19,7 +19,7 @@ function isolates(perMinute: number, count: number) {
   const leases = Array.from(
     { length: count },
     () =>
-      new WeightLease(perMinute, TIMEOUT_MS, {
+      new LeasedBudget(perMinute, TIMEOUT_MS, {
         api: () => ({
           exchange: async (ask) => {
             await new Promise(setImmediate)

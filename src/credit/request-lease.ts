@@ -1,7 +1,8 @@
-// Requests per second, leased like credits: the isolate's purse of one bucket of its meter, filled some tokens ahead, for
-// two and a half seconds, or of few for fifteen. Laws: without a token nothing goes, unless the meter is away; then an isolate rations itself
-// to the plan's rate.
+// Requests per second, leased like credits: the isolate's side of one bucket of its meter, filled some tokens ahead, for two
+// and a half seconds, or of few for fifteen. Tokens are never given back: what is not used is lost. Invariant: without a
+// token nothing goes, unless the meter is away; then an isolate rations itself to the plan's rate.
 
+import { UseRate } from '../core/local-lease.ts'
 import type { RequestAnswer, RequestAsk } from './lease-api.ts'
 import { tokensAhead } from './request-buckets.ts'
 
@@ -14,14 +15,13 @@ export const FEW_TTL_MS = 15_000
 
 type RequestVerdict = 'go' | 'ask' | { readonly waitMs: number }
 
-export class RequestPurse {
+export class RequestLease {
   readonly bucket: string
   readonly perSecond: number
   #tokens = 0
   #askedMs = Number.NEGATIVE_INFINITY
   #refusedUntilMs = 0
-  #used = 0
-  #usedSinceMs = 0
+  readonly #use = new UseRate()
   #remaining: number
   #remainingAtMs = 0
 
@@ -36,7 +36,7 @@ export class RequestPurse {
     const here = this.#here(nowMs)
     if (here > 0) {
       this.#tokens = here - 1
-      this.#used++
+      this.#use.count(1)
       return 'go'
     }
     return nowMs < this.#refusedUntilMs ? { waitMs: this.#refusedUntilMs - nowMs } : 'ask'
@@ -44,13 +44,10 @@ export class RequestPurse {
 
   /** What to ask for; null where `waiting` is 0 and what is here lasts as long as until the next report. */
   ask(waiting: number, nowMs: number): RequestAsk | null {
-    const elapsedMs = Math.max(100, nowMs - this.#usedSinceMs)
-    const usedIn = (ms: number) => Math.ceil((this.#used * ms) / elapsedMs)
-    const soon = elapsedMs > 4_000 ? 0 : usedIn(1_500)
-    const later = elapsedMs > 2 * FEW_TTL_MS ? 0 : Math.min(this.#few, usedIn(FEW_TTL_MS))
+    const soon = this.#use.within(1_500, nowMs, 4_000)
+    const later = Math.min(this.#few, this.#use.within(FEW_TTL_MS, nowMs))
     const forecast = Math.max(soon, later) - this.#here(nowMs)
-    this.#used = 0
-    this.#usedSinceMs = nowMs
+    this.#use.begin(nowMs)
     if (waiting === 0 && forecast <= 0) return null
     const { bucket, perSecond } = this
     return { bucket, perSecond, need: waiting, forecast: Math.max(0, forecast) }

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import type { BudgetAnswer, BudgetAsk } from '../../src/upstream/budget-api.ts'
-import { WeightLease } from '../../src/upstream/weight-lease.ts'
+import { LeasedBudget } from '../../src/upstream/leased-budget.ts'
 
 it('forgets who waited and vanished: nothing is leased for a request that was ended', async () => {
   let now = 1_000_000
   let ids = 0
   const asked: BudgetAsk[] = []
   let exchange = (): Promise<BudgetAnswer> => new Promise(() => {})
-  const budget = new WeightLease(1_200, 2_000, {
+  const budget = new LeasedBudget(1_200, 2_000, {
     api: () => ({
       exchange: (ask) => {
         asked.push(ask)

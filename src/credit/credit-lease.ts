@@ -1,27 +1,21 @@
-// The isolate's purse of one (account, key): what may be spent here without asking, what must be reported.
-// Laws: what is granted covers what is spent and in flight; a refusal is only ever the meter's own, at most one
+// The isolate's side of the credit leases of one (account, key): what may be spent here without asking, what must be
+// reported. Invariants: what is granted covers what is spent and in flight; a refusal is only ever the meter's own, at most one
 // second old; a lease that was closed is never spent from. Time and lease ids are arguments.
 
 import { KEEP_EVERY_MS, KEPT_MS } from '../core/keeper.ts'
+import { LocalLease, UseRate } from '../core/local-lease.ts'
 import { MICRO_PER_CREDIT, type MicroCredits } from './amount.ts'
 import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
 import { METER_API_VERSION } from './meter-version.ts'
 import type { UsageLine } from './usage.ts'
 
 /** A lease as its isolate sees it. Calls in flight point to it, so that they settle on the lease that they held. */
-export interface HeldLease {
-  readonly id: string
-  granted: MicroCredits
-  spent: MicroCredits
-  /** Reserved by calls in flight. */
-  held: MicroCredits
-  reported: MicroCredits
+export class HeldLease extends LocalLease {
   /** When the exchange was sent that told of spending last, or that there was none. */
-  toldMs: number
-  expiresAtMs: number
+  toldMs = 0
   /** The meter has ended it: only unreported spending is owed. */
-  ended: boolean
-  readonly usage: Map<string, UsageLine>
+  ended = false
+  readonly usage = new Map<string, UsageLine>()
 }
 
 type TakeAnswer =
@@ -69,7 +63,7 @@ const IDLE_AMPLE_MS = KEPT_MS - KEEP_EVERY_MS
 /** An idle lease holds next to nothing where so many times as much is left outside of all leases. */
 const AMPLE = 64
 
-export class CreditPurse {
+export class CreditLease {
   readonly keyHash: string
   /** Of visitors without a key: what all of them together may spend in an hour. */
   readonly #visitorsPerHour: MicroCredits | undefined
@@ -83,9 +77,8 @@ export class CreditPurse {
   #outside: MicroCredits = 0
   #left: MicroCredits = 0
   #lastUseMs = 0
-  /** Spent or in flight since `#rateSinceMs`, for the forecast. */
-  #taken = 0
-  #rateSinceMs = 0
+  /** Of what is spent or in flight. */
+  readonly #use = new UseRate()
 
   constructor(keyHash: string, visitorsPerHour?: MicroCredits) {
     this.keyHash = keyHash
@@ -96,15 +89,14 @@ export class CreditPurse {
   take(amount: MicroCredits, nowMs: number): TakeAnswer {
     if (nowMs < this.#revokedUntilMs) return { do: 'revoked' }
     const lease = this.#current
-    if (lease !== null && nowMs < lease.expiresAtMs && free(lease) >= amount) {
-      lease.held += amount
+    if (lease?.hold(amount, nowMs)) {
       this.#lastUseMs = nowMs
-      this.#taken += amount
+      this.#use.count(amount)
       return { do: 'go', lease }
     }
     const denial = this.#denial
     if (denial !== null && nowMs < denial.untilMs && amount >= denial.fromMicro) {
-      const remaining = this.#outside + (lease === null ? 0 : free(lease))
+      const remaining = this.#outside + (lease?.free ?? 0)
       return { do: 'refuse', remaining, cap: denial.cap, busyMs: denial.busyMs }
     }
     return { do: 'ask' }
@@ -112,8 +104,7 @@ export class CreditPurse {
 
   /** The call succeeded: what it held is spent, and counted under its product and type. */
   settle(lease: HeldLease, amount: MicroCredits, product: string, type: string): void {
-    lease.held -= amount
-    lease.spent += amount
+    lease.settle(amount)
     const name = `${product} ${type}`
     const line = lease.usage.get(name)
     lease.usage.set(name, { product, type, calls: (line?.calls ?? 0) + 1, amount: (line?.amount ?? 0) + amount })
@@ -121,21 +112,21 @@ export class CreditPurse {
 
   /** The call failed: what it held may be spent again, so a cached refusal no longer holds. */
   release(lease: HeldLease, amount: MicroCredits): void {
-    lease.held -= amount
+    lease.release(amount)
     if (lease === this.#current && amount > 0) this.#denial = null
   }
 
   /** What to send so that a call of `amount` can go on; `waiting` is the sum of all waiting calls. */
   ask(amount: MicroCredits, waiting: MicroCredits, nowMs: number, newId: () => string): AskedExchange {
-    this.#current ??= fresh(newId())
+    this.#current ??= new HeldLease(newId())
     const lease = this.#current
     this.#lastUseMs = nowMs
-    const missing = Math.max(0, amount - free(lease))
+    const missing = Math.max(0, amount - lease.free)
     if (missing === 0 && !this.#isDue(lease, nowMs)) {
       return { lease, amount, sentAtMs: nowMs, request: this.#question(lease) }
     }
     const { forecast } = this.#forecast(nowMs)
-    const more = { need: missing, waiting: Math.max(missing, waiting - free(lease)), forecast }
+    const more = { need: missing, waiting: Math.max(missing, waiting - lease.free), forecast }
     return { lease, amount, sentAtMs: nowMs, request: this.#request(lease, more, false) }
   }
 
@@ -143,13 +134,12 @@ export class CreditPurse {
   answered(asked: AskedExchange, answer: LeaseAnswer): void {
     const { lease, request, sentAtMs } = asked
     if (request.spent === lease.spent || request.spent > lease.reported) lease.toldMs = sentAtMs
-    lease.reported = Math.max(lease.reported, request.spent)
+    lease.heard(request.spent)
     if (request.close) lease.ended = true
-    if (answer.ok) lease.granted = Math.max(lease.granted, answer.granted)
+    if (answer.ok) lease.grant(answer.granted, sentAtMs + answer.ttlMs)
     this.#outside = answer.remaining
     this.#left = answer.left ?? answer.remaining + (lease.ended ? 0 : lease.granted - lease.reported)
     if (answer.ok) {
-      lease.expiresAtMs = Math.max(lease.expiresAtMs, sentAtMs + answer.ttlMs)
       if (request.need > 0) this.#denial = null
       return
     }
@@ -171,12 +161,12 @@ export class CreditPurse {
     const lease = this.#current
     const isIdle = lease !== null && lease.held === 0 && nowMs - this.#lastUseMs >= this.#idleMs(lease)
     if (lease !== null && (isIdle || lease.usage.size > LINES_MOST)) this.#retire(lease)
-    this.#retired = this.#retired.filter((each) => !each.ended || each.held > 0 || each.spent > each.reported)
+    this.#retired = this.#retired.filter((each) => !each.ended || each.held > 0 || each.unreported > 0)
     const exchanges = this.#retired
-      .filter((each) => each.held === 0 || each.spent > each.reported)
+      .filter((each) => each.held === 0 || each.unreported > 0)
       .map((each) => this.#report(each, each.held === 0, 0, nowMs))
     const current = this.#current
-    if (current === null || current.spent === current.reported) return exchanges
+    if (current === null || current.unreported === 0) return exchanges
     if (all || this.#isDue(current, nowMs))
       exchanges.push(this.#report(current, false, this.#topUp(current, nowMs), nowMs))
     return exchanges
@@ -190,18 +180,18 @@ export class CreditPurse {
   /** What the key may still spend as far as this isolate knows: what lies in leases of others may be spent too. */
   remaining(): MicroCredits {
     let left = this.#left
-    for (const lease of this.#retired) left -= untold(lease)
-    if (this.#current !== null) left -= untold(this.#current)
+    for (const lease of this.#retired) left -= lease.unreported + lease.held
+    if (this.#current !== null) left -= this.#current.unreported + this.#current.held
     return Math.max(0, left)
   }
 
   /** What an idle isolate holds others may need, unless there is ample left: then a slow caller need not ask each time. */
   #idleMs(lease: HeldLease): number {
-    return free(lease) * AMPLE <= this.#outside ? IDLE_AMPLE_MS : IDLE_MS
+    return lease.free * AMPLE <= this.#outside ? IDLE_AMPLE_MS : IDLE_MS
   }
 
-  #isDue({ spent, reported, toldMs }: HeldLease, nowMs: number): boolean {
-    return spent - reported >= Math.min(REPORT_AT, this.#outside / AMPLE) || nowMs - toldMs >= REPORT_EVERY_MS
+  #isDue({ unreported, toldMs }: HeldLease, nowMs: number): boolean {
+    return unreported >= Math.min(REPORT_AT, this.#outside / AMPLE) || nowMs - toldMs >= REPORT_EVERY_MS
   }
 
   #retire(lease: HeldLease): void {
@@ -219,17 +209,14 @@ export class CreditPurse {
   /** What a report asks for beside, so that no call has to wait: nothing where others may need it. */
   #topUp(lease: HeldLease, nowMs: number): MicroCredits {
     const { forecast, isAmple } = this.#forecast(nowMs)
-    return isAmple ? Math.max(0, forecast - free(lease)) : 0
+    return isAmple ? Math.max(0, forecast - lease.free) : 0
   }
 
   /** What will be spent, at the rate since this was asked last. */
   #forecast(nowMs: number): { readonly forecast: MicroCredits; readonly isAmple: boolean } {
-    const elapsedMs = Math.max(100, nowMs - this.#rateSinceMs)
-    const within = (ms: number) => (elapsedMs > 2 * ms ? 0 : Math.ceil((this.#taken * ms) / elapsedMs))
-    const long = within(FORECAST_AMPLE_MS)
-    const short = within(FORECAST_MS)
-    this.#taken = 0
-    this.#rateSinceMs = nowMs
+    const long = this.#use.within(FORECAST_AMPLE_MS, nowMs)
+    const short = this.#use.within(FORECAST_MS, nowMs)
+    this.#use.begin(nowMs)
     const isAmple = long * AMPLE <= this.#outside
     return { forecast: isAmple ? long : short, isAmple }
   }
@@ -269,17 +256,4 @@ export interface AskedExchange {
   readonly amount: MicroCredits
   readonly sentAtMs: number
   readonly request: LeaseRequest
-}
-
-function free(lease: HeldLease): MicroCredits {
-  return lease.granted - lease.spent - lease.held
-}
-
-/** Spent or in flight, and not known to the meter. */
-function untold({ spent, reported, held }: HeldLease): MicroCredits {
-  return spent - reported + held
-}
-
-function fresh(id: string): HeldLease {
-  return { id, granted: 0, spent: 0, held: 0, reported: 0, toldMs: 0, expiresAtMs: 0, ended: false, usage: new Map() }
 }

@@ -1,0 +1,143 @@
+// The local side of whatever is granted ahead of use: credits of an account, requests of a key, weight of a source.
+
+import { type After, orLate } from './deadline.ts'
+import { Flight } from './flights.ts'
+
+/**
+ * One grant. Invariant: what was granted covers what is spent and held. Sums are cumulative over the lease, so that a report
+ * of them may be lost, repeated or late.
+ */
+export class LocalLease {
+  readonly id: string
+  granted: number
+  /** Nothing is held of it from then on. */
+  untilMs: number
+  spent = 0
+  /** Reserved by work in flight. */
+  held = 0
+  /** What the other side has heard of being spent. */
+  reported = 0
+
+  constructor(id: string, granted = 0, untilMs = 0) {
+    this.id = id
+    this.granted = granted
+    this.untilMs = untilMs
+  }
+
+  get unreported(): number {
+    return this.spent - this.reported
+  }
+
+  /** What may still be held. */
+  get free(): number {
+    return this.granted - this.spent - this.held
+  }
+
+  /** Reserves `amount`; false where less is free, or the lease has ended. 0 needs a living lease, too. */
+  hold(amount: number, nowMs: number): boolean {
+    if (nowMs >= this.untilMs || this.free < amount) return false
+    this.held += amount
+    return true
+  }
+
+  /** The work is done and cost `spent` of what it held; the rest is free again. */
+  settle(held: number, spent = held): void {
+    this.held -= held
+    this.spent += spent
+  }
+
+  release(held: number): void {
+    this.held -= held
+  }
+
+  /** The other side has granted so much in all. */
+  grant(total: number, untilMs: number): void {
+    this.granted = Math.max(this.granted, total)
+    this.untilMs = Math.max(this.untilMs, untilMs)
+  }
+
+  /** Gives back what is free: it cannot be held again. */
+  giveBack(amount: number): void {
+    this.granted -= amount
+  }
+
+  /** The other side has heard that so much was spent. */
+  heard(spent: number): void {
+    this.reported = Math.max(this.reported, spent)
+  }
+}
+
+/** How much is used, for asking ahead. */
+export class UseRate {
+  readonly #leastMs: number
+  #used = 0
+  #sinceMs = 0
+
+  /** Use of a shorter time than `leastMs` is taken for that of so long. */
+  constructor(leastMs = 100) {
+    this.#leastMs = leastMs
+  }
+
+  /** Negative: less was used than was counted before. */
+  count(amount: number): void {
+    this.#used = Math.max(0, this.#used + amount)
+  }
+
+  /** What the next `ms` will take at the rate since `begin`; 0 where that is too long ago to say anything. */
+  within(ms: number, nowMs: number, forgetMs = 2 * ms): number {
+    const elapsedMs = Math.max(this.#leastMs, nowMs - this.#sinceMs)
+    return elapsedMs > forgetMs ? 0 : Math.ceil((this.#used * ms) / elapsedMs)
+  }
+
+  begin(nowMs: number): void {
+    this.#used = 0
+    this.#sinceMs = nowMs
+  }
+}
+
+/** After a failed exchange calls are answered at once for so long, instead of each waiting in turn. */
+export const DOWN_MS = 250
+
+/** Exchanges with the side that grants, one at a time, so that an answer never meets a state it does not know. */
+export class Exchanges {
+  readonly #flight: Flight<void>
+  readonly #maxMs: number
+  readonly #after: After
+  #downUntilMs = 0
+
+  /** An exchange older than `maxMs` was ended with its request. */
+  constructor(maxMs: number, after: After) {
+    this.#flight = new Flight(maxMs)
+    this.#maxMs = maxMs
+    this.#after = after
+  }
+
+  /** True until the last one has landed, however old it is. */
+  get isUp(): boolean {
+    return this.#flight.isUp
+  }
+
+  isUnderWay(nowMs: number): boolean {
+    return this.#flight.underWay(nowMs) !== null
+  }
+
+  /** Waits for the exchange under way, if there is one. */
+  async landed(nowMs: number): Promise<void> {
+    const flight = this.#flight.underWay(nowMs)
+    if (flight !== null) await orLate(flight, this.#maxMs, undefined, this.#after)
+  }
+
+  /** `run` never rejects. */
+  begin(run: () => Promise<void>, nowMs: number): Promise<void> {
+    return this.#flight.begin(run, nowMs)
+  }
+
+  failed(nowMs: number): void {
+    this.#downUntilMs = nowMs + DOWN_MS
+  }
+
+  /** Milliseconds for which nobody asks; 0: the other side may be asked. */
+  downMs(nowMs: number): number {
+    return Math.max(0, this.#downUntilMs - nowMs)
+  }
+}

@@ -1,0 +1,185 @@
+// Pays for requests to a source that has a budget, from weight leased ahead: most requests need no round trip. Invariants: one
+// exchange with the bucket at a time; an exchange is never repeated with its news; while the bucket cannot be reached
+// nothing is sent beyond what is leased, because a source that sees too much shuts everyone out; callers whose requests
+// wait take turns, however many requests each of them has.
+
+import { BoundedMap } from '../core/bounded-map.ts'
+import { type After, orLate } from '../core/deadline.ts'
+import { KEEP_EVERY_MS, Keeper } from '../core/keeper.ts'
+import { DOWN_MS, Exchanges } from '../core/local-lease.ts'
+import type { BudgetAnswer, BudgetAsk, SourceBudgetApi } from './budget-api.ts'
+import { WEIGHT_TTL_MS } from './weight-bucket.ts'
+import { type Spending, WeightLease } from './weight-lease.ts'
+
+/** What a request to a source has to have first. */
+export interface Budget {
+  /** `waitMs`: not now, and when to ask again. `settle` is called with the real weight once it is known. */
+  take(weight: number, caller: string): Promise<Payment>
+  /** What the bucket had at last, asked now unless that was within a second; null where it cannot be reached. */
+  left(): Promise<{ readonly weight: number; readonly atMs: number } | null>
+}
+
+export type Payment =
+  | { readonly paid: true; readonly settle: (weight: number) => void }
+  | { readonly paid: false; readonly waitMs: number }
+
+export interface BudgetDeps {
+  readonly api: () => SourceBudgetApi
+  readonly now: () => number
+  readonly sleep: (ms: number) => Promise<void>
+  readonly after: After
+  readonly newId: () => string
+  /** Keeps work alive beyond the request that began it. */
+  readonly background: (work: Promise<unknown>) => void
+}
+
+const EXCHANGE_TIMEOUT_MS = 1_000
+const FLIGHT_MAX_MS = 2 * EXCHANGE_TIMEOUT_MS + DOWN_MS
+/** Rounds of asking for one request; reached only where others take every grant first. */
+const TURNS_MAX = 10
+/** Nobody waits for a grant longer than that. */
+const WAIT_MAX_MS = TURNS_MAX * FLIGHT_MAX_MS
+/** Callers of whom it is known when they were served last. */
+const CALLERS_MAX = 1_000
+
+interface Waiting {
+  readonly weight: number
+  readonly caller: string
+  readonly sinceMs: number
+  spending: Spending | null
+}
+
+export class LeasedBudget implements Budget {
+  readonly #deps: BudgetDeps
+  readonly #lease: WeightLease
+  readonly #exchanges: Exchanges
+  readonly #keeper = new Keeper()
+  /** Requests that wait for a grant. One that is ended meanwhile never takes itself off. */
+  readonly #waiting = new Set<Waiting>()
+  /** Numbers of the turns in which callers were served last. */
+  readonly #served = new BoundedMap<string, number>(CALLERS_MAX)
+  #turn = 0
+
+  constructor(perMinute: number, timeoutMs: number, deps: BudgetDeps) {
+    this.#lease = new WeightLease(perMinute, WEIGHT_TTL_MS + timeoutMs)
+    this.#deps = deps
+    this.#exchanges = new Exchanges(FLIGHT_MAX_MS, deps.after)
+  }
+
+  async take(weight: number, caller: string): Promise<Payment> {
+    const spending = await this.#takeInTurn(weight, caller)
+    if ('waitMs' in spending) return { paid: false, waitMs: spending.waitMs }
+    this.#keep()
+    return { paid: true, settle: (real) => this.#lease.settle(spending, real) }
+  }
+
+  async left(): Promise<{ readonly weight: number; readonly atMs: number } | null> {
+    const known = this.#lease.left
+    if (known !== null && this.#deps.now() - known.atMs < KEEP_EVERY_MS) return known
+    if (!this.#isBusy) this.#begin(this.#lease.ask(this.#deps.newId(), 0, 0, this.#deps.now()))
+    await this.#exchanges.landed(this.#deps.now())
+    return this.#exchanges.downMs(this.#deps.now()) > 0 ? null : this.#lease.left
+  }
+
+  async #takeInTurn(weight: number, caller: string): Promise<Spending | { readonly waitMs: number }> {
+    const waiting: Waiting = { weight, caller, sinceMs: this.#deps.now(), spending: null }
+    this.#waiting.add(waiting)
+    try {
+      for (let turn = 0; turn < TURNS_MAX; turn++) {
+        const now = this.#deps.now()
+        this.#serve(now)
+        if (waiting.spending !== null) return waiting.spending
+        const waitMs = Math.max(this.#lease.refusedMs(weight, now), this.#exchanges.downMs(now))
+        if (waitMs > 0) return { waitMs }
+        if (!this.#isBusy) this.#begin(this.#lease.ask(this.#deps.newId(), weight, this.#waited(now), now))
+        await this.#exchanges.landed(this.#deps.now())
+      }
+      return waiting.spending ?? { waitMs: DOWN_MS }
+    } finally {
+      this.#waiting.delete(waiting)
+    }
+  }
+
+  /** Hands out what is here. */
+  #serve(nowMs: number): void {
+    let tooHeavy = Number.POSITIVE_INFINITY
+    for (;;) {
+      const next = this.#next(tooHeavy)
+      if (next === null) return
+      next.spending = this.#lease.take(next.weight, nowMs)
+      if (next.spending === null) tooHeavy = next.weight
+      else {
+        this.#waiting.delete(next)
+        this.#served.set(next.caller, ++this.#turn)
+      }
+    }
+  }
+
+  /** Of those who wait for less than `weight`, the first of the caller who was served longest ago. */
+  #next(weight: number): Waiting | null {
+    let next: Waiting | null = null
+    let least = Number.POSITIVE_INFINITY
+    for (const one of this.#waiting) {
+      const turn = this.#served.get(one.caller) ?? 0
+      if (one.weight >= weight || turn >= least) continue
+      next = one
+      least = turn
+    }
+    return next
+  }
+
+  /** What all who wait need together. */
+  #waited(nowMs: number): number {
+    let sum = 0
+    for (const one of this.#waiting) {
+      if (nowMs - one.sinceMs < WAIT_MAX_MS) sum += one.weight
+      else this.#waiting.delete(one)
+    }
+    return sum
+  }
+
+  get #isBusy(): boolean {
+    return this.#exchanges.isUnderWay(this.#deps.now())
+  }
+
+  #begin(ask: BudgetAsk): void {
+    this.#deps.background(this.#exchanges.begin(() => this.#exchange(ask), this.#deps.now()))
+  }
+
+  async #exchange(ask: BudgetAsk): Promise<void> {
+    const sentAtMs = this.#deps.now()
+    const again = { ...ask, grant: this.#deps.newId(), news: [] }
+    // A restarted object refuses the first call only.
+    const sent = await this.#send(ask)
+      .catch(() => this.#send(again))
+      .catch(() => null)
+    if (sent !== null) return this.#lease.answered(sent.ask, sent.answer, sentAtMs, this.#deps.now())
+    this.#lease.unanswered(ask)
+    this.#exchanges.failed(this.#deps.now())
+  }
+
+  /** Null where the answer is late: what it grants is lost. */
+  async #send(ask: BudgetAsk): Promise<{ readonly ask: BudgetAsk; readonly answer: BudgetAnswer } | null> {
+    const answer = await orLate(this.#deps.api().exchange(ask), EXCHANGE_TIMEOUT_MS, null, this.#deps.after)
+    return answer === null ? null : { ask, answer }
+  }
+
+  /** Looks after what is leased while there is any: asks ahead of use, gives back what is not used. */
+  #keep(): void {
+    const now = this.#deps.now()
+    if (!this.#isBusy && this.#lease.runsLow(now)) this.#begin(this.#lease.ask(this.#deps.newId(), 0, 0, now))
+    if (this.#keeper.isAlive(now)) return
+    const clock = { nowMs: this.#deps.now, sleep: this.#deps.sleep }
+    this.#deps.background(this.#keeper.run(clock, (atMs) => this.#giveBack(atMs)))
+  }
+
+  /** One round of the keeper; true while something is leased. */
+  async #giveBack(nowMs: number): Promise<boolean> {
+    const back = this.#isBusy ? null : this.#lease.giveBack(this.#deps.newId(), nowMs)
+    if (back !== null) {
+      this.#begin(back)
+      await this.#exchanges.landed(this.#deps.now())
+    }
+    return this.#lease.holds(this.#deps.now())
+  }
+}
