@@ -74,7 +74,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'devnet/exchange': 'feed',
   'devnet/agents': 'devnet/exchange',
   'devnet/evm': 'devnet/exchange',
-  'devnet/info': 'core feed devnet/exchange',
+  'devnet/info': 'core feed info info/shapes devnet/exchange',
   'devnet/files': 'book devnet devnet/exchange devnet/info',
   cli: 'core key credit feed book client feeder cli/backfill',
   'cli/backfill': 'core history/archive feeder cli',

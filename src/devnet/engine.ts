@@ -2,7 +2,7 @@
 // height alone; the time given to step() is only stamped on it.
 
 import { arbitrageursAct, backstopActs } from './agents/arbitrageur.ts'
-import { bankersAct } from './agents/banker.ts'
+import { bankersAct, stakersAct } from './agents/banker.ts'
 import { crowdActs } from './agents/crowd.ts'
 import { clumsyAct, gamblersAct } from './agents/gambler.ts'
 import { makersAct } from './agents/maker.ts'
@@ -17,14 +17,13 @@ import { openWallets, payIn } from './exchange/genesis.ts'
 import { liquidate } from './exchange/liquidation.ts'
 import { type DevnetBlock, openBlock } from './exchange/node-block.ts'
 import { type Scale, SMALL } from './exchange/scale.ts'
-import { stakingActs } from './exchange/staking.ts'
 import { runTwaps } from './exchange/twap.ts'
 import { Past } from './info/past.ts'
 
 /** Stamp of block n without a clock: this plus n times 70 ms. */
 const EPOCH_NS = 1_777_000_000_000_000_000n
 const BLOCK_NS = 70_000_000n
-/** Every wallet is looked at once in this many blocks, long enough for `liquidatable` to name somebody now and then. */
+/** Every wallet is looked at once in this many blocks. */
 const LIQUIDATION_TURNS = 32
 
 export interface Engine {
@@ -94,7 +93,7 @@ function step(x: Exchange, timeNs: bigint): DevnetBlock {
   bankersAct(x)
   liquidate(x, turn(x))
   payFunding(x)
-  stakingActs(x)
+  stakersAct(x)
   crowdActs(x)
   return x.block
 }

@@ -1,5 +1,5 @@
 // The HTTP server of the stand-in: POST /info and POST /evm on 127.0.0.1, with the public server's refusals,
-// POST /misbehave, which makes /info fail on demand (misbehaviour.ts), POST /disturb, which disturbs the files
+// POST /misbehave, which makes /info fail on demand (misbehave.node.ts), POST /disturb, which disturbs the files
 // (disturbance.ts), and GET /books (truth.node.ts).
 
 import { realpathSync } from 'node:fs'
@@ -7,15 +7,15 @@ import { open, rename } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { basename, dirname, isAbsolute, join, resolve as resolvePath, sep } from 'node:path'
 import type * as z from 'zod'
+import { parseJson } from '../core/json.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 import { DisturbRequest } from './disturbance.ts'
 import type { Engine } from './engine.ts'
 import { answerEvm } from './evm/answer.ts'
-import { type Answer, answerInfo, UNFIT } from './info/info.ts'
+import { type Answer, answerInfo } from './info/info.ts'
 import { l4Snapshot } from './info/l4-snapshot.ts'
-import { type FileSnapshotRequest, InfoRequest } from './info/request.ts'
-import { misbehave, type OpenFault } from './misbehave.node.ts'
-import { Faults, lagged, MisbehaveRequest } from './misbehaviour.ts'
+import { FileSnapshotRequest } from './info/request.ts'
+import { Faults, lagged, MisbehaveRequest, misbehave, type OpenFault } from './misbehave.node.ts'
 import type { Truth } from './truth.node.ts'
 
 const MAX_BODY_BYTES = 64 * 1024
@@ -67,12 +67,8 @@ async function answer(served: () => Served, faults: Faults, request: IncomingMes
 async function answerQuery(engine: Engine, data: string, faults: Faults, body: unknown): Promise<Result> {
   const type = (body as { type?: unknown } | null)?.type
   const fault = faults.happen(typeof type === 'string' ? type : '', performance.now())
-  const parsed = InfoRequest.safeParse(body)
-  const result = !parsed.success
-    ? UNFIT
-    : parsed.data.type === 'fileSnapshot'
-      ? await writeSnapshot(engine, data, parsed.data)
-      : answerInfo(engine, parsed.data)
+  const snapshot = FileSnapshotRequest.safeParse(body)
+  const result = snapshot.success ? await writeSnapshot(engine, data, snapshot.data) : answerInfo(engine, body)
   if (fault === null) return result
   if (fault.how === 'lag') return 'body' in result ? { ...result, body: lagged(result.body, fault.byMs) } : result
   return { ...result, fault: { ...fault, how: fault.how } }
@@ -121,14 +117,6 @@ function readBody(request: IncomingMessage): Promise<string | null> {
   request.once('end', () => resolve(Buffer.concat(chunks).toString()))
   request.once('error', reject)
   return promise
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Written whole under another name first: a reader never sees half of it. Blocks go on meanwhile. */

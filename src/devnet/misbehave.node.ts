@@ -1,7 +1,93 @@
-// Carries faults out on a response: what a client of a broken server sees on the wire.
+// Faults on demand, for tests of whoever asks this server: `POST /misbehave` with
+//   {"how": "hang", "types": ["meta"], "for_ms": 5000, "times": 3}
+// makes POST /info misbehave for the named types (all, when left out), for a while, at most so many times.
+// The newest fault that fits a query is the one that happens; {"how": "none"} ends all of them.
 
 import type { ServerResponse } from 'node:http'
-import type { Fault } from './misbehaviour.ts'
+import * as z from 'zod'
+
+const MAX_FAULTS = 16
+const MAX_MS = 600_000
+
+/** Body of `POST /misbehave`; unknown fields are refused, so that a slip is seen. */
+export const MisbehaveRequest = z.strictObject({
+  /**
+   * refuse: the connection is reset · hang: no answer until the fault is over, then a reset · 429, 500: that status ·
+   * cut: half of the body · garbage: 200 with what is no JSON · lag: `time` in the answer is late by `by_ms`.
+   */
+  how: z.enum(['refuse', 'hang', '429', '500', 'cut', 'garbage', 'lag', 'none']),
+  types: z.array(z.string().max(64)).min(1).max(64).optional(),
+  for_ms: z.int().min(1).max(MAX_MS).default(60_000),
+  times: z.int().min(1).max(1_000_000).optional(),
+  /** Of `lag`. */
+  by_ms: z.int().min(1).max(86_400_000).default(60_000),
+  /** Of `429`: sent as `Retry-After`, which the public server does not send. */
+  retry_after_s: z.int().min(0).max(3_600).optional(),
+})
+export type MisbehaveRequest = z.infer<typeof MisbehaveRequest>
+
+export interface Fault {
+  readonly how: Exclude<MisbehaveRequest['how'], 'none'>
+  readonly types: readonly string[] | null
+  readonly endMs: number
+  readonly byMs: number
+  readonly retryAfterS: number | null
+  /** How many more queries it happens to. */
+  left: number
+}
+
+/** The faults of one server. Times are of any clock that never goes back. */
+export class Faults {
+  #faults: Fault[] = []
+
+  /** Takes an order; false where there are too many faults already. */
+  add(request: MisbehaveRequest, nowMs: number): boolean {
+    this.#drop(nowMs)
+    if (request.how === 'none') {
+      this.#faults = []
+      return true
+    }
+    if (this.#faults.length === MAX_FAULTS) return false
+    this.#faults.push({
+      how: request.how,
+      types: request.types ?? null,
+      endMs: nowMs + request.for_ms,
+      byMs: request.by_ms,
+      retryAfterS: request.retry_after_s ?? null,
+      left: request.times ?? Number.POSITIVE_INFINITY,
+    })
+    return true
+  }
+
+  /** The fault that happens to a query of this type, counted as happened; null for none. */
+  happen(type: string, nowMs: number): Fault | null {
+    this.#drop(nowMs)
+    const fault = this.#faults.findLast(({ types }) => types === null || types.includes(type)) ?? null
+    if (fault !== null) fault.left--
+    return fault
+  }
+
+  /** What is still to happen, oldest first, as the answer of `POST /misbehave`. */
+  active(nowMs: number) {
+    this.#drop(nowMs)
+    return this.#faults.map(({ how, types, endMs, left }) => ({
+      how,
+      types,
+      left_ms: Math.ceil(endMs - nowMs),
+      left_times: Number.isFinite(left) ? left : null,
+    }))
+  }
+
+  #drop(nowMs: number): void {
+    this.#faults = this.#faults.filter(({ endMs, left }) => endMs > nowMs && left > 0)
+  }
+}
+
+/** An answer with a clock that is late: its top-level `time`, where it has one. */
+export function lagged(body: unknown, byMs: number): unknown {
+  const time = (body as { time?: unknown } | null)?.time
+  return typeof time === 'number' ? { ...(body as object), time: time - byMs } : body
+}
 
 /** Connections that hang at one time; more than that are reset at once. */
 const MAX_HANGING = 500

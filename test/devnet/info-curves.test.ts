@@ -1,13 +1,12 @@
-// Answers that are functions of time: candles and auctions.
+// Answers that are functions of time: candles.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { INTERVALS } from '../../src/core/candle-interval.ts'
 import { createEngine } from '../../src/devnet/engine.ts'
-import { auctionAt } from '../../src/devnet/exchange/auction.ts'
-import { Tail } from '../../src/devnet/exchange/tail.ts'
 import { Candles, candleSpan } from '../../src/devnet/info/candles.ts'
 import { answerInfo } from '../../src/devnet/info/info.ts'
+import { Tail } from '../../src/devnet/info/tail.ts'
 
 describe('a tail', () => {
   it('is the end of what was added', () => {
@@ -72,26 +71,5 @@ describe('candles', () => {
     expect(ask(all[1]!.T + 1)).toEqual(all.slice(2))
     const req = { coin: 'NOPE', interval: '1m', startTime: 0 } as const
     expect(answerInfo(engine, { type: 'candleSnapshot', req })).toEqual({ status: 500, body: null })
-  })
-})
-
-describe('an auction', () => {
-  it('falls, ends, and names exactly one of its two prices', () => {
-    for (const slot of [0, 1]) {
-      let before = auctionAt(1, slot, 1_770_000_000_000)
-      let ended = 0
-      for (let at = 1_770_000_000_000; at < 1_770_010_000_000; at += 7_000) {
-        const now = auctionAt(1, slot, at)
-        expect((now.currentGas === null) !== (now.endGas === null)).toBe(true)
-        expect(now.startTimeSeconds * 1000).toBeLessThanOrEqual(at)
-        const isSame = now.startTimeSeconds === before.startTimeSeconds
-        if (isSame && before.currentGas !== null && now.currentGas === null) ended++
-        const most = isSame && before.currentGas !== null ? Number(before.currentGas) : Number.POSITIVE_INFINITY
-        expect(Number(now.currentGas ?? now.endGas)).toBeLessThanOrEqual(most)
-        expect(isSame && before.currentGas === null ? now : before).toEqual(before)
-        before = now
-      }
-      expect(ended).toBeGreaterThan(2)
-    }
   })
 })

@@ -1,49 +1,82 @@
-// The gateway's own response schemas accept what the stand-in answers, for every type that the gateway asks of an upstream.
+// Every type of the catalogue that the gateway asks an upstream for is answered by devnet, and passes the gateway's own
+// response schema: its example request on a fresh exchange and on one that has traded, and for every wallet.
 
-import { beforeAll, expect, it } from 'vitest'
-import { createEngine, type Engine } from '../../src/devnet/engine.ts'
+import { describe, expect, it } from 'vitest'
+import { createEngine } from '../../src/devnet/engine.ts'
 import { DEXES, MARKETS } from '../../src/devnet/exchange/market.ts'
-import { SMALL } from '../../src/devnet/exchange/scale.ts'
 import { answerInfo } from '../../src/devnet/info/info.ts'
-import { spotMeta } from '../../src/devnet/info/market.ts'
-import { InfoRequest, type StateRequest } from '../../src/devnet/info/request.ts'
+import { spotMeta } from '../../src/devnet/info/listing.ts'
 import { CATALOGUE } from '../../src/info/catalogue.ts'
+import { upstreamTypesOf } from '../../src/info/query.ts'
 
-/** Made by the gateway from other answers, or from what it knows itself. */
-const COMPOSED = [
-  'l2BookDiffSnapshot',
-  'batchClearinghouseState',
-  'batchSpotClearinghouseState',
-  'portfolioState',
-  'builderFills',
-  'builderFillsByTime',
-  'userCompletedTrades',
-  'userCompletedTradesByTime',
-  'userPnlSummary',
-]
-const asked = CATALOGUE.filter(({ type }) => !COMPOSED.includes(type))
+const fresh = createEngine(3)
+const engine = createEngine(3, { fundingBlocks: 200 })
+for (let i = 0; i < 2_000; i++) engine.step()
+const { tokens } = spotMeta(engine.exchange)
+/** What an example names that this exchange has not. */
+const NAMES: Readonly<Record<string, object>> = { tokenDetails: { tokenId: tokens[1]!.tokenId } }
 
-const TOKENS = spotMeta({ scale: SMALL }).tokens
-let engine: Engine
-beforeAll(() => {
-  engine = createEngine(3, { fundingBlocks: 200 })
-  for (let i = 0; i < 2_000; i++) engine.step()
+const asked = CATALOGUE.filter((query) => upstreamTypesOf(query).includes(query.type))
+
+describe.each(asked.map((query) => [query.type, query] as const))('%s', (type, { request, response, example }) => {
+  const bodyOf = (scene: typeof engine, body: object) => {
+    const answer = answerInfo(scene, JSON.parse(JSON.stringify(body)))
+    expect(answer.status).toBe(200)
+    const told: unknown = JSON.parse(JSON.stringify((answer as { body: unknown }).body))
+    expect(response.safeParse(told).error?.issues[0]).toBeUndefined()
+    return told
+  }
+
+  it('answers the example of its query', () => {
+    for (const scene of [fresh, engine]) bodyOf(scene, request.parse({ type, ...example.request, ...NAMES[type] }))
+  })
+
+  it('answers every wallet', () => {
+    let sample = 0
+    for (const { address: user } of engine.exchange.accounts)
+      for (const dex of DEXES) {
+        const { coin } = MARKETS[sample++ % 12]!
+        const oid = engine.past.wallet(user)?.orders.keys().next().value ?? 1
+        const req = { coin, interval: '1m', startTime: 0 }
+        const { tokenId } = tokens[sample % tokens.length]!
+        const names = { dex, coin, oid, id: 5, token: 0, tokenId, outcome: sample % 6, venue: 'out' }
+        const others = { builder: user, vaultAddress: user, source: user }
+        bodyOf(engine, { type, user, ...others, ...names, startTime: 0, req })
+      }
+  })
 })
 
-it.each(asked.map((query) => [query.type, query] as const))('%s', (type, { response }) => {
-  const users = engine.exchange.accounts.map(({ address }) => address)
-  let sample = 0
-  for (const user of users)
-    for (const dex of DEXES) {
-      const coin = MARKETS[sample++ % 12]!.coin
-      const oid = engine.past.wallet(user)?.orders.keys().next().value ?? 1
-      const req = { coin, interval: '1m', startTime: 0 }
-      const { tokenId } = TOKENS[sample % TOKENS.length]!
-      const names = { dex, coin, oid, id: 5, token: sample % TOKENS.length, tokenId, outcome: sample % 6, venue: 'out' }
-      const fields = { user, builder: users[12], vaultAddress: user, source: user, ...names, startTime: 0, req }
-      const answer = answerInfo(engine, InfoRequest.parse({ type, ...fields }) as StateRequest)
-      expect(answer.status).toBe(200)
-      const body: unknown = JSON.parse(JSON.stringify((answer as { body: unknown }).body))
-      expect(response.safeParse(body).error?.issues[0]).toBeUndefined()
-    }
+describe('an answer from an example', () => {
+  const user = engine.exchange.accounts[20]!.address
+  // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, looked at field by field
+  const ask = (type: string, fields: object = {}): any =>
+    JSON.parse(JSON.stringify((answerInfo(engine, { type, user, ...fields }) as { body: unknown }).body))
+
+  it('is about the wallet that is asked for, at the time of the last block', () => {
+    expect(ask('twapHistory')).toEqual([])
+    expect(ask('subAccounts')[0].master).toBe(user)
+    expect(ask('delegations')[0].lockedUntilTimestamp).toBe(engine.exchange.block.timeMs)
+  })
+
+  it('agrees with the state where both tell the same', () => {
+    const [{ vaultAddress, tvl }] = ask('vaultSummaries')
+    const { accountValue } = ask('clearinghouseState', { user: vaultAddress }).marginSummary
+    expect([tvl, ask('vaultDetails', { vaultAddress }).vaultAddress]).toEqual([accountValue, vaultAddress])
+    expect(ask('vaultDetails', { vaultAddress: user })).toBeNull()
+    expect(ask('userRole', { user: vaultAddress })).toEqual({ role: 'vault' })
+    const [sub] = ask('subAccounts')
+    expect(sub.clearinghouseState).toEqual(ask('clearinghouseState', { user: sub.subAccountUser }))
+    expect(ask('webData2')).toMatchObject({ clearinghouseState: ask('clearinghouseState'), user })
+    const [{ outcome }] = ask('outcomeMeta').outcomes
+    expect([ask('settledOutcome', { outcome }), ask('perpAnnotation', { coin: 'BTC' })]).toEqual([null, null])
+  })
+
+  it.each([
+    { type: 'portfolioState', user },
+    { type: 'nope' },
+    { type: 'portfolio', user: '0x12' },
+    { type: 'constructor' },
+  ])('is none for %j', (body) => {
+    expect(answerInfo(engine, body).status).toBe(422)
+  })
 })

@@ -3,38 +3,41 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { toScaled } from '../../src/core/decimal.ts'
 import { createEngine, type Engine } from '../../src/devnet/engine.ts'
-import { formatAmount } from '../../src/devnet/exchange/fixed-point.ts'
-import { MULTI_SIG, SUB_ACCOUNTS } from '../../src/devnet/exchange/identities.ts'
 import { DEXES, MARKETS, perpsOf } from '../../src/devnet/exchange/market.ts'
-import type { NodeFill } from '../../src/devnet/exchange/node-block.ts'
-import { BUILDERS, MAIN_MAKERS, STAKERS, TAKERS, TWAPPERS } from '../../src/devnet/exchange/roles.ts'
-import { SMALL } from '../../src/devnet/exchange/scale.ts'
-import { vaultEquity } from '../../src/devnet/exchange/vault.ts'
+import type { DevnetBlock, NodeFill } from '../../src/devnet/exchange/node-block.ts'
+import { BUILDERS, MAIN_MAKERS, TAKERS, TWAPPERS } from '../../src/devnet/exchange/roles.ts'
 import { answerInfo } from '../../src/devnet/info/info.ts'
-import { spotMeta } from '../../src/devnet/info/market.ts'
-import { InfoRequest, type StateRequest } from '../../src/devnet/info/request.ts'
+import { queryOf } from '../../src/info/catalogue.ts'
 
 const BLOCKS = 3_000
-/** Token id that spotMeta has for it. */
-const USDC = spotMeta({ scale: SMALL }).tokens[0]!.tokenId
 let engine: Engine
+let last: DevnetBlock['fills'] = []
+/** Funding paid, by wallet. */
+const funding = new Map<string, unknown[]>()
 /** Fills of the blocks, by wallet, as the files have them. */
 const fills = new Map<string, NodeFill[]>()
+const users = () => engine.exchange.accounts.map(({ address: of }) => of)
 const address = (account: number) => engine.exchange.accounts[account]!.address
 
 beforeAll(() => {
   engine = createEngine(3, { fundingBlocks: 250 })
-  for (let i = 0; i < BLOCKS; i++)
-    for (const [user, fill] of engine.step().fills) fills.set(user, [...(fills.get(user) ?? []), fill])
+  for (let i = 0; i < BLOCKS; i++) {
+    const block = engine.step()
+    last = [...last, ...block.fills].slice(-20_000)
+    for (const [user, fill] of block.fills) fills.set(user, [...(fills.get(user) ?? []), fill])
+    for (const { inner } of block.miscEvents)
+      for (const { user, coin, funding_amount: usdc, szi } of 'Funding' in inner ? inner.Funding.deltas : [])
+        funding.set(user, [...(funding.get(user) ?? []), { time: block.timeMs, coin, usdc, szi }])
+  }
 })
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, looked at field by field
 function ask(request: object): any {
-  const answer = answerInfo(engine, InfoRequest.parse(request) as StateRequest)
+  const answer = answerInfo(engine, request)
   expect(answer.status).toBe(200)
   return JSON.parse(JSON.stringify((answer as { body: unknown }).body))
 }
-const refused = (request: object) => answerInfo(engine, InfoRequest.parse(request) as StateRequest)
+const refused = (request: object) => answerInfo(engine, request)
 const sum = (amounts: readonly string[]) => amounts.reduce((total, amount) => total + toScaled(amount), 0n)
 const fall = (rows: readonly { time: number }[]) => rows.every(({ time }, i) => i === 0 || time <= rows[i - 1]!.time)
 
@@ -96,19 +99,8 @@ describe('markets', () => {
       marginTiers: [{ lowerBound: '0.0', maxLeverage: 40 }],
     })
     expect(refused({ type: 'marginTable', id: 57 })).toEqual({ status: 500, body: null })
-    const ntls = ask({ type: 'maxMarketOrderNtls' })
-    expect(ntls).toEqual([...ntls].sort(([a], [b]) => b - a))
     const [outcome] = ask({ type: 'outcomeMeta' }).outcomes
     expect(MARKETS.map(({ coin }) => coin)).toContain(`#${outcome.outcome * 10 + 1}`)
-  })
-
-  it('names a wallet as liquidatable that is below its margin', () => {
-    const other = createEngine(3)
-    for (let i = 0; i < 100; i++) other.step()
-    expect(answerInfo(other, { type: 'liquidatable' })).toMatchObject({ status: 200 })
-    const account = other.exchange.accounts[MAIN_MAKERS[0]!]!
-    account.margin[0]!.rawUsd -= 10n ** 18n
-    expect(answerInfo(other, { type: 'liquidatable' })).toMatchObject({ body: [{ user: account.address }] })
   })
 
   it('funding rates are those that were paid', () => {
@@ -191,45 +183,6 @@ describe('fills and orders', () => {
 })
 
 describe('wallets', () => {
-  it('volumes follow from fills', () => {
-    const user = address(TAKERS[0]!)
-    const { dailyUserVlm, userCrossRate } = ask({ type: 'userFees', user })
-    const total = dailyUserVlm.flatMap((day: { userCross: string; userAdd: string }) => [day.userCross, day.userAdd])
-    const { cumVlm, nRequestsCap, nRequestsUsed } = ask({ type: 'userRateLimit', user })
-    expect(sum(total)).toBe(toScaled(cumVlm))
-    expect([nRequestsCap, userCrossRate]).toEqual([10_000 + Math.floor(Number(cumVlm)), '0.00045'])
-    expect(nRequestsUsed).toBeGreaterThan(0)
-    const traded = fills.get(user)!.map(({ px, sz }) => Number(px) * Number(sz))
-    expect(Number(cumVlm)).toBeCloseTo(
-      traded.reduce((a, b) => a + b, 0),
-      3,
-    )
-    expect(ask({ type: 'userFees', user: address(MAIN_MAKERS[0]!) }).userAddRate).toBe('-0.00003')
-  })
-
-  it('roles fit sub-accounts, agents, signers and vaults', () => {
-    const role = (user: string) => ask({ type: 'userRole', user })
-    for (const { master, account } of SUB_ACCOUNTS) {
-      const user = address(account)
-      expect(role(user)).toEqual({ role: 'subAccount', data: { master: address(master) } })
-      const subs = ask({ type: 'subAccounts', user: address(master) })
-      expect(subs.find((sub: { subAccountUser: string }) => sub.subAccountUser === user)).toMatchObject({
-        master: address(master),
-        clearinghouseState: ask({ type: 'clearinghouseState', user }),
-        spotState: ask({ type: 'spotClearinghouseState', user }),
-      })
-      expect(ask({ type: 'subAccounts', user })).toBeNull()
-    }
-    const [agent] = ask({ type: 'extraAgents', user: address(MAIN_MAKERS[0]!) })
-    expect(role(agent.address)).toEqual({ role: 'agent', data: { user: address(MAIN_MAKERS[0]!) } })
-    const signers = ask({ type: 'userToMultiSigSigners', user: address(MULTI_SIG.account) })
-    for (const user of signers.authorizedUsers) expect(role(user).role).not.toBe('missing')
-    expect(ask({ type: 'userToMultiSigSigners', user: address(TAKERS[0]!) })).toBeNull()
-    expect(role(ask({ type: 'vaultSummaries' })[0].vaultAddress)).toEqual({ role: 'vault' })
-    expect(role(`0x${'9'.repeat(40)}`)).toEqual({ role: 'missing' })
-    expect(ask({ type: 'userAbstraction', user: address(0) })).toBe('disabled')
-  })
-
   it("a builder's fee is what its fills were charged", () => {
     const all = [...fills].flatMap(([user, list]) => list.map((fill) => ({ user, ...fill })))
     const routed = all.filter(({ builder }) => builder !== undefined)
@@ -250,74 +203,105 @@ describe('wallets', () => {
   })
 })
 
-describe('vaults', () => {
-  it('what followers have adds up to what the vault is worth', () => {
-    for (const { vaultAddress, tvl, leader } of ask({ type: 'vaultSummaries' })) {
-      const vault = ask({ type: 'vaultDetails', vaultAddress, user: leader })
-      const parts = vault.followers.map(({ vaultEquity: equity }: { vaultEquity: string }) => equity)
-      expect(Math.abs(Number(sum(parts) - toScaled(tvl)))).toBeLessThan(1e12)
-      expect(vault.followerState.vaultEquity).toBe(
-        vault.followers.find(({ user }: { user: string }) => user === 'Leader').vaultEquity,
-      )
-      const equities = ask({ type: 'userVaultEquities', user: leader })
-      expect(equities).toContainEqual(
-        expect.objectContaining({ vaultAddress, equity: vault.followerState.vaultEquity }),
-      )
-      expect(ask({ type: 'leadingVaults', user: leader })).toContainEqual({ address: vaultAddress, name: vault.name })
-      expect(vault.portfolio.map(([name]: [string]) => name)).toHaveLength(8)
-      expect(vault.portfolio[3][1].accountValueHistory.length).toBeGreaterThan(0)
+describe('trades and orders', () => {
+  it('recent trades are the last ten that filled, newest first', () => {
+    for (const coin of ['BTC', 'xyz:GOLD', '@1']) {
+      const mine = last.filter(([, fill]) => fill.coin === coin && fill.crossed).slice(-10)
+      const rows = ask({ type: 'recentTrades', coin })
+      expect(rows.map(({ tid }: { tid: number }) => tid)).toEqual(mine.map(([, { tid }]) => tid).reverse())
+      const [taker, { side, px, sz, time, hash, tid }] = mine.at(-1)!
+      expect(rows[0]).toMatchObject({ coin, side, px, sz, time, hash, tid })
+      expect(rows[0].users[side === 'B' ? 0 : 1]).toBe(taker)
     }
-    const backstop = engine.exchange.vaults[0]!
-    expect(ask({ type: 'vaultSummaries' })[0].tvl).toBe(formatAmount(vaultEquity(engine.exchange, backstop)))
-    expect(ask({ type: 'vaultDetails', vaultAddress: address(0) })).toBeNull()
   })
-})
 
-describe('staking', () => {
-  it('history and rewards add up to what is staked', () => {
-    const staked = STAKERS.filter((account) => {
+  it('a TWAP order begins, and ends with what its slices traded', () => {
+    const seen = { activated: 0, finished: 0 }
+    for (const account of TWAPPERS) {
       const user = address(account)
-      const { delegated, undelegated, totalPendingWithdrawal } = ask({ type: 'delegatorSummary', user })
-      const delegations = ask({ type: 'delegations', user }).map(({ amount }: { amount: string }) => amount)
-      expect(sum(delegations)).toBe(toScaled(delegated))
-      const history = ask({ type: 'delegatorHistory', user })
-      const rewards = ask({ type: 'delegatorRewards', user })
-      expect(fall(history) && fall(rewards)).toBe(true)
-      let net = sum(rewards.map(({ totalAmount }: { totalAmount: string }) => totalAmount))
-      for (const { delta } of history) {
-        net += toScaled(delta.cDeposit?.amount ?? '0')
-        if (delta.withdrawal?.phase === 'finalized') net -= toScaled(delta.withdrawal.amount)
+      const slices = ask({ type: 'userTwapSliceFills', user })
+      const rows = ask({ type: 'twapHistory', user })
+      for (const { status, state, twapId, time } of rows) {
+        seen[status.status as keyof typeof seen]++
+        expect(Math.abs(time - state.timestamp / 1_000)).toBeLessThan(status.status === 'finished' ? 60 : 1)
+        if (status.status !== 'finished') continue
+        const traded = slices.filter((slice: { twapId: number }) => slice.twapId === twapId)
+        expect(toScaled(state.executedSz)).toBe(sum(traded.map(({ fill }: { fill: { sz: string } }) => fill.sz)))
+        expect(toScaled(state.executedSz)).toBeLessThanOrEqual(toScaled(state.sz))
       }
-      expect(sum([delegated, undelegated, totalPendingWithdrawal])).toBe(net)
-      return delegations.length > 0
-    })
-    expect(staked.length).toBeGreaterThan(0)
-    const commissions = BUILDERS.flatMap((account) => ask({ type: 'delegatorRewards', user: address(account) }))
-    expect(commissions.some(({ source }) => source === 'commission')).toBe(true)
+      expect(rows.toSorted((a: { time: number }, b: { time: number }) => b.time - a.time)).toEqual(rows)
+    }
+    expect(seen.finished).toBeGreaterThan(0)
+    expect(seen.activated - seen.finished).toBe(engine.exchange.twaps.length)
   })
 
-  it('a vote is open', () => {
-    const [vote] = ask({ type: 'validatorL1Votes' })
-    expect(vote.expireTime).toBeGreaterThan(engine.exchange.block.timeMs)
-    expect(new Set(vote.votes).size).toBe(vote.votes.length)
+  it('what a wallet can trade is its free margin at its leverage', () => {
+    for (const user of users().slice(0, 60))
+      for (const { coin, dex } of [MARKETS[0]!, perpsOf(1, MARKETS)[0]!]) {
+        const state = ask({ type: 'clearinghouseState', user, dex: DEXES[dex] })
+        const { leverage, availableToTrade, maxTradeSzs, markPx } = ask({ type: 'activeAssetData', user, coin })
+        expect(availableToTrade[0]).toBe(state.withdrawable)
+        const ntl = Number(maxTradeSzs[0]) * Number(markPx)
+        expect(ntl).toBeLessThanOrEqual(Number(state.withdrawable) * leverage.value + 1e-6)
+        const held = state.assetPositions.find((one: { position: { coin: string } }) => one.position.coin === coin)
+        if (held !== undefined) expect(leverage).toEqual(held.position.leverage)
+      }
+  })
+
+  it.each(['LOOM', 'flx:GAS'])('what a wallet can trade of %s, which nobody trades, is told all the same', (coin) => {
+    const query = queryOf('activeAssetData')!
+    for (const user of users().slice(0, 10)) {
+      const told = ask({ type: 'activeAssetData', user, coin })
+      query.response.parse(told)
+      expect(Number(told.maxTradeSzs[0]) * Number(told.markPx)).toBeLessThanOrEqual(
+        Number(told.availableToTrade[0]) * told.leverage.value + 1e-6,
+      )
+    }
   })
 })
 
-describe('a fresh exchange', () => {
-  it('answers before its first block', () => {
-    engine = createEngine(9)
-    const user = address(0)
-    const types = InfoRequest.options.flatMap((option) => {
-      const { type } = option.shape
-      return 'options' in type ? type.options : [type.value]
-    })
-    for (const type of types) {
-      if (type === 'fileSnapshot') continue
-      const req = { coin: 'BTC', interval: '1m', startTime: 0 }
-      const users = { user, builder: user, vaultAddress: user, source: user }
-      const names = { coin: 'BTC', oid: 1, id: 5, token: 0, tokenId: USDC, outcome: 0, venue: 'out' }
-      const request = { type, ...users, ...names, startTime: 0, req }
-      expect(refused(request).status, type).toBe(200)
+describe('money', () => {
+  it('funding is what the blocks paid, in its window, oldest first', () => {
+    expect(funding.size).toBeGreaterThan(10)
+    for (const [user, paid] of funding) {
+      const rows = ask({ type: 'userFunding', user })
+      const told = rows.map(({ time, delta: { coin, usdc, szi } }: { time: number; delta: never }) => ({
+        time,
+        coin,
+        usdc,
+        szi,
+      }))
+      expect(told).toEqual(paid.slice(-500))
+      const { time } = rows.at(-1)
+      expect(ask({ type: 'userFunding', user, startTime: time + 1 })).toEqual([])
+      expect(ask({ type: 'userFunding', user, endTime: time - 1 }).length).toBeLessThan(rows.length)
     }
+  })
+})
+
+describe('who is who', () => {
+  it('the bundle is what its parts say', () => {
+    const user = address(TWAPPERS[0]!)
+    const data = ask({ type: 'webData2', user })
+    const [meta, assetCtxs] = ask({ type: 'metaAndAssetCtxs' })
+    expect(data).toMatchObject({ user, meta, assetCtxs, isVault: false })
+    expect(data.clearinghouseState).toEqual(ask({ type: 'clearinghouseState', user }))
+    expect(data.openOrders).toEqual(ask({ type: 'frontendOpenOrders', user }))
+    expect(data.spotState).toEqual(ask({ type: 'spotClearinghouseState', user }))
+    const running = TWAPPERS.flatMap((account) => ask({ type: 'webData2', user: address(account) }).twapStates)
+    expect(running.map(([id]) => id).sort()).toEqual(engine.exchange.twaps.map(({ id }) => id).sort())
+    const vault = engine.exchange.accounts[engine.exchange.vaults[0]!.account]!.address
+    expect(ask({ type: 'webData2', user: vault }).isVault).toBe(true)
+  })
+})
+
+describe('names', () => {
+  it.each([
+    { type: 'recentTrades', coin: 'NOPE' },
+    { type: 'activeAssetData', coin: '@1', user: `0x${'9'.repeat(40)}` },
+    { type: 'perpDexStatus', dex: 'nope' },
+    { type: 'tokenDetails', tokenId: `0x${'0'.repeat(32)}` },
+  ])('%j names what does not exist', (request) => {
+    expect(refused(request)).toEqual({ status: 500, body: null })
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { keptBytes } from '../../src/devnet/files/kept-bytes.ts'
+import { keptBytes } from '../../src/devnet/files/hourly-file.node.ts'
 
 test.each([
   ['nothing is cut within the bound', [40, 60], [40, 60]],

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'
 import { devnetServer } from '../../src/devnet/http.node.ts'
-import { Faults, MisbehaveRequest } from '../../src/devnet/misbehaviour.ts'
+import { Faults, MisbehaveRequest } from '../../src/devnet/misbehave.node.ts'
 import { Truth } from '../../src/devnet/truth.node.ts'
 
 const order = (request: object) => MisbehaveRequest.parse(request)

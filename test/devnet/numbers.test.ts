@@ -4,8 +4,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fromScaled, toScaled } from '../../src/core/decimal.ts'
 import { amountOf, formatAmount, notional } from '../../src/devnet/exchange/fixed-point.ts'
-import { applyFill, type Position } from '../../src/devnet/exchange/position.ts'
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
+import { applyFill } from '../../src/devnet/exchange/settle.ts'
+import type { Position } from '../../src/devnet/exchange/wallet.ts'
 
 const flat = (): Position => ({ szi: 0n, cost: 0n, leverage: 1, fundingSinceOpen: 0n, fundingSinceChange: 0n })
 

@@ -9,7 +9,6 @@ import { ARBITRAGEURS, GAMBLERS, MAIN_MAKERS } from '../../src/devnet/exchange/r
 import { answerInfo } from '../../src/devnet/info/info.ts'
 import { l4Snapshot } from '../../src/devnet/info/l4-snapshot.ts'
 import { QUIET_PXS } from '../../src/devnet/info/listing.ts'
-import { InfoRequest, type StateRequest } from '../../src/devnet/info/request.ts'
 import { queryOf } from '../../src/info/catalogue.ts'
 
 const BLOCKS = 2_500
@@ -19,7 +18,7 @@ const seen = new Map<string, ReturnType<typeof ask>>()
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, looked at field by field
 function ask(request: { readonly type: string; readonly [field: string]: unknown }): any {
-  const answer = answerInfo(engine, InfoRequest.parse(request) as StateRequest)
+  const answer = answerInfo(engine, request)
   expect(answer.status).toBe(200)
   const body = JSON.parse(JSON.stringify((answer as { body: unknown }).body))
   queryOf(request.type)!.response.parse(body)
@@ -33,9 +32,6 @@ beforeAll(() => {
     const { orderStatuses } = engine.step()
     for (const { status } of orderStatuses) if (status.includes('OpenInterestCap')) seen.set(status, status)
     if (i % 5 > 0) continue
-    const [due] = ask({ type: 'liquidatable' })
-    if (due !== undefined && !seen.has('liquidatable'))
-      seen.set('liquidatable', [due, ask({ type: 'clearinghouseState', user: due.user })])
     const [full] = ask({ type: 'perpsAtOpenInterestCap', dex: 'flx' })
     if (full !== undefined) seen.set('cap', [full, ask({ type: 'metaAndAssetCtxs', dex: 'flx' })])
     for (const account of GAMBLERS) {
@@ -89,14 +85,6 @@ describe('margin', () => {
     expect(toScaled(position.marginUsed)).toBe(held + toScaled(position.leverage.rawUsd))
   })
 
-  it('is short now and then: somebody can be liquidated for a while', () => {
-    const [due, state] = seen.get('liquidatable')!
-    const { universe } = ask({ type: 'meta' })
-    const coins = state.assetPositions.map(({ position }: { position: { coin: string } }) => position.coin)
-    expect(coins).toContain(universe[due.positionIndex.isolated.asset].name)
-    expect(due.marginAvailable[0]).toBeLessThan(0)
-  })
-
   it('is that of a portfolio for one wallet, and unified for another', () => {
     const [portfolio, unified] = ARBITRAGEURS.map(address)
     expect(ask({ type: 'userAbstraction', user: portfolio })).toBe('portfolioMargin')
@@ -123,36 +111,7 @@ describe('a cap of open interest', () => {
   })
 })
 
-describe('a vault', () => {
-  it('is led by another, which holds what it is worth', () => {
-    const summaries = ask({ type: 'vaultSummaries' })
-    const of = (type: string) =>
-      summaries.find(({ relationship }: { relationship: { type: string } }) => relationship.type === type)
-    const parent = of('parent')
-    const child = of('child')
-    expect(parent.relationship.data.childAddresses).toEqual([child.vaultAddress])
-    expect(child.leader).toBe(parent.vaultAddress)
-    expect(ask({ type: 'vaultDetails', vaultAddress: child.vaultAddress })).toMatchObject({ allowDeposits: false })
-    const [held] = ask({ type: 'userVaultEquities', user: parent.vaultAddress })
-    expect(held.vaultAddress).toBe(child.vaultAddress)
-    const { accountValue } = ask({ type: 'clearinghouseState', user: parent.vaultAddress }).marginSummary
-    expect(toScaled(parent.tvl)).toBe(toScaled(accountValue) + toScaled(held.equity))
-  })
-})
-
 describe('what is deployed', () => {
-  it('has an auction in progress at every moment', () => {
-    const user = address(0)
-    let ended = 0
-    for (let hour = 0; hour < 100; hour++) {
-      engine.step(BigInt(Math.max(engine.exchange.block.timeMs, 0) + 401_000) * 1_000_000n)
-      const auctions = [ask({ type: 'perpDeployAuctionStatus' }), ask({ type: 'spotDeployState', user }).gasAuction]
-      expect(auctions.some(({ currentGas, endGas }) => currentGas !== null && endGas === null)).toBe(true)
-      ended += auctions.filter(({ endGas }) => endGas !== null).length
-    }
-    expect(ended).toBeGreaterThan(0)
-  })
-
   it('has a question whose outcomes are open or settled', () => {
     const { outcomes, questions, deployers } = ask({ type: 'outcomeMeta' })
     const open = outcomes.map(({ outcome }: { outcome: number }) => outcome)

@@ -2,7 +2,7 @@
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createEngine, type Engine, restoreEngine } from '../../src/devnet/engine.ts'
-import { bookDepths } from '../../src/devnet/exchange/crowd-depth.ts'
+import { bookDepths } from '../../src/devnet/exchange/crowd-state.ts'
 import { crowdOrderAt, crowdOrderObject, orderText } from '../../src/devnet/exchange/crowd-text.ts'
 import { ALL_MARKETS } from '../../src/devnet/exchange/market.ts'
 import { type NodeBookDiff, STREAMS, streamLine } from '../../src/devnet/exchange/node-block.ts'

@@ -1,14 +1,13 @@
-// The money movements that are seldom seen happen now and then. Chance comes from seed and height alone, apart from the
+// The money movements that are seldom seen happen now and then, those of stakes among them. Chance comes from seed and height alone, apart from the
 // exchange's own.
 
 import { type Exchange, freeUsd } from '../exchange/exchange.ts'
-import { abs, min, UNIT, units } from '../exchange/fixed-point.ts'
-import { SUB_ACCOUNTS } from '../exchange/identities.ts'
+import { abs, formatAmount, min, UNIT, units } from '../exchange/fixed-point.ts'
 import { USDC } from '../exchange/market.ts'
-import { eventHash } from '../exchange/node-block.ts'
+import { eventHash, type NodeMiscEvent, recordLedger, ZERO_HASH } from '../exchange/node-block.ts'
 import { Prng, seedState } from '../exchange/prng.ts'
 import * as rare from '../exchange/rare-transfers.ts'
-import { BUILDERS, DEX_TAKERS, SPOT_TAKERS } from '../exchange/roles.ts'
+import { BUILDERS, DEX_TAKERS, SPOT_TAKERS, STAKERS, SUB_ACCOUNTS } from '../exchange/roles.ts'
 
 /** Blocks between two moves. */
 const MOVE_BLOCKS = 30
@@ -86,4 +85,44 @@ function lend(x: Exchange, rng: Prng, hash: string): void {
   else if (held < 0n && free >= -held + interest) rare.borrowLend(x, hash, account, 'repay', -held, interest)
   else if (held === 0n && pool >= some && rng.chance(500_000)) rare.borrowLend(x, hash, account, 'borrow', some, 0n)
   else if (held >= 0n && free > 0n) rare.borrowLend(x, hash, account, 'supply', min(some, free), 0n)
+}
+
+/** Blocks between two moves of stakes. */
+const STAKE_BLOCKS = 20
+
+/**
+ * Stakers deposit, delegate, take it back and withdraw, one after the other and always the same amount: nothing of it is
+ * kept, since the tokens come from outside the spot balances. Validators, which builders run, get rewards with each funding.
+ */
+export function stakersAct(x: Exchange): void {
+  const record = (hash: string, inner: NodeMiscEvent['inner']) =>
+    x.block.miscEvents.push({ time: x.block.time, hash, inner })
+  const addressOf = (account: number) => x.accounts[account]!.address
+  if (x.height % x.fundingBlocks === 0) {
+    const rewards = BUILDERS.map((validator) => [addressOf(validator), '0.01'] as const)
+    record(ZERO_HASH, { ValidatorRewards: { validator_to_reward: rewards } })
+  }
+  if (x.height % STAKE_BLOCKS !== 11) return
+  const turn = Math.floor(x.height / STAKE_BLOCKS)
+  const account = STAKERS[turn % STAKERS.length]!
+  const user = addressOf(account)
+  const amount = formatAmount(units(100 + account))
+  const delegation = { user, validator: addressOf(BUILDERS[account % BUILDERS.length]!), amount }
+  const hash = eventHash(x.height, new Prng(seedState(x.seed + 2 ** 50 + x.height)).hex(27))
+  const transfer = (isDeposit: boolean) =>
+    recordLedger(x.block, hash, [user], { type: 'cStakingTransfer', token: 'HYPE', amount, isDeposit })
+  switch (Math.floor(turn / STAKERS.length) % 5) {
+    case 0:
+      record(hash, { CDeposit: { user, amount } })
+      return transfer(true)
+    case 1:
+      return void record(hash, { Delegation: { ...delegation, is_undelegate: false } })
+    case 2:
+      return void record(hash, { Delegation: { ...delegation, is_undelegate: true } })
+    case 3:
+      return void record(hash, { CWithdrawal: { user, amount, is_finalized: false } })
+    default:
+      record(hash, { CWithdrawal: { user, amount, is_finalized: true } })
+      return transfer(false)
+  }
 }

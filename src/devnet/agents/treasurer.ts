@@ -6,7 +6,7 @@ import { min, units } from '../exchange/fixed-point.ts'
 import { USDC } from '../exchange/market.ts'
 import * as roles from '../exchange/roles.ts'
 import * as transfers from '../exchange/transfers.ts'
-import { createVault, depositToVault, isChild, vaultEquity, withdrawFromVault } from '../exchange/vault.ts'
+import { createVault, depositToVault, vaultEquity, withdrawFromVault } from '../exchange/vault.ts'
 import { marginState } from '../exchange/wallet.ts'
 
 const ACT_PPM = 60_000
@@ -83,7 +83,6 @@ function transferToken(x: Exchange, from: number): void {
 
 function enterVault(x: Exchange): void {
   const vault = x.rng.pick(x.vaults)
-  if (isChild(x, vault)) return
   spend(x, x.rng.pick(roles.TAKERS), 0, someUsd(x, 100, 3_000), (from, usd) => depositToVault(x, vault, from, usd))
 }
 
@@ -93,9 +92,8 @@ function leaveVault(x: Exchange): void {
   if (followers.length > 0) withdrawFromVault(x, vault, x.rng.pick(followers), BigInt(x.rng.pick([25, 50, 100])))
 }
 
-/** The first one is founded by the backstop, as its child. */
 function foundVault(x: Exchange): void {
-  const leader = x.vaults.length === 1 ? x.vaults[0]!.account : x.rng.pick(roles.TAKERS)
+  const leader = x.rng.pick(roles.TAKERS)
   spend(x, leader, 0, someUsd(x, 2_000, 6_000), (from, usd) => createVault(x, from, `Vault ${x.vaults.length}`, usd))
 }
 

@@ -113,7 +113,7 @@ export function encodeExchange(x: Exchange): string {
         bids.length + asks.length === 0 ? [] : [[id, bids.map(rowOf), asks.map(rowOf)]],
       ),
     }))
-  const { seed, fundingBlocks, height, quietTo, nextOid, nextTwapId, quotes, twaps, vaults, pools, staking } = x
+  const { seed, fundingBlocks, height, quietTo, nextOid, nextTwapId, quotes, twaps, vaults, pools } = x
   const { timeNs } = x.block
   const state = {
     v: VERSION,
@@ -130,7 +130,6 @@ export function encodeExchange(x: Exchange): string {
     twaps,
     vaults,
     pools,
-    staking,
     crowd: crowdHead(x),
     accounts,
   }

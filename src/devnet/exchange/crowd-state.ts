@@ -1,10 +1,11 @@
-// What an exchange keeps of its crowd: wallets that own the depth of a large exchange's books.
+// What an exchange keeps of its crowd, wallets that own the depth of a large exchange's books, and how deep each book is.
+// Invariant: orders and levels add up to what the scale says, to the last one.
 
-import { type BookDepth, bookDepths, weightOf } from './crowd-depth.ts'
 import { CrowdOrders } from './crowd-orders.ts'
+import type { Market } from './market.ts'
 import { Prng, seedState } from './prng.ts'
 import { WALLETS } from './roles.ts'
-import type { Scale } from './scale.ts'
+import type { CrowdScale, Scale } from './scale.ts'
 
 export interface Crowd {
   readonly orders: CrowdOrders
@@ -32,4 +33,52 @@ export function emptyCrowd(seed: number, { crowd, markets }: Scale): Crowd | nul
       return sum
     }),
   }
+}
+
+export interface SideDepth {
+  readonly orders: number
+  readonly levels: number
+}
+
+interface BookDepth {
+  readonly bids: SideDepth
+  readonly asks: SideDepth
+}
+
+/** Depth falls with a market's rank to this power: made up, between what thin and deep books of one exchange show. */
+const POWER = -0.6
+/** Prices of an outcome are a thousand at most. */
+const OUTCOME_LEVELS = 120
+const OUTCOME_ORDERS = 200
+
+/** Share of all depth and all changes that a market has beyond the first, by its rank from 2. */
+function weightOf({ id, kind }: Market): number {
+  return kind === 'outcome' ? 0.01 : (id + 1) ** POWER
+}
+
+/** Depth of every market, by id. */
+export function bookDepths({ orders, levels, first }: CrowdScale, markets: readonly Market[]): BookDepth[] {
+  const outcomes = markets.filter(({ kind }) => kind === 'outcome').length
+  const others = markets.filter(({ kind, id }) => kind !== 'outcome' && id > 0)
+  const weights = others.map(weightOf)
+  const share = first.bids.levels / (first.bids.levels + first.asks.levels)
+  const left = (all: number, key: 'orders' | 'levels', each: number) =>
+    all - first.bids[key] - first.asks[key] - outcomes * each
+  const levelsOf = spread(left(levels, 'levels', OUTCOME_LEVELS), weights)
+  const ordersOf = spread(left(orders, 'orders', OUTCOME_ORDERS), weights)
+  return markets.map((market) => {
+    if (market.id === 0) return first
+    const at = others.indexOf(market)
+    const all = { orders: ordersOf[at] ?? OUTCOME_ORDERS, levels: levelsOf[at] ?? OUTCOME_LEVELS }
+    const bids = { orders: Math.round(all.orders * share), levels: Math.round(all.levels * share) }
+    return { bids, asks: { orders: all.orders - bids.orders, levels: all.levels - bids.levels } }
+  })
+}
+
+/** Whole parts of a whole number in proportion to weights: what rounding leaves goes one by one to the first. */
+function spread(whole: number, weights: readonly number[]): number[] {
+  const sum = weights.reduce((a, b) => a + b, 0)
+  const parts = weights.map((weight) => Math.floor((whole * weight) / sum))
+  const rest = whole - parts.reduce((a, b) => a + b, 0)
+  return parts.map((part, i) => (i < rest ? part + 1 : part))
 }

@@ -1,9 +1,8 @@
 // The crowd of a large exchange: wallets with a position in every perp, and the orders that make books deep. It was
 // there before block 1: its orders come into being without any event, so only a snapshot of the node tells of them.
 
-import type { SideDepth } from './crowd-depth.ts'
 import { sideOf } from './crowd-orders.ts'
-import type { Crowd } from './crowd-state.ts'
+import type { Crowd, SideDepth } from './crowd-state.ts'
 import { idsOf } from './crowd-text.ts'
 import type { Exchange } from './exchange.ts'
 import { notional, UNIT, units } from './fixed-point.ts'

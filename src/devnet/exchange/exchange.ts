@@ -8,7 +8,6 @@ import { eventHash, type OpenBlock, openBlock } from './node-block.ts'
 import { OrderBook } from './order-book.ts'
 import { Prng, seedState } from './prng.ts'
 import { type Scale, SMALL } from './scale.ts'
-import { emptyStaking, type Staking } from './staker.ts'
 import { type MarginAccount, type MarginState, marginState, type Wallet } from './wallet.ts'
 
 export interface Quote {
@@ -86,7 +85,6 @@ export interface Exchange {
   readonly twaps: Twap[]
   readonly vaults: Vault[]
   readonly pools: Pools
-  readonly staking: Staking
   /** Null where the scale has none. */
   readonly crowd: Crowd | null
 }
@@ -124,7 +122,6 @@ export function emptyExchange(seed: number, fundingBlocks?: number, scale: Scale
       tokenFees: TOKEN_NAMES.map(() => 0n),
       tokenSupply: TOKEN_NAMES.map(() => 0n),
     },
-    staking: emptyStaking(),
     crowd,
   }
 }

@@ -76,13 +76,6 @@ export interface NodeMiscEvent {
   inner: { LedgerUpdate: LedgerUpdate } | { Funding: { deltas: FundingDelta[] } } | StakingEvent
 }
 
-/** What one wallet got for staking. The node writes no more than each validator's total. */
-interface StakingReward {
-  readonly user: string
-  readonly source: 'delegation' | 'commission'
-  readonly amount: bigint
-}
-
 export interface NodeTwapStatus {
   time: string
   twap_id: number
@@ -115,7 +108,6 @@ export interface DevnetBlock {
   readonly rawDiffs: NodeBookDiff[]
   readonly miscEvents: NodeMiscEvent[]
   readonly twapStatuses: NodeTwapStatus[]
-  readonly rewards: StakingReward[]
   /** Events of the crowd as text, after all others of their stream. */
   readonly crowd: { readonly orderStatuses: string[]; readonly rawDiffs: string[] }
   readonly changed: ReadonlySet<string>
@@ -152,7 +144,6 @@ export function openBlock(height: number, timeNs: bigint): OpenBlock {
     rawDiffs: [],
     miscEvents: [],
     twapStatuses: [],
-    rewards: [],
     crowd: { orderStatuses: [], rawDiffs: [] },
     changed: new Set(),
   }

@@ -1,12 +1,40 @@
-// Why an order is refused before it reaches the book. Answers the first reason, as the exchange does.
+// Why an order is refused before it reaches the book, the cap of open interest among the reasons. Answers the first
+// reason, as the exchange does.
 
-import { type Exchange, marginOf } from './exchange.ts'
+import { type Exchange, marginOf, markPx } from './exchange.ts'
 import { abs, notional, units } from './fixed-point.ts'
 import { type Market, marketAt, USDC } from './market.ts'
-import { isFull } from './open-interest.ts'
 import { type Order, type OrderStatus, opposite } from './order.ts'
 
 const MIN_NTL = units(10)
+/** Of open interest. */
+const CAP = units(100_000_000)
+/** So small that it is reached: what happens then can be watched. */
+const SMALL_CAPS: ReadonlyMap<string, bigint> = new Map([['flx:NVDA', units(5_000)]])
+
+/** USDC. */
+export function oiCap(coin: string): bigint {
+  return SMALL_CAPS.get(coin) ?? CAP
+}
+
+/** Size that is held long of a perp, which is also what is held short. */
+export function openInterest(x: Exchange, market: Market): bigint {
+  let long = 0n
+  for (const { margin } of x.accounts) {
+    const szi = margin[market.dex]!.positions.get(market.id)?.szi ?? 0n
+    if (szi > 0n) long += szi
+  }
+  return long
+}
+
+export function isAtCap(x: Exchange, market: Market): boolean {
+  return notional(markPx(x, market.id), openInterest(x, market)) >= oiCap(market.coin)
+}
+
+/** Whether growth is refused: asked of every order, so nobody is counted where the cap is out of reach. */
+function isFull(x: Exchange, market: Market): boolean {
+  return SMALL_CAPS.has(market.coin) && isAtCap(x, market)
+}
 
 /** Null: the order may trade. The size of a reduce-only order has been cut to the position already. */
 export function refusal(x: Exchange, order: Order): OrderStatus | null {

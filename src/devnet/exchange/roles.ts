@@ -12,6 +12,12 @@ export const BUILDERS = range(12, 3)
 export const TAKERS = range(15, 24)
 export const DEX_TAKERS = range(39, 4)
 export const SPOT_TAKERS = range(43, 4)
+/** Sub-accounts of the first takers. */
+export const SUB_ACCOUNTS = [
+  { master: 15, account: 16 },
+  { master: 15, account: 17 },
+  { master: 21, account: 22 },
+] as const
 /** Takers who stake as well. */
 export const STAKERS = range(15, 8)
 /** All in, at the highest leverage, on one coin at a time: isolated, with all that they have. */

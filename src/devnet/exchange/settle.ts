@@ -1,14 +1,12 @@
-// What a trade does to one of its two wallets, and the fill that the node writes about it.
+// What a trade does to one of its two wallets: its position or balances, its fee, and the fill that the node writes about it.
 
 import type { Exchange } from './exchange.ts'
-import { type FillFee, perpFee, spotFee } from './fees.ts'
-import { formatAmount, notional, toMicro } from './fixed-point.ts'
+import { abs, formatAmount, min, notional, toMicro } from './fixed-point.ts'
 import { type Market, marketAt, TOKEN_NAMES, USDC } from './market.ts'
 import type { NodeFill } from './node-block.ts'
-import type { Order } from './order.ts'
-import { applyFill } from './position.ts'
+import type { Builder, Order, Side } from './order.ts'
 import { isMaker } from './roles.ts'
-import type { Wallet } from './wallet.ts'
+import type { Position, Wallet } from './wallet.ts'
 
 export interface Trade {
   readonly px: bigint
@@ -118,4 +116,84 @@ function fillOf(x: Exchange, market: Market, order: Order, trade: Trade, crossed
     ...((effect.deployerFee ?? 0n) > 0n ? { deployerFee: formatAmount(effect.deployerFee!) } : {}),
     twapId: order.twapId,
   }
+}
+
+type PerpDir = 'Open Long' | 'Open Short' | 'Close Long' | 'Close Short' | 'Long > Short' | 'Short > Long'
+
+interface PositionChange {
+  readonly start: bigint
+  readonly dir: PerpDir
+  readonly closedPnl: bigint
+}
+
+/** Applies a fill of signed size `delta` at `px`; the caller drops the position when `szi` is zero. */
+export function applyFill(position: Position, delta: bigint, px: bigint): PositionChange {
+  const start = position.szi
+  const long = start > 0n
+  position.szi = start + delta
+  position.fundingSinceChange = 0n
+  if (start === 0n || long === delta > 0n) {
+    position.cost += signed(delta > 0n, notional(px, abs(delta)))
+    return { start, dir: delta > 0n ? 'Open Long' : 'Open Short', closedPnl: 0n }
+  }
+  const closing = min(abs(start), abs(delta))
+  const whole = closing === abs(start)
+  const released = whole ? position.cost : toMicro((position.cost * closing) / abs(start))
+  const closedPnl = signed(long, notional(px, closing)) - released
+  const rest = abs(delta) - closing
+  position.cost = position.cost - released + signed(delta > 0n, notional(px, rest))
+  if (whole) position.fundingSinceOpen = 0n
+  if (rest > 0n) return { start, dir: long ? 'Long > Short' : 'Short > Long', closedPnl }
+  return { start, dir: long ? 'Close Long' : 'Close Short', closedPnl }
+}
+
+function signed(positive: boolean, size: bigint): bigint {
+  return positive ? size : -size
+}
+
+/** Rates are in ten-millionths of the notional; fees are cut to 10^-6 towards zero. */
+const RATE_UNIT = 10_000_000n
+/** Ten-millionths: 4.5 and 1.5 basis points, and a rebate of 0.3 for market makers. */
+const PERP_TAKER = 4_500n
+const PERP_MAKER = 1_500n
+const PERP_REBATE = -300n
+const SPOT_TAKER = 7_000n
+const SPOT_MAKER = 4_000n
+/** Builder-deployed markets cost twice as much; half of a fee above zero is the deployer's. */
+const DEPLOYED = 2n
+/** Tenths of a basis point. */
+const BUILDER_UNIT = 100_000n
+
+interface FillFee {
+  /** In the fee token; includes `builderFee`. Below zero is a rebate. */
+  readonly fee: bigint
+  readonly builderFee: bigint
+  readonly deployerFee: bigint
+}
+
+/** Fee of a perp fill, in USDC. */
+function perpFee(
+  market: Market,
+  px: bigint,
+  sz: bigint,
+  crossed: boolean,
+  rebate: boolean,
+  builder: Builder | null,
+): FillFee {
+  const ntl = notional(px, sz)
+  const base = crossed ? PERP_TAKER : rebate ? PERP_REBATE : PERP_MAKER
+  const exchange = toMicro((ntl * base * (market.dex > 0 ? DEPLOYED : 1n)) / RATE_UNIT)
+  const builderFee = builder === null ? 0n : toMicro((ntl * BigInt(builder.f)) / BUILDER_UNIT)
+  const deployerFee = market.dex > 0 && exchange > 0n ? toMicro(exchange / 2n) : 0n
+  return { fee: exchange + builderFee, builderFee, deployerFee }
+}
+
+/**
+ * Fee of a spot or outcome fill: a spot buyer pays in the token bought, a seller in USDC.
+ * Buying outcome shares is free.
+ */
+function spotFee(market: Market, side: Side, px: bigint, sz: bigint, crossed: boolean): bigint {
+  if (side === 'B' && market.kind === 'outcome') return 0n
+  const paidOn = side === 'B' ? sz : notional(px, sz)
+  return toMicro((paidOn * (crossed ? SPOT_TAKER : SPOT_MAKER)) / RATE_UNIT)
 }

@@ -1,5 +1,4 @@
-// Vaults: a wallet of its own, owned in shares. Share prices follow the vault's account value on the main DEX, and that of
-// the vaults that it leads.
+// Vaults: a wallet of its own, owned in shares. Share prices follow the vault's account value on the main DEX.
 
 import { type Exchange, marginOf, newHash, type Vault } from './exchange.ts'
 import { formatAmount, min, UNIT } from './fixed-point.ts'
@@ -9,7 +8,7 @@ import { emptyWallet } from './wallet.ts'
 
 const CREATION_FEE = 100n * UNIT
 /** Percent of a follower's profit that the leader takes. */
-export const COMMISSION_PERCENT = 10n
+const COMMISSION_PERCENT = 10n
 
 /** Opens a wallet. The caller bounds how many there are. */
 export function openAccount(x: Exchange): number {
@@ -20,26 +19,10 @@ export function openAccount(x: Exchange): number {
   return index
 }
 
-/** What a vault is worth at mark with its part of the vaults that it leads, never below zero. */
+/** What a vault is worth at mark, never below zero. */
 export function vaultEquity(x: Exchange, vault: Vault): bigint {
   const { value } = marginOf(x, x.accounts[vault.account]!.margin[0]!)
-  const inChildren = childrenOf(x, vault).reduce((sum, child) => sum + holding(x, child, vault.account), 0n)
-  return (value > 0n ? value : 0n) + inChildren
-}
-
-/** What a holder's shares are worth. */
-export function holding(x: Exchange, vault: Vault, holder: number): bigint {
-  const shares = vault.followers.get(holder)?.shares ?? 0n
-  return vault.totalShares === 0n ? 0n : (vaultEquity(x, vault) * shares) / vault.totalShares
-}
-
-/** Vaults that a vault leads; they have none themselves and take nobody's money but its own. */
-export function childrenOf(x: Exchange, vault: Vault): Vault[] {
-  return x.vaults.filter(({ leader }) => leader === vault.account)
-}
-
-export function isChild(x: Exchange, { leader }: Vault): boolean {
-  return x.vaults.some(({ account }) => account === leader)
+  return value > 0n ? value : 0n
 }
 
 /** The leader pays `usdc` in and a fee of 100 USDC on top, from the main DEX. */

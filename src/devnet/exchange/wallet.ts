@@ -4,8 +4,19 @@
 import { abs, notional } from './fixed-point.ts'
 import { marketAt } from './market.ts'
 import type { Order, Side } from './order.ts'
-import type { Position } from './position.ts'
 import type { Scale } from './scale.ts'
+
+/** Of a perp. Cost is a signed sum of price times size, so that nothing is lost to an average price. */
+export interface Position {
+  /** Signed: long above zero. */
+  szi: bigint
+  /** Signed sum of px * sz of what is held. */
+  cost: bigint
+  leverage: number
+  /** Funding paid (above zero) over the position's life, and since its size last changed. */
+  fundingSinceOpen: bigint
+  fundingSinceChange: bigint
+}
 
 export interface MarginAccount {
   rawUsd: bigint

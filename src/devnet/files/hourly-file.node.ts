@@ -1,6 +1,6 @@
 // Append-only lines in hourly files `<dir>/hourly/{YYYYMMDD}/{H}`, as the node keeps them: one write per
 // line, so that a reader sees whole lines and a kill leaves at most one half line. Bounded in hours and bytes: a file
-// that is cut is written anew beside and renamed into place (tail-copy.node.ts), a piece with each line.
+// that is cut is written anew beside and renamed into place, a piece with each line.
 
 import {
   closeSync,
@@ -8,6 +8,7 @@ import {
   openSync,
   readdirSync,
   readSync,
+  renameSync,
   rmdirSync,
   rmSync,
   statSync,
@@ -15,13 +16,13 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { keptBytes } from './kept-bytes.ts'
-import { TailCopy } from './tail-copy.node.ts'
 
 const NS_PER_HOUR = 3_600_000_000_000n
 const CHUNK_BYTES = 64 * 1024
 /** Copied with each line while a file is cut. */
 const COPY_BYTES = 8 * 1024 * 1024
+/** Copied at once. */
+const PIECE_BYTES = 4 * 1024 * 1024
 const LINE_FEED = 10
 
 /** Hour since 1970 (UTC) of a time in nanoseconds. */
@@ -30,6 +31,23 @@ const hourOf = (timeNs: bigint) => Number(timeNs / NS_PER_HOUR)
 /** `YYYYMMDD` and the hour without leading zero. */
 function nameOf(hour: number): [date: string, hour: string] {
   return [new Date(hour * 3_600_000).toISOString().slice(0, 10).replaceAll('-', ''), String(hour % 24)]
+}
+
+/**
+ * Half of the bound is cut off at once, so that cutting happens seldom. Answers the bytes that stay of the end of each file, oldest first as in `sizes`; all of them while they are within
+ * `mostBytes`.
+ */
+export function keptBytes(sizes: readonly number[], mostBytes: number): number[] {
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  let room = total > mostBytes ? Math.floor(mostBytes / 2) : total
+  return sizes
+    .toReversed()
+    .map((size) => {
+      const kept = Math.min(size, room)
+      room -= kept
+      return kept
+    })
+    .reverse()
 }
 
 export class HourlyFile {
@@ -196,4 +214,51 @@ function* fileLinesBackward(path: string): Generator<string> {
 /** The line feed before the last line; a line feed that ends the text belongs to that line. */
 function lastBreak(text: Buffer): number {
   return text.length < 2 ? -1 : text.lastIndexOf(LINE_FEED, text.length - 2)
+}
+
+/**
+ * The end of a file beside it, and then in its place: whoever reads the file finishes the old one. It is copied in steps,
+ * because a stream of a large exchange has hundreds of megabytes.
+ */
+class TailCopy {
+  readonly path: string
+  readonly #beside: string
+  readonly #from: number
+  readonly #to: number
+  readonly #chunk = Buffer.alloc(PIECE_BYTES)
+  #at: number
+  #isBetween = false
+
+  /** Of the whole lines behind `offset`. */
+  constructor(path: string, offset: number, beside: string) {
+    this.path = path
+    this.#beside = beside
+    this.#from = openSync(path, 'r')
+    this.#to = openSync(beside, 'w')
+    this.#at = offset
+  }
+
+  /** Copies about as many bytes as said; true once the copy has the place of the file, up to its very end. */
+  step(bytes: number): boolean {
+    for (let done = 0; done < bytes; ) {
+      const read = readSync(this.#from, this.#chunk, 0, PIECE_BYTES, this.#at)
+      if (read === 0) {
+        this.close()
+        renameSync(this.#beside, this.path)
+        return true
+      }
+      const begin = this.#isBetween ? 0 : this.#chunk.subarray(0, read).indexOf(LINE_FEED) + 1
+      this.#isBetween ||= begin > 0
+      if (this.#isBetween) writeSync(this.#to, this.#chunk, begin, read - begin)
+      this.#at += read
+      done += read
+    }
+    return false
+  }
+
+  /** Gives up where it is not done. */
+  close(): void {
+    closeSync(this.#from)
+    closeSync(this.#to)
+  }
 }

@@ -2,7 +2,7 @@
 
 import { INTERVAL_MS, INTERVALS, type Interval } from '../../core/candle-interval.ts'
 import { min } from '../exchange/fixed-point.ts'
-import { Tail } from '../exchange/tail.ts'
+import { Tail } from './tail.ts'
 
 /** Candles kept per interval, as the public API answers at most. */
 const KEPT = 5_000

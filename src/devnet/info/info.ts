@@ -1,26 +1,12 @@
-// Answers of POST /info from the state of the exchange, status and text as the public server gives them.
+// Answers of POST /info, status and text as the public server gives them: from the state of the exchange where Weir makes
+// something of an answer, from the examples of its queries where it passes one through.
 
-import { ANNOTATION_ANSWERS } from './annotations.ts'
 import { type Answers, NOTHING, type Scene } from './answer.ts'
-import { CONTEXT_ANSWERS } from './context.ts'
-import { DEPLOY_ANSWERS } from './deploy.ts'
-import { FILL_ANSWERS } from './fills.ts'
-import { GOSSIP_ANSWERS } from './gossip.ts'
-import { LENDING_ANSWERS } from './lending.ts'
-import { META_ANSWERS } from './meta.ts'
-import { ORDER_ANSWERS } from './orders.ts'
-import { OUTCOME_ANSWERS } from './outcomes.ts'
-import { PORTFOLIO_ANSWERS } from './portfolio.ts'
-import { REFERRAL_ANSWERS } from './referral.ts'
-import type { StateRequest, StateType } from './request.ts'
-import { STAKING_ANSWERS } from './staking.ts'
-import { STANDING_ANSWERS } from './standing.ts'
-import { TOKEN_ANSWERS } from './tokens.ts'
-import { TRADING_ANSWERS } from './trading.ts'
-import { USER_ANSWERS } from './user.ts'
-import { VALIDATOR_ANSWERS } from './validators.ts'
-import { VAULT_ANSWERS } from './vaults.ts'
-import { WEB_DATA_ANSWERS } from './web-data.ts'
+import { exampleOf } from './examples.ts'
+import { HISTORY_ANSWERS } from './history.ts'
+import { MARKET_ANSWERS } from './markets.ts'
+import { StateRequest, type StateType } from './request.ts'
+import { WALLET_ANSWERS } from './wallet.ts'
 
 /** `body` is a value for JSON.stringify, or the plain text of a refusal. */
 export type Answer =
@@ -28,35 +14,24 @@ export type Answer =
   | { readonly status: 400 | 413 | 415 | 422; readonly text: string }
 
 /** What a body that fits no query is answered with. */
-export const UNFIT: Answer = { status: 422, text: 'Failed to deserialize the JSON body into the target type' }
+const UNFIT: Answer = { status: 422, text: 'Failed to deserialize the JSON body into the target type' }
 
-/** Every query of the upstream by its type. */
-const ANSWERS: Answers<StateType> = {
-  ...META_ANSWERS,
-  ...CONTEXT_ANSWERS,
-  ...ORDER_ANSWERS,
-  ...FILL_ANSWERS,
-  ...USER_ANSWERS,
-  ...VAULT_ANSWERS,
-  ...STAKING_ANSWERS,
-  ...DEPLOY_ANSWERS,
-  ...WEB_DATA_ANSWERS,
-  ...VALIDATOR_ANSWERS,
-  ...TRADING_ANSWERS,
-  ...TOKEN_ANSWERS,
-  ...STANDING_ANSWERS,
-  ...REFERRAL_ANSWERS,
-  ...PORTFOLIO_ANSWERS,
-  ...OUTCOME_ANSWERS,
-  ...LENDING_ANSWERS,
-  ...GOSSIP_ANSWERS,
-  ...ANNOTATION_ANSWERS,
+const ANSWERS: Answers<StateType> = { ...MARKET_ANSWERS, ...WALLET_ANSWERS, ...HISTORY_ANSWERS }
+
+/** Answers a JSON body. A DEX or coin that does not exist is answered as the public server does: 500 and `null`. */
+export function answerInfo(scene: Scene, body: unknown): Answer {
+  const answer = answerOf(scene, body)
+  if (answer === undefined) return UNFIT
+  return answer === NOTHING ? { status: 500, body: null } : { status: 200, body: answer }
 }
 
-/** A DEX or coin that does not exist is answered as the public server does: 500 and `null`. */
-export function answerInfo(scene: Scene, request: StateRequest): Answer {
+function answerOf(scene: Scene, body: unknown): unknown {
+  const type = (body as { readonly type?: unknown } | null)?.type
+  if (typeof type !== 'string') return undefined
+  if (!Object.hasOwn(ANSWERS, type)) return exampleOf(scene, { ...(body as object), type })
+  const parsed = StateRequest.safeParse(body)
+  if (!parsed.success) return undefined
   // A request is of the type that it names, which the compiler does not carry through a table.
-  const answer = ANSWERS[request.type] as (scene: Scene, request: StateRequest) => unknown
-  const body = answer(scene, request)
-  return body === NOTHING ? { status: 500, body: null } : { status: 200, body }
+  const answer = ANSWERS[parsed.data.type] as (scene: Scene, request: StateRequest) => unknown
+  return answer(scene, parsed.data)
 }

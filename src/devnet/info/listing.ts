@@ -1,10 +1,14 @@
-// What is listed beside the markets that trade: one that was delisted, one that was just deployed and that nobody quotes
-// yet, the fallback outcome of a question. Their books are empty and no wallet has anything of them, so the state of the
-// exchange knows nothing of them. No scale trades a coin of theirs. And what `meta` says of markets beyond their leverage.
+// What is listed, as `meta` and its like show it: the markets that trade, and beside them one that was delisted, one that
+// was just deployed and that nobody quotes yet, the fallback outcome of a question. The books of those are empty and no
+// wallet has anything of them, so the state of the exchange knows nothing of them. No scale trades a coin of theirs.
 
-import type { Exchange } from '../exchange/exchange.ts'
+import { type Exchange, midPx } from '../exchange/exchange.ts'
 import { formatAmount, units } from '../exchange/fixed-point.ts'
-import { type Market, perpsOf } from '../exchange/market.ts'
+import { DEX_NAMES, type Market, marketAt, OUTCOME_SIDES, perpsOf } from '../exchange/market.ts'
+import { oiCap } from '../exchange/order-check.ts'
+import { Prng, seedState } from '../exchange/prng.ts'
+import { BUILDERS } from '../exchange/roles.ts'
+import { dexIndex } from './answer.ts'
 
 export type ListedPerp = Pick<Market, 'coin' | 'dex' | 'szDecimals' | 'maxLeverage'>
 type QuietPerp = ListedPerp & { readonly px: string }
@@ -25,7 +29,7 @@ export const QUIET_PXS: ReadonlyMap<string, string> = new Map([
 export const quietPerpsOf = (dex: number) => QUIET_PERPS.filter((perp) => perp.dex === dex)
 export const quietPerp = (coin: string) => QUIET_PERPS.find((perp) => perp.coin === coin)
 /** Every perp of a DEX in universe order. */
-export const listedOn = ({ scale }: Exchange, dex: number) => [...perpsOf(dex, scale.markets), ...quietPerpsOf(dex)]
+const listedOn = ({ scale }: Exchange, dex: number) => [...perpsOf(dex, scale.markets), ...quietPerpsOf(dex)]
 
 /** A market without orders, trades and positions. */
 export function quietContext({ px }: QuietPerp) {
@@ -81,14 +85,16 @@ export function meta(x: Exchange, dex: number) {
   return { universe, marginTables: listed.map((id) => [id, marginTable(id)]), collateralToken: 0 }
 }
 
+export const TRADED_OUTCOME = Math.floor(Number(marketAt(OUTCOME_SIDES[0]).coin.slice(1)) / 10)
+
 /** Outcomes that trade by their number, and the question that they answer: one was settled before, one is the rest. */
-export function outcomeMeta(traded: number, deployer: string) {
+export function outcomeMeta(deployer: string) {
   const sides = { sideSpecs: [{ name: 'Yes' }, { name: 'No' }], quoteToken: 'USDC' }
   const expiry = 'expiry:20280101-0000'
   return {
     outcomes: [
       {
-        outcome: traded,
+        outcome: TRADED_OUTCOME,
         name: 'BTC above 81300',
         description: `class:priceBinary|underlying:BTC|${expiry}|targetPrice:81300`,
         ...sides,
@@ -109,11 +115,96 @@ export function outcomeMeta(traded: number, deployer: string) {
         name: 'Where BTC stands in 2028',
         description: `class:priceBuckets|underlying:BTC|${expiry}`,
         fallbackOutcome: QUIET_OUTCOME,
-        namedOutcomes: [traded - 1, traded],
-        settledNamedOutcomes: [traded - 1],
+        namedOutcomes: [TRADED_OUTCOME - 1, TRADED_OUTCOME],
+        settledNamedOutcomes: [TRADED_OUTCOME - 1],
       },
     ],
     deployers: [{ deployer, venue: 'out', subDeployers: [['registerOutcome', [deployer]]] }],
     feeScale: '1.0',
+  }
+}
+
+/** Decimals of the tokens that have a number: USDC, PURR, HFUN. */
+const TOKEN_DECIMALS = [
+  { szDecimals: 8, weiDecimals: 8 },
+  { szDecimals: 0, weiDecimals: 5 },
+  { szDecimals: 2, weiDecimals: 8 },
+]
+
+const MADE_UP_DECIMALS = { szDecimals: 2, weiDecimals: 8 }
+
+const oiCaps = (x: Exchange, dex: number) => listedOn(x, dex).map(({ coin }) => [coin, formatAmount(oiCap(coin))])
+const ofEach = (x: Exchange, dex: number, amount: string) => listedOn(x, dex).map(({ coin }) => [coin, amount])
+
+/** First element null for the main DEX. */
+export function perpDexs(x: Exchange) {
+  return x.scale.dexes.map((name, dex) =>
+    dex === 0
+      ? null
+      : {
+          name,
+          fullName: `${name} perps`,
+          deployer: x.accounts[BUILDERS[dex % BUILDERS.length]!]!.address,
+          oracleUpdater: dex === 1 ? x.accounts[BUILDERS[0]!]!.address : null,
+          feeRecipient: dex === 1 ? x.accounts[BUILDERS[dex]!]!.address : null,
+          assetToStreamingOiCap: oiCaps(x, dex),
+          subDeployers: dex === 1 ? [['setOracle', [x.accounts[BUILDERS[0]!]!.address]]] : [],
+          assetToFundingMultiplier: ofEach(x, dex, '1.0'),
+          assetToFundingInterestRate: ofEach(x, dex, '0.0'),
+          assetToFundingClamp: ofEach(x, dex, '0.0005'),
+        },
+  )
+}
+
+/** Tokens without outcome shares, and the pairs in index order. */
+export function spotMeta({ scale }: Pick<Exchange, 'scale'>) {
+  const spots = scale.markets.filter(({ kind }) => kind === 'spot')
+  return {
+    universe: spots.map(({ coin, token }, index) => ({
+      tokens: [token, 0],
+      name: coin,
+      index,
+      isCanonical: index === 0,
+    })),
+    tokens: scale.tokens.flatMap((name, index) =>
+      name.startsWith('+')
+        ? []
+        : [
+            {
+              name,
+              ...(TOKEN_DECIMALS[index] ?? MADE_UP_DECIMALS),
+              index,
+              tokenId: `0x${new Prng(seedState(index)).hex(16)}`,
+              isCanonical: index < 2,
+              evmContract: null,
+              fullName: null,
+              deployerTradingFeeShare: '0.0',
+            },
+          ],
+    ),
+  }
+}
+
+const dexOfCoin = (coin: string) => Math.max(0, DEX_NAMES.indexOf(coin.split(':')[0]!))
+
+/** Middle of every book of a DEX, or its last price; the main DEX has spot and outcomes too. */
+export function allMids(x: Exchange, dex: number): Record<string, string> {
+  const mids: Record<string, string> = {}
+  for (const market of x.scale.markets)
+    if (market.dex === dex) mids[market.coin] = formatAmount(midPx(x, market.id) ?? x.quotes[market.id]!.last)
+  for (const [coin, px] of QUIET_PXS) if (dexOfCoin(coin) === dex) mids[coin] = px
+  return mids
+}
+
+/** Null for the main DEX and for names that no DEX has. */
+export function perpDexLimits(x: Exchange, name: string) {
+  const dex = dexIndex(x, name)
+  if (dex <= 0) return null
+  const caps = listedOn(x, dex).map(({ coin }) => [coin, oiCap(coin)] as const)
+  return {
+    totalOiCap: formatAmount(caps.reduce((sum, [, cap]) => sum + cap, 0n)),
+    oiSzCapPerPerp: '1000000000.0',
+    maxTransferNtl: '1000000000.0',
+    coinToOiCap: caps.map(([coin, cap]) => [coin, formatAmount(cap)]),
   }
 }

@@ -1,26 +1,29 @@
-// What the exchange remembers of its blocks to answer history: fills, orders, ledger, funding, candles, volumes.
-// Law: everything is bounded, and nothing here ever changes a block. It is not part of a checkpoint: a program
-// that begins again remembers what it finds in the block files (recall.node.ts).
+// What the exchange remembers of its blocks to answer history: fills, trades, orders, ledger, funding, stakes, TWAP orders
+// and candles. Invariant: everything is bounded, and nothing here ever changes a block. It is not part of a checkpoint: a
+// program that begins again remembers what it finds in the block files.
 
+import { type Trade, tradesOf } from '../../feed/trades.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { amountOf, formatAmount, notional } from '../exchange/fixed-point.ts'
+import { amountOf, notional } from '../exchange/fixed-point.ts'
 import { fundingRate, premium } from '../exchange/funding.ts'
 import { ALL_MARKETS, marketOf } from '../exchange/market.ts'
-import type { DevnetBlock, NodeFill, NodeMiscEvent, NodeOrderStatus } from '../exchange/node-block.ts'
-import { Tail } from '../exchange/tail.ts'
-import { AccountSamples } from './account-samples.ts'
+import {
+  type DevnetBlock,
+  type FundingDelta,
+  type NodeFill,
+  type NodeMiscEvent,
+  type NodeOrderStatus,
+  type NodeTwapStatus,
+  ZERO_HASH,
+} from '../exchange/node-block.ts'
 import { Candles } from './candles.ts'
-import { EarningsBook } from './earnings.ts'
-import { FundingPayments } from './funding-payments.ts'
-import { Loans } from './loans.ts'
-import { Tape } from './tape.ts'
-import { TwapLog } from './twap-log.ts'
-import { VaultSamples } from './vault-samples.ts'
-import { Volumes } from './volumes.ts'
+import { Tail } from './tail.ts'
 
-const STAKING = 500
+/** Kept per wallet of what is rare: as many as the public API answers at most. */
+const RARE = 500
 /** Kept per coin. */
 const FUNDINGS = 1_000
+const TRADES = 10
 
 interface PastFunding {
   readonly timeMs: number
@@ -43,10 +46,25 @@ interface PastStaking {
     | { readonly delegate: { readonly validator: string; readonly amount: string; readonly isUndelegate: boolean } }
 }
 
-interface PastReward {
+interface PastPayment {
   readonly time: number
-  readonly source: 'delegation' | 'commission'
-  readonly totalAmount: string
+  readonly hash: string
+  readonly delta: {
+    readonly type: 'funding'
+    readonly coin: string
+    readonly usdc: string
+    readonly szi: string
+    readonly fundingRate: string
+    readonly nSamples: null
+  }
+}
+
+interface PastTwap {
+  /** Seconds. */
+  readonly time: number
+  readonly state: NodeTwapStatus['state']
+  readonly status: { readonly status: NodeTwapStatus['status'] }
+  readonly twapId: number
 }
 
 export interface PastOrder {
@@ -54,18 +72,18 @@ export interface PastOrder {
   readonly timeMs: number
 }
 
-type PastBlock = Pick<DevnetBlock, 'timeMs' | 'fills' | 'orderStatuses' | 'miscEvents' | 'rewards'>
+type PastBlock = Pick<DevnetBlock, 'timeMs' | 'fills' | 'orderStatuses' | 'miscEvents'> &
+  Partial<Pick<DevnetBlock, 'twapStatuses'>>
 
 /** One wallet's history. */
 class WalletPast {
   readonly fills: Tail<NodeFill>
   readonly ledger: Tail<PastLedger>
-  readonly staking = new Tail<PastStaking>(STAKING)
-  readonly rewards = new Tail<PastReward>(STAKING)
+  readonly staking = new Tail<PastStaking>(RARE)
+  readonly payments = new Tail<PastPayment>(RARE)
+  readonly twaps = new Tail<PastTwap>(RARE)
   /** By order id, in the order of their last status. */
   readonly orders = new Map<number, PastOrder>()
-  /** Orders sent. */
-  requests = 0
 
   constructor(rows: number) {
     this.fills = new Tail(rows)
@@ -77,14 +95,7 @@ export class Past {
   readonly #wallets = new Map<string, WalletPast>()
   readonly #fundings = new Map<number, Tail<PastFunding>>()
   readonly candles: readonly Candles[] = ALL_MARKETS.map(() => new Candles())
-  readonly volumes = new Volumes()
-  readonly vaults = new VaultSamples()
-  readonly tape = new Tape()
-  readonly payments = new FundingPayments()
-  readonly twaps = new TwapLog()
-  readonly earnings = new EarningsBook()
-  readonly accounts = new AccountSamples()
-  readonly loans = new Loans()
+  readonly #trades = new Map<string, Tail<Trade>>()
   readonly #rows: number
 
   /** `rows`: of fills, orders and ledger updates kept of each wallet. */
@@ -102,32 +113,36 @@ export class Past {
     return this.#fundings.get(market)?.toArray() ?? []
   }
 
+  /** The last trades of a coin, newest first. */
+  trades(coin: string): readonly Trade[] {
+    return this.#trades.get(coin)?.toArray().reverse() ?? []
+  }
+
   /** Remembers the block that has just been made. */
   note(x: Exchange): void {
     this.recall(x.block)
     if (x.height % x.fundingBlocks === 0) this.#noteFunding(x)
-    this.vaults.note(x)
-    this.twaps.note(x.block)
-    this.accounts.note(x, this.earnings)
   }
 
   /** Remembers the events of a block, or those of one of its streams; times never fall within a stream. */
   recall(block: PastBlock): void {
     this.#noteFills(block)
-    this.tape.note(block.fills)
-    this.earnings.fills(block.fills)
+    for (const trade of tradesOf(block.fills)) tailOf(this.#trades, trade.coin, TRADES).push(trade)
     for (const record of block.orderStatuses) this.#noteOrder(record, block.timeMs)
     this.#noteMisc(block)
+    for (const { twap_id: twapId, state, status } of block.twapStatuses ?? []) {
+      const time = Math.floor(block.timeMs / 1_000)
+      this.#of(state.user).twaps.push({ time, state, status: { status }, twapId })
+    }
   }
 
   #noteFills({ fills, timeMs }: PastBlock): void {
     fills.forEach(([user, fill], i) => {
-      const { px, sz, coin, crossed } = fill
+      const { px, sz, coin } = fill
       const price = amountOf(px)
       const size = amountOf(sz)
       const ntl = notional(price, size)
       this.#of(user).fills.push(fill)
-      this.volumes.fill(user, timeMs, ntl, crossed)
       // Both sides of a trade stand beside each other, where it has two.
       if (fills[i - 1]?.[1].tid !== fill.tid) this.candles[marketOf(coin)!.id]!.trade(timeMs, price, size, ntl)
     })
@@ -136,24 +151,24 @@ export class Past {
   #noteOrder(record: NodeOrderStatus, timeMs: number): void {
     const wallet = this.#of(record.user)
     const { oid } = record.order
-    if (record.status === 'open' || record.status.endsWith('Rejected')) wallet.requests++
     wallet.orders.delete(oid)
     wallet.orders.set(oid, { record, timeMs })
     if (wallet.orders.size > this.#rows) wallet.orders.delete(wallet.orders.keys().next().value!)
   }
 
-  #noteMisc({ miscEvents, timeMs, rewards }: PastBlock): void {
+  #noteMisc({ miscEvents, timeMs }: PastBlock): void {
     for (const { hash, inner } of miscEvents)
       if ('LedgerUpdate' in inner) {
         const { users, delta } = inner.LedgerUpdate
         for (const user of users) this.#of(user).ledger.push({ time: timeMs, hash, delta })
-        this.loans.note(users, delta, timeMs)
       } else if ('Funding' in inner) {
-        this.payments.note(inner.Funding.deltas, timeMs)
-        this.earnings.funding(inner.Funding.deltas)
+        for (const delta of inner.Funding.deltas) this.#notePayment(delta, timeMs)
       } else this.#noteStaking(inner, hash, timeMs)
-    for (const { user, source, amount } of rewards)
-      this.#of(user).rewards.push({ time: timeMs, source, totalAmount: formatAmount(amount) })
+  }
+
+  #notePayment({ user, coin, funding_amount: usdc, szi, funding_rate: fundingRate }: FundingDelta, time: number): void {
+    const delta = { type: 'funding', coin, usdc, szi, fundingRate, nSamples: null } as const
+    this.#of(user).payments.push({ time, hash: ZERO_HASH, delta })
   }
 
   #noteStaking(inner: NodeMiscEvent['inner'], hash: string, time: number): void {
@@ -173,9 +188,8 @@ export class Past {
   #noteFunding(x: Exchange): void {
     for (const { id, kind } of x.scale.markets) {
       if (kind !== 'perp') continue
-      const tail = this.#fundings.get(id) ?? new Tail<PastFunding>(FUNDINGS)
-      this.#fundings.set(id, tail)
-      tail.push({ timeMs: x.block.timeMs, rate: fundingRate(x, id), premium: premium(x, id) })
+      const funding = { timeMs: x.block.timeMs, rate: fundingRate(x, id), premium: premium(x, id) }
+      tailOf(this.#fundings, id, FUNDINGS).push(funding)
     }
   }
 
@@ -187,4 +201,12 @@ export class Past {
     this.#wallets.set(address, wallet)
     return wallet
   }
+}
+
+function tailOf<K, T>(tails: Map<K, Tail<T>>, key: K, bound: number): Tail<T> {
+  const known = tails.get(key)
+  if (known !== undefined) return known
+  const tail = new Tail<T>(bound)
+  tails.set(key, tail)
+  return tail
 }

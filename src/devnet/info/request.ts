@@ -1,4 +1,5 @@
-// The queries that the stand-in answers on POST /info, parsed once. Unknown fields are ignored, as on the real node.
+// The queries that are answered from the state of the exchange, parsed once. Unknown fields are ignored, as on the real
+// node. Those that are answered from an example have the schema of their query.
 
 import * as z from 'zod'
 import { INTERVALS } from '../../core/candle-interval.ts'
@@ -18,112 +19,31 @@ const endTime = timeMs.nullish()
 const aggregateByTime = z.boolean().nullish()
 
 /** The queries that take nothing. */
-const PLAIN = [
-  'perpDexs',
-  'allPerpMetas',
-  'spotMeta',
-  'spotMetaAndAssetCtxs',
-  'exchangeStatus',
-  'outcomeMeta',
-  'maxMarketOrderNtls',
-  'liquidatable',
-  'validatorL1Votes',
-  'vaultSummaries',
-  'perpDeployAuctionStatus',
-  'spotPairDeployAuctionStatus',
-  'gossipPriorityAuctionStatus',
-  'gossipRootIps',
-  'outcomeTemplates',
-  'perpCategories',
-  'perpConciseAnnotations',
-  'predictedFundings',
-  'allBorrowLendReserveStates',
-  'validatorSummaries',
-  'usdcRouting',
-] as const
+const PLAIN = ['perpDexs', 'allPerpMetas', 'spotMeta', 'spotMetaAndAssetCtxs', 'exchangeStatus', 'outcomeMeta'] as const
 /** The queries that take a DEX. */
-const OF_DEX = [
-  'meta',
-  'metaAndAssetCtxs',
-  'perpsAtOpenInterestCap',
-  'perpDexLimits',
-  'perpDexStatus',
-  'allMids',
-] as const
+const OF_DEX = ['meta', 'metaAndAssetCtxs', 'perpsAtOpenInterestCap', 'perpDexLimits', 'allMids'] as const
 /** The queries that take a wallet. */
 const OF_USER = [
   'spotClearinghouseState',
   'historicalOrders',
   'userTwapSliceFills',
-  'userFees',
-  'userRateLimit',
   'userRole',
-  'userToMultiSigSigners',
-  'extraAgents',
-  'subAccounts',
   'userAbstraction',
-  'userVaultEquities',
-  'leadingVaults',
-  'delegatorSummary',
-  'delegations',
   'delegatorHistory',
-  'delegatorRewards',
-  'spotDeployState',
-  'portfolio',
-  'referral',
   'twapHistory',
-  'subAccounts2',
-  'approvedBuilders',
-  'borrowLendUserState',
-  'isVip',
-  'legalCheck',
-  'userDexAbstraction',
-  'webData2',
 ] as const
-/** The queries that take a coin. */
-const OF_COIN = ['perpAnnotation', 'recentTrades'] as const
 /** The queries that take a wallet and a DEX. */
 const OF_USER_AND_DEX = ['clearinghouseState', 'openOrders', 'frontendOpenOrders'] as const
 
-const l2Book = z.object({
-  type: z.literal('l2Book'),
-  coin,
-  nSigFigs: z.union([z.literal(2), z.literal(3), z.literal(4), z.literal(5)]).nullish(),
-  mantissa: z.union([z.literal(1), z.literal(2), z.literal(5)]).nullish(),
-})
-
-const fileSnapshot = z.object({
-  type: z.literal('fileSnapshot'),
-  request: z.object({
-    type: z.literal('l4Snapshots'),
-    includeUsers: z.boolean(),
-    includeTriggerOrders: z.boolean(),
-  }),
-  outPath: z.string().min(1).max(4096),
-  includeHeightInOutput: z.boolean(),
-})
-
 /** Addresses come out in lower case, a DEX that is left out as the main one. */
-export const InfoRequest = z.discriminatedUnion('type', [
+export const StateRequest = z.discriminatedUnion('type', [
   z.object({ type: z.enum(PLAIN) }),
   z.object({ type: z.enum(OF_DEX), dex }),
   z.object({ type: z.enum(OF_USER), user }),
   z.object({ type: z.enum(OF_USER_AND_DEX), user, dex }),
-  z.object({ type: z.enum(OF_COIN), coin }),
+  z.object({ type: z.literal('recentTrades'), coin }),
   z.object({ type: z.literal('activeAssetData'), user, coin }),
-  z.object({ type: z.literal('preTransferCheck'), user, source: user }),
   z.object({ type: z.literal('userFunding'), user, startTime: timeMs.nullish(), endTime }),
-  z.object({ type: z.literal('userBorrowLendInterest'), user, startTime: timeMs, endTime }),
-  z.object({ type: z.literal('borrowLendReserveState'), token: z.int().min(0) }),
-  z.object({
-    type: z.literal('tokenDetails'),
-    tokenId: z
-      .string()
-      .regex(/^0x[0-9a-fA-F]{32}$/)
-      .toLowerCase(),
-  }),
-  z.object({ type: z.literal('settledOutcome'), outcome: z.int().min(0) }),
-  z.object({ type: z.literal('outcomeDeployerLimits'), venue: z.string().max(4) }),
   z.object({ type: z.literal('marginTable'), id: z.int(), dex }),
   z.object({ type: z.literal('fundingHistory'), coin, startTime: timeMs, endTime }),
   z.object({
@@ -153,14 +73,14 @@ export const InfoRequest = z.discriminatedUnion('type', [
   z.object({ type: z.literal('userTwapSliceFillsByTime'), user, startTime: timeMs, endTime }),
   z.object({ type: z.literal('userNonFundingLedgerUpdates'), user, startTime: timeMs.nullish(), endTime }),
   z.object({ type: z.literal('maxBuilderFee'), user, builder: user }),
-  z.object({ type: z.literal('vaultDetails'), vaultAddress: user, user: user.nullish() }),
-  l2Book,
-  fileSnapshot,
+  z.object({
+    type: z.literal('l2Book'),
+    coin,
+    nSigFigs: z.union([z.literal(2), z.literal(3), z.literal(4), z.literal(5)]).nullish(),
+    mantissa: z.union([z.literal(1), z.literal(2), z.literal(5)]).nullish(),
+  }),
 ])
-export type InfoRequest = z.infer<typeof InfoRequest>
-export type FileSnapshotRequest = Extract<InfoRequest, { type: 'fileSnapshot' }>
-/** The queries that are answered from the state and the history. */
-export type StateRequest = Exclude<InfoRequest, FileSnapshotRequest>
+export type StateRequest = z.infer<typeof StateRequest>
 export type StateType = StateRequest['type']
 /** The fields of one query. */
 export type RequestOf<T extends StateType, R = StateRequest> = R extends { type: unknown }
@@ -168,3 +88,16 @@ export type RequestOf<T extends StateType, R = StateRequest> = R extends { type:
     ? R
     : never
   : never
+
+/** The node's own query: a file with every resting order. */
+export const FileSnapshotRequest = z.object({
+  type: z.literal('fileSnapshot'),
+  request: z.object({
+    type: z.literal('l4Snapshots'),
+    includeUsers: z.boolean(),
+    includeTriggerOrders: z.boolean(),
+  }),
+  outPath: z.string().min(1).max(4096),
+  includeHeightInOutput: z.boolean(),
+})
+export type FileSnapshotRequest = z.infer<typeof FileSnapshotRequest>

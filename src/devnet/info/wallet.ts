@@ -1,12 +1,14 @@
-// A wallet as the public info queries show it.
+// Answers about a wallet as it is now: positions, balances, resting orders, what it may trade, and what it is.
 
-import { type Exchange, markPxs } from '../exchange/exchange.ts'
-import { abs, formatAmount, UNIT } from '../exchange/fixed-point.ts'
+import { type Exchange, markPx, markPxs } from '../exchange/exchange.ts'
+import { abs, amountOf, formatAmount, UNIT } from '../exchange/fixed-point.ts'
 import { type Market, marketAt, TOKEN_NAMES, USDC } from '../exchange/market.ts'
-import type { Order } from '../exchange/order.ts'
-import type { Position } from '../exchange/position.ts'
-import { abstractionOf, isIsolated } from '../exchange/roles.ts'
-import { emptyWallet, marginState, type Wallet } from '../exchange/wallet.ts'
+import { frontendOrder, type Order } from '../exchange/order.ts'
+import { abstractionOf, builderOf, isIsolated, isMaker } from '../exchange/roles.ts'
+import { twapState } from '../exchange/twap.ts'
+import { emptyWallet, marginState, type Position, type Wallet } from '../exchange/wallet.ts'
+import { listedMarket, NOTHING, ofDex, type SomeAnswers } from './answer.ts'
+import { type ListedPerp, quietPerp } from './listing.ts'
 
 /** The wallet of an address; one that nobody has seen has nothing. */
 export function walletOf(x: Exchange, address: string): Wallet {
@@ -121,13 +123,13 @@ function balanceView({ total, hold, cost }: Wallet['spot'][number], token: numbe
 }
 
 /** The wallet's resting orders of one DEX, newest first; the main DEX has those of spot and outcomes too. */
-export function ordersOnDex(wallet: Wallet, dex: number): Order[] {
+function ordersOnDex(wallet: Wallet, dex: number): Order[] {
   const orders = wallet.orders.flatMap((sides, id) => (marketAt(id).dex === dex ? sides.flat() : []))
   return orders.sort((a, b) => b.oid - a.oid)
 }
 
 /** openOrders of a wallet on one DEX. */
-export function openOrders(wallet: Wallet, dex: number) {
+function openOrders(wallet: Wallet, dex: number) {
   return ordersOnDex(wallet, dex).map((order) => ({
     coin: marketAt(order.market).coin,
     side: order.side,
@@ -139,3 +141,70 @@ export function openOrders(wallet: Wallet, dex: number) {
     ...(order.cloid === null ? {} : { cloid: order.cloid }),
   }))
 }
+
+/** frontendOpenOrders of a wallet on one DEX. */
+export function openOrdersOnDex(wallet: Wallet, dex: number) {
+  return ordersOnDex(wallet, dex).map(frontendOrder)
+}
+
+/** The TWAP orders of a wallet that are running. */
+export function twapsOf(x: Exchange, user: string) {
+  return x.twaps
+    .filter(({ owner }) => x.accounts[owner]!.address === user)
+    .map((twap) => [twap.id, twapState(x, twap)] as const)
+}
+
+/** Free margin, and the size that it carries at the leverage chosen: the same to buy and to sell. */
+function assetData(x: Exchange, user: string, market: ListedPerp, mark: bigint) {
+  const wallet = walletOf(x, user)
+  const { assetPositions, withdrawable } = perpState(x, wallet, market.dex)
+  const held = assetPositions.find(({ position }) => position.coin === market.coin)
+  const leverage = held?.position.leverage ?? { type: 'cross', value: market.maxLeverage }
+  const lot = 10n ** BigInt(8 - market.szDecimals)
+  const lots = (amountOf(withdrawable) * BigInt(leverage.value) * UNIT) / mark / lot
+  const size = formatAmount(lots * lot)
+  return {
+    user,
+    coin: market.coin,
+    leverage,
+    maxTradeSzs: [size, size],
+    availableToTrade: [withdrawable, withdrawable],
+    markPx: formatAmount(mark),
+  }
+}
+
+function role(x: Exchange, address: string) {
+  const index = x.byAddress.get(address)
+  if (index === undefined) return { role: 'missing' }
+  return { role: x.vaults.some(({ account }) => account === index) ? 'vault' : 'user' }
+}
+
+/** Tenths of a basis point that a taker pays its builder: it always trades through the same one. */
+function builderFee(x: Exchange, user: string, builder: string): number {
+  const index = x.byAddress.get(user) ?? -1
+  const approved = isMaker(index) ? null : builderOf(index)
+  return approved !== null && x.accounts[approved.account]!.address === builder ? approved.f : 0
+}
+
+/** The main DEX has the orders of spot and outcomes too. A wallet that nobody has seen is answered like one without anything. */
+export const WALLET_ANSWERS = {
+  clearinghouseState: ofDex(({ exchange }, dex, { user }: { readonly dex: string; readonly user: string }) =>
+    perpState(exchange, walletOf(exchange, user), dex),
+  ),
+  spotClearinghouseState: ({ exchange }, { user }) => spotState(exchange, walletOf(exchange, user)),
+  openOrders: ofDex(({ exchange }, dex, { user }: { readonly dex: string; readonly user: string }) =>
+    openOrders(walletOf(exchange, user), dex),
+  ),
+  frontendOpenOrders: ofDex(({ exchange }, dex, { user }: { readonly dex: string; readonly user: string }) =>
+    openOrdersOnDex(walletOf(exchange, user), dex),
+  ),
+  activeAssetData: ({ exchange }, { user, coin }) => {
+    const market = listedMarket(exchange, coin)
+    if (market?.kind === 'perp') return assetData(exchange, user, market, markPx(exchange, market.id))
+    const quiet = quietPerp(coin)
+    return quiet === undefined ? NOTHING : assetData(exchange, user, quiet, amountOf(quiet.px))
+  },
+  userRole: ({ exchange }, { user }) => role(exchange, user),
+  userAbstraction: ({ exchange: x }, { user }) => abstractionOf(x.byAddress.get(user) ?? -1),
+  maxBuilderFee: ({ exchange }, { user, builder }) => builderFee(exchange, user, builder),
+} satisfies SomeAnswers

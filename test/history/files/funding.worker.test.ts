@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
-import { FundingPayments } from '../../../src/devnet/info/funding-payments.ts'
+import { Past } from '../../../src/devnet/info/past.ts'
 import type { Block } from '../../../src/feed/block.ts'
 import type { EventBlock, HeldStretch } from '../../../src/feed/held-fills.ts'
 import { searchedPayments } from '../../../src/feed/held-payments.ts'
@@ -230,7 +230,7 @@ it('trades out of files and the log are those of all blocks at once', { timeout:
 
 describe('what wallets paid', () => {
   const WALLETS = Array.from({ length: 40 }, (_, at) => `0x${at.toString(16).padStart(40, '0')}`)
-  const truth = new FundingPayments()
+  const truth = new Past(0)
   /** Each third block begins an hour; the fifth hour is of a feeder that does not tell who paid, one comes behind its time. */
   const UNTOLD = 12
   const LATE = 75
@@ -245,7 +245,8 @@ describe('what wallets paid', () => {
         return { user, coin, funding_amount: `-${paid}.${height}`, szi: `${paid + 1}.5`, funding_rate: '0.0000125' }
       }),
     )
-    truth.note(deltas, paidMs(height))
+    const paid = { time: '', hash: '', inner: { Funding: { deltas } } }
+    truth.recall({ timeMs: paidMs(height), fills: [], orderStatuses: [], miscEvents: [paid] })
     const time = new Date(paidMs(height)).toISOString().slice(0, -1)
     const misc = [{ time, hash: '0x0', inner: { Funding: { deltas } } }]
     const { payments, ...told } = convertEvents({ fills: [], misc, twaps: null, statuses: null }, () => {})
@@ -301,7 +302,7 @@ describe('what wallets paid', () => {
       [16, 89],
     ])
     for (const user of [WALLETS[0]!, WALLETS[7]!, WALLETS[39]!, USER]) {
-      const all = truth.of(user)
+      const all = truth.wallet(user)?.payments.toArray() ?? []
       const own = all.filter(({ time }) => time >= timeOf(16))
       const startTime = timeOf(16) + 1
       const mine = await ask(user, { startTime }, null)

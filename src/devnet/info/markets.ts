@@ -1,16 +1,17 @@
-// Prices, volumes and open interest per market: the contexts that go with `meta` and `spotMeta`, funding and candles.
+// Answers about markets: what is listed, books, prices, volumes, open interest, funding and candles.
 
 import { DAY_MS } from '../../core/time.ts'
+import type { Level, Levels } from '../../feed/block.ts'
 import { type Exchange, markPx, midPx } from '../exchange/exchange.ts'
 import { formatAmount, notional, UNIT } from '../exchange/fixed-point.ts'
 import { fundingRate, premium } from '../exchange/funding.ts'
 import { type Market, perpsOf } from '../exchange/market.ts'
-import { isAtCap, openInterest } from '../exchange/open-interest.ts'
 import type { Side } from '../exchange/order.ts'
 import type { OrderBook } from '../exchange/order-book.ts'
+import { isAtCap, openInterest } from '../exchange/order-check.ts'
+import { BUILDERS } from '../exchange/roles.ts'
 import { listedMarket, NOTHING, ofDex, type Scene, type SomeAnswers } from './answer.ts'
-import { meta, QUIET_PXS, quietContext, quietPerpsOf } from './listing.ts'
-import { spotMeta } from './market.ts'
+import * as listing from './listing.ts'
 
 /** Rows of one answer. */
 const MAX_FUNDINGS = 500
@@ -24,7 +25,7 @@ interface Day {
 }
 
 /** The last 24 hours of a market, in whole hours. */
-export function dayOf({ exchange, past }: Scene, market: Market): Day {
+function dayOf({ exchange, past }: Scene, market: Market): Day {
   const now = exchange.block.timeMs
   const hours = past.candles[market.id]!.within('1h', now - DAY_MS, now)
   const sum = (key: 'ntl' | 'volume') => hours.reduce((total, candle) => total + candle[key], 0n)
@@ -93,23 +94,70 @@ function atCap({ exchange: x }: Scene, dex: number): string[] {
     .map(({ coin }) => coin)
 }
 
-/** Contexts, funding and candles; rows of history oldest first. */
-export const CONTEXT_ANSWERS = {
+/** Levels of a side in `l2Book`. */
+const DEPTH = 20
+
+/** Levels merged at `figures` significant figures (and a step of `mantissa` in the last); all prices where null. */
+function l2Levels(book: OrderBook, figures: number | null, mantissa: number): Levels {
+  if (figures === null) return book.levels(DEPTH)
+  const step = (px: bigint) => {
+    const digits = px.toString().length
+    return digits > figures ? BigInt(mantissa) * 10n ** BigInt(digits - figures) : BigInt(mantissa)
+  }
+  const down = (px: bigint) => px - (px % step(px))
+  const up = (px: bigint) => (px % step(px) === 0n ? px : down(px) + step(px))
+  return [merge(book, 'B', down), merge(book, 'A', up)]
+}
+
+function merge(book: OrderBook, side: Side, round: (px: bigint) => bigint): Level[] {
+  const merged: { px: bigint; sz: bigint; n: number }[] = []
+  for (const { px: exact, sz, n } of book.levelsOf(side)) {
+    const px = round(exact)
+    const last = merged.at(-1)
+    if (last?.px === px) {
+      last.sz += sz
+      last.n += n
+    } else if (merged.length === DEPTH) break
+    else merged.push({ px, sz, n })
+  }
+  return merged.map(({ px, sz, n }) => ({ px: formatAmount(px), sz: formatAmount(sz), n }))
+}
+
+/** Rows of history oldest first. A coin that does not exist has a book of null, a table that does not exist is nothing. */
+export const MARKET_ANSWERS = {
+  meta: ofDex(({ exchange }, dex) => listing.meta(exchange, dex)),
+  allPerpMetas: ({ exchange }) => exchange.scale.dexes.map((_name, dex) => listing.meta(exchange, dex)),
+  perpDexs: ({ exchange }) => listing.perpDexs(exchange),
+  perpDexLimits: ({ exchange }, { dex }) => listing.perpDexLimits(exchange, dex),
+  spotMeta: ({ exchange }) => listing.spotMeta(exchange),
+  outcomeMeta: ({ exchange: x }) => listing.outcomeMeta(x.accounts[BUILDERS[0]!]!.address),
+  marginTable: ofDex(
+    (_scene, _dex, { id }: { readonly dex: string; readonly id: number }) => listing.marginTable(id) ?? NOTHING,
+  ),
+  allMids: ofDex(({ exchange }, dex) => listing.allMids(exchange, dex)),
+  l2Book: ({ exchange: x }, { coin, nSigFigs, mantissa }) => {
+    const market = listedMarket(x, coin)
+    if (listing.QUIET_PXS.has(coin)) return { coin, time: x.block.timeMs, levels: [[], []] }
+    if (market === undefined) return null
+    const levels = l2Levels(x.books[market.id]!, nSigFigs ?? null, mantissa ?? 1)
+    return { coin, time: x.block.timeMs, levels }
+  },
+  exchangeStatus: ({ exchange }) => ({ specialStatuses: null, time: exchange.block.timeMs }),
   metaAndAssetCtxs: ofDex((scene, dex) => [
-    meta(scene.exchange, dex),
+    listing.meta(scene.exchange, dex),
     [
       ...perpsOf(dex, scene.exchange.scale.markets).map((market) => perpContext(scene, market)),
-      ...quietPerpsOf(dex).map(quietContext),
+      ...listing.quietPerpsOf(dex).map(listing.quietContext),
     ],
   ]),
   spotMetaAndAssetCtxs: (scene) => {
     const spots = scene.exchange.scale.markets.filter(({ kind }) => kind === 'spot')
-    return [spotMeta(scene.exchange), spots.map((market) => spotContext(scene, market))]
+    return [listing.spotMeta(scene.exchange), spots.map((market) => spotContext(scene, market))]
   },
   perpsAtOpenInterestCap: ofDex(atCap),
   fundingHistory: ({ exchange, past }, { coin, startTime, endTime }) => {
     const market = listedMarket(exchange, coin)
-    if (QUIET_PXS.has(coin)) return []
+    if (listing.QUIET_PXS.has(coin)) return []
     if (market?.kind !== 'perp') return NOTHING
     const end = endTime ?? Number.POSITIVE_INFINITY
     return past
@@ -125,7 +173,7 @@ export const CONTEXT_ANSWERS = {
   },
   candleSnapshot: ({ exchange, past }, { req: { coin, interval, startTime, endTime } }) => {
     const market = listedMarket(exchange, coin)
-    if (QUIET_PXS.has(coin)) return []
+    if (listing.QUIET_PXS.has(coin)) return []
     if (market === undefined) return NOTHING
     const candles = past.candles[market.id]!.within(interval, startTime, endTime ?? Number.POSITIVE_INFINITY)
     return candles.map((candle) => ({
