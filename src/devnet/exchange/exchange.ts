@@ -32,7 +32,7 @@ export interface Twap {
   nextHeight: number
 }
 
-export interface Follower {
+interface Follower {
   shares: bigint
   /** What the shares held were bought for, USDC. */
   basis: bigint
