@@ -90,6 +90,7 @@ const UNTYPED = [
   [exactly('info.PerpDexsResponse'), 'assetToFundingClamp'],
   // Main net on 2026-10-06: outcomes of a deployer have a `venue` and a fee scale, and the whole has `deployers` and `feeScale`.
   [exactly('info.OutcomeMetaResponse'), 'venue'],
+  [exactly('info.SettledOutcomeResponse'), 'venue'],
   // Main and test net on 2026-09-15: hints `uInt`, `uDecimal` and `shortString`.
   ['info.OutcomeTemplatesResponse', 'uDecimal'],
   [exactly('info.OutcomeTemplatesResponse'), 'uDecimal'],

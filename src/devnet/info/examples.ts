@@ -41,6 +41,7 @@ function portfolio(x: Scene['exchange'], user: string) {
 /** Of these types, what of the state the example has to agree with. */
 const ADAPTED: Readonly<Record<string, (scene: Scene, fields: Fields, example: Example) => unknown>> = {
   liquidatable: () => [],
+  outcomeTemplates: (_scene, _fields, [template]) => [template],
   perpAnnotation: (_scene, { coin }, example) => (coin === 'xyz:GOLD' ? example : null),
   portfolio: ({ exchange }, { user }) => portfolio(exchange, user),
   preTransferCheck: ({ exchange }, { user }, example) => {
@@ -62,6 +63,10 @@ const ADAPTED: Readonly<Record<string, (scene: Scene, fields: Fields, example: E
     const token = spotMeta(exchange).tokens.find((each) => each.tokenId === tokenId)
     if (token === undefined) return NOTHING
     return { ...example, name: token.name, szDecimals: token.szDecimals, weiDecimals: token.weiDecimals }
+  },
+  validatorSummaries: (_scene, _fields, [validator]) => {
+    const [[, stats]] = validator.stats
+    return [{ ...validator, stats: ['day', 'week', 'month'].map((period) => [period, stats]) }]
   },
   vaultDetails: ({ exchange }, { vaultAddress }, example) =>
     vaultAddress === example.vaultAddress
