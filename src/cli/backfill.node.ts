@@ -3,8 +3,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import { reads, runProgram } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import { bucketFiles } from './backfill/bucket-source.node.ts'
-import { billText } from './backfill/egress.ts'
+import { billText, bucketFiles } from './backfill/bucket-source.node.ts'
 import { type Filled, Filling } from './backfill/filling.ts'
 import { folderFiles } from './backfill/folder-source.node.ts'
 import { gatewayFiles } from './backfill/gateway-source.node.ts'
@@ -94,7 +93,7 @@ async function open(
   window: Window,
   { chain, held }: Sink,
   options: Options,
-  { env, now, note }: Shell,
+  { env, note }: Shell,
 ): Promise<Result<Opened, string>> {
   if (/^https?:\/\//.test(source)) return otherGateway(source, window, { chain, held }, options.key ?? env.WEIR_KEY)
   if (/^\w+:\/\//.test(source) && !source.startsWith('s3://'))
@@ -104,7 +103,7 @@ async function open(
     const planned = files.ok ? blockFiles(source, files.value, chain) : files
     return planned.ok ? ok({ files: planned.value, credits: () => 0 }) : planned
   }
-  return bucket(source, window, { chain, held }, options, { env, now, note })
+  return bucket(source, window, { chain, held }, options, { env, note })
 }
 
 async function bucket(
@@ -112,9 +111,9 @@ async function bucket(
   window: Window,
   { chain, held }: Sink,
   { yes }: Options,
-  { env, now, note }: Pick<Shell, 'env' | 'now' | 'note'>,
+  { env, note }: Pick<Shell, 'env' | 'note'>,
 ): Promise<Result<Opened, string>> {
-  const listed = await bucketFiles(source, env, now)
+  const listed = await bucketFiles(source, env)
   if (!listed.ok) return listed
   const planned = blockFiles(source, listed.value.files, chain)
   if (!planned.ok) return planned

@@ -1,9 +1,9 @@
 // Files of a bucket of S3 whose owner has the reader pay, such as s3://hl-mainnet-node-data/node_fills_by_block. Law: nothing
 // is fetched but lists until who pays has seen the bill.
 
+import { AwsClient } from 'aws4fetch'
 import { err, ok, type Result } from '../../core/result.ts'
 import { visible } from '../../core/visible.ts'
-import { type AwsKeys, signedHeaders } from './aws-signature.node.ts'
 import type { SourceFile } from './source-files.ts'
 import { unpacked } from './unpacked.node.ts'
 
@@ -11,6 +11,12 @@ import { unpacked } from './unpacked.node.ts'
 const REGION = 'ap-northeast-1'
 /** Of 1,000 files each: twenty years of hours. */
 const LISTS_MOST = 200
+/** What fetching costs who fetches, by Amazon's list prices of November 2026. */
+const GIB = 2 ** 30
+const DOLLARS_PER_GIB = 0.09
+/** 1,000 GETs, and 1,000 lists. */
+const DOLLARS_PER_GETS = 0.0004
+const DOLLARS_PER_LISTS = 0.005
 const PAYER = { 'x-amz-request-payer': 'requester' }
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
@@ -22,13 +28,18 @@ export interface Listed {
 }
 
 /** The files below `s3://BUCKET/PREFIX`; or why they cannot be listed. */
-export async function bucketFiles(source: string, env: Env, now: () => number): Promise<Result<Listed, string>> {
+export async function bucketFiles(source: string, env: Env): Promise<Result<Listed, string>> {
   const [, name, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(source) ?? []
   if (name === undefined) return err(`${source} is no bucket: write s3://BUCKET/PREFIX.`)
-  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: session } = env
-  if (!id || !secret)
+  const {
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_SESSION_TOKEN: sessionToken,
+  } = env
+  if (!accessKeyId || !secretAccessKey)
     return err(`Who fetches from ${source} pays: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.`)
-  const bucket = new Bucket(name, { id, secret, session }, env, now)
+  const keys = { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) }
+  const bucket = new Bucket(name, new AwsClient({ ...keys, service: 's3', retries: 0 }), env)
   const files: SourceFile[] = []
   for (let lists = 1, token: string | undefined; lists <= LISTS_MOST; lists++) {
     const page = await bucket.list(prefix, token)
@@ -50,17 +61,15 @@ interface Page {
 
 class Bucket {
   readonly #name: string
-  readonly #keys: AwsKeys
+  readonly #aws: AwsClient
   readonly #endpoint: string | undefined
-  readonly #now: () => number
   #region: string
 
-  constructor(name: string, keys: AwsKeys, env: Env, now: () => number) {
+  constructor(name: string, aws: AwsClient, env: Env) {
     this.#name = name
-    this.#keys = keys
+    this.#aws = aws
     this.#endpoint = env.AWS_ENDPOINT_URL_S3 ?? env.AWS_ENDPOINT_URL
     this.#region = env.AWS_REGION ?? REGION
-    this.#now = now
   }
 
   async list(prefix: string, token: string | undefined): Promise<Result<Page, string>> {
@@ -84,22 +93,19 @@ class Bucket {
   async #get(key: string, query: Readonly<Record<string, string>>): Promise<Response> {
     for (let tries = 0; ; tries++) {
       const region = this.#region
-      const url = this.#url(key, query)
-      const response = await fetch(url, { headers: signedHeaders(url, PAYER, this.#keys, region, this.#now()) })
+      const response = await this.#aws.fetch(this.#url(key, query), { headers: PAYER, aws: { region } })
       const own = response.headers.get('x-amz-bucket-region')
       if (response.ok || own === null || own === region || tries > 0) return response
       this.#region = own
     }
   }
 
-  #url(key: string, query: Readonly<Record<string, string>>): URL {
+  #url(key: string, query: Readonly<Record<string, string>>): string {
     const path = key.split('/').map(encodeURIComponent).join('/')
     const root = this.#endpoint
       ? `${this.#endpoint.replace(/\/$/, '')}/${this.#name}`
       : `https://${this.#name}.s3.${this.#region}.amazonaws.com`
-    const url = new URL(`${root}/${path}`)
-    url.search = new URLSearchParams(query).toString().replaceAll('+', '%20')
-    return url
+    return `${root}/${path}?${new URLSearchParams(query)}`
   }
 }
 
@@ -117,4 +123,12 @@ function refusal(status: number, text: string): string {
         ? 'check its name'
         : 'try again'
   return `is refused by S3 (${status}, ${code}): ${fix}.`
+}
+
+/** The bill, before anything of it is fetched. */
+export function billText(files: number, bytes: number, lists: number): string {
+  const dollars =
+    (bytes / GIB) * DOLLARS_PER_GIB + (files / 1_000) * DOLLARS_PER_GETS + (lists / 1_000) * DOLLARS_PER_LISTS
+  const amount = dollars < 0.01 ? 'less than $0.01' : `about $${dollars.toFixed(2)}`
+  return `${files} files, ${(bytes / GIB).toFixed(2)} GiB: ${amount} on the bill of your AWS account (requester pays; egress to the Internet at $${DOLLARS_PER_GIB} a GiB, and each request).`
 }

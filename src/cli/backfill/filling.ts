@@ -2,12 +2,17 @@
 // that was sent is there for good, and a run that ends anywhere is gone on with by the same command.
 
 import { err, ok, type Result } from '../../core/result.ts'
-import { Bodies } from './bodies.ts'
+import { MINUTE_MS } from '../../core/time.ts'
+import { BACKFILL_SPAN } from '../../history/archive/backfill-lines.ts'
 import type { Held } from './held.ts'
 import { type ReadBlock, readBlocks } from './read-blocks.ts'
 import { isBelow, isWanted, type PlannedFile } from './source-files.ts'
 import { type Place, shareOf, sideOf, type Window } from './window.ts'
 
+/** A body ends with the first minute that ends behind so much … */
+const ENOUGH_CHARS = 1024 * 1024
+/** … and never has more; a character is three bytes at most. */
+const CHARS_MOST = 2.5 * 1024 * 1024
 /** What is wrong with a source is told so often, and then counted. */
 const FAULTS_TOLD = 20
 
@@ -148,4 +153,36 @@ export class Filling {
 async function firstPlace(file: PlannedFile): Promise<Place | null> {
   for await (const read of readBlocks(file, () => false)) return read.kind === 'passed' ? read.place : null
   return null
+}
+
+/** Blocks, put together into what is sent at once: never more than the gateway takes, and up to the end of a minute where that
+ * is possible, since segments end there. */
+export class Bodies {
+  #held: ReadBlock[] = []
+  #chars = 0
+
+  /** Takes the next block; answers a body that is whole by it. */
+  push(block: ReadBlock): readonly ReadBlock[] | null {
+    const body = this.#endsBefore(block) ? this.flush() : null
+    this.#held.push(block)
+    this.#chars += block.line.length + 1
+    return body
+  }
+
+  /** What is left. */
+  flush(): readonly ReadBlock[] | null {
+    const body = this.#held
+    this.#held = []
+    this.#chars = 0
+    return body.length === 0 ? null : body
+  }
+
+  #endsBefore({ height, time, line }: ReadBlock): boolean {
+    const first = this.#held[0]
+    const last = this.#held.at(-1)
+    if (!first || !last) return false
+    const isNewMinute = Math.floor(time / MINUTE_MS) !== Math.floor(last.time / MINUTE_MS)
+    if (isNewMinute && this.#chars >= ENOUGH_CHARS) return true
+    return this.#chars + line.length > CHARS_MOST || height - first.height > BACKFILL_SPAN
+  }
 }

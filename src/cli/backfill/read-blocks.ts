@@ -5,9 +5,7 @@ import { visible } from '../../core/visible.ts'
 import { convertEvents } from '../../feeder/convert.ts'
 import { LINE_BEGIN, nodeTimeMs, readEvents, readLineHead } from '../../feeder/streams.ts'
 import { fillsLine, readBackfillLine } from '../../history/archive/backfill-lines.ts'
-import { Lz4Fault } from './lz4-frame.ts'
 import type { PlannedFile } from './source-files.ts'
-import { LineFault, type TextLine, textLines } from './text-lines.ts'
 import type { Place } from './window.ts'
 
 /** Far more than all fills of any block. */
@@ -26,6 +24,11 @@ export type Read =
 /** The source is of no use, for the reason in its message. */
 export class SourceRefusal extends Error {
   override name = 'SourceRefusal'
+}
+
+/** What is inside of a file is not what it should be. */
+export class FileFault extends Error {
+  override name = 'FileFault'
 }
 
 export async function* readBlocks(file: PlannedFile, wants: (place: Place) => boolean): AsyncGenerator<Read> {
@@ -70,8 +73,7 @@ function lineWords({ number, isEnded }: TextLine, found: string): string {
 function restWords({ name, message, code }: NodeError): string {
   if (message === 'is cut short' || code === 'Z_BUF_ERROR')
     return 'is cut short: what was whole of it was read; copy it again, and run this again.'
-  if (name === Lz4Fault.name || name === LineFault.name)
-    return `${message}: what stands before was read; copy it again, and run this again.`
+  if (name === FileFault.name) return `${message}: what stands before was read; copy it again, and run this again.`
   if (code?.startsWith('Z_'))
     return `is damaged (${code}): what stands before was read; copy it again, and run this again.`
   return `cannot be read on (${code ?? visible(message)}): run this again.`
@@ -105,4 +107,46 @@ function archiveLine(text: string, wants: (place: Place) => boolean): Read | str
   return wants({ height, time })
     ? { kind: 'block', block: { height, time, line } }
     : { kind: 'passed', place: { height, time } }
+}
+
+interface TextLine {
+  readonly text: string
+  /** From 1 on. */
+  readonly number: number
+  /** It ended with a line feed: the last line of a file that is written, or was cut, has none. */
+  readonly isEnded: boolean
+}
+
+/** The lines of a file with something in them. Bytes that are no UTF-8 are an error, and no other text. */
+export async function* textLines(chunks: AsyncIterable<Uint8Array>, mostChars: number): AsyncGenerator<TextLine> {
+  const decode = utf8()
+  let rest = ''
+  let number = 0
+  for await (const chunk of chunks) {
+    const piece = decoded(decode, number, chunk)
+    if (piece.includes('\n')) {
+      const lines = (rest + piece).split('\n')
+      rest = lines.pop()!
+      for (const text of lines) if (++number && text !== '') yield { text, number, isEnded: true }
+    } else rest += piece
+    if (rest.length > mostChars) throw new FileFault(`has a line (${number + 1}) of more than ${mostChars} characters`)
+  }
+  rest += decoded(decode, number)
+  if (rest !== '') yield { text: rest, number: number + 1, isEnded: false }
+}
+
+type Decode = (chunk?: Uint8Array) => string
+
+/** Without a chunk: that was all. */
+function utf8(): Decode {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+  return (chunk) => decoder.decode(chunk, { stream: chunk !== undefined })
+}
+
+function decoded(decode: Decode, number: number, chunk?: Uint8Array): string {
+  try {
+    return decode(chunk)
+  } catch {
+    throw new FileFault(`is no text behind line ${number}`)
+  }
 }

@@ -2,10 +2,10 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Bodies } from '../../../src/cli/backfill/bodies.ts'
-import { billText } from '../../../src/cli/backfill/egress.ts'
+import { billText } from '../../../src/cli/backfill/bucket-source.node.ts'
+import { Bodies } from '../../../src/cli/backfill/filling.ts'
 import { Held, type HeldGap } from '../../../src/cli/backfill/held.ts'
-import { durationText, progressLine } from '../../../src/cli/backfill/progress.ts'
+import { durationText, progressLine } from '../../../src/cli/backfill/progress-meter.node.ts'
 import type { ReadBlock } from '../../../src/cli/backfill/read-blocks.ts'
 import { blockFiles, type FileForm, formOf, isWanted } from '../../../src/cli/backfill/source-files.ts'
 import { BoundValue, isReversed, shareOf, sideOf } from '../../../src/cli/backfill/window.ts'

@@ -2,8 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { unLz4 } from '../../../src/cli/backfill/lz4-frame.ts'
-import { Xxh32 } from '../../../src/cli/backfill/xxh32.ts'
+import { unpacked as unpackedFile } from '../../../src/cli/backfill/unpacked.node.ts'
 
 const TEXT = Array.from({ length: 12 }, (_, i) => `{"height":${i},"text":"${'abc'.repeat(i % 7)}"}\n`).join('')
 const FRAMES = {
@@ -22,7 +21,7 @@ async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Arr
   for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size)
 }
 async function unpacked(bytes: Uint8Array, size = 1 << 20): Promise<string> {
-  const parts = await Array.fromAsync(unLz4(pieces(bytes, size)))
+  const parts = await Array.fromAsync(unpackedFile('x.lz4', pieces(bytes, size)))
   return Buffer.concat(parts).toString()
 }
 
@@ -63,28 +62,7 @@ describe('frames', () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 80 }), async (block) => {
         const frame = Buffer.concat([head, Uint8Array.of(block.length, 0, 0, 0), block, new Uint8Array(8)])
-        await unpacked(frame).catch((error: Error) => expect(error.name).toBe('Lz4Fault'))
-      }),
-    )
-  })
-})
-
-describe('xxHash', () => {
-  it.each([
-    ['', 0x02cc5d05],
-    ['a', 0x550d7456],
-    ['abc', 0x32d153ff],
-    ['Nobody inspects the spammish repetition', 0xe2293b2f],
-  ])('of %j is the one that is known', (text, hash) => {
-    expect(new Xxh32().update(plain(text)).digest()).toBe(hash)
-  })
-
-  it('is the same however the bytes are cut', () => {
-    fc.assert(
-      fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), (parts) => {
-        const cut = new Xxh32()
-        for (const part of parts) cut.update(part)
-        expect(cut.digest()).toBe(new Xxh32().update(Buffer.concat(parts)).digest())
+        await unpacked(frame).catch((error: Error) => expect(error.name).toBe('FileFault'))
       }),
     )
   })
