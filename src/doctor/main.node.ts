@@ -1,7 +1,6 @@
 // `npm run doctor`: looks at a node's host, or at a running `npm start`, and says line by line what is well, what is not
 // and what to do. Exit 1 where anything fails. Tokens come from the environment or dev.json, and are never printed.
 
-import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import * as z from 'zod'
 import { DEFAULT_STATE, devFilePath, readDevFile } from '../cli/dev-file.node.ts'
@@ -10,14 +9,23 @@ import { orLate } from '../core/deadline.ts'
 import { TOKEN } from '../core/secret.ts'
 import { after } from '../core/timers.client.ts'
 import { StateFolder } from '../launch/state-folder.node.ts'
-import { type Check, fail, lineOf } from './check.ts'
-import { judgeAdminToken, judgeClock, judgeFeedToken, judgeForm, judgeHeights, judgeStatus } from './gateway.ts'
-import { judgeDisk, judgeVersions } from './host.ts'
-import { judgeKept, judgeLaunch, type LaunchFacts, underLaunch } from './launch.ts'
-import { lookAtFiles } from './node-files.node.ts'
-import { headOf, judgeFiles } from './node-files.ts'
-import { type HttpFacts, judgeNode, judgeSnapshot } from './node-http.ts'
-import { ask, askSnapshot, lookAtDisks, lookAtKept, lookAtLaunch, PROBE_MS } from './probes.node.ts'
+import {
+  type Check,
+  fail,
+  judgeDisk,
+  judgeFiles,
+  judgeForm,
+  judgeKept,
+  judgeLaunch,
+  judgeNode,
+  judgeSnapshot,
+  judgeStatus,
+  judgeToken,
+  type LaunchFacts,
+  lineOf,
+  underLaunch,
+} from './checks.ts'
+import { ask, askSnapshot, lookAtDisks, lookAtFiles, lookAtKept, lookAtLaunch, PROBE_MS } from './probes.node.ts'
 
 const NO_URL = 'must be a URL without a user or a password'
 const Url = z.url({ protocol: /^(?:https?|wss?)$/, error: NO_URL }).regex(/^\w+:\/\/[^/?#@\\]+(?:[/?#]|$)/, NO_URL)
@@ -79,14 +87,8 @@ async function examine(patient: Patient): Promise<Check[]> {
     launch === null ? [] : examineLaunch(launch),
     files === null ? [] : inTime('node files', files.then(judgeFiles)),
     patient.info === undefined ? [] : examineNode(patient, patient.info),
-    patient.gateway === undefined ? [] : examineGateway(patient, patient.gateway, files),
+    patient.gateway === undefined ? [] : examineGateway(patient, patient.gateway),
     inTime('disk', examineDisks(patient, files)),
-    [
-      judgeVersions(
-        { node: process.versions.node, weir: versionOf('package.json') },
-        versionOf('node_modules/node/package.json'),
-      ),
-    ],
   ])
   const all = groups.flat()
   return launch === null ? all : all.map((check) => underLaunch(check, launch))
@@ -108,40 +110,21 @@ async function examineNode({ feederState }: Patient, url: string): Promise<Check
   return [judgeNode(status), judgeSnapshot(await askSnapshot(info, resolve(folder)))]
 }
 
-async function examineGateway(
-  { feedToken, adminToken }: Patient,
-  gateway: string,
-  files: ReturnType<typeof lookAtFiles> | null,
-): Promise<Check[]> {
+async function examineGateway({ feedToken, adminToken }: Patient, gateway: string): Promise<Check[]> {
   const at = (path: string) => new URL(path, gateway.replace(/^ws/, 'http')).href
   const [status, feed, admin] = await Promise.all([
     ask(at('/status')),
-    askWith(feedToken, at('/feed')),
-    askWith(adminToken, at('/admin/plans')),
+    examineToken('feed token', feedToken, at('/feed')),
+    examineToken('admin token', adminToken, at('/admin/plans')),
   ])
   const judged = judgeStatus(status, values.chain ?? 'hyperliquid')
-  if (status.status === null) return [judged]
-  const seen =
-    files &&
-    (await orLate(
-      files.catch(() => null),
-      PROBE_MS,
-      null,
-      after,
-    ))
-  return [
-    judged,
-    ...judgeHeights(status, seen && headOf(seen)),
-    feed === 'no token' ? judgeForm('feed token') : judgeFeedToken(feed),
-    ...(admin === 'no token' ? [judgeForm('admin token')] : judgeAdminToken(admin)),
-    ...judgeClock(status),
-  ]
+  return status.status === null ? [judged] : [judged, ...feed, ...admin]
 }
 
-/** Null: there is none. One that no header carries is not sent: the refusal of `fetch` would show it. */
-function askWith(token: string | undefined, url: string): Promise<HttpFacts> | 'no token' | null {
-  if (!token) return null
-  return TOKEN.test(token) ? ask(url, { token }) : 'no token'
+/** One that no header carries is not sent: the refusal of `fetch` would show it. */
+async function examineToken(name: 'feed token' | 'admin token', token: string | undefined, url: string) {
+  if (token && !TOKEN.test(token)) return [judgeForm(name)]
+  return judgeToken(name, token ? await ask(url, { token }) : null)
 }
 
 async function examineDisks({ data, feederState }: Patient, files: ReturnType<typeof lookAtFiles> | null) {
@@ -162,9 +145,4 @@ async function inTime(name: string, checks: Promise<Check[]>): Promise<Check[]> 
     [late],
     after,
   )
-}
-
-function versionOf(manifest: string): string {
-  const path = join(import.meta.dirname, '../..', manifest)
-  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version
 }

@@ -1,20 +1,22 @@
 // The doctor's questions to others: HTTP, a snapshot, disks, the processes of `npm start`. Each ends in time, and answers
-// facts for the pure files beside it.
+// facts for checks.ts.
 
-import { access, constants, mkdir, rm, rmdir, stat, statfs } from 'node:fs/promises'
+import { access, constants, mkdir, readdir, rm, rmdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DevFile, devFilePath, readDevFile } from '../cli/dev-file.node.ts'
 import { readBoundedText } from '../core/bounded-text.ts'
+import { StreamFiles } from '../feeder/stream-files.node.ts'
+import { STREAM_FOLDER, STREAMS, type StreamName } from '../feeder/streams.ts'
 import { stateOption } from '../launch/args.ts'
 import { checkDatabases } from '../launch/databases.node.ts'
-import { findLeftovers } from '../launch/leftovers.ts'
-import { bootId, isStopped, processInfo, processTable } from '../launch/process-table.node.ts'
+import { processInfo } from '../launch/processes.node.ts'
 import { Refusal } from '../launch/repair.ts'
 import { isDamaged, StateFolder } from '../launch/state-folder.node.ts'
-import type { DiskFacts } from './host.ts'
-import type { LaunchFacts } from './launch.ts'
-import type { HttpFacts, SnapshotFacts } from './node-http.ts'
+import type { DiskFacts, FilesFacts, HttpFacts, LaunchFacts, SnapshotFacts, StreamFacts } from './checks.ts'
 
+/** Between two looks at files: a node writes several blocks a second, a slow devnet one. */
+const LOOK_MS = 2_000
 export const PROBE_MS = 5_000
 /** A real exchange's snapshot is hundreds of megabytes. */
 const SNAPSHOT_MS = 30_000
@@ -39,11 +41,9 @@ export async function ask(url: string, { token, body, timeoutMs = PROBE_MS }: Qu
     })
     const answered = timing()
     const read = await readBoundedText(response.body, ANSWER_MAX_BYTES)
-    const date = Date.parse(response.headers.get('date') ?? '')
-    const dateMs = Number.isNaN(date) ? null : date
-    return { url, status: response.status, text: 'text' in read ? read.text : read.refused, dateMs, ...answered }
+    return { url, status: response.status, text: 'text' in read ? read.text : read.refused, ...answered }
   } catch (error) {
-    return { url, status: null, text: reasonOf(error), dateMs: null, ...timing() }
+    return { url, status: null, text: reasonOf(error), ...timing() }
   }
 }
 
@@ -88,12 +88,9 @@ export function lookAtLaunch(stateDir: string): LaunchFacts {
   const folder = new StateFolder(dirname(devFilePath(stateDir)))
   const dev = readDevFile(stateDir)
   const damaged = [...(isDamaged(devFilePath(stateDir), DevFile) ? ['dev.json'] : []), ...folder.damaged()]
-  const lock = damaged.includes('lock.json') ? null : folder.lock()
-  const born = lock === null || lock === 'damaged' ? {} : lock.children
   const processes = Object.entries(dev.ok ? dev.value.pids : {}).map(([name, pid]) => {
     const now = processInfo(pid)
-    const runs = now !== null && (born[name] ?? now).born === now.born
-    return { name, pid, runs, isStopped: runs && isStopped(pid) }
+    return { name, pid, runs: now !== null, isStopped: now?.isStopped === true }
   })
   return {
     folder: folder.path,
@@ -110,8 +107,7 @@ export function lookAtLaunch(stateDir: string): LaunchFacts {
 export function lookAtKept(stateDir: string): 'whole' | Refusal | null {
   const folder = new StateFolder(dirname(devFilePath(stateDir)), `npm start --${stateOption(stateDir)} --reset`)
   try {
-    const lock = folder.lock()
-    if (lock !== 'damaged' && findLeftovers(lock, processTable(), bootId()).running !== null) return null
+    if (folder.isHeld()) return null
     const secrets = folder.keptSecrets()
     if (secrets === null) return null
     checkDatabases(folder.part('gateway'), folder.reset, secrets.key !== null)
@@ -119,4 +115,45 @@ export function lookAtKept(stateDir: string): 'whole' | Refusal | null {
   } catch (error) {
     return error instanceof Refusal ? error : new Refusal(`${folder.path} cannot be read: ${(error as Error).message}`)
   }
+}
+
+/** The facts, and the bytes by which the newest files of all streams grew between the two looks. */
+export async function lookAtFiles(folder: string): Promise<FilesFacts & { readonly grownBytes: number }> {
+  const state = await stateOf(folder)
+  const sizes = () => Promise.all(STREAMS.map((name) => newestBytes(join(folder, STREAM_FOLDER[name]))))
+  const startMs = Date.now()
+  const first = await Promise.all(STREAMS.map((name) => lastLine(folder, name)))
+  const before = await sizes()
+  if (state === 'there') await sleep(LOOK_MS)
+  const streams = await Promise.all(
+    STREAMS.map(async (name, i): Promise<StreamFacts> => {
+      const after = await lastLine(folder, name)
+      return { name, state: await stateOf(join(folder, STREAM_FOLDER[name])), before: first[i] ?? null, after }
+    }),
+  )
+  const after = await sizes()
+  const nowMs = Date.now()
+  const unbatched = (await readdir(folder).catch(() => [])).filter((name) => !name.endsWith('_by_block'))
+  // A file of a new hour begins at nothing.
+  const grownBytes = after.reduce((sum, bytes, i) => sum + Math.max(0, bytes - before[i]!), 0)
+  return { folder, state, streams, unbatched, tookMs: nowMs - startMs, nowMs, grownBytes }
+}
+
+async function stateOf(folder: string): Promise<'absent' | 'unreadable' | 'there'> {
+  if (!(await stat(folder).catch(() => null))?.isDirectory()) return 'absent'
+  const mode = constants.R_OK | constants.X_OK
+  return await access(folder, mode).then(
+    () => 'there' as const,
+    () => 'unreadable' as const,
+  )
+}
+
+function lastLine(folder: string, name: StreamName) {
+  return new StreamFiles(join(folder, STREAM_FOLDER[name])).last()
+}
+
+async function newestBytes(folder: string): Promise<number> {
+  const files = new StreamFiles(folder)
+  const newest = (await files.list()).at(-1)
+  return newest ? ((await stat(await files.path(newest)).catch(() => null))?.size ?? 0) : 0
 }

@@ -1,8 +1,6 @@
 // What `npm start` says when it is ready.
 
-import { DAILY_CREDITS } from './daily-credits.ts'
-
-export interface Announcement {
+interface Announcement {
   readonly url: string
   readonly key: string
   /** A service key of the same account. */
@@ -10,10 +8,11 @@ export interface Announcement {
   readonly adminToken: string
   /** ` --state …` for commands that must find this launch; empty for the default folder. */
   readonly stateOption: string
+  readonly dailyCredits: number
 }
 
 /** The URL, pages and what to sign in with, variables and three commands to copy, what the demo account has, where to read on. */
-export function announce({ url, key, serviceKey, adminToken, stateOption }: Announcement): string {
+export function announce({ url, key, serviceKey, adminToken, stateOption, dailyCredits }: Announcement): string {
   return `
 Weir is ready at ${url}
 
@@ -28,7 +27,7 @@ In another terminal, the variables that all examples and guides read, and three 
   npm run watch -- BTC${stateOption}
   npm run keys -- create --credits 1000${stateOption}
 
-These keys are of the account "demo": plan professional, filled up to ${DAILY_CREDITS.toLocaleString('en')} credits each UTC day. To give it more:
+These keys are of the account "demo": plan professional, filled up to ${dailyCredits.toLocaleString('en')} credits each UTC day. To give it more:
   npm run admin -- account grant demo 5000 --id more-1${stateOption}
 
 Every call and its price: ${url}/docs

@@ -5,14 +5,17 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { InlineConfig } from 'vite'
 import { DOCUMENTS } from '../docs/site/documents.ts'
-import { buildConsole } from './console-build.node.ts'
 
 const BUILDS = [
   { config: 'wrangler.toml', outdir: 'dist/gateway', main: 'gateway.js' },
   { config: 'wrangler.live.toml', outdir: 'dist/live', main: 'live.js' },
   { config: 'wrangler.sql.toml', outdir: 'dist/sql', main: 'sql.js' },
 ] as const
+
+/** Pages by the name of their address. */
+const PAGES = ['console', 'live', 'status']
 
 /** Bundled as it is. */
 const SCHEMA = 'schemas/graphql/schema.graphql'
@@ -45,10 +48,30 @@ export async function build(root: string): Promise<boolean> {
 /** Writes what Worker 1 hands out as it is, which wrangler takes along when it deploys. */
 export async function buildPages(root: string): Promise<void> {
   const folder = join(root, 'dist/console')
-  await buildConsole(root, folder)
-  // Loaded here alone: a start that has nothing to build has no use for it.
+  // Both are loaded here alone: a start that has nothing to build has no use for them.
+  const { build } = await import('vite')
+  await build(consoleBuild(join(root, 'src/console'), folder))
   const { writeDocs } = await import('../docs/site/write-docs.node.ts')
   await writeDocs(root, folder)
+}
+
+/** Pages of src/console into files with hashes in their names. Invariant: nothing is inline, which their policy would stop. */
+function consoleBuild(folder: string, outDir: string): InlineConfig {
+  return {
+    root: folder,
+    configFile: false,
+    logLevel: 'error',
+    // Whatever the environment says: of some packages the form for development is a quarter larger.
+    resolve: { conditions: ['module', 'browser', 'production'] },
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      rolldownOptions: { input: PAGES.map((page) => join(folder, `${page}.html`)) },
+    },
+  }
 }
 
 function sourceHash(root: string): string {

@@ -1,14 +1,11 @@
 // One launch: three children on one state folder, their pids kept true in the lock and in dev.json.
 
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { devFilePath } from '../cli/dev-file.node.ts'
 import type { LaunchOptions } from './args.ts'
-import type { DemoKeys } from './demo-key.node.ts'
-import { isDiskFull } from './disk-space.node.ts'
-import type { Lock, ProcessId } from './leftovers.ts'
+import type { DemoKeys } from './demo-account.node.ts'
 import { news, type Seen } from './news.ts'
-import { isStopped, processInfo } from './process-table.node.ts'
+import { childrenOf, processInfo } from './processes.node.ts'
 import { diskFull, folderLost } from './repair.ts'
 import { type Ports, type Secrets, type StateFolder, writeWhole } from './state-folder.node.ts'
 import { type ChildSpec, type ChildWatcher, SupervisedChild } from './supervised-child.node.ts'
@@ -16,7 +13,6 @@ import { type ChildSpec, type ChildWatcher, SupervisedChild } from './supervised
 interface LaunchWorld {
   readonly root: string
   readonly folder: StateFolder
-  readonly lock: Lock
   readonly options: LaunchOptions
   readonly ports: Ports
   readonly secrets: Secrets
@@ -43,7 +39,7 @@ const LOOK_MS = 500
 export class Launch {
   readonly #world: LaunchWorld
   readonly #children = new Map<Name, SupervisedChild>()
-  readonly #ids = new Map<string, ProcessId>()
+  readonly #pids = new Map<string, number>()
   #keys: DemoKeys | null = null
   #look: NodeJS.Timeout | null = null
   #isDiskFull = false
@@ -83,13 +79,13 @@ export class Launch {
     if (this.#look) clearInterval(this.#look)
     await this.#children.get('feeder')?.stop()
     await Promise.all([this.#children.get('gateway')?.stop(), this.#children.get('devnet')?.stop()])
-    this.#ids.clear()
+    this.#pids.clear()
   }
 
   #watcher(): ChildWatcher {
     return {
-      started: (name, id) => {
-        this.#ids.set(name, id)
+      started: (name, pid) => {
+        this.#pids.set(name, pid)
         this.#note()
       },
       died: (name, how, restartMs) => {
@@ -102,24 +98,25 @@ export class Launch {
   #lookAround(): void {
     if (!this.#isOurs()) return void this.#leave()
     for (const child of this.#children.values()) child.trimLog()
-    const pids = this.#pids()
+    const pids = this.#running()
     this.#note(pids)
     const { folder, say } = this.#world
-    const stopped = Object.keys(pids).filter((name) => isStopped(pids[name]!))
+    const stopped = Object.keys(pids).filter(
+      (name) => process.platform === 'linux' && processInfo(pids[name]!)?.isStopped,
+    )
     // The first start makes its tables in a workerd of its own, whose end is no news.
     const { workerd: _, ...early } = pids
     const { seen, lines } = news(this.#seen, this.#keys ? pids : early, stopped)
     this.#seen = seen
     for (const line of lines) say(line)
-    const isFull = isDiskFull(folder.path)
+    const isFull = folder.isDiskFull()
     if (isFull && !this.#isDiskFull) say(diskFull(folder.path))
     this.#isDiskFull = isFull
   }
 
   /** Whether the folder is there and has our lock. */
   #isOurs(): boolean {
-    const lock = this.#world.folder.lock()
-    return lock === 'damaged' || lock?.launcher.pid === process.pid
+    return this.#world.folder.lock()?.launcher === process.pid
   }
 
   /** Without a trace in the folder, which may be another launcher's by now. */
@@ -130,14 +127,14 @@ export class Launch {
   }
 
   /** Keeps the lock true and, once ready, dev.json; answers the text of the latter. */
-  #note(pids = this.#pids()): string {
-    const { folder, lock } = this.#world
-    const children = Object.fromEntries(this.#ids)
+  #note(pids = this.#running()): string {
+    const { folder } = this.#world
+    const { start: _, ...children } = pids
     const text = this.#devText(pids)
     const written = JSON.stringify([children, this.#keys && text])
     if (written === this.#written) return text
     try {
-      folder.keepLock({ ...lock, children })
+      folder.keepLock({ launcher: process.pid, children })
       if (this.#keys) writeWhole(devFilePath(folder.path), `${text}\n`)
       this.#written = written
     } catch (error) {
@@ -147,12 +144,11 @@ export class Launch {
     return text
   }
 
-  #pids(): Record<string, number> {
-    const pids: Record<string, number> = { start: process.pid }
-    for (const [name, { pid }] of this.#ids) pids[name] = pid
+  #running(): Record<string, number> {
+    const pids: Record<string, number> = { start: process.pid, ...Object.fromEntries(this.#pids) }
     // What runs SQL is there once it was asked for.
-    const workerd = childOf(pids.gateway, 'workerd serve')
-    const sql = childOf(pids.gateway, 'sql.node.ts')
+    const [workerd] = childrenOf(pids.gateway ?? 0, 'workerd serve')
+    const [sql] = childrenOf(pids.gateway ?? 0, 'sql.node.ts')
     return { ...pids, ...(workerd && { workerd }), ...(sql && { sql }) }
   }
 
@@ -205,15 +201,4 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchWorld): Chi
 /** A large exchange makes much that is short-lived, which a small space would take for long-lived. */
 function heapOf(name: 'devnet' | 'feeder', isLarge: boolean): string[] {
   return isLarge ? [`--max-old-space-size=${LARGE_HEAP_MB[name]}`] : [`--max-old-space-size=${HEAP_MB[name]}`, YOUNG]
-}
-
-/** Pid of a process that a gateway runs, by a word of its command; undefined where the system does not tell (it does on Linux). */
-function childOf(gateway: number | undefined, word: string): number | undefined {
-  if (!gateway) return undefined
-  try {
-    const children = readFileSync(`/proc/${gateway}/task/${gateway}/children`, 'utf8').trim().split(' ').map(Number)
-    return children.find((pid) => processInfo(pid)?.command.includes(word))
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,7 @@
 // `npm start`: builds all Workers and runs devnet, gateway and feeder on one state folder until Ctrl-C.
 // With `--json` standard output is exactly one line, when ready; everything else goes to standard error.
 
+import { spawn } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { DEFAULT_STATE } from '../cli/dev-file.node.ts'
 import { commandLine, hinted, program, reads, refuseLine } from '../core/command-line.node.ts'
@@ -9,19 +10,15 @@ import { announce } from './announcement.ts'
 import { DEFAULT_KEEP_MB, type LaunchOptions, launchOptions, ScaleName } from './args.ts'
 import { build } from './build.node.ts'
 import { checkDatabases } from './databases.node.ts'
-import { isDiskFull } from './disk-space.node.ts'
+import { becomeReady, DAILY_CREDITS } from './demo-account.node.ts'
 import { Launch } from './launch.node.ts'
-import { isAlive, type Lock } from './leftovers.ts'
-import { openInBrowser } from './open.node.ts'
 import { freePort, whyTaken } from './ports.node.ts'
-import { processInfo } from './process-table.node.ts'
-import { becomeReady } from './readiness.node.ts'
+import { endLeftovers, processInfo, starter } from './processes.node.ts'
 import { diskFull, notReady, portTaken, Refusal } from './repair.ts'
 import { type Ports, type Secrets, StateFolder } from './state-folder.node.ts'
-import { takeOver } from './take-over.node.ts'
 
 const root = join(import.meta.dirname, '../..')
-const GUARDIAN_POLL_MS = 500
+const NPM_POLL_MS = 500
 /** A start takes some seconds, a first one some more. */
 const LATE_MS = 30_000
 
@@ -55,13 +52,13 @@ async function main(): Promise<void> {
   const options = parsed.value
   const { stateOption } = options
   const folder = new StateFolder(resolve(root, options.state), `npm start --${stateOption} --reset`)
-  const lock = await claim(folder, options).catch((error) => refuse(wordsOf(error, folder)))
+  await claim(folder, options).catch((error) => refuse(wordsOf(error, folder)))
   const { ports, secrets } = await look(folder, options).catch((error) => {
     folder.unlock()
     return refuse(wordsOf(error, folder))
   })
-  const launch = new Launch({ root, folder, lock, options, ports, secrets, say })
-  const stopping = stopOnSignals(launch, lock)
+  const launch = new Launch({ root, folder, options, ports, secrets, say })
+  const stopping = stopOnSignals(launch)
 
   launch.start('devnet')
   try {
@@ -88,38 +85,29 @@ async function main(): Promise<void> {
     say(wordsOf(error, folder))
   }
   const line = launch.ready(ready)
-  process.stdout.write(options.json ? `${line}\n` : announce({ url: launch.url, ...ready, adminToken, stateOption }))
+  process.stdout.write(
+    options.json
+      ? `${line}\n`
+      : announce({ url: launch.url, ...ready, adminToken, stateOption, dailyCredits: DAILY_CREDITS }),
+  )
   if (options.isOpened) openInBrowser(`${launch.url}/live`)
 }
 
-/** Makes the folder ours and, with `--reset`, empty. */
-async function claim(folder: StateFolder, options: LaunchOptions): Promise<Lock> {
+/** Makes the folder ours for as long as this process lives and, with `--reset`, empty. */
+async function claim(folder: StateFolder, options: LaunchOptions): Promise<void> {
   folder.prepare()
-  const held = folder.hold()
-  try {
-    return await claimHeld(folder, options)
-  } finally {
-    held.close()
-  }
-}
-
-async function claimHeld(folder: StateFolder, options: LaunchOptions): Promise<Lock> {
-  const taken = await takeOver(folder)
-  if (!taken.ok)
-    throw new Refusal(
-      `Weir already runs on ${folder.path} (process ${taken.error}): stop it first, or take another folder with --state DIR and another PORT.`,
-    )
+  folder.hold()
+  await endLeftovers(folder.path, folder.lock()?.children ?? {})
   if (options.reset) {
     folder.forget()
     folder.prepare()
-    folder.keepLock(taken.value)
   }
-  return taken.value
+  folder.keepLock({ launcher: process.pid, children: {} })
 }
 
 /** What this start finds in the folder, before anything runs on it. */
 async function look(folder: StateFolder, options: LaunchOptions): Promise<{ ports: Ports; secrets: Secrets }> {
-  if (isDiskFull(folder.path)) throw new Refusal(diskFull(folder.path))
+  if (folder.isDiskFull()) throw new Refusal(diskFull(folder.path))
   const secrets = folder.secrets()
   checkDatabases(folder.part('gateway'), folder.reset, secrets.key !== null)
   const kept = folder.ports()
@@ -140,7 +128,7 @@ function wordsOf(error: unknown, folder: StateFolder): string {
 }
 
 /** Ends everything on a signal, and when the npm that this launcher runs for is gone; a second signal does not wait. */
-function stopOnSignals(launch: Launch, lock: Lock): AbortSignal {
+function stopOnSignals(launch: Launch): AbortSignal {
   const stopping = new AbortController()
   const stop = async () => {
     if (stopping.signal.aborted) process.exit(1)
@@ -149,11 +137,21 @@ function stopOnSignals(launch: Launch, lock: Lock): AbortSignal {
     process.exit(0)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop())
-  const { guardian } = lock
-  if (guardian)
-    setInterval(() => {
-      const now = processInfo(guardian.pid)
-      if (!stopping.signal.aborted && !(now && isAlive(guardian, [now]))) void stop()
-    }, GUARDIAN_POLL_MS)
+  const npm = starter()
+  if (process.env.npm_lifecycle_event)
+    setInterval(() => void (!stopping.signal.aborted && processInfo(npm) === null && stop()), NPM_POLL_MS)
   return stopping.signal
+}
+
+const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ['open'],
+  win32: ['cmd', '/c', 'start', ''],
+}
+
+/** Where there is no browser, nothing happens: the address has been said. */
+function openInBrowser(url: string): void {
+  const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open']
+  spawn(command!, [...args, url], { stdio: 'ignore', detached: true })
+    .on('error', () => {})
+    .unref()
 }

@@ -21,19 +21,16 @@ export function keySecretChanged(path: string, reset: string): Refusal {
   )
 }
 
-/** Nothing tells whether a launcher runs. */
-export function lockDamaged(path: string): Refusal {
-  return new Refusal(`${path} is damaged: see that no "npm start" runs on this folder, then delete the file.`)
-}
-
 /** A `--reset` would delete what stands there. */
 export function foreignFolder(path: string): Refusal {
   return new Refusal(`${path} was not made by "npm start": choose a folder of its own with --state DIR.`)
 }
 
-/** Another start holds the folder for longer than it should. */
-export function claimed(path: string): Refusal {
-  return new Refusal(`Another "npm start" is about to run on ${path}: wait for it, or choose another with --state DIR.`)
+/** `pid`: of who holds the folder; undefined where it has not noted that yet. */
+export function alreadyRuns(path: string, pid: number | undefined): Refusal {
+  return new Refusal(
+    `Weir already runs on ${path} (process ${pid ?? 'not known yet'}): stop it first, or take another folder with --state DIR and another PORT.`,
+  )
 }
 
 /** The running launcher has lost its lock. */

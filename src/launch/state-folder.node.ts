@@ -10,14 +10,14 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
-import { Lock } from './leftovers.ts'
-import { claimed, foreignFolder, keySecretChanged, secretsLost } from './repair.ts'
+import { alreadyRuns, foreignFolder, keySecretChanged, Refusal, secretsLost } from './repair.ts'
 
 const Secrets = z.object({
   ADMIN_TOKEN: z.string().min(32),
@@ -25,14 +25,18 @@ const Secrets = z.object({
   KEY_SECRET: z.string().min(32),
   /** The demo key; null until the gateway has made it. */
   key: z.string().nullable(),
-  /** The same, for the console; folders of 0.1.0 have none. */
-  serviceKey: z.string().nullable().default(null),
+  /** The same, for the console. */
+  serviceKey: z.string().nullable(),
 })
 export type Secrets = z.infer<typeof Secrets>
 
 const Port = z.int().min(1).max(65_535)
 const Ports = z.object({ gateway: Port, devnet: Port })
 export type Ports = z.infer<typeof Ports>
+
+/** Pids: who runs on the folder, and what of it must not outlive it. */
+const Lock = z.object({ launcher: z.int().min(1), children: z.record(z.string(), z.int().min(1)) })
+type Lock = z.infer<typeof Lock>
 
 /** With what tells that a folder of this name is ours. */
 const FOLDERS = {
@@ -43,8 +47,10 @@ const FOLDERS = {
 } as const
 const FILES = ['secrets.json', 'ports.json', 'lock.json', 'dev.json'] as const
 const STICKY = 0o1000
-/** Ending what a killed launcher left takes some seconds. */
-const CLAIM_MS = 15_000
+/** A launcher whose npm was killed takes a moment to end. */
+const CLAIM_MS = 2_000
+/** Writes will soon fail. */
+const LOW_BYTES = 50e6
 /** Beside the keys that were made with it: its hash, by which another one is told. */
 const KEY_SECRET_NOTE = 'gateway/key-secret.sha256'
 
@@ -52,6 +58,8 @@ export class StateFolder {
   readonly path: string
   /** The command that forgets this folder. */
   readonly reset: string
+  /** SQLite's lock of a file ends with the process that has it. */
+  #gate: DatabaseSync | null = null
 
   constructor(path: string, reset = 'npm start -- --reset') {
     this.path = path
@@ -80,18 +88,40 @@ export class StateFolder {
     for (const name of [...Object.keys(FOLDERS), ...FILES]) rmSync(this.part(name), { recursive: true, force: true })
   }
 
-  /**
-   * Until it is closed, or this process ends in any way, whoever else asks waits: two starts at once must not both find
-   * the folder free. Throws a Refusal where that takes too long.
-   */
-  hold(patienceMs = CLAIM_MS): DatabaseSync {
-    const gate = new DatabaseSync(this.part('claim.sqlite'), { timeout: patienceMs })
+  /** Holds the folder until `release`, or until this process ends in any way. Throws a Refusal that names who holds it. */
+  hold(patienceMs = CLAIM_MS): void {
+    this.#gate = new DatabaseSync(this.part('claim.sqlite'), { timeout: patienceMs })
     try {
-      gate.exec('BEGIN EXCLUSIVE')
-      return gate
+      this.#gate.exec('BEGIN EXCLUSIVE')
     } catch {
-      throw claimed(this.path)
+      this.release()
+      throw alreadyRuns(this.path, this.lock()?.launcher)
     }
+  }
+
+  /** Whether a launcher has it. */
+  isHeld(): boolean {
+    if (!existsSync(this.part('claim.sqlite'))) return false
+    try {
+      this.hold(0)
+    } catch (error) {
+      if (error instanceof Refusal) return true
+      throw error
+    }
+    this.release()
+    return false
+  }
+
+  release(): void {
+    this.#gate?.close()
+    this.#gate = null
+  }
+
+  /** Whether so little room is left that writes will soon fail. Every process of a launch writes; the launcher says why. */
+  isDiskFull(): boolean {
+    const { blocks, bavail, bsize } = statfsSync(this.path)
+    // Some file systems do not tell.
+    return blocks > 0 && bavail * bsize < LOW_BYTES
   }
 
   /** Path of a part: `node`, `feeder`, `gateway`, `log/<name>.log`. */
@@ -140,13 +170,14 @@ export class StateFolder {
 
   /** Files of ours that are there and are not, or cannot be read as, what they should be. */
   damaged(): string[] {
-    const schemas = { 'secrets.json': Secrets, 'ports.json': Ports, 'lock.json': Lock }
+    const schemas = { 'secrets.json': Secrets, 'ports.json': Ports }
     return Object.entries(schemas).flatMap(([name, schema]) => (isDamaged(this.part(name), schema) ? [name] : []))
   }
 
-  /** Who runs on the folder; where it is damaged, nobody knows. */
-  lock(): Lock | 'damaged' | null {
-    return readJson(this.part('lock.json'), Lock)
+  /** What the last launcher noted; null where it ended in good order. */
+  lock(): Lock | null {
+    const lock = readJson(this.part('lock.json'), Lock)
+    return lock === 'damaged' ? null : lock
   }
 
   keepLock(lock: Lock): void {
@@ -155,6 +186,7 @@ export class StateFolder {
 
   unlock(): void {
     rmSync(this.part('lock.json'), { force: true })
+    this.release()
   }
 }
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { build, bundle } from '../../src/launch/build.node.ts'
-import { processTable } from '../../src/launch/process-table.node.ts'
+import { childrenOf } from '../../src/launch/processes.node.ts'
 import { FEED_TOKEN, startWorld, type World, type WorldOptions } from '../kit/gateway.ts'
 import { startServer } from '../kit/http-server.ts'
 import { ROOT } from '../kit/program.ts'
@@ -137,11 +137,7 @@ function targetOf(name: Name, url: string, before: ReadonlySet<number>): Target 
   }
 }
 
-function workerds(): number[] {
-  return processTable()
-    .filter(({ ppid, command }) => ppid === process.pid && command.includes('workerd'))
-    .map(({ pid }) => pid)
-}
+const workerds = () => childrenOf(process.pid, 'workerd')
 
 /** Ticks that the machine's cores were busy since boot; NaN where the system does not tell. */
 function busyMs(): number {

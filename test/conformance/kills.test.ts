@@ -8,7 +8,7 @@ import { Connection } from '../../src/client/connection.ts'
 import { onAllFills } from '../../src/client/events.ts'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
 import type { Levels, UserFill } from '../../src/feed/block.ts'
-import { processInfo } from '../../src/launch/process-table.node.ts'
+import { processInfo } from '../../src/launch/processes.node.ts'
 import { type Program, run, scratch } from '../kit/program.ts'
 import { stateOf } from './book-follower.ts'
 

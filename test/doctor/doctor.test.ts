@@ -61,8 +61,13 @@ function answer(
   if (body?.type === 'fileSnapshot') writeFileSync(body.outPath!, '[1,[]]')
   if (body?.type === 'exchangeStatus') return [200, { time: Date.now() }]
   if (path === '/feed') return [authorization === `Bearer ${TOKEN}` ? 426 : 401, {}]
-  const log = { chain: 'hyperliquid', height, lagMs: 100, booksKnown: true, readers: [] }
-  return [200, path === '/status' ? { ...log, feeders: [{ name: 'here', conflict: null }] } : null]
+  const known = { chain: 'hyperliquid', state: 'live', advice: '', feedRegion: null, booksKnown: true, readers: [] }
+  return [
+    200,
+    path === '/status'
+      ? { ...known, height, lagMs: 100, feeders: [{ name: 'here', conflict: null, connected: true, sinceMs: 0 }] }
+      : null,
+  ]
 }
 
 function doctor(args: readonly string[], FEED_TOKEN = TOKEN): Promise<{ code: number; out: string; lines: string[] }> {
@@ -80,7 +85,7 @@ it('finds a host well, and leaves nothing behind', async () => {
   writeBlock()
   const node = setInterval(writeBlock, 100)
   const { code, lines, out } = await doctor(host()).finally(() => clearInterval(node))
-  const names = ['node files', 'node http', 'snapshots', 'gateway', 'feed token', 'clock', 'disk', 'versions']
+  const names = ['node files', 'node http', 'snapshots', 'gateway', 'feed token', 'disk']
   // A busy machine may be late, which is said; nothing fails.
   expect(states(lines).map((state) => state.replace(/^(?:ok|warn) /, ''))).toEqual(names)
   expect(lines[0]).toMatch(/ at block \d+, \d+\.\d a second/)
@@ -94,7 +99,7 @@ it('fails where a token is wrong, and where nobody answers', async () => {
   expect(checks).toContainEqual(expect.objectContaining({ name: 'feed token', state: 'FAIL', fix: expect.any(String) }))
   expect([wrong.code, wrong.out.includes('a-wrong-feed-token')]).toEqual([1, false])
   const nobody = await doctor(['--info', 'http://127.0.0.1:1', '--gateway', 'http://127.0.0.1:1'])
-  expect([nobody.code, states(nobody.lines)]).toEqual([1, ['FAIL node http', 'FAIL gateway', 'ok versions']])
+  expect([nobody.code, states(nobody.lines)]).toEqual([1, ['FAIL node http', 'FAIL gateway']])
 })
 
 it.each(['a-secret\nof-two-lines', 'a-secret\r\nof-windows', 'a-secret—copied-from-a-page'])(
@@ -108,7 +113,7 @@ it.each(['a-secret\nof-two-lines', 'a-secret\r\nof-windows', 'a-secret—copied-
 
 it('names files of npm start that are JSON and not what they should be, or cannot be read', async () => {
   const state = join(folder, 'odd')
-  mkdirSync(join(state, 'lock.json'), { recursive: true })
+  mkdirSync(join(state, 'secrets.json'), { recursive: true })
   writeFileSync(
     join(state, 'dev.json'),
     JSON.stringify({
@@ -120,11 +125,11 @@ it('names files of npm start that are JSON and not what they should be, or canno
       pids: { start: process.pid },
     }),
   )
-  writeFileSync(join(state, 'secrets.json'), '{}')
+  writeFileSync(join(state, 'ports.json'), '{}')
   const { code, lines } = await doctor(['--state', state])
   expect([code, lines.slice(0, 2).map((line) => /(?<=odd.)\S+ is damaged/.exec(line)?.[0])]).toEqual([
     1,
-    ['secrets.json is damaged', 'lock.json is damaged'],
+    ['secrets.json is damaged', 'ports.json is damaged'],
   ])
 })
 
@@ -135,13 +140,19 @@ it('looks at the state folder of npm start', async () => {
   writeFileSync(join(state, 'dev.json'), JSON.stringify({ ...ran, pids: {} }))
   writeFileSync(join(state, 'ports.json'), '{')
   const stopped = await doctor(['--state', state])
-  expect([stopped.code, states(stopped.lines)]).toEqual([1, ['FAIL npm start', 'FAIL npm start', 'ok versions']])
+  expect([stopped.code, states(stopped.lines)]).toEqual([1, ['FAIL npm start', 'FAIL npm start']])
   expect(stopped.lines[0]).toContain('ports.json is damaged')
   writeFileSync(join(state, 'ports.json'), '{"gateway":1,"devnet":2}')
-  const tokens = { ADMIN_TOKEN: 'a'.repeat(32), FEED_TOKEN: 'f'.repeat(32), KEY_SECRET: 'k'.repeat(32), key: 'cqt_' }
+  const tokens = {
+    ADMIN_TOKEN: 'a'.repeat(32),
+    FEED_TOKEN: 'f'.repeat(32),
+    KEY_SECRET: 'k'.repeat(32),
+    key: 'cqt_',
+    serviceKey: 'cqs_',
+  }
   writeFileSync(join(state, 'secrets.json'), JSON.stringify(tokens))
   const gone = await doctor(['--state', state])
-  expect([gone.code, states(gone.lines)]).toEqual([1, ['FAIL npm start', 'FAIL state', 'ok versions']])
+  expect([gone.code, states(gone.lines)]).toEqual([1, ['FAIL npm start', 'FAIL state']])
   expect(gone.lines[1]).toMatch(
     /The databases of accounts and keys are missing in .*\. Put a copy back, or begin afresh/,
   )

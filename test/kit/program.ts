@@ -4,7 +4,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { processTable } from '../../src/launch/process-table.node.ts'
+import { childrenOf } from '../../src/launch/processes.node.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 
@@ -89,7 +89,7 @@ export function runCommand(
 
 /** The pid of the child of a process with this in its command line; undefined where there is none. */
 export function childOf(parent: number | undefined, name: string): number | undefined {
-  return processTable().find(({ ppid, command }) => ppid === parent && command.includes(name))?.pid
+  return childrenOf(parent ?? 0, name)[0]
 }
 
 /** A port for a program that is killed and started again on it: below those that the system hands out. */

@@ -12,6 +12,7 @@ test('the variables, commands that exist, with the state folder where it is anot
     serviceKey: 'cqs_S',
     adminToken: 'T',
     stateOption: " --state 'my weir'",
+    dailyCredits: 1_000,
   })
   const commands = text.split('\n').filter((line) => /^ {2}\w/.test(line))
   expect(commands.map((line) => line.trim().split(' ').slice(0, 3).join(' '))).toEqual([

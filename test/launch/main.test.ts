@@ -6,7 +6,6 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { bootId, processInfo } from '../../src/launch/process-table.node.ts'
 import { StateFolder } from '../../src/launch/state-folder.node.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/launch/main.node.ts')
@@ -60,24 +59,17 @@ test.each<[string, Record<string, string>, RegExp]>([
   for (const [name, text] of Object.entries(files)) expect(readFileSync(join(state, name), 'utf8')).toBe(text)
 })
 
-test('the lock is damaged: it stays', async () => {
-  put('lock.json', '')
+test('another launcher has the folder', async () => {
+  mkdirSync(state)
+  const other = new StateFolder(state)
+  other.hold()
+  other.keepLock({ launcher: process.pid, children: {} })
   expect(await start('0')).toEqual({
     code: 1,
-    said: expect.stringMatching(/lock\.json is damaged: .* delete the file\.\n$/),
+    said: expect.stringContaining(`already runs on ${state} (process ${process.pid})`),
   })
-  expect(existsSync(join(state, 'lock.json'))).toBe(true)
-})
-
-test('another start has just claimed the folder', async () => {
-  mkdirSync(state)
-  const held = new StateFolder(state).hold()
-  const second = start('0')
-  await expect.poll(() => existsSync(join(state, 'log')), { timeout: 30_000 }).toBe(true)
-  const { pid, born } = processInfo(process.pid)!
-  put('lock.json', JSON.stringify({ boot: bootId(), launcher: { pid, born }, guardian: null, children: {} }))
-  held.close()
-  expect(await second).toEqual({ code: 1, said: expect.stringContaining(`already runs on ${state} (process ${pid})`) })
+  expect(other.lock()?.launcher).toBe(process.pid)
+  other.release()
 })
 
 test('a reset of a folder of somebody else', async () => {

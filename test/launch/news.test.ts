@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { expect, test, vi } from 'vitest'
 import { news, type Seen } from '../../src/launch/news.ts'
-import { isStopped } from '../../src/launch/process-table.node.ts'
+import { processInfo } from '../../src/launch/processes.node.ts'
 
 type Look = [gateway: number, workerd?: number | undefined, stopped?: string[]]
 
@@ -38,8 +38,8 @@ test('a process that is stopped is said, once, with what to do', () => {
 
 test.skipIf(process.platform !== 'linux')('a process that got SIGSTOP is told from one that runs', async () => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
-  expect([isStopped(process.pid), isStopped(2 ** 30)]).toEqual([false, false])
+  expect([processInfo(process.pid)?.isStopped, processInfo(2 ** 30)]).toEqual([false, null])
   child.kill('SIGSTOP')
-  await vi.waitFor(() => expect(isStopped(child.pid!)).toBe(true), { timeout: 5_000 })
+  await vi.waitFor(() => expect(processInfo(child.pid!)?.isStopped).toBe(true), { timeout: 5_000 })
   child.kill('SIGKILL')
 })

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { freePort } from '../../src/launch/ports.node.ts'
-import { processInfo, processTable } from '../../src/launch/process-table.node.ts'
+import { endLeftovers, processInfo } from '../../src/launch/processes.node.ts'
 import { StateFolder } from '../../src/launch/state-folder.node.ts'
 
 let path = ''
@@ -79,14 +79,32 @@ test('what children of a launcher left in a folder that was removed under them i
   new StateFolder(path).prepare()
 })
 
-test('one start at a time claims a folder; the next one may once the first is done, however that ends', () => {
-  const first = new StateFolder(path).hold()
-  expect(() => new StateFolder(path).hold(0)).toThrow(/^Another "npm start" is about to run on /)
-  first.close()
+test('one launcher at a time holds a folder; the next one may once the first is done, however that ends', () => {
+  const first = new StateFolder(path)
+  first.hold()
+  first.keepLock({ launcher: 7, children: {} })
+  const second = new StateFolder(path)
+  expect(() => second.hold(0)).toThrow(/^Weir already runs on .* \(process 7\): stop it first/)
+  expect(second.isHeld()).toBe(true)
+  first.release()
+  expect(second.isHeld()).toBe(false)
   const child = `import('${new URL('../../src/launch/state-folder.node.ts', import.meta.url)}')
     .then(({ StateFolder }) => { new StateFolder(process.argv[1]).hold(); process.kill(process.pid, 'SIGKILL') })`
   expect(spawnSync(process.execPath, ['-e', child, path]).signal).toBe('SIGKILL')
-  new StateFolder(path).hold(0).close()
+  second.hold(0)
+  second.release()
+})
+
+test('what a killed launcher left running is ended; strangers that got its pids are left alone', async () => {
+  const script = 'setInterval(() => {}, 1_000)'
+  const ours = spawn(process.execPath, ['-e', script, path], { detached: true })
+  const workerd = spawn('sh', ['-c', `exec "${process.execPath}" -e "${script}" workerd serve`], { detached: true })
+  const stranger = spawn(process.execPath, ['-e', script], { detached: true })
+  await expect.poll(() => processInfo(ours.pid!)?.command).toContain(path)
+  // Each leads a group of its own, and that of workerd is the gateway's here.
+  await endLeftovers(path, { gateway: workerd.pid!, devnet: ours.pid!, feeder: stranger.pid! })
+  expect([ours, workerd, stranger].map(({ pid }) => processInfo(pid!) !== null)).toEqual([false, false, true])
+  stranger.kill('SIGKILL')
 })
 
 test.each(['', '{', '{"ADMIN_TOKEN":"short"}'])('secrets that are damaged (%j) are refused and left alone', (text) => {
@@ -124,7 +142,7 @@ test("another folder's secrets are refused once keys were made with the own ones
   expect(folder.secrets()).toEqual(own)
 })
 
-test('a damaged lock is told from none, because a launcher may run; damaged ports are forgotten', () => {
+test('damaged ports and locks are forgotten', () => {
   const folder = new StateFolder(path)
   expect([folder.lock(), folder.ports()]).toEqual([null, null])
   folder.keepPorts({ gateway: 1, devnet: 2 })
@@ -132,7 +150,7 @@ test('a damaged lock is told from none, because a launcher may run; damaged port
   writeFileSync(folder.part('lock.json'), '{')
   for (const text of ['{"gateway":"x"}', '{"gateway":1,"devnet":65536}', '{"gateway":0,"devnet":2}']) {
     writeFileSync(folder.part('ports.json'), text)
-    expect([folder.lock(), folder.ports()]).toEqual(['damaged', null])
+    expect([folder.lock(), folder.ports()]).toEqual([null, null])
   }
 })
 
@@ -155,10 +173,4 @@ test.skipIf(process.platform !== 'linux')('a folder below /proc throws', () => {
 test('a port that is promised is not given again', async () => {
   const port = await freePort(undefined)
   expect([await freePort(port), (await freePort(port, port)) === port]).toEqual([port, false])
-})
-
-test('the process table has this process, with the birth that a look at it alone gives', () => {
-  const self = processTable().find(({ pid }) => pid === process.pid)
-  expect(self).toMatchObject({ ppid: process.ppid, born: processInfo(process.pid)!.born })
-  expect(processInfo(2 ** 30)).toBe(null)
 })

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Json } from '../../src/client/subscription.ts'
 import { build } from '../../src/launch/build.node.ts'
 import { freePort } from '../../src/launch/ports.node.ts'
-import { processTable } from '../../src/launch/process-table.node.ts'
+import { childrenOf } from '../../src/launch/processes.node.ts'
 import { SupervisedChild } from '../../src/launch/supervised-child.node.ts'
 import type { InfoQuestion } from '../../src/stream/channel.ts'
 import { type CutProxy, cutProxy } from '../kit/cut-proxy.ts'
@@ -102,7 +102,7 @@ export class Plant {
     const child = new SupervisedChild(
       { name, args: [HEAP, join(ROOT, 'src', file), ...args], env: SECRETS, log },
       {
-        started: (_, { pid }) => {
+        started: (_, pid) => {
           this.#pids.set(name, pid)
           if (name === 'devnet') giveWay(pid)
         },
@@ -116,8 +116,8 @@ export class Plant {
   /** By name; workerd among them while it runs. */
   pids(): Record<string, number> {
     const pids = Object.fromEntries(this.#pids)
-    const workerd = processTable().find(({ ppid, command }) => ppid === pids.gateway && command.includes('workerd'))
-    return workerd ? { ...pids, workerd: workerd.pid } : pids
+    const [workerd] = childrenOf(pids.gateway ?? 0, 'workerd')
+    return workerd ? { ...pids, workerd } : pids
   }
 
   signal(name: string, signal: NodeJS.Signals): void {

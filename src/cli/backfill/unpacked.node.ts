@@ -33,7 +33,7 @@ export function unpacked(path: string, bytes: AsyncIterable<Uint8Array>): AsyncI
 }
 
 /** What was packed, piece by piece. */
-export async function* unLz4(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* unLz4(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const bytes = new Bytes(chunks)
   for (let isFirst = true; ; isFirst = false) {
     if (!isFirst && (await bytes.isEnd())) return

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { DAILY_CREDITS, dailyGrant, utcDay } from '../../src/launch/daily-credits.ts'
+import { DAY_MS } from '../../src/core/time.ts'
+import { DAILY_CREDITS, dailyGrant, utcDay } from '../../src/launch/demo-account.node.ts'
 
-const DAY_MS = 86_400_000
 const MADE = Date.UTC(2026, 10, 27, 23)
 const day = (n: number) => MADE + n * DAY_MS
 

@@ -1,0 +1,82 @@
+// Processes of this machine: /proc on Linux (slim images have no `ps`), `ps` elsewhere.
+
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface ProcessInfo {
+  readonly ppid: number
+  readonly pgid: number
+  readonly command: string
+  /** By a signal (SIGSTOP, Ctrl-Z): it runs, and does nothing. */
+  readonly isStopped: boolean
+}
+
+const END_MS = 1_000
+
+/** Null where it does not run, or is only not yet reaped. */
+export function processInfo(pid: number): ProcessInfo | null {
+  try {
+    const [state, ppid, pgid, command] = process.platform === 'linux' ? procOf(pid) : psOf(pid)
+    return /^[ZX]/.test(state)
+      ? null
+      : { ppid: Number(ppid), pgid: Number(pgid), command, isStopped: /^[Tt]/.test(state) }
+  } catch {
+    return null
+  }
+}
+
+function procOf(pid: number): readonly [state: string, ppid: string, pgid: string, command: string] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // The name in parentheses may hold anything; the fields after the last one are state, ppid, pgrp, …
+  const [state, ppid, pgid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return [state!, ppid!, pgid!, readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')]
+}
+
+function psOf(pid: number): readonly [state: string, ppid: string, pgid: string, command: string] {
+  const text = execFileSync('ps', ['-o', 'stat=,ppid=,pgid=,command=', '-p', String(pid)], { encoding: 'utf8' })
+  const [, state, ppid, pgid, command] = /^\s*(\S+)\s+(\d+)\s+(\d+)\s+(.*)$/m.exec(text)!
+  return [state!, ppid!, pgid!, command!]
+}
+
+/** Who started this process: its first ancestor that is no shell. Under npm that is npm. */
+export function starter(): number {
+  let pid = process.ppid
+  for (let info = processInfo(pid); info && /^(\S*\/)?(da|ba|z|k)?sh -c /.test(info.command); info = processInfo(pid))
+    pid = info.ppid
+  return pid
+}
+
+/** Children whose command has this word; none where the system does not tell (it does on Linux). */
+export function childrenOf(pid: number, word: string): number[] {
+  try {
+    const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
+    return pids.filter((child) => processInfo(child)?.command.includes(word))
+  } catch {
+    return []
+  }
+}
+
+/** Kills a process group and waits a moment until it is gone. Its leader may have ended: workerd survives a SIGKILL of Node. */
+export async function endGroup(leader: number): Promise<void> {
+  for (const deadline = Date.now() + END_MS; Date.now() < deadline; await sleep(20))
+    try {
+      process.kill(-leader, 'SIGKILL')
+    } catch {
+      return
+    }
+}
+
+/**
+ * Kills what a launcher that was killed left running. Its children end by themselves a moment later (guard.node.ts), but
+ * workerd does not where its parent was killed too. Pids are used again, so a process is ended only where its command names
+ * the state folder, or where it is in the group of the gateway.
+ */
+export async function endLeftovers(folder: string, pids: Readonly<Record<string, number>>): Promise<void> {
+  const left = Object.values(pids).filter((pid) => {
+    const info = processInfo(pid)
+    return info !== null && (info.command.includes(folder) || info.pgid === pids.gateway)
+  })
+  for (const pid of left) process.kill(pid, 'SIGKILL')
+  for (const deadline = Date.now() + END_MS; left.some(processInfo) && Date.now() < deadline; ) await sleep(20)
+}
