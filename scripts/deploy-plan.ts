@@ -37,27 +37,9 @@ function workerLines({ workers, scope }: PlanFacts): string[] {
       ...all.filter(({ role }) => role === 'live'),
     ],
   }[scope]
-  const lines = steps.flatMap(({ role, note }, at) => [
-    `  ${at + 1}. ${workers[role].name} (${WORKERS[role]})${note}`,
-    ...(note === '' ? [`     binds ${bindingsOf(workers[role]).join(', ')}`] : []),
-  ])
+  const lines = steps.map(({ role, note }, at) => `  ${at + 1}. ${workers[role].name} (${WORKERS[role]})${note}`)
   const address = gateway.routes?.length ? JSON.stringify(gateway.routes) : `https://${gateway.name}.<you>.workers.dev`
   return [...lines, `  ${gateway.name} answers at ${address}; ${live.name} has no address.`]
-}
-
-function bindingsOf(worker: PlannedWorker): string[] {
-  const names = (list: readonly { readonly binding: string }[] = []) => list.map(({ binding }) => binding)
-  const objects = worker.durable_objects.bindings.map(({ name }) => name)
-  const { d1_databases: d1, r2_buckets: r2, services } = worker
-  const kv = (worker as Partial<GatewayConfig>).kv_namespaces
-  const kinds = [
-    ['D1', names(d1)],
-    ['R2', names(r2)],
-    ['KV', names(kv)],
-    ['services', names(services)],
-    ['objects', objects],
-  ] as const
-  return kinds.flatMap(([kind, list]) => (list.length === 0 ? [] : [`${kind} ${list.join(' ')}`]))
 }
 
 function storeLines({ d1_databases: databases, kv_namespaces: namespaces, r2_buckets: buckets = [] }: GatewayConfig) {

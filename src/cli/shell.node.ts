@@ -4,8 +4,7 @@
 
 import type { Command } from '@commander-js/extra-typings'
 import * as z from 'zod'
-import type { AnyCommand } from '../core/command-line.node.ts'
-import { endWithReader, program, reads } from '../core/command-line.node.ts'
+import { type AnyCommand, endWithReader, program, reads } from '../core/command-line.node.ts'
 import { ok, type Result } from '../core/result.ts'
 import { visibleLines } from '../core/visible.ts'
 import { DEFAULT_STATE } from './dev-file.node.ts'

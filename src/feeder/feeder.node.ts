@@ -5,11 +5,10 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { SECOND_MS } from '../core/time.ts'
 import type { Pulse } from '../feed/protocol.ts'
 import { BookKeeper } from './book-keeper.ts'
-import { CheckpointFiles } from './checkpoint-files.node.ts'
-import { Checkpointer } from './checkpointer.node.ts'
+import { Checkpointer, CheckpointFiles } from './checkpoint-files.node.ts'
 import { FeedLink } from './feed-link.node.ts'
 import { L4Sender } from './l4-sender.node.ts'
-import { NodeFiles, type NodeReader } from './node-files.node.ts'
+import { NodeFiles, type NodeReader, StreamsToRead } from './node-files.node.ts'
 import { infoTrouble } from './node-info.node.ts'
 import { NodeSnapshots } from './node-snapshots.node.ts'
 import { Placement } from './placement.node.ts'
@@ -19,7 +18,6 @@ import { SnapshotFetcher } from './snapshot-fetcher.node.ts'
 import { StallMeter } from './stall-meter.node.ts'
 import { type Status, stateOf } from './status.ts'
 import { nodeTimeMs } from './streams.ts'
-import { StreamsToRead } from './streams-to-read.node.ts'
 
 const POLL_MS = 15
 /** After so long sockets and signals get their turn while catching up. */

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NodeSnapshots, SnapshotTalk } from './node-snapshots.node.ts'
 import type { FeedSession } from './session.ts'
-import type { WantedL4 } from './snapshot-words.ts'
+import type { WantedL4 } from './snapshot-thread.node.ts'
 import { nodeTimeMs } from './streams.ts'
 
 /** Twice what lies between any two, so that books that need repair get their turn. */

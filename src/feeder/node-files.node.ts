@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { type FolderListing, layoutTrouble } from './node-layout.ts'
 import { type PairedBlock, type PairedGap, Pairing } from './pairing.ts'
 import type { FileRange } from './resume-point.ts'
+import type { FeedSession } from './session.ts'
 import { StreamFiles } from './stream-files.node.ts'
 import { REQUIRED_STREAMS, STREAM_FOLDER, STREAMS, type StreamName } from './streams.ts'
 import { StreamTail } from './tail.node.ts'
@@ -158,5 +158,75 @@ export class NodeReader {
   #tooLate(stream: StreamName, height: number): void {
     this.late++
     this.#say(`${STREAM_FOLDER[stream]}: the line of height ${height} came after its block: it goes with the next one`)
+  }
+}
+
+/** The flag by which a node writes a stream. */
+const FLAG: Readonly<Record<StreamName, string>> = {
+  diffs: '--write-raw-book-diffs',
+  fills: '--write-fills',
+  misc: '--write-misc-events',
+  twaps: '--write-fills',
+  statuses: '--write-order-statuses',
+}
+const FLAGS = REQUIRED_STREAMS.map((name) => FLAG[name]).join(' ')
+
+/** Entries of a data folder, or the system's code of why it cannot be read. */
+export type FolderListing = { readonly entries: readonly string[] } | { readonly failed: string }
+
+/** `empty`: required streams without a complete line. */
+export function layoutTrouble(dataDir: string, listing: FolderListing, empty: readonly StreamName[]): string {
+  if ('failed' in listing) return unreadable(dataDir, listing.failed)
+  const { entries } = listing
+  const has = (name: StreamName) => entries.includes(STREAM_FOLDER[name])
+  const unbatched = STREAMS.map((name) => STREAM_FOLDER[name].replace(/_by_block$/, '')).filter((folder) =>
+    entries.includes(folder),
+  )
+  const missing = REQUIRED_STREAMS.filter((name) => !has(name))
+  if (missing.length > 0 && unbatched.length > 0)
+    return `${dataDir} holds ${unbatched.join(', ')}, not by block: run the node with --batch-by-block`
+  if (missing.length === REQUIRED_STREAMS.length) {
+    const within = entries.includes('data') ? ` It holds a folder data: perhaps that one is meant.` : ''
+    return `${dataDir} ${entries.length === 0 ? 'is empty' : 'holds no blocks of a node'}: --data must name the node's data folder, and the node must run with ${FLAGS} --batch-by-block.${within}`
+  }
+  if (missing.length > 0)
+    return `${dataDir} has no ${missing.map((name) => STREAM_FOLDER[name]).join(', ')}: run the node with ${missing.map((name) => FLAG[name]).join(' ')}`
+  return `no block stands in ${empty.map((name) => STREAM_FOLDER[name]).join(', ')} of ${dataDir} yet: does the node run, and is it in step with its chain?`
+}
+
+function unreadable(dataDir: string, code: string): string {
+  if (code === 'ENOENT') return `the data folder ${dataDir} does not exist: --data must name the node's data folder`
+  if (code === 'ENOTDIR') return `${dataDir} is a file: --data must name the node's data folder`
+  return `the data folder ${dataDir} cannot be read (${code}): give this user the right to read it`
+}
+
+/** Which streams are read: those that the node writes, and order statuses, most of the volume, while somebody wants any. */
+/** So long order statuses are read on when none are wanted any more: whoever wants some again and again opens no files. */
+const STATUSES_MS = 60_000
+
+export class StreamsToRead {
+  readonly #files: NodeFiles
+  readonly #session: FeedSession
+  readonly #say: (sentence: string) => void
+  /** When order statuses were last wanted. */
+  #wantedAt = Number.NEGATIVE_INFINITY
+  /** Order statuses are wanted, and there are none to read. */
+  #lacksStatuses = false
+
+  constructor(files: NodeFiles, session: FeedSession, say: (sentence: string) => void) {
+    this.#files = files
+    this.#session = session
+    this.#say = say
+  }
+
+  async names(nowMs: number): Promise<StreamName[]> {
+    const wantsStatuses = this.#session.wanted.size > 0 || this.#session.l4.coins.size > 0
+    if (wantsStatuses) this.#wantedAt = nowMs
+    const present = await this.#files.present(nowMs - this.#wantedAt < STATUSES_MS)
+    const isMissing = wantsStatuses && !present.includes('statuses')
+    if (isMissing && !this.#lacksStatuses)
+      this.#say('order statuses are wanted, and the node writes none: run it with --write-order-statuses')
+    this.#lacksStatuses = isMissing
+    return present
   }
 }

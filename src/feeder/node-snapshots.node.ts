@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { sentenceOf } from './node-info.node.ts'
 import { removeOrphans } from './orphans.node.ts'
-import type { SnapshotTask, SnapshotUse, ThreadWords } from './snapshot-words.ts'
+import type { SnapshotTask, SnapshotUse, ThreadWords } from './snapshot-thread.node.ts'
 
 const THREAD = new URL('./snapshot-thread.node.ts', import.meta.url)
 /** What a node wrote for a process, by its id: hundreds of megabytes. */

@@ -1,11 +1,12 @@
 // Paired lines of the node in, blocks of the feed out: books advance, events are converted, gaps are named.
 
+import type { L4Rows } from '../feed/block.ts'
 import { VERIFIED_MOST } from '../feed/protocol.ts'
 import type { BookKeeper } from './book-keeper.ts'
 import { type BlockEvents, convertEvents } from './convert.ts'
-import { type L4Lines, l4Rows } from './l4-rows.ts'
 import type { OrderBooks } from './order-books.ts'
 import type { LateLine, PairedBlock, PairedGap } from './pairing.ts'
+import { coinOf } from './raw-diff.ts'
 import { SeedCut } from './seed-cut.ts'
 import type { FeedSession } from './session.ts'
 import { nodeTimeMs, readEvents, type StreamName } from './streams.ts'
@@ -218,4 +219,25 @@ export class Producer {
     this.#session.gap(from, to)
     this.#say(`${from === to ? `height ${from} is` : `heights ${from} to ${to} are`} a gap: ${why}`)
   }
+}
+
+/** What a block says of the orders of coins beside its diffs. */
+interface L4Lines {
+  readonly coins: ReadonlySet<string>
+  /**
+   * Order statuses of each coin that has any; null where the block has no line of them: then what came with a diff is
+   * not known, and only coins without diffs are.
+   */
+  statuses: ReadonlyMap<string, readonly unknown[]> | null
+  /** Coins whose rows are not known, or were not of a block before, which went out as if it had none. */
+  spoilt: ReadonlySet<string>
+}
+
+/** One entry for each coin whose rows are known, also where it has none. */
+function l4Rows({ coins, statuses, spoilt }: L4Lines, diffs: readonly unknown[]): L4Rows[] {
+  const entries = new Map<string, L4Rows>()
+  for (const coin of coins)
+    if (!spoilt.has(coin)) entries.set(coin, { coin, statuses: [...(statuses?.get(coin) ?? [])], diffs: [] })
+  if (entries.size > 0) for (const diff of diffs) entries.get(coinOf(diff) ?? '')?.diffs.push(diff)
+  return [...entries.values()].filter((entry) => statuses !== null || entry.diffs.length === 0)
 }

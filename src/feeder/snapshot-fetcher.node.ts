@@ -8,7 +8,7 @@ import type { BookKeeper, SnapshotBooks } from './book-keeper.ts'
 import { readOrder } from './checkpoint.ts'
 import type { NodeSnapshots, SnapshotTalk } from './node-snapshots.node.ts'
 import { OrderBooks } from './order-books.ts'
-import type { Wanted } from './snapshot-words.ts'
+import type { Wanted } from './snapshot-thread.node.ts'
 
 /** So long the node's files may need to reach the height of its snapshot. */
 const REACH_MS = 60_000

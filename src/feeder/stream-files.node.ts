@@ -2,7 +2,6 @@
 
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type HourlyFile, hourlyFile } from './hourly.ts'
 import { readLineHead, type StreamLine } from './streams.ts'
 
 /** Height and time stand at the front of a line, which can be 20 MB long. */
@@ -186,4 +185,17 @@ async function lastLineHead(handle: FileHandle): Promise<LineHead | null> {
     high = low
   }
   return end === null ? null : await lineHeadAt(handle, 0)
+}
+
+/** An hourly file: its folder and name, and a number that orders files in time. */
+export interface HourlyFile {
+  readonly date: string
+  readonly hour: string
+  readonly order: number
+}
+
+/** The file of these two names, null where they are not of the hourly layout. */
+function hourlyFile(date: string, hour: string): HourlyFile | null {
+  if (!/^\d{8}$/.test(date) || !/^\d{1,2}$/.test(hour)) return null
+  return { date, hour, order: Number(date) * 100 + Number(hour) }
 }

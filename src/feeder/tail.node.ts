@@ -2,8 +2,7 @@
 // waits; a file is read to its end before the next one is opened; memory holds one chunk and one line.
 
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import type { HourlyFile } from './hourly.ts'
-import type { LineHead, StreamFiles } from './stream-files.node.ts'
+import type { HourlyFile, LineHead, StreamFiles } from './stream-files.node.ts'
 import { LINE_BEGIN, readLineHead, type StreamLine } from './streams.ts'
 
 const CHUNK_BYTES = 512 * 1024

@@ -20,21 +20,13 @@ export interface LaunchArgs {
   readonly keep?: number | undefined
 }
 
-export interface LaunchOptions {
-  /** State folder, as given. */
-  readonly state: string
-  /** Of other commands that must find this launch. */
+export interface LaunchOptions extends LaunchArgs {
+  /** What other commands say to find this launch. */
   readonly stateOption: string
-  readonly reset: boolean
-  readonly json: boolean
-  /** The live page is opened in a browser. */
-  readonly isOpened: boolean
-  /** Port of the gateway; 0 takes the one of the last start, or a free one. */
+  /** Of the gateway; 0 takes the one of the last start, or a free one. */
   readonly port: number
-  /** The exchange is of the real size, so that it and its feeder need more memory. */
-  readonly isLarge: boolean
   /** How much of the archive is kept. */
-  readonly keepMb: number
+  readonly keep: number
   /** Arguments handed on to devnet. */
   readonly devnet: readonly string[]
 }
@@ -55,21 +47,11 @@ export function launchOptions(
   const port = said.PORT
   const number = Port.safeParse(port || String(DEFAULT_PORT))
   if (!number.success) return err(`PORT is ${JSON.stringify(port)}: it ${number.error.issues[0]!.message}.`)
-  const { state, reset = false, json = false, open = false, seed, blockMs, scale, keep = DEFAULT_KEEP_MB } = args
+  const { state, seed, blockMs, scale, keep = DEFAULT_KEEP_MB } = args
   const devnet = Object.entries({ '--seed': seed, '--block-ms': blockMs, '--scale': scale })
     .filter(([, value]) => value !== undefined)
     .flatMap(([name, value]) => [name, String(value)])
-  return ok({
-    state,
-    stateOption: stateOption(state),
-    reset,
-    json,
-    isOpened: open,
-    port: number.data,
-    isLarge: scale === 'mainnet',
-    keepMb: keep,
-    devnet,
-  })
+  return ok({ ...args, stateOption: stateOption(state), port: number.data, keep, devnet })
 }
 
 /** What a command says to find this state folder, with a space before; empty for the default one. */

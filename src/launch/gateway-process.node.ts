@@ -1,8 +1,8 @@
 // Gateway and live Worker in one workerd behind one direct socket, and the SQL Worker in another: what `npm start` runs as its
 // gateway, and what tests of restarts and crashes run too.
 
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptionsShape } from 'miniflare'
 import { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } from 'wrangler'
 import { bundledModules, commonOptions } from './miniflare-options.node.ts'
@@ -33,7 +33,8 @@ export interface GatewayProcessOptions {
 /** The Worker with the pages. */
 const PAGES = 'weir-pages'
 
-type D1 = Awaited<ReturnType<Miniflare['getD1Database']>>
+const LEDGER =
+  'CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)'
 
 interface GatewayProcess {
   readonly url: string
@@ -111,43 +112,29 @@ function workerOf(
   }
 }
 
-/** By the name of the binding the folder of its migrations. */
-const DATABASES = { ACCOUNTS: 'schemas/d1/accounts', HISTORY: 'schemas/d1/history' }
-
-/** Applies new migrations before anything is served, in a workerd of its own; a marker spares it where there are none. */
+/**
+ * Applies new migrations before anything is served, in a workerd of its own: each whole or not at all, and noted in wrangler's
+ * own table. A marker spares it where there are none.
+ */
 async function migrate({ root, state }: GatewayProcessOptions): Promise<void> {
-  const databases = Object.entries(DATABASES).map(([binding, path]) => {
-    const folder = join(root, path)
-    const names = readdirSync(folder).filter((name) => name.endsWith('.sql'))
-    return { binding, folder, names: names.sort() }
-  })
-  const all = databases.flatMap(({ names }) => names).join()
+  const files = globSync('schemas/d1/*/*.sql', { cwd: root }).sort()
   const marker = join(state, 'migrated')
-  if (existsSync(marker) && readFileSync(marker, 'utf8') === all) return
-  const bare = { name: 'weir', modules: true, script: 'export default {}', d1Databases: Object.keys(DATABASES) }
+  if (existsSync(marker) && readFileSync(marker, 'utf8') === files.join()) return
+  const bare = { name: 'weir', modules: true, script: 'export default {}', d1Databases: ['ACCOUNTS', 'HISTORY'] }
   const miniflare = new Miniflare(convertV4MiniflareOptions({ workers: [bare], ...commonOptions(state) }))
   try {
-    for (const { binding, folder, names } of databases)
-      await applyMigrations(await miniflare.getD1Database(binding), folder, names)
+    for (const file of files) {
+      // The folder has the name of the binding.
+      const database = await miniflare.getD1Database(basename(dirname(file)).toUpperCase())
+      await database.prepare(LEDGER).run()
+      const name = basename(file)
+      if (await database.prepare('SELECT 1 FROM d1_migrations WHERE name = ?').bind(name).first()) continue
+      const statements = unstable_splitSqlQuery(readFileSync(join(root, file), 'utf8'))
+      const note = database.prepare('INSERT INTO d1_migrations (name) VALUES (?)').bind(name)
+      await database.batch([...statements.map((statement) => database.prepare(statement)), note])
+    }
   } finally {
     await miniflare.dispose()
   }
-  writeFileSync(marker, all)
-}
-
-/** Each migration is applied whole or not at all, and noted in wrangler's own table. */
-async function applyMigrations(database: D1, folder: string, names: readonly string[]): Promise<void> {
-  await database
-    .prepare(
-      'CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)',
-    )
-    .run()
-  const { results } = await database.prepare('SELECT name FROM d1_migrations').all<{ name: string }>()
-  const applied = new Set(results.map(({ name }) => name))
-  for (const name of names) {
-    if (applied.has(name)) continue
-    const statements = unstable_splitSqlQuery(readFileSync(join(folder, name), 'utf8'))
-    const note = database.prepare('INSERT INTO d1_migrations (name) VALUES (?)').bind(name)
-    await database.batch([...statements.map((statement) => database.prepare(statement)), note])
-  }
+  writeFileSync(marker, files.join())
 }

@@ -165,13 +165,14 @@ export class Launch {
 }
 
 function childSpecs({ root, folder, options, ports, secrets }: LaunchWorld): ChildSpec[] {
+  const isLarge = options.scale === 'mainnet'
   const node = `http://127.0.0.1:${ports.devnet}`
   const gateway = `http://127.0.0.1:${ports.gateway}`
   const data = folder.part('node')
   const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET } = secrets
   const spec = (name: Name, program: string, args: readonly string[], env: Record<string, string> = {}): ChildSpec => ({
     name,
-    args: [...(name === 'gateway' ? [] : heapOf(name, options.isLarge)), join(root, 'src', program), ...args],
+    args: [...(name === 'gateway' ? [] : heapOf(name, isLarge)), join(root, 'src', program), ...args],
     env,
     log: folder.part(`log/${name}.log`),
   })
@@ -185,9 +186,9 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchWorld): Chi
       'launch/gateway.node.ts',
       [
         ...['--state', folder.part('gateway'), '--port', String(ports.gateway), '--node', node],
-        ...['--keep', String(options.keepMb)],
+        ...['--keep', String(options.keep)],
       ],
-      { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET, ...(options.isLarge ? {} : { MINIFLARE_WORKERD_V8_FLAGS: YOUNG }) },
+      { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET, ...(isLarge ? {} : { MINIFLARE_WORKERD_V8_FLAGS: YOUNG }) },
     ),
     spec(
       'feeder',

@@ -90,7 +90,7 @@ async function main(): Promise<void> {
       ? `${line}\n`
       : announce({ url: launch.url, ...ready, adminToken, stateOption, dailyCredits: DAILY_CREDITS }),
   )
-  if (options.isOpened) openInBrowser(`${launch.url}/live`)
+  if (options.open) openInBrowser(`${launch.url}/live`)
 }
 
 /** Makes the folder ours for as long as this process lives and, with `--reset`, empty. */

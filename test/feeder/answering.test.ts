@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Answering } from '../../src/feeder/answering.ts'
+import { Answering } from '../../src/feeder/feed-socket.node.ts'
 
 const EVERY = { lookEveryMs: 10, patienceMs: 20 }
 

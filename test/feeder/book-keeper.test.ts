@@ -2,9 +2,8 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BookKeeper } from '../../src/feeder/book-keeper.ts'
+import { BookKeeper, RecentDiffs } from '../../src/feeder/book-keeper.ts'
 import { OrderBooks } from '../../src/feeder/order-books.ts'
-import { RecentDiffs } from '../../src/feeder/recent-diffs.ts'
 import { seededRandom } from '../kit/random.ts'
 import { drained } from './drained.ts'
 import { ModelNode } from './model-node.ts'

@@ -13,8 +13,7 @@ import {
   decodeCheckpointEnd,
   decodeCheckpointHead,
 } from '../../src/feeder/checkpoint.ts'
-import { CheckpointFiles } from '../../src/feeder/checkpoint-files.node.ts'
-import { Checkpointer } from '../../src/feeder/checkpointer.node.ts'
+import { Checkpointer, CheckpointFiles } from '../../src/feeder/checkpoint-files.node.ts'
 import { OrderBooks } from '../../src/feeder/order-books.ts'
 import { seededRandom } from '../kit/random.ts'
 import { drained } from './drained.ts'

@@ -8,12 +8,11 @@ import {
   decodeCheckpointEnd,
   decodeCheckpointHead,
 } from '../../src/feeder/checkpoint.ts'
-import { l4Parts } from '../../src/feeder/l4-cut.ts'
 import { Pairing } from '../../src/feeder/pairing.ts'
 import { Producer } from '../../src/feeder/producer.ts'
 import { resumePoint } from '../../src/feeder/resume-point.ts'
 import { FeedSession, type Order, type Reposition } from '../../src/feeder/session.ts'
-import { coinNamed, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
+import { coinNamed, l4Parts, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
 import { nodeTimeMs } from '../../src/feeder/streams.ts'
 import { drained } from './drained.ts'
 import type { ModelNode } from './model-node.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type FolderListing, layoutTrouble } from '../../src/feeder/node-layout.ts'
+import { type FolderListing, layoutTrouble } from '../../src/feeder/node-files.node.ts'
 import type { StreamName } from '../../src/feeder/streams.ts'
 
 const FILLS = 'node_fills_by_block'

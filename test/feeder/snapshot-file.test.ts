@@ -3,8 +3,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FeederFrame, FRAME_MAX_BYTES, type L4Book } from '../../src/feed/protocol.ts'
-import { l4Parts } from '../../src/feeder/l4-cut.ts'
-import { coinNamed, readCoin, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
+import { coinNamed, l4Parts, readCoin, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
 
 const order = (oid: number, side: 'B' | 'A', more: object = {}) => ({
   coin: 'X',

@@ -4,37 +4,18 @@ import { launchOptions } from '../../src/launch/args.ts'
 test('defaults', () => {
   expect(launchOptions({ state: '.weir' }, {})).toEqual({
     ok: true,
-    value: {
-      state: '.weir',
-      stateOption: '',
-      reset: false,
-      json: false,
-      isOpened: false,
-      port: 8787,
-      isLarge: false,
-      keepMb: 100,
-      devnet: [],
-    },
+    value: { state: '.weir', stateOption: '', port: 8787, keep: 100, devnet: [] },
   })
 })
 
 test('everything at once', () => {
-  expect(
-    launchOptions(
-      { state: 'there', reset: true, json: true, open: true, seed: 7, blockMs: 100, scale: 'mainnet', keep: 7 },
-      { PORT: '0' },
-    ),
-  ).toEqual({
+  const args = { state: 'there', reset: true, seed: 7, blockMs: 100, scale: 'mainnet', keep: 7 } as const
+  expect(launchOptions(args, { PORT: '0' })).toEqual({
     ok: true,
     value: {
-      state: 'there',
+      ...args,
       stateOption: ' --state there',
-      reset: true,
-      json: true,
-      isOpened: true,
       port: 0,
-      isLarge: true,
-      keepMb: 7,
       devnet: ['--seed', '7', '--block-ms', '100', '--scale', 'mainnet'],
     },
   })
