@@ -1,10 +1,31 @@
-// What endpoints are lent to sell credits. Types alone.
+// What endpoints are lent to sell credits, and what takes the money of an order.
 
 import type { Failure } from '../core/failure.ts'
-import type { Result } from '../core/result.ts'
-import type { News, Order } from './order.ts'
+import { ok, type Result } from '../core/result.ts'
+import type { News, Order, PROVIDERS } from './order.ts'
 import type { CheckoutPrices, Wanted } from './prices.ts'
-import type { Provider } from './provider.ts'
+
+/** How a payment was begun: the provider's name of it, and where the buyer pays. */
+interface Begun {
+  readonly reference: string | null
+  readonly url: string | null
+}
+
+/** Errors are sentences for the operator. */
+export interface Provider {
+  readonly name: (typeof PROVIDERS)[number]
+  /** Asked once for each order; the same order again is the same payment. */
+  begin(order: Order): Promise<Result<Begun, string>>
+  /** Sees to it that the order cannot be paid any more; an error where it may be. */
+  cancel(order: Order): Promise<Result<void, string>>
+}
+
+/** The order is an invoice: it is paid as the operator's instructions say, who then marks it paid. */
+export const MANUAL: Provider = {
+  name: 'manual',
+  begin: async () => ok({ reference: null, url: null }),
+  cancel: async () => ok(undefined),
+}
 
 type Refused = Failure | { readonly kind: 'conflict'; readonly message: string }
 

@@ -1,4 +1,4 @@
-// Selling credits, over D1, the meters and a provider. Laws: an order is written down before anybody can pay it; paid comes
+// Selling credits, over D1, the meters and a provider. Invariants: an order is written down before anybody can pay it; paid comes
 // before granted, and an event is done with only behind both, so that whatever ends in between is completed by the next
 // delivery; the number of the order is the id of its grant.
 
@@ -6,11 +6,40 @@ import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import type { MicroCredits } from '../credit/amount.ts'
 import { randomBase58 } from '../key/format.ts'
-import type { Checkout, CheckoutEvents, OrderQuery, ProviderEvent } from './checkout-api.ts'
+import {
+  type Checkout,
+  type CheckoutEvents,
+  MANUAL,
+  type OrderQuery,
+  type Provider,
+  type ProviderEvent,
+} from './checkout-api.ts'
 import { type News, type Order, settled } from './order.ts'
 import { OrderStore } from './orders.store.ts'
 import { type CheckoutPrices, quoted, type Wanted } from './prices.ts'
-import type { Provider } from './provider.ts'
+import { STRIPE_API, stripe } from './stripe/stripe.client.ts'
+
+/** Stripe's are there where Stripe is used alone. */
+export interface CheckoutEnv {
+  readonly ACCOUNTS: D1Database
+  readonly STRIPE_SECRET_KEY?: string
+  readonly STRIPE_WEBHOOK_SECRET?: string
+}
+
+export interface CheckoutSettings {
+  readonly CHECKOUT: 'off' | Provider['name']
+  readonly CHECKOUT_PRICES: CheckoutPorts['prices']
+  readonly PUBLIC_URL: string
+}
+
+export function checkoutOf(
+  { ACCOUNTS: db, STRIPE_SECRET_KEY: secretKey = '' }: CheckoutEnv,
+  { CHECKOUT: name, CHECKOUT_PRICES: prices, PUBLIC_URL: publicUrl }: CheckoutSettings,
+  deps: Pick<CheckoutPorts, 'grant' | 'report' | 'nowMs'>,
+): CheckoutService {
+  const providers = { off: null, manual: MANUAL, stripe: stripe({ secretKey, apiUrl: STRIPE_API, publicUrl }) }
+  return new CheckoutService({ db, prices, provider: providers[name], ...deps })
+}
 
 type Refused = Failure | { readonly kind: 'conflict'; readonly message: string }
 

@@ -3,8 +3,15 @@
 // reach then too; on a machine of one's own, forbid them to workerd's network besides.
 
 import { BoundedMap } from '../core/bounded-map.ts'
-import { bareHost, hostKind, isPublicAddress, isWithin } from './egress.ts'
-import { type EgressSettings, ownDomains, type UrlSettings } from './egress-settings.ts'
+import {
+  bareHost,
+  type EgressSettings,
+  hostKind,
+  isPublicAddress,
+  isWithin,
+  ownDomains,
+  type UrlSettings,
+} from './egress.ts'
 
 const KEPT_MS = 60_000
 const PATIENCE_MS = 5_000

@@ -2,6 +2,8 @@
 // written; a name is refused where any of its addresses is, or where it has none; no host of the operator's own domains
 // is reached, since Cloudflare lets a Worker's requests past firewall rules that keep others out.
 
+import * as z from 'zod'
+import { LiveSettings } from '../core/variables.ts'
 import { holdsAddress } from '../key/address-range.ts'
 
 /** Own machine, own networks, carriers' and link-local ones, documentation, multicast, what is reserved, and bridges to IPv4. */
@@ -55,4 +57,21 @@ export function registeredDomain(hostname: string): string | null {
 export function isWithin(hostname: string, domains: readonly string[]): boolean {
   const host = bareHost(hostname)
   return domains.some((domain) => host === domain || host.endsWith(`.${domain}`))
+}
+
+export const EgressSettings = LiveSettings.extend({
+  /** Who resolves names, by DNS over HTTPS with JSON. */
+  PIPELINE_RESOLVER: z.url('must be an address such as https://cloudflare-dns.com/dns-query'),
+})
+export type EgressSettings = Pick<
+  z.infer<typeof EgressSettings>,
+  'PIPELINE_PRIVATE' | 'PIPELINE_RESOLVER' | 'PUBLIC_URL' | 'OWN_ZONES'
+>
+/** What the gateway knows of them: it resolves no names. */
+export type UrlSettings = Readonly<Omit<EgressSettings, 'PIPELINE_RESOLVER'>>
+
+/** Domains whose hosts are the operator's. */
+export function ownDomains({ PUBLIC_URL, OWN_ZONES }: Pick<UrlSettings, 'PUBLIC_URL' | 'OWN_ZONES'>): string[] {
+  const ofConsole = PUBLIC_URL === '' ? null : registeredDomain(new URL(PUBLIC_URL).hostname)
+  return [...OWN_ZONES, ...(ofConsole === null ? [] : [ofConsole])]
 }

@@ -2,7 +2,7 @@
 // lacks its secret, does not exist.
 
 import { Hono } from 'hono'
-import type { CheckoutEnv } from '../checkout/checkout.client.ts'
+import type { CheckoutEnv } from '../checkout/checkout-service.client.ts'
 import { stripeRoutes } from '../checkout/stripe/stripe.route.ts'
 import { AddressGate, SIGN_UPS } from '../edge/address-gate.ts'
 import type { Platform } from '../platform/platform-api.ts'

@@ -16,7 +16,7 @@ import { isOwnPage, sessionCookie, sessionToken } from '../edge/session/session.
 import type { NoLink } from './signup-bounds.ts'
 import type { SignUp } from './signup-service.client.ts'
 import type { Challenge } from './turnstile.client.ts'
-import { TURNSTILE_TOKEN_MAX } from './turnstile.ts'
+import { TURNSTILE_TOKEN_MAX } from './turnstile.client.ts'
 
 export interface SignUpDeps {
   readonly db: D1Database

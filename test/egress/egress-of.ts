@@ -1,7 +1,7 @@
 // What decides where URLs of customers may lead, as tests set it up.
 
 import { Egress } from '../../src/egress/egress.client.ts'
-import type { EgressSettings } from '../../src/egress/egress-settings.ts'
+import type { EgressSettings } from '../../src/egress/egress.ts'
 
 export const CLOSED: EgressSettings = {
   PIPELINE_PRIVATE: false,

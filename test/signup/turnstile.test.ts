@@ -3,8 +3,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { turnstile } from '../../src/signup/turnstile.client.ts'
-import { policyWithTurnstile } from '../../src/signup/turnstile.ts'
+import { policyWithTurnstile, turnstile } from '../../src/signup/turnstile.client.ts'
 
 const GOOD = { success: true, 'error-codes': [], hostname: 'weir.example', action: 'sign-up' }
 let server: Server

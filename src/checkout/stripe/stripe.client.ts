@@ -1,4 +1,4 @@
-// Stripe Checkout over its HTTP API, and the check of what it signs. Laws: an order makes one session, however often it is
+// Stripe Checkout over its HTTP API, and the check of what it signs. Invariants: an order makes one session, however often it is
 // asked for (Idempotency-Key); the secret key goes to Stripe alone.
 
 import * as z from 'zod'
@@ -6,9 +6,37 @@ import { readBoundedText } from '../../core/bounded-text.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { constantTimeEqual } from '../../core/secret.ts'
 import { formatCredits } from '../../credit/amount.ts'
+import type { Provider } from '../checkout-api.ts'
 import type { Order } from '../order.ts'
-import type { Provider } from '../provider.ts'
-import { isInTime, signatureOf } from './stripe-signature.ts'
+
+/** Seconds that an event may be old, or ahead of this clock. */
+const TOLERANCE_SECONDS = 300
+/** While a secret is rolled there are two. */
+const SIGNATURES_MAX = 8
+
+export interface StripeSignature {
+  /** As it is written: it is part of what was signed. */
+  readonly time: string
+  /** Hex. */
+  readonly signatures: readonly string[]
+}
+
+/** Null where it is no such header. */
+export function signatureOf(header: string | null): StripeSignature | null {
+  const parts = (header ?? '').slice(0, 2_048).split(',')
+  const valuesOf = (name: string) =>
+    parts.flatMap((part) => (part.trim().startsWith(`${name}=`) ? [part.trim().slice(name.length + 1)] : []))
+  const [time, another] = valuesOf('t')
+  const signatures = valuesOf('v1')
+    .filter((each) => /^[0-9a-f]{64}$/.test(each))
+    .slice(0, SIGNATURES_MAX)
+  if (time === undefined || another !== undefined || !/^\d{1,12}$/.test(time) || signatures.length === 0) return null
+  return { time, signatures }
+}
+
+export function isInTime({ time }: StripeSignature, nowMs: number): boolean {
+  return Math.abs(nowMs / 1000 - Number(time)) <= TOLERANCE_SECONDS
+}
 
 export interface StripePorts {
   readonly secretKey: string
