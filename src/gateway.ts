@@ -24,7 +24,7 @@ import { keyedRoutes } from './platform/keyed.route.ts'
 import { answerRpc, rpcChainOf, rpcRoutes } from './rpc/rpc.route.ts'
 import { report, type Services, servicesOf } from './services.ts'
 import { sellingRoutes } from './signup/selling.route.ts'
-import { policyWithTurnstile } from './signup/turnstile.ts'
+import { policyWithTurnstile } from './signup/turnstile.client.ts'
 
 export { Internal } from './internal.ts'
 

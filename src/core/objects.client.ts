@@ -60,20 +60,9 @@ export class Objects {
     return stubOf(this.#env.COMPACTOR, this.#chain, this.#feedPlace)
   }
 
-  /** What brings a pipeline's rows to their destination. The platform calls no method of the name `test`. */
+  /** What brings a pipeline's rows to their destination. */
   sink(pipeline: string) {
-    const stub = stubOf(this.#env.SINK, `${this.#chain}/${pipeline}`, this.#feedPlace)
-    type Stub = typeof stub
-    return {
-      apply: (request: Parameters<Stub['apply']>[0]) => stub.apply(request),
-      status: () => stub.status(),
-      logs: (request: Parameters<Stub['logs']>[0]) => stub.logs(request),
-      metrics: (request: Parameters<Stub['metrics']>[0]) => stub.metrics(request),
-      test: (request: Parameters<Stub['trial']>[0]) => stub.trial(request),
-      redeliver: () => stub.redeliver(),
-      drop: () => stub.drop(),
-      check: (request: Parameters<Stub['check']>[0]) => stub.check(request),
-    }
+    return stubOf(this.#env.SINK, `${this.#chain}/${pipeline}`, this.#feedPlace)
   }
 
   /** The hub of a shard. */

@@ -86,8 +86,8 @@ export interface SinkApi {
     limit: number
   }): Promise<{ v: number; lines: readonly SinkLogLine[] }>
   metrics(request: { v: number; minutes: number }): Promise<{ v: number; minutes: readonly SinkMinute[] }>
-  /** One batch of the newest rows to the destination of this (perhaps not yet saved) pipeline; commits nothing. */
-  test(request: { v: number; pipeline: Pipeline }): Promise<SinkTest>
+  /** One batch of the newest rows to the destination of this (perhaps not yet saved) pipeline; commits nothing. The platform keeps the name `test` for itself. */
+  trial(request: { v: number; pipeline: Pipeline }): Promise<SinkTest>
   /** Sends what lies in the dead letters once more; answers how many batches were taken. */
   redeliver(request: { v: number }): Promise<{ v: number; batches: number }>
   /** The pipeline is deleted: everything of it goes. */

@@ -217,7 +217,7 @@ export class PipelineService implements Pipelines {
     // Whoever tests it pays for the test.
     const pipeline = await this.#link.opened({ ...after.value.row, ...payerOf(caller) })
     if (pipeline === null) return err(SEALED)
-    const answer = await this.#link.asked(name.id, (sink) => sink.test({ v, pipeline }), TEST_MS)
+    const answer = await this.#link.asked(name.id, (sink) => sink.trial({ v, pipeline }), TEST_MS)
     if (answer?.isBusy) return err(TESTED)
     if (answer?.waitMs !== undefined) return err(waitFor(answer.waitMs, answer.words))
     return answer === null ? err(AWAY) : ok(answer)

@@ -1,12 +1,12 @@
 // The services behind /platform and /admin, on the bindings of the gateway.
 
-import { type CheckoutEnv, type CheckoutSettings, checkoutOf } from '../checkout/checkout.client.ts'
+import { type CheckoutEnv, type CheckoutSettings, checkoutOf } from '../checkout/checkout-service.client.ts'
 import { meterOf, type Objects } from '../core/objects.client.ts'
 import { err, ok } from '../core/result.ts'
 import { after } from '../core/timers.client.ts'
 import { NO_KEY_SECRET } from '../edge/key-ring.store.ts'
 import { urlRefusal } from '../egress/egress.client.ts'
-import type { UrlSettings } from '../egress/egress-settings.ts'
+import type { UrlSettings } from '../egress/egress.ts'
 import { LOG_API_VERSION } from '../feed/log-api.ts'
 import { BackfillStore } from '../history/archive/backfill.store.ts'
 import { exportsOf } from '../history/exports/exports.store.ts'

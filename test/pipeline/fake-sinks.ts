@@ -84,8 +84,8 @@ export class FakeSinks {
           v: 1,
           minutes: [{ minuteMs: 60_000, rows: minutes, bytes: 2, batches: 1, failures: 0, lagMs: null }],
         })),
-      test: ({ pipeline }) =>
-        call('test', () => {
+      trial: ({ pipeline }) =>
+        call('trial', () => {
           this.tested = pipeline
           return { ok: true, rows: 3, ms: 1, words: 'confirmed', ...(this.isBusy && { isBusy: true }) }
         }),

@@ -2,9 +2,9 @@
 
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
+import { MANUAL } from '../../src/checkout/checkout-api.ts'
 import { CheckoutService } from '../../src/checkout/checkout-service.client.ts'
 import { CheckoutPrices } from '../../src/checkout/prices.ts'
-import { MANUAL } from '../../src/checkout/provider.ts'
 import * as objects from '../../src/core/objects.client.ts'
 import { ok } from '../../src/core/result.ts'
 import { after } from '../../src/core/timers.client.ts'

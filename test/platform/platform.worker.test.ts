@@ -451,7 +451,7 @@ describe('pipelines', () => {
     sinks.silent.clear()
     expect((await call('PUT', id, { status: 'paused' })).status).toBe(200)
     expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({ in_step: true, phase: 'paused' })
-    sinks.failing.add('apply').add('status').add('logs').add('test')
+    sinks.failing.add('apply').add('status').add('logs').add('trial')
     expect(await call('PATCH', id, { name: 'two' })).toMatchObject(UNCHANGED)
     expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({
       in_step: false,

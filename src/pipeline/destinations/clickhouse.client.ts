@@ -1,13 +1,127 @@
-// A batch as one INSERT over ClickHouse's HTTP interface. Its name is the token by which a table with a deduplication window
-// takes it once; old servers, which know no token, know the same bytes again; rows have their keys besides. Law: no 200 counts
-// whose answer names an exception.
+// A batch into a table of ClickHouse of any age. Its columns are looked up once. What servers would have to be told how to read
+// (JSON within text, truths, nothing, decimals) is written as the column takes it, because old ones cannot be told. Invariant: the
+// same rows for the same columns are the same bytes, by which a table may know a batch that comes again.
 
+import * as z from 'zod'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import type { Egress } from '../../egress/egress.client.ts'
 import type { Batch, Outcome } from '../batch.ts'
-import { insertLines } from './clickhouse-rows.ts'
-import { accessOf, type ClickHouseConfig, type ClickHouseTables, placeOf } from './clickhouse-table.client.ts'
-import { excerpt, exchange, type HttpAnswer, outcomeOf } from './http.client.ts'
+import type { DestinationConfig } from '../pipeline.ts'
+import type { Row } from '../topics/topic.ts'
+import { basic, excerpt, exchange, type HttpAnswer, outcomeOf } from './http.client.ts'
 import { CLICKHOUSE, missingDdl, noTable, tableColumns } from './table-ddl.ts'
+
+/** Types by the names of the columns that may be written. */
+export type TableColumns = ReadonlyMap<string, string>
+
+const WRAPS = /^(?:(?:LowCardinality|Nullable)\()+/
+const NULLABLE = /^(?:LowCardinality\()?Nullable\(/
+const DECIMAL = /^-?\d+(?:\.\d+)?$/
+
+/** A line for each row, with the fields that have a column. */
+export function insertLines(rows: readonly Row[], columns: TableColumns): string {
+  return rows.map((row) => `${lineOf(row, columns)}\n`).join('')
+}
+
+function lineOf(row: Row, columns: TableColumns): string {
+  const fields = Object.entries(row).flatMap(([name, value]) => {
+    const type = columns.get(name)
+    const cell = type === undefined ? null : cellOf(value, type)
+    return cell === null ? [] : [`${JSON.stringify(name)}:${cell}`]
+  })
+  return `{${fields.join(',')}}`
+}
+
+/** Null: the column is left to its default. */
+function cellOf(value: unknown, type: string): string | null {
+  if (value === undefined) return null
+  if (value === null) return NULLABLE.test(type) ? 'null' : null
+  const bare = type.replace(WRAPS, '')
+  if (/^(?:Fixed)?String/.test(bare)) {
+    // Half a character is refused.
+    return JSON.stringify(typeof value === 'string' ? value.toWellFormed() : JSON.stringify(value))
+  }
+  if (bare.startsWith('Decimal') && typeof value === 'string' && DECIMAL.test(value)) return value
+  if (typeof value === 'boolean' && !bare.startsWith('Bool')) return value ? '1' : '0'
+  return JSON.stringify(value)
+}
+
+export type ClickHouseConfig = Extract<DestinationConfig, { type: 'clickhouse' }>
+
+export interface ClickHouseTable {
+  /** None: there is no such table, or the user may not see it. */
+  readonly columns: TableColumns
+  readonly settings: ReadonlySet<string>
+}
+
+const KEPT_MS = 60_000
+const TABLES_MOST = 16
+/** Each name with its type; a setting has none. */
+const Answer = z.object({ data: z.array(z.tuple([z.string(), z.string()])) })
+
+export class ClickHouseTables {
+  readonly #known = new BoundedMap<string, { readonly untilMs: number; readonly table: ClickHouseTable }>(TABLES_MOST)
+
+  async of(
+    config: ClickHouseConfig,
+    settings: readonly string[],
+    egress: Egress,
+  ): Promise<ClickHouseTable | (Outcome & { readonly ok: false })> {
+    const key = JSON.stringify(config)
+    const known = this.#known.get(key)
+    if (known && known.untilMs > Date.now()) return known.table
+    const table = await asked(config, settings, egress)
+    // One that is missing may be there the next time.
+    if ('columns' in table && table.columns.size > 0) this.#known.set(key, { untilMs: Date.now() + KEPT_MS, table })
+    return table
+  }
+
+  /** It may be another one by now. */
+  forget(config: ClickHouseConfig): void {
+    this.#known.delete(JSON.stringify(config))
+  }
+}
+
+/** A table may be named with its database. */
+export function placeOf({ database, table }: ClickHouseConfig): readonly [database: string, table: string] {
+  const [first = '', ...rest] = table.split('.')
+  return rest.length === 0 ? [database, first] : [first, rest.join('.')]
+}
+
+/** What is sent besides by whoever asks or writes. */
+export function accessOf({ user, password }: ClickHouseConfig) {
+  const authorization = basic(user, password)
+  return { headers: { authorization }, secrets: [password, authorization.split(' ')[1]!] }
+}
+
+async function asked(config: ClickHouseConfig, settings: readonly string[], egress: Egress) {
+  const [database, table] = placeOf(config)
+  const { headers, secrets } = accessOf(config)
+  const body =
+    `SELECT name, '' AS type FROM system.settings WHERE name IN (${settings.map(text).join(', ')}) UNION ALL ` +
+    `SELECT name, type FROM system.columns WHERE database = ${text(database)} AND table = ${text(table)} ` +
+    `AND default_kind NOT IN ('MATERIALIZED', 'ALIAS', 'EPHEMERAL') FORMAT JSONCompact`
+  const failed = (words: string) => ({ ok: false, words }) as const
+  const answer = await exchange({ url: config.url, headers, body }, egress)
+  const outcome = outcomeOf(answer, 0, secrets)
+  if (!outcome.ok) return outcome
+  const said = 'text' in answer ? answer.text : ''
+  const found = read(said)
+  if (found === null) return failed(`the destination does not answer as ClickHouse does: ${excerpt(said, secrets)}`)
+  const columns = new Map(found.filter(([, type]) => type !== ''))
+  return { columns, settings: new Set(found.filter(([, type]) => type === '').map(([name]) => name)) }
+}
+
+function read(answer: string): readonly [string, string][] | null {
+  try {
+    return Answer.parse(JSON.parse(answer)).data
+  } catch {
+    return null
+  }
+}
+
+/** Names of records hold letters, digits, "_" and "."; those of settings are our own. */
+const text = (name: string) => `'${name}'`
 
 /** Where a server knows them. An answer says that all rows are there, whatever the user's profile has. */
 const SETTINGS = {

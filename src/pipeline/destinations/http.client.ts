@@ -1,10 +1,15 @@
-// One request to a destination: bounded in time and in what is read of the answer, and never led elsewhere by a redirect.
+// Destinations that take a batch as one request: a webhook, signed as Standard Webhooks has it, and a Kafka topic behind an HTTP
+// bridge that speaks Confluent's REST, v2. Invariant: a request is bounded in time and in what is read of the answer, and never led
+// elsewhere by a redirect.
 
 import { orLate } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
 import { visible } from '../../core/visible.ts'
+import { hmac } from '../../credit/webhooks/signature.client.ts'
+import { secretBytes, signedText } from '../../credit/webhooks/webhook.ts'
 import type { Egress } from '../../egress/egress.client.ts'
-import type { Outcome } from '../batch.ts'
+import type { Batch, Outcome } from '../batch.ts'
+import type { DestinationConfig } from '../pipeline.ts'
 import { MASK } from '../secrets.ts'
 
 const TIMEOUT_MS = 30_000
@@ -97,4 +102,67 @@ function retryAfterMs(header: string | null, nowMs: number): number | null {
   if (header === null) return null
   const seconds = /^\d{1,6}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - nowMs
   return Number.isNaN(seconds) ? null : Math.max(0, seconds)
+}
+
+type WebhookConfig = Extract<DestinationConfig, { type: 'webhook' }>
+
+export async function sendToWebhook({ url, secret }: WebhookConfig, batch: Batch, egress: Egress): Promise<Outcome> {
+  const { id, pipeline, topic, from, to, texts } = batch
+  const head = JSON.stringify({ id, type: 'pipeline.batch', pipeline, topic, from, to })
+  const body = `${head.slice(0, -1)},"rows":[${texts.join(',')}]}`
+  const seconds = Math.floor(Date.now() / 1000)
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'weir-pipeline/1',
+    'webhook-id': id,
+    'webhook-timestamp': `${seconds}`,
+    'webhook-signature': `v1,${await hmac(secretBytes(secret), signedText(id, seconds, body))}`,
+  }
+  return outcomeOf(await exchange({ url, headers, body }, egress), body.length, [secret])
+}
+
+/** An answer has some fifty bytes for each record. */
+const RECORDS_ANSWER_BYTES = 2 * 1024 * 1024
+
+type KafkaConfig = Extract<DestinationConfig, { type: 'kafka' }>
+
+export async function sendToKafka(
+  { url, topic, user, password }: KafkaConfig,
+  batch: Batch,
+  egress: Egress,
+): Promise<Outcome> {
+  const { rows, texts, id } = batch
+  const records = texts.map((text, at) => `{"key":${JSON.stringify(rows[at]!._key)},"value":${text}}`)
+  const body = `{"records":[${records.join(',')}]}`
+  const authorization = basic(user ?? '', password ?? '')
+  const headers = {
+    'content-type': 'application/vnd.kafka.json.v2+json',
+    accept: 'application/vnd.kafka.v2+json, application/json',
+    'idempotency-key': id,
+    ...(user !== undefined && { authorization }),
+  }
+  const target = `${url.replace(/\/+$/, '')}/topics/${encodeURIComponent(topic)}`
+  const answer = await exchange({ url: target, headers, body }, egress, { mostBytes: RECORDS_ANSWER_BYTES })
+  const secrets = [password ?? '', authorization.split(' ')[1]!]
+  const outcome = outcomeOf(answer, body.length, secrets)
+  return outcome.ok && 'text' in answer ? (refusedOf(answer.text, rows.length, secrets) ?? outcome) : outcome
+}
+
+/** A bridge answers 200 and says of each record what became of it. */
+function refusedOf(text: string, count: number, secrets: readonly string[]): Outcome | null {
+  let offsets: unknown
+  try {
+    ;({ offsets } = JSON.parse(text) as { offsets?: unknown })
+  } catch {
+    offsets = undefined
+  }
+  if (!Array.isArray(offsets))
+    return { ok: false, words: `the bridge's answer names no offsets: ${excerpt(text, secrets)}` }
+  const failed = (offsets as { error?: unknown; error_code?: unknown }[]).find(
+    (one) => one?.error_code != null || one?.error != null,
+  )
+  const why = failed?.error ?? failed?.error_code
+  const said = typeof why === 'string' ? why : JSON.stringify(why)
+  if (failed) return { ok: false, words: `a record was refused: ${excerpt(said, secrets)}` }
+  return offsets.length === count ? null : { ok: false, words: `the bridge took ${offsets.length} of ${count} records` }
 }

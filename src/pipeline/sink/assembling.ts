@@ -3,8 +3,16 @@
 
 import { CannotRun } from '../cannot-run.ts'
 import { gapRow, type Row, resetRow, type TopicBlock, type TopicFold } from '../topics/topic.ts'
-import { type End, isBeyond } from './position.ts'
-import { DAMAGED, type Piece, type Place, type ReadBlock, type Source, unreadable } from './source.ts'
+import {
+  DAMAGED,
+  type End,
+  isBeyond,
+  type Piece,
+  type Place,
+  type ReadBlock,
+  type Source,
+  unreadable,
+} from './source.ts'
 
 /** Where a batch begins: what came before it matters for its rows. */
 export interface Standing {

@@ -1,12 +1,14 @@
-// What a delivery keeps, and what it needs of the world.
+// What a delivery keeps, and what it needs of the world. Invariant: what is kept changes in one write.
 
+import { visible } from '../../core/visible.ts'
+import type { MicroCredits } from '../../credit/amount.ts'
+import type { PipelineAnswer } from '../../credit/pipeline-report.ts'
 import type { HeightAndTime } from '../../feed/held-fills.ts'
 import type { Confirmed, Failed, Sent } from '../batch.ts'
 import type { SinkLogLine } from '../sink-api.ts'
 import type { Assembler, Standing, Taken } from './assembling.ts'
 import { NOTHING_OWED, type Owed } from './owed.ts'
-import type { PayingPorts } from './paying.ts'
-import type { End } from './position.ts'
+import type { End } from './source.ts'
 
 interface Trouble {
   /** Its first failure, Unix ms. */
@@ -88,14 +90,44 @@ export function begunAnew(state: DeliveryState): DeliveryState {
   return { ...NOTHING_DELIVERED, ...sums, isRedelivering, arrivedLetter, lastIncident }
 }
 
-export function troubled({ lastError }: Health, atMs: number, words: string, isOfBatch = false): Partial<Health> {
-  return { lastError: { sinceMs: lastError?.sinceMs ?? atMs, atMs, words, isOfBatch } }
-}
+/** What is kept of a delivery, for all that change it. */
+export class DeliveryRecord {
+  readonly #ports: Pick<DeliveryPorts, 'nowMs' | 'save'>
+  #state: DeliveryState
 
-export function healed({ lastError }: Health, nowMs: number): Partial<Health> {
-  if (lastError === null) return {}
-  const { sinceMs, words } = lastError
-  return { lastError: null, lastIncident: { sinceMs, words, untilMs: nowMs } }
+  constructor(ports: Pick<DeliveryPorts, 'nowMs' | 'save'>, state: DeliveryState) {
+    this.#ports = ports
+    this.#state = state
+  }
+
+  get state(): DeliveryState {
+    return this.#state
+  }
+
+  save(change: Partial<DeliveryState>): void {
+    const state = { ...this.#state, ...change }
+    this.#ports.save(state)
+    this.#state = state
+  }
+
+  /** Changes what is known of it; nothing is lost where that goes with the object. */
+  note(change: Partial<DeliveryState>): void {
+    this.#state = { ...this.#state, ...change }
+  }
+
+  /** With what goes wrong from now on. */
+  troubled(words: string, isOfBatch = false): Partial<Health> {
+    const atMs = this.#ports.nowMs()
+    return { lastError: { sinceMs: this.#state.lastError?.sinceMs ?? atMs, atMs, words, isOfBatch } }
+  }
+
+  /** Rows or blocks go on. */
+  healed(): Partial<Health> {
+    const { lastError } = this.#state
+    if (lastError === null) return {}
+    const { sinceMs, words } = lastError
+    return { lastError: null, lastIncident: { sinceMs, words, untilMs: this.#ports.nowMs() } }
+  }
 }
 
 /** What its owner wants of it. */
@@ -123,6 +155,29 @@ export interface ArrivedLetter extends Confirmed {
   readonly from: number
   readonly to: number
   readonly rows: number
+}
+
+/** What a meter says. */
+export type Answer = Pick<PipelineAnswer, 'available' | 'cap' | 'ended'>
+
+/** The key that a pipeline is charged to, or that tests it. */
+export interface Payer {
+  readonly hash: string
+  /** What people call it. */
+  readonly name: string
+}
+
+export interface PayingPorts {
+  nowMs(): number
+  /** The price of a row; 0: it is free. */
+  readonly rowMicro: MicroCredits
+  payer(): Payer
+  /**
+   * Tells the meter of sums that a key owes, once they are stored; sums of 0 ask alone. `hold`: so much more is about to be owed, and
+   * no other pipeline may count on it. Rejects where it does not answer.
+   */
+  settle(sums: Pick<Owed, 'rows' | 'spent'>, by: string, hold: MicroCredits): Promise<Answer>
+  log(level: SinkLogLine['level'], words: string, batch: null): void
 }
 
 export interface DeliveryPorts extends PayingPorts {
@@ -153,4 +208,12 @@ export interface DeliveryPorts extends PayingPorts {
     readonly batches?: number
     readonly failures?: number
   }): void
+}
+
+/** As many as the log of a pipeline keeps. */
+export const WORDS_MOST = 2_000
+
+/** What went wrong, as an owner may read it. */
+export function wordsOfError(error: unknown): string {
+  return visible(error instanceof Error ? error.message : String(error)).slice(0, WORDS_MOST)
 }

@@ -1,26 +1,25 @@
-// How a pipeline's rows come to their destination. Laws (docs/pipelines-delivery.md): at least once and in the order of blocks;
+// How a pipeline's rows come to their destination. Invariants (docs/pipelines-delivery.md): at least once and in the order of blocks;
 // one batch is in flight, whose range is stored before its first try, and is the same at every try; the cursor is stored
-// once the destination has confirmed, in one write with what is owed for the batch; nothing is left out without a word.
+// once the destination has confirmed, in one write with what is owed for the batch; nothing is left out without a word. Dead
+// letters are sent once more oldest first, between two batches; one that arrived is written down before it is taken away.
 
 import { type Backoff, backoffMs } from '../../core/backoff.ts'
 import type { Confirmed, Failed } from '../batch.ts'
 import { CannotRun } from '../cannot-run.ts'
 import type { SinkPhase } from '../sink-api.ts'
 import type { Bounds, Taken } from './assembling.ts'
-import { isWorking, phaseOf } from './delivery-phase.ts'
 import {
+  type ArrivedLetter,
   begunAnew,
   type DeliveryPorts,
+  DeliveryRecord,
   type DeliveryState,
   type Flight,
-  healed,
   type Order,
   type Parcel,
-  troubled,
+  wordsOfError,
 } from './delivery-state.ts'
-import { wordsOfError } from './error-words.ts'
 import { Paying } from './paying.ts'
-import { Redelivery } from './redelivery.ts'
 
 /** Eight tries take some ten minutes. */
 export const TRIES = 8
@@ -31,6 +30,8 @@ const POLL_MS = 1_000
 const READ_AGAIN_MS = 5_000
 /** The same failure within this time is the one of before. */
 const GOES_ON_MS = 60_000
+/** So far behind it is live, beside what it gathers for. */
+const LIVE_MS = 10_000
 /** Blocks without rows are passed over without a word, so many before that is stored. */
 const UNSAVED_BLOCKS = 1_024
 /** Of a batch. */
@@ -42,8 +43,7 @@ const LETTERS_MOST = 1_000
 export class Delivery {
   readonly #ports: DeliveryPorts
   readonly paying: Paying
-  readonly #redelivery: Redelivery
-  #state: DeliveryState
+  readonly #record: DeliveryRecord
   #order: Order
   #assembler: ReturnType<DeliveryPorts['assembler']> | null = null
   /** The batch in flight, as it was read. */
@@ -57,35 +57,47 @@ export class Delivery {
   #blocksMost = BLOCKS_MOST
   /** The batch in flight was never sent: it may still be cut. */
   #isUnsent = false
+  /** Key of the last dead letter that did not arrive. */
+  #failedKey: string | null = null
+  /** Live rows come before the next dead letter. */
+  #isLiveNext = false
   /** Nothing is read before: rows gather. */
   #readAtMs = 0
 
   constructor(ports: DeliveryPorts, state: DeliveryState, order: Order) {
     this.#ports = ports
-    const save = (change: Partial<DeliveryState>) => this.#save(change)
-    this.paying = new Paying(ports, {
-      owed: () => this.#state.owed,
-      save: ({ owed, trouble }) => save({ owed, ...this.#healthWith(trouble) }),
-    })
-    const failed = (words: string) => this.#fail(words, null)
-    const keeper = { state: () => this.#state, save, failed, healed: () => this.#healed() }
-    this.#redelivery = new Redelivery(ports, this.paying, keeper)
-    this.#state = state
+    this.#record = new DeliveryRecord(ports, state)
+    this.paying = new Paying(ports, this.#record)
     this.#order = order
   }
 
   get state(): DeliveryState {
-    return this.#state
+    return this.#record.state
   }
 
-  /** `lagMs`: how far the destination is behind the log. */
+  /** What it is doing, in a word for its owner. `lagMs`: how far the destination is behind the log; null: that is not known. */
   phase(lagMs: number | null): SinkPhase {
-    return phaseOf(this.#state, this.#order, { isSending: this.#isSending, waitsFor: this.paying.waitsFor, lagMs })
+    const { isFailed, isFinished, flight, at } = this.#record.state
+    const { waitsFor } = this.paying
+    if (!this.#order.isRunning || waitsFor === 'key') return this.#isSending ? 'pausing' : 'paused'
+    if (this.#isWorking && waitsFor) return waitsFor === 'credits' ? 'unpaid' : 'retrying'
+    if (isFailed) return 'failed'
+    if (isFinished) return 'finished'
+    if (flight && (this.#isSending ? flight.attempts > 1 : flight.attempts > 0 || flight.nextTryMs > 0))
+      return 'retrying'
+    if (at === null) return 'idle'
+    return lagMs === null || lagMs > LIVE_MS + this.#order.gatherMs ? 'backfilling' : 'live'
+  }
+
+  /** There is something that may be sent. */
+  get #isWorking(): boolean {
+    const { isFailed, isFinished, isRedelivering } = this.#record.state
+    return this.#order.isRunning && ((!isFailed && !isFinished) || isRedelivering)
   }
 
   /** The record has changed: what it wants now, and what of it is another thing than it was. */
   ordered(order: Order, changes: 'none' | 'end' | 'rows' | 'start'): void {
-    const { isFailed, owed, flight } = this.#state
+    const { isFailed, owed, flight } = this.#record.state
     const isWaiting = (flight?.nextTryMs ?? 0) > 0 && !this.#isSending
     const isResumed = order.isRunning && (isFailed || isWaiting || !this.#order.isRunning || owed.ended !== undefined)
     this.#order = order
@@ -94,7 +106,7 @@ export class Delivery {
       this.#definitions++
       this.#readAtMs = 0
     }
-    if (changes === 'start') this.#drop(begunAnew(this.#state))
+    if (changes === 'start') this.#drop(begunAnew(this.#record.state))
     if (changes === 'rows') this.#drop({})
     if (changes === 'end') this.#drop({ end: 'undecided', isFinished: false })
     if (isResumed) this.#again()
@@ -104,31 +116,32 @@ export class Delivery {
   /** What was given up, or waits for its next try, is tried again, from its first try; the log may have become another meanwhile. */
   #again(): void {
     this.#assembler = null
-    const { flight } = this.#state
-    this.#save({ isFailed: false, flight: flight && { ...flight, attempts: 0, nextTryMs: 0 } })
+    const { flight } = this.#record.state
+    this.#record.save({ isFailed: false, flight: flight && { ...flight, attempts: 0, nextTryMs: 0 } })
   }
 
   /** Dead letters are to be sent once more. */
   redeliver(): void {
-    this.#redelivery.begin()
+    this.#failedKey = null
+    this.#record.save({ isRedelivering: true })
   }
 
   /** Rows that arrived beside the batches, and are to be paid for like theirs, by this key. */
   arrived(countedRows: number, by: string): void {
-    this.#save({ owed: this.paying.owedWith(countedRows, by) })
+    this.#record.save({ owed: this.paying.owedWith(countedRows, by) })
   }
 
   /** The batch in flight is read anew, unless it is under way. */
   #drop(change: Partial<DeliveryState>): void {
     this.#assembler = null
     this.#taken = null
-    this.#save({ flight: null, isFailed: false, ...change })
+    this.#record.save({ flight: null, isFailed: false, ...change })
   }
 
   /** One step; answers after how long the next is due, null: when something changes. Never rejects. */
   async turn(): Promise<number | null> {
     try {
-      const unpaidMs = isWorking(this.#state, this.#order) ? await this.paying.beforeBatch() : null
+      const unpaidMs = this.#isWorking ? await this.paying.beforeBatch() : null
       const stepMs = this.paying.waitsFor === 'key' ? null : (unpaidMs ?? (await this.#step()))
       return stepMs ?? (await this.paying.beforeSleep())
     } catch (error) {
@@ -140,9 +153,9 @@ export class Delivery {
 
   async #step(): Promise<number | null> {
     if (!this.#order.isRunning) return null
-    await this.#redelivery.tidied()
-    if (this.#redelivery.takesTurn()) return this.#redelivered()
-    const { isFailed, isFinished, flight } = this.#state
+    await this.#tidied()
+    if (this.#isLetterNext()) return this.#redelivered()
+    const { isFailed, isFinished, flight } = this.#record.state
     if (isFailed || isFinished) return null
     const waitMs = (flight?.nextTryMs ?? 0) - this.#ports.nowMs()
     // Of a longer time the clock went back.
@@ -174,14 +187,14 @@ export class Delivery {
   async #read(): Promise<number | null> {
     const gatherMs = this.#readAtMs - this.#ports.nowMs()
     // Dead letters need not wait for what is live meanwhile, nor anybody for a clock that went back.
-    if (gatherMs > 0 && gatherMs <= this.#order.gatherMs) return this.#state.isRedelivering ? 0 : gatherMs
+    if (gatherMs > 0 && gatherMs <= this.#order.gatherMs) return this.#record.state.isRedelivering ? 0 : gatherMs
     const definitions = this.#definitions
-    const at = this.#state.at ?? (await this.#ports.begin())
-    const end = this.#state.end === 'undecided' ? await this.#ports.end() : this.#state.end
+    const at = this.#record.state.at ?? (await this.#ports.begin())
+    const end = this.#record.state.end === 'undecided' ? await this.#ports.end() : this.#record.state.end
     if (definitions !== this.#definitions) return 0
     if (at === null || end === 'undecided') return POLL_MS
-    if (at !== this.#state.at || end !== this.#state.end) this.#save({ at, end })
-    const { flight } = this.#state
+    if (at !== this.#record.state.at || end !== this.#record.state.end) this.#record.save({ at, end })
+    const { flight } = this.#record.state
     const assembler = this.#assembler ?? this.#ports.assembler(at, flight)
     this.#assembler = assembler
     const { rowsMost: rows, charsMost: chars, readMs } = this.#order
@@ -194,21 +207,21 @@ export class Delivery {
     const { from, to } = taken
     const { ordersFrom } = assembler
     this.#isUnsent = flight === null
-    this.#state = { ...this.#state, flight: flight ?? { from, to, attempts: 0, nextTryMs: 0, ordersFrom } }
+    this.#record.note({ flight: flight ?? { from, to, attempts: 0, nextTryMs: 0, ordersFrom } })
     return null
   }
 
   /** Nothing of it is for the destination. */
   #passed(taken: Taken): number | null {
     if (taken.to < taken.from) {
-      this.#save({ isFinished: true, ...this.#healed() })
+      this.#record.save({ isFinished: true, ...this.#healed() })
       return null
     }
     this.#unsaved += taken.to - taken.from + 1
     // No destination has said anything to this.
-    const health = this.#state.lastError?.isOfBatch ? {} : this.#healed()
+    const health = this.#record.state.lastError?.isOfBatch ? {} : this.#healed()
     const isSaved =
-      this.#unsaved >= UNSAVED_BLOCKS || taken.isEnd || this.#state.flight !== null || 'lastError' in health
+      this.#unsaved >= UNSAVED_BLOCKS || taken.isEnd || this.#record.state.flight !== null || 'lastError' in health
     this.#confirm(taken, { flight: null, ...health }, isSaved)
     return this.#behind(taken)
   }
@@ -226,14 +239,14 @@ export class Delivery {
     const taken = this.#taken!
     const begins = this.#begins
     const definitions = this.#definitions
-    const flight = this.#state.flight!
+    const flight = this.#record.state.flight!
     const { attempts } = flight
     const { payer } = this.paying
     if (attempts >= TRIES && this.#order.onFailure === 'dead_letter')
-      return this.#givenUp(taken, this.#state.lastError?.words ?? 'it ended amid its last try')
+      return this.#givenUp(taken, this.#record.state.lastError?.words ?? 'it ended amid its last try')
     const nextTryMs = this.#ports.nowMs() + backoffMs(RETRY, attempts, this.#ports.random())
     // Counted before it is made: one that ends with the object was one.
-    this.#save({ flight: { ...flight, attempts: attempts + 1, nextTryMs } })
+    this.#record.save({ flight: { ...flight, attempts: attempts + 1, nextTryMs } })
     this.#isSending = true
     const isUnsent = this.#isUnsent
     this.#isUnsent = false
@@ -257,7 +270,7 @@ export class Delivery {
     if (outcome.isFinal || attempts + 1 >= TRIES) return this.#givenUp(taken, outcome.words)
     const waitMs = Math.min(outcome.retryAfterMs ?? 0, RETRY_AFTER_MOST_MS)
     const laterMs = Math.max(nextTryMs, this.#ports.nowMs() + waitMs)
-    this.#save({ flight: { ...flight, attempts: attempts + 1, nextTryMs: laterMs } })
+    this.#record.save({ flight: { ...flight, attempts: attempts + 1, nextTryMs: laterMs } })
     return laterMs - this.#ports.nowMs()
   }
 
@@ -265,7 +278,7 @@ export class Delivery {
   #untried({ words, retryAfterMs = 0 }: Failed, flight: Flight | null): number {
     this.#told(words, null)
     const waitMs = Math.min(retryAfterMs, RETRY_AFTER_MOST_MS)
-    if (flight !== null) this.#save({ flight: { ...flight, nextTryMs: this.#ports.nowMs() + waitMs } })
+    if (flight !== null) this.#record.save({ flight: { ...flight, nextTryMs: this.#ports.nowMs() + waitMs } })
     return flight === null ? 0 : waitMs
   }
 
@@ -277,35 +290,35 @@ export class Delivery {
       this.#drop({})
       return 0
     }
-    this.#save({ flight })
+    this.#record.save({ flight })
     this.paying.waitFor(rows, payer)
     return 0
   }
 
-  #delivered(taken: Taken, { bytes, countedRows }: Confirmed, payer: string): number | null {
-    const { rows, bytes: before, batches } = this.#state
-    const sums = { rows: rows + taken.rows.length, bytes: before + bytes, batches: batches + 1 }
-    this.#ports.count({ rows: taken.rows.length, bytes, batches: 1 })
-    const owed = this.paying.owedWith(countedRows, payer)
+  #delivered(taken: Taken, confirmed: Confirmed, payer: string): number | null {
     this.#blocksMost = Math.min(BLOCKS_MOST, 2 * this.#blocksMost)
-    this.#confirm(taken, { ...sums, ...this.#healed(), owed, flight: null }, true)
+    this.#confirm(
+      taken,
+      { ...this.#counted(taken.rows.length, confirmed, payer), ...this.#healed(), flight: null },
+      true,
+    )
     return this.#behind(taken)
   }
 
   async #givenUp(taken: Taken, words: string): Promise<number | null> {
-    if (this.#order.onFailure === 'pause' || this.#state.deadLetters >= LETTERS_MOST) {
+    if (this.#order.onFailure === 'pause' || this.#record.state.deadLetters >= LETTERS_MOST) {
       this.#ports.log('error', `given up, and the pipeline waits: ${words}`, taken)
-      this.#save({ isFailed: true })
+      this.#record.save({ isFailed: true })
       return null
     }
     const begins = this.#begins
     const definitions = this.#definitions
     // From here on it is not tried any more: it would arrive, and lie there too.
-    this.#save({ flight: { ...this.#state.flight!, attempts: TRIES, nextTryMs: 0 } })
+    this.#record.save({ flight: { ...this.#record.state.flight!, attempts: TRIES, nextTryMs: 0 } })
     await this.#ports.bury(taken)
-    const deadLetters = this.#state.deadLetters + 1
+    const deadLetters = this.#record.state.deadLetters + 1
     this.#ports.log('error', `given up, and set aside as a dead letter: ${words}`, taken)
-    if (begins !== this.#begins) this.#save({ deadLetters })
+    if (begins !== this.#begins) this.#record.save({ deadLetters })
     else this.#confirm(this.#asOf(definitions, taken), { flight: null, deadLetters }, true)
     return 0
   }
@@ -319,24 +332,87 @@ export class Delivery {
   #confirm({ to, after, isEnd }: Taken, change: Partial<DeliveryState>, isSaved: boolean): void {
     this.#taken = null
     const confirmed = { height: to, time: after.timeMs }
-    const state = { ...this.#state, ...change, at: after, confirmed, isFinished: isEnd }
+    const moved = { ...change, at: after, confirmed, isFinished: isEnd }
     if (isEnd) this.#ports.log('info', `it has come to its end, block ${to}`, null)
-    if (isSaved) this.#save(state)
-    else this.#state = state
+    if (isSaved) this.#record.save(moved)
+    else this.#record.note(moved)
     if (isSaved) this.#unsaved = 0
   }
 
+  /** Takes away what arrived, before another one is put there under its name. */
+  async #tidied(): Promise<void> {
+    const { arrivedLetter } = this.#record.state
+    if (arrivedLetter === null) return
+    await this.#ports.removeLetter(arrivedLetter)
+    this.#record.save({ arrivedLetter: null })
+  }
+
+  /** Whether a dead letter comes before what is read next: behind one that failed live rows come first, once. */
+  #isLetterNext(): boolean {
+    const { isRedelivering, flight, isFailed, isFinished } = this.#record.state
+    const isLiveNext = this.#isLiveNext && !isFailed && !isFinished
+    this.#isLiveNext = false
+    return isRedelivering && (flight === null || isFailed) && !isLiveNext
+  }
+
+  /** Sends the oldest dead letter; answers after how long the next turn is due. */
   async #redelivered(): Promise<number> {
     await this.#ports.ready()
     this.#isSending = true
-    return this.#redelivery.sent().finally(() => {
-      this.#isSending = false
+    const { payer } = this.paying
+    const affords = (rows: number) => this.paying.affords(rows, payer)
+    const outcome = await this.#ports
+      .unbury(this.#failedKey, affords)
+      // Where they cannot be read, that ends it.
+      .catch(
+        (error: unknown) =>
+          ({ ok: false as const, words: wordsOfError(error), key: null }) satisfies Failed & { key: null },
+      )
+      .finally(() => {
+        this.#isSending = false
+      })
+    if (outcome?.ok) return this.#letterArrived(outcome, payer)
+    const { unpaidRows, isUntried, retryAfterMs = 0 }: Partial<Failed> = outcome ?? {}
+    if (isUntried) {
+      if (unpaidRows !== undefined) this.paying.waitFor(unpaidRows, payer)
+      this.#isLiveNext = true
+      return retryAfterMs
+    }
+    if (outcome) this.#fail(`a dead letter did not arrive: ${outcome.words}`, null)
+    if (outcome?.key) {
+      this.#failedKey = outcome.key
+      this.#isLiveNext = true
+      return 0
+    }
+    const isNoneLeft = outcome === null && this.#failedKey === null
+    this.#record.save({ isRedelivering: false, ...(isNoneLeft && { deadLetters: 0 }) })
+    return 0
+  }
+
+  #letterArrived(letter: ArrivedLetter, payer: string): 0 {
+    const { deadLetters, isFailed } = this.#record.state
+    this.#ports.log('info', `a dead letter arrived: ${letter.rows} rows`, letter)
+    this.#record.save({
+      ...this.#counted(letter.rows, letter, payer),
+      deadLetters: Math.max(0, deadLetters - 1),
+      arrivedLetter: letter.key,
+      // Another batch that failed waits on.
+      ...(!isFailed && this.#healed()),
     })
+    return 0
+  }
+
+  /** Sums with a batch that arrived, and what is owed with it. */
+  #counted(count: number, { bytes, countedRows }: Confirmed, payer: string): Partial<DeliveryState> {
+    const { rows, bytes: before, batches } = this.#record.state
+    this.#ports.count({ rows: count, bytes, batches: 1 })
+    const owed = this.paying.owedWith(countedRows, payer)
+    return { rows: rows + count, bytes: before + bytes, batches: batches + 1, owed }
   }
 
   #stuck(words: string): null {
     this.#ports.log('error', `it cannot run, and waits for its record to be changed: ${words}`, null)
-    this.#save({ isFailed: true, ...this.#healthWith(words) })
+    this.#record.save({ isFailed: true, ...this.#record.troubled(words) })
     return null
   }
 
@@ -347,27 +423,15 @@ export class Delivery {
 
   #told(words: string, batch: Pick<Parcel, 'from' | 'to'> | null): void {
     const atMs = this.#ports.nowMs()
-    const { lastError } = this.#state
+    const { lastError } = this.#record.state
     // What goes on is one line.
     const isNew = batch !== null || lastError?.words !== words || Math.abs(atMs - lastError.atMs) > GOES_ON_MS
     if (isNew) this.#ports.log('warn', words, batch)
-    this.#save(troubled(this.#state, atMs, words, batch !== null))
+    this.#record.save(this.#record.troubled(words, batch !== null))
   }
 
   /** Rows or blocks go on; while the meter does not answer they do for a while only. */
   #healed(): Partial<DeliveryState> {
-    return this.paying.isAway ? {} : healed(this.#state, this.#ports.nowMs())
-  }
-
-  /** Undefined: nothing is new. */
-  #healthWith(trouble: string | null | undefined): Partial<DeliveryState> {
-    if (trouble === undefined) return {}
-    return trouble === null ? this.#healed() : troubled(this.#state, this.#ports.nowMs(), trouble)
-  }
-
-  #save(change: Partial<DeliveryState>): void {
-    const state = { ...this.#state, ...change }
-    this.#ports.save(state)
-    this.#state = state
+    return this.paying.isAway ? {} : this.#record.healed()
   }
 }

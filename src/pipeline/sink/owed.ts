@@ -2,17 +2,20 @@
 // what arrived under a key is owed by that key, whoever pays for what comes after it.
 
 import type { MicroCredits } from '../../credit/amount.ts'
+import { METER_API_VERSION } from '../../credit/meter-version.ts'
+import type { PipelineReport } from '../../credit/pipeline-report.ts'
+import type { Pipeline } from '../pipeline.ts'
 
 /** A longer row counts for so many as it has pieces of this size, or a transform could put a batch into one. */
 const ROW_CHARS = 1_024
 
 /** What another key than the pipeline's owes up to these sums. */
-interface Debt extends Bill {
+interface Debt extends Sums {
   readonly by: string
 }
 
 /** Sums since the pipeline was made. */
-interface Bill {
+interface Sums {
   readonly rows: number
   readonly spent: MicroCredits
 }
@@ -68,4 +71,32 @@ export function toldOf(owed: Owed, spent: MicroCredits): Owed {
 export function billsOwed(owed: Owed, by: string): readonly Debt[] {
   const { rows, spent, told, debts = [] } = owed
   return [...debts, { by, rows, spent }].filter((debt, at, all) => debt.spent > Math.max(told, all[at - 1]?.spent ?? 0))
+}
+
+/** What a meter has to hear, and which. */
+export interface Bill {
+  readonly account: string
+  readonly report: PipelineReport
+}
+
+type Billed = Pick<Pipeline, 'id' | 'account' | 'payer' | 'topic' | 'name'>
+
+/** What a key owes. Where that is the pipeline's own, the meter also hears what to call the pipeline if that key has ended. */
+export function billOf(
+  { id, account, payer, topic, name }: Billed,
+  { rows, spent }: Pick<Owed, 'rows' | 'spent'>,
+  by: string,
+  hold: MicroCredits = 0,
+): Bill {
+  const report = { v: METER_API_VERSION, pipeline: id, keyHash: by, type: topic, rows, spent, hold }
+  return { account, report: by === payer ? { ...report, name } : report }
+}
+
+/** What a deleted pipeline owes. */
+export function lastBills(pipeline: Billed, owed: Owed): readonly Bill[] {
+  return billsOwed(owed, pipeline.payer).map((debt) => {
+    const { account, report } = billOf(pipeline, debt, debt.by)
+    const { name: _, ...rest } = report
+    return { account, report: rest }
+  })
 }

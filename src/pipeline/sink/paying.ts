@@ -4,8 +4,7 @@
 
 import { visible } from '../../core/visible.ts'
 import { formatCredits, MICRO_PER_CREDIT, type MicroCredits } from '../../credit/amount.ts'
-import type { PipelineAnswer } from '../../credit/pipeline-report.ts'
-import type { SinkLogLine } from '../sink-api.ts'
+import type { Answer, DeliveryRecord, Payer, PayingPorts } from './delivery-state.ts'
 import { firstDebt, handedOver, type Owed, owing, toldOf, withRows } from './owed.ts'
 
 /** As often as isolates report; from so much on at once, and where little is left from a small part of that. */
@@ -18,37 +17,9 @@ const AMPLE = 64
 const OWED_MOST: MicroCredits = TELL_AT
 const ASK_AGAIN_MS = 60_000
 
-type Answer = Pick<PipelineAnswer, 'available' | 'cap' | 'ended'>
-
-/** The key that a pipeline is charged to, or that tests it. */
-export interface Payer {
-  readonly hash: string
-  /** What people call it. */
-  readonly name: string
-}
-
-export interface PayingPorts {
-  nowMs(): number
-  /** The price of a row; 0: it is free. */
-  readonly rowMicro: MicroCredits
-  payer(): Payer
-  /**
-   * Tells the meter of sums that a key owes, once they are stored; sums of 0 ask alone. `hold`: so much more is about to be owed, and
-   * no other pipeline may count on it. Rejects where it does not answer.
-   */
-  settle(sums: Pick<Owed, 'rows' | 'spent'>, by: string, hold: MicroCredits): Promise<Answer>
-  log(level: SinkLogLine['level'], words: string, batch: null): void
-}
-
-interface Keeper {
-  owed(): Owed
-  /** `trouble`: what goes wrong from now on; null: that is over. */
-  save(change: { readonly owed: Owed; readonly trouble?: string | null }): void
-}
-
 export class Paying {
   readonly #ports: PayingPorts
-  readonly #keeper: Keeper
+  readonly #record: DeliveryRecord
   /** What the meter said last; null: nothing yet, or it did not answer. */
   #answer: (Answer & { readonly of: string }) | null = null
   #askedMs = Number.NEGATIVE_INFINITY
@@ -59,14 +30,18 @@ export class Paying {
     return this.#isAway
   }
 
-  constructor(ports: PayingPorts, keeper: Keeper) {
+  constructor(ports: PayingPorts, record: DeliveryRecord) {
     this.#ports = ports
-    this.#keeper = keeper
+    this.#record = record
+  }
+
+  get #owed(): Owed {
+    return this.#record.state.owed
   }
 
   /** What keeps the next batch from being sent. */
   get waitsFor(): 'credits' | 'meter' | 'key' | null {
-    const owed = this.#keeper.owed()
+    const owed = this.#owed
     if (owed.ended) return 'key'
     if (this.#ports.rowMicro === 0) return null
     if (owed.askAtMs !== null) return 'credits'
@@ -84,7 +59,7 @@ export class Paying {
     // While the meter is away it is asked between batches, and so much may be owed.
     if (cost === 0 || this.#isAway) return true
     const { available = 0, of } = this.#answer ?? {}
-    if (of === by && by === this.payer && owing(this.#keeper.owed()) + cost <= available / AMPLE) return true
+    if (of === by && by === this.payer && owing(this.#owed) + cost <= available / AMPLE) return true
     await this.#tell(true, cost)
     if (by !== this.payer || this.waitsFor !== null) return false
     return this.#answer === null || this.#answer.available >= cost
@@ -93,14 +68,14 @@ export class Paying {
   /** Waits until this key can pay for so many rows: the next batch cannot have fewer. */
   waitFor(countedRows: number, by: string): void {
     if (this.waitsFor !== null || by !== this.payer) return
-    const owed = this.#keeper.owed()
+    const owed = this.#owed
     const askAtMs = this.#ports.nowMs() + ASK_AGAIN_MS
     this.#note(owed, { ...owed, needs: countedRows, askAtMs }, false)
   }
 
   /** With so many rows more, which this key owes. */
   owedWith(countedRows: number, by: string): Owed {
-    const owed = this.#keeper.owed()
+    const owed = this.#owed
     const { rowMicro } = this.#ports
     if (by === this.payer) return withRows(owed, countedRows, rowMicro)
     return handedOver(withRows(handedOver(owed, this.payer), countedRows, rowMicro), by)
@@ -108,39 +83,41 @@ export class Paying {
 
   /** The pipeline has another key now: what is owed so far stays with the one before. */
   handOver(before: string): void {
-    this.#keeper.save({ owed: handedOver(this.#keeper.owed(), before) })
+    this.#record.save({ owed: handedOver(this.#owed, before) })
   }
 
   /** Tells what is due before a batch; answers how long that waits, null: not at all. */
   async beforeBatch(): Promise<number | null> {
     if (this.#isDue()) await this.#tell(true)
-    const { askAtMs } = this.#keeper.owed()
+    const { askAtMs } = this.#owed
     if (this.waitsFor === null) return null
     return Math.max(0, (askAtMs ?? this.#askedMs + TELL_EVERY_MS) - this.#ports.nowMs())
   }
 
   /** Tells all before a sleep; answers how long that waits, null: nothing is owed. */
   async beforeSleep(): Promise<number | null> {
-    if (owing(this.#keeper.owed()) > 0) await this.#tell(false)
-    return owing(this.#keeper.owed()) > 0 ? TELL_EVERY_MS : null
+    if (owing(this.#owed) > 0) await this.#tell(false)
+    return owing(this.#owed) > 0 ? TELL_EVERY_MS : null
   }
 
   /** The meter is to be asked at once about a key that had no credits or had ended, or where it did not answer. */
   askAnew(): void {
     if (this.#isAway) this.#askedMs = Number.NEGATIVE_INFINITY
-    const { ended, needs: _, ...owed } = this.#keeper.owed()
+    const { ended, needs: _, ...owed } = this.#owed
     if (ended) this.#answer = null
     const askAtMs = owed.askAtMs === null ? null : 0
-    if (ended || askAtMs === 0) this.#keeper.save({ owed: { ...owed, askAtMs } })
+    if (ended || askAtMs === 0) this.#record.save({ owed: { ...owed, askAtMs } })
   }
 
   /** Asks for so many rows beside the batches, for which this key pays; the words say why there are to be none. */
   async refusal(by: Payer = this.#ports.payer(), countedRows = 1): Promise<string | null> {
-    const { rowMicro, settle } = this.#ports
+    const { rowMicro } = this.#ports
     if (rowMicro === 0) return null
     await this.#tell(false)
     const isAsked = by.hash !== this.payer && !this.#isAway
-    const answer = isAsked ? await settle({ rows: 0, spent: 0 }, by.hash, 0).catch(() => null) : this.#answer
+    const answer = isAsked
+      ? await this.#ports.settle({ rows: 0, spent: 0 }, by.hash, 0).catch(() => null)
+      : this.#answer
     if (answer === null) return `${AWAY}: send this again in a moment`
     if (answer.ended) return endedWords(by, answer.ended)
     const cost = countedRows * rowMicro
@@ -148,12 +125,12 @@ export class Paying {
   }
 
   #isDue(): boolean {
-    const { nowMs } = this.#ports
-    const owed = this.#keeper.owed()
-    const waitMs = (owed.askAtMs ?? 0) - nowMs()
+    const nowMs = this.#ports.nowMs()
+    const owed = this.#owed
+    const waitMs = (owed.askAtMs ?? 0) - nowMs
     // Of a longer time the clock went back, here and below.
     if (owed.askAtMs !== null) return waitMs <= 0 || waitMs > ASK_AGAIN_MS
-    const sinceMs = Math.abs(nowMs() - this.#askedMs)
+    const sinceMs = Math.abs(nowMs - this.#askedMs)
     const isLongAgo = sinceMs >= TELL_EVERY_MS
     if (this.#isAway) return isLongAgo
     if (this.#answer?.of !== this.payer || this.#isShort || owed.debts || sinceMs >= LOOK_EVERY_MS) return true
@@ -161,7 +138,7 @@ export class Paying {
   }
 
   get #isShort(): boolean {
-    return this.#answer !== null && this.#answer.available < this.#leastCost(this.#keeper.owed())
+    return this.#answer !== null && this.#answer.available < this.#leastCost(this.#owed)
   }
 
   /** The least that the next batch can cost. */
@@ -172,28 +149,28 @@ export class Paying {
   async #tell(isForBatch: boolean, hold: MicroCredits = 0): Promise<void> {
     const wasAway = this.#isAway
     this.#askedMs = this.#ports.nowMs()
-    const { by, rows, spent } = firstDebt(this.#keeper.owed(), this.payer)
+    const { by, rows, spent } = firstDebt(this.#owed, this.payer)
     const answer = await this.#ports.settle({ rows, spent }, by, hold).catch(() => null)
     this.#isAway = answer === null
-    const before = this.#keeper.owed()
+    const before = this.#owed
     const told = answer === null ? before : toldOf(before, spent)
     // Another key owed that: what the meter says of the pipeline's own is still to be heard.
     if (answer !== null && (by !== this.payer || told.debts)) {
-      this.#keeper.save({ owed: told })
+      this.#record.save({ owed: told })
       return this.#tell(isForBatch, hold)
     }
     this.#answer = answer && { ...answer, of: by }
     const isUnpaid = this.#isAway ? before.askAtMs !== null : this.#isShort
     const askAtMs = isUnpaid ? this.#ports.nowMs() + ASK_AGAIN_MS : null
-    const { nowMs, payer } = this.#ports
     const { needs: _, ...paid } = told
     const kept = isForBatch ? { ...(isUnpaid ? told : paid), askAtMs } : told
-    const ended = answer?.ended && { ended: { atMs: nowMs(), words: endedWords(payer(), answer.ended) } }
+    const ended = answer?.ended && {
+      ended: { atMs: this.#ports.nowMs(), words: endedWords(this.#ports.payer(), answer.ended) },
+    }
     this.#note(before, { ...kept, ...ended }, this.#isAway && !wasAway)
   }
 
   #note(before: Owed, owed: Owed, isAwayNow: boolean): void {
-    const { log } = this.#ports
     const isUnpaidNow = before.askAtMs === null && owed.askAtMs !== null
     const words = isAwayNow
       ? AWAY
@@ -201,13 +178,13 @@ export class Paying {
         ? unpaidWords(this.#answer, this.#leastCost(owed))
         : null
     const isSame = owed.told === before.told && owed.askAtMs === before.askAtMs && owed.ended === before.ended
-    if (owed.ended && !before.ended) log('warn', owed.ended.words, null)
-    if (words !== null) log('warn', words, null)
+    if (owed.ended && !before.ended) this.#ports.log('warn', owed.ended.words, null)
+    if (words !== null) this.#ports.log('warn', words, null)
     const isPaidAgain = before.askAtMs !== null && owed.askAtMs === null
-    if (isPaidAgain) log('info', 'there are credits: it goes on', null)
-    if (words !== null) this.#keeper.save({ owed, trouble: words })
-    else if (isPaidAgain) this.#keeper.save({ owed, trouble: null })
-    else if (!isSame) this.#keeper.save({ owed })
+    if (isPaidAgain) this.#ports.log('info', 'there are credits: it goes on', null)
+    if (words !== null) this.#record.save({ owed, ...this.#record.troubled(words) })
+    else if (isPaidAgain) this.#record.save({ owed, ...this.#record.healed() })
+    else if (!isSame) this.#record.save({ owed })
   }
 }
 

@@ -1,16 +1,26 @@
 // What a Sink sends: batches through their transforms to the destination, and dead letters once more.
 
+import { connect } from 'cloudflare:sockets'
 import { err, ok, type Result } from '../../core/result.ts'
 import { Egress } from '../../egress/egress.client.ts'
-import type { EgressSettings } from '../../egress/egress-settings.ts'
-import { type Batch, batchId, type Failed, type Sent } from '../batch.ts'
-import { ClickHouseTables } from '../destinations/clickhouse-table.client.ts'
-import { sendBatch } from '../destinations/send.client.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { EgressSettings } from '../../egress/egress.ts'
+import { type Batch, batchId, type Failed, type Outcome, type Sent } from '../batch.ts'
+import { sendToBucket } from '../destinations/bucket.client.ts'
+import { ClickHouseTables, sendToClickHouse } from '../destinations/clickhouse.client.ts'
+import { sendToKafka, sendToWebhook } from '../destinations/http.client.ts'
+import {
+  type Connect,
+  type PostgresConfig,
+  type PostgresServer,
+  sendToPostgres,
+  serverOf,
+} from '../destinations/postgres.client.ts'
+import { sendToS3 } from '../destinations/s3.client.ts'
+import { hyperdriveOf } from '../hyperdrive.ts'
+import type { DestinationConfig, Pipeline } from '../pipeline.ts'
 import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
 import { DeadLetters } from './dead-letters.store.ts'
-import type { Affords, DeliveryPorts, Parcel } from './delivery-state.ts'
-import { wordsOfError } from './error-words.ts'
+import { type Affords, type DeliveryPorts, type Parcel, wordsOfError } from './delivery-state.ts'
 import { madeRows } from './made-rows.ts'
 import { countedRows } from './owed.ts'
 import type { SinkSettings } from './sink-settings.ts'
@@ -120,3 +130,48 @@ export class Sending {
     return bound ? ok(bound) : err(`no Hyperdrive ${name} is bound here: wrangler.live.toml must have it`)
   }
 }
+
+export interface Ways {
+  readonly egress: Egress
+  readonly isPrivateAllowed: boolean
+  readonly bucket: R2Bucket | undefined
+  readonly tables: ClickHouseTables
+  /** The operator's database of this name, or why not. */
+  readonly hyperdrive: (name: string) => Result<Hyperdrive, string>
+}
+
+export async function sendBatch(config: DestinationConfig, batch: Batch, ways: Ways): Promise<Outcome> {
+  const { egress, bucket } = ways
+  switch (config.type) {
+    case 'webhook':
+      return sendToWebhook(config, batch, egress)
+    case 'r2':
+      return sendToBucket(config, batch, bucket)
+    case 's3':
+      return sendToS3(config, batch, egress)
+    case 'clickhouse':
+      return sendToClickHouse(config, batch, egress, ways.tables)
+    case 'postgres':
+      return toPostgres(config, batch, ways)
+    case 'kafka':
+      return sendToKafka(config, batch, egress)
+  }
+}
+
+async function toPostgres(config: PostgresConfig, batch: Batch, ways: Ways): Promise<Outcome> {
+  const name = hyperdriveOf(config.url)
+  const server =
+    name === null ? await serverOf(config, ways.egress, dial, ways.isPrivateAllowed) : bound(ways.hyperdrive(name))
+  return server.ok
+    ? sendToPostgres(server.value, config.table, batch, config.create_table)
+    : { ok: false, words: server.error }
+}
+
+/** Between Worker and Hyperdrive lies nothing but Cloudflare: it speaks without TLS there, and with it to the database. */
+function bound(hyperdrive: Result<Hyperdrive, string>): Result<PostgresServer, string> {
+  if (!hyperdrive.ok) return hyperdrive
+  const { user, password, database } = hyperdrive.value
+  return ok({ user, password, database, tls: 'none', open: () => hyperdrive.value.connect() })
+}
+
+export const dial: Connect = (to) => connect({ ...to }, { secureTransport: 'starttls', allowHalfOpen: false })

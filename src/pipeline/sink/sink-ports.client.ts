@@ -1,24 +1,27 @@
 // What a delivery needs of the world, as its Sink has it. Law: what is asked after the pipeline was deleted comes to nothing.
 
 import { orReject } from '../../core/deadline.ts'
+import { meterOf } from '../../core/objects.client.ts'
 import { after } from '../../core/timers.client.ts'
 import { visible } from '../../core/visible.ts'
 import type { MicroCredits } from '../../credit/amount.ts'
+import type { PipelineAnswer } from '../../credit/pipeline-report.ts'
 import { batchId } from '../batch.ts'
 import type { Pipeline } from '../pipeline.ts'
 import type { DeliveryPorts } from './delivery-state.ts'
-import { wordsOfError } from './error-words.ts'
-import { billOf, settle } from './meter.client.ts'
-import { endOf, startOf } from './position.ts'
+import { wordsOfError } from './delivery-state.ts'
+import { type Bill, billOf } from './owed.ts'
 import type { Reads } from './reading.client.ts'
 import type { Sending } from './sending.client.ts'
 import type { SinkStore } from './sink.store.ts'
 import type { SinkRecord } from './sink-record.client.ts'
+import { endOf, startOf } from './source.ts'
 
 /** A batch that takes longer to be read is read anew. */
 const READ_MS = 60_000
 /** More than any destination takes, or the bucket. */
 const SEND_MS = 120_000
+const METER_MS = 5_000
 
 interface SinkWays {
   readonly storage: Pick<DurableObjectStorage, 'sync'>
@@ -103,4 +106,11 @@ export function portsOf({ storage, env, rowMicro, record, sending, store, readin
       if (isThere()) store.count(Date.now(), what, lagMs())
     },
   }
+}
+
+/** Rejects where no answer comes, whether or not the bill arrived: it may be sent again. */
+export function settle(env: Cloudflare.Env, { account, report }: Bill): Promise<PipelineAnswer> {
+  // An object that was restarted refuses the first call only.
+  const send = () => meterOf(env, account).settlePipeline(report)
+  return orReject(send().catch(send), METER_MS, after)
 }

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { parseCredits } from '../../credit/amount.ts'
 import { ONE_CREDIT } from '../../credit/tariff.ts'
-import { EgressSettings } from '../../egress/egress-settings.ts'
+import { EgressSettings } from '../../egress/egress.ts'
 import { RpcChains } from '../../rpc/chains.ts'
 import { HyperdriveVariable } from '../hyperdrive.ts'
 

@@ -11,17 +11,14 @@ import type { Pipeline } from '../pipeline.ts'
 import { type CheckRequest, SINK_API_VERSION, type SinkApi, type SinkCheck, type SinkStatus } from '../sink-api.ts'
 import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
 import { Delivery } from './delivery.ts'
-import { NOTHING_DELIVERED } from './delivery-state.ts'
-import { wordsOfError } from './error-words.ts'
+import { NOTHING_DELIVERED, wordsOfError } from './delivery-state.ts'
 import { EvmReading } from './evm-reading.client.ts'
-import { type Bill, lastBills, settle } from './meter.client.ts'
-import { NOTHING_OWED } from './owed.ts'
+import { type Bill, lastBills, NOTHING_OWED } from './owed.ts'
 import { Reading, type Reads, STAY_MS } from './reading.client.ts'
-import { changesOf, orderOf, wordsOf } from './record-changes.ts'
 import { Sending } from './sending.client.ts'
 import { SinkStore } from './sink.store.ts'
-import { portsOf } from './sink-ports.client.ts'
-import { SinkRecord } from './sink-record.client.ts'
+import { portsOf, settle } from './sink-ports.client.ts'
+import { changesOf, orderOf, SinkRecord, wordsOf } from './sink-record.client.ts'
 import { SinkSettings } from './sink-settings.ts'
 import { Trying } from './trying.client.ts'
 
@@ -36,7 +33,7 @@ const DROPPED_MS = 3_600_000
 const TELL_AGAIN_MS = 60_000
 const LINES_MOST = 500
 
-export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi, 'test'> {
+export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   readonly #settings: SinkSettings
   readonly #reading: Reading
   readonly #evm: EvmReading
@@ -147,8 +144,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements Omit<SinkApi,
     return { v: SINK_API_VERSION, minutes: this.#store.minutes(Date.now() - minutes * 60_000) }
   }
 
-  /** `test` of SinkApi, which is a name that the platform keeps for itself. */
-  async trial({ pipeline }: Parameters<SinkApi['test']>[0]): ReturnType<SinkApi['test']> {
+  async trial({ pipeline }: Parameters<SinkApi['trial']>[0]): ReturnType<SinkApi['trial']> {
     return this.#trying.tried(pipeline, this.#readingOf(pipeline))
   }
 

@@ -1,12 +1,14 @@
 // What a Sink keeps in its SQLite: the record, where its delivery stands, the last lines of its log, and its minutes. Laws: what
 // grows is bounded; a text of any size is kept in pieces.
 
+import * as z from 'zod'
 import { fromChunks, toChunks } from '../../core/chunks.ts'
+import { rows } from '../../core/rows.ts'
 import type { KeptPipeline } from '../pipeline.ts'
 import type { SinkLogLine, SinkMinute } from '../sink-api.ts'
 import type { DeliveryState } from './delivery-state.ts'
-import { WORDS_MOST } from './error-words.ts'
-import type { Bill } from './meter.client.ts'
+import { WORDS_MOST } from './delivery-state.ts'
+import type { Bill } from './owed.ts'
 
 const LINES_MOST = 500
 /** Two days. */
@@ -19,6 +21,23 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS minutes (
     minute INTEGER PRIMARY KEY, rows INTEGER NOT NULL, bytes INTEGER NOT NULL, batches INTEGER NOT NULL,
     failures INTEGER NOT NULL, lag INTEGER) STRICT;`
+
+const LogRow = z.object({
+  id: z.number(),
+  atMs: z.number(),
+  level: z.enum(['info', 'warn', 'error']),
+  words: z.string(),
+  batch: z.string().nullable(),
+})
+
+const MinuteRow = z.object({
+  minuteMs: z.number(),
+  rows: z.number(),
+  bytes: z.number(),
+  batches: z.number(),
+  failures: z.number(),
+  lagMs: z.number().nullable(),
+})
 
 /** What is added to a minute. */
 export type Counted = Partial<Pick<SinkMinute, 'rows' | 'bytes' | 'batches' | 'failures'>>
@@ -93,13 +112,8 @@ export class SinkStore {
 
   /** Newest first. */
   lines(before: number | null, limit: number): SinkLogLine[] {
-    return this.#storage.sql
-      .exec(
-        'SELECT id, at AS atMs, level, words, batch FROM log WHERE id < ? ORDER BY id DESC LIMIT ?',
-        before ?? Number.MAX_SAFE_INTEGER,
-        limit,
-      )
-      .toArray() as unknown as SinkLogLine[]
+    const select = 'SELECT id, at AS atMs, level, words, batch FROM log WHERE id < ? ORDER BY id DESC LIMIT ?'
+    return rows(LogRow, this.#storage.sql.exec(select, before ?? Number.MAX_SAFE_INTEGER, limit))
   }
 
   count(nowMs: number, { rows = 0, bytes = 0, batches = 0, failures = 0 }: Counted, lagMs: number | null): void {
@@ -114,13 +128,9 @@ export class SinkStore {
 
   /** Oldest first. */
   minutes(sinceMs: number): SinkMinute[] {
-    return this.#storage.sql
-      .exec(
-        `SELECT minute AS minuteMs, rows, bytes, batches, failures, lag AS lagMs FROM minutes WHERE minute > ?
-         ORDER BY minute`,
-        sinceMs,
-      )
-      .toArray() as unknown as SinkMinute[]
+    const select = `SELECT minute AS minuteMs, rows, bytes, batches, failures, lag AS lagMs FROM minutes WHERE minute > ?
+      ORDER BY minute`
+    return rows(MinuteRow, this.#storage.sql.exec(select, sinceMs))
   }
 
   #text(key: string): string | null {

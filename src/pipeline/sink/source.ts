@@ -1,4 +1,4 @@
-// Where a pipeline's blocks come from: the archive, then what of the log is durable. Laws: each height once and in order, as a
+// Where a pipeline's blocks come from: the archive, then what of the log is durable. Invariants: each height once and in order, as a
 // line or within a gap; where the archive ends the log goes on, and what the log has let go meanwhile the archive has.
 
 import { fromChunks } from '../../core/chunks.ts'
@@ -9,7 +9,34 @@ import { withoutPayments } from '../../feed/payments.ts'
 import { ArchiveDamage } from '../../history/archive/archive-damage.ts'
 import type { ArchivedSegment, ArchiveReader } from '../../history/archive/archive-read.ts'
 import { CannotRun } from '../cannot-run.ts'
+import type { Pipeline } from '../pipeline.ts'
 import type { LineKind } from '../topics/topic.ts'
+
+/** The end of a pipeline, inclusive. */
+export type End = { readonly height: number } | { readonly timeMs: number }
+
+const HEIGHT = /^\d{1,15}$/
+
+/** `now`: behind the newest block. */
+export function startOf(text: string): Place | 'now' {
+  if (text === '' || text === 'latest') return 'now'
+  if (text === 'earliest') return { first: true }
+  return HEIGHT.test(text) ? { height: Number(text) } : { timeMs: Date.parse(text) }
+}
+
+/** `now`: with the newest block; null: never. */
+export function endOf({
+  execution_mode,
+  execution_stop_from: text,
+}: Pick<Pipeline, 'execution_mode' | 'execution_stop_from'>): End | 'now' | null {
+  if (text === '' && execution_mode === 'continuous') return null
+  if (text === '' || text === 'latest') return 'now'
+  if (text === 'earliest') return { height: -1 }
+  return HEIGHT.test(text) ? { height: Number(text) } : { timeMs: Date.parse(text) }
+}
+
+export const isBeyond = (end: End | null, { height, time }: { readonly height: number; readonly time: number }) =>
+  end !== null && ('height' in end ? height > end.height : time > end.timeMs)
 
 /** Where to begin: at a height, with the first block of a time or later, or with the first that there is. */
 export type Place = { readonly height: number } | { readonly timeMs: number } | { readonly first: true }

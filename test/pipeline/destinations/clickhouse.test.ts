@@ -5,9 +5,11 @@ import { connect, createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Column, ColumnType } from '../../../src/history/files/columns.ts'
 import type { Batch } from '../../../src/pipeline/batch.ts'
-import { sendToClickHouse } from '../../../src/pipeline/destinations/clickhouse.client.ts'
-import { insertLines } from '../../../src/pipeline/destinations/clickhouse-rows.ts'
-import { ClickHouseTables } from '../../../src/pipeline/destinations/clickhouse-table.client.ts'
+import {
+  ClickHouseTables,
+  insertLines,
+  sendToClickHouse,
+} from '../../../src/pipeline/destinations/clickhouse.client.ts'
 import { TOPIC_COLUMNS } from '../../../src/pipeline/topics/catalogue.ts'
 import {
   gapRow,

@@ -1,6 +1,6 @@
 // What a test asks of sender.worker.ts.
 
-import type { EgressSettings } from '../../../src/egress/egress-settings.ts'
+import type { EgressSettings } from '../../../src/egress/egress.ts'
 import type { Batch } from '../../../src/pipeline/batch.ts'
 import type { Pipeline } from '../../../src/pipeline/pipeline.ts'
 import type { SinkSettings } from '../../../src/pipeline/sink/sink-settings.ts'

@@ -11,7 +11,7 @@ import { chainOf, queryOf } from '../../../src/pipeline/evm/evm-record.ts'
 import type { KeptPipeline, Pipeline } from '../../../src/pipeline/pipeline.ts'
 import { Assembler, type Standing } from '../../../src/pipeline/sink/assembling.ts'
 import { EvmSource } from '../../../src/pipeline/sink/evm-source.ts'
-import { changesOf } from '../../../src/pipeline/sink/record-changes.ts'
+import { changesOf } from '../../../src/pipeline/sink/sink-record.client.ts'
 import { evmFold, readAnchor } from '../../../src/pipeline/topics/evm-logs.ts'
 import type { Replied } from '../../../src/rpc/rpc-upstream.ts'
 

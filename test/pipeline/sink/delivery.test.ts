@@ -18,7 +18,7 @@ import {
   type Parcel,
 } from '../../../src/pipeline/sink/delivery-state.ts'
 import { countedRows } from '../../../src/pipeline/sink/owed.ts'
-import type { End } from '../../../src/pipeline/sink/position.ts'
+import type { End } from '../../../src/pipeline/sink/source.ts'
 import { Source, type SourcePorts } from '../../../src/pipeline/sink/source.ts'
 import { keyedRows, type Row, type TopicBlock, type TopicFold } from '../../../src/pipeline/topics/topic.ts'
 import { ModelMeter } from './model-meter.ts'

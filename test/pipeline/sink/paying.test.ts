@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { ONE_CREDIT } from '../../../src/credit/tariff.ts'
+import { DeliveryRecord, NOTHING_DELIVERED } from '../../../src/pipeline/sink/delivery-state.ts'
 import { billsOwed, countedRows, NOTHING_OWED, type Owed, withRows } from '../../../src/pipeline/sink/owed.ts'
 import { Paying } from '../../../src/pipeline/sink/paying.ts'
 import { ModelMeter } from './model-meter.ts'
@@ -17,7 +18,6 @@ function pipeline(credits: number, rowMicro = ROW, before: Owed = NOTHING_OWED) 
   const ended = new Map<string, 'revoked' | 'expired'>()
   const bills: [by: string, spent: number][] = []
   const logged: string[] = []
-  let owed = before
   const settle = async (sums: Pick<Owed, 'rows' | 'spent'>, by: string) => {
     world.asked++
     if (world.isAway) throw new Error('away')
@@ -31,15 +31,13 @@ function pipeline(credits: number, rowMicro = ROW, before: Owed = NOTHING_OWED) 
     payer: () => payer,
     log: (_: string, words: string) => void logged.push(words),
   }
-  const keeper = {
-    owed: () => owed,
-    save: (change: { readonly owed: Owed }) => {
-      owed = change.owed
-    },
-  }
-  const paying = new Paying(ports, keeper)
+  const record = new DeliveryRecord(
+    { nowMs: ports.nowMs, save: () => undefined },
+    { ...NOTHING_DELIVERED, owed: before },
+  )
+  const paying = new Paying(ports, record)
   const arrive = (rows: number, by = payer.hash) => {
-    owed = paying.owedWith(rows, by)
+    record.save({ owed: paying.owedWith(rows, by) })
   }
   /** Another key is the pipeline's now. */
   const handOver = (hash: string) => {
@@ -61,7 +59,7 @@ function pipeline(credits: number, rowMicro = ROW, before: Owed = NOTHING_OWED) 
     }
     return null
   }
-  return { meter, world, logged, paying, arrive, batches, handOver, ended, bills, owed: () => owed }
+  return { meter, world, logged, paying, arrive, batches, handOver, ended, bills, owed: () => record.state.owed }
 }
 
 // PIPE-25
@@ -86,7 +84,6 @@ describe('rows', () => {
 
   it('that have become free leave what was owed before to be paid', async () => {
     const { meter, world, owed } = pipeline(5)
-    const keeper = { owed: () => ({ ...owed(), rows: 3, spent: 300, askAtMs: 5 }), save: () => undefined }
     const ports = {
       nowMs: () => world.nowMs,
       rowMicro: 0,
@@ -94,7 +91,8 @@ describe('rows', () => {
       payer: () => ({ hash: 'k1', name: '' }),
       log: () => undefined,
     }
-    await new Paying(ports, keeper).beforeBatch()
+    const before = { ...NOTHING_DELIVERED, owed: { ...owed(), rows: 3, spent: 300, askAtMs: 5 } }
+    await new Paying(ports, new DeliveryRecord({ ...ports, save: () => undefined }, before)).beforeBatch()
     expect(meter.account.spent).toBe(300)
   })
 })

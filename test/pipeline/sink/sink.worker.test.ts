@@ -27,8 +27,11 @@ const objects = new Objects(live, { CHAIN: env.CHAIN, FEED_REGION: null })
 const sealedOf = (id: string) => `kept ${id} ${btoa(SECRET)}`
 /** Told of its pipeline as the gateway tells it. */
 const sinkOf = (id: string): SinkApi & Pick<Sink, 'check'> => {
-  const sink = objects.sink(id)
-  return { ...sink, apply: (request) => sink.apply({ sealed: sealedOf(id), ...request }) }
+  const sink = objects.sink(id) as unknown as Record<string | symbol, (...asked: unknown[]) => Promise<never>>
+  return new Proxy({} as SinkApi & Pick<Sink, 'check'>, {
+    get: (_, name) => (request: object) =>
+      sink[name]!(name === 'apply' ? { sealed: sealedOf(id), ...request } : request),
+  })
 }
 /** It ends amid whatever it does. */
 const kill = (id: string) =>
@@ -403,22 +406,22 @@ describe('before it is saved', () => {
   it('a pipeline is tried with the newest rows, and nothing is committed', async () => {
     const sink = sinkOf('pipe_t')
     await sink.apply({ v, pipeline: pipeline('pipe_t', { status: 'paused' }) })
-    expect(await sink.test({ v, pipeline: pipeline('pipe_t') })).toMatchObject({
+    expect(await sink.trial({ v, pipeline: pipeline('pipe_t') })).toMatchObject({
       ok: true,
       words: 'confirmed',
     })
     expect(await sink.status()).toMatchObject({ phase: 'paused', height: null, batches: 0 })
     const inside = { type: 'webhook', url: 'https://inside.example/', secret: SECRET } as const
-    expect(await sink.test({ v, pipeline: pipeline('pipe_t', { destination_config: inside }) })).toMatchObject({
+    expect(await sink.trial({ v, pipeline: pipeline('pipe_t', { destination_config: inside }) })).toMatchObject({
       ok: false,
       words: 'the destination is a private address: the operator allows those with PIPELINE_PRIVATE=on',
     })
     receiver('pipe_t').answer = () => new Response(null, { status: 302, headers: { location: 'http://10.0.0.1/' } })
-    expect(await sink.test({ v, pipeline: pipeline('pipe_t') })).toMatchObject({
+    expect(await sink.trial({ v, pipeline: pipeline('pipe_t') })).toMatchObject({
       ok: false,
       words: 'the destination answered 302: redirects are not followed',
     })
-    expect(await sink.test({ v, pipeline: pipeline('pipe_t', { topic: 'order_updates' }) })).toMatchObject({
+    expect(await sink.trial({ v, pipeline: pipeline('pipe_t', { topic: 'order_updates' }) })).toMatchObject({
       ok: false,
       words: expect.stringMatching(/^filter: order_updates needs one that names wallets/),
     })
@@ -429,14 +432,14 @@ describe('before it is saved', () => {
     })
     const asked = vi.fn(() => held.then(() => new Response('ok')))
     receiver('pipe_t').answer = asked
-    const first = sink.test({ v, pipeline: pipeline('pipe_t') })
-    const second = sink.test({ v, pipeline: pipeline('pipe_t') })
+    const first = sink.trial({ v, pipeline: pipeline('pipe_t') })
+    const second = sink.trial({ v, pipeline: pipeline('pipe_t') })
     expect(await second).toMatchObject({ ok: false, isBusy: true, words: 'another test is under way' })
     await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce())
     answer()
     expect(await first).toMatchObject({ ok: true })
     receiver('pipe_t').answer = () => new Response('ok')
-    expect(await sink.test({ v, pipeline: pipeline('pipe_t') })).toMatchObject({ ok: true })
+    expect(await sink.trial({ v, pipeline: pipeline('pipe_t') })).toMatchObject({ ok: true })
     expect(
       await sink.check({ v, account: 'acme', topic: 'fills', transforms: { a: 'DELETE FROM fills' } }),
     ).toMatchObject({
@@ -467,7 +470,7 @@ describe('an account', () => {
       { product: 'pipeline', type: 'fills', ...counts(5) },
     ])
     // What a test costs at the gateway pays for its rows.
-    const { rows } = await sink.test({ v, pipeline: pipeline('pipe_p', { account: 'payer' }) })
+    const { rows } = await sink.trial({ v, pipeline: pipeline('pipe_p', { account: 'payer' }) })
     expect(rows).toBeGreaterThan(5)
     expect(await spentBy('payer')).toBe(5 * ROW)
   })
@@ -484,9 +487,9 @@ describe('an account', () => {
     // A response belongs to the request that it was made in.
     const asked = vi.fn(() => held.then(() => new Response('ok')))
     receiver('pipe_x').answer = asked
-    const first = sinkOf('pipe_x').test({ v, pipeline: pipeline('pipe_x', over) })
+    const first = sinkOf('pipe_x').trial({ v, pipeline: pipeline('pipe_x', over) })
     await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce())
-    expect(await sinkOf('pipe_y').test({ v, pipeline: pipeline('pipe_y', over) })).toMatchObject({
+    expect(await sinkOf('pipe_y').trial({ v, pipeline: pipeline('pipe_y', over) })).toMatchObject({
       ok: false,
       waitMs: 1_000,
       words: expect.stringMatching(/^another test or check of this account/),
@@ -496,18 +499,18 @@ describe('an account', () => {
     // Steps enough for a strike: the next run of this test waits.
     const endless = 'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT count(*) AS n FROM t'
     const loop = pipeline('pipe_y', { ...over, transforms: { out: endless } })
-    expect(await sinkOf('pipe_y').test({ v, pipeline: loop })).toMatchObject({
+    expect(await sinkOf('pipe_y').trial({ v, pipeline: loop })).toMatchObject({
       ok: false,
       words: expect.stringMatching(/^transforms.out: takes too many steps/),
     })
-    expect(await sinkOf('pipe_y').test({ v, pipeline: loop })).toMatchObject({
+    expect(await sinkOf('pipe_y').trial({ v, pipeline: loop })).toMatchObject({
       ok: false,
       words: expect.stringMatching(/exceeded the budget of a run/),
       waitMs: expect.any(Number),
     })
     // Only that one waits.
     const light = pipeline('pipe_x', { ...over, transforms: { out: 'SELECT coin FROM fills' } })
-    expect(await sinkOf('pipe_x').test({ v, pipeline: light })).toMatchObject({ ok: true, words: 'confirmed' })
+    expect(await sinkOf('pipe_x').trial({ v, pipeline: light })).toMatchObject({ ok: true, words: 'confirmed' })
   })
 
   // PIPE-31
@@ -559,7 +562,7 @@ describe('an account', () => {
       rows: 0,
       lastError: { words: expect.stringMatching(/^unpaid: the account has no credits left/) },
     })
-    expect(await sink.test({ v, pipeline: pipeline('pipe_u', poor) })).toMatchObject({
+    expect(await sink.trial({ v, pipeline: pipeline('pipe_u', poor) })).toMatchObject({
       ok: false,
       rows: 0,
       words: expect.stringMatching(/^unpaid/),
@@ -662,7 +665,7 @@ it('order statuses are asked for, and what came before feeders heard of it is to
   // A test with other wallets takes nothing from what runs, and has rows that there are.
   const other = { ...filter, user: `0x${'7'.repeat(40)}` }
   const tried = (wanted: object) =>
-    sink.test({ v, pipeline: pipeline('pipe_o', { topic: 'order_updates', filter: wanted as Pipeline['filter'] }) })
+    sink.trial({ v, pipeline: pipeline('pipe_o', { topic: 'order_updates', filter: wanted as Pipeline['filter'] }) })
   expect(await tried(other)).toMatchObject({ ok: false, rows: 0 })
   const { sent } = receiver('pipe_o')
   const before = sent.length
