@@ -12,7 +12,7 @@ const TURNSTILE_ACTION = 'sign-up'
 /** As Cloudflare bounds them. */
 export const TURNSTILE_TOKEN_MAX = 2_048
 
-export const SiteVerdict = z.object({
+const SiteVerdict = z.object({
   success: z.boolean(),
   hostname: z.string().optional(),
   action: z.string().optional(),
@@ -23,10 +23,10 @@ export const SiteVerdict = z.object({
 const NOT_THE_VISITOR = new Set(['missing-input-secret', 'invalid-input-secret', 'bad-request', 'internal-error'])
 
 /** `broken`: the operator has to look. */
-export type ChallengeOutcome = 'passed' | 'failed' | 'broken'
+type ChallengeOutcome = 'passed' | 'failed' | 'broken'
 
 /** `host`: of the page, without a port. */
-export function challengeOutcome(verdict: z.infer<typeof SiteVerdict>, host: string): ChallengeOutcome {
+function challengeOutcome(verdict: z.infer<typeof SiteVerdict>, host: string): ChallengeOutcome {
   if (verdict['error-codes'].some((code) => NOT_THE_VISITOR.has(code))) return 'broken'
   return verdict.success && verdict.hostname === host && verdict.action === TURNSTILE_ACTION ? 'passed' : 'failed'
 }

@@ -14,7 +14,7 @@ const TOLERANCE_SECONDS = 300
 /** While a secret is rolled there are two. */
 const SIGNATURES_MAX = 8
 
-export interface StripeSignature {
+interface StripeSignature {
   /** As it is written: it is part of what was signed. */
   readonly time: string
   /** Hex. */
@@ -22,7 +22,7 @@ export interface StripeSignature {
 }
 
 /** Null where it is no such header. */
-export function signatureOf(header: string | null): StripeSignature | null {
+function signatureOf(header: string | null): StripeSignature | null {
   const parts = (header ?? '').slice(0, 2_048).split(',')
   const valuesOf = (name: string) =>
     parts.flatMap((part) => (part.trim().startsWith(`${name}=`) ? [part.trim().slice(name.length + 1)] : []))
@@ -34,7 +34,7 @@ export function signatureOf(header: string | null): StripeSignature | null {
   return { time, signatures }
 }
 
-export function isInTime({ time }: StripeSignature, nowMs: number): boolean {
+function isInTime({ time }: StripeSignature, nowMs: number): boolean {
   return Math.abs(nowMs / 1000 - Number(time)) <= TOLERANCE_SECONDS
 }
 

@@ -25,15 +25,15 @@ const Session = z.looseObject({
 })
 const Charge = z.looseObject({ metadata: Order, amount_refunded: z.int(), ...Sum })
 
-export const StripeEvent = z.looseObject({
+const StripeEvent = z.looseObject({
   id: z.string().regex(/^evt_\w{1,250}$/),
   type: z.string().regex(/^[a-z0-9_.]{1,100}$/),
   data: z.looseObject({ object: z.unknown() }),
 })
-export type StripeEvent = z.infer<typeof StripeEvent>
+type StripeEvent = z.infer<typeof StripeEvent>
 
 /** Null where it is nothing about an order. */
-export function newsOf({ type, data: { object } }: StripeEvent): News | null {
+function newsOf({ type, data: { object } }: StripeEvent): News | null {
   if (type === 'charge.refunded') return refundNews(object)
   const [, , what] = /^(checkout\.session)\.(\w+)$/.exec(type) ?? []
   const session = Session.safeParse(object)

@@ -83,13 +83,13 @@ export class ClickHouseTables {
 }
 
 /** A table may be named with its database. */
-export function placeOf({ database, table }: ClickHouseConfig): readonly [database: string, table: string] {
+function placeOf({ database, table }: ClickHouseConfig): readonly [database: string, table: string] {
   const [first = '', ...rest] = table.split('.')
   return rest.length === 0 ? [database, first] : [first, rest.join('.')]
 }
 
 /** What is sent besides by whoever asks or writes. */
-export function accessOf({ user, password }: ClickHouseConfig) {
+function accessOf({ user, password }: ClickHouseConfig) {
   const authorization = basic(user, password)
   return { headers: { authorization }, secrets: [password, authorization.split(' ')[1]!] }
 }

@@ -131,7 +131,7 @@ export class Sending {
   }
 }
 
-export interface Ways {
+interface Ways {
   readonly egress: Egress
   readonly isPrivateAllowed: boolean
   readonly bucket: R2Bucket | undefined
@@ -140,7 +140,7 @@ export interface Ways {
   readonly hyperdrive: (name: string) => Result<Hyperdrive, string>
 }
 
-export async function sendBatch(config: DestinationConfig, batch: Batch, ways: Ways): Promise<Outcome> {
+async function sendBatch(config: DestinationConfig, batch: Batch, ways: Ways): Promise<Outcome> {
   const { egress, bucket } = ways
   switch (config.type) {
     case 'webhook':
@@ -174,4 +174,4 @@ function bound(hyperdrive: Result<Hyperdrive, string>): Result<PostgresServer, s
   return ok({ user, password, database, tls: 'none', open: () => hyperdrive.value.connect() })
 }
 
-export const dial: Connect = (to) => connect({ ...to }, { secureTransport: 'starttls', allowHalfOpen: false })
+const dial: Connect = (to) => connect({ ...to }, { secureTransport: 'starttls', allowHalfOpen: false })

@@ -30,7 +30,7 @@ const FORBIDDEN = [
 const HIDDEN = /^(?:sqlite_|pragma_|dbstat)/i
 
 /** `one` and `two`: of a read its table and column, of a call nothing and its function. */
-export function allows(code: number, one: string | null, two: string | null): boolean {
+function allows(code: number, one: string | null, two: string | null): boolean {
   if (code === SELECT || code === RECURSIVE) return true
   if (code === READ) return !HIDDEN.test(one ?? '')
   return code === FUNCTION && !FORBIDDEN.includes((two ?? '').toLowerCase())
