@@ -7,7 +7,7 @@ import { Gate } from '../core/gate.ts'
 import { counted, IDENTITY_HEADER, type Identity } from '../key/identity.ts'
 import { admissionFailure, Refusal, tooOften } from '../stream/sockets/admission.ts'
 import { connectLimit } from '../stream/sockets/connect-limit.ts'
-import { GUEST_HEADER, POOL_HEADER, type Pool, Refusals, relayOrder } from '../stream/sockets/placement.ts'
+import { GUEST_HEADER, type Pool, Refusals, relayOrder } from '../stream/sockets/placement.ts'
 import { type CallerPlace, regionOf } from '../stream/sockets/region.ts'
 import { AddressGate, GUESTS } from './address-gate.ts'
 import { callerAddress } from './caller-address.ts'
@@ -81,7 +81,7 @@ async function connect(
   const region = regionOf(request.cf as CallerPlace | undefined)
   const { account } = identity
   const ask = async (pool: Pool): Promise<Response | Refusal> => {
-    const headers = { upgrade: 'websocket', [IDENTITY_HEADER]: JSON.stringify(identity), [POOL_HEADER]: pool }
+    const headers = { upgrade: 'websocket', [IDENTITY_HEADER]: JSON.stringify(identity) }
     for (const index of relayOrder(account, pool, relaysPerRegion)) {
       if (refusals.isFull(region, index, deps.nowMs())) continue
       const answer = await deps.relay(region, index).fetch('http://relay/ws', { headers })

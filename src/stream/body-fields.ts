@@ -1,8 +1,9 @@
 // The fields that subscription bodies are made of, and the normal forms that several channels share.
 
 import * as z from 'zod'
-import type { MarketType } from '../core/coin.ts'
-import { MARKET_TYPES } from '../core/coin.ts'
+import { MARKET_TYPES, type MarketType } from '../core/coin.ts'
+import type { MicroCredits } from '../credit/amount.ts'
+import { ONE_CREDIT } from '../credit/tariff.ts'
 import { CoinName } from '../feed/block.ts'
 
 /** Items of any list in a body. */
@@ -108,4 +109,12 @@ export function bookRequest(type: string, hasChecksums = false) {
       if (coin !== undefined) return { coins: [coin].flat(), types: [], checksum }
       return { coins: null, types: typesOf(marketTypes), checksum }
     })
+}
+
+const PER_COIN: MicroCredits = 130_000
+const WILDCARD: MicroCredits = 10 * ONE_CREDIT
+
+/** What a minute of a stream of books costs, as the specification says: per coin of a list, flat for a wildcard. */
+export function bookMinutePrice({ coins }: BookBody): MicroCredits {
+  return coins === null ? WILDCARD : PER_COIN * coins.length
 }

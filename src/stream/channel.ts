@@ -176,6 +176,18 @@ export interface StateAnswer {
   readonly value: unknown
 }
 
+/** An answer of this text, parsed when somebody looks. */
+export function answerOf(text: string): StateAnswer {
+  let value: unknown
+  return {
+    text,
+    get value() {
+      value ??= JSON.parse(text)
+      return value
+    },
+  }
+}
+
 /** A question that a state is made of, and how often it is asked again at least, in ms. */
 export type StateAsk = readonly [question: InfoQuestion, everyMs: number]
 

@@ -11,7 +11,6 @@ import { postErrorFrame, postFrame } from './frames.ts'
 import type { PostFrame } from './protocol.ts'
 import type { Connection } from './sockets/connection.ts'
 import { MAX_POSTS_IN_FLIGHT } from './sockets/connection.ts'
-import { deflate } from './states/deflate.client.ts'
 
 /** Answers under way at a relay: one is in memory whole, and may have a megabyte. An account has half of them at most. */
 const MOST_ANSWERS = 32
@@ -106,4 +105,13 @@ function reasonOf(body: string): string {
   } catch {
     return body
   }
+}
+
+/** Base64 of the text, deflated without a head. */
+export async function deflate(text: string): Promise<string> {
+  const packed = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'))
+  const bytes = new Uint8Array(await new Response(packed).arrayBuffer())
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary)
 }

@@ -3,12 +3,11 @@
 import type { Failure } from '../core/failure.ts'
 import { unknownDex } from '../core/unknown-dex.ts'
 import { subscriptionOutside, TOKEN_SPEED_MAX, TOKEN_SUBSCRIPTIONS } from '../key/stream-token.ts'
-import { EVERY, type Wanted } from './channel.ts'
+import { answerOf, EVERY, type Wanted } from './channel.ts'
 import type { FirstFramePorts } from './events/first-frames.ts'
 import type { SubscribeFrame } from './protocol.ts'
 import type { Connection } from './sockets/connection.ts'
 import { dexNames } from './states/contexts.ts'
-import { answerOf } from './states/state-answer.ts'
 
 /** Of one socket, whatever its plan; an account's subscriptions may lie on many sockets. */
 const MAX_SUBSCRIPTIONS_PER_SOCKET = 1000

@@ -1,17 +1,20 @@
 // The subscriptions of one relay: each is paid for, kept, acknowledged, and ends.
 // Invariants: nothing of a refused request stays behind; refusals that took work are few a second for each key.
 
-import { type Failure, KEY_ENDED } from '../core/failure.ts'
+import { creditsShort, type Failure, KEY_ENDED } from '../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../core/free-work.ts'
 import { Gate } from '../core/gate.ts'
-import { counted } from '../key/identity.ts'
+import type { MicroCredits } from '../credit/amount.ts'
+import { limitsOf } from '../credit/plans/plan.ts'
+import type { MinuteAnswer } from '../credit/streams/stream-api.ts'
+import { counted, type Identity } from '../key/identity.ts'
+import { LIMIT_FIELDS } from '../key/limits.ts'
 import { VISITOR_MINUTES, visitorsBusy } from '../key/stream-token.ts'
 import { isReplayable, minutePrice } from './channel.ts'
 import { refusedSubscription } from './failure-frame.ts'
 import { ackFrame, errorFrame } from './frames.ts'
 import type { Account } from './minutes/account.ts'
 import { type Minutes, SHOWN_CHARS } from './minutes/minutes.ts'
-import { refusal } from './minutes/refusal.ts'
 import { NOT_READY } from './refusals.ts'
 import type { Connection } from './sockets/connection.ts'
 import type { Ports, Request, Subscription } from './subscription.ts'
@@ -93,7 +96,7 @@ export class SubscriptionRegistry {
       if (answer?.reason === 'revoked') connection.fail(KEY_ENDED)
       // A visitor's socket that nobody pays for would keep the place of another's.
       else if (answer?.reason === 'busy') connection.fail(visitorsBusy(answer.busyMs))
-      else this.refuse(request, answer ? refusal(answer, minutes.price, connection.identity) : NOT_READY)
+      else this.refuse(request, answer ? refusalOfMinute(answer, minutes.price, connection.identity) : NOT_READY)
       return null
     }
     this.#freeWork.charged(counted(connection.identity), this.#ports.clock.nowMs)
@@ -158,4 +161,28 @@ export class SubscriptionRegistry {
 /** Tells the client of a body that is refused. */
 export function reject({ connection, echo, wanted }: Refused, failure: Failure): void {
   connection.refuse(failure, refusedSubscription(echo, failure), wanted.channel.type)
+}
+
+/** Why a first minute was not granted; `price` is the minute's. */
+function refusalOfMinute(answer: MinuteAnswer & { ok: false }, price: MicroCredits, identity: Identity): Failure {
+  switch (answer.reason) {
+    case 'revoked':
+      return KEY_ENDED
+    case 'limit': {
+      const most = limitsOf(identity).streamSubscriptions
+      const limit = LIMIT_FIELDS.streamSubscriptions
+      const hint = `${limit}: this account's plan allows ${most} at a time: end some, or ask for a larger plan`
+      return { kind: 'limit_reached', limit, most, hint }
+    }
+    case 'exhausted': {
+      const { remaining: remainingMicro, cap: capMicro } = answer
+      const sums = { neededMicro: price, remainingMicro, capMicro, byToken: identity.token !== undefined }
+      const short = { kind: 'credits_exhausted', ...sums } as const
+      return { ...short, hint: creditsShort('a minute', short) }
+    }
+    case 'busy':
+      return visitorsBusy(answer.busyMs)
+    case 'ended':
+      return { kind: 'unavailable', what: 'the data', hint: 'it was lost on its way: subscribe again' }
+  }
 }

@@ -26,13 +26,13 @@ import { GraphqlSockets } from './graphql/graphql-sockets.client.ts'
 import { L4Fanout } from './l4/l4-fanout.ts'
 import { WholeOrders } from './l4/whole-orders.client.ts'
 import { attachmentOf, Links } from './links/links.client.ts'
-import { Accounts } from './minutes/accounts.ts'
+import { Accounts } from './minutes/account.ts'
 import { pastPorts } from './post.client.ts'
 import type { Refusal } from './sockets/admission.ts'
 import { parseAttachment } from './sockets/attachment.ts'
 import { lookUpAnew } from './sockets/callers.client.ts'
 import type { Clock, Connection } from './sockets/connection.ts'
-import { GUEST_HEADER, POOL_HEADER, poolOf } from './sockets/placement.ts'
+import { GUEST_HEADER, poolOf } from './sockets/placement.ts'
 import { HEAVY, LIGHT, RelayUnread } from './sockets/unread.ts'
 import { StateFanout } from './states/state-fanout.ts'
 import { SubscriptionStore } from './subscription.store.ts'
@@ -248,9 +248,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     const identity = Identity.safeParse(JSON.parse(request.headers.get(IDENTITY_HEADER) ?? 'null'))
     if (!identity.success) return new Response('no identity: connect through the gateway', { status: 401 })
     const refused = await this.#clients.admit(identity.data)
-    // A gateway of the version before knows no heavy relays, and asks the next.
-    const isOld = refused?.why === 'heavy' && !request.headers.has(POOL_HEADER)
-    if (refused !== null) return Response.json(isOld ? { ...refused, why: 'full' } : refused, { status: 503 })
+    if (refused !== null) return Response.json(refused, { status: 503 })
     const { 0: client, 1: server } = new WebSocketPair()
     this.ctx.acceptWebSocket(server)
     this.#clients.enter(server, crypto.randomUUID(), identity.data)

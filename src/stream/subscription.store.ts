@@ -11,7 +11,6 @@ export interface SavedSubscription {
   readonly echo: string
   readonly meta: boolean
   readonly sinceMs: number
-  /** Empty in rows of a version that did not know them. */
   readonly account: string
   readonly digest: string
   /** Of a GraphQL operation: JSON of what it takes to begin it again. Else empty. */
@@ -30,12 +29,9 @@ export class SubscriptionStore {
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
     storage.sql.exec(`CREATE TABLE IF NOT EXISTS subscription (
-      id TEXT PRIMARY KEY, socket TEXT NOT NULL, body TEXT NOT NULL, meta INTEGER NOT NULL, since_ms INTEGER NOT NULL
+      id TEXT PRIMARY KEY, socket TEXT NOT NULL, body TEXT NOT NULL, meta INTEGER NOT NULL, since_ms INTEGER NOT NULL,
+      account TEXT NOT NULL, digest TEXT NOT NULL, operation TEXT NOT NULL
     ) WITHOUT ROWID`)
-    const { columnNames } = storage.sql.exec('SELECT * FROM subscription LIMIT 0')
-    for (const column of ['account', 'digest', 'operation'].filter((name) => !columnNames.includes(name))) {
-      storage.sql.exec(`ALTER TABLE subscription ADD COLUMN ${column} TEXT NOT NULL DEFAULT ''`)
-    }
   }
 
   /** Everything saved, for a relay that wakes. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { graphqlRoutes, streamRoutes } from '../../src/edge/stream.route.ts'
 import { IDENTITY_HEADER, type Identity } from '../../src/key/identity.ts'
-import { POOL_HEADER, relayOrder } from '../../src/stream/sockets/placement.ts'
+import { relayOrder } from '../../src/stream/sockets/placement.ts'
 
 const KEY = `cqt_${'Canary'.repeat(4)}22`
 const identity: Identity = { v: 1, account: 'a', keyHash: 'h', kind: 'api', plan: 'trial', products: ['stream'] }
@@ -95,7 +95,7 @@ it('says why a relay does not take a socket, and asks no other one', async () =>
 })
 
 /** A gateway with three relays of each pool that answer as told; asked: their numbers, in order. */
-function gateway(answer: (index: number, pool: string | null) => string) {
+function gateway(answer: (index: number) => string) {
   const asked: number[] = []
   const clock = { nowMs: 0 }
   const app = streamRoutes(
@@ -106,9 +106,9 @@ function gateway(answer: (index: number, pool: string | null) => string) {
         value: { ...identity, account: request.headers.get('x-test-account') },
       }),
       relay: (_: string, index: number) => ({
-        fetch: async (_url: string, { headers }: { headers: Record<string, string> }) => {
+        fetch: async () => {
           asked.push(index)
-          return Response.json({ why: answer(index, headers[POOL_HEADER] ?? null), left: 0 }, { status: 503 })
+          return Response.json({ why: answer(index), left: 0 }, { status: 503 })
         },
       }),
       requestId: () => 'req_1',
@@ -137,7 +137,7 @@ it('asks relays in the order of the account, and full ones not again for two sec
 
 // WS-62
 it('takes an account that is sent on to the heavy relays, and for a minute there at once', async () => {
-  const { clock, connect } = gateway((_, pool) => (pool === 'light' ? 'heavy' : 'limit'))
+  const { clock, connect } = gateway((index) => (relayOrder('', 'light', 3).includes(index) ? 'heavy' : 'limit'))
   const [first] = relayOrder('a', 'light', 3)
   const [heavy] = relayOrder('a', 'heavy', 3)
   expect(await connect('a')).toMatchObject({ asked: [first, heavy], status: 429 })

@@ -3,15 +3,13 @@
 import { env } from 'cloudflare:workers'
 import { expect, vi } from 'vitest'
 import type { WholeMeterApi } from '../../src/credit/meter-api.ts'
-import type { Identity } from '../../src/key/identity.ts'
-import { IDENTITY_HEADER } from '../../src/key/identity.ts'
-import { POOL_HEADER, type Pool } from '../../src/stream/sockets/placement.ts'
+import { IDENTITY_HEADER, type Identity } from '../../src/key/identity.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: frames of a test are looked into freely.
 export type Frame = any
 
 /** Asks a relay to let a socket of an account in. */
-export function knock(relay: string, account: string, more: Partial<Identity> = {}, pool?: Pool): Promise<Response> {
+export function knock(relay: string, account: string, more: Partial<Identity> = {}): Promise<Response> {
   const identity: Identity = {
     v: 1,
     account,
@@ -21,11 +19,7 @@ export function knock(relay: string, account: string, more: Partial<Identity> = 
     products: ['stream'],
     ...more,
   }
-  const headers = {
-    upgrade: 'websocket',
-    [IDENTITY_HEADER]: JSON.stringify(identity),
-    ...(pool && { [POOL_HEADER]: pool }),
-  }
+  const headers = { upgrade: 'websocket', [IDENTITY_HEADER]: JSON.stringify(identity) }
   return env.RELAY.getByName(relay).fetch('http://relay/ws', { headers })
 }
 

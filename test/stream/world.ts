@@ -17,7 +17,7 @@ import type { InfoQuestion, L4Channel, ShownEvents } from '../../src/stream/chan
 import { EventFanout } from '../../src/stream/events/event-fanout.ts'
 import type { PastAnswer } from '../../src/stream/events/first-frames.ts'
 import { L4Fanout } from '../../src/stream/l4/l4-fanout.ts'
-import { Accounts } from '../../src/stream/minutes/accounts.ts'
+import { Accounts } from '../../src/stream/minutes/account.ts'
 import { Connection } from '../../src/stream/sockets/connection.ts'
 import { StateFanout } from '../../src/stream/states/state-fanout.ts'
 import { Subscriptions } from '../../src/stream/subscriptions.ts'

@@ -4,9 +4,8 @@
 
 import * as z from 'zod'
 import { CoinName, Height, Levels, Millis } from '../../feed/block.ts'
-import { bookRequest } from '../body-fields.ts'
+import { bookMinutePrice, bookRequest } from '../body-fields.ts'
 import { type Entry, pieceOf } from '../books/block-join.ts'
-import { bookMinutePrice } from '../books/minute-price.ts'
 import { defineBookChannel } from '../channel.ts'
 
 const Updates = z.object({

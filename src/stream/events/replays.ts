@@ -6,7 +6,7 @@ import type { EventsAnswer, LinkGap, RelayEvents } from '../../feed/log-api.ts'
 import type { WantedEvents } from '../channel.ts'
 import { errorFrame, missingBlocks, notReplayed } from '../frames.ts'
 import type { EventFanout, Follower } from './event-fanout.ts'
-import type { Receiver } from './parcels.ts'
+import type { PacedReceiver } from './parcels.ts'
 
 export interface ReplayPorts {
   /** A page of what the log holds from a height on; rejects where it cannot be had now. */
@@ -17,10 +17,8 @@ export interface ReplayPorts {
 }
 
 /** A receiver that is sent much at once. */
-export interface PacedReceiver extends Receiver {
+export interface ReplayReceiver extends PacedReceiver {
   readonly ended: boolean
-  /** How long so many bytes more have to wait; 0: not at all. */
-  snapshotWaitMs(bytes: number): number
 }
 
 /** What is asked for. */
@@ -52,7 +50,7 @@ const TOLD_AT_ONCE = 1000
 /** It costs what its minutes cost, so that it is to be asked for by name. */
 const OF_ARCHIVE = 'what is archived is told with "fromBlock" within "replay"'
 
-export class Replays<R extends PacedReceiver> {
+export class Replays<R extends ReplayReceiver> {
   readonly #ports: ReplayPorts
   readonly #fanout: EventFanout<R>
   #waiting: Replay<R>[] = []

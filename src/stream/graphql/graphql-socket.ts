@@ -6,11 +6,10 @@ import type { Result } from '../../core/result.ts'
 import type { GuestAttachment } from '../sockets/attachment.ts'
 import type { Clock, Connection, Sink, Unread } from '../sockets/connection.ts'
 import { type Close, codeOf, completeText, nextHead, pingText, type Wrong, wrongPayload } from './messages.ts'
-import type { Operation } from './operation.ts'
 
 /** An operation, or what is to become one. */
 export interface Running {
-  operation?: Operation
+  operation?: { gone(): void }
   client?: Connection
 }
 

@@ -18,7 +18,7 @@ import {
   type SelectionSetNode,
 } from 'graphql'
 import { entryOf } from '../../core/entry-of.ts'
-import type { Member } from './output-types.ts'
+import type { Member } from './schema.ts'
 
 /** What selections are read with. */
 export interface Selecting {

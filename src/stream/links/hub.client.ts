@@ -10,7 +10,6 @@ import { after } from '../../core/timers.client.ts'
 import type { Cursor } from '../../feed/log-api.ts'
 import type { AttachOutcome, LinkPorts } from './link.client.ts'
 import { Link } from './link.client.ts'
-import { ToldBooks } from './told-books.ts'
 
 /** Longer than a hub stalls that still lives: who waits for its books would have to connect again. */
 const ANSWER_MS = 15_000
@@ -143,4 +142,44 @@ export class Hub {
 
 function same<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): boolean {
   return a.size === b.size && [...a].every((item) => b.has(item))
+}
+
+/**
+ * How far a hub has told its books. Invariant: a hub that begins anew below what it told must come there again in the same
+ * epoch, by the blocks that the log held; where its books end before that, what clients hold is not what it goes on from.
+ */
+export class ToldBooks {
+  #told: Cursor | null = null
+  /** Where the hub has to come again. */
+  #owed: Cursor | null = null
+
+  /** The last height and epoch of which books were told. */
+  get told(): Cursor | null {
+    return this.#told
+  }
+
+  /** The hub answers where it stands; `told` is what had been told when it was asked. */
+  attached(told: Cursor | null, epoch: string | null, height: number | null): void {
+    const isBelow = told !== null && epoch === told.epoch && (height ?? -1) < told.height
+    if (isBelow && told === this.#told) this.#owed = told
+  }
+
+  /** The hub tells a height, again or anew, `epoch` null where its books are not known. True: what was told is lost. */
+  isLost(height: number, epoch: string | null): boolean {
+    const isElsewhere = this.#owed !== null && epoch !== this.#owed.epoch
+    const isLost = isElsewhere || (epoch === null && height <= (this.#told?.height ?? -1))
+    if (isLost) this.clear()
+    else if (height >= (this.#owed?.height ?? -1)) this.#owed = null
+    return isLost
+  }
+
+  /** A new height was told. */
+  tell(height: number, epoch: string | null): void {
+    if (epoch !== null) this.#told = { height, epoch }
+  }
+
+  clear(): void {
+    this.#told = null
+    this.#owed = null
+  }
 }

@@ -12,8 +12,7 @@ import { eventCoins, noBookOf } from '../refusals.ts'
 import { reject, type SubscriptionRegistry } from '../registry.ts'
 import type { Connection } from '../sockets/connection.ts'
 import type { Ports, Request, Subscription } from '../subscription.ts'
-import { isPlayable, type Playable } from './played-body.ts'
-import { Replay, type ReplayPorts } from './replay.ts'
+import { isPlayable, type Playable, Replay, type ReplayPorts } from './replay.ts'
 
 /** Each holds a segment of lines while it reads, and some megabytes of blocks. */
 const MOST_OF_SOCKET = 2

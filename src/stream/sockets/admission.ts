@@ -10,8 +10,8 @@ import { TOKEN_SOCKETS, visitorsBusy } from '../../key/stream-token.ts'
 import { connectLimit } from './connect-limit.ts'
 
 /**
- * `full`: try the next relay. `heavy`: try the heavy relays, or where this is one of them: too much is unread. `limit`: the account has as many sockets as its plan allows, or, with `retryAfterMs`, which a gateway of 0.1.0
- * passes over, the key connects too often. `token`: the holder of a stream token has as many sockets as one may. `busy`: visitors without a key have as many here. `unmetered`: its meter cannot be asked. `left`: what the account has left, in
+ * `full`: try the next relay. `heavy`: try the heavy relays, or where this is one of them: too much is unread. `limit`: the account has as many sockets as its plan allows, or, with
+ * `retryAfterMs`, the key connects too often. `token`: the holder of a stream token has as many sockets as one may. `busy`: visitors without a key have as many here. `unmetered`: its meter cannot be asked. `left`: what the account has left, in
  * micro-credits.
  */
 export const Refusal = z.object({

@@ -17,7 +17,7 @@ const ENDS: Readonly<Record<EndReason, Failure>> = {
 
 export type Caller =
   | { readonly ok: true; readonly identity: Identity }
-  /** `replaced`: another key stands in its place. Relays of the version before go by `why` alone. */
+  /** `replaced`: another key stands in its place. */
   | { readonly ok: false; readonly why: EndReason; readonly replaced?: boolean }
 
 /** The gateway, which alone has the table of keys. */

@@ -8,7 +8,7 @@ import type { Identity, Product } from '../../key/identity.ts'
 import { narrowed } from '../../key/stream-token.ts'
 import { socketEnd } from '../failure-frame.ts'
 import { errorFrame } from '../frames.ts'
-import type { Reading } from './reading.ts'
+import type { Reading } from './unread.ts'
 import { LIGHT, RelayUnread } from './unread.ts'
 
 /** Refused frames in a row before the socket goes: answering them without end would be free work. */

@@ -5,9 +5,7 @@
 
 import { hash32 } from '../../core/hash.ts'
 
-/** Header in which the gateway tells a relay which pool it stands in. One of the version before sends none. */
-export const POOL_HEADER = 'x-weir-pool'
-/** In its place, for a socket whose key comes later: the caller's address, empty where it is not known. */
+/** In the place of the identity, for a socket whose key comes later: the caller's address, empty where it is not known. */
 export const GUEST_HEADER = 'x-weir-guest'
 /** `heavy`: for accounts that are sent much and do not prove that they read it. */
 export type Pool = 'light' | 'heavy'

@@ -2,18 +2,17 @@
 // bodies and channels that want it, and no more when nobody does; a state that is as it was is not sent again but every
 // few seconds where its channel says so; a question that fails keeps nobody waiting but who wants it.
 
+import { backoffMs } from '../../core/backoff.ts'
 import { canonicalJson } from '../../core/canonical-json.ts'
 import type { After } from '../../core/deadline.ts'
 import { hash32 } from '../../core/hash.ts'
 import type { RelayEvents } from '../../feed/log-api.ts'
 import { type Ticket, Turns } from '../books/turns.ts'
-import type { InfoQuestion, StateAnswer, WantedStates } from '../channel.ts'
+import { answerOf, type InfoQuestion, type StateAnswer, type WantedStates } from '../channel.ts'
 import type { FirstFramePorts } from '../events/first-frames.ts'
 import { PACED_BYTES, type PacedReceiver } from '../events/parcels.ts'
 import { twapEvents } from '../events/twap-view.ts'
 import { notificationFrame } from '../frames.ts'
-import { Pace } from './pace.ts'
-import { answerOf } from './state-answer.ts'
 
 export interface StatePorts extends Pick<FirstFramePorts, 'read' | 'clock'> {
   readonly after: After
@@ -298,5 +297,86 @@ export class StateFanout<R extends PacedReceiver> {
       if (isFirst && text.length > PACED_BYTES && receiver.snapshotWaitMs(text.length) > 0) fresh.add(receiver)
       else receiver.send(text)
     }
+  }
+}
+
+const GAP_MS = 1_000
+/** A source may learn of what happened so much later than the blocks say it. */
+const LATE_MS = 2_000
+const RETRY = { firstMs: 1_000, capMs: 30_000, jitter: 0 }
+
+/**
+ * When one question is to be asked again. Invariants: once at a time; never twice within a second; soon after something
+ * happened that may change the answer, and once more when every source must know of it; after a failure ever more seldom,
+ * and once more where another that had failed is answered again.
+ */
+class Pace {
+  #dueMs: number
+  #askedMs = Number.NEGATIVE_INFINITY
+  #happenedMs = Number.NEGATIVE_INFINITY
+  #isAsking = false
+  #fails = 0
+
+  constructor(nowMs: number) {
+    this.#dueMs = nowMs
+  }
+
+  isDue(nowMs: number): boolean {
+    return !this.#isAsking && this.#dueMs <= nowMs
+  }
+
+  /** Its turn has not come, or its answer. */
+  get isAsking(): boolean {
+    return this.#isAsking
+  }
+
+  /** Times that it was asked since there was an answer. */
+  get fails(): number {
+    return this.#fails
+  }
+
+  /** Somebody waits for an answer. */
+  hasten(nowMs: number): void {
+    if (!this.#isAsking && this.#fails === 0) this.#dueBy(Math.max(nowMs, this.#askedMs + GAP_MS))
+  }
+
+  /** Something happened that may change the answer. */
+  happened(nowMs: number): void {
+    this.#happenedMs = nowMs
+    this.hasten(nowMs)
+  }
+
+  /** It waits for its turn. */
+  begin(): void {
+    this.#isAsking = true
+  }
+
+  asked(nowMs: number): void {
+    this.#askedMs = nowMs
+  }
+
+  /** There is an answer. Whoever makes questions due together has them due together again. */
+  landed(nowMs: number, everyMs: number): void {
+    this.#isAsking = false
+    this.#fails = 0
+    this.#dueMs = Math.max(this.#dueMs + everyMs, nowMs + everyMs / 2)
+    const knownMs = this.#happenedMs + LATE_MS
+    if (this.#askedMs >= knownMs) return
+    const isMissed = this.#askedMs <= this.#happenedMs
+    this.#dueBy(Math.max(this.#askedMs + GAP_MS, isMissed ? nowMs : knownMs))
+  }
+
+  /** The source of another question that failed answers again. */
+  recovered(nowMs: number): void {
+    if (!this.#isAsking && this.#fails > 0) this.#dueBy(Math.max(nowMs, this.#askedMs + GAP_MS))
+  }
+
+  failed(nowMs: number): void {
+    this.#isAsking = false
+    this.#dueMs = nowMs + backoffMs(RETRY, this.#fails++, 0)
+  }
+
+  #dueBy(atMs: number): void {
+    this.#dueMs = Math.min(this.#dueMs, atMs)
   }
 }

@@ -15,7 +15,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { CHANNELS } from '../../../src/stream/catalogue.ts'
 import { readDocument, readKept } from '../../../src/stream/graphql/document.ts'
-import { Operation } from '../../../src/stream/graphql/operation.ts'
+import { Operation } from '../../../src/stream/graphql/operations.client.ts'
 import { project } from '../../../src/stream/graphql/projection.ts'
 import { graphqlSchema } from '../../../src/stream/graphql/schema.ts'
 import { SharedPlans } from '../../../src/stream/graphql/shared-plans.ts'

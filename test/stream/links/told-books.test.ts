@@ -1,7 +1,7 @@
 // What clients were told of books, against a hub that begins anew: what does not lead on from it must be known as lost.
 
 import { expect, test } from 'vitest'
-import { ToldBooks } from '../../../src/stream/links/told-books.ts'
+import { ToldBooks } from '../../../src/stream/links/hub.client.ts'
 
 type Frame = readonly [height: number, epoch: string | null]
 

@@ -8,7 +8,7 @@ import { CHANNELS } from '../../../src/stream/catalogue.ts'
 import { isToldAgain } from '../../../src/stream/channel.ts'
 import { EventFanout } from '../../../src/stream/events/event-fanout.ts'
 import { EXAMPLE_FILL } from '../../../src/stream/events/fill-view.ts'
-import { booksPlayed, coinsOf, eventsPlayed, isPlayable } from '../../../src/stream/replay/played-body.ts'
+import { booksPlayed, coinsOf, eventsPlayed, isPlayable } from '../../../src/stream/replay/replay.ts'
 import { wanted, wantedBooks, wantedEvents } from '../wanted.ts'
 
 const [USER, FILL] = EXAMPLE_FILL

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Reading } from '../../../src/stream/sockets/reading.ts'
+import type { Reading } from '../../../src/stream/sockets/unread.ts'
 import {
   HEAVY,
   LIGHT,

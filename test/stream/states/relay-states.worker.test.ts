@@ -3,7 +3,7 @@
 import { env } from 'cloudflare:workers'
 import { expect, it, vi } from 'vitest'
 import { EXAMPLE_FILL } from '../../../src/stream/events/fill-view.ts'
-import { deflate } from '../../../src/stream/states/deflate.client.ts'
+import { deflate } from '../../../src/stream/post.client.ts'
 import { FakeFeeder } from '../../feed/fake-feeder.worker.ts'
 import { Client, type Frame, meter } from '../stream-client.worker.ts'
 
