@@ -30,7 +30,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'history/exports': 'core credit feed history/archive history/files',
   'info/shapes': 'core feed history info',
   stream:
-    'core key credit feed book book/l4 history/archive history/files stream/replay stream/events stream/sockets stream/books stream/states stream/l4 stream/channels stream/links stream/minutes stream/graphql stream/sources',
+    'core key credit credit/plans credit/streams feed book book/l4 history/archive history/files stream/replay stream/events stream/sockets stream/books stream/states stream/l4 stream/channels stream/links stream/minutes stream/graphql stream/sources',
   'stream/events': 'core feed history stream',
   'stream/sockets': 'core key credit credit/plans stream',
   'stream/books': 'core credit book stream stream/events stream/sockets',
