@@ -2,14 +2,14 @@
 // a second and coin, and a line per comparison. It outlives restarts of the gateway: dev.json is read again on each.
 // With `--from`: books of the past as the gateway plays them, once.
 
+import type { ConnectionStatus } from '../client/api.ts'
 import { Connection } from '../client/connection.ts'
-import type { ConnectionState } from '../client/connection-options.ts'
 import { DiffBooks } from '../client/diff-books.ts'
 import { onAllFills } from '../client/events.ts'
 import { nodeRuntime } from '../client/node-runtime.node.ts'
-import { playedBooks } from '../client/played-books.ts'
+import { playedBooks } from '../client/played.ts'
 import type { Endpoint } from '../client/runtime.ts'
-import { StepChecker } from '../client/step-checker.ts'
+import { StepChecker } from '../client/step-check.ts'
 import { reasonOf } from '../client/subscription.ts'
 import { commandLine, program, reads, refuseLine } from '../core/command-line.node.ts'
 import { visible } from '../core/visible.ts'
@@ -144,7 +144,7 @@ function endpointFor({ url, key, state }: ReturnType<typeof WATCH.opts>, known: 
   }
 }
 
-function statusOf(state: ConnectionState, endpoint: Endpoint | null): string {
+function statusOf(state: ConnectionStatus, endpoint: Endpoint | null): string {
   if (state.state === 'open') return `connected to ${endpoint?.url ?? '?'}`
   return state.state === 'waiting' ? `not connected: ${state.reason}; trying again` : state.state
 }

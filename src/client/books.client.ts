@@ -2,14 +2,12 @@
 // of what becomes of them.
 
 import type { Book, BookEvent, BookLevels, Books, Gap, Step } from './api.ts'
-import type { Abortable, WeirClient } from './client-api.client.ts'
+import type { Abortable, WeirClient } from './create-client.client.ts'
 import { DiffBooks } from './diff-books.ts'
 import { EventQueue } from './event-queue.ts'
-import { insideOf, refuseTwice } from './inside.ts'
-import type { Open } from './opened.ts'
-import { refusalOf } from './refusal.ts'
+import { insideOf, type Open, refuseTwice, tell } from './internals.ts'
 import { bookBody } from './subscription.ts'
-import { tell } from './tell.ts'
+import { refusalOf } from './weir-error.ts'
 
 /** Beside the latest of each coin. */
 const EVENTS_MOST = 1_000

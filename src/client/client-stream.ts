@@ -1,13 +1,14 @@
-// A subscription as users of the package see it: events in order, gaps among them, the end last.
+// A subscription and a replay as users of the package see them: events in order, gaps among them, the end last. A replay whose
+// reader is slow is paused, so that no more than a buffer waits.
 
-import type { Gap, StreamEvent, Subscription } from './api.ts'
+import type { ChannelType, Gap, Replay, StreamEvent, Subscription } from './api.ts'
 import type { Connection } from './connection.ts'
 import { EventQueue } from './event-queue.ts'
-import { refuseTwice } from './inside.ts'
-import type { Opened, Signal } from './opened.ts'
-import { refusalOf } from './refusal.ts'
-import type { SubscriptionBody } from './subscription.ts'
-import { tell } from './tell.ts'
+import { type Opened, refuseTwice, type Signal, tell } from './internals.ts'
+import { Played } from './played.ts'
+import type { ClientRuntime, Endpoint } from './runtime.ts'
+import type { ReplayRange, SubscriptionBody } from './subscription.ts'
+import { refusalOf } from './weir-error.ts'
 
 const BUFFER = 10_000
 
@@ -47,7 +48,7 @@ export function openStream(
       frame: (frame) => emit({ type: 'data', frame }),
       refused: (reason, code) => open.end(refusalOf(reason, code)),
     },
-    fromBlock,
+    { fromBlock },
   )
   return {
     get height() {
@@ -62,4 +63,69 @@ export function openStream(
 function gapOf(reason: string, known: number | null): Gap {
   const [, from, to] = /\bblocks? (\d{1,15})(?: to (\d{1,15}))?/i.exec(reason) ?? []
   return { from: from === undefined ? known : Number(from), to: to === undefined ? null : Number(to), reason }
+}
+
+/** Frames: it is paused where so many wait, and goes on where few do. */
+const PAUSE_AT = 2_000
+const RESUME_AT = 200
+
+export function openReplay(
+  opened: Opened,
+  runtime: ClientRuntime,
+  endpoint: Endpoint,
+  body: SubscriptionBody,
+  range: ReplayRange,
+  signal: Signal | undefined,
+): Replay {
+  let isFull = false
+  let isPaused = false
+  const open = opened.add((end) => {
+    played.close()
+    queue.end({ type: 'end', end })
+  }, signal)
+  // What is on its way when it is paused is bounded by what a gateway sends unread (WS-12).
+  const lost: StreamEvent = { type: 'gap', gap: { from: null, to: null, reason: 'the buffer was full' } }
+  const queue = new EventQueue<StreamEvent>(100 * PAUSE_AT, () => lost, open.close)
+  const push = (event: StreamEvent) => {
+    if (open.isOver()) return
+    queue.push(event)
+    if (isFull || queue.size < PAUSE_AT) return
+    isFull = true
+    played.steer('pause')
+  }
+  const next = () => {
+    if (isFull && queue.size <= RESUME_AT) {
+      isFull = false
+      if (!isPaused && !open.isOver()) played.steer('resume')
+    }
+    return queue.next()
+  }
+  const played = new Played(runtime, endpoint, body, range, {
+    live: () => push({ type: 'live' }),
+    frame: (frame) => push({ type: 'data', frame }),
+    missing: (from, to) => {
+      const reason = to === undefined ? 'no books are known from here on' : 'not archived'
+      push({ type: 'gap', gap: { from, to: to ?? null, reason } })
+    },
+    ended: (reason, code) =>
+      open.end(reason === null ? { code: 'finished', message: 'all was played' } : refusalOf(reason, code)),
+  })
+  const iterator: AsyncIterableIterator<StreamEvent<ChannelType>> = {
+    next,
+    return: () => queue.return(),
+    [Symbol.asyncIterator]: () => iterator,
+  }
+  return {
+    pause: () => {
+      isPaused = true
+      played.steer('pause')
+    },
+    resume: () => {
+      isPaused = false
+      if (!isFull) played.steer('resume')
+    },
+    seek: (to) => played.steer('seek', to),
+    close: open.close,
+    [Symbol.asyncIterator]: () => iterator,
+  }
 }

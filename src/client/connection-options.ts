@@ -1,20 +1,23 @@
 // What a connection can be told, the states it reports, and its bounds.
 
 import type { Backoff } from '../core/backoff.ts'
-import type { Endpoint } from './runtime.ts'
+import type { ConnectionStatus } from './api.ts'
+import type { Endpoint, SocketEnd } from './runtime.ts'
 
-export type ConnectionState =
-  | { readonly state: 'connecting'; readonly attempt: number }
-  | { readonly state: 'open' }
-  | { readonly state: 'waiting'; readonly retryMs: number; readonly reason: string }
-  /** No retry can mend it: the key or its credits. `status` is the HTTP status or the close code. */
-  | { readonly state: 'fatal'; readonly reason: string; readonly status: number }
-  | { readonly state: 'closed' }
+/** Why no socket may be opened now; `retryMs` null: until `start` is called again. */
+export interface NotAdmitted {
+  readonly reason: string
+  readonly retryMs: number | null
+}
 
 export interface ConnectionOptions {
   /** Asked at every connect, because a gateway may return elsewhere; null: not known yet, try again. */
   readonly endpoint: () => Endpoint | null
-  readonly onState?: (state: ConnectionState) => void
+  /** Asked before each connect, such as to fetch a token for `endpoint`; null: it may connect. Never rejects. */
+  readonly admit?: () => Promise<NotAdmitted | null>
+  /** Where it is there, no end of a socket is final: `admit` decides. Answers the reason to show. */
+  readonly onEnd?: (end: SocketEnd) => string
+  readonly onState?: (state: ConnectionStatus) => void
   /** Error frames that belong to no subscription, such as a warning about credits. */
   readonly onNotice?: (text: string, code: string | null) => void
   readonly pingMs?: number
@@ -34,7 +37,7 @@ export const LIMITS = {
   waitingChars: 256 * 1024,
   /** A ping that was refused is sent again, and one whose pong told no height: while a first frame is on its way it cannot. */
   againMs: 1_000,
-  /** Not for longer: a gateway of 0.1.0 tells none. */
+  /** Not for longer: a gateway that has no block yet tells none. */
   heightsMs: 30_000,
   connectMs: 5_000,
   ackMs: 10_000,

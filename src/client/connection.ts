@@ -1,54 +1,108 @@
-// One WebSocket to a gateway that stays: pings, notices a dead socket, reconnects with backoff and
-// subscribes every body again. A listener hears `live` when its body is acknowledged on the present
-// socket and `lost` when that socket ended; between the two it sees every frame of its body in order. Of what a gateway
-// tells again after an interruption (WS-23) `lost` says that something is missing, and nothing else does.
+// One WebSocket to a gateway that stays: pings, notices a dead socket, reconnects with backoff and subscribes every body
+// again. A listener hears `live` when its body is acknowledged on the present socket and `lost` when that socket ended;
+// between the two it sees every frame of its body in order. Of what a gateway sends again after an interruption (WS-23)
+// `lost` says that something is missing, and nothing else does.
+//
+//   idle ──start──▶ connecting ──opened──▶ open
+//                    ▲      │               │
+//                    │      └──── lost ─────┤
+//                  timer                    ▼
+//                    └────────────────── waiting        any ──close, or a refusal that no retry can mend──▶ ended
 
 import { backoffMs } from '../core/backoff.ts'
+import type { ConnectionStatus } from './api.ts'
 import { resumes, typeOfFrames } from './channels.ts'
-import type { ConnectionOptions, ConnectionState } from './connection-options.ts'
+import type { ConnectionOptions, NotAdmitted } from './connection-options.ts'
 import { FATAL_CODES, FATAL_STATUSES, LIMITS, RETRY } from './connection-options.ts'
-import { type Entry, isAnyUnknown, type Listener, left, missed, newEntry, refusedOf, toAsk } from './entries.ts'
-import { Hearers } from './hearers.ts'
-import { Leavings } from './leavings.ts'
+import { ListenerIndex, type Want, wantOf } from './listener-index.ts'
 import { Proofs } from './proofs.ts'
 import type { ClientRuntime, ClientSocket, Endpoint, SocketEnd } from './runtime.ts'
 import { describeEnd, streamUrl } from './runtime.ts'
 import { SeenFrames } from './seen-frames.ts'
-import { type DataFrame, decodeFrame, type KnownFrame } from './server-frame.ts'
-import { bodyKey, type SubscriptionBody } from './subscription.ts'
+import { type DataFrame, decodeFrame, type KnownFrame, type ReplayNews } from './server-frame.ts'
+import { bodyKey, embeddedBody, type ReplayRange, type SubscriptionBody } from './subscription.ts'
+
+export interface Listener {
+  /** Acknowledged on this socket. After `lost`, whatever was known before is not continuous with what follows. */
+  live(): void
+  /** `from`: the first block that may be missing, where that is known. */
+  lost(reason: string, from?: number): void
+  /** It is of this body, or of another of its channel that it does not tell apart (listener-index.ts). */
+  frame(frame: DataFrame): void
+  /** The gateway will not serve this body; it is not asked again. */
+  refused(reason: string, code?: string): void
+  /** Of a body that is played: its pauses, gaps and end. */
+  replay?(news: ReplayNews): void
+}
+
+/** Where a body begins: with a block that the gateway still holds, or as a replay, which its listener leaves when it is lost. */
+export interface Beginning {
+  readonly fromBlock?: number | undefined
+  readonly replay?: ReplayRange | undefined
+}
+
+/** One subscription, on this socket and those after it. */
+interface Entry {
+  readonly key: string
+  readonly body: SubscriptionBody
+  /** What the body asks for; null where this client does not know. */
+  readonly want: Want | null
+  readonly listener: Listener
+  readonly replay: ReplayRange | undefined
+  phase: 'queued' | 'asked' | 'live'
+  /** It was live on the socket before, and goes on where that ended. */
+  resumes: boolean
+  /** A pong told up to where it is seen, since it began or something of it was missed. */
+  isKnown: boolean
+  /** Where it begins, until it is acknowledged. */
+  fromBlock: number | undefined
+  stopAckTimer: () => void
+}
+
+interface Open {
+  readonly state: 'open'
+  readonly socket: ClientSocket
+  readonly openedAt: number
+  readonly proofs: Proofs
+  /**
+   * Unsubscribes without an answer, by key: a body that is asked for anew has the same text, and whatever answers before
+   * theirs was meant for the one before.
+   */
+  readonly leaving: Map<string, { readonly body: SubscriptionBody; times: number }>
+  lastFrameAt: number
+  stopWatch: () => void
+  stopLeavingAgain: (() => void) | null
+}
+
+type Session =
+  | { readonly state: 'idle' | 'ended'; readonly socket: null }
+  | { readonly state: 'connecting'; readonly socket: ClientSocket | null; readonly stop: () => void }
+  | { readonly state: 'waiting'; readonly socket: null; readonly stop: () => void }
+  | Open
+
+const IDLE: Session = { state: 'idle', socket: null }
+const ENDED: Session = { state: 'ended', socket: null }
 
 export class Connection {
   readonly #runtime: ClientRuntime
   readonly #options: ConnectionOptions
   readonly #entries = new Map<string, Entry>()
-  readonly #hearers = new Hearers()
-  #socket: ClientSocket | null = null
-  /** Counts sockets: a handler of an earlier one is ignored. */
-  #run = 0
-  #attempt = 0
-  #open = false
-  #ended = false
-  #openedAt = 0
-  #lastFrameAt = 0
-  #proofs: Proofs
-  readonly #leavings: Leavings
+  readonly #index = new ListenerIndex<Entry>()
   readonly #seen = new SeenFrames()
-  /** First block that the next socket has to tell again. */
+  #session: Session = IDLE
+  #attempt = 0
+  /** First block that the next socket has to send again. */
   #fromBlock: number | undefined
-  #stopTimers: (() => void)[] = []
 
   constructor(runtime: ClientRuntime, options: ConnectionOptions) {
     this.#runtime = runtime
     this.#options = options
-    this.#proofs = this.#newProofs()
-    const after = runtime.after.bind(runtime)
-    const ask = (entry: Entry) => this.#ask(entry)
-    this.#leavings = new Leavings(after, this.#entries, ask, (message) => this.#send(message))
   }
 
-  /** Connects, and keeps connecting until `close` or a refusal that no retry can mend. */
+  /** Connects at once, and keeps connecting until `close` or a refusal that no retry can mend. */
   start(): void {
-    this.#connect()
+    if (this.#session.state === 'waiting') this.#session.stop()
+    if (this.#session.state === 'waiting' || this.#session.state === 'idle') this.#connect()
   }
 
   /** Where HTTP questions of this client go at present; null while unknown. */
@@ -62,20 +116,43 @@ export class Connection {
   }
 
   /** Adds a body, now and after every reconnect; the answer takes it away. A body can be added once at a time. */
-  subscribe(body: SubscriptionBody, listener: Listener, fromBlock?: number): () => void {
+  subscribe(body: SubscriptionBody, listener: Listener, { fromBlock, replay }: Beginning = {}): () => void {
     const key = bodyKey(body)
     if (this.#entries.has(key)) throw new Error(`already subscribed: ${key}`)
-    const entry = newEntry(body, listener, fromBlock)
-    if (!this.#hearers.has(body.type)) this.#seen.forget(new Set([body.type]))
+    const entry: Entry = {
+      key,
+      body,
+      want: wantOf(body),
+      listener,
+      replay,
+      phase: 'queued',
+      resumes: false,
+      isKnown: false,
+      fromBlock,
+      stopAckTimer: () => {},
+    }
+    if (!this.#index.has(body.type)) this.#seen.forget(new Set([body.type]))
     this.#entries.set(key, entry)
-    this.#hearers.add(entry)
-    if (this.#open) this.#askMore()
-    return () => this.#unsubscribe(key, entry)
+    this.#index.add(entry)
+    this.#askMore()
+    return () => this.#unsubscribe(entry)
+  }
+
+  /** Pauses a replay, goes on, or plays from elsewhere. */
+  steer(body: SubscriptionBody, action: 'pause' | 'resume' | 'seek', to: object = {}): void {
+    this.#send({ method: 'replay', action, subscription: body, ...to })
   }
 
   /** Up to where all of a body was heard; null while that is not known. */
   heightOf(body: SubscriptionBody): number | null {
     return this.#entries.get(bodyKey(body))?.isKnown ? this.#seen.height : null
+  }
+
+  /** Drops the present socket as dead and goes on as if it had ended by itself. */
+  interrupt(reason: string): void {
+    const { socket } = this.#session
+    if (socket) this.#lost({ status: null, code: null, reason })
+    socket?.drop()
   }
 
   /** Ends the socket and asks for nothing any more. */
@@ -84,84 +161,139 @@ export class Connection {
   }
 
   #connect(): void {
-    const endpoint = this.#options.endpoint()
-    const run = ++this.#run
-    if (!endpoint) {
-      this.#retry('no gateway is known yet')
-      return
-    }
-    this.#options.onState?.({ state: 'connecting', attempt: this.#attempt })
-    this.#socket = this.#runtime.open(streamUrl(endpoint), {
-      opened: () => run === this.#run && this.#opened(),
-      text: (frame) => run === this.#run && this.#text(frame),
-      ended: (end) => run === this.#run && this.#lost(end),
-    })
-    this.#stopTimers = [this.#runtime.after(LIMITS.connectMs, () => this.#dropSocket('no connection in time'))]
+    const { admit } = this.#options
+    if (!admit) return this.#dial(null)
+    const waiting: Session = { state: 'connecting', socket: null, stop: () => {} }
+    this.#session = waiting
+    this.#tell({ state: 'connecting', attempt: this.#attempt })
+    void admit().then((refusal) => this.#session === waiting && this.#dial(refusal))
   }
 
-  #opened(): void {
-    this.#clearTimers()
-    this.#open = true
-    this.#openedAt = this.#lastFrameAt = this.#runtime.now()
-    this.#proofs = this.#newProofs()
-    this.#options.onState?.({ state: 'open' })
-    this.#proofs.every(this.#options.pingMs ?? LIMITS.pingMs)
-    this.#scheduleWatch(this.#deadMs())
+  #dial(refusal: NotAdmitted | null): void {
+    if (refusal?.retryMs === null) {
+      this.#session = IDLE
+      return this.#tell({ state: 'fatal', reason: refusal.reason, status: 0 })
+    }
+    const endpoint = refusal ? null : this.#options.endpoint()
+    if (!endpoint) return this.#retry(refusal?.reason ?? 'no gateway is known yet', refusal?.retryMs)
+    if (this.#session.state !== 'connecting') this.#tell({ state: 'connecting', attempt: this.#attempt })
+    const isPresent = () => this.#session.socket === socket
+    const socket = this.#runtime.open(streamUrl(endpoint), {
+      opened: () => isPresent() && this.#opened(socket),
+      text: (text) => isPresent() && this.#text(text),
+      ended: (end) => isPresent() && this.#lost(end),
+    })
+    const stop = this.#runtime.after(LIMITS.connectMs, () => this.interrupt('no connection in time'))
+    this.#session = { state: 'connecting', socket, stop }
+  }
+
+  #opened(socket: ClientSocket): void {
+    if (this.#session.state === 'connecting') this.#session.stop()
+    const nowMs = this.#runtime.now()
+    const session: Open = {
+      state: 'open',
+      socket,
+      openedAt: nowMs,
+      proofs: new Proofs(this.#runtime.after.bind(this.#runtime), (ping) => this.#send(ping)),
+      leaving: new Map(),
+      lastFrameAt: nowMs,
+      stopWatch: () => {},
+      stopLeavingAgain: null,
+    }
+    this.#session = session
+    this.#tell({ state: 'open' })
+    session.proofs.every(this.#options.pingMs ?? LIMITS.pingMs)
+    this.#watch(session, this.#deadMs())
     this.#askMore()
   }
 
+  #watch(session: Open, inMs: number): void {
+    session.stopWatch = this.#runtime.after(inMs, () => {
+      const leftMs = this.#deadMs() - (this.#runtime.now() - session.lastFrameAt)
+      if (leftMs <= 0) this.interrupt(`no frame for ${this.#deadMs() / 1000} s`)
+      else this.#watch(session, leftMs)
+    })
+  }
+
+  #deadMs(): number {
+    return this.#options.deadMs ?? LIMITS.deadMs
+  }
+
+  /** Asks for what is queued, in order, as far as more may wait. */
   #askMore(): void {
-    for (const entry of toAsk(this.#entries)) this.#ask(entry)
+    if (this.#session.state !== 'open') return
+    let waitingChars = 0
+    for (const entry of [...this.#entries.values()]) {
+      if (entry.phase === 'live') continue
+      waitingChars += entry.key.length
+      if (waitingChars > Math.max(LIMITS.waitingChars, entry.key.length)) return
+      if (entry.phase === 'queued') this.#ask(entry)
+    }
   }
 
   #ask(entry: Entry): void {
-    entry.asked = true
+    const { body, replay } = entry
+    entry.phase = 'asked'
     const fromBlock = entry.resumes ? this.#fromBlock : entry.fromBlock
-    this.#send({ method: 'subscribe', subscription: entry.body, fromBlock })
+    this.#send({ method: 'subscribe', subscription: body, fromBlock, replay })
     entry.stopAckTimer()
-    const ackMs = entry.body.type === 'l2BookDiff' ? LIMITS.turnMs : LIMITS.ackMs
-    entry.stopAckTimer = this.#runtime.after(ackMs, () => this.#dropSocket(`no answer to subscribe ${entry.body.type}`))
+    const ackMs = body.type === 'l2BookDiff' ? LIMITS.turnMs : LIMITS.ackMs
+    entry.stopAckTimer = this.#runtime.after(ackMs, () => this.interrupt(`no answer to subscribe ${body.type}`))
   }
 
-  #unsubscribe(key: string, entry: Entry): void {
-    if (this.#entries.get(key) !== entry) return
-    entry.stopAckTimer()
-    this.#entries.delete(key)
-    this.#hearers.remove(entry)
-    if (!this.#open) return
-    if (entry.asked) this.#leavings.leave(key, entry.body)
+  #unsubscribe(entry: Entry): void {
+    if (this.#entries.get(entry.key) !== entry) return
+    this.#remove(entry)
+    const session = this.#session
+    if (session.state !== 'open') return
+    if (entry.phase !== 'queued') {
+      const times = (session.leaving.get(entry.key)?.times ?? 0) + 1
+      session.leaving.set(entry.key, { body: entry.body, times })
+      this.#send({ method: 'unsubscribe', subscription: entry.body })
+    }
     this.#askMore()
   }
 
-  #text(text: string): void {
-    this.#lastFrameAt = this.#runtime.now()
-    this.#proofs.came(text.length)
-    const decoded = decodeFrame(text)
-    if (decoded.kind === 'malformed') this.#dropSocket(decoded.reason)
-    else if (decoded.kind === 'frame') this.#frame(decoded.frame, text)
-    if (this.#open) this.#proofs.prove()
+  #remove(entry: Entry): void {
+    entry.stopAckTimer()
+    this.#entries.delete(entry.key)
+    this.#index.remove(entry)
   }
 
-  #frame(frame: KnownFrame, text: string): void {
+  #text(text: string): void {
+    const session = this.#session
+    if (session.state !== 'open') return
+    session.lastFrameAt = this.#runtime.now()
+    session.proofs.came(text.length)
+    const decoded = decodeFrame(text)
+    if (decoded.kind === 'malformed') this.interrupt(decoded.reason)
+    else if (decoded.kind === 'frame') this.#frame(session, decoded.frame, text)
+    if (this.#session === session) session.proofs.prove()
+  }
+
+  #frame(session: Open, frame: KnownFrame, text: string): void {
     switch (frame.channel) {
       case 'pong':
-        this.#proofs.ponged(frame.nonce)
+        session.proofs.ponged(frame.nonce)
         if (frame.block_height !== undefined) this.#complete(frame.block_height)
-        else this.#askHeight()
+        else this.#askHeight(session)
         return
-      case 'subscriptionResponse':
-        this.#answered(frame.data.method, bodyKey(frame.data.subscription as SubscriptionBody))
+      case 'subscriptionResponse': {
+        const key = bodyKey(frame.data.subscription as SubscriptionBody)
+        if (frame.data.method === 'subscribe') this.#acknowledged(session, key)
+        else unsubscribed(session, key)
         return
+      }
       case 'notification':
         // Those of the gateway look the same.
         this.#hear(frame, text)
         this.#options.onNotice?.(frame.data.notification, null)
         return
       case 'error':
-        this.#refusal(frame.data, frame.code)
+        this.#refusal(session, frame.data, frame.code)
         return
       case 'replay':
-        // Of a body that is played (played-books.ts), which is none of these.
+        this.#entries.get(bodyKey(frame.data.subscription as SubscriptionBody))?.listener.replay?.(frame.data)
         return
       default:
         this.#hear(frame, text)
@@ -171,7 +303,7 @@ export class Connection {
   #hear(frame: DataFrame, text: string): void {
     const type = typeOfFrames(frame.channel)!
     if (resumes(type) && !this.#seen.take(type, text)) return
-    for (const { listener } of this.#hearers.of(frame)) listener.frame(frame)
+    for (const { listener } of this.#index.of(frame)) listener.frame(frame)
   }
 
   /** A height tells nothing of bodies that this socket does not have again yet. */
@@ -179,122 +311,182 @@ export class Connection {
     const entries = [...this.#entries.values()]
     if (entries.some((entry) => entry.resumes)) return
     this.#seen.complete(height)
-    for (const entry of entries) entry.isKnown = entry.acked
+    for (const entry of entries) entry.isKnown = entry.phase === 'live'
   }
 
-  #answered(method: 'subscribe' | 'unsubscribe', key: string): void {
-    if (method === 'unsubscribe') return this.#leavings.answered(key)
+  /** The sooner it is known what was seen, the less an interruption can cost. */
+  #askHeight({ openedAt, proofs }: Open): void {
+    const isOld = this.#runtime.now() - openedAt > LIMITS.heightsMs
+    const isUnknown = ({ phase, isKnown, body }: Entry) => phase === 'live' && !isKnown && resumes(body.type)
+    if (!isOld && [...this.#entries.values()].some(isUnknown)) proofs.pingAgain()
+  }
+
+  #acknowledged(session: Open, key: string): void {
     const entry = this.#entries.get(key)
-    if (!entry || entry.acked || this.#leavings.has(key)) return
+    if (!entry || entry.phase === 'live' || session.leaving.has(key)) return
     entry.stopAckTimer()
-    entry.acked = true
+    entry.phase = 'live'
     entry.fromBlock = undefined
     this.#askMore()
     entry.resumes = false
     entry.listener.live()
     // From its pong on it is known what is seen.
-    if (resumes(entry.body.type) && this.#proofs.isPonged) this.#proofs.ping()
+    if (resumes(entry.body.type) && session.proofs.isPonged) session.proofs.ping()
   }
 
-  #refusal(text: string, code: string | undefined): void {
-    if (code === 'gap' || code === 'replay_unavailable') this.#seen.forget(missed(this.#entries.values(), text))
-    const [key, entry] = refusedOf(this.#entries, text)
-    if (text.startsWith('Already unsubscribed')) return this.#answered('unsubscribe', key)
-    const isHeld = entry !== undefined && text.startsWith('Already subscribed')
-    if (isHeld) this.#leavings.held(key)
-    if (this.#leavings.has(key)) return
+  #refusal(session: Open, text: string, code: string | undefined): void {
+    if (code === 'gap' || code === 'replay_unavailable') this.#missed(text)
+    const entry = this.#refusedBy(text)
+    const key = entry?.key ?? keyIn(text)
+    if (code === 'already_unsubscribed') return unsubscribed(session, key)
+    const isHeld = entry !== undefined && code === 'already_subscribed'
+    // The gateway has not ended the one before: what it says from now on is of the one that was asked for anew.
+    if (isHeld) session.leaving.delete(key)
+    if (session.leaving.has(key)) return
     if (!entry || code === 'replay_unavailable') {
-      if (code === 'rate_limited') for (const one of [this.#proofs, this.#leavings]) one.refused()
+      if (code === 'rate_limited') {
+        session.proofs.refused()
+        this.#leaveAgain(session)
+      }
       this.#options.onNotice?.(text, code ?? null)
       return
     }
-    if (isHeld) return this.#answered('subscribe', key)
+    if (isHeld) return this.#acknowledged(session, key)
     entry.stopAckTimer()
     if (code && LIMITS.passingCodes.has(code)) {
-      entry.stopAckTimer = this.#runtime.after(backoffMs(RETRY, 3, this.#runtime.random()) + 200, () =>
-        this.#ask(entry),
-      )
+      const inMs = backoffMs(RETRY, 3, this.#runtime.random()) + 200
+      entry.stopAckTimer = this.#runtime.after(inMs, () => this.#ask(entry))
       return
     }
-    this.#entries.delete(key)
-    this.#hearers.remove(entry)
+    this.#remove(entry)
     this.#askMore()
     entry.listener.refused(text, code)
   }
 
-  #lost(end: SocketEnd): void {
-    const reason = describeEnd(end)
-    this.#leaveSocket(reason)
-    if (this.#ended) return
-    const fatal = (end.status && FATAL_STATUSES[end.status]) || (end.code && FATAL_CODES[end.code])
-    if (fatal) this.#finish({ state: 'fatal', reason: end.reason || fatal, status: end.status ?? end.code ?? 0 })
-    else this.#retry(reason)
+  /** The subscription that an error speaks of. A long body is not said back: then it is the only one that waits. */
+  #refusedBy(text: string): Entry | undefined {
+    const key = keyIn(text)
+    if (key !== '') return this.#entries.get(key)
+    if (!text.startsWith('Invalid subscription')) return undefined
+    const waiting = [...this.#entries.values()].filter(({ phase }) => phase === 'asked')
+    return waiting.length === 1 ? waiting[0] : undefined
   }
 
-  #retry(reason: string): void {
-    const retryMs = backoffMs(RETRY, this.#attempt++, this.#runtime.random())
-    this.#options.onState?.({ state: 'waiting', retryMs, reason })
-    this.#stopTimers = [this.#runtime.after(retryMs, () => this.#connect())]
+  /** Events are missing: of the body that a text names, or of all where it names none. They begin anew. */
+  #missed(text: string): void {
+    const named = embeddedBody(text)?.type
+    const types = new Set<string>()
+    for (const entry of [...this.#entries.values()]) {
+      const { type } = entry.body
+      if (entry.phase !== 'live' || !resumes(type) || type !== (named ?? type)) continue
+      types.add(type)
+      entry.isKnown = false
+      entry.listener.lost(text)
+      entry.listener.live()
+    }
+    this.#seen.forget(types)
   }
 
-  /** Drops the present socket as dead and goes on as if it had ended by itself. */
-  #dropSocket(reason: string): void {
-    const socket = this.#socket
-    this.#run++
-    this.#lost({ status: null, code: null, reason })
-    socket?.drop()
-  }
-
-  #leaveSocket(reason: string): void {
-    this.#clearTimers()
-    if (this.#open && this.#runtime.now() - this.#openedAt >= LIMITS.steadyMs) this.#attempt = 0
-    this.#open = false
-    this.#socket = null
-    const next = this.#seen.resume()
-    this.#fromBlock = this.#ended ? undefined : next
-    this.#seen.forget(left(this.#entries.values(), this.#fromBlock !== undefined, reason, next))
-  }
-
-  #finish(state: ConnectionState): void {
-    if (this.#ended) return
-    this.#ended = true
-    this.#run++
-    const socket = this.#socket
-    this.#leaveSocket(state.state === 'fatal' ? state.reason : 'closed')
-    socket?.drop()
-    this.#options.onState?.(state)
-  }
-
-  #newProofs(): Proofs {
-    return new Proofs(this.#runtime.after.bind(this.#runtime), (ping) => this.#send(ping))
-  }
-
-  /** The sooner it is known what was seen, the less an interruption can cost. */
-  #askHeight(): void {
-    const isOld = this.#runtime.now() - this.#openedAt > LIMITS.heightsMs
-    if (!isOld && isAnyUnknown(this.#entries.values())) this.#proofs.pingAgain()
-  }
-
-  #scheduleWatch(inMs: number): void {
-    this.#stopTimers[0] = this.#runtime.after(inMs, () => {
-      const left = this.#deadMs() - (this.#runtime.now() - this.#lastFrameAt)
-      if (left <= 0) this.#dropSocket(`no frame for ${this.#deadMs() / 1000} s`)
-      else this.#scheduleWatch(left)
+  /** A frame was refused for its rate, and no refusal names unsubscribes: it may have been one of them. */
+  #leaveAgain(session: Open): void {
+    if (session.leaving.size === 0) return
+    session.stopLeavingAgain ??= this.#runtime.after(LIMITS.againMs, () => {
+      session.stopLeavingAgain = null
+      for (const [key, { body }] of session.leaving) {
+        const entry = this.#entries.get(key)
+        if (!entry) {
+          this.#send({ method: 'unsubscribe', subscription: body })
+          continue
+        }
+        session.leaving.delete(key)
+        // Its answer may be among those that were taken for those of the one before.
+        if (entry.phase === 'asked') this.#ask(entry)
+      }
     })
   }
 
-  #deadMs(): number {
-    return this.#options.deadMs ?? LIMITS.deadMs
+  #lost(end: SocketEnd): void {
+    const reason = describeEnd(end)
+    this.#leave(reason, IDLE)
+    if (this.#isEnded()) return
+    const fatal = (end.status && FATAL_STATUSES[end.status]) || (end.code && FATAL_CODES[end.code])
+    if (fatal && !this.#options.onEnd)
+      this.#finish({ state: 'fatal', reason: end.reason || fatal, status: end.status ?? end.code ?? 0 })
+    else this.#retry(this.#options.onEnd?.(end) ?? reason)
   }
 
-  #clearTimers(): void {
-    for (const stop of this.#stopTimers) stop()
-    this.#stopTimers = []
-    this.#proofs.stop()
-    this.#leavings.stop()
+  #retry(reason: string, atLeastMs = 0): void {
+    const retryMs = Math.max(atLeastMs, backoffMs(RETRY, this.#attempt++, this.#runtime.random()))
+    this.#session = { state: 'waiting', socket: null, stop: this.#runtime.after(retryMs, () => this.#connect()) }
+    this.#tell({ state: 'waiting', retryMs, reason })
+  }
+
+  #leave(reason: string, next: Session): void {
+    const session = this.#session
+    this.#session = next
+    if (session.state === 'connecting' || session.state === 'waiting') session.stop()
+    if (session.state === 'open') {
+      session.stopWatch()
+      session.proofs.stop()
+      session.stopLeavingAgain?.()
+      if (this.#runtime.now() - session.openedAt >= LIMITS.steadyMs) this.#attempt = 0
+    }
+    const from = this.#seen.resume()
+    this.#fromBlock = next === ENDED ? undefined : from
+    this.#seen.forget(this.#interrupted(reason, from))
+  }
+
+  /**
+   * The socket of all ended. Answers the types of bodies that begin anew on the next one: frames do not say which body they
+   * are of, so all of a type go on behind what was seen, or none.
+   */
+  #interrupted(reason: string, from: number | undefined): Set<string> {
+    const entries = [...this.#entries.values()]
+    const goesOn = ({ isKnown, body, replay }: Entry) => isKnown && !replay && resumes(body.type)
+    const anew = new Set(
+      entries.filter((entry) => this.#fromBlock === undefined || !goesOn(entry)).map(({ body }) => body.type),
+    )
+    for (const entry of entries) {
+      entry.stopAckTimer()
+      const wasLive = entry.phase === 'live' || entry.resumes
+      const first = entry.isKnown ? from : undefined
+      entry.phase = 'queued'
+      entry.resumes = entry.isKnown = !anew.has(entry.body.type)
+      if (wasLive && !entry.resumes) entry.listener.lost(reason, first)
+    }
+    return anew
+  }
+
+  #finish(state: ConnectionStatus): void {
+    if (this.#isEnded()) return
+    const { socket } = this.#session
+    this.#leave(state.state === 'fatal' ? state.reason : 'closed', ENDED)
+    socket?.drop()
+    this.#tell(state)
+  }
+
+  #isEnded(): boolean {
+    return this.#session.state === 'ended'
+  }
+
+  #tell(state: ConnectionStatus): void {
+    this.#options.onState?.(state)
   }
 
   #send(message: object): void {
-    this.#socket?.send(JSON.stringify(message))
+    this.#session.socket?.send(JSON.stringify(message))
   }
+}
+
+/** Key of the body that a text embeds; empty where there is none. */
+function keyIn(text: string): string {
+  const body = embeddedBody(text)
+  return body ? bodyKey(body) : ''
+}
+
+/** `key` is empty for a long body, which is not said back. */
+function unsubscribed({ leaving }: Open, key: string): void {
+  const said = key || [...leaving.keys()].find(({ length }) => length > LIMITS.echoChars) || ''
+  const one = leaving.get(said)
+  if (one && --one.times === 0) leaving.delete(said)
 }

@@ -5,12 +5,12 @@ import { type Backoff, backoffMs } from '../core/backoff.ts'
 import { type BatchHead, CoinBook, type CoinChange, type Snapshot } from './bootstrap.ts'
 import type { Connection } from './connection.ts'
 import { RETRY } from './connection-options.ts'
-import { BY_STATUS } from './refusal.ts'
 import type { ClientRuntime } from './runtime.ts'
 import type { DataFrame } from './server-frame.ts'
 import { requestSnapshot, type SnapshotOutcome } from './snapshot-request.ts'
 import { type Step, type StepListener, Steps } from './steps.ts'
-import { type BookScope, bookBody, isInScope, listedCoins, reasonOf, type SubscriptionBody } from './subscription.ts'
+import { type BookScope, bookBody, isInScope, listedCoins, type SubscriptionBody } from './subscription.ts'
+import { BY_STATUS } from './weir-error.ts'
 import type { ChannelTypes } from './wire.ts'
 
 export interface BookListener {
@@ -22,6 +22,8 @@ export interface BookListener {
   step?: StepListener
   /** The gateway has no such coin. */
   unknown?(coin: string): void
+  /** A block of the stream came, whether it changed a book or not. */
+  block?(head: BatchHead): void
   /** The gateway will not serve this subscription or its snapshots. */
   refused?(reason: string, code?: string): void
 }
@@ -44,7 +46,7 @@ export class DiffBooks {
   readonly #connection: Connection
   readonly #runtime: ClientRuntime
   readonly #listener: BookListener
-  #body: SubscriptionBody
+  readonly #body: SubscriptionBody
   readonly #books = new Map<string, CoinBook>()
   readonly #fetches = new Map<string, Fetch>()
   readonly #queue: string[] = []
@@ -54,7 +56,7 @@ export class DiffBooks {
   readonly #steps: Steps
   /** Of coins whose last checksum differed, how many did in a row. */
   readonly #differing = new Map<string, number>()
-  #leave: () => void
+  readonly #leave: () => void
 
   constructor(connection: Connection, runtime: ClientRuntime, scope: BookScope, listener: BookListener) {
     this.#connection = connection
@@ -62,7 +64,12 @@ export class DiffBooks {
     this.#listener = listener
     this.#body = bookBody('l2BookDiff2', scope)
     this.#steps = new Steps((coin, step, why) => listener.step?.(coin, step, why))
-    this.#leave = this.#subscribe()
+    this.#leave = connection.subscribe(this.#body, {
+      live: () => this.#live(),
+      lost: (reason) => this.#lost(reason),
+      frame: (frame) => this.#frame(frame),
+      refused: (reason, code) => listener.refused?.(reason, code),
+    })
   }
 
   /** Book of a coin, live or not; undefined where the stream has not named it yet. */
@@ -84,24 +91,6 @@ export class DiffBooks {
   close(): void {
     this.#leave()
     this.#lost('closed')
-  }
-
-  #subscribe(): () => void {
-    return this.#connection.subscribe(this.#body, {
-      live: () => this.#live(),
-      lost: (reason) => this.#lost(reason),
-      frame: (frame) => this.#frame(frame),
-      refused: (reason, code) => this.#refused(reason, code),
-    })
-  }
-
-  #refused(reason: string, code?: string): void {
-    const { checksum, ...body } = this.#body
-    if (checksum === undefined || !reasonOf(reason).startsWith('checksum: unknown field'))
-      return this.#listener.refused?.(reason, code)
-    // A gateway of 0.1.0 has none.
-    this.#body = body
-    this.#leave = this.#subscribe()
   }
 
   #live(): void {
@@ -126,6 +115,7 @@ export class DiffBooks {
     if (frame.channel !== 'l2BookDiff2') return
     const batch = frame.data.Updates
     const head = { epoch: batch.epoch, height: batch.block_height, time: batch.time }
+    this.#listener.block?.(head)
     const changes = changesOf(batch, this.#body)
     for (const coin of changes.keys()) this.#bookOf(coin)
     for (const book of this.#books.values()) this.#batch(book, head, changes.get(book.coin) ?? null)

@@ -2,10 +2,10 @@
 
 import { WebSocket } from 'ws'
 import { after } from '../core/timers.client.ts'
-import { type ClientRuntime, type ClientSocket, type HttpAnswer, retryAfterOf, type SocketHandlers } from './runtime.ts'
+import type { ClientRuntime, ClientSocket, SocketHandlers } from './runtime.ts'
 import { messageOf } from './snapshot-request.ts'
+import { postJson } from './web-runtime.client.ts'
 
-const POST_TIMEOUT_MS = 5_000
 /** All orders of BTC are 17 MB; nothing else that a gateway sends comes near this. */
 const FRAME_MAX_BYTES = 32 * 1024 * 1024
 
@@ -16,7 +16,7 @@ export function nodeRuntime(Socket: typeof WebSocket = WebSocket): ClientRuntime
     random: () => Math.random(),
     after,
     open: (url, handlers) => openSocket(new Socket(url, socketOptions), handlers),
-    post,
+    post: (url, key, body) => postJson(fetch, url, key, body),
   }
 }
 
@@ -51,15 +51,4 @@ function openSocket(socket: WebSocket, handlers: SocketHandlers): ClientSocket {
     },
     drop: () => socket.terminate(),
   }
-}
-
-async function post(url: string, key: string, body: string): Promise<HttpAnswer> {
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body,
-    signal: AbortSignal.timeout(POST_TIMEOUT_MS),
-  })
-  const retryAfterMs = retryAfterOf(answer.headers.get('retry-after'))
-  return { status: answer.status, text: await answer.text(), retryAfterMs }
 }

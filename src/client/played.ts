@@ -2,20 +2,11 @@
 // told, and nothing is begun anew where the socket ends.
 
 import { LIMITS } from './connection-options.ts'
+import { MergedBook, type SeededBook } from './merged-book.ts'
 import { Proofs } from './proofs.ts'
 import { type ClientRuntime, type ClientSocket, describeEnd, type Endpoint, streamUrl } from './runtime.ts'
-import { type DataFrame, decodeFrame, type KnownFrame, type ReplyFrame } from './server-frame.ts'
-import type { SubscriptionBody } from './subscription.ts'
-
-/** What is played: exactly one of `fromTime` (Unix ms) and `fromBlock`, to the end, or on into what is live. */
-export interface ReplayRange {
-  readonly fromTime?: number | undefined
-  readonly fromBlock?: number | undefined
-  readonly toTime?: number | undefined
-  readonly toBlock?: number | undefined
-  /** So many times as fast as it was. */
-  readonly speed?: number | 'max' | undefined
-}
+import { type DataFrame, decodeFrame, type KnownFrame, type ReplayNews } from './server-frame.ts'
+import type { ReplayRange, SubscriptionBody } from './subscription.ts'
 
 export interface PlayedListener {
   /** Acknowledged, or gone over into what is live. */
@@ -87,7 +78,7 @@ export class Played {
     }
   }
 
-  #event({ event, from, to }: Extract<ReplyFrame, { channel: 'replay' }>['data']): void {
+  #event({ event, from, to }: ReplayNews): void {
     if (event === 'ended') this.#over(null)
     else if (event === 'live') this.#listener.live?.()
     else if (from !== undefined && (event === 'gap' || event === 'unknown')) this.#listener.missing(from, to)
@@ -104,4 +95,35 @@ export class Played {
   #send(message: object): void {
     this.#socket.send(JSON.stringify(message))
   }
+}
+
+export interface PlayedBooksListener extends Omit<PlayedListener, 'frame'> {
+  changed(book: SeededBook): void
+}
+
+/** Books of these coins, of which `changed` tells; `Played` steers and ends it. */
+export function playedBooks(
+  runtime: ClientRuntime,
+  endpoint: Endpoint,
+  coins: readonly string[],
+  replay: ReplayRange,
+  { changed, ...listener }: PlayedBooksListener,
+): Played {
+  const books = new Map<string, MergedBook>()
+  const frame = (frame: DataFrame) => {
+    if (frame.channel !== 'l2BookDiff') return
+    if ('Snapshot' in frame.data) {
+      const { Snapshot } = frame.data
+      const book = new MergedBook(Snapshot.coin)
+      book.seed(Snapshot)
+      books.set(book.coin, book)
+      return changed(book)
+    }
+    const { book_diffs, block_height, time } = frame.data.Updates
+    for (const { coin, levels } of book_diffs) {
+      const book = books.get(coin)
+      if (book?.apply(levels, block_height, time)) changed(book)
+    }
+  }
+  return new Played(runtime, endpoint, { type: 'l2BookDiff', coin: [...coins] }, replay, { ...listener, frame })
 }

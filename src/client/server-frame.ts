@@ -15,6 +15,14 @@ interface Body {
   readonly [field: string]: unknown
 }
 
+/** What becomes of a body that is played. */
+export interface ReplayNews {
+  readonly event: string
+  readonly subscription: Body
+  readonly from?: number
+  readonly to?: number
+}
+
 /** Beside those of channels. */
 export type ReplyFrame =
   | {
@@ -25,15 +33,7 @@ export type ReplyFrame =
   | { readonly channel: 'error'; readonly data: string; readonly code?: string }
   | { readonly channel: 'notification'; readonly data: { readonly notification: string }; readonly code?: string }
   | { readonly channel: 'pong'; readonly nonce?: string; readonly block_height?: number }
-  | {
-      readonly channel: 'replay'
-      readonly data: {
-        readonly event: string
-        readonly subscription: Body
-        readonly from?: number
-        readonly to?: number
-      }
-    }
+  | { readonly channel: 'replay'; readonly data: ReplayNews }
 export type KnownFrame = DataFrame | ReplyFrame
 
 /** `unknown`: a channel this client does not know; `malformed`: not what its channel promises, so something was missed. */

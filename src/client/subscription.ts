@@ -8,6 +8,16 @@ export interface SubscriptionBody {
   readonly [key: string]: Json
 }
 
+/** What is played: exactly one of `fromTime` (Unix ms) and `fromBlock`, to the end, or on into what is live. */
+export interface ReplayRange {
+  readonly fromTime?: number | undefined
+  readonly fromBlock?: number | undefined
+  readonly toTime?: number | undefined
+  readonly toBlock?: number | undefined
+  /** So many times as fast as it was. */
+  readonly speed?: number | 'max' | undefined
+}
+
 /** What books to follow: one coin, a fixed list, or every coin of some market types (`*`: all, also future ones). */
 export type BookScope =
   | { readonly coin: string | readonly string[] }

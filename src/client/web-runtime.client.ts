@@ -91,7 +91,8 @@ async function refusalOf(url: string, post: ClientRuntime['post']): Promise<Sock
   }
 }
 
-async function postJson(ask: typeof fetch, url: string, key: string, body: string): Promise<HttpAnswer> {
+/** POST of a JSON body with the key as bearer. */
+export async function postJson(ask: typeof fetch, url: string, key: string, body: string): Promise<HttpAnswer> {
   const answer = await ask(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

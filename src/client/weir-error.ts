@@ -1,6 +1,8 @@
-// The one error of the client package.
+// Why a question failed, the one error of the client package; and why something of a client ended, as a code for programs and
+// a sentence for people.
 
-import type { FailureCode } from './api.ts'
+import type { End, FailureCode } from './api.ts'
+import { reasonOf } from './subscription.ts'
 
 export interface FailureDetails {
   readonly status?: number | null
@@ -26,4 +28,29 @@ export class WeirError extends Error {
     this.retryAfterMs = details.retryAfterMs ?? null
     this.requestId = details.requestId ?? null
   }
+}
+
+export const CLOSED: End = { code: 'closed', message: 'closed' }
+export const ABORTED: End = { code: 'aborted', message: 'the signal was aborted' }
+
+/** What no retry mends, by status of HTTP or close code. */
+export const BY_STATUS: Readonly<Record<number, string>> = {
+  401: 'unauthorized',
+  402: 'credits_exhausted',
+  403: 'forbidden',
+  4401: 'unauthorized',
+  4402: 'credits_exhausted',
+  4403: 'forbidden',
+}
+
+/** The gateway will not serve a body; `code` as it says, or as its text lets guess. */
+export function refusalOf(text: string, code?: string): End {
+  const message = reasonOf(text)
+  if (code) return { code, message }
+  return { code: /not found|no such|unknown coin/i.test(message) ? 'not_found' : 'invalid_request', message }
+}
+
+/** The gateway will not serve this key. */
+export function fatalOf(reason: string, status: number): End {
+  return { code: BY_STATUS[status] ?? 'closed', message: reason }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { Listener } from '../../src/client/connection.ts'
 import { Connection } from '../../src/client/connection.ts'
 import { RETRY } from '../../src/client/connection-options.ts'
-import type { Listener } from '../../src/client/entries.ts'
 import { allFillsBody } from '../../src/client/subscription.ts'
 import { backoffMs } from '../../src/core/backoff.ts'
 import { EXAMPLE_FILL } from '../../src/stream/events/fill-view.ts'
@@ -386,7 +386,8 @@ describe('connection', () => {
     const text = 'Invalid subscription {"coin":"NOPE","type":"allFills"}: coin: no such coin'
     runtime.last.receive({ channel: 'error', data: text, code: 'invalid_request' })
     runtime.last.receive({ channel: 'error', data: 'credits are low' })
-    runtime.last.receive({ channel: 'error', data: 'Already subscribed: {"type":"userFills","addresses":["0x1"]}' })
+    const held = 'Already subscribed: {"type":"userFills","addresses":["0x1"]}'
+    runtime.last.receive({ channel: 'error', data: held, code: 'already_subscribed' })
     expect(log.slice(2)).toEqual([`one refused ${text}`, 'notice credits are low', 'two live'])
   })
 

@@ -1,8 +1,8 @@
 // A client in virtual time: the client library on sockets of the simulated platform, with the laws beside each of its
 // subscriptions.
 
+import type { ConnectionStatus } from '../../src/client/api.ts'
 import { Connection } from '../../src/client/connection.ts'
-import type { ConnectionState } from '../../src/client/connection-options.ts'
 import type { ClientRuntime, HttpAnswer } from '../../src/client/runtime.ts'
 import type { Witness } from './laws.ts'
 import type { Reply } from './objects.node.ts'
@@ -44,7 +44,7 @@ export class SimClient {
   #connection: Connection
   #end: End | null = null
   #relay = 0
-  state: ConnectionState['state'] = 'closed'
+  state: ConnectionStatus['state'] = 'closed'
 
   constructor(name: string, account: string, wishes: readonly Wish[], ports: ClientPorts) {
     this.name = name

@@ -3,8 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
-import { Played, type PlayedListener } from '../../src/client/played.ts'
-import { playedBooks } from '../../src/client/played-books.ts'
+import { Played, type PlayedListener, playedBooks } from '../../src/client/played.ts'
 import type { Prng } from '../../src/devnet/exchange/prng.ts'
 import type { Levels } from '../../src/feed/block.ts'
 import { until } from '../kit/until.ts'

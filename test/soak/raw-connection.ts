@@ -1,7 +1,7 @@
 // A connection as public SDKs make it: pings without a nonce, a fixed pause before it connects again, no look at what
 // comes. It takes the place of ours below the same books.
 
-import type { Listener } from '../../src/client/entries.ts'
+import type { Listener } from '../../src/client/connection.ts'
 import { type ClientRuntime, type Endpoint, streamUrl } from '../../src/client/runtime.ts'
 import type { DataFrame } from '../../src/client/server-frame.ts'
 import { bodyKey, type SubscriptionBody } from '../../src/client/subscription.ts'

@@ -1,9 +1,10 @@
 // Every channel of the catalogue: what a gateway sends of a body reaches the listener of that body, and no other that the
 // frame tells apart.
 
-import { expect, it } from 'vitest'
+import { expect, it, test } from 'vitest'
+import { typeOfFrames } from '../../src/client/channels.ts'
 import { Connection } from '../../src/client/connection.ts'
-import { mayBeOf, wantOf } from '../../src/client/frame-bodies.ts'
+import { ListenerIndex, mayBeOf, type Want, wantOf } from '../../src/client/listener-index.ts'
 import type { DataFrame } from '../../src/client/server-frame.ts'
 import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'
 import { CHANNELS, readBody } from '../../src/stream/catalogue.ts'
@@ -129,4 +130,61 @@ it('what a frame shows is not copied to look at it: it may be a text of many cha
   const data = new Proxy({ coin: 'BTC' }, { ownKeys: () => expect.unreachable() })
   const frame = { channel: 'bbo', data } as unknown as DataFrame
   expect(['BTC', 'ETH'].map((coin) => mayBeOf(frame, wantOf({ type: 'bbo', coin })!))).toEqual([true, false])
+})
+
+interface Entry {
+  readonly body: SubscriptionBody
+  readonly want: Want | null
+  readonly phase: 'live'
+}
+const acked = (body: object): Entry => ({
+  body: body as SubscriptionBody,
+  want: wantOf(body as SubscriptionBody),
+  phase: 'live',
+})
+const user = (at: number) => `0x${at.toString(16).padStart(40, '0')}`
+
+test('of every channel those are found whom looking at each would find, until they leave', () => {
+  const bodies = CHANNELS.flatMap(({ type, example: { request } }) => [
+    { type, ...request },
+    { type },
+    { type, ...request, later: 'a field of a newer gateway' },
+    ...['user', 'coin'].map((field) => ({ type, ...request, [field]: field === 'user' ? user(1) : 'NONE' })),
+  ])
+  const entries = bodies.map(acked)
+  const index = new ListenerIndex<Entry>()
+  const expectAll = () => {
+    for (const { example } of CHANNELS) {
+      const frame = example.frame as unknown as DataFrame
+      const found = entries.filter(({ body, want }) => {
+        return body.type === typeOfFrames(frame.channel) && (want === null || mayBeOf(frame, want))
+      })
+      expect(new Set(index.of(frame))).toEqual(new Set(found))
+    }
+  }
+  for (const entry of entries) index.add(entry)
+  expectAll()
+  while (entries.length > 0) {
+    for (const entry of entries.splice(0, 40)) index.remove(entry)
+    expectAll()
+  }
+  expect(CHANNELS.some(({ type }) => index.has(type))).toBe(false)
+})
+
+test.each<[string, (at: number) => object, object]>([
+  ['bbo', (at) => ({ coin: `C${at}` }), { data: { coin: 'C7', time: 1, bbo: [null, null] } }],
+  ['trades', (at) => ({ coin: `C${at}` }), { data: [{ coin: 'C7' }, { coin: 'C7' }] }],
+  ['userFills', (at) => ({ user: user(at) }), { fills: [], data: { user: user(7), fills: [] } }],
+  ['l2BookDiff2', (at) => ({ coin: `C${at}` }), { data: { Updates: { book_diffs: [{ coin: 'C7' }] } } }],
+  ['clearinghouseState', (at) => ({ user: user(at) }), { data: { user: user(7), dex: '' } }],
+])('a frame of %s looks at those alone that have its name', (type, bodyOf, frame) => {
+  let looks = 0
+  const index = new ListenerIndex<Entry>()
+  for (let at = 0; at < 1_000; at++) {
+    const entry = acked({ type, ...bodyOf(at) })
+    Object.defineProperty(entry, 'phase', { get: () => (++looks > 0 ? 'live' : '') })
+    index.add(entry)
+  }
+  expect(index.of({ channel: type, ...frame } as unknown as DataFrame)).toHaveLength(1)
+  expect(looks).toBe(1)
 })

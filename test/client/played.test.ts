@@ -1,7 +1,7 @@
 // Books of the past: what a gateway plays becomes the book, block by block, and how it ends is told.
 
 import { expect, test } from 'vitest'
-import { playedBooks } from '../../src/client/played-books.ts'
+import { playedBooks } from '../../src/client/played.ts'
 import { FakeRuntime } from './fake-runtime.ts'
 
 const SUBSCRIPTION = { type: 'l2BookDiff', coin: ['BTC'] }

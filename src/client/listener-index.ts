@@ -1,7 +1,8 @@
-// Which bodies of its channel a frame may be of: those that name what it shows. Where two bodies of one channel want the same
-// wallet or coin, or differ in what no frame says, such as `aggregateByTime`, each has the other's frames, too.
+// Which subscriptions of a connection a frame may be of: those that name what it shows. Where two bodies of one channel want
+// the same wallet or coin, or differ in what no frame says, such as `aggregateByTime`, each has the other's frames, too.
+// Invariant: a client with many coins or wallets, one by one, pays for each frame what one of them costs.
 
-import { type ChannelFacts, factsOf, namesOfEvents } from './channels.ts'
+import { type ChannelFacts, factsOf, namesOfEvents, typeOfFrames } from './channels.ts'
 import type { DataFrame } from './server-frame.ts'
 import { isInScope, listedCoins, normalBody, type SubscriptionBody } from './subscription.ts'
 
@@ -127,4 +128,69 @@ export function namesOfFrame(frame: DataFrame, { source, namesOf }: ChannelFacts
 
 function namedBy(name: unknown): readonly string[] | null {
   return name === undefined ? null : [String(name)]
+}
+
+/** What the index asks of a subscription. */
+interface Indexed {
+  readonly body: SubscriptionBody
+  readonly want: Want | null
+  readonly phase: 'queued' | 'asked' | 'live'
+}
+
+/** Those of one type. */
+interface Kind<T> {
+  readonly all: Set<T>
+  readonly byName: Map<string, Set<T>>
+  /** Those that frames of any name may be of. */
+  readonly nameless: Set<T>
+}
+
+/** By type and name. `T`: a subscription. */
+export class ListenerIndex<T extends Indexed> {
+  readonly #kinds = new Map<string, Kind<T>>()
+
+  /** True where a body of this type is among them. */
+  has(type: string): boolean {
+    return this.#kinds.has(type)
+  }
+
+  add(entry: T): void {
+    const { type } = entry.body
+    const kind: Kind<T> = this.#kinds.get(type) ?? { all: new Set(), byName: new Map(), nameless: new Set() }
+    this.#kinds.set(type, kind)
+    kind.all.add(entry)
+    const names = entry.want === null ? null : entry.want.names
+    if (names === null) kind.nameless.add(entry)
+    for (const name of names ?? []) {
+      const named = kind.byName.get(name)
+      if (named) named.add(entry)
+      else kind.byName.set(name, new Set([entry]))
+    }
+  }
+
+  remove(entry: T): void {
+    const { type } = entry.body
+    const kind = this.#kinds.get(type)
+    if (!kind?.all.delete(entry)) return
+    if (kind.all.size === 0) this.#kinds.delete(type)
+    kind.nameless.delete(entry)
+    for (const name of entry.want?.names ?? []) {
+      const named = kind.byName.get(name)
+      named?.delete(entry)
+      if (named?.size === 0) kind.byName.delete(name)
+    }
+  }
+
+  /** Who is to hear a frame. */
+  of(frame: DataFrame): T[] {
+    const type = typeOfFrames(frame.channel)!
+    const kind = this.#kinds.get(type)
+    const near = kind ? nearOf(kind, namesOfFrame(frame, factsOf(type)!)) : []
+    return [...near].filter(({ phase, want }) => phase === 'live' && (want === null || mayBeOf(frame, want)))
+  }
+}
+
+function nearOf<T>({ all, byName, nameless }: Kind<T>, names: readonly string[] | null): Set<T> {
+  if (names === null) return all
+  return new Set([...names.flatMap((name) => [...(byName.get(name) ?? [])]), ...nameless])
 }
