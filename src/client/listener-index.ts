@@ -108,7 +108,7 @@ function bookOf({ data }: Shown): string | undefined {
 }
 
 /** Names of a frame of a channel: null where it tells nothing. */
-export function namesOfFrame(frame: DataFrame, { source, namesOf }: ChannelFacts): readonly string[] | null {
+function namesOfFrame(frame: DataFrame, { source, namesOf }: ChannelFacts): readonly string[] | null {
   const shown = frame as Shown
   const { user, userState, coin } = shown.data ?? {}
   switch (source) {

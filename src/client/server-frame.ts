@@ -24,7 +24,7 @@ export interface ReplayNews {
 }
 
 /** Beside those of channels. */
-export type ReplyFrame =
+type ReplyFrame =
   | {
       readonly channel: 'subscriptionResponse'
       readonly data: { readonly method: 'subscribe' | 'unsubscribe'; readonly subscription: Body }
