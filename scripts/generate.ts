@@ -1,7 +1,7 @@
 // Writes schemas/ from the zod schemas that the code parses with, and the tables of docs/ from the catalogues:
 // the contract at rest, read in review. `--check` writes nothing, lists what differs and exits 1.
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { printSchema } from 'graphql'
@@ -20,7 +20,7 @@ import { closeCodesTable } from './close-codes-table.ts'
 import { feederStatusTable, statusTable } from './field-table.ts'
 import { infoTable } from './info-table.ts'
 import { withPart } from './marked.ts'
-import { wireTypes } from './wire-types.ts'
+import { answerTypes, wireTypes } from './wire-types.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
@@ -74,6 +74,8 @@ export function generated(): ReadonlyMap<string, string> {
   files.set('schemas/graphql/schema.graphql', `${printSchema(graphqlSchema())}\n`)
   files.set('schemas/asyncapi.json', jsonText(asyncApiDocument(CHANNELS)))
   files.set('src/client/wire.ts', wireTypes())
+  const pages = globSync('src/console/**/*.{ts,tsx}', { cwd: ROOT })
+  files.set('src/console/answers.ts', answerTypes(pages.map((path) => readIfThere(path) ?? '').join()))
   for (const [path, name, text] of PARTS)
     files.set(path, withPart(files.get(path) ?? readIfThere(path) ?? '', name, text()))
   return files

@@ -1,8 +1,9 @@
-// The types of src/client/wire.ts, from the JSON schemas of requests, answers, bodies and frames: what users of the client
+// The types of src/client/wire.ts and src/console/answers.ts, from the JSON schemas of requests, answers, bodies and frames: what users of the client
 // package read in their editor, without zod.
 
 import * as z from 'zod'
 import { CATALOGUE } from '../src/info/catalogue.ts'
+import { ENDPOINTS } from '../src/platform/catalogue.ts'
 import { CHANNELS } from '../src/stream/catalogue.ts'
 import { publishedFrame } from '../src/stream/channel.ts'
 
@@ -30,6 +31,22 @@ export function wireTypes(): string {
     ...aliases,
     `/** Types of \`POST /info\`. */\nexport interface InfoTypes {\n${info.join('')}}\n`,
     `/** Channels of \`/ws\`. */\nexport interface ChannelTypes {\n${channels.join('')}}\n`,
+  ].join('\n')
+}
+
+/** Text of src/console/answers.ts: of each endpoint whose answer the console names, without its envelope. */
+export function answerTypes(console: string): string {
+  const named = new Map<string, string>()
+  const answers = ENDPOINTS.filter(({ id }) => console.includes(`Answers['${id}']`)).map(({ id, answers }) => {
+    const { schema } = answers[201] ?? answers[200]!
+    const body =
+      schema instanceof z.ZodObject && 'error_code' in schema.shape ? (schema.shape.data as z.ZodType) : schema
+    return `  ${id}: ${typeText(z.toJSONSchema(body) as Schema, named)}\n`
+  })
+  return [
+    '// Written by `npm run generate` from the schemas of endpoints: the answers that pages of the console name.\n',
+    ...[...named].map(([name, text]) => `type ${name} = ${text}\n`),
+    `/** By id of the endpoint. */\nexport interface Answers {\n${answers.join('')}}\n`,
   ].join('\n')
 }
 

@@ -2,19 +2,12 @@
 // session has ended meanwhile, the one that the operator named. Laws: it is in memory alone; it is fetched again before it
 // ends, and where it did not do.
 
+import type { Answers } from '../answers.ts'
 import { ask } from '../ask.dom.ts'
 import { look, visitor } from '../visit.dom.ts'
 import type { Pass } from './link.ts'
 import { pageNow } from './runtime.dom.ts'
 import type { ServerClock } from './server-clock.ts'
-
-interface Token {
-  readonly token: string
-  /** By the gateway's clock, as `time`. */
-  readonly expires: number
-  readonly time: number
-  readonly coins: readonly string[] | null
-}
 
 /** Of a token that ends sooner another one is fetched. */
 const LEFT_MS = 30_000
@@ -42,9 +35,11 @@ export async function fetchPass(
     if (visitor.value === 'unknown') await look()
     const isOwner = visitor.value !== null && visitor.value !== 'unknown' && visitor.value.role === 'owner'
     const askedMs = pageNow()
-    const own = isOwner ? await ask<Token>('POST', '/platform/stream-tokens', { minutes: OWN_MINUTES }) : null
+    const own = isOwner
+      ? await ask<Answers['makeStreamToken']>('POST', '/platform/stream-tokens', { minutes: OWN_MINUTES })
+      : null
     const hasEnded = own !== null && !own.ok && own.error.status === 401
-    const answer = own === null || hasEnded ? await ask<Token>('POST', '/live/token', {}) : own
+    const answer = own === null || hasEnded ? await ask<Answers['makeStreamToken']>('POST', '/live/token', {}) : own
     if (!answer.ok) {
       const { status, message } = answer.error
       return { ok: false, reason: message, mayPass: status === 0 || status === 429 || status >= 500, ...waitOf(status) }

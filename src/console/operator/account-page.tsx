@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 import { params } from '../address.dom.ts'
+import type { Answers } from '../answers.ts'
 import { ask } from '../ask.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { groupedText } from '../ui/amounts.ts'
@@ -17,29 +18,8 @@ import { type OrderField, OrderForm } from './order-form.tsx'
 import { usePlanNames } from './plan-names.dom.ts'
 import { may, type StaffRole } from './rights.ts'
 
-interface Account {
-  readonly account: string
-  readonly plan: string
-  readonly created: number
-  readonly balance: string
-  readonly spent: string
-  readonly granted: string
-  readonly held: string
-  readonly written_off: string
-  readonly period: { readonly since: number; readonly until: number | null; readonly credits: string } | null
-}
-interface Used {
-  readonly from: string
-  readonly to: string
-  readonly totals: {
-    readonly calls: number
-    readonly stream_minutes: number
-    readonly pipeline_rows: number
-    readonly credits: string
-  }
-  readonly rows: readonly { readonly date: string; readonly product: string; readonly credits: string }[]
-  readonly next: string | null
-}
+type Account = Answers['showAccount']
+type Used = Answers['accountUsage']
 
 export function AccountPage({ role }: { role: StaffRole }) {
   const id = params.value.get('id') ?? ''

@@ -1,6 +1,7 @@
 // Accounts, and the way to each of them.
 
 import { go } from '../address.dom.ts'
+import type { Answers } from '../answers.ts'
 import { ask } from '../ask.dom.ts'
 import { Curl } from '../ui/curl.tsx'
 import { accountColumn, creditsColumn, lastUsedColumn, pageAddress, timeColumn } from './cells.tsx'
@@ -8,15 +9,6 @@ import { ListPage, useList } from './list-page.tsx'
 import { OrderForm } from './order-form.tsx'
 import { usePlanNames } from './plan-names.dom.ts'
 import { may, type StaffRole } from './rights.ts'
-
-interface Account {
-  readonly account: string
-  readonly plan: string
-  readonly created: number
-  readonly keys: number
-  readonly last_used: number | null
-  readonly balance: string | null
-}
 
 const NAME = {
   pattern: '[A-Za-z0-9][A-Za-z0-9_\\-]{0,63}',
@@ -32,7 +24,7 @@ export function AccountsPage({ role }: { role: StaffRole }) {
     { name: 'plan', label: 'Plan', options: plans },
   ]
   return (
-    <ListPage<Account>
+    <ListPage<Answers['listAccounts']['accounts'][number]>
       caption="Accounts"
       fields={fields}
       paged={useList('accounts', 'after', 'accounts', fields)}
@@ -54,7 +46,7 @@ export function AccountsPage({ role }: { role: StaffRole }) {
       }
     >
       {may(role, 'owner') && plans.length > 0 && (
-        <OrderForm<{ account: string }>
+        <OrderForm<Answers['ensureAccount']>
           act="Make the account"
           fields={[
             { name: 'id', label: 'New account, such as acme', ...NAME },

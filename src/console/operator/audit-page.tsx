@@ -1,21 +1,11 @@
 // Who did what, and what came of it.
 
+import type { Answers } from '../answers.ts'
 import type { Column } from '../ui/table.tsx'
 import { accountColumn, timeColumn } from './cells.tsx'
 import { ListPage, useList } from './list-page.tsx'
 
-export interface AuditLine {
-  readonly number: number
-  readonly at: number
-  readonly actor: string
-  readonly role: string
-  readonly action: string
-  readonly target: string
-  readonly account: string | null
-  readonly sent: string
-  readonly request_id: string
-  readonly status: number | null
-}
+export type AuditLine = Answers['listAudit']['audit'][number]
 
 const outcome = ({ status }: AuditLine) => (status === null ? 'not known' : String(status))
 

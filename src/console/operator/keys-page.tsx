@@ -1,6 +1,7 @@
 // Keys of all accounts, or of one; one that must not work any more is revoked.
 
 import { useSignal } from '@preact/signals'
+import type { Answers } from '../answers.ts'
 import { ask } from '../ask.dom.ts'
 import type { Paged } from '../paged.dom.ts'
 import { Confirm } from '../ui/confirm.tsx'
@@ -12,21 +13,7 @@ import { ListPage, Rows, useList } from './list-page.tsx'
 import { type OrderField, OrderForm } from './order-form.tsx'
 import { may, type StaffRole } from './rights.ts'
 
-interface Key {
-  readonly hash: string
-  readonly prefix: string
-  readonly account: string
-  readonly label: string
-  readonly kind: string
-  readonly products: readonly string[]
-  readonly created: number
-  readonly expires: number | null
-  readonly revoked: number | null
-  readonly last_used: number | null
-  readonly cap: string | null
-  readonly cap_remaining: string | null
-  readonly replaced_by: string | null
-}
+type Key = Answers['listKeys']['keys'][number]
 
 function stateOf({ revoked, expires, replaced_by: replaced }: Key): string {
   if (revoked !== null) return replaced === null ? `revoked ${timeText(revoked)}` : 'replaced'
@@ -134,7 +121,7 @@ export function AccountKeys({ id, role }: { id: string; role: StaffRole }) {
       <h2>Keys</h2>
       {dialog}
       {may(role, 'owner') && (
-        <OrderForm<{ key: string; prefix: string }>
+        <OrderForm<Answers['createKey']>
           act="Make a key"
           fields={NEW_KEY}
           send={(order) => ask('POST', '/admin/keys', { ...order, account: id })}

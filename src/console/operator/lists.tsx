@@ -1,5 +1,6 @@
 // Lists of all accounts, each also of one alone: top-ups, refusals, pipelines.
 
+import type { Answers } from '../answers.ts'
 import { Curl } from '../ui/curl.tsx'
 import type { Column } from '../ui/table.tsx'
 import { accountColumn, creditsColumn, timeColumn } from './cells.tsx'
@@ -7,31 +8,9 @@ import { ListPage, Rows, useList } from './list-page.tsx'
 
 const ACCOUNT = { name: 'account', label: 'Account' }
 
-interface Grant {
-  readonly account: string
-  readonly id: string
-  readonly credits: string
-  readonly created: number
-}
-interface Refusal {
-  readonly at: number
-  readonly request_id: string
-  readonly account: string
-  readonly prefix: string
-  readonly product: string
-  readonly type: string
-  readonly code: string
-  readonly message: string
-}
-interface Pipeline {
-  readonly id: string
-  readonly account: string
-  readonly name: string
-  readonly topic: string
-  readonly destination: string
-  readonly status: string
-  readonly updated: number
-}
+type Grant = Answers['listGrants']['grants'][number]
+type Refusal = Answers['listRefusals']['refusals'][number]
+type Pipeline = Answers['allPipelines']['pipelines'][number]
 
 interface List<Row> {
   readonly name: string

@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 import { addressWith, params } from '../address.dom.ts'
+import type { Answers } from '../answers.ts'
 import { ask } from '../ask.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { Link } from '../shell.tsx'
@@ -29,7 +30,7 @@ export function OrdersPage({ role }: { role: StaffRole }) {
   const state = params.value.get('state') ?? ''
   const before = params.value.get('before')
   const account = params.value.get('account')
-  const orders = useLoaded<{ orders: Order[]; next: string | null }>(() => {
+  const orders = useLoaded<Answers['listOrders']>(() => {
     const asked = [...params.value].filter(([name]) => ['state', 'before', 'account'].includes(name))
     return `/admin/orders?${new URLSearchParams(asked)}`
   })

@@ -1,8 +1,9 @@
 // Names of the plans, to choose from.
 
+import type { Answers } from '../answers.ts'
 import { useLoaded } from '../loaded.dom.ts'
 
 export function usePlanNames(): readonly string[] {
-  const plans = useLoaded<{ plans: { name: string }[] }>(() => '/admin/plans')
+  const plans = useLoaded<Answers['listPlans']>(() => '/admin/plans')
   return plans.value.value?.plans.map(({ name }) => name) ?? []
 }

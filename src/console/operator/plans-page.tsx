@@ -1,6 +1,7 @@
 // Plans, with how many accounts are on each.
 
 import { useSignal } from '@preact/signals'
+import type { Answers } from '../answers.ts'
 import { type Asked, ask } from '../ask.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { Link } from '../shell.tsx'
@@ -12,16 +13,7 @@ import { pageAddress } from './cells.tsx'
 import { type OrderField, OrderForm } from './order-form.tsx'
 import { may, type StaffRole } from './rights.ts'
 
-interface Plan {
-  readonly name: string
-  readonly credits: string
-  readonly period: string
-  readonly accounts: number
-  readonly rest_requests_per_second: number | null
-  readonly info_requests_per_second: number
-  readonly stream_connections: number
-  readonly stream_subscriptions: number
-}
+type Plan = Answers['listPlans']['plans'][number]
 
 const number = (name: string, of: (plan: Plan) => number | null): Column<Plan> => ({
   name,
@@ -69,7 +61,7 @@ const termsOf = (typed: Readonly<Record<string, string>>) =>
   )
 
 export function PlansPage({ role }: { role: StaffRole }) {
-  const plans = useLoaded<{ plans: Plan[] }>(() => '/admin/plans')
+  const plans = useLoaded<Answers['listPlans']>(() => '/admin/plans')
   const doomed = useSignal<string | null>(null)
   const told = useSignal<string | null>(null)
   const remove = async () => {
@@ -81,10 +73,7 @@ export function PlansPage({ role }: { role: StaffRole }) {
   const tell = async () => {
     for (let after: string | null = ''; after !== null; ) {
       const path: string = `/admin/plans/${encodeURIComponent(told.value!)}/apply`
-      const answer: Asked<{ next: string | null }> = await ask(
-        'POST',
-        `${path}${after === '' ? '' : `?after=${after}`}`,
-      )
+      const answer: Asked<Answers['applyPlan']> = await ask('POST', `${path}${after === '' ? '' : `?after=${after}`}`)
       if (!answer.ok) return answer.error
       after = answer.value.next
     }
@@ -144,7 +133,7 @@ export function PlansPage({ role }: { role: StaffRole }) {
           <p>
             What is left empty stays as it is. New accounts have a change at once; those on the plan when they are told.
           </p>
-          <OrderForm<Plan>
+          <OrderForm<Answers['setPlan']>
             act="Set the plan"
             fields={TERMS}
             send={({ plan = '', ...terms }) => ask('PUT', `/admin/plans/${encodeURIComponent(plan)}`, termsOf(terms))}

@@ -1,33 +1,13 @@
 // Accounts, keys and requests, found by what somebody has of them. Law: of a key only what may be shown reaches the address.
 
 import { go, params } from '../address.dom.ts'
+import type { Answers } from '../answers.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
-import { AUDIT_COLUMNS, type AuditLine } from './audit-page.tsx'
+import { AUDIT_COLUMNS } from './audit-page.tsx'
 import { accountColumn, pageAddress, timeColumn } from './cells.tsx'
 import { shownPart } from './search-text.ts'
-
-interface Key {
-  readonly hash: string
-  readonly prefix: string
-  readonly label: string
-  readonly account: string
-  readonly revoked: number | null
-}
-interface Refusal {
-  readonly at: number
-  readonly account: string
-  readonly prefix: string
-  readonly code: string
-  readonly message: string
-}
-interface Found {
-  readonly accounts: readonly { readonly account: string; readonly plan: string }[]
-  readonly keys: readonly Key[]
-  readonly refusals: readonly Refusal[]
-  readonly audit: readonly AuditLine[]
-}
 
 /** The field that stands above every page. */
 export function SearchField() {
@@ -54,7 +34,7 @@ export function SearchField() {
 
 export function SearchPage() {
   const q = params.value.get('q') ?? ''
-  const found = useLoaded<Found>(() => {
+  const found = useLoaded<Answers['search']>(() => {
     const asked = params.value.get('q') ?? ''
     return asked === '' ? null : `/admin/search?q=${encodeURIComponent(asked)}`
   })

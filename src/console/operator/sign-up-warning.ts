@@ -1,17 +1,9 @@
 // What the overview says where the day's links of the sign-up run out.
 
-/** Of the last 24 hours. */
-export interface SignUpLinks {
-  readonly per_day: number
-  readonly links: number
-  readonly networks: number
-  readonly most_of_network: number
-  readonly domains: number
-  readonly most_of_domain: number
-}
+import type { Answers } from '../answers.ts'
 
 /** Null: there is room. */
-export function signUpWarning(signUp: SignUpLinks | null): string | null {
+export function signUpWarning(signUp: Answers['business']['sign_up']): string | null {
   if (signUp === null) return null
   const { per_day: perDay, links, networks, most_of_network: ofNetwork, domains, most_of_domain: ofDomain } = signUp
   if (links < (perDay * 3) / 4) return null

@@ -1,6 +1,7 @@
 // Who administers, with tokens of their own. Law: a new token is on the page once, and in nothing that is kept.
 
 import { useSignal } from '@preact/signals'
+import type { Answers } from '../answers.ts'
 import { ask } from '../ask.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { Confirm } from '../ui/confirm.tsx'
@@ -11,12 +12,7 @@ import { timeText } from '../ui/when.ts'
 import { timeColumn } from './cells.tsx'
 import { type OrderField, OrderForm } from './order-form.tsx'
 
-interface Member {
-  readonly name: string
-  readonly role: string
-  readonly created: number
-  readonly revoked: number | null
-}
+type Member = Answers['listStaff']['staff'][number]
 
 const FIELDS: readonly OrderField[] = [
   { name: 'name', label: 'Name' },
@@ -32,7 +28,7 @@ const FIELDS: readonly OrderField[] = [
 ]
 
 export function StaffPage() {
-  const staff = useLoaded<{ staff: Member[] }>(() => '/admin/staff')
+  const staff = useLoaded<Answers['listStaff']>(() => '/admin/staff')
   const doomed = useSignal<string | null>(null)
   const revoke = async () => {
     const answer = await ask('DELETE', `/admin/staff/${encodeURIComponent(doomed.value!)}`)
@@ -60,7 +56,7 @@ export function StaffPage() {
       <p>
         Whoever has ADMIN_TOKEN is “operator” and may do everything; all others have a token and a role of their own.
       </p>
-      <OrderForm<{ name: string; token: string }>
+      <OrderForm<Answers['createStaff']>
         act="Make a token"
         fields={FIELDS}
         send={(order) => ask('POST', '/admin/staff', order)}

@@ -2,6 +2,7 @@
 
 import { DAY_MS } from '../../core/time.ts'
 import { addressWith, params } from '../address.dom.ts'
+import type { Answers } from '../answers.ts'
 import { Link } from '../shell.tsx'
 import { groupedText } from '../ui/amounts.ts'
 import { Figures } from '../ui/figures.tsx'
@@ -9,9 +10,10 @@ import { Filters } from '../ui/filters.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
 import { dayText } from '../ui/when.ts'
-import { type BusinessDay, useBusiness } from './business.dom.ts'
+import { useBusiness } from './business.dom.ts'
 import { businessFigures, SpentByDay } from './business-parts.tsx'
 
+type BusinessDay = Answers['business']['days'][number]
 const count = (name: string, of: (day: BusinessDay) => number | string): Column<BusinessDay> => ({
   name,
   isNumber: true,

@@ -1,5 +1,6 @@
 // How the credits went down, and where that leads, with the days' numbers beneath.
 
+import type { Answers } from '../answers.ts'
 import { groupedText, microText } from '../ui/amounts.ts'
 import { type Column, Table } from '../ui/table.tsx'
 import { TroubleNote } from '../ui/trouble.tsx'
@@ -25,7 +26,7 @@ const COLUMNS: readonly Column<BalanceDay>[] = [
 ]
 
 export function BurnDown({ account }: { account: Account }) {
-  const balances = useOwn<{ days: BalanceDay[] }>(() => '/platform/balances/')
+  const balances = useOwn<Answers['ownBalances']>(() => '/platform/balances/')
   const days = balances.value.value?.days ?? []
   return (
     <>

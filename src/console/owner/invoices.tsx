@@ -1,6 +1,7 @@
 // Invoices: a UTC month each, and one of them to print.
 
 import { addressWith, useParam } from '../address.dom.ts'
+import type { Answers } from '../answers.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { Link } from '../shell.tsx'
 import { groupedText } from '../ui/amounts.ts'
@@ -43,7 +44,7 @@ const LINES: readonly Column<Line>[] = [
 ]
 
 export function Invoices() {
-  const months = useOwn<{ invoices: InvoiceSums[] }>(() => '/platform/invoices/')
+  const months = useOwn<Answers['ownInvoices']>(() => '/platform/invoices/')
   const month = useParam('month').value
   const value = months.value.value
   return (

@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
 import { addressWith, go, params } from '../address.dom.ts'
+import type { Answers } from '../answers.ts'
 import { ask } from '../ask.dom.ts'
 import { Link } from '../shell.tsx'
 import { groupedText, microText, plainText } from '../ui/amounts.ts'
@@ -16,14 +17,7 @@ import { Dialog } from './dialog.tsx'
 import { askAgain, useOwn } from './own.dom.ts'
 import { microOf } from './owner-words.ts'
 
-interface Offers {
-  readonly provider: 'manual' | 'stripe' | null
-  readonly currency: string
-  readonly packages: readonly { readonly name: string; readonly credits: string; readonly amount: string }[]
-  readonly lots: { readonly credits: string; readonly amount: string; readonly most: number } | null
-  readonly instructions: string
-  readonly orders: readonly Order[]
-}
+type Offers = Answers['showCheckout']
 
 const COLUMNS: readonly Column<Order>[] = orderColumns({
   draw: ({ number, url }) => (
@@ -73,7 +67,7 @@ function Choice({ offers }: { offers: Offers }) {
   const count = useSignal('1')
   const wanted = useSignal<Wanted | null>(null)
   const send = async () => {
-    const answer = await ask<{ order: Order }>('POST', '/platform/checkout', wanted.value!.order)
+    const answer = await ask<Answers['checkout']>('POST', '/platform/checkout', wanted.value!.order)
     if (!answer.ok) return answer.error
     const { url, number } = answer.value.order
     wanted.value = null

@@ -1,6 +1,7 @@
 // Where the account is told that its credits run low, and what came of it.
 
 import { useSignal } from '@preact/signals'
+import type { Answers } from '../answers.ts'
 import { ask, type Trouble } from '../ask.dom.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { Curl } from '../ui/curl.tsx'
@@ -23,7 +24,7 @@ const COLUMNS: readonly Column<Event>[] = [
 ]
 
 export function WebhookSection({ account }: { account: Account | null }) {
-  const webhook = useOwn<{ webhook: Webhook | null }>(() => '/platform/webhook/')
+  const webhook = useOwn<Answers['ownWebhook']>(() => '/platform/webhook/')
   const doing = useSignal<'set' | 'clear' | null>(null)
   const said = useSignal<string | null>(null)
   const secret = useSignal<string | null>(null)
@@ -33,7 +34,7 @@ export function WebhookSection({ account }: { account: Account | null }) {
     doing.value = null
   }
   const test = async () => {
-    const answer = await ask<{ delivered: boolean; answer: string }>('POST', '/platform/webhook/test')
+    const answer = await ask<Answers['testOwnWebhook']>('POST', '/platform/webhook/test')
     if (!answer.ok) said.value = answer.error.message
     else said.value = `The test ${answer.value.delivered ? 'arrived' : 'did not arrive'}: ${answer.value.answer}.`
   }
@@ -127,9 +128,9 @@ function WebhookForm({ known, onDone, onClose }: FormProps) {
   const send = async (): Promise<Trouble | null> => {
     const list = thresholds.value.split(/[\s,]+/).filter((each) => each !== '')
     const order = { url: url.value.trim(), thresholds: list, new_secret: isNew.value }
-    const answer = await ask<Webhook>('PUT', '/platform/webhook/', order)
+    const answer = await ask<Answers['setOwnWebhook']>('PUT', '/platform/webhook/', order)
     if (!answer.ok) return answer.error
-    onDone(answer.value.secret ?? null)
+    onDone(answer.value.secret)
     return null
   }
   return (

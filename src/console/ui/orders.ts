@@ -1,23 +1,10 @@
 // Orders of credits as both sides of the console show them.
 
+import type { Answers } from '../answers.ts'
 import { groupedText } from './amounts.ts'
 import { timeText } from './when.ts'
 
-export interface Order {
-  readonly number: string
-  readonly account: string
-  readonly credits: string
-  readonly amount: string
-  readonly currency: string
-  readonly provider: 'manual' | 'stripe'
-  readonly state: 'open' | 'paid' | 'failed' | 'void'
-  readonly url: string | null
-  readonly created: number
-  readonly paid: number | null
-  readonly granted: number | null
-  readonly refunded: string
-  readonly note: string | null
-}
+export type Order = Answers['checkout']['order']
 
 /** `1 900.00 EUR`. */
 export const priceText = (amount: string, currency: string) => `${groupedText(amount)} ${currency.toUpperCase()}`

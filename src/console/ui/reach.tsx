@@ -1,27 +1,16 @@
 // What stops with a key, and which destinations it has set: shown before the key is revoked.
 
 import { useSignal, useSignalEffect } from '@preact/signals'
+import type { Answers } from '../answers.ts'
 import { ask, type Trouble } from '../ask.dom.ts'
 import { TroubleNote } from './trouble.tsx'
 
-interface Reach {
-  readonly pipelines: readonly {
-    readonly id: string
-    readonly name: string
-    readonly destination: string
-    readonly stops: boolean
-    readonly destination_set: boolean
-  }[]
-  readonly keys: readonly { readonly hash: string; readonly prefix: string; readonly label: string }[]
-  readonly webhook: string | null
-}
-
 /** `adopts`: whoever is signed in can take a pipeline over. */
 export function KeyReach({ path, adopts = false }: { path: string; adopts?: boolean }) {
-  const reach = useSignal<Reach | null>(null)
+  const reach = useSignal<Answers['keyReach'] | null>(null)
   const trouble = useSignal<Trouble | null>(null)
   const load = async () => {
-    const answer = await ask<Reach>('GET', path)
+    const answer = await ask<Answers['keyReach']>('GET', path)
     trouble.value = answer.ok ? null : answer.error
     if (answer.ok) reach.value = answer.value
   }
