@@ -20,6 +20,7 @@ export interface ConnectionOptions {
   readonly onState?: (state: ConnectionStatus) => void
   /** Error frames that belong to no subscription, such as a warning about credits. */
   readonly onNotice?: (text: string, code: string | null) => void
+  readonly retry?: Backoff
   readonly pingMs?: number
   /** A socket without any frame for so long is dead; more than `pingMs` plus a round trip. */
   readonly deadMs?: number

@@ -24,9 +24,9 @@ import { bodyKey, embeddedBody, type ReplayRange, type SubscriptionBody } from '
 
 export interface Listener {
   /** Acknowledged on this socket. After `lost`, whatever was known before is not continuous with what follows. */
-  live(): void
+  live?(): void
   /** `from`: the first block that may be missing, where that is known. */
-  lost(reason: string, from?: number): void
+  lost?(reason: string, from?: number): void
   /** It is of this body, or of another of its channel that it does not tell apart (listener-index.ts). */
   frame(frame: DataFrame): void
   /** The gateway will not serve this body; it is not asked again. */
@@ -108,6 +108,10 @@ export class Connection {
   /** Where HTTP questions of this client go at present; null while unknown. */
   endpoint(): Endpoint | null {
     return this.#options.endpoint()
+  }
+
+  get isOpen(): boolean {
+    return this.#session.state === 'open'
   }
 
   /** True where this body, or one that says the same, is there. */
@@ -237,6 +241,8 @@ export class Connection {
     const fromBlock = entry.resumes ? this.#fromBlock : entry.fromBlock
     this.#send({ method: 'subscribe', subscription: body, fromBlock, replay })
     entry.stopAckTimer()
+    // A replay of what is young waits until it is archived.
+    if (replay) return
     const ackMs = body.type === 'l2BookDiff' ? LIMITS.turnMs : LIMITS.ackMs
     entry.stopAckTimer = this.#runtime.after(ackMs, () => this.interrupt(`no answer to subscribe ${body.type}`))
   }
@@ -329,7 +335,7 @@ export class Connection {
     entry.fromBlock = undefined
     this.#askMore()
     entry.resumes = false
-    entry.listener.live()
+    entry.listener.live?.()
     // From its pong on it is known what is seen.
     if (resumes(entry.body.type) && session.proofs.isPonged) session.proofs.ping()
   }
@@ -381,8 +387,8 @@ export class Connection {
       if (entry.phase !== 'live' || !resumes(type) || type !== (named ?? type)) continue
       types.add(type)
       entry.isKnown = false
-      entry.listener.lost(text)
-      entry.listener.live()
+      entry.listener.lost?.(text)
+      entry.listener.live?.()
     }
     this.#seen.forget(types)
   }
@@ -416,7 +422,10 @@ export class Connection {
   }
 
   #retry(reason: string, atLeastMs = 0): void {
-    const retryMs = Math.max(atLeastMs, backoffMs(RETRY, this.#attempt++, this.#runtime.random()))
+    const retryMs = Math.max(
+      atLeastMs,
+      backoffMs(this.#options.retry ?? RETRY, this.#attempt++, this.#runtime.random()),
+    )
     this.#session = { state: 'waiting', socket: null, stop: this.#runtime.after(retryMs, () => this.#connect()) }
     this.#tell({ state: 'waiting', retryMs, reason })
   }
@@ -452,7 +461,7 @@ export class Connection {
       const first = entry.isKnown ? from : undefined
       entry.phase = 'queued'
       entry.resumes = entry.isKnown = !anew.has(entry.body.type)
-      if (wasLive && !entry.resumes) entry.listener.lost(reason, first)
+      if (wasLive && !entry.resumes) entry.listener.lost?.(reason, first)
     }
     return anew
   }

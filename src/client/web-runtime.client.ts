@@ -25,7 +25,10 @@ export interface WebGlobals {
 }
 
 /** Runtime over global WebSocket, fetch and timers, or those that are given. */
-export function webRuntime({ WebSocket: Socket = WebSocket, fetch: ask = fetch }: WebGlobals = {}): ClientRuntime & {
+export function webRuntime({
+  WebSocket: Socket = globalThis.WebSocket,
+  fetch: ask = fetch,
+}: WebGlobals = {}): ClientRuntime & {
   readonly fetch: typeof fetch
 } {
   const post = (url: string, key: string, body: string) => postJson(ask, url, key, body)

@@ -20,7 +20,7 @@ export function shownLevels() {
   const past = played.value
   if (past) return past.book?.levels() ?? null
   const live = liveBook()
-  if (live?.book.live) return live.book.levels()
+  if (live?.book?.live) return live.book.levels()
   return glance.value?.coin === coin.value ? glance.value.levels : null
 }
 

@@ -2,9 +2,10 @@
 
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { reasonOf } from '../../client/subscription.ts'
 import { INTERVALS, type Interval } from '../../core/candle-interval.ts'
 import { type ChartCandle, EMPTY_PAGES, mergedCandles, pageBefore, readCandle, type WireCandle } from './candles.ts'
-import { chooseInterval, clock, coin, interval, link, played } from './live-page.dom.ts'
+import { ask, chooseInterval, clock, coin, interval, link, played } from './live-page.dom.ts'
 import { openChart, type PriceChart } from './price-chart.dom.ts'
 import { pageNow } from './runtime.dom.ts'
 
@@ -55,7 +56,7 @@ function follow(place: HTMLElement, name: string, length: Interval): () => void 
 
   const load = async (window: ReturnType<typeof pageBefore>, isOlder: boolean) => {
     isLoading = true
-    const answer = await link.ask({ type: 'candleSnapshot', req: { coin: name, interval: length, ...window } })
+    const answer = await ask({ type: 'candleSnapshot', req: { coin: name, interval: length, ...window } })
     isLoading = false
     if (isOver) return
     trouble.value = answer.ok || answer.lost ? null : `Candles: ${answer.reason}`
@@ -83,13 +84,12 @@ function follow(place: HTMLElement, name: string, length: Interval): () => void 
   const leave = link.subscribe(
     { type: 'candle', interval: length, coin: name },
     {
-      acked: newest,
+      live: newest,
       refused: (reason) => {
-        trouble.value = `Candles: ${reason}`
+        trouble.value = `Candles: ${reasonOf(reason)}`
       },
-      frame: ({ data }) => {
-        if (data?.s !== name || data?.i !== length) return
-        const candle = readCandle(data)
+      frame: (frame) => {
+        const candle = frame.channel === 'candle' ? readCandle(frame.data) : null
         if (!candle) return
         const last = held.at(-1)
         if (last && candle.time < last.time) return

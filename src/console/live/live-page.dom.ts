@@ -2,12 +2,16 @@
 // is drawn changes once a frame of the screen; leaving a market frees all of it.
 
 import { computed, effect, signal } from '@preact/signals'
+import type { ConnectionStatus } from '../../client/api.ts'
+import { askInfo } from '../../client/info.client.ts'
+import { reasonOf } from '../../client/subscription.ts'
+import type { WeirError } from '../../client/weir-error.ts'
 import type { Interval } from '../../core/candle-interval.ts'
 import { addressWith, go, params } from '../address.dom.ts'
 import { isInterval } from './candles.ts'
 import { FrameScheduler } from './frame-scheduler.ts'
 import { look as lookAt } from './glance.dom.ts'
-import { Link, type LinkState } from './link.ts'
+import { streamLink } from './link.ts'
 import { MarketBook } from './market-book.ts'
 import { type Market, namedMarkets, perpMarkets, relisted, spotMarkets, withContext, withMids } from './markets.ts'
 import { fetchPass } from './pass.dom.ts'
@@ -17,6 +21,7 @@ import { ServerClock } from './server-clock.ts'
 import { type Happening, withHappening } from './timeline.ts'
 import { type Trade, withTrades } from './trade-list.ts'
 
+const ANSWER_MS = 15_000
 const LISTED_MS = 60_000
 const LIST_AGAIN_MS = 5_000
 /** A link that is only broken comes back sooner. */
@@ -27,7 +32,7 @@ const FOLLOWED = 8
 export const clock = new ServerClock()
 const frames = new FrameScheduler((run) => requestAnimationFrame(run))
 
-export const linkState = signal<LinkState>({ state: 'connecting' })
+export const linkState = signal<ConnectionStatus>({ state: 'connecting', attempt: 0 })
 /** Without a link: the gateway said when to come back, and has not been reached since. */
 export const isBusy = signal(false)
 export const timeline = signal<readonly Happening[]>([])
@@ -65,19 +70,48 @@ function happened(kind: Happening['kind'], text: string): void {
 /** The live book; null while the past is played, or nothing is chosen. */
 export const liveBook = () => book
 
-export const link = new Link(
+/** How long the gateway asked to be left alone; 0: it did not. */
+let askedToWaitMs = 0
+
+export const link = streamLink(
   browserRuntime,
-  (isFresh) => fetchPass(isFresh, clock, listed),
-  (state) => {
-    const was = linkState.peek().state
-    linkState.value = state
-    if (state.state !== 'connecting') isBusy.value = state.state === 'waiting' && state.isBusy
-    if (state.state === 'open') happened('good', 'The link is up')
-    else if (state.state === 'waiting' && was !== 'waiting') happened('bad', `No link: ${state.reason}`)
-    else if (state.state === 'refused') happened('bad', `Refused: ${state.reason}`)
+  async (isFresh) => {
+    const pass = await fetchPass(isFresh, clock, listed)
+    askedToWaitMs = pass.ok ? 0 : (pass.waitMs ?? 0)
+    return pass
   },
-  (text) => happened('wait', `The gateway says: ${text}`),
+  {
+    onState: (state) => {
+      const was = linkState.peek().state
+      linkState.value = state
+      if (state.state !== 'connecting') isBusy.value = state.state === 'waiting' && askedToWaitMs > 0
+      if (state.state === 'open') happened('good', 'The link is up')
+      else if (state.state === 'waiting' && was !== 'waiting') happened('bad', `No link: ${state.reason}`)
+      else if (state.state === 'fatal') happened('bad', `Refused: ${state.reason}`)
+    },
+    onNotice: (text) => happened('wait', `The gateway says: ${text}`),
+  },
 )
+
+/** What a question came to: `value`, or why there is none; `lost`: it may be asked again. */
+type Answer =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly reason: string; readonly lost: boolean }
+
+/** An info question. */
+export async function ask(question: object): Promise<Answer> {
+  const endpoint = link.endpoint()
+  if (!endpoint) return { ok: false, reason: 'not connected', lost: true }
+  const asking = { ...browserRuntime, endpoint, timeoutMs: ANSWER_MS, retries: 0, maxRetryWaitMs: 0 }
+  return askInfo<unknown>(asking, question).then(
+    ({ data }) => ({ ok: true, value: data }),
+    ({ message, status }: WeirError) => ({
+      ok: false,
+      reason: message,
+      lost: status === null || status === 429 || status >= 500,
+    }),
+  )
+}
 
 let listedFor: string | null = null
 let listingAgain: ReturnType<typeof setTimeout> | undefined
@@ -89,7 +123,7 @@ function listed(coins: readonly string[] | null): void {
   if (listedFor === key) return
   listedFor = key
   for (const leave of leaveList) leave()
-  const refused = (reason: string) => happened('wait', `The list of markets: ${reason}`)
+  const refused = (reason: string) => happened('wait', `The list of markets: ${reasonOf(reason)}`)
   if (coins !== null) {
     markets.value = namedMarkets(coins)
     leaveList = coins.slice(0, FOLLOWED).map((name) =>
@@ -97,8 +131,9 @@ function listed(coins: readonly string[] | null): void {
         { type: 'activeAssetCtx', coin: name },
         {
           refused,
-          frame: ({ data }) => {
-            if (data?.coin === name) markets.value = withContext(markets.value, name, data.ctx, clock.now(pageNow()))
+          frame: (frame) => {
+            if (frame.channel !== 'activeAssetCtx' && frame.channel !== 'activeSpotAssetCtx') return
+            markets.value = withContext(markets.value, name, frame.data.ctx, clock.now(pageNow()))
           },
         },
       ),
@@ -109,10 +144,11 @@ function listed(coins: readonly string[] | null): void {
   const leave = link.subscribe(
     { type: 'allMids' },
     {
-      acked: () => void list(),
+      live: () => void list(),
       refused,
-      frame: ({ data }) => {
-        mids = data?.mids ?? {}
+      frame: (frame) => {
+        if (frame.channel !== 'allMids') return
+        mids = frame.data.mids
         midsChanged()
       },
     },
@@ -122,10 +158,7 @@ function listed(coins: readonly string[] | null): void {
 
 async function list(): Promise<void> {
   if (document.visibilityState === 'hidden' && markets.value.length > 0) return
-  const [perps, spots] = await Promise.all([
-    link.ask({ type: 'metaAndAssetCtxs' }),
-    link.ask({ type: 'spotMetaAndAssetCtxs' }),
-  ])
+  const [perps, spots] = await Promise.all([ask({ type: 'metaAndAssetCtxs' }), ask({ type: 'spotMetaAndAssetCtxs' })])
   const found: Market[] = []
   try {
     if (perps.ok) found.push(...perpMarkets(perps.value as Parameters<typeof perpMarkets>[0]))
@@ -154,10 +187,10 @@ function follow(name: string): () => void {
   const leave = link.subscribe(
     { type: 'trades', coin: name },
     {
-      refused: (reason) => happened('wait', `Trades: ${reason}`),
-      frame: ({ data }) => {
-        if (data?.[0]?.coin !== name) return
-        lastTrades = withTrades(lastTrades, data)
+      refused: (reason) => happened('wait', `Trades: ${reasonOf(reason)}`),
+      frame: (frame) => {
+        if (frame.channel !== 'trades') return
+        lastTrades = withTrades(lastTrades, frame.data)
         tradesChanged()
       },
     },
@@ -179,7 +212,7 @@ export function start(): void {
   const isWaiting = computed(() => linkState.value.state === 'waiting' || linkState.value.state === 'connecting')
   effect(() => (isWaiting.value && !isPast.value ? lookWhile() : undefined))
   addEventListener('online', () => link.start())
-  addEventListener('offline', () => link.break())
+  addEventListener('offline', () => link.interrupt('the link was broken here'))
 }
 
 /** Glances for as long as there is no link, from a moment after it went. */

@@ -51,7 +51,7 @@ export async function fetchPass(
     tell(coins)
     held = { token, untilMs: pageNow() + expires - time - LEFT_MS }
   }
-  return { ok: true, url: `${location.origin.replace(/^http/, 'ws')}/ws?token=${held.token}` }
+  return { ok: true, endpoint: { url: location.origin, key: held.token } }
 }
 
 /** Why a socket does not open is told to no page; the same token gets the same refusal by HTTP. Null: it may open. */

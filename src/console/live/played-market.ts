@@ -1,10 +1,12 @@
 // A market of the past as the gateway plays it: its book and its trades, in the frames of live. Law: books come whole or
 // not at all; what is missing is said.
 
+import type { Connection } from '../../client/connection.ts'
 import { MergedBook } from '../../client/merged-book.ts'
-import type { Body, Frame, Link } from './link.ts'
+import type { DataFrame, ReplayNews } from '../../client/server-frame.ts'
+import { reasonOf, type SubscriptionBody } from '../../client/subscription.ts'
 import type { Happening } from './timeline.ts'
-import { type Trade, type WireTrade, withTrades } from './trade-list.ts'
+import { type Trade, withTrades } from './trade-list.ts'
 
 export interface PlayedHearer {
   changed(): void
@@ -20,13 +22,13 @@ export class PlayedMarket {
   /** Time of the last block that was told. */
   timeMs: number
   state: 'waiting' | 'playing' | 'paused' | 'over' = 'waiting'
-  readonly #link: Link
+  readonly #link: Connection
   readonly #hearer: PlayedHearer
-  readonly #bodies: readonly [book: Body, trades: Body]
+  readonly #bodies: readonly [book: SubscriptionBody, trades: SubscriptionBody]
   readonly #leaves: (() => void)[]
 
   constructor(
-    link: Link,
+    link: Connection,
     coin: string,
     range: { readonly fromTime: number; readonly toTime: number; readonly speed: number },
     hearer: PlayedHearer,
@@ -39,8 +41,13 @@ export class PlayedMarket {
       { type: 'trades', coin },
     ]
     const over = (reason: string) => this.#over('bad', `The replay ended: ${reason}`)
-    const heard = { lost: () => over('the link is down'), refused: over, frame: (frame: Frame) => this.#frame(frame) }
-    this.#leaves = this.#bodies.map((body) => link.subscribe(body, heard, { replay: range }))
+    const listener = {
+      lost: () => over('the link is down'),
+      refused: (reason: string) => over(reasonOf(reason)),
+      frame: (frame: DataFrame) => this.#frame(frame),
+      replay: (news: ReplayNews) => this.#told(news),
+    }
+    this.#leaves = this.#bodies.map((body) => link.subscribe(body, listener, { replay: range }))
   }
 
   pause(): void {
@@ -65,40 +72,40 @@ export class PlayedMarket {
     for (const body of this.#bodies) this.#link.steer(body, action, to)
   }
 
-  #frame({ channel, data }: Frame): void {
+  #frame(frame: DataFrame): void {
     if (this.state === 'over') return
-    if (channel === 'replay') return this.#told(data)
     if (this.state === 'waiting') this.state = 'playing'
-    if (channel === 'trades') this.#trades(data as readonly WireTrade[])
-    else if (data?.Snapshot) {
-      this.book = new MergedBook(data.Snapshot.coin)
-      this.book.seed(data.Snapshot)
-      this.#at(data.Snapshot.time)
-    } else if (data?.Updates) {
-      const { book_diffs, block_height, time } = data.Updates
-      for (const { levels } of book_diffs) this.book?.apply(levels, block_height, time)
-      this.#at(time)
+    if (frame.channel === 'trades') {
+      this.trades = withTrades(this.trades, frame.data)
+      this.#at(frame.data.at(-1)?.time ?? 0)
+    } else if (frame.channel === 'l2BookDiff') {
+      if ('Snapshot' in frame.data) {
+        const { Snapshot } = frame.data
+        this.book = new MergedBook(Snapshot.coin)
+        this.book.seed(Snapshot)
+        this.#at(Snapshot.time)
+      } else {
+        const { book_diffs, block_height, time } = frame.data.Updates
+        for (const { levels } of book_diffs) this.book?.apply(levels, block_height, time)
+        this.#at(time)
+      }
     }
     this.#hearer.changed()
-  }
-
-  #trades(rows: readonly WireTrade[]): void {
-    this.trades = withTrades(this.trades, rows)
-    this.#at(rows.at(-1)?.time ?? 0)
   }
 
   #at(timeMs: number): void {
     this.timeMs = Math.max(this.timeMs, timeMs)
   }
 
-  #told({ event, from, to, subscription }: Frame['data']): void {
+  #told({ event, from, to, subscription }: ReplayNews): void {
+    if (this.state === 'over') return
     if (event === 'paused') this.state = 'paused'
     else if (event === 'playing' || event === 'sought') this.state = 'playing'
     else if (event === 'gap') this.#hearer.happened('bad', `Replay: blocks ${from} to ${to} are missing`)
     else if (event === 'unknown') {
       this.book = null
       this.#hearer.happened('wait', `Replay: books are not known from block ${from} on`)
-    } else if (event === 'ended' && subscription?.type === 'l2BookDiff')
+    } else if (event === 'ended' && subscription.type === 'l2BookDiff')
       return this.#over('good', 'The replay is at its end')
     this.#hearer.changed()
   }

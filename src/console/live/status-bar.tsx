@@ -3,9 +3,9 @@
 
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import type { ConnectionStatus } from '../../client/api.ts'
 import { ageText, clockText, momentText } from './formats.ts'
 import { glance } from './glance.dom.ts'
-import type { LinkState } from './link.ts'
 import { bookTurn, clock, coin, isBusy, link, linkState, liveBook, played, timeline } from './live-page.dom.ts'
 import { pageNow } from './runtime.dom.ts'
 import { clockTrouble } from './server-clock.ts'
@@ -40,13 +40,17 @@ export function StatusBar() {
           value={past ? momentText(blockMs) : blockMs > 0 ? ageText(now.value - blockMs) : '–'}
           {...(!past && blockMs > 0 && now.value - blockMs > OLD_MS ? { kind: 'bad' as const } : {})}
         />
-        <Fact name="Epoch" value={live?.book.epoch.slice(0, 8) || '–'} />
-        <Fact name="Checks" value={live ? String(live.book.checks) : '–'} />
+        <Fact name="Epoch" value={live?.book?.epoch.slice(0, 8) || '–'} />
+        <Fact name="Checks" value={live ? String(live.book?.checks ?? 0) : '–'} />
       </dl>
-      <button type="button" onClick={() => link.break()} disabled={linkState.value.state !== 'open'}>
+      <button
+        type="button"
+        onClick={() => link.interrupt('the link was broken here')}
+        disabled={linkState.value.state !== 'open'}
+      >
         Break the link
       </button>
-      {linkState.value.state === 'refused' && (
+      {linkState.value.state === 'fatal' && (
         <button type="button" onClick={() => link.start()}>
           Try again
         </button>
@@ -76,7 +80,7 @@ export function StatusBar() {
           )}
         </p>
       )}
-      {linkState.value.state === 'refused' && (
+      {linkState.value.state === 'fatal' && (
         <p class="note trouble" role="alert">
           {linkState.value.reason} <a href="/console">Sign in</a>
         </p>
@@ -95,12 +99,14 @@ function Fact({ name, value, kind }: { name: string; value: string; kind?: 'good
   )
 }
 
-function linkWords(state: LinkState): string {
+function linkWords(state: ConnectionStatus): string {
   switch (state.state) {
     case 'open':
       return 'up'
     case 'waiting':
       return `down: ${state.reason}; again in ${ageText(state.retryMs)}`
+    case 'fatal':
+      return 'refused'
     default:
       return state.state
   }
