@@ -69,3 +69,15 @@ export async function ask<T>(method: string, path: string, body?: unknown, signa
     return { ok: false, error: { status: 0, message: UNREACHED(), requestId: null } }
   }
 }
+
+/** Asks for a change, and calls `done` once it is made. Null, or why it is not: what a dialog wants to know. */
+export async function change<T>(
+  method: string,
+  path: string,
+  body: unknown,
+  done: (value: T) => void,
+): Promise<Trouble | null> {
+  const answer = await ask<T>(method, path, body)
+  if (answer.ok) done(answer.value)
+  return answer.ok ? null : answer.error
+}

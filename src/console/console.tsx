@@ -1,11 +1,44 @@
 // The page /console: sign-in, then the owner's page or the operator's pages.
 
-import { render } from 'preact'
+import { useSignal } from '@preact/signals'
+import { type ComponentType, render } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { linkToken } from './join.dom.ts'
 import { JoinPage } from './join.tsx'
-import { Later } from './later.tsx'
 import { SignIn } from './sign-in.tsx'
 import { look, visitor } from './visit.dom.ts'
+
+interface LaterProps<Props extends object> {
+  readonly load: () => Promise<ComponentType<Props>>
+  readonly props: Props
+}
+
+export function Later<Props extends object>({ load, props }: LaterProps<Props>) {
+  const loaded = useSignal<{ readonly Part: ComponentType<Props> } | 'failed' | null>(null)
+  useEffect(() => {
+    load().then(
+      (Part) => {
+        loaded.value = { Part }
+      },
+      () => {
+        loaded.value = 'failed'
+      },
+    )
+  }, [load])
+  const found = loaded.value
+  if (found === null) return <main id="main" aria-busy="true" />
+  if (found !== 'failed') return <found.Part {...props} />
+  return (
+    <main id="main">
+      <p class="note trouble" role="alert">
+        A part of this page could not be loaded: the gateway may have been renewed meanwhile.{' '}
+        <button type="button" onClick={() => location.reload()}>
+          Load the page again
+        </button>
+      </p>
+    </main>
+  )
+}
 
 const ownerPage = async () => (await import('./owner/owner-page.tsx')).OwnerPage
 const operatorPages = async () => (await import('./operator/operator-pages.tsx')).OperatorPages

@@ -3,10 +3,18 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Trouble } from './ask.dom.ts'
-import { askForLink, challengeKey, type Joined, linksBy, linkToken, lookForSignUp, openLink } from './join.dom.ts'
-import { type Challenge, showChallenge } from './turnstile.dom.ts'
-import { Curl } from './ui/curl.tsx'
-import { TroubleNote } from './ui/trouble.tsx'
+import {
+  askForLink,
+  type Challenge,
+  challengeKey,
+  type Joined,
+  linksBy,
+  linkToken,
+  lookForSignUp,
+  openLink,
+  showChallenge,
+} from './join.dom.ts'
+import { Curl, TroubleNote, typed } from './ui/parts.tsx'
 import { look } from './visit.dom.ts'
 
 export function JoinForm() {
@@ -51,13 +59,10 @@ export function JoinForm() {
           autocomplete="email"
           required
           maxLength={254}
-          value={email.value}
           onFocus={() => {
             hasBegun.value = true
           }}
-          onInput={(event) => {
-            email.value = event.currentTarget.value
-          }}
+          {...typed(email)}
         />
         <div ref={place} />
         <TroubleNote trouble={trouble.value} />

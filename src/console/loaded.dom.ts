@@ -1,7 +1,8 @@
-// What a part of a page has asked for: nothing yet, an answer, or trouble. Law: an answer to an older question never
-// takes the place of a newer one's.
+// What a part of a page has asked for: nothing yet, an answer, or trouble; and lists that come page by page. Invariant: an answer to an
+// older question never takes the place of a newer one's, and is never added to its rows.
 
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals'
+import { useRef } from 'preact/hooks'
 import { type Asked, ask, type Trouble } from './ask.dom.ts'
 
 export interface Loaded<T> {
@@ -35,4 +36,52 @@ export function useLoaded<T>(path: () => string | null): Loaded<T> {
     return () => stop.abort()
   })
   return { value, trouble, isLoading, reload: () => void turn.value++ }
+}
+
+export interface Paged<Row> {
+  /** Null: nothing came yet. */
+  readonly rows: Signal<readonly Row[] | null>
+  readonly trouble: Signal<Trouble | null>
+  /** Where there is more. */
+  readonly more: (() => void) | null
+  readonly reload: () => void
+}
+
+type Cursor = string | number | null
+
+/** Asks for `path()`, which has a query already; `list` is the rows' field, `cursor` the parameter that takes `next`. */
+export function usePaged<Row>(list: string, cursor: 'before' | 'after', path: () => string): Paged<Row> {
+  const rows = useSignal<readonly Row[] | null>(null)
+  const next = useSignal<Cursor>(null)
+  const trouble = useSignal<Trouble | null>(null)
+  const turn = useSignal(0)
+  const asking = useRef(new AbortController())
+  const load = async (asked: string, from: Cursor, { signal }: AbortController) => {
+    const query = from === null ? '' : `&${cursor}=${encodeURIComponent(from)}`
+    const answer = await ask<Record<string, unknown>>('GET', `${asked}${query}`, undefined, signal).catch(() => null)
+    if (answer === null || signal.aborted) return
+    trouble.value = answer.ok ? null : answer.error
+    if (!answer.ok) {
+      next.value = from
+      return
+    }
+    const page = answer.value[list] as readonly Row[]
+    rows.value = from === null ? page : [...(rows.peek() ?? []), ...page]
+    next.value = answer.value.next as Cursor
+  }
+  useSignalEffect(() => {
+    void turn.value
+    const asked = path()
+    const stop = new AbortController()
+    asking.current = stop
+    void load(asked, null, stop)
+    return () => stop.abort()
+  })
+  const from = next.value
+  // Twice at once would bring the same page twice.
+  const more = () => {
+    next.value = null
+    void load(path(), from, asking.current)
+  }
+  return { rows, trouble, more: from === null ? null : more, reload: () => void turn.value++ }
 }

@@ -4,8 +4,7 @@ import { useSignal } from '@preact/signals'
 import type { Trouble } from './ask.dom.ts'
 import { linksBy } from './join.dom.ts'
 import { JoinForm } from './join.tsx'
-import { Curl } from './ui/curl.tsx'
-import { TroubleNote } from './ui/trouble.tsx'
+import { Curl, TroubleNote, typed } from './ui/parts.tsx'
 import { farewell, signIn } from './visit.dom.ts'
 
 export function SignIn() {
@@ -37,10 +36,7 @@ export function SignIn() {
           spellcheck={false}
           required
           maxLength={256}
-          value={token.value}
-          onInput={(event) => {
-            token.value = event.currentTarget.value
-          }}
+          {...typed(token)}
         />
         <TroubleNote trouble={trouble.value} />
         <button type="submit" class="main" disabled={isBusy.value}>

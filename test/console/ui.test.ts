@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { groupedText, microText, plainText } from '../../src/console/ui/amounts.ts'
 import { stackedBars } from '../../src/console/ui/stacked.ts'
-import { dayText, spanText, timeText } from '../../src/console/ui/when.ts'
+import { dayText, groupedText, microText, plainText, spanText, timeText } from '../../src/console/ui/text.ts'
 import { csvText } from '../../src/core/csv.ts'
 
 describe('CSV', () => {

@@ -2,16 +2,24 @@
 
 import { useSignal } from '@preact/signals'
 import type { Answers } from '../answers.ts'
-import { ask } from '../ask.dom.ts'
-import type { Paged } from '../paged.dom.ts'
-import { Confirm } from '../ui/confirm.tsx'
-import { Curl } from '../ui/curl.tsx'
+import { ask, change } from '../ask.dom.ts'
+import type { Paged } from '../loaded.dom.ts'
+import { Confirm } from '../ui/dialog.tsx'
+import { type FormField, OrderForm } from '../ui/form.tsx'
+import { Curl } from '../ui/parts.tsx'
 import { KeyReach } from '../ui/reach.tsx'
-import { timeText } from '../ui/when.ts'
-import { accountColumn, creditsColumn, lastUsedColumn, timeColumn } from './cells.tsx'
-import { ListPage, Rows, useList } from './list-page.tsx'
-import { type OrderField, OrderForm } from './order-form.tsx'
-import { may, type StaffRole } from './rights.ts'
+import { timeText } from '../ui/text.ts'
+import {
+  accountColumn,
+  creditsColumn,
+  ListPage,
+  lastUsedColumn,
+  may,
+  Rows,
+  type StaffRole,
+  timeColumn,
+  useList,
+} from './parts.tsx'
 
 type Key = Answers['listKeys']['keys'][number]
 
@@ -25,11 +33,7 @@ function stateOf({ revoked, expires, replaced_by: replaced }: Key): string {
 function useKeyRows(paged: Paged<Key>, role: StaffRole, isOfOne: boolean) {
   const doomed = useSignal<Key | null>(null)
   const key = doomed.value
-  const revoke = async () => {
-    const answer = await ask('DELETE', `/admin/keys/${key!.hash}`)
-    if (answer.ok) paged.reload()
-    return answer.ok ? null : answer.error
-  }
+  const revoke = () => change('DELETE', `/admin/keys/${key!.hash}`, undefined, paged.reload)
   const acts = may(role, 'owner')
     ? [
         {
@@ -83,7 +87,7 @@ const EMPTY = (
   </>
 )
 const FIELDS = [{ name: 'account', label: 'Account' }]
-const NEW_KEY: readonly OrderField[] = [
+const NEW_KEY: readonly FormField[] = [
   { name: 'label', label: 'Label of a new key', isOptional: true },
   {
     name: 'kind',

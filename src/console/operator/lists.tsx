@@ -1,10 +1,9 @@
 // Lists of all accounts, each also of one alone: top-ups, refusals, pipelines.
 
 import type { Answers } from '../answers.ts'
-import { Curl } from '../ui/curl.tsx'
+import { Curl } from '../ui/parts.tsx'
 import type { Column } from '../ui/table.tsx'
-import { accountColumn, creditsColumn, timeColumn } from './cells.tsx'
-import { ListPage, Rows, useList } from './list-page.tsx'
+import { accountColumn, creditsColumn, ListPage, Rows, timeColumn, useList } from './parts.tsx'
 
 const ACCOUNT = { name: 'account', label: 'Account' }
 

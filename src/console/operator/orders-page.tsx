@@ -3,17 +3,14 @@
 import { useSignal } from '@preact/signals'
 import { addressWith, params } from '../address.dom.ts'
 import type { Answers } from '../answers.ts'
-import { ask } from '../ask.dom.ts'
+import { change } from '../ask.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { Link } from '../shell.tsx'
-import { groupedText } from '../ui/amounts.ts'
-import { Confirm } from '../ui/confirm.tsx'
-import { orderColumns } from '../ui/order-columns.tsx'
-import { type Order, priceText } from '../ui/orders.ts'
-import { type Column, Table } from '../ui/table.tsx'
-import { TroubleNote } from '../ui/trouble.tsx'
-import { accountColumn } from './cells.tsx'
-import { may, type StaffRole } from './rights.ts'
+import { Confirm } from '../ui/dialog.tsx'
+import { TroubleNote } from '../ui/parts.tsx'
+import { type Column, orderColumns, Table } from '../ui/table.tsx'
+import { groupedText, type Order, priceText } from '../ui/text.ts'
+import { accountColumn, may, type StaffRole } from './parts.tsx'
 
 const STATES = ['', 'open', 'paid', 'failed', 'void'] as const
 
@@ -58,11 +55,8 @@ export function OrdersPage({ role }: { role: StaffRole }) {
     { name: 'Note', text: ({ note }) => note ?? '' },
     ...(may(role, 'billing') ? [acts] : []),
   ]
-  const confirm = async ({ order, what }: Act) => {
-    const answer = await ask('POST', `/admin/orders/${encodeURIComponent(order.number)}/${what}`)
-    if (answer.ok) orders.reload()
-    return answer.ok ? null : answer.error
-  }
+  const confirm = ({ order, what }: Act) =>
+    change('POST', `/admin/orders/${encodeURIComponent(order.number)}/${what}`, undefined, orders.reload)
   const value = orders.value.value
   return (
     <>

@@ -2,16 +2,15 @@
 
 import { useSignal } from '@preact/signals'
 import type { Answers } from '../answers.ts'
-import { type Asked, ask } from '../ask.dom.ts'
+import { type Asked, ask, change } from '../ask.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { Link } from '../shell.tsx'
-import { groupedText } from '../ui/amounts.ts'
-import { Confirm } from '../ui/confirm.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { type FormField, OrderForm } from '../ui/form.tsx'
+import { TroubleNote } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { TroubleNote } from '../ui/trouble.tsx'
-import { pageAddress } from './cells.tsx'
-import { type OrderField, OrderForm } from './order-form.tsx'
-import { may, type StaffRole } from './rights.ts'
+import { groupedText } from '../ui/text.ts'
+import { may, pageAddress, type StaffRole } from './parts.tsx'
 
 type Plan = Answers['listPlans']['plans'][number]
 
@@ -36,7 +35,7 @@ const COLUMNS: readonly Column<Plan>[] = [
 ]
 
 const WHOLE = { pattern: '\\d{1,8}', title: 'a whole number', isOptional: true }
-const TERMS: readonly OrderField[] = [
+const TERMS: readonly FormField[] = [
   { name: 'plan', label: 'Plan' },
   { name: 'credits', label: 'Credits', isOptional: true },
   {
@@ -64,11 +63,7 @@ export function PlansPage({ role }: { role: StaffRole }) {
   const plans = useLoaded<Answers['listPlans']>(() => '/admin/plans')
   const doomed = useSignal<string | null>(null)
   const told = useSignal<string | null>(null)
-  const remove = async () => {
-    const answer = await ask('DELETE', `/admin/plans/${encodeURIComponent(doomed.value!)}`)
-    if (answer.ok) plans.reload()
-    return answer.ok ? null : answer.error
-  }
+  const remove = () => change('DELETE', `/admin/plans/${encodeURIComponent(doomed.value!)}`, undefined, plans.reload)
   /** Ten accounts a call. */
   const tell = async () => {
     for (let after: string | null = ''; after !== null; ) {

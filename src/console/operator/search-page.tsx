@@ -3,11 +3,14 @@
 import { go, params } from '../address.dom.ts'
 import type { Answers } from '../answers.ts'
 import { useLoaded } from '../loaded.dom.ts'
+import { TroubleNote } from '../ui/parts.tsx'
 import { Table } from '../ui/table.tsx'
-import { TroubleNote } from '../ui/trouble.tsx'
-import { AUDIT_COLUMNS } from './audit-page.tsx'
-import { accountColumn, pageAddress, timeColumn } from './cells.tsx'
-import { shownPart } from './search-text.ts'
+import { accountColumn, pageAddress, timeColumn } from './parts.tsx'
+import { AUDIT_COLUMNS } from './staff-pages.tsx'
+
+const SHOWN = 12
+
+export const shownPart = (text: string): string => text.trim().replace(/\bcq[tso]_\w+/g, (key) => key.slice(0, SHOWN))
 
 /** The field that stands above every page. */
 export function SearchField() {

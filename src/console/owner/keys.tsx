@@ -2,20 +2,16 @@
 
 import { useSignal, useSignalEffect } from '@preact/signals'
 import { addressWith, go, useParam } from '../address.dom.ts'
-import { ask, type Trouble } from '../ask.dom.ts'
-import { groupedText } from '../ui/amounts.ts'
-import { Confirm } from '../ui/confirm.tsx'
-import { Curl } from '../ui/curl.tsx'
+import { ask, change, type Trouble } from '../ask.dom.ts'
+import { Confirm } from '../ui/dialog.tsx'
+import { Curl, TroubleNote } from '../ui/parts.tsx'
 import { KeyReach } from '../ui/reach.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { TroubleNote } from '../ui/trouble.tsx'
-import { hourText, timeText } from '../ui/when.ts'
+import { groupedText, hourText, timeText } from '../ui/text.ts'
 import type { Account, Issued, Key, KeysPage } from './answers.ts'
-import { KeyForm } from './key-form.tsx'
-import { KeyShown } from './key-shown.tsx'
+import { KeyForm, KeyShown, RotateForm } from './key-forms.tsx'
 import { askAgain, round, spending } from './own.dom.ts'
 import { foundKeys, stateText } from './owner-words.ts'
-import { RotateForm } from './rotate-form.tsx'
 
 const PAGE = 1_000
 const time = (ms: number | null) => (ms === null ? '' : timeText(ms))
@@ -172,12 +168,7 @@ function KeyActs({ acting, onDone, onClose }: ActsProps) {
   if (act === 'make' || key === null) return <KeyForm onDone={onDone} onClose={onClose} />
   if (act === 'change') return <KeyForm known={key} onDone={onDone} onClose={onClose} />
   if (act === 'rotate') return <RotateForm of={key} onDone={onDone} onClose={onClose} />
-  const revoke = async () => {
-    const answer = await ask('DELETE', `/platform/keys/${key.hash}`)
-    if (!answer.ok) return answer.error
-    onDone(null)
-    return null
-  }
+  const revoke = () => change('DELETE', `/platform/keys/${key.hash}`, undefined, () => onDone(null))
   return (
     <Confirm act="Revoke this key" name={key.prefix} onConfirm={revoke} onClose={onClose}>
       <p>

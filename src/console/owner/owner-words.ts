@@ -2,7 +2,7 @@
 // exact text; nothing is counted in fractions.
 
 import type { StackedColumn } from '../ui/stacked.ts'
-import { dayText, spanText, timeText } from '../ui/when.ts'
+import { dayText, spanText, timeText } from '../ui/text.ts'
 import type { Account, Key, Usage } from './answers.ts'
 
 /** Credits as exact text to micro-credits. */

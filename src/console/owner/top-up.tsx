@@ -4,16 +4,13 @@ import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
 import { addressWith, go, params } from '../address.dom.ts'
 import type { Answers } from '../answers.ts'
-import { ask } from '../ask.dom.ts'
+import { change } from '../ask.dom.ts'
 import { Link } from '../shell.tsx'
-import { groupedText, microText, plainText } from '../ui/amounts.ts'
-import { orderColumns } from '../ui/order-columns.tsx'
-import { type Order, orderStateText, priceText } from '../ui/orders.ts'
-import { type Column, Table } from '../ui/table.tsx'
-import { TroubleNote } from '../ui/trouble.tsx'
-import { timeText } from '../ui/when.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { TroubleNote, typed } from '../ui/parts.tsx'
+import { type Column, orderColumns, Table } from '../ui/table.tsx'
+import { groupedText, microText, type Order, orderStateText, plainText, priceText, timeText } from '../ui/text.ts'
 import type { Account } from './answers.ts'
-import { Dialog } from './dialog.tsx'
 import { askAgain, useOwn } from './own.dom.ts'
 import { microOf } from './owner-words.ts'
 
@@ -66,18 +63,16 @@ function Choice({ offers }: { offers: Offers }) {
   const id = useId()
   const count = useSignal('1')
   const wanted = useSignal<Wanted | null>(null)
-  const send = async () => {
-    const answer = await ask<Answers['checkout']>('POST', '/platform/checkout', wanted.value!.order)
-    if (!answer.ok) return answer.error
-    const { url, number } = answer.value.order
-    wanted.value = null
-    if (url !== null) location.assign(url)
-    else {
-      askAgain()
-      go(addressWith({ order: number }))
-    }
-    return null
-  }
+  const send = () =>
+    change<Answers['checkout']>('POST', '/platform/checkout', wanted.value!.order, (value) => {
+      const { url, number } = value.order
+      wanted.value = null
+      if (url !== null) location.assign(url)
+      else {
+        askAgain()
+        go(addressWith({ order: number }))
+      }
+    })
   const buyLots = (event: Event) => {
     event.preventDefault()
     if (lots === null) return
@@ -113,19 +108,7 @@ function Choice({ offers }: { offers: Offers }) {
             Lots of {groupedText(lots.credits)} credits, {priceText(lots.amount, currency)} each, at most {lots.most}
           </label>
           <p class="beside">
-            <input
-              id={id}
-              class="short"
-              type="number"
-              required
-              min={1}
-              max={lots.most}
-              step={1}
-              value={count.value}
-              onInput={(event) => {
-                count.value = event.currentTarget.value
-              }}
-            />
+            <input id={id} class="short" type="number" required min={1} max={lots.most} step={1} {...typed(count)} />
             <button type="submit">Order</button>
           </p>
         </form>

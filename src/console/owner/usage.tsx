@@ -1,12 +1,11 @@
 // What the account used, per UTC day, and on what.
 
 import { addressWith, go, useParam } from '../address.dom.ts'
-import { groupedText, microText } from '../ui/amounts.ts'
 import { Bars } from '../ui/bars.tsx'
-import { Choice } from '../ui/choice.tsx'
-import { Curl } from '../ui/curl.tsx'
+import { Choice } from '../ui/form.tsx'
+import { Curl, TroubleNote } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { TroubleNote } from '../ui/trouble.tsx'
+import { groupedText, microText } from '../ui/text.ts'
 import type { Usage } from './answers.ts'
 import { spending, useOwn } from './own.dom.ts'
 import { dailyColumns, microOf } from './owner-words.ts'

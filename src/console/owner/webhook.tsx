@@ -2,14 +2,12 @@
 
 import { useSignal } from '@preact/signals'
 import type { Answers } from '../answers.ts'
-import { ask, type Trouble } from '../ask.dom.ts'
-import { Confirm } from '../ui/confirm.tsx'
-import { Curl } from '../ui/curl.tsx'
+import { ask, change } from '../ask.dom.ts'
+import { Confirm, Dialog, Field } from '../ui/dialog.tsx'
+import { Curl, TroubleNote } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { TroubleNote } from '../ui/trouble.tsx'
-import { timeText } from '../ui/when.ts'
+import { timeText } from '../ui/text.ts'
 import type { Account, Webhook } from './answers.ts'
-import { Dialog, Field } from './dialog.tsx'
 import { useOwn } from './own.dom.ts'
 
 type Event = Webhook['events'][number]
@@ -38,12 +36,7 @@ export function WebhookSection({ account }: { account: Account | null }) {
     if (!answer.ok) said.value = answer.error.message
     else said.value = `The test ${answer.value.delivered ? 'arrived' : 'did not arrive'}: ${answer.value.answer}.`
   }
-  const clear = async () => {
-    const answer = await ask('DELETE', '/platform/webhook/')
-    if (!answer.ok) return answer.error
-    webhook.reload()
-    return null
-  }
+  const clear = () => change('DELETE', '/platform/webhook/', undefined, webhook.reload)
   const begin = (what: 'set' | 'clear') => () => {
     doing.value = what
   }
@@ -125,13 +118,10 @@ function WebhookForm({ known, onDone, onClose }: FormProps) {
   const url = useSignal(known?.url ?? '')
   const thresholds = useSignal(known?.thresholds.join(' ') ?? '20% 5%')
   const isNew = useSignal(false)
-  const send = async (): Promise<Trouble | null> => {
+  const send = () => {
     const list = thresholds.value.split(/[\s,]+/).filter((each) => each !== '')
     const order = { url: url.value.trim(), thresholds: list, new_secret: isNew.value }
-    const answer = await ask<Answers['setOwnWebhook']>('PUT', '/platform/webhook/', order)
-    if (!answer.ok) return answer.error
-    onDone(answer.value.secret)
-    return null
+    return change<Answers['setOwnWebhook']>('PUT', '/platform/webhook/', order, ({ secret }) => onDone(secret))
   }
   return (
     <Dialog title="Webhook" act="Set" onSend={send} onClose={onClose}>

@@ -1,8 +1,8 @@
 // Parts of what `/status` tells that its public page and the operator's pages both show.
 
-import type { Figure } from '../ui/figures.tsx'
+import type { Figure } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { timeText } from '../ui/when.ts'
+import { timeText } from '../ui/text.ts'
 import type { Gap, Region, Status } from './status.dom.ts'
 
 const number = (name: string, of: (row: Region) => number): Column<Region> => ({

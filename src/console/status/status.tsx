@@ -1,10 +1,9 @@
 // The page /status for whoever opens it in a browser: programs get the JSON at the same address.
 
 import { render } from 'preact'
-import { Figures } from '../ui/figures.tsx'
+import { Figures, TroubleNote } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { TroubleNote } from '../ui/trouble.tsx'
-import { timeText } from '../ui/when.ts'
+import { timeText } from '../ui/text.ts'
 import { type Source, useStatus } from './status.dom.ts'
 import { Ages, archiveFigure, Gaps, heightFigure, StateNote } from './status-parts.tsx'
 

@@ -3,7 +3,7 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { Answers } from '../answers.ts'
 import { ask, type Trouble } from '../ask.dom.ts'
-import { TroubleNote } from './trouble.tsx'
+import { TroubleNote } from './parts.tsx'
 
 /** `adopts`: whoever is signed in can take a pipeline over. */
 export function KeyReach({ path, adopts = false }: { path: string; adopts?: boolean }) {

@@ -1,6 +1,8 @@
 // Columns of stacked parts, as a chart of use per day has them. Laws: parts of a column never overlap and fill it; the tallest
 // column has the whole height; what is there is seen, at one unit of height at least.
 
+import { DAY_MS } from '../../core/time.ts'
+
 export interface StackedColumn {
   readonly name: string
   /** By the name of the part; not negative. */
@@ -30,3 +32,31 @@ export function stackedBars(columns: readonly StackedColumn[], parts: readonly s
     })
   })
 }
+
+/** Beyond these a column is no column. */
+const DAYS_MAX = 400
+
+interface Part {
+  readonly date: string
+  readonly part: string
+  /** Exact decimal text; a chart needs no more than a number's worth of it. */
+  readonly credits: string
+}
+
+/** A column for each UTC day from `from` to `to`, both included. */
+export function eachDay(from: string, to: string, parts: readonly Part[]): StackedColumn[] {
+  const sums = new Map<string, Record<string, number>>()
+  for (const { date, part, credits } of parts) {
+    const day = sums.get(date) ?? {}
+    day[part] = (day[part] ?? 0) + Number(credits)
+    sums.set(date, day)
+  }
+  const first = Date.parse(from)
+  const count = Math.min(Math.round((Date.parse(to) - first) / DAY_MS) + 1, DAYS_MAX)
+  return Array.from({ length: Math.max(count, 0) }, (_, i) => {
+    const name = new Date(first + i * DAY_MS).toISOString().slice(0, 10)
+    return { name, parts: sums.get(name) ?? {} }
+  })
+}
+
+export const partsOf = (parts: readonly Part[]): string[] => [...new Set(parts.map(({ part }) => part))].sort()

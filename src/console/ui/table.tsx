@@ -5,8 +5,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { csvText } from '../../core/csv.ts'
-import { plainText } from './amounts.ts'
-import { saveText } from './save.dom.ts'
+import { groupedText, type Order, orderStateText, plainText, priceText, timeText } from './text.ts'
 
 export interface Column<Row> {
   readonly name: string
@@ -106,4 +105,24 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, i
       </p>
     </div>
   )
+}
+
+/** Asks the browser to save it under this name. */
+export function saveText(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }))
+  const link = Object.assign(document.createElement('a'), { href: url, download: name })
+  link.click()
+  // The browser has taken it when the click is over.
+  setTimeout(() => URL.revokeObjectURL(url))
+}
+
+/** `draw`: of the order's number. */
+export function orderColumns({ draw }: Pick<Column<Order>, 'draw'>): readonly Column<Order>[] {
+  return [
+    { name: 'Order', text: ({ number }) => number, ...(draw && { draw }) },
+    { name: 'Made, UTC', text: ({ created }) => timeText(created) },
+    { name: 'Credits', text: ({ credits }) => groupedText(credits), isNumber: true },
+    { name: 'Amount', text: ({ amount, currency }) => priceText(amount, currency), isNumber: true },
+    { name: 'State', text: orderStateText },
+  ]
 }

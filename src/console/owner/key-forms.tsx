@@ -1,11 +1,14 @@
-// Making a key, or changing one.
+// Making a key, changing or rotating one; and a new key, this once.
 
 import { useSignal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
-import { ask } from '../ask.dom.ts'
-import { Choice } from '../ui/choice.tsx'
+import { useEffect, useRef } from 'preact/hooks'
+import { change } from '../ask.dom.ts'
+import { Dialog, Field } from '../ui/dialog.tsx'
+import { Choice } from '../ui/form.tsx'
+import { Curl } from '../ui/parts.tsx'
+import { timeText } from '../ui/text.ts'
+import { isShowing } from '../visit.dom.ts'
 import type { Issued, Key } from './answers.ts'
-import { Dialog, Field } from './dialog.tsx'
 import { keyOrder } from './key-order.ts'
 
 const PRODUCTS = ['info', 'stream', 'rpc', 'graphql', 'data', 'platform']
@@ -28,17 +31,19 @@ export function KeyForm({ known, onDone, onClose }: KeyFormProps) {
   // One for each dialog: a second click, or one after a lost answer, makes no second key.
   const request = useRef(crypto.getRandomValues(new Uint32Array(4)).join('-'))
   const isApi = kind.value === 'api'
-  const send = async () => {
+  const send = () => {
     const right = isApi ? '' : pipelines.value
     const bounds = { cap: cap.value, ranges: ranges.value, pipelines: right, expires: expires.value }
     const fields = { label: label.value, ...bounds }
     const order = keyOrder(fields, isApi ? products.value : ['platform'], known)
-    const answer = known
-      ? await ask<Issued>('PATCH', `/platform/keys/${known.hash}`, order)
-      : await ask<Issued>('POST', '/platform/keys/', { ...order, kind: kind.value, idempotency_key: request.current })
-    if (!answer.ok) return answer.error
-    onDone(known ? null : answer.value)
-    return null
+    return known
+      ? change<Issued>('PATCH', `/platform/keys/${known.hash}`, order, () => onDone(null))
+      : change<Issued>(
+          'POST',
+          '/platform/keys/',
+          { ...order, kind: kind.value, idempotency_key: request.current },
+          onDone,
+        )
   }
   const toggle = (product: string) => () => {
     const has = products.value.includes(product)
@@ -106,6 +111,84 @@ export function KeyForm({ known, onDone, onClose }: KeyFormProps) {
         value={expires.value}
         onText={set(expires)}
       />
+    </Dialog>
+  )
+}
+
+interface RotateProps {
+  readonly of: Key
+  readonly onDone: (issued: Issued | null) => void
+  readonly onClose: () => void
+}
+
+export function RotateForm({ of, onDone, onClose }: RotateProps) {
+  const grace = useSignal('86400')
+  const request = useRef(crypto.getRandomValues(new Uint32Array(4)).join('-'))
+  const send = () => {
+    const order = { grace_seconds: Number(grace.value), idempotency_key: request.current }
+    return change<Issued>('POST', `/platform/keys/${of.hash}/rotate`, order, onDone)
+  }
+  return (
+    <Dialog title={`Rotate ${of.prefix}… ${of.label}`} act="Rotate" onSend={send} onClose={onClose}>
+      <p>
+        The new key has the same label, products, ranges and end, and shares the cap and what was spent under it. A key
+        is replaced once.
+      </p>
+      <Choice
+        label="The old key works for"
+        value={grace.value}
+        options={[
+          ['0', 'no longer'],
+          ['3600', 'an hour'],
+          ['86400', 'a day'],
+          ['604800', 'a week'],
+          ['2592000', '30 days'],
+        ]}
+        onChoose={(seconds) => {
+          grace.value = seconds
+        }}
+      />
+    </Dialog>
+  )
+}
+
+const curlOf = (key: string) =>
+  `curl -s ${location.origin}/info -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"type":"allMids"}'`
+
+export function KeyShown({ issued, onClose }: { issued: Issued; onClose: () => void }) {
+  const { key, prefix, label, warnings = [], old_key_ends: ends } = issued
+  // It may have replaced the one that was signed in with.
+  useEffect(() => {
+    isShowing.value = true
+    return () => {
+      isShowing.value = false
+    }
+  }, [])
+  return (
+    <Dialog title={key ? 'The key, this once' : 'Made before'} onClose={onClose}>
+      {key ? (
+        <>
+          <p>Copy it now: only its hash is kept, and nobody can show it again.</p>
+          <Curl line={key} />
+          {key.startsWith('cqt_') && (
+            <>
+              <p>To try it, in a terminal; the call is on this page some seconds later:</p>
+              <Curl line={curlOf(key)} />
+            </>
+          )}
+        </>
+      ) : (
+        <p>
+          An earlier click made <code>{prefix}…</code> {label}; its answer was lost, and it is not shown again. Rotate
+          it, or revoke it and make another.
+        </p>
+      )}
+      {ends !== undefined && <p>The old key ends {timeText(ends)} UTC.</p>}
+      {warnings.map((text) => (
+        <p class="note trouble" key={text}>
+          {text}
+        </p>
+      ))}
     </Dialog>
   )
 }

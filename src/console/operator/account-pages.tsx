@@ -1,22 +1,80 @@
-// One account: what it has, what it used, and what an operator does with it.
+// Accounts, and one account: what it has, what it used, and what an operator does with it.
 
 import { useSignal } from '@preact/signals'
-import { params } from '../address.dom.ts'
+import { go, params } from '../address.dom.ts'
 import type { Answers } from '../answers.ts'
-import { ask } from '../ask.dom.ts'
+import { ask, change } from '../ask.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
-import { groupedText } from '../ui/amounts.ts'
 import { Bars } from '../ui/bars.tsx'
-import { Confirm } from '../ui/confirm.tsx'
-import { Figures } from '../ui/figures.tsx'
-import { TroubleNote } from '../ui/trouble.tsx'
-import { dayText } from '../ui/when.ts'
-import { eachDay, partsOf } from './each-day.ts'
+import { Confirm } from '../ui/dialog.tsx'
+import { type FormField, OrderForm } from '../ui/form.tsx'
+import { Curl, Figures, TroubleNote } from '../ui/parts.tsx'
+import { eachDay, partsOf } from '../ui/stacked.ts'
+import { dayText, groupedText } from '../ui/text.ts'
 import { AccountKeys } from './keys-page.tsx'
 import { AccountGrants, AccountPipelines, AccountRefusals } from './lists.tsx'
-import { type OrderField, OrderForm } from './order-form.tsx'
-import { usePlanNames } from './plan-names.dom.ts'
-import { may, type StaffRole } from './rights.ts'
+import {
+  accountColumn,
+  creditsColumn,
+  ListPage,
+  lastUsedColumn,
+  may,
+  pageAddress,
+  type StaffRole,
+  timeColumn,
+  useList,
+  usePlanNames,
+} from './parts.tsx'
+
+const NAME = {
+  pattern: '[A-Za-z0-9][A-Za-z0-9_\\-]{0,63}',
+  title: 'letters, digits, _ and -, a letter or digit first, at most 64',
+}
+/** The smallest is no surprise to whoever does not choose. */
+const trialFirst = (a: string, b: string) => Number(b === 'trial') - Number(a === 'trial')
+
+export function AccountsPage({ role }: { role: StaffRole }) {
+  const plans = usePlanNames()
+  const fields = [
+    { name: 'search', label: 'Part of the name' },
+    { name: 'plan', label: 'Plan', options: [['', 'all'], ...plans.map((plan) => [plan, plan] as const)] as const },
+  ]
+  return (
+    <ListPage<Answers['listAccounts']['accounts'][number]>
+      caption="Accounts"
+      fields={fields}
+      paged={useList('accounts', 'after', 'accounts', fields)}
+      rowKey={({ account }) => account}
+      csv="accounts"
+      columns={[
+        accountColumn(),
+        { name: 'Plan', text: ({ plan }) => plan },
+        creditsColumn('Balance, credits', 'balance'),
+        { name: 'Keys', text: ({ keys }) => String(keys), isNumber: true },
+        lastUsedColumn(),
+        timeColumn('Made', 'created'),
+      ]}
+      empty={
+        <>
+          <p>No account is like this. Make one:</p>
+          <Curl line="npm run admin -- account create acme --plan trial" />
+        </>
+      }
+    >
+      {may(role, 'owner') && plans.length > 0 && (
+        <OrderForm<Answers['ensureAccount']>
+          act="Make the account"
+          fields={[
+            { name: 'id', label: 'New account, such as acme', ...NAME },
+            { name: 'plan', label: 'Its plan', options: plans.toSorted(trialFirst).map((plan) => [plan, plan]) },
+          ]}
+          send={({ id = '', plan }) => ask('PUT', `/admin/accounts/${encodeURIComponent(id)}`, { plan })}
+          onDone={({ account }) => go(pageAddress('account', { id: account }))}
+        />
+      )}
+    </ListPage>
+  )
+}
 
 type Account = Answers['showAccount']
 type Used = Answers['accountUsage']
@@ -90,7 +148,7 @@ interface ActProps {
   readonly done: () => void
 }
 
-const GRANT: readonly OrderField[] = [
+const GRANT: readonly FormField[] = [
   { name: 'credits', label: 'Top up, credits', pattern: '[0-9 ]{1,13}(\\.[0-9]{1,6})?', title: 'such as 5000 or 0.5' },
   { name: 'name', label: 'Name without spaces, such as invoice-1', pattern: '[!-~]+', title: 'no spaces' },
 ]
@@ -109,12 +167,7 @@ function TopUp({ path, done }: ActProps) {
 function PlanChange({ account, path, done }: ActProps & { readonly account: Account }) {
   const plans = usePlanNames()
   const wanted = useSignal<string | null>(null)
-  const change = async () => {
-    const answer = await ask('PUT', `${path}/plan`, { plan: wanted.value })
-    if (!answer.ok) return answer.error
-    done()
-    return null
-  }
+  const put = () => change('PUT', `${path}/plan`, { plan: wanted.value }, done)
   const open = (event: Event) => {
     event.preventDefault()
     wanted.value = String(new FormData(event.currentTarget as HTMLFormElement).get('plan') ?? '')
@@ -136,7 +189,7 @@ function PlanChange({ account, path, done }: ActProps & { readonly account: Acco
         <Confirm
           act={`Put it on ${wanted.value}`}
           name={account.account}
-          onConfirm={change}
+          onConfirm={put}
           onClose={() => (wanted.value = null)}
         >
           <p>

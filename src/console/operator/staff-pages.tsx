@@ -1,20 +1,65 @@
-// Who administers, with tokens of their own. Law: a new token is on the page once, and in nothing that is kept.
+// Who administers, with tokens of their own; who did what, and what came of it. Invariant: a new token is on the page once, and in nothing
+// that is kept.
 
 import { useSignal } from '@preact/signals'
 import type { Answers } from '../answers.ts'
-import { ask } from '../ask.dom.ts'
+import { ask, change } from '../ask.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
-import { Confirm } from '../ui/confirm.tsx'
-import { Curl } from '../ui/curl.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { type FormField, OrderForm } from '../ui/form.tsx'
+import { Curl, TroubleNote } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { TroubleNote } from '../ui/trouble.tsx'
-import { timeText } from '../ui/when.ts'
-import { timeColumn } from './cells.tsx'
-import { type OrderField, OrderForm } from './order-form.tsx'
+import { timeText } from '../ui/text.ts'
+import { accountColumn, ListPage, timeColumn, useList } from './parts.tsx'
+
+export type AuditLine = Answers['listAudit']['audit'][number]
+
+const outcome = ({ status }: AuditLine) => (status === null ? 'not known' : String(status))
+
+export const AUDIT_COLUMNS: readonly Column<AuditLine>[] = [
+  timeColumn('At', 'at'),
+  { name: 'Who', text: ({ actor }) => actor },
+  { name: 'Role', text: ({ role }) => role },
+  { name: 'Did', text: ({ action }) => action },
+  { name: 'To', text: ({ target }) => target },
+  accountColumn(),
+  {
+    name: 'Came of it',
+    isNumber: true,
+    text: outcome,
+    draw: (line) => <span class={line.status !== null && line.status < 300 ? 'good' : 'bad'}>{outcome(line)}</span>,
+  },
+  { name: 'Sent', text: ({ sent }) => sent, draw: ({ sent }) => <span title={sent}>{sent}</span> },
+  { name: 'Request', text: ({ request_id: id }) => id },
+]
+
+const AUDIT_FIELDS = [
+  { name: 'actor', label: 'Who' },
+  { name: 'action', label: 'Did, such as revokeKey' },
+  { name: 'account', label: 'Account' },
+  { name: 'from', label: 'First day (UTC)', type: 'date' },
+  { name: 'to', label: 'Last day (UTC)', type: 'date' },
+] as const
+
+export function AuditPage() {
+  return (
+    <ListPage
+      caption="Audit"
+      fields={AUDIT_FIELDS}
+      paged={useList<AuditLine>('audit', 'before', 'audit', AUDIT_FIELDS)}
+      columns={AUDIT_COLUMNS}
+      rowKey={({ number }) => String(number)}
+      empty="Nothing like this was done."
+      csv="audit"
+    >
+      <p>Everything but reading that staff did, or tried: written down before it is done, and never changed.</p>
+    </ListPage>
+  )
+}
 
 type Member = Answers['listStaff']['staff'][number]
 
-const FIELDS: readonly OrderField[] = [
+const FIELDS: readonly FormField[] = [
   { name: 'name', label: 'Name' },
   {
     name: 'role',
@@ -30,11 +75,7 @@ const FIELDS: readonly OrderField[] = [
 export function StaffPage() {
   const staff = useLoaded<Answers['listStaff']>(() => '/admin/staff')
   const doomed = useSignal<string | null>(null)
-  const revoke = async () => {
-    const answer = await ask('DELETE', `/admin/staff/${encodeURIComponent(doomed.value!)}`)
-    if (answer.ok) staff.reload()
-    return answer.ok ? null : answer.error
-  }
+  const revoke = () => change('DELETE', `/admin/staff/${encodeURIComponent(doomed.value!)}`, undefined, staff.reload)
   const columns: readonly Column<Member>[] = [
     { name: 'Name', text: ({ name }) => name },
     { name: 'Role', text: ({ role }) => role },

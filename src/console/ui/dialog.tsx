@@ -1,22 +1,26 @@
-// A form that stands over the page until it is sent or left.
+// Forms that stand over the page until they are sent or left; what cannot be undone is confirmed by typing its name.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import type { Trouble } from '../ask.dom.ts'
-import { TroubleNote } from '../ui/trouble.tsx'
+import { TroubleNote, typed } from './parts.tsx'
 
 interface DialogProps {
   readonly title: string
   /** What its button says; left out: there is nothing to send. */
   readonly act?: string
+  readonly actClass?: 'main' | 'danger'
+  /** It may not be sent yet. */
+  readonly isIncomplete?: boolean
   readonly children: ComponentChildren
   /** Null: done. Called once at a time, however often it is clicked. */
   readonly onSend?: () => Promise<Trouble | null>
   readonly onClose: () => void
 }
 
-export function Dialog({ title, act, children, onSend, onClose }: DialogProps) {
+export function Dialog({ title, act, actClass = 'main', isIncomplete = false, children, ...props }: DialogProps) {
+  const { onSend, onClose } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const isBusy = useSignal(false)
   const trouble = useSignal<Trouble | null>(null)
@@ -24,7 +28,7 @@ export function Dialog({ title, act, children, onSend, onClose }: DialogProps) {
   useEffect(() => dialog.current?.showModal(), [])
   const send = async (event: Event) => {
     event.preventDefault()
-    if (isBusy.value || onSend === undefined) return
+    if (isBusy.value || isIncomplete || onSend === undefined) return
     isBusy.value = true
     trouble.value = await onSend()
     isBusy.value = false
@@ -37,7 +41,7 @@ export function Dialog({ title, act, children, onSend, onClose }: DialogProps) {
         <TroubleNote trouble={trouble.value} />
         <p class="beside">
           {act && (
-            <button type="submit" class="main" disabled={isBusy.value}>
+            <button type="submit" class={actClass} disabled={isIncomplete || isBusy.value}>
               {act}
             </button>
           )}
@@ -47,6 +51,38 @@ export function Dialog({ title, act, children, onSend, onClose }: DialogProps) {
         </p>
       </form>
     </dialog>
+  )
+}
+
+interface ConfirmProps {
+  /** What happens: "Revoke this key". */
+  readonly act: string
+  /** What has to be typed. */
+  readonly name: string
+  /** What that means. */
+  readonly children: ComponentChildren
+  /** Null: done, and the dialog closes. */
+  readonly onConfirm: () => Promise<Trouble | null>
+  readonly onClose: () => void
+}
+
+export function Confirm({ act, name, children, onConfirm, onClose }: ConfirmProps) {
+  const words = useSignal('')
+  const id = useId()
+  const confirm = async () => {
+    const trouble = await onConfirm()
+    if (trouble === null) onClose()
+    return trouble
+  }
+  const isIncomplete = words.value !== name
+  return (
+    <Dialog title={act} act={act} actClass="danger" isIncomplete={isIncomplete} onSend={confirm} onClose={onClose}>
+      {children}
+      <label for={id}>
+        Type <b>{name}</b> to confirm
+      </label>
+      <input id={id} autocomplete="off" {...typed(words)} />
+    </Dialog>
   )
 }
 

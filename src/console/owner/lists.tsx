@@ -1,18 +1,63 @@
-// The last refusals of the account's keys.
+// What is open now, with what a minute of it costs; and the last refusals of the account's keys.
 
 import { addressWith, go, useParam } from '../address.dom.ts'
-import { groupedText } from '../ui/amounts.ts'
-import { Choice } from '../ui/choice.tsx'
-import { Curl } from '../ui/curl.tsx'
+import { Choice } from '../ui/form.tsx'
+import { Curl, TroubleNote } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { TroubleNote } from '../ui/trouble.tsx'
-import { timeText } from '../ui/when.ts'
-import type { Refusals } from './answers.ts'
+import { groupedText, timeText } from '../ui/text.ts'
+import type { Refusals, Streams } from './answers.ts'
 import { useOwn } from './own.dom.ts'
+
+type Stream = Streams['streams'][number]
+
+const STREAMS: readonly Column<Stream>[] = [
+  { name: 'Channel', text: ({ type }) => type },
+  { name: 'Body', text: ({ body }) => body, draw: ({ body }) => <code>{body}</code> },
+  { name: 'Key', text: ({ prefix }) => prefix ?? '' },
+  { name: 'Since, UTC', text: ({ since }) => timeText(since) },
+  { name: 'Credits a minute', text: ({ credits_a_minute: price }) => groupedText(price), isNumber: true },
+]
+
+export function StreamList() {
+  const streams = useOwn<Streams>(() => '/platform/streams/')
+  const value = streams.value.value
+  return (
+    <section>
+      <h2>Open sockets and subscriptions</h2>
+      <TroubleNote trouble={streams.trouble.value} again={streams.reload} />
+      {value && (
+        <>
+          <p class="beside">
+            <span>
+              {value.sockets} sockets, {value.subscriptions} subscriptions, {groupedText(value.credits_a_minute)}{' '}
+              credits a minute
+            </span>
+            <button type="button" class="plain" onClick={streams.reload}>
+              Look again
+            </button>
+          </p>
+          <Table
+            caption="Subscriptions that run, those that cost most first"
+            columns={STREAMS}
+            rows={value.streams}
+            rowKey={({ type, body, prefix, since }) => `${type} ${body} ${prefix} ${since}`}
+            csv="streams"
+            empty={
+              <>
+                <p>Nothing is open. A book in a terminal:</p>
+                <Curl line={`npm run watch -- BTC --url ${location.origin} --key $WEIR_KEY`} />
+              </>
+            }
+          />
+        </>
+      )}
+    </section>
+  )
+}
 
 type Refusal = Refusals['refusals'][number]
 
-const COLUMNS: readonly Column<Refusal>[] = [
+const REFUSALS: readonly Column<Refusal>[] = [
   { name: 'Time, UTC', text: ({ at }) => timeText(at) },
   { name: 'Key', text: ({ prefix }) => prefix },
   { name: 'Product', text: ({ product }) => product },
@@ -50,7 +95,7 @@ export function RefusalList() {
           </div>
           <Table
             caption="The last fifty refusals"
-            columns={COLUMNS}
+            columns={REFUSALS}
             rows={value.refusals.filter((each) => code === '' || each.code === code)}
             rowKey={({ request_id: id, at, type, message }) => `${at} ${id} ${type} ${message}`}
             csv="refusals"

@@ -1,0 +1,228 @@
+// How the gateway and its business stand: the overview, and usage and revenue by period.
+
+import { DAY_MS } from '../../core/time.ts'
+import { addressWith, params } from '../address.dom.ts'
+import type { Answers } from '../answers.ts'
+import { useLoaded } from '../loaded.dom.ts'
+import { Link } from '../shell.tsx'
+import { useStatus } from '../status/status.dom.ts'
+import { Ages, archiveFigure, heightFigure, StateNote } from '../status/status-parts.tsx'
+import { Bars } from '../ui/bars.tsx'
+import { Filters } from '../ui/form.tsx'
+import { type Figure, Figures, TroubleNote } from '../ui/parts.tsx'
+import { eachDay, partsOf } from '../ui/stacked.ts'
+import { type Column, Table } from '../ui/table.tsx'
+import { dayText, groupedText, priceText } from '../ui/text.ts'
+import { pageAddress } from './parts.tsx'
+import { signUpWarning } from './sign-up-warning.ts'
+
+export type Business = Answers['business']
+
+/** Of this period; an empty query is the last month. */
+export const useBusiness = (query: () => string) => useLoaded<Business>(() => `/admin/business${query()}`)
+
+const dollars = (value: string | undefined) => (value === undefined ? '–' : `$ ${groupedText(value)}`)
+
+export function businessFigures(business: Business): Figure[] {
+  const {
+    from,
+    to,
+    totals,
+    paid,
+    open_orders: open,
+    sign_up: signUp,
+    sold_usd: sold,
+    spent_usd: spent,
+    cost,
+  } = business
+  const period = `${from} to ${to}`
+  const money = (usd: string | null) => (usd === null ? period : `${dollars(usd)}, ${period}`)
+  return [
+    {
+      name: 'Orders paid',
+      value: paid.map(({ amount, currency }) => priceText(amount, currency)).join(', ') || '0',
+      note: (
+        <>
+          {period}; <Link to={pageAddress('orders', { state: 'open' })}>{open} open</Link>
+        </>
+      ),
+    },
+    { name: 'Credits granted beside plans', value: groupedText(totals.granted), note: money(sold) },
+    { name: 'Credits spent', value: groupedText(totals.spent), note: money(spent) },
+    { name: 'Calls', value: groupedText(String(totals.calls)), note: period },
+    { name: 'Refusals', value: groupedText(String(totals.refusals)), note: period },
+    ...(signUp
+      ? [{ name: 'Sign-up links', value: `${signUp.links} of ${signUp.per_day}`, note: 'of the last 24 hours' }]
+      : []),
+    {
+      name: 'Cost of the platform',
+      value: dollars(cost === null ? undefined : Number(cost.total_usd).toFixed(2)),
+      note: cost ? `an estimate of a deployment, ${period}` : 'the log did not answer',
+    },
+  ]
+}
+
+/** Credits spent by day, by product. */
+export function SpentByDay({ business: { from, to, days } }: { business: Business }) {
+  const parts = days.flatMap(({ date, by_product: products }) =>
+    Object.entries(products).map(([part, credits]) => ({ date, part, credits })),
+  )
+  if (parts.length === 0)
+    return (
+      <p class="empty">
+        Nothing was spent from {from} to {to}.
+      </p>
+    )
+  return (
+    <Bars
+      label={`Credits spent by UTC day, ${from} to ${to}`}
+      columns={eachDay(from, to, parts)}
+      parts={partsOf(parts)}
+      words={(value) => `${value} credits`}
+    />
+  )
+}
+
+const REFUSED = [
+  {
+    name: 'Code',
+    text: ({ code }: { code: string; count: number }) => code,
+    draw: ({ code }: { code: string }) => <Link to={pageAddress('refusals', { code })}>{code}</Link>,
+  },
+  { name: 'Refusals', isNumber: true, text: ({ count }: { count: number }) => String(count) },
+]
+
+export function OverviewPage() {
+  const status = useStatus()
+  const business = useBusiness(() => '')
+  const now = status.value.value
+  const sold = business.value.value
+  const warning = sold && signUpWarning(sold.sign_up)
+  return (
+    <>
+      <h1>Overview</h1>
+      <TroubleNote trouble={status.trouble.value} again={status.reload} />
+      {now && (
+        <>
+          <StateNote now={now} />
+          <Figures
+            figures={[
+              heightFigure(now),
+              { name: 'Log is late by, ms', value: now.lagMs ?? '–', note: 'behind the clock' },
+              {
+                name: 'Open sockets',
+                value: now.regions.reduce((sum, { sockets }) => sum + sockets, 0),
+                note: 'of clients, last minute',
+              },
+              archiveFigure(now),
+              ...(sold ? [{ name: 'Accounts', value: sold.accounts, note: `with ${sold.keys} keys` }] : []),
+            ]}
+          />
+        </>
+      )}
+      <TroubleNote trouble={business.trouble.value} again={business.reload} />
+      {warning && (
+        <p class="note trouble" role="alert">
+          {warning}
+        </p>
+      )}
+      {sold && (
+        <>
+          <Figures figures={businessFigures(sold)} />
+          <h2>Credits spent by day, UTC</h2>
+          <SpentByDay business={sold} />
+        </>
+      )}
+      {now && <Ages regions={now.regions} />}
+      {sold && (
+        <>
+          <h2>
+            Refusals by reason, {sold.from} to {sold.to}
+          </h2>
+          <Table
+            caption="Refusals by reason"
+            columns={REFUSED}
+            rows={sold.refused}
+            rowKey={({ code }) => code}
+            empty="None."
+            csv="refusals-by-reason"
+          />
+        </>
+      )}
+    </>
+  )
+}
+
+type BusinessDay = Answers['business']['days'][number]
+const count = (name: string, of: (day: BusinessDay) => number | string): Column<BusinessDay> => ({
+  name,
+  isNumber: true,
+  text: (day) => String(of(day)),
+  draw: (day) => groupedText(String(of(day))),
+})
+const COLUMNS = [
+  { name: 'Day (UTC)', text: ({ date }: BusinessDay) => date },
+  count('Credits granted', ({ granted }) => granted),
+  count('Credits spent', ({ spent }) => spent),
+  count('Calls', ({ calls }) => calls),
+  count('Minutes of streams', ({ stream_minutes: minutes }) => minutes),
+  count('Rows of pipelines', ({ pipeline_rows: rows }) => rows),
+  count('Refusals', ({ refusals }) => refusals),
+]
+const FIELDS = [
+  { name: 'from', label: 'First day', type: 'date' },
+  { name: 'to', label: 'Last day', type: 'date' },
+] as const
+
+export function UsagePage() {
+  const business = useBusiness(() => {
+    const query = new URLSearchParams()
+    for (const { name } of FIELDS) if (params.value.get(name)) query.set(name, params.value.get(name)!)
+    return query.size > 0 ? `?${query}` : ''
+  })
+  const shown = business.value.value
+  return (
+    <>
+      <h1>Usage and revenue</h1>
+      <Filters fields={FIELDS} />
+      <p class="beside">
+        {[1, 7, 30, 90].map((days) => (
+          <Link key={days} to={addressWith({ from: dayText(Date.now() - (days - 1) * DAY_MS), to: null })}>
+            {days === 1 ? 'Today' : `${days} days`}
+          </Link>
+        ))}
+      </p>
+      <TroubleNote trouble={business.trouble.value} again={business.reload} />
+      {shown && (
+        <>
+          <Figures figures={businessFigures(shown)} />
+          <SpentByDay business={shown} />
+          <Table
+            caption={`Days from ${shown.from} to ${shown.to}`}
+            columns={COLUMNS}
+            rows={[...shown.days].reverse()}
+            rowKey={({ date }) => date}
+            empty="Nothing was sold or used in this period."
+            csv={`usage-${shown.from}-${shown.to}`}
+          />
+          {shown.cost && (
+            <details>
+              <summary>What the cost is an estimate of</summary>
+              <ul>
+                {shown.cost.assumptions.map((each) => (
+                  <li key={each}>{each}</li>
+                ))}
+              </ul>
+            </details>
+          )}
+          {shown.million_usd === null && (
+            <p>
+              What credits are worth is not shown, since no price of them is set: <code>MILLION_CREDITS_USD</code> in{' '}
+              <code>wrangler.toml</code>.
+            </p>
+          )}
+        </>
+      )}
+    </>
+  )
+}

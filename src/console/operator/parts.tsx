@@ -1,0 +1,114 @@
+// What several of the operator's pages have: cells of tables, lists with filters, what the page offers to whom. It hides what would be
+// refused, and is no protection: the gateway asks by itself.
+
+import type { ComponentChildren } from 'preact'
+import { addressWith, params } from '../address.dom.ts'
+import type { Answers } from '../answers.ts'
+import { type Paged, useLoaded, usePaged } from '../loaded.dom.ts'
+import { Link } from '../shell.tsx'
+import { Filters, type FormField } from '../ui/form.tsx'
+import { TroubleNote } from '../ui/parts.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { groupedText, hourText, timeText } from '../ui/text.ts'
+
+export type StaffRole = 'support' | 'billing' | 'owner'
+
+const ROLES: readonly StaffRole[] = ['support', 'billing', 'owner']
+
+export const may = (role: StaffRole, needed: StaffRole) => ROLES.indexOf(role) >= ROLES.indexOf(needed)
+
+const NOWHERE = new URLSearchParams()
+
+export const pageAddress = (page: string, more: Readonly<Record<string, string>> = {}) =>
+  addressWith({ page, ...more }, NOWHERE)
+
+export const accountColumn = <Row extends { readonly account: string | null }>(): Column<Row> => ({
+  name: 'Account',
+  text: ({ account }) => account ?? '',
+  draw: ({ account }) => account && <Link to={pageAddress('account', { id: account })}>{account}</Link>,
+})
+
+/** `name` of a field in Unix ms, or null. */
+export const timeColumn = <Name extends string>(
+  name: string,
+  field: Name,
+  never = '',
+): Column<{ readonly [field in Name]: number | null }> => ({
+  name: `${name} (UTC)`,
+  text: (row) => (row[field] === null ? never : timeText(row[field])),
+})
+
+/** Usage is kept by the hour. */
+export const lastUsedColumn = (): Column<{ readonly last_used: number | null }> => ({
+  name: 'Last used (UTC)',
+  text: ({ last_used: used }) => (used === null ? 'never' : hourText(used)),
+})
+
+/** `field` is an exact decimal text, or null. */
+export const creditsColumn = <Name extends string>(
+  name: string,
+  field: Name,
+  absent = '?',
+): Column<{ readonly [field in Name]: string | null }> => ({
+  name,
+  isNumber: true,
+  text: (row) => row[field] ?? '',
+  draw: (row) => groupedText(row[field] ?? absent),
+})
+
+export function usePlanNames(): readonly string[] {
+  const plans = useLoaded<Answers['listPlans']>(() => '/admin/plans')
+  return plans.value.value?.plans.map(({ name }) => name) ?? []
+}
+
+/** Rows of `/admin/<path>`, narrowed by those parameters of the page that these fields set. */
+export function useList<Row>(
+  list: string,
+  cursor: 'before' | 'after',
+  path: string,
+  fields: readonly FormField[],
+  more: () => Readonly<Record<string, string>> = () => ({}),
+): Paged<Row> {
+  return usePaged<Row>(list, cursor, () => {
+    const query = new URLSearchParams(more())
+    for (const { name } of fields) if (params.value.get(name)) query.set(name, params.value.get(name)!)
+    return `/admin/${path}?${query}`
+  })
+}
+
+interface RowsProps<Row> {
+  readonly caption: string
+  readonly paged: Paged<Row>
+  readonly columns: readonly Column<Row>[]
+  readonly rowKey: (row: Row) => string
+  readonly empty: ComponentChildren
+  readonly csv: string
+}
+
+/** Rows of a list, or why they are not there. */
+export function Rows<Row>({ caption, paged, columns, rowKey, empty, csv }: RowsProps<Row>) {
+  return (
+    <>
+      <TroubleNote trouble={paged.trouble.value} again={paged.reload} />
+      {paged.rows.value && (
+        <Table {...{ caption, columns, rowKey, empty, csv }} rows={paged.rows.value} more={paged.more} />
+      )}
+    </>
+  )
+}
+
+interface ListPageProps<Row> extends RowsProps<Row> {
+  readonly fields: readonly FormField[]
+  readonly children?: ComponentChildren
+}
+
+export function ListPage<Row>({ fields, children, ...rows }: ListPageProps<Row>) {
+  return (
+    <>
+      <h1>{rows.caption}</h1>
+      {children}
+      {fields.length > 0 && <Filters fields={fields} />}
+      <Rows {...rows} />
+    </>
+  )
+}

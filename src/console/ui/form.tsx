@@ -1,0 +1,153 @@
+// Forms in the page: one of a few, filters that stand in its address, and what has something made or changed. Invariant: a
+// secret in an answer is on the page once, and in nothing that is kept.
+
+import { useSignal } from '@preact/signals'
+import { useId } from 'preact/hooks'
+import { addressWith, go, params } from '../address.dom.ts'
+import type { Asked, Trouble } from '../ask.dom.ts'
+import { Curl, TroubleNote } from './parts.tsx'
+
+type Options = readonly (readonly [value: string, text: string])[]
+
+const optionsOf = (options: Options, chosen?: string) =>
+  options.map(([value, text]) => (
+    <option key={value} value={value} selected={value === chosen}>
+      {text}
+    </option>
+  ))
+
+interface ChoiceProps {
+  readonly label: string
+  readonly value: string
+  readonly options: Options
+  readonly onChoose: (value: string) => void
+}
+
+export function Choice({ label, value, options, onChoose }: ChoiceProps) {
+  const id = useId()
+  return (
+    <span class="choice">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
+        {optionsOf(options)}
+      </select>
+    </span>
+  )
+}
+
+/** A field of a form that is read when it is sent. */
+export interface FormField {
+  readonly name: string
+  readonly label: string
+  /** Left out: text. */
+  readonly type?: 'date'
+  /** To choose from. */
+  readonly options?: Options
+  readonly isOptional?: boolean
+  readonly pattern?: string
+  /** Said of a text that the pattern refuses. */
+  readonly title?: string
+}
+
+function Field({ name, label, type, options, value, isOptional, ...more }: FormField & { readonly value?: string }) {
+  const id = useId()
+  const own = {
+    id,
+    name,
+    required: !isOptional,
+    maxLength: 100,
+    autocomplete: 'off',
+    defaultValue: value ?? '',
+    ...more,
+  }
+  return (
+    <p>
+      <label for={id}>{label}</label>
+      {options ? (
+        <select id={id} name={name}>
+          {optionsOf(options, value)}
+        </select>
+      ) : type === 'date' ? (
+        <input type="date" {...own} />
+      ) : (
+        <input type="text" {...own} />
+      )}
+    </p>
+  )
+}
+
+/** By the names of the fields. */
+const typedIn = (event: Event): Record<string, string> =>
+  Object.fromEntries(
+    [...new FormData(event.currentTarget as HTMLFormElement)].map(([name, value]) => [name, String(value).trim()]),
+  )
+
+/** What a list is narrowed by. */
+export function Filters({ fields }: { readonly fields: readonly FormField[] }) {
+  const submit = (event: Event) => {
+    event.preventDefault()
+    go(addressWith(typedIn(event)))
+  }
+  return (
+    <form class="filters" onSubmit={submit}>
+      {fields.map((field) => {
+        const value = params.value.get(field.name) ?? ''
+        return <Field key={`${field.name} ${value}`} {...field} isOptional value={value} />
+      })}
+      <button type="submit">Show</button>
+    </form>
+  )
+}
+
+interface OrderFormProps<Answer> {
+  readonly act: string
+  readonly fields: readonly FormField[]
+  /** `values`: by the names of the fields; empty ones are left out. */
+  readonly send: (values: Readonly<Record<string, string>>) => Promise<Asked<Answer>>
+  readonly onDone: (answer: Answer) => void
+  /** The secret that was made, with what it is. */
+  readonly once?: (answer: Answer) => { readonly what: string; readonly secret: string }
+}
+
+export function OrderForm<Answer>({ act, fields, send, onDone, once }: OrderFormProps<Answer>) {
+  const made = useSignal<Answer | null>(null)
+  const trouble = useSignal<Trouble | null>(null)
+  const isBusy = useSignal(false)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (isBusy.value) return
+    const form = event.currentTarget as HTMLFormElement
+    const values = Object.fromEntries(Object.entries(typedIn(event)).filter(([, value]) => value !== ''))
+    isBusy.value = true
+    const answer = await send(values)
+    isBusy.value = false
+    trouble.value = answer.ok ? null : answer.error
+    if (!answer.ok) return
+    form.reset()
+    made.value = answer.value
+    onDone(answer.value)
+  }
+  const shown = made.value === null ? null : once?.(made.value)
+  return (
+    <>
+      <form class="filters" onSubmit={submit}>
+        {fields.map((field) => (
+          <Field key={field.name} {...field} />
+        ))}
+        <button type="submit" disabled={isBusy.value}>
+          {act}
+        </button>
+      </form>
+      <TroubleNote trouble={trouble.value} />
+      {shown && (
+        <div class="note" role="status">
+          <p>{shown.what}, shown this once:</p>
+          <Curl line={shown.secret} />
+          <button type="button" onClick={() => (made.value = null)}>
+            I have kept it
+          </button>
+        </div>
+      )}
+    </>
+  )
+}
