@@ -13,6 +13,7 @@ const NOW = Date.UTC(2026, 10, 25, 12)
 const KEY: Key = {
   hash: 'a1'.repeat(32),
   prefix: 'cqt_9fKxWq2T',
+  account: 'acme',
   label: 'bot',
   kind: 'api',
   products: ['info'],
@@ -153,6 +154,9 @@ describe('columns of days', () => {
     by_day: [
       {
         date: '2026-11-24',
+        calls: 0,
+        stream_minutes: 0,
+        pipeline_rows: 0,
         credits: '1',
         parts: [
           { part: '', label: '', credits: '0.5' },

@@ -74,14 +74,14 @@ export class RawConnection {
     // Refused for now, or about to be closed: what comes next begins with a new socket.
     if (frame.channel === 'error') return this.drop(true)
     if (frame.channel === 'subscriptionResponse')
-      return this.#entries.get(bodyKey(frame.data.subscription))?.listener.live()
+      return this.#entries.get(bodyKey(frame.data.subscription))?.listener.live?.()
     for (const { frames, listener } of this.#entries.values()) if (frames === frame.channel) listener.frame(frame)
   }
 
   #lost(code: number | null, reason: string): void {
     this.#drop = null
     this.#stopTimer()
-    for (const { listener } of this.#entries.values()) listener.lost(reason)
+    for (const { listener } of this.#entries.values()) listener.lost?.(reason)
     if (this.#ended || (code !== null && FINAL.includes(code))) return
     this.#stopTimer = this.#runtime.after(RETRY_MS * (1 + this.#runtime.random()), () => this.start())
   }
