@@ -19,11 +19,11 @@ import { signUpWarning } from './sign-up-warning.ts'
 export type Business = Answers['business']
 
 /** Of this period; an empty query is the last month. */
-export const useBusiness = (query: () => string) => useLoaded<Business>(() => `/admin/business${query()}`)
+const useBusiness = (query: () => string) => useLoaded<Business>(() => `/admin/business${query()}`)
 
 const dollars = (value: string | undefined) => (value === undefined ? '–' : `$ ${groupedText(value)}`)
 
-export function businessFigures(business: Business): Figure[] {
+function businessFigures(business: Business): Figure[] {
   const {
     from,
     to,
@@ -63,7 +63,7 @@ export function businessFigures(business: Business): Figure[] {
 }
 
 /** Credits spent by day, by product. */
-export function SpentByDay({ business: { from, to, days } }: { business: Business }) {
+function SpentByDay({ business: { from, to, days } }: { business: Business }) {
   const parts = days.flatMap(({ date, by_product: products }) =>
     Object.entries(products).map(([part, credits]) => ({ date, part, credits })),
   )

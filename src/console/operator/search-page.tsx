@@ -10,7 +10,7 @@ import { AUDIT_COLUMNS } from './staff-pages.tsx'
 
 const SHOWN = 12
 
-export const shownPart = (text: string): string => text.trim().replace(/\bcq[tso]_\w+/g, (key) => key.slice(0, SHOWN))
+const shownPart = (text: string): string => text.trim().replace(/\bcq[tso]_\w+/g, (key) => key.slice(0, SHOWN))
 
 /** The field that stands above every page. */
 export function SearchField() {

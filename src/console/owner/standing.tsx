@@ -122,7 +122,7 @@ const COLUMNS: readonly Column<BalanceDay>[] = [
   amount('Closing', ({ closing }) => closing),
 ]
 
-export function BurnDown({ account }: { account: Account }) {
+function BurnDown({ account }: { account: Account }) {
   const balances = useOwn<Answers['ownBalances']>(() => '/platform/balances/')
   const days = balances.value.value?.days ?? []
   return (

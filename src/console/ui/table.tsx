@@ -108,7 +108,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, i
 }
 
 /** Asks the browser to save it under this name. */
-export function saveText(name: string, type: string, text: string): void {
+function saveText(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }))
   const link = Object.assign(document.createElement('a'), { href: url, download: name })
   link.click()
