@@ -83,7 +83,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   // It loads `owner` and `operator` when they are needed.
   console: 'console/ui',
   'console/owner': 'core console console/ui',
-  'console/status': 'console console/ui',
+  'console/status': 'console console/ui feed',
   'console/operator': 'core console console/status console/ui',
   'console/docs': '',
   'console/live': 'core client console',

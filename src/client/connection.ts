@@ -20,7 +20,7 @@ import type { ClientRuntime, ClientSocket, Endpoint, SocketEnd } from './runtime
 import { describeEnd, streamUrl } from './runtime.ts'
 import { SeenFrames } from './seen-frames.ts'
 import { type DataFrame, decodeFrame, type KnownFrame, type ReplayNews } from './server-frame.ts'
-import { bodyKey, embeddedBody, type ReplayRange, type SubscriptionBody } from './subscription.ts'
+import { bodyKey, embeddedBody, embeddedKey, type ReplayRange, type SubscriptionBody } from './subscription.ts'
 
 export interface Listener {
   /** Acknowledged on this socket. After `lost`, whatever was known before is not continuous with what follows. */
@@ -89,6 +89,7 @@ export class Connection {
   readonly #entries = new Map<string, Entry>()
   readonly #index = new ListenerIndex<Entry>()
   readonly #seen = new SeenFrames()
+  readonly #deadMs: number
   #session: Session = IDLE
   #attempt = 0
   /** First block that the next socket has to send again. */
@@ -97,6 +98,7 @@ export class Connection {
   constructor(runtime: ClientRuntime, options: ConnectionOptions) {
     this.#runtime = runtime
     this.#options = options
+    this.#deadMs = options.deadMs ?? LIMITS.deadMs
   }
 
   /** Connects at once, and keeps connecting until `close` or a refusal that no retry can mend. */
@@ -207,20 +209,16 @@ export class Connection {
     this.#session = session
     this.#tell({ state: 'open' })
     session.proofs.every(this.#options.pingMs ?? LIMITS.pingMs)
-    this.#watch(session, this.#deadMs())
+    this.#watch(session, this.#deadMs)
     this.#askMore()
   }
 
   #watch(session: Open, inMs: number): void {
     session.stopWatch = this.#runtime.after(inMs, () => {
-      const leftMs = this.#deadMs() - (this.#runtime.now() - session.lastFrameAt)
-      if (leftMs <= 0) this.interrupt(`no frame for ${this.#deadMs() / 1000} s`)
+      const leftMs = this.#deadMs - (this.#runtime.now() - session.lastFrameAt)
+      if (leftMs <= 0) this.interrupt(`no frame for ${this.#deadMs / 1000} s`)
       else this.#watch(session, leftMs)
     })
-  }
-
-  #deadMs(): number {
-    return this.#options.deadMs ?? LIMITS.deadMs
   }
 
   /** Asks for what is queued, in order, as far as more may wait. */
@@ -343,7 +341,7 @@ export class Connection {
   #refusal(session: Open, text: string, code: string | undefined): void {
     if (code === 'gap' || code === 'replay_unavailable') this.#missed(text)
     const entry = this.#refusedBy(text)
-    const key = entry?.key ?? keyIn(text)
+    const key = entry?.key ?? embeddedKey(text)
     if (code === 'already_unsubscribed') return unsubscribed(session, key)
     const isHeld = entry !== undefined && code === 'already_subscribed'
     // The gateway has not ended the one before: what it says from now on is of the one that was asked for anew.
@@ -371,7 +369,7 @@ export class Connection {
 
   /** The subscription that an error speaks of. A long body is not said back: then it is the only one that waits. */
   #refusedBy(text: string): Entry | undefined {
-    const key = keyIn(text)
+    const key = embeddedKey(text)
     if (key !== '') return this.#entries.get(key)
     if (!text.startsWith('Invalid subscription')) return undefined
     const waiting = [...this.#entries.values()].filter(({ phase }) => phase === 'asked')
@@ -485,12 +483,6 @@ export class Connection {
   #send(message: object): void {
     this.#session.socket?.send(JSON.stringify(message))
   }
-}
-
-/** Key of the body that a text embeds; empty where there is none. */
-function keyIn(text: string): string {
-  const body = embeddedBody(text)
-  return body ? bodyKey(body) : ''
 }
 
 /** `key` is empty for a long body, which is not said back. */

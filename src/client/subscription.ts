@@ -83,6 +83,12 @@ export function embeddedBody(text: string): SubscriptionBody | null {
   return null
 }
 
+/** Its key; empty where there is none. */
+export function embeddedKey(text: string): string {
+  const body = embeddedBody(text)
+  return body ? bodyKey(body) : ''
+}
+
 /** What an error text says after the body that it embeds, else the whole text. */
 export function reasonOf(text: string): string {
   const after = text.slice(text.lastIndexOf('}') + 1)
