@@ -151,6 +151,7 @@ describe('keys', () => {
 describe('columns of days', () => {
   const usage = (parts: number): Usage => ({
     period: { from: '2026-11-23', to: '2026-11-25' },
+    totals: { calls: 0, stream_minutes: 0, pipeline_rows: 0, credits: '1' },
     by_day: [
       {
         date: '2026-11-24',
