@@ -63,7 +63,7 @@ function consoleBuild(folder: string, outDir: string): InlineConfig {
     logLevel: 'error',
     // Whatever the environment says: of some packages the form for development is a quarter larger.
     resolve: { conditions: ['module', 'browser', 'production'] },
-    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
     build: {
       outDir,
       emptyOutDir: true,
