@@ -66,8 +66,7 @@ const IMPORTS: Readonly<Record<string, string>> = {
   'platform/endpoints':
     'core key credit credit/plans credit/webhooks feed checkout history/archive history/exports pipeline platform',
   signup: 'core key credit/webhooks edge edge/session checkout checkout/stripe platform',
-  'docs/site': 'core edge feed info rpc stream stream/graphql platform docs docs/site/words',
-  'docs/site/words': 'docs/site',
+  'docs/site': 'core edge feed info rpc stream stream/graphql platform docs',
   client: 'core feed book stream info',
   feeder: 'core feed',
   devnet: 'book core devnet/exchange devnet/agents devnet/evm devnet/info devnet/files',

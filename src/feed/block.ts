@@ -10,7 +10,10 @@ export const Address = z.string().regex(/^0x[0-9a-f]{40}$/, 'must be 0x and 40 l
 /** Decimal string, signed. */
 export const Decimal = z.string().regex(DECIMAL, 'must be a decimal string')
 /** All zeros for what the exchange does by itself. */
-export const TxHash = z.string().regex(/^0x[0-9a-f]{64}$/, 'must be 0x and 64 lower-case hex digits')
+export const TxHash = z
+  .string()
+  .regex(/^0x[0-9a-f]{64}$/, 'must be 0x and 64 lower-case hex digits')
+  .describe('Transaction hash; zeros for actions of the exchange itself')
 /** No control characters: names stand in tab-separated frames between objects. */
 export const CoinName = z
   .string()
@@ -24,12 +27,15 @@ export const Millis = z.int().min(0)
 export const Level = z.strictObject({
   px: z.string().regex(UNSIGNED_DECIMAL, 'must be a decimal string'),
   sz: z.string().regex(UNSIGNED_DECIMAL, 'must be a decimal string'),
-  n: z.int().min(0),
+  n: z.int().min(0).describe('Orders at this price; 0 with size `"0"`: level removed'),
 })
 export type Level = z.infer<typeof Level>
 
 /** `[bids, asks]`. */
-export const Levels = z.tuple([z.array(Level), z.array(Level)])
+export const Levels = z.tuple([
+  z.array(Level).describe('Bids, best first'),
+  z.array(Level).describe('Asks, best first'),
+])
 export type Levels = z.infer<typeof Levels>
 
 /** Net, absolute level changes of one coin in one block. `new`: the coin never had a book before. */
@@ -56,7 +62,7 @@ export const Fill = z.looseObject({
 export type Fill = z.infer<typeof Fill>
 
 /** `[executing wallet, fill]`. */
-export const UserFill = z.tuple([Address, Fill])
+export const UserFill = z.tuple([Address.describe('Wallet of the fill'), Fill.describe('Fill')])
 export type UserFill = z.infer<typeof UserFill>
 
 /** A balance movement and the wallets it concerns; `delta.type` is open. */

@@ -21,14 +21,16 @@ const LedgerDelta = kindsBy('type', {
   withdraw: { usdc, nonce: z.int(), fee },
   internalTransfer: { usdc, user, destination, fee },
   subAccountTransfer: { usdc, user, destination },
-  accountClassTransfer: { usdc, toPerp: z.boolean() },
+  accountClassTransfer: { usdc, toPerp: z.boolean().describe('Whether the transfer went to the perp account') },
   spotTransfer: { ...sent, nonce: z.int().nullable() },
   send: { ...sent, sourceDex: z.string(), destinationDex: z.string(), nonce: z.int() },
   liquidation: {
     liquidatedNtlPos: Decimal,
-    accountValue: Decimal,
+    accountValue: Decimal.describe('Equity in the collateral token'),
     leverageType: openEnum('Cross', 'Isolated'),
-    liquidatedPositions: z.array(z.looseObject({ coin: CoinName, szi: Decimal })),
+    liquidatedPositions: z.array(
+      z.looseObject({ coin: CoinName, szi: Decimal.describe('Size, negative for a short') }),
+    ),
   },
   vaultCreate: { vault, usdc, fee },
   vaultDeposit: { vault, usdc },
@@ -47,7 +49,12 @@ const LedgerDelta = kindsBy('type', {
   /** Rows of early days have no `token`. */
   rewardsClaim: { amount, token: token.optional() },
   accountActivationGas: { amount, token },
-  perpDexClassTransfer: { amount, token, dex: z.string(), toPerp: z.boolean() },
+  perpDexClassTransfer: {
+    amount,
+    token,
+    dex: z.string(),
+    toPerp: z.boolean().describe('Whether the transfer went to the perp account'),
+  },
   deployGasAuction: { token, amount },
   cStakingTransfer: { token, amount, isDeposit: z.boolean() },
   borrowLend: {

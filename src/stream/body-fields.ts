@@ -14,13 +14,20 @@ export const WalletAddress = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits')
   .transform((address) => address.toLowerCase())
+  .describe('Address, in any letter case')
 export const Wallets = z
   .array(WalletAddress)
   .min(1, 'must name at least one address')
   .max(MAX_ITEMS, `at most ${MAX_ITEMS} addresses in one subscription: split them over several`)
 
 /** The three ways to write wallets; `walletsOf` reads the one that was sent. */
-export const WALLETS = { addresses: Wallets.optional(), users: Wallets.optional(), user: WalletAddress.optional() }
+export const WALLETS = {
+  addresses: Wallets.optional().describe(
+    'Wallets, in any letter case; send exactly one of `addresses`, `users` and `user`',
+  ),
+  users: Wallets.optional().describe('Same as `addresses`'),
+  user: WalletAddress.optional(),
+}
 
 interface SentWallets {
   readonly addresses?: string[] | undefined
@@ -43,7 +50,9 @@ export function walletsOf({ addresses, users, user }: SentWallets): readonly str
 /** Partial fills of one order within one block become one. */
 export const AggregateByTime = z.boolean().optional()
 
-const CHECKSUM = { checksum: z.boolean().optional() }
+const CHECKSUM = {
+  checksum: z.boolean().optional().describe('Whether entries carry a checksum of the book after them'),
+}
 
 const Coins = z
   .array(CoinName)
@@ -100,8 +109,11 @@ export function bookRequest(type: string, hasChecksums = false) {
       type: z.literal(type),
       coin: z
         .union([CoinName, Coins], { error: 'must be a coin or a list of coins; leave it out for every coin' })
-        .optional(),
-      marketTypes: MarketTypes.optional(),
+        .optional()
+        .describe('One coin or a list; absent: every coin of `marketTypes`'),
+      marketTypes: MarketTypes.optional().describe(
+        'Market kinds, without `coin`; `*`: all, future ones included; absent: `["perp"]`',
+      ),
       ...((hasChecksums ? CHECKSUM : {}) as typeof CHECKSUM),
     })
     .superRefine(coinOrTypes)

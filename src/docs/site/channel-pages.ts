@@ -7,7 +7,6 @@ import { fieldRows, fieldTable } from './field-table.ts'
 import { graphqlSample } from './graphql-sample.ts'
 import { block, jsonText, table } from './markdown-text.ts'
 import type { Page } from './page.ts'
-import { answerMeanings, requestMeanings } from './words/meanings.ts'
 
 export interface ChannelProse {
   readonly notes: ReadonlyMap<string, string>
@@ -21,7 +20,6 @@ export function channelPages(channels: readonly AnyChannel[], prose: ChannelPros
 
 function channelPage(channel: AnyChannel, { notes, rules }: ChannelProse): Page {
   const { type, summary, example, request } = channel
-  const owner = `ws.${type}`
   const subscription = { type, ...example.request }
   const rows = fieldRows(request)
   const frames = exampleFrames(channel).map((frame) => block('json', jsonText(frame)))
@@ -47,10 +45,10 @@ function channelPage(channel: AnyChannel, { notes, rules }: ChannelProse): Page 
         ],
       ),
       'A minute is charged when it starts. Send `{"method":"ping"}` at least every 30 s: pings of the WebSocket protocol do not count.',
-      `## Request\n\n${fieldTable(rows, requestMeanings(owner), true)}\n\nA field that is not in this table is refused: a misspelt one would silently buy something else.`,
+      `## Request\n\n${fieldTable(rows, true)}\n\nA field that is not in this table is refused: a misspelt one would silently buy something else.`,
       `## Example\n\nSent:\n\n${block('json', jsonText({ method: 'subscribe', subscription }))}\n\nWhat comes, after the acknowledgement (\`subscriptionResponse\`):\n\n${frames.join('\n\n')}`,
       `## Code\n\n${subscribeCode(subscription)}\n\nAs a subscription of [GraphQL](/docs/graphql):\n\n${block('graphql', graphqlSample(channel))}`,
-      `## Frames\n\nFrames may gain fields: ignore those that you do not know.\n\n${fieldTable(fieldRows(publishedFrame(channel)), answerMeanings(owner), false)}`,
+      `## Frames\n\nFrames may gain fields: ignore those that you do not know.\n\n${fieldTable(fieldRows(publishedFrame(channel)), false)}`,
       '## Errors\n\nA refusal is a frame `{"channel":"error","data","code"}`: `data` tells a person, `code` a program. [Codes, and what every close code asks of you](/docs/ws-protocol#closing).',
       note === undefined && named.length === 0
         ? ''

@@ -4,7 +4,7 @@ import type { Operation } from '../../edge/operation.ts'
 import { OPERATION_REFUSALS, refusalStatuses } from '../openapi-operations.ts'
 import { operationText } from '../operation-text.ts'
 import { callCode } from './code-samples.ts'
-import { fieldRows, fieldTable, type Meanings } from './field-table.ts'
+import { fieldRows, fieldTable } from './field-table.ts'
 import { block, code, jsonText, table } from './markdown-text.ts'
 import type { Page, Section } from './page.ts'
 
@@ -35,9 +35,6 @@ const DOORS = {
   key: ['Whoever has a key', 'WEIR_KEY'],
   service: ['Whoever has a service key (`cqs_…`)', 'WEIR_SERVICE_KEY'],
 } as const
-
-/** Fields say themselves what they mean; a map’s keys cannot. */
-export const endpointMeanings: Meanings = (_, name) => (name === '*' ? 'One for each name' : undefined)
 
 export function endpointPages(operations: readonly Operation[]): Page[] {
   return operations.map(endpointPage)
@@ -105,7 +102,7 @@ function requestParts(params: Operation['params'], query: Operation['query'], bo
           )}`,
         ]
       : []),
-    ...(query ? [`In the query:\n\n${fieldTable(fieldRows(query), endpointMeanings, true)}`] : []),
+    ...(query ? [`In the query:\n\n${fieldTable(fieldRows(query), true)}`] : []),
     ...(body ? [bodyWords(body)] : []),
   ]
   return parts.length === 0 ? '' : `## Request\n\n${parts.join('\n\n')}`
@@ -124,7 +121,7 @@ const PART_WORDS: Readonly<Record<string, string>> = {
 function bodyWords(body: NonNullable<Operation['body']>): string {
   const rows = fieldRows(body.schema)
   const intro = body.gzipBytes === undefined ? 'In the body, JSON' : 'In the body, gzip of lines'
-  return `${intro}${body.optional ? ', which may be left out' : ''}:\n\n${rows.length === 0 ? 'text' : fieldTable(rows, endpointMeanings, true)}`
+  return `${intro}${body.optional ? ', which may be left out' : ''}:\n\n${rows.length === 0 ? 'text' : fieldTable(rows, true)}`
 }
 
 function answerExamples({ answers }: Operation): string {
@@ -140,7 +137,7 @@ function answerTables({ answers }: Operation): string {
   return Object.entries(answers)
     .map(([status, { description, schema }]) => {
       const rows = fieldRows(schema)
-      return `**${status}**: ${description}.${rows.length === 0 ? '' : `\n\n${fieldTable(rows, endpointMeanings, false)}`}`
+      return `**${status}**: ${description}.${rows.length === 0 ? '' : `\n\n${fieldTable(rows, false)}`}`
     })
     .join('\n\n')
 }

@@ -19,9 +19,6 @@ export interface FieldRow {
   readonly description: string | null
 }
 
-/** What is said of a field by its path. */
-export type Meanings = (path: string, name: string) => string | undefined
-
 /** Patterns of texts that have a name. */
 const FORMS: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/^\^-\?\\d/, 'decimal number as text'],
@@ -58,11 +55,12 @@ export function typeOf(schema: z.ZodType): string {
   return typeWords(top, defs)
 }
 
-/** The rows as a table, with what is known of each name. */
-export function fieldTable(rows: readonly FieldRow[], meanings: Meanings, isRequest: boolean): string {
+/** The rows as a table. */
+export function fieldTable(rows: readonly FieldRow[], isRequest: boolean): string {
   const head = isRequest ? ['Field', 'Type', 'Required', 'Meaning'] : ['Field', 'Type', 'Meaning']
-  const lines = rows.map(({ path, type, isRequired, standard, description }) => {
-    const meaning = description ?? meanings(path, nameIn(path)) ?? ''
+  const lines = rows.map((row) => {
+    const { path, type, isRequired, standard } = row
+    const meaning = meaningOf(row)
     const optional = standard === null ? 'no' : `no; ${code(standard)}`
     const sometimes = isRequired || isRequest ? '' : 'Not always there. '
     return isRequest
@@ -72,9 +70,43 @@ export function fieldTable(rows: readonly FieldRow[], meanings: Meanings, isRequ
   return [head, head.map(() => '---'), ...lines].map(cells).join('\n')
 }
 
-/** The field's own name, or its place in a list of unlike things with the name of that: `levels[0]`. */
-export function nameIn(path: string): string {
-  return /[^.[\]]*(?:\[\d+\])?$/.exec(path.replaceAll('[]', ''))![0] || path
+/** The description of the field, else its name in words, empty for an element of a tuple. Times are Unix milliseconds. */
+export function meaningOf({ path, type, description }: FieldRow): string {
+  if (description !== null) return description
+  const name = /[^.[\]]*$/.exec(path.replaceAll('[]', ''))![0]
+  if (name === '') return ''
+  if (name === '*') return 'One for each name'
+  const words = name.split(/_|(?<=[a-z0-9])(?=[A-Z])/).map((word) => WORDS[word.toLowerCase()] ?? word.toLowerCase())
+  const meaning = words.join(' ').replace(/^./, (letter) => letter.toUpperCase())
+  return type.startsWith('whole number') && /time$|timestamp$/i.test(meaning)
+    ? `${meaning}, Unix milliseconds`
+    : meaning
+}
+
+/** Abbreviations in names of fields. */
+const WORDS: Readonly<Record<string, string>> = {
+  cum: 'total',
+  ctx: 'market data',
+  ctxs: 'market data',
+  dex: 'DEX',
+  evm: 'EVM',
+  is: 'whether',
+  max: 'maximum',
+  n: 'number of',
+  ntl: 'notional',
+  oi: 'open interest',
+  orig: 'original',
+  pnl: 'profit',
+  prev: 'previous',
+  px: 'price',
+  pxs: 'prices',
+  sz: 'size',
+  szs: 'sizes',
+  twap: 'TWAP',
+  tx: 'transaction',
+  usd: 'USD',
+  usdc: 'USDC',
+  vlm: 'volume',
 }
 
 function jsonSchemaOf(schema: z.ZodType): { defs: Defs; top: Schema } {
@@ -146,7 +178,7 @@ function sameAs(field: Schema, path: string, walk: Walk): string | null {
     const isList = isSchema(kind.items)
     const at = isList ? `${path}[]` : path
     for (const inner of isList ? kindsOf(kind.items as Schema, walk.defs) : [kind]) {
-      const place = walk.told.get(JSON.stringify(inner))
+      const place = walk.told.get(shapeText(inner))
       if (place !== undefined && place !== at) return place
     }
   }
@@ -156,11 +188,14 @@ function sameAs(field: Schema, path: string, walk: Walk): string | null {
 /** Where its fields are told of: here, unless there are many and somewhere else was first. */
 function placeOf(kind: Schema, path: string, { told }: Walk): string {
   if (Object.keys(kind.properties ?? {}).length < MANY) return path
-  const text = JSON.stringify(kind)
+  const text = shapeText(kind)
   const place = told.get(text) ?? path
   told.set(text, place)
   return place
 }
+
+/** Two things of one shape may be described differently. */
+const shapeText = (kind: Schema) => JSON.stringify({ ...kind, description: undefined })
 
 /** What several kinds of an object have under the same name becomes one row. */
 function merged(rows: readonly FieldRow[]): FieldRow[] {

@@ -8,7 +8,6 @@ import { postCode } from './code-samples.ts'
 import { fieldRows, fieldTable, typeOf } from './field-table.ts'
 import { block, code, jsonText, table } from './markdown-text.ts'
 import type { Page } from './page.ts'
-import { answerMeanings, requestMeanings } from './words/meanings.ts'
 
 /** What people wrote. */
 export interface InfoProse {
@@ -49,10 +48,10 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
           ],
         ],
       ),
-      `## Request\n\n${fieldTable(rows, requestMeanings(type), true)}\n\nFields that are not in this table are ignored.`,
+      `## Request\n\n${fieldTable(rows, true)}\n\nFields that are not in this table are ignored.`,
       `## Example\n\nAsked:\n\n${block('json', jsonText(asked))}\n\nAnswered:\n\n${block('json', jsonText(example.response))}`,
       `## Code\n\n${postCode('/info', asked)}`,
-      `## Answer\n\n${answerIntro(query)}${answer.length === 0 ? '' : `\n\n${fieldTable(answer, answerMeanings(type), false)}`}`,
+      `## Answer\n\n${answerIntro(query)}${answer.length === 0 ? '' : `\n\n${fieldTable(answer, false)}`}`,
       `## Errors\n\n${errors(query)}`,
       notes(type, prose),
     ]

@@ -16,8 +16,6 @@ import { block, code, jsonText, table } from './markdown-text.ts'
 import { type Page, SECTIONS, type Section } from './page.ts'
 import { RPC_METHODS } from './rpc-methods.ts'
 
-const nothing = () => undefined
-
 export function channelList(channels: readonly AnyChannel[]): Page {
   const rows = channels.map((channel) => {
     return [`[\`${channel.type}\`](/docs/channels/${channel.type})`, channel.summary, minutePriceText(channel)]
@@ -91,7 +89,7 @@ export function rpcMethodsPage(): Page {
 
 export function webhooksPage(): Page {
   const events = EVENTS.map(({ schema, summary, example }) => {
-    return `## ${example.type}\n\n${summary}.\n\n${block('json', jsonText(example))}\n\n${fieldTable(fieldRows(schema), nothing, false)}`
+    return `## ${example.type}\n\n${summary}.\n\n${block('json', jsonText(example))}\n\n${fieldTable(fieldRows(schema), false)}`
   })
   return {
     address: '/docs/webhooks',
@@ -113,7 +111,6 @@ export function statusPage(): Page {
     request: { method: 'GET', path: '/status', body: null },
     markdown: `# GET /status\n\nHow the feed and the sources stand. Without a key, free, at most a second old. A monitor watches \`state\`, which is \`live\` where all is well, and shows \`advice\`: [what each field says and what to do](/docs/operations#status).\n\n## Code\n\n${block('bash', 'curl -s "$WEIR_URL/status"')}\n\n## Answer\n\n${fieldTable(
       fieldRows(StatusShape).map((row) => ({ ...row, description: row.description?.split('\n')[0] ?? null })),
-      nothing,
       false,
     )}`,
   }

@@ -8,7 +8,13 @@ import { USER } from '../shapes/examples.ts'
 import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
-const ActiveAssetDataRequest = z.object({ type: z.literal('activeAssetData'), user: UserAddress, coin: CoinName })
+const ActiveAssetDataRequest = z.object({
+  type: z.literal('activeAssetData'),
+  user: UserAddress,
+  coin: CoinName.describe(
+    'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+  ),
+})
 
 export const activeAssetData = defineQuery({
   type: 'activeAssetData',

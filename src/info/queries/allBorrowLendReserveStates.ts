@@ -12,7 +12,7 @@ export const allBorrowLendReserveStates = defineQuery({
   summary: 'What is lent of every token, and at which rates',
   example: { request: {}, response: [[0, EXAMPLE_RESERVE]] },
   request: AllBorrowLendReserveStatesRequest,
-  response: z.array(z.tuple([z.int(), LendingReserve])),
+  response: z.array(z.tuple([z.int().describe('Token index'), LendingReserve.describe('Reserve state')])),
   price: ONE_CREDIT,
   freshness: { class: 'tick' },
   needs: ['upstream'],

@@ -5,7 +5,10 @@ import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { EXAMPLE_RESERVE, LendingReserve } from '../shapes/lending-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
-const BorrowLendReserveStateRequest = z.object({ type: z.literal('borrowLendReserveState'), token: z.int().min(0) })
+const BorrowLendReserveStateRequest = z.object({
+  type: z.literal('borrowLendReserveState'),
+  token: z.int().min(0).describe('Spot token index, from `spotMeta`'),
+})
 
 export const borrowLendReserveState = defineQuery({
   type: 'borrowLendReserveState',

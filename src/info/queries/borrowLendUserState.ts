@@ -10,12 +10,17 @@ import { passThrough } from '../sources/pass-through.ts'
 
 const BorrowLendUserStateRequest = z.object({ type: z.literal('borrowLendUserState'), user: UserAddress })
 
-const Part = z.looseObject({ basis: Decimal, value: Decimal })
+const Part = z.looseObject({ basis: Decimal, value: Decimal.describe('Current amount') })
 
 const BorrowLendUserState = z.looseObject({
-  tokenToState: z.array(z.tuple([z.int(), z.looseObject({ borrow: Part, supply: Part })])),
+  tokenToState: z.array(
+    z.tuple([
+      z.int().describe('Token index'),
+      z.looseObject({ borrow: Part, supply: Part }).describe('State of the token'),
+    ]),
+  ),
   health: openEnum('healthy', 'atRisk', 'marketLiquidatable', 'backstopLiquidatable'),
-  healthFactor: Decimal.nullable(),
+  healthFactor: Decimal.nullable().describe('Health factor; null without debt'),
 })
 
 export const borrowLendUserState = defineQuery({

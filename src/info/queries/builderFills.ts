@@ -15,9 +15,9 @@ const ROWS_MAX = 2_000
 
 const BuilderFillsRequest = z.object({
   type: z.literal('builderFills'),
-  builder: UserAddress,
-  aggregateByTime: Flag,
-  cursor: TimeCursor,
+  builder: UserAddress.describe('Builder address'),
+  aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
+  cursor: TimeCursor.describe('Cursor from the previous page; absent: first page'),
 })
 
 const { twapId: _, ...shown } = FILL

@@ -7,7 +7,15 @@ import { ShownFill } from '../../feed/shown-fill.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { FILL, OTHER_USER, TIME, USER } from '../shapes/examples.ts'
 import { HISTORY_FRESHNESS, hasStart, NO_START, TimeCursor } from '../shapes/history-shapes.ts'
-import { Flag, isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
+import {
+  EndTime,
+  Flag,
+  isInOrder,
+  optional,
+  REVERSED_WINDOW,
+  StartTime,
+  UserAddress,
+} from '../shapes/request-fields.ts'
 import { builderRows } from '../sources/builder-rows.ts'
 import { EVER } from '../sources/own-history.ts'
 
@@ -16,11 +24,11 @@ const ROWS_MAX = 2_000
 const BuilderFillsByTimeRequest = z
   .object({
     type: z.literal('builderFillsByTime'),
-    builder: UserAddress,
-    startTime: optional(Moment),
-    endTime: optional(Moment),
-    aggregateByTime: Flag,
-    cursor: TimeCursor,
+    builder: UserAddress.describe('Builder address'),
+    startTime: optional(StartTime),
+    endTime: EndTime,
+    aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
+    cursor: TimeCursor.describe('Cursor from the previous page; absent: first page'),
   })
   .refine(hasStart, NO_START)
   .refine(isInOrder, REVERSED_WINDOW)

@@ -7,7 +7,7 @@ import { CoinName } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Candle, CandleInterval, EXAMPLE_CANDLE } from '../shapes/candle-shapes.ts'
 import { TIME } from '../shapes/examples.ts'
-import { isInOrder, Moment, optional, REVERSED_WINDOW } from '../shapes/request-fields.ts'
+import { EndTime, isInOrder, REVERSED_WINDOW, StartTime } from '../shapes/request-fields.ts'
 import { candlesAnswer } from '../sources/own-candles.ts'
 
 const PAGE_MAX = 5_000
@@ -16,12 +16,13 @@ const CandleSnapshotRequest = z.object({
   type: z.literal('candleSnapshot'),
   req: z
     .object({
-      coin: CoinName,
-      interval: CandleInterval,
-      startTime: Moment,
-      endTime: optional(Moment),
+      coin: CoinName.describe('Market'),
+      interval: CandleInterval.describe('Candle interval'),
+      startTime: StartTime,
+      endTime: EndTime,
     })
-    .refine(isInOrder, REVERSED_WINDOW),
+    .refine(isInOrder, REVERSED_WINDOW)
+    .describe('Candles requested'),
 })
 
 export const candleSnapshot = defineQuery({

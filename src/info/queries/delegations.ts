@@ -18,7 +18,13 @@ export const delegations = defineQuery({
     response: [{ validator: OTHER_USER, amount: '100.5', lockedUntilTimestamp: TIME }],
   },
   request: DelegationsRequest,
-  response: z.array(z.looseObject({ validator: Address, amount: Decimal, lockedUntilTimestamp: z.int() })),
+  response: z.array(
+    z.looseObject({
+      validator: Address,
+      amount: Decimal,
+      lockedUntilTimestamp: z.int().describe('Locked until, Unix milliseconds'),
+    }),
+  ),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

@@ -17,8 +17,12 @@ const ROWS_MAX = 10_000
 const DelegatorHistoryRequest = z.object({ type: z.literal('delegatorHistory'), user: UserAddress })
 
 const Delta = kindsByKey({
-  delegate: z.looseObject({ validator: Address, amount: Decimal, isUndelegate: z.boolean() }),
-  cDeposit: z.looseObject({ amount: Decimal }),
+  delegate: z.looseObject({
+    validator: Address,
+    amount: Decimal,
+    isUndelegate: z.boolean().describe('Whether it is an undelegation'),
+  }),
+  cDeposit: z.looseObject({ amount: Decimal }).describe('Deposit to the staking balance'),
   withdrawal: z.looseObject({ amount: Decimal, phase: openEnum('initiated', 'finalized') }),
 })
 
@@ -32,7 +36,7 @@ export const delegatorHistory = defineQuery({
     ],
   },
   request: DelegatorHistoryRequest,
-  response: z.array(z.looseObject({ time: z.int(), hash: TxHash, delta: Delta })),
+  response: z.array(z.looseObject({ time: z.int(), hash: TxHash, delta: Delta.describe('Movement') })),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['past', 'upstream'],

@@ -7,7 +7,10 @@ import { passThrough } from '../sources/pass-through.ts'
 
 const ExchangeStatusRequest = z.object({ type: z.literal('exchangeStatus') })
 
-const ExchangeStatus = z.looseObject({ time: z.int(), specialStatuses: z.string().nullable() })
+const ExchangeStatus = z.looseObject({
+  time: z.int(),
+  specialStatuses: z.string().nullable().describe('Special statuses of the exchange; null: none'),
+})
 
 /** Whoever asks for a clock wants to see it move: kept only against bursts. */
 const FRESH_MS = 500

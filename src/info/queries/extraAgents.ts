@@ -14,7 +14,13 @@ export const extraAgents = defineQuery({
   summary: 'The named agents of a user',
   example: { request: { user: USER }, response: [{ name: 'bot', address: OTHER_USER, validUntil: TIME }] },
   request: ExtraAgentsRequest,
-  response: z.array(z.looseObject({ name: z.string(), address: Address, validUntil: z.int().nullable() })),
+  response: z.array(
+    z.looseObject({
+      name: z.string(),
+      address: Address,
+      validUntil: z.int().nullable().describe('Expiry, Unix milliseconds'),
+    }),
+  ),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

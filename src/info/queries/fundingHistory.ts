@@ -6,18 +6,25 @@ import { CoinName } from '../../feed/block.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
 import { TIME } from '../shapes/examples.ts'
-import { isInOrder, Moment, optional, REVERSED_WINDOW } from '../shapes/request-fields.ts'
+import { EndTime, isInOrder, REVERSED_WINDOW, StartTime } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000
 
 const FundingHistoryRequest = z
-  .object({ type: z.literal('fundingHistory'), coin: CoinName, startTime: Moment, endTime: optional(Moment) })
+  .object({
+    type: z.literal('fundingHistory'),
+    coin: CoinName.describe(
+      'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+    ),
+    startTime: StartTime,
+    endTime: EndTime,
+  })
   .refine(isInOrder, REVERSED_WINDOW)
 
 const FundingRate = z.looseObject({
   coin: z.string(),
-  fundingRate: Decimal,
+  fundingRate: Decimal.describe('Hourly rate, as a fraction'),
   premium: z.union([Decimal, z.literal('NaN')]).optional(),
   time: z.int(),
 })

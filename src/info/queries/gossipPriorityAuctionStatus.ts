@@ -14,7 +14,10 @@ export const gossipPriorityAuctionStatus = defineQuery({
   summary: 'The auctions for places in the gossip',
   example: { request: {}, response: [['192.0.2.1'], [{ ...GAS_AUCTION, durationSeconds: 180 }]] },
   request: GossipPriorityAuctionStatusRequest,
-  response: z.tuple([z.array(z.string().nullable()), z.array(GasAuction)]),
+  response: z.tuple([
+    z.array(z.string().nullable()).describe('Last auction winner by slot; null: no bid'),
+    z.array(GasAuction).describe('Current auction by slot'),
+  ]),
   price: ONE_CREDIT,
   freshness: { class: 'tick' },
   needs: ['upstream'],

@@ -21,9 +21,15 @@ const RAW_DEPTH: Readonly<Record<number, number>> = { 5: 500, 4: 4_000 }
 const L2BookRequest = z
   .object({
     type: z.literal('l2Book'),
-    coin: CoinName,
-    nSigFigs: optional(z.int().min(2, 'must be 2, 3, 4 or 5').max(5, 'must be 2, 3, 4 or 5')),
-    mantissa: optional(z.literal([1, 2, 5], 'must be 1, 2 or 5')),
+    coin: CoinName.describe(
+      'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+    ),
+    nSigFigs: optional(z.int().min(2, 'must be 2, 3, 4 or 5').max(5, 'must be 2, 3, 4 or 5')).describe(
+      'Significant figures to which prices are rounded and grouped; absent or null: no rounding',
+    ),
+    mantissa: optional(z.literal([1, 2, 5], 'must be 1, 2 or 5')).describe(
+      'Step of the last figure, only with `nSigFigs` 5; absent: 1',
+    ),
   })
   .refine(({ nSigFigs, mantissa }) => mantissa === undefined || nSigFigs === 5, {
     path: ['mantissa'],
@@ -31,7 +37,12 @@ const L2BookRequest = z
   })
   .transform(({ mantissa, ...rest }) => ({ ...rest, mantissa: mantissa === 1 ? undefined : mantissa }))
 
-const L2Book = z.object({ coin: z.string(), time: z.int(), levels: BookLevels, spread: Decimal.optional() })
+const L2Book = z.object({
+  coin: z.string(),
+  time: z.int(),
+  levels: BookLevels,
+  spread: Decimal.optional().describe('Best ask less best bid, before rounding'),
+})
 
 export const l2Book = defineQuery({
   type: 'l2Book',

@@ -11,16 +11,20 @@ import { optional } from '../shapes/request-fields.ts'
 
 const L2BookDiffSnapshotRequest = z.object({
   type: z.literal('l2BookDiffSnapshot'),
-  coin: CoinName,
-  block_height: optional(Height),
+  coin: CoinName.describe(
+    'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+  ),
+  block_height: optional(Height).describe(
+    'Height of a past book, from the archive at its own price; absent: current book',
+  ),
 })
 
 const L2BookDiffSnapshot = z.object({
   coin: z.string(),
   time: z.int(),
-  height: z.int(),
-  epoch: z.uuid(),
-  seq: z.int(),
+  height: z.int().describe('Block height of this state'),
+  epoch: z.uuid().describe('Id of an unbroken chain of books; when it changes, sequence numbers restart'),
+  seq: z.int().describe('Height of the last change of this book'),
   levels: BookLevels,
 })
 

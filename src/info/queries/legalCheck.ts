@@ -18,7 +18,9 @@ export const legalCheck = defineQuery({
   response: z.looseObject({
     acceptedTerms: z.boolean(),
     userAllowed: z.boolean(),
-    restrictions: openEnum('n', 'a', 'o', 'u'),
+    restrictions: openEnum('n', 'a', 'o', 'u').describe(
+      '`n`: none; `a`: actions blocked; `o`: outcome markets hidden; `u`: UK user',
+    ),
   }),
   price: ONE_CREDIT,
   freshness: { class: 'user' },

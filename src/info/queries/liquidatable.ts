@@ -14,8 +14,12 @@ const LiquidatableRequest = z.object({ type: z.literal('liquidatable') })
 
 const Liquidatable = z.looseObject({
   user: Address,
-  positionIndex: kindsByKey({ isolated: z.looseObject({ asset: z.int() }) }),
-  marginAvailable: z.tuple([z.number(), z.number()]),
+  positionIndex: kindsByKey({ isolated: z.looseObject({ asset: z.int().describe('Asset index') }) }).describe(
+    'Position selector',
+  ),
+  marginAvailable: z
+    .tuple([z.number().describe('Remaining margin, negative'), z.number().describe('Remaining margin, negative')])
+    .describe('Remaining margin, negative'),
 })
 
 const EXAMPLE = { user: USER, positionIndex: { isolated: { asset: 4 } }, marginAvailable: [-12.5, -12.5] }

@@ -6,7 +6,11 @@ import { MarginTable } from '../shapes/common-shapes.ts'
 import { Dex } from '../shapes/request-fields.ts'
 import { passThroughOnDex } from '../sources/known-dex.ts'
 
-const MarginTableRequest = z.object({ type: z.literal('marginTable'), id: z.int().min(0), dex: Dex })
+const MarginTableRequest = z.object({
+  type: z.literal('marginTable'),
+  id: z.int().min(0).describe('Margin table id'),
+  dex: Dex,
+})
 
 export const marginTable = defineQuery({
   type: 'marginTable',

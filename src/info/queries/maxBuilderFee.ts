@@ -6,7 +6,11 @@ import { OTHER_USER, USER } from '../shapes/examples.ts'
 import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
-const MaxBuilderFeeRequest = z.object({ type: z.literal('maxBuilderFee'), user: UserAddress, builder: UserAddress })
+const MaxBuilderFeeRequest = z.object({
+  type: z.literal('maxBuilderFee'),
+  user: UserAddress,
+  builder: UserAddress.describe('Builder address'),
+})
 
 export const maxBuilderFee = defineQuery({
   type: 'maxBuilderFee',

@@ -18,7 +18,9 @@ export const maxMarketOrderNtls = defineQuery({
     ],
   },
   request: MaxMarketOrderNtlsRequest,
-  response: z.array(z.tuple([z.int(), Decimal])),
+  response: z.array(
+    z.tuple([z.int().describe('Maximum leverage'), Decimal.describe('Largest notional of a market order')]),
+  ),
   price: ONE_CREDIT,
   freshness: { class: 'fixed' },
   needs: ['upstream'],

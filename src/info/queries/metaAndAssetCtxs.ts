@@ -16,7 +16,7 @@ export const metaAndAssetCtxs = defineQuery({
   summary: 'The markets of one perp DEX with prices, funding and open interest',
   example: { request: { dex: '' }, response: [PERP_META, [EXAMPLE_PERP_CTX]] },
   request: MetaAndAssetCtxsRequest,
-  response: z.tuple([PerpMeta, z.array(PerpAssetCtx)]),
+  response: z.tuple([PerpMeta.describe('Markets'), z.array(PerpAssetCtx).describe('Market data in universe order')]),
   price: ONE_CREDIT,
   freshness: { class: 'tick' },
   needs: ['upstream', 'dexes'],

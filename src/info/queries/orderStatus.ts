@@ -20,7 +20,11 @@ const Oid = z.union(
   'must be an order id (an integer) or a cloid (0x and 32 hex digits)',
 )
 
-const OrderStatusRequest = z.object({ type: z.literal('orderStatus'), user: UserAddress, oid: Oid })
+const OrderStatusRequest = z.object({
+  type: z.literal('orderStatus'),
+  user: UserAddress,
+  oid: Oid.describe('Order id or client order id (`cloid`)'),
+})
 
 export const orderStatus = defineQuery({
   type: 'orderStatus',

@@ -5,7 +5,10 @@ import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Venue } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
-const OutcomeDeployerLimitsRequest = z.object({ type: z.literal('outcomeDeployerLimits'), venue: Venue })
+const OutcomeDeployerLimitsRequest = z.object({
+  type: z.literal('outcomeDeployerLimits'),
+  venue: Venue.describe('Venue of outcome markets: 2 to 4 lower-case letters'),
+})
 
 const FRESH_MS = 10_000
 

@@ -17,7 +17,7 @@ const OutcomeMetaRequest = z.object({ type: z.literal('outcomeMeta') })
 const Deployer = z.looseObject({
   deployer: Address,
   venue: z.string(),
-  subDeployers: z.array(z.tuple([z.string(), z.array(Address)])),
+  subDeployers: z.array(z.tuple([z.string().describe('Action'), z.array(Address).describe('Wallets allowed')])),
 })
 
 export const outcomeMeta = defineQuery({
@@ -35,9 +35,9 @@ export const outcomeMeta = defineQuery({
   request: OutcomeMetaRequest,
   response: z.looseObject({
     outcomes: z.array(Outcome),
-    questions: z.array(Question),
+    questions: z.array(Question).describe('Questions that group outcomes'),
     deployers: z.array(Deployer),
-    feeScale: Decimal,
+    feeScale: Decimal.describe('Fee multiplier of outcome markets'),
   }),
   price: ONE_CREDIT,
   freshness: { class: 'slow', freshMs: FRESH_MS },

@@ -11,7 +11,9 @@ const OutcomeTemplatesRequest = z.object({ type: z.literal('outcomeTemplates') }
 const Role = z.union([
   z.literal('question'),
   kindsByKey({
-    standaloneOutcome: z.looseObject({ sideNames: z.tuple([z.string(), z.string()]) }),
+    standaloneOutcome: z.looseObject({
+      sideNames: z.tuple([z.string().describe('First side'), z.string().describe('Second side')]),
+    }),
     questionOutcome: z.looseObject({ parent: z.string() }),
   }),
 ])
@@ -25,7 +27,7 @@ const OutcomeTemplate = z.looseObject({
   role: Role,
   name: z.string(),
   description: z.string(),
-  keywords: z.array(z.tuple([z.string(), Hint])),
+  keywords: z.array(z.tuple([z.string().describe('Keyword'), Hint.describe('Hint')])),
 })
 
 export const outcomeTemplates = defineQuery({

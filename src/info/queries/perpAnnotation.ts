@@ -6,7 +6,12 @@ import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { ConciseAnnotation, EXAMPLE_ANNOTATION } from '../shapes/annotation-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
-const PerpAnnotationRequest = z.object({ type: z.literal('perpAnnotation'), coin: CoinName })
+const PerpAnnotationRequest = z.object({
+  type: z.literal('perpAnnotation'),
+  coin: CoinName.describe(
+    'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+  ),
+})
 
 export const perpAnnotation = defineQuery({
   type: 'perpAnnotation',

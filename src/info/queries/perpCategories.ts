@@ -11,7 +11,7 @@ export const perpCategories = defineQuery({
   summary: 'The category of every perp that has one',
   example: { request: {}, response: [['xyz:GOLD', 'commodities']] },
   request: PerpCategoriesRequest,
-  response: z.array(z.tuple([z.string(), z.string()])),
+  response: z.array(z.tuple([z.string().describe('Coin'), z.string().describe('Category')])),
   price: ONE_CREDIT,
   freshness: { class: 'fixed' },
   needs: ['upstream'],

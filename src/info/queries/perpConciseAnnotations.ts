@@ -12,7 +12,7 @@ export const perpConciseAnnotations = defineQuery({
   summary: 'What deployers say about their perps, in short',
   example: { request: {}, response: [['xyz:GOLD', EXAMPLE_ANNOTATION]] },
   request: PerpConciseAnnotationsRequest,
-  response: z.array(z.tuple([z.string(), ConciseAnnotation])),
+  response: z.array(z.tuple([z.string().describe('Coin'), ConciseAnnotation.describe('Annotation by the deployer')])),
   price: ONE_CREDIT,
   freshness: { class: 'fixed' },
   needs: ['upstream'],

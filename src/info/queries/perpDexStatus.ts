@@ -13,7 +13,7 @@ export const perpDexStatus = defineQuery({
   summary: 'What lies on a perp DEX',
   example: { request: { dex: '' }, response: { totalNetDeposit: '3126723996.6663417816' } },
   request: PerpDexStatusRequest,
-  response: z.looseObject({ totalNetDeposit: Decimal }),
+  response: z.looseObject({ totalNetDeposit: Decimal.describe('Net deposits on the DEX, in USDC') }),
   price: ONE_CREDIT,
   freshness: { class: 'tick' },
   needs: ['upstream', 'dexes'],

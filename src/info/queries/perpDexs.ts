@@ -13,11 +13,13 @@ const PerpDex = z.looseObject({
   name: z.string(),
   fullName: z.string(),
   deployer: Address,
-  oracleUpdater: Address.nullable(),
-  feeRecipient: Address.nullable(),
+  oracleUpdater: Address.nullable().describe('Oracle updater; null: the deployer'),
+  feeRecipient: Address.nullable().describe('Recipient of the deployer’s fees; null: the deployer'),
   assetToStreamingOiCap: AmountByCoin,
   /** Which functions of the deployer others may call. */
-  subDeployers: z.array(z.tuple([z.string(), z.array(Address)])).optional(),
+  subDeployers: z
+    .array(z.tuple([z.string().describe('Action'), z.array(Address).describe('Wallets allowed')]))
+    .optional(),
   /** With its time of change, on the assets of `meta` instead since September 2026. */
   deployerFeeScale: Decimal.optional(),
   lastDeployerFeeScaleChangeTime: NanoTime.optional(),

@@ -12,13 +12,17 @@ import { fanOut } from '../sources/fan-out.ts'
 import { passThrough } from '../sources/pass-through.ts'
 import { dexesOf, PerpStates, statesOf } from '../sources/perp-states.ts'
 
-const PortfolioStateRequest = z.object({ type: z.literal('portfolioState'), user: UserAddress, dex: DexOrAll })
+const PortfolioStateRequest = z.object({
+  type: z.literal('portfolioState'),
+  user: UserAddress,
+  dex: DexOrAll.describe('Name of the perp DEX; absent or empty: main DEX; `*` or `ALL_DEXES`: all, at the flat price'),
+})
 type PortfolioStateRequest = z.infer<typeof PortfolioStateRequest>
 
 const PortfolioState = z.object({
-  clearinghouseState: PerpStates,
-  spotClearinghouseState: SpotState,
-  userAbstraction: Abstraction,
+  clearinghouseState: PerpStates.describe('Perp account'),
+  spotClearinghouseState: SpotState.describe('Spot balances'),
+  userAbstraction: Abstraction.describe('Account abstraction mode'),
 })
 
 export const portfolioState = defineQuery({

@@ -9,8 +9,8 @@ import { passThrough } from '../sources/pass-through.ts'
 
 const PreTransferCheckRequest = z.object({
   type: z.literal('preTransferCheck'),
-  user: UserAddress,
-  source: UserAddress,
+  user: UserAddress.describe('Recipient'),
+  source: UserAddress.describe('Sender'),
 })
 
 export const preTransferCheck = defineQuery({
@@ -22,7 +22,7 @@ export const preTransferCheck = defineQuery({
   },
   request: PreTransferCheckRequest,
   response: z.looseObject({
-    fee: Decimal,
+    fee: Decimal.describe('Fee of the sender for a new wallet'),
     isSanctioned: z.boolean(),
     userExists: z.boolean(),
     userHasSentTx: z.boolean(),

@@ -10,7 +10,7 @@ import { passThrough } from '../sources/pass-through.ts'
 const PredictedFundingsRequest = z.object({ type: z.literal('predictedFundings') })
 
 const PredictedFunding = z.looseObject({
-  fundingRate: Decimal,
+  fundingRate: Decimal.describe('Hourly rate, as a fraction'),
   nextFundingTime: z.int(),
   fundingIntervalHours: z.int().optional(),
 })
@@ -31,7 +31,19 @@ export const predictedFundings = defineQuery({
     ],
   },
   request: PredictedFundingsRequest,
-  response: z.array(z.tuple([z.string(), z.array(z.tuple([z.string(), PredictedFunding.nullable()]))])),
+  response: z.array(
+    z.tuple([
+      z.string().describe('Coin'),
+      z
+        .array(
+          z.tuple([
+            z.string().describe('Exchange; `HlPerp` is this one'),
+            PredictedFunding.nullable().describe('Next funding; null: coin not traded there'),
+          ]),
+        )
+        .describe('Rate at each exchange'),
+    ]),
+  ),
   price: ONE_CREDIT,
   freshness: { class: 'tick' },
   needs: ['upstream'],

@@ -20,20 +20,22 @@ const ROWS_MAX = 30
 
 const RecentTradesRequest = z.object({
   type: z.literal('recentTrades'),
-  coin: CoinName,
-  rows: optional(z.int().min(1).max(ROWS_MAX)),
+  coin: CoinName.describe(
+    'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+  ),
+  rows: optional(z.int().min(1).max(ROWS_MAX)).describe('Number of trades; absent: ten'),
 })
 
 /** `side` is the taker's, `users` are buyer and seller. */
 const Trade = z.looseObject({
   coin: z.string(),
-  side: z.enum(['B', 'A']),
+  side: z.enum(['B', 'A']).describe('`B`: bid or buy; `A`: ask or sell'),
   px: Decimal,
   sz: Decimal,
   time: z.int(),
   hash: TxHash,
-  tid: z.int(),
-  users: z.tuple([Address, Address]),
+  tid: z.int().describe('Trade id, shared by its two fills'),
+  users: z.tuple([Address.describe('Buyer'), Address.describe('Seller')]),
 })
 
 const EXAMPLE = {

@@ -12,17 +12,30 @@ import { passThrough } from '../sources/pass-through.ts'
 
 const ReferralRequest = z.object({ type: z.literal('referral'), user: UserAddress })
 
-const Rewards = { cumVlm: Decimal, unclaimedRewards: Decimal, claimedRewards: Decimal, builderRewards: Decimal }
+const Rewards = {
+  cumVlm: Decimal,
+  unclaimedRewards: Decimal,
+  claimedRewards: Decimal,
+  builderRewards: Decimal.describe('Rewards earned as a builder'),
+}
 const Earned = { cumVlm: Decimal, cumRewardedFeesSinceReferred: Decimal, cumFeesRewardedToReferrer: Decimal }
 
 /** A row for each token index; older answers have none. */
 const byToken = (amounts: Readonly<Record<string, typeof Decimal>>) =>
-  z.array(z.tuple([z.int(), z.looseObject(amounts)])).optional()
+  z.array(z.tuple([z.int().describe('Token index'), z.looseObject(amounts).describe('State of the token')])).optional()
 
-const Referred = z.looseObject({ ...Earned, timeJoined: z.int(), user: Address, tokenToState: byToken(Earned) })
+const Referred = z.looseObject({
+  ...Earned,
+  timeJoined: z.int().describe('Join time, Unix milliseconds'),
+  user: Address,
+  tokenToState: byToken(Earned),
+})
 
 const Referral = z.looseObject({
-  referredBy: z.looseObject({ referrer: Address, code: z.string() }).nullable(),
+  referredBy: z
+    .looseObject({ referrer: Address, code: z.string() })
+    .nullable()
+    .describe('Referrer of the user; null: none'),
   ...Rewards,
   referrerState: kindsBy('stage', {
     ready: {

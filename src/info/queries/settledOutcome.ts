@@ -7,22 +7,29 @@ import { Decimal } from '../shapes/common-shapes.ts'
 import { EXAMPLE_OUTCOME, Outcome } from '../shapes/outcome-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
-const SettledOutcomeRequest = z.object({ type: z.literal('settledOutcome'), outcome: z.int().min(0) })
+const SettledOutcomeRequest = z.object({
+  type: z.literal('settledOutcome'),
+  outcome: z.int().min(0).describe('Outcome market id'),
+})
 
 const FRESH_MS = 10_000
 
 const SettledOutcome = z.looseObject({
-  spec: Outcome,
+  spec: Outcome.describe('Specification'),
   /** What a share of the first side was worth; one of the second had the rest to 1. */
-  settleFraction: Decimal,
+  settleFraction: Decimal.describe('Settlement value of the first side, 0 to 1'),
   details: z.string(),
   question: z
     .looseObject({
-      question: kindsByKey({ active: z.int(), settled: z.int() }),
+      question: kindsByKey({
+        active: z.int().describe('Question id, while open'),
+        settled: z.int().describe('Question id, once settled'),
+      }).describe('Question of the outcome'),
       name: z.string(),
       description: z.string(),
     })
-    .optional(),
+    .optional()
+    .describe('Question of the outcome'),
 })
 
 const EXAMPLE = {

@@ -12,8 +12,8 @@ import { passThrough } from '../sources/pass-through.ts'
 const SpotDeployStateRequest = z.object({ type: z.literal('spotDeployState'), user: UserAddress })
 
 const Deployment = z.looseObject({
-  token: z.int(),
-  spec: z.looseObject({ name: z.string(), szDecimals: z.int(), weiDecimals: z.int() }),
+  token: z.int().describe('Index of the spot token'),
+  spec: z.looseObject({ name: z.string(), szDecimals: z.int(), weiDecimals: z.int() }).describe('Specification'),
   fullName: z.string().nullable(),
   deployerTradingFeeShare: Decimal,
   spots: z.array(z.int()),
@@ -21,7 +21,7 @@ const Deployment = z.looseObject({
   maxSupply: z.union([Decimal, z.int()]).nullable(),
   hyperliquidityGenesisBalance: Decimal,
   totalGenesisBalanceWei: Decimal,
-  userGenesisBalances: z.array(z.tuple([Address, Decimal])),
+  userGenesisBalances: z.array(z.tuple([Address.describe('Wallet'), Decimal.describe('Amount')])),
   existingTokenGenesisBalances: AmountByToken,
   blacklistUsers: z.array(Address),
 })
@@ -31,7 +31,7 @@ export const spotDeployState = defineQuery({
   summary: 'Spot deployments of a user and their gas auction',
   example: { request: { user: USER }, response: { states: [], gasAuction: GAS_AUCTION } },
   request: SpotDeployStateRequest,
-  response: z.looseObject({ states: z.array(Deployment), gasAuction: GasAuction }),
+  response: z.looseObject({ states: z.array(Deployment).describe('Started deployments'), gasAuction: GasAuction }),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

@@ -15,7 +15,7 @@ export const spotMetaAndAssetCtxs = defineQuery({
   summary: 'The spot pairs and tokens with prices',
   example: { request: {}, response: [SPOT_META, [EXAMPLE_SPOT_CTX]] },
   request: SpotMetaAndAssetCtxsRequest,
-  response: z.tuple([SpotMeta, z.array(SpotAssetCtx)]),
+  response: z.tuple([SpotMeta.describe('Pairs and tokens'), z.array(SpotAssetCtx).describe('Market data by `coin`')]),
   price: ONE_CREDIT,
   freshness: { class: 'tick' },
   needs: ['upstream'],

@@ -15,7 +15,7 @@ const SubAccount = z.looseObject({
   name: z.string(),
   subAccountUser: Address,
   master: Address,
-  clearinghouseState: PerpState,
+  clearinghouseState: PerpState.describe('Perp account'),
   spotState: SpotState,
 })
 

@@ -17,9 +17,18 @@ const SubAccount = z.looseObject({
   name: z.string(),
   subAccountUser: Address,
   master: Address,
-  dexToClearinghouseState: z.array(z.tuple([z.string(), PerpState])),
+  dexToClearinghouseState: z
+    .array(
+      z.tuple([
+        z.string().describe('Name of the DEX; empty: main DEX'),
+        PerpState.describe('Perp account on that DEX'),
+      ]),
+    )
+    .describe('Perp accounts by DEX, used ones only'),
   spotState: SpotState,
-  abstraction: openEnum('unifiedAccount', 'portfolioMargin', 'disabled', 'dexAbstraction').optional(),
+  abstraction: openEnum('unifiedAccount', 'portfolioMargin', 'disabled', 'dexAbstraction')
+    .optional()
+    .describe('Account abstraction mode'),
 })
 
 export const subAccounts2 = defineQuery({

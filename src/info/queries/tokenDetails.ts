@@ -9,11 +9,14 @@ import { OTHER_USER, USER } from '../shapes/examples.ts'
 import { TokenId } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
-const TokenDetailsRequest = z.object({ type: z.literal('tokenDetails'), tokenId: TokenId })
+const TokenDetailsRequest = z.object({
+  type: z.literal('tokenDetails'),
+  tokenId: TokenId.describe('Token id, from `spotMeta`'),
+})
 
 const TOKEN_ID = `0x${'6d'.repeat(16)}`
 /** `[address, amount]`, a row each. */
-const Balances = z.array(z.tuple([Address, Decimal]))
+const Balances = z.array(z.tuple([Address.describe('Wallet'), Decimal.describe('Amount')]))
 
 const TokenDetails = z.looseObject({
   name: z.string(),
@@ -22,20 +25,21 @@ const TokenDetails = z.looseObject({
   circulatingSupply: Decimal,
   szDecimals: z.int(),
   weiDecimals: z.int(),
-  midPx: Decimal,
+  midPx: Decimal.describe('Mid price; null without a book'),
   markPx: Decimal,
   prevDayPx: Decimal,
   genesis: z
     .looseObject({
       userBalances: Balances,
-      existingTokenBalances: z.array(z.tuple([z.int(), Decimal])),
+      existingTokenBalances: z.array(z.tuple([z.int().describe('Token index'), Decimal.describe('Amount')])),
       blacklistUsers: z.array(Address).optional(),
     })
-    .nullable(),
+    .nullable()
+    .describe('Genesis distribution; null for tokens of the exchange'),
   deployer: Address.nullable(),
   deployGas: Decimal.nullable(),
   /** UTC without a zone, to the millisecond. */
-  deployTime: z.iso.datetime({ local: true }).nullable(),
+  deployTime: z.iso.datetime({ local: true }).nullable().describe('Deployment time, UTC'),
   seededUsdc: Decimal,
   nonCirculatingUserBalances: Balances,
   futureEmissions: Decimal,

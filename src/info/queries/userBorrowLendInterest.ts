@@ -4,15 +4,15 @@ import * as z from 'zod'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
 import { TIME, USER } from '../shapes/examples.ts'
-import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
+import { EndTime, isInOrder, REVERSED_WINDOW, StartTime, UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const UserBorrowLendInterestRequest = z
   .object({
     type: z.literal('userBorrowLendInterest'),
     user: UserAddress,
-    startTime: Moment,
-    endTime: optional(Moment),
+    startTime: StartTime,
+    endTime: EndTime,
   })
   .refine(isInOrder, REVERSED_WINDOW)
 
@@ -24,7 +24,14 @@ export const userBorrowLendInterest = defineQuery({
     response: [{ time: TIME, token: 'USDC', borrow: '0.5', supply: '0.0' }],
   },
   request: UserBorrowLendInterestRequest,
-  response: z.array(z.looseObject({ time: z.int(), token: z.string(), borrow: Decimal, supply: Decimal })),
+  response: z.array(
+    z.looseObject({
+      time: z.int(),
+      token: z.string().describe('Index of the spot token'),
+      borrow: Decimal,
+      supply: Decimal,
+    }),
+  ),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

@@ -14,9 +14,9 @@ import { lastTrades } from '../sources/own-trades.ts'
 const UserCompletedTradesRequest = z.object({
   type: z.literal('userCompletedTrades'),
   user: UserAddress,
-  builder: optional(UserAddress),
-  dex: TradeDex,
-  limit: TradeLimit,
+  builder: optional(UserAddress).describe('Builder to limit trades to'),
+  dex: TradeDex.describe('Perp DEX to limit trades to'),
+  limit: TradeLimit.describe('Maximum rows per page'),
 })
 
 export const userCompletedTrades = defineQuery({

@@ -15,7 +15,7 @@ import {
   TradeDex,
   TradeLimit,
 } from '../shapes/history-shapes.ts'
-import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
+import { EndTime, isInOrder, optional, REVERSED_WINDOW, StartTime, UserAddress } from '../shapes/request-fields.ts'
 import { heldAnswer } from '../sources/own-history.ts'
 import { tradesFrom } from '../sources/own-trades.ts'
 
@@ -23,12 +23,14 @@ const UserCompletedTradesByTimeRequest = z
   .object({
     type: z.literal('userCompletedTradesByTime'),
     user: UserAddress,
-    startTime: optional(Moment),
-    endTime: optional(Moment),
-    cursor: optional(z.string().regex(TRADE_CURSOR, 'must be "<close_time>_<tx_index>" of the last row')),
-    builder: optional(UserAddress),
-    dex: TradeDex,
-    limit: TradeLimit,
+    startTime: optional(StartTime),
+    endTime: EndTime,
+    cursor: optional(z.string().regex(TRADE_CURSOR, 'must be "<close_time>_<tx_index>" of the last row')).describe(
+      'Cursor from the previous page; absent: first page',
+    ),
+    builder: optional(UserAddress).describe('Builder to limit trades to'),
+    dex: TradeDex.describe('Perp DEX to limit trades to'),
+    limit: TradeLimit.describe('Maximum rows per page'),
   })
   .refine(hasStart, NO_START)
   .refine(isInOrder, REVERSED_WINDOW)

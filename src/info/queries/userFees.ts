@@ -11,7 +11,10 @@ import { passThrough } from '../sources/pass-through.ts'
 
 const UserFeesRequest = z.object({ type: z.literal('userFees'), user: UserAddress })
 
-const StakingDiscount = z.looseObject({ bpsOfMaxSupply: Decimal, discount: Decimal })
+const StakingDiscount = z.looseObject({
+  bpsOfMaxSupply: Decimal.describe('Stake in basis points of the maximum supply'),
+  discount: Decimal,
+})
 
 /** Whose stake lowers whose fees: told to the trading user, asked for or granted, or to the staking one. */
 const StakingLink = kindsBy('type', {
@@ -21,33 +24,57 @@ const StakingLink = kindsBy('type', {
 })
 
 const UserFees = z.looseObject({
-  dailyUserVlm: z.array(z.looseObject({ date: z.string(), userCross: Decimal, userAdd: Decimal, exchange: Decimal })),
-  feeSchedule: z.looseObject({
-    cross: Decimal,
-    add: Decimal,
-    spotCross: Decimal,
-    spotAdd: Decimal,
-    tiers: z.looseObject({
-      vip: z.array(
-        z.looseObject({ ntlCutoff: Decimal, cross: Decimal, add: Decimal, spotCross: Decimal, spotAdd: Decimal }),
-      ),
-      mm: z.array(z.looseObject({ makerFractionCutoff: Decimal, add: Decimal })),
+  dailyUserVlm: z.array(
+    z.looseObject({
+      date: z.string().describe('UTC day'),
+      userCross: Decimal.describe('Taker volume of the user'),
+      userAdd: Decimal.describe('Maker volume of the user'),
+      exchange: Decimal.describe('Volume of the exchange'),
     }),
+  ),
+  feeSchedule: z.looseObject({
+    cross: Decimal.describe('Taker fee, a fraction'),
+    add: Decimal.describe('Maker fee, a fraction'),
+    spotCross: Decimal.describe('Taker fee on spot'),
+    spotAdd: Decimal.describe('Maker fee on spot'),
+    tiers: z
+      .looseObject({
+        vip: z
+          .array(
+            z.looseObject({
+              ntlCutoff: Decimal.describe('Minimum volume'),
+              cross: Decimal.describe('Taker fee, a fraction'),
+              add: Decimal.describe('Maker fee, a fraction'),
+              spotCross: Decimal.describe('Taker fee on spot'),
+              spotAdd: Decimal.describe('Maker fee on spot'),
+            }),
+          )
+          .describe('Tiers by volume'),
+        mm: z
+          .array(
+            z.looseObject({
+              makerFractionCutoff: Decimal.describe('Minimum fraction of maker volume'),
+              add: Decimal.describe('Maker fee, a fraction'),
+            }),
+          )
+          .describe('Tiers by maker share'),
+      })
+      .describe('Fee tiers'),
     referralDiscount: Decimal,
     stakingDiscountTiers: z.array(StakingDiscount),
   }),
-  userCrossRate: Decimal,
-  userAddRate: Decimal,
-  userSpotCrossRate: Decimal,
-  userSpotAddRate: Decimal,
+  userCrossRate: Decimal.describe('Taker fee of the user'),
+  userAddRate: Decimal.describe('Maker fee of the user'),
+  userSpotCrossRate: Decimal.describe('User fee on spot'),
+  userSpotAddRate: Decimal.describe('User fee on spot'),
   activeReferralDiscount: Decimal,
   /** No answer with one is known. */
-  trial: z.unknown(),
+  trial: z.unknown().describe('Fee trial; null: none'),
   /** Called `feeTrialReward` before. */
-  feeTrialEscrow: Decimal.optional(),
+  feeTrialEscrow: Decimal.optional().describe('Fees held in escrow until a fee trial ends'),
   feeTrialReward: Decimal.optional(),
-  nextTrialAvailableTimestamp: z.int().nullable(),
-  stakingLink: StakingLink.nullable(),
+  nextTrialAvailableTimestamp: z.int().nullable().describe('Start of the next trial'),
+  stakingLink: StakingLink.nullable().describe('Link between a staking and a trading wallet; null: none'),
   activeStakingDiscount: StakingDiscount,
 })
 

@@ -12,7 +12,11 @@ import { rowsAnswer } from '../sources/own-rows.ts'
 
 const ROWS_MAX = 2_000
 
-const UserFillsRequest = z.object({ type: z.literal('userFills'), user: UserAddress, aggregateByTime: Flag })
+const UserFillsRequest = z.object({
+  type: z.literal('userFills'),
+  user: UserAddress,
+  aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
+})
 
 export const userFills = defineQuery({
   type: 'userFills',

@@ -6,7 +6,7 @@ import { ShownFill } from '../../feed/shown-fill.ts'
 import { fillIdOf, fillRows } from '../../history/fill-rows.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { FILL, TIME, USER } from '../shapes/examples.ts'
-import { Flag, isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
+import { EndTime, Flag, isInOrder, REVERSED_WINDOW, StartTime, UserAddress } from '../shapes/request-fields.ts'
 import { EVER } from '../sources/own-history.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 
@@ -16,10 +16,10 @@ const UserFillsByTimeRequest = z
   .object({
     type: z.literal('userFillsByTime'),
     user: UserAddress,
-    startTime: Moment,
-    endTime: optional(Moment),
-    aggregateByTime: Flag,
-    reversed: Flag,
+    startTime: StartTime,
+    endTime: EndTime,
+    aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
+    reversed: Flag.describe('Whether newest come first; absent: oldest first'),
   })
   .refine(isInOrder, REVERSED_WINDOW)
 

@@ -9,7 +9,7 @@ import type { PastRead } from '../ports.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { HASH, TIME, USER } from '../shapes/examples.ts'
 import { EXAMPLE_FUNDING, FUNDING_AMOUNTS } from '../shapes/funding-shapes.ts'
-import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
+import { EndTime, isInOrder, optional, REVERSED_WINDOW, StartTime, UserAddress } from '../shapes/request-fields.ts'
 import { EVER } from '../sources/own-history.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 
@@ -18,13 +18,18 @@ const ROWS_MAX = 500
 const LATE_MS = 60_000
 
 const UserFundingRequest = z
-  .object({ type: z.literal('userFunding'), user: UserAddress, startTime: optional(Moment), endTime: optional(Moment) })
+  .object({ type: z.literal('userFunding'), user: UserAddress, startTime: optional(StartTime), endTime: EndTime })
   .refine(isInOrder, REVERSED_WINDOW)
 
 const FundingPayment = z.looseObject({
   time: z.int(),
   hash: TxHash,
-  delta: z.looseObject({ type: z.literal('funding'), ...FUNDING_AMOUNTS }),
+  delta: z
+    .looseObject({
+      type: z.literal('funding').describe('Kind of movement; more kinds may be added'),
+      ...FUNDING_AMOUNTS,
+    })
+    .describe('Movement'),
 })
 
 export const userFunding = defineQuery({

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { LedgerUpdate } from '../../feed/ledger-update.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { HASH, TIME, USER } from '../shapes/examples.ts'
-import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
+import { EndTime, isInOrder, optional, REVERSED_WINDOW, StartTime, UserAddress } from '../shapes/request-fields.ts'
 import { EVER } from '../sources/own-history.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 
@@ -15,8 +15,8 @@ const UserNonFundingLedgerUpdatesRequest = z
   .object({
     type: z.literal('userNonFundingLedgerUpdates'),
     user: UserAddress,
-    startTime: optional(Moment),
-    endTime: optional(Moment),
+    startTime: optional(StartTime),
+    endTime: EndTime,
   })
   .refine(isInOrder, REVERSED_WINDOW)
 

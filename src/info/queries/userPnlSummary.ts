@@ -11,7 +11,7 @@ import { defineQuery, HISTORY_PRICE } from '../query.ts'
 import { Decimal } from '../shapes/common-shapes.ts'
 import { USER } from '../shapes/examples.ts'
 import { HISTORY_FRESHNESS, TradeDex } from '../shapes/history-shapes.ts'
-import { isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
+import { EndTime, isInOrder, optional, REVERSED_WINDOW, StartTime, UserAddress } from '../shapes/request-fields.ts'
 import { EVER, heldAnswer } from '../sources/own-history.ts'
 import { tradesUpTo } from '../sources/own-trades.ts'
 
@@ -19,23 +19,23 @@ const UserPnlSummaryRequest = z
   .object({
     type: z.literal('userPnlSummary'),
     user: UserAddress,
-    startTime: optional(Moment),
-    endTime: optional(Moment),
-    dex: TradeDex,
+    startTime: optional(StartTime),
+    endTime: EndTime,
+    dex: TradeDex.describe('Perp DEX to limit the summary to'),
   })
   .refine(isInOrder, REVERSED_WINDOW)
 
 const PnlSummary = z.object({
   user: Address,
-  totalPnl: Decimal,
+  totalPnl: Decimal.describe('Profit after fees and funding'),
   winRate: z.number(),
   lossRate: z.number(),
   totalTrades: z.int(),
-  volumeTraded: Decimal,
+  volumeTraded: Decimal.describe('Volume in the quote token'),
   totalFees: Decimal,
-  totalFunding: Decimal,
-  daysActive: z.int(),
-  accountAgeDays: z.int(),
+  totalFunding: Decimal.describe('Funding, negative when paid'),
+  daysActive: z.int().describe('UTC days with a fill'),
+  accountAgeDays: z.int().describe('Days since the first known fill'),
   tradedPairs: z.array(z.string()),
 })
 

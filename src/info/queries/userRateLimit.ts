@@ -11,9 +11,9 @@ const UserRateLimitRequest = z.object({ type: z.literal('userRateLimit'), user: 
 
 const UserRateLimit = z.looseObject({
   cumVlm: Decimal,
-  nRequestsUsed: z.int(),
-  nRequestsCap: z.int(),
-  nRequestsSurplus: z.int().optional(),
+  nRequestsUsed: z.int().describe('Requests used'),
+  nRequestsCap: z.int().describe('Requests allowed'),
+  nRequestsSurplus: z.int().optional().describe('Requests bought'),
 })
 
 export const userRateLimit = defineQuery({

@@ -14,7 +14,9 @@ export const userToMultiSigSigners = defineQuery({
   summary: 'Who signs for a multi-sig user',
   example: { request: { user: USER }, response: { authorizedUsers: [OTHER_USER], threshold: 1 } },
   request: UserToMultiSigSignersRequest,
-  response: z.looseObject({ authorizedUsers: z.array(Address), threshold: z.int() }).nullable(),
+  response: z
+    .looseObject({ authorizedUsers: z.array(Address), threshold: z.int().describe('Number of signers required') })
+    .nullable(),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

@@ -6,7 +6,7 @@ import { fillIdOf, sliceRows } from '../../history/fill-rows.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { FILL, TIME, USER } from '../shapes/examples.ts'
 import { TwapSliceFill } from '../shapes/order-shapes.ts'
-import { Flag, isInOrder, Moment, optional, REVERSED_WINDOW, UserAddress } from '../shapes/request-fields.ts'
+import { EndTime, Flag, isInOrder, REVERSED_WINDOW, StartTime, UserAddress } from '../shapes/request-fields.ts'
 import { EVER } from '../sources/own-history.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 
@@ -16,9 +16,9 @@ const UserTwapSliceFillsByTimeRequest = z
   .object({
     type: z.literal('userTwapSliceFillsByTime'),
     user: UserAddress,
-    startTime: Moment,
-    endTime: optional(Moment),
-    aggregateByTime: Flag,
+    startTime: StartTime,
+    endTime: EndTime,
+    aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
   })
   .refine(isInOrder, REVERSED_WINDOW)
 

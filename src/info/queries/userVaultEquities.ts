@@ -18,7 +18,13 @@ export const userVaultEquities = defineQuery({
     response: [{ vaultAddress: OTHER_USER, equity: '100.5', lockedUntilTimestamp: TIME }],
   },
   request: UserVaultEquitiesRequest,
-  response: z.array(z.looseObject({ vaultAddress: Address, equity: Decimal, lockedUntilTimestamp: z.int() })),
+  response: z.array(
+    z.looseObject({
+      vaultAddress: Address,
+      equity: Decimal,
+      lockedUntilTimestamp: z.int().describe('Locked until, Unix milliseconds'),
+    }),
+  ),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream'],

@@ -13,8 +13,8 @@ const FRESH_MS = 10_000
 const ValidatorL1VotesRequest = z.object({ type: z.literal('validatorL1Votes') })
 
 const Text = z.string()
-const NameAndDescription = z.tuple([Text, Text])
-const Settlement = { settleFraction: Decimal, details: Text }
+const NameAndDescription = z.tuple([Text.describe('Name'), Text.describe('Description')])
+const Settlement = { settleFraction: Decimal.describe('Settlement value of the first side, 0 to 1'), details: Text }
 
 /** About outcome markets. */
 const OutcomeAction = kindsByKey({
@@ -26,47 +26,62 @@ const OutcomeAction = kindsByKey({
     namedOutcomes: z.array(NameAndDescription),
   }),
   registerTemplate: z.looseObject({
-    id: Text,
-    role: kindsByKey({ standaloneOutcome: z.looseObject({ sideNames: z.tuple([Text, Text]) }) }),
-    nameAndDescription: NameAndDescription,
-    keywordToHint: z.array(z.tuple([Text, openEnum('dateTime', 'date', 'string', 'hlPerp')])),
-  }),
-  settleOutcome: z.looseObject({ outcome: z.int(), ...Settlement }),
-  settleQuestion: z.looseObject({
-    question: z.int(),
-    settleFractionsAndDetails: z.array(z.tuple([z.int(), z.tuple([Decimal, Text])])),
-  }),
-  settleQuestion2: z.looseObject({
-    question: z.int(),
-    outcomeSettlements: z.array(
-      z.looseObject({
-        outcome: z.int(),
-        ...Settlement,
-        nameAndDescription: NameAndDescription,
-        sideNames: z.tuple([Text, Text]),
+    id: Text.describe('Template id'),
+    role: kindsByKey({
+      standaloneOutcome: z.looseObject({
+        sideNames: z.tuple([Text.describe('First side'), Text.describe('Second side')]),
       }),
-    ),
+    }),
     nameAndDescription: NameAndDescription,
+    keywordToHint: z.array(
+      z.tuple([Text.describe('Keyword'), openEnum('dateTime', 'date', 'string', 'hlPerp').describe('Hint')]),
+    ),
   }),
+  settleOutcome: z.looseObject({ outcome: z.int().describe('Outcome market id'), ...Settlement }),
+  settleQuestion: z.looseObject({
+    question: z.int().describe('Question id'),
+    settleFractionsAndDetails: z.array(
+      z.tuple([
+        z.int().describe('Outcome id'),
+        z.tuple([Decimal.describe('Settlement fraction'), Text.describe('Settlement details')]).describe('Settlement'),
+      ]),
+    ),
+  }),
+  settleQuestion2: z
+    .looseObject({
+      question: z.int().describe('Question id'),
+      outcomeSettlements: z.array(
+        z.looseObject({
+          outcome: z.int().describe('Outcome market id'),
+          ...Settlement,
+          nameAndDescription: NameAndDescription,
+          sideNames: z.tuple([Text.describe('First side'), Text.describe('Second side')]),
+        }),
+      ),
+      nameAndDescription: NameAndDescription,
+    })
+    .describe('Question to settle, outcome by outcome'),
 })
 
 /** What `D` and `C` are about is documented nowhere; `E` binds a token to its contract. */
 const Action = kindsByKey({
-  D: Text,
-  C: z.array(Text),
-  O: OutcomeAction,
-  E: z.looseObject({
-    token: z.int(),
-    technicalStaker: Address,
-    treasuryStaker: Address,
-    treasuryEvmAddress: Address,
-    evmRebalanceContract: Address,
-  }),
+  D: Text.describe('Undocumented text action'),
+  C: z.array(Text).describe('Undocumented action, a list of texts'),
+  O: OutcomeAction.describe('Action on outcome markets, one key names its kind'),
+  E: z
+    .looseObject({
+      token: z.int().describe('Index of the spot token'),
+      technicalStaker: Address,
+      treasuryStaker: Address,
+      treasuryEvmAddress: Address,
+      evmRebalanceContract: Address,
+    })
+    .describe('Action on stakers and treasuries'),
 })
 
 const Vote = z.looseObject({
   expireTime: z.int(),
-  action: Action,
+  action: Action.describe('Action under vote: one key names its kind'),
   votes: z.array(Address),
   quorumReached: z.boolean(),
 })

@@ -12,7 +12,11 @@ const ValidatorSummariesRequest = z.object({ type: z.literal('validatorSummaries
 
 const FRESH_MS = 10_000
 
-const ValidatorStats = z.looseObject({ uptimeFraction: Decimal, predictedApr: Decimal, nSamples: z.int() })
+const ValidatorStats = z.looseObject({
+  uptimeFraction: Decimal,
+  predictedApr: Decimal,
+  nSamples: z.int().describe('Number of samples'),
+})
 
 const ValidatorSummary = z.looseObject({
   validator: Address,
@@ -21,13 +25,13 @@ const ValidatorSummary = z.looseObject({
   description: z.string(),
   nRecentBlocks: z.int(),
   /** In 10^-8 tokens. */
-  stake: z.number().multipleOf(1),
+  stake: z.number().multipleOf(1).describe('Stake in the smallest unit; may exceed 2^53'),
   isJailed: z.boolean(),
-  unjailableAfter: z.int().nullable(),
+  unjailableAfter: z.int().nullable().describe('Earliest unjail time, Unix milliseconds; null: now'),
   isActive: z.boolean(),
   commission: Decimal,
   /** Of a `day`, a `week` and a `month`. */
-  stats: z.array(z.tuple([z.string(), ValidatorStats])),
+  stats: z.array(z.tuple([z.string().describe('Period'), ValidatorStats.describe('Statistics')])),
 })
 
 export const validatorSummaries = defineQuery({

@@ -13,8 +13,8 @@ import { passThrough } from '../sources/pass-through.ts'
 
 const VaultDetailsRequest = z.object({
   type: z.literal('vaultDetails'),
-  vaultAddress: UserAddress,
-  user: optional(UserAddress),
+  vaultAddress: UserAddress.describe('Vault'),
+  user: optional(UserAddress).describe('Follower whose state is included'),
 })
 
 const Follower = z.looseObject({
@@ -24,7 +24,7 @@ const Follower = z.looseObject({
   allTimePnl: Decimal,
   daysFollowing: z.int(),
   vaultEntryTime: z.int(),
-  lockupUntil: z.int(),
+  lockupUntil: z.int().describe('Locked until, Unix milliseconds'),
 })
 
 const VaultDetails = z.looseObject({
@@ -33,15 +33,15 @@ const VaultDetails = z.looseObject({
   leader: Address,
   description: z.string(),
   portfolio: Portfolio,
-  apr: z.number(),
-  followerState: Follower.nullable(),
-  leaderFraction: z.number(),
-  leaderCommission: z.number(),
+  apr: z.number().describe('Yearly return'),
+  followerState: Follower.nullable().describe('Follower state of `user`; null: none'),
+  leaderFraction: z.number().describe('Leader’s fraction of the vault'),
+  leaderCommission: z.number().describe('Leader’s share of profits'),
   followers: z.array(Follower),
   maxDistributable: z.number(),
   maxWithdrawable: z.number(),
   isClosed: z.boolean(),
-  relationship: VaultRelationship,
+  relationship: VaultRelationship.describe('Parent or child vaults'),
   allowDeposits: z.boolean(),
   alwaysCloseOnWithdraw: z.boolean(),
 })

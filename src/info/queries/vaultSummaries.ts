@@ -16,10 +16,10 @@ const VaultSummary = z.looseObject({
   name: z.string(),
   vaultAddress: Address,
   leader: Address,
-  tvl: Decimal,
+  tvl: Decimal.describe('Total value locked'),
   isClosed: z.boolean(),
-  relationship: VaultRelationship,
-  createTimeMillis: z.int(),
+  relationship: VaultRelationship.describe('Parent or child vaults'),
+  createTimeMillis: z.int().describe('Creation time, Unix milliseconds'),
 })
 
 export const vaultSummaries = defineQuery({

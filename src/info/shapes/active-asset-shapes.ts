@@ -7,12 +7,18 @@ import { Decimal } from './common-shapes.ts'
 import { USER } from './examples.ts'
 
 /** Buying, then selling. */
-const Pair = z.tuple([Decimal, Decimal])
+const Pair = z.tuple([Decimal.describe('Buy'), Decimal.describe('Sell')])
 
 export const ActiveAssetData = z.looseObject({
   user: Address,
   coin: z.string(),
-  leverage: kindsBy('type', { cross: { value: z.int() }, isolated: { value: z.int(), rawUsd: Decimal } }),
+  leverage: kindsBy('type', {
+    cross: { value: z.int().describe('Leverage factor') },
+    isolated: {
+      value: z.int().describe('Leverage factor'),
+      rawUsd: Decimal.describe('Collateral of an isolated position'),
+    },
+  }),
   maxTradeSzs: Pair,
   availableToTrade: Pair,
   markPx: Decimal,

@@ -9,7 +9,7 @@ export const GasAuction = z
     startTimeSeconds: z.int(),
     durationSeconds: z.int(),
     startGas: Decimal,
-    currentGas: Decimal.nullable(),
-    endGas: Decimal.nullable(),
+    currentGas: Decimal.nullable().describe('Current price; null: auction over'),
+    endGas: Decimal.nullable().describe('Final price; null: auction running'),
   })
   .meta({ id: 'GasAuction' })

@@ -10,16 +10,16 @@ export const CandleInterval = z.enum(INTERVALS, `must be one of ${INTERVALS.join
 
 export const Candle = z
   .looseObject({
-    t: z.int(),
-    T: z.int(),
-    s: z.string(),
-    i: openEnum(...INTERVALS),
-    o: Decimal,
-    c: Decimal,
-    h: Decimal,
-    l: Decimal,
-    v: Decimal,
-    n: z.int(),
+    t: z.int().describe('Open time, Unix milliseconds'),
+    T: z.int().describe('Close time, Unix milliseconds'),
+    s: z.string().describe('Market'),
+    i: openEnum(...INTERVALS).describe('Interval'),
+    o: Decimal.describe('Open price'),
+    c: Decimal.describe('Close price'),
+    h: Decimal.describe('High price'),
+    l: Decimal.describe('Low price'),
+    v: Decimal.describe('Volume in the base coin'),
+    n: z.int().describe('Number of trades'),
   })
   .meta({ id: 'Candle' })
 

@@ -15,33 +15,41 @@ export const NanoTime = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1
 export const Abstraction = openEnum('unifiedAccount', 'portfolioMargin', 'disabled', 'default', 'dexAbstraction')
 
 /** `[coin or token, amount]`, a row each. */
-export const AmountByCoin = z.array(z.tuple([z.string(), Decimal]))
-export const AmountByToken = z.array(z.tuple([INT, Decimal]))
+export const AmountByCoin = z.array(z.tuple([z.string().describe('Coin'), Decimal.describe('Amount')]))
+export const AmountByToken = z.array(z.tuple([INT.describe('Token index'), Decimal.describe('Amount')]))
 
-const Level = z.object({ px: Decimal, sz: Decimal, n: INT }).meta({ id: 'Level' })
+const Level = z
+  .object({ px: Decimal, sz: Decimal, n: INT.describe('Orders at this price; 0 with size `"0"`: level removed') })
+  .meta({ id: 'Level' })
 
 /** `[bids, asks]`, best first. */
-export const BookLevels = z.tuple([z.array(Level), z.array(Level)])
+export const BookLevels = z.tuple([
+  z.array(Level).describe('Bids, best first'),
+  z.array(Level).describe('Asks, best first'),
+])
 
 const MarginSummary = z.looseObject({
-  accountValue: Decimal,
-  totalNtlPos: Decimal,
-  totalRawUsd: Decimal,
+  accountValue: Decimal.describe('Equity in the collateral token'),
+  totalNtlPos: Decimal.describe('Notional of all positions'),
+  totalRawUsd: Decimal.describe('Collateral less the cost of open positions'),
   totalMarginUsed: Decimal,
 })
 
 /** Of a position; `rawUsd` is the cash set apart for an isolated one, below zero where it is borrowed. */
-const Leverage = kindsBy('type', { cross: { value: INT }, isolated: { value: INT, rawUsd: Decimal } })
+const Leverage = kindsBy('type', {
+  cross: { value: INT.describe('Leverage factor') },
+  isolated: { value: INT.describe('Leverage factor'), rawUsd: Decimal.describe('Collateral of an isolated position') },
+})
 
 const Position = z.looseObject({
   coin: z.string(),
-  szi: Decimal,
+  szi: Decimal.describe('Size, negative for a short'),
   leverage: Leverage,
   entryPx: Decimal,
-  positionValue: Decimal,
+  positionValue: Decimal.describe('Notional at the mark price'),
   unrealizedPnl: Decimal,
   returnOnEquity: Decimal,
-  liquidationPx: Decimal.nullable(),
+  liquidationPx: Decimal.nullable().describe('Liquidation price; null: none'),
   marginUsed: Decimal,
   maxLeverage: INT.optional(),
   cumFunding: z.looseObject({ allTime: Decimal, sinceOpen: Decimal, sinceChange: Decimal }).optional(),
@@ -54,7 +62,9 @@ export const PerpState = z
     crossMarginSummary: MarginSummary,
     crossMaintenanceMarginUsed: Decimal.optional(),
     withdrawable: Decimal,
-    assetPositions: z.array(z.looseObject({ type: openEnum('oneWay'), position: Position })),
+    assetPositions: z.array(
+      z.looseObject({ type: openEnum('oneWay').describe('Kind of position'), position: Position }),
+    ),
     time: INT.optional(),
   })
   .meta({ id: 'PerpState' })
@@ -63,7 +73,9 @@ export const PerpState = z
 export const MarginTable = z
   .looseObject({
     description: z.string(),
-    marginTiers: z.array(z.looseObject({ lowerBound: Decimal, maxLeverage: INT })),
+    marginTiers: z
+      .array(z.looseObject({ lowerBound: Decimal.describe('Minimum notional of the tier'), maxLeverage: INT }))
+      .describe('Tiers of leverage by notional'),
   })
   .meta({ id: 'MarginTable' })
 
@@ -85,8 +97,8 @@ const Asset = z.looseObject({
 /** Markets of one perp DEX; the order of `universe` is the asset index. */
 export const PerpMeta = z
   .looseObject({
-    universe: z.array(Asset),
-    marginTables: z.array(z.tuple([INT, MarginTable])).optional(),
-    collateralToken: INT.optional(),
+    universe: z.array(Asset).describe('Markets in index order'),
+    marginTables: z.array(z.tuple([INT.describe('Margin table id'), MarginTable.describe('Margin table')])).optional(),
+    collateralToken: INT.optional().describe('Spot token index of the collateral'),
   })
   .meta({ id: 'PerpMeta' })

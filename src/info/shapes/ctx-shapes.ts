@@ -6,15 +6,18 @@ import { Decimal } from './common-shapes.ts'
 /** Of a perp; the middle and what is derived from it are null without a book. */
 export const PerpAssetCtx = z
   .looseObject({
-    funding: Decimal,
-    openInterest: Decimal,
+    funding: Decimal.describe('Funding rate of the current hour'),
+    openInterest: Decimal.describe('Open interest in the base coin'),
     prevDayPx: Decimal,
     dayNtlVlm: Decimal,
     premium: Decimal.nullable(),
     oraclePx: Decimal,
     markPx: Decimal,
-    midPx: Decimal.nullable(),
-    impactPxs: z.tuple([Decimal, Decimal]).nullable(),
+    midPx: Decimal.nullable().describe('Mid price; null without a book'),
+    impactPxs: z
+      .tuple([Decimal.describe('Sell'), Decimal.describe('Buy')])
+      .nullable()
+      .describe('Impact prices of selling and buying a fixed notional'),
     dayBaseVlm: Decimal,
   })
   .meta({ id: 'PerpAssetCtx' })
@@ -24,7 +27,7 @@ export const SpotAssetCtx = z
     prevDayPx: Decimal,
     dayNtlVlm: Decimal,
     markPx: Decimal,
-    midPx: Decimal.nullable(),
+    midPx: Decimal.nullable().describe('Mid price; null without a book'),
     circulatingSupply: Decimal,
     coin: z.string(),
     totalSupply: Decimal,

@@ -5,10 +5,10 @@ import { Decimal } from './common-shapes.ts'
 
 export const FUNDING_AMOUNTS = {
   coin: z.string(),
-  usdc: Decimal,
-  szi: Decimal,
-  fundingRate: Decimal,
-  nSamples: z.int().nullable(),
+  usdc: Decimal.describe('Amount in USDC'),
+  szi: Decimal.describe('Size, negative for a short'),
+  fundingRate: Decimal.describe('Hourly rate, as a fraction'),
+  nSamples: z.int().nullable().describe('Hours covered by the row; null: one'),
 }
 
 export const EXAMPLE_FUNDING = { coin: 'BTC', usdc: '-0.25', szi: '0.01', fundingRate: '0.0000125', nSamples: 24 }

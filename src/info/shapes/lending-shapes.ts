@@ -6,10 +6,10 @@ import { Decimal } from './common-shapes.ts'
 /** What is lent of one token, and at which rates. */
 export const LendingReserve = z
   .looseObject({
-    borrowYearlyRate: Decimal,
-    supplyYearlyRate: Decimal,
+    borrowYearlyRate: Decimal.describe('Yearly borrow rate, as a fraction'),
+    supplyYearlyRate: Decimal.describe('Yearly supply rate, as a fraction'),
     balance: Decimal,
-    utilization: Decimal,
+    utilization: Decimal.describe('Borrowed fraction of the supply'),
     oraclePx: Decimal,
     ltv: Decimal,
     totalSupplied: Decimal,

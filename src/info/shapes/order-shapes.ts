@@ -7,13 +7,13 @@ import { Decimal } from './common-shapes.ts'
 
 const BareOrder = z.looseObject({
   coin: z.string(),
-  side: z.enum(['B', 'A']),
+  side: z.enum(['B', 'A']).describe('`B`: bid or buy; `A`: ask or sell'),
   limitPx: Decimal,
   sz: Decimal,
-  oid: z.int(),
-  timestamp: z.int(),
+  oid: z.int().describe('Order id'),
+  timestamp: z.int().describe('Time of placement, Unix milliseconds'),
   origSz: Decimal.optional(),
-  cloid: Cloid.nullish(),
+  cloid: Cloid.nullish().describe('Client order id'),
 })
 
 /** A resting order: what is left of it, where it rests. */
@@ -22,13 +22,13 @@ export const OpenOrder = BareOrder.extend({ reduceOnly: z.boolean().optional() }
 /** An order with its trigger and its kind; `children` are the take-profit and stop-loss orders attached to it. */
 export const FrontendOrder = BareOrder.extend({
   origSz: Decimal,
-  triggerCondition: z.string(),
-  isTrigger: z.boolean(),
+  triggerCondition: z.string().describe('Trigger condition in words; `N/A` without a trigger'),
+  isTrigger: z.boolean().describe('Whether it is a trigger order'),
   triggerPx: Decimal,
   get children(): z.ZodType<readonly object[]> {
     return z.array(FrontendOrder)
   },
-  isPositionTpsl: z.boolean(),
+  isPositionTpsl: z.boolean().describe('Whether it is a take profit or stop loss of the whole position'),
   reduceOnly: z.boolean(),
   orderType: openEnum(
     'Market',
@@ -41,7 +41,9 @@ export const FrontendOrder = BareOrder.extend({
     'Vault Close',
     'Spot Dust Conversion',
   ),
-  tif: openEnum('Gtc', 'Ioc', 'Alo', 'FrontendMarket', 'LiquidationMarket').nullable(),
+  tif: openEnum('Gtc', 'Ioc', 'Alo', 'FrontendMarket', 'LiquidationMarket')
+    .nullable()
+    .describe('Time in force: `Gtc` rests, `Ioc` never rests, `Alo` only rests'),
 }).meta({ id: 'FrontendOrder' })
 
 export const OrderStatus = openEnum(
@@ -81,8 +83,14 @@ export const OrderStatus = openEnum(
 
 /** An order with what became of it, and when. */
 export const OrderWithStatus = z
-  .looseObject({ order: FrontendOrder, status: OrderStatus, statusTimestamp: z.int() })
+  .looseObject({
+    order: FrontendOrder,
+    status: OrderStatus,
+    statusTimestamp: z.int().describe('Time of the status, Unix milliseconds'),
+  })
   .meta({ id: 'OrderWithStatus' })
 
 /** A fill of a slice of a TWAP order. */
-export const TwapSliceFill = z.looseObject({ fill: ShownFill, twapId: z.int() }).meta({ id: 'TwapSliceFill' })
+export const TwapSliceFill = z
+  .looseObject({ fill: ShownFill, twapId: z.int().describe('TWAP order id; null: none') })
+  .meta({ id: 'TwapSliceFill' })

@@ -8,10 +8,12 @@ import { USER } from './examples.ts'
 /** `token` of a side is its spot token where it has one; `deployer` and what follows are of markets of a venue. */
 export const Outcome = z
   .looseObject({
-    outcome: z.int(),
+    outcome: z.int().describe('Outcome market id'),
     name: z.string(),
     description: z.string(),
-    sideSpecs: z.array(z.looseObject({ name: z.string(), token: z.int().optional() })),
+    sideSpecs: z.array(
+      z.looseObject({ name: z.string(), token: z.int().optional().describe('Index of the spot token') }),
+    ),
     quoteToken: z.string(),
     deployer: Address.optional(),
     venue: z.string().optional(),
@@ -35,10 +37,10 @@ export const EXAMPLE_OUTCOME = {
 
 /** Outcomes of which one comes to pass. */
 export const Question = z.looseObject({
-  question: z.int(),
+  question: z.int().describe('Question id'),
   name: z.string(),
   description: z.string(),
-  fallbackOutcome: z.int(),
+  fallbackOutcome: z.int().describe('Outcome that wins when no named one does'),
   namedOutcomes: z.array(z.int()),
   settledNamedOutcomes: z.array(z.int()),
 })

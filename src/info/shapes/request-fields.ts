@@ -8,6 +8,7 @@ export const UserAddress = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
   .toLowerCase()
+  .describe('Address, in any letter case')
 
 /** An optional field; an explicit null is the same as leaving it out. */
 export const optional = <T extends z.ZodType>(field: T) => field.nullish().transform((value) => value ?? undefined)
@@ -19,12 +20,16 @@ export const DexName = z
   .regex(/^[\x21-\x7e]*$/, 'must be the name of a DEX, or empty for the main one')
 
 /** A DEX by name; the main DEX (`""`) comes out as absent. */
-export const Dex = DexName.nullish().transform((value) => value || undefined)
+export const Dex = DexName.nullish()
+  .transform((value) => value || undefined)
+  .describe('Name of the perp DEX; absent, null or empty: main DEX')
 
 const ALL_DEXES = 'ALL_DEXES'
 
 /** A DEX, or all of them: `*` and `ALL_DEXES` mean the same and come out as the latter. */
-export const DexOrAll = Dex.transform((dex) => (dex === '*' ? ALL_DEXES : dex))
+export const DexOrAll = Dex.transform((dex) => (dex === '*' ? ALL_DEXES : dex)).describe(
+  'Name of the perp DEX; absent or empty: main DEX; `*` or `ALL_DEXES`: all, at the flat price',
+)
 
 /** Whether a parsed `DexOrAll` means every DEX. */
 export const isAllDexes = (dex: string | undefined) => dex === ALL_DEXES
@@ -43,7 +48,9 @@ export const TokenId = z
 
 const NO_MOMENT = 'must be a time in Unix milliseconds'
 /** A moment in Unix milliseconds. */
-export const Moment = z.int({ error: ({ input }) => (input === undefined ? undefined : NO_MOMENT) }).min(0, NO_MOMENT)
+const Moment = z.int({ error: ({ input }) => (input === undefined ? undefined : NO_MOMENT) }).min(0, NO_MOMENT)
+export const StartTime = Moment.describe('Start of the window, inclusive, Unix milliseconds')
+export const EndTime = optional(Moment.describe('End of the window, inclusive, Unix milliseconds; absent: now'))
 
 /** A switch; false is the same as leaving it out. */
 export const Flag = z

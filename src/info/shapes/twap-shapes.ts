@@ -11,15 +11,18 @@ export const TwapState = z
   .looseObject({
     coin: z.string(),
     user: Address,
-    side: z.enum(['B', 'A']),
+    side: z.enum(['B', 'A']).describe('`B`: bid or buy; `A`: ask or sell'),
     sz: Decimal,
     executedSz: Decimal,
     executedNtl: Decimal,
-    minutes: z.int(),
+    minutes: z.int().describe('Duration in minutes'),
     reduceOnly: z.boolean(),
-    randomize: z.boolean(),
-    timestamp: z.int(),
-    trigger: z.looseObject({ px: Decimal, above: z.boolean() }).nullish(),
+    randomize: z.boolean().describe('Whether slice times are randomized'),
+    timestamp: z.int().describe('Time of placement, Unix milliseconds'),
+    trigger: z
+      .looseObject({ px: Decimal, above: z.boolean().describe('Whether it triggers above the price; false: below') })
+      .nullish()
+      .describe('Trigger condition'),
     stopPx: Decimal.nullish(),
   })
   .meta({ id: 'TwapState' })
@@ -31,7 +34,12 @@ const Status = z.looseObject({
 })
 
 /** What became of an order; `time` is in seconds. */
-export const TwapEvent = z.looseObject({ time: z.int(), state: TwapState, status: Status, twapId: z.int().optional() })
+export const TwapEvent = z.looseObject({
+  time: z.int().describe('Unix seconds'),
+  state: TwapState.describe('Order'),
+  status: Status,
+  twapId: z.int().optional().describe('TWAP order id; null: none'),
+})
 
 export const EXAMPLE_TWAP = {
   coin: 'BTC',

@@ -10,7 +10,7 @@ import { SpotState } from './spot-shapes.ts'
 import { EXAMPLE_TWAP, TwapState } from './twap-shapes.ts'
 
 /** TWAP orders at work, by id. */
-export const TwapStates = z.array(z.tuple([z.int(), TwapState]))
+export const TwapStates = z.array(z.tuple([z.int().describe('Order id'), TwapState.describe('Order')]))
 
 /** Vaults that a user leads. */
 export const LeadingVaults = z.array(z.looseObject({ address: Address, name: z.string() }))
@@ -18,8 +18,8 @@ export const LeadingVaults = z.array(z.looseObject({ address: Address, name: z.s
 /** Of a user; `cumLedger` is deposits less withdrawals. */
 export const ACCOUNT_FIELDS = {
   agentAddress: Address.nullable(),
-  agentValidUntil: z.int().nullable(),
-  cumLedger: Decimal,
+  agentValidUntil: z.int().nullable().describe('Expiry of the agent, Unix milliseconds'),
+  cumLedger: Decimal.describe('Sum of balance movements'),
   serverTime: z.int(),
   isVault: z.boolean(),
   user: Address,
@@ -27,17 +27,17 @@ export const ACCOUNT_FIELDS = {
 }
 
 export const WebData2 = z.looseObject({
-  clearinghouseState: PerpState,
+  clearinghouseState: PerpState.describe('Perp account'),
   leadingVaults: LeadingVaults,
   totalVaultEquity: Decimal,
   openOrders: z.array(FrontendOrder),
   ...ACCOUNT_FIELDS,
-  meta: PerpMeta,
-  assetCtxs: z.array(PerpAssetCtx),
-  twapStates: TwapStates,
+  meta: PerpMeta.describe('Markets'),
+  assetCtxs: z.array(PerpAssetCtx).describe('Market data in universe order'),
+  twapStates: TwapStates.describe('Active TWAP orders'),
   spotState: SpotState.optional(),
   spotAssetCtxs: z.array(SpotAssetCtx),
-  perpsAtOpenInterestCap: z.array(z.string()).optional(),
+  perpsAtOpenInterestCap: z.array(z.string()).optional().describe('Coins whose open interest is at its cap'),
 })
 
 export const EXAMPLE_WEB_DATA = {

@@ -18,7 +18,12 @@ export const activeAssetCtx = defineStateChannel({
   framesOf: ({ coin }) => (marketTypeOf(coin) === 'perp' ? TYPE : 'activeSpotAssetCtx'),
   summary: 'What one market trades at',
   example: { request: { coin: 'BTC' }, frame: { channel: TYPE, data: { coin: 'BTC', ctx: EXAMPLE_PERP_CTX } } },
-  request: z.strictObject({ type: z.literal(TYPE), coin: CoinName }),
+  request: z.strictObject({
+    type: z.literal(TYPE),
+    coin: CoinName.describe(
+      'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+    ),
+  }),
   frame: z.union([frameOf(TYPE, PerpAssetCtx), frameOf('activeSpotAssetCtx', SpotAssetCtx)]),
   price: ONE_CREDIT,
   source: 'states',

@@ -16,7 +16,9 @@ export const activeAssetData = userStateChannel({
   request: z.strictObject({
     type: z.literal(TYPE),
     user: WalletAddress,
-    coin: CoinName.refine((coin) => marketTypeOf(coin) === 'perp', 'must be a perp'),
+    coin: CoinName.refine((coin) => marketTypeOf(coin) === 'perp', 'must be a perp').describe(
+      'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+    ),
   }),
   data: ActiveAssetData,
   example: { request: { user: USER, coin: 'BTC' }, data: EXAMPLE_ACTIVE_ASSET },

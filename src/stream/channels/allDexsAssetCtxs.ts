@@ -16,7 +16,16 @@ export const allDexsAssetCtxs = defineStateChannel({
   request: z.strictObject({ type: z.literal(TYPE) }),
   frame: z.object({
     channel: z.literal(TYPE),
-    data: z.object({ ctxs: z.array(z.tuple([z.string(), z.array(PerpAssetCtx)])) }),
+    data: z.object({
+      ctxs: z
+        .array(
+          z.tuple([
+            z.string().describe('Name of the DEX; empty: main DEX'),
+            z.array(PerpAssetCtx).describe('Market data in universe order'),
+          ]),
+        )
+        .describe('Market data'),
+    }),
   }),
   price: ONE_CREDIT,
   source: 'states',

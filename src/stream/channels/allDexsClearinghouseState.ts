@@ -17,7 +17,17 @@ export const allDexsClearinghouseState = userStateChannel({
   type: TYPE,
   summary: "A user's account on every perp DEX",
   request: z.strictObject({ type: z.literal(TYPE), user: WalletAddress }),
-  data: z.object({ user: Address, clearinghouseStates: z.array(z.tuple([z.string(), PerpState])) }),
+  data: z.object({
+    user: Address,
+    clearinghouseStates: z
+      .array(
+        z.tuple([
+          z.string().describe('Name of the DEX; empty: main DEX'),
+          PerpState.describe('Perp account on that DEX'),
+        ]),
+      )
+      .describe('Perp accounts by DEX'),
+  }),
   example: { request: { user: USER }, data: { user: USER, clearinghouseStates: [['', PERP_STATE]] } },
   ask: ({ user }) => ({ type: 'clearinghouseState', user, dex: 'ALL_DEXES' }),
   everyMs: EVERY_MS,

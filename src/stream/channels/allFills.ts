@@ -11,7 +11,11 @@ export const allFills = defineEventChannel({
   summary: 'Fills of everyone, in one market or in all',
   example: { request: { coin: 'BTC' }, frame: { channel: 'allFills', fills: [EXAMPLE_FILL] } },
   request: z
-    .strictObject({ type: z.literal('allFills'), coin: CoinName.optional(), aggregateByTime: AggregateByTime })
+    .strictObject({
+      type: z.literal('allFills'),
+      coin: CoinName.optional().describe('One market; absent: all'),
+      aggregateByTime: AggregateByTime.describe('Whether partial fills of one order are merged; absent: no'),
+    })
     .transform(({ coin, aggregateByTime }) => ({ coin: coin ?? EVERY, aggregate: aggregateByTime === true })),
   ...fillsFrames('allFills'),
   price: ONE_CREDIT,

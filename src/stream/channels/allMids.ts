@@ -18,7 +18,7 @@ const AllMidsRequest = z
       .string()
       .regex(/^[\x21-\x7e]{1,64}$/, 'must be the name of a DEX; leave it out for the main one')
       .optional(),
-    interval: Interval.optional(),
+    interval: Interval.optional().describe('Minimum milliseconds between frames; absent: 1,000'),
   })
   .transform((sent): ViewBody => {
     const { dex, interval = EVERY_MS } = sent
@@ -35,7 +35,7 @@ export const allMids = defineViewChannel({
   request: AllMidsRequest,
   frame: z.object({
     channel: z.literal('allMids'),
-    data: z.object({ dex: z.string().optional(), mids: z.record(z.string(), Decimal) }),
+    data: z.object({ dex: z.string().optional(), mids: z.record(z.string(), Decimal).describe('Mid price by coin') }),
   }),
   price: ONE_CREDIT,
   source: 'views',

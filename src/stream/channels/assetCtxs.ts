@@ -14,7 +14,10 @@ export const assetCtxs = defineStateChannel({
   example: { request: { dex: '' }, frame: { channel: TYPE, data: { dex: '', ctxs: [EXAMPLE_PERP_CTX] } } },
   request: z.strictObject({ type: z.literal(TYPE), dex: StateDex }),
   echo: (body) => ({ ...body }),
-  frame: z.object({ channel: z.literal(TYPE), data: z.object({ dex: z.string(), ctxs: z.array(PerpAssetCtx) }) }),
+  frame: z.object({
+    channel: z.literal(TYPE),
+    data: z.object({ dex: z.string(), ctxs: z.array(PerpAssetCtx).describe('Market data') }),
+  }),
   price: ONE_CREDIT,
   source: 'states',
   asks: ({ dex }) => [[perpContexts(dex), CONTEXT_MS]],

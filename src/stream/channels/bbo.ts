@@ -26,11 +26,22 @@ export const bbo = defineViewChannel({
     },
   },
   request: z
-    .strictObject({ type: z.literal('bbo'), coin: CoinName })
+    .strictObject({
+      type: z.literal('bbo'),
+      coin: CoinName.describe(
+        'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+      ),
+    })
     .transform((sent) => ({ coins: [sent.coin], types: [], view: BBO, echo: sent })),
   frame: z.object({
     channel: z.literal('bbo'),
-    data: z.object({ coin: CoinName, time: Millis, bbo: z.tuple([Side, Side]) }),
+    data: z.object({
+      coin: CoinName,
+      time: Millis,
+      bbo: z
+        .tuple([Side.describe('Best bid'), Side.describe('Best ask')])
+        .describe('Best bid and best ask; null for an empty side'),
+    }),
   }),
   price: ONE_CREDIT,
   source: 'views',

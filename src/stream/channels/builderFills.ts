@@ -14,9 +14,11 @@ export const builderFills = defineEventChannel({
   request: z
     .strictObject({
       type: z.literal(TYPE),
-      builder: WalletAddress.optional(),
-      addresses: Wallets.optional(),
-      aggregateByTime: AggregateByTime,
+      builder: WalletAddress.optional().describe('Builder address'),
+      addresses: Wallets.optional().describe(
+        'Builders, in any letter case; send exactly one of `addresses` and `builder`',
+      ),
+      aggregateByTime: AggregateByTime.describe('Whether partial fills of one order are merged; absent: no'),
     })
     .refine(({ builder, addresses }) => (builder === undefined) !== (addresses === undefined), {
       path: ['builder'],

@@ -33,12 +33,13 @@ export const builderLiquidations = defineEventChannel({
   request: z
     .strictObject({
       type: z.literal(TYPE),
-      builder: WalletAddress,
+      builder: WalletAddress.describe('Builder address'),
       dex: z
         .string()
         .regex(/^[\x21-\x7e]{1,64}$/, `must be the name of a DEX, or "${MAIN_DEX}"`)
-        .optional(),
-      aggregateByTime: AggregateByTime,
+        .optional()
+        .describe('DEX to limit liquidations to: `main` or a name'),
+      aggregateByTime: AggregateByTime.describe('Whether partial fills of one order are merged; absent: no'),
     })
     .transform(({ builder, dex, aggregateByTime }) => ({
       dex: dex === MAIN_DEX ? '' : dex,

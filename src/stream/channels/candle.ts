@@ -14,7 +14,13 @@ export const candle = defineEventChannel({
     request: { interval: '1m', coin: 'BTC' },
     frame: { channel: 'candle', data: EXAMPLE_CANDLE },
   },
-  request: z.strictObject({ type: z.literal('candle'), interval: CandleInterval, coin: CoinName }),
+  request: z.strictObject({
+    type: z.literal('candle'),
+    interval: CandleInterval.describe('Candle interval'),
+    coin: CoinName.describe(
+      'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+    ),
+  }),
   echo: ({ interval, coin }) => ({ type: 'candle', interval, coin }),
   frame: z.object({ channel: z.literal('candle'), data: Candle, ...META_FIELDS }),
   price: ONE_CREDIT,

@@ -13,7 +13,7 @@ export const clearinghouseState = userStateChannel({
   type: TYPE,
   summary: "A user's account on one perp DEX",
   request: z.strictObject({ type: z.literal(TYPE), user: WalletAddress, dex: StateDex }),
-  data: z.object({ dex: z.string(), user: Address, clearinghouseState: PerpState }),
+  data: z.object({ dex: z.string(), user: Address, clearinghouseState: PerpState.describe('Perp account') }),
   example: { request: { user: USER, dex: '' }, data: { dex: '', user: USER, clearinghouseState: PERP_STATE } },
   ask: ({ user, dex }) => ({ type: TYPE, user, ...onDex(dex) }),
   show: ({ user, dex }, { text }) => `{"dex":${JSON.stringify(dex)},"user":"${user}","clearinghouseState":${text}}`,

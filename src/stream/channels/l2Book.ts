@@ -16,12 +16,24 @@ const WILDCARD = 50 * ONE_CREDIT
 const L2BookRequest = z
   .strictObject({
     type: z.literal('l2Book'),
-    coin: CoinName.optional(),
-    marketTypes: MarketTypes.optional(),
-    nSigFigs: z.int().min(2, 'must be 2, 3, 4 or 5').max(5, 'must be 2, 3, 4 or 5').nullable().default(null),
-    mantissa: z.literal([1, 2, 5], 'must be 1, 2 or 5').nullable().default(null),
-    fast: z.boolean().default(false),
-    interval: Interval.optional(),
+    coin: CoinName.optional().describe('One coin; absent: every coin of `marketTypes`'),
+    marketTypes: MarketTypes.optional().describe(
+      'Market kinds, without `coin`; `*`: all, future ones included; absent: `["perp"]`',
+    ),
+    nSigFigs: z
+      .int()
+      .min(2, 'must be 2, 3, 4 or 5')
+      .max(5, 'must be 2, 3, 4 or 5')
+      .nullable()
+      .default(null)
+      .describe('Significant figures to which prices are rounded and grouped; absent or null: no rounding'),
+    mantissa: z
+      .literal([1, 2, 5], 'must be 1, 2 or 5')
+      .nullable()
+      .default(null)
+      .describe('Step of the last figure, only with `nSigFigs` 5; absent: 1'),
+    fast: z.boolean().default(false).describe('Whether five levels a side are sent instead of twenty'),
+    interval: Interval.optional().describe('Minimum milliseconds between frames of a coin; absent: 500; 0: each block'),
   })
   .superRefine(coinOrTypes)
   .refine(({ nSigFigs, mantissa }) => mantissa === null || nSigFigs === 5, {
@@ -60,7 +72,7 @@ export const l2Book = defineViewChannel({
       coin: CoinName,
       time: Millis,
       levels: Levels,
-      spread: Decimal.optional(),
+      spread: Decimal.optional().describe('Best ask less best bid, before rounding'),
       fast: z.literal(true).optional(),
     }),
   }),

@@ -9,7 +9,10 @@ import { type BookChannel, defineBookChannel } from '../channel.ts'
 
 const BLOCK = { time: Millis, block_height: Height }
 const Snapshot = z.object({ coin: CoinName, ...BLOCK, levels: Levels })
-const Updates = z.object({ ...BLOCK, book_diffs: z.array(z.object({ coin: CoinName, levels: Levels })) })
+const Updates = z.object({
+  ...BLOCK,
+  book_diffs: z.array(z.object({ coin: CoinName, levels: Levels })).describe('Changed coins'),
+})
 
 const snapshot: NonNullable<BookChannel<unknown>['snapshot']> = ({ coin, time, height, levels }) =>
   `{"channel":"l2BookDiff","data":{"Snapshot":{"coin":${JSON.stringify(coin)},"time":${time},"block_height":${height},"levels":${levels}}}}`

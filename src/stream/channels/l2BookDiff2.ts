@@ -10,18 +10,27 @@ import { defineBookChannel } from '../channel.ts'
 
 const Updates = z.object({
   time: Millis,
-  block_height: Height,
-  epoch: z.string(),
-  cursor: z.string(),
-  book_diffs: z.array(
-    z.object({
-      coin: CoinName,
-      seq: z.int(),
-      prev_seq: z.int(),
-      levels: Levels,
-      checksum: z.int().min(0).max(0xffffffff).optional(),
-    }),
-  ),
+  block_height: Height.describe('Block height of this state'),
+  epoch: z.string().describe('Id of an unbroken chain of books; when it changes, sequence numbers restart'),
+  cursor: z.string().describe('Block height as text'),
+  book_diffs: z
+    .array(
+      z.object({
+        coin: CoinName,
+        seq: z.int().describe('Height of the last change of this book'),
+        prev_seq: z
+          .int()
+          .describe('`seq` of the book that this change applies to; −1: chain broken, fetch the book again'),
+        levels: Levels,
+        checksum: z
+          .int()
+          .min(0)
+          .max(0xffffffff)
+          .optional()
+          .describe('CRC-32 of the ten best levels a side after this change'),
+      }),
+    )
+    .describe('Changed coins'),
 })
 
 export const l2BookDiff2 = defineBookChannel({

@@ -12,19 +12,19 @@ const TYPE = 'l4Book'
 const L4Order = z.looseObject({
   user: Address,
   coin: CoinName,
-  side: z.enum(['B', 'A']),
+  side: z.enum(['B', 'A']).describe('`B`: bid or buy; `A`: ask or sell'),
   limitPx: Decimal,
   sz: Decimal,
-  oid: z.int(),
-  timestamp: Millis,
-  triggerCondition: z.string(),
-  isTrigger: z.boolean(),
+  oid: z.int().describe('Order id'),
+  timestamp: Millis.describe('Time of placement, Unix milliseconds'),
+  triggerCondition: z.string().describe('Trigger condition in words; `N/A` without a trigger'),
+  isTrigger: z.boolean().describe('Whether it is a trigger order'),
   triggerPx: Decimal,
-  isPositionTpsl: z.boolean(),
+  isPositionTpsl: z.boolean().describe('Whether it is a take profit or stop loss of the whole position'),
   reduceOnly: z.boolean(),
   orderType: z.string(),
-  tif: z.string().nullable(),
-  cloid: Cloid.nullable(),
+  tif: z.string().nullable().describe('Time in force: `Gtc` rests, `Ioc` never rests, `Alo` only rests'),
+  cloid: Cloid.nullable().describe('Client order id'),
 })
 const OrderStatus = z.looseObject({
   time: NanoTime,
@@ -34,27 +34,45 @@ const OrderStatus = z.looseObject({
 })
 const BookDiff = z.looseObject({
   user: Address,
-  oid: z.int(),
+  oid: z.int().describe('Order id'),
   coin: CoinName,
-  side: z.enum(['B', 'A']),
+  side: z.enum(['B', 'A']).describe('`B`: bid or buy; `A`: ask or sell'),
   px: Decimal,
-  raw_book_diff: z.union([
-    z.literal('remove'),
-    z.object({ new: z.object({ sz: Decimal }) }),
-    z.object({ update: z.object({ origSz: Decimal, newSz: Decimal }) }),
-  ]),
+  raw_book_diff: z
+    .union([
+      z.literal('remove'),
+      z.object({ new: z.object({ sz: Decimal }).describe('Order added to the book') }),
+      z.object({ update: z.object({ origSz: Decimal, newSz: Decimal }).describe('Size change') }),
+    ])
+    .describe('Book change of the order: `"remove"`, `new` or `update`'),
 })
 /** The epoch is null while the gateway has no level books. */
-const PLACE = { time: Millis, block_height: Height, epoch: z.string().nullable() }
-const Snapshot = z.object({ coin: CoinName, ...PLACE, levels: z.tuple([z.array(L4Order), z.array(L4Order)]) })
-const BLOCK = { ...PLACE, prev_block_height: z.int().min(-1) }
-const Updates = z.object({ ...BLOCK, order_statuses: z.array(OrderStatus), book_diffs: z.array(BookDiff) })
+const PLACE = {
+  time: Millis,
+  block_height: Height.describe('Block height of this state'),
+  epoch: z.string().nullable().describe('Id of an unbroken chain of books; when it changes, sequence numbers restart'),
+}
+const Snapshot = z.object({
+  coin: CoinName,
+  ...PLACE,
+  levels: z.tuple([z.array(L4Order).describe('Bids, best first'), z.array(L4Order).describe('Asks, best first')]),
+})
+const BLOCK = { ...PLACE, prev_block_height: z.int().min(-1).describe('Previous block with rows of this coin') }
+const Updates = z.object({
+  ...BLOCK,
+  order_statuses: z.array(OrderStatus).describe('Order statuses as written by the node'),
+  book_diffs: z.array(BookDiff).describe('Changed coins'),
+})
 /** What nodes write never ends a connection. */
-const AnyUpdates = z.object({ ...BLOCK, order_statuses: z.array(z.unknown()), book_diffs: z.array(z.unknown()) })
+const AnyUpdates = z.object({
+  ...BLOCK,
+  order_statuses: z.array(z.unknown()).describe('Order statuses as written by the node'),
+  book_diffs: z.array(z.unknown()).describe('Changed coins'),
+})
 const framesOf = <T extends z.ZodType>(updates: T) =>
   z.object({
     channel: z.literal(TYPE),
-    data: z.union([z.object({ Snapshot }), z.object({ Updates: updates })]),
+    data: z.union([z.object({ Snapshot }), z.object({ Updates: updates.describe('Changes of one block') })]),
   })
 
 const USER = `0x${'a1'.repeat(20)}`
@@ -101,7 +119,10 @@ export const l4Book: L4Channel<z.infer<typeof frame>> = {
   request: z
     .strictObject({
       type: z.literal(TYPE),
-      coin: z.string({ error: 'must be one coin: send a subscription for each' }).pipe(CoinName),
+      coin: z
+        .string({ error: 'must be one coin: send a subscription for each' })
+        .pipe(CoinName)
+        .describe('Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`'),
     })
     .transform(({ coin }) => ({ coin })),
   frame,

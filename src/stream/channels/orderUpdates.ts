@@ -13,8 +13,12 @@ const TYPE = 'orderUpdates'
 const USER = `0x${'a1'.repeat(20)}`
 
 /** Without `cloid` where there is none, as the public server has it. */
-const Order = OpenOrder.extend({ cloid: Cloid.optional() })
-const OrderUpdate = z.object({ order: Order, status: OrderStatus, statusTimestamp: z.int() })
+const Order = OpenOrder.extend({ cloid: Cloid.optional().describe('Client order id') })
+const OrderUpdate = z.object({
+  order: Order,
+  status: OrderStatus,
+  statusTimestamp: z.int().describe('Time of the status, Unix milliseconds'),
+})
 
 export const orderUpdates = defineEventChannel({
   type: TYPE,
@@ -48,7 +52,7 @@ export const orderUpdates = defineEventChannel({
     .transform((sent) => ({ addresses: walletsOf(sent), isOfUser: sent.user !== undefined })),
   frame: z.object({
     channel: z.literal(TYPE),
-    updates: z.array(OrderUpdate.extend({ user: Address })),
+    updates: z.array(OrderUpdate.extend({ user: Address })).describe('Order updates in node order'),
     /** Where the subscription has `user`: the same without it. */
     data: z.array(OrderUpdate).optional(),
     ...META_FIELDS,

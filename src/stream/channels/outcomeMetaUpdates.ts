@@ -32,9 +32,9 @@ export const outcomeMetaUpdates = defineEventChannel({
     data: z.array(
       kindsByKey({
         outcomeCreated: Outcome.omit({ deployer: true }),
-        outcomeSettled: z.int(),
+        outcomeSettled: z.int().describe('Settled outcome id'),
         questionUpdated: Question,
-        questionSettled: z.int(),
+        questionSettled: z.int().describe('Settled question id'),
       }),
     ),
     ...META_FIELDS,

@@ -16,9 +16,9 @@ export const spotState = userStateChannel({
     .strictObject({
       type: z.literal(TYPE),
       user: WalletAddress,
-      ignorePortfolioMargin: z.boolean().optional(),
+      ignorePortfolioMargin: z.boolean().optional().describe('Accepted without effect'),
       // As the public server's documents call it; it is acknowledged by the other name.
-      isPortfolioMargin: z.boolean().optional(),
+      isPortfolioMargin: z.boolean().optional().describe('Accepted without effect'),
     })
     .transform(({ type, user, ignorePortfolioMargin, isPortfolioMargin }) => ({
       type,

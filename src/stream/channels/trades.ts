@@ -10,13 +10,13 @@ import { EXAMPLE_FILL } from '../events/fill-view.ts'
 /** `side` is the taker's, `users` are buyer and seller; `hash` is the taker's, zero where a TWAP order took. */
 const TradeRow = z.object({
   coin: CoinName,
-  side: z.enum(['B', 'A']),
+  side: z.enum(['B', 'A']).describe('`B`: bid or buy; `A`: ask or sell'),
   px: Decimal,
   sz: Decimal,
   time: Millis,
   hash: TxHash,
-  tid: z.int(),
-  users: z.tuple([Address, Address]),
+  tid: z.int().describe('Trade id, shared by its two fills'),
+  users: z.tuple([Address.describe('Buyer'), Address.describe('Seller')]),
 })
 
 const TRADES: EventView<Trade> = { items: ({ fills }) => tradesOf(fills), text: JSON.stringify }
@@ -39,7 +39,14 @@ export const trades = defineEventChannel({
       data: [{ coin, side, px, sz, time, hash, tid, users: [BUYER, `0x${'b2'.repeat(20)}`] }],
     },
   },
-  request: z.strictObject({ type: z.literal('trades'), coin: CoinName }).transform((sent) => [sent.coin]),
+  request: z
+    .strictObject({
+      type: z.literal('trades'),
+      coin: CoinName.describe(
+        'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+      ),
+    })
+    .transform((sent) => [sent.coin]),
   frame: z.object({ channel: z.literal('trades'), data: z.array(TradeRow), ...META_FIELDS }),
   price: ONE_CREDIT,
   source: 'events',

@@ -19,7 +19,7 @@ export const twapStates = userStateChannel({
     user: WalletAddress,
     dex: z.literal('', 'must be empty or left out: TWAP orders of other DEXes are not listed anywhere').default(''),
   }),
-  data: z.object({ dex: z.string(), user: Address, states: TwapStates }),
+  data: z.object({ dex: z.string(), user: Address, states: TwapStates.describe('Active TWAP orders') }),
   example: { request: { user: USER, dex: '' }, data: { dex: '', user: USER, states: [[3, EXAMPLE_TWAP]] } },
   ask: ({ user }) => ({ type: 'webData2', user }),
   show: ({ user, dex }, { value }) =>

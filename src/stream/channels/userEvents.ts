@@ -57,9 +57,15 @@ const frameOf = <Shown extends z.ZodType>(fill: Shown) =>
     data: z.union([
       z.object({ fills: z.array(fill) }),
       z.object({ twapSliceFills: z.array(TwapSliceFill) }),
-      z.object({ twapHistory: z.array(TwapEvent) }),
-      z.object({ nonUserCancel: z.array(z.object({ coin: z.string(), oid: z.int() })) }),
-      z.object({ funding: z.looseObject({ time: z.int(), ...FUNDING_AMOUNTS }) }),
+      z.object({ twapHistory: z.array(TwapEvent).describe('TWAP orders with their status') }),
+      z.object({
+        nonUserCancel: z
+          .array(z.object({ coin: z.string(), oid: z.int().describe('Order id') }))
+          .describe('Orders canceled by others than the user'),
+      }),
+      z.object({
+        funding: z.looseObject({ time: z.int(), ...FUNDING_AMOUNTS }).describe('Funding rate of the current hour'),
+      }),
     ]),
     ...META_FIELDS,
   })

@@ -28,7 +28,11 @@ export const userFills = defineEventChannel({
   summary: 'Fills of up to 1,000 wallets',
   example: { request: { addresses: [EXAMPLE_FILL[0]] }, frame: { channel: TYPE, fills: [EXAMPLE_FILL] } },
   request: z
-    .strictObject({ type: z.literal(TYPE), ...WALLETS, aggregateByTime: AggregateByTime })
+    .strictObject({
+      type: z.literal(TYPE),
+      ...WALLETS,
+      aggregateByTime: AggregateByTime.describe('Whether partial fills of one order are merged; absent: no'),
+    })
     .superRefine(oneOfWallets)
     .transform((sent) => ({
       addresses: walletsOf(sent),

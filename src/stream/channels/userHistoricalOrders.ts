@@ -43,7 +43,7 @@ export const userHistoricalOrders = defineStateChannel({
   frame: z.object({
     channel: z.literal(TYPE),
     data: z.object({
-      isSnapshot: z.literal(true).optional(),
+      isSnapshot: z.literal(true).optional().describe('True for past entries; false or absent for new ones'),
       user: Address,
       orderHistory: z.array(OrderWithStatus),
     }),

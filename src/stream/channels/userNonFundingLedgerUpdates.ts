@@ -20,8 +20,8 @@ const frameOf = <Update extends z.ZodType>(update: Update) =>
     channel: z.literal(TYPE),
     data: z.object({
       user: Address,
-      isSnapshot: z.boolean(),
-      nonFundingLedgerUpdates: z.array(update),
+      isSnapshot: z.boolean().describe('True for past entries; false or absent for new ones'),
+      nonFundingLedgerUpdates: z.array(update).describe('Balance movements'),
       ...META_FIELDS,
     }),
   })

@@ -68,17 +68,21 @@ export const webData3 = defineStateChannel({
     data: z.object({
       userState: z.object({
         ...ACCOUNT_FIELDS,
-        dexAbstractionEnabled: z.boolean().optional(),
-        abstraction: openEnum('unifiedAccount', 'portfolioMargin', 'disabled', 'dexAbstraction').optional(),
+        dexAbstractionEnabled: z.boolean().optional().describe('Whether one balance is shared by all DEXes'),
+        abstraction: openEnum('unifiedAccount', 'portfolioMargin', 'disabled', 'dexAbstraction')
+          .optional()
+          .describe('Account abstraction mode'),
       }),
       /** By index of the DEX. */
-      perpDexStates: z.array(
-        z.object({
-          totalVaultEquity: Decimal,
-          perpsAtOpenInterestCap: z.array(z.string()).optional(),
-          leadingVaults: LeadingVaults.optional(),
-        }),
-      ),
+      perpDexStates: z
+        .array(
+          z.object({
+            totalVaultEquity: Decimal,
+            perpsAtOpenInterestCap: z.array(z.string()).optional().describe('Coins whose open interest is at its cap'),
+            leadingVaults: LeadingVaults.optional(),
+          }),
+        )
+        .describe('State of each perp DEX, main DEX first'),
     }),
   }),
   price: ONE_CREDIT,

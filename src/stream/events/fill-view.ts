@@ -22,7 +22,10 @@ export const NodeFill = ShownFill.extend({ builder: Address.optional(), deployer
 export function fillsFrames<const Type extends string>(type: Type, shown: z.ZodType = NodeFill) {
   const frameOf = <Row extends z.ZodType>(row: Row) =>
     z.object({ channel: z.literal(type), fills: z.array(row), ...META_FIELDS })
-  return { frame: frameOf(UserFill), published: frameOf(z.tuple([Address, shown])) }
+  return {
+    frame: frameOf(UserFill),
+    published: frameOf(z.tuple([Address.describe('Wallet of the fill'), shown.describe('Fill')])),
+  }
 }
 
 /** `pieces` are texts of `[wallet, fill]`, `more` the text of fields that follow them. */

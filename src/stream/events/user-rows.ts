@@ -58,7 +58,11 @@ export function userRowsChannel<const Type extends string, Row extends z.ZodType
     echo: (user) => ({ type, user }),
     frame: z.object({
       channel: z.literal(type),
-      data: z.object({ isSnapshot: z.literal(true).optional(), user: Address, [list]: z.array(row) }),
+      data: z.object({
+        isSnapshot: z.literal(true).optional().describe('True for past entries; false or absent for new ones'),
+        user: Address,
+        [list]: z.array(row),
+      }),
       ...META_FIELDS,
     }),
     price: ONE_CREDIT,

@@ -91,7 +91,11 @@ function fieldOf(channel: AnyChannel, types: OutputTypes): GraphQLFieldConfig<un
 
 /** As input: what frames and bodies may be before defaults and normal forms. */
 function jsonSchema(schema: z.ZodType): JsonSchema {
-  return z.toJSONSchema(schema, { io: 'input' }) as JsonSchema
+  // Schemas that differ only in their descriptions are one type.
+  const override = ({ jsonSchema: own }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }) => {
+    delete own.description
+  }
+  return z.toJSONSchema(schema, { io: 'input', override }) as JsonSchema
 }
 
 function inputOf(schema: JsonSchema): GraphQLInputType {
