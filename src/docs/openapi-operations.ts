@@ -1,9 +1,9 @@
 // Operations of the operator's API and of the platform as paths of the OpenAPI document.
 
 import * as z from 'zod'
-import type { Operation } from '../edge/operation.ts'
+import { formatCredits } from '../credit/amount.ts'
+import { type Operation, roleFor } from '../edge/operation.ts'
 import { schemaOf } from './json-schema.ts'
-import { operationText } from './operation-text.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Shared = Map<string, unknown>
@@ -111,4 +111,13 @@ function content(schema: z.ZodType, example: unknown, shared: Shared, media?: st
 
 function nameOf(status: string | number): string {
   return `platform-${status}`
+}
+
+/** What the documents say of an operation beside its summary. */
+export function operationText(operation: Operation): string {
+  const { description = '', door, everyKey = false, price = 0, priced = formatCredits(price) } = operation
+  const role = door === 'admin' ? `Takes the role \`${roleFor(operation)}\`.` : ''
+  const key = door === 'service' ? 'Takes a service key.' : everyKey ? 'Takes any key, whatever its products.' : role
+  const cost = priced === '0' ? '' : `Credits: ${priced}.`
+  return [description, key, cost].filter((part) => part !== '').join(' ')
 }

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { InlineConfig } from 'vite'
-import { DOCUMENTS } from '../docs/site/documents.ts'
+import { DOCUMENTS } from '../docs/site/prose-pages.ts'
 
 const BUILDS = [
   { config: 'wrangler.toml', outdir: 'dist/gateway', main: 'gateway.js' },

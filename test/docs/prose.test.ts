@@ -125,7 +125,7 @@ it('every subject of decisions is in the index, and each decision says why and w
     for (const section of read(`docs/decisions/${file}`).split('\n## ').slice(1))
       expect([file, section]).toEqual([
         file,
-        expect.stringMatching(/\*\*Why\.\*\*[^]+\*\*Decision\.\*\*[^]+\*\*Consequence\.\*\*/),
+        expect.stringMatching(/\*\*Why\.\*\*[\s\S]+\*\*Decision\.\*\*[\s\S]+\*\*Consequence\.\*\*/),
       ])
 })
 

@@ -1,10 +1,11 @@
 // A page for each channel of /ws, made of its definition, of what its file says of it and of the rules that name it.
 
+import { type GraphQLOutputType, getNamedType, isObjectType } from 'graphql'
 import { type AnyChannel, publishedFrame } from '../../stream/channel.ts'
+import { graphqlSchema } from '../../stream/graphql/schema.ts'
 import { channelSourceText, exampleFrames, minutePriceText, snapshotText } from '../channel-text.ts'
 import { subscribeCode } from './code-samples.ts'
 import { fieldRows, fieldTable } from './field-table.ts'
-import { graphqlSample } from './graphql-sample.ts'
 import { block, jsonText, table } from './markdown-text.ts'
 import type { Page } from './page.ts'
 
@@ -57,4 +58,31 @@ function channelPage(channel: AnyChannel, { notes, rules }: ChannelProse): Page 
       .filter((part) => part !== '')
       .join('\n\n'),
   }
+}
+
+const FIELDS_MAX = 6
+const DEPTH_MAX = 5
+
+/** A subscription of GraphQL for the same data as an example body of /ws, with some fields of each object. */
+export function graphqlSample({ type, example }: AnyChannel): string {
+  const field = graphqlSchema().getSubscriptionType()!.getFields()[type]!
+  const args = field.args
+    .filter(({ name }) => example.request[name] !== undefined && example.request[name] !== null)
+    .map(({ name }) => `${name}: ${literal(example.request[name])}`)
+  return `subscription {\n  ${type}${args.length === 0 ? '' : `(${args.join(', ')})`}${selection(field.type, '  ', 1)}\n}`
+}
+
+function selection(output: GraphQLOutputType, indent: string, depth: number): string {
+  const named = getNamedType(output)
+  if (!isObjectType(named)) return ''
+  const deeper = `${indent}  `
+  const shown = Object.values(named.getFields())
+    .filter((field) => depth < DEPTH_MAX || !isObjectType(getNamedType(field.type)))
+    .slice(0, FIELDS_MAX)
+  return ` {\n${shown.map((field) => `${deeper}${field.name}${selection(field.type, deeper, depth + 1)}`).join('\n')}\n${indent}}`
+}
+
+/** JSON, with names in place of keys. */
+function literal(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/"(\w+)":/g, '$1: ')
 }

@@ -1,8 +1,7 @@
 // A page for each REST endpoint, made of its definition.
 
 import type { Operation } from '../../edge/operation.ts'
-import { OPERATION_REFUSALS, refusalStatuses } from '../openapi-operations.ts'
-import { operationText } from '../operation-text.ts'
+import { OPERATION_REFUSALS, operationText, refusalStatuses } from '../openapi-operations.ts'
 import { callCode } from './code-samples.ts'
 import { fieldRows, fieldTable } from './field-table.ts'
 import { block, code, jsonText, table } from './markdown-text.ts'

@@ -1,8 +1,7 @@
 // The HTML around a page’s text. Law: nothing inline, neither style nor script, and every text is escaped here or was by
 // the renderer; everything can be reached without a script.
 
-import { menuOf, neighboursOf, trailOf } from './navigation.ts'
-import { headingsOf, type Page, type TryRequest } from './page.ts'
+import { headingsOf, type Page, SECTIONS, type Section, type TryRequest } from './page.ts'
 
 export interface Around {
   readonly pages: readonly Page[]
@@ -120,4 +119,38 @@ const plain = (title: string) => title.replaceAll('`', '')
 
 export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}
+
+/** Where another part has more pages than these, its menu names the first alone. */
+const MENU_MAX = 14
+
+interface MenuPart {
+  readonly title: string
+  readonly isHere: boolean
+  readonly pages: readonly Page[]
+  /** Pages that are left out. */
+  readonly more: number
+}
+
+function menuOf(pages: readonly Page[], here: Page): MenuPart[] {
+  return (Object.entries(SECTIONS) as [Section, string][]).map(([section, title]) => {
+    const all = pages.filter((page) => page.section === section)
+    const isHere = section === here.section
+    const shown = isHere || all.length <= MENU_MAX ? all : all.slice(0, section === 'info' ? 2 : 3)
+    return { title, isHere, pages: shown, more: all.length - shown.length }
+  })
+}
+
+/** Pages above this one, the home page first. */
+function trailOf(pages: readonly Page[], { address, section }: Page): Page[] {
+  const home = pages.find((page) => page.address === '/docs')
+  const first = pages.find((page) => page.section === section)
+  return [home, first].filter((page): page is Page => page !== undefined && page.address !== address)
+}
+
+/** The pages before and behind it in its part. */
+function neighboursOf(pages: readonly Page[], here: Page): readonly [Page | undefined, Page | undefined] {
+  const part = pages.filter((page) => page.section === here.section)
+  const at = part.indexOf(here)
+  return [part[at - 1], part[at + 1]]
 }

@@ -3,6 +3,14 @@
 
 import { type Page, rewritten, type Section } from './page.ts'
 
+/** Files of the repository that are pages, or are quoted on them: patterns below its root. */
+export const DOCUMENTS: readonly string[] = [
+  '*.md',
+  'docs/**/*.md',
+  'examples/*.{md,ts,py,sh,html}',
+  'schemas/storage.md',
+]
+
 /** Markdown by its path below the repository. */
 export type Documents = ReadonlyMap<string, string>
 

@@ -7,11 +7,11 @@ import { build } from 'vite'
 import { CATALOGUE } from '../../info/catalogue.ts'
 import { ENDPOINTS } from '../../platform/catalogue.ts'
 import { CHANNELS } from '../../stream/catalogue.ts'
-import { DOCUMENTS } from './documents.ts'
 import { pageHtml } from './layout.ts'
 import { llmsFullText, llmsText, searchIndex } from './machine-files.ts'
 import { markdownHtml } from './markdown.node.ts'
 import { markdownFile, type Page } from './page.ts'
+import { DOCUMENTS } from './prose-pages.ts'
 import { headNote, sitePages } from './site-pages.ts'
 
 /** Below `root`, as they stand there now. */

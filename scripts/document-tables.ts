@@ -1,6 +1,9 @@
-// What docs/ws-protocol.md shows of every channel: the table, a request and the frames that it brings.
+// Tables and examples of documents, from the catalogues of channels, types and close codes.
 
 import { channelSourceText, exampleFrames, minutePriceText, snapshotText } from '../src/docs/channel-text.ts'
+import { CLOSE_CODES } from '../src/docs/close-codes.ts'
+import { fieldsText, freshnessText, priceText, sourceText } from '../src/docs/query-text.ts'
+import { CATALOGUE } from '../src/info/catalogue.ts'
 import { CHANNELS } from '../src/stream/catalogue.ts'
 
 export function channelTable(): string {
@@ -25,4 +28,24 @@ export function channelExamples(): string {
 
 function jsonBlock(frames: readonly unknown[]): string {
   return `\`\`\`json\n${frames.map((frame) => JSON.stringify(frame)).join('\n')}\n\`\`\``
+}
+
+export function infoTable(): string {
+  return [
+    `| ${CATALOGUE.length} types | what it answers | fields | source | freshness | credits |`,
+    '|---|---|---|---|---|---|',
+    ...CATALOGUE.map((query) => {
+      const cells = [query.summary, fieldsText(query), sourceText(query), freshnessText(query), priceText(query)]
+      return `| \`${query.type}\` | ${cells.join(' | ')} |`
+    }),
+  ].join('\n')
+}
+
+export function closeCodesTable(): string {
+  return [
+    '| Code | Why | What to do |',
+    '|---|---|---|',
+    ...CLOSE_CODES.map(({ code, why, next }) => `| ${code} | ${why} | ${next} |`),
+    '| any other | | connect again with backoff |',
+  ].join('\n')
 }
