@@ -122,9 +122,9 @@ describe('maker.ts', () => {
 })
 
 describe('copy.ts', () => {
-  const file = join(folder, 'fills.sqlite')
+  const file = () => join(folder, 'fills.sqlite')
   const rowsOf = (query: string) => {
-    const database = new DatabaseSync(file, { readOnly: true })
+    const database = new DatabaseSync(file(), { readOnly: true })
     const rows = database.prepare(query).all() as { readonly time: number; readonly name: string }[]
     database.close()
     return rows
@@ -133,7 +133,7 @@ describe('copy.ts', () => {
   it('has every fill once, also those of the time when it was not there', async () => {
     const stream = await Socket.open(`${world.ws}/ws?key=${env.WEIR_KEY}`)
     stream.send({ method: 'subscribe', subscription: { type: 'allFills' } })
-    const copies = () => run('../examples/copy.ts', [file], env)
+    const copies = () => run('../examples/copy.ts', [file()], env)
     const some = (line: string) => /^all up to block \d+, [1-9]\d* fills added$/.test(line)
     const first = copies()
     await first.line(some)
@@ -238,10 +238,10 @@ describe('chain.ts', () => {
 
 describe('receive.ts', () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
-  const file = join(folder, 'rows.sqlite')
+  const file = () => join(folder, 'rows.sqlite')
 
   it('keeps what the pipeline of the docs sends, each row once, and takes nothing from others', async () => {
-    const receiver = run('../examples/receive.ts', [file, '0'], { WEBHOOK_SECRET: secret })
+    const receiver = run('../examples/receive.ts', [file(), '0'], { WEBHOOK_SECRET: secret })
     const url = await receiver.line((line) => line.startsWith('http'))
     const service = await world.newKey('1', { kind: 'service' })
     const page = readFileSync(join(EXAMPLES, '../docs/pipelines.md'), 'utf8')
@@ -275,7 +275,7 @@ describe('receive.ts', () => {
   })
 
   function kept(): { readonly _height: number }[] {
-    const database = new DatabaseSync(file, { readOnly: true })
+    const database = new DatabaseSync(file(), { readOnly: true })
     const rows = database.prepare('SELECT row FROM rows').all() as { row: string }[]
     database.close()
     return rows.map(({ row }) => JSON.parse(row)).sort((a, b) => a._height - b._height)
