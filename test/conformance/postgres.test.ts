@@ -5,7 +5,6 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundle } from '../../src/launch/build.node.ts'
-import { bundledModules } from '../../src/launch/miniflare-options.node.ts'
 import type { Outcome } from '../../src/pipeline/batch.ts'
 import { DEFAULTS, type DestinationConfig, type Pipeline } from '../../src/pipeline/pipeline.ts'
 import { keyedRows } from '../../src/pipeline/topics/topic.ts'
@@ -39,6 +38,7 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
     // Read as Miniflare is loaded.
     process.env.NODE_EXTRA_CA_CERTS = server.certificate
     const { convertV4MiniflareOptions, Miniflare } = await import('miniflare')
+    const { bundledModules } = await import('../../src/launch/miniflare-options.node.ts')
     mkdirSync(join(ROOT, BUNDLE), { recursive: true })
     await bundle(ROOT, 'test/pipeline/destinations/sender.toml', join(ROOT, BUNDLE))
     const login = (user: string) =>
