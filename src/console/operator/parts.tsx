@@ -91,7 +91,15 @@ export function Rows<Row>({ caption, paged, columns, rowKey, empty, csv }: RowsP
     <>
       <TroubleNote trouble={paged.trouble.value} again={paged.reload} />
       {paged.rows.value && (
-        <Table {...{ caption, columns, rowKey, empty, csv }} rows={paged.rows.value} more={paged.more} />
+        <Table
+          caption={caption}
+          columns={columns}
+          rowKey={rowKey}
+          empty={empty}
+          csv={csv}
+          rows={paged.rows.value}
+          more={paged.more}
+        />
       )}
     </>
   )

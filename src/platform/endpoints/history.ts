@@ -31,7 +31,8 @@ export const NO_HISTORY: Failure = { kind: 'not_found', what: 'This archive', hi
 
 /** The refusal of a chain that is not the gateway's own. */
 export function noChain(chain: string, platform: Platform): Failure {
-  const [asked, own] = [chain.slice(0, NAME_MAX_LENGTH), platform.chain].map((name) => JSON.stringify(name))
+  const asked = JSON.stringify(chain.slice(0, NAME_MAX_LENGTH))
+  const own = JSON.stringify(platform.chain)
   const hint = `The chain ${asked} does not exist here: this gateway has ${own}.`
   return { kind: 'not_found', what: 'This chain', hint }
 }
