@@ -26,7 +26,6 @@ export class CheckpointStore {
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
-    if (storage.kv.get('stamp') === undefined) moved(storage)
   }
 
   stamp(): ShardStamp | null {
@@ -85,17 +84,3 @@ const PREFIX = 'checkpoint/'
 const keyOf = (coin: string, part: number): string => `${PREFIX}${part}/${coin}`
 const keysOf = (coin: string, from: number, to: number): string[] =>
   Array.from({ length: Math.max(0, to - from) }, (_, at) => keyOf(coin, from + at))
-
-/** What 0.1.0 kept in tables, moved here once. */
-function moved({ sql, kv }: DurableObjectStorage): void {
-  sql.exec(`CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`)
-  sql.exec(`CREATE TABLE IF NOT EXISTS checkpoints (
-    coin TEXT NOT NULL, part INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (coin, part)) WITHOUT ROWID`)
-  const [row] = sql.exec<{ value: string }>(`SELECT value FROM meta WHERE key = 'stamp'`).toArray()
-  if (!row) return
-  const rows = sql.exec<{ coin: string; part: number; body: ArrayBuffer }>(`SELECT coin, part, body FROM checkpoints`)
-  for (const { coin, part, body } of rows.toArray()) kv.put(keyOf(coin, part), new Uint8Array(body))
-  kv.put('stamp', JSON.parse(row.value))
-  sql.exec(`DELETE FROM checkpoints`)
-  sql.exec(`DELETE FROM meta`)
-}

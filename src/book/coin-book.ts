@@ -35,7 +35,7 @@ export interface Checkpoint {
   readonly seq: number
   readonly lastPx: string | null
   readonly levels: Levels
-  /** Height up to which every checkpoint of the shard that was stored before this one had all changes. */
+  /** Height up to which every checkpoint of the shard that was stored before this one had all changes; of stored ones. */
   readonly clean?: number
 }
 

@@ -1,5 +1,5 @@
 // What a BookHub answers to others over RPC. Types alone: the shell is book-hub.do.ts.
-// Payloads carry `v`; a caller accepts N and N-1, because the two Workers are deployed apart.
+// Payloads carry `v`, because the two Workers are deployed apart.
 
 import type { MarketType } from '../core/coin.ts'
 import type { Cursor } from '../feed/log-api.ts'
@@ -34,8 +34,8 @@ export interface TopOfBook {
 export interface BookInterest {
   readonly coins: readonly string[]
   readonly types: readonly MarketType[]
-  /** What is wanted of views and checksums (view-wants.ts); a relay of the version before knows none. */
-  readonly views?: readonly string[]
+  /** What is wanted of views and checksums (view-wants.ts). */
+  readonly views: readonly string[]
 }
 
 export interface RelayAttachRequest {

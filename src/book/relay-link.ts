@@ -46,7 +46,7 @@ export class RelayLink {
     return this.#views
   }
 
-  setInterest({ coins, types, views = [] }: BookInterest): void {
+  setInterest({ coins, types, views }: BookInterest): void {
     if (this.#views.add(views)) this.isFresh = true
     this.#views = new ViewWants(views)
     this.#coins.clear()

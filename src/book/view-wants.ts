@@ -5,11 +5,8 @@ import { type MarketType, marketTypeOf } from '../core/coin.ts'
 
 /** Names of coins and views hold no tab. */
 const OF_TYPE = '\t\t'
-/**
- * In the place of a view: of each change of the coin its checksum (checksum.ts). A hub of the version before takes it for
- * the view of a middle price: of one that it cannot read it would throw with each block, and send nothing to anybody.
- */
-export const CHECKSUM = '0 mid checksum'
+/** In the place of a view: of each change of the coin its checksum (checksum.ts). */
+export const CHECKSUM = 'checksum'
 
 export function coinWant(view: string, coin: string): string {
   return `${view}\t${coin}`

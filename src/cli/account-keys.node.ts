@@ -46,8 +46,7 @@ export const Key = z.looseObject({
   balance: z.string().nullish(),
   products: z.array(z.string()),
   cap: z.string().nullable(),
-  /** Gateways of 0.1.0 do not tell. */
-  cap_remaining: z.string().nullish(),
+  cap_remaining: z.string().nullable(),
   ranges: z.array(z.string()).nullable(),
 })
 const Listed = z.looseObject({ keys: z.array(Key) })

@@ -1,4 +1,4 @@
-// `/status` of a gateway in about ten lines. Law: what an older gateway does not tell is left out.
+// `/status` of a gateway in about ten lines.
 
 import * as z from 'zod'
 import { visible } from '../core/visible.ts'

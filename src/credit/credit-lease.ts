@@ -138,7 +138,7 @@ export class CreditLease {
     if (request.close) lease.ended = true
     if (answer.ok) lease.grant(answer.granted, sentAtMs + answer.ttlMs)
     this.#outside = answer.remaining
-    this.#left = answer.left ?? answer.remaining + (lease.ended ? 0 : lease.granted - lease.reported)
+    this.#left = answer.left
     if (answer.ok) {
       if (request.need > 0) this.#denial = null
       return

@@ -2,6 +2,7 @@
 // that was sent has happened and one that was not has not; every change of the balance is in account-ledger.store.ts.
 
 import { DurableObject } from 'cloudflare:workers'
+import { migrate } from '../core/migrate.store.ts'
 import { gatewayOf } from '../core/objects.client.ts'
 import { readVariables } from '../core/variables.ts'
 import { Egress } from '../egress/egress.client.ts'
@@ -16,6 +17,7 @@ import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from './ledger.ts'
 import { MeterStore } from './meter.store.ts'
 import type { GrantAnswer, KeySums, WholeMeterApi } from './meter-api.ts'
+import { METER_SCHEMA } from './meter-schema.ts'
 import type { PipelineAnswer, PipelineReport } from './pipeline-report.ts'
 import { PlanStore } from './plans/plan-period.store.ts'
 import type { PlanOrder, PlanState } from './plans/plan-period.ts'
@@ -25,7 +27,7 @@ import type { Statement } from './statement.ts'
 import type { StreamAnswer, StreamReport, StreamView } from './streams/stream-api.ts'
 import { StreamLedger } from './streams/stream-ledger.ts'
 import { StreamStore } from './streams/streams.store.ts'
-import type { DayUsage, StackedUsage, UsagePage, UsagePlace, UsageReport } from './usage.ts'
+import type { StackedUsage, UsagePage, UsagePlace, UsageReport } from './usage.ts'
 import { copyUsage } from './usage-outbox.do.ts'
 import { UsageReports } from './usage-report.store.ts'
 import { VisitorBudgets } from './visitor-budget.store.ts'
@@ -58,6 +60,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
     const { sql } = ctx.storage
+    migrate(ctx.storage, METER_SCHEMA)
     this.#store = new MeterStore(sql)
     this.#plans = new PlanStore(sql)
     this.#caps = new KeyCaps(sql)
@@ -133,11 +136,6 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     })
   }
 
-  /** Asked after `noteChange` by gateways of 0.1.0, which would else fail when all is done: a rotated key would be lost. */
-  async termsChanged(): Promise<void> {
-    this.#streams.changeTerms()
-  }
-
   async capKey(keyHash: string, cap: MicroCredits | null): Promise<void> {
     this.#caps.put(keyHash, cap === null ? null : wholeMicro(cap))
   }
@@ -162,11 +160,6 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#renew(Date.now())
     const capLeft = keyHash === undefined ? Number.POSITIVE_INFINITY : this.#caps.left(keyHash)
     return { ...this.#ledger.account(), ...(Number.isFinite(capLeft) ? { capLeft } : {}) }
-  }
-
-  /** Asked by gateways of 0.1.0. */
-  async usageByDay(fromMs: number, toMs: number): Promise<readonly DayUsage[]> {
-    return this.#usage.byDay(fromMs, toMs)
   }
 
   async usage(fromMs: number, toMs: number): Promise<UsageReport> {

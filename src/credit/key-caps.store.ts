@@ -3,12 +3,6 @@
 
 import type { MicroCredits } from './amount.ts'
 
-/** A cap is kept under the first key of a row of rotations, its root. */
-const TABLES = `
-  CREATE TABLE IF NOT EXISTS caps (
-    key_hash TEXT PRIMARY KEY, cap INTEGER NOT NULL CHECK (cap >= 0), spent INTEGER NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS heirs (key_hash TEXT PRIMARY KEY, root TEXT NOT NULL) STRICT;
-  CREATE INDEX IF NOT EXISTS heirs_by_root ON heirs (root);`
 /** The root and all its heirs. */
 const FAMILY = 'SELECT ?1 UNION ALL SELECT key_hash FROM heirs WHERE root = ?1'
 
@@ -18,7 +12,6 @@ export class KeyCaps {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
-    sql.exec(TABLES)
     this.#hasAny = sql.exec('SELECT 1 FROM caps LIMIT 1').toArray().length > 0
   }
 

@@ -1,9 +1,6 @@
 // When what is known of a key at the edge was last changed, in the meter of its account: the one that every isolate
 // which spends must ask. Law: a change is told for longer than any copy of what was before can live.
 
-const TABLES = `
-  CREATE TABLE IF NOT EXISTS changes (key_hash TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;`
-
 /** A copy in KV lives an hour, and a little longer in the memory of who read it last. */
 const TOLD_MS = 2 * 3_600_000
 /** Stands for all keys of the account: a change of its plan. */
@@ -15,7 +12,6 @@ export class KeyChanges {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
-    sql.exec(TABLES)
     this.#lastMs = sql.exec<{ at: number | null }>('SELECT max(at) AS at FROM changes').one().at ?? 0
   }
 

@@ -1,10 +1,6 @@
 // When keys of an account end, and which key carries on for each, in the meter of the account. Invariants: a chain of rotations
 // has ended only when its newest key has; what was told again, or in another order, changes nothing.
 
-/** `at`: Unix ms; empty: it has no end. `heir`: hash of the key that replaced it. */
-const TABLES = `
-  CREATE TABLE IF NOT EXISTS key_ends (key_hash TEXT PRIMARY KEY, at INTEGER, heir TEXT) STRICT;
-  CREATE INDEX IF NOT EXISTS key_ends_by_heir ON key_ends (heir) WHERE heir IS NOT NULL;`
 /** Each rotation moves those before it to the newest key, so a chain is one step; after a lost message a few. */
 const STEPS_MOST = 16
 
@@ -19,7 +15,6 @@ export class KeyEnds {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
-    sql.exec(TABLES)
   }
 
   /** The key ends then; null: never. */

@@ -20,7 +20,7 @@ export interface LeaseRequest {
   readonly need: MicroCredits
   /** What all waiting calls need together; at least `need`. */
   readonly waiting: MicroCredits
-  /** What the isolate would like beyond that, by its recent use. The meter decides; one of 0.1.0 gives none to a report. */
+  /** What the isolate would like beyond that, by its recent use. The meter decides. */
   readonly forecast: MicroCredits
   /** Gives back all that is unspent and ends the lease. Nothing may be in flight on it. */
   readonly close: boolean
@@ -33,7 +33,7 @@ export interface LeaseRequest {
 /**
  * `requests` is there where they were asked for and the lease lives on; `changedMs` where the key's record at the edge,
  * or its plan, was changed then: an older copy is not to be believed. `left` is what the key may still spend, all that is
- * leased included; a meter of 0.1.0 leaves it out. `cap` is the key's, where that is what leaves too little; `busyMs` is there where it is the visitors'
+ * leased included. `cap` is the key's, where that is what leaves too little; `busyMs` is there where it is the visitors'
  * budget, until there is as much as was needed.
  */
 export type LeaseAnswer =
@@ -44,7 +44,7 @@ export type LeaseAnswer =
       readonly granted: MicroCredits
       readonly ttlMs: number
       readonly remaining: MicroCredits
-      readonly left?: MicroCredits
+      readonly left: MicroCredits
       readonly requests?: RequestAnswer
       readonly changedMs?: number
     }
@@ -54,7 +54,7 @@ export type LeaseAnswer =
       readonly ok: false
       readonly reason: 'exhausted' | 'revoked' | 'gone'
       readonly remaining: MicroCredits
-      readonly left?: MicroCredits
+      readonly left: MicroCredits
       readonly cap?: MicroCredits | undefined
       readonly busyMs?: number | undefined
       readonly changedMs?: number

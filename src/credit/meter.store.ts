@@ -13,32 +13,6 @@ const USAGE_MEMORY_MS = 400 * DAY_MS
 /** Days that are rolled up at once: the first time there may be a year of them. */
 const ROLLED_DAYS = 31
 
-const TABLES = `
-  CREATE TABLE IF NOT EXISTS account (
-    one INTEGER PRIMARY KEY CHECK (one = 1), available INTEGER NOT NULL CHECK (available >= 0),
-    held INTEGER NOT NULL CHECK (held >= 0), spent INTEGER NOT NULL, granted INTEGER NOT NULL,
-    written_off INTEGER NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS most (one INTEGER PRIMARY KEY CHECK (one = 1), micro INTEGER NOT NULL) STRICT;
-  -- Of an account from before this table the most is known from now on.
-  INSERT OR IGNORE INTO most SELECT 1, available + held FROM account;
-  CREATE TABLE IF NOT EXISTS leases (
-    id TEXT PRIMARY KEY, key_hash TEXT NOT NULL, granted INTEGER NOT NULL, settled INTEGER NOT NULL,
-    until INTEGER NOT NULL, open INTEGER NOT NULL, usage TEXT NOT NULL) STRICT;
-  -- Every report moved a row of it, and there are few leases to look through.
-  DROP INDEX IF EXISTS leases_by_end;
-  CREATE TABLE IF NOT EXISTS grants (id TEXT PRIMARY KEY, amount INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS revoked (key_hash TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS usage (
-    hour INTEGER NOT NULL, key_hash TEXT NOT NULL, product TEXT NOT NULL, type TEXT NOT NULL,
-    calls INTEGER NOT NULL, amount INTEGER NOT NULL, PRIMARY KEY (hour, key_hash, product, type)) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS usage_due (
-    hour INTEGER NOT NULL, key_hash TEXT NOT NULL, product TEXT NOT NULL, type TEXT NOT NULL,
-    PRIMARY KEY (hour, key_hash, product, type)) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS pipelines (id TEXT PRIMARY KEY, rows INTEGER NOT NULL, spent INTEGER NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS rolled (one INTEGER PRIMARY KEY CHECK (one = 1), until INTEGER NOT NULL) STRICT;
-  -- Ids of charges, from before minutes of streams were charged by their own number.
-  DROP TABLE IF EXISTS charges;`
-
 type LeaseRow = {
   id: string
   key_hash: string
@@ -60,7 +34,6 @@ export class MeterStore {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
-    sql.exec(TABLES)
   }
 
   account(): AccountState {

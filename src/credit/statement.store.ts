@@ -17,7 +17,6 @@ export class Statements {
 
   constructor(sql: Pick<SqlStorage, 'exec'>) {
     this.#sql = sql
-    sql.exec('CREATE TABLE IF NOT EXISTS uncharged (hour INTEGER PRIMARY KEY, amount INTEGER NOT NULL) STRICT')
   }
 
   /** Of these hours' usage so much was never charged. */

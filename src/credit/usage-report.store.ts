@@ -6,7 +6,6 @@ import { BoundedMap } from '../core/bounded-map.ts'
 import { DAY_MS } from '../core/time.ts'
 import type { MicroCredits } from './amount.ts'
 import {
-  type DayUsage,
   hourOf,
   type PlacedUsage,
   type StackedUsage,
@@ -17,8 +16,6 @@ import {
   type UsageSum,
 } from './usage.ts'
 
-/** A year of a hundred keys in use every day. */
-const DAY_ROWS_MAX = 40_000
 /** What an hour cost is settled so long after it began: minutes that a relay could not serve are given back within an hour. */
 const SETTLED_MS = 2 * 3_600_000
 /** Days whose settled part is remembered. */
@@ -65,16 +62,6 @@ export class UsageReports {
   #spentIn(fromMs: number, toMs: number): MicroCredits {
     if (fromMs >= toMs) return 0
     return this.#rows<{ amount: number }>(`SELECT coalesce(sum(amount), 0) AS amount ${HOURS}`, fromMs, toMs)[0]!.amount
-  }
-
-  /** For gateways of 0.1.0: calls, minutes and rows in one number. */
-  byDay(fromMs: number, toMs: number): DayUsage[] {
-    return this.#rows<DayUsage>(
-      `SELECT hour - hour % ${DAY_MS} AS day, key_hash AS keyHash, sum(calls) AS calls, sum(amount) AS amount
-       ${HOURS} GROUP BY day, key_hash ORDER BY day, key_hash LIMIT ${DAY_ROWS_MAX}`,
-      fromMs,
-      toMs,
-    )
   }
 
   /** Of the account, or of one of its keys. */

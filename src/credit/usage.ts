@@ -17,15 +17,6 @@ export interface UsageRow extends UsageLine {
   readonly keyHash: string
 }
 
-/** What a key used on a UTC day. */
-export interface DayUsage {
-  /** Unix ms of the start of the day. */
-  readonly day: number
-  readonly keyHash: string
-  readonly calls: number
-  readonly amount: MicroCredits
-}
-
 /** What was used: `calls` are answered requests, `minutes` started minutes of subscriptions, `rows` those of pipelines. */
 export interface UsageSum {
   readonly calls: number

@@ -4,15 +4,11 @@
 import type { MicroCredits } from './amount.ts'
 import { budgetNow, budgetWaitMs, type VisitorBudget } from './visitor-budget.ts'
 
-const TABLE = `CREATE TABLE IF NOT EXISTS visitors (
-  one INTEGER PRIMARY KEY CHECK (one = 1), left_micro INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;`
-
 export class VisitorBudgets {
   readonly #sql: SqlStorage
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
-    sql.exec(TABLE)
   }
 
   /** What visitors may spend now; infinite where it is not visitors who spend. */

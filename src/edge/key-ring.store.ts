@@ -27,7 +27,6 @@ export interface KeyRingEnv extends KeyStoreEnv {
   /** As the gateway's variables have them, parsed. */
   readonly KEY_CHECK: boolean
   readonly TRUST_PROXY: boolean
-  /** Set-ups from before this binding do without. */
   readonly LOOK_UP_LIMIT?: LocationLimit
 }
 

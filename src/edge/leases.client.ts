@@ -218,11 +218,8 @@ export class LeasePool {
       const answer = await send().catch(send)
       if (answer === null) return down()
       local.credits.answered(asked, answer)
-      if (answer.ok && requests !== null && limit !== null) {
-        // A meter of the version before knows no requests: then this isolate goes by its own count.
-        if (answer.requests === undefined) limit.lease.alone(this.#clock.nowMs())
-        else limit.lease.answered(requests, answer.requests, sentAtMs, this.#clock.nowMs())
-      }
+      if (answer.ok && answer.requests !== undefined && requests !== null && limit !== null)
+        limit.lease.answered(requests, answer.requests, sentAtMs, this.#clock.nowMs())
       if (answer.changedMs !== undefined) context.onChanged?.(local.credits.keyHash, answer.changedMs)
       if (!answer.ok && answer.reason === 'revoked') context.onRevoked(local.credits.keyHash)
     } catch {

@@ -1,5 +1,5 @@
 // What the Archiver asks of the log, and what it tells of itself with each question. Types alone.
-// Payloads carry `v`; N and N-1 are accepted, because an object may be reset amid a deploy.
+// Payloads carry `v`, because an object may be reset amid a deploy.
 
 import type { SkippedHeights } from './chain.ts'
 import type { HeightAndTime } from './held-fills.ts'

@@ -1,8 +1,15 @@
 // What the BlockLog keeps in tables, all of it written rarely: who fed it, coins of the epoch, and gaps.
 // Blocks are in segment.store.ts, whose writes hold no frame back. See schemas/storage.md.
 
+import { migrate } from '../core/migrate.store.ts'
 import type { Roster } from './roster.ts'
 import type { Gap } from './status-shape.ts'
+
+const SCHEMA = `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+  CREATE TABLE coins (coin TEXT PRIMARY KEY) WITHOUT ROWID;
+  CREATE TABLE gaps (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, why TEXT NOT NULL, at INTEGER NOT NULL);
+  CREATE INDEX gaps_by_time ON gaps (at);`
 
 export class BlockLogStore {
   readonly #sql: SqlStorage
@@ -11,14 +18,7 @@ export class BlockLogStore {
   constructor(storage: DurableObjectStorage) {
     this.#sql = storage.sql
     this.#transaction = (closure) => storage.transactionSync(closure)
-    this.#sql.exec(`CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`)
-    this.#sql.exec(`CREATE TABLE IF NOT EXISTS coins (coin TEXT PRIMARY KEY) WITHOUT ROWID`)
-    this.#sql.exec(`CREATE TABLE IF NOT EXISTS gaps (first INTEGER PRIMARY KEY, last INTEGER NOT NULL)`)
-    // Beside it: 0.1.0 inserts two values, and after a roll-back does so again.
-    this.#sql.exec(
-      `CREATE TABLE IF NOT EXISTS gap_notes (first INTEGER PRIMARY KEY, why TEXT NOT NULL, at INTEGER NOT NULL)`,
-    )
-    this.#sql.exec(`CREATE INDEX IF NOT EXISTS gap_notes_by_time ON gap_notes (at)`)
+    migrate(storage, [SCHEMA])
   }
 
   /** Feeders as they were when last noted. */
@@ -59,11 +59,8 @@ export class BlockLogStore {
     for (const coin of coins) this.#sql.exec(`INSERT OR IGNORE INTO coins VALUES (?)`, coin)
   }
 
-  addGap({ from, to, why, atMs }: { readonly [Name in keyof Gap]: NonNullable<Gap[Name]> }): void {
-    this.#transaction(() => {
-      this.#sql.exec(`INSERT OR REPLACE INTO gaps (first, last) VALUES (?, ?)`, from, to)
-      this.#sql.exec(`INSERT OR REPLACE INTO gap_notes VALUES (?, ?, ?)`, from, why, atMs)
-    })
+  addGap({ from, to, why, atMs }: Gap): void {
+    this.#sql.exec(`INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?)`, from, to, why, atMs)
   }
 
   /** The last height of the gap of the present chain that has `height`, null where none has. */
@@ -71,10 +68,8 @@ export class BlockLogStore {
     // Heights of before a reset are those of another chain, which may have had gaps where this one has blocks.
     const [found] = this.#sql
       .exec<{ last: number }>(
-        `SELECT last FROM gaps LEFT JOIN gap_notes AS notes USING (first) WHERE first <= ? AND last >= ?
-         AND COALESCE(notes.why, '') <> 'reset'
-         AND COALESCE(notes.at, 0) >= COALESCE((SELECT MAX(at) FROM gap_notes WHERE why = 'reset'), 0) LIMIT 1`,
-        height,
+        `SELECT last FROM gaps WHERE first <= ?1 AND last >= ?1 AND why <> 'reset'
+         AND at >= COALESCE((SELECT MAX(at) FROM gaps WHERE why = 'reset'), 0) LIMIT 1`,
         height,
       )
       .toArray()
@@ -83,19 +78,11 @@ export class BlockLogStore {
 
   /** The newest gaps, newest first, at most `limit`. */
   gaps(limit: number): Gap[] {
-    const select = (sql: string, most: number) =>
-      this.#sql.exec<{ [Name in keyof Gap]: Gap[Name] }>(sql, most).toArray()
-    const noted = select(
-      `SELECT first AS "from", last AS "to", notes.why, notes.at AS atMs FROM gap_notes AS notes JOIN gaps USING (first)
-       ORDER BY notes.at DESC, first DESC LIMIT ?`,
-      limit,
-    )
-    if (noted.length === limit) return noted
-    const unnoted = select(
-      `SELECT first AS "from", last AS "to", NULL AS why, NULL AS atMs FROM gaps
-       WHERE first NOT IN (SELECT first FROM gap_notes) ORDER BY first DESC LIMIT ?`,
-      limit - noted.length,
-    )
-    return [...noted, ...unnoted]
+    return this.#sql
+      .exec<{ [Name in keyof Gap]: Gap[Name] }>(
+        `SELECT first AS "from", last AS "to", why, at AS atMs FROM gaps ORDER BY at DESC, first DESC LIMIT ?`,
+        limit,
+      )
+      .toArray()
   }
 }

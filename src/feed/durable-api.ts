@@ -1,4 +1,4 @@
-// What a pipeline asks of the log. Types alone. Payloads carry `v`; N and N-1 are accepted.
+// What a pipeline asks of the log. Types alone. Payloads carry `v`.
 
 import type { SkippedHeights } from './chain.ts'
 import type { HeightAndTime } from './held-fills.ts'

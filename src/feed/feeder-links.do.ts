@@ -100,7 +100,7 @@ export class FeederSocket {
     this.#note()
     const reason = conflictAtHello(chain, head)
     if (reason) return this.conflict(reason)
-    this.send({ type: 'welcome', epoch: chain.booksKnown ? chain.epoch : null, height: chain.height, want: [] })
+    this.send({ type: 'welcome', epoch: chain.booksKnown ? chain.epoch : null, height: chain.height })
   }
 
   conflict(reason: string): void {

@@ -9,7 +9,7 @@ export interface Heard {
   readonly sinceMs: number
   readonly heardMs: number
   readonly blockMs: number | null
-  /** Its last pulse and when it came, null where it sends none. */
+  /** Its last pulse and when it came, null before the first. */
   readonly pulse: { readonly atMs: number; readonly said: Pulse } | null
 }
 
@@ -35,8 +35,16 @@ export function viewOf(state: FeederState, { sinceMs, heardMs, blockMs, pulse }:
   }
 }
 
-function countersOf(said: Pulse): FeederView['counters'] {
-  const { unacked, reconnects, misfits, drifted, gaps, refusedEvents } = said
-  const { lateLines = null, stallMs = null, stalls = null } = said
+function countersOf({
+  unacked,
+  reconnects,
+  misfits,
+  drifted,
+  gaps,
+  refusedEvents,
+  lateLines,
+  stallMs,
+  stalls,
+}: Pulse): FeederView['counters'] {
   return { unacked, reconnects, misfits, drifted, gaps, refusedEvents, lateLines, stallMs, stalls }
 }

@@ -254,7 +254,7 @@ export class HeldBlocks {
       this.#reads.spend(paid.cost, nowMs)
       return paid.stretches
     })
-    return { head: this.#segments.newest(), stretches, next, ...(kind && { kind }) }
+    return { head: this.#segments.newest(), stretches, next }
   }
 
   /** Forgets the chain and its blocks, and records that what follows does not continue it. */

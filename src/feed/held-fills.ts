@@ -22,7 +22,7 @@ export interface FillsRequest {
   readonly scope: FillScope
   /** The `next` of the page before; null: from the newest on. */
   readonly before: number | null
-  /** Of a wallet its events of another kind, and no fills; a log of 0.1.0 knows fills alone. */
+  /** Of a wallet its events of another kind, and no fills. */
   readonly kind?: LedgerKind
 }
 
@@ -52,8 +52,6 @@ export type FillsAnswer =
       readonly stretches: readonly HeldStretch[]
       /** Ask on with this `before`; null: nothing older is held. */
       readonly next: number | null
-      /** What was asked for, where it was not fills. */
-      readonly kind?: LedgerKind
     }
   /** The log has read enough for others: ask again after this time. */
   | { readonly v: number; readonly retryMs: number }

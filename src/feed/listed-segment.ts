@@ -7,8 +7,8 @@ export interface Listed {
   readonly last: number
   readonly time: number
   readonly chunks: Readonly<Partial<Record<SegmentKind, number>>>
-  /** Of its books, events and payments; 0.1.0 stored none. */
-  readonly bytes?: number
+  /** Of its books, events and payments. */
+  readonly bytes: number
 }
 
 export const keyOf = (kind: SegmentKind, first: number, part: number): string => `${kind}/${first}/${part}`

@@ -1,5 +1,5 @@
 // What the BlockLog answers over RPC, and the frames it sends to the readers it dials. Types and codecs alone.
-// Payloads carry `v`; a reader accepts N and N-1, because the two Workers are deployed apart.
+// Payloads carry `v`, because the two Workers are deployed apart.
 
 import type { AgeReport } from './ages.ts'
 import type { ArchivePage, ArchiveRequest, FilesReport } from './archive-api.ts'
@@ -42,7 +42,7 @@ export interface AttachRequest {
   readonly l4?: readonly string[]
   /**
    * It knows LinkTick and HubVerified, and says on the link how many characters it has read of it: by that the log bounds
-   * what is under way. Hubs of 0.1.0 and relays do not; a relay says each time how many it has read since (RelayWant).
+   * what is under way. Relays do not: a relay says each time how many it has read since (RelayWant).
    */
   readonly follows?: boolean
 }
@@ -190,7 +190,7 @@ export interface Differing {
 export interface RelayEvents {
   readonly v: number
   readonly t: 'events'
-  /** Of the books at this height, null where they are unknown; a log of 0.1.0 does not say. */
+  /** Of the books at this height, null where they are unknown; left out in ticks, and of blocks that were backfilled. */
   readonly epoch?: string | null
   readonly height: number
   readonly time: number
@@ -213,7 +213,7 @@ export interface RelayEvents {
 /**
  * relay → log: whose order statuses it wants from now on, and whose no more; of `l4` coins, rows of order-level books.
  * `whole`: nothing else, which a relay that woke says first. Between these it says how many characters it has read since
- * it last said so, a number. A log of 0.1.0 ignores all of it.
+ * it last said so, a number.
  */
 export interface RelayWant {
   readonly v: number

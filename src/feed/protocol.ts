@@ -68,9 +68,9 @@ export const Pulse = z.strictObject({
   gaps: Count,
   refusedEvents: Count,
   /** How long it stood still in its last second, in how many seconds it did, and lines that came too late. */
-  stallMs: Count.optional(),
-  stalls: Count.optional(),
-  lateLines: Count.optional(),
+  stallMs: Count,
+  stalls: Count,
+  lateLines: Count,
 })
 export type Pulse = z.infer<typeof Pulse>
 
@@ -129,8 +129,6 @@ const Welcome = z.strictObject({
   type: z.literal('welcome'),
   epoch: z.string().nullable(),
   height: Height.nullable(),
-  /** Nothing of today; feeders of 0.1.0 need it. */
-  want: z.array(z.string()),
 })
 
 /** So many wallets may be wanted in all … */

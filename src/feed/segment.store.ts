@@ -39,12 +39,10 @@ interface Place {
 }
 
 /** The one value under `log`: written with each segment, so that both are lost or kept together. */
-interface Head extends Pick<Place, 'chain'> {
-  /** One that was stored by 0.1.0 has none. */
-  readonly time?: number | null
-  readonly repaired?: readonly string[]
+interface Head extends Place {
   readonly segments: readonly Listed[]
 }
+const EMPTY_HEAD: Head = { chain: EMPTY_CHAIN, time: null, repaired: [], segments: [] }
 
 /** Rows of the segment that begins with `first`, of which some pieces are yet to be put. */
 interface Rows {
@@ -67,12 +65,11 @@ export class SegmentStore {
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
-    const head = storage.kv.get<Head>('log') ?? moved(storage)
-    this.#segments = head.segments
+    const { segments, ...place } = storage.kv.get<Head>('log') ?? EMPTY_HEAD
+    this.#segments = segments
+    this.place = place
     const listed = [...storage.kv.list<Listed>({ prefix: Unarchived.prefix })].map(([, one]) => one)
     this.#unarchived = new Unarchived(storage.kv.get<number>('archived') ?? null, listed)
-    const { chain, time = this.newest()?.time ?? null, repaired = [] } = head
-    this.place = { chain, time, repaired }
   }
 
   /**
@@ -86,9 +83,7 @@ export class SegmentStore {
     this.#segments = withRecentRows(all.filter(isKept), oldestMs + ROWS_YOUNGER_MS)
     this.#read.forget(this.first)
     const unarchived = this.#unarchived.spare(all.filter((one, at) => !isKept(one, at)))
-    const { repaired, ...at } = place
-    const head = { ...at, segments: this.#segments, ...(repaired.length > 0 && { repaired }) } satisfies Head
-    puts.log = head
+    puts.log = { ...place, segments: this.#segments } satisfies Head
     this.#put({ ...puts, ...unarchived.puts })
     const kept = new Map([...this.#segments, ...unarchived.spared].map(({ first, chunks }) => [first, chunks]))
     for (const { first, chunks } of all) {
@@ -251,7 +246,7 @@ export class SegmentStore {
     this.#segments = []
     this.#read.forget(null)
     this.#waiting = []
-    this.#put({ ...more, log: { chain: EMPTY_CHAIN, time: null, segments: [] } satisfies Head })
+    this.#put({ ...more, log: EMPTY_HEAD })
   }
 }
 
@@ -267,31 +262,4 @@ function withRecentRows(segments: readonly Listed[], oldestMs: number): Listed[]
       return isHeld || one.chunks.l4 === undefined ? one : { ...one, chunks }
     })
     .toReversed()
-}
-
-/** What 0.1.0 kept in tables, moved here once, a row at a time. */
-function moved({ sql, kv }: DurableObjectStorage): Head {
-  sql.exec(`CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`)
-  sql.exec(`CREATE TABLE IF NOT EXISTS segments (
-    kind TEXT NOT NULL, first INTEGER NOT NULL, part INTEGER NOT NULL, last INTEGER NOT NULL,
-    time INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, first, part)) WITHOUT ROWID`)
-  const [row] = sql.exec<{ value: string }>(`SELECT value FROM meta WHERE key = 'chain'`).toArray()
-  const listed = sql
-    .exec<{ first: number; last: number; time: number; books: number; events: number }>(
-      `SELECT first, last, time, SUM(kind = 'books') AS books, SUM(kind = 'events') AS events FROM segments
-       GROUP BY first ORDER BY first`,
-    )
-    .toArray()
-  const segments = listed.map(({ books, events, ...one }): Listed => ({ ...one, chunks: { books, events } }))
-  for (const one of segments)
-    for (const kind of ['books', 'events'] as const)
-      for (let part = 0; part < one.chunks[kind]!; part++) {
-        const where = [kind, one.first, part] as const
-        const find = `SELECT body FROM segments WHERE kind = ? AND first = ? AND part = ?`
-        kv.put(keyOf(...where), new Uint8Array(sql.exec<{ body: ArrayBuffer }>(find, ...where).one().body))
-      }
-  const head: Head = { chain: row ? (JSON.parse(row.value) as ChainState) : EMPTY_CHAIN, segments }
-  kv.put('log', head)
-  sql.exec(`DELETE FROM segments`)
-  return head
 }

@@ -33,7 +33,7 @@ const FeederShape = z.object({
   connected: described(z.boolean(), 'whether it has a connection now', '`true`', 'see `why`'),
   state: described(
     z.string().nullable(),
-    'what it last said that it does; null where it sends no pulses, as feeders of 0.1.0 do',
+    'what it last said that it does; null before its first pulse',
     '`sending`',
     'see the states of a feeder',
   ),
@@ -90,24 +90,14 @@ const FeederShape = z.object({
       drifted: described(Count, 'books that differed from the node’s and were repaired', '0', counted),
       gaps: described(Count, 'heights that it could not send', '0', counted),
       refusedEvents: described(Count, 'events that it left out', '0', counted),
-      lateLines: described(
-        Count.nullable(),
-        'lines that came after their block was sent without them; null where it does not tell',
-        '0',
-        counted,
-      ),
+      lateLines: described(Count, 'lines that came after their block was sent without them', '0', counted),
       stallMs: described(
-        Count.nullable(),
-        'the longest time of the second before its last pulse in which it did nothing else, ms; null where it does not tell',
+        Count,
+        'the longest time of the second before its last pulse in which it did nothing else, ms',
         '0',
         counted,
       ),
-      stalls: described(
-        Count.nullable(),
-        'seconds with such a stall; null where it does not tell',
-        'rarely grows',
-        counted,
-      ),
+      stalls: described(Count, 'seconds with such a stall', 'rarely grows', counted),
     })
     .nullable()
     .describe('what it counts since its start; null where it sends no pulses.'),
@@ -157,8 +147,8 @@ export type ArchiveView = Frozen<z.infer<typeof ArchiveShape>>
 const GapShape = z.object({
   from: described(Height, 'first height that never came'),
   to: described(Height, 'last height that never came'),
-  why: described(z.enum(GAP_REASONS).nullable(), 'why; null for one recorded by 0.1.0', '', 'see "A gap was recorded"'),
-  atMs: described(Millis.nullable(), 'when it was recorded, Unix ms; null for one recorded by 0.1.0'),
+  why: described(z.enum(GAP_REASONS), 'why', '', 'see "A gap was recorded"'),
+  atMs: described(Millis, 'when it was recorded, Unix ms'),
 })
 export type Gap = Frozen<z.infer<typeof GapShape>>
 

@@ -82,4 +82,4 @@ function bare({ chunks: { books = 0, events = 0, payments }, ...one }: Listed): 
   return { ...one, chunks: { books, events, ...(payments !== undefined && { payments }) } }
 }
 
-const bytesOf = (segments: readonly Listed[]): number => segments.reduce((sum, { bytes = 0 }) => sum + bytes, 0)
+const bytesOf = (segments: readonly Listed[]): number => segments.reduce((sum, { bytes }) => sum + bytes, 0)

@@ -81,11 +81,6 @@ export class Outbox {
     this.#push(itemOf('verified', frame.height, frame.height, [JSON.stringify(frame)]))
   }
 
-  /** Takes out what a gateway does not know. */
-  dropVerified(): void {
-    this.#drop((item) => item.kind === 'verified')
-  }
-
   /** A snapshot to which parts are pushed until the last; nothing is pushed behind it before. */
   openSnapshot(scope: 'all' | 'coins', height: number, coins: readonly string[]): void {
     this.#open = { kind: 'snapshot', height, from: height, scope, coins, texts: [], units: 0, isOpen: true }

@@ -32,9 +32,6 @@ const REPAIR_REFUSALS = 50
 /** Refusals of whole books for when they came; of a block that this feeder makes they are never said but where it is too long. */
 const PLACE_FIELDS = ['height', 'part'] as const
 
-/** An older gateway refuses them as fields that it does not know, by name. */
-const NEWEST_FIELDS = ['stallMs', 'stalls', 'lateLines'] as const
-
 /** Where production has to go on: after `durable` (null: the log is empty). `seeded`: the gateway's books are known. */
 export interface Reposition {
   readonly durable: number | null
@@ -66,10 +63,6 @@ export class FeedSession {
   #broken = false
   #repairRefusals = 0
   #refusals = { height: -1, resends: 0, errors: 0 }
-  /** Kinds of frames that this connection's gateway may yet turn out not to know, the newest last. */
-  #optional: ('pulse' | 'verified')[] = []
-  /** Whether it may know the newest fields of a pulse: no version is told, so it is tried. */
-  #tellsStalls = false
   /** Whether the gateway takes payments: it says so anew with each connection, before its welcome. */
   #takesPayments = false
   #saidPayments = false
@@ -111,8 +104,6 @@ export class FeedSession {
     this.#phase = 'greeting'
     this.#since = nowMs
     this.#pausedUntil = 0
-    this.#optional = ['pulse', 'verified']
-    this.#tellsStalls = true
     this.#saidPayments = false
     return JSON.stringify({ type: 'hello', protocol: FEED_PROTOCOL, ...hello })
   }
@@ -125,9 +116,7 @@ export class FeedSession {
   /** The text of a pulse, null where none may be sent now. */
   pulse(said: Omit<Pulse, 'type'>, nowMs: number): string | null {
     const isGreeted = this.#phase === 'flowing' || this.#phase === 'refused'
-    if (!isGreeted || !this.#optional.includes('pulse') || nowMs < this.#pausedUntil) return null
-    const { stallMs: _, stalls: __, lateLines: ___, ...old } = said
-    return JSON.stringify({ type: 'pulse', ...(this.#tellsStalls ? said : old) } satisfies Pulse)
+    return isGreeted && nowMs >= this.#pausedUntil ? JSON.stringify({ type: 'pulse', ...said } satisfies Pulse) : null
   }
 
   /** Takes a frame of the gateway. */
@@ -228,7 +217,7 @@ export class FeedSession {
   /** True while digests of books are of use to the gateway, production standing after `height`. */
   takesVerified(height: number): boolean {
     const isUpToDate = this.#next === height + 1 && !this.#broken && !this.#dueAll
-    return this.#phase === 'flowing' && isUpToDate && this.#optional.includes('verified')
+    return this.#phase === 'flowing' && isUpToDate
   }
 
   /** Books after block `height` that agree with the node's. */
@@ -349,15 +338,6 @@ export class FeedSession {
     if (this.#phase === 'greeting') {
       this.#phase = 'refused'
       return [{ do: 'refused', reason: message, atGreeting: false }]
-    }
-    // A gateway that does not know a kind of frame refuses its type: of those that it may not know, the newest first.
-    if (field === 'type') {
-      if (this.#optional.pop() === 'verified') this.#outbox.dropVerified()
-      return []
-    }
-    if (NEWEST_FIELDS.some((name) => field === name || (field === '' && message.includes(name)))) {
-      this.#tellsStalls = false
-      return []
     }
     const isPlace = PLACE_FIELDS.some((name) => field === name)
     const refused = new Set<'all' | 'coins' | null>()

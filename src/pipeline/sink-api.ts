@@ -1,4 +1,4 @@
-// src/pipeline/sink-api.ts — what the gateway asks of a pipeline's Sink object. Payloads carry `v`; N and N-1 are accepted.
+// What the gateway asks of a pipeline's Sink object. Payloads carry `v`.
 import type { Pipeline } from './pipeline.ts'
 export const SINK_API_VERSION = 2
 /** `unpaid`: it waits for credits. */

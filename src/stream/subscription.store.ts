@@ -1,9 +1,15 @@
 // Subscriptions of a relay at rest, so that they outlive its memory. Table `subscription`, one row each.
 // Law: at most one transaction a second, because a pending write holds back every frame of the object.
 
+import { migrate } from '../core/migrate.store.ts'
 import type { Subscription } from './subscription.ts'
 
 const WRITE_EVERY_MS = 1000
+
+const SCHEMA = `
+  CREATE TABLE subscription (
+    id TEXT PRIMARY KEY, socket TEXT NOT NULL, body TEXT NOT NULL, meta INTEGER NOT NULL, since_ms INTEGER NOT NULL,
+    account TEXT NOT NULL, digest TEXT NOT NULL, operation TEXT NOT NULL) WITHOUT ROWID;`
 
 export interface SavedSubscription {
   readonly id: string
@@ -28,10 +34,7 @@ export class SubscriptionStore {
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
-    storage.sql.exec(`CREATE TABLE IF NOT EXISTS subscription (
-      id TEXT PRIMARY KEY, socket TEXT NOT NULL, body TEXT NOT NULL, meta INTEGER NOT NULL, since_ms INTEGER NOT NULL,
-      account TEXT NOT NULL, digest TEXT NOT NULL, operation TEXT NOT NULL
-    ) WITHOUT ROWID`)
+    migrate(storage, [SCHEMA])
   }
 
   /** Everything saved, for a relay that wakes. */

@@ -1,6 +1,7 @@
 // One per source that has a budget, named `<chain>/<source>`: the only place where its weight is given out.
 
 import { DurableObject } from 'cloudflare:workers'
+import { migrate } from '../core/migrate.store.ts'
 import type { BudgetAnswer, BudgetAsk, SourceBudgetApi } from './budget-api.ts'
 import { WeightBucket } from './weight-bucket.ts'
 
@@ -9,7 +10,7 @@ export class SourceBudget extends DurableObject<Cloudflare.Env> implements Sourc
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS bucket (id INTEGER PRIMARY KEY, micro INTEGER, at INTEGER)')
+    migrate(ctx.storage, ['CREATE TABLE bucket (id INTEGER PRIMARY KEY, micro INTEGER, at INTEGER)'])
     const [row] = ctx.storage.sql.exec<{ micro: number; at: number }>('SELECT micro, at FROM bucket').toArray()
     this.#bucket = new WeightBucket(row === undefined ? null : { micro: row.micro, atMs: row.at })
   }

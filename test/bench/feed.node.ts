@@ -83,7 +83,17 @@ export class Feed {
 
   /** As every feeder does: a hub that hears nothing sleeps, and loses the books that it has not stored yet. */
   #pulse(): void {
-    const counts = { unacked: 0, reconnects: 0, misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0 }
+    const counts = {
+      unacked: 0,
+      reconnects: 0,
+      misfits: 0,
+      drifted: 0,
+      gaps: 0,
+      refusedEvents: 0,
+      stallMs: 0,
+      stalls: 0,
+      lateLines: 0,
+    }
     const place = { now: Date.now(), head: this.height, time: timeOf(this.height) }
     this.#socket!.send(JSON.stringify({ type: 'pulse', state: 'sending', ...place, ...counts } satisfies Pulse))
   }

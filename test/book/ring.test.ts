@@ -118,13 +118,13 @@ describe('frames between hub and relay', () => {
 
   it('carry the coins and market types that a relay wants, and tick without them', () => {
     const sent: string[] = []
-    const link = new RelayLink('r', { coins: ['BTC'], types: ['spot'] }, null, (text) => sent.push(text))
+    const link = new RelayLink('r', { coins: ['BTC'], types: ['spot'], views: [] }, null, (text) => sent.push(text))
     const coins = ['BTC', 'ETH', '@1', '#1'].map((coin) => {
       return { coin, text: encodeFragment({ mark: '=', coin, prevSeq: 1, levels: '[[],[]]' }) }
     })
     const tick = { v: 1, epoch: 'e', height: 2, time: 3 }
     link.send(tick, coins)
-    link.setInterest({ coins: [], types: [] })
+    link.setInterest({ coins: [], types: [], views: [] })
     link.send(tick, coins)
     expect(sent.map((text) => decodeHubFrame(text).coins.map(({ coin }) => coin))).toEqual([['BTC', '@1'], []])
   })

@@ -4,10 +4,9 @@ import { bookChecksum } from '../../src/book/checksum.ts'
 import { LevelBook } from '../../src/book/level-book.ts'
 import { ShardBooks } from '../../src/book/shard-books.ts'
 import { ShardViews } from '../../src/book/shard-views.ts'
-import { BBO, everyMsOf, levelsView, MID, pieceOf, shapeOf } from '../../src/book/view.ts'
+import { BBO, levelsView, MID } from '../../src/book/view.ts'
 import { CHECKSUM, coinWant, typeWant, ViewWants } from '../../src/book/view-wants.ts'
 import type { BookChange, Levels } from '../../src/feed/block.ts'
-import { ViewFanout } from '../../src/stream/books/view-fanout.ts'
 
 const level = (px: number, n = 1) => ({ px: `${px}.0`, sz: n ? `${n}.0` : '0', n })
 const ROUNDED = levelsView(0, 2, { nSigFigs: 2, mantissa: 1 })
@@ -66,14 +65,6 @@ describe('the checksums of a shard', () => {
     expect(shard.block(0, btc([level(96)]))).toEqual([])
     shard.views.retain([])
     expect(change(false)).toEqual([undefined, undefined])
-  })
-
-  it('are a view that a hub which knows none of them can make, and relays pass over', () => {
-    const book = LevelBook.of([[level(99)], [level(101)]])
-    const piece = pieceOf(shapeOf(CHECKSUM), book, null)
-    expect([everyMsOf(CHECKSUM), piece]).toEqual([0, '100.0'])
-    const views = [{ view: CHECKSUM, coin: 'BTC', piece }]
-    expect(new ViewFanout(1).push({ height: 1, time: 1, views })).toBe(false)
   })
 
   it('are of the repaired book, and of none where continuity is lost', () => {

@@ -45,6 +45,9 @@ const PULSE = {
   drifted: 0,
   gaps: 0,
   refusedEvents: 0,
+  stallMs: 0,
+  stalls: 0,
+  lateLines: 0,
 }
 
 /** Rows that come by the minute, or where feeders disagree: `StatusShape` itself is held against them in worker tests. */

@@ -9,7 +9,7 @@ import type { UsageRow } from '../../src/credit/usage.ts'
 import { LeasePool } from '../../src/edge/leases.client.ts'
 import type { Identity } from '../../src/key/identity.ts'
 import { keepUsage } from '../../src/platform/usage-copy.store.ts'
-import { spend, spendCalls } from './spend.worker.ts'
+import { spend } from './spend.worker.ts'
 
 const CREDIT = 1_000_000
 const namespace = (env as unknown as Cloudflare.Env).CREDIT_METER
@@ -28,7 +28,7 @@ const request = (over: Partial<LeaseRequest>): LeaseRequest => ({
   close: false,
   ...over,
 })
-const tablesOf = (account: string) =>
+const _tablesOf = (account: string) =>
   runInDurableObject(stubOf(account), (_, { storage }) =>
     storage.sql
       .exec('SELECT name FROM sqlite_master')
@@ -131,56 +131,6 @@ describe('CreditMeter', () => {
     const answers = await Promise.all(Array.from({ length: 1_000 }, () => spend(meter, 'k', CREDIT)))
     expect(answers.filter((answer) => answer.ok)).toHaveLength(100)
     expect(await meter.balance()).toMatchObject({ available: 0, spent: 100 * CREDIT })
-  })
-
-  it.each([
-    ['entry', true],
-    ['trial', false],
-  ] as const)('starts on the tables of the first version, where a plan of %s renews: %s', async (plan, renews) => {
-    const name = `old ${plan}`
-    await meterOf(name).beginPlan({ plan, terms: PLANS[plan].terms, firstMicro: 5 * CREDIT })
-    await meterOf(name).capKey('k', 2 * CREDIT)
-    await runInDurableObject(stubOf(name), (_, { storage }) => {
-      storage.sql.exec('ALTER TABLE plan DROP COLUMN renews')
-      for (const table of ['heirs', 'changes', 'streams', 'relays', 'terms', 'webhook', 'webhook_events']) {
-        storage.sql.exec(`DROP TABLE ${table}`)
-      }
-      storage.sql.exec('CREATE TABLE charges (id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT')
-      storage.sql.exec('CREATE INDEX charges_by_age ON charges (at)')
-      storage.sql.exec("INSERT INTO charges VALUES ('c', 1)")
-    })
-    await evictDurableObject(stubOf(name))
-    expect(await meterOf(name).plan()).toMatchObject({ plan, renews, micro: 5 * CREDIT })
-    await meterOf(name).inheritKey('k', 'heir')
-    expect(await spend(meterOf(name), 'heir', 2 * CREDIT)).toMatchObject({ ok: true })
-    expect(await spend(meterOf(name), 'k', CREDIT)).toMatchObject({ ok: false, reason: 'exhausted', remaining: 0 })
-    expect(await meterOf(name).balance()).toMatchObject({ available: 3 * CREDIT })
-    expect(await meterOf(name).webhook()).toBe(null)
-    expect(await tablesOf(name)).not.toContain('charges')
-  })
-
-  it('answers a gateway of the version before: a change of terms is still asked for by itself', async () => {
-    const old = stubOf('older gateway') as unknown as { termsChanged(): Promise<void> }
-    const terms = () =>
-      runInDurableObject(stubOf('older gateway'), (_, { storage }) =>
-        storage.sql.exec('SELECT number FROM terms').toArray(),
-      )
-    await old.termsChanged()
-    expect(await terms()).toEqual([{ number: 1 }])
-    await meterOf('older gateway').noteChange('k')
-    expect(await terms()).toEqual([{ number: 2 }])
-  })
-
-  it('tells a gateway of the version before what was used as that knows it: calls and minutes in one', async () => {
-    const meter = meterOf('older reports')
-    await meter.grantCredits('g', 9 * CREDIT)
-    await spend(meter, 'k', CREDIT)
-    await spendCalls(meter, 'k', 2, 2 * CREDIT)
-    expect((await meter.usage(0, Date.now() + 1)).byKey).toEqual([
-      { keyHash: 'k', calls: 2, minutes: 1, rows: 0, amount: 3 * CREDIT },
-    ])
-    const old = stubOf('older reports')
-    expect(await old.usageByDay(0, Date.now() + 1)).toMatchObject([{ keyHash: 'k', calls: 3, amount: 3 * CREDIT }])
   })
 
   it('begins a plan once, renews it by its alarm and by any question, and keeps a line for every period', async () => {

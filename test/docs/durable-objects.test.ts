@@ -41,6 +41,6 @@ it.each([
 })
 
 it('every class has come with one migration', () => {
-  const added = all(read('wrangler.live.toml'), /^new_sqlite_classes = \[(.*)\]/gm)
+  const added = all(read('wrangler.live.toml'), /^new_sqlite_classes = \[([^\]]*)\]/gm)
   expect(added.flatMap((list) => all(list, /"(\w+)"/g)).sort()).toEqual(ofLive.toSorted())
 })

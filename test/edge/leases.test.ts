@@ -298,21 +298,6 @@ describe('one isolate', () => {
     meter.checkLaws()
   })
 
-  it('knows of a meter of before no more than what lies outside of leases', async () => {
-    const clock = new ManualClock()
-    const meter = new ModelMeter(100 * CREDIT, clock.nowMs)
-    const before: LeaseMeterApi = {
-      lease: async (request) => {
-        const { left: _, ...answer } = await meter.lease(request)
-        return answer
-      },
-    }
-    const { charging } = isolate(clock, before)
-    expect((await held(charging, 3)).settle()).toBe(97 * CREDIT)
-    await clock.advance(10_000)
-    expect((await held(charging, 0)).release()).toBe(97 * CREDIT)
-  })
-
   it('needs a living lease for a free call too, so that a revoked key gets none', async () => {
     const clock = new ManualClock()
     const meter = new ModelMeter(0, clock.nowMs)

@@ -39,7 +39,7 @@ afterEach(() => feeder.close())
 
 async function seeded(): Promise<string> {
   feeder.hello(base, base)
-  expect(await feeder.next('welcome')).toEqual({ type: 'welcome', epoch: null, height: null, want: [] })
+  expect(await feeder.next('welcome')).toEqual({ type: 'welcome', epoch: null, height: null })
   await vi.waitFor(async () => expect((await log().status()).readers).toHaveLength(Number(env.BOOK_HUBS)), WAIT)
   feeder.snapshot(base, [
     { coin: 'BTC', levels: levelsOf(['100', '1.0', 1]) },

@@ -21,7 +21,7 @@ it('is its greeting, for the chain that the gateway carries', async () => {
   feeder.send(block)
   expect((await feeder.next('error')).message).toBe('say hello first')
   feeder.hello(null, null)
-  expect((await feeder.next('welcome')).want).toEqual([])
+  await feeder.next('welcome')
 })
 
 // FEED-2

@@ -3,9 +3,7 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { CheckpointStore } from '../../src/book/checkpoint.store.ts'
 import { shardOf } from '../../src/core/coin.ts'
-import type { Levels } from '../../src/feed/block.ts'
 import { DurableDesk } from '../../src/feed/durable-desk.do.ts'
 import type { HeldBlocks } from '../../src/feed/held-blocks.do.ts'
 import type { OrderWants } from '../../src/feed/order-wants.do.ts'
@@ -174,45 +172,6 @@ describe('stored segments', () => {
       expect(new SegmentStore(storage).segmentWith('events', 3001)).not.toBeNull()
     })
     feeder.close()
-  })
-})
-
-it('what 0.1.0 kept in tables is moved to keys once, and its tables are left empty', async () => {
-  await runInDurableObject(env.BLOCK_LOG.getByName('moved'), (_, { storage }) => {
-    storage.kv.delete('log')
-    const chain = { epoch: 'e', height: 9, booksKnown: true }
-    storage.sql.exec(`INSERT OR REPLACE INTO meta VALUES ('chain', ?)`, JSON.stringify(chain))
-    const row = `INSERT INTO segments VALUES (?, 8, ?, 9, 630, ?)`
-    const lines = ['{"height":8}', '{"height":9}']
-    const encoded = new TextEncoder().encode(lines.join('\n'))
-    storage.sql.exec(row, 'books', 0, encoded.slice(0, 5))
-    storage.sql.exec(row, 'books', 1, encoded.slice(5))
-    storage.sql.exec(row, 'events', 0, encoded)
-    for (const store of [new SegmentStore(storage), new SegmentStore(storage)]) {
-      expect([store.place, store.newest()]).toEqual([
-        { chain, time: 630, repaired: [] },
-        { height: 9, time: 630 },
-      ])
-      for (const kind of ['books', 'events'] as const) expect(store.segmentWith(kind, 9)).toEqual(lines)
-    }
-    expect(storage.sql.exec('SELECT COUNT(*) AS n FROM segments').one().n).toBe(0)
-  })
-  await runInDurableObject(env.BOOK_HUB.getByName('moved/0'), (_, { storage }) => {
-    const stamp = { shards: 4, index: 0, epoch: 'e', seedHeight: 3 }
-    const checkpoint = { coin: 'a/b', epoch: 'e', height: 9, time: 1, seq: 5, lastPx: null, levels: [[], []] as Levels }
-    const encoded = new TextEncoder().encode(JSON.stringify(checkpoint))
-    storage.sql.exec(`INSERT INTO meta VALUES ('stamp', ?)`, JSON.stringify(stamp))
-    storage.sql.exec(
-      `INSERT INTO checkpoints VALUES ('a/b', 0, ?), ('a/b', 1, ?)`,
-      encoded.slice(0, 9),
-      encoded.slice(9),
-    )
-    for (const store of [new CheckpointStore(storage), new CheckpointStore(storage)])
-      expect([store.stamp(), store.load()]).toEqual([stamp, [checkpoint]])
-    const store = new CheckpointStore(storage)
-    expect(store.load()).toHaveLength(1)
-    store.drop(['a/b'])
-    expect(new CheckpointStore(storage).load()).toEqual([])
   })
 })
 

@@ -31,7 +31,7 @@ function begin(next: number, streams: readonly StreamName[] = ['diffs', 'fills',
   pairing = new Pairing(next, null, streams)
   said = []
   producer = new Producer(new BookKeeper(), session, (sentence) => said.push(sentence))
-  session.received({ type: 'welcome', epoch: 'e', height: next - 1, want: [] }, 0)
+  session.received({ type: 'welcome', epoch: 'e', height: next - 1 }, 0)
   session.positioned(next, false, null)
 }
 

@@ -27,7 +27,7 @@ beforeEach(() => {
 
 /** The gateway's log ends before `next`. */
 function sendFrom(next: number): void {
-  session.received({ type: 'welcome', epoch: 'e', height: next - 1, want: [] }, 0)
+  session.received({ type: 'welcome', epoch: 'e', height: next - 1 }, 0)
   session.positioned(next, false, null)
 }
 

@@ -121,7 +121,7 @@ export class ModelGateway {
     if (reason) return [{ type: 'conflict', reason }]
     this.flush()
     const { epoch, height, booksKnown } = this.chain
-    return [{ type: 'welcome', epoch: booksKnown ? epoch : null, height, want: [] }]
+    return [{ type: 'welcome', epoch: booksKnown ? epoch : null, height }]
   }
 
   #gone(first: number): GatewayFrame[] {

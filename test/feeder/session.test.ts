@@ -1,9 +1,8 @@
 // The protocol's corners one by one; simulation.test.ts puts them together.
 
 import { describe, expect, test } from 'vitest'
-import * as z from 'zod'
 import type { Block } from '../../src/feed/block.ts'
-import { FeederFrame, type GatewayFrame, Pulse } from '../../src/feed/protocol.ts'
+import { FeederFrame, type GatewayFrame } from '../../src/feed/protocol.ts'
 import { Outbox } from '../../src/feeder/outbox.ts'
 import { resumePoint, startedOver } from '../../src/feeder/resume-point.ts'
 import { SeedCut } from '../../src/feeder/seed-cut.ts'
@@ -14,7 +13,6 @@ const welcome = (height: number | null, epoch: string | null = 'e'): GatewayFram
   type: 'welcome',
   epoch,
   height,
-  want: [],
 })
 const ROOM = 1e9
 
@@ -91,6 +89,9 @@ describe('a pulse', () => {
     drifted: 0,
     gaps: 0,
     refusedEvents: 0,
+    stallMs: 0,
+    stalls: 0,
+    lateLines: 0,
   }
 
   // FEED-27
@@ -108,75 +109,6 @@ describe('a pulse', () => {
     expect(session.pulse(said, 600)).not.toBe(null)
     session.closed()
     expect(session.pulse(said, 700)).toBe(null)
-  })
-
-  // FEED-28
-  test('is not repeated to a gateway that does not know it, whose refusal refuses no block', () => {
-    const session = flowing(5, 6)
-    snapshot(session, 'coins', 6, ['BTC'])
-    sent(session)
-    expect(session.takesVerified(6)).toBe(true)
-    session.verified(6, [{ coin: 'BTC', digest: 1 }])
-    expect(session.unacked).toBe(4)
-    // Of what it may not know the newest goes first: one that knows pulses alone keeps getting them.
-    expect(session.received({ type: 'error', field: 'type', message: 'Invalid input' }, 0)).toEqual([])
-    expect([session.takesVerified(6), session.unacked]).toEqual([false, 3])
-    expect(session.pulse(said, 0)).not.toBeNull()
-    expect(session.received({ type: 'error', field: 'type', message: 'Invalid input' }, 0)).toEqual([])
-    expect([session.pulse(said, 0), session.due(6), session.unacked]).toEqual([null, null, 3])
-    session.closed()
-    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 1)
-    session.received(welcome(6), 1)
-    expect(session.pulse(said, 1)).not.toBe(null)
-  })
-})
-
-describe('what a pulse tells of stalls and late lines', () => {
-  const old = {
-    now: 1,
-    head: 9,
-    time: 2,
-    state: 'sending',
-    unacked: 0,
-    reconnects: 0,
-    misfits: 0,
-    drifted: 0,
-    gaps: 0,
-    refusedEvents: 0,
-  }
-  const said = { ...old, stallMs: 21, stalls: 2, lateLines: 3 }
-  const told = (session: FeedSession) => JSON.parse(session.pulse(said, 0)!)
-  /** A gateway's answer to a frame that it does not take. */
-  const refusal = (schema: z.ZodType, frame: unknown): GatewayFrame => {
-    const { path, message } = schema.safeParse(frame).error!.issues[0]!
-    return { type: 'error', field: path.join('.'), message }
-  }
-
-  // FEED-27
-  test('goes to whoever takes it', () => {
-    expect(told(flowing(5, 6))).toEqual({ type: 'pulse', ...said })
-  })
-
-  // FEED-28
-  test('is left out for an older gateway after its first refusal, which refuses no block and no repair', () => {
-    const older = z.discriminatedUnion('type', [
-      Pulse.omit({ stallMs: true, stalls: true, lateLines: true }),
-      z.strictObject({ type: z.literal('block') }),
-    ])
-    const session = flowing(5, 6)
-    snapshot(session, 'coins', 6, ['BTC'])
-    sent(session)
-    for (let i = 0; i < 5; i++) {
-      const { success } = older.safeParse(told(session))
-      expect(success).toBe(i > 0)
-      if (!success) expect(session.received(refusal(older, told(session)), 0)).toEqual([])
-    }
-    expect(told(session)).toEqual({ type: 'pulse', ...old })
-    expect([session.due(6), session.unacked]).toEqual([null, 3])
-    session.closed()
-    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 1)
-    session.received(welcome(6), 1)
-    expect(told(session)).toEqual({ type: 'pulse', ...said })
   })
 })
 

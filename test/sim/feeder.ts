@@ -143,7 +143,17 @@ export class SimFeeder {
 
   #pulse(): void {
     const { keeper, session } = this.#model!
-    const counts = { unacked: session.unacked, reconnects: 0, misfits: 0, drifted: 0, gaps: 0, refusedEvents: 0 }
+    const counts = {
+      unacked: session.unacked,
+      reconnects: 0,
+      misfits: 0,
+      drifted: 0,
+      gaps: 0,
+      refusedEvents: 0,
+      stallMs: 0,
+      stalls: 0,
+      lateLines: 0,
+    }
     const { nowMs } = this.#ports.schedule
     const text = session.pulse(
       { now: nowMs, head: keeper.place?.height ?? null, time: nowMs, state: 'well', ...counts },

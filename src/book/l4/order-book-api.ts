@@ -1,5 +1,5 @@
 // What the object of an order-level book answers relays over RPC. Types alone: the shell is ../order-book.do.ts. Payloads
-// carry `v`; a caller accepts N and N-1.
+// carry `v`.
 
 import type { OrdersPlace } from './followed-orders.ts'
 

@@ -2,26 +2,11 @@
 
 import type { PlanDecision, PlanState } from './plan-period.ts'
 
-const TABLES = `
-  CREATE TABLE IF NOT EXISTS plan (
-    one INTEGER PRIMARY KEY CHECK (one = 1), plan TEXT NOT NULL, anchor INTEGER NOT NULL, since INTEGER NOT NULL,
-    until INTEGER, micro INTEGER NOT NULL, every INTEGER NOT NULL, used_before INTEGER NOT NULL,
-    renews INTEGER NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS periods (
-    number INTEGER PRIMARY KEY, plan TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER, granted INTEGER NOT NULL,
-    expired INTEGER) STRICT;`
-
 export class PlanStore {
   readonly #sql: SqlStorage
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
-    sql.exec(TABLES)
-    const columns = sql.exec<{ name: string }>("SELECT name FROM pragma_table_info('plan')").toArray()
-    if (columns.some(({ name }) => name === 'renews')) return
-    // A table of before plans were data: of those, the trial alone did not renew.
-    sql.exec('ALTER TABLE plan ADD COLUMN renews INTEGER NOT NULL DEFAULT 1')
-    sql.exec("UPDATE plan SET renews = 0 WHERE plan = 'trial'")
   }
 
   read(): PlanState | null {

@@ -17,7 +17,7 @@ export interface MinuteCharge {
   readonly body: string
   /** How much of the minute is still to come. */
   readonly leftMs: number
-  /** The body for its owner to read, cut short, of a first minute; relays of the version before do not tell. */
+  /** The body for its owner to read, cut short, of a first minute. */
   readonly shown?: string | undefined
   /** It is visitors without a key who spend: all of them together so much an hour. */
   readonly visitorsPerHour?: MicroCredits | undefined
@@ -53,7 +53,7 @@ export interface StreamEnd {
   /** Digest of the body it had in the end. */
   readonly body: string
   readonly leftMs: number
-  /** Its first minute could not be served: it is given back, or the rest that it began with. Meters of 0.1.0 keep a rest. */
+  /** Its first minute could not be served: it is given back, or the rest that it began with. */
   readonly unserved?: { readonly type: string; readonly amount: MicroCredits }
 }
 

@@ -7,20 +7,6 @@ import { ENDS_TOLD_MS, type Presence, type StreamRow, type StreamTable } from '.
 /** What ended or fell silent so long ago is asked for by nobody. */
 const STREAM_MEMORY_MS = ENDS_TOLD_MS + 60_000
 
-const TABLES = `
-  CREATE TABLE IF NOT EXISTS streams (
-    id TEXT PRIMARY KEY, key_hash TEXT NOT NULL, body TEXT NOT NULL, ordinal INTEGER NOT NULL, until INTEGER NOT NULL,
-    borrowed INTEGER NOT NULL, rest INTEGER, kept_until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS streams_rests ON streams (key_hash, body) WHERE rest > 0;
-  CREATE TABLE IF NOT EXISTS relays (
-    relay TEXT PRIMARY KEY, life INTEGER NOT NULL, sockets INTEGER NOT NULL, subscriptions INTEGER NOT NULL, per_minute INTEGER NOT NULL,
-    until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS terms (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL) STRICT;`
-
-/** What an owner is shown; tables of before do not have it. */
-const SHOWN = { type: "TEXT NOT NULL DEFAULT ''", amount: 'INTEGER NOT NULL DEFAULT 0' }
-const COLUMNS = { ...SHOWN, since: SHOWN.amount, shown: SHOWN.type }
-
 const SELECT = `SELECT id AS subscription, key_hash AS keyHash, body, ordinal, until AS untilMs, borrowed, rest AS restMs,
   kept_until AS keptUntilMs, type, amount, since AS sinceMs, shown FROM streams`
 /** A minute that is over is told of with the next report. */
@@ -31,11 +17,6 @@ export class StreamStore implements StreamTable {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
-    sql.exec(TABLES)
-    const { columnNames } = sql.exec('SELECT * FROM streams LIMIT 0')
-    for (const [name, type] of Object.entries(COLUMNS)) {
-      if (!columnNames.includes(name)) sql.exec(`ALTER TABLE streams ADD COLUMN ${name} ${type}`)
-    }
   }
 
   stream(subscription: string): StreamRow | null {

@@ -14,14 +14,6 @@ const NO_THRESHOLD = ''
 /** Events of one account on their way at a time. */
 const AT_ONCE = 8
 
-const TABLES = `
-  CREATE TABLE IF NOT EXISTS webhook (
-    one INTEGER PRIMARY KEY CHECK (one = 1), account TEXT NOT NULL, url TEXT NOT NULL, secret TEXT NOT NULL,
-    thresholds TEXT NOT NULL, watch TEXT NOT NULL, key_root TEXT) STRICT;
-  CREATE TABLE IF NOT EXISTS webhook_events (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, threshold TEXT NOT NULL, body TEXT NOT NULL,
-    created INTEGER NOT NULL, state TEXT NOT NULL, attempts INTEGER NOT NULL, next INTEGER, last TEXT) STRICT;`
-
 /** Where events go, and with what they are signed: sealed by the gateway. */
 export interface WebhookTarget {
   readonly account: string
@@ -51,7 +43,6 @@ export class WebhookStore {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
-    sql.exec(TABLES)
     this.#has = this.#row() !== null
     this.#nextMs = this.#firstNext()
   }

@@ -54,7 +54,6 @@ export const userFunding = defineQuery({
         fromMs: startTime,
         toMs: endTime,
         limit: ROWS_MAX,
-        // A log of before this one answers with another kind.
         rowsOf: ({ ledger = [] }) => ledger.filter(({ delta }) => delta.type === 'funding').map(paymentOf),
         timeOf: ({ time }) => time,
         idOf: ({ time, delta }) => `${time} ${delta.coin}`,

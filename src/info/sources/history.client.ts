@@ -51,7 +51,6 @@ async function read(
       await sleep(answer.retryMs)
       continue
     }
-    if (asked.kind !== answer.kind) return away('The log has no such events to show')
     head ??= answer.head
     stretches.push(...answer.stretches)
     const first = stretches.at(-1)?.first.height

@@ -3,6 +3,7 @@
 
 import * as z from 'zod'
 import { fromChunks, toChunks } from '../../core/chunks.ts'
+import { migrate } from '../../core/migrate.store.ts'
 import { rows } from '../../core/rows.ts'
 import type { KeptPipeline } from '../pipeline.ts'
 import type { SinkLogLine, SinkMinute } from '../sink-api.ts'
@@ -15,10 +16,10 @@ const LINES_MOST = 500
 const MINUTES_MOST = 2_880
 
 const TABLES = `
-  CREATE TABLE IF NOT EXISTS log (
+  CREATE TABLE log (
     id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, level TEXT NOT NULL, words TEXT NOT NULL,
     batch TEXT) STRICT;
-  CREATE TABLE IF NOT EXISTS minutes (
+  CREATE TABLE minutes (
     minute INTEGER PRIMARY KEY, rows INTEGER NOT NULL, bytes INTEGER NOT NULL, batches INTEGER NOT NULL,
     failures INTEGER NOT NULL, lag INTEGER) STRICT;`
 
@@ -49,7 +50,7 @@ export class SinkStore {
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
-    storage.sql.exec(TABLES)
+    migrate(storage, [TABLES])
     this.#fold = this.#text('fold')
   }
 
@@ -71,7 +72,7 @@ export class SinkStore {
   drop(id: string, bills: readonly Bill[]): void {
     this.#storage.transactionSync(() => {
       for (const [key] of [...this.#storage.kv.list()]) this.#storage.kv.delete(key)
-      this.#storage.sql.exec(`DROP TABLE IF EXISTS log; DROP TABLE IF EXISTS minutes; ${TABLES}`)
+      this.#storage.sql.exec(`DROP TABLE log; DROP TABLE minutes; ${TABLES}`)
       this.#storage.kv.put('dropped', id)
       this.bills = bills
     })

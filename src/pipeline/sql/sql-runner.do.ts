@@ -20,7 +20,7 @@ export class SqlRunner extends DurableObject<Cloudflare.Env> {
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    this.#turns = new Turns(new StrikeRows(ctx.storage.sql))
+    this.#turns = new Turns(new StrikeRows(ctx.storage))
   }
 
   override async fetch(request: Request): Promise<Response> {

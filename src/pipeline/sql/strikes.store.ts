@@ -1,5 +1,6 @@
 // Runs of transforms that exceeded their budget, by pipeline, in the storage of the object that ran them.
 
+import { migrate } from '../../core/migrate.store.ts'
 import type { StrikeStore, Strikes } from './turns.ts'
 
 /** Of a pipeline that has not run since. */
@@ -8,12 +9,12 @@ const KEPT_MS = 86_400_000
 export class StrikeRows implements StrikeStore {
   readonly #sql: SqlStorage
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql
-    sql.exec(
-      'CREATE TABLE IF NOT EXISTS strikes (pipeline TEXT PRIMARY KEY, count INTEGER NOT NULL, until INTEGER NOT NULL)',
-    )
-    sql.exec('DELETE FROM strikes WHERE until < ?', Date.now() - KEPT_MS)
+  constructor(storage: DurableObjectStorage) {
+    this.#sql = storage.sql
+    migrate(storage, [
+      'CREATE TABLE strikes (pipeline TEXT PRIMARY KEY, count INTEGER NOT NULL, until INTEGER NOT NULL)',
+    ])
+    this.#sql.exec('DELETE FROM strikes WHERE until < ?', Date.now() - KEPT_MS)
   }
 
   get(pipeline: string): Strikes | null {

@@ -89,7 +89,6 @@ const ownKey = defineEndpoint({
       plan: identity.plan,
       balance,
       cap: key?.cap == null ? null : formatCredits(key.cap),
-      // A meter of the version before does not tell.
       cap_remaining: key?.cap == null || sums.capLeft === undefined ? null : formatCredits(sums.capLeft),
       spent,
       period: state === null ? null : shownPeriod(state),

@@ -78,21 +78,6 @@ it('reads down to where others know more, and no further', async () => {
   expect(asked).toEqual([null, 90])
 })
 
-it('takes no fills for ledger events: a log of before does not know them', async () => {
-  const asked: unknown[] = []
-  const log = (known: object) => ({
-    fills: async (request: FillsRequest) => {
-      asked.push(request.kind)
-      return { ...page([stretch(90, 99)], null), ...known }
-    },
-  })
-  const historyOver = (known: object) =>
-    logHistory({ log: () => log(known), now: () => 0, sleep: async () => undefined })
-  expect(await historyOver({}).held(SCOPE, 'ledger')).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
-  expect(await historyOver({ kind: 'ledger' }).held(SCOPE, 'ledger')).toMatchObject({ ok: true })
-  expect(asked).toEqual(['ledger', 'ledger'])
-})
-
 it('waits for its turn, and gives up at last', async () => {
   const busy = { v, retryMs: 7 }
   const patient = historyOf([busy, page([stretch(90, 99)], 90), busy, page([stretch(80, 89)], null)])

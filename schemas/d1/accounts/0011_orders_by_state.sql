@@ -1,3 +1,0 @@
--- What is open, and what was paid when, without reading all orders.
-
-CREATE INDEX orders_by_state ON orders (state, paid);
