@@ -12,9 +12,9 @@ const COUNTERS = {
   drifted: 0,
   gaps: 0,
   refusedEvents: 0,
-  lateLines: null,
-  stallMs: null,
-  stalls: null,
+  lateLines: 0,
+  stallMs: 0,
+  stalls: 0,
 }
 const LONG_AGO = NOW - 3_600_000
 const place = { height: 10, time: NOW - 50, blockMs: NOW - 20, booksKnown: true }
