@@ -39,7 +39,7 @@ export const Identity = z.object({
   kind: z.enum(['api', 'service']),
   plan: z.string(),
   products: z.array(z.enum(PRODUCTS)),
-  /** Left out by a gateway of the version before: the plan's own then. */
+  /** Left out: those that the plan began with. */
   limits: Limits.optional(),
   /** Unix ms; null or left out: never. */
   expires: z.number().nullable().optional(),

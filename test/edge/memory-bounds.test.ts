@@ -70,7 +70,15 @@ async function leases(): Promise<LeasePool> {
   let id = 0
   const pool = new LeasePool({ nowMs: () => NOW, sleep: () => new Promise(() => {}), newId: () => text(++id, 36) })
   const requests = { granted: 1_000, waitMs: 0, remaining: 50 }
-  const answer = { v: METER_API_VERSION, ok: true, granted: 1e9, ttlMs: 30_000, remaining: 1e9, left: 1e9, requests } as const
+  const answer = {
+    v: METER_API_VERSION,
+    ok: true,
+    granted: 1e9,
+    ttlMs: 30_000,
+    remaining: 1e9,
+    left: 1e9,
+    requests,
+  } as const
   const charging = pool.charging({
     meterOf: () => ({ lease: async () => answer }),
     waitUntil: () => {},
