@@ -72,7 +72,7 @@ export class SinkStore {
   drop(id: string, bills: readonly Bill[]): void {
     this.#storage.transactionSync(() => {
       for (const [key] of [...this.#storage.kv.list()]) this.#storage.kv.delete(key)
-      this.#storage.sql.exec(`DROP TABLE log; DROP TABLE minutes; ${TABLES}`)
+      this.#storage.sql.exec(`DROP TABLE IF EXISTS log; DROP TABLE IF EXISTS minutes; ${TABLES}`)
       this.#storage.kv.put('dropped', id)
       this.bills = bills
     })
