@@ -2,10 +2,10 @@
 // before granted, and an event is done with only behind both, so that whatever ends in between is completed by the next
 // delivery; the number of the order is the id of its grant.
 
+import { randomBase58 } from '../core/base58.ts'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import type { MicroCredits } from '../credit/amount.ts'
-import { randomBase58 } from '../key/format.ts'
 import {
   type Checkout,
   type CheckoutEvents,

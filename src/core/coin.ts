@@ -18,6 +18,9 @@ export function marketTypeOf(coin: string): MarketType {
   return 'perp'
 }
 
+/** The main DEX's name where leaving the DEX out means all of them. */
+export const MAIN_DEX = 'main_dex'
+
 /** The builder-deployed DEX of a coin, or `''` for the main DEX, spot and outcomes. */
 export function dexOf(coin: string): string {
   const colon = coin.indexOf(':')

@@ -1,6 +1,6 @@
 // The id by which a reply can be found again. Always our own: a caller's could carry a key into the logs.
 
-import { randomBase58 } from '../key/format.ts'
+import { randomBase58 } from '../core/base58.ts'
 
 export const REQUEST_ID_HEADER = 'x-request-id'
 

@@ -1,8 +1,8 @@
 // What the Archiver asks of the log, and what it tells of itself with each question. Types alone.
 // Payloads carry `v`, because an object may be reset amid a deploy.
 
-import type { SkippedHeights } from './chain.ts'
-import type { HeightAndTime } from './held-fills.ts'
+import type { HeightAndTime } from './durable-api.ts'
+import type { SkippedHeights } from './status-shape.ts'
 
 /** What `/status` tells of the archive. */
 export interface ArchiveReport {

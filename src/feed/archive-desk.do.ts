@@ -3,8 +3,8 @@
 
 import type { Objects } from '../core/objects.client.ts'
 import type { ArchivePage, ArchiveReport, ArchiveRequest, FilesReport } from './archive-api.ts'
+import type { HeightAndTime } from './durable-api.ts'
 import type { HeldBlocks } from './held-blocks.do.ts'
-import type { HeightAndTime } from './held-fills.ts'
 import { LOG_API_VERSION } from './log-api.ts'
 import type { ArchiveView } from './status-shape.ts'
 import type { WholeBooks } from './whole-books.do.ts'

@@ -1,8 +1,8 @@
 // The builders of open positions in the log's storage, a part with each segment: parts are of different times, and the
 // segments that are held since lead from there to the present.
 
-import type { RelayEvents } from './log-api.ts'
-import { PositionBuilders, type Through } from './position-builders.ts'
+import type { RelayEvents, Through } from './log-api.ts'
+import { PositionBuilders } from './position-builders.ts'
 import type { SegmentStore } from './segment.store.ts'
 
 export class BuilderStore {

@@ -6,6 +6,7 @@
 //   gone:     the only way over a gap, and it is recorded
 
 import type { BlockFrame, SnapshotFrame } from './protocol.ts'
+import type { GapReason, SkippedHeights } from './status-shape.ts'
 
 export interface ChainState {
   /** Epoch of the books, null before the first seed. */
@@ -42,12 +43,6 @@ export function judgeBlock(chain: ChainState, feeder: FeederState, block: Pick<B
   if (block.height <= chain.height) return { do: 'acknowledge' }
   if (feeder.awaiting !== null && feeder.awaiting <= chain.height + 1) return { do: 'ignore' }
   return { do: 'resend', from: chain.height + 1 }
-}
-
-/** Heights that never come, both ends included. */
-export interface SkippedHeights {
-  readonly from: number
-  readonly to: number
 }
 
 /** `gap`: heights that no feeder can send any more, to be recorded before the seed. */
@@ -93,10 +88,6 @@ export function gapAfterGone(chain: ChainState, others: readonly FeederState[], 
   const from = chain.height + 1
   return others.some((one) => covers(one, from)) ? null : { from, to: first - 1 }
 }
-
-/** Why heights never came, as `/status` tells. */
-export const GAP_REASONS = ['files_gone', 'lines_missing', 'refused', 'seeded_above', 'reset'] as const
-export type GapReason = (typeof GAP_REASONS)[number]
 
 /** Why a feeder declares a gap from `from` on; `refused`: its last frames before were. */
 export function whyGone(feeder: Pick<FeederState, 'first'>, from: number, refused: boolean): GapReason {

@@ -1,7 +1,58 @@
 // What a pipeline asks of the log. Types alone. Payloads carry `v`.
 
-import type { SkippedHeights } from './chain.ts'
-import type { HeightAndTime } from './held-fills.ts'
+import type { Block, LedgerEvent } from './block.ts'
+import type { SkippedHeights } from './status-shape.ts'
+
+/** Whose fills: a wallet's own, or those of orders that came through a builder (lower case). */
+export interface OwnerScope {
+  readonly by: 'user' | 'builder'
+  readonly address: string
+}
+
+/** Or all of one coin. */
+export type FillScope = OwnerScope | { readonly by: 'coin'; readonly coin: string }
+
+/** Events of a wallet that are no fills: balance movements, what it did with its stake, or what it paid and got as funding. */
+export type LedgerKind = 'ledger' | 'staking' | 'funding'
+
+export interface FillsRequest {
+  readonly v: number
+  readonly scope: FillScope
+  /** The `next` of the page before; null: from the newest on. */
+  readonly before: number | null
+  /** Of a wallet its events of another kind, and no fills. */
+  readonly kind?: LedgerKind
+}
+
+export interface HeightAndTime {
+  readonly height: number
+  readonly time: number
+}
+
+/** What a block holds for a scope: its fills, and to a wallet also every coin's funding; or its ledger events alone. */
+export interface EventBlock extends Pick<Block, 'height' | 'time' | 'fills' | 'funding'> {
+  readonly ledger?: readonly LedgerEvent[]
+}
+
+/** Heights without a hole, and those of their blocks that hold something for the scope, oldest first. */
+export interface HeldStretch {
+  readonly first: HeightAndTime
+  readonly last: number
+  readonly blocks: readonly EventBlock[]
+}
+
+export type FillsAnswer =
+  | {
+      readonly v: number
+      /** The last durable block; null while the log holds none. */
+      readonly head: HeightAndTime | null
+      /** Newest first. */
+      readonly stretches: readonly HeldStretch[]
+      /** Ask on with this `before`; null: nothing older is held. */
+      readonly next: number | null
+    }
+  /** The log has read enough for others: ask again after this time. */
+  | { readonly v: number; readonly retryMs: number }
 
 export interface DurableRequest {
   readonly v: number

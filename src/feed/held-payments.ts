@@ -2,7 +2,8 @@
 // a hole between two stretches.
 
 import type { Block, LedgerEvent } from './block.ts'
-import type { EventBlock, EventsSegment, HeightAndTime, HeldStretch } from './held-fills.ts'
+import type { EventBlock, HeightAndTime, HeldStretch } from './durable-api.ts'
+import type { EventsSegment } from './held-fills.ts'
 import { type PaymentsOfUser, paymentsOf, UNKNOWN } from './payments.ts'
 
 /** A line has it where its block paid funding, and perhaps where not. */

@@ -4,13 +4,15 @@
 import type { AgeReport } from './ages.ts'
 import type { ArchivePage, ArchiveRequest, FilesReport } from './archive-api.ts'
 import type { BookChange, CoinFunding, LedgerEvent, UserFill } from './block.ts'
-import type { DurablePage, DurableRequest } from './durable-api.ts'
-import type { FillsAnswer, FillsRequest } from './held-fills.ts'
-import type { Through } from './position-builders.ts'
+import type { DurablePage, DurableRequest, FillsAnswer, FillsRequest } from './durable-api.ts'
+
 import type { L4Book } from './protocol.ts'
 import type { LogStatus } from './status-shape.ts'
 
 export const LOG_API_VERSION = 1
+
+/** A fill of a block by its place in it, and the builder to whom it is told. */
+export type Through = readonly [fill: number, builder: string]
 
 /** Where a reader stands: it has everything up to and including `height` of `epoch`. */
 export interface Cursor {

@@ -7,9 +7,7 @@ import { marketTypeOf } from '../core/coin.ts'
 import { DECIMAL, toScaled } from '../core/decimal.ts'
 import { hash32 } from '../core/hash.ts'
 import type { Fill, UserFill } from './block.ts'
-
-/** A fill of a block by its place in it, and the builder to whom it is told. */
-export type Through = readonly [fill: number, builder: string]
+import type { Through } from './log-api.ts'
 
 /** They are stored by parts, a part at a time. */
 const PARTS = 64

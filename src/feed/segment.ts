@@ -5,10 +5,9 @@
 // A row per block would cost 38 dollars a month in writes; a segment a second costs under 3.
 
 import type { Block, BookChange, L4Rows } from './block.ts'
-import type { HubBlock, L4BlockHead, LinkGap, RelayEvents, RelayFrame } from './log-api.ts'
+import type { HubBlock, L4BlockHead, LinkGap, RelayEvents, RelayFrame, Through } from './log-api.ts'
 import { LOG_API_VERSION } from './log-api.ts'
 import { paymentsText } from './payments.ts'
-import type { Through } from './position-builders.ts'
 
 /** A segment ends after this time … */
 export const SEGMENT_MS = 1000

@@ -5,7 +5,6 @@ import * as z from 'zod'
 import { described } from '../core/field-words.ts'
 import { REGIONS } from '../core/variables.ts'
 import { Height, Millis } from './block.ts'
-import { GAP_REASONS } from './chain.ts'
 import { FilesShape } from './files-shape.ts'
 import { type Frozen, SourcesShape } from './sources-shape.ts'
 
@@ -23,6 +22,16 @@ export const FEED_STATES = [
   'no_feeder',
   'archive_full',
 ] as const
+
+/** Heights that never come, both ends included. */
+export interface SkippedHeights {
+  readonly from: number
+  readonly to: number
+}
+
+/** Why heights never came, as `/status` tells. */
+export const GAP_REASONS = ['files_gone', 'lines_missing', 'refused', 'seeded_above', 'reset'] as const
+export type GapReason = (typeof GAP_REASONS)[number]
 
 const Count = z.int().min(0)
 const counted = 'read the feeder’s own line'

@@ -4,7 +4,7 @@
 
 import type { BookChange } from './block.ts'
 import type { BlockLogStore } from './block-log.store.ts'
-import { judgeSnapshot, type SkippedHeights, type TakenSeed } from './chain.ts'
+import { judgeSnapshot, type TakenSeed } from './chain.ts'
 import type { FeederLinks, FeederSocket } from './feeder-links.do.ts'
 import type { FeederTrust } from './feeder-trust.do.ts'
 import type { HeldBlocks } from './held-blocks.do.ts'
@@ -13,6 +13,7 @@ import type { SnapshotFrame } from './protocol.ts'
 import type { ReaderLink } from './reader-link.ts'
 import type { ReaderLinks } from './reader-links.do.ts'
 import { SeedRelay } from './seed-relay.ts'
+import type { SkippedHeights } from './status-shape.ts'
 
 /** Whole books are asked for again after this time where they did not come. */
 const SEED_RETRY_MS = 5000

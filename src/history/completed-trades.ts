@@ -8,7 +8,7 @@
 import { marketTypeOf } from '../core/coin.ts'
 import { DECIMAL } from '../core/decimal.ts'
 import type { Fill } from '../feed/block.ts'
-import type { EventBlock } from '../feed/held-fills.ts'
+import type { EventBlock } from '../feed/durable-api.ts'
 import { amountsOf } from './fill-amounts.ts'
 import { type CompletedTrade, completed, extended, funded, type OpenTrade, openedAt, reduced } from './open-trade.ts'
 

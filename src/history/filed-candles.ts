@@ -1,7 +1,7 @@
 // What readers of the files see of candles. Types alone.
 
 import type { Interval } from '../core/candle-interval.ts'
-import type { HeightAndTime } from '../feed/held-fills.ts'
+import type { HeightAndTime } from '../feed/durable-api.ts'
 import type { CandleParts } from './candle-fold.ts'
 
 /** Unix ms, both ends included. */

@@ -4,7 +4,7 @@
 
 import { marketTypeOf } from '../core/coin.ts'
 import type { CoinFunding, Fill } from '../feed/block.ts'
-import type { EventBlock } from '../feed/held-fills.ts'
+import type { EventBlock } from '../feed/durable-api.ts'
 import { amountsOf } from './fill-amounts.ts'
 
 const FOLDED = [

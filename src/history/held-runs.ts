@@ -1,6 +1,6 @@
 // What the log's pages come to: runs of blocks without a hole, and since when nothing is missing.
 
-import type { EventBlock, HeightAndTime, HeldStretch } from '../feed/held-fills.ts'
+import type { EventBlock, HeightAndTime, HeldStretch } from '../feed/durable-api.ts'
 
 /** All that is held for a wallet or a builder. */
 export interface HeldFills {

@@ -2,7 +2,7 @@
 // trade is missing, as far as the blocks have come; each other one is named as missing, or there was no trade.
 
 import type { Interval } from '../core/candle-interval.ts'
-import type { HeightAndTime } from '../feed/held-fills.ts'
+import type { HeightAndTime } from '../feed/durable-api.ts'
 import { countedTrades, foldedCandles } from './candle-fold.ts'
 import { type Candle, candleOf, partOf, spanOf } from './candles.ts'
 import type { CandlesRequest, FiledCandles, TimeSpan } from './filed-candles.ts'

@@ -1,11 +1,8 @@
 // Which completed trades an answer shows: by close time, DEX, builder and cursor. Ordinals are given before this, so
 // that a cursor means the same row whatever else is asked for.
 
-import { dexOf } from '../core/coin.ts'
+import { dexOf, MAIN_DEX } from '../core/coin.ts'
 import type { CompletedTrade } from './open-trade.ts'
-
-/** The main DEX's name where leaving the DEX out means all of them. */
-export const MAIN_DEX = 'main_dex'
 
 /** Times in Unix milliseconds, both ends included. */
 export interface Window {

@@ -17,6 +17,9 @@ export type Freshness =
   /** The present state for every single request. */
   | { readonly class: 'none' }
 
+/** Blocks become durable about once a second; asking more often shows nothing new. */
+export const HISTORY_FRESHNESS: Freshness = { class: 'block', freshMs: 1_000 }
+
 /** Stores beyond the isolate's memory: of the data centre (Cache API), of the whole network (KV). */
 export type Tier = 'region' | 'network'
 

@@ -6,7 +6,7 @@ import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
 import type { MicroCredits } from '../credit/amount.ts'
 import { ONE_CREDIT } from '../credit/tariff.ts'
-import type { HeightAndTime } from '../feed/held-fills.ts'
+import type { HeightAndTime } from '../feed/durable-api.ts'
 import type { Freshness } from './freshness.ts'
 import type { Sources } from './ports.ts'
 

@@ -2,12 +2,11 @@
 // The check is a truncated HMAC of all before it, so a made-up key is refused without a look-up.
 // Law: nothing here repeats a key in an error.
 
+import { BASE58, randomBase58 } from '../core/base58.ts'
 import { err, ok, type Result } from '../core/result.ts'
 
 export type KeyKind = 'api' | 'service'
 
-const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-const BASE = ALPHABET.length
 const PREFIX: Record<KeyKind, string> = { api: 'cqt_', service: 'cqs_' }
 const RANDOM_LENGTH = 18
 const CHECK_LENGTH = 8
@@ -38,16 +37,6 @@ export function parseKey(text: string): Result<ParsedKey, string> {
   return err('The API key is malformed: it is "cqt_" (or "cqs_" for a service key) followed by 26 base58 characters.')
 }
 
-/** `count` uniform base58 characters; draws again where a byte would favour some characters. */
-export function randomBase58(count: number, random: (bytes: number) => Uint8Array): string {
-  const limit = 256 - (256 % BASE)
-  let text = ''
-  while (text.length < count) {
-    for (const byte of random(count)) if (byte < limit && text.length < count) text += ALPHABET[byte % BASE]
-  }
-  return text
-}
-
 /** Prefix and random part of a new key: what the check is computed over. */
 export function drawSigned(kind: KeyKind, random: (bytes: number) => Uint8Array): string {
   return PREFIX[kind] + randomBase58(RANDOM_LENGTH, random)
@@ -59,8 +48,8 @@ export function checkOf(mac: Uint8Array): string {
   for (const byte of mac.subarray(0, 8)) number = number * 256n + BigInt(byte)
   let text = ''
   for (let i = 0; i < CHECK_LENGTH; i++) {
-    text += ALPHABET[Number(number % BigInt(BASE))]
-    number /= BigInt(BASE)
+    text += BASE58[Number(number % BigInt(BASE58.length))]
+    number /= BigInt(BASE58.length)
   }
   return text
 }

@@ -1,7 +1,7 @@
 // Who administers a gateway, and what each may. Laws: a role may all that those before it may; the holder of ADMIN_TOKEN
 // is an owner whose name nobody else can have.
 
-import { randomBase58 } from './format.ts'
+import { randomBase58 } from '../core/base58.ts'
 
 /** From the least on: `support` reads, `billing` sells, `owner` does everything. */
 export const STAFF_ROLES = ['support', 'billing', 'owner'] as const

@@ -1,6 +1,7 @@
 // What an operator does with keys, over D1, KV and the meters. Law: a revoked key is told to the meter first, then D1,
 // then KV, so that what still believes in it can spend nothing.
 
+import { randomBase58 } from '../core/base58.ts'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { leftOf } from '../credit/account-state.ts'
@@ -8,7 +9,7 @@ import type { MicroCredits } from '../credit/amount.ts'
 import type { AccountMeterApi } from '../credit/meter-api.ts'
 import { AccountStore, type Successor } from '../key/accounts.store.ts'
 import { hashKey, mintKey } from '../key/digest.client.ts'
-import { displayPrefix, type KeyKind, randomBase58 } from '../key/format.ts'
+import { displayPrefix, type KeyKind } from '../key/format.ts'
 import type { Product } from '../key/identity.ts'
 import { keyFromD1, putKeyHint } from '../key/key-records.store.ts'
 import {

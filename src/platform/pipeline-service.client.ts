@@ -2,10 +2,10 @@
 // pipeline tells its object what that is not known to have; nothing that was refused is written. Invariant: whoever makes a
 // pipeline cost something is the key that it is charged to; a key whose right is `own` reaches no pipeline charged to others.
 
+import { randomBase58 } from '../core/base58.ts'
 import type { Failure, Issue } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { NO_KEY_SECRET } from '../edge/key-ring.store.ts'
-import { randomBase58 } from '../key/format.ts'
 import { type KeyRow, type PipelineRight, pipelineRight, rootOf } from '../key/key-row.ts'
 import {
   changed,

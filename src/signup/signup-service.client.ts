@@ -2,12 +2,13 @@
 // an address; a trial is given once for all variants of it; a link opens the account of the very address that it was sent
 // to; what ends half-way is completed by the next link.
 
+import { randomBase58 } from '../core/base58.ts'
 import type { Failure } from '../core/failure.ts'
 import { areaOf, networkOf } from '../core/network.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { hmac } from '../credit/webhooks/signature.client.ts'
 import { sha256 } from '../key/digest.client.ts'
-import { type KeyKind, randomBase58 } from '../key/format.ts'
+import type { KeyKind } from '../key/format.ts'
 import type { Accounts, Keys } from '../platform/platform-api.ts'
 import type { Refusal } from '../platform/refusal.ts'
 import { type SignUpAddress, signUpAddress } from './email.ts'

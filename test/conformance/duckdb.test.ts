@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LedgerEvent, UserFill } from '../../src/feed/block.ts'
-import type { OwnerScope } from '../../src/feed/held-fills.ts'
+import type { OwnerScope } from '../../src/feed/durable-api.ts'
 import {
   type Cell,
   type Column,

@@ -6,8 +6,7 @@ import * as z from 'zod'
 import { feederStatusTable, fieldsOf, statusTable } from '../../scripts/field-table.ts'
 import { withPart } from '../../scripts/marked.ts'
 import { described, fieldWords } from '../../src/core/field-words.ts'
-import { GAP_REASONS } from '../../src/feed/chain.ts'
-import { FEED_STATES, StatusShape } from '../../src/feed/status-shape.ts'
+import { FEED_STATES, GAP_REASONS, StatusShape } from '../../src/feed/status-shape.ts'
 import { FEEDER_STATES, StatusShape as FeederStatusShape } from '../../src/feeder/status.ts'
 
 const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')

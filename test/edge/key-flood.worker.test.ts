@@ -1,12 +1,12 @@
 // Floods of keys through the real route: what reaches KV, D1 and the platform's count is bounded, whatever is sent.
 
 import { describe, expect, it } from 'vitest'
+import { randomBase58 } from '../../src/core/base58.ts'
 import { ok } from '../../src/core/result.ts'
 import { KeyRing, type KeyRingEnv } from '../../src/edge/key-ring.store.ts'
 import type { InfoService } from '../../src/info/answer/info-service.ts'
 import { infoRoutes } from '../../src/info/info.route.ts'
 import { hashKey, mintKey } from '../../src/key/digest.client.ts'
-import { randomBase58 } from '../../src/key/format.ts'
 
 const SECRET = 'secret-of-the-flood-tests-of-32-chars'
 const context = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} }

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { shardOf } from '../../src/core/coin.ts'
 import type { Fill } from '../../src/feed/block.ts'
-import type { FillScope, HeldStretch } from '../../src/feed/held-fills.ts'
+import type { FillScope, HeldStretch } from '../../src/feed/durable-api.ts'
 import type { BlockLogApi } from '../../src/feed/log-api.ts'
 import { FakeFeeder, levelsOf } from './fake-feeder.worker.ts'
 

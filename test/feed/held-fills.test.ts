@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Block, Fill, UserFill } from '../../src/feed/block.ts'
-import { type FillScope, ReadBudget, searched } from '../../src/feed/held-fills.ts'
+import type { FillScope } from '../../src/feed/durable-api.ts'
+import { ReadBudget, searched } from '../../src/feed/held-fills.ts'
 import { encodeBlock } from '../../src/feed/segment.ts'
 
 const address = fc.constantFrom(...['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`))

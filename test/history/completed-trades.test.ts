@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Fill } from '../../src/feed/block.ts'
-import type { EventBlock } from '../../src/feed/held-fills.ts'
+import type { EventBlock } from '../../src/feed/durable-api.ts'
 import { acrossGap, foldTrades, noTrades } from '../../src/history/completed-trades.ts'
 import type { CompletedTrade } from '../../src/history/open-trade.ts'
 import { BUILDER, FIRST_MS, trading, USER, units } from './trading.ts'

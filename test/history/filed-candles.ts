@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import type { Interval } from '../../src/core/candle-interval.ts'
 import type { UserFill } from '../../src/feed/block.ts'
-import type { EventBlock, HeightAndTime } from '../../src/feed/held-fills.ts'
+import type { EventBlock, HeightAndTime } from '../../src/feed/durable-api.ts'
 import type { CandleParts } from '../../src/history/candle-fold.ts'
 import { BASES, type Base, baseOf, type Candle, spanOf } from '../../src/history/candles.ts'
 import type { CandlesRequest, FiledCandles } from '../../src/history/filed-candles.ts'

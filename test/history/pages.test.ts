@@ -2,11 +2,12 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { MAIN_DEX } from '../../src/core/coin.ts'
 import type { Fill, UserFill } from '../../src/feed/block.ts'
 import { builderPage } from '../../src/history/builder-page.ts'
 import { foldTrades, noTrades } from '../../src/history/completed-trades.ts'
 import { pnlSummary } from '../../src/history/pnl-summary.ts'
-import { MAIN_DEX, tradesFor } from '../../src/history/trade-page.ts'
+import { tradesFor } from '../../src/history/trade-page.ts'
 import { BUILDER, FIRST_MS, trading, USER, units } from './trading.ts'
 
 const DAY_MS = 86_400_000

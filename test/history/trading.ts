@@ -3,7 +3,7 @@
 
 import fc from 'fast-check'
 import type { Fill, UserFill } from '../../src/feed/block.ts'
-import type { EventBlock } from '../../src/feed/held-fills.ts'
+import type { EventBlock } from '../../src/feed/durable-api.ts'
 
 export const USER = `0x${'ab'.repeat(20)}`
 export const BUILDER = `0x${'cd'.repeat(20)}`

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { ok } from '../../src/core/result.ts'
 import type { UserFill } from '../../src/feed/block.ts'
-import type { EventBlock } from '../../src/feed/held-fills.ts'
+import type { EventBlock } from '../../src/feed/durable-api.ts'
 import { ArchiveDamage } from '../../src/history/archive/archive-damage.ts'
 import type { FilesBlock, FilesCover, FilesReader, FilesRequest } from '../../src/history/files/files-read.ts'
 import { paidBetween, paymentsIn, summed } from '../../src/history/files/funding-sums.ts'

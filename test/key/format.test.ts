@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { randomBase58 } from '../../src/core/base58.ts'
 import { checkHolds, hashKey, mintKey } from '../../src/key/digest.client.ts'
-import { parseKey, randomBase58 } from '../../src/key/format.ts'
+import { parseKey } from '../../src/key/format.ts'
 import { KeyMemory } from '../../src/key/memory.ts'
 import { admit, type Entry, KeyRecord } from '../../src/key/record.ts'
 

@@ -1,7 +1,7 @@
 // What the Archiver writes: objects into R2 first, then their row into D1. Law: a row stands for objects that are there;
 // whatever is written again is written alike, under the same name.
 
-import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { HeightAndTime } from '../../feed/durable-api.ts'
 import { checkpointKey, segmentKey } from './archive-keys.ts'
 import { pack } from './packed.client.ts'
 import type { CutGap, CutSegment } from './segment-cutter.ts'

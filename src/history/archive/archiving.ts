@@ -4,7 +4,7 @@
 
 import type { HubBooks } from '../../book/hub-api.ts'
 import type { ArchivePage, ArchivePart, ArchiveReport } from '../../feed/archive-api.ts'
-import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { HeightAndTime } from '../../feed/durable-api.ts'
 import { isCheckpointDue, type LastCheckpoint, waitMs } from './archive-plan.ts'
 import { type Cut, type CutGap, type CutSegment, SegmentCutter } from './segment-cutter.ts'
 import { linesOf } from './stored-lines.ts'

@@ -1,6 +1,6 @@
 // What the gateway asks of the Archiver for who fills the archive. Types alone.
 
-import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { HeightAndTime } from '../../feed/durable-api.ts'
 import type { BackfillBlock } from './backfill-lines.ts'
 import type { CutGap } from './segment-cutter.ts'
 

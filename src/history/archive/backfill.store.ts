@@ -1,7 +1,7 @@
 // What is written into the archive below what the log archives, and what there is. Laws: objects come before their rows; the
 // rows of a body, the gaps around them, and the word that they are to come into files are written together or not at all.
 
-import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { HeightAndTime } from '../../feed/durable-api.ts'
 import { segmentKey } from './archive-keys.ts'
 import type { ArchivePlace } from './archive-writer.store.ts'
 import { putLines } from './archive-writer.store.ts'

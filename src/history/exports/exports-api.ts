@@ -1,6 +1,6 @@
 // What a gateway can tell of a chain's history as a whole, and hand out of it. Types alone.
 
-import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { HeightAndTime } from '../../feed/durable-api.ts'
 import type { FilesCover } from '../files/files-read.ts'
 import type { FileLink } from './file-links.ts'
 import type { FileSource, TimeRange } from './listed-files.ts'

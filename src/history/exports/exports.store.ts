@@ -1,7 +1,7 @@
 // What there is of a chain's history, from the rows of D1 HISTORY. Law: no question reads more rows than its range has.
 
 import { DAY_MS } from '../../core/time.ts'
-import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { HeightAndTime } from '../../feed/durable-api.ts'
 import { coverOf } from '../files/cover.store.ts'
 import type { FilesCover } from '../files/files-read.ts'
 import { archiveFiles } from './archive-files.store.ts'

@@ -2,7 +2,7 @@
 // and months are pages in R2. Laws: one question to D1, so that all is of one moment; reads of R2 are bounded; a page that cannot be read is a hole.
 
 import { MINUTE_MS } from '../../core/time.ts'
-import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { HeightAndTime } from '../../feed/durable-api.ts'
 import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
 import { type CandleParts, partsOfRows } from '../candle-fold.ts'

@@ -4,7 +4,7 @@
 // turn come at once, so that a turn that ends anywhere is done again and writes the same under the same names; a row is in one
 // live file, and in no other; a file that is damaged holds up nothing but what is made of its heights.
 
-import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { HeightAndTime } from '../../feed/durable-api.ts'
 import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivedSegment, ArchiveReader, Unfiled } from '../archive/archive-read.ts'
 import type { Known } from '../archive/backfill-lines.ts'

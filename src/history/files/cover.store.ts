@@ -1,6 +1,6 @@
 // Which heights the files have. Law: however old the files are, it is a question for a row of each level and for the gaps.
 
-import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { HeightAndTime } from '../../feed/durable-api.ts'
 import type { FilesCover, FilesGap, FilesNeed } from './files-read.ts'
 import { LEVELS } from './levels.ts'
 

@@ -1,7 +1,7 @@
 // What readers of the files see of them: rows of a user or a builder, block by block. Types alone.
 
 import type { Block } from '../../feed/block.ts'
-import type { EventBlock, HeightAndTime, LedgerKind, OwnerScope } from '../../feed/held-fills.ts'
+import type { EventBlock, HeightAndTime, LedgerKind, OwnerScope } from '../../feed/durable-api.ts'
 import type { CandlesRequest, FiledCandles } from '../filed-candles.ts'
 import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
 

@@ -1,7 +1,7 @@
 // What the Compactor writes: an object into R2, then all rows that tell of it into D1 at once. Law: a row stands for an object
 // that is there, and whatever is written again is written alike.
 
-import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { HeightAndTime } from '../../feed/durable-api.ts'
 import type { Unfiled } from '../archive/archive-read.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
 import { sha256Of } from '../archive/packed.client.ts'

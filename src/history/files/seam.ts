@@ -1,7 +1,7 @@
 // Where the log and the files meet. Laws: a height is told by one of the two; a hole is said to lie between two blocks
 // wherever heights between them may be missing.
 
-import type { EventBlock, HeightAndTime } from '../../feed/held-fills.ts'
+import type { EventBlock, HeightAndTime } from '../../feed/durable-api.ts'
 import type { HeldFills } from '../held-runs.ts'
 import type { FilesCover, FilesGap, FundedStretch } from './files-read.ts'
 

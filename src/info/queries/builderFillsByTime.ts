@@ -4,9 +4,10 @@
 import * as z from 'zod'
 import { Address } from '../../feed/block.ts'
 import { ShownFill } from '../../feed/shown-fill.ts'
+import { HISTORY_FRESHNESS } from '../freshness.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { FILL, OTHER_USER, TIME, USER } from '../shapes/examples.ts'
-import { HISTORY_FRESHNESS, hasStart, NO_START, TimeCursor } from '../shapes/history-shapes.ts'
+import { hasStart, NO_START, TimeCursor } from '../shapes/history-shapes.ts'
 import {
   EndTime,
   Flag,

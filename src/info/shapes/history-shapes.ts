@@ -2,14 +2,10 @@
 // zeros.
 
 import * as z from 'zod'
+import { MAIN_DEX } from '../../core/coin.ts'
 import { Address } from '../../feed/block.ts'
-import { MAIN_DEX } from '../../history/trade-page.ts'
-import type { Freshness } from '../freshness.ts'
 import { Decimal } from './common-shapes.ts'
 import { DexOrAll, isAllDexes, optional } from './request-fields.ts'
-
-/** Blocks become durable about once a second; asking more often shows nothing new. */
-export const HISTORY_FRESHNESS: Freshness = { class: 'block', freshMs: 1_000 }
 
 /** Goes on strictly before a time. */
 export const TimeCursor = optional(z.string().regex(/^\d{1,15}$/, 'must be a time in Unix milliseconds, as a string'))

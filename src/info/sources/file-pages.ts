@@ -1,6 +1,6 @@
 // The files of the archive, read page by page. Law: pages join, also where one time goes on beyond a page.
 
-import type { EventBlock } from '../../feed/held-fills.ts'
+import type { EventBlock } from '../../feed/durable-api.ts'
 import { ArchiveDamage } from '../../history/archive/archive-damage.ts'
 import type { FilesReader, FilesRequest } from '../../history/files/files-read.ts'
 import type { Seam } from '../../history/files/seam.ts'

@@ -3,7 +3,7 @@
 
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { FillScope, HeightAndTime, HeldStretch } from '../../feed/held-fills.ts'
+import type { FillScope, HeightAndTime, HeldStretch } from '../../feed/durable-api.ts'
 import { type BlockLogApi, LOG_API_VERSION } from '../../feed/log-api.ts'
 import { type HeldFills, heldFills } from '../../history/held-runs.ts'
 import type { EventKind, History } from '../ports.ts'

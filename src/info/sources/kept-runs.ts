@@ -2,7 +2,7 @@
 
 import type { Failure } from '../../core/failure.ts'
 import { ok, type Result } from '../../core/result.ts'
-import type { EventBlock, HeightAndTime } from '../../feed/held-fills.ts'
+import type { EventBlock, HeightAndTime } from '../../feed/durable-api.ts'
 import { foldedPart } from '../../history/funded-runs.ts'
 import type { OpenPast, PastRead, PastWindow } from '../ports.ts'
 

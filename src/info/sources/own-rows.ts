@@ -3,7 +3,7 @@
 
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { EventBlock } from '../../feed/held-fills.ts'
+import type { EventBlock } from '../../feed/durable-api.ts'
 import { type JoinRules, joinedRows } from '../../history/joined-rows.ts'
 import type { OpenPast, PastRead, PastRequest, Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'

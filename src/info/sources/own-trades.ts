@@ -4,7 +4,7 @@
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Fill } from '../../feed/block.ts'
-import type { EventBlock } from '../../feed/held-fills.ts'
+import type { EventBlock } from '../../feed/durable-api.ts'
 import { acrossGap, foldTrades, noTrades } from '../../history/completed-trades.ts'
 import { heldSpans, withFunding } from '../../history/funded-runs.ts'
 import type { CompletedTrade } from '../../history/open-trade.ts'

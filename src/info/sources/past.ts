@@ -5,7 +5,7 @@
 import { type After, orLate } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { HeightAndTime } from '../../feed/durable-api.ts'
 import { ArchiveDamage } from '../../history/archive/archive-damage.ts'
 import type { ArchiveReader } from '../../history/archive/archive-read.ts'
 import type { CandleFiles } from '../../history/files/files-read.ts'

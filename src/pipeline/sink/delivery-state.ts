@@ -3,7 +3,7 @@
 import { visible } from '../../core/visible.ts'
 import type { MicroCredits } from '../../credit/amount.ts'
 import type { PipelineAnswer } from '../../credit/pipeline-report.ts'
-import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { HeightAndTime } from '../../feed/durable-api.ts'
 import type { Confirmed, Failed, Sent } from '../batch.ts'
 import type { SinkLogLine } from '../sink-api.ts'
 import type { Assembler, Standing, Taken } from './assembling.ts'

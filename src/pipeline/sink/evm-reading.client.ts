@@ -1,7 +1,7 @@
 // What a Sink reads for a pipeline of `evm_logs`: the nodes of a chain, whose state it keeps from one batch to the next.
 
 import { sleep } from '../../core/timers.client.ts'
-import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { HeightAndTime } from '../../feed/durable-api.ts'
 import { isAllowed, type RpcChain } from '../../rpc/chains.ts'
 import { RpcUpstream } from '../../rpc/rpc-upstream.ts'
 import { post } from '../../upstream/upstream.client.ts'

@@ -3,8 +3,7 @@
 
 import { fromChunks } from '../../core/chunks.ts'
 import { visible } from '../../core/visible.ts'
-import type { DurableLines, DurablePage } from '../../feed/durable-api.ts'
-import type { HeightAndTime } from '../../feed/held-fills.ts'
+import type { DurableLines, DurablePage, HeightAndTime } from '../../feed/durable-api.ts'
 import { withoutPayments } from '../../feed/payments.ts'
 import { ArchiveDamage } from '../../history/archive/archive-damage.ts'
 import type { ArchivedSegment, ArchiveReader } from '../../history/archive/archive-read.ts'

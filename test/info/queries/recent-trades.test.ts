@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
 import type { Fill, UserFill } from '../../../src/feed/block.ts'
-import type { EventBlock } from '../../../src/feed/held-fills.ts'
+import type { EventBlock } from '../../../src/feed/durable-api.ts'
 import { queryOf } from '../../../src/info/catalogue.ts'
 import { FILL, OTHER_USER, USER } from '../../../src/info/shapes/examples.ts'
 import { createWorld, type World } from '../answer/service-world.ts'

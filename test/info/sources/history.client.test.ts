@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { FillsAnswer, FillsRequest, HeldStretch } from '../../../src/feed/held-fills.ts'
+import type { FillsAnswer, FillsRequest, HeldStretch } from '../../../src/feed/durable-api.ts'
 import { LOG_API_VERSION } from '../../../src/feed/log-api.ts'
 import { logHistory } from '../../../src/info/sources/history.client.ts'
 

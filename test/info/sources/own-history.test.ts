@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Fill, UserFill } from '../../../src/feed/block.ts'
-import type { EventBlock } from '../../../src/feed/held-fills.ts'
+import type { EventBlock } from '../../../src/feed/durable-api.ts'
 import { createWorld, USER, type World } from '../answer/service-world.ts'
 
 const CREDIT = 1_000_000

@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
-import type { EventBlock } from '../../../src/feed/held-fills.ts'
+import type { EventBlock } from '../../../src/feed/durable-api.ts'
 import { fillIdOf, fillRows } from '../../../src/history/fill-rows.ts'
 import { USER } from '../../../src/info/shapes/examples.ts'
 import { builderRows } from '../../../src/info/sources/builder-rows.ts'

@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Fill, UserFill } from '../../../src/feed/block.ts'
-import type { EventBlock } from '../../../src/feed/held-fills.ts'
+import type { EventBlock } from '../../../src/feed/durable-api.ts'
 import { acrossGap, foldTrades, noTrades } from '../../../src/history/completed-trades.ts'
 import type { FilesRequest } from '../../../src/history/files/files-read.ts'
 import type { CompletedTrade } from '../../../src/history/open-trade.ts'

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest'
 import { ok } from '../../../src/core/result.ts'
-import type { EventBlock } from '../../../src/feed/held-fills.ts'
+import type { EventBlock } from '../../../src/feed/durable-api.ts'
 import { StoredArchive } from '../../../src/history/archive/archive.store.ts'
 import { objectKey } from '../../../src/history/files/file-keys.ts'
 import type { PastRequest } from '../../../src/info/ports.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
-import type { FillScope } from '../../../src/feed/held-fills.ts'
+import type { FillScope } from '../../../src/feed/durable-api.ts'
 import type { History } from '../../../src/info/ports.ts'
 import { sharedHeld } from '../../../src/info/sources/shared-held.ts'
 
