@@ -9,10 +9,10 @@ export default {
   entry: [
     'src/live.ts!',
     'src/sql.ts!',
-    'src/launch/sql.node.ts!',
+    'src/cli/launch/sql.node.ts!',
     'test/live.worker.ts',
     'src/**/main.node.ts!',
-    'src/launch/gateway.node.ts!',
+    'src/cli/launch/gateway.node.ts!',
     'src/console/{console,live/live,status/status}.tsx!',
     'src/console/docs/docs.dom.ts!',
     'src/cli/{admin,backfill,keys,replay,watch}.node.ts!',
@@ -24,8 +24,8 @@ export default {
     'scripts/*.{ts,mjs}!',
     'test/bench/counted/*.worker.ts',
     'test/pipeline/plant/gateway.{node,worker}.ts',
-    'test/pipeline/destinations/sender.worker.ts',
-    'test/pipeline/kills.node.ts',
+    'test/pipelines/destinations/sender.worker.ts',
+    'test/pipelines/kills.node.ts',
     // Named as text: by vitest.config.ts, by scripts/mutants.ts; and a program.
     'test/stub-gateway.worker.ts',
     'vitest.mutants.ts',

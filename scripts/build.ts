@@ -1,5 +1,5 @@
 // `npm run build`: all Workers into dist, if anything changed.
 import { join } from 'node:path'
-import { build } from '../src/launch/build.node.ts'
+import { build } from '../src/cli/launch/build.node.ts'
 
 await build(join(import.meta.dirname, '..'))

@@ -1,10 +1,10 @@
 // Tables and examples of documents, from the catalogues of channels, types and close codes.
 
-import { channelSourceText, exampleFrames, minutePriceText, snapshotText } from '../src/docs/channel-text.ts'
-import { CLOSE_CODES } from '../src/docs/close-codes.ts'
-import { fieldsText, freshnessText, priceText, sourceText } from '../src/docs/query-text.ts'
-import { CATALOGUE } from '../src/info/catalogue.ts'
-import { CHANNELS } from '../src/stream/catalogue.ts'
+import { channelSourceText, exampleFrames, minutePriceText, snapshotText } from '../src/http/docs/channel-text.ts'
+import { CLOSE_CODES } from '../src/http/docs/close-codes.ts'
+import { fieldsText, freshnessText, priceText, sourceText } from '../src/http/docs/query-text.ts'
+import { CATALOGUE } from '../src/info/queries/catalogue.ts'
+import { CHANNELS } from '../src/relay/channels/catalogue.ts'
 
 export function channelTable(): string {
   return [

@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { fieldWords } from '../src/core/field-words.ts'
-import { StatusShape } from '../src/feed/status-shape.ts'
+import { StatusShape } from '../src/protocol/feed/status-shape.ts'
 import { StatusShape as FeederStatusShape } from '../src/feeder/status.ts'
 
 interface Schema {

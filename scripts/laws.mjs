@@ -12,5 +12,5 @@ const LAWS = program('npm run laws --', 'the laws of the credit ledger over rand
 )
 const [count] = commandLine(LAWS).processedArgs
 const env = { ...process.env, LEDGER_OPERATIONS: String(count) }
-const args = ['run', '--project', 'pure', 'test/credit/ledger.test.ts']
+const args = ['run', '--project', 'pure', 'test/metering/ledger.test.ts']
 process.exit(spawnSync('vitest', args, { stdio: 'inherit', env }).status ?? 1)

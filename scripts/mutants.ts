@@ -1,4 +1,4 @@
-// `npm run mutants [-- src/key src/stream/books/block-join.ts …]`: makes small changes to pure files, one at a time, and runs the
+// `npm run mutants [-- src/key src/relay/books/block-join.ts …]`: makes small changes to pure files, one at a time, and runs the
 // tests of the same folder of `test` against each. Prints the changes that no test noticed and that test/mutants.ts does
 // not explain, and fails where there is one. All of it takes hours; a file takes a minute.
 

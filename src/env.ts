@@ -1,11 +1,11 @@
 // The variables of the gateway, parsed once per isolate. Bindings and secrets are the ambient Cloudflare.Env.
 
 import * as z from 'zod'
-import { CheckoutPrices } from './checkout/prices.ts'
+import { TOKEN_COINS_MAX } from './accounts/stream-token.ts'
+import { CheckoutPrices } from './billing/checkout/prices.ts'
 import { Count, JsonText, LiveSettings, readVariables, Switch } from './core/variables.ts'
-import { TOKEN_COINS_MAX } from './key/stream-token.ts'
+import { SignUpSettings } from './http/signup/signup-settings.ts'
 import { RpcChains } from './rpc/chains.ts'
-import { SignUpSettings } from './signup/signup-settings.ts'
 import { parseSources } from './upstream/sources.ts'
 
 const AccountName = z

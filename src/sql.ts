@@ -4,10 +4,10 @@
 import { sqlRunnerOf } from './core/objects.client.ts'
 import { constantTimeEqual } from './core/secret.ts'
 import { readVariables } from './core/variables.ts'
-import { readCaller, SQL_TOKEN_HEADER } from './pipeline/sql/sql-api.ts'
-import { SqlSettings } from './pipeline/sql/sql-settings.ts'
+import { readCaller, SQL_TOKEN_HEADER } from './pipelines/sql/sql-api.ts'
+import { SqlSettings } from './pipelines/sql/sql-settings.ts'
 
-export { SqlRunner } from './pipeline/sql/sql-runner.do.ts'
+export { SqlRunner } from './pipelines/sql/sql-runner.do.ts'
 
 export default {
   async fetch(request, env) {

@@ -3,10 +3,10 @@
 import { describe, expect, it } from 'vitest'
 import { disagreements, openSettings, readConfigs, type WorkerConfig } from '../scripts/worker-agreement.ts'
 import { ROLES, WORKERS } from '../scripts/workers.ts'
+import { ArchiveSettings } from '../src/archive/archive/archive-settings.ts'
 import { LiveSettings, readVariables } from '../src/core/variables.ts'
 import { GatewaySettings, gatewaySettings } from '../src/env.ts'
-import { ArchiveSettings } from '../src/history/archive/archive-settings.ts'
-import { SinkSettings } from '../src/pipeline/sink/sink-settings.ts'
+import { SinkSettings } from '../src/pipelines/sink/sink-settings.ts'
 
 const configs = readConfigs()
 const gateway: WorkerConfig = configs.gateway

@@ -2,7 +2,7 @@
 
 /** By file: `text → what it becomes`. */
 export const EXPLAINED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'src/book/ring.ts': {
+  'src/order-books/ring.ts': {
     'this.#start > 1000 → true': 'when dropped entries are cut off changes no answer',
     'this.#start > 1000 → false': 'as above',
     'this.#start > 1000 → this.#start >= 1000': 'as above',
@@ -11,11 +11,11 @@ export const EXPLAINED: Readonly<Record<string, Readonly<Record<string, string>>
   'src/core/token-bucket.ts': {
     'elapsedMs <= 0 → elapsedMs < 0': 'no time brings no tokens',
   },
-  'src/feed/chain.ts': {
+  'src/block-log/chain.ts': {
     'snapshot.height < last → snapshot.height <= last': 'the equal height is taken a line before',
     'chain.height === null → false': 'null counts as nought, which no height lies below',
   },
-  'src/stream/books/block-join.ts': {
+  'src/relay/books/block-join.ts': {
     'frame.height <= this.#emitted → frame.height < this.#emitted':
       'the height that went out last goes out at once, as one that everybody reported',
     'this.#waiting.size === 0 → false': 'nothing that waits gives nothing',

@@ -1,13 +1,13 @@
 // The gateway as the objects under test call it. A Worker of its own, without a build: it imports types alone.
 
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import type { UsageKeeper } from '../src/credit/usage.ts'
-import type { Identity } from '../src/key/identity.ts'
-import type { SecretDesk } from '../src/pipeline/sealing.client.ts'
-import type { PastAnswer } from '../src/stream/events/first-frames.ts'
-import type { KeyDesk } from '../src/stream/graphql/entry.ts'
-import type { GatewayInternal } from '../src/stream/post.client.ts'
-import type { Caller, CallerBook } from '../src/stream/sockets/callers.client.ts'
+import type { Identity } from '../src/accounts/identity.ts'
+import type { UsageKeeper } from '../src/metering/usage.ts'
+import type { SecretDesk } from '../src/pipelines/sealing.client.ts'
+import type { PastAnswer } from '../src/relay/events/first-frames.ts'
+import type { KeyDesk } from '../src/relay/graphql/entry.ts'
+import type { GatewayInternal } from '../src/relay/post.client.ts'
+import type { Caller, CallerBook } from '../src/relay/sockets/callers.client.ts'
 
 const reads = new Map<string, number>()
 

@@ -1,9 +1,9 @@
 // What is to be said of a key at a moment: whether it works, why not, and until when.
 
+import { PRODUCTS_OF_KIND } from '../accounts/record.ts'
+import { MICRO_PER_CREDIT } from '../core/amount.ts'
 import { HOUR_MS } from '../core/time.ts'
-import { MICRO_PER_CREDIT } from '../credit/amount.ts'
-import { CHEAPEST_MINUTE } from '../credit/tariff.ts'
-import { PRODUCTS_OF_KIND } from '../key/record.ts'
+import { CHEAPEST_MINUTE } from '../metering/tariff.ts'
 
 /** As the admin API tells it; Unix ms. */
 export interface KeyTimes {

@@ -2,11 +2,11 @@
 // every coin `coin height bids asks sha256`, the hash being that of the canonical text of its whole book.
 
 import { createHash } from 'node:crypto'
-import { canonicalBook } from '../book/canonical.ts'
 import { commandLine, program } from '../core/command-line.node.ts'
 import { visible } from '../core/visible.ts'
-import type { Block, Level } from '../feed/block.ts'
 import { openReplay } from '../feeder/replay.node.ts'
+import { canonicalBook } from '../order-books/canonical.ts'
+import type { Block, Level } from '../protocol/feed/block.ts'
 
 function blockLines({ height, books }: Block): string {
   if (!books || books.length === 0) return `${height} unchanged\n`

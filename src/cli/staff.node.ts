@@ -2,9 +2,9 @@
 
 import { type Command, Option } from '@commander-js/extra-typings'
 import * as z from 'zod'
+import { STAFF_ROLES } from '../accounts/staff.ts'
 import { described } from '../core/command-line.node.ts'
 import { ok } from '../core/result.ts'
-import { STAFF_ROLES } from '../key/staff.ts'
 import { type Act, shown } from './shell.node.ts'
 import { details } from './table.node.ts'
 

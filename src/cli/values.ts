@@ -2,8 +2,8 @@
 // here is what would be lost on the way: numbers, times and the words that mean "none".
 
 import * as z from 'zod'
+import { parseCredits } from '../core/amount.ts'
 import { wholeNumber } from '../core/whole-number.ts'
-import { parseCredits } from '../credit/amount.ts'
 
 /** Thirty days. */
 const GRACE_MAX_SECONDS = 30 * 86_400

@@ -4,7 +4,7 @@ import type { ShownFill } from '../client/events.ts'
 import type { SeededBook } from '../client/merged-book.ts'
 import type { Verdict } from '../client/step-check.ts'
 import type { Step } from '../client/steps.ts'
-import type { Levels } from '../feed/block.ts'
+import type { Levels } from '../protocol/feed/block.ts'
 import { spreadOf, type Watched } from './watch-screen.ts'
 
 /** A book of the present has a number of its last change, and may be lost; one of the past has neither. */

@@ -1,7 +1,7 @@
 // What `npm run watch` shows: panels of books with their depth as bars, the last fills, and how each book compares.
 
 import { fromScaled, toScaled } from '../core/decimal.ts'
-import type { Level, Levels } from '../feed/block.ts'
+import type { Level, Levels } from '../protocol/feed/block.ts'
 import { type Line, paddedLine, shownLine } from './coloured-line.ts'
 
 interface WatchedCoin {

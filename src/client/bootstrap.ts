@@ -3,9 +3,9 @@
 // one, the checksum.
 // Law: a live book equals the server's book at (epoch, seq). Whatever is doubtful is fetched again.
 
-import { bookChecksum } from '../book/checksum.ts'
-import { LevelBook } from '../book/level-book.ts'
-import type { Levels } from '../feed/block.ts'
+import { bookChecksum } from '../order-books/checksum.ts'
+import { LevelBook } from '../order-books/level-book.ts'
+import type { Levels } from '../protocol/feed/block.ts'
 
 export interface BatchHead {
   readonly epoch: string

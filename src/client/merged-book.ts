@@ -1,9 +1,9 @@
 // A book of what came of a coin on `l2BookDiff`, for whichever body of the connection. Law: where a Snapshot came and every
 // change above it, in whatever order and beside whatever others, each level is as the last of them left it.
 
-import { LevelBook } from '../book/level-book.ts'
 import { trimDecimal } from '../core/decimal.ts'
-import type { Level, Levels } from '../feed/block.ts'
+import { LevelBook } from '../order-books/level-book.ts'
+import type { Level, Levels } from '../protocol/feed/block.ts'
 import type { ChannelTypes } from './wire.ts'
 
 /** A whole book of the stream. */

@@ -2,9 +2,9 @@
 // the rest of the package does not.
 
 import type * as z from 'zod'
-import { CATALOGUE } from '../info/catalogue.ts'
-import { CHANNELS } from '../stream/catalogue.ts'
-import { publishedFrame } from '../stream/channel.ts'
+import { CATALOGUE } from '../info/queries/catalogue.ts'
+import { publishedFrame } from '../relay/channel.ts'
+import { CHANNELS } from '../relay/channels/catalogue.ts'
 import type { ChannelTypes, InfoTypes } from './wire.ts'
 
 export type InfoSchemas = {

@@ -3,7 +3,7 @@
 // newer server must not break an older client.
 
 import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
-import type { Levels } from '../feed/block.ts'
+import type { Levels } from '../protocol/feed/block.ts'
 import { typeOfFrames } from './channels.ts'
 import type { ChannelTypes } from './wire.ts'
 

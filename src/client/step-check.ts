@@ -1,8 +1,8 @@
 // Compares a live book with the server's snapshot of the same `seq`: as soon as the book is live, and every 5 s from then on.
 // The book moves while the snapshot travels, so the states of the meantime are kept until one of them has its seq.
 
-import { LevelBook } from '../book/level-book.ts'
-import type { Levels } from '../feed/block.ts'
+import { LevelBook } from '../order-books/level-book.ts'
+import type { Levels } from '../protocol/feed/block.ts'
 import type { CoinBook, Snapshot } from './bootstrap.ts'
 import type { ClientRuntime, Endpoint } from './runtime.ts'
 import { requestSnapshot } from './snapshot-request.ts'

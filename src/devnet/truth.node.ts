@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { canonicalBook } from '../book/canonical.ts'
+import { canonicalBook } from '../order-books/canonical.ts'
 import type { Exchange } from './exchange/exchange.ts'
 import type { Market } from './exchange/market.ts'
 import { OrderBook } from './exchange/order-book.ts'

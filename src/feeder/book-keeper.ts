@@ -3,7 +3,7 @@
 // diffs kept since (newer ones wait until we are there), some diffs at a time, and only then taken over. Of books from
 // a checkpoint each coin has a height of its own: until we are at the highest, a coin that is ahead is left alone.
 
-import type { BookChange } from '../feed/block.ts'
+import type { BookChange } from '../protocol/feed/block.ts'
 import type { OrderBooks } from './order-books.ts'
 import { coinOf, type RawDiff, readRawDiff } from './raw-diff.ts'
 

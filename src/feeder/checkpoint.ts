@@ -10,7 +10,7 @@
 // book, give the book at any later height.
 
 import * as z from 'zod'
-import { CoinName, Height } from '../feed/block.ts'
+import { CoinName, Height } from '../protocol/feed/block.ts'
 import type { Place } from './book-keeper.ts'
 import type { CoinOrders, SavedOrder } from './coin-orders.ts'
 import { OrderBooks } from './order-books.ts'

@@ -2,9 +2,9 @@
 // Law: a level's size and count are always the sum over its orders; a block's changes are the levels that end it
 // other than they began it, whatever happened in between.
 
+import { EMPTY_DIGEST, withLevel, withoutLevel } from '../block-log/level-digest.ts'
 import { fromScaled, toScaled } from '../core/decimal.ts'
-import type { Level, Levels } from '../feed/block.ts'
-import { EMPTY_DIGEST, withLevel, withoutLevel } from '../feed/level-digest.ts'
+import type { Level, Levels } from '../protocol/feed/block.ts'
 import type { Side } from './raw-diff.ts'
 
 /** A price level and its state when the running block began. */

@@ -2,7 +2,7 @@
 // An event of a shape that nobody could use is left out and counted by name: one odd event must not stop a chain.
 
 import * as z from 'zod'
-import { type Block, LedgerEvent, UserFill } from '../feed/block.ts'
+import { type Block, LedgerEvent, UserFill } from '../protocol/feed/block.ts'
 import { readFunding, readPayments } from './funding.ts'
 import { nodeTimeMs } from './streams.ts'
 

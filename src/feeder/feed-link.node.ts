@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../core/backoff.ts'
-import { type GatewayFrame, PULSE_MS, type Pulse } from '../feed/protocol.ts'
+import { type GatewayFrame, PULSE_MS, type Pulse } from '../protocol/feed/protocol.ts'
 import { FeedSocket } from './feed-socket.node.ts'
 import { type DialFailure, dialTrouble, type Trouble } from './gateway-words.ts'
 import type { FileRange } from './resume-point.ts'

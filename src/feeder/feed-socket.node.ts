@@ -1,7 +1,7 @@
 // One WebSocket to the gateway's /feed: dial, ping, parse. It decides nothing; whoever holds it reconnects.
 
 import { WebSocket } from 'ws'
-import { GatewayFrame } from '../feed/protocol.ts'
+import { GatewayFrame } from '../protocol/feed/protocol.ts'
 import type { DialFailure } from './gateway-words.ts'
 
 const HANDSHAKE_TIMEOUT_MS = 5_000

@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { SECOND_MS } from '../core/time.ts'
-import type { Pulse } from '../feed/protocol.ts'
+import type { Pulse } from '../protocol/feed/protocol.ts'
 import { BookKeeper } from './book-keeper.ts'
 import { Checkpointer, CheckpointFiles } from './checkpoint-files.node.ts'
 import { FeedLink } from './feed-link.node.ts'

@@ -3,8 +3,8 @@
 
 import { DECIMAL, fromScaled, SCALE_DECIMALS, toScaled } from '../core/decimal.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import { type CoinFunding, CoinName } from '../feed/block.ts'
-import { Payments } from '../feed/payments.ts'
+import { type CoinFunding, CoinName } from '../protocol/feed/block.ts'
+import { Payments } from '../protocol/feed/payments.ts'
 import { LINE_BEGIN, nodeTimeMs } from './streams.ts'
 
 /** How much of an odd entry is told. */

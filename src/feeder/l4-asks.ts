@@ -2,8 +2,8 @@
 // Law: a book that goes out is not older than the first block since which every one had all rows of its coin, nor than
 // the last block at the moment when it was asked for: whoever asked has all rows that follow it.
 
-import type { Block } from '../feed/block.ts'
-import { L4_MOST, type Want } from '../feed/protocol.ts'
+import type { Block } from '../protocol/feed/block.ts'
+import { L4_MOST, type Want } from '../protocol/feed/protocol.ts'
 
 /** A part of a book of `height`. */
 export interface L4Part {

@@ -3,9 +3,9 @@
 // (unknown order, other size than we hold, order that exists already) is counted and makes its coin suspect; the
 // diff is applied as far as it goes, because a nearly right book until the repair beats a frozen one.
 
+import { EMPTY_DIGEST } from '../block-log/level-digest.ts'
 import { compareDecimals } from '../core/decimal.ts'
-import type { BookChange, Levels } from '../feed/block.ts'
-import { EMPTY_DIGEST } from '../feed/level-digest.ts'
+import type { BookChange, Levels } from '../protocol/feed/block.ts'
 import { CoinOrders, type Ladder, type SavedOrder } from './coin-orders.ts'
 import { OrderCopy } from './order-copy.ts'
 import type { RawDiff } from './raw-diff.ts'

@@ -2,9 +2,9 @@
 // Law: an item leaves only when it is acknowledged. A block is, when its height is; a snapshot of height s is,
 // when a later height is, because frames are taken in order and a snapshot itself is not acknowledged.
 
-import type { Block } from '../feed/block.ts'
-import { encodeFrame, JOINED_MAX_UNITS, PartJoiner } from '../feed/parts.ts'
-import { BlockFrame, type Verified } from '../feed/protocol.ts'
+import type { Block } from '../protocol/feed/block.ts'
+import { encodeFrame, JOINED_MAX_UNITS, PartJoiner } from '../protocol/feed/parts.ts'
+import { BlockFrame, type Verified } from '../protocol/feed/protocol.ts'
 
 /** While so much waits to be sent rows of coins, which are most of it, are left out: all clients wait for blocks. */
 const ROWS_UNSENT_UNITS = 8 * 1024 * 1024

@@ -1,7 +1,7 @@
 // Paired lines of the node in, blocks of the feed out: books advance, events are converted, gaps are named.
 
-import type { L4Rows } from '../feed/block.ts'
-import { VERIFIED_MOST } from '../feed/protocol.ts'
+import type { L4Rows } from '../protocol/feed/block.ts'
+import { VERIFIED_MOST } from '../protocol/feed/protocol.ts'
 import type { BookKeeper } from './book-keeper.ts'
 import { type BlockEvents, convertEvents } from './convert.ts'
 import type { OrderBooks } from './order-books.ts'

@@ -1,7 +1,7 @@
 // Whole books as the parts of one snapshot frame, each made when it is asked for: making all at once would stand still
 // for a second at the exchange's size. Law: while parts are asked for the books must stay as they were planned.
 
-import type { SnapshotFrame } from '../feed/protocol.ts'
+import type { SnapshotFrame } from '../protocol/feed/protocol.ts'
 import type { Ladder } from './coin-orders.ts'
 
 /** Levels in one part: far below a frame even with the longest decimals. */

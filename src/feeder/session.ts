@@ -4,7 +4,7 @@
 // whose book changes are unknown, or a break of the gateway's books, comes a snapshot of all before the next changes.
 
 import type * as z from 'zod'
-import type { Block } from '../feed/block.ts'
+import type { Block } from '../protocol/feed/block.ts'
 import {
   FEED_PROTOCOL,
   type GatewayFrame,
@@ -13,7 +13,7 @@ import {
   type Verified,
   WANTED_MOST,
   type Want,
-} from '../feed/protocol.ts'
+} from '../protocol/feed/protocol.ts'
 import { L4Asks } from './l4-asks.ts'
 import { Outbox } from './outbox.ts'
 import type { SeedCut } from './seed-cut.ts'

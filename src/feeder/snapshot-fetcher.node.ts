@@ -3,7 +3,7 @@
 // over is the coins that differ, in parts.
 
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { EMPTY_DIGEST } from '../feed/level-digest.ts'
+import { EMPTY_DIGEST } from '../block-log/level-digest.ts'
 import type { BookKeeper, SnapshotBooks } from './book-keeper.ts'
 import { readOrder } from './checkpoint.ts'
 import type { NodeSnapshots, SnapshotTalk } from './node-snapshots.node.ts'

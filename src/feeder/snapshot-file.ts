@@ -3,8 +3,8 @@
 // Both shapes are read: `[[coin,[bids,asks]]…]` and `[height,[[coin,[bids,asks]]…]]`.
 
 import * as z from 'zod'
-import { CoinName } from '../feed/block.ts'
-import type { L4Book } from '../feed/protocol.ts'
+import { CoinName } from '../protocol/feed/block.ts'
+import type { L4Book } from '../protocol/feed/protocol.ts'
 import type { SavedOrder } from './coin-orders.ts'
 import { isDecimal } from './raw-diff.ts'
 

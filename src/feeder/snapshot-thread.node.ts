@@ -6,7 +6,7 @@
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { EMPTY_DIGEST } from '../feed/level-digest.ts'
+import { EMPTY_DIGEST } from '../block-log/level-digest.ts'
 import { CoinOrders, type SavedOrder } from './coin-orders.ts'
 import { requestSnapshot, sentenceOf } from './node-info.node.ts'
 import { coinNamed, l4Parts, readCoin, type SnapshotCoin, SnapshotScanner } from './snapshot-file.ts'

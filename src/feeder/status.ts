@@ -4,8 +4,8 @@
 import * as z from 'zod'
 import { described } from '../core/field-words.ts'
 import { visible } from '../core/visible.ts'
-import { Height } from '../feed/block.ts'
-import { FINDING_PLACE } from '../feed/protocol.ts'
+import { Height } from '../protocol/feed/block.ts'
+import { FINDING_PLACE } from '../protocol/feed/protocol.ts'
 import type { Trouble } from './gateway-words.ts'
 import { REQUIRED_STREAMS, type StreamName } from './streams.ts'
 

@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { err, ok, type Result } from '../core/result.ts'
-import { Height } from '../feed/block.ts'
+import { Height } from '../protocol/feed/block.ts'
 
 export const STREAMS = ['diffs', 'fills', 'misc', 'twaps', 'statuses'] as const
 export type StreamName = (typeof STREAMS)[number]

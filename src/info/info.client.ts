@@ -1,8 +1,8 @@
 // The info service of an isolate and its upstream, on the platform.
 
+import type { BooksArchive } from '../archive/replay/archived-books.ts'
 import type { Objects } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
-import type { BooksArchive } from '../history/replay/archived-books.ts'
 import type { RoutedUpstream } from '../upstream/routed-upstream.ts'
 import type { UpstreamSource } from '../upstream/sources.ts'
 import { fetchUpstream, type UpstreamPlatform } from '../upstream/upstream.client.ts'

@@ -1,14 +1,14 @@
 // The ports that resolvers see. Pure interfaces; each has a client beside it or in upstream/.
 
-import type { BookSnapshot, TopOfBook } from '../book/hub-api.ts'
+import type { CandlesRequest } from '../archive/filed-candles.ts'
+import type { FundingSpan, SpanFunding } from '../archive/funded-runs.ts'
+import type { HeldFills } from '../archive/held-runs.ts'
+import type { KeptCandles } from '../archive/kept-candles.ts'
 import type { After } from '../core/deadline.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
-import type { EventBlock, FillScope, HeightAndTime, LedgerKind, OwnerScope } from '../feed/durable-api.ts'
-import type { CandlesRequest } from '../history/filed-candles.ts'
-import type { FundingSpan, SpanFunding } from '../history/funded-runs.ts'
-import type { HeldFills } from '../history/held-runs.ts'
-import type { KeptCandles } from '../history/kept-candles.ts'
+import type { EventBlock, FillScope, HeightAndTime, LedgerKind, OwnerScope } from '../protocol/feed/durable-api.ts'
+import type { BookSnapshot, TopOfBook } from '../protocol/hub/hub-api.ts'
 import type { Upstream } from '../upstream/upstream-api.ts'
 
 /** Our own books, over all hubs. */

@@ -2,11 +2,11 @@
 // the surface (info-service.ts) knows nothing else of a type, and a resolver sees only the sources that it needs.
 
 import type * as z from 'zod'
+import type { MicroCredits } from '../core/amount.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
-import type { MicroCredits } from '../credit/amount.ts'
-import { ONE_CREDIT } from '../credit/tariff.ts'
-import type { HeightAndTime } from '../feed/durable-api.ts'
+import { ONE_CREDIT } from '../metering/tariff.ts'
+import type { HeightAndTime } from '../protocol/feed/durable-api.ts'
 import type { Freshness } from './freshness.ts'
 import type { Sources } from './ports.ts'
 

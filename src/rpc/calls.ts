@@ -3,7 +3,7 @@
 
 import { isDeeperThan, JSON_MAX_DEPTH, parseJson } from '../core/json.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import type { RpcError } from '../edge/failure-wire.ts'
+import type { RpcError } from '../protocol/failure-wire.ts'
 import { BATCH_MAX } from './chains.ts'
 import { elementsOf, membersOf } from './json-spans.ts'
 

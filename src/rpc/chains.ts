@@ -2,13 +2,13 @@
 // preference: the first node is asked first, the next is its failover.
 
 import * as z from 'zod'
+import { type MicroCredits, parseCredits } from '../core/amount.ts'
 import { BoundedMap } from '../core/bounded-map.ts'
 import { parseJson } from '../core/json.ts'
 import { err, type Result } from '../core/result.ts'
 import { parseWith } from '../core/schema-words.ts'
-import { type MicroCredits, parseCredits } from '../credit/amount.ts'
-import { ONE_CREDIT } from '../credit/tariff.ts'
-import type { Price } from '../edge/charging.ts'
+import type { Price } from '../metering/charging.ts'
+import { ONE_CREDIT } from '../metering/tariff.ts'
 
 /** Calls of a batch. */
 export const BATCH_MAX = 100

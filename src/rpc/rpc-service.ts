@@ -3,13 +3,20 @@
 // released once; a node is asked only after the hold; answers stand in the order of their calls; a call that memory answers
 // is answered and charged, whatever else its key got wrong.
 
+import { formatCredits, type MicroCredits } from '../core/amount.ts'
 import { follow, type Soon, together } from '../core/at-once.ts'
 import type { Failure } from '../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../core/free-work.ts'
 import { err, type Result } from '../core/result.ts'
-import { formatCredits, type MicroCredits } from '../credit/amount.ts'
-import { type Hold, type MeteredCall, type Price, unbilled } from '../edge/charging.ts'
-import { NO_COST, type Reply, type RpcError, rpcErrorText, rpcFailure, type WireFailure } from '../edge/failure-wire.ts'
+import { type Hold, type MeteredCall, type Price, unbilled } from '../metering/charging.ts'
+import {
+  NO_COST,
+  type Reply,
+  type RpcError,
+  rpcErrorText,
+  rpcFailure,
+  type WireFailure,
+} from '../protocol/failure-wire.ts'
 import type { Answered, ChainAnswers } from './answers.ts'
 import { noMethod, type RpcBody, type RpcCall, readBody } from './calls.ts'
 import type { CallPrices } from './chains.ts'

@@ -1,9 +1,9 @@
 // What the bench sends, and what it takes for the frames of a crowd.
 
 import { expect, it } from 'vitest'
-import { FollowedOrders } from '../../src/book/l4/followed-orders.ts'
-import { parseFeederFrame } from '../../src/feed/frame-check.ts'
-import type { L4Book } from '../../src/feed/protocol.ts'
+import { parseFeederFrame } from '../../src/block-log/frame-check.ts'
+import { FollowedOrders } from '../../src/order-books/l4/followed-orders.ts'
+import type { L4Book } from '../../src/protocol/feed/protocol.ts'
 import { BlockTexts, heightOf, type Kind } from './blocks.ts'
 import { CROWDS, type CrowdName, crowdOf } from './crowds.ts'
 import { orderParts, orderRows } from './orders.ts'

@@ -2,7 +2,7 @@
 // and what Weir sends of them on each channel, which the bare object is fed.
 // Law: a text differs from block to block only in height, time and the sizes of its levels.
 
-import type { BookChange, Fill, Level, Levels } from '../../src/feed/block.ts'
+import type { BookChange, Fill, Level, Levels } from '../../src/protocol/feed/block.ts'
 
 /** Coin that the single-coin lines subscribe to; as deep as the real one. */
 export const COIN = 'BTC'

@@ -1,7 +1,7 @@
 // Fills in SQLite, clustered by their user: what a page of them costs a database that has them all.
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { UserFill } from '../../src/feed/block.ts'
+import type { UserFill } from '../../src/protocol/feed/block.ts'
 
 const FIELDS = [
   ...['coin', 'px', 'sz', 'startPosition', 'side', 'dir', 'closedPnl', 'fee', 'feeToken', 'hash', 'oid', 'crossed'],

@@ -1,7 +1,7 @@
 // The feeder's end of a target: seeds the books of Weir, and sends blocks.
 
-import { FEED_PROTOCOL, type GatewayFrame, type Pulse } from '../../src/feed/protocol.ts'
-import { seedTexts } from '../feed/seed-texts.ts'
+import { FEED_PROTOCOL, type GatewayFrame, type Pulse } from '../../src/protocol/feed/protocol.ts'
+import { seedTexts } from '../block-log/seed-texts.ts'
 import { BlockTexts, COIN, type Kind, seedBooks, timeOf } from './blocks.ts'
 import { type CrowdName, crowdOf } from './crowds.ts'
 import { clientFrame } from './frames.ts'

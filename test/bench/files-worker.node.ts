@@ -4,8 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
-import { bundle } from '../../src/launch/build.node.ts'
-import { bundledModules } from '../../src/launch/miniflare-options.node.ts'
+import { bundle } from '../../src/cli/launch/build.node.ts'
+import { bundledModules } from '../../src/cli/launch/miniflare-options.node.ts'
 import type { PageOrder, PageRead, PartOrder, SegmentOrder, Turn } from './counted/files-bench.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

@@ -1,12 +1,12 @@
 // What a hub does with a block, without the platform: changes applied, fragments written, one frame for a relay that wants
 // every coin. Once without checksums, once where that relay wants them of all.
 
-import { encodeFragment } from '../../src/book/hub-link.ts'
-import { RelayLink } from '../../src/book/relay-link.ts'
-import { ShardBooks } from '../../src/book/shard-books.ts'
-import { ShardViews } from '../../src/book/shard-views.ts'
-import { CHECKSUM, coinWant } from '../../src/book/view-wants.ts'
-import type { BookChange, Level } from '../../src/feed/block.ts'
+import { RelayLink } from '../../src/order-books/relay-link.ts'
+import { ShardBooks } from '../../src/order-books/shard-books.ts'
+import { ShardViews } from '../../src/order-books/shard-views.ts'
+import { CHECKSUM, coinWant } from '../../src/order-books/view-wants.ts'
+import type { BookChange, Level } from '../../src/protocol/feed/block.ts'
+import { encodeFragment } from '../../src/protocol/hub/hub-link.ts'
 import { median } from './statistics.ts'
 import { type Line, times, us } from './table.ts'
 

@@ -1,6 +1,6 @@
 // Fills as the exchange writes them, of as many digits, each of a tid's own.
 
-import type { UserFill } from '../../src/feed/block.ts'
+import type { UserFill } from '../../src/protocol/feed/block.ts'
 
 const COINS = ['BTC', 'ETH', 'SOL', 'HYPE', ...Array.from({ length: 200 }, (_, at) => `COIN${at}`)]
 const WORDS = [2, 3, 4, 5, 6, 7, 8, 9]

@@ -1,7 +1,7 @@
 // A hundred days of fills, by key: the last ten are written whole, of the months before whoever is asked for.
 
-import type { UserFill } from '../../src/feed/block.ts'
-import type { FileSpan } from '../../src/history/files/levels.ts'
+import type { FileSpan } from '../../src/archive/files/levels.ts'
+import type { UserFill } from '../../src/protocol/feed/block.ts'
 import { addressInSql, addressOf, inventedFill } from './invented-fills.ts'
 
 const DAY_MS = 86_400_000

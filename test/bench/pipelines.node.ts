@@ -2,11 +2,11 @@
 // rows are while blocks come at the exchange's rate. Nothing bare does any of it: the exchange's own rate is the measure.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Block, BookChange } from '../../src/feed/block.ts'
-import { DEFAULTS, type Pipeline } from '../../src/pipeline/pipeline.ts'
+import { DEFAULTS, type Pipeline } from '../../src/pipelines/pipeline.ts'
+import type { Block, BookChange } from '../../src/protocol/feed/block.ts'
 import { RunningFeeder } from '../kit/feeder.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
-import { buildPlant, Plant } from '../pipeline/plant/plant.node.ts'
+import { buildPlant, Plant } from '../pipelines/plant/plant.node.ts'
 import { addressOf, inventedFill, randomOf } from './invented-fills.ts'
 import { EXCHANGE_BLOCKS_PER_SECOND } from './latency.node.ts'
 import { spreadOf } from './statistics.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { hashKey } from '../../src/accounts/digest.client.ts'
 import { adminProgram } from '../../src/cli/admin.node.ts'
-import { hashKey } from '../../src/key/digest.client.ts'
 import { refusal, say, startStub } from './stub.ts'
 
 const KEY = `cqt_${'A'.repeat(26)}`

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { hashKey } from '../../src/accounts/digest.client.ts'
+import { PRODUCTS_OF_KIND } from '../../src/accounts/record.ts'
 import { readDevFile } from '../../src/cli/dev-file.node.ts'
 import { keysProgram } from '../../src/cli/keys.node.ts'
-import { hashKey } from '../../src/key/digest.client.ts'
-import { PRODUCTS_OF_KIND } from '../../src/key/record.ts'
 import { refusal, say, startStub } from './stub.ts'
 
 const KEY = `cqt_${'A'.repeat(26)}`

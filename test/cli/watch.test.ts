@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { WatchBoard } from '../../src/cli/watch-board.ts'
 import { renderScreen, spreadOf, type Watched } from '../../src/cli/watch-screen.ts'
 import { CoinBook } from '../../src/client/bootstrap.ts'
-import type { Levels } from '../../src/feed/block.ts'
+import type { Levels } from '../../src/protocol/feed/block.ts'
 
 const side = (from: number, by: number, count: number) =>
   Array.from({ length: count }, (_, i) => ({ px: `${from + by * i}.5`, sz: '1.25', n: i + 1 }))

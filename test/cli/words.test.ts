@@ -8,7 +8,7 @@ import { details, headedTable, sideBySide, table } from '../../src/cli/table.nod
 import { PlanTermsValue, TermsValue } from '../../src/cli/terms.ts'
 import { CapValue, CreditsValue, DayValue, ExpiryValue, GraceValue, UrlValue } from '../../src/cli/values.ts'
 import { failureMessage } from '../../src/core/failure.ts'
-import { KEY_PARAMS, pastExpiry } from '../../src/platform/key-shapes.ts'
+import { KEY_PARAMS, pastExpiry } from '../../src/http/platform/key-shapes.ts'
 
 describe('a value', () => {
   it.each([

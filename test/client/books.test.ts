@@ -5,7 +5,7 @@ import { DiffBooks } from '../../src/client/diff-books.ts'
 import { SeededBooks } from '../../src/client/seeded-books.ts'
 import { StepCheck, StepChecker } from '../../src/client/step-check.ts'
 import type { BookScope } from '../../src/client/subscription.ts'
-import type { Levels } from '../../src/feed/block.ts'
+import type { Levels } from '../../src/protocol/feed/block.ts'
 import { FakeRuntime } from './fake-runtime.ts'
 
 const lv = (px: string, n: number) => ({ px, sz: n ? `${n}.0` : '0', n })

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bookChecksum } from '../../src/book/checksum.ts'
-import { LevelBook } from '../../src/book/level-book.ts'
 import { type BatchHead, CoinBook, type CoinChange, type Snapshot } from '../../src/client/bootstrap.ts'
-import type { Levels } from '../../src/feed/block.ts'
+import { bookChecksum } from '../../src/order-books/checksum.ts'
+import { LevelBook } from '../../src/order-books/level-book.ts'
+import type { Levels } from '../../src/protocol/feed/block.ts'
 
 const level = (px: number, n: number) => ({ px: `${px}.0`, sz: n === 0 ? '0' : `${n}.5`, n })
 const head = (height: number, epoch = 'A'): BatchHead => ({ epoch, height, time: height })

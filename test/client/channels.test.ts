@@ -5,9 +5,9 @@ import * as z from 'zod'
 import { factsOf, namesOfEvents, resumes, typeOfFrames } from '../../src/client/channels.ts'
 import { LIMITS } from '../../src/client/connection-options.ts'
 import { bodyKey, type SubscriptionBody } from '../../src/client/subscription.ts'
-import { CHANNELS, readBody } from '../../src/stream/catalogue.ts'
-import { echoOf, isToldAgain } from '../../src/stream/channel.ts'
-import { ECHO_CHARS } from '../../src/stream/frames.ts'
+import { ECHO_CHARS } from '../../src/protocol/relay/frames.ts'
+import { echoOf, isToldAgain } from '../../src/relay/channel.ts'
+import { CHANNELS, readBody } from '../../src/relay/channels/catalogue.ts'
 
 describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s', (type, channel) => {
   const sent = { type, ...channel.example.request } as SubscriptionBody

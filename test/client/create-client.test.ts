@@ -1,14 +1,14 @@
 // The client package against a world of its own: what it tells of good servers, and what bad ones can do to it.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { bookChecksum } from '../../src/book/checksum.ts'
-import { LevelBook } from '../../src/book/level-book.ts'
 import type { BookEvent, StreamEvent } from '../../src/client/api.ts'
 import { openBooks } from '../../src/client/books.client.ts'
 import type { ClientOptions } from '../../src/client/create-client.client.ts'
 import { createClient, WeirError } from '../../src/client/create-client.client.ts'
 import { insideOf } from '../../src/client/internals.ts'
-import type { Level, Levels } from '../../src/feed/block.ts'
+import { bookChecksum } from '../../src/order-books/checksum.ts'
+import { LevelBook } from '../../src/order-books/level-book.ts'
+import type { Level, Levels } from '../../src/protocol/feed/block.ts'
 import { type FakeAnswer, FakeWebSocket, fakeFetch } from './fake-web.ts'
 
 const TRADES = { type: 'trades', coin: 'BTC' } as const

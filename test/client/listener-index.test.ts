@@ -7,8 +7,8 @@ import { Connection } from '../../src/client/connection.ts'
 import { ListenerIndex, mayBeOf, type Want, wantOf } from '../../src/client/listener-index.ts'
 import type { DataFrame } from '../../src/client/server-frame.ts'
 import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'
-import { CHANNELS, readBody } from '../../src/stream/catalogue.ts'
-import { echoOf } from '../../src/stream/channel.ts'
+import { echoOf } from '../../src/relay/channel.ts'
+import { CHANNELS, readBody } from '../../src/relay/channels/catalogue.ts'
 import { FakeRuntime } from './fake-runtime.ts'
 
 const OTHER = `0x${'Dd'.repeat(20)}`

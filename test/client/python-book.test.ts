@@ -4,10 +4,10 @@
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { bookChecksum } from '../../src/book/checksum.ts'
-import { LevelBook } from '../../src/book/level-book.ts'
 import { CoinBook } from '../../src/client/bootstrap.ts'
-import type { Level, Levels } from '../../src/feed/block.ts'
+import { bookChecksum } from '../../src/order-books/checksum.ts'
+import { LevelBook } from '../../src/order-books/level-book.ts'
+import type { Level, Levels } from '../../src/protocol/feed/block.ts'
 import { PYTHON, runPython } from '../conformance/package/python.ts'
 
 const level = fc

@@ -1,6 +1,6 @@
 // What every SDK is asked for, of wallets and coins that something happens to.
 
-import { CHANNELS } from '../../src/stream/catalogue.ts'
+import { CHANNELS } from '../../src/relay/channels/catalogue.ts'
 
 export interface Cast {
   /** Base URL with the key in its path. */

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
+import { CATALOGUE, queryOf } from '../../src/info/queries/catalogue.ts'
 import { bodiesOf, type Cast, inTime } from './cast.ts'
 import { MODULES, PLACE } from './install.ts'
 

@@ -3,8 +3,8 @@
 
 import { createHash } from 'node:crypto'
 import { type Book, followBook, sorted } from '../../examples/book.ts'
-import { canonicalBook } from '../../src/book/canonical.ts'
-import type { Levels } from '../../src/feed/block.ts'
+import { canonicalBook } from '../../src/order-books/canonical.ts'
+import type { Levels } from '../../src/protocol/feed/block.ts'
 
 /** How a state of a book is called: `<coin> <epoch> <seq> <hash>`. */
 export function stateOf(coin: string, { epoch, seq }: Pick<Book, 'epoch' | 'seq'>, levels: Levels): string {

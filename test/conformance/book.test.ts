@@ -2,7 +2,7 @@
 // answers to `l2BookDiffSnapshot`. Kills are in kills.test.ts, faults of every kind in test/examples/book.test.ts.
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Level, Levels } from '../../src/feed/block.ts'
+import type { Level, Levels } from '../../src/protocol/feed/block.ts'
 import { Feeder } from '../kit/feeder.ts'
 import { startWorld, type World } from '../kit/gateway.ts'
 import { type Program, run } from '../kit/program.ts'

@@ -1,7 +1,7 @@
 // Builds the Workers and the client package once for all conformance tests: two builds at once would take each other's files away.
 
 import { join } from 'node:path'
-import { build } from '../../src/launch/build.node.ts'
+import { build } from '../../src/cli/launch/build.node.ts'
 import { buildPackage } from './package/bundle.ts'
 
 export default async function setup(): Promise<void> {

@@ -3,8 +3,8 @@
 
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { UserFill } from '../../src/feed/block.ts'
-import { queryOf } from '../../src/info/catalogue.ts'
+import { queryOf } from '../../src/info/queries/catalogue.ts'
+import type { UserFill } from '../../src/protocol/feed/block.ts'
 import { type Cast, failuresOf, isServed } from '../clients/cast.ts'
 import { callCcxt, fetchesOf, openCcxt, PERP, WATCHES } from '../clients/ccxt.ts'
 import { faultsOf, generatedClients } from '../clients/generators.ts'

@@ -3,8 +3,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { LedgerEvent, UserFill } from '../../src/feed/block.ts'
-import type { OwnerScope } from '../../src/feed/durable-api.ts'
 import {
   type Cell,
   type Column,
@@ -12,7 +10,9 @@ import {
   fillCells,
   LEDGER_COLUMNS,
   ledgerCells,
-} from '../../src/history/files/columns.ts'
+} from '../../src/archive/files/columns.ts'
+import type { LedgerEvent, UserFill } from '../../src/protocol/feed/block.ts'
+import type { OwnerScope } from '../../src/protocol/feed/durable-api.ts'
 import { FilesWorker } from '../bench/files-worker.node.ts'
 import { addressOf, inventedFill } from '../bench/invented-fills.ts'
 import { type DuckDb, missingDuckDb, openDuckDb } from '../duckdb/duckdb.ts'

@@ -88,7 +88,7 @@ afterAll(() => rmSync(parent, { recursive: true, force: true }))
 /** Arguments of each command that make it show in short that it runs, its exit code, and what it then says. */
 const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, says: RegExp]>> = {
   test: [
-    '--project pure --project workers test/launch/args.test.ts test/feed/feed-route.worker.test.ts',
+    '--project pure --project workers test/cli/launch/args.test.ts test/block-log/feed-route.worker.test.ts',
     0,
     /\d+ passed, 0 failed\s*$/,
   ],

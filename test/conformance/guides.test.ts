@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { docsPages } from '../../src/docs/site/write-docs.node.ts'
+import { docsPages } from '../../src/http/docs/site/write-docs.node.ts'
 import { type Program, run, runCommand, scratch } from '../kit/program.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

@@ -4,11 +4,11 @@
 import { globSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { processInfo } from '../../src/cli/launch/processes.node.ts'
 import { Connection } from '../../src/client/connection.ts'
 import { onAllFills } from '../../src/client/events.ts'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
-import type { Levels, UserFill } from '../../src/feed/block.ts'
-import { processInfo } from '../../src/launch/processes.node.ts'
+import type { Levels, UserFill } from '../../src/protocol/feed/block.ts'
 import { type Program, run, scratch } from '../kit/program.ts'
 import { stateOf } from './book-follower.ts'
 

@@ -3,9 +3,9 @@
 
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import type { L4Order } from '../../src/book/l4/resting-orders.ts'
-import type { Levels } from '../../src/feed/block.ts'
-import type { GatewayFrame } from '../../src/feed/protocol.ts'
+import type { L4Order } from '../../src/order-books/l4/resting-orders.ts'
+import type { Levels } from '../../src/protocol/feed/block.ts'
+import type { GatewayFrame } from '../../src/protocol/feed/protocol.ts'
 import { Feeder } from '../kit/feeder.ts'
 import { startWorld, type World } from '../kit/gateway.ts'
 

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type L4Block, type L4Order, RestingOrders } from '../../src/book/l4/resting-orders.ts'
+import { type L4Block, type L4Order, RestingOrders } from '../../src/order-books/l4/resting-orders.ts'
 import { type Exchange, type GatewayProcess, startExchange, startGateway } from '../kit/gateway.ts'
 import { lastingPort } from '../kit/program.ts'
 import { Socket } from '../kit/socket.ts'

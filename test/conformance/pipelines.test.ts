@@ -1,17 +1,17 @@
 // A pipeline over the built Workers while workerd is killed: every row there once, in order, and charged once. `node
-// test/pipeline/kills.node.ts` is the same at length. And one of an account whose credits come to their end.
+// test/pipelines/kills.node.ts` is the same at length. And one of an account whose credits come to their end.
 
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { formatCredits } from '../../src/credit/amount.ts'
-import type { Block, UserFill } from '../../src/feed/block.ts'
-import { EXAMPLE_FILL } from '../../src/stream/events/fill-view.ts'
+import { formatCredits } from '../../src/core/amount.ts'
+import type { Block, UserFill } from '../../src/protocol/feed/block.ts'
+import { EXAMPLE_FILL } from '../../src/relay/events/fill-view.ts'
 import { RunningFeeder } from '../kit/feeder.ts'
 import { startServer } from '../kit/http-server.ts'
 import { lastingPort } from '../kit/program.ts'
-import { killsRun } from '../pipeline/kills/run.ts'
-import { buildPlant, Plant } from '../pipeline/plant/plant.node.ts'
+import { killsRun } from '../pipelines/kills/run.ts'
+import { buildPlant, Plant } from '../pipelines/plant/plant.node.ts'
 
 // PIPE-1, PIPE-2, PIPE-4, PIPE-25
 it('a pipeline brings every row, once by its key and in order, whatever is killed', { timeout: 300_000 }, async () => {

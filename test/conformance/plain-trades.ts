@@ -1,6 +1,6 @@
 // Completed trades once more, by plain counting in whole numbers, from what a client collected: to check answers with.
 
-import type { Fill } from '../../src/feed/block.ts'
+import type { Fill } from '../../src/protocol/feed/block.ts'
 
 /** A fill of one wallet and the height of its block, as a stream told them. */
 export interface SeenFill {

@@ -4,12 +4,12 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bundle } from '../../src/launch/build.node.ts'
-import type { Outcome } from '../../src/pipeline/batch.ts'
-import { DEFAULTS, type DestinationConfig, type Pipeline } from '../../src/pipeline/pipeline.ts'
-import { keyedRows } from '../../src/pipeline/topics/topic.ts'
-import { hasPostgres, PASSWORD, type PostgresServer, startPostgres } from '../pipeline/destinations/postgres-server.ts'
-import type { Order } from '../pipeline/destinations/sender.ts'
+import { bundle } from '../../src/cli/launch/build.node.ts'
+import type { Outcome } from '../../src/pipelines/destinations/batch.ts'
+import { DEFAULTS, type DestinationConfig, type Pipeline } from '../../src/pipelines/pipeline.ts'
+import { keyedRows } from '../../src/pipelines/topics/topic.ts'
+import { hasPostgres, PASSWORD, type PostgresServer, startPostgres } from '../pipelines/destinations/postgres-server.ts'
+import type { Order } from '../pipelines/destinations/sender.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const BUNDLE = 'dist/sender'
@@ -38,9 +38,9 @@ describe.skipIf(!hasPostgres)('a table of PostgreSQL', () => {
     // Read as Miniflare is loaded.
     process.env.NODE_EXTRA_CA_CERTS = server.certificate
     const { convertV4MiniflareOptions, Miniflare } = await import('miniflare')
-    const { bundledModules } = await import('../../src/launch/miniflare-options.node.ts')
+    const { bundledModules } = await import('../../src/cli/launch/miniflare-options.node.ts')
     mkdirSync(join(ROOT, BUNDLE), { recursive: true })
-    await bundle(ROOT, 'test/pipeline/destinations/sender.toml', join(ROOT, BUNDLE))
+    await bundle(ROOT, 'test/pipelines/destinations/sender.toml', join(ROOT, BUNDLE))
     const login = (user: string) =>
       `postgres://${user}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${server.port}/postgres`
     const miniflare = new Miniflare(

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { fieldsOf } from '../../scripts/field-table.ts'
-import { StatusShape } from '../../src/feed/status-shape.ts'
+import { StatusShape } from '../../src/protocol/feed/status-shape.ts'
 import { Feeder } from '../kit/feeder.ts'
 import { startWorld, type World } from '../kit/gateway.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'

@@ -1,8 +1,8 @@
 // Streams and books as a client sees them: a feeder at one end, sockets and /info at the other.
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { LevelBook } from '../../src/book/level-book.ts'
-import type { BookChange, Fill, Level, Levels } from '../../src/feed/block.ts'
+import { LevelBook } from '../../src/order-books/level-book.ts'
+import type { BookChange, Fill, Level, Levels } from '../../src/protocol/feed/block.ts'
 import { Feeder } from '../kit/feeder.ts'
 import { startWorld, type World } from '../kit/gateway.ts'
 import { Socket } from '../kit/socket.ts'

@@ -2,8 +2,8 @@
 
 import { connect, type Socket as TcpSocket } from 'node:net'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import type { Level, Levels } from '../../src/feed/block.ts'
-import { LIGHT } from '../../src/stream/sockets/unread.ts'
+import type { Level, Levels } from '../../src/protocol/feed/block.ts'
+import { LIGHT } from '../../src/relay/sockets/unread.ts'
 import { Feeder } from '../kit/feeder.ts'
 import { startWorld, type World } from '../kit/gateway.ts'
 import { Socket } from '../kit/socket.ts'

@@ -7,7 +7,7 @@ import { type BurnLine, burnLine } from '../../src/console/owner/burn-line.ts'
 import { keyOrder } from '../../src/console/owner/key-order.ts'
 import { dailyColumns, forecastText, foundKeys, microOf, stateText } from '../../src/console/owner/owner-words.ts'
 import { Pace } from '../../src/console/pace.ts'
-import { formatCredits } from '../../src/credit/amount.ts'
+import { formatCredits } from '../../src/core/amount.ts'
 
 const NOW = Date.UTC(2026, 10, 25, 12)
 const KEY: Key = {

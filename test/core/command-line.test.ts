@@ -83,14 +83,14 @@ test('examples of a program without arguments end with its name', () => {
 })
 
 const PROGRAMS = [
-  'src/launch/main.node.ts',
+  'src/cli/launch/main.node.ts',
   'src/cli/admin.node.ts',
   'src/cli/keys.node.ts',
   'src/cli/replay.node.ts',
   'src/cli/watch.node.ts',
   'src/feeder/main.node.ts',
   'src/devnet/main.node.ts',
-  'src/doctor/main.node.ts',
+  'src/cli/doctor/main.node.ts',
   'scripts/bindings.ts',
   'scripts/deploy.ts',
   'scripts/generate.ts',
@@ -132,7 +132,7 @@ it.concurrent.each(PROGRAMS)(
 
 it.concurrent.each([
   ['src/cli/keys.node.ts', 'create acme', '(an account is said as --account ID)'],
-  ['src/launch/main.node.ts', '--port 31100', '(the port is a variable: PORT=8788 npm start)'],
+  ['src/cli/launch/main.node.ts', '--port 31100', '(the port is a variable: PORT=8788 npm start)'],
 ])('%s %s is told what was probably meant', async (program, line, hint) => {
   const { code, out, err } = await run(program, line)
   expect([code, out, err.split('\n')[1]]).toEqual([2, '', hint])

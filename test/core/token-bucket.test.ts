@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { aSecondsWorth, borrowTokens, fullBucket, takeTokens } from '../../src/core/token-bucket.ts'
-import { RequestBuckets } from '../../src/credit/request-buckets.ts'
-import { FEW_TTL_MS, RequestLease, TOKENS_TTL_MS } from '../../src/credit/request-lease.ts'
+import { RequestBuckets } from '../../src/metering/request-buckets.ts'
+import { FEW_TTL_MS, RequestLease, TOKENS_TTL_MS } from '../../src/metering/request-lease.ts'
 
 const steps = fc.array(fc.record({ wait: fc.integer({ min: -50, max: 900 }), most: fc.nat(40) }), { maxLength: 200 })
 const rates = fc.integer({ min: 1, max: 100 })

@@ -3,9 +3,9 @@
 // the same is part of `npm test`.
 
 import { join } from 'node:path'
+import { build } from '../../src/cli/launch/build.node.ts'
 import { commandLine, program, reads } from '../../src/core/command-line.node.ts'
 import { wholeNumber } from '../../src/core/whole-number.ts'
-import { build } from '../../src/launch/build.node.ts'
 import { crashRun } from './credit-run.ts'
 
 const CRASH = program('npm run crash --', 'metered calls under SIGKILLs, then the ledger against what was served', [

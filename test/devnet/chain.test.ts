@@ -14,10 +14,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Chain, type ChainOptions } from '../../src/devnet/chain.node.ts'
 import { createEngine } from '../../src/devnet/engine.ts'
 import { SPARSE_STREAMS, STREAMS } from '../../src/devnet/exchange/node-block.ts'
 import { SMALL } from '../../src/devnet/exchange/scale.ts'
-import { Chain, type ChainOptions } from '../../src/devnet/files/chain.node.ts'
 import { NodeFiles } from '../../src/feeder/node-files.node.ts'
 import { RebuiltBooks } from './rebuild.ts'
 

@@ -7,7 +7,7 @@ import { createEngine } from '../../src/devnet/engine.ts'
 import { formatAmount } from '../../src/devnet/exchange/fixed-point.ts'
 import { MARKETS } from '../../src/devnet/exchange/market.ts'
 import { eventHash, isoNanos, nanosOf } from '../../src/devnet/exchange/node-block.ts'
-import { LedgerEvent, UserFill } from '../../src/feed/block.ts'
+import { LedgerEvent, UserFill } from '../../src/protocol/feed/block.ts'
 import { RebuiltBooks } from './rebuild.ts'
 
 const FILL_KEYS = [

@@ -6,7 +6,7 @@ import { createEngine } from '../../src/devnet/engine.ts'
 import { DEXES, MARKETS } from '../../src/devnet/exchange/market.ts'
 import { answerInfo } from '../../src/devnet/info/info.ts'
 import { spotMeta } from '../../src/devnet/info/listing.ts'
-import { CATALOGUE } from '../../src/info/catalogue.ts'
+import { CATALOGUE } from '../../src/info/queries/catalogue.ts'
 import { upstreamTypesOf } from '../../src/info/query.ts'
 
 const fresh = createEngine(3)

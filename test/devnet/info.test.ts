@@ -7,7 +7,7 @@ import { DEXES, MARKETS, perpsOf } from '../../src/devnet/exchange/market.ts'
 import type { DevnetBlock, NodeFill } from '../../src/devnet/exchange/node-block.ts'
 import { BUILDERS, MAIN_MAKERS, TAKERS, TWAPPERS } from '../../src/devnet/exchange/roles.ts'
 import { answerInfo } from '../../src/devnet/info/info.ts'
-import { queryOf } from '../../src/info/catalogue.ts'
+import { queryOf } from '../../src/info/queries/catalogue.ts'
 
 const BLOCKS = 3_000
 let engine: Engine

@@ -9,7 +9,7 @@ import { ARBITRAGEURS, GAMBLERS, MAIN_MAKERS } from '../../src/devnet/exchange/r
 import { answerInfo } from '../../src/devnet/info/info.ts'
 import { l4Snapshot } from '../../src/devnet/info/l4-snapshot.ts'
 import { QUIET_PXS } from '../../src/devnet/info/listing.ts'
-import { queryOf } from '../../src/info/catalogue.ts'
+import { queryOf } from '../../src/info/queries/catalogue.ts'
 
 const BLOCKS = 2_500
 let engine: Engine

@@ -1,10 +1,10 @@
 // Books rebuilt from nothing but raw book diffs, the way any reader of the node's files does it.
 
 import { createHash } from 'node:crypto'
-import { canonicalBook } from '../../src/book/canonical.ts'
 import { compareDecimals, fromScaled, toScaled } from '../../src/core/decimal.ts'
 import type { NodeBookDiff } from '../../src/devnet/exchange/node-block.ts'
-import type { Level, Levels } from '../../src/feed/block.ts'
+import { canonicalBook } from '../../src/order-books/canonical.ts'
+import type { Level, Levels } from '../../src/protocol/feed/block.ts'
 
 interface Resting {
   readonly coin: string

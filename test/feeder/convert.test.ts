@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ok } from '../../src/core/result.ts'
-import { Block } from '../../src/feed/block.ts'
 import { type BlockEvents, convertEvents } from '../../src/feeder/convert.ts'
 import { readFunding, readPayments, shortenedLine } from '../../src/feeder/funding.ts'
 import { nodeTimeMs, readEvents, readLineHead } from '../../src/feeder/streams.ts'
+import { Block } from '../../src/protocol/feed/block.ts'
 import { MISC_EVENTS, WIRES } from '../fixtures/wire.ts'
 
 const events = (some: Partial<BlockEvents>): BlockEvents => ({

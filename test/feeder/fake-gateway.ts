@@ -2,7 +2,7 @@
 
 import type { AddressInfo } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { GatewayFrame } from '../../src/feed/protocol.ts'
+import type { GatewayFrame } from '../../src/protocol/feed/protocol.ts'
 import { ModelGateway } from './model-gateway.ts'
 
 const FLUSH_MS = 25

@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { L4_MOST } from '../../src/feed/protocol.ts'
 import { L4Asks } from '../../src/feeder/l4-asks.ts'
+import { L4_MOST } from '../../src/protocol/feed/protocol.ts'
 
 const COINS = ['BTC', 'ETH', '@1']
 const none = { add: [], drop: [] }

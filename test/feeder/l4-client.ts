@@ -1,8 +1,8 @@
 // Somebody who keeps order-level books by the documented rule: whole books as they come, and the rows of every block
 // after them. Throws where anything does not fit: an order that is not known, another size, a row that is missing.
 
-import type { L4Rows } from '../../src/feed/block.ts'
-import type { L4Book } from '../../src/feed/protocol.ts'
+import type { L4Rows } from '../../src/protocol/feed/block.ts'
+import type { L4Book } from '../../src/protocol/feed/protocol.ts'
 
 interface Order {
   readonly oid: number

@@ -1,12 +1,12 @@
 // A line of an optional stream that comes after its block goes with the next one, once, where the block was sent from here.
 
 import { beforeEach, expect, test } from 'vitest'
-import type { Block } from '../../src/feed/block.ts'
 import { BookKeeper } from '../../src/feeder/book-keeper.ts'
 import { Pairing } from '../../src/feeder/pairing.ts'
 import { Producer } from '../../src/feeder/producer.ts'
 import { FeedSession } from '../../src/feeder/session.ts'
 import type { StreamName } from '../../src/feeder/streams.ts'
+import type { Block } from '../../src/protocol/feed/block.ts'
 import { drained } from './drained.ts'
 
 const HASH = `0x${'0'.repeat(64)}`

@@ -1,6 +1,5 @@
 // The feeder's pure parts put together as feeder.node.ts does, over a node in memory and without waiting.
 
-import type { GatewayFrame } from '../../src/feed/protocol.ts'
 import { BookKeeper, type Place } from '../../src/feeder/book-keeper.ts'
 import {
   CheckpointPass,
@@ -14,6 +13,7 @@ import { resumePoint } from '../../src/feeder/resume-point.ts'
 import { FeedSession, type Order, type Reposition } from '../../src/feeder/session.ts'
 import { coinNamed, l4Parts, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
 import { nodeTimeMs } from '../../src/feeder/streams.ts'
+import type { GatewayFrame } from '../../src/protocol/feed/protocol.ts'
 import { drained } from './drained.ts'
 import type { ModelNode } from './model-node.ts'
 

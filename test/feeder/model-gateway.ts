@@ -1,7 +1,6 @@
 // The gateway's side of the feed for tests: the log's own rules (feed/chain.ts), a durable part, and books built
 // from what came, so that a test can hold them against the node's.
 
-import type { Block, Levels } from '../../src/feed/block.ts'
 import {
   type ChainState,
   conflictAtHello,
@@ -10,8 +9,10 @@ import {
   gapAfterGone,
   judgeBlock,
   judgeSnapshot,
-} from '../../src/feed/chain.ts'
-import { PartJoiner } from '../../src/feed/parts.ts'
+} from '../../src/block-log/chain.ts'
+import { SeedIntake } from '../../src/block-log/seed-intake.ts'
+import type { Block, Levels } from '../../src/protocol/feed/block.ts'
+import { PartJoiner } from '../../src/protocol/feed/parts.ts'
 import {
   type BlockFrame,
   FeederFrame,
@@ -20,9 +21,8 @@ import {
   type Pulse,
   type SnapshotFrame,
   type Verified,
-} from '../../src/feed/protocol.ts'
-import { SeedIntake } from '../../src/feed/seed-intake.ts'
-import { bookDigest } from '../feed/book-digest.ts'
+} from '../../src/protocol/feed/protocol.ts'
+import { bookDigest } from '../block-log/book-digest.ts'
 
 type Entry =
   | { readonly kind: 'block'; readonly block: Block }

@@ -1,10 +1,10 @@
 // A node for tests: random resting orders of a few coins, the lines it would write for every height, and the books
 // as they truly are after each. Deterministic in its random source.
 
-import type { Levels } from '../../src/feed/block.ts'
 import type { SavedOrder } from '../../src/feeder/coin-orders.ts'
 import { OrderBooks } from '../../src/feeder/order-books.ts'
 import type { StreamName } from '../../src/feeder/streams.ts'
+import type { Levels } from '../../src/protocol/feed/block.ts'
 
 const ADDRESS = `0x${'ab'.repeat(20)}`
 const HASH = `0x${'0'.repeat(64)}`

@@ -3,10 +3,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compareDecimals } from '../../src/core/decimal.ts'
-import type { Levels } from '../../src/feed/block.ts'
 import { readOrder } from '../../src/feeder/checkpoint.ts'
 import { OrderBooks } from '../../src/feeder/order-books.ts'
 import { type RawDiff, readRawDiff } from '../../src/feeder/raw-diff.ts'
+import type { Levels } from '../../src/protocol/feed/block.ts'
 
 const add = (oid: number, px: string, sz: string, side: 'B' | 'A' = 'B', coin = 'BTC'): RawDiff => ({
   kind: 'new',

@@ -2,10 +2,10 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Level, Levels } from '../../src/feed/block.ts'
-import type { SnapshotFrame } from '../../src/feed/protocol.ts'
 import { OrderBooks } from '../../src/feeder/order-books.ts'
 import { SeedCut, type WholeBooks } from '../../src/feeder/seed-cut.ts'
+import type { Level, Levels } from '../../src/protocol/feed/block.ts'
+import type { SnapshotFrame } from '../../src/protocol/feed/protocol.ts'
 
 /** Books of so many bids and asks each, and the same with a count of the levels that are made of them. */
 function booksOf(depths: readonly (readonly [number, number])[]) {

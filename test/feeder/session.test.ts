@@ -1,12 +1,12 @@
 // The protocol's corners one by one; simulation.test.ts puts them together.
 
 import { describe, expect, test } from 'vitest'
-import type { Block } from '../../src/feed/block.ts'
-import { FeederFrame, type GatewayFrame } from '../../src/feed/protocol.ts'
 import { Outbox } from '../../src/feeder/outbox.ts'
 import { resumePoint, startedOver } from '../../src/feeder/resume-point.ts'
 import { SeedCut } from '../../src/feeder/seed-cut.ts'
 import { ACK_TIMEOUT_MS, FeedSession, OUTBOX_MAX_UNITS, WELCOME_TIMEOUT_MS } from '../../src/feeder/session.ts'
+import type { Block } from '../../src/protocol/feed/block.ts'
+import { FeederFrame, type GatewayFrame } from '../../src/protocol/feed/protocol.ts'
 
 const block = (height: number): Block => ({ height, time: height, fills: [], ledger: [], funding: [], books: [] })
 const welcome = (height: number | null, epoch: string | null = 'e'): GatewayFrame => ({

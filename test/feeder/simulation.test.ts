@@ -5,7 +5,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { GatewayFrame } from '../../src/feed/protocol.ts'
+import type { GatewayFrame } from '../../src/protocol/feed/protocol.ts'
 import { seededRandom } from '../kit/random.ts'
 import { L4Client } from './l4-client.ts'
 import { ModelFeeder } from './model-feeder.ts'

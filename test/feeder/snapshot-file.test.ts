@@ -2,8 +2,8 @@
 
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { FeederFrame, FRAME_MAX_BYTES, type L4Book } from '../../src/feed/protocol.ts'
 import { coinNamed, l4Parts, readCoin, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
+import { FeederFrame, FRAME_MAX_BYTES, type L4Book } from '../../src/protocol/feed/protocol.ts'
 
 const order = (oid: number, side: 'B' | 'A', more: object = {}) => ({
   coin: 'X',

@@ -1,8 +1,8 @@
 // Answers beside the examples of the types beyond the specification: between them and the example every field is shown,
 // and what may be null or absent both with it and without. All made up.
 
-import { queryOf } from '../../src/info/catalogue.ts'
-import { OTHER_USER, TIME, USER } from '../../src/info/shapes/examples.ts'
+import { queryOf } from '../../src/info/queries/catalogue.ts'
+import { OTHER_USER, TIME, USER } from '../../src/protocol/info/examples.ts'
 import { BRACKET, DEAD_CTX, ENDED_AUCTION, FULL_META, PERP_STATES, SPOT_STATES } from './full-shapes.ts'
 
 type Json = Record<string, unknown>

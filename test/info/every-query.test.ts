@@ -5,9 +5,9 @@
 import * as fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import * as z from 'zod'
+import { infoRoutes } from '../../src/http/info.route.ts'
 import { readCall } from '../../src/info/answer/call.ts'
-import { CATALOGUE } from '../../src/info/catalogue.ts'
-import { infoRoutes } from '../../src/info/info.route.ts'
+import { CATALOGUE } from '../../src/info/queries/catalogue.ts'
 import { createWorld, DEX_LIST, USER, type World } from './answer/service-world.ts'
 
 const CREDIT = 1_000_000

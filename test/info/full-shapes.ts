@@ -1,6 +1,6 @@
 // What answers of several types share, with all that it may have and as it is when something is missing. All made up.
 
-import { FRONTEND_ORDER, GAS_AUCTION, PERP_STATE } from '../../src/info/shapes/examples.ts'
+import { FRONTEND_ORDER, GAS_AUCTION, PERP_STATE } from '../../src/protocol/info/examples.ts'
 
 export const CLOID = `0x${'c1'.repeat(16)}`
 export const ENDED_AUCTION = { ...GAS_AUCTION, currentGas: null, endGas: '480.5' }

@@ -1,17 +1,17 @@
 // Files and a log made of a plain list of blocks, cut wherever a test likes.
 
 import fc from 'fast-check'
+import { ArchiveDamage } from '../../src/archive/archive/archive-damage.ts'
+import type { FilesBlock, FilesCover, FilesReader, FilesRequest } from '../../src/archive/files/files-read.ts'
+import { paidBetween, paymentsIn, summed } from '../../src/archive/files/funding-sums.ts'
+import type { FundingSpan, SpanFunding } from '../../src/archive/funded-runs.ts'
+import type { HeldFills } from '../../src/archive/held-runs.ts'
 import { ok } from '../../src/core/result.ts'
-import type { UserFill } from '../../src/feed/block.ts'
-import type { EventBlock } from '../../src/feed/durable-api.ts'
-import { ArchiveDamage } from '../../src/history/archive/archive-damage.ts'
-import type { FilesBlock, FilesCover, FilesReader, FilesRequest } from '../../src/history/files/files-read.ts'
-import { paidBetween, paymentsIn, summed } from '../../src/history/files/funding-sums.ts'
-import type { FundingSpan, SpanFunding } from '../../src/history/funded-runs.ts'
-import type { HeldFills } from '../../src/history/held-runs.ts'
 import type { Past } from '../../src/info/ports.ts'
-import { FILL, USER } from '../../src/info/shapes/examples.ts'
 import { pastOf } from '../../src/info/sources/past.ts'
+import type { UserFill } from '../../src/protocol/feed/block.ts'
+import type { EventBlock } from '../../src/protocol/feed/durable-api.ts'
+import { FILL, USER } from '../../src/protocol/info/examples.ts'
 
 export type Gap = FilesCover['gaps'][number]
 

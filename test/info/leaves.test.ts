@@ -2,10 +2,10 @@
 // nor does an answer without one of its keys. Between them the answers of a type show every field that its schema knows.
 
 import { expect, it } from 'vitest'
-import { exampleFrames } from '../../src/docs/channel-text.ts'
-import { CATALOGUE } from '../../src/info/catalogue.ts'
-import { CHANNELS } from '../../src/stream/catalogue.ts'
-import { publishedFrame } from '../../src/stream/channel.ts'
+import { exampleFrames } from '../../src/http/docs/channel-text.ts'
+import { CATALOGUE } from '../../src/info/queries/catalogue.ts'
+import { publishedFrame } from '../../src/relay/channel.ts'
+import { CHANNELS } from '../../src/relay/channels/catalogue.ts'
 import { changed, isRow, knownTo, parts, places, shownBy, wrongFor } from './leaves.ts'
 import { MORE_ANSWERS, MORE_FRAMES } from './more-answers.ts'
 

@@ -1,7 +1,7 @@
 // Answers beside the examples, by type: between them and the example every field of a type is shown, each kind of an open
 // set, and what may be null or absent both with it and without. All made up.
 
-import { queryOf } from '../../src/info/catalogue.ts'
+import { queryOf } from '../../src/info/queries/catalogue.ts'
 import {
   COMPLETED_TRADE,
   FILL,
@@ -11,8 +11,8 @@ import {
   PERP_STATE,
   TIME,
   USER,
-} from '../../src/info/shapes/examples.ts'
-import { channelOf } from '../../src/stream/catalogue.ts'
+} from '../../src/protocol/info/examples.ts'
+import { channelOf } from '../../src/relay/channels/catalogue.ts'
 import { BEYOND_ANSWERS, exampleOf } from './beyond-answers.ts'
 import { BRACKET, CHANGED, CLOID, DEAD_CTX, ENDED_AUCTION, FULL_META, PERP_STATES, SPOT_STATES } from './full-shapes.ts'
 

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../src/core/result.ts'
-import { CATALOGUE, queryOf } from '../../src/info/catalogue.ts'
+import { CATALOGUE, queryOf } from '../../src/info/queries/catalogue.ts'
 import { asksUpstream } from '../../src/info/query.ts'
 import { BTC, createWorld, DEX_LIST, UPSTREAM_ANSWERS, USER, type World } from './answer/service-world.ts'
 

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ok } from '../../src/core/result.ts'
-import { queryOf } from '../../src/info/catalogue.ts'
+import { queryOf } from '../../src/info/queries/catalogue.ts'
 import { ANSWERS, WIRES } from '../fixtures/wire.ts'
 import { createWorld } from './answer/service-world.ts'
 

@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import * as z from 'zod'
 import { readCall } from '../../src/info/answer/call.ts'
-import { CATALOGUE } from '../../src/info/catalogue.ts'
+import { CATALOGUE } from '../../src/info/queries/catalogue.ts'
 import { createWorld, USER } from './answer/service-world.ts'
 
 type Json = Record<string, unknown>

@@ -1,11 +1,11 @@
 // Feeders of tests: one in the test's hands, and one that runs by itself.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LevelBook } from '../../src/book/level-book.ts'
-import type { Block, BookChange, Levels } from '../../src/feed/block.ts'
-import { encodeFrame } from '../../src/feed/parts.ts'
-import type { GatewayFrame } from '../../src/feed/protocol.ts'
-import { seedTexts } from '../feed/seed-texts.ts'
+import { LevelBook } from '../../src/order-books/level-book.ts'
+import type { Block, BookChange, Levels } from '../../src/protocol/feed/block.ts'
+import { encodeFrame } from '../../src/protocol/feed/parts.ts'
+import type { GatewayFrame } from '../../src/protocol/feed/protocol.ts'
+import { seedTexts } from '../block-log/seed-texts.ts'
 import { FEED_TOKEN } from './gateway.ts'
 import { type Frame, Socket } from './socket.ts'
 

@@ -2,7 +2,7 @@
 // (`startGateway`). Both are asked in the same way.
 
 import { rmSync } from 'node:fs'
-import { type GatewayProcessOptions, startGatewayProcess } from '../../src/launch/gateway-process.node.ts'
+import { type GatewayProcessOptions, startGatewayProcess } from '../../src/cli/launch/gateway-process.node.ts'
 import { childOf, type Program, ROOT, run, runCommand, scratch } from './program.ts'
 import { until } from './until.ts'
 
@@ -149,7 +149,7 @@ export class GatewayProcess extends Gateway {
 /** Starts the gateway as the head of a process group. `node`: origin of a node. */
 export function startGateway(state: string, port: number, node: string): Promise<GatewayProcess> {
   const args = ['--state', state, '--port', String(port), '--node', node]
-  return startGatewayProgram('src/launch/gateway.node.ts', args)
+  return startGatewayProgram('src/cli/launch/gateway.node.ts', args)
 }
 
 /** Starts a program that says `gateway at <url>` once it serves. */

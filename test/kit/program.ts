@@ -4,7 +4,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { childrenOf } from '../../src/launch/processes.node.ts'
+import { childrenOf } from '../../src/cli/launch/processes.node.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 

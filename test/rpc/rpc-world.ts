@@ -1,9 +1,9 @@
 // A desk over nodes of this test's own, in the test's own time, and what was charged.
 
+import type { Identity } from '../../src/accounts/identity.ts'
 import type { Failure } from '../../src/core/failure.ts'
 import { err, ok } from '../../src/core/result.ts'
-import type { Charging, Price } from '../../src/edge/charging.ts'
-import type { Identity } from '../../src/key/identity.ts'
+import type { Charging, Price } from '../../src/metering/charging.ts'
 import { ChainAnswers } from '../../src/rpc/answers.ts'
 import { CallPrices, parseChains } from '../../src/rpc/chains.ts'
 import { RpcService } from '../../src/rpc/rpc-service.ts'

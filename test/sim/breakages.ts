@@ -9,44 +9,44 @@ export interface Breakage {
 export const BREAKAGES = {
   /** Of the blocks that came since a Snapshot was read, the last is not sent after it. */
   'replay-bound': {
-    file: 'src/stream/books/book-fanout.ts',
+    file: 'src/relay/books/book-fanout.ts',
     text: 'if (block.height <= gone)',
     broken: 'if (block.height < gone)',
   },
   /** A block goes out before all hubs have reported it. */
   'skipped-barrier': {
-    file: 'src/stream/books/block-join.ts',
+    file: 'src/relay/books/block-join.ts',
     text: 'if (missing.length > 0 && !overdue) break',
     broken: '',
   },
   /** What a hub has reported is forgotten. */
   'forgotten-report': {
-    file: 'src/stream/books/block-join.ts',
+    file: 'src/relay/books/block-join.ts',
     text: 'this.#reported.set(hub, frame.height)',
     broken: '',
   },
   /** A hub makes checksums for those alone that are there now. */
   'unchecked-absence': {
-    file: 'src/book/relay-links.do.ts',
+    file: 'src/order-books/relay-links.do.ts',
     text: 'Date.now() < this.#checksAllUntilMs',
     broken: 'false',
   },
   /** A minute that is asked for again is charged again. */
   'double-minute': {
-    file: 'src/credit/streams/stream-ledger.ts',
+    file: 'src/metering/streams/stream-ledger.ts',
     text: 'charge.ordinal <= row.ordinal',
     broken: 'charge.ordinal < row.ordinal',
   },
   /** A report that failed takes the ends with it that it was to tell of. */
   'lost-end': {
-    file: 'src/stream/minutes/meter-line.ts',
+    file: 'src/relay/minutes/meter-line.ts',
     text: 'this.#failed(load, error)\n      return false',
     broken:
       'this.#endings = this.#endings.slice(load.endings.length)\n      this.#failed(load, error)\n      return false',
   },
   /** What relays ask for is told to no feeder. */
   'untold-want': {
-    file: 'src/feed/order-wants.do.ts',
+    file: 'src/block-log/order-wants.do.ts',
     text: 'this.#names[kind].ask(come)',
     broken: '',
   },

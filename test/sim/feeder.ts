@@ -1,8 +1,8 @@
 // A feeder in virtual time: the product's own parts, put together as feeder.node.ts does, on a connection to the log that
 // breaks. It reads the node's lines, answers what the gateway asks of it, keeps checkpoints, and dies.
 
-import type { GatewayFrame } from '../../src/feed/protocol.ts'
-import { PULSE_MS } from '../../src/feed/protocol.ts'
+import type { GatewayFrame } from '../../src/protocol/feed/protocol.ts'
+import { PULSE_MS } from '../../src/protocol/feed/protocol.ts'
 import { ModelFeeder } from '../feeder/model-feeder.ts'
 import type { ModelNode } from '../feeder/model-node.ts'
 import type { Schedule } from './schedule.ts'

@@ -7,7 +7,7 @@
 //           a height of an epoch comes once and in order, unless a hub was late, Snapshots come or the epoch is new
 
 import { shardOf } from '../../src/core/coin.ts'
-import type { Level, Levels } from '../../src/feed/block.ts'
+import type { Level, Levels } from '../../src/protocol/feed/block.ts'
 import type { Sequence, Truth } from './truth.ts'
 import { levelText, textOf } from './truth.ts'
 

@@ -7,7 +7,7 @@
 //   what was granted is what is there, and what was spent is what usage says
 
 import { MINUTE_MS } from '../../src/core/time.ts'
-import type { MinuteCharge, StreamAnswer, StreamReport } from '../../src/credit/streams/stream-api.ts'
+import type { MinuteCharge, StreamAnswer, StreamReport } from '../../src/metering/streams/stream-api.ts'
 
 /** Of the look after minutes, twice, and of reports that have to be repeated. */
 const SLACK_MS = 25_000

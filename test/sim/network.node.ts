@@ -1,10 +1,10 @@
 // The objects of one gateway on their platform, and how well it is: calls and frames that are lost while it storms, slow
 // disks, links that can be cut, clocks that jump. Reports to meters are seen by the law of money on their way.
 
-import { RING_MS } from '../../src/book/ring.ts'
-import type { StreamAnswer, StreamReport } from '../../src/credit/streams/stream-api.ts'
-import { IDENTITY_HEADER, type Identity } from '../../src/key/identity.ts'
-import { MAX_WAITING_HEIGHTS } from '../../src/stream/books/block-join.ts'
+import { IDENTITY_HEADER, type Identity } from '../../src/accounts/identity.ts'
+import type { StreamAnswer, StreamReport } from '../../src/metering/streams/stream-api.ts'
+import { RING_MS } from '../../src/order-books/ring.ts'
+import { MAX_WAITING_HEIGHTS } from '../../src/relay/books/block-join.ts'
 import type { MeterTables, MoneyLaw } from './money.ts'
 import { type Chances, type Host, LOST, type ObjectClass, Platform, type Reply } from './objects.node.ts'
 import type { Schedule } from './schedule.ts'

@@ -1,8 +1,8 @@
 // One seed: a tiny exchange, its feeders, the log, hubs, relays and meters as the product has them, and clients, in one
 // process and in virtual time, under faults; then without, until all is well again.
 
+import type { Identity } from '../../src/accounts/identity.ts'
 import type { HttpAnswer } from '../../src/client/runtime.ts'
-import type { Identity } from '../../src/key/identity.ts'
 import { ModelNode } from '../feeder/model-node.ts'
 import { type ClientPorts, SimClient } from './client.ts'
 import { drawn, FAULTS, type FaultName, type Stage } from './faults.ts'

@@ -1,7 +1,7 @@
 // The books of one client at exactly one height, caught while they move. Law: a book is caught as it was after the last
 // change at or below the height; where that cannot be said any more, it is left out, never guessed.
 
-import type { Levels } from '../../src/feed/block.ts'
+import type { Levels } from '../../src/protocol/feed/block.ts'
 
 /** A book as the client has it now, undefined where it has none to be trusted. */
 export type ReadBook = (coin: string) => { readonly height: number; levels(): Levels } | undefined

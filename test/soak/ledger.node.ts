@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseCredits } from '../../src/credit/amount.ts'
+import { parseCredits } from '../../src/core/amount.ts'
 import type { Tally } from './clients.node.ts'
 import { type ClientPlan, creditsOf } from './mix.ts'
 import type { Plant } from './plant.node.ts'

@@ -2,10 +2,10 @@
 // Law: of fills and statuses every height has one line; where one is missing the rows are no truth, and that is told.
 
 import { join } from 'node:path'
-import type { UserFill } from '../../src/feed/block.ts'
 import { StreamFiles } from '../../src/feeder/stream-files.node.ts'
 import { nodeTimeMs, STREAM_FOLDER, type StreamLine } from '../../src/feeder/streams.ts'
 import { StreamTail } from '../../src/feeder/tail.node.ts'
+import type { UserFill } from '../../src/protocol/feed/block.ts'
 import { rowOfStatus, rowsOfFills, type TrueRow } from './rows.ts'
 
 const POLL_MS = 250

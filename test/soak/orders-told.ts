@@ -1,6 +1,6 @@
 // What a client was told of the orders of one coin. Law: rows fit what it holds, and nothing is missing between them.
 
-import { type L4Block, type L4Order, RestingOrders } from '../../src/book/l4/resting-orders.ts'
+import { type L4Block, type L4Order, RestingOrders } from '../../src/order-books/l4/resting-orders.ts'
 
 interface OrdersFrame {
   readonly Snapshot?: { readonly block_height: number; readonly levels: readonly (readonly L4Order[])[] }

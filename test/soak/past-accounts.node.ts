@@ -4,8 +4,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { canonicalJson } from '../../src/core/canonical-json.ts'
-import type { Fill, UserFill } from '../../src/feed/block.ts'
 import { nodeTimeMs, STREAM_FOLDER } from '../../src/feeder/streams.ts'
+import type { Fill, UserFill } from '../../src/protocol/feed/block.ts'
 import { plainTrades, whole } from '../conformance/plain-trades.ts'
 import type { Plant } from './plant.node.ts'
 

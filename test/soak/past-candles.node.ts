@@ -1,8 +1,8 @@
 // Candles that the gateway has kept itself against those of the exchange.
 
+import type { Candle } from '../../src/archive/candles.ts'
 import { INTERVALS } from '../../src/core/candle-interval.ts'
 import { canonicalJson } from '../../src/core/canonical-json.ts'
-import type { Candle } from '../../src/history/candles.ts'
 import type { Plant } from './plant.node.ts'
 import type { TrueRow } from './rows.ts'
 

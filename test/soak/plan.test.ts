@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest'
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
-import { readBody } from '../../src/stream/catalogue.ts'
-import { echoOf } from '../../src/stream/channel.ts'
+import { echoOf } from '../../src/relay/channel.ts'
+import { readBody } from '../../src/relay/channels/catalogue.ts'
 import { FAULTS, faultPlan, isRestart } from './faults.ts'
 import { mixOf } from './mix.ts'
 

@@ -3,12 +3,12 @@
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { build } from '../../src/cli/launch/build.node.ts'
+import { freePort } from '../../src/cli/launch/ports.node.ts'
+import { childrenOf } from '../../src/cli/launch/processes.node.ts'
+import { SupervisedChild } from '../../src/cli/launch/supervised-child.node.ts'
 import type { Json } from '../../src/client/subscription.ts'
-import { build } from '../../src/launch/build.node.ts'
-import { freePort } from '../../src/launch/ports.node.ts'
-import { childrenOf } from '../../src/launch/processes.node.ts'
-import { SupervisedChild } from '../../src/launch/supervised-child.node.ts'
-import type { InfoQuestion } from '../../src/stream/channel.ts'
+import type { InfoQuestion } from '../../src/relay/channel.ts'
 import { type CutProxy, cutProxy } from '../kit/cut-proxy.ts'
 import { giveWay } from './machine.node.ts'
 

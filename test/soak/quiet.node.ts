@@ -2,13 +2,13 @@
 // the node wrote and what exchange and gateway answer now.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { spreadOf } from '../../src/book/rounded-levels.ts'
 import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'
 import { bodyKey } from '../../src/client/subscription.ts'
 import { canonicalJson } from '../../src/core/canonical-json.ts'
-import type { Levels } from '../../src/feed/block.ts'
-import { readBody } from '../../src/stream/catalogue.ts'
-import type { InfoQuestion, WantedStates } from '../../src/stream/channel.ts'
+import { spreadOf } from '../../src/order-books/rounded-levels.ts'
+import type { Levels } from '../../src/protocol/feed/block.ts'
+import type { InfoQuestion, WantedStates } from '../../src/relay/channel.ts'
+import { readBody } from '../../src/relay/channels/catalogue.ts'
 import type { Shown } from './clients.node.ts'
 import type { Crew } from './crew.node.ts'
 import type { Keyed } from './ledger.node.ts'

@@ -5,8 +5,8 @@ import type { Listener } from '../../src/client/connection.ts'
 import { type ClientRuntime, type Endpoint, streamUrl } from '../../src/client/runtime.ts'
 import type { DataFrame } from '../../src/client/server-frame.ts'
 import { bodyKey, type SubscriptionBody } from '../../src/client/subscription.ts'
-import { readBody } from '../../src/stream/catalogue.ts'
-import type { AnyStateChannel } from '../../src/stream/channel.ts'
+import type { AnyStateChannel } from '../../src/relay/channel.ts'
+import { readBody } from '../../src/relay/channels/catalogue.ts'
 
 const PING_MS = 20_000
 const RETRY_MS = 1_000

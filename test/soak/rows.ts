@@ -4,8 +4,8 @@
 
 import type { SubscriptionBody } from '../../src/client/subscription.ts'
 import { hash32 } from '../../src/core/hash.ts'
-import type { UserFill } from '../../src/feed/block.ts'
-import { type Trade, tradesOf } from '../../src/feed/trades.ts'
+import type { UserFill } from '../../src/protocol/feed/block.ts'
+import { type Trade, tradesOf } from '../../src/protocol/feed/trades.ts'
 
 interface OrderRow {
   readonly user: string

@@ -3,7 +3,7 @@
 // what was charged above `most`. What no client can know widens the bounds: when its own end was noticed, and whether an
 // answer that it lost was counted.
 
-import type { MicroCredits } from '../../src/credit/amount.ts'
+import type { MicroCredits } from '../../src/core/amount.ts'
 
 const MINUTE_MS = 60_000
 /** Of an end or a beginning, as the two sides see it, and a minute that started so shortly before an end (docs/decisions/05-metering.md). */

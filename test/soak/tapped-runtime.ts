@@ -2,10 +2,10 @@
 
 import type { ClientRuntime } from '../../src/client/runtime.ts'
 import { bodyKey, type SubscriptionBody } from '../../src/client/subscription.ts'
-import { queryOf } from '../../src/info/catalogue.ts'
+import { queryOf } from '../../src/info/queries/catalogue.ts'
 import { priceOf } from '../../src/info/query.ts'
-import { readBody } from '../../src/stream/catalogue.ts'
-import { minutePrice } from '../../src/stream/channel.ts'
+import { minutePrice } from '../../src/relay/channel.ts'
+import { readBody } from '../../src/relay/channels/catalogue.ts'
 import type { Served } from './served.ts'
 
 /** Their minute begins with the last Snapshot. */

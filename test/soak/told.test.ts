@@ -1,8 +1,8 @@
 // What a client was told, held against what the node wrote: each way in which rows, times and candles can be wrong is seen.
 
 import { expect, it } from 'vitest'
-import type { UserFill } from '../../src/feed/block.ts'
-import { EXAMPLE_FILL } from '../../src/stream/events/fill-view.ts'
+import type { UserFill } from '../../src/protocol/feed/block.ts'
+import { EXAMPLE_FILL } from '../../src/relay/events/fill-view.ts'
 import { rowOfStatus, rowsOfFills, shownTo, wrongOf } from './rows.ts'
 import { Told } from './told.ts'
 

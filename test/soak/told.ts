@@ -2,7 +2,7 @@
 // Law: no height and no time goes back while a socket lives.
 
 import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'
-import { channelOf } from '../../src/stream/catalogue.ts'
+import { channelOf } from '../../src/relay/channels/catalogue.ts'
 import { OrdersTold } from './orders-told.ts'
 import { rowsOfFrame, type Segment, shownTo } from './rows.ts'
 

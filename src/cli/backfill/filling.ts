@@ -1,9 +1,9 @@
 // One run: the files of a source in order, what of them is wanted and not there, into the gateway. Laws: heights rise; a body
 // that was sent is there for good, and a run that ends anywhere is gone on with by the same command.
 
+import { BACKFILL_SPAN } from '../../archive/archive/backfill-lines.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { MINUTE_MS } from '../../core/time.ts'
-import { BACKFILL_SPAN } from '../../history/archive/backfill-lines.ts'
 import type { Held } from './held.ts'
 import { type ReadBlock, readBlocks } from './read-blocks.ts'
 import { isBelow, isWanted, type PlannedFile } from './source-files.ts'

@@ -1,10 +1,10 @@
 // Blocks out of the files of a source, as the lines that the gateway takes. Laws: what cannot be read is named with its file
 // and line and left out, a gap that a later run may fill; a file in a form that has no blocks ends the run.
 
+import { fillsLine, readBackfillLine } from '../../archive/archive/backfill-lines.ts'
 import { visible } from '../../core/visible.ts'
 import { convertEvents } from '../../feeder/convert.ts'
 import { LINE_BEGIN, nodeTimeMs, readEvents, readLineHead } from '../../feeder/streams.ts'
-import { fillsLine, readBackfillLine } from '../../history/archive/backfill-lines.ts'
 import type { PlannedFile } from './source-files.ts'
 import type { Place } from './window.ts'
 

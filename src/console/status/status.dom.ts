@@ -2,7 +2,7 @@
 
 import { useEffect } from 'preact/hooks'
 import type * as z from 'zod'
-import type { StatusShape } from '../../feed/status-shape.ts'
+import type { StatusShape } from '../../protocol/feed/status-shape.ts'
 import { useLoaded } from '../loaded.dom.ts'
 
 export type Status = z.infer<typeof StatusShape>

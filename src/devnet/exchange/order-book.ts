@@ -2,7 +2,7 @@
 // in columns. Levels are kept best LAST, because nearly all changes happen near the top and an array is cheap to change
 // near its end.
 
-import type { Level, Levels } from '../../feed/block.ts'
+import type { Level, Levels } from '../../protocol/feed/block.ts'
 import { type CrowdOrders, sideOf } from './crowd-orders.ts'
 import { crowdOrderObject } from './crowd-text.ts'
 import { formatAmount } from './fixed-point.ts'

@@ -1,9 +1,9 @@
 // Types that Weir passes through unchanged are answered with the example of their query, moved to the present exchange:
 // its clock, the wallet that is asked for, and what of its state the other answers tell as well.
 
-import { queryOf } from '../../info/catalogue.ts'
+import { queryOf } from '../../info/queries/catalogue.ts'
 import { upstreamTypesOf } from '../../info/query.ts'
-import { OTHER_USER, TIME, USER } from '../../info/shapes/examples.ts'
+import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { markPxs } from '../exchange/exchange.ts'
 import { formatAmount } from '../exchange/fixed-point.ts'
 import { BUILDERS } from '../exchange/roles.ts'

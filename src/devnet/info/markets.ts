@@ -1,7 +1,7 @@
 // Answers about markets: what is listed, books, prices, volumes, open interest, funding and candles.
 
 import { DAY_MS } from '../../core/time.ts'
-import type { Level, Levels } from '../../feed/block.ts'
+import type { Level, Levels } from '../../protocol/feed/block.ts'
 import { type Exchange, markPx, midPx } from '../exchange/exchange.ts'
 import { formatAmount, notional, UNIT } from '../exchange/fixed-point.ts'
 import { fundingRate, premium } from '../exchange/funding.ts'

@@ -2,7 +2,7 @@
 // and candles. Invariant: everything is bounded, and nothing here ever changes a block. It is not part of a checkpoint: a
 // program that begins again remembers what it finds in the block files.
 
-import { type Trade, tradesOf } from '../../feed/trades.ts'
+import { type Trade, tradesOf } from '../../protocol/feed/trades.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { amountOf, notional } from '../exchange/fixed-point.ts'
 import { fundingRate, premium } from '../exchange/funding.ts'

@@ -1,12 +1,12 @@
 // Where an answer comes from: this isolate's memory, copies that other isolates left, or the source of its type. What may
 // be used at which age is freshness.ts; this keeps the order. Law: one flight per key, and nothing older than its bound.
 
+import type { Identity } from '../../accounts/identity.ts'
 import type { After } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { Flights, type Joined } from '../../core/flights.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
-import type { Identity } from '../../key/identity.ts'
 import { useOf } from '../freshness.ts'
 import type { Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'

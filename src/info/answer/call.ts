@@ -1,16 +1,16 @@
 // A request body, read once: which query, the parsed request, its cache key and its price.
 
 import * as z from 'zod'
+import { formatCredits } from '../../core/amount.ts'
 import type { Failure } from '../../core/failure.ts'
 import { isDeeperThan, JSON_MAX_DEPTH } from '../../core/json.ts'
 import { nearestName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { parseWith } from '../../core/schema-words.ts'
 import { ignoredFields } from '../../core/unknown-fields.ts'
-import { formatCredits } from '../../credit/amount.ts'
-import type { Price } from '../../edge/charging.ts'
-import { CATALOGUE, queryOf } from '../catalogue.ts'
+import type { Price } from '../../metering/charging.ts'
 import { type FreshnessTerms, termsOf } from '../freshness.ts'
+import { CATALOGUE, queryOf } from '../queries/catalogue.ts'
 import { type AnyQuery, asksHistory, asksUpstream, priceOf } from '../query.ts'
 
 export interface InfoCall {

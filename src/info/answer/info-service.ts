@@ -3,16 +3,16 @@
 // Invariants: a failure costs nothing; an upstream is asked only after the hold; a hold is settled or released exactly once; a
 // call that can be answered without a source is answered and charged, even where its key may cause no more unbilled work.
 
+import { counted, type Identity } from '../../accounts/identity.ts'
+import { questionOutside, TOKEN_CALLS } from '../../accounts/stream-token.ts'
+import { formatCredits, type MicroCredits } from '../../core/amount.ts'
 import type { After } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../../core/free-work.ts'
 import { Gate } from '../../core/gate.ts'
 import type { Result } from '../../core/result.ts'
-import { formatCredits, type MicroCredits } from '../../credit/amount.ts'
-import { type Hold, type MeteredCall, unbilled } from '../../edge/charging.ts'
-import { infoFailure, type WireFailure } from '../../edge/failure-wire.ts'
-import { counted, type Identity } from '../../key/identity.ts'
-import { questionOutside, TOKEN_CALLS } from '../../key/stream-token.ts'
+import { type Hold, type MeteredCall, unbilled } from '../../metering/charging.ts'
+import { infoFailure, type WireFailure } from '../../protocol/failure-wire.ts'
 import type { Tier } from '../freshness.ts'
 import type { Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'

@@ -4,7 +4,7 @@
 import type { RoutedSource } from '../../upstream/route.ts'
 import type { RoutedUpstream } from '../../upstream/routed-upstream.ts'
 import type { HealthView } from '../../upstream/source-health.ts'
-import { CATALOGUE } from '../catalogue.ts'
+import { CATALOGUE } from '../queries/catalogue.ts'
 import { type AnyQuery, asksHistory, asksUpstream, upstreamTypesOf } from '../query.ts'
 
 export interface InfoStatus {

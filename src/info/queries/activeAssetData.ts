@@ -1,11 +1,11 @@
 // activeAssetData: what a user can trade of one coin now: leverage, and how much to buy and to sell. Wire-equal.
 
 import * as z from 'zod'
-import { CoinName } from '../../feed/block.ts'
+import { CoinName } from '../../protocol/feed/block.ts'
+import { ActiveAssetData, EXAMPLE_ACTIVE_ASSET } from '../../protocol/info/active-asset-shapes.ts'
+import { USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { ActiveAssetData, EXAMPLE_ACTIVE_ASSET } from '../shapes/active-asset-shapes.ts'
-import { USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const ActiveAssetDataRequest = z.object({

@@ -2,14 +2,14 @@
 // and outcomes, as on the exchange. A coin without two sides is shown at its last trade, and not at all before one.
 
 import * as z from 'zod'
-import type { TopOfBook } from '../../book/hub-api.ts'
-import { midOf, midsText } from '../../book/mids.ts'
 import { dexOf } from '../../core/coin.ts'
 import { err } from '../../core/result.ts'
 import { unknownDex } from '../../core/unknown-dex.ts'
+import { midOf, midsText } from '../../order-books/mids.ts'
+import type { TopOfBook } from '../../protocol/hub/hub-api.ts'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { Dex } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { Dex } from '../shapes/request-fields.ts'
 
 const FRESH_MS = 1_000
 

@@ -4,10 +4,10 @@
 import * as z from 'zod'
 import type { Failure } from '../../core/failure.ts'
 import { ok, type Result } from '../../core/result.ts'
+import { PerpMeta } from '../../protocol/info/common-shapes.ts'
+import { PERP_META } from '../../protocol/info/examples.ts'
 import type { Sources } from '../ports.ts'
 import { type Answer, defineQuery, latenessOf, ONE_CREDIT } from '../query.ts'
-import { PerpMeta } from '../shapes/common-shapes.ts'
-import { PERP_META } from '../shapes/examples.ts'
 import { fanOut } from '../sources/fan-out.ts'
 import { passThrough } from '../sources/pass-through.ts'
 

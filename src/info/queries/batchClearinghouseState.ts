@@ -2,10 +2,10 @@
 // or an error. No wildcard: 50 users on every DEX would be hundreds of upstream calls for one price.
 
 import * as z from 'zod'
+import { PerpState } from '../../protocol/info/common-shapes.ts'
+import { PERP_STATE, USER } from '../../protocol/info/examples.ts'
+import { OneDex, UserBatch } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { PerpState } from '../shapes/common-shapes.ts'
-import { PERP_STATE, USER } from '../shapes/examples.ts'
-import { OneDex, UserBatch } from '../shapes/request-fields.ts'
 import { batch } from '../sources/batch.ts'
 import { FailedUser } from '../sources/failed-slot.ts'
 import { refusalOfDex } from '../sources/known-dex.ts'

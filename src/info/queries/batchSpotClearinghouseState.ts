@@ -2,10 +2,10 @@
 // or an error.
 
 import * as z from 'zod'
+import { SPOT_STATE, USER } from '../../protocol/info/examples.ts'
+import { UserBatch } from '../../protocol/info/request-fields.ts'
+import { SpotState } from '../../protocol/info/spot-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { SPOT_STATE, USER } from '../shapes/examples.ts'
-import { UserBatch } from '../shapes/request-fields.ts'
-import { SpotState } from '../shapes/spot-shapes.ts'
 import { batch } from '../sources/batch.ts'
 import { FailedUser } from '../sources/failed-slot.ts'
 import { passThrough } from '../sources/pass-through.ts'

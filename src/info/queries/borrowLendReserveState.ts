@@ -1,8 +1,8 @@
 // borrowLendReserveState: what is lent of one token. Wire-equal.
 
 import * as z from 'zod'
+import { EXAMPLE_RESERVE, LendingReserve } from '../../protocol/info/lending-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { EXAMPLE_RESERVE, LendingReserve } from '../shapes/lending-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const BorrowLendReserveStateRequest = z.object({

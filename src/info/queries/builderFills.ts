@@ -2,13 +2,13 @@
 // The next page begins strictly before the oldest `time` of the last one, so fills of one time stay on one page.
 
 import * as z from 'zod'
-import { Address } from '../../feed/block.ts'
-import { ShownFill } from '../../feed/shown-fill.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { ShownFill } from '../../protocol/feed/shown-fill.ts'
+import { FILL, OTHER_USER, USER } from '../../protocol/info/examples.ts'
+import { TimeCursor } from '../../protocol/info/history-shapes.ts'
+import { Flag, UserAddress } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { FILL, OTHER_USER, USER } from '../shapes/examples.ts'
-import { TimeCursor } from '../shapes/history-shapes.ts'
-import { Flag, UserAddress } from '../shapes/request-fields.ts'
 import { builderRows } from '../sources/builder-rows.ts'
 import { EVER } from '../sources/own-history.ts'
 

@@ -2,12 +2,10 @@
 // with its wallet. The next page begins strictly before the oldest `time` of the last one.
 
 import * as z from 'zod'
-import { Address } from '../../feed/block.ts'
-import { ShownFill } from '../../feed/shown-fill.ts'
-import { HISTORY_FRESHNESS } from '../freshness.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { FILL, OTHER_USER, TIME, USER } from '../shapes/examples.ts'
-import { hasStart, NO_START, TimeCursor } from '../shapes/history-shapes.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { ShownFill } from '../../protocol/feed/shown-fill.ts'
+import { FILL, OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
+import { hasStart, NO_START, TimeCursor } from '../../protocol/info/history-shapes.ts'
 import {
   EndTime,
   Flag,
@@ -16,7 +14,9 @@ import {
   REVERSED_WINDOW,
   StartTime,
   UserAddress,
-} from '../shapes/request-fields.ts'
+} from '../../protocol/info/request-fields.ts'
+import { HISTORY_FRESHNESS } from '../freshness.ts'
+import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { builderRows } from '../sources/builder-rows.ts'
 import { EVER } from '../sources/own-history.ts'
 

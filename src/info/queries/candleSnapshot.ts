@@ -3,11 +3,11 @@
 // Where there are files our own; a source's are those of which we may lack trades.
 
 import * as z from 'zod'
-import { CoinName } from '../../feed/block.ts'
+import { CoinName } from '../../protocol/feed/block.ts'
+import { Candle, CandleInterval, EXAMPLE_CANDLE } from '../../protocol/info/candle-shapes.ts'
+import { TIME } from '../../protocol/info/examples.ts'
+import { EndTime, isInOrder, REVERSED_WINDOW, StartTime } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Candle, CandleInterval, EXAMPLE_CANDLE } from '../shapes/candle-shapes.ts'
-import { TIME } from '../shapes/examples.ts'
-import { EndTime, isInOrder, REVERSED_WINDOW, StartTime } from '../shapes/request-fields.ts'
 import { candlesAnswer } from '../sources/own-candles.ts'
 
 const PAGE_MAX = 5_000

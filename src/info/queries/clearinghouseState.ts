@@ -2,9 +2,9 @@
 // map from DEX name to state, or to an error, with the main DEX as `native`.
 
 import * as z from 'zod'
+import { PERP_STATE, USER } from '../../protocol/info/examples.ts'
+import { DexOrAll, isAllDexes, UserAddress } from '../../protocol/info/request-fields.ts'
 import { ALL_DEXES_PRICE, defineQuery, ONE_CREDIT } from '../query.ts'
-import { PERP_STATE, USER } from '../shapes/examples.ts'
-import { DexOrAll, isAllDexes, UserAddress } from '../shapes/request-fields.ts'
 import { PerpStates, perpState } from '../sources/perp-states.ts'
 
 const ClearinghouseStateRequest = z.object({

@@ -1,11 +1,11 @@
 // delegations: a user's stake by validator. Wire-equal.
 
 import * as z from 'zod'
-import { Address } from '../../feed/block.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { OTHER_USER, TIME, USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const DelegationsRequest = z.object({ type: z.literal('delegations'), user: UserAddress })

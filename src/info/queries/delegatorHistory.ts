@@ -3,11 +3,11 @@
 
 import * as z from 'zod'
 import { kindsByKey, openEnum } from '../../core/open-kinds.ts'
-import { Address, type LedgerEvent, TxHash } from '../../feed/block.ts'
+import { Address, type LedgerEvent, TxHash } from '../../protocol/feed/block.ts'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { HASH, OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { HASH, OTHER_USER, TIME, USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { EVER } from '../sources/own-history.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 

@@ -2,10 +2,10 @@
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { TIME, USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { TIME, USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const DelegatorRewardsRequest = z.object({ type: z.literal('delegatorRewards'), user: UserAddress })

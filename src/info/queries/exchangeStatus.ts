@@ -1,8 +1,8 @@
 // exchangeStatus: the clock of the exchange as a source sees it, and its special statuses. Wire-equal.
 
 import * as z from 'zod'
+import { TIME } from '../../protocol/info/examples.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { TIME } from '../shapes/examples.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const ExchangeStatusRequest = z.object({ type: z.literal('exchangeStatus') })

@@ -1,10 +1,10 @@
 // extraAgents: the named agents that may act for a user. Wire-equal.
 
 import * as z from 'zod'
-import { Address } from '../../feed/block.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { OTHER_USER, TIME, USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const ExtraAgentsRequest = z.object({ type: z.literal('extraAgents'), user: UserAddress })

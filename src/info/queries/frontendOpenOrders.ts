@@ -1,10 +1,10 @@
 // frontendOpenOrders: the resting orders of a user on one DEX with triggers and attached orders. Wire-equal.
 
 import * as z from 'zod'
+import { FRONTEND_ORDER, USER } from '../../protocol/info/examples.ts'
+import { FrontendOrder } from '../../protocol/info/order-shapes.ts'
+import { Dex, UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { FRONTEND_ORDER, USER } from '../shapes/examples.ts'
-import { FrontendOrder } from '../shapes/order-shapes.ts'
-import { Dex, UserAddress } from '../shapes/request-fields.ts'
 import { passThroughOnDex } from '../sources/known-dex.ts'
 
 const FrontendOpenOrdersRequest = z.object({ type: z.literal('frontendOpenOrders'), user: UserAddress, dex: Dex })

@@ -2,11 +2,11 @@
 // or say NaN.
 
 import * as z from 'zod'
-import { CoinName } from '../../feed/block.ts'
+import { CoinName } from '../../protocol/feed/block.ts'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { TIME } from '../../protocol/info/examples.ts'
+import { EndTime, isInOrder, REVERSED_WINDOW, StartTime } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { TIME } from '../shapes/examples.ts'
-import { EndTime, isInOrder, REVERSED_WINDOW, StartTime } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000

@@ -2,9 +2,9 @@
 // nobody bid, and its present auction. Wire-equal.
 
 import * as z from 'zod'
+import { GasAuction } from '../../protocol/info/auction-shapes.ts'
+import { GAS_AUCTION } from '../../protocol/info/examples.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { GasAuction } from '../shapes/auction-shapes.ts'
-import { GAS_AUCTION } from '../shapes/examples.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const GossipPriorityAuctionStatusRequest = z.object({ type: z.literal('gossipPriorityAuctionStatus') })

@@ -1,10 +1,10 @@
 // historicalOrders: the last orders of a user and what became of them, newest first, at most 2,000. Wire-equal.
 
 import * as z from 'zod'
+import { FRONTEND_ORDER, TIME, USER } from '../../protocol/info/examples.ts'
+import { OrderWithStatus } from '../../protocol/info/order-shapes.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { FRONTEND_ORDER, TIME, USER } from '../shapes/examples.ts'
-import { OrderWithStatus } from '../shapes/order-shapes.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const HistoricalOrdersRequest = z.object({ type: z.literal('historicalOrders'), user: UserAddress })

@@ -1,9 +1,9 @@
 // isVip: whether a user is a VIP, null where the exchange does not say. Wire-equal.
 
 import * as z from 'zod'
+import { USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const IsVipRequest = z.object({ type: z.literal('isVip'), user: UserAddress })

@@ -2,16 +2,16 @@
 // at most half a second old. An unknown coin is answered with null, as the exchange does.
 
 import * as z from 'zod'
-import type { BookSnapshot } from '../../book/hub-api.ts'
-import { aggregateBook, spreadOf } from '../../book/rounded-levels.ts'
 import type { Failure } from '../../core/failure.ts'
 import { ok, type Result } from '../../core/result.ts'
-import { CoinName, type Levels } from '../../feed/block.ts'
+import { aggregateBook, spreadOf } from '../../order-books/rounded-levels.ts'
+import { CoinName, type Levels } from '../../protocol/feed/block.ts'
+import type { BookSnapshot } from '../../protocol/hub/hub-api.ts'
+import { BookLevels, Decimal } from '../../protocol/info/common-shapes.ts'
+import { LEVELS, TIME } from '../../protocol/info/examples.ts'
+import { optional } from '../../protocol/info/request-fields.ts'
 import type { Books } from '../ports.ts'
 import { type Answer, defineQuery, ONE_CREDIT } from '../query.ts'
-import { BookLevels, Decimal } from '../shapes/common-shapes.ts'
-import { LEVELS, TIME } from '../shapes/examples.ts'
-import { optional } from '../shapes/request-fields.ts'
 
 const FRESH_MS = 500
 const DEPTH = 20

@@ -3,11 +3,11 @@
 // of the hub only where it began after all of them came. With a height it is the book after that block, out of the archive.
 
 import * as z from 'zod'
-import { CoinName, Height } from '../../feed/block.ts'
+import { CoinName, Height } from '../../protocol/feed/block.ts'
+import { BookLevels } from '../../protocol/info/common-shapes.ts'
+import { LEVELS, TIME } from '../../protocol/info/examples.ts'
+import { optional } from '../../protocol/info/request-fields.ts'
 import { defineQuery, HISTORY_PRICE, ONE_CREDIT } from '../query.ts'
-import { BookLevels } from '../shapes/common-shapes.ts'
-import { LEVELS, TIME } from '../shapes/examples.ts'
-import { optional } from '../shapes/request-fields.ts'
 
 const L2BookDiffSnapshotRequest = z.object({
   type: z.literal('l2BookDiffSnapshot'),

@@ -1,10 +1,10 @@
 // leadingVaults: the vaults that a user leads. Wire-equal.
 
 import * as z from 'zod'
-import { Address } from '../../feed/block.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { OTHER_USER, USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const LeadingVaultsRequest = z.object({ type: z.literal('leadingVaults'), user: UserAddress })

@@ -3,9 +3,9 @@
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
+import { USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const LegalCheckRequest = z.object({ type: z.literal('legalCheck'), user: UserAddress })

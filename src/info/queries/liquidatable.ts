@@ -3,9 +3,9 @@
 
 import * as z from 'zod'
 import { kindsByKey } from '../../core/open-kinds.ts'
-import { Address } from '../../feed/block.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { USER } from '../../protocol/info/examples.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { USER } from '../shapes/examples.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const FRESH_MS = 500

@@ -1,9 +1,9 @@
 // marginTable: one margin table of a DEX by its id. Wire-equal.
 
 import * as z from 'zod'
+import { MarginTable } from '../../protocol/info/common-shapes.ts'
+import { Dex } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { MarginTable } from '../shapes/common-shapes.ts'
-import { Dex } from '../shapes/request-fields.ts'
 import { passThroughOnDex } from '../sources/known-dex.ts'
 
 const MarginTableRequest = z.object({

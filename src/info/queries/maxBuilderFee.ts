@@ -1,9 +1,9 @@
 // maxBuilderFee: what a user lets a builder charge, in tenths of a basis point: a bare integer, 0 for nothing. Wire-equal.
 
 import * as z from 'zod'
+import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { OTHER_USER, USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const MaxBuilderFeeRequest = z.object({

@@ -1,8 +1,8 @@
 // maxMarketOrderNtls: the largest market order by maximum leverage, highest leverage first. Wire-equal.
 
 import * as z from 'zod'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const MaxMarketOrderNtlsRequest = z.object({ type: z.literal('maxMarketOrderNtls') })

@@ -1,10 +1,10 @@
 // meta: the markets of one perp DEX, as the exchange lists them. Wire-equal.
 
 import * as z from 'zod'
+import { PerpMeta } from '../../protocol/info/common-shapes.ts'
+import { PERP_META } from '../../protocol/info/examples.ts'
+import { Dex } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { PerpMeta } from '../shapes/common-shapes.ts'
-import { PERP_META } from '../shapes/examples.ts'
-import { Dex } from '../shapes/request-fields.ts'
 import { passThroughOnDex } from '../sources/known-dex.ts'
 
 const MetaRequest = z.object({ type: z.literal('meta'), dex: Dex })

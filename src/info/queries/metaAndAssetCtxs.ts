@@ -2,11 +2,11 @@
 // Prices move with the oracle, about every three seconds; a context without a book has nulls.
 
 import * as z from 'zod'
+import { PerpMeta } from '../../protocol/info/common-shapes.ts'
+import { EXAMPLE_PERP_CTX, PerpAssetCtx } from '../../protocol/info/ctx-shapes.ts'
+import { PERP_META } from '../../protocol/info/examples.ts'
+import { Dex } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { PerpMeta } from '../shapes/common-shapes.ts'
-import { EXAMPLE_PERP_CTX, PerpAssetCtx } from '../shapes/ctx-shapes.ts'
-import { PERP_META } from '../shapes/examples.ts'
-import { Dex } from '../shapes/request-fields.ts'
 import { passThroughOnDex } from '../sources/known-dex.ts'
 
 const MetaAndAssetCtxsRequest = z.object({ type: z.literal('metaAndAssetCtxs'), dex: Dex })

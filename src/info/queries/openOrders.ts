@@ -3,10 +3,10 @@
 
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
+import { OPEN_ORDER, USER } from '../../protocol/info/examples.ts'
+import { OpenOrder } from '../../protocol/info/order-shapes.ts'
+import { Dex, UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { OPEN_ORDER, USER } from '../shapes/examples.ts'
-import { OpenOrder } from '../shapes/order-shapes.ts'
-import { Dex, UserAddress } from '../shapes/request-fields.ts'
 import { passThroughOnDex } from '../sources/known-dex.ts'
 import { withCloids } from '../sources/open-cloids.ts'
 

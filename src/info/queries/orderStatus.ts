@@ -3,10 +3,10 @@
 
 import * as z from 'zod'
 import { kindsBy } from '../../core/open-kinds.ts'
+import { FRONTEND_ORDER, TIME, USER } from '../../protocol/info/examples.ts'
+import { OrderWithStatus } from '../../protocol/info/order-shapes.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { FRONTEND_ORDER, TIME, USER } from '../shapes/examples.ts'
-import { OrderWithStatus } from '../shapes/order-shapes.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const Oid = z.union(

@@ -1,8 +1,8 @@
 // outcomeDeployerLimits: how many outcome markets a venue may still open. A venue that does not exist is refused. Wire-equal.
 
 import * as z from 'zod'
+import { Venue } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Venue } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const OutcomeDeployerLimitsRequest = z.object({

@@ -2,11 +2,11 @@
 // Outcomes open and settle by the day, so it is kept for seconds only.
 
 import * as z from 'zod'
-import { Address } from '../../feed/block.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
+import { EXAMPLE_OUTCOME, EXAMPLE_QUESTION, Outcome, Question } from '../../protocol/info/outcome-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { OTHER_USER, USER } from '../shapes/examples.ts'
-import { EXAMPLE_OUTCOME, EXAMPLE_QUESTION, Outcome, Question } from '../shapes/outcome-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000

@@ -1,9 +1,9 @@
 // perpAnnotation: what the deployer of a perp says about it, null where nothing is said. Wire-equal.
 
 import * as z from 'zod'
-import { CoinName } from '../../feed/block.ts'
+import { CoinName } from '../../protocol/feed/block.ts'
+import { ConciseAnnotation, EXAMPLE_ANNOTATION } from '../../protocol/info/annotation-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { ConciseAnnotation, EXAMPLE_ANNOTATION } from '../shapes/annotation-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const PerpAnnotationRequest = z.object({

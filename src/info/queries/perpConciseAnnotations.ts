@@ -1,8 +1,8 @@
 // perpConciseAnnotations: what deployers say about their perps, without the descriptions. Wire-equal.
 
 import * as z from 'zod'
+import { ConciseAnnotation, EXAMPLE_ANNOTATION } from '../../protocol/info/annotation-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { ConciseAnnotation, EXAMPLE_ANNOTATION } from '../shapes/annotation-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const PerpConciseAnnotationsRequest = z.object({ type: z.literal('perpConciseAnnotations') })

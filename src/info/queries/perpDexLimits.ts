@@ -1,9 +1,9 @@
 // perpDexLimits: the caps of a builder-deployed DEX. Null for the main DEX and for one that does not exist. Wire-equal.
 
 import * as z from 'zod'
+import { AmountByCoin, Decimal } from '../../protocol/info/common-shapes.ts'
+import { DexName } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { AmountByCoin, Decimal } from '../shapes/common-shapes.ts'
-import { DexName } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const PerpDexLimitsRequest = z.object({ type: z.literal('perpDexLimits'), dex: DexName })

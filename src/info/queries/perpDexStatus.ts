@@ -1,9 +1,9 @@
 // perpDexStatus: what lies on one perp DEX, in USDC. Wire-equal.
 
 import * as z from 'zod'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { DexName } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { DexName } from '../shapes/request-fields.ts'
 import { passThroughOnDex } from '../sources/known-dex.ts'
 
 const PerpDexStatusRequest = z.object({ type: z.literal('perpDexStatus'), dex: DexName })

@@ -1,10 +1,10 @@
 // perpDexs: every perp DEX; the first entry is null and stands for the main one. Wire-equal.
 
 import * as z from 'zod'
-import { Address } from '../../feed/block.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { AmountByCoin, Decimal, NanoTime } from '../../protocol/info/common-shapes.ts'
+import { USER } from '../../protocol/info/examples.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { AmountByCoin, Decimal, NanoTime } from '../shapes/common-shapes.ts'
-import { USER } from '../shapes/examples.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const PerpDexsRequest = z.object({ type: z.literal('perpDexs') })

@@ -1,8 +1,8 @@
 // perpsAtOpenInterestCap: the coins of one DEX whose open interest stands at its cap. Wire-equal.
 
 import * as z from 'zod'
+import { Dex } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Dex } from '../shapes/request-fields.ts'
 import { passThroughOnDex } from '../sources/known-dex.ts'
 
 const PerpsAtOpenInterestCapRequest = z.object({ type: z.literal('perpsAtOpenInterestCap'), dex: Dex })

@@ -1,10 +1,10 @@
 // portfolio: what an account was worth and has won, over a day, a week, a month and all time. Wire-equal.
 
 import * as z from 'zod'
+import { USER } from '../../protocol/info/examples.ts'
+import { EXAMPLE_PORTFOLIO, Portfolio } from '../../protocol/info/portfolio-shapes.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { USER } from '../shapes/examples.ts'
-import { EXAMPLE_PORTFOLIO, Portfolio } from '../shapes/portfolio-shapes.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const PortfolioRequest = z.object({ type: z.literal('portfolio'), user: UserAddress })

@@ -1,10 +1,10 @@
 // preTransferCheck: what there is to know of `user` before `source` sends it something: who is new pays a fee. Wire-equal.
 
 import * as z from 'zod'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { OTHER_USER, USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const PreTransferCheckRequest = z.object({

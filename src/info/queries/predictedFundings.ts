@@ -2,9 +2,9 @@
 // do not trade it. Wire-equal.
 
 import * as z from 'zod'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { TIME } from '../../protocol/info/examples.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { TIME } from '../shapes/examples.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const PredictedFundingsRequest = z.object({ type: z.literal('predictedFundings') })

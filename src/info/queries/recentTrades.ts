@@ -4,13 +4,13 @@
 
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
-import { Address, CoinName, TxHash } from '../../feed/block.ts'
-import { type Trade as TradeRow, tradesOf } from '../../feed/trades.ts'
+import { Address, CoinName, TxHash } from '../../protocol/feed/block.ts'
+import { type Trade as TradeRow, tradesOf } from '../../protocol/feed/trades.ts'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { HASH, OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
+import { optional } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { HASH, OTHER_USER, TIME, USER } from '../shapes/examples.ts'
-import { optional } from '../shapes/request-fields.ts'
 import { heldAnswer } from '../sources/own-history.ts'
 import { passThrough } from '../sources/pass-through.ts'
 

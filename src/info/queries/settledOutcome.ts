@@ -2,9 +2,9 @@
 
 import * as z from 'zod'
 import { kindsByKey } from '../../core/open-kinds.ts'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { EXAMPLE_OUTCOME, Outcome } from '../../protocol/info/outcome-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { EXAMPLE_OUTCOME, Outcome } from '../shapes/outcome-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const SettledOutcomeRequest = z.object({

@@ -1,10 +1,10 @@
 // spotClearinghouseState: the spot balances of a user. Wire-equal.
 
 import * as z from 'zod'
+import { SPOT_STATE, USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
+import { SpotState } from '../../protocol/info/spot-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { SPOT_STATE, USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
-import { SpotState } from '../shapes/spot-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const SpotClearinghouseStateRequest = z.object({ type: z.literal('spotClearinghouseState'), user: UserAddress })

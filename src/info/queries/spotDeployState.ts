@@ -1,12 +1,12 @@
 // spotDeployState: the spot deployments that a user has begun, and the gas auction for the next. Wire-equal.
 
 import * as z from 'zod'
-import { Address } from '../../feed/block.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { GasAuction } from '../../protocol/info/auction-shapes.ts'
+import { AmountByToken, Decimal } from '../../protocol/info/common-shapes.ts'
+import { GAS_AUCTION, USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { GasAuction } from '../shapes/auction-shapes.ts'
-import { AmountByToken, Decimal } from '../shapes/common-shapes.ts'
-import { GAS_AUCTION, USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const SpotDeployStateRequest = z.object({ type: z.literal('spotDeployState'), user: UserAddress })

@@ -1,9 +1,9 @@
 // spotMeta: the spot pairs and tokens. Wire-equal.
 
 import * as z from 'zod'
+import { SPOT_META } from '../../protocol/info/examples.ts'
+import { SpotMeta } from '../../protocol/info/spot-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { SPOT_META } from '../shapes/examples.ts'
-import { SpotMeta } from '../shapes/spot-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const SpotMetaRequest = z.object({ type: z.literal('spotMeta') })

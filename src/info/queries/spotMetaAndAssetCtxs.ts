@@ -2,10 +2,10 @@
 // their order may differ from the universe.
 
 import * as z from 'zod'
+import { EXAMPLE_SPOT_CTX, SpotAssetCtx } from '../../protocol/info/ctx-shapes.ts'
+import { SPOT_META } from '../../protocol/info/examples.ts'
+import { SpotMeta } from '../../protocol/info/spot-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { EXAMPLE_SPOT_CTX, SpotAssetCtx } from '../shapes/ctx-shapes.ts'
-import { SPOT_META } from '../shapes/examples.ts'
-import { SpotMeta } from '../shapes/spot-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const SpotMetaAndAssetCtxsRequest = z.object({ type: z.literal('spotMetaAndAssetCtxs') })

@@ -1,9 +1,9 @@
 // spotPairDeployAuctionStatus: the gas auction for the next pair of two tokens. Wire-equal; its price decays by the second.
 
 import * as z from 'zod'
+import { GasAuction } from '../../protocol/info/auction-shapes.ts'
+import { GAS_AUCTION } from '../../protocol/info/examples.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { GasAuction } from '../shapes/auction-shapes.ts'
-import { GAS_AUCTION } from '../shapes/examples.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const SpotPairDeployAuctionStatusRequest = z.object({ type: z.literal('spotPairDeployAuctionStatus') })

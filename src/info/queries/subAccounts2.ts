@@ -3,12 +3,12 @@
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
-import { Address } from '../../feed/block.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { PerpState } from '../../protocol/info/common-shapes.ts'
+import { OTHER_USER, PERP_STATE, SPOT_STATE, USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
+import { SpotState } from '../../protocol/info/spot-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { PerpState } from '../shapes/common-shapes.ts'
-import { OTHER_USER, PERP_STATE, SPOT_STATE, USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
-import { SpotState } from '../shapes/spot-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const SubAccounts2Request = z.object({ type: z.literal('subAccounts2'), user: UserAddress })

@@ -2,11 +2,11 @@
 // it itself. Wire-equal.
 
 import * as z from 'zod'
-import { Address } from '../../feed/block.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
+import { TokenId } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { OTHER_USER, USER } from '../shapes/examples.ts'
-import { TokenId } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const TokenDetailsRequest = z.object({

@@ -2,10 +2,10 @@
 // `description`.
 
 import * as z from 'zod'
+import { TIME, USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
+import { EXAMPLE_TWAP, TwapEvent } from '../../protocol/info/twap-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { TIME, USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
-import { EXAMPLE_TWAP, TwapEvent } from '../shapes/twap-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const TwapHistoryRequest = z.object({ type: z.literal('twapHistory'), user: UserAddress })

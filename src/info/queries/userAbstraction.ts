@@ -1,10 +1,10 @@
 // userAbstraction: how a user's balances are unified: a bare JSON string, an open set of names. Wire-equal.
 
 import * as z from 'zod'
+import { Abstraction } from '../../protocol/info/common-shapes.ts'
+import { USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Abstraction } from '../shapes/common-shapes.ts'
-import { USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const UserAbstractionRequest = z.object({ type: z.literal('userAbstraction'), user: UserAddress })

@@ -1,10 +1,10 @@
 // userBorrowLendInterest: the interest that a user paid and got in a window, by token. Wire-equal.
 
 import * as z from 'zod'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { TIME, USER } from '../../protocol/info/examples.ts'
+import { EndTime, isInOrder, REVERSED_WINDOW, StartTime, UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { TIME, USER } from '../shapes/examples.ts'
-import { EndTime, isInOrder, REVERSED_WINDOW, StartTime, UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const UserBorrowLendInterestRequest = z

@@ -2,13 +2,13 @@
 // userCompletedTradesByTime.
 
 import * as z from 'zod'
+import { tradesFor } from '../../archive/trade-page.ts'
 import { ok } from '../../core/result.ts'
-import { tradesFor } from '../../history/trade-page.ts'
+import { COMPLETED_TRADE, USER } from '../../protocol/info/examples.ts'
+import { CompletedTrade, TradeDex, TradeLimit } from '../../protocol/info/history-shapes.ts'
+import { optional, UserAddress } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
-import { COMPLETED_TRADE, USER } from '../shapes/examples.ts'
-import { CompletedTrade, TradeDex, TradeLimit } from '../shapes/history-shapes.ts'
-import { optional, UserAddress } from '../shapes/request-fields.ts'
 import { heldAnswer } from '../sources/own-history.ts'
 import { lastTrades } from '../sources/own-trades.ts'
 

@@ -2,14 +2,21 @@
 // last row of the one before, named by its close time and ordinal; fewer than `limit` rows are the last page.
 
 import * as z from 'zod'
+import { cursorTime, TRADE_CURSOR, tradesFor } from '../../archive/trade-page.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok } from '../../core/result.ts'
-import { cursorTime, TRADE_CURSOR, tradesFor } from '../../history/trade-page.ts'
+import { COMPLETED_TRADE, TIME, USER } from '../../protocol/info/examples.ts'
+import { CompletedTrade, hasStart, NO_START, TradeDex, TradeLimit } from '../../protocol/info/history-shapes.ts'
+import {
+  EndTime,
+  isInOrder,
+  optional,
+  REVERSED_WINDOW,
+  StartTime,
+  UserAddress,
+} from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
-import { COMPLETED_TRADE, TIME, USER } from '../shapes/examples.ts'
-import { CompletedTrade, hasStart, NO_START, TradeDex, TradeLimit } from '../shapes/history-shapes.ts'
-import { EndTime, isInOrder, optional, REVERSED_WINDOW, StartTime, UserAddress } from '../shapes/request-fields.ts'
 import { heldAnswer } from '../sources/own-history.ts'
 import { tradesFrom } from '../sources/own-trades.ts'
 

@@ -1,9 +1,9 @@
 // userDexAbstraction: whether a user has one balance over all DEXes, null where they have never chosen. Wire-equal.
 
 import * as z from 'zod'
+import { USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const UserDexAbstractionRequest = z.object({ type: z.literal('userDexAbstraction'), user: UserAddress })

@@ -2,11 +2,11 @@
 // source's behind them.
 
 import * as z from 'zod'
-import { ShownFill } from '../../feed/shown-fill.ts'
-import { fillIdOf, fillRows } from '../../history/fill-rows.ts'
+import { fillIdOf, fillRows } from '../../archive/fill-rows.ts'
+import { ShownFill } from '../../protocol/feed/shown-fill.ts'
+import { FILL, USER } from '../../protocol/info/examples.ts'
+import { Flag, UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { FILL, USER } from '../shapes/examples.ts'
-import { Flag, UserAddress } from '../shapes/request-fields.ts'
 import { EVER } from '../sources/own-history.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 

@@ -4,12 +4,19 @@
 
 import * as z from 'zod'
 import { DAY_MS } from '../../core/time.ts'
-import { type LedgerEvent, TxHash } from '../../feed/block.ts'
+import { type LedgerEvent, TxHash } from '../../protocol/feed/block.ts'
+import { HASH, TIME, USER } from '../../protocol/info/examples.ts'
+import { EXAMPLE_FUNDING, FUNDING_AMOUNTS } from '../../protocol/info/funding-shapes.ts'
+import {
+  EndTime,
+  isInOrder,
+  optional,
+  REVERSED_WINDOW,
+  StartTime,
+  UserAddress,
+} from '../../protocol/info/request-fields.ts'
 import type { PastRead } from '../ports.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { HASH, TIME, USER } from '../shapes/examples.ts'
-import { EXAMPLE_FUNDING, FUNDING_AMOUNTS } from '../shapes/funding-shapes.ts'
-import { EndTime, isInOrder, optional, REVERSED_WINDOW, StartTime, UserAddress } from '../shapes/request-fields.ts'
 import { EVER } from '../sources/own-history.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 

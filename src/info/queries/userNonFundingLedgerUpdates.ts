@@ -2,10 +2,17 @@
 // `delta` are open. Where there are files our own, and a source's for what is older.
 
 import * as z from 'zod'
-import { LedgerUpdate } from '../../feed/ledger-update.ts'
+import { LedgerUpdate } from '../../protocol/feed/ledger-update.ts'
+import { HASH, TIME, USER } from '../../protocol/info/examples.ts'
+import {
+  EndTime,
+  isInOrder,
+  optional,
+  REVERSED_WINDOW,
+  StartTime,
+  UserAddress,
+} from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { HASH, TIME, USER } from '../shapes/examples.ts'
-import { EndTime, isInOrder, optional, REVERSED_WINDOW, StartTime, UserAddress } from '../shapes/request-fields.ts'
 import { EVER } from '../sources/own-history.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 

@@ -2,17 +2,24 @@
 // of fills for volume and days; `tradedPairs` and `accountAgeDays` are of all that is held.
 
 import * as z from 'zod'
+import { pnlSummary } from '../../archive/pnl-summary.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok } from '../../core/result.ts'
-import { Address, type Fill } from '../../feed/block.ts'
-import { pnlSummary } from '../../history/pnl-summary.ts'
+import { Address, type Fill } from '../../protocol/feed/block.ts'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { USER } from '../../protocol/info/examples.ts'
+import { TradeDex } from '../../protocol/info/history-shapes.ts'
+import {
+  EndTime,
+  isInOrder,
+  optional,
+  REVERSED_WINDOW,
+  StartTime,
+  UserAddress,
+} from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
 import type { PastRead } from '../ports.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { USER } from '../shapes/examples.ts'
-import { TradeDex } from '../shapes/history-shapes.ts'
-import { EndTime, isInOrder, optional, REVERSED_WINDOW, StartTime, UserAddress } from '../shapes/request-fields.ts'
 import { EVER, heldAnswer } from '../sources/own-history.ts'
 import { tradesUpTo } from '../sources/own-trades.ts'
 

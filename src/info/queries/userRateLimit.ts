@@ -1,10 +1,10 @@
 // userRateLimit: what the exchange allows a user to send, by volume traded. Wire-equal.
 
 import * as z from 'zod'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const UserRateLimitRequest = z.object({ type: z.literal('userRateLimit'), user: UserAddress })

@@ -3,10 +3,10 @@
 
 import * as z from 'zod'
 import { kindsBy } from '../../core/open-kinds.ts'
-import { Address } from '../../feed/block.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { OTHER_USER, USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const UserRoleRequest = z.object({ type: z.literal('userRole'), user: UserAddress })

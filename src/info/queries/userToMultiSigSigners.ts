@@ -1,10 +1,10 @@
 // userToMultiSigSigners: who signs for a multi-sig user and how many must, null for any other. Wire-equal.
 
 import * as z from 'zod'
-import { Address } from '../../feed/block.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { OTHER_USER, USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const UserToMultiSigSignersRequest = z.object({ type: z.literal('userToMultiSigSigners'), user: UserAddress })

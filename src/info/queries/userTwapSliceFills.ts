@@ -2,11 +2,11 @@
 // are files our own, and a source's behind them.
 
 import * as z from 'zod'
-import { fillIdOf, sliceRows } from '../../history/fill-rows.ts'
+import { fillIdOf, sliceRows } from '../../archive/fill-rows.ts'
+import { FILL, USER } from '../../protocol/info/examples.ts'
+import { TwapSliceFill } from '../../protocol/info/order-shapes.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { FILL, USER } from '../shapes/examples.ts'
-import { TwapSliceFill } from '../shapes/order-shapes.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
 import { EVER } from '../sources/own-history.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 

@@ -2,11 +2,18 @@
 // where there are files our own, and a source's for what is older.
 
 import * as z from 'zod'
-import { fillIdOf, sliceRows } from '../../history/fill-rows.ts'
+import { fillIdOf, sliceRows } from '../../archive/fill-rows.ts'
+import { FILL, TIME, USER } from '../../protocol/info/examples.ts'
+import { TwapSliceFill } from '../../protocol/info/order-shapes.ts'
+import {
+  EndTime,
+  Flag,
+  isInOrder,
+  REVERSED_WINDOW,
+  StartTime,
+  UserAddress,
+} from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { FILL, TIME, USER } from '../shapes/examples.ts'
-import { TwapSliceFill } from '../shapes/order-shapes.ts'
-import { EndTime, Flag, isInOrder, REVERSED_WINDOW, StartTime, UserAddress } from '../shapes/request-fields.ts'
 import { EVER } from '../sources/own-history.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 

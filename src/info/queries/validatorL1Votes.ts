@@ -2,10 +2,10 @@
 
 import * as z from 'zod'
 import { kindsByKey, openEnum } from '../../core/open-kinds.ts'
-import { Address } from '../../feed/block.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { TIME, USER } from '../../protocol/info/examples.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { TIME, USER } from '../shapes/examples.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000

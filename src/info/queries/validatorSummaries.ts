@@ -2,10 +2,10 @@
 // exceed 2^53.
 
 import * as z from 'zod'
-import { Address } from '../../feed/block.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { OTHER_USER, TIME, USER } from '../shapes/examples.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const ValidatorSummariesRequest = z.object({ type: z.literal('validatorSummaries') })

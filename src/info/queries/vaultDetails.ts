@@ -2,13 +2,13 @@
 // exchange answers shares and rates as JSON numbers.
 
 import * as z from 'zod'
-import { Address } from '../../feed/block.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
+import { EXAMPLE_PORTFOLIO, Portfolio } from '../../protocol/info/portfolio-shapes.ts'
+import { optional, UserAddress } from '../../protocol/info/request-fields.ts'
+import { VaultRelationship } from '../../protocol/info/vault-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { OTHER_USER, TIME, USER } from '../shapes/examples.ts'
-import { EXAMPLE_PORTFOLIO, Portfolio } from '../shapes/portfolio-shapes.ts'
-import { optional, UserAddress } from '../shapes/request-fields.ts'
-import { VaultRelationship } from '../shapes/vault-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const VaultDetailsRequest = z.object({

@@ -1,11 +1,11 @@
 // vaultSummaries: a line per vault, possibly none: the public source lists only very young ones. Wire-equal.
 
 import * as z from 'zod'
-import { Address } from '../../feed/block.ts'
+import { Address } from '../../protocol/feed/block.ts'
+import { Decimal } from '../../protocol/info/common-shapes.ts'
+import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
+import { VaultRelationship } from '../../protocol/info/vault-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { Decimal } from '../shapes/common-shapes.ts'
-import { OTHER_USER, TIME, USER } from '../shapes/examples.ts'
-import { VaultRelationship } from '../shapes/vault-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000

@@ -2,10 +2,10 @@
 // is deprecated there. Wire-equal.
 
 import * as z from 'zod'
+import { USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
+import { EXAMPLE_WEB_DATA, WebData2 } from '../../protocol/info/web-data-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { USER } from '../shapes/examples.ts'
-import { UserAddress } from '../shapes/request-fields.ts'
-import { EXAMPLE_WEB_DATA, WebData2 } from '../shapes/web-data-shapes.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 const WebData2Request = z.object({ type: z.literal('webData2'), user: UserAddress })

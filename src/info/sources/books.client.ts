@@ -1,10 +1,10 @@
 // Books over the hubs that keep them: a coin is asked of its shard, the tops of all shards together.
 // Law: a hub that is away, slow or not seeded is `unavailable`, never an empty answer.
 
-import { type BookHubApi, HUB_API_VERSION } from '../../book/hub-api.ts'
 import { shardOf } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import { type BookHubApi, HUB_API_VERSION } from '../../protocol/hub/hub-api.ts'
 import type { Books } from '../ports.ts'
 import { askObject } from './object-call.client.ts'
 

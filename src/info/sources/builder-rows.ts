@@ -1,11 +1,11 @@
 // A page of the fills that came through a builder, out of all that is kept. Law: fills of one time stay on one page, also
 // where log and files meet, and where more of them come while a caller pages.
 
+import { builderPage } from '../../archive/builder-page.ts'
+import { aggregateFills } from '../../archive/merged-fills.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { UserFill } from '../../feed/block.ts'
-import { builderPage } from '../../history/builder-page.ts'
-import { aggregateFills } from '../../history/merged-fills.ts'
+import type { UserFill } from '../../protocol/feed/block.ts'
 import type { Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'
 import { CUT, heldAnswer } from './own-history.ts'

@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { type Failure, failureMessage } from '../../core/failure.ts'
-import { Address } from '../../feed/block.ts'
+import { Address } from '../../protocol/feed/block.ts'
 
 const Slot = z.object({ error: z.literal('upstream_error'), message: z.string() })
 

@@ -1,9 +1,9 @@
 // The files of the archive, read page by page. Law: pages join, also where one time goes on beyond a page.
 
-import type { EventBlock } from '../../feed/durable-api.ts'
-import { ArchiveDamage } from '../../history/archive/archive-damage.ts'
-import type { FilesReader, FilesRequest } from '../../history/files/files-read.ts'
-import type { Seam } from '../../history/files/seam.ts'
+import { ArchiveDamage } from '../../archive/archive/archive-damage.ts'
+import type { FilesReader, FilesRequest } from '../../archive/files/files-read.ts'
+import type { Seam } from '../../archive/files/seam.ts'
+import type { EventBlock } from '../../protocol/feed/durable-api.ts'
 import type { PastRead, PastRequest } from '../ports.ts'
 import type { Telling } from './telling.ts'
 

@@ -1,9 +1,9 @@
 // What is kept of a wallet's fills within a window, as runs without a hole, oldest first, and how far a reading came.
 
+import { foldedPart } from '../../archive/funded-runs.ts'
 import type { Failure } from '../../core/failure.ts'
 import { ok, type Result } from '../../core/result.ts'
-import type { EventBlock, HeightAndTime } from '../../feed/durable-api.ts'
-import { foldedPart } from '../../history/funded-runs.ts'
+import type { EventBlock, HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { OpenPast, PastRead, PastWindow } from '../ports.ts'
 
 export interface KeptRuns {

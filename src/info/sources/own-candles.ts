@@ -1,11 +1,11 @@
 // Candles that the public API shows, too: our own of which no trade is missing, and a source's in the places of the others.
 // Law: a candle is one or the other's; of what neither knows there is none, and the answer says since when nothing is missing.
 
+import type { Candle } from '../../archive/candles.ts'
+import { candlesWithin, type KeptCandles } from '../../archive/kept-candles.ts'
 import type { Interval } from '../../core/candle-interval.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { Candle } from '../../history/candles.ts'
-import { candlesWithin, type KeptCandles } from '../../history/kept-candles.ts'
 import type { Sources } from '../ports.ts'
 import { type Answer, latenessOf } from '../query.ts'
 import { heldAnswer } from './own-history.ts'

@@ -1,10 +1,10 @@
 // Lists that the public API shows, too: our own rows, and a source's for what is older than ours or missing among them.
 // Laws: a row is shown once; where neither knows of a stretch, the answer says since when nothing is missing, or fails.
 
+import { type JoinRules, joinedRows } from '../../archive/joined-rows.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { EventBlock } from '../../feed/durable-api.ts'
-import { type JoinRules, joinedRows } from '../../history/joined-rows.ts'
+import type { EventBlock } from '../../protocol/feed/durable-api.ts'
 import type { OpenPast, PastRead, PastRequest, Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'
 import { heldAnswer, TOO_MUCH } from './own-history.ts'

@@ -1,14 +1,14 @@
 // The completed trades of a wallet as far as its fills, and the funding on them, are kept. Laws: nothing is carried over a
 // gap; no more is gone through than an answer needs, within a bound; an answer says how far back that was.
 
+import { acrossGap, foldTrades, noTrades } from '../../archive/completed-trades.ts'
+import { heldSpans, withFunding } from '../../archive/funded-runs.ts'
+import type { CompletedTrade } from '../../archive/open-trade.ts'
+import { type TradeFilter, tradesFor } from '../../archive/trade-page.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { Fill } from '../../feed/block.ts'
-import type { EventBlock } from '../../feed/durable-api.ts'
-import { acrossGap, foldTrades, noTrades } from '../../history/completed-trades.ts'
-import { heldSpans, withFunding } from '../../history/funded-runs.ts'
-import type { CompletedTrade } from '../../history/open-trade.ts'
-import { type TradeFilter, tradesFor } from '../../history/trade-page.ts'
+import type { Fill } from '../../protocol/feed/block.ts'
+import type { EventBlock } from '../../protocol/feed/durable-api.ts'
 import type { OpenPast, PastRead, Sources } from '../ports.ts'
 import { type IsEnough, type KeptRuns, keptRuns, later, reachOf } from './kept-runs.ts'
 import { CUT, EVER, TOO_MUCH } from './own-history.ts'

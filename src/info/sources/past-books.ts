@@ -1,9 +1,9 @@
 // Books of the past out of the archive. Law: whatever stands between a checkpoint and the height is said, and never guessed over.
 
+import { type BooksArchive, bookAt, type NoBooks } from '../../archive/replay/archived-books.ts'
 import { type After, orReject } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import { type BooksArchive, bookAt, type NoBooks } from '../../history/replay/archived-books.ts'
 import type { Books, PastBooks } from '../ports.ts'
 
 export interface PastBooksDeps {

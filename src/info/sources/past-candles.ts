@@ -1,9 +1,9 @@
 // Candles of the files, and of what the log has behind them. Law: the files are read first, so that the log, which forgets, is
 // asked for what is behind them.
 
-import type { CandlesRequest } from '../../history/filed-candles.ts'
-import type { CandleFiles } from '../../history/files/files-read.ts'
-import { type KeptCandles, keptCandles, wantsLog } from '../../history/kept-candles.ts'
+import type { CandlesRequest } from '../../archive/filed-candles.ts'
+import type { CandleFiles } from '../../archive/files/files-read.ts'
+import { type KeptCandles, keptCandles, wantsLog } from '../../archive/kept-candles.ts'
 import type { History } from '../ports.ts'
 import { archived } from './file-pages.ts'
 

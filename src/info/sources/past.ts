@@ -2,15 +2,15 @@
 // files. Laws: each block is told once and in order, whichever of the two holds it; of what cannot be read nothing is told,
 // and the reading says since when nothing is missing.
 
+import { ArchiveDamage } from '../../archive/archive/archive-damage.ts'
+import type { ArchiveReader } from '../../archive/archive/archive-read.ts'
+import type { CandleFiles } from '../../archive/files/files-read.ts'
+import { fundedCover, paidCover, type Seam, seamOf } from '../../archive/files/seam.ts'
+import type { HeldFills } from '../../archive/held-runs.ts'
 import { type After, orLate } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { HeightAndTime } from '../../feed/durable-api.ts'
-import { ArchiveDamage } from '../../history/archive/archive-damage.ts'
-import type { ArchiveReader } from '../../history/archive/archive-read.ts'
-import type { CandleFiles } from '../../history/files/files-read.ts'
-import { fundedCover, paidCover, type Seam, seamOf } from '../../history/files/seam.ts'
-import type { HeldFills } from '../../history/held-runs.ts'
+import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { History, OpenPast, Past, PastEvents, PastRead, PastWindow, TakeBlock } from '../ports.ts'
 import { archived, tellFiles, Unreadable } from './file-pages.ts'
 import { readCandles } from './past-candles.ts'

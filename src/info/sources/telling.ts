@@ -1,7 +1,7 @@
 // Tells the blocks of a window to whoever asked for them. Law: each once and in order, however often a page repeats it.
 
-import type { EventBlock, HeightAndTime } from '../../feed/durable-api.ts'
-import type { Seam } from '../../history/files/seam.ts'
+import type { Seam } from '../../archive/files/seam.ts'
+import type { EventBlock, HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { PastWindow, TakeBlock } from '../ports.ts'
 
 export class Telling {

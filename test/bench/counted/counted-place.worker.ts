@@ -1,6 +1,6 @@
 // The bucket and the database of an archive, with what they are asked counted.
 
-import type { ArchivePlace } from '../../../src/history/archive/archive-writer.store.ts'
+import type { ArchivePlace } from '../../../src/archive/archive/archive-writer.store.ts'
 import type { Operations } from './files-bench.ts'
 
 type Counts = { -readonly [name in keyof Operations]: number }

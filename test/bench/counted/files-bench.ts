@@ -1,7 +1,7 @@
 // What benches and tests of files and their Worker tell each other. Types alone.
 
-import type { FilesBlock, FilesRequest } from '../../../src/history/files/files-read.ts'
-import type { FileSpan, MergedLevel } from '../../../src/history/files/levels.ts'
+import type { FilesBlock, FilesRequest } from '../../../src/archive/files/files-read.ts'
+import type { FileSpan, MergedLevel } from '../../../src/archive/files/levels.ts'
 
 /** Blocks to be archived. */
 export interface SegmentOrder extends FileSpan {

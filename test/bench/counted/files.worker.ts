@@ -1,13 +1,13 @@
 // An archive, its compaction and its reading, in one Worker: what each question asked of D1 and R2 is counted.
 
-import { StoredArchive } from '../../../src/history/archive/archive.store.ts'
-import { type ArchivePlace, ArchiveWriter } from '../../../src/history/archive/archive-writer.store.ts'
-import { Compaction } from '../../../src/history/files/compaction.ts'
-import { StoredFiles } from '../../../src/history/files/files.store.ts'
-import { FilesWriter } from '../../../src/history/files/files-writer.store.ts'
-import { packPage, unpackPage } from '../../../src/history/files/page-text.client.ts'
-import { PageWriter } from '../../../src/history/files/page-writer.ts'
-import { ParquetTables } from '../../../src/history/files/tables.client.ts'
+import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
+import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
+import { Compaction } from '../../../src/archive/files/compaction.ts'
+import { StoredFiles } from '../../../src/archive/files/files.store.ts'
+import { FilesWriter } from '../../../src/archive/files/files-writer.store.ts'
+import { packPage, unpackPage } from '../../../src/archive/files/page-text.client.ts'
+import { PageWriter } from '../../../src/archive/files/page-writer.ts'
+import { ParquetTables } from '../../../src/archive/files/tables.client.ts'
 import { CountedPlace } from './counted-place.worker.ts'
 import type { PageOrder, PageRead, PartOrder, SegmentOrder, Turn } from './files-bench.ts'
 

@@ -1,10 +1,10 @@
 // The objects as they are, each of which also counts what it is asked and what it writes.
 
-import { BookHub as RealBookHub } from '../../../src/book/book-hub.do.ts'
-import { OrderBook as RealOrderBook } from '../../../src/book/order-book.do.ts'
-import { CreditMeter as RealCreditMeter } from '../../../src/credit/credit-meter.do.ts'
-import { BlockLog as RealBlockLog } from '../../../src/feed/block-log.do.ts'
-import { Relay as RealRelay } from '../../../src/stream/relay.do.ts'
+import { BlockLog as RealBlockLog } from '../../../src/block-log/block-log.do.ts'
+import { CreditMeter as RealCreditMeter } from '../../../src/metering/credit-meter.do.ts'
+import { BookHub as RealBookHub } from '../../../src/order-books/book-hub.do.ts'
+import { OrderBook as RealOrderBook } from '../../../src/order-books/order-book.do.ts'
+import { Relay as RealRelay } from '../../../src/relay/relay.do.ts'
 import { SourceBudget as RealSourceBudget } from '../../../src/upstream/source-budget.do.ts'
 import type { ObjectClass, ObjectCounts } from './counts.ts'
 import { countRows } from './rows.worker.ts'

@@ -3,12 +3,12 @@
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { backfillCuts, gapsBetween, type Span } from '../../../src/archive/archive/backfill-cuts.ts'
+import { readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
 import { Filling, type FillPorts } from '../../../src/cli/backfill/filling.ts'
 import { Held } from '../../../src/cli/backfill/held.ts'
 import type { PlannedFile } from '../../../src/cli/backfill/source-files.ts'
 import type { Window } from '../../../src/cli/backfill/window.ts'
-import { backfillCuts, gapsBetween, type Span } from '../../../src/history/archive/backfill-cuts.ts'
-import { readBackfill } from '../../../src/history/archive/backfill-lines.ts'
 
 const HOUR_MS = 3_600_000
 /** Blocks are so long. */

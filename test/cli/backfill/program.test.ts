@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { fillsLine, readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
 import { progressMeter } from '../../../src/cli/backfill/progress-meter.node.ts'
 import { backfillProgram } from '../../../src/cli/backfill.node.ts'
-import { fillsLine, readBackfill } from '../../../src/history/archive/backfill-lines.ts'
 import { say } from '../stub.ts'
 
 const ROOT = mkdtempSync(join(tmpdir(), 'weir-backfill-'))

@@ -2,9 +2,9 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fillsLine } from '../../../src/archive/archive/backfill-lines.ts'
 import { readBlocks, textLines } from '../../../src/cli/backfill/read-blocks.ts'
 import { type FileForm, formOf } from '../../../src/cli/backfill/source-files.ts'
-import { fillsLine } from '../../../src/history/archive/backfill-lines.ts'
 
 const SEGMENT = '2026-11-01/000000000005-000000000009.events.gz'
 

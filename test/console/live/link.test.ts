@@ -2,13 +2,13 @@
 // stands in test/client.
 
 import { expect, it } from 'vitest'
-import { bookChecksum } from '../../../src/book/checksum.ts'
-import { LevelBook } from '../../../src/book/level-book.ts'
 import type { ConnectionStatus } from '../../../src/client/api.ts'
 import { type Pass, streamLink } from '../../../src/console/live/link.ts'
 import { MarketBook } from '../../../src/console/live/market-book.ts'
 import { PlayedMarket } from '../../../src/console/live/played-market.ts'
-import type { Levels } from '../../../src/feed/block.ts'
+import { bookChecksum } from '../../../src/order-books/checksum.ts'
+import { LevelBook } from '../../../src/order-books/level-book.ts'
+import type { Levels } from '../../../src/protocol/feed/block.ts'
 import { FakeRuntime } from '../../client/fake-runtime.ts'
 
 const GOOD: Pass = { ok: true, endpoint: { url: 'http://gateway', key: 'cqe_1' } }

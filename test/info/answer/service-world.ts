@@ -1,23 +1,23 @@
 // A desk over fake ports: an account with credits, books of a few coins, an upstream that answers what it is told.
 
-import type { BookSnapshot, TopOfBook } from '../../../src/book/hub-api.ts'
+import type { Identity } from '../../../src/accounts/identity.ts'
+import type { CandleFiles } from '../../../src/archive/files/files-read.ts'
+import type { HeldFills } from '../../../src/archive/held-runs.ts'
+import type { BooksArchive } from '../../../src/archive/replay/archived-books.ts'
 import type { After } from '../../../src/core/deadline.ts'
 import type { Failure } from '../../../src/core/failure.ts'
 import { err, ok, type Result } from '../../../src/core/result.ts'
-import type { Charging } from '../../../src/edge/charging.ts'
-import type { WireFailure } from '../../../src/edge/failure-wire.ts'
-import type { CandleFiles } from '../../../src/history/files/files-read.ts'
-import type { HeldFills } from '../../../src/history/held-runs.ts'
-import type { BooksArchive } from '../../../src/history/replay/archived-books.ts'
 import { InfoService, type InfoServiceDeps } from '../../../src/info/answer/info-service.ts'
-import { CATALOGUE } from '../../../src/info/catalogue.ts'
 import type { Books } from '../../../src/info/ports.ts'
+import { CATALOGUE } from '../../../src/info/queries/catalogue.ts'
 import { DexList } from '../../../src/info/sources/dex-list.ts'
 import { pastOf } from '../../../src/info/sources/past.ts'
 import { archivedBooks } from '../../../src/info/sources/past-books.ts'
-import type { Identity } from '../../../src/key/identity.ts'
+import type { Charging } from '../../../src/metering/charging.ts'
+import type { WireFailure } from '../../../src/protocol/failure-wire.ts'
+import type { BookSnapshot, TopOfBook } from '../../../src/protocol/hub/hub-api.ts'
 
-export { USER } from '../../../src/info/shapes/examples.ts'
+export { USER } from '../../../src/protocol/info/examples.ts'
 
 export const IDENTITY: Identity = {
   v: 1,

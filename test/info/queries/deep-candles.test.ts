@@ -1,10 +1,10 @@
 // candleSnapshot over the files and the log, as callers ask for it: what is ours, what a source is asked for, what is refused.
 
 import { beforeEach, describe, expect, it } from 'vitest'
+import { type Candle, spanOf } from '../../../src/archive/candles.ts'
 import { INTERVALS, type Interval } from '../../../src/core/candle-interval.ts'
 import { err, ok } from '../../../src/core/result.ts'
-import { type Candle, spanOf } from '../../../src/history/candles.ts'
-import { type Filed, filedCandles, tradedBlock, truth } from '../../history/filed-candles.ts'
+import { type Filed, filedCandles, tradedBlock, truth } from '../../archive/filed-candles.ts'
 import { createWorld, type World } from '../answer/service-world.ts'
 import { filesOf } from '../kept-blocks.ts'
 

@@ -3,9 +3,9 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
-import type { Fill } from '../../../src/feed/block.ts'
-import type { EventBlock } from '../../../src/feed/durable-api.ts'
-import { FILL, HASH, OTHER_USER, USER } from '../../../src/info/shapes/examples.ts'
+import type { Fill } from '../../../src/protocol/feed/block.ts'
+import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
+import { FILL, HASH, OTHER_USER, USER } from '../../../src/protocol/info/examples.ts'
 import { createWorld, type World } from '../answer/service-world.ts'
 import { blockOf, filesOf, type Kept, logOf } from '../kept-blocks.ts'
 

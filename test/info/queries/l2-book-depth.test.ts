@@ -2,8 +2,8 @@
 
 import { expect, it } from 'vitest'
 import { ok } from '../../../src/core/result.ts'
-import type { Level } from '../../../src/feed/block.ts'
 import { l2Book } from '../../../src/info/queries/l2Book.ts'
+import type { Level } from '../../../src/protocol/feed/block.ts'
 import { BTC } from '../answer/service-world.ts'
 
 const side = (count: number, from: number, step: number): Level[] =>

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import type { BooksArchive } from '../../../src/archive/replay/archived-books.ts'
 import type { After } from '../../../src/core/deadline.ts'
 import { ok } from '../../../src/core/result.ts'
-import type { BooksArchive } from '../../../src/history/replay/archived-books.ts'
 import { archivedBooks } from '../../../src/info/sources/past-books.ts'
 import { BTC, createWorld } from '../answer/service-world.ts'
 

@@ -2,10 +2,10 @@
 
 import { expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
-import type { Fill, UserFill } from '../../../src/feed/block.ts'
-import type { EventBlock } from '../../../src/feed/durable-api.ts'
-import { queryOf } from '../../../src/info/catalogue.ts'
-import { FILL, OTHER_USER, USER } from '../../../src/info/shapes/examples.ts'
+import { queryOf } from '../../../src/info/queries/catalogue.ts'
+import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
+import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
+import { FILL, OTHER_USER, USER } from '../../../src/protocol/info/examples.ts'
 import { createWorld, type World } from '../answer/service-world.ts'
 
 const CALL = { type: 'recentTrades', coin: 'BTC' }

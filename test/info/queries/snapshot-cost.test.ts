@@ -1,9 +1,9 @@
 // What whole books cost: however many ask for one at once, its hub writes it down at most twice, while blocks go on.
 
 import { afterEach, expect, it, vi } from 'vitest'
-import { ShardBooks } from '../../../src/book/shard-books.ts'
 import { ok } from '../../../src/core/result.ts'
-import type { Level, Levels } from '../../../src/feed/block.ts'
+import { ShardBooks } from '../../../src/order-books/shard-books.ts'
+import type { Level, Levels } from '../../../src/protocol/feed/block.ts'
 import { createWorld } from '../answer/service-world.ts'
 
 const LEVELS = 10_000

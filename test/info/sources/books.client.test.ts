@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { type BookHubApi, HUB_API_VERSION } from '../../../src/book/hub-api.ts'
 import { shardOf } from '../../../src/core/coin.ts'
 import { hubBooks } from '../../../src/info/sources/books.client.ts'
+import { type BookHubApi, HUB_API_VERSION } from '../../../src/protocol/hub/hub-api.ts'
 import { BTC } from '../answer/service-world.ts'
 
 type Hub = Pick<BookHubApi, 'snapshot' | 'tops'>

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { FillsAnswer, FillsRequest, HeldStretch } from '../../../src/feed/durable-api.ts'
-import { LOG_API_VERSION } from '../../../src/feed/log-api.ts'
 import { logHistory } from '../../../src/info/sources/history.client.ts'
+import type { FillsAnswer, FillsRequest, HeldStretch } from '../../../src/protocol/feed/durable-api.ts'
+import { LOG_API_VERSION } from '../../../src/protocol/feed/log-api.ts'
 
 const v = LOG_API_VERSION
 const SCOPE = { by: 'user', address: '0xab' } as const

@@ -1,8 +1,8 @@
 // The types that are answered from the fills that Weir holds: which rows, in which order, and how far back.
 
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Fill, UserFill } from '../../../src/feed/block.ts'
-import type { EventBlock } from '../../../src/feed/durable-api.ts'
+import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
+import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
 import { createWorld, USER, type World } from '../answer/service-world.ts'
 
 const CREDIT = 1_000_000

@@ -3,13 +3,13 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fillIdOf, fillRows } from '../../../src/archive/fill-rows.ts'
 import { err, ok } from '../../../src/core/result.ts'
-import type { EventBlock } from '../../../src/feed/durable-api.ts'
-import { fillIdOf, fillRows } from '../../../src/history/fill-rows.ts'
-import { USER } from '../../../src/info/shapes/examples.ts'
 import { builderRows } from '../../../src/info/sources/builder-rows.ts'
 import { EVER } from '../../../src/info/sources/own-history.ts'
 import { rowsAnswer } from '../../../src/info/sources/own-rows.ts'
+import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
+import { USER } from '../../../src/protocol/info/examples.ts'
 import { blockOf, blocksOfFills, type Kept, logOf, pastOfKept } from '../kept-blocks.ts'
 
 type Rows = ReturnType<typeof fillRows>

@@ -3,14 +3,14 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Fill, UserFill } from '../../../src/feed/block.ts'
-import type { EventBlock } from '../../../src/feed/durable-api.ts'
-import { acrossGap, foldTrades, noTrades } from '../../../src/history/completed-trades.ts'
-import type { FilesRequest } from '../../../src/history/files/files-read.ts'
-import type { CompletedTrade } from '../../../src/history/open-trade.ts'
-import { cursorTime, tradesFor } from '../../../src/history/trade-page.ts'
+import { acrossGap, foldTrades, noTrades } from '../../../src/archive/completed-trades.ts'
+import type { FilesRequest } from '../../../src/archive/files/files-read.ts'
+import type { CompletedTrade } from '../../../src/archive/open-trade.ts'
+import { cursorTime, tradesFor } from '../../../src/archive/trade-page.ts'
 import { lastTrades, tradesFrom, tradesUpTo } from '../../../src/info/sources/own-trades.ts'
-import { paidTrading, USER } from '../../history/trading.ts'
+import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
+import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
+import { paidTrading, USER } from '../../archive/trading.ts'
 import { type Gap, type Kept, pastOfKept } from '../kept-blocks.ts'
 
 /** All blocks at once but those of `missing`, and no position over any of them. */

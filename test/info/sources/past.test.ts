@@ -2,13 +2,13 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { FilesReader, FilesRequest } from '../../../src/archive/files/files-read.ts'
 import type { After } from '../../../src/core/deadline.ts'
 import { ok } from '../../../src/core/result.ts'
-import type { EventBlock } from '../../../src/feed/durable-api.ts'
-import type { FilesReader, FilesRequest } from '../../../src/history/files/files-read.ts'
 import type { PastRequest } from '../../../src/info/ports.ts'
-import { USER } from '../../../src/info/shapes/examples.ts'
 import { pastOf } from '../../../src/info/sources/past.ts'
+import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
+import { USER } from '../../../src/protocol/info/examples.ts'
 import { blockOf, blocksOfFills, filesOf, type Kept, logOf } from '../kept-blocks.ts'
 
 const SCOPE = { by: 'user', address: USER } as const

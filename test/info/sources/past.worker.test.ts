@@ -1,14 +1,14 @@
 // The log and the files as one list: what was archived by the log, what was backfilled, and what is missing.
 
 import { expect, it } from 'vitest'
+import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
+import { objectKey } from '../../../src/archive/files/file-keys.ts'
 import { ok } from '../../../src/core/result.ts'
-import type { EventBlock } from '../../../src/feed/durable-api.ts'
-import { StoredArchive } from '../../../src/history/archive/archive.store.ts'
-import { objectKey } from '../../../src/history/files/file-keys.ts'
 import type { PastRequest } from '../../../src/info/ports.ts'
 import { pastOf } from '../../../src/info/sources/past.ts'
-import { blockAt, range, SETTLED_MS, timeOf, USER, World } from '../../history/files/compacting.worker.ts'
-import { quickStores } from '../../history/files/quick-stores.worker.ts'
+import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
+import { blockAt, range, SETTLED_MS, timeOf, USER, World } from '../../archive/files/compacting.worker.ts'
+import { quickStores } from '../../archive/files/quick-stores.worker.ts'
 
 const { archive, history, placeOf } = await quickStores()
 

@@ -1,8 +1,8 @@
 import { beforeEach, expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
-import type { FillScope } from '../../../src/feed/durable-api.ts'
 import type { History } from '../../../src/info/ports.ts'
 import { sharedHeld } from '../../../src/info/sources/shared-held.ts'
+import type { FillScope } from '../../../src/protocol/feed/durable-api.ts'
 
 const BTC: FillScope = { by: 'coin', coin: 'BTC' }
 let nowMs: number

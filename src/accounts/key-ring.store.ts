@@ -1,0 +1,269 @@
+// From the text of a key to who is calling: form, keyed check, isolate memory, KV, D1. Laws: a made-up key costs no
+// look-up, an address gets few of them, and a key one at a time; a key that was known just now is not held up by
+// others of its address; a key that the meter called revoked is refused at once, and a record that it called changed is
+// read from D1 again, whatever KV says; keys appear in no error and no log.
+
+import { BoundedMap } from '../core/bounded-map.ts'
+import { orLate } from '../core/deadline.ts'
+import { type Failure, KEY_ENDED } from '../core/failure.ts'
+import { Flights } from '../core/flights.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { after } from '../core/timers.client.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
+import { AddressGate, isWithinLocation, LOCATION_PERIOD_MS, LOOK_UPS, type LocationLimit } from './address-gate.ts'
+import { callerAddress } from './caller-address.ts'
+import { checkHolds, hashKey } from './digest.client.ts'
+import { type ParsedKey, parseKey } from './format.ts'
+import type { Identity } from './identity.ts'
+import { findKey, type KeyStoreEnv, keyFromD1, putKeyHint } from './key-records.store.ts'
+import { KeyMemory } from './memory.ts'
+import { type KeyPlace, missingKey, presentedKey } from './presented-key.ts'
+import { admit, type Entry, forData, type KeyRecord } from './record.ts'
+import { openStreamToken } from './stream-token.client.ts'
+import { narrowed, TOKEN_PREFIX } from './stream-token.ts'
+
+export interface KeyRingEnv extends KeyStoreEnv {
+  readonly KEY_SECRET?: string
+  /** As the gateway's variables have them, parsed. */
+  readonly KEY_CHECK: boolean
+  readonly TRUST_PROXY: boolean
+  readonly LOOK_UP_LIMIT?: LocationLimit
+}
+
+type Found = Result<KeyRecord | null, Failure>
+type Entered = Result<Identity, Failure>
+
+export const NO_KEY_SECRET: Failure = {
+  kind: 'unavailable',
+  what: 'KEY_SECRET',
+  hint: 'KEY_SECRET is not set on this gateway: its operator has to set it.',
+}
+
+const KEYS_AWAY: Failure = { kind: 'unavailable', what: 'API keys cannot be looked up now' }
+
+const NO_TOKENS = 'This is a stream token (cqe_), which opens /ws and some types of /info alone: send an API key here.'
+
+const NO_MATCH = 'The check characters of this API key do not match: is it whole, and was it made for this gateway?'
+
+/** A look-up that others wait for may be lost with the request that began it. */
+const LOOK_UP_MAX_MS = 3_000
+const LOOK_UPS_MAX = 1_000
+/** Of revoked and of changed keys that an isolate remembers. */
+const TOLD_MAX = 10_000
+/** How far apart the clocks of those who read and change records may be. */
+const SKEW_MS = 5_000
+
+/** One per isolate. */
+export class KeyRing {
+  readonly #memory = new KeyMemory()
+  /** By hash: apart from keys, or whoever reads the hash in a token could send that as the key. */
+  readonly #payers = new KeyMemory()
+  readonly #gate = new AddressGate(LOOK_UPS)
+  readonly #lookUps = new Flights<Found>(LOOK_UP_MAX_MS, LOOK_UPS_MAX)
+  /** Hashes that the meter called revoked: memory and KV may not know it yet. */
+  readonly #revoked = new BoundedMap<string, true>(TOLD_MAX)
+  /** Keys whose records the meter called changed, and from when on a record is new enough. */
+  readonly #changed = new BoundedMap<string, { readonly changedMs: number; newEnoughMs: number }>(TOLD_MAX)
+  readonly #nowMs: () => number
+  readonly #report: (error: unknown) => void
+
+  /** `report`: D1 failed; the caller is told that keys cannot be looked up. */
+  constructor(nowMs: () => number = () => Date.now(), report: (error: unknown) => void = () => {}) {
+    this.#nowMs = nowMs
+    this.#report = report
+  }
+
+  /** Who sends this request, if a key in one of `places` may enter. `path` is the segment after `/k/`, if any. */
+  authenticate(
+    env: KeyRingEnv,
+    request: Request,
+    entry: Entry & { readonly places: readonly KeyPlace[]; readonly path?: string },
+    waitUntil: WaitUntil,
+  ): Entered | Promise<Entered> {
+    const carriers = {
+      authorization: request.headers.get('authorization'),
+      query: entry.places.includes('query') ? keysOf(new URL(request.url).searchParams) : [],
+      path: entry.path ?? null,
+    }
+    const presented = presentedKey(carriers, entry.places)
+    if (!presented.ok) return presented.error.kind === 'key_missing' ? err(missing(request, entry.places)) : presented
+    return this.#enter(env, presented.value, entry, waitUntil, () => callerAddress(env.TRUST_PROXY, request.headers))
+  }
+
+  /** Who a key belongs to, if it may enter. `address`: of the caller, null where it is not known for sure. */
+  async identify(
+    env: KeyRingEnv,
+    key: string,
+    entry: Entry,
+    waitUntil: WaitUntil,
+    address: string | null = null,
+  ): Promise<Entered> {
+    return this.#enter(env, key, entry, waitUntil, () => address)
+  }
+
+  /** At once for a key that is remembered, without a look at the address where it does not matter. */
+  #enter(
+    env: KeyRingEnv,
+    key: string,
+    entry: Entry,
+    waitUntil: WaitUntil,
+    address: () => string | null,
+  ): Entered | Promise<Entered> {
+    const now = this.#nowMs()
+    if (key.startsWith(TOKEN_PREFIX)) return this.#enterByToken(env, key, entry, waitUntil, address(), now)
+    const record = this.#memory.recall(key, now)
+    return record === undefined || (record !== null && this.#isOutdated(record))
+      ? this.#askAndEnter(env, key, record, entry, waitUntil, address(), now)
+      : this.#verdict(record, entry, now, address)
+  }
+
+  /** With what a token says, and nothing that its key may not: what it was made for is read from the key's record each time. */
+  async #enterByToken(
+    env: KeyRingEnv,
+    sent: string,
+    entry: Entry,
+    waitUntil: WaitUntil,
+    address: string | null,
+    now: number,
+  ): Promise<Entered> {
+    if (!entry.takesTokens) return err({ kind: 'not_entitled', why: NO_TOKENS })
+    if (!env.KEY_SECRET) return err(NO_KEY_SECRET)
+    const { waitMs, limit } = this.#gate.take(address, now)
+    if (waitMs > 0) return err({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
+    const opened = await openStreamToken(sent, env.KEY_SECRET, now)
+    if (!opened.ok) return opened
+    const { keyHash, ...token } = opened.value
+    let record = this.#payers.recall(keyHash, now) ?? null
+    try {
+      record ??= await findKey(env, keyHash, waitUntil)
+    } catch (error) {
+      this.#report(error)
+      return err(KEYS_AWAY)
+    }
+    if (record !== null && this.#isOutdated(record)) record = await this.#readAgain(env, record, waitUntil)
+    this.#payers.keep(keyHash, record, now)
+    const entered = this.#verdict(record && forData(record), entry, now, () => address)
+    return entered.ok ? ok(narrowed(entered.value, token)) : entered
+  }
+
+  async #askAndEnter(
+    env: KeyRingEnv,
+    key: string,
+    known: KeyRecord | undefined,
+    entry: Entry,
+    waitUntil: WaitUntil,
+    address: string | null,
+    now: number,
+  ): Promise<Entered> {
+    const found: Found = known ? ok(known) : await this.#lookUp(env, key, waitUntil, address, now)
+    if (!found.ok) return found
+    let record = found.value
+    if (record !== null && this.#isOutdated(record)) {
+      record = await this.#readAgain(env, record, waitUntil)
+      this.#memory.keep(key, record, now)
+    }
+    return this.#verdict(record, entry, now, () => address)
+  }
+
+  #verdict(record: KeyRecord | null, entry: Entry, now: number, address: () => string | null): Entered {
+    if (record === null) return err({ kind: 'key_unknown' })
+    const entered = this.#ended(record) ?? admit(record, entry, now, record.ranges === null ? null : address())
+    if (entered.ok) return entered
+    return err({ ...entered.error, caller: { account: record.account, keyHash: record.hash } })
+  }
+
+  /** The refusal of a key that the meter called revoked. */
+  #ended(record: KeyRecord): Entered | null {
+    if (!this.#revoked.has(record.hash)) return null
+    if (record.replaced) return err({ kind: 'key_replaced' })
+    return err(record.revoked === null ? KEY_ENDED : { kind: 'key_revoked' })
+  }
+
+  /** One look-up for all who present the same key at the same time. */
+  async #lookUp(
+    env: KeyRingEnv,
+    key: string,
+    waitUntil: WaitUntil,
+    address: string | null,
+    now: number,
+  ): Promise<Found> {
+    const flight = this.#lookUps.underWay(key, now)
+    const shared = flight === null ? null : await orLate(flight, LOOK_UP_MAX_MS, null, after)
+    if (shared !== null) return shared
+    const parsed = parseKey(key)
+    if (!parsed.ok) return err({ kind: 'key_malformed', hint: parsed.error })
+    const isKnown = this.#memory.remembers(key)
+    const { waitMs, limit } = isKnown ? { waitMs: 0, limit: LOOK_UPS.each } : this.#gate.take(address, now)
+    if (waitMs > 0) return err({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
+    const find = () => this.#find(env, parsed.value, waitUntil, isKnown ? null : address, now)
+    const found = this.#lookUps.begin(key, find, now)
+    // Others may wait for it when this caller is gone.
+    waitUntil(found.catch(() => undefined))
+    return found
+  }
+
+  async #find(
+    env: KeyRingEnv,
+    key: ParsedKey,
+    waitUntil: WaitUntil,
+    address: string | null,
+    now: number,
+  ): Promise<Found> {
+    if (env.KEY_CHECK) {
+      if (!env.KEY_SECRET) return err(NO_KEY_SECRET)
+      if (!(await checkHolds(key, env.KEY_SECRET))) return err({ kind: 'key_malformed', hint: NO_MATCH })
+    }
+    if (!(await isWithinLocation(env.LOOK_UP_LIMIT, address)))
+      return err({ kind: 'rate_limited', retryAfterMs: LOCATION_PERIOD_MS, limit: LOOK_UPS.each })
+    const hash = await hashKey(key.text)
+    try {
+      const record = await findKey(env, hash, waitUntil)
+      this.#memory.keep(key.text, record, now)
+      return ok(record)
+    } catch (error) {
+      this.#report(error)
+      return err(KEYS_AWAY)
+    }
+  }
+
+  /** The meter called this key revoked: refused here from now on, and the hint in KV brought up to date. */
+  revoked(env: KeyStoreEnv, keyHash: string, waitUntil: WaitUntil): void {
+    if (this.#revoked.has(keyHash)) return
+    this.#revoked.set(keyHash, true)
+    waitUntil(refreshHint(env, keyHash))
+  }
+
+  /** The meter said that the record of this key was changed: copies of before are not taken any more. */
+  changed(keyHash: string, changedMs: number): void {
+    if ((this.#changed.get(keyHash)?.changedMs ?? 0) >= changedMs) return
+    this.#changed.set(keyHash, { changedMs, newEnoughMs: changedMs + SKEW_MS })
+  }
+
+  #isOutdated(record: KeyRecord): boolean {
+    const change = this.#changed.get(record.hash)
+    return change !== undefined && record.at < change.newEnoughMs
+  }
+
+  /** The record as D1 has it. Where D1 cannot be asked the old one stands, as it would where nobody had told. */
+  async #readAgain(env: KeyStoreEnv, old: KeyRecord, waitUntil: WaitUntil): Promise<KeyRecord | null> {
+    const record = await keyFromD1(env.ACCOUNTS, old.hash).catch(() => old)
+    const change = this.#changed.get(old.hash)
+    if (record === null || record === old || change === undefined) return record
+    // Read after it was told, and so after the change, whatever the clocks say.
+    change.newEnoughMs = Math.min(change.newEnoughMs, record.at)
+    waitUntil(putKeyHint(env.KEYS, record))
+    return record
+  }
+}
+
+/** A stream token may come under its own name. */
+const keysOf = (parameters: URLSearchParams) => [...parameters.getAll('key'), ...parameters.getAll('token')]
+
+function missing({ headers, url }: Request, places: readonly KeyPlace[]): Failure {
+  return missingKey({ headers, parameters: [...new URL(url).searchParams.keys()] }, places)
+}
+
+async function refreshHint(env: KeyStoreEnv, keyHash: string): Promise<void> {
+  const record = await keyFromD1(env.ACCOUNTS, keyHash)
+  if (record?.revoked) await putKeyHint(env.KEYS, record)
+}

@@ -1,0 +1,119 @@
+// Refusals of callers that are known, on their way to a table, in memory. Laws (test/accounts/refused-calls.test.ts): every
+// one is counted; an account's rows are a handful and then one a second, however many there are; what waits is bounded, in
+// rows and in bytes; nothing unseen is in a row.
+
+import { BoundedMap } from '../core/bounded-map.ts'
+import { type Failure, type FailureCode, failureCode, failureMessage } from '../core/failure.ts'
+import { HOUR_MS } from '../core/time.ts'
+import { type Bucket, fullBucket, type Rate, takeTokens } from '../core/token-bucket.ts'
+import { visible } from '../core/visible.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
+import { withoutKeys } from './format.ts'
+import type { Product } from './identity.ts'
+
+/** Who called with a key, whether it may enter or not. */
+interface KnownCaller {
+  readonly account: string
+  readonly keyHash: string
+}
+
+/** What was asked for; `type` is empty where it was not read. */
+export interface RefusedCall {
+  readonly caller: KnownCaller
+  readonly requestId: string
+  readonly product: Product
+  readonly type: string
+  readonly failure: Failure | { readonly kind: 'conflict'; readonly message: string }
+}
+
+/** A refusal as it is kept. */
+export interface RefusalRow extends KnownCaller {
+  readonly at: number
+  readonly requestId: string
+  readonly product: string
+  readonly type: string
+  readonly code: FailureCode | 'conflict'
+  readonly message: string
+}
+
+/** A refusal as its owner may see it. */
+export interface KeptRefusal {
+  readonly at: number
+  readonly request_id: string
+  readonly key_prefix: string
+  readonly product: string
+  readonly type: string
+  readonly code: string
+  readonly message: string
+}
+
+export interface RefusalCount {
+  /** Unix ms of the start of the hour. */
+  readonly hour: number
+  readonly account: string
+  readonly code: string
+  readonly count: number
+}
+
+export interface RefusalBatch {
+  readonly rows: readonly RefusalRow[]
+  readonly counts: readonly RefusalCount[]
+}
+
+/** What every surface that refuses is lent; work goes on beside the call. */
+export type NoteRefusal = (call: RefusedCall, waitUntil: WaitUntil) => void
+
+/** Of one account: what a person looks at, and then enough to see that it goes on. */
+const ROWS_OF_ACCOUNT: Rate = { perSecond: 1, burst: 50 }
+const ACCOUNTS_MAX = 1_000
+const ROWS_MAX = 500
+/** Of accounts, hours and codes; there are some twenty codes. */
+const COUNTS_MAX = 5_000
+const TYPE_CHARS = 64
+const MESSAGE_CHARS = 300
+
+export class RefusedCalls {
+  readonly #rates = new BoundedMap<string, Bucket>(ACCOUNTS_MAX)
+  #rows: RefusalRow[] = []
+  #counts = new Map<string, RefusalCount>()
+
+  note({ caller: { account, keyHash }, requestId, product, type, failure }: RefusedCall, nowMs: number): void {
+    const code = failure.kind === 'conflict' ? 'conflict' : failureCode(failure)
+    this.#count({ hour: nowMs - (nowMs % HOUR_MS), account, code, count: 1 })
+    const before = this.#rates.get(account) ?? fullBucket(ROWS_OF_ACCOUNT, nowMs)
+    const { bucket, taken } = takeTokens(before, ROWS_OF_ACCOUNT, 1, nowMs)
+    this.#rates.set(account, bucket)
+    if (taken === 0 || this.#rows.length >= ROWS_MAX) return
+    const message = shown(failure.kind === 'conflict' ? failure.message : failureMessage(failure), MESSAGE_CHARS)
+    this.#rows.push({ at: nowMs, requestId, account, keyHash, product, type: shown(type, TYPE_CHARS), code, message })
+  }
+
+  /** All that waits, and forgets it; null where nothing does. */
+  take(): RefusalBatch | null {
+    if (this.#counts.size === 0) return null
+    const batch = { rows: this.#rows, counts: [...this.#counts.values()] }
+    this.#rows = []
+    this.#counts = new Map()
+    return batch
+  }
+
+  /** It could not be kept: it waits again, as far as there is room. */
+  giveBack({ rows, counts }: RefusalBatch): void {
+    for (const count of counts) this.#count(count)
+    this.#rows = [...rows, ...this.#rows].slice(-ROWS_MAX)
+  }
+
+  #count(one: RefusalCount): void {
+    const name = `${one.hour} ${one.account} ${one.code}`
+    const known = this.#counts.get(name)
+    if (known === undefined && this.#counts.size >= COUNTS_MAX) return
+    this.#counts.set(name, { ...one, count: one.count + (known?.count ?? 0) })
+  }
+}
+
+/** Cut first, so that a long text costs no more than a short one. A key in it, sent in a wrong place, is kept nowhere. */
+function shown(text: string, most: number): string {
+  const whole = visible(withoutKeys(text.slice(0, most))).slice(0, most)
+  // No half of a character.
+  return whole.replace(/[\uD800-\uDBFF]$/, '')
+}

@@ -1,0 +1,57 @@
+// What readers of the archive see of it: segments of lines, checkpoints of books. Types alone.
+
+import type { Levels } from '../../protocol/feed/block.ts'
+
+/** Contiguous heights; `epoch` is that of their books, null where they are unknown. */
+export interface ArchivedSegment {
+  readonly chain: string
+  readonly first: number
+  readonly last: number
+  readonly firstMs: number
+  readonly lastMs: number
+  readonly epoch: string | null
+  /** Time of the block behind the last one, where it was known as the segment was written. */
+  readonly nextMs?: number | null
+}
+
+/** Heights from `next` to `to` that the archive may have, and that are to come into files if no file has them. */
+export interface Unfiled {
+  readonly from: number
+  readonly to: number
+  readonly next: number
+}
+
+export interface ArchivedCheckpoint {
+  readonly epoch: string
+  /** The least of its books' heights. */
+  readonly height: number
+  readonly time: number
+}
+
+/** A coin's book after block `height`. */
+export interface ArchivedBook {
+  readonly coin: string
+  readonly height: number
+  readonly seq: number
+  readonly levels: Levels
+}
+
+export interface ArchiveReader {
+  /** In order of height, from the one that holds or follows a height (or time), at most `limit`. */
+  segmentsFrom(
+    at: { readonly height: number } | { readonly timeMs: number },
+    limit: number,
+  ): Promise<readonly ArchivedSegment[]>
+  /** The last block that is archived; null: none is. */
+  last(): Promise<number | null>
+  /**
+   * Lines of one kind, in order of height, each when it is wanted; throws an ArchiveDamage before the first one where the
+   * object is missing, truncated or another one.
+   */
+  lines(segment: ArchivedSegment, kind: 'events' | 'books'): AsyncIterable<string>
+  /** The newest checkpoint at or below a height. */
+  checkpointAt(height: number): Promise<ArchivedCheckpoint | null>
+  /** Books of a checkpoint, streamed: of these coins, or all. */
+  books(height: number, coins: ReadonlySet<string> | null): AsyncIterable<ArchivedBook>
+  gaps(from: number, to: number): Promise<readonly { readonly from: number; readonly to: number }[]>
+}

@@ -1,0 +1,93 @@
+// What the Archiver writes: objects into R2 first, then their row into D1. Law: a row stands for objects that are there;
+// whatever is written again is written alike, under the same name.
+
+import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
+import { checkpointKey, segmentKey } from './archive-keys.ts'
+import { pack } from './packed.client.ts'
+import type { CutGap, CutSegment } from './segment-cutter.ts'
+import type { TakenBooks } from './taken-books.ts'
+
+export interface ArchivePlace {
+  readonly chain: string
+  readonly bucket: Pick<R2Bucket, 'get' | 'put' | 'delete'>
+  readonly db: Pick<D1Database, 'prepare' | 'batch'>
+}
+
+/** An object as its row tells of it. */
+interface Stored {
+  readonly bytes: number
+  readonly sha256: string
+}
+
+/** Writes lines under a key. */
+export async function putLines(
+  { bucket }: Pick<ArchivePlace, 'bucket'>,
+  key: string,
+  lines: readonly string[],
+): Promise<Stored> {
+  const { body, sha256 } = await pack(lines)
+  // Of a body that comes otherwise than it was sent nothing is kept.
+  await bucket.put(key, body, { sha256 })
+  return { bytes: body.byteLength, sha256 }
+}
+
+export class ArchiveWriter {
+  readonly #place: ArchivePlace
+
+  constructor(place: ArchivePlace) {
+    this.#place = place
+  }
+
+  /** Answers how many bytes it took. */
+  async segment(cut: CutSegment): Promise<number> {
+    const { chain, db } = this.#place
+    const events = await this.#put(segmentKey(chain, cut, 'events'), cut.events)
+    const books = await this.#put(segmentKey(chain, cut, 'books'), cut.books)
+    const { first, last, firstMs, lastMs, epoch, nextMs = null } = cut
+    const sums = [events.bytes, books.bytes, events.sha256, books.sha256]
+    await db.batch([
+      db
+        .prepare(`INSERT OR REPLACE INTO segments (chain, first, last, first_ms, last_ms, epoch, lines, events_bytes,
+          books_bytes, events_sha256, books_sha256, next_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+        .bind(chain, first, last, firstMs, lastMs, epoch, cut.events.length, ...sums, nextMs),
+      // Archived anew while its removal had broken off, it stays.
+      db
+        .prepare(`DELETE FROM removals WHERE chain = ? AND key IN (?, ?)`)
+        .bind(chain, segmentKey(chain, cut, 'events'), segmentKey(chain, cut, 'books')),
+    ])
+    return events.bytes + books.bytes
+  }
+
+  async gap({ from, to, afterMs, beforeMs }: CutGap): Promise<void> {
+    await this.#place.db
+      .prepare(
+        `INSERT OR REPLACE INTO gaps (chain, from_height, to_height, after_ms, before_ms) VALUES (?, ?, ?, ?, ?)`,
+      )
+      .bind(this.#place.chain, from, to, afterMs, beforeMs)
+      .run()
+  }
+
+  /** Answers how many bytes it took. */
+  async checkpoint({ height, time, epoch, coins, lines }: TakenBooks): Promise<number> {
+    const { chain, db } = this.#place
+    const { bytes, sha256 } = await this.#put(checkpointKey(chain, height), lines)
+    await db
+      .prepare(`INSERT OR REPLACE INTO checkpoints (chain, height, time_ms, epoch, coins, bytes, sha256)
+        VALUES (?, ?, ?, ?, ?, ?, ?)`)
+      .bind(chain, height, time, epoch, coins, bytes, sha256)
+      .run()
+    return bytes
+  }
+
+  #put(key: string, lines: readonly string[]): Promise<Stored> {
+    return putLines(this.#place, key, lines)
+  }
+
+  /** The last block that has a row. */
+  async found(): Promise<HeightAndTime | null> {
+    return this.#place.db
+      .prepare(`SELECT last AS height, last_ms AS time FROM segments WHERE chain = ? ORDER BY first DESC LIMIT 1`)
+      .bind(this.#place.chain)
+      .first<HeightAndTime>()
+  }
+}

@@ -1,0 +1,100 @@
+// What is written into the archive below what the log archives, and what there is. Laws: objects come before their rows; the
+// rows of a body, the gaps around them, and the word that they are to come into files are written together or not at all.
+
+import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
+import { segmentKey } from './archive-keys.ts'
+import type { ArchivePlace } from './archive-writer.store.ts'
+import { putLines } from './archive-writer.store.ts'
+import type { BackfillState } from './backfill-api.ts'
+import { type BackfillSegment, gapsBetween, type Span } from './backfill-cuts.ts'
+import type { CutGap } from './segment-cutter.ts'
+import { unfiledRow } from './unfiled.store.ts'
+
+/** Gaps of one page. */
+const PAGE = 1_000
+
+const SPAN = `first, last, first_ms AS firstMs, last_ms AS lastMs`
+
+export class BackfillStore {
+  readonly #place: ArchivePlace
+
+  constructor(place: ArchivePlace) {
+    this.#place = place
+  }
+
+  /** Gaps are told from height `after` on. */
+  async state(after: number): Promise<BackfillState> {
+    const from = await this.#first('')
+    const before = await this.before()
+    const { chain, db } = this.#place
+    const { results } = await db
+      .prepare(`SELECT from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs FROM gaps
+        WHERE chain = ? AND from_height >= ? AND from_height < ? ORDER BY from_height LIMIT ?`)
+      .bind(chain, Math.max(after, from?.height ?? 0), before?.height ?? 0, PAGE)
+      .all<CutGap>()
+    return { from, before, gaps: results, next: results.length < PAGE ? null : results.at(-1)!.to + 1 }
+  }
+
+  /** The first block that the log archived. */
+  before(): Promise<HeightAndTime | null> {
+    return this.#first('AND backfilled IS NULL')
+  }
+
+  #first(where: string): Promise<HeightAndTime | null> {
+    return this.#place.db
+      .prepare(`SELECT first AS height, first_ms AS time FROM segments WHERE chain = ? ${where} ORDER BY first LIMIT 1`)
+      .bind(this.#place.chain)
+      .first<HeightAndTime>()
+  }
+
+  /** Segments that have any of these heights, and the ones before and behind. */
+  async around(first: number, last: number): Promise<Span[]> {
+    const { chain, db } = this.#place
+    const { results } = await db
+      .prepare(`SELECT ${SPAN} FROM segments WHERE chain = ?1
+        AND first >= COALESCE((SELECT first FROM segments WHERE chain = ?1 AND first < ?2 ORDER BY first DESC LIMIT 1), 0)
+        AND first <= COALESCE((SELECT first FROM segments WHERE chain = ?1 AND first > ?3 ORDER BY first LIMIT 1), ?3)
+        ORDER BY first`)
+      .bind(chain, first, last)
+      .all<Span>()
+    return results
+  }
+
+  /** Writes segments, whose neighbours are `around`, and the gaps between all of them. Answers how many bytes it took. */
+  async write(segments: readonly BackfillSegment[], around: readonly Span[], nowMs: number): Promise<number> {
+    const { chain, db } = this.#place
+    let sum = 0
+    const rows: D1PreparedStatement[] = []
+    for (const segment of segments) {
+      const { first, last, firstMs, lastMs, events: lines, known } = segment
+      const [events, books] = await Promise.all([
+        putLines(this.#place, segmentKey(chain, segment, 'events'), lines),
+        putLines(this.#place, segmentKey(chain, segment, 'books'), segment.books),
+      ])
+      const sums = [events.bytes, books.bytes, events.sha256, books.sha256]
+      const row = db.prepare(`INSERT INTO segments (chain, first, last, first_ms, last_ms, epoch, lines, events_bytes,
+        books_bytes, events_sha256, books_sha256, backfilled) VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)`)
+      rows.push(row.bind(chain, first, last, firstMs, lastMs, lines.length, ...sums, known))
+      sum += events.bytes + books.bytes
+    }
+    const unfiled = unfiledRow(this.#place, segments[0]!.first, segments.at(-1)!.last, nowMs)
+    await db.batch([...rows, ...this.#gaps([...segments, ...around]), unfiled])
+    return sum
+  }
+
+  /** In the place of those that were between these spans. */
+  #gaps(spans: readonly Span[]): D1PreparedStatement[] {
+    const { chain, db } = this.#place
+    const firsts = spans.map(({ first }) => first)
+    const least = Math.min(...firsts)
+    const most = Math.max(...firsts)
+    const gone = db.prepare(`DELETE FROM gaps WHERE chain = ? AND from_height > ? AND from_height < ?`)
+    const put = db.prepare(
+      `INSERT INTO gaps (chain, from_height, to_height, after_ms, before_ms) VALUES (?, ?, ?, ?, ?)`,
+    )
+    const gaps = gapsBetween(spans).map(({ from, to, afterMs, beforeMs }) =>
+      put.bind(chain, from, to, afterMs, beforeMs),
+    )
+    return [gone.bind(chain, least, most), ...gaps]
+  }
+}

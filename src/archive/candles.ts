@@ -1,0 +1,79 @@
+// Candles out of trades, each counted once however many fills it has. A stretch without trades has no candle. Weeks begin on
+// Thursdays, as days are counted since 1970, and months are those of the calendar, both in UTC.
+
+import { INTERVAL_MS, type Interval } from '../core/candle-interval.ts'
+import { compareDecimals, fromScaled, toScaled, trimDecimal } from '../core/decimal.ts'
+import type { Trade } from '../protocol/feed/trades.ts'
+
+const DAY = 86_400_000
+const MONTH_MOST = 31 * DAY
+
+/** Intervals in which candles are kept: whole ones of them make each other one. */
+export const BASES = ['1m', '15m', '1h', '4h', '1d'] as const
+export type Base = (typeof BASES)[number]
+
+/** The longest base that an interval is whole ones of, and how many of them at most. */
+export function baseOf(interval: Interval): { readonly base: Base; readonly parts: number } {
+  const length = INTERVAL_MS[interval] ?? DAY
+  const base = BASES.findLast((one) => length % INTERVAL_MS[one] === 0)!
+  return { base, parts: (INTERVAL_MS[interval] ?? MONTH_MOST) / INTERVAL_MS[base] }
+}
+
+/** As the exchange writes it: first and last millisecond, coin, interval, prices, base volume, number of trades. */
+export interface Candle {
+  readonly t: number
+  readonly T: number
+  readonly s: string
+  readonly i: string
+  readonly o: string
+  readonly c: string
+  readonly h: string
+  readonly l: string
+  readonly v: string
+  readonly n: number
+}
+
+/** First and last millisecond of the candle that a time falls in, in UTC. */
+export function spanOf(interval: Interval, timeMs: number): { readonly t: number; readonly T: number } {
+  const length = INTERVAL_MS[interval]
+  if (length !== null) {
+    const t = Math.floor(timeMs / length) * length
+    return { t, T: t + length - 1 }
+  }
+  const at = new Date(timeMs)
+  const year = at.getUTCFullYear()
+  const month = at.getUTCMonth()
+  return { t: Date.UTC(year, month), T: Date.UTC(year, month + 1) - 1 }
+}
+
+/** What some of its trades make of a candle: `t` of it, and what joins with what others make. */
+export type CandlePart = Omit<Candle, 'T' | 's' | 'i'>
+
+export function partOf({ px, sz, time }: Pick<Trade, 'px' | 'sz' | 'time'>, interval: Interval): CandlePart {
+  return { t: spanOf(interval, time).t, o: px, c: px, h: px, l: px, v: trimDecimal(sz), n: 1 }
+}
+
+/** Of two parts of one candle, the second of which has the later trades. */
+export function joinedParts(a: CandlePart, b: CandlePart): CandlePart {
+  return {
+    t: a.t,
+    o: a.o,
+    c: b.c,
+    h: compareDecimals(b.h, a.h) > 0 ? b.h : a.h,
+    l: compareDecimals(b.l, a.l) < 0 ? b.l : a.l,
+    v: fromScaled(toScaled(a.v) + toScaled(b.v)),
+    n: a.n + b.n,
+  }
+}
+
+/** As it is shown. */
+export function candleOf({ t, o, c, h, l, v, n }: CandlePart, coin: string, interval: Interval): Candle {
+  return { t, T: spanOf(interval, t).T, s: coin, i: interval, o, c, h, l, v, n }
+}
+
+/** The candle with one more trade, or the next one where the trade came after its end. Older trades change nothing. */
+export function withTrade(candle: Candle | null, interval: Interval, trade: Trade): Candle {
+  if (candle && trade.time < candle.t) return candle
+  const part = partOf(trade, interval)
+  return candleOf(candle?.t === part.t ? joinedParts(candle, part) : part, trade.coin, interval)
+}

@@ -1,0 +1,98 @@
+// Completed trades: round trips of one wallet on perp coins, from flat to flat, rebuilt from its fills.
+//
+// Laws: every fill's size, fee and profit goes to one trade, and to two where it turns the position over, split exactly;
+// folding on from a state is the same as folding everything at once; a position whose opening was not seen, or that a
+// gap or an unexplained change of size has touched, is never reported. Funding of a block meets the positions that the
+// block leaves.
+
+import { marketTypeOf } from '../core/coin.ts'
+import { DECIMAL } from '../core/decimal.ts'
+import type { Fill } from '../protocol/feed/block.ts'
+import type { EventBlock } from '../protocol/feed/durable-api.ts'
+import { amountsOf } from './fill-amounts.ts'
+import { type CompletedTrade, completed, extended, funded, type OpenTrade, openedAt, reduced } from './open-trade.ts'
+
+/** Where a fold stands. */
+interface TradeState {
+  readonly user: string
+  /** By coin: positions whose opening was seen. */
+  readonly open: ReadonlyMap<string, OpenTrade>
+  /** Closes of the latest close time. Those of unseen positions count too: an ordinal must not depend on the window. */
+  readonly closes: { readonly time: number; readonly count: number }
+}
+
+/** A wallet of which nothing has been seen. */
+export function noTrades(user: string): TradeState {
+  return { user, open: new Map(), closes: { time: -1, count: 0 } }
+}
+
+/** The state after heights that nobody has: what was open may have changed in them. */
+export function acrossGap(state: TradeState): TradeState {
+  return { ...state, open: new Map() }
+}
+
+/** `missedMs`: when the last position was closed whose opening was not seen; -1 for none. */
+interface Folded {
+  readonly state: TradeState
+  readonly trades: readonly CompletedTrade[]
+  readonly missedMs: number
+}
+
+/** Folds blocks, oldest first and without a hole, and answers the trades that were completed in them, in order. */
+export function foldTrades(state: TradeState, blocks: readonly EventBlock[]): Folded {
+  const fold = new Fold(state)
+  for (const { fills, funding } of blocks) {
+    for (const [user, fill] of fills) if (user === state.user) fold.fill(fill)
+    for (const { coin, perUnit } of funding) fold.fund(coin, perUnit)
+  }
+  return { state: fold.state(), trades: fold.trades, missedMs: fold.missedMs }
+}
+
+class Fold {
+  readonly trades: CompletedTrade[] = []
+  missedMs = -1
+  readonly #user: string
+  readonly #open: Map<string, OpenTrade>
+  #closes: TradeState['closes']
+
+  constructor({ user, open, closes }: TradeState) {
+    this.#user = user
+    this.#open = new Map(open)
+    this.#closes = closes
+  }
+
+  state(): TradeState {
+    return { user: this.#user, open: this.#open, closes: this.#closes }
+  }
+
+  fill(fill: Fill): void {
+    if (marketTypeOf(fill.coin) !== 'perp') return
+    const amounts = amountsOf(fill)
+    const known = this.#open.get(fill.coin)
+    this.#open.delete(fill.coin)
+    if (!amounts) return
+    const { start, end, closing, opening } = amounts
+    let trade = start.eq(0) ? openedAt(fill.time) : known?.size.eq(start) ? known : null
+    if (trade && closing) trade = reduced(trade, fill, amounts, closing)
+    if (closing && (opening || end.eq(0))) {
+      const index = this.#nextIndex(fill.time)
+      if (trade) this.trades.push(completed(this.#user, fill, trade, index))
+      else this.missedMs = fill.time
+      trade = opening && openedAt(fill.time)
+    }
+    if (trade && opening) trade = extended(trade, fill, amounts, opening)
+    if (trade) this.#open.set(fill.coin, trade)
+  }
+
+  fund(coin: string, perUnit: string): void {
+    const trade = this.#open.get(coin)
+    if (!DECIMAL.test(perUnit)) this.#open.delete(coin)
+    else if (trade) this.#open.set(coin, funded(trade, perUnit))
+  }
+
+  #nextIndex(time: number): number {
+    const index = this.#closes.time === time ? this.#closes.count : 0
+    this.#closes = { time, count: index + 1 }
+    return index
+  }
+}

@@ -1,0 +1,113 @@
+// What of the history can be taken away as files, whatever wrote them. Laws: a file belongs to the time of its first block,
+// so that ranges that meet share none; pages joined are the list; what a range costs is the sum of what its pages cost.
+
+import type { MicroCredits } from '../../core/amount.ts'
+
+/** Of first blocks, Unix ms, both inclusive. */
+export interface TimeRange {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** Where a file stands in the list of its product. */
+export interface FilePlace {
+  /** Of its first block. */
+  readonly timeMs: number
+  readonly height: number
+  /** Of files with one height. */
+  readonly part: number
+}
+
+export interface StoredFile {
+  readonly place: FilePlace
+  /** Its name in R2. */
+  readonly key: string
+  readonly bytes: number
+  /** Hex. */
+  readonly sha256: string
+  readonly first: number
+  readonly last: number
+  readonly firstMs: number
+  readonly lastMs: number
+}
+
+export interface FileSums {
+  readonly objects: number
+  readonly bytes: number
+}
+
+/** Files of one kind. */
+export interface FileSource {
+  /** As callers name it: small letters and `_`. No two files of it have the same place. */
+  readonly product: string
+  /** In the order of their places. */
+  files(range: TimeRange, after: FilePlace | null, limit: number): Promise<readonly StoredFile[]>
+  sums(range: TimeRange): Promise<FileSums>
+}
+
+export type ListedFile = StoredFile & { readonly product: string }
+
+interface FileCursor {
+  readonly product: string
+  readonly place: FilePlace
+}
+
+interface FilePage {
+  readonly files: readonly ListedFile[]
+  /** Null: nothing follows. */
+  readonly next: string | null
+}
+
+/** Of a link: an object is a few reads, and bytes are what another would charge for. */
+const MICRO_PER_OBJECT = 1_000
+const MICRO_PER_BYTE = 1
+/** The same in words. */
+export const FILE_PRICE = '1 for each MB (1,000,000 bytes), to the byte, and 0.001 for each object'
+
+export function filesPrice({ objects, bytes }: FileSums): MicroCredits {
+  return objects * MICRO_PER_OBJECT + bytes * MICRO_PER_BYTE
+}
+
+export function sumOf(files: readonly FileSums[]): FileSums {
+  const add = (name: keyof FileSums) => files.reduce((sum, one) => sum + one[name], 0)
+  return { objects: add('objects'), bytes: add('bytes') }
+}
+
+/** At most `limit` files, one source after the other, behind a cursor that one of them gave. */
+export async function filePage(
+  sources: readonly FileSource[],
+  range: TimeRange,
+  after: FileCursor | null,
+  limit: number,
+): Promise<FilePage> {
+  const found: ListedFile[] = []
+  const begin = after === null ? 0 : sources.findIndex(({ product }) => product === after.product)
+  for (const [at, source] of sources.slice(begin).entries()) {
+    const files = await source.files(range, at === 0 && after ? after.place : null, limit + 1 - found.length)
+    found.push(...files.map((file) => ({ ...file, product: source.product })))
+    if (found.length > limit) break
+  }
+  const files = found.slice(0, limit)
+  const last = files.at(-1)
+  return { files, next: found.length > limit && last ? cursorText(last) : null }
+}
+
+function cursorText({ product, place: { timeMs, height, part } }: ListedFile): string {
+  return `${product}.${timeMs}.${height}.${part}`
+}
+
+const CURSOR = /^([a-z_]{1,32})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,5})$/
+
+/** Null where no page of these sources and this range can have given it. */
+export function readCursor(text: string, sources: readonly FileSource[], range: TimeRange): FileCursor | null {
+  const [, product = '', ...numbers] = CURSOR.exec(text) ?? []
+  const [timeMs = -1, height = -1, part = -1] = numbers.map(Number)
+  const place = { timeMs, height, part }
+  if (!sources.some((source) => source.product === product)) return null
+  return place.timeMs >= range.fromMs && place.timeMs <= range.toMs ? { product, place } : null
+}
+
+/** As `sha256sum --check` reads it. */
+export function sumsText(files: readonly StoredFile[]): string {
+  return files.map(({ sha256, key }) => `${sha256}  ${key}\n`).join('')
+}

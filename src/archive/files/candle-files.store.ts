@@ -1,0 +1,174 @@
+// Candles out of the files: what minutes and hours have, and longer candles of days and months, lies in D1; the shortest of days
+// and months are pages in R2. Laws: one question to D1, so that all is of one moment; reads of R2 are bounded; a page that cannot be read is a hole.
+
+import { MINUTE_MS } from '../../core/time.ts'
+import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
+import { ArchiveDamage } from '../archive/archive-damage.ts'
+import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import { type CandleParts, partsOfRows } from '../candle-fold.ts'
+import { BASES, baseOf, type Candle, spanOf } from '../candles.ts'
+import type { CandlesRequest, FiledCandles, TimeSpan } from '../filed-candles.ts'
+import { candleKey, partsOf } from './candle-lines.ts'
+import { endsOfFiles } from './cover.store.ts'
+import { bucketOf } from './levels.ts'
+import { dayStretches, type Stretch, stretchesOfRows } from './listing.store.ts'
+import { bytesRange } from './object-range.store.ts'
+import { decodePages } from './page.ts'
+import { unpackPage } from './page-text.client.ts'
+
+/** Stretches that are read at once: a Worker has six connections. */
+const AT_ONCE = 6
+/** And of one answer, whole rounds of them, fewer than are listed: 5,000 candles of five minutes are 18 days. */
+const READS_MOST = 60
+/** Rows of days and months of one answer. */
+const DAYS_MOST = 10_000
+/** A row may have a month, so that the first may begin before the window does. */
+const LONGEST_MS = 32 * 86_400_000
+const [SHORTEST] = BASES
+
+interface Gap {
+  readonly from: number
+  readonly to: number
+  readonly afterMs: number
+  readonly beforeMs: number
+}
+interface Row {
+  readonly first: number
+  readonly parts: string
+}
+type DayRow = Row & { readonly minMs: number; readonly days: number }
+
+/** Of minutes and hours. */
+const RECENT = `SELECT f.first, e.value->>8 AS parts FROM file_buckets k
+  JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first, json_each(k.entries) e
+  WHERE k.chain = ?1 AND k.level = ?2 AND k.bucket = ?3 AND f.state = 'live' AND e.value->>0 = ?4 AND f.last_ms >= ?5
+  AND f.first_ms <= ?6 AND e.value->>8 IS NOT NULL ORDER BY f.first, k.number`
+/** Rows until those before the last one have so many candles of the window: the last is told of in part. */
+const DAYS = `WITH day AS (SELECT k.min_ms, k.level, k.first, k.number, COALESCE(SUM(CASE WHEN k.min_ms >= ?6 THEN k.candles ELSE 0 END)
+  OVER (ORDER BY k.min_ms, k.first, k.number ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING), 0) AS before FROM file_candles k JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first
+  WHERE k.chain = ?1 AND k.coin = ?2 AND k.base = ?3 AND k.min_ms BETWEEN ?4 AND ?5 AND k.max_ms >= ?6 AND f.state = 'live')
+  SELECT k.first, k.parts, k.min_ms AS minMs, (SELECT COUNT(*) FROM day) AS days FROM day JOIN file_candles k
+  ON k.chain = ?1 AND k.coin = ?2 AND k.base = ?3 AND k.min_ms = day.min_ms AND k.level = day.level AND k.first = day.first
+  AND k.number = day.number
+  WHERE day.before < ?7 ORDER BY k.min_ms, k.first, k.number LIMIT ?8`
+
+/** What files of days have, as far as it was read. */
+interface Days extends Pick<FiledCandles, 'parts' | 'untilMs'> {
+  readonly damaged: readonly Damaged[]
+}
+/** Times of pages that cannot be read, the last of which are of a block `last`. */
+type Damaged = TimeSpan & { readonly last: number }
+
+export async function readCandles(place: ArchivePlace, request: CandlesRequest): Promise<FiledCandles | null> {
+  const { chain, db } = place
+  const { coin, interval, fromMs, toMs } = request
+  const blocks = around(request)
+  const { base, parts: most } = baseOf(interval)
+  const key = candleKey(coin)
+  const recent = ([0, 1] as const).map((level) =>
+    db.prepare(RECENT).bind(chain, level, bucketOf(level, key), key, blocks.fromMs, blocks.toMs),
+  )
+  const days =
+    base === SHORTEST
+      ? dayStretches(place, { key, order: 'oldest', ...blocks, from: 0, upTo: Number.MAX_SAFE_INTEGER })
+      : db.prepare(DAYS).bind(chain, coin, base, fromMs - LONGEST_MS, toMs, fromMs, 2 * most * request.limit, DAYS_MOST)
+  const [from, to, gaps, minutes, hours, rows] = (
+    await db.batch<unknown>([
+      ...endsOfFiles(place),
+      db
+        .prepare(`SELECT from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs FROM file_gaps
+          WHERE chain = ? AND known IS NULL ORDER BY from_height`)
+        .bind(chain),
+      ...recent,
+      days,
+    ])
+  ).map(({ results }) => results) as [HeightAndTime[], HeightAndTime[], Gap[], Row[], Row[], unknown[]]
+  const first = from[0]
+  const last = to[0]
+  if (!first || !last) return null
+  const inside = gaps.filter((gap) => gap.to >= first.height && gap.from <= last.height)
+  const holes = inside.map(({ afterMs, beforeMs }) => ({ fromMs: afterMs, toMs: beforeMs }))
+  const lacking = [{ fromMs: Number.NEGATIVE_INFINITY, toMs: first.time }, ...holes]
+  const { parts, untilMs, damaged } =
+    base === SHORTEST
+      ? await daysOfPages(place, request, stretchesOfRows(chain, rows), lacking)
+      : daysOfRows(rows as DayRow[])
+  const starts = [
+    ...inside.map(({ to: height, beforeMs }) => ({ height: height + 1, time: beforeMs })),
+    ...damaged.map(({ last: height, toMs: time }) => ({ height: height + 1, time })),
+  ]
+  return {
+    from: first,
+    to: last,
+    untilMs,
+    parts: [...parts, ...[...hours, ...minutes].map(partsOfRow)],
+    holes: [...damaged, ...holes],
+    since: starts.reduce((newest, start) => (start.height > newest.height ? start : newest), first),
+  }
+}
+
+const partsOfRow = ({ first, parts }: Row): CandleParts => ({ height: first, parts: partsOfRows(parts) })
+
+function daysOfRows(rows: readonly DayRow[]): Days {
+  const last = rows.at(-1)
+  const untilMs = last !== undefined && rows.length < last.days ? last.minMs : null
+  return { parts: rows.map(partsOfRow), untilMs, damaged: [] }
+}
+
+async function daysOfPages(
+  place: ArchivePlace,
+  request: CandlesRequest,
+  all: readonly Stretch[],
+  lacking: readonly TimeSpan[],
+): Promise<Days> {
+  const parts: CandleParts[] = []
+  const damaged: Damaged[] = []
+  for (let at = 0; at < all.length; at += AT_ONCE) {
+    const untilMs = all[at]!.minMs
+    const isPage = () => wholeBefore(parts, request, untilMs, [...lacking, ...damaged]) >= request.limit
+    if (at >= READS_MOST || isPage()) return { parts, damaged, untilMs }
+    const read = all.slice(at, at + AT_ONCE).map((stretch) => partsOfStretch(place, request, stretch))
+    for (const some of await Promise.all(read)) {
+      if ('parts' in some) parts.push(some)
+      else damaged.push(some)
+    }
+  }
+  return { parts, damaged, untilMs: null }
+}
+
+/** How many candles of the window have all of their parts: what its first page tells of times before it does not count. */
+function wholeBefore(
+  parts: readonly CandleParts[],
+  { interval, fromMs }: CandlesRequest,
+  untilMs: number,
+  lacking: readonly TimeSpan[],
+): number {
+  const begins = new Set(parts.flatMap((some) => some.parts.map(({ t }) => spanOf(interval, t).t)))
+  const isWhole = ({ t, T }: Pick<Candle, 't' | 'T'>) =>
+    t >= fromMs && T < untilMs && !lacking.some((hole) => hole.fromMs <= T && hole.toMs >= t)
+  return [...begins].filter((t) => isWhole(spanOf(interval, t))).length
+}
+
+/** The time of it, where it cannot be read. */
+async function partsOfStretch(
+  { bucket }: ArchivePlace,
+  request: CandlesRequest,
+  { object, offset, bytes: length, first, last, minMs, maxMs }: Stretch,
+): Promise<CandleParts | Damaged> {
+  const { fromMs, toMs } = around(request)
+  try {
+    const pages = decodePages(await bytesRange(bucket, { ...object, offset, length }))
+    if (!pages?.every(({ key }) => key === candleKey(request.coin))) throw new ArchiveDamage(object.key, 'another one')
+    const wanted = pages.filter((page) => page.maxMs >= fromMs && page.minMs <= toMs)
+    const texts = await Promise.all(wanted.map(({ body }) => unpackPage(body)))
+    return { height: first, parts: texts.flatMap((text) => text.split('\n').flatMap(partsOf)) }
+  } catch (error) {
+    if (!(error instanceof ArchiveDamage)) throw error
+    return { fromMs: spanOf(SHORTEST, minMs).t, toMs: spanOf(SHORTEST, maxMs).T, last }
+  }
+}
+
+/** Times of blocks whose trades may be of the window: a line is told of under its first block. */
+function around({ fromMs, toMs }: TimeSpan): TimeSpan {
+  return { fromMs: fromMs - MINUTE_MS, toMs: toMs + MINUTE_MS }
+}

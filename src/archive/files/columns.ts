@@ -1,0 +1,117 @@
+// Rows as tables: the columns of fills, of ledger events, of funding and of candles, and what a row has in each. Laws: prices, sizes and amounts stay
+// the strings that the node wrote; a field without a column is in `other`, so that nothing is lost.
+
+import type { LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
+import type { CandlePart } from '../candles.ts'
+import type { LineHead, PaidRow } from './rows.ts'
+
+export type ColumnType = 'text' | 'whole' | 'time' | 'truth' | 'json'
+
+export interface Column {
+  readonly name: string
+  readonly type: ColumnType
+  readonly isOptional?: true
+}
+
+export type Cell = string | number | boolean | object | null
+
+const PLACE: readonly Column[] = [
+  { name: 'height', type: 'whole' },
+  { name: 'block_time', type: 'time' },
+  { name: 'time', type: 'time' },
+  { name: 'user', type: 'text' },
+]
+
+/** Fields of a fill, by column. */
+const FIELDS = {
+  coin: { field: 'coin', type: 'text' },
+  side: { field: 'side', type: 'text' },
+  px: { field: 'px', type: 'text' },
+  sz: { field: 'sz', type: 'text' },
+  dir: { field: 'dir', type: 'text' },
+  start_position: { field: 'startPosition', type: 'text' },
+  closed_pnl: { field: 'closedPnl', type: 'text' },
+  crossed: { field: 'crossed', type: 'truth' },
+  fee: { field: 'fee', type: 'text' },
+  fee_token: { field: 'feeToken', type: 'text' },
+  oid: { field: 'oid', type: 'whole' },
+  tid: { field: 'tid', type: 'whole' },
+  hash: { field: 'hash', type: 'text' },
+  builder: { field: 'builder', type: 'text' },
+  builder_fee: { field: 'builderFee', type: 'text' },
+  cloid: { field: 'cloid', type: 'text' },
+  twap_id: { field: 'twapId', type: 'whole' },
+} as const
+
+const OF_FILLS = Object.entries(FIELDS).map(([name, field]) => ({ name, ...field }))
+const OF_TYPE: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
+  text: (value) => typeof value === 'string',
+  whole: Number.isSafeInteger,
+  time: Number.isSafeInteger,
+  truth: (value) => typeof value === 'boolean',
+  json: () => true,
+}
+
+export const FILL_COLUMNS: readonly Column[] = [
+  ...PLACE,
+  // Recordings of old lack some.
+  ...OF_FILLS.map(({ name, type }): Column => ({ name, type, isOptional: true })),
+  { name: 'other', type: 'json', isOptional: true },
+]
+
+export const LEDGER_COLUMNS: readonly Column[] = [
+  ...PLACE,
+  { name: 'type', type: 'text' },
+  { name: 'hash', type: 'text' },
+  { name: 'users', type: 'json' },
+  { name: 'delta', type: 'json' },
+]
+
+export const FUNDING_COLUMNS: readonly Column[] = [
+  ...PLACE,
+  ...['coin', 'usdc', 'szi', 'funding_rate'].map((name): Column => ({ name, type: 'text' })),
+]
+
+export const CANDLE_COLUMNS: readonly Column[] = [
+  { name: 'height', type: 'whole' },
+  { name: 'coin', type: 'text' },
+  { name: 'time', type: 'time' },
+  ...['open', 'close', 'high', 'low', 'volume'].map((name): Column => ({ name, type: 'text' })),
+  { name: 'trades', type: 'whole' },
+  { name: 'complete', type: 'truth' },
+]
+
+export function fillCells({ height, time }: LineHead, [user, { time: own, ...fill }]: UserFill): Cell[] {
+  const other: Record<string, unknown> = { ...fill }
+  const cells = OF_FILLS.map(({ field, type }): Cell => {
+    const value = fill[field]
+    if (!OF_TYPE[type](value)) return null
+    delete other[field]
+    return value as Cell
+  })
+  for (const name in other) if (other[name] == null) delete other[name]
+  return [height, time, own, user, ...cells, Object.keys(other).length > 0 ? other : null]
+}
+
+/** As it is told to one of its users. */
+export function ledgerCells(
+  { height, time }: LineHead,
+  user: string,
+  { time: own, hash, users, delta }: LedgerEvent,
+): Cell[] {
+  return [height, time, own, user, delta.type, hash, users, delta]
+}
+
+export function fundingCells({ height, time }: LineHead, user: string, [paidMs, ...row]: PaidRow): Cell[] {
+  return [height, time, paidMs, user, ...row]
+}
+
+/** A one-minute candle from the blocks that start at `height`; `isComplete`: the file has every block of that minute. */
+export function candleCells(
+  { height }: LineHead,
+  coin: string,
+  { t, o, c, h, l, v, n }: CandlePart,
+  isComplete: boolean,
+): Cell[] {
+  return [height, coin, t, o, c, h, l, v, n, isComplete]
+}

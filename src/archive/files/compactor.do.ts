@@ -1,0 +1,114 @@
+// Compactor: makes files of the archive, one per chain. A thin shell around compaction.ts, waked by the Archiver when a segment
+// is written. It keeps nothing but its alarm: how far it is stands in D1. Law: nobody who is served live waits for it, and
+// whatever fails is tried again.
+
+import { DurableObject } from 'cloudflare:workers'
+import { backoffMs } from '../../core/backoff.ts'
+import { orReject } from '../../core/deadline.ts'
+import { Objects } from '../../core/objects.client.ts'
+import { after } from '../../core/timers.client.ts'
+import { readVariables } from '../../core/variables.ts'
+import { visible } from '../../core/visible.ts'
+import type { FilesReport } from '../../protocol/feed/archive-api.ts'
+import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
+import { archiveOf } from '../archive/archive.store.ts'
+import { RETRY } from '../archive/archive-plan.ts'
+import { ArchiveSettings } from '../archive/archive-settings.ts'
+import type { TimeSpan } from '../filed-candles.ts'
+import { Compaction } from './compaction.ts'
+import { filesOf } from './files.store.ts'
+import type { FilesReader } from './files-read.ts'
+import { FilesWriter } from './files-writer.store.ts'
+import { packPage, unpackPage } from './page-text.client.ts'
+import { ParquetTables } from './tables.client.ts'
+
+/** A turn that ends without a word, such as with its machine, is begun again after this time. */
+const GUARD_MS = 90_000
+/** One that takes longer has failed. */
+const PATIENCE_MS = 60_000
+/** One that has not ended after this time never will. */
+const STUCK_MS = 600_000
+const TELL_TURNS = 32
+const WORDS_MOST = 300
+
+export class Compactor extends DurableObject<Cloudflare.Env> {
+  readonly #compaction: Compaction | null
+  readonly #files: FilesReader | null
+  readonly #objects: Objects
+  #failure: FilesReport['failure'] = null
+  #failures = 0
+  /** Waked amid a turn, which may have read before what it was waked for. */
+  #isWaked = false
+  /** When the turn began that has not ended; two at once could write what the other has removed. */
+  #sinceMs: number | null = null
+  #turns = 0
+
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, env)
+    const settings = readVariables(ArchiveSettings, env)
+    const { CHAIN: chain } = settings
+    this.#objects = new Objects(env, settings)
+    this.#files = filesOf(env, chain)
+    const { ARCHIVE: bucket, HISTORY: db }: Partial<Cloudflare.Env> = env
+    const archive = archiveOf(env, chain)
+    const isBounded = settings.ARCHIVE_KEEP_MB !== null
+    const writer = bucket && db ? new FilesWriter({ chain, bucket, db }, { now: Date.now, isBounded }) : null
+    const tables = (holes: readonly TimeSpan[]) => new ParquetTables(holes)
+    this.#compaction =
+      archive && writer && new Compaction({ archive, writer, tables, pack: packPage, unpack: unpackPage })
+  }
+
+  /** There is something to read. */
+  async wake(): Promise<void> {
+    this.#isWaked = true
+    await this.ctx.storage.setAlarm(Date.now())
+  }
+
+  /** One turn. */
+  override async alarm(): Promise<void> {
+    if (!this.#compaction) return
+    await this.ctx.storage.setAlarm(Date.now() + GUARD_MS)
+    this.#isWaked = false
+    const nextMs = await this.#turn(this.#compaction)
+    if (this.#isWaked) await this.ctx.storage.setAlarm(Date.now())
+    else if (nextMs === null) await this.ctx.storage.deleteAlarm()
+    else await this.ctx.storage.setAlarm(Date.now() + nextMs)
+  }
+
+  /** Answers after how long the next is due; null: when something comes. */
+  async #turn(compaction: Compaction): Promise<number | null> {
+    try {
+      const isMore = await inTime(this.#once(compaction))
+      this.#failures = 0
+      if (!isMore || ++this.#turns % TELL_TURNS === 0) await this.#tell()
+      return isMore ? 0 : null
+    } catch (error) {
+      const words = visible(error instanceof Error ? error.message : String(error)).slice(0, WORDS_MOST)
+      console.warn(`the files wait: ${words}`)
+      this.#failure = { atMs: Date.now(), words }
+      await this.#tell().catch(() => undefined)
+      return backoffMs(RETRY, this.#failures++, Math.random())
+    }
+  }
+
+  async #once(compaction: Compaction): Promise<boolean> {
+    if (this.#sinceMs !== null) {
+      if (Date.now() - this.#sinceMs > STUCK_MS) this.ctx.abort('a turn of the files does not end')
+      throw new Error('the turn before has not ended')
+    }
+    this.#sinceMs = Date.now()
+    return compaction.turn().finally(() => {
+      this.#sinceMs = null
+    })
+  }
+
+  /** What `/status` is to tell. */
+  async #tell(): Promise<void> {
+    const cover = await this.#files!.cover('fills')
+    const { from = null, to: last = null, gaps = [] } = cover ?? {}
+    const report = { v: LOG_API_VERSION, from, last, gaps: gaps.length, failure: this.#failure }
+    await inTime(this.#objects.log().files(report))
+  }
+}
+
+const inTime = <T>(work: Promise<T>): Promise<T> => orReject(work, PATIENCE_MS, after)

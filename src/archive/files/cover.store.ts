@@ -1,0 +1,45 @@
+// Which heights the files have. Law: however old the files are, it is a question for a row of each level and for the gaps.
+
+import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
+import type { FilesCover, FilesGap, FilesNeed } from './files-read.ts'
+import { LEVELS } from './levels.ts'
+
+/** The first or the last file of each level: of all the first, or the last, is one of them. */
+const ends = (order: 'ASC' | 'DESC') =>
+  LEVELS.map(
+    (_, level) => `SELECT * FROM (SELECT first, first_ms, last, last_ms FROM files
+      WHERE chain = ?1 AND level = ${level} AND state = 'live' ORDER BY first ${order} LIMIT 1)`,
+  ).join(' UNION ALL ')
+const FIRST = `SELECT first AS height, first_ms AS time FROM (${ends('ASC')}) ORDER BY first LIMIT 1`
+const LAST = `SELECT last AS height, last_ms AS time FROM (${ends('DESC')}) ORDER BY first DESC LIMIT 1`
+
+type Place = { readonly chain: string; readonly db: Pick<D1Database, 'prepare' | 'batch'> }
+
+/** To be asked: the first and the last block of the files, each as `height` and `time`. */
+export function endsOfFiles({ chain, db }: Place): D1PreparedStatement[] {
+  return [FIRST, LAST].map((sql) => db.prepare(sql).bind(chain))
+}
+
+export async function coverOf(place: Place, need: FilesNeed): Promise<FilesCover | null> {
+  const { chain, db } = place
+  const lacking = need === 'fills' ? ' AND known IS NULL' : ''
+  const stretches = (table: 'file_funded' | 'file_paid') =>
+    db
+      .prepare(`SELECT from_height AS "from", from_ms AS fromMs, to_height AS "to" FROM ${table} WHERE chain = ?
+        ORDER BY from_height`)
+      .bind(chain)
+  const [first, last, gaps, funded, paid] = await db.batch<unknown>([
+    ...endsOfFiles(place),
+    db
+      .prepare(`SELECT from_height AS "from", to_height AS "to", known FROM file_gaps WHERE chain = ?${lacking}
+        ORDER BY from_height`)
+      .bind(chain),
+    stretches('file_funded'),
+    ...(need === 'payments' ? [stretches('file_paid')] : []),
+  ])
+  const [from, to] = [first!.results[0], last!.results[0]] as (HeightAndTime | undefined)[]
+  if (!from || !to) return null
+  const between = (gaps!.results as FilesGap[]).filter((gap) => gap.to >= from.height && gap.from <= to.height)
+  const known = { funded: funded!.results as FilesCover['funded'] }
+  return { from, to, gaps: between, ...known, ...(paid && { paid: paid.results as FilesCover['funded'] }) }
+}

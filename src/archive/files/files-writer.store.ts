@@ -1,0 +1,271 @@
+// What the Compactor writes: an object into R2, then all rows that tell of it into D1 at once. Law: a row stands for an object
+// that is there, and whatever is written again is written alike.
+
+import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
+import type { Unfiled } from '../archive/archive-read.ts'
+import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import { sha256Of } from '../archive/packed.client.ts'
+import { lowestUnfiled, passedRow, unsettled } from '../archive/unfiled.store.ts'
+import { rowsOfParts } from '../candle-fold.ts'
+import type { TimeSpan } from '../filed-candles.ts'
+import { candleKey, type KeptCandles } from './candle-lines.ts'
+import type { CompactionFiles, Made, Minute, OpenFile, Part } from './compaction.ts'
+import { type Around, filesAround, gapsBeside, holesOf } from './file-gaps.store.ts'
+import { objectKey, tableKey } from './file-keys.ts'
+import { abandonFile, dropFile } from './files-drop.store.ts'
+import { sweepFiles } from './files-sweep.store.ts'
+import { fundingRows, paidRow } from './funding.store.ts'
+import {
+  type BucketLevel,
+  bucketOf,
+  type FileSpan,
+  isBucketLevel,
+  KEY_TABLES,
+  type Level,
+  type LiveFile,
+  type Unsettled,
+} from './levels.ts'
+import { bytesRange } from './object-range.store.ts'
+import type { Place, SourceFile } from './page-source.ts'
+import { joinedPages } from './page-writer.ts'
+import type { Table } from './table.ts'
+
+/** A text that D1 takes is 2 MB at most. */
+const TEXT_CHARS = 500_000
+
+type State = 'open' | 'live'
+
+export class FilesWriter implements CompactionFiles {
+  readonly #place: ArchivePlace
+  readonly #now: () => number
+  readonly #isBounded: boolean
+
+  /** `isBounded`: files of heights that the archive keeps no more go with them. */
+  constructor(place: ArchivePlace, { now, isBounded }: { readonly now: () => number; readonly isBounded: boolean }) {
+    this.#place = place
+    this.#now = now
+    this.#isBounded = isBounded
+  }
+
+  async last(): Promise<HeightAndTime | null> {
+    return this.#place.db
+      .prepare(`SELECT last AS height, last_ms AS time FROM files WHERE chain = ? ORDER BY last DESC LIMIT 1`)
+      .bind(this.#place.chain)
+      .first<HeightAndTime>()
+  }
+
+  unfiled(): Promise<Unfiled | null> {
+    return lowestUnfiled(this.#place)
+  }
+
+  async passed(unfiled: Unfiled, next: number): Promise<void> {
+    await passedRow(this.#place, unfiled, next).run()
+  }
+
+  unsettled(): Promise<Unsettled> {
+    return unsettled(this.#place, this.#now())
+  }
+
+  around(height: number): Promise<Around> {
+    return filesAround(this.#place, height)
+  }
+
+  holes(file: FileSpan, nextMs: number | null): Promise<readonly TimeSpan[]> {
+    return holesOf(this.#place, file, nextMs)
+  }
+
+  async putMinute({ file, made, tables, known, payments, isPaidKnown, unfiled }: Minute): Promise<void> {
+    const rows = await this.#object(0, file, 0, made)
+    for (const table of tables) rows.push(await this.#table(0, file, 0, table))
+    const funding = payments ? await fundingRows(this.#place, file, payments) : []
+    const paid = isPaidKnown ? [paidRow(this.#place, file)] : []
+    const gaps = gapsBeside(this.#place, { file, known })
+    const passed = unfiled ? [passedRow(this.#place, unfiled, file.last + 1)] : []
+    await this.#place.db.batch([
+      ...rows,
+      ...funding,
+      ...paid,
+      ...gaps,
+      ...passed,
+      this.#file(0, file, 0, made, 'live', null),
+    ])
+  }
+
+  async open(level: Level): Promise<OpenFile | null> {
+    const row = await this.#place.db
+      .prepare(`SELECT first, last, first_ms AS firstMs, last_ms AS lastMs, objects, next FROM files
+        WHERE chain = ? AND level = ? AND state = 'open' ORDER BY first DESC LIMIT 1`)
+      .bind(this.#place.chain, level)
+      .first<FileSpan & { objects: number; next: string }>()
+    return row && { ...row, next: JSON.parse(row.next) as readonly Place[] }
+  }
+
+  async live(level: Level, from: number, limit: number): Promise<readonly LiveFile[]> {
+    const { results } = await this.#place.db
+      .prepare(`SELECT first, last, first_ms AS firstMs, last_ms AS lastMs, EXISTS (SELECT 1 FROM files n
+        WHERE n.chain = f.chain AND n.level IN (0, 1, 2, 3) AND n.level >= f.level AND n.first = f.last + 1
+        AND n.state = 'live') AS isFollowed FROM files f
+        WHERE chain = ? AND level = ? AND state = 'live' AND first >= ? ORDER BY first LIMIT ?`)
+      .bind(this.#place.chain, level, from, limit)
+      .all<FileSpan & { isFollowed: number }>()
+    return results.map((file) => ({ ...file, isFollowed: file.isFollowed === 1 }))
+  }
+
+  async source(level: Level, file: FileSpan): Promise<SourceFile> {
+    const { chain, db, bucket } = this.#place
+    const { results } = await db
+      .prepare(
+        `SELECT number, bytes, etag FROM file_objects WHERE chain = ? AND level = ? AND first = ? ORDER BY number`,
+      )
+      .bind(chain, level, file.first)
+      .all<{ number: number; bytes: number; etag: string }>()
+    const objects = results.map((row) => ({ ...row, key: objectKey(chain, level, file, row.number) }))
+    return { objects, read: (at, offset, length) => bytesRange(bucket, { ...objects[at]!, offset, length }) }
+  }
+
+  async putPart({ level, file, number, made, tables, next }: Part): Promise<void> {
+    const { chain, db } = this.#place
+    const rows = await this.#object(level, file, number, made)
+    for (const table of tables) rows.push(await this.#table(level, file, number, table))
+    const merged = db
+      .prepare(`UPDATE files SET state = 'merged', merged_ms = ? WHERE chain = ? AND level = ? AND state = 'live'
+        AND first >= ? AND last <= ?`)
+      .bind(this.#now(), chain, level - 1, file.first, file.last)
+    const told = this.#file(level, file, number, made, next ? 'open' : 'live', next)
+    await db.batch([...rows, told, ...(next ? [] : [merged])])
+  }
+
+  async drop(level: Level, file: FileSpan): Promise<void> {
+    return dropFile(this.#place, level, file, this.#now())
+  }
+
+  async abandon(level: Level, file: FileSpan): Promise<void> {
+    return abandonFile(this.#place, level, file)
+  }
+
+  async sweep(): Promise<void> {
+    return sweepFiles(this.#place, this.#now(), this.#isBounded)
+  }
+
+  /** Writes an object, where there is anything, and answers the rows that tell of it. */
+  async #object(level: Level, file: FileSpan, number: number, { pages, bytes, entries, candles }: Made) {
+    if (bytes === 0) return []
+    const { chain, bucket, db } = this.#place
+    const put = await bucket.put(objectKey(chain, level, file, number), joinedPages(pages, bytes), stored(level === 3))
+    const object = db
+      .prepare(
+        `INSERT OR REPLACE INTO file_objects (chain, level, first, number, bytes, etag) VALUES (?, ?, ?, ?, ?, ?)`,
+      )
+      .bind(chain, level, file.first, number, bytes, put!.etag)
+    const rows = entries.map(({ key, first, last, minMs, maxMs, rows: count, offset, bytes: length }) => [
+      ...[key, first, last, minMs, maxMs],
+      ...[count, offset, length],
+    ])
+    const insert = (sql: string, all: readonly unknown[], ...more: number[]) =>
+      inTexts(all).map((text) => db.prepare(sql).bind(chain, ...more, file.first, number, text))
+    if (isBucketLevel(level)) return [object, ...insert(BUCKETS, bucketed(level, withCandles(rows, candles)), level)]
+    const ofKeys = insert(keysInto(KEY_TABLES[level]), rows)
+    return [object, ...ofKeys, ...insert(CANDLES, candles.map(rowOfCandles), level)]
+  }
+
+  async #table(
+    level: Level,
+    file: FileSpan,
+    number: number,
+    { name, rows, bytes }: Table,
+  ): Promise<D1PreparedStatement> {
+    const { chain, bucket, db } = this.#place
+    const { first, last, firstMs, lastMs } = file
+    const isForGood = level === 2 || (level === 1 && name === 'fills-by-time')
+    await bucket.put(tableKey(chain, level, file, number, name), bytes, stored(isForGood))
+    const values = [chain, level, first, last, firstMs, lastMs, number, name, rows, bytes.length, await sha256Of(bytes)]
+    return db
+      .prepare(`INSERT OR REPLACE INTO file_tables (chain, level, first, last, first_ms, last_ms, number, name, rows, bytes, sha256)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+      .bind(...values)
+  }
+
+  #file(level: Level, file: FileSpan, number: number, made: Made, state: State, next: readonly Place[] | null) {
+    const { first, last, firstMs, lastMs } = file
+    const rows = made.entries.reduce((sum, entry) => sum + entry.rows, 0)
+    const objects = number + 1
+    // What the objects before have is counted once, however often this one is written: it is added where their number says so.
+    return this.#place.db
+      .prepare(`INSERT INTO files (chain, level, first, last, first_ms, last_ms, objects, rows, bytes, state, next)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO UPDATE SET rows = rows + ?8, bytes = bytes + ?9,
+        objects = ?7, state = ?10, next = ?11 WHERE state = 'open' AND objects = ?12`)
+      .bind(
+        this.#place.chain,
+        level,
+        first,
+        last,
+        firstMs,
+        lastMs,
+        objects,
+        rows,
+        made.bytes,
+        state,
+        next && JSON.stringify(next),
+        number,
+      )
+  }
+}
+
+/** What stays costs a third less where each read costs a little, but may not go within a month. */
+const stored = (isForGood: boolean): R2PutOptions => (isForGood ? { storageClass: 'InfrequentAccess' } : {})
+
+const keysInto = (table: string) => `INSERT OR REPLACE INTO ${table}
+  (chain, first, number, key, first_height, last_height, min_ms, max_ms, rows, offset, bytes)
+  SELECT ?1, ?2, ?3, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7
+  FROM json_each(?4) WHERE TRUE`
+const BUCKETS = `INSERT OR REPLACE INTO file_buckets (chain, level, first, number, bucket, entries)
+  SELECT ?1, ?2, ?3, ?4, value->>0, value->>1 FROM json_each(?5) WHERE TRUE`
+
+const CANDLES = `INSERT OR REPLACE INTO file_candles (chain, level, first, number, coin, base, min_ms, max_ms, candles, parts)
+  SELECT ?1, ?2, ?3, ?4, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5 FROM json_each(?5) WHERE TRUE`
+
+const rowOfCandles = ({ coin, base, parts }: KeptCandles): readonly unknown[] => [
+  ...[coin, base, parts[0]!.t, parts.at(-1)!.t],
+  ...[parts.length, rowsOfParts(parts)],
+]
+
+/** The rows, the first of each coin's candles with all of them behind it. */
+function withCandles(rows: readonly (readonly unknown[])[], candles: readonly KeptCandles[]): (readonly unknown[])[] {
+  const left = new Map(candles.map(({ coin, parts }) => [candleKey(coin), rowsOfParts(parts)]))
+  return rows.map((row) => {
+    const key = row[0] as string
+    const mine = left.get(key)
+    left.delete(key)
+    return mine ? [...row, mine] : row
+  })
+}
+
+/** Entries by their bucket, in the order of the entries. */
+function bucketed(level: BucketLevel, rows: readonly (readonly unknown[])[]): (readonly [number, unknown[]])[] {
+  const buckets = new Map<number, unknown[]>()
+  for (const row of rows) {
+    const bucket = bucketOf(level, row[0] as string)
+    const known = buckets.get(bucket)
+    if (known) known.push(row)
+    else buckets.set(bucket, [row])
+  }
+  return [...buckets]
+}
+
+/** Lists as JSON. */
+function inTexts(rows: readonly unknown[]): string[] {
+  const texts: string[] = []
+  let open: string[] = []
+  let chars = 0
+  for (const row of rows) {
+    const text = JSON.stringify(row)
+    if (chars + text.length > TEXT_CHARS && open.length > 0) {
+      texts.push(`[${open.join(',')}]`)
+      open = []
+      chars = 0
+    }
+    open.push(text)
+    chars += text.length
+  }
+  return open.length > 0 ? [...texts, `[${open.join(',')}]`] : texts
+}

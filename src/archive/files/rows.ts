@@ -1,0 +1,110 @@
+// The rows of a block by whose they are. Law: a key has one line of each block that holds something for it, with its rows
+// in the order of the block; lines of a key in order of height are all of its rows, each once.
+
+import { fundingEvents } from '../../block-log/held-payments.ts'
+import type { LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
+import type { RelayEvents } from '../../protocol/feed/log-api.ts'
+import { type PaymentRow, readPayments } from '../../protocol/feed/payments.ts'
+import { stakingOf } from '../../protocol/feed/staking-events.ts'
+import type { FilesBlock, FilesRequest } from './files-read.ts'
+
+/** What is read of a line of events. */
+export type EventsOfBlock = Pick<
+  RelayEvents,
+  'height' | 'time' | 'fills' | 'ledger' | 'funding' | 'only' | 'payments'
+> & {
+  readonly events?: readonly unknown[]
+}
+
+/** Of all fills in the order of the chain: files of minutes have it, out of which those of hours make tables. */
+export const ALL_FILLS = 't:'
+
+const OF_USERS = { fills: 'u', ledger: 'l', staking: 's', funding: 'f' } as const
+/** Keys of payments begin with it. */
+export const PAID = `${OF_USERS.funding}:`
+const ADDRESS_UNITS = 42
+const ADDRESS = /^0x[0-9a-f]{40}$/
+/** Behind these words of a line stands the text of the rows. */
+const WORDS = 3
+
+/** A line without its rows. */
+export interface LineHead {
+  readonly height: number
+  readonly time: number
+  readonly rows: number
+}
+
+/** A payment of funding. */
+export type PaidRow = readonly [timeMs: number, ...PaymentRow]
+
+/** Keys sort builders before funding, ledgers, stakes and users. */
+export function keyOf({ kind, scope }: Pick<FilesRequest, 'kind' | 'scope'>): string {
+  if (scope.by === 'builder') return `b:${scope.address}`
+  return `${OF_USERS[kind]}:${scope.address}`
+}
+
+/** The lines of a block by key, but for payments. A builder that is no address has no rows of its own. */
+export function linesOf({ height, time, fills, ledger, events }: EventsOfBlock): Map<string, string> {
+  const texts = new Map<string, string[]>()
+  const put = (key: string, text: string) => {
+    const known = texts.get(key)
+    if (known) known.push(text)
+    else texts.set(key, [text])
+  }
+  for (const fill of fills) {
+    const [user, { builder }] = fill
+    const text = JSON.stringify(fill)
+    put(`u:${user}`, text)
+    put(ALL_FILLS, text)
+    if (typeof builder === 'string' && ADDRESS.test(builder)) put(`b:${builder}`, text)
+  }
+  for (const [kind, told] of [['l', ledger] as const, ['s', stakingOf(events)] as const])
+    for (const event of told) {
+      const text = JSON.stringify(event)
+      for (const user of new Set(event.users)) put(`${kind}:${user}`, text)
+    }
+  const lineOf = (rows: readonly string[]) => textOf({ height, time, rows: rows.length }, `[${rows.join(',')}]`)
+  return new Map([...texts].map(([key, rows]) => [key, lineOf(rows)]))
+}
+
+/** The lines of payments of all blocks, in the order of keys and heights: one is made when it is wanted, as there are 60,000 of an hour. */
+export function* paidLines(blocks: readonly EventsOfBlock[]): Generator<readonly [key: string, line: string]> {
+  const entries = blocks.flatMap(({ height, time, payments }) =>
+    (payments ?? []).map((text) => ({ height, time, text, user: text.slice(0, ADDRESS_UNITS) })),
+  )
+  entries.sort((a, b) => (a.user < b.user ? -1 : a.user > b.user ? 1 : a.height - b.height))
+  for (let at = 0; at < entries.length; ) {
+    const { user, height, time } = entries[at]!
+    const rows: string[] = []
+    for (; entries[at]?.user === user && entries[at]!.height === height; at++) {
+      const { time: paidMs, rows: own } = readPayments(entries[at]!.text)
+      for (const row of own) rows.push(JSON.stringify([paidMs, ...row] satisfies PaidRow))
+    }
+    yield [PAID + user, textOf({ height, time, rows: rows.length }, `[${rows.join(',')}]`)]
+  }
+}
+
+export function textOf({ height, time, rows }: LineHead, list: string): string {
+  return `${height}\t${time}\t${rows}\t${list}`
+}
+
+export function headOf(line: string): LineHead {
+  const [height, time, rows] = line.split('\t', WORDS)
+  return { height: Number(height), time: Number(time), rows: Number(rows) }
+}
+
+/** The rows of a line: fills, of a ledger events, or payments. */
+export function rowsOf(line: string): readonly (UserFill | LedgerEvent | PaidRow)[] {
+  return JSON.parse(line.slice(line.indexOf('\t['))) as readonly (UserFill | LedgerEvent | PaidRow)[]
+}
+
+/** `user`: whose line it is, where it is a user's. */
+export function blockOf(line: string, kind: FilesRequest['kind'], user: string): FilesBlock {
+  const { height, time } = headOf(line)
+  const rows = kind === 'funding' ? paidBy(user, rowsOf(line) as readonly PaidRow[]) : rowsOf(line)
+  const [fills, ledger] = kind === 'fills' ? [rows, []] : [[], rows]
+  return { height, time, fills: fills as UserFill[], ledger: ledger as LedgerEvent[], funding: [] }
+}
+
+const paidBy = (user: string, rows: readonly PaidRow[]): LedgerEvent[] =>
+  rows.flatMap(([time, ...row]) => fundingEvents({ user, time, rows: [row] }))

@@ -1,0 +1,152 @@
+// Tables as Parquet: rows come in, the bytes of a file come out. Law: the same rows make the same bytes, and no more than a group
+// of them is held as rows.
+
+import { gzipSync } from 'node:zlib'
+import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
+import type { LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
+import { BASES, type CandlePart, joinedParts, spanOf } from '../candles.ts'
+import type { TimeSpan } from '../filed-candles.ts'
+import { candleCoinOf, partsOf } from './candle-lines.ts'
+import {
+  CANDLE_COLUMNS,
+  type Cell,
+  type Column,
+  type ColumnType,
+  candleCells,
+  FILL_COLUMNS,
+  FUNDING_COLUMNS,
+  fillCells,
+  fundingCells,
+  LEDGER_COLUMNS,
+  ledgerCells,
+} from './columns.ts'
+import { ALL_FILLS, headOf, type LineHead, PAID, type PaidRow, rowsOf } from './rows.ts'
+import type { Table, TableName, TableWriter } from './table.ts'
+
+/** Hashes are hexadecimal digits, which snappy leaves as long as they are: they are half of a table. */
+const CODEC = { codec: 'GZIP', compressors: { GZIP: (bytes: Uint8Array) => gzipSync(bytes) } } as const
+/** Readers leave out groups by what their user or time may be; some 600 KB each. */
+const GROUP_ROWS = 8_192
+
+const TYPES: Readonly<Record<ColumnType, Omit<SchemaElement, 'name'>>> = {
+  text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  whole: { type: 'INT64' },
+  time: { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' },
+  truth: { type: 'BOOLEAN' },
+  json: { type: 'BYTE_ARRAY', converted_type: 'JSON' },
+}
+
+/** One file. */
+export class Parquet {
+  readonly #columns: readonly Column[]
+  readonly #bytes = new ByteWriter()
+  readonly #writer: ParquetWriter
+  #cells: Cell[][]
+  #rows = 0
+
+  constructor(columns: readonly Column[]) {
+    this.#columns = columns
+    this.#cells = columns.map(() => [])
+    const schema = columns.map(({ name, type, isOptional }): SchemaElement => {
+      return { name, ...TYPES[type], repetition_type: isOptional ? 'OPTIONAL' : 'REQUIRED' }
+    })
+    const root = { name: 'root', num_children: columns.length }
+    this.#writer = new ParquetWriter({ writer: this.#bytes, schema: [root, ...schema], ...CODEC, createdBy: 'weir' })
+  }
+
+  add(cells: readonly Cell[]): void {
+    for (const [at, cell] of cells.entries()) this.#cells[at]!.push(cell)
+    this.#rows++
+    if (this.#cells[0]!.length >= GROUP_ROWS) this.#flush()
+  }
+
+  get rows(): number {
+    return this.#rows
+  }
+
+  end(): Uint8Array {
+    if (this.#cells[0]!.length > 0) this.#flush()
+    this.#writer.finish()
+    return new Uint8Array(this.#bytes.getBuffer())
+  }
+
+  #flush(): void {
+    const columnData = this.#columns.map(({ name, type }, at): ColumnSource => {
+      const cells = this.#cells[at]!
+      return {
+        name,
+        data: type === 'whole' ? cells.map((cell) => (cell === null ? null : BigInt(cell as number))) : cells,
+      }
+    })
+    this.#writer.write({ columnData, rowGroupSize: GROUP_ROWS })
+    this.#cells = this.#columns.map(() => [])
+  }
+}
+
+/** Takes lines of keys in their order; candles, fills of users, all fills in the order of the chain, funding, and ledger events are tables. */
+export class ParquetTables implements TableWriter {
+  readonly #tables = {
+    'candles-by-coin': new Parquet(CANDLE_COLUMNS),
+    'fills-by-user': new Parquet(FILL_COLUMNS),
+    'fills-by-time': new Parquet(FILL_COLUMNS),
+    'funding-by-user': new Parquet(FUNDING_COLUMNS),
+    'ledger-by-user': new Parquet(LEDGER_COLUMNS),
+  }
+
+  readonly #holes: readonly TimeSpan[]
+  #candle: { readonly head: LineHead; readonly coin: string; readonly part: CandlePart } | null = null
+
+  /** `holes`: times whose trades other files may have, or none. */
+  constructor(holes: readonly TimeSpan[]) {
+    this.#holes = holes
+  }
+
+  tell(key: string, lines: readonly string[]): void {
+    const coin = candleCoinOf(key)
+    if (coin !== null) return this.#candles(coin, lines)
+    if (key.startsWith(PAID)) return this.#funding(key.slice(PAID.length), lines)
+    const table = key === ALL_FILLS ? 'fills-by-time' : key.startsWith('u:') ? 'fills-by-user' : null
+    if (table === null && !key.startsWith('l:')) return
+    for (const line of lines) {
+      const head = headOf(line)
+      for (const row of rowsOf(line))
+        if (table) this.#tables[table].add(fillCells(head, row as UserFill))
+        else this.#tables['ledger-by-user'].add(ledgerCells(head, key.slice('l:'.length), row as LedgerEvent))
+    }
+  }
+
+  #funding(user: string, lines: readonly string[]): void {
+    for (const line of lines) {
+      const head = headOf(line)
+      for (const row of rowsOf(line)) this.#tables['funding-by-user'].add(fundingCells(head, user, row as PaidRow))
+    }
+  }
+
+  /** A minute that files cut is one row. */
+  #candles(coin: string, lines: readonly string[]): void {
+    for (const line of lines)
+      for (const part of partsOf(line)) {
+        const open = this.#candle
+        const isSame = open?.coin === coin && open.part.t === part.t
+        if (!isSame) this.#endCandle()
+        this.#candle = isSame ? { ...open, part: joinedParts(open.part, part) } : { head: headOf(line), coin, part }
+      }
+  }
+
+  #endCandle(): void {
+    const open = this.#candle
+    this.#candle = null
+    if (open === null) return
+    const { t, T } = spanOf(BASES[0], open.part.t)
+    const isComplete = !this.#holes.some(({ fromMs, toMs }) => fromMs <= T && toMs >= t)
+    this.#tables['candles-by-coin'].add(candleCells(open.head, open.coin, open.part, isComplete))
+  }
+
+  /** Those that have rows. */
+  end(): readonly Table[] {
+    this.#endCandle()
+    return Object.entries(this.#tables).flatMap(([name, table]): Table[] =>
+      table.rows === 0 ? [] : [{ name: name as TableName, rows: table.rows, bytes: table.end() }],
+    )
+  }
+}

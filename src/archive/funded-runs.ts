@@ -1,0 +1,64 @@
+// Funding that is kept apart from the fills it was paid on, put where it belongs. Laws: what a fold needs of a fill is kept,
+// and nothing else: thousands are held at once; what was paid from one fill to the next met one position, so that it is one
+// number.
+
+import { marketTypeOf } from '../core/coin.ts'
+import type { CoinFunding, Fill } from '../protocol/feed/block.ts'
+import type { EventBlock } from '../protocol/feed/durable-api.ts'
+import { amountsOf } from './fill-amounts.ts'
+
+const FOLDED = [
+  ...(['coin', 'px', 'sz', 'side', 'time', 'startPosition'] as const),
+  ...(['closedPnl', 'fee', 'crossed', 'builder'] as const),
+]
+
+/** Blocks that left one position in a coin, both included. */
+export interface FundingSpan {
+  readonly coin: string
+  readonly from: number
+  readonly to: number
+}
+
+/** All that was paid in the span that begins so. */
+export type SpanFunding = CoinFunding & Pick<FundingSpan, 'from'>
+
+/** A block with as much of its fills as trades are made of. */
+export function foldedPart({ fills, ...block }: EventBlock): EventBlock {
+  const partOf = (fill: Fill) => Object.fromEntries(FOLDED.map((field) => [field, fill[field]])) as Fill
+  return { ...block, fills: fills.map(([user, fill]) => [user, partOf(fill)]) }
+}
+
+/** Where a wallet held a position from one of its fills to the next; none leads over a hole. */
+export function heldSpans(runs: readonly (readonly EventBlock[])[]): FundingSpan[] {
+  return runs.flatMap((run) => {
+    const spans: FundingSpan[] = []
+    const held = new Map<string, number>()
+    for (const { height, fills } of run)
+      for (const [, fill] of fills) {
+        const { coin } = fill
+        const from = held.get(coin) ?? height
+        if (from < height) spans.push({ coin, from, to: height - 1 })
+        if (isHeldAfter(fill)) held.set(coin, height)
+        else held.delete(coin)
+      }
+    return spans
+  })
+}
+
+function isHeldAfter(fill: Fill): boolean {
+  const amounts = marketTypeOf(fill.coin) === 'perp' ? amountsOf(fill) : null
+  return amounts !== null && !amounts.end.eq(0)
+}
+
+/** Runs with what was paid in their spans, beside what their blocks tell themselves. */
+export function withFunding(
+  runs: readonly (readonly EventBlock[])[],
+  paid: readonly SpanFunding[],
+): readonly (readonly EventBlock[])[] {
+  const byHeight = Map.groupBy(paid, ({ from }) => from)
+  const withIt = (block: EventBlock) => {
+    const more = byHeight.get(block.height)
+    return more ? { ...block, funding: [...block.funding, ...more] } : block
+  }
+  return runs.map((run) => run.map(withIt))
+}

@@ -1,0 +1,119 @@
+// A round trip that is still open: what has gone into it so far, and what it is once it is complete.
+
+import Big from 'big.js'
+import type { Fill } from '../protocol/feed/block.ts'
+import { amountText, type FillAmounts, type FillPart } from './fill-amounts.ts'
+
+/** As on the wire. */
+export interface CompletedTrade {
+  readonly user: string
+  readonly coin: string
+  readonly position_type: 'Long' | 'Short'
+  readonly gross_pnl: string
+  readonly net_pnl: string
+  readonly funding_pnl: string
+  readonly entry_px: string
+  readonly exit_px: string
+  readonly position_closed_size: string
+  readonly fees: string
+  readonly fills: number
+  readonly open_time: number
+  readonly close_time: number
+  readonly duration_ms: number
+  readonly max_position_size: string
+  readonly maker_fills: number
+  readonly builder: string | null
+  readonly tx_index: number
+}
+
+export interface OpenTrade {
+  readonly openTime: number
+  /** Signed. */
+  readonly size: Big
+  readonly maxSize: Big
+  readonly entrySize: Big
+  readonly entryValue: Big
+  readonly exitSize: Big
+  readonly exitValue: Big
+  readonly grossPnl: Big
+  readonly fees: Big
+  readonly funding: Big
+  readonly fills: number
+  readonly makerFills: number
+}
+
+const PX_DECIMALS = 10
+/** USDC has no more. */
+const USDC_DECIMALS = 8
+const ZERO = new Big(0)
+
+/** A trade before its first fill. */
+export function openedAt(time: number): OpenTrade {
+  const sizes = { size: ZERO, maxSize: ZERO, entrySize: ZERO, entryValue: ZERO, exitSize: ZERO, exitValue: ZERO }
+  return { openTime: time, ...sizes, grossPnl: ZERO, fees: ZERO, funding: ZERO, fills: 0, makerFills: 0 }
+}
+
+/** With the part of a fill that reduces or closes it. */
+export function reduced(trade: OpenTrade, fill: Fill, { px, closedPnl, end, opening }: FillAmounts, part: FillPart) {
+  return {
+    ...counted(trade, fill, part),
+    size: opening ? ZERO : end,
+    exitSize: trade.exitSize.plus(part.sz),
+    exitValue: trade.exitValue.plus(px.times(part.sz)),
+    grossPnl: trade.grossPnl.plus(closedPnl),
+  } satisfies OpenTrade
+}
+
+/** With the part of a fill that opens or extends it. */
+export function extended(trade: OpenTrade, fill: Fill, { px, end }: FillAmounts, part: FillPart) {
+  const size = end.abs()
+  return {
+    ...counted(trade, fill, part),
+    size: end,
+    maxSize: size.gt(trade.maxSize) ? size : trade.maxSize,
+    entrySize: trade.entrySize.plus(part.sz),
+    entryValue: trade.entryValue.plus(px.times(part.sz)),
+  } satisfies OpenTrade
+}
+
+function counted(trade: OpenTrade, fill: Fill, { fee }: FillPart): OpenTrade {
+  return {
+    ...trade,
+    fees: trade.fees.plus(fee),
+    fills: trade.fills + 1,
+    makerFills: trade.makerFills + (fill.crossed ? 0 : 1),
+  }
+}
+
+/** With funding of one payment or more, which are the same; `perUnit` is positive where longs pay. */
+export function funded(trade: OpenTrade, perUnit: string): OpenTrade {
+  return { ...trade, funding: trade.funding.minus(trade.size.times(perUnit)) }
+}
+
+/** What a trade is whose last fill closed it; `index` is its place among the wallet's closes of that time. */
+export function completed(user: string, fill: Fill, trade: OpenTrade, index: number): CompletedTrade {
+  const { grossPnl, fees, openTime } = trade
+  const funding = trade.funding.round(USDC_DECIMALS)
+  const maxSize = amountText(trade.maxSize)
+  return {
+    user,
+    coin: fill.coin,
+    // The fill that closes is on the other side.
+    position_type: fill.side === 'A' ? 'Long' : 'Short',
+    gross_pnl: amountText(grossPnl),
+    net_pnl: amountText(grossPnl.minus(fees).plus(funding)),
+    funding_pnl: amountText(funding),
+    entry_px: amountText(trade.entryValue.div(trade.entrySize).round(PX_DECIMALS)),
+    exit_px: amountText(trade.exitValue.div(trade.exitSize).round(PX_DECIMALS)),
+    position_closed_size: maxSize,
+    fees: amountText(fees),
+    fills: trade.fills,
+    open_time: openTime,
+    close_time: fill.time,
+    duration_ms: fill.time - openTime,
+    max_position_size: maxSize,
+    maker_fills: trade.makerFills,
+    builder: typeof fill.builder === 'string' ? fill.builder : null,
+    tx_index: index,
+  }
+}

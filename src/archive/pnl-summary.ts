@@ -1,0 +1,81 @@
+// A wallet's trading in one object: profits from completed trades, volume and activity from fills. The window holds for
+// both; the coins and the age of the account are of all that is known. A DEX narrows the trades and the coins alone.
+
+import Big from 'big.js'
+import { marketTypeOf } from '../core/coin.ts'
+import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
+import { DAY_MS } from '../core/time.ts'
+import type { Fill } from '../protocol/feed/block.ts'
+import { amountText } from './fill-amounts.ts'
+import type { CompletedTrade } from './open-trade.ts'
+import { isOnDex, isWithin, tradesFor, type Window } from './trade-page.ts'
+
+/** As on the wire. */
+export interface PnlSummary {
+  readonly user: string
+  readonly totalPnl: string
+  readonly winRate: number
+  readonly lossRate: number
+  readonly totalTrades: number
+  readonly volumeTraded: string
+  readonly totalFees: string
+  readonly totalFunding: string
+  readonly daysActive: number
+  readonly accountAgeDays: number
+  readonly tradedPairs: readonly string[]
+}
+
+/** All that is known of a wallet, oldest first, up to `nowMs`. */
+interface KnownTrading {
+  readonly user: string
+  readonly trades: readonly CompletedTrade[]
+  readonly fills: readonly Fill[]
+  readonly nowMs: number
+}
+
+const RATE_DECIMALS = 4
+
+/** A break-even trade counts as lost; days are those of UTC. */
+export function pnlSummary(
+  { user, trades, fills, nowMs }: KnownTrading,
+  scope: Window & { readonly dex?: string | undefined },
+): PnlSummary {
+  const counted = tradesFor(trades, scope)
+  const wins = counted.filter(({ net_pnl }) => new Big(net_pnl).gt(0)).length
+  const inWindow = fills.filter(({ time }) => isWithin(time, scope))
+  const firstMs = fills[0]?.time ?? nowMs
+  return {
+    user,
+    totalPnl: sumOf(counted.map(({ net_pnl }) => net_pnl)),
+    ...ratesOf(wins, counted.length),
+    totalTrades: counted.length,
+    volumeTraded: volumeOf(inWindow),
+    totalFees: sumOf(counted.map(({ fees }) => fees)),
+    totalFunding: sumOf(counted.map(({ funding_pnl }) => funding_pnl)),
+    daysActive: new Set(inWindow.map(({ time }) => Math.floor(time / DAY_MS))).size,
+    accountAgeDays: Math.floor((nowMs - firstMs) / DAY_MS),
+    tradedPairs: coinsOf(fills, scope.dex),
+  }
+}
+
+function sumOf(amounts: readonly string[]): string {
+  return amountText(amounts.reduce((sum, amount) => sum.plus(amount), new Big(0)))
+}
+
+/** As shares that add up to one. */
+function ratesOf(wins: number, all: number): { winRate: number; lossRate: number } {
+  if (all === 0) return { winRate: 0, lossRate: 0 }
+  const winRate = new Big(wins).div(all).round(RATE_DECIMALS)
+  return { winRate: winRate.toNumber(), lossRate: new Big(1).minus(winRate).toNumber() }
+}
+
+function volumeOf(fills: readonly Fill[]): string {
+  const known = fills.filter(({ px, sz }) => UNSIGNED_DECIMAL.test(px) && UNSIGNED_DECIMAL.test(sz))
+  return amountText(known.reduce((sum, { px, sz }) => sum.plus(new Big(px).times(sz)), new Big(0)))
+}
+
+/** In the order of their names. A DEX has perps alone. */
+function coinsOf(fills: readonly Fill[], dex: string | undefined): string[] {
+  const isAsked = (coin: string) => dex === undefined || (marketTypeOf(coin) === 'perp' && isOnDex(coin, dex))
+  return [...new Set(fills.map(({ coin }) => coin).filter(isAsked))].sort()
+}

@@ -1,0 +1,51 @@
+// A books line of the log, read as far as somebody wants it: a line holds the changes of every coin, some 16 KB, and who
+// plays a few coins must not pay for the others.
+
+import type { BookChange } from '../../protocol/feed/block.ts'
+import type { HubBlock } from '../../protocol/feed/log-api.ts'
+
+/** More coins than this are found faster by reading the whole line. */
+export const CUT_MOST = 16
+const BOOKS = ',"books":'
+const LEVELS = ',"levels":'
+const NEW = ',"new":true}'
+const FIRST = /^\[\{"coin":"(?:[^"\\]|\\.)*","levels":\[\[/
+
+/** The block with the changes of these coins alone, or of all. `px` is left out. */
+export function readBooksLine(line: string, coins: ReadonlySet<string> | null): HubBlock {
+  // Within a JSON string the quotes would be escaped.
+  const at = line.indexOf(BOOKS)
+  const books = line.slice(at + BOOKS.length, -1)
+  const isCut = coins !== null && coins.size <= CUT_MOST && at > 0 && (books === '[]' || FIRST.test(books))
+  if (!isCut) return whole(JSON.parse(line) as HubBlock, coins)
+  const head = JSON.parse(`${line.slice(0, at)}}`) as Omit<HubBlock, 'books'>
+  const found = [...coins].flatMap((coin) => changeOf(books, coin) ?? []).sort((a, b) => a.at - b.at)
+  return bare(
+    head,
+    found.map(({ change }) => change),
+    coins,
+  )
+}
+
+function whole(block: HubBlock, coins: ReadonlySet<string> | null): HubBlock {
+  return bare(block, coins && block.books ? block.books.filter(({ coin }) => coins.has(coin)) : block.books, coins)
+}
+
+function bare(
+  { repaired = [], ...head }: Omit<HubBlock, 'books'>,
+  books: HubBlock['books'],
+  coins: ReadonlySet<string> | null,
+): HubBlock {
+  const own = repaired.filter((coin) => coins === null || coins.has(coin))
+  return { ...head, px: {}, books, ...(own.length > 0 && { repaired: own }) }
+}
+
+/** Levels are the only arrays of an entry, and their prices and sizes are decimals: they end with the first `]]`. */
+function changeOf(books: string, coin: string): { at: number; change: BookChange } | null {
+  const start = `{"coin":${JSON.stringify(coin)}${LEVELS}`
+  const at = books.indexOf(start)
+  if (at < 0) return null
+  const end = books.indexOf(']]', at + start.length) + 2
+  const levels = JSON.parse(books.slice(at + start.length, end)) as BookChange['levels']
+  return { at, change: { coin, levels, ...(books.startsWith(NEW, end) && { new: true as const }) } }
+}

@@ -1,0 +1,103 @@
+// An order of credits, and what news of its payment make of it. Laws: a payment of another sum, in another currency or for
+// another order pays nothing; news may come twice, late and in any order, and end in the same; a paid order stays paid; what
+// an operator has to decide is written down and not done.
+
+import type { MicroCredits } from '../../core/amount.ts'
+import { moneyText } from './money.ts'
+import type { Quote } from './prices.ts'
+
+export const ORDER_STATES = ['open', 'paid', 'failed', 'void'] as const
+export const PROVIDERS = ['manual', 'stripe'] as const
+
+export interface Order extends Quote {
+  readonly seq: number
+  /** Also the id of its grant. */
+  readonly number: string
+  readonly account: string
+  readonly micro: MicroCredits
+  readonly provider: (typeof PROVIDERS)[number]
+  readonly state: (typeof ORDER_STATES)[number]
+  /** The provider's name of it. */
+  readonly reference: string | null
+  readonly url: string | null
+  /** Unix ms. */
+  readonly created: number
+  readonly paid: number | null
+  /** When its credits were. */
+  readonly granted: number | null
+  /** Minor units that the provider gave back. */
+  readonly refunded: number
+  readonly note: string | null
+}
+
+/** What a provider says of an order. `account` and `reference` where it names them. */
+export interface News {
+  readonly number: string
+  readonly account: string | null
+  readonly reference: string | null
+  readonly what:
+    | { readonly kind: 'paid' | 'refunded'; readonly minor: number; readonly currency: string }
+    | { readonly kind: 'pending' | 'failed' | 'expired' }
+}
+
+export interface Settlement {
+  readonly change: Partial<Pick<Order, 'state' | 'paid' | 'refunded' | 'note' | 'reference'>>
+  /** Its credits are due. Again is the same: its number is the grant's id. */
+  readonly isDue: boolean
+  readonly outcome: string
+}
+
+const nothing = (outcome: string): Settlement => ({ change: {}, isDue: false, outcome })
+const noted = (note: string, change: Settlement['change'] = {}): Settlement => ({
+  change: { ...change, note },
+  isDue: false,
+  outcome: `refused: ${note}`,
+})
+
+export function settled(order: Order, { account, reference, what }: News, nowMs: number): Settlement {
+  if (account !== null && account !== order.account) return noted('an event named another account')
+  if (reference !== null && order.reference !== null && reference !== order.reference)
+    return noted('an event named another payment')
+  switch (what.kind) {
+    case 'pending':
+      return nothing('waits for the payment')
+    case 'failed':
+      return order.state === 'open' ? ended('failed', 'the payment failed') : nothing('too late')
+    case 'expired':
+      return order.state === 'open' ? ended('void', 'was not paid in time') : nothing('too late')
+    case 'refunded':
+      return refunded(order, what)
+    case 'paid':
+      return paid(order, what, reference, nowMs)
+  }
+}
+
+const ended = (state: 'failed' | 'void', note: string): Settlement => ({
+  change: { state, note },
+  isDue: false,
+  outcome: note,
+})
+
+type Sum = { readonly minor: number; readonly currency: string }
+const sumText = ({ minor, currency }: Sum) => `${moneyText(minor, currency)} ${currency}`
+
+function paid(order: Order, sum: Sum, reference: string | null, nowMs: number): Settlement {
+  if (sum.minor !== order.minor || sum.currency !== order.currency)
+    return noted(`paid ${sumText(sum)} in the place of ${sumText(order)}: nothing was granted`)
+  if (order.granted !== null) return nothing('was paid before')
+  if (order.state === 'void')
+    return noted('paid although it was void: give the money back, or mark it paid; nothing was granted')
+  if (order.refunded >= order.minor)
+    return noted('given back before its credits were granted: nothing was granted', { state: 'paid', paid: nowMs })
+  if (order.state === 'paid') return { change: {}, isDue: true, outcome: 'granted' }
+  const change = { state: 'paid', paid: nowMs, note: null, reference: reference ?? order.reference } as const
+  return { change, isDue: true, outcome: 'granted' }
+}
+
+/** Providers say how much was given back in all: the most that was said counts. */
+function refunded(order: Order, sum: Sum): Settlement {
+  if (sum.currency !== order.currency) return noted(`${sumText(sum)} were given back, which is another currency`)
+  if (sum.minor <= order.refunded) return nothing('was known')
+  const note = `${sumText(sum)} were given back; its credits are as they were`
+  return { change: { refunded: sum.minor, note }, isDue: false, outcome: note }
+}

@@ -1,0 +1,93 @@
+// Orders and events of providers in D1. Law: a row is changed only as it was read; the time of its grant is written once,
+// whatever else was.
+
+import { DAY_MS } from '../../core/time.ts'
+import type { Checkout, OrderQuery, ProviderEvent } from './checkout-api.ts'
+import type { Order } from './order.ts'
+import type { Quote } from './prices.ts'
+
+type Change = Partial<Pick<Order, 'state' | 'reference' | 'url' | 'paid' | 'refunded' | 'note'>>
+
+/** Providers send an event again for days. */
+const EVENTS_KEPT_MS = 90 * DAY_MS
+
+export class OrderStore {
+  readonly #db: D1Database
+
+  constructor(db: D1Database) {
+    this.#db = db
+  }
+
+  /**
+   * `suffix`: random characters of its number. Null, and nothing done, where the account has `most` of a day that are not
+   * paid, whether open or not: each of them asked the provider.
+   */
+  async add(
+    account: string,
+    { micro, minor, currency }: Quote,
+    provider: NonNullable<Checkout['provider']>,
+    suffix: string,
+    most: number,
+    nowMs: number,
+  ): Promise<Order | null> {
+    const insert = `INSERT INTO orders (number, account, micro, minor, currency, provider, state, created)
+      SELECT 'W-' || (coalesce((SELECT max(seq) FROM orders), 0) + 1) || '-' || ?1, ?2, ?3, ?4, ?5, ?6, 'open', ?7
+      WHERE (SELECT count(*) FROM orders WHERE account = ?2 AND state <> 'paid' AND created > ?8) < ?9 RETURNING *`
+    const values = [suffix, account, micro, minor, currency, provider, nowMs, nowMs - DAY_MS, most]
+    return this.#db
+      .prepare(insert)
+      .bind(...values)
+      .first<Order>()
+  }
+
+  async named(number: string): Promise<Order | null> {
+    return this.#db.prepare('SELECT * FROM orders WHERE number = ?').bind(number).first<Order>()
+  }
+
+  async list({ account, state, before, limit }: OrderQuery): Promise<Order[]> {
+    const wheres = [
+      ['account = ?', account],
+      ['state = ?', state],
+      ['seq < ?', before],
+    ].filter((where) => where[1] !== undefined)
+    const where = wheres.length === 0 ? '' : `WHERE ${wheres.map(([text]) => text).join(' AND ')}`
+    const select = `SELECT * FROM orders ${where} ORDER BY seq DESC LIMIT ?`
+    const { results } = await this.#db
+      .prepare(select)
+      .bind(...wheres.map(([, value]) => value), limit)
+      .all<Order>()
+    return results
+  }
+
+  /** Null, and nothing done, where the row is no longer as it was read. */
+  async change(order: Order, change: Change): Promise<Order | null> {
+    const { state, reference, url, paid, granted, refunded, note } = { ...order, ...change }
+    const update = `UPDATE orders SET state = ?, reference = ?, url = ?, paid = ?, granted = ?, refunded = ?, note = ?
+      WHERE number = ? AND state = ? AND refunded = ? AND granted IS ? AND reference IS ? RETURNING *`
+    const read = [order.number, order.state, order.refunded, order.granted, order.reference]
+    return this.#db
+      .prepare(update)
+      .bind(state, reference, url, paid, granted, refunded, note, ...read)
+      .first<Order>()
+  }
+
+  /** Its credits are there, whatever else was written meanwhile; the first time stays. */
+  async noteGrant(number: string, nowMs: number): Promise<Order> {
+    const update = 'UPDATE orders SET granted = coalesce(granted, ?) WHERE number = ? RETURNING *'
+    return (await this.#db.prepare(update).bind(nowMs, number).first<Order>())!
+  }
+
+  /** What came of this event; null: it was not heard to its end. */
+  async outcome(id: string): Promise<string | null> {
+    return this.#db.prepare('SELECT outcome FROM checkout_events WHERE id = ?').bind(id).first<string>('outcome')
+  }
+
+  async note({ id, type, news }: ProviderEvent, outcome: string, nowMs: number): Promise<void> {
+    const insert =
+      'INSERT INTO checkout_events (id, type, number, outcome, seen) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING'
+    await this.#db.batch([
+      this.#db.prepare(insert).bind(id, type, news?.number ?? null, outcome, nowMs),
+      this.#db.prepare('DELETE FROM checkout_events WHERE seen < ?').bind(nowMs - EVENTS_KEPT_MS),
+    ])
+  }
+}

@@ -1,0 +1,82 @@
+// What credits cost: the CHECKOUT_PRICES variable, and the price of what somebody wants. Law: nothing is rounded: credits
+// are bought in packages, or in whole lots.
+
+import * as z from 'zod'
+import { formatCredits, type MicroCredits, parseCredits } from '../../core/amount.ts'
+import type { Failure } from '../../core/failure.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { Currency, Minor } from './money.ts'
+
+/** Of one order: a billion credits are the most that is granted at once. */
+const MINOR_MAX = 99_999_999
+
+const SomeCredits = z.union([z.number(), z.string()]).transform((credits, context): MicroCredits => {
+  const micro = parseCredits(credits)
+  if (micro.ok && micro.value > 0) return micro.value
+  context.addIssue({ code: 'custom', message: micro.ok ? 'must be more than 0' : micro.error })
+  return z.NEVER
+})
+
+export const CheckoutPrices = z
+  .strictObject({
+    currency: Currency.default('usd'),
+    packages: z
+      .array(
+        z.strictObject({
+          name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/, 'must be small letters, digits, "_" or "-"'),
+          credits: SomeCredits,
+          minor: Minor,
+        }),
+      )
+      .max(20)
+      .default([]),
+    /** Any number of lots up to `most` may be bought. */
+    lots: z.strictObject({ credits: SomeCredits, minor: Minor, most: z.int().min(1).max(1_000_000) }).optional(),
+    /** How an order is paid by hand: shown to whoever made one. */
+    instructions: z.string().max(1_000).default(''),
+  })
+  .refine(({ packages }) => new Set(packages.map(({ name }) => name)).size === packages.length, {
+    path: ['packages'],
+    message: 'have a name twice',
+  })
+  .refine(({ lots }) => lots === undefined || lots.minor * lots.most <= MINOR_MAX, {
+    path: ['lots', 'most'],
+    message: `makes an order of more than ${MINOR_MAX} minor units`,
+  })
+  .refine(({ lots }) => lots === undefined || lots.credits * lots.most <= 1e15, {
+    path: ['lots', 'most'],
+    message: 'makes an order of more than a billion credits',
+  })
+export type CheckoutPrices = z.infer<typeof CheckoutPrices>
+
+/** One of both. */
+export interface Wanted {
+  readonly package?: string | undefined
+  readonly credits?: MicroCredits | undefined
+}
+
+export interface Quote {
+  readonly micro: MicroCredits
+  readonly minor: number
+  readonly currency: string
+}
+
+const wrong = (path: string, message: string) => err<Failure>({ kind: 'bad_field', issues: [{ path, message }] })
+
+/** What is wanted with its price; the refusal names what there is. */
+export function quoted({ currency, packages, lots }: CheckoutPrices, wanted: Wanted): Result<Quote, Failure> {
+  if (wanted.package !== undefined) {
+    const found = packages.find(({ name }) => name === wanted.package)
+    const names = packages.map(({ name }) => `"${name}"`).join(', ')
+    if (found) return ok({ micro: found.credits, minor: found.minor, currency })
+    return wrong('package', names === '' ? 'none is sold here: send "credits"' : `must be one of ${names}`)
+  }
+  if (lots === undefined) return wrong('credits', 'any number of them is not sold here: send a "package"')
+  const { credits = 0 } = wanted
+  const count = credits / lots.credits
+  if (!Number.isInteger(count) || count < 1 || count > lots.most) {
+    const [lot, most] = [lots.credits, lots.credits * lots.most].map(formatCredits)
+    return wrong('credits', `must be a multiple of ${lot}, at most ${most}`)
+  }
+  return ok({ micro: credits, minor: lots.minor * count, currency })
+}

@@ -1,0 +1,145 @@
+// Stripe Checkout over its HTTP API, and the check of what it signs. Invariants: an order makes one session, however often it is
+// asked for (Idempotency-Key); the secret key goes to Stripe alone.
+
+import * as z from 'zod'
+import { formatCredits } from '../../../core/amount.ts'
+import { readBoundedText } from '../../../core/bounded-text.ts'
+import { err, ok, type Result } from '../../../core/result.ts'
+import { constantTimeEqual } from '../../../core/secret.ts'
+import type { Provider } from '../checkout-api.ts'
+import type { Order } from '../order.ts'
+
+/** Seconds that an event may be old, or ahead of this clock. */
+const TOLERANCE_SECONDS = 300
+/** While a secret is rolled there are two. */
+const SIGNATURES_MAX = 8
+
+interface StripeSignature {
+  /** As it is written: it is part of what was signed. */
+  readonly time: string
+  /** Hex. */
+  readonly signatures: readonly string[]
+}
+
+/** Null where it is no such header. */
+function signatureOf(header: string | null): StripeSignature | null {
+  const parts = (header ?? '').slice(0, 2_048).split(',')
+  const valuesOf = (name: string) =>
+    parts.flatMap((part) => (part.trim().startsWith(`${name}=`) ? [part.trim().slice(name.length + 1)] : []))
+  const [time, another] = valuesOf('t')
+  const signatures = valuesOf('v1')
+    .filter((each) => /^[0-9a-f]{64}$/.test(each))
+    .slice(0, SIGNATURES_MAX)
+  if (time === undefined || another !== undefined || !/^\d{1,12}$/.test(time) || signatures.length === 0) return null
+  return { time, signatures }
+}
+
+function isInTime({ time }: StripeSignature, nowMs: number): boolean {
+  return Math.abs(nowMs / 1000 - Number(time)) <= TOLERANCE_SECONDS
+}
+
+export interface StripePorts {
+  readonly secretKey: string
+  /** Where Stripe's API is. */
+  readonly apiUrl: string
+  /** Of the console, for the way back. */
+  readonly publicUrl: string
+}
+
+export const STRIPE_API = 'https://api.stripe.com'
+const TIMEOUT_MS = 10_000
+const ANSWER_MAX_BYTES = 256 * 1024
+
+const Session = z.looseObject({ id: z.string().regex(/^cs_\w{1,250}$/), url: z.url({ protocol: /^https?$/ }) })
+const Status = z.looseObject({ status: z.string().nullable() })
+
+export function stripe(ports: StripePorts): Provider {
+  return {
+    name: 'stripe',
+    begin: async (order) => {
+      if (ports.secretKey === '') return err('STRIPE_SECRET_KEY is not set')
+      const form = sessionForm(order, ports.publicUrl)
+      const session = await call(ports, 'POST', '/v1/checkout/sessions', Session, form, `weir-${order.number}`)
+      return session.ok ? ok({ reference: session.value.id, url: session.value.url }) : session
+    },
+    cancel: async ({ reference }) => {
+      if (reference === null) return ok(undefined)
+      const path = `/v1/checkout/sessions/${encodeURIComponent(reference)}`
+      const expired = await call(ports, 'POST', `${path}/expire`, Status, new URLSearchParams())
+      if (expired.ok) return ok(undefined)
+      const found = await call(ports, 'GET', path, Status)
+      if (found.ok && found.value.status === 'expired') return ok(undefined)
+      return err(`Stripe did not end its session, which may be paid: ${expired.error}`)
+    },
+  }
+}
+
+/** What Stripe is to ask for; `metadata` comes back with the events of session and charge. */
+function sessionForm({ number, account, micro, minor, currency }: Order, publicUrl: string): URLSearchParams {
+  const about = { order: number, account }
+  const back = `${publicUrl}/console?order=${encodeURIComponent(number)}`
+  const item = 'line_items[0]'
+  return new URLSearchParams([
+    ['mode', 'payment'],
+    ['client_reference_id', number],
+    ['success_url', back],
+    ['cancel_url', back],
+    [`${item}[quantity]`, '1'],
+    [`${item}[price_data][currency]`, currency],
+    [`${item}[price_data][unit_amount]`, String(minor)],
+    [`${item}[price_data][product_data][name]`, `${formatCredits(micro)} credits`],
+    ...Object.entries(about).flatMap(([name, value]) => [
+      [`metadata[${name}]`, value],
+      [`payment_intent_data[metadata][${name}]`, value],
+    ]),
+  ] as [string, string][])
+}
+
+/** Of a refusal its status and code alone: its sentence may quote a key. */
+async function call<T>(
+  { secretKey, apiUrl }: StripePorts,
+  method: 'GET' | 'POST',
+  path: string,
+  schema: z.ZodType<T>,
+  form?: URLSearchParams,
+  idempotencyKey?: string,
+): Promise<Result<T, string>> {
+  try {
+    const response = await fetch(`${apiUrl}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${secretKey}`,
+        ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),
+        ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+      },
+      ...(form && { body: form.toString() }),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    const read = await readBoundedText(response.body, ANSWER_MAX_BYTES)
+    const json: unknown = 'text' in read ? JSON.parse(read.text) : null
+    if (response.ok) {
+      const answer = schema.safeParse(json)
+      return answer.success ? ok(answer.data) : err('Stripe answered in another form than it documents')
+    }
+    const refusal = z.looseObject({ error: z.looseObject({ type: z.string().regex(/^\w{1,64}$/) }) }).safeParse(json)
+    return err(`Stripe answered ${response.status}${refusal.success ? ` (${refusal.data.error.type})` : ''}`)
+  } catch {
+    return err('Stripe was not reached, or broke off')
+  }
+}
+
+/** Whether Stripe signed this body, lately. */
+export async function isSigned(body: string, header: string | null, secret: string, nowMs: number): Promise<boolean> {
+  const signature = signatureOf(header)
+  if (signature === null) return false
+  const text = new TextEncoder()
+  const key = await crypto.subtle.importKey('raw', text.encode(secret), { name: 'HMAC', hash: 'SHA-256' }, false, [
+    'sign',
+  ])
+  const mac = new Uint8Array(await crypto.subtle.sign('HMAC', key, text.encode(`${signature.time}.${body}`)))
+  const hex = Array.from(mac, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  // Every one is compared, so that nothing tells which was near.
+  const held = signature.signatures.filter((each) => constantTimeEqual(each, hex))
+  return held.length > 0 && isInTime(signature, nowMs)
+}

@@ -1,0 +1,88 @@
+// What the BlockLog keeps in tables, all of it written rarely: who fed it, coins of the epoch, and gaps.
+// Blocks are in segment.store.ts, whose writes hold no frame back. See schemas/storage.md.
+
+import { migrate } from '../core/migrate.store.ts'
+import type { Gap } from '../protocol/feed/status-shape.ts'
+import type { Roster } from './roster.ts'
+
+const SCHEMA = `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+  CREATE TABLE coins (coin TEXT PRIMARY KEY) WITHOUT ROWID;
+  CREATE TABLE gaps (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, why TEXT NOT NULL, at INTEGER NOT NULL);
+  CREATE INDEX gaps_by_time ON gaps (at);`
+
+export class BlockLogStore {
+  readonly #sql: SqlStorage
+  readonly #transaction: <T>(closure: () => T) => T
+
+  constructor(storage: DurableObjectStorage) {
+    this.#sql = storage.sql
+    this.#transaction = (closure) => storage.transactionSync(closure)
+    migrate(storage, [SCHEMA])
+  }
+
+  /** Feeders as they were when last noted. */
+  roster(): Roster {
+    return this.#meta<Roster>('feeders') ?? []
+  }
+
+  saveRoster(roster: Roster): void {
+    this.#setMeta('feeders', roster)
+  }
+
+  #meta<T>(key: string): T | null {
+    const row = this.#sql.exec<{ value: string }>(`SELECT value FROM meta WHERE key = ?`, key).toArray()[0]
+    return row ? (JSON.parse(row.value) as T) : null
+  }
+
+  #setMeta(key: string, value: object): void {
+    this.#sql.exec(`INSERT OR REPLACE INTO meta VALUES (?, ?)`, key, JSON.stringify(value))
+  }
+
+  /** Names of the coins that have a book in the present epoch. */
+  coins(): string[] {
+    return this.#sql
+      .exec<{ coin: string }>(`SELECT coin FROM coins`)
+      .toArray()
+      .map(({ coin }) => coin)
+  }
+
+  /** Replaces the coins of the epoch. */
+  setCoins(coins: Iterable<string>): void {
+    this.#transaction(() => {
+      this.#sql.exec(`DELETE FROM coins`)
+      this.addCoins(coins)
+    })
+  }
+
+  addCoins(coins: Iterable<string>): void {
+    for (const coin of coins) this.#sql.exec(`INSERT OR IGNORE INTO coins VALUES (?)`, coin)
+  }
+
+  addGap({ from, to, why, atMs }: Gap): void {
+    this.#sql.exec(`INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?)`, from, to, why, atMs)
+  }
+
+  /** The last height of the gap of the present chain that has `height`, null where none has. */
+  gapAt(height: number): number | null {
+    // Heights of before a reset are those of another chain, which may have had gaps where this one has blocks.
+    const [found] = this.#sql
+      .exec<{ last: number }>(
+        `SELECT last FROM gaps WHERE first <= ?1 AND last >= ?1 AND why <> 'reset'
+         AND at >= COALESCE((SELECT MAX(at) FROM gaps WHERE why = 'reset'), 0) LIMIT 1`,
+        height,
+      )
+      .toArray()
+    return found?.last ?? null
+  }
+
+  /** The newest gaps, newest first, at most `limit`. */
+  gaps(limit: number): Gap[] {
+    return this.#sql
+      .exec<{ [Name in keyof Gap]: Gap[Name] }>(
+        `SELECT first AS "from", last AS "to", why, at AS atMs FROM gaps ORDER BY at DESC, first DESC LIMIT ?`,
+        limit,
+      )
+      .toArray()
+  }
+}

@@ -1,0 +1,113 @@
+// The one rule of order: which frame of a feeder is taken, and what is said of the others. Pure: the shell
+// stores and sends. Heights are the chain of events and never skip silently; epochs are the chain of books.
+//
+//   block:    ≤ last duplicate   = last+1 taken   > last+1 resend (once, then silence until it comes)
+//   snapshot: scope all begins an epoch at `last`; scope coins repairs books inside it
+//   gone:     the only way over a gap, and it is recorded
+
+import type { BlockFrame, SnapshotFrame } from '../protocol/feed/protocol.ts'
+import type { GapReason, SkippedHeights } from '../protocol/feed/status-shape.ts'
+
+export interface ChainState {
+  /** Epoch of the books, null before the first seed. */
+  readonly epoch: string | null
+  /** Last height taken, null while empty. */
+  readonly height: number | null
+  /** False from a block whose changes are unknown to the next `scope: 'all'` snapshot. */
+  readonly booksKnown: boolean
+}
+
+export const EMPTY_CHAIN: ChainState = { epoch: null, height: null, booksKnown: false }
+
+/** A connected feeder as it told us about itself. */
+export interface FeederState {
+  readonly name: string
+  readonly first: number | null
+  readonly head: number | null
+  /** Height asked for by `resend`; other blocks of this feeder are ignored until it comes. */
+  readonly awaiting: number | null
+  /** Set for good when its node does not continue this log. */
+  readonly conflict: string | null
+}
+
+type BlockVerdict =
+  | { readonly do: 'take' }
+  | { readonly do: 'acknowledge' }
+  | { readonly do: 'resend'; readonly from: number }
+  | { readonly do: 'ignore' }
+
+/** What to do with a block of a feeder. */
+export function judgeBlock(chain: ChainState, feeder: FeederState, block: Pick<BlockFrame, 'height'>): BlockVerdict {
+  if (feeder.conflict !== null) return { do: 'ignore' }
+  if (chain.height === null || block.height === chain.height + 1) return { do: 'take' }
+  if (block.height <= chain.height) return { do: 'acknowledge' }
+  if (feeder.awaiting !== null && feeder.awaiting <= chain.height + 1) return { do: 'ignore' }
+  return { do: 'resend', from: chain.height + 1 }
+}
+
+/** `gap`: heights that no feeder can send any more, to be recorded before the seed. */
+export type TakenSeed = { readonly do: 'seed'; readonly gap: SkippedHeights | null } | { readonly do: 'repair' }
+
+type SnapshotVerdict =
+  | TakenSeed
+  | { readonly do: 'resend'; readonly from: number }
+  | { readonly do: 'refuse'; readonly field: string; readonly message: string }
+  | { readonly do: 'ignore' }
+
+/** What to do with a snapshot of a feeder, asked when its first part has come and again with its last one; `others` are the other connected feeders. */
+export function judgeSnapshot(
+  chain: ChainState,
+  feeder: FeederState,
+  others: readonly FeederState[],
+  snapshot: Pick<SnapshotFrame, 'scope' | 'height'>,
+): SnapshotVerdict {
+  if (feeder.conflict !== null) return { do: 'ignore' }
+  const last = chain.height
+  if (snapshot.scope === 'coins') {
+    if (last === snapshot.height && chain.booksKnown) return { do: 'repair' }
+    return refused(
+      `books of height ${snapshot.height} cannot repair height ${last}: send those after the block sent last`,
+    )
+  }
+  if (last === null || snapshot.height === last) return { do: 'seed', gap: null }
+  if (snapshot.height < last)
+    return refused(`is ${snapshot.height}, the log is at ${last}: send a snapshot after the block sent last`)
+  const missing = last + 1
+  if ([feeder, ...others].some((one) => covers(one, missing))) return { do: 'resend', from: missing }
+  return { do: 'seed', gap: { from: missing, to: snapshot.height } }
+}
+
+const refused = (message: string): SnapshotVerdict => ({ do: 'refuse', field: 'height', message })
+
+const covers = (feeder: FeederState, height: number): boolean =>
+  feeder.conflict === null && feeder.first !== null && feeder.first <= height
+
+/** The gap that `gone {first}` leaves, null where it leaves none or another feeder still has the heights. */
+export function gapAfterGone(chain: ChainState, others: readonly FeederState[], first: number): SkippedHeights | null {
+  if (chain.height === null || first <= chain.height + 1) return null
+  const from = chain.height + 1
+  return others.some((one) => covers(one, from)) ? null : { from, to: first - 1 }
+}
+
+/** Why a feeder declares a gap from `from` on; `refused`: its last frames before were. */
+export function whyGone(feeder: Pick<FeederState, 'first'>, from: number, refused: boolean): GapReason {
+  if (refused) return 'refused'
+  return feeder.first !== null && feeder.first <= from ? 'lines_missing' : 'files_gone'
+}
+
+/**
+ * How far below the log a node may stand and still be the same chain that lags: one hour of blocks at 14.5/s.
+ * A node that truly started over stands at its beginning, or is caught by the digests of held heights.
+ */
+export const LAG_BLOCKS = 52_200
+
+/** Why this feeder's node does not continue the log, null if it may. */
+export function conflictAtHello(chain: ChainState, head: number | null): string | null {
+  if (chain.height === null || head === null || head + LAG_BLOCKS >= chain.height) return null
+  return startedOver(head, chain.height)
+}
+
+/** The sentence an operator reads when a node does not continue the log. */
+export function startedOver(head: number, height: number): string {
+  return `the node is at height ${head} and the log at ${height}: this node started over or is another chain. Point the feeder at the right node, or begin a new log with: npm run admin -- feed reset`
+}

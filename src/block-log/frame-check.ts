@@ -1,0 +1,69 @@
+// Reads a feeder's frame. Books are most of a frame, three hundred levels a block, and zod would take longer over them
+// than parsing the JSON does: they are looked at by hand, and zod judges the rest, and whatever looks odd as a whole.
+// Law: the outcome is that of FeederFrame.safeParse, issues included.
+
+import { COIN_MAX_LENGTH } from '../core/coin.ts'
+import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
+import { isDeeperThan } from '../core/json.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import type { BookChange } from '../protocol/feed/block.ts'
+import { FeederFrame } from '../protocol/feed/protocol.ts'
+
+const NAME = /^[\x21-\x7e]+$/
+/** Hard bound of a frame: twice what the protocol allows, so that a clear refusal can still be given. */
+const FRAME_LIMIT_CHARS = 1024 * 1024
+/** How much of a refused frame may stand in the refusal. */
+const ECHO_CHARS = 256
+
+/** What a feeder sent, or the field that is wrong (empty for the frame itself) and what to do. */
+export function readFeederFrame(message: string | ArrayBuffer): Result<FeederFrame, readonly [string, string]> {
+  if (typeof message !== 'string') return err(['', 'send text frames of JSON, not binary'])
+  if (message.length > FRAME_LIMIT_CHARS) return err(['', 'the frame is over 512 KiB: split it in parts'])
+  if (isDeeperThan(message)) return err(['', 'the frame nests deeper than 64 levels'])
+  let value: unknown
+  try {
+    value = JSON.parse(message)
+  } catch {
+    return err(['', 'the frame is not valid JSON'])
+  }
+  const parsed = parseFeederFrame(value)
+  if (parsed.success) return ok(parsed.data)
+  const issue = parsed.error.issues[0]!
+  return err([issue.path.join('.').slice(0, ECHO_CHARS), issue.message.slice(0, ECHO_CHARS)])
+}
+
+/** As FeederFrame.safeParse; books in good order are taken over as they are, not copied. */
+export function parseFeederFrame(value: unknown): ReturnType<typeof FeederFrame.safeParse> {
+  const books = plainBooks(value)
+  if (books === null) return FeederFrame.safeParse(value)
+  const rest = FeederFrame.safeParse({ ...(value as object), books: [] })
+  if (!rest.success) return FeederFrame.safeParse(value)
+  return { success: true, data: { ...rest.data, books } as FeederFrame }
+}
+
+/** The books of a block or snapshot if all are certainly in order; null leaves it to zod. */
+function plainBooks(value: unknown): BookChange[] | null {
+  if (typeof value !== 'object' || value === null) return null
+  const { type, books } = value as { type?: unknown; books?: unknown }
+  if (!Array.isArray(books) || (type !== 'block' && type !== 'snapshot')) return null
+  for (const book of books) if (!isPlainBook(book, type === 'block')) return null
+  return books as BookChange[]
+}
+
+function isPlainBook(book: unknown, mayBeNew: boolean): boolean {
+  if (typeof book !== 'object' || book === null) return false
+  for (const key in book) if (key !== 'coin' && key !== 'levels' && !(key === 'new' && mayBeNew)) return false
+  const { coin, levels, new: isNew } = book as Record<string, unknown>
+  if (typeof coin !== 'string' || coin.length > COIN_MAX_LENGTH || !NAME.test(coin)) return false
+  if ('new' in book && isNew !== true) return false
+  if (!Array.isArray(levels) || levels.length !== 2) return false
+  return levels.every((side) => Array.isArray(side) && side.every(isPlainLevel))
+}
+
+function isPlainLevel(level: unknown): boolean {
+  if (typeof level !== 'object' || level === null) return false
+  for (const key in level) if (key !== 'px' && key !== 'sz' && key !== 'n') return false
+  const { px, sz, n } = level as Record<string, unknown>
+  if (!Number.isSafeInteger(n) || (n as number) < 0) return false
+  return typeof px === 'string' && typeof sz === 'string' && UNSIGNED_DECIMAL.test(px) && UNSIGNED_DECIMAL.test(sz)
+}

@@ -1,0 +1,62 @@
+// What the log's tail holds of the funding of one wallet. Law: a block that paid funding, and of which is not known whom, is
+// a hole between two stretches.
+
+import type { Block, LedgerEvent } from '../protocol/feed/block.ts'
+import type { EventBlock, HeightAndTime, HeldStretch } from '../protocol/feed/durable-api.ts'
+import { type PaymentsOfUser, paymentsOf, UNKNOWN } from '../protocol/feed/payments.ts'
+import type { EventsSegment } from './held-fills.ts'
+
+/** A line has it where its block paid funding, and perhaps where not. */
+const MARK = '"funding":[{'
+/** Text in memory is searched this many times faster than parsed (measured: 0.6 and 7.8 ms a MiB). */
+const PAYMENTS_SHARE = 12
+/** No transaction. */
+const ZERO_HASH = `0x${'0'.repeat(64)}`
+
+/** Each payment as the public API shows it. */
+export function fundingEvents({ user, time, rows }: PaymentsOfUser): LedgerEvent[] {
+  return rows.map(([coin, usdc, szi, fundingRate]) => {
+    return {
+      users: [user],
+      time,
+      hash: ZERO_HASH,
+      delta: { type: 'funding', coin, usdc, szi, fundingRate, nSamples: null },
+    }
+  })
+}
+
+/** Stretches newest first. `payments`: a text for each line of the segment, '' for none; none at all where no block has any. */
+export function searchedPayments(
+  { last, text }: EventsSegment,
+  payments: readonly string[],
+  user: string,
+): { readonly stretches: HeldStretch[]; readonly cost: number } {
+  const lines = text.split('\n')
+  const headOf = (at: number): HeightAndTime | undefined => {
+    const { height, time } = JSON.parse(lines[at] ?? 'null') ?? {}
+    return height === undefined ? undefined : { height, time }
+  }
+  const stretches: HeldStretch[] = []
+  let blocks: EventBlock[] = []
+  let begin = 0
+  let holeMs = 0
+  let cost = 0
+  for (const [at, line] of lines.entries()) {
+    const paid = payments[at] ?? ''
+    if (paid !== UNKNOWN && !line.includes(MARK)) continue
+    const { height, time, funding } = JSON.parse(line) as Block
+    if (paid === UNKNOWN || (paid === '' && funding.length > 0)) {
+      if (at > begin) stretches.push({ first: headOf(begin)!, last: height - 1, blocks })
+      begin = at + 1
+      holeMs = time
+      blocks = []
+      continue
+    }
+    if (paid === '') continue
+    cost += Math.ceil(paid.length / PAYMENTS_SHARE)
+    const ledger = paymentsOf(user, paid).flatMap(fundingEvents)
+    if (ledger.length > 0) blocks.push({ height, time, fills: [], funding: [], ledger })
+  }
+  stretches.push({ first: headOf(begin) ?? { height: last + 1, time: holeMs }, last, blocks })
+  return { stretches: stretches.reverse(), cost }
+}

@@ -1,0 +1,81 @@
+// Whole orders of coins, on their way from a feeder to the objects of their order-level books. Laws: parts are handed on as
+// they come, of one feeder at a time; what was asked for is asked of feeders that come later, and of another where the one
+// that was asked has left, until it has come; nothing is asked for while blocks lack the rows that would have to follow it.
+
+import type { L4Rows } from '../protocol/feed/block.ts'
+import type { GatewayFrame, L4Book } from '../protocol/feed/protocol.ts'
+
+/** One that can be asked. */
+interface Feeder {
+  readonly name: string
+  send(frame: GatewayFrame): void
+}
+
+export class L4Seeds {
+  readonly #handOn: (coin: string, text: string) => void
+  readonly #feeders: (coin: string) => readonly Feeder[]
+  /** Coins that are asked for, with the feeder whose parts come; null before the first. */
+  readonly #asked = new Map<string, string | null>()
+
+  /** Coins whose rows do not fit. */
+  readonly #wrong = new Set<string>()
+  /** Coins whose rows the last block had, and those that are to be asked for once one has. */
+  #known: ReadonlySet<string> = new Set()
+  readonly #due = new Set<string>()
+
+  /** `handOn` sends a part to whoever reads the coin, `feeders` are those to ask for it. */
+  constructor(handOn: (coin: string, text: string) => void, feeders: (coin: string) => readonly Feeder[]) {
+    this.#handOn = handOn
+    this.#feeders = feeders
+  }
+
+  /** Asks for a coin, anew where it was asked for before. Only of wanted coins, of which there are few. */
+  ask(coin: string, isWrong: boolean): void {
+    if (isWrong) this.#wrong.add(coin)
+    this.#asked.set(coin, null)
+    this.#due.add(coin)
+    this.#askDue()
+  }
+
+  #askDue(): void {
+    for (const coin of this.#due) {
+      if (!this.#known.has(coin)) continue
+      this.#due.delete(coin)
+      for (const feeder of this.#feeders(coin)) feeder.send({ type: 'l4Reseed', coins: [coin] })
+    }
+  }
+
+  /** Rows of the next block, without those that do not fit what came before. */
+  trusted(rows: readonly L4Rows[] = []): L4Rows[] {
+    const trusted = rows.filter(({ coin }) => !this.#wrong.has(coin))
+    this.#wrong.clear()
+    this.#known = new Set(trusted.map(({ coin }) => coin))
+    this.#askDue()
+    return trusted
+  }
+
+  /** A feeder has come. */
+  greeted(feeder: Feeder): void {
+    if (this.#asked.size > 0) feeder.send({ type: 'l4Reseed', coins: [...this.#asked.keys()] })
+  }
+
+  /** A feeder has left: what it has not sent whole is asked of others. */
+  left({ name }: Pick<Feeder, 'name'>): void {
+    for (const [coin, from] of this.#asked) if (from === null || from === name) this.ask(coin, false)
+  }
+
+  /** A part came, as `text`. */
+  take({ name }: Pick<Feeder, 'name'>, { coin, part, parts }: L4Book, text: string): void {
+    const from = this.#asked.get(coin)
+    if (from === undefined || (from ?? name) !== name || (from === null && part > 0)) return
+    if (part + 1 < parts) this.#asked.set(coin, name)
+    else this.#asked.delete(coin)
+    this.#handOn(coin, text)
+  }
+
+  clear(): void {
+    this.#asked.clear()
+    this.#wrong.clear()
+    this.#due.clear()
+  }
+}

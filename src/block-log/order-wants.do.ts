@@ -1,0 +1,116 @@
+// Whose order statuses and rows of order-level books relays want, as feeders are told of it. Law: feeders are asked for
+// what some relay wants, and for what one wanted whose link has just ended, because it will ask for the blocks that it
+// misses; a log that woke takes nothing back before the relays had time to say what they want. The object of an
+// order-level book is one that wants its coin.
+
+import type { AttachRequest, RelayWant } from '../protocol/feed/log-api.ts'
+import { L4_MOST, WANTED_MOST, type Want } from '../protocol/feed/protocol.ts'
+import { type Wanted, WantedNames, wantParts } from './wanted-names.ts'
+
+/** Changes of so long a time are told together. */
+const TELL_MS = 250
+/** A relay is back by then, or its sockets are gone. */
+const LINGER_MS = 30_000
+
+const KINDS = ['orders', 'l4'] as const
+type Kind = (typeof KINDS)[number]
+
+/** What a relay wants, and since when its link has been down. */
+interface Asked {
+  readonly names: Readonly<Record<Kind, Set<string>>>
+  leftMs: number | null
+}
+
+export class OrderWants {
+  readonly #broadcast: (frame: Want) => void
+  readonly #names = { orders: new WantedNames(WANTED_MOST), l4: new WantedNames(L4_MOST) }
+  readonly #relays = new Map<string, Asked>()
+  /** Null once relays had time to come back. */
+  #wokeMs: number | null
+  #isDue = false
+
+  /** `broadcast` tells every feeder. */
+  constructor(broadcast: (frame: Want) => void, nowMs: number) {
+    this.#broadcast = broadcast
+    this.#wokeMs = nowMs
+  }
+
+  /** A reader has a new link. Answers what it wants, now and later. */
+  attached({ name, reader, orders = [], l4 = [] }: AttachRequest): Wanted {
+    const coins = reader.kind === 'l4' ? [reader.coin] : l4
+    return this.#want(name, { whole: true, orders: { add: orders, drop: [] }, l4: { add: coins, drop: [] } })
+  }
+
+  /** What a relay says on its link. Answers whether it woke. */
+  said(relay: string, text: string): boolean {
+    const said = JSON.parse(text) as RelayWant
+    if (said.t === 'want') this.#want(relay, said)
+    return said.whole === true
+  }
+
+  #want(reader: string, said: Pick<RelayWant, 'whole' | 'orders' | 'l4'>): Wanted {
+    const asked = this.#relays.get(reader) ?? { names: { orders: new Set(), l4: new Set() }, leftMs: null }
+    this.#relays.set(reader, asked)
+    asked.leftMs = null
+    for (const kind of KINDS) {
+      const names = asked.names[kind]
+      const { add = [], drop = [] } = said[kind] ?? {}
+      const gone = (said.whole ? [...names] : drop).filter((name) => names.delete(name))
+      const come = add.filter((name) => !names.has(name))
+      for (const name of come) names.add(name)
+      this.#names[kind].ask(come)
+      this.#names[kind].letGo(gone)
+      if (come.length + gone.length > 0) this.#arm()
+    }
+    return asked.names
+  }
+
+  /** The link of a reader ended. */
+  left(reader: string, nowMs: number): void {
+    const asked = this.#relays.get(reader)
+    if (asked) asked.leftMs = nowMs
+  }
+
+  /** Forgets relays that stay away. To be called every few seconds while feeders are connected. */
+  tick(nowMs: number): void {
+    for (const [relay, { names, leftMs }] of this.#relays) {
+      if (leftMs === null || nowMs - leftMs < LINGER_MS) continue
+      this.#relays.delete(relay)
+      for (const kind of KINDS) this.#names[kind].letGo(names[kind])
+      this.#arm()
+    }
+    if (this.#wokeMs === null || nowMs - this.#wokeMs < LINGER_MS) return
+    this.#wokeMs = null
+    for (const frame of this.frames()) this.#broadcast(frame)
+  }
+
+  /** What a feeder is to hear before its welcome. */
+  *frames(): Generator<Want, void> {
+    yield { type: 'want', orders: { add: [], drop: [] }, payments: true }
+    const isWhole = this.#wokeMs === null
+    const [orders, l4] = KINDS.map((kind) => ({ add: [...this.#names[kind].told], drop: [] }))
+    if (!isWhole && orders!.add.length + l4!.add.length === 0) return
+    for (const part of wantParts({ orders, l4 }, isWhole)) yield { type: 'want', ...part }
+  }
+
+  #arm(): void {
+    if (this.#isDue) return
+    this.#isDue = true
+    setTimeout(() => {
+      this.#isDue = false
+      this.tell()
+    }, TELL_MS)
+  }
+
+  /** Whether feeders were told of all of these users: beyond a bound there is no room for them. */
+  areTold(orders: readonly string[]): boolean {
+    return orders.every((name) => this.#names.orders.told.has(name))
+  }
+
+  /** Tells feeders at once what has changed. */
+  tell(): void {
+    const change = { orders: this.#names.orders.take(), l4: this.#names.l4.take() }
+    if (!change.orders && !change.l4) return
+    for (const part of wantParts(change, false)) this.#broadcast({ type: 'want', ...part })
+  }
+}

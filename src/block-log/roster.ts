@@ -1,0 +1,41 @@
+// Feeders by name, as they were last seen, so that one that left is still told of: it is what an operator looks for.
+// Newest first, one entry a name, at most ROSTER_MOST; pure, the shell stores it.
+
+import type { FeederView } from '../protocol/feed/status-shape.ts'
+
+export const ROSTER_MOST = 8
+/** How long one that left is listed. */
+const LISTED_MS = 24 * 3_600_000
+
+export type Roster = readonly FeederView[]
+
+/** The roster with a feeder as it is now. */
+export function noted(roster: Roster, view: FeederView): Roster {
+  return [view, ...roster.filter(({ name }) => name !== view.name)].slice(0, ROSTER_MOST)
+}
+
+export function ended(view: FeederView, endedMs: number, why: string): FeederView {
+  return { ...view, connected: false, endedMs, why }
+}
+
+/** After a restart of the log: whoever was connected and no longer is has lost its connection with it. */
+export function afterRestart(roster: Roster, connected: readonly string[], nowMs: number): Roster {
+  const lost = (view: FeederView) => view.connected && !connected.includes(view.name)
+  return roster.map((view) => (lost(view) ? ended(view, nowMs, 'the log was restarted') : view))
+}
+
+/** Those that left lately and are not back. */
+export function left(roster: Roster, connected: readonly string[], nowMs: number): FeederView[] {
+  return roster.filter(
+    ({ name, endedMs }) => !connected.includes(name) && endedMs !== null && nowMs - endedMs < LISTED_MS,
+  )
+}
+
+/** Why a connection ended, by the close code that came; the other side's own words are not repeated. */
+export function closeWords(code: number): string {
+  if (code === 1000 || code === 1001) return 'the feeder closed it: it was stopped'
+  if (code === 1005 || code === 1006)
+    return 'it broke without a goodbye: the feeder was killed, or its host or the network between went away'
+  if (code === 1012) return 'the feed was reset'
+  return `it was closed with ${code}`
+}

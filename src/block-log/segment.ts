@@ -1,0 +1,222 @@
+// Blocks at rest: segments of about a second, one line of JSON per block and kind. Order statuses are a kind of their own:
+// there may be a hundred times as much of them as of everything else, which is what nearly all who read look for. So are
+// rows of order-level books, of which a coin's are one text from here to the client, and payments of wallets, once an hour
+// ten megabytes that go into the archive.
+// A row per block would cost 38 dollars a month in writes; a segment a second costs under 3.
+
+import type { Block, BookChange, L4Rows } from '../protocol/feed/block.ts'
+import type { HubBlock, L4BlockHead, LinkGap, RelayEvents, RelayFrame, Through } from '../protocol/feed/log-api.ts'
+import { LOG_API_VERSION } from '../protocol/feed/log-api.ts'
+import { paymentsText } from '../protocol/feed/payments.ts'
+
+/** A segment ends after this time … */
+export const SEGMENT_MS = 1000
+/** … or this many characters, whichever is first … */
+export const SEGMENT_CHARS = 1024 * 1024
+/** … beside so many of rows of order-level books, a second of which may be much: more segments would mean a shorter window. */
+export const L4_CHARS = 8 * SEGMENT_CHARS
+
+/** A sum of two numbers below this is exact. */
+const SUM_MODULUS = 2 ** 52
+
+export type SegmentKind = 'books' | 'events' | 'orders' | 'l4' | 'payments'
+
+/** The texts of one block: encoded once, used for storage and for every reader. */
+export interface BlockTexts {
+  readonly height: number
+  readonly time: number
+  readonly epoch: string | null
+  /** JSON text of each changed coin, beside its name; null where changes are unknown. */
+  readonly books: readonly { readonly coin: string; readonly text: string }[] | null
+  readonly px: Readonly<Record<string, string>>
+  /** JSON text of RelayEvents with the funding and other events beside, and without order statuses. */
+  readonly events: string
+  /** Order statuses, in their order. */
+  readonly orders: readonly { readonly user: unknown; readonly text: string }[]
+  /** By coin the inside of a JSON object of its rows (l4Text), '' where there are none. */
+  readonly l4: ReadonlyMap<string, string>
+  /** JSON of the payments of wallets, which no reader is sent; '' where there are none. */
+  readonly payments: string
+  /** By which copies of a height are compared: of the events, and of the books whatever the order of coins. */
+  readonly digests: { readonly events: number; readonly books: number | null }
+}
+
+/** What readers of events and of rows need of a block. */
+export type EventsTexts = Omit<BlockTexts, 'books' | 'px' | 'payments' | 'digests'>
+
+type Names = Pick<ReadonlySet<unknown>, 'has'>
+
+/** What hubs need of a block. */
+export type BooksTexts = Omit<BlockTexts, 'events' | 'orders' | 'l4' | 'payments' | 'digests'>
+
+/**
+ * Encodes a block once. `epoch` is that of the books at this height, null where they are unknown; `through` is what the log
+ * knows of the fills, which is nothing that copies of a height are compared by.
+ */
+export function encodeBlock(block: Block, epoch: string | null, through: readonly Through[] = []): BlockTexts {
+  const px: Record<string, string> = {}
+  for (const [, fill] of block.fills) px[fill.coin] = fill.px
+  const { height, time, fills, ledger, funding, events, twaps, orders = [], l4 = [] } = block
+  const relay: RelayEvents = { v: LOG_API_VERSION, t: 'events', height, time, fills, ledger }
+  const books = block.books?.map((change) => ({ coin: change.coin, text: JSON.stringify(change) })) ?? null
+  const bare = JSON.stringify({
+    ...relay,
+    funding,
+    ...(events && { events }),
+    ...(twaps && { twaps }),
+  })
+  const digests = { events: digest(bare), books: books && digestOf(books) }
+  // What was asked for, feeders may have heard of at different heights.
+  const beside = { epoch, ...(through.length > 0 && { through }) }
+  return {
+    height,
+    time,
+    epoch,
+    books,
+    px,
+    events: `${JSON.stringify(beside).slice(0, -1)},${bare.slice(1)}`,
+    orders: orders.map((row) => ({ user: userOf(row), text: JSON.stringify(row) })),
+    l4: new Map(l4.map((rows) => [rows.coin, l4Text(rows)])),
+    payments: block.payments === undefined ? '' : paymentsText(block.payments),
+    digests,
+  }
+}
+
+/** In the words of clients' frames, so that nobody writes it anew on its way there. */
+function l4Text({ statuses, diffs }: L4Rows): string {
+  if (statuses.length + diffs.length === 0) return ''
+  return `"order_statuses":${JSON.stringify(statuses)},"book_diffs":${JSON.stringify(diffs)}`
+}
+
+const userOf = (row: unknown) => (row as { readonly user?: unknown } | null)?.user
+
+/** JSON text of the RelayEvents of a relay that wants the order statuses of these users, and the rows of these coins. */
+export function eventsText({ events, orders, l4 }: EventsTexts, users: Names, coins: Names): string {
+  const own = orders.filter(({ user }) => users.has(user))
+  const texts = own.map(({ text }) => text)
+  return withOrders(events, texts) + rowLines(l4, coins)
+}
+
+/** What a frame has behind its JSON: a line for each of these coins whose rows are known. */
+function rowLines(l4: BlockTexts['l4'], coins: Names): string {
+  let lines = ''
+  for (const [coin, text] of l4) if (coins.has(coin)) lines += `\n${coin}\t${text}`
+  return lines
+}
+
+/** The frame of a reader of order-level books. */
+export function l4BlockText({ epoch, height, time, l4 }: EventsTexts, coins: Names): string {
+  return (
+    JSON.stringify({ v: LOG_API_VERSION, t: 'l4', epoch, height, time } satisfies L4BlockHead) + rowLines(l4, coins)
+  )
+}
+
+/** The stored line of rows. */
+export function l4Line({ l4 }: BlockTexts): string {
+  return [...l4].map((entry) => entry.join('\t')).join('\t')
+}
+
+function readL4Line(line = ''): Map<string, string> {
+  const cells = line === '' ? [] : line.split('\t')
+  return new Map(Array.from({ length: cells.length / 2 }, (_, at) => [cells[2 * at]!, cells[2 * at + 1]!]))
+}
+
+/** A frame's JSON, and behind it by coin what rowLines wrote; the texts are parts of the frame's own. */
+export function readRows(frame: string): { head: string; rows: ReadonlyMap<string, string> } {
+  const end = frame.indexOf('\n')
+  if (end < 0) return { head: frame, rows: NO_ROWS }
+  const rows = new Map<string, string>()
+  for (let at = end + 1, next = 0; next >= 0; at = next + 1) {
+    next = frame.indexOf('\n', at)
+    const tab = frame.indexOf('\t', at)
+    rows.set(frame.slice(at, tab), frame.slice(tab + 1, next < 0 ? undefined : next))
+  }
+  return { head: frame.slice(0, end), rows }
+}
+
+/** What a relay was sent. */
+export function readRelayFrame(text: string): { frame: RelayFrame; rows: ReadonlyMap<string, string> } {
+  const { head, rows } = readRows(text)
+  return { frame: JSON.parse(head) as RelayFrame, rows }
+}
+
+const NO_ROWS: ReadonlyMap<string, string> = new Map()
+
+/** The stored line of order statuses. */
+export function ordersLine({ orders }: BlockTexts): string {
+  return orders.length === 0 ? '' : `[${orders.map(({ text }) => text).join(',')}]`
+}
+
+/** A block out of the stored lines of events, order statuses and rows, as far as readers of events and rows need it. */
+export function readEventsLine(events: string, orders?: string, l4?: string): EventsTexts {
+  const { height, time, epoch = null } = JSON.parse(events) as RelayEvents
+  const rows = orders ? (JSON.parse(orders) as unknown[]) : []
+  const texts = rows.map((row) => ({ user: userOf(row), text: JSON.stringify(row) }))
+  return { height, time, epoch, events, orders: texts, l4: readL4Line(l4) }
+}
+
+const withOrders = (events: string, rows: readonly string[]): string =>
+  rows.length === 0 ? events : `${events.slice(0, -1)},"orders":[${rows.join(',')}]}`
+
+/** A sum, for feeders may list the coins of a block in orders of their own. */
+function digestOf(books: readonly { readonly text: string }[]): number {
+  return books.reduce((sum, { text }) => (sum + (digest(text) % SUM_MODULUS)) % SUM_MODULUS, 0)
+}
+
+/** JSON text of the HubBlock for the coins that `wants` accepts: a hub's frame, or with all coins the stored line. */
+export function hubBlockText(
+  texts: BooksTexts,
+  wants: (coin: string) => boolean,
+  repaired: readonly string[] = [],
+): string {
+  const px: Record<string, string> = {}
+  for (const coin in texts.px) if (wants(coin)) px[coin] = texts.px[coin]!
+  const { height, time, epoch } = texts
+  const since = repaired.length > 0 && { repaired }
+  const head = JSON.stringify({ v: LOG_API_VERSION, t: 'block', epoch, height, time, ...since, px })
+  let books = ''
+  for (const { coin, text } of texts.books ?? []) if (wants(coin)) books += books ? `,${text}` : text
+  return `${head.slice(0, -1)},"books":${texts.books ? `[${books}]` : 'null'}}`
+}
+
+/** JSON text of the LinkGap that tells a reader of heights that never came. */
+export function gapText(from: number, to: number): string {
+  return JSON.stringify({ v: LOG_API_VERSION, t: 'gap', from, to } satisfies LinkGap)
+}
+
+/** Inverse of the stored books line, as the texts that hubBlockText needs. */
+export function readBooksLine(line: string): BooksTexts {
+  const { height, time, epoch, books, px } = JSON.parse(line) as HubBlock
+  const texts = (changes: readonly BookChange[]) =>
+    changes.map((change) => ({ coin: change.coin, text: JSON.stringify(change) }))
+  return { height, time, epoch, books: books && texts(books), px }
+}
+
+/** Coins that two copies of one block change otherwise; that a coin is new may be known to one alone. */
+export function differingCoins(
+  taken: NonNullable<BooksTexts['books']>,
+  other: NonNullable<BooksTexts['books']>,
+): string[] {
+  const levels = (text: string | undefined) => text && JSON.stringify((JSON.parse(text) as BookChange).levels)
+  const held = new Map(taken.map(({ coin, text }) => [coin, text]))
+  const sent = new Map(other.map(({ coin, text }) => [coin, text]))
+  return [...new Set([...held.keys(), ...sent.keys()])].filter((coin) => {
+    const a = held.get(coin)
+    const b = sent.get(coin)
+    return a !== b && levels(a) !== levels(b)
+  })
+}
+
+/** Digest by which two copies of a height are compared: 53 bits, for finding accidents, not attacks. */
+export function digest(text: string): number {
+  let a = 0xdeadbeef
+  let b = 0x41c6ce57
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    a = Math.imul(a ^ unit, 2654435761)
+    b = Math.imul(b ^ unit, 1597334677)
+  }
+  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909)
+  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909)
+  return 4294967296 * (2097151 & b) + (a >>> 0)
+}

@@ -1,0 +1,402 @@
+// What the doctor makes of what it saw: npm start and its state, a node's files, its HTTP, the gateway, the disks. A check is a
+// line for a person. Invariant: no token is in a text, and what others wrote (a node, a gateway) reaches a terminal without its
+// control characters, and shortened.
+
+import * as z from 'zod'
+import { parseJson } from '../../core/json.ts'
+import { NO_TOKEN } from '../../core/secret.ts'
+import { nodeTimeMs, REQUIRED_STREAMS, STREAM_FOLDER, type StreamLine, type StreamName } from '../../feeder/streams.ts'
+import { stoppedText } from '../launch/news.ts'
+
+export interface Check {
+  readonly name: string
+  readonly state: 'ok' | 'warn' | 'FAIL'
+  readonly saw: string
+  /** What to do; nothing where all is well. */
+  readonly fix?: string
+  /** What of Weir or the node is at fault, where that is known. */
+  readonly part?: 'devnet' | 'gateway' | 'feeder'
+}
+
+const SHOWN_UNITS = 300
+
+const check =
+  (state: Check['state']) =>
+  (name: string, saw: string, fix?: string, part?: Check['part']): Check => ({
+    name,
+    state,
+    saw: shown(saw),
+    ...(fix !== undefined && { fix: shown(fix) }),
+    ...(part !== undefined && { part }),
+  })
+export const ok = check('ok')
+export const warn = check('warn')
+export const fail = check('FAIL')
+
+export function lineOf({ name, state, saw, fix }: Check): string {
+  return `${state.padEnd(5)} ${name.padEnd(12)} ${saw}${fix === undefined ? '' : `. ${fix}`}`
+}
+
+function shown(text: string): string {
+  const plain = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+  return plain.length > SHOWN_UNITS ? `${plain.slice(0, SHOWN_UNITS)}…` : plain
+}
+
+/** `1.5 s` of milliseconds. */
+function secondsText(ms: number): string {
+  return `${(Math.abs(ms) / 1000).toFixed(Math.abs(ms) < 10_000 ? 1 : 0)} s`
+}
+
+const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const
+
+/** `1.5 GB` of bytes. */
+export function bytesText(bytes: number): string {
+  const step = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  return `${(bytes / 1000 ** step).toFixed(step > 0 ? 1 : 0)} ${UNITS[step]}`
+}
+
+export interface LaunchFacts {
+  readonly folder: string
+  /** Files of the folder that are there and cannot be read as what they are. */
+  readonly damaged: readonly string[]
+  readonly ports: { readonly gateway: number; readonly devnet: number } | null
+  /** What runs by dev.json, with whether it does; null where nothing runs by it, or it cannot be read. */
+  readonly processes: readonly LaunchedProcess[] | null
+}
+
+interface LaunchedProcess {
+  readonly name: string
+  readonly pid: number
+  readonly runs: boolean
+  /** By a signal: it runs, and does nothing. */
+  readonly isStopped: boolean
+}
+
+export function judgeLaunch({ folder, damaged, ports, processes }: LaunchFacts): Check[] {
+  const name = 'npm start'
+  const broken = damaged.map((file) =>
+    fail(name, `${folder}/${file} is damaged`, 'Put back a copy, or begin afresh with "npm start -- --reset".'),
+  )
+  if (processes === null) return [...broken, fail(name, `nothing runs on ${folder}`, 'Start it: "npm start".')]
+  const gone = processes.filter(({ runs }) => !runs)
+  const stopped = processes.filter(({ isStopped }) => isStopped)
+  for (const process of stopped) broken.push(stoppedCheck(process))
+  if (stopped.length > 0 && gone.length === 0) return broken
+  const listening = ports === null ? '' : `; ports ${ports.gateway} and ${ports.devnet} (devnet)`
+  if (gone.length === 0) return [...broken, ok(name, `runs on ${folder}: ${listed(processes)}${listening}`)]
+  return [...broken, fail(name, `does not run: ${listed(gone)}`, `See ${folder}/log; "npm start" begins again.`)]
+}
+
+function stoppedCheck({ name, pid }: LaunchedProcess): Check {
+  const [saw, fix] = stoppedText(name, pid).split(': ') as [string, string]
+  return fail('npm start', saw, fix)
+}
+
+const OF_NODE: readonly string[] = ['node files', 'node http', 'snapshots']
+
+/** What to do about a line where "npm start" runs what is at fault: advice for a node's host is of no use there. */
+export function underLaunch({ part: at, ...check }: Check, { folder, processes }: LaunchFacts): Check {
+  const part = OF_NODE.includes(check.name) ? 'devnet' : at
+  if (part === undefined || check.state === 'ok') return check
+  const process = processes?.find(({ name, runs }) => name === part && runs)
+  if (process === undefined) return { ...check, fix: 'See the line "npm start".' }
+  const { pid } = process
+  return {
+    ...check,
+    fix: `It is ${part}, process ${pid}: after "kill -KILL ${pid}" it comes back. ${folder}/log/${part}.log`,
+  }
+}
+
+/** `kept`: what a start would say, which begins with what is wrong and ends with what to do; null: nothing is kept. */
+export function judgeKept(kept: 'whole' | Error | null): Check[] {
+  const name = 'state'
+  if (kept === null) return []
+  if (kept === 'whole') return [ok(name, 'its tokens and databases are whole')]
+  const { message } = kept
+  const cut = message.lastIndexOf(': ')
+  const cure = message.slice(cut + 2)
+  return [fail(name, message.slice(0, cut), cure.charAt(0).toUpperCase() + cure.slice(1))]
+}
+
+function listed(processes: readonly { readonly name: string; readonly pid: number }[]): string {
+  return processes.map(({ name, pid }) => `${name} ${pid}`).join(', ')
+}
+
+type Head = Omit<StreamLine, 'text'>
+
+export interface StreamFacts {
+  readonly name: StreamName
+  readonly state: 'absent' | 'unreadable' | 'there'
+  /** Its last line at the first look and at the second; null while it has none. */
+  readonly before: Head | null
+  readonly after: Head | null
+}
+
+export interface FilesFacts {
+  readonly folder: string
+  readonly state: 'absent' | 'unreadable' | 'there'
+  readonly streams: readonly StreamFacts[]
+  /** Folders of a node that writes lines one by one. */
+  readonly unbatched: readonly string[]
+  /** Between the two looks. */
+  readonly tookMs: number
+  /** Of the second look. */
+  readonly nowMs: number
+}
+
+const FLAG: Readonly<Partial<Record<StreamName, string>>> = {
+  diffs: '--write-raw-book-diffs',
+  fills: '--write-fills',
+  misc: '--write-misc-events',
+}
+
+/** A node that is this late is catching up, or a clock is wrong. */
+const NODE_LATE_MS = 2_000
+
+export function judgeFiles(facts: FilesFacts): Check[] {
+  const { folder, state } = facts
+  if (state === 'absent')
+    return [
+      fail('node files', `there is no ${folder}`, '--data is the folder that holds node_fills_by_block and so on.'),
+    ]
+  if (state === 'unreadable')
+    return [fail('node files', `${folder} cannot be read`, 'Let the user that runs the feeder read it.')]
+  const missing = facts.streams.flatMap((stream) => judgeStream(stream, facts))
+  const required = facts.streams.filter(({ name }) => REQUIRED_STREAMS.includes(name))
+  const broken = missing.some(({ state }) => state === 'FAIL')
+  return broken ? missing : [...missing, ...judgeGrowth(required, facts)]
+}
+
+function judgeStream({ name, state, after }: StreamFacts, { unbatched }: FilesFacts): Check[] {
+  const folder = STREAM_FOLDER[name]
+  const flag = FLAG[name]
+  if (state === 'unreadable')
+    return [fail('node files', `${folder} cannot be read`, 'Let the user that runs the feeder read it.')]
+  if (flag === undefined || (state === 'there' && after !== null)) return []
+  const plain = folder.replace(/_by_block$/, '')
+  if (state === 'absent' && unbatched.includes(plain))
+    return [fail('node files', `${plain} stands there without ${folder}`, 'Run the node with --batch-by-block.')]
+  const saw = state === 'absent' ? `there is no ${folder}` : `${folder} holds no line`
+  if (REQUIRED_STREAMS.includes(name)) return [fail('node files', saw, `Run the node with ${flag} --batch-by-block.`)]
+  return [warn('node files', saw, `Without ${flag} transfers and ledger updates are missing.`)]
+}
+
+function judgeGrowth(streams: readonly StreamFacts[], { tookMs, nowMs }: FilesFacts): Check[] {
+  const still = streams.filter(({ before, after }) => before?.height === after?.height)
+  const oldest = streams.reduce((one, other) => (other.after!.height < one.after!.height ? other : one)).after!
+  const ageMs = nowMs - nodeTimeMs(oldest.time)
+  if (still.length > 0 && ageMs > NODE_LATE_MS) {
+    const names = still.map(({ name }) => STREAM_FOLDER[name]).join(' and ')
+    const saw = `no new line in ${names} since block ${oldest.height}, ${secondsText(ageMs)} old`
+    return [fail('node files', saw, "Is the node running? Look at the node's own log.")]
+  }
+  const blocks = Math.min(...streams.map(({ before, after }) => after!.height - (before?.height ?? 0)))
+  const grown = `at block ${oldest.height}, ${(blocks / (tookMs / 1000)).toFixed(1)} a second`
+  if (ageMs > NODE_LATE_MS)
+    return [warn('node files', `${grown}, ${secondsText(ageMs)} old`, 'The node is catching up, or a clock is wrong.')]
+  if (ageMs < -NODE_LATE_MS)
+    return [
+      warn(
+        'node files',
+        `${grown}, ${secondsText(ageMs)} in the future`,
+        'The clock of this machine is behind: set it by NTP.',
+      ),
+    ]
+  return [ok('node files', grown)]
+}
+
+/** An answer to one request; null where none came, with why. */
+export interface HttpFacts {
+  readonly url: string
+  readonly status: number | null
+  readonly text: string
+  /** Our clock, half way between question and answer. */
+  readonly atMs: number
+  readonly tookMs: number
+}
+
+export interface SnapshotFacts {
+  readonly folder: string
+  readonly answer: HttpFacts
+  /** Bytes of the file that was asked for; null where there is none. */
+  readonly bytes: number | null
+  /** Why we cannot write there ourselves; null where we can. */
+  readonly unwritable: string | null
+}
+
+const SERVE = 'Run the node with --serve-info, and say its address with --info.'
+
+export function judgeNode({ url, status, text, atMs }: HttpFacts): Check {
+  if (status === null) return fail('node http', `${url} does not answer: ${text}`, SERVE)
+  if (status !== 200) return fail('node http', `${url} answers exchangeStatus with ${status}: ${text}`, SERVE)
+  const timeMs = timeOf(text)
+  if (timeMs === null) return warn('node http', `${url} answers without a time: ${text}`, SERVE)
+  const ageMs = atMs - timeMs
+  if (Math.abs(ageMs) <= NODE_LATE_MS) return ok('node http', `${url} answers, ${secondsText(ageMs)} from our clock`)
+  const side = ageMs > 0 ? 'behind' : 'ahead of'
+  const fix = 'The node stands still or is catching up, or a clock is wrong.'
+  return warn('node http', `${url} answers, ${secondsText(ageMs)} ${side} our clock`, fix)
+}
+
+function timeOf(text: string): number | null {
+  const time = (parseJson(text) as { readonly time?: unknown } | null | undefined)?.time
+  return typeof time === 'number' ? time : null
+}
+
+export function judgeSnapshot({ folder, answer, bytes, unwritable }: SnapshotFacts): Check {
+  const { status, text, tookMs } = answer
+  const both = 'The node and the feeder must both be able to write there: choose it with --snapshot-dir.'
+  if (unwritable !== null) return fail('snapshots', `${folder} cannot be written: ${unwritable}`, both)
+  if (status === null)
+    return warn(
+      'snapshots',
+      `none within ${secondsText(tookMs)}: ${text}`,
+      `The feeder waits two minutes. Remove ${folder}/doctor.json once it is there.`,
+    )
+  if (status !== 200) return fail('snapshots', `the node answers fileSnapshot with ${status}: ${text}`, both)
+  if (bytes === null)
+    return fail(
+      'snapshots',
+      `the node says that it wrote into ${folder}, and nothing is there`,
+      `Run both on one machine. ${both}`,
+    )
+  return ok('snapshots', `${bytesText(bytes)} within ${secondsText(tookMs)} in ${folder}`)
+}
+
+const Status = z.looseObject({
+  chain: z.string(),
+  state: z.string(),
+  advice: z.string(),
+  feedRegion: z.string().nullable(),
+  height: z.number().nullable(),
+  booksKnown: z.boolean(),
+  lagMs: z.number().nullable(),
+  feeders: z.array(
+    z.looseObject({
+      name: z.string(),
+      conflict: z.string().nullable(),
+      connected: z.boolean(),
+      sinceMs: z.number(),
+    }),
+  ),
+  readers: z.array(z.unknown()),
+})
+type Status = z.infer<typeof Status>
+
+const LATE_MS = 5_000
+/** States in which books are served, or will be without anybody's doing. */
+const PASSING: readonly string[] = ['late', 'starting']
+const PART: Readonly<Record<string, Check['part']>> = {
+  late: 'devnet',
+  node_still: 'devnet',
+  books_unknown: 'feeder',
+  feeder_stuck: 'feeder',
+  feeder_silent: 'feeder',
+  link_down: 'feeder',
+  no_feeder: 'feeder',
+  archive_full: 'gateway',
+}
+/** A feeder that is connected for so long has brought the books, or will not. */
+const NEW_MS = 60_000
+
+export function judgeStatus({ url, status, text, atMs }: HttpFacts, chain: string): Check {
+  if (status === null)
+    return fail(
+      'gateway',
+      `${url} does not answer: ${text}`,
+      'Is it deployed, or "npm start" running? Say its address with --gateway.',
+      'gateway',
+    )
+  const parsed = Status.safeParse(parseJson(text))
+  if (status !== 200 || !parsed.success)
+    return fail(
+      'gateway',
+      `${url} answers with ${status}, and not as a Weir gateway`,
+      'Say its address with --gateway.',
+    )
+  return judgeLog(url, parsed.data, chain, atMs)
+}
+
+function judgeLog(url: string, log: Status, chain: string, atMs: number): Check {
+  const { readers, height, lagMs, state, advice } = log
+  const feeders = log.feeders.filter(({ connected }) => connected)
+  const isNew = ({ sinceMs }: { readonly sinceMs: number }) => atMs - sinceMs < NEW_MS
+  const conflict = feeders.find((feeder) => feeder.conflict !== null)
+  if (log.chain !== chain)
+    return fail('gateway', `${url} is of the chain ${log.chain}, not ${chain}`, 'Say --chain, or another --gateway.')
+  if (conflict)
+    return fail(
+      'gateway',
+      `nothing of the feeder ${conflict.name} is taken: ${conflict.conflict}`,
+      'See docs/operations.md#what-to-do-when.',
+    )
+  if (state !== 'live') {
+    const isPassing = PASSING.includes(state) || (state === 'books_unknown' && feeders.some(isNew))
+    return (isPassing ? warn : fail)('gateway', `${url} answers; the feed is ${state}`, advice, PART[state])
+  }
+  if (feeders.length === 0)
+    return fail('gateway', `${url} answers; no feeder is connected`, 'Start one: "npm run feed".')
+  if (height === null || lagMs === null)
+    return warn('gateway', `${url} answers; its log has no block yet`, 'Look at the line of the feeder.')
+  if (!log.booksKnown)
+    return warn('gateway', `${url} answers; its books are not known`, 'The feeder needs snapshots of the node.')
+  const side = lagMs < -LATE_MS ? 'in the future' : 'late'
+  const pinned = log.feedRegion === null ? '' : `, pinned to ${log.feedRegion}`
+  const saw = `${url}${pinned} at block ${height}, ${secondsText(lagMs)} ${side}, feeders ${feeders.length}, readers ${readers.length}`
+  if (lagMs < -LATE_MS) return warn('gateway', saw, "The clock of the node's host is ahead: set it by NTP.")
+  return lagMs > LATE_MS ? warn('gateway', saw, 'See "`lagMs` grows" in docs/operations.md.') : ok('gateway', saw)
+}
+
+/** A token that was not sent, because no header carries it. */
+export const judgeForm = (name: string): Check => fail(name, `it ${NO_TOKEN}`, 'Nothing was asked with it.')
+
+/** What the statuses mean of `GET /feed` without an upgrade, and of `GET /admin/plans`. */
+const TOKENS = {
+  'feed token': { variable: 'FEED_TOKEN', path: '/feed', taken: 426 },
+  'admin token': { variable: 'ADMIN_TOKEN', path: '/admin', taken: 200 },
+} as const
+
+/** The answer to a request with a token; null where none was given, which a feeder's host does without for the admin's. */
+export function judgeToken(name: keyof typeof TOKENS, answer: HttpFacts | null): Check[] {
+  const { variable, path, taken } = TOKENS[name]
+  const put = (secret: string) => `"npm run wrangler -- secret put ${secret}"`
+  if (answer === null)
+    return name === 'feed token' ? [warn(name, 'not looked at', 'Set FEED_TOKEN in the environment.')] : []
+  const { status, text } = answer
+  if (status === taken) return [ok(name, 'the gateway takes it')]
+  if (status === 401) return [fail(name, 'the gateway refuses it', `Set ${variable} to the gateway's own.`)]
+  if (status === 404)
+    return [
+      fail(name, `the gateway has no ${path}`, `Set its ${variable}, of at least 32 characters: ${put(variable)}.`),
+    ]
+  if (status === 503 && name === 'admin token')
+    return [fail(name, 'the gateway answers 503', `Set its KEY_SECRET: ${put('KEY_SECRET')}.`)]
+  if (status === null) return [warn(name, `no answer: ${text}`, 'Try again.')]
+  const saw = `the gateway answers with ${status}`
+  return [status < 500 ? warn(name, saw, 'Try again.') : fail(name, saw, 'Its log says why.', 'gateway')]
+}
+
+export interface DiskFacts {
+  /** Folders that lie on it, for a person. */
+  readonly folders: string
+  readonly freeBytes: number
+  /** How fast the files of the streams grow there; null where that was not measured. */
+  readonly bytesPerHour: number | null
+}
+
+const LITTLE_BYTES = 10e9
+const NONE_BYTES = 1e9
+const FEW_DAYS = 1
+
+export function judgeDisk({ folders, freeBytes, bytesPerHour }: DiskFacts): Check {
+  const days = bytesPerHour ? freeBytes / bytesPerHour / 24 : null
+  const lasts =
+    days === null ? '' : `; files grow by ${bytesText(bytesPerHour!)} an hour: ${daysText(days)} if nothing is removed`
+  const saw = `${bytesText(freeBytes)} free for ${folders}${lasts}`
+  const fix = 'Make room: remove old hourly files of the node.'
+  if (freeBytes < NONE_BYTES) return fail('disk', saw, fix)
+  return freeBytes < LITTLE_BYTES || (days !== null && days < FEW_DAYS) ? warn('disk', saw, fix) : ok('disk', saw)
+}
+
+const daysText = (days: number) =>
+  days < 2 ? `${Math.floor(days * 24)} hours` : `${Math.min(9999, Math.floor(days))} days`

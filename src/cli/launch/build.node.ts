@@ -1,0 +1,104 @@
+// Builds the pages and the documentation into dist/console and the Workers with wrangler into dist/gateway, dist/live and dist/sql,
+// unless nothing that they are made of has changed.
+
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { InlineConfig } from 'vite'
+import { DOCUMENTS } from '../../http/docs/site/prose-pages.ts'
+
+const BUILDS = [
+  { config: 'wrangler.toml', outdir: 'dist/gateway', main: 'gateway.js' },
+  { config: 'wrangler.live.toml', outdir: 'dist/live', main: 'live.js' },
+  { config: 'wrangler.sql.toml', outdir: 'dist/sql', main: 'sql.js' },
+] as const
+
+/** Pages by the name of their address. */
+const PAGES = ['console', 'live', 'status']
+
+/** Bundled as it is. */
+const SCHEMA = 'schemas/graphql/schema.graphql'
+
+/** wrangler without its notices, its metrics and any look at the network. */
+const QUIET_WRANGLER = {
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_LOG: 'error',
+  WRANGLER_HIDE_BANNER: 'true',
+  CLOUDFLARE_API_TOKEN: '',
+} as const
+
+/** Brings `dist` up to date below `root`; true where there was anything to do. Throws with wrangler's own words. */
+export async function build(root: string): Promise<boolean> {
+  const stamp = join(root, 'dist/.stamp')
+  const want = sourceHash(root)
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === want) return false
+  // Where it cannot be written, wrangler would say that something is missing.
+  mkdirSync(join(root, 'dist'), { recursive: true })
+  rmSync(stamp, { force: true })
+  // wrangler looks at the folder of the pages.
+  await buildPages(root)
+  await Promise.all(BUILDS.map(({ config, outdir }) => bundle(root, config, outdir)))
+  for (const { outdir, main } of BUILDS)
+    if (!existsSync(join(root, outdir, main))) throw new Error(`wrangler did not write ${outdir}/${main}`)
+  writeFileSync(stamp, want)
+  return true
+}
+
+/** Writes what Worker 1 hands out as it is, which wrangler takes along when it deploys. */
+export async function buildPages(root: string): Promise<void> {
+  const folder = join(root, 'dist/console')
+  // Both are loaded here alone: a start that has nothing to build has no use for them.
+  const { build } = await import('vite')
+  await build(consoleBuild(join(root, 'src/console'), folder))
+  const { writeDocs } = await import('../../http/docs/site/write-docs.node.ts')
+  await writeDocs(root, folder)
+}
+
+/** Pages of src/console into files with hashes in their names. Invariant: nothing is inline, which their policy would stop. */
+function consoleBuild(folder: string, outDir: string): InlineConfig {
+  return {
+    root: folder,
+    configFile: false,
+    logLevel: 'error',
+    // Whatever the environment says: of some packages the form for development is a quarter larger.
+    resolve: { conditions: ['module', 'browser', 'production'] },
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      rolldownOptions: { input: PAGES.map((page) => join(folder, `${page}.html`)) },
+    },
+  }
+}
+
+function sourceHash(root: string): string {
+  const hash = createHash('sha256')
+  const pages = ['src/console/**/*.{html,css,svg}', 'src/console/public/*', 'client-python/weir.py', ...DOCUMENTS]
+  const isLeftOut = (path: string) => path.endsWith('.node.ts') && !path.startsWith('src/docs/site/')
+  const sources = globSync(['src/**/*.{ts,tsx}', ...pages], { cwd: root }).filter((path) => !isLeftOut(path))
+  for (const path of [...new Set(sources.sort()), ...BUILDS.map(({ config }) => config), 'package-lock.json', SCHEMA]) {
+    hash.update(`${path}\0`)
+    hash.update(readFileSync(join(root, path)))
+  }
+  return hash.digest('hex')
+}
+
+/** Bundles the Worker that `config` describes into `outdir`; with `main` another entry point in its place. */
+export function bundle(root: string, config: string, outdir: string, main?: string): Promise<void> {
+  const wrangler = join(root, 'node_modules/wrangler/bin/wrangler.js')
+  const args = [wrangler, 'deploy', ...(main ? [main] : []), '--dry-run', '-c', config, '--outdir', outdir]
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    env: { ...process.env, ...QUIET_WRANGLER },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text))
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${config} does not build:\n${said}`))))
+  })
+}

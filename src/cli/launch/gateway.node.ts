@@ -1,0 +1,37 @@
+// The gateway as a process of its own: `--state DIR --port N --node URL [--keep MB] [--inspector PORT]`, secrets and what an operator may say from the environment.
+// Miniflare starts workerd again when it dies, and ends it on SIGINT and SIGTERM.
+
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { startGatewayProcess } from './gateway-process.node.ts'
+import { gatewayVariables } from './gateway-variables.ts'
+
+const { values } = parseArgs({
+  options: {
+    state: { type: 'string' },
+    port: { type: 'string' },
+    node: { type: 'string' },
+    keep: { type: 'string', default: '' },
+    inspector: { type: 'string' },
+  },
+})
+const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET } = process.env
+if (!values.state || !values.port || !values.node || !ADMIN_TOKEN || !FEED_TOKEN || !KEY_SECRET) {
+  process.stderr.write('gateway: needs --state, --port, --node and ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET\n')
+  process.exit(2)
+}
+
+const variables = gatewayVariables(process.env, values.node, values.keep)
+if (!variables.ok) {
+  process.stderr.write(`gateway: ${variables.error}\n`)
+  process.exit(2)
+}
+const { url } = await startGatewayProcess({
+  root: join(import.meta.dirname, '../../..'),
+  state: values.state,
+  port: Number(values.port),
+  ...(values.inspector === undefined ? {} : { inspectorPort: Number(values.inspector) }),
+  secrets: { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET },
+  ...variables.value,
+})
+process.stderr.write(`gateway at ${url}\n`)

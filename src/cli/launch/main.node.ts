@@ -1,0 +1,157 @@
+// `npm start`: builds all Workers and runs devnet, gateway and feeder on one state folder until Ctrl-C.
+// With `--json` standard output is exactly one line, when ready; everything else goes to standard error.
+
+import { spawn } from 'node:child_process'
+import { join, resolve } from 'node:path'
+import { commandLine, hinted, program, reads, refuseLine } from '../../core/command-line.node.ts'
+import { wholeNumber } from '../../core/whole-number.ts'
+import { DEFAULT_STATE } from '../dev-file.node.ts'
+import { announce } from './announcement.ts'
+import { DEFAULT_KEEP_MB, type LaunchOptions, launchOptions, ScaleName } from './args.ts'
+import { build } from './build.node.ts'
+import { checkDatabases } from './databases.node.ts'
+import { becomeReady, DAILY_CREDITS } from './demo-account.node.ts'
+import { Launch } from './launch.node.ts'
+import { freePort, whyTaken } from './ports.node.ts'
+import { endLeftovers, processInfo, starter } from './processes.node.ts'
+import { diskFull, notReady, portTaken, Refusal } from './repair.ts'
+import { type Ports, type Secrets, StateFolder } from './state-folder.node.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const NPM_POLL_MS = 500
+/** A start takes some seconds, a first one some more. */
+const LATE_MS = 30_000
+
+const START = program(
+  'npm start --',
+  'all of Weir on a simulated exchange; variables of the environment: PORT (8787), RPC_CHAINS, PIPELINE_PRIVATE, TRUST_PROXY',
+  ['', '--reset --seed 7'],
+)
+  .option('--state <dir>', 'state folder', DEFAULT_STATE)
+  .option('--reset', 'begin afresh')
+  .option('--open', 'open the live page in a browser')
+  .option('--json', 'print one line when ready, and nothing else')
+  .option('--seed <n>', 'of what happens on the exchange', reads(wholeNumber(0, 999_999_999)))
+  .option('--block-ms <n>', 'from one block to the next', reads(wholeNumber(1, 60_000)))
+  .option('--scale <name>', 'how large the exchange is: small or mainnet', reads(ScaleName))
+  .option('--keep <mb>', `of the archive; the oldest goes (${DEFAULT_KEEP_MB})`, reads(wholeNumber(1, 1_000_000)))
+hinted(START, /--port|too many arguments/, 'the port is a variable: PORT=8788 npm start')
+
+const say = (line: string) => process.stderr.write(`${line}\n`)
+
+function refuse(sentence: string): never {
+  say(sentence)
+  process.exit(1)
+}
+
+await main()
+
+async function main(): Promise<void> {
+  const parsed = launchOptions(commandLine(START).opts(), process.env)
+  if (!parsed.ok) refuseLine(START, parsed.error)
+  const options = parsed.value
+  const { stateOption } = options
+  const folder = new StateFolder(resolve(root, options.state), `npm start --${stateOption} --reset`)
+  await claim(folder, options).catch((error) => refuse(wordsOf(error, folder)))
+  const { ports, secrets } = await look(folder, options).catch((error) => {
+    folder.unlock()
+    return refuse(wordsOf(error, folder))
+  })
+  const launch = new Launch({ root, folder, options, ports, secrets, say })
+  const stopping = stopOnSignals(launch)
+
+  launch.start('devnet')
+  try {
+    if (await build(root)) say('All Workers are built.')
+  } catch (error) {
+    // An interrupted build is no failed one.
+    if (stopping.aborted) return
+    await launch.stop()
+    refuse(error instanceof Error ? error.message : String(error))
+  }
+  if (stopping.aborted) return
+  launch.start('gateway', 'feeder')
+  const waiting = (what: string) => say(`Waiting for ${what} …`)
+  const late = setTimeout(() => say(notReady(folder.part('log'), stateOption)), LATE_MS)
+  const { ADMIN_TOKEN: adminToken, key, serviceKey } = secrets
+  const kept = key === null || serviceKey === null ? null : { key, serviceKey }
+  const ready = await becomeReady(launch.url, adminToken, kept, waiting, stopping).catch(() => null)
+  clearTimeout(late)
+  if (!ready) return
+  try {
+    folder.keepSecrets({ ...secrets, ...ready })
+  } catch (error) {
+    // The next start makes another demo key.
+    say(wordsOf(error, folder))
+  }
+  const line = launch.ready(ready)
+  process.stdout.write(
+    options.json
+      ? `${line}\n`
+      : announce({ url: launch.url, ...ready, adminToken, stateOption, dailyCredits: DAILY_CREDITS }),
+  )
+  if (options.open) openInBrowser(`${launch.url}/live`)
+}
+
+/** Makes the folder ours for as long as this process lives and, with `--reset`, empty. */
+async function claim(folder: StateFolder, options: LaunchOptions): Promise<void> {
+  folder.prepare()
+  folder.hold()
+  await endLeftovers(folder.path, folder.lock()?.children ?? {})
+  if (options.reset) {
+    folder.forget()
+    folder.prepare()
+  }
+  folder.keepLock({ launcher: process.pid, children: {} })
+}
+
+/** What this start finds in the folder, before anything runs on it. */
+async function look(folder: StateFolder, options: LaunchOptions): Promise<{ ports: Ports; secrets: Secrets }> {
+  if (folder.isDiskFull()) throw new Refusal(diskFull(folder.path))
+  const secrets = folder.secrets()
+  checkDatabases(folder.part('gateway'), folder.reset, secrets.key !== null)
+  const kept = folder.ports()
+  const gateway = options.port === 0 ? await freePort(kept?.gateway) : options.port
+  const taken = await whyTaken(gateway)
+  if (taken !== null) throw new Refusal(portTaken(gateway, taken))
+  const ports = { gateway, devnet: await freePort(kept?.devnet, gateway) }
+  folder.keepPorts(ports)
+  return { ports, secrets }
+}
+
+function wordsOf(error: unknown, folder: StateFolder): string {
+  if (error instanceof Refusal) return error.message
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ENOSPC') return diskFull(folder.path)
+  if (code === undefined) throw error
+  return `The state folder ${folder.path} cannot be read and written (${code}): choose another with --state DIR.`
+}
+
+/** Ends everything on a signal, and when the npm that this launcher runs for is gone; a second signal does not wait. */
+function stopOnSignals(launch: Launch): AbortSignal {
+  const stopping = new AbortController()
+  const stop = async () => {
+    if (stopping.signal.aborted) process.exit(1)
+    stopping.abort()
+    await launch.stop()
+    process.exit(0)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop())
+  const npm = starter()
+  if (process.env.npm_lifecycle_event)
+    setInterval(() => void (!stopping.signal.aborted && processInfo(npm) === null && stop()), NPM_POLL_MS)
+  return stopping.signal
+}
+
+const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ['open'],
+  win32: ['cmd', '/c', 'start', ''],
+}
+
+/** Where there is no browser, nothing happens: the address has been said. */
+function openInBrowser(url: string): void {
+  const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open']
+  spawn(command!, [...args, url], { stdio: 'ignore', detached: true })
+    .on('error', () => {})
+    .unref()
+}

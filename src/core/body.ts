@@ -1,0 +1,57 @@
+// Reading a JSON body without trusting its size: bytes are counted as they come (the platform alone takes 100 MB),
+// nesting is bounded, and text that is not UTF-8 is not JSON.
+
+import { readBoundedText } from './bounded-text.ts'
+import type { Failure } from './failure.ts'
+import { isDeeperThan, JSON_MAX_DEPTH, parseJson } from './json.ts'
+import { err, ok, type Result } from './result.ts'
+
+/** An info request is a few hundred bytes, with fifty wallets about 3 KB. */
+export const INFO_BODY_MAX_BYTES = 64 * 1024
+
+/** Who is cut while it writes does not see the answer: so much of a body that is too long is read for nothing. */
+const SKIPPED_MAX_BYTES = 4 * 1024 * 1024
+
+/** What a `Request` has of a body: its stream and the declared length, if any. */
+export interface BodySource {
+  readonly chunks: AsyncIterable<Uint8Array> | null
+  readonly contentLength: string | null
+}
+
+/**
+ * The parsed body, or why not: `not_json`, `body_too_large`, `bad_field` when nested too deep. An empty one is `empty`; left out: it is
+ * not JSON.
+ */
+export async function readJsonBody(
+  source: BodySource,
+  limitBytes: number,
+  empty?: unknown,
+): Promise<Result<unknown, Failure>> {
+  const text = await readText(source, limitBytes)
+  if (!text.ok) return text
+  if (text.value === '' && empty !== undefined) return ok(empty)
+  if (isDeeperThan(text.value)) {
+    return err({ kind: 'bad_field', issues: [{ path: '', message: `nests deeper than ${JSON_MAX_DEPTH} levels` }] })
+  }
+  const value = parseJson(text.value)
+  return value === undefined ? err({ kind: 'not_json' }) : ok(value)
+}
+
+/** The body as text; reading stops, and cancels the stream, at the first byte over the limit. */
+export async function readText(source: BodySource, limitBytes: number): Promise<Result<string, Failure>> {
+  const tooLarge = err({ kind: 'body_too_large', limitBytes } as const)
+  const declared = Number(source.contentLength ?? 0)
+  if (declared > limitBytes) {
+    if (declared <= SKIPPED_MAX_BYTES) for await (const _ of source.chunks ?? []);
+    return tooLarge
+  }
+  const read = await readBoundedText(source.chunks, limitBytes)
+  if ('text' in read) return ok(read.text)
+  return read.refused === 'too_large' ? tooLarge : err({ kind: 'not_json', hint: 'The request body is not UTF-8.' })
+}
+
+/** Whether a Content-Type is JSON's. */
+export function isJson(contentType: string | null): boolean {
+  if (contentType === 'application/json') return true
+  return contentType !== null && /^application\/json\s*(;|$)/i.test(contentType)
+}

@@ -1,0 +1,310 @@
+// The exchange on disk: block files, checkpoint, and how both come together again after any stop.
+// Law: no height is ever written twice to a stream, but for the few that a node writes again when it begins again; and
+// no stream ends without the heights that another one has.
+
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { canonicalBook } from '../order-books/canonical.ts'
+import { createEngine, type Engine, restoreEngine } from './engine.ts'
+import { marketOf } from './exchange/market.ts'
+import {
+  type DevnetBlock,
+  eventsOf,
+  isoNanos,
+  nanosOf,
+  SPARSE_STREAMS,
+  STREAMS,
+  type Stream,
+  streamLine,
+} from './exchange/node-block.ts'
+import type { Scale } from './exchange/scale.ts'
+import { DelayedBlocks, MOST_REWRITTEN } from './files/delayed-blocks.ts'
+import { HourlyFile } from './files/hourly-file.node.ts'
+import type { Past } from './info/past.ts'
+
+export interface ChainOptions {
+  readonly data: string
+  readonly seed: number
+  readonly scale: Scale
+  readonly fundingBlocks: number
+  readonly keepHours: number
+  /** Of each stream. Must be more than the blocks after a checkpoint, or a kill could not be mended. */
+  readonly keepBytes: number
+  /** Folder of the book hashes per block, or null for none. */
+  readonly oracle: string | null
+}
+
+/** What a person can put right; its message is one sentence. */
+export class ChainError extends Error {}
+
+interface Output {
+  readonly stream: Stream | 'oracle'
+  readonly file: HourlyFile
+  /** Last height in the file; 0 where it is empty. */
+  last: number
+  cutUntilNs: bigint
+}
+
+const CHECKPOINT_BLOCKS = 500
+const NODE_LINE = /^\{"local_time":"([^"]+)","block_time":"([^"]+)","block_number":(\d+),/
+const ORACLE_LINE = /^\{"height":(\d+),/
+const BLOCK_NS = 70_000_000n
+
+export class Chain {
+  readonly engine: Engine
+  readonly #outputs: Output[]
+  readonly #folder: string
+  readonly #delayed: DelayedBlocks
+  #localNs: bigint
+  #isWriting = false
+
+  private constructor(engine: Engine, outputs: Output[], folder: string) {
+    this.engine = engine
+    this.#outputs = outputs
+    this.#folder = folder
+    this.#delayed = new DelayedBlocks(engine.exchange.seed, engine.exchange.scale.writeDelayMs)
+    this.#localNs = engine.exchange.block.timeNs
+  }
+
+  /** Opens the folder, beginning an exchange in an empty one. Throws ChainError where the folder is not this exchange's. */
+  static open(options: ChainOptions): Chain {
+    const folder = join(options.data, 'devnet')
+    mkdirSync(folder, { recursive: true })
+    const path = join(folder, CHECKPOINT)
+    const saved = existsSync(path) ? readFileSync(path, 'utf8') : null
+    const outputs = openOutputs(options)
+    const filled = outputs.some(({ stream, file }) => stream !== 'oracle' && file.files().length > 0)
+    if (saved === null && filled)
+      throw new ChainError(`${options.data} holds block files but no devnet checkpoint: choose an empty folder.`)
+    const chain = new Chain(engineOf(options, folder, saved), outputs, folder)
+    if (saved === null) void chain.checkpoint()
+    chain.#catchUp()
+    return chain
+  }
+
+  /** Makes the next block at a time in nanoseconds, and writes what is due. */
+  advance(nowNs: bigint): DevnetBlock {
+    const before = this.engine.exchange.block.timeNs
+    const stamp = nowNs - this.#delayed.leastNs
+    const block = this.engine.step(stamp > before ? stamp : before + 1n)
+    this.#delayed.push(block, nowNs)
+    this.flush(nowNs)
+    if (block.height % CHECKPOINT_BLOCKS === 0 && !this.#delayed.isHeld(nowNs)) void this.checkpoint()
+    return block
+  }
+
+  /** Writes the blocks whose delay is over; answers when the next one's is, null where none waits. */
+  flush(nowNs: bigint): bigint | null {
+    for (const block of this.#delayed.due(nowNs)) this.#write(block, nowNs, MOST_REWRITTEN)
+    return this.#delayed.nextNs
+  }
+
+  /** Nothing is written for that long, and then as many heights as said are written again before what has waited. */
+  hold(untilNs: bigint, rewritten: number): void {
+    this.#delayed.hold(untilNs, rewritten)
+  }
+
+  /**
+   * Puts the state to disk, the small scale's at once, and either all of it or nothing; not while the last one is being
+   * written. Blocks that wait are written first: no stream may lack what is before a checkpoint.
+   */
+  async checkpoint(): Promise<void> {
+    if (this.#isWriting) return
+    for (const block of this.#delayed.all()) this.#write(block, this.#localNs, MOST_REWRITTEN)
+    const text = this.engine.checkpoint()
+    const bytes = this.engine.crowdCheckpoint()
+    const crowd = crowdFile(this.engine.height)
+    if (bytes !== null) {
+      this.#isWriting = true
+      await writeFile(join(this.#folder, crowd), bytes).finally(() => {
+        this.#isWriting = false
+      })
+    }
+    const path = join(this.#folder, CHECKPOINT)
+    writeFileSync(`${path}.next`, text)
+    renameSync(`${path}.next`, path)
+    for (const name of readdirSync(this.#folder))
+      if (name.endsWith(CROWD_SUFFIX) && name !== crowd) rmSync(join(this.#folder, name))
+  }
+
+  /** A stream has no lines until then, and never gets them. */
+  cut(stream: Stream, untilNs: bigint): void {
+    for (const output of this.#outputs) if (output.stream === stream) output.cutUntilNs = untilNs
+  }
+
+  /** The older half of a stream's files goes. */
+  rotate(stream: Stream): void {
+    this.#outputs.find((output) => output.stream === stream)?.file.rotate()
+  }
+
+  /** The next blocks have no events; also where they are made again after a kill. */
+  quiet(blocks: number): void {
+    const { exchange } = this.engine
+    exchange.quietTo = exchange.height + blocks
+    void this.checkpoint()
+  }
+
+  close(): void {
+    for (const { file } of this.#outputs) file.close()
+  }
+
+  /** Makes the blocks after the checkpoint again, up to the last one in any stream, and fills in what a stream lacks. */
+  #catchUp(): void {
+    const times = new Map<number, bigint>()
+    let target = this.engine.height
+    for (const output of this.#outputs) {
+      output.file.mend()
+      output.last = readTail(output, this.engine.height, times)
+      if (output.stream !== 'oracle') this.#recall(output.stream, output.file)
+      if (output.stream !== 'oracle' && output.last > target) target = output.last
+    }
+    while (this.engine.height < target) {
+      const { height, exchange } = this.engine
+      const timeNs = times.get(height + 1) ?? exchange.block.timeNs + BLOCK_NS
+      this.#write(this.engine.step(timeNs), timeNs, this.engine.exchange.scale.rewritten)
+    }
+    const { timeNs } = this.engine.exchange.block
+    if (timeNs > this.#localNs) this.#localNs = timeNs
+  }
+
+  #recall(stream: Stream, file: HourlyFile): void {
+    const { past, height, exchange } = this.engine
+    recall(past, stream, file, height, exchange.scale.recalled[stream] ?? 0)
+  }
+
+  /** `again`: heights that a stream has and that are written once more. */
+  #write(block: DevnetBlock, nowNs: bigint, again = 0): void {
+    for (const output of this.#outputs) {
+      // Each stream has its own local time, always rising, so that no line goes back to an earlier hour.
+      this.#localNs = (nowNs > this.#localNs ? nowNs : this.#localNs) + 1_000n
+      const { stream } = output
+      if (block.height <= output.last - again || this.#localNs < output.cutUntilNs) continue
+      if (isEmpty(block, stream)) continue
+      const line = stream === 'oracle' ? this.#oracleLine(block) : streamLine(block, stream, isoNanos(this.#localNs))
+      output.file.append(line, this.#localNs)
+      if (block.height > output.last) output.last = block.height
+    }
+  }
+
+  #oracleLine(block: DevnetBlock): string {
+    const books: Record<string, string> = {}
+    for (const coin of block.changed) {
+      const levels = this.engine.exchange.books[marketOf(coin)!.id]!.levels()
+      books[coin] = createHash('sha256').update(canonicalBook(levels)).digest('hex')
+    }
+    return JSON.stringify({ height: block.height, books })
+  }
+}
+
+const CHECKPOINT = 'checkpoint.json'
+const CROWD_SUFFIX = '.crowd'
+const crowdFile = (height: number) => `${height}${CROWD_SUFFIX}`
+
+function openOutputs({ data, oracle, keepHours, keepBytes }: ChainOptions): Output[] {
+  const outputs: Output[] = STREAMS.map((stream) => ({
+    stream,
+    file: new HourlyFile(join(data, stream), keepHours, keepBytes),
+    last: 0,
+    cutUntilNs: 0n,
+  }))
+  if (oracle !== null)
+    outputs.push({
+      stream: 'oracle',
+      file: new HourlyFile(oracle, keepHours, Number.POSITIVE_INFINITY),
+      last: 0,
+      cutUntilNs: 0n,
+    })
+  return outputs
+}
+
+function engineOf(options: ChainOptions, folder: string, saved: string | null): Engine {
+  const { data, seed, fundingBlocks, scale } = options
+  if (saved === null) return createEngine(seed, { fundingBlocks, scale })
+  const engine = restored(options, folder, saved)
+  const { exchange } = engine
+  if (exchange.scale.name !== scale.name)
+    throw new ChainError(
+      `${data} is of scale ${exchange.scale.name}, not ${scale.name}: choose another folder or scale.`,
+    )
+  if (exchange.seed !== seed)
+    throw new ChainError(`${data} belongs to seed ${exchange.seed}, not ${seed}: choose another folder or seed.`)
+  if (exchange.fundingBlocks !== fundingBlocks)
+    throw new ChainError(
+      `${data} pays funding every ${exchange.fundingBlocks} blocks, not ${fundingBlocks}: choose another folder.`,
+    )
+  return engine
+}
+
+function restored({ data, scale }: ChainOptions, folder: string, saved: string): Engine {
+  try {
+    const crowd = join(folder, crowdFile(Number(/"height":(\d+)/.exec(saved)?.[1])))
+    return restoreEngine(saved, existsSync(crowd) ? readFileSync(crowd) : null, scale)
+  } catch {
+    throw new ChainError(
+      `${join(folder, CHECKPOINT)} is not a checkpoint of this version: delete the folder ${data} to begin afresh.`,
+    )
+  }
+}
+
+/** No event of the block is for this stream, which a real node then leaves without a line. */
+function isEmpty(block: DevnetBlock, stream: Stream | 'oracle'): boolean {
+  return SPARSE_STREAMS.some((sparse) => sparse === stream && eventsOf(block, sparse).length === 0)
+}
+
+/** Last height of a stream, noting the block times of the heights after `height` on the way. */
+function readTail({ stream, file }: Output, height: number, times: Map<number, bigint>): number {
+  let last = 0
+  for (const line of file.linesBackward()) {
+    const match = (stream === 'oracle' ? ORACLE_LINE : NODE_LINE).exec(line)
+    if (match === null) throw new ChainError(`a line in the files of ${stream} was not written by devnet.`)
+    const at = Number(stream === 'oracle' ? match[1] : match[3])
+    if (last === 0) last = at
+    if (at <= height) break
+    if (stream !== 'oracle') times.set(at, nanosOf(match[2]!))
+  }
+  return last
+}
+
+interface Line {
+  readonly block_time: string
+  readonly block_number: number
+  readonly events: never[]
+}
+
+/**
+ * Gives `past` the events of a stream in the last `most` blocks that are not above `height`. The file has been
+ * mended. Only convenience depends on it, so a line that cannot be read ends the reading and nothing else.
+ */
+function recall(past: Past, stream: Stream, file: HourlyFile, height: number, most: number): void {
+  const lines: Line[] = []
+  for (const text of most === 0 ? [] : file.linesBackward()) {
+    const line = parse(text)
+    if (line === null || line.block_number <= height - most) break
+    if (line.block_number <= height && line.events.length > 0) lines.push(line)
+  }
+  for (const line of lines.reverse()) past.recall(blockOf(stream, line))
+}
+
+function parse(text: string): Line | null {
+  try {
+    const line = JSON.parse(text) as Line
+    return Array.isArray(line.events) ? line : null
+  } catch {
+    return null
+  }
+}
+
+function blockOf(stream: Stream, { block_time, events }: Line): Parameters<Past['recall']>[0] {
+  const empty = { fills: [], orderStatuses: [], miscEvents: [] }
+  const timeMs = Number(nanosOf(block_time) / 1_000_000n)
+  switch (stream) {
+    case 'node_fills_by_block':
+      return { ...empty, timeMs, fills: events }
+    case 'node_order_statuses_by_block':
+      return { ...empty, timeMs, orderStatuses: events }
+    default:
+      return { ...empty, timeMs, miscEvents: events }
+  }
+}

@@ -1,0 +1,63 @@
+// GET /openapi.json, /openapi/info/<type>.json, /asyncapi.json and /graphql/schema.graphql: every surface described for
+// programs. Free, without a key, each built once per isolate, and not sent to a client that has it. /docs, for people, is
+// files (site/write-docs.node.ts).
+
+import { type Context, Hono } from 'hono'
+import { sha256 } from '../../accounts/digest.client.ts'
+import { compressedResponse } from '../../core/compression.client.ts'
+import { CATALOGUE } from '../../info/queries/catalogue.ts'
+import { CHANNELS } from '../../relay/channels/catalogue.ts'
+import type { Operation } from '../operation.ts'
+import { asyncApiDocument } from './asyncapi.ts'
+import { openApiDocument, typeDocument, typeDocumentPath } from './openapi.ts'
+
+const HEADERS = {
+  'cache-control': 'public, max-age=300',
+  'x-content-type-options': 'nosniff',
+  'access-control-allow-origin': '*',
+}
+const JSON_HEADERS = { ...HEADERS, 'content-type': 'application/json' }
+const TEXT_HEADERS = { ...HEADERS, 'content-type': 'text/plain; charset=utf-8' }
+
+/** The routes of all; `operations` are what other surfaces than info have to say, `sdl` is the schema of GraphQL. */
+export function docsRoutes<Env extends object>(operations: readonly Operation[], sdl: string) {
+  const app = new Hono<{ Bindings: Env }>()
+  const served = (path: string, headers: Record<string, string>, write: () => string) => {
+    const written = once(write)
+    app.get(path, async (c) => reply(c, headers, await written()))
+  }
+  served('/openapi.json', JSON_HEADERS, () => JSON.stringify(openApiDocument(CATALOGUE, operations)))
+  const ofTypes = new Map(
+    CATALOGUE.map((query) => [typeDocumentPath(query.type), once(() => JSON.stringify(typeDocument(query)))]),
+  )
+  app.get('/openapi/info/:file', async (c, next) => {
+    const written = ofTypes.get(c.req.path)
+    return written === undefined ? next() : reply(c, JSON_HEADERS, await written())
+  })
+  served('/asyncapi.json', JSON_HEADERS, () => JSON.stringify(asyncApiDocument(CHANNELS)))
+  served('/graphql/schema.graphql', TEXT_HEADERS, () => sdl)
+  return app
+}
+
+interface Written {
+  readonly text: string
+  /** A weak one: the text may travel in several encodings. */
+  readonly tag: string
+}
+
+/** Writes a document at its first call, and keeps it for all later ones. */
+function once(write: () => string): () => Promise<Written> {
+  let written: Promise<Written> | null = null
+  return () => {
+    written ??= tagged(write())
+    return written
+  }
+}
+
+const tagged = async (text: string): Promise<Written> => ({ text, tag: `"${await sha256(text)}"` })
+
+function reply(c: Context, own: Record<string, string>, { text, tag }: Written): Response {
+  const headers = { ...own, etag: `W/${tag}` }
+  if (c.req.header('if-none-match')?.includes(tag)) return new Response(null, { status: 304, headers })
+  return compressedResponse(c.req.raw, text, { headers })
+}

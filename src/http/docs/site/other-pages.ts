@@ -1,0 +1,134 @@
+// Pages that stand for no single definition: lists of all that there is, methods of JSON-RPC, events that are sent to
+// webhooks, the socket, what stands at /status.
+
+import type { AnyQuery } from '../../../info/query.ts'
+import { StatusShape } from '../../../protocol/feed/status-shape.ts'
+import type { AnyChannel } from '../../../relay/channel.ts'
+import { CallPrices, parseChains } from '../../../rpc/chains.ts'
+import type { Operation } from '../../operation.ts'
+import { minutePriceText } from '../channel-text.ts'
+import { RPC_REFUSALS } from '../openapi-fixed.ts'
+import { EVENTS } from '../openapi-webhooks.ts'
+import { freshnessText, priceText } from '../query-text.ts'
+import { postCode } from './code-samples.ts'
+import { fieldRows, fieldTable } from './field-table.ts'
+import { block, code, jsonText, table } from './markdown-text.ts'
+import { type Page, SECTIONS, type Section } from './page.ts'
+import { RPC_METHODS } from './rpc-methods.ts'
+
+export function channelList(channels: readonly AnyChannel[]): Page {
+  const rows = channels.map((channel) => {
+    return [`[\`${channel.type}\`](/docs/channels/${channel.type})`, channel.summary, minutePriceText(channel)]
+  })
+  return {
+    address: '/docs/channels',
+    title: 'All channels',
+    summary: 'Every channel of the WebSocket, with its price',
+    section: 'streams',
+    markdown: `# All channels\n\nEvery channel of \`/ws\` and of [GraphQL](/docs/graphql). How a socket is used: [the protocol](/docs/ws-protocol).\n\n${table(['Channel', 'What it brings', 'Credits'], rows)}`,
+  }
+}
+
+export function typeList(queries: readonly AnyQuery[]): Page {
+  const rows = [...queries]
+    .sort((a, b) => (a.type.toLowerCase() < b.type.toLowerCase() ? -1 : 1))
+    .map((query) => {
+      return [`[\`${query.type}\`](/docs/info/${query.type})`, query.summary, priceText(query), freshnessText(query)]
+    })
+  return {
+    address: '/docs/types',
+    title: 'All types',
+    summary: 'Every question of POST /info, with its price and freshness',
+    section: 'info',
+    markdown: `# All types\n\nEvery question is \`POST /info\`, and \`type\` selects it: [how](/docs/info).\n\n${table(['Type', 'What it answers', 'Credits', 'Freshness'], rows)}`,
+  }
+}
+
+export function endpointList(operations: readonly Operation[], sectionOf: ReadonlyMap<string, Section>): Page {
+  const parts = (['platform', 'pipelines', 'data', 'operator'] as const).map((section) => {
+    const rows = operations
+      .filter(({ id }) => sectionOf.get(id) === section)
+      .map(({ id, method, path, summary }) => [`[\`${method.toUpperCase()} ${path}\`](/docs/rest/${id})`, summary])
+    return `## ${SECTIONS[section]}\n\n${table(['Call', 'What it does'], rows)}`
+  })
+  return {
+    address: '/docs/rest',
+    title: 'All REST calls',
+    summary: 'Every call of REST, by who may send it',
+    section: 'platform',
+    markdown: `# All REST calls\n\nKeys and tokens travel as \`Authorization: Bearer\`.\n\n${parts.join('\n\n')}`,
+  }
+}
+
+/** Of a chain about which the operator says nothing else. */
+export function rpcMethodsPage(): Page {
+  const [chain] = (() => {
+    const chains = parseChains('[{"name":"hyperliquid","urls":["https://node.example.com/evm"]}]')
+    if (!chains.ok) throw new Error(chains.error)
+    return chains.value
+  })()
+  const prices = new CallPrices(chain!)
+  const rows = RPC_METHODS.map(({ method, params, result }) => {
+    return [code(method), params, result, prices.of(method) === null ? 'no' : 'yes']
+  })
+  const example = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] }
+  return {
+    address: '/docs/rpc/methods',
+    title: 'Methods',
+    summary: 'Methods of JSON-RPC: what they take, what they answer, whether they are served',
+    section: 'rpc',
+    keywords: RPC_METHODS.map(({ method }) => method),
+    markdown: [
+      '# Methods\n\nThe methods are the node’s own: what it has and this list lacks works as well, as long as its name begins with `eth_`, `net_` or `web3_`. A call costs a credit unless the operator says otherwise, who may also serve what is not served here, or serve less. [How calls are sent](/docs/rpc).',
+      table(['Method', 'Takes', 'Answers', 'Served'], rows),
+      `## Example\n\n${postCode('/v1/hyperliquid', example)}\n\n${block('json', jsonText({ jsonrpc: '2.0', id: 1, result: '0x3722ab40' }))}`,
+      `## Errors\n\nErrors are \`{"jsonrpc":"2.0","id","error":{"code","message"}}\`; one of the node’s is passed on, and costs nothing.\n\n${table(['Status', 'When, and the code'], Object.entries(RPC_REFUSALS))}`,
+    ].join('\n\n'),
+  }
+}
+
+export function webhooksPage(): Page {
+  const events = EVENTS.map(({ schema, summary, example }) => {
+    return `## ${example.type}\n\n${summary}.\n\n${block('json', jsonText(example))}\n\n${fieldTable(fieldRows(schema), false)}`
+  })
+  return {
+    address: '/docs/webhooks',
+    title: 'Events for webhooks',
+    summary: 'What the webhook of an account is sent',
+    section: 'platform',
+    markdown: `# Events for webhooks\n\nWhat the webhook of an account is sent, and how to check who sent it: [webhooks](/docs/platform#webhooks).\n\n${events.join('\n\n')}`,
+  }
+}
+
+/** All fields, beside the table of docs/operations.md, which says what to do. */
+export function statusPage(): Page {
+  return {
+    address: '/docs/rest/status',
+    title: 'GET /status',
+    summary: 'How the feed and the sources stand',
+    section: 'operator',
+    keywords: ['status', 'monitor', 'health'],
+    request: { method: 'GET', path: '/status', body: null },
+    markdown: `# GET /status\n\nHow the feed and the sources stand. Without a key, free, at most a second old. A monitor watches \`state\`, which is \`live\` where all is well, and shows \`advice\`: [what each field says and what to do](/docs/operations#status).\n\n## Code\n\n${block('bash', 'curl -s "$WEIR_URL/status"')}\n\n## Answer\n\n${fieldTable(
+      fieldRows(StatusShape).map((row) => ({ ...row, description: row.description?.split('\n')[0] ?? null })),
+      false,
+    )}`,
+  }
+}
+
+/** Everything, for who looks for it with the browser’s own search. */
+export function allPage(pages: readonly Page[]): Page {
+  const parts = Object.entries(SECTIONS).map(([section, title]) => {
+    const rows = pages
+      .filter((page) => page.section === section)
+      .map(({ address, title: name, summary }) => `- [${name.replaceAll('`', '')}](${address}): ${summary}`)
+    return `## ${title}\n\n${rows.join('\n')}`
+  })
+  return {
+    address: '/docs/all',
+    title: 'All pages',
+    summary: 'Every page on one page',
+    section: 'start',
+    markdown: `# All pages\n\nEvery page of this documentation. Each is there as Markdown, too: its address and \`.md\`. For programs: [OpenAPI](/openapi.json), [AsyncAPI](/asyncapi.json), [the schema of GraphQL](/graphql/schema.graphql), [llms.txt](/llms.txt).\n\n${parts.join('\n\n')}`,
+  }
+}

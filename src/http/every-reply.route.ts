@@ -1,0 +1,110 @@
+// What every reply of the router has, whichever room it comes from: an id, a cost, CORS where browsers may ask, and
+// JSON for unknown endpoints (404), known ones asked with another method (405) and bugs (500).
+
+import type { Context, Hono, Env as HonoEnv } from 'hono'
+import { type Failure, noEndpoint, SEE_DOCS } from '../core/failure.ts'
+import { nearestName } from '../core/nearest.ts'
+import {
+  graphqlFailure,
+  infoFailure,
+  NO_COST,
+  restFailure,
+  rpcFailure,
+  type WireFailure,
+} from '../protocol/failure-wire.ts'
+import { REQUEST_ID_HEADER } from '../protocol/request-id.ts'
+import { CORS_HEADERS, isOpenToBrowsers, preflightHeaders } from './cors.ts'
+
+export interface EveryReplyDeps {
+  readonly requestId: () => string
+  /** A bug was caught; the caller gets `internal` with this id. */
+  readonly report: (error: unknown, requestId: string) => void
+  /** What stands at an address that no route has, such as a page; null: nothing. */
+  readonly page: (request: Request) => Promise<Response | null>
+}
+
+const INFO =
+  'POST /info takes questions such as {"type":"allMids"}, with "Authorization: Bearer <key>" and ' +
+  `"Content-Type: application/json". ${SEE_DOCS}`
+/** What is told to who comes to an endpoint with the method of another. */
+const ASKED_OTHERWISE: Readonly<Record<string, string>> = { '/': INFO, '/info': INFO }
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** To be called before routes are added to `app`. */
+export function everyReply<E extends HonoEnv>(app: Hono<E>, { requestId, report, page }: EveryReplyDeps): void {
+  app.use('*', async (c, next) => {
+    await next()
+    // A socket's headers have been sent by whoever took it.
+    if (c.res.status === 101) return
+    const { headers } = c.res
+    const isOpen = isOpenToBrowsers(c.req.path)
+    setOnReply(c, {
+      ...(headers.has(REQUEST_ID_HEADER) ? {} : { [REQUEST_ID_HEADER]: requestId() }),
+      ...(isOpen && !headers.has('x-credits-cost') ? NO_COST : {}),
+      ...(isOpen && c.req.raw.headers.has('origin') ? CORS_HEADERS : {}),
+    })
+  })
+  app.notFound(async (c) => {
+    const { path, method } = c.req
+    const allow = methodsOf(app, path)
+    const found = allow.length === 0 && (method === 'GET' || method === 'HEAD') ? await page(c.req.raw) : null
+    if (found !== null) return found
+    // A known method that came here was turned away by its route: to this caller the endpoint does not exist.
+    if (allow.length === 0 || allow.includes(method)) {
+      const meant = allow.length === 0 ? meantEndpoint(app, method, path) : undefined
+      return failureReply(path, noEndpoint(meant), requestId())
+    }
+    if (!isOpenToBrowsers(path)) return failureReply(path, { kind: 'method_not_allowed', allow }, requestId())
+    if (method === 'OPTIONS') return new Response(null, { status: 204, headers: preflightHeaders([...allow, method]) })
+    const hint = ASKED_OTHERWISE[path]
+    const failure = { kind: 'method_not_allowed', allow: [...allow, 'OPTIONS'], ...(hint && { hint }) } as const
+    return failureReply(path, failure, requestId())
+  })
+  app.onError((error, c) => {
+    const id = requestId()
+    report(error, id)
+    return failureReply(c.req.path, { kind: 'internal' }, id)
+  })
+}
+
+/** Sets headers of a reply in place: a copy would forget that its body is compressed already. */
+export function setOnReply(c: Context, headers: Readonly<Record<string, string>>): void {
+  try {
+    for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
+  } catch {
+    // What another Worker or object answered is sealed: this one is copied.
+    for (const [name, value] of Object.entries(headers)) c.header(name, value)
+  }
+}
+
+/** A failure in the form of the surface that owns the path. */
+export function failureReply(path: string, failure: Failure, requestId: string): Response {
+  const { status, headers, body } = wordedAt(path)(failure, requestId)
+  return new Response(body, { status, headers })
+}
+
+function wordedAt(path: string): (failure: Failure, requestId: string) => WireFailure {
+  if (/^(\/k\/|\/(info|ws)$)/.test(path)) return infoFailure
+  if (/^\/v1\/[^/]+\/?$/.test(path)) return rpcFailure
+  return path === '/graphql' ? graphqlFailure : restFailure
+}
+
+/** The methods for which a route of this path was added; what runs for every method is no route. */
+function methodsOf<E extends HonoEnv>(app: Hono<E>, path: string): string[] {
+  const routed = METHODS.filter((method) =>
+    app.router.match(method, path)[0].some(([[, route]]) => route.method === method),
+  )
+  return routed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+}
+
+/** The endpoint that was probably meant, with a method that it takes; only endpoints without a part to fill in. */
+function meantEndpoint<E extends HonoEnv>(app: Hono<E>, method: string, sent: string): string | undefined {
+  const isOpen = isOpenToBrowsers(sent)
+  const routed = app.routes.map(({ path }) => path).filter((path) => !/[:*]|^\/$/.test(path))
+  const paths = routed.filter((path) => isOpenToBrowsers(path) === isOpen)
+  const meant = paths.find((path) => sent.endsWith(path)) ?? nearestName(sent, paths)
+  if (meant === undefined) return undefined
+  const methods = methodsOf(app, meant)
+  return `${methods.includes(method) ? method : methods[0]} ${meant}`
+}

@@ -1,0 +1,83 @@
+// GET /feed: the one door of feeders, behind FEED_TOKEN; and what the log tells of itself.
+
+import { Hono } from 'hono'
+import { Flights } from '../core/flights.ts'
+import { gateBySecret } from '../core/secret.ts'
+import { after } from '../core/timers.client.ts'
+import type { BlockLogApi } from '../protocol/feed/log-api.ts'
+import type { SourcesStatus } from '../protocol/feed/sources-shape.ts'
+import type { LogStatus } from '../protocol/feed/status-shape.ts'
+
+export interface FeedEnv {
+  readonly FEED_TOKEN?: string
+}
+
+/** The log as the route needs it. */
+export type LogStub = Pick<BlockLogApi, 'status'> & Pick<Fetcher, 'fetch'>
+
+/** Counts a request with a wrong token; the right one never waits. `waitMs`: 0 while there were few. */
+type WrongToken = (request: Request) => { readonly waitMs: number }
+
+const WRONG = 'The feed token is missing or wrong: send "Authorization: Bearer <FEED_TOKEN>".'
+
+/** How long an isolate repeats the log's last status: a public page must not load the log. */
+const STATUS_MS = 1000
+/** Whoever asks meanwhile waits for the same answer, no longer than this. */
+const ASKING_MAX_MS = 5000
+
+interface Seen {
+  readonly at: number
+  readonly status: LogStatus
+  readonly sources: SourcesStatus
+}
+
+/** `GET /feed` (an upgrade) and `GET /status`. */
+export function feedRoutes<Env extends FeedEnv>(
+  log: () => LogStub,
+  nowMs: () => number,
+  sources: () => Promise<SourcesStatus>,
+  wrongToken: WrongToken,
+) {
+  const app = new Hono<{ Bindings: Env }>()
+  const flights = new Flights<Seen | null>(ASKING_MAX_MS)
+  let seen: Seen | null = null
+  const look = async (): Promise<Seen> => {
+    const [{ v: _, ...status }, others] = await Promise.all([log().status(), sources()])
+    seen = { at: nowMs(), status, sources: others }
+    return seen
+  }
+
+  app.get('/feed', async (c) => {
+    const gate = gateBySecret(c.req.header('authorization'), c.env.FEED_TOKEN)
+    if (gate === 'closed') return c.notFound()
+    if (gate === 'refused') {
+      const seconds = Math.ceil(wrongToken(c.req.raw).waitMs / 1000)
+      const wait = ` Wrong ones are looked at again in ${seconds} s.`
+      if (seconds > 0) return c.json(problem(429, WRONG + wait), 429, { 'retry-after': String(seconds) })
+      return c.json(problem(401, WRONG), 401)
+    }
+    if (c.req.header('upgrade')?.toLowerCase() !== 'websocket')
+      return c.json(problem(426, 'Connect with a WebSocket client.'), 426)
+    return log().fetch('http://log/feed', { headers: { upgrade: 'websocket' } })
+  })
+
+  app.get('/status', async (c) => {
+    const now = nowMs()
+    let shown = seen
+    if (shown === null || now - shown.at >= STATUS_MS) {
+      const asked = flights.join('', look, now)
+      // Others may wait for it when this caller is gone.
+      if (asked.leads) c.executionCtx.waitUntil(asked.result.catch(() => undefined))
+      shown = await flights.landed(asked, null, after)
+    }
+    const { status, sources: others } = shown ?? (await look())
+    return c.json({ ...status, lagMs: status.time === null ? null : nowMs() - status.time, ...others })
+  })
+  return app
+}
+
+const problem = (status: number, message: string) => ({
+  error: true,
+  error_message: message,
+  error_code: String(status),
+})

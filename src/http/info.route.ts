@@ -1,0 +1,57 @@
+// POST /info and /k/<key>/info: HTTP around the service. Reads the body within its bound, never clones a response.
+
+import { Hono } from 'hono'
+import { INFO_BODY_MAX_BYTES, isJson, readText } from '../core/body.ts'
+import type { Failure } from '../core/failure.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
+import type { InfoService } from '../info/answer/info-service.ts'
+import { infoFailure } from '../protocol/failure-wire.ts'
+import { type Access, metered, type Surface } from './metered.route.ts'
+
+const INFO: Surface = {
+  product: 'info',
+  entry: { product: 'info', kind: 'api', places: ['path', 'bearer'], takesTokens: true, takesSessions: true },
+  refusal: infoFailure,
+  // Every header of an answer costs 2 to 4 % of its time.
+  announcesAtMost: 1 / 4,
+}
+
+/** Routes of the info surface; without `pathKeys` the path form does not exist. */
+export function infoRoutes(service: InfoService, access: Access, { pathKeys }: { readonly pathKeys: boolean }): Hono {
+  const app = new Hono()
+  for (const path of pathKeys ? ['/info', '/k/:key/info'] : ['/info']) {
+    app.post(path, (c) =>
+      answerInfo(service, access, c.req.raw, (work) => c.executionCtx.waitUntil(work), c.req.param('key')),
+    )
+  }
+  return app
+}
+
+/** One HTTP request, also without Hono. `path`: the segment after `/k/`. */
+export function answerInfo(
+  service: InfoService,
+  access: Access,
+  request: Request,
+  waitUntil: WaitUntil,
+  path?: string,
+): Promise<Response> {
+  const surface = path === undefined ? INFO : { ...INFO, entry: { ...INFO.entry, path } }
+  return metered(access, surface, request, waitUntil, async (call) => {
+    const text = await bodyOf(request)
+    return text.ok ? service.answer(call, text.value) : service.refuse(call, text.error)
+  })
+}
+
+async function bodyOf(request: Request): Promise<Result<string, Failure>> {
+  if (!isJson(request.headers.get('content-type'))) return err({ kind: 'unsupported_media_type' })
+  const contentLength = request.headers.get('content-length')
+  try {
+    // A declared length is kept by the HTTP layer; only a body without one has to be counted as it comes.
+    if (contentLength !== null && Number(contentLength) <= INFO_BODY_MAX_BYTES) return ok(await request.text())
+    return await readText({ chunks: request.body, contentLength }, INFO_BODY_MAX_BYTES)
+  } catch {
+    // The caller went away in the middle of its body.
+    return err({ kind: 'not_json' })
+  }
+}

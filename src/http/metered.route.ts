@@ -1,0 +1,112 @@
+// A request behind a key, the same on every surface:
+//
+//   authenticate ─▶ limit ─▶ hold ─▶ work ─▶ settle or release ─▶ limit headers ─▶ reply
+//        └───────────┴────────┴───────┴─── refused ─▶ refusal log ─────────────────▶ reply
+//
+// `metered` is the line above. Its `work` holds the price, because only the surface can read it from the request.
+// Invariants: nothing of a request is read, held or done before its key may enter; a refusal of a known caller is logged.
+
+import type { Identity, Product } from '../accounts/identity.ts'
+import type { KeyPlace } from '../accounts/presented-key.ts'
+import type { Entry } from '../accounts/record.ts'
+import type { NoteRefusal } from '../accounts/refused-calls.ts'
+import { compressedResponse } from '../core/compression.client.ts'
+import type { Failure } from '../core/failure.ts'
+import type { Result } from '../core/result.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
+import type { Charging, MeteredCall } from '../metering/charging.ts'
+import type { Reply } from '../protocol/failure-wire.ts'
+import { joinedLimits } from '../protocol/limit-headers.ts'
+import { CORS_HEADERS } from './cors.ts'
+
+/** What a surface takes as proof of who calls. */
+interface KeyEntry extends Entry {
+  readonly places: readonly KeyPlace[]
+  /** The segment after `/k/`. */
+  readonly path?: string
+  /** The session of an owner's page counts where there is no key. */
+  readonly takesSessions?: boolean
+}
+
+type Entered = Result<Identity, Failure>
+
+/** What the gateway lends to all surfaces. */
+export interface Access {
+  readonly authenticate: (request: Request, entry: KeyEntry, waitUntil: WaitUntil) => Entered | Promise<Entered>
+  /** Of one request: reports of what was spent may outlive it. */
+  readonly charging: (waitUntil: WaitUntil) => Charging
+  readonly requestId: () => string
+  readonly refused?: NoteRefusal | undefined
+}
+
+export interface Surface {
+  readonly product: Product
+  readonly entry: KeyEntry
+  /** What the refusal log calls a request that came to nothing before its type was read. */
+  readonly type?: string
+  readonly refusal: (failure: Failure, requestId: string) => Reply
+  /** A refusal that comes before the price is held. */
+  readonly limit?: (identity: Identity, request: Request) => Failure | null | Promise<Failure | null>
+  /** Limits of the plan are announced where this part of them or less is left; left out: never. */
+  readonly announcesAtMost?: number
+}
+
+/** The call of a caller who is known already. `type`: of what is refused before its type was read. */
+export function meteredCall(
+  access: Access,
+  product: Product,
+  identity: Identity,
+  waitUntil: WaitUntil,
+  requestId = access.requestId(),
+  type = '',
+): MeteredCall {
+  return {
+    identity,
+    requestId,
+    charging: access.charging(waitUntil),
+    waitUntil,
+    note: (failure, typeOf = type) =>
+      access.refused?.({ caller: identity, requestId, product, type: typeOf, failure }, waitUntil),
+  }
+}
+
+/** One HTTP request, from its key to the bytes. A `Response` of `work` is passed on as it is. */
+export async function metered(
+  access: Access,
+  surface: Surface,
+  request: Request,
+  waitUntil: WaitUntil,
+  work: (call: MeteredCall) => Promise<Reply | Response>,
+): Promise<Response> {
+  const { product, refusal, type } = surface
+  const requestId = access.requestId()
+  const entering = access.authenticate(request, surface.entry, waitUntil)
+  const entered = entering instanceof Promise ? await entering : entering
+  if (!entered.ok) {
+    const { error: failure } = entered
+    if (failure.caller !== undefined)
+      access.refused?.({ caller: failure.caller, requestId, product, type: type ?? '', failure }, waitUntil)
+    return respond(request, refusal(failure, requestId))
+  }
+  const call = meteredCall(access, product, entered.value, waitUntil, requestId, type)
+  const limited = surface.limit === undefined ? null : await surface.limit(entered.value, request)
+  if (limited !== null) {
+    call.note(limited)
+    return respond(request, refusal(limited, requestId))
+  }
+  const reply = await work(call)
+  if (reply instanceof Response) return reply
+  const { announcesAtMost } = surface
+  const limits =
+    announcesAtMost === undefined ? null : call.charging.limitHeaders?.(entered.value, product, announcesAtMost)
+  if (!limits) return respond(request, reply)
+  // A refusal may tell of a limit of its own.
+  const joined = reply.headers.ratelimit === undefined ? limits : joinedLimits(reply.headers, limits)
+  return respond(request, { ...reply, headers: { ...reply.headers, ...joined } })
+}
+
+function respond(request: Request, { status, headers, body }: Reply): Response {
+  const all = request.headers.has('origin') ? { ...headers, ...CORS_HEADERS } : headers
+  if (body === null) return new Response(null, { status, headers: all })
+  return compressedResponse(request, body, { status, headers: all })
+}

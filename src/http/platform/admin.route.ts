@@ -1,0 +1,130 @@
+// The operator's API, mounted under /admin: with ADMIN_TOKEN, a token of the staff, or the session of either. Laws: it does
+// not exist (404) while ADMIN_TOKEN is unset or short; wrong tokens are bounded and the right one never waits; it never
+// gets CORS; a key appears in one answer only, the one that created it, and in no URL; whoever calls needs the role of the
+// operation; what does more than read is in the audit before it is done, or is not done.
+
+import { type Context, Hono } from 'hono'
+import type { AddressVerdict } from '../../accounts/address-gate.ts'
+import { NO_KEY_SECRET } from '../../accounts/key-ring.store.ts'
+import { HOLDER, mayAct, type Operator } from '../../accounts/staff.ts'
+import { type Failure, noEndpoint } from '../../core/failure.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { bearerToken, gateBySecret } from '../../core/secret.ts'
+import { roleFor } from '../operation.ts'
+import { accountIn, auditRow } from './audit.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Platform } from './platform-api.ts'
+import { type Answered, answered, readCall, refuse, respond, route } from './serve.route.ts'
+
+export interface AdminDeps {
+  readonly platform: Platform
+  readonly adminToken: string | undefined
+  readonly keySecret: string | undefined
+  /** Whose session the request has; null: it has none. */
+  readonly visitor: (request: Request) => Promise<Result<Operator, Failure>> | null
+  /** Counts a request with a wrong token. */
+  readonly wrongToken: (request: Request) => AddressVerdict
+  readonly requestId: () => string
+}
+
+const WRONG = 'The admin token is missing or wrong: send "Authorization: Bearer <ADMIN_TOKEN>".'
+const NO_AUDIT: Failure = {
+  kind: 'unavailable',
+  what: 'What is done here is written down first, and that failed, so nothing was done',
+}
+
+/** Also who is told to wait is told why: the right token does not have to. */
+function refusedToken({ waitMs, limit }: AddressVerdict): Failure {
+  if (waitMs === 0) return { kind: 'key_malformed', hint: WRONG }
+  const wait = `Wrong ones are looked at again in ${Math.ceil(waitMs / 1000)} s.`
+  return { kind: 'rate_limited', retryAfterMs: waitMs, limit, hint: `${WRONG} ${wait}` }
+}
+
+const notOfRole = ({ name, role }: Operator, needed: string): Failure => ({
+  kind: 'not_entitled',
+  why: `This needs the role "${needed}", and ${name} has "${role}": ask an owner of this gateway.`,
+})
+
+/** The sub-app with the operator's endpoints among these. */
+export function adminRoutes(endpoints: readonly Endpoint[], deps: AdminDeps): Hono {
+  const { platform, keySecret, requestId } = deps
+  const app = new Hono<{ Variables: { operator: Operator } }>()
+  app.use('*', async (c, next) => {
+    const operator = await callerOf(c.req.raw, deps)
+    if (!operator.ok) return refuse(operator.error, requestId())
+    if (!keySecret) return refuse(NO_KEY_SECRET, requestId())
+    c.set('operator', operator.value)
+    return next()
+  })
+  for (const endpoint of endpoints.filter(({ door }) => door === 'admin')) {
+    route(app as unknown as Hono, endpoint, '/admin', async (c) => {
+      const id = requestId()
+      const operator: Operator = c.get('operator')
+      const needed = roleFor(endpoint)
+      const refused = mayAct(operator.role, needed) ? null : notOfRole(operator, needed)
+      if (endpoint.method !== 'get') return audited(c, { endpoint, operator, refused, id }, platform)
+      return respond(refused === null ? await answered(c, endpoint, null, platform) : err(refused), id)
+    })
+  }
+  app.notFound(() => refuse(noEndpoint(), requestId()))
+  app.onError((error) => {
+    console.error('admin request failed', error.message)
+    return refuse({ kind: 'internal' }, requestId())
+  })
+  return app as unknown as Hono
+}
+
+async function callerOf(
+  request: Request,
+  { adminToken, platform, visitor, wrongToken }: AdminDeps,
+): Promise<Result<Operator, Failure>> {
+  const authorization = request.headers.get('authorization')
+  const gate = gateBySecret(authorization, adminToken)
+  if (gate === 'closed') return err(noEndpoint())
+  if (gate === 'granted') return ok(HOLDER)
+  const visiting = await visitor(request)
+  if (visiting !== null) return visiting
+  const staff = await platform.staff.ofToken(bearerToken(authorization) ?? '')
+  return staff === null ? err(refusedToken(wrongToken(request))) : ok(staff)
+}
+
+interface Action {
+  readonly endpoint: Endpoint
+  readonly operator: Operator
+  /** Why this operator may not. */
+  readonly refused: Failure | null
+  readonly id: string
+}
+
+/** One row before and one after: what was done, or tried, has the first, whatever fails; where it has no second, nobody knows. */
+async function audited(c: Context, { endpoint, operator, refused, id }: Action, platform: Platform): Promise<Response> {
+  const { audit, now } = platform
+  const { call: read, sent } = await readCall(c, endpoint)
+  const call = refused === null ? read : err(refused)
+  const { id: action, path } = endpoint
+  const row = auditRow({ operator, action, path, params: c.req.param(), ...sent, requestId: id })
+  const number = await audit.begin(row, now()).catch(() => null)
+  if (number === null) return refuse(NO_AUDIT, id)
+  const answer = await answerOf(endpoint, call, platform, id)
+  const response = respond(answer, id)
+  const account = answer.ok ? accountIn(answer.value.body) : null
+  await audit.end(number, response.status, account, now()).catch((error: unknown) => {
+    console.error('the outcome of an action is not in the audit', id, error instanceof Error ? error.message : '')
+  })
+  return response
+}
+
+async function answerOf(
+  endpoint: Endpoint,
+  call: Awaited<ReturnType<typeof readCall>>['call'],
+  platform: Platform,
+  id: string,
+): Promise<Answered> {
+  if (!call.ok) return call
+  try {
+    return await endpoint.answer({ ...call.value, identity: null }, platform)
+  } catch (error) {
+    console.error('admin request failed', id, error instanceof Error ? error.message : '')
+    return err({ kind: 'internal' })
+  }
+}

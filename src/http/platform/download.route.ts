@@ -1,0 +1,86 @@
+// GET /v1/{chain}/history/files/{key}: a file of the history for whoever has a link to it, streamed from R2. Laws: nothing
+// is read before the signature was found true; a part that is asked for and is none is refused, never all of a large file.
+
+import { type Context, Hono } from 'hono'
+import { NO_KEY_SECRET } from '../../accounts/key-ring.store.ts'
+import { byteRange, contentRange } from '../../archive/exports/byte-range.ts'
+import { readLink, signedText } from '../../archive/exports/file-links.ts'
+import { isSignature } from '../../archive/exports/signature.client.ts'
+import type { Failure } from '../../core/failure.ts'
+import { REQUEST_ID_HEADER } from '../../protocol/request-id.ts'
+import { badField } from './refusal.ts'
+import { refuse } from './serve.route.ts'
+
+export interface DownloadDeps {
+  readonly chain: string
+  /** Undefined where nothing is archived. */
+  readonly bucket: Pick<R2Bucket, 'head' | 'get'> | undefined
+  readonly keySecret: string | undefined
+  readonly requestId: () => string
+  readonly now: () => number
+}
+
+const GONE = 'This file does not exist any more: GET /v1/<chain>/history/files lists those that do.'
+const MADE = 'links are made by GET /v1/<chain>/history/files'
+const TYPES: Readonly<Record<string, string>> = { gz: 'application/gzip', parquet: 'application/vnd.apache.parquet' }
+
+export function downloadRoutes<Env extends object>(deps: DownloadDeps): Hono<{ Bindings: Env }> {
+  const app = new Hono<{ Bindings: Env }>()
+  app.get('/v1/:chain/history/files/:key{.+}', async (c) => {
+    const key = c.req.param('key')
+    const refused = await refusalOf(deps, c.req.param('chain'), key, new URL(c.req.url).searchParams)
+    if (refused !== null) return refuse(refused, deps.requestId())
+    return (await fileOf(c, deps, key)) ?? refuse(gone(), deps.requestId())
+  })
+  return app
+}
+
+const gone = (): Failure => ({ kind: 'not_found', what: 'This file', hint: GONE })
+
+/** Null: the link is good. */
+async function refusalOf(
+  { chain, bucket, keySecret, now }: DownloadDeps,
+  asked: string,
+  key: string,
+  parameters: URLSearchParams,
+): Promise<Failure | null> {
+  if (asked !== chain || !bucket) return gone()
+  if (!keySecret) return NO_KEY_SECRET
+  const link = readLink((name) => parameters.getAll(name))
+  if (typeof link === 'string') return badField(link, `is missing, doubled or not whole: ${MADE}`)
+  const { expires, signature } = link
+  const isOurs = await isSignature(signature, signedText({ chain, key, expires }), keySecret)
+  if (!isOurs) return { kind: 'not_entitled', why: `The signature is not that of this file and time: ${MADE}.` }
+  return now() < expires ? null : { kind: 'not_entitled', why: 'This link has expired: ask for another one.' }
+}
+
+/** Null where the file is gone. */
+async function fileOf(c: Context, { bucket, requestId }: DownloadDeps, key: string): Promise<Response | null> {
+  const file = await bucket!.head(key)
+  if (file === null) return null
+  const headers = {
+    'content-type': TYPES[key.slice(key.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+    'accept-ranges': 'bytes',
+    etag: file.httpEtag,
+    [REQUEST_ID_HEADER]: requestId(),
+    'cache-control': 'private, no-transform',
+    'x-content-type-options': 'nosniff',
+  }
+  const condition = c.req.header('if-range')
+  const isSame = condition === undefined || condition === file.httpEtag
+  const range = byteRange(isSame ? (c.req.header('range') ?? null) : null, file.size)
+  if (range === 'refused') return unsatisfiable(file.size, headers)
+  const length = { 'content-length': String(range?.length ?? file.size) }
+  const part = range === null ? {} : { 'content-range': contentRange(range, file.size) }
+  const init = { status: range === null ? 200 : 206, headers: { ...headers, ...length, ...part } }
+  if (c.req.method === 'HEAD') return new Response(null, init)
+  const object = await bucket!.get(key, range === null ? {} : { range })
+  return object && new Response(object.body, init)
+}
+
+function unsatisfiable(size: number, headers: Readonly<Record<string, string>>): Response {
+  const message = `Range: must be one part of the file, such as bytes=0-1023: it has ${size} bytes`
+  const body = { error: true, error_message: message, error_code: '416' }
+  const json = { ...headers, 'content-type': 'application/json', 'content-range': `bytes */${size}` }
+  return Response.json(body, { status: 416, headers: json })
+}

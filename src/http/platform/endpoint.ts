@@ -1,0 +1,127 @@
+// The form of an endpoint of the REST surfaces: its operation, which is parsed with, priced and published, and the
+// function that answers. What it answers is typed by the schema of the answer. Invariant: an answer to a key is JSON in the
+// envelope, or text; an answer to the operator has no envelope.
+
+import * as z from 'zod'
+import type { Identity } from '../../accounts/identity.ts'
+import type { MicroCredits } from '../../core/amount.ts'
+import { ok, type Result } from '../../core/result.ts'
+import type { Operation } from '../operation.ts'
+import type { Platform } from './platform-api.ts'
+import type { Refusal } from './refusal.ts'
+
+type Parsed<Part> = Part extends z.ZodType<infer Value> ? Value : undefined
+type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]> } : T
+
+type Params = NonNullable<Operation['params']>
+export type Body = NonNullable<Operation['body']>
+export type Answers = Operation['answers']
+
+/** What a body is parsed to. */
+export type ParsedBody<OneBody> = OneBody extends { readonly schema: infer Schema } ? Parsed<Schema> : undefined
+
+/** A request as its endpoint's schemas read it. */
+interface Call<Named, Query, Sent, Door> {
+  readonly params: { readonly [name in keyof Named]: string }
+  readonly query: Parsed<Query>
+  readonly body: ParsedBody<Sent>
+  /** Who calls; the operator has none. */
+  readonly identity: Door extends 'key' | 'service' ? Identity : null
+}
+
+/** One of the answers. */
+export type Reply<All extends Answers> = {
+  [Status in keyof All & number]: {
+    readonly status: Status
+    readonly body: All[Status] extends { readonly schema: z.ZodType<infer Value> } ? Frozen<Value> : never
+  }
+}[keyof All & number]
+
+type Answer<Call, Reply> = (call: Call, platform: Platform) => Promise<Result<Reply, Refusal>>
+
+/** What stands in each definition, whatever its types. */
+export interface Definition
+  extends Omit<Operation, 'method' | 'path' | 'door' | 'refusals' | 'params' | 'query' | 'body' | 'answers'> {
+  /** Method and path. */
+  readonly route: `${Uppercase<Operation['method']>} /${string}`
+  /** Left out: none beside those of its door. */
+  readonly refusals?: readonly number[]
+}
+
+/** Any endpoint, its types forgotten: `answer` takes what its own schemas put out. */
+export interface Endpoint extends Operation {
+  readonly answer: Answer<
+    { readonly [part in keyof Call<unknown, unknown, unknown, unknown>]: unknown },
+    { readonly status: number; readonly body: unknown } & Told
+  >
+}
+
+/** What an answer says beside its body. */
+interface Told {
+  /** Where the body has a balance, what the headers say too. */
+  readonly left?: MicroCredits
+  /** What it costs, of an operation whose answers say that. */
+  readonly price?: MicroCredits
+  /** Of a body that is text, where it is not plain. */
+  readonly contentType?: string
+}
+
+/** An answer, with its literals kept for the compiler. */
+export const reply = <const Status extends number, const Body>(status: Status, body: Body, told: Told = {}) =>
+  ok({ status, body, ...told })
+
+/** Keeps an endpoint's own types while checking it, and forgets them for the catalogue. Without `door` it is the operator's. */
+export function defineEndpoint<
+  const Named extends Params = Record<never, never>,
+  const Query extends z.ZodType | undefined = undefined,
+  const Sent extends Body | undefined = undefined,
+  const All extends Answers = Answers,
+  const Door extends 'key' | 'service' | undefined = undefined,
+>({
+  route,
+  door,
+  refusals = [],
+  answer,
+  ...operation
+}: Definition & {
+  readonly door?: Door
+  readonly params?: Named
+  readonly query?: Query
+  readonly body?: Sent
+  readonly answers: All
+  readonly answer: Answer<Call<Named, Query, Sent, Door>, Reply<All>>
+}): Endpoint {
+  const [method = '', path = ''] = route.split(' ')
+  const endpoint = { ...operation, method: method.toLowerCase(), path, door: door ?? 'admin', refusals, answer }
+  return door === undefined ? (endpoint as unknown as Endpoint) : inEnvelope(endpoint as unknown as Endpoint)
+}
+
+/** The endpoint with the envelope of the platform around each answer that is no text. */
+function inEnvelope({ answers, answer, ...operation }: Endpoint): Endpoint {
+  const shown = Object.entries(answers).map(([status, { description, schema, example }]) => {
+    const isText = schema instanceof z.ZodString
+    return [
+      status,
+      isText ? answers[Number(status)]! : { description, schema: enveloped(schema), example: sealed(example) },
+    ] as const
+  })
+  return {
+    ...operation,
+    answers: Object.fromEntries(shown),
+    answer: async (call, platform) => {
+      const answered = await answer(call, platform)
+      if (!answered.ok || typeof answered.value.body === 'string') return answered
+      return ok({ ...answered.value, body: sealed(answered.value.body) })
+    },
+  }
+}
+
+const enveloped = (data: z.ZodType) =>
+  z.object({
+    data: data.describe('The answer itself'),
+    error: z.literal(false).describe('True in refusals'),
+    error_message: z.null().describe('Text in refusals'),
+    error_code: z.null().describe('The status as text in refusals'),
+  })
+
+const sealed = (data: unknown) => ({ data, error: false, error_message: null, error_code: null })

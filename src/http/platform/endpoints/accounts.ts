@@ -1,0 +1,330 @@
+// Accounts, as their operator makes, shows and tops them up.
+
+import * as z from 'zod'
+import { formatCredits } from '../../../core/amount.ts'
+import type { AccountState } from '../../../metering/account-state.ts'
+import { leftOf } from '../../../metering/account-state.ts'
+import type { PlanState } from '../../../metering/plans/plan-period.ts'
+import { ACCOUNT_PARAMS } from '../account-resource.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import {
+  AccountId,
+  Before,
+  Credits,
+  CreditsText,
+  IdempotencyKey,
+  Limit,
+  Next,
+  pageOf,
+  SearchText,
+  UnixMs,
+  WARNINGS,
+  warned,
+} from '../fields.ts'
+import { COUNTED_EXAMPLE, CountedKey, countedKey } from '../key-shapes.ts'
+import { AgreedTerms, PlanName, ShownTerms, shownTerms } from '../plan-shapes.ts'
+
+/** The words of an account's credits, each for one sum; `held` and `written_off` stand with them in `showAccount`. */
+export const SUMS = {
+  balance: CreditsText.describe('Credits that the account may still spend'),
+  spent: CreditsText.describe('Credits that the account’s calls, minutes and rows cost, since it was made'),
+  granted: CreditsText.describe(
+    'Credits given by plans and grants since it was made, without what expired: balance and spent',
+  ),
+}
+export const SUMS_EXAMPLE = { balance: '9999.87', spent: '0.13', granted: '10000' }
+
+export const Period = z
+  .object({
+    since: UnixMs.describe('When it began, Unix milliseconds'),
+    until: UnixMs.nullable().describe('When it ends, Unix milliseconds; null: it does not, or the trial is over'),
+    credits: CreditsText.describe('What the plan gave for it'),
+    renews_with: CreditsText.describe('What the plan gives for each later one'),
+  })
+  .meta({ id: 'Period', description: 'The plan’s period that runs now' })
+export const PERIOD_EXAMPLE = { since: 1790000000000, until: 1792540800000, credits: '10000', renews_with: '10000' }
+
+/** The sums of an account as answers show them. */
+export function shownSums(account: AccountState) {
+  return {
+    balance: formatCredits(account.available + account.held),
+    spent: formatCredits(account.spent),
+    granted: formatCredits(account.granted),
+  }
+}
+
+/** The period of an account's plan as answers show it. */
+export function shownPeriod({ sinceMs, untilMs, micro, everyMicro }: PlanState): z.infer<typeof Period> {
+  return { since: sinceMs, until: untilMs, credits: formatCredits(micro), renews_with: formatCredits(everyMicro) }
+}
+
+const Listed = z
+  .object({
+    account: AccountId,
+    plan: PlanName,
+    created: UnixMs.describe('When it was made, Unix milliseconds'),
+    keys: z.int().describe('Keys of it that work'),
+    last_used: UnixMs.nullable().describe(
+      'Start of the last hour in which one was charged, as far as copied; null: never',
+    ),
+    balance: CreditsText.nullable().describe('What it may still spend; null: its meter did not answer'),
+  })
+  .meta({ id: 'ListedAccount' })
+
+const listAccounts = defineEndpoint({
+  id: 'listAccounts',
+  route: 'GET /admin/accounts',
+  summary: 'Accounts by name, with their plan and balance',
+  description: 'Where `next` is not null there are more: ask again with `after` = `next`.',
+  query: z.strictObject({
+    search: SearchText.optional().describe('Part of the name, in any case'),
+    plan: PlanName.optional().describe('On this plan alone'),
+    after: AccountId.optional().describe('`next` of the page before'),
+    limit: Limit,
+  }),
+  answers: {
+    200: {
+      description: 'A page of accounts',
+      schema: z.object({
+        accounts: z.array(Listed).describe('By name'),
+        next: AccountId.nullable().describe('Where the next page begins; null: this is the last one'),
+      }),
+      example: {
+        accounts: [
+          {
+            account: 'acme',
+            plan: 'entry',
+            created: 1790000000000,
+            keys: 2,
+            last_used: 1790002800000,
+            balance: '9999.87',
+          },
+        ],
+        next: null,
+      },
+    },
+  },
+  answer: async ({ query: { limit, ...filter } }, { business, meterOf, now }) => {
+    const found = await business.accounts(filter, limit + 1, now())
+    const page = found.slice(0, limit)
+    const sums = await Promise.allSettled(page.map(({ account }) => meterOf(account).balance()))
+    const accounts = page.map((row, i) => {
+      const answer = sums[i]
+      return { ...row, balance: answer?.status === 'fulfilled' ? formatCredits(leftOf(answer.value)) : null }
+    })
+    return reply(200, { accounts, next: found.length > limit ? page.at(-1)!.account : null })
+  },
+})
+
+const Ensured = z.object({
+  account: AccountId,
+  created: z.boolean().describe('False: it was there already'),
+  ...SUMS,
+  ...WARNINGS,
+})
+
+const ensureAccount = defineEndpoint({
+  id: 'ensureAccount',
+  route: 'PUT /admin/accounts/{id}',
+  summary: 'Create an account; one that is there is left as it is',
+  description:
+    '`credits` take the place of the first period’s and do not expire. `terms` need a plan that allows them.',
+  params: ACCOUNT_PARAMS,
+  body: {
+    schema: z.strictObject({
+      plan: PlanName.default('trial'),
+      terms: AgreedTerms.prefault({}),
+      credits: Credits.optional().describe('In place of what the plan gives first; they do not expire'),
+    }),
+    optional: true,
+    example: { plan: 'enterprise', terms: { credits: 5000000 } },
+  },
+  answers: {
+    200: {
+      description: 'Was there already, and is unchanged',
+      schema: Ensured,
+      example: { account: 'acme', created: false, ...SUMS_EXAMPLE },
+    },
+    201: { description: 'Created', schema: Ensured, example: { account: 'acme', created: true, ...SUMS_EXAMPLE } },
+  },
+  answer: async ({ params: { id }, body: { credits, plan, terms: agreed } }, { accounts }) => {
+    const ensured = await accounts.ensure(id, { plan, terms: agreed.terms }, credits)
+    if (!ensured.ok) return ensured
+    const { created, account } = ensured.value
+    return reply(created ? 201 : 200, { account: id, created, ...shownSums(account), ...warned(agreed.warnings) })
+  },
+})
+
+const KEYS_SHOWN = 1_000
+
+const showAccount = defineEndpoint({
+  id: 'showAccount',
+  route: 'GET /admin/accounts/{id}',
+  summary: 'An account with its plan, its sums and its keys',
+  params: ACCOUNT_PARAMS,
+  answers: {
+    200: {
+      description: 'The account',
+      schema: z.object({
+        account: AccountId,
+        plan: PlanName,
+        terms: ShownTerms.nullable().describe('Null: those of its plan'),
+        created: UnixMs.describe('When it was made, Unix milliseconds'),
+        ...SUMS,
+        held: CreditsText.describe('What of the balance is lent to isolates that serve calls, and not yet settled'),
+        written_off: CreditsText.describe(
+          'Served, and reported only when the balance was gone: never charged, and no part of `spent`',
+        ),
+        period: Period.nullable().describe('Null: it was made before plans had periods'),
+        keys: z.array(CountedKey).describe('Its keys, newest first, at most 1,000'),
+      }),
+      example: {
+        account: 'acme',
+        plan: 'entry',
+        terms: null,
+        created: 1790000000000,
+        ...SUMS_EXAMPLE,
+        held: '0',
+        written_off: '0',
+        period: PERIOD_EXAMPLE,
+        keys: [COUNTED_EXAMPLE],
+      },
+    },
+  },
+  refusals: [404],
+  answer: async ({ params: { id } }, { accounts, keys }) => {
+    const shown = await accounts.account(id)
+    if (!shown.ok) return shown
+    const { plan, terms, created, sums, period } = shown.value
+    const listed = await keys.list(id, KEYS_SHOWN)
+    return reply(200, {
+      account: id,
+      plan,
+      terms: shownTerms(terms),
+      created,
+      ...shownSums(sums),
+      held: formatCredits(sums.held),
+      written_off: formatCredits(sums.writtenOff),
+      period: period === null ? null : shownPeriod(period),
+      keys: listed.map(countedKey),
+    })
+  },
+})
+
+const changePlan = defineEndpoint({
+  id: 'changePlan',
+  route: 'PUT /admin/accounts/{id}/plan',
+  summary: 'Put an account on a plan now',
+  description:
+    'What the old plan has left expires, the new one’s credits are there in full; the same plan with the same terms ' +
+    'changes nothing. Limits follow within a minute.',
+  role: 'billing',
+  params: ACCOUNT_PARAMS,
+  body: {
+    schema: z.strictObject({ plan: PlanName, terms: AgreedTerms.prefault({}) }),
+    optional: false,
+    example: { plan: 'enterprise', terms: { credits: 5000000, rest_requests_per_second: 200 } },
+  },
+  answers: {
+    200: {
+      description: 'The period that runs now',
+      schema: z.object({
+        account: AccountId,
+        plan: PlanName,
+        terms: ShownTerms.nullable(),
+        period: Period,
+        ...WARNINGS,
+      }),
+      example: { account: 'acme', plan: 'entry', terms: null, period: PERIOD_EXAMPLE },
+    },
+  },
+  refusals: [404],
+  answer: async ({ params: { id }, body }, { accounts }) => {
+    const { plan, terms: agreed } = body
+    const changed = await accounts.changePlan(id, { plan, terms: agreed.terms })
+    if (!changed.ok) return changed
+    const now = { terms: shownTerms(agreed.terms), period: shownPeriod(changed.value) }
+    return reply(200, { account: id, plan, ...now, ...warned(agreed.warnings) })
+  },
+})
+
+const grantCredits = defineEndpoint({
+  id: 'grantCredits',
+  route: 'POST /admin/accounts/{id}/grants',
+  summary: 'Add credits that do not expire, once per idempotency key',
+  description:
+    'The account remembers its idempotency keys for ever: the next payment needs another one. `repeated` says that ' +
+    'nothing was added; the same key with another amount is refused with 409.',
+  role: 'billing',
+  params: ACCOUNT_PARAMS,
+  body: {
+    schema: z.strictObject({
+      credits: Credits.describe('Added to the balance; they do not expire'),
+      idempotency_key: IdempotencyKey,
+    }),
+    optional: false,
+    example: { credits: '500.25', idempotency_key: 'invoice-4711' },
+  },
+  answers: {
+    200: {
+      description: 'The sums after it',
+      schema: z.object({
+        account: AccountId,
+        repeated: z
+          .boolean()
+          .describe('True: granted by an earlier call with this idempotency key; nothing was added now'),
+        ...SUMS,
+      }),
+      example: { account: 'acme', repeated: false, ...SUMS_EXAMPLE },
+    },
+  },
+  refusals: [404, 409],
+  answer: async ({ params: { id }, body }, { accounts }) => {
+    const granted = await accounts.grant(id, body.idempotency_key, body.credits)
+    if (!granted.ok) return granted
+    const { repeated, account } = granted.value
+    return reply(200, { account: id, repeated, ...shownSums(account) })
+  },
+})
+
+const Grant = z
+  .object({
+    account: AccountId,
+    id: z.string().describe('`grant:` and the idempotency key; `first`: given when the account was made'),
+    credits: CreditsText.describe('What was given'),
+    created: UnixMs.describe('When, Unix milliseconds'),
+  })
+  .meta({ id: 'Grant' })
+
+const listGrants = defineEndpoint({
+  id: 'listGrants',
+  route: 'GET /admin/grants',
+  summary: 'Credits that were granted beside those of plans, newest first',
+  query: z.strictObject({
+    account: AccountId.optional().describe('To this account alone'),
+    before: Before,
+    limit: Limit,
+  }),
+  answers: {
+    200: {
+      description: 'A page of grants',
+      schema: z.object({ grants: z.array(Grant).describe('Newest first'), next: Next }),
+      example: {
+        grants: [{ account: 'acme', id: 'grant:invoice-4711', credits: '500', created: 1790000000000 }],
+        next: null,
+      },
+    },
+  },
+  answer: async ({ query: { account, before, limit } }, { business }) => {
+    const { rows, next } = pageOf(await business.grants(account, before, limit + 1), limit)
+    const grants = rows.map(({ account, id, micro, created }) => ({
+      account,
+      id,
+      credits: formatCredits(micro),
+      created,
+    }))
+    return reply(200, { grants, next })
+  },
+})
+
+export const ACCOUNTS = [listAccounts, ensureAccount, showAccount, changePlan, grantCredits, listGrants]

@@ -1,0 +1,180 @@
+// GET /v1/{chain}/address/{address}/balances_v2/: what a wallet has, in dollars. Of the exchange's own chain out of what it
+// tells of the wallet; of others from the data service that the operator put behind them.
+
+import * as z from 'zod'
+import type { Failure } from '../../../core/failure.ts'
+import { err, ok, type Result } from '../../../core/result.ts'
+import { wholeNumber } from '../../../core/whole-number.ts'
+import { ONE_CREDIT } from '../../../metering/tariff.ts'
+import { type BalanceRow, balanceRows, Held, Mids, Pairs, totalQuote } from '../balances.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { CHAIN_PARAMS, noChain } from './history.ts'
+
+const PAGE_SIZE = 100
+const PAGES_MAX = 100_000
+
+const Amount = z.string()
+const Row = z
+  .object({
+    type: z.enum(['spot', 'perp']).describe('A token, or the account on a perp DEX'),
+    coin: z.string().describe('Name of the token; of an account `USDC`'),
+    token: z.int().nullable().describe('Its index; null of accounts and of outcome shares'),
+    dex: z.string().nullable().describe('The DEX of an account, the main one as empty text; null of tokens'),
+    balance: Amount.describe(
+      'Decimal text; of an account its equity. Where the account is unified, or has portfolio margin, its money is among the tokens, and this is its unrealised profit alone',
+    ),
+    hold: Amount.describe('What of it orders or positions keep back'),
+    quote_rate: Amount.nullable().describe('Dollars for one, by the middle of its book; null: nobody knows'),
+    quote: Amount.nullable().describe('The balance in dollars'),
+  })
+  .meta({ id: 'Balance' })
+
+const Data = z
+  .looseObject({
+    address: z.string().describe('The wallet, in small letters'),
+    chain_name: z.string().describe('The chain'),
+    quote_currency: z.string().describe('`USD`'),
+    updated_at: z.string().describe('When this was read, ISO 8601'),
+    account_mode: z.string().describe('How balances are unified, as `userAbstraction` says it'),
+    total_quote: Amount.describe('Of all pages, without what has no price'),
+    items: z.array(Row).describe('Tokens first, then accounts on DEXes'),
+    pagination: z
+      .object({
+        has_more: z.boolean().describe('Whether a page follows'),
+        page_number: z.int().describe('From 0 on'),
+        page_size: z.int().describe('Rows of a page'),
+        total_count: z.int().describe('Rows in all'),
+      })
+      .describe('Which page this is'),
+  })
+  .meta({ id: 'Balances' })
+
+const ADDRESS = '0x1111111111111111111111111111111111111111'
+const AWAY: Failure = {
+  kind: 'unavailable',
+  what: 'The exchange cannot be asked for balances now',
+  retryAfterMs: 1_000,
+}
+
+export const balances = defineEndpoint({
+  id: 'balances',
+  route: 'GET /v1/{chain}/address/{address}/balances_v2/',
+  summary: 'What a wallet has, in US dollars',
+  description:
+    'Spot balances and the equity on every perp DEX, of the exchange’s own chain. Of a chain with a data service behind ' +
+    'it the answer is that service’s, whose fields are its own.',
+  door: 'key',
+  product: 'data',
+  price: ONE_CREDIT,
+  params: {
+    ...CHAIN_PARAMS,
+    address: z
+      .string()
+      .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hexadecimal digits')
+      .describe('Address of the wallet'),
+  },
+  query: z.strictObject({
+    'page-number': wholeNumber(0, PAGES_MAX).default(0).describe('From 0 on'),
+    'page-size': wholeNumber(1, 1_000).default(PAGE_SIZE).describe('Rows of a page, up to 1,000; 100 unless said'),
+  }),
+  answers: {
+    200: {
+      description: 'A page of balances',
+      schema: Data,
+      example: {
+        address: ADDRESS,
+        chain_name: 'hyperliquid',
+        quote_currency: 'USD',
+        updated_at: '2026-11-24T00:00:00.000Z',
+        account_mode: 'default',
+        total_quote: '1562.5',
+        items: [
+          {
+            type: 'spot',
+            coin: 'USDC',
+            token: 0,
+            dex: null,
+            balance: '1000.0',
+            hold: '0.0',
+            quote_rate: '1.0',
+            quote: '1000.0',
+          },
+          {
+            type: 'spot',
+            coin: 'HYPE',
+            token: 150,
+            dex: null,
+            balance: '2.0',
+            hold: '0.0',
+            quote_rate: '31.25',
+            quote: '62.5',
+          },
+          {
+            type: 'perp',
+            coin: 'USDC',
+            token: null,
+            dex: '',
+            balance: '500.0',
+            hold: '20.0',
+            quote_rate: '1.0',
+            quote: '500.0',
+          },
+        ],
+        pagination: { has_more: false, page_number: 0, page_size: 100, total_count: 3 },
+      },
+    },
+  },
+  refusals: [400, 404],
+  answer: async ({ params, query, identity }, platform) => {
+    const { chain } = params
+    const address = params.address.toLowerCase()
+    const page = { number: query['page-number'], size: query['page-size'] }
+    const path = `address/${address}/balances_v2/?page-number=${page.number}&page-size=${page.size}`
+    const serviced = platform.dataService(chain, path)
+    if (serviced !== null) {
+      const answer = await serviced
+      return answer.ok ? reply(200, answer.value as never, { contentType: 'application/json' }) : answer
+    }
+    if (chain !== platform.chain) return err(noChain(chain, platform))
+    const held = await heldBy(address, (request) => platform.read(request, identity.account))
+    if (!held.ok) return held
+    const { rows, mode } = held.value
+    return reply(200, {
+      address,
+      chain_name: chain,
+      quote_currency: 'USD',
+      account_mode: mode,
+      total_quote: totalQuote(rows),
+      updated_at: new Date(platform.now()).toISOString(),
+      items: rows.slice(page.number * page.size, (page.number + 1) * page.size),
+      pagination: {
+        has_more: (page.number + 1) * page.size < rows.length,
+        page_number: page.number,
+        page_size: page.size,
+        total_count: rows.length,
+      },
+    })
+  },
+})
+
+async function heldBy(
+  user: string,
+  read: (request: Readonly<Record<string, unknown>>) => Promise<string | null>,
+): Promise<Result<{ readonly rows: readonly BalanceRow[]; readonly mode: string }, Failure>> {
+  const [state, meta, mids] = await Promise.all([
+    read({ type: 'portfolioState', user, dex: 'ALL_DEXES' }),
+    read({ type: 'spotMeta' }),
+    read({ type: 'allMids' }),
+  ])
+  const held = parsed(Held, state)
+  const pairs = parsed(Pairs, meta)
+  if (held === null || pairs === null) return err(AWAY)
+  const { clearinghouseState: perps, spotClearinghouseState: spot, userAbstraction: abstraction } = held
+  const prices = { pairs: pairs.universe, mids: parsed(Mids, mids) ?? {} }
+  return ok({ rows: balanceRows({ spot, perps, abstraction }, prices), mode: abstraction })
+}
+
+/** Null where it cannot be had, or is something else. */
+function parsed<T>(schema: z.ZodType<T>, text: string | null): T | null {
+  return text === null ? null : (schema.safeParse(JSON.parse(text)).data ?? null)
+}

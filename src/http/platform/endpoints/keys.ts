@@ -1,0 +1,481 @@
+// Keys, for the operator and for the owner of their account. Invariants: a key is in one answer only, the one that made it;
+// a retry makes one key; whoever has a service key can end it, whatever restricts it.
+
+import * as z from 'zod'
+import { KEYS_MAX, type KeyRow, ROTATED_MAX, rootOf } from '../../../accounts/key-row.ts'
+import { formatCredits } from '../../../core/amount.ts'
+import { err } from '../../../core/result.ts'
+import { wholeNumber } from '../../../core/whole-number.ts'
+import { recipientOf } from '../../../pipelines/secrets.ts'
+import { FOR_MANAGING, FOR_READING, KEY, manager, mayNotManage, mountTwice } from '../account-resource.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { AccountId, Credits, CreditsText, IdempotencyKey, UnixMs, WARNINGS, warned } from '../fields.ts'
+import {
+  AfterKey,
+  COUNTED_EXAMPLE,
+  CountedKey,
+  countedKey,
+  ISSUED_EXAMPLE,
+  IssuedKey,
+  KEY_EXAMPLE,
+  KEY_ORDER,
+  KEY_PARAMS,
+  KeyChanges,
+  keyPlaceText,
+  OfAccount,
+  pastExpiry,
+  REVOKED_EXAMPLE,
+  RevokedKey,
+  ShownKey,
+  shownKey,
+  unsureOf,
+} from '../key-shapes.ts'
+import { AgreedTerms, PlanName } from '../plan-shapes.ts'
+import type { OwnKeyRow, Platform } from '../platform-api.ts'
+import type { Refusal } from '../refusal.ts'
+
+const GRACE_MAX_SECONDS = 30 * 86_400
+const grace = `must be whole seconds from 0 to ${GRACE_MAX_SECONDS} (30 days)`
+
+const RotateKey = z.strictObject({
+  grace_seconds: z
+    .int(grace)
+    .min(0, grace)
+    .max(GRACE_MAX_SECONDS, grace)
+    .default(86_400)
+    .describe('How long the old key still works; 0: it is revoked at once'),
+  idempotency_key: IdempotencyKey.optional(),
+})
+
+const OldKeyEnds = UnixMs.describe('When the old key ends, Unix milliseconds')
+
+/** A rotation that was done before: the new key, without itself. */
+const RotatedBefore = IssuedKey.omit({ key: true }).extend({
+  old_key_ends: OldKeyEnds,
+  repeated: z.literal(true).describe('It was rotated by an earlier call'),
+})
+
+const { key: _, ...shown } = ISSUED_EXAMPLE
+const SHOWN_EXAMPLE = shown
+
+const KeyReach = z
+  .object({
+    pipelines: z
+      .array(
+        z.object({
+          id: z.string().describe('`pipe_…`'),
+          name: z.string().describe('As its owner called it'),
+          topic: z.string().describe('What it reads'),
+          destination: z.string().describe('Where its rows go: the type of the destination, and its host'),
+          stops: z.boolean().describe('It runs, is charged to this key, and is paused when the key is revoked'),
+          destination_set: z
+            .boolean()
+            .describe('This key, or one of its chain of rotations, last set where its rows go'),
+        }),
+      )
+      .describe('Pipelines that are charged to it, or whose destination it set'),
+    keys: z
+      .array(
+        z.object({
+          hash: z.string().describe('SHA-256 of the key, hex'),
+          prefix: z.string().describe('The key’s first twelve characters'),
+          label: z.string().describe('Text for people'),
+        }),
+      )
+      .describe(
+        'Keys that work and were made or rotated with it, or with such a key, at most 1,000: they go on without it',
+      ),
+    webhook: z
+      .string()
+      .nullable()
+      .describe('Address of the account’s webhook, where this key set it; null: it did not'),
+  })
+  .meta({ id: 'KeyReach' })
+
+const REACH_EXAMPLE = {
+  pipelines: [
+    {
+      id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
+      name: 'fills of two wallets',
+      topic: 'fills',
+      destination: 'clickhouse https://example.com:8443',
+      stops: true,
+      destination_set: true,
+    },
+  ],
+  keys: [{ hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', label: 'bot' }],
+  webhook: null,
+}
+
+const REACH_TEXT = 'What stops when the key is revoked, which destinations it has set, and which keys it made'
+
+/** Keys that replaced one another reach the same; a key that was replaced stops nothing, since its successor carries on. */
+async function reachOf(
+  key: Pick<KeyRow, 'account' | 'hash' | 'root' | 'replaced_by'>,
+  { pipelines, keys, meterOf }: Pick<Platform, 'pipelines' | 'keys' | 'meterOf'>,
+): Promise<z.infer<typeof KeyReach>> {
+  const [reached, made, setter] = await Promise.all([
+    pipelines.reach(key),
+    keys.madeBy(key),
+    meterOf(key.account).webhookSetter(),
+  ])
+  return {
+    pipelines: reached.map(({ row: { id, fields }, isCharged, hasSetDestination }) => ({
+      id,
+      name: fields.name,
+      topic: fields.topic,
+      destination: recipientOf(fields.destination_config).trim(),
+      stops: isCharged && key.replaced_by === null && fields.status === 'running',
+      destination_set: hasSetDestination,
+    })),
+    keys: [...made],
+    webhook: setter?.by === rootOf(key) ? setter.url : null,
+  }
+}
+
+/** A key of the account, as its owner sees it. */
+const OwnedKey = ShownKey.extend({
+  cap_remaining: CreditsText.nullable().describe('What is left of its cap; null: no cap, or the meter did not answer'),
+  spent_30_days: CreditsText.nullable().describe(
+    'What its calls, minutes and rows cost in the last 30 days, as far as known; null: the meter did not answer',
+  ),
+}).meta({ id: 'OwnedKey' })
+const OWNED_EXAMPLE = { ...KEY_EXAMPLE, cap_remaining: '996.5', spent_30_days: '3.5' }
+
+function ownedKey({ spent, capLeft, ...key }: OwnKeyRow): z.infer<typeof OwnedKey> {
+  const text = (micro: number | null) => (micro === null ? null : formatCredits(micro))
+  return { ...shownKey(key), cap_remaining: key.cap === null ? null : text(capLeft), spent_30_days: text(spent) }
+}
+
+const CreateKey = z
+  .strictObject({
+    account: AccountId.optional().describe('The account that it is for; left out: a new one'),
+    credits: Credits.optional().describe('In place of what the plan gives first; they do not expire'),
+    plan: PlanName.optional(),
+    terms: AgreedTerms.optional(),
+    ...KEY_ORDER,
+  })
+  .check((context) => {
+    const { account, credits, plan, terms } = context.value
+    const only = 'only for a new account: leave "account" out, or grant to the account'
+    for (const [field, value] of Object.entries({ credits, plan, terms })) {
+      if (account !== undefined && value !== undefined) {
+        context.issues.push({ code: 'custom', message: only, path: [field], input: undefined })
+      }
+    }
+  })
+
+const createKey = defineEndpoint({
+  id: 'createKey',
+  route: 'POST /admin/keys',
+  summary: 'Issue a key, for an account or with a new one',
+  description: '`plan`, `terms` and `credits` are of the new account, where `account` is left out.',
+  body: {
+    schema: CreateKey,
+    optional: true,
+    example: { account: 'acme', label: 'bot', products: ['info', 'stream'] },
+  },
+  answers: {
+    201: {
+      description: 'The key, shown this once',
+      schema: z.object({ ...IssuedKey.shape, ...WARNINGS }),
+      example: ISSUED_EXAMPLE,
+    },
+  },
+  answer: async ({ body: { terms: agreed, ...order } }, { keys, now, isProxied }) => {
+    const past = pastExpiry(order.expires, now())
+    if (past !== null) return err(past)
+    const issued = await keys.create({ ...order, terms: agreed?.terms })
+    const warnings = [...(agreed?.warnings ?? []), ...unsureOf(order.ranges, isProxied)]
+    if (order.credits === 0) warnings.push('credits: 0: the account can pay for nothing until it is granted some')
+    return issued.ok ? reply(201, { ...issued.value, ...warned(warnings) }) : issued
+  },
+})
+
+const MadeBefore = IssuedKey.omit({ key: true }).extend({
+  repeated: z.literal(true).describe('It was made by an earlier call'),
+})
+
+const createOwnKey = defineEndpoint({
+  id: 'createOwnKey',
+  route: 'POST /platform/keys/',
+  summary: 'Make a key of the account',
+  description:
+    `${FOR_MANAGING} A retry with the same \`idempotency_key\` makes no other key, and does not show it again; one for another ` +
+    'kind or label is refused (409). An account has at most 10,000 keys that work or were made within a day (409).',
+  door: 'service',
+  body: {
+    schema: z.strictObject({ ...KEY_ORDER, idempotency_key: IdempotencyKey.optional() }),
+    optional: true,
+    example: { label: 'bot', products: ['info', 'stream'], cap: '100' },
+  },
+  answers: {
+    200: {
+      description: 'Made before; the key is not shown again',
+      schema: MadeBefore,
+      example: { ...SHOWN_EXAMPLE, repeated: true },
+    },
+    201: {
+      description: 'The key, shown this once',
+      schema: z.object({ ...IssuedKey.shape, ...WARNINGS }),
+      example: ISSUED_EXAMPLE,
+    },
+  },
+  refusals: [400, 409],
+  answer: async ({ body, identity: { account, keyHash } }, { keys, now, isProxied }) => {
+    const maker = await manager(keys, keyHash)
+    if (!maker.ok) return maker
+    const refused = pastExpiry(body.expires, now())
+    if (refused !== null) return err(refused)
+    const { idempotency_key: request = null, ...order } = body
+    const made = await keys.createOwn({ ...order, account, request, maker: rootOf(maker.value) })
+    if (!made.ok) return made
+    const { hash, prefix, label, kind } = made.value
+    const shown = { hash, prefix, account, label, kind }
+    if (!('key' in made.value)) return reply(200, { ...shown, repeated: true })
+    return reply(201, { key: made.value.key, ...shown, ...warned(unsureOf(order.ranges, isProxied)) })
+  },
+})
+
+const PAGE_MAX = 1_000
+
+const ListedKey = z.object({
+  ...CountedKey.shape,
+  balance: CreditsText.nullable().describe('The balance of its account; null: its meter did not answer'),
+})
+
+const listKeys = defineEndpoint({
+  id: 'listKeys',
+  route: 'GET /admin/keys',
+  summary: 'Keys with their last use, newest first',
+  description: 'Where `next` is not null there are more: ask again with `after` = `next`.',
+  query: z.strictObject({
+    account: AccountId.optional().describe('Of this account alone'),
+    limit: wholeNumber(1, PAGE_MAX).default(PAGE_MAX).describe('At most so many, up to 1,000; 1,000 unless said'),
+    after: AfterKey.optional().describe('`next` of the page before'),
+  }),
+  answers: {
+    200: {
+      description: 'A page of keys',
+      schema: z.object({
+        keys: z.array(ListedKey).describe('Newest first'),
+        next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
+      }),
+      example: { keys: [{ ...COUNTED_EXAMPLE, balance: '9999.87' }], next: null },
+    },
+  },
+  answer: async ({ query: { account, limit, after } }, { keys }) => {
+    const listed = await keys.list(account, limit + 1, after)
+    const shown = listed.slice(0, limit).map((key) => ({
+      ...countedKey(key),
+      balance: key.balance === null ? null : formatCredits(key.balance),
+    }))
+    return reply(200, { keys: shown, next: listed.length > limit ? keyPlaceText(listed[limit - 1]!) : null })
+  },
+})
+
+const ownKeys = defineEndpoint({
+  id: 'ownKeys',
+  route: 'GET /platform/keys/',
+  summary: 'The keys of the account, newest first',
+  description: `${FOR_READING} Where \`next\` is not null there are more: ask again with \`after\` = \`next\`.`,
+  door: 'key',
+  query: z.strictObject({
+    limit: wholeNumber(1, PAGE_MAX).default(100).describe('At most so many, up to 1,000; 100 unless said'),
+    after: AfterKey.optional().describe('`next` of the page before'),
+  }),
+  answers: {
+    200: {
+      description: 'A page of keys',
+      schema: z.object({
+        keys: z.array(OwnedKey).describe('Newest first'),
+        next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
+        counted: z.int().describe('Keys that work, or were made within a day'),
+        at_most: z.int().describe('So many of those an account may have'),
+      }),
+      example: { keys: [OWNED_EXAMPLE], next: null, counted: 1, at_most: KEYS_MAX },
+    },
+  },
+  refusals: [400],
+  answer: async ({ query: { limit, after }, identity: { account } }, { keys }) => {
+    const [rows, counted] = await Promise.all([keys.page(account, after ?? null, limit + 1), keys.count(account)])
+    const next = rows.length > limit ? keyPlaceText(rows[limit - 1]!) : null
+    return reply(200, { keys: rows.slice(0, limit).map(ownedKey), next, counted, at_most: KEYS_MAX })
+  },
+})
+
+const TOO_MANY: Refusal = {
+  kind: 'conflict',
+  message: `key: keys of the account that work or were made within a day are ${ROTATED_MAX}, rotated ones among them: wait a day, or revoke it`,
+}
+
+const [changeKey, changeOwnKey] = mountTwice(KEY, {
+  body: { schema: KeyChanges, optional: false, example: { label: 'bot 2', cap: '500', expires: null } },
+  answers: {
+    200: {
+      description: 'The key as it is now',
+      schema: z.object({ ...ShownKey.shape, ...WARNINGS }),
+      example: KEY_EXAMPLE,
+    },
+  },
+  admin: {
+    id: 'changeKey',
+    route: 'PATCH /admin/keys/{key}',
+    summary: 'Label, restrict or let expire; what is left out stays, null takes away',
+    description: 'Isolates know it within a minute. New ranges hold for calls and new sockets; open ones stay.',
+    refusals: [404],
+  },
+  own: {
+    id: 'changeOwnKey',
+    route: 'PATCH /platform/keys/{key}',
+    summary: 'Label, restrict or let expire a key of the account; what is left out stays, null takes away',
+    description: 'Isolates know it within a minute; open sockets stay.',
+    body: { schema: KeyChanges, optional: false, example: { label: 'bot 2', cap: '500' } },
+    refusals: [400, 404],
+  },
+  answer: async ({ key, body }, { keys, now, isProxied }) => {
+    const past = pastExpiry(body.expires, now())
+    if (past !== null) return err(past)
+    const changed = await keys.change(key, body)
+    return changed.ok
+      ? reply(200, { ...shownKey(changed.value), ...warned(unsureOf(body.ranges, isProxied)) })
+      : changed
+  },
+})
+
+const ROTATION_TEXT =
+  'The new key has the old one’s label, products, ranges and expiry, and shares its cap with what was spent under it. A key ' +
+  'is replaced once: a retry with the same `idempotency_key` makes no other key, anything else is refused.'
+
+const [rotateKey, rotateOwnKey] = mountTwice(KEY, {
+  body: { schema: RotateKey, optional: true, example: { grace_seconds: 3600, idempotency_key: 'spring' } },
+  answers: {
+    200: {
+      description: 'Done before; the key is not shown again',
+      schema: RotatedBefore,
+      example: { ...SHOWN_EXAMPLE, old_key_ends: 1790003600000, repeated: true },
+    },
+    201: {
+      description: 'The new key, shown this once',
+      schema: z.object({ ...IssuedKey.shape, old_key_ends: OldKeyEnds }),
+      example: { ...ISSUED_EXAMPLE, old_key_ends: 1790003600000 },
+    },
+  },
+  admin: {
+    id: 'rotateKey',
+    route: 'POST /admin/keys/{key}/rotate',
+    summary: 'Replace a key by a new one; both work for a while',
+    description: `${ROTATION_TEXT} Where the answer with the key was lost, rotate the new key by the \`hash\` that the retry shows.`,
+    refusals: [404, 409],
+  },
+  own: {
+    id: 'rotateOwnKey',
+    route: 'POST /platform/keys/{key}/rotate',
+    summary: 'Replace a key of the account by a new one; both work for a while',
+    description:
+      `${ROTATION_TEXT} The key that asks may be rotated too: its successor manages from then on. Where 20,000 keys of the ` +
+      'account work or were made within a day none is rotated (409).',
+    refusals: [400, 404, 409],
+  },
+  answer: async ({ key, owner, body: { grace_seconds: seconds, idempotency_key: id = null } }, { keys }) => {
+    if (owner !== null && (await keys.count(owner.account)) >= ROTATED_MAX) return err(TOO_MANY)
+    const order = { graceMs: seconds * 1000, id }
+    const rotated = await keys.rotate(key, owner === null ? order : { ...order, maker: owner.by })
+    if (!rotated.ok) return rotated
+    const { oldEndsMs, hash, prefix, account, label, kind } = rotated.value
+    const shown = { hash, prefix, account, label, kind, old_key_ends: oldEndsMs }
+    return 'key' in rotated.value
+      ? reply(201, { key: rotated.value.key, ...shown })
+      : reply(200, { ...shown, repeated: true })
+  },
+})
+
+const WithReach = RevokedKey.extend({ reach: KeyReach.describe(REACH_TEXT) })
+
+const revokeKey = defineEndpoint({
+  id: 'revokeKey',
+  route: 'DELETE /admin/keys/{key}',
+  summary: 'Revoke a key for good; again is the same',
+  description:
+    'Refused within 30 s on HTTP, at once where it would change something; its sockets are closed with 4401 within 60 s, and pipelines that are charged to it are paused ' +
+    'within 30 s, unless it was replaced. What it used stays recorded.',
+  params: KEY_PARAMS,
+  query: OfAccount,
+  answers: {
+    200: { description: 'Revoked', schema: WithReach, example: { ...REVOKED_EXAMPLE, reach: REACH_EXAMPLE } },
+  },
+  refusals: [404],
+  answer: async ({ params, query }, platform) => {
+    const revoked = await platform.keys.revoke({ name: params.key, ...query })
+    if (!revoked.ok) return revoked
+    const { hash, prefix, account, label, revoked: at } = revoked.value
+    const reach = await reachOf(revoked.value, platform)
+    return reply(200, { hash, prefix, account, label, revoked: at, reach })
+  },
+})
+
+const revokeOwnKey = defineEndpoint({
+  id: 'revokeOwnKey',
+  route: 'DELETE /platform/keys/{key}',
+  summary: 'Revoke a key of the account for good; again is the same',
+  description:
+    `${FOR_MANAGING} Every service key may revoke itself. Refused within 30 s on HTTP, at once where it would change ` +
+    'something; its sockets are closed with 4401 within 60 s, and pipelines that are charged to it are paused within 30 s, unless it was replaced. What it used stays recorded.',
+  door: 'service',
+  params: KEY_PARAMS,
+  answers: {
+    200: {
+      description: 'Revoked',
+      schema: z.object({
+        ...RevokedKey.shape,
+        reach: KeyReach.nullable().describe(`${REACH_TEXT}; null: a restricted key revoked itself`),
+        is_this_key: z.boolean().describe('It is the key that asked: this was its last call'),
+      }),
+      example: { ...REVOKED_EXAMPLE, reach: REACH_EXAMPLE, is_this_key: false },
+    },
+  },
+  refusals: [404],
+  answer: async ({ params: { key: name }, identity: { account, keyHash } }, platform) => {
+    const { keys } = platform
+    const own = await keys.hashed(keyHash)
+    const refused = own?.hash === name || own?.prefix === name ? null : mayNotManage(own)
+    if (refused !== null) return err(refused)
+    const revoked = await keys.revoke({ name: own?.prefix === name ? own.hash : name, account })
+    if (!revoked.ok) return revoked
+    const { hash, prefix, label, revoked: at } = revoked.value
+    const reach = mayNotManage(own) === null ? await reachOf(revoked.value, platform) : null
+    return reply(200, { hash, prefix, account, label, revoked: at, reach, is_this_key: hash === keyHash })
+  },
+})
+
+const [keyReach, ownKeyReach] = mountTwice(KEY, {
+  answers: { 200: { description: 'Its reach', schema: KeyReach, example: REACH_EXAMPLE } },
+  admin: {
+    id: 'keyReach',
+    route: 'GET /admin/keys/{key}/reach',
+    summary: REACH_TEXT,
+    // The address of a webhook may hold a secret.
+    role: 'owner',
+    refusals: [404],
+  },
+  own: { id: 'ownKeyReach', route: 'GET /platform/keys/{key}/reach', summary: REACH_TEXT, refusals: [404] },
+  answer: async ({ key }, platform) => {
+    const named = await platform.keys.named(key)
+    return named.ok ? reply(200, await reachOf(named.value, platform)) : named
+  },
+})
+
+export const KEYS = [
+  ownKeys,
+  createOwnKey,
+  changeOwnKey,
+  rotateOwnKey,
+  revokeOwnKey,
+  ownKeyReach,
+  listKeys,
+  createKey,
+  changeKey,
+  rotateKey,
+  revokeKey,
+  keyReach,
+]

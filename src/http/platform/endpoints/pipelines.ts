@@ -1,0 +1,375 @@
+// Pipelines as their owner makes, changes and removes them.
+
+import * as z from 'zod'
+import { wholeNumber } from '../../../core/whole-number.ts'
+import { leftOf } from '../../../metering/account-state.ts'
+import { NewPipeline, PipelineChange } from '../../../pipelines/changes.ts'
+import { PIPELINE_FIELDS, ShownDestination } from '../../../pipelines/pipeline.ts'
+import type { PipelineRow } from '../../../pipelines/row.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { AccountId, Before, Limit, Next, pageOf, UnixMs } from '../fields.ts'
+import type { Platform } from '../platform-api.ts'
+
+const PIPELINES_PATH = '/platform/pipeline-api/'
+export const PIPELINE_PATH = `${PIPELINES_PATH}{id}/` as const
+export const PIPELINE_PARAMS = { id: z.string().describe('Id of the pipeline, `pipe_…`') }
+/** Room for transforms. */
+export const PIPELINE_BODY_BYTES = 1_048_576
+
+export const IsoTime = z.string().describe('ISO 8601')
+
+export function isoTime<Ms extends number | null>(ms: Ms): Ms extends null ? null : string
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}
+
+const Creator = z.object({
+  id: z.string().describe('`user_` and the beginning of the hash of the service key that made it'),
+  email: z.string().describe('Empty: keys have none'),
+  display_name: z.string().describe('What that key was called then'),
+  full_name: z.string().describe('The same'),
+})
+
+const ChargedTo = z.object({
+  id: z.string().describe('`user_` and the beginning of the hash of the service key'),
+  display_name: z.string().describe('What that key was called then'),
+})
+
+const Group = z.object({
+  id: z.string().describe('`group_` and the account'),
+  name: z.string().describe('The account'),
+  slug: z.string().describe('The same in lower case'),
+  is_paid: z.boolean().describe('Its plan gives credits every month'),
+  is_over_limit: z.boolean().describe('It has no credits left'),
+  is_free_trial_expired: z.boolean().describe('Its plan gave credits once, and has ended'),
+})
+type Group = z.infer<typeof Group>
+
+const ShownPipeline = z
+  .object({
+    id: z.string().describe('`pipe_…`'),
+    ...PIPELINE_FIELDS,
+    destination_config: ShownDestination.describe('Where rows go, `******` in place of a secret'),
+    created_by: Creator.describe('Who made it'),
+    charged_to: ChargedTo.describe(
+      'The key that its rows are charged to, and with which it ends: the last one that set it to run, changed what it sends, or ' +
+        'adopted it',
+    ),
+    group: Group.describe('Whose it is'),
+    created_at: IsoTime.describe('When it was made, ISO 8601'),
+    updated_at: IsoTime.describe('When what its owner wants was last changed, ISO 8601'),
+  })
+  .meta({ id: 'Pipeline' })
+
+/** The account as pipelines show it, by what its meter says now. */
+async function groupOf(account: string, { meterOf }: Pick<Platform, 'meterOf'>): Promise<Group> {
+  const meter = meterOf(account)
+  const [plan, sums] = await Promise.all([meter.plan(), meter.balance()])
+  const isPaid = plan?.renews ?? false
+  return {
+    id: `group_${account}`,
+    name: account,
+    slug: account.toLowerCase(),
+    is_paid: isPaid,
+    is_over_limit: leftOf(sums) <= 0,
+    // A plan that gave credits once has no end any more, and none of its credits, when it has ended.
+    is_free_trial_expired: plan !== null && !isPaid && plan.untilMs === null && plan.micro === 0,
+  }
+}
+
+function shownPipeline(row: PipelineRow, group: Group): z.infer<typeof ShownPipeline> {
+  const { id, fields, creator, creatorName, payer, payerName, createdMs, updatedMs } = row
+  return {
+    id,
+    ...fields,
+    created_by: {
+      id: `user_${creator.slice(0, 16)}`,
+      email: '',
+      display_name: creatorName,
+      full_name: creatorName,
+    },
+    charged_to: { id: `user_${payer.slice(0, 16)}`, display_name: payerName },
+    group,
+    created_at: isoTime(createdMs),
+    updated_at: isoTime(updatedMs),
+  }
+}
+
+const NEW_EXAMPLE = {
+  name: 'fills of two wallets',
+  topic: 'fills',
+  filter: { type: 'userFills', users: [`0x${'1a'.repeat(20)}`, `0x${'2b'.repeat(20)}`] },
+  destination_config: {
+    type: 'clickhouse',
+    url: 'https://example.com:8443',
+    user: 'weir',
+    password: 'a password',
+    database: 'default',
+    table: 'fills',
+  },
+  transforms: { big: "SELECT * FROM fills WHERE sz > '10'" },
+  execution_mode: 'bounded',
+  execution_start_from: '2026-11-01T00:00:00Z',
+  execution_stop_from: '',
+}
+
+const PIPELINE_EXAMPLE = {
+  id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
+  project: '',
+  description: '',
+  destination_type: 'clickhouse',
+  ...NEW_EXAMPLE,
+  destination_config: { ...NEW_EXAMPLE.destination_config, password: '******' },
+  abi_file: {},
+  abi_contract_addresses: [],
+  abi_unmatched: 'keep',
+  on_failure: 'pause',
+  status: 'running',
+  created_by: { id: 'user_a1a1a1a1a1a1a1a1', email: '', display_name: 'manager', full_name: 'manager' },
+  charged_to: { id: 'user_a1a1a1a1a1a1a1a1', display_name: 'manager' },
+  group: {
+    id: 'group_acme',
+    name: 'acme',
+    slug: 'acme',
+    is_paid: true,
+    is_over_limit: false,
+    is_free_trial_expired: false,
+  },
+  created_at: '2026-11-24T09:30:00.000Z',
+  updated_at: '2026-11-24T09:30:00.000Z',
+}
+
+/** The answer that is a pipeline. */
+const pipelineAnswer = (description: string) => ({
+  description,
+  schema: ShownPipeline,
+  example: PIPELINE_EXAMPLE,
+})
+
+const PAGE_EXAMPLE = {
+  items: [PIPELINE_EXAMPLE],
+  pagination: { page_number: 0, page_size: 10, total_count: 1, has_more: false },
+}
+
+const listPipelines = defineEndpoint({
+  id: 'listPipelines',
+  route: `GET ${PIPELINES_PATH}`,
+  summary: 'The account’s pipelines, newest first',
+  door: 'service',
+  query: z.strictObject({
+    page_number: wholeNumber(0, 1_000).default(0).describe('From 0 on; 0 unless said'),
+    page_size: wholeNumber(1, 50).default(10).describe('At most so many, up to 50; 10 unless said'),
+  }),
+  answers: {
+    200: {
+      description: 'A page of pipelines',
+      schema: z.object({
+        items: z.array(ShownPipeline).describe('Newest first'),
+        pagination: z
+          .object({
+            page_number: z.int().describe('From 0 on'),
+            page_size: z.int().describe('Pipelines of a page at most'),
+            total_count: z.int().describe('Pipelines of the account'),
+            has_more: z.boolean().describe('There is a next page'),
+          })
+          .describe('Which page this is'),
+      }),
+      example: PAGE_EXAMPLE,
+    },
+  },
+  refusals: [400],
+  answer: async ({ query: { page_number: page, page_size: size }, identity: { account, keyHash } }, platform) => {
+    const [{ rows, total }, group] = await Promise.all([
+      platform.pipelines.page({ account, keyHash }, page * size, size),
+      groupOf(account, platform),
+    ])
+    const pagination = { page_number: page, page_size: size, total_count: total, has_more: (page + 1) * size < total }
+    return reply(200, { items: rows.map((row) => shownPipeline(row, group)), pagination })
+  },
+})
+
+const createPipeline = defineEndpoint({
+  id: 'createPipeline',
+  route: `POST ${PIPELINES_PATH}`,
+  summary: 'Create a pipeline',
+  description:
+    'It runs at once unless `status` is `paused`. Only `name`, `topic` and `destination_config` are required. ' +
+    'Rows that arrive cost what `row_credits` of its status says, 0.0001 credits unless the operator says otherwise. ' +
+    'The body has at most 1 MiB; an account has at most 50 pipelines and 8 MB of them (409).',
+  door: 'service',
+  body: { schema: NewPipeline, optional: false, example: NEW_EXAMPLE, maxBytes: PIPELINE_BODY_BYTES },
+  answers: { 201: pipelineAnswer('The pipeline') },
+  refusals: [400, 409],
+  answer: async ({ body, identity: { account, keyHash } }, platform) => {
+    const row = await platform.pipelines.create({ account, keyHash }, body)
+    if (!row.ok) return row
+    return reply(201, shownPipeline(row.value, await groupOf(account, platform)))
+  },
+})
+
+const showPipeline = defineEndpoint({
+  id: 'showPipeline',
+  route: `GET ${PIPELINE_PATH}`,
+  summary: 'A pipeline, without its secret',
+  door: 'service',
+  params: PIPELINE_PARAMS,
+  answers: { 200: pipelineAnswer('The pipeline') },
+  refusals: [404],
+  answer: async ({ params: { id }, identity: { account, keyHash } }, platform) => {
+    const row = await platform.pipelines.show({ account, keyHash, id })
+    if (!row.ok) return row
+    return reply(200, shownPipeline(row.value, await groupOf(account, platform)))
+  },
+})
+
+const setPipelineStatus = defineEndpoint({
+  id: 'setPipelineStatus',
+  route: `PUT ${PIPELINE_PATH}`,
+  summary: 'Run or pause a pipeline',
+  description:
+    'Sets `status` alone: any other field of the body is ignored. Again is the same. A pause takes effect after the ' +
+    'batch that is on its way. A 503 is to be sent again: the record has the status, and what runs the pipeline does ' +
+    'not know it yet.',
+  door: 'service',
+  params: PIPELINE_PARAMS,
+  body: {
+    schema: z.object({ status: PIPELINE_FIELDS.status }),
+    optional: false,
+    example: { status: 'paused' },
+    maxBytes: PIPELINE_BODY_BYTES,
+  },
+  answers: { 200: pipelineAnswer('The pipeline as it is now') },
+  refusals: [400, 404, 409],
+  answer: async ({ params: { id }, body: { status }, identity: { account, keyHash } }, platform) => {
+    const row = await platform.pipelines.change({ account, keyHash, id }, { status })
+    if (!row.ok) return row
+    return reply(200, shownPipeline(row.value, await groupOf(account, platform)))
+  },
+})
+
+const changePipeline = defineEndpoint({
+  id: 'changePipeline',
+  route: `PATCH ${PIPELINE_PATH}`,
+  summary: 'Change a pipeline; what is left out stays, what is sent is taken whole',
+  description:
+    'What was read may be sent back: `******` keeps the secret, as long as it goes to the same kind, scheme, host and ' +
+    'port. `id`, `topic` and what the gateway writes cannot be changed. A 503 is to be sent again.',
+  door: 'service',
+  params: PIPELINE_PARAMS,
+  body: {
+    schema: PipelineChange,
+    optional: false,
+    example: { name: 'large fills', transforms: { large: 'SELECT * FROM fills' } },
+    maxBytes: PIPELINE_BODY_BYTES,
+  },
+  answers: { 200: pipelineAnswer('The pipeline as it is now') },
+  refusals: [400, 404, 409],
+  answer: async ({ params: { id }, body, identity: { account, keyHash } }, platform) => {
+    const row = await platform.pipelines.change({ account, keyHash, id }, body)
+    if (!row.ok) return row
+    return reply(200, shownPipeline(row.value, await groupOf(account, platform)))
+  },
+})
+
+const removePipeline = defineEndpoint({
+  id: 'removePipeline',
+  route: `DELETE ${PIPELINE_PATH}`,
+  summary: 'Delete a pipeline and all that is kept of it',
+  description: 'What was delivered stays where it is. A 503 is to be sent again until there is a 200, or a 404.',
+  door: 'service',
+  params: PIPELINE_PARAMS,
+  answers: {
+    200: {
+      description: 'It is gone',
+      schema: z.object({ id: PIPELINE_PARAMS.id }),
+      example: { id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u' },
+    },
+  },
+  refusals: [404],
+  answer: async ({ params: { id }, identity: { account, keyHash } }, { pipelines }) => {
+    const removed = await pipelines.remove({ account, keyHash, id })
+    return removed.ok ? reply(200, { id }) : removed
+  },
+})
+
+const adoptPipeline = defineEndpoint({
+  id: 'adoptPipeline',
+  route: `POST ${PIPELINE_PATH}adopt/`,
+  summary: 'Charge a pipeline to the key that asks, from now on',
+  description:
+    'The pipeline then ends with this key and no longer with the one that it was charged to before. One that was paused because ' +
+    'that key was revoked or expired goes on. Again is the same.',
+  door: 'service',
+  params: PIPELINE_PARAMS,
+  answers: { 200: pipelineAnswer('The pipeline as it is now') },
+  refusals: [404, 409],
+  answer: async ({ params: { id }, identity: { account, keyHash } }, platform) => {
+    const row = await platform.pipelines.adopt({ account, keyHash, id })
+    if (!row.ok) return row
+    return reply(200, shownPipeline(row.value, await groupOf(account, platform)))
+  },
+})
+
+const ListedPipeline = z
+  .object({
+    id: z.string().describe('`pipe_…`'),
+    account: AccountId,
+    name: z.string().describe('As its owner called it'),
+    topic: z.string().describe('What it reads'),
+    destination: z.string().describe('Where rows go: the type of its destination'),
+    status: z.string().describe('What its owner wants of it'),
+    created: UnixMs.describe('When it was made, Unix milliseconds'),
+    updated: UnixMs.describe('When what its owner wants was last changed, Unix milliseconds'),
+  })
+  .meta({ id: 'PipelineOfAccount' })
+
+const allPipelines = defineEndpoint({
+  id: 'allPipelines',
+  route: 'GET /admin/pipelines',
+  summary: 'Pipelines of all accounts, newest first',
+  query: z.strictObject({
+    account: AccountId.optional().describe('Of this account alone'),
+    before: Before,
+    limit: Limit,
+  }),
+  answers: {
+    200: {
+      description: 'A page of pipelines',
+      schema: z.object({ pipelines: z.array(ListedPipeline).describe('Newest first'), next: Next }),
+      example: {
+        pipelines: [
+          {
+            id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
+            account: 'acme',
+            name: 'fills of two wallets',
+            topic: 'fills',
+            destination: 'clickhouse',
+            status: 'running',
+            created: 1790000000000,
+            updated: 1790000000000,
+          },
+        ],
+        next: null,
+      },
+    },
+  },
+  answer: async ({ query: { account, before, limit } }, { business }) => {
+    const { rows, next } = pageOf(await business.pipelines(account, before, limit + 1), limit)
+    const pipelines = rows.map(({ row: { id, account, fields, createdMs, updatedMs } }) => {
+      const { name, topic, destination_type: destination, status } = fields
+      return { id, account, name, topic, destination, status, created: createdMs, updated: updatedMs }
+    })
+    return reply(200, { pipelines, next })
+  },
+})
+
+export const PIPELINES = [
+  listPipelines,
+  createPipeline,
+  showPipeline,
+  setPipelineStatus,
+  changePipeline,
+  removePipeline,
+  adoptPipeline,
+  allPipelines,
+]

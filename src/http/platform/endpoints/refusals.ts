@@ -1,0 +1,111 @@
+// What callers of an account were refused, for the operator and for the account.
+
+import * as z from 'zod'
+import { HOUR_MS } from '../../../core/time.ts'
+import { wholeNumber } from '../../../core/whole-number.ts'
+import { FOR_READING } from '../account-resource.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { AccountId, Before, Limit, Next, pageOf, UnixMs } from '../fields.ts'
+import type { RefusedRow } from '../operator-api.ts'
+
+export const Refused = z
+  .object({
+    at: UnixMs.describe('When, Unix milliseconds'),
+    request_id: z.string().describe('As its reply had it; empty of a frame on a socket'),
+    account: AccountId,
+    prefix: z.string().describe('The key’s first twelve characters'),
+    product: z.string().describe('What was asked'),
+    type: z.string().describe('The type, method, channel or endpoint; empty where that was not read'),
+    code: z.string().describe('As on the wire'),
+    message: z.string().describe('The sentence that the caller was told, cut short'),
+  })
+  .meta({ id: 'Refused' })
+
+export const REFUSED_EXAMPLE = {
+  at: 1790000000000,
+  request_id: 'req_7XkPqZ4mNbVcRt2Y',
+  account: 'acme',
+  prefix: 'cqt_9fKxWq2T',
+  product: 'info',
+  type: 'l2Book',
+  code: 'rate_limited',
+  message: 'Too many requests: retry after 1 s.',
+}
+
+export function shownRefusal({ number: _, key_prefix: prefix, ...row }: RefusedRow): z.infer<typeof Refused> {
+  return { ...row, prefix }
+}
+
+const listRefusals = defineEndpoint({
+  id: 'listRefusals',
+  route: 'GET /admin/refusals',
+  summary: 'What callers with a key were refused, newest first',
+  description:
+    'Some seconds late; the newest 500 of each account, and of many at once some: `business` counts them all.',
+  query: z.strictObject({
+    account: AccountId.optional().describe('Of this account alone'),
+    code: z.string().max(64).optional().describe('Of this code alone'),
+    before: Before,
+    limit: Limit,
+  }),
+  answers: {
+    200: {
+      description: 'A page of refusals',
+      schema: z.object({ refusals: z.array(Refused).describe('Newest first'), next: Next }),
+      example: { refusals: [REFUSED_EXAMPLE], next: null },
+    },
+  },
+  answer: async ({ query: { limit, ...filter } }, { business }) => {
+    const { rows, next } = pageOf(await business.refusals(filter, limit + 1), limit)
+    return reply(200, { refusals: rows.map(shownRefusal), next })
+  },
+})
+
+const LISTED_MAX = 50
+
+const RefusedCall = Refused.omit({ account: true }).meta({ id: 'RefusedCall' })
+
+const { account: _, ...CALL_EXAMPLE } = REFUSED_EXAMPLE
+
+const ownRefusals = defineEndpoint({
+  id: 'ownRefusals',
+  route: 'GET /platform/refusals/',
+  summary: 'The last refusals of the account’s keys, and how many there were of each kind',
+  description:
+    `${FOR_READING} Some seconds late. Of many at once some are counted and not listed. A key that is not known is ` +
+    'nobody’s, and its refusal is in no list.',
+  door: 'key',
+  query: z.strictObject({
+    limit: wholeNumber(1, LISTED_MAX).default(LISTED_MAX).describe('At most so many, up to 50; 50 unless said'),
+    hours: wholeNumber(1, 24 * 90)
+      .default(24)
+      .describe('Hours that `counts` look back, up to 2,160; 24 unless said'),
+  }),
+  answers: {
+    200: {
+      description: 'The refusals',
+      schema: z.object({
+        refusals: z.array(RefusedCall).describe('Newest first'),
+        since: UnixMs.describe('Start of the first hour of `counts`, Unix milliseconds'),
+        counts: z
+          .array(z.object({ code: z.string().describe('As on the wire'), count: z.int().describe('How many') }))
+          .describe('Of all, listed or not, the most first'),
+      }),
+      example: {
+        refusals: [CALL_EXAMPLE],
+        since: 1789916400000,
+        counts: [{ code: 'rate_limited', count: 3 }],
+      },
+    },
+  },
+  refusals: [400],
+  answer: async ({ query: { limit, hours }, identity: { account } }, { refusals, now }) => {
+    const nowMs = now()
+    const since = nowMs - (nowMs % HOUR_MS) - (hours - 1) * HOUR_MS
+    const [rows, counts] = await Promise.all([refusals.list(account, limit), refusals.counts(account, since)])
+    const listed = rows.map(({ key_prefix: prefix, ...row }) => ({ ...row, prefix }))
+    return reply(200, { refusals: listed, since, counts })
+  },
+})
+
+export const REFUSALS = [ownRefusals, listRefusals]

@@ -1,0 +1,66 @@
+// GET /admin/search. Law: a whole key is never asked for: it would stand in a URL.
+
+import * as z from 'zod'
+import { DISPLAY_LENGTH } from '../../../accounts/format.ts'
+import { err } from '../../../core/result.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { AccountId, SearchText, UnixMs } from '../fields.ts'
+import { badField } from '../refusal.ts'
+import { REFUSED_EXAMPLE, Refused, shownRefusal } from './refusals.ts'
+import { AUDIT_EXAMPLE, AuditLine } from './staff.ts'
+
+const MOST = 20
+
+const FoundAccount = z
+  .object({ account: AccountId, plan: z.string().describe('Its plan') })
+  .meta({ id: 'FoundAccount' })
+const FoundKey = z
+  .object({
+    hash: z.string().describe('SHA-256 of the key, hex'),
+    prefix: z.string().describe('The key’s first twelve characters'),
+    label: z.string().describe('Text for people'),
+    account: AccountId,
+    revoked: UnixMs.nullable().describe('When it was revoked, Unix milliseconds; null: it is not'),
+  })
+  .meta({ id: 'FoundKey' })
+
+export const search = defineEndpoint({
+  id: 'search',
+  route: 'GET /admin/search',
+  summary: 'Accounts, keys and requests by a part of their names',
+  description:
+    'Accounts by a part of their name, keys by the beginning of what is shown of them or by their hash, refused requests and ' +
+    `actions by request id: at most ${MOST} of each.`,
+  query: z.strictObject({ q: SearchText.describe('What to look for; never a key: its first twelve characters') }),
+  answers: {
+    200: {
+      description: 'What was found',
+      schema: z.object({
+        accounts: z.array(FoundAccount).describe('By name'),
+        keys: z.array(FoundKey).describe('Newest first'),
+        refusals: z.array(Refused).describe('Refused requests with this id'),
+        audit: z.array(AuditLine).describe('Actions with this request id'),
+      }),
+      example: {
+        accounts: [{ account: 'acme', plan: 'entry' }],
+        keys: [{ hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', label: 'bot', account: 'acme', revoked: null }],
+        refusals: [REFUSED_EXAMPLE],
+        audit: [AUDIT_EXAMPLE],
+      },
+    },
+  },
+  answer: async ({ query: { q } }, { business, audit, now }) => {
+    if (/^cq[tsoe]_/.test(q) && q.length > DISPLAY_LENGTH)
+      return err(badField('q', `must not be a key or a token: send its first ${DISPLAY_LENGTH} characters`))
+    const isKey = /^(?:cq[ts]_|[0-9a-f]{64}$)/.test(q)
+    const isRequest = q.startsWith('req_')
+    const [accounts, keys, refused, lines] = await Promise.all([
+      business.accounts({ search: q }, MOST, now()),
+      isKey ? business.keysLike(q, MOST) : [],
+      isRequest ? business.refusalsOf(q, MOST) : [],
+      isRequest ? audit.ofRequest(q, MOST) : [],
+    ])
+    const found = accounts.map(({ account, plan }) => ({ account, plan }))
+    return reply(200, { accounts: found, keys, refusals: refused.map(shownRefusal), audit: lines })
+  },
+})

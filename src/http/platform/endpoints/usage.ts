@@ -1,0 +1,393 @@
+// What was used: by an account, by one key, in the words of another usage API, and to the single key and type for the
+// operator. Invariants: numbers are the meter's own of this moment; nothing is silently cut.
+
+import * as z from 'zod'
+import { formatCredits, type MicroCredits } from '../../../core/amount.ts'
+import { err } from '../../../core/result.ts'
+import {
+  type PlacedUsage,
+  sumOfUsage,
+  type UsagePlace,
+  type UsageReport,
+  type UsageSum,
+} from '../../../metering/usage.ts'
+import { ACCOUNT_PARAMS } from '../account-resource.ts'
+import { defineEndpoint, reply } from '../endpoint.ts'
+import { AccountId, CreditsText } from '../fields.ts'
+import { Label } from '../key-shapes.ts'
+import { Day, dayText, startOf, type UsageWindow, usageQuery, usageWindow } from '../usage-window.ts'
+
+/** Counts that are never added up. */
+export const COUNTS = {
+  calls: z
+    .int()
+    .describe('Requests that were answered and settled, `post` over a socket among them; free ones are not counted'),
+  stream_minutes: z.int().describe('Minutes of subscriptions that were started and charged'),
+  pipeline_rows: z
+    .int()
+    .describe(
+      'Rows that pipelines delivered, a long one as one for each KiB; where they are free they are not counted',
+    ),
+}
+
+const USED_TYPE = {
+  product: z
+    .string()
+    .describe('`info`: `POST /info` and `post` over a socket; `stream`: subscriptions; `pipeline`: rows of pipelines'),
+  type: z.string().describe('The info type, the channel or the topic, as on the wire'),
+}
+
+const PLACE = /^([\d-]{10})\.([0-9a-f]{64})\.(\w{1,64})\.(\w{1,64})$/
+
+/** The counts and what they cost. */
+const USED = { ...COUNTS, credits: CreditsText.describe('What they cost') }
+const USED_EXAMPLE = { calls: 3, stream_minutes: 1, pipeline_rows: 0, credits: '3.13' }
+
+/** Of reports: the days that they are of, and the sum of all of them. */
+const REPORTED = {
+  period: z.object({ from: Day, to: Day }).describe('The days of the report, both included'),
+  totals: z.object(USED).describe('All days together'),
+}
+const TypeUsed = z.object({ ...USED_TYPE, ...USED })
+const TYPE_USED_EXAMPLE = { product: 'info', type: 'l2Book', ...USED_EXAMPLE }
+
+/** The counts and what they cost, as answers show them. */
+function shownUsed({ calls, minutes, rows, amount }: UsageSum) {
+  return { calls, stream_minutes: minutes, pipeline_rows: rows, credits: formatCredits(amount) }
+}
+
+/** What every report shows of what a meter summed for its window. */
+function shownReport({ byDay, byType }: UsageReport, { fromMs, toMs }: UsageWindow) {
+  return {
+    period: { from: dayText(fromMs), to: dayText(toMs - 1) },
+    totals: shownUsed(sumOfUsage(byDay)),
+    by_type: byType.map((sum) => ({ product: sum.product, type: sum.type, ...shownUsed(sum) })),
+  }
+}
+
+/** A place among rows, as `next` of a page has it. */
+const Place = z.string().transform((text, context): UsagePlace => {
+  const [, day, keyHash = '', product = '', type = ''] = PLACE.exec(text) ?? []
+  if (Day.safeParse(day).success) return { day: startOf(day as string), keyHash, product, type }
+  context.addIssue({ code: 'custom', message: 'must be "next" of the page before' })
+  return z.NEVER
+})
+
+/** The place of a row, from which the next page goes on. */
+function placeText({ day, keyHash, product, type }: PlacedUsage): string {
+  return [dayText(day), keyHash, product, type].join('.')
+}
+
+const STACK_TEXT = 'Splits each day by key or by type: the forty that spent most in all, and the others together'
+const PARTS_TEXT = 'Where `stack` was asked for: they add up to the day'
+
+const Part = z.object({
+  part: z.string().describe('The key’s first twelve characters, or product and type; empty: all others together'),
+  label: Label,
+  credits: CreditsText.describe('What it cost'),
+})
+
+const Usage = z
+  .object({
+    ...REPORTED,
+    by_day: z
+      .array(z.object({ date: Day, ...USED, parts: z.array(Part).optional().describe(PARTS_TEXT) }))
+      .describe('Days with any use, oldest first'),
+    by_key: z
+      .array(
+        z.object({
+          prefix: z.string().nullable().describe('The key’s first twelve characters'),
+          label: Label,
+          ...USED,
+        }),
+      )
+      .describe('At most the 1,000 keys that spent most, those first'),
+    by_type: z.array(TypeUsed).describe('What it was spent on, the most first'),
+  })
+  .meta({ id: 'Usage' })
+
+const usage = defineEndpoint({
+  id: 'usage',
+  route: 'GET /platform/usage/',
+  summary: 'What the account used, per day, per key and per type',
+  description: 'Free of charge, with an API or a service key, with or without the last slash.',
+  door: 'key',
+  query: usageQuery({ stack: z.enum(['key', 'type'], 'must be "key" or "type"').optional().describe(STACK_TEXT) }),
+  answers: {
+    200: {
+      description: 'The report',
+      schema: Usage,
+      example: {
+        period: { from: '2026-10-22', to: '2026-11-22' },
+        totals: USED_EXAMPLE,
+        by_day: [{ date: '2026-11-21', ...USED_EXAMPLE }],
+        by_key: [{ prefix: 'cqt_9fKxWq2T', label: 'bot', ...USED_EXAMPLE }],
+        by_type: [TYPE_USED_EXAMPLE],
+      },
+    },
+  },
+  refusals: [400],
+  answer: async ({ query, identity: { account } }, { keys, meterOf, now }) => {
+    const window = usageWindow(query, now())
+    if (!window.ok) return window
+    const { fromMs, toMs } = window.value
+    const meter = meterOf(account)
+    const { stack } = query
+    const [report, stacked] = await Promise.all([
+      meter.usage(fromMs, toMs),
+      stack === undefined ? [] : meter.usageStack(fromMs, toMs, stack),
+    ])
+    const names = await keys.names(report.byKey.map(({ keyHash }) => keyHash))
+    const nameOf = (keyHash: string) => {
+      const { prefix = null, label = '' } = names.get(keyHash) ?? {}
+      return { prefix, label }
+    }
+    const partsOf = (day: number) => ({
+      parts: stacked
+        .filter((each) => each.day === day)
+        .map(({ part, amount }) => {
+          const { prefix, label } = nameOf(part)
+          return { part: prefix ?? part, label, credits: formatCredits(amount) }
+        }),
+    })
+    return reply(200, {
+      ...shownReport(report, window.value),
+      by_day: report.byDay.map((sum) => ({
+        date: dayText(sum.day),
+        ...shownUsed(sum),
+        ...(stack === undefined ? {} : partsOf(sum.day)),
+      })),
+      by_key: report.byKey.map((sum) => ({ ...nameOf(sum.keyHash), ...shownUsed(sum) })),
+    })
+  },
+})
+
+const CreditsNumber = z.number()
+/** A double holds every sum of micro-credits below eight billion credits to the millionth. */
+const creditsNumber = (micro: MicroCredits) => Number(formatCredits(micro))
+
+const Consumed = CreditsNumber.describe('Credits spent, to the millionth')
+const Premium = CreditsNumber.describe('The same as `credits_consumed`: every credit here is a premium one')
+const Free = CreditsNumber.describe('Always 0: no credits here are free of charge')
+
+const CompatUsage = z
+  .object({
+    period: z.object({ from: Day, to: Day }).describe('The days of the report, both included'),
+    by_day: z
+      .array(z.object({ date: Day, premium_credits: Premium, free_credits: Free }))
+      .describe('Days with any use'),
+    aggregate: z
+      .object({
+        credits_consumed: Consumed,
+        premium_credits: Premium,
+        free_credits: Free,
+        max_credits: CreditsNumber.nullable().describe(
+          'Credits of the plan’s current period, whatever the days of the report; null: the plan has no period',
+        ),
+        plan: z.string().describe('The account’s plan now'),
+        flex_credits: z
+          .object({ limit: CreditsNumber.describe('Always 0: nothing can be spent beyond the balance') })
+          .describe('Credits beyond the balance'),
+      })
+      .describe('All days together'),
+    by_api_key: z
+      .array(
+        z.object({
+          apikey: z.string().nullable().describe('The key’s first twelve characters'),
+          label: Label,
+          credits_consumed: Consumed,
+        }),
+      )
+      .describe('At most the 1,000 keys that spent most, those first'),
+  })
+  .meta({ id: 'CompatUsage' })
+
+const compatUsage = defineEndpoint({
+  id: 'compatUsage',
+  route: 'GET /platform/compat/usage/',
+  summary: 'What the account used, in the words of another usage API',
+  description:
+    'For reports that were made for that API. `GET /platform/usage/` has more, and exact amounts. Free of charge, with an ' +
+    'API or a service key, with or without the last slash.',
+  door: 'key',
+  query: usageQuery({}),
+  answers: {
+    200: {
+      description: 'The report',
+      schema: CompatUsage,
+      example: {
+        period: { from: '2026-10-22', to: '2026-11-22' },
+        by_day: [{ date: '2026-11-21', premium_credits: 3.13, free_credits: 0 }],
+        aggregate: {
+          credits_consumed: 3.13,
+          premium_credits: 3.13,
+          free_credits: 0,
+          max_credits: 10000,
+          plan: 'entry',
+          flex_credits: { limit: 0 },
+        },
+        by_api_key: [{ apikey: 'cqt_9fKxWq2T', label: 'bot', credits_consumed: 3.13 }],
+      },
+    },
+  },
+  refusals: [400],
+  answer: async ({ query, identity: { account, plan } }, { keys, meterOf, now }) => {
+    const window = usageWindow(query, now())
+    if (!window.ok) return window
+    const { fromMs, toMs } = window.value
+    const meter = meterOf(account)
+    const [{ byDay, byKey }, state] = await Promise.all([meter.usage(fromMs, toMs), meter.plan()])
+    const names = await keys.names(byKey.map(({ keyHash }) => keyHash))
+    const asPremium = ({ amount }: UsageSum) => ({ premium_credits: creditsNumber(amount), free_credits: 0 })
+    const total = sumOfUsage(byDay)
+    return reply(200, {
+      period: { from: dayText(fromMs), to: dayText(toMs - 1) },
+      by_day: byDay.map((sum) => ({ date: dayText(sum.day), ...asPremium(sum) })),
+      aggregate: {
+        credits_consumed: creditsNumber(total.amount),
+        ...asPremium(total),
+        max_credits: state === null ? null : creditsNumber(state.micro),
+        plan,
+        flex_credits: { limit: 0 },
+      },
+      by_api_key: byKey.map(({ keyHash, amount }) => {
+        const { prefix = null, label = '' } = names.get(keyHash) ?? {}
+        return { apikey: prefix, label, credits_consumed: creditsNumber(amount) }
+      }),
+    })
+  },
+})
+
+const KeyUsage = z
+  .object({
+    prefix: z.string().nullable().describe('The key’s first twelve characters'),
+    label: Label,
+    ...REPORTED,
+    by_day: z.array(z.object({ date: Day, ...USED })).describe('Days with any use, oldest first'),
+    by_type: z.array(TypeUsed).describe('What it was spent on, the most first'),
+  })
+  .meta({ id: 'KeyUsage' })
+
+const ownKeyUsage = defineEndpoint({
+  id: 'ownKeyUsage',
+  route: 'GET /platform/key/usage/',
+  summary: 'What the key itself used, per day and per type',
+  description: 'Free of charge, with or without the last slash.',
+  door: 'key',
+  everyKey: true,
+  query: usageQuery({}),
+  answers: {
+    200: {
+      description: 'The report',
+      schema: KeyUsage,
+      example: {
+        prefix: 'cqt_9fKxWq2T',
+        label: 'bot',
+        period: { from: '2026-10-22', to: '2026-11-22' },
+        totals: USED_EXAMPLE,
+        by_day: [{ date: '2026-11-21', ...USED_EXAMPLE }],
+        by_type: [TYPE_USED_EXAMPLE],
+      },
+    },
+  },
+  refusals: [400],
+  answer: async ({ query, identity: { account, keyHash } }, { keys, meterOf, now }) => {
+    const window = usageWindow(query, now())
+    if (!window.ok) return window
+    const { fromMs, toMs } = window.value
+    const [key, report] = await Promise.all([keys.hashed(keyHash), meterOf(account).usageOfKey(keyHash, fromMs, toMs)])
+    return reply(200, {
+      prefix: key?.prefix ?? null,
+      label: key?.label ?? '',
+      ...shownReport(report, window.value),
+      by_day: report.byDay.map((sum) => ({ date: dayText(sum.day), ...shownUsed(sum) })),
+    })
+  },
+})
+
+const ROWS_PAGE = 1_000
+
+const AccountUsageRow = z
+  .object({
+    date: Day,
+    hash: z.string().describe('SHA-256 of the key, hex'),
+    prefix: z.string().nullable().describe('The key’s first twelve characters'),
+    label: z.string().nullable().describe('Text for people'),
+    ...USED_TYPE,
+    ...USED,
+  })
+  .meta({ id: 'AccountUsageRow' })
+
+const ROW_TYPE_EXAMPLE = { product: 'info', type: 'l2Book' }
+
+const accountUsage = defineEndpoint({
+  id: 'accountUsage',
+  route: 'GET /admin/accounts/{id}/usage',
+  summary: 'What an account used, per UTC day, key and type',
+  description:
+    `At most ${ROWS_PAGE.toLocaleString('en')} rows, by day, hash, product and type. Where \`next\` is not null there are more: ask again ` +
+    'with the same window and `after` = `next`. `totals` are those of the whole window on every page. Usage is kept ' +
+    'for 400 days.',
+  params: ACCOUNT_PARAMS,
+  query: usageQuery({ after: Place.optional().describe('`next` of the page before') }),
+  answers: {
+    200: {
+      description: 'A page of the report',
+      schema: z.object({
+        account: AccountId,
+        from: Day.describe('First UTC day'),
+        to: Day.describe('Last UTC day, included'),
+        totals: z.object(USED).describe('Of the whole window'),
+        rows: z.array(AccountUsageRow).describe('A day, a key and a type each'),
+        next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
+      }),
+      example: {
+        account: 'acme',
+        from: '2026-10-22',
+        to: '2026-11-22',
+        totals: USED_EXAMPLE,
+        rows: [
+          {
+            date: '2026-11-21',
+            hash: 'a1'.repeat(32),
+            prefix: 'cqt_9fKxWq2T',
+            label: 'bot',
+            ...ROW_TYPE_EXAMPLE,
+            ...USED_EXAMPLE,
+          },
+        ],
+        next: null,
+      },
+    },
+  },
+  refusals: [404],
+  answer: async ({ params: { id }, query: { after, ...asked } }, { accounts, keys, meterOf, now }) => {
+    const window = usageWindow(asked, now())
+    if (!window.ok) return window
+    const missing = await accounts.missing(id)
+    if (missing !== null) return err(missing)
+    const { fromMs, toMs } = window.value
+    const { total, rows } = await meterOf(id).usagePage(fromMs, toMs, after ?? null, ROWS_PAGE + 1)
+    const page = rows.slice(0, ROWS_PAGE)
+    const names = await keys.names([...new Set(page.map(({ keyHash }) => keyHash))])
+    const last = page.at(-1)
+    return reply(200, {
+      account: id,
+      from: dayText(fromMs),
+      to: dayText(toMs - 1),
+      totals: shownUsed(total),
+      rows: page.map((row) => ({
+        date: dayText(row.day),
+        hash: row.keyHash,
+        prefix: names.get(row.keyHash)?.prefix ?? null,
+        label: names.get(row.keyHash)?.label ?? null,
+        product: row.product,
+        type: row.type,
+        ...shownUsed(row),
+      })),
+      next: rows.length > ROWS_PAGE && last !== undefined ? placeText(last) : null,
+    })
+  },
+})
+
+export const USAGE = [usage, compatUsage, ownKeyUsage, accountUsage]

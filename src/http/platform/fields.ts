@@ -1,0 +1,68 @@
+// Fields that several requests and answers share.
+
+import * as z from 'zod'
+import { parseCredits } from '../../core/amount.ts'
+import { wholeNumber } from '../../core/whole-number.ts'
+
+/** How a caller said something that it should say otherwise, or that has no effect yet; beside an answer. */
+export const WARNINGS = {
+  warnings: z
+    .array(z.string())
+    .optional()
+    .describe('What was understood, but should be said otherwise, or has no effect yet; left out where there is none'),
+}
+
+/** Warnings as they stand in an answer. */
+export function warned(warnings: readonly string[]) {
+  return warnings.length === 0 ? {} : { warnings }
+}
+
+/** Credits as a number or text, parsed to micro-credits exactly. */
+export const Credits = z
+  .union([z.number(), z.string()], 'must be a number of credits such as 100 or "0.13"')
+  .transform((credits, context) => {
+    const micro = parseCredits(credits)
+    if (micro.ok) return micro.value
+    context.addIssue({ code: 'custom', message: micro.error })
+    return z.NEVER
+  })
+
+/** Credits in an answer: exact decimal text. */
+export const CreditsText = z.string().regex(/^\d+(\.\d{1,6})?$/)
+
+/** Name of an account as operators choose it. */
+export const AccountId = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/,
+    'must be 1 to 64 letters, digits, "_" or "-", and begin with a letter or digit',
+  )
+  .describe('Name of the account')
+
+/** By which a retry is known. */
+export const IdempotencyKey = z
+  .string('is required')
+  .regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable characters')
+  .describe('Text of your choice: a retry with the same is not done again')
+
+/** A moment in an answer. */
+export const UnixMs = z.int().describe('Unix milliseconds')
+
+const PAGE_MAX = 500
+const PAGE = 100
+
+export const Limit = wholeNumber(1, PAGE_MAX)
+  .default(PAGE)
+  .describe(`At most so many, up to ${PAGE_MAX}; ${PAGE} unless said`)
+
+/** Where rows are numbered as they come, newest first. */
+export const Before = wholeNumber(1, Number.MAX_SAFE_INTEGER).optional().describe('`next` of the page before')
+export const Next = z.int().nullable().describe('`before` of the next page; null: this is the last one')
+
+/** A page of rows of which one more than fits was asked for. */
+export function pageOf<Row extends { readonly number: number }>(rows: readonly Row[], limit: number) {
+  return { rows: rows.slice(0, limit), next: rows.length > limit ? rows[limit - 1]!.number : null }
+}
+
+/** Text to look for, as people type it. */
+export const SearchText = z.string().trim().min(1, 'is empty').max(100, 'must be at most 100 characters')

@@ -1,0 +1,303 @@
+// What an operator does with keys, over D1, KV and the meters. Law: a revoked key is told to the meter first, then D1,
+// then KV, so that what still believes in it can spend nothing.
+
+import { AccountStore, type Successor } from '../../accounts/accounts.store.ts'
+import { hashKey, mintKey } from '../../accounts/digest.client.ts'
+import { displayPrefix, type KeyKind } from '../../accounts/format.ts'
+import type { Product } from '../../accounts/identity.ts'
+import { keyFromD1, putKeyHint } from '../../accounts/key-records.store.ts'
+import {
+  type Entrance,
+  KEYS_MAX,
+  type KeyChange,
+  type KeyName,
+  type KeyPlace,
+  type KeyRow,
+  type PipelineRight,
+  pipelineRight,
+  rootOf,
+} from '../../accounts/key-row.ts'
+import { PRODUCTS_OF_KIND } from '../../accounts/record.ts'
+import type { MicroCredits } from '../../core/amount.ts'
+import { randomBase58 } from '../../core/base58.ts'
+import type { Failure } from '../../core/failure.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { leftOf } from '../../metering/account-state.ts'
+import type { AccountMeterApi } from '../../metering/meter-api.ts'
+import { type AccountPorts, AccountService } from './account-service.client.ts'
+import type {
+  IssuedKey,
+  KeyOrder,
+  Keys,
+  ListedKey,
+  NamedKey,
+  OwnKeyOrder,
+  OwnKeyRow,
+  RotatedKey,
+  RotationOrder,
+} from './platform-api.ts'
+import { badField, type Refusal } from './refusal.ts'
+
+export interface KeyPorts extends AccountPorts {
+  readonly keySecret: string
+}
+
+/** What a new key is given. */
+interface KeyTerms {
+  readonly account: string
+  readonly kind: KeyKind
+  readonly label: string
+  readonly products: readonly Product[]
+  readonly expires?: number | null | undefined
+  readonly cap?: MicroCredits | null | undefined
+  readonly ranges?: readonly string[] | null | undefined
+  readonly pipelines?: PipelineRight | null | undefined
+  readonly maker?: string | undefined
+}
+
+/** What a list says of a key's spending is of the last thirty days. */
+const SPENT_MS = 30 * 86_400_000
+/** Keys that a key made, as far as they are named. */
+const MADE_MOST = 1_000
+const TOO_MANY_KEYS: Refusal = {
+  kind: 'conflict',
+  message:
+    `keys: an account has at most ${KEYS_MAX} that work or were made within a day: revoke what is not needed, or wait a ` +
+    'day where many were made',
+}
+
+export class KeyService implements Keys {
+  readonly #ports: KeyPorts
+  readonly #store: AccountStore
+
+  constructor(ports: KeyPorts) {
+    this.#ports = ports
+    this.#store = new AccountStore(ports.db)
+  }
+
+  async create(order: KeyOrder): Promise<Result<IssuedKey, Failure>> {
+    const products = order.products ?? PRODUCTS_OF_KIND[order.kind]
+    const beyond = notOfKind({ ...order, products })
+    if (beyond !== null) return err(beyond)
+    const account = await this.#accountFor(order)
+    if (!account.ok) return account
+    return ok(await this.#issue({ ...order, account: account.value, products }))
+  }
+
+  async createOwn({ request, ...order }: OwnKeyOrder): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>> {
+    const products = order.products ?? PRODUCTS_OF_KIND[order.kind]
+    const beyond = notOfKind({ ...order, products })
+    if (beyond !== null) return err(beyond)
+    const before = request === null ? null : await this.#store.keyOfRequest(order.account, request)
+    if (before !== null) return madeBefore(before, order)
+    const now = this.#ports.nowMs()
+    if ((await this.#store.keyCount(order.account, now)) >= KEYS_MAX) return err(TOO_MANY_KEYS)
+    const { key, shown, row } = await this.#mint({ ...order, products })
+    await this.#bound(row)
+    if (await this.#store.addOwnKey(row, request, now)) return ok({ key, ...shown })
+    const meanwhile = request === null ? null : await this.#store.keyOfRequest(order.account, request)
+    return meanwhile === null ? err(TOO_MANY_KEYS) : madeBefore(meanwhile, order)
+  }
+
+  async page(account: string, after: KeyPlace | null, limit: number): Promise<readonly OwnKeyRow[]> {
+    const rows = await this.#store.keysOf(account, limit, after ?? undefined)
+    const fromMs = this.#ports.nowMs() - SPENT_MS
+    const hashes = rows.map(({ hash }) => hash)
+    const sums = await this.#ports
+      .meterOf(account)
+      .keySums(hashes, fromMs)
+      .catch(() => null)
+    return rows.map((row, i) => ({ ...row, spent: sums?.[i]?.spent ?? null, capLeft: sums?.[i]?.capLeft ?? null }))
+  }
+
+  count(account: string): Promise<number> {
+    return this.#store.keyCount(account, this.#ports.nowMs())
+  }
+
+  entrance(account: string, label: string): Promise<Entrance> {
+    return this.#store.entrance(account, label)
+  }
+
+  /** The account that the key is for; a new one where none is named. */
+  async #accountFor({ account, plan = 'trial', terms = {}, credits }: KeyOrder): Promise<Result<string, Failure>> {
+    if (account !== undefined) {
+      if ((await this.#store.account(account)) === null)
+        return err(badField('account', 'there is no such account: create it first'))
+      return ok(account)
+    }
+    const id = `acct_${randomBase58(12, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))}`
+    const made = await new AccountService(this.#ports).ensure(id, { plan, terms }, credits)
+    return made.ok ? ok(id) : made
+  }
+
+  async #issue(order: KeyTerms): Promise<IssuedKey> {
+    const { key, shown, row } = await this.#mint(order)
+    await this.#bound(row)
+    await this.#store.addKey(row)
+    return { key, ...shown }
+  }
+
+  /** Before the key exists, so that it never spends without its cap, nor past its end. */
+  async #bound({ account, hash, cap, expiresMs }: Parameters<AccountStore['addKey']>[0]): Promise<void> {
+    const meter = this.#ports.meterOf(account)
+    if (cap !== null) await meter.capKey(hash, cap)
+    if (expiresMs !== null) await meter.endKey(hash, expiresMs)
+  }
+
+  /** A new key, its names and its row; stored nowhere yet. */
+  async #mint({ account, kind, label, products, expires, cap, ranges, pipelines, maker }: KeyTerms) {
+    const key = await mintKey(kind, this.#ports.keySecret)
+    const shown = { hash: await hashKey(key), prefix: displayPrefix(key), account, kind, label }
+    const bounds = {
+      expiresMs: expires ?? null,
+      cap: cap ?? null,
+      ranges: ranges ?? null,
+      pipelines: pipelines ?? null,
+      maker: maker ?? null,
+    }
+    return { key, shown, row: { ...shown, products, ...bounds, createdMs: this.#ports.nowMs() } }
+  }
+
+  async change(key: NamedKey, change: KeyChange): Promise<Result<KeyRow, Failure>> {
+    const row = await this.named(key)
+    if (!row.ok) return row
+    const beyond = notOfKind({ ...change, kind: row.value.kind })
+    if (beyond !== null) return err(beyond)
+    const meter = this.#ports.meterOf(row.value.account)
+    if (change.cap !== undefined) await meter.capKey(row.value.hash, change.cap)
+    if (change.expires !== undefined) await meter.endKey(row.value.hash, change.expires)
+    await this.#store.changeKey(row.value.hash, change)
+    await meter.noteChange(row.value.hash)
+    await this.#refreshHint(row.value.hash)
+    return this.named({ name: row.value.hash })
+  }
+
+  async rotate(key: NamedKey, order: RotationOrder): Promise<Result<RotatedKey, Refusal>> {
+    const old = await this.named(key)
+    if (!old.ok) return old
+    const { hash, account, kind, expires, revoked } = old.value
+    const before = await this.#store.successorOf(hash)
+    if (before !== null) return this.#rotatedBefore(old.value, before, order)
+    const now = this.#ports.nowMs()
+    if (revoked !== null || (expires !== null && expires <= now)) {
+      return err(badField('key', 'has ended: make a new key instead'))
+    }
+    const endsMs = Math.min(expires ?? Number.POSITIVE_INFINITY, now + order.graceMs)
+    const minted = await this.#mint({ ...old.value, maker: order.maker })
+    await this.#ports.meterOf(account).inheritKey(hash, minted.shown.hash)
+    if (expires !== null) await this.#ports.meterOf(account).endKey(minted.shown.hash, expires)
+    const right = pipelineRight(old.value)
+    if (!(await this.#store.replaceKey(hash, minted.row, { id: order.id, graceMs: order.graceMs, endsMs }, right)))
+      return this.rotate(key, order)
+    await this.#endOld(old.value, minted.shown.hash, order)
+    return ok({ key: minted.key, ...minted.shown, kind, oldEndsMs: endsMs })
+  }
+
+  async #rotatedBefore(old: KeyRow, before: Successor, order: RotationOrder): Promise<Result<RotatedKey, Refusal>> {
+    const { rotation } = before
+    if (order.id === null || order.id !== rotation.id) {
+      const message = `key: was replaced by ${before.key.prefix} before: rotate that one`
+      return err({ kind: 'conflict', message })
+    }
+    if (order.graceMs !== rotation.graceMs) {
+      return err({ kind: 'conflict', message: 'idempotency_key: was used before with another grace_seconds' })
+    }
+    // The first try may have ended in between.
+    await this.#endOld(old, before.key.hash, order)
+    const { hash, prefix, account, label, kind } = before.key
+    return ok({ hash, prefix, account, label, kind, oldEndsMs: rotation.endsMs })
+  }
+
+  /** D1 knows the end already; the rest must. The meter hears who carries on before it hears that the old key is revoked. */
+  async #endOld({ account, hash }: KeyRow, newHash: string, { graceMs }: RotationOrder): Promise<void> {
+    const meter = this.#ports.meterOf(account)
+    await meter.replaceKey(hash, newHash)
+    if (graceMs === 0) await meter.revokeKey(hash)
+    await meter.noteChange(hash)
+    await this.#refreshHint(hash)
+  }
+
+  async list(account: string | undefined, limit: number, after?: KeyPlace): Promise<ListedKey[]> {
+    const rows = await (account === undefined
+      ? this.#store.keys(limit, after)
+      : this.#store.keysOf(account, limit, after))
+    // One question for each account, and one for each key with a cap.
+    const asked = new Map<string, ReturnType<AccountMeterApi['balance']>>()
+    const ask = ({ account, hash, cap }: KeyRow) => {
+      const name = cap === null ? account : hash
+      const sums = asked.get(name) ?? this.#ports.meterOf(account).balance(cap === null ? undefined : hash)
+      asked.set(name, sums)
+      return sums
+    }
+    const sums = await Promise.allSettled(rows.map(ask))
+    return rows.map((row, i) => {
+      const answer = sums[i]
+      const known = answer?.status === 'fulfilled' ? answer.value : null
+      return { ...row, balance: known && leftOf(known), capLeft: known?.capLeft ?? null }
+    })
+  }
+
+  madeBy(key: Pick<KeyRow, 'hash' | 'root'>): Promise<readonly KeyName[]> {
+    return this.#store.madeBy(rootOf(key), this.#ports.nowMs(), MADE_MOST)
+  }
+
+  async names(hashes: readonly string[]) {
+    const rows = await this.#store.keyNames(hashes)
+    return new Map(rows.map((row) => [row.hash, row]))
+  }
+
+  async hashed(hash: string): Promise<KeyRow | null> {
+    const [row] = await this.#store.keysNamed(hash)
+    return row ?? null
+  }
+
+  async revoke(key: NamedKey): Promise<Result<KeyRow & { readonly revoked: number }, Failure>> {
+    const found = await this.named(key)
+    if (!found.ok) return found
+    const row = found.value
+    const meter = this.#ports.meterOf(row.account)
+    // A rotation may have ended before the meter heard of it, and pipelines of the old key end with this one.
+    if (row.replaces !== null) await meter.replaceKey(row.replaces, row.hash)
+    await meter.revokeKey(row.hash)
+    const now = this.#ports.nowMs()
+    await this.#store.revokeKey(row.hash, now)
+    await this.#refreshHint(row.hash)
+    return ok({ ...row, revoked: row.revoked ?? now })
+  }
+
+  async named({ name, account }: NamedKey): Promise<Result<KeyRow, Failure>> {
+    const [row, second] = await this.#store.keysNamed(name, account)
+    if (row === undefined) {
+      const what = account === undefined ? 'This key' : `This key of the account "${account}"`
+      return err({ kind: 'not_found', what })
+    }
+    if (second === undefined) return ok(row)
+    return err(badField('key', 'two keys begin like this: name the key by its hash'))
+  }
+
+  async #refreshHint(hash: string): Promise<void> {
+    const record = await keyFromD1(this.#ports.db, hash)
+    if (record !== null) await putKeyHint(this.#ports.kv, record)
+  }
+}
+
+/** An order that comes again makes nothing; another one of the same name is none. */
+function madeBefore(key: KeyRow, { kind, label }: Pick<OwnKeyOrder, 'kind' | 'label'>): Result<KeyRow, Refusal> {
+  if (key.kind === kind && key.label === label) return ok(key)
+  const message = `idempotency_key: made ${key.prefix} before, which has another kind or label: send another one`
+  return err({ kind: 'conflict', message })
+}
+
+/** Null where a key of this kind may have all of this. */
+function notOfKind({
+  kind,
+  products = [],
+  pipelines,
+}: Pick<KeyTerms, 'kind' | 'pipelines'> & KeyChange): Failure | null {
+  const allowed = PRODUCTS_OF_KIND[kind]
+  if (!products.every((product) => allowed.includes(product)))
+    return badField('products', `a key of kind "${kind}" can have ${allowed.join(', ')}`)
+  if (kind === 'api' && pipelines)
+    return badField('pipelines', 'only for a service key: an API key manages no pipelines')
+  return null
+}

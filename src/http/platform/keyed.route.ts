@@ -1,0 +1,135 @@
+// Endpoints behind a key. Invariants: a 2xx is charged and nothing else; a call that does more than read needs a key that
+// works by the table of keys at that moment, because isolates and leases may remember a key for seconds after its end, and
+// what it made in them, such as another key, would stay. A free call holds a lease too: that proves the key and counts
+// against its requests a second. What was spent here is reported first, so that an answer about credits is current.
+
+import { type Context, Hono } from 'hono'
+import type { Identity } from '../../accounts/identity.ts'
+import { formatCredits, type MicroCredits } from '../../core/amount.ts'
+import { type Failure, KEY_ENDED } from '../../core/failure.ts'
+import { Gate } from '../../core/gate.ts'
+import { networkOf } from '../../core/network.ts'
+import { ok, type Result } from '../../core/result.ts'
+import type { MeteredCall } from '../../metering/charging.ts'
+import { limitsOf } from '../../metering/plans/plan.ts'
+import { type Reply, restFailure } from '../../protocol/failure-wire.ts'
+import { type Access, metered, type Surface } from '../metered.route.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Platform } from './platform-api.ts'
+import type { Refusal } from './refusal.ts'
+import { type Answered, answered, refusalReply, replyTo, route } from './serve.route.ts'
+
+/** What the gateway lends. */
+export interface KeyedDeps extends Access {
+  readonly platform: Platform
+  /** Of a caller; null where it is not known for sure. */
+  readonly addressOf: (request: Request) => string | null
+}
+
+/** Routes of the endpoints among these that take a key. */
+export function keyedRoutes(endpoints: readonly Endpoint[], deps: KeyedDeps): Hono {
+  const app = new Hono()
+  const gate = new Gate()
+  for (const endpoint of endpoints.filter(({ door }) => door !== 'admin')) {
+    const surface = surfaceOf(endpoint, deps, gate)
+    route(app, endpoint, '', (c) =>
+      metered(
+        deps,
+        surface,
+        c.req.raw,
+        (work) => c.executionCtx.waitUntil(work),
+        (call) => charged(c, endpoint, call, deps.platform),
+      ),
+    )
+  }
+  return app
+}
+
+function surfaceOf(
+  { id: type, door, product = 'platform', everyKey, method }: Endpoint,
+  { platform, addressOf }: KeyedDeps,
+  gate: Gate,
+): Surface {
+  const isData = product === 'data'
+  return {
+    product,
+    type,
+    entry: {
+      product: everyKey ? null : product,
+      kind: door === 'service' ? 'service' : 'any',
+      places: isData ? ['basic', 'bearer'] : ['bearer'],
+      takesSessions: true,
+    },
+    refusal: isData ? dataFailure : restFailure,
+    limit: (identity, request) => {
+      const tooMany = isData ? tooOften(addressOf(request), identity, gate, platform.now()) : null
+      return tooMany ?? (method === 'get' ? null : endOf(identity, platform))
+    },
+    announcesAtMost: 1,
+  }
+}
+
+/** Data takes keys as basic credentials, too: clients that know both begin with the first that is offered. */
+function dataFailure(failure: Failure, requestId: string): Reply {
+  const reply = restFailure(failure, requestId)
+  if (reply.status !== 401) return reply
+  return { ...reply, headers: { ...reply.headers, 'www-authenticate': 'Basic realm="weir", Bearer' } }
+}
+
+/** The refusal of an address that has come too often for the plan of its key, whichever keys it came with. */
+function tooOften(address: string | null, identity: Identity, gate: Gate, nowMs: number): Failure | null {
+  const quota = limitsOf(identity).requestsPerSecond
+  if (quota === null || address === null) return null
+  const limit = { name: 'rest-address', quota, windowSeconds: 1 }
+  const { waitMs } = gate.take(`${quota} ${networkOf(address)}`, limit, nowMs)
+  return waitMs > 0 ? { kind: 'rate_limited', retryAfterMs: waitMs, limit } : null
+}
+
+/** The refusal of a key that has ended, null where it works: by the table of keys. */
+async function endOf({ keyHash }: Identity, { keys, now }: Pick<Platform, 'keys' | 'now'>): Promise<Failure | null> {
+  const key = await keys.hashed(keyHash)
+  if (key === null || key.revoked !== null) return KEY_ENDED
+  return key.expires !== null && key.expires <= now() ? { kind: 'key_expired' } : null
+}
+
+/** Holds the price, reads and answers, then settles what the answer costs, or releases. */
+async function charged(c: Context, endpoint: Endpoint, call: MeteredCall, platform: Platform): Promise<Reply> {
+  const { id: type, product = 'platform', price: amount = 0 } = endpoint
+  const { identity, requestId, charging } = call
+  const refused = (failure: Refusal): Reply => {
+    call.note(failure)
+    return refusalReply(failure, requestId)
+  }
+  const hold = await charging.hold(identity, { product, type, amount })
+  if (!hold.ok) return refused(hold.error)
+  /** Takes what the answer costs, which may be more than was held before there was one. */
+  const take = async (price: MicroCredits): Promise<Result<MicroCredits | null, Failure>> => {
+    if (price === amount && price > 0) return ok(hold.value.settle())
+    const left = hold.value.release()
+    if (price === 0) return ok(left)
+    const due = await charging.hold(identity, { product, type, amount: price, isCounted: true })
+    return due.ok ? ok(due.value.settle()) : due
+  }
+  const finish = async (): Promise<Reply> => {
+    await charging.report?.(identity)
+    const result: Answered | null = await answered(c, endpoint, identity, platform).catch((error) => {
+      hold.value.release()
+      throw error
+    })
+    // A caller that asks with HEAD is shown nothing.
+    const isShown = result.ok && c.req.method !== 'HEAD'
+    const { price = amount, left: balance } = isShown ? result.value : { price: 0 }
+    const paid = await take(price)
+    if (!paid.ok) return refused(paid.error)
+    if (!result.ok) call.note(result.error)
+    const left = balance ?? paid.value
+    return replyTo(result, requestId, {
+      'x-credits-cost': formatCredits(paid.value === null ? 0 : price),
+      ...(left === null ? {} : { 'x-credits-remaining': formatCredits(left) }),
+    })
+  }
+  const work = finish()
+  // A call cancelled after its work was begun is charged all the same.
+  call.waitUntil(work.catch(() => undefined))
+  return work
+}

@@ -1,0 +1,308 @@
+// What owners do with pipelines, over D1 and their Sink objects. Laws: the record is written first; whoever names a
+// pipeline tells its object what that is not known to have; nothing that was refused is written. Invariant: whoever makes a
+// pipeline cost something is the key that it is charged to; a key whose right is `own` reaches no pipeline charged to others.
+
+import { NO_KEY_SECRET } from '../../accounts/key-ring.store.ts'
+import { type KeyRow, type PipelineRight, pipelineRight, rootOf } from '../../accounts/key-row.ts'
+import { randomBase58 } from '../../core/base58.ts'
+import type { Failure, Issue } from '../../core/failure.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import {
+  changed,
+  created,
+  isSame,
+  type NewPipeline,
+  type PipelineChange,
+  sendingChanges,
+  type Written,
+} from '../../pipelines/changes.ts'
+import { chainOf } from '../../pipelines/evm/evm-record.ts'
+import type { Topic } from '../../pipelines/pipeline.ts'
+import { BYTES_MAX, PipelineStore, SHARE, WALLETS_MAX } from '../../pipelines/pipelines.store.ts'
+import { PIPELINES_MAX, type PipelineRow } from '../../pipelines/row.ts'
+import { seal } from '../../pipelines/sealing.client.ts'
+import { SINK_API_VERSION, type SinkApi, type SinkPhase } from '../../pipelines/sink-api.ts'
+import { isInStep, SinkLink, type SinkLinkPorts } from '../../pipelines/sink-link.client.ts'
+import type { Keys, NamedPipeline, PipelineCaller, PipelineState, Pipelines, Reach } from './platform-api.ts'
+import { badField, type Refusal, waitFor } from './refusal.ts'
+
+export interface PipelinePorts extends Omit<SinkLinkPorts, 'store'> {
+  readonly db: D1Database
+  readonly keys: Pick<Keys, 'hashed'>
+  /** Issues of an account's transforms over the rows of a topic, with paths such as `transforms.large`. */
+  readonly checkTransforms: (
+    account: string,
+    transforms: Readonly<Record<string, string>>,
+    topic: Topic,
+  ) => Promise<Result<readonly Issue[], Refusal>>
+  /** Names of RPC_CHAINS with nodes. */
+  readonly chains: readonly string[]
+  /** What speaks against sending to an address of a customer; null: nothing that its text tells. */
+  readonly urlRefusal: (url: string) => string | null
+  readonly nowMs: () => number
+}
+
+const v = SINK_API_VERSION
+/** A destination may take its time. */
+const TEST_MS = 45_000
+/** How often a change is made anew because another one came between. */
+const TRIES = 3
+const ID_CHARS = 22
+/** Setting one to run ends these; one that is finished goes on with its dead letters, or another end. */
+const WAITING: readonly SinkPhase[] = ['failed', 'finished', 'unpaid', 'paused', 'retrying']
+
+const away = (what: string): Failure => ({ kind: 'unavailable', what, hint: `${what}: send this again in a moment.` })
+const AWAY = away('What runs this pipeline did not answer')
+const NOT_TOLD = away('The pipeline is recorded so, but what runs it could not be told')
+const UNCHECKED = away('Nothing is changed, because what checks transforms did not answer')
+const NOT_EMPTIED = away('The pipeline is deleted, but what ran it could not be told')
+const conflict = (message: string): Refusal => ({ kind: 'conflict', message })
+const ROOM = conflict(
+  `an account has at most ${PIPELINES_MAX} pipelines, ${BYTES_MAX / 1e6} MB of them, and ${WALLETS_MAX} wallets in those of order_updates: delete what is not needed`,
+)
+const SHARE_TAKEN = conflict(
+  `a key that may touch its own pipelines alone ("pipelines": "own") has at most ${SHARE.pipelines} of them, ${SHARE.bytes / 1e6} MB, and ${SHARE.wallets} wallets in those of order_updates: delete what is not needed, or use a key with "pipelines": "all"`,
+)
+const BUSY = conflict('others are changing this pipeline: read it, and send this again')
+const TESTED = conflict('this pipeline is being tested already: wait for that answer, and send this again')
+const SEALED = conflict(
+  'destination_config: its secret cannot be read any more, because the operator changed KEY_SECRET: send it again',
+)
+
+const NO_PIPELINE: Failure = { kind: 'not_found', what: 'This pipeline' }
+const NOT_OWN: Failure = {
+  kind: 'not_entitled',
+  why:
+    'This pipeline is charged to another key, and this key may touch its own pipelines alone ("pipelines": "own"). Use a key ' +
+    'with "pipelines": "all".',
+}
+
+/** The key that calls, as a pipeline knows it. */
+interface Caller {
+  readonly hash: string
+  readonly root: string
+  readonly name: string
+  readonly right: PipelineRight
+}
+
+export class PipelineService implements Pipelines {
+  readonly #ports: PipelinePorts
+  readonly #store: PipelineStore
+  readonly #link: SinkLink
+
+  constructor(ports: PipelinePorts) {
+    this.#ports = ports
+    this.#store = new PipelineStore(ports.db)
+    this.#link = new SinkLink({ ...ports, store: this.#store })
+  }
+
+  async create({ account, keyHash }: PipelineCaller, order: NewPipeline): Promise<Result<PipelineRow, Refusal>> {
+    const checked = await this.#allowed(account, created(order), order)
+    if (!checked.ok) return checked
+    const { nowMs, keySecret } = this.#ports
+    const id = `pipe_${randomBase58(ID_CHARS, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))}`
+    const { fields, secret } = checked.value
+    const sealed = secret ? await seal(secret, id, keySecret) : null
+    const caller = await this.#caller(keyHash)
+    const times = { createdMs: nowMs(), updatedMs: nowMs() }
+    const row: PipelineRow = {
+      id,
+      account,
+      fields,
+      sealed,
+      creator: keyHash,
+      creatorName: caller.name,
+      ...times,
+      ...payerOf(caller),
+      destinationRoot: caller.root,
+      revision: 1,
+      told: 0,
+      isRemoved: false,
+    }
+    if (!(await this.#store.add(row, shareOf(caller)))) return err(roomOf(caller))
+    return ok(await this.#link.inStep(row))
+  }
+
+  async page({ account, keyHash }: PipelineCaller, from: number, limit: number) {
+    const { right, root } = await this.#caller(keyHash)
+    return this.#store.page(account, right === 'all' ? null : root, from, limit)
+  }
+
+  async count(account: string): Promise<number> {
+    return (await this.#store.page(account, null, 0, 0)).total
+  }
+
+  async reach(key: Pick<KeyRow, 'account' | 'hash' | 'root'>): Promise<readonly Reach[]> {
+    const root = rootOf(key)
+    const rows = await this.#store.ofKeys(key.account, root)
+    return rows.map((row) => ({
+      row,
+      isCharged: row.payerRoot === root,
+      hasSetDestination: row.destinationRoot === root,
+    }))
+  }
+
+  async show(name: NamedPipeline): Promise<Result<PipelineRow, Refusal>> {
+    const row = await this.#named(name, await this.#caller(name.keyHash))
+    return row.ok ? ok(await this.#link.inStep(row.value)) : row
+  }
+
+  adopt(name: NamedPipeline): Promise<Result<PipelineRow, Refusal>> {
+    return this.change(name, {}, 'adopts')
+  }
+
+  /** `takes`: the caller pays from now on, whatever changes; where it adopts the pipeline, that goes on if it waits. */
+  async change(
+    name: NamedPipeline,
+    change: PipelineChange,
+    takes: 'pays' | 'adopts' | null = null,
+  ): Promise<Result<PipelineRow, Refusal>> {
+    const caller = await this.#caller(name.keyHash)
+    for (let left = TRIES; left > 0; left--) {
+      const before = await this.#named(name, caller)
+      if (!before.ok) return before
+      const after = await this.#changed(before.value, change, caller)
+      if (!after.ok) return after
+      const { row: changed, isChanged: isOther, sends } = after.value
+      const isStarted = change.status === 'running' && before.value.fields.status !== 'running'
+      const mayWake = !isStarted && (takes === 'adopts' || change.status === 'running')
+      const isWoken = mayWake && (await this.#isStuck(changed))
+      const isTaken = (takes !== null || sends || isStarted || isWoken) && before.value.payer !== caller.hash
+      const isChanged = isOther || isWoken || isTaken
+      const row = isChanged ? this.#next(isTaken ? { ...changed, ...payerOf(caller) } : changed) : changed
+      if (!isChanged || (await this.#store.change(row, before.value.revision, shareOf(caller)))) {
+        const told = await this.#link.inStep(row)
+        return isInStep(told) ? ok(told) : err(NOT_TOLD)
+      }
+      const now = await this.#named(name, caller)
+      if (now.ok && now.value.revision === before.value.revision) return err(roomOf(caller))
+    }
+    return err(BUSY)
+  }
+
+  async remove({ account, id, keyHash }: NamedPipeline): Promise<Result<void, Refusal>> {
+    // Also one that was deleted: it may not be known to be empty.
+    const row = await this.#store.named(account, id)
+    if (row === null) return err(NO_PIPELINE)
+    if (!mayTouch(await this.#caller(keyHash), row)) return err(NOT_OWN)
+    await this.#store.remove(id, this.#ports.nowMs())
+    if ((await this.#link.asked(id, (sink) => sink.drop().then(() => true))) === null) return err(NOT_EMPTIED)
+    await this.#store.forget(id)
+    return ok(undefined)
+  }
+
+  async state(name: NamedPipeline): Promise<Result<PipelineState, Refusal>> {
+    const row = await this.show(name)
+    if (!row.ok) return row
+    const status = await this.#link.asked(name.id, (sink) => sink.status())
+    return ok({ row: row.value, inStep: isInStep(row.value), status })
+  }
+
+  async logs(name: NamedPipeline, before: number | null, limit: number) {
+    const answer = await this.#of(name, (sink) => sink.logs({ v, before, limit }))
+    return answer.ok ? ok(answer.value.lines) : answer
+  }
+
+  async metrics(name: NamedPipeline, minutes: number) {
+    const answer = await this.#of(name, (sink) => sink.metrics({ v, minutes }))
+    return answer.ok ? ok(answer.value.minutes) : answer
+  }
+
+  async test(name: NamedPipeline, change: PipelineChange) {
+    const before = await this.show(name)
+    if (!before.ok) return before
+    const caller = await this.#caller(name.keyHash)
+    const after = await this.#changed(before.value, change, caller)
+    if (!after.ok) return after
+    // Whoever tests it pays for the test.
+    const pipeline = await this.#link.opened({ ...after.value.row, ...payerOf(caller) })
+    if (pipeline === null) return err(SEALED)
+    const answer = await this.#link.asked(name.id, (sink) => sink.trial({ v, pipeline }), TEST_MS)
+    if (answer?.isBusy) return err(TESTED)
+    if (answer?.waitMs !== undefined) return err(waitFor(answer.waitMs, answer.words))
+    return answer === null ? err(AWAY) : ok(answer)
+  }
+
+  /** Whoever sends dead letters once more pays for them, and for what follows. */
+  async redeliver(name: NamedPipeline) {
+    const taken = await this.change(name, {}, 'pays')
+    if (!taken.ok) return taken
+    const answer = await this.#of(name, (sink) => sink.redeliver({ v }))
+    return answer.ok ? ok(answer.value.batches) : answer
+  }
+
+  async #named({ account, id }: NamedPipeline, caller: Caller): Promise<Result<PipelineRow, Refusal>> {
+    const row = await this.#store.named(account, id)
+    if (row === null || row.isRemoved) return err(NO_PIPELINE)
+    return mayTouch(caller, row) ? ok(row) : err(NOT_OWN)
+  }
+
+  /** Read of the table at each call: nothing that travels with a call knows what restricts its key. */
+  async #caller(keyHash: string): Promise<Caller> {
+    const key = await this.#ports.keys.hashed(keyHash)
+    if (key === null) return { hash: keyHash, root: keyHash, name: '', right: 'own' }
+    return { hash: keyHash, root: rootOf(key), name: key.label || key.prefix, right: pipelineRight(key) ?? 'own' }
+  }
+
+  /** Whether one that is set to run waits for somebody, credits, a key or its next try, or cannot say: it is to hear of it once more. */
+  async #isStuck({ id, fields }: PipelineRow): Promise<boolean> {
+    if (fields.status !== 'running') return false
+    const status = await this.#link.asked(id, (sink) => sink.status())
+    return status === null || WAITING.includes(status.phase)
+  }
+
+  #next(row: PipelineRow): PipelineRow {
+    return { ...row, revision: row.revision + 1, updatedMs: this.#ports.nowMs() }
+  }
+
+  /** The row as the change makes it, whether that is another one, and whether it sends something else. */
+  async #changed(before: PipelineRow, change: PipelineChange, { root }: Caller) {
+    const { id, fields, sealed } = before
+    const checked = await this.#allowed(before.account, changed(id, fields, change), change)
+    if (!checked.ok) return checked
+    const { secret } = checked.value
+    if (secret === null && (await this.#link.opened(before)) === null) return err(SEALED)
+    if (isSame(fields, checked.value)) return ok({ row: before, isChanged: false, sends: false })
+    const { hasDestination, hasAny: sends } = sendingChanges(fields, checked.value)
+    const destinationRoot = hasDestination ? root : before.destinationRoot
+    const resealed = secret ? await seal(secret, id, this.#ports.keySecret) : null
+    const own = { fields: checked.value.fields, sealed: secret === null ? sealed : resealed, destinationRoot }
+    return ok({ row: { ...before, ...own }, isChanged: true, sends })
+  }
+
+  /** What only this gateway can say of what was sent: what was allowed once is not asked again. */
+  async #allowed(
+    account: string,
+    written: Result<Written, readonly Issue[]>,
+    sent: Pick<PipelineChange, 'destination_config' | 'transforms' | 'filter' | 'topic'>,
+  ): Promise<Result<Written, Refusal>> {
+    if (!written.ok) return err({ kind: 'bad_field', issues: written.error })
+    if (written.value.secret && !this.#ports.keySecret) return err(NO_KEY_SECRET)
+    const { destination_config: config, transforms = {} } = sent
+    const wrongUrl = config && 'url' in config ? this.#ports.urlRefusal(config.url) : null
+    if (wrongUrl !== null) return err(badField('destination_config.url', wrongUrl))
+    const { topic } = written.value.fields
+    const isChainSent = topic === 'evm_logs' && (sent.filter ?? sent.topic) !== undefined
+    const chain = isChainSent ? chainOf(written.value.fields, this.#ports.chains) : null
+    if (chain?.ok === false) return err({ kind: 'bad_field', issues: [chain.error] })
+    if (Object.keys(transforms).length === 0) return written
+    const { checkTransforms, report } = this.#ports
+    const issues = await checkTransforms(account, transforms, topic).catch(report)
+    if (!issues) return err(UNCHECKED)
+    if (!issues.ok) return issues
+    return issues.value.length === 0 ? written : err({ kind: 'bad_field', issues: issues.value })
+  }
+
+  /** Asks the object of a pipeline that there is. */
+  async #of<Answer>(name: NamedPipeline, ask: (sink: SinkApi) => Promise<Answer>): Promise<Result<Answer, Refusal>> {
+    const row = await this.show(name)
+    if (!row.ok) return row
+    const answer = await this.#link.asked(name.id, ask)
+    return answer === null ? err(AWAY) : ok(answer)
+  }
+}
+
+const shareOf = ({ right, root }: Caller) => (right === 'own' ? root : null)
+const roomOf = ({ right }: Caller) => (right === 'own' ? SHARE_TAKEN : ROOM)
+const payerOf = ({ hash, name, root }: Caller) => ({ payer: hash, payerName: name, payerRoot: root })
+const mayTouch = ({ right, root }: Caller, { payerRoot }: PipelineRow) => right === 'all' || payerRoot === root

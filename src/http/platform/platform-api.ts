@@ -1,0 +1,264 @@
+// What endpoints are lent: everything that they reach beside their request. Types alone.
+
+import type { KeyKind } from '../../accounts/format.ts'
+import type { Product } from '../../accounts/identity.ts'
+import type { Entrance, KeyChange, KeyName, KeyPlace, KeyRow, PipelineRight, Rotation } from '../../accounts/key-row.ts'
+import type { KeptRefusal } from '../../accounts/refused-calls.ts'
+import type { PaidToken } from '../../accounts/stream-token.ts'
+import type { BackfillAnswer, BackfillState } from '../../archive/archive/backfill-api.ts'
+import type { BackfillBlock } from '../../archive/archive/backfill-lines.ts'
+import type { RetentionApi } from '../../archive/archive/retention.ts'
+import type { Exports } from '../../archive/exports/exports-api.ts'
+import type { Checkout, CheckoutEvents } from '../../billing/checkout/checkout-api.ts'
+import type { MicroCredits } from '../../core/amount.ts'
+import type { Failure } from '../../core/failure.ts'
+import type { Result } from '../../core/result.ts'
+import type { AccountState } from '../../metering/account-state.ts'
+import type { AccountMeterApi } from '../../metering/meter-api.ts'
+import type { ListedPlan, Terms } from '../../metering/plans/plan.ts'
+import type { PlanState } from '../../metering/plans/plan-period.ts'
+import type { WebhookApi } from '../../metering/webhooks/webhook-api.ts'
+import type { NewPipeline, PipelineChange } from '../../pipelines/changes.ts'
+import type { PipelineRow } from '../../pipelines/row.ts'
+import type { SinkLogLine, SinkMinute, SinkStatus, SinkTest } from '../../pipelines/sink-api.ts'
+import type { BlockLogApi } from '../../protocol/feed/log-api.ts'
+import type { Audit, Business, Staff } from './operator-api.ts'
+import type { PlanChange } from './plan-shapes.ts'
+import type { Refusal } from './refusal.ts'
+
+export interface Platform {
+  readonly accounts: Accounts
+  readonly keys: Keys
+  readonly plans: Plans
+  readonly pipelines: Pipelines
+  readonly checkout: Checkout & CheckoutEvents
+  readonly refusals: Refusals
+  readonly staff: Staff
+  readonly audit: Audit
+  readonly business: Business
+  readonly meterOf: (account: string) => AccountMeterApi & WebhookApi
+  readonly log: () => Pick<BlockLogApi, 'reset' | 'status'>
+  /** Null where nothing is archived. */
+  readonly archive: ArchiveFilling | null
+  /** What removes old parts of the archive. */
+  readonly retention: () => RetentionApi
+  readonly chain: string
+  /** Null where nothing is archived. */
+  readonly exports: Exports | null
+  /** An info answer, uncharged, in the turn of this account at the sources; null where it cannot be had. */
+  readonly read: (request: Readonly<Record<string, unknown>>, account: string) => Promise<string | null>
+  /** A stream token, of a holder of its own. */
+  readonly sealToken: (token: Omit<PaidToken, 'holder'>) => Promise<Result<string, Failure>>
+  /** What a data service behind this chain answers to a path below `/v1/<chain>`, byte for byte; null: there is none. */
+  readonly dataService: (chain: string, path: string) => Promise<Result<string, Failure>> | null
+  /** What a million credits are sold for, in millionths of a US dollar: MILLION_CREDITS_USD; null: it is not said. */
+  readonly millionMicroUsd: number | null
+  /** Links of the sign-up in a day; null: it is off. */
+  readonly signUpsPerDay: number | null
+  /** BOOK_HUBS. */
+  readonly hubs: number
+  /** What speaks against calling an address of a customer; null: nothing that its text tells. */
+  readonly urlRefusal: (url: string) => string | null
+  /** TRUST_PROXY: callers' addresses are known. */
+  readonly isProxied: boolean
+  readonly now: () => number
+}
+
+/** What fills the archive with blocks that are older. */
+export interface ArchiveFilling {
+  readonly chain: string
+  state(after: number): Promise<BackfillState>
+  /** The blocks are at least one, in order of height. */
+  backfill(blocks: readonly BackfillBlock[]): Promise<BackfillAnswer>
+}
+
+/** A plan with what is agreed with one account. */
+export interface PlanChoice {
+  readonly plan: string
+  readonly terms: Terms
+}
+
+/** What an operator sees of an account; `period` is null where it was made before plans had periods. */
+export interface ShownAccount extends PlanChoice {
+  readonly created: number
+  readonly sums: AccountState
+  readonly period: PlanState | null
+}
+
+/** `repeated`: this grant was made before, and nothing was added now. */
+export interface Granted {
+  readonly repeated: boolean
+  readonly account: AccountState
+}
+
+export interface Accounts {
+  /** The refusal of an account that is not there, null where it is. Asked before the meter of an account is, so that a name nobody has makes no object. */
+  missing(id: string): Promise<Failure | null>
+  /** Creates the account with its first credits (the plan's, unless given); an existing one is left as it is. */
+  ensure(
+    id: string,
+    choice: PlanChoice,
+    credits?: MicroCredits,
+  ): Promise<Result<{ readonly created: boolean; readonly account: AccountState }, Failure>>
+  /** The account, its sums and its plan's period. */
+  account(id: string): Promise<Result<ShownAccount, Failure>>
+  /** Puts the account on a plan now: what the old one has left expires, the new one's credits are there in full. */
+  changePlan(id: string, choice: PlanChoice): Promise<Result<PlanState, Failure>>
+  /** Adds credits once per `id`; the same id with another amount is refused. */
+  grant(account: string, id: string, micro: MicroCredits): Promise<Result<Granted, Refusal>>
+}
+
+export interface KeyOrder {
+  /** Left out: a new account with `plan`, `terms` and `credits`. */
+  readonly account?: string | undefined
+  readonly credits?: MicroCredits | undefined
+  readonly plan?: string | undefined
+  readonly terms?: Terms | undefined
+  readonly label: string
+  readonly kind: KeyKind
+  readonly products?: readonly Product[] | undefined
+  readonly expires?: number | undefined
+  /** What the key may spend in all. */
+  readonly cap?: MicroCredits | undefined
+  readonly ranges?: readonly string[] | undefined
+  readonly pipelines?: PipelineRight | undefined
+}
+
+/** What an owner orders for the account of the key that asks; `request`: an idempotency key. */
+export interface OwnKeyOrder extends Omit<KeyOrder, 'account' | 'credits' | 'plan' | 'terms'> {
+  readonly account: string
+  readonly request: string | null
+  /** Root of the key that orders it; left out: no key does. */
+  readonly maker?: string
+}
+
+/** A key with what it spent in thirty days, and what its cap leaves; null where its meter did not answer, or has no cap. */
+export type OwnKeyRow = KeyRow & { readonly spent: MicroCredits | null; readonly capLeft: MicroCredits | null }
+
+export interface IssuedKey {
+  /** Shown this once: only its hash is kept. */
+  readonly key: string
+  readonly hash: string
+  readonly prefix: string
+  readonly account: string
+  readonly kind: KeyKind
+  readonly label: string
+}
+
+/** `id`: an idempotency key, if one was sent. `maker`: root of the key that orders it; left out: no key does. */
+export type RotationOrder = Pick<Rotation, 'id' | 'graceMs'> & { readonly maker?: string }
+
+/** Without `key` where the rotation was done before. */
+export type RotatedKey = (IssuedKey | Omit<IssuedKey, 'key'>) & { readonly oldEndsMs: number }
+
+/** What is left, of its account and of its cap; null where the account's meter did not answer, or there is no cap. */
+export type ListedKey = KeyRow & { readonly balance: MicroCredits | null; readonly capLeft: MicroCredits | null }
+
+/** A key by its hash or its shown prefix; where an account is named, one of another account is none. */
+export interface NamedKey {
+  readonly name: string
+  readonly account?: string | undefined
+}
+
+export interface Keys {
+  create(order: KeyOrder): Promise<Result<IssuedKey, Failure>>
+  /** Labels, restricts or lets expire; isolates know it within a minute. */
+  change(key: NamedKey, change: KeyChange): Promise<Result<KeyRow, Failure>>
+  /** A new key like the old one, in whose cap it shares; the old one works for the grace more at most. Once per key. */
+  rotate(key: NamedKey, order: RotationOrder): Promise<Result<RotatedKey, Refusal>>
+  /** Revokes by hash or shown prefix; again is the same. */
+  revoke(key: NamedKey): Promise<Result<KeyRow & { readonly revoked: number }, Failure>>
+  /** Of one account or of all, newest first, from the first or those that come after this one. */
+  list(account: string | undefined, limit: number, after?: KeyPlace): Promise<ListedKey[]>
+  /** As the account's owner orders it; without `key` where the same request made it before. */
+  createOwn(order: OwnKeyOrder): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>>
+  /** Of one account, newest first, at most `limit` after this place. */
+  page(account: string, after: KeyPlace | null, limit: number): Promise<readonly OwnKeyRow[]>
+  /** Of one account, those that count for how many it may have. */
+  count(account: string): Promise<number>
+  /** A key of this label that an account is managed with, and how many there ever were of each kind. */
+  entrance(account: string, label: string): Promise<Entrance>
+  /** Keys that work and were made by this one's chain of rotations, or by such keys; newest first, bounded. */
+  madeBy(key: Pick<KeyRow, 'hash' | 'root'>): Promise<readonly KeyName[]>
+  /** What people call the keys with these hashes. */
+  names(hashes: readonly string[]): Promise<ReadonlyMap<string, Pick<KeyRow, 'prefix' | 'label'>>>
+  named(key: NamedKey): Promise<Result<KeyRow, Failure>>
+  /** The key with this hash. */
+  hashed(hash: string): Promise<KeyRow | null>
+}
+
+/** What callers of an account were refused, as far as it was kept. */
+interface Refusals {
+  /** Newest first. */
+  list(account: string, limit: number): Promise<readonly KeptRefusal[]>
+  /** Of the hours from `fromMs` on, the most first; of all, kept or not. */
+  counts(account: string, fromMs: number): Promise<readonly { readonly code: string; readonly count: number }[]>
+}
+
+/** How far `apply` came; `next` is null at the end. */
+export interface Applied {
+  readonly told: number
+  readonly next: string | null
+}
+
+export interface Plans {
+  list(): Promise<ListedPlan[]>
+  /** Adds a plan or changes one. New accounts have it at once; those on it as `apply` tells them. */
+  set(name: string, change: PlanChange): Promise<Result<ListedPlan, Refusal>>
+  remove(name: string): Promise<Result<void, Refusal>>
+  /**
+   * Tells ten accounts on the plan what it gives now: credits from their next period on, limits at once. Goes on after
+   * the account `after`; again is the same.
+   */
+  apply(name: string, after: string): Promise<Result<Applied, Failure>>
+}
+
+/** The key that calls. */
+export interface PipelineCaller {
+  readonly account: string
+  readonly keyHash: string
+}
+
+/** A pipeline of another account does not exist, and one that the caller may not touch is refused. */
+export interface NamedPipeline extends PipelineCaller {
+  readonly id: string
+}
+
+/** What ends with a key, or was set by it: each pipeline of the account that it concerns. */
+export interface Reach {
+  readonly row: PipelineRow
+  /** It is charged to this key, or to one of its chain of rotations: it pauses when that chain ends. */
+  readonly isCharged: boolean
+  /** This key, or one of its chain, set where its rows go. */
+  readonly hasSetDestination: boolean
+}
+
+/** `inStep`: its object is known to have what the record says. `status` null: it did not answer. */
+export interface PipelineState {
+  readonly row: PipelineRow
+  readonly inStep: boolean
+  readonly status: SinkStatus | null
+}
+
+/** Each that names one tells its object of the record first, where that is not known to have it. */
+export interface Pipelines {
+  create(caller: PipelineCaller, order: NewPipeline): Promise<Result<PipelineRow, Refusal>>
+  /** Those that the caller may touch, newest first. */
+  page(caller: PipelineCaller, from: number, limit: number): Promise<{ rows: readonly PipelineRow[]; total: number }>
+  /** Of the account, whoever may touch them. */
+  count(account: string): Promise<number>
+  show(name: NamedPipeline): Promise<Result<PipelineRow, Refusal>>
+  /** Refused with `unavailable` where the record has the change and its object could not be told: again is the same. */
+  change(name: NamedPipeline, change: PipelineChange): Promise<Result<PipelineRow, Refusal>>
+  /** From now on it is charged to the caller; one that was paused because its key ended goes on. */
+  adopt(name: NamedPipeline): Promise<Result<PipelineRow, Refusal>>
+  reach(key: Pick<KeyRow, 'account' | 'hash' | 'root'>): Promise<readonly Reach[]>
+  /** Likewise: it is gone at once, and what its object has when that could be told. */
+  remove(name: NamedPipeline): Promise<Result<void, Refusal>>
+  state(name: NamedPipeline): Promise<Result<PipelineState, Refusal>>
+  logs(name: NamedPipeline, before: number | null, limit: number): Promise<Result<readonly SinkLogLine[], Refusal>>
+  metrics(name: NamedPipeline, minutes: number): Promise<Result<readonly SinkMinute[], Refusal>>
+  /** Of the pipeline as the change would make it. */
+  test(name: NamedPipeline, change: PipelineChange): Promise<Result<SinkTest, Refusal>>
+  redeliver(name: NamedPipeline): Promise<Result<number, Refusal>>
+}

@@ -1,0 +1,141 @@
+// Endpoints on routes, the same for every door: input is read by the endpoint's own definition, all of it before
+// anything is done; answers and refusals are worded in one place.
+
+import type { Context, Hono } from 'hono'
+import * as z from 'zod'
+import type { Identity } from '../../accounts/identity.ts'
+import { readJsonBody, readText } from '../../core/body.ts'
+import type { Failure, Issue } from '../../core/failure.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { parseWith } from '../../core/schema-words.ts'
+import { type Reply, restFailure } from '../../protocol/failure-wire.ts'
+import { REQUEST_ID_HEADER } from '../../protocol/request-id.ts'
+import type { Operation } from '../operation.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Platform } from './platform-api.ts'
+import { badField, type Refusal } from './refusal.ts'
+
+export type Answered = Awaited<ReturnType<Endpoint['answer']>>
+
+const BODY_MAX_BYTES = 16 * 1024
+/** How much of a parameter's name is said back. */
+const NAME_MAX_LENGTH = 64
+const NOTHING = z.strictObject({})
+
+/** Adds the endpoint's route to an app that is mounted at `base`. */
+export function route(
+  app: Hono,
+  { method, path }: Endpoint,
+  base: '' | '/admin',
+  handle: (c: Context) => Promise<Response>,
+): void {
+  const own = path.slice(base.length).replaceAll(/\{(\w+)\}/g, ':$1')
+  app.on(method.toUpperCase(), own.endsWith('/') ? [own, own.slice(0, -1)] : [own], handle)
+}
+
+interface ReadCall {
+  readonly call: Result<{ readonly params: unknown; readonly query: unknown; readonly body: unknown }, Failure>
+  /** As it came, as far as it was read: no text that is no JSON. */
+  readonly sent: { readonly query: unknown; readonly body: unknown }
+}
+
+/** Reads the request by its operation's schemas. */
+export async function readCall(c: Context, { params, query, body, door }: Operation): Promise<ReadCall> {
+  const sent = { query: {} as unknown, body: undefined as unknown }
+  const read = async (): Promise<ReadCall['call']> => {
+    const inPath = parsed(z.object(params ?? {}), c.req.param())
+    if (!inPath.ok) return inPath
+    const asked = parametersOf(c.req.url)
+    if (!asked.ok) return asked
+    sent.query = asked.value
+    const inQuery = parsed(query ?? (door === 'admin' ? NOTHING : z.unknown()), asked.value)
+    if (!inQuery.ok) return inQuery
+    const inBody = body === undefined ? ok(undefined) : await bodyOf(c, body, sent)
+    return inBody.ok ? ok({ params: inPath.value, query: inQuery.value, body: inBody.value }) : inBody
+  }
+  return { call: await read(), sent }
+}
+
+/** Reads the request and answers it; `identity` is null for the operator. */
+export async function answered(
+  c: Context,
+  endpoint: Endpoint,
+  identity: Identity | null,
+  platform: Platform,
+): Promise<Answered> {
+  const { call } = await readCall(c, endpoint)
+  return call.ok ? endpoint.answer({ ...call.value, identity }, platform) : call
+}
+
+/** The reply to the caller, whatever came of its request. */
+export function replyTo(result: Answered, requestId: string, more: Readonly<Record<string, string>> = {}): Reply {
+  if (!result.ok) return refusalReply(result.error, requestId, more)
+  const { status, body, contentType } = result.value
+  const isText = typeof body === 'string'
+  const type = contentType ?? (isText ? undefined : 'application/json')
+  const typed = type === undefined ? {} : { 'content-type': type }
+  const headers = { 'cache-control': 'no-store', [REQUEST_ID_HEADER]: requestId, ...typed, ...more }
+  return { status, headers, body: isText ? body : JSON.stringify(body) }
+}
+
+/** A refusal of REST; a conflict is the platform's alone. */
+export function refusalReply(failure: Refusal, requestId: string, more: Readonly<Record<string, string>> = {}): Reply {
+  if (failure.kind !== 'conflict') {
+    const reply = restFailure(failure, requestId)
+    return { ...reply, headers: { ...reply.headers, ...more } }
+  }
+  const body = JSON.stringify({ error: true, error_message: failure.message, error_code: '409' })
+  return {
+    status: 409,
+    headers: { 'content-type': 'application/json', [REQUEST_ID_HEADER]: requestId, ...more },
+    body,
+  }
+}
+
+const sent = ({ status, headers, body }: Reply) => new Response(body, { status, headers })
+export const respond = (result: Answered, requestId: string) => sent(replyTo(result, requestId))
+export const refuse = (failure: Refusal, requestId: string) => sent(refusalReply(failure, requestId))
+
+/** The parameters of a URL. One that is there twice is refused: each of its values could be meant. */
+function parametersOf(url: string): Result<Readonly<Record<string, string>>, Failure> {
+  const { searchParams } = new URL(url)
+  const seen = new Set<string>()
+  const doubled = [...searchParams.keys()].find((name) => seen.size === seen.add(name).size)
+  if (doubled === undefined) return ok(Object.fromEntries(searchParams))
+  return err(badField(doubled.slice(0, NAME_MAX_LENGTH), 'is in the URL more than once: send it once'))
+}
+
+async function bodyOf(
+  c: Context,
+  { schema, optional, gzipBytes, maxBytes = BODY_MAX_BYTES }: NonNullable<Operation['body']>,
+  sent: { body: unknown },
+) {
+  const { body, headers } = c.req.raw
+  if (gzipBytes !== undefined) {
+    const text = await gzipText(c.req.raw, gzipBytes)
+    return text.ok ? parsed(schema, text.value) : text
+  }
+  if (body === null && optional) return parsed(schema, {})
+  // Clients that set a type for every call send an empty body of it.
+  const source = { chunks: body, contentLength: headers.get('content-length') }
+  const json = await readJsonBody(source, maxBytes, optional ? {} : undefined)
+  if (!json.ok) return json
+  sent.body = json.value
+  return parsed(schema, json.value)
+}
+
+/** Of what is unpacked no more is read than a piece over the limit. */
+async function gzipText({ body, headers }: Request, limitBytes: number): Promise<Result<string, Failure>> {
+  try {
+    const chunks = body?.pipeThrough(new DecompressionStream('gzip')) ?? null
+    // It is no shorter packed, by more than some words.
+    return await readText({ chunks, contentLength: headers.get('content-length') }, limitBytes)
+  } catch {
+    return err({ kind: 'not_json', hint: 'The request body is no gzip, or is cut short: send it again whole.' })
+  }
+}
+
+function parsed<T>(schema: z.ZodType<T>, value: unknown): Result<T, Failure> {
+  const result: Result<T, readonly Issue[]> = parseWith(schema, value)
+  return result.ok ? result : err({ kind: 'bad_field', issues: result.error })
+}

@@ -1,0 +1,90 @@
+// The window of a usage report: `duration` in months, or `from` and `to` as UTC days, both included.
+
+import * as z from 'zod'
+import type { Failure } from '../../core/failure.ts'
+import { nearestName } from '../../core/nearest.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { DAY_MS } from '../../core/time.ts'
+import { monthsBefore } from '../../metering/plans/calendar.ts'
+import { badField } from './refusal.ts'
+
+const DURATIONS = ['1', '3', '6', '12'] as const
+/** Usage is kept for 400 days. */
+export const KEPT_DAYS = 400
+const NO_DAY = 'must be a UTC day such as 2026-01-31'
+
+export const Day = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}$/, { error: NO_DAY, abort: true })
+  .refine((text) => !Number.isNaN(startOf(text)) && dayText(startOf(text)) === text, NO_DAY)
+  .describe('A UTC day')
+
+const FIELDS = {
+  duration: z
+    .enum(DURATIONS, `must be ${DURATIONS.join(', ')} (months)`)
+    .optional()
+    .describe('Months back from today; goes without `from` and `to`'),
+  from: Day.optional().describe('First UTC day; needs no `to`, which is today then'),
+  to: Day.optional().describe('Last UTC day, included; at most 400 days after `from`'),
+}
+
+/**
+ * What a report is asked for with, `more` beside the window. Names are looked at before values, and `from` before `to`:
+ * one refusal at a time.
+ */
+export const usageQuery = <const More extends z.ZodRawShape>(more: More) =>
+  z.preprocess(
+    (query: Readonly<Record<string, string>>, { issues }) => {
+      const [name, message] = refusedName(query, [...Object.keys(FIELDS), ...Object.keys(more)]) ?? []
+      if (name !== undefined) issues.push({ code: 'custom', path: [name], message, input: undefined })
+      return query
+    },
+    z.object({ ...FIELDS, ...more }),
+  )
+
+/** Unix ms at 00:00 UTC; `toMs` is the end of the last day. */
+export interface UsageWindow {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** Without any parameter the last month. The refusal names the parameter. */
+export function usageWindow(
+  { duration, from, to }: z.infer<z.ZodObject<typeof FIELDS>>,
+  nowMs: number,
+): Result<UsageWindow, Failure> {
+  const today = Math.floor(nowMs / DAY_MS) * DAY_MS
+  if (from === undefined) return ok({ fromMs: monthsBefore(today, Number(duration ?? 1)), toMs: today + DAY_MS })
+  const first = startOf(from)
+  const last = to === undefined ? today : startOf(to)
+  if (last < first) return err(badField('from', `must not be after ${to === undefined ? 'today' : '"to"'}`))
+  if (last - first >= KEPT_DAYS * DAY_MS) return err(badField('from', `must be within ${KEPT_DAYS} days of "to"`))
+  return ok({ fromMs: first, toMs: last + DAY_MS })
+}
+
+/** A day as reports write it. */
+export function dayText(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10)
+}
+
+/** Unix ms at 00:00 UTC of a day. */
+export function startOf(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`)
+}
+
+/** A parameter that may not be here, or not without another, and why. */
+function refusedName(
+  query: Readonly<Record<string, string>>,
+  names: readonly string[],
+): readonly [string, string] | null {
+  const unknown = Object.keys(query).find((name) => !names.includes(name))
+  if (unknown !== undefined) {
+    const meant = nearestName(unknown, names)
+    const question = meant === undefined ? '' : `; did you mean "${meant}"?`
+    return [unknown.slice(0, 64), `is not known: send ${names.join(', ')}${question}`]
+  }
+  const { duration, from, to } = query
+  if (from === undefined && to === undefined) return null
+  if (duration !== undefined) return ['duration', 'goes without "from" and "to"']
+  return Day.safeParse(from).success ? null : ['from', NO_DAY]
+}

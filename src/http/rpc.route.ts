@@ -1,0 +1,80 @@
+// POST /v1/<chain>: HTTP around the service. The key comes as a bearer token and in no other way: an address with a key in it
+// stands in logs.
+
+import { Hono } from 'hono'
+import { isJson, readText } from '../core/body.ts'
+import type { Failure } from '../core/failure.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import type { WaitUntil } from '../core/wait-until.ts'
+import { rpcFailure } from '../protocol/failure-wire.ts'
+import type { RpcService } from '../rpc/rpc-service.ts'
+import { type Access, metered, type Surface } from './metered.route.ts'
+
+const RPC: Surface = {
+  product: 'rpc',
+  entry: { product: 'rpc', kind: 'api', places: ['bearer'] },
+  refusal: rpcFailure,
+  announcesAtMost: 1 / 4,
+}
+
+/** A transaction has up to 128 KB, as hex twice that; a call may override whole contracts. */
+const BODY_MAX_BYTES = 1024 * 1024
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+const NO_TEXT: Failure = { kind: 'not_json', hint: 'The request body is not UTF-8.' }
+
+export function rpcRoutes(service: RpcService, access: Access): Hono {
+  const app = new Hono()
+  app.on('POST', ['/v1/:chain', '/v1/:chain/'], (c) =>
+    answerRpc(service, access, c.req.raw, (work) => c.executionCtx.waitUntil(work), c.req.param('chain')),
+  )
+  return app
+}
+
+/** The chain of an address that is `/v1/<chain>`, with or without a slash behind it, null of any other. */
+export function rpcChainOf(url: string): string | null {
+  const path = url.indexOf('/', 'https://'.length)
+  if (!url.startsWith('/v1/', path)) return null
+  const query = url.indexOf('?', path)
+  const end = query < 0 ? url.length : query
+  const chain = url.slice(path + 4, url[end - 1] === '/' ? end - 1 : end)
+  return chain === '' || chain.includes('/') ? null : chain
+}
+
+/** One HTTP request, also without Hono. */
+export function answerRpc(
+  service: RpcService,
+  access: Access,
+  request: Request,
+  waitUntil: WaitUntil,
+  chain: string,
+): Promise<Response> {
+  return metered(access, RPC, request, waitUntil, async (call) => {
+    const refusal = service.refusal(chain)
+    if (refusal !== null) return service.refuse(call, refusal)
+    const text = await bodyOf(request)
+    return text.ok ? service.answer(call, chain, text.value) : service.refuse(call, text.error)
+  })
+}
+
+async function bodyOf(request: Request): Promise<Result<string, Failure>> {
+  if (!isJson(request.headers.get('content-type'))) return err({ kind: 'unsupported_media_type' })
+  const contentLength = request.headers.get('content-length')
+  try {
+    // A declared length is kept by the HTTP layer; only a body without one has to be counted as it comes.
+    if (contentLength !== null && Number(contentLength) <= BODY_MAX_BYTES) return textOf(await request.arrayBuffer())
+    return await readText({ chunks: request.body, contentLength }, BODY_MAX_BYTES)
+  } catch {
+    // The caller went away in the middle of its body.
+    return err({ kind: 'not_json' })
+  }
+}
+
+/** `request.text()` would put marks in the place of bytes that are no text: a node would be sent something else. */
+function textOf(bytes: ArrayBuffer): Result<string, Failure> {
+  try {
+    return ok(UTF8.decode(bytes))
+  } catch {
+    return err(NO_TEXT)
+  }
+}

@@ -1,0 +1,140 @@
+// POST /live/token: a stream token for a visitor of /live without a key, paid for by the account that the operator named.
+// GET /live/glance: a book and the middles, a few seconds old and free, for a page that gets no token or no frames.
+// Invariants: without such an account there is neither; visitors together spend a budget of credits an hour, and where
+// that is spent they are told to come back; an address gets few tokens and glances; pages of other sites get none.
+
+import { Hono } from 'hono'
+import { AddressGate, LIVE_GLANCES, LIVE_TOKENS } from '../../accounts/address-gate.ts'
+import type { StreamToken } from '../../accounts/identity.ts'
+import { visitorsKey } from '../../accounts/key-records.store.ts'
+import { NO_KEY_SECRET } from '../../accounts/key-ring.store.ts'
+import { isOwnPage } from '../../accounts/sessions/session.ts'
+import { holderOf, sealStreamToken } from '../../accounts/stream-token.client.ts'
+import { TOKEN_CHANNELS, visitorsBusy } from '../../accounts/stream-token.ts'
+import { BoundedMap } from '../../core/bounded-map.ts'
+import type { Failure } from '../../core/failure.ts'
+import { Flights } from '../../core/flights.ts'
+import { networkOf } from '../../core/network.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { after } from '../../core/timers.client.ts'
+import { restFailure } from '../../protocol/failure-wire.ts'
+import { REQUEST_ID_HEADER } from '../../protocol/request-id.ts'
+
+export interface LivePageDeps {
+  readonly env: { readonly ACCOUNTS: D1Database; readonly KEY_SECRET?: string }
+  /** LIVE_ACCOUNT, LIVE_COINS, and what all visitors together may have. */
+  readonly account: string | null
+  readonly coins: readonly string[] | null
+  readonly visitors: NonNullable<StreamToken['visitors']>
+  /** Milliseconds until visitors may spend again, as the meter of the account knows it; 0: now. */
+  readonly busyMs: (account: string) => Promise<number>
+  /** An answer of info, which nobody pays for; null where it cannot be had. */
+  readonly read: (request: { readonly type: string; readonly coin?: string }) => Promise<string | null>
+  /** Null where it is not known for sure. */
+  readonly addressOf: (request: Request) => string | null
+  readonly requestId: () => string
+  readonly now: () => number
+}
+
+const MINUTES = 10
+/** So old a glance may be, and so many are remembered. */
+const GLANCE_MS = 5_000
+const GLANCES_MAX = 256
+const NO_GLANCE = '{"time":null,"book":null,"mids":null}'
+const COIN = /^[\x21-\x7e]{1,64}$/
+/** So long a key is paid with before it is looked for again; its end is heard of at once by whoever uses a token of it. */
+const KEY_MS = 30_000
+
+const CLOSED: Failure = {
+  kind: 'not_entitled',
+  why: 'This live page is for those who have a key: sign in at /console.',
+}
+const FOREIGN: Failure = { kind: 'not_entitled', why: 'Only the live page of this host gets such tokens: open /live.' }
+const NO_KEY: Failure = {
+  kind: 'unavailable',
+  what: 'The account of LIVE_ACCOUNT has no API key for info and streams that is free of address ranges',
+}
+
+export function livePageRoutes(deps: LivePageDeps): Hono {
+  const { env, account, coins, visitors, busyMs, read, addressOf, requestId, now } = deps
+  const app = new Hono()
+  const glanceGate = new AddressGate(LIVE_GLANCES)
+  const glances = new BoundedMap<string, { readonly atMs: number; readonly text: string }>(GLANCES_MAX)
+  const glancesUnderWay = new Flights<string>(GLANCE_MS, GLANCES_MAX)
+  const gate = new AddressGate(LIVE_TOKENS)
+  let known = { keyHash: '', untilMs: 0 }
+
+  const payingKey = async (of: string): Promise<string | null> => {
+    const nowMs = now()
+    if (known.untilMs > nowMs) return known.keyHash
+    // The oldest: one that is made for something else, and may soon be spent, takes no visitors over.
+    const keyHash = await visitorsKey(env.ACCOUNTS, of, nowMs + MINUTES * 60_000)
+    if (keyHash !== null) known = { keyHash, untilMs: nowMs + KEY_MS }
+    return keyHash
+  }
+
+  const tokenFor = async (request: Request): Promise<Result<string, Failure>> => {
+    if (!isOwnPage(request)) return err(FOREIGN)
+    if (account === null) return err(CLOSED)
+    const address = addressOf(request)
+    const { waitMs, limit } = gate.take(address, now())
+    if (waitMs > 0) return err({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
+    if (!env.KEY_SECRET) return err(NO_KEY_SECRET)
+    const keyHash = await payingKey(account)
+    if (keyHash === null) return err(NO_KEY)
+    const untilMs = await busyMs(account).catch(() => 0)
+    if (untilMs > 0) return err(visitorsBusy(untilMs))
+    const holder = address === null ? crypto.randomUUID() : await holderOf(networkOf(address), env.KEY_SECRET)
+    const said = { coins: coins && [...coins], channels: [...TOKEN_CHANNELS], expires: now() + MINUTES * 60_000 }
+    const token = await sealStreamToken({ keyHash, holder, visitors, ...said }, env.KEY_SECRET)
+    return ok(JSON.stringify({ token, ...said, time: now() }))
+  }
+
+  /** One text for all who look at a coin within a few seconds. */
+  const glanceOf = async (coin: string): Promise<string> => {
+    const known = glances.get(coin)
+    if (known && now() - known.atMs < GLANCE_MS) return known.text
+    const making = glancesUnderWay.join(coin, () => newGlance(coin), now())
+    return glancesUnderWay.landed(making, NO_GLANCE, after)
+  }
+
+  const newGlance = async (coin: string): Promise<string> => {
+    const atMs = now()
+    const [book, mids] = await Promise.all([coin && read({ type: 'l2Book', coin }), read({ type: 'allMids' })])
+    const text = `{"time":${atMs},"book":${book || 'null'},"mids":${shownMids(mids, coins) ?? 'null'}}`
+    glances.set(coin, { atMs, text })
+    return text
+  }
+
+  const glanceFor = async (request: Request): Promise<Result<string, Failure>> => {
+    if (!isOwnPage(request)) return err(FOREIGN)
+    if (account === null) return err(CLOSED)
+    const { waitMs, limit } = glanceGate.take(addressOf(request), now())
+    if (waitMs > 0) return err({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
+    const coin = new URL(request.url).searchParams.get('coin') ?? ''
+    const isShown = coin === '' || (COIN.test(coin) && (coins === null || coins.includes(coin)))
+    if (!isShown) return err({ kind: 'bad_field', issues: [{ path: 'coin', message: 'is not shown on this page' }] })
+    return ok(await glanceOf(coin))
+  }
+
+  const answer = async (answering: Promise<Result<string, Failure>>) => {
+    const id = requestId()
+    const answered = await answering
+    const headers = { 'cache-control': 'no-store', [REQUEST_ID_HEADER]: id }
+    if (answered.ok)
+      return new Response(answered.value, { headers: { ...headers, 'content-type': 'application/json' } })
+    const refused = restFailure(answered.error, id)
+    return new Response(refused.body, { status: refused.status, headers: { ...refused.headers, ...headers } })
+  }
+
+  app.post('/live/token', (c) => answer(tokenFor(c.req.raw)))
+  app.get('/live/glance', (c) => answer(glanceFor(c.req.raw)))
+  return app
+}
+
+/** Of the coins that the page shows. */
+function shownMids(text: string | null, coins: readonly string[] | null): string | null {
+  if (text === null || coins === null) return text
+  const mids = JSON.parse(text) as Readonly<Record<string, string>>
+  return JSON.stringify(Object.fromEntries(Object.entries(mids).filter(([coin]) => coins.includes(coin))))
+}

@@ -1,0 +1,150 @@
+// POST, GET and DELETE /session: a token or key is sent once and becomes a cookie. Laws: it never stands in a URL, a log or
+// an answer; guesses are bounded as they are where tokens and keys are used; only a page of this host may sign in or out,
+// or another site could sign a visitor in as somebody else.
+
+import { Hono } from 'hono'
+import * as z from 'zod'
+import type { AddressVerdict } from '../../accounts/address-gate.ts'
+import { sha256 } from '../../accounts/digest.client.ts'
+import type { Identity } from '../../accounts/identity.ts'
+import { beginSession, endSession, type SessionOrigin } from '../../accounts/sessions/session.store.ts'
+import { isOwnPage, noSessionCookie, sessionCookie, sessionToken } from '../../accounts/sessions/session.ts'
+import {
+  hasSession,
+  operatorOf,
+  sessionOf,
+  type VisitorEnv,
+  visitingOwner,
+} from '../../accounts/sessions/visitor.store.ts'
+import type { FindStaff } from '../../accounts/staff.ts'
+import { readJsonBody } from '../../core/body.ts'
+import type { Failure } from '../../core/failure.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { parseWith } from '../../core/schema-words.ts'
+import { gateBySecret } from '../../core/secret.ts'
+import type { WaitUntil } from '../../core/wait-until.ts'
+import { restFailure } from '../../protocol/failure-wire.ts'
+import { REQUEST_ID_HEADER } from '../../protocol/request-id.ts'
+
+export interface SessionDeps {
+  readonly env: VisitorEnv
+  readonly staff: FindStaff
+  /** Who a key belongs to, if it may enter `/platform`. */
+  readonly identify: (key: string, request: Request, waitUntil: WaitUntil) => Promise<Result<Identity, Failure>>
+  /** Counts a request with a token that is nobody's. */
+  readonly wrongToken: (request: Request) => AddressVerdict
+  readonly addressOf: (request: Request) => string | null
+  readonly requestId: () => string
+  readonly now: () => number
+}
+
+/** Who is signed in. */
+type Visitor =
+  | { readonly role: 'operator'; readonly name: string; readonly staff_role: string; readonly expires: number }
+  | { readonly role: 'owner'; readonly account: string; readonly expires: number }
+
+const SignIn = z.strictObject({
+  token: z
+    .string('must be a key, or an operator’s token')
+    .min(1, 'is empty: paste a key, or an operator’s token')
+    .max(256),
+})
+const BODY_MAX_BYTES = 1_024
+const FOREIGN: Failure = { kind: 'not_entitled', why: 'Only the console of this host signs in and out: open /console.' }
+
+export function sessionRoutes(deps: SessionDeps): Hono {
+  const { env, requestId, now } = deps
+  const app = new Hono()
+  const answer = (body: unknown, cookie?: string) =>
+    Response.json(body, {
+      headers: {
+        'cache-control': 'no-store',
+        [REQUEST_ID_HEADER]: requestId(),
+        ...(cookie === undefined ? {} : { 'set-cookie': cookie }),
+      },
+    })
+  const refuse = (failure: Failure) => {
+    const { status, headers, body } = restFailure(failure, requestId())
+    return new Response(body, { status, headers: { ...headers, 'cache-control': 'no-store' } })
+  }
+
+  /** The refusal of who may not sign in or out. */
+  const refusalOf = (request: Request): Failure | null => {
+    if (!isOwnPage(request)) return FOREIGN
+    const { waitMs, limit } = env.visited(request)
+    return waitMs > 0 ? { kind: 'rate_limited', retryAfterMs: waitMs, limit } : null
+  }
+
+  app.post('/session', async (c) => {
+    const request = c.req.raw
+    const refused = refusalOf(request)
+    if (refused !== null) return refuse(refused)
+    const body = await readJsonBody(
+      { chunks: request.body, contentLength: request.headers.get('content-length') },
+      BODY_MAX_BYTES,
+    )
+    if (!body.ok) return refuse(body.error)
+    const read = parseWith(SignIn, body.value)
+    if (!read.ok) return refuse({ kind: 'bad_field', issues: read.error })
+    const token = read.value.token.trim()
+    const origin = await originOf(deps, token, request, (work) => c.executionCtx.waitUntil(work))
+    if (!origin.ok) return refuse(origin.error)
+    const before = sessionToken(request.headers.get('cookie'))
+    if (before !== null) await endSession(env.ACCOUNTS, before)
+    const session = await beginSession(env.ACCOUNTS, origin.value, now())
+    return answer({ expires: session.expires }, sessionCookie(session.token, session.seconds))
+  })
+
+  app.get('/session', async (c) => {
+    // Who has never signed in is told of no error.
+    if (!hasSession(c.req.raw)) return answer(null)
+    const visitor = await visitorOf(deps, c.req.raw)
+    return visitor.ok ? answer(visitor.value) : refuse(visitor.error)
+  })
+
+  app.delete('/session', async (c) => {
+    const refused = refusalOf(c.req.raw)
+    if (refused !== null) return refuse(refused)
+    const token = sessionToken(c.req.raw.headers.get('cookie'))
+    if (token !== null) await endSession(env.ACCOUNTS, token)
+    return answer({}, noSessionCookie())
+  })
+  return app
+}
+
+/** What a session begins with: a key of an account, or an operator's token, which is told apart by its form. */
+async function originOf(
+  { env, staff, identify, wrongToken }: SessionDeps,
+  token: string,
+  request: Request,
+  waitUntil: WaitUntil,
+): Promise<Result<SessionOrigin, Failure>> {
+  if (/^cq[ts]_/.test(token)) {
+    const identity = await identify(token, request, waitUntil)
+    return identity.ok ? ok({ kind: 'key', tokenHash: identity.value.keyHash }) : identity
+  }
+  const gate = gateBySecret(`Bearer ${token}`, env.ADMIN_TOKEN)
+  const tokenHash = await sha256(token)
+  if (gate === 'granted') return ok({ kind: 'admin', tokenHash })
+  if (gate === 'refused' && (await staff.ofToken(token)) !== null) return ok({ kind: 'staff', tokenHash })
+  const { waitMs, limit } = wrongToken(request)
+  const hint = 'This is no key of this gateway and no operator’s token: paste all of it, from its first character on.'
+  return err(
+    waitMs === 0 ? { kind: 'key_malformed', hint } : { kind: 'rate_limited', retryAfterMs: waitMs, limit, hint },
+  )
+}
+
+async function visitorOf(deps: SessionDeps, request: Request): Promise<Result<Visitor, Failure>> {
+  const { env, staff, addressOf, now } = deps
+  const session = await sessionOf(env, request, now())
+  if (!session.ok) return session
+  const { expires, kind } = session.value
+  if (kind === 'key') {
+    const owner = await visitingOwner(env, request, { product: 'platform', kind: 'any' }, addressOf(request), now())
+    return owner.ok ? ok({ role: 'owner', account: owner.value.account, expires }) : owner
+  }
+  const operator = await operatorOf(env, session.value, staff)
+  return operator === null
+    ? err({ kind: 'key_missing', hint: 'The token that you signed in with is no longer one: sign in again.' })
+    : ok({ role: 'operator', name: operator.name, staff_role: operator.role, expires })
+}

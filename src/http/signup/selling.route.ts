@@ -1,0 +1,79 @@
+// What a gateway that sells has beside endpoints: the door for its payment provider, and the sign-up. Law: what is off, or
+// lacks its secret, does not exist.
+
+import { Hono } from 'hono'
+import { AddressGate, SIGN_UPS } from '../../accounts/address-gate.ts'
+import type { CheckoutEnv } from '../../billing/checkout/checkout-service.client.ts'
+import { stripeRoutes } from '../../billing/checkout/stripe/stripe.route.ts'
+import type { Platform } from '../platform/platform-api.ts'
+import { httpMailer, logMailer, type Mailer } from './mailer.client.ts'
+import { noSignUpRoutes, type SignUpDeps, signUpRoutes } from './signup.route.ts'
+import { SignUp } from './signup-service.client.ts'
+import type { SignUpSettings } from './signup-settings.ts'
+import { turnstile } from './turnstile.client.ts'
+
+interface SellingEnv extends CheckoutEnv {
+  readonly KEY_SECRET?: string
+  /** What the mailer wants as a bearer token. */
+  readonly SIGNUP_MAILER_TOKEN?: string
+  /** Of the Turnstile widget whose site key the settings have. */
+  readonly SIGNUP_TURNSTILE_SECRET?: string
+}
+
+interface SellingSettings {
+  readonly CHECKOUT: string
+  readonly SIGNUP: 'off' | 'log' | 'http'
+  readonly SIGNUP_SETTINGS: SignUpSettings
+  readonly PUBLIC_URL: string
+}
+
+interface SellingDeps extends Pick<SignUpDeps, 'wrongToken' | 'addressOf' | 'requestId' | 'now'> {
+  readonly platform: Platform
+  readonly report: (error: unknown, what: string) => void
+}
+
+export function sellingRoutes(env: SellingEnv, settings: SellingSettings, deps: SellingDeps): Hono {
+  const { platform, requestId, now } = deps
+  const app = new Hono()
+  const { STRIPE_WEBHOOK_SECRET: webhookSecret, KEY_SECRET: keySecret } = env
+  if (settings.CHECKOUT === 'stripe' && webhookSecret)
+    app.route('/', stripeRoutes({ events: platform.checkout, webhookSecret, requestId, now }))
+  const mailer = mailerOf(env, settings)
+  const { SIGNUP_SETTINGS: terms, PUBLIC_URL: publicUrl } = settings
+  const { turnstileSiteKey: siteKey = null } = terms
+  const { SIGNUP_TURNSTILE_SECRET: secret } = env
+  if (mailer === null || !keySecret || (siteKey !== null && !secret)) return app.route('/', noSignUpRoutes(requestId))
+  const { accounts, keys } = platform
+  const reported = (error: unknown) => deps.report(error, 'sign-up')
+  const gate = new AddressGate(SIGN_UPS)
+  return app.route(
+    '/',
+    signUpRoutes({
+      ...deps,
+      db: env.ACCOUNTS,
+      publicUrl,
+      by: settings.SIGNUP === 'log' ? 'log' : 'mail',
+      signUp: new SignUp({
+        db: env.ACCOUNTS,
+        keySecret,
+        settings: terms,
+        mailer,
+        accounts,
+        keys,
+        nowMs: now,
+        alert: (text) => console.error(text),
+      }),
+      asked: (request) => gate.take(deps.addressOf(request), now()),
+      turnstile: siteKey && secret ? { siteKey, check: turnstile({ secret, report: reported }) } : null,
+      report: reported,
+    }),
+  )
+}
+
+function mailerOf(
+  { SIGNUP_MAILER_TOKEN: token }: SellingEnv,
+  { SIGNUP, SIGNUP_SETTINGS: { mailer }, PUBLIC_URL: publicUrl }: SellingSettings,
+): Mailer | null {
+  if (SIGNUP === 'log') return logMailer((line) => console.log(line))
+  return SIGNUP === 'http' && mailer && token ? httpMailer(mailer, token, new URL(publicUrl).host) : null
+}

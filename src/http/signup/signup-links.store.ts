@@ -1,0 +1,104 @@
+// Links and sign-ups in D1. Laws: a link is used once; an address, and all its variants together, have one account; a link
+// is counted and inserted in one transaction, so that requests at once pass no bound. How many there are for whom is
+// signup-bounds.ts.
+
+import { DAY_MS } from '../../core/time.ts'
+import type { LinkBounds, LinksOfDay } from './signup-bounds.ts'
+
+/** How long a link opens. */
+export const LINK_LIFE_MS = 30 * 60_000
+/** Of variants of an address, and of a network, in a day. */
+const OF_BASE_MAX = 5
+const OF_NETWORK_MAX = 20
+
+/** Whence a link was asked for: HMACs, null where it is not known. */
+export interface LinkOrigin {
+  readonly network: string | null
+  readonly area: string | null
+  readonly domain: string
+}
+
+/** HMACs of what they are named after. */
+export interface LinkOwner {
+  readonly address: string
+  readonly base: string
+}
+
+/** Links since ?1. Of callers whose network nobody knows the domain has to be new. */
+const OF_DAY = `SELECT count(*) AS "all", coalesce(sum(domain = ?2), 0) AS domain,
+  iif(?3 IS NULL, coalesce(max(domain = ?2), 0), coalesce(sum(area = ?3), 0)) AS area
+  FROM signup_links WHERE created > ?1 AND domain IS NOT NULL`
+const ofBase = (place: number) =>
+  `(SELECT count(*) FROM signup_links WHERE base = ?${place} AND created > ?1) < ${OF_BASE_MAX}`
+
+export class SignUpLinks {
+  readonly #db: D1Database
+
+  constructor(db: D1Database) {
+    this.#db = db
+  }
+
+  /**
+   * The links of the day before this one, and whether it was added: within the bounds, and where neither address nor network
+   * had as many as they may.
+   */
+  async add(
+    hash: string,
+    { address, base }: LinkOwner,
+    { network, area, domain }: LinkOrigin,
+    bounds: LinkBounds,
+    nowMs: number,
+  ): Promise<{ readonly before: LinksOfDay; readonly isAdded: boolean }> {
+    const sinceMs = nowMs - DAY_MS
+    const insert = `INSERT INTO signup_links (hash, address, base, network, created, area, domain)
+      SELECT ?4, ?5, ?6, ?7, ?8, ?3, ?2 FROM (${OF_DAY})
+      WHERE "all" < ?9 AND area < ?10 AND (area = 0 OR (domain < ?11 AND "all" < ?12)) AND ${ofBase(6)}
+        AND (SELECT count(*) FROM signup_links WHERE network = ?7 AND created > ?1) < ${OF_NETWORK_MAX}`
+    const { day, area: ofArea, domain: ofDomain, beforeReserve } = bounds
+    const [, counted, added] = await this.#db.batch<LinksOfDay>([
+      this.#db.prepare('DELETE FROM signup_links WHERE created <= ?').bind(sinceMs),
+      this.#db.prepare(OF_DAY).bind(sinceMs, domain, area),
+      this.#db
+        .prepare(insert)
+        .bind(sinceMs, domain, area, hash, address, base, network, nowMs, day, ofArea, ofDomain, beforeReserve),
+    ])
+    return { before: counted!.results[0]!, isAdded: added!.meta.changes > 0 }
+  }
+
+  /**
+   * An owner's link beyond the bounds. It counts for its address alone: whatever others could count would tell them that
+   * there is an account. False, and nothing done, where the address had enough.
+   */
+  async addForOwner(hash: string, { address, base }: LinkOwner, nowMs: number): Promise<boolean> {
+    const insert = `INSERT INTO signup_links (hash, address, base, created)
+      SELECT ?2, ?3, ?4, ?5 WHERE ${ofBase(4)}`
+    const added = await this.#db
+      .prepare(insert)
+      .bind(nowMs - DAY_MS, hash, address, base, nowMs)
+      .run()
+    return added.meta.changes > 0
+  }
+
+  /** Null: there is none, or not for a day. */
+  async named(hash: string): Promise<(LinkOwner & { readonly created: number; readonly used: number | null }) | null> {
+    const select = 'SELECT address, base, created, used FROM signup_links WHERE hash = ?'
+    return this.#db.prepare(select).bind(hash).first()
+  }
+
+  /** False where somebody was faster. */
+  async use(hash: string, nowMs: number): Promise<boolean> {
+    const update = 'UPDATE signup_links SET used = ? WHERE hash = ? AND used IS NULL'
+    return (await this.#db.prepare(update).bind(nowMs, hash).run()).meta.changes > 0
+  }
+
+  /** The account of the address or of a variant of it; null: neither has one. */
+  async ownerOf({ base }: LinkOwner): Promise<{ readonly account: string; readonly address: string } | null> {
+    return this.#db.prepare('SELECT account, address FROM signups WHERE base = ?').bind(base).first()
+  }
+
+  /** Whoever came first has the account. */
+  async claim({ address, base }: LinkOwner, account: string, nowMs: number): Promise<void> {
+    const insert = 'INSERT INTO signups (address, base, account, created) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING'
+    await this.#db.prepare(insert).bind(address, base, account, nowMs).run()
+  }
+}

@@ -1,0 +1,164 @@
+// Signing up by e-mail: a link to whoever has the address, and what the link opens. Laws: whoever asks learns nothing about
+// an address; a trial is given once for all variants of it; a link opens the account of the very address that it was sent
+// to; what ends half-way is completed by the next link.
+
+import { sha256 } from '../../accounts/digest.client.ts'
+import type { KeyKind } from '../../accounts/format.ts'
+import { randomBase58 } from '../../core/base58.ts'
+import type { Failure } from '../../core/failure.ts'
+import { areaOf, networkOf } from '../../core/network.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { hmac } from '../../metering/webhooks/signature.client.ts'
+import type { Accounts, Keys } from '../platform/platform-api.ts'
+import type { Refusal } from '../platform/refusal.ts'
+import { type SignUpAddress, signUpAddress } from './email.ts'
+import type { Mailer } from './mailer.client.ts'
+import { linkBounds, type NoLink, refusedLink, signUpAlert } from './signup-bounds.ts'
+import { LINK_LIFE_MS, type LinkOrigin, type LinkOwner, SignUpLinks } from './signup-links.store.ts'
+import type { SignUpSettings } from './signup-settings.ts'
+
+export interface SignUpPorts {
+  readonly db: D1Database
+  readonly keySecret: string
+  readonly settings: SignUpSettings
+  readonly mailer: Mailer
+  readonly accounts: Pick<Accounts, 'ensure' | 'missing'>
+  readonly keys: Pick<Keys, 'createOwn' | 'entrance'>
+  nowMs(): number
+  /** Tells the operator. */
+  alert(text: string): void
+}
+
+/** What a link opened. */
+export interface Joined {
+  readonly account: string
+  /** Hash of the service key that the session stands on. */
+  readonly keyHash: string
+  /** The trial's API key, shown this once; null: it was before. */
+  readonly key: string | null
+}
+
+const PLAN = 'trial'
+const LABEL = 'console sign-up'
+const PURPOSE = 'weir/sign-up-addresses/1'
+/** 43 of 58 characters are 251 bits. */
+const TOKEN_LENGTH = 43
+const LINK_TOKEN = /^[1-9A-HJ-NP-Za-km-z]{43}$/
+
+const utf8 = (text: string) => new Uint8Array(new TextEncoder().encode(text))
+const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
+const gone = (hint: string) => err<Failure>({ kind: 'not_found', what: 'This link', hint })
+const noKey = (refused: Refusal) =>
+  err<Failure>(refused.kind === 'conflict' ? { kind: 'unavailable', what: 'A key', hint: refused.message } : refused)
+const AGAIN = 'ask for another one with your e-mail address.'
+
+export class SignUp {
+  readonly #ports: SignUpPorts
+  readonly #links: SignUpLinks
+
+  constructor(ports: SignUpPorts) {
+    this.#ports = ports
+    this.#links = new SignUpLinks(ports.db)
+  }
+
+  /** What the address is, or which field is wrong. */
+  address(email: string): Result<SignUpAddress, Failure> {
+    const read = signUpAddress(email, this.#ports.settings.refusedDomains)
+    return read.ok ? read : err({ kind: 'bad_field', issues: [{ path: 'email', message: read.error }] })
+  }
+
+  /**
+   * Takes one of the day's links, whoever has the address. `refused`: why there is none for a mailbox without an account.
+   * `send` is to be done behind the answer, which thus tells nobody who has an account.
+   */
+  async take(
+    to: SignUpAddress,
+    caller: string | null,
+    pageUrl: string,
+  ): Promise<{ readonly refused: NoLink | null; readonly send: () => Promise<void> }> {
+    const { mailer, nowMs, settings, alert } = this.#ports
+    const token = randomBase58(TOKEN_LENGTH, random)
+    const hash = await sha256(token)
+    const domain = to.base.slice(to.base.lastIndexOf('@') + 1)
+    const [from, address, base] = await Promise.all([
+      this.#originOf(domain, caller),
+      this.#hashed(to.address),
+      this.#hashed(to.base),
+    ])
+    const owner = { address, base }
+    const bounds = linkBounds(settings.perDay, domain)
+    const { before, isAdded } = await this.#links.add(hash, owner, from, bounds, nowMs())
+    const told = isAdded ? signUpAlert(before.all + 1, settings.perDay) : null
+    if (told !== null) alert(told)
+    const refused = refusedLink(before, bounds)
+    const send = async () => {
+      const isOwners = refused !== null && (await this.#links.ownerOf(owner)) !== null
+      if (isAdded || (isOwners && (await this.#links.addForOwner(hash, owner, nowMs()))))
+        await mailer(to.address, `${pageUrl}#join=${token}`)
+    }
+    return { refused, send }
+  }
+
+  async #originOf(ofMailbox: string, caller: string | null): Promise<LinkOrigin> {
+    const hashed = (text: string | null) => (text === null ? null : this.#hashed(text))
+    const [network, area, domain] = await Promise.all([
+      hashed(caller && networkOf(caller)),
+      hashed(caller && `area ${areaOf(caller)}`),
+      this.#hashed(`domain ${ofMailbox}`),
+    ])
+    return { network, area, domain }
+  }
+
+  async confirm(token: string): Promise<Result<Joined, Failure>> {
+    const { nowMs } = this.#ports
+    const hash = await sha256(token)
+    const link = LINK_TOKEN.test(token) ? await this.#links.named(hash) : null
+    if (link === null) return gone(`This link is none of this gateway, or has long expired: ${AGAIN}`)
+    if (link.used !== null) return gone(`This link was used before, and opens once: ${AGAIN}`)
+    if (nowMs() - link.created > LINK_LIFE_MS) return gone(`This link has expired: it opens for 30 minutes; ${AGAIN}`)
+    const account = await this.#accountOf(link)
+    if (!account.ok) return account
+    if (!(await this.#links.use(hash, nowMs()))) return gone(`This link was used just now, and opens once: ${AGAIN}`)
+    return this.#enter(account.value)
+  }
+
+  /** Made where the address has none yet. */
+  async #accountOf(owner: LinkOwner): Promise<Result<string, Failure>> {
+    const { accounts, nowMs } = this.#ports
+    const fresh = `a-${randomBase58(12, random)}`
+    if ((await this.#links.ownerOf(owner)) === null) await this.#links.claim(owner, fresh, nowMs())
+    const found = await this.#links.ownerOf(owner)
+    if (found === null || found.address !== owner.address)
+      return err({
+        kind: 'not_entitled',
+        why: 'The trial of this mailbox was given to another form of its address: ask for a link with the one that you used first.',
+      })
+    // Also where it is there: a first try may have ended before its meter began.
+    const made = await accounts.ensure(found.account, { plan: PLAN, terms: {} })
+    if (made.ok || (await accounts.missing(found.account)) === null) return ok(found.account)
+    return err({
+      kind: 'unavailable',
+      what: 'Trials',
+      hint: 'This gateway gives no trials now: ask whoever runs it. Your link stays good.',
+    })
+  }
+
+  async #enter(account: string): Promise<Result<Joined, Failure>> {
+    const { keys } = this.#ports
+    // Others of that name are the owner's own, and may end or reach less.
+    const known = await keys.entrance(account, LABEL)
+    // Of two links at once one makes the key: the space in the name of the request is in none of an owner's.
+    const made = (kind: KeyKind, label: string) =>
+      keys.createOwn({ account, label, kind, request: `sign-up ${kind} ${known[kind]}` })
+    const first = known.api > 0 ? null : await made('api', PLAN)
+    if (first !== null && !first.ok) return noKey(first.error)
+    const service = known.hash === null ? await made('service', LABEL) : ok({ hash: known.hash })
+    if (!service.ok) return noKey(service.error)
+    return ok({ account, keyHash: service.value.hash, key: first && 'key' in first.value ? first.value.key : null })
+  }
+
+  /** HMAC under a key of this purpose alone. */
+  async #hashed(text: string): Promise<string> {
+    return hmac(utf8(await hmac(utf8(this.#ports.keySecret), PURPOSE)), text)
+  }
+}

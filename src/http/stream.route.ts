@@ -1,0 +1,145 @@
+// Upgrades, handed to a relay of the caller's region. GET /ws and /k/<key>/ws: the key is checked first and ends here; a
+// relay is told who is calling, in a header that no client can set. GET /graphql: see graphqlRoutes.
+
+import { Hono } from 'hono'
+import { AddressGate, GUESTS } from '../accounts/address-gate.ts'
+import { callerAddress } from '../accounts/caller-address.ts'
+import { counted, IDENTITY_HEADER, type Identity } from '../accounts/identity.ts'
+import { type Failure, type Issue, SEE_DOCS } from '../core/failure.ts'
+import { Gate } from '../core/gate.ts'
+import { graphqlFailure, infoFailure, type Reply } from '../protocol/failure-wire.ts'
+import { admissionFailure, Refusal, tooOften } from '../relay/sockets/admission.ts'
+import { connectLimit } from '../relay/sockets/connect-limit.ts'
+import { GUEST_HEADER, type Pool, Refusals, relayOrder } from '../relay/sockets/placement.ts'
+import { type CallerPlace, regionOf } from '../relay/sockets/region.ts'
+import { type Access, metered, type Surface } from './metered.route.ts'
+
+/** What the gateway lends. */
+export interface StreamRouteDeps extends Access {
+  readonly relay: (region: DurableObjectLocationHint | 'local', index: number) => Pick<Fetcher, 'fetch'>
+  readonly nowMs: () => number
+}
+
+const NO_UPGRADE: Issue = {
+  path: 'upgrade',
+  message:
+    'connect with a WebSocket client ("Upgrade: websocket") to /ws?key=<key>, then send ' +
+    `{"method":"subscribe","subscription":{"type":"l2BookDiff","coin":"BTC"}}. ${SEE_DOCS}`,
+}
+
+/** Routes of the WebSocket surface. */
+export function streamRoutes(
+  deps: StreamRouteDeps,
+  settings: { readonly pathKeys: boolean; readonly relaysPerRegion: number },
+): Hono {
+  const app = new Hono()
+  const refusals = new Refusals()
+  const gate = new Gate()
+  const stream: Surface = {
+    product: 'stream',
+    type: 'connect',
+    entry: { product: 'stream', kind: 'api', places: ['path', 'query', 'bearer'], takesTokens: true },
+    refusal: infoFailure,
+    limit: (identity) => {
+      const { waitMs } = gate.take(counted(identity), connectLimit(identity), deps.nowMs())
+      return waitMs > 0 ? tooOften(identity, waitMs) : null
+    },
+  }
+  for (const path of settings.pathKeys ? ['/ws', '/k/:key/ws'] : ['/ws']) {
+    app.get(path, async (c) => {
+      const request = c.req.raw
+      if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') {
+        return sent(infoFailure({ kind: 'bad_field', issues: [NO_UPGRADE] }, deps.requestId()))
+      }
+      const key = c.req.param('key')
+      const surface = key === undefined ? stream : { ...stream, entry: { ...stream.entry, path: key } }
+      return metered(
+        deps,
+        surface,
+        request,
+        (work) => c.executionCtx.waitUntil(work),
+        async (call) => {
+          const socket = await connect(deps, request, call.identity, settings.relaysPerRegion, refusals)
+          if (socket instanceof Response) return socket
+          call.note(socket)
+          return infoFailure(socket, call.requestId)
+        },
+      )
+    })
+  }
+  return app
+}
+
+/** Tries the region's relays in the account's order, and where they send it on, the heavy ones. */
+async function connect(
+  deps: StreamRouteDeps,
+  request: Request,
+  identity: Identity,
+  relaysPerRegion: number,
+  refusals: Refusals,
+): Promise<Response | Failure> {
+  const region = regionOf(request.cf as CallerPlace | undefined)
+  const { account } = identity
+  const ask = async (pool: Pool): Promise<Response | Refusal> => {
+    const headers = { upgrade: 'websocket', [IDENTITY_HEADER]: JSON.stringify(identity) }
+    for (const index of relayOrder(account, pool, relaysPerRegion)) {
+      if (refusals.isFull(region, index, deps.nowMs())) continue
+      const answer = await deps.relay(region, index).fetch('http://relay/ws', { headers })
+      if (answer.status === 101) return answer
+      const refusal = Refusal.parse(await answer.json())
+      if (refusal.why !== 'full') return refusal
+      refusals.full(region, index, deps.nowMs())
+    }
+    return { why: 'full', left: 0 }
+  }
+  const pool = refusals.pool(account, deps.nowMs())
+  let answer = await ask(pool)
+  if (pool === 'light' && !(answer instanceof Response) && answer.why === 'heavy') {
+    refusals.heavy(account, deps.nowMs())
+    answer = await ask('heavy')
+  }
+  return answer instanceof Response ? answer : admissionFailure(answer, identity)
+}
+
+type GraphqlRouteDeps = Pick<StreamRouteDeps, 'relay' | 'requestId' | 'nowMs'> & { readonly isProxyTrusted: boolean }
+
+const PROTOCOL = 'graphql-transport-ws'
+const NO_GRAPHQL: Issue = {
+  path: 'upgrade',
+  message: `connect with a WebSocket client and the subprotocol ${PROTOCOL}, such as the package graphql-ws. ${SEE_DOCS}`,
+}
+
+/** GET /graphql: the key comes with the first message, so nothing is known here but the address. */
+export function graphqlRoutes(deps: GraphqlRouteDeps, relaysPerRegion: number): Hono {
+  const app = new Hono()
+  const refusals = new Refusals()
+  const gate = new AddressGate(GUESTS)
+  app.get('/graphql', async (c) => {
+    const { headers, cf } = c.req.raw
+    const requestId = deps.requestId()
+    const protocols = (headers.get('sec-websocket-protocol') ?? '').split(',').map((one) => one.trim())
+    if (headers.get('upgrade')?.toLowerCase() !== 'websocket' || !protocols.includes(PROTOCOL))
+      return sent(graphqlFailure({ kind: 'bad_field', issues: [NO_GRAPHQL] }, requestId))
+    const address = callerAddress(deps.isProxyTrusted, headers)
+    const { waitMs, limit } = gate.take(address, deps.nowMs())
+    if (waitMs > 0) return sent(graphqlFailure({ kind: 'rate_limited', retryAfterMs: waitMs, limit }, requestId))
+    const region = regionOf(cf as CallerPlace | undefined)
+    for (const index of relayOrder(address ?? requestId, 'light', relaysPerRegion)) {
+      if (refusals.isFull(region, index, deps.nowMs())) continue
+      const to = { upgrade: 'websocket', [GUEST_HEADER]: address ?? '' }
+      const answer = await deps.relay(region, index).fetch('http://relay/graphql', { headers: to })
+      if (answer.status === 101) return answer
+      // Of others it may have room.
+      if (Refusal.parse(await answer.json()).why === 'full') refusals.full(region, index, deps.nowMs())
+    }
+    return sent(
+      graphqlFailure(
+        { kind: 'unavailable', what: 'Every relay of your region is full', retryAfterMs: 5000 },
+        requestId,
+      ),
+    )
+  })
+  return app
+}
+
+const sent = ({ status, headers, body }: Reply) => new Response(body, { status, headers })

@@ -1,0 +1,283 @@
+// One per account: its balance and all that is asked of it. Laws: one synchronous transaction per decision, so an answer
+// that was sent has happened and one that was not has not; every change of the balance is in account-ledger.store.ts.
+
+import { DurableObject } from 'cloudflare:workers'
+import { type MicroCredits, wholeMicro } from '../core/amount.ts'
+import { Egress } from '../core/egress.client.ts'
+import { EgressSettings } from '../core/egress.ts'
+import { migrate } from '../core/migrate.store.ts'
+import { gatewayOf } from '../core/objects.client.ts'
+import { readVariables } from '../core/variables.ts'
+import { AccountLedger } from './account-ledger.store.ts'
+import { type AccountState, leftOf } from './account-state.ts'
+import { KeyCaps } from './key-caps.store.ts'
+import { KeyChanges } from './key-changes.store.ts'
+import { KeyEnds } from './key-ends.store.ts'
+import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
+import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from './ledger.ts'
+import { MeterStore } from './meter.store.ts'
+import type { GrantAnswer, KeySums, WholeMeterApi } from './meter-api.ts'
+import { METER_SCHEMA } from './meter-schema.ts'
+import type { PipelineAnswer, PipelineReport } from './pipeline-report.ts'
+import { PlanStore } from './plans/plan-period.store.ts'
+import type { PlanOrder, PlanState } from './plans/plan-period.ts'
+import { RequestBuckets } from './request-buckets.ts'
+import { Statements } from './statement.store.ts'
+import type { Statement } from './statement.ts'
+import type { StreamAnswer, StreamReport, StreamView } from './streams/stream-api.ts'
+import { StreamLedger } from './streams/stream-ledger.ts'
+import { StreamStore } from './streams/streams.store.ts'
+import type { StackedUsage, UsagePage, UsagePlace, UsageReport } from './usage.ts'
+import { copyUsage } from './usage-outbox.do.ts'
+import { UsageReports } from './usage-report.store.ts'
+import { VisitorBudgets } from './visitor-budget.store.ts'
+import type { Delivery, Webhook, WebhookOrder } from './webhooks/webhook-api.ts'
+import { Webhooks } from './webhooks/webhooks.do.ts'
+
+/** Old rows are looked for at least this often while there are any. */
+const PRUNE_EVERY_MS = 3_600_000
+/** Usage is copied at most this long after it was counted. */
+const COPY_EVERY_MS = 60_000
+/** Keys or types of a chart. */
+const STACK_PARTS = 40
+
+export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeMeterApi {
+  readonly #store: MeterStore
+  readonly #plans: PlanStore
+  readonly #caps: KeyCaps
+  readonly #changes: KeyChanges
+  readonly #ends: KeyEnds
+  readonly #webhooks: Webhooks
+  readonly #streams: StreamStore
+  readonly #usage: UsageReports
+  readonly #statements: Statements
+  readonly #visitors: VisitorBudgets
+  readonly #ledger: AccountLedger
+  readonly #streamLedger: StreamLedger
+  readonly #requests = new RequestBuckets()
+  #alarmAtMs = 0
+
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, env)
+    const { sql } = ctx.storage
+    migrate(ctx.storage, METER_SCHEMA)
+    this.#store = new MeterStore(sql)
+    this.#plans = new PlanStore(sql)
+    this.#caps = new KeyCaps(sql)
+    this.#changes = new KeyChanges(sql)
+    this.#ends = new KeyEnds(sql)
+    this.#webhooks = new Webhooks(ctx, new Egress(readVariables(EgressSettings, env)), () => gatewayOf(env))
+    this.#streams = new StreamStore(sql)
+    this.#usage = new UsageReports(sql)
+    this.#statements = new Statements(sql)
+    this.#visitors = new VisitorBudgets(sql)
+    const parts = {
+      store: this.#store,
+      plans: this.#plans,
+      caps: this.#caps,
+      ends: this.#ends,
+      webhooks: this.#webhooks,
+    }
+    this.#ledger = new AccountLedger({ ...parts, statements: this.#statements, visitors: this.#visitors })
+    this.#streamLedger = new StreamLedger(this.#streams, this.#ledger)
+  }
+
+  stream(report: StreamReport): Promise<StreamAnswer> {
+    return this.#decide((now) => this.#streamLedger.take(report, now), COPY_EVERY_MS)
+  }
+
+  lease(request: LeaseRequest): Promise<LeaseAnswer> {
+    return this.#decide((now) => {
+      const decided = this.#ledger.lease(request, now)
+      const changedMs = this.#changes.last(request.keyHash, now)
+      const answer = changedMs === null ? decided : { ...decided, changedMs }
+      if (!answer.ok || request.requests === undefined) return answer
+      return { ...answer, requests: this.#requests.take(request.keyHash, request.requests, now) }
+    }, LEASE_TTL_MS + RECLAIM_GRACE_MS)
+  }
+
+  settlePipeline(report: PipelineReport): Promise<PipelineAnswer> {
+    return this.#decide((now) => this.#ledger.settlePipeline(report, now), COPY_EVERY_MS)
+  }
+
+  grantCredits(id: string, amount: MicroCredits): Promise<GrantAnswer> {
+    return this.#decide((now) => this.#ledger.grant(id, amount, now))
+  }
+
+  async beginPlan(order: PlanOrder): Promise<boolean> {
+    if (this.#plans.read() !== null) return false
+    await this.#turnPlan(order)
+    return true
+  }
+
+  async changePlan(order: PlanOrder): Promise<PlanState> {
+    await this.noteChange(null)
+    return this.#turnPlan(order)
+  }
+
+  async plan(): Promise<PlanState | null> {
+    this.#renew(Date.now())
+    return this.#plans.read()
+  }
+
+  async renewWith(plan: string, everyMicro: MicroCredits): Promise<void> {
+    this.#renew(Date.now())
+    this.#plans.setEvery(plan, wholeMicro(everyMicro))
+  }
+
+  async revokeKey(keyHash: string): Promise<void> {
+    this.#store.putRevoked(keyHash, Date.now())
+  }
+
+  async noteChange(keyHash: string | null): Promise<void> {
+    this.ctx.storage.transactionSync(() => {
+      this.#changes.note(keyHash, Date.now())
+      this.#streams.changeTerms()
+    })
+  }
+
+  async capKey(keyHash: string, cap: MicroCredits | null): Promise<void> {
+    this.#caps.put(keyHash, cap === null ? null : wholeMicro(cap))
+  }
+
+  async endKey(keyHash: string, atMs: number | null): Promise<void> {
+    this.#ends.put(keyHash, atMs)
+  }
+
+  async replaceKey(oldHash: string, newHash: string): Promise<void> {
+    this.ctx.storage.transactionSync(() => this.#ends.replace(oldHash, newHash))
+  }
+
+  async inheritKey(oldHash: string, newHash: string): Promise<void> {
+    this.#caps.inherit(oldHash, newHash)
+  }
+
+  async visitorsWaitMs(perHour: MicroCredits, amount: MicroCredits): Promise<number> {
+    return this.#visitors.waitMs(wholeMicro(perHour), wholeMicro(amount), Date.now())
+  }
+
+  async balance(keyHash?: string): Promise<AccountState & { capLeft?: MicroCredits }> {
+    this.#renew(Date.now())
+    const capLeft = keyHash === undefined ? Number.POSITIVE_INFINITY : this.#caps.left(keyHash)
+    return { ...this.#ledger.account(), ...(Number.isFinite(capLeft) ? { capLeft } : {}) }
+  }
+
+  async usage(fromMs: number, toMs: number): Promise<UsageReport> {
+    return this.#usage.report(fromMs, toMs)
+  }
+
+  async usageOfKey(keyHash: string, fromMs: number, toMs: number): Promise<UsageReport> {
+    return this.#usage.report(fromMs, toMs, keyHash)
+  }
+
+  async spentByDay(days: readonly number[]): Promise<readonly MicroCredits[]> {
+    return this.#usage.spentByDay(days, Date.now())
+  }
+
+  async usagePage(fromMs: number, toMs: number, after: UsagePlace | null, limit: number): Promise<UsagePage> {
+    return this.#usage.page(fromMs, toMs, after, limit)
+  }
+
+  async usageStack(fromMs: number, toMs: number, by: 'key' | 'type'): Promise<readonly StackedUsage[]> {
+    return this.#usage.stacked(fromMs, toMs, by, STACK_PARTS)
+  }
+
+  async keySums(keyHashes: readonly string[], fromMs: number): Promise<readonly KeySums[]> {
+    const spent = this.#usage.spentBy(keyHashes, fromMs)
+    return keyHashes.map((keyHash) => {
+      const left = this.#caps.left(keyHash)
+      return { spent: spent.get(keyHash) ?? 0, capLeft: Number.isFinite(left) ? left : null }
+    })
+  }
+
+  async statement(fromMs: number, toMs: number): Promise<Statement> {
+    this.#renew(Date.now())
+    return this.#statements.statement(fromMs, toMs, leftOf(this.#ledger.account()))
+  }
+
+  async statementSums(times: readonly number[]) {
+    this.#renew(Date.now())
+    return { sinceMs: this.#statements.since(), sums: this.#statements.sums(times, leftOf(this.#ledger.account())) }
+  }
+
+  async streams(limit: number): Promise<StreamView & { readonly requests: Readonly<Record<string, number>> }> {
+    const now = Date.now()
+    return { ...this.#streams.view(now, limit), requests: this.#requests.busiest(now) }
+  }
+
+  async setWebhook(order: WebhookOrder): Promise<Webhook & { readonly secret: string | null }> {
+    const drawn = await this.#webhooks.draw(order.account)
+    return this.#decide((now) => this.#webhooks.set(order, drawn, this.#ledger.account(), this.#store.most(), now))
+  }
+
+  async webhook(): Promise<Webhook | null> {
+    return this.#webhooks.view()
+  }
+
+  async webhookSetter(): Promise<Pick<WebhookOrder, 'url' | 'by'> | null> {
+    return this.#webhooks.setter()
+  }
+
+  async testWebhook(everyMs = 0): Promise<Delivery | null> {
+    return this.#webhooks.test(everyMs)
+  }
+
+  async clearWebhook(): Promise<boolean> {
+    return this.#webhooks.clear()
+  }
+
+  /** Copies usage, ends leases whose isolates went silent, and periods of the plan. Caught and re-armed: an alarm that fails six times is dropped for good. */
+  override async alarm(): Promise<void> {
+    const now = Date.now()
+    this.#alarmAtMs = 0
+    this.#webhooks.deliver(now)
+    try {
+      this.#renew(now)
+      this.ctx.storage.transactionSync(() => this.#tidy(now))
+    } catch (error) {
+      console.error('renewing the plan or reclaiming leases failed', error instanceof Error ? error.message : '')
+      await this.#wakeAt(now + RECLAIM_GRACE_MS)
+      return
+    }
+    if (!(await copyUsage(this.ctx, this.#store, gatewayOf(this.env)))) await this.#wakeAt(now + COPY_EVERY_MS)
+    const first = this.#store.firstDeadline()
+    if (first !== null) await this.#wakeAt(Math.max(first + RECLAIM_GRACE_MS, now + 1_000))
+    else if (this.#store.hasMortalRows() || this.#streams.hasMortalRows()) await this.#wakeAt(now + PRUNE_EVERY_MS)
+    await this.#wakeAt(Math.max(this.#ledger.periodEndMs, now + 1_000))
+  }
+
+  #tidy(now: number): void {
+    this.#ledger.reclaim(now)
+    this.#store.prune(now)
+    this.#streams.prune(now)
+  }
+
+  #renew(now: number): void {
+    if (now < this.#ledger.periodEndMs) return
+    this.ctx.storage.transactionSync(() => this.#ledger.renewPlan(now))
+  }
+
+  async #turnPlan(order: PlanOrder): Promise<PlanState> {
+    const state = await this.#decide((now) => this.#ledger.turnPlan(order, now))
+    await this.#wakeAt(this.#ledger.periodEndMs)
+    return state
+  }
+
+  /** One transaction, after the one that renews the plan; the alarm rings `wakeInMs` later at the latest. */
+  async #decide<T>(decision: (now: number) => T, wakeInMs = Number.POSITIVE_INFINITY): Promise<T> {
+    const now = Date.now()
+    this.#renew(now)
+    const answer = this.ctx.storage.transactionSync(() => decision(now))
+    await this.#wakeAt(now + wakeInMs)
+    return answer
+  }
+
+  /** Brings the alarm forward to `atMs`, or to what the webhook waits for; an earlier one stays. */
+  async #wakeAt(atMs: number): Promise<void> {
+    if (this.#alarmAtMs === 0) this.#alarmAtMs = (await this.ctx.storage.getAlarm()) ?? Number.POSITIVE_INFINITY
+    const firstMs = Math.min(atMs, this.#webhooks.nextMs)
+    if (this.#alarmAtMs <= firstMs) return
+    this.#alarmAtMs = firstMs
+    await this.ctx.storage.setAlarm(firstMs)
+  }
+}

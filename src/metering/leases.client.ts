@@ -1,0 +1,313 @@
+// Charging over leases held in isolate memory. Invariants: one exchange with the meter at a time per (account, key), so an
+// answer never meets a state it does not know; spending is reported from `waitUntil`, old or much of it within
+// about a second; what cannot be reported is reclaimed by the meter. The rules are in credit/credit-lease.ts; here are calls and timers.
+
+import type { Identity, Product } from '../accounts/identity.ts'
+import { LIMIT_FIELDS } from '../accounts/limits.ts'
+import { visitorsBusy } from '../accounts/stream-token.ts'
+import type { MicroCredits } from '../core/amount.ts'
+import { orLate } from '../core/deadline.ts'
+import { type Failure, KEY_ENDED } from '../core/failure.ts'
+import { Keeper, type KeeperClock } from '../core/keeper.ts'
+import { Exchanges } from '../core/local-lease.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { after, sleep } from '../core/timers.client.ts'
+import type { Charging, Hold, Price } from './charging.ts'
+import { type AskedExchange, CreditLease, type HeldLease } from './credit-lease.ts'
+import type { LeaseMeterApi } from './lease-api.ts'
+import { limitsOf } from './plans/plan.ts'
+import { RequestLease } from './request-lease.ts'
+
+/** What one request brings: the pool outlives requests, these do not. */
+export interface LeaseContext {
+  meterOf(account: string): LeaseMeterApi
+  waitUntil(work: Promise<unknown>): void
+  /** METER_FAILURE: what a call without leased credits gets while the meter cannot be reached. */
+  readonly meterFailure: 'closed' | 'open'
+  /** Told when the meter says that a key is revoked, so that the isolate forgets it. */
+  onRevoked(keyHash: string): void
+  /** Told when the meter says that the record of a key was changed, every time that it says so. */
+  onChanged?(keyHash: string, changedMs: number): void
+}
+
+/** Clock and ids, replaced in tests. */
+export interface LeaseClock extends KeeperClock {
+  readonly newId: () => string
+}
+
+const SYSTEM_CLOCK: LeaseClock = {
+  nowMs: () => Date.now(),
+  sleep,
+  newId: () => crypto.randomUUID(),
+}
+
+const EXCHANGE_TIMEOUT_MS = 5_000
+/** Rounds of asking for one call; reached only if others take every grant first. */
+const TURNS_MAX = 100
+/** At most 14 KB each (test/http/memory-bounds.test.ts). */
+export const LOCAL_ACCOUNTS_MAX = 2_000
+
+/** One (account, key) in this isolate. */
+interface LocalAccount {
+  readonly account: string
+  readonly credits: CreditLease
+  readonly exchanges: Exchanges
+  readonly reporter: Keeper
+  /** Sum of the prices of calls that wait for a grant. */
+  waiting: MicroCredits
+  /** Request limits of this key by bucket, and the one that was used last: reports refill it. */
+  readonly limits: Map<string, Limit>
+  limit: Limit | null
+}
+
+/** A request limit in use. */
+interface Limit {
+  readonly lease: RequestLease
+  /** Calls that wait for a token. */
+  waiting: number
+  readonly refusal: (waitMs: number) => Failure
+}
+
+export class LeasePool {
+  readonly #accounts = new Map<string, LocalAccount>()
+  readonly #clock: LeaseClock
+
+  constructor(clock: LeaseClock = SYSTEM_CLOCK) {
+    this.#clock = clock
+  }
+
+  /** The charging port of one request. */
+  charging(context: LeaseContext): Charging {
+    return {
+      hold: (identity, price) => {
+        const local = this.#accountOf(identity)
+        const limit = price.isCounted ? null : limitOf(local, identity, price.product)
+        const taken = this.#take(context, local, price, limit)
+        if (taken !== null) return identity.token ? byToken(taken) : taken
+        const asking = this.#askAndTake(context, local, price, limit)
+        // A caller that goes away meanwhile would be counted among those who wait for ever, and more and more be leased.
+        context.waitUntil(asking)
+        return identity.token ? asking.then(byToken) : asking
+      },
+      report: (identity) => this.#report(context, this.#accountOf(identity), this.#clock.nowMs(), true),
+      limitHeaders: (identity, product, atMost = 1) =>
+        limitOf(this.#accountOf(identity), identity, product)?.lease.headers(this.#clock.nowMs(), atMost) ?? null,
+    }
+  }
+
+  async #askAndTake(
+    context: LeaseContext,
+    local: LocalAccount,
+    price: Price,
+    limit: Limit | null,
+  ): Promise<Result<Hold, Failure>> {
+    local.waiting += price.amount
+    if (limit !== null) limit.waiting++
+    try {
+      for (let turn = 0; turn < TURNS_MAX; turn++) {
+        await this.#exchangeFor(context, local, price.amount, limit)
+        const taken = this.#take(context, local, price, limit)
+        if (taken !== null) return taken
+        if (local.exchanges.downMs(this.#clock.nowMs()) > 0) return this.#withoutMeter(context)
+      }
+      return this.#withoutMeter(context)
+    } finally {
+      local.waiting -= price.amount
+      if (limit !== null) limit.waiting--
+    }
+  }
+
+  /** Null: the meter must be asked. */
+  #take(context: LeaseContext, local: LocalAccount, price: Price, limit: Limit | null): Result<Hold, Failure> | null {
+    const now = this.#clock.nowMs()
+    const answer = local.credits.take(price.amount, now)
+    switch (answer.do) {
+      case 'go': {
+        const verdict = limit === null ? 'go' : limit.lease.take(now)
+        local.limit = limit ?? local.limit
+        if (verdict !== 'go') {
+          local.credits.release(answer.lease, price.amount)
+          return verdict === 'ask' || limit === null
+            ? null
+            : err({ ...limit.refusal(verdict.waitMs), remainingMicro: local.credits.remaining() })
+        }
+        this.#keepReporting(context, local)
+        return ok(this.#holdOn(context, local, answer.lease, price))
+      }
+      case 'refuse':
+        if (answer.busyMs) return err(visitorsBusy(answer.busyMs))
+        return err({
+          kind: 'credits_exhausted',
+          neededMicro: price.amount,
+          remainingMicro: answer.remaining,
+          capMicro: answer.cap,
+        })
+      case 'revoked':
+        return err(KEY_ENDED)
+      case 'ask':
+        return null
+    }
+  }
+
+  #holdOn(context: LeaseContext, local: LocalAccount, lease: HeldLease, price: Price): Hold {
+    const { amount, product, type } = price
+    let open = true
+    const finish = (end: () => void): MicroCredits => {
+      if (!open) throw new Error('a hold is settled or released once')
+      open = false
+      end()
+      this.#keepReporting(context, local)
+      return local.credits.remaining()
+    }
+    return {
+      settle: () => finish(() => local.credits.settle(lease, amount, product, type)),
+      release: () => finish(() => local.credits.release(lease, amount)),
+    }
+  }
+
+  #withoutMeter(context: LeaseContext): Result<Hold, Failure> {
+    if (context.meterFailure === 'open') return ok({ settle: () => null, release: () => null })
+    return err({ kind: 'unavailable', what: 'The credit meter cannot be reached', retryAfterMs: 1_000 })
+  }
+
+  /** Waits for the exchange under way, or makes one for this call. */
+  async #exchangeFor(
+    context: LeaseContext,
+    local: LocalAccount,
+    amount: MicroCredits,
+    limit: Limit | null,
+  ): Promise<void> {
+    const now = this.#clock.nowMs()
+    if (local.exchanges.downMs(now) > 0) return
+    if (local.exchanges.isUnderWay(now)) return local.exchanges.landed(now)
+    const asked = local.credits.ask(amount, local.waiting, now, this.#clock.newId)
+    await this.#begin(context, local, [asked], limit)
+  }
+
+  /** Sends exchanges one after the other; never rejects. */
+  #begin(
+    context: LeaseContext,
+    local: LocalAccount,
+    exchanges: readonly AskedExchange[],
+    limit: Limit | null = local.limit,
+  ): Promise<void> {
+    const run = async () => {
+      for (const asked of exchanges) await this.#exchange(context, local, asked, asked.request.close ? null : limit)
+    }
+    const landed = local.exchanges.begin(run, this.#clock.nowMs())
+    context.waitUntil(landed)
+    return landed
+  }
+
+  async #exchange(
+    context: LeaseContext,
+    local: LocalAccount,
+    asked: AskedExchange,
+    limit: Limit | null,
+  ): Promise<void> {
+    const sentAtMs = this.#clock.nowMs()
+    const requests = limit?.lease.ask(limit.waiting, sentAtMs) ?? null
+    const request = requests === null ? asked.request : { ...asked.request, requests }
+    const send = () => orLate(context.meterOf(local.account).lease(request), EXCHANGE_TIMEOUT_MS, null, after)
+    const down = () => {
+      local.exchanges.failed(this.#clock.nowMs())
+      if (requests !== null) limit?.lease.alone(this.#clock.nowMs())
+    }
+    try {
+      // Repeating is harmless (all numbers are cumulative), and a restarted object refuses the first call only.
+      const answer = await send().catch(send)
+      if (answer === null) return down()
+      local.credits.answered(asked, answer)
+      if (answer.ok && answer.requests !== undefined && requests !== null && limit !== null)
+        limit.lease.answered(requests, answer.requests, sentAtMs, this.#clock.nowMs())
+      if (answer.changedMs !== undefined) context.onChanged?.(local.credits.keyHash, answer.changedMs)
+      if (!answer.ok && answer.reason === 'revoked') context.onRevoked(local.credits.keyHash)
+    } catch {
+      down()
+    }
+  }
+
+  #keepReporting(context: LeaseContext, local: LocalAccount): void {
+    if (local.reporter.isAlive(this.#clock.nowMs())) return
+    context.waitUntil(local.reporter.run(this.#clock, (now) => this.#report(context, local, now)))
+  }
+
+  /** One round of a reporter; true while there is something to report. */
+  async #report(context: LeaseContext, local: LocalAccount, now: number, all = false): Promise<boolean> {
+    await local.exchanges.landed(now)
+    // Another call may have begun an exchange while this one waited: reports come a round later then.
+    const exchanges = local.exchanges.isUnderWay(this.#clock.nowMs()) ? [] : local.credits.due(now, all)
+    if (exchanges.length > 0) await this.#begin(context, local, exchanges)
+    return local.credits.busy
+  }
+
+  #accountOf(identity: Identity): LocalAccount {
+    const visitors = identity.token?.visitors
+    const name = `${identity.account} ${identity.keyHash}${visitors ? ' visitors' : ''}`
+    const known = this.#accounts.get(name)
+    if (known !== undefined) return known
+    if (this.#accounts.size >= LOCAL_ACCOUNTS_MAX) this.#makeRoom()
+    const local: LocalAccount = {
+      account: identity.account,
+      credits: new CreditLease(identity.keyHash, visitors?.perHour),
+      exchanges: new Exchanges(EXCHANGE_TIMEOUT_MS, after),
+      reporter: new Keeper(),
+      waiting: 0,
+      limits: new Map(),
+      limit: null,
+    }
+    this.#accounts.set(name, local)
+    return local
+  }
+
+  /** Forgets the oldest tenth that holds nothing; if all hold something, the oldest one, which the meter reclaims. */
+  #makeRoom(): void {
+    let oldest: string | undefined
+    let room = 0
+    for (const [name, local] of this.#accounts) {
+      oldest ??= name
+      if (local.credits.busy || local.exchanges.isUp) continue
+      this.#accounts.delete(name)
+      if (++room >= LOCAL_ACCOUNTS_MAX / 10) return
+    }
+    if (room === 0 && oldest !== undefined) this.#accounts.delete(oldest)
+  }
+}
+
+/** The same for a caller with a stream token, which cannot look up what is left. */
+function byToken(held: Result<Hold, Failure>): Result<Hold, Failure> {
+  return held.ok || held.error.kind !== 'credits_exhausted' ? held : err({ ...held.error, byToken: true })
+}
+
+/** The limit of this product for the caller's plan, null where there is none. A changed plan begins another one. */
+function limitOf(local: LocalAccount, identity: Identity, product: Product): Limit | null {
+  const bucket = BUCKET_OF[product]
+  if (bucket === undefined) return null
+  const perSecond = limitsOf(identity)[LIMIT_OF[bucket]]
+  if (perSecond === null) return null
+  const known = local.limits.get(bucket)
+  if (known?.lease.perSecond === perSecond) return known
+  const refusal = (waitMs: number) => tooMany(bucket, perSecond, waitMs)
+  const limit = { lease: new RequestLease(bucket, perSecond), waiting: 0, refusal }
+  local.limits.set(bucket, limit)
+  return limit
+}
+
+/** Products without a bucket have no limit of this kind: frames and sockets of a stream are bounded elsewhere. */
+const BUCKET_OF: { readonly [product in Product]?: Bucket } = {
+  info: 'info',
+  rpc: 'rest',
+  data: 'rest',
+  platform: 'rest',
+}
+type Bucket = keyof typeof LIMIT_OF
+
+/** The limit that fills a bucket. */
+const LIMIT_OF = { info: 'infoRequestsPerSecond', rest: 'requestsPerSecond' } as const
+
+/** The refusal of a request for which a bucket has no token yet. */
+function tooMany(bucket: Bucket, perSecond: number, retryAfterMs: number): Failure {
+  const most = `this account's plan allows each key ${perSecond} a second (${LIMIT_FIELDS[LIMIT_OF[bucket]]})`
+  const hint = `Too many requests: ${most}: retry after ${Math.ceil(retryAfterMs / 1000)} s.`
+  return { kind: 'rate_limited', retryAfterMs, hint }
+}

@@ -1,0 +1,94 @@
+// The table of plans in D1, and what was agreed with single accounts beside it. Law: a plan that an account is on cannot
+// be removed, and no account can be put on a plan that is not there; one statement each, so that no race passes between.
+
+import * as z from 'zod'
+import { LIMITS_SQL } from '../../accounts/limits.store.ts'
+import { Limits } from '../../accounts/limits.ts'
+import type { ListedPlan, Plan, Terms } from './plan.ts'
+
+/** Stored with an account; fields that are left out are its plan's. */
+const StoredTerms = Limits.extend({ micro: z.number() }).partial()
+
+const Row = z
+  .object({
+    name: z.string(),
+    micro: z.number(),
+    period: z.enum(['once', 'month']),
+    days: z.number().nullable(),
+    limits: z.string(),
+    custom: z.number(),
+    accounts: z.number(),
+  })
+  .transform(
+    ({ name, micro, period, days, limits, custom, accounts }): ListedPlan => ({
+      name,
+      terms: { micro, period, days },
+      limits: Limits.parse(JSON.parse(limits)),
+      custom: custom === 1,
+      accounts,
+    }),
+  )
+
+const SELECT = `SELECT p.name, p.micro, p.period, p.days, p.custom, ${LIMITS_SQL} AS limits,
+  (SELECT count(*) FROM accounts WHERE plan = p.name) AS accounts FROM plans p`
+
+/** An account on a plan, and what was agreed with it. */
+interface PlanAccount {
+  readonly id: string
+  readonly terms: Terms
+}
+
+export class PlanTable {
+  readonly #db: D1Database
+
+  constructor(db: D1Database) {
+    this.#db = db
+  }
+
+  async list(): Promise<ListedPlan[]> {
+    const { results } = await this.#db.prepare(`${SELECT} ORDER BY p.name`).all()
+    return results.map((row) => Row.parse(row))
+  }
+
+  async named(name: string): Promise<ListedPlan | null> {
+    const row = await this.#db.prepare(`${SELECT} WHERE p.name = ?`).bind(name).first()
+    return row === null ? null : Row.parse(row)
+  }
+
+  /** Adds the plan, or puts it in the place of the one of its name. */
+  async put({ name, terms, limits, custom }: Plan): Promise<void> {
+    await this.#db
+      .prepare('INSERT OR REPLACE INTO plans VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+      .bind(
+        name,
+        terms.micro,
+        terms.period,
+        terms.days,
+        limits.requestsPerSecond,
+        limits.infoRequestsPerSecond,
+        limits.streamConnections,
+        limits.streamSubscriptions,
+        limits.streamMessagesPerMinute,
+        custom ? 1 : 0,
+      )
+      .run()
+  }
+
+  /** False, and nothing done, where accounts are on it. */
+  async remove(name: string): Promise<boolean> {
+    const remove = 'DELETE FROM plans WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM accounts WHERE plan = ?1)'
+    return (await this.#db.prepare(remove).bind(name).run()).meta.changes > 0
+  }
+
+  /** Accounts on the plan whose ids come after `after`, at most `limit`. */
+  async accountsOn(name: string, after: string, limit: number): Promise<PlanAccount[]> {
+    const select = 'SELECT id, terms FROM accounts WHERE plan = ? AND id > ? ORDER BY id LIMIT ?'
+    const { results } = await this.#db.prepare(select).bind(name, after, limit).all<{ id: string; terms: string }>()
+    return results.map(({ id, terms }) => ({ id, terms: termsFrom(terms) }))
+  }
+}
+
+/** What was agreed with an account, from its row. */
+export function termsFrom(stored: string | null): Terms {
+  return StoredTerms.parse(JSON.parse(stored ?? '{}'))
+}

@@ -1,0 +1,98 @@
+// What an account was given and charged in a window of whole UTC days, and its balance before and after, from the meter's
+// own rows. Laws (test/credit/statement.test.ts): opening + granted − expired − charged = closing, to the micro-credit; the
+// closing balance of a window is the opening one of the next; what lies behind the last row is the balance now.
+// Hours hold what calls cost, also where an isolate told of them when the balance was gone: that was never charged.
+
+import type { MicroCredits } from '../core/amount.ts'
+import type { Statement, StatementGrant, StatementLine, StatementSums } from './statement.ts'
+
+/** Lines of a statement; what is beyond is one more. */
+const LINES_MAX = 5_000
+const GIVEN_MAX = 1_000
+
+type Named<Row> = { [Name in keyof Row]: Row[Name] & SqlStorageValue }
+
+export class Statements {
+  readonly #sql: Pick<SqlStorage, 'exec'>
+
+  constructor(sql: Pick<SqlStorage, 'exec'>) {
+    this.#sql = sql
+  }
+
+  /** Of these hours' usage so much was never charged. */
+  addUncharged(hour: number, amount: MicroCredits): void {
+    const insert = 'INSERT INTO uncharged VALUES (?, ?) ON CONFLICT DO UPDATE SET amount = amount + excluded.amount'
+    this.#sql.exec(insert, hour, amount)
+  }
+
+  /** Unix ms of the first row that there is, null where there is none. */
+  since(): number | null {
+    const select = `SELECT min(at) AS at FROM (SELECT min(at) AS at FROM grants
+      UNION ALL SELECT min(since) FROM periods UNION ALL SELECT min(hour) FROM usage)`
+    return this.#sql.exec<{ at: number | null }>(select).one().at
+  }
+
+  /** Sums between each two of these times, which grow; `left` is the balance now. */
+  sums(times: readonly number[], left: MicroCredits): StatementSums[] {
+    const sums: StatementSums[] = []
+    let closing = this.#openingOf(this.#moved(times.at(-1)!, Number.MAX_SAFE_INTEGER), left)
+    for (let i = times.length - 1; i > 0; i--) {
+      const moved = this.#moved(times[i - 1]!, times[i]!)
+      const opening = this.#openingOf(moved, closing)
+      sums.unshift({ opening, ...moved, closing })
+      closing = opening
+    }
+    return sums
+  }
+
+  statement(fromMs: number, toMs: number, left: MicroCredits): Statement {
+    const [sums] = this.sums([fromMs, toMs], left)
+    const given = this.#rows<StatementGrant>(
+      `SELECT at, NULL AS plan, amount FROM grants WHERE at >= ?1 AND at < ?2
+       UNION ALL SELECT since, plan, granted FROM periods WHERE since >= ?1 AND since < ?2 AND granted > 0
+       ORDER BY 1 LIMIT ${GIVEN_MAX}`,
+      fromMs,
+      toMs,
+    )
+    return { ...sums!, given, lines: this.#lines(fromMs, toMs) }
+  }
+
+  #lines(fromMs: number, toMs: number): StatementLine[] {
+    const rows = this.#rows<StatementLine>(
+      `SELECT key_hash AS keyHash, product, type, sum(calls) AS count, sum(amount) AS amount FROM usage
+       WHERE hour >= ? AND hour < ? GROUP BY 1, 2, 3 ORDER BY 5 DESC, 2, 3, 1`,
+      fromMs,
+      toMs,
+    )
+    if (rows.length <= LINES_MAX) return rows
+    const rest = rows.slice(LINES_MAX)
+    const sumOf = (name: 'count' | 'amount') => rest.reduce((sum, line) => sum + line[name], 0)
+    return [
+      ...rows.slice(0, LINES_MAX),
+      { keyHash: null, product: 'other', type: 'other', count: sumOf('count'), amount: sumOf('amount') },
+    ]
+  }
+
+  #openingOf({ granted, expired, charged }: Omit<StatementSums, 'opening' | 'closing'>, closing: MicroCredits) {
+    return closing - granted + expired + charged
+  }
+
+  #moved(fromMs: number, toMs: number) {
+    const sum = (table: string, what: string, when: string) => `(SELECT coalesce(sum(${what}), 0) FROM ${table}
+      WHERE ${when} >= ?1 AND ${when} < ?2)`
+    const select = `SELECT ${sum('grants', 'amount', 'at')} + ${sum('periods', 'granted', 'since')} AS granted,
+      ${sum('periods', 'expired', 'until')} AS expired, ${sum('uncharged', 'amount', 'hour')} AS writtenOff,
+      ${sum('usage', 'amount', 'hour')} AS used`
+    const [row] = this.#rows<{ granted: number; expired: number; writtenOff: number; used: number }>(
+      select,
+      fromMs,
+      toMs,
+    )
+    const { used, ...moved } = row!
+    return { ...moved, charged: used - moved.writtenOff }
+  }
+
+  #rows<Row extends object>(select: string, ...values: readonly SqlStorageValue[]): Row[] {
+    return this.#sql.exec<Named<Row>>(select, ...values).toArray()
+  }
+}

@@ -1,0 +1,231 @@
+// What a meter decides about streams, over a table that the shell keeps. Laws (test/metering/streams/stream-ledger.test.ts and
+// test/relay/minutes/minutes-law.test.ts): a minute is charged at most once; the rest of a paid minute serves one resubscribe of
+// the same key and body, and a minute that began with such a rest leaves none; what was not served is given back, once;
+// whatever reports are lost, repeated or late, a subscription that ended is not charged again. So what was served never
+// exceeds what was charged.
+
+import type { MicroCredits } from '../../core/amount.ts'
+import { MINUTE_MS } from '../../core/time.ts'
+import type { AccountState } from '../account-state.ts'
+import { METER_API_VERSION } from '../meter-version.ts'
+import { CHEAPEST_MINUTE } from '../tariff.ts'
+import type {
+  Busy,
+  ConnectVerdict,
+  Exhausted,
+  MinuteAnswer,
+  MinuteCharge,
+  StreamAnswer,
+  StreamEnd,
+  StreamReport,
+} from './stream-api.ts'
+
+/** How long the rest of a minute waits for its resubscribe. */
+const KEEP_REST_MS = 60_000
+/** A relay repeats an end for so long, and the meter knows it again for longer, so that what it owes is charged once. */
+export const ENDS_TOLD_MS = 3_600_000
+/** A relay reports three times in this time; of one that does not, nothing is counted any more. */
+const PRESENCE_MS = 90_000
+
+/** A subscription with its last paid minute. */
+export interface StreamRow {
+  readonly subscription: string
+  readonly keyHash: string
+  readonly body: string
+  readonly ordinal: number
+  /** End of the paid minute by the meter's clock. */
+  readonly untilMs: number
+  /** Its minute is the rest of another's: that serves once. */
+  readonly borrowed: boolean
+  /** Null while it runs; then what is there for a resubscribe until `keptUntilMs`, 0 once it was taken. */
+  readonly restMs: number | null
+  readonly keptUntilMs: number
+  /** For its owner to read. */
+  readonly type: string
+  readonly amount: MicroCredits
+  readonly sinceMs: number
+  readonly shown: string
+}
+
+/** What a relay last said to have of the account. */
+export interface Presence {
+  readonly relay: string
+  readonly life: number
+  readonly sockets: number
+  readonly subscriptions: number
+  readonly perMinute: MicroCredits
+  readonly untilMs: number
+}
+
+export interface StreamTable {
+  stream(subscription: string): StreamRow | null
+  putStream(row: StreamRow): void
+  /** The longest rest of this key and body that is kept now. */
+  rest(keyHash: string, body: string, nowMs: number): StreamRow | null
+  hasRest(keyHash: string, nowMs: number): boolean
+  /** Of a relay, those that run and whose minute is not over. */
+  running(relay: string, nowMs: number): StreamRow[]
+  presences(): Presence[]
+  /** Without sockets: forgets it. */
+  putPresence(presence: Presence): void
+  /** Number of changes so far to the terms of the account's callers. */
+  terms(): number
+}
+
+/** What came of charging a minute. */
+export type Payment = { readonly ok: true } | Exhausted | Busy
+
+/** The ledger of the account, as far as that of its streams needs it. */
+export interface StreamPayer {
+  account(): AccountState
+  /** Spent and held when the plan's period began. */
+  usedBefore(): MicroCredits
+  isRevoked(keyHash: string): boolean
+  charge(minute: MinuteCharge, nowMs: number): Payment
+  /** Undoes a charge of that time. */
+  refund(minute: Pick<MinuteCharge, 'keyHash' | 'type' | 'amount'>, chargedMs: number): void
+}
+
+export class StreamLedger {
+  readonly #table: StreamTable
+  readonly #payer: StreamPayer
+
+  constructor(table: StreamTable, payer: StreamPayer) {
+    this.#table = table
+    this.#payer = payer
+  }
+
+  /** One report, inside one transaction. */
+  take(report: StreamReport, nowMs: number): StreamAnswer {
+    const presences = this.#table.presences()
+    const known = presences.find(({ relay }) => relay === report.relay) ?? null
+    const others = presences.filter((one) => one !== known && one.untilMs > nowMs)
+    const elsewhere = (of: 'sockets' | 'subscriptions' | 'perMinute') => others.reduce((sum, one) => sum + one[of], 0)
+    // A first report that comes late, or twice, finds its life known and buries nobody.
+    if (report.alive !== null && known !== null && known.life < report.life) {
+      this.#bury(report.relay, new Set(report.alive), nowMs)
+    }
+    const { minutes, begun } = this.#minutes(report, elsewhere('subscriptions'), nowMs)
+    const connects = this.#connects(report, elsewhere('sockets'), nowMs)
+    const entered = connects.filter((verdict) => verdict === 'in').length
+    this.#notePresence(
+      known,
+      {
+        relay: report.relay,
+        life: report.life,
+        sockets: report.sockets + entered,
+        subscriptions: report.subscriptions + begun.count,
+        perMinute: report.perMinute + begun.perMinute,
+        untilMs: nowMs + PRESENCE_MS,
+      },
+      nowMs,
+    )
+    const { available, held, granted } = this.#payer.account()
+    return {
+      v: METER_API_VERSION,
+      connects,
+      minutes,
+      revoked: report.keys.filter((key) => this.#payer.isRevoked(key)),
+      available,
+      left: available + held,
+      isLow: available + held <= Math.floor((granted - this.#payer.usedBefore()) / 10),
+      nextMinute: elsewhere('perMinute') + report.perMinute + begun.perMinute,
+      terms: this.#table.terms(),
+    }
+  }
+
+  /** Who has nothing left but a paid rest may come back for it. */
+  #connects({ connects, sockets, limits }: StreamReport, elsewhere: number, nowMs: number): ConnectVerdict[] {
+    const { available, held } = this.#payer.account()
+    let room = limits.connections - elsewhere - sockets
+    return connects.map((keyHash) => {
+      if (this.#payer.isRevoked(keyHash)) return 'revoked'
+      if (available + held < CHEAPEST_MINUTE && !this.#table.hasRest(keyHash, nowMs)) return 'exhausted'
+      return room-- > 0 ? 'in' : 'limit'
+    })
+  }
+
+  /** Later minutes come before ends, which may owe one; first minutes after them, because they may take a rest. */
+  #minutes({ charges, ends, limits, subscriptions }: StreamReport, elsewhere: number, nowMs: number) {
+    const room = limits.subscriptions - elsewhere - subscriptions
+    const answers = new Map<MinuteCharge, MinuteAnswer>()
+    const unpaid = new Set<string>()
+    for (const charge of charges) {
+      if (charge.ordinal === 0) continue
+      const answer = this.#minute(charge, nowMs)
+      answers.set(charge, answer)
+      if (!answer.ok) unpaid.add(charge.subscription)
+    }
+    // Of a minute that was refused nothing is left.
+    for (const end of ends) this.#end(unpaid.has(end.subscription) ? { ...end, leftMs: 0 } : end, nowMs)
+    let count = 0
+    let perMinute = 0
+    for (const charge of charges) {
+      if (charge.ordinal > 0) continue
+      const isNew = this.#table.stream(charge.subscription) === null
+      const answer = isNew && count >= room ? LIMIT : this.#minute(charge, nowMs)
+      answers.set(charge, answer)
+      if (!answer.ok) continue
+      count++
+      perMinute += charge.amount
+    }
+    return { minutes: charges.map((charge) => answers.get(charge)!), begun: { count, perMinute } }
+  }
+
+  #minute(charge: MinuteCharge, nowMs: number): MinuteAnswer {
+    const row = this.#table.stream(charge.subscription)
+    if (row !== null && row.restMs !== null) return { ok: false, reason: 'ended' }
+    if (row !== null && charge.ordinal <= row.ordinal) return { ok: true, leftMs: row.untilMs - nowMs }
+    if (this.#payer.isRevoked(charge.keyHash)) return { ok: false, reason: 'revoked' }
+    const rest = charge.ordinal === 0 ? this.#table.rest(charge.keyHash, charge.body, nowMs) : null
+    if (rest === null) {
+      const paid = this.#payer.charge(charge, nowMs)
+      if (!paid.ok) return paid
+    } else this.#table.putStream({ ...rest, restMs: 0 })
+    const leftMs = rest?.restMs ?? Math.min(charge.leftMs, MINUTE_MS)
+    const { subscription, keyHash, body, ordinal, type, amount } = charge
+    const place = { untilMs: nowMs + leftMs, borrowed: rest !== null, restMs: null, keptUntilMs: 0 }
+    const told = { type, amount, sinceMs: row?.sinceMs ?? nowMs, shown: charge.shown ?? row?.shown ?? '' }
+    this.#table.putStream({ subscription, keyHash, body, ordinal, ...place, ...told })
+    return { ok: true, leftMs }
+  }
+
+  #end({ subscription, body, leftMs, unserved }: StreamEnd, nowMs: number): void {
+    const row = this.#table.stream(subscription)
+    if (row?.restMs === null && unserved && row.ordinal === 0) {
+      // A rest that served nobody may serve once more.
+      if (!row.borrowed) this.#payer.refund({ ...unserved, keyHash: row.keyHash }, row.untilMs - MINUTE_MS)
+      this.#close({ ...row, body, borrowed: false }, row.borrowed ? leftMs : 0, nowMs)
+    } else if (row !== null) this.#close({ ...row, body }, leftMs, nowMs)
+    // What ended before it was paid, because its first report was lost, is not paid when that report comes after all.
+    else this.#table.putStream({ ...NEVER_PAID, subscription, body, keptUntilMs: nowMs })
+  }
+
+  /** A relay that began anew: what it no longer has ended with its last life, nobody knows when exactly. */
+  #bury(relay: string, alive: ReadonlySet<string>, nowMs: number): void {
+    for (const row of this.#table.running(relay, nowMs)) {
+      if (!alive.has(row.subscription)) this.#close(row, row.untilMs - nowMs, nowMs)
+    }
+  }
+
+  #close(row: StreamRow, leftMs: number, nowMs: number): void {
+    if (row.restMs !== null) return
+    const restMs = row.borrowed ? 0 : Math.max(0, Math.min(leftMs, MINUTE_MS))
+    this.#table.putStream({ ...row, restMs, keptUntilMs: nowMs + KEEP_REST_MS })
+  }
+
+  /** Written where something changed or will soon be forgotten: most reports say what the last one said. */
+  #notePresence(known: Presence | null, next: Presence, nowMs: number): void {
+    if ((known === null && next.sockets === 0) || (known !== null && known.life > next.life)) return
+    const isSame =
+      known?.life === next.life &&
+      known.sockets === next.sockets &&
+      known.subscriptions === next.subscriptions &&
+      known.perMinute === next.perMinute
+    if (!isSame || known.untilMs - nowMs < PRESENCE_MS / 2) this.#table.putPresence(next)
+  }
+}
+
+const NEVER_TOLD = { type: '', amount: 0, sinceMs: 0, shown: '' }
+const NEVER_PAID = { ...NEVER_TOLD, keyHash: '', ordinal: -1, untilMs: 0, borrowed: false, restMs: 0 }
+const LIMIT: MinuteAnswer = { ok: false, reason: 'limit' }

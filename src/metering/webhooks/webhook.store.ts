@@ -1,0 +1,205 @@
+// The webhook of an account and the outbox of its events, in the account's meter. Laws: an event is written in the
+// transaction of the decision that caused it; an attempt is counted before it is made, so that one which ends with the
+// object is made again; at most a hundred events are remembered; no secret is stored but sealed.
+
+import type { MicroCredits } from '../../core/amount.ts'
+import { backoffMs } from '../../core/backoff.ts'
+import { beginWatch, type LowBalanceWatch, type Threshold, watchBalance } from './low-balance.ts'
+import { GIVE_UP_MS, lowBalanceBody, type PausedPipeline, pipelinePausedBody, RETRY } from './webhook.ts'
+import type { Delivery, Webhook, WebhookEvent, WebhookOrder } from './webhook-api.ts'
+
+const EVENTS_MAX = 100
+/** Of an event that is about no balance. */
+const NO_THRESHOLD = ''
+/** Events of one account on their way at a time. */
+const AT_ONCE = 8
+
+/** Where events go, and with what they are signed: sealed by the gateway. */
+export interface WebhookTarget {
+  readonly account: string
+  readonly url: string
+  readonly secret: string
+}
+
+/** A new secret, and its sealed text. */
+export interface DrawnSecret {
+  readonly secret: string
+  readonly sealed: string
+}
+
+/** An attempt that is to be made now. */
+export interface Attempt {
+  readonly id: string
+  readonly body: string
+  readonly target: WebhookTarget
+}
+
+type Row = WebhookTarget & { readonly thresholds: string; readonly watch: string }
+
+export class WebhookStore {
+  readonly #sql: SqlStorage
+  #has: boolean
+  #nextMs: number
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    this.#has = this.#row() !== null
+    this.#nextMs = this.#firstNext()
+  }
+
+  /** When the next attempt is due, infinite where none is. */
+  get nextMs(): number {
+    return this.#nextMs
+  }
+
+  target(): WebhookTarget | null {
+    return this.#row()
+  }
+
+  /** `drawn` is used where there is no secret yet, or another one is wanted; `mostMicro`: the most that the account had in its plan's period. */
+  set(
+    order: WebhookOrder,
+    drawn: DrawnSecret,
+    left: MicroCredits,
+    mostMicro: MicroCredits,
+    nowMs: number,
+  ): Webhook & { readonly secret: string | null } {
+    const known = this.#row()
+    const isDrawn = known === null || order.newSecret
+    const watch = beginWatch(order.thresholds, mostMicro, known && read(known))
+    this.#sql.exec('DELETE FROM webhook')
+    this.#sql.exec(
+      'INSERT INTO webhook VALUES (1, ?, ?, ?, ?, ?, ?)',
+      order.account,
+      order.url,
+      isDrawn ? drawn.sealed : known.secret,
+      JSON.stringify(order.thresholds),
+      JSON.stringify(watch),
+      order.by,
+    )
+    this.#has = true
+    this.notice(left, false, nowMs)
+    return { ...(this.view() as Webhook), secret: isDrawn ? drawn.secret : null }
+  }
+
+  view(): Webhook | null {
+    const row = this.#row()
+    if (row === null) return null
+    const events = this.#sql
+      .exec(
+        `SELECT id, json_extract(body, '$.type') AS type, nullif(threshold, ?) AS threshold, created, state, attempts, next, last
+         FROM webhook_events ORDER BY number DESC`,
+        NO_THRESHOLD,
+      )
+      .toArray() as unknown as WebhookEvent[]
+    const { thresholds, watch } = read(row)
+    return { url: row.url, thresholds: thresholds.map(({ name }) => name), armed: watch.armed, events }
+  }
+
+  setter(): Pick<WebhookOrder, 'url' | 'by'> | null {
+    const select = 'SELECT url, key_root AS "by" FROM webhook'
+    return this.#sql.exec<Pick<WebhookOrder, 'url' | 'by'>>(select).toArray()[0] ?? null
+  }
+
+  clear(): boolean {
+    const had = this.#row() !== null
+    this.#sql.exec('DELETE FROM webhook')
+    this.#sql.exec("DELETE FROM webhook_events WHERE state = 'due'")
+    this.#has = false
+    this.#nextMs = this.#firstNext()
+    return had
+  }
+
+  /** After every change of what the account has left; costs an account without a webhook nothing. */
+  notice(left: MicroCredits, isNewPeriod: boolean, nowMs: number): void {
+    const row = this.#has ? this.#row() : null
+    if (row === null) return
+    const { thresholds, watch: before } = read(row)
+    const { watch, reached } = watchBalance(before, thresholds, left, isNewPeriod)
+    const text = JSON.stringify(watch)
+    if (text !== row.watch) this.#sql.exec('UPDATE webhook SET watch = ?', text)
+    for (const { name: threshold } of reached) {
+      const id = `evt_${crypto.randomUUID()}`
+      const { account } = row
+      const { mostMicro } = watch
+      const body = lowBalanceBody({ id, account, threshold, leftMicro: left, mostMicro, createdMs: nowMs })
+      this.#add(id, threshold, body, nowMs)
+    }
+  }
+
+  /** Once for each end of a key and each pipeline, however often it is reported. */
+  pipelinePaused(paused: PausedPipeline, nowMs: number): void {
+    const row = this.#has ? this.#row() : null
+    const id = `evt_${paused.pipeline}_${paused.atMs}`
+    if (row === null || this.#sql.exec('SELECT 1 FROM webhook_events WHERE id = ?', id).toArray().length > 0) return
+    this.#add(id, NO_THRESHOLD, pipelinePausedBody(paused, { id, account: row.account, createdMs: nowMs }), nowMs)
+  }
+
+  /** Drops the oldest beyond the bound. */
+  #add(id: string, threshold: string, body: string, nowMs: number): void {
+    this.#sql.exec(
+      "INSERT INTO webhook_events VALUES (NULL, ?, ?, ?, ?, 'due', 0, ?, NULL)",
+      ...[id, threshold, body, nowMs, nowMs],
+    )
+    this.#nextMs = Math.min(this.#nextMs, nowMs)
+    this.#sql.exec(
+      'DELETE FROM webhook_events WHERE number <= (SELECT max(number) FROM webhook_events) - ?',
+      EVENTS_MAX,
+    )
+  }
+
+  /** Attempts that are due, counted as made; what is too old is given up. `random` draws from 0 to 1. */
+  claim(nowMs: number, random: () => number): Attempt[] {
+    const target = this.#row()
+    this.#sql.exec(
+      "UPDATE webhook_events SET state = 'given_up', next = NULL WHERE state = 'due' AND next <= ?1 AND created <= ?1 - ?2",
+      nowMs,
+      GIVE_UP_MS,
+    )
+    const due = this.#sql
+      .exec<{ number: number; id: string; body: string; attempts: number }>(
+        "SELECT number, id, body, attempts FROM webhook_events WHERE state = 'due' AND next <= ? ORDER BY number LIMIT ?",
+        nowMs,
+        AT_ONCE,
+      )
+      .toArray()
+    for (const { number, attempts } of due) {
+      const next = nowMs + backoffMs(RETRY, attempts, random())
+      this.#sql.exec('UPDATE webhook_events SET attempts = attempts + 1, next = ? WHERE number = ?', next, number)
+    }
+    this.#nextMs = this.#firstNext()
+    return target === null ? [] : due.map(({ id, body }) => ({ id, body, target }))
+  }
+
+  /** What came of an attempt. A failed one stays due, unless the next would come too late. */
+  attempted(id: string, { delivered, answer }: Delivery): void {
+    if (delivered) {
+      this.#sql.exec("UPDATE webhook_events SET state = 'delivered', next = NULL, last = ? WHERE id = ?", answer, id)
+    } else {
+      this.#sql.exec(
+        `UPDATE webhook_events SET last = ?1, state = iif(next > created + ?3, 'given_up', state),
+         next = iif(next > created + ?3, NULL, next) WHERE id = ?2 AND state = 'due'`,
+        answer,
+        id,
+        GIVE_UP_MS,
+      )
+    }
+    this.#nextMs = this.#firstNext()
+  }
+
+  #row(): Row | null {
+    const row = this.#sql.exec('SELECT account, url, secret, thresholds, watch FROM webhook').toArray()[0]
+    return row === undefined ? null : (row as unknown as Row)
+  }
+
+  #firstNext(): number {
+    const { next } = this.#sql
+      .exec<{ next: number | null }>("SELECT min(next) AS next FROM webhook_events WHERE state = 'due'")
+      .one()
+    return next ?? Number.POSITIVE_INFINITY
+  }
+}
+
+function read(row: Row): { readonly thresholds: readonly Threshold[]; readonly watch: LowBalanceWatch } {
+  return { thresholds: JSON.parse(row.thresholds), watch: JSON.parse(row.watch) }
+}

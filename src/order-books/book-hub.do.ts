@@ -1,0 +1,305 @@
+// BookHub: the books of one shard of coins. A thin shell around shard-books.ts: frames of the log in, one frame
+// per block and relay out, snapshots on demand. Sends come first, checkpoints after.
+
+import { DurableObject } from 'cloudflare:workers'
+import { type MarketType, marketTypeOf, shardOf } from '../core/coin.ts'
+import { orReject } from '../core/deadline.ts'
+import { Objects, shardOfHub } from '../core/objects.client.ts'
+import { after } from '../core/timers.client.ts'
+import { LiveSettings, readVariables } from '../core/variables.ts'
+import {
+  type HubFrame,
+  type HubSeed,
+  type HubVerified,
+  LINK_HEADER,
+  LOG_API_VERSION,
+} from '../protocol/feed/log-api.ts'
+import {
+  type BookHubApi,
+  type BookInterest,
+  type BookSnapshot,
+  HUB_API_VERSION,
+  type HubBooks,
+  type JoinAnswer,
+  type RelayAttachAnswer,
+  type RelayAttachRequest,
+  type SnapshotAnswer,
+  type TopOfBook,
+  type ViewsAnswer,
+} from '../protocol/hub/hub-api.ts'
+import type { CoinFragment, HubTick } from '../protocol/hub/hub-link.ts'
+import { bookPage } from './book-page.ts'
+import { CheckpointStore } from './checkpoint.store.ts'
+import type { Checkpoint } from './coin-book.ts'
+import { LogLink } from './log-link.do.ts'
+import { encodeAll } from './relay-link.ts'
+import { RelayLinks } from './relay-links.do.ts'
+import { Ring } from './ring.ts'
+import { Rotation } from './rotation.ts'
+import { ShardBooks } from './shard-books.ts'
+import { ShardViews } from './shard-views.ts'
+import { ViewWants } from './view-wants.ts'
+
+/** A log that does not answer is given up while a relay that asked for a link still waits. */
+const ATTACH_MS = 4000
+/** Characters of snapshots in one answer to a relay. */
+const JOIN_CHARS = 1024 * 1024
+/** A reseed that was asked for and did not come is asked for again after this time. */
+const RESEED_RETRY_MS = 3000
+
+export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi {
+  readonly #objects: Objects
+  readonly #store: CheckpointStore
+  readonly #books = new ShardBooks()
+  readonly #views = new ShardViews(this.#books)
+  readonly #ring = new Ring()
+  readonly #rotation = new Rotation()
+  readonly #relays: RelayLinks
+  readonly #name: string
+  readonly #index: number
+  readonly #shards: number
+  readonly #log: LogLink
+  #askedForBooksMs = 0
+  /** From here on books are whole: after a restart they pass states that never were, or that relays have passed. */
+  #wholeFrom = -1
+
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, env)
+    if (!ctx.id.name) throw new Error('a hub is addressed by its name, which says its shard')
+    this.#name = ctx.id.name
+    const settings = readVariables(LiveSettings, env)
+    this.#index = shardOfHub(this.#name)
+    this.#shards = settings.BOOK_HUBS
+    // Such a hub would have no coin, and would know that for sure: callers would pay for the answer.
+    if (!(this.#index < this.#shards))
+      throw new Error(`hub ${this.#name} is of no shard: BOOK_HUBS is ${this.#shards} here`)
+    this.#objects = new Objects(env, settings)
+    this.#store = new CheckpointStore(ctx.storage)
+    this.#relays = new RelayLinks(this.#objects, this.#index, this.#views)
+    this.#log = new LogLink(ctx, {
+      attach: () => this.#attach(),
+      take: (text) => this.#take(JSON.parse(text) as HubFrame),
+      settled: () => this.#repair(),
+    })
+    this.#restore()
+  }
+
+  #restore(): void {
+    const stored = this.#store.load()
+    const stamp = this.#store.stamp()
+    if (stamp?.shards !== this.#shards || stamp.index !== this.#index) return
+    this.#books.restore(stamp.epoch, stamp.seedHeight, stored)
+  }
+
+  async wake(): Promise<void> {
+    await this.#log.attached()
+  }
+
+  /** `GET /link`: the log dials in. Only objects of our own can reach this. */
+  override async fetch(request: Request): Promise<Response> {
+    if (!request.headers.has(LINK_HEADER)) return new Response('not a link', { status: 404 })
+    return this.#log.accept()
+  }
+
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    this.#log.message(socket, message)
+  }
+
+  override webSocketClose(socket: WebSocket, code: number): void {
+    this.#log.closed(socket, code)
+  }
+
+  override webSocketError(): void {
+    this.#log.broken()
+  }
+
+  override async alarm(): Promise<void> {
+    await this.#log.alarm()
+  }
+
+  async #attach(): Promise<void> {
+    const { epoch, height } = this.#books
+    const cursor = epoch !== null && height !== null ? { epoch, height } : null
+    const reader = { kind: 'hub', index: this.#index, shards: this.#shards } as const
+    const asked = this.#objects.log().attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor, follows: true })
+    const answer = await orReject(asked, ATTACH_MS, after)
+    // Books that the log knows and this hub does not stay so: no seed of them is on its way.
+    const { ready } = this.#books
+    const isIgnorant = cursor === null || (answer.epoch !== null && !ready)
+    // What the link before brought meanwhile may lead to where this one begins, whatever the cursor was.
+    const isThere = ready && this.#books.epoch === answer.epoch && (this.#books.height ?? -1) >= answer.from - 1
+    if ((answer.lost || isIgnorant) && !isThere) {
+      this.#ring.clear()
+      this.#books.forget(answer.epoch, answer.height === null ? null : answer.from - 1, answer.coins)
+      if (answer.epoch !== null) this.#begin(answer.epoch, answer.from - 1)
+    } else {
+      this.#books.expect(answer.coins)
+      this.#store.drop(this.#books.outdate(answer.repaired ?? [], height ?? -1))
+    }
+    this.#wholeFrom = Math.max(this.#wholeFrom, this.#books.completeAt, answer.height ?? -1)
+  }
+
+  #begin(epoch: string, seedHeight: number): void {
+    this.#wholeFrom = -1
+    this.#rotation.clear()
+    this.#store.begin({ shards: this.#shards, index: this.#index, epoch, seedHeight })
+  }
+
+  get #isReady(): boolean {
+    return this.#books.ready && (this.#books.height ?? -1) >= this.#wholeFrom
+  }
+
+  #take(frame: HubFrame): void {
+    if (frame.t === 'gap') return this.#books.skip(frame.to)
+    if (frame.t === 'tick') return this.#tick()
+    if (frame.t === 'verified') return this.#verify(frame)
+    if (frame.t === 'seed') return this.#seed(frame)
+    const outcome = this.#books.apply(frame)
+    if (outcome.kind === 'duplicate') return
+    if (outcome.kind === 'missing') return this.#log.broken()
+    this.#views.touch([...outcome.fragments.map(({ coin }) => coin), ...Object.keys(frame.px)])
+    this.#publish(this.#relays.checked(outcome.fragments), frame.height, frame.time)
+    // The log knows books and this hub missed them: it is told which, where it attaches anew.
+    if (frame.epoch !== null && !this.#books.ready) return this.#log.broken()
+    this.#repair()
+    this.#checkpoint(outcome.fragments, frame.height)
+  }
+
+  /** No block comes: relays must not take the link for dead. */
+  #tick(): void {
+    const { height, time, ready } = this.#books
+    if (height === null) return
+    const tick: HubTick = { v: HUB_API_VERSION, epoch: ready ? this.#books.epoch : null, height, time }
+    for (const relay of this.#relays) relay.send(tick, [])
+  }
+
+  /** Holds the books as they were at a height against those of a feeder that compared its own with its node's. */
+  #verify({ feeder, height, books }: HubVerified): void {
+    const wrong = this.#books.differing(height, books)
+    if (wrong.length === 0) return
+    const told = this.#objects.log().differing({ v: LOG_API_VERSION, feeder, height, coins: wrong })
+    this.ctx.waitUntil(told.catch(() => undefined))
+  }
+
+  #publish(fragments: readonly CoinFragment[], height: number, time: number): void {
+    const epoch = this.#books.ready ? this.#books.epoch : null
+    const tick: HubTick = { v: HUB_API_VERSION, epoch, height, time }
+    if (height > this.#books.completeAt) this.#ring.push({ tick, fragments })
+    this.#relays.publish(tick, encodeAll(fragments), this.#isReady)
+  }
+
+  #seed(frame: HubSeed): void {
+    const coins = this.#books.seed(frame)
+    if (!coins) return
+    this.#views.touch(this.#books.coins())
+    if (frame.scope === 'all') this.#begin(frame.epoch, frame.height)
+    else this.#store.drop(coins)
+    for (const coin of coins) this.#rotation.changed(coin, frame.height)
+  }
+
+  /** Asks for the books of coins that the shard has changes of but no book. */
+  #repair(): void {
+    const { suspects } = this.#books
+    // While it reads on, blocks may bring what it lacks, and a repair of where the log stands would not fit.
+    if (suspects.length === 0 || !this.#isReady || Date.now() - this.#askedForBooksMs < RESEED_RETRY_MS) return
+    this.#askedForBooksMs = Date.now()
+    this.ctx.waitUntil(
+      this.#objects
+        .log()
+        .reseed(suspects, 'a hub lost these books')
+        .catch(() => undefined),
+    )
+  }
+
+  #checkpoint(changed: readonly CoinFragment[], height: number): void {
+    for (const { coin } of changed) this.#rotation.changed(coin, height)
+    const clean = this.#rotation.cleanUpTo(height)
+    const due = this.#rotation.due(Date.now(), height)
+    if (due.length === 0) return
+    const checkpoints: Checkpoint[] = []
+    for (const [coin, since] of due) {
+      const checkpoint = this.#books.checkpoint(coin)
+      if (checkpoint) checkpoints.push(checkpoint)
+      else this.#rotation.changed(coin, since)
+    }
+    this.#store.save(checkpoints.map((checkpoint) => ({ ...checkpoint, clean })))
+  }
+
+  async snapshot(coin: string, depth?: number): Promise<SnapshotAnswer> {
+    // Who counts other shards than this Worker does must not be told that there is no such coin.
+    if (shardOf(coin, this.#shards) !== this.#index)
+      throw new Error(`hub ${this.#name} is of another shard than this coin: BOOK_HUBS is ${this.#shards} here`)
+    await this.#log.attached()
+    const v = HUB_API_VERSION
+    if (!this.#isReady) return { v, ok: false, reason: 'not_ready' }
+    const snapshot = this.#snapshotOf(coin, depth)
+    if (snapshot) return { v, ok: true, snapshot }
+    return { v, ok: false, reason: this.#books.isSettled(coin) ? 'unknown_coin' : 'not_ready' }
+  }
+
+  #snapshotOf(coin: string, depth?: number): BookSnapshot | null {
+    const { time, height, epoch } = this.#books
+    const book = this.#books.encode(coin, depth)
+    return book && height !== null && epoch !== null ? { coin, time, height, epoch, ...book } : null
+  }
+
+  async tops(): Promise<{ v: number; height: number; time: number; tops: TopOfBook[] } | null> {
+    await this.#log.attached()
+    const { height, time } = this.#books
+    return this.#isReady && height !== null ? { v: HUB_API_VERSION, height, time, tops: [...this.#books.tops()] } : null
+  }
+
+  async books(after: string | null): Promise<HubBooks> {
+    await this.#log.attached()
+    const { epoch, time } = this.#books
+    return { v: HUB_API_VERSION, epoch: this.#isReady ? epoch : null, time, ...bookPage(this.#books, after) }
+  }
+
+  async attach(request: RelayAttachRequest): Promise<RelayAttachAnswer> {
+    await this.#log.attached().catch(() => undefined)
+    const link = this.#relays.open(request, await this.#relays.dial(request.relay))
+    // From here on nothing is awaited: what was missed ends where the link begins.
+    const missed = request.cursor === null ? [] : this.#ring.missed(request.cursor, this.#books)
+    for (const { tick, fragments } of missed ?? []) link.send(tick, encodeAll(fragments))
+    const { ready, epoch, height } = this.#books
+    if (request.cursor?.epoch === epoch) this.#wholeFrom = Math.max(this.#wholeFrom, request.cursor.height)
+    return { v: HUB_API_VERSION, epoch: ready ? epoch : null, height, lost: missed === null }
+  }
+
+  async join(relay: string, coins: readonly string[], withBooks = true): Promise<JoinAnswer> {
+    await this.#log.attached()
+    this.#relays.get(relay)?.addCoins(coins)
+    const answer = { v: HUB_API_VERSION, ready: true, snapshots: [] as BookSnapshot[], unknown: [] as string[] }
+    const isWaiting = !this.#isReady || !coins.every((coin) => this.#books.isSettled(coin))
+    if (isWaiting || !this.#relays.get(relay)) return { ...answer, ready: false, rest: coins }
+    if (!withBooks) return { ...answer, unknown: coins.filter((coin) => !this.#books.has(coin)), rest: [] }
+    let chars = 0
+    for (const [at, coin] of coins.entries()) {
+      if (chars >= JOIN_CHARS) return { ...answer, rest: coins.slice(at) }
+      const snapshot = this.#snapshotOf(coin)
+      if (snapshot) answer.snapshots.push(snapshot)
+      else answer.unknown.push(coin)
+      chars += snapshot?.levels.length ?? 0
+    }
+    return { ...answer, rest: [] }
+  }
+
+  async joinTypes(relay: string, types: readonly MarketType[]): Promise<{ v: number; coins: string[] }> {
+    await this.#log.attached()
+    this.#relays.get(relay)?.addTypes(types)
+    const coins = [...this.#books.coins(), ...this.#books.suspects]
+    return { v: HUB_API_VERSION, coins: coins.filter((coin) => types.includes(marketTypeOf(coin))) }
+  }
+
+  async joinViews(relay: string, wants: readonly string[]): Promise<ViewsAnswer> {
+    await this.#log.attached()
+    const { height, time } = this.#books
+    const ready = this.#relays.want(relay, wants) && height !== null && this.#isReady
+    const views = ready ? this.#views.whole(new ViewWants(wants)) : []
+    return { v: HUB_API_VERSION, ready, height: height ?? -1, time, views }
+  }
+
+  async setInterest(relay: string, interest: BookInterest): Promise<void> {
+    this.#relays.setInterest(relay, interest)
+  }
+}

@@ -1,0 +1,83 @@
+// One relay as a hub sees it: what it is interested in and the texts it is sent.
+
+import { type MarketType, marketTypeOf } from '../core/coin.ts'
+import type { Cursor } from '../protocol/feed/log-api.ts'
+import type { BookInterest } from '../protocol/hub/hub-api.ts'
+import {
+  type CoinFragment,
+  encodeChecksum,
+  encodeFragment,
+  encodeHubFrame,
+  encodePiece,
+  type HubTick,
+  type ViewPiece,
+} from '../protocol/hub/hub-link.ts'
+import { ViewWants } from './view-wants.ts'
+
+/** A coin's fragment with its text, which is encoded once for all relays. */
+export interface EncodedFragment {
+  readonly coin: string
+  readonly text: string
+  readonly checksum?: number
+}
+
+export const encodeAll = (fragments: readonly CoinFragment[]): EncodedFragment[] =>
+  fragments.map((fragment) => ({ ...fragment, text: encodeFragment(fragment) }))
+
+export class RelayLink {
+  readonly name: string
+  readonly #coins = new Set<string>()
+  readonly #types = new Set<MarketType>()
+  #views = new ViewWants()
+  /** It has wants that it was not shown yet: the next block shows it all. */
+  isFresh = false
+  readonly #cursor: Cursor | null
+  readonly #send: (text: string) => void
+
+  /** `cursor`: where the relay stands. */
+  constructor(name: string, interest: BookInterest, cursor: Cursor | null, send: (text: string) => void) {
+    this.name = name
+    this.#cursor = cursor
+    this.#send = send
+    this.setInterest(interest)
+  }
+
+  get views(): ViewWants {
+    return this.#views
+  }
+
+  setInterest({ coins, types, views }: BookInterest): void {
+    if (this.#views.add(views)) this.isFresh = true
+    this.#views = new ViewWants(views)
+    this.#coins.clear()
+    this.#types.clear()
+    this.addCoins(coins)
+    this.addTypes(types)
+  }
+
+  addCoins(coins: readonly string[]): void {
+    for (const coin of coins) this.#coins.add(coin)
+  }
+
+  addTypes(types: readonly MarketType[]): void {
+    for (const type of types) this.#types.add(type)
+  }
+
+  /** Sends one block: what is of interest, or the bare tick. `pieces` null: the books are not known now. */
+  send(tick: HubTick, fragments: readonly EncodedFragment[], pieces: readonly ViewPiece[] | null = null): void {
+    let texts = ''
+    for (const { coin, text, checksum } of fragments) {
+      if (!this.#wants(coin)) continue
+      texts += text
+      if (checksum !== undefined && this.#views.checks(coin)) texts += encodeChecksum(checksum)
+    }
+    for (const piece of pieces ?? []) if (this.#views.has(piece.view, piece.coin)) texts += encodePiece(piece)
+    // A hub that was restarted may come to a height that the relay has, and drops.
+    if (pieces && !(tick.epoch === this.#cursor?.epoch && tick.height <= this.#cursor.height)) this.isFresh = false
+    this.#send(encodeHubFrame(tick, texts))
+  }
+
+  #wants(coin: string): boolean {
+    return this.#coins.has(coin) || (this.#types.size > 0 && this.#types.has(marketTypeOf(coin)))
+  }
+}

@@ -1,0 +1,60 @@
+// Whole books on their way to a hub. Each is made ready as its last piece comes, a few milliseconds a part, and all are
+// taken over with the last part: a seed that breaks off leaves nothing behind.
+
+import type { Levels } from '../protocol/feed/block.ts'
+import type { HubSeed } from '../protocol/feed/log-api.ts'
+import { LevelBook } from './level-book.ts'
+
+export class SeedStaging<Ready> {
+  readonly #prepare: (coin: string, book: LevelBook) => Ready
+  #first: HubSeed | null = null
+  #next = 0
+  #open: { readonly coin: string; readonly book: LevelBook } | null = null
+  #ready: Ready[] = []
+
+  constructor(prepare: (coin: string, book: LevelBook) => Ready) {
+    this.#prepare = prepare
+  }
+
+  /** Takes a part; all books with the last one, null while parts are missing or where the part does not belong. */
+  push(frame: HubSeed): readonly Ready[] | null {
+    if (frame.part === 0) this.clear()
+    this.#first ??= frame
+    const { epoch, height, parts } = this.#first
+    if (frame.part !== this.#next || frame.epoch !== epoch || frame.height !== height || frame.parts !== parts) {
+      this.clear()
+      return null
+    }
+    this.#next++
+    for (const { coin, levels } of frame.books) this.#piece(coin, levels)
+    if (this.#next < parts) return null
+    this.#close()
+    const ready = this.#ready
+    this.clear()
+    return ready
+  }
+
+  #piece(coin: string, levels: Levels): void {
+    if (this.#open?.coin !== coin) {
+      this.#close()
+      this.#open = { coin, book: new LevelBook() }
+    }
+    this.#open!.book.append(levels)
+  }
+
+  #close(): void {
+    const open = this.#open
+    this.#open = null
+    if (!open) return
+    open.book.settle()
+    this.#ready.push(this.#prepare(open.coin, open.book))
+  }
+
+  /** Drops what came: blocks go on without it. */
+  clear(): void {
+    this.#first = null
+    this.#next = 0
+    this.#open = null
+    this.#ready = []
+  }
+}

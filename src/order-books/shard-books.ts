@@ -1,0 +1,299 @@
+// The books of one shard of coins and the rule of their order. Frames of the log go in, fragments for relays
+// come out. A block is applied only if its height follows; nothing is guessed: what is not known says so.
+//
+//   waiting ──seed(all)──▶ ready ──block──▶ ready
+//                            ├──books: null, gap──▶ waiting   (books unknown until the next seed)
+//                            └──missing heights──▶ refused: the shell reads them from the log
+
+import type { BookChange, Levels } from '../protocol/feed/block.ts'
+import type { HubBlock, HubSeed, HubVerified } from '../protocol/feed/log-api.ts'
+import type { CoinFragment } from '../protocol/hub/hub-link.ts'
+import {
+  type Checkpoint,
+  type CoinBook,
+  changed,
+  isOther,
+  newBook,
+  overlay,
+  type Prepared,
+  prepare,
+  succeeded,
+  takeDebt,
+  told,
+} from './coin-book.ts'
+import { ASKS, BIDS, LevelBook } from './level-book.ts'
+import { SeedStaging } from './seed-staging.ts'
+
+type BlockOutcome =
+  /** `fragments`: one per changed coin, each encoded once; empty is the tick. */
+  | { readonly kind: 'applied'; readonly fragments: readonly CoinFragment[] }
+  | { readonly kind: 'duplicate' }
+  /** The block does not follow: `from` is the first missing height. */
+  | { readonly kind: 'missing'; readonly from: number }
+
+/** Levels of debts that one block pays, beside those of coins that it changes: a few milliseconds. */
+const DEBT_LEVELS = 4096
+
+export class ShardBooks {
+  readonly #staging = new SeedStaging((coin, book) => prepare(coin, book, this.#coins.get(coin)))
+  #epoch: string | null = null
+  #height: number | null = null
+  #time = 0
+  #seedHeight = 0
+  #known = false
+  #coins = new Map<string, CoinBook>()
+  /** Height up to which a restored coin already has the changes that the log sends again. */
+  #restoredAt = new Map<string, number>()
+  #completeAt = -1
+  /** Coins whose book is not known: a reseed is wanted, and changes to them are not published. */
+  #suspect = new Set<string>()
+  /** Coins that owe their clients the outcome of a reseed: paid with the next block. */
+  #indebted = new Set<string>()
+  /** Coins whose continuity broke: told to clients with the next block. */
+  #broken = new Set<string>()
+
+  get epoch(): string | null {
+    return this.#epoch
+  }
+  get height(): number | null {
+    return this.#height
+  }
+  get time(): number {
+    return this.#time
+  }
+  /** True while the books are those of `height`. */
+  get ready(): boolean {
+    return this.#known
+  }
+  /** Fragments of heights up to here lack the changes that checkpoints already held: not fit for replay. */
+  get completeAt(): number {
+    return this.#completeAt
+  }
+  /** Coins whose book is not known though the shard is ready. */
+  get suspects(): readonly string[] {
+    return [...this.#suspect]
+  }
+  /** False while a coin's book is not known, or its clients have yet to be told to begin again. */
+  isSettled(coin: string): boolean {
+    return !this.#suspect.has(coin) && !this.#broken.has(coin) && !this.#coins.get(coin)?.isUnheard
+  }
+  /** True for a coin with a book. */
+  has(coin: string): boolean {
+    return this.#coins.has(coin)
+  }
+  /** A coin as it stands now; to be read alone. */
+  of(coin: string): Readonly<Pick<CoinBook, 'book' | 'lastPx'>> | undefined {
+    return this.#coins.get(coin)
+  }
+  /** Every coin with a book. */
+  coins(): IterableIterator<string> {
+    return this.#coins.keys()
+  }
+
+  /**
+   * Takes over checkpoints of one epoch, each at its own height, and answers the height after which blocks must
+   * follow; null (and nothing taken) where no checkpoint is of that epoch. `expect` must tell of the other coins.
+   */
+  restore(epoch: string, seedHeight: number, checkpoints: readonly Checkpoint[]): number | null {
+    const usable = checkpoints.filter((checkpoint) => checkpoint.epoch === epoch)
+    if (usable.length === 0) return null
+    // A coin without changes is not stored again: its checkpoint is as true as the others say.
+    const clean = usable.reduce((height, checkpoint) => Math.max(height, checkpoint.clean ?? -1), -1)
+    const from = usable.reduce((least, { height }) => Math.min(least, Math.max(height, clean)), Infinity)
+    this.#begin(epoch, from)
+    this.#seedHeight = seedHeight
+    for (const { coin, height, time, seq, lastPx, levels } of usable) {
+      const trueAt = Math.max(height, clean)
+      this.#coins.set(coin, { ...newBook(LevelBook.of(levels), seq), lastPx })
+      this.#restoredAt.set(coin, trueAt)
+      this.#completeAt = Math.max(this.#completeAt, trueAt)
+      this.#time = Math.max(this.#time, time)
+    }
+    return this.#height
+  }
+
+  /** The coins that have a book in this epoch: those that are not held here must be reseeded. */
+  expect(coins: readonly string[]): void {
+    for (const coin of coins) if (!this.#coins.has(coin)) this.#suspect.add(coin)
+  }
+
+  /**
+   * Coins that the log repaired, each at a height: those whose book here is from before it are given up, to be
+   * reseeded, because no block leads from it to the repaired book. `at`: where the books stood when the log was asked.
+   * Answers their names.
+   */
+  outdate(repairs: readonly { readonly coin: string; readonly height: number }[], at: number): string[] {
+    const outdated = repairs.filter(({ coin, height }) => {
+      const known = this.#coins.get(coin)
+      if (!known || height <= known.repairedAt) return false
+      return Math.max(at, this.#restoredAt.get(coin) ?? -1) <= height
+    })
+    for (const { coin } of outdated) {
+      this.#coins.delete(coin)
+      this.#indebted.delete(coin)
+    }
+    this.expect(outdated.map(({ coin }) => coin))
+    return outdated.map(({ coin }) => coin)
+  }
+
+  /** Stands at a height of an epoch without any book: every coin the shard had must be reseeded. */
+  forget(epoch: string | null, height: number | null, coins: readonly string[]): void {
+    this.#begin(epoch, height)
+    this.#known = epoch !== null
+    this.#coins.clear()
+    this.#indebted.clear()
+    this.expect(coins)
+  }
+
+  /** Heights up to `to` never came: the books are unknown until the next seed. */
+  skip(to: number): void {
+    this.#height = to
+    this.#known = false
+  }
+
+  /** Applies the changes of one block. */
+  apply(block: HubBlock): BlockOutcome {
+    if (this.#height !== null && block.height <= this.#height) return { kind: 'duplicate' }
+    if (this.#height !== null && block.height > this.#height + 1) return { kind: 'missing', from: this.#height + 1 }
+    this.#staging.clear()
+    this.#height = block.height
+    this.#time = block.time
+    if (block.books === null || block.epoch !== this.#epoch) this.#known = false
+    if (!this.#known) return { kind: 'applied', fragments: [] }
+    const fragments: CoinFragment[] = []
+    for (const change of block.books ?? []) {
+      const fragment = this.#change(change, block.height)
+      if (fragment) fragments.push(fragment)
+    }
+    this.#payDebts(block.height, fragments)
+    for (const coin in block.px) {
+      const known = this.#coins.get(coin)
+      if (known) known.lastPx = block.px[coin]!
+    }
+    return { kind: 'applied', fragments }
+  }
+
+  #change({ coin, levels, new: isNew }: BookChange, height: number): CoinFragment | null {
+    if (height <= (this.#restoredAt.get(coin) ?? -1)) return null
+    const known = this.#coins.get(coin)
+    if (!known) return this.#first(coin, levels, isNew === true, height)
+    const prevSeq = known.seq
+    const owed = this.#indebted.delete(coin) ? takeDebt(known) : null
+    const changes = known.book.apply(levels)
+    changed(known, height)
+    return told(known, coin, prevSeq, owed ? overlay(owed, changes) : changes)
+  }
+
+  #first(coin: string, levels: Levels, isNew: boolean, height: number): CoinFragment | null {
+    if (!isNew) {
+      this.#suspect.add(coin)
+      return null
+    }
+    this.#suspect.delete(coin)
+    const known = newBook(LevelBook.of(levels), height)
+    this.#coins.set(coin, known)
+    return { mark: '+', coin, prevSeq: this.#seedHeight, levels: JSON.stringify(known.book.levels()) }
+  }
+
+  #payDebts(height: number, fragments: CoinFragment[]): void {
+    let levels = 0
+    for (const coin of this.#indebted) {
+      // After an outage a shard may owe all of its levels: the rest follows with the next blocks.
+      if (levels >= DEBT_LEVELS) break
+      this.#indebted.delete(coin)
+      const known = this.#coins.get(coin)!
+      const owed = takeDebt(known) ?? (known.isUnheard ? known.book.levels() : null)
+      if (!owed) continue
+      levels += owed[BIDS].length + owed[ASKS].length
+      fragments.push(told(known, coin, known.seq, owed))
+      changed(known, height)
+    }
+    for (const coin of this.#broken) {
+      const known = this.#coins.get(coin)
+      if (known) known.seq = height
+      const changed = fragments.findIndex((fragment) => fragment.coin === coin)
+      if (changed >= 0) fragments.splice(changed, 1)
+      fragments.push({ mark: '!', coin, prevSeq: -1, levels: '[[],[]]' })
+    }
+    this.#broken.clear()
+  }
+
+  /**
+   * Takes a part of whole books, and with the last one takes all of them over. `scope: 'all'` begins `seed.epoch` (a
+   * coin not listed has an empty book from now on); `scope: 'coins'` repairs the listed coins inside the epoch. What
+   * clients hold turns into what is true with the next block: as a change where the old book is known, as a `!` where it
+   * is not. Answers the coins that were taken over, null where none were.
+   */
+  seed(seed: Omit<HubSeed, 'v' | 't'>): readonly string[] | null {
+    const books = this.#staging.push(seed as HubSeed)
+    const isFresh = seed.scope === 'all'
+    // A repair is of one height: later changes follow it, earlier ones would be applied over it.
+    const isFit = this.#known && seed.epoch === this.#epoch && seed.height === this.#height
+    if (!books || (!isFresh && !isFit)) return null
+    const listed = new Set(books.map(({ coin }) => coin))
+    // Clients may hold books from before this hub lost them: they must hear that theirs no longer continue.
+    for (const coin of listed) if (this.#suspect.has(coin)) this.#broken.add(coin)
+    const isFollowed = this.#epoch !== null
+    if (isFresh) this.#begin(seed.epoch, seed.height)
+    this.#time = seed.time
+    for (const one of books) this.#replace(one, isFresh, isFollowed)
+    if (isFresh)
+      for (const coin of [...this.#coins.keys()])
+        if (!listed.has(coin)) this.#replace(prepare(coin, new LevelBook()), true, isFollowed)
+    return [...listed]
+  }
+
+  #begin(epoch: string | null, height: number | null): void {
+    this.#epoch = epoch
+    this.#height = height
+    this.#seedHeight = height ?? 0
+    this.#known = true
+    this.#restoredAt.clear()
+    this.#completeAt = -1
+    this.#suspect.clear()
+  }
+
+  #replace(prepared: Prepared, isFresh: boolean, isFollowed: boolean): void {
+    const { coin, book } = prepared
+    const known = this.#coins.get(coin)
+    this.#suspect.delete(coin)
+    if (known || isFollowed) this.#indebted.add(coin)
+    if (known && !isFresh) known.reseeded = book
+    else if (known) this.#coins.set(coin, succeeded(known, prepared, this.#seedHeight))
+    else this.#coins.set(coin, { ...newBook(book, isFresh ? this.#seedHeight : this.#height!), isUnheard: isFollowed })
+    if (!isFresh) this.#coins.get(coin)!.repairedAt = this.#height!
+  }
+
+  /** Text `[bids,asks]` of a coin's book, null if there is none. The whole book is encoded once per state. */
+  encode(coin: string, depth?: number): { readonly seq: number; readonly levels: string } | null {
+    const known = this.#coins.get(coin)
+    if (!known) return null
+    if (depth !== undefined) return { seq: known.seq, levels: JSON.stringify(known.book.levels(depth)) }
+    known.encoded ??= JSON.stringify(known.book.levels())
+    return { seq: known.seq, levels: known.encoded }
+  }
+
+  /** Coins whose book at `height` had another digest; one that cannot be told, such as from too long ago, is none. */
+  differing(height: number, books: HubVerified['books']): string[] {
+    const isHeld = this.#known && height <= this.#height! && this.#height! >= this.#completeAt
+    return isHeld ? books.filter((one) => isOther(this.#coins.get(one[0]), height, one[1])).map(([coin]) => coin) : []
+  }
+
+  /** Best prices and last trade of every coin. */
+  *tops(): Generator<{ coin: string; bidPx: string | null; askPx: string | null; lastPx: string | null }> {
+    for (const [coin, { book, lastPx }] of this.#coins)
+      yield { coin, bidPx: book.bestPx(BIDS), askPx: book.bestPx(ASKS), lastPx }
+  }
+
+  /** What to store of a coin so that `restore` can go on from here; null where it cannot be trusted now. */
+  checkpoint(coin: string): Checkpoint | null {
+    const known = this.#coins.get(coin)
+    if (!known || !this.#known || this.#epoch === null || this.#height === null) return null
+    // A debt to clients lives in memory alone: such a coin is stored after the next block has paid it.
+    if (this.#indebted.has(coin) || this.#broken.has(coin)) return null
+    // While restored blocks are replayed, the coin already stands later than the shard.
+    const height = Math.max(this.#height, this.#restoredAt.get(coin) ?? -1)
+    const { seq, lastPx, book } = known
+    return { coin, epoch: this.#epoch, height, time: this.#time, seq, lastPx, levels: book.levels() }
+  }
+}

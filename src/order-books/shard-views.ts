@@ -1,0 +1,102 @@
+// The views of a shard's books that relays want. Laws: a text is made once per block however many want it, of coins that
+// the block changed alone, no sooner than its view allows, and goes out only where it differs from the one before; what a
+// view still owes when its time has not come is shown by the first block after it.
+
+import { entryOf } from '../core/entry-of.ts'
+import type { CoinFragment, ViewPiece } from '../protocol/hub/hub-link.ts'
+import { bookChecksum, EMPTY_CHECKSUM } from './checksum.ts'
+import type { ShardBooks } from './shard-books.ts'
+import { everyMsOf, pieceOf, shapeOf } from './view.ts'
+import { ViewWants } from './view-wants.ts'
+
+interface Shown {
+  /** Null where relays hold different ones. */
+  readonly piece: string | null
+  readonly timeMs: number
+}
+
+export class ShardViews {
+  readonly #books: Pick<ShardBooks, 'of' | 'coins'>
+  #wants = new ViewWants()
+  /** By view and coin, what went out last. */
+  readonly #shown = new Map<string, Map<string, Shown>>()
+  /** By view, coins that changed since it was shown. */
+  readonly #touched = new Map<string, Set<string>>()
+
+  constructor(books: Pick<ShardBooks, 'of' | 'coins'>) {
+    this.#books = books
+  }
+
+  /** Changes of the present block with the checksums that are wanted, or with all. */
+  checked(fragments: readonly CoinFragment[], all: boolean): readonly CoinFragment[] {
+    return fragments.map((fragment) => {
+      if (!all && !this.#wants.checks(fragment.coin)) return fragment
+      const known = this.#books.of(fragment.coin)
+      return { ...fragment, checksum: known ? bookChecksum(known.book) : EMPTY_CHECKSUM }
+    })
+  }
+
+  want(wants: Iterable<string>): void {
+    this.#wants.add(wants)
+  }
+
+  /** Forgets whatever is in none of these. */
+  retain(relays: Iterable<ViewWants>): void {
+    this.#wants = new ViewWants()
+    for (const wants of relays) this.#wants.add(wants)
+    for (const kept of [this.#shown, this.#touched])
+      for (const [view, coins] of kept) {
+        for (const coin of coins.keys()) if (!this.#wants.has(view, coin)) coins.delete(coin)
+        if (coins.size === 0) kept.delete(view)
+      }
+  }
+
+  /** These books, or last trades, may have changed. */
+  touch(coins: Iterable<string>): void {
+    for (const coin of coins)
+      for (const view of this.#wants.of(coin)) entryOf(this.#touched, view, () => new Set()).add(coin)
+  }
+
+  /** What has become different and due with a block of this time. */
+  due(timeMs: number): ViewPiece[] {
+    const pieces: ViewPiece[] = []
+    const made = new Map<string, string | null>()
+    for (const [view, coins] of this.#touched) {
+      const everyMs = everyMsOf(view)
+      const shown = entryOf(this.#shown, view, () => new Map<string, Shown>())
+      for (const coin of coins) {
+        const last = shown.get(coin)
+        // Of an older block: the feed began anew.
+        if (last && timeMs >= last.timeMs && timeMs - last.timeMs < everyMs) continue
+        coins.delete(coin)
+        const piece = this.#piece(view, coin, made)
+        if (piece === null || piece === last?.piece) continue
+        shown.set(coin, { piece, timeMs })
+        pieces.push({ view, coin, piece })
+      }
+    }
+    return pieces
+  }
+
+  /** All of these as they stand now, for one relay. `made`: texts of this block, which others may share. */
+  whole(wants: ViewWants, made = new Map<string, string | null>()): ViewPiece[] {
+    const pieces = [...this.#books.coins()].flatMap((coin) =>
+      wants.of(coin).map((view) => ({ view, coin, piece: this.#piece(view, coin, made)! })),
+    )
+    // A book that goes back to what others hold is news to this one.
+    for (const { view, coin, piece } of pieces) {
+      const last = this.#shown.get(view)?.get(coin)
+      if (last && last.piece !== piece) this.#shown.get(view)!.set(coin, { ...last, piece: null })
+    }
+    return pieces
+  }
+
+  /** Null where there is no book. */
+  #piece(view: string, coin: string, made: Map<string, string | null>): string | null {
+    const shape = shapeOf(view)
+    return entryOf(made, `${shape}\t${coin}`, () => {
+      const known = this.#books.of(coin)
+      return known ? pieceOf(shape, known.book, known.lastPx) : null
+    })
+  }
+}

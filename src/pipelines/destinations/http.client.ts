@@ -1,0 +1,168 @@
+// Destinations that take a batch as one request: a webhook, signed as Standard Webhooks has it, and a Kafka topic behind an HTTP
+// bridge that speaks Confluent's REST, v2. Invariant: a request is bounded in time and in what is read of the answer, and never led
+// elsewhere by a redirect.
+
+import { orLate } from '../../core/deadline.ts'
+import type { Egress } from '../../core/egress.client.ts'
+import { after } from '../../core/timers.client.ts'
+import { visible } from '../../core/visible.ts'
+import { hmac } from '../../metering/webhooks/signature.client.ts'
+import { secretBytes, signedText } from '../../metering/webhooks/webhook.ts'
+import type { DestinationConfig } from '../pipeline.ts'
+import { MASK } from '../secrets.ts'
+import type { Batch, Outcome } from './batch.ts'
+
+const TIMEOUT_MS = 30_000
+const ANSWER_BYTES = 64 * 1024
+/** Of an answer in words for the owner. */
+const WORDS_MOST = 200
+
+export interface HttpRequest {
+  readonly url: string
+  readonly method?: 'POST' | 'PUT'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array<ArrayBuffer>
+}
+
+export type HttpAnswer =
+  | { readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
+  | { readonly failed: string }
+
+/** Never rejects: whatever goes wrong is an answer. `mostBytes`: what is read of the answer. */
+export async function exchange(
+  request: HttpRequest,
+  egress: Egress,
+  { mostBytes = ANSWER_BYTES, patienceMs = TIMEOUT_MS } = {},
+): Promise<HttpAnswer> {
+  const url = new URL(request.url)
+  const refusal = await egress.refusal(url.hostname, url.protocol === 'https:')
+  if (refusal !== null) return { failed: refusal }
+  // A signal alone does not end what is read of a body on every platform.
+  const late = new AbortController()
+  const answer = await orLate(answered(url, request, late.signal, mostBytes), patienceMs, null, after)
+  late.abort()
+  return answer ?? { failed: `no answer within ${patienceMs / 1000} s` }
+}
+
+async function answered(
+  url: URL,
+  { method = 'POST', headers, body }: HttpRequest,
+  signal: AbortSignal,
+  mostBytes: number,
+): Promise<HttpAnswer> {
+  try {
+    const response = await fetch(url, { method, headers, body, redirect: 'manual', signal })
+    const { status } = response
+    const text = await textOf(response, mostBytes)
+    return { status, text, retryAfterMs: retryAfterMs(response.headers.get('retry-after'), Date.now()) }
+  } catch {
+    return { failed: 'the destination could not be reached' }
+  }
+}
+
+/** What an answer means where 2xx is success and nothing else; `bytes` were sent, and words repeat no secret. */
+export function outcomeOf(answer: HttpAnswer, bytes: number, secrets: readonly string[]): Outcome {
+  if ('failed' in answer) return { ok: false, words: answer.failed }
+  const { status, text, retryAfterMs: waitMs } = answer
+  if (status >= 200 && status < 300) return { ok: true, bytes }
+  const isRedirect = status >= 300 && status < 400
+  const said = isRedirect ? 'redirects are not followed' : excerpt(text, secrets)
+  const words = `the destination answered ${status}${said === '' ? '' : `: ${said}`}`
+  return { ok: false, words, ...(waitMs !== null && { retryAfterMs: waitMs }) }
+}
+
+/** For one line. Whoever may change a path of a destination must not read its secret in what that path answers. */
+export function excerpt(text: string, secrets: readonly string[]): string {
+  const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]).filter((form) => form !== '')
+  const hushed = forms.reduce((rest, form) => rest.replaceAll(form, MASK), text.trim())
+  return visible(hushed.slice(0, WORDS_MOST))
+}
+
+/** Of HTTP, whatever letters user and password have. */
+export function basic(user: string, password: string): string {
+  return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${user}:${password}`)))}`
+}
+
+async function textOf(response: Response, mostBytes: number): Promise<string> {
+  const reader = response.body?.getReader()
+  if (!reader) return ''
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let bytes = 0; bytes < mostBytes; ) {
+    const { value, done } = await reader.read()
+    if (done) return text
+    bytes += value.byteLength
+    text += decoder.decode(value, { stream: true })
+  }
+  await reader.cancel().catch(() => undefined)
+  return text
+}
+
+function retryAfterMs(header: string | null, nowMs: number): number | null {
+  if (header === null) return null
+  const seconds = /^\d{1,6}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - nowMs
+  return Number.isNaN(seconds) ? null : Math.max(0, seconds)
+}
+
+type WebhookConfig = Extract<DestinationConfig, { type: 'webhook' }>
+
+export async function sendToWebhook({ url, secret }: WebhookConfig, batch: Batch, egress: Egress): Promise<Outcome> {
+  const { id, pipeline, topic, from, to, texts } = batch
+  const head = JSON.stringify({ id, type: 'pipeline.batch', pipeline, topic, from, to })
+  const body = `${head.slice(0, -1)},"rows":[${texts.join(',')}]}`
+  const seconds = Math.floor(Date.now() / 1000)
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'weir-pipeline/1',
+    'webhook-id': id,
+    'webhook-timestamp': `${seconds}`,
+    'webhook-signature': `v1,${await hmac(secretBytes(secret), signedText(id, seconds, body))}`,
+  }
+  return outcomeOf(await exchange({ url, headers, body }, egress), body.length, [secret])
+}
+
+/** An answer has some fifty bytes for each record. */
+const RECORDS_ANSWER_BYTES = 2 * 1024 * 1024
+
+type KafkaConfig = Extract<DestinationConfig, { type: 'kafka' }>
+
+export async function sendToKafka(
+  { url, topic, user, password }: KafkaConfig,
+  batch: Batch,
+  egress: Egress,
+): Promise<Outcome> {
+  const { rows, texts, id } = batch
+  const records = texts.map((text, at) => `{"key":${JSON.stringify(rows[at]!._key)},"value":${text}}`)
+  const body = `{"records":[${records.join(',')}]}`
+  const authorization = basic(user ?? '', password ?? '')
+  const headers = {
+    'content-type': 'application/vnd.kafka.json.v2+json',
+    accept: 'application/vnd.kafka.v2+json, application/json',
+    'idempotency-key': id,
+    ...(user !== undefined && { authorization }),
+  }
+  const target = `${url.replace(/\/+$/, '')}/topics/${encodeURIComponent(topic)}`
+  const answer = await exchange({ url: target, headers, body }, egress, { mostBytes: RECORDS_ANSWER_BYTES })
+  const secrets = [password ?? '', authorization.split(' ')[1]!]
+  const outcome = outcomeOf(answer, body.length, secrets)
+  return outcome.ok && 'text' in answer ? (refusedOf(answer.text, rows.length, secrets) ?? outcome) : outcome
+}
+
+/** A bridge answers 200 and says of each record what became of it. */
+function refusedOf(text: string, count: number, secrets: readonly string[]): Outcome | null {
+  let offsets: unknown
+  try {
+    ;({ offsets } = JSON.parse(text) as { offsets?: unknown })
+  } catch {
+    offsets = undefined
+  }
+  if (!Array.isArray(offsets))
+    return { ok: false, words: `the bridge's answer names no offsets: ${excerpt(text, secrets)}` }
+  const failed = (offsets as { error?: unknown; error_code?: unknown }[]).find(
+    (one) => one?.error_code != null || one?.error != null,
+  )
+  const why = failed?.error ?? failed?.error_code
+  const said = typeof why === 'string' ? why : JSON.stringify(why)
+  if (failed) return { ok: false, words: `a record was refused: ${excerpt(said, secrets)}` }
+  return offsets.length === count ? null : { ok: false, words: `the bridge took ${offsets.length} of ${count} records` }
+}

@@ -1,0 +1,232 @@
+// A batch as one INSERT into a table of PostgreSQL: one statement, one transaction, and what is there already stays. The rows go
+// as one JSON parameter, which the server reads into the columns that its table has. There is a driver's protocol in two
+// hundred lines because drivers need `nodejs_compat`, which would change every object of this Worker.
+
+import { orLate } from '../../core/deadline.ts'
+import type { Egress } from '../../core/egress.client.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { after } from '../../core/timers.client.ts'
+import type { DestinationConfig } from '../pipeline.ts'
+import type { Batch, Outcome } from './batch.ts'
+import { excerpt } from './http.client.ts'
+import { Login } from './postgres-login.client.ts'
+import {
+  errorOf,
+  type Frame,
+  framesOf,
+  joined,
+  rowOf,
+  sslRequest,
+  startup,
+  statement,
+  TERMINATE,
+  textOf,
+} from './postgres-wire.ts'
+import { missingDdl, noTable, POSTGRES, tableColumns } from './table-ddl.ts'
+
+export type PostgresConfig = Extract<DestinationConfig, { type: 'postgres' }>
+
+const TIMEOUT_MS = 30_000
+/** A server that reads nothing more would hold up its own farewell. */
+const CLOSE_MS = 2_000
+const DEFAULT_PORT = 5432
+/** Of one answer: names of columns, or a count. */
+const ROWS_MOST = 2_000
+/** Of all that a server says: a table has 1,600 columns at most. */
+const HEARD_MOST = 1024 * 1024
+const YES = 'S'.charCodeAt(0)
+/** Without these columns rows cannot be told apart. */
+const KEY = '_key'
+
+/** A connection, and the same one encrypted. */
+export interface Wire {
+  readonly readable: ReadableStream<Uint8Array>
+  readonly writable: WritableStream<Uint8Array>
+  startTls(): Wire
+  close(): Promise<void>
+}
+export type Connect = (to: { readonly hostname: string; readonly port: number }) => Wire
+
+/** How a server is reached, and as whom. `must`: by TLS or not at all; `none`: what lies between is the platform's own. */
+export interface PostgresServer {
+  readonly user: string
+  readonly password: string
+  readonly database: string
+  readonly tls: 'must' | 'may' | 'none'
+  open(): Wire
+}
+
+/** `isPlainAllowed`: a server without TLS will do. The error says why nothing may be sent there. */
+export async function serverOf(
+  { url, user = '', password = '', database = '' }: PostgresConfig,
+  egress: Egress,
+  connect: Connect,
+  isPlainAllowed: boolean,
+): Promise<Result<PostgresServer, string>> {
+  const port = Number(new URL(url).port || DEFAULT_PORT)
+  // Of other schemes hosts are not read: numbers in other bases stay what they are, and letters of other alphabets.
+  const { hostname } = new URL(url.replace(/^\w+:/, 'https:'))
+  const refusal = await egress.refusal(hostname, true)
+  if (refusal !== null) return err(refusal)
+  const open = () => connect({ hostname, port })
+  return ok({ user, password, database, tls: isPlainAllowed ? 'may' : 'must', open })
+}
+
+/** `createsTable`: where the table or a column of the rows is missing, it is created. */
+export async function sendToPostgres(
+  server: PostgresServer,
+  table: string,
+  batch: Batch,
+  createsTable = false,
+): Promise<Outcome> {
+  const session = new Session(server.open())
+  const late: Outcome = { ok: false, words: `no answer within ${TIMEOUT_MS / 1000} s` }
+  try {
+    return await orLate<Outcome, Outcome>(written(session, server, table, batch, createsTable), TIMEOUT_MS, late, after)
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error)
+    return { ok: false, words: excerpt(words, [server.password]) }
+  } finally {
+    await orLate(session.close(), CLOSE_MS, undefined, after)
+  }
+}
+
+async function written(
+  session: Session,
+  server: PostgresServer,
+  table: string,
+  batch: Batch,
+  createsTable: boolean,
+): Promise<Outcome> {
+  await session.open(server)
+  const name = table.split('.').map(quoted).join('.')
+  const { rows: found } = await session.run(COLUMNS, [name])
+  const there = found.flatMap(([column]) => (column ? [column] : []))
+  const wanted = tableColumns(batch)
+  const ddl = missingDdl(POSTGRES, name, wanted, there)
+  if (there.length === 0 && !createsTable) return { ok: false, words: noTable(name, ddl) }
+  if (ddl !== null && createsTable) await session.run(ddl, [])
+  // A Hyperdrive may answer from its cache what the columns were before.
+  const columns = createsTable ? [...new Set([...there, ...wanted.map((column) => column.name)])] : there
+  if (!columns.includes(KEY)) return { ok: false, words: `${name} has no column "${KEY}": add it, with a unique index` }
+  const known = new Set(batch.rows.flatMap((row) => Object.keys(row)))
+  const own = columns
+    .filter((column) => known.has(column))
+    .map(quoted)
+    .join(', ')
+  const body = `[${batch.texts.join(',')}]`.replace(UNHELD, (_, before: string, code: string) =>
+    code === '0000' ? before : `${before}\\ufffd`,
+  )
+  const { done } = await session.run(
+    `INSERT INTO ${name} (${own}) SELECT ${own} FROM json_populate_recordset(NULL::${name}, $1::json) ON CONFLICT DO NOTHING`,
+    [body],
+  )
+  if (!done.startsWith('INSERT ')) return { ok: false, words: 'the server does not say that it has written' }
+  return { ok: true, bytes: body.length }
+}
+
+/** What no text of PostgreSQL holds, as JSON has it: the character zero, and halves of characters. */
+const UNHELD = /(?<!\\)((?:\\\\)*)\\u(0000|d[89a-f][0-9a-f]{2})/g
+
+const COLUMNS =
+  'SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attnum > 0 AND NOT attisdropped'
+
+const { quoted } = POSTGRES
+
+class Session {
+  #wire: Wire
+  #reader: ReadableStreamDefaultReader<Uint8Array>
+  #writer: WritableStreamDefaultWriter<Uint8Array>
+  /** Of a frame that is not whole yet, and how long all must be for the next look. */
+  #pieces: Uint8Array[] = []
+  #held = 0
+  #needed = 0
+  #heard = 0
+  #waiting: Frame[] = []
+
+  constructor(wire: Wire) {
+    this.#wire = wire
+    this.#reader = wire.readable.getReader()
+    this.#writer = wire.writable.getWriter()
+  }
+
+  async open({ user, password, database, tls }: PostgresServer): Promise<void> {
+    const login = new Login(user, password, tls === 'none' || (await this.#isEncrypted(tls)))
+    await this.#writer.write(startup(user, database))
+    for (;;) {
+      const frame = await this.#frame()
+      if (frame.type === 'Z') return
+      const answer = frame.type === 'R' ? await login.answer(frame) : null
+      if (answer) await this.#writer.write(answer)
+    }
+  }
+
+  /** Rows that a statement answers, and what it says to have done. */
+  async run(sql: string, parameters: readonly string[]) {
+    await this.#writer.write(statement(sql, parameters))
+    const rows: (string | null)[][] = []
+    for (let done = ''; ; ) {
+      const { type, body } = await this.#frame()
+      if (type === 'Z') return { rows, done }
+      if (type === 'C') done = textOf(body)
+      if (type === 'D' && rows.length < ROWS_MOST) rows.push(rowOf(body))
+    }
+  }
+
+  async close(): Promise<void> {
+    const ended = this.#writer.write(TERMINATE).catch(() => undefined)
+    await Promise.race([ended, this.#reader.cancel().catch(() => undefined)])
+    await this.#wire.close().catch(() => undefined)
+  }
+
+  async #isEncrypted(tls: 'must' | 'may'): Promise<boolean> {
+    const isSafe = (await this.#greeted()) === YES
+    if (isSafe) this.#encrypt()
+    else if (tls === 'must') throw new Error('the server has no TLS')
+    return isSafe
+  }
+
+  #encrypt(): void {
+    this.#reader.releaseLock()
+    this.#writer.releaseLock()
+    this.#wire = this.#wire.startTls()
+    this.#reader = this.#wire.readable.getReader()
+    this.#writer = this.#wire.writable.getWriter()
+  }
+
+  async #greeted(): Promise<number> {
+    const read = async () => {
+      await this.#writer.write(sslRequest())
+      return this.#reader.read()
+    }
+    // In the platform's own words it would be told of proxies that nobody has.
+    const { value } = await read().catch(() => {
+      throw new Error('the destination could not be reached')
+    })
+    // What else came with it, before encryption, would be somebody's who stands between.
+    if (value?.length !== 1) throw new Error('the server speaks no PostgreSQL')
+    return value[0]!
+  }
+
+  /** The next frame; one that tells of an error is thrown. */
+  async #frame(): Promise<Frame> {
+    while (this.#waiting.length === 0) {
+      const { value, done } = await this.#reader.read()
+      if (done) throw new Error('the server ended the connection')
+      this.#heard += value.length
+      if (this.#heard > HEARD_MOST) throw new Error('the server says too much')
+      this.#pieces.push(value)
+      this.#held += value.length
+      if (this.#held < this.#needed) continue
+      const { frames, rest, needed } = framesOf(joined(this.#pieces))
+      this.#pieces = [rest]
+      this.#held = rest.length
+      this.#needed = needed
+      this.#waiting = [...frames]
+    }
+    const next = this.#waiting.shift()!
+    if (next.type !== 'E') return next
+    const { code, words } = errorOf(next.body)
+    throw new Error(`the server refused: ${words} (${code})`)
+  }
+}

@@ -1,0 +1,107 @@
+// The statement that a table lacks for rows to go into it: all of it, or some columns. Pure. Invariants: each name is quoted;
+// the same rows and table give the same statement; it changes nothing that is there.
+
+import type { Column, ColumnType } from '../../archive/files/columns.ts'
+import { HEAD_COLUMNS, NOTE_COLUMNS } from '../topics/topic.ts'
+import type { Batch } from './batch.ts'
+
+type CellType = ColumnType | 'decimal' | 'number'
+export interface TableColumn {
+  readonly name: string
+  readonly type: CellType
+}
+
+interface Dialect {
+  readonly types: Readonly<Record<CellType, string>>
+  readonly quoted: (name: string) => string
+  /** Of the column that tells rows apart. */
+  readonly key: string
+  readonly optional: (type: string) => string
+  readonly engine: string
+}
+
+const KEY = '_key'
+/** Decimal strings of topics; other texts stay texts. */
+const DECIMALS = new Set([
+  ...['px', 'sz', 'limit_px', 'orig_sz', 'start_position', 'closed_pnl', 'fee', 'builder_fee'],
+  ...['open', 'close', 'high', 'low', 'volume'],
+])
+
+export const POSTGRES: Dialect = {
+  types: {
+    text: 'text',
+    whole: 'bigint',
+    time: 'bigint',
+    truth: 'boolean',
+    json: 'jsonb',
+    decimal: 'numeric',
+    number: 'numeric',
+  },
+  quoted: (name) => `"${name.replaceAll('"', '""')}"`,
+  key: 'text PRIMARY KEY',
+  optional: (type) => type,
+  engine: '',
+}
+
+export const CLICKHOUSE: Dialect = {
+  types: {
+    text: 'String',
+    whole: 'Int64',
+    time: 'Int64',
+    truth: 'UInt8',
+    json: 'String',
+    decimal: 'Decimal(38, 18)',
+    number: 'Float64',
+  },
+  quoted: (name) => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``,
+  key: 'String',
+  optional: (type) => `Nullable(${type})`,
+  engine: ' ENGINE = ReplacingMergeTree ORDER BY `_key`',
+}
+
+/** Columns of the topic, or those that the last transform selects. */
+export function tableColumns({ rows, columns }: Pick<Batch, 'rows' | 'columns'>): readonly TableColumn[] {
+  const own = columns === null ? selectedColumns(rows) : columns.map(topicColumn)
+  // What a transform selects under a name of the head has the type of the head.
+  const all = [...HEAD_COLUMNS, ...own, ...HEAD_COLUMNS, ...NOTE_COLUMNS]
+  return [...new Map(all.map(({ name, type }) => [name, { name, type }])).values()]
+}
+
+const topicColumn = ({ name, type }: Column): TableColumn => ({
+  name,
+  type: type === 'text' && DECIMALS.has(name) ? 'decimal' : type,
+})
+
+/** A number may have a fraction in the next batch. */
+function selectedColumns(rows: Batch['rows']): TableColumn[] {
+  const names = new Set(rows.flatMap((row) => Object.keys(row)))
+  return [...names].map((name) => {
+    const cells = rows.map((row) => row[name]).filter((cell) => cell !== null && cell !== undefined)
+    const isNumber = cells.length > 0 && cells.every((cell) => typeof cell === 'number')
+    return { name, type: isNumber ? 'number' : 'text' }
+  })
+}
+
+/** `table` is quoted; `existing`: names of its columns, none where there is no such table. Null: nothing is lacking. */
+export function missingDdl(
+  { types, quoted, key, optional, engine }: Dialect,
+  table: string,
+  wanted: readonly TableColumn[],
+  existing: readonly string[],
+): string | null {
+  const lacking = wanted.filter(({ name }) => !existing.includes(name))
+  if (lacking.length === 0) return null
+  const definitions = lacking.map(({ name, type }) =>
+    name === KEY ? `${quoted(name)} ${key}` : `${quoted(name)} ${optional(types[type])}`,
+  )
+  if (existing.length === 0) return `CREATE TABLE IF NOT EXISTS ${table} (${definitions.join(', ')})${engine}`
+  return `ALTER TABLE ${table} ${definitions.map((one) => `ADD COLUMN ${one}`).join(', ')}`
+}
+
+const SHOWN_MOST = 6_000
+
+/** For the owner of a pipeline whose table is missing. */
+export function noTable(table: string, ddl: string | null): string {
+  const statement = ddl !== null && ddl.length <= SHOWN_MOST ? `: ${ddl}` : ''
+  return `there is no table ${table}. Set "create_table" to true in destination_config, or create the table${statement}`
+}

@@ -1,0 +1,71 @@
+// Batches that could not be delivered, in the operator's bucket until somebody has them sent once more. Law: one has the rows
+// as they were read, before transforms, so that what was mended applies to it.
+
+import { padded } from '../../archive/archive/archive-keys.ts'
+import { pack, unpacked } from '../../archive/archive/packed.client.ts'
+import { orReject } from '../../core/deadline.ts'
+import { after } from '../../core/timers.client.ts'
+import type { Row } from '../topics/topic.ts'
+import type { Parcel } from './delivery-state.ts'
+
+const PATIENCE_MS = 30_000
+const PAGE = 1_000
+const COUNTED_MOST = 10_000
+
+export class DeadLetters {
+  readonly #bucket: R2Bucket
+  readonly #prefix: string
+
+  constructor(bucket: R2Bucket, pipeline: string) {
+    this.#bucket = bucket
+    this.#prefix = `pipelines/dead/${pipeline}/`
+  }
+
+  async put({ from, to, texts }: Parcel): Promise<void> {
+    const { body } = await pack([JSON.stringify({ v: 1, from, to }), ...texts])
+    const key = `${this.#prefix}${padded(from)}-${padded(to)}.ndjson.gz`
+    await orReject(this.#bucket.put(key, body), PATIENCE_MS, after)
+  }
+
+  /** The key of the oldest, or of the one behind another; null: there is none. */
+  async next(after: string | null): Promise<string | null> {
+    const startAfter = after ?? this.#prefix
+    const { objects } = await this.#bucket.list({ prefix: this.#prefix, limit: 1, startAfter })
+    return objects[0]?.key ?? null
+  }
+
+  async read(key: string): Promise<Parcel> {
+    const object = await this.#bucket.get(key)
+    if (!object) throw new Error('it is not there any more')
+    const [head, ...texts] = await Array.fromAsync(unpacked(new Uint8Array(await object.arrayBuffer())))
+    const { from, to } = JSON.parse(head!) as { from: number; to: number }
+    return { from, to, texts, rows: texts.map((text) => JSON.parse(text) as Row) }
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#bucket.delete(key)
+  }
+
+  async count(): Promise<number> {
+    let count = 0
+    for (let cursor: string | undefined, isMore = true; isMore && count < COUNTED_MOST; ) {
+      const page = await this.#bucket.list({
+        prefix: this.#prefix,
+        limit: PAGE,
+        ...(cursor !== undefined && { cursor }),
+      })
+      count += page.objects.length
+      isMore = page.truncated
+      cursor = page.truncated ? page.cursor : undefined
+    }
+    return count
+  }
+
+  async clear(): Promise<void> {
+    for (;;) {
+      const { objects, truncated } = await this.#bucket.list({ prefix: this.#prefix, limit: PAGE })
+      if (objects.length > 0) await this.#bucket.delete(objects.map(({ key }) => key))
+      if (!truncated) return
+    }
+  }
+}

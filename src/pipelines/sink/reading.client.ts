@@ -1,0 +1,115 @@
+// What a Sink reads for its pipeline: the archive, and the log, whose newest block it remembers.
+
+import type { ArchiveReader } from '../../archive/archive/archive-read.ts'
+import { orReject } from '../../core/deadline.ts'
+import type { Objects } from '../../core/objects.client.ts'
+import { after } from '../../core/timers.client.ts'
+import type { DurablePage, HeightAndTime } from '../../protocol/feed/durable-api.ts'
+import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
+import type { WantedEvents } from '../../relay/channel.ts'
+import { CannotRun } from '../cannot-run.ts'
+import type { Pipeline } from '../pipeline.ts'
+import { type Chosen, chosenBy } from '../topics/catalogue.ts'
+import { Assembler, readOf, type Standing } from './assembling.ts'
+import type { Flight } from './delivery-state.ts'
+import { type Place, Source } from './source.ts'
+
+/** An answer that takes longer has failed. */
+const PATIENCE_MS = 30_000
+/** The log forgets who wants order statuses after twice as long. */
+export const STAY_MS = 10_000
+/** How old what is known of the newest block may be. */
+const HEAD_MS = 2_000
+
+/** Blocks that there are for a pipeline. */
+export interface Reads {
+  /** Throws CannotRun with what is wrong with the record. */
+  assembler(pipeline: Pipeline, at: Standing, flight: Pick<Flight, 'to' | 'ordersFrom'> | null): Assembler
+  /** The newest block that it could be sent, as it was known a moment ago; null: there is none. */
+  head(pipeline: Pipeline): Promise<HeightAndTime | null>
+  /** Behind the newest block; null: that is not known. */
+  newest(pipeline: Pipeline): Promise<Place | null>
+  /** What was known last. */
+  readonly knownHead: HeightAndTime | null
+}
+
+export class Reading implements Reads {
+  readonly #objects: Objects
+  readonly #archive: ArchiveReader | null
+  #head: HeightAndTime | null = null
+  #headMs = 0
+
+  constructor(objects: Objects, archive: ArchiveReader | null) {
+    this.#objects = objects
+    this.#archive = archive
+  }
+
+  assembler(pipeline: Pipeline, at: Standing, flight: Pick<Flight, 'to' | 'ordersFrom'> | null): Assembler {
+    const chosen = chosenBy(pipeline)
+    if (!chosen.ok) throw new CannotRun(chosen.error)
+    const { definition, wanted } = chosen.value
+    const { lines } = definition
+    const isOfOrders = lines === 'orders'
+    const orders = walletsOf(chosen.value)
+    const ports = {
+      archive: isOfOrders ? null : this.#archive,
+      head: () => this.head(pipeline),
+      durable: (from: number) => this.#durable(pipeline.id, from, lines === 'books' ? 'books' : 'events', orders),
+    }
+    const ordersFrom = flight?.ordersFrom ?? null
+    const known = flight && ordersFrom !== null ? { to: flight.to, ordersFrom } : null
+    return new Assembler(new Source(ports, lines, known, readOf(at)), definition.open(wanted, at.fold), at, Date.now)
+  }
+
+  /** Feeders send order statuses as long as somebody asks: asks now and every few seconds, until it is ended. */
+  stay(current: () => Pipeline | null): () => void {
+    let cancel: () => void = () => undefined
+    const ask = () => {
+      const pipeline = current()
+      const chosen = pipeline?.status === 'running' ? chosenBy(pipeline) : null
+      const orders = chosen?.ok ? walletsOf(chosen.value) : null
+      if (!pipeline || !orders) return
+      this.#durable(pipeline.id, null, 'events', orders).catch(() => undefined)
+      cancel = after(STAY_MS, ask)
+    }
+    ask()
+    return () => cancel()
+  }
+
+  /** The newest durable block of the log. */
+  async head({ id: reader }: Pipeline): Promise<HeightAndTime | null> {
+    if (Date.now() - this.#headMs > HEAD_MS) await this.#durable(reader, null, 'events', null)
+    return this.#head
+  }
+
+  /** A log without a block is new, or was reset: then what is archived is of before. */
+  async newest(pipeline: Pipeline): Promise<Place | null> {
+    const head = await this.head(pipeline)
+    if (head) return { height: head.height + 1 }
+    return (await this.#archive?.last()) == null ? { first: true } : null
+  }
+
+  get knownHead(): HeightAndTime | null {
+    return this.#head
+  }
+
+  async #durable(
+    reader: string,
+    from: number | null,
+    kind: 'events' | 'books',
+    orders: readonly string[] | null,
+  ): Promise<DurablePage> {
+    const request = { v: LOG_API_VERSION, reader, from, kind, ...(orders && { orders }) }
+    const page = await orReject(this.#objects.log().durable(request), PATIENCE_MS, after)
+    this.#head = page.head
+    this.#headMs = Date.now()
+    return page
+  }
+}
+
+/** Whose order statuses it reads; null: it reads none. */
+function walletsOf({ definition, wanted }: Chosen): readonly string[] | null {
+  if (definition.lines !== 'orders' || !wanted) return null
+  const { channel, body } = wanted as WantedEvents
+  return channel.names(body)
+}

@@ -1,0 +1,177 @@
+// What a Sink sends: batches through their transforms to the destination, and dead letters once more.
+
+import { connect } from 'cloudflare:sockets'
+import { Egress } from '../../core/egress.client.ts'
+import type { EgressSettings } from '../../core/egress.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { type Batch, batchId, type Failed, type Outcome, type Sent } from '../destinations/batch.ts'
+import { sendToBucket } from '../destinations/bucket.client.ts'
+import { ClickHouseTables, sendToClickHouse } from '../destinations/clickhouse.client.ts'
+import { sendToKafka, sendToWebhook } from '../destinations/http.client.ts'
+import {
+  type Connect,
+  type PostgresConfig,
+  type PostgresServer,
+  sendToPostgres,
+  serverOf,
+} from '../destinations/postgres.client.ts'
+import { sendToS3 } from '../destinations/s3.client.ts'
+import { hyperdriveOf } from '../hyperdrive.ts'
+import type { DestinationConfig, Pipeline } from '../pipeline.ts'
+import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
+import { DeadLetters } from './dead-letters.store.ts'
+import { type Affords, type DeliveryPorts, type Parcel, wordsOfError } from './delivery-state.ts'
+import { madeRows } from './made-rows.ts'
+import { countedRows } from './owed.ts'
+import type { SinkSettings } from './sink-settings.ts'
+import { LOST, SqlLink, sqlCaller } from './sql-link.client.ts'
+
+type Settings = EgressSettings & Pick<SinkSettings, 'PIPELINE_HYPERDRIVE'>
+/** The operator's bucket, what runs SQL, and Hyperdrives by their names. */
+type Bindings = { readonly ARCHIVE?: R2Bucket; readonly SQL: Pick<Fetcher, 'fetch'> } & object
+
+const UNPAID = 'unpaid: these rows cost more credits than are left'
+
+export class Sending {
+  readonly #settings: Settings
+  readonly #bindings: Bindings
+  readonly #egress: Egress
+  readonly #tables = new ClickHouseTables()
+  readonly sql: SqlLink
+
+  constructor(settings: Settings, bindings: Bindings) {
+    this.#settings = settings
+    this.#bindings = bindings
+    this.sql = new SqlLink(bindings.SQL)
+    this.#egress = new Egress(settings)
+  }
+
+  /** Null where there is no bucket for them. */
+  letters(pipeline: string): DeadLetters | null {
+    const { ARCHIVE: bucket } = this.#bindings
+    return bucket && pipeline ? new DeadLetters(bucket, pipeline) : null
+  }
+
+  /** The oldest dead letter behind `after`, sent once more; null: there is none. */
+  async unburied(pipeline: Pipeline, after: string | null, affords: Affords): ReturnType<DeliveryPorts['unbury']> {
+    const letters = this.letters(pipeline.id)
+    const key = await letters?.next(after)
+    if (!letters || !key) return null
+    try {
+      const parcel = await letters.read(key)
+      const { from, to, rows } = parcel
+      const outcome = await this.sent(pipeline, parcel, batchId(pipeline.id, from, to), affords)
+      return outcome.ok ? { ...outcome, key, from, to, rows: rows.length } : { ...outcome, key }
+    } catch (error) {
+      return { ok: false, words: wordsOfError(error), key }
+    }
+  }
+
+  /** Transforms, and sends what can be paid for. */
+  async sent(
+    pipeline: Pipeline,
+    parcel: Parcel,
+    id: string,
+    affords: Affords,
+    kind: 'batch' | 'test' = 'batch',
+  ): Promise<Sent> {
+    const { topic, transforms, destination_config: config } = pipeline
+    const columns = TOPIC_COLUMNS.get(topic) ?? []
+    const { from, to, rows, texts } = parcel
+    let batch: Batch = { id, pipeline: pipeline.id, topic, from, to, rows, texts, columns }
+    if (Object.keys(transforms).length > 0) {
+      const made = await this.#transformed(pipeline, parcel, id, kind)
+      if ('ok' in made) return made
+      batch = { ...batch, ...made, columns: null }
+    }
+    if (batch.rows.length === 0) return { ok: true, bytes: 0, countedRows: 0 }
+    // Notes are free, and no transform makes one.
+    const counted = countedRows(batch.texts) - countedRows(texts.filter((_, at) => rows[at]!._kind !== 'row'))
+    if (!(await affords(counted))) return { ok: false, words: UNPAID, isUntried: true, unpaidRows: counted }
+    const outcome = await sendBatch(config, batch, {
+      egress: this.#egress,
+      tables: this.#tables,
+      bucket: this.#bindings.ARCHIVE,
+      isPrivateAllowed: this.#settings.PIPELINE_PRIVATE,
+      hyperdrive: (name) => this.#hyperdrive(name, pipeline.account),
+    })
+    return outcome.ok ? { ...outcome, countedRows: counted } : outcome
+  }
+
+  async #transformed(
+    pipeline: Pipeline,
+    parcel: Parcel,
+    id: string,
+    kind: 'batch' | 'test',
+  ): Promise<Pick<Parcel, 'rows' | 'texts'> | Failed> {
+    const { topic, transforms } = pipeline
+    const table = { name: topic, columns: TOPIC_COLUMNS.get(topic) ?? [] }
+    const data = parcel.texts.filter((_, at) => parcel.rows[at]!._kind === 'row')
+    if (data.length === 0) return parcel
+    const { _height: height, _time: time } = parcel.rows.findLast(({ _kind }) => _kind === 'row')!
+    const request = { transforms, table, defaults: { id, height, time } }
+    const answer = await this.sql.run(sqlCaller(pipeline, kind), request, data).catch(() => null)
+    if (answer === null) return { ok: false, words: LOST }
+    if (answer.kind === 'wait') return { ok: false, words: answer.words, retryAfterMs: answer.waitMs, isUntried: true }
+    if (answer.kind === 'fault') {
+      // A clock says more of the machine than of the transform.
+      const final = answer.over === 'time' ? {} : { isFinal: true as const }
+      return { ok: false, words: `transforms.${answer.name}: ${answer.message}`, ...final }
+    }
+    const made = madeRows(parcel, answer.texts, id)
+    const last = Object.keys(transforms).at(-1)!
+    return made.ok ? made.value : { ok: false, words: `transforms.${last}: ${made.error}`, isFinal: true }
+  }
+
+  #hyperdrive(name: string, account: string): Result<Hyperdrive, string> {
+    if (!this.#settings.PIPELINE_HYPERDRIVE[name]?.includes(account))
+      return err(`destination_config.url: the operator allows this account no Hyperdrive ${name} (PIPELINE_HYPERDRIVE)`)
+    const { [name]: bound } = this.#bindings as Readonly<Record<string, Hyperdrive | undefined>>
+    return bound ? ok(bound) : err(`no Hyperdrive ${name} is bound here: wrangler.live.toml must have it`)
+  }
+}
+
+interface Ways {
+  readonly egress: Egress
+  readonly isPrivateAllowed: boolean
+  readonly bucket: R2Bucket | undefined
+  readonly tables: ClickHouseTables
+  /** The operator's database of this name, or why not. */
+  readonly hyperdrive: (name: string) => Result<Hyperdrive, string>
+}
+
+async function sendBatch(config: DestinationConfig, batch: Batch, ways: Ways): Promise<Outcome> {
+  const { egress, bucket } = ways
+  switch (config.type) {
+    case 'webhook':
+      return sendToWebhook(config, batch, egress)
+    case 'r2':
+      return sendToBucket(config, batch, bucket)
+    case 's3':
+      return sendToS3(config, batch, egress)
+    case 'clickhouse':
+      return sendToClickHouse(config, batch, egress, ways.tables)
+    case 'postgres':
+      return toPostgres(config, batch, ways)
+    case 'kafka':
+      return sendToKafka(config, batch, egress)
+  }
+}
+
+async function toPostgres(config: PostgresConfig, batch: Batch, ways: Ways): Promise<Outcome> {
+  const name = hyperdriveOf(config.url)
+  const server =
+    name === null ? await serverOf(config, ways.egress, dial, ways.isPrivateAllowed) : bound(ways.hyperdrive(name))
+  return server.ok
+    ? sendToPostgres(server.value, config.table, batch, config.create_table)
+    : { ok: false, words: server.error }
+}
+
+/** Between Worker and Hyperdrive lies nothing but Cloudflare: it speaks without TLS there, and with it to the database. */
+function bound(hyperdrive: Result<Hyperdrive, string>): Result<PostgresServer, string> {
+  if (!hyperdrive.ok) return hyperdrive
+  const { user, password, database } = hyperdrive.value
+  return ok({ user, password, database, tls: 'none', open: () => hyperdrive.value.connect() })
+}
+
+const dial: Connect = (to) => connect({ ...to }, { secureTransport: 'starttls', allowHalfOpen: false })

@@ -1,0 +1,269 @@
+// Where a pipeline's blocks come from: the archive, then what of the log is durable. Invariants: each height once and in order, as a
+// line or within a gap; where the archive ends the log goes on, and what the log has let go meanwhile the archive has.
+
+import { ArchiveDamage } from '../../archive/archive/archive-damage.ts'
+import type { ArchivedSegment, ArchiveReader } from '../../archive/archive/archive-read.ts'
+import { fromChunks } from '../../core/chunks.ts'
+import { visible } from '../../core/visible.ts'
+import type { DurableLines, DurablePage, HeightAndTime } from '../../protocol/feed/durable-api.ts'
+import { withoutPayments } from '../../protocol/feed/payments.ts'
+import { CannotRun } from '../cannot-run.ts'
+import type { Pipeline } from '../pipeline.ts'
+import type { LineKind } from '../topics/topic.ts'
+
+/** The end of a pipeline, inclusive. */
+export type End = { readonly height: number } | { readonly timeMs: number }
+
+const HEIGHT = /^\d{1,15}$/
+
+/** `now`: behind the newest block. */
+export function startOf(text: string): Place | 'now' {
+  if (text === '' || text === 'latest') return 'now'
+  if (text === 'earliest') return { first: true }
+  return HEIGHT.test(text) ? { height: Number(text) } : { timeMs: Date.parse(text) }
+}
+
+/** `now`: with the newest block; null: never. */
+export function endOf({
+  execution_mode,
+  execution_stop_from: text,
+}: Pick<Pipeline, 'execution_mode' | 'execution_stop_from'>): End | 'now' | null {
+  if (text === '' && execution_mode === 'continuous') return null
+  if (text === '' || text === 'latest') return 'now'
+  if (text === 'earliest') return { height: -1 }
+  return HEIGHT.test(text) ? { height: Number(text) } : { timeMs: Date.parse(text) }
+}
+
+export const isBeyond = (end: End | null, { height, time }: { readonly height: number; readonly time: number }) =>
+  end !== null && ('height' in end ? height > end.height : time > end.timeMs)
+
+/** Where to begin: at a height, with the first block of a time or later, or with the first that there is. */
+export type Place = { readonly height: number } | { readonly timeMs: number } | { readonly first: true }
+
+export type Piece =
+  | { readonly height: number; readonly line: string; readonly orders?: string; readonly isArchived?: true }
+  | { readonly from: number; readonly to: number; readonly why: string }
+
+/** From which height on order statuses were known as the blocks up to another one were read first. */
+export interface Known {
+  readonly to: number
+  readonly ordersFrom: number
+}
+
+/** The block before the first one that is to be read. */
+export interface ReadBlock extends HeightAndTime {
+  /** Of its books. */
+  readonly epoch: string | null
+}
+
+export interface SourcePorts {
+  /** Null: there is none, or it has nothing of the topic. */
+  readonly archive: Pick<ArchiveReader, 'segmentsFrom' | 'lines' | 'last'> | null
+  /** The newest durable block of the log, as it was known a moment ago; null: there is none. */
+  head(): Promise<HeightAndTime | null>
+  /** What of the log follows a height and is durable. */
+  durable(from: number): Promise<DurablePage>
+}
+
+const WORDS_MOST = 100
+const MISSING = 'nobody has these blocks'
+/** Where order statuses are not known. */
+const NOT_YET = 'order statuses were not asked for yet'
+const TOO_MANY =
+  'order statuses are not asked for: all pipelines and streams together name as many wallets as there may be'
+export const DAMAGED = 'of these blocks the archive is damaged'
+
+/** What is stored of a block does not change: to read it again may help once the reader is another one. */
+export function unreadable(height: number, error: unknown): CannotRun {
+  const words = visible(error instanceof Error ? error.message : String(error)).slice(0, WORDS_MOST)
+  return new CannotRun(
+    `block ${height} cannot be read, which the operator has to look at: ${words}. Set to run, it is tried again; ` +
+      `"execution_start_from" "${height + 1}" goes on behind it`,
+  )
+}
+
+/** The feed was reset: the log is not what it was. `head`: below what was read; null: what was read is another block. */
+function anew(head: number | null, read: number): CannotRun {
+  const found = head === null ? 'it is another one now' : `the log ends with block ${head}`
+  return new CannotRun(
+    `block ${read} was read, and ${found}: the feed was reset. Set to run, it goes on once the log has that block again. ` +
+      'For another chain make another pipeline, or set "execution_start_from" where what the destination has of these heights is gone',
+  )
+}
+
+type Archive = NonNullable<SourcePorts['archive']>
+
+export class Source {
+  readonly #ports: SourcePorts
+  readonly #kind: LineKind
+  readonly #known: Known
+  /** To be compared with what the log has of it; null: it was. */
+  #before: ReadBlock | null
+  readonly #read: ReadBlock | null
+  #hasRead: boolean
+  /** The height that comes next, null while it is not known. */
+  #next: number | null = null
+  #isOfLog = false
+  /** The log asks to come again after this time. */
+  retryMs = 0
+  /** It ended before the newest durable block. */
+  isBehind = false
+  /** Of what was read since the last call: from here on order statuses are known; null: they are not asked for. */
+  ordersFrom: number | null = null
+
+  constructor(ports: SourcePorts, kind: LineKind, known: Known | null = null, read: ReadBlock | null = null) {
+    this.#ports = ports
+    this.#kind = kind
+    this.#known = known ?? { to: -1, ordersFrom: 0 }
+    this.#before = read
+    this.#read = read
+    this.#hasRead = read !== null
+  }
+
+  /** Pieces from a place on, until nothing more is durable. Once it has ended, another call goes on behind the last piece. */
+  async *pieces(place: Place): AsyncGenerator<Piece> {
+    if ('height' in place) this.#next ??= place.height
+    this.retryMs = 0
+    this.isBehind = false
+    this.ordersFrom = null
+    for (;;) {
+      if (!this.#isOfLog) yield* this.#archived(place)
+      this.#isOfLog = true
+      for await (const piece of this.#logged()) yield piece
+      if (this.#isOfLog) return
+    }
+  }
+
+  async *#archived(place: Place): AsyncGenerator<Piece> {
+    const { archive } = this.#ports
+    if (!archive || (await this.#isOfBefore(archive))) return
+    for (;;) {
+      const at = this.#next === null ? ('timeMs' in place ? place : { height: 0 }) : { height: this.#next }
+      const segment = await this.#segmentFrom(archive, at)
+      if (!segment) break
+      if (this.#next !== null && segment.first > this.#next) yield this.#gap(segment.first - 1, MISSING)
+      yield* this.#lines(segment)
+    }
+    const last = this.#next === null ? await archive.last() : null
+    if (last !== null) this.#next = last + 1
+  }
+
+  async *#lines(segment: ArchivedSegment): AsyncGenerator<Piece> {
+    let height = segment.first
+    this.#next ??= height
+    try {
+      for await (const line of this.#ports.archive!.lines(segment, this.#kind === 'books' ? 'books' : 'events')) {
+        if (height >= this.#next) {
+          this.#next = height + 1
+          this.#hasRead = true
+          yield { height, line: withoutPayments(line), isArchived: true }
+        }
+        height++
+      }
+    } catch (error) {
+      if (!(error instanceof ArchiveDamage)) throw error
+    }
+    if (this.#next <= segment.last) yield this.#gap(segment.last, DAMAGED)
+  }
+
+  async *#logged(): AsyncGenerator<Piece> {
+    for (;;) {
+      const { head, parts, retryMs = 0, ordersFrom } = await this.#ports.durable(this.#from)
+      this.retryMs = retryMs
+      if (this.#hasRead && head && head.height < this.#next! - 1) throw anew(head.height, this.#next! - 1)
+      this.isBehind = retryMs > 0
+      if (parts.length === 0) return
+      this.#before = null
+      if (this.#kind === 'orders') {
+        const from = ordersFrom ?? Number.POSITIVE_INFINITY
+        // So that all of a batch is read with one.
+        this.isBehind = from !== (this.ordersFrom ?? from)
+        if (this.isBehind) return
+        this.ordersFrom = from
+      }
+      for (const part of parts) {
+        if (!('gap' in part)) {
+          yield* this.#stored(part)
+          continue
+        }
+        const { to } = part.gap
+        if (await this.#hasArchived(to)) {
+          this.#isOfLog = false
+          return
+        }
+        this.#next ??= 0
+        if (to >= this.#next) yield this.#gap(to, MISSING)
+      }
+    }
+  }
+
+  *#stored({ first, last, lines, orders = [] }: DurableLines): Generator<Piece> {
+    this.#next ??= first
+    const texts = fromChunks(lines).split('\n')
+    const statuses = fromChunks(orders).split('\n')
+    if (texts.length !== last - first + 1)
+      throw unreadable(first, `the log has ${texts.length} lines of ${first} to ${last}`)
+    for (const [at, line] of texts.entries()) {
+      const height = first + at
+      if (height === this.#read?.height) this.#compare(line)
+      if (height < this.#next) continue
+      const from = this.#ordersFrom(height)
+      if (height < from) {
+        let to = height
+        while (to < last && this.#ordersFrom(to + 1) === from && to + 1 < from) to++
+        yield this.#gap(to, from === Number.POSITIVE_INFINITY ? TOO_MANY : NOT_YET)
+        continue
+      }
+      this.#next = height + 1
+      this.#hasRead = true
+      const own = statuses[at]
+      yield { height, line, ...(own && { orders: own }) }
+    }
+  }
+
+  /** Of a block below this height order statuses may be missing. */
+  #ordersFrom(height: number): number {
+    const { to, ordersFrom } = this.#known
+    return height <= to ? ordersFrom : (this.ordersFrom ?? 0)
+  }
+
+  /** What the log lacks may have come into the archive since that was asked. */
+  async #hasArchived(to: number): Promise<boolean> {
+    const { archive } = this.#ports
+    if (!archive || (await this.#isOfBefore(archive))) return false
+    const segment = await this.#segmentFrom(archive, { height: this.#next ?? 0 })
+    return segment !== null && segment.first <= to
+  }
+
+  /** With the block before, so that it is compared. */
+  get #from(): number {
+    const next = this.#next ?? 0
+    return this.#before?.height === next - 1 ? next - 1 : next
+  }
+
+  /** Whether the block before is the one that was read. */
+  #compare(line: string): void {
+    const { height, time } = this.#read!
+    const { time: now } = JSON.parse(line) as HeightAndTime
+    if (now !== time) throw anew(null, height)
+  }
+
+  /** After a reset to lower heights the archive has the chain of before, until the log has passed where that ended. */
+  async #isOfBefore(archive: Archive): Promise<boolean> {
+    const [last, head] = await Promise.all([archive.last(), this.#ports.head()])
+    return last !== null && head !== null && head.height < last
+  }
+
+  /** Of a chain of before are later heights of another epoch and an earlier time. */
+  async #segmentFrom(archive: Archive, at: Parameters<Archive['segmentsFrom']>[0]): Promise<ArchivedSegment | null> {
+    const [segment = null] = await archive.segmentsFrom(at, 1)
+    const isOther = segment?.epoch != null && this.#read !== null && segment.epoch !== this.#read.epoch
+    return isOther && segment.lastMs < this.#read!.time ? null : segment
+  }
+
+  #gap(to: number, why: string): Piece {
+    const from = this.#next!
+    this.#next = to + 1
+    return { from, to, why }
+  }
+}

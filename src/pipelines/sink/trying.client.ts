@@ -1,0 +1,95 @@
+// A pipeline tried with one batch of the newest rows. Laws: nothing is kept of it but that its rows arrived, which are paid for
+// like others as far as they cost more than the test; who cannot pay is sent none; one at a time per account, and each ends.
+
+import type { MicroCredits } from '../../core/amount.ts'
+import { orReject } from '../../core/deadline.ts'
+import { after } from '../../core/timers.client.ts'
+import { TEST_PRICE } from '../../metering/tariff.ts'
+import { batchId } from '../destinations/batch.ts'
+import type { Pipeline } from '../pipeline.ts'
+import type { SinkTest } from '../sink-api.ts'
+import type { SqlWait } from '../sql/sql-api.ts'
+import type { Delivery } from './delivery.ts'
+import { wordsOfError } from './delivery-state.ts'
+import type { Reads } from './reading.client.ts'
+import type { Sending } from './sending.client.ts'
+import { ALL_KNOWN, newestRows } from './trial.ts'
+
+/** Longer than nodes, archive and destination are waited for. */
+const PATIENCE_MS = 60_000
+
+type Answer = Pick<SinkTest, 'ok' | 'rows' | 'words' | 'waitMs'>
+
+const failed = (words: string): Answer => ({ ok: false, rows: 0, words })
+const waits = ({ waitMs, words }: SqlWait): Answer => ({ ...failed(words), waitMs })
+
+export class Trying {
+  readonly #sending: Pick<Sending, 'sent' | 'sql'>
+  readonly #delivery: () => Delivery | null
+  readonly #wake: () => Promise<void>
+  readonly #rowMicro: MicroCredits
+  #isUnderWay = false
+
+  /** `delivery`: of the pipeline that there is; null: it was deleted, or never told. `wake`: it has something to tell. */
+  constructor(
+    sending: Pick<Sending, 'sent' | 'sql'>,
+    delivery: () => Delivery | null,
+    wake: () => Promise<void>,
+    rowMicro: MicroCredits,
+  ) {
+    this.#rowMicro = rowMicro
+    this.#sending = sending
+    this.#delivery = delivery
+    this.#wake = wake
+  }
+
+  /** Rows of this pipeline, which may be another one than what runs. Never rejects. */
+  async tried(pipeline: Pipeline, reading: Reads): Promise<SinkTest> {
+    if (this.#isUnderWay) return { ...failed('another test is under way'), ms: 0, isBusy: true }
+    this.#isUnderWay = true
+    const begunMs = Date.now()
+    const answer = await orReject(this.#inSlot(pipeline, reading, begunMs), PATIENCE_MS, after)
+      .catch((error: unknown) => failed(wordsOfError(error)))
+      .finally(() => {
+        this.#isUnderWay = false
+      })
+    return { ...answer, ms: Date.now() - begunMs }
+  }
+
+  async #inSlot(pipeline: Pipeline, reading: Reads, nowMs: number): Promise<Answer> {
+    const { account } = pipeline
+    const wait = await this.#sending.sql.takeSlot(account)
+    if (wait !== null) return waits(wait)
+    // A slot that nobody gives back is over by itself.
+    return this.#sent(pipeline, reading, nowMs).finally(() =>
+      this.#sending.sql.freeSlot(account).catch(() => undefined),
+    )
+  }
+
+  async #sent(pipeline: Pipeline, reading: Reads, nowMs: number): Promise<Answer> {
+    const paying = this.#delivery()?.paying
+    if (!paying) return failed('what runs this pipeline was not told of it: send this again')
+    const payer = { hash: pipeline.payer, name: pipeline.payer_name }
+    const unpaid = await paying.refusal(payer)
+    if (unpaid !== null) return failed(unpaid)
+    const reader = { ...pipeline, id: `${pipeline.id}:test` }
+    const head = await reading.head(reader)
+    const open = (height: number) =>
+      reading.assembler(reader, { place: { height }, epoch: null, timeMs: 0, fold: null }, ALL_KNOWN)
+    const parcel = head && (await newestRows(head.height, open, nowMs))
+    if (!parcel) return failed('there are no rows in the newest blocks to test it with')
+    const id = `${batchId(pipeline.id, parcel.from, parcel.to)}:test-${nowMs}`
+    const beyondPrice = (rows: number) => Math.max(0, rows - Math.floor(TEST_PRICE / this.#rowMicro))
+    const affords = async (rows: number) =>
+      beyondPrice(rows) === 0 || (await paying.refusal(payer, beyondPrice(rows))) === null
+    const sent = await this.#sending.sent(pipeline, parcel, id, affords, 'test')
+    if (!sent.ok && sent.unpaidRows !== undefined) return failed(sent.words)
+    if (!sent.ok && sent.isUntried) return waits({ words: sent.words, waitMs: sent.retryAfterMs ?? 0 })
+    if (!sent.ok) return failed(sent.words)
+    const delivery = this.#delivery()
+    delivery?.arrived(beyondPrice(sent.countedRows), pipeline.payer)
+    // Also where nothing runs, and nobody waits for this any more.
+    if (delivery) await this.#wake()
+    return { ok: true, rows: parcel.rows.length, words: 'confirmed' }
+  }
+}

@@ -1,0 +1,302 @@
+// The transforms of a pipeline: SQL over a batch, in SQLite compiled to WebAssembly, in a database of its own that is gone with
+// the batch. Invariants: nothing but reading of the batch's tables is allowed; steps, memory, and what comes out are bounded; the same
+// rows make the same rows; whoever fails is named.
+
+import * as SQLite from 'wa-sqlite'
+import openModule from 'wa-sqlite/dist/wa-sqlite.mjs'
+import binary from 'wa-sqlite/dist/wa-sqlite.wasm'
+import type { Column } from '../../archive/files/columns.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { visible } from '../../core/visible.ts'
+import { HEAD_COLUMNS } from '../topics/topic.ts'
+import type { RowDefaults, SqlTable, TransformFault } from './sql-api.ts'
+
+const READ = 20
+const SELECT = 21
+const FUNCTION = 31
+const RECURSIVE = 33
+
+/** Another try of a batch must make the same rows; what reaches beyond the database; what makes much of nothing; and
+ * what takes the product of two lengths in one step, during which nobody can look at the clock. */
+const FORBIDDEN = [
+  ...['random', 'randomblob', 'current_timestamp', 'current_date', 'current_time'],
+  // Without an argument, or of 'now', they tell the time.
+  ...['date', 'time', 'datetime', 'julianday', 'unixepoch', 'strftime', 'timediff'],
+  ...['load_extension', 'fts3_tokenizer', 'writefile', 'readfile', 'edit'],
+  ...['zeroblob', 'printf', 'format', 'replace', 'hex'],
+  ...['instr', 'trim', 'ltrim', 'rtrim', 'json_patch'],
+]
+/** What is known of the engine and its schema is nobody's data. */
+const HIDDEN = /^(?:sqlite_|pragma_|dbstat)/i
+
+/** `one` and `two`: of a read its table and column, of a call nothing and its function. */
+function allows(code: number, one: string | null, two: string | null): boolean {
+  if (code === SELECT || code === RECURSIVE) return true
+  if (code === READ) return !HIDDEN.test(one ?? '')
+  return code === FUNCTION && !FORBIDDEN.includes((two ?? '').toLowerCase())
+}
+
+/** Of all databases at once: the isolate has 128 MiB, and the rows lie in it besides. */
+const MEMORY_BYTES = 48 * 1024 * 1024
+const PAGE_BYTES = 65_536
+/** SQLite's own steps for all transforms of a batch, and between two looks: fewer where a step may go over a long text. */
+const STEPS_MOST = 20_000_000
+const LOOK_STEPS = 1_000
+const JSON_LOOK_STEPS = 100
+/** And their time, where clocks go on while a Worker computes: on Cloudflare it has a bound of its own. */
+const TIME_MS = 2_000
+/** Of one text, and of one statement, as SQLite numbers its limits. */
+const LIMIT_LENGTH = 0
+const LIMIT_SQL = 1
+const LIMIT_ATTACHED = 7
+const LIMIT_PATTERN = 8
+/** A step may go over a whole text: the shorter they are, the sooner the steps are over. Lists of levels are longer. */
+const TEXT_BYTES = 64 * 1024
+const JSON_BYTES = 1024 * 1024
+const SQL_CHARS = 96 * 1024
+const PATTERN_CHARS = 128
+/** Of what comes out: more than a batch has, which ends with the block in which it is full. */
+const ROWS_MOST = 30_000
+const CHARS_MOST = 8 * 1024 * 1024
+const TOO_LONG = `selects more than ${CHARS_MOST} characters of a batch`
+const NAME_CHARS = 128
+const RESERVED =
+  'names beginning with "_" are reserved (only _kind, _key, _height and _time of the batch may be selected)'
+const WORDS_MOST = 300
+
+type Transforms = Readonly<Record<string, string>>
+
+/** JSON of each row, and how many steps of SQLite that took. */
+interface Ran {
+  readonly outcome: Result<readonly string[], TransformFault>
+  readonly steps: number
+}
+
+/** Names that are the gateway's own among the columns of a result. */
+const OURS: readonly string[] = HEAD_COLUMNS.map(({ name }) => name)
+
+/** Parses and plans transforms over empty tables. The error names the one that is wrong. */
+export async function checkTransforms(transforms: Transforms, tables: readonly SqlTable[]): Promise<Ran> {
+  const database = await Database.open()
+  try {
+    for (const { name, columns } of tables) await database.table(name, columns)
+    const outcome = await database.chain(transforms, null)
+    return { outcome, steps: database.steps }
+  } finally {
+    await database.close()
+  }
+}
+
+/**
+ * What transforms make of a batch, in their order: each sees the table of the topic and those before it by their names, and
+ * what the last selects is delivered. `rows`: a JSON list of data.
+ */
+export async function transformed(
+  transforms: Transforms,
+  { name, columns }: SqlTable,
+  rows: string,
+  { id, height, time }: RowDefaults,
+): Promise<Ran> {
+  const database = await Database.open()
+  try {
+    await database.table(name, columns)
+    await database.fill(name, columns, rows)
+    const outcome = await database.chain(transforms, (cells, at) => {
+      const head = { _kind: 'row', _key: `${id}:${at}`, _height: height, _time: time } as const
+      return {
+        ...head,
+        ...Object.fromEntries(cells.filter(([cell, value]) => !Object.hasOwn(head, cell) || value !== null)),
+      }
+    })
+    return { outcome, steps: database.steps }
+  } finally {
+    await database.close()
+  }
+}
+
+/** Makes a row of the result, from its cells and its number. */
+type Make = (cells: readonly (readonly [name: string, cell: unknown])[], at: number) => object
+
+interface Engine {
+  readonly api: SQLiteAPI
+  isBroken: boolean
+}
+
+let engine: Promise<Engine> | null = null
+
+/** One for all of the isolate: its memory grows to a bound and stays. */
+async function started(): Promise<Engine> {
+  const module = await openModule({
+    // Else it asks where its script lies, which a bundle does not know.
+    locateFile: (name: string) => name,
+    instantiateWasm: (imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => void) => {
+      const instance = new WebAssembly.Instance(binary, imports)
+      for (const one of Object.values(instance.exports)) if (one instanceof WebAssembly.Memory) bound(one)
+      done(instance)
+      return instance.exports
+    },
+    printErr: () => undefined,
+  })
+  return { api: SQLite.Factory(module), isBroken: false }
+}
+
+/** SQLite's own bound of memory is compiled out: whoever wants more is told that there is none. */
+function bound(memory: WebAssembly.Memory): void {
+  const grow = memory.grow.bind(memory)
+  memory.grow = (pages: number) => {
+    if (memory.buffer.byteLength + pages * PAGE_BYTES > MEMORY_BYTES) throw new RangeError('no more memory')
+    return grow(pages)
+  }
+}
+
+class Database {
+  readonly #engine: Engine
+  readonly #db: number
+  #steps = 0
+  #isLate = false
+  #textBytes = TEXT_BYTES
+
+  private constructor(opened: Engine, db: number) {
+    this.#engine = opened
+    this.#db = db
+  }
+
+  static async open(): Promise<Database> {
+    engine ??= started()
+    const opened = await engine
+    if (opened.isBroken) {
+      engine = null
+      return Database.open()
+    }
+    const db = await opened.api.open_v2(':memory:')
+    const database = new Database(opened, db)
+    for (const [limit, most] of [
+      [LIMIT_LENGTH, TEXT_BYTES],
+      [LIMIT_SQL, SQL_CHARS],
+      [LIMIT_ATTACHED, 0],
+      [LIMIT_PATTERN, PATTERN_CHARS],
+    ] as const)
+      opened.api.limit(db, limit, most)
+    // Else what is sorted goes into files, which lie in the object's memory without a bound.
+    await opened.api.exec(db, 'PRAGMA temp_store = MEMORY')
+    database.#look(LOOK_STEPS, Date.now() + TIME_MS)
+    return database
+  }
+
+  #look(steps: number, untilMs: number): void {
+    const isOver = () => {
+      this.#steps += steps
+      this.#isLate = Date.now() > untilMs
+      return this.#isLate || this.#steps > STEPS_MOST
+    }
+    this.#engine.api.progress_handler(this.#db, steps, () => (isOver() ? 1 : 0), null)
+  }
+
+  get steps(): number {
+    return this.#steps
+  }
+
+  async close(): Promise<void> {
+    const { api } = this.#engine
+    api.progress_handler(this.#db, 0, null as unknown as () => number, null)
+    api.set_authorizer(this.#db, null as never, null)
+    await api.close(this.#db).catch(() => {
+      this.#engine.isBroken = true
+    })
+  }
+
+  async table(name: string, columns: readonly Column[]): Promise<void> {
+    const own = [...HEAD_COLUMNS, ...columns].map((column) => `"${column.name}" ${TYPES[column.type]}`)
+    await this.#engine.api.exec(this.#db, `CREATE TABLE "${name}" (${own.join(', ')})`)
+  }
+
+  async fill(name: string, columns: readonly Column[], all: string): Promise<void> {
+    const cells = [...HEAD_COLUMNS, ...columns].map((column) => `value ->> '$.${column.name}'`)
+    const sql = `INSERT INTO "${name}" SELECT ${cells.join(', ')} FROM json_each(?)`
+    const { api } = this.#engine
+    const isLong = columns.some(({ type, name: column }) => type === 'json' && column === 'bids')
+    if (isLong) this.#textBytes = JSON_BYTES
+    // Rows are the gateway's own: the time of the transforms begins behind them.
+    api.progress_handler(this.#db, 0, null as unknown as () => number, null)
+    // A batch may be larger than any text of a transform.
+    api.limit(this.#db, LIMIT_LENGTH, Math.max(JSON_BYTES, 4 * all.length))
+    await api.run(this.#db, sql, [all])
+    api.limit(this.#db, LIMIT_LENGTH, this.#textBytes)
+    this.#look(isLong ? JSON_LOOK_STEPS : LOOK_STEPS, Date.now() + TIME_MS)
+  }
+
+  /** Each transform becomes a table for those behind it. Without `make` they are planned alone, and the tables stay empty. */
+  async chain(transforms: Transforms, make: Make | null): Promise<Ran['outcome']> {
+    const all = Object.entries(transforms)
+    let made: readonly string[] = []
+    for (const [at, [name, sql]] of all.entries()) {
+      try {
+        const isLast = at === all.length - 1
+        made = await this.#select(sql, isLast ? (make ?? 'checked') : null)
+        const select = `${sql.replace(/[;\s]+$/, '')}\n`
+        const table = make ? select : `SELECT * FROM (${select}) LIMIT 0`
+        if (!isLast) await this.#engine.api.exec(this.#db, `CREATE TABLE "${name}" AS ${table}`)
+      } catch (error) {
+        return err({ name, ...this.#faultOf(error) })
+      }
+    }
+    return ok(made)
+  }
+
+  #faultOf(error: unknown): Omit<TransformFault, 'name'> {
+    const words = error instanceof Error ? error.message : String(error)
+    if (error instanceof WebAssembly.RuntimeError) this.#engine.isBroken = true
+    if (words === 'interrupted')
+      return {
+        message: 'takes too many steps, or too long: select less, or bound the recursion',
+        over: this.#isLate ? 'time' : 'steps',
+      }
+    if (/out of memory/.test(words)) return { message: 'needs too much memory: select less at once', over: 'memory' }
+    const message = words === 'not authorized' ? 'may only select from the tables of the batch' : words
+    return { message: visible(message).slice(0, WORDS_MOST) }
+  }
+
+  /** The one statement, under the authoriser; what it answers, unless it is to be planned alone. `checked`: it is the last. */
+  async #select(sql: string, make: Make | 'checked' | null): Promise<readonly string[]> {
+    const { api } = this.#engine
+    const texts: string[] = []
+    let statements = 0
+    let bytes = 0
+    let chars = 0
+    api.set_authorizer(this.#db, (_, code, one, two) => (allows(code, one, two) ? 0 : 1), null)
+    try {
+      for await (const statement of api.statements(this.#db, sql)) {
+        if (++statements > 1) throw new Error('must be one SELECT alone')
+        const names = api.column_names(statement)
+        if (names.length === 0) throw new Error('must be a SELECT')
+        if (names.some((name) => name.length > NAME_CHARS))
+          throw new Error(`has a column whose name is longer than ${NAME_CHARS} characters: name it with AS`)
+        const ours = names.find((name) => name.startsWith('_') && !OURS.includes(name))
+        if (make !== null && ours !== undefined) throw new Error(`has a column ${ours}: ${RESERVED}`)
+        if (typeof make !== 'function') continue
+        while ((await api.step(statement)) === SQLite.SQLITE_ROW) {
+          // Counted before they are taken out of its memory, where cells of a row may share a text.
+          for (const [at] of names.entries()) bytes += api.column_bytes(statement, at)
+          if (bytes > CHARS_MOST) throw new Error(TOO_LONG)
+          const cells = api.row(statement).map((cell, at) => [names[at]!, plain(cell)] as const)
+          const text = JSON.stringify(make(cells, texts.length))
+          chars += text.length
+          if (chars > CHARS_MOST) throw new Error(TOO_LONG)
+          if (texts.push(text) > ROWS_MOST) throw new Error(`selects more than ${ROWS_MOST} rows of a batch`)
+        }
+      }
+    } finally {
+      api.set_authorizer(this.#db, null as never, null)
+    }
+    if (statements === 0) throw new Error('must be a SELECT')
+    return texts
+  }
+}
+
+const TYPES = { text: 'TEXT', whole: 'INTEGER', time: 'INTEGER', truth: 'INTEGER', json: 'TEXT' } as const
+
+/** A cell as JSON has it. */
+function plain(cell: unknown): unknown {
+  if (typeof cell === 'bigint') return Number.isSafeInteger(Number(cell)) ? Number(cell) : String(cell)
+  return cell instanceof Uint8Array ? new TextDecoder().decode(cell) : cell
+}

@@ -1,0 +1,41 @@
+// book_diffs: the net changes of each coin's book in each block that changed it, as `l2BookDiff2` has them. A book is whole
+// from a reset on, or from any block on together with the book of the archive at that height.
+
+import { readBooksLine } from '../../archive/replay/books-line.ts'
+import { marketTypeOf } from '../../core/coin.ts'
+import type { HubBlock } from '../../protocol/feed/log-api.ts'
+import type { WantedBooks } from '../../relay/channel.ts'
+import { gapRow, keyedRows, resetRow, type TopicDefinition, type TopicFold } from './topic.ts'
+
+export const bookDiffs: TopicDefinition = {
+  lines: 'books',
+  columns: [
+    { name: 'coin', type: 'text', isOptional: true },
+    { name: 'seq', type: 'whole', isOptional: true },
+    { name: 'epoch', type: 'text', isOptional: true },
+    { name: 'is_new', type: 'truth', isOptional: true },
+    { name: 'bids', type: 'json', isOptional: true },
+    { name: 'asks', type: 'json', isOptional: true },
+  ],
+  open(wanted): TopicFold<HubBlock> {
+    const { coins: named = null, types = [] } = (wanted as WantedBooks | null)?.body ?? {}
+    const coins = named && new Set(named)
+    const isOwn = (coin: string) => coins?.has(coin) ?? (wanted === null || types.includes(marketTypeOf(coin)))
+    return {
+      parse: (line) => readBooksLine(line, coins),
+      rows: (block) => {
+        const { height, time, epoch, books, repaired = [] } = block
+        const anew = repaired.filter(isOwn).map((coin) => resetRow(height, time, epoch, coin))
+        if (books === null) return [...anew, gapRow(height, height, time, 'the changes of these books are not known')]
+        const changes = books
+          .filter(({ coin }) => isOwn(coin))
+          .map(({ coin, levels: [bids, asks], new: isNew }) => {
+            return [coin, { coin, seq: height, epoch, is_new: isNew === true, bids, asks }] as const
+          })
+        return [...anew, ...keyedRows(block, changes)]
+      },
+      missing: () => undefined,
+      state: () => null,
+    }
+  },
+}

@@ -1,0 +1,77 @@
+// candles: each candle once, when a block says that it is over; of every coin those of a minute, or what the filter names.
+// Law: of a candle that a hole touches, or that was running where the pipeline began, nothing is told.
+
+import { countedTrades } from '../../archive/candle-fold.ts'
+import { type CandlePart, candleOf, joinedParts, partOf, spanOf } from '../../archive/candles.ts'
+import type { Interval } from '../../core/candle-interval.ts'
+import type { RelayEvents } from '../../protocol/feed/log-api.ts'
+import type { WantedEvents } from '../../relay/channel.ts'
+import { keyedRows, type TopicDefinition, type TopicFold } from './topic.ts'
+
+interface State {
+  readonly interval: Interval
+  /** Null: all. */
+  readonly coin: string | null
+  /** Candles that begin at this time or later are whole; null: as soon as a block has come. */
+  readonly wholeMs: number | null
+  readonly open: Readonly<Record<string, CandlePart>>
+}
+
+export const candles: TopicDefinition = {
+  lines: 'events',
+  columns: [
+    { name: 'coin', type: 'text' },
+    { name: 'interval', type: 'text' },
+    { name: 'time', type: 'time' },
+    { name: 'end_time', type: 'time' },
+    ...['open', 'close', 'high', 'low', 'volume'].map((name) => ({ name, type: 'text' }) as const),
+    { name: 'trades', type: 'whole' },
+  ],
+  open(wanted, before): TopicFold<RelayEvents> {
+    const body = (wanted as WantedEvents | null)?.body as { coin: string; interval: Interval } | undefined
+    const interval = body?.interval ?? '1m'
+    const coin = body?.coin ?? null
+    const { wholeMs, open } = stateOf(before, interval, coin)
+    const running = new Map(Object.entries(open))
+    let whole = wholeMs
+    return {
+      parse: (line) => JSON.parse(line) as RelayEvents,
+      rows: (block) => {
+        whole ??= block.time
+        const { t: now } = spanOf(interval, block.time)
+        const over = [...running].filter(([, { t }]) => t < now)
+        for (const [name] of over) running.delete(name)
+        for (const trade of countedTrades(block.fills)) {
+          const part = partOf(trade, interval)
+          // A trade of a minute that was told already is of a clock that went back.
+          if (part.t < now || part.t < whole || (coin !== null && trade.coin !== coin)) continue
+          const known = running.get(trade.coin)
+          running.set(trade.coin, known?.t === part.t ? joinedParts(known, part) : part)
+        }
+        return keyedRows(
+          block,
+          over.map(([name, part]) => rowOf(name, interval, part)),
+        )
+      },
+      missing: () => {
+        running.clear()
+        whole = null
+      },
+      state: () =>
+        JSON.stringify({ interval, coin, wholeMs: whole, open: Object.fromEntries(running) } satisfies State),
+    }
+  },
+}
+
+/** Of candles of another length, or of other coins, nothing can be made. */
+function stateOf(before: string | null, interval: Interval, coin: string | null): State {
+  const state = before === null ? null : (JSON.parse(before) as State)
+  const isOwn = state?.interval === interval && state.coin === coin
+  return isOwn ? state : { interval, coin, wholeMs: null, open: {} }
+}
+
+function rowOf(coin: string, interval: Interval, part: CandlePart) {
+  const { t, T, o, c, h, l, v, n } = candleOf(part, coin, interval)
+  const prices = { open: o, close: c, high: h, low: l, volume: v }
+  return [`${coin}:${interval}:${t}`, { coin, interval, time: t, end_time: T, ...prices, trades: n }] as const
+}

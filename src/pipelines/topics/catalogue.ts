@@ -1,0 +1,54 @@
+// Every topic that is served, and of those of the log what of a filter it understands.
+
+import type { Column } from '../../archive/files/columns.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import type { Wanted } from '../../relay/channel.ts'
+import { readBody } from '../../relay/channels/catalogue.ts'
+import { FILTERS, type Pipeline, type Topic } from '../pipeline.ts'
+import { bookDiffs } from './book-diffs.ts'
+import { candles } from './candles.ts'
+import { completedTrades } from './completed-trades.ts'
+import { EVM_COLUMNS } from './evm-logs.ts'
+import { fills } from './fills.ts'
+import { ledger } from './ledger.ts'
+import { orderUpdates } from './order-updates.ts'
+import type { TopicDefinition } from './topic.ts'
+
+/** Topics of the log. */
+const TOPIC_DEFINITIONS: Readonly<Partial<Record<Topic, TopicDefinition>>> = {
+  fills,
+  ledger,
+  book_diffs: bookDiffs,
+  order_updates: orderUpdates,
+  completed_trades: completedTrades,
+  candles,
+}
+
+/** Of the rows of every topic. */
+export const TOPIC_COLUMNS: ReadonlyMap<string, readonly Column[]> = new Map([
+  ...Object.entries(TOPIC_DEFINITIONS).map(([topic, { columns }]) => [topic, columns] as const),
+  ['evm_logs', EVM_COLUMNS],
+])
+
+/** Without a filter there would be no bound to what is remembered of everyone, or nothing to ask of feeders. */
+const NEEDS_WALLETS: readonly Topic[] = ['completed_trades', 'order_updates']
+
+export interface Chosen {
+  readonly definition: TopicDefinition
+  readonly wanted: Wanted | null
+}
+
+/** What a pipeline reads; the error names the field and what to send instead. */
+export function chosenBy({ topic, filter }: Pick<Pipeline, 'topic' | 'filter'>): Result<Chosen, string> {
+  const definition = TOPIC_DEFINITIONS[topic]
+  if (!definition) return err(`topic: ${topic} is not served here`)
+  if (filter === null) {
+    if (!NEEDS_WALLETS.includes(topic)) return ok({ definition, wanted: null })
+    return err(`filter: ${topic} needs one that names wallets, such as {"type":"${FILTERS[topic][0]}","addresses":[…]}`)
+  }
+  if (!FILTERS[topic].includes(filter.type)) return err(`filter.type: must be one of ${FILTERS[topic].join(', ')}`)
+  const wanted = readBody(filter)
+  return wanted.ok
+    ? ok({ definition, wanted: wanted.value })
+    : err(`filter.${wanted.error.path}: ${wanted.error.message}`)
+}

@@ -1,0 +1,75 @@
+// completed_trades: round trips of the wallets that the filter names, as info's `userCompletedTrades` has them, each in the
+// block that closed it. Law: a position whose opening the pipeline has not seen, or that a hole touched, is not told.
+
+import Big from 'big.js'
+import { acrossGap, foldTrades, noTrades } from '../../archive/completed-trades.ts'
+import type { OpenTrade } from '../../archive/open-trade.ts'
+import type { RelayEvents } from '../../protocol/feed/log-api.ts'
+import type { WantedEvents } from '../../relay/channel.ts'
+import { gapRow, keyedRows, type TopicDefinition, type TopicFold } from './topic.ts'
+
+type Trades = ReturnType<typeof noTrades>
+/** Amounts as text. */
+type Stored = readonly [user: string, open: readonly [coin: string, trade: object][], closes: Trades['closes']]
+
+const TEXTS = [
+  ...['user', 'coin', 'position_type', 'gross_pnl', 'net_pnl', 'funding_pnl', 'entry_px', 'exit_px'],
+  ...['position_closed_size', 'fees', 'max_position_size'],
+]
+const AMOUNTS = [
+  ...(['size', 'maxSize', 'entrySize', 'entryValue', 'exitSize', 'exitValue'] as const),
+  ...(['grossPnl', 'fees', 'funding'] as const),
+]
+
+export const completedTrades: TopicDefinition = {
+  lines: 'events',
+  columns: [
+    ...TEXTS.map((name) => ({ name, type: 'text' }) as const),
+    { name: 'builder', type: 'text', isOptional: true },
+    { name: 'open_time', type: 'time' },
+    { name: 'close_time', type: 'time' },
+    ...['duration_ms', 'fills', 'maker_fills', 'tx_index'].map((name) => ({ name, type: 'whole' }) as const),
+  ],
+  open(wanted, before): TopicFold<RelayEvents> {
+    const { channel, body } = wanted as WantedEvents
+    const known = new Map(((before === null ? [] : JSON.parse(before)) as Stored[]).map((one) => [one[0], one]))
+    const states = new Map(channel.names(body).map((user): [string, Trades] => [user, opened(user, known.get(user))]))
+    const acrossAll = () => {
+      for (const [user, state] of states) states.set(user, acrossGap(state))
+    }
+    return {
+      parse: (line) => JSON.parse(line) as RelayEvents,
+      rows: (block) => {
+        const { height, time, fills, funding = [], only } = block
+        const own = Map.groupBy(fills, ([user]) => user)
+        const rows = [...states].flatMap(([user, state]) => {
+          const mine = own.get(user) ?? []
+          if (mine.length === 0 && (funding.length === 0 || state.open.size === 0)) return []
+          const folded = foldTrades(state, [{ height, time, fills: mine, funding: [...funding] }])
+          states.set(user, folded.state)
+          return folded.trades.map((trade) => [`${user}:${trade.coin}:${trade.tx_index}`, { ...trade }] as const)
+        })
+        // What was paid on positions meanwhile is not known.
+        if (only) acrossAll()
+        const told = only ? [gapRow(height, height, time, 'of these blocks the fills alone are known')] : []
+        return [...told, ...keyedRows(block, rows)]
+      },
+      missing: acrossAll,
+      state: () => JSON.stringify([...states].flatMap(([, state]) => stored(state))),
+    }
+  },
+}
+
+function stored({ user, open, closes }: Trades): Stored[] {
+  return open.size === 0 && closes.count === 0 ? [] : [[user, [...open], closes]]
+}
+
+function opened(user: string, known: Stored | undefined): Trades {
+  if (!known) return noTrades(user)
+  const [, open, closes] = known
+  const revived = open.map(([coin, trade]): [string, OpenTrade] => {
+    const amounts = AMOUNTS.map((name) => [name, new Big((trade as Record<string, string>)[name]!)])
+    return [coin, { ...trade, ...Object.fromEntries(amounts) } as OpenTrade]
+  })
+  return { user, open: new Map(revived), closes }
+}

@@ -1,0 +1,115 @@
+// Failure → bytes for the HTTP surfaces: info, REST, JSON-RPC, GraphQL before its upgrade (sockets have their own).
+// Invariant: never a stack, an internal message or a key.
+
+import { formatCredits } from '../core/amount.ts'
+import { FAILURES, type Failure, failureCode, failureMessage } from '../core/failure.ts'
+import { limitHeaders } from './limit-headers.ts'
+import { REQUEST_ID_HEADER } from './request-id.ts'
+
+/** What a refusal costs: nothing. */
+export const NO_COST = { 'x-credits-cost': '0' } as const
+
+/** When what holds an account's last place may have ended: a guess, because nothing announces it. */
+const LIMIT_RETRY_S = 10
+
+/** A reply as every HTTP surface can send it. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Null: there is none. */
+  readonly body: string | null
+}
+
+export interface WireFailure extends Reply {
+  /** JSON text. */
+  readonly body: string
+}
+
+/**
+ * `POST /info`, the WebSocket upgrade and all below `/k/`: `{error?, code, msg, message, request_id}`. Public clients each
+ * read another field, and one that finds `error` looks at no status: it is left out where the status says what to do
+ * (renew the key, wait, try again), and stands where that client would take the reply for an answer (402) or the
+ * gateway for dead (other 4xx).
+ */
+export function infoFailure(failure: Failure, requestId: string): WireFailure {
+  const status = failure.kind === 'bad_field' ? 422 : FAILURES[failure.kind].http
+  const code = failureCode(failure)
+  const msg = failureMessage(failure)
+  const body = {
+    ...(status === 401 || status === 429 || status >= 500 ? {} : { error: code }),
+    code,
+    msg,
+    message: msg,
+    request_id: requestId,
+    ...(failure.kind === 'unknown_type' ? { type: failure.type.slice(0, 64), types: failure.types } : {}),
+    ...(failure.kind === 'limit_reached' ? { limit: failure.limit, most: failure.most } : {}),
+  }
+  const reply = wire(status, failure, requestId, body)
+  return { ...reply, headers: { ...reply.headers, ...NO_COST } }
+}
+
+/** REST data, platform and admin: `{error, error_message, error_code}` with the status as a string. */
+export function restFailure(failure: Failure, requestId: string): WireFailure {
+  const status = FAILURES[failure.kind].http
+  const text = failureMessage(failure)
+  const message = failure.kind === 'internal' ? `${text} (${requestId})` : text
+  return wire(status, failure, requestId, { error: true, error_message: message, error_code: String(status) })
+}
+
+/** JSON-RPC, `/v1/<chain>`: `{jsonrpc, id, error: {code, message}}`, the id as the caller wrote it. */
+export function rpcFailure(failure: Failure, requestId: string, id = 'null'): WireFailure {
+  const { http, rpc: code } = FAILURES[failure.kind]
+  // The call was understood, and its answer is that it cannot be.
+  const status = code === -32601 || code === -32602 ? 200 : http
+  const text = failureMessage(failure)
+  const message = failure.kind === 'internal' ? `${text} (${requestId})` : text
+  const { headers } = wire(status, failure, requestId, {})
+  return { status, headers: { ...headers, ...NO_COST }, body: rpcErrorText({ status, code, message }, id) }
+}
+
+export interface RpcError {
+  /** Of HTTP, where this is the whole answer. */
+  readonly status: number
+  readonly code: number
+  readonly message: string
+}
+
+/** A text, because an id is echoed as it was written. */
+export function rpcErrorText({ code, message }: RpcError, id: string): string {
+  return `{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${JSON.stringify(message)}}}`
+}
+
+/** `/graphql` before there is a socket: `{errors: [{message, extensions: {code}}]}`. */
+export function graphqlFailure(failure: Failure, requestId: string): WireFailure {
+  const extensions = { code: failureCode(failure).toUpperCase() }
+  return wire(FAILURES[failure.kind].http, failure, requestId, {
+    errors: [{ message: failureMessage(failure), extensions }],
+  })
+}
+
+/** Seconds for `Retry-After`, null where a retry has no set time. */
+function retryAfterSeconds(failure: Failure): number | null {
+  if (failure.kind === 'rate_limited') return Math.max(1, Math.ceil(failure.retryAfterMs / 1000))
+  if (failure.kind === 'limit_reached') return LIMIT_RETRY_S
+  if (failure.kind === 'unavailable') return Math.max(1, Math.ceil((failure.retryAfterMs ?? 1000) / 1000))
+  return null
+}
+
+function wire(status: number, failure: Failure, requestId: string, body: object): WireFailure {
+  const retryAfter = retryAfterSeconds(failure)
+  const left = 'remainingMicro' in failure ? failure.remainingMicro : undefined
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      [REQUEST_ID_HEADER]: requestId,
+      ...(retryAfter === null ? {} : { 'retry-after': String(retryAfter) }),
+      ...(failure.kind === 'rate_limited' && failure.limit ? limitHeaders(failure.limit, 0, retryAfter ?? 1) : {}),
+      ...(left === undefined ? {} : { 'x-credits-remaining': formatCredits(left) }),
+      ...(failure.kind === 'method_not_allowed' ? { allow: failure.allow.join(', ') } : {}),
+      ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    },
+    body: JSON.stringify(body),
+  }
+}

@@ -1,0 +1,103 @@
+// A block: everything of one height, as it travels on the feed and rests in the log.
+// Wire strings are kept as the node wrote them; unknown fields of fills and deltas pass through.
+
+import * as z from 'zod'
+import { COIN_MAX_LENGTH } from '../../core/coin.ts'
+import { DECIMAL, UNSIGNED_DECIMAL } from '../../core/decimal.ts'
+import { Payments } from './payments.ts'
+
+export const Address = z.string().regex(/^0x[0-9a-f]{40}$/, 'must be 0x and 40 lower-case hex digits')
+/** Decimal string, signed. */
+export const Decimal = z.string().regex(DECIMAL, 'must be a decimal string')
+/** All zeros for what the exchange does by itself. */
+export const TxHash = z
+  .string()
+  .regex(/^0x[0-9a-f]{64}$/, 'must be 0x and 64 lower-case hex digits')
+  .describe('Transaction hash; zeros for actions of the exchange itself')
+/** No control characters: names stand in tab-separated frames between objects. */
+export const CoinName = z
+  .string()
+  .min(1)
+  .max(COIN_MAX_LENGTH)
+  .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
+export const Height = z.int().min(0)
+export const Millis = z.int().min(0)
+
+/** One price level; absolute state at `px`. `sz` `"0"` with `n` 0 removes it. */
+export const Level = z.strictObject({
+  px: z.string().regex(UNSIGNED_DECIMAL, 'must be a decimal string'),
+  sz: z.string().regex(UNSIGNED_DECIMAL, 'must be a decimal string'),
+  n: z.int().min(0).describe('Orders at this price; 0 with size `"0"`: level removed'),
+})
+export type Level = z.infer<typeof Level>
+
+/** `[bids, asks]`. */
+export const Levels = z.tuple([
+  z.array(Level).describe('Bids, best first'),
+  z.array(Level).describe('Asks, best first'),
+])
+export type Levels = z.infer<typeof Levels>
+
+/** Net, absolute level changes of one coin in one block. `new`: the coin never had a book before. */
+export const BookChange = z.strictObject({ coin: CoinName, levels: Levels, new: z.literal(true).optional() })
+export type BookChange = z.infer<typeof BookChange>
+
+/** A fill as the node writes it; the fields named here are those that Weir itself reads. */
+export const Fill = z.looseObject({
+  coin: CoinName,
+  px: z.string(),
+  sz: z.string(),
+  side: z.enum(['B', 'A']),
+  time: Millis,
+  startPosition: z.string(),
+  dir: z.string(),
+  closedPnl: z.string(),
+  hash: z.string(),
+  oid: z.int(),
+  crossed: z.boolean(),
+  fee: z.string(),
+  tid: z.int(),
+  feeToken: z.string(),
+})
+export type Fill = z.infer<typeof Fill>
+
+/** `[executing wallet, fill]`. */
+export const UserFill = z.tuple([Address.describe('Wallet of the fill'), Fill.describe('Fill')])
+export type UserFill = z.infer<typeof UserFill>
+
+/** A balance movement and the wallets it concerns; `delta.type` is open. */
+export const LedgerEvent = z.strictObject({
+  users: z.array(Address),
+  time: Millis,
+  hash: z.string(),
+  delta: z.looseObject({ type: z.string() }),
+})
+export type LedgerEvent = z.infer<typeof LedgerEvent>
+
+/** Hourly funding of a coin as USDC per unit of size, signed: positive is paid by longs. */
+export const CoinFunding = z.strictObject({ coin: CoinName, perUnit: z.string() })
+export type CoinFunding = z.infer<typeof CoinFunding>
+
+/** What the node wrote of the orders of a coin in one block, in its order: order statuses of all wallets, and raw book diffs. */
+export const L4Rows = z.strictObject({ coin: CoinName, statuses: z.array(z.unknown()), diffs: z.array(z.unknown()) })
+export type L4Rows = z.infer<typeof L4Rows>
+
+export const Block = z.strictObject({
+  height: Height,
+  time: Millis,
+  fills: z.array(UserFill),
+  ledger: z.array(LedgerEvent),
+  funding: z.array(CoinFunding),
+  /** Other misc events, as the node wrote them. */
+  events: z.array(z.unknown()).optional(),
+  twaps: z.array(z.unknown()).optional(),
+  /** Order statuses of the wallets that are wanted (`want`), as the node wrote them. */
+  orders: z.array(z.unknown()).optional(),
+  /** Of each coin that was wanted (`want`) when the block was made: one without an entry has rows that are not known. */
+  l4: z.array(L4Rows).optional(),
+  /** Of all wallets. Left out: nothing is paid, or, beside `funding`, who paid it is not known; null: neither is known. */
+  payments: z.array(Payments).nullable().optional(),
+  /** Null: the changes of this block are not known, and neither are the books from here to the next snapshot. */
+  books: z.array(BookChange).nullable(),
+})
+export type Block = z.infer<typeof Block>

@@ -1,0 +1,57 @@
+// Fills as answers and frames show them, to be published. The feed itself takes whatever a node writes (`Fill` of block.ts).
+// Recordings of 2023 lack the token and the trade id; `dir` is display text.
+
+import * as z from 'zod'
+import { openEnum } from '../../core/open-kinds.ts'
+import { Address, Decimal, TxHash } from './block.ts'
+
+/** The client's own id of an order. */
+export const Cloid = z.string().regex(/^0x[0-9a-f]{32}$/)
+
+const Dir = openEnum(
+  'Open Long',
+  'Open Short',
+  'Close Long',
+  'Close Short',
+  'Long > Short',
+  'Short > Long',
+  'Buy',
+  'Sell',
+  'Spot Dust Conversion',
+  'Net Child Vaults',
+  'Split Outcome',
+  'Merge Outcome',
+  'Merge Question',
+)
+
+/** One execution of one order of the user who was asked for; `fee` is negative for a rebate. */
+export const ShownFill = z
+  .looseObject({
+    coin: z.string(),
+    px: Decimal,
+    sz: Decimal,
+    side: z.enum(['B', 'A']).describe('`B`: bid or buy; `A`: ask or sell'),
+    time: z.int(),
+    startPosition: Decimal.describe('Position before the fill, negative for a short'),
+    dir: Dir.describe('Direction in words, such as `Open Long`'),
+    closedPnl: Decimal.describe('Realized profit before fees, in the quote token'),
+    hash: TxHash,
+    oid: z.int().describe('Order id'),
+    crossed: z.boolean().describe('Whether it took liquidity'),
+    fee: Decimal.describe('Fee in `feeToken`; negative: rebate'),
+    builderFee: Decimal.optional(),
+    tid: z.int().optional().describe('Trade id, shared by its two fills'),
+    cloid: Cloid.nullish().describe('Client order id'),
+    liquidation: z
+      .looseObject({
+        liquidatedUser: Address.optional(),
+        markPx: Decimal,
+        method: openEnum('market', 'backstop').describe('Liquidation method: `market` or `backstop`'),
+      })
+      .optional()
+      .describe('Liquidation details, on fills of a liquidation'),
+    feeToken: z.string().optional(),
+    feeTrialEscrow: Decimal.optional().describe('Fees held in escrow until a fee trial ends'),
+    twapId: z.int().nullish().describe('TWAP order id; null: none'),
+  })
+  .meta({ id: 'Fill' })

@@ -1,0 +1,57 @@
+// Completed trades as requests ask for them and answers show them. Amounts that Weir works out itself carry no trailing
+// zeros.
+
+import * as z from 'zod'
+import { MAIN_DEX } from '../../core/coin.ts'
+import { Address } from '../feed/block.ts'
+import { Decimal } from './common-shapes.ts'
+import { DexOrAll, isAllDexes, optional } from './request-fields.ts'
+
+/** Goes on strictly before a time. */
+export const TimeCursor = optional(z.string().regex(/^\d{1,15}$/, 'must be a time in Unix milliseconds, as a string'))
+
+/** Whether a window has a beginning: its own, or that of the page that comes next. */
+export function hasStart({ startTime, cursor }: { startTime?: number | undefined; cursor?: string | undefined }) {
+  return startTime !== undefined || cursor !== undefined
+}
+
+/** What `hasStart` says when it refuses. */
+export const NO_START = { path: ['startTime'], message: 'is required, unless a cursor is given' }
+
+const LIMIT_DEFAULT = 100
+const LIMIT_MAX = 500
+
+/** Rows of a page; larger values mean the most there are. */
+export const TradeLimit = optional(z.int().min(1)).transform((limit) => Math.min(limit ?? LIMIT_DEFAULT, LIMIT_MAX))
+
+/**
+ * Here leaving the DEX out means all of them, like the wildcards; an empty name is the main one, as everywhere else.
+ * Comes out as absent, `main_dex` or a name.
+ */
+export const TradeDex = z
+  .preprocess((dex) => (dex === '' ? MAIN_DEX : dex), DexOrAll)
+  .transform((dex) => (isAllDexes(dex) ? undefined : dex))
+
+/** A position from flat to flat, rebuilt from fills. */
+export const CompletedTrade = z
+  .object({
+    user: Address,
+    coin: z.string(),
+    position_type: z.enum(['Long', 'Short']),
+    gross_pnl: Decimal.describe('Profit before fees and funding'),
+    net_pnl: Decimal.describe('Profit after both'),
+    funding_pnl: Decimal.describe('Funding, negative when paid'),
+    entry_px: Decimal,
+    exit_px: Decimal,
+    position_closed_size: Decimal,
+    fees: Decimal,
+    fills: z.int(),
+    open_time: z.int(),
+    close_time: z.int(),
+    duration_ms: z.int().describe('Duration in milliseconds'),
+    max_position_size: Decimal,
+    maker_fills: z.int(),
+    builder: Address.nullable(),
+    tx_index: z.int().describe('Position among trades with the same close time'),
+  })
+  .meta({ id: 'CompletedTrade' })

@@ -1,0 +1,38 @@
+// Failure → what a socket is sent (HTTP: edge/failure-wire.ts).
+// Invariant: the code is the same as on every surface, but that of a key which may do no more is always `unauthorized`.
+
+import { FAILURES, type Failure, type FailureCode, failureCode, failureMessage } from '../../core/failure.ts'
+import { errorFrame, invalidSubscription } from './frames.ts'
+import type { UpFrame } from './protocol.ts'
+
+/**
+ * The error frame of a failure. Of a frame that is not served for it the sender finds what it waits for: the body of a
+ * subscribe, or the `id` of a `post` at the very end.
+ */
+export function failureFrame(failure: Failure, sent: UpFrame | null = null): string {
+  if (sent?.method === 'subscribe') return refusedSubscription(JSON.stringify(sent.subscription), failure)
+  const end = sent?.method === 'post' ? ` id=${sent.id}` : ''
+  return errorFrame(failureMessage(failure) + end, failureCode(failure))
+}
+
+/** Answers a subscription that is refused, in the public server's words. `echo` is JSON of its body as sent. */
+export function refusedSubscription(echo: string, failure: Failure): string {
+  return invalidSubscription(echo, failureMessage(failure), failureCode(failure))
+}
+
+/** Of a socket. */
+export interface SocketEnd {
+  readonly code: number
+  /** At most 123 bytes, as the protocol wants. */
+  readonly reason: string
+  /** Its last frame. */
+  readonly last: string
+}
+
+/** How a socket ends by a failure after which it can have nothing more. */
+export function socketEnd(failure: Failure): SocketEnd {
+  const { close: code, reason: reasonOfKind } = FAILURES[failure.kind]
+  const reason = failure.kind === 'unavailable' ? failure.what : reasonOfKind
+  const told: FailureCode = code === 4401 ? 'unauthorized' : failureCode(failure)
+  return { code, reason, last: errorFrame(failureMessage(failure), told) }
+}

@@ -1,0 +1,132 @@
+// The fields that subscription bodies are made of, and the normal forms that several channels share.
+
+import * as z from 'zod'
+import type { MicroCredits } from '../core/amount.ts'
+import { MARKET_TYPES, type MarketType } from '../core/coin.ts'
+import { ONE_CREDIT } from '../metering/tariff.ts'
+import { CoinName } from '../protocol/feed/block.ts'
+
+/** Items of any list in a body. */
+export const MAX_ITEMS = 1000
+
+/** In any case; comes out in lower case. */
+export const WalletAddress = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits')
+  .transform((address) => address.toLowerCase())
+  .describe('Address, in any letter case')
+export const Wallets = z
+  .array(WalletAddress)
+  .min(1, 'must name at least one address')
+  .max(MAX_ITEMS, `at most ${MAX_ITEMS} addresses in one subscription: split them over several`)
+
+/** The three ways to write wallets; `walletsOf` reads the one that was sent. */
+export const WALLETS = {
+  addresses: Wallets.optional().describe(
+    'Wallets, in any letter case; send exactly one of `addresses`, `users` and `user`',
+  ),
+  users: Wallets.optional().describe('Same as `addresses`'),
+  user: WalletAddress.optional(),
+}
+
+interface SentWallets {
+  readonly addresses?: string[] | undefined
+  readonly users?: string[] | undefined
+  readonly user?: string | undefined
+}
+
+/** Refuses a body that names its wallets in no way, or in several. */
+export function oneOfWallets({ addresses, users, user }: SentWallets, context: z.RefinementCtx): void {
+  if ([addresses, users, user].filter((form) => form !== undefined).length === 1) return
+  const message = 'send exactly one of addresses (list), users (list), user (string)'
+  context.addIssue({ code: 'custom', path: ['addresses'], message })
+}
+
+/** Lower case and distinct. */
+export function walletsOf({ addresses, users, user }: SentWallets): readonly string[] {
+  return [...new Set(addresses ?? users ?? [user!])]
+}
+
+/** Partial fills of one order within one block become one. */
+export const AggregateByTime = z.boolean().optional()
+
+const CHECKSUM = {
+  checksum: z.boolean().optional().describe('Whether entries carry a checksum of the book after them'),
+}
+
+const Coins = z
+  .array(CoinName)
+  .min(1, 'must name at least one coin; leave "coin" out for every coin')
+  .max(MAX_ITEMS, `at most ${MAX_ITEMS} coins in one list: leave "coin" out for every coin`)
+  .refine((coins) => new Set(coins).size === coins.length, 'names a coin twice: list each coin once')
+/** Of a wildcard; `typesOf` reads it. */
+export const MarketTypes = z
+  .array(z.enum([...MARKET_TYPES, '*'], `must be one of ${[...MARKET_TYPES, '*'].join(', ')}`))
+  .min(1, 'must name at least one market type')
+  .max(8)
+
+/** `coins` null: wildcard over `types`; a list of coins has no types. */
+export interface BookBody {
+  readonly coins: readonly string[] | null
+  readonly types: readonly MarketType[]
+  /** Each change comes with the checksum of its book. */
+  readonly checksum?: boolean | undefined
+}
+
+/** Perps where none are named, in the order of their list. */
+export function typesOf(wanted: readonly (MarketType | '*')[] = ['perp']): MarketType[] {
+  return MARKET_TYPES.filter((type) => wanted.includes('*') || wanted.includes(type))
+}
+
+/** Refuses a body that names a coin and market types. */
+export function coinOrTypes(
+  { coin, marketTypes }: { readonly coin?: unknown; readonly marketTypes?: unknown },
+  context: z.RefinementCtx,
+): void {
+  if (coin === undefined || marketTypes === undefined) return
+  const message = 'valid only when coin is omitted: leave one of the two out'
+  context.addIssue({ code: 'custom', path: ['marketTypes'], message })
+}
+
+/** How often a client wants to be told at most, in ms. */
+const INTERVAL = 'must be 0 (with each block) to 60000 milliseconds'
+export const Interval = z.int(INTERVAL).min(0, INTERVAL).max(60_000, INTERVAL)
+/** Bodies that differ in little are shown the same. */
+const INTERVALS = [0, 100, 250, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000]
+
+/** The next longer of few intervals. */
+export function intervalOf(wantedMs: number): number {
+  return INTERVALS.find((interval) => interval >= wantedMs)!
+}
+
+/**
+ * The body of a channel of books: a coin, a list of coins, or a wildcard over market types (perps where it names none);
+ * and where the channel has them, whether its changes come with checksums.
+ */
+export function bookRequest(type: string, hasChecksums = false) {
+  return z
+    .strictObject({
+      type: z.literal(type),
+      coin: z
+        .union([CoinName, Coins], { error: 'must be a coin or a list of coins; leave it out for every coin' })
+        .optional()
+        .describe('One coin or a list; absent: every coin of `marketTypes`'),
+      marketTypes: MarketTypes.optional().describe(
+        'Market kinds, without `coin`; `*`: all, future ones included; absent: `["perp"]`',
+      ),
+      ...((hasChecksums ? CHECKSUM : {}) as typeof CHECKSUM),
+    })
+    .superRefine(coinOrTypes)
+    .transform(({ coin, marketTypes, checksum }): BookBody => {
+      if (coin !== undefined) return { coins: [coin].flat(), types: [], checksum }
+      return { coins: null, types: typesOf(marketTypes), checksum }
+    })
+}
+
+const PER_COIN: MicroCredits = 130_000
+const WILDCARD: MicroCredits = 10 * ONE_CREDIT
+
+/** What a minute of a stream of books costs, as the specification says: per coin of a list, flat for a wildcard. */
+export function bookMinutePrice({ coins }: BookBody): MicroCredits {
+  return coins === null ? WILDCARD : PER_COIN * coins.length
+}

@@ -1,0 +1,104 @@
+// What the hubs say of a book body's coins, and the carousels that bring their Snapshots.
+// Law: a coin is in force before its Snapshot is sent, and Snapshots are paced, for nobody can see how fast they are read.
+
+import type { MarketType } from '../../core/coin.ts'
+import { shardOf } from '../../core/coin.ts'
+import { type Bucket, borrowTokens, fullBucket, type Rate } from '../../core/token-bucket.ts'
+import type { JoinAnswer, ViewsAnswer } from '../../protocol/hub/hub-api.ts'
+import type { Clock, Connection } from '../sockets/connection.ts'
+import type { BookFanout } from './book-fanout.ts'
+import { Carousel, type Seeding } from './carousel.ts'
+
+/** How long a subscriber waits for hubs that have no books yet. */
+const READY_WAIT_MS = 5000
+const READY_POLL_MS = 250
+/** Snapshot bytes of a relay per second, and at once: 64 joiners of 25 MB have theirs in 35 s. */
+const PACE: Rate = { perSecond: 48 * 1024 * 1024, burst: 1024 * 1024 }
+
+/** The hubs: links are up when `ensure` resolves; the others are calls to hub `hub`, as in BookHubApi. */
+export interface BookHubs {
+  ensure(hub: number): Promise<void>
+  join(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinAnswer>
+  joinTypes(hub: number, types: readonly MarketType[]): Promise<{ readonly coins: readonly string[] }>
+  joinViews(hub: number, wants: readonly string[]): Promise<ViewsAnswer>
+}
+
+export class Snapshots {
+  readonly #source: BookHubs
+  readonly #shards: number
+  readonly #clock: Clock
+  readonly #wait: (ms: number) => Promise<void>
+  readonly #carousels: readonly Carousel[]
+  #pacer: Bucket
+
+  constructor(
+    source: BookHubs,
+    books: BookFanout<Connection>,
+    shards: number,
+    clock: Clock,
+    wait: (ms: number) => Promise<void>,
+  ) {
+    this.#source = source
+    this.#shards = shards
+    this.#clock = clock
+    this.#wait = wait
+    this.#pacer = fullBucket(PACE, clock.nowMs)
+    this.#carousels = Array.from({ length: shards }, (_, hub) => {
+      return new Carousel({
+        hub,
+        clock,
+        wait,
+        pace: (bytes) => this.#pace(bytes),
+        fetch: (coins) => this.#joinWhenReady(hub, coins, true),
+        watch: (coins) => books.watch(coins),
+        unwatch: (coins) => books.unwatch(coins),
+        handOut: ({ key, connection }, snapshot, text) => books.handOut(key, connection, snapshot, text),
+      })
+    })
+  }
+
+  /** Brings the coins of a list into force and answers those that have no book; null where a hub has no books yet. */
+  async unknown(coins: readonly string[], hubs: readonly number[]): Promise<string[] | null> {
+    const answers = hubs.map((hub) => {
+      const own = coins.filter((coin) => shardOf(coin, this.#shards) === hub)
+      return this.#joinWhenReady(hub, own, false)
+    })
+    const found = await Promise.all(answers)
+    return found.includes(null) ? null : found.flatMap((answer) => answer!.unknown)
+  }
+
+  /** Brings market types into force and answers the names of their coins; null where a hub has no books yet. */
+  async named(types: readonly MarketType[], hubs: readonly number[]): Promise<string[] | null> {
+    if (types.length === 0) return []
+    if ((await this.unknown([], hubs)) === null) return null
+    const answers = await Promise.all(hubs.map((hub) => this.#source.joinTypes(hub, types)))
+    return answers.flatMap(({ coins }) => coins)
+  }
+
+  /** Sends every Snapshot that the joiner awaits; false where a hub stopped answering. */
+  async serve(seeding: Seeding, hubs: readonly number[]): Promise<boolean> {
+    // Coins that are listed meanwhile may want another round.
+    while (!seeding.joiner.isComplete) {
+      const served = await Promise.all(hubs.map((hub) => this.#carousels[hub]!.serve(seeding)))
+      if (served.includes(false)) return false
+    }
+    seeding.joiner.open()
+    return true
+  }
+
+  async #joinWhenReady(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinAnswer | null> {
+    for (let waited = 0; waited <= READY_WAIT_MS; waited += READY_POLL_MS) {
+      const answer = await this.#source.join(hub, coins, withBooks)
+      if (answer.ready) return answer
+      await this.#wait(READY_POLL_MS)
+      await this.#source.ensure(hub)
+    }
+    return null
+  }
+
+  async #pace(bytes: number): Promise<void> {
+    const { bucket, waitMs } = borrowTokens(this.#pacer, PACE, bytes, this.#clock.nowMs)
+    this.#pacer = bucket
+    if (waitMs > 0) await this.#wait(waitMs)
+  }
+}

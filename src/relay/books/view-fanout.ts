@@ -1,0 +1,239 @@
+// Who is shown which views of books. Laws: a text is built once however many get it, and goes out only where what it shows
+// is another; a frame shows a whole state, so that whoever missed some goes on with the next; no hub waits for another.
+
+import { dexOf, marketTypeOf, shardOf } from '../../core/coin.ts'
+import { entryOf } from '../../core/entry-of.ts'
+import { coinWant, typeWant } from '../../order-books/view-wants.ts'
+import type { HubFrameToRelay, ViewPiece } from '../../protocol/hub/hub-link.ts'
+import type { ShownPiece, ViewBody, WantedViews } from '../channel.ts'
+import type { Receiver } from '../events/parcels.ts'
+
+interface Topic<R> {
+  readonly wanted: WantedViews
+  readonly receivers: Set<R>
+  /** Are yet to be shown what there is. */
+  readonly waiting: Set<R>
+  /** Every hub has told what there is. */
+  isWhole: boolean
+  /** Hubs are asked, once for all who wait. */
+  asked: Promise<void> | null
+  /** Of a joint frame: the last one, the time of its block, and whether a coin has changed since. */
+  text: string
+  toldMs: number
+  isStale: boolean
+}
+
+interface Held extends ShownPiece {
+  readonly height: number
+}
+
+/** One view, whoever wants it of whatever coins. */
+interface View<R> {
+  readonly held: Map<string, Held>
+  readonly byCoin: Map<string, Set<Topic<R>>>
+  readonly wildcards: Set<Topic<R>>
+}
+
+/** Texts of a view that a wildcard wants. */
+const WILDCARD_COINS = 512
+/** What each wildcard counts for beside them: its own text where it is joint, and a look at every coin that changes. */
+const WILDCARD_BODY = 32
+
+export class ViewFanout<R extends Receiver> {
+  readonly #shards: number
+  readonly #topics = new Map<string, Topic<R>>()
+  readonly #views = new Map<string, View<R>>()
+
+  constructor(shards: number) {
+    this.#shards = shards
+  }
+
+  /** Distinct bodies at present. */
+  get size(): number {
+    return this.#topics.size
+  }
+
+  /** Texts that are held, at most, and bodies: what is shown alike to several is held once. */
+  get load(): number {
+    let load = 0
+    for (const { byCoin, wildcards } of this.#views.values())
+      load += wildcards.size > 0 ? WILDCARD_COINS + wildcards.size * WILDCARD_BODY : byCoin.size
+    return load + this.#topics.size
+  }
+
+  /** `key` names the distinct body. The receiver gets nothing before `begin`. */
+  add(key: string, wanted: WantedViews, receiver: R): void {
+    let topic = this.#topics.get(key)
+    if (!topic) {
+      topic = {
+        wanted,
+        receivers: new Set<R>(),
+        waiting: new Set<R>(),
+        isWhole: false,
+        asked: null,
+        text: '',
+        toldMs: 0,
+        isStale: false,
+      }
+      this.#topics.set(key, topic)
+      const { coins, view } = wanted.body
+      const { byCoin, wildcards } = entryOf(this.#views, view, newView<R>)
+      if (coins === null) wildcards.add(topic)
+      for (const coin of coins ?? []) entryOf(byCoin, coin, () => new Set()).add(topic)
+    }
+    topic.waiting.add(receiver)
+  }
+
+  /** Shows the receiver what there is, and from now on what changes. */
+  begin(key: string, receiver: R): void {
+    const topic = this.#topics.get(key)
+    if (!topic?.waiting.delete(receiver)) return
+    const { channel, body } = topic.wanted
+    const pieces = this.#piecesOf(body)
+    const texts = channel.isJoint
+      ? [channel.encode(pieces, body)]
+      : pieces.map((piece) => channel.encode([piece], body))
+    if (channel.isJoint && topic.receivers.size === 0)
+      this.#told(
+        topic,
+        texts[0]!,
+        pieces.reduce((latest, { time }) => Math.max(latest, time), 0),
+      )
+    // Its receivers hold different ones until the next.
+    else if (texts[0] !== topic.text) topic.text = ''
+    topic.receivers.add(receiver)
+    for (const text of texts) receiver.send(text)
+  }
+
+  remove(key: string, receiver: R): void {
+    const topic = this.#topics.get(key)
+    if (!topic) return
+    topic.waiting.delete(receiver)
+    topic.receivers.delete(receiver)
+    if (topic.receivers.size + topic.waiting.size > 0) return
+    this.#topics.delete(key)
+    this.#strike(topic)
+  }
+
+  #strike(topic: Topic<R>): void {
+    const { view: name, coins } = topic.wanted.body
+    const view = this.#views.get(name)!
+    view.wildcards.delete(topic)
+    for (const coin of coins ?? []) {
+      const topics = view.byCoin.get(coin)
+      if (topics?.delete(topic) && topics.size === 0) view.byCoin.delete(coin)
+    }
+    for (const coin of view.held.keys()) if (topicsOf(view, coin).length === 0) view.held.delete(coin)
+    if (view.wildcards.size + view.byCoin.size === 0) this.#views.delete(name)
+  }
+
+  /** Null where nobody wants this body any more; else whether all of it is there. */
+  isWhole(key: string): boolean | null {
+    return this.#topics.get(key)?.isWhole ?? null
+  }
+
+  /** Characters of what a receiver is shown when it begins, about. */
+  sizeOf(key: string): number {
+    const topic = this.#topics.get(key)
+    const pieces = topic ? this.#piecesOf(topic.wanted.body) : []
+    return pieces.reduce((size, { piece }) => size + piece.length, 0)
+  }
+
+  /** Runs `ask` once for all who wait for this body; it answers whether every hub has told what there is. */
+  async ask(key: string, ask: () => Promise<boolean>): Promise<void> {
+    const topic = this.#topics.get(key)
+    if (!topic) return
+    topic.asked ??= ask().then((isWhole) => {
+      topic.isWhole = isWhole
+      topic.asked = null
+    })
+    return topic.asked
+  }
+
+  /** Takes what a hub shows, of a block or when asked; true where something went out. */
+  push({ height, time, views = [] }: Pick<HubFrameToRelay, 'height' | 'time' | 'views'>): boolean {
+    let isSent = false
+    for (const piece of views) isSent = this.#take(piece, height, time) || isSent
+    for (const { wildcards } of this.#views.values()) {
+      const texts = new Map<string | undefined, string>()
+      for (const topic of wildcards) isSent = this.#tell(topic, time, texts) || isSent
+    }
+    return isSent
+  }
+
+  #take({ view: name, coin, piece }: ViewPiece, height: number, time: number): boolean {
+    const view = this.#views.get(name)
+    const topics = view ? topicsOf(view, coin) : []
+    const held = view?.held.get(coin)
+    // An answer may overtake the blocks before it.
+    if (topics.length === 0 || (held && held.height >= height)) return false
+    view!.held.set(coin, { coin, time, height, piece })
+    if (held?.piece === piece) return false
+    let text: string | undefined
+    for (const topic of topics) {
+      const { channel, body } = topic.wanted
+      topic.isStale ||= (body.dex ?? '') === dexOf(coin)
+      if (channel.isJoint || topic.receivers.size === 0) continue
+      text ??= channel.encode([{ coin, time, piece }], body)
+      for (const receiver of topic.receivers) receiver.send(text)
+    }
+    return text !== undefined
+  }
+
+  /** Sends a joint frame where its time has come. `texts`: those of this view that were built, by DEX. */
+  #tell(topic: Topic<R>, time: number, texts: Map<string | undefined, string>): boolean {
+    const { channel, body } = topic.wanted
+    const isEarly = time >= topic.toldMs && time - topic.toldMs < (body.everyMs ?? 0)
+    if (!channel.isJoint || !topic.isStale || topic.receivers.size === 0 || isEarly) return false
+    const before = topic.text
+    const text = entryOf(texts, body.dex, () => channel.encode(this.#piecesOf(body), body))
+    this.#told(topic, text, text === before ? topic.toldMs : time)
+    if (text === before) return false
+    for (const receiver of topic.receivers) receiver.send(text)
+    return true
+  }
+
+  #told(topic: Topic<R>, text: string, timeMs: number): void {
+    topic.text = text
+    topic.toldMs = timeMs
+    topic.isStale = false
+  }
+
+  #piecesOf({ view, coins, types }: ViewBody): Held[] {
+    const held = this.#views.get(view)!.held
+    if (coins === null) return [...held.values()].filter(({ coin }) => types.includes(marketTypeOf(coin)))
+    return coins.flatMap((coin) => held.get(coin) ?? [])
+  }
+
+  /** Heights of a hub begin anew: what is held of its coins is older than whatever comes. */
+  restart(hub: number): void {
+    for (const { held } of this.#views.values())
+      for (const [coin, piece] of held)
+        if (shardOf(coin, this.#shards) === hub) held.set(coin, { ...piece, height: -1 })
+  }
+
+  /** What must be in force at a hub for the present bodies. */
+  wantsOf(hub: number): Set<string> {
+    const bodies = [...this.#topics.values()].map(({ wanted }) => wanted.body)
+    return new Set(bodies.flatMap((body) => wantsOf(body, hub, this.#shards)))
+  }
+}
+
+/** The wants of a body at a hub. */
+export function wantsOf(
+  { view, coins, types }: Pick<ViewBody, 'view' | 'coins' | 'types'>,
+  hub: number,
+  shards: number,
+): string[] {
+  if (coins === null) return types.map((type) => typeWant(view, type))
+  return coins.filter((coin) => shardOf(coin, shards) === hub).map((coin) => coinWant(view, coin))
+}
+
+function topicsOf<R>({ byCoin, wildcards }: View<R>, coin: string): Topic<R>[] {
+  const type = marketTypeOf(coin)
+  return [...(byCoin.get(coin) ?? []), ...[...wildcards].filter(({ wanted }) => wanted.body.types.includes(type))]
+}
+
+function newView<R>(): View<R> {
+  return { held: new Map(), byCoin: new Map(), wildcards: new Set() }
+}

@@ -1,0 +1,36 @@
+// candle: the running candle of a market, in the public server's shape: at once, then at most once a second while there are
+// trades, and at its end.
+
+import * as z from 'zod'
+import { CoinName } from '../../protocol/feed/block.ts'
+import { Candle, CandleInterval, EXAMPLE_CANDLE } from '../../protocol/info/candle-shapes.ts'
+import { defineEventChannel, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
+import { CANDLE_VIEWS } from '../events/candles.ts'
+
+export const candle = defineEventChannel({
+  type: 'candle',
+  summary: 'The running candle of a market, as the public server shows it',
+  example: {
+    request: { interval: '1m', coin: 'BTC' },
+    frame: { channel: 'candle', data: EXAMPLE_CANDLE },
+  },
+  request: z.strictObject({
+    type: z.literal('candle'),
+    interval: CandleInterval.describe('Candle interval'),
+    coin: CoinName.describe(
+      'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+    ),
+  }),
+  echo: ({ interval, coin }) => ({ type: 'candle', interval, coin }),
+  frame: z.object({ channel: z.literal('candle'), data: Candle, ...META_FIELDS }),
+  price: ONE_CREDIT,
+  source: 'events',
+  by: 'coin',
+  views: Object.values(CANDLE_VIEWS),
+  view: ({ interval }) => CANDLE_VIEWS[interval],
+  names: ({ coin }) => [coin],
+  namesOf: ({ s }) => [s],
+  framed: 'per item',
+  encode: ([piece], meta) => `{"channel":"candle","data":${piece}${metaText(meta)}}`,
+  late: 'candles',
+})

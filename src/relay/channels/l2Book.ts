@@ -1,0 +1,89 @@
+// l2Book: the first levels of each side of a market, or of all markets, rounded or not, in the public server's shape: at
+// once, and then with the blocks that change them, at most every half second, or as often as the body says.
+
+import * as z from 'zod'
+import { levelsView } from '../../order-books/view.ts'
+import { CoinName, Decimal, Levels, Millis } from '../../protocol/feed/block.ts'
+import { coinOrTypes, Interval, intervalOf, MarketTypes, typesOf } from '../body-fields.ts'
+import { defineViewChannel, ONE_CREDIT, type ViewBody } from '../channel.ts'
+
+const DEPTH = 20
+const FAST_DEPTH = 5
+const EVERY_MS = 500
+const PER_COIN = ONE_CREDIT / 2
+const WILDCARD = 50 * ONE_CREDIT
+
+const L2BookRequest = z
+  .strictObject({
+    type: z.literal('l2Book'),
+    coin: CoinName.optional().describe('One coin; absent: every coin of `marketTypes`'),
+    marketTypes: MarketTypes.optional().describe(
+      'Market kinds, without `coin`; `*`: all, future ones included; absent: `["perp"]`',
+    ),
+    nSigFigs: z
+      .int()
+      .min(2, 'must be 2, 3, 4 or 5')
+      .max(5, 'must be 2, 3, 4 or 5')
+      .nullable()
+      .default(null)
+      .describe('Significant figures to which prices are rounded and grouped; absent or null: no rounding'),
+    mantissa: z
+      .literal([1, 2, 5], 'must be 1, 2 or 5')
+      .nullable()
+      .default(null)
+      .describe('Step of the last figure, only with `nSigFigs` 5; absent: 1'),
+    fast: z.boolean().default(false).describe('Whether five levels a side are sent instead of twenty'),
+    interval: Interval.optional().describe('Minimum milliseconds between frames of a coin; absent: 500; 0: each block'),
+  })
+  .superRefine(coinOrTypes)
+  .refine(({ nSigFigs, mantissa }) => mantissa === null || nSigFigs === 5, {
+    path: ['mantissa'],
+    message: 'is allowed only with nSigFigs 5',
+  })
+  .transform(({ type, coin, marketTypes, ...how }): ViewBody => {
+    const { nSigFigs, mantissa, fast, interval = EVERY_MS } = how
+    const rounded = nSigFigs === null ? null : { nSigFigs, mantissa: mantissa ?? 1 }
+    return {
+      coins: coin === undefined ? null : [coin],
+      types: coin === undefined ? typesOf(marketTypes) : [],
+      view: levelsView(intervalOf(interval), fast ? FAST_DEPTH : DEPTH, rounded),
+      echo: { type, ...(coin !== undefined && { coin }), ...(marketTypes && { marketTypes }), ...how },
+    }
+  })
+
+export const l2Book = defineViewChannel({
+  type: 'l2Book',
+  summary: 'Twenty levels a side, or five, rounded or not, as the public server shows them',
+  example: {
+    request: { coin: 'BTC', nSigFigs: null, mantissa: null, fast: false },
+    frame: {
+      channel: 'l2Book',
+      data: {
+        coin: 'BTC',
+        time: 1790000000000,
+        levels: [[{ px: '81307.0', sz: '0.5', n: 2 }], [{ px: '81308.0', sz: '1.2', n: 4 }]],
+      },
+    },
+  },
+  request: L2BookRequest,
+  frame: z.object({
+    channel: z.literal('l2Book'),
+    data: z.object({
+      coin: CoinName,
+      time: Millis,
+      levels: Levels,
+      spread: Decimal.optional().describe('Best ask less best bid, before rounding'),
+      fast: z.literal(true).optional(),
+    }),
+  }),
+  price: ({ coins }) => (coins === null ? WILDCARD : PER_COIN),
+  source: 'views',
+  echo: ({ echo }) => echo,
+  by: 'coin or market type',
+  isJoint: false,
+  encode: ([shown], { echo }) => {
+    const { coin, time, piece } = shown!
+    const fast = echo.fast ? ',"fast":true' : ''
+    return `{"channel":"l2Book","data":{"coin":${JSON.stringify(coin)},"time":${time},${piece}${fast}}}`
+  },
+})

@@ -1,0 +1,44 @@
+// notification: a sentence for each resting order of a user that was filled, in the public server's words.
+
+import * as z from 'zod'
+import type { UserFill } from '../../protocol/feed/block.ts'
+import { WalletAddress } from '../body-fields.ts'
+import { defineEventChannel, type EventView, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
+import { EXAMPLE_FILL, fillView } from '../events/fill-view.ts'
+
+const TYPE = 'notification'
+
+const MERGED = fillView({ aggregate: true })
+const RESTING: EventView<UserFill> = {
+  items: (block) => MERGED.items(block).filter(([, { crossed }]) => !crossed),
+  text: ([, { side, sz, coin, px }]) => {
+    const done = side === 'B' ? 'Bought' : 'Sold'
+    return JSON.stringify(`Resting order filled: ${done} ${plain(sz)} ${coin} at $${plain(px)}`)
+  },
+}
+
+/** A decimal without zeros that say nothing. */
+function plain(decimal: string): string {
+  return decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal
+}
+
+export const notification = defineEventChannel({
+  type: TYPE,
+  summary: 'A sentence for each resting order of a user that was filled',
+  example: {
+    request: { user: EXAMPLE_FILL[0] },
+    frame: { channel: TYPE, data: { notification: 'Resting order filled: Bought 0.01 BTC at $81307' } },
+  },
+  request: z.strictObject({ type: z.literal(TYPE), user: WalletAddress }).transform(({ user }) => user),
+  echo: (user) => ({ type: TYPE, user }),
+  frame: z.object({ channel: z.literal(TYPE), data: z.object({ notification: z.string() }), ...META_FIELDS }),
+  price: ONE_CREDIT,
+  source: 'events',
+  by: 'address',
+  views: [RESTING],
+  view: () => RESTING,
+  names: (user) => [user],
+  namesOf: ([user]) => [user],
+  framed: 'per item',
+  encode: ([sentence], meta) => `{"channel":"${TYPE}","data":{"notification":${sentence}}${metaText(meta)}}`,
+})

@@ -1,0 +1,52 @@
+// outcomeMetaUpdates: outcome markets and questions that were created, changed or settled, as a bare list.
+
+import * as z from 'zod'
+import { kindsByKey } from '../../core/open-kinds.ts'
+import { EXAMPLE_OUTCOME, EXAMPLE_QUESTION, Outcome, Question } from '../../protocol/info/outcome-shapes.ts'
+import { defineEventChannel, EVERY, type EventView, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
+
+const TYPE = 'outcomeMetaUpdates'
+
+const VIEW: EventView<object> = { items: ({ late }) => late?.outcomes ?? [], text: JSON.stringify }
+
+const { deployer: _, ...CREATED } = { ...EXAMPLE_OUTCOME, sideSpecs: [{ name: 'Yes' }, { name: 'No' }] }
+
+export const outcomeMetaUpdates = defineEventChannel({
+  type: TYPE,
+  summary: 'Outcome markets and questions that were created, changed or settled',
+  example: {
+    request: {},
+    frame: {
+      channel: TYPE,
+      data: [
+        { outcomeCreated: CREATED },
+        { outcomeSettled: 5 },
+        { questionUpdated: EXAMPLE_QUESTION },
+        { questionSettled: 3 },
+      ],
+    },
+  },
+  request: z.strictObject({ type: z.literal(TYPE) }),
+  frame: z.object({
+    channel: z.literal(TYPE),
+    data: z.array(
+      kindsByKey({
+        outcomeCreated: Outcome.omit({ deployer: true }),
+        outcomeSettled: z.int().describe('Settled outcome id'),
+        questionUpdated: Question,
+        questionSettled: z.int().describe('Settled question id'),
+      }),
+    ),
+    ...META_FIELDS,
+  }),
+  price: ONE_CREDIT,
+  source: 'events',
+  by: null,
+  views: [VIEW],
+  view: () => VIEW,
+  names: () => [EVERY],
+  namesOf: () => [EVERY],
+  framed: 'per body',
+  encode: (pieces, meta) => `{"channel":"${TYPE}","data":[${pieces.join(',')}]${metaText(meta)}}`,
+  late: 'outcomes',
+})

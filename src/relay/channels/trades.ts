@@ -1,0 +1,66 @@
+// trades: what changed hands in one market, in the public server's shape: the last ones, then all of a block in one frame,
+// in its order.
+
+import * as z from 'zod'
+import { Address, CoinName, Decimal, Millis, TxHash } from '../../protocol/feed/block.ts'
+import { type Trade, tradesOf } from '../../protocol/feed/trades.ts'
+import { defineEventChannel, type EventView, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
+import { EXAMPLE_FILL } from '../events/fill-view.ts'
+
+/** `side` is the taker's, `users` are buyer and seller; `hash` is the taker's, zero where a TWAP order took. */
+const TradeRow = z.object({
+  coin: CoinName,
+  side: z.enum(['B', 'A']).describe('`B`: bid or buy; `A`: ask or sell'),
+  px: Decimal,
+  sz: Decimal,
+  time: Millis,
+  hash: TxHash,
+  tid: z.int().describe('Trade id, shared by its two fills'),
+  users: z.tuple([Address.describe('Buyer'), Address.describe('Seller')]),
+})
+
+const TRADES: EventView<Trade> = { items: ({ fills }) => tradesOf(fills), text: JSON.stringify }
+
+/** The public server begins with so many. */
+const PAST_ROWS = 30
+
+const frame = (pieces: readonly string[], more = '') => `{"channel":"trades","data":[${pieces.join(',')}]${more}}`
+const idOf = ({ coin, tid }: Trade) => `${tid} ${coin}`
+
+const [BUYER, { coin, side, px, sz, time, hash, tid }] = EXAMPLE_FILL
+
+export const trades = defineEventChannel({
+  type: 'trades',
+  summary: 'Trades in one market, as the public server shows them',
+  example: {
+    request: { coin },
+    frame: {
+      channel: 'trades',
+      data: [{ coin, side, px, sz, time, hash, tid, users: [BUYER, `0x${'b2'.repeat(20)}`] }],
+    },
+  },
+  request: z
+    .strictObject({
+      type: z.literal('trades'),
+      coin: CoinName.describe(
+        'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+      ),
+    })
+    .transform((sent) => [sent.coin]),
+  frame: z.object({ channel: z.literal('trades'), data: z.array(TradeRow), ...META_FIELDS }),
+  price: ONE_CREDIT,
+  source: 'events',
+  by: 'coin',
+  views: [TRADES],
+  view: () => TRADES,
+  names: (coins) => coins,
+  namesOf: (trade) => [trade.coin],
+  framed: 'per name',
+  encode: (pieces, meta) => frame(pieces, metaText(meta)),
+  past: {
+    ask: ([coin]) => ({ type: 'recentTrades', coin, rows: PAST_ROWS }),
+    rows: (answer) => (answer as Trade[]).toReversed().map((trade) => [idOf(trade), trade]),
+    idOf,
+    encode: (pieces) => frame(pieces),
+  },
+})

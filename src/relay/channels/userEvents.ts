@@ -1,0 +1,93 @@
+// userEvents: what happened to a user in each block, a frame of each kind, on the public server's channel `user`. That
+// server's `liquidation` has an id that nodes do not write: here a liquidation shows in its fills alone.
+
+import * as z from 'zod'
+import { Fill, type UserFill } from '../../protocol/feed/block.ts'
+import { FUNDING_AMOUNTS } from '../../protocol/info/funding-shapes.ts'
+import { TwapSliceFill } from '../../protocol/info/order-shapes.ts'
+import { TwapEvent } from '../../protocol/info/twap-shapes.ts'
+import { WalletAddress } from '../body-fields.ts'
+import {
+  defineEventChannel,
+  type EventView,
+  META_FIELDS,
+  metaText,
+  ONE_CREDIT,
+  type ShownEvents,
+  type UserRow,
+} from '../channel.ts'
+import { EXAMPLE_FILL, NodeFill } from '../events/fill-view.ts'
+import { nonUserCancels } from '../events/order-view.ts'
+import { isSlice, sliceRow, twapEvents } from '../events/twap-view.ts'
+
+const TYPE = 'userEvents'
+const [USER, FILL] = EXAMPLE_FILL
+
+/** What becomes one frame: all of one kind that a block holds of a user, but each funding payment by itself. */
+interface UserEvent {
+  readonly user: string
+  readonly data: object
+}
+
+const fillRow = ([user, fill]: UserFill): UserRow => ({ user, id: '', row: fill })
+
+function ofKind(kind: string, rows: readonly UserRow[]): UserEvent[] {
+  return [...Map.groupBy(rows, ({ user }) => user)].map(([user, own]) => ({
+    user,
+    data: { [kind]: own.map(({ row }) => row) },
+  }))
+}
+
+function userEventsOf(block: ShownEvents): UserEvent[] {
+  const { fills, late } = block
+  return [
+    ...ofKind('fills', fills.filter((fill) => !isSlice(fill)).map(fillRow)),
+    ...ofKind('twapSliceFills', fills.filter(isSlice).map(sliceRow)),
+    ...ofKind('twapHistory', twapEvents(block)),
+    ...ofKind('nonUserCancel', nonUserCancels(block)),
+    ...(late?.paid ?? []).map(({ user, row }) => ({ user, data: { funding: row } })),
+  ]
+}
+
+const VIEW: EventView<UserEvent> = { items: userEventsOf, text: ({ data }) => JSON.stringify(data) }
+
+const frameOf = <Shown extends z.ZodType>(fill: Shown) =>
+  z.object({
+    channel: z.literal('user'),
+    data: z.union([
+      z.object({ fills: z.array(fill) }),
+      z.object({ twapSliceFills: z.array(TwapSliceFill) }),
+      z.object({ twapHistory: z.array(TwapEvent).describe('TWAP orders with their status') }),
+      z.object({
+        nonUserCancel: z
+          .array(z.object({ coin: z.string(), oid: z.int().describe('Order id') }))
+          .describe('Orders canceled by others than the user'),
+      }),
+      z.object({
+        funding: z.looseObject({ time: z.int(), ...FUNDING_AMOUNTS }).describe('Funding rate of the current hour'),
+      }),
+    ]),
+    ...META_FIELDS,
+  })
+
+export const userEvents = defineEventChannel({
+  type: TYPE,
+  frames: 'user',
+  summary: 'Fills, TWAP orders, orders ended by others and funding of a user',
+  example: { request: { user: USER }, frame: { channel: 'user', data: { fills: [FILL] } } },
+  request: z.strictObject({ type: z.literal(TYPE), user: WalletAddress }).transform(({ user }) => user),
+  echo: (user) => ({ type: TYPE, user }),
+  frame: frameOf(Fill),
+  published: frameOf(NodeFill),
+  price: ONE_CREDIT,
+  source: 'events',
+  by: 'address',
+  views: [VIEW],
+  view: () => VIEW,
+  names: (user) => [user],
+  namesOf: ({ user }) => [user],
+  framed: 'per item',
+  encode: ([data], meta) => `{"channel":"user","data":${data}${metaText(meta)}}`,
+  late: 'paid',
+  needs: 'orders',
+})

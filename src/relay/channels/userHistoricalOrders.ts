@@ -1,0 +1,66 @@
+// userHistoricalOrders: what became of a user's last orders: the newest of what is past first, then what is new.
+
+import * as z from 'zod'
+import { Address } from '../../protocol/feed/block.ts'
+import { FRONTEND_ORDER, TIME, USER } from '../../protocol/info/examples.ts'
+import { OrderWithStatus } from '../../protocol/info/order-shapes.ts'
+import { WalletAddress } from '../body-fields.ts'
+import { defineStateChannel, ONE_CREDIT } from '../channel.ts'
+import { USER_STATE_MS } from '../states/user-state.ts'
+
+const TYPE = 'userHistoricalOrders'
+
+/** The whole of an answer would be most of a megabyte. */
+const PAST_ROWS = 500
+
+interface Row {
+  readonly order: { readonly oid: number }
+  readonly status: string
+  readonly statusTimestamp: number
+}
+
+/** The newest moment that was shown, and what was shown of it. */
+interface Shown {
+  readonly time: number
+  readonly ids: ReadonlySet<string>
+}
+
+const idOf = ({ order, status }: Row) => `${order.oid} ${status}`
+const isNewTo = (row: Row, { time, ids }: Shown) =>
+  row.statusTimestamp > time || (row.statusTimestamp === time && !ids.has(idOf(row)))
+
+const example = { order: FRONTEND_ORDER, status: 'filled', statusTimestamp: TIME }
+
+export const userHistoricalOrders = defineStateChannel({
+  type: TYPE,
+  summary: "What became of a user's orders",
+  example: {
+    request: { user: USER },
+    frame: { channel: TYPE, data: { isSnapshot: true, user: USER, orderHistory: [example] } },
+  },
+  request: z.strictObject({ type: z.literal(TYPE), user: WalletAddress }),
+  echo: (body) => ({ ...body }),
+  frame: z.object({
+    channel: z.literal(TYPE),
+    data: z.object({
+      isSnapshot: z.literal(true).optional().describe('True for past entries; false or absent for new ones'),
+      user: Address,
+      orderHistory: z.array(OrderWithStatus),
+    }),
+  }),
+  price: ONE_CREDIT,
+  source: 'states',
+  asks: ({ user }) => [[{ type: 'historicalOrders', user }, USER_STATE_MS]],
+  /** The oldest first. */
+  keep: ({ value }) => (value as readonly Row[]).toReversed(),
+  data: ({ user }, [rows]) => JSON.stringify({ isSnapshot: true, user, orderHistory: rows!.slice(-PAST_ROWS) }),
+  news: ({ user }, [rows = []], mark) => {
+    const shown = (mark as Shown | undefined) ?? { time: Number.NEGATIVE_INFINITY, ids: new Set<string>() }
+    const orderHistory = rows.filter((row) => isNewTo(row, shown))
+    if (orderHistory.length === 0) return { text: null, mark: shown }
+    const time = Math.max(...orderHistory.map(({ statusTimestamp }) => statusTimestamp))
+    const ids = orderHistory.filter(({ statusTimestamp }) => statusTimestamp === time).map(idOf)
+    const before = time === shown.time ? shown.ids : []
+    return { text: JSON.stringify({ user, orderHistory }), mark: { time, ids: new Set([...before, ...ids]) } }
+  },
+})

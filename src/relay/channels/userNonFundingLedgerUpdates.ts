@@ -1,0 +1,62 @@
+// userNonFundingLedgerUpdates: balance movements but funding, a frame per wallet and block.
+
+import * as z from 'zod'
+import { Address, LedgerEvent } from '../../protocol/feed/block.ts'
+import { LedgerUpdate } from '../../protocol/feed/ledger-update.ts'
+import { oneOfWallets, WALLETS, walletsOf } from '../body-fields.ts'
+import { defineEventChannel, type EventView, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
+
+const TYPE = 'userNonFundingLedgerUpdates'
+
+/** Without the wallets that a movement concerns: the envelope names the one that it is told to. */
+const LEDGER: EventView<LedgerEvent> = {
+  items: ({ ledger }) => ledger,
+  text: ({ time, hash, delta }) => JSON.stringify({ time, hash, delta }),
+}
+
+/** `isSnapshot` is false today; an older client must live with a replay. */
+const frameOf = <Update extends z.ZodType>(update: Update) =>
+  z.object({
+    channel: z.literal(TYPE),
+    data: z.object({
+      user: Address,
+      isSnapshot: z.boolean().describe('True for past entries; false or absent for new ones'),
+      nonFundingLedgerUpdates: z.array(update).describe('Balance movements'),
+      ...META_FIELDS,
+    }),
+  })
+
+export const userNonFundingLedgerUpdates = defineEventChannel({
+  type: TYPE,
+  summary: 'Balance movements, funding payments excepted, of up to 1,000 wallets',
+  example: {
+    request: { addresses: [`0x${'a1'.repeat(20)}`] },
+    frame: {
+      channel: TYPE,
+      data: {
+        user: `0x${'a1'.repeat(20)}`,
+        isSnapshot: false,
+        nonFundingLedgerUpdates: [
+          { time: 1790000000000, hash: `0x${'0c'.repeat(32)}`, delta: { type: 'deposit', usdc: '250.0' } },
+        ],
+      },
+    },
+  },
+  request: z
+    .strictObject({ type: z.literal(TYPE), ...WALLETS })
+    .superRefine(oneOfWallets)
+    .transform(walletsOf),
+  frame: frameOf(z.object(LedgerEvent.omit({ users: true }).shape)),
+  published: frameOf(LedgerUpdate),
+  price: ONE_CREDIT,
+  source: 'events',
+  by: 'address',
+  views: [LEDGER],
+  view: () => LEDGER,
+  names: (addresses) => addresses,
+  namesOf: ({ users }) => [...new Set(users)],
+  needs: 'events',
+  framed: 'per name',
+  encode: (pieces, meta, user) =>
+    `{"channel":"${TYPE}","data":{"user":"${user}","isSnapshot":false,"nonFundingLedgerUpdates":[${pieces.join(',')}]${metaText(meta)}}}`,
+})

@@ -1,0 +1,134 @@
+// Reads a frame that a client sent on /ws. Invariants: nothing of a refused frame takes effect, and a refusal names the field
+// and the fix, in the public server's words. A field that belongs elsewhere in the frame is refused, because the client would
+// get something else without it. Any other unknown field is ignored, and its name is returned.
+
+import type * as z from 'zod'
+import type { Issue } from '../core/failure.ts'
+import { isDeeperThan } from '../core/json.ts'
+import { folded, nearestName } from '../core/nearest.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { shapeAt } from '../core/schema-shape.ts'
+import { parseWith } from '../core/schema-words.ts'
+import { type UnknownField, unknownIn } from '../core/unknown-fields.ts'
+import { invalidRequest } from '../protocol/relay/frames.ts'
+import { PostFrame, ReplayRange, UpFrame } from '../protocol/relay/protocol.ts'
+import { CHANNELS } from './channels/catalogue.ts'
+
+const MAX_DEPTH = 32
+
+/** Fields of info requests that `post` carries, by which a client may try to say more beside `request`. */
+export const INFO_FIELDS = [
+  'aggregateByTime',
+  'block_height',
+  'builder',
+  'coin',
+  'cursor',
+  'dex',
+  'endTime',
+  'limit',
+  'mantissa',
+  'nSigFigs',
+  'oid',
+  'outcome',
+  'req',
+  'reversed',
+  'rows',
+  'source',
+  'startTime',
+  'token',
+  'tokenId',
+  'user',
+  'users',
+  'vaultAddress',
+  'venue',
+]
+
+const fieldsOf = (schema: z.core.$ZodType) => Object.keys(shapeAt(schema, undefined, []))
+const FRAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
+  UpFrame.options.map((option) => [option.shape.method.value, fieldsOf(option)]),
+)
+const REQUEST_FIELDS = fieldsOf(PostFrame.shape.request)
+/** `type` beside a body says nothing that the body does not say. */
+const BODY_FIELDS = CHANNELS.flatMap(({ request }) => fieldsOf(request)).filter((name) => name !== 'type')
+
+/** Where fields belong, by their folded names: as `coin inside "subscription"`. */
+type Places = ReadonlyMap<string, string>
+const inside = (place: string, names: readonly string[]): [string, string][] =>
+  names.map((name) => [folded(name), `"${name}" inside "${place}"`])
+
+const OF_BODY = inside('subscription', BODY_FIELDS)
+const OF_REQUEST = inside('request.payload', INFO_FIELDS)
+const PLACES: Readonly<Record<UpFrame['method'], Places>> = {
+  ping: new Map(),
+  subscribe: new Map([...inside('replay', fieldsOf(ReplayRange)), ...OF_BODY]),
+  unsubscribe: new Map(OF_BODY),
+  replay: new Map(OF_BODY),
+  post: new Map([...OF_REQUEST, ...inside('request', ['payload'])]),
+}
+
+export interface ClientFrame {
+  readonly frame: UpFrame
+  /** What to tell of its unknown fields, which were ignored; null: it has none. */
+  readonly ignored: string | null
+}
+
+/** A frame that is not too large, or the text of the error frame that answers it. */
+export function readFrame(text: string): Result<ClientFrame, string> {
+  if (isDeeperThan(text, MAX_DEPTH)) {
+    return err(refusal(text, { path: 'frame', message: `nested deeper than ${MAX_DEPTH}` }))
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return err(refusal(text, { path: 'frame', message: 'not valid JSON' }))
+  }
+  const parsed = parseWith(UpFrame, value)
+  if (!parsed.ok) return err(refusal(text, parsed.error[0], postIdOf(value)))
+  const frame = parsed.value
+  const unknown = unknownFields(value as object, frame)
+  if (unknown.length === 0) return ok({ frame, ignored: null })
+  const misplaced = misplacedAmong(unknown, frame.method)
+  if (misplaced) return err(refusal(text, misplaced, postIdOf(value)))
+  return ok({ frame, ignored: ignoredText(unknown, frame.method) })
+}
+
+/** Error frame for what cannot be read at all: a binary frame, or a text that is no request. */
+export function refusal(sent: string, issue: Issue, postId: number | null = null): string {
+  const where = issue.path || 'frame'
+  const code = where === 'frame' ? 'invalid_json' : 'invalid_request'
+  return invalidRequest(sent, `${where}: ${issue.message}`, code, postId)
+}
+
+/** Of the frame, and of the `request` of a `post`. */
+function unknownFields(sent: object, frame: UpFrame): readonly UnknownField[] {
+  const beside = unknownIn(sent, FRAME_FIELDS.get(frame.method)!, '')
+  if (frame.method !== 'post') return beside
+  return [...beside, ...unknownIn(frame.request, REQUEST_FIELDS, 'request.')]
+}
+
+/** The first that is a field of another place, or one of this place in another spelling. */
+function misplacedAmong(unknown: readonly UnknownField[], method: UpFrame['method']): Issue | null {
+  for (const { place: at, name, unsent } of unknown) {
+    const path = at + name
+    const wanted = folded(name)
+    const own = unsent.find((one) => folded(one) === wanted)
+    if (own !== undefined) return { path, message: `unknown field; did you mean "${own}"?` }
+    const place = PLACES[method].get(wanted)
+    if (place !== undefined) return { path, message: `does not belong here: send it as ${place}` }
+  }
+  return null
+}
+
+function ignoredText(unknown: readonly UnknownField[], method: UpFrame['method']): string {
+  const names = unknown.map(({ place, name, unsent }) => {
+    const meant = nearestName(name, unsent)
+    return JSON.stringify(place + name) + (meant === undefined ? '' : ` (did you mean "${meant}"?)`)
+  })
+  return `Unknown fields of ${method === 'unsubscribe' ? 'an' : 'a'} ${method} frame were ignored: ${names.join(', ')}. Remove or rename them.`
+}
+
+function postIdOf(value: unknown): number | null {
+  const { method, id } = Object(value) as { method?: unknown; id?: unknown }
+  return method === 'post' && Number.isSafeInteger(id) ? (id as number) : null
+}

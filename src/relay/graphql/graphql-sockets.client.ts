@@ -1,0 +1,214 @@
+// The sockets of /graphql of one relay: their messages, their keys, and what of them outlives the relay's memory, which is
+// in their attachments and beside their subscriptions.
+
+import type { Identity } from '../../accounts/identity.ts'
+import { networkOf } from '../../core/network.ts'
+import { err, ok } from '../../core/result.ts'
+import { after } from '../../core/timers.client.ts'
+import { isTooLarge } from '../../protocol/relay/protocol.ts'
+import type { ClientAttachment, GuestAttachment } from '../sockets/attachment.ts'
+import type { Connection, Sink } from '../sockets/connection.ts'
+import { type Door, endOf, type InitPayload, identityOf, type KeyDesk, LOST } from './entry.ts'
+import { type Entered, GraphqlSocket } from './graphql-socket.ts'
+import {
+  ACK,
+  type Close,
+  INIT_TIMEOUT,
+  pongText,
+  readMessage,
+  subscriberExists,
+  TOO_MANY_INITS,
+  UNAUTHORIZED,
+} from './messages.ts'
+import { Operations, type OperationsPorts } from './operations.client.ts'
+
+/** A socket as the platform has it. */
+type RawSocket = Sink & { serializeAttachment(attachment: GuestAttachment): void }
+
+/** The relay's other clients. */
+interface Clients extends Door {
+  hasRoom(guests: number): boolean
+  enter(socket: RawSocket, id: string, identity: Identity, product: 'graphql', sink: GraphqlSocket): Connection
+  restore(socket: RawSocket, attachment: ClientAttachment, sink: GraphqlSocket): Connection
+  gone(socket: RawSocket): boolean
+}
+
+export interface GraphqlPorts extends OperationsPorts {
+  readonly gateway: KeyDesk
+  readonly clients: Clients
+  /** Height of the last block whose events a client was sent; -1 where some of them wait. */
+  readonly toldUpTo: (client: Connection) => number
+}
+
+const INIT_MS = 3_000
+/** So long one may stay whose key was refused. */
+const GUEST_MS = 30_000
+/** Of one network: what one who brings no key may take of the guests' part of a relay. */
+const MAX_GUESTS_OF_NETWORK = 40
+const MAX_NONCE_CHARS = 64
+
+const AGAIN: Close = [1013, 'connect again']
+const TOO_LARGE: Close = [1009, 'message too large: at most 65536 bytes']
+
+export class GraphqlSockets {
+  readonly #ports: GraphqlPorts
+  readonly #bySocket = new Map<RawSocket, GraphqlSocket>()
+  readonly #guests = new Set<GraphqlSocket>()
+  readonly #operations: Operations
+  readonly #awake = new WeakMap<Connection, GraphqlSocket>()
+
+  constructor(ports: GraphqlPorts) {
+    this.#ports = ports
+    this.#operations = new Operations(ports)
+  }
+
+  /** Sockets whose key is not known. */
+  get guests(): number {
+    return this.#guests.size
+  }
+
+  /** Why one more of this address finds no room: nobody would, or it alone. */
+  noRoom(address: string | null): 'full' | 'limit' | null {
+    if (this.#operations.isFull || !this.#ports.clients.hasRoom(this.guests + 1)) return 'full'
+    if (address === null) return null
+    const network = networkOf(address)
+    const alike = [...this.#guests].filter((guest) => guest.address !== null && networkOf(guest.address) === network)
+    return alike.length < MAX_GUESTS_OF_NETWORK ? null : 'limit'
+  }
+
+  enter(socket: RawSocket, address: string | null): void {
+    const openedMs = this.#ports.clock.nowMs
+    const one = this.#take(socket, { id: crypto.randomUUID(), address, openedMs })
+    remember(socket, one)
+    after(INIT_MS, () => {
+      if (!one.entered) one.end(INIT_TIMEOUT)
+    })
+    this.#ports.changed()
+  }
+
+  /** One that outlived the relay's memory. */
+  restoreGuest(socket: RawSocket, guest: GuestAttachment): void {
+    const one = this.#take(socket, guest)
+    one.wrong = guest.wrong
+    if (!guest.isInit) return
+    one.entered = Promise.resolve(err(guest.wrong ?? LOST))
+    // Its key is gone, and what it has asked for since.
+    if (!guest.wrong) one.end(AGAIN)
+  }
+
+  restore(socket: RawSocket, attachment: ClientAttachment): Connection {
+    const one = this.#take(socket, { id: attachment.id, address: null, openedMs: this.#ports.clock.nowMs })
+    one.connection = this.#ports.clients.restore(socket, attachment, one)
+    this.#awake.set(one.connection, one)
+    this.#guests.delete(one)
+    one.entered = Promise.resolve(ok(one.connection))
+    return one.connection
+  }
+
+  /** The operation of a subscription that slept with the relay, as a client of it; null where it can be no more. */
+  wake(connection: Connection, saved: { operation: string; echo: string }): Connection | null {
+    const one = this.#awake.get(connection)
+    return one ? this.#operations.wake(one, connection, saved) : null
+  }
+
+  /** False where it is no socket of these. */
+  message(socket: RawSocket, message: string | ArrayBuffer): boolean {
+    const one = this.#bySocket.get(socket)
+    if (one && !one.isEnded) this.#heard(socket, one, message)
+    return one !== undefined
+  }
+
+  gone(socket: RawSocket): void {
+    const one = this.#bySocket.get(socket)
+    if (!one) return
+    one.gone()
+    this.#bySocket.delete(socket)
+    this.#guests.delete(one)
+  }
+
+  /** To be called every few seconds. */
+  look(): void {
+    const { nowMs } = this.#ports.clock
+    this.#operations.look()
+    for (const one of this.#bySocket.values()) {
+      one.look(nowMs)
+      if (!one.connection && nowMs - one.openedMs >= GUEST_MS)
+        one.end(one.entered ? endOf(one.wrong ?? LOST) : INIT_TIMEOUT)
+    }
+  }
+
+  #take(socket: RawSocket, place: Omit<GuestAttachment, 'of' | 'isInit'>): GraphqlSocket {
+    const ports = { clock: this.#ports.clock, newNonce: () => crypto.randomUUID() }
+    const one = new GraphqlSocket(place, socket, ports)
+    this.#bySocket.set(socket, one)
+    this.#guests.add(one)
+    return one
+  }
+
+  #heard(socket: RawSocket, one: GraphqlSocket, text: string | ArrayBuffer): void {
+    if (isTooLarge(text)) return one.end(TOO_LARGE)
+    const read = readMessage(typeof text === 'string' ? text : '')
+    if (!read.ok) return one.end(read.error)
+    const isAdmitted = one.admit() === 'yes'
+    if (one.isEnded) return
+    const { value } = read
+    if (value.type === 'complete') return one.complete(value.id)
+    if (value.type === 'ping') return isAdmitted ? this.#ping(one, value.payload?.nonce) : undefined
+    if (value.type === 'pong') return void proved(one, value.payload?.nonce)
+    if (value.type === 'connection_init') {
+      if (one.entered) return one.end(TOO_MANY_INITS)
+      one.entered = this.#admit(socket, one, value.payload)
+      this.#ports.waitUntil(one.entered)
+      remember(socket, one)
+      return one.tell(ACK)
+    }
+    const { id } = value
+    if (!one.entered) return one.end(UNAUTHORIZED)
+    if (one.operations.has(id)) return one.end(subscriberExists(id))
+    this.#operations.begin(one, id, value.payload, isAdmitted, (text as string).length)
+  }
+
+  #ping(one: GraphqlSocket, nonce: unknown): void {
+    const ours = proved(one, nonce)
+    const clients = [...one.operations.values()].flatMap(({ client }) => client ?? [])
+    const told = clients.map((client) => this.#ports.toldUpTo(client))
+    one.tell(pongText(ours, told.length > 0 ? Math.min(...told) : -1))
+  }
+
+  /** Lets the socket in, where its key may enter. Never rejects. */
+  async #admit(socket: RawSocket, one: GraphqlSocket, payload: InitPayload): Promise<Entered> {
+    const { gateway, clients } = this.#ports
+    const found = await identityOf(payload, one.address, gateway, clients)
+    if (!found.ok) {
+      one.wrong = found.error
+      if (!one.isEnded) remember(socket, one)
+      return found
+    }
+    const isGone = one.isEnded
+    one.connection = clients.enter(socket, one.id, found.value, 'graphql', one)
+    this.#guests.delete(one)
+    this.#ports.changed()
+    // The place that it was given is free again.
+    if (isGone) clients.gone(socket)
+    return ok(one.connection)
+  }
+}
+
+/** Takes what may be the nonce of a ping or pong of ours; the answer is another one. */
+function proved({ connection }: GraphqlSocket, nonce: unknown): string | undefined {
+  if (!connection || typeof nonce !== 'string' || nonce.length > MAX_NONCE_CHARS) return undefined
+  return connection.pinged(nonce, crypto.randomUUID())
+}
+
+/** What of a guest outlives the relay's memory: never the key. */
+function remember(socket: RawSocket, { id, address, openedMs, entered, wrong }: GraphqlSocket): void {
+  const guest: GuestAttachment = {
+    of: 'guest',
+    id,
+    address,
+    openedMs,
+    isInit: entered !== null,
+    ...(wrong && { wrong }),
+  }
+  socket.serializeAttachment(guest)
+}

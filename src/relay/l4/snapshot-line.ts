@@ -1,0 +1,156 @@
+// Who is handed a Snapshot of orders next. One such may be as large as all else of a relay together, so there is one text
+// at a time, or a few small ones. Laws: accounts take turns, however many sockets each has; a text is for all who wait for
+// its coin and may be sent it now; who may not, or whose coin is not there, keeps nobody waiting.
+
+import { BoundedMap } from '../../core/bounded-map.ts'
+import type { OrdersPlace } from '../../order-books/l4/followed-orders.ts'
+import type { PacedReceiver } from '../events/parcels.ts'
+import type { Clock } from '../sockets/connection.ts'
+
+/** After so long there may be room, or the book of a coin. */
+const LOOK_MS = 250
+/** A text is handed round for so long; who comes later is handed another. */
+const ROUND_MS = 1000
+/** Bytes that a relay copies into its sockets in a millisecond, at most. */
+const BYTES_PER_MS = 48 * 1024
+const SIZES_MOST = 1024
+/** After a gap hundreds of coins are waited for: so many that were this small are fetched at once. */
+const SMALL_AT_ONCE = 16
+const SMALL_CHARS = 256 * 1024
+
+export interface LineGuest {
+  readonly account: string
+  readonly coin: string
+  readonly receiver: PacedReceiver
+}
+
+/** A Snapshot of a height, as it is sent. */
+export interface WholeText {
+  readonly place: OrdersPlace
+  readonly text: string
+}
+
+interface LinePorts<G> {
+  readonly clock: Clock
+  wait(ms: number): Promise<void>
+  /** Begins to keep what goes out of a coin: the lowest height of use, null for none. */
+  watch(coin: string): number | null
+  unwatch(coin: string): void
+  /** Null where the book is not there now. */
+  fetch(coin: string, atLeast: number): Promise<WholeText | null>
+  /** False where the text is of no use any more. */
+  handOut(guest: G, whole: WholeText): boolean
+}
+
+export class SnapshotLine<G extends LineGuest> {
+  readonly #ports: LinePorts<G>
+  /** Who waits, by account; the account that had its turn last stands last. */
+  readonly #lines = new Map<string, Map<G, (isServed: boolean) => void>>()
+  /** How large the Snapshot of a coin was. */
+  readonly #sizes = new BoundedMap<string, number>(SIZES_MOST)
+  /** Coins that are not there, with when they are asked for again. */
+  readonly #absent = new BoundedMap<string, number>(SIZES_MOST)
+  #isServing = false
+
+  constructor(ports: LinePorts<G>) {
+    this.#ports = ports
+  }
+
+  /** Resolves when the guest was handed its Snapshot; false where it left before. */
+  enter(guest: G): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const line = this.#lines.get(guest.account)
+    if (line) line.set(guest, resolve)
+    else this.#lines.set(guest.account, new Map([[guest, resolve]]))
+    if (!this.#isServing) void this.#serve()
+    return promise
+  }
+
+  /** Harmless for one that does not wait. */
+  leave(guest: G): void {
+    this.#take(guest)?.(false)
+  }
+
+  #take(guest: G): ((isServed: boolean) => void) | undefined {
+    const line = this.#lines.get(guest.account)
+    const resolve = line?.get(guest)
+    line?.delete(guest)
+    if (line?.size === 0) this.#lines.delete(guest.account)
+    return resolve
+  }
+
+  async #serve(): Promise<void> {
+    this.#isServing = true
+    while (this.#lines.size > 0) {
+      const first = this.#first((one) => this.#isPresent(one))
+      if (!first) await this.#ports.wait(LOOK_MS)
+      else await Promise.all(this.#together(first.coin).map((coin) => this.#look(coin)))
+    }
+    this.#isServing = false
+  }
+
+  async #look(coin: string): Promise<void> {
+    if (!(await this.#round(coin))) this.#absent.set(coin, this.#ports.clock.nowMs + LOOK_MS)
+  }
+
+  /** The coin, and where it is a small one others that are. */
+  #together(coin: string): string[] {
+    const coins = new Set([coin])
+    const isNext = (one: G) => this.#isSmall(one.coin) && !coins.has(one.coin) && this.#isPresent(one)
+    while (this.#isSmall(coin) && coins.size < SMALL_AT_ONCE) {
+      const next = this.#first(isNext)
+      if (!next) break
+      coins.add(next.coin)
+    }
+    return [...coins]
+  }
+
+  /** One that was never fetched may be large. */
+  #isSmall(coin: string): boolean {
+    return (this.#sizes.get(coin) ?? Number.POSITIVE_INFINITY) <= SMALL_CHARS
+  }
+
+  #isPresent({ coin }: G): boolean {
+    return (this.#absent.get(coin) ?? 0) <= this.#ports.clock.nowMs
+  }
+
+  /** The first of those who may be sent their Snapshot now. */
+  #first(isMeant: (guest: G) => boolean): G | undefined {
+    // A guest for whom there is never room leaves while it is looked at.
+    for (const line of [...this.#lines.values()])
+      for (const guest of [...line.keys()])
+        if (isMeant(guest) && guest.receiver.snapshotWaitMs(this.#sizes.get(guest.coin) ?? 0) === 0) return guest
+    return undefined
+  }
+
+  /** Hands a coin's Snapshot round; false where it was not there. */
+  async #round(coin: string): Promise<boolean> {
+    const { clock, watch, unwatch, fetch, handOut, wait } = this.#ports
+    const atLeast = watch(coin)
+    if (atLeast === null) return false
+    try {
+      const whole = await fetch(coin, atLeast).catch(() => null)
+      if (!whole) return false
+      this.#sizes.set(coin, whole.text.length)
+      const untilMs = clock.nowMs + ROUND_MS
+      for (;;) {
+        const guest = this.#first((one) => one.coin === coin)
+        if (!guest || clock.nowMs > untilMs) return true
+        if (!handOut(guest, whole)) return false
+        this.#served(guest)
+        await wait(Math.ceil(whole.text.length / BYTES_PER_MS))
+      }
+    } finally {
+      unwatch(coin)
+    }
+  }
+
+  /** Its account stands last from now on. */
+  #served(guest: G): void {
+    const resolve = this.#take(guest)
+    const line = this.#lines.get(guest.account)
+    this.#lines.delete(guest.account)
+    if (line) this.#lines.set(guest.account, line)
+    resolve?.(true)
+  }
+}

@@ -1,0 +1,59 @@
+// Fetches the orders of a coin from their object, piece by piece: whole they may be 17 MB, and each call is a copy.
+
+import { orReject } from '../../core/deadline.ts'
+import { after, sleep } from '../../core/timers.client.ts'
+import type { OrderBookApi } from '../../order-books/l4/order-book-api.ts'
+import type { L4Channel } from '../channel.ts'
+import type { WholeText } from './snapshot-line.ts'
+
+/** Pieces of 1 MiB that are asked for at once. */
+const PIECES_AT_ONCE = 4
+/** All of it; a piece is a turn of an object that has others to serve. */
+const FETCH_MS = 15_000
+const ASK_MS = 5000
+/** It stands a block behind its relays as often as before them. */
+const TRIES = 10
+const BEHIND_MS = 50
+
+export class WholeOrders {
+  readonly #api: (coin: string) => OrderBookApi
+
+  /** `api` answers a fresh stub. */
+  constructor(api: (coin: string) => OrderBookApi) {
+    this.#api = api
+  }
+
+  /** Whether the orders are there; where they are not, they are fetched from now on. */
+  async isReady(coin: string): Promise<boolean> {
+    const asked = orReject(this.#api(coin).ready(-1), ASK_MS, after)
+    return asked.then(
+      ({ ready }) => ready,
+      () => false,
+    )
+  }
+
+  /** Null where they are not there, at or above the height. */
+  fetch(coin: string, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<WholeText | null> {
+    return orReject(this.#fetch(coin, atLeast, snapshot), FETCH_MS, after)
+  }
+
+  async #fetch(coin: string, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<WholeText | null> {
+    const api = this.#api(coin)
+    let whole = await api.whole(atLeast)
+    for (let tries = 1; !whole && tries < TRIES; tries++) {
+      await sleep(BEHIND_MS)
+      whole = await api.whole(atLeast)
+    }
+    if (!whole) return null
+    const { height, first } = whole
+    const pieces = first === undefined ? [] : [first]
+    while (pieces.length < whole.pieces) {
+      const count = Math.min(PIECES_AT_ONCE, whole.pieces - pieces.length)
+      const from = pieces.length
+      const some = await Promise.all(Array.from({ length: count }, (_, at) => api.piece(height, from + at)))
+      for (const piece of some) if (piece !== null) pieces.push(piece)
+      if (pieces.length < from + count) return null
+    }
+    return { place: whole, text: snapshot(coin, whole, pieces) }
+  }
+}

@@ -1,0 +1,185 @@
+// One hub as a relay sees it: the link with its frames, and the coins that are in force on it.
+// Law: what is in force is never less than what subscriptions need; what is no longer needed is given back in time.
+
+import type { MarketType } from '../../core/coin.ts'
+import { orReject } from '../../core/deadline.ts'
+import { after } from '../../core/timers.client.ts'
+import type { Cursor } from '../../protocol/feed/log-api.ts'
+import type { BookHubApi, BookInterest, JoinAnswer, ViewsAnswer } from '../../protocol/hub/hub-api.ts'
+import { HUB_API_VERSION } from '../../protocol/hub/hub-api.ts'
+import type { HubTick } from '../../protocol/hub/hub-link.ts'
+import type { AttachOutcome, LinkPorts } from './link.client.ts'
+import { Link } from './link.client.ts'
+
+/** Longer than a hub stalls that still lives: who waits for its books would have to connect again. */
+const ANSWER_MS = 15_000
+
+interface Interest {
+  readonly coins: ReadonlySet<string>
+  readonly types: ReadonlySet<MarketType>
+  readonly views: ReadonlySet<string>
+}
+
+export interface HubPorts extends Pick<LinkPorts, 'needed' | 'lost' | 'restarted'> {
+  /** Name of the relay's object, by which the hub dials it. */
+  readonly relay: string
+  /** A fresh stub: calls on one stub arrive in order, and a stub that failed stays broken. */
+  stub(): BookHubApi
+  /** What present subscriptions need of this hub. */
+  interest(): Interest
+}
+
+export class Hub {
+  readonly link: Link
+  readonly #ports: HubPorts
+  readonly #books = new ToldBooks()
+  #api: BookHubApi
+  #coins = new Set<string>()
+  #types = new Set<MarketType>()
+  #views = new Set<string>()
+
+  constructor(ports: HubPorts) {
+    this.#ports = ports
+    this.#api = ports.stub()
+    const restarted = () => {
+      this.#books.clear()
+      ports.restarted()
+    }
+    this.link = new Link({ ...ports, restarted, attach: (cursor) => this.#attach(cursor) })
+  }
+
+  /** True where a frame is new and its content may be used. */
+  admits(socket: WebSocket, { height, epoch }: Pick<HubTick, 'height' | 'epoch'>, nowMs: number): boolean {
+    if (this.link.isOf(socket) && this.#books.isLost(height, epoch)) this.#ports.lost()
+    if (!this.link.admit(socket, height, epoch, nowMs)) return false
+    this.#books.tell(height, epoch)
+    return true
+  }
+
+  async join(coins: readonly string[], withBooks: boolean): Promise<JoinAnswer> {
+    const isUp = this.#bringIn(coins, [])
+    if (!isUp) return { v: HUB_API_VERSION, ready: false, snapshots: [], unknown: [], rest: coins }
+    return this.#ask((api) => orReject(api.join(this.#ports.relay, coins, withBooks), ANSWER_MS, after))
+  }
+
+  /** Rejects where the link is down. */
+  async joinTypes(types: readonly MarketType[]): Promise<{ readonly coins: readonly string[] }> {
+    if (!this.#bringIn([], types)) throw new Error('the link is down')
+    return this.#ask((api) => orReject(api.joinTypes(this.#ports.relay, types), ANSWER_MS, after))
+  }
+
+  /** Rejects where the link is down. */
+  async joinViews(wants: readonly string[]): Promise<ViewsAnswer> {
+    if (!this.#bringIn([], [], wants)) throw new Error('the link is down')
+    return this.#ask((api) => orReject(api.joinViews(this.#ports.relay, wants), ANSWER_MS, after))
+  }
+
+  /**
+   * False while the link is down: one that is being taken up anew was asked for without these, and the hub may put them
+   * to the one that it replaces.
+   */
+  #bringIn(coins: readonly string[], types: readonly MarketType[], wants: readonly string[] = []): boolean {
+    if (!this.link.up) return false
+    for (const coin of coins) this.#coins.add(coin)
+    for (const type of types) this.#types.add(type)
+    for (const want of wants) this.#views.add(want)
+    return true
+  }
+
+  /** Tells the hub what is needed where that differs from what is in force. Not while a subscription begins. */
+  async settle(): Promise<void> {
+    const needed = this.#ports.interest()
+    const { coins, types, views } = needed
+    if (same(coins, this.#coins) && same(types, this.#types) && same(views, this.#views)) return
+    const before = { coins: this.#coins, types: this.#types, views: this.#views }
+    try {
+      const interest = this.#take(needed)
+      await this.#ask((api) => api.setInterest(this.#ports.relay, interest))
+    } catch (error) {
+      // What is in force is not known now: as long as it differs from what is needed, the hub is told again.
+      this.#take({
+        coins: new Set([...before.coins, ...this.#coins]),
+        types: new Set([...before.types, ...this.#types]),
+        views: new Set([...before.views, ...this.#views]),
+      })
+      throw error
+    }
+  }
+
+  /** A stub may break while the link, a connection of its own, lives on: the next call is made on a fresh one. */
+  async #ask<T>(call: (api: BookHubApi) => Promise<T>): Promise<T> {
+    const api = this.#api
+    try {
+      return await call(api)
+    } catch (error) {
+      if (this.#api === api) this.#api = this.#ports.stub()
+      throw error
+    }
+  }
+
+  async #attach(cursor: Cursor | null): Promise<AttachOutcome> {
+    this.#api = this.#ports.stub()
+    const { coins, types, views } = this.#ports.interest()
+    // A subscription that is beginning has brought into force what no body names yet.
+    const interest = this.#take({
+      coins: new Set([...coins, ...this.#coins]),
+      types: new Set([...types, ...this.#types]),
+      views: new Set([...views, ...this.#views]),
+    })
+    const { told } = this.#books
+    const answer = await this.#api.attach({ v: HUB_API_VERSION, relay: this.#ports.relay, interest, cursor })
+    this.#books.attached(told, answer.epoch, answer.height)
+    return answer
+  }
+
+  #take({ coins, types, views }: Interest): BookInterest {
+    this.#coins = new Set(coins)
+    this.#types = new Set(types)
+    this.#views = new Set(views)
+    return { coins: [...coins], types: [...types], views: [...views] }
+  }
+}
+
+function same<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): boolean {
+  return a.size === b.size && [...a].every((item) => b.has(item))
+}
+
+/**
+ * How far a hub has told its books. Invariant: a hub that begins anew below what it told must come there again in the same
+ * epoch, by the blocks that the log held; where its books end before that, what clients hold is not what it goes on from.
+ */
+export class ToldBooks {
+  #told: Cursor | null = null
+  /** Where the hub has to come again. */
+  #owed: Cursor | null = null
+
+  /** The last height and epoch of which books were told. */
+  get told(): Cursor | null {
+    return this.#told
+  }
+
+  /** The hub answers where it stands; `told` is what had been told when it was asked. */
+  attached(told: Cursor | null, epoch: string | null, height: number | null): void {
+    const isBelow = told !== null && epoch === told.epoch && (height ?? -1) < told.height
+    if (isBelow && told === this.#told) this.#owed = told
+  }
+
+  /** The hub tells a height, again or anew, `epoch` null where its books are not known. True: what was told is lost. */
+  isLost(height: number, epoch: string | null): boolean {
+    const isElsewhere = this.#owed !== null && epoch !== this.#owed.epoch
+    const isLost = isElsewhere || (epoch === null && height <= (this.#told?.height ?? -1))
+    if (isLost) this.clear()
+    else if (height >= (this.#owed?.height ?? -1)) this.#owed = null
+    return isLost
+  }
+
+  /** A new height was told. */
+  tell(height: number, epoch: string | null): void {
+    if (epoch !== null) this.#told = { height, epoch }
+  }
+
+  clear(): void {
+    this.#told = null
+    this.#owed = null
+  }
+}

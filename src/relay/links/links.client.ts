@@ -1,0 +1,274 @@
+// All links of one relay: to the log while events are subscribed to, to a hub while its coins are.
+
+import { type WantedNames, wantParts } from '../../block-log/wanted-names.ts'
+import { shardOf } from '../../core/coin.ts'
+import { orLate, orReject } from '../../core/deadline.ts'
+import { after } from '../../core/timers.client.ts'
+import { AgeCounts } from '../../protocol/feed/ages.ts'
+import type { BlockLogApi, EventsAnswer, LinkHeader, RelayFrame } from '../../protocol/feed/log-api.ts'
+import { LOG_API_VERSION, type RelayWant } from '../../protocol/feed/log-api.ts'
+import type { BookHubApi } from '../../protocol/hub/hub-api.ts'
+import { errorFrame } from '../../protocol/relay/frames.ts'
+import { BookFanout, type BookFeed } from '../books/book-fanout.ts'
+import type { BookHubs } from '../books/snapshots.ts'
+import type { EventFanout } from '../events/event-fanout.ts'
+import type { L4Fanout } from '../l4/l4-fanout.ts'
+import type { Attachment } from '../sockets/attachment.ts'
+import type { Clock, Connection } from '../sockets/connection.ts'
+import { Hub } from './hub.client.ts'
+import { Link } from './link.client.ts'
+
+const HUB_WAIT_MS = 1_000
+const LOG_WAIT_MS = 5_000
+/** So many characters of the log are read before it is told: by that it bounds what is under way. */
+const REPORT_CHARS = 256 * 1024
+
+export interface LinksPorts {
+  /** Name of the relay's object, by which the writers dial it. */
+  readonly relay: string
+  readonly shards: number
+  readonly clock: Clock
+  log(): BlockLogApi
+  hub(index: number): BookHubApi
+}
+
+/** Who needs blocks of the log. */
+interface Followers {
+  readonly events: EventFanout<Connection>
+  readonly states: { readonly needsBlocks: boolean }
+  readonly l4: L4Fanout<Connection>
+}
+
+export class Links implements BookFeed {
+  /** Who gets what the hubs tell. */
+  readonly books: BookFanout<Connection>
+  readonly log: Link
+  readonly hubs: readonly Hub[]
+  readonly #orders: OrderWants
+  /** The hubs as a subscription that begins needs them. */
+  readonly source: BookHubs = {
+    ensure: (hub) => this.#hub(hub).link.ensure(),
+    join: (hub, coins, withBooks) => this.#hub(hub).join(coins, withBooks),
+    joinTypes: (hub, types) => this.#hub(hub).joinTypes(types),
+    joinViews: (hub, wants) => this.#hub(hub).joinViews(wants),
+  }
+  readonly #ports: LinksPorts
+  readonly #ages = new AgeCounts()
+  readonly #followers: Followers
+  #readChars = 0
+  /** Work at which links are needed that no body names yet. */
+  #busy = 0
+
+  constructor(ports: LinksPorts, followers: Followers) {
+    const { events, l4 } = followers
+    this.#ports = ports
+    this.#followers = followers
+    this.books = new BookFanout(ports.shards, this)
+    this.log = this.#linkToLog()
+    this.#orders = new OrderWants(events.orders, l4.names, this.log)
+    events.onOrdersChange = () => this.#orders.changed()
+    l4.onChange = () => this.#orders.changed()
+    this.hubs = Array.from({ length: ports.shards }, (_, index) => this.#linkToHub(index))
+  }
+
+  get up(): boolean {
+    return this.log.up || this.hubs.some(({ link }) => link.up)
+  }
+
+  /** Blocks are waited for. Of states, some are read without any. */
+  get isNeeded(): boolean {
+    return this.log.isNeeded || this.hubs.some(({ link }) => link.isNeeded)
+  }
+
+  /** Names of the coins of all hubs that answer. */
+  async coins(): Promise<string[]> {
+    const { shards, hub } = this.#ports
+    const answers = await Promise.allSettled(Array.from({ length: shards }, (_, index) => hub(index).tops()))
+    return answers.flatMap((one) => (one.status === 'fulfilled' ? (one.value?.tops ?? []) : [])).map(({ coin }) => coin)
+  }
+
+  /** Whether this coin has a book, as its hub says now; null where it cannot tell within a second. */
+  async hasBook(coin: string): Promise<boolean | null> {
+    const { shards, hub } = this.#ports
+    const asked = hub(shardOf(coin, shards)).snapshot(coin, 1)
+    const answer = await orLate(asked, HUB_WAIT_MS, null, after).catch(() => null)
+    if (answer?.ok) return true
+    return answer?.reason === 'unknown_coin' ? false : null
+  }
+
+  /** What the log holds of events from a height on. */
+  eventsFrom(from: number): Promise<EventsAnswer> {
+    const { log, relay } = this.#ports
+    return orReject(log().events({ v: LOG_API_VERSION, from, relay }), LOG_WAIT_MS, after)
+  }
+
+  /** True where a frame of the log, of so many characters, is new. */
+  admitsOfLog(socket: WebSocket, frame: RelayFrame, chars: number, nowMs: number): boolean {
+    this.#readOfLog(chars)
+    if (frame.t === 'gap') return this.log.admit(socket, frame.to, null, nowMs)
+    return this.log.admit(socket, frame.height, frame.epoch ?? null, nowMs)
+  }
+
+  #readOfLog(chars: number): void {
+    this.#readChars += chars
+    if (this.#readChars < REPORT_CHARS) return
+    this.log.say(String(this.#readChars))
+    this.#readChars = 0
+  }
+
+  /** The link that a socket belongs to. */
+  of(attachment: Attachment): Link | undefined {
+    if (attachment.of === 'log') return this.log
+    return attachment.of === 'hub' ? this.hubs[attachment.index]?.link : undefined
+  }
+
+  heightOf(hub: number): number {
+    return this.hubs[hub]?.link.height ?? -1
+  }
+
+  /** A block of this time goes out to clients. */
+  sent(time: number): void {
+    this.#ages.add(this.#ports.clock.nowMs - time)
+  }
+
+  /** Runs work, such as the beginning of a subscription: meanwhile links stay up, and hubs are not told that coins are needed no more. */
+  async during<T>(run: () => Promise<T>): Promise<T> {
+    this.#busy++
+    try {
+      return await run()
+    } finally {
+      this.#busy--
+    }
+  }
+
+  /** What the alarm does for links: replaces silent ones, drops unneeded ones, gives coins back, reports ages. */
+  watch(nowMs: number, sockets: number): void {
+    this.#report(nowMs, sockets)
+    this.log.watch(nowMs)
+    this.#orders.tell()
+    for (const hub of this.hubs) {
+      hub.link.watch(nowMs)
+      // A hub that cannot be told now is told again next time, or attached to anew.
+      if (hub.link.up && this.#busy === 0) hub.settle().catch(() => undefined)
+    }
+  }
+
+  /** Books with coins of this hub cannot be continued: their sockets must connect again. */
+  breakDiffs(index: number): void {
+    for (const connection of this.books.seededReceiversOf(index)) connection.broken('continuity')
+  }
+
+  /** Tells every subscriber of events that some are missing; of orders one begins anew. */
+  tellGap(text: string): void {
+    this.#followers.l4.lose()
+    for (const connection of this.#followers.events.receivers()) connection.send(errorFrame(text, 'gap'))
+  }
+
+  /** One that does not arrive is missed by nobody: the next comes in a minute. */
+  #report(nowMs: number, sockets: number): void {
+    const counts = this.#ages.take(nowMs)
+    if (counts === null) return
+    const { relay, log } = this.#ports
+    log()
+      .ages({ v: LOG_API_VERSION, relay, sockets, counts })
+      .catch(() => undefined)
+  }
+
+  #hub(index: number): Hub {
+    const hub = this.hubs[index]
+    if (!hub) throw new Error(`there is no hub ${index}`)
+    return hub
+  }
+
+  #linkToLog(): Link {
+    const { relay, log } = this.#ports
+    const { events, l4, states } = this.#followers
+    return new Link({
+      attach: async (cursor) => {
+        const reader = { kind: 'relay' } as const
+        const wanted = this.#orders.whole()
+        const answer = await log().attach({ v: LOG_API_VERSION, name: relay, reader, cursor, ...wanted })
+        this.#orders.changed()
+        return answer
+      },
+      needed: () => this.#busy > 0 || events.size > 0 || l4.size > 0 || states.needsBlocks,
+      lost: () => this.tellGap('The link to the feed was lost for too long: some events are missing.'),
+      restarted: () => this.tellGap('The feed begins anew: block heights start over.'),
+      began: () =>
+        this.tellGap('The feed begins: what happened since the subscription and before its first block is missing.'),
+    })
+  }
+
+  #linkToHub(index: number): Hub {
+    const { relay, hub } = this.#ports
+    return new Hub({
+      relay,
+      stub: () => hub(index),
+      interest: () => this.books.interestOf(index),
+      needed: () => this.#busy > 0 || this.books.needs(index),
+      lost: () => this.breakDiffs(index),
+      restarted: () => {
+        this.breakDiffs(index)
+        this.books.restart(index)
+      },
+    })
+  }
+}
+
+/** The attachment of a dialled socket. */
+export function attachmentOf(header: LinkHeader): Attachment {
+  return header.from === 'log' ? { of: 'log' } : { of: 'hub', index: header.index }
+}
+
+/** Changes of so long a time are told together. */
+const TELL_MS = 250
+
+/** Tells the log whose order statuses and which coins' rows bodies want: all with each new link, then what changes. */
+class OrderWants {
+  readonly #orders: WantedNames
+  readonly #l4: WantedNames
+  readonly #link: Link
+  #isDue = false
+  /** What the log was told is not known: this relay woke, and its link with it. */
+  #isWoken = true
+
+  /** `orders` names wallets, `l4` coins. */
+  constructor(orders: WantedNames, l4: WantedNames, link: Link) {
+    this.#orders = orders
+    this.#l4 = l4
+    this.#link = link
+  }
+
+  /** All that is wanted, as a new link begins with it. */
+  whole(): { readonly orders: readonly string[]; readonly l4: readonly string[] } {
+    this.#orders.take()
+    this.#l4.take()
+    this.#isWoken = false
+    return { orders: [...this.#orders.told], l4: [...this.#l4.told] }
+  }
+
+  /** What is wanted may have changed: it is told soon. */
+  changed(): void {
+    if (this.#isDue) return
+    this.#isDue = true
+    after(TELL_MS, () => {
+      this.#isDue = false
+      this.tell()
+    })
+  }
+
+  /** Tells what is to be told. While the link is down it waits for the next one. */
+  tell(): void {
+    if (!this.#link.up) return
+    const isWhole = this.#isWoken
+    const change = isWhole ? this.#all() : { orders: this.#orders.take(), l4: this.#l4.take() }
+    if (!change.orders && !change.l4) return
+    for (const part of wantParts(change, isWhole))
+      this.#link.say(JSON.stringify({ v: LOG_API_VERSION, t: 'want', ...part } satisfies RelayWant))
+  }
+
+  #all() {
+    const { orders, l4 } = this.whole()
+    return { orders: { add: orders, drop: [] }, l4: { add: l4, drop: [] } }
+  }
+}

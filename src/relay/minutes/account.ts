@@ -1,0 +1,250 @@
+// One account at this relay: its sockets, its running minutes, and what follows from what its meter says. Laws: a socket
+// lives on only while the meter answers and does not call its key revoked, so it ends within a minute of a revocation;
+// each warning is sent once to a socket, until the account has more again.
+
+import { visitorsBusy } from '../../accounts/stream-token.ts'
+import type { MicroCredits } from '../../core/amount.ts'
+import { creditsShort, type Failure, KEY_ENDED } from '../../core/failure.ts'
+import { limitsOf } from '../../metering/plans/plan.ts'
+import type { MinuteAnswer, StreamAnswer } from '../../metering/streams/stream-api.ts'
+import { lastMinuteFrame, lowCreditsFrame } from '../../protocol/relay/frames.ts'
+import type { Refusal } from '../sockets/admission.ts'
+import type { Connection } from '../sockets/connection.ts'
+import { type Here, MeterLine, type MeterPort } from './meter-line.ts'
+import { type Minutes, owedCharges } from './minutes.ts'
+
+/** An account is reported at least so often while it has sockets. */
+const REPORT_EVERY_MS = 20_000
+/**
+ * Sockets end when a report fails so long after the last that was answered. Reports that fail take ten seconds at most
+ * and are repeated every ten seconds, so that is within a minute.
+ */
+const SILENCE_MS = 35_000
+
+export interface AccountPorts extends MeterPort {
+  /** The terms of these sockets are older than `terms`: their callers are to be looked up anew. */
+  lookUp(connections: readonly Connection[], terms: number): void
+}
+
+export class Account {
+  readonly #ports: AccountPorts
+  readonly #line: MeterLine
+  readonly #connections = new Set<Connection>()
+  readonly #running = new Map<Minutes, Connection>()
+  /** Whose first minutes are being asked for. */
+  readonly #beginning = new Map<Minutes, Connection>()
+  /** Callers who wait to be let in, and those who were and are not here yet. */
+  readonly #waiting = new Set<Connection['identity']>()
+  readonly #entering = new Set<Connection['identity']>()
+  #left: MicroCredits = 0
+  #available: MicroCredits = 0
+
+  constructor(name: string, ports: AccountPorts) {
+    this.#ports = ports
+    this.#line = new MeterLine(name, ports, {
+      here: () => this.#here(),
+      answered: (answer, begun, due) => this.#answered(answer, begun, due),
+      failed: () => this.#endIfSilent(),
+    })
+  }
+
+  /** Nothing is left to keep in mind. */
+  get isIdle(): boolean {
+    return this.#connections.size + this.#entering.size === 0 && this.#line.isIdle
+  }
+
+  /** Its meter has not heard of all that ended. */
+  get isOwing(): boolean {
+    return this.#line.isOwing
+  }
+
+  /** Null where a socket may come in: `enter` follows at once, or its place is lost. */
+  async admit(identity: Connection['identity']): Promise<Refusal | null> {
+    this.#waiting.add(identity)
+    try {
+      const verdict = await this.#line.connect(identity.keyHash)
+      if (verdict !== 'in') return { why: verdict, left: this.#left }
+      this.#entering.add(identity)
+      return null
+    } catch {
+      return { why: 'unmetered', left: 0 }
+    } finally {
+      this.#waiting.delete(identity)
+    }
+  }
+
+  /** The socket is here: just let in, or one that outlived the relay's memory. */
+  enter(connection: Connection): void {
+    this.#entering.delete(connection.identity)
+    this.#connections.add(connection)
+  }
+
+  leave(connection: Connection): void {
+    if (this.#connections.delete(connection)) this.#line.report()
+  }
+
+  /** Pays the first minute, with the rest of an earlier one where there is one. Rejects where the meter is away. */
+  async begin(minutes: Minutes, connection: Connection): Promise<MinuteAnswer> {
+    this.#beginning.set(minutes, connection)
+    try {
+      return await this.#line.begin(minutes)
+    } finally {
+      this.#beginning.delete(minutes)
+    }
+  }
+
+  /** Takes up one that outlived the relay's memory: its minutes are paid as they start. */
+  run(minutes: Minutes, connection: Connection): void {
+    this.#running.set(minutes, connection)
+  }
+
+  /** The subscription is over; `isUnserved`: we could not serve it, and its first minute is given back. */
+  stop(minutes: Minutes, isUnserved = false): void {
+    if (this.#running.delete(minutes)) this.#line.end(minutes, isUnserved)
+  }
+
+  /** False where the meter says now that there is less than this; a rest may pay for it all the same. */
+  async affords(amount: MicroCredits): Promise<boolean> {
+    if (this.#available >= amount) return true
+    this.#line.report()
+    await this.#line.settled()
+    return this.#available >= amount
+  }
+
+  /** To be called every ten seconds, and every five while minutes run. */
+  tick(): void {
+    const { clock, relay } = this.#ports
+    const now = clock.nowMs
+    for (const connection of [...this.#connections]) {
+      const { expires, replaced } = connection.identity
+      if ((expires ?? Number.POSITIVE_INFINITY) <= now)
+        connection.fail({ kind: replaced ? 'key_replaced' : 'key_expired' })
+    }
+    const isOwing = [...this.#running.keys()].some((minutes) => owedCharges(relay, minutes, now).length > 0)
+    const { sentMs, answeredMs, isIdle } = this.#line
+    if (isOwing || now - sentMs >= REPORT_EVERY_MS || answeredMs < sentMs || !isIdle) this.#line.report()
+  }
+
+  /** Says how things stand here, such as that all that was here has died. */
+  report(): void {
+    this.#line.report()
+  }
+
+  settled(): Promise<void> {
+    return this.#line.settled()
+  }
+
+  #here(): Here {
+    const here = [...this.#entering, ...[...this.#connections].map(({ identity }) => identity)]
+    // The newest caller knows the newest limits.
+    const newest = [...this.#waiting].at(-1) ?? here.at(-1)
+    const limits = newest ? limitsOf(newest) : { streamConnections: 0, streamSubscriptions: 0 }
+    return {
+      sockets: here.length,
+      keys: [...new Set(here.map(({ keyHash }) => keyHash))],
+      limits: { connections: limits.streamConnections, subscriptions: limits.streamSubscriptions },
+      running: [...this.#running.keys()],
+    }
+  }
+
+  #answered(
+    answer: StreamAnswer,
+    begun: readonly Minutes[],
+    due: readonly { readonly minutes: Minutes; readonly answer: MinuteAnswer }[],
+  ): void {
+    for (const minutes of begun) {
+      const connection = this.#beginning.get(minutes)
+      if (connection) this.#running.set(minutes, connection)
+    }
+    for (const key of answer.revoked)
+      for (const connection of this.#connectionsOf(key))
+        connection.fail(connection.identity.replaced ? { kind: 'key_replaced' } : KEY_ENDED)
+    for (const one of due) this.#unpaid(one.minutes, one.answer)
+    this.#warn(answer)
+    this.#left = answer.left
+    this.#available = answer.available
+    const stale = [...this.#connections].filter(({ terms }) => terms !== answer.terms)
+    if (stale.length > 0) this.#ports.lookUp(stale, answer.terms)
+  }
+
+  /** What becomes of a subscription whose minute has started and was not paid. */
+  #unpaid(minutes: Minutes, answer: MinuteAnswer): void {
+    const connection = this.#running.get(minutes)
+    if (answer.ok || !connection) return
+    if (answer.reason === 'busy') return connection.fail(visitorsBusy(answer.busyMs))
+    if (answer.reason !== 'exhausted') return connection.fail(UNCHARGED)
+    const { remaining: remainingMicro, cap: capMicro } = answer
+    const byToken = connection.identity.token !== undefined
+    const sums = { neededMicro: minutes.price, remainingMicro, capMicro, byToken }
+    const short = { kind: 'credits_exhausted', ...sums } as const
+    connection.fail({ ...short, hint: `Credits exhausted: ${creditsShort(`a minute of ${minutes.type}`, short)}` })
+  }
+
+  #warn({ available, left, isLow, nextMinute }: StreamAnswer): void {
+    const isLast = available < nextMinute
+    if (!isLast && !isLow) for (const connection of this.#connections) connection.warned = 'of nothing'
+    else {
+      const frame = isLast ? lastMinuteFrame(nextMinute, available) : lowCreditsFrame(left)
+      for (const connection of new Set(this.#running.values())) {
+        if (connection.warned === 'of the end' || (connection.warned === 'of a tenth' && !isLast)) continue
+        connection.warned = isLast ? 'of the end' : 'of a tenth'
+        // Behind the request at work, so that its ack comes first.
+        connection.enqueue(async () => connection.send(frame))
+      }
+    }
+  }
+
+  #endIfSilent(): void {
+    if (this.#ports.clock.nowMs - this.#line.answeredMs < SILENCE_MS) return
+    for (const connection of [...this.#connections]) connection.fail(UNCHARGED)
+  }
+
+  #connectionsOf(keyHash: string): Connection[] {
+    return [...this.#connections].filter(({ identity }) => identity.keyHash === keyHash)
+  }
+}
+
+const UNCHARGED: Failure = {
+  kind: 'unavailable',
+  what: 'charging is unavailable',
+  hint: 'Streams cannot be charged at the moment: reconnect in a few seconds.',
+}
+
+/** The accounts that have something at this relay. */
+export class Accounts {
+  readonly #ports: AccountPorts
+  readonly #byName = new Map<string, Account>()
+
+  constructor(ports: AccountPorts) {
+    this.#ports = ports
+  }
+
+  get size(): number {
+    return this.#byName.size
+  }
+
+  /** Something that ended was not told yet: only this object's memory has it. */
+  get isOwing(): boolean {
+    return [...this.#byName.values()].some((account) => account.isOwing)
+  }
+
+  of(name: string): Account {
+    const known = this.#byName.get(name)
+    if (known) return known
+    const account = new Account(name, this.#ports)
+    this.#byName.set(name, account)
+    return account
+  }
+
+  /** Pays what is due and forgets who has gone. Accounts do not wait for one another. */
+  tick(): void {
+    for (const [name, account] of this.#byName) {
+      if (account.isIdle) this.#byName.delete(name)
+      else account.tick()
+    }
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all([...this.#byName.values()].map((account) => account.settled()))
+  }
+}

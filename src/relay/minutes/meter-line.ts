@@ -1,0 +1,250 @@
+// What a relay has to say to the meter of one account, said one report at a time. Laws: what is said later arrives
+// later; what may not have arrived is said again under the same names, for as long as the meter would know it again; what
+// happens in one turn or while a report is under way goes into one report; no end is dropped for want of room.
+
+import { MINUTE_MS } from '../../core/time.ts'
+import { METER_API_VERSION } from '../../metering/meter-version.ts'
+import type {
+  ConnectVerdict,
+  MinuteAnswer,
+  MinuteCharge,
+  StreamAnswer,
+  StreamEnd,
+  StreamReport,
+} from '../../metering/streams/stream-api.ts'
+import { ENDS_TOLD_MS } from '../../metering/streams/stream-ledger.ts'
+import type { Clock } from '../sockets/connection.ts'
+import { endOf, firstCharge, type Minutes, owedCharges } from './minutes.ts'
+
+/** Of each kind in one report. */
+const MAX_PER_REPORT = 500
+/** While so many ends wait for the meter nothing is begun: each would leave another, which would have to be kept. */
+const MAX_ENDINGS = 10_000
+
+export interface MeterPort {
+  /** Name of the relay's object, and when it began. */
+  readonly relay: string
+  readonly life: number
+  readonly clock: Clock
+  /** Rejects where the meter cannot be asked. */
+  exchange(account: string, report: StreamReport): Promise<StreamAnswer>
+}
+
+/** What the account has here at the moment. */
+export type Here = Pick<StreamReport, 'sockets' | 'keys' | 'limits'> & { readonly running: readonly Minutes[] }
+
+export interface LineOwner {
+  here(): Here
+  /** An answer came: `begun` have their first minute; `due` are the answers to minutes that had started. */
+  answered(
+    answer: StreamAnswer,
+    begun: readonly Minutes[],
+    due: readonly { readonly minutes: Minutes; readonly answer: MinuteAnswer }[],
+  ): void
+  failed(): void
+}
+
+interface Waiting<Q, A> {
+  readonly asked: Q
+  readonly resolve: (answer: A) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface Ending {
+  readonly owed: readonly MinuteCharge[]
+  readonly end: StreamEnd
+  readonly atMs: number
+}
+
+/** What one report carries. */
+interface Load {
+  readonly begins: readonly Waiting<Minutes, MinuteAnswer>[]
+  readonly connects: readonly Waiting<string, ConnectVerdict>[]
+  readonly due: readonly { readonly minutes: Minutes; readonly charge: MinuteCharge }[]
+  readonly endings: readonly Ending[]
+}
+
+export class MeterLine {
+  readonly #account: string
+  readonly #port: MeterPort
+  readonly #owner: LineOwner
+  #begins: Waiting<Minutes, MinuteAnswer>[] = []
+  #connects: Waiting<string, ConnectVerdict>[] = []
+  #endings: Ending[] = []
+  #isFirst = true
+  #isDue = false
+  #isAnswered = true
+  #flight: Promise<void> | null = null
+  #sentMs = Number.NEGATIVE_INFINITY
+  #answeredMs = Number.NEGATIVE_INFINITY
+
+  constructor(account: string, port: MeterPort, owner: LineOwner) {
+    this.#account = account
+    this.#port = port
+    this.#owner = owner
+  }
+
+  /** When the last report was sent; before the first one: never. */
+  get sentMs(): number {
+    return this.#sentMs
+  }
+
+  /** When the last report that was answered was sent. */
+  get answeredMs(): number {
+    return this.#answeredMs
+  }
+
+  get isIdle(): boolean {
+    return this.#flight === null && !this.#hasMore()
+  }
+
+  /** An end was not told yet. */
+  get isOwing(): boolean {
+    return this.#endings.length > 0
+  }
+
+  /** Asks to let in a socket with this key; rejects where the meter is away. */
+  connect(keyHash: string): Promise<ConnectVerdict> {
+    return new Promise((resolve, reject) => {
+      this.#connects.push({ asked: keyHash, resolve, reject })
+      this.#send()
+    })
+  }
+
+  /** Asks for a first minute; rejects where the meter is away. */
+  begin(minutes: Minutes): Promise<MinuteAnswer> {
+    if (this.#endings.length >= MAX_ENDINGS) return Promise.reject(new Error('too many ends wait for the meter'))
+    return new Promise((resolve, reject) => {
+      this.#begins.push({ asked: minutes, resolve, reject })
+      this.#send()
+    })
+  }
+
+  /** Tells of an end: what is owed is paid, what is left is kept; of one that was not served all is given back. */
+  end(minutes: Minutes, isUnserved = false): void {
+    const { relay, clock } = this.#port
+    const owed = isUnserved ? [] : owedCharges(relay, minutes, clock.nowMs)
+    this.#keepEnding(owed, endOf(relay, minutes, clock.nowMs, isUnserved))
+    this.#send()
+  }
+
+  /** Says how things stand, with the minutes that are due. */
+  report(): void {
+    this.#isDue = true
+    this.#send()
+  }
+
+  /** Resolves when all that was to say was said, or could not be. */
+  async settled(): Promise<void> {
+    await this.#flight
+  }
+
+  #keepEnding(owed: readonly MinuteCharge[], end: StreamEnd): void {
+    this.#endings.push({ owed, end, atMs: this.#port.clock.nowMs })
+  }
+
+  #hasMore(): boolean {
+    return this.#isDue || this.#begins.length + this.#connects.length + this.#endings.length > 0
+  }
+
+  #send(): void {
+    this.#flight ??= this.#fly().finally(() => {
+      this.#flight = null
+      // Something may have come in between the last look and here; after a failure nothing but requests is in a hurry.
+      const isUrgent = this.#isAnswered ? this.#hasMore() : this.#begins.length + this.#connects.length > 0
+      if (isUrgent) this.#send()
+    })
+  }
+
+  /** After a failure the next request or look at the clock begins again. Never rejects. */
+  async #fly(): Promise<void> {
+    await Promise.resolve()
+    do this.#isAnswered = !this.#hasMore() || (await this.#exchange())
+    while (this.#isAnswered && this.#hasMore())
+  }
+
+  async #exchange(): Promise<boolean> {
+    const load = this.#load()
+    this.#sentMs = this.#port.clock.nowMs
+    const sentMs = this.#sentMs
+    try {
+      const report = this.#reportOf(load)
+      const send = () => this.#port.exchange(this.#account, report)
+      // Repeating is harmless, and an object that was restarted refuses the first call only.
+      const answer = await send().catch(send)
+      this.#isFirst = false
+      this.#answeredMs = sentMs
+      this.#endings = this.#endings.slice(load.endings.length)
+      this.#tell(load, answer)
+      return true
+    } catch (error) {
+      this.#failed(load, error)
+      return false
+    }
+  }
+
+  #load(): Load {
+    const { relay, clock } = this.#port
+    // Older ones the meter could no longer tell from new ones.
+    this.#endings = this.#endings.filter(({ atMs }) => clock.nowMs - atMs < ENDS_TOLD_MS)
+    const due = this.#owner
+      .here()
+      .running.flatMap((minutes) => owedCharges(relay, minutes, clock.nowMs).map((charge) => ({ minutes, charge })))
+    this.#isDue = due.length > MAX_PER_REPORT
+    return {
+      begins: this.#begins.splice(0, MAX_PER_REPORT),
+      connects: this.#connects.splice(0, MAX_PER_REPORT),
+      due: due.slice(0, MAX_PER_REPORT),
+      endings: this.#endings.slice(0, MAX_PER_REPORT),
+    }
+  }
+
+  #reportOf({ begins, connects, due, endings }: Load): StreamReport {
+    const { relay, life } = this.#port
+    const { sockets, keys, limits, running } = this.#owner.here()
+    const first = begins.map(({ asked }) => firstCharge(relay, asked))
+    const alive = [...running.map(({ id }) => `${relay}/${id}`), ...first.map(({ subscription }) => subscription)]
+    return {
+      v: METER_API_VERSION,
+      relay,
+      life,
+      alive: this.#isFirst ? alive : null,
+      sockets,
+      subscriptions: running.length,
+      perMinute: running.reduce((sum, { price }) => sum + price, 0),
+      keys,
+      limits,
+      connects: connects.map(({ asked }) => asked),
+      charges: [...first, ...due.map(({ charge }) => charge), ...endings.flatMap(({ owed }) => owed)],
+      ends: endings.map(({ end }) => end),
+    }
+  }
+
+  #tell({ begins, connects, due }: Load, answer: StreamAnswer): void {
+    const begun: Minutes[] = []
+    begins.forEach(({ asked, resolve }, index) => {
+      const minute = answer.minutes[index]!
+      if (minute.ok) {
+        asked.paid = 1
+        asked.sinceMs = this.#port.clock.nowMs + minute.leftMs - MINUTE_MS
+        begun.push(asked)
+      }
+      resolve(minute)
+    })
+    for (const [index, { resolve }] of connects.entries()) resolve(answer.connects[index]!)
+    const answers = due.map(({ minutes }, index) => ({ minutes, answer: answer.minutes[begins.length + index]! }))
+    for (const { minutes, answer: minute } of answers) if (minute.ok) minutes.paid++
+    this.#owner.answered(answer, begun, answers)
+  }
+
+  /** A first minute that may have been charged all the same ends unused: a resubscribe gets it. */
+  #failed({ begins, connects }: Load, error: unknown): void {
+    const { relay } = this.#port
+    for (const { asked, reject } of begins) {
+      this.#keepEnding([], { subscription: `${relay}/${asked.id}`, body: asked.body, leftMs: MINUTE_MS })
+      reject(error)
+    }
+    for (const { reject } of connects) reject(error)
+    this.#owner.failed()
+  }
+}

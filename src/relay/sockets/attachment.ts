@@ -1,0 +1,42 @@
+// What a socket of a relay carries through hibernation: ids only, for an attachment holds 16 KB.
+
+import * as z from 'zod'
+import { Identity } from '../../accounts/identity.ts'
+
+export const Attachment = z.discriminatedUnion('of', [
+  z.object({
+    of: z.literal('client'),
+    id: z.string(),
+    identity: Identity,
+    terms: z.number().default(0),
+    /** The past is played on it, of which the relay's memory alone knows. */
+    isPlaying: z.boolean().default(false),
+    /** The door that it came by. */
+    product: z.enum(['stream', 'graphql']).default('stream'),
+  }),
+  /** Of GraphQL, whose key has not come yet, or was refused as `wrong` says. */
+  z.object({
+    of: z.literal('guest'),
+    id: z.string(),
+    address: z.string().nullable(),
+    openedMs: z.number(),
+    isInit: z.boolean(),
+    wrong: z.object({ message: z.string(), code: z.string() }).optional(),
+  }),
+  z.object({ of: z.literal('log') }),
+  z.object({ of: z.literal('hub'), index: z.int().min(0) }),
+])
+export type Attachment = z.infer<typeof Attachment>
+export type ClientAttachment = Extract<Attachment, { of: 'client' }>
+export type GuestAttachment = Extract<Attachment, { of: 'guest' }>
+
+/** Null for a socket that another version accepted and that this one cannot read. */
+export function parseAttachment(value: unknown): Attachment | null {
+  const parsed = Attachment.safeParse(value)
+  return parsed.success ? parsed.data : null
+}
+
+export function clientAttachment(client: Omit<ClientAttachment, 'of'>): ClientAttachment {
+  const { id, identity, terms, isPlaying, product } = client
+  return { of: 'client', id, identity, terms, isPlaying, product }
+}

@@ -1,0 +1,165 @@
+// Subscriptions of a coin's orders, one by one. Invariant: a subscriber is charged and acknowledged, then it waits for its
+// Snapshot and for its turn, while its minute stands still; one that gets none in time is told so, is no subscriber any
+// more, and gets that minute back.
+
+import { backoffMs } from '../../core/backoff.ts'
+import type { Failure } from '../../core/failure.ts'
+import { Flights } from '../../core/flights.ts'
+import { L4_MOST } from '../../protocol/feed/protocol.ts'
+import { refusedSubscription } from '../../protocol/relay/failure-frame.ts'
+import { waitingForSnapshot } from '../../protocol/relay/frames.ts'
+import type { L4Channel, WantedL4 } from '../channel.ts'
+import type { L4Fanout } from '../l4/l4-fanout.ts'
+import { type LineGuest, SnapshotLine } from '../l4/snapshot-line.ts'
+import { letGo, standStill } from '../minutes/minutes.ts'
+import type { Connection } from '../sockets/connection.ts'
+import { BOOKS_FULL, NOT_READY, noBookOf } from './refusals.ts'
+import type { SubscriptionRegistry } from './registry.ts'
+import type { Ports, Subscription, SubscriptionSource } from './subscription.ts'
+
+/** A node writes its books in some seconds, and large ones go out one at a time. */
+export const MAX_WAIT_MS = 180_000
+const TELL_EVERY_MS = 20_000
+/** A book is looked for after so long, and ever later: each look is a call for each coin, of which there may be hundreds. */
+const LOOK = { firstMs: 250, capMs: 1000, jitter: 0 }
+
+/** In the public server's words. */
+const NO_SNAPSHOT: Failure = {
+  kind: 'unavailable',
+  what: 'the data',
+  hint: `Order book not ready for streaming (waiting for snapshot): none came in ${MAX_WAIT_MS / 1000} s: subscribe again`,
+}
+
+/** A subscriber that waits for a Snapshot. */
+interface Waiter extends LineGuest {
+  readonly receiver: Connection
+  readonly subscription: Subscription<WantedL4>
+  readonly sinceMs: number
+  toldMs: number
+}
+
+export class OrdersSource implements SubscriptionSource<WantedL4> {
+  readonly #ports: Ports
+  readonly #registry: SubscriptionRegistry
+  readonly #fanout: L4Fanout<Connection>
+  readonly #line: SnapshotLine<Waiter>
+  readonly #waiters = new Set<Waiter>()
+  /** Whether a book is there, asked once for all who wait for it. */
+  readonly #looks = new Flights<boolean>(Number.POSITIVE_INFINITY)
+  /** Whose text is fetched. */
+  #channel: L4Channel<unknown> | null = null
+
+  constructor(ports: Ports, registry: SubscriptionRegistry, fanout: L4Fanout<Connection>) {
+    this.#ports = ports
+    this.#registry = registry
+    this.#fanout = fanout
+    this.#line = new SnapshotLine<Waiter>({
+      clock: ports.clock,
+      wait: (ms) => ports.wait(ms),
+      watch: (coin) => fanout.watch(coin),
+      unwatch: (coin) => fanout.unwatch(coin),
+      fetch: async (coin, atLeast) => ports.l4.fetch(coin, atLeast, this.#channel!.snapshot),
+      handOut: ({ coin, receiver }, { place, text }) => fanout.handOut(coin, receiver, place.height, text),
+    })
+    fanout.onLost = (coin, receivers) => this.#seedAgain(coin, receivers)
+  }
+
+  async validate({ body }: WantedL4): Promise<Failure | null> {
+    const isUp = await this.#ports.ensureEvents().then(
+      () => true,
+      () => false,
+    )
+    const hasBook = isUp ? await this.#ports.hasBook(body.coin) : null
+    // Each coin that is wanted has an object, which is made of any name.
+    if (hasBook === null) return NOT_READY
+    return hasBook ? null : noBookOf([body.coin], this.#ports.nearestCoin)
+  }
+
+  capacity(): Failure | null {
+    return this.#fanout.size >= L4_MOST ? BOOKS_FULL : null
+  }
+
+  attach(subscription: Subscription<WantedL4>): void {
+    this.#fanout.add(subscription.wanted, subscription.connection)
+    this.#fetchFor(subscription)
+  }
+
+  resume(subscription: Subscription<WantedL4>): void {
+    this.attach(subscription)
+  }
+
+  detach({ wanted, connection }: Subscription<WantedL4>): void {
+    const { coin } = wanted.body
+    this.#fanout.remove(coin, connection)
+    for (const waiter of this.#waiters) if (waiter.coin === coin && waiter.receiver === connection) this.#leave(waiter)
+  }
+
+  /** To be called every ten seconds. */
+  tick(): void {
+    const { nowMs } = this.#ports.clock
+    for (const waiter of [...this.#waiters]) {
+      if (nowMs - waiter.sinceMs >= MAX_WAIT_MS) this.#giveUp(waiter)
+      else if (nowMs - waiter.toldMs >= TELL_EVERY_MS) {
+        waiter.toldMs = nowMs
+        waiter.receiver.send(waitingForSnapshot(waiter.subscription.wanted.channel.type, nowMs - waiter.sinceMs))
+      }
+    }
+  }
+
+  /** Rows of a coin were lost: these subscribers begin with another Snapshot. */
+  #seedAgain(coin: string, connections: readonly Connection[]): void {
+    for (const connection of connections)
+      for (const held of this.#registry.of(connection).values())
+        if (held.wanted.source === 'l4' && held.wanted.body.coin === coin)
+          this.#fetchFor(held as Subscription<WantedL4>)
+  }
+
+  #leave(waiter: Waiter): void {
+    this.#waiters.delete(waiter)
+    this.#line.leave(waiter)
+  }
+
+  #giveUp(waiter: Waiter): void {
+    this.#leave(waiter)
+    const { subscription, receiver } = waiter
+    this.#registry.drop(subscription, subscription.minutes.held !== undefined)
+    receiver.send(refusedSubscription(subscription.echo, NO_SNAPSHOT))
+  }
+
+  #fetchFor(subscription: Subscription<WantedL4>): void {
+    const { connection: receiver, wanted, minutes } = subscription
+    const { nowMs } = this.#ports.clock
+    const waiter: Waiter = {
+      account: receiver.identity.account,
+      coin: wanted.body.coin,
+      receiver,
+      subscription,
+      sinceMs: nowMs,
+      toldMs: nowMs,
+    }
+    this.#channel ??= wanted.channel
+    standStill(minutes, nowMs, MAX_WAIT_MS)
+    this.#waiters.add(waiter)
+    this.#ports.waitUntil(this.#serve(waiter))
+  }
+
+  async #serve(waiter: Waiter): Promise<void> {
+    for (let looks = 0, isReady = false; !isReady; looks++) {
+      isReady = await this.#isReady(waiter.coin, backoffMs(LOOK, looks, 0))
+      if (!this.#waiters.has(waiter)) return
+    }
+    if (!(await this.#line.enter(waiter))) return
+    this.#waiters.delete(waiter)
+    const { minutes } = waiter.subscription
+    if (minutes.held === undefined) return
+    letGo(minutes, this.#ports.clock.nowMs)
+    this.#registry.changed(waiter.subscription)
+  }
+
+  /** Where it is not, the answer takes so long. */
+  #isReady(coin: string, elseMs: number): Promise<boolean> {
+    const { l4, wait, clock } = this.#ports
+    const look = async () => (await l4.isReady(coin)) || wait(elseMs).then(() => false)
+    return this.#looks.join(coin, look, clock.nowMs).result
+  }
+}

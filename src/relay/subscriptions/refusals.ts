@@ -1,0 +1,142 @@
+// Why a body is refused before it is paid for: its coins, its DEX, the client's stream token, or no room here.
+
+import { subscriptionOutside, TOKEN_SPEED_MAX, TOKEN_SUBSCRIPTIONS } from '../../accounts/stream-token.ts'
+import type { Failure } from '../../core/failure.ts'
+import { unknownDex } from '../../core/unknown-dex.ts'
+import type { SubscribeFrame } from '../../protocol/relay/protocol.ts'
+import { answerOf, EVERY, type Wanted } from '../channel.ts'
+import type { FirstFramePorts } from '../events/first-frames.ts'
+import type { Connection } from '../sockets/connection.ts'
+import { dexNames } from '../states/contexts.ts'
+
+/** Of one socket, whatever its plan; an account's subscriptions may lie on many sockets. */
+const MAX_SUBSCRIPTIONS_PER_SOCKET = 1000
+
+function unavailable(hint: string): Failure {
+  return { kind: 'unavailable', what: 'the data', hint }
+}
+export const NOT_READY = unavailable('the data is not ready yet: subscribe again in a few seconds')
+export const WALLETS_FULL = unavailable(
+  'as many wallets are watched here as can be: open another connection, which leads elsewhere',
+)
+export const BOOKS_FULL = unavailable(
+  'as many books are shown here as can be: open another connection, which leads elsewhere',
+)
+
+const SOCKET_IS_FULL: Failure = {
+  kind: 'limit_reached',
+  limit: 'subscription',
+  most: MAX_SUBSCRIPTIONS_PER_SOCKET,
+  hint: `subscription: at most ${MAX_SUBSCRIPTIONS_PER_SOCKET} subscriptions per connection: open another one`,
+}
+const TOKEN_IS_FULL: Failure = {
+  kind: 'limit_reached',
+  limit: 'subscription',
+  most: TOKEN_SUBSCRIPTIONS,
+  hint: `subscription: at most ${TOKEN_SUBSCRIPTIONS} subscriptions on a connection with a stream token: end one`,
+}
+
+/** The refusal of one more body on a socket that has so many; null where it may have more. */
+export function refusalOfMore({ identity }: Connection, count: number): Failure | null {
+  if (identity.token) return count >= TOKEN_SUBSCRIPTIONS ? TOKEN_IS_FULL : null
+  return count >= MAX_SUBSCRIPTIONS_PER_SOCKET ? SOCKET_IS_FULL : null
+}
+
+/** The refusal of coins that have no book. Where nobody can tell now, a coin is taken to have one. */
+export async function refusalOfCoins(
+  coins: readonly string[],
+  { hasBook, nearestCoin }: CoinPorts,
+): Promise<Failure | null> {
+  const has = await Promise.all(coins.map((coin) => hasBook(coin)))
+  const unknown = coins.filter((_, index) => has[index] === false)
+  return unknown.length > 0 ? noBookOf(unknown, nearestCoin) : null
+}
+
+interface CoinPorts {
+  /** Whether this coin has a book; null where nobody can tell now. */
+  hasBook(coin: string): Promise<boolean | null>
+  nearestCoin(coin: string): Promise<string | undefined>
+}
+
+/** What a client is told of coins that have no book; `nearest` answers the coin that was probably meant. */
+export async function noBookOf(coins: readonly string[], nearest: CoinPorts['nearestCoin']): Promise<Failure> {
+  const named = coins.slice(0, 5).map(async (coin) => {
+    const meant = await nearest(coin)
+    return JSON.stringify(coin) + (meant === undefined ? '' : ` (did you mean ${JSON.stringify(meant)}?)`)
+  })
+  const names = await Promise.all(named)
+  const hint = `coin: there is no book of ${names.join(', ')}: send coins as "meta" and "spotMeta" name them`
+  return { kind: 'not_found', what: 'coin', hint }
+}
+
+const DEXES_UNKNOWN: Failure = {
+  kind: 'unavailable',
+  what: 'the list of DEXes',
+  hint: 'no source could say now whether there is this `dex`: subscribe again',
+}
+
+interface DexPorts extends Pick<FirstFramePorts, 'read'> {
+  dexes(): Promise<readonly string[]>
+}
+
+/**
+ * The refusal of a body whose `dex` neither coins nor the sources know, or of which nobody can say: it would be served, and
+ * charged, without anything in it.
+ */
+export async function refusalOfDex({ body }: Wanted, { dexes, read }: DexPorts): Promise<Failure | null> {
+  const { dex } = body as { readonly dex?: string }
+  if (!dex) return null
+  const known = await dexes()
+  if (known.includes(dex)) return null
+  const others = await listedDexes(read)
+  if (others === null) return DEXES_UNKNOWN
+  return others.includes(dex) ? null : unknownDex(dex, [...known, ...others])
+}
+
+/** What the sources list; null where they do not answer. */
+async function listedDexes(read: DexPorts['read']): Promise<readonly string[] | null> {
+  try {
+    const answer = await read({ type: 'perpDexs' })
+    return dexNames(answerOf(answer!.body))
+  } catch {
+    return null
+  }
+}
+
+/** The refusal of a body that the connection's stream token does not allow; null where it does, or there is none. */
+export function refusalByToken(
+  { identity: { token } }: Pick<Connection, 'identity'>,
+  wanted: Wanted,
+  { replay }: Pick<SubscribeFrame, 'replay'>,
+): Failure | null {
+  if (!token) return null
+  const outside = subscriptionOutside(token, wanted.channel.type, coinsNamedBy(wanted))
+  if (outside || !replay) return outside
+  const { speed = 1 } = replay
+  if (speed !== 'max' && speed <= TOKEN_SPEED_MAX) return null
+  const message = `with a stream token at most ${TOKEN_SPEED_MAX}`
+  return { kind: 'bad_field', issues: [{ path: 'replay.speed', message }] }
+}
+
+/** The coins that a body names; null where it names none, and so asks for all. */
+function coinsNamedBy(wanted: Wanted): readonly string[] | null {
+  switch (wanted.source) {
+    case 'events':
+      return wanted.channel.by === 'coin' ? wanted.channel.names(wanted.body) : null
+    case 'books':
+    case 'views':
+      return wanted.body.coins
+    case 'l4':
+      return [wanted.body.coin]
+    case 'states': {
+      const coin = wanted.channel.coin?.(wanted.body)
+      return coin === undefined ? null : [coin]
+    }
+  }
+}
+
+/** The coins of a body of events, without the mark of one that wants all. */
+export function eventCoins(wanted: Wanted): readonly string[] {
+  if (wanted.source !== 'events' || wanted.channel.by !== 'coin') return []
+  return wanted.channel.names(wanted.body).filter((coin) => coin !== EVERY)
+}

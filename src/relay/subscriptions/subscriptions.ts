@@ -1,0 +1,207 @@
+// Subscriptions of one relay, from request to end. Invariant: requests of one socket take effect one after another, but a
+// body that waits for its books keeps nobody waiting.
+
+import { canonicalJson } from '../../core/canonical-json.ts'
+import type { RelayEvents } from '../../protocol/feed/log-api.ts'
+import { refusedSubscription } from '../../protocol/relay/failure-frame.ts'
+import { ackFrame, alreadySubscribed, alreadyUnsubscribed } from '../../protocol/relay/frames.ts'
+import type { ReplayFrame, SubscribeFrame, UnsubscribeFrame } from '../../protocol/relay/protocol.ts'
+import type { BookFanout } from '../books/book-fanout.ts'
+import { echoOf, minutePrice, type Wanted } from '../channel.ts'
+import { readBody } from '../channels/catalogue.ts'
+import type { EventFanout } from '../events/event-fanout.ts'
+import type { L4Fanout } from '../l4/l4-fanout.ts'
+import { wokenMinutes } from '../minutes/minutes.ts'
+import { Backlog } from '../sockets/backlog.ts'
+import type { Connection } from '../sockets/connection.ts'
+import type { StateFanout } from '../states/state-fanout.ts'
+import { BooksSource } from './books-source.ts'
+import { EventsSource } from './events-source.ts'
+import { OrdersSource } from './orders-source.ts'
+import { refusalByToken, refusalOfDex, refusalOfMore } from './refusals.ts'
+import { reject, SubscriptionRegistry } from './registry.ts'
+import { ReplayDesk } from './replay-desk.ts'
+import { StatesSource } from './states-source.ts'
+import type { Claim, Ports, Request, SubscriptionSource } from './subscription.ts'
+import { ViewsSource } from './views-source.ts'
+
+/** Who is sent what, by kind of channel. */
+export interface Fanouts {
+  readonly events: EventFanout<Connection>
+  readonly books: BookFanout<Connection>
+  readonly states: StateFanout<Connection>
+  readonly l4: L4Fanout<Connection>
+}
+
+export class Subscriptions {
+  readonly backlog = new Backlog()
+  readonly #ports: Ports
+  readonly #fanouts: Fanouts
+  readonly #registry: SubscriptionRegistry
+  readonly #events: EventsSource
+  readonly #books: BooksSource
+  readonly #views: ViewsSource
+  readonly #orders: OrdersSource
+  readonly #sources: Readonly<Record<Wanted['source'], SubscriptionSource>>
+  readonly #replays: ReplayDesk
+
+  constructor(ports: Ports, fanouts: Fanouts) {
+    this.#ports = ports
+    this.#fanouts = fanouts
+    const registry = new SubscriptionRegistry(ports)
+    const events = new EventsSource(ports, fanouts.events)
+    const books = new BooksSource(ports, registry, fanouts.books, this.backlog)
+    const views = new ViewsSource(ports, fanouts.books.views)
+    const orders = new OrdersSource(ports, registry, fanouts.l4)
+    this.#registry = registry
+    this.#events = events
+    this.#books = books
+    this.#views = views
+    this.#orders = orders
+    this.#sources = { events, books, views, l4: orders, states: new StatesSource(ports, fanouts.states) }
+    this.#replays = new ReplayDesk(ports, registry, (subscription, from) => events.replay(subscription, from))
+  }
+
+  get size(): number {
+    return this.#registry.size
+  }
+
+  /** A body may find no room: new sockets are better off elsewhere. */
+  get isCrowded(): boolean {
+    return this.#events.isCrowded || this.#views.capacity() !== null || this.#fanouts.states.isFull
+  }
+
+  /**
+   * From a subscribe frame to its acknowledgement, in one order for every source:
+   *
+   *   parse ─▶ limits ─▶ validate ─▶ queue ─▶ pay ─▶ capacity ─▶ attach ─▶ acknowledge ─▶ seed
+   *   frame    socket,   DEX, links,  whole            of the      to the                  Snapshots
+   *            token     coins        books            relay       fan-out
+   *
+   * Resolves when the request was answered, or waits for its turn to be given books.
+   */
+  async subscribe(connection: Connection, frame: SubscribeFrame): Promise<void> {
+    const { parsed, echo, identity } = read(frame.subscription)
+    if (!parsed.ok) {
+      const failure = { kind: 'bad_field', issues: [parsed.error] } as const
+      return connection.refuse(failure, refusedSubscription(echo, failure), '')
+    }
+    const wanted = parsed.value
+    const { meta = false, fromBlock, replay } = frame
+    const request = { connection, identity, echo, wanted, meta, fromBlock, source: this.#sources[wanted.source] }
+    const outside = refusalByToken(connection, wanted, frame)
+    if (outside) return reject(request, outside)
+    const held = this.#registry.of(connection)
+    const waiting = this.#books.waitingOf(connection)
+    if (held.has(identity) || waiting.has(identity) || this.#replays.has(connection, identity))
+      return connection.send(alreadySubscribed(echo))
+    const full = refusalOfMore(connection, held.size + waiting.size)
+    if (full) return reject(request, full)
+    if (replay) return this.#registry.mayTry(request) ? this.#replays.begin(request, replay) : undefined
+    await this.#ports.withLinks(() => this.#start(request)).catch((error) => this.#ports.failed(connection, error))
+  }
+
+  async #start(request: Request): Promise<void> {
+    const { source, wanted, connection } = request
+    const failure = (await refusalOfDex(wanted, this.#ports)) ?? (await source.validate(wanted))
+    if (failure) return this.#registry.refuse(request, failure)
+    if (source.queue) return source.queue(request, (claim) => this.#begin(request, claim))
+    return this.#begin(request, {
+      pay: () => this.#registry.pay(request),
+      get isWanted() {
+        return !connection.ended
+      },
+      cancel: (minutes) => {
+        if (minutes) this.#registry.refund(connection, minutes)
+      },
+    })
+  }
+
+  async #begin(request: Request, claim: Claim): Promise<void> {
+    const { source, wanted } = request
+    const minutes = await this.#ports.withLinks(() => claim.pay())
+    // From here to the acknowledgement nothing is awaited.
+    const full = minutes && source.capacity(wanted)
+    if (full) this.#registry.refuse(request, full)
+    if (!minutes || full || !claim.isWanted) return claim.cancel(minutes)
+    const subscription = { ...request, minutes }
+    source.attach(subscription, claim)
+    this.#registry.acknowledge(subscription)
+    await source.seed?.(subscription, claim)
+  }
+
+  unsubscribe(connection: Connection, frame: UnsubscribeFrame): void {
+    const { echo, identity } = read(frame.subscription)
+    const subscription = this.#registry.of(connection).get(identity)
+    if (subscription) this.#registry.drop(subscription)
+    else if (!this.#books.withdraw(connection, identity) && !this.#replays.stop(connection, identity))
+      return connection.send(alreadyUnsubscribed(echo))
+    connection.send(ackFrame('unsubscribe', echo))
+  }
+
+  /** Pauses, resumes or moves the replay of a body. */
+  steer(connection: Connection, frame: ReplayFrame): void {
+    this.#replays.steer(connection, read(frame.subscription).identity, frame)
+  }
+
+  /** A block came from the log, with rows of order-level books. */
+  deliver(block: RelayEvents, rows: ReadonlyMap<string, string> = new Map()): void {
+    const { events, states, l4 } = this.#fanouts
+    try {
+      events.deliver(block)
+      states.deliver(block)
+    } finally {
+      // Of a large coin hundreds of kilobytes for each who wants them: the others do not wait for that.
+      l4.push({ height: block.height, time: block.time, epoch: block.epoch ?? null }, rows)
+    }
+    this.#events.follow(block)
+  }
+
+  /** The connection has ended: so have its subscriptions. */
+  ended(connection: Connection): void {
+    for (const subscription of [...this.#registry.of(connection).values()]) this.#registry.drop(subscription)
+    for (const identity of this.#books.waitingOf(connection)) this.#books.withdraw(connection, identity)
+    this.#replays.ended(connection)
+  }
+
+  /** To be called every ten seconds. */
+  tick(): void {
+    this.#books.tick()
+    this.#orders.tick()
+  }
+
+  /** Resolves when every body that is on its way to its books has them, or was refused. */
+  joined(): Promise<void> {
+    return this.#books.joined()
+  }
+
+  /** Takes up a subscription that slept with the relay; it goes on where it was. */
+  restore(
+    connection: Connection,
+    saved: { id: string; echo: string; digest: string; meta: boolean; sinceMs: number },
+  ): void {
+    const { id, echo, digest, meta, sinceMs } = saved
+    const sent = JSON.parse(echo) as { type: string }
+    const body = readBody(sent)
+    if (!body.ok) return
+    const wanted = body.value
+    const { keyHash, token } = connection.identity
+    const price = minutePrice(wanted)
+    const visitorsPerHour = token?.visitors?.perHour
+    const begun = { id, keyHash, type: sent.type, price, body: digest, sinceMs, visitorsPerHour }
+    const minutes = wokenMinutes(begun, this.#ports.clock.nowMs)
+    this.#registry.accountOf(connection).run(minutes, connection)
+    const source = this.#sources[wanted.source]
+    const identity = canonicalJson(sent)
+    const subscription = { connection, identity, echo, wanted, source, meta, fromBlock: undefined, minutes }
+    this.#registry.keep(subscription)
+    source.resume(subscription)
+  }
+}
+
+/** What a frame's body asks for, and what it is acknowledged and identified by. */
+function read(sent: SubscribeFrame['subscription']) {
+  const parsed = readBody(sent)
+  const body = parsed.ok ? echoOf(sent, parsed.value) : sent
+  return { parsed, echo: JSON.stringify(body), identity: canonicalJson(body) }
+}

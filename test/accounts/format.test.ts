@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { checkHolds, hashKey, mintKey } from '../../src/accounts/digest.client.ts'
+import { parseKey } from '../../src/accounts/format.ts'
+import { KeyMemory } from '../../src/accounts/memory.ts'
+import { admit, type Entry, KeyRecord } from '../../src/accounts/record.ts'
+import { randomBase58 } from '../../src/core/base58.ts'
+
+const SECRET = 'an operator secret of forty characters!!'
+
+describe('the form of a key', () => {
+  it('mints keys that it reads and that only its secret vouches for', async () => {
+    for (const kind of ['api', 'service'] as const) {
+      const key = await mintKey(kind, SECRET)
+      expect(key).toMatch(kind === 'api' ? /^cqt_.{26}$/ : /^cqs_.{26}$/)
+      const parsed = parseKey(key)
+      if (!parsed.ok) throw new Error(parsed.error)
+      expect(parsed.value.kind).toBe(kind)
+      expect(await checkHolds(parsed.value, SECRET)).toBe(true)
+      expect(await checkHolds(parsed.value, `${SECRET}2`)).toBe(false)
+    }
+  })
+
+  it('notices any changed character', async () => {
+    const key = await mintKey('api', SECRET)
+    for (let at = 4; at < 30; at++) {
+      const other = key[at] === '2' ? '3' : '2'
+      const parsed = parseKey(key.slice(0, at) + other + key.slice(at + 1))
+      if (!parsed.ok) throw new Error(parsed.error)
+      expect(await checkHolds(parsed.value, SECRET)).toBe(false)
+    }
+  })
+
+  it.each(['cqt_short', `cqt_${'1'.repeat(27)}`, `cqx_${'1'.repeat(26)}`, `cqt_${'0'.repeat(26)}`])(
+    'refuses %j and does not repeat it',
+    (text) => expect(parseKey(text)).toEqual({ ok: false, error: expect.not.stringContaining(text) }),
+  )
+
+  it.each(['', 'cqt_'])('refuses %j', (text) => expect(parseKey(text).ok).toBe(false))
+
+  it('refuses whitespace, which only ?key= can carry', async () => {
+    const key = await mintKey('api', SECRET)
+    for (const text of [`${key} `, ` ${key}`, `${key}\n`, `${key}\t`]) {
+      const parsed = parseKey(text)
+      expect(parsed).toMatchObject({ ok: false, error: expect.stringContaining('whitespace') })
+    }
+  })
+
+  it('draws every character about equally often', () => {
+    const counts = new Map<string, number>()
+    for (const letter of randomBase58(58_000, (bytes) => randomBytes(bytes))) {
+      counts.set(letter, (counts.get(letter) ?? 0) + 1)
+    }
+    expect(counts.size).toBe(58)
+    for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(250)
+  })
+
+  it('hashes like everyone else', async () => {
+    expect(await hashKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  })
+})
+
+const record: KeyRecord = {
+  v: 2,
+  hash: 'h',
+  account: 'a',
+  kind: 'api',
+  plan: 'trial',
+  ranges: null,
+  products: ['info', 'platform'],
+  expires: null,
+  revoked: null,
+  replaced: false,
+  at: 0,
+}
+
+describe('who may enter', () => {
+  const INFO = { product: 'info', kind: 'api' } as const
+  const enter = (over: Partial<KeyRecord>, entry: Entry = INFO, address: string | null = null) => {
+    const result = admit({ ...record, ...over }, entry, 1_000, address)
+    return result.ok ? 'ok' : result.error
+  }
+
+  it('tells revoked, expired, wrong kind and wrong product apart', () => {
+    expect(enter({})).toBe('ok')
+    expect(enter({ revoked: 5, expires: 5 })).toEqual({ kind: 'key_revoked' })
+    expect(enter({ expires: 1_000 })).toEqual({ kind: 'key_expired' })
+    expect(enter({ expires: 1_001 })).toBe('ok')
+    const isTold = (why: RegExp) => ({ kind: 'not_entitled', why: expect.stringMatching(why) })
+    expect(enter({ kind: 'service', products: ['info'] })).toEqual(
+      isTold(/^This is a service key \(cqs_\), .* with an API key \(cqt_\): /),
+    )
+    expect(enter({}, { product: 'platform', kind: 'service' })).toEqual(
+      isTold(/^This is an API key \(cqt_\), .* takes a service key \(cqs_\): /),
+    )
+    expect(enter({}, { product: 'rpc', kind: 'api' })).toEqual(isTold(/^This key is not for the product "rpc": /))
+    expect(enter({ kind: 'service', products: ['platform'] }, { product: 'platform', kind: 'any' })).toBe('ok')
+  })
+
+  it('sends who holds a replaced key to the one in its place, once it has ended', () => {
+    expect(enter({ replaced: true, expires: 1_001 })).toBe('ok')
+    for (const over of [{ expires: 1_000 }, { revoked: 5 }, { revoked: 5, expires: 1_000 }]) {
+      expect(enter({ ...over, replaced: true })).toEqual({ kind: 'key_replaced' })
+    }
+    const { replaced: _, ...before } = record
+    expect(KeyRecord.parse({ ...before, revoked: 5 })).toMatchObject({ replaced: false, revoked: 5 })
+  })
+
+  it('lets a key with ranges in from an address in one of them, and from no other and none', () => {
+    const ranges = ['192.0.2.0/24', '2001:db8::/32']
+    expect(enter({ ranges }, INFO, '192.0.2.7')).toBe('ok')
+    expect(enter({ ranges }, INFO, '2001:db8::1')).toBe('ok')
+    const isTold = (why: string) => ({ kind: 'not_entitled', why: expect.stringContaining(`only, and ${why}`) })
+    expect(enter({ ranges }, INFO, '198.51.100.7')).toEqual(isTold('yours is none of them'))
+    expect(enter({ ranges }, INFO, null)).toEqual(isTold('this gateway cannot be sure of yours (TRUST_PROXY is off)'))
+    expect(enter({ ranges: [] }, INFO, '192.0.2.7')).toEqual(isTold('yours is none of them'))
+  })
+
+  it('says who entered, with all that a surface may ask of the key', () => {
+    const perSecond = { requestsPerSecond: 3, infoRequestsPerSecond: 50 }
+    const limits = { ...perSecond, streamConnections: 1, streamSubscriptions: 2, streamMessagesPerMinute: 9 }
+    expect(admit({ ...record, limits, expires: 2_000 }, INFO, 1_000, null)).toEqual({
+      ok: true,
+      value: {
+        v: 1,
+        account: 'a',
+        keyHash: 'h',
+        kind: 'api',
+        plan: 'trial',
+        products: ['info', 'platform'],
+        limits,
+        expires: 2_000,
+      },
+    })
+  })
+})
+
+describe('what an isolate remembers', () => {
+  it('forgets presence after 30 s and absence after 5 s', () => {
+    const memory = new KeyMemory(10)
+    memory.keep('present', record, 0)
+    memory.keep('absent', null, 0)
+    expect([memory.recall('present', 29_999), memory.recall('absent', 4_999)]).toEqual([record, null])
+    expect([memory.recall('present', 30_000), memory.recall('absent', 5_000)]).toEqual([undefined, undefined])
+  })
+
+  it('keeps what is present through a flood of absent keys', () => {
+    const memory = new KeyMemory(10)
+    for (let i = 0; i < 5; i++) memory.keep(`present ${i}`, record, 0)
+    for (let i = 0; i < 1_000; i++) memory.keep(`absent ${i}`, null, 0)
+    for (let i = 0; i < 5; i++) expect(memory.recall(`present ${i}`, 1)).toEqual(record)
+    expect(memory.size).toBeLessThanOrEqual(10)
+  })
+
+  it('remembers who was present, drops the oldest first, and takes what is kept again for new', () => {
+    const memory = new KeyMemory(2)
+    for (const id of ['a', 'b', 'a', 'c']) memory.keep(id, record, 0)
+    expect(['a', 'b', 'c'].map((id) => memory.remembers(id))).toEqual([true, false, true])
+    memory.keep('a', null, 0)
+    expect([memory.size, memory.remembers('a'), memory.recall('a', 1)]).toEqual([2, false, null])
+    memory.keep('a', record, 0)
+    expect([memory.size, memory.recall('a', 1)]).toEqual([2, record])
+  })
+
+  it('never holds more than its capacity', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1 }), (ids) => {
+        const memory = new KeyMemory(5)
+        for (const id of ids) memory.keep(String(id), null, 0)
+        expect(memory.size).toBeLessThanOrEqual(5)
+        expect(memory.recall(String(ids.at(-1)), 1)).toBe(null)
+      }),
+    )
+  })
+})

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import { type KeyPlace, missingKey, presentedKey } from '../../src/accounts/presented-key.ts'
+import { failureMessage } from '../../src/core/failure.ts'
+import { constantTimeEqual, gateBySecret } from '../../src/core/secret.ts'
+import { infoFailure } from '../../src/protocol/failure-wire.ts'
+
+const none = { authorization: null, query: [], path: null }
+const ok = (value: string) => ({ ok: true, value })
+const refused = (kind: string) => ({ ok: false, error: { kind } })
+
+describe('where a key is carried', () => {
+  it('finds it in the places that the surface allows, in their order', () => {
+    expect(presentedKey({ ...none, authorization: 'Bearer k1' }, ['bearer'])).toEqual(ok('k1'))
+    expect(presentedKey({ ...none, authorization: 'bearer  k1' }, ['bearer'])).toEqual(ok('k1'))
+    expect(presentedKey({ ...none, query: ['k1'] }, ['query', 'bearer'])).toEqual(ok('k1'))
+    expect(presentedKey({ ...none, authorization: 'Bearer k2', query: ['k1'] }, ['query', 'bearer'])).toEqual(ok('k1'))
+    expect(presentedKey({ ...none, query: ['k1'] }, ['bearer'])).toEqual(refused('key_missing'))
+    expect(presentedKey({ ...none, path: 'k1' }, ['bearer', 'path'])).toEqual(ok('k1'))
+    const basic = `Basic ${btoa('k1:')}`
+    expect(presentedKey({ ...none, authorization: basic }, ['basic'])).toEqual(ok('k1'))
+  })
+
+  it('tells missing from malformed', () => {
+    expect(presentedKey(none, ['bearer', 'query', 'path', 'basic'])).toEqual(refused('key_missing'))
+    expect(presentedKey({ ...none, query: [''] }, ['query'])).toEqual(refused('key_missing'))
+    for (const authorization of ['Bearer', 'Bearer ', 'k1', `Basic ${btoa('k1:')}`]) {
+      expect(presentedKey({ ...none, authorization }, ['bearer'])).toMatchObject(refused('key_malformed'))
+    }
+    expect(presentedKey({ ...none, query: ['a', 'b'] }, ['query'])).toMatchObject(refused('key_malformed'))
+    for (const credentials of ['!!!', '', btoa('k1'), btoa(':x')]) {
+      const authorization = `Basic ${credentials}`
+      expect(presentedKey({ ...none, authorization }, ['basic', 'bearer'])).toMatchObject({
+        error: { kind: 'key_malformed', hint: expect.stringContaining('basic credentials are malformed') },
+      })
+    }
+  })
+
+  it('leaves whitespace of ?key= where it is, for the form of a key to refuse', () => {
+    expect(presentedKey({ ...none, query: ['k1 '] }, ['query'])).toEqual(ok('k1 '))
+  })
+})
+
+describe('a key in a place where none is read', () => {
+  const KEY = `cqt_${'Canary'.repeat(4)}22`
+  const told = (url: string, headers: Record<string, string>, places: readonly KeyPlace[] = ['bearer']) => {
+    const authorization = headers.authorization ?? null
+    const parameters = [...new URL(url, 'http://weir').searchParams.keys()]
+    const presented = presentedKey({ ...none, authorization }, places)
+    if (presented.ok) return 'ok'
+    const failure =
+      presented.error.kind === 'key_missing'
+        ? missingKey({ headers: new Headers(headers), parameters }, places)
+        : presented.error
+    const reply = infoFailure(failure, 'r')
+    expect([reply.status, reply.body.includes('Canary')]).toEqual([401, false])
+    return failureMessage(failure)
+  }
+  const BEARER = 'send it as "Authorization: Bearer <key>".'
+
+  it.each([
+    ['/info', { 'X-API-Key': KEY }, `No API key is read from the header x-api-key: ${BEARER}`],
+    [
+      '/info',
+      { authorization: KEY },
+      'The Authorization header lacks the word "Bearer": send "Authorization: Bearer <key>".',
+    ],
+    [
+      '/info',
+      { authorization: `Basic ${btoa(KEY)}` },
+      'The Authorization header has the scheme "Basic": send "Authorization: Bearer <key>".',
+    ],
+    [
+      '/info',
+      { authorization: `Token ${KEY}` },
+      'The Authorization header has another scheme than "Bearer": send "Authorization: Bearer <key>".',
+    ],
+    [
+      '/info',
+      { authorization: 'Bearer ' },
+      'The Authorization header has no key behind "Bearer": send "Authorization: Bearer <key>".',
+    ],
+    [`/info?api_key=${KEY}`, {}, `No API key is read from ?api_key= of this URL: ${BEARER}`],
+    [`/info?key=${KEY}`, {}, `No API key is read from ?key= of this URL: ${BEARER}`],
+    [`/info?${KEY}=1`, {}, failureMessage({ kind: 'key_missing' })],
+  ])('%s %j', (url, headers, said) => {
+    expect(told(url, headers as Record<string, string>)).toBe(said)
+  })
+
+  it('names both ways that a socket has', () => {
+    const places = ['query', 'bearer'] as const
+    const both = 'send it as ?key=<key> in the URL, or as "Authorization: Bearer <key>".'
+    expect(told(`/ws?apiKey=${KEY}`, {}, places)).toBe(`No API key is read from ?apikey= of this URL: ${both}`)
+    expect(told('/ws?key=', {}, places)).toBe(failureMessage({ kind: 'key_missing' }))
+  })
+
+  it('names both ways that data has, whatever was sent', () => {
+    const places = ['basic', 'bearer'] as const
+    const basic = 'basic credentials, the key as user name with an empty password'
+    const both = `${basic}, or as "Authorization: Bearer <key>".`
+    expect(told('/v1', {}, places)).toBe(`No API key: send it as ${both}`)
+    expect(told('/v1?key=x', {}, places)).toBe(`No API key is read from ?key= of this URL: send it as ${both}`)
+    expect(told('/v1', { authorization: KEY }, places)).toBe(
+      `The Authorization header lacks the word "Bearer": send ${basic}, or "Authorization: Bearer <key>".`,
+    )
+  })
+})
+
+describe('operator secrets', () => {
+  const secret = 's'.repeat(32)
+  it('compares whole texts', () => {
+    expect(constantTimeEqual('abc', 'abc')).toBe(true)
+    for (const other of ['', 'ab', 'abd', 'abca', 'abcabc', 'ABC']) expect(constantTimeEqual(other, 'abc')).toBe(false)
+    expect(constantTimeEqual('', '')).toBe(true)
+    expect(constantTimeEqual('a', '')).toBe(false)
+  })
+
+  it('closes a surface whose secret is unset or short', () => {
+    expect(gateBySecret(`Bearer ${secret}`, undefined)).toBe('closed')
+    expect(gateBySecret('Bearer short', 'short')).toBe('closed')
+    expect(gateBySecret(undefined, secret)).toBe('refused')
+    expect(gateBySecret(secret, secret)).toBe('refused')
+    expect(gateBySecret(`Bearer ${secret}`, secret)).toBe('granted')
+  })
+})

@@ -1,0 +1,91 @@
+// Laws of src/accounts/refused-calls.ts.
+
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type RefusedCall, RefusedCalls } from '../../src/accounts/refused-calls.ts'
+import type { Failure } from '../../src/core/failure.ts'
+
+const NOW = 1_790_000_000_000
+const HOUR = NOW - (NOW % 3_600_000)
+const TOO_MANY: Failure = { kind: 'rate_limited', retryAfterMs: 1000 }
+
+const call = (account: string, failure: Failure = TOO_MANY, type = 'l2Book'): RefusedCall => ({
+  caller: { account, keyHash: 'a1' },
+  requestId: 'req_1',
+  product: 'info',
+  type,
+  failure,
+})
+
+describe('refused calls', () => {
+  it('are rows and counts, and wait once', () => {
+    const calls = new RefusedCalls()
+    expect(calls.take()).toBeNull()
+    calls.note(call('acme'), NOW)
+    expect(calls.take()).toEqual({
+      rows: [
+        {
+          at: NOW,
+          requestId: 'req_1',
+          account: 'acme',
+          keyHash: 'a1',
+          product: 'info',
+          type: 'l2Book',
+          code: 'rate_limited',
+          message: 'Too many requests: retry after 1 s.',
+        },
+      ],
+      counts: [{ hour: HOUR, account: 'acme', code: 'rate_limited', count: 1 }],
+    })
+    expect(calls.take()).toBeNull()
+  })
+
+  it('are all counted, and of a flood a row a second is kept', () => {
+    const calls = new RefusedCalls()
+    for (let i = 0; i < 10_000; i++) calls.note(call('flood'), NOW + Math.floor(i / 1000))
+    calls.note(call('quiet'), NOW)
+    const batch = calls.take()!
+    expect(batch.rows.filter(({ account }) => account === 'flood')).toHaveLength(50)
+    expect(batch.rows.filter(({ account }) => account === 'quiet')).toHaveLength(1)
+    expect(batch.counts.map(({ account, count }) => [account, count])).toEqual([
+      ['flood', 10_000],
+      ['quiet', 1],
+    ])
+    for (let i = 0; i < 10_000; i++) calls.note(call('flood'), NOW + 10_000)
+    expect(calls.take()?.rows).toHaveLength(10)
+  })
+
+  it('are bounded over all accounts, and come again where they could not be kept', () => {
+    const calls = new RefusedCalls()
+    for (let i = 0; i < 20_000; i++) calls.note(call(`account${i}`), NOW)
+    const batch = calls.take()!
+    expect([batch.rows.length, batch.counts.length]).toEqual([500, 5000])
+    calls.note(call('account0'), NOW + 2_000)
+    calls.giveBack(batch)
+    const again = calls.take()!
+    expect([again.rows.length, again.counts.length]).toEqual([500, 5000])
+    expect(again.counts.find(({ account }) => account === 'account0')?.count).toBe(2)
+    expect(again.rows.at(-1)?.at).toBe(NOW + 2_000)
+  })
+
+  it('show no half of a character, and no more of a key than lists do', () => {
+    const calls = new RefusedCalls()
+    const type = `\u0001${'a'.repeat(57)}\u{1F980}`
+    calls.note(call('acme', { kind: 'unknown_type', type: 'cqt_9fKxWq2TSecretSecretSecret', types: [] }, type), NOW)
+    const row = calls.take()!.rows[0]!
+    expect(row.type).toBe(`\\u0001${'a'.repeat(57)}`)
+    expect(row.message).toContain('"cqt_9fKxWq2T…"')
+  })
+
+  it('show nothing that moves a cursor or turns a text around, and nothing long', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (text) => {
+        const calls = new RefusedCalls()
+        calls.note(call('acme', { kind: 'unknown_type', type: text, types: [] }, text), NOW)
+        const { type, message } = calls.take()!.rows[0]!
+        expect(`${type}${message}`).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u)
+        expect(type.length <= 64 && message.length <= 300).toBe(true)
+      }),
+    )
+  })
+})

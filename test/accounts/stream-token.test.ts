@@ -1,0 +1,189 @@
+// Stream tokens: made, opened, altered, outlived; and what each lets through.
+
+import { describe, expect, it } from 'vitest'
+import type { Identity, StreamToken } from '../../src/accounts/identity.ts'
+import { holderOf, openStreamToken, sealStreamToken } from '../../src/accounts/stream-token.client.ts'
+import { narrowed, questionOutside, TOKEN_CHANNELS, TOKEN_INFO_TYPES } from '../../src/accounts/stream-token.ts'
+import { queryOf } from '../../src/info/queries/catalogue.ts'
+import { limitsOf } from '../../src/metering/plans/plan.ts'
+import { CHANNELS, channelOf, readBody } from '../../src/relay/channels/catalogue.ts'
+import { Connection } from '../../src/relay/sockets/connection.ts'
+import { refusalByToken } from '../../src/relay/subscriptions/refusals.ts'
+
+const SECRET = 'a key secret of at least 32 characters!'
+const KEY = 'ab'.repeat(32)
+const SAID = {
+  keyHash: KEY,
+  holder: 'h',
+  coins: ['BTC', 'xyz:GOLD'],
+  channels: ['trades', 'l2BookDiff2'],
+  expires: 1000,
+}
+const BTC: StreamToken = { holder: 'h', coins: ['BTC'], channels: [...TOKEN_CHANNELS], expires: 1000 }
+const ALL: StreamToken = { ...BTC, coins: null }
+
+describe('a stream token', () => {
+  it('says what it was made with, to its own gateway, until it ends', async () => {
+    const token = await sealStreamToken(SAID, SECRET)
+    expect(token).toMatch(/^cqe_[\w-]+\.[\w-]{43}$/)
+    expect(await openStreamToken(token, SECRET, 999)).toEqual({ ok: true, value: SAID })
+    expect(await openStreamToken(token, SECRET, 1000)).toMatchObject({ error: { kind: 'key_expired' } })
+    expect(await openStreamToken(token, `${SECRET}.`, 0)).toMatchObject({ error: { kind: 'key_malformed' } })
+  })
+
+  it('with any letter changed, cut off or added is none', async () => {
+    const token = await sealStreamToken(SAID, SECRET)
+    const other = (letter: string) => (letter === 'A' ? 'Q' : 'A')
+    const changed = [...token].map((letter, at) => token.slice(0, at) + other(letter) + token.slice(at + 1))
+    const forms = [
+      ...changed,
+      token.slice(0, -1),
+      `${token}A`,
+      token.replace('.', ''),
+      ` ${token}`,
+      'cqe_',
+      'cqe_.',
+      '',
+    ]
+    // The last letter of 43 has two bits that say nothing.
+    for (const sent of forms.filter((_, at) => at !== token.length - 1))
+      expect(await openStreamToken(sent, SECRET, 0), sent).toMatchObject({ error: { kind: 'key_malformed' } })
+  })
+
+  it('with a longer life, more coins or another key under the old signature is none', async () => {
+    const token = await sealStreamToken(SAID, SECRET)
+    const mac = token.slice(token.indexOf('.'))
+    for (const more of [{ expires: 9e15 }, { coins: null }, { keyHash: 'cd'.repeat(32) }, { holder: 'other' }]) {
+      const forged = `cqe_${Buffer.from(JSON.stringify({ v: 1, ...SAID, ...more })).toString('base64url')}${mac}`
+      expect(await openStreamToken(forged, SECRET, 0)).toMatchObject({ ok: false })
+    }
+  })
+
+  it('names a visitor the same each time, and not by their address', async () => {
+    const holder = await holderOf('192.0.2.7', SECRET)
+    expect(holder).toMatch(/^[\w-]{16}$/)
+    expect(await holderOf('192.0.2.7', SECRET)).toBe(holder)
+    expect(await holderOf('192.0.2.8', SECRET)).not.toBe(holder)
+    expect(await holderOf('192.0.2.7', `${SECRET}.`)).not.toBe(holder)
+  })
+})
+
+describe('what a token is for', () => {
+  it('are channels and types that there are, and none of a wallet', () => {
+    for (const type of TOKEN_CHANNELS) {
+      const channel = channelOf(type)!
+      expect(channel, type).toBeDefined()
+      expect(JSON.stringify(channel.example.request)).not.toMatch(/user|address/)
+    }
+    for (const type of TOKEN_INFO_TYPES) expect(queryOf(type), type).toBeDefined()
+  })
+
+  const ask = (token: StreamToken, request: { readonly type: string; readonly [field: string]: unknown }) =>
+    questionOutside(token, queryOf(request.type)!.request.parse(request) as typeof request)
+
+  it('are questions of its coins', () => {
+    const candles = (coin: string) => ({ type: 'candleSnapshot', req: { coin, interval: '1m', startTime: 1 } })
+    for (const coin of ['BTC', 'ETH', 'btc', 'BTC/USDC', '__proto__']) {
+      const outside = coin === 'BTC' ? null : { kind: 'not_entitled', why: expect.stringContaining('for BTC alone') }
+      for (const type of ['l2BookDiffSnapshot', 'l2Book', 'recentTrades']) {
+        expect(ask(BTC, { type, coin }), `${type} ${coin}`).toEqual(outside)
+        expect(ask(ALL, { type, coin })).toBeNull()
+      }
+      expect(ask(BTC, candles(coin))).toEqual(outside)
+    }
+    for (const type of ['allMids', 'metaAndAssetCtxs', 'spotMetaAndAssetCtxs']) {
+      expect(ask(BTC, { type }), type).toMatchObject({ kind: 'not_entitled' })
+      expect(ask(ALL, { type })).toBeNull()
+    }
+    expect(ask(BTC, { type: 'meta' })).toBeNull()
+    expect(ask(ALL, { type: 'l2BookDiffSnapshot', coin: 'BTC', block_height: 5 })).toMatchObject({
+      kind: 'not_entitled',
+    })
+  })
+
+  it('is no other question', () => {
+    const user = `0x${'a'.repeat(40)}`
+    for (const type of ['userFills', 'clearinghouseState', 'openOrders', 'userRateLimit'])
+      expect(ask(ALL, { type, user }), type).toMatchObject({ kind: 'not_entitled' })
+  })
+
+  const want = (token: StreamToken | undefined, body: { readonly type: string }, replay?: object) => {
+    const identity: Identity = { v: 1, account: 'a', keyHash: KEY, kind: 'api', plan: 'entry', products: ['stream'] }
+    const read = readBody(body)
+    expect(read.ok, JSON.stringify(body)).toBe(true)
+    if (!read.ok) return null
+    return refusalByToken({ identity: token ? narrowed(identity, token) : identity }, read.value, replay as never)
+  }
+  const frame = (replay?: object) => ({ replay }) as object
+
+  it('are bodies of its coins and channels', () => {
+    for (const { type, example } of CHANNELS) {
+      const body = { type, ...example.request }
+      expect(want(undefined, body, frame()), type).toBeNull()
+      const isOf = (TOKEN_CHANNELS as readonly string[]).includes(type)
+      expect(want(ALL, body, frame()) === null, type).toBe(isOf)
+    }
+    for (const body of [
+      { type: 'trades', coin: 'ETH' },
+      { type: 'candle', coin: 'ETH', interval: '1m' },
+      { type: 'l2BookDiff2', coin: ['BTC', 'ETH'] },
+      { type: 'l2BookDiff2', marketTypes: ['*'] },
+      { type: 'l2BookDiff2' },
+      { type: 'bbo', coin: 'ETH' },
+      { type: 'l2Book', coin: 'ETH' },
+      { type: 'activeAssetCtx', coin: 'ETH' },
+      { type: 'assetCtxs', dex: '' },
+      { type: 'allMids' },
+    ])
+      expect(want(BTC, body, frame()), JSON.stringify(body)).toMatchObject({ kind: 'not_entitled' })
+    expect(want(BTC, { type: 'l2BookDiff2', coin: 'BTC' } as never, frame())).toBeNull()
+    expect(want({ ...BTC, channels: ['bbo'] }, { type: 'trades', coin: 'BTC' } as never, frame())).toMatchObject({
+      why: 'This stream token is for bbo, and not for trades.',
+    })
+  })
+
+  it('are replays of a bounded speed', () => {
+    const play = (speed: unknown) => want(BTC, { type: 'trades', coin: 'BTC' } as never, frame({ fromTime: 1, speed }))
+    expect([play(undefined), play(60)]).toEqual([null, null])
+    for (const speed of [61, 300, 'max']) expect(play(speed)).toMatchObject({ kind: 'bad_field' })
+  })
+
+  it('stays when the terms of its account change', () => {
+    const identity: Identity = {
+      v: 1,
+      account: 'a',
+      keyHash: KEY,
+      kind: 'api',
+      plan: 'entry',
+      products: ['info', 'rpc'],
+    }
+    const sink = { send: () => {}, close: () => {} }
+    const connection = new Connection(
+      'c',
+      { identity: narrowed(identity, BTC), terms: 0 },
+      sink,
+      { nowMs: 0 },
+      () => {},
+    )
+    connection.renew({ ...identity, plan: 'pro', products: ['info', 'stream', 'data'] }, 1)
+    expect(connection.identity).toMatchObject({ plan: 'pro', products: ['info', 'stream'], token: BTC })
+  })
+
+  it('has the rate of a visitor also where its account was given more', () => {
+    const of = (streamMessagesPerMinute: number): Identity => ({
+      v: 1,
+      account: 'a',
+      keyHash: KEY,
+      kind: 'api',
+      plan: 'entry',
+      products: ['stream'],
+      limits: { ...limitsOf({ plan: 'entry' }), streamMessagesPerMinute },
+    })
+    const sink = { send: () => {}, close: () => {} }
+    const start = { identity: narrowed(of(100), BTC), terms: 0 }
+    const connection = new Connection('c', start, sink, { nowMs: 0 }, () => {})
+    connection.renew(of(2_000), 1)
+    const admitted = Array.from({ length: 500 }, () => connection.admit()).filter((answer) => answer === 'yes')
+    expect(admitted).toHaveLength(240)
+  })
+})

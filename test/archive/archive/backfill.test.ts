@@ -1,0 +1,177 @@
+// Blocks from before the archive: what a line may be, and what becomes of lines.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { backfillCuts, gapsBetween, type Span } from '../../../src/archive/archive/backfill-cuts.ts'
+import { type BackfillBlock, fillsLine, readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
+import { Backfilling } from '../../../src/archive/archive/backfilling.ts'
+import { encodeBlock } from '../../../src/block-log/segment.ts'
+import type { Block, UserFill } from '../../../src/protocol/feed/block.ts'
+import { withPayments } from '../../../src/protocol/feed/payments.ts'
+
+const USER = `0x${'1'.repeat(40)}`
+const fill: UserFill[1] = {
+  coin: 'BTC',
+  px: '81308.0',
+  sz: '0.00033',
+  side: 'B',
+  time: 5,
+  startPosition: '0',
+  dir: 'Open Long',
+  closedPnl: '0.0',
+  hash: `0x${'0'.repeat(64)}`,
+  oid: 1,
+  crossed: true,
+  fee: '0.1',
+  tid: 2,
+  feeToken: 'USDC',
+  twapId: null,
+}
+const block = (height: number, more: Partial<Block> = {}): Block => {
+  return { height, time: height * 1000, fills: [[USER, fill]], ledger: [], funding: [], books: null, ...more }
+}
+const read = (...lines: string[]) => readBackfill(lines.join('\n'))
+
+describe('a line', () => {
+  it('of another archive is stored as it is, without the epoch of books that are not there', () => {
+    const whole = block(7, {
+      ledger: [{ users: [USER], time: 6, hash: '0x', delta: { type: 'send', amount: '1' } }],
+      funding: [{ coin: 'BTC', perUnit: '0.1' }],
+      events: [{ inner: {} }],
+      twaps: [{}],
+    })
+    const { events } = encodeBlock(whole, 'abc', [[0, USER]])
+    const answer = read(`${events}\n`)
+    expect(answer).toMatchObject({ ok: true, value: [{ height: 7, time: 7000, epoch: null, known: 'events' }] })
+    const [stored] = (answer as { value: readonly BackfillBlock[] }).value
+    expect(stored!.events).toBe(events.replace('"epoch":"abc"', '"epoch":null'))
+    expect(JSON.parse(stored!.books)).toMatchObject({ height: 7, epoch: null, books: null, px: { BTC: '81308.0' } })
+  })
+
+  it('keeps what wallets paid', () => {
+    const payments = [`${USER} 6 BTC 1.0 2.0 0.1`]
+    const { events, payments: text } = encodeBlock(block(7, { payments }), null)
+    const line = withPayments(events, text)
+    expect(read(line)).toMatchObject({ ok: true, value: [{ events: line }] })
+    expect(read(line.replace('BTC', 'BTC 1'))).toMatchObject({ ok: false, error: { field: 'payments.0' } })
+  })
+
+  it('of fills alone says so, and stays the same', () => {
+    const line = fillsLine(block(7))
+    const answer = read(line)
+    expect(answer).toMatchObject({ ok: true, value: [{ known: 'fills', events: line }] })
+    expect(line).toMatch(/^{"only":"fills","epoch":null,"v":1,"t":"events","height":7,/)
+  })
+
+  const line = (change: object) => JSON.stringify({ ...JSON.parse(fillsLine(block(8))), ...change })
+  it.each([
+    ['cut short', fillsLine(block(8)).slice(0, -9), '', /is not whole JSON.*in the midst of a line/],
+    ['empty', ' ', '', /is not whole JSON/],
+    ['no object', '[]', '', /must be an object/],
+    ['without a height', line({ height: undefined }), 'height', /is required/],
+    ['of a negative height', line({ height: -1 }), 'height', /at least 0/],
+    ['of another version', line({ v: 2 }), 'v', /must be 1/],
+    ['of books', line({ t: 'block' }), 't', /must be "events"/],
+    ['with a field more', line({ fils: [] }), 'fils', /unknown field/],
+    ['with a bad fill', line({ fills: [[USER, { ...fill, side: 'X' }]] }), 'fills.0.1.side', /must be "B" or "A"/],
+    ['with a bad wallet', line({ fills: [['0xABC', fill]] }), 'fills.0.0', /40 lower-case hex digits/],
+    ['with a builder of no fill', line({ through: [[1, USER]] }), 'through', /not there/],
+    ['too deep', line({ events: [JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`)] }), '', /nests deeper/],
+    ['far above the first', fillsLine(block(100_008)), 'height', /at most 100007: send it with the next body/],
+    ['not above the one before', fillsLine(block(7)), 'height', /must be above 7/],
+  ])('%s is refused by number and field', (_, text, field, message) => {
+    const answer = read(fillsLine(block(7)), text)
+    expect(answer).toEqual({ ok: false, error: { line: 2, field, message: expect.stringMatching(message) } })
+  })
+})
+
+const stored = (height: number, time: number, known: 'fills' | 'events' = 'fills'): BackfillBlock => {
+  return { height, time, epoch: null, known, events: `e${height}`, books: `b${height}` }
+}
+const names = (cuts: readonly { first: number; last: number }[]) => cuts.map(({ first, last }) => `${first}-${last}`)
+
+describe('segments', () => {
+  it('end with minutes, at heights that are missing or there, and where less is known', () => {
+    const minutes = [1, 2, 3].map((height) => stored(height, height * 30_000))
+    expect(names(backfillCuts(minutes, [], 99))).toEqual(['1-1', '2-3'])
+    const few = [1, 2, 5, 6, 7].map((height) => stored(height, 1))
+    expect(names(backfillCuts(few, [{ first: 6, last: 6 }], 99))).toEqual(['1-2', '5-5', '7-7'])
+    expect(names(backfillCuts(few, [], 6))).toEqual(['1-2', '5-5'])
+    const mixed = [stored(1, 1), stored(2, 2, 'events'), stored(3, 3, 'events')]
+    expect(backfillCuts(mixed, [], 99).map(({ first, known }) => [first, known])).toEqual([
+      [1, 'fills'],
+      [2, 'events'],
+    ])
+  })
+
+  it('of bodies in any order and however often have each height once, and gaps have the rest', () => {
+    const bodies = fc.array(fc.uniqueArray(fc.integer({ min: 0, max: 40 }), { minLength: 1 }), { minLength: 1 })
+    fc.assert(
+      fc.property(bodies, fc.integer({ min: 1, max: 41 }), (sent, before) => {
+        const held: ReturnType<typeof backfillCuts> = []
+        for (const heights of [...sent, ...sent]) {
+          const blocks = heights.toSorted((a, b) => a - b).map((height) => stored(height, height * 9_000))
+          held.push(...backfillCuts(blocks, held, before))
+        }
+        const there = held.flatMap(({ events }) => events).sort()
+        const all = new Set(sent.flat().filter((height) => height < before))
+        expect(there).toEqual([...all].map((height) => `e${height}`).sort())
+        const missing = gapsBetween(held).flatMap(({ from, to }) =>
+          Array.from({ length: to - from + 1 }, (_, at) => from + at),
+        )
+        const least = Math.min(...all)
+        const most = Math.max(...all)
+        const absent = Array.from({ length: 41 }, (_, height) => height).filter(
+          (height) => height > least && height < most && !all.has(height),
+        )
+        expect(missing).toEqual(all.size === 0 ? [] : absent)
+      }),
+    )
+  })
+
+  it('leave gaps with the times on both sides', () => {
+    const spans = [
+      { first: 9, last: 12, firstMs: 90, lastMs: 120 },
+      { first: 1, last: 3, firstMs: 10, lastMs: 30 },
+      { first: 4, last: 5, firstMs: 40, lastMs: 50 },
+    ]
+    expect(gapsBetween(spans)).toEqual([{ from: 6, to: 8, afterMs: 50, beforeMs: 90 }])
+  })
+})
+
+describe('bodies', () => {
+  const holes = Array.from({ length: 250 }, (_, at) => stored(at * 2, at))
+  const filling = (bytes: number, mostBytes: number | null, before: number | null = 900) => {
+    const held: Span[] = []
+    const filling = new Backfilling({
+      before: async () => (before === null ? null : { height: before }),
+      around: async () => [...held],
+      write: async (segments) => {
+        held.push(...segments)
+        return segments.length
+      },
+      bytes,
+      mostBytes,
+      added: () => {},
+    })
+    return { held, filling }
+  }
+
+  it('of too many pieces are taken in turns', async () => {
+    const { held, filling: one } = filling(0, null)
+    const nexts: (number | null)[] = []
+    for (let next: number | null = 0; next !== null; nexts.push(next)) {
+      const from: number = next
+      const answer = await one.take(holes.filter(({ height }) => height >= from))
+      next = 'next' in answer ? answer.next : null
+    }
+    expect(nexts).toEqual([200, 400, null])
+    expect(held.length).toBe(250)
+  })
+
+  it('are refused where the archive is at its bound, or has not begun, and others go on', async () => {
+    expect(await filling(91, 100).filling.take(holes)).toEqual({ refused: 'full', bytes: 91, mostBytes: 100 })
+    expect(await filling(0, 100, null).filling.take(holes)).toEqual({ refused: 'empty' })
+    expect(await filling(89, 100).filling.take(holes.slice(0, 2))).toMatchObject({ blocks: 2 })
+  })
+})

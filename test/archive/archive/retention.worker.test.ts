@@ -1,0 +1,204 @@
+// What goes of the archive, in R2 and D1: by age of each product, by bytes, and wherever it breaks off.
+
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
+import { checkpointKey, segmentKey } from '../../../src/archive/archive/archive-keys.ts'
+import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
+import { Retention } from '../../../src/archive/archive/retention.store.ts'
+import type { KeptDays } from '../../../src/archive/archive/retention.ts'
+import type { CutSegment } from '../../../src/archive/archive/segment-cutter.ts'
+
+const DAY_MS = 86_400_000
+const DAYS = [0, 1, 2, 3]
+const FOR_GOOD: KeptDays = { events: null, books: null, checkpoints: null }
+/** The last block is of the fourth day. */
+const AT = { nowMs: 9 * DAY_MS, newestMs: 3 * DAY_MS + 1_000 }
+
+const placeOf = (chain: string): ArchivePlace => ({ chain, bucket: env.ARCHIVE, db: env.HISTORY })
+
+/** Two blocks at the beginning of a day. */
+const segment = (day: number): CutSegment => ({
+  first: 10 * day,
+  last: 10 * day + 1,
+  firstMs: day * DAY_MS,
+  lastMs: day * DAY_MS + 1_000,
+  epoch: 'a',
+  events: [`{"day":${day}}`, '{}'],
+  books: [`{"books":${day}}`, '{}'],
+})
+
+/** A segment and a checkpoint for each of four days. */
+async function archived(chain: string) {
+  const place = placeOf(chain)
+  const writer = new ArchiveWriter(place)
+  for (const day of DAYS) {
+    await writer.segment(segment(day))
+    const height = 10 * day
+    const taken = { epoch: 'a', height, through: height, time: day * DAY_MS, coins: 0, left: 0 }
+    await writer.checkpoint({ ...taken, lines: ['{}'] })
+  }
+  return { place, archive: new StoredArchive(place), retention: new Retention(place) }
+}
+
+/** Days of which there are objects, by their rows and as the bucket has them. */
+async function held({ chain, db, bucket }: ArchivePlace) {
+  const rows = await db
+    .prepare(`SELECT first, events_bytes AS events, books_bytes AS books FROM segments WHERE chain = ? ORDER BY first`)
+    .bind(chain)
+    .all<{ first: number; events: number; books: number }>()
+  const heights = await db
+    .prepare(`SELECT height FROM checkpoints WHERE chain = ? ORDER BY height`)
+    .bind(chain)
+    .all<{ height: number }>()
+  const having = (kind: 'events' | 'books') =>
+    rows.results.filter((row) => row[kind] > 0).map(({ first }) => first / 10)
+  const told = {
+    segments: rows.results.map(({ first }) => first / 10),
+    events: having('events'),
+    books: having('books'),
+    checkpoints: heights.results.map(({ height }) => height / 10),
+  }
+  const isThere = async (key: string) => (await (bucket as R2Bucket).head(key)) !== null
+  const daysOf = async (keyOf: (day: number) => string) => {
+    const found = await Promise.all(DAYS.map((day) => isThere(keyOf(day))))
+    return DAYS.filter((day) => found[day])
+  }
+  const stored = {
+    events: await daysOf((day) => segmentKey(chain, segment(day), 'events')),
+    books: await daysOf((day) => segmentKey(chain, segment(day), 'books')),
+    checkpoints: await daysOf((day) => checkpointKey(chain, 10 * day)),
+  }
+  return { told, stored }
+}
+
+async function drain(retention: Retention, days: KeptDays, at = AT) {
+  const sum = { objects: 0, bytes: 0 }
+  for (;;) {
+    const { objects, bytes } = await retention.turn(days, at)
+    expect(objects).toBeLessThanOrEqual(64)
+    if (objects === 0) return sum
+    sum.objects += objects
+    sum.bytes += bytes
+  }
+}
+
+describe('by age', () => {
+  it('each product goes for itself, and a segment with the last of it', async () => {
+    const { place, archive, retention } = await archived('by-age')
+    await drain(retention, { ...FOR_GOOD, books: 2 })
+    const withoutBooks = { segments: DAYS, events: DAYS, books: [1, 2, 3], checkpoints: [1, 2, 3] }
+    expect(await held(place)).toMatchObject({ told: withoutBooks, stored: { books: [1, 2, 3] } })
+    const [first] = await archive.segmentsFrom({ height: 0 }, 1)
+    expect(await Array.fromAsync(archive.lines(first!, 'events'))).toEqual(segment(0).events)
+    await expect(Array.fromAsync(archive.lines(first!, 'books'))).rejects.toThrow('.books.gz is removed')
+    await drain(retention, { events: 1, books: 1, checkpoints: null })
+    const left = { events: [2, 3], books: [2, 3], checkpoints: [2, 3] }
+    expect(await held(place)).toEqual({ told: { segments: [2, 3], ...left }, stored: left })
+  })
+
+  it('nothing goes that is to stay, nor by a clock that is ahead, and never the newest', async () => {
+    const { place, retention } = await archived('stays')
+    const ahead = { nowMs: 3 * DAY_MS, newestMs: 900 * DAY_MS }
+    const days = { events: 4, books: 4, checkpoints: 4 }
+    expect(await drain(retention, FOR_GOOD)).toEqual({ objects: 0, bytes: 0 })
+    expect(await drain(retention, days, ahead)).toEqual({ objects: 0, bytes: 0 })
+    await drain(retention, { events: 1, books: 1, checkpoints: 1 }, { nowMs: 900 * DAY_MS, newestMs: 900 * DAY_MS })
+    expect((await held(place)).stored).toEqual({ events: [3], books: [3], checkpoints: [3] })
+  })
+
+  it('what would go is told before, and is what goes', async () => {
+    const days = { events: null, books: 1, checkpoints: 2 }
+    const { place, retention } = await archived('told')
+    const before = await held(place)
+    const plan = await retention.plan({ days, mostBytes: null }, AT)
+    expect(await held(place)).toEqual(before)
+    expect(plan.due).toMatchObject([
+      { product: 'events', objects: 0, bytes: 0, first: null },
+      { product: 'books', objects: 2, first: 0, last: 11, firstMs: 0, lastMs: DAY_MS + 1_000 },
+      { product: 'checkpoints', objects: 2, first: 0, last: 10 },
+    ])
+    const told = plan.due.reduce((sum, one) => ({ objects: sum.objects + one.objects, bytes: sum.bytes + one.bytes }), {
+      objects: 0,
+      bytes: 0,
+    })
+    expect(await drain(retention, days)).toEqual(told)
+    expect((await retention.plan({ days, mostBytes: null }, AT)).bytes).toBe(plan.bytes - told.bytes)
+  })
+
+  it('a turn is bounded, however much is due', async () => {
+    const place = placeOf('much')
+    const row =
+      place.db.prepare(`INSERT INTO segments (chain, first, last, first_ms, last_ms, epoch, lines, events_bytes,
+      books_bytes, events_sha256, books_sha256) VALUES ('much', ?1, ?1, ?1, ?1, NULL, 1, 20, 30, 'x', 'x')`)
+    await place.db.batch(Array.from({ length: 101 }, (_, first) => row.bind(first)))
+    const days = { events: 1, books: 1, checkpoints: 1 }
+    expect(await drain(new Retention(place), days)).toEqual({ objects: 200, bytes: 100 * 50 })
+  })
+
+  it('what is left is told after each turn', async () => {
+    const { place, retention } = await archived('sums')
+    const { bytes } = await retention.plan({ days: FOR_GOOD, mostBytes: null }, AT)
+    const sums = { segments: 4, bytes }
+    expect(await retention.trim({ days: FOR_GOOD, mostBytes: bytes }, sums, AT)).toBeNull()
+    const left = await retention.trim({ days: { events: 2, books: 2, checkpoints: null }, mostBytes: null }, sums, AT)
+    expect(left).toEqual({ segments: 3, bytes: (await new Retention(place).keepWithin(1e9)).bytes })
+    const bounded = await retention.trim({ days: FOR_GOOD, mostBytes: 1 }, left!, AT)
+    expect(bounded).toMatchObject({ segments: 1 })
+  })
+})
+
+describe('a removal that breaks off', () => {
+  const DAYS_KEPT = { events: 2, books: 1, checkpoints: 2 }
+  type Step = 'rows' | 'objects' | 'names'
+  /** A place that fails at a step, before it is done or when it is. */
+  const failing = (place: ArchivePlace, step: Step, isDone: boolean): ArchivePlace => {
+    const broken = async <T>(work: () => Promise<T>): Promise<never> => {
+      if (isDone) await work()
+      throw new Error('broke off')
+    }
+    const { db, bucket } = place
+    const batch: typeof db.batch = (statements) =>
+      step === 'rows' ? broken(() => db.batch(statements)) : db.batch(statements)
+    const prepare: typeof db.prepare = (sql) => {
+      const statement = db.prepare(sql)
+      if (step !== 'names' || !sql.includes('DELETE FROM removals')) return statement
+      return { bind: (...values: unknown[]) => ({ run: () => broken(() => statement.bind(...values).run()) }) } as never
+    }
+    const remove: typeof bucket.delete = (keys) =>
+      step === 'objects' ? broken(() => bucket.delete(keys)) : bucket.delete(keys)
+    const get = bucket.get.bind(bucket)
+    const put = bucket.put.bind(bucket)
+    return { ...place, db: { batch, prepare }, bucket: { get, put, delete: remove } as ArchivePlace['bucket'] }
+  }
+
+  it.each([
+    ['rows', false],
+    ['rows', true],
+    ['objects', false],
+    ['objects', true],
+    ['names', false],
+    ['names', true],
+  ] as const)('at its %s (done: %s) leaves no row without its object, and is ended later', async (step, isDone) => {
+    const { place } = await archived(`broken-${step}-${isDone}`)
+    const broken = new Retention(failing(place, step, isDone))
+    await expect(broken.turn(DAYS_KEPT, AT)).rejects.toThrow('broke off')
+    const { told, stored } = await held(place)
+    for (const product of ['events', 'books', 'checkpoints'] as const)
+      expect(stored[product]).toEqual(expect.arrayContaining(told[product]))
+    await drain(new Retention(place), DAYS_KEPT)
+    const left = { events: [1, 2, 3], books: [2, 3], checkpoints: [2, 3] }
+    expect(await held(place)).toEqual({ told: { segments: [1, 2, 3], ...left }, stored: left })
+    expect(
+      await place.db.prepare(`SELECT COUNT(*) AS n FROM removals WHERE chain = ?`).bind(place.chain).first('n'),
+    ).toBe(0)
+  })
+
+  it('takes nothing with it that was archived again meanwhile', async () => {
+    const { place } = await archived('again')
+    await expect(new Retention(failing(place, 'objects', false)).turn(DAYS_KEPT, AT)).rejects.toThrow('broke off')
+    await new ArchiveWriter(place).segment(segment(0))
+    await new Retention(place).turn(FOR_GOOD, AT)
+    expect((await held(place)).stored.books).toContain(0)
+  })
+})

@@ -1,0 +1,296 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { acrossGap, foldTrades, noTrades } from '../../src/archive/completed-trades.ts'
+import type { CompletedTrade } from '../../src/archive/open-trade.ts'
+import type { Fill } from '../../src/protocol/feed/block.ts'
+import type { EventBlock } from '../../src/protocol/feed/durable-api.ts'
+import { BUILDER, FIRST_MS, trading, USER, units } from './trading.ts'
+
+const fold = (blocks: readonly EventBlock[]) => foldTrades(noTrades(USER), blocks)
+const sum = (amounts: readonly string[], decimals: number) =>
+  amounts.reduce((total, amount) => total + units(amount, decimals), 0n)
+
+const FILL: Fill = {
+  coin: 'BTC',
+  px: '100.0',
+  sz: '1.0',
+  side: 'B',
+  time: FIRST_MS,
+  startPosition: '0.0',
+  dir: 'Open Long',
+  closedPnl: '0.0',
+  hash: '0x',
+  oid: 1,
+  crossed: true,
+  fee: '0.03',
+  tid: 1,
+  feeToken: 'USDC',
+}
+/** One block a fill, 1 s apart. */
+const blocksOf = (...fills: Partial<Fill>[]): EventBlock[] =>
+  fills.map((more, i) => {
+    const time = FIRST_MS + i * 1000
+    return { height: i, time, fills: [[USER, { ...FILL, time, ...more }]], funding: [] }
+  })
+const CLOSE = { side: 'A', startPosition: '1.0', px: '110.0', closedPnl: '10.0', crossed: false } as const
+
+describe('a round trip', () => {
+  it('is reported once it is flat, with everything that went into it', () => {
+    const blocks = blocksOf(
+      { sz: '0.5', px: '100.0' },
+      { sz: '1.5', px: '102.0', startPosition: '0.5' },
+      { side: 'A', sz: '0.25', startPosition: '2.0', px: '110.5', closedPnl: '2.25', crossed: false },
+      { side: 'A', sz: '1.75', startPosition: '1.75', px: '90.0', closedPnl: '-20.125', builder: BUILDER },
+    )
+    blocks[1] = { ...blocks[1]!, funding: [{ coin: 'BTC', perUnit: '0.0125' }] }
+    expect(fold(blocks.slice(0, 3)).trades).toEqual([])
+    expect(fold(blocks).trades).toEqual([
+      {
+        user: USER,
+        coin: 'BTC',
+        position_type: 'Long',
+        gross_pnl: '-17.875',
+        net_pnl: '-18.02',
+        funding_pnl: '-0.025',
+        entry_px: '101.5',
+        exit_px: '92.5625',
+        position_closed_size: '2',
+        fees: '0.12',
+        fills: 4,
+        open_time: FIRST_MS,
+        close_time: FIRST_MS + 3000,
+        duration_ms: 3000,
+        max_position_size: '2',
+        maker_fills: 1,
+        builder: BUILDER,
+        tx_index: 0,
+      },
+    ])
+  })
+
+  it('carries prices at ten decimals without trailing zeros', () => {
+    const [trade] = fold(
+      blocksOf(
+        { sz: '1.0', px: '1.0' },
+        { sz: '2.0', px: '2.0', startPosition: '1.0' },
+        { ...CLOSE, sz: '3.0', startPosition: '3.0' },
+      ),
+    ).trades
+    expect([trade!.entry_px, trade!.exit_px]).toEqual(['1.6666666667', '110'])
+  })
+
+  it('that turns over ends and begins another, its fee split by size', () => {
+    const { trades } = fold(
+      blocksOf(
+        { sz: '1.0', fee: '0.0' },
+        { side: 'A', sz: '3.0', startPosition: '1.0', px: '110.0', closedPnl: '10.0', fee: '0.1' },
+        { side: 'B', sz: '2.0', startPosition: '-2.0', px: '100.0', closedPnl: '20.0', fee: '0.0' },
+      ),
+    )
+    expect(trades).toMatchObject([
+      { position_type: 'Long', fees: '0.0333333333', gross_pnl: '10', fills: 2, max_position_size: '1' },
+      {
+        position_type: 'Short',
+        fees: '0.0666666667',
+        gross_pnl: '20',
+        fills: 2,
+        max_position_size: '2',
+        entry_px: '110',
+      },
+    ])
+    expect(trades[1]!.open_time).toBe(trades[0]!.close_time)
+  })
+
+  it('shorts receive what longs pay', () => {
+    const blocks = blocksOf({ side: 'A' }, { side: 'B', startPosition: '-1.0' })
+    blocks[0] = {
+      ...blocks[0]!,
+      funding: [
+        { coin: 'BTC', perUnit: '0.5' },
+        { coin: 'ETH', perUnit: '9.0' },
+      ],
+    }
+    expect(fold(blocks).trades).toMatchObject([{ position_type: 'Short', funding_pnl: '0.5' }])
+  })
+})
+
+describe('funding', () => {
+  const paid = (perUnit: string, times: number, sz: string) => {
+    const blocks = blocksOf({ sz }, ...Array<object>(times).fill({ coin: '@1' }), { ...CLOSE, sz, startPosition: sz })
+    const funding = [{ coin: 'BTC', perUnit }]
+    return fold(blocks.map((block, at) => (at < times ? { ...block, funding } : block))).trades[0]?.funding_pnl
+  }
+
+  it('is rounded once, however many payments it is of', () => {
+    expect(paid('0.000000004', 3, '1.0')).toBe('-0.00000001')
+    expect(paid('-0.000000000000000001', 2, '1000000000000.0')).toBe('0.000002')
+  })
+
+  it('that is no amount leaves a position that nobody can tell of', () => {
+    expect(paid('x', 1, '1.0')).toBeUndefined()
+  })
+})
+
+describe('what is not reported', () => {
+  it.each([
+    ['a position whose opening was not seen', blocksOf({ ...CLOSE, startPosition: '1.0' })],
+    ['the closing of a position after an unexplained change', blocksOf({ sz: '2.0' }, CLOSE)],
+    [
+      'spot and outcomes',
+      blocksOf({ coin: '@1' }, { ...CLOSE, coin: '@1' }, { coin: '#40' }, { ...CLOSE, coin: '#40' }),
+    ],
+    [
+      'fills of others',
+      blocksOf({}, CLOSE).map((block) => ({ ...block, fills: [['0x1', block.fills[0]![1]] as never] })),
+    ],
+    ['a position that a fill without numbers touched', blocksOf({}, { ...CLOSE, sz: 'x' }, CLOSE)],
+    ['a fill of no size', blocksOf({ sz: '0.0' })],
+  ])('%s', (_, blocks) => {
+    expect(fold(blocks).trades).toEqual([])
+  })
+
+  it('a position across a gap, though what opens after it is', () => {
+    const [open, close] = blocksOf({}, CLOSE)
+    const before = fold([open!]).state
+    expect(foldTrades(acrossGap(before), [close!]).trades).toEqual([])
+    expect(foldTrades(acrossGap(before), blocksOf({}, CLOSE)).trades).toHaveLength(1)
+  })
+
+  it('an unseen position that turns over; the one it becomes is', () => {
+    const { trades } = fold(
+      blocksOf({ ...CLOSE, sz: '3.0', fee: '0.3' }, { side: 'B', sz: '2.0', startPosition: '-2.0', fee: '0.0' }),
+    )
+    expect(trades).toMatchObject([{ position_type: 'Short', fees: '0.2', gross_pnl: '0', fills: 2 }])
+  })
+})
+
+describe('the ordinal', () => {
+  it('counts the closes of a time, and those of unseen positions too', () => {
+    const at = (fills: Partial<Fill>[]): EventBlock => ({
+      height: 1,
+      time: FIRST_MS,
+      fills: fills.map((more) => [USER, { ...FILL, ...more }]),
+      funding: [],
+    })
+    const opened = fold([at([{ coin: 'BTC' }, { coin: 'xyz:GOLD' }])]).state
+    const closes = at(['BTC', 'ETH', 'xyz:GOLD'].map((coin) => ({ ...CLOSE, coin })))
+    expect(foldTrades(opened, [closes]).trades.map(({ coin, tx_index }) => [coin, tx_index])).toEqual([
+      ['BTC', 0],
+      ['xyz:GOLD', 2],
+    ])
+  })
+})
+
+describe('laws', () => {
+  const RUNS = { numRuns: 300 }
+
+  it('folding on is folding everything', () => {
+    fc.assert(
+      fc.property(trading, fc.nat(60), (blocks, at) => {
+        const first = fold(blocks.slice(0, at))
+        const second = foldTrades(first.state, blocks.slice(at))
+        const whole = fold(blocks)
+        expect([...first.trades, ...second.trades]).toEqual(whole.trades)
+        expect(JSON.stringify([...second.state.open])).toBe(JSON.stringify([...whole.state.open]))
+      }),
+      RUNS,
+    )
+  })
+
+  it('a state is not changed by folding on from it', () => {
+    fc.assert(
+      fc.property(trading, fc.nat(60), (blocks, at) => {
+        const { state } = fold(blocks.slice(0, at))
+        const rest = blocks.slice(at)
+        expect(foldTrades(state, rest).trades).toEqual(foldTrades(state, rest).trades)
+      }),
+      RUNS,
+    )
+  })
+
+  it('nothing is lost or counted twice: fees and profits of trades and of what is open are those of the fills', () => {
+    fc.assert(
+      fc.property(trading, (blocks) => {
+        const { trades, state } = fold(blocks)
+        const fills = blocks.flatMap((block) => block.fills.map(([, fill]) => fill))
+        const open = [...state.open.values()]
+        const both = (wire: keyof CompletedTrade, own: 'fees' | 'grossPnl') =>
+          sum([...trades.map((trade) => String(trade[wire])), ...open.map((trade) => trade[own].toFixed())], 10)
+        expect(both('fees', 'fees')).toBe(
+          sum(
+            fills.map(({ fee }) => fee),
+            10,
+          ),
+        )
+        expect(both('gross_pnl', 'grossPnl')).toBe(
+          sum(
+            fills.map(({ closedPnl }) => closedPnl),
+            10,
+          ),
+        )
+        const net = trades.map(
+          (trade) => units(trade.gross_pnl, 10) - units(trade.fees, 10) + units(trade.funding_pnl, 10),
+        )
+        expect(trades.map(({ net_pnl }) => units(net_pnl, 10))).toEqual(net)
+      }),
+      RUNS,
+    )
+  })
+
+  it('trades are those that plain counting of the position finds', () => {
+    fc.assert(
+      fc.property(trading, (blocks) => {
+        const { trades, state } = fold(blocks)
+        const counted = ['BTC', 'ETH', 'xyz:GOLD'].map((coin) => plainTrips(coin, blocks))
+        const closed = counted.flatMap((one) => one.closed)
+        const seen = trades.map(
+          ({ coin, position_type, fills, open_time, close_time, max_position_size, maker_fills }) =>
+            [coin, position_type, fills, open_time, close_time, units(max_position_size, 2), maker_fills].join(),
+        )
+        expect([...seen].sort()).toEqual(closed.sort())
+        expect([...state.open].map(([coin, { size }]) => `${coin} ${units(size.toFixed(), 2)}`).sort()).toEqual(
+          counted.flatMap(({ left }) => left).sort(),
+        )
+      }),
+      RUNS,
+    )
+  })
+
+  it('close times never fall, and ordinals of one time rise', () => {
+    fc.assert(
+      fc.property(trading, (blocks) => {
+        const { trades } = fold(blocks)
+        trades.slice(1).forEach((trade, i) => {
+          const before = trades[i]!
+          expect(trade.close_time).toBeGreaterThanOrEqual(before.close_time)
+          expect(trade.tx_index).toBe(trade.close_time === before.close_time ? before.tx_index + 1 : 0)
+        })
+      }),
+      RUNS,
+    )
+  })
+})
+
+/** Round trips of one coin by following the position in hundredths. */
+function plainTrips(coin: string, blocks: readonly EventBlock[]): { closed: string[]; left: string[] } {
+  const closed: string[] = []
+  let position = 0n
+  let trip = { fills: 0, makers: 0, since: 0, peak: 0n }
+  for (const [, fill] of blocks.flatMap(({ fills }) => fills)) {
+    if (fill.coin !== coin) continue
+    const was = position
+    position += units(fill.sz, 2) * (fill.side === 'B' ? 1n : -1n)
+    if (was === 0n) trip = { fills: 0, makers: 0, since: fill.time, peak: 0n }
+    trip.fills++
+    if (!fill.crossed) trip.makers++
+    const turned = was > 0n !== position > 0n
+    if (was !== 0n && (position === 0n || turned)) {
+      const side = was > 0n ? 'Long' : 'Short'
+      closed.push([coin, side, trip.fills, trip.since, fill.time, trip.peak, trip.makers].join())
+      trip = { fills: 1, makers: fill.crossed ? 0 : 1, since: fill.time, peak: 0n }
+    }
+    const size = position < 0n ? -position : position
+    if (size > trip.peak) trip.peak = size
+  }
+  return { closed, left: position === 0n ? [] : [`${coin} ${position}`] }
+}

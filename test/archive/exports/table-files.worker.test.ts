@@ -1,0 +1,116 @@
+// Parquet among the files that can be taken away: what is whole, each row in one table, and none missed while hours become a day.
+
+import { env } from 'cloudflare:workers'
+import { expect, it } from 'vitest'
+import { LINK_MS } from '../../../src/archive/exports/file-links.ts'
+import { filePage, type ListedFile, readCursor } from '../../../src/archive/exports/listed-files.ts'
+import { tableFiles } from '../../../src/archive/exports/table-files.store.ts'
+import { tableKey } from '../../../src/archive/files/file-keys.ts'
+import { sweepFiles } from '../../../src/archive/files/files-sweep.store.ts'
+import type { FileSpan, Level } from '../../../src/archive/files/levels.ts'
+import type { TableName } from '../../../src/archive/files/table.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const BEGIN = Date.UTC(2026, 10, 20)
+const RANGE = { fromMs: BEGIN, toMs: BEGIN + DAY_MS - 1 }
+const NAMES: readonly TableName[] = ['fills-by-user', 'fills-by-time', 'ledger-by-user', 'candles-by-coin']
+
+/** Ten blocks an hour. */
+const hours = (from: number, count: number): FileSpan => {
+  const first = 10 * from
+  const firstMs = BEGIN + from * HOUR_MS
+  return { first, last: first + 10 * count - 1, firstMs, lastMs: firstMs + count * HOUR_MS - 1 }
+}
+
+async function put(chain: string, level: Level, file: FileSpan, state: string, numbers = 1, names = NAMES) {
+  const { first, last, firstMs, lastMs } = file
+  await env.HISTORY.prepare(`INSERT OR REPLACE INTO files (chain, level, first, last, first_ms, last_ms, objects, rows, bytes,
+    state, merged_ms) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, ?)`)
+    .bind(chain, level, first, last, firstMs, lastMs, state, state === 'merged' ? 0 : null)
+    .run()
+  for (const name of names)
+    for (let number = 0; number < numbers; number++) {
+      await env.ARCHIVE.put(tableKey(chain, level, file, number, name), 'x')
+      await env.HISTORY.prepare(`INSERT OR REPLACE INTO file_tables (chain, level, first, last, first_ms, last_ms, number, name,
+        rows, bytes, sha256) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, 5, 'ab')`)
+        .bind(chain, level, first, last, firstMs, lastMs, number, name)
+        .run()
+    }
+}
+
+/** Days have none in the order of the chain. */
+async function merged(chain: string, isWhole = true): Promise<void> {
+  const byUser = NAMES.filter((name) => name !== 'fills-by-time')
+  await put(chain, 2, hours(0, 3), isWhole ? 'live' : 'open', 2, byUser)
+  if (isWhole)
+    await env.HISTORY.prepare(`UPDATE files SET state = 'merged', merged_ms = 0 WHERE chain = ? AND level = 1`)
+      .bind(chain)
+      .run()
+}
+
+const sourcesOf = (chain: string) => tableFiles(env.HISTORY, chain)
+const shown = (files: readonly ListedFile[]) =>
+  files.map(({ product, key }) => `${product} ${key.split('/')[2]} ${key.split('/')[4]!.split('.')[1]}`)
+const pageOf = (chain: string, next: string | null, limit: number) =>
+  filePage(sourcesOf(chain), RANGE, next === null ? null : readCursor(next, sourcesOf(chain), RANGE), limit)
+
+it('are those of hours until their day is whole, and then those of the day; each file once, whatever the pages', async () => {
+  const chain = 'tables'
+  for (const hour of [0, 1, 2]) await put(chain, 1, hours(hour, 1), 'live', hour === 1 ? 2 : 1)
+  const ofHours = (name: string) => ['0000', '0000', '0001', '0000'].map((number) => `${name} hour ${number}`)
+  const all = ['fills_by_user', 'fills_by_time', 'ledger_by_user', 'candles_by_coin'].flatMap(ofHours)
+  for (const limit of [1, 2, 3, 100]) {
+    const found: ListedFile[] = []
+    for (let next: string | null = null, pages = 0; pages === 0 || next !== null; pages++) {
+      const page = await pageOf(chain, next, limit)
+      found.push(...page.files)
+      next = page.next
+    }
+    expect(shown(found)).toEqual(all)
+    expect(new Set(found.map(({ key }) => key)).size).toBe(16)
+  }
+  await merged(chain, false)
+  expect(shown((await pageOf(chain, null, 100)).files)).toEqual(all)
+  await merged(chain)
+  const ofDay = (name: string) => [`${name} day 0000`, `${name} day 0001`]
+  const { files } = await pageOf(chain, null, 100)
+  expect(shown(files)).toEqual([
+    ...[...ofDay('fills_by_user'), ...ofHours('fills_by_time')],
+    ...[...ofDay('ledger_by_user'), ...ofDay('candles_by_coin')],
+  ])
+  expect(await Promise.all(sourcesOf(chain).map((source) => source.sums(RANGE)))).toEqual([
+    { objects: 2, bytes: 10 },
+    { objects: 4, bytes: 20 },
+    { objects: 2, bytes: 10 },
+    { objects: 2, bytes: 10 },
+    { objects: 0, bytes: 0 },
+  ])
+  for (const { key } of files) expect(await env.ARCHIVE.head(key)).not.toBeNull()
+})
+
+it.each([1, 2, 3, 4])('of a day that became whole after %i of its hours were told, the day is told', async (told) => {
+  const chain = `becoming-${told}`
+  for (const hour of [0, 1, 2]) await put(chain, 1, hours(hour, 1), 'live', hour === 1 ? 2 : 1)
+  const { next } = await pageOf(chain, null, told)
+  await merged(chain)
+  const { files } = await pageOf(chain, next, 100)
+  expect(shown(files).filter((one) => one.startsWith('fills_by_user'))).toEqual([
+    'fills_by_user day 0000',
+    'fills_by_user day 0001',
+  ])
+})
+
+it('that a link was made to while it was listed stay for as long as the link holds', async () => {
+  const chain = 'linked'
+  for (const hour of [0, 1, 2]) await put(chain, 1, hours(hour, 1), 'live')
+  const { files } = await pageOf(chain, null, 100)
+  await merged(chain)
+  const place = { chain, bucket: env.ARCHIVE, db: env.HISTORY }
+  const there = async () => (await Promise.all(files.map(({ key }) => env.ARCHIVE.head(key)))).filter(Boolean).length
+  await sweepFiles(place, LINK_MS, false)
+  expect(await there()).toBe(12)
+  await sweepFiles(place, LINK_MS + 600_001, false)
+  expect(await there()).toBe(3)
+  expect(shown((await pageOf(chain, null, 100)).files)).toHaveLength(9)
+})

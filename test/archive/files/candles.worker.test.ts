@@ -1,0 +1,214 @@
+// Candles in R2 and D1, out of an archive of sixteen days: those of all trades at once, through failures at every write.
+
+import { describe, expect, it, vi } from 'vitest'
+import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
+import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
+import type { Candle } from '../../../src/archive/candles.ts'
+import type { TimeSpan } from '../../../src/archive/filed-candles.ts'
+import { Compaction, type CompactionPorts } from '../../../src/archive/files/compaction.ts'
+import { StoredFiles } from '../../../src/archive/files/files.store.ts'
+import { FilesWriter } from '../../../src/archive/files/files-writer.store.ts'
+import { packPage, unpackPage } from '../../../src/archive/files/page-text.client.ts'
+import { ParquetTables } from '../../../src/archive/files/tables.client.ts'
+import { candlesWithin, type KeptCandles, keptCandles } from '../../../src/archive/kept-candles.ts'
+import { INTERVALS, type Interval } from '../../../src/core/candle-interval.ts'
+import { type TradedBlock, tradedBlock, truth } from '../filed-candles.ts'
+import { quickStores } from './quick-stores.worker.ts'
+
+const DAY_MS = 86_400_000
+const START_MS = Date.UTC(2026, 9, 5)
+/** Not a part of an hour: spans end amid segments. */
+const STEP_MS = 31 * 60_000
+const SEGMENT = 7
+const BLOCKS = 750
+const COINS = ['BTC', '@107', 'flx:"x"']
+const blockAt = (height: number, startMs = START_MS) => {
+  const trades = COINS.flatMap((coin, at) =>
+    height % (at + 1) > 0 && at > 0
+      ? []
+      : [0, 1].map((more) => ({ coin, px: 1 + ((7 * height + more) % 90), sz: 1 + height })),
+  )
+  return tradedBlock(height, startMs + height * STEP_MS, trades)
+}
+const BLOCK = Array.from({ length: BLOCKS }, (_, height) => blockAt(height))
+
+const { archive, history, placeOf } = await quickStores()
+
+async function archived(place: ArchivePlace, blocks: readonly TradedBlock[]): Promise<void> {
+  const writer = new ArchiveWriter(place)
+  for (let at = 0; at < blocks.length; at += SEGMENT) {
+    const some = blocks.slice(at, at + SEGMENT)
+    const first = some[0]!
+    const last = some.at(-1)!
+    const span = { first: first.height, last: last.height, firstMs: first.time, lastMs: last.time, epoch: 'a' }
+    await writer.segment({ ...span, events: some.map((one) => JSON.stringify(one)), books: some.map(() => '{}') })
+  }
+}
+
+/** Every batch fails now and then, before or after it had its effect. */
+function failing({ chain, bucket, db }: ArchivePlace): ArchivePlace {
+  let count = 0
+  const batch = async (...of: Parameters<D1Database['batch']>) => {
+    count++
+    if (count % 5 === 1) throw new Error('it did not come there')
+    const done = await db.batch(...of)
+    if (count % 5 === 3) throw new Error('its answer did not come')
+    return done
+  }
+  return { chain, bucket, db: { prepare: db.prepare.bind(db), batch } as ArchivePlace['db'] }
+}
+
+async function compact(place: ArchivePlace): Promise<void> {
+  const writer = new FilesWriter(place, { now: () => 0, isBounded: false })
+  const tables: CompactionPorts['tables'] = (holes) => new ParquetTables(holes)
+  const archive = new StoredArchive(place)
+  const compaction = new Compaction({ archive, writer, tables, pack: packPage, unpack: unpackPage }, 2_500)
+  for (let failures = 0; failures < 10_000; ) {
+    try {
+      if (!(await compaction.turn())) return
+    } catch {
+      failures++
+    }
+  }
+}
+
+const EVER: TimeSpan = { fromMs: 0, toMs: 8e15 }
+async function read(place: ArchivePlace, interval: Interval, window = EVER, coin = COINS[0]!, limit = 5_000) {
+  const request = { coin, interval, ...candlesWithin(interval, window), limit }
+  const found = await new StoredFiles(place).candles(request)
+  return keptCandles(found!, null, request)
+}
+/** But for the first, before which the archive began. */
+const whole = (all: readonly Candle[], { isHoled }: KeptCandles) => all.filter((candle) => !isHoled(candle))
+const LAST = BLOCK.at(-1)!.time
+
+describe('an archive of sixteen days', () => {
+  const place = placeOf('candles')
+
+  it('has the candles of all trades, through failures at every write', { timeout: 180_000 }, async () => {
+    expect(await new StoredFiles(place).candles({ coin: 'BTC', interval: '1m', ...EVER, limit: 9 })).toBeNull()
+    await archived(place, BLOCK)
+    await compact(failing(place))
+    const { results } = await history
+      .prepare(
+        `SELECT level, COUNT(*) AS files, MAX(objects) AS objects FROM files WHERE chain = 'candles' AND state = 'live' GROUP BY level`,
+      )
+      .all<{ level: number; files: number; objects: number }>()
+    expect(results.map(({ level }) => level)).toEqual([0, 1, 2])
+    // Objects end amid the candles of a coin.
+    expect(results.at(-1)!.objects).toBeGreaterThan(5)
+    for (const interval of INTERVALS)
+      for (const coin of [...COINS, 'NONE']) {
+        const before = LAST - DAY_MS
+        for (const toMs of [before, LAST]) {
+          const window = { fromMs: 0, toMs }
+          const kept = await read(place, interval, window, coin)
+          const all = truth(BLOCK, interval, coin).filter(({ t }) => t <= toMs)
+          expect(kept.candles, `${interval} ${coin}`).toEqual(whole(all, kept))
+          expect(kept.untilMs).toBeNull()
+        }
+      }
+    const everything = await read(place, '1h', { fromMs: 0, toMs: LAST - DAY_MS })
+    expect(everything.candles.length).toBeGreaterThan(300)
+    expect(everything.holed).toEqual({ fromMs: 0, toMs: START_MS + 3_600_000 - 1 })
+  })
+
+  it('tells of a window no more and no less', async () => {
+    for (const interval of INTERVALS) {
+      const window = { fromMs: START_MS + 3.3 * DAY_MS, toMs: START_MS + 9.7 * DAY_MS }
+      const kept = await read(place, interval, window)
+      const all = truth(BLOCK, interval).filter(({ t, T }) => T >= window.fromMs && t <= window.toMs)
+      expect(kept.candles).toEqual(whole(all, kept))
+    }
+  })
+
+  it('has as many of a window as are wanted, wherever in a page it begins', async () => {
+    for (const hours of [1, 9, 17, 30, 71])
+      for (const limit of [30, 45, 60, 100, 200]) {
+        const kept = await read(place, '1m', { ...EVER, fromMs: START_MS + hours * 3_600_000 }, COINS[0], limit)
+        expect([hours, limit, kept.untilMs === null || kept.candles.length >= limit]).toEqual([hours, limit, true])
+      }
+  })
+
+  it('costs one question, and reads of R2 for the shortest candles alone, as many as it has to', async () => {
+    const get = vi.fn(place.bucket.get.bind(place.bucket))
+    const batch = vi.fn(place.db.batch.bind(place.db))
+    const counted = {
+      ...place,
+      bucket: { ...place.bucket, get } as ArchivePlace['bucket'],
+      db: { prepare: place.db.prepare.bind(place.db), batch } as ArchivePlace['db'],
+    }
+    const cost = async (interval: Interval, limit = 5_000, coin = COINS[0]) => {
+      get.mockClear()
+      batch.mockClear()
+      const { candles, untilMs } = await read(counted, interval, { fromMs: 0, toMs: LAST - 3 * DAY_MS }, coin, limit)
+      return [batch.mock.calls.length, get.mock.calls.length, untilMs === null, candles.length >= Math.min(limit, 300)]
+    }
+    for (const interval of ['15m', '1h', '1d'] as const)
+      expect((await cost(interval)).slice(0, 3)).toEqual([1, 0, true])
+    const [, all] = (await cost('1m')) as [number, number]
+    expect(all).toBeGreaterThan(12)
+    expect(await cost('1m', 40)).toEqual([1, 6, false, true])
+    expect((await cost('5m', 5_000, 'NONE')).slice(0, 3)).toEqual([1, 0, true])
+  })
+
+  it('has days of longer candles up to as many as are wanted', async () => {
+    const kept = await read(place, '15m', EVER, COINS[0], 50)
+    expect([kept.untilMs, kept.candles.length >= 50]).toEqual([expect.any(Number), true])
+    expect(kept.candles).toEqual(whole(truth(BLOCK, '15m'), kept).slice(0, kept.candles.length))
+  })
+
+  it('of which an object is damaged tells no candle of it, and the rest as it is', async () => {
+    const { objects } = await archive.list({ prefix: 'files/candles/day/2026-10-10/' })
+    const pages = objects.filter(({ key }) => key.endsWith('.pages'))
+    const good = await Promise.all(
+      pages.map(async ({ key }) => [key, await (await archive.get(key))!.arrayBuffer()] as const),
+    )
+    for (const [at, [key]] of good.entries()) await (at % 2 ? archive.delete(key) : archive.put(key, 'x'))
+    const kept = await read(place, '1m', { fromMs: 0, toMs: LAST - 3 * DAY_MS })
+    const [first, last] = /(\d{12})-(\d{12})/.exec(good[0]![0])!.slice(1).map(Number) as [number, number]
+    const isGood = ({ t }: Candle) => t < BLOCK[first]!.time - 60_000 || t > BLOCK[last]!.time
+    const all = truth(BLOCK, '1m').filter(({ t }) => t <= LAST - 3 * DAY_MS && t > START_MS)
+    expect(kept.candles).toEqual(all.filter(isGood))
+    expect(kept.candles.length).toBeLessThan(all.length - 30)
+    expect(kept.since.height).toBe(last + 1)
+    for (const [key, body] of good) await archive.put(key, body)
+    expect((await read(place, '1m', { fromMs: 0, toMs: LAST - 3 * DAY_MS })).candles).toEqual(all)
+  })
+})
+
+it('a month has the candles of its days, of whatever window', { timeout: 180_000 }, async () => {
+  const place = placeOf('month')
+  const startMs = Date.UTC(2026, 9, 29)
+  const blocks = Array.from({ length: 250 }, (_, height) => blockAt(height, startMs))
+  await archived(place, blocks)
+  await compact(failing(place))
+  const { results } = await history
+    .prepare(`SELECT level FROM files WHERE chain = 'month' AND state = 'live' GROUP BY level`)
+    .all<{ level: number }>()
+  expect(results.map(({ level }) => level)).toEqual([0, 1, 2, 3])
+  for (const interval of INTERVALS)
+    for (const days of [0, 1.4, 3.2]) {
+      const window = { fromMs: startMs + days * DAY_MS, toMs: startMs + (days + 1.5) * DAY_MS }
+      const kept = await read(place, interval, window)
+      const all = truth(blocks, interval).filter(({ t, T }) => T >= window.fromMs && t <= window.toMs)
+      expect(kept.candles, interval).toEqual(whole(all, kept))
+      expect(kept.untilMs).toBeNull()
+    }
+})
+
+it('heights that nobody has, and segments that are lost, are holes with their times', async () => {
+  const place = placeOf('holed')
+  await archived(place, BLOCK.slice(0, 7))
+  await archived(place, BLOCK.slice(21, 28))
+  await archived(place, BLOCK.slice(28, 35))
+  await archived(place, BLOCK.slice(35, 42))
+  const { objects } = await archive.list({ prefix: 'archive/holed/' })
+  await archive.delete(objects.find(({ key }) => key.includes('000028-') && key.includes('events'))!.key)
+  await compact(failing(place))
+  const kept = await read(place, '1m')
+  // When the blocks were that are lost is known.
+  const known = [...BLOCK.slice(1, 6), ...BLOCK.slice(22, 28), ...BLOCK.slice(35, 41)]
+  expect(kept.candles).toEqual(truth(known, '1m'))
+  expect(kept.since).toEqual({ height: 35, time: BLOCK[34]!.time })
+})

@@ -1,0 +1,141 @@
+// An archive of a few blocks an hour, and the turns that make files of it.
+
+import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
+import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
+import { BackfillStore } from '../../../src/archive/archive/backfill.store.ts'
+import type { BackfillSegment } from '../../../src/archive/archive/backfill-cuts.ts'
+import type { Known } from '../../../src/archive/archive/backfill-lines.ts'
+import { Compaction } from '../../../src/archive/files/compaction.ts'
+import { StoredFiles } from '../../../src/archive/files/files.store.ts'
+import type { FilesRequest } from '../../../src/archive/files/files-read.ts'
+import { FilesWriter } from '../../../src/archive/files/files-writer.store.ts'
+import type { FileSpan, Level } from '../../../src/archive/files/levels.ts'
+import { packPage, unpackPage } from '../../../src/archive/files/page-text.client.ts'
+import type { EventsOfBlock } from '../../../src/archive/files/rows.ts'
+import { ParquetTables } from '../../../src/archive/files/tables.client.ts'
+import type { UserFill } from '../../../src/protocol/feed/block.ts'
+
+/** Three blocks an hour, a segment each. */
+const BLOCK_MS = 1_200_000
+const START_MS = Date.UTC(2026, 10, 20)
+export const USER = `0x${'1'.repeat(40)}`
+export const SETTLED_MS = 600_001
+export const timeOf = (height: number) => START_MS + height * BLOCK_MS
+export const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at)
+
+function fillOf(coin: string, tid: number): UserFill {
+  const price = { coin, px: '1.0', sz: '0.5', side: 'B' as const, time: tid, startPosition: '0.0', dir: 'Open Long' }
+  const rest = { closedPnl: '0.0', hash: '0x0', oid: tid, crossed: true, fee: '0.1', tid, feeToken: 'USDC' }
+  return [USER, { ...price, ...rest }]
+}
+
+export function blockAt(height: number, known: Known = 'events'): EventsOfBlock {
+  const fills = [0, 1].map((at): UserFill => fillOf(at === 0 ? 'BTC' : 'ETH', 2 * height + at))
+  const ledger = [{ users: [USER], time: height, hash: '0x0', delta: { type: 'deposit', usdc: '1' } }]
+  const block = { height, time: timeOf(height), fills }
+  return known === 'fills' ? { only: 'fills', ...block, ledger: [] } : { ...block, ledger }
+}
+
+export function segmentAt(height: number, known: Known = 'events'): BackfillSegment {
+  const at = { first: height, last: height, firstMs: timeOf(height), lastMs: timeOf(height), epoch: null }
+  return { ...at, events: [JSON.stringify(blockAt(height, known))], books: ['{}'], known }
+}
+
+export class World {
+  readonly place: ArchivePlace
+  readonly files: StoredFiles
+  nowMs = 0
+  readonly failures: string[] = []
+  #compaction: Compaction
+
+  constructor(place: ArchivePlace, writing: (place: ArchivePlace) => ArchivePlace = (place) => place) {
+    this.place = place
+    this.files = new StoredFiles(this.place)
+    const written = writing(place)
+    const writer = new FilesWriter(written, { now: () => this.nowMs, isBounded: false })
+    const ports = { archive: new StoredArchive(written), writer, pack: packPage, unpack: unpackPage }
+    this.#compaction = new Compaction({ ...ports, tables: (holes) => new ParquetTables(holes) }, 6_000)
+  }
+
+  async log(heights: readonly number[]): Promise<void> {
+    const writer = new ArchiveWriter(this.place)
+    for (const height of heights) await writer.segment({ ...segmentAt(height), epoch: 'a' })
+  }
+
+  async backfill(heights: readonly number[], known: Known = 'events'): Promise<void> {
+    const store = new BackfillStore(this.place)
+    const around = await store.around(heights[0]!, heights.at(-1)!)
+    await store.write(
+      heights.map((height) => segmentAt(height, known)),
+      around,
+      this.nowMs,
+    )
+  }
+
+  /** Answers whether there may be more to do. */
+  async turn(): Promise<boolean> {
+    try {
+      return await this.#compaction.turn()
+    } catch (error) {
+      this.failures.push((error as Error).message)
+      return true
+    }
+  }
+
+  async turns(most = 5_000): Promise<void> {
+    for (let turn = 0; turn < most; turn++) if (!(await this.turn())) return
+    if (most >= 5_000) throw new Error(`there is no end to it: ${this.failures.slice(-3)}`)
+  }
+
+  async rows(kind: 'fills' | 'ledger', more: Partial<FilesRequest> = {}): Promise<number[]> {
+    const whole = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER, upTo: Number.MAX_SAFE_INTEGER, limit: 1e6 }
+    const scope = { by: 'user', address: USER } as const
+    const { blocks } = await this.files.rows({ ...whole, kind, scope, order: 'oldest', ...more })
+    return blocks.map(({ height }) => height)
+  }
+
+  /** Live and whole, level and heights. */
+  async live(): Promise<string[]> {
+    const { results } = await this.place.db
+      .prepare(`SELECT level, first, last FROM files
+      WHERE chain = ? AND state <> 'merged' ORDER BY first`)
+      .bind(this.place.chain)
+      .all<FileSpan & { level: Level }>()
+    return results.map(({ level, first, last }) => `${level} ${first}-${last}`)
+  }
+
+  async gaps(need: 'fills' | 'events' = 'fills'): Promise<string[]> {
+    return ((await this.files.cover(need))?.gaps ?? []).map(({ from, to }) => `${from}-${to}`)
+  }
+
+  /** Rows of Parquet of all fills in the order of the chain. */
+  async tableRows(): Promise<number> {
+    const row = await this.place.db
+      .prepare(`SELECT SUM(rows) AS rows FROM file_tables WHERE chain = ? AND level = 1 AND name = 'fills-by-time'`)
+      .bind(this.place.chain)
+      .first<{ rows: number }>()
+    return row!.rows
+  }
+}
+
+/** Every write fails now and then, before or after it had its effect. */
+export const failing =
+  (seed: number) =>
+  ({ chain, bucket, db }: ArchivePlace): ArchivePlace => {
+    const often = async <T>(work: () => Promise<T>): Promise<T> => {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
+      const share = seed / 2 ** 31
+      if (share < 0.1) throw new Error('it did not come there')
+      const done = await work()
+      if (share < 0.2) throw new Error('its answer did not come')
+      return done
+    }
+    const put = (...of: Parameters<R2Bucket['put']>) => often(() => bucket.put(...of))
+    const gone = (...of: Parameters<R2Bucket['delete']>) => often(() => bucket.delete(...of))
+    const batch = (...of: Parameters<D1Database['batch']>) => often(() => db.batch(...of))
+    return {
+      chain,
+      bucket: { get: bucket.get.bind(bucket), delete: gone, put } as ArchivePlace['bucket'],
+      db: { prepare: db.prepare.bind(db), batch } as ArchivePlace['db'],
+    }
+  }

@@ -1,0 +1,330 @@
+// Funding of the files in D1: sums that are differences of two rows, where they may be asked for, and the trades that are made
+// of them.
+
+import fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
+import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
+import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
+import { acrossGap, foldTrades, noTrades } from '../../../src/archive/completed-trades.ts'
+import { LINK_MS } from '../../../src/archive/exports/file-links.ts'
+import { Compaction } from '../../../src/archive/files/compaction.ts'
+import { StoredFiles } from '../../../src/archive/files/files.store.ts'
+import { FilesWriter } from '../../../src/archive/files/files-writer.store.ts'
+import { packPage, unpackPage } from '../../../src/archive/files/page-text.client.ts'
+import { heldFills } from '../../../src/archive/held-runs.ts'
+import { searchedPayments } from '../../../src/block-log/held-payments.ts'
+import { encodeBlock } from '../../../src/block-log/segment.ts'
+import { err, ok } from '../../../src/core/result.ts'
+import { Past } from '../../../src/devnet/info/past.ts'
+import { convertEvents } from '../../../src/feeder/convert.ts'
+import { userFunding } from '../../../src/info/queries/userFunding.ts'
+import { tradesFrom } from '../../../src/info/sources/own-trades.ts'
+import { pastOf } from '../../../src/info/sources/past.ts'
+import type { Block } from '../../../src/protocol/feed/block.ts'
+import type { EventBlock, HeldStretch } from '../../../src/protocol/feed/durable-api.ts'
+import { withPayments } from '../../../src/protocol/feed/payments.ts'
+import { paidTrading, USER, units } from '../trading.ts'
+import { quickStores } from './quick-stores.worker.ts'
+
+const HOUR_MS = 3_600_000
+const START_MS = Date.UTC(2026, 10, 20)
+const timeOf = (height: number) => START_MS + (height * HOUR_MS) / 3
+const { history, placeOf } = await quickStores()
+const head = (height: number) => ({ height, time: timeOf(height) })
+
+interface Stored {
+  readonly blocks: readonly EventBlock[]
+  /** Heights of segments, both included, of which some are known by their fills alone. */
+  readonly segments: readonly { readonly first: number; readonly last: number; readonly only?: 'fills' }[]
+}
+
+/** Archived, and made into files. */
+async function stored(place: ArchivePlace, { blocks, segments }: Stored): Promise<StoredFiles> {
+  const archive = new ArchiveWriter(place)
+  for (const { first, last, only } of segments) {
+    const heights = Array.from({ length: last - first + 1 }, (_, at) => first + at)
+    const events = heights.map((height) => {
+      const { fills = [], funding = [] } = blocks.find((block) => block.height === height) ?? {}
+      return JSON.stringify({ ...(only && { only }), ...head(height), fills, ledger: [], funding })
+    })
+    const at = { first, last, firstMs: timeOf(first), lastMs: timeOf(last), epoch: 'a' }
+    await archive.segment({ ...at, events, books: events.map(() => '{}') })
+  }
+  await compact(place, 0, false)
+  return new StoredFiles(place)
+}
+
+async function compact(place: ArchivePlace, now: number, isBounded: boolean): Promise<void> {
+  const writer = new FilesWriter(place, { now: () => now, isBounded })
+  const tables = () => ({ tell: () => {}, end: () => [] })
+  const ports = { archive: new StoredArchive(place), writer, tables, pack: packPage, unpack: unpackPage }
+  const compaction = new Compaction(ports, 8_000)
+  while (await compaction.turn());
+}
+
+const every = (count: number, length: number) =>
+  Array.from({ length: Math.ceil(count / length) }, (_, at) => {
+    return { first: at * length, last: Math.min(count, (at + 1) * length) - 1 }
+  })
+/** Each third block begins an hour. */
+const paying = (count: number): EventBlock[] =>
+  Array.from({ length: count }, (_, height) => {
+    const both = [
+      { coin: 'BTC', perUnit: `${height % 2 ? '-' : ''}1.00000000000000000${height % 10}` },
+      { coin: 'ETH', perUnit: '0.1' },
+      // Late, and beside its own.
+      { coin: 'ETH', perUnit: '0.02' },
+    ]
+    return { ...head(height), fills: [], funding: height % 3 === 0 ? both : [] }
+  })
+const sumOf = (blocks: readonly EventBlock[], of: string) =>
+  blocks
+    .flatMap(({ funding }) => funding)
+    .reduce((sum, { coin, perUnit }) => (coin === of ? sum + units(perUnit, 18) : sum), 0n)
+
+describe('what was paid', () => {
+  const blocks = paying(90)
+  const place = placeOf('paid')
+
+  it('in any span is one exact number, and all spans are one question to D1 and none to R2', async () => {
+    await stored(place, { blocks, segments: every(90, 4) })
+    const get = vi.fn(place.bucket.get.bind(place.bucket))
+    let rowsRead = 0
+    const batch = vi.fn(async (statements: D1PreparedStatement[]) => {
+      const answers = await place.db.batch(statements)
+      for (const { meta } of answers) rowsRead += meta.rows_read
+      return answers
+    })
+    const db = { prepare: place.db.prepare.bind(place.db), batch } as unknown as ArchivePlace['db']
+    const files = new StoredFiles({ ...place, bucket: { ...place.bucket, get } as ArchivePlace['bucket'], db })
+    const ends = [0, 1, 2, 3, 4, 44, 45, 87, 88, 89]
+    const spans = ['BTC', 'ETH', 'SOL'].flatMap((coin) =>
+      ends.flatMap((from) => ends.filter((to) => to >= from).map((to) => ({ coin, from, to }))),
+    )
+    const paid = await Promise.all(spans.map(async (span) => [span, await files.funding([span])] as const))
+    for (const [{ coin, from, to }, [one, ...more]] of paid) {
+      const within = blocks.filter(({ height }) => from <= height && height <= to)
+      const isPaid = within.some(({ funding }) => funding.some((payment) => payment.coin === coin))
+      expect([one?.coin, one?.from, more]).toEqual([isPaid ? coin : undefined, isPaid ? from : undefined, []])
+      expect(units(one?.perUnit ?? '0.0', 18)).toBe(sumOf(within, coin))
+    }
+    batch.mockClear()
+    rowsRead = 0
+    await files.funding(spans.slice(0, 1))
+    expect(rowsRead).toBeLessThan(8)
+    batch.mockClear()
+    expect(await files.funding(spans)).toHaveLength(paid.filter(([, found]) => found.length > 0).length)
+    expect([batch.mock.calls.length, get.mock.calls.length]).toEqual([1, 0])
+    expect(await files.funding([])).toEqual([])
+  })
+
+  it('is written alike however often', async () => {
+    const rows = () => history.prepare(`SELECT * FROM file_funding WHERE chain = 'paid'`).all()
+    const before = await rows()
+    const writer = new FilesWriter(place, { now: () => 0, isBounded: false })
+    const payments = blocks.slice(44, 48).flatMap(({ height, funding }) => {
+      return funding.slice(0, 1).map(({ coin, perUnit }) => ({ coin, perUnit, height }))
+    })
+    const file = { first: 44, last: 47, firstMs: timeOf(44), lastMs: timeOf(47) }
+    const made = { pages: [], bytes: 0, entries: [], candles: [] }
+    await writer.putMinute({ file, made, tables: [], known: 'events', payments, isPaidKnown: false, unfiled: null })
+    expect((await rows()).results).toEqual(before.results)
+    expect((await new StoredFiles(place).cover('events'))?.funded).toEqual([{ from: 0, fromMs: timeOf(0), to: 89 }])
+  })
+})
+
+describe('where it is known', () => {
+  it('are stretches without gaps, and without blocks of which nothing but fills is known', async () => {
+    const segments = [...every(40, 4), { first: 40, last: 43, only: 'fills' as const }, { first: 50, last: 60 }]
+    const files = await stored(placeOf('known'), { blocks: paying(61), segments })
+    expect(await files.cover('events')).toMatchObject({
+      gaps: [
+        { from: 40, to: 43, known: 'fills' },
+        { from: 44, to: 49, known: null },
+      ],
+      funded: [
+        { from: 0, fromMs: timeOf(0), to: 39 },
+        { from: 50, fromMs: timeOf(50), to: 60 },
+      ],
+    })
+  })
+
+  it('a stretch that was made after the one above it stays another', async () => {
+    const place = placeOf('above')
+    const writer = new FilesWriter(place, { now: () => 0, isBounded: false })
+    const made = { pages: [], bytes: 0, entries: [], candles: [] }
+    // The last is of a file that was damaged, and is made again.
+    for (const first of [50, 60, 30, 40, 50]) {
+      const file = { first, last: first + 9, firstMs: timeOf(first), lastMs: timeOf(first + 9) }
+      const payments = [{ coin: 'BTC', height: first + 1, perUnit: '1' }]
+      await writer.putMinute({ file, made, tables: [], known: 'events', payments, isPaidKnown: false, unfiled: null })
+    }
+    const files = new StoredFiles(place)
+    expect((await files.cover('events'))?.funded.map(({ from, to }) => [from, to])).toEqual([
+      [30, 49],
+      [50, 69],
+    ])
+    const spans = [30, 50].map((from) => ({ coin: 'BTC', from, to: from + 19 }))
+    expect((await files.funding(spans)).map(({ perUnit }) => perUnit)).toEqual(['2', '2'])
+  })
+
+  it('goes with the files where the archive is bounded', async () => {
+    const place = placeOf('bounded-funding')
+    const blocks = paying(100)
+    const files = await stored(place, { blocks, segments: every(100, 4) })
+    await history.prepare(`DELETE FROM segments WHERE chain = 'bounded-funding' AND first < 72`).run()
+    for (const now of [0, LINK_MS + 600_001]) for (let turn = 0; turn < 20; turn++) await compact(place, now, true)
+    const left = history.prepare(
+      `SELECT MIN(height) AS first, COUNT(*) AS n FROM file_funding WHERE chain = 'bounded-funding'`,
+    )
+    expect(await left.first()).toEqual({ first: 72, n: 2 * 10 })
+    const [paid] = await files.funding([{ coin: 'BTC', from: 73, to: 99 }])
+    expect(units(paid!.perUnit, 18)).toBe(sumOf(blocks.slice(73, 100), 'BTC'))
+    const funded = async () => (await files.cover('events'))?.funded
+    expect(await funded()).toEqual([{ from: 72, fromMs: timeOf(72), to: 99 }])
+    const file = { first: 60, last: 71, firstMs: timeOf(60), lastMs: timeOf(71) }
+    const payments = [{ coin: 'BTC', height: 66, perUnit: '7' }]
+    const made = { pages: [], bytes: 0, entries: [], candles: [] }
+    const writer = new FilesWriter(placeOf('bounded-funding'), { now: () => 0, isBounded: true })
+    await writer.putMinute({ file, made, tables: [], known: 'events', payments, isPaidKnown: false, unfiled: null })
+    expect((await funded())?.map(({ from, to }) => [from, to])).toEqual([
+      [60, 71],
+      [72, 99],
+    ])
+    expect(await files.funding([{ coin: 'BTC', from: 60, to: 71 }])).toMatchObject([{ perUnit: '7' }])
+  })
+})
+
+it('trades out of files and the log are those of all blocks at once', { timeout: 120_000 }, async () => {
+  let paid = 0
+  const samples = fc.sample(paidTrading, { numRuns: 100, seed: 42 }).sort((a, b) => b.length - a.length)
+  for (const [run, all] of samples.slice(0, 9).entries()) {
+    const blocks = all.map(({ fills, funding, height }) => ({
+      ...head(height),
+      funding,
+      fills: fills.map(([user, fill]): (typeof fills)[number] => [user, { ...fill, time: timeOf(height) }]),
+    }))
+    const last = blocks.at(-1)?.height ?? 100
+    const logFrom = last - (run % 3) * 5
+    const unknown = 130
+    const segments = every(logFrom + 2, 6)
+      .filter(({ last: to }) => to >= 96)
+      .map((segment) =>
+        segment.first <= unknown && unknown <= segment.last ? { ...segment, only: 'fills' as const } : segment,
+      )
+    const files = await stored(placeOf(`trades-${run}`), { blocks, segments })
+    const runs = [blocks.filter(({ height }) => height >= logFrom)]
+    const history = { held: async () => ok({ head: head(last), since: head(logFrom), runs }) }
+    const past = pastOf({ history, files, archive: new StoredArchive(placeOf(`trades-${run}`)), after: () => () => {} })
+    const own = await tradesFrom({ user: USER, filter: { startTime: 0 }, limit: 500 }, { past })
+    const only = segments.find((segment) => 'only' in segment && segment.first < logFrom)
+    const isBefore = ({ height }: EventBlock) => height < (only?.first ?? 0)
+    const isAfter = ({ height }: EventBlock) => height > Math.min(only?.last ?? -1, logFrom - 1)
+    const before = foldTrades(noTrades(USER), blocks.filter(isBefore))
+    const after = foldTrades(acrossGap(before.state), blocks.filter(isAfter))
+    expect(own.ok && own.value.trades).toEqual([...before.trades, ...after.trades])
+    paid += [...before.trades, ...after.trades].filter(({ funding_pnl }) => funding_pnl !== '0').length
+  }
+  expect(paid).toBeGreaterThan(30)
+})
+
+describe('what wallets paid', () => {
+  const WALLETS = Array.from({ length: 40 }, (_, at) => `0x${at.toString(16).padStart(40, '0')}`)
+  const truth = new Past(0)
+  /** Each third block begins an hour; the fifth hour is of a feeder that does not tell who paid, one comes behind its time. */
+  const UNTOLD = 12
+  const LATE = 75
+  const paidMs = (height: number) => timeOf(height) - (height === LATE ? 5_000 : 0)
+  const BLOCKS = 90
+  const LOG_FROM = 70
+  const blocks = Array.from({ length: BLOCKS }, (_, height): Block => {
+    const block = { height, time: timeOf(height), fills: [], ledger: [], funding: [], books: null }
+    if (height % 3 > 0) return block
+    const deltas = ['BTC', 'ETH', 'xyz:GOLD'].flatMap((coin, at) =>
+      WALLETS.filter((_, wallet) => (wallet + height) % (at + 2) === 0).map((user, paid) => {
+        return { user, coin, funding_amount: `-${paid}.${height}`, szi: `${paid + 1}.5`, funding_rate: '0.0000125' }
+      }),
+    )
+    const paid = { time: '', hash: '', inner: { Funding: { deltas } } }
+    truth.recall({ timeMs: paidMs(height), fills: [], orderStatuses: [], miscEvents: [paid] })
+    const time = new Date(paidMs(height)).toISOString().slice(0, -1)
+    const misc = [{ time, hash: '0x0', inner: { Funding: { deltas } } }]
+    const { payments, ...told } = convertEvents({ fills: [], misc, twaps: null, statuses: null }, () => {})
+    return { ...block, ...told, ...(height !== UNTOLD && { payments: payments! }) }
+  })
+  const texts = blocks.map((block) => encodeBlock(block, null))
+  const place = placeOf('wallets')
+
+  async function ask(user: string, body: object, theirs: readonly object[] | null) {
+    const files = new StoredFiles(place)
+    const text = texts
+      .slice(LOG_FROM)
+      .map(({ events }) => events)
+      .join('\n')
+    const paid = texts.slice(LOG_FROM).map(({ payments }) => payments)
+    const held = heldFills(
+      head(BLOCKS - 1),
+      searchedPayments({ last: BLOCKS - 1, text }, paid, user).stretches as [HeldStretch],
+    )
+    const past = pastOf({
+      history: { held: async () => ok(held) },
+      files,
+      archive: new StoredArchive(place),
+      after: () => () => {},
+    })
+    const upstream = {
+      ask: async (_: string, asked: string) => {
+        const { startTime = 0, endTime } = JSON.parse(asked) as { startTime?: number; endTime: number }
+        if (theirs === null) return err({ kind: 'unavailable', what: 'nobody' } as const)
+        const rows = (theirs as { time: number }[]).filter(({ time }) => time >= startTime && time <= endTime)
+        return ok({ text: JSON.stringify(rows) })
+      },
+    }
+    const answer = await userFunding.resolve(
+      { type: 'userFunding', user, ...body } as never,
+      { past, upstream } as never,
+    )
+    if (!answer.ok) throw new Error(JSON.stringify(answer.error))
+    return { rows: JSON.parse(answer.value.body) as { time: number }[], since: answer.value.since?.height }
+  }
+
+  it('is told over log and files as the exchange tells it', async () => {
+    const archive = new ArchiveWriter(place)
+    for (const { first, last } of every(BLOCKS, 4)) {
+      const events = texts.slice(first, last + 1).map(({ events: line, payments }) => withPayments(line, payments))
+      const at = { first, last, firstMs: timeOf(first), lastMs: timeOf(last), epoch: 'a' }
+      await archive.segment({ ...at, events, books: events.map(() => '{}') })
+    }
+    await compact(place, 0, false)
+    const cover = await new StoredFiles(place).cover('payments')
+    expect(cover?.paid?.map(({ from, to }) => [from, to])).toEqual([
+      [0, 11],
+      [16, 89],
+    ])
+    for (const user of [WALLETS[0]!, WALLETS[7]!, WALLETS[39]!, USER]) {
+      const all = truth.wallet(user)?.payments.toArray() ?? []
+      const own = all.filter(({ time }) => time >= timeOf(16))
+      const startTime = timeOf(16) + 1
+      const mine = await ask(user, { startTime }, null)
+      expect(mine.rows).toEqual(own.filter(({ time }) => time >= startTime))
+      const both = await ask(user, {}, all)
+      expect([both.rows, both.since]).toEqual([all, 16])
+      // The day in which ours begin is a source's alone, whichever window asks for it.
+      const day = { time: START_MS, delta: { ...all[0]?.delta, nSamples: 24 } }
+      const rest = all.filter(({ time }) => time >= START_MS + 24 * HOUR_MS)
+      expect((await ask(user, {}, [day])).rows).toEqual([day, ...rest])
+      expect((await ask(user, { startTime: timeOf(40) }, [day])).rows).toEqual(rest)
+      for (const [from, to] of [
+        [paidMs(LATE), paidMs(LATE) + 1],
+        [paidMs(LATE) + 1, timeOf(LATE)],
+      ] as const) {
+        const window = { startTime: from, endTime: to }
+        expect((await ask(user, window, [])).rows).toEqual(all.filter(({ time }) => time >= from && time <= to))
+      }
+    }
+    const [{ n }] = (
+      await history.prepare(`SELECT COUNT(*) AS n FROM file_paid WHERE chain = 'wallets'`).all<{ n: number }>()
+    ).results as [{ n: number }]
+    expect(n).toBe(2)
+  })
+})

@@ -1,0 +1,171 @@
+// Rows in are rows out: for any key, in order, however blocks are cut into files and files are merged into objects.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ArchiveDamage } from '../../../src/archive/archive/archive-damage.ts'
+import { type Merged, mergeObject } from '../../../src/archive/files/merge.ts'
+import { decodePages } from '../../../src/archive/files/page.ts'
+import type { Place, SourceFile } from '../../../src/archive/files/page-source.ts'
+import { type Entry, PageWriter } from '../../../src/archive/files/page-writer.ts'
+import { ALL_FILLS, blockOf, type EventsOfBlock, keyOf, linesOf } from '../../../src/archive/files/rows.ts'
+import { sortedLines } from '../../../src/archive/files/sorted-lines.ts'
+import { readPayments } from '../../../src/protocol/feed/payments.ts'
+import { anyBlocks, bytesOf, fileOf, fillOf, pack, USERS, unpack } from './made.ts'
+
+const [USER] = USERS as [string]
+const UNHEARD = { tell: () => undefined }
+
+async function written(blocks: readonly EventsOfBlock[]): Promise<SourceFile> {
+  const writer = new PageWriter(pack)
+  for (const [key, line] of sortedLines(blocks)) await writer.add(key, line)
+  await writer.flush()
+  return fileOf(writer.pages.length === 0 ? [] : [bytesOf(writer.pages)])
+}
+
+/** All objects of a merge, each begun anew so often from where it began. */
+async function merged(files: readonly SourceFile[], objectBytes: number, again = 1): Promise<Merged[]> {
+  const objects: Merged[] = []
+  for (let from: readonly Place[] | null = null; ; ) {
+    const tries: Merged[] = []
+    for (let left = again; left > 0; left--)
+      tries.push(await mergeObject(files, from, { pack, unpack }, UNHEARD, objectBytes))
+    for (const one of tries) expect(one).toEqual(tries[0])
+    objects.push(tries[0]!)
+    from = tries[0]!.next
+    if (from === null) return objects
+  }
+}
+
+/** The lines of each key as an index finds them. */
+async function found(objects: readonly Merged[]): Promise<Map<string, string[]>> {
+  const lines = new Map<string, string[]>()
+  for (const { pages, entries } of objects) {
+    const bytes = bytesOf(pages)
+    for (const entry of entries) {
+      const mine = decodePages(bytes.slice(entry.offset, entry.offset + entry.bytes))!
+      expect(mine.every(({ key }) => key === entry.key)).toBe(true)
+      const texts = await Promise.all(mine.map(({ body }) => unpack(body)))
+      const before = lines.get(entry.key) ?? []
+      lines.set(entry.key, [...before, ...texts.flatMap((text) => text.split('\n'))])
+    }
+  }
+  return lines
+}
+
+/** A line for each user who paid, however many texts tell of it. */
+function paidIn({ height, time, payments }: EventsOfBlock): [string, string][] {
+  return [...Map.groupBy((payments ?? []).map(readPayments), ({ user }) => user)].map(([user, told]) => {
+    const rows = told.flatMap(({ time: ms, rows }) => rows.map((row) => [ms, ...row]))
+    return [`f:${user}`, `${height}\t${time}\t${rows.length}\t${JSON.stringify(rows)}`]
+  })
+}
+
+function expected(blocks: readonly EventsOfBlock[]): Map<string, string[]> {
+  const lines = new Map<string, string[]>()
+  for (const block of blocks)
+    for (const [key, line] of [...linesOf(block), ...paidIn(block)]) lines.set(key, [...(lines.get(key) ?? []), line])
+  // Files of hours have tables for it.
+  lines.delete(ALL_FILLS)
+  return lines
+}
+
+const cutAt = <T>(all: readonly T[], cuts: readonly number[]): T[][] => {
+  const ends = [...new Set(cuts.map((cut) => cut % (all.length + 1)))].sort((a, b) => a - b)
+  return [...ends, all.length].map((end, at) => all.slice(at === 0 ? 0 : ends[at - 1], end))
+}
+
+describe('rows of a block', () => {
+  it('are told to their user and builder in the order of the block, and ledger events to each user once', () => {
+    const fills = [fillOf(USER, 'BTC', 1, USERS[1]), fillOf(USER, 'ETH', 2, 'nobody'), fillOf(USERS[1]!, 'BTC', 3)]
+    const ledger = [{ users: [USER, USER, USERS[2]!], time: 5, hash: '0x0', delta: { type: 'send', amount: '1' } }]
+    const staked = { time: '2026-06-11T01:01:29.5', hash: '0x0', inner: { CDeposit: { user: USER, amount: '0.5' } } }
+    const lines = linesOf({ height: 9, time: 90, fills, ledger, events: [staked, {}] })
+    const block = (key: string) => blockOf(lines.get(key)!, key.startsWith('l:') ? 'ledger' : 'fills', USER)
+    const at = { height: 9, time: 90, funding: [] }
+    expect(block(keyOf({ kind: 'fills', scope: { by: 'user', address: USER } }))).toEqual({
+      ...at,
+      fills: fills.slice(0, 2),
+      ledger: [],
+    })
+    expect(block(keyOf({ kind: 'fills', scope: { by: 'builder', address: USERS[1]! } })).fills).toEqual([fills[0]])
+    expect(block(keyOf({ kind: 'ledger', scope: { by: 'user', address: USER } }))).toEqual({ ...at, fills: [], ledger })
+    expect(
+      blockOf(lines.get(keyOf({ kind: 'staking', scope: { by: 'user', address: USER } }))!, 'staking', USER).ledger,
+    ).toEqual([
+      {
+        users: [USER],
+        time: Date.UTC(2026, 5, 11, 1, 1, 29, 500),
+        hash: '0x0',
+        delta: { type: 'cDeposit', amount: '0.5' },
+      },
+    ])
+    expect([...lines.keys()].sort()).toEqual(
+      [`b:${USERS[1]}`, `l:${USER}`, `l:${USERS[2]}`, `s:${USER}`, `u:${USER}`, `u:${USERS[1]}`, ALL_FILLS].sort(),
+    )
+  })
+})
+
+describe('files', () => {
+  it('have all rows of every key in order, for any cut into files, levels and objects', async () => {
+    const cuts = fc.array(fc.nat(), { maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(
+        anyBlocks(),
+        cuts,
+        cuts,
+        fc.integer({ min: 1, max: 4_000 }),
+        async (blocks, minutes, hours, most) => {
+          const files = await Promise.all(cutAt(blocks, minutes).map(written))
+          const merging = cutAt(files, hours).map(async (group) => {
+            const objects = await merged(group, most, 2)
+            return fileOf(objects.map(({ pages }) => bytesOf(pages)))
+          })
+          expect(await found(await merged(await Promise.all(merging), most))).toEqual(expected(blocks))
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  it('whose pages are longer than what is read at once are read whole', async () => {
+    const hashes = Array.from({ length: 3_000 }, (_, at) => fillOf(USER, 'BTC', at, USERS[at % 4]))
+    const blocks = [0, 1, 2].map((height) => ({ height, time: height, fills: hashes, ledger: [] }))
+    const files = await Promise.all(blocks.map((block) => written([block])))
+    const many = [...Array.from({ length: 120 }, () => fileOf([])), ...files]
+    expect(await found(await merged(many, 1_000))).toEqual(expected(blocks))
+  })
+
+  it('tell of a key that has much in stretches of some 128 KiB', async () => {
+    const random = (seed: number) => `0x${(BigInt(seed + 1) ** 50n).toString(16).slice(0, 64)}`
+    const writer = new PageWriter(pack)
+    for (let height = 0; height < 12_000; height++) {
+      const [user, fill] = fillOf(USER, 'BTC', height)
+      const lines = linesOf({ height, time: height, fills: [[user, { ...fill, hash: random(height) }]], ledger: [] })
+      await writer.add(`u:${USER}`, lines.get(`u:${USER}`)!)
+    }
+    await writer.flush()
+    const entries: readonly Entry[] = writer.entries
+    expect(entries.length).toBeGreaterThan(2)
+    expect(entries.reduce((sum, { rows }) => sum + rows, 0)).toBe(12_000)
+    for (const [at, { first, offset, bytes }] of entries.entries()) {
+      const before = entries[at - 1]
+      expect([first, offset]).toEqual(before ? [before.last + 1, before.offset + before.bytes] : [0, 0])
+      expect(bytes).toBeLessThan(200 * 1024)
+    }
+  })
+
+  it('are refused lines out of order', async () => {
+    const writer = new PageWriter(pack)
+    await writer.add('u:2', '5\t50\t1\t[1]')
+    await expect(writer.add('u:2', '5\t50\t1\t[1]')).rejects.toThrow('a line of u:2 at 5 came behind u:2 at 5')
+    await expect(writer.add('u:1', '6\t50\t1\t[1]')).rejects.toThrow('a line of u:1 at 6 came behind u:2')
+  })
+
+  it('that end amid a page are an error', async () => {
+    const { objects, read } = await written([{ height: 1, time: 1, fills: [fillOf(USER, 'BTC', 1)], ledger: [] }])
+    const [{ key, bytes }] = objects as [{ key: string; bytes: number }]
+    const short = { objects: [{ key, bytes: bytes - 1 }], read }
+    await expect(merged([short], 1_000)).rejects.toThrow(new ArchiveDamage(key, 'another one'))
+    expect(decodePages(await read(0, 0, bytes - 1))).toBeNull()
+  })
+})

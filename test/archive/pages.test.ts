@@ -1,0 +1,176 @@
+// What answers show of completed trades and of a builder's fills, and the sums over a wallet's trading.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { builderPage } from '../../src/archive/builder-page.ts'
+import { foldTrades, noTrades } from '../../src/archive/completed-trades.ts'
+import { pnlSummary } from '../../src/archive/pnl-summary.ts'
+import { tradesFor } from '../../src/archive/trade-page.ts'
+import { MAIN_DEX } from '../../src/core/coin.ts'
+import type { Fill, UserFill } from '../../src/protocol/feed/block.ts'
+import { BUILDER, FIRST_MS, trading, USER, units } from './trading.ts'
+
+const DAY_MS = 86_400_000
+const tradesOf = (blocks: Parameters<typeof foldTrades>[1]) => foldTrades(noTrades(USER), blocks).trades
+
+describe('completed trades', () => {
+  it('page by cursor through all of them, each once, whatever the filter', () => {
+    const filter = fc.record(
+      { dex: fc.constantFrom(MAIN_DEX, 'xyz'), builder: fc.constant(BUILDER) },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(trading, fc.integer({ min: 1, max: 4 }), filter, (blocks, limit, wanted) => {
+        const trades = tradesOf(blocks)
+        const seen = []
+        for (let cursor: string | undefined; ; ) {
+          const page = tradesFor(trades, { ...wanted, cursor }).slice(0, limit)
+          seen.push(...page)
+          if (page.length < limit) break
+          cursor = `${page.at(-1)!.close_time}_${page.at(-1)!.tx_index}`
+        }
+        expect(seen).toEqual(
+          trades.filter(
+            ({ coin, builder }) =>
+              (wanted.dex === undefined || coin.startsWith('xyz:') === (wanted.dex === 'xyz')) &&
+              (wanted.builder === undefined || builder === BUILDER),
+          ),
+        )
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('of a window include both its ends', () => {
+    fc.assert(
+      fc.property(trading, fc.nat(60), fc.nat(60), (blocks, a, b) => {
+        const trades = tradesOf(blocks)
+        const startTime = FIRST_MS + a * 70
+        const endTime = FIRST_MS + b * 70
+        expect(tradesFor(trades, { startTime, endTime })).toEqual(
+          trades.filter(({ close_time: at }) => startTime <= at && at <= endTime),
+        )
+      }),
+    )
+  })
+})
+
+describe('the summary', () => {
+  const known = (blocks: Parameters<typeof foldTrades>[1], nowMs = FIRST_MS) => ({
+    user: USER,
+    trades: tradesOf(blocks),
+    fills: blocks.flatMap(({ fills }) => fills.map(([, fill]) => fill)),
+    nowMs,
+  })
+
+  it('of a wallet that did nothing is zeros', () => {
+    expect(pnlSummary(known([]), {})).toEqual({
+      user: USER,
+      totalPnl: '0',
+      winRate: 0,
+      lossRate: 0,
+      totalTrades: 0,
+      volumeTraded: '0',
+      totalFees: '0',
+      totalFunding: '0',
+      daysActive: 0,
+      accountAgeDays: 0,
+      tradedPairs: [],
+    })
+  })
+
+  it('adds up: profits and fees over the trades, volume over the fills, both rates to one', () => {
+    fc.assert(
+      fc.property(trading, (blocks) => {
+        const all = known(blocks)
+        const summary = pnlSummary(all, {})
+        const total = (amounts: string[], decimals: number) =>
+          amounts.reduce((sum, one) => sum + units(one, decimals), 0n)
+        expect(units(summary.totalPnl, 10)).toBe(
+          total(
+            all.trades.map(({ net_pnl }) => net_pnl),
+            10,
+          ),
+        )
+        expect(units(summary.totalFees, 10)).toBe(
+          total(
+            all.trades.map(({ fees }) => fees),
+            10,
+          ),
+        )
+        expect(units(summary.totalFunding, 10)).toBe(
+          total(
+            all.trades.map(({ funding_pnl }) => funding_pnl),
+            10,
+          ),
+        )
+        const volume = all.fills.reduce((sum, { px, sz }) => sum + units(px, 2) * units(sz, 2), 0n)
+        expect(units(summary.volumeTraded, 4)).toBe(volume)
+        expect(summary.totalTrades).toBe(all.trades.length)
+        const rates = Math.round((summary.winRate + summary.lossRate) * 10_000)
+        expect(rates).toBe(all.trades.length === 0 ? 0 : 10_000)
+        const wins = all.trades.filter(({ net_pnl }) => units(net_pnl, 10) > 0n).length
+        expect(Math.abs(summary.winRate * all.trades.length - wins)).toBeLessThan(0.01)
+        const parts = [MAIN_DEX, 'xyz'].map((dex) => pnlSummary(all, { dex }))
+        expect(parts.reduce((sum, { totalTrades }) => sum + totalTrades, 0)).toBe(summary.totalTrades)
+        for (const part of parts) expect(part.volumeTraded).toBe(summary.volumeTraded)
+        expect(parts.flatMap(({ tradedPairs }) => tradedPairs).sort()).toEqual(summary.tradedPairs)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  const fill = (coin: string, time: number): Fill =>
+    ({ coin, time, px: '10.0', sz: '0.5', side: 'B', startPosition: '0.0' }) as unknown as Fill
+
+  it('counts days in UTC within the window, and age and coins over everything', () => {
+    const day = DAY_MS * 20_000
+    const fills = [fill('BTC', day - 1), fill('xyz:GOLD', day), fill('@107', day + 5), fill('BTC', day + 2 * DAY_MS)]
+    const all = { user: USER, trades: [], fills, nowMs: day + 2 * DAY_MS }
+    expect(pnlSummary(all, {})).toMatchObject({ daysActive: 3, accountAgeDays: 2, volumeTraded: '20' })
+    const scope = { startTime: day, endTime: day + DAY_MS, dex: MAIN_DEX }
+    expect(pnlSummary(all, scope)).toMatchObject({
+      daysActive: 1,
+      accountAgeDays: 2,
+      volumeTraded: '10',
+      tradedPairs: ['BTC'],
+    })
+    expect(pnlSummary(all, { dex: 'xyz' }).tradedPairs).toEqual(['xyz:GOLD'])
+    expect(pnlSummary(all, {}).tradedPairs).toEqual(['@107', 'BTC', 'xyz:GOLD'])
+  })
+})
+
+describe('fills of a builder', () => {
+  it('of one time stay on one page, though two blocks may share it', () => {
+    const at = (time: number, ...tids: number[]) =>
+      tids.map((tid): UserFill => [USER, { tid, time } as unknown as Fill])
+    const held = [at(6, 1), at(7, 2, 3), at(7, 4, 5)]
+    expect(builderPage(held, 4).map(({ tid }) => tid)).toEqual([5, 4, 3, 2])
+    expect(builderPage([...held, at(8, 6)], 4).map(({ tid }) => tid)).toEqual([6])
+  })
+
+  it('of a block that is larger than a page are cut at the older end', () => {
+    const block = Array.from({ length: 5 }, (_, tid): UserFill => [USER, { tid, time: 7 } as unknown as Fill])
+    expect(builderPage([block], 3).map(({ tid }) => tid)).toEqual([4, 3, 2])
+  })
+
+  it('are shown with their wallet first, without what only the node tells', () => {
+    const fill = {
+      coin: 'BTC',
+      time: 1,
+      builder: BUILDER,
+      builderFee: '0.1',
+      deployerFee: '0.2',
+      twapId: null,
+      more: 1,
+    }
+    const [shown] = builderPage([[[USER, fill as unknown as Fill]]], 1)
+    expect(Object.entries(shown!)).toEqual([
+      ['user', USER],
+      ['coin', 'BTC'],
+      ['time', 1],
+      ['builderFee', '0.1'],
+      ['more', 1],
+    ])
+  })
+})

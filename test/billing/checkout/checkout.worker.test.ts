@@ -1,0 +1,366 @@
+// Orders from their beginning to their credits, on real storage, with Stripe's events as they may come: twice, late, in any
+// order, forged, about something else, and into a gateway that ends half-way.
+
+import { env } from 'cloudflare:workers'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { MANUAL, type Provider } from '../../../src/billing/checkout/checkout-api.ts'
+import { CheckoutService } from '../../../src/billing/checkout/checkout-service.client.ts'
+import { CheckoutPrices } from '../../../src/billing/checkout/prices.ts'
+import { STRIPE_API, stripe } from '../../../src/billing/checkout/stripe/stripe.client.ts'
+import { stripeRoutes } from '../../../src/billing/checkout/stripe/stripe.route.ts'
+import { SECRET_KEY, StripeStub, signed, WEBHOOK_SECRET } from './stripe-stub.ts'
+
+const { ACCOUNTS: db } = env as unknown as Cloudflare.Env
+const NOW_MS = 1_790_000_000_000
+const prices = CheckoutPrices.parse({
+  currency: 'eur',
+  packages: [
+    { name: 'small', credits: 100, minor: 100 },
+    { name: 'large', credits: 1_000, minor: 900 },
+  ],
+})
+
+let stub = new StripeStub()
+beforeAll(() => {
+  vi.stubGlobal('fetch', async (url: string, init: RequestInit & { body?: string }) => {
+    const { origin, pathname } = new URL(url)
+    expect(origin).toBe(STRIPE_API)
+    const [status, json] = stub.answer(init.method!, pathname, new Headers(init.headers), init.body ?? '')
+    return Response.json(json, { status })
+  })
+})
+afterAll(() => vi.unstubAllGlobals())
+
+let accounts = 0
+async function newAccount(): Promise<string> {
+  const id = `buyer-${++accounts}`
+  await db.prepare("INSERT INTO accounts (id, plan, created) VALUES (?, 'entry', 1)").bind(id).run()
+  return id
+}
+
+/** A gateway with a ledger that the test reads, and that it can let fail. */
+function desk(
+  provider: Provider | null = stripe({ secretKey: SECRET_KEY, apiUrl: STRIPE_API, publicUrl: 'https://w.example' }),
+) {
+  const world = { nowMs: NOW_MS, isBroken: false, ledger: new Map<string, number>(), told: [] as string[] }
+  /** What happens while credits are on their way. */
+  const meanwhile = { work: async () => {} }
+  const checkout = new CheckoutService({
+    db,
+    prices,
+    provider,
+    nowMs: () => world.nowMs,
+    report: (error) => void world.told.push(String(error)),
+    grant: async (account, id, micro) => {
+      if (world.isBroken) throw new Error('the gateway ends here')
+      const before = world.ledger.get(`${account} ${id}`)
+      if (before !== undefined && before !== micro) return { ok: false, error: { kind: 'conflict', message: '' } }
+      world.ledger.set(`${account} ${id}`, micro)
+      await meanwhile.work()
+      return { ok: true, value: null }
+    },
+  })
+  const app = stripeRoutes({
+    events: checkout,
+    webhookSecret: WEBHOOK_SECRET,
+    requestId: () => 'req_1',
+    now: () => world.nowMs,
+  })
+  app.onError(() => new Response(null, { status: 500 }))
+  const post = async (body: string, header?: string | null) => {
+    const signature = header === undefined ? await signed(body, world.nowMs / 1000) : header
+    const answer = await app.request('/checkout/stripe', {
+      method: 'POST',
+      body,
+      headers: signature === null ? {} : { 'stripe-signature': signature },
+    })
+    const json = (await answer.json().catch(() => null)) as { outcome?: string } | null
+    return { status: answer.status, outcome: json?.outcome }
+  }
+  const order = async (account: string, name = 'small') => {
+    const begun = await checkout.begin(account, { package: name })
+    if (!begun.ok) throw new Error(JSON.stringify(begun.error))
+    return { ...begun.value, session: begun.value.reference! }
+  }
+  const shown = async (number: string) =>
+    (await db.prepare('SELECT state, paid, granted, refunded, note FROM orders WHERE number = ?').bind(number).first())!
+  const granted = () => [...world.ledger.values()].reduce((sum, micro) => sum + micro, 0)
+  return { world, meanwhile, checkout, post, order, shown, granted }
+}
+
+describe('an order at Stripe', () => {
+  it('is paid once, however often and late its event comes', async () => {
+    const { post, order, shown, granted, world } = desk()
+    const { number, session, url } = await order(await newAccount())
+    expect(url).toBe(`https://checkout.stripe.com/c/pay/${session}`)
+    const event = stub.paid(session)
+    expect(await post(event)).toEqual({ status: 200, outcome: 'granted' })
+    expect(await post(event)).toEqual({ status: 200, outcome: 'granted' })
+    expect(await post(stub.paid(session))).toEqual({ status: 200, outcome: 'was paid before' })
+    world.nowMs += 3 * 86_400_000
+    expect(await post(event)).toEqual({ status: 200, outcome: 'granted' })
+    expect(granted()).toBe(100_000_000)
+    expect(await shown(number)).toMatchObject({ state: 'paid', paid: NOW_MS, granted: NOW_MS, note: null })
+  })
+
+  it('is paid later, fails, or is paid after it failed', async () => {
+    const { post, order, shown, granted } = desk()
+    const account = await newAccount()
+    const { number, session } = await order(account)
+    expect(await post(stub.event('checkout.session.completed', session))).toMatchObject({
+      outcome: 'waits for the payment',
+    })
+    expect(await shown(number)).toMatchObject({ state: 'open' })
+    await post(stub.event('checkout.session.async_payment_failed', session))
+    expect(await shown(number)).toMatchObject({ state: 'failed', note: 'the payment failed' })
+    await post(stub.event('checkout.session.async_payment_succeeded', session, { payment_status: 'paid' }))
+    expect(await shown(number)).toMatchObject({ state: 'paid', note: null })
+    expect(await post(stub.event('checkout.session.async_payment_failed', session))).toMatchObject({
+      outcome: 'too late',
+    })
+    expect(await post(stub.event('checkout.session.expired', session))).toMatchObject({ outcome: 'too late' })
+    expect(granted()).toBe(100_000_000)
+    const other = await order(account)
+    await post(stub.event('checkout.session.expired', other.session))
+    expect(await shown(other.number)).toMatchObject({ state: 'void', note: 'was not paid in time' })
+  })
+
+  it('is completed by the next delivery where the gateway ended between paid and granted', async () => {
+    const { world, post, order, shown, granted } = desk()
+    const { number, session } = await order(await newAccount())
+    const event = stub.paid(session)
+    world.isBroken = true
+    expect((await post(event)).status).toBe(500)
+    expect(await shown(number)).toMatchObject({ state: 'paid', granted: null })
+    world.isBroken = false
+    expect(await post(event)).toEqual({ status: 200, outcome: 'granted' })
+    expect(await shown(number)).toMatchObject({ state: 'paid', granted: NOW_MS })
+    expect(granted()).toBe(100_000_000)
+  })
+
+  it.each([
+    ['another sum', { amount_total: 99 }],
+    ['another currency', { currency: 'jpy' }],
+    ['nothing', { amount_total: 0 }],
+    ['less than nothing', { amount_total: -100 }],
+  ])('grants nothing for %s, and tells the operator', async (_, over) => {
+    const { world, post, order, shown, granted } = desk()
+    const { number, session } = await order(await newAccount())
+    expect((await post(stub.paid(session, over))).outcome).toMatch(/^refused: paid .* in the place of 1\.00 eur/)
+    expect(await shown(number)).toMatchObject({ state: 'open', note: expect.stringContaining('nothing was granted') })
+    expect([granted(), world.told.length]).toEqual([0, 1])
+  })
+
+  it('is not paid by what was paid for another one', async () => {
+    const { post, order, granted } = desk()
+    const mine = await order(await newAccount())
+    const other = await order(await newAccount())
+    const about = (metadata: object) => stub.paid(other.session, { metadata })
+    for (const [event, outcome] of [
+      [about({ order: mine.number, account: mine.account }), 'refused: an event named another payment'],
+      [about({ order: mine.number, account: other.account }), 'refused: an event named another account'],
+      [about({ order: 'W-999999-aaaa' }), 'refused: is no order of this gateway'],
+      [about({}), 'is no event of an order'],
+      [stub.event('customer.created', other.session), 'is no event of an order'],
+      [stub.event('checkout.session.completed', other.session, { amount_total: 1.5 }), 'is no event of an order'],
+    ] as const)
+      expect(await post(event)).toEqual({ status: 200, outcome })
+    expect(granted()).toBe(0)
+  })
+
+  it('keeps its credits when money is given back, and gets none that was given back before', async () => {
+    const { post, order, shown, granted } = desk()
+    const account = await newAccount()
+    const one = await order(account)
+    await post(stub.paid(one.session))
+    await post(stub.refund(one.session, 100))
+    expect(await post(stub.refund(one.session, 40))).toMatchObject({ outcome: 'was known' })
+    expect(await post(stub.paid(one.session))).toMatchObject({ outcome: 'was paid before' })
+    expect(await shown(one.number)).toMatchObject({ state: 'paid', granted: NOW_MS, refunded: 100 })
+    const two = await order(account)
+    await post(stub.refund(two.session, 100))
+    for (let i = 0; i < 2; i++)
+      expect(await post(stub.paid(two.session))).toMatchObject({
+        outcome: expect.stringContaining('given back before'),
+      })
+    expect(await shown(two.number)).toMatchObject({ state: 'paid', granted: null, refunded: 100 })
+    expect(granted()).toBe(100_000_000)
+  })
+
+  it('says that it was granted also where money is given back meanwhile', async () => {
+    const { meanwhile, post, order, shown, granted } = desk()
+    const { number, session } = await order(await newAccount())
+    meanwhile.work = async () => void (await post(stub.refund(session, 40)))
+    expect(await post(stub.paid(session))).toMatchObject({ outcome: 'granted' })
+    expect(await shown(number)).toMatchObject({ state: 'paid', granted: NOW_MS, refunded: 40 })
+    expect(granted()).toBe(100_000_000)
+  })
+
+  it('is paid once where it was marked paid by hand: its session ends', async () => {
+    const { checkout, order, shown } = desk()
+    const account = await newAccount()
+    const { number, session } = await order(account)
+    expect(await checkout.pay(number)).toMatchObject({ ok: true, value: { state: 'paid', granted: NOW_MS } })
+    expect(stub.sessions.get(session)!.status).toBe('expired')
+    const other = await order(account)
+    stub.sessions.get(other.session)!.status = 'complete'
+    expect(await checkout.pay(other.number)).toMatchObject({ ok: true, value: { state: 'paid', granted: NOW_MS } })
+    expect(await shown(other.number)).toMatchObject({ state: 'paid', note: null })
+  })
+
+  it('is made void with its session, unless that is paid; what is paid all the same is told', async () => {
+    const { checkout, post, order, shown, granted, world } = desk()
+    const account = await newAccount()
+    const { number, session } = await order(account)
+    expect(await checkout.void(number)).toMatchObject({ ok: true, value: { state: 'void' } })
+    expect(await checkout.void(number)).toMatchObject({ ok: true, value: { state: 'void' } })
+    expect(stub.sessions.get(session)!.status).toBe('expired')
+    expect((await post(stub.paid(session))).outcome).toContain('paid although it was void')
+    expect([granted(), world.told.length]).toEqual([0, 1])
+    expect(await checkout.pay(number)).toMatchObject({ ok: true, value: { state: 'paid', granted: NOW_MS } })
+    expect(await checkout.void(number)).toMatchObject({ ok: false, error: { kind: 'conflict' } })
+    const other = await order(account)
+    stub.sessions.get(other.session)!.status = 'complete'
+    expect(await checkout.void(other.number)).toMatchObject({ ok: false, error: { kind: 'conflict' } })
+    expect(await shown(other.number)).toMatchObject({ state: 'open' })
+  })
+
+  it('is not begun where Stripe refuses, and may be begun again', async () => {
+    const wrong = desk(stripe({ secretKey: 'sk_other', apiUrl: STRIPE_API, publicUrl: 'https://w.example' }))
+    const account = await newAccount()
+    expect(await wrong.checkout.begin(account, { package: 'small' })).toMatchObject({ error: { kind: 'unavailable' } })
+    expect(await wrong.checkout.list({ account, limit: 5 })).toMatchObject([{ state: 'void' }])
+    expect(JSON.stringify(wrong.world.told)).not.toContain('sk_other')
+  })
+
+  it('hears only what Stripe signed lately', async () => {
+    const { post, order, shown, world } = desk()
+    const { number, session } = await order(await newAccount())
+    const event = stub.paid(session)
+    const at = world.nowMs / 1000
+    for (const header of [
+      null,
+      await signed(event, at, 'whsec_forged'),
+      await signed(event, at - 301),
+      await signed(event, at, WEBHOOK_SECRET, 'v0'),
+      await signed(event.replace('"paid"', '"paid" '), at),
+    ])
+      expect((await post(event, header)).status).toBe(401)
+    const large = JSON.stringify({ pad: 'x'.repeat(300_000) })
+    expect((await post(large, await signed(large, at))).status).toBe(413)
+    for (const text of ['', 'no json', '[]', '{"id":"x"}', '{"id":"evt_1","type":"a b","data":{}}'])
+      expect((await post(text, await signed(text, at))).status).toBe(400)
+    expect(await shown(number)).toMatchObject({ state: 'open' })
+  })
+})
+
+describe('an order that is paid by hand', () => {
+  it('is granted once, by its number', async () => {
+    const { checkout, granted, world } = desk(MANUAL)
+    const begun = await checkout.begin(await newAccount(), { package: 'large' })
+    const { number, account } = begun.ok ? begun.value : { number: '', account: '' }
+    expect(begun).toMatchObject({ ok: true, value: { state: 'open', url: null, minor: 900 } })
+    for (let i = 0; i < 3; i++) expect(await checkout.pay(number)).toMatchObject({ ok: true, value: { state: 'paid' } })
+    expect([...world.ledger]).toEqual([[`${account} ${number}`, 1_000_000_000]])
+    expect(granted()).toBe(1_000_000_000)
+    expect(await checkout.pay('W-1-none')).toMatchObject({ error: { kind: 'not_found' } })
+  })
+
+  it('that cannot be granted says so, and can be once more', async () => {
+    const { checkout, world, shown } = desk(MANUAL)
+    const begun = await checkout.begin(await newAccount(), { package: 'large' })
+    const { number, account } = begun.ok ? begun.value : { number: '', account: '' }
+    world.ledger.set(`${account} ${number}`, 1)
+    expect(await checkout.pay(number)).toMatchObject({ ok: false, error: { kind: 'conflict' } })
+    expect(await shown(number)).toMatchObject({
+      state: 'paid',
+      granted: null,
+      note: expect.stringContaining('by hand'),
+    })
+  })
+
+  it('is one of twenty a day, and nothing where nothing is sold', async () => {
+    const { checkout, world } = desk(MANUAL)
+    const account = await newAccount()
+    const clicks = Array.from({ length: 30 }, () => checkout.begin(account, { package: 'small' }))
+    const begun = (await Promise.all(clicks)).flatMap((order) => (order.ok ? [order.value.number] : []))
+    expect([begun.length, new Set(begun).size]).toEqual([20, 20])
+    await checkout.void(begun[0]!)
+    expect(await checkout.begin(account, { package: 'small' })).toMatchObject({ error: { kind: 'limit_reached' } })
+    await checkout.pay(begun[1]!)
+    expect((await checkout.begin(account, { package: 'small' })).ok).toBe(true)
+    world.nowMs += 86_400_001
+    expect((await checkout.begin(account, { package: 'small' })).ok).toBe(true)
+    expect(await desk(null).checkout.begin(account, { package: 'small' })).toMatchObject({
+      error: { kind: 'not_found' },
+    })
+  })
+})
+
+describe('whatever comes', () => {
+  const step = fc.record({
+    what: fc.constantFrom(
+      'paid',
+      'pending',
+      'failed',
+      'expired',
+      'refund',
+      'wrong',
+      'again',
+      'crash',
+      'byHand',
+      'void',
+    ),
+    which: fc.nat(2),
+    more: fc.nat(50),
+  })
+
+  it('what was granted is the sum of the orders that say so, each once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
+        stub = new StripeStub()
+        const { world, checkout, post, order, granted } = desk()
+        const account = await newAccount()
+        const orders = [await order(account), await order(account, 'large'), await order(account)]
+        const sent: string[] = []
+        const paid = new Set<string>()
+        const deliver = async (event: string) => {
+          sent.push(event)
+          const { status } = await post(event)
+          if (!world.isBroken) expect(status).toBe(200)
+        }
+        for (const { what, which, more } of steps) {
+          const { number, session, minor } = orders[which]!
+          world.isBroken = false
+          if (['paid', 'crash', 'byHand'].includes(what)) paid.add(number)
+          if (what === 'paid') await deliver(stub.paid(session))
+          if (what === 'pending') await deliver(stub.event('checkout.session.completed', session))
+          if (what === 'failed') await deliver(stub.event('checkout.session.async_payment_failed', session))
+          if (what === 'expired') await deliver(stub.event('checkout.session.expired', session))
+          if (what === 'refund') await deliver(stub.refund(session, more % 2 ? minor : 1 + (more % minor)))
+          if (what === 'wrong') await deliver(stub.paid(session, { amount_total: minor + 1 + more }))
+          if (what === 'again' && sent.length > 0) await deliver(sent[more % sent.length]!)
+          if (what === 'byHand') await checkout.pay(number)
+          if (what === 'void') await checkout.void(number)
+          if (what === 'crash') {
+            world.isBroken = true
+            await deliver(stub.paid(session))
+          }
+        }
+        world.isBroken = false
+        for (const event of sent) expect((await post(event)).status).toBe(200)
+        const rows = await checkout.list({ account, limit: 10 })
+        const due = rows.filter(({ granted: at }) => at !== null)
+        expect(granted()).toBe(due.reduce((sum, { micro }) => sum + micro, 0))
+        expect(world.ledger.size).toBe(due.length)
+        for (const { number, state, granted: at, refunded, minor, note } of rows) {
+          if (at !== null) expect([state, paid.has(number)]).toEqual(['paid', true])
+          // Paid and never granted: only what was given back first, which is told.
+          if (state === 'paid' && at === null) expect([refunded, note !== null]).toEqual([minor, true])
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+})

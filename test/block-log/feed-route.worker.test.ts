@@ -1,0 +1,76 @@
+// The feeders' door, before the log is asked anything.
+
+import { createExecutionContext } from 'cloudflare:test'
+import { expect, it, vi } from 'vitest'
+import { type FeedEnv, feedRoutes, type LogStub } from '../../src/http/feed.route.ts'
+
+const TOKEN = 'feed-token-of-thirty-two-letters'
+const log = {
+  fetch: async (url: string, { headers }: RequestInit) => new Response(`${url} ${JSON.stringify(headers)}`),
+} as unknown as LogStub
+const app = feedRoutes<FeedEnv>(
+  () => log,
+  () => 0,
+  async () => ({ sources: [], routes: {}, chains: [] }),
+  () => ({ waitMs }),
+)
+let waitMs = 0
+const knock = async (headers: Record<string, string>, FEED_TOKEN?: string) =>
+  (await app.request('/feed', { headers }, FEED_TOKEN === undefined ? {} : { FEED_TOKEN })).status
+
+// FEED-1
+it('opens to the token alone, and is not there while the token is unset or short', async () => {
+  const upgrade = { upgrade: 'websocket' }
+  const right = { ...upgrade, authorization: `Bearer ${TOKEN}` }
+  expect(await knock(right)).toBe(404)
+  expect(await knock({ ...upgrade, authorization: `Bearer ${TOKEN.slice(1)}` }, TOKEN.slice(1))).toBe(404)
+  expect(await knock(upgrade, TOKEN)).toBe(401)
+  expect(await knock({ ...upgrade, authorization: `Bearer ${TOKEN}x` }, TOKEN)).toBe(401)
+  expect(await knock({ authorization: `Bearer ${TOKEN}` }, TOKEN)).toBe(426)
+  const answer = await app.request('/feed', { headers: right }, { FEED_TOKEN: TOKEN })
+  expect(await answer.text()).toBe('http://log/feed {"upgrade":"websocket"}')
+})
+
+// FEED-1
+it('bounds wrong tokens, and lets the right one in at once', async () => {
+  waitMs = 2_001
+  const refused = await app.request('/feed', { headers: { authorization: 'Bearer wrong' } }, { FEED_TOKEN: TOKEN })
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3'])
+  expect(await refused.json()).toMatchObject({ error_message: expect.stringMatching(/token is missing or wrong/) })
+  expect(await knock({ upgrade: 'websocket', authorization: `Bearer ${TOKEN}` }, TOKEN)).toBe(200)
+})
+
+it('asks the log once for however many want its status at the same time, and again a second later', async () => {
+  let asked = 0
+  let now = 0
+  let answer = (_: object) => {}
+  const slow = {
+    status: () => {
+      asked++
+      return new Promise<object>((resolve) => {
+        answer = resolve
+      })
+    },
+  } as unknown as LogStub
+  const busy = feedRoutes<FeedEnv>(
+    () => slow,
+    () => now,
+    async () => ({ sources: [], routes: {}, chains: [] }),
+    () => ({ waitMs: 0 }),
+  )
+  const statuses = async () => {
+    const all = Array.from({ length: 50 }, async () =>
+      (await busy.request('/status', {}, {}, createExecutionContext())).json(),
+    )
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(0))
+    answer({ v: 1, state: 'live', time: -5 })
+    return Promise.all(all)
+  }
+  const expected = { state: 'live', time: -5, lagMs: 5, sources: [], routes: {}, chains: [] }
+  expect(await statuses()).toEqual(Array.from({ length: 50 }, () => expected))
+  expect(asked).toBe(1)
+  now = 1_000
+  asked = 0
+  expect(await statuses()).toHaveLength(50)
+  expect(asked).toBe(1)
+})

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import { PendingSegment } from '../../src/block-log/pending-segment.ts'
+import { encodeBlock, hubBlockText } from '../../src/block-log/segment.ts'
+
+const texts = (height: number) =>
+  encodeBlock({ height, time: height, fills: [], ledger: [], funding: [], books: [] }, 'a')
+
+it('payments are a kind of their own, and no block is told apart by them', () => {
+  const pending = new PendingSegment()
+  const block = { height: 2, time: 2, fills: [], ledger: [], funding: [], books: [] }
+  const paid = encodeBlock({ ...block, payments: ['x'] }, 'a')
+  expect(paid.digests).toEqual(texts(2).digests)
+  expect(paid.events).toBe(texts(2).events)
+  for (const one of [texts(1), paid, texts(3)]) pending.push(one, 0)
+  expect(pending.take()!.lines.payments).toBe('\n["x"]\n')
+  pending.push(texts(4), 0)
+  expect(pending.take()!.lines).not.toHaveProperty('payments')
+})
+
+it('the stored line behind a repair names its coins, and readers are told as ever', () => {
+  const pending = new PendingSegment()
+  pending.push(texts(1), 0)
+  pending.repaired(['BTC'])
+  pending.repaired(['BTC', '@1'])
+  pending.push(texts(2), 0)
+  pending.push(texts(3), 0)
+  pending.repaired(['ETH'])
+  const lines = (taken = pending.take()) => taken!.lines.books!.split('\n').map((line) => JSON.parse(line))
+  expect(lines().map(({ height, repaired }) => [height, repaired])).toEqual([
+    [1, undefined],
+    [2, ['BTC', '@1']],
+    [3, undefined],
+  ])
+  pending.push(texts(4), 0)
+  expect(lines()).toMatchObject([{ height: 4, repaired: ['ETH'], books: [] }])
+  expect(JSON.parse(hubBlockText(texts(2), () => true))).not.toHaveProperty('repaired')
+})

@@ -1,0 +1,132 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { PositionBuilders } from '../../src/block-log/position-builders.ts'
+import type { Fill, UserFill } from '../../src/protocol/feed/block.ts'
+
+const USERS = ['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`)
+const BUILDERS = ['1', '2'].map((digit) => `0x${digit.repeat(40)}`)
+const [USER, OTHER] = USERS as [string, string]
+const [BUILDER, RIVAL] = BUILDERS as [string, string]
+
+const fillOf = (more: Partial<Fill> = {}): Fill => ({
+  coin: 'BTC',
+  px: '1.0',
+  sz: '1.0',
+  side: 'B',
+  time: 5,
+  startPosition: '3.0',
+  dir: 'Open Long',
+  closedPnl: '0.0',
+  hash: '0x1',
+  oid: 7,
+  crossed: true,
+  fee: '0.1',
+  tid: 1,
+  feeToken: 'USDC',
+  twapId: null,
+  ...more,
+})
+const through = (more: Partial<Fill> = {}): UserFill => [USER, fillOf({ builder: BUILDER, ...more })]
+const liquidated = (more: Partial<Fill> = {}, user = USER): UserFill => [
+  user,
+  fillOf({ side: 'A', liquidation: { liquidatedUser: USER, markPx: '1.0', method: 'market' }, ...more }),
+]
+const fresh = () => new PositionBuilders(() => undefined)
+
+// WS-103
+it('a liquidation is told to the builder of the last fill that was none, of that wallet and coin', () => {
+  const builders = fresh()
+  expect(builders.take([through()])).toEqual([])
+  expect(builders.take([through({ coin: 'ETH', builder: RIVAL }), liquidated()])).toEqual([[1, BUILDER]])
+  // More of it in later blocks, and another coin.
+  expect(builders.take([liquidated(), liquidated({ coin: 'ETH' }), liquidated({ coin: 'SOL' })])).toEqual([
+    [0, BUILDER],
+    [1, RIVAL],
+  ])
+})
+
+// WS-103
+it.each([
+  ['a fill without a builder', fillOf()],
+  ['a slice of a TWAP order', fillOf({ builder: BUILDER, twapId: 4 })],
+  ['a fill that closes the position', fillOf({ builder: BUILDER, side: 'A', sz: '3.00' })],
+])('nothing is told after %s', (_, last) => {
+  const builders = fresh()
+  expect(builders.take([through(), [USER, last], liquidated()])).toEqual([])
+})
+
+// WS-103
+it('the counterparty of a liquidation is not liquidated: its fill counts as any other', () => {
+  const builders = fresh()
+  builders.take([[OTHER, fillOf({ builder: RIVAL })], through()])
+  const taken: UserFill = [OTHER, { ...liquidated()[1], side: 'B', builder: BUILDER }]
+  expect(builders.take([liquidated(), taken])).toEqual([[0, BUILDER]])
+  expect(builders.take([[OTHER, { ...liquidated()[1], liquidation: { liquidatedUser: OTHER } }]])).toEqual([
+    [0, BUILDER],
+  ])
+  expect(builders.take([through({ coin: '@1' }), liquidated({ coin: '@1' })])).toEqual([])
+})
+
+const someFill = fc.record({
+  user: fc.constantFrom(...USERS),
+  coin: fc.constantFrom('BTC', 'xyz:GOLD', '@1'),
+  kind: fc.constantFrom('plain', 'built', 'slice', 'liquidation', 'close'),
+  builder: fc.constantFrom(...BUILDERS),
+})
+type Some = typeof someFill extends fc.Arbitrary<infer T> ? T : never
+
+const read = ({ user, coin, kind, builder }: Some): UserFill => [
+  user,
+  fillOf({
+    coin,
+    ...(kind === 'built' || kind === 'slice' ? { builder } : {}),
+    ...(kind === 'slice' ? { twapId: 3 } : {}),
+    ...(kind === 'liquidation' ? { side: 'A', liquidation: { method: 'market' } } : {}),
+    ...(kind === 'close' ? { side: 'A', sz: '3.0', builder } : {}),
+  }),
+]
+
+/** By looking back over all fills. */
+function plain(fills: readonly Some[]): [number, string][] {
+  return fills.flatMap(({ user, coin, kind }, index): [number, string][] => {
+    const own = fills.slice(0, index).filter((one) => one.user === user && one.coin === coin)
+    const last = own.findLast((one) => one.kind !== 'liquidation')
+    return kind === 'liquidation' && coin !== '@1' && last?.kind === 'built' ? [[index, last.builder]] : []
+  })
+}
+
+// WS-103
+it('is what looking back over all fills says, whatever is stored when, and wherever it begins again', () => {
+  fc.assert(
+    fc.property(fc.array(fc.record({ fill: someFill, save: fc.boolean(), wake: fc.boolean() })), (steps) => {
+      const stored = new Map<number, string>()
+      let builders = fresh()
+      // Segments that are held: as many as there are parts, so that each was stored since or is read again.
+      let held: UserFill[][] = []
+      const told: [number, string][] = []
+      for (const [index, { fill, save, wake }] of steps.entries()) {
+        const block = [read(fill)]
+        for (const [, builder] of builders.take(block)) told.push([index, builder])
+        held = [...held, block].slice(-64)
+        if (save) {
+          const changed = builders.takeChanged()
+          if (changed) stored.set(changed.part, changed.text)
+        }
+        if (!wake) continue
+        builders = new PositionBuilders((part) => stored.get(part))
+        for (const one of held) builders.take(one)
+      }
+      expect(told).toEqual(plain(steps.map(({ fill }) => fill)))
+    }),
+  )
+})
+
+it('forgets all where fills were missed, and says so to the storage', () => {
+  const builders = fresh()
+  builders.take([through()])
+  expect(builders.takeChanged()?.text).toBe(`${USER} BTC ${BUILDER}`)
+  builders.forget()
+  expect(builders.takeChanged()?.text).toBe('')
+  expect(builders.takeChanged()).toBe(undefined)
+  expect(builders.take([liquidated()])).toEqual([])
+})

@@ -1,0 +1,230 @@
+// What the log tells of its feeders and gaps, through pulses, departures, resets and its own restarts.
+
+import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { BlockLogStore } from '../../src/block-log/block-log.store.ts'
+import { FakeFeeder } from './fake-feeder.worker.ts'
+
+const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
+const WAIT = { timeout: 10_000, interval: 20 }
+const PULSE = {
+  type: 'pulse',
+  now: 1,
+  head: 7,
+  time: 490,
+  state: 'waiting for blocks',
+  unacked: 0,
+  reconnects: 0,
+  misfits: 0,
+  drifted: 0,
+  gaps: 0,
+  refusedEvents: 0,
+  stallMs: 0,
+  stalls: 0,
+  lateLines: 0,
+}
+
+let feeder: FakeFeeder
+let base = 0
+beforeEach(async () => {
+  await log().reset()
+  base += 1000
+  feeder = await FakeFeeder.connect()
+})
+afterEach(() => feeder.close())
+
+const feeders = async () => (await log().status()).feeders
+const only = async (name: string) => (await feeders()).find((one) => one.name === name)
+const gap = async () => (await log().status()).gaps[0]!
+
+async function seeded(first = base): Promise<void> {
+  feeder.hello(first, base, 'one')
+  await feeder.next('welcome')
+  feeder.snapshot(base, [])
+  await feeder.acked(base)
+}
+
+describe('a feeder', () => {
+  // FEED-27
+  it('shows what its pulse says, which stores nothing, moves nothing and breaks no parts', async () => {
+    await seeded()
+    const { heardMs } = (await only('one'))!
+    const stored = () =>
+      runInDurableObject(log(), (_, { storage }) => storage.sql.exec('SELECT total_changes() AS n').one().n)
+    const before = await stored()
+    const books = { height: base, time: 1, books: [], parts: 2 }
+    feeder.send({ type: 'snapshot', scope: 'all', ...books, part: 0 })
+    feeder.send(PULSE)
+    await vi.waitFor(async () => expect((await only('one'))!.state).toBe('waiting for blocks'), WAIT)
+    expect(await stored()).toBe(before)
+    const view = (await only('one'))!
+    expect(view).toMatchObject({ connected: true, head: base, time: 490, lagMs: -489, blockMs: null })
+    expect(view.heardMs).toBeGreaterThanOrEqual(heardMs)
+    expect((await log().status()).height).toBe(base)
+    const { epoch } = await log().status()
+    feeder.send({ type: 'snapshot', scope: 'all', ...books, part: 1 })
+    await vi.waitFor(async () => expect((await log().status()).epoch).not.toBe(epoch), WAIT)
+  })
+
+  // FEED-27
+  it('must greet before it pulses, and in words that can be shown', async () => {
+    feeder.send(PULSE)
+    expect(await feeder.next('error')).toMatchObject({ field: 'type', message: 'say hello first' })
+    await seeded()
+    feeder.send({ ...PULSE, state: '\u001b[31m' })
+    expect((await feeder.next('error')).field).toBe('state')
+    feeder.send({ ...PULSE, state: 'x'.repeat(65) })
+    expect((await feeder.next('error')).field).toBe('state')
+  })
+
+  // FEED-27
+  it('tells how long it stood still and of lines that were late, in numbers that are some', async () => {
+    await seeded()
+    for (const field of ['stallMs', 'stalls', 'lateLines'] as const) {
+      feeder.send({ ...PULSE, [field]: -1 })
+      expect((await feeder.next('error')).field).toBe(field)
+    }
+    feeder.send({ ...PULSE, stallMs: 40, stalls: 2, lateLines: 3 })
+    const told = { gaps: 0, stallMs: 40, stalls: 2, lateLines: 3 }
+    await vi.waitFor(async () => expect((await only('one'))!.counters).toMatchObject(told), WAIT)
+  })
+
+  it('that left stays listed with when and why, until it is back', async () => {
+    await seeded()
+    feeder.block(base + 1, [])
+    await feeder.acked(base + 1)
+    feeder.close()
+    await vi.waitFor(async () => expect((await only('one'))!.connected).toBe(false), WAIT)
+    const view = (await only('one'))!
+    expect(view).toMatchObject({ head: base + 1, why: expect.stringContaining('stopped'), state: null })
+    expect(view.endedMs).toBeGreaterThanOrEqual(view.blockMs!)
+    expect(await log().status()).toMatchObject({ state: 'link_down', advice: expect.stringContaining('"one"') })
+    feeder = await FakeFeeder.connect()
+    feeder.hello(base, base, 'one')
+    await feeder.next('welcome')
+    expect((await feeders()).filter(({ name }) => name === 'one')).toMatchObject([{ connected: true, why: null }])
+  })
+
+  it('that came back before its old connection ended is not gone', async () => {
+    await seeded()
+    const again = await FakeFeeder.connect()
+    again.hello(base, base, 'one')
+    await again.next('welcome')
+    feeder.close()
+    await vi.waitFor(async () => expect((await feeders()).filter(({ connected }) => connected)).toHaveLength(1), WAIT)
+    expect((await feeders()).filter(({ name }) => name === 'one')).toHaveLength(1)
+    again.close()
+  })
+
+  // FEED-4
+  it('of another chain is told both names', async () => {
+    feeder.send({ type: 'hello', protocol: 1, chain: 'an"other', feeder: 'x', first: null, head: null })
+    const { message } = await feeder.next('error')
+    expect(message).toContain(env.CHAIN)
+    expect(message).toContain('"an\\"other"')
+  })
+})
+
+describe('after a restart of the log', () => {
+  it('the time of its last block is known, and who was connected has left with it', async () => {
+    await seeded()
+    feeder.block(base + 1, [])
+    await feeder.acked(base + 1)
+    await abortAllDurableObjects()
+    const status = await log().status()
+    expect(status).toMatchObject({ height: base + 1, time: (base + 1) * 70, blockMs: null, state: 'link_down' })
+    expect(await only('one')).toMatchObject({ connected: false, why: 'the log was restarted' })
+    const { endedMs } = (await only('one'))!
+    await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(endedMs!), WAIT)
+    await abortAllDurableObjects()
+    expect((await only('one'))!.endedMs).toBe(endedMs)
+    await log().reset()
+    expect(await log().status()).toMatchObject({ height: null, time: null })
+  })
+
+  it('the time of books that no block followed is known', async () => {
+    await seeded()
+    await abortAllDurableObjects()
+    expect(await log().status()).toMatchObject({ height: base, time: base * 70 })
+  })
+})
+
+describe('a gap', () => {
+  const gone = async (first: number) => {
+    feeder.send({ type: 'gone', first })
+    feeder.block(first, null)
+    await feeder.acked(first)
+    return await gap()
+  }
+
+  // FEED-11
+  it('says that the files were gone, or that they lacked a line', async () => {
+    await seeded(base + 5)
+    expect(await gone(base + 5)).toMatchObject({ from: base + 1, to: base + 4, why: 'files_gone' })
+    const lacking = await gone(base + 7)
+    expect(lacking).toMatchObject({ from: base + 6, to: base + 6, why: 'lines_missing' })
+    expect(Math.abs(Date.now() - lacking.atMs!)).toBeLessThan(60_000)
+  })
+
+  // FEED-25
+  it('says that the block was refused, and only where it was', async () => {
+    await seeded()
+    feeder.send({ type: 'block', height: base + 1 })
+    await feeder.next('error')
+    expect(await gone(base + 2)).toMatchObject({ from: base + 1, to: base + 1, why: 'refused' })
+    expect(await gone(base + 4)).toMatchObject({ from: base + 3, why: 'lines_missing' })
+  })
+
+  // FEED-17
+  it('says that books began above the log', async () => {
+    feeder.hello(base + 9, base + 9, 'one')
+    await feeder.next('welcome')
+    feeder.snapshot(base, [])
+    await feeder.acked(base)
+    feeder.snapshot(base + 9, [])
+    await feeder.acked(base + 9)
+    expect(await gap()).toMatchObject({ from: base + 1, to: base + 9, why: 'seeded_above' })
+  })
+
+  // FEED-21
+  it('says that the feed was reset, and so does the feeder that was closed by it', async () => {
+    await seeded()
+    await log().reset()
+    expect(await gap()).toMatchObject({ from: base + 1, to: base + 1, why: 'reset' })
+    expect(await only('one')).toMatchObject({ connected: false, why: 'the feed was reset' })
+  })
+
+  it('of before a reset is none of the chain that begins after it', async () => {
+    await runInDurableObject(log(), (_, { storage }) => {
+      storage.sql.exec('DELETE FROM gaps')
+      const store = new BlockLogStore(storage)
+      store.addGap({ from: 10, to: 12, why: 'files_gone', atMs: 60 })
+      store.addGap({ from: 20, to: 25, why: 'files_gone', atMs: 70 })
+      expect([11, 21].map((height) => store.gapAt(height))).toEqual([12, 25])
+      store.addGap({ from: 31, to: 31, why: 'reset', atMs: 77 })
+      expect([11, 21, 31].map((height) => store.gapAt(height))).toEqual([null, null, null])
+      store.addGap({ from: 22, to: 23, why: 'refused', atMs: 77 })
+      expect([21, 22, 23].map((height) => store.gapAt(height))).toEqual([null, 23, 23])
+      expect(store.gaps(9)).toHaveLength(4)
+    })
+  })
+})
+
+it('the ages that relays report are shown by region, with where log and hubs are', async () => {
+  const report = {
+    v: 1,
+    sockets: 3,
+    counts: [
+      [40, 90],
+      [80, 10],
+    ] as const,
+  }
+  for (const relay of ['c/weur/0', 'c/weur/1001', 'c/apac/0']) await log().ages({ ...report, relay })
+  const { feedRegion, regions } = await log().status()
+  expect(feedRegion).toBeNull()
+  expect(regions).toEqual([
+    { region: 'apac', relays: 1, sockets: 3, p50Ms: 31, p99Ms: 1023 },
+    { region: 'weur', relays: 2, sockets: 6, p50Ms: 31, p99Ms: 1023 },
+  ])
+})

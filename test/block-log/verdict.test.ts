@@ -1,0 +1,82 @@
+// Which part is at fault, over all that a log knows of its feeders.
+
+import { describe, expect, it } from 'vitest'
+import { SILENT_MS, STILL_MS, verdict } from '../../src/block-log/verdict.ts'
+import { FEED_STATES, type FeederView } from '../../src/protocol/feed/status-shape.ts'
+
+const NOW = 1_000_000_000
+const COUNTERS = {
+  unacked: 0,
+  reconnects: 0,
+  misfits: 0,
+  drifted: 0,
+  gaps: 0,
+  refusedEvents: 0,
+  lateLines: 0,
+  stallMs: 0,
+  stalls: 0,
+}
+const LONG_AGO = NOW - 3_600_000
+const place = { height: 10, time: NOW - 50, blockMs: NOW - 20, booksKnown: true }
+const still = { ...place, blockMs: NOW - STILL_MS, time: NOW - STILL_MS }
+const feeder: FeederView = {
+  name: 'a',
+  connected: true,
+  state: 'sending',
+  conflict: null,
+  sinceMs: LONG_AGO,
+  heardMs: NOW - 20,
+  blockMs: NOW - 20,
+  head: 10,
+  time: NOW - 50,
+  lagMs: 30,
+  clockMs: 0,
+  endedMs: null,
+  why: null,
+  counters: COUNTERS,
+}
+const quiet: FeederView = { ...feeder, heardMs: NOW - SILENT_MS }
+const gone: FeederView = { ...feeder, connected: false, endedMs: NOW - 5_000, why: 'it broke' }
+const refused: FeederView = { ...feeder, conflict: 'the node started over' }
+const old: FeederView = { ...quiet, state: null, counters: null }
+
+const CASES: readonly (readonly [what: string, (typeof FEED_STATES)[number], object, FeederView[], RegExp])[] = [
+  ['blocks come', 'live', place, [feeder], /^Nothing to do/],
+  ['one of two is silent', 'live', place, [quiet, feeder], /^Nothing/],
+  ['blocks come that are old', 'late', { ...place, time: NOW - 12_000 }, [feeder], /12 s late/],
+  ['books are lost', 'books_unknown', { ...place, booksKnown: false }, [feeder], /--info/],
+  ['the log is empty', 'starting', { ...still, height: null, blockMs: null }, [feeder], /"a".*says: sending/],
+  ['it has just come', 'starting', { ...still, blockMs: null }, [{ ...feeder, sinceMs: NOW - 1 }], /wait a little/],
+  ['it waits for the node’s books', 'starting', still, [{ ...feeder, state: 'finding its place', head: 99 }], /place/],
+  ['it waits', 'node_still', still, [{ ...feeder, state: 'waiting for blocks' }], /"a".*waiting for blocks.*node/],
+  ['the log woke', 'node_still', { ...still, blockMs: null }, [feeder], /look at the node/],
+  ['of two, one waits and one is silent', 'node_still', still, [quiet, feeder], /look at the node/],
+  [
+    'its node is behind',
+    'node_still',
+    still,
+    [{ ...feeder, head: 9 }],
+    /at height 9, below the log's 10: .*feed reset/,
+  ],
+  ['it has read on', 'feeder_stuck', still, [{ ...feeder, head: 11 }], /up to height 11 .* stands at 10/],
+  ['nothing is heard', 'feeder_silent', still, [quiet], /last heard at 1970.*it or its host/],
+  ['nothing is heard of one without pulses', 'feeder_silent', still, [old], /it or its node/],
+  ['it is refused', 'conflict', still, [refused], /"a": the node started over/],
+  ['it was refused and left', 'conflict', still, [{ ...gone, conflict: 'no' }], /"a": no/],
+  ['the refused one is heard, the other silent', 'feeder_silent', still, [refused, quiet], /host/],
+  ['it left', 'link_down', place, [gone], /"a" ended at 1970-.*\(it broke\)/],
+  ['two left', 'link_down', still, [gone, { ...gone, name: 'b', endedMs: NOW }], /"b" ended/],
+  ['too much waits for the archive', 'archive_full', { ...place, isFull: true }, [feeder], /mend R2 or D1/],
+  ['none was there', 'no_feeder', still, [], /npm run feed/],
+]
+
+describe('the feed', () => {
+  it.each(CASES)('where %s is %s', (_, state, log, feeders, advice) => {
+    const told = verdict(log as typeof place, feeders, NOW)
+    expect(told).toEqual({ state, advice: expect.stringMatching(advice) })
+  })
+
+  it('has a case for every state', () => {
+    expect(new Set(CASES.map(([, state]) => state))).toEqual(new Set(FEED_STATES))
+  })
+})

@@ -1,0 +1,45 @@
+// What the terminal of `npm start` is told between two looks at its processes.
+
+import { spawn } from 'node:child_process'
+import { expect, test, vi } from 'vitest'
+import { news, type Seen } from '../../../src/cli/launch/news.ts'
+import { processInfo } from '../../../src/cli/launch/processes.node.ts'
+
+type Look = [gateway: number, workerd?: number | undefined, stopped?: string[]]
+
+/** What is said at each of these looks, one after the other. */
+function said(...looks: Look[]): string[][] {
+  let seen: Seen = { stopped: [] }
+  return looks.map(([gateway, workerd, stopped = []]) => {
+    const next = news(seen, { gateway, feeder: 9, ...(workerd && { workerd }) }, stopped)
+    seen = next.seen
+    return next.lines
+  })
+}
+const ENDED = 'workerd ended; the gateway starts it again.'
+
+test('a workerd that died and came back is said, once', () => {
+  expect(said([1], [1, 2], [1, 2], [1], [1], [1, 3], [1, 3])).toEqual([
+    ...[[], [], [], [ENDED], [], ['workerd is back (process 3).'], []],
+  ])
+  expect(said([1, 2], [1, 3])).toEqual([[], [ENDED, 'workerd is back (process 3).']])
+})
+
+test("a new gateway's own workerd is no news", () => {
+  expect(said([1, 2], [4], [4, 5])).toEqual([[], [], []])
+})
+
+test('a process that is stopped is said, once, with what to do', () => {
+  const stopped = 'feeder (process 9) is stopped: "kill -CONT 9" lets it go on, and after "kill -KILL 9" it comes back.'
+  expect(said([1], [1, 2, ['feeder']], [1, 2, ['feeder']], [1, 2])).toEqual([
+    ...[[], [stopped], [], ['feeder is no longer stopped.']],
+  ])
+})
+
+test.skipIf(process.platform !== 'linux')('a process that got SIGSTOP is told from one that runs', async () => {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+  expect([processInfo(process.pid)?.isStopped, processInfo(2 ** 30)]).toEqual([false, null])
+  child.kill('SIGSTOP')
+  await vi.waitFor(() => expect(processInfo(child.pid!)?.isStopped).toBe(true), { timeout: 5_000 })
+  child.kill('SIGKILL')
+})

@@ -1,0 +1,176 @@
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { freePort } from '../../../src/cli/launch/ports.node.ts'
+import { endLeftovers, processInfo } from '../../../src/cli/launch/processes.node.ts'
+import { StateFolder } from '../../../src/cli/launch/state-folder.node.ts'
+
+let path = ''
+beforeEach(() => {
+  path = mkdtempSync(join(tmpdir(), 'weir-state-'))
+})
+afterEach(() => rmSync(path, { recursive: true }))
+
+test('secrets are made once, long enough, for the owner alone', () => {
+  const folder = new StateFolder(join(path, 'new/deep'))
+  folder.prepare()
+  const secrets = folder.secrets()
+  expect(new Set([secrets.ADMIN_TOKEN, secrets.FEED_TOKEN, secrets.KEY_SECRET]).size).toBe(3)
+  expect(secrets.KEY_SECRET.length).toBeGreaterThanOrEqual(32)
+  expect(statSync(folder.part('secrets.json')).mode & 0o777).toBe(0o600)
+  folder.keepSecrets({ ...secrets, key: 'k' })
+  expect(new StateFolder(folder.path).secrets()).toEqual({ ...secrets, key: 'k' })
+})
+
+test('the folder is its owner’s alone, also one that was there', () => {
+  for (const name of ['new/deep', 'old']) {
+    const folder = new StateFolder(join(path, name))
+    if (name === 'old') mkdirSync(folder.path, { mode: 0o755 })
+    folder.prepare()
+    expect([name, statSync(folder.path).mode & 0o777]).toEqual([name, 0o700])
+  }
+  expect(statSync(join(path, 'new')).mode & 0o077).not.toBe(0)
+  chmodSync(path, 0o1777)
+  new StateFolder(path).prepare()
+  expect(statSync(path).mode & 0o7777).toBe(0o1777)
+})
+
+test.runIf(process.getuid?.() === 0)('a folder of somebody else’s, who lets us write there, stays as it is', () => {
+  chownSync(path, 12_345, 12_345)
+  chmodSync(path, 0o777)
+  new StateFolder(path).prepare()
+  expect(statSync(path).mode & 0o777).toBe(0o777)
+})
+
+test('a reset leaves what is not ours', () => {
+  const folder = new StateFolder(path)
+  folder.prepare()
+  writeFileSync(join(path, 'mine.txt'), '')
+  const before = folder.secrets()
+  folder.forget()
+  expect([existsSync(join(path, 'mine.txt')), existsSync(folder.part('secrets.json'))]).toEqual([true, false])
+  expect(folder.secrets().ADMIN_TOKEN).not.toBe(before.ADMIN_TOKEN)
+})
+
+test.each(['node', 'log'])('a folder in which somebody else has a %s is none of ours, and stays as it is', (name) => {
+  mkdirSync(join(path, name))
+  writeFileSync(join(path, name, 'mine.txt'), '')
+  expect(() => new StateFolder(path).prepare()).toThrow(`${join(path, name)} was not made by "npm start"`)
+  expect(readdirSync(path)).toEqual([name])
+  rmSync(join(path, name, 'mine.txt'))
+  new StateFolder(path).prepare()
+})
+
+test('what children of a launcher left in a folder that was removed under them is ours', () => {
+  for (const name of ['node/devnet', 'feeder/snapshots', 'gateway/v3']) mkdirSync(join(path, name), { recursive: true })
+  new StateFolder(path).prepare()
+})
+
+test('one launcher at a time holds a folder; the next one may once the first is done, however that ends', () => {
+  const first = new StateFolder(path)
+  first.hold()
+  first.keepLock({ launcher: 7, children: {} })
+  const second = new StateFolder(path)
+  expect(() => second.hold(0)).toThrow(/^Weir already runs on .* \(process 7\): stop it first/)
+  expect(second.isHeld()).toBe(true)
+  first.release()
+  expect(second.isHeld()).toBe(false)
+  const child = `import('${new URL('../../../src/cli/launch/state-folder.node.ts', import.meta.url)}')
+    .then(({ StateFolder }) => { new StateFolder(process.argv[1]).hold(); process.kill(process.pid, 'SIGKILL') })`
+  expect(spawnSync(process.execPath, ['-e', child, path]).signal).toBe('SIGKILL')
+  second.hold(0)
+  second.release()
+})
+
+test('what a killed launcher left running is ended; strangers that got its pids are left alone', async () => {
+  const script = 'setInterval(() => {}, 1_000)'
+  const ours = spawn(process.execPath, ['-e', script, path], { detached: true })
+  const workerd = spawn('sh', ['-c', `exec "${process.execPath}" -e "${script}" workerd serve`], { detached: true })
+  const stranger = spawn(process.execPath, ['-e', script], { detached: true })
+  await expect.poll(() => processInfo(ours.pid!)?.command).toContain(path)
+  // Each leads a group of its own, and that of workerd is the gateway's here.
+  await endLeftovers(path, { gateway: workerd.pid!, devnet: ours.pid!, feeder: stranger.pid! })
+  expect([ours, workerd, stranger].map(({ pid }) => processInfo(pid!) !== null)).toEqual([false, false, true])
+  stranger.kill('SIGKILL')
+})
+
+test.each(['', '{', '{"ADMIN_TOKEN":"short"}'])('secrets that are damaged (%j) are refused and left alone', (text) => {
+  const folder = new StateFolder(path)
+  writeFileSync(folder.part('secrets.json'), text)
+  const cure = 'put a copy back, or begin afresh with "npm start -- --reset", which ends every key issued here.'
+  expect(() => folder.secrets()).toThrow(`secrets.json is damaged, and no key of this folder works without it: ${cure}`)
+  expect(readFileSync(folder.part('secrets.json'), 'utf8')).toBe(text)
+})
+
+test('secrets that are missing are drawn anew only where no gateway has its state', () => {
+  const folder = new StateFolder(path)
+  const { key: _, ...first } = folder.secrets()
+  mkdirSync(folder.part('gateway'))
+  expect(folder.secrets()).toMatchObject(first)
+  rmSync(folder.part('secrets.json'))
+  expect(() => folder.secrets()).toThrow(/secrets\.json is missing, and no key of this folder works without it/)
+  expect(existsSync(folder.part('secrets.json'))).toBe(false)
+  folder.forget()
+  expect(folder.secrets().KEY_SECRET).not.toBe(first.KEY_SECRET)
+})
+
+test("another folder's secrets are refused once keys were made with the own ones", () => {
+  const folder = new StateFolder(path)
+  const own = folder.secrets()
+  const other = { ...own, KEY_SECRET: 'x'.repeat(48) }
+  folder.keepSecrets(other)
+  expect(folder.secrets()).toEqual(other)
+  folder.keepSecrets({ ...own, key: 'k' })
+  writeFileSync(folder.part('secrets.json'), JSON.stringify({ ...other, key: 'k' }))
+  expect(() => folder.secrets()).toThrow(
+    /^The KEY_SECRET in .*secrets\.json is not the one that the keys of this folder were made with, .* begin afresh/,
+  )
+  writeFileSync(folder.part('secrets.json'), JSON.stringify(own))
+  expect(folder.secrets()).toEqual(own)
+})
+
+test('damaged ports and locks are forgotten', () => {
+  const folder = new StateFolder(path)
+  expect([folder.lock(), folder.ports()]).toEqual([null, null])
+  folder.keepPorts({ gateway: 1, devnet: 2 })
+  expect(folder.ports()).toEqual({ gateway: 1, devnet: 2 })
+  writeFileSync(folder.part('lock.json'), '{')
+  for (const text of ['{"gateway":"x"}', '{"gateway":1,"devnet":65536}', '{"gateway":0,"devnet":2}']) {
+    writeFileSync(folder.part('ports.json'), text)
+    expect([folder.lock(), folder.ports()]).toEqual([null, null])
+  }
+})
+
+test('a file that cannot be replaced stays as it was, and nothing is left beside it', () => {
+  const folder = new StateFolder(path)
+  mkdirSync(join(path, 'ports.json/in'), { recursive: true })
+  expect(() => folder.keepPorts({ gateway: 1, devnet: 2 })).toThrow()
+  expect(readdirSync(path)).toEqual(['ports.json'])
+})
+
+test('a folder that cannot be made throws', () => {
+  writeFileSync(join(path, 'file'), '')
+  expect(() => new StateFolder(join(path, 'file/state')).prepare()).toThrow()
+})
+
+test.skipIf(process.platform !== 'linux')('a folder below /proc throws', () => {
+  expect(() => new StateFolder('/proc/weir').prepare()).toThrow()
+})
+
+test('a port that is promised is not given again', async () => {
+  const port = await freePort(undefined)
+  expect([await freePort(port), (await freePort(port, port)) === port]).toEqual([port, false])
+})

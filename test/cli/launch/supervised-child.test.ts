@@ -1,0 +1,85 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { howEnded, lastWords, restartDelayMs, SupervisedChild } from '../../../src/cli/launch/supervised-child.node.ts'
+
+test('a child whose log was removed with its folder is started again, with a new one', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-child-'))
+  const log = join(folder, 'log/child.log')
+  mkdirSync(join(folder, 'log'))
+  const heard: string[] = []
+  const again = Promise.withResolvers<void>()
+  const child = new SupervisedChild(
+    {
+      name: 'child',
+      args: ['-e', 'require("node:fs").rmSync(process.argv[1], { recursive: true })', join(folder, 'log')],
+      env: {},
+      log,
+    },
+    {
+      started: () => void (heard.push(`started, log ${existsSync(log)}`) === 3 && again.resolve()),
+      died: (_, how) => void heard.push(how),
+    },
+  )
+  child.start()
+  await again.promise
+  await child.stop()
+  expect(heard).toEqual(['started, log true', 'exit code 0', 'started, log true'])
+  rmSync(folder, { recursive: true })
+})
+
+test('200 ms, doubled up to 2 s while the child keeps dying, 200 ms again after a steady life', () => {
+  const delays = [0]
+  for (let i = 0; i < 6; i++) delays.push(restartDelayMs(delays.at(-1)!, 50))
+  expect(delays.slice(1)).toEqual([200, 400, 800, 1_600, 2_000, 2_000])
+  expect(restartDelayMs(2_000, 5_000)).toBe(200)
+})
+
+test.each([
+  [
+    'devnet',
+    'devnet: http://127.0.0.1:1\ndevnet: cannot write block 347: ENOSPC: no space left on device, write.\n',
+    'cannot write block 347: ENOSPC: no space left on device, write.',
+  ],
+  [
+    'the feeder',
+    '{"say":"the \\"log\\" is of\\u001b[2J another chain"}\n{"status":{"height":1}}\n',
+    'the "log" is of [2J another chain',
+  ],
+  [
+    'Node',
+    'node:fs:977\n  handle\n\nTypeError: no such thing\n    at main (file:///x.ts:1:1)\n\nNode.js v24.21.0\n',
+    'TypeError: no such thing',
+  ],
+  [
+    'workerd',
+    'error *** Uncaught exception ***\nworkerd/util/sqlite.c++:914: failed: SQLite failed; SQLITE_NOTADB\nstack: a b\n}\n',
+    'workerd/util/sqlite.c++:914: failed: SQLite failed; SQLITE_NOTADB',
+  ],
+])('the last words of %s', (_, log, words) => {
+  expect(lastWords(log)).toBe(words)
+})
+
+test('no last words where the log says nothing, and never more than a line', () => {
+  expect(lastWords('')).toBe(null)
+  expect(lastWords('gateway at http://127.0.0.1:1\n{"status":{}}\n')).toBe(null)
+  expect(lastWords(`devnet: ${'x'.repeat(5000)}`)).toHaveLength(300)
+})
+
+test('no last words of what is over: the feeder sends again, the gateway is up', () => {
+  const trouble = '{"say":"nothing listens at 127.0.0.1:1"}\n'
+  expect(lastWords(`${trouble}{"status":{"state":"sending","why":null,"height":1}}\n`)).toBe(null)
+  expect(lastWords(`Error: no such\ngateway at http://127.0.0.1:1\n`)).toBe(null)
+  expect(lastWords(`${trouble}{"status":{"state":"sending","why":"no snapshots","height":1}}\n`)).toMatch(/^nothing/)
+})
+
+test.each<[number | null, string | null, string]>([
+  [null, 'SIGKILL', 'SIGKILL'],
+  [null, 'SIGTERM', 'SIGTERM'],
+  [0, null, 'exit code 0'],
+  [1, null, 'exit code 1: Error: x'],
+  [null, 'SIGABRT', 'SIGABRT: Error: x'],
+])('who ended with %s, %s has no words for what came from outside', (code, signal, how) => {
+  expect(howEnded(code, signal, () => 'Error: x\n')).toBe(how)
+})

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { readJsonBody } from '../../src/core/body.ts'
+
+const encoder = new TextEncoder()
+async function* pieces(...parts: readonly (string | Uint8Array)[]) {
+  for (const part of parts) yield typeof part === 'string' ? encoder.encode(part) : part
+}
+const read = (chunks: AsyncIterable<Uint8Array> | null, limit = 100, contentLength: string | null = null) =>
+  readJsonBody({ chunks, contentLength }, limit)
+
+describe('reading a body', () => {
+  it('joins pieces, also inside a character', async () => {
+    const bytes = encoder.encode('{"a":"é"}')
+    expect(await read(pieces(bytes.slice(0, 7), bytes.slice(7)))).toEqual({ ok: true, value: { a: 'é' } })
+  })
+
+  it('stops reading at the first byte over the limit', async () => {
+    let sent = 0
+    async function* endless() {
+      for (;;) {
+        sent += 60
+        yield new Uint8Array(60)
+      }
+    }
+    expect(await read(endless())).toEqual({ ok: false, error: { kind: 'body_too_large', limitBytes: 100 } })
+    expect(sent).toBe(120)
+    expect(await read(pieces('{}'), 100, '101')).toMatchObject({ ok: false, error: { kind: 'body_too_large' } })
+    expect(await read(pieces(`"${'x'.repeat(98)}"`))).toMatchObject({ ok: true })
+  })
+
+  it.each(['', '{', 'nope', '{"a":1}}'])('calls %j not JSON', async (text) => {
+    expect(await read(pieces(text))).toEqual({ ok: false, error: { kind: 'not_json' } })
+  })
+
+  it('takes an empty body for what is meant where it may be left out', async () => {
+    expect(await readJsonBody({ chunks: pieces(''), contentLength: '0' }, 100, {})).toEqual({ ok: true, value: {} })
+    expect(await readJsonBody({ chunks: pieces('{'), contentLength: null }, 100, {})).toMatchObject({ ok: false })
+  })
+
+  it('takes no body and broken UTF-8 for what they are', async () => {
+    expect(await read(null)).toMatchObject({ ok: false, error: { kind: 'not_json' } })
+    expect(await read(pieces(new Uint8Array([34, 255, 34])))).toMatchObject({ ok: false, error: { kind: 'not_json' } })
+  })
+
+  it('bounds nesting at 64', async () => {
+    const nested = (depth: number) => pieces('['.repeat(depth) + ']'.repeat(depth))
+    expect(await read(nested(64), 1_000)).toMatchObject({ ok: true })
+    expect(await read(nested(65), 1_000)).toMatchObject({ ok: false, error: { kind: 'bad_field' } })
+  })
+})

@@ -1,0 +1,112 @@
+// How soon an isolate that spends knows what an operator changed, where KV goes on telling the old: the real services, meter
+// and D1; a KV that never forgets its first answer; an isolate whose clock is moved by hand.
+
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import { KeyRing } from '../../src/accounts/key-ring.store.ts'
+import * as objects from '../../src/core/objects.client.ts'
+import { AccountService } from '../../src/http/platform/account-service.client.ts'
+import { KeyService } from '../../src/http/platform/key-service.client.ts'
+import { LeasePool } from '../../src/metering/leases.client.ts'
+import { ManualClock } from './manual-clock.ts'
+
+const bindings = env as unknown as Cloudflare.Env
+const KEY_SECRET = 'a key secret of at least 32 characters!'
+const meterOf = (account: string) => objects.meterOf(bindings, account)
+/** What docs/platform.md states: one lease. */
+const BOUND_MS = 30_000
+
+/** Takes what is put first under a name, and says that for good. */
+class StaleKv {
+  readonly #first = new Map<string, string>()
+  async get(name: string): Promise<unknown> {
+    const text = this.#first.get(name)
+    return text === undefined ? null : JSON.parse(text)
+  }
+  async put(name: string, text: string): Promise<void> {
+    if (!this.#first.has(name)) this.#first.set(name, text)
+  }
+}
+
+async function world() {
+  const kv = new StaleKv() as unknown as KVNamespace
+  const ports = { db: bindings.ACCOUNTS, kv, keySecret: KEY_SECRET, meterOf, nowMs: () => Date.now() }
+  const accounts = new AccountService(ports)
+  const keys = new KeyService(ports)
+  const issued = await keys.create({ plan: 'professional', label: 'bounds', kind: 'api' })
+  if (!issued.ok) throw new Error('no key')
+  const clock = new ManualClock(Date.now())
+  clock.sleep = () => new Promise(() => {})
+  const isolate = () => {
+    const ring = new KeyRing(clock.nowMs)
+    const waits: Promise<unknown>[] = []
+    const waitUntil = (work: Promise<unknown>) => void waits.push(work)
+    const ringEnv = { ACCOUNTS: bindings.ACCOUNTS, KEYS: kv, KEY_SECRET, KEY_CHECK: true, TRUST_PROXY: false }
+    const charging = new LeasePool(clock).charging({
+      meterOf,
+      waitUntil,
+      meterFailure: 'closed' as const,
+      onRevoked: (keyHash) => ring.revoked(ringEnv, keyHash, waitUntil),
+      onChanged: (keyHash, changedMs) => ring.changed(keyHash, changedMs),
+    })
+    /** The plan that a call was served under, or why it was not. */
+    return async (): Promise<string> => {
+      const identity = await ring.identify(ringEnv, issued.value.key, { product: 'info', kind: 'api' }, waitUntil)
+      if (!identity.ok) return identity.error.kind
+      const hold = await charging.hold(identity.value, { product: 'info', type: 'meta', amount: 1_000_000 })
+      if (!hold.ok) return hold.error.kind
+      hold.value.settle()
+      await Promise.all(waits.splice(0).map((work) => Promise.race([work, Promise.resolve()])))
+      return identity.value.plan
+    }
+  }
+  /** What a spending isolate and one that has not met the key yet answer from the bound on, for two minutes. */
+  const afterBound = async (call: () => Promise<string>) => {
+    const changedMs = clock.now
+    const answers = new Set<string>()
+    const stranger = isolate()
+    await stranger()
+    for (; clock.now <= changedMs + 120_000; clock.now += 2_000) {
+      const answer = await call()
+      if (clock.now > changedMs + BOUND_MS) answers.add(answer)
+    }
+    answers.add(await stranger())
+    return [...answers]
+  }
+  const call = isolate()
+  for (let i = 0; i < 50; i++) expect(await call()).toBe('professional')
+  return { ...issued.value, accounts, keys, call, afterBound }
+}
+
+describe('an isolate that spends, and one with stale KV alone, know within one lease', () => {
+  it('of a revoked key', async () => {
+    const { keys, hash, call, afterBound } = await world()
+    expect((await keys.revoke({ name: hash })).ok).toBe(true)
+    expect(await afterBound(call)).toEqual(['key_revoked'])
+  })
+
+  it('of a key that was replaced at once', async () => {
+    const { keys, hash, call, afterBound } = await world()
+    expect((await keys.rotate({ name: hash }, { graceMs: 0, id: null })).ok).toBe(true)
+    expect(await afterBound(call)).toEqual(['key_replaced'])
+  })
+
+  it('of another plan', async () => {
+    const { accounts, account, call, afterBound } = await world()
+    const enterprise = { plan: 'enterprise', terms: { micro: 1_000_000_000_000 } }
+    expect((await accounts.changePlan(account, enterprise)).ok).toBe(true)
+    expect(await afterBound(call)).toEqual(['enterprise'])
+  })
+
+  it('of fewer products', async () => {
+    const { keys, hash, call, afterBound } = await world()
+    await keys.change({ name: hash }, { products: ['stream'] })
+    expect(await afterBound(call)).toEqual(['not_entitled'])
+  })
+
+  it('of an end that came nearer', async () => {
+    const { keys, hash, call, afterBound } = await world()
+    await keys.change({ name: hash }, { expires: Date.now() })
+    expect(await afterBound(call)).toEqual(['key_expired'])
+  })
+})

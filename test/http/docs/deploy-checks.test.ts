@@ -1,0 +1,317 @@
+// What `npm run deploy` finds wrong before wrangler runs.
+
+import { describe, expect, it } from 'vitest'
+import { unstable_readConfig } from 'wrangler'
+import { type DeployFacts, deployFindings, type GatewayConfig } from '../../../scripts/deploy-checks.ts'
+import { CATALOGUE } from '../../../src/info/queries/catalogue.ts'
+
+const files: GatewayConfig = unstable_readConfig({ config: 'wrangler.toml' })
+const REQUIRED = ['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET']
+const SOURCES = [
+  { name: 'node', url: 'https://node.example.com/info', types: ['meta'] },
+  { name: 'all', url: 'https://api.example.com/info' },
+]
+const upstreams = (...sources: object[]) => ({ vars: { ...files.vars, UPSTREAMS: JSON.stringify(sources) } })
+
+const withIds = <T extends object>(databases: readonly T[]) =>
+  databases.map((one) => ({ ...one, database_id: '0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f' }))
+const liveFile = unstable_readConfig({ config: 'wrangler.live.toml' })
+const sqlFile = unstable_readConfig({ config: 'wrangler.sql.toml' })
+
+const gateway: GatewayConfig = {
+  ...files,
+  ...upstreams(...SOURCES),
+  d1_databases: withIds(files.d1_databases),
+  kv_namespaces: [{ binding: 'KEYS', id: '0123456789abcdef0123456789abcdef' }],
+}
+const live = { ...liveFile, d1_databases: withIds(liveFile.d1_databases) }
+const facts: DeployFacts = {
+  gateway,
+  live,
+  workers: { gateway, live, sql: sqlFile },
+  secretsFault: null,
+  scope: 'both',
+  isDryRun: false,
+  given: {},
+  account: { secrets: REQUIRED, migrations: [], schemaFaults: [] },
+}
+const said = (change: Partial<DeployFacts>) =>
+  deployFindings({ ...facts, ...change }).map(({ level, text }) => `${level}: ${text}`)
+const saidOf = (change: Partial<GatewayConfig>) => said({ gateway: { ...gateway, ...change } })
+const at = (url: string) => saidOf(upstreams({ name: 'node', url }))
+
+describe('a deploy', () => {
+  it('has nothing against good files and an account that is ready', () => {
+    expect(said({})).toEqual([])
+    expect(said({ scope: 'routes' })).toEqual([])
+  })
+
+  it('says what is wrong with the Worker that runs SQL', () => {
+    const lines = said({
+      workers: { gateway, live, sql: { ...sqlFile, name: 'other', vars: { SQL_RUNNERS: '0', SQL_TOKEN: '' } } },
+    })
+    expect(lines).toEqual([
+      'error: wrangler.sql.toml: SQL_RUNNERS must be a whole number from 1 to 64.',
+      `error: service of SQL: the gateway's file has "other", the live one's "weir-sql". Write the same into both files.`,
+    ])
+  })
+
+  it('says what selling lacks: variables, secrets, and a log that opens accounts', () => {
+    const SIGNUP_SETTINGS = JSON.stringify({ turnstileSiteKey: '0x4AAAAAAADnPIDROrmt1Wwj' })
+    const sells = { CHECKOUT: 'stripe', SIGNUP: 'http', SIGNUP_SETTINGS }
+    const lines = saidOf({ vars: { ...gateway.vars, ...sells } })
+    expect(lines.filter((line) => line.includes('is needed'))).toHaveLength(3)
+    for (const name of ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'SIGNUP_MAILER_TOKEN', 'SIGNUP_TURNSTILE_SECRET'])
+      expect(lines).toContainEqual(expect.stringMatching(`^error: Secret ${name} is not set`))
+    expect(saidOf({ vars: { ...gateway.vars, SIGNUP: 'log' } })).toEqual([
+      expect.stringMatching(/^warning: SIGNUP is "log"/),
+    ])
+  })
+
+  it('names nodes of chains that no Worker can reach, without what may be a key in their addresses', () => {
+    const chains = [{ name: 'evm', urls: ['https://rpc.example.com/key', 'http://127.0.0.1:8545/secret'] }]
+    const lines = saidOf({ vars: { ...gateway.vars, RPC_CHAINS: JSON.stringify(chains) } })
+    expect(lines).toEqual([
+      'error: RPC_CHAINS: the two files have different values. Write the same into both files.',
+      expect.stringContaining('error: RPC_CHAINS: no Worker can reach 127.0.0.1 of "evm", an address'),
+    ])
+    expect(lines[1]).not.toContain('secret')
+  })
+
+  it('names everything that is wrong at once', () => {
+    const { d1_databases, kv_namespaces } = files
+    const vars = { ...files.vars, BOOK_HUBS: '8', PATH_KEYS: 'no' }
+    const lines = said({ gateway: { ...gateway, d1_databases, kv_namespaces, vars }, account: null })
+    expect(lines.map((line) => line.split(/[ :]+/).slice(0, 3).join(' '))).toEqual([
+      'error ACCOUNTS has',
+      'error HISTORY has',
+      'error KEYS has',
+      'error wrangler.toml PATH_KEYS',
+      'error BOOK_HUBS the',
+      'error HISTORY the',
+      'warning UPSTREAMS is',
+      'error Not logged',
+    ])
+  })
+
+  it('asks for the bindings by the names that the code has for them', () => {
+    const [database, history] = gateway.d1_databases
+    expect(saidOf({ d1_databases: [{ ...database!, binding: 'weir_accounts' }, history!] })).toEqual([
+      'error: wrangler.toml must have one [[d1_databases]] with binding = "ACCOUNTS", and has weir_accounts, HISTORY: only ids are yours.',
+    ])
+    expect(saidOf({ kv_namespaces: [...gateway.kv_namespaces, ...gateway.kv_namespaces] })).toEqual([
+      'error: wrangler.toml must have one [[kv_namespaces]] with binding = "KEYS", and has KEYS, KEYS: only ids are yours.',
+    ])
+  })
+
+  it('takes a whole archive, none, and no half of one', () => {
+    const { live } = facts
+    const bare = (file: typeof gateway) => ({
+      ...file,
+      d1_databases: file.d1_databases.filter(({ binding }) => binding !== 'HISTORY'),
+    })
+    const none = { r2_buckets: [] }
+    const without = { ...bare(gateway), ...none }
+    expect(said({ gateway: without, live: { ...live, d1_databases: [], ...none } })).toEqual([])
+    expect(said({ gateway: bare(gateway), live: { ...live, d1_databases: [] } })).toEqual([
+      'error: The archive lacks its [[d1_databases]] with binding = "HISTORY": write both tables into both files, or none of the four.',
+    ])
+    expect(said({ gateway: without })).toEqual([
+      expect.stringMatching(/^error: HISTORY: the gateway's file has nothing, the live one's "0a1b/),
+      expect.stringMatching(/^error: ARCHIVE: /),
+    ])
+  })
+
+  it('tells a variable that is missing from one that is wrong or not known', () => {
+    const { BOOK_HUBS, ...vars } = gateway.vars
+    expect(saidOf({ vars: { ...vars, BOOKHUBS: BOOK_HUBS } })).toEqual([
+      'error: wrangler.toml: BOOK_HUBS is missing: it must be a whole number from 1 to 64 (you sent "BOOKHUBS").',
+      expect.stringMatching(/^warning: wrangler.toml: BOOKHUBS is no variable of Weir .*did you mean "BOOK_HUBS"/),
+    ])
+  })
+
+  it.each<[object, RegExp]>([
+    [{ timeout: 5 }, /^error: wrangler.toml: UPSTREAMS 0.timeout: unknown field; did you mean "timeoutMs"/],
+    [{ budget: 5 }, /^error: wrangler.toml: UPSTREAMS 0.budget: must be at least 240/],
+    [{ url: 'https://node.example.com' }, /^warning: Source "node": .* has no path; nodes answer at \/info/],
+  ])('says of a source with %j what it is to be', (field, words) => {
+    const source = { name: 'node', url: 'https://node.example.com/info', ...field }
+    expect(saidOf(upstreams(source))).toEqual([expect.stringMatching(words)])
+  })
+
+  it.each<[string, Partial<GatewayConfig>, RegExp[]]>([
+    [
+      'an id of a database',
+      { d1_databases: [{ binding: 'ACCOUNTS', database_id: '<id>' }, ...gateway.d1_databases.slice(1)] },
+      [/^error: database_id "<id>" of ACCOUNTS is no id: run "npm run wrangler -- d1 create/],
+    ],
+    [
+      'an id of a namespace',
+      { kv_namespaces: [{ binding: 'KEYS', id: 'xxx' }] },
+      [/^error: id "xxx" of KEYS is no id: run "npm run wrangler -- kv namespace create KEYS"/],
+    ],
+    [
+      'no sources',
+      upstreams(),
+      [new RegExp(`^warning: UPSTREAMS is empty: only 8 of ${CATALOGUE.length} info types answer`)],
+    ],
+    [
+      'text that is no JSON',
+      { vars: { ...files.vars, UPSTREAMS: '{' } },
+      [/^error: wrangler\.toml: UPSTREAMS is not JSON/],
+    ],
+    [
+      'a list in TOML',
+      { vars: { ...files.vars, UPSTREAMS: [{}] } },
+      [/^error: wrangler\.toml: UPSTREAMS must be text: JSON between three quotes/],
+    ],
+    ['no list', { vars: { ...files.vars, UPSTREAMS: undefined } }, [/^error: wrangler\.toml: UPSTREAMS must be text/]],
+    [
+      'a field of no meaning',
+      upstreams({ ...SOURCES[1], header: 'x' }),
+      [/^error: wrangler\.toml: UPSTREAMS 0.header: /],
+    ],
+    [
+      'a type that nobody asks for',
+      upstreams({ ...SOURCES[0], types: ['metaa'] }, SOURCES[1]!),
+      [/^warning: UPSTREAMS names "metaa"/],
+    ],
+    [
+      'types that nobody serves',
+      upstreams(SOURCES[0]!),
+      [/^warning: No source serves activeAssetData, .+ and \d\d others/],
+    ],
+    [
+      'a list that is too long',
+      upstreams(...SOURCES, { name: 'x', url: `https://a.example/${'x'.repeat(5120)}` }),
+      [/^error: UPSTREAMS is larger than 5120 bytes/],
+    ],
+  ])('says what is wrong with %s', (_, change, lines) => {
+    const found = saidOf(change)
+    expect(found.map((line, i) => lines[i]?.test(line) ?? line)).toEqual(lines.map(() => true))
+    expect(found.length).toBe(lines.length)
+  })
+
+  it.each([
+    ...[
+      'http://127.0.0.1:3001/info',
+      'http://127.1/info',
+      'https://10.0.0.7/info',
+      'http://[::1]/info',
+      'https://203.0.113.7/info',
+    ],
+    ...[
+      'http://localhost:3001/info',
+      'http://node/info',
+      'https://node.local/info',
+      'https://node.lan/info',
+      'http://a.internal/info',
+    ],
+  ])('refuses the source %s, which no Worker reaches', (url) => {
+    expect(at(url)[0]).toMatch(/^error: Source "node": no Worker can reach http/)
+  })
+
+  it.each(['https://node.example.com/info', 'http://1.example.com:8080/info', 'https://local.example/info'])(
+    'takes the source %s',
+    (url) => {
+      expect(at(url)).toEqual([])
+    },
+  )
+
+  it.each<[string, Partial<DeployFacts>, RegExp | null]>([
+    ['nobody is logged in', { account: null }, /^error: Not logged in: run "npm run wrangler -- login"/],
+    [
+      'nobody is logged in, at a dry run',
+      { account: null, isDryRun: true },
+      /^note: Not logged in: .*ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET/,
+    ],
+    [
+      'there is no Worker',
+      { account: { secrets: 'no worker', migrations: [], schemaFaults: [] } },
+      /^error: The Worker weir does not exist yet/,
+    ],
+    [
+      'a secret is missing',
+      { account: { secrets: ['ADMIN_TOKEN', 'KEY_SECRET'], migrations: [], schemaFaults: [] } },
+      /^error: Secret FEED_TOKEN is not set: run/,
+    ],
+    [
+      'secrets cannot be read',
+      { account: { secrets: null, migrations: [], schemaFaults: [] } },
+      /^warning: The secrets of the account could not/,
+    ],
+    [
+      'migrations are missing',
+      { account: { secrets: REQUIRED, migrations: ['HISTORY/0006_x.sql'], schemaFaults: [] } },
+      /^error: HISTORY lacks 0006_x\.sql: run .* apply HISTORY/,
+    ],
+    [
+      'a table is missing although its migration is noted',
+      { account: { secrets: REQUIRED, migrations: [], schemaFaults: ['ACCOUNTS/no table audit'] } },
+      /^error: ACCOUNTS has no table audit, although its migrations are noted as applied.*schemas\/d1\/accounts/,
+    ],
+    [
+      'migrations cannot be read',
+      { account: { secrets: REQUIRED, migrations: null, schemaFaults: [] } },
+      /^warning: The migrations/,
+    ],
+  ])('says where %s', (_, change, line) => {
+    expect(said(change)).toEqual([expect.stringMatching(line!)])
+  })
+
+  it.each<[string, Partial<DeployFacts>, RegExp | null]>([
+    ['no Worker', { account: { secrets: 'no worker', migrations: [], schemaFaults: [] } }, null],
+    [
+      'a Worker of the same name that is not ours',
+      { account: { secrets: [], migrations: [], schemaFaults: [] } },
+      /^error: The account has a Worker weir without secrets.*overwritten/,
+    ],
+    ['a damaged file of secrets', { secretsFault: '.secrets.json is damaged.' }, /^error: .secrets.json is damaged/],
+    ['secrets of an earlier try', { account: { secrets: REQUIRED, migrations: [], schemaFaults: [] } }, null],
+    [
+      'a part of the secrets',
+      { account: { secrets: ['KEY_SECRET', 'FEED_TOKEN'], migrations: [], schemaFaults: [] } },
+      /^error: Secret ADMIN_TOKEN is not set/,
+    ],
+    [
+      'secrets that cannot be read',
+      { account: { secrets: null, migrations: [], schemaFaults: [] } },
+      /^error: The secrets of the account could not/,
+    ],
+    [
+      'a secret that nobody could send',
+      { given: { ADMIN_TOKEN: `${'x'.repeat(32)}\r`, FEED_TOKEN: 'x'.repeat(32) } },
+      /^error: ADMIN_TOKEN of the environment or \.secrets\.json holds a space, a line break or/,
+    ],
+    [
+      'a short secret',
+      { given: { ADMIN_TOKEN: 'short', FEED_TOKEN: undefined, KEY_SECRET: 'x'.repeat(32) } },
+      /^error: ADMIN_TOKEN of the environment or \.secrets\.json has less than 32 characters/,
+    ],
+  ])('the first time takes %s for what it is', (_, change, line) => {
+    const lines = said({ ...change, scope: 'first' })
+    const paid = 'note: The account needs the Workers Paid plan: docs/operations.md#what-it-costs.'
+    const place =
+      'warning: FEED_REGION is empty: log and hubs stay wherever they are first asked for: docs/operations.md#place.'
+    expect(lines).toEqual(expect.arrayContaining([paid, place]))
+    expect(lines.filter((one) => one !== paid && one !== place)).toEqual(
+      line === null ? [] : [expect.stringMatching(line)],
+    )
+  })
+
+  it('asks for the zone of its own address, which pipelines must not reach', () => {
+    const routes = [{ pattern: 'api.example.com', custom_domain: true }, 'www.example.net/*']
+    const own = (vars: object) => said({ gateway: { ...gateway, routes, vars: { ...gateway.vars, ...vars } } })
+    const missing = (host: string) => expect.stringMatching(`^error: routes: ${host} is of no domain`)
+    expect(own({})).toEqual([missing('api.example.com'), missing('www.example.net')])
+    const zones = { OWN_ZONES: 'example.net', PUBLIC_URL: 'https://api.example.com' }
+    expect(own(zones).filter((line) => line.includes('routes'))).toEqual([])
+  })
+
+  it('refuses settings that leave open what must be closed, in every file', () => {
+    const open = { ...facts.workers.live, preview_urls: true }
+    expect(said({ workers: { ...facts.workers, live: open } })).toEqual([
+      expect.stringMatching(/^error: wrangler.live.toml: preview_urls must be false/),
+    ])
+  })
+})

@@ -1,0 +1,85 @@
+// What a dry run says of a deploy, and whether tables are what migrations make.
+
+import { describe, expect, it } from 'vitest'
+import { schemaFaults } from '../../../scripts/d1-schema.ts'
+import type { GatewayConfig } from '../../../scripts/deploy-checks.ts'
+import { deployPlan, type PlanFacts } from '../../../scripts/deploy-plan.ts'
+import { withoutService } from '../../../scripts/first-look.ts'
+import { readConfigs } from '../../../scripts/worker-agreement.ts'
+
+const workers = readConfigs()
+const { live } = workers
+const gateway: GatewayConfig = workers.gateway
+const facts: PlanFacts = {
+  gateway,
+  live,
+  workers,
+  scope: 'first',
+  isDryRun: true,
+  given: {},
+  secretsFault: null,
+  account: null,
+  files: { ACCOUNTS: ['0001_a.sql', '0002_b.sql'], HISTORY: ['0001_c.sql'] },
+}
+const plan = (change: Partial<PlanFacts> = {}) => deployPlan({ ...facts, ...change }).join('\n')
+
+describe('a plan', () => {
+  it('names all that is made, and the command for all that is missing, without an account', () => {
+    const text = plan()
+    for (const name of ['weir-accounts', 'weir-history'])
+      expect(text).toContain(
+        `D1 ${name} (${name === 'weir-accounts' ? 'ACCOUNTS' : 'HISTORY'}): no id; npm run wrangler -- d1 create ${name}`,
+      )
+    expect(text).toContain('KV KEYS: no id; npm run wrangler -- kv namespace create KEYS')
+    expect(text).toContain('r2 bucket create weir-archive')
+    expect(text).toContain('d1 migrations apply ACCOUNTS --remote applies what is missing of 0001_a.sql, 0002_b.sql')
+    for (const name of ['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET']) expect(text).toContain(`${name}: drawn`)
+    const order = text.match(/^ {2}\d\. \S+/gm)
+    expect(order).toEqual(['  1. weir-sql', '  2. weir-live', '  3. weir', '  4. weir-live'])
+  })
+
+  it('orders the other deploys, and says what the account has', () => {
+    expect(plan({ scope: 'routes' }).match(/^ {2}\d\. \S+/gm)).toEqual(['  1. weir'])
+    expect(plan({ scope: 'both' }).match(/^ {2}\d\. \S+/gm)).toEqual(['  1. weir-sql', '  2. weir-live', '  3. weir'])
+    const ids = gateway.d1_databases.map((one) => ({ ...one, database_id: 'x' }))
+    const account = { secrets: ['KEY_SECRET'], migrations: ['ACCOUNTS/0002_b.sql'], schemaFaults: [] }
+    const text = plan({ scope: 'both', gateway: { ...gateway, d1_databases: ids }, account })
+    expect(text).toContain('apply ACCOUNTS --remote applies 0002_b.sql')
+    expect(text).toContain('HISTORY: all 1 migrations are applied')
+    expect(text).toContain('KEY_SECRET: set')
+    expect(text).toContain('FEED_TOKEN: not set; npm run wrangler -- secret put FEED_TOKEN')
+  })
+})
+
+describe('tables', () => {
+  const expected = ['CREATE TABLE a (x INTEGER NOT NULL, y TEXT) STRICT;', 'CREATE INDEX by_y ON a (y, x);']
+  const found = (...statements: string[]) =>
+    statements.map((sql) => ({ type: sql.split(' ')[1]!.toLowerCase(), name: sql.split(' ')[2]!, sql }))
+
+  it('that the migrations make are as good, whatever else is there, in any order', () => {
+    const more = found(
+      'CREATE INDEX by_y ON a (y, x)',
+      'CREATE TABLE a (x INTEGER NOT NULL, -- why\n y TEXT, z TEXT) STRICT',
+    )
+    expect(schemaFaults(expected, [...more, { type: 'table', name: '_cf_KV', sql: 'no SQL' }])).toEqual([])
+  })
+
+  it.each([
+    [found(), ['no table a', 'no index by_y']],
+    [
+      found('CREATE TABLE a (x INTEGER, y TEXT)', 'CREATE INDEX by_y ON a (y, x)'),
+      ['table a without x INTEGER NOT NULL'],
+    ],
+    [found('CREATE TABLE a (x INTEGER NOT NULL, y TEXT)', 'CREATE INDEX by_y ON a (y)'), ['index by_y without (y, x)']],
+  ])('that are missing or otherwise are named: %#', (rows, faults) => {
+    expect(schemaFaults(expected, rows)).toEqual(faults)
+  })
+})
+
+it('the first file of the live Worker lacks its binding to the gateway, and nothing else', () => {
+  const toml =
+    'name = "weir-live"\n[[services]]\nbinding = "GATEWAY"\nservice = "weir" # [it]\n\n[[services]]\nservice = "weir-sql"\n[vars]\nA = "[x]"\n'
+  expect(withoutService(toml, 'weir')).toBe(
+    'name = "weir-live"\n[[services]]\nservice = "weir-sql"\n[vars]\nA = "[x]"\n',
+  )
+})

@@ -1,0 +1,50 @@
+// The first deploy asks for log and hubs, so that nobody else does from elsewhere.
+
+import { expect, it } from 'vitest'
+import { addressOf, firstLook } from '../../../scripts/first-look.ts'
+
+const deploy = (worker: string, targets: string[]) => JSON.stringify({ type: 'deploy', worker_name: worker, targets })
+
+it('finds the address in what wrangler wrote, the newest and a name alone', () => {
+  const lines = [
+    '{"type":"wrangler-session"}',
+    deploy('weir', ['https://old.example']),
+    deploy('weir', ['api.example.com/*', 'https://weir.me.workers.dev', 'schedule: * * * * *']),
+    deploy('weir-live', ['https://live.example']),
+    'no JSON',
+    '',
+  ].join('\n')
+  expect(addressOf(lines, 'weir')).toBe('https://weir.me.workers.dev')
+  expect(addressOf(deploy('weir', ['api.example.com']), 'weir')).toBe('https://api.example.com')
+  expect(addressOf(deploy('weir', ['api.example.com/*']), 'weir')).toBeNull()
+  expect(addressOf('', 'weir')).toBeNull()
+})
+
+it('asks until all hubs follow, and says where they were asked for', async () => {
+  const answers = [
+    'not found',
+    '{}',
+    ...[0, 2, 3].map((n) => JSON.stringify({ feedRegion: 'apac-ne', readers: Array(n) })),
+  ]
+  const asked: string[] = []
+  const status = async (url: string) => {
+    asked.push(url)
+    return answers.shift()!
+  }
+  const said = await firstLook('https://w', 2, status, async () => undefined)
+  expect(said).toBe('https://w/status was asked: the log and 2 of 2 hubs were made, asked for in apac-ne.')
+  expect(asked).toEqual(Array(4).fill('https://w/status'))
+})
+
+it('says plainly that nothing came of it, or not all', async () => {
+  const none = await firstLook(
+    'https://w',
+    4,
+    async () => 'ENOTFOUND',
+    async () => undefined,
+  )
+  expect(none).toContain('20 times, and it did not answer as a gateway')
+  const some = async () => JSON.stringify({ feedRegion: null, readers: [1] })
+  const said = await firstLook('https://w', 4, some, async () => undefined)
+  expect(said).toContain('the log and 1 of 4 hubs were made, wherever this was asked from: FEED_REGION is empty')
+})

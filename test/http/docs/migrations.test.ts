@@ -1,0 +1,66 @@
+// Migrations of D1: what the platform's remote splitter makes of them, and what they leave to the code.
+
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it } from 'vitest'
+import { RemoteD1 } from '../../remote-d1.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const filesOf = (database: string) => globSync(`schemas/d1/${database}/*.sql`, { cwd: ROOT }).sort()
+const MASTER = 'SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name'
+
+describe.each(['accounts', 'history'])('migrations of %s', (database) => {
+  const files = filesOf(database)
+
+  it('are applied alike by a splitter that cuts at every semicolon, and whole', () => {
+    const remote = new RemoteD1()
+    const whole = new DatabaseSync(':memory:')
+    for (const file of files) {
+      remote.query(`${read(file)}\nSELECT 1;`)
+      whole.exec(read(file))
+    }
+    // A table cut in pieces keeps the same text, since no comment ends a statement.
+    expect(remote.query(MASTER)[0]).toEqual(whole.prepare(MASTER).all())
+  })
+
+  it.each(files)('%s has nothing that a splitter of another kind could stumble over', (file) => {
+    const text = read(file)
+    expect(text).not.toMatch(/\r|\bTRIGGER\b|\bBEGIN\b|\/\*/i)
+    const comments = text.match(/--.*/g) ?? []
+    expect(comments.filter((comment) => /[;'"`]/.test(comment))).toEqual([])
+    expect(text.replace(/--.*/g, '').match(/;.*\S.*$/gm)).toBeNull()
+    expect(text).toMatch(/;\n$/)
+  })
+})
+
+it('a trigger, and a semicolon in a comment, fail at such a splitter and leave nothing', () => {
+  const remote = new RemoteD1()
+  const table = 'CREATE TABLE audit (number INTEGER PRIMARY KEY) STRICT;\n'
+  const trigger =
+    "CREATE TRIGGER audit_stays BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;\n"
+  expect(() => remote.query(table + trigger)).toThrow('incomplete input')
+  const comment = 'CREATE TABLE sums (\n  -- As the path names it; empty: the gateway.\n  sum INTEGER\n) STRICT;\n'
+  expect(() => remote.query(comment)).toThrow('incomplete input')
+  expect(remote.query(MASTER)).toEqual([[]])
+})
+
+it('no code but the audit store writes to the audit, and that only adds', () => {
+  const writes = /\b(?:INSERT(?: OR \w+)?|REPLACE) INTO audit|\bUPDATE (?:OR \w+ )?audit|\bDELETE FROM audit/gi
+  const files = globSync('src/**/*.ts', { cwd: ROOT })
+  const found = files.flatMap((file) => (read(file).match(writes) ?? []).map((write) => `${file}: ${write}`))
+  const store = 'src/http/platform/audit.store.ts'
+  expect(found).toEqual([`${store}: INSERT INTO audit`, `${store}: INSERT INTO audit`])
+  expect(read(store)).not.toMatch(/ON CONFLICT/i)
+})
+
+it('no code but the copy of usage writes sums of days, and in one batch with it', () => {
+  const writes = /\b(?:INTO|UPDATE|FROM) usage_days/g
+  const files = globSync('src/**/*.ts', { cwd: ROOT })
+  const found = files.flatMap((file) => (read(file).match(writes) ?? []).map((write) => `${file}: ${write}`))
+  expect(found.sort()).toEqual([
+    'src/http/platform/business.store.ts: FROM usage_days',
+    'src/http/platform/usage-copy.store.ts: INTO usage_days',
+  ])
+})

@@ -1,0 +1,73 @@
+// What operators are told of `/status` and of the feeder's own line is what these say: fields, states, reasons.
+
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { feederStatusTable, fieldsOf, statusTable } from '../../../scripts/field-table.ts'
+import { withPart } from '../../../scripts/marked.ts'
+import { described, fieldWords } from '../../../src/core/field-words.ts'
+import { FEEDER_STATES, StatusShape as FeederStatusShape } from '../../../src/feeder/status.ts'
+import { FEED_STATES, GAP_REASONS, StatusShape } from '../../../src/protocol/feed/status-shape.ts'
+
+const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
+const openapi = JSON.parse(readFileSync(new URL('../../../schemas/openapi.json', import.meta.url), 'utf8'))
+
+/** The codes in the first column of the table under a heading. */
+const namesUnder = (heading: string) => {
+  const [, table = ''] = page.split(`\n| ${heading} |`)
+  const rows = table.slice(0, table.indexOf('\n\n')).split('\n').slice(2)
+  return rows.flatMap((row) => [...row.split('|')[1]!.matchAll(/`([^`]+)`/g)].map(([, name]) => name))
+}
+
+describe('docs/operations.md', () => {
+  it.each([
+    ['status', statusTable()],
+    ['feeder status', feederStatusTable()],
+  ])('has the table %s as the schema says it', (name, table) => {
+    expect(withPart(page, name, table)).toBe(page)
+  })
+
+  it.each([
+    ['State', FEED_STATES],
+    ['State of a feeder', FEEDER_STATES],
+    ['Why', GAP_REASONS],
+  ] as const)('has a row for every value under %s, and no other', (heading, values) => {
+    expect(namesUnder(heading).sort()).toEqual([...values].sort())
+  })
+})
+
+describe.each([
+  ['/status', StatusShape],
+  ['the feeder', FeederStatusShape],
+])('a field of %s', (_, shape) => {
+  const fields = fieldsOf(shape as z.ZodType)
+  it('has words of its own', () => {
+    expect(fields.length).toBeGreaterThan(10)
+    expect(fields.filter(({ description }) => fieldWords(description).meaning.length < 3)).toEqual([])
+  })
+
+  it('that says what is well and is more than a fact says what to do where it is not', () => {
+    const told = fields.map(({ description }) => fieldWords(description))
+    expect(told.filter(({ well, otherwise }) => otherwise !== '' && well === '').map(({ meaning }) => meaning)).toEqual(
+      shape === StatusShape ? ['why'] : [],
+    )
+  })
+})
+
+it('openapi.json has /status with the same words', () => {
+  const { get } = openapi.paths['/status']
+  expect(get.security).toEqual([])
+  const { properties } = get.responses[200].content['application/json'].schema
+  expect(properties.lagMs.description).toContain('our clock minus `time`')
+  expect(properties.feeders.items.properties.heardMs.description).toContain('Otherwise: ')
+})
+
+it('words survive their schema', () => {
+  const { description } = described(z.string(), 'what it is', 'good', 'do it')
+  expect(fieldWords(description!)).toEqual({ meaning: 'what it is', well: 'good', otherwise: 'do it' })
+  expect(fieldWords(described(z.string(), 'a fact').description!)).toEqual({
+    meaning: 'a fact',
+    well: '',
+    otherwise: '',
+  })
+})

@@ -1,0 +1,106 @@
+import { Hono } from 'hono'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Identity } from '../../src/accounts/identity.ts'
+import type { Failure } from '../../src/core/failure.ts'
+import { err, ok, type Result } from '../../src/core/result.ts'
+import { everyReply } from '../../src/http/every-reply.route.ts'
+import { infoRoutes } from '../../src/http/info.route.ts'
+import type { Access } from '../../src/http/metered.route.ts'
+import { createWorld, IDENTITY, UPSTREAM_ANSWERS } from '../info/answer/service-world.ts'
+
+const context = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} }
+const CHARGING = { hold: async () => ok({ settle: () => 5_500_000, release: () => 6_500_000 }) }
+let paths: (string | undefined)[]
+let identity: Result<Identity, Failure>
+
+beforeEach(() => {
+  paths = []
+  identity = ok(IDENTITY)
+})
+
+function app(pathKeys = true) {
+  const { desk } = createWorld()
+  const access: Access = {
+    authenticate: async (_request, { path }) => {
+      paths.push(path)
+      return identity
+    },
+    charging: () => CHARGING,
+    requestId: () => 'req_9',
+  }
+  const routes = new Hono()
+  everyReply(routes, { requestId: access.requestId, report: () => undefined, page: async () => null })
+  return routes.route('/', infoRoutes(desk, access, { pathKeys }))
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+const post = (body: RequestInit['body'], headers: Record<string, string> = JSON_TYPE, path = '/info', routes = app()) =>
+  routes.request(path, { method: 'POST', headers, body, duplex: 'half' } as RequestInit, {}, context as never)
+
+describe('POST /info', () => {
+  it('answers with the headers of a metered answer', async () => {
+    const response = await post('{"type":"meta"}')
+    expect([response.status, await response.text()]).toEqual([200, UPSTREAM_ANSWERS.meta])
+    expect(Object.fromEntries(response.headers)).toEqual({
+      'content-type': 'application/json',
+      'x-request-id': 'req_9',
+      'x-credits-cost': '1',
+      'x-credits-remaining': '5.5',
+    })
+    expect(paths).toEqual([undefined])
+  })
+
+  it('takes the key from the path where that is switched on', async () => {
+    const on = await post('{"type":"meta"}', JSON_TYPE, '/k/cqt_x/info')
+    expect([on.status, paths]).toEqual([200, ['cqt_x']])
+    expect((await post('{"type":"meta"}', JSON_TYPE, '/k/cqt_x/info', app(false))).status).toBe(404)
+  })
+
+  it('refuses without a key before it reads a byte', async () => {
+    identity = err({ kind: 'key_missing' })
+    const response = await post('nonsense', {})
+    expect([response.status, response.headers.get('content-type')]).toEqual([401, 'application/json'])
+    expect(await response.json()).toMatchObject({ code: 'unauthorized', request_id: 'req_9' })
+  })
+
+  it.each(['application/json; charset=utf-8', 'Application/JSON', 'application/json ;x=y'])(
+    'takes %s',
+    async (type) => {
+      expect((await post('{"type":"meta"}', { 'content-type': type })).status).toBe(200)
+    },
+  )
+
+  it.each(['text/plain', 'application/jsonp', 'application/x-www-form-urlencoded'])(
+    'refuses %s with 415',
+    async (type) => {
+      const response = await post('{"type":"meta"}', { 'content-type': type })
+      expect([response.status, response.headers.get('x-credits-remaining')]).toEqual([415, '6.5'])
+    },
+  )
+
+  it('refuses a body over 64 KiB with 413, declared or not', async () => {
+    const body = `{"type":"meta","x":"${'x'.repeat(65_536)}"}`
+    expect((await post(body, { ...JSON_TYPE, 'content-length': String(body.length) })).status).toBe(413)
+    expect((await post(new Blob([body]).stream() as unknown as RequestInit['body'])).status).toBe(413)
+    const fits = `{"type":"meta","x":"${'x'.repeat(65_000)}"}`
+    expect((await post(new Blob([fits]).stream() as unknown as RequestInit['body'])).status).toBe(200)
+  })
+
+  it('refuses other methods', async () => {
+    const response = await app().request('/info', {}, {}, context as never)
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])
+  })
+})
+
+describe('browsers', () => {
+  it('may ask from anywhere, with a key, and read our headers', async () => {
+    const preflight = await app().request('/info', { method: 'OPTIONS' }, {}, context as never)
+    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*'])
+    expect(preflight.headers.get('access-control-allow-headers')).toBe('authorization, content-type')
+    for (const body of ['{"type":"meta"}', 'nonsense']) {
+      const response = await post(body, { ...JSON_TYPE, origin: 'https://example.com' })
+      expect(response.headers.get('access-control-allow-origin')).toBe('*')
+      expect(response.headers.get('access-control-expose-headers')).toContain('x-credits-remaining')
+    }
+  })
+})

@@ -1,0 +1,171 @@
+// What one gateway isolate holds if everything bounded is at its bound at once. The platform gives an isolate 128 MB, of which
+// code takes 10. Measured in Node, whose pointers are twice as long as workerd's: there it is about two thirds of this.
+
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, it } from 'vitest'
+import type { Identity } from '../../src/accounts/identity.ts'
+import { KeyMemory } from '../../src/accounts/memory.ts'
+import type { KeyRecord } from '../../src/accounts/record.ts'
+import { RefusedCalls } from '../../src/accounts/refused-calls.ts'
+import { BoundedMap } from '../../src/core/bounded-map.ts'
+import { Flights } from '../../src/core/flights.ts'
+import { FreeWork } from '../../src/core/free-work.ts'
+import { Gate } from '../../src/core/gate.ts'
+import { AnswerCache } from '../../src/info/answer/answer-cache.ts'
+import type { InfoCall } from '../../src/info/answer/call.ts'
+import { CallMemo } from '../../src/info/answer/call.ts'
+import { LINES_MOST } from '../../src/metering/credit-lease.ts'
+import { LeasePool, LOCAL_ACCOUNTS_MAX } from '../../src/metering/leases.client.ts'
+import { METER_API_VERSION } from '../../src/metering/meter-version.ts'
+import { Refusals } from '../../src/relay/sockets/placement.ts'
+
+const MOST_MB = 115
+const NOW = 1_764_291_234_567
+/** More than any bound of entries. */
+const MANY = 10_500
+const LIMITS = {
+  requestsPerSecond: 50,
+  infoRequestsPerSecond: 5_000,
+  streamConnections: 1_000,
+  streamSubscriptions: 10_000,
+  streamMessagesPerMinute: 2_000,
+}
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+/** Each text a string of its own, in one piece. */
+const text = (number: number, length: number) => Buffer.from(String(number).padStart(length, 'x')).toString('latin1')
+const hash = (number: number) => text(number, 64)
+
+function filled<T>(holder: T, fill: (holder: T, number: number) => void, times = MANY): T {
+  for (let number = 0; number < times; number++) fill(holder, number)
+  return holder
+}
+
+function record(number: number): KeyRecord {
+  const ranges = Array.from({ length: 32 }, (_, at) => text(number * 32 + at, 18))
+  return {
+    v: 2,
+    hash: hash(number),
+    account: text(number, 30),
+    kind: 'api',
+    plan: text(number, 12),
+    limits: { ...LIMITS },
+    products: ['info', 'stream', 'rpc', 'data', 'graphql', 'platform'],
+    ranges,
+    expires: NOW + number,
+    revoked: null,
+    replaced: false,
+    at: NOW + number,
+  }
+}
+
+const LIMIT = { name: 'address', quota: 9, windowSeconds: 2 }
+const SEATS = 200
+
+/** Some keys that work, each with as many kinds of calls as a lease counts. */
+async function leases(): Promise<LeasePool> {
+  let id = 0
+  const pool = new LeasePool({ nowMs: () => NOW, sleep: () => new Promise(() => {}), newId: () => text(++id, 36) })
+  const requests = { granted: 1_000, waitMs: 0, remaining: 50 }
+  const answer = {
+    v: METER_API_VERSION,
+    ok: true,
+    granted: 1e9,
+    ttlMs: 30_000,
+    remaining: 1e9,
+    left: 1e9,
+    requests,
+  } as const
+  const charging = pool.charging({
+    meterOf: () => ({ lease: async () => answer }),
+    waitUntil: () => {},
+    meterFailure: 'closed',
+    onRevoked: () => {},
+  })
+  for (let key = 0; key < SEATS; key++)
+    for (let type = 0; type < LINES_MOST; type++) {
+      const identity = { account: text(key, 30), keyHash: hash(key), limits: LIMITS } as Identity
+      const hold = await charging.hold(identity, { amount: 1_000_000, product: 'info', type: `type${type}` })
+      if (hold.ok) hold.value.settle()
+    }
+  return pool
+}
+
+const call = (key: string) => ({ query: {}, key, request: { type: 'userFills', user: key } }) as unknown as InfoCall
+const body = (number: number) => text(number, 400)
+
+/** How many there are of each in an isolate, and one at its bound. */
+const HOLDERS: readonly (readonly [name: string, count: number, make: () => unknown])[] = [
+  ['KeyMemory', 2, () => filled(new KeyMemory(), (memory, n) => memory.keep(hash(n), record(n), NOW))],
+  [
+    'changed and revoked keys',
+    2,
+    () => filled(new BoundedMap(10_000), (map, n) => map.set(hash(n), { at: NOW + n, n })),
+  ],
+  ['Gate', 10, () => filled(new Gate(), (gate, n) => gate.take(text(n, 24), LIMIT, NOW + n))],
+  ['FreeWork', 2, () => filled(new FreeWork(), (work, n) => work.take(hash(n), NOW + n))],
+  ['Refusals', 2, () => filled(new Refusals(), (refusals, n) => refusals.heavy(text(n, 30), NOW + n))],
+  [
+    'RefusedCalls',
+    1,
+    () =>
+      filled(new RefusedCalls(), (calls, n) =>
+        calls.note(
+          {
+            caller: { account: text(n, 30), keyHash: hash(n) },
+            requestId: text(n, 32),
+            product: 'info',
+            type: text(n, 64),
+            failure: { kind: 'conflict', message: text(n, 300) },
+          },
+          NOW,
+        ),
+      ),
+  ],
+  ['CallMemo', 1, () => filled(new CallMemo(), (memo, n) => memo.set(body(n), call(body(n))))],
+  [
+    'AnswerCache',
+    1,
+    () => filled(new AnswerCache(), (cache, n) => cache.set(body(n), { body: body(n), at: n }), 90_000),
+  ],
+  ['LeasePool', LOCAL_ACCOUNTS_MAX / SEATS, leases],
+  [
+    'Flights',
+    1,
+    () => filled(new Flights(1_000), (flights, n) => flights.begin(body(n), () => new Promise(() => {}), NOW)),
+  ],
+]
+/** Bounded in characters of JSON, as the figures say: compressed answers, answers of JSON-RPC. */
+const TEXTS_MB = 8 + 8
+
+/** What timers and promises of an earlier holder still hold goes only after a turn of the event loop. */
+async function settled(): Promise<void> {
+  collect()
+  await new Promise((done) => setImmediate(done))
+  collect()
+}
+
+async function megabytes(make: () => unknown): Promise<number> {
+  await settled()
+  const before = process.memoryUsage().heapUsed
+  const holder = await make()
+  await settled()
+  const bytes = process.memoryUsage().heapUsed - before
+  // It lives until here.
+  return holder === null ? 0 : bytes / 1e6
+}
+
+it('all that a gateway isolate may hold is within its memory', async () => {
+  const measured: Record<string, number> = { texts: TEXTS_MB }
+  for (const [name, count, make] of HOLDERS) measured[name] = count * (await megabytes(make))
+  const sum = Object.values(measured).reduce((total, mb) => total + mb, 0)
+  expect(
+    sum,
+    JSON.stringify(measured, (_, value) => (typeof value === 'number' ? Math.round(value * 10) / 10 : value)),
+  ).toBeLessThan(MOST_MB)
+  // Each was really measured.
+  for (const [name] of HOLDERS) expect(measured[name], name).toBeGreaterThan(0.5)
+})

@@ -1,0 +1,135 @@
+// Blocks from before the archive, over the operator's API into R2 and D1.
+
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
+import { ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
+import { BackfillStore } from '../../../src/archive/archive/backfill.store.ts'
+import { backfillCuts } from '../../../src/archive/archive/backfill-cuts.ts'
+import { BACKFILL_BYTES, fillsLine, readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
+import { pack } from '../../../src/archive/archive/packed.client.ts'
+import { ask } from './operator.worker.ts'
+
+const PATH = '/history/backfill'
+const place = { chain: env.CHAIN, bucket: env.ARCHIVE, db: env.HISTORY }
+const archive = new StoredArchive(place)
+const line = (height: number) => fillsLine({ height, time: height * 10_000, fills: [] })
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at)
+const send = async (lines: readonly string[]) => ask('POST', PATH, (await pack(lines)).body)
+const rows = async (table: 'segments' | 'gaps') => {
+  const { results } = await env.HISTORY.prepare(`SELECT * FROM ${table} WHERE chain = ?`).bind(env.CHAIN).all()
+  return results
+}
+
+it('is refused while the log has archived nothing', async () => {
+  expect(await send([line(1)])).toMatchObject({ status: 409, json: { error_message: /has archived no block/ } })
+  expect((await ask('GET', PATH)).json).toMatchObject({ from: null, before: null, gaps: [], next: null })
+})
+
+describe('below the first block that the log archived', () => {
+  beforeAll(async () => {
+    const events = range(100, 109).map((height) => `{"height":${height}}`)
+    const segment = { first: 100, last: 109, firstMs: 1_000_000, lastMs: 1_090_000, epoch: 'a' }
+    await new ArchiveWriter(place).segment({ ...segment, events, books: events })
+  })
+
+  it('heights are written once, by the minute, with the gaps between', async () => {
+    // Six blocks are a minute.
+    expect((await send(range(40, 51).map(line))).json).toMatchObject({ blocks: 12, segments: 3, next: null })
+    expect((await send(range(46, 53).concat(range(60, 62)).map(line))).json).toMatchObject({ blocks: 5, segments: 2 })
+    expect((await send(range(40, 62).map(line))).json).toMatchObject({ blocks: 6, segments: 1 })
+    expect((await send(range(40, 62).map(line))).json).toEqual({ blocks: 0, segments: 0, bytes: 0, next: null })
+    const segments = await archive.segmentsFrom({ height: 0 }, 99)
+    expect(segments.map(({ first, last }) => `${first}-${last}`)).toEqual([
+      ...['40-41', '42-47', '48-51', '52-53', '54-59', '60-62', '100-109'],
+    ])
+    const lines = await Promise.all(
+      segments.slice(0, -1).map((segment) => Array.fromAsync(archive.lines(segment, 'events'))),
+    )
+    expect(lines.flat()).toEqual(range(40, 62).map(line))
+    expect(await archive.gaps(0, 999)).toEqual([{ from: 63, to: 99 }])
+    expect((await ask('GET', PATH)).json).toEqual({
+      chain: env.CHAIN,
+      from: { height: 40, time: 400_000 },
+      before: { height: 100, time: 1_000_000 },
+      gaps: [{ from: 63, to: 99, after_ms: 620_000, before_ms: 1_000_000 }],
+      next: null,
+    })
+  })
+
+  it('rows say what is known of them', async () => {
+    const known = (await rows('segments')).map(({ first, backfilled, epoch }) => [first, backfilled, epoch])
+    expect(known.slice(-2)).toEqual([
+      [60, 'fills', null],
+      [100, null, 'a'],
+    ])
+    const [segment] = await archive.segmentsFrom({ height: 60 }, 1)
+    expect(JSON.parse((await Array.fromAsync(archive.lines(segment!, 'books')))[0]!)).toMatchObject({
+      height: 60,
+      books: null,
+    })
+  })
+
+  it('blocks that the log archives are passed over, and the last gap closes', async () => {
+    expect((await send(range(63, 120).map(line))).json).toMatchObject({ blocks: 37 })
+    expect(await archive.gaps(0, 999)).toEqual([])
+  })
+
+  it('each hole is a gap', async () => {
+    const holes = range(1, 19).map((at) => line(at * 2))
+    expect((await send(holes)).json).toMatchObject({ blocks: 19, segments: 19, next: null })
+    expect((await archive.gaps(0, 40)).slice(0, 2)).toEqual([
+      { from: 3, to: 3 },
+      { from: 5, to: 5 },
+    ])
+  })
+
+  it('what ended between objects and rows is written again', async () => {
+    const blocks = readBackfill([line(10_000), line(10_001)].join('\n'))
+    if (!blocks.ok) throw new Error('the lines are good')
+    const cuts = backfillCuts(blocks.value, [], 20_000)
+    const lost = { prepare: place.db.prepare.bind(place.db), batch: () => Promise.reject(new Error('gone')) }
+    const chain = 'crash'
+    await expect(new BackfillStore({ ...place, chain, db: lost }).write(cuts, [], 0)).rejects.toThrow('gone')
+    const store = new BackfillStore({ ...place, chain })
+    expect(await store.around(0, 20_000)).toEqual([])
+    await store.write(cuts, [], 0)
+    const again = new StoredArchive({ ...place, chain })
+    const [segment] = await again.segmentsFrom({ height: 0 }, 1)
+    expect(await Array.fromAsync(again.lines(segment!, 'events'))).toEqual([line(10_000), line(10_001)])
+  })
+
+  it.each([
+    ['a bad line', () => send([line(10), line(11).slice(0, -5)]), /^line 2: is not whole JSON/],
+    [
+      'a bad field',
+      () => send([line(10), line(12).replace('"fills":[]', '"fills":[[]]')]),
+      /^line 2\.fills\.0: must be at least 2 entries/,
+    ],
+    ['no gzip', () => ask('POST', PATH, 'lines'), /no gzip, or is cut short/],
+    ['half of it', async () => ask('POST', PATH, (await pack([line(10)])).body.slice(0, 40)), /no gzip, or is cut/],
+    ['nothing', () => send([]), /^line 1: is not whole JSON/],
+  ])('%s is refused, and nothing of it is taken', async (_, sent, message) => {
+    const before = [await rows('segments'), await rows('gaps')]
+    expect(await sent()).toMatchObject({ status: 400, json: { error_message: expect.stringMatching(message) } })
+    expect([await rows('segments'), await rows('gaps')]).toEqual(before)
+  })
+
+  it('more than a body may have is refused', async () => {
+    const long = ' '.repeat(BACKFILL_BYTES + 1)
+    expect((await send([long])).status).toBe(413)
+  })
+
+  it('two that come at once do not meet', async () => {
+    const [a, b] = await Promise.all([send(range(20, 33).map(line)), send(range(25, 37).map(line))])
+    expect(a.json.blocks + b.json.blocks).toBe(9)
+    const segments = await archive.segmentsFrom({ height: 0 }, 99)
+    const heights = segments.flatMap(({ first, last }) => range(first, last))
+    expect(new Set(heights).size).toBe(heights.length)
+  })
+
+  it('is closed to wrong tokens and words', async () => {
+    expect((await ask('GET', PATH, undefined, { token: 'x' })).status).toBe(401)
+    expect((await ask('GET', `${PATH}?after=-1`)).json.error_message).toMatch(/^after: must be a height/)
+  })
+})

@@ -1,0 +1,194 @@
+// Lists, sums and search over all accounts.
+
+import { beforeAll, describe, expect, it } from 'vitest'
+import { keepUsage } from '../../../src/http/platform/usage-copy.store.ts'
+import { ask, bindings, newKey } from './operator.worker.ts'
+
+const { ACCOUNTS: db } = bindings
+const HOUR = 3_600_000
+const hour = Math.floor(Date.now() / HOUR) * HOUR
+const today = new Date(hour).toISOString().slice(0, 10)
+
+const pages = async (path: string, name: string) => {
+  const rows: Record<string, unknown>[] = []
+  const join = path.includes('?') ? '&' : '?'
+  for (let next: string | number | null = ''; next !== null; ) {
+    const after: string = next === '' ? '' : `&${name === 'accounts' || name === 'keys' ? 'after' : 'before'}=${next}`
+    const { status, json } = await ask('GET', `${path}${join}limit=2${after}`)
+    expect(status).toBe(200)
+    rows.push(...json[name])
+    next = json.next
+  }
+  return rows
+}
+
+let key: Awaited<ReturnType<typeof newKey>>
+beforeAll(async () => {
+  for (const id of ['zeta', 'Acme-1', 'acme-2', 'other', '100-percent'])
+    await ask('PUT', `/accounts/${id}`, { plan: id === 'other' ? 'entry' : 'trial' })
+  key = await newKey({ account: 'Acme-1', label: 'bot' })
+  await newKey({ account: 'Acme-1' })
+  await keepUsage(db, [
+    { keyHash: key.hash, hour, product: 'info', type: 'l2Book', calls: 3, amount: 3_500_000 },
+    { keyHash: key.hash, hour, product: 'stream', type: 'trades', calls: 2, amount: 2_000_000 },
+  ])
+  for (const [i, id] of ['a', 'b', 'c'].entries())
+    await ask('POST', '/accounts/zeta/grants', { credits: 10 * (i + 1), idempotency_key: id })
+  const insert = `INSERT INTO refusals (at, request_id, account, key_hash, key_prefix, product, type, code, message)
+    VALUES (?, ?, 'Acme-1', ?, ?, 'info', 'l2Book', ?, 'no')`
+  for (const [i, code] of ['rate_limited', 'forbidden', 'rate_limited'].entries())
+    await db
+      .prepare(insert)
+      .bind(hour + i, `req_refused${i}`, key.hash, key.prefix, code)
+      .run()
+  await db.prepare("INSERT INTO refusal_counts VALUES (?, 'Acme-1', 'rate_limited', 7)").bind(hour).run()
+})
+
+describe('accounts', () => {
+  it('come by name, page by page, each once', async () => {
+    const names = (await pages('/accounts', 'accounts')).map(({ account }) => account)
+    expect(names).toEqual([...names].sort())
+    expect(names).toEqual(expect.arrayContaining(['100-percent', 'Acme-1', 'acme-2', 'other', 'zeta']))
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it('are found by a part of their name in any case, which is no pattern, and by plan', async () => {
+    const names = async (query: string) =>
+      (await ask('GET', `/accounts?${query}`)).json.accounts.map(({ account }: { account: string }) => account)
+    expect(await names('search=ACME')).toEqual(['Acme-1', 'acme-2'])
+    expect(await names('search=%25')).toEqual([])
+    expect(await names('search=_')).not.toContain('zeta')
+    expect(await names('plan=entry')).toEqual(['other'])
+    expect(await names('search=acme&plan=entry')).toEqual([])
+  })
+
+  it('say what they have', async () => {
+    const [acme] = (await ask('GET', '/accounts?search=Acme-1')).json.accounts
+    expect(acme).toMatchObject({ plan: 'trial', keys: 2, last_used: hour, balance: '25000' })
+  })
+
+  it('are quick with ten thousand of them', async () => {
+    const insert = `INSERT INTO accounts (id, plan, created) SELECT 'many-' || value, 'entry', 1
+      FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 10000) SELECT value FROM n)`
+    await db.prepare(insert).run()
+    const started = performance.now()
+    // Of a page only: no meter is asked but those that are shown.
+    const { json } = await ask('GET', '/accounts?search=many-9999&limit=100')
+    console.log(`a search among 10,000 accounts: ${Math.round(performance.now() - started)} ms`)
+    expect(json.accounts).toHaveLength(1)
+    await db.prepare("DELETE FROM accounts WHERE id LIKE 'many-%'").run()
+  })
+})
+
+it('keys, grants and refusals come page by page, newest first', async () => {
+  const keys = await pages('/keys?account=Acme-1', 'keys')
+  expect(keys).toHaveLength(2)
+  expect((await pages('/keys', 'keys')).length).toBeGreaterThanOrEqual(2)
+  expect((await ask('GET', '/keys?after=nonsense')).json.error_message).toMatch(/^after: must be "next"/)
+  const grants = (await pages('/grants?account=zeta', 'grants')).map(({ id, credits }) => [id, credits])
+  expect(grants).toEqual([
+    ['grant:c', '30'],
+    ['grant:b', '20'],
+    ['grant:a', '10'],
+  ])
+  const refused = await pages('/refusals?account=Acme-1', 'refusals')
+  expect(refused.map(({ request_id }) => request_id)).toEqual(['req_refused2', 'req_refused1', 'req_refused0'])
+  expect(await pages('/refusals?code=forbidden', 'refusals')).toHaveLength(1)
+  expect(await pages('/pipelines', 'pipelines')).toEqual([])
+})
+
+describe('the business', () => {
+  it('is the sum of what other lists show', async () => {
+    const { json } = await ask('GET', `/business?from=${today}&to=${today}`)
+    expect(json).toMatchObject({
+      totals: { granted: '60', spent: '5.5', calls: 3, stream_minutes: 2, refusals: 7 },
+      days: [{ date: today, by_product: { info: '3.5', stream: '2' } }],
+      refused: [{ code: 'rate_limited', count: 7 }],
+      million_usd: '49.00',
+      sold_usd: '0.00294',
+      spent_usd: '0.000269',
+      cost: { relays: 0 },
+    })
+    expect(Number(json.cost.total_usd)).toBeGreaterThan(0)
+  })
+
+  it('says no money where none was set, and no cost where the log does not answer', async () => {
+    const log = () => ({ status: () => Promise.reject(new Error('away')) }) as never
+    const { json } = await ask('GET', '/business', undefined, { lent: { millionMicroUsd: null, log } })
+    expect(json).toMatchObject({ million_usd: null, sold_usd: null, spent_usd: null, cost: null })
+  })
+
+  it('says how near the sign-up is to its bounds, and by how many networks', async () => {
+    const insert = `INSERT INTO signup_links (hash, address, base, created, area, domain)
+      SELECT 'shown ' || value, value, value, ?, ?, ? FROM json_each('[1,2,3]')`
+    await db.batch([
+      db.prepare(insert).bind(Date.now(), 'network', 'domain'),
+      db.prepare(insert.replace('shown', 'old')).bind(Date.now() - 86_500_000, 'old network', 'domain'),
+      db.prepare(insert.replace('shown', 'owners')).bind(Date.now(), null, null),
+    ])
+    const { json } = await ask('GET', '/business')
+    const spread = { networks: 1, most_of_network: 3, domains: 1, most_of_domain: 3 }
+    expect(json.sign_up).toEqual({ per_day: 200, links: 3, ...spread })
+    const off = await ask('GET', '/business', undefined, { lent: { signUpsPerDay: null } })
+    expect(off.json.sign_up).toBeNull()
+  })
+
+  it('is of 92 days at most', async () => {
+    expect((await ask('GET', '/business?duration=12')).json.error_message).toBe('from: must be within 92 days of "to"')
+    expect((await ask('GET', '/business?duration=1')).status).toBe(200)
+  })
+})
+
+describe('sums of a day', () => {
+  it('are those of the meters, however often and in whatever order their copies come', async () => {
+    const day = hour - (hour % (24 * HOUR)) - 40 * 24 * HOUR
+    const row = (product: 'info' | 'stream', calls: number, at = day) => ({
+      keyHash: key.hash,
+      hour: at,
+      product,
+      type: 'meta',
+      calls,
+      amount: calls * 1_000_000,
+    })
+    await keepUsage(db, [row('info', 2), row('stream', 5), row('info', 1, day + 23 * HOUR)])
+    await keepUsage(db, [row('info', 7)])
+    await keepUsage(db, [row('info', 2), row('info', 1, day + 24 * HOUR)])
+    const select = 'SELECT product, calls, micro FROM usage_days WHERE day = ? ORDER BY product'
+    const { results } = await db.prepare(select).bind(day).all()
+    expect(results).toEqual([
+      { product: 'info', calls: 8, micro: 8_000_000 },
+      { product: 'stream', calls: 5, micro: 5_000_000 },
+    ])
+  })
+
+  it('count a row that came twice in one copy once, and nothing of a copy that failed', async () => {
+    const day = hour - (hour % (24 * HOUR)) - 50 * 24 * HOUR
+    const row = { keyHash: key.hash, hour: day, product: 'info' as const, type: 'meta', calls: 2, amount: 2_000_000 }
+    const sums = () => db.prepare('SELECT calls, micro FROM usage_days WHERE day = ?').bind(day).all()
+    const wrong = { ...row, type: null as never }
+    await expect(keepUsage(db, [row, wrong])).rejects.toThrow('NOT NULL')
+    expect((await sums()).results).toEqual([])
+    await keepUsage(db, [row, { ...row, calls: 3, amount: 3_000_000 }, row])
+    expect((await sums()).results).toEqual([{ calls: 3, micro: 3_000_000 }])
+  })
+})
+
+describe('a search', () => {
+  const found = async (q: string) => (await ask('GET', `/search?q=${encodeURIComponent(q)}`)).json
+
+  it('finds accounts, keys by what is shown of them, and requests', async () => {
+    expect((await found('acme')).accounts).toHaveLength(2)
+    for (const name of [key.prefix, key.prefix.slice(0, 8), key.hash])
+      expect((await found(name)).keys).toEqual(expect.arrayContaining([expect.objectContaining({ hash: key.hash })]))
+    expect((await found('req_refused1')).refusals).toMatchObject([{ code: 'forbidden', account: 'Acme-1' }])
+    expect((await found('req_1')).audit.length).toBeGreaterThan(0)
+    expect(await found('%')).toEqual({ accounts: [], keys: [], refusals: [], audit: [] })
+  })
+
+  it('takes no key, and says nothing of one back', async () => {
+    const { error_message: message } = await found(key.key)
+    expect(message).toMatch(/^q: must not be a key/)
+    expect(message).not.toContain(key.key)
+    expect((await ask('GET', '/search?q=%20')).json.error_message).toMatch(/^q: is empty/)
+  })
+})

@@ -1,0 +1,244 @@
+// What the form of an endpoint promises of doors and prices, on endpoints of this test's own.
+
+import { createExecutionContext, runInDurableObject } from 'cloudflare:test'
+import { describe, expect, it, vi } from 'vitest'
+import * as z from 'zod'
+import { AddressGate, WRONG_TOKENS } from '../../../src/accounts/address-gate.ts'
+import { PRODUCTS } from '../../../src/accounts/identity.ts'
+import { KeyRing } from '../../../src/accounts/key-ring.store.ts'
+import { failureMessage } from '../../../src/core/failure.ts'
+import { err } from '../../../src/core/result.ts'
+import { operationText } from '../../../src/http/docs/openapi-operations.ts'
+import { adminRoutes } from '../../../src/http/platform/admin.route.ts'
+import { ENDPOINTS as ALL } from '../../../src/http/platform/catalogue.ts'
+import { defineEndpoint, reply } from '../../../src/http/platform/endpoint.ts'
+import { keyedRoutes } from '../../../src/http/platform/keyed.route.ts'
+import { LeasePool } from '../../../src/metering/leases.client.ts'
+import { spend } from '../../metering/spend.worker.ts'
+import {
+  ADMIN_TOKEN,
+  bindings,
+  KEY_SECRET,
+  keyedGateway,
+  meterOf,
+  newKey,
+  platformOf,
+  settings,
+} from './operator.worker.ts'
+
+const Echo = z.object({ id: z.string(), account: z.string() })
+
+const priced = defineEndpoint({
+  id: 'echo',
+  route: 'POST /echo/{id}/',
+  summary: 'Says back what it is told',
+  door: 'key',
+  product: 'data',
+  price: 2_500_000,
+  params: { id: z.string().regex(/^[a-z]+$/, 'must be letters') },
+  query: z.strictObject({ loud: z.enum(['yes', 'no']).optional() }),
+  body: { schema: z.strictObject({ outcome: z.string() }), optional: false, example: { outcome: 'found' } },
+  answers: {
+    200: { description: 'Said', schema: Echo, example: { id: 'a', account: 'acme' } },
+    201: { description: 'Made', schema: Echo, example: { id: 'a', account: 'acme' } },
+  },
+  refusals: [404],
+  answer: async ({ params: { id }, body: { outcome }, identity: { account } }) => {
+    if (outcome === 'refused') return err({ kind: 'not_found', what: 'This echo' })
+    if (outcome === 'broken') throw new Error('a bug')
+    return reply(outcome === 'made' ? 201 : 200, { id, account })
+  },
+})
+
+const managed = defineEndpoint({
+  id: 'managed',
+  route: 'GET /managed/{id}',
+  summary: 'For managers alone',
+  door: 'service',
+  params: { id: z.string() },
+  answers: { 200: { description: 'In', schema: z.object({ kind: z.string() }), example: { kind: 'service' } } },
+  answer: async ({ identity: { kind } }) => reply(200, { kind }),
+})
+
+const ENDPOINTS = [priced, managed]
+
+function gateway() {
+  const keys = new KeyRing()
+  const leases = new LeasePool()
+  const app = keyedRoutes(ENDPOINTS, {
+    platform: platformOf(),
+    authenticate: (request, entry, waitUntil) =>
+      keys.authenticate(settings, request, { ...entry, places: ['bearer'] }, waitUntil),
+    charging: (waitUntil) => leases.charging({ meterOf, waitUntil, meterFailure: 'closed', onRevoked: () => {} }),
+    addressOf: () => null,
+    requestId: () => 'req_1',
+  })
+  app.onError(() => new Response('{}', { status: 500 }))
+  return async (method: string, path: string, key: string, body?: unknown) => {
+    const init = { method, headers: { authorization: `Bearer ${key}` } }
+    const sent = body === undefined ? init : { ...init, body: JSON.stringify(body) }
+    const response = await app.request(path, sent, {}, createExecutionContext())
+    const [cost, left] = ['x-credits-cost', 'x-credits-remaining'].map((name) => response.headers.get(name))
+    return { status: response.status, json: await response.json<Record<string, unknown>>(), cost, left }
+  }
+}
+
+const usageOf = (account: string) =>
+  runInDurableObject(bindings.CREDIT_METER.getByName(account), (_, { storage }) =>
+    storage.sql.exec('SELECT product, type, calls, amount, key_hash FROM usage').toArray(),
+  )
+
+describe('an endpoint with a price', () => {
+  it('charges a 2xx and nothing else, under its own name', async () => {
+    const ask = gateway()
+    const { key, account, hash } = await newKey({ plan: 'professional', credits: 100 })
+    const echo = (outcome: string, path = '/echo/a') => ask('POST', path, key, { outcome })
+    expect(await echo('found')).toMatchObject({
+      status: 200,
+      json: { data: { id: 'a', account } },
+      cost: '2.5',
+      left: '97.5',
+    })
+    expect(await echo('made', '/echo/a/?loud=yes')).toMatchObject({ status: 201, cost: '2.5', left: '95' })
+    expect(await echo('refused')).toEqual({
+      status: 404,
+      json: { error: true, error_message: 'This echo does not exist.', error_code: '404' },
+      cost: '0',
+      left: '95',
+    })
+    for (const path of ['/echo/A', '/echo/a?loud=maybe', '/echo/a?colour=red']) {
+      expect(await echo('found', path)).toMatchObject({ status: 400, cost: '0', left: '95' })
+    }
+    expect(await ask('POST', '/echo/a', key, { outcome: 1 })).toMatchObject({ status: 400, cost: '0', left: '95' })
+    expect((await echo('broken')).status).toBe(500)
+    const usage = { product: 'data', type: 'echo', calls: 2, amount: 5_000_000, key_hash: hash }
+    await vi.waitFor(async () => expect(await usageOf(account)).toEqual([usage]))
+    await vi.waitFor(async () => expect((await meterOf(account).balance()).spent).toBe(5_000_000))
+    expect((await echo('found')).left).toBe('92.5')
+  })
+
+  it('is refused to who cannot pay, and to a key that is for something else', async () => {
+    const ask = gateway()
+    const poor = await newKey({ credits: 2 })
+    expect(await ask('POST', '/echo/a', poor.key, { outcome: 'found' })).toMatchObject({
+      status: 402,
+      json: { error: true, error_code: '402' },
+    })
+    const { key } = await newKey({ credits: 100, products: ['info', 'platform'] })
+    expect(await ask('POST', '/echo/a', key, { outcome: 'found' })).toMatchObject({
+      status: 403,
+      json: {
+        error_message:
+          'This key is not for the product "data": use another one, or have the product added (PATCH /platform/keys/{key} with a service key of the account).',
+      },
+    })
+  })
+
+  it('says what it costs', () => {
+    expect(operationText(priced)).toBe('Credits: 2.5.')
+  })
+})
+
+describe('the door of service keys', () => {
+  it('refuses an API key and says which it takes', async () => {
+    const ask = gateway()
+    const service = await newKey({ kind: 'service' })
+    const api = await newKey({ credits: 1 })
+    expect(await ask('GET', '/managed/1', service.key)).toMatchObject({
+      status: 200,
+      json: { data: { kind: 'service' } },
+      cost: '0',
+    })
+    expect(await ask('GET', '/managed/1', api.key)).toMatchObject({
+      status: 403,
+      json: {
+        error: true,
+        error_message: 'This is an API key (cqt_), and this endpoint takes a service key (cqs_): use one of those.',
+        error_code: '403',
+      },
+    })
+    expect(operationText(managed)).toBe('Takes a service key.')
+  })
+
+  it('is not the operator’s', async () => {
+    const admin = adminRoutes(ENDPOINTS, {
+      platform: platformOf(),
+      adminToken: ADMIN_TOKEN,
+      keySecret: KEY_SECRET,
+      visitor: () => null,
+      requestId: () => 'req_1',
+      wrongToken: () => new AddressGate(WRONG_TOKENS).take(null, 0),
+    })
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    for (const path of ['/managed/1', '/echo/a']) {
+      expect((await admin.request(path, { headers })).status).toBe(404)
+    }
+  })
+})
+
+describe('a key of each restricted kind', () => {
+  const walk = async (key: string, path: string) => {
+    const headers = { authorization: `Bearer ${key}` }
+    const response = await keyedGateway(platformOf()).request(path, { headers }, {}, createExecutionContext())
+    return { status: response.status, json: await response.json<{ data?: Record<string, unknown> }>() }
+  }
+
+  it.each(PRODUCTS)(
+    'sees itself where it is for %s alone, and no more of its account than its balance',
+    async (product) => {
+      const { key, hash, account, prefix } = await newKey({ plan: 'professional', products: [product], credits: 10 })
+      const other = await newKey({ account })
+      await spend(meterOf(account), hash, 1_000_000)
+      await spend(meterOf(account), other.hash, 2_000_000)
+      const itself = await walk(key, '/platform/key/')
+      expect(itself).toMatchObject({ status: 200, json: { data: { prefix, products: [product], balance: '7' } } })
+      const used = await walk(key, '/platform/key/usage/')
+      expect(used).toMatchObject({ status: 200, json: { data: { prefix, totals: { credits: '1' } } } })
+      for (const path of ['/platform/usage/', '/platform/account/', '/platform/keys/', '/platform/refusals/'])
+        expect((await walk(key, path)).status).toBe(product === 'platform' ? 200 : 403)
+    },
+  )
+
+  it.each([
+    ['spent its cap', { credits: 10, cap: 1 }],
+    ['spent its account', { credits: 1 }],
+    ['is a service key with a cap', { kind: 'service', credits: 10, cap: 1 }],
+  ])('reaches what its 402 names where it %s', async (_, order) => {
+    const { key, hash, account } = await newKey({ ...order, ...('kind' in order ? {} : { products: ['info'] }) })
+    await spend(meterOf(account), hash, 1_000_000)
+    const leases = new LeasePool()
+    const charging = leases.charging({ meterOf, waitUntil: () => {}, meterFailure: 'closed', onRevoked: () => {} })
+    const identity = { v: 1, account, keyHash: hash, kind: 'api', plan: 'trial', products: [...PRODUCTS] } as const
+    const asked = { product: 'info', type: 'meta', amount: 1_000_000 } as const
+    const held = await charging.hold({ ...identity, products: [...PRODUCTS] }, asked)
+    const message = held.ok ? '' : failureMessage(held.error)
+    const named = [...message.matchAll(/(GET|PATCH) (\/[\w/{}-]+)/g)]
+    expect(named.length).toBeGreaterThan(0)
+    for (const [, method = '', path = ''] of named) {
+      expect(ALL.some((each) => each.path === path && each.method === method.toLowerCase())).toBe(true)
+      if (method === 'GET') expect((await walk(key, path)).status).toBe(200)
+    }
+  })
+
+  it('is told by a stream token’s 402 of nothing that a token cannot reach', async () => {
+    const { hash, account } = await newKey({ credits: 0.5 })
+    const leases = new LeasePool()
+    const charging = leases.charging({ meterOf, waitUntil: () => {}, meterFailure: 'closed', onRevoked: () => {} })
+    const token = { holder: 'v', coins: null, channels: [], expires: Date.now() + 60_000 }
+    const identity = {
+      v: 1,
+      account,
+      keyHash: hash,
+      kind: 'api',
+      plan: 'trial',
+      products: ['info' as const],
+      token,
+    } as const
+    const held = await charging.hold(
+      { ...identity, products: ['info'] },
+      { product: 'info', type: 'meta', amount: 1_000_000 },
+    )
+    expect(held.ok ? '' : failureMessage(held.error)).toMatch(/^Not enough credits: .* stream token/)
+    expect(held.ok ? '' : failureMessage(held.error)).not.toMatch(/\/platform/)
+  })
+})

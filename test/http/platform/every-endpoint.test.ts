@@ -1,0 +1,94 @@
+// Every endpoint of the REST surfaces by its definition alone, and the folder against the catalogue.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { parseWith } from '../../../src/core/schema-words.ts'
+import { ENDPOINTS } from '../../../src/http/platform/catalogue.ts'
+
+interface Schema {
+  readonly description?: string
+  readonly $ref?: string
+  readonly anyOf?: readonly Schema[]
+  readonly items?: Schema | undefined
+  readonly properties?: Readonly<Record<string, Schema>>
+}
+
+/** Fields of a schema that it says nothing of, by their paths. */
+function undescribed(schema: Schema, shared: Readonly<Record<string, Schema>>, path = ''): string[] {
+  const parts = ({ $ref, anyOf = [], items }: Schema): Schema[] => [
+    ...($ref === undefined ? [] : [shared[$ref.slice('#/$defs/'.length)]!]),
+    ...anyOf,
+    ...(items === undefined ? [] : [items]),
+  ]
+  const isDescribed = (field: Schema): boolean =>
+    field.description !== undefined || parts({ ...field, items: undefined }).some(isDescribed)
+  return [
+    ...parts(schema).flatMap((part) => undescribed(part, shared, path)),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+      const own = `${path}.${name}`
+      return [...(isDescribed(field) ? [] : [own]), ...undescribed(field, shared, own)]
+    }),
+  ]
+}
+
+it('a field without words is found', () => {
+  const item = z.object({ told: z.string().describe('x'), untold: z.string() }).meta({ id: 'Item' })
+  const schema = z.toJSONSchema(z.object({ list: z.array(item).describe('x'), one: z.nullable(item) }))
+  expect(undescribed(schema as Schema, schema.$defs as Record<string, Schema>)).toEqual([
+    '.list.untold',
+    '.one',
+    '.one.untold',
+  ])
+})
+
+describe('the catalogue', () => {
+  it('lists every endpoint of the folder once', () => {
+    const folder = new URL('../../../src/platform/endpoints/', import.meta.url)
+    const texts = readdirSync(folder).map((file) => readFileSync(new URL(file, folder), 'utf8'))
+    const ids = texts.flatMap((text) => [...text.matchAll(/\bid: '(\w+)',(?=\s*route:)/g)].map(([, id]) => id))
+    expect(ENDPOINTS.map(({ id }) => id).sort()).toEqual(ids.sort())
+  })
+
+  it('has one endpoint for a method and a path', () => {
+    const calls = ENDPOINTS.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`)
+    expect(calls).toHaveLength(new Set(calls).size)
+  })
+})
+
+/** As the specification has it. */
+const IGNORES_OTHER_FIELDS = ['setPipelineStatus']
+
+describe.each(ENDPOINTS.map((endpoint) => [endpoint.id, endpoint] as const))('%s', (id, endpoint) => {
+  const { door, path, params = {}, query, body, answers, price, product } = endpoint
+
+  it('has examples that fit, and a schema for each part of its path', () => {
+    expect(body === undefined || parseWith(body.schema, body.example).ok).toBe(true)
+    expect(Object.keys(answers)).not.toEqual([])
+    expect(Object.keys(answers).filter((status) => !status.startsWith('2'))).toEqual([])
+    for (const { schema, example } of Object.values(answers)) expect(schema.parse(example)).toEqual(example)
+    expect(Object.keys(params)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
+  })
+
+  it('says of each field what it is', () => {
+    const inPath = Object.entries(params).map(([name, schema]) => z.object({ [name]: schema }))
+    const schemas = [...inPath, query, body?.schema, ...Object.values(answers).map(({ schema }) => schema)]
+    for (const schema of schemas.filter((part) => part !== undefined)) {
+      const whole = z.toJSONSchema(schema, { io: 'input' })
+      expect(undescribed(whole as Schema, (whole.$defs ?? {}) as Record<string, Schema>)).toEqual([])
+    }
+  })
+
+  it('stands behind its door, and refuses what it does not know', () => {
+    expect(path.startsWith('/admin/')).toBe(door === 'admin')
+    expect(door !== 'admin' || (price === undefined && product === undefined)).toBe(true)
+    const isStrict = body?.gzipBytes === undefined && !IGNORES_OTHER_FIELDS.includes(id)
+    const ofJson = isStrict ? body?.schema : undefined
+    for (const schema of [query, ofJson].filter((part) => part !== undefined)) {
+      expect(parseWith(schema, { unheard_of: '1' })).toMatchObject({
+        ok: false,
+        error: expect.arrayContaining([{ path: 'unheard_of', message: expect.any(String) }]),
+      })
+    }
+  })
+})

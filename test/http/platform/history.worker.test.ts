@@ -1,0 +1,349 @@
+// The history of a chain as files, over the routes of the gateway: what there is, what it costs, links and what they bring.
+
+import { createExecutionContext } from 'cloudflare:test'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { KeyRing } from '../../../src/accounts/key-ring.store.ts'
+import { ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
+import { ENDPOINTS } from '../../../src/http/platform/catalogue.ts'
+import { downloadRoutes } from '../../../src/http/platform/download.route.ts'
+import { keyedRoutes } from '../../../src/http/platform/keyed.route.ts'
+import type { Platform } from '../../../src/http/platform/platform-api.ts'
+import { LeasePool } from '../../../src/metering/leases.client.ts'
+import { bindings, KEY_SECRET, meterOf, newKey, platformOf, settings } from './operator.worker.ts'
+
+const CHAIN = bindings.CHAIN
+const DAY_MS = 86_400_000
+const BEGIN = Date.UTC(2026, 10, 20)
+const ROOT = `/v1/${CHAIN}/history`
+
+function gateway(over: Partial<Platform> = {}) {
+  const keys = new KeyRing()
+  const leases = new LeasePool()
+  const platform = { ...platformOf(), now: () => BEGIN + 3 * DAY_MS, ...over }
+  const app = keyedRoutes(ENDPOINTS, {
+    platform,
+    authenticate: (request, entry, waitUntil) =>
+      keys.authenticate(settings, request, { ...entry, places: ['basic', 'bearer'] }, waitUntil),
+    charging: (waitUntil) => leases.charging({ meterOf, waitUntil, meterFailure: 'closed', onRevoked: () => {} }),
+    addressOf: () => null,
+    requestId: () => 'req_1',
+  })
+  return async (path: string, key: string, authorization = `Bearer ${key}`, method = 'GET') => {
+    const response = await app.request(path, { method, headers: { authorization } }, {}, createExecutionContext())
+    const text = await response.text()
+    const isJson = response.headers.get('content-type') === 'application/json'
+    const json = isJson && text !== '' ? JSON.parse(text) : null
+    const name = path.slice(ROOT.length).split('?')[0]
+    const operation = ENDPOINTS.find((each) => each.path === `/v1/{chain}/history${name}`)
+    if (response.ok && method === 'GET')
+      expect(operation?.answers[200]?.schema.parse(json ?? text)).toEqual(json ?? text)
+    const [cost, left] = ['x-credits-cost', 'x-credits-remaining'].map((header) => response.headers.get(header))
+    const challenge = response.headers.get('www-authenticate')
+    return { status: response.status, json, text, cost, left, challenge }
+  }
+}
+
+const download = (
+  path: string,
+  { nowMs = BEGIN, ...init }: RequestInit & { readonly nowMs?: number } = {},
+  over = {},
+) =>
+  downloadRoutes({
+    chain: CHAIN,
+    bucket: bindings.ARCHIVE,
+    keySecret: KEY_SECRET,
+    requestId: () => 'req_1',
+    now: () => nowMs,
+    ...over,
+  }).request(path, init)
+
+/** Two blocks of a minute. */
+const segment = (minute: number) => ({
+  first: 10 * minute,
+  last: 10 * minute + 1,
+  epoch: 'a',
+  firstMs: BEGIN + minute * 60_000,
+  lastMs: BEGIN + minute * 60_000 + 1_000,
+  events: [`{"events":${minute}}`, '{}'],
+  books: [`{"books":${minute}}`, '{}'],
+})
+
+const rich = { plan: 'enterprise', credits: 100 }
+
+beforeAll(async () => {
+  const writer = new ArchiveWriter({ chain: CHAIN, bucket: bindings.ARCHIVE, db: bindings.HISTORY })
+  const other = new ArchiveWriter({ chain: 'other', bucket: bindings.ARCHIVE, db: bindings.HISTORY })
+  for (const minute of [0, 1, 3, 1440]) await writer.segment(segment(minute))
+  await other.segment(segment(2))
+  for (const height of [10, 14_400]) {
+    const time = BEGIN + height * 6_000
+    await writer.checkpoint({ epoch: 'a', height, through: height, time, coins: 1, left: 0, lines: ['{}', '{}'] })
+  }
+  for (const from of [12, 32, 20_000]) await writer.gap({ from, to: from + 3, afterMs: BEGIN, beforeMs: BEGIN + 1 })
+})
+
+describe('what there is', () => {
+  it('is told by day, with the ends of all, for a credit', async () => {
+    const { key } = await newKey(rich)
+    const { json, cost, left } = await gateway()(`${ROOT}/coverage`, key)
+    expect([cost, left]).toEqual(['1', '99'])
+    expect(json.data).toMatchObject({
+      chain: CHAIN,
+      from: { height: 0, time_ms: BEGIN },
+      to: { height: 14_401, time_ms: BEGIN + DAY_MS + 1_000 },
+      totals: { segments: 4, blocks: 8, checkpoints: 2 },
+      days: [
+        { day: '2026-11-20', from_height: 0, to_height: 31, segments: 3, blocks: 6, checkpoints: 1 },
+        { day: '2026-11-21', from_height: 14_400, to_height: 14_401, segments: 1, blocks: 2, checkpoints: 1 },
+      ],
+    })
+    expect(json.data.files).toEqual({ from: null, to: null, holes: [] })
+    const { totals, days } = json.data
+    for (const name of ['events_bytes', 'books_bytes', 'checkpoints_bytes'])
+      expect([totals[name], totals[name] > 0]).toEqual([days[0][name] + days[1][name], true])
+    const one = await gateway()(`${ROOT}/coverage?day=2026-11-21`, key)
+    expect(one.json.data.days.map(({ day }: { day: string }) => day)).toEqual(['2026-11-21'])
+  })
+
+  it('is told to basic credentials too, as the user name', async () => {
+    const { key } = await newKey(rich)
+    expect((await gateway()(`${ROOT}/gaps`, key, `Basic ${btoa(`${key}:`)}`)).status).toBe(200)
+  })
+
+  it('offers both ways to whoever has no key, and on other surfaces bearer tokens alone', async () => {
+    const asks = gateway()
+    expect(await asks(`${ROOT}/gaps`, '', '')).toMatchObject({
+      status: 401,
+      challenge: 'Basic realm="weir", Bearer',
+      json: { error_message: expect.stringContaining('send it as basic credentials, the key as user name') },
+    })
+    expect(await asks('/platform/key/', '', '')).toMatchObject({ status: 401, challenge: 'Bearer' })
+  })
+
+  it('has gaps, page by page, and takes no cursor but its own', async () => {
+    const { key } = await newKey(rich)
+    const ask = gateway()
+    const first = (await ask(`${ROOT}/gaps?limit=2`, key)).json.data
+    expect(first.gaps.map((gap: { from_height: number }) => gap.from_height)).toEqual([12, 32])
+    const { gaps, next } = (await ask(`${ROOT}/gaps?limit=2&after=${first.next}`, key)).json.data
+    expect([gaps[0], next]).toEqual([
+      { from_height: 20_000, to_height: 20_003, after_ms: BEGIN, before_ms: BEGIN + 1 },
+      null,
+    ])
+    expect((await ask(`${ROOT}/gaps?after=20000`, key)).json.data).toEqual({ gaps: [], next: null })
+    for (const after of ['13', '99999', '-1', 'x', '']) {
+      const { status, cost, json } = await ask(`${ROOT}/gaps?after=${after}`, key)
+      expect([status, cost, json.error_message]).toEqual([400, '0', expect.stringMatching(/^after: /)])
+    }
+  })
+
+  it('has sums of a day for sha256sum', async () => {
+    const { key } = await newKey(rich)
+    const { text, cost } = await gateway()(`${ROOT}/SHA256SUMS?day=2026-11-20`, key)
+    const lines = text.trimEnd().split('\n')
+    expect([lines.length, cost]).toEqual([7, '1'])
+    for (const line of lines) {
+      const [sum, name] = line.split('  ')
+      const body = await (await bindings.ARCHIVE.get(name!))!.arrayBuffer()
+      const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', body))
+      expect(sum).toBe([...digest].map((byte) => byte.toString(16).padStart(2, '0')).join(''))
+    }
+  })
+})
+
+describe('an export', () => {
+  it('costs what was told before, once, page by page, and brings the files themselves', async () => {
+    const { key, account } = await newKey(rich)
+    const ask = gateway()
+    const range = `from=${BEGIN}&to=${BEGIN + 2 * DAY_MS}`
+    const told = await ask(`${ROOT}/cost?${range}`, key)
+    expect([told.cost, told.json.data.objects]).toEqual(['0', 10])
+    const found: { key: string; link: string; bytes: number; product: string }[] = []
+    let cost = 0
+    for (let next: string | null = ''; next !== null; ) {
+      const page = await ask(`${ROOT}/files?${range}&limit=3${next && `&after=${next}`}`, key)
+      cost += Number(page.cost)
+      expect(page.json.data.credits).toBe(page.cost)
+      found.push(...page.json.data.files)
+      next = page.json.data.next
+    }
+    expect(cost).toBeCloseTo(Number(told.json.data.credits), 9)
+    expect(found.map(({ product }) => product)).toEqual([
+      ...Array(4).fill('events'),
+      ...Array(4).fill('books'),
+      ...Array(2).fill('checkpoints'),
+    ])
+    expect(new Set(found.map(({ key: name }) => name)).size).toBe(10)
+    for (const { link, bytes, key: name } of found) {
+      const answer = await download(link, { nowMs: BEGIN + 3 * DAY_MS })
+      expect([answer.status, answer.headers.get('content-length')]).toEqual([200, String(bytes)])
+      const stored = await (await bindings.ARCHIVE.get(name))!.arrayBuffer()
+      expect(new Uint8Array(await answer.arrayBuffer())).toEqual(new Uint8Array(stored))
+    }
+    // The next call reports what was spent here.
+    await ask(`${ROOT}/cost?${range}`, key)
+    expect((await meterOf(account).balance()).spent).toBe(Math.round(cost * 1e6))
+  })
+
+  it('of some products has those alone', async () => {
+    const { key } = await newKey(rich)
+    const { json } = await gateway()(`${ROOT}/cost?day=2026-11-20&products=checkpoints,events`, key)
+    expect(json.data.by_product.map(({ product, objects }: Record<string, unknown>) => [product, objects])).toEqual([
+      ['events', 3],
+      ['checkpoints', 1],
+    ])
+  })
+
+  it('that cannot be paid makes no link', async () => {
+    const { key } = await newKey({ plan: 'enterprise', credits: '0.001' })
+    const { status, json, text } = await gateway()(`${ROOT}/files?day=2026-11-20`, key)
+    expect([status, json.error_code]).toEqual([402, '402'])
+    expect(text).not.toContain('sig=')
+  })
+
+  it('that is not shown costs nothing', async () => {
+    const { key } = await newKey(rich)
+    const answer = await gateway()(`${ROOT}/files?day=2026-11-20`, key, undefined, 'HEAD')
+    expect(answer).toMatchObject({ status: 200, text: '', cost: '0', left: '100' })
+  })
+
+  it('counts as one request', async () => {
+    const { key } = await newKey({ plan: 'trial' })
+    const ask = gateway()
+    for (let call = 0; call < 4; call++) expect((await ask(`${ROOT}/files?day=2026-11-20`, key)).status).toBe(200)
+  })
+
+  it.each([
+    ['coverage?colour=red', 'colour: '],
+    ['coverage?day=2026-02-30', 'day: '],
+    ['coverage?from=2&to=1', 'from: '],
+    ['coverage?from=-1', 'from: '],
+    [`coverage?from=0&to=${BEGIN}`, 'from: '],
+    ['cost', 'from: '],
+    ['cost?from=1e3', 'from: '],
+    ['cost?from=253402300800000', 'from: '],
+    ['cost?day=2026-11-20&from=5', 'day: '],
+    ['cost?day=2026-11-20&day=2026-11-20', 'day: '],
+    ['cost?day=2026-11-20&products=', 'products: '],
+    ['cost?day=2026-11-20&products=trades', 'products: '],
+    ['files', 'from: '],
+    ['files?day=2026-11-20&limit=0', 'limit: '],
+    ['files?day=2026-11-20&limit=-1', 'limit: '],
+    ['files?day=2026-11-20&limit=1000000000', 'limit: '],
+    ['files?day=2026-11-20&after=x', 'after: '],
+    [`files?day=2026-11-21&after=events.${BEGIN}.0.0`, 'after: '],
+    [`files?day=2026-11-20&products=books&after=events.${BEGIN}.0.0`, 'after: '],
+    ['SHA256SUMS', 'day: '],
+    ['SHA256SUMS?day=20-11-2026', 'day: '],
+  ])('asked for with %s is refused by the field and costs nothing', async (path, field) => {
+    const { key } = await newKey(rich)
+    const { status, json, cost } = await gateway()(`${ROOT}/${path}`, key)
+    expect([status, cost, json.error, json.error_message.startsWith(field)]).toEqual([400, '0', true, true])
+  })
+
+  it('of another chain, or where nothing is archived, is not found', async () => {
+    const { key } = await newKey(rich)
+    for (const path of [
+      'coverage',
+      'gaps',
+      'cost?day=2026-11-20',
+      'files?day=2026-11-20',
+      'SHA256SUMS?day=2026-11-20',
+    ]) {
+      const stranger = await gateway()(`/v1/other%22/history/${path}`, key)
+      expect([stranger.status, stranger.cost]).toEqual([404, '0'])
+      expect(stranger.json.error_message).toBe(`The chain "other\\"" does not exist here: this gateway has "${CHAIN}".`)
+      const none = await gateway({ exports: null })(`${ROOT}/${path}`, key)
+      expect([none.status, none.cost, none.json.error_message]).toEqual([404, '0', 'This gateway has no archive.'])
+    }
+  })
+
+  it('needs a key that is for data', async () => {
+    const { key } = await newKey({ ...rich, products: ['info', 'platform'] })
+    expect((await gateway()(`${ROOT}/coverage`, key)).status).toBe(403)
+    expect((await gateway()(`${ROOT}/coverage`, key, '')).status).toBe(401)
+  })
+})
+
+describe('a link', () => {
+  let link: string
+  let expires: number
+  let size: number
+  beforeAll(async () => {
+    const { key } = await newKey(rich)
+    const { files, expires_ms } = (await gateway()(`${ROOT}/files?day=2026-11-20`, key)).json.data
+    link = files[0].link
+    size = files[0].bytes
+    expires = expires_ms
+  })
+
+  it('holds for an hour, and is told to have expired', async () => {
+    expect(expires).toBe(BEGIN + 3 * DAY_MS + 3_600_000)
+    expect((await download(link, { nowMs: expires - 1 })).status).toBe(200)
+    const late = await download(link, { nowMs: expires })
+    expect([late.status, await late.json()]).toEqual([
+      403,
+      { error: true, error_message: 'This link has expired: ask for another one.', error_code: '403' },
+    ])
+  })
+
+  it('brings parts, and refuses those that are none', async () => {
+    const whole = new Uint8Array(await (await download(link)).arrayBuffer())
+    const part = async (range: string, more = {}) => {
+      const answer = await download(link, { headers: { range, ...more } })
+      return { answer, body: new Uint8Array(await answer.arrayBuffer()) }
+    }
+    const { answer, body } = await part('bytes=3-7')
+    expect([answer.status, answer.headers.get('content-range'), body]).toEqual([
+      206,
+      `bytes 3-7/${size}`,
+      whole.slice(3, 8),
+    ])
+    expect((await part('bytes=-4')).body).toEqual(whole.slice(-4))
+    const etag = answer.headers.get('etag')!
+    expect((await part('bytes=3-7', { 'if-range': etag })).answer.status).toBe(206)
+    expect((await part('bytes=3-7', { 'if-range': '"other"' })).answer.status).toBe(200)
+    for (const range of [`bytes=${size}-`, 'bytes=7-3', 'bytes=0-1,3-4', 'lines=0-1', 'bytes=x']) {
+      const refused = await download(link, { headers: { range } })
+      expect([refused.status, refused.headers.get('content-range')]).toEqual([416, `bytes */${size}`])
+      expect(await refused.json()).toMatchObject({ error: true, error_code: '416' })
+    }
+  })
+
+  it('is asked about with HEAD', async () => {
+    const answer = await download(link, { method: 'HEAD' })
+    expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([200, String(size), ''])
+  })
+
+  it('that was made up or changed brings nothing', async () => {
+    const [path, query = ''] = link.split('?')
+    const forged: readonly (readonly [string, number])[] = [
+      [link.replace('.events.', '.books.'), 403],
+      [link.replace(String(expires), String(expires + 1)), 403],
+      [link.replace(/sig=./, (sig) => (sig === 'sig=A' ? 'sig=B' : 'sig=A')), 403],
+      [link.replace(`/v1/${CHAIN}/`, '/v1/other/'), 404],
+      [`${path}?${query.replace(/&sig=.*/, '')}`, 400],
+      [path!, 400],
+      [`${link}&sig=${'x'.repeat(43)}`, 400],
+      [`/v1/${CHAIN}/history/files/..%2f..%2fsecrets?expires=${expires}&sig=${'x'.repeat(43)}`, 403],
+    ]
+    for (const [forgery, status] of forged) {
+      const answer = await download(forgery)
+      expect([forgery, answer.status, (await answer.json<{ error: boolean }>()).error]).toEqual([forgery, status, true])
+    }
+    expect((await download(link, {}, { keySecret: 'another secret of at least 32 characters' })).status).toBe(403)
+    expect((await download(link, {}, { keySecret: undefined })).status).toBe(503)
+    expect((await download(link, {}, { bucket: undefined })).status).toBe(404)
+  })
+
+  it('to a file that was removed says so', async () => {
+    const { key } = await newKey(rich)
+    const { files } = (await gateway()(`${ROOT}/files?day=2026-11-21`, key)).json.data
+    await bindings.ARCHIVE.delete(files[0].key)
+    const answer = await download(files[0].link)
+    expect([answer.status, await answer.json()]).toMatchObject([
+      404,
+      { error_message: expect.stringMatching(/any more/) },
+    ])
+  })
+})

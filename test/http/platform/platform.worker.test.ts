@@ -1,0 +1,614 @@
+import { createExecutionContext } from 'cloudflare:test'
+import { describe, expect, it } from 'vitest'
+import { PRODUCTS } from '../../../src/accounts/identity.ts'
+import { KeyRing, NO_KEY_SECRET } from '../../../src/accounts/key-ring.store.ts'
+import { after } from '../../../src/core/timers.client.ts'
+import { ENDPOINTS } from '../../../src/http/platform/catalogue.ts'
+import { keyedRoutes } from '../../../src/http/platform/keyed.route.ts'
+import { PipelineService } from '../../../src/http/platform/pipeline-service.client.ts'
+import { LeasePool } from '../../../src/metering/leases.client.ts'
+import { NewPipeline } from '../../../src/pipelines/changes.ts'
+import { spend, spendCalls } from '../../metering/spend.worker.ts'
+import { FakeSinks } from '../../pipelines/fake-sinks.ts'
+import { ask as admin, bindings, keyedGateway, meterOf, newKey, platformOf, settings } from './operator.worker.ts'
+
+const CREDIT = 1_000_000
+
+const gateway = (sinks?: FakeSinks) => keyedGateway(platformOf(false, false, sinks))
+
+const get = (app: ReturnType<typeof gateway>, path: string, key?: string) => ask(app, 'GET', path, key)
+
+async function ask(app: ReturnType<typeof gateway>, method: string, path: string, key?: string, body?: unknown) {
+  const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
+  const sent = typeof body === 'string' ? body : (JSON.stringify(body) ?? null)
+  const response = await app.request(path, { method, headers, body: sent }, {}, createExecutionContext())
+  const text = await response.text()
+  const json = text === '' ? null : JSON.parse(text)
+  const name = path.replace(/\/?(\?.*)?$/, '/').replace(/pipe_\w+/, '{id}')
+  const isAsked = (each: { method: string; path: string }) => each.path === name && each.method === method.toLowerCase()
+  const published = ENDPOINTS.find(isAsked)?.answers[response.status]
+  // As published: nothing is missing, and nothing is there that the document does not name.
+  expect(response.ok ? published?.schema.parse(json) : json).toEqual(json)
+  return { status: response.status, headers: response.headers, text, json }
+}
+
+describe('what a key may know of itself', () => {
+  it('is one balance, in headers and body, also while calls are being paid here and elsewhere', async () => {
+    const { key, hash, account } = await newKey({ credits: 1_000, plan: 'enterprise' })
+    const keys = new KeyRing()
+    const leases = new LeasePool()
+    const charging = () =>
+      leases.charging({ meterOf, waitUntil: () => {}, meterFailure: 'closed', onRevoked: () => undefined })
+    const app = keyedRoutes(ENDPOINTS, {
+      platform: platformOf(),
+      authenticate: (request, entry, waitUntil) =>
+        keys.authenticate(settings, request, { ...entry, places: ['bearer'] }, waitUntil),
+      charging,
+      addressOf: () => null,
+      requestId: () => 'req_1',
+    })
+    const identity = { v: 1, account, keyHash: hash, kind: 'api', plan: 'enterprise', products: [...PRODUCTS] } as const
+    const call = async () => {
+      const hold = await charging().hold(
+        { ...identity, products: [...PRODUCTS] },
+        { product: 'info', type: 'meta', amount: CREDIT },
+      )
+      return hold.ok ? hold.value.settle() : Number.NaN
+    }
+    for (let round = 1; round < 4; round++) {
+      await Promise.all(Array.from({ length: 50 }, call))
+      await spend(meterOf(account), hash, CREDIT)
+      const { json, headers } = await get(app, '/platform/key/', key)
+      expect(json.data).toMatchObject({ balance: String(1_000 - round * 51), spent: String(round * 51) })
+      expect(headers.get('x-credits-remaining')).toBe(String(1_000 - round * 51))
+    }
+  })
+
+  it('is what is left of its cap in the headers, and the account’s balance in the body', async () => {
+    const { key, hash, account } = await newKey({ credits: 100, cap: 3 })
+    const { json, headers } = await get(gateway(), '/platform/key/', key)
+    expect([json.data.balance, headers.get('x-credits-remaining')]).toEqual(['100', '3'])
+    expect([json.data.cap, json.data.cap_remaining]).toEqual(['3', '3'])
+    await spend(meterOf(account), hash, 2_500_000)
+    expect((await get(gateway(), '/platform/key/', key)).json.data).toMatchObject({ cap: '3', cap_remaining: '0.5' })
+    const other = await newKey({ account })
+    expect((await get(gateway(), '/platform/key/', other.key)).json.data).toMatchObject({
+      cap: null,
+      cap_remaining: null,
+    })
+  })
+
+  it('is its account’s usage per day, key and type, to the millionth, with either kind of key', async () => {
+    const one = await newKey({ credits: 100, label: 'one' })
+    const two = await newKey({ account: one.account, label: 'two', kind: 'service' })
+    await newKey({ credits: 100, label: 'a stranger' })
+    await spend(meterOf(one.account), one.hash, 130_000)
+    await spend(meterOf(one.account), one.hash, 1_000_001)
+    await spend(meterOf(one.account), two.hash, 2_000_000)
+    await spendCalls(meterOf(one.account), one.hash, 4, 2_000_000)
+    const app = gateway()
+    for (const { key } of [one, two]) {
+      const { status, json, headers, text } = await get(app, '/platform/usage/', key)
+      expect(status).toBe(200)
+      expect(json).toMatchObject({ error: false, error_message: null, error_code: null })
+      const today = new Date().toISOString().slice(0, 10)
+      expect(json.data.period.to).toBe(today)
+      const all = { calls: 4, stream_minutes: 3, pipeline_rows: 0 }
+      expect(json.data.by_day).toEqual([{ date: today, credits: '5.130001', ...all }])
+      expect(json.data.totals).toEqual({ ...all, credits: '5.130001' })
+      expect(json.data.by_key).toHaveLength(2)
+      expect(json.data.by_key).toContainEqual({
+        prefix: one.prefix,
+        label: 'one',
+        credits: '3.130001',
+        calls: 4,
+        stream_minutes: 2,
+        pipeline_rows: 0,
+      })
+      expect(json.data.by_type).toEqual([
+        {
+          product: 'stream',
+          type: 'allFills',
+          credits: '3.130001',
+          calls: 0,
+          stream_minutes: 3,
+          pipeline_rows: 0,
+        },
+        { product: 'info', type: 'meta', credits: '2', calls: 4, stream_minutes: 0, pipeline_rows: 0 },
+      ])
+      expect(text).not.toContain(one.key)
+      expect(headers.get('x-credits-cost')).toBe('0')
+      expect(headers.get('x-request-id')).toBe('req_1')
+      expect(headers.get('ratelimit-policy')).toBe('"rest";q=4;w=1')
+    }
+    expect((await meterOf(one.account).balance()).spent).toBe(5_130_001)
+  })
+
+  it('is the same in the words and numbers of another API, under an address of its own alone', async () => {
+    const { key, hash, account, prefix } = await newKey({ credits: 100, label: 'one' })
+    await spend(meterOf(account), hash, 1_130_001)
+    const { status, json } = await get(gateway(), '/platform/compat/usage/?duration=1', key)
+    const date = new Date().toISOString().slice(0, 10)
+    const all = { premium_credits: 1.130001, free_credits: 0 }
+    expect([status, json.data]).toEqual([
+      200,
+      {
+        period: { from: expect.any(String), to: date },
+        by_day: [{ date, ...all }],
+        aggregate: { credits_consumed: 1.130001, ...all, max_credits: 0, plan: 'trial', flex_credits: { limit: 0 } },
+        by_api_key: [{ apikey: prefix, label: 'one', credits_consumed: 1.130001 }],
+      },
+    ])
+  })
+
+  it('is the key itself, its balance and its limits', async () => {
+    const { key, prefix, account } = await newKey({
+      plan: 'professional',
+      label: 'mine',
+      products: ['info', 'platform'],
+    })
+    expect((await get(gateway(), '/platform/key', key)).json.data).toMatchObject({
+      prefix,
+      label: 'mine',
+      account,
+      plan: 'professional',
+      products: ['info', 'platform'],
+      balance: '300000',
+      spent: '0',
+      period: { credits: '300000' },
+      limits: { rest_requests_per_second: 50, info_requests_per_second: 5_000 },
+    })
+  })
+
+  it.each([
+    ['duration=2', 'duration: '],
+    ['from=2026-02-02&to=2026-02-01', 'from: '],
+    ['colour=red', 'colour: '],
+  ])('refuses ?%s in the platform’s words', async (query, field) => {
+    const { key } = await newKey({ credits: 1 })
+    const { status, json } = await get(gateway(), `/platform/usage/?${query}`, key)
+    expect(status).toBe(400)
+    expect(json).toEqual({ error: true, error_message: expect.stringContaining(field), error_code: '400' })
+  })
+
+  it('is told to nobody else, and not without end', async () => {
+    const app = gateway()
+    expect(await get(app, '/platform/usage/')).toMatchObject({ status: 401, json: { error: true, error_code: '401' } })
+    const narrow = await newKey({ credits: 1, products: ['info'] })
+    expect((await get(app, '/platform/usage/', narrow.key)).status).toBe(403)
+    const { key } = await newKey({ credits: 1 })
+    const answers = await Promise.all(Array.from({ length: 60 }, () => get(app, '/platform/key/', key)))
+    const refused = answers.find(({ status }) => status === 429)
+    expect(refused?.json).toMatchObject({ error: true, error_code: '429' })
+    expect(refused?.headers.get('retry-after')).toBe('1')
+    // The meter's clock is a real one: a token may have come back since.
+    expect(refused?.headers.get('ratelimit')).toMatch(/^"rest";r=[0-3];t=1$/)
+    const before = await get(app, '/platform/key/', (await newKey({ credits: 1 })).key)
+    expect(before.status).toBe(200)
+  })
+})
+
+const PIPELINES = '/platform/pipeline-api/'
+const HUSH = 'a secret that nobody reads'
+const CONFIG = {
+  type: 'clickhouse',
+  url: 'https://db.example.com:8443',
+  user: 'weir',
+  password: HUSH,
+  database: 'default',
+  table: 'fills',
+}
+const NEW = { name: 'one', topic: 'fills', destination_config: CONFIG }
+const UNCHANGED = { status: 503, json: { error: true, error_code: '503' } }
+
+/** A manager of an account of its own, with what runs its pipelines. */
+async function manager(label = 'manager') {
+  const sinks = new FakeSinks()
+  const app = gateway(sinks)
+  const { key, account, hash } = await newKey({ kind: 'service', plan: 'enterprise', credits: 5, label })
+  const call = (method: string, path = '', body?: unknown) => ask(app, method, `${PIPELINES}${path}`, key, body)
+  const create = async (over: object = {}) => {
+    const { status, json } = await call('POST', '', { ...NEW, ...over })
+    expect(status).toBe(201)
+    return json.data.id as string
+  }
+  return { app, sinks, call, create, account, hash, key }
+}
+
+const rowsOf = async (account: string) => {
+  const select = bindings.ACCOUNTS.prepare('SELECT * FROM pipelines WHERE account = ? ORDER BY created').bind(account)
+  return (await select.all<Record<string, unknown>>()).results
+}
+
+describe('pipelines', () => {
+  it('are created, listed, read, changed and deleted, and what runs them follows', async () => {
+    const { call, create, sinks, account, hash } = await manager()
+    const id = await create({ transforms: { big: 'SELECT 1' } })
+    expect(id).toMatch(/^pipe_[1-9A-HJ-NP-Za-km-z]{22}$/)
+    const { json } = await call('GET', `${id}/`)
+    const who = { email: '', display_name: 'manager', full_name: 'manager' }
+    const group = { id: `group_${account}`, name: account, slug: account.toLowerCase(), is_paid: true }
+    expect(json.data).toEqual({
+      ...NEW,
+      id,
+      project: '',
+      description: '',
+      filter: null,
+      transforms: { big: 'SELECT 1' },
+      destination_type: 'clickhouse',
+      destination_config: { ...CONFIG, password: '******' },
+      execution_mode: 'continuous',
+      execution_start_from: '',
+      execution_stop_from: '',
+      abi_file: {},
+      abi_contract_addresses: [],
+      abi_unmatched: 'keep',
+      on_failure: 'pause',
+      status: 'running',
+      created_by: { id: `user_${hash.slice(0, 16)}`, ...who },
+      charged_to: { id: `user_${hash.slice(0, 16)}`, display_name: 'manager' },
+      group: { ...group, is_over_limit: false, is_free_trial_expired: false },
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      updated_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    })
+    expect(sinks.held.get(id)).toMatchObject({ account, revision: 1, status: 'running', destination_config: CONFIG })
+    const sent = await call('PATCH', id, { ...json.data, name: 'two' })
+    expect(sent.json.data).toEqual({ ...json.data, name: 'two', updated_at: expect.any(String) })
+    expect(sinks.held.get(id)).toMatchObject({ name: 'two', revision: 2, destination_config: CONFIG })
+    expect(sinks.sealed.get(id)).toBe((await rowsOf(account))[0]!.sealed)
+    const second = await create()
+    const page = await call('GET', '?page_size=1&page_number=1')
+    const pagination = { page_number: 1, page_size: 1, total_count: 2, has_more: false }
+    expect(page.json.data).toMatchObject({ pagination, items: [{ id }] })
+    expect((await call('GET')).json.data.items.map((each: { id: string }) => each.id).sort()).toEqual(
+      [id, second].sort(),
+    )
+    expect((await call('DELETE', id)).json.data).toEqual({ id })
+    expect((await call('GET', id)).status).toBe(404)
+    expect((await call('DELETE', id)).status).toBe(404)
+    expect([...sinks.held.keys()]).toEqual([second])
+    expect(await rowsOf(account)).toHaveLength(1)
+  })
+
+  it('are run and paused by PUT, which sets nothing else and is the same again', async () => {
+    const { call, create, sinks } = await manager()
+    const id = await create()
+    const before = (await call('GET', id)).json.data
+    const paused = await call('PUT', `${id}/`, { status: 'paused', name: 'other', id: 'pipe_x', topic: 1, x: null })
+    expect(paused.json.data).toEqual({ ...before, status: 'paused', updated_at: expect.any(String) })
+    expect(sinks.held.get(id)).toMatchObject({ status: 'paused', name: 'one', revision: 2 })
+    const calls = sinks.calls.length
+    expect((await call('PUT', id, { status: 'paused' })).json).toEqual(paused.json)
+    expect(sinks.calls).toHaveLength(calls)
+    expect((await call('PUT', id, { status: 'running' })).json.data.status).toBe('running')
+    expect(sinks.held.get(id)).toMatchObject({ status: 'running', revision: 3 })
+    for (const body of [{}, { status: 'stopped' }, { status: null }, { status: ['paused'] }, [], 'paused', 7, '{']) {
+      const { status, json } = await call('PUT', id, body)
+      expect([status, json]).toEqual([400, { error: true, error_message: expect.any(String), error_code: '400' }])
+    }
+    expect((await call('PUT', id)).status).toBe(400)
+    expect((await call('GET', id)).json.data.status).toBe('running')
+  })
+
+  // PIPE-12, PIPE-27
+  it('that wait for somebody or for credits run again where they are set to run once more', async () => {
+    const { call, create, sinks } = await manager()
+    const id = await create()
+    const calls = () => sinks.calls.filter(([name]) => name === 'apply').length
+    expect((await call('PUT', id, { status: 'running' })).status).toBe(200)
+    expect(calls()).toBe(1)
+    sinks.stuck.add(id)
+    expect((await call('PATCH', id, { name: 'one' })).status).toBe(200)
+    expect([calls(), sinks.stuck.size]).toEqual([1, 1])
+    expect((await call('PUT', id, { status: 'running' })).status).toBe(200)
+    expect([calls(), sinks.stuck.size, sinks.held.get(id)?.revision]).toEqual([2, 0, 2])
+    sinks.unpaid.add(id)
+    expect((await call('PUT', id, { status: 'running' })).status).toBe(200)
+    expect([calls(), sinks.unpaid.size]).toEqual([3, 0])
+    // Nobody knows whether it waits: it is told.
+    sinks.failing.add('status')
+    expect((await call('PUT', id, { status: 'running' })).status).toBe(200)
+    sinks.failing.add('apply')
+    expect(await call('PUT', id, { status: 'running' })).toMatchObject(UNCHANGED)
+    expect(sinks.held.get(id)?.revision).toBe(4)
+  })
+
+  it('tell how they run', async () => {
+    const { call, create, sinks } = await manager()
+    const id = await create({ status: 'paused' })
+    expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({
+      id,
+      status: 'paused',
+      in_step: true,
+      phase: 'paused',
+      height: null,
+      rows: 0,
+      last_error: null,
+    })
+    const behind = { height: 7, timeMs: 8, lagBlocks: 9, lagMs: 10 }
+    for (const [phase, lag] of [
+      ['live', { lag_blocks: 9, lag_ms: 10 }],
+      // It follows nothing any more.
+      ['finished', { lag_blocks: null, lag_ms: null }],
+    ] as const) {
+      sinks.says = { ...behind, phase }
+      expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({ phase, height: 7, ...lag })
+    }
+    const lastError = { sinceMs: 1, atMs: 2, words: 'on fire' }
+    const lastIncident = { sinceMs: 3, untilMs: 4, words: 'away' }
+    sinks.says = { lastError, lastIncident }
+    const at = (ms: number) => new Date(ms).toISOString()
+    expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({
+      last_error: { since: at(1), time: at(2), message: 'on fire' },
+      last_incident: { since: at(3), recovered: at(4), message: 'away' },
+    })
+    const running = await create()
+    sinks.says = { phase: 'retrying' }
+    const { revision } = sinks.held.get(running)!
+    expect((await call('PUT', running, { status: 'running' })).status).toBe(200)
+    expect(sinks.held.get(running)!.revision).toBe(revision + 1)
+    sinks.says = {}
+    const logs = (await call('GET', `${id}/logs/?limit=2`)).json.data
+    expect(logs).toMatchObject({
+      items: [{ id: 3, message: 'line 3', time: '1970-01-01T00:00:00.003Z' }, { id: 2 }],
+      next: 2,
+    })
+    expect((await call('GET', `${id}/logs/?before=2`)).json.data).toMatchObject({ items: [{ id: 1 }], next: null })
+    const minute = { time: '1970-01-01T00:01:00.000Z', rows: 5, batches: 1, lag_ms: null }
+    expect((await call('GET', `${id}/metrics/?minutes=5`)).json.data.items).toMatchObject([minute])
+    expect((await call('POST', `${id}/dead-letters/redeliver/`)).json.data).toEqual({ batches: 2 })
+    const test = { ok: true, rows: 3, ms: 1, message: 'confirmed' }
+    expect((await call('POST', `${id}/test/`)).json.data).toEqual(test)
+    expect(sinks.tested).toMatchObject({ destination_config: CONFIG, name: 'one' })
+    expect((await call('POST', `${id}/test`, { name: 'tried' })).json.data).toEqual(test)
+    expect(sinks.tested).toMatchObject({ destination_config: CONFIG, name: 'tried' })
+    sinks.isBusy = true
+    const busy = await call('POST', `${id}/test/`)
+    expect([busy.status, busy.json.error_message]).toEqual([
+      409,
+      expect.stringMatching(/^this pipeline is being tested/),
+    ])
+    sinks.isBusy = false
+    const elsewhere = { ...CONFIG, url: 'https://evil.example.com', password: '******' }
+    expect((await call('POST', `${id}/test`, { destination_config: elsewhere })).status).toBe(400)
+    expect((await call('GET', id)).json.data.name).toBe('one')
+    for (const query of ['logs/?limit=501', 'metrics/?minutes=0', 'logs/?after=1', '../..?page_size=51']) {
+      expect((await call('GET', `${id}/${query}`)).status).toBe(400)
+    }
+  })
+
+  it('are managed with a service key of their account alone', async () => {
+    const { call, create, app, account, key } = await manager()
+    const id = await create()
+    // A test is paid for before it is looked for.
+    const stranger = await newKey({ kind: 'service', plan: 'enterprise', credits: '100' })
+    const api = await newKey({ account })
+    const revoked = await newKey({ account, kind: 'service' })
+    await admin('DELETE', `/keys/${revoked.hash}`)
+    const all = [
+      ...[
+        ['GET', `${id}/`],
+        ['PUT', `${id}/`, { status: 'paused' }],
+        ['PATCH', `${id}/`, { name: 'mine' }],
+      ],
+      ...['status', 'logs', 'metrics'].map((part) => ['GET', `${id}/${part}/`]),
+      ...[
+        ['POST', `${id}/test/`],
+        ['POST', `${id}/dead-letters/redeliver/`],
+        ['DELETE', `${id}/`],
+      ],
+    ] as [string, string, object?][]
+    for (const [method, path, body] of all) {
+      const statusFor = async (who?: string) => (await ask(app, method, PIPELINES + path, who, body)).status
+      expect([await statusFor(stranger.key), await statusFor(api.key), await statusFor(revoked.key)]).toEqual([
+        404, 403, 401,
+      ])
+      expect(await statusFor()).toBe(401)
+    }
+    expect((await ask(app, 'GET', PIPELINES, stranger.key)).json.data.items).toEqual([])
+    expect((await call('GET', id)).json.data).toMatchObject({ name: 'one', status: 'running' })
+    expect((await call('GET', 'pipe_none/')).json).toEqual(
+      (await ask(app, 'GET', `${PIPELINES}${id}`, stranger.key)).json,
+    )
+    expect((await ask(app, 'GET', `${PIPELINES}${id}`, key)).headers.get('x-credits-cost')).toBe('0')
+  })
+
+  it('keep their secret from every answer and every row, and open it for one record alone', async () => {
+    const { call, create, account, sinks } = await manager()
+    const one = await create()
+    const two = await create()
+    const replies = await Promise.all([call('GET', one), call('GET'), call('PATCH', one, { name: 'x' })])
+    const rows = await rowsOf(account)
+    for (const text of [...replies.map((reply) => reply.text), JSON.stringify(rows)]) expect(text).not.toContain(HUSH)
+    const [sealed, other] = rows.map((row) => String(row.sealed))
+    expect(sealed?.split('.')[1]).not.toBe(other?.split('.')[1])
+    await call('PATCH', one, { destination_config: { ...CONFIG, url: `${CONFIG.url}/path`, password: '******' } })
+    expect(sinks.held.get(one)?.destination_config).toEqual({ ...CONFIG, url: `${CONFIG.url}/path` })
+    const { id: first } = rows[0]!
+    await bindings.ACCOUNTS.prepare('UPDATE pipelines SET sealed = ? WHERE id = ?').bind(other, first).run()
+    const moved = first === one ? one : two
+    const { status, json } = await call('PUT', moved, { status: 'paused' })
+    expect([status, json.error_message]).toEqual([409, expect.stringMatching(/^destination_config: .* send it again$/)])
+    expect((await call('PUT', moved === one ? two : one, { status: 'paused' })).status).toBe(200)
+    const anew = { status: 'paused', destination_config: { ...CONFIG, password: 'another' } }
+    expect((await call('PATCH', moved, anew)).json.data.status).toBe('paused')
+    expect(sinks.held.get(moved)).toMatchObject({ status: 'paused', destination_config: { password: 'another' } })
+  })
+
+  it('are in step again when what runs them could not be told, at whichever step that failed', async () => {
+    const { call, create, sinks, account } = await manager()
+    sinks.failing.add('apply')
+    const id = await create()
+    expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({ in_step: false, phase: 'idle' })
+    expect(await call('PUT', id, { status: 'paused' })).toMatchObject(UNCHANGED)
+    expect((await call('GET', id)).json.data.status).toBe('paused')
+    expect(await call('PUT', id, { status: 'paused' })).toMatchObject(UNCHANGED)
+    expect(sinks.held.size).toBe(0)
+    sinks.failing.clear()
+    sinks.silent.add('apply')
+    expect(await call('PUT', id, { status: 'paused' })).toMatchObject(UNCHANGED)
+    expect(sinks.held.get(id)).toMatchObject({ status: 'paused', revision: 2 })
+    sinks.silent.clear()
+    expect((await call('PUT', id, { status: 'paused' })).status).toBe(200)
+    expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({ in_step: true, phase: 'paused' })
+    sinks.failing.add('apply').add('status').add('logs').add('trial')
+    expect(await call('PATCH', id, { name: 'two' })).toMatchObject(UNCHANGED)
+    expect((await call('GET', `${id}/status/`)).json.data).toMatchObject({
+      in_step: false,
+      phase: 'unknown',
+      rows: null,
+    })
+    expect(await call('GET', `${id}/logs/`)).toMatchObject(UNCHANGED)
+    expect(await call('POST', `${id}/test/`)).toMatchObject(UNCHANGED)
+    sinks.failing.clear()
+    expect((await call('GET', id)).json.data.name).toBe('two')
+    expect(sinks.held.get(id)).toMatchObject({ name: 'two', revision: 3 })
+    sinks.failing.add('drop')
+    expect(await call('DELETE', id)).toMatchObject(UNCHANGED)
+    for (const [method, body] of [['GET'], ['PATCH', { name: 'three' }], ['PUT', { status: 'running' }]] as const) {
+      expect((await call(method, id, body)).status).toBe(404)
+    }
+    expect((await call('GET')).json.data.items).toEqual([])
+    expect(sinks.held.size).toBe(1)
+    sinks.failing.clear()
+    expect((await call('DELETE', id)).status).toBe(200)
+    expect([sinks.held.size, await rowsOf(account)]).toEqual([0, []])
+  })
+
+  it('are gone when they were deleted while what runs them was being told', async () => {
+    const { call, create, sinks } = await manager()
+    const id = await create()
+    sinks.onApplied = async () => {
+      sinks.onApplied = async () => {}
+      await call('DELETE', id)
+      sinks.held.set(id, { ...sinks.held.get(id)!, name: 'back' })
+    }
+    await call('PATCH', id, { name: 'two' })
+    expect(sinks.held.size).toBe(0)
+  })
+
+  it('are told again of nothing that was known when an older message came late', async () => {
+    const { call, create, sinks } = await manager()
+    const id = await create()
+    sinks.onApplied = async () => {
+      sinks.onApplied = async () => {}
+      await call('PATCH', id, { name: 'three' })
+    }
+    await call('PATCH', id, { name: 'two' })
+    expect(sinks.held.get(id)).toMatchObject({ name: 'three', revision: 3 })
+    const calls = sinks.calls.length
+    expect((await call('GET', id)).json.data.name).toBe('three')
+    expect(sinks.calls).toHaveLength(calls)
+  })
+
+  it('keep what two change at once, or refuse one', async () => {
+    const { call, create, sinks } = await manager()
+    const id = await create()
+    const names = ['name', 'project', 'description', 'execution_start_from']
+    const answers = await Promise.all(names.map((field) => call('PATCH', id, { [field]: '5' })))
+    const taken = names.filter((_, at) => answers[at]!.status === 200)
+    expect(taken.length).toBeGreaterThan(1)
+    expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true)
+    const { json } = await call('GET', id)
+    expect(names.filter((field) => json.data[field] === '5')).toEqual(taken)
+    expect(sinks.held.get(id)).toMatchObject(Object.fromEntries(taken.map((field) => [field, '5'])))
+  })
+
+  it('are bounded in number and size', async () => {
+    const { call, create, account, sinks } = await manager()
+    const big = { a: `SELECT '${'x'.repeat(1_000_000)}'` }
+    const tooLarge = await call('POST', '', { ...NEW, transforms: big })
+    expect(tooLarge).toMatchObject({
+      status: 400,
+      json: { error_message: 'transforms.a: must be at most 65536 characters' },
+    })
+    expect((await call('POST', '', { ...NEW, description: 'x'.repeat(1_100_000) })).status).toBe(413)
+    const rest = { ...NEW, destination_config: { ...CONFIG, url: 'http://db.example.com' } }
+    expect((await call('POST', '', rest)).json.error_message).toMatch(
+      /^destination_config.url: must be https .*PIPELINE_PRIVATE=on/,
+    )
+    sinks.issues = [{ path: 'transforms.a', message: 'no such column: colour' }]
+    expect(await call('POST', '', { ...NEW, transforms: { a: 'SELECT colour' } })).toMatchObject({
+      status: 400,
+      json: { error_message: 'transforms.a: no such column: colour' },
+    })
+    const ports = {
+      db: bindings.ACCOUNTS,
+      keys: { hashed: async () => null },
+      nowMs: Date.now,
+      after,
+      report: () => {},
+    }
+    sinks.issues = null
+    expect(await call('POST', '', { ...NEW, transforms: { a: 'SELECT 1' } })).toMatchObject(UNCHANGED)
+    const { sinkOf, checkTransforms } = sinks
+    const open = new PipelineService({
+      ...ports,
+      keySecret: '',
+      sinkOf,
+      checkTransforms,
+      urlRefusal: () => null,
+      chains: [],
+    })
+    expect(await open.create({ account, keyHash: 'a1' }, NewPipeline.parse(NEW))).toMatchObject({
+      error: NO_KEY_SECRET,
+    })
+    const id = await create()
+    for (let i = 1; i < 50; i++) await create()
+    const full = { status: 409, json: { error_message: expect.stringContaining('at most 50 pipelines') } }
+    expect(await call('POST', '', NEW)).toMatchObject(full)
+    await bindings.ACCOUNTS.prepare('UPDATE pipelines SET bytes = 200000 WHERE account = ?').bind(account).run()
+    expect(await call('PATCH', id, { name: 'two' })).toMatchObject(full)
+    await call('DELETE', id)
+    expect(await call('POST', '', NEW)).toMatchObject(full)
+  })
+
+  it('go to no private address that is written as one', async () => {
+    const { call, create } = await manager()
+    const id = await create()
+    const sent = (url: string, type = 'clickhouse') => ({ destination_config: { ...CONFIG, type, url } })
+    const urls = ['10.0.0.1', '[::1]', 'localhost:8443', '2130706433', '0x7f.1', 'db'].map((host) =>
+      sent(`https://${host}/`),
+    )
+    for (const change of [...urls, sent('postgres://127.1:5432', 'postgres')]) {
+      for (const [method, path] of [
+        ['POST', ''],
+        ['PATCH', id],
+        ['POST', `${id}/test`],
+      ] as const) {
+        const body = path === '' ? { ...NEW, ...change } : change
+        expect([change, path, await call(method, path, body)]).toMatchObject([
+          change,
+          path,
+          {
+            status: 400,
+            json: {
+              error_message: 'destination_config.url: must be a public address (private ones need PIPELINE_PRIVATE=on)',
+            },
+          },
+        ])
+      }
+    }
+    const name = sent('postgres://db.example.com:5432', 'postgres')
+    expect((await call('PATCH', id, name)).json.data.destination_config.url).toBe(name.destination_config.url)
+  })
+
+  it('name so many wallets for their orders', async () => {
+    const { call, create } = await manager()
+    const wallets = (from: number, count: number) => ({
+      topic: 'order_updates',
+      status: 'paused',
+      filter: {
+        type: 'orderUpdates',
+        addresses: Array.from({ length: count }, (_, at) => `0x${(from + at).toString(16).padStart(40, '0')}`),
+      },
+    })
+    for (let i = 0; i < 4; i++) await create(wallets(i * 1_000, 1_000))
+    const id = await create(wallets(4_000, 999))
+    const full = { status: 409, json: { error_message: expect.stringContaining('5000 wallets') } }
+    expect(await call('POST', '', { ...NEW, ...wallets(5_000, 2) })).toMatchObject(full)
+    await create({ topic: 'completed_trades', filter: { ...wallets(0, 9).filter, type: 'userFills' } })
+    expect((await call('PATCH', id, { filter: wallets(4_000, 1_000).filter })).status).toBe(200)
+    expect(await call('POST', '', { ...NEW, ...wallets(5_000, 1) })).toMatchObject(full)
+  })
+})

@@ -1,0 +1,203 @@
+// Who may do what behind the operator's door, and that nothing is done there without a row of the audit.
+
+import { describe, expect, it } from 'vitest'
+import { sha256 } from '../../../src/accounts/digest.client.ts'
+import { StaffStore } from '../../../src/accounts/staff.store.ts'
+import { STAFF_ROLES } from '../../../src/accounts/staff.ts'
+import { roleFor } from '../../../src/http/operation.ts'
+import { AuditStore } from '../../../src/http/platform/audit.store.ts'
+import { ENDPOINTS } from '../../../src/http/platform/catalogue.ts'
+import { ask, bindings, everyRow, KEY_SECRET } from './operator.worker.ts'
+
+const { ACCOUNTS: db } = bindings
+const AUDIT = new AuditStore(db)
+
+async function staff(name: string, role: string): Promise<string> {
+  const made = await ask('POST', '/staff', { name, role })
+  expect(made.status).toBe(201)
+  return made.json.token
+}
+const lines = async (query = '') => (await ask('GET', `/audit${query}`)).json.audit
+/** A path of the operation, with something in the place of each parameter. */
+const called = (path: string) =>
+  path
+    .replace('/admin', '')
+    .replace('/keys/{key}', '/keys/cqt_9fKxWq2T')
+    .replaceAll(/\{\w+\}/g, 'nobody')
+
+describe('roles', () => {
+  it('are asked for at every operation of the catalogue', async () => {
+    const tokens = new Map<string, string>()
+    for (const role of STAFF_ROLES) tokens.set(role, await staff(`a.${role}`, role))
+    const before = await everyRow()
+    const operations = ENDPOINTS.filter(({ door }) => door === 'admin')
+    expect(operations.length).toBeGreaterThan(30)
+    for (const operation of operations) {
+      for (const role of STAFF_ROLES.filter((each) => each !== 'owner')) {
+        // A body that every operation refuses, where the role does not.
+        const body = operation.method === 'get' ? undefined : 'no JSON'
+        const { status, json } = await ask(operation.method.toUpperCase(), called(operation.path), body, {
+          token: tokens.get(role)!,
+        }).catch((error) => ({ status: String(error), json: {} }))
+        const mayNot = STAFF_ROLES.indexOf(role) < STAFF_ROLES.indexOf(roleFor(operation))
+        expect([operation.id, role, status === 403]).toEqual([operation.id, role, mayNot])
+        if (mayNot) expect(json.error_message).toContain(`needs the role "${roleFor(operation)}"`)
+      }
+    }
+    expect(await everyRow()).toEqual(before)
+  })
+
+  it('are what was said of them: reading, selling, everything', () => {
+    const of = (role: string) => ENDPOINTS.filter((each) => each.door === 'admin' && roleFor(each) === role)
+    expect(of('support').every(({ method }) => method === 'get')).toBe(true)
+    expect(
+      of('billing')
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(['changePlan', 'grantCredits', 'payOrder', 'voidOrder'])
+    expect(
+      of('owner')
+        .flatMap(({ id, method }) => (method === 'get' ? [id] : []))
+        .sort(),
+    ).toEqual(['keyReach', 'listStaff', 'showWebhook'])
+  })
+})
+
+describe('a token of the staff', () => {
+  it('works until it is revoked, and is kept nowhere', async () => {
+    const token = await staff('kim', 'billing')
+    const found = new StaffStore(db, KEY_SECRET)
+    expect(await found.ofHash(await sha256(token))).toEqual({ name: 'kim', role: 'billing' })
+    expect((await ask('GET', '/plans', undefined, { token })).status).toBe(200)
+    expect((await ask('PUT', '/accounts/acme', {})).status).toBe(201)
+    expect(await ask('POST', '/accounts/acme/grants', { credits: 5, idempotency_key: 'a' }, { token })).toMatchObject({
+      status: 200,
+    })
+    expect((await ask('POST', '/staff', { name: 'kim', role: 'owner' })).status).toBe(409)
+    for (const table of ['staff', 'audit']) {
+      const { results } = await db.prepare(`SELECT * FROM ${table}`).all()
+      expect(JSON.stringify(results)).not.toContain(token.slice(12))
+    }
+    expect((await ask('DELETE', '/staff/kim')).status).toBe(200)
+    expect((await ask('DELETE', '/staff/kim')).status).toBe(404)
+    expect(await found.ofHash(await sha256(token))).toBe(null)
+    expect((await ask('GET', '/plans', undefined, { token })).status).toBe(401)
+    // The same person, with another token.
+    expect(await staff('kim', 'support')).not.toBe(token)
+    expect((await ask('GET', '/staff')).json.staff.filter(({ name }: { name: string }) => name === 'kim')).toHaveLength(
+      2,
+    )
+  })
+
+  it('is not had by forging one', async () => {
+    const token = await staff('lee', 'owner')
+    const last = token.endsWith('1') ? '2' : '1'
+    for (const forged of [
+      `${token.slice(0, -1)}${last}`,
+      `${token}x`,
+      token.slice(0, -1),
+      `cqo_${'1'.repeat(40)}`,
+      'cqo_',
+    ])
+      expect((await ask('GET', '/plans', undefined, { token: forged })).status).toBe(401)
+    expect((await ask('GET', '/plans', undefined, { token, adminToken: undefined })).status).toBe(404)
+  })
+
+  it('is looked up where its check characters hold alone', async () => {
+    const token = await staff('max', 'support')
+    const untouched = new StaffStore({ prepare: () => expect.unreachable() } as never, KEY_SECRET)
+    for (const made of [`cqo_${'9fKxWq2T'.repeat(5)}`, token.replace(/.$/, (last) => (last === '1' ? '2' : '1'))])
+      expect(await untouched.ofToken(made)).toBe(null)
+    expect(await new StaffStore(db, '').ofToken(token)).toBe(null)
+    expect(await new StaffStore(db, KEY_SECRET).ofToken(token)).toEqual({ name: 'max', role: 'support' })
+  })
+
+  it.each(['operator', 'a\nb', '😀', 'x'.repeat(10_000), '=cmd()', ''])(
+    'is made for nobody called %j',
+    async (name) => {
+      const { status, json } = await ask('POST', '/staff', { name, role: 'support' })
+      expect([status, json.error_message]).toEqual([400, expect.stringMatching(/^name: /)])
+    },
+  )
+})
+
+describe('the audit', () => {
+  it('has a line for all that is more than reading: done, refused and failed', async () => {
+    const token = await staff('aud', 'support')
+    await ask('PUT', '/accounts/traced', { credits: 3 })
+    await ask('POST', '/accounts/traced/grants', { credits: 5, idempotency_key: 'g' }, { token })
+    await ask('POST', '/accounts/traced/grants', { credits: -5, idempotency_key: 'g' })
+    await ask('POST', '/keys', 'no JSON')
+    await ask('GET', '/keys', undefined, { token })
+    const lent = { accounts: { missing: () => Promise.reject(new Error('D1 is away')) } as never }
+    await ask('PUT', '/accounts/traced/webhook', { url: 'https://x.example/secret-path' }, { lent })
+    const [webhook, keys, negative, refused, made] = await lines()
+    expect(webhook).toMatchObject({
+      action: 'setWebhook',
+      status: 500,
+      sent: expect.not.stringContaining('secret-path'),
+    })
+    expect(keys).toMatchObject({ action: 'createKey', status: 400, sent: '{}', account: null })
+    expect(negative).toMatchObject({ action: 'grantCredits', status: 400, account: 'traced', actor: 'operator' })
+    expect(refused).toMatchObject({
+      actor: 'aud',
+      role: 'support',
+      action: 'grantCredits',
+      status: 403,
+      target: 'traced',
+      sent: expect.stringContaining('"credits":5'),
+    })
+    expect(made).toMatchObject({
+      action: 'ensureAccount',
+      status: 201,
+      sent: '{"body":{"credits":3}}',
+      request_id: 'req_1',
+    })
+  })
+
+  it('names the account of a key that the answer names', async () => {
+    const { json } = await ask('POST', '/keys', {})
+    expect((await lines(`?account=${json.account}`))[0]).toMatchObject({ action: 'createKey', account: json.account })
+    expect(JSON.stringify(await lines())).not.toContain(json.key)
+    await ask('DELETE', `/keys/${json.prefix}`)
+    expect((await lines(`?account=${json.account}`))[0]).toMatchObject({ action: 'revokeKey', target: json.prefix })
+  })
+
+  it('lets nothing be done that it cannot write down', async () => {
+    const before = await everyRow()
+    const broken = (part: 'begin' | 'end') => {
+      const away = () => Promise.reject(new Error('D1 is away'))
+      const whole = { begin: AUDIT.begin.bind(AUDIT), end: AUDIT.end.bind(AUDIT) }
+      return { lent: { audit: { ...whole, [part]: away } as never } }
+    }
+    const refused = await ask('PUT', '/accounts/unwritten', {}, broken('begin'))
+    expect([refused.status, refused.json.error_message]).toEqual([503, expect.stringContaining('nothing was done')])
+    expect(await everyRow()).toEqual(before)
+    // What was done stands there also where its outcome could not be written.
+    expect((await ask('PUT', '/accounts/written', {}, broken('end'))).status).toBe(201)
+    expect((await lines('?account=written'))[0]).toMatchObject({ action: 'ensureAccount', status: null })
+  })
+
+  it('has one outcome of a line, the first', async () => {
+    await ask('PUT', '/accounts/kept', {})
+    const before = await lines()
+    const [{ number }] = before
+    await expect(AUDIT.end(number, 500, null, 1)).rejects.toThrow('UNIQUE')
+    expect(await lines()).toEqual(before)
+  })
+
+  it('is read page by page, by actor, action and day', async () => {
+    const token = await staff('pager', 'owner')
+    for (let i = 0; i < 5; i++) await ask('PUT', `/accounts/paged${i}`, {}, { token })
+    const first = (await ask('GET', '/audit?actor=pager&limit=3')).json
+    const second = (await ask('GET', `/audit?actor=pager&limit=3&before=${first.next}`)).json
+    expect([...first.audit, ...second.audit].map(({ target }: { target: string }) => target)).toEqual(
+      [4, 3, 2, 1, 0].map((i) => `paged${i}`),
+    )
+    expect(second.next).toBe(null)
+    expect(await lines('?actor=pager&action=grantCredits')).toEqual([])
+    expect(await lines('?actor=pager&to=2000-01-01')).toEqual([])
+    const today = new Date().toISOString().slice(0, 10)
+    expect(await lines(`?actor=pager&from=${today}&to=${today}`)).toHaveLength(5)
+  })
+})

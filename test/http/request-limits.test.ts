@@ -1,0 +1,143 @@
+// Requests per second at the lease pool: several isolates, one meter, time that moves when told.
+
+import { describe, expect, it } from 'vitest'
+import type { Identity } from '../../src/accounts/identity.ts'
+import type { Charging, Price } from '../../src/metering/charging.ts'
+import type { LeaseMeterApi } from '../../src/metering/lease-api.ts'
+import { type LeaseClock, LeasePool } from '../../src/metering/leases.client.ts'
+import { ModelMeter } from '../metering/model-meter.ts'
+
+const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'trial', products: ['info', 'rpc'] }
+const info: Price = { product: 'info', type: 'meta', amount: 1 }
+const rpc: Price = { product: 'rpc', type: 'eth_call', amount: 1 }
+const stream: Price = { product: 'stream', type: 'connect', amount: 1 }
+
+function world(meterOf: (now: () => number) => LeaseMeterApi = (now) => new ModelMeter(1e9, now)) {
+  let now = 1_000_000
+  let ids = 0
+  const clock: LeaseClock = { nowMs: () => now, newId: () => `l${ids++}`, sleep: () => new Promise(() => {}) }
+  const meter = meterOf(() => now)
+  const isolate = () =>
+    new LeasePool(clock).charging({
+      meterOf: () => meter,
+      waitUntil: () => {},
+      meterFailure: 'closed',
+      onRevoked: () => {},
+    })
+  return { isolate, meter, pass: (ms: number) => (now += ms) }
+}
+
+async function call(charging: Charging, price: Price, who = identity): Promise<string> {
+  const hold = await charging.hold(who, price)
+  if (hold.ok) hold.value.settle()
+  return hold.ok ? 'ok' : hold.error.kind
+}
+
+async function serve(charging: Charging, price: Price, count: number, who = identity): Promise<number> {
+  const answers = await Promise.all(Array.from({ length: count }, () => call(charging, price, who)))
+  expect(new Set(answers.filter((answer) => answer !== 'ok' && answer !== 'rate_limited'))).toEqual(new Set())
+  return answers.filter((answer) => answer === 'ok').length
+}
+
+describe('requests per second', () => {
+  it('are the plan’s, whatever the number of isolates, per key', async () => {
+    const { isolate, pass } = world()
+    const isolates = [isolate(), isolate(), isolate()]
+    const all = async (who = identity) => {
+      let served = 0
+      for (const each of isolates) served += await serve(each, rpc, 10, who)
+      return served
+    }
+    expect(await all()).toBe(4)
+    expect(await all({ ...identity, keyHash: 'another' })).toBe(4)
+    let served = 0
+    for (let i = 0; i < 40; i++) {
+      pass(250)
+      served += await all()
+    }
+    expect(served).toBeGreaterThanOrEqual(38)
+    expect(served).toBeLessThanOrEqual(40)
+  })
+
+  it('of info are counted apart, generously, and a stream has none', async () => {
+    const { isolate } = world()
+    const charging = isolate()
+    expect(await serve(charging, rpc, 10)).toBe(4)
+    expect(await serve(charging, info, 1_500)).toBe(1_000)
+    expect(await serve(charging, stream, 2_000)).toBe(2_000)
+    expect(await charging.hold(identity, info)).toMatchObject({
+      error: { hint: expect.stringContaining('1000 a second (info_requests_per_second)') },
+    })
+    expect(charging.limitHeaders?.(identity, 'info')).toEqual({
+      ratelimit: '"info";r=0;t=1',
+      'ratelimit-policy': '"info";q=1000;w=1',
+    })
+    expect(charging.limitHeaders?.(identity, 'stream')).toBe(null)
+  })
+
+  it('are told of from the part on that is asked for', async () => {
+    const charging = world().isolate()
+    const told = () => charging.limitHeaders?.(identity, 'info', 1 / 4)?.ratelimit
+    await serve(charging, info, 700)
+    expect(told()).toBe(undefined)
+    await serve(charging, info, 50)
+    expect(told()).toBe('"info";r=250;t=1')
+  })
+
+  it('refused ones cost nothing and say when to come back', async () => {
+    const { isolate, meter, pass } = world()
+    const charging = isolate()
+    await serve(charging, rpc, 4)
+    const refused = await charging.hold(identity, rpc)
+    const hint = /allows each key 4 a second \(rest_requests_per_second\): retry after 1 s\.$/
+    expect(refused).toEqual({
+      ok: false,
+      error: {
+        kind: 'rate_limited',
+        retryAfterMs: 250,
+        remainingMicro: expect.any(Number),
+        hint: expect.stringMatching(hint),
+      },
+    })
+    const { exchanges } = meter as ModelMeter
+    for (let i = 0; i < 100; i++) expect(await call(charging, rpc)).toBe('rate_limited')
+    expect((meter as ModelMeter).exchanges).toBe(exchanges)
+    pass(250)
+    expect(await call(charging, rpc)).toBe('ok')
+  })
+
+  it('follow a change of plan, and have no bound where it is agreed', async () => {
+    const { isolate } = world()
+    const charging = isolate()
+    await serve(charging, rpc, 10)
+    expect(await serve(charging, rpc, 100, { ...identity, plan: 'enterprise' })).toBe(100)
+    expect(await serve(isolate(), rpc, 100, { ...identity, keyHash: 'p', plan: 'professional' })).toBe(50)
+  })
+
+  it('are the isolate’s own count while a meter is away', async () => {
+    let down = false
+    const other = world((now) => {
+      const model = new ModelMeter(1e9, now)
+      return { lease: async (request) => (down ? Promise.reject(new Error('away')) : model.lease(request)) }
+    })
+    const leased = other.isolate()
+    // A first second of traffic, so that credits are leased ahead.
+    for (let i = 0; i < 20; i++) {
+      await serve(leased, info, 20)
+      other.pass(50)
+    }
+    down = true
+    other.pass(3_000)
+    expect(await call(leased, info)).toBe('ok')
+  })
+
+  it('ask the meter for few of many calls', async () => {
+    const { isolate, meter, pass } = world()
+    const charging = isolate()
+    for (let i = 0; i < 1_000; i++) {
+      expect(await serve(charging, info, 5)).toBe(5)
+      pass(10)
+    }
+    expect((meter as ModelMeter).exchanges).toBeLessThan(60)
+  })
+})

@@ -1,0 +1,181 @@
+import { env } from 'cloudflare:workers'
+import { Hono } from 'hono'
+import { describe, expect, it } from 'vitest'
+import { AddressGate, LOOK_UPS, WRONG_TOKENS } from '../../src/accounts/address-gate.ts'
+import { hashKey, sha256 } from '../../src/accounts/digest.client.ts'
+import { keyFromD1 } from '../../src/accounts/key-records.store.ts'
+import { admit } from '../../src/accounts/record.ts'
+import { visitingOperator, visitingOwner } from '../../src/accounts/sessions/visitor.store.ts'
+import type { Operator } from '../../src/accounts/staff.ts'
+import { sessionRoutes } from '../../src/http/session/session.route.ts'
+
+const ADMIN_TOKEN = 'an operator’s token of enough length'.replace('’', '')
+const HOST = 'https://weir.example'
+const { ACCOUNTS: db } = env
+const PLATFORM = { product: 'platform', kind: 'any' } as const
+
+/** Routes whose clock, staff and operator's token the test sets. */
+function desk() {
+  const world = { nowMs: 1_000, token: ADMIN_TOKEN, staff: new Map<string, Operator>(), address: null as string | null }
+  const visits = new AddressGate(LOOK_UPS)
+  const visited = () => visits.take(world.address, world.nowMs)
+  const visitorEnv = () => ({ ACCOUNTS: db, ADMIN_TOKEN: world.token, visited })
+  const ofHash = async (hash: string) => world.staff.get(hash) ?? null
+  const staff = { ofHash, ofToken: async (token: string) => ofHash(await sha256(token)) }
+  const gate = new AddressGate(WRONG_TOKENS)
+  const app = new Hono()
+  app.all('*', (c) => {
+    const routes = sessionRoutes({
+      env: visitorEnv(),
+      staff,
+      identify: async (key) => {
+        const record = await keyFromD1(db, await hashKey(key))
+        return record === null
+          ? { ok: false, error: { kind: 'key_unknown' } }
+          : admit(record, PLATFORM, world.nowMs, null)
+      },
+      wrongToken: () => gate.take(null, world.nowMs),
+      addressOf: () => null,
+      requestId: () => 'req_1',
+      now: () => world.nowMs,
+    })
+    return routes.fetch(c.req.raw, {}, { waitUntil: () => {}, passThroughOnException: () => {}, props: {} })
+  })
+  const ask = (
+    method: string,
+    cookie: string | null,
+    body?: unknown,
+    headers: Record<string, string> = { origin: HOST },
+  ) =>
+    app.request(`${HOST}/session`, {
+      method,
+      headers: { ...headers, ...(cookie === null ? {} : { cookie }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  const signIn = async (token: string, cookie: string | null = null) => {
+    const answer = await ask('POST', cookie, { token })
+    expect(answer.status).toBe(200)
+    expect(await answer.text()).not.toContain(token)
+    return answer.headers.get('set-cookie')!.split(';')[0]!
+  }
+  const request = (cookie: string, method = 'GET', headers: Record<string, string> = { origin: HOST }) =>
+    new Request(`${HOST}/admin/plans`, { method, headers: { cookie, ...headers } })
+  return { world, ask, signIn, request, visitorEnv, staff }
+}
+
+async function newKey(kind: 'api' | 'service', account: string, key: string) {
+  await db.batch([
+    db.prepare("INSERT OR IGNORE INTO accounts (id, plan, created) VALUES (?, 'entry', 1)").bind(account),
+    db
+      .prepare('INSERT INTO keys (hash, prefix, label, account, kind, products, created) VALUES (?, ?, ?, ?, ?, ?, 1)')
+      .bind(await hashKey(key), key.slice(0, 12), '', account, kind, kind === 'api' ? '["info"]' : '["platform"]'),
+  ])
+}
+
+describe('a session', () => {
+  it('is the operator’s while the token is the same', async () => {
+    const { world, ask, signIn, request, visitorEnv, staff } = desk()
+    const cookie = await signIn(ADMIN_TOKEN)
+    expect(await (await ask('GET', cookie)).json()).toMatchObject({ role: 'operator', staff_role: 'owner' })
+    expect((await visitingOperator(visitorEnv(), request(cookie, 'DELETE'), staff, 1_001)).ok).toBe(true)
+    world.token = `${ADMIN_TOKEN} changed`
+    expect((await ask('GET', cookie)).status).toBe(401)
+    expect((await visitingOperator(visitorEnv(), request(cookie), staff, 1_001)).ok).toBe(false)
+  })
+
+  it('is one of the staff’s until it is revoked', async () => {
+    const { world, ask, signIn } = desk()
+    const hash = await sha256('cqo_of a colleague')
+    world.staff.set(hash, { name: 'kim', role: 'support' })
+    const cookie = await signIn('cqo_of a colleague')
+    expect(await (await ask('GET', cookie)).json()).toMatchObject({ name: 'kim', staff_role: 'support' })
+    world.staff.delete(hash)
+    expect((await ask('GET', cookie)).status).toBe(401)
+  })
+
+  it('is an owner’s: a service key manages and asks data, an API key does what it may', async () => {
+    const { ask, signIn, request, visitorEnv } = desk()
+    await newKey('service', 'acme', 'cqs_service')
+    await newKey('api', 'acme', 'cqt_api')
+    const manager = await signIn('cqs_service')
+    expect(await (await ask('GET', manager)).json()).toMatchObject({ role: 'owner', account: 'acme' })
+    const enters = (cookie: string, entry: Parameters<typeof visitingOwner>[2]) =>
+      visitingOwner(visitorEnv(), request(cookie), entry, null, 1_001)
+    expect(await enters(manager, { product: 'info', kind: 'api' })).toMatchObject({ ok: true })
+    expect(await enters(manager, { product: 'platform', kind: 'service' })).toMatchObject({ ok: true })
+    await db.prepare(`UPDATE keys SET products = '["info","platform"]' WHERE prefix = 'cqt_api'`).run()
+    const reader = await signIn('cqt_api')
+    expect(await enters(reader, { product: 'info', kind: 'api' })).toMatchObject({ ok: true })
+    expect(await enters(reader, { product: 'rpc', kind: 'api' })).toMatchObject({ ok: false })
+    expect(await enters(reader, { product: 'platform', kind: 'service' })).toMatchObject({ ok: false })
+    await db.prepare(`UPDATE keys SET revoked = 2 WHERE prefix = 'cqs_service'`).run()
+    expect(await enters(manager, PLATFORM)).toMatchObject({ ok: false, error: { kind: 'key_revoked' } })
+  })
+
+  it('ends: signed out, too old, or signed in anew', async () => {
+    const { world, ask, signIn } = desk()
+    const first = await signIn(ADMIN_TOKEN)
+    const second = await signIn(ADMIN_TOKEN, first)
+    expect((await ask('GET', first)).status).toBe(401)
+    const gone = await ask('DELETE', second)
+    expect(gone.headers.get('set-cookie')).toContain('Max-Age=0')
+    expect((await ask('GET', second)).status).toBe(401)
+    const third = await signIn(ADMIN_TOKEN)
+    world.nowMs += 12 * 3_600_000
+    expect((await ask('GET', third)).status).toBe(401)
+  })
+
+  it('stands nowhere as it is, and there are not many of one token', async () => {
+    const { world, signIn, ask } = desk()
+    const first = await signIn(ADMIN_TOKEN)
+    for (let i = 0; i < 50; i++) {
+      world.nowMs++
+      await signIn(ADMIN_TOKEN)
+    }
+    expect((await ask('GET', first)).status).toBe(401)
+    const { results } = await db.prepare('SELECT * FROM sessions').all()
+    expect(JSON.stringify(results)).not.toContain(first.split('=')[1])
+    expect(results.filter(({ kind }) => kind === 'admin')).toHaveLength(50)
+  })
+
+  it('is nobody’s on a page of another site, with a forged cookie, or beside a key', async () => {
+    const { ask, signIn, request, visitorEnv, staff } = desk()
+    const cookie = await signIn(ADMIN_TOKEN)
+    const enters = (asked: Request) => visitingOperator(visitorEnv(), asked, staff, 1_001)
+    expect((await ask('POST', null, { token: ADMIN_TOKEN }, { origin: 'https://evil.example' })).status).toBe(403)
+    expect((await ask('DELETE', cookie, undefined, {})).status).toBe(403)
+    expect(await enters(request(cookie, 'POST', { origin: 'https://evil.example' }))).toMatchObject({ ok: false })
+    expect(await enters(request(cookie, 'POST', {}))).toMatchObject({ ok: false })
+    expect(await enters(request(cookie, 'GET', { 'sec-fetch-site': 'same-site' }))).toMatchObject({ ok: false })
+    expect(await enters(request(`__Host-weir=${'0'.repeat(64)}`))).toMatchObject({ ok: false })
+    expect(await (await ask('GET', null)).json()).toBeNull()
+  })
+
+  it('costs an address few look-ups where it is made up, and another address is not held up', async () => {
+    const { world, ask, signIn } = desk()
+    world.nowMs = 10_000
+    const cookie = await signIn(ADMIN_TOKEN)
+    world.address = '192.0.2.1'
+    const statuses = []
+    for (let i = 0; i < 200; i++) statuses.push((await ask('GET', `__Host-weir=${`${i}`.padStart(64, '0')}`)).status)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(50)
+    expect(statuses.at(-1)).toBe(429)
+    expect((await ask('DELETE', `__Host-weir=${'0'.repeat(64)}`)).status).toBe(429)
+    world.address = '192.0.2.2'
+    expect((await ask('GET', cookie)).status).toBe(200)
+  })
+
+  it('begins with nothing else, and guesses are bounded', async () => {
+    const { ask } = desk()
+    const wrong = await ask('POST', null, { token: 'a guess of somebody' })
+    expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([401, null])
+    expect((await ask('POST', null, { token: '' })).status).toBe(400)
+    expect((await ask('POST', null, { token: 'x', more: 1 })).status).toBe(400)
+    expect((await ask('POST', null, { token: 'x'.repeat(2_000) })).status).toBe(413)
+    expect((await ask('POST', null, { token: 'cqt_unknown' })).status).toBe(401)
+    const statuses = []
+    for (let i = 0; i < 30; i++) statuses.push((await ask('POST', null, { token: `guess ${i}` })).status)
+    expect(statuses.at(-1)).toBe(429)
+    expect((await ask('POST', null, { token: ADMIN_TOKEN })).status).toBe(200)
+  })
+})

@@ -1,0 +1,76 @@
+// The challenge of the sign-up against an HTTP server that answers as siteverify does.
+
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { policyWithTurnstile, turnstile } from '../../../src/http/signup/turnstile.client.ts'
+
+const GOOD = { success: true, 'error-codes': [], hostname: 'weir.example', action: 'sign-up' }
+let server: Server
+let verifyUrl: string
+/** Null: no answer at all. */
+let answer: [status: number, text: string] | null
+const seen: object[] = []
+const told: unknown[] = []
+
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    seen.push(JSON.parse(body))
+    if (answer !== null) response.writeHead(answer[0], { 'content-type': 'application/json' }).end(answer[1])
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  verifyUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+beforeEach(() => {
+  seen.splice(0)
+  told.splice(0)
+})
+
+const check = (timeoutMs = 5_000) =>
+  turnstile({ secret: 'the-secret', verifyUrl, timeoutMs, report: (error) => void told.push(error) })
+const outcome = async (said: object | string, status = 200) => {
+  answer = [status, typeof said === 'string' ? said : JSON.stringify(said)]
+  return (await check()('token', 'weir.example', '192.0.2.1'))?.kind ?? 'passed'
+}
+
+it('passes a token that was solved on this host for this purpose', async () => {
+  expect(await outcome(GOOD)).toBe('passed')
+  expect(seen).toEqual([{ secret: 'the-secret', response: 'token', remoteip: '192.0.2.1' }])
+  await check()('token', 'weir.example', null)
+  expect(seen[1]).toEqual({ secret: 'the-secret', response: 'token' })
+})
+
+it('tells the visitor where it was not solved, was used before, or was solved elsewhere', async () => {
+  for (const said of [
+    { success: false, 'error-codes': ['timeout-or-duplicate'] },
+    { ...GOOD, hostname: 'other.example' },
+    { ...GOOD, action: 'login' },
+    { success: true },
+  ])
+    expect(await outcome(said)).toBe('bad_field')
+  expect(await check()(undefined, 'weir.example', null)).toMatchObject({ kind: 'bad_field' })
+  expect([seen.length, told]).toEqual([4, []])
+})
+
+it('fails closed, and tells the operator, where there is no clear answer', async () => {
+  expect(await outcome({ success: false, 'error-codes': ['invalid-input-secret'] })).toBe('unavailable')
+  expect(await outcome('<html>', 502)).toBe('unavailable')
+  expect(await outcome(`{"success":true,"more":"${'x'.repeat(20_000)}"}`)).toBe('unavailable')
+  answer = null
+  expect(await check(50)('token', 'weir.example', null)).toMatchObject({ kind: 'unavailable', retryAfterMs: 10_000 })
+  expect(told).toHaveLength(4)
+  expect(String(told)).not.toMatch(/the-secret|token/)
+})
+
+it('opens the policy of the page to the widget alone', () => {
+  const policy = "default-src 'none'; script-src 'self'; style-src 'self'"
+  expect(policyWithTurnstile(policy)).toBe(
+    "default-src 'none'; script-src 'self' https://challenges.cloudflare.com; style-src 'self'; frame-src https://challenges.cloudflare.com",
+  )
+})

@@ -1,0 +1,262 @@
+import { expect, it } from 'vitest'
+import { IDENTITY_HEADER, type Identity } from '../../src/accounts/identity.ts'
+import { graphqlRoutes, streamRoutes } from '../../src/http/stream.route.ts'
+import { relayOrder } from '../../src/relay/sockets/placement.ts'
+
+const KEY = `cqt_${'Canary'.repeat(4)}22`
+const identity: Identity = { v: 1, account: 'a', keyHash: 'h', kind: 'api', plan: 'trial', products: ['stream'] }
+
+it('tells a relay who calls, and neither the key nor anything else of the caller', async () => {
+  const seen: { url: string; headers: Record<string, string> }[] = []
+  let now = 0
+  const app = streamRoutes(
+    {
+      authenticate: async () => ({ ok: true, value: identity }),
+      charging: () => ({
+        hold: () => {
+          throw new Error('connecting holds no credits')
+        },
+      }),
+      relay: () => ({
+        fetch: async (url: RequestInfo | URL, init?: RequestInit) => {
+          const { headers } = new Request(url as string, init as RequestInit)
+          seen.push({ url: String(url), headers: Object.fromEntries(headers) })
+          return Response.json({ why: 'full', left: 0 }, { status: 503 })
+        },
+      }),
+      requestId: () => 'req_1',
+      nowMs: () => (now += 10_000),
+    } as never,
+    { pathKeys: true, relaysPerRegion: 2 },
+  )
+  const headers = {
+    upgrade: 'websocket',
+    authorization: `Bearer ${KEY}`,
+    cookie: KEY,
+    [IDENTITY_HEADER]: JSON.stringify({ ...identity, account: 'forged' }),
+  }
+  const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} }
+  for (const path of [`/ws?key=${KEY}`, `/k/${KEY}/ws`, '/ws'])
+    await app.request(`http://weir${path}`, { headers }, {}, context as never)
+  expect(seen).toHaveLength(6)
+  for (const { url, headers: sent } of seen) {
+    expect(url).toBe('http://relay/ws')
+    expect(JSON.stringify(sent)).not.toContain('Canary')
+    expect(sent[IDENTITY_HEADER]).toBe(JSON.stringify(identity))
+  }
+})
+
+// WS-2
+it('says how to connect to who did not ask for a socket, with or without a key', async () => {
+  const app = streamRoutes(
+    { authenticate: () => Promise.reject(new Error('not asked')), requestId: () => 'req_1' } as never,
+    { pathKeys: false, relaysPerRegion: 1 },
+  )
+  const response = await app.request('http://weir/ws', {}, {})
+  const { msg } = (await response.json()) as { msg: string }
+  expect([response.status, msg]).toEqual([
+    422,
+    expect.stringMatching(/^upgrade: connect with a WebSocket client .*\?key=<key>/),
+  ])
+})
+
+// WS-2, WS-5
+it('says why a relay does not take a socket, and asks no other one', async () => {
+  const answer = async (why: string) => {
+    let asked = 0
+    const app = streamRoutes(
+      {
+        authenticate: async () => ({ ok: true, value: identity }),
+        charging: () => ({}),
+        relay: () => ({
+          fetch: async () => {
+            asked++
+            return Response.json({ why, left: 70_000 }, { status: 503 })
+          },
+        }),
+        requestId: () => 'req_1',
+        nowMs: () => 0,
+      } as never,
+      { pathKeys: false, relaysPerRegion: 3 },
+    )
+    const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} }
+    const response = await app.request('http://weir/ws', { headers: { upgrade: 'websocket' } }, {}, context as never)
+    const retryAfter = response.headers.get('retry-after')
+    return { asked, status: response.status, retryAfter, body: (await response.json()) as Record<string, unknown> }
+  }
+  const limit = await answer('limit')
+  expect(limit).toMatchObject({ asked: 1, status: 429, retryAfter: '10' })
+  expect(limit.body).toMatchObject({ code: 'rate_limited', limit: 'stream_connections', most: 100 })
+  expect(limit.body.msg).toMatch(/^stream_connections: this account's plan allows 100 at a time/)
+  expect(await answer('exhausted')).toMatchObject({ asked: 1, status: 402, body: { code: 'credits_exhausted' } })
+  expect(await answer('revoked')).toMatchObject({ asked: 1, status: 401 })
+  expect(await answer('unmetered')).toMatchObject({ asked: 1, status: 503, retryAfter: '1' })
+  expect(await answer('full')).toMatchObject({ asked: 3, status: 503, retryAfter: '5' })
+})
+
+/** A gateway with three relays of each pool that answer as told; asked: their numbers, in order. */
+function gateway(answer: (index: number) => string) {
+  const asked: number[] = []
+  const clock = { nowMs: 0 }
+  const app = streamRoutes(
+    {
+      charging: () => ({}),
+      authenticate: async (request: Request) => ({
+        ok: true,
+        value: { ...identity, account: request.headers.get('x-test-account') },
+      }),
+      relay: (_: string, index: number) => ({
+        fetch: async () => {
+          asked.push(index)
+          return Response.json({ why: answer(index), left: 0 }, { status: 503 })
+        },
+      }),
+      requestId: () => 'req_1',
+      nowMs: () => clock.nowMs,
+    } as never,
+    { pathKeys: false, relaysPerRegion: 3 },
+  )
+  const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} }
+  const connect = async (account: string) => {
+    asked.length = 0
+    const headers = { upgrade: 'websocket', 'x-test-account': account }
+    const response = await app.request('http://weir/ws', { headers }, {}, context as never)
+    return { asked: [...asked], body: (await response.json()) as Record<string, unknown>, status: response.status }
+  }
+  return { clock, connect }
+}
+
+// WS-5
+it('asks relays in the order of the account, and full ones not again for two seconds', async () => {
+  const { clock, connect } = gateway(() => 'full')
+  expect((await connect('a')).asked).toEqual(relayOrder('a', 'light', 3))
+  expect(await connect('b')).toMatchObject({ asked: [], status: 503 })
+  clock.nowMs += 2000
+  expect((await connect('b')).asked).toEqual(relayOrder('b', 'light', 3))
+})
+
+// WS-62
+it('takes an account that is sent on to the heavy relays, and for a minute there at once', async () => {
+  const { clock, connect } = gateway((index) => (relayOrder('', 'light', 3).includes(index) ? 'heavy' : 'limit'))
+  const [first] = relayOrder('a', 'light', 3)
+  const [heavy] = relayOrder('a', 'heavy', 3)
+  expect(await connect('a')).toMatchObject({ asked: [first, heavy], status: 429 })
+  expect((await connect('a')).asked).toEqual([heavy])
+  expect((await connect('b')).asked).toHaveLength(2)
+  clock.nowMs += 60_000
+  expect((await connect('a')).asked).toEqual([first, heavy])
+})
+
+// WS-62
+it('says so where an account has left too much unread at a heavy relay', async () => {
+  const { body, status } = await gateway(() => 'heavy').connect('a')
+  expect([status, body.msg]).toEqual([503, expect.stringContaining('ping with a nonce')])
+})
+
+// WS-3
+it('lets a key connect as often in 10 s as its plan allows sockets, all at once, and asks no relay beyond that', async () => {
+  let asked = 0
+  let nowMs = 0
+  const app = streamRoutes(
+    {
+      charging: () => ({}),
+      authenticate: async (request: Request) => ({
+        ok: true,
+        value: { ...identity, keyHash: request.headers.get('x-test-key'), plan: request.headers.get('x-test-plan') },
+      }),
+      relay: () => ({
+        fetch: async () => {
+          asked++
+          return Response.json({ why: 'limit', left: 0 }, { status: 503 })
+        },
+      }),
+      requestId: () => 'req_1',
+      nowMs: () => nowMs,
+    } as never,
+    { pathKeys: false, relaysPerRegion: 3 },
+  )
+  const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} }
+  const connect = async (key: string, plan = 'trial') => {
+    const headers = { upgrade: 'websocket', 'x-test-key': key, 'x-test-plan': plan }
+    return app.request('http://weir/ws', { headers }, {}, context as never)
+  }
+  for (let i = 0; i < 300; i++) await connect('hot')
+  expect(asked).toBe(150)
+  const refused = await connect('hot')
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+  expect(await refused.json()).toMatchObject({
+    code: 'rate_limited',
+    msg: expect.stringContaining('150 times in 10 s'),
+  })
+  await connect('cool')
+  expect(asked).toBe(151)
+  nowMs += 1_000
+  for (let i = 0; i < 300; i++) await connect('hot')
+  expect(asked).toBe(166)
+  for (let i = 0; i < 2_000; i++) await connect('large', 'professional')
+  expect(asked).toBe(1_216)
+})
+
+// WS-3
+it('says the same where it is the relay that counted', async () => {
+  const app = streamRoutes(
+    {
+      authenticate: async () => ({ ok: true, value: identity }),
+      charging: () => ({}),
+      relay: () => ({
+        fetch: async () => Response.json({ why: 'limit', left: 0, retryAfterMs: 3_500 }, { status: 503 }),
+      }),
+      requestId: () => 'req_1',
+      nowMs: () => 0,
+    } as never,
+    { pathKeys: false, relaysPerRegion: 1 },
+  )
+  const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} }
+  const response = await app.request('http://weir/ws', { headers: { upgrade: 'websocket' } }, {}, context as never)
+  expect([response.status, response.headers.get('retry-after')]).toEqual([429, '4'])
+  expect(await response.json()).toMatchObject({ msg: expect.stringMatching(/^Too many connections: /) })
+})
+
+// GET /graphql against relays that take no socket.
+
+const RELAYS = 3
+const HEADERS = { upgrade: 'websocket', 'sec-websocket-protocol': 'graphql-transport-ws' }
+
+/** Each relay answers so. */
+function routes(why: string) {
+  const asked: string[] = []
+  const fetch = async (_: string, { headers }: { headers: Record<string, string> }) => {
+    asked.push(headers['x-weir-guest']!)
+    return Response.json({ why, left: 0 }, { status: 503 })
+  }
+  const relay = () => ({ fetch }) as never
+  const app = graphqlRoutes({ relay, requestId: () => 'r', nowMs: () => 0, isProxyTrusted: true }, RELAYS)
+  const get = (address: string, more = {}) =>
+    app.request('/graphql', { headers: { ...HEADERS, 'cf-connecting-ip': address, ...more } })
+  return { asked, get }
+}
+
+// GQL-1
+it.each([
+  ['is full is not asked again at once', 'full', RELAYS],
+  ['has enough of one address is asked for others', 'limit', 2 * RELAYS],
+])('a relay that %s', async (_, why, times) => {
+  const { asked, get } = routes(why)
+  for (const address of ['192.0.2.1', '198.51.100.1']) {
+    const answer = await get(address)
+    const errors = [{ extensions: { code: 'UNAVAILABLE' } }]
+    expect([answer.status, await answer.json()]).toMatchObject([503, { errors }])
+  }
+  expect(asked).toHaveLength(times)
+})
+
+// GQL-1
+it('refuses what is no socket of the protocol, and too many of one address', async () => {
+  const { get } = routes('full')
+  const other = await get('192.0.2.1', { 'sec-websocket-protocol': 'graphql-ws' })
+  expect(other.status).toBe(400)
+  const statuses: number[] = []
+  for (let at = 0; at < 51; at++) statuses.push((await get('192.0.2.1')).status)
+  expect(statuses.filter((status) => status === 429)).toHaveLength(1)
+  expect((await get('198.51.100.1')).status).toBe(503)
+})

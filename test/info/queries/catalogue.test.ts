@@ -1,0 +1,35 @@
+import { readdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { differences, generated } from '../../../scripts/generate.ts'
+import { CATALOGUE, queryOf } from '../../../src/info/queries/catalogue.ts'
+import { SPECIFIED_TYPES } from '../specified-types.ts'
+
+describe('the catalogue', () => {
+  it('serves every type of the interface under its own name', () => {
+    const types = CATALOGUE.map(({ type }) => type)
+    expect(new Set(SPECIFIED_TYPES).size).toBe(55)
+    expect(new Set(types).size).toBe(types.length)
+    expect(SPECIFIED_TYPES.filter((type) => !types.includes(type))).toEqual([])
+    for (const { type } of CATALOGUE) expect(queryOf(type)?.type).toBe(type)
+  })
+
+  it('has a file of its name for every type', () => {
+    const files = readdirSync(new URL('../../../src/info/queries/', import.meta.url))
+    expect(files.sort()).toEqual(CATALOGUE.map(({ type }) => `${type}.ts`).sort())
+  })
+
+  it.each(['__proto__', 'constructor', 'toString', ''])('does not know %j', (type) => {
+    expect(queryOf(type)).toBeUndefined()
+  })
+
+  it('has its schemas written down', () => {
+    const files = generated()
+    expect(differences(files)).toEqual([])
+    for (const { type } of CATALOGUE) expect(files.has(`schemas/info/${type}.json`)).toBe(true)
+    // The comparison must be able to see a change.
+    expect(differences(new Map([...files, ['schemas/info/meta.json', '{}']]))).toEqual(['schemas/info/meta.json'])
+    expect(differences(new Map([...files].filter(([path]) => path !== 'schemas/info/meta.json')))).toEqual([
+      'schemas/info/meta.json',
+    ])
+  })
+})

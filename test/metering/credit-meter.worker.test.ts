@@ -1,0 +1,398 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import type { Identity } from '../../src/accounts/identity.ts'
+import { keepUsage } from '../../src/http/platform/usage-copy.store.ts'
+import type { LeaseRequest } from '../../src/metering/lease-api.ts'
+import { LeasePool } from '../../src/metering/leases.client.ts'
+import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/metering/ledger.ts'
+import type { WholeMeterApi } from '../../src/metering/meter-api.ts'
+import { PLANS } from '../../src/metering/plans/plan.ts'
+import type { UsageRow } from '../../src/metering/usage.ts'
+import { spend } from './spend.worker.ts'
+
+const CREDIT = 1_000_000
+const namespace = (env as unknown as Cloudflare.Env).CREDIT_METER
+const stubOf = (account: string) => namespace.getByName(account)
+const meterOf = (account: string) => stubOf(account) as unknown as WholeMeterApi
+
+const request = (over: Partial<LeaseRequest>): LeaseRequest => ({
+  v: 1,
+  lease: 'l1',
+  keyHash: 'k',
+  spent: 0,
+  usage: [],
+  need: 0,
+  waiting: 0,
+  forecast: 0,
+  close: false,
+  ...over,
+})
+const _tablesOf = (account: string) =>
+  runInDurableObject(stubOf(account), (_, { storage }) =>
+    storage.sql
+      .exec('SELECT name FROM sqlite_master')
+      .toArray()
+      .map(({ name }) => name),
+  )
+const usageOf = (account: string) =>
+  runInDurableObject(stubOf(account), (_, { storage }) =>
+    storage.sql.exec('SELECT key_hash, product, type, calls, amount FROM usage').toArray(),
+  )
+
+describe('CreditMeter', () => {
+  it('grants once per id and refuses the id with another amount', async () => {
+    const meter = meterOf('grants')
+    expect(await meter.grantCredits('g', 5)).toMatchObject({ ok: true, repeated: false })
+    expect(await meter.grantCredits('g', 5)).toMatchObject({ ok: true, repeated: true, account: { available: 5 } })
+    expect(await meter.grantCredits('g', 6)).toMatchObject({ ok: false, reason: 'conflict' })
+    expect(await meter.grantCredits('h', Number.MAX_SAFE_INTEGER)).toMatchObject({ ok: false, reason: 'too_large' })
+    expect(await meter.balance()).toMatchObject({ available: 5, granted: 5 })
+  })
+
+  // PIPE-25, PIPE-27
+  it('charges what is new of a pipeline’s sums once, as far as balance and cap go, and writes off the rest', async () => {
+    const meter = meterOf('pipelines')
+    await meter.grantCredits('g', 1_000)
+    const settle = (rows: number, over: object = {}) =>
+      meter.settlePipeline({ v: 1, pipeline: 'pipe_1', keyHash: 'k', type: 'fills', rows, spent: rows * 100, ...over })
+    expect(await settle(0)).toEqual({ v: 1, available: 1_000, cap: undefined })
+    expect(await settle(4)).toMatchObject({ available: 600 })
+    // Again, and late: nothing.
+    expect(await settle(4)).toMatchObject({ available: 600 })
+    expect(await settle(3)).toMatchObject({ available: 600 })
+    await meter.revokeKey('k')
+    expect(await settle(6)).toMatchObject({ available: 400 })
+    await meter.capKey('k', 700)
+    expect(await settle(6)).toMatchObject({ available: 100, cap: 700 })
+    expect(await settle(9)).toMatchObject({ available: 0, cap: 700 })
+    expect(await meter.balance()).toMatchObject({ available: 300, spent: 700, writtenOff: 200 })
+    const other = { pipeline: 'pipe_2', keyHash: 'other', type: 'ledger' }
+    expect(await settle(5, other)).toMatchObject({ available: 0 })
+    expect(await meter.balance()).toMatchObject({ available: 0, spent: 1_000, writtenOff: 400, granted: 1_000 })
+    expect(await usageOf('pipelines')).toEqual([
+      { key_hash: 'k', product: 'pipeline', type: 'fills', calls: 9, amount: 700 },
+      { key_hash: 'other', product: 'pipeline', type: 'ledger', calls: 5, amount: 300 },
+    ])
+  })
+
+  // PIPE-27
+  it('holds what a batch on its way costs from other pipelines, until it is reported', async () => {
+    const meter = meterOf('holds')
+    await meter.grantCredits('g', 1_000)
+    await meter.capKey('capped', 500)
+    const left = async (pipeline: string, keyHash: string, hold: number, rows = 0) => {
+      const report = { v: 1, pipeline, keyHash, type: 'fills', rows, spent: rows * 100, hold }
+      return (await meter.settlePipeline(report)).available
+    }
+    expect(await left('pipe_1', 'k', 700)).toBe(1_000)
+    expect([await left('pipe_2', 'k', 700), await left('pipe_2', 'k', 300), await left('pipe_3', 'k', 1)]).toEqual([
+      ...[300, 300, 0],
+    ])
+    // Its own hold is not in its way, and another takes its place.
+    expect([await left('pipe_1', 'k', 100), await left('pipe_3', 'capped', 450)]).toEqual([700, 500])
+    expect([await left('pipe_4', 'capped', 0), await left('pipe_4', 'k', 0)]).toEqual([50, 150])
+    expect([await left('pipe_3', 'capped', 0, 4), await left('pipe_4', 'capped', 0)]).toEqual([100, 100])
+    expect(await meter.balance()).toMatchObject({ available: 600, spent: 400, writtenOff: 0 })
+  })
+
+  // PIPE-29
+  it('says that the key of a pipeline has ended where no other replaced it, and charges all the same', async () => {
+    const meter = meterOf('ends')
+    await meter.grantCredits('g', 1_000)
+    const settle = (keyHash: string, rows = 0) =>
+      meter.settlePipeline({ v: 1, pipeline: 'pipe_1', name: 'p', keyHash, type: 'fills', rows, spent: rows * 100 })
+    const ended = async (keyHash: string) => (await settle(keyHash)).ended
+    await meter.endKey('a', Date.now() + 60_000)
+    expect(await ended('a')).toBeUndefined()
+    await meter.endKey('a', Date.now() - 1)
+    expect(await ended('a')).toBe('expired')
+    await meter.endKey('a', null)
+    expect(await ended('a')).toBeUndefined()
+    // A rotation is no leak: the successor carries on, whichever of two messages comes first.
+    await meter.replaceKey('b', 'c')
+    await meter.replaceKey('a', 'b')
+    await meter.revokeKey('a')
+    await meter.revokeKey('b')
+    expect([await ended('a'), await ended('b'), await ended('c')]).toEqual([undefined, undefined, undefined])
+    expect(await settle('a', 1)).toMatchObject({ available: 900 })
+    await meter.endKey('c', Date.now() - 1)
+    expect([await ended('a'), await ended('c')]).toEqual(['expired', 'expired'])
+    await meter.revokeKey('c')
+    expect([await ended('a'), await settle('b', 3)]).toMatchObject(['revoked', { available: 700, ended: 'revoked' }])
+    expect(await usageOf('ends')).toEqual([
+      { key_hash: 'c', product: 'pipeline', type: 'fills', calls: 3, amount: 300 },
+    ])
+  })
+
+  it('serves exactly the balance to 1,000 concurrent charges', async () => {
+    const meter = meterOf('concurrent')
+    await meter.grantCredits('g', 100 * CREDIT)
+    const answers = await Promise.all(Array.from({ length: 1_000 }, () => spend(meter, 'k', CREDIT)))
+    expect(answers.filter((answer) => answer.ok)).toHaveLength(100)
+    expect(await meter.balance()).toMatchObject({ available: 0, spent: 100 * CREDIT })
+  })
+
+  it('begins a plan once, renews it by its alarm and by any question, and keeps a line for every period', async () => {
+    const name = 'planned'
+    const order = { plan: 'entry', terms: PLANS.entry.terms, firstMicro: null }
+    expect(await meterOf(name).beginPlan(order)).toBe(true)
+    expect(await meterOf(name).beginPlan({ ...order, plan: 'professional' })).toBe(false)
+    await meterOf(name).grantCredits('top-up', 5 * CREDIT)
+    await spend(meterOf(name), 'k', 4_000 * CREDIT)
+    const endPeriod = (ms: number) =>
+      runInDurableObject(stubOf(name), (_, state) => {
+        state.storage.sql.exec('UPDATE plan SET until = ?', Date.now() - ms)
+      })
+    await endPeriod(0)
+    await evictDurableObject(stubOf(name))
+    expect(await runDurableObjectAlarm(stubOf(name))).toBe(true)
+    expect(await meterOf(name).balance()).toMatchObject({ available: 10_005 * CREDIT, spent: 4_000 * CREDIT })
+    await endPeriod(1)
+    await evictDurableObject(stubOf(name))
+    expect(await spend(meterOf(name), 'k', CREDIT)).toMatchObject({ ok: true })
+    expect(await meterOf(name).balance()).toMatchObject({ available: 10_004 * CREDIT })
+    expect(await meterOf(name).plan()).toMatchObject({ plan: 'entry', micro: 10_000 * CREDIT })
+    const periods = await runInDurableObject(stubOf(name), (_, state) =>
+      state.storage.sql.exec('SELECT plan, granted, expired FROM periods ORDER BY number').toArray(),
+    )
+    expect(periods).toEqual([
+      { plan: 'entry', granted: 10_000 * CREDIT, expired: 6_000 * CREDIT },
+      { plan: 'entry', granted: 10_000 * CREDIT, expired: 10_000 * CREDIT },
+      { plan: 'entry', granted: 10_000 * CREDIT, expired: null },
+    ])
+    expect(
+      await meterOf(name).changePlan({ ...order, plan: 'enterprise', terms: { ...order.terms, micro: 7 * CREDIT } }),
+    ).toMatchObject({
+      plan: 'enterprise',
+      micro: 7 * CREDIT,
+    })
+    expect(await meterOf(name).balance()).toMatchObject({ available: 12 * CREDIT })
+  })
+
+  it('copies usage to D1 so that no row is lost or doubled, whatever becomes of a copy', async () => {
+    const name = 'copied'
+    const db = (env as unknown as Cloudflare.Env).ACCOUNTS
+    await meterOf(name).grantCredits('g', 1_000 * CREDIT)
+    let fate: 'kept' | 'lost before' | 'lost after' = 'kept'
+    let grows = false
+    const keep = async (rows: readonly UsageRow[]) => {
+      if (fate === 'lost before') throw new Error('away')
+      if (grows) await spend(meterOf(name), 'copied', CREDIT)
+      await keepUsage(db, rows)
+      if (fate === 'lost after') throw new Error('away')
+    }
+    const copied = async () =>
+      (await db
+        .prepare("SELECT sum(calls) AS calls, sum(micro) AS micro FROM usage WHERE key_hash = 'copied'")
+        .first()) as {
+        calls: number | null
+        micro: number | null
+      }
+    const alarm = async () => {
+      await runInDurableObject(stubOf(name), (object) => {
+        Object.defineProperty(object, 'env', { value: { GATEWAY: { keepUsage: keep } }, configurable: true })
+      })
+      expect(await runDurableObjectAlarm(stubOf(name))).toBe(true)
+    }
+    await spend(meterOf(name), 'copied', CREDIT)
+    fate = 'lost before'
+    await alarm()
+    expect(await copied()).toEqual({ calls: null, micro: null })
+    await spend(meterOf(name), 'copied', CREDIT)
+    fate = 'lost after'
+    await alarm()
+    expect(await copied()).toEqual({ calls: 2, micro: 2 * CREDIT })
+    await evictDurableObject(stubOf(name))
+    fate = 'kept'
+    await alarm()
+    expect(await copied()).toEqual({ calls: 2, micro: 2 * CREDIT })
+    // A call that comes in while its hour is being copied is copied with the next round.
+    await spend(meterOf(name), 'copied', CREDIT)
+    grows = true
+    await alarm()
+    grows = false
+    await alarm()
+    const { spent } = await meterOf(name).balance()
+    expect(await copied()).toMatchObject({ micro: spent })
+    const due = await runInDurableObject(stubOf(name), (_, state) =>
+      state.storage.sql.exec('SELECT * FROM usage_due').toArray(),
+    )
+    expect(due).toEqual([])
+    expect((await meterOf(name).usage(0, Date.now() + 1)).byKey).toMatchObject([{ keyHash: 'copied', amount: spent }])
+  })
+
+  it('lets a capped key spend its cap and no more, through leases and charges, and others all the same', async () => {
+    const meter = meterOf('capped')
+    await meter.grantCredits('g', 1_000 * CREDIT)
+    expect(await spend(meter, 'c', 2 * CREDIT)).toMatchObject({ ok: true })
+    await meter.capKey('c', 5 * CREDIT)
+    const lease = (over: Partial<LeaseRequest>) => meter.lease(request({ keyHash: 'c', ...over }))
+    const more = { need: CREDIT, waiting: CREDIT, forecast: 100 * CREDIT }
+    expect(await lease({ lease: 'c1', ...more })).toMatchObject({
+      ok: true,
+      granted: CREDIT,
+      remaining: 2 * CREDIT,
+      left: 3 * CREDIT,
+    })
+    const short = { reason: 'exhausted', remaining: 2 * CREDIT, cap: 5 * CREDIT }
+    expect(await spend(meter, 'c', 3 * CREDIT)).toMatchObject(short)
+    expect(await spend(meter, 'd', 2_000 * CREDIT)).toMatchObject({ reason: 'exhausted', cap: undefined })
+    expect(await spend(meter, 'c', 2 * CREDIT)).toMatchObject({ ok: true })
+    expect(await lease({ lease: 'c2', ...more })).toMatchObject({
+      reason: 'exhausted',
+      remaining: 0,
+      cap: 5 * CREDIT,
+      left: CREDIT,
+    })
+    expect(await meter.balance('c')).toMatchObject({ capLeft: CREDIT })
+    expect(await meter.balance('d')).not.toHaveProperty('capLeft')
+    expect(await spend(meter, 'd', 9 * CREDIT)).toMatchObject({ ok: true })
+    // What a lease gives back may be spent again; what it spent counts, also after a restart.
+    const usage = [{ product: 'info', type: 'meta', calls: 1, amount: CREDIT / 2 }]
+    await lease({ lease: 'c1', spent: CREDIT / 2, usage, close: true })
+    await evictDurableObject(stubOf('capped'))
+    expect(await spend(meter, 'c', CREDIT / 2)).toMatchObject({ ok: true })
+    expect(await spend(meter, 'c', 1)).toMatchObject({ reason: 'exhausted', remaining: 0 })
+    await meter.capKey('c', 6 * CREDIT)
+    expect(await spend(meter, 'c', CREDIT)).toMatchObject({ ok: true })
+    expect(await spend(meter, 'c', 1)).toMatchObject({ ok: false })
+    await meter.capKey('c', null)
+    expect(await spend(meter, 'c', 100 * CREDIT)).toMatchObject({ ok: true })
+  })
+
+  it('writes off what a reclaimed lease of a capped key reports beyond its cap', async () => {
+    const meter = meterOf('capped late')
+    await meter.grantCredits('g', 1_000 * CREDIT)
+    await meter.capKey('c', 5 * CREDIT)
+    const lease = (over: Partial<LeaseRequest>) => meter.lease(request({ keyHash: 'c', ...over }))
+    await lease({ need: 5 * CREDIT, waiting: 5 * CREDIT })
+    await runInDurableObject(stubOf('capped late'), (_, state) => {
+      state.storage.sql.exec('UPDATE leases SET until = until - ?', LEASE_TTL_MS + RECLAIM_GRACE_MS)
+    })
+    await runDurableObjectAlarm(stubOf('capped late'))
+    expect(await spend(meter, 'c', 3 * CREDIT)).toMatchObject({ ok: true })
+    for (let i = 0; i < 2; i++) await lease({ spent: 4 * CREDIT })
+    expect(await meter.balance()).toMatchObject({ spent: 5 * CREDIT, writtenOff: 2 * CREDIT, held: 0 })
+    await meter.capKey('c', 6 * CREDIT)
+    expect(await spend(meter, 'c', CREDIT)).toMatchObject({ ok: true })
+    expect(await spend(meter, 'c', 1)).toMatchObject({ ok: false })
+  })
+
+  it('gives request tokens along with a lease, out of one bucket for all isolates', async () => {
+    const meter = meterOf('requests')
+    await meter.grantCredits('g', 10 * CREDIT)
+    const requests = { bucket: 'rest', perSecond: 4, need: 3, forecast: 0 }
+    const ask = (lease: string) => meter.lease(request({ lease, requests }))
+    expect(await ask('r1')).toMatchObject({ ok: true, requests: { granted: 3 } })
+    expect(await ask('r2')).toMatchObject({ ok: true, requests: { granted: 1, remaining: 0 } })
+    const none = await ask('r3')
+    expect(none.ok && none.requests?.waitMs).toBeGreaterThan(0)
+    expect(await meter.lease(request({ lease: 'r4' }))).not.toHaveProperty('requests')
+  })
+
+  it('takes cumulative reports, repeated and out of order, once', async () => {
+    const meter = meterOf('reports')
+    await meter.grantCredits('g', 10 * CREDIT)
+    const usage = (calls: number) => [{ product: 'info', type: 'meta', calls, amount: calls * CREDIT }]
+    const opened = await meter.lease(request({ need: CREDIT, waiting: 5 * CREDIT }))
+    expect(opened).toMatchObject({ ok: true, granted: 5 * CREDIT, remaining: 5 * CREDIT, ttlMs: LEASE_TTL_MS })
+    for (const spent of [1, 3, 3, 2]) await meter.lease(request({ spent: spent * CREDIT, usage: usage(spent) }))
+    expect(await meter.balance()).toMatchObject({ available: 5 * CREDIT, held: 2 * CREDIT, spent: 3 * CREDIT })
+    expect(await meter.lease(request({ spent: 4 * CREDIT, usage: usage(4), close: true }))).toMatchObject({ ok: true })
+    expect(await meter.lease(request({ spent: 4 * CREDIT, need: CREDIT, waiting: CREDIT }))).toMatchObject({
+      ok: false,
+      reason: 'gone',
+    })
+    expect(await meter.lease(request({ spent: 4 * CREDIT, usage: usage(4), close: true }))).toMatchObject({
+      ok: false,
+      reason: 'gone',
+    })
+    expect(await meter.balance()).toMatchObject({ available: 6 * CREDIT, held: 0, spent: 4 * CREDIT })
+    expect(await usageOf('reports')).toMatchObject([{ key_hash: 'k', product: 'info', type: 'meta', calls: 4 }])
+  })
+
+  it('reclaims a silent lease by its alarm, and charges a late report as far as the balance goes', async () => {
+    const meter = meterOf('reclaim')
+    await meter.grantCredits('g', 2 * CREDIT)
+    await meter.lease(request({ need: 2 * CREDIT, waiting: 2 * CREDIT }))
+    expect(await runDurableObjectAlarm(stubOf('reclaim'))).toBe(true)
+    expect(await meter.balance()).toMatchObject({ held: 2 * CREDIT })
+    await runInDurableObject(stubOf('reclaim'), (_, state) => {
+      const long = LEASE_TTL_MS + RECLAIM_GRACE_MS
+      state.storage.sql.exec('UPDATE leases SET until = until - ?', long)
+    })
+    expect(await runDurableObjectAlarm(stubOf('reclaim'))).toBe(true)
+    expect(await meter.balance()).toMatchObject({ available: 2 * CREDIT, held: 0 })
+    expect(await spend(meter, 'k', CREDIT)).toMatchObject({ ok: true })
+    expect(await meter.lease(request({ spent: 2 * CREDIT }))).toMatchObject({ ok: false, reason: 'gone', remaining: 0 })
+    await meter.lease(request({ spent: 2 * CREDIT }))
+    expect(await meter.balance()).toEqual({
+      available: 0,
+      held: 0,
+      spent: 2 * CREDIT,
+      granted: 2 * CREDIT,
+      writtenOff: CREDIT,
+    })
+  })
+
+  it('answers revoked to every charge and lease of a revoked key, and still takes its report', async () => {
+    const meter = meterOf('revoked')
+    await meter.grantCredits('g', 10 * CREDIT)
+    await meter.lease(request({ need: CREDIT, waiting: 2 * CREDIT }))
+    await meter.revokeKey('k')
+    await meter.revokeKey('k')
+    expect(await spend(meter, 'k', CREDIT)).toMatchObject({ ok: false, reason: 'revoked' })
+    expect(await meter.lease(request({ lease: 'l2', need: 1, waiting: 1 }))).toMatchObject({ reason: 'revoked' })
+    expect(await meter.lease(request({ spent: CREDIT, close: true }))).toMatchObject({ reason: 'revoked' })
+    expect(await meter.balance()).toMatchObject({ available: 9 * CREDIT, held: 0, spent: CREDIT })
+    expect(await spend(meter, 'other', CREDIT)).toMatchObject({ ok: true })
+  })
+
+  it('refuses amounts that are no whole micro-credits, and nothing of the batch happens', async () => {
+    const meter = meterOf('bugs')
+    await meter.grantCredits('g', CREDIT)
+    for (const amount of [-1, 0.5, Number.NaN]) {
+      const outcome = await runInDurableObject(stubOf('bugs'), (object) =>
+        spend(object as unknown as WholeMeterApi, 'k', amount).catch(String),
+      )
+      expect(outcome).toContain('whole number')
+    }
+    expect(await meter.balance()).toMatchObject({ available: CREDIT, spent: 0 })
+  })
+
+  it('is drained exactly by two isolates with 64 calls in flight each', async () => {
+    const meter = meterOf('drain')
+    await meter.grantCredits('g', 500 * CREDIT)
+    const identity: Identity = { v: 1, account: 'drain', keyHash: 'k', kind: 'api', plan: 'trial', products: ['info'] }
+    const background: Promise<unknown>[] = []
+    const isolate = () =>
+      new LeasePool().charging({
+        meterOf,
+        waitUntil: (work) => void background.push(work),
+        meterFailure: 'closed',
+        onRevoked: () => {},
+      })
+    const pools = [isolate(), isolate()]
+    const spend = async () => {
+      let served = 0
+      const callers = pools.flatMap((pool) =>
+        Array.from({ length: 64 }, async () => {
+          for (let i = 0; i < 5; i++) {
+            const hold = await pool.hold(identity, { product: 'info', type: 'meta', amount: CREDIT })
+            if (!hold.ok) continue
+            hold.value.settle()
+            served++
+          }
+        }),
+      )
+      await Promise.all(callers)
+      await Promise.all(background.splice(0))
+      return served
+    }
+    // What an isolate still held when the other was refused comes back when it is idle: the second round finds it.
+    const served = (await spend()) + (await spend())
+    expect(served).toBe(500)
+    expect(await meter.balance()).toMatchObject({ available: 0, held: 0, spent: 500 * CREDIT, writtenOff: 0 })
+  })
+})

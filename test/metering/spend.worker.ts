@@ -1,0 +1,25 @@
+// Spending from an account: as a relay does, by the first minute of a stream, and as an isolate does, by calls; at any
+// price.
+
+import type { LeaseMeterApi } from '../../src/metering/lease-api.ts'
+import type { MinuteAnswer, StreamMeterApi } from '../../src/metering/streams/stream-api.ts'
+
+let spent = 0
+
+export async function spend(meter: StreamMeterApi, keyHash: string, amount: number): Promise<MinuteAnswer> {
+  // A body of its own, so that no rest of another minute pays for it.
+  const body = `spent ${spent++}`
+  const charge = { subscription: `r/${body}`, ordinal: 0, keyHash, type: 'allFills', amount, body, leftMs: 60_000 }
+  const here = { alive: null, sockets: 0, subscriptions: 0, perMinute: 0, keys: [], connects: [], ends: [] }
+  const limits = { connections: 1, subscriptions: 1 }
+  const { minutes } = await meter.stream({ v: 1, relay: 'r', life: 1, ...here, limits, charges: [charge] })
+  return minutes[0]!
+}
+
+/** A lease for so many calls, and the report that ends it. */
+export async function spendCalls(meter: LeaseMeterApi, keyHash: string, calls: number, amount: number): Promise<void> {
+  const lease = { v: 1, lease: `calls ${spent++}`, keyHash, forecast: 0 }
+  await meter.lease({ ...lease, need: amount, waiting: amount, spent: 0, usage: [], close: false })
+  const usage = [{ product: 'info', type: 'meta', calls, amount }]
+  await meter.lease({ ...lease, need: 0, waiting: 0, spent: amount, usage, close: true })
+}

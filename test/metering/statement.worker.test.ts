@@ -1,0 +1,156 @@
+// Statements against the ledger: a random history, by the ledger's own decisions with a clock of the test's, over months.
+
+import { runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { monthTimes } from '../../src/http/platform/invoice.ts'
+import { AccountLedger } from '../../src/metering/account-ledger.store.ts'
+import { leftOf } from '../../src/metering/account-state.ts'
+import { KeyCaps } from '../../src/metering/key-caps.store.ts'
+import { KeyEnds } from '../../src/metering/key-ends.store.ts'
+import { MeterStore } from '../../src/metering/meter.store.ts'
+import type { PlanTerms } from '../../src/metering/plans/plan.ts'
+import { PlanStore } from '../../src/metering/plans/plan-period.store.ts'
+import { Statements } from '../../src/metering/statement.store.ts'
+import { UsageReports } from '../../src/metering/usage-report.store.ts'
+import { VisitorBudgets } from '../../src/metering/visitor-budget.store.ts'
+import { Webhooks } from '../../src/metering/webhooks/webhooks.do.ts'
+import { egressOf } from '../core/egress-of.ts'
+
+const DAY = 86_400_000
+const START = Date.UTC(2026, 0, 20, 13, 5)
+const namespace = (env as unknown as Cloudflare.Env).CREDIT_METER
+const sum = (amounts: readonly number[]) => amounts.reduce((all, one) => all + one, 0)
+
+const act = fc.record({
+  /** Passes first, some minutes to some weeks. */
+  afterMs: fc.oneof(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 0, max: 20 * DAY })),
+  what: fc.constantFrom('grant', 'lease', 'settle', 'close', 'late', 'minute', 'refund', 'rows', 'plan', 'reclaim'),
+  amount: fc.integer({ min: 1, max: 40_000_000 }),
+  key: fc.constantFrom('a1', 'b2', 'c3'),
+})
+type Act = typeof act extends fc.Arbitrary<infer T> ? T : never
+
+/** Plays a history; answers what was left at each beginning of a month. */
+function play(ctx: DurableObjectState, acts: readonly Act[]) {
+  const { sql } = ctx.storage
+  const parts = {
+    store: new MeterStore(sql),
+    plans: new PlanStore(sql),
+    caps: new KeyCaps(sql),
+    ends: new KeyEnds(sql),
+  }
+  const statements = new Statements(sql)
+  const ledger = new AccountLedger({
+    ...parts,
+    webhooks: new Webhooks(ctx, egressOf(), () => {
+      throw new Error('no gateway')
+    }),
+    statements,
+    visitors: new VisitorBudgets(sql),
+  })
+  const times = monthTimes(START + 330 * DAY)
+  const left = new Map<number, number>()
+  const spent = new Map<string, number>()
+  let now = START
+  let number = 0
+  let lease = 'l0'
+  const minutes: { readonly key: string; readonly amount: number; readonly atMs: number }[] = []
+  const pass = (toMs: number) => {
+    for (const month of times.filter((time) => time > now && time <= toMs)) {
+      ledger.renewPlan(month - 1)
+      left.set(month, leftOf(ledger.account()))
+    }
+    now = toMs
+    ledger.renewPlan(now)
+  }
+  const terms = (amount: number): PlanTerms =>
+    amount % 3 === 0 ? { micro: amount, period: 'once', days: 14 } : { micro: amount, period: 'month', days: null }
+  const exchange = (key: string, need: number, more: number, close: boolean) => {
+    spent.set(lease, (spent.get(lease) ?? 0) + more)
+    const all = spent.get(lease)!
+    const usage = [{ product: 'info', type: 'meta', calls: all, amount: all }]
+    ledger.lease({ v: 1, lease, keyHash: key, spent: all, usage, need, waiting: need, forecast: 0, close }, now)
+    if (close) lease = `l${++number}`
+  }
+  for (const { afterMs, what, amount, key } of acts) {
+    pass(now + afterMs)
+    // A refund is of the last minute, and undoes it where it was: a month that ended between them would have known it.
+    const refunded = what === 'refund' ? minutes.at(-1) : undefined
+    if (what === 'grant') ledger.grant(`grant:${++number}`, amount, now)
+    else if (what === 'lease') exchange('a1', amount, 0, false)
+    else if (what === 'settle') exchange('a1', 0, Math.floor(amount / 3), false)
+    else if (what === 'close') exchange('a1', 0, 0, true)
+    else if (what === 'late') exchange('a1', 0, amount, false)
+    else if (what === 'plan') ledger.turnPlan({ plan: `p${amount % 5}`, terms: terms(amount), firstMicro: null }, now)
+    else if (what === 'reclaim') ledger.reclaim(now)
+    else if (what === 'rows') {
+      const rows = {
+        pipeline: `pipe${key}`,
+        keyHash: key,
+        type: 'fills',
+        rows: ++number * 10,
+        spent: number * 1_000_000,
+      }
+      ledger.settlePipeline({ v: 1, ...rows }, now)
+    } else if (what === 'minute') {
+      const charge = {
+        subscription: `r/${++number}`,
+        ordinal: 0,
+        keyHash: key,
+        type: 'trades',
+        amount,
+        body: 'b',
+        leftMs: 1,
+      }
+      if (ledger.charge(charge, now).ok) minutes.push({ key, amount, atMs: now })
+    } else if (refunded && now - refunded.atMs < 60_000) {
+      ledger.refund({ keyHash: refunded.key, type: 'trades', amount: refunded.amount }, refunded.atMs)
+      minutes.pop()
+      for (const month of left.keys()) if (month > refunded.atMs) left.set(month, left.get(month)! + refunded.amount)
+    }
+  }
+  const account = ledger.account()
+  parts.store.prune(now + 2 * DAY)
+  return { times, left, account, statements, usage: new UsageReports(sql) }
+}
+
+it('are what the ledger had at each end of a month, to the micro-credit', async () => {
+  let run = 0
+  let months = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 60 }), async (acts) => {
+      const stub = namespace.getByName(`statement ${run++}`)
+      const plain = await runInDurableObject(stub, (_, ctx) => {
+        const { times, left, account, statements, usage } = play(ctx, acts)
+        const now = leftOf(account)
+        const sums = statements.sums(times, now)
+        const whole = sums.map((_, i) => statements.statement(times[i]!, times[i + 1]!, now))
+        const reports = sums.map((_, i) => usage.report(times[i]!, times[i + 1]!))
+        return { times, left: [...left], account, sums, whole, reports }
+      })
+      const { times, left, account, sums, whole, reports } = plain
+      for (const [month, balance] of left) {
+        const at = times.indexOf(month)
+        expect(sums[at]?.opening).toBe(balance)
+        months++
+      }
+      for (const [i, one] of sums.entries()) {
+        expect(one.opening + one.granted - one.expired - one.charged).toBe(one.closing)
+        if (i > 0) expect(one.opening).toBe(sums[i - 1]!.closing)
+        const { given, lines, ...same } = whole[i]!
+        expect(same).toEqual(one)
+        expect(sum(given.map(({ amount }) => amount))).toBe(one.granted)
+        expect(sum(lines.map(({ amount }) => amount))).toBe(one.charged + one.writtenOff)
+        expect(sum(reports[i]!.byDay.map(({ amount }) => amount))).toBe(one.charged + one.writtenOff)
+      }
+      expect(sums[0]!.opening).toBe(0)
+      expect(sums.at(-1)!.closing).toBe(leftOf(account))
+      expect(sum(sums.map(({ charged }) => charged))).toBe(account.spent)
+      expect(sum(sums.map(({ granted, expired }) => granted - expired))).toBe(account.granted)
+    }),
+    { numRuns: 60 },
+  )
+  expect(months).toBeGreaterThan(50)
+})

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import type { MinuteCharge, StreamReport } from '../../../src/metering/streams/stream-api.ts'
+import { ModelStreams } from './model-streams.ts'
+
+const CREDIT = 1_000_000
+const charge = (name: string, ordinal: number, leftMs = 60_000): MinuteCharge => ({
+  subscription: `r/${name}`,
+  ordinal,
+  keyHash: 'k',
+  type: 'allFills',
+  amount: CREDIT,
+  body: 'b',
+  leftMs,
+})
+const report = (over: Partial<StreamReport>): StreamReport => ({
+  v: 1,
+  relay: 'r',
+  life: 1,
+  alive: null,
+  sockets: 1,
+  subscriptions: 0,
+  perMinute: 0,
+  keys: ['k'],
+  limits: { connections: 10, subscriptions: 10 },
+  connects: [],
+  charges: [],
+  ends: [],
+  ...over,
+})
+const end = (name: string, leftMs: number) => ({ subscription: `r/${name}`, body: 'b', leftMs })
+
+describe('a first minute that was not served', () => {
+  const unserved = { type: 'allFills', amount: CREDIT }
+
+  it('is given back once, however often its end is told, and leaves no rest', () => {
+    const meter = new ModelStreams(CREDIT)
+    meter.take(report({ charges: [charge('first', 0)] }), 0)
+    expect(meter.account).toMatchObject({ available: 0, spent: CREDIT })
+    for (const nowMs of [5_000, 6_000]) meter.take(report({ ends: [{ ...end('first', 60_000), unserved }] }), nowMs)
+    expect(meter.account).toMatchObject({ available: CREDIT, spent: 0, granted: CREDIT })
+    meter.take(report({ charges: [charge('second', 0)] }), 7_000)
+    expect(meter.charges).toHaveLength(2)
+  })
+
+  it('is given back as the rest that it was', () => {
+    const meter = new ModelStreams(CREDIT)
+    meter.take(report({ charges: [charge('first', 0)] }), 0)
+    meter.take(report({ ends: [end('first', 40_000)] }), 20_000)
+    meter.take(report({ charges: [charge('second', 0)] }), 21_000)
+    meter.take(report({ ends: [{ ...end('second', 40_000), unserved }] }), 25_000)
+    expect(meter.take(report({ charges: [charge('third', 0)] }), 26_000).minutes).toEqual([
+      { ok: true, leftMs: 40_000 },
+    ])
+    expect([meter.charges.length, meter.refunds]).toEqual([1, []])
+  })
+
+  it('that was never charged gives nothing back', () => {
+    const meter = new ModelStreams(CREDIT)
+    meter.take(report({ ends: [{ ...end('first', 60_000), unserved }] }), 0)
+    expect(meter.refunds).toEqual([])
+  })
+})
+
+describe('the rest of a minute', () => {
+  it('is nothing where the minute was refused', () => {
+    const meter = new ModelStreams(CREDIT)
+    meter.take(report({ charges: [charge('first', 0)] }), 0)
+    const due = charge('first', 1, 59_000)
+    expect(meter.take(report({ charges: [due] }), 61_000).minutes).toMatchObject([{ ok: false, reason: 'exhausted' }])
+    // The relay ends the socket, and asks once more with the end.
+    meter.take(report({ charges: [due], ends: [end('first', 58_000)] }), 62_000)
+    const back = meter.take(report({ connects: ['k'], charges: [charge('second', 0)] }), 63_000)
+    expect(back.connects).toEqual(['exhausted'])
+    expect(back.minutes).toMatchObject([{ ok: false, reason: 'exhausted' }])
+    expect(meter.charges).toHaveLength(1)
+  })
+
+  it('is kept where the minute was paid with the end', () => {
+    const meter = new ModelStreams(2 * CREDIT)
+    meter.take(report({ charges: [charge('first', 0)] }), 0)
+    meter.take(report({ charges: [charge('first', 1, 58_000)], ends: [end('first', 58_000)] }), 62_000)
+    expect(meter.take(report({ sockets: 0, connects: ['k'] }), 63_000).connects).toEqual(['in'])
+    const back = meter.take(report({ charges: [charge('second', 0)] }), 63_000)
+    expect(back.minutes).toEqual([{ ok: true, leftMs: 58_000 }])
+    expect(meter.charges).toHaveLength(2)
+  })
+})

@@ -1,0 +1,207 @@
+import { describe, expect, it } from 'vitest'
+import { RelayLink } from '../../src/order-books/relay-link.ts'
+import { RING_CHARS, RING_MS, Ring } from '../../src/order-books/ring.ts'
+import { CHECKPOINT_MS, ROTATION_MS, Rotation } from '../../src/order-books/rotation.ts'
+import { BBO, MID } from '../../src/order-books/view.ts'
+import { CHECKSUM, coinWant, typeWant } from '../../src/order-books/view-wants.ts'
+import { decodeHubFrame, encodeFragment, encodeHubFrame, encodePiece } from '../../src/protocol/hub/hub-link.ts'
+
+const entry = (height: number, time = height) => ({ tick: { v: 1, epoch: 'e', height, time }, fragments: [] })
+
+const at = (height: number, epoch = 'e') => ({ height, epoch })
+
+describe('the ring', () => {
+  it('answers what came after a height, or that it cannot', () => {
+    const ring = new Ring()
+    expect(ring.since(at(0))).toBeNull()
+    for (let height = 5; height <= 8; height++) ring.push(entry(height))
+    expect(ring.since(at(6))?.map(({ tick }) => tick.height)).toEqual([7, 8])
+    expect(ring.since(at(4))?.length).toBe(4)
+    expect(ring.since(at(8))).toEqual([])
+    expect(ring.since(at(3))).toBeNull()
+  })
+
+  it('keeps thirty seconds, also after thousands of blocks', () => {
+    const ring = new Ring()
+    for (let height = 0; height < 5000; height++) ring.push(entry(height, height * 70))
+    const oldest = 4999 - Math.floor(RING_MS / 70)
+    expect(ring.since(at(oldest - 1))?.[0]?.tick.height).toBe(oldest)
+    expect(ring.since(at(oldest - 2))).toBeNull()
+  })
+})
+
+describe('the bounds of the ring', () => {
+  const sized = (height: number, chars: number) => ({
+    ...entry(height),
+    fragments: [{ mark: '=' as const, coin: 'BTC', prevSeq: 0, levels: 'x'.repeat(chars - 100) }],
+  })
+  const held = (ring: Ring, to: number) => ring.since(at(to))?.length
+
+  it('are so many characters, with a hundred for each fragment, and never the newest entry', () => {
+    const ring = new Ring()
+    for (const height of [1, 2, 3, 4]) ring.push(sized(height, RING_CHARS / 2))
+    expect([ring.since(at(1)), held(ring, 2)]).toEqual([null, 2])
+    ring.push(sized(5, RING_CHARS + 1))
+    expect([ring.since(at(3)), held(ring, 4)]).toEqual([null, 1])
+    const many = Array(Math.floor(RING_CHARS / 200)).fill(sized(0, 100).fragments[0])
+    for (const height of [6, 7, 8]) ring.push({ ...entry(height), fragments: many })
+    expect([ring.since(at(5)), held(ring, 6)]).toEqual([null, 2])
+  })
+
+  it('are thirty seconds, to the millisecond', () => {
+    const ring = new Ring()
+    for (const time of [0, 1, RING_MS]) ring.push(entry(time))
+    expect(ring.since(at(-1))).toHaveLength(3)
+    ring.push(entry(RING_MS + 1))
+    expect([ring.since(at(-1)), held(ring, 0)]).toEqual([null, 3])
+  })
+
+  it('begin anew with a height that was there', () => {
+    const ring = new Ring()
+    for (const height of [5, 6, 20, 20]) ring.push(entry(height))
+    expect([ring.since(at(6)), held(ring, 19)]).toEqual([null, 1])
+  })
+})
+
+describe('the ring over a jump in heights', () => {
+  it('answers what came after a height beyond a gap, and forgets what another chain had', () => {
+    const ring = new Ring()
+    for (const height of [5, 6, 20, 21, 22]) ring.push(entry(height))
+    expect(ring.since(at(6))?.map(({ tick }) => tick.height)).toEqual([20, 21, 22])
+    expect(ring.since(at(21))?.map(({ tick }) => tick.height)).toEqual([22])
+    ring.push(entry(3))
+    expect(ring.since(at(21))).toEqual([])
+    expect(ring.since(at(2))?.map(({ tick }) => tick.height)).toEqual([3])
+    expect(ring.since(at(1))).toBeNull()
+  })
+
+  it('does not continue a cursor of another chain that it has overtaken', () => {
+    const ring = new Ring()
+    for (let height = 1; height <= 20; height++) ring.push(entry(height))
+    expect([ring.since(at(10, 'before')), ring.since(at(0, 'before'))]).toEqual([null, null])
+    expect([ring.since(at(10, ''))?.length, ring.since(at(10))?.length]).toEqual([10, 10])
+  })
+
+  it('goes on over a new epoch of the same heights', () => {
+    const ring = new Ring()
+    for (const [height, epoch] of [
+      [1, 'e'],
+      [2, null],
+      [3, null],
+      [4, 'f'],
+      [5, 'f'],
+    ] as const)
+      ring.push({ tick: { v: 1, epoch, height, time: height }, fragments: [] })
+    const lengths = [at(1), at(2), at(3), at(4, 'f')].map((cursor) => ring.since(cursor)?.length)
+    expect(lengths).toEqual([4, 3, 2, 1])
+  })
+})
+
+describe('frames between hub and relay', () => {
+  it('come back as they were sent', () => {
+    const fragments = [
+      { mark: '=' as const, coin: 'BTC', prevSeq: 7, levels: '[[{"px":"1","sz":"2","n":1}],[]]' },
+      { mark: '!' as const, coin: 'PURR/USDC', prevSeq: -1, levels: '[[],[]]' },
+    ]
+    const tick = { v: 1, epoch: null, height: 8, time: 9 }
+    expect(decodeHubFrame(encodeHubFrame(tick, fragments.map(encodeFragment).join('')))).toEqual({
+      ...tick,
+      coins: fragments,
+    })
+    expect(decodeHubFrame(encodeHubFrame(tick, ''))).toEqual({ ...tick, coins: [] })
+    const views = [
+      { view: BBO, coin: 'BTC', piece: '[{"px":"1","sz":"2","n":1},null]' },
+      { view: MID, coin: '@1', piece: '' },
+    ]
+    expect(decodeHubFrame(encodeHubFrame(tick, views.map(encodePiece).join('')))).toEqual({ ...tick, coins: [], views })
+  })
+
+  it('carry the coins and market types that a relay wants, and tick without them', () => {
+    const sent: string[] = []
+    const link = new RelayLink('r', { coins: ['BTC'], types: ['spot'], views: [] }, null, (text) => sent.push(text))
+    const coins = ['BTC', 'ETH', '@1', '#1'].map((coin) => {
+      return { coin, text: encodeFragment({ mark: '=', coin, prevSeq: 1, levels: '[[],[]]' }) }
+    })
+    const tick = { v: 1, epoch: 'e', height: 2, time: 3 }
+    link.send(tick, coins)
+    link.setInterest({ coins: [], types: [], views: [] })
+    link.send(tick, coins)
+    expect(sent.map((text) => decodeHubFrame(text).coins.map(({ coin }) => coin))).toEqual([['BTC', '@1'], []])
+  })
+
+  it('carry checksums to the relays that want them', () => {
+    const text = encodeFragment({ mark: '=', coin: 'BTC', prevSeq: 1, levels: '[[],[]]' })
+    const spot = encodeFragment({ mark: '+', coin: '@1', prevSeq: 1, levels: '[[],[]]' })
+    const tick = { v: 1, epoch: 'e', height: 2, time: 3 }
+    const carried = (...views: string[]) => {
+      let sent = ''
+      const keep = (frame: string) => {
+        sent = frame
+      }
+      const link = new RelayLink('r', { coins: ['BTC'], types: ['spot'], views }, null, keep)
+      link.send(tick, [
+        { coin: 'BTC', text, checksum: 4_294_967_295 },
+        { coin: '@1', text: spot, checksum: 0 },
+      ])
+      return decodeHubFrame(sent).coins.map(({ checksum }) => checksum)
+    }
+    expect(carried()).toEqual([undefined, undefined])
+    expect(carried(coinWant(CHECKSUM, 'BTC'))).toEqual([4_294_967_295, undefined])
+    expect(carried(typeWant(CHECKSUM, 'spot'), coinWant(MID, 'BTC'))).toEqual([undefined, 0])
+  })
+
+  it('bring a relay the views that it wants, and all of them where it wants one that it was not shown', () => {
+    const sent: string[] = []
+    const interest = { coins: [], types: [], views: [coinWant(BBO, 'BTC')] }
+    const link = new RelayLink('r', interest, null, (text) => sent.push(text))
+    const tick = { v: 1, epoch: 'e', height: 2, time: 3 }
+    const pieces = [BBO, MID].flatMap((view) => ['BTC', 'ETH'].map((coin) => ({ view, coin, piece: '1' })))
+    expect(link.isFresh).toBe(true)
+    link.send(tick, [], null)
+    expect(link.isFresh).toBe(true)
+    link.send(tick, [], pieces)
+    link.setInterest({ coins: [], types: [], views: [coinWant(BBO, 'BTC')] })
+    expect(link.isFresh).toBe(false)
+    link.setInterest({ coins: [], types: [], views: [typeWant(MID, 'perp')] })
+    expect(link.isFresh).toBe(true)
+    link.send(tick, [], pieces)
+    expect(sent.map((text) => decodeHubFrame(text).views?.map(({ view, coin }) => view + coin))).toEqual([
+      undefined,
+      ['0 bboBTC'],
+      ['0 midBTC', '0 midETH'],
+    ])
+  })
+})
+
+describe('the rotation of checkpoints', () => {
+  it('stores every changed coin within its period, a few at a time', () => {
+    const rotation = new Rotation()
+    for (let i = 0; i < 100; i++) rotation.changed(`coin${i}`, 1)
+    const seen = new Set<string>()
+    let largest = 0
+    for (let now = CHECKPOINT_MS; now <= 2 * ROTATION_MS; now += CHECKPOINT_MS) {
+      const due = rotation.due(now, 5)
+      largest = Math.max(largest, due.length)
+      for (const [coin] of due) seen.add(coin)
+      expect(rotation.due(now + 1, 5)).toEqual([])
+    }
+    expect(largest).toBe(4)
+    expect(seen.size).toBeGreaterThan(85)
+  })
+
+  it('tells up to where the stored checkpoints are true, and tells it again where nothing changes', () => {
+    const rotation = new Rotation()
+    rotation.changed('A', 7)
+    rotation.changed('B', 8)
+    rotation.changed('A', 9)
+    expect(rotation.cleanUpTo(9)).toBe(6)
+    expect(rotation.due(CHECKPOINT_MS, 9)).toEqual([['A', 7]])
+    expect(rotation.cleanUpTo(9)).toBe(7)
+    expect(rotation.due(2 * CHECKPOINT_MS, 9)).toEqual([['B', 8]])
+    expect(rotation.cleanUpTo(9)).toBe(9)
+    expect(rotation.due(3 * CHECKPOINT_MS, 10)).toEqual([])
+    expect(rotation.due(2 * CHECKPOINT_MS + ROTATION_MS, 500)).toEqual([['B', 500]])
+    rotation.clear()
+    expect(rotation.due(9 * ROTATION_MS, 900)).toEqual([])
+  })
+})

@@ -1,0 +1,372 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Checkpoint } from '../../src/order-books/coin-book.ts'
+import { LevelBook } from '../../src/order-books/level-book.ts'
+import { ShardBooks } from '../../src/order-books/shard-books.ts'
+import type { BookChange, Levels } from '../../src/protocol/feed/block.ts'
+import type { HubBlock, HubSeed } from '../../src/protocol/feed/log-api.ts'
+import type { CoinFragment } from '../../src/protocol/hub/hub-link.ts'
+
+const EPOCH = 'e1'
+const level = (px: number, n = 1) => ({ px: `${px}.0`, sz: n ? `${n}.0` : '0', n })
+const block = (height: number, books: BookChange[] | null, epoch: string | null = EPOCH): HubBlock => {
+  return { v: 1, t: 'block', epoch, height, time: height * 70, books, px: {} }
+}
+const seed = (height: number, books: HubSeed['books'], scope: 'all' | 'coins' = 'all', epoch = EPOCH) => {
+  return { scope, epoch, height, time: height * 70, books, part: 0, parts: 1 }
+}
+const bids = (...levels: ReturnType<typeof level>[]): Levels => [levels, []]
+const parsed = (text: string): Levels => JSON.parse(text) as Levels
+
+/** A client that follows fragments by the rules of the specification and says when it must begin again. */
+class Client {
+  readonly books = new Map<string, { book: LevelBook; seq: number }>()
+  #epoch: string | null = null
+  readonly #isBlind: boolean
+  /** A blind client is one of `l2BookDiff`: it sees neither epoch nor `prev_seq`, and begins again only at a `!`. */
+  constructor(isBlind: boolean) {
+    this.#isBlind = isBlind
+  }
+  bootstrap(shard: ShardBooks, coin: string): void {
+    const snapshot = shard.encode(coin)
+    if (!snapshot) return
+    const book = new LevelBook()
+    book.apply(parsed(snapshot.levels))
+    this.books.set(coin, { book, seq: snapshot.seq })
+  }
+  take(shard: ShardBooks, height: number, fragments: readonly CoinFragment[]): void {
+    if (shard.epoch !== this.#epoch && !this.#isBlind) for (const coin of this.books.keys()) this.bootstrap(shard, coin)
+    this.#epoch = shard.epoch
+    for (const { mark, coin, prevSeq, levels } of fragments) {
+      const held = this.books.get(coin)
+      const isInOrder = held && (this.#isBlind || held.seq === prevSeq || held.seq === height)
+      if (mark !== '=' || !isInOrder) this.bootstrap(shard, coin)
+      else {
+        held.book.apply(parsed(levels))
+        held.seq = height
+      }
+    }
+  }
+}
+
+const expectInStep = (client: Client, shard: ShardBooks) => {
+  for (const coin of shard.coins()) {
+    const { seq, levels } = shard.encode(coin)!
+    expect({ coin, seq: client.books.get(coin)?.seq }).toEqual({ coin, seq })
+    expect(client.books.get(coin)?.book.levels()).toEqual(parsed(levels))
+  }
+}
+
+describe('the books of a shard', () => {
+  it('give a coin the height of its last change as seq, and the seed height before that', () => {
+    const shard = new ShardBooks()
+    shard.seed(
+      seed(10, [
+        { coin: 'BTC', levels: bids(level(5)) },
+        { coin: 'ETH', levels: bids(level(1)) },
+      ]),
+    )
+    shard.apply(block(11, []))
+    const outcome = shard.apply(block(12, [{ coin: 'BTC', levels: bids(level(6)) }]))
+    expect(outcome).toEqual({
+      kind: 'applied',
+      fragments: [{ mark: '=', coin: 'BTC', prevSeq: 10, levels: JSON.stringify(bids(level(6))) }],
+    })
+    expect(shard.encode('BTC')).toEqual({ seq: 12, levels: JSON.stringify(bids(level(6), level(5))) })
+    expect(shard.encode('ETH')?.seq).toBe(10)
+  })
+
+  it('refuse what does not follow, and ignore what was there', () => {
+    const shard = new ShardBooks()
+    shard.seed(seed(10, []))
+    expect(shard.apply(block(10, [])).kind).toBe('duplicate')
+    expect(shard.apply(block(13, []))).toEqual({ kind: 'missing', from: 11 })
+    expect(shard.height).toBe(10)
+  })
+
+  it('know nothing from a block without changes to the next seed', () => {
+    const shard = new ShardBooks()
+    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(5)) }]))
+    shard.apply(block(2, null))
+    expect(shard.ready).toBe(false)
+    expect(shard.checkpoint('BTC')).toBeNull()
+    shard.seed(seed(3, [{ coin: 'BTC', levels: bids(level(7)) }], 'all', 'e2'))
+    expect([shard.ready, shard.encode('BTC')?.seq]).toEqual([true, 3])
+    // Clients that cannot see epochs get the difference as a change.
+    const outcome = shard.apply(block(4, [], 'e2'))
+    expect(outcome).toMatchObject({
+      fragments: [{ mark: '=', coin: 'BTC', prevSeq: 3, levels: JSON.stringify(bids(level(7), level(5, 0))) }],
+    })
+  })
+
+  it('publish a repair as a change of the next block, and show it no earlier', () => {
+    const shard = new ShardBooks()
+    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(5), level(4)) }]))
+    shard.apply(block(2, []))
+    shard.seed(seed(2, [{ coin: 'BTC', levels: bids(level(5, 3)) }], 'coins'))
+    expect(parsed(shard.encode('BTC')!.levels)).toEqual(bids(level(5), level(4)))
+    const outcome = shard.apply(block(3, [{ coin: 'BTC', levels: bids(level(6)) }]))
+    expect(outcome).toMatchObject({
+      fragments: [{ mark: '=', prevSeq: 1, levels: JSON.stringify(bids(level(5, 3), level(4, 0), level(6))) }],
+    })
+    expect(parsed(shard.encode('BTC')!.levels)).toEqual(bids(level(6), level(5, 3)))
+  })
+
+  it('pay what they owe a little a block, whole books of a shard over several, and a changed coin at once', () => {
+    const deep = (n: number): Levels => bids(...Array.from({ length: 3000 }, (_, i) => level(9000 - i, n)))
+    const coins = ['A', 'B', 'C', 'D']
+    const shard = new ShardBooks()
+    const client = new Client(true)
+    const all = (n: number) => coins.map((coin) => ({ coin, levels: deep(n) }))
+    shard.seed(seed(1, all(1)))
+    for (const coin of coins) client.bootstrap(shard, coin)
+    shard.apply(block(2, null))
+    shard.seed(seed(2, all(2), 'all', 'e2'))
+    const paid: string[][] = []
+    for (let height = 3; height < 6; height++) {
+      const outcome = shard.apply(block(height, height === 3 ? [{ coin: 'D', levels: bids(level(5)) }] : [], 'e2'))
+      if (outcome.kind !== 'applied') throw new Error(outcome.kind)
+      paid.push(outcome.fragments.map(({ coin }) => coin))
+      client.take(shard, height, outcome.fragments)
+    }
+    expect(paid).toEqual([['D', 'A', 'B'], ['C'], []])
+    expectInStep(client, shard)
+  })
+
+  it('tell clients to begin again where a lost book came back', () => {
+    const shard = new ShardBooks()
+    shard.forget(EPOCH, 5, ['BTC'])
+    expect(shard.apply(block(6, [{ coin: 'BTC', levels: bids(level(5)) }]))).toMatchObject({ fragments: [] })
+    expect([shard.suspects, shard.encode('BTC')]).toEqual([['BTC'], null])
+    shard.seed(seed(6, [{ coin: 'BTC', levels: bids(level(5)) }], 'coins'))
+    expect(shard.apply(block(7, []))).toMatchObject({ fragments: [{ mark: '!', coin: 'BTC', prevSeq: -1 }] })
+    expect([shard.suspects, shard.encode('BTC')?.seq]).toEqual([[], 7])
+  })
+
+  it('knows the time of books that repair one that began without any', () => {
+    const shard = new ShardBooks()
+    shard.forget(EPOCH, 5, ['BTC'])
+    shard.seed(seed(5, [{ coin: 'BTC', levels: bids(level(1)) }], 'coins'))
+    expect(shard.time).toBe(5 * 70)
+  })
+
+  it('forget with a lost book what its clients were owed: they begin again', () => {
+    const shard = new ShardBooks()
+    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(5)) }]))
+    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(6)) }], 'coins'))
+    shard.forget(EPOCH, 5, ['BTC'])
+    expect(shard.apply(block(6, []))).toEqual({ kind: 'applied', fragments: [] })
+  })
+
+  it('go on after a crash from where every checkpoint is true, however old the one of a quiet coin', () => {
+    const shard = new ShardBooks()
+    shard.seed(
+      seed(10, [
+        { coin: 'BTC', levels: bids(level(5)) },
+        { coin: 'QUIET', levels: bids(level(1)) },
+      ]),
+    )
+    const quiet = shard.checkpoint('QUIET')!
+    for (let height = 11; height <= 500; height++)
+      shard.apply(block(height, [{ coin: 'BTC', levels: bids(level(height)) }]))
+    const again = new ShardBooks()
+    expect(again.restore(EPOCH, 10, [quiet, { ...shard.checkpoint('BTC')!, clean: 490 }])).toBe(490)
+    expect(again.apply(block(491, [{ coin: 'QUIET', levels: bids(level(2)) }]))).toMatchObject({
+      fragments: [{ mark: '=', coin: 'QUIET', prevSeq: 10 }],
+    })
+    expect(again.completeAt).toBe(500)
+  })
+
+  it('take no repair of a height where they do not stand', () => {
+    const shard = new ShardBooks()
+    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(5)) }]))
+    shard.seed(seed(3, [{ coin: 'BTC', levels: bids(level(7)) }], 'coins'))
+    expect(shard.apply(block(2, [{ coin: 'BTC', levels: bids(level(6)) }]))).toMatchObject({
+      fragments: [{ mark: '=', levels: JSON.stringify(bids(level(6))) }],
+    })
+  })
+
+  it('give up a book from before a repair that they missed, and no other', () => {
+    const shard = new ShardBooks()
+    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(5)) }]))
+    shard.apply(block(2, []))
+    expect(shard.outdate([{ coin: 'BTC', height: 1 }], 2)).toEqual([])
+    expect(shard.outdate([{ coin: 'NOPE', height: 9 }], 2)).toEqual([])
+    shard.seed(seed(2, [{ coin: 'BTC', levels: bids(level(6)) }], 'coins'))
+    expect(shard.outdate([{ coin: 'BTC', height: 2 }], 2)).toEqual([])
+    shard.apply(block(3, []))
+    expect(shard.outdate([{ coin: 'BTC', height: 4 }], 3)).toEqual(['BTC'])
+    expect([shard.encode('BTC'), shard.suspects, shard.isSettled('BTC')]).toEqual([null, ['BTC'], false])
+  })
+
+  it('keep a lost book that was just repaired, though no block has followed the repair', () => {
+    const shard = new ShardBooks()
+    shard.forget(EPOCH, 5, ['BTC'])
+    shard.seed(seed(5, [{ coin: 'BTC', levels: bids(level(5)) }], 'coins'))
+    expect(shard.outdate([{ coin: 'BTC', height: 5 }], 5)).toEqual([])
+    expect([shard.suspects, shard.has('BTC')]).toEqual([[], true])
+  })
+
+  it('give up a repaired book that waits for its block where a later repair passed it by', () => {
+    const shard = new ShardBooks()
+    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(5)) }]))
+    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(6)) }], 'coins'))
+    expect(shard.outdate([{ coin: 'BTC', height: 3 }], 1)).toEqual(['BTC'])
+    // What it owed is of the book that was given up.
+    expect(shard.apply(block(2, []))).toEqual({ kind: 'applied', fragments: [] })
+  })
+
+  it('tell of a coin that a later seed brings with its whole book, changed by the next block or not', () => {
+    const shard = new ShardBooks()
+    shard.seed(seed(10, [{ coin: 'BTC', levels: bids(level(5)) }]))
+    const brought = ['ETH', 'SOL'].map((coin) => ({ coin, levels: bids(level(2)) }))
+    shard.seed(seed(20, [{ coin: 'BTC', levels: bids(level(5)) }, ...brought], 'all', 'e2'))
+    expect(shard.isSettled('ETH')).toBe(false)
+    expect(shard.apply(block(21, [{ coin: 'ETH', levels: bids(level(1)) }], 'e2'))).toEqual({
+      kind: 'applied',
+      fragments: [
+        { mark: '+', coin: 'ETH', prevSeq: 20, levels: JSON.stringify(bids(level(2), level(1))) },
+        { mark: '+', coin: 'SOL', prevSeq: 20, levels: JSON.stringify(bids(level(2))) },
+      ],
+    })
+    expect(shard.encode('SOL')?.seq).toBe(21)
+    expect(shard.isSettled('ETH')).toBe(true)
+    expect(shard.apply(block(22, [{ coin: 'ETH', levels: bids(level(3)) }], 'e2'))).toMatchObject({
+      fragments: [{ mark: '=', coin: 'ETH', prevSeq: 21 }],
+    })
+  })
+
+  it('take a coin without a book only when it says that it is new', () => {
+    const shard = new ShardBooks()
+    shard.seed(seed(1, []))
+    expect(shard.apply(block(2, [{ coin: 'NEW', levels: bids(level(1)), new: true }]))).toMatchObject({
+      fragments: [{ mark: '+', coin: 'NEW', prevSeq: 1 }],
+    })
+    expect(shard.apply(block(3, [{ coin: 'ODD', levels: bids(level(1)) }]))).toMatchObject({ fragments: [] })
+    expect(shard.suspects).toEqual(['ODD'])
+  })
+})
+
+// A whole history of a shard: blocks, repairs, new epochs, unknown stretches, crashes with some checkpoints.
+const change = fc.record({
+  coin: fc.constantFrom('A', 'B', 'C'),
+  px: fc.integer({ min: 1, max: 6 }),
+  n: fc.integer({ min: 0, max: 2 }),
+})
+const step = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({ do: fc.constant('block' as const), changes: fc.array(change, { maxLength: 4 }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('repair' as const), changes: fc.array(change, { maxLength: 6 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('unknown' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('crash' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('torn' as const), scope: fc.constantFrom('all', 'coins') }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('checkpoint' as const), coin: fc.constantFrom('A', 'B', 'C') }) },
+)
+
+describe('a client of a shard', () => {
+  it('holds the shard’s books after every block, whatever happened', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const truth = new Map(['A', 'B', 'C'].map((coin) => [coin, new LevelBook()]))
+        const seedOf = (height: number, epoch: string, scope: 'all' | 'coins' = 'all') =>
+          seed(
+            height,
+            [...truth].map(([coin, book]) => ({ coin, levels: book.levels() })),
+            scope,
+            epoch,
+          )
+        let epoch = 'e0'
+        let height = 0
+        const blocks: HubBlock[] = []
+        const stored = new Map<string, Checkpoint>()
+        /** Height of the first change since a coin was stored. */
+        const dirty = new Map<string, number>()
+        let shard = new ShardBooks()
+        let seedHeight = 0
+        shard.seed(seedOf(0, epoch))
+        const clients = [new Client(false), new Client(true)] as const
+        const bootstrap = () => {
+          for (const client of clients)
+            for (const coin of truth.keys()) if (!client.books.has(coin)) client.bootstrap(shard, coin)
+        }
+        bootstrap()
+        const advance = (books: BookChange[] | null) => {
+          const next = block(++height, books, books && epoch)
+          blocks.push(next)
+          const outcome = shard.apply(next)
+          const changed = outcome.kind === 'applied' ? outcome.fragments : []
+          for (const { coin } of changed) if (!dirty.has(coin)) dirty.set(coin, height)
+          if (outcome.kind === 'applied') for (const client of clients) client.take(shard, height, outcome.fragments)
+        }
+        const apply = (changes: readonly { coin: string; px: number; n: number }[]) => {
+          const books = new Map<string, BookChange>()
+          for (const { coin, px, n } of changes) {
+            const entry = books.get(coin) ?? { coin, levels: [[], []] as Levels }
+            entry.levels[0] = [...entry.levels[0].filter((one) => one.px !== level(px).px), level(px, n)]
+            books.set(coin, entry)
+            truth.get(coin)!.apply(bids(level(px, n)))
+          }
+          return [...books.values()]
+        }
+        for (const one of steps) {
+          if (one.do === 'block') advance(apply(one.changes))
+          if (one.do === 'repair') {
+            apply(one.changes)
+            shard.seed(seedOf(height, epoch, 'coins'))
+            // The log has no blocks that turn an older checkpoint into the repaired book.
+            stored.clear()
+            advance([])
+          }
+          if (one.do === 'torn') {
+            // A feeder goes away amid its snapshot: the part that came is nothing.
+            const books = ['A', 'D'].map((coin) => ({ coin, levels: bids(level(99)) }))
+            shard.seed({ ...seed(height, books, one.scope, epoch), parts: 2 })
+          }
+          if (one.do === 'unknown') {
+            advance(null)
+            epoch = `e${height}`
+            stored.clear()
+            seedHeight = height
+            shard.seed(seedOf(height, epoch))
+            advance([])
+          }
+          if (one.do === 'checkpoint') {
+            const checkpoint = shard.checkpoint(one.coin)
+            if (checkpoint) {
+              const clean = Math.min(
+                height,
+                ...[...dirty].filter(([coin]) => coin !== one.coin).map(([, at]) => at - 1),
+              )
+              stored.set(one.coin, structuredClone({ ...checkpoint, clean }))
+              dirty.delete(one.coin)
+            }
+          }
+          if (one.do === 'crash') {
+            shard = new ShardBooks()
+            const from = shard.restore(epoch, seedHeight, [...stored.values()])
+            if (from === null) shard.forget(epoch, height, ['A', 'B', 'C'])
+            else {
+              shard.expect(['A', 'B', 'C'])
+              for (const next of blocks.filter((b) => b.height > from)) shard.apply(next)
+            }
+            if (shard.suspects.length > 0) {
+              shard.seed(seedOf(height, epoch, 'coins'))
+              stored.clear()
+            }
+            advance([])
+            bootstrap()
+          }
+          if (one.do !== 'checkpoint') expectInStep(clients[0], shard)
+          for (const client of clients)
+            for (const [coin, book] of truth) expect(client.books.get(coin)?.book.levels()).toEqual(book.levels())
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

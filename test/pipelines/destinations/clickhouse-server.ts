@@ -1,0 +1,79 @@
+// A ClickHouse of the machine's own, for tests, where there is one: fresh, on free ports, with a user and a password.
+
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../../../src/cli/launch/ports.node.ts'
+
+export interface ClickHouseServer {
+  readonly url: string
+  /** What a statement answers, a line each. */
+  query(sql: string): Promise<string[]>
+  start(): Promise<void>
+  /** As if its machine had gone. */
+  kill(): Promise<void>
+  remove(): Promise<void>
+}
+
+export const USER = 'weir'
+export const PASSWORD = 'p@ss "word" ü€'
+/** Where Debian has it; what others have is of another age, and has other words. */
+const BINARY = '/usr/sbin/clickhouse-server'
+export const hasClickHouse = existsSync(BINARY)
+
+const settings = (folder: string, ports: readonly number[]) => `<yandex>
+  <logger><level>none</level><console>1</console></logger>
+  <http_port>${ports[0]}</http_port><tcp_port>${ports[1]}</tcp_port><interserver_http_port>${ports[2]}</interserver_http_port>
+  <listen_host>127.0.0.1</listen_host><interserver_http_host>127.0.0.1</interserver_http_host>
+  <path>${folder}/data/</path><tmp_path>${folder}/data/tmp/</tmp_path><user_files_path>${folder}/data/files/</user_files_path>
+  <users_config>users.xml</users_config><default_profile>default</default_profile><default_database>default</default_database>
+  <mark_cache_size>5368709</mark_cache_size>
+</yandex>`
+const users = `<yandex>
+  <profiles><default/></profiles><quotas><default/></quotas>
+  <users><${USER}><password>${PASSWORD}</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></${USER}></users>
+</yandex>`
+
+export async function startClickHouse(): Promise<ClickHouseServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-clickhouse-'))
+  const ports = await Promise.all([freePort(undefined), freePort(undefined), freePort(undefined)])
+  const url = `http://127.0.0.1:${ports[0]}`
+  writeFileSync(join(folder, 'config.xml'), settings(folder, ports))
+  writeFileSync(join(folder, 'users.xml'), users)
+  const authorization = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`
+  const query = async (body: string) => {
+    const answer = await fetch(url, { method: 'POST', headers: { authorization }, body })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(text)
+    return text.split('\n').filter((line) => line !== '')
+  }
+  let child: ReturnType<typeof spawn> | null = null
+  const start = async () => {
+    child = spawn(BINARY, [`--config-file=${join(folder, 'config.xml')}`], { cwd: folder, stdio: 'ignore' })
+    for (let tries = 0; ; tries++) {
+      try {
+        await query('SELECT 1')
+        return
+      } catch (error) {
+        if (tries > 100 || child.exitCode !== null) throw error
+        await new Promise((done) => setTimeout(done, 100))
+      }
+    }
+  }
+  const kill = async () => {
+    const ended = new Promise((done) => child?.once('exit', done))
+    if (child?.kill('SIGKILL')) await ended
+  }
+  await start()
+  return {
+    url,
+    query,
+    start,
+    kill,
+    remove: async () => {
+      await kill()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

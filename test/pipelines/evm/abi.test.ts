@@ -1,0 +1,73 @@
+// ABIs of owners: which events are read of one, and what is refused, by its place.
+
+import { expect, it } from 'vitest'
+import { readAbi } from '../../../src/pipelines/evm/abi.ts'
+
+const event = (...inputs: unknown[]) => ({ abi: [{ type: 'event', name: 'E', inputs }] })
+const nested = (depth: number): object => ({
+  name: 'a',
+  type: depth === 0 ? 'bool' : 'tuple',
+  ...(depth > 0 && { components: [nested(depth - 1)] }),
+})
+const told = (file: object) => {
+  const read = readAbi(file)
+  return read.ok ? 'ok' : `${read.error.path}: ${read.error.message}`
+}
+
+it('reads events, names what has no name, and passes over the rest', () => {
+  const inputs = [{ type: 'uint256' }, { name: 'to', type: 'address', indexed: true, internalType: 'address' }]
+  const abi = [
+    { type: 'function', name: 'f', inputs: 'whatever' },
+    { type: 'event', name: 'A', anonymous: true, inputs: [] },
+    { type: 'event', name: 'E', anonymous: false, inputs },
+  ]
+  const first = { name: '_0', type: 'uint256', indexed: false, components: [] }
+  const second = { name: 'to', type: 'address', indexed: true, components: [] }
+  expect(readAbi({ abi })).toEqual({ ok: true, value: [{ type: 'event', name: 'E', inputs: [first, second] }] })
+  expect(readAbi({})).toEqual({ ok: true, value: [] })
+})
+
+it.each(['address', 'bytes32[]', 'uint8[3][]', 'uint256[][]', 'bytes[]', 'string', 'int24[2]'])('takes %s', (type) =>
+  expect(told(event({ name: 'a', type }))).toBe('ok'),
+)
+
+it.each([
+  [{ abi: {} }, 'abi_file.abi: must be a list'],
+  [{ abi: Array(100_000).fill(0) }, 'abi_file.abi.0: must be an object'],
+  [{ abi: Array(100_000).fill(event().abi[0]) }, 'abi_file.abi: must have at most 1000 events'],
+  [{ abi: [{}] }, 'abi_file.abi.0.type: must be text'],
+  [{ abi: [{ type: 'event', name: '<b>', inputs: [] }] }, 'abi_file.abi.0.name: must be a name'],
+  [{ abi: [{ type: 'event', name: 'E' }] }, 'abi_file.abi.0.inputs: must be a list'],
+  [event({ type: 'uint' }), 'abi_file.abi.0.inputs.0.type: must be a type such as'],
+  [event({ type: 'uint7' }), 'abi_file.abi.0.inputs.0.type: must be a type such as'],
+  [event({ type: 'uint264' }), 'abi_file.abi.0.inputs.0.type: must be a type such as'],
+  [event({ type: 'bool[0]' }), 'abi_file.abi.0.inputs.0.type: must be a type such as'],
+  [event({ type: 'bool[99999]' }), 'abi_file.abi.0.inputs.0.type: must be a type such as'],
+  [event({ type: 7 }), 'abi_file.abi.0.inputs.0.type: must be a type such as'],
+  [event({ type: 'bool', name: '__proto__' }), 'abi_file.abi.0.inputs.0.name: must be a name'],
+  [event({ type: 'bool', indexed: 1 }), 'abi_file.abi.0.inputs.0.indexed: must be true or false'],
+  [event({ type: 'bool', name: '_1' }, { type: 'bool' }), 'abi_file.abi.0.inputs: must have a name each'],
+  [
+    event(
+      ...Array(4)
+        .fill(0)
+        .map((_, i) => ({ type: 'bool', name: `a${i}`, indexed: true })),
+    ),
+    'at most 3 that are indexed',
+  ],
+  [event(...Array(65).fill({ type: 'bool' })), 'abi_file.abi.0.inputs: must be at most 64'],
+  [event({ type: 'tuple', components: [] }), 'abi_file.abi.0.inputs.0.components: must not be empty'],
+  [event({ type: 'tuple' }), 'abi_file.abi.0.inputs.0.components: must not be empty'],
+  [event({ type: 'tuple[]', components: [{ type: 'tuple[9999]', components: [{}] }] }), 'components.0.type: must be'],
+  [event(nested(9)), 'must not nest deeper than 8 tuples'],
+  [event({ type: 'bytes[][]' }), 'abi_file.abi.0.inputs.0.type: must not be a list of lists'],
+  [event({ type: 'tuple[]', components: [{ type: 'string[]' }] }), 'must not be a list of lists'],
+])('refuses %#: %s', (file, words) => expect(told(file)).toContain(words))
+
+it('takes tuples of tuples to the bound', () => expect(told(event(nested(8)))).toBe('ok'))
+
+it('counts what is within tuples', () => {
+  const parts = Array.from({ length: 40 }, (_, i) => ({ name: `a${i}`, type: 'bool' }))
+  const two = ['x', 'y'].map((name) => ({ name, type: 'tuple', components: parts }))
+  expect(told(event(...two))).toBe('abi_file.abi.0.inputs: must be at most 64, with those of tuples')
+})

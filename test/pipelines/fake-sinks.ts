@@ -1,0 +1,103 @@
+// Sink objects in memory, which know what they were told and fail when they are asked to.
+
+import type { Issue } from '../../src/core/failure.ts'
+import { ok } from '../../src/core/result.ts'
+import type { Pipeline } from '../../src/pipelines/pipeline.ts'
+import type { SinkApi, SinkStatus } from '../../src/pipelines/sink-api.ts'
+
+const IDLE: SinkStatus = {
+  v: 1,
+  phase: 'idle',
+  height: null,
+  timeMs: null,
+  lagBlocks: null,
+  lagMs: null,
+  rows: 0,
+  bytes: 0,
+  batches: 0,
+  deadLetters: 0,
+  rowMicro: 100,
+  attempts: 0,
+  nextTryMs: null,
+  lastError: null,
+  lastIncident: null,
+  pauseReason: null,
+}
+const LINES = [3, 2, 1].map((id) => ({ id, atMs: id, level: 'info' as const, words: `line ${id}`, batch: null }))
+
+type Call = keyof SinkApi
+
+export class FakeSinks {
+  /** What each object has; not there: it is empty. */
+  readonly held = new Map<string, Pipeline>()
+  /** What is sealed of each. */
+  readonly sealed = new Map<string, string | null | undefined>()
+  /** Every call with its object, in order. */
+  readonly calls: [call: Call, id: string][] = []
+  /** Calls that fail before they do anything. */
+  readonly failing = new Set<Call>()
+  /** Calls that do what they are asked and fail to say so. */
+  readonly silent = new Set<Call>()
+  /** Objects that wait for somebody. */
+  readonly stuck = new Set<string>()
+  /** Objects that wait for credits. */
+  readonly unpaid = new Set<string>()
+  /** What all say beside it. */
+  says: Partial<SinkStatus> = {}
+  /** Runs when an object was told something, before it says so. */
+  onApplied: () => Promise<unknown> = async () => {}
+  tested: Pipeline | null = null
+  isBusy = false
+  /** What is wrong with all transforms; null: nobody can tell. */
+  issues: readonly Issue[] | null = []
+
+  readonly checkTransforms = async () => {
+    if (this.issues === null) throw new Error('check failed')
+    return ok(this.issues)
+  }
+
+  readonly sinkOf = (id: string): SinkApi => {
+    const call = async <Answer>(name: Call, work: () => Answer | Promise<Answer>): Promise<Answer> => {
+      this.calls.push([name, id])
+      if (this.failing.has(name)) throw new Error(`${name} failed`)
+      const answer = await work()
+      if (this.silent.has(name)) throw new Error(`${name} did not answer`)
+      return answer
+    }
+    return {
+      apply: ({ pipeline, sealed }) =>
+        call('apply', async () => {
+          if ((this.held.get(id)?.revision ?? 0) < pipeline.revision) {
+            this.held.set(id, pipeline)
+            this.sealed.set(id, sealed)
+            this.stuck.delete(id)
+            this.unpaid.delete(id)
+          }
+          await this.onApplied()
+          return this.#status(id)
+        }),
+      status: () => call('status', () => this.#status(id)),
+      logs: ({ before, limit }) =>
+        call('logs', () => ({ v: 1, lines: LINES.filter((line) => line.id < (before ?? 9)).slice(0, limit) })),
+      metrics: ({ minutes }) =>
+        call('metrics', () => ({
+          v: 1,
+          minutes: [{ minuteMs: 60_000, rows: minutes, bytes: 2, batches: 1, failures: 0, lagMs: null }],
+        })),
+      trial: ({ pipeline }) =>
+        call('trial', () => {
+          this.tested = pipeline
+          return { ok: true, rows: 3, ms: 1, words: 'confirmed', ...(this.isBusy && { isBusy: true }) }
+        }),
+      redeliver: () => call('redeliver', () => ({ v: 1, batches: 2 })),
+      drop: () => call('drop', () => void this.held.delete(id)),
+    }
+  }
+
+  #status(id: string): SinkStatus {
+    const pipeline = this.held.get(id)
+    if (pipeline === undefined) return IDLE
+    const phase = this.stuck.has(id) ? 'failed' : this.unpaid.has(id) ? 'unpaid' : 'live'
+    return { ...IDLE, phase: pipeline.status === 'paused' ? 'paused' : phase, ...this.says }
+  }
+}

@@ -1,0 +1,18 @@
+// That gateway, and the objects as they are built, as a process of its own: `STATE PORT RPC_CHAINS`.
+
+import { join } from 'node:path'
+import { startGatewayProcess } from '../../../src/cli/launch/gateway-process.node.ts'
+import { SECRETS } from '../../kit/gateway.ts'
+import { BUNDLES } from './bundles.ts'
+
+const [state, port, chains] = process.argv.slice(2)
+const { url } = await startGatewayProcess({
+  root: join(import.meta.dirname, '../../..'),
+  bundles: BUNDLES,
+  state: state!,
+  port: Number(port),
+  secrets: SECRETS,
+  vars: { TRUST_PROXY: 'off', PIPELINE_PRIVATE: 'on', UPSTREAMS: '[]', RPC_CHAINS: chains! },
+  liveVars: { PIPELINE_PRIVATE: 'on', RPC_CHAINS: chains! },
+})
+process.stdout.write(`gateway at ${url}\n`)

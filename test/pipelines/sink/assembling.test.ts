@@ -1,0 +1,241 @@
+// What a batch is: whole blocks, as many as fit, the same whoever assembles it.
+
+import { describe, expect, it } from 'vitest'
+import { CannotRun } from '../../../src/pipelines/cannot-run.ts'
+import type { KeptPipeline, Pipeline } from '../../../src/pipelines/pipeline.ts'
+import { Assembler, type Bounds, type Standing } from '../../../src/pipelines/sink/assembling.ts'
+import { changesOf, orderOf } from '../../../src/pipelines/sink/sink-record.client.ts'
+import type { Piece, Place } from '../../../src/pipelines/sink/source.ts'
+import { endOf, startOf } from '../../../src/pipelines/sink/source.ts'
+import { newestRows } from '../../../src/pipelines/sink/trial.ts'
+import { keyedRows, type TopicBlock, type TopicFold } from '../../../src/pipelines/topics/topic.ts'
+
+const ROWS_A_BLOCK = 3
+const fold: TopicFold = {
+  parse: (line) => JSON.parse(line) as TopicBlock,
+  rows: (block) =>
+    keyedRows(
+      block,
+      [1, 2, 3].map((at) => [`${at}`, { pad: 'x'.repeat(80) }] as const),
+    ),
+  missing: () => undefined,
+  state: () => null,
+}
+const blocks = (from: number, to: number): Piece[] =>
+  Array.from({ length: to - from + 1 }, (_, at) => {
+    const height = from + at
+    return { height, line: JSON.stringify({ height, time: height * 1_000, epoch: 'e' }) }
+  })
+const gap = (from: number, to: number): Piece => ({ from, to, why: 'lost' })
+/** `pieces` as they come: what is behind the head comes with the next call. */
+const assembler = (place: Place, ...turns: readonly (readonly Piece[])[]) => {
+  const waiting = [...turns]
+  async function* next(): AsyncGenerator<Piece> {
+    yield* waiting.shift() ?? []
+  }
+  const at: Standing = { place, epoch: null, timeMs: 0, fold: null }
+  return new Assembler({ pieces: next, retryMs: 0 }, fold, at, () => 0)
+}
+const most = (over: Partial<Bounds> = {}): Bounds => ({ rows: 1e9, chars: 1e9, blocks: 1e9, untilMs: 1, ...over })
+
+describe('a batch', () => {
+  // PIPE-5
+  it.each([
+    [{ rows: 7 }, 12],
+    [{ chars: 500 }, 11],
+    [{ blocks: 5 }, 14],
+    [{ untilMs: 0 }, null],
+    [{}, 20],
+  ])('of at most %j ends with the block in which it has them', async (over, to) => {
+    const taken = await assembler({ height: 10 }, blocks(10, 20)).take(null, null, most(over))
+    expect(taken && [taken.from, taken.to, taken.rows.length, taken.isHead]).toEqual(
+      to === null ? null : [10, to, (to - 9) * ROWS_A_BLOCK, to === 20],
+    )
+    expect(taken?.chars).toBe(taken?.texts.join('').length)
+  })
+
+  it('that ends where the log asks to be left alone is not at the newest block', async () => {
+    async function* pieces() {
+      yield* blocks(10, 12)
+    }
+    const at: Standing = { place: { height: 10 }, epoch: null, timeMs: 0, fold: null }
+    const taken = await new Assembler({ pieces, retryMs: 700, isBehind: true }, fold, at, () => 0).take(
+      null,
+      null,
+      most(),
+    )
+    expect([taken!.to, taken!.isHead]).toEqual([12, false])
+  })
+
+  it('whose range is fixed has it, whatever fits, and the next goes on behind it', async () => {
+    const one = assembler({ height: 10 }, [...blocks(10, 12), gap(13, 18), ...blocks(19, 20)])
+    const first = await one.take(null, 15, most({ rows: 1 }))
+    expect([first!.from, first!.to, first!.rows.at(-1)!._key]).toEqual([10, 15, 'gap:13-15'])
+    const second = await one.take(null, null, most())
+    expect([second!.from, second!.to, second!.rows[0]!._key]).toEqual([16, 20, 'gap:16-18'])
+  })
+
+  // PIPE-3
+  it('whose range is fixed is none until all of it is there again, and then what it was', async () => {
+    const one = assembler({ height: 10 }, blocks(10, 12), [], blocks(13, 20))
+    expect([await one.take(null, 15, most()), await one.take(null, 15, most())]).toEqual([null, null])
+    const { from, to, rows } = (await one.take(null, 15, most()))!
+    expect([from, to, rows.length]).toEqual([10, 15, 6 * ROWS_A_BLOCK])
+  })
+
+  // PIPE-6
+  it('has a gap in the place of an archived block that cannot be read', async () => {
+    const archived = (height: number, line: string): Piece => ({ height, line, isArchived: true })
+    const lines = [archived(12, 'no JSON\n'), archived(13, 'null'), archived(14, '{"height":15,"time":1}')]
+    const taken = await assembler({ height: 10 }, [...blocks(10, 11), ...lines, ...blocks(15, 15)]).take(
+      null,
+      null,
+      most(),
+    )
+    expect(taken!.rows.map(({ _key }) => _key)).toEqual([
+      ...[10, 11].flatMap((height) => [1, 2, 3].map((at) => `${height}:${at}`)),
+      'gap:12-14',
+      ...[1, 2, 3].map((at) => `15:${at}`),
+    ])
+    expect(taken!.rows[6]).toMatchObject({ _reason: 'of these blocks the archive is damaged' })
+  })
+
+  // PIPE-12
+  it.each(['no JSON\u0000', '{"height":13}', 'null'])(
+    'ends before a block of the log that cannot be read (%j), which is said',
+    async (line) => {
+      const one = assembler({ height: 10 }, [...blocks(10, 11), { height: 12, line }, ...blocks(13, 13)])
+      expect(await one.take(null, null, most())).toMatchObject({ from: 10, to: 11, isHead: false, isEnd: false })
+      const failure = await one.take(null, null, most()).catch((error: unknown) => error)
+      expect(failure).toBeInstanceOf(CannotRun)
+      expect((failure as Error).message).toMatch(
+        /^block 12 cannot be read.*"execution_start_from" "13" goes on behind it$/,
+      )
+      expect((failure as Error).message).not.toContain('\u0000')
+    },
+  )
+
+  it('of which rows cannot be made is none, which is said', async () => {
+    const rows = () => {
+      throw new TypeError('x of undefined')
+    }
+    const at: Standing = { place: { height: 10 }, epoch: null, timeMs: 0, fold: null }
+    const pieces = async function* () {
+      yield* blocks(10, 11)
+    }
+    const taking = new Assembler({ pieces, retryMs: 0 }, { ...fold, rows }, at, () => 0).take(null, null, most())
+    await expect(taking).rejects.toThrow(/^block 10 cannot be read, .*: x of undefined\. Set to run/)
+  })
+
+  // PIPE-6
+  it('says of neighbours that are missing once that they are', async () => {
+    const { rows } = (await assembler({ height: 1 }, [gap(1, 2), gap(3, 9), ...blocks(10, 10), gap(11, 11)]).take(
+      null,
+      null,
+      most(),
+    ))!
+    expect(rows.filter(({ _kind }) => _kind === 'gap')).toMatchObject([
+      { _from: 1, _height: 9, _reason: 'lost' },
+      { _from: 11, _height: 11, _time: 10_000 },
+    ])
+  })
+
+  // PIPE-8
+  it.each([
+    [{ first: true }, 10],
+    [{ timeMs: 12_500 }, 13],
+    [{ timeMs: 1 }, 10],
+  ] as const)('that begins at %j begins there, and nothing is missing before', async (place, from) => {
+    const taken = await assembler(place, [gap(0, 9), ...blocks(10, 14)]).take(null, null, most())
+    expect([taken!.from, taken!.rows[0]!._kind]).toEqual([from, 'row'])
+  })
+
+  // PIPE-9
+  it.each([
+    [{ height: 12 }, 12, true],
+    [{ timeMs: 12_999 }, 12, true],
+    [{ height: 17 }, 17, true],
+    [{ height: 99 }, 20, false],
+  ] as const)('ends with %j', async (end, to, isEnd) => {
+    const one = assembler({ height: 10 }, [...blocks(10, 14), gap(15, 18), ...blocks(19, 20)])
+    const taken = await one.take(end, null, most())
+    expect([taken!.to, taken!.isEnd]).toEqual([to, isEnd])
+    if (isEnd && 'height' in end) expect(await one.take(end, null, most())).toMatchObject({ rows: [], isEnd: true })
+  })
+
+  it('is none where nothing is there yet, and goes on when there is', async () => {
+    const one = assembler({ height: 10 }, [], blocks(10, 11))
+    expect(await one.take(null, null, most())).toBeNull()
+    expect((await one.take(null, null, most()))!.to).toBe(11)
+  })
+
+  it('of another height than the one that was asked for is an error', async () => {
+    const wrong: Piece = { height: 10, line: '{"height":11,"time":1}' }
+    await expect(assembler({ height: 10 }, [wrong]).take(null, null, most())).rejects.toThrow(
+      'block 10 cannot be read, which the operator has to look at: block 11 came in its place',
+    )
+  })
+})
+
+// PIPE-8, PIPE-9
+it('positions are read as they are written', () => {
+  expect(['', 'latest', 'earliest', '700', '2026-11-24T00:00:00Z'].map(startOf)).toEqual([
+    ...['now', 'now', { first: true }, { height: 700 }, { timeMs: Date.UTC(2026, 10, 24) }],
+  ])
+  const ends = ['', 'latest', '700', '2026-11-24T00:00:00+01:00'].map((execution_stop_from) =>
+    endOf({ execution_mode: 'bounded', execution_stop_from }),
+  )
+  expect(ends).toEqual(['now', 'now', { height: 700 }, { timeMs: Date.UTC(2026, 10, 23, 23) }])
+  expect(endOf({ execution_mode: 'continuous', execution_stop_from: '' })).toBeNull()
+})
+
+it('what a changed record means follows from the fields that changed', () => {
+  const before = {
+    topic: 'fills',
+    execution_start_from: '',
+    execution_stop_from: '',
+    filter: null,
+    transforms: {},
+    name: 'a',
+  }
+  const after = (over: object) =>
+    changesOf(before as unknown as KeptPipeline, { ...before, ...over } as unknown as KeptPipeline)
+  expect(after({ name: 'b', status: 'paused' })).toEqual([])
+  expect(after({ sealed: 'another' })).toEqual(['rows'])
+  expect(after({ execution_stop_from: '9', transforms: { a: 'SELECT 1' } })).toEqual(['end', 'rows'])
+  expect(after({ execution_start_from: '9', transforms: { a: 'SELECT 1' } })).toEqual(['start'])
+})
+
+// PIPE-5
+it('batches are small where a server takes small bodies', () => {
+  const chars = ['webhook', 'kafka', 'postgres', 's3'].map(
+    (type) => orderOf({ status: 'running', on_failure: 'pause', destination_type: type } as Pipeline).charsMost,
+  )
+  expect(chars).toEqual([524_288, 524_288, 4_194_304, 4_194_304])
+})
+
+// PIPE-14
+it('a destination is tried with the newest rows, from as far back as it takes', async () => {
+  const opened: number[] = []
+  const ends: number[] = []
+  const open = (rowsAt: number) => (height: number) => {
+    opened.push(height)
+    return {
+      take: async (...asked: Parameters<Assembler['take']>) => {
+        const [end] = asked
+        ends.push((end as { height: number }).height)
+        return height <= rowsAt ? assembler({ height }, blocks(height, ends.at(-1)!)).take(...asked) : null
+      },
+    }
+  }
+  const parcel = await newestRows(30_000, open(28_500), 0)
+  expect([opened, ends]).toEqual([
+    [29_901, 28_001],
+    [30_000, 29_900],
+  ])
+  expect([parcel!.rows.length, parcel!.rows.at(-1)!._key]).toEqual([100, '29900:3'])
+  expect(await newestRows(30_000, open(-1), 0)).toBeNull()
+  expect([opened.at(-1), ends.at(-1)]).toEqual([10_001, 28_000])
+  expect(await newestRows(50, open(-1), 0)).toBeNull()
+  expect(opened.slice(5)).toEqual([0])
+})

@@ -1,0 +1,1128 @@
+// A pipeline whose log, archive, destination and machine fail at every step, in virtual time and from a seed.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ArchiveDamage } from '../../../src/archive/archive/archive-damage.ts'
+import type { ArchivedSegment } from '../../../src/archive/archive/archive-read.ts'
+import { toChunks } from '../../../src/core/chunks.ts'
+import { CannotRun } from '../../../src/pipelines/cannot-run.ts'
+import type { Sent } from '../../../src/pipelines/destinations/batch.ts'
+import { Assembler, readOf, type Standing } from '../../../src/pipelines/sink/assembling.ts'
+import { Delivery, TRIES } from '../../../src/pipelines/sink/delivery.ts'
+import {
+  type DeliveryPorts,
+  type DeliveryState,
+  NOTHING_DELIVERED,
+  type Order,
+  type Parcel,
+} from '../../../src/pipelines/sink/delivery-state.ts'
+import { countedRows } from '../../../src/pipelines/sink/owed.ts'
+import type { End } from '../../../src/pipelines/sink/source.ts'
+import { Source, type SourcePorts } from '../../../src/pipelines/sink/source.ts'
+import { keyedRows, type Row, type TopicBlock, type TopicFold } from '../../../src/pipelines/topics/topic.ts'
+import type { DurablePage, DurablePart } from '../../../src/protocol/feed/durable-api.ts'
+import { ModelMeter } from './model-meter.ts'
+
+const BLOCK_MS = 70
+const FIRST = 10
+const LAST = 60
+/** Blocks of a stored segment. */
+const SEGMENT = 7
+const RUNNING: Order = {
+  isRunning: true,
+  onFailure: 'pause',
+  rowsMost: 5_000,
+  charsMost: 4 * 1024 * 1024,
+  readMs: 3_000,
+  gatherMs: 0,
+}
+
+class Killed extends Error {}
+
+interface Faults {
+  /** What goes wrong with the next call of a port, drawn each time. */
+  readonly draw: () => 'ok' | 'fails' | 'lost answer' | 'killed'
+  readonly missing?: readonly number[]
+  readonly damaged?: readonly number[]
+  readonly onFailure?: Order['onFailure']
+  readonly gatherMs?: number
+}
+
+/** Rows with a running sum in them: a fold that is begun wrongly shows. */
+function summing(state: string | null): TopicFold<TopicBlock> {
+  let sum = state === null ? 0 : Number(state)
+  return {
+    parse: (line) => JSON.parse(line) as TopicBlock,
+    rows: (block) => {
+      sum += block.height
+      const count = block.height % 3
+      return keyedRows(
+        block,
+        Array.from({ length: count }, (_, at) => [`${at}`, { sum }] as const),
+      )
+    },
+    missing: () => {
+      sum += 1_000_000
+    },
+    state: () => String(sum),
+  }
+}
+
+class World {
+  nowMs = 1_000_000
+  head = FIRST + 5
+  archivedTo = FIRST - 1
+  /** What the destination has, in the order in which it came first. */
+  readonly applied = new Map<string, Row>()
+  readonly ids = new Map<string, string>()
+  readonly ranges = new Map<number, number>()
+  readonly letters: Parcel[] = []
+  /** Dead letters that do not arrive, by where they begin. */
+  poison: number[] = []
+  readonly logged: string[] = []
+  saved: DeliveryState = NOTHING_DELIVERED
+  /** Survives a kill: what was saved before the last send. */
+  #durable: DeliveryState = NOTHING_DELIVERED
+  sends = 0
+  /** Batches that were to be smaller. */
+  cuts = 0
+  kills = 0
+  end: End | null = { height: LAST }
+  answer: (() => Sent) | null = null
+  /** Becomes a dead letter at once. */
+  isBad = (_: Parcel) => false
+  rowMicro = 100
+  meter = new ModelMeter(1_000_000_000)
+  /** Its key. */
+  hasEnded = false
+  /** The meter did not answer when it was last asked. */
+  isMeterAway = false
+  /** What rows that arrived while it answered cost beyond what was left. */
+  unpaid = 0
+  /** Who waits for credits gets so many. */
+  top = 0
+  isKilled = false
+  readonly #faults: Faults
+
+  constructor(faults: Faults) {
+    this.#faults = faults
+  }
+
+  isMissing = (height: number) => this.#faults.missing?.includes(height) ?? false
+
+  line(height: number): string {
+    return JSON.stringify({ height, time: height * BLOCK_MS, epoch: height < 40 ? 'a' : 'b' })
+  }
+
+  async #port<T>(effect: () => T): Promise<T> {
+    const fault = this.#faults.draw()
+    if (fault === 'fails') throw new Error('it did not come there')
+    const done = effect()
+    if (fault === 'killed') this.kills++
+    if (fault === 'killed') throw new Killed()
+    if (fault === 'lost answer') throw new Error('its answer did not come')
+    return done
+  }
+
+  get #source(): SourcePorts {
+    const segmentsFrom = (at: object): ArchivedSegment[] => {
+      const { height: from = 0 } = at as { height?: number }
+      for (let first = FIRST; first + SEGMENT - 1 <= this.archivedTo; first += SEGMENT) {
+        const heights = Array.from({ length: SEGMENT }, (_, i) => first + i).filter((one) => !this.isMissing(one))
+        const begins = heights[0]!
+        const last = heights.at(-1)!
+        const times = { firstMs: begins * BLOCK_MS, lastMs: last * BLOCK_MS }
+        const whole = { chain: 'c', first: begins, last, ...times, epoch: last < 40 ? 'a' : 'b' }
+        if (heights.length === SEGMENT && whole.last >= from) return [whole]
+      }
+      return []
+    }
+    const isDamaged = ({ first }: ArchivedSegment) => this.#faults.damaged?.includes(first)
+    const line = (height: number) => this.line(height)
+    return {
+      archive: {
+        segmentsFrom: (at) => this.#port(() => segmentsFrom(at)),
+        last: () => this.#port(() => (this.archivedTo < FIRST ? null : this.archivedTo)),
+        async *lines(segment) {
+          if (isDamaged(segment)) throw new ArchiveDamage('key', 'missing')
+          for (let height = segment.first; height <= segment.last; height++) yield line(height)
+        },
+      },
+      head: async () => ({ height: this.head, time: this.head * BLOCK_MS }),
+      durable: (from) => this.#port(() => this.#durablePage(from)),
+    }
+  }
+
+  #durablePage(from: number): DurablePage {
+    const parts: DurablePart[] = []
+    for (let height = Math.max(from, 0); height <= this.head && parts.length < 4; height++) {
+      const isGone = height < Math.max(FIRST, this.head - 20)
+      if (isGone || this.isMissing(height)) parts.push({ gap: { from: height, to: height } })
+      else parts.push({ first: height, last: height, lines: toChunks(this.line(height)) })
+    }
+    return { v: 1, head: { height: this.head, time: this.head * BLOCK_MS }, parts }
+  }
+
+  get ports(): DeliveryPorts {
+    const at: Standing = { place: { height: FIRST }, epoch: null, timeMs: 0, fold: null }
+    const nowMs = () => this.nowMs
+    let isDead = false
+    this.isKilled = false
+    const alive = async <T>(work: () => T | Promise<T>): Promise<T> => {
+      try {
+        if (isDead) throw new Killed()
+        return await work()
+      } catch (error) {
+        isDead ||= error instanceof Killed
+        this.isKilled ||= isDead
+        throw error
+      }
+    }
+    return {
+      nowMs,
+      rowMicro: this.rowMicro,
+      payer: () => ({ hash: 'k', name: '' }),
+      settle: (sums) =>
+        alive(async () => {
+          this.#durable = this.saved
+          this.isMeterAway = true
+          const answer = await this.#port(() => this.meter.take(sums))
+          this.isMeterAway = false
+          return this.hasEnded ? { ...answer, ended: 'revoked' as const } : answer
+        }),
+      random: () => 0.5,
+      begin: async () => at,
+      end: async () => this.end,
+      assembler: (from) => {
+        const assembler = new Assembler(
+          new Source(this.#source, 'events', null, readOf(from)),
+          summing(from.fold),
+          from,
+          nowMs,
+        )
+        // Few rows, that there are many batches.
+        return {
+          retryMs: 0,
+          ordersFrom: null,
+          take: (end, upTo, most) =>
+            alive(() => {
+              if (most.blocks < 9) this.cuts++
+              return assembler.take(end, upTo, { ...most, rows: 4, blocks: Math.min(9, most.blocks) })
+            }),
+        }
+      },
+      ready: async () => undefined,
+      send: (parcel, affords) =>
+        alive(async () => {
+          const unpaidRows = countedOf(parcel)
+          const isPaid = unpaidRows === 0 || (await alive(() => affords(unpaidRows)))
+          return isPaid ? this.#send(parcel) : { ok: false, words: 'unpaid', isUntried: true, unpaidRows }
+        }),
+      bury: (parcel) =>
+        alive(() => {
+          this.#durable = this.saved
+          return this.#port(() => {
+            if (!this.letters.some(({ from }) => from === parcel.from)) this.letters.push(parcel)
+          })
+        }),
+      unbury: (after, affords) =>
+        alive(async () => {
+          const letter = this.letters.find(({ from }) => from > Number(after ?? -1))
+          if (!letter) return null
+          const key = `${letter.from}`
+          if (this.poison.includes(letter.from)) return { ok: false, words: 'poison', key }
+          const unpaidRows = countedOf(letter)
+          if (unpaidRows > 0 && !(await affords(unpaidRows)))
+            return { ok: false, words: 'unpaid', isUntried: true, unpaidRows, key }
+          const { from, to, rows } = letter
+          return { ...(await this.#port(() => this.#apply(letter))), key, from, to, rows: rows.length }
+        }),
+      removeLetter: (key) =>
+        alive(() => {
+          this.#durable = this.saved
+          return this.#port(() => {
+            const at = this.letters.findIndex(({ from }) => `${from}` === key)
+            if (at >= 0) this.letters.splice(at, 1)
+          })
+        }),
+      save: (state) => {
+        if (isDead) return
+        const cursor = state.at && 'height' in state.at.place ? state.at.place.height : 0
+        expect(cursor).toBeLessThanOrEqual(this.#arrivedTo() + 1)
+        this.saved = state
+      },
+      log: (_, words) => void this.logged.push(words),
+      count: () => undefined,
+    }
+  }
+
+  async #send(parcel: Parcel): Promise<Sent> {
+    this.#durable = this.saved
+    this.sends++
+    const id = `${parcel.from}-${parcel.to}`
+    const text = parcel.texts.join()
+    // What begins here ends where it did at its first try …
+    expect(this.ranges.get(parcel.from) ?? parcel.to).toBe(parcel.to)
+    this.ranges.set(parcel.from, parcel.to)
+    // … and the same rows go under one name.
+    expect(this.ids.get(id) ?? text).toBe(text)
+    this.ids.set(id, text)
+    if (this.answer) {
+      const outcome = this.answer()
+      if (outcome.ok) this.#apply(parcel)
+      return outcome
+    }
+    if (this.isBad(parcel)) return { ok: false, words: 'no such column', isFinal: true }
+    try {
+      return await this.#port(() => this.#apply(parcel))
+    } catch (error) {
+      if (error instanceof Killed) throw error
+      return { ok: false, words: 'it failed' }
+    }
+  }
+
+  #apply({ rows, texts }: Parcel) {
+    for (const row of rows) if (!this.applied.has(row._key)) this.applied.set(row._key, row)
+    const cost = countedOf({ rows, texts }) * this.rowMicro
+    const unpaid = this.saved.owed.spent + cost - this.meter.known - this.meter.account.available
+    if (!this.isMeterAway) this.unpaid = Math.max(this.unpaid, unpaid)
+    return { ok: true, bytes: texts.join('').length, countedRows: countedOf({ rows, texts }) } as const
+  }
+
+  /** All blocks up to here have arrived, or lie as dead letters, or have nothing. */
+  #arrivedTo(): number {
+    const there = new Set([...this.applied.keys(), ...this.letters.flatMap(({ rows }) => rows.map(({ _key }) => _key))])
+    const gaps = [...this.applied.values(), ...this.letters.flatMap(({ rows }) => rows)].filter(
+      ({ _kind }) => _kind === 'gap',
+    )
+    const isTold = (height: number) =>
+      gaps.some(({ _from, _height }) => (_from as number) <= height && height <= _height)
+    let height = FIRST
+    for (; height <= this.head; height++) {
+      const keys = Array.from({ length: height % 3 }, (_, at) => `${height}:${at}`)
+      if (!isTold(height) && keys.some((key) => !there.has(key))) break
+      if (keys.length === 0 && this.isMissing(height) && !isTold(height)) break
+    }
+    return height - 1
+  }
+
+  /** Runs until nothing is to be done any more; a killed object begins anew from what it had stored. */
+  async run(mostTurns = 4_000): Promise<Delivery> {
+    const { onFailure = 'pause', gatherMs = 0 } = this.#faults
+    const order: Order = { ...RUNNING, onFailure, gatherMs }
+    let delivery = new Delivery(this.ports, this.saved, order)
+    if (this.letters.length > 0) delivery.redeliver()
+    for (let turn = 0; turn < mostTurns; turn++) {
+      if (delivery.state.owed.askAtMs !== null) this.meter.grant(this.top)
+      const waitMs = await delivery.turn()
+      const killed = this.isKilled
+      if (killed) {
+        // What was saved since the last send may be lost with it.
+        if (turn % 2 === 0) this.saved = this.#durable
+        delivery = new Delivery(this.ports, this.saved, order)
+      } else if (waitMs === null) {
+        if (!this.saved.isFailed) return delivery
+        // Somebody looks after it.
+        delivery.ordered(order, 'none')
+      }
+      this.nowMs += killed ? 90_000 : Math.max(waitMs ?? 0, 1)
+      this.head = Math.min(LAST + 5, this.head + 1)
+      this.archivedTo = Math.max(this.archivedTo, this.head - 15)
+    }
+    throw new Error('it never came to its end')
+  }
+}
+
+const countedOf = ({ rows, texts }: Pick<Parcel, 'rows' | 'texts'>) =>
+  countedRows(texts.filter((_, at) => rows[at]!._kind === 'row'))
+
+const expected = (missing: readonly number[]) =>
+  Array.from({ length: LAST - FIRST + 1 }, (_, at) => FIRST + at)
+    .filter((height) => !missing.includes(height))
+    .flatMap((height) => Array.from({ length: height % 3 }, (_, at) => `${height}:${at}`))
+
+const ofKind = (world: World, kind: Row['_kind']) => [...world.applied.values()].filter(({ _kind }) => _kind === kind)
+const never = () => 'ok' as const
+const ON_FAILURE = fc.constantFrom('pause' as const, 'dead_letter' as const)
+
+describe('a pipeline', () => {
+  // PIPE-2, PIPE-7, PIPE-8, PIPE-9
+  it('brings every row once, in order, from the archive into the log, and ends where it is to end', async () => {
+    const world = new World({ draw: never })
+    world.head = LAST + 5
+    world.archivedTo = 40
+    const delivery = await world.run()
+    expect(ofKind(world, 'row').map(({ _key }) => _key)).toEqual(expected([]))
+    expect(ofKind(world, 'gap')).toEqual([])
+    expect(ofKind(world, 'reset')).toEqual([
+      { _kind: 'reset', _key: 'reset:40', _height: 40, _time: 2_800, _epoch: 'b' },
+    ])
+    expect(delivery.state).toMatchObject({ isFinished: true, confirmed: { height: LAST }, flight: null })
+    expect(delivery.phase(null)).toBe('finished')
+  })
+
+  // PIPE-6
+  it('tells of heights that nobody has, and of what the archive has lost', async () => {
+    const world = new World({ draw: never, missing: [39, 40], damaged: [17] })
+    world.head = 50
+    world.archivedTo = 37
+    await world.run()
+    const gaps = ofKind(world, 'gap').map(({ _from, _height, _reason }) => [_from, _height, _reason])
+    expect(gaps).toEqual([
+      [17, 23, 'of these blocks the archive is damaged'],
+      [39, 40, 'nobody has these blocks'],
+    ])
+    const rows = ofKind(world, 'row').map(({ _key }) => _key)
+    expect(rows).toEqual(expected([17, 18, 19, 20, 21, 22, 23, 39, 40]))
+  })
+
+  // PIPE-1, PIPE-2, PIPE-3, PIPE-4
+  it('brings every row once after kills and failures at any step, in order, and is never ahead of its destination', async () => {
+    const fault = fc.oneof(
+      { weight: 12, arbitrary: fc.constant('ok' as const) },
+      { weight: 2, arbitrary: fc.constant('fails' as const) },
+      { weight: 2, arbitrary: fc.constant('lost answer' as const) },
+      { weight: 2, arbitrary: fc.constant('killed' as const) },
+    )
+    const draws = fc.infiniteStream(fault)
+    let kills = 0
+    await fc.assert(
+      fc.asyncProperty(draws, ON_FAILURE, fc.constantFrom(0, 60_000), async (faults, onFailure, gatherMs) => {
+        const world = new World({ draw: () => faults.next().value, onFailure, gatherMs })
+        await world.run()
+        kills += world.kills
+        const buried = world.letters.flatMap(({ rows }) => rows)
+        const keys = [...ofKind(world, 'row'), ...buried.filter(({ _kind }) => _kind === 'row')].map(({ _key }) => _key)
+        expect([...new Set(keys)].sort()).toEqual(expected([]).sort())
+        const heights = [...world.applied.values()].map(({ _height }) => _height)
+        expect(heights).toEqual(heights.toSorted((a, b) => a - b))
+        // The fold went over each block once.
+        for (const row of ofKind(world, 'row')) {
+          const { _height: to } = row
+          expect(row.sum).toBe(((FIRST + to) * (to - FIRST + 1)) / 2)
+        }
+      }),
+      { numRuns: 150 },
+    )
+    expect(kills).toBeGreaterThan(1_000)
+  })
+})
+
+// PIPE-12
+it('a pipeline that cannot run says so once, and waits for its record to be changed', async () => {
+  const world = new World({ draw: never })
+  let asked = 0
+  const assembler: DeliveryPorts['assembler'] = () => {
+    asked++
+    throw new CannotRun('topic: not here')
+  }
+  const delivery = new Delivery({ ...world.ports, assembler }, world.saved, RUNNING)
+  expect([await delivery.turn(), await delivery.turn(), asked]).toEqual([null, null, 1])
+  expect(delivery.phase(0)).toBe('failed')
+  expect(delivery.state.lastError?.words).toBe('topic: not here')
+  expect(world.logged).toEqual(['it cannot run, and waits for its record to be changed: topic: not here'])
+  delivery.ordered(RUNNING, 'rows')
+  expect([delivery.phase(0), await delivery.turn(), asked]).toEqual(['live', null, 2])
+})
+
+// PIPE-12
+it('a block of the log that cannot be read ends it there, before it is tried for ever', async () => {
+  const world = new World({ draw: never })
+  const line = world.line.bind(world)
+  world.line = (height) => (height === FIRST + 4 ? '{' : line(height))
+  const delivery = new Delivery(world.ports, world.saved, RUNNING)
+  for (let turns = 0; (await delivery.turn()) !== null; turns++) expect(turns).toBeLessThan(9)
+  expect(delivery.state).toMatchObject({ isFailed: true, flight: null, confirmed: { height: FIRST + 3 } })
+  expect(delivery.state.lastError!.words).toMatch(new RegExp(`^block ${FIRST + 4} cannot be read`))
+  // Whoever reads it now can.
+  world.line = line
+  delivery.ordered(RUNNING, 'none')
+  await delivery.turn()
+  expect(delivery.state.confirmed!.height).toBeGreaterThan(FIRST + 4)
+})
+
+// PIPE-28
+it('a feed that was reset to lower heights stops it, until the log has what was read, or for good where it has another block', async () => {
+  const world = new World({ draw: never })
+  let offset = 0
+  world.line = (height) => JSON.stringify({ height, time: height * BLOCK_MS + offset, epoch: `of ${offset}` })
+  // Whether it is ahead of its destination is asked of heights that the log has.
+  const save = (state: DeliveryState) => {
+    world.saved = state
+  }
+  const ports = { ...world.ports, save }
+  let delivery = new Delivery(ports, world.saved, RUNNING)
+  const settled = async () => {
+    for (let waitMs = await delivery.turn(); waitMs === 0; ) waitMs = await delivery.turn()
+    return delivery.state
+  }
+  world.end = null
+  world.head = FIRST + 9
+  expect((await settled()).confirmed!.height).toBe(FIRST + 9)
+  for (const wakes of [false, true]) {
+    world.head = FIRST + 5
+    if (wakes) delivery = new Delivery(ports, world.saved, RUNNING)
+    expect(await settled()).toMatchObject({ isFailed: true, confirmed: { height: FIRST + 9 } })
+    expect(delivery.state.lastError!.words).toMatch(
+      new RegExp(
+        `^block ${FIRST + 9} was read, and the log ends with block ${FIRST + 5}: the feed was reset.*"execution_start_from"`,
+      ),
+    )
+    // The same chain.
+    world.head = FIRST + 9
+    delivery.ordered(RUNNING, 'none')
+    expect(await settled()).toMatchObject({ isFailed: false })
+  }
+  // Another one that has passed it meanwhile: nobody saw it below.
+  offset = 5
+  world.head = FIRST + 12
+  delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+  delivery.ordered(RUNNING, 'none')
+  expect(await settled()).toMatchObject({ isFailed: true, confirmed: { height: FIRST + 9 } })
+  expect(delivery.state.lastError!.words).toMatch(/^block 19 was read, and it is another one now/)
+  // Its destination has nothing of these names any more.
+  for (const seen of [world.ids, world.ranges, world.applied]) seen.clear()
+  delivery.ordered(RUNNING, 'start')
+  expect((await settled()).confirmed!.height).toBe(FIRST + 12)
+})
+
+// PIPE-25, PIPE-26, PIPE-27
+it('what arrived is charged once, and nothing arrives that is not paid for, whatever is killed, redelivered or without credits', async () => {
+  const fault = fc.oneof(
+    { weight: 10, arbitrary: fc.constant('ok' as const) },
+    { weight: 2, arbitrary: fc.constantFrom('fails' as const, 'lost answer' as const) },
+    { weight: 3, arbitrary: fc.constant('killed' as const) },
+  )
+  let kills = 0
+  let buried = 0
+  let unpaid = 0
+  let cuts = 0
+  const worlds = fc.tuple(
+    fc.infiniteStream(fault),
+    fc.integer({ min: 0, max: 3_000 }),
+    fc.integer({ min: 100, max: 900 }),
+  )
+  await fc.assert(
+    fc.asyncProperty(worlds, async ([faults, credits, top]) => {
+      const world = new World({ draw: () => faults.next().value, onFailure: 'dead_letter' })
+      world.meter = new ModelMeter(credits)
+      world.top = top
+      world.isBad = ({ from }) => from % 3 === 0
+      let delivery = await world.run()
+      buried += world.letters.length
+      for (let runs = 0; runs < 200 && world.letters.length > 0; runs++) delivery = await world.run()
+      const { account, accounted } = world.meter
+      const { owed } = delivery.state
+      expect(ofKind(world, 'row')).toHaveLength(expected([]).length)
+      expect(owed).toEqual({ rows: expected([]).length, spent: accounted, told: accounted, askAtMs: null })
+      expect(accounted).toBe(expected([]).length * world.rowMicro)
+      expect(account.available + account.spent).toBe(account.granted)
+      kills += world.kills
+      unpaid += world.logged.filter((words) => words.startsWith('unpaid')).length
+      expect(world.unpaid).toBe(0)
+      cuts += world.cuts
+    }),
+    { numRuns: 100 },
+  )
+  expect(Math.min(kills / 10, buried, unpaid, cuts)).toBeGreaterThan(50)
+})
+
+describe('a bad day', () => {
+  // PIPE-1
+  it('on which nothing can be stored ends no turn with an error, and no row is sent before its range is', async () => {
+    const world = new World({ draw: never })
+    let isFull = true
+    const full =
+      <Asked extends unknown[]>(work: (...asked: Asked) => void) =>
+      (...asked: Asked) => {
+        if (isFull) throw new Error('database or disk is full')
+        work(...asked)
+      }
+    const { save, log, count } = world.ports
+    const ports = { ...world.ports, save: full(save), log: full(log), count: full(count) }
+    const delivery = new Delivery(ports, world.saved, RUNNING)
+    for (let turn = 0; turn < 3; turn++) expect(await delivery.turn()).toBe(5_000)
+    expect(world.sends).toBe(0)
+    isFull = false
+    await delivery.turn()
+    expect([world.sends, delivery.state.batches]).toEqual([1, 1])
+    // A destination that took a batch gets the next one, though that could not be written down.
+    isFull = true
+    world.answer = null
+    await delivery.turn()
+    isFull = false
+    await delivery.turn()
+    expect(new Set(world.applied.keys()).size).toBe(world.applied.size)
+    expect(delivery.phase(0)).not.toBe('failed')
+  })
+
+  // PIPE-11
+  it('with a clock that goes back a year waits no longer than ever', async () => {
+    const world = new World({ draw: never })
+    world.answer = () => ({ ok: false, words: '500' })
+    const delivery = new Delivery(world.ports, world.saved, RUNNING)
+    expect([await delivery.turn(), await delivery.turn(), world.sends]).toEqual([4_500, 4_500, 1])
+    world.nowMs -= 31_536_000_000
+    await delivery.turn()
+    expect(world.sends).toBe(2)
+  })
+
+  it('says once what goes on, as it can be shown', async () => {
+    const world = new World({ draw: never })
+    let words = 'away\u001b[2J'
+    const unread = { take: async () => Promise.reject(new Error(words)), retryMs: 0, ordersFrom: null }
+    const delivery = new Delivery({ ...world.ports, assembler: () => unread }, world.saved, RUNNING)
+    const turns = async () => {
+      for (let turn = 0; turn < 50; turn++) world.nowMs += (await delivery.turn())!
+    }
+    await turns()
+    expect(delivery.state.lastError).toMatchObject({ words: 'away\\u001b[2J', atMs: world.nowMs - 5_000 })
+    words = 'gone'
+    await turns()
+    world.nowMs += 3_600_000
+    await turns()
+    expect(world.logged).toEqual(['away\\u001b[2J', 'gone', 'gone'])
+  })
+
+  // PIPE-13
+  it('on which its beginning is changed sends dead letters once more all the same', async () => {
+    const world = new World({ draw: never })
+    const delivery = new Delivery(world.ports, world.saved, RUNNING)
+    world.letters.push({ from: 1, to: 2, rows: [], texts: [] })
+    delivery.redeliver()
+    delivery.ordered({ ...RUNNING, isRunning: false }, 'start')
+    delivery.ordered(RUNNING, 'none')
+    for (let turn = 0; turn < 2; turn++) await delivery.turn()
+    expect(world.letters).toEqual([])
+  })
+})
+
+describe('a batch that fails', () => {
+  const failing = (outcome: Sent, onFailure: Order['onFailure'] = 'pause') => {
+    const world = new World({ draw: never, onFailure })
+    world.answer = () => outcome
+    const delivery = new Delivery(world.ports, world.saved, { ...RUNNING, onFailure })
+    return { world, delivery }
+  }
+  const bad: Sent = { ok: false, words: '500' }
+
+  // PIPE-11, PIPE-12
+  it('is tried eight times within ten minutes, the same each time, and then waits for somebody', async () => {
+    const { world, delivery } = failing(bad)
+    const begunMs = world.nowMs
+    for (let waitMs = await delivery.turn(); waitMs !== null; waitMs = await delivery.turn()) world.nowMs += waitMs
+    expect([world.sends, world.ids.size]).toEqual([TRIES, 1])
+    expect(world.nowMs - begunMs).toBeGreaterThan(8 * 60_000)
+    expect(world.nowMs - begunMs).toBeLessThan(11 * 60_000)
+    expect(delivery.phase(0)).toBe('failed')
+    expect(await delivery.turn()).toBeNull()
+    world.answer = null
+    delivery.ordered(RUNNING, 'none')
+    expect(delivery.phase(0)).not.toBe('failed')
+    await delivery.turn()
+    expect(world.applied.size).toBeGreaterThan(0)
+  })
+
+  it('is an error until the destination confirms one, and then an incident', async () => {
+    const { world, delivery } = failing(bad)
+    const sinceMs = world.nowMs
+    for (const _ of [1, 2]) world.nowMs += (await delivery.turn())!
+    expect(delivery.state).toMatchObject({ lastError: { sinceMs, words: '500' }, lastIncident: null })
+    world.answer = null
+    const untilMs = world.nowMs
+    await delivery.turn()
+    const over = { lastError: null, lastIncident: { sinceMs, untilMs, words: '500' } }
+    expect(delivery.state).toMatchObject(over)
+    expect(world.saved).toMatchObject(over)
+    await delivery.turn()
+    expect(delivery.state).toMatchObject(over)
+  })
+
+  it('is tried at once, from its first try, where it is set to run again', async () => {
+    const { world, delivery } = failing(bad)
+    for (const _ of [1, 2, 3]) world.nowMs += (await delivery.turn())!
+    const waitMs = (await delivery.turn())!
+    expect([world.sends, waitMs > 30_000, delivery.phase(0)]).toEqual([4, true, 'retrying'])
+    delivery.ordered(RUNNING, 'none')
+    await delivery.turn()
+    expect([world.sends, delivery.state.flight?.attempts]).toEqual([5, 1])
+  })
+
+  it('is not tried, and so not counted, while its secret is not opened, nor where that cannot be any more', async () => {
+    const world = new World({ draw: never })
+    let ready = async (): Promise<void> => Promise.reject(new Error('the gateway is away'))
+    const delivery = new Delivery({ ...world.ports, ready: () => ready() }, world.saved, RUNNING)
+    for (let turn = 0; turn < 20; turn++) expect(await delivery.turn()).toBe(5_000)
+    expect(delivery.state).toMatchObject({ lastError: { words: 'the gateway is away' }, isFailed: false })
+    delivery.redeliver()
+    expect([await delivery.turn(), delivery.state.isRedelivering, world.sends]).toEqual([5_000, true, 0])
+    ready = async () => {
+      throw new CannotRun('send it again')
+    }
+    expect([await delivery.turn(), delivery.phase(0)]).toEqual([null, 'failed'])
+    ready = async () => undefined
+    delivery.ordered(RUNNING, 'rows')
+    await delivery.turn()
+    await delivery.turn()
+    expect([world.sends, delivery.state.batches, delivery.state.isRedelivering]).toEqual([1, 1, false])
+  })
+
+  it('is read anew where the record changes, or stops, while its secret is opened', async () => {
+    const world = new World({ draw: never })
+    let opened: () => void = () => undefined
+    const ready = async () => opened()
+    const delivery: Delivery = new Delivery({ ...world.ports, ready }, world.saved, RUNNING)
+    opened = () => delivery.ordered(RUNNING, 'rows')
+    expect([await delivery.turn(), world.sends, delivery.state.flight]).toEqual([0, 0, null])
+    opened = () => delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+    expect([await delivery.turn(), world.sends, delivery.phase(0)]).toEqual([null, 0, 'paused'])
+  })
+
+  // PIPE-12
+  it('is put aside, and not tried once more, where its object ended as it was put there', async () => {
+    const { world } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
+    const order = { ...RUNNING, onFailure: 'dead_letter' } as const
+    const bury = async (parcel: Parcel) => {
+      world.letters.push(parcel)
+      throw new Error('it ended')
+    }
+    await new Delivery({ ...world.ports, bury }, world.saved, order).turn()
+    world.answer = null
+    const next = new Delivery(world.ports, world.saved, order)
+    await next.turn()
+    expect([world.sends, world.letters.length, next.state.deadLetters, world.applied.size]).toEqual([1, 1, 1, 0])
+  })
+
+  // PIPE-9, PIPE-12
+  it('is put aside, and counted, where its record changes as it is put there: the end that it had is none', async () => {
+    const { world } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
+    const order = { ...RUNNING, onFailure: 'dead_letter' } as const
+    let change: 'end' | 'start' = 'end'
+    const bury = async (parcel: Parcel) => {
+      world.letters.push(parcel)
+      world.end = { height: LAST }
+      delivery.ordered(order, change)
+    }
+    world.end = { height: FIRST + 1 }
+    const delivery: Delivery = new Delivery({ ...world.ports, bury }, world.saved, order)
+    await delivery.turn()
+    expect(delivery.state).toMatchObject({ deadLetters: 1, isFinished: false, confirmed: { height: FIRST + 1 } })
+    change = 'start'
+    await delivery.turn()
+    expect([delivery.state.deadLetters, delivery.state.at, world.letters.length]).toEqual([2, null, 2])
+  })
+
+  // PIPE-12
+  it('is put aside no more where a thousand lie there: then it waits for somebody', async () => {
+    const { world } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
+    const order = { ...RUNNING, onFailure: 'dead_letter' } as const
+    const delivery = new Delivery(world.ports, { ...world.saved, deadLetters: 1_000 }, order)
+    expect([await delivery.turn(), delivery.phase(0), world.letters]).toEqual([null, 'failed', []])
+  })
+
+  // PIPE-12, PIPE-13
+  it('is put aside where it is to be, and can be sent once more', async () => {
+    const { world, delivery } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
+    expect(await delivery.turn()).toBe(0)
+    expect([world.sends, world.letters.length, delivery.state.deadLetters]).toEqual([1, 1, 1])
+    world.answer = null
+    delivery.redeliver()
+    while (delivery.state.isRedelivering) await delivery.turn()
+    expect([world.letters.length, delivery.state.deadLetters]).toEqual([0, 0])
+    expect(world.applied.size).toBeGreaterThan(0)
+    // What arrives late counts, and is told.
+    expect(delivery.state.rows).toBe(world.applied.size)
+    expect(world.logged.at(-1)).toMatch(/^a dead letter arrived: \d+ rows$/)
+  })
+
+  // PIPE-13
+  it('that does not arrive once more stays, and what is behind it is sent, with live rows between', async () => {
+    const { world, delivery } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
+    world.head = LAST
+    for (let turn = 0; turn < 9 && world.letters.length < 3; turn++) await delivery.turn()
+    world.answer = null
+    world.poison = world.letters.slice(0, 2).map(({ from }) => from)
+    delivery.redeliver()
+    const sends = world.sends
+    await delivery.turn()
+    expect([delivery.state.lastError?.words, world.sends]).toEqual(['a dead letter did not arrive: poison', sends])
+    await delivery.turn()
+    expect([world.sends, delivery.state.isRedelivering]).toEqual([sends + 1, true])
+    for (let turn = 0; turn < 9 && delivery.state.isRedelivering; turn++) await delivery.turn()
+    expect([world.letters.map(({ from }) => from), delivery.state.deadLetters]).toEqual([world.poison, 2])
+  })
+
+  // PIPE-13
+  it('is sent once more also where the pipeline waits for somebody with another batch', async () => {
+    const { world } = failing({ ok: false, words: 'gone', isFinal: true })
+    const delivery = new Delivery(world.ports, world.saved, RUNNING)
+    await delivery.turn()
+    expect([delivery.phase(0), delivery.state.flight]).toEqual(['failed', expect.anything()])
+    world.letters.push({ from: 1, to: 2, rows: [], texts: [] })
+    delivery.redeliver()
+    for (let turn = 0; turn < 9 && delivery.state.isRedelivering; turn++) await delivery.turn()
+    expect([world.letters, delivery.phase(0)]).toEqual([[], 'failed'])
+  })
+
+  // PIPE-13
+  it('does not hold up live rows where dead letters cannot be read', async () => {
+    const world = new World({ draw: never })
+    const unbury = async () => Promise.reject(new Error('no bucket'))
+    const delivery = new Delivery({ ...world.ports, unbury }, world.saved, RUNNING)
+    delivery.redeliver()
+    await delivery.turn()
+    expect([delivery.state.isRedelivering, delivery.state.lastError?.words]).toEqual([
+      false,
+      'a dead letter did not arrive: no bucket',
+    ])
+    await delivery.turn()
+    expect(world.sends).toBe(1)
+  })
+
+  // PIPE-11
+  it('waits as long as the destination says', async () => {
+    const { delivery } = failing({ ok: false, words: '429', retryAfterMs: 30_000 })
+    expect(await delivery.turn()).toBe(30_000)
+    const { delivery: other } = failing({ ok: false, words: '429', retryAfterMs: 1e12 })
+    expect(await other.turn()).toBe(600_000)
+  })
+
+  // PIPE-3, PIPE-15
+  it('is read anew with the order statuses that were known as it was read first', async () => {
+    const { world } = failing(bad)
+    const flights: unknown[] = []
+    const assembler: DeliveryPorts['assembler'] = (at, flight) => {
+      flights.push(flight)
+      return { ...world.ports.assembler(at, flight), ordersFrom: 7 }
+    }
+    const ports = { ...world.ports, assembler }
+    await new Delivery(ports, world.saved, RUNNING).turn()
+    world.nowMs += 60_000
+    await new Delivery(ports, world.saved, RUNNING).turn()
+    expect(flights).toEqual([null, expect.objectContaining({ attempts: 1, ordersFrom: 7 })])
+    expect(world.saved.flight).toMatchObject({ attempts: 2, ordersFrom: 7 })
+  })
+
+  // PIPE-10
+  it('stays where it is while the pipeline is paused, and is the same when it goes on', async () => {
+    const { world, delivery } = failing(bad)
+    await delivery.turn()
+    expect(delivery.phase(0)).toBe('retrying')
+    const { flight } = delivery.state
+    delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+    expect([delivery.phase(0), await delivery.turn()]).toEqual(['paused', null])
+    delivery.ordered(RUNNING, 'none')
+    await delivery.turn()
+    expect(delivery.state.flight).toMatchObject({ from: flight!.from, to: flight!.to, attempts: 1 })
+    expect(world.ids.size).toBe(1)
+  })
+})
+
+describe('rows that gather', () => {
+  /** A log with a block a second, some with a row, that is asked for them for some minutes. */
+  async function minutes(count: number, over: Partial<Order>, hasRow: (height: number) => boolean = () => true) {
+    let nowMs = 1_000_000_000
+    // Of the machine's clock, which may be another one than that of blocks.
+    let skewMs = 0
+    const clock = () => nowMs + skewMs
+    const sent: Parcel[] = []
+    const lags: number[] = []
+    const asked = { log: 0 }
+    const first = nowMs / 1_000
+    const headNow = () => ({ height: Math.floor(nowMs / 1_000), time: Math.floor(nowMs / 1_000) * 1_000 })
+    const durable = async (from: number): Promise<DurablePage> => {
+      asked.log++
+      const { height: head } = headNow()
+      const heights = Array.from({ length: Math.max(0, head - from + 1) }, (_, at) => from + at)
+      const lines = heights.map((height) => JSON.stringify({ height, time: height * 1_000 })).join('\n')
+      const parts = heights.length === 0 ? [] : [{ first: from, last: head, lines: toChunks(lines) }]
+      return { v: 1, head: headNow(), parts }
+    }
+    const fold: TopicFold<TopicBlock> = {
+      parse: (line) => JSON.parse(line) as TopicBlock,
+      rows: (block) => (hasRow(block.height) ? keyedRows(block, [['a', {}]]) : []),
+      missing: () => undefined,
+      state: () => null,
+    }
+    const world = new World({ draw: never })
+    const ports: DeliveryPorts = {
+      ...world.ports,
+      nowMs: clock,
+      begin: async () => ({ place: { height: first }, epoch: null, timeMs: 0, fold: null }),
+      end: async () => null,
+      assembler: (at) =>
+        new Assembler(new Source({ archive: null, head: async () => headNow(), durable }, 'events'), fold, at, clock),
+      send: async (parcel) => {
+        sent.push(parcel)
+        return { ok: true, bytes: 1, countedRows: parcel.rows.length }
+      },
+      save: () => undefined,
+    }
+    const order: Order = { ...RUNNING, ...over }
+    const delivery = new Delivery(ports, NOTHING_DELIVERED, order)
+    const untilMs = nowMs + count * 60_000
+    const phases = new Set<string>()
+    while (nowMs < untilMs) {
+      const waitMs = await delivery.turn()
+      // As often as an alarm comes.
+      nowMs += Math.min(waitMs ?? 0, 10_000)
+      const lagMs = Math.floor(nowMs / 1_000) * 1_000 - (delivery.state.confirmed?.time ?? 0)
+      lags.push(lagMs)
+      phases.add(delivery.phase(lagMs))
+    }
+    const later = (ms: number) => (nowMs += ms)
+    return { sent, asked, lags, phases, delivery, order, later, skew: (ms: number) => (skewMs += ms) }
+  }
+
+  // PIPE-5
+  it('for a minute make one batch of it, for which the log is asked twice and not sixty times', async () => {
+    const each = await minutes(10, {})
+    const gathered = await minutes(10, { gatherMs: 60_000 })
+    const all = (parcels: readonly Parcel[]) => parcels.flatMap(({ rows }) => rows.map(({ _height }) => _height))
+    expect([each.sent.length, gathered.sent.length]).toEqual([600, 10])
+    expect(each.asked.log).toBeGreaterThan(600)
+    expect(gathered.asked.log).toBeLessThanOrEqual(20)
+    expect(all(gathered.sent)).toEqual(all(each.sent).slice(0, all(gathered.sent).length))
+    expect(all(gathered.sent).length).toBeGreaterThan(540)
+    // What is behind says so, and is live all the same.
+    expect(Math.max(...gathered.lags)).toBe(60_000)
+    expect([...gathered.phases]).toEqual(['live'])
+  })
+
+  // PIPE-5
+  it('are waited for as long where there are few', async () => {
+    const { sent, asked } = await minutes(10, { gatherMs: 60_000 }, (height) => height % 90 === 0)
+    expect(sent.length).toBeGreaterThan(4)
+    expect(asked.log).toBeLessThanOrEqual(20)
+  })
+
+  // PIPE-10
+  it('stay where they are once it is paused, and are read at once where something else is wanted', async () => {
+    const { delivery, order, sent, later } = await minutes(0.5, { gatherMs: 60_000 })
+    later(10_000)
+    delivery.ordered({ ...order, isRunning: false }, 'none')
+    expect([delivery.phase(0), await delivery.turn(), sent.length]).toEqual(['paused', null, 1])
+    delivery.ordered(order, 'none')
+    expect([await delivery.turn(), sent.length]).toEqual([20_000, 1])
+    delivery.ordered(order, 'rows')
+    await delivery.turn()
+    expect(sent.length).toBe(2)
+  })
+
+  // PIPE-5
+  it('wait no longer for a clock that goes back', async () => {
+    const { delivery, later, skew, sent } = await minutes(0.5, { gatherMs: 60_000 })
+    skew(-31_536_000_000)
+    later(60_000)
+    await delivery.turn()
+    expect(sent.length).toBe(2)
+  })
+})
+
+describe('a record that changes', () => {
+  it('while a batch is under way, to another beginning: what came of the batch is of no matter', async () => {
+    const world = new World({ draw: never })
+    const delivery: Delivery = new Delivery(world.ports, world.saved, RUNNING)
+    world.answer = () => {
+      delivery.ordered(RUNNING, 'start')
+      return { ok: true, bytes: 1, countedRows: 1 }
+    }
+    expect(await delivery.turn()).toBe(0)
+    expect(delivery.state).toMatchObject({ at: null, confirmed: null, batches: 0, flight: null })
+  })
+
+  // PIPE-10
+  it('while a batch is under way, to a pause: it stops after the batch', async () => {
+    const world = new World({ draw: never })
+    const delivery: Delivery = new Delivery(world.ports, world.saved, RUNNING)
+    world.answer = () => {
+      delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+      expect(delivery.phase(0)).toBe('pausing')
+      return { ok: true, bytes: 1, countedRows: 1 }
+    }
+    await delivery.turn()
+    expect(delivery.state).toMatchObject({ batches: 1, flight: null })
+    expect([delivery.phase(0), await delivery.turn()]).toEqual(['paused', null])
+  })
+
+  // PIPE-10
+  it('while a batch is read, to a pause: it is not begun', async () => {
+    const world = new World({ draw: never })
+    const ports = world.ports
+    const delivery: Delivery = new Delivery(
+      {
+        ...ports,
+        end: async () => {
+          delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+          return world.end
+        },
+      },
+      world.saved,
+      RUNNING,
+    )
+    expect(await delivery.turn()).toBeNull()
+    expect([world.sends, delivery.phase(0)]).toEqual([0, 'paused'])
+    delivery.ordered(RUNNING, 'none')
+    await delivery.turn()
+    expect(world.sends).toBe(1)
+  })
+
+  // PIPE-10
+  it('while a batch is read, to a pause and back: it is sent', async () => {
+    const world = new World({ draw: never })
+    const assembler: DeliveryPorts['assembler'] = (...of) => {
+      const own = world.ports.assembler(...of)
+      const take: typeof own.take = async (...asked) => {
+        const taken = await own.take(...asked)
+        delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+        delivery.ordered(RUNNING, 'none')
+        return taken
+      }
+      return { ...own, take }
+    }
+    const delivery: Delivery = new Delivery({ ...world.ports, assembler }, world.saved, RUNNING)
+    for (let turn = 0; turn < 2; turn++) await delivery.turn()
+    expect([world.sends, delivery.state.lastError]).toEqual([2, null])
+  })
+
+  // PIPE-9
+  it('to another end: one that had finished goes on', async () => {
+    const world = new World({ draw: never })
+    world.end = { height: FIRST + 3 }
+    const delivery = await world.run()
+    expect(delivery.state.confirmed!.height).toBe(FIRST + 3)
+    world.end = { height: FIRST + 12 }
+    delivery.ordered(RUNNING, 'end')
+    while ((await delivery.turn()) !== null) world.head++
+    expect(delivery.state.confirmed!.height).toBe(FIRST + 12)
+    expect(ofKind(world, 'row').map(({ _key }) => _key)).toEqual(
+      expected([]).filter((key) => Number(key.split(':')[0]) <= FIRST + 12),
+    )
+  })
+})
+
+describe('an account', () => {
+  const PAUSED: Order = { ...RUNNING, isRunning: false }
+  const of = (credits: number, rowMicro = 100) => {
+    const world = new World({ draw: never })
+    world.meter = new ModelMeter(credits)
+    world.rowMicro = rowMicro
+    return { world, delivery: new Delivery(world.ports, world.saved, RUNNING) }
+  }
+
+  // PIPE-27
+  it('without credits is sent nothing; once it has some all comes, from where it was', async () => {
+    const { world, delivery } = of(0)
+    expect([await delivery.turn(), delivery.phase(0), world.sends]).toEqual([60_000, 'unpaid', 0])
+    delivery.ordered(PAUSED, 'none')
+    expect([await delivery.turn(), delivery.phase(0)]).toEqual([null, 'paused'])
+    world.meter.grant(100)
+    // Somebody sets it to run, and it is not asked to wait for the minute to be over.
+    delivery.ordered(RUNNING, 'none')
+    const goOn = async () => {
+      do await delivery.turn()
+      while (delivery.phase(0) !== 'unpaid')
+    }
+    await goOn()
+    expect([world.sends, world.meter.account.available, delivery.state.lastError?.words]).toEqual([
+      ...[1, 0],
+      expect.stringMatching(/^unpaid: the account has no credits left/),
+    ])
+    // The next block has two rows, and is not sent for the price of one.
+    world.meter.grant(100)
+    delivery.ordered(RUNNING, 'none')
+    await goOn()
+    expect([world.sends, delivery.state.lastError?.words]).toEqual([
+      1,
+      expect.stringMatching(/^unpaid: the account has 0\.0001 credits left, and the next rows cost 0\.0002\. /),
+    ])
+    world.top = 1_000_000
+    await world.run()
+    expect(ofKind(world, 'row').map(({ _key }) => _key)).toEqual(expected([]))
+  })
+
+  // PIPE-29
+  it('whose key has ended gets nothing more of one that failed or finished, whatever is changed or set to run', async () => {
+    for (const fate of ['failed', 'finished'] as const) {
+      const { world, delivery } = of(1_000_000)
+      if (fate === 'finished') world.end = { height: FIRST + 3 }
+      if (fate === 'failed') world.answer = () => ({ ok: false, words: 'no', isFinal: true })
+      while ((await delivery.turn()) !== null) world.head++
+      expect(delivery.phase(0)).toBe(fate)
+      const { sends } = world
+      world.hasEnded = true
+      world.nowMs += 60_000
+      world.answer = null
+      world.letters.push({ from: 1, to: 2, rows: [], texts: [] })
+      // Another key renames it, sets it to run, or moves its end.
+      for (const change of ['none', 'end'] as const) {
+        delivery.ordered(RUNNING, change)
+        delivery.redeliver()
+        for (let turn = 0; turn < 9; turn++) await delivery.turn()
+        expect([fate, change, delivery.phase(0), world.sends, world.letters.length]).toEqual([
+          ...[fate, change, 'paused', sends, 1],
+        ])
+      }
+      // Adopted by a key that works it goes on.
+      world.hasEnded = false
+      delivery.ordered(RUNNING, 'none')
+      for (let turn = 0; turn < 9; turn++) await delivery.turn()
+      expect([fate, world.letters.length, world.sends > sends]).toEqual([fate, 0, fate === 'failed'])
+    }
+  })
+
+  // PIPE-27
+  it('without credits is sent no dead letters either, also of a pipeline that had finished', async () => {
+    const { world, delivery } = of(1_000_000)
+    world.end = { height: FIRST + 3 }
+    while ((await delivery.turn()) !== null) world.head++
+    expect([delivery.phase(0), delivery.state.owed.told]).toEqual(['finished', world.meter.account.spent])
+    world.meter.take({ spent: 2_000_000 })
+    world.letters.push({ from: 1, to: 2, rows: [], texts: [] })
+    delivery.redeliver()
+    world.nowMs += 10_000
+    const woken = new Delivery(world.ports, world.saved, RUNNING)
+    expect([await woken.turn(), woken.phase(0), world.letters.length]).toEqual([60_000, 'unpaid', 1])
+  })
+
+  // PIPE-25
+  it('is told nothing of rows that are free, and asked about the key alone', async () => {
+    const { world } = of(0, 0)
+    await world.run()
+    expect(ofKind(world, 'row')).toHaveLength(expected([]).length)
+    expect(new Set(world.meter.told)).toEqual(new Set([0]))
+  })
+
+  // PIPE-26
+  it('is told before its pipeline sleeps, and pays for a batch that was under way as the record changed', async () => {
+    const { world, delivery } = of(1_000_000)
+    world.answer = () => {
+      delivery.ordered(PAUSED, 'start')
+      return { ok: true, bytes: 1, countedRows: 3 }
+    }
+    await delivery.turn()
+    expect([await delivery.turn(), world.meter.account.spent]).toEqual([null, 300])
+    expect(delivery.state).toMatchObject({ at: null, owed: { rows: 3, spent: 300, told: 300 } })
+  })
+
+  // PIPE-26
+  it('whose meter is away is brought rows until ten credits are owed; then it is tried again', async () => {
+    const { world, delivery } = of(1_000_000_000, 1_000_000)
+    const { take } = world.meter
+    world.meter.take = () => {
+      throw new Error('away')
+    }
+    world.head = LAST
+    for (let turn = 0; turn < 30 && delivery.phase(0) !== 'retrying'; turn++) await delivery.turn()
+    expect([delivery.phase(0), delivery.state.lastError?.words]).toEqual([
+      'retrying',
+      'the meter of the account did not answer',
+    ])
+    const { sends } = world
+    expect([await delivery.turn(), world.sends]).toEqual([10_000, sends])
+    world.meter.take = take
+    world.nowMs += 10_000
+    await delivery.turn()
+    expect([world.sends, delivery.phase(0)]).toEqual([sends + 1, 'live'])
+  })
+})

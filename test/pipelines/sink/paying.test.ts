@@ -1,0 +1,332 @@
+// When a pipeline tells its meter what it owes, in virtual time.
+
+import { describe, expect, it } from 'vitest'
+import { ONE_CREDIT } from '../../../src/metering/tariff.ts'
+import { DeliveryRecord, NOTHING_DELIVERED } from '../../../src/pipelines/sink/delivery-state.ts'
+import { billsOwed, countedRows, NOTHING_OWED, type Owed, withRows } from '../../../src/pipelines/sink/owed.ts'
+import { Paying } from '../../../src/pipelines/sink/paying.ts'
+import { ModelMeter } from './model-meter.ts'
+
+const ROW = 100
+const CREDIT_ROWS = ONE_CREDIT / ROW
+
+function pipeline(credits: number, rowMicro = ROW, before: Owed = NOTHING_OWED) {
+  const meter = new ModelMeter(credits * ONE_CREDIT)
+  const world = { nowMs: 1_000_000, isAway: false, asked: 0, cap: undefined as number | undefined }
+  const payer = { hash: 'k1', name: 'one' }
+  /** Keys that have ended, and what each was told to owe, in order. */
+  const ended = new Map<string, 'revoked' | 'expired'>()
+  const bills: [by: string, spent: number][] = []
+  const logged: string[] = []
+  const settle = async (sums: Pick<Owed, 'rows' | 'spent'>, by: string) => {
+    world.asked++
+    if (world.isAway) throw new Error('away')
+    bills.push([by, sums.spent])
+    return { ...meter.take(sums), cap: world.cap, ended: ended.get(by) }
+  }
+  const ports = {
+    nowMs: () => world.nowMs,
+    rowMicro,
+    settle,
+    payer: () => payer,
+    log: (_: string, words: string) => void logged.push(words),
+  }
+  const record = new DeliveryRecord(
+    { nowMs: ports.nowMs, save: () => undefined },
+    { ...NOTHING_DELIVERED, owed: before },
+  )
+  const paying = new Paying(ports, record)
+  const arrive = (rows: number, by = payer.hash) => {
+    record.save({ owed: paying.owedWith(rows, by) })
+  }
+  /** Another key is the pipeline's now. */
+  const handOver = (hash: string) => {
+    const { hash: before } = payer
+    payer.hash = hash
+    paying.handOver(before)
+  }
+  /** A batch each `everyMs`, until one has to wait. */
+  const batches = async (count: number, rows: number, everyMs: number) => {
+    for (let batch = 0; batch < count; batch++) {
+      const waitMs = await paying.beforeBatch()
+      if (waitMs !== null) return { batch, waitMs }
+      if (!(await paying.affords(rows, payer.hash))) {
+        paying.waitFor(rows, payer.hash)
+        return { batch, waitMs: 0 }
+      }
+      arrive(rows)
+      world.nowMs += everyMs
+    }
+    return null
+  }
+  return { meter, world, logged, paying, arrive, batches, handOver, ended, bills, owed: () => record.state.owed }
+}
+
+// PIPE-25
+describe('rows', () => {
+  it('are counted one by one, long ones by the KiB, so that a batch in one row is no bargain', () => {
+    expect(countedRows(['{}', 'x'.repeat(1_024), 'x'.repeat(1_025), 'x'.repeat(10_240)])).toBe(1 + 1 + 2 + 10)
+    expect(countedRows([])).toBe(0)
+    expect(withRows({ rows: 5, spent: 500, told: 400, askAtMs: 7 }, 3, 100)).toEqual({
+      rows: 8,
+      spent: 800,
+      told: 400,
+      askAtMs: 7,
+    })
+  })
+
+  it('that are free are counted nowhere, and the meter is asked about their key alone', async () => {
+    const { batches, world, owed, paying } = pipeline(0, 0)
+    expect(await batches(50, 5_000, 1_000)).toBeNull()
+    expect([await paying.beforeSleep(), await paying.refusal(), world.asked]).toEqual([null, null, 3])
+    expect(owed()).toEqual(NOTHING_OWED)
+  })
+
+  it('that have become free leave what was owed before to be paid', async () => {
+    const { meter, world, owed } = pipeline(5)
+    const ports = {
+      nowMs: () => world.nowMs,
+      rowMicro: 0,
+      settle: async () => meter.take({ spent: 300 }),
+      payer: () => ({ hash: 'k1', name: '' }),
+      log: () => undefined,
+    }
+    const before = { ...NOTHING_DELIVERED, owed: { ...owed(), rows: 3, spent: 300, askAtMs: 5 } }
+    await new Paying(ports, new DeliveryRecord({ ...ports, save: () => undefined }, before)).beforeBatch()
+    expect(meter.account.spent).toBe(300)
+  })
+})
+
+// PIPE-26
+describe('the meter', () => {
+  it('is asked before the first batch, then told every ten seconds', async () => {
+    const { batches, world, meter } = pipeline(1_000)
+    expect(await batches(1, 10, 0)).toBeNull()
+    expect([world.asked, meter.told]).toEqual([1, [0]])
+    await batches(60, 10, 1_000)
+    expect(world.asked).toBe(6)
+    // Nothing arrives: there is nothing to tell, and the meter is asked about the key.
+    for (let second = 0; second < 600; second++, world.nowMs += 1_000) await batches(1, 0, 0)
+    expect(world.asked).toBe(6 + 600 / 20)
+  })
+
+  it('is told at once of ten credits, and of a small part of that where little is left', async () => {
+    const ample = pipeline(1_000)
+    await ample.batches(20, 5 * CREDIT_ROWS, 100)
+    expect(ample.world.asked).toBe(10)
+    const little = pipeline(64)
+    await little.batches(10, CREDIT_ROWS, 100)
+    // Once more for what each batch is to cost, before it is sent.
+    expect(little.world.asked).toBe(10 + 9)
+  })
+
+  it('is told before a sleep, again and again until it answers', async () => {
+    const { arrive, world, paying, meter, owed } = pipeline(1)
+    expect([await paying.beforeSleep(), world.asked]).toEqual([null, 0])
+    arrive(7)
+    world.isAway = true
+    expect(await paying.beforeSleep()).toBe(10_000)
+    world.isAway = false
+    expect(await paying.beforeSleep()).toBeNull()
+    expect([meter.account.spent, owed()]).toEqual([700, { rows: 7, spent: 700, told: 700, askAtMs: null }])
+  })
+
+  it('that is away is tried every ten seconds; rows go on until ten credits are owed, then they wait', async () => {
+    const { batches, world, paying, meter, logged, owed } = pipeline(1_000)
+    world.isAway = true
+    expect(await batches(1_000, CREDIT_ROWS, 1_000)).toEqual({ batch: 10, waitMs: expect.any(Number) })
+    expect([owed().spent, paying.waitsFor, world.asked]).toEqual([10 * ONE_CREDIT, 'meter', 2])
+    expect(logged).toEqual(['the meter of the account did not answer'])
+    world.nowMs += 10_000
+    world.isAway = false
+    expect([await paying.beforeBatch(), paying.waitsFor, meter.account.spent]).toEqual([null, null, 10 * ONE_CREDIT])
+  })
+})
+
+// PIPE-27
+describe('without credits', () => {
+  it('no batch goes, one line says so, and the meter is asked once a minute until there are some', async () => {
+    const { batches, world, paying, meter, logged } = pipeline(0)
+    expect(await batches(1, 1, 0)).toEqual({ batch: 0, waitMs: 60_000 })
+    for (let second = 0; second < 179; second++, world.nowMs += 1_000) await paying.beforeBatch()
+    expect([world.asked, paying.waitsFor]).toEqual([3, 'credits'])
+    expect(logged).toEqual([expect.stringMatching(/^unpaid: the account has no credits left\. .*top-up.*set to run/)])
+    meter.grant(ROW)
+    expect(await paying.beforeBatch()).toBeGreaterThan(0)
+    world.nowMs += 1_000
+    expect([await paying.beforeBatch(), paying.waitsFor, logged.at(-1)]).toEqual([
+      null,
+      null,
+      'there are credits: it goes on',
+    ])
+  })
+
+  it('the meter is asked again also where the clock goes back', async () => {
+    const { batches, world, paying, meter } = pipeline(0)
+    await batches(1, 1, 0)
+    meter.grant(100 * ONE_CREDIT)
+    world.nowMs -= 31_536_000_000
+    expect([await paying.beforeBatch(), paying.waitsFor]).toEqual([null, null])
+    world.isAway = true
+    world.nowMs -= 31_536_000_000
+    const { batch, waitMs } = (await batches(99, 100_000, 0))!
+    expect([batch, waitMs]).toEqual([1, 10_000])
+    world.isAway = false
+    world.nowMs -= 31_536_000_000
+    expect(await paying.beforeBatch()).toBeNull()
+  })
+
+  it('nobody waits any more once rows are free, though nobody can say so', async () => {
+    const owed = { rows: 1, spent: 20 * ONE_CREDIT, told: 0, askAtMs: 1_030_000 }
+    const { paying, world, arrive } = pipeline(0, 0, owed)
+    world.isAway = true
+    for (let turn = 0; turn < 9; turn++, world.nowMs += 10_000) expect(await paying.beforeBatch()).toBeNull()
+    arrive(5)
+    expect([paying.waitsFor, paying.owedWith(5, 'k1').spent]).toEqual([null, 20 * ONE_CREDIT])
+  })
+
+  it('it is asked at once where somebody wants that', async () => {
+    const { batches, world, paying, meter } = pipeline(0)
+    await batches(1, 1, 0)
+    meter.grant(ONE_CREDIT)
+    paying.askAnew()
+    expect([await paying.beforeBatch(), world.asked]).toEqual([null, 2])
+  })
+
+  it('a batch that costs more than is left is not sent, and what it costs is waited for', async () => {
+    for (const credits of [1, 3, 20, 100]) {
+      const { batches, meter, logged, paying, world } = pipeline(credits)
+      await batches(10_000, 999, 20)
+      expect([paying.waitsFor, meter.account.writtenOff]).toEqual(['credits', 0])
+      expect(meter.account.available).toBeLessThan(999 * ROW)
+      expect(logged).toEqual([expect.stringMatching(/^unpaid: .* credits left, and the next rows cost 0\.0999\. /)])
+      // Some, but not enough: it waits on without a word.
+      meter.grant(ROW)
+      world.nowMs += 60_000
+      expect([await paying.beforeBatch(), logged.length]).toEqual([60_000, 1])
+      meter.grant(999 * ROW)
+      world.nowMs += 60_000
+      expect([await paying.beforeBatch(), await paying.affords(999, 'k1'), logged.length]).toEqual([null, true, 2])
+    }
+  })
+
+  it('what others spend meanwhile is heard of before a batch that comes near the end', async () => {
+    const { batches, meter, paying } = pipeline(100)
+    await batches(1, 1, 0)
+    meter.take({ spent: 99 * ONE_CREDIT })
+    expect(await paying.affords(2 * CREDIT_ROWS, 'k1')).toBe(false)
+    // A key that the pipeline was handed from has nothing sent any more.
+    expect(await paying.affords(1, 'k0')).toBe(false)
+  })
+
+  it('less than one settlement was delivered unpaid where others spend, and is written off', async () => {
+    // Somebody else has spent them meanwhile.
+    const { batches, meter } = pipeline(1_000)
+    await batches(1, 1, 0)
+    meter.take({ spent: 999.5 * ONE_CREDIT })
+    await batches(100, CREDIT_ROWS, 100)
+    expect(meter.accounted - 1_000 * ONE_CREDIT).toBeLessThan(11 * ONE_CREDIT)
+  })
+
+  it('what is away says nothing of credits: one that waits for them goes on waiting', async () => {
+    const { batches, world, paying } = pipeline(0)
+    await batches(1, 1, 0)
+    world.nowMs += 60_000
+    world.isAway = true
+    expect([await paying.beforeBatch(), paying.waitsFor]).toEqual([60_000, 'credits'])
+  })
+
+  it('the cap of the key is named where that is what is used up', async () => {
+    const { batches, world, logged } = pipeline(0)
+    world.cap = 2.5 * ONE_CREDIT
+    await batches(1, 1, 0)
+    expect(logged[0]).toMatch(
+      /^unpaid: the key that it is charged to, whose cap is 2\.5, has no credits left\. .*raises the cap/,
+    )
+  })
+
+  it('a test is refused, and where the meter is away', async () => {
+    const { paying, world, meter, owed } = pipeline(0)
+    expect(await paying.refusal()).toMatch(/^unpaid: the account has no credits left/)
+    expect(owed().askAtMs).toBeNull()
+    meter.grant(ONE_CREDIT)
+    expect(await paying.refusal()).toBeNull()
+    world.isAway = true
+    expect(await paying.refusal()).toBe('the meter of the account did not answer: send this again in a moment')
+  })
+})
+
+// PIPE-29
+describe('a key', () => {
+  it('that was revoked or has expired sends nothing 20 s later, whether rows come, are free or do not come', async () => {
+    for (const [rows, rowMicro] of [
+      [10, ROW],
+      [0, ROW],
+      [10, 0],
+    ] as const)
+      for (const why of ['revoked', 'expired'] as const) {
+        const { batches, ended, world, paying, logged, owed } = pipeline(1_000, rowMicro)
+        await batches(25, rows, 1_000)
+        ended.set('k1', why)
+        const beganMs = world.nowMs
+        for (let second = 0; second < 60 && paying.waitsFor === null; second++) await batches(1, rows, 1_000)
+        expect(paying.waitsFor).toBe('key')
+        expect(world.nowMs - beganMs).toBeLessThanOrEqual(21_000)
+        const words = why === 'revoked' ? 'was revoked' : 'has expired'
+        expect(logged).toEqual([expect.stringMatching(`^paused: the key "one", .* ${words}\\. .*another key`)])
+        expect(owed().ended?.words).toBe(logged[0])
+        // What it has brought is still told before it sleeps, and nobody is asked then.
+        await paying.beforeSleep()
+        expect(owed().told).toBe(owed().spent)
+      }
+  })
+
+  it('that has ended may work again, and is asked about when the pipeline is set to run', async () => {
+    const { batches, ended, paying, handOver, logged } = pipeline(10)
+    ended.set('k1', 'expired')
+    await batches(1, 1, 0)
+    paying.askAnew()
+    await batches(1, 1, 0)
+    expect([paying.waitsFor, logged.length]).toEqual(['key', 2])
+    ended.delete('k1')
+    paying.askAnew()
+    expect([await batches(1, 1, 0), paying.waitsFor]).toEqual([null, null])
+    ended.set('k2', 'revoked')
+    handOver('k2')
+    await batches(1, 1, 0)
+    expect(paying.waitsFor).toBe('key')
+  })
+
+  it('owes what arrived under it, to the row, whoever pays for what comes after it', async () => {
+    const { arrive, paying, handOver, bills, owed, meter, world } = pipeline(10)
+    await paying.beforeBatch()
+    arrive(3)
+    world.isAway = true
+    handOver('k2')
+    arrive(4)
+    // A test, by a third; and a batch of before that arrives late.
+    arrive(5, 'k3')
+    arrive(6)
+    arrive(7, 'k1')
+    expect(billsOwed(owed(), 'k2').map(({ by, rows }) => [by, rows])).toEqual([
+      ...[['k1', 3] as const, ['k2', 7] as const, ['k3', 12] as const, ['k2', 18] as const, ['k1', 25] as const],
+    ])
+    await paying.beforeSleep()
+    world.isAway = false
+    bills.length = 0
+    expect(await paying.beforeSleep()).toBeNull()
+    const last = ['k2', 25 * ROW] as const
+    expect(bills).toEqual([['k1', 300], ['k2', 700], ['k3', 1_200], ['k2', 1_800], ['k1', 2_500], last])
+    expect([meter.account.spent, owed().debts, billsOwed(owed(), 'k2')]).toEqual([25 * ROW, undefined, []])
+  })
+
+  it('that tests a pipeline of another pays for the test, and its cap counts', async () => {
+    const { paying, bills, ended, world } = pipeline(10)
+    expect(await paying.refusal({ hash: 'k9', name: 'tester' })).toBeNull()
+    expect(bills.at(-1)).toEqual(['k9', 0])
+    ended.set('k9', 'revoked')
+    expect(await paying.refusal({ hash: 'k9', name: 'tester' })).toMatch(/^paused: the key "tester"/)
+    world.isAway = true
+    expect(await paying.refusal({ hash: 'k9', name: 'tester' })).toMatch(/did not answer/)
+  })
+})

@@ -1,0 +1,57 @@
+// A test of a pipeline whose destination takes its time.
+
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { TEST_PRICE } from '../../../src/metering/tariff.ts'
+import type { Sent } from '../../../src/pipelines/destinations/batch.ts'
+import type { Pipeline } from '../../../src/pipelines/pipeline.ts'
+import type { Delivery } from '../../../src/pipelines/sink/delivery.ts'
+import type { Reads } from '../../../src/pipelines/sink/reading.client.ts'
+import type { SqlLink } from '../../../src/pipelines/sink/sql-link.client.ts'
+import { Trying } from '../../../src/pipelines/sink/trying.client.ts'
+import type { SqlWait } from '../../../src/pipelines/sql/sql-api.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+// PIPE-14, PIPE-26
+it('what arrives after its test was given up is owed, and told', async () => {
+  const told: (number | string)[] = []
+  const delivery = { paying: { refusal: async () => null }, arrived: (rows: number) => void told.push(rows) }
+  const { promise, resolve } = Promise.withResolvers<Sent>()
+  const row = { _kind: 'row', _key: '5:a', _height: 5, _time: 350 }
+  const taken = { from: 5, to: 5, rows: [row], texts: [JSON.stringify(row)] }
+  const reading = { head: async () => ({ height: 5, time: 350 }), assembler: () => ({ take: async () => taken }) }
+  const kept: string[] = []
+  const slots: SqlWait[] = []
+  const sql = {
+    takeSlot: async () => {
+      kept.push('taken')
+      return slots.shift() ?? null
+    },
+    freeSlot: async () => void kept.push('freed'),
+  }
+  const trying = new Trying(
+    { sent: () => promise, sql: sql as unknown as SqlLink },
+    () => delivery as unknown as Delivery,
+    async () => void told.push('woken'),
+    TEST_PRICE / 4,
+  )
+  const answer = trying.tried({ id: 'pipe_a' } as Pipeline, reading as unknown as Reads)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect([(await answer).ok, told, kept]).toEqual([false, [], ['taken']])
+  // The test paid for four of them.
+  resolve({ ok: true, bytes: 1, countedRows: 5 })
+  await vi.advanceTimersByTimeAsync(0)
+  expect([told, kept]).toEqual([
+    [1, 'woken'],
+    ['taken', 'freed'],
+  ])
+  // Another one of the account is under way.
+  slots.push({ waitMs: 9, words: 'wait' })
+  expect(await trying.tried({ id: 'pipe_a' } as Pipeline, reading as unknown as Reads)).toMatchObject({
+    ok: false,
+    rows: 0,
+    words: 'wait',
+    waitMs: 9,
+  })
+})

@@ -1,0 +1,247 @@
+// SQL over a batch, in workerd: what it may not do, and what comes of it.
+
+import { describe, expect, it, vi } from 'vitest'
+import type { Column } from '../../../src/archive/files/columns.ts'
+import { madeRows } from '../../../src/pipelines/sink/made-rows.ts'
+import { checkTransforms, transformed } from '../../../src/pipelines/sql/transforms.client.ts'
+import { bookDiffs } from '../../../src/pipelines/topics/book-diffs.ts'
+import { candles } from '../../../src/pipelines/topics/candles.ts'
+import { fills } from '../../../src/pipelines/topics/fills.ts'
+import { gapRow, keyedRows } from '../../../src/pipelines/topics/topic.ts'
+
+const block = { height: 7, time: 490 }
+const rows = [
+  gapRow(5, 6, 420, 'lost'),
+  ...keyedRows(
+    block,
+    ['BTC', 'ETH', 'BTC'].map((coin, at) => [`${at}`, { coin, px: `${at}.5`, crossed: at === 1, other: { a: [at] } }]),
+  ),
+]
+const batch = { rows, texts: rows.map((row) => JSON.stringify(row)), id: 'pipe_a:5-7' }
+const TABLE = { name: 'fills', columns: fills.columns }
+const DEFAULTS = { id: batch.id, height: 7, time: 490 }
+const dataOf = (texts: readonly string[]) => `[${texts.join(',')}]`
+const run = async (transforms: Record<string, string>) => {
+  const { outcome } = await transformed(transforms, TABLE, dataOf(batch.texts.slice(1)), DEFAULTS)
+  if (!outcome.ok) return outcome.error
+  const made = madeRows(batch, outcome.value, batch.id)
+  return made.ok ? made.value.rows : made.error
+}
+const checked = async (transforms: Record<string, string>, tables = [TABLE]) =>
+  (await checkTransforms(transforms, tables)).outcome
+
+describe('transforms', () => {
+  it('keep a column of any name, also where it is NULL', async () => {
+    const made = await run({ out: 'SELECT _key, NULL AS toString, NULL AS constructor FROM fills LIMIT 1' })
+    expect(JSON.stringify(made)).toContain('"toString":null,"constructor":null')
+  })
+
+  // PIPE-17
+  it('select from the batch, each from those before it, and the last is delivered', async () => {
+    const made = await run({
+      btc: `SELECT * FROM fills WHERE coin = 'BTC'`,
+      out: `SELECT _key, _height, _time, coin, px, other ->> '$.a[0]' AS a FROM btc -- as it is`,
+    })
+    const own = (at: number) => ({
+      _kind: 'row',
+      _key: `7:${at}`,
+      _height: 7,
+      _time: 490,
+      coin: 'BTC',
+      px: `${at}.5`,
+      a: at,
+    })
+    expect(made).toEqual([rows[0], own(0), own(2)])
+  })
+
+  // PIPE-5, PIPE-18
+  it('select all of a batch for a file, which ends with the block in which it is full', async () => {
+    const cells = Array.from({ length: 20_500 }, (_, at) => [`${at}`, { coin: 'BTC', px: `${at}.5` }] as const)
+    const full = keyedRows(block, cells)
+    const texts = full.map((row) => JSON.stringify(row))
+    const { outcome } = await transformed({ all: 'SELECT * FROM fills' }, TABLE, dataOf(texts), DEFAULTS)
+    expect(outcome.ok ? outcome.value.length : outcome.error).toBe(20_500)
+  })
+
+  it('that leave out the key get one of the batch: the same at each try', async () => {
+    const sums = { sums: 'SELECT coin, count(*) AS n, sum(crossed) AS taken FROM fills GROUP BY coin ORDER BY coin;' }
+    const made = await run(sums)
+    const head = (at: number) => ({ _kind: 'row', _key: `pipe_a:5-7:${at}`, _height: 7, _time: 490 })
+    expect(made).toEqual([
+      rows[0],
+      { ...head(0), coin: 'BTC', n: 2, taken: 0 },
+      { ...head(1), coin: 'ETH', n: 1, taken: 1 },
+    ])
+    expect(await run(sums)).toEqual(made)
+  })
+
+  const only = 'may only select from the tables of the batch'
+  const endless = 'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t)'
+  const long = `WITH RECURSIVE l(x) AS (SELECT 'a' UNION ALL SELECT x || x FROM l WHERE length(x) < 30000)`
+  /** Each twice the one before, while it is planned. */
+  const doubling = (depth: number) =>
+    Array.from({ length: depth + 1 }, (_, at) =>
+      at === 0 ? 't0 AS (SELECT 1 AS x)' : `t${at} AS (SELECT a.x FROM t${at - 1} a, t${at - 1} b)`,
+    ).join(', ')
+  // PIPE-18
+  it.each<[string, string, RegExp | string]>([
+    ['write', `INSERT INTO fills (coin) VALUES ('x')`, only],
+    ['drop', 'DROP TABLE fills', only],
+    ['attach', `ATTACH ':memory:' AS x`, only],
+    ['set', 'PRAGMA max_page_count = 1', only],
+    ['look around', 'SELECT * FROM sqlite_master', /may only select|prohibited/],
+    ['look at settings', `SELECT * FROM pragma_table_info('fills')`, /may only select|prohibited/],
+    ['begin', 'BEGIN', only],
+    ['draw lots', 'SELECT random() FROM fills', /not authorized|may only select/],
+    ['be two', 'SELECT 1; SELECT 2', 'must be one SELECT alone'],
+    ['hide a second', 'SELECT 1 AS a; DROP TABLE fills', /may only|must be one/],
+    ['be nothing', '-- nothing', 'must be a SELECT'],
+    ['misspell', 'SELEC 1', /syntax error/],
+    ['name what is not there', 'SELECT nobody FROM fills', 'no such column: nobody'],
+    [
+      'loop',
+      `${endless} SELECT count(*) FROM t`,
+      'takes too many steps, or too long: select less, or bound the recursion',
+    ],
+    ['write long', `WITH RECURSIVE t(x) AS (SELECT 'a' UNION ALL SELECT x || x FROM t) SELECT x FROM t`, /too big/],
+    ['swell', 'SELECT hex(zeroblob(1000))', /not authorized/],
+    [
+      'hold too much',
+      `${long} SELECT x || n AS x FROM l, (${endless} SELECT x AS n FROM t LIMIT 3000) ORDER BY 1`,
+      /memory/,
+    ],
+    ['search at length', `SELECT instr(coin, 'B') FROM fills`, /not authorized/],
+    ['trim at length', `SELECT trim(coin, 'B') FROM fills`, /not authorized/],
+    [
+      'compare at length',
+      `SELECT 'a' LIKE ('%' || substr(_key || '${'b'.repeat(300)}', 1, 200)) AS x FROM fills`,
+      /pattern/,
+    ],
+    ['ask the time', 'SELECT current_timestamp', /not authorized/],
+    ...[
+      `date('now')`,
+      `time('now')`,
+      `datetime('now')`,
+      'julianday()',
+      'unixepoch()',
+      `strftime('%s')`,
+      `timediff('now', 0)`,
+    ].map((call): [string, string, RegExp | string] => [`ask for ${call}`, `SELECT ${call}`, /not authorized/]),
+    [
+      'name at length',
+      `SELECT 1 AS ${'n'.repeat(129)}`,
+      'has a column whose name is longer than 128 characters: name it with AS',
+    ],
+    [
+      'bring many names',
+      `${endless} SELECT ${Array.from({ length: 10 }, (_, at) => `x AS ${'n'.repeat(110)}${at}`).join(', ')} FROM t LIMIT 9000`,
+      'selects more than 8388608 characters of a batch',
+    ],
+    [
+      'bring what JSON escapes',
+      `${long} SELECT replaced FROM (SELECT group_concat(char(1), '') AS replaced FROM (${endless} SELECT x FROM t LIMIT 60000)), (${endless} SELECT x FROM t LIMIT 30)`,
+      'selects more than 8388608 characters of a batch',
+    ],
+    [
+      'bring one text many times in a row',
+      `SELECT ${Array.from({ length: 200 }, (_, at) => `x AS c${at}`).join(', ')} FROM (SELECT group_concat('aaaaaaaaaaaaaaaa', '') AS x FROM (${endless} SELECT x FROM t LIMIT 4000))`,
+      'selects more than 8388608 characters of a batch',
+    ],
+    ['multiply itself', `WITH ${doubling(26)} SELECT count(*) FROM t26`, /memory|steps|tables|references/],
+    ['bring too many', `${endless} SELECT x FROM t LIMIT 100000`, 'selects more than 30000 rows of a batch'],
+  ])('may not %s', async (_, sql, message) => {
+    expect(await run({ good: 'SELECT * FROM fills', bad: sql })).toMatchObject({
+      name: 'bad',
+      message: typeof message === 'string' ? message : expect.stringMatching(message),
+    })
+    // Whoever comes next is served as ever.
+    expect(await run({ n: 'SELECT count(*) AS n FROM fills' })).toMatchObject([{}, { n: 3 }])
+  })
+
+  // PIPE-18
+  it('may not take longer than a bound, where clocks go on while they run', async () => {
+    const counting = { n: `${endless} SELECT count(*) AS n FROM (SELECT x FROM t LIMIT 50000)` }
+    expect(await run(counting)).toMatchObject([{}, { n: 50_000 }])
+    let nowMs = 0
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => {
+      nowMs += 500
+      return nowMs
+    })
+    try {
+      expect(await run(counting)).toMatchObject({ name: 'n', message: expect.stringContaining('or too long') })
+    } finally {
+      clock.mockRestore()
+    }
+  })
+
+  // PIPE-18
+  it('are looked at more often where texts are long', async () => {
+    const looksOf = async (topic: string, columns: readonly Column[]) => {
+      const clock = vi.spyOn(Date, 'now')
+      try {
+        const sql = { n: `${endless} SELECT count(*) AS n FROM (SELECT x FROM t LIMIT 5000)` }
+        await transformed(sql, { name: topic, columns }, dataOf(batch.texts.slice(1)), DEFAULTS)
+        return clock.mock.calls.length
+      } finally {
+        clock.mockRestore()
+      }
+    }
+    const short = await looksOf('fills', fills.columns)
+    expect(await looksOf('book_diffs', bookDiffs.columns)).toBeGreaterThan(5 * short)
+  })
+
+  it('are not run where they are checked', async () => {
+    const busy = `${endless} SELECT count(*) AS n FROM t`
+    for (const first of [busy, `SELECT n FROM (${busy}) ORDER BY n -- all`, `${busy} UNION SELECT 1;`])
+      expect(await checked({ first, b: 'SELECT n FROM first' })).toEqual({ ok: true, value: [] })
+  })
+
+  it('are checked without rows, over the tables that there are', async () => {
+    const two = [TABLE, { name: 'candles', columns: candles.columns }]
+    expect(
+      (await checked({ a: 'SELECT * FROM fills', b: 'SELECT coin FROM a JOIN candles USING (coin)' }, two)).ok,
+    ).toBe(true)
+    expect(await checked({ a: 'SELECT * FROM fills', b: 'SELECT nobody FROM a' })).toEqual({
+      ok: false,
+      error: { name: 'b', message: 'no such column: nobody' },
+    })
+    expect(await checked({ a: 'SELECT * FROM candles' })).toMatchObject({
+      error: { name: 'a', message: 'no such table: candles' },
+    })
+    expect(await checked({ a: 'DELETE FROM fills' })).toMatchObject({ ok: false, error: { name: 'a' } })
+    expect((await checked({ fills: 'SELECT 1 AS one', b: 'SELECT 1 AS two' })).ok).toBe(false)
+  })
+
+  // PIPE-31
+  it('name no column of their result like those that are reserved, and may do so on the way', async () => {
+    for (const name of ['_from', '_reason', '_epoch', '_KIND', '_', '__proto__', '_key '])
+      expect(await checked({ out: `SELECT 1 AS "${name}"` })).toMatchObject({
+        error: {
+          name: 'out',
+          message: expect.stringMatching(/^has a column .*: names beginning with "_" are reserved/),
+        },
+      })
+    expect(await checked({ a: 'SELECT _key AS _own FROM fills', out: 'SELECT _own AS own FROM a' })).toMatchObject({
+      ok: true,
+    })
+    expect(await checked({ out: 'SELECT _kind, _key, _height, _time, coin FROM fills' })).toMatchObject({ ok: true })
+    expect(await run({ out: `SELECT 'gap' AS _kind FROM fills` })).toMatch(/^_kind is "gap"/)
+  })
+
+  // PIPE-18
+  it('say which budget they exceeded', async () => {
+    const over = async (sql: string) => (await transformed({ out: sql }, TABLE, '[]', DEFAULTS)).outcome
+    expect(await over(`${endless} SELECT count(*) AS n FROM t`)).toMatchObject({
+      error: { over: expect.stringMatching(/steps|time/) },
+    })
+    expect(
+      await over(`${long} SELECT x || n AS x FROM l, (${endless} SELECT x AS n FROM t LIMIT 3000) ORDER BY 1`),
+    ).toMatchObject({
+      error: { over: 'memory' },
+    })
+    expect(await over('SELECT nobody')).toEqual({
+      ok: false,
+      error: { name: 'out', message: 'no such column: nobody' },
+    })
+  })
+})

@@ -1,0 +1,285 @@
+// Rows of each topic: which there are, how they are told apart, and what is said of what is not known.
+
+import { describe, expect, it } from 'vitest'
+import type { Pipeline } from '../../../src/pipelines/pipeline.ts'
+import { chosenBy } from '../../../src/pipelines/topics/catalogue.ts'
+import { HEAD_COLUMNS, NOTE_COLUMNS, type Row } from '../../../src/pipelines/topics/topic.ts'
+import type { HubBlock, RelayEvents } from '../../../src/protocol/feed/log-api.ts'
+import { EXAMPLE_FILL, EXAMPLE_LIQUIDATION } from '../../../src/relay/events/fill-view.ts'
+
+type Chosen = Pick<Pipeline, 'topic' | 'filter'>
+const open = (topic: Chosen['topic'], filter: Chosen['filter'] = null, state: string | null = null) => {
+  const chosen = chosenBy({ topic, filter })
+  if (!chosen.ok) throw new Error(chosen.error)
+  const { definition, wanted } = chosen.value
+  const fold = definition.open(wanted, state)
+  const names = new Set([...HEAD_COLUMNS, ...NOTE_COLUMNS, ...definition.columns].map(({ name }) => name))
+  const rows = (line: object, orders?: object): readonly Row[] => {
+    const made = fold.rows(fold.parse(JSON.stringify(line), orders && JSON.stringify(orders)))
+    for (const row of made) for (const name in row) expect(names).toContain(name)
+    return made
+  }
+  return { rows, fold }
+}
+const events = (height: number, over: Partial<RelayEvents> = {}): RelayEvents => ({
+  v: 1,
+  t: 'events',
+  epoch: 'e',
+  height,
+  time: height * 1_000,
+  fills: [],
+  ledger: [],
+  funding: [],
+  ...over,
+})
+const [ALICE, FILL] = EXAMPLE_FILL
+const BOB = `0x${'b2'.repeat(20)}`
+const keys = (rows: readonly Row[]) => rows.map(({ _key }) => _key)
+
+describe('fills', () => {
+  const block = events(7, {
+    fills: [
+      EXAMPLE_FILL,
+      [BOB, { ...FILL, side: 'A', coin: 'ETH' }],
+      [BOB, { ...FILL, side: 'A', coin: 'ETH' }],
+      EXAMPLE_LIQUIDATION,
+    ],
+  })
+
+  // PIPE-4
+  it('are rows with the columns of tables, each with a key of its own', () => {
+    const rows = open('fills').rows(block)
+    expect(rows[0]).toMatchObject({
+      _kind: 'row',
+      _key: `7:${FILL.tid}:${ALICE}:B`,
+      _height: 7,
+      _time: 7_000,
+      user: ALICE,
+      coin: 'BTC',
+      px: '81307.0',
+      time: FILL.time,
+      start_position: '0.0',
+      fee_token: 'USDC',
+      builder_fee: '0.08',
+      twap_id: null,
+      other: null,
+    })
+    expect(new Set(keys(rows)).size).toBe(4)
+    expect(keys(rows)[2]).toBe(`${keys(rows)[1]}:2`)
+  })
+
+  it.each([
+    [{ type: 'userFills', user: BOB.toUpperCase().replace('0X', '0x') }, 2],
+    [{ type: 'userFills', user: BOB, aggregateByTime: true }, 1],
+    [{ type: 'allFills', coin: 'BTC' }, 2],
+    [{ type: 'builderFills', builder: FILL.builder as string }, 3],
+    [{ type: 'liquidationFills' }, 1],
+  ])('of %j alone', (filter, count) => {
+    expect(open('fills', filter).rows(block)).toHaveLength(count)
+  })
+})
+
+describe('ledger', () => {
+  const event = { users: [ALICE, BOB], time: 5, hash: '0xh', delta: { type: 'send', amount: '1' } }
+
+  it('has a row for each wallet that it concerns, or that is named', () => {
+    const block = events(7, { ledger: [event, event] })
+    expect(keys(open('ledger').rows(block))).toEqual(
+      [ALICE, BOB, ALICE, BOB].map((user, at) => `7:0xh:${user}${at > 1 ? ':2' : ''}`),
+    )
+    const [row, ...rest] = open('ledger', { type: 'userNonFundingLedgerUpdates', user: BOB }).rows(block)
+    expect(row).toMatchObject({
+      user: BOB,
+      type: 'send',
+      hash: '0xh',
+      time: 5,
+      delta: { amount: '1' },
+      users: [ALICE, BOB],
+    })
+    expect(rest).toHaveLength(1)
+  })
+
+  it('says of blocks whose fills alone are known that it does not know', () => {
+    expect(open('ledger').rows(events(7, { only: 'fills' }))).toMatchObject([{ _kind: 'gap', _from: 7, _height: 7 }])
+  })
+})
+
+describe('book_diffs', () => {
+  const block = (height: number, over: Partial<HubBlock> = {}): HubBlock => ({
+    v: 1,
+    t: 'block',
+    epoch: 'e',
+    height,
+    time: height * 1_000,
+    px: {},
+    books: [
+      { coin: 'BTC', levels: [[{ px: '1', sz: '2', n: 3 }], []], new: true },
+      { coin: '@1', levels: [[], [{ px: '4', sz: '0', n: 0 }]] },
+    ],
+    ...over,
+  })
+
+  it('are rows by coin, whose sequence number is the height', () => {
+    const rows = open('book_diffs').rows(block(9))
+    expect(rows).toEqual([
+      {
+        _kind: 'row',
+        _key: '9:BTC',
+        _height: 9,
+        _time: 9_000,
+        coin: 'BTC',
+        seq: 9,
+        epoch: 'e',
+        is_new: true,
+        bids: [{ px: '1', sz: '2', n: 3 }],
+        asks: [],
+      },
+      expect.objectContaining({ coin: '@1', is_new: false }),
+    ])
+    expect(keys(open('book_diffs', { type: 'l2BookDiff2', coin: '@1' }).rows(block(9)))).toEqual(['9:@1'])
+    expect(keys(open('book_diffs', { type: 'l2BookDiff', marketTypes: ['perp'] }).rows(block(9)))).toEqual(['9:BTC'])
+  })
+
+  // PIPE-6, PIPE-7
+  it('say where books begin anew, and where their changes are not known', () => {
+    const rows = open('book_diffs', { type: 'l2BookDiff2', coin: 'BTC' }).rows(
+      block(9, { repaired: ['BTC', '@1'], books: null, epoch: null }),
+    )
+    expect(rows).toMatchObject([
+      { _kind: 'reset', _key: 'reset:9:BTC', coin: 'BTC' },
+      { _kind: 'gap', _from: 9, _height: 9 },
+    ])
+  })
+})
+
+describe('candles', () => {
+  const trade = (height: number, px: string, coin = 'BTC') =>
+    events(height, {
+      fills: [
+        [ALICE, { ...FILL, coin, px, time: height * 1_000, tid: height, side: 'B' }],
+        [BOB, { ...FILL, coin, px, time: height * 1_000, tid: height, side: 'A', crossed: false }],
+      ],
+    })
+
+  // PIPE-16
+  it('are told once, when they are over, and not where they were running at the beginning', () => {
+    const { rows } = open('candles')
+    for (const [height, px] of [
+      [30, '1'],
+      [60, '2'],
+      [90, '5'],
+    ] as const)
+      expect(rows(trade(height, px))).toEqual([])
+    const [candle, ...rest] = rows(trade(120, '3'))
+    expect(rest).toEqual([])
+    expect(candle).toEqual({
+      _kind: 'row',
+      _key: '120:BTC:1m:60000',
+      _height: 120,
+      _time: 120_000,
+      coin: 'BTC',
+      interval: '1m',
+      time: 60_000,
+      end_time: 119_999,
+      open: '2',
+      close: '5',
+      high: '5',
+      low: '2',
+      volume: '0.02',
+      trades: 2,
+    })
+    expect(rows(events(150))).toEqual([])
+    expect(rows(events(180))).toMatchObject([{ time: 120_000, open: '3', trades: 1 }])
+  })
+
+  it('go on from a state, and are not told where a hole touches them', () => {
+    const first = open('candles', { type: 'candle', interval: '1m', coin: 'BTC' })
+    first.rows(events(0))
+    for (const height of [60, 61]) expect(first.rows(trade(height, '2'))).toEqual([])
+    first.rows(trade(62, '9', 'ETH'))
+    const state = first.fold.state()
+    const next = open('candles', { type: 'candle', interval: '1m', coin: 'BTC' }, state)
+    expect(next.rows(events(120))).toMatchObject([{ coin: 'BTC', trades: 2 }])
+    const other = open('candles', { type: 'candle', interval: '5m', coin: 'BTC' }, state)
+    expect(other.rows(events(300))).toEqual([])
+    for (const filter of [{ type: 'candle', interval: '1m', coin: 'ETH' }, null])
+      expect(open('candles', filter, state).rows(events(120))).toEqual([])
+    const broken = open('candles', null, state)
+    broken.fold.missing()
+    expect([...broken.rows(trade(119, '1')), ...broken.rows(events(121))]).toEqual([])
+  })
+})
+
+describe('completed_trades', () => {
+  const filter = { type: 'userFills', addresses: [ALICE] }
+  const fill = (height: number, side: 'A' | 'B', startPosition: string, over = {}) =>
+    events(height, {
+      fills: [[ALICE, { ...FILL, time: height * 1_000, side, startPosition, sz: '1.0', closedPnl: '0.5', ...over }]],
+    })
+
+  // PIPE-16
+  it('are told when a position is closed, over a state that was stored between', () => {
+    const first = open('completed_trades', filter)
+    expect(first.rows(fill(1, 'B', '0.0'))).toEqual([])
+    expect(first.rows(events(2, { funding: [{ coin: 'BTC', perUnit: '0.25' }] }))).toEqual([])
+    const next = open('completed_trades', filter, first.fold.state())
+    expect(next.rows(fill(3, 'A', '1.0'))).toMatchObject([
+      {
+        _key: `3:${ALICE}:BTC:0`,
+        user: ALICE,
+        coin: 'BTC',
+        position_type: 'Long',
+        funding_pnl: '-0.25',
+        open_time: 1_000,
+        close_time: 3_000,
+        fills: 2,
+      },
+    ])
+  })
+
+  it('whose opening was not seen, or that a hole touched, are not told', () => {
+    const { rows, fold } = open('completed_trades', filter)
+    expect(rows(fill(1, 'A', '1.0'))).toEqual([])
+    rows(fill(2, 'B', '0.0'))
+    fold.missing()
+    expect(rows(fill(3, 'A', '1.0'))).toEqual([])
+    rows(fill(4, 'B', '0.0'))
+    expect(rows(events(5, { only: 'fills' }))).toMatchObject([{ _kind: 'gap' }])
+    expect(rows(fill(6, 'A', '1.0'))).toEqual([])
+  })
+})
+
+it('order_updates are of the wallets that are named', () => {
+  const order = { coin: 'BTC', side: 'B', limitPx: '1', sz: '1', oid: 5, timestamp: 9, origSz: '2' }
+  const status = (user: string) => ({ time: '2026-11-24T00:00:00.123456789', user, status: 'open', order })
+  const { rows } = open('order_updates', { type: 'orderUpdates', user: ALICE })
+  expect(rows(events(7), [status(ALICE), status(BOB)])).toEqual([
+    {
+      _kind: 'row',
+      _key: `7:${ALICE}:5:open`,
+      _height: 7,
+      _time: 7_000,
+      user: ALICE,
+      coin: 'BTC',
+      status: 'open',
+      side: 'B',
+      limit_px: '1',
+      sz: '1',
+      orig_sz: '2',
+      oid: 5,
+      timestamp: 9,
+      cloid: null,
+      reduce_only: null,
+      status_time: Date.parse('2026-11-24T00:00:00.123Z'),
+    },
+  ])
+})
+
+it.each([
+  [{ topic: 'completed_trades', filter: null }, /^filter: completed_trades needs one that names wallets/],
+  [{ topic: 'fills', filter: { type: 'trades', coin: 'BTC' } }, /^filter.type: must be one of userFills, allFills/],
+  [{ topic: 'fills', filter: { type: 'allFills', coin: 5 } }, /^filter.coin: /],
+  [{ topic: 'evm_logs', filter: null }, /^topic: evm_logs is not served here/],
+] as const)('a pipeline of %j is refused in words', (chosen, words) => {
+  expect(chosenBy(chosen as Chosen)).toEqual({ ok: false, error: expect.stringMatching(words) })
+})

@@ -1,0 +1,351 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { shardOf } from '../../../src/core/coin.ts'
+import { CHECKSUM, coinWant } from '../../../src/order-books/view-wants.ts'
+import type { CoinMark, HubFrameToRelay } from '../../../src/protocol/hub/hub-link.ts'
+import { BookFanout, hubsOf } from '../../../src/relay/books/book-fanout.ts'
+import { Joiner } from '../../../src/relay/books/joiner.ts'
+import { l2BookDiff } from '../../../src/relay/channels/l2BookDiff.ts'
+import { wantedBooks } from '../wanted.ts'
+
+const SHARDS = 4
+const NOTHING = { coins: new Set(), types: new Set(), views: new Set() }
+const UNLINKED = { heightOf: () => -1, sent: () => undefined }
+const socket = () => {
+  const sent: string[] = []
+  const broken: string[] = []
+  return {
+    sent,
+    broken: (why: string) => void broken.push(why),
+    send: (text: string) => void sent.push(text),
+    why: broken,
+  }
+}
+const frame = (height: number, coins: readonly [CoinMark, string, number][]): HubFrameToRelay => ({
+  v: 1,
+  epoch: 'e1',
+  height,
+  time: height * 10,
+  coins: coins.map(([mark, coin, prevSeq]) => ({
+    mark,
+    coin,
+    prevSeq,
+    levels: `[[{"px":"1","sz":"${height}","n":1}],[]]`,
+  })),
+})
+const diff = (coins: readonly string[] | null, type = 'l2BookDiff') =>
+  wantedBooks({ type, ...(coins ? { coin: coins } : {}) })
+const SPOT = wantedBooks({ type: 'l2BookDiff', marketTypes: ['spot'] })
+
+/** Pushes a block to all hubs, each with its own coins. */
+function block(
+  fanout: BookFanout<ReturnType<typeof socket>>,
+  height: number,
+  coins: readonly [CoinMark, string, number][],
+) {
+  for (let hub = 0; hub < SHARDS; hub++) {
+    fanout.push(
+      hub,
+      frame(
+        height,
+        coins.filter(([, coin]) => shardOf(coin, SHARDS) === hub),
+      ),
+      0,
+    )
+  }
+}
+
+// WS-29
+test('l2BookDiff: one Updates per block with the changed coins alone, as specified', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
+  const one = socket()
+  fanout.add('list', diff(['BTC', 'ETH', 'SOL']), one)
+  block(fanout, 7, [
+    ['=', 'BTC', 6],
+    ['=', 'DOGE', 6],
+    ['=', 'SOL', 3],
+  ])
+  block(fanout, 8, [['=', 'DOGE', 7]])
+  expect(one.sent).toHaveLength(1)
+  const { book_diffs, ...rest } = JSON.parse(one.sent[0]!).data.Updates
+  expect(rest).toEqual({ time: 70, block_height: 7 })
+  const levels = [[{ px: '1', sz: '7', n: 1 }], []]
+  expect(book_diffs.sort((a: { coin: string }, b: { coin: string }) => (a.coin < b.coin ? -1 : 1))).toEqual([
+    { coin: 'BTC', levels },
+    { coin: 'SOL', levels },
+  ])
+})
+
+// WS-31
+test('l2BookDiff2: epoch, cursor, seq and prev_seq', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
+  const one = socket()
+  fanout.add('btc', diff(['BTC'], 'l2BookDiff2'), one)
+  block(fanout, 7, [['=', 'BTC', 4]])
+  expect(JSON.parse(one.sent[0]!)).toEqual({
+    channel: 'l2BookDiff2',
+    data: {
+      Updates: {
+        time: 70,
+        block_height: 7,
+        epoch: 'e1',
+        cursor: '7',
+        book_diffs: [{ coin: 'BTC', seq: 7, prev_seq: 4, levels: [[{ px: '1', sz: '7', n: 1 }], []] }],
+      },
+    },
+  })
+})
+
+test('one body, one text: every socket of it gets the very same string', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
+  const sockets = [socket(), socket(), socket()]
+  for (const each of sockets) fanout.add('btc', diff(['BTC']), each)
+  block(fanout, 7, [['=', 'BTC', 4]])
+  expect(new Set(sockets.map(({ sent }) => sent[0])).size).toBe(1)
+})
+
+// WS-30
+test('a new coin is a Snapshot on l2BookDiff wildcards and an ordinary diff on l2BookDiff2', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
+  const wild = socket()
+  const wild2 = socket()
+  const list = socket()
+  const spot = socket()
+  fanout.add('wild', diff(null), wild)
+  fanout.add('wild2', diff(null, 'l2BookDiff2'), wild2)
+  fanout.add('list', diff(['BTC']), list)
+  fanout.add('spot', SPOT, spot)
+  block(fanout, 7, [
+    ['+', 'NEW', -1],
+    ['=', 'BTC', 6],
+  ])
+  const levels = [[{ px: '1', sz: '7', n: 1 }], []]
+  expect(wild.sent.map((text) => JSON.parse(text).data)).toEqual([
+    { Snapshot: { coin: 'NEW', time: 70, block_height: 7, levels } },
+    { Updates: { time: 70, block_height: 7, book_diffs: [{ coin: 'BTC', levels }] } },
+  ])
+  expect(JSON.parse(wild2.sent[0]!).data.Updates.book_diffs).toHaveLength(2)
+  expect(list.sent).toHaveLength(1)
+  expect(spot.sent).toEqual([])
+})
+
+// WS-33
+test('lost continuity breaks l2BookDiff sockets that have the coin, and is told to l2BookDiff2', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
+  const has = socket()
+  const hasNot = socket()
+  const two = socket()
+  fanout.add('btc', diff(['BTC']), has)
+  fanout.add('eth', diff(['ETH']), hasNot)
+  fanout.add('btc2', diff(['BTC'], 'l2BookDiff2'), two)
+  block(fanout, 7, [['!', 'BTC', -1]])
+  expect([has.why, hasNot.why, two.why]).toEqual([['continuity'], [], []])
+  expect(JSON.parse(two.sent[0]!).data.Updates.book_diffs[0]).toMatchObject({ coin: 'BTC', prev_seq: -1 })
+})
+
+test('what a hub must have in force follows the bodies', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
+  const one = socket()
+  const hub = shardOf('BTC', SHARDS)
+  expect(fanout.needs(hub)).toBe(false)
+  fanout.add('btc', diff(['BTC']), one)
+  fanout.add('wild', SPOT, one)
+  expect(fanout.interestOf(hub)).toEqual({ ...NOTHING, coins: new Set(['BTC']), types: new Set(['spot']) })
+  fanout.add('checked', wantedBooks({ type: 'l2BookDiff2', coin: 'BTC', checksum: true }), one)
+  expect(fanout.interestOf(hub).views).toEqual(new Set([coinWant(CHECKSUM, 'BTC')]))
+  expect(fanout.interestOf((hub + 1) % SHARDS).views).toEqual(new Set())
+  fanout.remove('checked', one)
+  fanout.remove('wild', one)
+  expect(fanout.interestOf((hub + 1) % SHARDS)).toEqual(NOTHING)
+  expect(fanout.needs((hub + 1) % SHARDS)).toBe(false)
+  fanout.remove('btc', one)
+  expect(fanout.needs(hub)).toBe(false)
+})
+
+/** Checks the specification's lifecycle: Snapshot first, then exactly the heights above it that changed the coin. */
+function follow(sent: readonly string[]): Map<string, number[]> {
+  const seen = new Map<string, number[]>()
+  for (const text of sent) {
+    const { Snapshot, Updates } = JSON.parse(text).data
+    if (Snapshot) {
+      expect(seen.has(Snapshot.coin)).toBe(false)
+      seen.set(Snapshot.coin, [Snapshot.block_height])
+    }
+    for (const { coin } of Updates?.book_diffs ?? []) {
+      expect(seen.has(coin)).toBe(true)
+      expect(seen.get(coin)!.at(-1)!).toBeLessThan(Updates.block_height)
+      seen.get(coin)!.push(Updates.block_height)
+    }
+  }
+  return seen
+}
+
+// WS-29
+test('law: a subscriber that joins mid-stream gets each Snapshot once and exactly the changes above it', () => {
+  const coins = ['BTC', 'ETH', 'SOL', 'XRP', 'ADA', 'TON']
+  const counts = (max: number) => fc.array(fc.nat({ max }), { minLength: coins.length, maxLength: coins.length })
+  // `ahead`: how much further its hub is than its frames when a Snapshot is made; `before`, `meanwhile`: blocks between
+  // one Snapshot and the next, and between the making of one and its arrival.
+  const plan = fc.record({
+    changed: fc.array(fc.subarray(coins), { minLength: 12, maxLength: 40 }),
+    delivery: fc.infiniteStream(fc.nat({ max: SHARDS - 1 })),
+    joinAfter: fc.nat({ max: 30 }),
+    ahead: counts(4),
+    before: counts(6),
+    meanwhile: counts(6),
+    late: fc.boolean(),
+    isWildcard: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(plan, ({ changed, delivery, joinAfter, ahead, before, meanwhile, late, isWildcard }) => {
+      const at = new Array<number>(SHARDS).fill(0)
+      const feed = { heightOf: (hub: number) => at[hub] || -1, sent: () => undefined }
+      const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, feed)
+      const one = socket()
+      const body = diff(isWildcard ? null : coins)
+      fanout.add('other hubs', diff(['BTC']), socket())
+      const report = (hub: number, nowMs: number) => {
+        const height = ++at[hub]!
+        const own = changed[height - 1]!.filter((coin) => shardOf(coin, SHARDS) === hub)
+        fanout.push(
+          hub,
+          frame(
+            height,
+            own.map((coin) => ['=', coin, 0]),
+          ),
+          nowMs,
+        )
+      }
+      const step = () => {
+        const hub = delivery.next().value as number
+        if (at[hub]! < changed.length) report(hub, late ? at[hub]! * 700 : 0)
+      }
+      const steps = (count: number) => {
+        for (let i = 0; i < count; i++) step()
+      }
+      steps(joinAfter)
+      const joiner = new Joiner(l2BookDiff, SHARDS)
+      fanout.add('body', body, one, joiner)
+      joiner.await(coins)
+      for (const [index, coin] of coins.entries()) {
+        steps(before[index]!)
+        fanout.watch([coin])
+        // The hub may be ahead of what has come over its link, never behind.
+        const height = Math.min(changed.length, at[shardOf(coin, SHARDS)]! + ahead[index]!)
+        steps(meanwhile[index]!)
+        fanout.handOut(
+          'body',
+          one,
+          { coin, height },
+          l2BookDiff.snapshot!({ coin, height, time: 0, levels: '[[],[]]' }),
+        )
+        fanout.unwatch([coin])
+      }
+      expect(joiner.isComplete).toBe(true)
+      joiner.open()
+      while (at.some((height) => height < changed.length))
+        report(
+          at.findIndex((height) => height < changed.length),
+          0,
+        )
+      fanout.tick(1e9)
+      const seen = follow(one.sent)
+      for (const coin of coins) {
+        const [from, ...heights] = seen.get(coin)!
+        const due = changed.flatMap((block, index) => (block.includes(coin) && index + 1 > from! ? [index + 1] : []))
+        expect(heights).toEqual(due)
+      }
+      expect(one.why).toEqual([])
+      // Served from the shared frame in the end: the next block settles whoever it still serves alone.
+      for (const height of [changed.length + 1, changed.length + 2]) {
+        block(
+          fanout,
+          height,
+          coins.map((coin) => ['=', coin, 0]),
+        )
+      }
+      expect(fanout.joinerOf('body', one)).toBeUndefined()
+    }),
+    { numRuns: 300 },
+  )
+})
+
+// WS-30
+test('a coin that is listed while a wildcard waits for its Snapshots gets one too, and begins by itself afterwards', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
+  const one = socket()
+  const joiner = new Joiner(l2BookDiff, SHARDS)
+  fanout.add('wild', diff(null), one, joiner)
+  joiner.await(['BTC'])
+  fanout.watch(['BTC'])
+  block(fanout, 7, [['+', 'NEW', -1]])
+  fanout.handOut(
+    'wild',
+    one,
+    { coin: 'BTC', height: 7 },
+    l2BookDiff.snapshot!({ coin: 'BTC', height: 7, time: 0, levels: '[]' }),
+  )
+  expect(joiner.isComplete).toBe(false)
+  expect([...joiner.awaited(shardOf('NEW', SHARDS))]).toEqual(['NEW'])
+  fanout.handOut(
+    'wild',
+    one,
+    { coin: 'NEW', height: 8 },
+    l2BookDiff.snapshot!({ coin: 'NEW', height: 8, time: 0, levels: '[]' }),
+  )
+  joiner.open()
+  block(fanout, 8, [['=', 'NEW', 7]])
+  block(fanout, 9, [
+    ['=', 'NEW', 8],
+    ['+', 'NEWER', -1],
+  ])
+  const seen = one.sent.map((text) => JSON.parse(text).data)
+  expect(seen.map(({ Snapshot, Updates }) => Snapshot?.coin ?? Updates.block_height)).toEqual([
+    'BTC',
+    'NEW',
+    'NEWER',
+    9,
+  ])
+})
+
+// WS-33
+test('a coin whose continuity was lost between the making of its Snapshot and its arrival breaks who gets it', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
+  const one = socket()
+  const joiner = new Joiner(l2BookDiff, SHARDS)
+  fanout.add('btc', diff(['BTC']), one, joiner)
+  joiner.await(['BTC'])
+  fanout.watch(['BTC'])
+  block(fanout, 7, [['!', 'BTC', -1]])
+  expect(one.why).toEqual([])
+  fanout.handOut('btc', one, { coin: 'BTC', height: 6 }, '{}')
+  expect(one.why).toEqual(['continuity'])
+})
+
+test('hubs of a body: one for one coin, all for a wildcard', () => {
+  expect(hubsOf(diff(['BTC']).body, SHARDS)).toEqual([shardOf('BTC', SHARDS)])
+  expect(hubsOf(diff(null).body, SHARDS)).toEqual([0, 1, 2, 3])
+})
+
+test('hubs that begin anew take nothing from bodies that have no coins of theirs', () => {
+  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
+  const names = Array.from({ length: 100 }, (_, index) => `C${index}`)
+  const [a, b, c] = [0, 1, 2].map((hub) => names.find((coin) => shardOf(coin, SHARDS) === hub)!)
+  const both = socket()
+  const other = socket()
+  const joining = socket()
+  fanout.add('both', diff([a!, b!]), both)
+  fanout.add('other', diff([c!]), other)
+  const joiner = new Joiner(l2BookDiff, SHARDS)
+  joiner.await([a!])
+  fanout.add('joining', diff([a!]), joining, joiner)
+  fanout.watch([a!])
+  // One hub has reported what the other has not when a third begins anew.
+  fanout.push(0, frame(5, [['=', a!, 4]]), 0)
+  fanout.restart(2)
+  fanout.push(1, frame(5, [['=', b!, 4]]), 0)
+  fanout.handOut('joining', joining, { coin: a!, height: 4 }, 'Snapshot')
+  expect(both.sent).toHaveLength(1)
+  expect(both.sent[0]).toContain(`"${a}"`)
+  expect(joining.sent).toEqual(['Snapshot', expect.stringContaining('"block_height":5')])
+})

@@ -1,0 +1,182 @@
+import { beforeEach, expect, it } from 'vitest'
+import type { Candle } from '../../../src/archive/candles.ts'
+import type { UserFill } from '../../../src/protocol/feed/block.ts'
+import { EXAMPLE_FILL } from '../../../src/relay/events/fill-view.ts'
+import { EXAMPLE_ORDER } from '../node-order.ts'
+import { World } from '../world.ts'
+
+const MINUTE = 60_000
+const BODY = { type: 'candle', coin: 'BTC', interval: '1m' }
+const base = { t: 0, T: MINUTE - 1, s: 'BTC', i: '1m', o: '5.0', c: '6.0', h: '7.0', l: '4.0', v: '10.0', n: 3 }
+
+let world: World
+/** What info answers; null: nothing. */
+let known: Candle[] | null
+let asked: object[]
+let tid = 0
+beforeEach(() => {
+  world = new World()
+  known = [base]
+  asked = []
+  world.past = (question) => {
+    asked.push(question)
+    return known && { body: JSON.stringify(known) }
+  }
+})
+const shown = () => world.frames.splice(0).flatMap(({ channel, data }) => (channel === 'candle' ? [data] : []))
+const half = (side: 'A' | 'B', px: string, time: number): UserFill => [
+  EXAMPLE_FILL[0],
+  { ...EXAMPLE_FILL[1], px, sz: '1.0', time, side, tid, crossed: side === 'A' },
+]
+
+/** A block, with a trade where a price is given, and all that it made due. */
+async function block(time: number, px?: string): Promise<void> {
+  tid++
+  world.eventBlock({ time, fills: px === undefined ? [] : [half('B', px, time), half('A', px, time)] })
+  await Promise.all(world.work.splice(0))
+}
+
+// WS-134
+it('begins with what info knows, goes on with trades at most once a second, and ends with its last state', async () => {
+  await world.subscribe(BODY)
+  expect(world.frames[0].data.subscription).toEqual({ type: 'candle', interval: '1m', coin: 'BTC' })
+  shown()
+  await block(10_000)
+  expect([asked, shown()]).toEqual([
+    [{ type: 'candleSnapshot', req: { coin: 'BTC', interval: '1m', startTime: 0 } }],
+    [],
+  ])
+  await block(10_100)
+  expect(shown()).toEqual([base])
+  // Nothing was traded around the second answer: it is the last word.
+  await block(12_200)
+  expect([asked.length, shown()]).toEqual([2, []])
+  await block(12_300, '8.0')
+  await block(12_400, '3.0')
+  expect(shown()).toEqual([{ ...base, c: '8.0', h: '8.0', v: '11.0', n: 4 }])
+  await block(13_300)
+  expect(shown()).toEqual([{ ...base, c: '3.0', h: '8.0', l: '3.0', v: '12.0', n: 5 }])
+  await block(59_000, '4.0')
+  await block(59_500, '5.0')
+  await block(60_000, '6.0')
+  expect(shown().map(({ t, n }) => [t, n])).toEqual([
+    [0, 6],
+    [0, 7],
+    [MINUTE, 1],
+  ])
+  // Whoever comes later is shown it with the next block.
+  const other = { ...BODY, interval: '1m' }
+  world.subscriptions.restore(world.connection, {
+    id: 'x',
+    echo: JSON.stringify(other),
+    digest: '',
+    meta: true,
+    sinceMs: 0,
+  })
+  await block(60_100)
+  expect(shown()).toHaveLength(2)
+})
+
+// WS-134
+it('counts the trades since it asked, and asks again where some came around the answer', async () => {
+  await world.subscribe(BODY)
+  await block(10_000, '9.0')
+  await block(10_100, '9.5')
+  expect(shown()).toEqual([{ ...base, c: '9.5', h: '9.5', v: '11.0', n: 4 }])
+  // An answer that lacks what is known already changes nothing.
+  await block(12_000, '9.6')
+  expect(asked).toHaveLength(2)
+  await block(12_100)
+  expect(shown().at(-1)).toMatchObject({ n: 5, c: '9.6' })
+  known = [{ ...base, n: 9, v: '16.0', c: '9.6', h: '9.6' }]
+  await block(14_200)
+  await block(14_300)
+  expect(asked).toHaveLength(3)
+  expect(shown().at(-1)).toEqual(known[0])
+  for (let time = 20_000; time < 30_000; time += 1000) await block(time)
+  expect(asked).toHaveLength(3)
+})
+
+// WS-134
+it.each([
+  ['older than the last block', -1, { n: 5, c: '9.2', v: '12.0' }],
+  ['of the last block', 0, { n: 4, c: '9.2', v: '11.0' }],
+  ['newer than the last block', 1, { n: 3, c: '6.0', v: '10.0' }],
+  ['newer than two more', 3, { n: 3, c: '6.0', v: '10.0' }],
+])('has each trade once where the answer is of a block that is %s, and does not ask again', async (_, ahead, after) => {
+  await world.subscribe(BODY)
+  world.past = (question) => {
+    asked.push(question)
+    return { body: JSON.stringify([base]), height: world.eventsHeight + ahead }
+  }
+  await block(10_000, '9.1')
+  await block(10_001, '9.2')
+  await block(12_000)
+  expect([asked.length, shown().at(-1)]).toMatchObject([1, after])
+})
+
+// WS-134
+it('shows nothing while info does not answer, however often it is asked, and asks anew where blocks were lost', async () => {
+  known = null
+  await world.subscribe(BODY)
+  for (const time of [10_000, 12_000, 14_000, 16_000, 18_000]) await block(time, '9.0')
+  await block(18_100)
+  expect(shown()).toEqual([])
+  known = [{ ...base, n: 50 }]
+  for (const time of [20_100, 20_200]) await block(time)
+  expect(shown()).toEqual([{ ...base, n: 50 }])
+  world.eventsHeight += 5
+  await block(22_000)
+  await block(22_100)
+  expect(shown()).toEqual([{ ...base, n: 50 }])
+})
+
+// WS-134
+it('after silence is what an answer of a block holds, and the trades behind that block alone', async () => {
+  known = null
+  await world.subscribe(BODY)
+  for (const time of [10_000, 12_000, 14_000]) await block(time, '9.0')
+  const height = world.eventsHeight
+  world.past = () => ({ body: JSON.stringify([{ ...base, n: 50 }]), height })
+  await block(16_000, '6.5')
+  await block(17_100)
+  expect(shown()).toEqual([{ ...base, c: '6.5', v: '11.0', n: 51 }])
+})
+
+// WS-134
+it.each([
+  ['one that was wanted before blocks were lost is not shown as it was', 30_000, undefined, { n: 50 }],
+  ['one that began while blocks were lost is asked for', MINUTE + 30_000, '9.0', { t: MINUTE, n: 51 }],
+])('%s', async (_, time, px, then) => {
+  await world.subscribe(BODY)
+  for (const before of [10_000, 12_100, 14_200]) await block(before)
+  world.unsubscribe(BODY)
+  shown()
+  world.eventsHeight += 500
+  known = [{ ...base, ...(px && { t: MINUTE, T: 2 * MINUTE - 1 }), n: 50 }]
+  await world.subscribe(BODY)
+  await block(time, px)
+  expect(shown()).toEqual([])
+  await block(time + 1, px)
+  expect(shown()).toEqual([expect.objectContaining(then)])
+})
+
+// WS-120
+it('what is learned of a block later does not tell its orders again', async () => {
+  await world.subscribe(BODY)
+  await world.subscribe({ type: 'orderUpdates', user: EXAMPLE_FILL[0] })
+  await block(10_000)
+  const order = { user: EXAMPLE_FILL[0], status: 'open', order: EXAMPLE_ORDER, time: '2026-05-05T17:39:13.0' }
+  world.eventBlock({ time: 10_100, orders: [order] })
+  expect(world.frames.map(({ channel }) => channel).slice(-2)).toEqual(['orderUpdates', 'candle'])
+  expect(world.frames.filter(({ channel }) => channel === 'orderUpdates')).toHaveLength(1)
+})
+
+it('forgets what nobody wants', async () => {
+  await world.subscribe(BODY)
+  await block(10_000)
+  world.unsubscribe(BODY)
+  world.frames.length = 0
+  for (const time of [11_000, 20_000]) await block(time, '9.0')
+  expect([asked.length, shown()]).toEqual([1, []])
+})

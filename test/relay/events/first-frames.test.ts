@@ -1,0 +1,272 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
+import { type Trade, tradesOf } from '../../../src/protocol/feed/trades.ts'
+import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
+import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
+import { EXAMPLE_FILL } from '../../../src/relay/events/fill-view.ts'
+import { FirstFrames, type PastAnswer } from '../../../src/relay/events/first-frames.ts'
+import { wantedEvents } from '../wanted.ts'
+
+const WANTED = wantedEvents({ type: 'trades', coin: 'BTC' })
+/** Blocks that an answer without a height may be late. */
+const LAG = 29
+
+const sidesOf = (tid: number, time: number): UserFill[] => {
+  const fill: Fill = { ...EXAMPLE_FILL[1], tid, time }
+  return [
+    [EXAMPLE_FILL[0], fill],
+    [`0x${'b2'.repeat(20)}`, { ...fill, side: 'A', crossed: false }],
+  ]
+}
+
+/** A chain of trades, one relay's fan-out, and answers and time that a test holds in its hands. */
+class World {
+  height = 100
+  readonly trades: { readonly height: number; readonly trade: Trade }[] = []
+  readonly reads: ((answer: PastAnswer | null) => void)[] = []
+  readonly #coming: UserFill[][] = []
+  readonly waits: { readonly ms: number; readonly sinceHeight: number; readonly end: () => void }[] = []
+  readonly fanout = new EventFanout<Receiver>(CHANNELS)
+  readonly first = new FirstFrames<Receiver>(
+    {
+      read: () => new Promise((land) => this.reads.push(land)),
+      wait: (ms) => new Promise((end) => this.waits.push({ ms, sinceHeight: this.height, end })),
+      blockHeight: () => this.height,
+      clock: { nowMs: 0 },
+    },
+    this.fanout,
+  )
+
+  /** The next block happens, and has yet to come here. */
+  grow(trades: number): void {
+    const head = this.height + this.#coming.length + 1
+    const fills = Array.from({ length: trades }, (_, i) => sidesOf(this.trades.length + i, head)).flat()
+    for (const trade of tradesOf(fills)) this.trades.push({ height: head, trade })
+    this.#coming.push(fills)
+  }
+
+  block(trades: number): void {
+    this.grow(trades)
+    for (const fills of this.#coming.splice(0)) {
+      this.height++
+      this.fanout.deliver({ v: 1, t: 'events', height: this.height, time: this.height, fills, ledger: [] })
+    }
+  }
+
+  /** What info says: up to so many blocks ago, of those that are to come where it is negative, and whether it says so. */
+  async land(behind: number, saysHeight: boolean): Promise<void> {
+    const height = Math.min(this.height - behind, this.height + this.#coming.length)
+    const rows = this.trades.filter((one) => one.height <= height).map(({ trade }) => trade)
+    const body = JSON.stringify(rows.slice(-30).reverse())
+    this.reads.shift()?.(saysHeight ? { body, height } : { body })
+    await settled()
+  }
+
+  async pass(): Promise<void> {
+    const wait = this.waits.shift()
+    // Two seconds are thirty blocks.
+    while (wait && this.height < wait.sinceHeight + (wait.ms * 15) / 1000) this.block(1)
+    wait?.end()
+    await settled()
+  }
+}
+
+class Receiver {
+  /** Where the relay stood when it was acknowledged. */
+  readonly since: number
+  readonly frames: { channel: string; data: Trade[] }[] = []
+  constructor({ height }: World) {
+    this.since = height
+  }
+  send(text: string): void {
+    this.frames.push(JSON.parse(text))
+  }
+  get tids(): number[] {
+    return this.frames.flatMap(({ channel, data }) => (channel === 'trades' ? data.map(({ tid }) => tid) : []))
+  }
+}
+
+const settled = () => new Promise((done) => setImmediate(done))
+
+// WS-60, WS-100
+it('nothing is missing between the first frame and the blocks, and nothing comes twice, however late or early the answer is', async () => {
+  const step = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ do: fc.constant('block' as const), trades: fc.nat(2) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('join' as const) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), who: fc.nat(3) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        do: fc.constant('land' as const),
+        behind: fc.integer({ min: -4, max: LAG }),
+        says: fc.boolean(),
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('grow' as const), trades: fc.nat(2) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('fail' as const) }) },
+    { weight: 3, arbitrary: fc.record({ do: fc.constant('pass' as const) }) },
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const world = new World()
+      const receivers: Receiver[] = []
+      for (const one of steps) {
+        if (one.do === 'block') world.block(one.trades)
+        else if (one.do === 'grow') world.grow(one.trades)
+        else if (one.do === 'land') await world.land(one.behind, one.says)
+        else if (one.do === 'fail') world.reads.shift()?.(null)
+        else if (one.do === 'pass') await world.pass()
+        else if (one.do === 'leave') {
+          const [gone] = receivers.splice(one.who, 1)
+          if (gone) world.fanout.remove('key', gone)
+        } else {
+          const receiver = new Receiver(world)
+          receivers.push(receiver)
+          void world.first.begin('key', WANTED, false, receiver)
+        }
+        await settled()
+        // A pong may tell this height: who comes back with it is told again what is above it, and nothing else.
+        for (const receiver of receivers.filter((each) => !world.fanout.owes(each))) {
+          const last = world.trades.find(({ trade }) => trade.tid === receiver.tids.at(-1))
+          expect(last?.height ?? 0).toBeLessThanOrEqual(world.height)
+        }
+      }
+      while (world.reads.length + world.waits.length > 0) {
+        await world.land(0, true)
+        await world.pass()
+      }
+      world.block(2)
+      const all = world.trades.map(({ trade }) => trade.tid)
+      for (const { tids, since } of receivers) {
+        expect(tids).toEqual(all.slice(all.indexOf(tids[0]!)))
+        expect(all.indexOf(tids[0]!)).toBeLessThanOrEqual(world.trades.findIndex(({ height }) => height > since))
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+// WS-46
+it('begins with the last thirty trades, the oldest first, right after what is remembered allows it', async () => {
+  const world = new World()
+  for (let i = 0; i < 40; i++) world.block(1)
+  const receiver = new Receiver(world)
+  void world.first.begin('key', WANTED, false, receiver)
+  world.block(1)
+  await settled()
+  // Own history is a second behind: what it lacks is remembered.
+  await world.land(15, true)
+  expect(receiver.frames[0]!.data.map(({ tid }) => tid)).toEqual(Array.from({ length: 26 }, (_, i) => i))
+  expect(receiver.tids).toEqual(Array.from({ length: 41 }, (_, i) => i))
+  world.block(0)
+  world.block(1)
+  expect(receiver.tids).toHaveLength(42)
+})
+
+// WS-100
+it.each([true, false])(
+  'what an answer shows of blocks that are still to come is not told again: says so %s',
+  async (says) => {
+    const world = new World()
+    for (let i = 0; i < LAG + 1; i++) world.block(1)
+    const receiver = new Receiver(world)
+    void world.first.begin('key', WANTED, false, receiver)
+    for (let i = 0; i < LAG + 1; i++) world.block(1)
+    await settled()
+    world.grow(1)
+    await world.land(-1, says)
+    // It waits for blocks that are to come: their rows go before it.
+    expect([receiver.tids.length > 0, world.fanout.owes(receiver)]).toEqual([false, true])
+    const other = new Receiver(world)
+    world.fanout.add('key', WANTED, false, other)
+    world.block(2)
+    await world.pass()
+    world.block(1)
+    const all = world.trades.map(({ trade }) => trade.tid)
+    expect(receiver.tids).toEqual(all.slice(all.indexOf(receiver.tids[0]!)))
+    expect(other.tids).toEqual(all.slice(-4))
+    expect(world.fanout.owes(receiver)).toBe(!says)
+    world.fanout.remove('key', receiver)
+    world.fanout.remove('key', other)
+    expect(world.fanout.size).toBe(0)
+  },
+)
+
+// WS-46, WS-100
+it.each([true, false])(
+  'what came since the acknowledgement is told first where an answer has no room for it: says its height %s',
+  async (says) => {
+    const world = new World()
+    for (let i = 0; i < LAG + 1; i++) world.block(1)
+    const receiver = new Receiver(world)
+    void world.first.begin('key', WANTED, false, receiver)
+    await settled()
+    world.block(3)
+    world.block(31)
+    await world.land(0, says)
+    const all = world.trades.map(({ trade }) => trade.tid)
+    expect(receiver.tids).toEqual(all.slice(LAG + 1))
+  },
+)
+
+// WS-46, WS-100
+it.each([
+  [1, true],
+  [10, true],
+  [1, false],
+  [10, false],
+])(
+  'an answer that is ahead of the blocks by %s leaves out nothing that came or is to come: says its height %s',
+  async (ahead, says) => {
+    const world = new World()
+    for (let i = 0; i < LAG + 1; i++) world.block(1)
+    const receiver = new Receiver(world)
+    void world.first.begin('key', WANTED, false, receiver)
+    await settled()
+    world.block(3)
+    for (let i = 0; i < ahead; i++) world.grow(32)
+    await world.land(-ahead, says)
+    world.block(2)
+    await world.pass()
+    world.block(1)
+    expect(receiver.tids).toEqual(world.trades.map(({ trade }) => trade.tid).slice(LAG + 1))
+  },
+)
+
+// WS-100
+it('an answer that does not reach up to the first block that came is asked for again', async () => {
+  const world = new World()
+  const receiver = new Receiver(world)
+  void world.first.begin('key', WANTED, false, receiver)
+  world.block(1)
+  await settled()
+  await world.land(2, true)
+  expect([receiver.frames, world.waits.length]).toEqual([[], 1])
+  await world.pass()
+  await world.land(1, true)
+  expect(receiver.frames.length).toBeGreaterThan(0)
+  expect(receiver.tids).toEqual(world.trades.map(({ trade }) => trade.tid))
+})
+
+// WS-100
+it('where what was before cannot be read, a remark comes in its place, and then what came since', async () => {
+  const world = new World()
+  world.block(1)
+  const receiver = new Receiver(world)
+  const begun = world.first.begin('key', WANTED, false, receiver)
+  world.block(1)
+  for (const answer of [null, { body: 'no JSON' }, { body: 'null', height: 1e9 }, { body: '{}' }, null, null]) {
+    await settled()
+    world.reads.shift()!(answer)
+    await settled()
+    await world.pass()
+  }
+  await begun
+  expect(receiver.frames[0]).toMatchObject({
+    channel: 'notification',
+    data: { notification: expect.stringMatching(/^What was before/) },
+  })
+  expect(receiver.tids).toEqual(world.trades.slice(1).map(({ trade }) => trade.tid))
+  expect(world.fanout.size).toBe(1)
+})

@@ -1,0 +1,339 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { eventsPage } from '../../../src/block-log/events-page.ts'
+import type { EventsAnswer } from '../../../src/protocol/feed/log-api.ts'
+import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
+import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
+import { EXAMPLE_FILL } from '../../../src/relay/events/fill-view.ts'
+import { Replays } from '../../../src/relay/events/replays.ts'
+import { wantedEvents } from '../wanted.ts'
+
+const WANTED = wantedEvents({ type: 'allFills' })
+const PAGE = 7
+/** Blocks of a stored segment. */
+const SEGMENT = 3
+const [USER, FILL] = EXAMPLE_FILL
+
+/** A client: what it was told, and how long its reading holds it up. */
+class Receiver {
+  readonly frames: { channel: string; fills: [string, { tid: number }][]; data: string; code: string }[] = []
+  ended = false
+  slow = 0
+  send(text: string): void {
+    this.frames.push(JSON.parse(text))
+  }
+  snapshotWaitMs(): number {
+    return this.slow-- > 0 ? 50 : 0
+  }
+  get tids(): number[] {
+    return this.frames.flatMap(({ channel, fills }) => (channel === 'allFills' ? fills.map(([, { tid }]) => tid) : []))
+  }
+  get codes(): string[] {
+    return this.frames.flatMap(({ code }) => code ?? [])
+  }
+}
+
+/** A log that holds blocks from `first` on, a relay that is some blocks behind it, and calls that a test lets go on. */
+class World {
+  first = 101
+  /** Of the log, and of the relay. */
+  head = 100
+  height = 100
+  /** Blocks that are not stored yet. */
+  waiting = 0
+  /** Heights that never came. */
+  readonly missing = new Set<number>()
+  readonly calls: ((failing: boolean) => void)[] = []
+  reads = 0
+  readonly fanout = new EventFanout<Receiver>(CHANNELS)
+  readonly replays = new Replays<Receiver>(
+    {
+      events: (from) => {
+        this.reads++
+        return new Promise((land, fail) => {
+          this.calls.push((failing) => (failing ? fail(new Error('the log is away')) : land(this.page(from))))
+        })
+      },
+      wait: () => new Promise((end) => this.calls.push(() => end())),
+      blockHeight: () => this.height,
+    },
+    this.fanout,
+  )
+
+  /** Each block has a fill whose `tid` is its height. */
+  block(height: number) {
+    const fills = [[USER, { ...FILL, tid: height }] as const]
+    return {
+      v: 1,
+      t: 'events' as const,
+      height,
+      time: 1,
+      fills: fills.map(([a, b]) => [a, b] as [string, typeof b]),
+      ledger: [],
+    }
+  }
+
+  /** As a log of its own code answers, from segments of three blocks where no gap cuts them. */
+  page(from: number): EventsAnswer {
+    const text = (height: number) => JSON.stringify(this.block(height))
+    const stored = this.head - this.waiting
+    const isStored = (height: number) => height >= this.first && height <= stored && !this.missing.has(height)
+    const segmentWith = (height: number) => {
+      if (!isStored(height)) return null
+      let begin = height
+      let last = height
+      while (begin % SEGMENT !== 0 && isStored(begin - 1)) begin--
+      while ((last + 1) % SEGMENT !== 0 && isStored(last + 1)) last++
+      return { last, text: range(begin, last).map(text).join('\n') }
+    }
+    const gapAt = (height: number) => {
+      let to = height
+      while (this.missing.has(to)) to++
+      return to === height ? null : to - 1
+    }
+    const waiting = range(Math.max(this.first, stored + 1), this.head)
+      .filter((height) => !this.missing.has(height))
+      .map((height) => ({ height, events: text(height) }))
+    const first = stored < this.first ? null : this.first
+    const held = { height: this.head, first, segmentWith, gapAt, waiting }
+    return { v: 1, ...eventsPage(from, held, PAGE * text(100).length) }
+  }
+
+  /** The relay is given what the log has. */
+  catchUp(): void {
+    while (this.height < this.head) {
+      this.height++
+      if (!this.missing.has(this.height)) this.fanout.deliver(this.block(this.height))
+    }
+  }
+
+  begin(receiver: Receiver, from: number, key = 'all'): Promise<void> {
+    return this.replays.begin({ key, receiver, echo: '{"type":"allFills"}', next: from }, WANTED, false)
+  }
+
+  async go(failing = false): Promise<void> {
+    this.calls.shift()?.(failing)
+    await settled()
+  }
+
+  async end(): Promise<void> {
+    while (this.calls.length > 0) await this.go()
+  }
+}
+
+const settled = () => new Promise((done) => setImmediate(done))
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+
+// WS-23
+it('each block from the one that was asked for reaches its receiver once and in order, whatever comes between', async () => {
+  const step = fc.oneof(
+    { weight: 8, arbitrary: fc.record({ do: fc.constant('go' as const), failing: fc.boolean() }) },
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('log' as const), missing: fc.boolean() }) },
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('relay' as const) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant('begin' as const),
+        back: fc.integer({ min: -3, max: 75 }),
+        slow: fc.nat(3),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), who: fc.nat(3) }) },
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 80 }), fc.nat(9), fc.nat(9), async (steps, waiting, since) => {
+      const world = new World()
+      world.head = 130
+      world.height = 130
+      world.waiting = waiting
+      // Of long ago: blocks that came after it are held no more.
+      for (const height of range(60, 90 + since)) world.missing.add(height)
+      const receivers: { from: number; receiver: Receiver }[] = []
+      for (const one of steps) {
+        // Where the log is away for long, a replay is given up: another test.
+        if (one.do === 'go') await world.go(one.failing && world.calls.length % 3 === 0 && world.reads % 2 === 0)
+        else if (one.do === 'relay') world.catchUp()
+        else if (one.do === 'leave') {
+          const [gone] = receivers.splice(one.who, 1)
+          if (gone) world.fanout.remove('all', gone.receiver)
+        } else if (one.do === 'log') {
+          world.head++
+          if (one.missing) world.missing.add(world.head)
+        } else {
+          const receiver = new Receiver()
+          receiver.slow = one.slow
+          const from = world.height + 1 - one.back
+          receivers.push({ from, receiver })
+          void world.begin(receiver, from)
+        }
+      }
+      world.catchUp()
+      // Who asks for what has not come waits until it does.
+      while (world.head < Math.max(...receivers.map(({ from }) => from))) world.head++
+      world.catchUp()
+      await world.end()
+      world.head++
+      world.catchUp()
+      for (const { from, receiver } of receivers) {
+        const wanted = range(from, world.head).filter((height) => !world.missing.has(height))
+        if (from <= 100) expect(receiver.codes).toContain('replay_unavailable')
+        if (!receiver.codes.includes('replay_unavailable')) expect(receiver.tids).toEqual(wanted)
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+// WS-23
+it('a range is read once for all who wait for it, and heights that never came are said to be missing', async () => {
+  const world = new World()
+  world.head = 120
+  world.height = 120
+  world.missing.add(110)
+  const receivers = [101, 105, 115].map((from) => ({ from, receiver: new Receiver() }))
+  for (const { from, receiver } of receivers) void world.begin(receiver, from)
+  await world.end()
+  expect(world.reads).toBe(3)
+  for (const { from, receiver } of receivers) {
+    expect(receiver.tids).toEqual(range(from, 120).filter((height) => height !== 110))
+    expect(receiver.codes).toEqual(from < 110 ? ['gap'] : [])
+  }
+})
+
+// WS-23
+it('who cannot be told is told so, and is live from then on', async () => {
+  const world = new World()
+  world.head = 120
+  world.height = 120
+  const gone = new Receiver()
+  const early = new Receiver()
+  const away = new Receiver()
+  void world.begin(gone, 50)
+  void world.begin(early, 500)
+  await world.end()
+  void world.begin(away, 110)
+  await world.go()
+  while (world.calls.length > 0) await world.go(true)
+  world.head++
+  world.catchUp()
+  expect([gone, early, away].map(({ tids, codes }) => [tids, codes])).toEqual(
+    [1, 2, 3].map(() => [[121], ['replay_unavailable']]),
+  )
+  expect([gone, early, away].map(({ frames }) => frames[0]!.data)).toEqual([
+    'Not replayed: {"type":"allFills"}: fromBlock: block 50 is held no more, the first is 101 ' +
+      '(what is archived is told with "fromBlock" within "replay"); live data follows.',
+    'Not replayed: {"type":"allFills"}: fromBlock: block 500 has not come yet; live data follows.',
+    'Not replayed: {"type":"allFills"}: fromBlock: block 110 cannot be read now; live data follows.',
+  ])
+})
+
+// WS-23
+it('who asks for what has not come waits for it however long the feed stands still, and others not for him', async () => {
+  const world = new World()
+  world.head = 120
+  world.height = 120
+  const early = new Receiver()
+  const late = new Receiver()
+  void world.begin(early, 130)
+  for (let i = 0; i < 100; i++) await world.go()
+  expect(early.frames).toEqual([])
+  void world.begin(late, 118)
+  for (let i = 0; i < 6; i++) await world.go()
+  expect(late.tids).toEqual([118, 119, 120])
+  world.head = 133
+  world.catchUp()
+  await world.end()
+  world.head++
+  world.catchUp()
+  expect([early.tids, late.tids, early.codes]).toEqual([range(130, 134), range(118, 134), []])
+})
+
+// WS-23
+it('a log that has read enough is asked again when it says', async () => {
+  const world = new World()
+  world.head = 120
+  world.height = 120
+  const receiver = new Receiver()
+  let refusals = 20
+  const page = world.page.bind(world)
+  world.page = (from) => (refusals-- > 0 ? { v: 1, frames: [], first: null, head: 120, retryMs: 400 } : page(from))
+  void world.begin(receiver, 101)
+  await world.end()
+  expect([receiver.tids, receiver.codes]).toEqual([range(101, 120), []])
+})
+
+// WS-23
+it('a body that is subscribed to again amid its replay is told from where it asks, and not of the replay before', async () => {
+  const world = new World()
+  world.head = 130
+  world.height = 130
+  const receiver = new Receiver()
+  void world.begin(receiver, 101)
+  await world.go()
+  await world.go()
+  world.fanout.remove('all', receiver)
+  receiver.frames.length = 0
+  void world.begin(receiver, 120)
+  await world.end()
+  world.head++
+  world.catchUp()
+  expect(receiver.tids).toEqual(range(120, 131))
+})
+
+// WS-23
+it('blocks of a chain that was before are not told to who cannot be told what it asks for', async () => {
+  const world = new World()
+  world.head = 120
+  world.catchUp()
+  const receiver = new Receiver()
+  void world.begin(receiver, 200)
+  world.height = -1
+  await world.end()
+  world.fanout.deliver(world.block(5))
+  expect([receiver.tids, receiver.codes]).toEqual([[5], ['replay_unavailable']])
+})
+
+// WS-61
+it('of many who come at once each is told when there is room for it', async () => {
+  const world = new World()
+  world.head = 130
+  world.height = 130
+  const most = 20
+  const page = PAGE + 3
+  let unread = 0
+  let worst = 0
+  const receivers = Array.from({ length: 12 }, () => {
+    const receiver = new Receiver()
+    receiver.snapshotWaitMs = () => (unread + page > most ? 50 : 0)
+    receiver.send = (text) => {
+      worst = Math.max(worst, ++unread)
+      Receiver.prototype.send.call(receiver, text)
+    }
+    return receiver
+  })
+  for (const receiver of receivers) void world.begin(receiver, 101)
+  while (world.calls.length > 0) {
+    await world.go()
+    unread = Math.max(0, unread - 5)
+  }
+  for (const { tids } of receivers) expect(tids).toEqual(range(101, 130))
+  expect(worst).toBeLessThanOrEqual(most)
+})
+
+// WS-23
+it('hundreds who come at once are told with rests, in which live blocks have their turn', async () => {
+  const world = new World()
+  world.head = 108
+  world.height = 108
+  const receivers = Array.from({ length: 300 }, () => new Receiver())
+  for (const receiver of receivers) void world.begin(receiver, 101)
+  await world.go()
+  await world.go()
+  const told = () => receivers.filter(({ frames }) => frames.length > 0).length
+  expect(told()).toBeGreaterThan(0)
+  expect(told()).toBeLessThan(150)
+  world.head++
+  world.catchUp()
+  await world.end()
+  for (const { tids } of receivers) expect(tids).toEqual(range(101, 109))
+})

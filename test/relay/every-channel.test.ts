@@ -1,0 +1,230 @@
+// What holds for every channel of the catalogue, derived from its definition and its example; the sister of
+// test/info/every-query.test.ts. A field of a new name adds its wrong values here.
+
+import { readdirSync } from 'node:fs'
+import * as fc from 'fast-check'
+import { beforeEach, describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { CHEAPEST_MINUTE } from '../../src/metering/tariff.ts'
+import type { Fill, UserFill } from '../../src/protocol/feed/block.ts'
+import { EXAMPLE_CANDLE } from '../../src/protocol/info/candle-shapes.ts'
+import { EXAMPLE_TWAP } from '../../src/protocol/info/twap-shapes.ts'
+import { minutePrice } from '../../src/relay/channel.ts'
+import { CHANNELS } from '../../src/relay/channels/catalogue.ts'
+import { EXAMPLE_FILL, EXAMPLE_LIQUIDATION } from '../../src/relay/events/fill-view.ts'
+import { EXAMPLE_ORDER } from './node-order.ts'
+import { wanted } from './wanted.ts'
+import { World } from './world.ts'
+
+const CREDIT = 1_000_000
+const USER = EXAMPLE_FILL[0]
+const many = (count: number) => Array.from({ length: count }, (_, n) => `0x${n.toString(16).padStart(40, '0')}`)
+
+const NOT_ADDRESSES = [1, null, {}, '', '0x12', `0X${USER.slice(2)}`, `${USER}0`, `${USER} `]
+const NOT_LISTS = [...NOT_ADDRESSES, USER, [], [1], [USER, '0x12'], many(1001)]
+
+/** Another value of the same form. */
+const another = (value: unknown) => {
+  if (Array.isArray(value)) return [...value, many(1)[0]]
+  if (value === '1m') return '5m'
+  return String(value).startsWith('0x') ? many(1)[0] : 'ETH'
+}
+
+/** Values that a field of this name must refuse. */
+const WRONG: Readonly<Record<string, readonly unknown[]>> = {
+  addresses: NOT_LISTS,
+  users: NOT_LISTS,
+  user: [...NOT_ADDRESSES, [USER]],
+  builder: [...NOT_ADDRESSES, [USER]],
+  aggregateByTime: [1, 'true', null, {}],
+  checksum: [0, 1, 'true', null, {}, []],
+  ignorePortfolioMargin: [1, 'true', null, {}],
+  isPortfolioMargin: [1, 'true', null, {}],
+  dex: [1, null, {}, 'a b', 'x'.repeat(65), ['main']],
+  'builderLiquidations dex': [''],
+  'twapStates dex': ['xyz'],
+  'l4Book coin': [['BTC'], '*  '],
+  coin: [1, null, {}, '', 'a\tb', 'x'.repeat(65), [], ['BTC', 'BTC'], ['BTC', 'E TH'], many(1001)],
+  nSigFigs: [1, 6, 2.5, '5', {}],
+  mantissa: [2, 3, '2', 1.5, {}],
+  fast: [1, 'true', null, {}],
+  interval: [null, {}, -1, 1.5, 60_001, '500', '7m', true],
+  marketTypes: [1, null, {}, 'perp', [], ['perps'], [1], Array(9).fill('perp')],
+}
+
+/** Micro-credits of the example's minute where it is not one credit. */
+const PRICES: Readonly<Record<string, number>> = {
+  l2BookDiff: 130_000,
+  l2BookDiff2: 130_000,
+  l2Book: 500_000,
+  l4Book: 3_000_000,
+}
+
+/**
+ * Both sides of a trade, a movement of its buyer, a resting order, a TWAP order, a liquidation and an order status of his, a
+ * settled outcome, and a change of the coin's book.
+ */
+function block(world: World): void {
+  const seller: Fill = { ...EXAMPLE_FILL[1], side: 'A', dir: 'Open Short', crossed: false, oid: 90002 }
+  const resting: Fill = { ...seller, oid: 90003, tid: 7 }
+  const slice: Fill = { ...EXAMPLE_FILL[1], twapId: 3, tid: 8 }
+  const others: UserFill[] = [resting, slice].map((fill) => [USER, fill])
+  const fills: UserFill[] = [EXAMPLE_FILL, [`0x${'b2'.repeat(20)}`, seller], ...others, EXAMPLE_LIQUIDATION]
+  const ledger = [{ users: [USER], time: 1, hash: '0x', delta: { type: 'deposit', usdc: '1.0' } }]
+  const twaps = [{ twap_id: 3, state: { ...EXAMPLE_TWAP, user: USER }, status: 'finished' }]
+  const orders = [{ time: '2026-09-21T14:13:20.999', user: USER, status: 'open', order: EXAMPLE_ORDER }]
+  const diff = { user: USER, oid: 1, coin: 'BTC', side: 'B', px: '1.0', raw_book_diff: 'remove' }
+  const rows = `"order_statuses":${JSON.stringify(orders)},"book_diffs":${JSON.stringify([diff])}`
+  world.eventBlock({ fills, ledger, twaps, orders, through: [[4, EXAMPLE_FILL[1].builder as string]] }, [['BTC', rows]])
+  world.eventBlock({ late: { outcomes: [{ outcomeSettled: 5 }], candles: [EXAMPLE_CANDLE] } })
+  world.block(['BTC'])
+}
+
+let world: World
+beforeEach(() => {
+  world = new World()
+})
+
+describe('the catalogue', () => {
+  it('has a file of its name for every channel', () => {
+    const files = readdirSync(new URL('../../src/stream/channels/', import.meta.url))
+    expect(files.sort()).toEqual(CHANNELS.map(({ type }) => `${type}.ts`).sort())
+  })
+
+  it('has no cheaper minute than the meter asks of who connects', () => {
+    const prices = CHANNELS.map(({ type, example }) => minutePrice(wanted({ type, ...example.request })))
+    expect(Math.min(...prices)).toBe(CHEAPEST_MINUTE)
+  })
+})
+
+describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s', (type, channel) => {
+  const body = { type, ...channel.example.request }
+  const fields = z.toJSONSchema(channel.request, { io: 'input' })
+  const dataFrames = () => world.frames.filter((frame) => frame.channel === (channel.frames ?? type))
+
+  it('has an example that fits its schemas', () => {
+    channel.request.parse(body)
+    expect(channel.frame.parse(channel.example.frame)).toMatchObject({ channel: channel.frames ?? type })
+  })
+
+  // WS-18, WS-19
+  it('is charged its price, then acknowledged with the exact body, then served frames of its schema', async () => {
+    await world.subscribe(body)
+    expect(world.log.slice(0, 2)).toEqual(['charge', 'subscriptionResponse'])
+    expect(world.meter.charges.map(({ amount }) => amount)).toEqual([PRICES[type] ?? CREDIT])
+    expect(JSON.stringify(world.frames[0])).toBe(
+      `{"channel":"subscriptionResponse","data":{"method":"subscribe","subscription":${JSON.stringify(body)}}}`,
+    )
+    block(world)
+    expect(dataFrames().length, 'the block of this file holds nothing for the example').toBeGreaterThan(0)
+    for (const frame of dataFrames()) channel.frame.parse(frame)
+  })
+
+  // WS-17
+  it('echoes and knows the body as it was sent, whatever its order of keys; another value is another body', async () => {
+    const reversed = { type, ...Object.fromEntries(Object.entries(body).reverse()) }
+    await world.subscribe(body)
+    await world.subscribe(reversed)
+    expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'already_subscribed' })
+    expect([world.subscriptions.size, world.meter.charges.length]).toEqual([1, 1])
+    const [first] = Object.entries(channel.example.request)
+    if (!first) return
+    const [field, value] = first
+    const other = { ...body, [field]: another(value) }
+    world.coins.push('ETH:A')
+    await world.subscribe(other)
+    expect([world.subscriptions.size, world.meter.charges.length]).toEqual([2, 2])
+  })
+
+  // WS-14
+  it('is refused field by field, with nothing charged and nothing left behind', async () => {
+    const names = Object.keys(fields.properties ?? {}).filter((name) => name !== 'type')
+    expect(names.length > 0).toBe(Object.keys(channel.example.request).length > 0)
+    for (const field of names) {
+      const values = [...(WRONG[field] ?? []), ...(WRONG[`${type} ${field}`] ?? [])]
+      expect(values, `${field} has no wrong values in this file`).not.toEqual([])
+      const missing = fields.required?.includes(field) ? [undefined] : []
+      // Alone, because some fields exclude each other.
+      const required = Object.fromEntries(Object.entries(body).filter(([name]) => fields.required?.includes(name)))
+      for (const value of [...missing, ...values]) {
+        world.frames.length = 0
+        await world.subscribe({ ...required, type, [field]: value })
+        const told = `${field} = ${JSON.stringify(value)?.slice(0, 80)}`
+        expect(world.frames, told).toMatchObject([{ channel: 'error', code: 'invalid_request' }])
+        expect(world.frames[0].data, told).toMatch(new RegExp(`^Invalid subscription( .*)?: ${field}(\\.\\d+)?: .+`))
+      }
+    }
+    await world.subscribe({ ...body, coins: ['BTC'] })
+    expect(world.frames.at(-1).data).toMatch(/: coins: unknown field/)
+    expect([world.subscriptions.size, world.books.size, world.events.size]).toEqual([0, 0, 0])
+    expect(world.meter.charges).toEqual([])
+  })
+
+  it('takes or refuses whatever its fields hold, and is charged only where it is acknowledged', async () => {
+    const names = Object.keys(fields.properties ?? {}).filter((name) => name !== 'type')
+    const value = fc.oneof(fc.jsonValue(), fc.constantFrom(...Object.values(channel.example.request), ['*'], [USER]))
+    const bodies = fc.record(Object.fromEntries(names.map((name) => [name, value])), { requiredKeys: [] })
+    await fc.assert(
+      fc.asyncProperty(bodies, async (more) => {
+        world = new World()
+        await world.subscribe({ ...more, type })
+        const isServed = world.log.includes('subscriptionResponse')
+        expect(world.meter.charges.length).toBe(isServed ? 1 : 0)
+        expect(world.subscriptions.size).toBe(isServed ? 1 : 0)
+        if (!isServed) expect(world.frames).toMatchObject([{ channel: 'error' }])
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('is refused without credits, and ends with an unsubscribe of the exact body alone', async () => {
+    world.meter.account = { ...world.meter.account, available: 0 }
+    await world.subscribe(body)
+    expect(world.frames).toMatchObject([{ channel: 'error', code: 'credits_exhausted' }])
+    expect(world.subscriptions.size).toBe(0)
+    world = new World()
+    await world.subscribe(body)
+    world.unsubscribe({ ...body, type: `${type}x` })
+    expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'already_unsubscribed' })
+    world.unsubscribe(body)
+    expect(world.frames.at(-1)).toEqual({
+      channel: 'subscriptionResponse',
+      data: { method: 'unsubscribe', subscription: body },
+    })
+    world.frames.length = 0
+    block(world)
+    expect([dataFrames(), world.subscriptions.size, world.books.size, world.events.size]).toEqual([[], 0, 0, 0])
+  })
+})
+
+// WS-21
+it.each(
+  CHANNELS.filter(({ type, request }) => {
+    return z.toJSONSchema(request, { io: 'input' }).properties?.dex && type !== 'twapStates'
+  }).map(({ type, example }) => [type, { type, ...example.request }]),
+)('%s is refused on a DEX that there is not, uncharged', async (_, body) => {
+  await world.subscribe({ ...body, dex: 'XYZ' })
+  const refused = `Invalid subscription ${JSON.stringify({ ...body, dex: 'XYZ' })}`
+  const data = `${refused}: dex: is no DEX of the exchange: see perpDexs; did you mean "xyz"?`
+  expect(world.frames).toEqual([{ channel: 'error', data, code: 'invalid_request' }])
+  expect(world.meter.charges).toEqual([])
+  const listed = (dex: string) => {
+    world.past = ({ type }) => (type === 'perpDexs' && dex ? { body: `[null,{"name":"${dex}"}]` } : null)
+  }
+  // Known by the sources, by a coin; and nobody can say, until the sources do.
+  for (const [dex, coins, source] of [
+    ['xyz', ['BTC'], 'xyz'],
+    ['abc', ['abc:A'], ''],
+    ['def', [], ''],
+    ['def', ['BTC'], ''],
+    ['def', ['BTC'], 'def'],
+  ] as const) {
+    world.coins = [...coins]
+    listed(source)
+    await world.subscribe({ ...body, dex })
+  }
+  const codes = world.frames.flatMap(({ channel, code }) => (channel === 'error' ? [code] : []))
+  expect(codes).toEqual(['invalid_request', 'unavailable', 'unavailable'])
+  expect(JSON.stringify(world.frames)).toContain('no source could say now whether there is this `dex`: subscribe again')
+  expect(world.log.filter((what) => what === 'subscriptionResponse')).toHaveLength(3)
+})

@@ -1,0 +1,541 @@
+// Sockets of /graphql against the engines of a relay and a meter that a test holds in its hands.
+
+import { getIntrospectionQuery } from 'graphql'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { limitsOf } from '../../../src/metering/plans/plan.ts'
+import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
+import { EXAMPLE_FILL } from '../../../src/relay/events/fill-view.ts'
+import type { GraphqlSocket } from '../../../src/relay/graphql/graphql-socket.ts'
+import { type GraphqlPorts, GraphqlSockets } from '../../../src/relay/graphql/graphql-sockets.client.ts'
+import { SharedPlans } from '../../../src/relay/graphql/shared-plans.ts'
+import { Connection } from '../../../src/relay/sockets/connection.ts'
+import { LIGHT, RelayUnread } from '../../../src/relay/sockets/unread.ts'
+import { type Frame, identity, World } from '../world.ts'
+
+const USER = EXAMPLE_FILL[0]
+const FILLS = `subscription { userFills(user: "${USER}") { fills { user fill { px } } } }`
+const BOOK = 'subscription { l2BookDiff2(coin: "BTC") { data { Updates { block_height book_diffs { coin } } } } }'
+
+/** A socket as the platform has it, with what came down. */
+class Wire {
+  readonly sent: Frame[] = []
+  closed: [code: number, reason: string] | null = null
+  attachment: Frame = null
+  send(text: string): void {
+    if (this.closed) throw new Error('closed')
+    this.sent.push(JSON.parse(text))
+  }
+  close(code: number, reason: string): void {
+    this.closed = [code, reason]
+  }
+  serializeAttachment(attachment: unknown): void {
+    this.attachment = attachment
+  }
+  /** What came but acknowledgements and pings, and is looked at now. */
+  next(): Frame[] {
+    return this.sent.splice(0).filter(({ type }) => type !== 'ping' && type !== 'connection_ack')
+  }
+}
+
+let world: World
+let sockets: GraphqlSockets
+let unread: RelayUnread
+let gateway: GraphqlPorts['gateway']
+let work: Promise<unknown>[]
+/** Sockets whose places are free again. */
+let left: Wire[]
+
+beforeEach(() => {
+  world = new World()
+  work = []
+  left = []
+  unread = new RelayUnread(LIGHT, world.clock.nowMs)
+  gateway = { enter: async (key) => (key === 'good' ? { ok: true, value: identity } : bad('key_unknown')) }
+  sockets = new GraphqlSockets({
+    clock: world.clock,
+    gateway: { enter: (...one) => gateway.enter(...one) },
+    clients: {
+      hasRoom: () => true,
+      admit: async () => null,
+      enter: (_, id, who, product, sink: GraphqlSocket) => {
+        const end = (ended: Connection) => world.accounts.of(who.account).leave(ended)
+        const connection = new Connection(id, { identity: who, terms: 0 }, sink, world.clock, end, unread)
+        connection.product = product
+        world.accounts.of(who.account).enter(connection)
+        return connection
+      },
+      restore: () => {
+        throw new Error('not here')
+      },
+      gone: (socket) => {
+        left.push(socket as never)
+        return true
+      },
+    },
+    subscriptions: world.subscriptions,
+    toldUpTo: () => 7,
+    waitUntil: (one) => void work.push(one),
+    changed: () => undefined,
+  })
+})
+
+const bad = (kind: 'key_unknown' | 'key_malformed' | 'internal') => ({ ok: false, error: { kind } }) as const
+const settled = async () => {
+  while (work.length > 0) await Promise.all(work.splice(0))
+}
+
+function open(address: string | null = null): Wire & { say(...messages: unknown[]): Promise<void> } {
+  const wire = Object.assign(new Wire(), {
+    say: async (...messages: unknown[]) => {
+      for (const message of messages)
+        sockets.message(wire as never, typeof message === 'string' ? message : JSON.stringify(message))
+      await settled()
+    },
+  })
+  sockets.enter(wire as never, address)
+  return wire
+}
+
+async function opened(payload: object = { SERVICE_API_KEY: 'good' }) {
+  const wire = open()
+  await wire.say({ type: 'connection_init', payload })
+  expect(wire.sent.shift()).toEqual({ type: 'connection_ack' })
+  return wire
+}
+
+const subscribe = (query: string, id = '1', more: object = {}) => ({
+  id,
+  type: 'subscribe',
+  payload: { query, ...more },
+})
+
+describe('a key', () => {
+  // GQL-2, GQL-4
+  it.each([
+    ['missing', {}, 'MISSING_TOKEN'],
+    ['empty', { SERVICE_API_KEY: '', Authorization: null }, 'MISSING_TOKEN'],
+    ['no text', { SERVICE_API_KEY: 7 }, 'INVALID_TOKEN'],
+    ['unknown', { Authorization: 'Bearer cqt_bad' }, 'INVALID_TOKEN'],
+    ['fine', { SERVICE_API_KEY: 'good' }, undefined],
+    ['fine as authorization', { Authorization: 'good' }, undefined],
+    ['fine as a bearer token', { Authorization: 'bearer good' }, undefined],
+  ])('that is %s is acknowledged, and told of when a subscription starts', async (_, payload, code) => {
+    const wire = await opened(payload)
+    expect(wire.next()).toEqual([])
+    await wire.say(subscribe(FILLS))
+    if (code === undefined) return expect(wire.next()).toEqual([])
+    expect(wire.next()).toEqual([
+      { id: '1', type: 'next', payload: { errors: [{ message: expect.any(String), extensions: { code } }] } },
+      { id: '1', type: 'complete' },
+    ])
+    expect(wire.closed).toBeNull()
+    expect(JSON.stringify(wire.attachment)).not.toContain('cqt_bad')
+  })
+
+  // GQL-4
+  it.each([
+    ['fails', async () => Promise.reject(new Error('no gateway'))],
+    ['says so', async () => bad('internal')],
+  ])('that cannot be looked up, as the gateway %s, is an error of the system', async (_, enter) => {
+    gateway = { enter }
+    const wire = await opened()
+    await wire.say(subscribe(FILLS))
+    expect(wire.next()[0].payload.errors[0].extensions).toEqual({ code: 'AUTH_SYSTEM_ERROR' })
+  })
+
+  // GQL-4
+  it('of one who has gone meanwhile leaves no place taken', async () => {
+    const wire = open()
+    sockets.message(wire as never, JSON.stringify({ type: 'connection_init', payload: { Authorization: 'good' } }))
+    sockets.gone(wire as never)
+    await settled()
+    expect(left).toEqual([wire])
+  })
+
+  // GQL-13
+  it('that was looked up as the relay lost its memory is asked for again', async () => {
+    const guest = { of: 'guest', id: 'g', address: null, openedMs: world.clock.nowMs, isInit: true } as const
+    const asked = new Wire()
+    const wrong = new Wire()
+    sockets.restoreGuest(asked as never, guest)
+    expect(asked.closed?.[0]).toBe(1013)
+    sockets.restoreGuest(wrong as never, { ...guest, wrong: { message: 'no', code: 'INVALID_TOKEN' } })
+    sockets.message(wrong as never, JSON.stringify(subscribe(FILLS)))
+    await settled()
+    expect(wrong.next()[0].payload.errors[0].extensions.code).toBe('INVALID_TOKEN')
+    world.clock.nowMs += 30_000
+    sockets.look()
+    expect(wrong.closed?.[0]).toBe(4401)
+  })
+
+  // GQL-13
+  it('that is on its way is remembered as that, without itself', async () => {
+    const wire = open()
+    expect(wire.attachment).toMatchObject({ of: 'guest', isInit: false })
+    sockets.message(wire as never, JSON.stringify({ type: 'connection_init', payload: { Authorization: 'good' } }))
+    expect(wire.attachment).toMatchObject({ of: 'guest', isInit: true })
+    expect(JSON.stringify(wire.attachment)).not.toContain('good')
+    await settled()
+  })
+
+  // GQL-12
+  it('that is not known yet lets few of one network wait, and not much', async () => {
+    let enter: () => void = () => {}
+    gateway = { enter: () => new Promise((resolve) => (enter = () => resolve({ ok: true, value: identity }))) }
+    const wires = Array.from({ length: 40 }, (_, at) => open(`2001:db8:1:2::${at}`))
+    const [same, other] = ['2001:db8:1:2:9::', '2001:db8:1:3::'] as const
+    expect([same, other, null].map((address) => sockets.noRoom(address))).toEqual(['limit', null, null])
+    const [wire] = wires as [ReturnType<typeof open>]
+    const long = subscribe(`${FILLS} #${'x'.repeat(60_000)}`)
+    for (const message of [{ type: 'connection_init', payload: { Authorization: 'good' } }])
+      sockets.message(wire as never, JSON.stringify(message))
+    for (let at = 0; at < 40; at++) sockets.message(wire as never, JSON.stringify({ ...long, id: `${at}` }))
+    const limited = wire.next().filter(({ payload }) => payload?.errors?.[0].extensions.code === 'RATE_LIMITED')
+    expect(limited).toHaveLength(40 - Math.floor((2 * 1024 * 1024) / 60_700))
+    enter()
+    await settled()
+    expect(sockets.noRoom(same)).toBeNull()
+  })
+
+  // GQL-12
+  it('that is looked up lets its socket ask meanwhile for all that it had', async () => {
+    const wire = open()
+    sockets.message(wire as never, JSON.stringify({ type: 'connection_init', payload: { Authorization: 'good' } }))
+    for (let at = 0; at < 300; at++) sockets.message(wire as never, JSON.stringify(subscribe(BOOK, `${at}`)))
+    await settled()
+    expect([wire.closed, world.subscriptions.size]).toEqual([null, 300])
+  })
+
+  // GQL-11
+  it('that is revoked ends all operations with the specified body, and the socket', async () => {
+    const wire = await opened()
+    await wire.say(subscribe(FILLS), subscribe(BOOK, '2'))
+    world.meter.revoked.add('k')
+    await world.pass(20_000)
+    const told = wire.next()
+    expect(told.map(({ id, type }) => `${id} ${type}`)).toEqual(['1 next', '1 complete', '2 next', '2 complete'])
+    expect(told[0].payload.errors[0].extensions.code).toBe('INVALID_TOKEN')
+    expect(wire.closed?.[0]).toBe(4401)
+  })
+})
+
+describe('the protocol', () => {
+  // GQL-3
+  it.each<[string, unknown[], number]>([
+    ['a second init', [{ type: 'connection_init' }, { type: 'connection_init' }], 4429],
+    ['a subscribe before the init', [subscribe(FILLS)], 4401],
+    ['an id that is taken', [{ type: 'connection_init' }, subscribe(FILLS), subscribe(FILLS)], 4409],
+    [
+      'a taken id of long letters',
+      [{ type: 'connection_init' }, subscribe(FILLS, '界'.repeat(60)), subscribe(FILLS, '界'.repeat(60))],
+      4409,
+    ],
+    ['no JSON', ['{"type":'], 4400],
+    ['another type', [{ type: 'start' }], 4400],
+    ['a type of servers', [{ type: 'next', id: '1', payload: { data: {} } }], 4400],
+    ['an id that is none', [{ type: 'connection_init' }, subscribe(FILLS, '')], 4400],
+    ['a long id', [{ type: 'connection_init' }, subscribe(FILLS, 'x'.repeat(129))], 4400],
+    ['no query', [{ type: 'connection_init' }, { id: '1', type: 'subscribe', payload: {} }], 4400],
+    ['deep nesting', ['['.repeat(40)], 4400],
+    ['a large message', [JSON.stringify({ type: 'ping', payload: { x: 'x'.repeat(65_536) } })], 1009],
+    ['a flood without a key', Array(101).fill({ type: 'ping' }), 1008],
+  ])('%s ends the socket', async (_, messages, code) => {
+    const wire = open()
+    await wire.say(...messages)
+    expect(wire.closed?.[0]).toBe(code)
+    expect(Buffer.byteLength(wire.closed![1])).toBeLessThan(124)
+  })
+
+  // GQL-3
+  it('waits three seconds for the init', () => {
+    vi.useFakeTimers()
+    try {
+      const wire = open()
+      vi.advanceTimersByTime(2_999)
+      expect(wire.closed).toBeNull()
+      vi.advanceTimersByTime(1)
+      expect(wire.closed?.[0]).toBe(4408)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  // GQL-5
+  it('answers pings, with a nonce of ours where there is one, and ends who is silent', async () => {
+    const wire = await opened()
+    await wire.say({ type: 'ping' })
+    expect(wire.next()).toEqual([{ type: 'pong' }])
+    await wire.say(subscribe(FILLS))
+    await wire.say({ type: 'ping', payload: { nonce: '' } })
+    expect(wire.next()).toEqual([{ type: 'pong', payload: { nonce: expect.any(String), block_height: 7 } }])
+    for (let at = 0; at < 11; at++) {
+      world.clock.nowMs += 5_000
+      sockets.look()
+    }
+    expect(wire.sent.filter(({ type }) => type === 'ping')).toHaveLength(3)
+    expect(wire.closed).toBeNull()
+    world.clock.nowMs += 5_000
+    sockets.look()
+    expect(wire.closed?.[0]).toBe(4408)
+  })
+
+  // GQL-5
+  it('takes the pong that returns our nonce as a proof', async () => {
+    const wire = await opened()
+    await wire.say(subscribe('subscription { l2BookDiff2(marketTypes: ["*"]) { data { Updates { cursor } } } }'))
+    for (let block = 0; block < 1_000; block++) world.block(['BTC'])
+    const pings = wire.sent.filter(({ type }) => type === 'ping')
+    expect(pings.length).toBeGreaterThan(1)
+    const before = unread.live
+    expect(before).toBeGreaterThan(64 * 1024)
+    await wire.say({ type: 'pong', payload: pings.at(-1).payload })
+    expect(unread.live).toBeLessThan(33 * 1024)
+  })
+
+  // GQL-11
+  it('ends who was sent too much without a proof', async () => {
+    unread = new RelayUnread({ ...LIGHT, bytes: 32 * 1024 }, world.clock.nowMs)
+    const wire = await opened()
+    await wire.say(subscribe('subscription { l2BookDiff2(marketTypes: ["*"]) { data { Updates { cursor } } } }'))
+    for (let block = 0; block < 1_000 && !wire.closed; block++) world.block(['BTC'])
+    expect(wire.closed?.[0]).toBe(1013)
+    const [error, complete] = wire.next().slice(-2)
+    expect([error.payload.errors[0].extensions.code, complete]).toEqual(['TOO_SLOW', { id: '1', type: 'complete' }])
+    expect(world.subscriptions.size).toBe(0)
+  })
+
+  // GQL-12
+  it('answers no ping beyond the messages of the plan, and ends who goes on', async () => {
+    const wire = await opened()
+    const most = limitsOf(identity).streamMessagesPerMinute
+    await wire.say(...Array(most).fill({ type: 'ping' }))
+    expect(wire.next()).toHaveLength(most)
+    await wire.say(...Array(10).fill({ type: 'ping' }), subscribe(FILLS))
+    expect(wire.next().map(({ type, payload }) => payload?.errors?.[0].extensions.code ?? type)).toEqual([
+      'RATE_LIMITED',
+      'complete',
+    ])
+    await wire.say(...Array(1_000).fill({ type: 'ping' }))
+    expect(wire.closed?.[0]).toBe(1008)
+  })
+
+  // GQL-3
+  it('lets an id be used again after complete, from either side', async () => {
+    const wire = await opened()
+    await wire.say(subscribe(FILLS), { id: '1', type: 'complete' }, subscribe(BOOK))
+    world.eventBlock({ fills: [EXAMPLE_FILL] })
+    world.block(['BTC'])
+    expect(wire.next().map(({ payload }) => Object.keys(payload.data))).toEqual([['l2BookDiff2']])
+    await wire.say({ id: '1', type: 'complete' }, { id: 'none', type: 'complete' }, subscribe('{ nothing }'))
+    expect(wire.next().map(({ type }) => type)).toEqual(['error'])
+    await wire.say(subscribe(FILLS))
+    world.block(['BTC'])
+    world.eventBlock({ fills: [EXAMPLE_FILL] })
+    expect(wire.next().map(({ payload }) => payload.data)).toEqual([
+      { userFills: { fills: [{ user: USER, fill: { px: '81307.0' } }] } },
+    ])
+  })
+})
+
+describe('a subscription', () => {
+  // GQL-7, GQL-8
+  it('is charged its minute, and brings a result a frame under its id', async () => {
+    const wire = await opened()
+    const query =
+      'subscription S($who: String!) { mine: userFills(user: $who) { fills { fill { coin px } } block_height } }'
+    await wire.say(subscribe(query, 'a"b', { variables: { who: USER.toUpperCase().replace('X', 'x') } }))
+    expect(world.meter.charges.map(({ amount }) => amount)).toEqual([1_000_000])
+    world.eventBlock({ fills: [EXAMPLE_FILL] })
+    const mine = { fills: [{ fill: { coin: 'BTC', px: '81307.0' } }], block_height: world.eventsHeight }
+    expect(wire.next()).toEqual([{ id: 'a"b', type: 'next', payload: { data: { mine } } }])
+  })
+
+  // GQL-9
+  it('is one of several of the same body on a socket, each with what it takes', async () => {
+    const wire = await opened()
+    await wire.say(subscribe(BOOK, '1'), subscribe(BOOK, '2'), subscribe(BOOK.replace('coin }', 'seq }'), '3'))
+    expect(world.books.size).toBe(1)
+    world.block(['BTC'])
+    expect(wire.next().map(({ id, payload }) => [id, payload.data.l2BookDiff2.data.Updates.book_diffs])).toEqual([
+      ['1', [{ coin: 'BTC' }]],
+      ['2', [{ coin: 'BTC' }]],
+      ['3', [{ seq: world.height }]],
+    ])
+    await wire.say({ id: '2', type: 'complete' })
+    world.block(['BTC'])
+    expect(wire.next().map(({ id }) => id)).toEqual(['1', '3'])
+    sockets.gone(wire as never)
+    expect([world.books.size, world.subscriptions.size]).toEqual([0, 0])
+  })
+
+  // GQL-11
+  it('that is refused says why, in the way of its failure', async () => {
+    const wire = await opened()
+    await wire.say(subscribe(BOOK.replace('BTC', 'NONE')))
+    expect(wire.next()).toEqual([
+      {
+        id: '1',
+        type: 'next',
+        payload: {
+          errors: [
+            { message: expect.stringMatching(/^coin: there is no book of "NONE"/), extensions: { code: 'NOT_FOUND' } },
+          ],
+        },
+      },
+      { id: '1', type: 'complete' },
+    ])
+    await wire.say(subscribe(FILLS.replace(USER, '0x1')))
+    expect(wire.next()).toEqual([
+      {
+        id: '1',
+        type: 'error',
+        payload: [
+          { message: expect.stringMatching(/^user: /), path: ['userFills'], extensions: { code: 'INVALID_REQUEST' } },
+        ],
+      },
+    ])
+    expect(world.meter.charges).toEqual([])
+  })
+
+  // GQL-11
+  it('ends with an error where credits do, and the socket lives on', async () => {
+    world.meter.cap = 1_500_000
+    const wire = await opened()
+    await wire.say(subscribe(FILLS))
+    await world.pass(65_000)
+    const [error, complete] = wire.next()
+    expect(error.payload.errors[0]).toEqual({
+      message: expect.stringContaining('Credits exhausted'),
+      extensions: { code: 'CREDITS_EXHAUSTED' },
+    })
+    expect(complete).toEqual({ id: '1', type: 'complete' })
+    expect(wire.closed).toBeNull()
+    expect(world.subscriptions.size).toBe(0)
+  })
+
+  // GQL-11
+  it('whose books begin again ends with an error', async () => {
+    const wire = await opened()
+    await wire.say(subscribe('subscription { l2BookDiff(coin: "BTC") { data { Snapshot { coin } } } }'))
+    await world.subscriptions.joined()
+    expect(wire.next()[0].payload.data).toEqual({ l2BookDiff: { data: { Snapshot: { coin: 'BTC' } } } })
+    world.block(['BTC'], '!')
+    expect(wire.next().map(({ type }) => type)).toEqual(['next', 'complete'])
+    expect(world.subscriptions.size).toBe(0)
+  })
+
+  // GQL-10
+  it('from a block that is held no more is told so, and goes on', async () => {
+    const wire = await opened()
+    await wire.say(subscribe(FILLS.replace('user:', 'fromBlock: 3, user:')))
+    while (world.work.length > 0) await Promise.all(world.work.splice(0))
+    expect(wire.next()).toEqual([
+      {
+        id: '1',
+        type: 'next',
+        payload: {
+          data: { userFills: null },
+          errors: [
+            {
+              message: expect.stringContaining('block 3'),
+              path: ['userFills'],
+              extensions: { code: 'REPLAY_UNAVAILABLE' },
+            },
+          ],
+        },
+      },
+    ])
+    world.eventBlock({ fills: [EXAMPLE_FILL] })
+    expect(wire.next()).toHaveLength(1)
+  })
+
+  // GQL-11
+  it('that fails by our doing says so, and others go on', async () => {
+    const wire = await opened()
+    const told = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    vi.spyOn(world.subscriptions, 'subscribe').mockRejectedValueOnce(new Error('broken'))
+    await wire.say(subscribe(FILLS), subscribe(BOOK, '2'))
+    expect(wire.next().map(({ id, type, payload }) => [id, payload?.errors?.[0].extensions.code ?? type])).toEqual([
+      ['1', 'INTERNAL'],
+      ['1', 'complete'],
+    ])
+    expect(told).toHaveBeenCalledOnce()
+    told.mockRestore()
+    world.block(['BTC'])
+    expect(wire.next().map(({ id }) => id)).toEqual(['2'])
+  })
+
+  // GQL-12
+  it('finds no room where others take too much', async () => {
+    const wire = await opened()
+    const full = vi.spyOn(SharedPlans.prototype, 'hasRoom').mockReturnValue(false)
+    await wire.say(subscribe(FILLS))
+    full.mockRestore()
+    expect(wire.next().map(({ type, payload }) => payload?.errors?.[0].extensions.code ?? type)).toEqual([
+      'UNAVAILABLE',
+      'complete',
+    ])
+    expect(world.meter.charges).toEqual([])
+  })
+
+  // GQL-12
+  it('finds no room beyond a thousand of a socket', async () => {
+    const wire = await opened()
+    const some = Array.from({ length: 1_001 }, (_, at) => subscribe(BOOK, `${at}`))
+    for (const one of some) sockets.message(wire as never, JSON.stringify(one))
+    expect(wire.next().map(({ id, type, payload }) => payload?.errors?.[0].extensions.code ?? `${id} ${type}`)).toEqual(
+      ['RATE_LIMITED', '1000 complete'],
+    )
+    await settled()
+  })
+})
+
+describe('a query', () => {
+  // GQL-6
+  it('of the schema is answered, and any other refused', async () => {
+    const wire = await opened()
+    await wire.say(subscribe('{ __typename channels __schema { subscriptionType { name } } }'))
+    expect(wire.next()).toEqual([
+      {
+        id: '1',
+        type: 'next',
+        payload: {
+          data: {
+            __typename: 'Query',
+            channels: CHANNELS.map(({ type }) => type),
+            __schema: { subscriptionType: { name: 'Subscription' } },
+          },
+        },
+      },
+      { id: '1', type: 'complete' },
+    ])
+    await wire.say(subscribe('{ userFills { fills } }'), subscribe('mutation { a }', '2'))
+    expect(wire.next().map(({ type }) => type)).toEqual(['error', 'error'])
+    expect(world.meter.charges).toEqual([])
+  })
+
+  // GQL-12
+  it('is one of twenty a second that cost nothing', async () => {
+    const wire = await opened()
+    await wire.say(...Array.from({ length: 30 }, (_, at) => subscribe('{ __typename }', `${at}`)))
+    const limited = wire.next().filter(({ payload }) => payload?.errors?.[0].extensions.code === 'RATE_LIMITED')
+    expect(limited).toHaveLength(10)
+  })
+
+  // GQL-12
+  it('that is charged is served, however many were wrong before it', async () => {
+    const wire = await opened()
+    await wire.say(...Array.from({ length: 80 }, (_, at) => subscribe('{ nothing }', `${at}`)))
+    wire.next()
+    await wire.say(subscribe(FILLS, 'right'))
+    expect([wire.next(), world.meter.charges.length]).toEqual([[], 1])
+  })
+
+  // GQL-12
+  it('whose answer is long counts as several', async () => {
+    const wire = await opened()
+    await wire.say(...Array.from({ length: 5 }, (_, at) => subscribe(getIntrospectionQuery(), `${at}`)))
+    const limited = wire.next().filter(({ payload }) => payload?.errors?.[0].extensions.code === 'RATE_LIMITED')
+    expect(limited).toHaveLength(2)
+  })
+})

@@ -1,0 +1,369 @@
+// How bodies come to their books when many want them: the queue, what is charged for what, and what is not free.
+
+import { beforeEach, expect, test, vi } from 'vitest'
+import { EMPTY_ACCOUNT } from '../../src/metering/account-state.ts'
+import { Connection } from '../../src/relay/sockets/connection.ts'
+import { type Frame, identity, World } from './world.ts'
+
+const ALL = { type: 'l2BookDiff', marketTypes: ['*'] }
+const PERPS = { type: 'l2BookDiff' }
+
+let world: World
+beforeEach(() => {
+  world = new World()
+  world.meter.grant(10_000_000_000)
+})
+
+/** A socket of some account of its own. */
+class Client {
+  readonly frames: Frame[] = []
+  readonly connection: Connection
+  closed: number | null = null
+  onFrame: () => void = () => undefined
+
+  constructor(account: string) {
+    const sink = {
+      send: (text: string) => {
+        this.frames.push(JSON.parse(text))
+        this.onFrame()
+      },
+      close: (code: number) => {
+        this.closed = code
+      },
+    }
+    const own = { ...identity, account, keyHash: `key of ${account}`, plan: 'enterprise' }
+    this.connection = new Connection('c', { identity: own, terms: 0 }, sink, world.clock, (ended) => {
+      world.subscriptions.ended(ended)
+      world.accounts.of(account).leave(ended)
+    })
+    world.accounts.of(account).enter(this.connection)
+  }
+
+  subscribe(subscription: { type: string; coin?: string }): Promise<void> {
+    return world.subscriptions.subscribe(this.connection, { method: 'subscribe', subscription })
+  }
+
+  get snapshots(): string[] {
+    return this.frames.flatMap(({ data }) => data?.Snapshot?.coin ?? [])
+  }
+
+  get isAcknowledged(): boolean {
+    return this.frames.some(({ channel }) => channel === 'subscriptionResponse')
+  }
+}
+
+/** Hubs that answer with books when `open` is called. */
+function closedGate(): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  world.gate = promise
+  return resolve
+}
+/** A meter that hears reports when `open` is called. */
+function closedMeter(): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  world.meterGate = promise
+  return resolve
+}
+const subscribe = (subscription: { type: string }) =>
+  world.subscriptions.subscribe(world.connection, { method: 'subscribe', subscription })
+const snapshots = () => world.frames.flatMap(({ data }) => data?.Snapshot?.coin ?? [])
+const charges = () => world.meter.charges.length
+
+// WS-47
+test('of many who want whole markets some have their turn; the others are not charged, acknowledged or read for', async () => {
+  const open = closedGate()
+  const crowd = Array.from({ length: 64 }, () => new Client('crowd'))
+  for (const client of crowd) await client.subscribe(PERPS)
+  const other = new Client('other')
+  await other.subscribe(PERPS)
+  // Half of the seats are the crowd's.
+  await vi.waitFor(() => expect(other.isAcknowledged).toBe(true))
+  expect(crowd.filter(({ isAcknowledged }) => isAcknowledged)).toHaveLength(8)
+  expect(charges()).toBe(9)
+  open()
+  await world.subscriptions.joined()
+  for (const { snapshots, closed } of [...crowd, other]) {
+    expect(snapshots.sort()).toEqual(['BTC', 'ETH', 'SOL'])
+    expect(closed).toBeNull()
+  }
+  expect(charges()).toBe(65)
+  // Read once for all that were there together.
+  expect(world.reads.length).toBeLessThan(65 * 3)
+})
+
+// WS-47
+test('who waits for a turn can do everything else, withdraw, and come again; a socket that closes leaves', async () => {
+  const open = closedGate()
+  const crowd = Array.from({ length: 8 }, () => new Client('acme'))
+  for (const client of crowd) await client.subscribe(PERPS)
+  await subscribe(PERPS)
+  await subscribe(PERPS)
+  expect(world.frames.at(-1)).toMatchObject({ code: 'already_subscribed' })
+  await subscribe({ type: 'allFills' })
+  expect(world.frames.at(-1)).toMatchObject({
+    channel: 'subscriptionResponse',
+    data: { subscription: { type: 'allFills' } },
+  })
+  world.unsubscribe(PERPS)
+  expect(world.frames.at(-1)).toMatchObject({ channel: 'subscriptionResponse', data: { method: 'unsubscribe' } })
+  world.unsubscribe(PERPS)
+  expect(world.frames.at(-1)).toMatchObject({ code: 'already_unsubscribed' })
+  await subscribe(PERPS)
+  const gone = new Client('acme')
+  await gone.subscribe(PERPS)
+  gone.connection.gone()
+  open()
+  await world.subscriptions.joined()
+  expect(snapshots().sort()).toEqual(['BTC', 'ETH', 'SOL'])
+  expect(gone.frames).toEqual([])
+  expect(charges()).toBe(8 + 2)
+})
+
+// WS-47
+test('who takes its books slowly keeps its seat for half a minute', async () => {
+  const open = closedGate()
+  const slow = Array.from({ length: 8 }, () => new Client('acme'))
+  for (const client of slow) await client.subscribe(PERPS)
+  await vi.waitFor(() => expect(charges()).toBe(8))
+  const next = new Client('acme')
+  await next.subscribe(PERPS)
+  for (let second = 0; second < 50; second += 10) {
+    expect(next.isAcknowledged).toBe(false)
+    world.clock.nowMs += 10_000
+    world.subscriptions.tick()
+    if (second === 30) await vi.waitFor(() => expect(next.isAcknowledged).toBe(true))
+    if (second === 30) break
+  }
+  open()
+  await world.subscriptions.joined()
+  for (const { snapshots } of [...slow, next]) expect(snapshots.sort()).toEqual(['BTC', 'ETH', 'SOL'])
+})
+
+// WS-47
+test('who waits is told so before it counts as idle, and after two minutes to try again, uncharged', async () => {
+  const open = closedGate()
+  for (let i = 0; i < 60; i++) await new Client('acme').subscribe(PERPS)
+  await subscribe(PERPS)
+  for (let second = 0; second < 130; second += 10) {
+    world.clock.nowMs += 10_000
+    world.subscriptions.tick()
+    expect(world.connection.idleMs(world.clock.nowMs)).toBeLessThan(40_000)
+  }
+  await vi.waitFor(() => expect(world.frames.at(-1)).toMatchObject({ channel: 'error', code: 'unavailable' }))
+  const told = world.frames.filter(({ channel }) => channel === 'notification')
+  expect(told).toHaveLength(5)
+  expect(told[0].data.notification).toMatch(/^A subscription to l2BookDiff waits for its turn since 20 s, uncharged/)
+  expect(world.frames.some(({ channel }) => channel === 'subscriptionResponse')).toBe(false)
+  expect(world.subscriptions.size).toBeLessThan(60)
+  open()
+  await world.subscriptions.joined()
+  expect(world.books.size).toBe(1)
+})
+
+// WS-48
+test('a minute begins with the last Snapshot', async () => {
+  const open = closedGate()
+  await subscribe(PERPS)
+  await vi.waitFor(() => expect(charges()).toBe(1))
+  await world.pass(40_000)
+  open()
+  await world.subscriptions.joined()
+  await world.pass(55_000)
+  expect(charges()).toBe(1)
+  await world.pass(10_000)
+  expect(charges()).toBe(2)
+})
+
+// WS-48
+test('a minute whose Snapshots we could not send is given back, and one that its client left is not', async () => {
+  const { available } = world.meter.account
+  const open = closedGate()
+  await subscribe(PERPS)
+  const leaving = new Client('leaving')
+  await leaving.subscribe(PERPS)
+  await vi.waitFor(() => expect(charges()).toBe(2))
+  leaving.connection.gone()
+  world.ready = false
+  open()
+  await world.subscriptions.joined()
+  await world.accounts.settled()
+  expect(world.closed).toBe(1013)
+  expect(world.meter.refunds).toEqual([{ type: 'l2BookDiff', amount: 10_000_000 }])
+  expect(world.meter.account.available).toBe(available - 10_000_000)
+})
+
+// WS-48
+test('a rest of a minute that could not be served serves once more', async () => {
+  await world.subscribe(PERPS)
+  world.clock.nowMs += 20_000
+  world.unsubscribe(PERPS)
+  await world.accounts.settled()
+  const back = async () => {
+    const client = new Client('acme')
+    client.connection.renew(identity, 0)
+    await client.subscribe(PERPS)
+    await world.subscriptions.joined()
+    await world.accounts.settled()
+    return client
+  }
+  const open = closedGate()
+  const before = world.reads.length
+  const losing = back()
+  await vi.waitFor(() => expect(world.reads.length).toBeGreaterThan(before))
+  world.ready = false
+  open()
+  expect((await losing).closed).toBe(1013)
+  world.ready = true
+  expect((await back()).snapshots.sort()).toEqual(['BTC', 'ETH', 'SOL'])
+  expect([charges(), world.meter.refunds]).toEqual([1, []])
+})
+
+// WS-49
+test('books that were sent within the paid minute are not sent again for nothing', async () => {
+  await world.subscribe(PERPS)
+  const spot = { type: 'l2BookDiff', marketTypes: ['perp', 'spot'] }
+  await world.subscribe(spot)
+  expect(charges()).toBe(1)
+  for (let i = 0; i < 10; i++) {
+    await world.subscribe(PERPS)
+    await world.subscribe(spot)
+  }
+  // Each Snapshot of the spot coin after the first one begins a minute, and its rest serves the body once.
+  const sent = snapshots().filter((coin) => coin === '@1').length
+  expect(sent).toBe(11)
+  expect(charges()).toBeGreaterThanOrEqual(sent / 2)
+  // A minute later they are free once more.
+  const before = charges()
+  await world.subscribe(PERPS)
+  await world.pass(65_000)
+  expect(charges()).toBe(before + 1)
+  await world.subscribe(spot)
+  expect(charges()).toBe(before + 1)
+})
+
+// WS-49
+test('whose credits do not suffice has no book read for it, and few refusals a second', async () => {
+  world.meter.account = EMPTY_ACCOUNT
+  world.meter.grant(140_000)
+  for (let i = 0; i < 100; i++) await world.subscribe({ type: 'l2BookDiff', coin: ['BTC', 'ETH'] })
+  expect(world.reads).toEqual([])
+  const codes = world.frames.map(({ code }) => code)
+  expect(codes.filter((code) => code === 'credits_exhausted')).toHaveLength(20)
+  expect(codes.filter((code) => code === 'rate_limited')).toHaveLength(80)
+  expect(world.frames.at(-1).data).toMatch(/Too many unbilled error responses \(limit 20 per second per key\)/)
+  // A right one is taken all the same, in the same millisecond.
+  await world.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
+  expect(world.log.slice(-2)).toEqual(['subscriptionResponse', 'Snapshot BTC'])
+})
+
+// WS-49
+test('taking over costs nothing, and so is done few times a second', async () => {
+  const wanted = (marketTypes: string[]) => world.subscribe({ type: 'l2BookDiff2', marketTypes })
+  await wanted(['perp'])
+  for (let i = 0; i < 30; i++) await wanted(i % 2 === 0 ? ['*'] : ['perp'])
+  const acks = world.frames.filter(({ channel }) => channel === 'subscriptionResponse')
+  expect(acks).toHaveLength(1 + 20)
+  expect(world.frames.some(({ code }) => code === 'rate_limited')).toBe(true)
+})
+
+test('a wildcard that ended while its successor came pays nothing for it', async () => {
+  await world.subscribe(PERPS)
+  world.during = () => {
+    world.during = () => undefined
+    world.unsubscribe(PERPS)
+  }
+  await world.subscribe(ALL)
+  expect(charges()).toBe(2)
+  expect(snapshots().sort()).toEqual(['@1', 'BTC', 'BTC', 'ETH', 'ETH', 'SOL', 'SOL'])
+  world.frames.length = 0
+  world.block(['BTC', '@1'])
+  expect(world.updates()).toEqual([[world.height, ['@1', 'BTC']]])
+})
+
+test('a body that is withdrawn and asked for again while its Snapshots are on their way gets them once more', async () => {
+  const open = closedGate()
+  await subscribe(PERPS)
+  await vi.waitFor(() => expect(charges()).toBe(1))
+  world.unsubscribe(PERPS)
+  await subscribe(PERPS)
+  open()
+  await world.subscriptions.joined()
+  expect(snapshots().sort()).toEqual(['BTC', 'ETH', 'SOL'])
+  expect(world.subscriptions.size).toBe(1)
+})
+
+test('a body that is withdrawn and asked for again while it is paid for is served, once', async () => {
+  const body = { type: 'l2BookDiff', coin: 'BTC' }
+  await world.accounts.of('acme').affords(1)
+  const open = closedMeter()
+  await subscribe(body)
+  world.unsubscribe(body)
+  await subscribe(body)
+  open()
+  await world.subscriptions.joined()
+  expect(world.log.filter((what) => what !== 'charge')).toEqual([
+    'subscriptionResponse',
+    'subscriptionResponse',
+    'Snapshot BTC',
+  ])
+  world.block(['BTC'])
+  expect(world.updates()).toEqual([[11, ['BTC']]])
+  expect([world.subscriptions.size, world.books.size]).toEqual([1, 1])
+  await world.accounts.settled()
+  expect(charges() - world.meter.refunds.length).toBe(1)
+})
+
+test('a body that is withdrawn before it stands in the queue is not charged', async () => {
+  const open = closedMeter()
+  await subscribe(PERPS)
+  world.unsubscribe(PERPS)
+  open()
+  await world.subscriptions.joined()
+  expect([charges(), world.books.size]).toEqual([0, 0])
+})
+
+// WS-63
+test('of bodies that wait, withdrawn ones among them, an account has so many that memory is bounded', async () => {
+  const open = closedMeter()
+  world.coins = Array.from({ length: 500 }, (_, i) => `C${i}`.padEnd(60, 'x'))
+  const body = { type: 'l2BookDiff', coin: world.coins }
+  for (let i = 0; i < 100; i++) {
+    await subscribe(body)
+    world.unsubscribe(body)
+  }
+  const codes = world.frames.map(({ code }) => code)
+  expect(codes.filter((code) => code === 'rate_limited').length).toBeGreaterThan(30)
+  open()
+  await world.subscriptions.joined()
+  world.clock.nowMs += 1000
+  await world.subscribe(PERPS)
+  expect(world.log.at(-1)).toMatch(/^Snapshot/)
+})
+
+test('what is acknowledged to a socket that ends thereby leaves nothing behind', async () => {
+  for (const body of [{ type: 'l2BookDiff2' }, { type: 'allFills' }, PERPS]) {
+    const client = new Client('ending')
+    client.onFrame = () => client.connection.gone()
+    await client.subscribe(body)
+    await world.subscriptions.joined()
+    expect(client.frames).toHaveLength(1)
+    expect([world.subscriptions.size, world.books.size, world.events.size]).toEqual([0, 0, 0])
+  }
+})
+
+test('of bodies that are paid for together none outlives a socket that ends with the first acknowledgement', async () => {
+  const client = new Client('ending')
+  client.onFrame = () => client.connection.gone()
+  const open = closedMeter()
+  world.accounts.of('ending').report()
+  for (const coin of ['BTC', 'ETH', 'SOL']) await client.subscribe({ type: 'l2BookDiff', coin })
+  const events = client.subscribe({ type: 'allFills' })
+  open()
+  await events
+  await world.subscriptions.joined()
+  await world.accounts.settled()
+  expect([world.subscriptions.size, world.books.size, world.events.size]).toEqual([0, 0, 0])
+  const before = charges()
+  await world.pass(120_000)
+  expect(charges()).toBe(before)
+})

@@ -1,0 +1,281 @@
+// Order-level books on demand: a client's subscription, relay, log and feeder, the object of the coin's book, and back.
+
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { FakeFeeder, levelsOf } from '../block-log/fake-feeder.worker.ts'
+import { NaiveOrders } from '../order-books/l4/naive-orders.ts'
+import { Client, type Frame, meter } from './stream-client.worker.ts'
+
+const WAIT = { timeout: 10_000, interval: 20 }
+const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
+const ordersFrame = ({ channel }: Frame) => channel === 'l4Book'
+
+let feeder: FakeFeeder
+let bare: FakeFeeder | null = null
+let node: NaiveOrders
+/** Its books by height. */
+const past = new Map<number, unknown>()
+let base = 0
+let height = 0
+let relay = ''
+let coin = ''
+
+/** Each test has heights, a relay and a coin of its own. */
+beforeEach(async () => {
+  await log().reset()
+  base += 1000
+  height = base
+  relay = `${env.CHAIN}/test-l4/${base}`
+  coin = `L4N${base}`
+  node = new NaiveOrders(coin)
+  await meter(relay).grantCredits('g', 1_000_000_000)
+  await connect('test')
+  await feeder.next('welcome')
+  feeder.snapshot(base, [{ coin, levels: levelsOf(['1', '1', 1]) }])
+  await feeder.acked(base)
+})
+afterEach(() => {
+  feeder.close()
+  bare?.close()
+  bare = null
+})
+
+/** A second feeder, whose node writes no order statuses. */
+async function second(): Promise<FakeFeeder> {
+  bare = await FakeFeeder.connect()
+  bare.hello(base, height, 'bare')
+  await bare.next('welcome')
+  return bare
+}
+
+async function connect(name: string): Promise<void> {
+  feeder = await FakeFeeder.connect()
+  feeder.hello(base, height, name)
+}
+
+/** A block of the node with an order more, and with the rows of the coin where they are wanted. */
+function block(isKnown = true): void {
+  height++
+  const rows = node.block(height, [{ kind: 3, at: 0, px: height % 9, sz: 1 }])
+  const { order_statuses: statuses, book_diffs: diffs } = JSON.parse(`{${rows}}`)
+  past.set(height, node.levels())
+  feeder.block(height, [], isKnown && feeder.coins.has(coin) ? { l4: [{ coin, statuses, diffs }] } : {})
+}
+
+/** Blocks come until the feeder is asked for whole orders. */
+async function askedForWhole(): Promise<void> {
+  let isAsked = false
+  const ask = async () => {
+    // Objects of earlier tests ask on.
+    while (!(await feeder.next('l4Reseed')).coins.includes(coin));
+    isAsked = true
+  }
+  void ask()
+  await vi.waitFor(() => {
+    if (isAsked) return
+    block()
+    throw new Error('nobody asks for whole orders')
+  }, WAIT)
+}
+
+/** The feeder is asked for whole orders, and sends them in parts of two orders, with a block amid them. */
+async function answerReseed(): Promise<void> {
+  await askedForWhole()
+  expect(feeder.coins).toContain(coin)
+  block()
+  sendWhole()
+}
+
+function sendWhole(): void {
+  const [bids, asks] = node.levels()
+  const of = height
+  const parts = Math.max(1, Math.ceil(bids.length / 2) + Math.ceil(asks.length / 2))
+  const cut = (at: number) => ({ bids: bids.slice(2 * at, 2 * at + 2), asks: [] as typeof asks })
+  for (let part = 0; part < parts; part++) {
+    const ofAsks = 2 * (part - Math.ceil(bids.length / 2))
+    const cuts = ofAsks < 0 ? cut(part) : { bids: [], asks: asks.slice(ofAsks, ofAsks + 2) }
+    feeder.send({ type: 'l4', coin, height: of, time: of * 70, ...cuts, part, parts })
+    if (part === 0) block()
+  }
+}
+
+async function subscribed(client?: Client): Promise<Client> {
+  const one = client ?? (await Client.connect(relay, relay))
+  await one.subscribe({ type: 'l4Book', coin })
+  return one
+}
+
+/** The next Snapshot of a client, while blocks come; it shows the node's book of its height. */
+async function snapshotOf(client: Client): Promise<Frame> {
+  const isOne = (frame: Frame) => ordersFrame(frame) && frame.data.Snapshot
+  await vi.waitFor(() => {
+    if (client.frames.some(isOne)) return
+    block()
+    throw new Error('no Snapshot has come')
+  }, WAIT)
+  const { Snapshot } = (await client.next(isOne)).data
+  expect(Snapshot.levels).toEqual(past.get(Snapshot.block_height))
+  return Snapshot
+}
+
+/** The client is sent the next block, behind those that it is sent yet. */
+async function follows(client: Client): Promise<void> {
+  block()
+  const updates = ({ data }: Frame) => data?.Updates?.block_height === height
+  expect((await client.next(updates)).data.Updates).toMatchObject({ prev_block_height: height - 1 })
+}
+
+// FEED-32, WS-150, WS-151
+it('a client is acknowledged, then sent the orders of its coin, then the rows of each block', async () => {
+  const client = await subscribed()
+  await answerReseed()
+  const { levels: _, ...place } = await snapshotOf(client)
+  const at = place.block_height
+  expect(place).toEqual({ coin, time: at * 70, block_height: at, epoch: (await log().status()).epoch })
+  await follows(client)
+  const second = await subscribed(await Client.connect(relay, relay))
+  await snapshotOf(second)
+  await follows(second)
+})
+
+// WS-153
+it('a block without the rows of the coin is followed by another Snapshot for everybody', async () => {
+  const clients = [await subscribed(), await Client.connect(relay, relay)]
+  await subscribed(clients[1])
+  await answerReseed()
+  for (const client of clients) await snapshotOf(client)
+  block(false)
+  block()
+  await answerReseed()
+  for (const client of clients) {
+    await snapshotOf(client)
+    await follows(client)
+  }
+})
+
+it('a relay that fetches a text in pieces keeps it where another one needs a newer', async () => {
+  const client = await subscribed()
+  await answerReseed()
+  await snapshotOf(client)
+  const object = env.ORDER_BOOK.getByName(`${env.CHAIN}/l4/${coin}`)
+  const first = await vi.waitUntil(async () => await object.whole(height), WAIT)
+  const of = first.height
+  block()
+  const newer = await vi.waitUntil(async () => await object.whole(of + 1), WAIT)
+  expect([newer.height, newer.first]).toEqual([of + 1, JSON.stringify(past.get(of + 1))])
+  const texts = await Promise.all([of, of + 1].map((at) => object.piece(at, 0)))
+  expect(texts.map((text) => JSON.parse(text!))).toEqual([past.get(of), past.get(of + 1)])
+})
+
+// WS-153
+it('where the object begins anew no client notices', async () => {
+  const client = await subscribed()
+  await answerReseed()
+  await snapshotOf(client)
+  const object = env.ORDER_BOOK.getByName(`${env.CHAIN}/l4/${coin}`)
+  await evictDurableObject(object)
+  for (let n = 0; n < 3; n++) await follows(client)
+  await answerReseed()
+  await snapshotOf(await subscribed(await Client.connect(relay, relay)))
+  expect(client.frames.some(({ data }) => data?.Snapshot)).toBe(false)
+})
+
+// FEED-32
+it('a log that begins again, and a feeder that comes later, serve who waits', async () => {
+  const client = await subscribed()
+  await askedForWhole()
+  await feeder.acked(height)
+  await runInDurableObject(log(), (_, state) => state.abort('test')).catch(() => undefined)
+  await connect('later')
+  await vi.waitFor(() => expect(feeder.coins).toContain(coin), WAIT)
+  block()
+  await answerReseed()
+  await snapshotOf(client)
+  await follows(client)
+})
+
+// WS-153
+it('rows that do not fit are of use to nobody: whole orders are asked for anew, and everybody gets them', async () => {
+  const client = await subscribed()
+  await answerReseed()
+  await snapshotOf(client)
+  height++
+  const diffs = [{ oid: 999, coin, raw_book_diff: 'remove' }]
+  feeder.block(height, [], { l4: [{ coin, statuses: [], diffs }] })
+  await answerReseed()
+  await snapshotOf(client)
+  await follows(client)
+})
+
+// FEED-33, WS-153
+it('a feeder without rows that is always first costs nobody a Snapshot', async () => {
+  const other = await second()
+  const leads = (): void => other.block(height + 1, [])
+  leads()
+  block()
+  await feeder.acked(height)
+  const client = await subscribed()
+  await answerReseed()
+  await snapshotOf(client)
+  // The copies of a height are near each other, however busy the machine is.
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now())
+  try {
+    for (let n = 0; n < 5; n++) {
+      leads()
+      await follows(client)
+    }
+  } finally {
+    clock.mockRestore()
+  }
+  expect(client.frames.some(({ data }) => data?.Snapshot)).toBe(false)
+})
+
+// FEED-33
+it('a block waits for rows that do not come no longer than a moment, and the next does not wait at all', async () => {
+  const client = await subscribed()
+  await answerReseed()
+  await snapshotOf(client)
+  const other = await second()
+  other.block(height + 1, [])
+  expect(await other.next('resend')).toMatchObject({ from: height + 1 })
+  for (const at of [1, 2, 3]) other.block(height + at, [])
+  await other.acked(height + 3)
+  expect(other.heard.filter((type) => type === 'resend')).toHaveLength(1)
+})
+
+// FEED-36
+it('a feeder that leaves amid the parts of a book is followed by another at once', async () => {
+  const client = await subscribed()
+  const other = await second()
+  await askedForWhole()
+  feeder.send({ type: 'l4', coin, height, time: 1, bids: [], asks: [], part: 0, parts: 2 })
+  block()
+  await feeder.acked(height)
+  const asked = () => other.heard.filter((type) => type === 'l4Reseed').length
+  const before = asked()
+  feeder.close()
+  feeder = other
+  await vi.waitFor(() => expect(asked()).toBeGreaterThan(before), { timeout: 5_000, interval: 20 })
+  block()
+  sendWhole()
+  await snapshotOf(client)
+})
+
+it('an object that nobody asks lets go of the log', async () => {
+  const client = await subscribed()
+  await answerReseed()
+  await snapshotOf(client)
+  client.close(1000, '')
+  const object = env.ORDER_BOOK.getByName(`${env.CHAIN}/l4/${coin}`)
+  const reader = `${env.CHAIN}/l4/${coin}`
+  const readers = async () => (await log().status()).readers.map(({ name }) => name)
+  expect(await readers()).toContain(reader)
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 6 * 60_000 })
+  try {
+    await runInDurableObject(object, (instance) => instance.alarm!())
+  } finally {
+    vi.useRealTimers()
+  }
+  await vi.waitFor(async () => expect(await readers()).not.toContain(reader), WAIT)
+})

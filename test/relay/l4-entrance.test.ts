@@ -1,0 +1,144 @@
+// The way of a subscription to its orders, against books and a meter that a test holds in its hands.
+
+import { beforeEach, expect, test } from 'vitest'
+import { EXAMPLE_FILL } from '../../src/relay/events/fill-view.ts'
+import { MAX_WAIT_MS } from '../../src/relay/subscriptions/orders-source.ts'
+import { World } from './world.ts'
+
+const BTC = { type: 'l4Book', coin: 'BTC' }
+const CREDITS = 3_000_000
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+let world: World
+beforeEach(() => {
+  world = new World()
+})
+
+/** A request whose Snapshot is not waited for. */
+const ask = (subscription: { type: string; coin: string }) =>
+  world.subscriptions.subscribe(world.connection, { method: 'subscribe', subscription })
+
+/** Blocks come, and somebody looks every ten seconds. */
+async function pass(ms: number): Promise<void> {
+  const untilMs = world.clock.nowMs + ms
+  while (world.clock.nowMs < untilMs) {
+    world.clock.nowMs += 10_000
+    world.eventBlock({}, [['BTC', '']])
+    world.subscriptions.tick()
+    await settle()
+  }
+  await world.tick()
+}
+
+// WS-18, WS-150
+test('is charged, acknowledged, and then waits for its book; the minute begins with the Snapshot', async () => {
+  world.ordersReady = false
+  await ask(BTC)
+  await pass(60_000)
+  expect(world.log.filter((one) => one !== 'notification')).toEqual(['charge', 'subscriptionResponse'])
+  const told = world.frames.find(({ channel }) => channel === 'notification')!.data.notification
+  expect(told).toMatch(
+    /^A subscription to l4Book waits for its Snapshot since 2\d s: its minute stands still until then\.$/,
+  )
+  world.ordersReady = true
+  await pass(20_000)
+  expect(world.log.at(-1)).toBe('Snapshot BTC')
+  await world.pass(20_000)
+  expect(world.meter.charges).toHaveLength(1)
+  await world.pass(60_000)
+  expect(world.meter.charges.map(({ amount }) => amount)).toEqual([CREDITS, CREDITS])
+})
+
+// WS-150
+test('who gets no Snapshot in time is told so in the public words, and has the minute back; then it may come again', async () => {
+  world.ordersReady = false
+  await ask(BTC)
+  await pass(MAX_WAIT_MS + 10_000)
+  await world.pass(10_000)
+  expect(world.frames.at(-1)).toMatchObject({
+    channel: 'error',
+    code: 'unavailable',
+    data: expect.stringContaining(
+      'Invalid subscription {"type":"l4Book","coin":"BTC"}: Order book not ready for streaming (waiting for snapshot): ',
+    ),
+  })
+  expect(world.meter.refunds.map(({ amount }) => amount)).toEqual(world.meter.charges.map(({ amount }) => amount))
+  expect([world.subscriptions.size, world.l4.size]).toEqual([0, 0])
+  world.ordersReady = true
+  await world.subscribe(BTC)
+  expect(world.log.slice(-2)).toEqual(['subscriptionResponse', 'Snapshot BTC'])
+})
+
+// WS-153
+test('where rows are missing another Snapshot follows, and costs nothing', async () => {
+  await world.subscribe(BTC)
+  world.eventBlock({})
+  world.eventBlock({}, [['BTC', '']])
+  for (let n = 0; n < 10; n++) await settle()
+  expect(world.log).toEqual(['charge', 'subscriptionResponse', 'Snapshot BTC', 'Snapshot BTC'])
+})
+
+// WS-150, WS-153
+test('while another Snapshot is waited for the minute stands still', async () => {
+  await world.subscribe(BTC)
+  world.ordersReady = false
+  world.eventBlock({})
+  await pass(120_000)
+  expect(world.meter.charges).toHaveLength(1)
+  world.ordersReady = true
+  await pass(20_000)
+  expect(world.log.at(-1)).toBe('Snapshot BTC')
+  await world.pass(80_000)
+  expect(world.meter.charges).toHaveLength(2)
+})
+
+test('who wants events of a block does not wait for the rows of those who want orders', async () => {
+  await world.subscribe(BTC)
+  await world.subscribe({ type: 'allFills' })
+  world.log.length = 0
+  world.eventBlock({ fills: [EXAMPLE_FILL] }, [['BTC', '"order_statuses":[],"book_diffs":[]']])
+  expect(world.log).toEqual(['allFills', 'l4Book'])
+})
+
+test('a coin without a book is refused, uncharged; nothing is left of one that was unsubscribed while it waited', async () => {
+  await world.subscribe({ type: 'l4Book', coin: 'btc' })
+  expect(world.frames.at(-1)).toMatchObject({ code: 'not_found', data: expect.stringContaining('did you mean "BTC"?') })
+  expect(world.meter.charges).toEqual([])
+  world.ordersReady = false
+  await ask(BTC)
+  world.unsubscribe(BTC)
+  expect([world.subscriptions.size, world.l4.size]).toEqual([0, 0])
+  world.ordersReady = true
+  await pass(20_000)
+  expect(world.log).not.toContain('Snapshot BTC')
+})
+
+// WS-150
+test('where nobody can tell whether a coin has a book it is refused, uncharged, and no book is asked for', async () => {
+  world.ready = false
+  await ask({ type: 'l4Book', coin: 'junk' })
+  await pass(20_000)
+  expect(world.frames.at(-1)).toMatchObject({ code: 'unavailable', data: expect.stringContaining('not ready yet') })
+  expect([world.meter.charges, world.looks, world.subscriptions.size, world.l4.size]).toEqual([[], 0, 0, 0])
+})
+
+test('a book that does not come is looked for ever later, a second apart at most', async () => {
+  world.ordersReady = false
+  await ask(BTC)
+  const times: number[] = []
+  for (const looks of [10, 30]) {
+    while (world.looks < looks) await settle()
+    times.push(world.clock.nowMs)
+  }
+  expect(times[1]! - times[0]!).toBe(20 * 1000)
+})
+
+// WS-150
+test('one coin is wanted, no list and not all of them', async () => {
+  for (const body of [{ coin: ['BTC', 'ETH'] }, {}, { marketTypes: ['perp'] }])
+    await ask({ type: 'l4Book', ...body } as never)
+  const told = world.frames.map(({ data, code }) => [code, String(data).replace(/.*\}: /, '')])
+  const one = ['invalid_request', 'coin: must be one coin: send a subscription for each']
+  expect(told.slice(0, 2)).toEqual([one, one])
+  expect(told[2]![0]).toBe('invalid_request')
+})

@@ -1,0 +1,271 @@
+// What subscribers of orders are sent, whatever comes between a Snapshot and its sending: the fan-out and the line together.
+
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type L4Block, type L4Order, RestingOrders } from '../../../src/order-books/l4/resting-orders.ts'
+import { L4Fanout } from '../../../src/relay/l4/l4-fanout.ts'
+import { type LineGuest, SnapshotLine, type WholeText } from '../../../src/relay/l4/snapshot-line.ts'
+import { blocks, NaiveOrders } from '../../order-books/l4/naive-orders.ts'
+import { wanted } from '../wanted.ts'
+
+const COINS = ['BTC', 'ETH']
+const wantedOf = (coin: string) => {
+  const one = wanted({ type: 'l4Book', coin })
+  if (one.source !== 'l4') throw new Error('no channel of orders')
+  return one
+}
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+/** A client that believes nothing: it holds what it was sent against the law and the node's own book. */
+class Client {
+  orders: RestingOrders | null = null
+  height = -1
+  frames = 0
+  waitMs = 0
+  readonly #truth: (height: number) => unknown
+
+  constructor(truth: (height: number) => unknown) {
+    this.#truth = truth
+  }
+
+  snapshotWaitMs(): number {
+    return this.waitMs
+  }
+
+  send(text: string): void {
+    this.frames++
+    const { Snapshot, Updates } = JSON.parse(text).data
+    if (Snapshot) {
+      this.orders = new RestingOrders()
+      for (const side of Snapshot.levels as L4Order[][]) for (const order of side) this.orders.add(order)
+      this.height = Snapshot.block_height
+    } else {
+      expect(Updates.block_height, 'comes twice').toBeGreaterThan(this.height)
+      expect(Updates.prev_block_height, 'a hole').toBeLessThanOrEqual(this.height)
+      expect(this.orders!.apply(Updates.time, Updates as L4Block)).toBeNull()
+      this.height = Updates.block_height
+    }
+    this.holds(this.height)
+  }
+
+  holds(height: number): void {
+    expect(JSON.parse([...this.orders!.texts(1000)].join(''))).toEqual(this.#truth(height))
+  }
+}
+
+/** A node, the object of each coin's book, and a relay behind them. */
+class World {
+  nowMs = 0
+  readonly nodes = new Map(COINS.map((coin) => [coin, new NaiveOrders(coin)]))
+  /** Of each height: rows, and the book after it. */
+  readonly past: Map<string, { rows: string; levels: unknown }>[] = [
+    new Map(COINS.map((coin) => [coin, { rows: '', levels: [[], []] }])),
+  ]
+  delivered = 0
+  readonly clients = new Map<Client, { coin: string; account: string }>()
+  readonly guests = new Map<Client, LineGuest & { readonly receiver: Client }>()
+  #waits: (() => void)[] = []
+  fetches: ((isOld: boolean) => void)[] = []
+  isAbsent = false
+  mostAtOnce = 0
+  readonly fanout = new L4Fanout<Client>()
+  readonly line = new SnapshotLine<LineGuest & { readonly receiver: Client }>({
+    clock: this,
+    wait: () => new Promise((resolve) => this.#waits.push(resolve)),
+    watch: (coin) => this.fanout.watch(coin),
+    unwatch: (coin) => this.fanout.unwatch(coin),
+    fetch: (coin, atLeast) => this.#fetch(coin, atLeast),
+    handOut: ({ coin, receiver }, { place, text }) => this.fanout.handOut(coin, receiver, place.height, text),
+  })
+
+  constructor() {
+    this.fanout.onLost = (_, clients) => clients.forEach((client) => void this.#enter(client))
+  }
+
+  #fetch(coin: string, atLeast: number): Promise<WholeText | null> {
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.fetches.length + 1)
+    return new Promise((resolve) => {
+      // Its object may stand anywhere between where the relay stood and the node.
+      this.fetches.push((isOld) => {
+        const height = isOld ? Math.max(0, atLeast) : this.past.length - 1
+        const place = { height, time: height, epoch: 'e' }
+        const { levels } = this.past[height]!.get(coin)!
+        const isThere = !this.isAbsent && height >= atLeast
+        resolve(
+          isThere ? { place, text: wantedOf(coin).channel.snapshot(coin, place, [JSON.stringify(levels)]) } : null,
+        )
+      })
+    })
+  }
+
+  produce(moves: Parameters<NaiveOrders['block']>[1]): void {
+    const height = this.past.length
+    const ofCoin = (coin: string, at: number) => {
+      const node = this.nodes.get(coin)!
+      const rows = node.block(
+        height,
+        moves.filter((_, index) => index % COINS.length === at),
+      )
+      return [coin, { rows, levels: node.levels() }] as const
+    }
+    this.past.push(new Map(COINS.map(ofCoin)))
+  }
+
+  /** The relay is sent the next block, without the rows of `hidden`. */
+  deliver(hidden: readonly string[] = []): void {
+    if (this.delivered + 1 >= this.past.length) return
+    const height = ++this.delivered
+    const known = COINS.filter((coin) => !hidden.includes(coin)).map(
+      (coin) => [coin, this.past[height]!.get(coin)!.rows] as const,
+    )
+    this.fanout.push({ height, time: height, epoch: 'e' }, new Map(known))
+  }
+
+  join(coin: string, account: string): Client {
+    const client = new Client((height) => this.past[height]!.get(coin)!.levels)
+    this.clients.set(client, { coin, account })
+    this.fanout.add(wantedOf(coin), client)
+    void this.#enter(client)
+    return client
+  }
+
+  async #enter(receiver: Client): Promise<void> {
+    const guest = { ...this.clients.get(receiver)!, receiver }
+    this.guests.set(receiver, guest)
+    if (await this.line.enter(guest)) this.guests.delete(receiver)
+  }
+
+  leave(client: Client): void {
+    const { coin } = this.clients.get(client)!
+    this.clients.delete(client)
+    this.fanout.remove(coin, client)
+    const guest = this.guests.get(client)
+    if (guest) this.line.leave(guest)
+    this.guests.delete(client)
+  }
+
+  async pass(ms: number): Promise<void> {
+    this.nowMs += ms
+    for (const wake of this.#waits.splice(0)) wake()
+    await settle()
+  }
+
+  async answer(isOld = false): Promise<void> {
+    this.fetches.shift()?.(isOld)
+    await settle()
+  }
+}
+
+// WS-151, WS-152, WS-153
+test('whatever comes in between, a client holds the book of its height, and in the end everybody has one', async () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('block' as const), moves: blocks.map(([first]) => first!), deliver: fc.nat(2) }),
+    fc.record({ kind: fc.constantFrom('hole', 'gap', 'answer', 'absent', 'pass'), at: fc.nat(1) }),
+    fc.record({ kind: fc.constantFrom('join', 'leave', 'full'), at: fc.nat(7) }),
+  )
+  const run = async (steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : never)[]) => {
+    const world = new World()
+    for (const one of steps) {
+      const someone = () => [...world.clients.keys()][('at' in one ? one.at : 0) % Math.max(1, world.clients.size)]
+      if (one.kind === 'block' && 'moves' in one) {
+        world.produce(one.moves)
+        for (let n = 0; n < one.deliver; n++) world.deliver()
+      } else if ('at' in one) {
+        if (one.kind === 'hole') world.deliver([COINS[one.at]!])
+        if (one.kind === 'gap') world.fanout.lose()
+        if (one.kind === 'join') world.join(COINS[one.at % 2]!, `account ${one.at % 3}`)
+        const client = someone()
+        if (one.kind === 'leave' && client) world.leave(client)
+        if (one.kind === 'full' && client) client.waitMs = client.waitMs === 0 ? 100 : 0
+        world.isAbsent = one.kind === 'absent'
+        if (one.kind === 'answer' || one.kind === 'absent') await world.answer(one.at === 0)
+        if (one.kind === 'pass') await world.pass(300)
+      }
+      await settle()
+    }
+    world.isAbsent = false
+    for (const client of world.clients.keys()) client.waitMs = 0
+    for (let n = 0; n < 60; n++) {
+      world.produce([
+        { kind: 3, at: 0, px: n % 9, sz: n },
+        { kind: 0, at: n, px: 0, sz: 0 },
+      ])
+      world.deliver()
+      await world.pass(300)
+      await world.answer()
+    }
+    while (world.delivered + 1 < world.past.length) world.deliver()
+    for (const client of world.clients.keys()) client.holds(world.delivered)
+    expect(world.guests.size).toBe(0)
+    expect(world.mostAtOnce).toBeLessThanOrEqual(1)
+  }
+  await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 60 }), run), { numRuns: 100 })
+})
+
+/** A coin with a book, known to the relay. */
+async function begun(): Promise<World> {
+  const world = new World()
+  world.fanout.add(wantedOf('BTC'), new Client(() => null))
+  world.produce([])
+  world.deliver()
+  await settle()
+  return world
+}
+
+// WS-152
+test('a Snapshot that is asked for while blocks come is followed by what it lacks; one from before is of no use', async () => {
+  const world = await begun()
+  const client = world.join('BTC', 'a')
+  for (let n = 0; n < 3; n++) {
+    world.produce([{ kind: 3, at: 0, px: n, sz: n }])
+    world.deliver()
+  }
+  expect(world.fanout.handOut('BTC', client, 0, 'an old one')).toBe(false)
+  await world.answer(true)
+  expect([client.height, client.frames]).toEqual([4, 4])
+})
+
+// WS-154
+test('accounts take turns, one text is for all who may have it, and who may not keeps nobody waiting', async () => {
+  const world = await begun()
+  const order: string[] = []
+  const full = world.join('BTC', 'full')
+  full.waitMs = 1000
+  const sockets = ['a', 'a', 'a', 'b', 'c'].map((account) => {
+    const client = world.join('BTC', account)
+    const send = client.send.bind(client)
+    client.send = (text) => {
+      order.push(account)
+      send(text)
+    }
+    return client
+  })
+  await world.answer()
+  for (let n = 0; n < 5; n++) await world.pass(10)
+  expect(order).toEqual(['a', 'b', 'c', 'a', 'a'])
+  expect(sockets.every(({ frames }) => frames === 1)).toBe(true)
+  full.waitMs = 0
+  await world.pass(300)
+  await world.answer()
+  expect(full.frames).toBe(1)
+})
+
+// WS-152
+test('all who are up with the blocks are sent the very same text', async () => {
+  const world = await begun()
+  const texts: string[] = []
+  const clients = [1, 2].map(() => world.join('BTC', 'a'))
+  await world.answer()
+  await world.pass(10)
+  for (const client of clients) client.send = (text) => void texts.push(text)
+  world.produce([{ kind: 3, at: 0, px: 0, sz: 1 }])
+  world.deliver()
+  expect(texts).toHaveLength(2)
+  expect(new Set(texts).size).toBe(1)
+  expect(JSON.parse(texts[0]!)).toMatchObject({
+    channel: 'l4Book',
+    data: {
+      Updates: { time: 2, block_height: 2, prev_block_height: 0, epoch: 'e', order_statuses: [{ status: 'open' }] },
+    },
+  })
+})

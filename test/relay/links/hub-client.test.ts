@@ -1,0 +1,124 @@
+import { expect, test, vi } from 'vitest'
+import type { MarketType } from '../../../src/core/coin.ts'
+import type { BookHubApi, BookInterest } from '../../../src/protocol/hub/hub-api.ts'
+import { Hub } from '../../../src/relay/links/hub.client.ts'
+
+function hubOf() {
+  const told: (readonly string[])[] = []
+  const needed = { coins: new Set<string>(), types: new Set<MarketType>(), views: new Set<string>() }
+  const views: (readonly string[] | undefined)[] = []
+  const state = {
+    isDown: false,
+    stubs: 0,
+    broken: new Set<number>(),
+    gate: Promise.resolve(),
+    joinGate: Promise.resolve(),
+  }
+  const api = {
+    attach: async ({ interest }: { interest: BookInterest }) => {
+      told.push(interest.coins)
+      views.push(interest.views)
+      await state.gate
+      hub.link.accept({ close: () => undefined } as unknown as WebSocket, 0)
+      return { v: 1, epoch: 'e', height: 1, lost: false }
+    },
+    join: async () => {
+      await state.joinGate
+      return { v: 1, ready: true, snapshots: [], unknown: [], rest: [] }
+    },
+    joinViews: async () => ({ v: 1, ready: true, height: 1, time: 1, views: [] }),
+    setInterest: async (_: string, interest: BookInterest) => {
+      if (state.isDown) throw new Error('down')
+      told.push(interest.coins)
+    },
+  } as unknown as BookHubApi
+  const stub = () => {
+    const number = state.stubs++
+    const joinTypes = async () => {
+      if (state.broken.has(number)) throw new Error('Network connection lost.')
+      return { coins: [] }
+    }
+    return { ...api, joinTypes } as unknown as BookHubApi
+  }
+  const ports = { relay: 'r', stub, interest: () => needed, needed: () => true }
+  const hub: Hub = new Hub({ ...ports, lost: () => undefined, restarted: () => undefined })
+  return { hub, told, views, needed, state }
+}
+
+test('a link taken up anew keeps the coins of a subscription that is beginning', async () => {
+  const { hub, told } = hubOf()
+  await hub.link.ensure()
+  await hub.join(['BTC'], false)
+  hub.link.watch(60_000)
+  await new Promise((resolve) => setTimeout(resolve))
+  await hub.link.ensure()
+  expect(told).toEqual([[], ['BTC']])
+})
+
+// WS-130
+test('views that are wanted are in force on a link that is taken up anew, and given back', async () => {
+  const { hub, told, views, needed } = hubOf()
+  await expect(hub.joinViews(['0 bbo\tBTC'])).rejects.toThrow('the link is down')
+  needed.views.add('0 bbo\tBTC')
+  await hub.link.ensure()
+  await hub.joinViews(['0 bbo\tBTC'])
+  await hub.settle()
+  expect(told).toEqual([[]])
+  hub.link.watch(60_000)
+  await new Promise((resolve) => setTimeout(resolve))
+  await hub.link.ensure()
+  expect(views).toEqual([['0 bbo\tBTC'], ['0 bbo\tBTC']])
+  needed.views.clear()
+  await hub.settle()
+  expect(told).toHaveLength(3)
+})
+
+test('what a hub could not be told is told again', async () => {
+  const { hub, told, state } = hubOf()
+  await hub.link.ensure()
+  await hub.join(['BTC'], false)
+  state.isDown = true
+  await expect(hub.settle()).rejects.toThrow('down')
+  state.isDown = false
+  await hub.settle()
+  await hub.settle()
+  expect(told).toEqual([[], []])
+})
+
+test('coins and types that come while a link is taken up anew are in force on none, and so are asked for again', async () => {
+  const { hub, told, state } = hubOf()
+  await hub.link.ensure()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  state.gate = promise
+  hub.link.watch(60_000)
+  await new Promise((resolve) => setTimeout(resolve))
+  expect(told).toEqual([[], []])
+  expect(await hub.join(['BTC'], true)).toMatchObject({ ready: false, rest: ['BTC'] })
+  await expect(hub.joinTypes(['perp'])).rejects.toThrow('the link is down')
+  resolve()
+  await hub.link.ensure()
+  expect(await hub.join(['BTC'], true)).toMatchObject({ ready: true })
+  expect(await hub.joinTypes(['perp'])).toEqual({ coins: [] })
+})
+
+test('a stub that broke under a link that lives is replaced', async () => {
+  const { hub, state } = hubOf()
+  await hub.link.ensure()
+  state.broken.add(state.stubs - 1)
+  await expect(hub.joinTypes(['perp'])).rejects.toThrow('lost')
+  expect(await hub.joinTypes(['perp'])).toEqual({ coins: [] })
+})
+
+test('a hub that does not answer is not waited for for ever', async () => {
+  const { hub, state } = hubOf()
+  await hub.link.ensure()
+  state.joinGate = new Promise(() => undefined)
+  vi.useFakeTimers()
+  try {
+    const refused = expect(hub.join(['BTC'], true)).rejects.toThrow('no answer within 15000 ms')
+    await vi.advanceTimersByTimeAsync(15_000)
+    await refused
+  } finally {
+    vi.useRealTimers()
+  }
+})

@@ -1,0 +1,201 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Cursor } from '../../../src/protocol/feed/log-api.ts'
+import type { AttachOutcome } from '../../../src/relay/links/link.client.ts'
+import { Link, SILENCE_MS } from '../../../src/relay/links/link.client.ts'
+
+/** A writer that dials when it is asked, or fails. */
+class Writer {
+  readonly attachedMs: number[] = []
+  readonly cursors: (Cursor | null)[] = []
+  readonly told: string[] = []
+  outcome: AttachOutcome = { epoch: 'e', height: 10, lost: false }
+  isDown = false
+  isNeeded = true
+  socket = this.#dial()
+  readonly link: Link
+
+  /** `draw`: what chance says each time. */
+  constructor(draw = 0) {
+    const ports = {
+      attach: async (cursor: Cursor | null) => {
+        this.cursors.push(cursor)
+        this.attachedMs.push(Date.now())
+        if (this.isDown) throw new Error('down')
+        this.socket = this.#dial()
+        this.link.accept(this.socket, Date.now())
+        return this.outcome
+      },
+      needed: () => this.isNeeded,
+      lost: () => this.told.push('lost'),
+      restarted: () => this.told.push('restarted'),
+      began: () => this.told.push('began'),
+    }
+    this.link = new Link(ports, () => draw)
+  }
+
+  #dial(): WebSocket {
+    return { close: () => undefined } as unknown as WebSocket
+  }
+
+  frame(height: number, epoch: string | null = 'e'): boolean {
+    return this.link.admit(this.socket, height, epoch, Date.now())
+  }
+}
+
+let writer: Writer
+beforeEach(() => {
+  vi.useFakeTimers()
+  writer = new Writer()
+})
+afterEach(() => vi.useRealTimers())
+
+test('concurrent callers share one attach, and frames up to the present height are dropped', async () => {
+  await Promise.all([writer.link.ensure(), writer.link.ensure()])
+  await writer.link.ensure()
+  expect(writer.cursors).toEqual([null])
+  expect([10, 11, 11, 12].map((height) => writer.frame(height))).toEqual([false, true, false, true])
+})
+
+test('a lost link is taken up at once from its cursor, then with growing pauses', async () => {
+  await writer.link.ensure()
+  writer.frame(11)
+  writer.isDown = true
+  writer.link.closed(writer.socket)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(writer.cursors).toEqual([null, { epoch: 'e', height: 11 }])
+  await vi.advanceTimersByTimeAsync(199)
+  expect(writer.cursors).toHaveLength(2)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(writer.cursors).toHaveLength(3)
+  await vi.advanceTimersByTimeAsync(399)
+  expect(writer.cursors).toHaveLength(3)
+  writer.isDown = false
+  await vi.advanceTimersByTimeAsync(1)
+  expect(writer.link.up).toBe(true)
+  expect(writer.told).toEqual([])
+})
+
+test('links with different draws do not redial in step, and each waits between half a bound that doubles and all of it', async () => {
+  const waitsOf = async (draw: number) => {
+    const one = new Writer(draw)
+    await one.link.ensure()
+    one.isDown = true
+    one.link.closed(one.socket)
+    await vi.advanceTimersByTimeAsync(60_000)
+    one.isNeeded = false
+    const [, ...redials] = one.attachedMs
+    return redials.slice(1, 9).map((at, i) => at - redials[i]!)
+  }
+  const longest = [400, 800, 1_600, 3_200, 6_400, 10_000, 10_000, 10_000]
+  expect(await waitsOf(0)).toEqual(longest.map((ms) => ms / 2))
+  expect(await waitsOf(0.5)).toEqual(longest.map((ms) => ms * 0.75))
+  const last = await waitsOf(0.999_999)
+  expect(last.map((ms, i) => ms < longest[i]! && ms >= longest[i]! - 1)).toEqual(longest.map(() => true))
+})
+
+test('silence is noticed by the watch; a link that nothing needs is dropped', async () => {
+  await writer.link.ensure()
+  vi.setSystemTime(Date.now() + SILENCE_MS - 1)
+  writer.link.watch(Date.now())
+  expect(writer.link.up).toBe(true)
+  vi.setSystemTime(Date.now() + 1)
+  writer.link.watch(Date.now())
+  await vi.advanceTimersByTimeAsync(0)
+  expect(writer.cursors).toHaveLength(2)
+  writer.isNeeded = false
+  writer.link.watch(Date.now())
+  expect(writer.link.up).toBe(false)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(writer.cursors).toHaveLength(2)
+})
+
+// WS-35
+test('who waited at an empty writer is told when it begins, once', async () => {
+  writer.outcome = { epoch: null, height: null, lost: false }
+  await writer.link.ensure()
+  writer.link.closed(writer.socket)
+  await vi.advanceTimersByTimeAsync(0)
+  expect([writer.frame(700, null), writer.frame(701, null)]).toEqual([true, true])
+  expect(writer.told).toEqual(['began'])
+  writer.outcome = { epoch: 'e', height: 701, lost: false }
+  writer.link.closed(writer.socket)
+  await vi.advanceTimersByTimeAsync(0)
+  expect([writer.frame(702), writer.told]).toEqual([true, ['began']])
+})
+
+// WS-35
+test.each([
+  [true, ['began']],
+  [false, []],
+])('a writer that begins while the link is down has begun without those who wait, %s', async (isNeeded, told) => {
+  writer.outcome = { epoch: null, height: null, lost: false }
+  await writer.link.ensure()
+  writer.isNeeded = isNeeded
+  writer.link.watch(Date.now())
+  writer.isNeeded = true
+  writer.outcome = { epoch: 'e', height: 705, lost: false }
+  writer.link.closed(writer.socket)
+  await writer.link.ensure()
+  expect([writer.frame(705), writer.frame(706), writer.told]).toEqual([false, true, told])
+})
+
+test('loss is told, whether the writer says so or its first frame jumps', async () => {
+  await writer.link.ensure()
+  writer.frame(11)
+  writer.outcome = { epoch: 'e', height: 20, lost: true }
+  writer.link.closed(writer.socket)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(writer.told).toEqual(['lost'])
+  expect(writer.frame(21)).toBe(true)
+  writer.outcome = { epoch: 'e', height: 30, lost: false }
+  writer.link.closed(writer.socket)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(writer.frame(31)).toBe(true)
+  expect(writer.told).toEqual(['lost', 'lost'])
+  // Within a link a jump is a gap of the chain, which the writer explains by itself.
+  expect(writer.frame(40)).toBe(true)
+  expect(writer.told).toHaveLength(2)
+})
+
+test('a new epoch with lower heights is another chain; an old epoch coming back is not', async () => {
+  await writer.link.ensure()
+  writer.frame(11)
+  writer.frame(12, 'f')
+  expect(writer.frame(11, 'e')).toBe(false)
+  expect(writer.told).toEqual([])
+  expect(writer.frame(3, 'g')).toBe(true)
+  expect(writer.told).toEqual(['restarted'])
+  expect(writer.frame(4, 'g')).toBe(true)
+})
+
+test('a log that begins anew is noticed on attach, though its frames name no epoch', async () => {
+  await writer.link.ensure()
+  writer.frame(500, null)
+  writer.outcome = { epoch: null, height: null, lost: false }
+  writer.link.closed(writer.socket)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(writer.told).toEqual(['restarted'])
+  expect(writer.frame(1, null)).toBe(true)
+})
+
+test('a writer that does not answer is given up after five seconds', async () => {
+  const link = new Link({
+    attach: () => new Promise(() => undefined),
+    needed: () => false,
+    lost: () => undefined,
+    restarted: () => undefined,
+  })
+  const failed = expect(link.ensure()).rejects.toThrow('no answer within 5000 ms')
+  await vi.advanceTimersByTimeAsync(5000)
+  await failed
+})
+
+test('a log that begins anew without known books is noticed too', async () => {
+  await writer.link.ensure()
+  writer.frame(500, null)
+  writer.outcome = { epoch: null, height: 3, lost: false }
+  writer.link.closed(writer.socket)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(writer.told).toEqual(['restarted'])
+  expect(writer.frame(4, null)).toBe(true)
+})

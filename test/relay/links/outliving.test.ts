@@ -1,0 +1,348 @@
+// What a relay remembers longer than a link: each piece, where the link ends, the feed starts over with lower heights and
+// the link comes up again. Every update of the new chain must arrive.
+
+import { expect, test } from 'vitest'
+import { shardOf } from '../../../src/core/coin.ts'
+import type { BlockLogApi, RelayEvents } from '../../../src/protocol/feed/log-api.ts'
+import type { BookHubApi, RelayAttachRequest } from '../../../src/protocol/hub/hub-api.ts'
+import type { BookFanout } from '../../../src/relay/books/book-fanout.ts'
+import { Joiner } from '../../../src/relay/books/joiner.ts'
+import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
+import { l2BookDiff } from '../../../src/relay/channels/l2BookDiff.ts'
+import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
+import { L4Fanout } from '../../../src/relay/l4/l4-fanout.ts'
+import { Links } from '../../../src/relay/links/links.client.ts'
+import type { Connection } from '../../../src/relay/sockets/connection.ts'
+import { wantedBooks, wantedEvents } from '../wanted.ts'
+
+const SHARDS = 2
+/** A coin of each hub. */
+const COINS = [0, 1].map(
+  (hub) => ['BTC', 'ETH', 'SOL', 'DOGE', 'XRP', 'AVAX', 'LINK'].find((coin) => shardOf(coin, SHARDS) === hub)!,
+)
+
+/** A relay's links and fan-outs, and a log and hubs that stand where a test says. */
+class Relay {
+  nowMs = 1000
+  /** Where log and hubs stand: attaching tells it. */
+  chain: { epoch: string | null; height: number | null; lost?: boolean } = { epoch: 'old', height: 1000 }
+  isDown = false
+  readonly attached: string[] = []
+  readonly interests: string[][] = []
+  readonly sockets = new Map<string, WebSocket>()
+  readonly events = new EventFanout<Connection>(CHANNELS)
+  readonly links: Links
+  readonly books: BookFanout<Connection>
+
+  /** What it said on its links. */
+  readonly said: string[] = []
+
+  constructor() {
+    const log = { attach: async () => this.#attach('log') } as unknown as BlockLogApi
+    const hubs = Array.from({ length: SHARDS }, (_, index) => {
+      const attach = async ({ interest }: RelayAttachRequest) => {
+        this.interests.push([...interest.coins])
+        return this.#attach(`hub ${index}`)
+      }
+      const setInterest = async (_: string, { coins }: RelayAttachRequest['interest']) => {
+        this.interests.push([...coins])
+      }
+      return { attach, setInterest } as unknown as BookHubApi
+    })
+    const ports = { relay: 'r', shards: SHARDS, log: () => log, hub: (index: number) => hubs[index]! }
+    const followers = { events: this.events, states: { needsBlocks: false }, l4: new L4Fanout<Connection>() }
+    this.links = new Links({ ...ports, clock: this }, followers)
+    this.books = this.links.books
+  }
+
+  #attach(writer: string) {
+    if (this.isDown) throw new Error('down')
+    const socket = { close: () => undefined, send: (text: string) => this.said.push(text) } as unknown as WebSocket
+    this.sockets.set(writer, socket)
+    this.attached.push(writer)
+    const link = writer === 'log' ? this.links.log : this.links.hubs[Number(writer.slice(4))]!.link
+    link.accept(socket, this.nowMs)
+    return { v: 1, lost: false, from: 0, coins: [], ...this.chain }
+  }
+
+  /** A block of all hubs in which every coin changes. */
+  block(height: number, epoch: string | null = this.chain.epoch, hubs = [0, 1]): void {
+    for (const hub of hubs) {
+      const coins = [{ mark: '=' as const, coin: COINS[hub]!, prevSeq: height - 1, levels: '[[],[]]' }]
+      const socket = this.sockets.get(`hub ${hub}`)!
+      if (this.links.hubs[hub]!.link.admit(socket, height, epoch, this.nowMs))
+        this.books.push(hub, { v: 1, epoch, height, time: height, coins }, this.nowMs)
+    }
+  }
+
+  event(height: number, epoch: string | null = null, chars = 100): void {
+    const frame: RelayEvents = { v: 1, t: 'events', epoch, height, time: height, fills: FILLS, ledger: [] }
+    if (this.links.admitsOfLog(this.sockets.get('log')!, frame, chars, this.nowMs)) this.events.deliver(frame)
+  }
+
+  async ensure(): Promise<void> {
+    for (const { link } of this.links.hubs) await link.ensure()
+  }
+
+  startOver(height: number, epoch = 'new'): void {
+    this.chain = { epoch, height }
+  }
+}
+
+const HALF = { coin: 'BTC', px: '1', sz: '1', time: 1, tid: 1, hash: '0x' }
+const FILLS = [
+  ['0xa', { ...HALF, side: 'B', crossed: true }],
+  ['0xb', { ...HALF, side: 'A', crossed: false }],
+] as unknown as RelayEvents['fills']
+
+function socket() {
+  const heights: number[] = []
+  const why: string[] = []
+  const connection = {
+    send: (text: string) => void heights.push(JSON.parse(text).data?.Updates?.block_height ?? text),
+    broken: (reason: string) => void why.push(reason),
+  } as unknown as Connection
+  return { connection, heights, why }
+}
+const all = (coins = COINS) => wantedBooks({ type: 'l2BookDiff', coin: coins })
+
+test('the log is told what was read of it, a quarter of a MiB at a time', async () => {
+  const relay = new Relay()
+  await relay.links.log.ensure()
+  const told = [200, 100, 100].map((kib, height) => {
+    relay.event(height + 1, null, kib * 1024)
+    return relay.said.map(Number).filter((chars) => chars > 0)
+  })
+  expect(told).toEqual([[], [300 * 1024], [300 * 1024]])
+})
+
+test('the height of a hub: a relay whose link was dropped for want of subscribers gets every update after a reset', async () => {
+  const relay = new Relay()
+  const first = socket()
+  const second = socket()
+  relay.books.add('all', all(), first.connection)
+  await relay.ensure()
+  for (const height of [1001, 1002]) relay.block(height)
+  relay.books.remove('all', first.connection)
+  relay.links.watch(relay.nowMs, 1)
+  expect(relay.links.up).toBe(false)
+  relay.startOver(4)
+  relay.books.add('all', all(), second.connection)
+  await relay.ensure()
+  for (const height of [5, 6, 7]) relay.block(height)
+  expect(first.heights).toEqual([1001, 1002])
+  expect(second.heights).toEqual([5, 6, 7])
+})
+
+// WS-108
+test('blocks are waited for where books or events are subscribed to; a relay of states alone has no link to miss any on', () => {
+  const relay = new Relay()
+  const { connection } = socket()
+  const needed = () => relay.links.isNeeded
+  expect(needed()).toBe(false)
+  relay.books.add('all', all(), connection)
+  expect(needed()).toBe(true)
+  relay.books.remove('all', connection)
+  relay.events.add('fills', wantedEvents({ type: 'allFills' }), false, connection)
+  expect(needed()).toBe(true)
+  relay.events.remove('fills', connection)
+  expect(needed()).toBe(false)
+})
+
+test('the height of one hub of two, where the other link went on', async () => {
+  const relay = new Relay()
+  const kept = socket()
+  const both = socket()
+  relay.books.add('kept', all([COINS[0]!]), kept.connection)
+  relay.books.add('all', all(), both.connection)
+  await relay.ensure()
+  relay.block(1001)
+  relay.books.remove('all', both.connection)
+  relay.links.watch(relay.nowMs, 1)
+  expect([0, 1].map((hub) => relay.links.hubs[hub]!.link.up)).toEqual([true, false])
+  relay.startOver(4)
+  relay.block(5, 'new', [0])
+  const later = socket()
+  relay.books.add('all', all(), later.connection)
+  await relay.ensure()
+  for (const height of [6, 7]) relay.block(height)
+  expect(kept.heights).toEqual([1001, 5, 6, 7])
+  expect(later.heights).toEqual([6, 7])
+  expect(later.why).toEqual([])
+})
+
+test('the join of a group (reported, emitted, waiting, late): hubs that start over one after the other', async () => {
+  const relay = new Relay()
+  const one = socket()
+  relay.books.add('all', all(), one.connection)
+  await relay.ensure()
+  relay.block(1001)
+  // One hub is ahead, and the other late, as the chain ends.
+  relay.block(1002, 'old', [0])
+  relay.nowMs += 1000
+  relay.books.tick(relay.nowMs)
+  relay.block(1003, 'old', [0])
+  one.heights.length = 0
+  for (const hub of [0, 1]) relay.links.hubs[hub]!.link.closed(relay.sockets.get(`hub ${hub}`)!)
+  relay.startOver(4)
+  await relay.ensure()
+  relay.block(5, 'new', [1])
+  relay.block(5, 'new', [0])
+  relay.block(6, 'new', [1, 0])
+  // It is told that its books are broken; whoever takes them up at once misses nothing.
+  expect(one.why).toContain('continuity')
+  expect(one.heights).toEqual([5, 6])
+})
+
+test('the cursor of a link that broke: a chain with lower heights, a shorter one, one without books yet', async () => {
+  for (const chain of [
+    { epoch: 'new', height: 4 },
+    { epoch: null, height: 4 },
+    { epoch: null, height: null },
+  ]) {
+    const relay = new Relay()
+    const one = socket()
+    relay.books.add('all', all(), one.connection)
+    await relay.ensure()
+    relay.block(1001)
+    for (const hub of [0, 1]) relay.links.hubs[hub]!.link.closed(relay.sockets.get(`hub ${hub}`)!)
+    relay.chain = chain
+    await relay.ensure()
+    for (const height of [5, 6]) relay.block(height, 'new')
+    expect(one.heights).toEqual([1001, 5, 6])
+    expect(one.why).toContain('continuity')
+  }
+})
+
+test('the cursor of a link that broke and is not needed any more', async () => {
+  const relay = new Relay()
+  const first = socket()
+  const second = socket()
+  relay.books.add('all', all(), first.connection)
+  await relay.ensure()
+  relay.block(1001)
+  relay.isDown = true
+  for (const hub of [0, 1]) relay.links.hubs[hub]!.link.closed(relay.sockets.get(`hub ${hub}`)!)
+  await expect(relay.ensure()).rejects.toThrow('down')
+  relay.books.remove('all', first.connection)
+  relay.links.watch(relay.nowMs, 1)
+  relay.isDown = false
+  relay.startOver(4)
+  relay.books.add('all', all(), second.connection)
+  await relay.ensure()
+  // A first height far above is no loss: nothing was there to be continued.
+  for (const height of [50, 51]) relay.block(height)
+  expect(second.heights).toEqual([50, 51])
+  expect(second.why).toEqual([])
+})
+
+test('remembered epochs: one that was seen before counts again on a link that begins anew', async () => {
+  const relay = new Relay()
+  const first = socket()
+  const second = socket()
+  relay.books.add('all', all(), first.connection)
+  await relay.ensure()
+  relay.block(1001)
+  relay.block(1002, 'between')
+  relay.books.remove('all', first.connection)
+  relay.links.watch(relay.nowMs, 1)
+  relay.startOver(4, 'old')
+  relay.books.add('all', all(), second.connection)
+  await relay.ensure()
+  for (const height of [5, 6]) relay.block(height)
+  expect(second.heights).toEqual([5, 6])
+})
+
+test('the floors of a joiner: who is served alone over a reset is told, and joins the new chain at its heights', async () => {
+  const relay = new Relay()
+  const one = socket()
+  const joinerAt = (height: number) => {
+    const joiner = new Joiner(l2BookDiff, SHARDS)
+    for (const coin of COINS) joiner.joined({ coin, height })
+    joiner.open()
+    return joiner
+  }
+  relay.books.add('all', all(), one.connection, joinerAt(1005))
+  await relay.ensure()
+  relay.block(1001)
+  relay.startOver(4)
+  relay.block(5)
+  expect(one.why).toContain('continuity')
+  relay.books.remove('all', one.connection)
+  relay.books.add('all', all(), one.connection, joinerAt(6))
+  for (const height of [6, 7, 8]) relay.block(height)
+  expect(one.heights).toEqual([7, 8])
+  expect(relay.books.joinerOf('all', one.connection)).toBeUndefined()
+})
+
+test('what was kept for a Snapshot that is on its way: the old chain is not sent after one of the new chain', async () => {
+  const relay = new Relay()
+  const one = socket()
+  relay.books.add('all', all(), one.connection, new Joiner(l2BookDiff, SHARDS))
+  await relay.ensure()
+  relay.books.watch(COINS)
+  relay.block(1001)
+  relay.startOver(4)
+  for (const height of [5, 6]) relay.block(height)
+  relay.books.remove('all', one.connection)
+  const joiner = new Joiner(l2BookDiff, SHARDS)
+  joiner.await(COINS)
+  relay.books.add('all', all(), one.connection, joiner)
+  for (const coin of COINS) relay.books.handOut('all', one.connection, { coin, height: 5 }, '{"data":{}}')
+  joiner.open()
+  relay.block(7)
+  expect(one.heights.filter((height) => typeof height === 'number')).toEqual([6, 6, 7])
+})
+
+test('the interest of a hub: what was in force on the old link and is needed is in force on the new one', async () => {
+  const relay = new Relay()
+  const one = socket()
+  relay.books.add('first', all([COINS[0]!]), one.connection)
+  await relay.links.hubs[0]!.link.ensure()
+  relay.books.remove('first', one.connection)
+  relay.links.watch(relay.nowMs, 1)
+  relay.books.add('first', all([COINS[0]!]), one.connection)
+  await relay.links.hubs[0]!.link.ensure()
+  expect(relay.interests).toEqual([[COINS[0]], [COINS[0]]])
+  relay.books.remove('first', one.connection)
+  const other = socket()
+  relay.books.add('types', wantedBooks({ type: 'l2BookDiff', marketTypes: ['spot'] }), other.connection)
+  await relay.links.hubs[0]!.settle()
+  expect(relay.interests.at(-1)).toEqual([])
+})
+
+test('the cursor of the link to the log: dropped, or broken while the log starts over', async () => {
+  const relay = new Relay()
+  const first = socket()
+  const second = socket()
+  const trades = wantedEvents({ type: 'trades', coin: 'BTC' })
+  relay.events.add('trades', trades, false, first.connection)
+  await relay.links.log.ensure()
+  relay.event(1001)
+  relay.events.remove('trades', first.connection)
+  relay.links.watch(relay.nowMs, 1)
+  relay.startOver(4)
+  relay.events.add('trades', trades, false, second.connection)
+  await relay.links.log.ensure()
+  for (const height of [5, 6]) relay.event(height)
+  expect(second.heights).toHaveLength(2)
+  relay.startOver(1, 'third')
+  relay.links.log.closed(relay.sockets.get('log')!)
+  await relay.links.log.ensure()
+  const before = second.heights.length
+  for (const height of [2, 3]) relay.event(height)
+  expect(second.heights).toHaveLength(before + 2)
+})
+
+test('the cursor of the link to the log: another chain, told by its frames alone', async () => {
+  const relay = new Relay()
+  const one = socket()
+  relay.events.add('trades', wantedEvents({ type: 'trades', coin: 'BTC' }), false, one.connection)
+  await relay.links.log.ensure()
+  for (const height of [1001, 1002]) relay.event(height, 'old')
+  relay.event(1002, 'old')
+  relay.event(1002)
+  expect(one.heights).toHaveLength(2)
+  relay.event(5, 'new')
+  expect(one.heights.slice(2)).toEqual([expect.stringContaining('block heights start over'), expect.anything()])
+})

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest'
+import { MeterLine } from '../../../src/relay/minutes/meter-line.ts'
+import type { Minutes } from '../../../src/relay/minutes/minutes.ts'
+import { ModelStreams } from '../../metering/streams/model-streams.ts'
+
+const PRICE = 1_000_000
+
+test('all minutes that have started are asked for at one look, however many there are', async () => {
+  const clock = { nowMs: 0 }
+  const meter = new ModelStreams(1e15)
+  const running: Minutes[] = Array.from({ length: 1_201 }, (_, index) => ({
+    id: `s${index}`,
+    keyHash: 'k',
+    type: 'allFills',
+    price: PRICE,
+    body: `b${index}`,
+    sinceMs: 0,
+    paid: 0,
+  }))
+  const limits = { connections: 10, subscriptions: 10_000 }
+  const line = new MeterLine(
+    'acme',
+    { relay: 'r', life: 1, clock, exchange: async (_, report) => meter.take(report, clock.nowMs) },
+    {
+      here: () => ({ sockets: 2, keys: ['k'], limits, running: clock.nowMs === 0 ? [] : running }),
+      answered: () => undefined,
+      failed: () => undefined,
+    },
+  )
+  await Promise.all(running.map((minutes) => line.begin(minutes)))
+  await line.settled()
+  expect(meter.charges).toHaveLength(1_201)
+  clock.nowMs = 60_001
+  line.report()
+  await line.settled()
+  expect(meter.charges).toHaveLength(2_402)
+  expect(line.isIdle).toBe(true)
+})
+
+test('what is to say when a report was just answered is said at once', async () => {
+  const meter = new ModelStreams(1e15)
+  const here = { sockets: 1, keys: ['k'], limits: { connections: 10, subscriptions: 10 }, running: [] }
+  for (let hops = 0; hops < 12; hops++) {
+    const minutes: Minutes = {
+      id: 's',
+      keyHash: 'k',
+      type: 'allFills',
+      price: PRICE,
+      body: `b${hops}`,
+      sinceMs: 0,
+      paid: 0,
+    }
+    const line = new MeterLine(
+      'acme',
+      { relay: `r${hops}`, life: 1, clock: { nowMs: 0 }, exchange: async (_, report) => meter.take(report, 0) },
+      { here: () => here, answered: () => undefined, failed: () => undefined },
+    )
+    await line.begin(minutes)
+    for (let hop = 0; hop < hops; hop++) await Promise.resolve()
+    line.end(minutes)
+    await line.settled()
+    await line.settled()
+    expect(meter.stream(`r${hops}/s`)?.restMs).toBe(60_000)
+  }
+})
+
+const minutesOf = (id: string, nowMs: number, body = 'b'): Minutes => ({
+  id,
+  keyHash: 'k',
+  type: 'allFills',
+  price: PRICE,
+  body,
+  sinceMs: nowMs,
+  paid: 0,
+})
+
+/** A line to a meter that is away while it is told to be. */
+function lineThatBreaks() {
+  const clock = { nowMs: 0 }
+  const meter = new ModelStreams(1e15)
+  const state = { away: 'no' as 'no' | 'deaf' | 'mute', running: [] as Minutes[], asked: 0 }
+  const line = new MeterLine(
+    'acme',
+    {
+      relay: 'r',
+      life: 1,
+      clock,
+      exchange: async (_, report) => {
+        state.asked++
+        if (state.away === 'deaf') throw new Error('lost')
+        const answer = meter.take(report, clock.nowMs)
+        if (state.away === 'mute') throw new Error('answer lost')
+        return answer
+      },
+    },
+    {
+      here: () => ({
+        sockets: 1,
+        keys: ['k'],
+        limits: { connections: 10, subscriptions: 1e6 },
+        running: state.running,
+      }),
+      answered: () => undefined,
+      failed: () => undefined,
+    },
+  )
+  const look = async () => {
+    line.report()
+    await line.settled()
+  }
+  return { line, clock, meter, state, look }
+}
+
+// WS-37, WS-38
+test.each(['deaf', 'mute'] as const)('an end is told once the meter is back, however long it was %s', async (away) => {
+  const { line, clock, meter, state, look } = lineThatBreaks()
+  const one = minutesOf('s', 0)
+  await line.begin(one)
+  state.away = away
+  // Two more minutes have begun, and the last one has 50 s left.
+  clock.nowMs = 130_000
+  line.end(one)
+  await line.settled()
+  for (; clock.nowMs < 1_500_000; clock.nowMs += 10_000) {
+    expect(line.isOwing).toBe(true)
+    await look()
+  }
+  state.away = 'no'
+  await look()
+  expect([line.isOwing, line.isIdle]).toEqual([false, true])
+  expect(meter.charges.map(({ ordinal }) => ordinal)).toEqual([0, 1, 2])
+  if (away === 'mute') return
+  const next = minutesOf('t', clock.nowMs)
+  expect(await line.begin(next)).toEqual({ ok: true, leftMs: 50_000 })
+  expect(meter.charges).toHaveLength(3)
+})
+
+test('nothing is begun while more ends wait than a line keeps, and all of them are told', async () => {
+  const { line, meter, state, look } = lineThatBreaks()
+  const paid = Array.from({ length: 10 }, (_, index) => minutesOf(`p${index}`, 0, `p${index}`))
+  await Promise.all(paid.map((minutes) => line.begin(minutes)))
+  state.away = 'deaf'
+  const failed = Array.from({ length: 10_000 }, (_, index) =>
+    line.begin(minutesOf(`f${index}`, 0)).catch(() => 'failed'),
+  )
+  expect(new Set(await Promise.all(failed))).toEqual(new Set(['failed']))
+  await line.settled()
+  const { asked } = state
+  await expect(line.begin(minutesOf('late', 0))).rejects.toThrow('too many ends')
+  expect(state.asked).toBe(asked)
+  for (const minutes of paid) line.end(minutes)
+  await line.settled()
+  state.away = 'no'
+  await look()
+  expect(line.isOwing).toBe(false)
+  expect(paid.map(({ id }) => meter.stream(`r/${id}`)?.restMs)).toEqual(paid.map(() => 60_000))
+})

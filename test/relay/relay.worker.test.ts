@@ -1,0 +1,656 @@
+// The relay against the real log, hubs and meter, driven by a fake feeder and client sockets.
+
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { shardOf } from '../../src/core/coin.ts'
+import type { Fill } from '../../src/protocol/feed/block.ts'
+import { LINK_HEADER } from '../../src/protocol/feed/log-api.ts'
+import { GUEST_HEADER } from '../../src/relay/sockets/placement.ts'
+import { FakeFeeder, levelsOf } from '../block-log/fake-feeder.worker.ts'
+import { Client, type Frame, knock, meter } from './stream-client.worker.ts'
+
+const CREDIT = 1_000_000
+const A = `0x${'a'.repeat(40)}`
+const B = `0x${'b'.repeat(40)}`
+const fill = (coin: string, tid: number): Fill => ({
+  coin,
+  px: '1.0',
+  sz: '1.0',
+  side: 'B',
+  time: 5,
+  startPosition: '0.0',
+  dir: 'Buy',
+  closedPnl: '0.0',
+  hash: '0x1',
+  oid: 7,
+  crossed: true,
+  fee: '0.1',
+  tid,
+  feeToken: 'USDC',
+})
+
+const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
+const of = (channel: string, kind?: string) => (frame: Frame) =>
+  frame.channel === channel && (kind === undefined || frame.data?.[kind] !== undefined)
+
+const WAIT = { timeout: 10_000, interval: 10 }
+const hubOf = (coin: string) => env.BOOK_HUB.getByName(`${env.CHAIN}/${shardOf(coin, Number(env.BOOK_HUBS))}`)
+
+async function hubStands(coin: string, height: number): Promise<void> {
+  const answer = await hubOf(coin).snapshot(coin)
+  expect(answer.ok && answer.snapshot.height).toBe(height)
+}
+
+let feeder: FakeFeeder
+let base = 0
+let relay = ''
+
+/** Each test has heights, a relay and an account of its own. */
+beforeEach(async () => {
+  await log().reset()
+  base += 1000
+  relay = `${env.CHAIN}/test/${base}`
+  await meter(relay).grantCredits('g', 1000 * CREDIT)
+  feeder = await FakeFeeder.connect()
+  feeder.hello(base - 1, base - 1)
+  await feeder.next('welcome')
+  await vi.waitFor(
+    async () => expect((await log().status()).readers.length).toBeGreaterThanOrEqual(Number(env.BOOK_HUBS)),
+    WAIT,
+  )
+  feeder.snapshot(base - 1, [
+    { coin: 'BTC', levels: levelsOf(['100', '1.0', 1]) },
+    { coin: 'ETH', levels: levelsOf(['10', '2.0', 2]) },
+    { coin: 'SOL', levels: levelsOf(['5', '3.0', 3]) },
+    { coin: '@1', levels: levelsOf(['7', '4.0', 4]) },
+  ])
+  // The first block of a new epoch tells who held books of an older one that these do not continue.
+  feeder.block(base, [])
+  for (const coin of ['BTC', 'ETH', 'SOL', '@1']) await vi.waitFor(() => hubStands(coin, base), WAIT)
+})
+afterEach(() => feeder.close())
+
+const change = (coin: string, sz: string) => ({ coin, levels: levelsOf(['100', sz, 1]) })
+
+describe('book channels', () => {
+  // WS-19
+  it('l2BookDiff: ack, Snapshot, then one Updates per block that changes the coin', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
+    expect(await client.next(of('l2BookDiff'))).toEqual({
+      channel: 'l2BookDiff',
+      data: {
+        Snapshot: { coin: 'BTC', time: expect.any(Number), block_height: base, levels: levelsOf(['100', '1.0', 1]) },
+      },
+    })
+    feeder.block(base + 1, [change('BTC', '2.0'), change('ETH', '1.0')])
+    feeder.block(base + 2, [change('ETH', '2.0')])
+    feeder.block(base + 3, [change('BTC', '3.0')])
+    expect((await client.next(of('l2BookDiff'))).data.Updates).toMatchObject({
+      block_height: base + 1,
+      book_diffs: [{ coin: 'BTC', levels: levelsOf(['100', '2.0', 1]) }],
+    })
+    expect((await client.next(of('l2BookDiff'))).data.Updates).toMatchObject({ block_height: base + 3 })
+    expect(client.frames).toEqual([])
+  })
+
+  it('wildcard over all hubs: every perp Snapshot, joint Updates, and marketTypes replaced adds the new type alone', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'l2BookDiff' })
+    const coins = []
+    for (let i = 0; i < 3; i++) coins.push((await client.next(of('l2BookDiff', 'Snapshot'))).data.Snapshot.coin)
+    expect(coins.sort()).toEqual(['BTC', 'ETH', 'SOL'])
+    const before = (await meter(relay).balance()).available
+    await client.subscribe({ type: 'l2BookDiff', marketTypes: ['*'] })
+    expect((await client.next(of('l2BookDiff'))).data.Snapshot).toMatchObject({ coin: '@1', block_height: base })
+    expect((await meter(relay).balance()).available).toBe(before)
+    feeder.block(base + 1, [
+      change('BTC', '2.0'),
+      change('@1', '2.0'),
+      { coin: 'NEW', new: true, levels: levelsOf(['1', '1.0', 1]) },
+    ])
+    expect((await client.next(of('l2BookDiff', 'Snapshot'))).data.Snapshot).toMatchObject({
+      coin: 'NEW',
+      block_height: base + 1,
+    })
+    const { book_diffs } = (await client.next(of('l2BookDiff', 'Updates'))).data.Updates
+    expect(book_diffs.map(({ coin }: { coin: string }) => coin).sort()).toEqual(['@1', 'BTC'])
+    // The old body is gone with its filter.
+    client.send({ method: 'unsubscribe', subscription: { type: 'l2BookDiff' } })
+    expect((await client.refused()).data).toMatch(/^Already unsubscribed: \{"type":"l2BookDiff"\}/)
+    expect(client.frames).toEqual([])
+  })
+
+  it('l2BookDiff2: diffs alone, whose prev_seq continues the snapshot that is fetched after the ack', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'l2BookDiff2', coin: ['BTC', 'SOL'] })
+    const seqs = await Promise.all(
+      ['BTC', 'SOL'].map(async (coin) => {
+        const answer = await hubOf(coin).snapshot(coin)
+        if (!answer.ok) throw new Error(answer.reason)
+        expect(answer.snapshot.height).toBe(base)
+        return answer.snapshot.seq
+      }),
+    )
+    const { epoch } = await log().status()
+    feeder.block(base + 1, [change('BTC', '2.0')])
+    feeder.block(base + 2, [change('BTC', '3.0'), change('SOL', '3.0')])
+    expect((await client.next(of('l2BookDiff2'))).data.Updates).toMatchObject({
+      block_height: base + 1,
+      epoch,
+      cursor: String(base + 1),
+      book_diffs: [{ coin: 'BTC', seq: base + 1, prev_seq: seqs[0], levels: levelsOf(['100', '2.0', 1]) }],
+    })
+    const { book_diffs } = (await client.next(of('l2BookDiff2'))).data.Updates
+    expect(Object.fromEntries(book_diffs.map((d: Frame) => [d.coin, d.prev_seq]))).toEqual({
+      BTC: base + 1,
+      SOL: seqs[1],
+    })
+  })
+
+  // WS-21
+  it('an unknown coin is an error frame, costs nothing, and leaves the connection alive', async () => {
+    const client = await Client.connect(relay, relay)
+    for (const type of ['l2BookDiff', 'l2BookDiff2']) {
+      client.send({ method: 'subscribe', subscription: { type, coin: ['BTC', 'btc'] } })
+      const { data, code } = await client.refused()
+      expect(data).toMatch(
+        new RegExp(
+          `^Invalid subscription {"type":"${type}","coin":\\["BTC","btc"\\]}: coin: there is no book of "btc" \\(did you mean "BTC"\\?\\): `,
+        ),
+      )
+      expect(code).toBe('not_found')
+    }
+    expect((await meter(relay).balance()).available).toBe(1000 * CREDIT)
+    await client.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
+  })
+
+  it('channels of events refuse it too, and know a coin that was listed after the names were read', async () => {
+    const client = await Client.connect(relay, relay)
+    client.send({ method: 'subscribe', subscription: { type: 'trades', coin: 'btc' } })
+    const { data, code } = await client.refused()
+    expect([code, data]).toEqual(['not_found', expect.stringContaining('"btc" (did you mean "BTC"?)')])
+    expect((await meter(relay).balance()).available).toBe(1000 * CREDIT)
+    feeder.block(base + 1, [change('NEW', '1.0')])
+    await vi.waitFor(() => hubStands('NEW', base + 1), WAIT)
+    for (const coin of ['NEW', 'BTC']) await client.subscribe({ type: 'trades', coin })
+  })
+
+  it('a lost link is taken up again from its cursor: no change is missing', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'l2BookDiff', coin: ['BTC', 'ETH', 'SOL'] })
+    const heights: number[] = []
+    const follow = async () => heights.push((await client.next(of('l2BookDiff', 'Updates'))).data.Updates.block_height)
+    feeder.block(base + 1, [change('BTC', '2.0')])
+    await follow()
+    await runInDurableObject(env.RELAY.getByName(relay), (_, state) => {
+      for (const socket of state.getWebSockets()) {
+        if (socket.deserializeAttachment().of === 'hub') socket.close(1011, 'test')
+      }
+    })
+    feeder.block(base + 2, [change('BTC', '3.0')])
+    feeder.block(base + 3, [change('BTC', '4.0')])
+    await follow()
+    await follow()
+    expect(heights).toEqual([base + 1, base + 2, base + 3])
+    expect(client.closed).toBeNull()
+  })
+
+  // WS-33
+  it('where a hub died, l2BookDiff either goes on or closes with 1012, and never lies', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
+    let seen = 0
+    await runInDurableObject(hubOf('BTC'), (_, state) => state.abort('test')).catch(() => undefined)
+    for (let i = 1; i <= 20; i++) {
+      feeder.block(base + i, [change('BTC', `${i}.0`)])
+      await feeder.acked(base + i)
+      const updates = client.frames.filter(of('l2BookDiff', 'Updates'))
+      for (const { data } of updates.slice(seen)) expect(data.Updates.block_height).toBe(base + ++seen)
+      if (client.closed || seen > 3) break
+    }
+    expect(client.closed?.code ?? seen).toSatisfy((end: number) => end === 1012 || end > 3)
+  })
+})
+
+describe('channels of views', () => {
+  const best = (sz: string) => ({ coin: 'BTC', time: expect.any(Number), bbo: [{ px: '100', sz, n: 1 }, null] })
+
+  // WS-130, WS-131, WS-132, WS-133
+  it('show what there is, and then what changes', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'bbo', coin: 'BTC' })
+    expect((await client.next(of('bbo'))).data).toEqual(best('1.0'))
+    await client.subscribe({ type: 'l2Book', nSigFigs: null, mantissa: null, fast: false, interval: 0 })
+    const coins = []
+    for (let i = 0; i < 3; i++) coins.push((await client.next(of('l2Book'))).data.coin)
+    expect(coins.sort()).toEqual(['BTC', 'ETH', 'SOL'])
+    await client.subscribe({ type: 'allMids', interval: 0 })
+    expect((await client.next(of('allMids'))).data).toEqual({ mids: {} })
+    feeder.block(base + 1, [change('BTC', '2.0'), { coin: 'ETH', levels: levelsOf(['9', '1.0', 1]) }], {
+      fills: [[A, fill('ETH', 1)]],
+    })
+    expect((await client.next(of('bbo'))).data).toEqual(best('2.0'))
+    const levels = [await client.next(of('l2Book')), await client.next(of('l2Book'))].map(({ data }) => data)
+    expect(levels.find(({ coin }) => coin === 'ETH').levels[0].map(({ px }: Frame) => px)).toEqual(['10', '9'])
+    expect((await client.next(of('allMids'))).data).toEqual({ mids: { ETH: '1.0' } })
+    feeder.block(base + 2, [{ coin: 'BTC', levels: levelsOf(['99', '1.0', 1]) }])
+    expect((await client.next(of('l2Book'))).data.coin).toBe('BTC')
+    expect(client.frames.filter(of('bbo'))).toEqual([])
+  })
+
+  // WS-130
+  it('go on with the next frame where links were lost, and where a hub died', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'bbo', coin: 'BTC' })
+    expect((await client.next(of('bbo'))).data).toEqual(best('1.0'))
+    const breaks = [
+      () =>
+        runInDurableObject(env.RELAY.getByName(relay), (_, state) => {
+          for (const socket of state.getWebSockets())
+            if (socket.deserializeAttachment().of === 'hub') socket.close(1011, 'test')
+        }),
+      () => runInDurableObject(hubOf('BTC'), (_, state) => state.abort('test')).catch(() => undefined),
+    ]
+    let height = base
+    for (const broken of breaks) {
+      await broken()
+      // The change falls into the time without a link; later blocks change nothing.
+      const sz = `${++height}.0`
+      feeder.block(height, [change('BTC', sz)])
+      await vi.waitFor(async () => {
+        await feeder.acked(height)
+        feeder.block(++height, [])
+        expect(client.frames.filter(of('bbo')).at(-1)?.data).toEqual(best(sz))
+      }, WAIT)
+    }
+    expect(client.closed).toBeNull()
+  })
+})
+
+describe('event channels', () => {
+  // WS-24
+  it('fills and ledger reach whom they concern, in mixed case and with every alias', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'userFills', user: A.replaceAll('a', 'A').replace('0X', '0x') })
+    await client.subscribe({ type: 'userFills', addresses: [A], aggregateByTime: true }, { meta: true })
+    await client.subscribe({ type: 'userNonFundingLedgerUpdates', users: [B] })
+    await client.subscribe({ type: 'allFills', coin: 'ETH' })
+    const deposit = { time: 1, hash: `0x${'1'.repeat(64)}`, delta: { type: 'deposit', usdc: '1.0' } }
+    feeder.block(base + 1, [], {
+      fills: [
+        [A, fill('BTC', 1)],
+        [A, fill('BTC', 2)],
+        [B, fill('ETH', 3)],
+      ],
+      ledger: [{ users: [A, B], ...deposit }],
+    })
+    expect(await client.next((f) => f.channel === 'userFills' && !f.block_height)).toEqual({
+      channel: 'userFills',
+      fills: [
+        [A, fill('BTC', 1)],
+        [A, fill('BTC', 2)],
+      ],
+      data: { user: A, fills: [fill('BTC', 1), fill('BTC', 2)] },
+    })
+    expect(await client.next(of('userFills'))).toMatchObject({
+      block_height: base + 1,
+      fills: [[A, { sz: '2.0', tid: 1 }]],
+    })
+    expect(await client.next(of('allFills'))).toEqual({ channel: 'allFills', fills: [[B, fill('ETH', 3)]] })
+    expect(await client.next(of('userNonFundingLedgerUpdates'))).toEqual({
+      channel: 'userNonFundingLedgerUpdates',
+      data: { user: B, isSnapshot: false, nonFundingLedgerUpdates: [deposit] },
+    })
+    expect(client.frames).toEqual([])
+  })
+
+  // WS-100
+  it('what was before comes from the gateway, and blocks follow it', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'trades', coin: 'BTC' })
+    expect(await client.next(of('trades'))).toEqual({ channel: 'trades', data: [] })
+    const seller = { ...fill('BTC', 1), side: 'A' as const, crossed: false }
+    feeder.block(base + 1, [], {
+      fills: [
+        [A, fill('BTC', 1)],
+        [B, seller],
+      ],
+    })
+    expect((await client.next(of('trades'))).data).toMatchObject([{ tid: 1, users: [A, B] }])
+  })
+
+  // WS-103
+  it('a liquidation is told to the builder of the fill before it, though the log began again between them', async () => {
+    feeder.block(base + 1, [], { fills: [[A, { ...fill('BTC', 1), builder: B }]] })
+    await feeder.acked(base + 1)
+    await runInDurableObject(log(), (_, state) => state.abort('test')).catch(() => undefined)
+    const stopped = feeder
+    feeder = await FakeFeeder.connect()
+    feeder.continue(stopped)
+    feeder.hello(base, base + 1)
+    await feeder.next('welcome')
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'builderLiquidations', builder: B })
+    const liquidated = { ...fill('BTC', 2), side: 'A' as const, liquidation: { liquidatedUser: A, method: 'market' } }
+    feeder.block(base + 2, [], { fills: [[A, liquidated]] })
+    expect(await client.next(of('builderLiquidations'))).toEqual({
+      channel: 'builderLiquidations',
+      fills: [[A, { ...liquidated, builder: B }]],
+    })
+  })
+
+  // WS-10, WS-17
+  it('subscribing twice and unsubscribing of nothing are answered in the public words', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'allFills' })
+    client.send({ method: 'subscribe', subscription: { type: 'allFills' } })
+    expect(await client.refused()).toMatchObject({ data: 'Already subscribed: {"type":"allFills"}' })
+    client.send({ method: 'unsubscribe', subscription: { type: 'allFills', coin: 'BTC' } })
+    expect(await client.refused()).toMatchObject({ data: 'Already unsubscribed: {"type":"allFills","coin":"BTC"}' })
+    client.send({ method: 'unsubscribe', subscription: { type: 'allFills' } })
+    expect(await client.next(of('subscriptionResponse'))).toMatchObject({ data: { method: 'unsubscribe' } })
+    feeder.block(base + 1, [], { fills: [[A, fill('BTC', 1)]] })
+    client.send({ method: 'ping' })
+    expect(await client.next(of('pong'))).toEqual({ channel: 'pong' })
+    await feeder.acked(base + 1)
+    expect(client.frames).toEqual([])
+  })
+
+  // WS-23
+  it('fromBlock: the log tells again what it holds, then all is live; what it does not hold is said to be missing', async () => {
+    for (let tid = 1; tid <= 3; tid++) feeder.block(base + tid, [], { fills: [[A, fill('BTC', tid)]] })
+    await feeder.acked(base + 3)
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'allFills' }, { fromBlock: base + 2, meta: true })
+    const tids: unknown[] = []
+    for (let tid = 2; tid <= 4; tid++) {
+      const frame = await client.next(of('allFills'))
+      tids.push([frame.block_height, frame.fills.map(([, { tid }]: [string, Fill]) => tid)])
+      if (tid === 3) feeder.block(base + 4, [], { fills: [[A, fill('BTC', 4)]] })
+    }
+    expect(tids).toEqual([2, 3, 4].map((tid) => [base + tid, [tid]]))
+    client.send({ method: 'ping', nonce: '' })
+    expect(await client.next(of('pong'))).toMatchObject({ block_height: base + 4 })
+    await client.subscribe({ type: 'userFills', user: A }, { fromBlock: 1 })
+    expect(await client.refused()).toMatchObject({ code: 'replay_unavailable' })
+    feeder.block(base + 5, [], { fills: [[A, fill('BTC', 5)]] })
+    await client.next(of('userFills'))
+  })
+})
+
+describe('bad input', () => {
+  // WS-6
+  it('is answered and forgotten: the connection lives, nothing is half applied', async () => {
+    const client = await Client.connect(relay, relay)
+    const addresses = Array.from({ length: 1001 }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`)
+    client.send('{"method":')
+    expect((await client.refused()).data).toMatch(/^Error parsing JSON into valid websocket request: \{"method":/)
+    client.send('['.repeat(1000))
+    expect((await client.refused()).data).toMatch(/nested deeper/)
+    client.send({ method: 'subscribe', subscription: { type: 'userFills', addresses } })
+    expect((await client.refused()).data).toMatch(/^Invalid subscription: addresses: at most 1000 addresses/)
+    client.send({ method: 'subscribe', subscription: { type: 'nope' } })
+    expect((await client.refused()).data).toMatch(/^Invalid subscription \{"type":"nope"\}: type: unknown/)
+    await client.subscribe({ type: 'userFills', addresses: addresses.slice(1) })
+    expect((await meter(relay).balance()).available).toBe(999 * CREDIT)
+  })
+
+  it('a relay refuses callers without identity, plain requests, and links that it has not asked for', async () => {
+    const stub = env.RELAY.getByName(relay)
+    expect((await stub.fetch('http://relay/ws')).status).toBe(426)
+    expect((await stub.fetch('http://relay/ws', { headers: { upgrade: 'websocket' } })).status).toBe(401)
+    for (const link of ['{"v":1,"from":"hub","index":99}', '{"v":1,"from":"hub","index":0}']) {
+      const headers = { upgrade: 'websocket', [LINK_HEADER]: link }
+      expect((await stub.fetch('http://relay/link', { headers })).status).toBe(404)
+    }
+  })
+})
+
+describe('post', () => {
+  // WS-43
+  it('answers info requests over the socket, and says what is wrong with others', async () => {
+    const client = await Client.connect(relay, relay, { products: ['stream', 'info'] })
+    client.send({ method: 'post', id: 4, request: { type: 'info', payload: { type: 'meta' } } })
+    expect(await client.next(of('post'))).toEqual({
+      channel: 'post',
+      data: { id: 4, response: { type: 'info', payload: { type: 'meta', data: { echo: { type: 'meta' } } } } },
+    })
+    client.send({ method: 'post', id: 5, request: { type: 'action', payload: {} } })
+    expect((await client.next(of('post'))).data).toMatchObject({ id: 5, response: { type: 'error' } })
+  })
+
+  // WS-44
+  it('is refused to a key that may not ask for info', async () => {
+    const client = await Client.connect(relay, relay, { products: ['stream'] })
+    client.send({ method: 'post', id: 6, request: { type: 'info', payload: { type: 'meta' } } })
+    expect((await client.next(of('post'))).data).toMatchObject({
+      id: 6,
+      response: { type: 'error', payload: expect.stringMatching(/^403: This key is not for the product "info": /) },
+    })
+  })
+})
+
+describe('minutes', () => {
+  it('the charge comes first: without credits there is no ack, and no data', async () => {
+    await meter('poor').grantCredits('g', CREDIT / 2)
+    const client = await Client.connect(relay, 'poor')
+    client.send({ method: 'subscribe', subscription: { type: 'l2BookDiff', coin: ['BTC', 'ETH', 'SOL', '@1'] } })
+    expect(await client.refused()).toMatchObject({ code: 'credits_exhausted' })
+    feeder.block(base + 1, [change('BTC', '2.0')])
+    await feeder.acked(base + 1)
+    client.send({ method: 'ping' })
+    await client.next(of('pong'))
+    expect(client.frames).toEqual([])
+  })
+
+  it('the rest of a minute serves one resubscribe of the same body', async () => {
+    const client = await Client.connect(relay, relay)
+    const subscription = { type: 'l2BookDiff2', coin: 'BTC' }
+    const unsubscribe = async () => {
+      client.send({ method: 'unsubscribe', subscription })
+      await client.next(of('subscriptionResponse'))
+    }
+    await client.subscribe(subscription)
+    await unsubscribe()
+    await client.subscribe(subscription)
+    expect((await meter(relay).balance()).spent).toBe(130_000)
+    await unsubscribe()
+    await client.subscribe(subscription)
+    expect((await meter(relay).balance()).spent).toBe(260_000)
+  })
+
+  it('a further minute is charged by the alarm; exhaustion warns, then closes with 4402', async () => {
+    const account = `${relay} small`
+    await meter(account).grantCredits('g', 2 * CREDIT)
+    const client = await Client.connect(relay, account)
+    await client.subscribe({ type: 'allFills' })
+    expect(client.frames).toEqual([])
+    const stub = env.RELAY.getByName(relay)
+    const pass = async (minutes: number) => {
+      vi.setSystemTime(Date.now() + minutes * 60_000)
+      client.send({ method: 'ping' })
+      await client.next(of('pong'))
+      await runDurableObjectAlarm(stub)
+    }
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      await pass(1)
+      expect(await client.next(of('notification'))).toMatchObject({
+        data: { notification: expect.stringMatching(/run low/) },
+      })
+      expect((await meter(account).balance()).available).toBe(0)
+      await pass(1)
+      expect(await client.refused()).toMatchObject({ code: 'credits_exhausted' })
+      expect(await client.closing()).toMatchObject({ code: 4402 })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('a revoked key is told and closed with 4401', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'allFills' })
+    await meter(relay).revokeKey(`key of ${relay}`)
+    client.send({ method: 'subscribe', subscription: { type: 'allFills', coin: 'BTC' } })
+    expect(await client.refused()).toMatchObject({ code: 'unauthorized' })
+    expect(await client.closing()).toMatchObject({ code: 4401 })
+  })
+})
+
+describe('life of a relay', () => {
+  // WS-45
+  it('answers a close at once, with the same code', async () => {
+    const client = await Client.connect(relay, relay)
+    client.close(1000, 'bye')
+    expect(await client.closing()).toMatchObject({ code: 1000 })
+  })
+
+  it('subscriptions outlive its memory: frames and charges go on after an eviction', async () => {
+    const client = await Client.connect(relay, relay)
+    const subscriptions = [
+      { type: 'allFills' },
+      { type: 'l2BookDiff2', coin: 'BTC' },
+      { type: 'l2BookDiff', coin: 'ETH' },
+      { type: 'bbo', coin: 'BTC' },
+      { type: 'allMids', interval: 0 },
+      { type: 'candle', interval: '1m', coin: 'SOL' },
+    ]
+    for (const subscription of subscriptions) await client.subscribe(subscription)
+    await client.next(of('l2BookDiff', 'Snapshot'))
+    for (const channel of ['bbo', 'allMids']) await client.next(of(channel))
+    const stub = env.RELAY.getByName(relay)
+    await vi.waitFor(
+      () =>
+        runInDurableObject(stub, (_, { storage }) => {
+          expect(storage.sql.exec('SELECT * FROM subscription').toArray()).toHaveLength(subscriptions.length)
+        }),
+      WAIT,
+    )
+    const { spent } = await meter(relay).balance()
+    await evictDurableObject(stub)
+    const traded = fill('SOL', 2)
+    const fills: [string, Fill][] = [
+      [A, fill('BTC', 1)],
+      [A, traded],
+      [B, { ...traded, side: 'A', crossed: false }],
+    ]
+    feeder.block(base + 1, [change('BTC', '2.0'), change('ETH', '2.0')], { fills })
+    await client.next(of('allFills'))
+    await client.next(of('l2BookDiff2'))
+    expect((await client.next(of('l2BookDiff'))).data.Updates.block_height).toBe(base + 1)
+    await client.next(({ channel, data }) => channel === 'bbo' && data.bbo[0].sz === '2.0')
+    await client.next(({ channel, data }) => channel === 'allMids' && data.mids.SOL === '1.0')
+    // It is shown with a block after the answer to what was before.
+    let height = base + 1
+    await vi.waitFor(async () => {
+      feeder.block(++height, [])
+      await feeder.acked(height)
+      expect(client.frames.find(of('candle'))?.data).toMatchObject({ s: 'SOL', i: '1m', n: 1 })
+    }, WAIT)
+    await runDurableObjectAlarm(stub)
+    // The minute was paid before: its charge is repeated with the same id.
+    expect((await meter(relay).balance()).spent).toBe(spent)
+    client.send({ method: 'subscribe', subscription: { type: 'allFills' } })
+    expect((await client.refused()).code).toBe('already_subscribed')
+  })
+
+  // GQL-2, GQL-13
+  it('operations of GraphQL outlive its memory, and the key is kept nowhere', async () => {
+    const stub = env.RELAY.getByName(relay)
+    const headers = { upgrade: 'websocket', [GUEST_HEADER]: '' }
+    const answer = await stub.fetch('http://relay/graphql', { headers })
+    expect([answer.status, answer.headers.get('sec-websocket-protocol')]).toEqual([101, 'graphql-transport-ws'])
+    const client = new Client(answer.webSocket!)
+    client.send({ type: 'connection_init', payload: { Authorization: `Bearer ${relay}` } })
+    await client.next(({ type }) => type === 'connection_ack')
+    const queries = [
+      'allFills { fills { fill { tid } } }',
+      'bbo(coin: "BTC") { data { coin } }',
+      'trades(coin: "BTC") { data { px } }',
+    ]
+    queries.forEach((query, id) => {
+      client.send({ id: `${id}`, type: 'subscribe', payload: { query: `subscription { ${query} }` } })
+    })
+    const rows = () =>
+      runInDurableObject(stub, (_, { storage }) => storage.sql.exec('SELECT * FROM subscription').toArray())
+    await vi.waitFor(async () => expect(await rows()).toHaveLength(queries.length), WAIT)
+    await client.next(({ id }) => id === '1')
+    expect((await meter(relay).balance()).spent).toBe(queries.length * CREDIT)
+    const attachments = await runInDurableObject(stub, (_, state) =>
+      state.getWebSockets().map((socket) => socket.deserializeAttachment()),
+    )
+    expect(JSON.stringify([await rows(), attachments])).not.toContain(`Bearer ${relay}`)
+    await runInDurableObject(stub, (_, { storage }) => {
+      storage.sql.exec(`UPDATE subscription SET operation = replace(operation, 'px:px', 'gone:gone')`)
+    })
+    await evictDurableObject(stub)
+    feeder.block(base + 1, [change('BTC', '2.0')], { fills: [[A, fill('BTC', 1)]] })
+    const ended = await client.next(({ id, payload }) => id === '2' && payload.errors)
+    expect(ended.payload.errors[0].extensions).toEqual({ code: 'UNAVAILABLE' })
+    await client.next(({ id, type }) => id === '2' && type === 'complete')
+    expect(await client.next(({ id }) => id === '0')).toEqual({
+      id: '0',
+      type: 'next',
+      payload: { data: { allFills: { fills: [{ fill: { tid: 1 } }] } } },
+    })
+    await client.next(({ id }) => id === '1')
+    client.send({ id: '0', type: 'subscribe', payload: { query: '{ channels }' } })
+    expect(await client.closing()).toMatchObject({ code: 4409 })
+    await vi.waitFor(async () => expect(await rows()).toEqual([]), WAIT)
+  })
+
+  // WS-157
+  it('a replay does not outlive its memory: its client is told with 1012, and others go on', async () => {
+    const player = await Client.connect(relay, relay)
+    const other = await Client.connect(relay, relay)
+    const stub = env.RELAY.getByName(relay)
+    const playing = () =>
+      runInDurableObject(stub, (_, state) => {
+        const attachments = state.getWebSockets().map((one) => one.deserializeAttachment())
+        return attachments.filter(({ isPlaying }) => isPlaying).map(({ id }) => id)
+      })
+    const body = { type: 'allFills' }
+    await player.subscribe(body, { replay: { fromTime: 1 } })
+    await player.subscribe({ type: 'trades', coin: 'BTC' })
+    await other.subscribe(body)
+    const [id, ...others] = await playing()
+    expect([id, others]).toEqual([expect.any(String), []])
+    player.send({ method: 'unsubscribe', subscription: body })
+    await vi.waitFor(async () => expect(await playing()).toEqual([]), WAIT)
+    // While it plays it is not evicted: what is left of one that died amid is what its socket says.
+    await runInDurableObject(stub, (_, state) => {
+      for (const socket of state.getWebSockets()) {
+        const attachment = socket.deserializeAttachment()
+        if (attachment.id === id) socket.serializeAttachment({ ...attachment, isPlaying: true })
+      }
+    })
+    await evictDurableObject(stub)
+    for (const client of [player, other]) client.send({ method: 'ping' })
+    expect(await player.closing()).toMatchObject({ code: 1012, reason: 'a replay was cut off: reconnect' })
+    feeder.block(base + 1, [], { fills: [[A, fill('BTC', 1)]] })
+    await other.next(of('allFills'))
+    expect(other.closed).toBeNull()
+  })
+
+  it('lets go of its links when nobody subscribes any more', async () => {
+    const client = await Client.connect(relay, relay)
+    await client.subscribe({ type: 'allFills' })
+    const reads = async () => (await log().status()).readers.some(({ name }) => name === relay)
+    expect(await reads()).toBe(true)
+    client.close(1000, '')
+    await client.closing()
+    await runDurableObjectAlarm(env.RELAY.getByName(relay))
+    await vi.waitFor(async () => expect(await reads()).toBe(false), WAIT)
+  })
+
+  // WS-5
+  it('a full relay says so', async () => {
+    const clients = await Promise.all(
+      Array.from({ length: Number(env.RELAY_SOCKETS) }, () => Client.connect(relay, relay, { plan: 'enterprise' })),
+    )
+    expect(await (await knock(relay, relay, { plan: 'enterprise' })).json()).toEqual({ why: 'full', left: 0 })
+    for (const client of clients) client.close(1000, '')
+  })
+})

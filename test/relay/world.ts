@@ -1,0 +1,268 @@
+// One relay's subscriptions against hubs and a meter that a test holds in its hands.
+
+import { deflateRawSync } from 'node:zlib'
+import type { Identity } from '../../src/accounts/identity.ts'
+import type { ArchiveReader } from '../../src/archive/archive/archive-read.ts'
+import { dexOf, marketTypeOf, shardOf } from '../../src/core/coin.ts'
+import { nearestCoin } from '../../src/core/nearest.ts'
+import { queryOf } from '../../src/info/queries/catalogue.ts'
+import { LevelBook } from '../../src/order-books/level-book.ts'
+import { pieceOf, shapeOf } from '../../src/order-books/view.ts'
+import { ViewWants } from '../../src/order-books/view-wants.ts'
+import type { BookSnapshot, JoinAnswer, ViewsAnswer } from '../../src/protocol/hub/hub-api.ts'
+import type { CoinMark } from '../../src/protocol/hub/hub-link.ts'
+import { BookFanout } from '../../src/relay/books/book-fanout.ts'
+import type { InfoQuestion, L4Channel, ShownEvents } from '../../src/relay/channel.ts'
+import { CHANNELS } from '../../src/relay/channels/catalogue.ts'
+import { EventFanout } from '../../src/relay/events/event-fanout.ts'
+import type { PastAnswer } from '../../src/relay/events/first-frames.ts'
+import { L4Fanout } from '../../src/relay/l4/l4-fanout.ts'
+import { Accounts } from '../../src/relay/minutes/account.ts'
+import { Connection } from '../../src/relay/sockets/connection.ts'
+import { StateFanout } from '../../src/relay/states/state-fanout.ts'
+import { Subscriptions } from '../../src/relay/subscriptions/subscriptions.ts'
+import { ModelStreams } from '../metering/streams/model-streams.ts'
+
+const SHARDS = 2
+export const identity: Identity = {
+  v: 1,
+  account: 'acme',
+  keyHash: 'k',
+  kind: 'api',
+  plan: 'entry',
+  products: ['stream'],
+}
+// biome-ignore lint/suspicious/noExplicitAny: frames of a test are looked into freely.
+export type Frame = any
+
+/** The book of every coin. */
+const BOOK = LevelBook.of([[{ px: '99.0', sz: '1.0', n: 1 }], [{ px: '101.0', sz: '2.0', n: 2 }]])
+
+/** Hubs that hold these coins, a meter with a balance, one socket. */
+export class World {
+  clock = { nowMs: 1_000_000 }
+  height = 10
+  eventsHeight = 11
+  coins = ['BTC', 'ETH', 'SOL', '@1']
+  ready = true
+  /** Coins of which files have fills. */
+  traded: string[] = []
+  /** Connections that began to play, or ended it. */
+  readonly playing: (readonly [id: string, isPlaying: boolean])[] = []
+  /** Order-level books are there, as was asked so often. */
+  ordersReady = true
+  looks = 0
+  readonly meter = new ModelStreams(100_000_000)
+  meterDown = 0
+  /** What the meter waits for before it hears a report. */
+  meterGate: Promise<void> = Promise.resolve()
+  /** Called while a hub is asked to join: the time in which other things happen. */
+  during: () => void = () => undefined
+  /** Coins whose books were asked for, and what an answer waits for. */
+  readonly reads: string[] = []
+  gate: Promise<void> = Promise.resolve()
+  /** Answers info questions of first frames; by itself with the examples. */
+  past: (question: InfoQuestion) => PastAnswer | null = ({ type, dex }) => {
+    const { response } = queryOf(type)!.example
+    return { body: JSON.stringify(dex === 'ALL_DEXES' ? { native: response } : response) }
+  }
+  /** What waits for its time. */
+  readonly timers: (() => void)[] = []
+  /** What goes on behind requests. */
+  readonly work: Promise<unknown>[] = []
+  /** What hubs were told of views and checksums. */
+  readonly wants = new ViewWants()
+  /** Times that a hub was asked for views. */
+  viewsAsked = 0
+  /** Snapshots per answer of a hub. */
+  perAnswer = 100
+  readonly log: string[] = []
+  readonly frames: Frame[] = []
+  closed: number | null = null
+  readonly books = new BookFanout<Connection>(SHARDS, { heightOf: () => -1, sent: () => undefined })
+  readonly events = new EventFanout<Connection>(CHANNELS)
+  readonly l4 = new L4Fanout<Connection>()
+  readonly connection: Connection
+  readonly states: StateFanout<Connection>
+  readonly subscriptions: Subscriptions
+  readonly accounts: Accounts
+
+  constructor(archive?: ArchiveReader) {
+    const sink = {
+      send: (text: string) => {
+        const frame: Frame = JSON.parse(text)
+        this.frames.push(frame)
+        this.log.push(frame.data?.Snapshot ? `Snapshot ${frame.data.Snapshot.coin}` : frame.channel)
+      },
+      close: (code: number) => {
+        this.closed = code
+      },
+    }
+    this.connection = new Connection('c', { identity, terms: 0 }, sink, this.clock, (ended) => {
+      this.subscriptions.ended(ended)
+      this.accounts.of('acme').leave(ended)
+    })
+    this.accounts = new Accounts({
+      relay: 'relay',
+      life: 1,
+      clock: this.clock,
+      exchange: async (_, report) => {
+        await this.meterGate
+        if (this.meterDown-- > 0) throw new Error('the meter is down')
+        const before = this.meter.charges.length
+        const answer = this.meter.take(report, this.clock.nowMs)
+        if (this.meter.charges.length > before) this.log.push('charge')
+        return answer
+      },
+      lookUp: () => undefined,
+    })
+    this.connection.remember = () => void this.playing.push([this.connection.id, this.connection.isPlaying])
+    this.accounts.of('acme').enter(this.connection)
+    let ids = 0
+    const ports = {
+      shards: SHARDS,
+      clock: this.clock,
+      accounts: this.accounts,
+      digest: async (text: string) => text,
+      books: {
+        ensure: async () => undefined,
+        join: async (hub: number, coins: readonly string[], withBooks: boolean) => this.#join(hub, coins, withBooks),
+        joinTypes: async (hub: number, types: readonly string[]) => ({
+          coins: this.coins.filter((coin) => shardOf(coin, SHARDS) === hub && types.includes(marketTypeOf(coin))),
+        }),
+        joinViews: async (hub: number, wants: readonly string[]) => this.#views(hub, wants),
+      },
+      l4: {
+        isReady: async () => {
+          this.looks++
+          return this.ready && this.ordersReady
+        },
+        fetch: async (coin: string, _: number, snapshot: L4Channel<unknown>['snapshot']) => {
+          const place = { height: this.eventsHeight, time: 5, epoch: 'e' }
+          return { place, text: snapshot(coin, place, ['[[],[]]']) }
+        },
+      },
+      archive: archive ?? null,
+      newId: () => `s${ids++}`,
+      hadTrades: async (coin: string) => this.traded.includes(coin),
+      hasBook: async (coin: string) => (this.ready ? this.coins.includes(coin) : null),
+      dexes: async () => [...new Set(this.coins.map(dexOf))],
+      nearestCoin: async (coin: string) => nearestCoin(coin, this.coins),
+      wait: async (ms: number) => {
+        this.clock.nowMs += ms
+        // Whatever can be done at once is done first.
+        await new Promise((resolve) => setImmediate(resolve))
+      },
+      ensureEvents: async () => undefined,
+      withLinks: <T>(run: () => Promise<T>) => run(),
+      read: async (question: InfoQuestion) => this.past(question),
+      blockHeight: () => this.eventsHeight,
+      events: async () => ({ v: 1, frames: null, first: null, head: null }),
+      after: (_: number, run: () => void) => {
+        this.timers.push(run)
+        return () => undefined
+      },
+      deflate: async (text: string) => deflateRawSync(text).toString('base64'),
+      notPacked: () => undefined,
+      waitUntil: (work: Promise<unknown>) => void this.work.push(work),
+      saved: () => undefined,
+      dropped: () => undefined,
+      failed: (_: unknown, error: unknown) => {
+        throw error
+      },
+    }
+    this.states = new StateFanout(ports, this.events)
+    this.subscriptions = new Subscriptions(ports, this)
+  }
+
+  /** Time passes, with a look every five seconds. */
+  async pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= 5000) {
+      this.clock.nowMs += Math.min(5000, left)
+      await this.tick()
+    }
+  }
+
+  async tick(): Promise<void> {
+    this.accounts.tick()
+    await this.accounts.settled()
+    await this.connection.drained()
+  }
+
+  async #join(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinAnswer> {
+    this.during()
+    if (withBooks) {
+      this.reads.push(...coins)
+      await this.gate
+    }
+    if (!this.ready) return { v: 1, ready: false, snapshots: [], unknown: [], rest: coins }
+    const known = coins.filter((coin) => withBooks && this.coins.includes(coin) && shardOf(coin, SHARDS) === hub)
+    const snapshot = (coin: string): BookSnapshot => {
+      return { coin, time: 0, height: this.height, epoch: 'e', seq: this.height, levels: '[[],[]]' }
+    }
+    return {
+      v: 1,
+      ready: true,
+      snapshots: known.slice(0, this.perAnswer).map(snapshot),
+      unknown: coins.filter((coin) => !this.coins.includes(coin)),
+      rest: known.slice(this.perAnswer),
+    }
+  }
+
+  #views(hub: number, wants: readonly string[]): ViewsAnswer {
+    this.viewsAsked++
+    this.wants.add(wants)
+    const wanted = new ViewWants(wants)
+    const own = this.ready ? this.coins.filter((coin) => shardOf(coin, SHARDS) === hub) : []
+    const views = own.flatMap((coin) =>
+      wanted.of(coin).map((view) => ({ view, coin, piece: pieceOf(shapeOf(view), BOOK, null) })),
+    )
+    return { v: 1, ready: this.ready, height: this.height, time: 7, views }
+  }
+
+  async subscribe(subscription: { type: string } & Record<string, unknown>): Promise<void> {
+    await this.subscriptions.subscribe(this.connection, { method: 'subscribe', subscription })
+    await this.subscriptions.joined()
+    // Rows of a coin come as soon as it is wanted.
+    if (this.l4.size > 0)
+      this.eventBlock(
+        {},
+        this.coins.map((coin) => [coin, '']),
+      )
+    await Promise.all(this.work.splice(0))
+  }
+
+  /** The events of the next block. */
+  eventBlock(events: Partial<ShownEvents>, rows: readonly (readonly [coin: string, rows: string])[] = []): void {
+    const height = ++this.eventsHeight
+    const block = { v: 1, t: 'events', height, time: 5, fills: [], ledger: [], ...events } as const
+    this.subscriptions.deliver(block, new Map(rows))
+  }
+
+  unsubscribe(subscription: { type: string }): void {
+    this.subscriptions.unsubscribe(this.connection, { method: 'unsubscribe', subscription })
+  }
+
+  /** The hub of a coin shows a view of it anew. */
+  shows(view: string, coin: string, piece: string, time: number): void {
+    const frame = { v: 1, epoch: 'e', height: ++this.height, time, coins: [], views: [{ view, coin, piece }] }
+    this.books.push(shardOf(coin, SHARDS), frame, this.clock.nowMs)
+  }
+
+  block(coins: readonly string[], mark: CoinMark = '='): void {
+    this.height++
+    for (let hub = 0; hub < SHARDS; hub++) {
+      const own = coins.filter((coin) => shardOf(coin, SHARDS) === hub)
+      const entries = own.map((coin) => {
+        return { mark, coin, prevSeq: 0, levels: '[[],[]]', ...(this.wants.checks(coin) && { checksum: 7 }) }
+      })
+      this.books.push(hub, { v: 1, epoch: 'e', height: this.height, time: 0, coins: entries }, this.clock.nowMs)
+    }
+  }
+
+  updates(): [number, string[]][] {
+    return this.frames
+      .filter(({ data }) => data?.Updates)
+      .map(({ data }) => [data.Updates.block_height, data.Updates.book_diffs.map((d: Frame) => d.coin).sort()])
+  }
+}
