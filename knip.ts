@@ -23,7 +23,7 @@ export default {
     'test/conformance/package/{contract.ts,use.mts}',
     'scripts/*.{ts,mjs}!',
     'test/bench/counted/*.worker.ts',
-    'test/pipeline/plant/gateway.{node,worker}.ts',
+    'test/pipelines/plant/gateway.{node,worker}.ts',
     'test/pipelines/destinations/sender.worker.ts',
     'test/pipelines/kills.node.ts',
     // Named as text: by vitest.config.ts, by scripts/mutants.ts; and a program.

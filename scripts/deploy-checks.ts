@@ -2,11 +2,11 @@
 // the two wrangler files, and what the account said where somebody is logged in.
 
 import type * as z from 'zod'
+import { ArchiveSettings } from '../src/archive/archive/archive-settings.ts'
+import { isWithin, ownDomains } from '../src/core/egress.ts'
 import { parseWith } from '../src/core/schema-words.ts'
 import { NO_TOKEN, SECRET_MIN_LENGTH, TOKEN } from '../src/core/secret.ts'
-import { isWithin, ownDomains } from '../src/core/egress.ts'
 import { GatewaySettings, missingBeside } from '../src/env.ts'
-import { ArchiveSettings } from '../src/archive/archive/archive-settings.ts'
 import { CATALOGUE } from '../src/info/queries/catalogue.ts'
 import { asksUpstream, upstreamTypesOf } from '../src/info/query.ts'
 import { SinkSettings } from '../src/pipelines/sink/sink-settings.ts'

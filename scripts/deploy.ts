@@ -11,9 +11,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import * as z from 'zod'
-import { commandLine, program, refuseLine } from '../src/core/command-line.node.ts'
 import { buildPages } from '../src/cli/launch/build.node.ts'
 import { writeWhole } from '../src/cli/launch/state-folder.node.ts'
+import { commandLine, program, refuseLine } from '../src/core/command-line.node.ts'
 import { SCHEMA_QUERY, schemaFaults } from './d1-schema.ts'
 import {
   type AccountFacts,

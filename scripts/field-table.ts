@@ -3,8 +3,8 @@
 
 import * as z from 'zod'
 import { fieldWords } from '../src/core/field-words.ts'
-import { StatusShape } from '../src/protocol/feed/status-shape.ts'
 import { StatusShape as FeederStatusShape } from '../src/feeder/status.ts'
+import { StatusShape } from '../src/protocol/feed/status-shape.ts'
 
 interface Schema {
   readonly description?: string

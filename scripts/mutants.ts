@@ -1,4 +1,4 @@
-// `npm run mutants [-- src/key src/relay/books/block-join.ts …]`: makes small changes to pure files, one at a time, and runs the
+// `npm run mutants [-- src/accounts src/relay/books/block-join.ts …]`: makes small changes to pure files, one at a time, and runs the
 // tests of the same folder of `test` against each. Prints the changes that no test noticed and that test/mutants.ts does
 // not explain, and fails where there is one. All of it takes hours; a file takes a minute.
 
@@ -7,17 +7,28 @@ import { Stryker } from '@stryker-mutator/core'
 import { commandLine, program } from '../src/core/command-line.node.ts'
 import { EXPLAINED } from '../test/mutants.ts'
 
-const FOLDERS = ['core', 'key', 'book', 'feed', 'history', 'credit', 'stream', 'edge', 'upstream', 'info']
+const FOLDERS = [
+  'core',
+  'protocol',
+  'accounts',
+  'order-books',
+  'block-log',
+  'archive',
+  'metering',
+  'relay',
+  'http',
+  'upstream',
+  'info',
+]
 const SHELLS = /\.(do|store|route|client|node)\.ts$/
 const EXPLAINED_OF = new Map<string, ReadonlySet<string>>(
   Object.entries(EXPLAINED).map(([file, changes]) => [file, new Set(Object.keys(changes))]),
 )
 
 const [words] = commandLine(
-  program('npm run mutants --', 'small changes to pure files, and which of them no test notices', ['src/key']).argument(
-    '[path...]',
-    'files and folders; all of them unless said',
-  ),
+  program('npm run mutants --', 'small changes to pure files, and which of them no test notices', [
+    'src/accounts',
+  ]).argument('[path...]', 'files and folders; all of them unless said'),
 ).processedArgs
 const wanted = words.length > 0 ? words : FOLDERS.map((folder) => `src/${folder}`)
 const files = wanted

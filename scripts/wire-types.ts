@@ -2,10 +2,10 @@
 // package read in their editor, without zod.
 
 import * as z from 'zod'
-import { CATALOGUE } from '../src/info/queries/catalogue.ts'
 import { ENDPOINTS } from '../src/http/platform/catalogue.ts'
-import { CHANNELS } from '../src/relay/channels/catalogue.ts'
+import { CATALOGUE } from '../src/info/queries/catalogue.ts'
 import { publishedFrame } from '../src/relay/channel.ts'
+import { CHANNELS } from '../src/relay/channels/catalogue.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

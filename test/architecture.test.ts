@@ -7,87 +7,28 @@ import { describe, expect, it } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/**
- * What each folder of src may import beside itself. The rows stand in order: a
- * folder imports those above it. A room and its own folders import each other, because what stands at a room's root is
- * both the vocabulary of its folders and what puts them together; there the circles of files decide.
- */
-const IMPORTS: Readonly<Record<string, string>> = {
-  core: '',
-  key: 'core',
-  egress: 'core key',
-  credit: 'core egress credit/plans credit/streams credit/webhooks',
-  'credit/plans': 'core key credit',
-  'credit/streams': 'core credit',
-  'credit/webhooks': 'core egress credit',
-  feed: 'core',
-  history: 'core feed',
-  book: 'core feed book/l4',
-  'book/l4': 'core feed',
-  'history/archive': 'core feed book',
-  'history/files': 'core feed history history/archive',
-  'history/replay': 'book feed history/archive',
-  'history/exports': 'core credit feed history/archive history/files',
-  'info/shapes': 'core feed history info',
-  stream:
-    'core key credit credit/plans credit/streams feed book book/l4 history/archive history/files stream/replay stream/events stream/sockets stream/books stream/states stream/l4 stream/channels stream/links stream/minutes stream/graphql stream/sources',
-  'stream/events': 'core feed history stream',
-  'stream/sockets': 'core key credit credit/plans stream',
-  'stream/books': 'core credit book stream stream/events stream/sockets',
-  'stream/states': 'core feed info/shapes stream stream/events stream/books',
-  'stream/channels': 'core feed history book info/shapes stream stream/events stream/books stream/states',
-  'stream/l4': 'core feed book/l4 stream stream/events stream/sockets',
-  'stream/replay': 'core feed book history/archive history/replay stream stream/events stream/sockets',
-  'stream/links': 'core feed book stream stream/events stream/sockets stream/books stream/l4',
-  'stream/graphql': 'core key stream stream/sockets',
-  'stream/minutes': 'core key credit credit/plans credit/streams stream stream/sockets',
-  'stream/sources': 'core feed stream stream/sockets stream/events stream/books stream/states stream/l4 stream/minutes',
-  upstream: 'core',
-  edge: 'core key credit credit/plans stream/sockets',
-  'edge/session': 'core key edge',
-  rpc: 'core credit key upstream edge',
-  pipeline: 'core stream history/files pipeline/evm pipeline/topics',
-  'pipeline/evm': 'core rpc pipeline',
-  'pipeline/topics': 'core feed history history/files history/replay stream stream/events pipeline pipeline/evm',
-  'pipeline/sql': 'core history/files pipeline/topics',
-  'pipeline/destinations': 'core egress credit/webhooks history/archive history/files pipeline pipeline/topics',
-  'pipeline/sink':
-    'core egress credit feed history/archive stream upstream rpc pipeline pipeline/evm pipeline/topics pipeline/sql pipeline/destinations',
-  info: 'core key credit feed history history/replay book upstream edge info/answer info/sources info/queries',
-  'info/answer': 'core key credit upstream edge info',
-  'info/sources':
-    'core feed history history/archive history/files history/replay book upstream info info/answer info/shapes',
-  'info/queries': 'core feed history book info info/shapes info/sources',
-  docs: 'key credit credit/webhooks feed stream edge info',
-  checkout: 'core key credit checkout/stripe',
-  'checkout/stripe': 'core credit edge checkout',
-  platform:
-    'core key egress credit credit/plans credit/webhooks feed book edge checkout history/archive history/exports upstream pipeline pipeline/evm platform/endpoints',
-  'platform/endpoints':
-    'core key credit credit/plans credit/webhooks feed checkout history/archive history/exports pipeline platform',
-  signup: 'core key credit/webhooks edge edge/session checkout checkout/stripe platform',
-  'docs/site': 'core edge feed info rpc stream stream/graphql platform docs',
-  client: 'core feed book stream info',
-  feeder: 'core feed',
-  devnet: 'book core devnet/exchange devnet/agents devnet/evm devnet/info devnet/files',
-  'devnet/exchange': 'feed',
-  'devnet/agents': 'devnet/exchange',
-  'devnet/evm': 'devnet/exchange',
-  'devnet/info': 'core feed info info/shapes devnet/exchange',
-  'devnet/files': 'book devnet devnet/exchange devnet/info',
-  cli: 'core key credit feed book client feeder cli/backfill',
-  'cli/backfill': 'core history/archive feeder cli',
-  launch: 'core credit rpc pipeline/sql cli docs/site',
-  'console/ui': 'core console',
-  // It loads `owner` and `operator` when they are needed.
-  console: 'console/ui',
-  'console/owner': 'core console console/ui',
-  'console/status': 'console console/ui feed',
-  'console/operator': 'core console console/status console/ui',
-  'console/docs': '',
-  'console/live': 'core client console',
-  doctor: 'core cli feeder launch',
-}
+/** The rooms of src, in order: a room imports those before it alone. */
+const ROOMS = [
+  'core',
+  'protocol',
+  'accounts',
+  'metering',
+  'block-log',
+  'order-books',
+  'archive',
+  'upstream',
+  'rpc',
+  'relay',
+  'info',
+  'pipelines',
+  'billing',
+  'client',
+  'console',
+  'http',
+  'feeder',
+  'devnet',
+  'cli',
+]
 
 /** A file is one idea. One over this many lines wants a reason why it is still one. */
 const LONG = 500
@@ -127,39 +68,46 @@ function circled(imports: ReadonlyMap<string, readonly string[]>): string[] {
   return [...left]
 }
 
-describe('folders', () => {
-  const edges = sources
-    .filter((path) => folderOf(path) !== '')
-    .flatMap((path) => filesImportedBy(path).map((target) => ({ path, target })))
-    .filter(({ path, target }) => folderOf(path) !== folderOf(target))
-  const permitted = Object.entries(IMPORTS).flatMap(([folder, names]) =>
-    names.split(' ').flatMap((name) => (name === '' ? [] : [`${folder} imports ${name}`])),
-  )
+/** What the files below a folder are to each other there: a file of its own is itself, the rest are the folder they are in. */
+function unitsBelow(folder: string): Map<string, string[]> {
+  const unitOf = (path: string) => {
+    const [first, ...rest] = path.slice(folder.length + 1).split('/')
+    return rest.length === 0 ? path : join(folder, first!)
+  }
+  const units = new Map<string, string[]>()
+  for (const path of sources.filter((one) => one.startsWith(`${folder}/`))) {
+    const unit = unitOf(path)
+    const others = filesImportedBy(path).filter((target) => target.startsWith(`${folder}/`))
+    const imported = others.map(unitOf).filter((other) => other !== unit)
+    units.set(unit, [...(units.get(unit) ?? []), ...imported])
+  }
+  return units
+}
 
-  it('import what the table says', () => {
+describe('folders', () => {
+  const roomOf = (path: string) => path.split('/')[1]!
+
+  it('import the rooms before them', () => {
     // A pattern that finds no imports would prove anything.
     expect(sources.flatMap(importsOf).length).toBeGreaterThan(2 * sources.length)
-    expect([...new Set(sources.map(folderOf))].filter((folder) => folder !== '').sort()).toEqual(
-      Object.keys(IMPORTS).sort(),
-    )
-    const named = edges.map(({ path, target }) => ({
-      edge: `${folderOf(path)} imports ${folderOf(target)}`,
-      path,
-      target,
-    }))
-    expect(named.filter(({ edge }) => !permitted.includes(edge))).toEqual([])
-  })
-
-  it('point one way', () => {
-    const order = Object.keys(IMPORTS)
-    const isOwn = (folder: string, name: string) => name.startsWith(`${folder}/`) || folder.startsWith(`${name}/`)
-    const wrong = Object.entries(IMPORTS).flatMap(([folder, names]) =>
-      names
-        .split(' ')
-        .filter((name) => order.indexOf(name) >= order.indexOf(folder) && !isOwn(folder, name))
-        .map((name) => `${folder} imports ${name}`),
+    const inRooms = sources.filter((path) => folderOf(path) !== '')
+    expect([...new Set(inRooms.map(roomOf))].sort()).toEqual([...ROOMS].sort())
+    const wrong = inRooms.flatMap((path) =>
+      filesImportedBy(path)
+        .filter((target) => target.startsWith('src/'))
+        .filter((target) => ROOMS.indexOf(roomOf(target)) > ROOMS.indexOf(roomOf(path)) || folderOf(target) === '')
+        .map((target) => `${path} imports ${target}`),
     )
     expect(wrong).toEqual([])
+  })
+
+  it('stand in no circle within a room: a file beside folders serves them or puts them together, never both', () => {
+    const folders = [...new Set(sources.flatMap((path) => [dirname(path), dirname(dirname(path))]))]
+    const circles = folders
+      .filter((folder) => folder.startsWith('src/'))
+      .map((folder) => circled(unitsBelow(folder)))
+      .filter((circle) => circle.length > 0)
+    expect(circles).toEqual([])
   })
 
   it('have no room without a noun, no barrel, no default export', () => {
@@ -213,7 +161,9 @@ describe('objects', () => {
     expect(variables).toContain('RELAY_SOCKETS')
     // What starts the Workers sets variables of theirs; the key ring is lent parsed ones.
     const parsed = ['src/accounts/key-ring.store.ts']
-    const read = sources.filter((path) => folderOf(path) !== 'launch' && !parsed.includes(path) && raw.test(text(path)))
+    const read = sources.filter(
+      (path) => folderOf(path) !== 'cli/launch' && !parsed.includes(path) && raw.test(text(path)),
+    )
     expect(read).toEqual([])
   })
 })

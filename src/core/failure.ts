@@ -1,5 +1,5 @@
 // Every way in which Weir refuses or fails: one closed union, and one table of what each surface makes of it. The bytes
-// are written in edge/failure-wire.ts (HTTP) and stream/failure-frame.ts (sockets).
+// are written in protocol/failure-wire.ts (HTTP) and protocol/relay/failure-frame.ts (sockets).
 
 /** A field of the caller's input that is wrong: `path` is dotted (`req.coin`), `message` says what to send instead. */
 export interface Issue {

@@ -11,6 +11,9 @@ import type { EventBlock, FillScope, HeightAndTime, LedgerKind, OwnerScope } fro
 import type { BookSnapshot, TopOfBook } from '../protocol/hub/hub-api.ts'
 import type { Upstream } from '../upstream/upstream-api.ts'
 
+/** Longer than the attempts of one query can take together. */
+export const FLIGHT_MAX_MS = 12_000
+
 /** Our own books, over all hubs. */
 export interface Books {
   /** Null where no hub has a book of this coin. `depth` levels a side, or the whole book. */

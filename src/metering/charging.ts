@@ -36,7 +36,7 @@ export interface Charging {
   limitHeaders?(identity: Identity, product: Product, atMost?: number): LimitHeaders | null
 }
 
-/** A request whose key may enter (edge/metered.route.ts). */
+/** A request whose key may enter (http/metered.route.ts). */
 export interface MeteredCall {
   readonly identity: Identity
   readonly requestId: string

@@ -1,6 +1,6 @@
 // Charging over leases held in isolate memory. Invariants: one exchange with the meter at a time per (account, key), so an
 // answer never meets a state it does not know; spending is reported from `waitUntil`, old or much of it within
-// about a second; what cannot be reported is reclaimed by the meter. The rules are in credit/credit-lease.ts; here are calls and timers.
+// about a second; what cannot be reported is reclaimed by the meter. The rules are in metering/credit-lease.ts; here are calls and timers.
 
 import type { Identity, Product } from '../accounts/identity.ts'
 import { LIMIT_FIELDS } from '../accounts/limits.ts'

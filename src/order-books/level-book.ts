@@ -131,7 +131,7 @@ export class LevelBook {
     return entryOf<string, LevelFollower>(this.#followers, name, make) as F
   }
 
-  /** Digest of all levels (feed/level-digest.ts), known at any time. */
+  /** Digest of all levels (block-log/level-digest.ts), known at any time. */
   get digest(): number {
     return this.#digest
   }

@@ -8,8 +8,29 @@ import type { OrdersPlace } from '../order-books/l4/followed-orders.ts'
 import { Height, Millis } from '../protocol/feed/block.ts'
 import type { RelayEvents } from '../protocol/feed/log-api.ts'
 import type { BookSnapshot } from '../protocol/hub/hub-api.ts'
+import type { CoinFragment } from '../protocol/hub/hub-link.ts'
 import type { BookBody } from './body-fields.ts'
-import type { Emission } from './books/block-join.ts'
+
+/** A changed coin on its way out. Its piece of a channel is built on first use and shared by every body that has the coin. */
+export interface Entry extends CoinFragment {
+  pieces?: Record<string, string>
+}
+
+/** The piece of `entry` on the channel of this type; the same for every body. */
+export function pieceOf(entry: Entry, type: string, build: (entry: Entry) => string): string {
+  entry.pieces ??= {}
+  entry.pieces[type] ??= build(entry)
+  return entry.pieces[type]
+}
+
+/** What goes out together: coins of one height and one epoch; never empty. */
+export interface Emission {
+  readonly height: number
+  readonly time: number
+  /** Null only if the hub waits for its first seed. */
+  readonly epoch: string | null
+  readonly entries: readonly Entry[]
+}
 
 /** Files of channels take it from here. */
 export { ONE_CREDIT }
@@ -142,7 +163,7 @@ export interface BookChannel<Frame> extends Channel<BookBody, Frame> {
   readonly encode: (block: Emission, isChecked?: boolean) => BlockTexts
 }
 
-/** What is shown of books, `view` (book/view.ts), and how. */
+/** What is shown of books, `view` (order-books/view.ts), and how. */
 export interface ViewBody extends BookBody {
   readonly view: string
   readonly echo: { readonly type: string } & Readonly<Record<string, unknown>>

@@ -35,7 +35,7 @@ export async function startProduct() {
   const dev = {} as Started
   let launch: ReturnType<typeof run> | undefined
   beforeAll(async () => {
-    launch = run('launch/main.node.ts', ['--state', state, '--json'], { PORT: '0' })
+    launch = run('cli/launch/main.node.ts', ['--state', state, '--json'], { PORT: '0' })
     Object.assign(dev, JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000)))
   }, 90_000)
   afterAll(async () => {

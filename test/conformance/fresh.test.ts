@@ -93,7 +93,7 @@ const COMMANDS: Readonly<Record<string, readonly [args: string, code: number, sa
     /\d+ passed, 0 failed\s*$/,
   ],
   check: ['settings', 0, /ok\s+settings of the Workers/],
-  format: ['src/launch', 0, /Checked \d+ files.*No fixes applied/],
+  format: ['src/cli/launch', 0, /Checked \d+ files.*No fixes applied/],
   generate: ['--check', 0, /^\s*$/],
   build: ['', 0, /^\s*$/],
   'build:client': ['', 0, /^\s*$/],

@@ -144,7 +144,7 @@ function asHere(text: string): string {
       /npm run (?:-s )?(keys|admin) -- /g,
       (_, name: string) => `${node} '${ROOT}/src/cli/${name}.node.ts' --state '${state}' `,
     )
-    .replaceAll('npm run doctor', `${node} '${ROOT}/src/doctor/main.node.ts' --state '${state}'`)
+    .replaceAll('npm run doctor', `${node} '${ROOT}/src/cli/doctor/main.node.ts' --state '${state}'`)
     .replaceAll('npx node', node)
 }
 

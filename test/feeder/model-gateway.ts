@@ -1,4 +1,4 @@
-// The gateway's side of the feed for tests: the log's own rules (feed/chain.ts), a durable part, and books built
+// The gateway's side of the feed for tests: the log's own rules (block-log/chain.ts), a durable part, and books built
 // from what came, so that a test can hold them against the node's.
 
 import {

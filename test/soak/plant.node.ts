@@ -72,7 +72,7 @@ export class Plant {
     const size = ['--scale', scale, '--seed', String(seed), '--funding-blocks', String(fundingBlocks)]
     plant.#run('devnet', 'devnet/main.node.ts', ['--data', join(state, 'node'), '--port', devnet!, ...size])
     const own = ['--state', join(state, 'gateway'), '--port', gateway!, '--node', plant.devnet]
-    plant.#run('gateway', 'launch/gateway.node.ts', [...own, '--inspector', inspector!])
+    plant.#run('gateway', 'cli/launch/gateway.node.ts', [...own, '--inspector', inspector!])
     plant.#runFeeder('feeder', ways[0]!.url)
     return plant
   }

@@ -5,7 +5,7 @@ import type { StoredBlocks } from '../../protocol/feed/archive-api.ts'
 import { withPayments } from '../../protocol/feed/payments.ts'
 import type { ArchiveLine } from './segment-cutter.ts'
 
-/** What a stored line of books begins with (feed/segment.ts): the rest, which is nearly all, is not parsed. */
+/** What a stored line of books begins with (block-log/segment.ts): the rest, which is nearly all, is not parsed. */
 const AFTER_HEAD = ',"px":{'
 
 type Head = Pick<ArchiveLine, 'height' | 'time' | 'epoch'>

@@ -1,4 +1,4 @@
-// Invoices of an account: a UTC month each, as its meter's statement has it. Laws (test/platform/invoice.test.ts): opening and
+// Invoices of an account: a UTC month each, as its meter's statement has it. Laws (test/http/platform/invoice.test.ts): opening and
 // granted without expired and charged are closing; lines are charged and written off together; amounts are exact text.
 
 import * as z from 'zod'

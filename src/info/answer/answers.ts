@@ -9,11 +9,12 @@ import { err, ok, type Result } from '../../core/result.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
 import { useOf } from '../freshness.ts'
 import type { Sources } from '../ports.ts'
+import { FLIGHT_MAX_MS } from '../ports.ts'
 import type { Answer } from '../query.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import type { AnswerTiers } from './answer-tiers.ts'
 import type { InfoCall } from './call.ts'
-import { FLIGHT_MAX_MS, NextFlights } from './next-flights.ts'
+import { NextFlights } from './next-flights.ts'
 
 /** An answer to be served, and how old it was when the call came; null: the source was asked for this call. */
 export interface Served {

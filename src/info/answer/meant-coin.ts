@@ -5,9 +5,7 @@ import type { After } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { valueAt } from '../../core/schema-shape.ts'
 import type { Books } from '../ports.ts'
-
-/** What is said of a value that only the exchange can judge. */
-export const NOT_KNOWN = 'is not known to the exchange, or not accepted there'
+import { NOT_KNOWN } from '../query.ts'
 
 /** One per desk. */
 export class MeantCoin {

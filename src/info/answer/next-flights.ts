@@ -4,9 +4,7 @@
 
 import { type After, orLate } from '../../core/deadline.ts'
 import { Flights, type Joined } from '../../core/flights.ts'
-
-/** Longer than the attempts of one query can take together. */
-export const FLIGHT_MAX_MS = 12_000
+import { FLIGHT_MAX_MS } from '../ports.ts'
 
 export class NextFlights<T> {
   readonly #present = new Flights<T>(FLIGHT_MAX_MS)

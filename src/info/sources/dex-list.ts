@@ -7,8 +7,8 @@ import type { Failure } from '../../core/failure.ts'
 import { Flights } from '../../core/flights.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Upstream, UpstreamAnswer } from '../../upstream/upstream-api.ts'
-import { FLIGHT_MAX_MS } from '../answer/next-flights.ts'
 import type { Dexes } from '../ports.ts'
+import { FLIGHT_MAX_MS } from '../ports.ts'
 
 const FRESH_MS = 120_000
 const SPARE_MS = 60 * 60_000

@@ -3,7 +3,7 @@
 
 import type { Failure } from '../../core/failure.ts'
 import { exchangeNames } from '../../upstream/exchange-names.ts'
-import { NOT_KNOWN } from '../answer/meant-coin.ts'
+import { NOT_KNOWN } from '../query.ts'
 
 /** The same failure; a `bad_field` without a path gets those of this request's fields, but for `known` ones. */
 export function namingField(failure: Failure, request: object, known: readonly string[] = []): Failure {

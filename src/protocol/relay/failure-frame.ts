@@ -1,4 +1,4 @@
-// Failure → what a socket is sent (HTTP: edge/failure-wire.ts).
+// Failure → what a socket is sent (HTTP: protocol/failure-wire.ts).
 // Invariant: the code is the same as on every surface, but that of a key which may do no more is always `unauthorized`.
 
 import { FAILURES, type Failure, type FailureCode, failureCode, failureMessage } from '../../core/failure.ts'

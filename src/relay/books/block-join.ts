@@ -4,31 +4,11 @@
 // A hub that is silent for LATE_MS after the first report of a height is late: the others go on without it, and when
 // it returns its older frames go out at once, each by itself. Time is an argument.
 
-import type { CoinFragment, HubFrameToRelay } from '../../protocol/hub/hub-link.ts'
+import type { HubFrameToRelay } from '../../protocol/hub/hub-link.ts'
+import type { Emission, Entry } from '../channel.ts'
 
 export const LATE_MS = 1000
 export const MAX_WAITING_HEIGHTS = 64
-
-/** A changed coin on its way out. Its piece of a channel is built on first use and shared by every body that has the coin. */
-export interface Entry extends CoinFragment {
-  pieces?: Record<string, string>
-}
-
-/** The piece of `entry` on the channel of this type; the same for every body. */
-export function pieceOf(entry: Entry, type: string, build: (entry: Entry) => string): string {
-  entry.pieces ??= {}
-  entry.pieces[type] ??= build(entry)
-  return entry.pieces[type]
-}
-
-/** What goes out together: coins of one height and one epoch; never empty. */
-export interface Emission {
-  readonly height: number
-  readonly time: number
-  /** Null only if the hub waits for its first seed. */
-  readonly epoch: string | null
-  readonly entries: readonly Entry[]
-}
 
 interface Waiting {
   readonly sinceMs: number

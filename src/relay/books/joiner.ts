@@ -6,8 +6,7 @@
 
 import { shardOf } from '../../core/coin.ts'
 import type { BookSnapshot } from '../../protocol/hub/hub-api.ts'
-import type { BlockTexts, BookChannel } from '../channel.ts'
-import type { Emission, Entry } from './block-join.ts'
+import type { BlockTexts, BookChannel, Emission, Entry } from '../channel.ts'
 
 const NOTHING: BlockTexts = { texts: [], broken: false }
 

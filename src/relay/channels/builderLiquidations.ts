@@ -1,5 +1,5 @@
 // builderLiquidations: liquidations of positions that were last traded through a builder, all of a block in one frame. The
-// log knows which (feed/position-builders.ts); here the builder stands in the fill, which has none of its own.
+// log knows which (block-log/position-builders.ts); here the builder stands in the fill, which has none of its own.
 
 import * as z from 'zod'
 import { aggregateFills } from '../../archive/merged-fills.ts'

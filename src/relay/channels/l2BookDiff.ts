@@ -4,8 +4,7 @@
 import * as z from 'zod'
 import { CoinName, Height, Levels, Millis } from '../../protocol/feed/block.ts'
 import { bookMinutePrice, bookRequest } from '../body-fields.ts'
-import { type Entry, pieceOf } from '../books/block-join.ts'
-import { type BookChannel, defineBookChannel } from '../channel.ts'
+import { type BookChannel, defineBookChannel, type Entry, pieceOf } from '../channel.ts'
 
 const BLOCK = { time: Millis, block_height: Height }
 const Snapshot = z.object({ coin: CoinName, ...BLOCK, levels: Levels })

@@ -5,8 +5,7 @@
 import * as z from 'zod'
 import { CoinName, Height, Levels, Millis } from '../../protocol/feed/block.ts'
 import { bookMinutePrice, bookRequest } from '../body-fields.ts'
-import { type Entry, pieceOf } from '../books/block-join.ts'
-import { defineBookChannel } from '../channel.ts'
+import { defineBookChannel, type Entry, pieceOf } from '../channel.ts'
 
 const Updates = z.object({
   time: Millis,

@@ -74,7 +74,7 @@ it('every package says which Node it needs, as the pages do', () => {
 
 it('the map has the folders of src, and no other', () => {
   const map = read('docs/architecture.md').split('## Map')[1]!.split('## Flows')[0]!
-  const told = rowsOf(map).flatMap((cell) => /^`(src\/\w+)`$/.exec(cell)?.[1] ?? [])
+  const told = rowsOf(map).flatMap((cell) => /^`(src\/[\w-]+)`$/.exec(cell)?.[1] ?? [])
   const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
   expect(told.sort()).toEqual(folders.map(({ name }) => `src/${name}`).sort())
 })
@@ -130,7 +130,7 @@ it('every subject of decisions is in the index, and each decision says why and w
 })
 
 it('every close code that the code has is told of', () => {
-  const source = globSync('src/stream/**/*.ts', { cwd: ROOT }).map(read).join('\n')
+  const source = globSync('src/relay/**/*.ts', { cwd: ROOT }).map(read).join('\n')
   const closes = [...source.matchAll(/(?:\bend\(|return \[)(\d{4}), /g)].map(([, code]) => code!)
   expect(new Set(closes).size).toBeGreaterThan(5)
   const told = rowsOf(read('docs/ws-protocol.md').split('## Closing')[1]!)

@@ -44,7 +44,7 @@ it('a field without words is found', () => {
 
 describe('the catalogue', () => {
   it('lists every endpoint of the folder once', () => {
-    const folder = new URL('../../../src/platform/endpoints/', import.meta.url)
+    const folder = new URL('../../../src/http/platform/endpoints/', import.meta.url)
     const texts = readdirSync(folder).map((file) => readFileSync(new URL(file, folder), 'utf8'))
     const ids = texts.flatMap((text) => [...text.matchAll(/\bid: '(\w+)',(?=\s*route:)/g)].map(([, id]) => id))
     expect(ENDPOINTS.map(({ id }) => id).sort()).toEqual(ids.sort())

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
-import { FLIGHT_MAX_MS } from '../../../src/info/answer/next-flights.ts'
+import { FLIGHT_MAX_MS } from '../../../src/info/ports.ts'
 import { CATALOGUE } from '../../../src/info/queries/catalogue.ts'
 import { createWorld, IDENTITY, UPSTREAM_ANSWERS, USER, type World } from './service-world.ts'
 

@@ -15,7 +15,9 @@ describe('the catalogue', () => {
 
   it('has a file of its name for every type', () => {
     const files = readdirSync(new URL('../../../src/info/queries/', import.meta.url))
-    expect(files.sort()).toEqual(CATALOGUE.map(({ type }) => `${type}.ts`).sort())
+    expect(files.filter((name) => name !== 'catalogue.ts').sort()).toEqual(
+      CATALOGUE.map(({ type }) => `${type}.ts`).sort(),
+    )
   })
 
   it.each(['__proto__', 'constructor', 'toString', ''])('does not know %j', (type) => {

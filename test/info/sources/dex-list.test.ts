@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
-import { FLIGHT_MAX_MS } from '../../../src/info/answer/next-flights.ts'
+import { FLIGHT_MAX_MS } from '../../../src/info/ports.ts'
 import { CATALOGUE, queryOf } from '../../../src/info/queries/catalogue.ts'
 import { asksHistory } from '../../../src/info/query.ts'
 import { createWorld, DEX_LIST, UPSTREAM_ANSWERS, USER, type World } from '../answer/service-world.ts'

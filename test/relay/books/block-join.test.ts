@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { HubFrameToRelay } from '../../../src/protocol/hub/hub-link.ts'
-import type { Emission } from '../../../src/relay/books/block-join.ts'
 import { BlockJoin, LATE_MS, MAX_WAITING_HEIGHTS } from '../../../src/relay/books/block-join.ts'
+import type { Emission } from '../../../src/relay/channel.ts'
 
 const frame = (height: number, coins: string[] = [], epoch = 'e'): HubFrameToRelay => ({
   v: 1,

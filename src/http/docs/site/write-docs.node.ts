@@ -38,7 +38,7 @@ export function docsPages(root: string): Page[] {
       CATALOGUE.map(({ type }) => type),
     ),
     channelNotes: notes(
-      'src/stream/channels',
+      'src/relay/channels',
       CHANNELS.map(({ type }) => type),
     ),
   })
