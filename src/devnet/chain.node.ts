@@ -3,9 +3,10 @@
 // no stream ends without the heights that another one has.
 
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { deserialize, serialize } from 'node:v8'
 import { canonicalBook } from '../order-books/canonical.ts'
 import { createEngine, type Engine, restoreEngine } from './engine.ts'
 import { marketOf } from './exchange/market.ts'
@@ -73,12 +74,12 @@ export class Chain {
     const folder = join(options.data, 'devnet')
     mkdirSync(folder, { recursive: true })
     const path = join(folder, CHECKPOINT)
-    const saved = existsSync(path) ? readFileSync(path, 'utf8') : null
+    const saved = existsSync(path) ? readFileSync(path) : null
     const outputs = openOutputs(options)
     const filled = outputs.some(({ stream, file }) => stream !== 'oracle' && file.files().length > 0)
     if (saved === null && filled)
       throw new ChainError(`${options.data} holds block files but no devnet checkpoint: choose an empty folder.`)
-    const chain = new Chain(engineOf(options, folder, saved), outputs, folder)
+    const chain = new Chain(engineOf(options, path, saved), outputs, folder)
     if (saved === null) void chain.checkpoint()
     chain.#catchUp()
     return chain
@@ -113,20 +114,16 @@ export class Chain {
   async checkpoint(): Promise<void> {
     if (this.#isWriting) return
     for (const block of this.#delayed.all()) this.#write(block, this.#localNs, MOST_REWRITTEN)
-    const text = this.engine.checkpoint()
-    const bytes = this.engine.crowdCheckpoint()
-    const crowd = crowdFile(this.engine.height)
-    if (bytes !== null) {
+    const bytes = serialize(this.engine.checkpoint())
+    const path = join(this.#folder, CHECKPOINT)
+    if (this.engine.exchange.crowd === null) writeFileSync(`${path}.next`, bytes)
+    else {
       this.#isWriting = true
-      await writeFile(join(this.#folder, crowd), bytes).finally(() => {
+      await writeFile(`${path}.next`, bytes).finally(() => {
         this.#isWriting = false
       })
     }
-    const path = join(this.#folder, CHECKPOINT)
-    writeFileSync(`${path}.next`, text)
     renameSync(`${path}.next`, path)
-    for (const name of readdirSync(this.#folder))
-      if (name.endsWith(CROWD_SUFFIX) && name !== crowd) rmSync(join(this.#folder, name))
   }
 
   /** A stream has no lines until then, and never gets them. */
@@ -198,9 +195,7 @@ export class Chain {
   }
 }
 
-const CHECKPOINT = 'checkpoint.json'
-const CROWD_SUFFIX = '.crowd'
-const crowdFile = (height: number) => `${height}${CROWD_SUFFIX}`
+const CHECKPOINT = 'checkpoint'
 
 function openOutputs({ data, oracle, keepHours, keepBytes }: ChainOptions): Output[] {
   const outputs: Output[] = STREAMS.map((stream) => ({
@@ -219,10 +214,9 @@ function openOutputs({ data, oracle, keepHours, keepBytes }: ChainOptions): Outp
   return outputs
 }
 
-function engineOf(options: ChainOptions, folder: string, saved: string | null): Engine {
-  const { data, seed, fundingBlocks, scale } = options
+function engineOf({ data, seed, fundingBlocks, scale }: ChainOptions, path: string, saved: Buffer | null): Engine {
   if (saved === null) return createEngine(seed, { fundingBlocks, scale })
-  const engine = restored(options, folder, saved)
+  const engine = restored(data, path, saved, scale)
   const { exchange } = engine
   if (exchange.scale.name !== scale.name)
     throw new ChainError(
@@ -237,14 +231,11 @@ function engineOf(options: ChainOptions, folder: string, saved: string | null): 
   return engine
 }
 
-function restored({ data, scale }: ChainOptions, folder: string, saved: string): Engine {
+function restored(data: string, path: string, saved: Buffer, scale: Scale): Engine {
   try {
-    const crowd = join(folder, crowdFile(Number(/"height":(\d+)/.exec(saved)?.[1])))
-    return restoreEngine(saved, existsSync(crowd) ? readFileSync(crowd) : null, scale)
+    return restoreEngine(deserialize(saved), scale)
   } catch {
-    throw new ChainError(
-      `${join(folder, CHECKPOINT)} is not a checkpoint of this version: delete the folder ${data} to begin afresh.`,
-    )
+    throw new ChainError(`${path} is not a checkpoint of this version: delete the folder ${data} to begin afresh.`)
   }
 }
 

@@ -9,8 +9,7 @@ import { makersAct } from './agents/maker.ts'
 import { walkPrices } from './agents/price-walk.ts'
 import { takersAct } from './agents/taker.ts'
 import { treasurerActs } from './agents/treasurer.ts'
-import { decodeExchange, encodeExchange } from './exchange/checkpoint.ts'
-import { encodeCrowd } from './exchange/crowd-checkpoint.ts'
+import { type ExchangeState, exchangeOf, exchangeState } from './exchange/checkpoint.ts'
 import { type Exchange, emptyExchange } from './exchange/exchange.ts'
 import { payFunding } from './exchange/funding.ts'
 import { openWallets, payIn } from './exchange/genesis.ts'
@@ -34,9 +33,8 @@ export interface Engine {
   readonly height: number
   /** Makes the next block. `timeNs`: nanoseconds since 1970, above the last one's; a fixed series when left out. */
   step(timeNs?: bigint): DevnetBlock
-  /** The state for restoreEngine: as text, and what the crowd has as parts of bytes. */
-  checkpoint(): string
-  crowdCheckpoint(): Uint8Array[] | null
+  /** The state for restoreEngine(), to be written or copied before the next step. */
+  checkpoint(): ExchangeState
 }
 
 interface EngineOptions {
@@ -53,9 +51,9 @@ export function createEngine(seed: number, options: EngineOptions = {}): Engine 
   return engineOf(exchange)
 }
 
-/** Goes on from what checkpoint() and crowdCheckpoint() gave; blocks are the same as if it had never stopped. Throws on anything else. */
-export function restoreEngine(text: string, crowd: Uint8Array | null = null, scale = SMALL): Engine {
-  return engineOf(decodeExchange(text, crowd, scale))
+/** Goes on from a copy of what checkpoint() gave; blocks are the same as if it had never stopped. Throws on anything else. */
+export function restoreEngine(checkpoint: unknown, scale = SMALL): Engine {
+  return engineOf(exchangeOf(checkpoint, scale))
 }
 
 function engineOf(exchange: Exchange): Engine {
@@ -71,8 +69,7 @@ function engineOf(exchange: Exchange): Engine {
       past.note(exchange)
       return block
     },
-    checkpoint: () => encodeExchange(exchange),
-    crowdCheckpoint: () => encodeCrowd(exchange),
+    checkpoint: () => exchangeState(exchange),
   }
 }
 

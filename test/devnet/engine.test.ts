@@ -69,9 +69,9 @@ describe('determinism', () => {
   it.each([0, 1, 60, 400])('goes on from a checkpoint at height %i as if nothing had happened', (height) => {
     const engine = createEngine(11, { fundingBlocks: 90 })
     for (let i = 0; i < height; i++) engine.step()
-    const restored = restoreEngine(engine.checkpoint())
+    const restored = restoreEngine(structuredClone(engine.checkpoint()))
     expect(restored.height).toBe(height)
-    expect(restored.checkpoint()).toBe(engine.checkpoint())
+    expect(restored.checkpoint()).toEqual(engine.checkpoint())
     expect(text(restored, 200)).toBe(text(engine, 200))
     expect(audit(restored.exchange)).toEqual([])
   })
@@ -81,16 +81,14 @@ describe('determinism', () => {
     text(engine, 60)
     engine.exchange.quietTo = 63
     const state = JSON.stringify(engine.exchange.quotes, (_, v) => String(v))
-    const quiet = restoreEngine(engine.checkpoint())
+    const quiet = restoreEngine(structuredClone(engine.checkpoint()))
     for (const each of [engine, quiet]) expect(text(each, 3).match(/"events":\[\]/g)).toHaveLength(3 * STREAMS.length)
     expect(JSON.stringify(engine.exchange.quotes, (_, v) => String(v))).toBe(state)
     expect(text(quiet, 50)).toBe(text(engine, 50))
   })
 
-  it('refuses a text that is no checkpoint', () => {
-    expect(() => restoreEngine('{"v":7}')).toThrow()
-    expect(() => restoreEngine(createEngine(1).checkpoint().replace('"v":4', '"v":3'))).toThrow()
-    expect(() => restoreEngine(createEngine(1).checkpoint().slice(0, -9))).toThrow()
+  it('refuses a checkpoint of another version', () => {
+    expect(() => restoreEngine({ ...createEngine(1).checkpoint(), version: 4 })).toThrow()
   })
 })
 

@@ -182,13 +182,11 @@ describe('the whole of it', () => {
     expect(total(orders.levels)).toBe(650_000)
     expect(total(orders.sides.map((side) => side.length))).toBe(780_000)
     for (let i = 0; i < 20; i++) engine.step()
-    const bytes = Buffer.concat(engine.crowdCheckpoint()!)
-    const again = restoreEngine(engine.checkpoint(), bytes)
+    const again = restoreEngine(structuredClone(engine.checkpoint()))
     const next = (one: Engine) => {
       const block = one.step()
       return STREAMS.map((stream) => streamLine(block, stream, ''))
     }
     for (let i = 0; i < 20; i++) expect(next(again)).toEqual(next(engine))
-    expect(() => restoreEngine(engine.checkpoint(), bytes.subarray(1_000))).toThrow()
   }, 120_000)
 })
