@@ -6,7 +6,7 @@ import { realpathSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { basename, dirname, isAbsolute, join, resolve as resolvePath, sep } from 'node:path'
-import type * as z from 'zod'
+import * as z from 'zod'
 import { parseJson } from '../core/json.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 import { DisturbRequest } from './disturbance.ts'
@@ -14,9 +14,20 @@ import type { Engine } from './engine.ts'
 import { answerEvm } from './evm/answer.ts'
 import { type Answer, answerInfo } from './info/info.ts'
 import { l4Snapshot } from './info/l4-snapshot.ts'
-import { FileSnapshotRequest } from './info/request.ts'
 import { Faults, lagged, MisbehaveRequest, misbehave, type OpenFault } from './misbehave.node.ts'
 import type { Truth } from './truth.node.ts'
+
+/** The node's own query: a file with every resting order. */
+const FileSnapshotRequest = z.object({
+  type: z.literal('fileSnapshot'),
+  request: z.object({
+    type: z.literal('l4Snapshots'),
+    includeUsers: z.boolean(),
+    includeTriggerOrders: z.boolean(),
+  }),
+  outPath: z.string().min(1).max(4096),
+  includeHeightInOutput: z.boolean(),
+})
 
 const MAX_BODY_BYTES = 64 * 1024
 const BAD_JSON: Answer = { status: 400, text: 'Failed to parse the request body as JSON' }
@@ -120,7 +131,11 @@ function readBody(request: IncomingMessage): Promise<string | null> {
 }
 
 /** Written whole under another name first: a reader never sees half of it. Blocks go on meanwhile. */
-async function writeSnapshot(engine: Engine, data: string, request: FileSnapshotRequest): Promise<Answer> {
+async function writeSnapshot(
+  engine: Engine,
+  data: string,
+  request: z.infer<typeof FileSnapshotRequest>,
+): Promise<Answer> {
   const path = allowedPath(data, request.outPath)
   if (path === null)
     return { status: 422, text: 'outPath must be an absolute path of a .json file beside the data folder' }

@@ -2,11 +2,9 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { INTERVALS } from '../../src/core/candle-interval.ts'
 import { createEngine } from '../../src/devnet/engine.ts'
-import { Candles, candleSpan } from '../../src/devnet/info/candles.ts'
 import { answerInfo } from '../../src/devnet/info/info.ts'
-import { Tail } from '../../src/devnet/info/tail.ts'
+import { Tail } from '../../src/devnet/info/past.ts'
 
 describe('a tail', () => {
   it('is the end of what was added', () => {
@@ -22,39 +20,6 @@ describe('a tail', () => {
 })
 
 describe('candles', () => {
-  const trades = fc.array(fc.record({ gap: fc.nat(4_000_000), px: fc.bigInt(1n, 99n), sz: fc.bigInt(1n, 9n) }), {
-    minLength: 1,
-    maxLength: 60,
-  })
-
-  it('of every interval hold every trade once and do not overlap', () => {
-    fc.assert(
-      fc.property(trades, (list) => {
-        const candles = new Candles()
-        let at = 1_770_000_000_000
-        for (const { gap, px, sz } of list) {
-          at += gap
-          candles.trade(at, px, sz, px * sz)
-        }
-        for (const interval of INTERVALS) {
-          const all = candles.within(interval, 0, Number.POSITIVE_INFINITY)
-          expect(all.reduce((n, { trades: count }) => n + count, 0)).toBe(list.length)
-          expect(all.reduce((n, { volume }) => n + volume, 0n)).toBe(list.reduce((n, { sz }) => n + sz, 0n))
-          all.forEach(({ open, close, high, low, openMs, closeMs }, i) => {
-            expect(low <= open && open <= high && low <= close && close <= high).toBe(true)
-            expect(candleSpan(interval, closeMs + 1).openMs).toBe(closeMs + 1)
-            expect(all[i - 1]?.closeMs ?? 0).toBeLessThan(openMs)
-          })
-        }
-      }),
-    )
-  })
-
-  it('months are those of the calendar', () => {
-    const span = candleSpan('1M', Date.UTC(2026, 1, 14))
-    expect(span).toEqual({ openMs: Date.UTC(2026, 1, 1), closeMs: Date.UTC(2026, 2, 1) - 1 })
-  })
-
   it('are answered where they overlap the window, and page by the last end', () => {
     const engine = createEngine(5)
     // Four minutes and more, in blocks half a second apart.

@@ -1,5 +1,6 @@
 // One block in the node's own shapes and key order, gathered while it is made.
 
+import type { Fill } from '../../protocol/feed/block.ts'
 import { marketAt } from './market.ts'
 import type { FrontendOrder, Liquidation, Order, OrderStatus, Side } from './order.ts'
 import { frontendOrder } from './order.ts'
@@ -7,25 +8,11 @@ import { frontendOrder } from './order.ts'
 /** Hash of what the system does by itself. */
 export const ZERO_HASH = `0x${'0'.repeat(64)}`
 
-export interface NodeFill {
-  coin: string
-  px: string
-  sz: string
-  side: Side
-  time: number
-  startPosition: string
-  dir: string
-  closedPnl: string
-  hash: string
-  oid: number
-  crossed: boolean
-  fee: string
+export type NodeFill = Fill & {
   builderFee?: string
-  tid: number
   cloid?: string
   liquidation?: Liquidation
   builder?: string
-  feeToken: string
   deployerFee?: string
   twapId: number | null
 }

@@ -1,30 +1,48 @@
 // What every file of answers is made of: the scene that a query is answered from, and one function per query.
 
+import type { Interval } from '../../core/candle-interval.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { type Market, marketOf } from '../exchange/market.ts'
 import type { Past } from './past.ts'
-import type { RequestOf, StateType } from './request.ts'
 
 export interface Scene {
   readonly exchange: Exchange
   readonly past: Past
 }
 
+interface Window {
+  readonly startTime?: number
+  readonly endTime?: number
+}
+
+/** Fields of requests, parsed by the schemas of their queries: a query has some of them. */
+export interface Fields extends Window {
+  readonly user: string
+  readonly coin: string
+  /** Undefined: the main one. */
+  readonly dex?: string
+  readonly builder: string
+  readonly id: number
+  readonly oid: number | string
+  readonly outcome: number
+  readonly tokenId: string
+  readonly vaultAddress: string
+  readonly aggregateByTime?: true
+  readonly reversed?: true
+  readonly nSigFigs?: number
+  readonly mantissa?: number
+  readonly req: Window & { readonly coin: string; readonly interval: Interval }
+}
+
 /** The public server answers 500 and `null` where a query names what does not exist. */
 export const NOTHING = Symbol('nothing')
 
-/** Answers are values for JSON.stringify, or NOTHING. */
-export type Answers<T extends StateType> = {
-  readonly [K in T]: (scene: Scene, request: RequestOf<K>) => unknown
-}
+// biome-ignore lint/suspicious/noExplicitAny: examples of many shapes, which their schemas know
+type Example = any
 
-/** What a file has of them; the compiler misses what no file has where they come together. */
-export type SomeAnswers = Partial<Answers<StateType>>
-
-/** Index of a DEX, -1 where there is none of that name. */
-export function dexIndex({ scale }: Exchange, name: string): number {
-  return scale.dexes.indexOf(name)
-}
+/** A value for JSON.stringify, or NOTHING. `example`: the query's, moved to the present exchange. */
+export type AnswerOf = (scene: Scene, fields: Fields, example: Example) => unknown
+export type Answers = Readonly<Record<string, AnswerOf>>
 
 /** Undefined: no such coin at the scale of this exchange. */
 export function listedMarket({ scale }: Exchange, coin: string): Market | undefined {
@@ -32,12 +50,18 @@ export function listedMarket({ scale }: Exchange, coin: string): Market | undefi
   return market !== undefined && market.id < scale.markets.length ? market : undefined
 }
 
+/** Index of the DEX that is asked for, -1 where there is none of that name. */
+export const dexOf = ({ scale }: Exchange, { dex = '' }: Pick<Fields, 'dex'>) => scale.dexes.indexOf(dex)
+
 /** An answer about one DEX by its index; a DEX that does not exist is nothing. */
-export function ofDex<R extends { readonly dex: string }>(
-  answer: (scene: Scene, dex: number, request: R) => unknown,
-): (scene: Scene, request: R) => unknown {
-  return (scene, request) => {
-    const dex = dexIndex(scene.exchange, request.dex)
-    return dex < 0 ? NOTHING : answer(scene, dex, request)
+export function ofDex(answer: (scene: Scene, dex: number, fields: Fields) => unknown): AnswerOf {
+  return (scene, fields) => {
+    const dex = dexOf(scene.exchange, fields)
+    return dex < 0 ? NOTHING : answer(scene, dex, fields)
   }
+}
+
+/** Whether a row lies in the window that is asked for. */
+export function isWithin({ startTime = 0, endTime = Number.POSITIVE_INFINITY }: Window) {
+  return ({ time }: { readonly time: number }) => time >= startTime && time <= endTime
 }

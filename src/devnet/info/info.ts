@@ -1,37 +1,122 @@
-// Answers of POST /info, status and text as the public server gives them: from the state of the exchange where Weir makes
-// something of an answer, from the examples of its queries where it passes one through.
+// Answers of POST /info, status and text as the public server gives them. Requests are parsed by the schemas of Weir's own
+// queries. Types that Weir makes something of are answered from the state of the exchange; the others with the example of
+// their query, moved to the present exchange: its clock, the wallet that is asked for, and what other answers tell as well.
 
-import { type Answers, NOTHING, type Scene } from './answer.ts'
-import { exampleOf } from './examples.ts'
+import { queryOf } from '../../info/queries/catalogue.ts'
+import { upstreamTypesOf } from '../../info/query.ts'
+import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
+import { markPxs } from '../exchange/exchange.ts'
+import { formatAmount } from '../exchange/fixed-point.ts'
+import { BUILDERS } from '../exchange/roles.ts'
+import { vaultEquity } from '../exchange/vault.ts'
+import { marginState } from '../exchange/wallet.ts'
+import { type Answers, dexOf, type Fields, NOTHING, type Scene } from './answer.ts'
 import { HISTORY_ANSWERS } from './history.ts'
-import { MARKET_ANSWERS } from './markets.ts'
-import { StateRequest, type StateType } from './request.ts'
-import { WALLET_ANSWERS } from './wallet.ts'
+import { spotMeta, TRADED_OUTCOME } from './listing.ts'
+import { atCap, MARKET_ANSWERS, metaAndContexts, spotMetaAndContexts } from './markets.ts'
+import { openOrdersOnDex, perpState, spotState, twapsOf, WALLET_ANSWERS, walletOf } from './wallet.ts'
 
 /** `body` is a value for JSON.stringify, or the plain text of a refusal. */
 export type Answer =
   | { readonly status: 200 | 500; readonly body: unknown }
   | { readonly status: 400 | 413 | 415 | 422; readonly text: string }
 
-/** What a body that fits no query is answered with. */
-const UNFIT: Answer = { status: 422, text: 'Failed to deserialize the JSON body into the target type' }
+const PERIODS = ['day', 'week', 'month', 'allTime', 'perpDay', 'perpWeek', 'perpMonth', 'perpAllTime']
 
-const ANSWERS: Answers<StateType> = { ...MARKET_ANSWERS, ...WALLET_ANSWERS, ...HISTORY_ANSWERS }
+/** A curve of one point in every period: the present. */
+function portfolio(x: Scene['exchange'], user: string) {
+  const marks = markPxs(x)
+  const value = walletOf(x, user).margin.reduce((sum, margin) => sum + marginState(margin, marks).value, 0n)
+  const accountValueHistory = [[x.block.timeMs, formatAmount(value)]]
+  const curve = { accountValueHistory, pnlHistory: [[x.block.timeMs, '0.0']], vlm: '0.0' }
+  return PERIODS.map((name) => [name, curve])
+}
+
+/** Examples that have to agree with the state. */
+const ADAPTED_EXAMPLES: Answers = {
+  liquidatable: () => [],
+  outcomeTemplates: (_scene, _fields, [template]) => [template],
+  perpAnnotation: (_scene, { coin }, example) => (coin === 'xyz:GOLD' ? example : null),
+  portfolio: ({ exchange }, { user }) => portfolio(exchange, user),
+  preTransferCheck: ({ exchange }, { user }, example) => {
+    const exists = exchange.byAddress.has(user)
+    return { ...example, fee: exists ? '0.0' : '1.0', userExists: exists, userHasSentTx: exists }
+  },
+  settledOutcome: (_scene, { outcome }, example) =>
+    outcome === TRADED_OUTCOME ? null : { ...example, spec: { ...example.spec, outcome } },
+  subAccounts: ({ exchange: x }, _fields, [sub]) => {
+    const wallet = walletOf(x, sub.subAccountUser)
+    return [{ ...sub, clearinghouseState: perpState(x, wallet, 0), spotState: spotState(x, wallet) }]
+  },
+  subAccounts2: ({ exchange: x }, _fields, [sub]) => {
+    const wallet = walletOf(x, sub.subAccountUser)
+    const dexToClearinghouseState = x.scale.dexes.map((dex, index) => [dex, perpState(x, wallet, index)])
+    return [{ ...sub, dexToClearinghouseState, spotState: spotState(x, wallet) }]
+  },
+  tokenDetails: ({ exchange }, { tokenId }, example) => {
+    const token = spotMeta(exchange).tokens.find((each) => each.tokenId === tokenId)
+    if (token === undefined) return NOTHING
+    return { ...example, name: token.name, szDecimals: token.szDecimals, weiDecimals: token.weiDecimals }
+  },
+  validatorSummaries: (_scene, _fields, [validator]) => {
+    const [[, stats]] = validator.stats
+    return [{ ...validator, stats: ['day', 'week', 'month'].map((period) => [period, stats]) }]
+  },
+  vaultDetails: ({ exchange }, { vaultAddress }, example) =>
+    vaultAddress === example.vaultAddress
+      ? { ...example, name: exchange.vaults[0]!.name, portfolio: portfolio(exchange, vaultAddress) }
+      : null,
+  vaultSummaries: ({ exchange: x }, _fields, [vault]) => {
+    const [backstop] = x.vaults
+    if (backstop === undefined) return []
+    return [{ ...vault, name: backstop.name, tvl: formatAmount(vaultEquity(x, backstop)) }]
+  },
+  webData2: (scene, { user }, example) => {
+    const { exchange: x } = scene
+    const wallet = walletOf(x, user)
+    const [meta, assetCtxs] = metaAndContexts(scene, 0)
+    return {
+      ...example,
+      clearinghouseState: perpState(x, wallet, 0),
+      openOrders: openOrdersOnDex(wallet, 0),
+      meta,
+      assetCtxs,
+      isVault: x.vaults.some(({ account }) => account === wallet.index),
+      twapStates: twapsOf(x, user),
+      spotState: spotState(x, wallet),
+      spotAssetCtxs: spotMetaAndContexts(scene)[1],
+      perpsAtOpenInterestCap: atCap(scene, 0),
+    }
+  },
+}
+
+const ANSWERS: Answers = { ...ADAPTED_EXAMPLES, ...MARKET_ANSWERS, ...WALLET_ANSWERS, ...HISTORY_ANSWERS }
 
 /** Answers a JSON body. A DEX or coin that does not exist is answered as the public server does: 500 and `null`. */
 export function answerInfo(scene: Scene, body: unknown): Answer {
   const answer = answerOf(scene, body)
-  if (answer === undefined) return UNFIT
+  if (answer === undefined) return { status: 422, text: 'Failed to deserialize the JSON body into the target type' }
   return answer === NOTHING ? { status: 500, body: null } : { status: 200, body: answer }
 }
 
+/** Undefined: no query fits the body. */
 function answerOf(scene: Scene, body: unknown): unknown {
-  const type = (body as { readonly type?: unknown } | null)?.type
-  if (typeof type !== 'string') return undefined
-  if (!Object.hasOwn(ANSWERS, type)) return exampleOf(scene, { ...(body as object), type })
-  const parsed = StateRequest.safeParse(body)
-  if (!parsed.success) return undefined
-  // A request is of the type that it names, which the compiler does not carry through a table.
-  const answer = ANSWERS[parsed.data.type] as (scene: Scene, request: StateRequest) => unknown
-  return answer(scene, parsed.data)
+  const { type } = (body ?? {}) as { readonly type?: unknown }
+  const query = typeof type === 'string' ? queryOf(type) : undefined
+  if (query === undefined) return undefined
+  const { exchange: x } = scene
+  const answer = Object.hasOwn(ANSWERS, query.type) ? ANSWERS[query.type] : undefined
+  const parsed = query.request.safeParse(body)
+  if (!parsed.success || (answer === undefined && !upstreamTypesOf(query).includes(query.type))) return undefined
+  const fields = parsed.data as unknown as Fields
+  if (query.type !== 'perpDexLimits' && dexOf(x, fields) < 0) return NOTHING
+  const vault = x.accounts[x.vaults[0]?.account ?? 0]!.address
+  const builder = x.accounts[BUILDERS[0]!]!.address
+  const example = JSON.parse(
+    JSON.stringify(query.example.response)
+      .replaceAll(USER, fields.user ?? builder)
+      .replaceAll(OTHER_USER, /vault/i.test(query.type) ? vault : builder)
+      .replaceAll(String(TIME), String(x.block.timeMs)),
+  )
+  return answer === undefined ? example : answer(scene, fields, example)
 }

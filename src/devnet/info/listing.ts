@@ -8,7 +8,6 @@ import { DEX_NAMES, type Market, marketAt, OUTCOME_SIDES, perpsOf } from '../exc
 import { oiCap } from '../exchange/order-check.ts'
 import { Prng, seedState } from '../exchange/prng.ts'
 import { BUILDERS } from '../exchange/roles.ts'
-import { dexIndex } from './answer.ts'
 
 export type ListedPerp = Pick<Market, 'coin' | 'dex' | 'szDecimals' | 'maxLeverage'>
 type QuietPerp = ListedPerp & { readonly px: string }
@@ -87,40 +86,35 @@ export function meta(x: Exchange, dex: number) {
 
 export const TRADED_OUTCOME = Math.floor(Number(marketAt(OUTCOME_SIDES[0]).coin.slice(1)) / 10)
 
-/** Outcomes that trade by their number, and the question that they answer: one was settled before, one is the rest. */
-export function outcomeMeta(deployer: string) {
-  const sides = { sideSpecs: [{ name: 'Yes' }, { name: 'No' }], quoteToken: 'USDC' }
-  const expiry = 'expiry:20280101-0000'
+// biome-ignore lint/suspicious/noExplicitAny: the example of a query, which its schema knows
+type Example = any
+
+/** The outcome that trades and the fallback of a question whose third outcome was settled before. */
+export function outcomeMeta(example: Example) {
+  const [{ deployer, venue, deployerFeeScale, ...outcome }] = example.outcomes
+  const open = { ...outcome, sideSpecs: [{ name: 'Yes' }, { name: 'No' }] }
+  const settled = [TRADED_OUTCOME - 1]
   return {
+    ...example,
     outcomes: [
       {
+        ...open,
         outcome: TRADED_OUTCOME,
         name: 'BTC above 81300',
-        description: `class:priceBinary|underlying:BTC|${expiry}|targetPrice:81300`,
-        ...sides,
+        description: 'class:priceBinary|underlying:BTC|expiry:20280101-0000|targetPrice:81300',
       },
-      {
-        outcome: QUIET_OUTCOME,
-        name: 'Neither',
-        description: '',
-        ...sides,
-        deployer,
-        venue: 'out',
-        deployerFeeScale: '1.0',
-      },
+      { ...open, outcome: QUIET_OUTCOME, name: 'Neither', deployer, venue, deployerFeeScale },
     ],
     questions: [
       {
-        question: 1,
+        ...example.questions[0],
         name: 'Where BTC stands in 2028',
-        description: `class:priceBuckets|underlying:BTC|${expiry}`,
+        description: 'class:priceBuckets|underlying:BTC|expiry:20280101-0000',
         fallbackOutcome: QUIET_OUTCOME,
-        namedOutcomes: [TRADED_OUTCOME - 1, TRADED_OUTCOME],
-        settledNamedOutcomes: [TRADED_OUTCOME - 1],
+        namedOutcomes: [...settled, TRADED_OUTCOME],
+        settledNamedOutcomes: settled,
       },
     ],
-    deployers: [{ deployer, venue: 'out', subDeployers: [['registerOutcome', [deployer]]] }],
-    feeScale: '1.0',
   }
 }
 
@@ -198,7 +192,7 @@ export function allMids(x: Exchange, dex: number): Record<string, string> {
 
 /** Null for the main DEX and for names that no DEX has. */
 export function perpDexLimits(x: Exchange, name: string) {
-  const dex = dexIndex(x, name)
+  const dex = x.scale.dexes.indexOf(name)
   if (dex <= 0) return null
   const caps = listedOn(x, dex).map(({ coin }) => [coin, oiCap(coin)] as const)
   return {

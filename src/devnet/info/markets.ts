@@ -3,14 +3,13 @@
 import { DAY_MS } from '../../core/time.ts'
 import type { Level, Levels } from '../../protocol/feed/block.ts'
 import { type Exchange, markPx, midPx } from '../exchange/exchange.ts'
-import { formatAmount, notional, UNIT } from '../exchange/fixed-point.ts'
+import { amountOf, formatAmount, notional, UNIT } from '../exchange/fixed-point.ts'
 import { fundingRate, premium } from '../exchange/funding.ts'
 import { type Market, perpsOf } from '../exchange/market.ts'
 import type { Side } from '../exchange/order.ts'
 import type { OrderBook } from '../exchange/order-book.ts'
 import { isAtCap, openInterest } from '../exchange/order-check.ts'
-import { BUILDERS } from '../exchange/roles.ts'
-import { listedMarket, NOTHING, ofDex, type Scene, type SomeAnswers } from './answer.ts'
+import { type Answers, isWithin, listedMarket, NOTHING, ofDex, type Scene } from './answer.ts'
 import * as listing from './listing.ts'
 
 /** Rows of one answer. */
@@ -18,18 +17,15 @@ const MAX_FUNDINGS = 500
 /** Impact prices are those at which this notional would trade, USDC. */
 const IMPACT_NTL = 20_000n * UNIT
 
-interface Day {
-  readonly prevPx: bigint
-  readonly ntl: bigint
-  readonly base: bigint
-}
-
 /** The last 24 hours of a market, in whole hours. */
-function dayOf({ exchange, past }: Scene, market: Market): Day {
+function dayOf({ exchange, past }: Scene, market: Market) {
   const now = exchange.block.timeMs
   const hours = past.candles[market.id]!.within('1h', now - DAY_MS, now)
-  const sum = (key: 'ntl' | 'volume') => hours.reduce((total, candle) => total + candle[key], 0n)
-  return { prevPx: hours[0]?.open ?? market.base, ntl: sum('ntl'), base: sum('volume') }
+  return {
+    prevDayPx: hours[0]?.candle.o ?? formatAmount(market.base),
+    dayNtlVlm: formatAmount(hours.reduce((sum, { ntl }) => sum + ntl, 0n)),
+    dayBaseVlm: formatAmount(hours.reduce((sum, { candle }) => sum + amountOf(candle.v), 0n)),
+  }
 }
 
 /** Average price of the impact notional on one side; null where the book has not that much. */
@@ -60,14 +56,14 @@ function perpContext(scene: Scene, market: Market) {
   return {
     funding: formatAmount(fundingRate(x, market.id)),
     openInterest: formatAmount(openInterest(x, market)),
-    prevDayPx: formatAmount(day.prevPx),
-    dayNtlVlm: formatAmount(day.ntl),
+    prevDayPx: day.prevDayPx,
+    dayNtlVlm: day.dayNtlVlm,
     premium: mid === null ? null : formatAmount(premium(x, market.id)),
     oraclePx: formatAmount(x.quotes[market.id]!.fair),
     markPx: formatAmount(markPx(x, market.id)),
     midPx: orNull(mid),
     impactPxs: impactPxs(x, market),
-    dayBaseVlm: formatAmount(day.base),
+    dayBaseVlm: day.dayBaseVlm,
   }
 }
 
@@ -77,18 +73,31 @@ function spotContext(scene: Scene, market: Market) {
   // Fees taken in the token are held by nobody, so they do not circulate.
   const total = x.pools.tokenSupply[market.token]!
   return {
-    prevDayPx: formatAmount(day.prevPx),
-    dayNtlVlm: formatAmount(day.ntl),
+    prevDayPx: day.prevDayPx,
+    dayNtlVlm: day.dayNtlVlm,
     markPx: formatAmount(markPx(x, market.id)),
     midPx: orNull(midPx(x, market.id)),
     circulatingSupply: formatAmount(total - x.pools.tokenFees[market.token]!),
     coin: market.coin,
     totalSupply: formatAmount(total),
-    dayBaseVlm: formatAmount(day.base),
+    dayBaseVlm: day.dayBaseVlm,
   }
 }
 
-function atCap({ exchange: x }: Scene, dex: number): string[] {
+/** `metaAndAssetCtxs` of one DEX (index). */
+export function metaAndContexts(scene: Scene, dex: number) {
+  const perps = perpsOf(dex, scene.exchange.scale.markets).map((market) => perpContext(scene, market))
+  return [listing.meta(scene.exchange, dex), [...perps, ...listing.quietPerpsOf(dex).map(listing.quietContext)]]
+}
+
+/** `spotMetaAndAssetCtxs`. */
+export function spotMetaAndContexts(scene: Scene) {
+  const spots = scene.exchange.scale.markets.filter(({ kind }) => kind === 'spot')
+  return [listing.spotMeta(scene.exchange), spots.map((market) => spotContext(scene, market))]
+}
+
+/** Coins of a DEX that nobody may open now. */
+export function atCap({ exchange: x }: Scene, dex: number): string[] {
   return perpsOf(dex, x.scale.markets)
     .filter((market) => isAtCap(x, market))
     .map(({ coin }) => coin)
@@ -124,16 +133,14 @@ function merge(book: OrderBook, side: Side, round: (px: bigint) => bigint): Leve
 }
 
 /** Rows of history oldest first. A coin that does not exist has a book of null, a table that does not exist is nothing. */
-export const MARKET_ANSWERS = {
+export const MARKET_ANSWERS: Answers = {
   meta: ofDex(({ exchange }, dex) => listing.meta(exchange, dex)),
   allPerpMetas: ({ exchange }) => exchange.scale.dexes.map((_name, dex) => listing.meta(exchange, dex)),
   perpDexs: ({ exchange }) => listing.perpDexs(exchange),
-  perpDexLimits: ({ exchange }, { dex }) => listing.perpDexLimits(exchange, dex),
+  perpDexLimits: ({ exchange }, { dex = '' }) => listing.perpDexLimits(exchange, dex),
   spotMeta: ({ exchange }) => listing.spotMeta(exchange),
-  outcomeMeta: ({ exchange: x }) => listing.outcomeMeta(x.accounts[BUILDERS[0]!]!.address),
-  marginTable: ofDex(
-    (_scene, _dex, { id }: { readonly dex: string; readonly id: number }) => listing.marginTable(id) ?? NOTHING,
-  ),
+  outcomeMeta: (_scene, _fields, example) => listing.outcomeMeta(example),
+  marginTable: (_scene, { id }) => listing.marginTable(id) ?? NOTHING,
   allMids: ofDex(({ exchange }, dex) => listing.allMids(exchange, dex)),
   l2Book: ({ exchange: x }, { coin, nSigFigs, mantissa }) => {
     const market = listedMarket(x, coin)
@@ -143,50 +150,22 @@ export const MARKET_ANSWERS = {
     return { coin, time: x.block.timeMs, levels }
   },
   exchangeStatus: ({ exchange }) => ({ specialStatuses: null, time: exchange.block.timeMs }),
-  metaAndAssetCtxs: ofDex((scene, dex) => [
-    listing.meta(scene.exchange, dex),
-    [
-      ...perpsOf(dex, scene.exchange.scale.markets).map((market) => perpContext(scene, market)),
-      ...listing.quietPerpsOf(dex).map(listing.quietContext),
-    ],
-  ]),
-  spotMetaAndAssetCtxs: (scene) => {
-    const spots = scene.exchange.scale.markets.filter(({ kind }) => kind === 'spot')
-    return [listing.spotMeta(scene.exchange), spots.map((market) => spotContext(scene, market))]
-  },
+  metaAndAssetCtxs: ofDex(metaAndContexts),
+  spotMetaAndAssetCtxs: (scene) => spotMetaAndContexts(scene),
   perpsAtOpenInterestCap: ofDex(atCap),
-  fundingHistory: ({ exchange, past }, { coin, startTime, endTime }) => {
-    const market = listedMarket(exchange, coin)
+  fundingHistory: ({ exchange, past }, { coin, ...window }) => {
     if (listing.QUIET_PXS.has(coin)) return []
+    const market = listedMarket(exchange, coin)
     if (market?.kind !== 'perp') return NOTHING
-    const end = endTime ?? Number.POSITIVE_INFINITY
-    return past
-      .fundings(market.id)
-      .filter(({ timeMs }) => timeMs >= startTime && timeMs <= end)
-      .slice(0, MAX_FUNDINGS)
-      .map((funding) => ({
-        coin,
-        fundingRate: formatAmount(funding.rate),
-        premium: formatAmount(funding.premium),
-        time: funding.timeMs,
-      }))
+    return past.fundings(coin).filter(isWithin(window)).slice(0, MAX_FUNDINGS)
   },
-  candleSnapshot: ({ exchange, past }, { req: { coin, interval, startTime, endTime } }) => {
-    const market = listedMarket(exchange, coin)
+  candleSnapshot: (
+    { exchange, past },
+    { req: { coin, interval, startTime = 0, endTime = Number.POSITIVE_INFINITY } },
+  ) => {
     if (listing.QUIET_PXS.has(coin)) return []
+    const market = listedMarket(exchange, coin)
     if (market === undefined) return NOTHING
-    const candles = past.candles[market.id]!.within(interval, startTime, endTime ?? Number.POSITIVE_INFINITY)
-    return candles.map((candle) => ({
-      t: candle.openMs,
-      T: candle.closeMs,
-      s: coin,
-      i: interval,
-      o: formatAmount(candle.open),
-      c: formatAmount(candle.close),
-      h: formatAmount(candle.high),
-      l: formatAmount(candle.low),
-      v: formatAmount(candle.volume),
-      n: candle.trades,
-    }))
+    return past.candles[market.id]!.within(interval, startTime, endTime).map(({ candle }) => candle)
   },
-} satisfies SomeAnswers
+}

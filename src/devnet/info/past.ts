@@ -2,9 +2,11 @@
 // and candles. Invariant: everything is bounded, and nothing here ever changes a block. It is not part of a checkpoint: a
 // program that begins again remembers what it finds in the block files.
 
+import { type Candle, withTrade } from '../../archive/candles.ts'
+import { INTERVALS, type Interval } from '../../core/candle-interval.ts'
 import { type Trade, tradesOf } from '../../protocol/feed/trades.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { amountOf, notional } from '../exchange/fixed-point.ts'
+import { amountOf, formatAmount, notional } from '../exchange/fixed-point.ts'
 import { fundingRate, premium } from '../exchange/funding.ts'
 import { ALL_MARKETS, marketOf } from '../exchange/market.ts'
 import {
@@ -13,59 +15,22 @@ import {
   type NodeFill,
   type NodeMiscEvent,
   type NodeOrderStatus,
-  type NodeTwapStatus,
   ZERO_HASH,
 } from '../exchange/node-block.ts'
-import { Candles } from './candles.ts'
-import { Tail } from './tail.ts'
 
 /** Kept per wallet of what is rare: as many as the public API answers at most. */
 const RARE = 500
-/** Kept per coin. */
+/** Kept per coin; of candles per interval, as many as the public API answers at most. */
 const FUNDINGS = 1_000
+const CANDLES = 5_000
 const TRADES = 10
 
-interface PastFunding {
-  readonly timeMs: number
-  readonly rate: bigint
-  readonly premium: bigint
-}
-
-interface PastLedger {
+/** A row of history as it is answered. */
+interface Row {
   readonly time: number
-  readonly hash: string
-  readonly delta: { readonly type: string; readonly [key: string]: unknown }
+  readonly [field: string]: unknown
 }
-
-interface PastStaking {
-  readonly time: number
-  readonly hash: string
-  readonly delta:
-    | { readonly cDeposit: { readonly amount: string } }
-    | { readonly withdrawal: { readonly amount: string; readonly phase: 'initiated' | 'finalized' } }
-    | { readonly delegate: { readonly validator: string; readonly amount: string; readonly isUndelegate: boolean } }
-}
-
-interface PastPayment {
-  readonly time: number
-  readonly hash: string
-  readonly delta: {
-    readonly type: 'funding'
-    readonly coin: string
-    readonly usdc: string
-    readonly szi: string
-    readonly fundingRate: string
-    readonly nSamples: null
-  }
-}
-
-interface PastTwap {
-  /** Seconds. */
-  readonly time: number
-  readonly state: NodeTwapStatus['state']
-  readonly status: { readonly status: NodeTwapStatus['status'] }
-  readonly twapId: number
-}
+type Delta = Row & { readonly hash: string; readonly delta: object }
 
 export interface PastOrder {
   readonly record: NodeOrderStatus
@@ -78,10 +43,10 @@ type PastBlock = Pick<DevnetBlock, 'timeMs' | 'fills' | 'orderStatuses' | 'miscE
 /** One wallet's history. */
 class WalletPast {
   readonly fills: Tail<NodeFill>
-  readonly ledger: Tail<PastLedger>
-  readonly staking = new Tail<PastStaking>(RARE)
-  readonly payments = new Tail<PastPayment>(RARE)
-  readonly twaps = new Tail<PastTwap>(RARE)
+  readonly ledger: Tail<Delta>
+  readonly staking = new Tail<Delta>(RARE)
+  readonly payments = new Tail<Delta>(RARE)
+  readonly twaps = new Tail<Row>(RARE)
   /** By order id, in the order of their last status. */
   readonly orders = new Map<number, PastOrder>()
 
@@ -93,7 +58,7 @@ class WalletPast {
 
 export class Past {
   readonly #wallets = new Map<string, WalletPast>()
-  readonly #fundings = new Map<number, Tail<PastFunding>>()
+  readonly #fundings = new Map<string, Tail<Row>>()
   readonly candles: readonly Candles[] = ALL_MARKETS.map(() => new Candles())
   readonly #trades = new Map<string, Tail<Trade>>()
   readonly #rows: number
@@ -108,9 +73,9 @@ export class Past {
     return this.#wallets.get(address)
   }
 
-  /** Oldest first; of one market. */
-  fundings(market: number): readonly PastFunding[] {
-    return this.#fundings.get(market)?.toArray() ?? []
+  /** Oldest first; of one coin. */
+  fundings(coin: string): readonly Row[] {
+    return this.#fundings.get(coin)?.toArray() ?? []
   }
 
   /** The last trades of a coin, newest first. */
@@ -126,26 +91,17 @@ export class Past {
 
   /** Remembers the events of a block, or those of one of its streams; times never fall within a stream. */
   recall(block: PastBlock): void {
-    this.#noteFills(block)
-    for (const trade of tradesOf(block.fills)) tailOf(this.#trades, trade.coin, TRADES).push(trade)
+    for (const [user, fill] of block.fills) this.#of(user).fills.push(fill)
+    for (const trade of tradesOf(block.fills)) {
+      tailOf(this.#trades, trade.coin, TRADES).push(trade)
+      this.candles[marketOf(trade.coin)!.id]!.trade(trade)
+    }
     for (const record of block.orderStatuses) this.#noteOrder(record, block.timeMs)
     this.#noteMisc(block)
     for (const { twap_id: twapId, state, status } of block.twapStatuses ?? []) {
       const time = Math.floor(block.timeMs / 1_000)
       this.#of(state.user).twaps.push({ time, state, status: { status }, twapId })
     }
-  }
-
-  #noteFills({ fills, timeMs }: PastBlock): void {
-    fills.forEach(([user, fill], i) => {
-      const { px, sz, coin } = fill
-      const price = amountOf(px)
-      const size = amountOf(sz)
-      const ntl = notional(price, size)
-      this.#of(user).fills.push(fill)
-      // Both sides of a trade stand beside each other, where it has two.
-      if (fills[i - 1]?.[1].tid !== fill.tid) this.candles[marketOf(coin)!.id]!.trade(timeMs, price, size, ntl)
-    })
   }
 
   #noteOrder(record: NodeOrderStatus, timeMs: number): void {
@@ -167,30 +123,31 @@ export class Past {
   }
 
   #notePayment({ user, coin, funding_amount: usdc, szi, funding_rate: fundingRate }: FundingDelta, time: number): void {
-    const delta = { type: 'funding', coin, usdc, szi, fundingRate, nSamples: null } as const
+    const delta = { type: 'funding', coin, usdc, szi, fundingRate, nSamples: null }
     this.#of(user).payments.push({ time, hash: ZERO_HASH, delta })
   }
 
   #noteStaking(inner: NodeMiscEvent['inner'], hash: string, time: number): void {
-    if ('CDeposit' in inner) {
-      const { user, amount } = inner.CDeposit
-      this.#of(user).staking.push({ time, hash, delta: { cDeposit: { amount } } })
-    } else if ('CWithdrawal' in inner) {
+    const note = (user: string, delta: object) => this.#of(user).staking.push({ time, hash, delta })
+    if ('CDeposit' in inner) note(inner.CDeposit.user, { cDeposit: { amount: inner.CDeposit.amount } })
+    else if ('CWithdrawal' in inner) {
       const { user, amount, is_finalized } = inner.CWithdrawal
-      const withdrawal = { amount, phase: is_finalized ? 'finalized' : 'initiated' } as const
-      this.#of(user).staking.push({ time, hash, delta: { withdrawal } })
+      note(user, { withdrawal: { amount, phase: is_finalized ? 'finalized' : 'initiated' } })
     } else if ('Delegation' in inner) {
       const { user, validator, amount, is_undelegate: isUndelegate } = inner.Delegation
-      this.#of(user).staking.push({ time, hash, delta: { delegate: { validator, amount, isUndelegate } } })
+      note(user, { delegate: { validator, amount, isUndelegate } })
     }
   }
 
   #noteFunding(x: Exchange): void {
-    for (const { id, kind } of x.scale.markets) {
-      if (kind !== 'perp') continue
-      const funding = { timeMs: x.block.timeMs, rate: fundingRate(x, id), premium: premium(x, id) }
-      tailOf(this.#fundings, id, FUNDINGS).push(funding)
-    }
+    for (const { id, kind, coin } of x.scale.markets)
+      if (kind === 'perp')
+        tailOf(this.#fundings, coin, FUNDINGS).push({
+          coin,
+          fundingRate: formatAmount(fundingRate(x, id)),
+          premium: formatAmount(premium(x, id)),
+          time: x.block.timeMs,
+        })
   }
 
   /** Only wallets of the exchange are in its blocks, and their number is bounded. */
@@ -209,4 +166,66 @@ function tailOf<K, T>(tails: Map<K, Tail<T>>, key: K, bound: number): Tail<T> {
   const tail = new Tail<T>(bound)
   tails.set(key, tail)
   return tail
+}
+
+/** The last so many of something. A ring: adding never moves what is there. */
+export class Tail<T> {
+  readonly #bound: number
+  readonly #items: T[] = []
+  /** Place of the oldest once the ring is full. */
+  #start = 0
+
+  constructor(bound: number) {
+    this.#bound = bound
+  }
+
+  /** Adds the newest; the oldest goes when there are `bound` already. */
+  push(item: T): void {
+    if (this.#items.length < this.#bound) this.#items.push(item)
+    else {
+      this.#items[this.#start] = item
+      this.#start = (this.#start + 1) % this.#bound
+    }
+  }
+
+  get length(): number {
+    return this.#items.length
+  }
+
+  last(): T | undefined {
+    return this.#items.at(this.#start - 1)
+  }
+
+  /** Oldest first; a copy. */
+  toArray(): T[] {
+    return [...this.#items.slice(this.#start), ...this.#items.slice(0, this.#start)]
+  }
+}
+
+interface PastCandle {
+  candle: Candle
+  /** USDC traded. */
+  ntl: bigint
+}
+
+/** The candles of one coin in every interval. */
+class Candles {
+  readonly #series = new Map<Interval, Tail<PastCandle>>(INTERVALS.map((interval) => [interval, new Tail(CANDLES)]))
+
+  /** Times never fall. */
+  trade(trade: Trade): void {
+    const ntl = notional(amountOf(trade.px), amountOf(trade.sz))
+    for (const [interval, series] of this.#series) {
+      const last = series.last()
+      const candle = withTrade(last?.candle ?? null, interval, trade)
+      if (last?.candle.t !== candle.t) series.push({ candle, ntl })
+      else Object.assign(last, { candle, ntl: last.ntl + ntl })
+    }
+  }
+
+  /** Oldest first: those that overlap [fromMs, toMs]. */
+  within(interval: Interval, fromMs: number, toMs: number): PastCandle[] {
+    const series = this.#series.get(interval)!.toArray()
+    return series.filter(({ candle }) => candle.T >= fromMs && candle.t <= toMs)
+  }
 }

@@ -7,7 +7,7 @@ import { frontendOrder, type Order } from '../exchange/order.ts'
 import { abstractionOf, builderOf, isIsolated, isMaker } from '../exchange/roles.ts'
 import { twapState } from '../exchange/twap.ts'
 import { emptyWallet, marginState, type Position, type Wallet } from '../exchange/wallet.ts'
-import { listedMarket, NOTHING, ofDex, type SomeAnswers } from './answer.ts'
+import { type Answers, listedMarket, NOTHING, ofDex } from './answer.ts'
 import { type ListedPerp, quietPerp } from './listing.ts'
 
 /** The wallet of an address; one that nobody has seen has nothing. */
@@ -187,17 +187,11 @@ function builderFee(x: Exchange, user: string, builder: string): number {
 }
 
 /** The main DEX has the orders of spot and outcomes too. A wallet that nobody has seen is answered like one without anything. */
-export const WALLET_ANSWERS = {
-  clearinghouseState: ofDex(({ exchange }, dex, { user }: { readonly dex: string; readonly user: string }) =>
-    perpState(exchange, walletOf(exchange, user), dex),
-  ),
+export const WALLET_ANSWERS: Answers = {
+  clearinghouseState: ofDex(({ exchange }, dex, { user }) => perpState(exchange, walletOf(exchange, user), dex)),
   spotClearinghouseState: ({ exchange }, { user }) => spotState(exchange, walletOf(exchange, user)),
-  openOrders: ofDex(({ exchange }, dex, { user }: { readonly dex: string; readonly user: string }) =>
-    openOrders(walletOf(exchange, user), dex),
-  ),
-  frontendOpenOrders: ofDex(({ exchange }, dex, { user }: { readonly dex: string; readonly user: string }) =>
-    openOrdersOnDex(walletOf(exchange, user), dex),
-  ),
+  openOrders: ofDex(({ exchange }, dex, { user }) => openOrders(walletOf(exchange, user), dex)),
+  frontendOpenOrders: ofDex(({ exchange }, dex, { user }) => openOrdersOnDex(walletOf(exchange, user), dex)),
   activeAssetData: ({ exchange }, { user, coin }) => {
     const market = listedMarket(exchange, coin)
     if (market?.kind === 'perp') return assetData(exchange, user, market, markPx(exchange, market.id))
@@ -207,4 +201,4 @@ export const WALLET_ANSWERS = {
   userRole: ({ exchange }, { user }) => role(exchange, user),
   userAbstraction: ({ exchange: x }, { user }) => abstractionOf(x.byAddress.get(user) ?? -1),
   maxBuilderFee: ({ exchange }, { user, builder }) => builderFee(exchange, user, builder),
-} satisfies SomeAnswers
+}
