@@ -1,11 +1,11 @@
 // The Worker of files, with a bucket and a database of its own.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { bundle } from '../../src/cli/launch/build.node.ts'
 import { bundledModules } from '../../src/cli/launch/miniflare-options.node.ts'
+import { scratch } from '../kit/program.ts'
 import type { PageOrder, PageRead, PartOrder, SegmentOrder, Turn } from './counted/files-bench.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -26,7 +26,7 @@ export class FilesWorker {
   static async start(chain: string, objectBytes?: number): Promise<FilesWorker> {
     const out = join(ROOT, 'dist/bench/files')
     await bundle(ROOT, 'wrangler.live.toml', out, 'test/bench/counted/files.worker.ts')
-    const folder = mkdtempSync(join(tmpdir(), 'weir-files-'))
+    const folder = scratch().path
     process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
     const miniflare = new Miniflare(
       convertV4MiniflareOptions({

@@ -1,11 +1,11 @@
 // A page of the newest 2,000 fills out of ten days of them, and out of a hundred, for who has few, some every day, a fifth of
 // all, and none; beside one question to D1 and one read of R2, SQLite clustered by user, and DuckDB over our own tables.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { type DuckDb, missingDuckDb, openDuckDb } from '../duckdb/duckdb.ts'
+import { scratch } from '../kit/program.ts'
 import { ClusteredFills } from './clustered-fills.node.ts'
 import type { PageOrder, PageRead, PartOrder } from './counted/files-bench.ts'
 import { FilesWorker } from './files-worker.node.ts'
@@ -38,7 +38,7 @@ export interface HistoryPages {
 }
 
 export async function historyPages(quick: boolean, say: (text: string) => void): Promise<HistoryPages> {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-history-'))
+  const folder = scratch().path
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   const worker = await FilesWorker.start(CHAIN)
   const clustered = new ClusteredFills(join(folder, 'clustered.db'))

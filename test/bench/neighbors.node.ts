@@ -3,9 +3,9 @@
 // same neighbor of the same gateway in the same run, before the attack.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { WebSocket } from 'ws'
 import { RunningFeeder } from '../kit/feeder.ts'
 import { startServer } from '../kit/http-server.ts'
+import { Socket } from '../kit/socket.ts'
 import { buildPlant, Plant } from '../pipelines/plant/plant.node.ts'
 import { EXCHANGE_BLOCKS_PER_SECOND } from './latency.node.ts'
 import { blockOf, FIRST } from './pipelines.node.ts'
@@ -103,7 +103,7 @@ async function measured(
   { service, api }: { service: string; api: string },
   seconds: number,
 ): Promise<Felt> {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/ws?key=${api}`)
+  const socket = await Socket.open(`${url.replace('http', 'ws')}/ws?key=${api}`)
   let lastMs = Number.NaN
   let pauseMs = 0
   const beat = () => {
@@ -111,11 +111,8 @@ async function measured(
     if (nowMs - lastMs > pauseMs) pauseMs = nowMs - lastMs
     lastMs = nowMs
   }
-  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
-  const begun = new Promise((resolve) => socket.on('message', resolve))
-  socket.on('message', (data) => String(data).includes('"channel":"allFills"') && beat())
-  socket.send(JSON.stringify({ method: 'subscribe', subscription: { type: 'allFills' } }))
-  await begun
+  socket.onFrame = ({ channel }) => channel === 'allFills' && beat()
+  await socket.subscribe({ type: 'allFills' })
   const took = new Float64Array(seconds * CALLS_A_SECOND)
   const calls: Promise<void>[] = []
   const startMs = performance.now()

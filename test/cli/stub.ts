@@ -1,10 +1,10 @@
 // A stand-in for the admin API that keeps what it was asked, and a shell that keeps what a command said.
 
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import type { Command } from '@commander-js/extra-typings'
 import type { Shell } from '../../src/cli/shell.node.ts'
 import { type AnyCommand, runProgram } from '../../src/core/command-line.node.ts'
+import { startServer } from '../kit/http-server.ts'
 
 interface Asked {
   /** Method and path. */
@@ -18,27 +18,20 @@ type Answer = (asked: Asked) => readonly [status: number, body: unknown] | strin
 
 export async function startStub(answer: Answer) {
   const seen: Asked[] = []
-  const server = createServer((request, response) => {
-    let text = ''
-    request.on('data', (piece) => {
-      text += piece
-    })
-    request.on('end', () => {
-      const { authorization } = request.headers
-      const asked = {
-        call: `${request.method} ${request.url}`,
-        body: text === '' ? null : JSON.parse(text),
-        authorization,
-      }
-      seen.push(asked)
-      const said = answer(asked)
-      if (typeof said !== 'string') response.statusCode = said[0]
-      response.end(typeof said === 'string' ? said : JSON.stringify(said[1]))
-    })
+  const { url, close } = await startServer(async (request, response) => {
+    const body = await text(request)
+    const { authorization } = request.headers
+    const asked = {
+      call: `${request.method} ${request.url}`,
+      body: body === '' ? null : JSON.parse(body),
+      authorization,
+    }
+    seen.push(asked)
+    const said = answer(asked)
+    if (typeof said !== 'string') response.statusCode = said[0]
+    response.end(typeof said === 'string' ? said : JSON.stringify(said[1]))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { url, seen, stop: () => server.close() }
+  return { url, seen, stop: close }
 }
 
 /** A refusal as the admin API words it. */

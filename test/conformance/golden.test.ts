@@ -50,8 +50,7 @@ describe.each(WIRES)('%s blocks at a client', (_, wire, isAbsent) => {
         await Socket.open(`${world.ws}/ws?key=${key}`),
       ] as const
       for (const [i, type] of ['l2BookDiff', 'l2BookDiff2'].entries()) {
-        sockets[i as 0 | 1].send({ method: 'subscribe', subscription: { type, coin: golden.coin } })
-        await sockets[i as 0 | 1].channel('subscriptionResponse')
+        await sockets[i as 0 | 1].subscribe({ type, coin: golden.coin })
       }
       const seed = ((await sockets[0].channel('l2BookDiff')).data as { Snapshot: { levels: Levels } }).Snapshot
       expect(hash(seed.levels)).toBe(golden.snapshot.sha256)

@@ -4,9 +4,9 @@
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { freePort } from '../../src/cli/launch/ports.node.ts'
 import { docsPages } from '../../src/http/docs/site/write-docs.node.ts'
 import { type Program, run, runCommand, scratch } from '../kit/program.ts'
 
@@ -61,7 +61,7 @@ it.skipIf(missing.length > 0).each(Object.keys(GUIDES))(
       const [, file] = /^(?:\/\/|#) ([\w.-]+)$/m.exec(text.split('\n')[0]!) ?? []
       if (language !== 'bash') writeFileSync(join(place, file ?? `no name in ${guide}`), text)
     }
-    const port = String(await freePort())
+    const port = String(await freePort(undefined))
     const shell = blocks.filter(({ language }) => language === 'bash').map(({ text }) => text.replaceAll('9000', port))
     const script = `set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n${shell.map(asHere).join('\n')}\n`
     writeFileSync(join(place, 'guide.sh'), script)
@@ -146,15 +146,4 @@ function asHere(text: string): string {
     )
     .replaceAll('npm run doctor', `${node} '${ROOT}/src/cli/doctor/main.node.ts' --state '${state}'`)
     .replaceAll('npx node', node)
-}
-
-/** Of the receiver, which has one of its own. */
-function freePort(): Promise<number> {
-  const server = createServer()
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }

@@ -78,8 +78,7 @@ const open = () => Socket.open(`${world.ws}/ws?key=${key}`)
 const push = (books: BookChange[], more: Parameters<Feeder['block']>[0] | object = {}) =>
   feeder.block({ height: ++height, books, ...more })
 const subscribe = async (socket: Socket, subscription: object) => {
-  socket.send({ method: 'subscribe', subscription })
-  expect(await socket.channel('subscriptionResponse')).toEqual({
+  expect(await socket.subscribe(subscription)).toEqual({
     channel: 'subscriptionResponse',
     data: { method: 'subscribe', subscription },
   })

@@ -4,6 +4,7 @@ import { connect, type Socket as TcpSocket } from 'node:net'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Level, Levels } from '../../src/protocol/feed/block.ts'
 import { LIGHT } from '../../src/relay/sockets/unread.ts'
+import { clientFrame } from '../bench/frames.ts'
 import { Feeder } from '../kit/feeder.ts'
 import { startWorld, type World } from '../kit/gateway.ts'
 import { Socket } from '../kit/socket.ts'
@@ -40,13 +41,8 @@ function open(key: string): Promise<TcpSocket> {
   return promise
 }
 
-/** A frame of at most 125 bytes, with a mask of noughts. */
-function frame(opcode: number, payload: Buffer): Buffer {
-  return Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length]), Buffer.alloc(4), payload])
-}
-
-const closeFrame = (code: number) => frame(8, Buffer.from([code >> 8, code & 255]))
-const text = (value: unknown) => frame(1, Buffer.from(JSON.stringify(value)))
+const closeFrame = (code: number) => clientFrame(Buffer.from([code >> 8, code & 255]), 8)
+const text = (value: unknown) => clientFrame(JSON.stringify(value))
 
 // WS-45
 it.each<[number, number]>([
@@ -72,8 +68,7 @@ it.each<[number, number]>([
 it('a client that pings and never reads is cut off and counted; others of its relay feel nothing', async () => {
   const key = await world.newKey('1000')
   const neighbour = await Socket.open(`${world.ws}/ws?key=${await world.newKey('1000')}`)
-  neighbour.send({ method: 'subscribe', subscription: { type: 'l2BookDiff2', coin: 'BTC' } })
-  await neighbour.channel('subscriptionResponse')
+  await neighbour.subscribe({ type: 'l2BookDiff2', coin: 'BTC' })
   const hostile = await Promise.all(Array.from({ length: 4 }, () => open(key)))
   for (const socket of hostile) {
     socket.on('error', () => undefined)

@@ -168,8 +168,7 @@ it.each([{ coin: ['BTC', 'ETH', 'xyz:GOLD'] }, { marketTypes: ['*'] }])(
   async (scope) => {
     const coins = ['BTC', 'ETH', 'xyz:GOLD']
     const socket = await Socket.open<BooksFrame>(`${world.ws}/ws?key=${key}`)
-    socket.send({ method: 'subscribe', subscription: { type: 'l2BookDiff2', ...scope, checksum: true } })
-    await socket.channel('subscriptionResponse')
+    await socket.subscribe({ type: 'l2BookDiff2', ...scope, checksum: true })
     const snapshots = new Map<string, RawSnapshot>()
     for (const coin of coins) {
       const answer = await world.info(key, { type: 'l2BookDiffSnapshot', coin })

@@ -1,8 +1,6 @@
 // The HTTP surface over a real socket: every query, the public server's refusals, the snapshot file, /evm.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -13,6 +11,7 @@ import { MARKETS } from '../../src/devnet/exchange/market.ts'
 import { devnetServer } from '../../src/devnet/http.node.ts'
 import { QUIET_PXS } from '../../src/devnet/info/listing.ts'
 import { type BookHashes, Truth } from '../../src/devnet/truth.node.ts'
+import { type HttpServer, startServer } from '../kit/http-server.ts'
 import { RebuiltBooks } from './rebuild.ts'
 
 const engine = createEngine(31)
@@ -20,16 +19,15 @@ const truth = new Truth()
 const disturbed: DisturbRequest[] = []
 const disturb = (request: DisturbRequest) => void disturbed.push(request)
 let folder: string
-let server: Server
+let server: HttpServer
 let base: string
 
 beforeAll(async () => {
   for (let i = 0; i < 300; i++) engine.step()
   folder = mkdtempSync(join(tmpdir(), 'devnet-http-'))
   mkdirSync(join(folder, 'data'))
-  server = devnetServer(() => ({ engine, truth, disturb, data: join(folder, 'data') }))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  server = await startServer(devnetServer(() => ({ engine, truth, disturb, data: join(folder, 'data') })))
+  base = server.url
 })
 afterAll(() => {
   server.close()

@@ -83,8 +83,8 @@ describe.each([
 
   it('names the user that is malformed', async () => {
     const reply = await send([user(1), 'nobody'])
-    expect(JSON.parse(reply.body).msg).toBe('users.1: must be an address: 0x and 40 hex digits')
-    expect(JSON.parse((await send([])).body).msg).toBe('users: must name 1 to 50 users')
+    expect(JSON.parse(reply.body).msg).toMatch(/^users\.1: /)
+    expect(JSON.parse((await send([])).body).msg).toMatch(/^users: /)
     expect((await send(Array(50).fill(USER))).status).toBe(200)
     expect((await send(Array(51).fill(USER))).status).toBe(422)
   })

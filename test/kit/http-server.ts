@@ -1,6 +1,6 @@
 // An HTTP server of a test's own.
 
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface HttpServer {
@@ -11,8 +11,8 @@ export interface HttpServer {
 }
 
 /** Listens on a free port of this machine. */
-export async function startServer(listener: RequestListener): Promise<HttpServer> {
-  const server = createServer(listener)
+export async function startServer(serving: RequestListener | Server): Promise<HttpServer> {
+  const server = serving instanceof Server ? serving : createServer(serving)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -9,7 +9,7 @@ export class Socket<F extends Frame = Frame> {
   readonly frames: F[] = []
   closed: { code: number; reason: string } | null = null
   /** Told of every frame at once, beside `next`. */
-  onFrame: ((frame: F) => void) | null = null
+  onFrame: ((frame: F) => unknown) | null = null
   readonly #socket: WebSocket
   #at = 0
   #wake: (() => void) | null = null
@@ -30,8 +30,12 @@ export class Socket<F extends Frame = Frame> {
   }
 
   /** Resolves when open; rejects with the HTTP status where the upgrade is refused. */
-  static open<F extends Frame = Frame>(url: string, headers: Record<string, string> = {}): Promise<Socket<F>> {
-    const socket = new WebSocket(url, { headers })
+  static open<F extends Frame = Frame>(
+    url: string,
+    headers: Record<string, string> = {},
+    protocols: string[] = [],
+  ): Promise<Socket<F>> {
+    const socket = new WebSocket(url, protocols, { headers })
     const wrapped = new Socket<F>(socket)
     return new Promise((resolve, reject) => {
       socket.once('open', () => resolve(wrapped))

@@ -245,8 +245,8 @@ describe('what is kept', () => {
     })
     expect(after.ok && isSame(before.fields, after.value)).toBe(false)
     expect(toldOf(change(before, { filter: { type: 'bbo' } }))).toContain('filter.type')
-    expect(toldOf(change(before, { topic: 'ledger' }))).toBe('topic: cannot be changed: create another pipeline')
-    expect(toldOf(change(before, { id: 'pipe_2' }))).toBe('id: cannot be changed')
+    expect(toldOf(change(before, { topic: 'ledger' }))).toMatch(/^topic: /)
+    expect(toldOf(change(before, { id: 'pipe_2' }))).toMatch(/^id: /)
     expect(toldOf(change(before, { revision: 2 }))).toContain('revision: unknown field')
   })
 

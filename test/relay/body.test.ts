@@ -27,8 +27,8 @@ test('each alias of addresses is accepted alone, in mixed case, and matched in l
 test('1,000 addresses are accepted, 1,001 are refused by name', () => {
   const addresses = Array.from({ length: 1001 }, (_, i) => address(i))
   expect(refusalOf({ type: 'userFills', addresses: addresses.slice(1) })).toBe('accepted')
-  expect(refusalOf({ type: 'userFills', addresses })).toMatch(/^addresses: at most 1000 addresses/)
-  expect(refusalOf({ type: 'userNonFundingLedgerUpdates', users: addresses })).toMatch(/^users: at most 1000/)
+  expect(refusalOf({ type: 'userFills', addresses })).toMatch(/^addresses: /)
+  expect(refusalOf({ type: 'userNonFundingLedgerUpdates', users: addresses })).toMatch(/^users: /)
 })
 
 // WS-14, WS-16

@@ -2,8 +2,8 @@
 // grows with every client that ever was.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { WebSocket } from 'ws'
 import type { SubscriptionBody } from '../../src/client/subscription.ts'
+import { Socket } from '../kit/socket.ts'
 import { heapBytes, heapSnapshot, type Worker } from './heap.node.ts'
 import { GROWTH_MOST } from './table.ts'
 
@@ -14,6 +14,7 @@ const SETTLED_WITHIN_MS = 120_000
 const AGAIN_MS = 2_000
 const AWAKE_MS = 500
 const CONNECTION_MS = 60_000
+const CHANNELS = ['subscriptionResponse', 'error']
 const WORKERS = ['weir', 'weir-live'] as const
 
 export interface Churn {
@@ -108,26 +109,18 @@ function bodiesOf(coins: readonly string[], number: number): SubscriptionBody[] 
 }
 
 /** Comes, subscribes, and goes once all is acknowledged: in turn with a close, and without a word. */
-function connect({ url, key, coins }: ChurnOrder, number: number): Promise<number> {
+async function connect({ url, key, coins }: ChurnOrder, number: number): Promise<number> {
   const bodies = bodiesOf(coins, number)
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/ws?key=${key}`)
-  const { promise, resolve, reject } = Promise.withResolvers<number>()
-  const timer = setTimeout(() => reject(new Error(`connection ${number} was not served`)), CONNECTION_MS)
-  let acknowledged = 0
-  socket.once('open', () => {
-    for (const subscription of bodies) socket.send(JSON.stringify({ method: 'subscribe', subscription }))
-  })
-  socket.on('message', (data) => {
-    const { channel, data: words } = JSON.parse(data.toString()) as { channel: string; data: unknown }
-    if (channel === 'error') reject(new Error(`connection ${number}: ${JSON.stringify(words)}`))
-    if (channel !== 'subscriptionResponse' || ++acknowledged < bodies.length) return
-    if (number % 2 === 0) socket.close(1000)
-    else socket.terminate()
-  })
-  socket.once('error', reject)
-  socket.once('close', () => resolve(acknowledged))
-  return promise.finally(() => {
-    clearTimeout(timer)
-    socket.terminate()
-  })
+  const socket = await Socket.open(`${url.replace('http', 'ws')}/ws?key=${key}`)
+  for (const subscription of bodies) socket.send({ method: 'subscribe', subscription })
+  try {
+    for (const _ of bodies) {
+      const { channel, data } = await socket.next(({ channel }) => CHANNELS.includes(String(channel)), CONNECTION_MS)
+      if (channel === 'error') throw new Error(`connection ${number}: ${JSON.stringify(data)}`)
+    }
+    return bodies.length
+  } finally {
+    if (number % 2 === 0) socket.close()
+    else socket.drop()
+  }
 }

@@ -1,22 +1,17 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { afterEach, expect, it } from 'vitest'
 import { parseSources } from '../../src/upstream/sources.ts'
 import { fetchUpstream } from '../../src/upstream/upstream.client.ts'
+import { type HttpServer, startServer } from '../kit/http-server.ts'
 
-let server: Server | undefined
-afterEach(() => {
-  server?.closeAllConnections()
-  server?.close()
-})
+let server: HttpServer | undefined
+afterEach(() => server?.close())
 
 /** An upstream over one real server that behaves as told. */
 async function over(listener: RequestListener, timeoutMs = 10_000) {
-  server = createServer(listener)
-  await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  server = await startServer(listener)
   // Without the type that clocks are read by: the test's answers are for its own requests.
-  const source = { name: 'stub', url: `http://127.0.0.1:${port}/info`, types: ['meta'], timeoutMs }
+  const source = { name: 'stub', url: `${server.url}/info`, types: ['meta'], timeoutMs }
   const sources = parseSources(JSON.stringify([source]))
   if (!sources.ok) throw new Error(sources.error)
   const noBudget = () => {

@@ -1,10 +1,9 @@
 // The client of Stripe's API against an HTTP server that speaks its protocol.
 
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Order } from '../../../src/billing/checkout/order.ts'
 import { isSigned, stripe } from '../../../src/billing/checkout/stripe/stripe.client.ts'
+import { type HttpServer, startServer } from '../../kit/http-server.ts'
 import { SECRET_KEY, StripeStub, signed, WEBHOOK_SECRET } from './stripe-stub.ts'
 
 const ORDER: Order = {
@@ -26,13 +25,13 @@ const ORDER: Order = {
 }
 
 const stub = new StripeStub()
-let server: Server
+let server: HttpServer
 let apiUrl: string
 let broken = false
 const seen: string[] = []
 
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
+  server = await startServer(async (request, response) => {
     if (broken) return void response.end('{"id":')
     let body = ''
     for await (const chunk of request) body += chunk
@@ -40,11 +39,10 @@ beforeAll(async () => {
     const headers = new Headers(request.headers as Record<string, string>)
     const [status, json] = stub.answer(request.method!, request.url!, headers, body)
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  apiUrl = server.url
 })
-afterAll(() => void server.close())
+afterAll(() => server.close())
 
 const provider = (secretKey = SECRET_KEY) => stripe({ secretKey, apiUrl, publicUrl: 'https://api.example.com' })
 

@@ -2,8 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -11,6 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { fillsLine, readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
 import { progressMeter } from '../../../src/cli/backfill/progress-meter.node.ts'
 import { backfillProgram } from '../../../src/cli/backfill.node.ts'
+import { type HttpServer, startServer } from '../../kit/http-server.ts'
 import { say } from '../stub.ts'
 
 const ROOT = mkdtempSync(join(tmpdir(), 'weir-backfill-'))
@@ -26,7 +26,7 @@ const asked: string[] = []
 const signatures = new Set<string>()
 let before: typeof BEFORE | null = BEFORE
 let refusals: number[] = []
-let server: Server
+let server: HttpServer
 let url = ''
 
 const nodeLine = (height: number) => {
@@ -113,9 +113,8 @@ beforeAll(async () => {
     const lines = [300, 301].map((height) => fillsLine({ height: height + 2 * at, time: DAY + height, fills: [] }))
     put(`a/${name}`, gzipSync(lines.join('\n')))
   }
-  server = createServer((request, response) => void answer(request, response))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  server = await startServer((request, response) => void answer(request, response))
+  url = server.url
 })
 afterAll(() => {
   server.close()

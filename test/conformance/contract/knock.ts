@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { WebSocket } from 'ws'
+import { Socket } from '../../kit/socket.ts'
 import type { Carried, Convention, Door } from './table.ts'
 
 export interface Answer {
@@ -135,26 +135,10 @@ const BOOK = 'subscription { l2BookDiff(coin: "BTC") { data { Snapshot { coin } 
 /** A socket of /graphql; `next` is what came and was not read yet, or `close <code>`. */
 export async function graphqlSocket(url: string, { query = '', headers = {} }: Carried = {}) {
   const address = `${url.replace('http', 'ws')}/graphql${query}`
-  const socket = new WebSocket(address, 'graphql-transport-ws', { headers: headers as Record<string, string> })
-  const came: (Fields | string)[] = []
-  let wake = () => {}
-  const take = (one: Fields | string) => {
-    if (typeof one === 'object' && one.type === 'ping') return
-    came.push(one)
-    wake()
-  }
-  socket.on('message', (data) => take(JSON.parse(data.toString())))
-  socket.on('close', (code) => take(`close ${code}`))
-  await once(socket, 'open')
-  const next = async (): Promise<Fields | string> => {
-    while (came.length === 0) await new Promise<void>((resolve) => (wake = resolve))
-    return came.shift()!
-  }
-  return {
-    next,
-    send: (frame: unknown) => socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame)),
-    close: () => socket.close(),
-  }
+  const socket = await Socket.open<Fields>(address, headers as Record<string, string>, ['graphql-transport-ws'])
+  const next = (): Promise<Fields | string> =>
+    socket.next(({ type }) => type !== 'ping', 60_000).catch(() => `close ${socket.closed?.code}`)
+  return { next, send: (frame: unknown) => socket.send(frame), close: () => socket.close() }
 }
 
 async function subscribe(url: string, carried: Carried): Promise<Outcome> {

@@ -2,12 +2,11 @@
 
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
 import { openBrowser } from '../../browser/browser.ts'
 import { missingIn, placeOf } from '../../installed.ts'
+import { startServer } from '../../kit/http-server.ts'
 import type { Found, Settings } from './contract.ts'
 
 /** What it answers, or a sentence that says why it is not there. */
@@ -73,19 +72,17 @@ export default { fetch: async () => Response.json(await run(${JSON.stringify(set
 const inChromium: Runtime = async (module, settings) => {
   const browser = await openBrowser()
   if (typeof browser === 'string') return browser
-  const server = createServer(({ url }, response) => {
+  const server = await startServer(({ url }, response) => {
     const isModule = url === '/contract.mjs'
     response.setHeader('content-type', isModule ? 'text/javascript' : 'text/html')
     response.end(isModule ? module : '<!doctype html><title>contract</title>')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   try {
     const page = await (await browser.newContext()).newPage()
-    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+    await page.goto(`${server.url}/`)
     return await page.evaluate<Found>(`import('/contract.mjs').then(({ run }) => run(${JSON.stringify(settings)}))`)
   } finally {
     await browser.close()
-    server.closeAllConnections()
     server.close()
   }
 }

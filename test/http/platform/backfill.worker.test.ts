@@ -130,6 +130,6 @@ describe('below the first block that the log archived', () => {
 
   it('is closed to wrong tokens and words', async () => {
     expect((await ask('GET', PATH, undefined, { token: 'x' })).status).toBe(401)
-    expect((await ask('GET', `${PATH}?after=-1`)).json.error_message).toMatch(/^after: must be a height/)
+    expect((await ask('GET', `${PATH}?after=-1`)).json.error_message).toMatch(/^after: /)
   })
 })

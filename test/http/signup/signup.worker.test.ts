@@ -352,7 +352,7 @@ describe('who asks', () => {
     const { ask, post, world } = desk()
     for (const email of ['you', 'you@example.com\r\nBcc: x@example.com', 7, 'x'.repeat(400)])
       expect((await ask(email)).json.error_message).toMatch(/^email: /)
-    expect((await ask('a@b.throw.example')).json.error_message).toMatch(/^email: addresses of this domain/)
+    expect((await ask('a@b.throw.example')).json.error_message).toMatch(/^email: /)
     expect((await post('/signup', { mail: 'a@b.example' })).json.error_message).toContain('email')
     expect((await post('/signup/confirm', {})).json.error_message).toMatch(/^token: /)
     expect(world.mails).toEqual([])
