@@ -78,7 +78,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     this.#relays = new RelayLinks(this.#objects, this.#index, this.#views)
     this.#log = new LogLink(ctx, {
       attach: () => this.#attach(),
-      take: (text) => this.#take(JSON.parse(text) as HubFrame),
+      take: (text) => this.#apply(JSON.parse(text) as HubFrame),
       settled: () => this.#repair(),
     })
     this.#restore()
@@ -149,7 +149,15 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     return this.#books.ready && (this.#books.height ?? -1) >= this.#wholeFrom
   }
 
-  #take(frame: HubFrame): void {
+  /**
+   * The way of a block through the shard:
+   *
+   *     log ──frame──▶ books.apply ──fragments──▶ views touched ──▶ relays (one text per coin, then the ring for who
+   *                      │                                          attaches later) ──▶ checkpoints that are due
+   *                      ├─ it came before: nothing
+   *                      └─ heights are missing: the link is broken off, and the log sends them again
+   */
+  #apply(frame: HubFrame): void {
     if (frame.t === 'gap') return this.#books.skip(frame.to)
     if (frame.t === 'tick') return this.#tick()
     if (frame.t === 'verified') return this.#verify(frame)

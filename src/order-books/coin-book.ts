@@ -2,26 +2,7 @@
 
 import type { Levels } from '../protocol/feed/block.ts'
 import type { CoinFragment } from '../protocol/hub/hub-link.ts'
-import type { LevelBook } from './level-book.ts'
-
-export interface CoinBook {
-  book: LevelBook
-  /** Height of the block that last changed the book. */
-  seq: number
-  /** JSON text of the whole book at its present state; dropped with the next change. */
-  encoded: string | null
-  /** Outcome of a reseed inside the epoch: becomes the book, and its difference a change, with the next block. */
-  reseeded: LevelBook | null
-  /** Height of the last repair inside the epoch, -1 before the first. */
-  repairedAt: number
-  /** What clients of the old epoch lack to hold the present book; published with the next block. */
-  owed: Levels | null
-  /** A seed brought it to a shard that has clients: they have yet to hear of it. */
-  isUnheard: boolean
-  lastPx: string | null
-  /** Digests of the book, each from its height on; the newest last. */
-  past: { readonly height: number; readonly digest: number }[]
-}
+import { ASKS, BIDS, type LevelBook } from './level-book.ts'
 
 /** So many states of a coin can be compared with what a feeder verified: four seconds of one that always changes. */
 const PAST_MOST = 64
@@ -39,41 +20,12 @@ export interface Checkpoint {
   readonly clean?: number
 }
 
-/** A coin that nothing is owed of. */
-export function newBook(book: LevelBook, seq: number): CoinBook {
-  return {
-    book,
-    seq,
-    encoded: null,
-    reseeded: null,
-    repairedAt: -1,
-    owed: null,
-    isUnheard: false,
-    lastPx: null,
-    past: [{ height: seq, digest: book.digest }],
-  }
-}
-
-/** The book was changed by the block of `height`. */
-export function changed(known: CoinBook, height: number): void {
-  known.seq = height
-  known.encoded = null
-  known.past.push({ height, digest: known.book.digest })
-  if (known.past.length > PAST_MOST) known.past.shift()
-}
-
-/** True where the book had another digest after block `height`; false where that is not held, or is being repaired. */
-export function isOther(known: CoinBook | undefined, height: number, digest: number): boolean {
-  const held = known?.reseeded ? undefined : known?.past.findLast((one) => one.height <= height)
-  return held !== undefined && held.digest !== digest
-}
-
 /** A whole book made ready to be taken over. */
 export interface Prepared {
   readonly coin: string
   readonly book: LevelBook
   /** The book and `seq` from which `changes` lead to it; null where there was none. */
-  readonly from: Pick<CoinBook, 'book' | 'seq'> | null
+  readonly from: { readonly book: LevelBook; readonly seq: number } | null
   readonly changes: Levels | null
 }
 
@@ -83,32 +35,107 @@ export function prepare(coin: string, book: LevelBook, known?: CoinBook): Prepar
   return { coin, book, from: { book: known.book, seq: known.seq }, changes: known.book.changesTo(book) }
 }
 
-/** What a coin becomes in a new epoch: its clients are owed what they lack of the new book. */
-export function succeeded(known: CoinBook, { book, from, changes }: Prepared, seq: number): CoinBook {
-  const isSame = known.book === from?.book && known.seq === from.seq
-  const lacking = isSame && changes ? changes : known.book.changesTo(book)
-  const owed = known.owed ? overlay(known.owed, lacking) : lacking
-  return { ...newBook(book, seq), lastPx: known.lastPx, owed, isUnheard: known.isUnheard }
-}
+export class CoinBook {
+  readonly coin: string
+  book: LevelBook
+  /** Height of the block that last changed the book. */
+  seq: number
+  /** A seed brought it to a shard that has clients: they have yet to hear of it. */
+  isUnheard: boolean
+  /** Height of the last repair inside the epoch, -1 before the first. */
+  repairedAt = -1
+  lastPx: string | null = null
+  /** JSON text of the whole book at its present state; dropped with the next change. */
+  #encoded: string | null = null
+  /** Outcome of a reseed inside the epoch: becomes the book, and its difference a change, with the next block. */
+  #reseeded: LevelBook | null = null
+  /** What clients of the old epoch lack to hold the present book; published with the next block. */
+  #owed: Levels | null = null
+  /** Digests of the book, each from its height on; the newest last. */
+  readonly #past: { readonly height: number; readonly digest: number }[]
 
-/** Turns a pending reseed into the book and answers what clients lack, null if nothing. */
-export function takeDebt(known: CoinBook): Levels | null {
-  let { owed } = known
-  known.owed = null
-  if (known.reseeded) {
-    const changes = known.book.changesTo(known.reseeded)
-    known.book = known.reseeded
-    known.reseeded = null
-    owed = owed ? overlay(owed, changes) : changes
+  constructor(coin: string, book: LevelBook, seq: number, isUnheard = false) {
+    this.coin = coin
+    this.book = book
+    this.seq = seq
+    this.isUnheard = isUnheard
+    this.#past = [{ height: seq, digest: book.digest }]
   }
-  return owed && owed[0].length + owed[1].length > 0 ? owed : null
-}
 
-/** What clients are told where the coin has changed by `levels`: the whole book where they have not heard of it. */
-export function told(known: CoinBook, coin: string, prevSeq: number, levels: Levels): CoinFragment {
-  const { isUnheard, book } = known
-  known.isUnheard = false
-  return { mark: isUnheard ? '+' : '=', coin, prevSeq, levels: JSON.stringify(isUnheard ? book.levels() : levels) }
+  /** Applies the changes of the block of `height`; `owes`: what clients lack goes along. */
+  change(levels: Levels, height: number, owes: boolean): CoinFragment {
+    const prevSeq = this.seq
+    const owed = owes ? this.#takeDebt() : null
+    const changes = this.book.apply(levels)
+    this.#changed(height)
+    return this.#told(prevSeq, owed ? overlay(owed, changes) : changes)
+  }
+
+  /** Tells with the block of `height`, which does not change the book, what clients lack; answers how many levels that were. */
+  pay(height: number, fragments: CoinFragment[]): number {
+    const owed = this.#takeDebt() ?? (this.isUnheard ? this.book.levels() : null)
+    if (!owed) return 0
+    fragments.push(this.#told(this.seq, owed))
+    this.#changed(height)
+    return owed[BIDS].length + owed[ASKS].length
+  }
+
+  /** The book of a reseed at `height`: becomes this one's with the next block. */
+  repair(book: LevelBook, height: number): void {
+    this.#reseeded = book
+    this.repairedAt = height
+  }
+
+  /** What it becomes in a new epoch: its clients are owed what they lack of the new book. */
+  succeeded({ book, from, changes }: Prepared, seq: number): CoinBook {
+    const isSame = this.book === from?.book && this.seq === from.seq
+    const lacking = isSame && changes ? changes : this.book.changesTo(book)
+    const next = new CoinBook(this.coin, book, seq, this.isUnheard)
+    next.lastPx = this.lastPx
+    next.#owed = this.#owed ? overlay(this.#owed, lacking) : lacking
+    return next
+  }
+
+  /** True where the book had another digest after block `height`; false where that is not held, or is being repaired. */
+  isOther(height: number, digest: number): boolean {
+    const held = this.#reseeded ? undefined : this.#past.findLast((one) => one.height <= height)
+    return held !== undefined && held.digest !== digest
+  }
+
+  /** Text `[bids,asks]`. The whole book is encoded once per state. */
+  encode(depth?: number): string {
+    if (depth !== undefined) return JSON.stringify(this.book.levels(depth))
+    this.#encoded ??= JSON.stringify(this.book.levels())
+    return this.#encoded
+  }
+
+  #changed(height: number): void {
+    this.seq = height
+    this.#encoded = null
+    this.#past.push({ height, digest: this.book.digest })
+    if (this.#past.length > PAST_MOST) this.#past.shift()
+  }
+
+  /** Turns a pending reseed into the book and answers what clients lack, null if nothing. */
+  #takeDebt(): Levels | null {
+    let owed = this.#owed
+    this.#owed = null
+    if (this.#reseeded) {
+      const changes = this.book.changesTo(this.#reseeded)
+      this.book = this.#reseeded
+      this.#reseeded = null
+      owed = owed ? overlay(owed, changes) : changes
+    }
+    return owed && owed[BIDS].length + owed[ASKS].length > 0 ? owed : null
+  }
+
+  /** What clients are told where the coin has changed by `levels`: the whole book where they have not heard of it. */
+  #told(prevSeq: number, levels: Levels): CoinFragment {
+    const isUnheard = this.isUnheard
+    this.isUnheard = false
+    const mark = isUnheard ? '+' : '='
+    return { mark, coin: this.coin, prevSeq, levels: JSON.stringify(isUnheard ? this.book.levels() : levels) }
+  }
 }
 
 /** `later` over `earlier`: absolute states, one entry per text of a price. */

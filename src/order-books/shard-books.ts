@@ -8,19 +8,7 @@
 import type { BookChange, Levels } from '../protocol/feed/block.ts'
 import type { HubBlock, HubSeed, HubVerified } from '../protocol/feed/log-api.ts'
 import type { CoinFragment } from '../protocol/hub/hub-link.ts'
-import {
-  type Checkpoint,
-  type CoinBook,
-  changed,
-  isOther,
-  newBook,
-  overlay,
-  type Prepared,
-  prepare,
-  succeeded,
-  takeDebt,
-  told,
-} from './coin-book.ts'
+import { type Checkpoint, CoinBook, type Prepared, prepare } from './coin-book.ts'
 import { ASKS, BIDS, LevelBook } from './level-book.ts'
 import { SeedStaging } from './seed-staging.ts'
 
@@ -104,7 +92,9 @@ export class ShardBooks {
     this.#seedHeight = seedHeight
     for (const { coin, height, time, seq, lastPx, levels } of usable) {
       const trueAt = Math.max(height, clean)
-      this.#coins.set(coin, { ...newBook(LevelBook.of(levels), seq), lastPx })
+      const known = new CoinBook(coin, LevelBook.of(levels), seq)
+      known.lastPx = lastPx
+      this.#coins.set(coin, known)
       this.#restoredAt.set(coin, trueAt)
       this.#completeAt = Math.max(this.#completeAt, trueAt)
       this.#time = Math.max(this.#time, time)
@@ -177,11 +167,7 @@ export class ShardBooks {
     if (height <= (this.#restoredAt.get(coin) ?? -1)) return null
     const known = this.#coins.get(coin)
     if (!known) return this.#first(coin, levels, isNew === true, height)
-    const prevSeq = known.seq
-    const owed = this.#indebted.delete(coin) ? takeDebt(known) : null
-    const changes = known.book.apply(levels)
-    changed(known, height)
-    return told(known, coin, prevSeq, owed ? overlay(owed, changes) : changes)
+    return known.change(levels, height, this.#indebted.delete(coin))
   }
 
   #first(coin: string, levels: Levels, isNew: boolean, height: number): CoinFragment | null {
@@ -190,9 +176,9 @@ export class ShardBooks {
       return null
     }
     this.#suspect.delete(coin)
-    const known = newBook(LevelBook.of(levels), height)
+    const known = new CoinBook(coin, LevelBook.of(levels), height)
     this.#coins.set(coin, known)
-    return { mark: '+', coin, prevSeq: this.#seedHeight, levels: JSON.stringify(known.book.levels()) }
+    return { mark: '+', coin, prevSeq: this.#seedHeight, levels: known.encode() }
   }
 
   #payDebts(height: number, fragments: CoinFragment[]): void {
@@ -201,12 +187,7 @@ export class ShardBooks {
       // After an outage a shard may owe all of its levels: the rest follows with the next blocks.
       if (levels >= DEBT_LEVELS) break
       this.#indebted.delete(coin)
-      const known = this.#coins.get(coin)!
-      const owed = takeDebt(known) ?? (known.isUnheard ? known.book.levels() : null)
-      if (!owed) continue
-      levels += owed[BIDS].length + owed[ASKS].length
-      fragments.push(told(known, coin, known.seq, owed))
-      changed(known, height)
+      levels += this.#coins.get(coin)?.pay(height, fragments) ?? 0
     }
     for (const coin of this.#broken) {
       const known = this.#coins.get(coin)
@@ -258,25 +239,32 @@ export class ShardBooks {
     const known = this.#coins.get(coin)
     this.#suspect.delete(coin)
     if (known || isFollowed) this.#indebted.add(coin)
-    if (known && !isFresh) known.reseeded = book
-    else if (known) this.#coins.set(coin, succeeded(known, prepared, this.#seedHeight))
-    else this.#coins.set(coin, { ...newBook(book, isFresh ? this.#seedHeight : this.#height!), isUnheard: isFollowed })
-    if (!isFresh) this.#coins.get(coin)!.repairedAt = this.#height!
+    if (isFresh) {
+      const next = known?.succeeded(prepared, this.#seedHeight)
+      this.#coins.set(coin, next ?? new CoinBook(coin, book, this.#seedHeight, isFollowed))
+      return
+    }
+    const height = this.#height!
+    if (known) return known.repair(book, height)
+    const first = new CoinBook(coin, book, height, isFollowed)
+    first.repairedAt = height
+    this.#coins.set(coin, first)
   }
 
   /** Text `[bids,asks]` of a coin's book, null if there is none. The whole book is encoded once per state. */
   encode(coin: string, depth?: number): { readonly seq: number; readonly levels: string } | null {
     const known = this.#coins.get(coin)
     if (!known) return null
-    if (depth !== undefined) return { seq: known.seq, levels: JSON.stringify(known.book.levels(depth)) }
-    known.encoded ??= JSON.stringify(known.book.levels())
-    return { seq: known.seq, levels: known.encoded }
+    return { seq: known.seq, levels: known.encode(depth) }
   }
 
   /** Coins whose book at `height` had another digest; one that cannot be told, such as from too long ago, is none. */
   differing(height: number, books: HubVerified['books']): string[] {
-    const isHeld = this.#known && height <= this.#height! && this.#height! >= this.#completeAt
-    return isHeld ? books.filter((one) => isOther(this.#coins.get(one[0]), height, one[1])).map(([coin]) => coin) : []
+    const at = this.#height ?? -1
+    const isHeld = this.#known && height <= at && at >= this.#completeAt
+    return isHeld
+      ? books.filter(([coin, digest]) => this.#coins.get(coin)?.isOther(height, digest)).map(([coin]) => coin)
+      : []
   }
 
   /** Best prices and last trade of every coin. */
