@@ -49,7 +49,7 @@ export function backfillProgram(shell: Shell, meter: ProgressMeter): Command {
     .option('--yes', 'of a bucket: fetch, and pay for it')
     .option('--key <key>', 'of the other gateway, with data as a product; better WEIR_KEY of the environment')
     .action(act((gateway, source, options) => backfill(gateway, source, options, shell, meter)))
-  return program as unknown as Command
+  return program as Command
 }
 
 async function backfill(

@@ -59,7 +59,7 @@ export function actsIn(shell: Shell): Act {
   return (run) =>
     async (...words) => {
       const command = words.at(-1) as AnyCommand
-      const globals = command.optsWithGlobals() as unknown as Globals
+      const globals = command.optsWithGlobals() as Record<string, unknown> & Globals
       const fail = (sentence: string) => {
         shell.note(sentence)
         shell.failed()

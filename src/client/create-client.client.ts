@@ -110,7 +110,7 @@ export function createClient(options: ClientOptions): WeirClient {
   if (!/^https?:\/\//.test(url)) throw new TypeError('createClient: url must begin with http:// or https://')
   const endpoint = { url, key }
   // Called bare: platforms refuse their fetch with another `this`.
-  const runtime = webRuntime({ ...(options as unknown as WebGlobals), fetch: (...request) => ask(...request) })
+  const runtime = webRuntime({ ...(options as ClientOptions & WebGlobals), fetch: (...request) => ask(...request) })
   const opened = new Opened()
   const closed = new AbortController()
   const { timeoutMs = TIMEOUT_MS, retries = RETRIES, maxRetryWaitMs = MAX_RETRY_WAIT_MS } = options
@@ -159,5 +159,5 @@ export function createClient(options: ClientOptions): WeirClient {
     close: () => end(CLOSED),
     [INSIDE]: { opened, runtime, endpoint, connected } satisfies Inside,
   }
-  return client as unknown as WeirClient
+  return client as WeirClient
 }

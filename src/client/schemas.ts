@@ -23,9 +23,9 @@ export type ChannelSchemas = {
 /** Of `POST /info`, by type. */
 export const infoSchemas: InfoSchemas = Object.fromEntries(
   CATALOGUE.map(({ type, request, response }) => [type, { request, answer: response }]),
-) as unknown as InfoSchemas
+) as InfoSchemas
 
 /** Of channels, by type. */
 export const channelSchemas: ChannelSchemas = Object.fromEntries(
   CHANNELS.map((channel) => [channel.type, { body: channel.request, frame: publishedFrame(channel) }]),
-) as unknown as ChannelSchemas
+) as ChannelSchemas

@@ -53,7 +53,7 @@ const ADDRESS = /^0x[0-9a-f]{40}$/i
 /** The form that gateways acknowledge, whatever defaults they add (WS-19): what says nothing is left out. */
 export function normalBody(body: SubscriptionBody): SubscriptionBody {
   const said = Object.entries(body).filter(([, value]) => value !== null && value !== false && value !== undefined)
-  return Object.fromEntries(said.map(([field, value]) => [field, lowered(value)])) as unknown as SubscriptionBody
+  return Object.fromEntries(said.map(([field, value]) => [field, lowered(value)])) as SubscriptionBody
 }
 
 function lowered(value: Json): Json {

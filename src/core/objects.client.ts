@@ -28,7 +28,7 @@ function stubOf<Class extends Rpc.DurableObjectBranded>(
   name: string,
   place: Place = {},
 ) {
-  return namespace.getByName(name, place) as unknown as Calls<Class> & Dialled
+  return namespace.getByName(name, place) as Calls<Class> & Dialled
 }
 
 /**
@@ -126,7 +126,7 @@ export function sqlRunnerOf(env: Pick<Env, 'SQL_RUNNER'>, account: string, runne
 
 /** What objects may ask of the gateway, which alone has the tables of accounts. */
 export function gatewayOf(env: Pick<Env, 'GATEWAY'>) {
-  return env.GATEWAY as unknown as Calls<Internal>
+  return env.GATEWAY as Calls<Internal>
 }
 
 /** The shard of the hub with this name; NaN for any other name. */

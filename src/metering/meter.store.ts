@@ -157,12 +157,12 @@ export class MeterStore {
   /** Rows that have changed since they were copied, oldest first, at most `limit`. */
   usageDue(limit: number): UsageRow[] {
     return this.#sql
-      .exec<Record<string, string | number>>(
+      .exec<Pick<UsageRow, keyof UsageRow>>(
         `SELECT u.hour, u.key_hash AS keyHash, u.product, u.type, u.calls, u.amount
          FROM usage_due JOIN usage u USING (hour, key_hash, product, type) ORDER BY u.hour LIMIT ?`,
         limit,
       )
-      .toArray() as unknown as UsageRow[]
+      .toArray()
   }
 
   /** These rows were copied; one that has grown meanwhile stays due. */

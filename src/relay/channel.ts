@@ -267,7 +267,7 @@ export type AnyChannel =
 export function defineEventChannel<Body, Item, Frame>(
   channel: EventChannel<Body, Item, Frame>,
 ): AnyEventChannel<Frame> {
-  return channel as unknown as AnyEventChannel<Frame>
+  return channel as AnyEventChannel<Frame>
 }
 
 /** The same for a channel of books. */
@@ -284,7 +284,7 @@ export function defineViewChannel<Frame>(channel: ViewChannel<Frame>): ViewChann
 export function defineStateChannel<Body, Part, Frame>(
   channel: StateChannel<Body, Part, Frame>,
 ): AnyStateChannel<Frame> {
-  return channel as unknown as AnyStateChannel<Frame>
+  return channel as AnyStateChannel<Frame>
 }
 
 /** A body as a client asked for it, in its normal form: its `dex`, where it has one and that is not `''`, must exist. */

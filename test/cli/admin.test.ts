@@ -6,7 +6,7 @@ import { refusal, say, startStub } from './stub.ts'
 const KEY = `cqt_${'A'.repeat(26)}`
 const HELD = { prefix: 'cqt_AAAAAAAA', kind: 'api', account: 'acme', label: '\u001b[2J' }
 const TIMES = { created: 0, expires: null, revoked: null, last_used: null, replaced_by: null }
-const BOUNDS = { products: ['info', 'stream'], cap: '3', ranges: ['192.0.2.0/24'] }
+const BOUNDS = { products: ['info', 'stream'], cap: '3', cap_remaining: null, ranges: ['192.0.2.0/24'] }
 let answer: readonly [number, unknown] | string
 let stub: Awaited<ReturnType<typeof startStub>>
 

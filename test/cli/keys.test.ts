@@ -11,7 +11,7 @@ import { refusal, say, startStub } from './stub.ts'
 const KEY = `cqt_${'A'.repeat(26)}`
 const ROW = { prefix: 'cqt_AAAAAAAA', label: 'L', account: 'demo', kind: 'api' }
 const TIMES = { created: 0, expires: null, revoked: null, last_used: null, replaced_by: null }
-const BOUNDS = { products: PRODUCTS_OF_KIND.api, cap: null, ranges: null }
+const BOUNDS = { products: PRODUCTS_OF_KIND.api, cap: null, cap_remaining: null, ranges: null }
 const accounts = new Set<string>()
 /** What the next keys are refused with. */
 let refused: string | null = null

@@ -5,7 +5,7 @@ const GRACE_MS = 1_500
 
 process.stdin.on('error', leave).on('end', leave).on('close', leave).resume()
 // Waiting for the launcher's end must not keep a child alive that has nothing else to do.
-;(process.stdin as unknown as { unref?: () => void }).unref?.()
+;(process.stdin as { unref?: () => void }).unref?.()
 
 function leave(): void {
   process.kill(process.pid, 'SIGTERM')

@@ -46,7 +46,7 @@ const notOfRole = ({ name, role }: Operator, needed: string): Failure => ({
 })
 
 /** The sub-app with the operator's endpoints among these. */
-export function adminRoutes(endpoints: readonly Endpoint[], deps: AdminDeps): Hono {
+export function adminRoutes(endpoints: readonly Endpoint[], deps: AdminDeps) {
   const { platform, keySecret, requestId } = deps
   const app = new Hono<{ Variables: { operator: Operator } }>()
   app.use('*', async (c, next) => {
@@ -57,7 +57,7 @@ export function adminRoutes(endpoints: readonly Endpoint[], deps: AdminDeps): Ho
     return next()
   })
   for (const endpoint of endpoints.filter(({ door }) => door === 'admin')) {
-    route(app as unknown as Hono, endpoint, '/admin', async (c) => {
+    route(app, endpoint, '/admin', async (c) => {
       const id = requestId()
       const operator: Operator = c.get('operator')
       const needed = roleFor(endpoint)
@@ -71,7 +71,7 @@ export function adminRoutes(endpoints: readonly Endpoint[], deps: AdminDeps): Ho
     console.error('admin request failed', error.message)
     return refuse({ kind: 'internal' }, requestId())
   })
-  return app as unknown as Hono
+  return app
 }
 
 async function callerOf(

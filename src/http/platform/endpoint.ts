@@ -93,7 +93,7 @@ export function defineEndpoint<
 }): Endpoint {
   const [method = '', path = ''] = route.split(' ')
   const endpoint = { ...operation, method: method.toLowerCase(), path, door: door ?? 'admin', refusals, answer }
-  return door === undefined ? (endpoint as unknown as Endpoint) : inEnvelope(endpoint as unknown as Endpoint)
+  return door === undefined ? (endpoint as Endpoint) : inEnvelope(endpoint as Endpoint)
 }
 
 /** The endpoint with the envelope of the platform around each answer that is no text. */

@@ -1,7 +1,7 @@
 // Endpoints on routes, the same for every door: input is read by the endpoint's own definition, all of it before
 // anything is done; answers and refusals are worded in one place.
 
-import type { Context, Hono } from 'hono'
+import type { Context, Hono, Env as HonoEnv } from 'hono'
 import * as z from 'zod'
 import type { Identity } from '../../accounts/identity.ts'
 import { readJsonBody, readText } from '../../core/body.ts'
@@ -23,11 +23,11 @@ const NAME_MAX_LENGTH = 64
 const NOTHING = z.strictObject({})
 
 /** Adds the endpoint's route to an app that is mounted at `base`. */
-export function route(
-  app: Hono,
+export function route<E extends HonoEnv>(
+  app: Hono<E>,
   { method, path }: Endpoint,
   base: '' | '/admin',
-  handle: (c: Context) => Promise<Response>,
+  handle: (c: Context<E>) => Promise<Response>,
 ): void {
   const own = path.slice(base.length).replaceAll(/\{(\w+)\}/g, ':$1')
   app.on(method.toUpperCase(), own.endsWith('/') ? [own, own.slice(0, -1)] : [own], handle)

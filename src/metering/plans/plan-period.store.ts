@@ -11,12 +11,12 @@ export class PlanStore {
 
   read(): PlanState | null {
     const row = this.#sql
-      .exec<Record<string, string | number | null>>(
+      .exec<Omit<PlanState, 'renews'> & { renews: number }>(
         `SELECT plan, anchor AS anchorMs, since AS sinceMs, until AS untilMs, micro, every AS everyMicro,
          used_before AS usedBefore, renews FROM plan`,
       )
       .toArray()[0]
-    return row === undefined ? null : ({ ...row, renews: row.renews === 1 } as unknown as PlanState)
+    return row === undefined ? null : { ...row, renews: row.renews === 1 }
   }
 
   /** What later periods give; the running one stays. Nothing where the account is on another plan, or none that renews. */

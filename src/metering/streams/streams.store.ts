@@ -71,10 +71,10 @@ export class StreamStore implements StreamTable {
 
   presences(): Presence[] {
     return this.#sql
-      .exec<Record<string, string | number>>(
+      .exec<Pick<Presence, keyof Presence>>(
         'SELECT relay, life, sockets, subscriptions, per_minute AS perMinute, until AS untilMs FROM relays',
       )
-      .toArray() as unknown as Presence[]
+      .toArray()
   }
 
   putPresence({ relay, life, sockets, subscriptions, perMinute, untilMs }: Presence): void {
@@ -113,8 +113,8 @@ export class StreamStore implements StreamTable {
 
   #rows(query: string, ...bindings: (string | number)[]): StreamRow[] {
     return this.#sql
-      .exec<Record<string, string | number | null>>(query, ...bindings)
+      .exec<Omit<StreamRow, 'borrowed'> & { borrowed: number }>(query, ...bindings)
       .toArray()
-      .map((row) => ({ ...row, borrowed: row.borrowed === 1 }) as unknown as StreamRow)
+      .map((row) => ({ ...row, borrowed: row.borrowed === 1 }))
   }
 }

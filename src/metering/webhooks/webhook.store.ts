@@ -86,12 +86,12 @@ export class WebhookStore {
     const row = this.#row()
     if (row === null) return null
     const events = this.#sql
-      .exec(
+      .exec<Pick<WebhookEvent, keyof WebhookEvent>>(
         `SELECT id, json_extract(body, '$.type') AS type, nullif(threshold, ?) AS threshold, created, state, attempts, next, last
          FROM webhook_events ORDER BY number DESC`,
         NO_THRESHOLD,
       )
-      .toArray() as unknown as WebhookEvent[]
+      .toArray()
     const { thresholds, watch } = read(row)
     return { url: row.url, thresholds: thresholds.map(({ name }) => name), armed: watch.armed, events }
   }
@@ -188,8 +188,8 @@ export class WebhookStore {
   }
 
   #row(): Row | null {
-    const row = this.#sql.exec('SELECT account, url, secret, thresholds, watch FROM webhook').toArray()[0]
-    return row === undefined ? null : (row as unknown as Row)
+    const select = 'SELECT account, url, secret, thresholds, watch FROM webhook'
+    return this.#sql.exec<Pick<Row, keyof Row>>(select).toArray()[0] ?? null
   }
 
   #firstNext(): number {

@@ -56,10 +56,9 @@ export class AbiDecoder {
 
 function argsOf(event: AbiEvent, topics: readonly string[], data: string): Decoded['args'] | null {
   try {
-    const abi = [event] as unknown as Abi
-    const { args = {} } = decodeEventLog({ abi, topics: topics as [Hex, ...Hex[]], data: data as Hex }) as unknown as {
-      args?: Readonly<Record<string, unknown>>
-    }
+    const abi = [event] as Abi
+    const decoded = decodeEventLog({ abi, topics: topics as [Hex, ...Hex[]], data: data as Hex })
+    const args = (decoded.args ?? {}) as Readonly<Record<string, unknown>>
     const all = event.inputs.map((input) => [input.name, shown(args[input.name], input)])
     const shownArgs = Object.fromEntries(all) as Decoded['args']
     return new TextEncoder().encode(JSON.stringify(shownArgs)).length > ARGS_MAX ? null : shownArgs

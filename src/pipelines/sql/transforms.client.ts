@@ -47,6 +47,8 @@ const JSON_LOOK_STEPS = 100
 const TIME_MS = 2_000
 /** Of one text, and of one statement, as SQLite numbers its limits. */
 const LIMIT_LENGTH = 0
+/** The library's types know no way to take a handler off; SQLite takes null for that. */
+const NO_HANDLER = null as unknown as () => number
 const LIMIT_SQL = 1
 const LIMIT_ATTACHED = 7
 const LIMIT_PATTERN = 8
@@ -198,7 +200,7 @@ class Database {
 
   async close(): Promise<void> {
     const { api } = this.#engine
-    api.progress_handler(this.#db, 0, null as unknown as () => number, null)
+    api.progress_handler(this.#db, 0, NO_HANDLER, null)
     api.set_authorizer(this.#db, null as never, null)
     await api.close(this.#db).catch(() => {
       this.#engine.isBroken = true
@@ -217,7 +219,7 @@ class Database {
     const isLong = columns.some(({ type, name: column }) => type === 'json' && column === 'bids')
     if (isLong) this.#textBytes = JSON_BYTES
     // Rows are the gateway's own: the time of the transforms begins behind them.
-    api.progress_handler(this.#db, 0, null as unknown as () => number, null)
+    api.progress_handler(this.#db, 0, NO_HANDLER, null)
     // A batch may be larger than any text of a transform.
     api.limit(this.#db, LIMIT_LENGTH, Math.max(JSON_BYTES, 4 * all.length))
     await api.run(this.#db, sql, [all])

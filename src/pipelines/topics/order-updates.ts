@@ -20,12 +20,12 @@ export const orderUpdates: TopicDefinition = {
     return {
       parse: (line, orders = '') => {
         const { height, time, epoch } = JSON.parse(line) as RelayEvents
-        return { height, time, epoch, orders: orders === '' ? [] : JSON.parse(orders) } as unknown as RelayEvents
+        return { height, time, epoch, orders: orders === '' ? [] : JSON.parse(orders) } as RelayEvents
       },
       rows: (block) =>
         keyedRows(
           block,
-          shown(block).map(({ item }) => rowOf(item as unknown as Update)),
+          shown(block).map(({ item }) => rowOf(item as Update)),
         ),
       missing: () => undefined,
       state: () => null,

@@ -26,7 +26,7 @@ export function encodeFrame(frame: BlockFrame, maxBytes: number = FRAME_MAX_BYTE
 }
 
 function cut(frame: BlockFrame, budget: number): BlockFrame[] {
-  const source = frame as unknown as Record<string, unknown>
+  const source = frame as Record<string, unknown>
   const empty: Record<string, unknown> = { ...source }
   for (const list of LISTS) if (Array.isArray(source[list])) empty[list] = []
   const parts: Record<string, unknown>[] = []
@@ -50,7 +50,7 @@ function cut(frame: BlockFrame, budget: number): BlockFrame[] {
       used += size
     }
   }
-  return parts as unknown as BlockFrame[]
+  return parts as BlockFrame[]
 }
 
 function runsOf(book: BookChange): BookChange[] {
@@ -126,7 +126,7 @@ function joinParts(parts: readonly BlockFrame[], envelope: BlockFrame): BlockFra
   }
   if (Array.isArray(joined.books)) joined.books = mergeRuns(joined.books as BookChange[])
   if (Array.isArray(joined.l4)) joined.l4 = mergeRows(joined.l4 as L4Rows[])
-  return joined as unknown as BlockFrame
+  return joined as BlockFrame
 }
 
 function mergeRuns(books: readonly BookChange[]): BookChange[] {

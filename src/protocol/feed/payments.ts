@@ -33,8 +33,10 @@ export interface PaymentsOfUser {
 export function readPayments(entry: string): PaymentsOfUser {
   const words = entry.split(' ')
   const rows: PaymentRow[] = []
-  for (let at = WORDS_BEFORE; at < words.length; at += FIELDS)
-    rows.push(words.slice(at, at + FIELDS) as unknown as PaymentRow)
+  for (let at = WORDS_BEFORE; at < words.length; at += FIELDS) {
+    const [coin = '', usdc = '', szi = '', rate = ''] = words.slice(at, at + FIELDS)
+    rows.push([coin, usdc, szi, rate])
+  }
   return { user: words[0]!, time: Number(words[1]), rows }
 }
 

@@ -212,7 +212,7 @@ describe.each([
   })
 
   it('stands in its document as the catalogue has it', () => {
-    const document = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+    const document = readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
     expect(withPart(document, name, table)).toBe(document)
   })
 })
