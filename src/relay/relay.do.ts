@@ -65,6 +65,7 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   #isLateAwaited = false
 
   /** Each part is made of those before it. */
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of parts, without a decision.
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
     const { name } = ctx.id

@@ -20,6 +20,7 @@ interface KeyFormProps {
   readonly onClose: () => void
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one form, a line for each of its fields.
 export function KeyForm({ known, onDone, onClose }: KeyFormProps) {
   const label = useSignal(known?.label ?? '')
   const kind = useSignal<string>(known?.kind ?? 'api')

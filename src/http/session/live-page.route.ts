@@ -55,6 +55,7 @@ const NO_KEY: Failure = {
   what: 'The account of LIVE_ACCOUNT has no API key for info and streams that is free of address ranges',
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: each of its steps is a function of its own.
 export function livePageRoutes(deps: LivePageDeps): Hono {
   const { env, account, coins, visitors, busyMs, read, addressOf, requestId, now } = deps
   const app = new Hono()
