@@ -31,7 +31,7 @@ export async function mainnetLines({ quick, say }: Pick<Bench, 'quick' | 'say'>)
   const folder = scratch()
   const plant = await Plant.start(folder.path, SIZE, say)
   try {
-    await until(async () => (await plant.status())?.state === 'live', 'the feed is not live', { withinMs: READY_MS })
+    await until(async () => (await plant.now())?.state === 'live', 'the feed is not live', { withinMs: READY_MS })
     const coins = Object.keys((await plant.truth())!.books)
     return [
       ...(await steadyLines(plant, quick)),
@@ -83,7 +83,7 @@ async function backlogLine(plant: Plant, quick: boolean): Promise<Line> {
 
 /** Clients of all books of all markets that come at once, from their connecting to the last book of the last one. */
 async function joinLine(plant: Plant, coins: readonly string[], clients: number): Promise<Line> {
-  const { key } = await plant.admin<{ key: string }>('POST', '/keys', { plan: 'enterprise', credits: '100000' })
+  const { key } = await plant.operate<{ key: string }>('POST', '/keys', { plan: 'enterprise', credits: '100000' })
   const endpoint = { url: plant.url, key }
   const beganMs = performance.now()
   const connections = Array.from({ length: clients }, () => new Connection(nodeRuntime(), { endpoint: () => endpoint }))

@@ -4,6 +4,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RunningFeeder } from '../kit/feeder.ts'
+import { Gateway } from '../kit/gateway.ts'
 import { startServer } from '../kit/http-server.ts'
 import { Socket } from '../kit/socket.ts'
 import { buildPlant, Plant } from '../pipelines/plant/plant.node.ts'
@@ -132,7 +133,7 @@ async function measured(
 
 async function timed(url: string, key: string): Promise<number> {
   const startMs = performance.now()
-  const answer = await fetch(`${url}/platform/pipeline-api/`, { headers: { authorization: `Bearer ${key}` } })
+  const answer = await new Gateway(url).call('GET', '/platform/pipeline-api/', key)
   await answer.text()
   if (!answer.ok) throw new Error(`the neighbor was answered ${answer.status}`)
   return performance.now() - startMs
@@ -144,13 +145,8 @@ async function startAttack(url: string, keys: readonly string[], hook: string) {
   let isOver = false
   const config = { type: 'webhook', url: hook, secret: SECRET }
   const attacker = async (key: string) => {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const call = async (path: string, body: object) => {
-      const answer = await fetch(`${url}/platform/pipeline-api/${path}`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(body),
-      })
+      const answer = await new Gateway(url).call('POST', `/platform/pipeline-api/${path}`, key, body)
       return { status: answer.status, json: (await answer.json()) as { data?: { id: string } } }
     }
     const own = { name: 'a', topic: 'fills', destination_config: config, on_failure: 'dead_letter' }

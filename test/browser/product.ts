@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
+import { Gateway } from '../kit/gateway.ts'
 import { run, scratch } from '../kit/program.ts'
 import { type Browser, type Context, openBrowser, type Page } from './browser.ts'
 import { troublesOf } from './visit.ts'
@@ -32,11 +33,12 @@ export async function startProduct() {
   }
   const browser = opened as Browser
   /** Filled before the first test. */
-  const dev = {} as Started
+  const dev = {} as Started & { gateway: Gateway }
   let launch: ReturnType<typeof run> | undefined
   beforeAll(async () => {
     launch = run('cli/launch/main.node.ts', ['--state', state, '--json'], { PORT: '0' })
     Object.assign(dev, JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000)))
+    dev.gateway = new Gateway(dev.url, dev.admin_token)
   }, 90_000)
   afterAll(async () => {
     if (!isMissing) await browser.close()

@@ -13,9 +13,9 @@ import { Socket } from '../kit/socket.ts'
 import { hashOf } from '../soak/client.node.ts'
 
 const COIN = 'BTC'
-/** A minute of block time has ended by then, whenever it began, and its segment is written soon after. */
-const WATCHED_MS = 65_000
-const KILLED_MS = 25_000
+/** Watched so long before the kill and behind it, at least. */
+const BEFORE_MS = 20_000
+const BEHIND_MS = 20_000
 const BOOKS_EVERY_MS = 500
 
 interface Truth {
@@ -59,6 +59,14 @@ async function follow(): Promise<void> {
   await live.subscribe({ type: 'trades', coin: COIN })
 }
 
+/** Takes the books of the exchange until enough are there. */
+async function watch(isEnough: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isEnough())) {
+    truths.push((await (await fetch(`${exchange.node}/books`)).json()) as Truth)
+    await sleep(BOOKS_EVERY_MS)
+  }
+}
+
 beforeAll(async () => {
   exchange = await startExchange({
     gateway: (node, folder) => startGateway(join(folder, 'gateway'), lastingPort(), node),
@@ -66,19 +74,17 @@ beforeAll(async () => {
   gateway = exchange.gateway
   key = exchange.key
   await follow()
-  const untilMs = Date.now() + WATCHED_MS
-  for (let isKilled = false; Date.now() < untilMs; ) {
-    truths.push((await (await fetch(`${exchange.node}/books`)).json()) as Truth)
-    await sleep(BOOKS_EVERY_MS)
-    if (isKilled || untilMs - Date.now() > WATCHED_MS - KILLED_MS) continue
-    isKilled = true
-    process.kill(gateway.workerd()!, 'SIGKILL')
-    await live.ended()
-    await vi.waitFor(follow, { timeout: 60_000, interval: 200 })
-  }
-  const { height } = truths.at(-1)!
-  const isArchived = async () => expect((await status()).archive.height ?? -1).toBeGreaterThanOrEqual(height)
-  await vi.waitFor(isArchived, { timeout: 100_000, interval: 500 })
+  await watch(() => truths.length * BOOKS_EVERY_MS >= BEFORE_MS)
+  process.kill(gateway.workerd()!, 'SIGKILL')
+  await live.ended()
+  await vi.waitFor(follow, { timeout: 60_000, interval: 200 })
+  const least = truths.length + BEHIND_MS / BOOKS_EVERY_MS
+  let archived = -1
+  await watch(async () => {
+    archived = (await status()).archive.height ?? -1
+    return (truths[least]?.height ?? Infinity) <= archived
+  })
+  truths.splice(truths.findIndex(({ height }) => height > archived))
 }, 300_000)
 afterAll(() => exchange?.stop())
 

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import type { Page } from '../browser/browser.ts'
 import { startProduct, type Visit } from '../browser/product.ts'
 import { expectNoSecret, lookAt } from '../browser/visit.ts'
+import type { IssuedKey } from '../kit/gateway.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const { browser, isMissing, state, dev, open, signIn } = await startProduct()
@@ -149,11 +150,8 @@ describe.skipIf(isMissing)('signing in', () => {
 })
 
 describe.skipIf(isMissing)('the operator’s pages', () => {
-  const admin = async (method: string, path: string, body?: unknown) => {
-    const headers = { authorization: `Bearer ${dev.admin_token}` }
-    const answer = await fetch(`${dev.url}/admin${path}`, { method, headers, body: JSON.stringify(body) ?? null })
-    return answer.json() as Promise<Record<string, string>>
-  }
+  const admin = async (method: string, path: string, body?: unknown) =>
+    (await dev.gateway.admin<Record<string, string>>(method, path, body)).body
   const NASTY = '<img src=x onerror="document.title=1"> =1+1 😀'
 
   it('are free of barriers, each of them, and draw what is nasty as text', async () => {
@@ -282,23 +280,12 @@ describe.skipIf(isMissing)('the operator’s pages', () => {
 
 /** A new account with so many credits, and a service key of it. */
 async function newAccount(account: string, credits: string): Promise<string> {
-  const admin = (method: string, path: string, body: object) =>
-    fetch(`${dev.url}/admin${path}`, {
-      method,
-      headers: { authorization: `Bearer ${dev.admin_token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-  expect((await admin('PUT', `/accounts/${account}`, { plan: 'enterprise', credits })).status).toBe(201)
-  const made = await admin('POST', '/keys', { account, kind: 'service', label: 'owner' })
-  return ((await made.json()) as { key: string }).key
+  const made = await dev.gateway.admin('PUT', `/accounts/${account}`, { plan: 'enterprise', credits })
+  expect(made.status).toBe(201)
+  return (await dev.gateway.ask<IssuedKey>('POST', '/keys', { account, kind: 'service', label: 'owner' })).key
 }
 
-const ask = (key: string) =>
-  fetch(`${dev.url}/info`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: '{"type":"allMids"}',
-  })
+const ask = (key: string) => dev.gateway.info(key, { type: 'allMids' })
 
 /** The text of a part of a page, looked at until it is as expected. */
 const shown = (page: Page, selector: string) => expect.poll(() => page.locator(selector).first().textContent(), POLL)
@@ -349,12 +336,7 @@ describe.skipIf(isMissing)('an owner', () => {
     await shown(page, '.figures dd').toBe('0')
     await lookAt(context, page, 'owner-exhausted')
 
-    const grant = await fetch(`${dev.url}/admin/accounts/person/grants`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${dev.admin_token}`, 'content-type': 'application/json' },
-      body: '{"credits":"50","idempotency_key":"top-up"}',
-    })
-    expect(grant.status).toBeLessThan(300)
+    await dev.gateway.ask('POST', '/accounts/person/grants', { credits: '50', idempotency_key: 'top-up' })
     await expect.poll(async () => (await ask(next)).status, POLL).toBe(200)
     await reloaded(page, '.figures dd').toBe('49')
     expect(troubles).toEqual([])

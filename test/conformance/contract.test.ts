@@ -180,7 +180,7 @@ describe('a key in the path', () => {
 
 /** What a key has left, as its account's meter has it. */
 async function leftOf(key: string): Promise<number> {
-  const answer = await fetch(`${world.url}/platform/key/`, { headers: { authorization: `Bearer ${key}` } })
+  const answer = await world.call('GET', '/platform/key/', key)
   return Number(((await answer.json()) as { data: { balance: string } }).data.balance)
 }
 

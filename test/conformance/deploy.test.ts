@@ -2,11 +2,11 @@
 
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type HttpServer, startServer } from '../kit/http-server.ts'
 import { RemoteD1 } from '../remote-d1.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -29,24 +29,17 @@ const pages: string[] = []
 const workers = new Map<string, readonly Binding[]>()
 /** For both bindings. */
 let database = new RemoteD1()
-let server: Server
+let server: HttpServer
 let folder: string
 
 beforeAll(async () => {
-  server = createServer((request, response) => {
-    let body = ''
-    request.setEncoding('latin1')
-    request.on('data', (piece: string) => {
-      body += piece
-    })
-    request.on('end', () => {
-      const result = answer(request.method ?? '', request.url?.split('?')[0] ?? '', body)
-      const errors = result === null ? [{ code: 10007, message: 'This Worker does not exist.' }] : []
-      response.writeHead(result === null ? 404 : 200, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ success: result !== null, errors, messages: [], result }))
-    })
+  server = await startServer(async (request, response) => {
+    const body = (await buffer(request)).toString('latin1')
+    const result = answer(request.method ?? '', request.url?.split('?')[0] ?? '', body)
+    const errors = result === null ? [{ code: 10007, message: 'This Worker does not exist.' }] : []
+    response.writeHead(result === null ? 404 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ success: result !== null, errors, messages: [], result }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   migrate(database)
   folder = mkdtempSync(join(tmpdir(), 'weir-deploy-'))
   for (const name of ['src', 'scripts', 'schemas', 'client-python', 'node_modules', 'package.json', 'tsconfig.json'])
@@ -114,7 +107,7 @@ function deploy(args: readonly string[], more: object = {}): Promise<{ code: num
   uploads.length = 0
   const env = {
     ...process.env,
-    CLOUDFLARE_API_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/client/v4`,
+    CLOUDFLARE_API_BASE_URL: `${server.url}/client/v4`,
     CLOUDFLARE_API_TOKEN: 'token',
     CLOUDFLARE_ACCOUNT_ID: 'account',
     ...more,

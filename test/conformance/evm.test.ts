@@ -89,7 +89,7 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const call = (id: string, method: string, params = '[]') =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`
 const rpc = (body: string, headers: Record<string, string> = bearer(key), path = '/v1/stub') =>
-  fetch(world.url + path, { method: 'POST', headers: { ...JSON_TYPE, ...headers }, body })
+  world.call('POST', path, null, body, headers)
 
 // A contract that gives back the largest number, and one that reverts; each behind what deploys it.
 const deploying = (code: string) =>
@@ -350,11 +350,7 @@ describe.skipIf(missing !== null)('a pipeline of evm_logs', () => {
   it('brings decoded logs of its contracts once by their keys, and stops where the chain changes', async () => {
     const owner = await world.newKey('10', { kind: 'service', plan: 'enterprise' })
     const ask = async (method: string, path: string, body?: unknown) => {
-      const answer = await fetch(`${world.url}/platform/pipeline-api/${path}`, {
-        method,
-        headers: { ...bearer(owner), ...JSON_TYPE },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      })
+      const answer = await world.call(method, `/platform/pipeline-api/${path}`, owner, body)
       return { status: answer.status, body: (await answer.json()) as { data: Record<string, unknown> } }
     }
     const viem = await openViem()

@@ -249,11 +249,7 @@ describe('receive.ts', () => {
     const sent = JSON.parse(
       body!.replaceAll(`'"'`, `'`).replace('http://127.0.0.1:9000/', url).replace('whsec_…', secret),
     )
-    const answer = await fetch(`${world.url}/platform/pipeline-api/`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${service}`, 'content-type': 'application/json' },
-      body: JSON.stringify(sent),
-    })
+    const answer = await world.call('POST', '/platform/pipeline-api/', service, sent)
     expect([answer.status, sent.destination_config.url]).toEqual([201, url])
     for (let batch = 0; batch < 2; batch++) await receiver.line((line) => /[1-9]\d* of them new$/.test(line))
     const unsigned = { 'webhook-id': 'a', 'webhook-timestamp': `${Date.now() / 1000}`, 'webhook-signature': 'v1,' }

@@ -17,7 +17,7 @@ let launch: Program
 let url: string
 
 beforeAll(async () => {
-  launch = run('launch/main.node.ts', ['--state', state, '--json'], { PORT: '0' })
+  launch = run('cli/launch/main.node.ts', ['--state', state, '--json'], { PORT: '0' })
   url = JSON.parse(await launch.line((line) => line.startsWith('{'), 120_000)).url
 }, 150_000)
 afterAll(async () => {

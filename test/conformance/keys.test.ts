@@ -42,7 +42,7 @@ describe('a key’s knowledge of itself', () => {
     const key = await world.newKey('10')
     for (let i = 0; i < 3; i++) expect((await world.info(key, CALL)).status).toBe(200)
     const ask = async (path: string) => {
-      const answer = await fetch(`${world.url}/platform/${path}`, { headers: { authorization: `Bearer ${key}` } })
+      const answer = await world.call('GET', `/platform/${path}`, key)
       return { status: answer.status, body: (await answer.json()) as { data: Record<string, unknown> } }
     }
     expect((await ask('key/')).body.data).toMatchObject({ balance: '7', plan: 'trial' })
@@ -58,9 +58,7 @@ describe('a service key', () => {
     const manager = await world.newKey('1', { kind: 'service', plan: 'professional' })
     const stranger = await world.newKey('1', { kind: 'service' })
     const ask = async (method: string, path: string, key: string, body?: object) => {
-      const init = { method, headers: { authorization: `Bearer ${key}` } }
-      const sent = body === undefined ? init : { ...init, body: JSON.stringify(body) }
-      const answer = await fetch(`${world.url}/platform/pipeline-api/${path}`, sent)
+      const answer = await world.call(method, `/platform/pipeline-api/${path}`, key, body)
       return { status: answer.status, body: (await answer.json()) as { data: { id: string; items: object[] } } }
     }
     const destination_config = { type: 'webhook', url: 'https://example.com/', secret: `whsec_${'QUJD'.repeat(8)}` }

@@ -9,6 +9,7 @@ import { Connection } from '../../src/client/connection.ts'
 import { onAllFills } from '../../src/client/events.ts'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
 import type { Levels, UserFill } from '../../src/protocol/feed/block.ts'
+import { Gateway } from '../kit/gateway.ts'
 import { type Program, run, scratch } from '../kit/program.ts'
 import { stateOf } from './book-follower.ts'
 
@@ -50,7 +51,7 @@ let asked = 0
 const launch = async (): Promise<Ready> => {
   // Below those that systems give to whoever asks for any.
   const port = 20_000 + (process.pid % 12_000)
-  start = run('launch/main.node.ts', ['--json', '--state', state], { PORT: String(port) })
+  start = run('cli/launch/main.node.ts', ['--json', '--state', state], { PORT: String(port) })
   return JSON.parse(await start.line((line) => line.startsWith('{'))) as Ready
 }
 const now = () => JSON.parse(readFileSync(join(state, 'dev.json'), 'utf8')) as Ready
@@ -106,11 +107,7 @@ const parted = (state: string) => [state.slice(0, state.lastIndexOf(' ')), state
 
 async function askBook(): Promise<void> {
   const coin = COINS[asked++ % COINS.length]!
-  const answer = await fetch(`${first.url}/info`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${first.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ type: 'l2BookDiffSnapshot', coin }),
-  })
+  const answer = await new Gateway(first.url).info(first.key, { type: 'l2BookDiffSnapshot', coin })
   const book = answer.ok ? ((await answer.json()) as { epoch: string; seq: number; levels: Levels } | null) : null
   if (book) told.set(...parted(stateOf(coin, book, book.levels)))
 }

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { Page } from '../browser/browser.ts'
 import { startProduct } from '../browser/product.ts'
 import { expectNoSecret } from '../browser/visit.ts'
+import type { IssuedKey } from '../kit/gateway.ts'
 
 const { browser, isMissing, dev, open, signIn } = await startProduct()
 const WAIT = { timeout: 30_000 }
@@ -18,10 +19,6 @@ const fact = (page: Page, name: string) => page.locator(`.status dl div:has(dt:t
 const ARCHIVED = { timeout: 90_000 }
 const bookIs = (page: Page, state: string, wait = WAIT) =>
   page.locator(`.status dl div:has(dt:text-is("Book")) dd:text-is("${state}")`).waitFor(wait)
-/** In the account's answer. */
-interface Shown {
-  readonly spent: string
-}
 /** A caller gives up once 200 of them were refused. */
 const ATTACK_CALLS = 5_000
 const rows = (page: Page, panel: string) => page.locator(`.${panel} tbody tr`)
@@ -60,13 +57,9 @@ describe.skipIf(isMissing)('the live page', () => {
     await context.close()
   }, 60_000)
 
-  it('goes on as for anybody where the session of who is signed in has ended', async () => {
-    const admin = async (method: string, path: string, body?: object) => {
-      const headers = { authorization: `Bearer ${dev.admin_token}`, 'content-type': 'application/json' }
-      const asked = { method, headers, ...(body && { body: JSON.stringify(body) }) }
-      return (await (await fetch(`${dev.url}/admin${path}`, asked)).json()) as { key: string; hash: string }
-    }
-    const { key, hash } = await admin('POST', '/keys', { kind: 'service' })
+  // The two that wait for a minute's end wait beside each other.
+  it.concurrent('goes on as for anybody where the session of who is signed in has ended', async () => {
+    const { key, hash } = await dev.gateway.ask<IssuedKey>('POST', '/keys', { kind: 'service' })
     const context = await browser.newContext()
     const page = await context.newPage()
     const asked: string[] = []
@@ -76,14 +69,14 @@ describe.skipIf(isMissing)('the live page', () => {
     await page.goto(`${dev.url}/live?coin=BTC`)
     await bookIs(page, 'in step')
     expect(asked).not.toContain('/live/token')
-    await admin('DELETE', `/keys/${hash}`)
+    await dev.gateway.ask('DELETE', `/keys/${hash}`)
     // Its socket is closed within a minute.
     await expect.poll(() => asked.includes('/live/token'), { timeout: 90_000 }).toBe(true)
     await bookIs(page, 'in step')
     await context.close()
   }, 150_000)
 
-  it('plays what was, pauses, and comes back to now', async () => {
+  it.concurrent('plays what was, pauses, and comes back to now', async () => {
     const { context, page } = await visit('?coin=BTC')
     await bookIs(page, 'in step')
     const from = new Date(Date.now() - 3_000).toISOString().slice(0, 19)
@@ -130,15 +123,11 @@ describe.skipIf(isMissing)('the live page', () => {
 
   // The last one: for minutes visitors have little to spend.
   it('costs the operator an hour’s sixth at most where visitors take all they can get', async () => {
-    const spent = async () => {
-      const headers = { authorization: `Bearer ${dev.admin_token}` }
-      return Number(((await (await fetch(`${dev.url}/admin/accounts/live`, { headers })).json()) as Shown).spent)
-    }
+    const spent = async () => Number((await dev.gateway.ask<{ spent: string }>('GET', '/accounts/live')).spent)
     const before = await spent()
     const beganMs = Date.now()
     const tokenFor = async () => {
-      const headers = { origin: dev.url, 'content-type': 'application/json' }
-      const answer = await fetch(`${dev.url}/live/token`, { method: 'POST', headers, body: '{}' })
+      const answer = await dev.gateway.call('POST', '/live/token', null, {}, { origin: dev.url })
       return ((await answer.json()) as { token: string }).token
     }
     const tokens = await Promise.all(Array.from({ length: 40 }, tokenFor))
@@ -154,8 +143,7 @@ describe.skipIf(isMissing)('the live page', () => {
     let next = 0
     const caller = async () => {
       while (next < ATTACK_CALLS && (statuses.get(429) ?? 0) < 200) {
-        const headers = { authorization: `Bearer ${tokens[next++ % 40]}`, 'content-type': 'application/json' }
-        const { status } = await fetch(`${dev.url}/info`, { method: 'POST', headers, body: '{"type":"allMids"}' })
+        const { status } = await dev.gateway.info(tokens[next++ % 40]!, { type: 'allMids' })
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
       }
     }

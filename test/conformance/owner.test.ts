@@ -9,9 +9,7 @@ import { expectNoSecret, lookAt } from '../browser/visit.ts'
 const { isMissing, dev, open, signIn } = await startProduct()
 
 async function ask(key: string, method: string, path: string, body?: unknown) {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const sent = body === undefined ? {} : { body: JSON.stringify(body) }
-  const response = await fetch(`${dev.url}${path}`, { method, headers, ...sent })
+  const response = await dev.gateway.call(method, path, key, body)
   const json = JSON.parse(await response.text())
   return { status: response.status, data: json.data, json }
 }

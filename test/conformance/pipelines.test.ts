@@ -42,11 +42,7 @@ it('a pipeline is charged for its rows, stops with the last credit and goes on w
     await plant.start()
     const { key, account } = await plant.owner('0.01')
     const ask = async (path: string, method = 'GET', body?: object): Promise<Record<string, never>> => {
-      const answer = await fetch(`${plant.url}/platform/${path}`, {
-        method,
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        ...(body && { body: JSON.stringify(body) }),
-      })
+      const answer = await plant.call(method, `/platform/${path}`, key, body)
       if (answer.ok) return ((await answer.json()) as { data: Record<string, never> }).data
       // A trial's four a second.
       expect(answer.status).toBe(429)

@@ -41,11 +41,7 @@ describe.skipIf(isMissing)('a trial by e-mail', () => {
     await page.getByRole('heading', { name: 'Your trial key' }).waitFor()
     await lookAt(context, page, 'join-key')
     const key = (await page.locator('code').first().textContent())!
-    const answer = await fetch(`${dev.url}/info`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: '{"type":"allMids"}',
-    })
+    const answer = await dev.gateway.info(key, { type: 'allMids' })
     expect([answer.status, answer.headers.get('x-credits-remaining')]).toEqual([200, '24999'])
     await page.getByRole('button', { name: 'To my account' }).click()
     await page.getByRole('heading', { name: /^a-/ }).waitFor()
@@ -84,7 +80,7 @@ describe.skipIf(isMissing)('a top-up', () => {
     await lookAt(owner.context, owner.page, 'top-up')
     const number = (await owner.page.getByRole('heading', { name: /^Invoice W-/ }).textContent())!.split(/[ :]/)[1]!
     const leftOf = async () => {
-      const answer = await fetch(`${dev.url}/platform/key/`, { headers: { authorization: `Bearer ${dev.key}` } })
+      const answer = await dev.gateway.call('GET', '/platform/key/', dev.key)
       return Number(((await answer.json()) as { data: { balance: string } }).data.balance)
     }
     const before = await leftOf()

@@ -65,11 +65,7 @@ it('has every field that its schema has, and no other, and no address', async ()
   again.socket.send(PULSE)
   const key = await world.newKey('100')
   await world.info(key, { type: 'userRole', user: `0x${'12'.repeat(20)}` })
-  const asked = await fetch(`${world.url}/v1/evm`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-    body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}',
-  })
+  const asked = await world.call('POST', '/v1/evm', key, { jsonrpc: '2.0', id: 1, method: 'eth_chainId' })
   expect(asked.status).toBe(502)
   const status = async () => (await fetch(`${world.url}/status`)).text()
   const read = async () => JSON.parse(await status()) as { feeders: { counters: unknown }[]; readers: unknown[] }

@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startWorld, type World } from '../kit/gateway.ts'
+import { Gateway, startWorld, type World } from '../kit/gateway.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
 import { type Program, run, scratch } from '../kit/program.ts'
 
@@ -158,9 +158,8 @@ describe('a budget', () => {
     const replies: Promise<Response>[] = []
     for (let i = 0; i < LOAD; i++) {
       for (const url of world.urls) {
-        const body = JSON.stringify({ type: METERED, user: `0x${String(i).padStart(40, '0')}` })
-        const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
-        replies.push(fetch(`${url}/info`, { method: 'POST', headers, body }))
+        const user = `0x${String(i).padStart(40, '0')}`
+        replies.push(new Gateway(url).info(key, { type: METERED, user }))
       }
       await new Promise((resolve) => setTimeout(resolve, 40))
     }

@@ -21,13 +21,27 @@ export interface IssuedKey {
 /** What callers and its operator ask a gateway. */
 export class Gateway {
   readonly url: string
+  readonly #operator: string
 
-  constructor(url: string) {
+  /** `operator`: the token of `/admin`. */
+  constructor(url: string, operator = ADMIN_TOKEN) {
     this.url = url
+    this.#operator = operator
   }
 
   get ws(): string {
     return this.url.replace('http', 'ws')
+  }
+
+  /** A request with a key, or without one; a text is sent as it is, another body as JSON. */
+  call(method: string, path: string, key: string | null, body?: unknown, more: object = {}): Promise<Response> {
+    const headers = {
+      'content-type': 'application/json',
+      ...(key !== null && { authorization: `Bearer ${key}` }),
+      ...more,
+    }
+    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+    return fetch(this.url + path, { method, headers, ...(text !== undefined && { body: text }) })
   }
 
   async admin<Body = Record<string, unknown>>(
@@ -35,11 +49,7 @@ export class Gateway {
     path: string,
     body?: unknown,
   ): Promise<{ status: number; body: Body }> {
-    const answer = await fetch(`${this.url}/admin${path}`, {
-      method,
-      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
+    const answer = await this.call(method, `/admin${path}`, this.#operator, body)
     return { status: answer.status, body: (await answer.json()) as Body }
   }
 
@@ -59,16 +69,8 @@ export class Gateway {
     return (await this.issue(credits, more)).key
   }
 
-  info(key: string | null, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
-    return fetch(`${this.url}/info`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-        ...headers,
-      },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    })
+  info(key: string | null, body: unknown, headers: object = {}): Promise<Response> {
+    return this.call('POST', '/info', key, body, headers)
   }
 
   async status<Status = { epoch: string | null; height: number | null }>(): Promise<Status> {

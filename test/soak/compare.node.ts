@@ -31,11 +31,11 @@ interface Compared {
 
 /** Catches the books at that height, and compares them. */
 export async function compareBooks({ plant, crew, clients, coins, some }: Compared): Promise<Comparison> {
-  const { height, truth } = await heightToCome(plant, Number((await plant.status())?.height ?? 0))
+  const { height, truth } = await heightToCome(plant, Number((await plant.now())?.height ?? 0))
   await crew.call('capture', height)
   const known = await truth
   if (known === null) throw new Error(`the exchange does not tell of height ${height}`)
-  const isBeyond = async () => Number((await plant.status())?.height) > height + BEYOND
+  const isBeyond = async () => Number((await plant.now())?.height) > height + BEYOND
   await until(isBeyond, `the log does not come to height ${height}`, { withinMs: COMPARE_WITHIN_MS })
   await sleep(SETTLE_MS)
   const captured = await crew.call('captured', some)

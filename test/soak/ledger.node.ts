@@ -50,13 +50,13 @@ const micro = (text: string): number => {
 /** A key for each client, of the account of its plan. */
 export async function issueKeys(plant: Plant, plans: readonly ClientPlan[]): Promise<Keyed[]> {
   for (const account of new Set(plans.map((plan) => plan.account))) {
-    await plant.admin('PUT', `/accounts/${account}`, { plan: 'enterprise', credits: String(creditsOf(account)) })
+    await plant.operate('PUT', `/accounts/${account}`, { plan: 'enterprise', credits: String(creditsOf(account)) })
   }
   const keyed: Keyed[] = []
   for (let from = 0; from < plans.length; from += AT_ONCE) {
     const some = plans.slice(from, from + AT_ONCE).map(async (plan) => {
       const order = { account: plan.account, label: `${plan.kind} ${plan.number}` }
-      return { ...plan, key: (await plant.admin<{ key: string }>('POST', '/keys', order)).key }
+      return { ...plan, key: (await plant.operate<{ key: string }>('POST', '/keys', order)).key }
     })
     keyed.push(...(await Promise.all(some)))
   }
@@ -106,7 +106,7 @@ export async function audit(plant: Plant, clients: readonly Keyed[], tallies: re
 
 async function settled(plant: Plant, account: string, deadline: number): Promise<Shown> {
   for (;;) {
-    const shown = await plant.admin<Shown>('GET', `/accounts/${account}`)
+    const shown = await plant.operate<Shown>('GET', `/accounts/${account}`)
     if (micro(shown.held) === 0 || Date.now() > deadline) return shown
     await sleep(1_000)
   }
@@ -116,7 +116,7 @@ async function usageOf(plant: Plant, account: string): Promise<UsageRow[]> {
   const rows: UsageRow[] = []
   for (let next: string | null = ''; next !== null; ) {
     const more = next === '' ? '' : `?after=${next}`
-    const page: { rows: UsageRow[]; next: string | null } = await plant.admin(
+    const page: { rows: UsageRow[]; next: string | null } = await plant.operate(
       'GET',
       `/accounts/${account}/usage${more}`,
     )

@@ -140,7 +140,7 @@ async function timed({ plant, key, fromMs, untilMs }: Asked, type: string, user:
   let startTime = fromMs
   for (let page = 0; page < PAGES_MOST; page++) {
     const question = { type, user, startTime, endTime: untilMs }
-    const rows = (await plant.ask('gateway', question as never, key)) as unknown as Timed[]
+    const rows = (await plant.answerOf('gateway', question as never, key)) as unknown as Timed[]
     const before = seen.size
     for (const row of rows) seen.set(canonicalJson(row as never), row)
     const last = rows.at(-1)
@@ -156,7 +156,7 @@ async function tradesOf({ plant, key, fromMs }: Asked, user: string) {
   for (let cursor: string | undefined; ; ) {
     const question = { type: 'userCompletedTradesByTime', user, startTime: fromMs, limit: TRADES_A_PAGE }
     const from = cursor === undefined ? {} : { cursor }
-    const page = (await plant.ask('gateway', { ...question, ...from } as never, key)) as unknown as Trade[]
+    const page = (await plant.answerOf('gateway', { ...question, ...from } as never, key)) as unknown as Trade[]
     trades.push(...page)
     const last = page.at(-1)
     if (!last || page.length < TRADES_A_PAGE) return trades.map(({ tx_index: _, ...trade }) => trade)

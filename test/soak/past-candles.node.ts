@@ -26,7 +26,7 @@ export async function compareKeptCandles({ plant, key, fills, untilMs }: Asked) 
     for (const interval of INTERVALS) {
       const question = { type: 'candleSnapshot', req: { coin, interval, startTime: 0 } }
       const { rows: candles, sinceMs } = await ownAnswer<Candle>(plant, key, question)
-      const truth = (await plant.ask('exchange', question as never)) as unknown as Candle[]
+      const truth = (await plant.answerOf('exchange', question as never)) as unknown as Candle[]
       const closed = (some: readonly Candle[]) => some.filter(({ t, T }) => t > sinceMs && T < untilMs)
       const [is, should] = [closed(candles), closed(truth)].map((some) => some.map((one) => canonicalJson(one)))
       compared += should!.length
@@ -48,12 +48,7 @@ function busiest(fills: readonly TrueRow[]): string[] {
 
 /** All, and since when they are its own; never, where it does not say so. */
 async function ownAnswer<Row>(plant: Plant, key: string, question: object) {
-  const answer = await fetch(`${plant.url}/info`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(question),
-    signal: AbortSignal.timeout(30_000),
-  })
+  const answer = await plant.info(key, question)
   const body = await answer.text()
   if (!answer.ok) throw new Error(`${JSON.stringify(question)}: ${answer.status} ${body}`)
   const since = answer.headers.get('x-history-from-time')

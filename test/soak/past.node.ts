@@ -64,7 +64,7 @@ export async function lookAtPast(order: PastOrder): Promise<Past> {
   const newest = fills.at(-1)
   if (!last || !newest) throw new Error('no books of the exchange were taken, or no fills')
   const isArchived = async () => {
-    const { archive } = ((await plant.status()) ?? {}) as { archive?: { height: number | null } | null }
+    const { archive } = ((await plant.now()) ?? {}) as { archive?: { height: number | null } | null }
     return (archive?.height ?? -1) >= last.height
   }
   await until(isArchived, `block ${last.height} is not archived`, { withinMs: ARCHIVED_WITHIN_MS })
@@ -93,7 +93,7 @@ async function askedBooks({ plant, key, truths, chance, epochs }: PastOrder) {
   let compared = 0
   let unknown = 0
   const ask = async (question: never, tries = TRIES): Promise<unknown> => {
-    const answer = await plant.ask('gateway', question, key).catch((error: Error) => error.message)
+    const answer = await plant.answerOf('gateway', question, key).catch((error: Error) => error.message)
     if (typeof answer !== 'string' || !answer.includes(': 503 ') || tries <= 1) return answer
     await sleep(RETRY_MS)
     return ask(question, tries - 1)

@@ -2,7 +2,6 @@
 // Workers, the feeder behind a proxy that can be cut, a second feeder, and the proxies of the clients.
 
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { build } from '../../src/cli/launch/build.node.ts'
 import { freePort } from '../../src/cli/launch/ports.node.ts'
 import { childrenOf } from '../../src/cli/launch/processes.node.ts'
@@ -10,14 +9,11 @@ import { SupervisedChild } from '../../src/cli/launch/supervised-child.node.ts'
 import type { Json } from '../../src/client/subscription.ts'
 import type { InfoQuestion } from '../../src/relay/channel.ts'
 import { type CutProxy, cutProxy } from '../kit/cut-proxy.ts'
+import { Gateway, SECRETS } from '../kit/gateway.ts'
+import { ROOT } from '../kit/program.ts'
+import { until } from '../kit/until.ts'
 import { giveWay } from './machine.node.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
-const SECRETS = {
-  ADMIN_TOKEN: 'admin-token-of-the-soak-of-weir-00001',
-  FEED_TOKEN: 'feed-token-of-the-soak-of-weir-000001',
-  KEY_SECRET: 'key-secret-of-the-soak-of-weir-000001',
-}
 /** Below the ports that systems hand out, so that none is taken while its owner is away. */
 const FIRST_PORT = 22_100
 const CLIENT_PROXIES = 4
@@ -30,10 +26,9 @@ export interface Scale {
   readonly fundingBlocks: number
 }
 
-export class Plant {
+export class Plant extends Gateway {
   readonly state: string
-  readonly url: string
-  readonly devnet: string
+  readonly exchange: Gateway
   readonly inspector: string
   readonly feedWay: CutProxy
   readonly clientWays: readonly CutProxy[]
@@ -42,10 +37,10 @@ export class Plant {
   readonly #say: (line: string) => void
 
   private constructor(state: string, ports: readonly number[], ways: readonly CutProxy[], say: (line: string) => void) {
-    this.state = state
     const [gateway, devnet, inspector] = ports.map((port) => `http://127.0.0.1:${port}`)
-    this.url = gateway!
-    this.devnet = devnet!
+    super(gateway!)
+    this.state = state
+    this.exchange = new Gateway(devnet!)
     this.inspector = inspector!
     this.feedWay = ways[0]!
     this.clientWays = ways.slice(1)
@@ -71,7 +66,7 @@ export class Plant {
     const plant = new Plant(state, ports, ways, say)
     const size = ['--scale', scale, '--seed', String(seed), '--funding-blocks', String(fundingBlocks)]
     plant.#run('devnet', 'devnet/main.node.ts', ['--data', join(state, 'node'), '--port', devnet!, ...size])
-    const own = ['--state', join(state, 'gateway'), '--port', gateway!, '--node', plant.devnet]
+    const own = ['--state', join(state, 'gateway'), '--port', gateway!, '--node', plant.exchange.url]
     plant.#run('gateway', 'cli/launch/gateway.node.ts', [...own, '--inspector', inspector!])
     plant.#runFeeder('feeder', ways[0]!.url)
     return plant
@@ -93,8 +88,9 @@ export class Plant {
   #runFeeder(name: string, gateway: string): void {
     const folder = join(this.state, name.replace(' ', '-'))
     // Snapshots are written by devnet, and only beside its own folder.
-    const args = ['--data', join(this.state, 'node'), '--info', this.devnet, '--gateway', gateway, '--state', folder]
-    this.#run(name, 'feeder/main.node.ts', [...args, '--name', name.replace(' ', '-')])
+    const node = ['--data', join(this.state, 'node'), '--info', this.exchange.url]
+    const own = ['--gateway', gateway, '--state', folder, '--name', name.replace(' ', '-')]
+    this.#run(name, 'feeder/main.node.ts', [...node, ...own])
   }
 
   #run(name: string, file: string, args: readonly string[]): void {
@@ -126,54 +122,40 @@ export class Plant {
   }
 
   /** Asks as the operator; tried again while the gateway comes back. Throws what it answers beyond that. */
-  async admin<T>(method: string, path: string, body?: unknown): Promise<T> {
-    for (let tries = 0; ; tries++) {
-      const answer = await fetch(`${this.url}/admin${path}`, {
-        method,
-        headers: { authorization: `Bearer ${SECRETS.ADMIN_TOKEN}` },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(30_000),
-      }).catch(() => null)
-      if (answer?.ok) return (await answer.json()) as T
-      if (tries > 120 || (answer && answer.status < 500))
-        throw new Error(`${method} ${path}: ${answer?.status} ${await answer?.text()}`)
-      await sleep(500)
+  async operate<T>(method: string, path: string, body?: unknown): Promise<T> {
+    let answer: { status: number; body: T } | null = null
+    const isAnswered = async () => {
+      answer = await this.admin<T>(method, path, body)
+      return answer.status < 500
     }
+    await until(isAnswered, `${method} ${path}: no answer`, { withinMs: 60_000, everyMs: 500 })
+    const { status, body: found } = answer!
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(found)}`)
+    return found
   }
 
   /** What `/info` of the exchange answers, or that of the gateway to a key. Throws what is no answer. */
-  async ask(whom: 'exchange' | 'gateway', question: InfoQuestion, key = ''): Promise<Json> {
-    const answer = await fetch(`${whom === 'exchange' ? this.devnet : this.url}/info`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(question),
-      signal: AbortSignal.timeout(30_000),
-    })
+  async answerOf(whom: 'exchange' | 'gateway', question: InfoQuestion, key = ''): Promise<Json> {
+    const answer = await (whom === 'exchange' ? this.exchange : this).info(key, question)
     if (!answer.ok) throw new Error(`${JSON.stringify(question)}: ${answer.status} ${await answer.text()}`)
     return (await answer.json()) as Json
   }
 
   /** What the feed and its readers say; null while nobody answers. */
-  async status(): Promise<(Record<string, unknown> & { height?: number | null; state?: string }) | null> {
-    const options = { signal: AbortSignal.timeout(5_000) }
-    const answer = await fetch(`${this.url}/status`, options).catch(() => null)
-    return answer?.ok ? ((await answer.json()) as Record<string, unknown>) : null
+  now(): Promise<(Record<string, unknown> & { height?: number | null; state?: string }) | null> {
+    return this.status<Record<string, unknown>>().catch(() => null)
   }
 
   /** Orders a disturbance of the node; answers the height of the exchange. */
   async disturb(order: object): Promise<number> {
-    const answer = await fetch(`${this.devnet}/disturb`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(order),
-    })
+    const answer = await this.exchange.call('POST', '/disturb', null, order)
     if (!answer.ok) throw new Error(`/disturb ${JSON.stringify(order)}: ${answer.status} ${await answer.text()}`)
     return ((await answer.json()) as { height: number }).height
   }
 
   /** Hash of every book at a height, which is waited for; the present one where none is said. Null: it is past. */
   async truth(height?: number): Promise<{ readonly height: number; readonly books: Record<string, string> } | null> {
-    const answer = await fetch(`${this.devnet}/books${height === undefined ? '' : `?height=${height}`}`)
+    const answer = await this.exchange.call('GET', `/books${height === undefined ? '' : `?height=${height}`}`, null)
     return answer.ok ? ((await answer.json()) as { height: number; books: Record<string, string> }) : null
   }
 

@@ -3,6 +3,7 @@
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MINUTE_MS } from '../../src/core/time.ts'
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
 import type { Trade } from '../../src/protocol/feed/trades.ts'
 import type { InfoQuestion } from '../../src/relay/channel.ts'
@@ -47,10 +48,10 @@ const TRUTHS_MOST = 2_000
 const LOOK_MS = 2_000
 const CONNECT_EVERY_MS = 40
 const OPEN_AT_ONCE = 50
-/** Candles are exact from the first that begins on a socket; the exchange is quiet for some ninety seconds. */
-const MINUTE_MS = 60_000
-const IN_A_MINUTE_MS = 8_000
+/** Some ninety seconds: what is looked at in them lies within one minute of candles if they begin so early in it. */
 const QUIET_BLOCKS = 1_300
+const IN_A_MINUTE_MS = 8_000
+const LATE_IN_A_MINUTE_MS = 38_000
 /** Of a wildcard while the run goes on; all of them in the end. */
 const SOME_COINS = 40
 export async function soak(order: SoakOrder): Promise<Findings> {
@@ -79,6 +80,8 @@ class Run {
   #clients: Keyed[] = []
   #coins: readonly string[] = []
   #startMs = 0
+  /** When the feed began to come. */
+  #liveMs = 0
   /** Of nobody's client. */
   #key = ''
   #rows: NodeRows | null = null
@@ -142,18 +145,17 @@ class Run {
 
   /** Makes the exchange quiet, and looks at what everybody was told. */
   async #quiet(): Promise<Quiet> {
-    await sleep(MINUTE_MS - (Date.now() % MINUTE_MS) + IN_A_MINUTE_MS, undefined, { signal: this.#order.signal }).catch(
-      () => {},
-    )
+    await sleep(quietInMs(this.#liveMs, Date.now()), undefined, { signal: this.#order.signal }).catch(() => {})
+    this.#order.say('quiet: the exchange rests')
     await this.#crew.call('rest')
     const height = await this.#plant.disturb({ what: 'quiet', blocks: QUIET_BLOCKS })
     const rows = this.#rows!
-    const isBeyond = async () => Number((await this.#plant.status())?.height) > height + BEYOND && rows.height > height
+    const isBeyond = async () => Number((await this.#plant.now())?.height) > height + BEYOND && rows.height > height
     await until(isBeyond, `the log does not come to height ${height}`, { withinMs: COMPARE_WITHIN_MS })
     rows.stop()
     const askers = {
-      exchange: (question: InfoQuestion) => this.#plant.ask('exchange', question),
-      gateway: (question: InfoQuestion) => this.#plant.ask('gateway', question, this.#key),
+      exchange: (question: InfoQuestion) => this.#plant.answerOf('exchange', question),
+      gateway: (question: InfoQuestion) => this.#plant.answerOf('gateway', question, this.#key),
       coins: this.#coins,
     }
     return quietEnd(this.#crew, askers, this.#clients, rows)
@@ -175,7 +177,7 @@ class Run {
   async #churn() {
     const { connections, say } = this.#order
     const order = { plan: 'enterprise', credits: String(100 + 4 * connections) }
-    const { key } = await this.#plant.admin<{ key: string }>('POST', '/keys', order)
+    const { key } = await this.#plant.operate<{ key: string }>('POST', '/keys', order)
     const { url, inspector } = this.#plant
     const found = await churn({ url, inspector, key, coins: this.#coins, connections })
     say(`${connections} connections came and went`)
@@ -201,14 +203,18 @@ class Run {
   /** Waits for the feed, makes accounts and keys, and connects everybody. */
   async #open(): Promise<void> {
     const { say, clients, signal } = this.#order
-    await until(async () => (await this.#plant.status())?.state === 'live', 'the feed is not live', {
+    await until(async () => (await this.#plant.now())?.state === 'live', 'the feed is not live', {
       withinMs: UP_MS,
       signal,
     })
+    this.#liveMs = Date.now()
     this.#coins = Object.keys((await this.#plant.truth())!.books)
     const rows = new NodeRows(join(this.#order.state, 'node'))
     this.#rows = rows
-    const { key } = await this.#plant.admin<{ key: string }>('POST', '/keys', { plan: 'enterprise', credits: '10000' })
+    const { key } = await this.#plant.operate<{ key: string }>('POST', '/keys', {
+      plan: 'enterprise',
+      credits: '10000',
+    })
     this.#key = key
     const { wallets, takers } = await this.#wallets()
     rows.want(wallets)
@@ -291,7 +297,7 @@ class Run {
     await until(
       async () => {
         for (const coin of this.#coins.slice(0, 5)) {
-          const trades = await this.#plant.ask('gateway', { type: 'recentTrades', coin }, this.#key)
+          const trades = await this.#plant.answerOf('gateway', { type: 'recentTrades', coin }, this.#key)
           for (const { side, users } of trades as unknown as Trade[]) {
             for (const user of users) wallets.add(user)
             takers.add(users[side === 'B' ? 0 : 1])
@@ -307,7 +313,7 @@ class Run {
 
   async #look(): Promise<void> {
     this.#machine.look({ ...this.#plant.pids(), 'process of clients': this.#crew.pid, 'soak itself': process.pid })
-    const status = await this.#plant.status()
+    const status = await this.#plant.now()
     if (status === null || typeof status.height !== 'number') return
     this.#heights = { first: this.#heights?.first ?? status.height, last: status.height }
     this.#gaps = (status.gaps as unknown[]).length
@@ -326,4 +332,11 @@ class Run {
         `${missing.length} not live, ${this.#gaps} gaps, MB at most: ${memory.join(', ')}`,
     )
   }
+}
+
+/** Until a whole minute of candles lies behind the beginning, and not late in one. */
+function quietInMs(liveMs: number, nowMs: number): number {
+  const wholeMs = (Math.ceil(liveMs / MINUTE_MS) + 1) * MINUTE_MS + IN_A_MINUTE_MS
+  const nextMs = MINUTE_MS - (nowMs % MINUTE_MS) + IN_A_MINUTE_MS
+  return Math.max(wholeMs - nowMs, nowMs % MINUTE_MS > LATE_IN_A_MINUTE_MS ? nextMs : 0, 0)
 }

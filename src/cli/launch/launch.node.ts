@@ -183,7 +183,7 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchWorld): Chi
     ]),
     spec(
       'gateway',
-      'launch/gateway.node.ts',
+      'cli/launch/gateway.node.ts',
       [
         ...['--state', folder.part('gateway'), '--port', String(ports.gateway), '--node', node],
         ...['--keep', String(options.keep)],
