@@ -12,7 +12,8 @@ import type { WaitUntil } from './core/wait-until.ts'
 import { meteredCall } from './http/metered.route.ts'
 import { keepUsage } from './http/platform/usage-copy.store.ts'
 import type { UsageKeeper, UsageRow } from './metering/usage.ts'
-import { type SecretDesk, seal, unseal } from './pipelines/sealing.client.ts'
+import type { SecretSealer } from './metering/webhooks/webhook-secrets.client.ts'
+import { seal, unseal } from './pipelines/sealing.client.ts'
 import type { PastAnswer } from './relay/events/first-frames.ts'
 import type { KeyDesk } from './relay/graphql/entry.ts'
 import type { GatewayInternal } from './relay/post.client.ts'
@@ -24,7 +25,7 @@ const STREAMS = { account: '' }
 
 export class Internal
   extends WorkerEntrypoint<Cloudflare.Env>
-  implements UsageKeeper, CallerBook, GatewayInternal, KeyDesk, SecretDesk
+  implements UsageKeeper, CallerBook, GatewayInternal, KeyDesk, SecretSealer
 {
   readonly #waitUntil: WaitUntil = (work) => this.ctx.waitUntil(work)
 
@@ -56,7 +57,7 @@ export class Internal
     return servicesOf(this.env).enterGraphql(key, address, this.#waitUntil)
   }
 
-  /** The secret of a pipeline's destination, for the object that sends there. */
+  /** The secret of a pipeline's destination or of a webhook, for the object that sends there. */
   async openSecret(id: string, sealed: string): Promise<string | null> {
     return unseal(sealed, id, this.env.KEY_SECRET ?? '')
   }

@@ -4,8 +4,7 @@
 import { sqlRunnerOf } from './core/objects.client.ts'
 import { constantTimeEqual } from './core/secret.ts'
 import { readVariables } from './core/variables.ts'
-import { readCaller, SQL_TOKEN_HEADER } from './pipelines/sql/sql-api.ts'
-import { SqlSettings } from './pipelines/sql/sql-settings.ts'
+import { readCaller, SQL_TOKEN_HEADER, SqlSettings } from './pipelines/sql/sql-api.ts'
 
 export { SqlRunner } from './pipelines/sql/sql-runner.do.ts'
 

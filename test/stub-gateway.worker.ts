@@ -3,7 +3,7 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import type { Identity } from '../src/accounts/identity.ts'
 import type { UsageKeeper } from '../src/metering/usage.ts'
-import type { SecretDesk } from '../src/pipelines/sealing.client.ts'
+import type { SecretSealer } from '../src/metering/webhooks/webhook-secrets.client.ts'
 import type { PastAnswer } from '../src/relay/events/first-frames.ts'
 import type { KeyDesk } from '../src/relay/graphql/entry.ts'
 import type { GatewayInternal } from '../src/relay/post.client.ts'
@@ -13,7 +13,7 @@ const reads = new Map<string, number>()
 
 export class Internal
   extends WorkerEntrypoint
-  implements UsageKeeper, CallerBook, GatewayInternal, KeyDesk, SecretDesk
+  implements UsageKeeper, CallerBook, GatewayInternal, KeyDesk, SecretSealer
 {
   async info(_: Identity, body: string): Promise<{ status: number; body: string }> {
     return { status: 200, body: JSON.stringify({ echo: JSON.parse(body) }) }

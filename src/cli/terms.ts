@@ -26,9 +26,6 @@ ${Object.entries(TERMS)
   .map(([name, [value, meaning]]) => `  ${`${name}=${value}`.padEnd(38)}${meaning}`)
   .join('\n')}`
 
-/** What the gateway still takes under the name of before. */
-const OLD_NAME = 'requests_per_second'
-
 /** The fields as the admin API takes them; credits stay text, so that no digit is lost. All that is wrong is said at once. */
 export const TermsValue = termsOf([])
 
@@ -51,7 +48,7 @@ function termsOf(needed: readonly string[]) {
 
 /** What is wrong with the form of a term; undefined where nothing is. */
 function wrongIn(name: string, value: string): string | undefined {
-  const term = Object.hasOwn(TERMS, name) ? TERMS[name] : name === OLD_NAME ? TERMS.rest_requests_per_second : undefined
+  const term = Object.hasOwn(TERMS, name) ? TERMS[name] : undefined
   if (term === undefined) {
     const meant = nearestName(name, Object.keys(TERMS))
     return `there is no term ${JSON.stringify(name)}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`

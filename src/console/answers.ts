@@ -76,11 +76,11 @@ export interface Answers {
   business: { from: string; to: string; accounts: number; keys: number; open_orders: number; paid: Array<{ currency: string; orders: number; amount: string; refunded: string }>; sign_up: { per_day: number; links: number; networks: number; most_of_network: number; domains: number; most_of_domain: number } | null; totals: { granted: string; spent: string; calls: number; stream_minutes: number; pipeline_rows: number; refusals: number }; days: Array<{ date: string; granted: string; spent: string; calls: number; stream_minutes: number; pipeline_rows: number; refusals: number; by_product: Record<string, string> }>; refused: Array<{ code: string; count: number }>; million_usd: string | null; sold_usd: string | null; spent_usd: string | null; cost: { standing_usd: string; calls_usd: string; total_usd: string; relays: number; assumptions: Array<string> } | null }
   search: { accounts: Array<FoundAccount>; keys: Array<FoundKey>; refusals: Array<Refused>; audit: Array<AuditLine> }
   listAccounts: { accounts: Array<ListedAccount>; next: string | null }
-  ensureAccount: { account: string; created: boolean; balance: string; spent: string; granted: string; warnings?: Array<string> | undefined }
+  ensureAccount: { account: string; created: boolean; balance: string; spent: string; granted: string }
   showAccount: { account: string; plan: string; terms: Terms | null; created: number; balance: string; spent: string; granted: string; held: string; written_off: string; period: Period | null; keys: Array<{ hash: string; prefix: string; account: string; label: string; kind: "api" | "service"; products: Array<"info" | "stream" | "rpc" | "data" | "graphql" | "platform">; created: number; expires: number | null; revoked: number | null; last_used: number | null; cap: string | null; ranges: Array<string> | null; pipelines: "own" | "all" | null; replaced_by: string | null; cap_remaining: string | null }> }
   listGrants: { grants: Array<Grant>; next: number | null }
   listPlans: { plans: Array<Plan> }
-  setPlan: { name: string; credits: string; period: "once" | "month"; days: number | null; rest_requests_per_second: number | null; info_requests_per_second: number; stream_connections: number; stream_subscriptions: number; stream_messages_per_minute: number; custom: boolean; accounts: number; warnings?: Array<string> | undefined }
+  setPlan: Plan
   applyPlan: { told: number; next: string | null }
   listAudit: { audit: Array<AuditLine>; next: number | null }
   listStaff: { staff: Array<StaffMember> }

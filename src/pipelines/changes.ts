@@ -4,13 +4,12 @@
 import * as z from 'zod'
 import { canonicalJson } from '../core/canonical-json.ts'
 import type { Issue } from '../core/failure.ts'
-import { nearestName } from '../core/nearest.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import { readBody } from '../relay/channels/catalogue.ts'
 import { evmIssues } from './evm/evm-record.ts'
 import { postgresIssues } from './hyperdrive.ts'
-import { DEFAULTS, FILTERS, PIPELINE_FIELDS, type PipelineFields, type Topic } from './pipeline.ts'
+import { DEFAULTS, PIPELINE_FIELDS, type PipelineFields } from './pipeline.ts'
 import { MASK, masked, recipientOf, secretField, secretOf } from './secrets.ts'
+import { chosenBy } from './topics/catalogue.ts'
 
 /** A record to be written: its fields show no secret. */
 export interface Written {
@@ -19,9 +18,6 @@ export interface Written {
   readonly secret: string | null
 }
 type Checked = Result<Written, readonly Issue[]>
-
-/** What would have to be remembered, or asked for, of everyone. */
-const NEED_WALLETS: readonly Topic[] = ['order_updates', 'completed_trades']
 
 const { name, topic, destination_config, ...REST } = PIPELINE_FIELDS
 
@@ -63,23 +59,11 @@ export function created(sent: NewPipeline): Checked {
 }
 
 /** `current` shows no secret. */
-export function changed(
-  id: string,
-  current: PipelineFields,
-  {
-    id: sentId = id,
-    created_by: _,
-    charged_to: __,
-    group: ___,
-    created_at: ____,
-    updated_at: _____,
-    ...sent
-  }: PipelineChange,
-): Checked {
+export function changed(id: string, current: PipelineFields, sent: PipelineChange): Checked {
   const config = sent.destination_config ?? current.destination_config
   const next = { ...current, destination_type: config.type, ...said(sent) } as PipelineFields
   const issues: Issue[] = []
-  if (sentId !== id) issues.push({ path: 'id', message: 'cannot be changed' })
+  if ((sent.id ?? id) !== id) issues.push({ path: 'id', message: 'cannot be changed' })
   if (next.topic !== current.topic)
     issues.push({ path: 'topic', message: 'cannot be changed: create another pipeline' })
   const isKept = secretOf(config) === MASK
@@ -87,28 +71,22 @@ export function changed(
   return written(next, isKept ? null : secretOf(config), issues)
 }
 
-/** Whether a change leaves everything as it is. */
-export function isSame(current: PipelineFields, { fields, secret }: Written): boolean {
-  const isSecretSame = secret === null || (secret === '' && secretOf(current.destination_config) === '')
-  // Each transform sees those before it.
-  const isOrderSame = JSON.stringify(fields.transforms) === JSON.stringify(current.transforms)
-  return isSecretSame && isOrderSame && canonicalJson(fields) === canonicalJson(current)
-}
-
 /** Fields that change nothing of what a pipeline sends, or of what becomes of it. */
 const FOR_PEOPLE = ['name', 'project', 'description', 'status'] as const
 
-/** What a change makes another: where rows go, and what is sent at all. */
-export function sendingChanges(before: PipelineFields, { fields, secret }: Written) {
+/** What a change makes another: anything of the record, what is sent, and where rows go. */
+export function differences(before: PipelineFields, { fields, secret }: Written) {
   const isSecretNew = secret !== null && (secret !== '' || secretOf(before.destination_config) !== '')
-  const config = ({ destination_config }: PipelineFields) => canonicalJson(destination_config)
-  const hasDestination = isSecretNew || config(before) !== config(fields)
   // Each transform sees those before it: their order counts.
-  const sent = (of: PipelineFields) => {
-    const rest = Object.fromEntries(Object.entries(of).filter(([name]) => !FOR_PEOPLE.some((each) => each === name)))
-    return canonicalJson({ ...rest, transforms: JSON.stringify(of.transforms) })
+  const textOf = ({ transforms, ...rest }: Partial<PipelineFields>) =>
+    canonicalJson({ ...rest, transforms: JSON.stringify(transforms) })
+  const sent = (of: PipelineFields) => textOf({ ...of, ...Object.fromEntries(FOR_PEOPLE.map((name) => [name, null])) })
+  const differs = (text: (of: PipelineFields) => string) => isSecretNew || text(before) !== text(fields)
+  return {
+    isAny: differs(textOf),
+    isSent: differs(sent),
+    isDestination: differs(({ destination_config: config }) => canonicalJson(config)),
   }
-  return { hasDestination, hasAny: hasDestination || sent(before) !== sent(fields) }
 }
 
 /** Why the secret that there is cannot be that of this destination. */
@@ -181,23 +159,13 @@ function placeOf(position: string): number | null {
 }
 
 function filterIssues(fields: PipelineFields): readonly Issue[] {
-  const { topic, filter } = fields
-  const issue = (message: string, path = 'filter') => [{ path, message }]
-  const types = FILTERS[topic]
-  if (topic === 'evm_logs') return evmIssues(fields)
-  if (filter === null)
-    return NEED_WALLETS.includes(topic) ? issue(`is required: "${topic}" are told of wallets that it names`) : []
-  if (!types.includes(filter.type)) {
-    const meant = nearestName(filter.type, types)
-    const question = meant === undefined ? '' : ` (did you mean "${meant}"?)`
-    const all = types.map((each) => JSON.stringify(each)).join(' or ')
-    return issue(`must be ${all} for "${topic}"${question}`, 'filter.type')
-  }
-  const body = readBody(filter)
-  return body.ok ? [] : issue(body.error.message, `filter.${body.error.path}`)
+  if (fields.topic === 'evm_logs') return evmIssues(fields)
+  const chosen = chosenBy(fields)
+  return chosen.ok ? [] : [chosen.error]
 }
 
-/** Without fields that were left out. */
-function said<T extends object>(sent: T): Partial<T> {
-  return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)) as Partial<T>
+/** The fields that were sent, without what may only be sent back. */
+function said(sent: PipelineChange): Partial<PipelineFields> {
+  const own = Object.entries(sent).filter(([name, value]) => name in PIPELINE_FIELDS && value !== undefined)
+  return Object.fromEntries(own)
 }

@@ -2,6 +2,7 @@
 // made of the same fields. Pure; what may follow what is in changes.ts, what is secret in secrets.ts.
 
 import * as z from 'zod'
+import type { Issue } from '../core/failure.ts'
 
 export const TOPICS = [
   'fills',
@@ -264,3 +265,10 @@ export type Pipeline = z.infer<typeof Pipeline>
 
 /** As its object keeps it: `******` in place of the secret, which is sealed; null: there is none. */
 export type KeptPipeline = Pipeline & { readonly sealed: string | null }
+
+/** What the record wants is not to be had here: nothing but another record sets the pipeline going. */
+export class CannotRun extends Error {
+  static of({ path, message }: Issue): CannotRun {
+    return new CannotRun(`${path}: ${message}`)
+  }
+}

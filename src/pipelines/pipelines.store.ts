@@ -2,7 +2,7 @@
 // upon the revision that it was made of, or not at all; an account has a bounded number and size of them, and a key that touches
 // its own alone has a share of that, so that it leaves room for the others.
 
-import { PIPELINES_MAX, type PipelineRow, rowOf, type StoredRow } from './row.ts'
+import { PIPELINES_MAX, type PipelineRow, ROW_COLUMNS, rowOf, type StoredRow } from './row.ts'
 
 /** Of all pipelines of an account. */
 export const BYTES_MAX = 8_000_000
@@ -71,7 +71,7 @@ export class PipelineStore {
 
   /** Also one that was deleted. */
   async named(account: string, id: string): Promise<PipelineRow | null> {
-    const select = 'SELECT * FROM pipelines WHERE id = ? AND account = ?'
+    const select = `SELECT ${ROW_COLUMNS} FROM pipelines WHERE id = ? AND account = ?`
     const row = await this.#db.prepare(select).bind(id, account).first<StoredRow>()
     return row === null ? null : rowOf(row)
   }
@@ -85,7 +85,9 @@ export class PipelineStore {
   ): Promise<{ rows: PipelineRow[]; total: number }> {
     const own = 'FROM pipelines WHERE account = ?1 AND (?2 IS NULL OR payer_root = ?2) AND removed IS NULL'
     const [page, count] = await this.#db.batch<StoredRow & { total: number }>([
-      this.#db.prepare(`SELECT * ${own} ORDER BY created DESC, id LIMIT ?3 OFFSET ?4`).bind(account, root, limit, from),
+      this.#db
+        .prepare(`SELECT ${ROW_COLUMNS} ${own} ORDER BY created DESC, id LIMIT ?3 OFFSET ?4`)
+        .bind(account, root, limit, from),
       this.#db.prepare(`SELECT count(*) AS total ${own}`).bind(account, root),
     ])
     return { rows: page!.results.map(rowOf), total: count!.results[0]!.total }
@@ -93,7 +95,7 @@ export class PipelineStore {
 
   /** Those that keys of this chain of rotations pay for, or set the destination of; newest first. */
   async ofKeys(account: string, root: string): Promise<PipelineRow[]> {
-    const select = `SELECT * FROM pipelines WHERE account = ?1 AND (payer_root = ?2 OR destination_root = ?2)
+    const select = `SELECT ${ROW_COLUMNS} FROM pipelines WHERE account = ?1 AND (payer_root = ?2 OR destination_root = ?2)
       AND removed IS NULL ORDER BY created DESC, id`
     return (await this.#db.prepare(select).bind(account, root).all<StoredRow>()).results.map(rowOf)
   }

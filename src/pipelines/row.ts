@@ -1,6 +1,6 @@
 // A pipeline as its row of D1 has it.
 
-import { DEFAULTS, type PipelineFields } from './pipeline.ts'
+import type { PipelineFields } from './pipeline.ts'
 
 /** Of an account. Deleted ones whose objects are not known to be empty count too. */
 export const PIPELINES_MAX = 50
@@ -27,43 +27,17 @@ export interface PipelineRow {
   readonly isRemoved: boolean
 }
 
-/** As the table has it. */
-export interface StoredRow {
-  readonly id: string
-  readonly account: string
+/** Columns of the table under the names of a row. */
+export const ROW_COLUMNS = `id, account, fields, sealed, creator, creator_name AS creatorName, payer, payer_name AS payerName,
+  payer_root AS payerRoot, destination_root AS destinationRoot, revision, told, created AS createdMs, updated AS updatedMs,
+  removed IS NOT NULL AS isRemoved`
+
+/** What these columns hold. */
+export type StoredRow = Omit<PipelineRow, 'fields' | 'isRemoved'> & {
   readonly fields: string
-  readonly sealed: string | null
-  readonly creator: string
-  readonly creator_name: string
-  readonly payer: string
-  readonly payer_name: string
-  readonly payer_root: string
-  readonly destination_root: string
-  readonly revision: number
-  readonly told: number
-  readonly created: number
-  readonly updated: number
-  readonly removed: number | null
+  readonly isRemoved: number
 }
 
-export function rowOf(row: StoredRow): PipelineRow {
-  const { id, account, sealed, creator, creator_name: creatorName, payer, payer_name: payerName, revision, told } = row
-  return {
-    id,
-    account,
-    sealed,
-    creator,
-    creatorName,
-    payer,
-    payerName,
-    revision,
-    told,
-    payerRoot: row.payer_root,
-    destinationRoot: row.destination_root,
-    // One of before a field was added is as if that had been left out.
-    fields: { ...DEFAULTS, ...JSON.parse(row.fields) },
-    createdMs: row.created,
-    updatedMs: row.updated,
-    isRemoved: row.removed !== null,
-  }
+export function rowOf({ fields, isRemoved, ...row }: StoredRow): PipelineRow {
+  return { ...row, fields: JSON.parse(fields) as PipelineFields, isRemoved: isRemoved !== 0 }
 }

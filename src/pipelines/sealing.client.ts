@@ -1,13 +1,6 @@
 // Secrets at rest: AES-256-GCM under a key that HKDF derives from the operator's KEY_SECRET, a fresh nonce each time, the
 // record's id as additional data. Law: what was sealed for one record opens for no other, and not with another KEY_SECRET.
 
-/** What objects ask of the gateway, which alone has KEY_SECRET. */
-export interface SecretDesk {
-  /** Null where it cannot be opened. */
-  openSecret(id: string, sealed: string): Promise<string | null>
-  sealSecret(id: string, secret: string): Promise<string>
-}
-
 const text = new TextEncoder()
 const VERSION = '1'
 const NONCE_BYTES = 12

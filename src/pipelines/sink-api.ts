@@ -76,9 +76,9 @@ export interface SinkCheck {
 export interface SinkApi {
   /**
    * The record changed (created, patched, paused, resumed). Its secret is in clear, for the memory of the object alone, and
-   * `sealed` for its storage, null where there is none; 1 has no `sealed`.
+   * `sealed` for its storage, null where there is none.
    */
-  apply(request: { v: number; pipeline: Pipeline; sealed?: string | null }): Promise<SinkStatus>
+  apply(request: { v: number; pipeline: Pipeline; sealed: string | null }): Promise<SinkStatus>
   status(): Promise<SinkStatus>
   logs(request: {
     v: number
@@ -88,6 +88,8 @@ export interface SinkApi {
   metrics(request: { v: number; minutes: number }): Promise<{ v: number; minutes: readonly SinkMinute[] }>
   /** One batch of the newest rows to the destination of this (perhaps not yet saved) pipeline; commits nothing. The platform keeps the name `test` for itself. */
   trial(request: { v: number; pipeline: Pipeline }): Promise<SinkTest>
+  /** Checks transforms for the gateway, which cannot reach the Worker that runs SQL. */
+  check(request: CheckRequest): Promise<SinkCheck>
   /** Sends what lies in the dead letters once more; answers how many batches were taken. */
   redeliver(request: { v: number }): Promise<{ v: number; batches: number }>
   /** The pipeline is deleted: everything of it goes. */

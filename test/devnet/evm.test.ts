@@ -4,7 +4,7 @@ import { type Address, createPublicClient, custom, erc20Abi, type Hash, parseAbi
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'
 import { answerEvm } from '../../src/devnet/evm/answer.ts'
-import { readHeader, readLogs } from '../../src/pipelines/evm/node-answers.ts'
+import { readHeader, readLogs } from '../../src/pipelines/evm/evm-chain.ts'
 
 const BEGAN_S = 1_800_000_000
 const HEAD = 200

@@ -1,9 +1,7 @@
 // Sink objects in memory, which know what they were told and fail when they are asked to.
 
-import type { Issue } from '../../src/core/failure.ts'
-import { ok } from '../../src/core/result.ts'
 import type { Pipeline } from '../../src/pipelines/pipeline.ts'
-import type { SinkApi, SinkStatus } from '../../src/pipelines/sink-api.ts'
+import type { SinkApi, SinkCheck, SinkStatus } from '../../src/pipelines/sink-api.ts'
 
 const IDLE: SinkStatus = {
   v: 1,
@@ -48,13 +46,8 @@ export class FakeSinks {
   onApplied: () => Promise<unknown> = async () => {}
   tested: Pipeline | null = null
   isBusy = false
-  /** What is wrong with all transforms; null: nobody can tell. */
-  issues: readonly Issue[] | null = []
-
-  readonly checkTransforms = async () => {
-    if (this.issues === null) throw new Error('check failed')
-    return ok(this.issues)
-  }
+  /** What is wrong with all transforms; null: nothing. */
+  fault: SinkCheck['fault'] = null
 
   readonly sinkOf = (id: string): SinkApi => {
     const call = async <Answer>(name: Call, work: () => Answer | Promise<Answer>): Promise<Answer> => {
@@ -89,6 +82,7 @@ export class FakeSinks {
           this.tested = pipeline
           return { ok: true, rows: 3, ms: 1, words: 'confirmed', ...(this.isBusy && { isBusy: true }) }
         }),
+      check: () => call('check', () => ({ v: 1, fault: this.fault })),
       redeliver: () => call('redeliver', () => ({ v: 1, batches: 2 })),
       drop: () => call('drop', () => void this.held.delete(id)),
     }

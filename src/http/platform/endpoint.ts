@@ -70,6 +70,16 @@ interface Told {
 export const reply = <const Status extends number, const Body>(status: Status, body: Body, told: Told = {}) =>
   ok({ status, body, ...told })
 
+const answerWith =
+  <const Status extends number>(status: Status) =>
+  <Schema extends z.ZodType>(description: string, schema: Schema, example: unknown) =>
+    ({ [status]: { description, schema, example } }) as Readonly<
+      Record<Status, { readonly description: string; readonly schema: Schema; readonly example: unknown }>
+    >
+/** The answer with this status: what it is, its shape and an example of it. */
+export const okAnswer = answerWith(200)
+export const createdAnswer = answerWith(201)
+
 /** Keeps an endpoint's own types while checking it, and forgets them for the catalogue. Without `door` it is the operator's. */
 export function defineEndpoint<
   const Named extends Params = Record<never, never>,

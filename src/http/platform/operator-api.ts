@@ -23,7 +23,7 @@ export interface AuditEntry extends Omit<AuditRow, 'name' | 'requestId'> {
   readonly status: number | null
 }
 
-export interface AuditFilter {
+interface AuditFilter {
   readonly actor?: string | undefined
   readonly action?: string | undefined
   readonly account?: string | undefined
@@ -43,7 +43,7 @@ export interface Audit {
   ofRequest(requestId: string, limit: number): Promise<readonly AuditEntry[]>
 }
 
-export interface AccountSummary {
+interface AccountSummary {
   readonly account: string
   readonly plan: string
   readonly created: number
@@ -53,7 +53,7 @@ export interface AccountSummary {
   readonly last_used: number | null
 }
 
-export interface GrantRow {
+interface GrantRow {
   readonly number: number
   readonly account: string
   readonly id: string
@@ -73,7 +73,7 @@ export interface RefusedRow {
   readonly message: string
 }
 
-export interface KeyName {
+interface KeyName {
   readonly hash: string
   readonly prefix: string
   readonly label: string
@@ -81,7 +81,7 @@ export interface KeyName {
   readonly revoked: number | null
 }
 
-export interface DaySum {
+interface DaySum {
   /** Unix ms of its start. */
   readonly day: number
   readonly product: string
@@ -90,19 +90,19 @@ export interface DaySum {
 }
 
 /** Deleted ones are none. */
-export interface PlacedPipeline {
+interface PlacedPipeline {
   readonly number: number
   readonly row: PipelineRow
 }
 
-export interface AccountFilter {
+interface AccountFilter {
   /** Part of the name, in any case. */
   readonly search?: string | undefined
   readonly plan?: string | undefined
   readonly after?: string | undefined
 }
 
-export interface RefusalFilter {
+interface RefusalFilter {
   readonly account?: string | undefined
   readonly code?: string | undefined
   readonly before?: number | undefined

@@ -10,14 +10,12 @@ import { err, ok, type Result } from '../../core/result.ts'
 import {
   changed,
   created,
-  isSame,
+  differences,
   type NewPipeline,
   type PipelineChange,
-  sendingChanges,
   type Written,
 } from '../../pipelines/changes.ts'
 import { chainOf } from '../../pipelines/evm/evm-record.ts'
-import type { Topic } from '../../pipelines/pipeline.ts'
 import { BYTES_MAX, PipelineStore, SHARE, WALLETS_MAX } from '../../pipelines/pipelines.store.ts'
 import { PIPELINES_MAX, type PipelineRow } from '../../pipelines/row.ts'
 import { seal } from '../../pipelines/sealing.client.ts'
@@ -29,12 +27,6 @@ import { badField, type Refusal, waitFor } from './refusal.ts'
 export interface PipelinePorts extends Omit<SinkLinkPorts, 'store'> {
   readonly db: D1Database
   readonly keys: Pick<Keys, 'hashed'>
-  /** Issues of an account's transforms over the rows of a topic, with paths such as `transforms.large`. */
-  readonly checkTransforms: (
-    account: string,
-    transforms: Readonly<Record<string, string>>,
-    topic: Topic,
-  ) => Promise<Result<readonly Issue[], Refusal>>
   /** Names of RPC_CHAINS with nodes. */
   readonly chains: readonly string[]
   /** What speaks against sending to an address of a customer; null: nothing that its text tells. */
@@ -43,7 +35,7 @@ export interface PipelinePorts extends Omit<SinkLinkPorts, 'store'> {
 }
 
 const v = SINK_API_VERSION
-/** A destination may take its time. */
+/** Destinations, and what runs SQL, may take their time. */
 const TEST_MS = 45_000
 /** How often a change is made anew because another one came between. */
 const TRIES = 3
@@ -262,9 +254,9 @@ export class PipelineService implements Pipelines {
     if (!checked.ok) return checked
     const { secret } = checked.value
     if (secret === null && (await this.#link.opened(before)) === null) return err(SEALED)
-    if (isSame(fields, checked.value)) return ok({ row: before, isChanged: false, sends: false })
-    const { hasDestination, hasAny: sends } = sendingChanges(fields, checked.value)
-    const destinationRoot = hasDestination ? root : before.destinationRoot
+    const { isAny, isSent: sends, isDestination } = differences(fields, checked.value)
+    if (!isAny) return ok({ row: before, isChanged: false, sends })
+    const destinationRoot = isDestination ? root : before.destinationRoot
     const resealed = secret ? await seal(secret, id, this.#ports.keySecret) : null
     const own = { fields: checked.value.fields, sealed: secret === null ? sealed : resealed, destinationRoot }
     return ok({ row: { ...before, ...own }, isChanged: true, sends })
@@ -286,11 +278,13 @@ export class PipelineService implements Pipelines {
     const chain = isChainSent ? chainOf(written.value.fields, this.#ports.chains) : null
     if (chain?.ok === false) return err({ kind: 'bad_field', issues: [chain.error] })
     if (Object.keys(transforms).length === 0) return written
-    const { checkTransforms, report } = this.#ports
-    const issues = await checkTransforms(account, transforms, topic).catch(report)
-    if (!issues) return err(UNCHECKED)
-    if (!issues.ok) return issues
-    return issues.value.length === 0 ? written : err({ kind: 'bad_field', issues: issues.value })
+    const request = { v, account, transforms, topic }
+    // One object of each account checks, so that a record that is refused leaves none behind.
+    const checked = await this.#link.asked(`check/${account}`, (sink) => sink.check(request), TEST_MS)
+    if (checked === null) return err(UNCHECKED)
+    const { fault, wait } = checked
+    if (wait) return err(waitFor(wait.waitMs, wait.words))
+    return fault ? err(badField(`transforms.${fault.name}`, fault.message)) : written
   }
 
   /** Asks the object of a pipeline that there is. */

@@ -62,9 +62,7 @@ export class PlanService implements Plans {
     const accounts = await this.#table.accountsOn(name, after, PAGE)
     for (const { id, terms } of accounts) {
       const { micro, period } = agreedTerms(plan, terms)
-      // Before terms stood in the table, what was agreed was told to the meter alone: a plan that gives nothing leaves it.
-      const isAgreedElsewhere = plan.custom && plan.terms.micro === 0 && terms.micro === undefined
-      if (period === 'month' && !isAgreedElsewhere) await this.#ports.meterOf(id).renewWith(name, micro)
+      if (period === 'month') await this.#ports.meterOf(id).renewWith(name, micro)
       await this.#ports.meterOf(id).noteChange(null)
       const keys = await liveKeysFromD1(this.#ports.db, id, KEYS_AT_ONCE)
       await Promise.all(keys.map((key) => putKeyHint(this.#ports.kv, key)))

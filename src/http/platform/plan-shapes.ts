@@ -29,36 +29,19 @@ const LIMITS_TEXT = {
   stream_messages_per_minute: 'Frames that each socket may send in a minute',
 } as const satisfies Record<(typeof LIMIT_FIELDS)[keyof Limits], string>
 
-const REST = limit(100_000, ', or null').nullable().optional()
 const LIMITS_ASKED = {
-  rest_requests_per_second: REST.describe(LIMITS_TEXT.rest_requests_per_second),
-  requests_per_second: REST.meta({
-    deprecated: true,
-    description: 'What `rest_requests_per_second` was called before',
-  }),
+  rest_requests_per_second: limit(100_000, ', or null')
+    .nullable()
+    .optional()
+    .describe(LIMITS_TEXT.rest_requests_per_second),
   info_requests_per_second: limit(1_000_000).optional().describe(LIMITS_TEXT.info_requests_per_second),
   stream_connections: limit(1_000_000).optional().describe(LIMITS_TEXT.stream_connections),
   stream_subscriptions: limit(10_000_000).optional().describe(LIMITS_TEXT.stream_subscriptions),
   stream_messages_per_minute: limit(1_000_000).optional().describe(LIMITS_TEXT.stream_messages_per_minute),
 }
-type Asked = { readonly [name in keyof typeof LIMITS_ASKED]?: z.infer<(typeof LIMITS_ASKED)[name]> }
-type LimitFields = Omit<Asked, 'requests_per_second'>
+type LimitFields = { readonly [name in keyof typeof LIMITS_ASKED]?: z.infer<(typeof LIMITS_ASKED)[name]> }
 
 const LIMIT_NAMES = Object.keys(LIMIT_FIELDS) as (keyof Limits)[]
-
-const OLD_NAME = 'requests_per_second is called rest_requests_per_second now: it does not limit POST /info'
-
-function refuseBothNames({ value, issues }: z.core.ParsePayload<Asked>): void {
-  if (value.requests_per_second === undefined || value.rest_requests_per_second === undefined) return
-  const message = 'is what rest_requests_per_second was called before: send that alone'
-  issues.push({ code: 'custom', message, path: ['requests_per_second'], input: undefined })
-}
-
-/** The fields under the names of today, and what is to be said of those of yesterday. */
-function renamed<Fields extends Asked>({ requests_per_second: old, ...fields }: Fields) {
-  if (old === undefined) return { ...fields, warnings: [] }
-  return { ...fields, rest_requests_per_second: old, warnings: [OLD_NAME] }
-}
 
 const days = 'must be an integer from 1 to 3650, or null'
 const PERIOD_TEXT =
@@ -67,31 +50,20 @@ const DAYS_TEXT = 'After so many days a plan of the period `once` ends with what
 const CUSTOM_TEXT = 'Terms may be agreed per account'
 
 /** A new plan, or what changes of one; of a plan that is there, what is left out stays. */
-export const SetPlan = z
-  .strictObject({
-    credits: Credits.optional().describe('Given for each period'),
-    period: z.enum(['once', 'month'], 'must be "once" or "month"').optional().describe(PERIOD_TEXT),
-    days: z.int(days).min(1, days).max(3650, days).nullable().optional().describe(DAYS_TEXT),
-    ...LIMITS_ASKED,
-    custom: z.boolean('must be true or false').optional().describe(CUSTOM_TEXT),
-  })
-  .check(refuseBothNames)
-  .transform(renamed)
-export type PlanChange = Omit<z.infer<typeof SetPlan>, 'warnings'>
-
-/** What is agreed with one account, and what is to be said of it. */
-interface Agreed {
-  readonly terms: Terms
-  readonly warnings: readonly string[]
-}
+export const SetPlan = z.strictObject({
+  credits: Credits.optional().describe('Given for each period'),
+  period: z.enum(['once', 'month'], 'must be "once" or "month"').optional().describe(PERIOD_TEXT),
+  days: z.int(days).min(1, days).max(3650, days).nullable().optional().describe(DAYS_TEXT),
+  ...LIMITS_ASKED,
+  custom: z.boolean('must be true or false').optional().describe(CUSTOM_TEXT),
+})
+export type PlanChange = z.infer<typeof SetPlan>
 
 /** What is agreed with one account; what is left out is its plan's. */
 export const AgreedTerms = z
   .strictObject({ credits: Credits.optional().describe('Given for each period'), ...LIMITS_ASKED })
-  .check(refuseBothNames)
-  .transform((fields): Agreed => {
-    const { credits, warnings, ...limits } = renamed(fields)
-    return { terms: { ...limitsIn(limits), ...(credits === undefined ? {} : { micro: credits }) }, warnings }
+  .transform(({ credits, ...limits }): Terms => {
+    return { ...limitsIn(limits), ...(credits === undefined ? {} : { micro: credits }) }
   })
   .describe('What is agreed with the account in place of its plan’s own, where the plan allows it (`custom`)')
 

@@ -1,4 +1,4 @@
-// A batch on its way, and what becomes of it. Types alone, and its name.
+// A batch on its way: its name, and what becomes of it.
 
 import type { Column } from '../../archive/files/columns.ts'
 import type { Row } from '../topics/topic.ts'

@@ -1,7 +1,7 @@
 // What the next batch is: rows of whole blocks, as many as fit. Laws: batches follow one another without a hole; a batch is
 // that of its range, whoever assembles it again from where it begins; what is missing is told within it.
 
-import { CannotRun } from '../cannot-run.ts'
+import { CannotRun } from '../pipeline.ts'
 import { gapRow, type Row, resetRow, type TopicBlock, type TopicFold } from '../topics/topic.ts'
 import {
   DAMAGED,
@@ -183,7 +183,7 @@ export class Assembler {
     if (!('height' in this.#place)) return { last: false, rest: null }
     const to = most === null ? gap.to : Math.min(gap.to, most)
     if (to < gap.from) return { last: this.#isPast(end), rest: gap }
-    this.#fold.missing()
+    this.#fold.missing?.()
     batch.add(gap.from, to, [gapRow(gap.from, to, this.#timeMs, gap.why)])
     this.#place = { height: to + 1 }
     return { last: this.#isPast(end), rest: to < gap.to ? { ...gap, from: to + 1 } : null }
@@ -199,7 +199,7 @@ export class Assembler {
       place: this.#place,
       epoch: this.#epoch,
       timeMs: this.#timeMs,
-      fold: this.#fold.state(),
+      fold: this.#fold.state?.() ?? null,
       ...(this.#timed !== undefined && { timed: this.#timed }),
     }
     const { from, to, rows, texts, chars } = batch

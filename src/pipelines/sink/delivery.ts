@@ -4,8 +4,8 @@
 // letters are sent once more oldest first, between two batches; one that arrived is written down before it is taken away.
 
 import { type Backoff, backoffMs } from '../../core/backoff.ts'
-import { CannotRun } from '../cannot-run.ts'
 import type { Confirmed, Failed } from '../destinations/batch.ts'
+import { CannotRun } from '../pipeline.ts'
 import type { SinkPhase } from '../sink-api.ts'
 import type { Bounds, Taken } from './assembling.ts'
 import {

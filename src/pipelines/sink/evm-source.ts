@@ -2,9 +2,9 @@
 // in order, of empty ones the number alone; what was read once is compared with what nodes say of it later, and where that is
 // another block nothing more is read.
 
-import { CannotRun } from '../cannot-run.ts'
+import type { EvmLog } from '../evm/evm-chain.ts'
 import { type EvmChain, HEAD_MS, type LogPage, type LogQuery } from '../evm/evm-chain.ts'
-import type { EvmLog } from '../evm/node-answers.ts'
+import { CannotRun } from '../pipeline.ts'
 import type { Anchor } from '../topics/evm-logs.ts'
 import type { Piece, Place } from './source.ts'
 

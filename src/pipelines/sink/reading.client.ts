@@ -1,17 +1,27 @@
-// What a Sink reads for its pipeline: the archive, and the log, whose newest block it remembers.
+// What a Sink reads for its pipeline: the archive and the log, or of `evm_logs` the nodes of a chain. What was read last is
+// remembered: the log's newest block, and the state of a chain.
 
 import type { ArchiveReader } from '../../archive/archive/archive-read.ts'
 import { orReject } from '../../core/deadline.ts'
 import type { Objects } from '../../core/objects.client.ts'
-import { after } from '../../core/timers.client.ts'
+import { after, sleep } from '../../core/timers.client.ts'
 import type { DurablePage, HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
 import type { WantedEvents } from '../../relay/channel.ts'
-import { CannotRun } from '../cannot-run.ts'
+import { isAllowed, type RpcChain } from '../../rpc/chains.ts'
+import { RpcUpstream } from '../../rpc/rpc-upstream.ts'
+import { post } from '../../upstream/upstream.client.ts'
+import { readAbi } from '../evm/abi.ts'
+import { AbiDecoder } from '../evm/decode.ts'
+import { EvmChain } from '../evm/evm-chain.ts'
+import { chainOf, queryOf } from '../evm/evm-record.ts'
 import type { Pipeline } from '../pipeline.ts'
+import { CannotRun } from '../pipeline.ts'
 import { type Chosen, chosenBy } from '../topics/catalogue.ts'
+import { evmFold, readAnchor } from '../topics/evm-logs.ts'
 import { Assembler, readOf, type Standing } from './assembling.ts'
 import type { Flight } from './delivery-state.ts'
+import { EvmSource } from './evm-source.ts'
 import { type Place, Source } from './source.ts'
 
 /** An answer that takes longer has failed. */
@@ -33,6 +43,7 @@ export interface Reads {
   readonly knownHead: HeightAndTime | null
 }
 
+/** Of the topics of the log. */
 export class Reading implements Reads {
   readonly #objects: Objects
   readonly #archive: ArchiveReader | null
@@ -46,7 +57,7 @@ export class Reading implements Reads {
 
   assembler(pipeline: Pipeline, at: Standing, flight: Pick<Flight, 'to' | 'ordersFrom'> | null): Assembler {
     const chosen = chosenBy(pipeline)
-    if (!chosen.ok) throw new CannotRun(chosen.error)
+    if (!chosen.ok) throw CannotRun.of(chosen.error)
     const { definition, wanted } = chosen.value
     const { lines } = definition
     const isOfOrders = lines === 'orders'
@@ -112,4 +123,55 @@ function walletsOf({ definition, wanted }: Chosen): readonly string[] | null {
   if (definition.lines !== 'orders' || !wanted) return null
   const { channel, body } = wanted as WantedEvents
   return channel.names(body)
+}
+
+/** Of `evm_logs`. */
+export class EvmReading implements Reads {
+  readonly #chains: readonly RpcChain[]
+  readonly #background: (work: Promise<unknown>) => void
+  /** What is read last; another one is opened anew. */
+  #open: EvmChain | null = null
+
+  constructor(chains: readonly RpcChain[], background: (work: Promise<unknown>) => void) {
+    this.#chains = chains.filter(({ urls }) => urls.length > 0)
+    this.#background = background
+  }
+
+  assembler(pipeline: Pipeline, at: Standing): Assembler {
+    const events = readAbi(pipeline.abi_file)
+    if (!events.ok) throw CannotRun.of(events.error)
+    const chain = this.#chainOf(pipeline)
+    const decoder = new AbiDecoder(events.value)
+    const query = queryOf(pipeline, decoder.selectors)
+    const fold = evmFold(chain.name, decoder, pipeline.abi_unmatched, at.fold)
+    return new Assembler(new EvmSource(chain, query, readAnchor(at.fold)), fold, at, Date.now)
+  }
+
+  async head(pipeline: Pipeline): Promise<HeightAndTime | null> {
+    return this.#chainOf(pipeline).head()
+  }
+
+  async newest(pipeline: Pipeline): Promise<Place> {
+    const head = await this.head(pipeline)
+    return head ? { height: head.height + 1 } : { first: true }
+  }
+
+  get knownHead(): HeightAndTime | null {
+    return this.#open?.knownHead ?? null
+  }
+
+  #chainOf(pipeline: Pipeline): EvmChain {
+    const named = chainOf(
+      pipeline,
+      this.#chains.map(({ name }) => name),
+    )
+    if (!named.ok) throw CannotRun.of(named.error)
+    if (this.#open?.name === named.value) return this.#open
+    const config = this.#chains.find(({ name }) => name === named.value)!
+    if (!isAllowed(config, 'eth_getLogs')) throw new CannotRun('filter.chain: the operator does not allow eth_getLogs')
+    const ports = { send: post, now: Date.now, random: Math.random, sleep, background: this.#background }
+    const upstream = new RpcUpstream(config, ports)
+    this.#open = new EvmChain(config, (calls) => upstream.ask(calls), Date.now)
+    return this.#open
+  }
 }

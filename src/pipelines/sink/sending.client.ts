@@ -5,17 +5,10 @@ import { Egress } from '../../core/egress.client.ts'
 import type { EgressSettings } from '../../core/egress.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { type Batch, batchId, type Failed, type Outcome, type Sent } from '../destinations/batch.ts'
-import { sendToBucket } from '../destinations/bucket.client.ts'
 import { ClickHouseTables, sendToClickHouse } from '../destinations/clickhouse.client.ts'
 import { sendToKafka, sendToWebhook } from '../destinations/http.client.ts'
-import {
-  type Connect,
-  type PostgresConfig,
-  type PostgresServer,
-  sendToPostgres,
-  serverOf,
-} from '../destinations/postgres.client.ts'
-import { sendToS3 } from '../destinations/s3.client.ts'
+import { sendToBucket, sendToS3 } from '../destinations/object-file.client.ts'
+import { type Connect, type PostgresServer, sendToPostgres, serverOf } from '../destinations/postgres.client.ts'
 import { hyperdriveOf } from '../hyperdrive.ts'
 import type { DestinationConfig, Pipeline } from '../pipeline.ts'
 import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
@@ -88,13 +81,7 @@ export class Sending {
     // Notes are free, and no transform makes one.
     const counted = countedRows(batch.texts) - countedRows(texts.filter((_, at) => rows[at]!._kind !== 'row'))
     if (!(await affords(counted))) return { ok: false, words: UNPAID, isUntried: true, unpaidRows: counted }
-    const outcome = await sendBatch(config, batch, {
-      egress: this.#egress,
-      tables: this.#tables,
-      bucket: this.#bindings.ARCHIVE,
-      isPrivateAllowed: this.#settings.PIPELINE_PRIVATE,
-      hyperdrive: (name) => this.#hyperdrive(name, pipeline.account),
-    })
+    const outcome = await this.#deliver(config, batch, pipeline.account)
     return outcome.ok ? { ...outcome, countedRows: counted } : outcome
   }
 
@@ -123,55 +110,39 @@ export class Sending {
     return made.ok ? made.value : { ok: false, words: `transforms.${last}: ${made.error}`, isFinal: true }
   }
 
-  #hyperdrive(name: string, account: string): Result<Hyperdrive, string> {
+  async #deliver(config: DestinationConfig, batch: Batch, account: string): Promise<Outcome> {
+    switch (config.type) {
+      case 'webhook':
+        return sendToWebhook(config, batch, this.#egress)
+      case 'r2':
+        return sendToBucket(config, batch, this.#bindings.ARCHIVE)
+      case 's3':
+        return sendToS3(config, batch, this.#egress)
+      case 'clickhouse':
+        return sendToClickHouse(config, batch, this.#egress, this.#tables)
+      case 'postgres': {
+        const name = hyperdriveOf(config.url)
+        const { PIPELINE_PRIVATE: isPlainAllowed } = this.#settings
+        const server =
+          name === null ? await serverOf(config, this.#egress, dial, isPlainAllowed) : this.#hyperdrive(name, account)
+        if (!server.ok) return { ok: false, words: server.error }
+        return sendToPostgres(server.value, config.table, batch, config.create_table)
+      }
+      case 'kafka':
+        return sendToKafka(config, batch, this.#egress)
+    }
+  }
+
+  /** The operator's database of this name, or why not. */
+  #hyperdrive(name: string, account: string): Result<PostgresServer, string> {
     if (!this.#settings.PIPELINE_HYPERDRIVE[name]?.includes(account))
       return err(`destination_config.url: the operator allows this account no Hyperdrive ${name} (PIPELINE_HYPERDRIVE)`)
     const { [name]: bound } = this.#bindings as Readonly<Record<string, Hyperdrive | undefined>>
-    return bound ? ok(bound) : err(`no Hyperdrive ${name} is bound here: wrangler.live.toml must have it`)
+    if (!bound) return err(`no Hyperdrive ${name} is bound here: wrangler.live.toml must have it`)
+    const { user, password, database } = bound
+    // Between Worker and Hyperdrive lies nothing but Cloudflare: it speaks without TLS there, and with it to the database.
+    return ok({ user, password, database, tls: 'none', open: () => bound.connect() })
   }
-}
-
-interface Ways {
-  readonly egress: Egress
-  readonly isPrivateAllowed: boolean
-  readonly bucket: R2Bucket | undefined
-  readonly tables: ClickHouseTables
-  /** The operator's database of this name, or why not. */
-  readonly hyperdrive: (name: string) => Result<Hyperdrive, string>
-}
-
-async function sendBatch(config: DestinationConfig, batch: Batch, ways: Ways): Promise<Outcome> {
-  const { egress, bucket } = ways
-  switch (config.type) {
-    case 'webhook':
-      return sendToWebhook(config, batch, egress)
-    case 'r2':
-      return sendToBucket(config, batch, bucket)
-    case 's3':
-      return sendToS3(config, batch, egress)
-    case 'clickhouse':
-      return sendToClickHouse(config, batch, egress, ways.tables)
-    case 'postgres':
-      return toPostgres(config, batch, ways)
-    case 'kafka':
-      return sendToKafka(config, batch, egress)
-  }
-}
-
-async function toPostgres(config: PostgresConfig, batch: Batch, ways: Ways): Promise<Outcome> {
-  const name = hyperdriveOf(config.url)
-  const server =
-    name === null ? await serverOf(config, ways.egress, dial, ways.isPrivateAllowed) : bound(ways.hyperdrive(name))
-  return server.ok
-    ? sendToPostgres(server.value, config.table, batch, config.create_table)
-    : { ok: false, words: server.error }
-}
-
-/** Between Worker and Hyperdrive lies nothing but Cloudflare: it speaks without TLS there, and with it to the database. */
-function bound(hyperdrive: Result<Hyperdrive, string>): Result<PostgresServer, string> {
-  if (!hyperdrive.ok) return hyperdrive
-  const { user, password, database } = hyperdrive.value
-  return ok({ user, password, database, tls: 'none', open: () => hyperdrive.value.connect() })
 }
 
 const dial: Connect = (to) => connect({ ...to }, { secureTransport: 'starttls', allowHalfOpen: false })

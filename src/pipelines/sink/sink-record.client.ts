@@ -3,9 +3,8 @@
 
 import { orReject } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
-import { CannotRun } from '../cannot-run.ts'
 import type { KeptPipeline, Pipeline } from '../pipeline.ts'
-import type { SecretDesk } from '../sealing.client.ts'
+import { CannotRun } from '../pipeline.ts'
 import { masked, secretOf, withSecret } from '../secrets.ts'
 import type { Order } from './delivery-state.ts'
 
@@ -58,23 +57,24 @@ const AWAY = 'the gateway, which opens the secret of destination_config, did not
 const LOST =
   'destination_config: its secret cannot be opened any more, because the operator changed KEY_SECRET: send it again with PATCH'
 
+/** Of the gateway, which alone can; null where the secret is lost. */
+type OpenSecret = (id: string, sealed: string) => Promise<string | null>
+
 export class SinkRecord {
   /** Null: there is none, or none any more. */
   kept: KeptPipeline | null
-  readonly #desk: () => SecretDesk
+  readonly #openSecret: OpenSecret
   #opened: { readonly sealed: string; readonly secret: string } | null = null
 
-  constructor(kept: KeptPipeline | null, desk: () => SecretDesk) {
+  constructor(kept: KeptPipeline | null, openSecret: OpenSecret) {
     this.kept = kept
-    this.#desk = desk
+    this.#openSecret = openSecret
   }
 
-  /** What a gateway of before did not seal is as it was sent, until `resealed`. */
-  take(pipeline: Pipeline, sealed: string | null | undefined): KeptPipeline {
+  take(pipeline: Pipeline, sealed: string | null): KeptPipeline {
     const { destination_config: config } = pipeline
     this.#opened = sealed ? { sealed, secret: secretOf(config) } : null
-    const kept = sealed === undefined ? pipeline : { ...pipeline, destination_config: masked(config), sealed }
-    this.kept = kept as KeptPipeline
+    this.kept = { ...pipeline, destination_config: masked(config), sealed }
     return this.kept
   }
 
@@ -90,21 +90,10 @@ export class SinkRecord {
   }
 
   async #open(id: string, sealed: string): Promise<string> {
-    const asked = async () => this.#desk().openSecret(id, sealed)
-    const secret = await orReject(asked(), PATIENCE_MS, after).catch((cause) => {
+    const secret = await orReject(this.#openSecret(id, sealed), PATIENCE_MS, after).catch((cause) => {
       throw new Error(AWAY, { cause })
     })
     if (secret === null) throw new CannotRun(LOST)
     return secret
-  }
-
-  /** What is to be kept in place of a record that has its secret in clear; null: it has none, or the gateway is away. */
-  async resealed(): Promise<KeptPipeline | null> {
-    const { kept } = this
-    if (kept === null || kept.sealed !== undefined) return null
-    const secret = secretOf(kept.destination_config)
-    const asked = async () => (secret === '' ? null : this.#desk().sealSecret(kept.id, secret))
-    const sealed = await orReject(asked(), PATIENCE_MS, after).catch(() => undefined)
-    return sealed === undefined || this.kept !== kept ? null : this.take(kept, sealed)
   }
 }

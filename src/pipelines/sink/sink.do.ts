@@ -1,25 +1,29 @@
-// Sink: one per pipeline. A thin shell around delivery.ts: an alarm is its only engine, which re-arms first and catches
-// everything; what it is told comes over RPC. Law: nothing of one pipeline waits for another.
+// Sink: one per pipeline. It lends delivery.ts what that needs of the world; an alarm is its only engine, which re-arms first
+// and catches everything; what it is told comes over RPC. Invariants: nothing of one pipeline waits for another; what is asked
+// after the pipeline was deleted comes to nothing.
 
 import { DurableObject } from 'cloudflare:workers'
 import { archiveOf } from '../../archive/archive/archive.store.ts'
-import { orLate } from '../../core/deadline.ts'
-import { gatewayOf, Objects } from '../../core/objects.client.ts'
+import { orLate, orReject } from '../../core/deadline.ts'
+import { gatewayOf, meterOf, Objects } from '../../core/objects.client.ts'
+import { MINUTE_MS } from '../../core/time.ts'
 import { after } from '../../core/timers.client.ts'
 import { readVariables } from '../../core/variables.ts'
+import { visible } from '../../core/visible.ts'
+import type { PipelineAnswer } from '../../metering/pipeline-report.ts'
+import { batchId } from '../destinations/batch.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { type CheckRequest, SINK_API_VERSION, type SinkApi, type SinkCheck, type SinkStatus } from '../sink-api.ts'
 import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
 import { Delivery } from './delivery.ts'
-import { NOTHING_DELIVERED, wordsOfError } from './delivery-state.ts'
-import { EvmReading } from './evm-reading.client.ts'
-import { type Bill, lastBills, NOTHING_OWED } from './owed.ts'
-import { Reading, type Reads, STAY_MS } from './reading.client.ts'
+import { type DeliveryPorts, NOTHING_DELIVERED, wordsOfError } from './delivery-state.ts'
+import { type Bill, billOf, lastBills, NOTHING_OWED } from './owed.ts'
+import { EvmReading, Reading, type Reads, STAY_MS } from './reading.client.ts'
 import { Sending } from './sending.client.ts'
 import { SinkStore } from './sink.store.ts'
-import { portsOf, settle } from './sink-ports.client.ts'
 import { changesOf, orderOf, SinkRecord, wordsOf } from './sink-record.client.ts'
 import { SinkSettings } from './sink-settings.ts'
+import { endOf, startOf } from './source.ts'
 import { Trying } from './trying.client.ts'
 
 /** A turn that ends without a word, such as with its machine, is begun again after this time. */
@@ -32,6 +36,11 @@ const DROPPED_MS = 3_600_000
 /** A meter that did not answer is told again. */
 const TELL_AGAIN_MS = 60_000
 const LINES_MOST = 500
+/** A batch that takes longer to be read is read anew. */
+const READ_MS = 60_000
+/** More than any destination takes, or the bucket. */
+const SEND_MS = 120_000
+const METER_MS = 5_000
 
 export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   readonly #settings: SinkSettings
@@ -58,7 +67,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
       this.#settings.PIPELINE_ROW_CREDITS,
     )
     this.#store = new SinkStore(ctx.storage)
-    this.#record = new SinkRecord(this.#store.pipeline, () => gatewayOf(env))
+    this.#record = new SinkRecord(this.#store.pipeline, async (...asked) => gatewayOf(env).openSecret(...asked))
     if (!this.#pipeline) return
     this.#open(this.#pipeline)
     // Whoever looks at one that ended amid its work wakes it.
@@ -74,19 +83,84 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   }
 
   #open(pipeline: Pipeline): Delivery {
-    const ports = portsOf({
-      storage: this.ctx.storage,
-      env: this.env,
-      rowMicro: this.#settings.PIPELINE_ROW_CREDITS,
-      record: this.#record,
-      sending: this.#sending,
-      store: this.#store,
-      readingOf: (of) => this.#readingOf(of),
-      lagMs: () => this.#lagMs(),
-    })
-    const state = { ...NOTHING_DELIVERED, ...this.#store.state }
-    this.#delivery = new Delivery(ports, state, orderOf(pipeline))
+    this.#delivery = new Delivery(this.#ports(), this.#store.state ?? NOTHING_DELIVERED, orderOf(pipeline))
     return this.#delivery
+  }
+
+  get #kept(): Pipeline {
+    if (this.#record.kept === null) throw new Error('the pipeline is deleted')
+    return this.#record.kept
+  }
+
+  #ports(): DeliveryPorts {
+    const { storage } = this.ctx
+    const reading = () => this.#readingOf(this.#kept)
+    const isThere = () => this.#record.kept !== null
+    return {
+      nowMs: Date.now,
+      random: Math.random,
+      rowMicro: this.#settings.PIPELINE_ROW_CREDITS,
+      payer: () => ({ hash: this.#kept.payer, name: this.#kept.payer_name }),
+      // Neither a meter nor a bucket knows what might be forgotten here.
+      settle: (sums, by, hold) => storage.sync().then(() => settle(this.env, billOf(this.#kept, sums, by, hold))),
+      removeLetter: (key) => storage.sync().then(() => this.#sending.letters(this.#kept.id)?.remove(key)),
+      begin: async () => {
+        const place = startOf(this.#kept.execution_start_from)
+        const begins = place === 'now' ? await reading().newest(this.#kept) : place
+        return begins && { place: begins, epoch: null, timeMs: 0, fold: null }
+      },
+      end: async () => {
+        const end = endOf(this.#kept)
+        if (end !== 'now') return end
+        const head = await reading().head(this.#kept)
+        return head ? { height: head.height } : 'undecided'
+      },
+      assembler: (at, flight) => {
+        const own = reading().assembler(this.#kept, at, flight)
+        return {
+          take: (...asked) => orReject(own.take(...asked), READ_MS, after),
+          get retryMs() {
+            return own.retryMs
+          },
+          get ordersFrom() {
+            return own.ordersFrom
+          },
+        }
+      },
+      ready: async () => {
+        const { transforms } = await this.#record.opened()
+        if (Object.keys(transforms).length > 0) await this.#sending.sql.ready()
+      },
+      send: async (parcel, affords) => {
+        try {
+          const opened = await this.#record.opened()
+          // Its range must outlive whatever happens from here on.
+          await storage.sync()
+          const sent = this.#sending.sent(opened, parcel, batchId(opened.id, parcel.from, parcel.to), affords)
+          return await orReject(sent, SEND_MS, after)
+        } catch (error) {
+          return { ok: false, words: wordsOfError(error) }
+        }
+      },
+      bury: async (parcel) => {
+        const letters = this.#sending.letters(this.#kept.id)
+        if (!letters) throw new Error('there is no bucket for dead letters here: the operator has set up no archive')
+        await storage.sync()
+        await letters.put(parcel)
+      },
+      unbury: async (behind, affords) =>
+        orReject(this.#sending.unburied(await this.#record.opened(), behind, affords), SEND_MS, after),
+      save: (state) => {
+        if (isThere()) this.#store.state = state
+      },
+      log: (level, words, batch) => {
+        if (!isThere()) return
+        this.#store.log(Date.now(), level, visible(words), batch && batchId(this.#kept.id, batch.from, batch.to))
+      },
+      count: (what) => {
+        if (isThere()) this.#store.count(Date.now(), what, this.#lagMs())
+      },
+    }
   }
 
   async apply({ pipeline, sealed }: Parameters<SinkApi['apply']>[0]): Promise<SinkStatus> {
@@ -141,14 +215,13 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   }
 
   async metrics({ minutes }: Parameters<SinkApi['metrics']>[0]): ReturnType<SinkApi['metrics']> {
-    return { v: SINK_API_VERSION, minutes: this.#store.minutes(Date.now() - minutes * 60_000) }
+    return { v: SINK_API_VERSION, minutes: this.#store.minutes(Date.now() - minutes * MINUTE_MS) }
   }
 
   async trial({ pipeline }: Parameters<SinkApi['trial']>[0]): ReturnType<SinkApi['trial']> {
     return this.#trying.tried(pipeline, this.#readingOf(pipeline))
   }
 
-  /** Checks transforms for the gateway, which cannot reach the Worker that runs SQL. */
   async check({ account, transforms, topic }: CheckRequest): Promise<SinkCheck> {
     const table = { name: topic, columns: TOPIC_COLUMNS.get(topic) ?? [] }
     const caller = { account, pipeline: '', kind: 'check' } as const
@@ -208,8 +281,6 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     // No order statuses are asked for where no credits or no key are there to pay for them.
     const leave = this.#reading.stay(() => (this.#isUnpaid ? null : this.#pipeline))
     try {
-      const resealed = await this.#record.resealed()
-      if (resealed) this.#store.pipeline = resealed
       await this.#turns(begunMs)
     } catch (error) {
       // An alarm that fails is tried six times and then no more; that which is set stays.
@@ -254,4 +325,11 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     const head = this.#pipeline && this.#readingOf(this.#pipeline).knownHead
     return head && confirmed ? Math.max(0, head.time - confirmed.time) : null
   }
+}
+
+/** Rejects where no answer comes, whether or not the bill arrived: it may be sent again. */
+function settle(env: Cloudflare.Env, { account, report }: Bill): Promise<PipelineAnswer> {
+  // An object that was restarted refuses the first call only.
+  const send = () => meterOf(env, account).settlePipeline(report)
+  return orReject(send().catch(send), METER_MS, after)
 }

@@ -7,8 +7,8 @@ import { fromChunks } from '../../core/chunks.ts'
 import { visible } from '../../core/visible.ts'
 import type { DurableLines, DurablePage, HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { withoutPayments } from '../../protocol/feed/payments.ts'
-import { CannotRun } from '../cannot-run.ts'
 import type { Pipeline } from '../pipeline.ts'
+import { CannotRun } from '../pipeline.ts'
 import type { LineKind } from '../topics/topic.ts'
 
 /** The end of a pipeline, inclusive. */

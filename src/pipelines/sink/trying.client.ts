@@ -1,5 +1,6 @@
-// A pipeline tried with one batch of the newest rows. Laws: nothing is kept of it but that its rows arrived, which are paid for
-// like others as far as they cost more than the test; who cannot pay is sent none; one at a time per account, and each ends.
+// A pipeline tried with one batch of the newest rows that it would send. Invariants: nothing is kept of it but that its rows
+// arrived, which are paid for like others as far as they cost more than the test; who cannot pay is sent none; one at a time per
+// account, and each ends.
 
 import type { MicroCredits } from '../../core/amount.ts'
 import { orReject } from '../../core/deadline.ts'
@@ -9,11 +10,11 @@ import { batchId } from '../destinations/batch.ts'
 import type { Pipeline } from '../pipeline.ts'
 import type { SinkTest } from '../sink-api.ts'
 import type { SqlWait } from '../sql/sql-api.ts'
+import type { Assembler, Taken } from './assembling.ts'
 import type { Delivery } from './delivery.ts'
-import { wordsOfError } from './delivery-state.ts'
+import { type Parcel, wordsOfError } from './delivery-state.ts'
 import type { Reads } from './reading.client.ts'
 import type { Sending } from './sending.client.ts'
-import { ALL_KNOWN, newestRows } from './trial.ts'
 
 /** Longer than nodes, archive and destination are waited for. */
 const PATIENCE_MS = 60_000
@@ -92,4 +93,40 @@ export class Trying {
     if (delivery) await this.#wake()
     return { ok: true, rows: parcel.rows.length, words: 'confirmed' }
   }
+}
+
+/** So many blocks are looked at, and those before them where they have no row: none twice. */
+const BLOCKS = [100, 2_000, 20_000] as const
+const ROWS = 100
+/** Of all that is read. */
+const READ_MS = 10_000
+const CHARS = 8 * 1024 * 1024
+/** It sends what there is of order statuses, and says of nothing that it was not asked for. */
+const ALL_KNOWN = { to: Number.POSITIVE_INFINITY, ordersFrom: 0 } as const
+
+/** Null: the newest blocks have none. */
+export async function newestRows(
+  head: number,
+  open: (height: number) => Pick<Assembler, 'take'>,
+  nowMs: number,
+): Promise<Parcel | null> {
+  const most = { rows: Number.POSITIVE_INFINITY, chars: CHARS, blocks: BLOCKS.at(-1)!, untilMs: nowMs + READ_MS }
+  let to = head
+  for (const blocks of BLOCKS) {
+    const from = Math.max(0, head - blocks + 1)
+    const taken = to < from ? null : await open(from).take({ height: to }, null, most)
+    to = from - 1
+    const parcel = taken && lastOf(taken)
+    if (parcel) return parcel
+  }
+  return null
+}
+
+function lastOf({ from, to, rows, texts }: Taken): Parcel | null {
+  const last = rows
+    .map((row, at) => ({ row, text: texts[at]! }))
+    .filter(({ row }) => row._kind === 'row')
+    .slice(-ROWS)
+  if (last.length === 0) return null
+  return { from, to, rows: last.map(({ row }) => row), texts: last.map(({ text }) => text) }
 }

@@ -2,8 +2,10 @@
 // is a line of JSON and, for a run, a second line with its rows as one JSON list. The caller stands in headers, so that a request
 // that has to wait is not read before its turn.
 
+import * as z from 'zod'
 import type { Column } from '../../archive/files/columns.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import { Count } from '../../core/variables.ts'
 
 export const SQL_API_VERSION = 1
 
@@ -94,3 +96,11 @@ export function readAnswer(text: string): SqlAnswer {
   const answer = JSON.parse(head!) as SqlAnswer
   return answer.kind === 'rows' ? { kind: 'rows', texts } : answer
 }
+
+/** The variables of the Worker that runs SQL. */
+export const SqlSettings = z.object({
+  /** Objects that run SQL, each one batch at a time. */
+  SQL_RUNNERS: Count(64),
+  /** What callers over a socket present; empty: a service binding alone leads here. */
+  SQL_TOKEN: z.string('must be text, or empty'),
+})

@@ -3,11 +3,11 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { orReject } from '../../core/deadline.ts'
+import { migrate } from '../../core/migrate.store.ts'
 import { after, sleep } from '../../core/timers.client.ts'
 import { answerText, readCaller, readRequest, type SqlAnswer, type SqlCaller, type SqlWait } from './sql-api.ts'
-import { StrikeRows } from './strikes.store.ts'
 import { checkTransforms, transformed } from './transforms.client.ts'
-import { Turns } from './turns.ts'
+import { type StrikeStore, type Strikes, Turns } from './turns.ts'
 
 /** A caller that sends nothing holds up the others. */
 const BODY_MS = 5_000
@@ -75,5 +75,35 @@ export class SqlRunner extends DurableObject<Cloudflare.Env> {
     const isOver = !outcome.ok && outcome.error.over !== undefined
     this.#turns.end(caller, cpuMs, isOver, Date.now())
     return outcome.ok ? { kind: 'rows', texts: outcome.value } : { kind: 'fault', ...outcome.error }
+  }
+}
+
+/** Of a pipeline that has not run since. */
+const KEPT_MS = 86_400_000
+
+/** Runs of transforms that exceeded their budget, by pipeline. */
+class StrikeRows implements StrikeStore {
+  readonly #sql: SqlStorage
+
+  constructor(storage: DurableObjectStorage) {
+    this.#sql = storage.sql
+    migrate(storage, [
+      'CREATE TABLE strikes (pipeline TEXT PRIMARY KEY, count INTEGER NOT NULL, until INTEGER NOT NULL)',
+    ])
+    this.#sql.exec('DELETE FROM strikes WHERE until < ?', Date.now() - KEPT_MS)
+  }
+
+  get(pipeline: string): Strikes | null {
+    const sql = 'SELECT count, until AS untilMs FROM strikes WHERE pipeline = ?'
+    const [row] = this.#sql.exec<{ count: number; untilMs: number }>(sql, pipeline).toArray()
+    return row ?? null
+  }
+
+  put(pipeline: string, { count, untilMs }: Strikes): void {
+    this.#sql.exec('INSERT OR REPLACE INTO strikes (pipeline, count, until) VALUES (?, ?, ?)', pipeline, count, untilMs)
+  }
+
+  delete(pipeline: string): void {
+    this.#sql.exec('DELETE FROM strikes WHERE pipeline = ?', pipeline)
   }
 }

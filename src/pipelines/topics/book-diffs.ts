@@ -34,8 +34,6 @@ export const bookDiffs: TopicDefinition = {
           })
         return [...anew, ...keyedRows(block, changes)]
       },
-      missing: () => undefined,
-      state: () => null,
     }
   },
 }

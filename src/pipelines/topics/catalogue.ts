@@ -1,6 +1,8 @@
-// Every topic that is served, and of those of the log what of a filter it understands.
+// Every topic that is served, and of those of the log what a filter chooses.
 
 import type { Column } from '../../archive/files/columns.ts'
+import type { Issue } from '../../core/failure.ts'
+import { nearestName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Wanted } from '../../relay/channel.ts'
 import { readBody } from '../../relay/channels/catalogue.ts'
@@ -38,17 +40,22 @@ export interface Chosen {
   readonly wanted: Wanted | null
 }
 
-/** What a pipeline reads; the error names the field and what to send instead. */
-export function chosenBy({ topic, filter }: Pick<Pipeline, 'topic' | 'filter'>): Result<Chosen, string> {
+/** What a pipeline of the log reads; the error says what to send instead. */
+export function chosenBy({ topic, filter }: Pick<Pipeline, 'topic' | 'filter'>): Result<Chosen, Issue> {
   const definition = TOPIC_DEFINITIONS[topic]
-  if (!definition) return err(`topic: ${topic} is not served here`)
+  if (!definition) return err({ path: 'topic', message: `${topic} is not served here` })
   if (filter === null) {
     if (!NEEDS_WALLETS.includes(topic)) return ok({ definition, wanted: null })
-    return err(`filter: ${topic} needs one that names wallets, such as {"type":"${FILTERS[topic][0]}","addresses":[…]}`)
+    return err({ path: 'filter', message: `is required: "${topic}" are told of wallets that it names` })
   }
-  if (!FILTERS[topic].includes(filter.type)) return err(`filter.type: must be one of ${FILTERS[topic].join(', ')}`)
+  const types = FILTERS[topic]
+  if (!types.includes(filter.type)) {
+    const meant = nearestName(filter.type, types)
+    const question = meant === undefined ? '' : ` (did you mean "${meant}"?)`
+    const all = types.map((each) => JSON.stringify(each)).join(' or ')
+    return err({ path: 'filter.type', message: `must be ${all} for "${topic}"${question}` })
+  }
   const wanted = readBody(filter)
-  return wanted.ok
-    ? ok({ definition, wanted: wanted.value })
-    : err(`filter.${wanted.error.path}: ${wanted.error.message}`)
+  if (wanted.ok) return ok({ definition, wanted: wanted.value })
+  return err({ path: `filter.${wanted.error.path}`, message: wanted.error.message })
 }

@@ -1,10 +1,10 @@
 // evm_logs: the logs of contracts of a chain of JSON-RPC, each with what the ABI makes of it. The heights are those of that chain.
 
 import type { Column } from '../../archive/files/columns.ts'
-import { CannotRun } from '../cannot-run.ts'
 import type { AbiDecoder } from '../evm/decode.ts'
-import type { EvmLog } from '../evm/node-answers.ts'
+import type { EvmLog } from '../evm/evm-chain.ts'
 import type { PipelineFields } from '../pipeline.ts'
+import { CannotRun } from '../pipeline.ts'
 import { keyedRows, type TopicBlock, type TopicFold } from './topic.ts'
 
 /** A block that was read, which must still be there when later ones are. */
@@ -77,7 +77,6 @@ export function evmFold(
       if (block.hash !== null) anchor = { height: block.height, hash: block.hash }
       return rows
     },
-    missing: () => undefined,
     state: () => anchor && JSON.stringify(anchor),
   }
 }

@@ -23,8 +23,6 @@ export const fills: TopicDefinition = {
           block,
           shown(block).map(({ item }) => rowOf(block, item)),
         ),
-      missing: () => undefined,
-      state: () => null,
     }
   },
 }

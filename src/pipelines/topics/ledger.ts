@@ -26,8 +26,6 @@ export const ledger: TopicDefinition = {
         )
         return keyedRows(block, told)
       },
-      missing: () => undefined,
-      state: () => null,
     }
   },
 }

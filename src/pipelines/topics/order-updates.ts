@@ -27,8 +27,6 @@ export const orderUpdates: TopicDefinition = {
           block,
           shown(block).map(({ item }) => rowOf(item as Update)),
         ),
-      missing: () => undefined,
-      state: () => null,
     }
   },
 }

@@ -32,9 +32,9 @@ export interface TopicFold<Block extends TopicBlock = TopicBlock> {
   parse(line: string, orders?: string): Block
   rows(block: Block): readonly Row[]
   /** Heights follow that nobody has. */
-  missing(): void
-  /** JSON of what the rows of later blocks depend on; null for nothing. */
-  state(): string | null
+  missing?(): void
+  /** JSON of what the rows of later blocks depend on; null, or left out: nothing. */
+  state?(): string | null
 }
 
 export type LineKind = 'events' | 'books' | 'orders'

@@ -1,30 +1,18 @@
 // What the form of an endpoint promises of doors and prices, on endpoints of this test's own.
 
-import { createExecutionContext, runInDurableObject } from 'cloudflare:test'
+import { runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { AddressGate, WRONG_TOKENS } from '../../../src/accounts/address-gate.ts'
-import { PRODUCTS } from '../../../src/accounts/identity.ts'
-import { KeyRing } from '../../../src/accounts/key-ring.store.ts'
+import { type Identity, PRODUCTS } from '../../../src/accounts/identity.ts'
 import { failureMessage } from '../../../src/core/failure.ts'
 import { err } from '../../../src/core/result.ts'
 import { operationText } from '../../../src/http/docs/openapi-operations.ts'
 import { adminRoutes } from '../../../src/http/platform/admin.route.ts'
 import { ENDPOINTS as ALL } from '../../../src/http/platform/catalogue.ts'
 import { defineEndpoint, reply } from '../../../src/http/platform/endpoint.ts'
-import { keyedRoutes } from '../../../src/http/platform/keyed.route.ts'
-import { LeasePool } from '../../../src/metering/leases.client.ts'
 import { spend } from '../../metering/spend.worker.ts'
-import {
-  ADMIN_TOKEN,
-  bindings,
-  KEY_SECRET,
-  keyedGateway,
-  meterOf,
-  newKey,
-  platformOf,
-  settings,
-} from './operator.worker.ts'
+import { ADMIN_TOKEN, bindings, chargingOf, KEY_SECRET, keyed, meterOf, newKey, platformOf } from './operator.worker.ts'
 
 const Echo = z.object({ id: z.string(), account: z.string() })
 
@@ -62,26 +50,7 @@ const managed = defineEndpoint({
 
 const ENDPOINTS = [priced, managed]
 
-function gateway() {
-  const keys = new KeyRing()
-  const leases = new LeasePool()
-  const app = keyedRoutes(ENDPOINTS, {
-    platform: platformOf(),
-    authenticate: (request, entry, waitUntil) =>
-      keys.authenticate(settings, request, { ...entry, places: ['bearer'] }, waitUntil),
-    charging: (waitUntil) => leases.charging({ meterOf, waitUntil, meterFailure: 'closed', onRevoked: () => {} }),
-    addressOf: () => null,
-    requestId: () => 'req_1',
-  })
-  app.onError(() => new Response('{}', { status: 500 }))
-  return async (method: string, path: string, key: string, body?: unknown) => {
-    const init = { method, headers: { authorization: `Bearer ${key}` } }
-    const sent = body === undefined ? init : { ...init, body: JSON.stringify(body) }
-    const response = await app.request(path, sent, {}, createExecutionContext())
-    const [cost, left] = ['x-credits-cost', 'x-credits-remaining'].map((name) => response.headers.get(name))
-    return { status: response.status, json: await response.json<Record<string, unknown>>(), cost, left }
-  }
-}
+const gateway = () => keyed({ endpoints: ENDPOINTS })
 
 const usageOf = (account: string) =>
   runInDurableObject(bindings.CREDIT_METER.getByName(account), (_, { storage }) =>
@@ -100,12 +69,8 @@ describe('an endpoint with a price', () => {
       left: '97.5',
     })
     expect(await echo('made', '/echo/a/?loud=yes')).toMatchObject({ status: 201, cost: '2.5', left: '95' })
-    expect(await echo('refused')).toEqual({
-      status: 404,
-      json: { error: true, error_message: 'This echo does not exist.', error_code: '404' },
-      cost: '0',
-      left: '95',
-    })
+    const unknown = { error: true, error_message: 'This echo does not exist.', error_code: '404' }
+    expect(await echo('refused')).toMatchObject({ status: 404, json: unknown, cost: '0', left: '95' })
     for (const path of ['/echo/A', '/echo/a?loud=maybe', '/echo/a?colour=red']) {
       expect(await echo('found', path)).toMatchObject({ status: 400, cost: '0', left: '95' })
     }
@@ -125,13 +90,8 @@ describe('an endpoint with a price', () => {
       json: { error: true, error_code: '402' },
     })
     const { key } = await newKey({ credits: 100, products: ['info', 'platform'] })
-    expect(await ask('POST', '/echo/a', key, { outcome: 'found' })).toMatchObject({
-      status: 403,
-      json: {
-        error_message:
-          'This key is not for the product "data": use another one, or have the product added (PATCH /platform/keys/{key} with a service key of the account).',
-      },
-    })
+    const { status, said } = await ask('POST', '/echo/a', key, { outcome: 'found' })
+    expect([status, said]).toEqual([403, expect.stringContaining('"data"')])
   })
 
   it('says what it costs', () => {
@@ -149,14 +109,8 @@ describe('the door of service keys', () => {
       json: { data: { kind: 'service' } },
       cost: '0',
     })
-    expect(await ask('GET', '/managed/1', api.key)).toMatchObject({
-      status: 403,
-      json: {
-        error: true,
-        error_message: 'This is an API key (cqt_), and this endpoint takes a service key (cqs_): use one of those.',
-        error_code: '403',
-      },
-    })
+    const { status, said } = await ask('GET', '/managed/1', api.key)
+    expect([status, said]).toEqual([403, expect.stringContaining('(cqs_)')])
     expect(operationText(managed)).toBe('Takes a service key.')
   })
 
@@ -177,10 +131,11 @@ describe('the door of service keys', () => {
 })
 
 describe('a key of each restricted kind', () => {
-  const walk = async (key: string, path: string) => {
-    const headers = { authorization: `Bearer ${key}` }
-    const response = await keyedGateway(platformOf()).request(path, { headers }, {}, createExecutionContext())
-    return { status: response.status, json: await response.json<{ data?: Record<string, unknown> }>() }
+  const walk = (key: string, path: string) => keyed()('GET', path, key)
+  const held = async (account: string, keyHash: string, over: object) => {
+    const identity: Identity = { v: 1, account, keyHash, kind: 'api', plan: 'trial', products: [...PRODUCTS], ...over }
+    const order = { product: 'info', type: 'meta', amount: 1_000_000 } as const
+    return chargingOf()(() => {}).hold(identity, order)
   }
 
   it.each(PRODUCTS)(
@@ -206,12 +161,8 @@ describe('a key of each restricted kind', () => {
   ])('reaches what its 402 names where it %s', async (_, order) => {
     const { key, hash, account } = await newKey({ ...order, ...('kind' in order ? {} : { products: ['info'] }) })
     await spend(meterOf(account), hash, 1_000_000)
-    const leases = new LeasePool()
-    const charging = leases.charging({ meterOf, waitUntil: () => {}, meterFailure: 'closed', onRevoked: () => {} })
-    const identity = { v: 1, account, keyHash: hash, kind: 'api', plan: 'trial', products: [...PRODUCTS] } as const
-    const asked = { product: 'info', type: 'meta', amount: 1_000_000 } as const
-    const held = await charging.hold({ ...identity, products: [...PRODUCTS] }, asked)
-    const message = held.ok ? '' : failureMessage(held.error)
+    const answer = await held(account, hash, {})
+    const message = answer.ok ? '' : failureMessage(answer.error)
     const named = [...message.matchAll(/(GET|PATCH) (\/[\w/{}-]+)/g)]
     expect(named.length).toBeGreaterThan(0)
     for (const [, method = '', path = ''] of named) {
@@ -222,23 +173,10 @@ describe('a key of each restricted kind', () => {
 
   it('is told by a stream token’s 402 of nothing that a token cannot reach', async () => {
     const { hash, account } = await newKey({ credits: 0.5 })
-    const leases = new LeasePool()
-    const charging = leases.charging({ meterOf, waitUntil: () => {}, meterFailure: 'closed', onRevoked: () => {} })
     const token = { holder: 'v', coins: null, channels: [], expires: Date.now() + 60_000 }
-    const identity = {
-      v: 1,
-      account,
-      keyHash: hash,
-      kind: 'api',
-      plan: 'trial',
-      products: ['info' as const],
-      token,
-    } as const
-    const held = await charging.hold(
-      { ...identity, products: ['info'] },
-      { product: 'info', type: 'meta', amount: 1_000_000 },
-    )
-    expect(held.ok ? '' : failureMessage(held.error)).toMatch(/^Not enough credits: .* stream token/)
-    expect(held.ok ? '' : failureMessage(held.error)).not.toMatch(/\/platform/)
+    const answer = await held(account, hash, { products: ['info'], token })
+    const message = answer.ok ? '' : failureMessage(answer.error)
+    expect(message).toMatch(/^Not enough credits: .* stream token/)
+    expect(message).not.toMatch(/\/platform/)
   })
 })

@@ -1,10 +1,9 @@
 // The attack of a hostile narrow key: a service key with a cap, a right or an end tries to reach past it through what a wider
 // key of its account made. Everything that it may be refused is refused, and whatever it sets to work is charged to itself.
 
-import { createExecutionContext } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import { FakeSinks } from '../../pipelines/fake-sinks.ts'
-import { ask as admin, bindings, keyedGateway, newKey, platformOf } from './operator.worker.ts'
+import { ask as admin, bindings, keyed, newKey, platformOf } from './operator.worker.ts'
 
 const PIPELINES = '/platform/pipeline-api/'
 const CONFIG = {
@@ -20,16 +19,11 @@ const MINE = { ...CONFIG, url: 'https://thief.example.com:8443', password: 'the 
 
 async function account() {
   const sinks = new FakeSinks()
-  const app = keyedGateway(platformOf(false, false, sinks))
+  const call = keyed({ platform: platformOf(false, false, sinks) })
   const wide = await newKey({ kind: 'service', plan: 'enterprise', credits: 100, label: 'wide' })
   const key = (order: object) => newKey({ account: wide.account, kind: 'service', ...order })
-  const as = (who: { key: string }) => async (method: string, path: string, body?: unknown) => {
-    const init = { method, headers: { authorization: `Bearer ${who.key}` } }
-    const sent = body === undefined ? init : { ...init, body: JSON.stringify(body) }
-    const response = await app.request(path, sent, {}, createExecutionContext())
-    const json = JSON.parse(await response.text())
-    return { status: response.status, data: json.data, said: json.error_message as string | undefined }
-  }
+  const as = (who: { key: string }) => (method: string, path: string, body?: unknown) =>
+    call(method, path, who.key, body)
   const create = async (who: { key: string }, over: object = {}) =>
     (await as(who)('POST', PIPELINES, { ...NEW, ...over })).data.id as string
   /** The hash of the key that a pipeline is charged to, as what runs it was told. */

@@ -1,32 +1,19 @@
-// The operator's API on real storage, for tests. Every answer is held against the published definition of its operation.
+// The REST surfaces on real storage, for tests. Every answer is held against the published definition of its operation.
 
+import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import { AddressGate, WRONG_TOKENS } from '../../../src/accounts/address-gate.ts'
 import { KeyRing } from '../../../src/accounts/key-ring.store.ts'
-import { refusalsIn } from '../../../src/accounts/refusals.store.ts'
-import { StaffStore } from '../../../src/accounts/staff.store.ts'
-import { BackfillStore } from '../../../src/archive/archive/backfill.store.ts'
-import { exportsOf } from '../../../src/archive/exports/exports.store.ts'
-import { MANUAL } from '../../../src/billing/checkout/checkout-api.ts'
-import { CheckoutService } from '../../../src/billing/checkout/checkout-service.client.ts'
 import { CheckoutPrices } from '../../../src/billing/checkout/prices.ts'
-import { urlRefusal } from '../../../src/core/egress.client.ts'
 import * as objects from '../../../src/core/objects.client.ts'
-import { ok } from '../../../src/core/result.ts'
-import { after } from '../../../src/core/timers.client.ts'
-import { AccountService } from '../../../src/http/platform/account-service.client.ts'
 import { adminRoutes } from '../../../src/http/platform/admin.route.ts'
-import { AuditStore } from '../../../src/http/platform/audit.store.ts'
-import { BusinessStore } from '../../../src/http/platform/business.store.ts'
 import { ENDPOINTS } from '../../../src/http/platform/catalogue.ts'
-import { KeyService } from '../../../src/http/platform/key-service.client.ts'
+import type { Endpoint } from '../../../src/http/platform/endpoint.ts'
 import { type KeyedDeps, keyedRoutes } from '../../../src/http/platform/keyed.route.ts'
-import { PipelineService } from '../../../src/http/platform/pipeline-service.client.ts'
-import { PlanService } from '../../../src/http/platform/plan-service.client.ts'
+import * as made from '../../../src/http/platform/platform.client.ts'
 import type { Platform } from '../../../src/http/platform/platform-api.ts'
 import { LeasePool } from '../../../src/metering/leases.client.ts'
-import { LOG_API_VERSION } from '../../../src/protocol/feed/log-api.ts'
 import { CLOSED } from '../../core/egress-of.ts'
 import { FakeSinks } from '../../pipelines/fake-sinks.ts'
 
@@ -46,58 +33,25 @@ export const waitUntil = (work: Promise<unknown>) => void work.catch(() => {})
 const PRICES = CheckoutPrices.parse({ packages: [{ name: 'small', credits: 100_000, minor: 1_900 }] })
 
 /** What the gateway lends to endpoints. */
-export function platformOf(isPrivateAllowed = false, isProxied = false, sinks = new FakeSinks()): Platform {
-  const { ACCOUNTS: db, KEYS: kv } = bindings
-  const now = () => Date.now()
-  const ports = { db, kv, keySecret: KEY_SECRET, meterOf, nowMs: now }
-  const services = { accounts: new AccountService(ports), keys: new KeyService(ports), plans: new PlanService(ports) }
-  const { sinkOf, checkTransforms } = sinks
-  const report = () => {}
-  const refusalOf = (url: string) => urlRefusal(url, { ...CLOSED, PIPELINE_PRIVATE: isPrivateAllowed })
-  const sinkPorts = {
-    sinkOf,
-    checkTransforms,
-    urlRefusal: refusalOf,
-    chains: ['anvil', 'other'],
-    after,
-    report,
-  }
-  const pipelines = new PipelineService({ ...ports, keys: services.keys, ...sinkPorts })
-  const { CHAIN: chain, ARCHIVE: bucket, HISTORY } = bindings
-  const all = new objects.Objects(bindings, { CHAIN: chain, FEED_REGION: null })
-  const store = new BackfillStore({ chain, bucket, db: HISTORY })
-  const archive: Platform['archive'] = {
-    chain,
-    state: (after) => store.state(after),
-    backfill: (blocks) => all.archiver().backfill({ v: LOG_API_VERSION, blocks }),
-  }
-  const history = { archive, chain, exports: exportsOf(bindings, chain, KEY_SECRET), retention: () => all.archiver() }
-  const data = { read: async () => null, dataService: () => null, sealToken: async () => ok('cqe_made') }
-  const staff = new StaffStore(db, KEY_SECRET)
-  const ofStaff = { staff, audit: new AuditStore(db), business: new BusinessStore(db) }
-  const sold = { millionMicroUsd: 49_000_000, hubs: 4, signUpsPerDay: 200 }
-  const refusals = refusalsIn(db)
-  const checkout = new CheckoutService({
-    db,
-    provider: MANUAL,
-    prices: PRICES,
-    report,
-    nowMs: now,
-    grant: (...grant) => services.accounts.grant(...grant),
-  })
-  const own = {
-    ...services,
-    ...ofStaff,
-    ...sold,
-    checkout,
-    pipelines,
-    refusals,
-    ...history,
-    ...data,
-    meterOf,
-    log: () => all.log(),
-  }
-  return { ...own, urlRefusal: refusalOf, isProxied, now }
+export function platformOf(isPrivateAllowed = false, isProxied = false, { sinkOf } = new FakeSinks()): Platform {
+  const all = new objects.Objects(bindings, { CHAIN: bindings.CHAIN, FEED_REGION: null })
+  const chain = { urls: [''], timeoutMs: 0 }
+  const set = {
+    ...CLOSED,
+    CHAIN: bindings.CHAIN,
+    CHECKOUT: 'manual',
+    CHECKOUT_PRICES: PRICES,
+    MILLION_CREDITS_USD: 49_000_000,
+    BOOK_HUBS: 4,
+    SIGNUP: 'log',
+    SIGNUP_SETTINGS: { perDay: 200 },
+    RPC_CHAINS: ['anvil', 'other'].map((name) => ({ name, ...chain })),
+    PIPELINE_PRIVATE: isPrivateAllowed,
+    TRUST_PROXY: isProxied,
+  } as const
+  const own = { log: () => all.log(), archiver: () => all.archiver(), sink: sinkOf }
+  const lent = { read: async () => null, report: () => {}, now: () => Date.now() }
+  return made.platformOf({ ...bindings, KEY_SECRET }, set, own, lent)
 }
 
 interface Over {
@@ -113,25 +67,47 @@ interface Over {
   readonly atMs?: number
 }
 
-/** What keys reach, on this platform. */
-export function keyedGateway(platform: Platform, refused?: KeyedDeps['refused']) {
+/** Of an isolate. */
+export function chargingOf(leases = new LeasePool(), keys = new KeyRing()): KeyedDeps['charging'] {
+  return (waitUntil) =>
+    leases.charging({
+      meterOf,
+      waitUntil,
+      meterFailure: 'closed',
+      onRevoked: (hash) => keys.revoked(settings, hash, waitUntil),
+    })
+}
+
+interface KeyedOver extends Partial<Pick<KeyedDeps, 'refused' | 'charging' | 'platform'>> {
+  readonly endpoints?: readonly Endpoint[]
+  readonly places?: readonly ('basic' | 'bearer')[]
+}
+
+/** One call of what keys reach, in an isolate of its own. */
+export function keyed({ endpoints = ENDPOINTS, places = ['bearer'], ...over }: KeyedOver = {}) {
   const keys = new KeyRing()
-  const leases = new LeasePool()
-  return keyedRoutes(ENDPOINTS, {
-    platform,
-    authenticate: (request, entry, waitUntil) =>
-      keys.authenticate(settings, request, { ...entry, places: ['bearer'] }, waitUntil),
-    charging: (waitUntil) =>
-      leases.charging({
-        meterOf,
-        waitUntil,
-        meterFailure: 'closed',
-        onRevoked: (hash) => keys.revoked(settings, hash, waitUntil),
-      }),
+  const app = keyedRoutes(endpoints, {
+    platform: platformOf(),
+    authenticate: (request, entry, waitUntil) => keys.authenticate(settings, request, { ...entry, places }, waitUntil),
+    charging: chargingOf(new LeasePool(), keys),
     addressOf: () => null,
     requestId: () => 'req_1',
-    ...(refused && { refused }),
+    ...over,
   })
+  app.onError(() => new Response('{}', { status: 500 }))
+  return async (method: string, path: string, key?: string, body?: unknown, authorization = key && `Bearer ${key}`) => {
+    const headers: Record<string, string> = authorization ? { authorization } : {}
+    const sent = typeof body === 'string' ? body : (JSON.stringify(body) ?? null)
+    const response = await app.request(path, { method, headers, body: sent }, {}, createExecutionContext())
+    const text = await response.text()
+    const isJson = response.headers.get('content-type') === 'application/json' && text !== ''
+    const json = isJson ? JSON.parse(text) : null
+    if (response.ok && text !== '') asPublished(endpoints, method, path, response.status, json ?? text)
+    const [cost, left] = ['x-credits-cost', 'x-credits-remaining'].map((name) => response.headers.get(name))
+    const { status, headers: answered } = response
+    const said: string | undefined = json?.error_message
+    return { status, headers: answered, text, json, data: json?.data, said, cost, left }
+  }
 }
 
 /** One call, `path` without `/admin`. */
@@ -159,20 +135,20 @@ export async function ask(method: string, path: string, body?: unknown, over: Ov
   const text = await response.text()
   const json = JSON.parse(text)
   expect(response.headers.get('x-request-id')).toBe('req_1')
-  if (response.ok) asPublished(method, path, response.status, json)
+  if (response.ok) asPublished(ENDPOINTS, method, `/admin${path}`, response.status, json)
   return { status: response.status, headers: response.headers, text, json }
 }
 
 /** Holds an answer against its operation's schema: nothing is missing, and nothing is there that it does not name. */
-function asPublished(method: string, path: string, status: number, json: unknown): void {
-  const [pathname] = path.split('?')
-  const operation = ENDPOINTS.find(
+function asPublished(all: readonly Endpoint[], method: string, path: string, status: number, answer: unknown): void {
+  const pathOf = (text: string) => text.replace(/\/?(\?.*)?$/, '')
+  const operation = all.find(
     (each) =>
       each.method === method.toLowerCase() &&
-      new RegExp(`^${each.path.replace('/admin', '').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname ?? ''),
+      new RegExp(`^${pathOf(each.path).replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathOf(path)),
   )
   expect(operation, `${method} ${path}`).toBeDefined()
-  expect(operation?.answers[status]?.schema.parse(json)).toEqual(json)
+  expect(operation?.answers[status]?.schema.parse(answer)).toEqual(answer)
 }
 
 export async function newKey(order: object = {}) {

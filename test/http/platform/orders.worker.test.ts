@@ -1,46 +1,10 @@
 // Orders as owners and operators ask for them, on real storage.
 
-import { createExecutionContext } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { KeyRing } from '../../../src/accounts/key-ring.store.ts'
-import { ENDPOINTS } from '../../../src/http/platform/catalogue.ts'
-import { keyedRoutes } from '../../../src/http/platform/keyed.route.ts'
-import { LeasePool } from '../../../src/metering/leases.client.ts'
-import { ask as admin, meterOf, newKey, platformOf, settings } from './operator.worker.ts'
+import { ask as admin, keyed, newKey } from './operator.worker.ts'
 
-const keys = new KeyRing()
-const leases = new LeasePool()
-const app = keyedRoutes(ENDPOINTS, {
-  platform: platformOf(),
-  authenticate: (request, entry, waitUntil) =>
-    keys.authenticate(settings, request, { ...entry, places: ['bearer'] }, waitUntil),
-  charging: (waitUntil) => leases.charging({ meterOf, waitUntil, meterFailure: 'closed', onRevoked: async () => {} }),
-  addressOf: () => null,
-  requestId: () => 'req_1',
-  refused: () => {},
-})
-
-interface Answer {
-  readonly order: { readonly number: string; readonly state: string }
-  readonly orders: readonly object[]
-}
-
-async function own(key: string, method: string, body?: unknown) {
-  const response = await app.request(
-    '/platform/checkout',
-    { method, headers: { authorization: `Bearer ${key}` }, body: body === undefined ? null : JSON.stringify(body) },
-    {},
-    createExecutionContext(),
-  )
-  const json = (await response.json()) as { data: Answer; error_message: string | null }
-  if (response.ok) {
-    const endpoint = ENDPOINTS.find(
-      (each) => each.path === '/platform/checkout' && each.method === method.toLowerCase(),
-    )
-    expect(endpoint!.answers[response.status]!.schema.parse(json)).toEqual(json)
-  }
-  return { status: response.status, data: json.data, said: json.error_message }
-}
+const ask = keyed()
+const own = (key: string, method: string, body?: unknown) => ask(method, '/platform/checkout', key, body)
 
 describe('an order', () => {
   it('is made by the owner, paid and listed by the operator, and its credits are in the balance', async () => {

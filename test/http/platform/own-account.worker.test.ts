@@ -1,13 +1,12 @@
 // What an account's own keys may do with it, on real storage: who may, what they reach, and what they are told.
 
-import { createExecutionContext, runInDurableObject } from 'cloudflare:test'
+import { runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import { RefusalBook } from '../../../src/accounts/refusal-book.client.ts'
 import { keepRefusals, refusalsIn } from '../../../src/accounts/refusals.store.ts'
 import { type RefusalBatch, RefusedCalls } from '../../../src/accounts/refused-calls.ts'
-import { ENDPOINTS } from '../../../src/http/platform/catalogue.ts'
 import { spend, spendCalls } from '../../metering/spend.worker.ts'
-import { bindings, keyedGateway, meterOf, newKey, platformOf } from './operator.worker.ts'
+import { bindings, keyed, meterOf, newKey } from './operator.worker.ts'
 
 const CREDIT = 1_000_000
 
@@ -16,38 +15,27 @@ function gateway() {
   const batches: RefusalBatch[] = []
   const noted: Promise<unknown>[] = []
   const book = new RefusalBook({ nowMs: () => Date.now(), sleep: async () => {}, report: () => {} })
-  const app = keyedGateway(platformOf(), (call) =>
-    book.note(
-      call,
-      async (batch) => void batches.push(batch),
-      (work) => void noted.push(work),
-    ),
-  )
-  return { app, batches, noted }
+  const call = keyed({
+    refused: (refusal) =>
+      book.note(
+        refusal,
+        async (batch) => void batches.push(batch),
+        (work) => void noted.push(work),
+      ),
+  })
+  return { call, batches, noted }
 }
 
 async function ask(
-  { app, noted }: ReturnType<typeof gateway>,
+  { call, noted }: ReturnType<typeof gateway>,
   key: string,
   method: string,
   path: string,
   body?: unknown,
 ) {
-  const sent = body === undefined ? null : JSON.stringify(body)
-  const headers = { authorization: `Bearer ${key}` }
-  const response = await app.request(`/platform${path}`, { method, headers, body: sent }, {}, createExecutionContext())
+  const answer = await call(method, `/platform${path}`, key, body)
   await Promise.all(noted)
-  const text = await response.text()
-  const json = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : null
-  if (response.ok && json !== null) expect(published(method, path, response.status).parse(json)).toEqual(json)
-  return { status: response.status, json, text, said: json?.error_message as string | undefined, data: json?.data }
-}
-
-function published(method: string, path: string, status: number) {
-  const name = `/platform${path.replace(/\?.*$/, '')}`
-  const fits = ENDPOINTS.filter((each) => each.method === method.toLowerCase())
-  const one = fits.find(({ path: own }) => new RegExp(`^${own.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(name))
-  return one!.answers[status]!.schema
+  return answer
 }
 
 const owner = async (order: object = {}) => newKey({ credits: 100, plan: 'enterprise', kind: 'service', ...order })
@@ -402,13 +390,5 @@ describe('refusals', () => {
     note(async (batch) => void kept.push(batch))
     await Promise.all(works)
     expect(kept.map(({ rows, counts }) => [rows.length, counts[0]?.count])).toEqual([[2, 2]])
-  })
-})
-
-it('an old meter’s table of streams gets the columns of what is shown', async () => {
-  const stub = bindings.CREDIT_METER.getByName('old streams')
-  await runInDurableObject(stub, async (_, { storage }) => {
-    const names = storage.sql.exec("SELECT name FROM pragma_table_info('streams')").toArray()
-    expect(names.map(({ name }) => name)).toEqual(expect.arrayContaining(['type', 'amount', 'since', 'shown']))
   })
 })

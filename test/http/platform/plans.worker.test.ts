@@ -2,17 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { keyFromD1 } from '../../../src/accounts/key-records.store.ts'
 import { PLANS } from '../../../src/metering/plans/plan.ts'
 import { PlanTable } from '../../../src/metering/plans/plan-table.store.ts'
-import { ask, bindings, everyRow, meterOf, newKey } from './operator.worker.ts'
+import { ask, bindings, meterOf, newKey } from './operator.worker.ts'
 
 const CREDIT = 1e6
-
-async function applyToAll(plan: string) {
-  let after = ''
-  do {
-    const { json } = await ask('POST', `/plans/${plan}/apply${after === '' ? '' : `?after=${after}`}`)
-    after = json.next ?? ''
-  } while (after !== '')
-}
 
 describe('the table of plans', () => {
   it('begins with the plans of the specification', async () => {
@@ -69,44 +61,6 @@ describe('the table of plans', () => {
   })
 })
 
-describe('the old name of a limit', () => {
-  const warnings = ['requests_per_second is called rest_requests_per_second now: it does not limit POST /info']
-
-  it('is still taken, with a warning, and not shown', async () => {
-    const { json: plan } = await ask('PUT', '/plans/olden', { credits: 1, requests_per_second: 7, custom: true })
-    expect(plan).toMatchObject({ rest_requests_per_second: 7, warnings })
-    expect(plan).not.toHaveProperty('requests_per_second')
-    expect((await ask('PUT', '/plans/olden', { rest_requests_per_second: 8 })).json).not.toHaveProperty('warnings')
-    const terms = { requests_per_second: 9 }
-    expect((await ask('PUT', '/accounts/olden', { plan: 'olden', terms })).json.warnings).toEqual(warnings)
-    const { json: changed } = await ask('PUT', '/accounts/olden/plan', { plan: 'olden', terms })
-    expect([changed.terms, changed.warnings]).toEqual([{ rest_requests_per_second: 9 }, warnings])
-    const { json: issued } = await ask('POST', '/keys', { plan: 'olden', terms })
-    expect(issued.warnings).toEqual(warnings)
-    expect((await keyFromD1(bindings.ACCOUNTS, issued.hash))?.limits?.requestsPerSecond).toBe(9)
-  })
-
-  it.each([
-    ['PUT', '/plans/entry', '', (limits: object) => limits],
-    ['PUT', '/accounts/both', 'terms.', (terms: object) => ({ plan: 'enterprise', terms })],
-    ['POST', '/keys', 'terms.', (terms: object) => ({ plan: 'enterprise', terms })],
-  ])('is refused beside the new one: %s %s', async (method, path, at, bodyOf) => {
-    const before = await everyRow()
-    const body = bodyOf({ requests_per_second: 4, rest_requests_per_second: 4 })
-    const { status, json } = await ask(method, path, body)
-    const message = `${at}requests_per_second: is what rest_requests_per_second was called before: send that alone`
-    expect([status, json.error_message]).toEqual([400, message])
-    expect(await everyRow()).toEqual(before)
-  })
-
-  it('is the one at rest and between the Workers, which may be a version apart', async () => {
-    const { account, hash } = await newKey({ plan: 'enterprise', terms: { rest_requests_per_second: 3 } })
-    const row = await bindings.ACCOUNTS.prepare('SELECT terms FROM accounts WHERE id = ?').bind(account).first()
-    expect(row).toEqual({ terms: '{"requestsPerSecond":3}' })
-    expect((await keyFromD1(bindings.ACCOUNTS, hash))?.limits).toHaveProperty('requestsPerSecond', 3)
-  })
-})
-
 describe('a changed plan', () => {
   it('reaches all accounts on it page by page: credits with their next period, limits at once', async () => {
     await ask('PUT', '/plans/growing', { credits: 100, rest_requests_per_second: 2, custom: true })
@@ -157,17 +111,6 @@ describe('terms of one account', () => {
     await ask('PUT', '/accounts/big/plan', { plan: 'entry' })
     expect((await ask('GET', '/accounts/big')).json).toMatchObject({ plan: 'entry', terms: null, balance: '10000' })
     expect((await keyFromD1(bindings.ACCOUNTS, hash))?.limits).toEqual(PLANS.entry.limits)
-  })
-
-  it('are not cut by a plan that gives nothing of its own, where the table does not know them yet', async () => {
-    const { account } = await newKey({ plan: 'enterprise', terms: { credits: 12 } })
-    await bindings.ACCOUNTS.prepare('UPDATE accounts SET terms = NULL WHERE id = ?').bind(account).run()
-    await applyToAll('enterprise')
-    expect(await meterOf(account).plan()).toMatchObject({ everyMicro: 12 * CREDIT })
-    await ask('PUT', '/plans/enterprise', { credits: 20 })
-    await applyToAll('enterprise')
-    expect(await meterOf(account).plan()).toMatchObject({ everyMicro: 20 * CREDIT })
-    await ask('PUT', '/plans/enterprise', { credits: 0 })
   })
 
   it('can be agreed with the first key', async () => {

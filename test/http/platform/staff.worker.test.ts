@@ -5,12 +5,12 @@ import { sha256 } from '../../../src/accounts/digest.client.ts'
 import { StaffStore } from '../../../src/accounts/staff.store.ts'
 import { STAFF_ROLES } from '../../../src/accounts/staff.ts'
 import { roleFor } from '../../../src/http/operation.ts'
-import { AuditStore } from '../../../src/http/platform/audit.store.ts'
+import { auditIn } from '../../../src/http/platform/audit.store.ts'
 import { ENDPOINTS } from '../../../src/http/platform/catalogue.ts'
 import { ask, bindings, everyRow, KEY_SECRET } from './operator.worker.ts'
 
 const { ACCOUNTS: db } = bindings
-const AUDIT = new AuditStore(db)
+const AUDIT = auditIn(db)
 
 async function staff(name: string, role: string): Promise<string> {
   const made = await ask('POST', '/staff', { name, role })
@@ -167,8 +167,7 @@ describe('the audit', () => {
     const before = await everyRow()
     const broken = (part: 'begin' | 'end') => {
       const away = () => Promise.reject(new Error('D1 is away'))
-      const whole = { begin: AUDIT.begin.bind(AUDIT), end: AUDIT.end.bind(AUDIT) }
-      return { lent: { audit: { ...whole, [part]: away } as never } }
+      return { lent: { audit: { ...AUDIT, [part]: away } } }
     }
     const refused = await ask('PUT', '/accounts/unwritten', {}, broken('begin'))
     expect([refused.status, refused.json.error_message]).toEqual([503, expect.stringContaining('nothing was done')])

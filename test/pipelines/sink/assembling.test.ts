@@ -1,13 +1,12 @@
 // What a batch is: whole blocks, as many as fit, the same whoever assembles it.
 
 import { describe, expect, it } from 'vitest'
-import { CannotRun } from '../../../src/pipelines/cannot-run.ts'
 import type { KeptPipeline, Pipeline } from '../../../src/pipelines/pipeline.ts'
+import { CannotRun } from '../../../src/pipelines/pipeline.ts'
 import { Assembler, type Bounds, type Standing } from '../../../src/pipelines/sink/assembling.ts'
 import { changesOf, orderOf } from '../../../src/pipelines/sink/sink-record.client.ts'
 import type { Piece, Place } from '../../../src/pipelines/sink/source.ts'
 import { endOf, startOf } from '../../../src/pipelines/sink/source.ts'
-import { newestRows } from '../../../src/pipelines/sink/trial.ts'
 import { keyedRows, type TopicBlock, type TopicFold } from '../../../src/pipelines/topics/topic.ts'
 
 const ROWS_A_BLOCK = 3
@@ -212,30 +211,4 @@ it('batches are small where a server takes small bodies', () => {
     (type) => orderOf({ status: 'running', on_failure: 'pause', destination_type: type } as Pipeline).charsMost,
   )
   expect(chars).toEqual([524_288, 524_288, 4_194_304, 4_194_304])
-})
-
-// PIPE-14
-it('a destination is tried with the newest rows, from as far back as it takes', async () => {
-  const opened: number[] = []
-  const ends: number[] = []
-  const open = (rowsAt: number) => (height: number) => {
-    opened.push(height)
-    return {
-      take: async (...asked: Parameters<Assembler['take']>) => {
-        const [end] = asked
-        ends.push((end as { height: number }).height)
-        return height <= rowsAt ? assembler({ height }, blocks(height, ends.at(-1)!)).take(...asked) : null
-      },
-    }
-  }
-  const parcel = await newestRows(30_000, open(28_500), 0)
-  expect([opened, ends]).toEqual([
-    [29_901, 28_001],
-    [30_000, 29_900],
-  ])
-  expect([parcel!.rows.length, parcel!.rows.at(-1)!._key]).toEqual([100, '29900:3'])
-  expect(await newestRows(30_000, open(-1), 0)).toBeNull()
-  expect([opened.at(-1), ends.at(-1)]).toEqual([10_001, 28_000])
-  expect(await newestRows(50, open(-1), 0)).toBeNull()
-  expect(opened.slice(5)).toEqual([0])
 })

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ArchivedSegment } from '../../../src/archive/archive/archive-read.ts'
 import { toChunks } from '../../../src/core/chunks.ts'
-import { CannotRun } from '../../../src/pipelines/cannot-run.ts'
+import { CannotRun } from '../../../src/pipelines/pipeline.ts'
 import { type Known, type Piece, type ReadBlock, Source, type SourcePorts } from '../../../src/pipelines/sink/source.ts'
 import type { DurablePage, DurablePart } from '../../../src/protocol/feed/durable-api.ts'
 

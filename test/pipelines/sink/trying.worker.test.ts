@@ -1,13 +1,14 @@
-// A test of a pipeline whose destination takes its time.
+// A test of a pipeline: which rows it is of, and what becomes of one whose destination takes its time.
 
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { TEST_PRICE } from '../../../src/metering/tariff.ts'
 import type { Sent } from '../../../src/pipelines/destinations/batch.ts'
 import type { Pipeline } from '../../../src/pipelines/pipeline.ts'
+import type { Assembler, Taken } from '../../../src/pipelines/sink/assembling.ts'
 import type { Delivery } from '../../../src/pipelines/sink/delivery.ts'
 import type { Reads } from '../../../src/pipelines/sink/reading.client.ts'
 import type { SqlLink } from '../../../src/pipelines/sink/sql-link.client.ts'
-import { Trying } from '../../../src/pipelines/sink/trying.client.ts'
+import { newestRows, Trying } from '../../../src/pipelines/sink/trying.client.ts'
 import type { SqlWait } from '../../../src/pipelines/sql/sql-api.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -54,4 +55,31 @@ it('what arrives after its test was given up is owed, and told', async () => {
     words: 'wait',
     waitMs: 9,
   })
+})
+
+// PIPE-14
+it('is of the newest rows, from as far back as it takes', async () => {
+  const opened: number[] = []
+  const ends: number[] = []
+  const open = (rowsAt: number) => (height: number) => {
+    opened.push(height)
+    const take: Assembler['take'] = async (end) => {
+      const { height: to } = end as { height: number }
+      ends.push(to)
+      const heights = Array.from({ length: to - height + 1 }, (_, at) => height + at)
+      const rows = heights.map((each) => ({ _kind: 'row', _key: `${each}`, _height: each, _time: 0 }) as const)
+      return height <= rowsAt ? ({ from: height, to, rows, texts: heights.map(String) } as unknown as Taken) : null
+    }
+    return { take }
+  }
+  const parcel = await newestRows(30_000, open(28_500), 0)
+  expect([opened.splice(0), ends.splice(0)]).toEqual([
+    [29_901, 28_001],
+    [30_000, 29_900],
+  ])
+  expect([parcel!.rows.length, parcel!.texts.at(-1)]).toEqual([100, '29900'])
+  expect(await newestRows(30_000, open(-1), 0)).toBeNull()
+  expect([opened.splice(0).at(-1), ends.at(-1)]).toEqual([10_001, 28_000])
+  expect(await newestRows(50, open(-1), 0)).toBeNull()
+  expect(opened).toEqual([0])
 })

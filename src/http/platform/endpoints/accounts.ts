@@ -6,7 +6,7 @@ import type { AccountState } from '../../../metering/account-state.ts'
 import { leftOf } from '../../../metering/account-state.ts'
 import type { PlanState } from '../../../metering/plans/plan-period.ts'
 import { ACCOUNT_PARAMS } from '../account-resource.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import {
   AccountId,
   Before,
@@ -18,8 +18,6 @@ import {
   pageOf,
   SearchText,
   UnixMs,
-  WARNINGS,
-  warned,
 } from '../fields.ts'
 import { COUNTED_EXAMPLE, CountedKey, countedKey } from '../key-shapes.ts'
 import { AgreedTerms, PlanName, ShownTerms, shownTerms } from '../plan-shapes.ts'
@@ -82,28 +80,26 @@ const listAccounts = defineEndpoint({
     after: AccountId.optional().describe('`next` of the page before'),
     limit: Limit,
   }),
-  answers: {
-    200: {
-      description: 'A page of accounts',
-      schema: z.object({
-        accounts: z.array(Listed).describe('By name'),
-        next: AccountId.nullable().describe('Where the next page begins; null: this is the last one'),
-      }),
-      example: {
-        accounts: [
-          {
-            account: 'acme',
-            plan: 'entry',
-            created: 1790000000000,
-            keys: 2,
-            last_used: 1790002800000,
-            balance: '9999.87',
-          },
-        ],
-        next: null,
-      },
+  answers: okAnswer(
+    'A page of accounts',
+    z.object({
+      accounts: z.array(Listed).describe('By name'),
+      next: AccountId.nullable().describe('Where the next page begins; null: this is the last one'),
+    }),
+    {
+      accounts: [
+        {
+          account: 'acme',
+          plan: 'entry',
+          created: 1790000000000,
+          keys: 2,
+          last_used: 1790002800000,
+          balance: '9999.87',
+        },
+      ],
+      next: null,
     },
-  },
+  ),
   answer: async ({ query: { limit, ...filter } }, { business, meterOf, now }) => {
     const found = await business.accounts(filter, limit + 1, now())
     const page = found.slice(0, limit)
@@ -120,7 +116,6 @@ const Ensured = z.object({
   account: AccountId,
   created: z.boolean().describe('False: it was there already'),
   ...SUMS,
-  ...WARNINGS,
 })
 
 const ensureAccount = defineEndpoint({
@@ -140,18 +135,14 @@ const ensureAccount = defineEndpoint({
     example: { plan: 'enterprise', terms: { credits: 5000000 } },
   },
   answers: {
-    200: {
-      description: 'Was there already, and is unchanged',
-      schema: Ensured,
-      example: { account: 'acme', created: false, ...SUMS_EXAMPLE },
-    },
-    201: { description: 'Created', schema: Ensured, example: { account: 'acme', created: true, ...SUMS_EXAMPLE } },
+    ...okAnswer('Was there already, and is unchanged', Ensured, { account: 'acme', created: false, ...SUMS_EXAMPLE }),
+    ...createdAnswer('Created', Ensured, { account: 'acme', created: true, ...SUMS_EXAMPLE }),
   },
-  answer: async ({ params: { id }, body: { credits, plan, terms: agreed } }, { accounts }) => {
-    const ensured = await accounts.ensure(id, { plan, terms: agreed.terms }, credits)
+  answer: async ({ params: { id }, body: { credits, ...choice } }, { accounts }) => {
+    const ensured = await accounts.ensure(id, choice, credits)
     if (!ensured.ok) return ensured
     const { created, account } = ensured.value
-    return reply(created ? 201 : 200, { account: id, created, ...shownSums(account), ...warned(agreed.warnings) })
+    return reply(created ? 201 : 200, { account: id, created, ...shownSums(account) })
   },
 })
 
@@ -162,35 +153,33 @@ const showAccount = defineEndpoint({
   route: 'GET /admin/accounts/{id}',
   summary: 'An account with its plan, its sums and its keys',
   params: ACCOUNT_PARAMS,
-  answers: {
-    200: {
-      description: 'The account',
-      schema: z.object({
-        account: AccountId,
-        plan: PlanName,
-        terms: ShownTerms.nullable().describe('Null: those of its plan'),
-        created: UnixMs.describe('When it was made, Unix milliseconds'),
-        ...SUMS,
-        held: CreditsText.describe('What of the balance is lent to isolates that serve calls, and not yet settled'),
-        written_off: CreditsText.describe(
-          'Served, and reported only when the balance was gone: never charged, and no part of `spent`',
-        ),
-        period: Period.nullable().describe('Null: it was made before plans had periods'),
-        keys: z.array(CountedKey).describe('Its keys, newest first, at most 1,000'),
-      }),
-      example: {
-        account: 'acme',
-        plan: 'entry',
-        terms: null,
-        created: 1790000000000,
-        ...SUMS_EXAMPLE,
-        held: '0',
-        written_off: '0',
-        period: PERIOD_EXAMPLE,
-        keys: [COUNTED_EXAMPLE],
-      },
+  answers: okAnswer(
+    'The account',
+    z.object({
+      account: AccountId,
+      plan: PlanName,
+      terms: ShownTerms.nullable().describe('Null: those of its plan'),
+      created: UnixMs.describe('When it was made, Unix milliseconds'),
+      ...SUMS,
+      held: CreditsText.describe('What of the balance is lent to isolates that serve calls, and not yet settled'),
+      written_off: CreditsText.describe(
+        'Served, and reported only when the balance was gone: never charged, and no part of `spent`',
+      ),
+      period: Period.nullable().describe('Null: it was made before plans had periods'),
+      keys: z.array(CountedKey).describe('Its keys, newest first, at most 1,000'),
+    }),
+    {
+      account: 'acme',
+      plan: 'entry',
+      terms: null,
+      created: 1790000000000,
+      ...SUMS_EXAMPLE,
+      held: '0',
+      written_off: '0',
+      period: PERIOD_EXAMPLE,
+      keys: [COUNTED_EXAMPLE],
     },
-  },
+  ),
   refusals: [404],
   answer: async ({ params: { id } }, { accounts, keys }) => {
     const shown = await accounts.account(id)
@@ -225,26 +214,22 @@ const changePlan = defineEndpoint({
     optional: false,
     example: { plan: 'enterprise', terms: { credits: 5000000, rest_requests_per_second: 200 } },
   },
-  answers: {
-    200: {
-      description: 'The period that runs now',
-      schema: z.object({
-        account: AccountId,
-        plan: PlanName,
-        terms: ShownTerms.nullable(),
-        period: Period,
-        ...WARNINGS,
-      }),
-      example: { account: 'acme', plan: 'entry', terms: null, period: PERIOD_EXAMPLE },
-    },
-  },
+  answers: okAnswer(
+    'The period that runs now',
+    z.object({
+      account: AccountId,
+      plan: PlanName,
+      terms: ShownTerms.nullable(),
+      period: Period,
+    }),
+    { account: 'acme', plan: 'entry', terms: null, period: PERIOD_EXAMPLE },
+  ),
   refusals: [404],
   answer: async ({ params: { id }, body }, { accounts }) => {
-    const { plan, terms: agreed } = body
-    const changed = await accounts.changePlan(id, { plan, terms: agreed.terms })
+    const { plan, terms } = body
+    const changed = await accounts.changePlan(id, body)
     if (!changed.ok) return changed
-    const now = { terms: shownTerms(agreed.terms), period: shownPeriod(changed.value) }
-    return reply(200, { account: id, plan, ...now, ...warned(agreed.warnings) })
+    return reply(200, { account: id, plan, terms: shownTerms(terms), period: shownPeriod(changed.value) })
   },
 })
 
@@ -265,19 +250,17 @@ const grantCredits = defineEndpoint({
     optional: false,
     example: { credits: '500.25', idempotency_key: 'invoice-4711' },
   },
-  answers: {
-    200: {
-      description: 'The sums after it',
-      schema: z.object({
-        account: AccountId,
-        repeated: z
-          .boolean()
-          .describe('True: granted by an earlier call with this idempotency key; nothing was added now'),
-        ...SUMS,
-      }),
-      example: { account: 'acme', repeated: false, ...SUMS_EXAMPLE },
-    },
-  },
+  answers: okAnswer(
+    'The sums after it',
+    z.object({
+      account: AccountId,
+      repeated: z
+        .boolean()
+        .describe('True: granted by an earlier call with this idempotency key; nothing was added now'),
+      ...SUMS,
+    }),
+    { account: 'acme', repeated: false, ...SUMS_EXAMPLE },
+  ),
   refusals: [404, 409],
   answer: async ({ params: { id }, body }, { accounts }) => {
     const granted = await accounts.grant(id, body.idempotency_key, body.credits)
@@ -305,24 +288,13 @@ const listGrants = defineEndpoint({
     before: Before,
     limit: Limit,
   }),
-  answers: {
-    200: {
-      description: 'A page of grants',
-      schema: z.object({ grants: z.array(Grant).describe('Newest first'), next: Next }),
-      example: {
-        grants: [{ account: 'acme', id: 'grant:invoice-4711', credits: '500', created: 1790000000000 }],
-        next: null,
-      },
-    },
-  },
+  answers: okAnswer('A page of grants', z.object({ grants: z.array(Grant).describe('Newest first'), next: Next }), {
+    grants: [{ account: 'acme', id: 'grant:invoice-4711', credits: '500', created: 1790000000000 }],
+    next: null,
+  }),
   answer: async ({ query: { account, before, limit } }, { business }) => {
     const { rows, next } = pageOf(await business.grants(account, before, limit + 1), limit)
-    const grants = rows.map(({ account, id, micro, created }) => ({
-      account,
-      id,
-      credits: formatCredits(micro),
-      created,
-    }))
+    const grants = rows.map(({ number: _, micro, ...row }) => ({ ...row, credits: formatCredits(micro) }))
     return reply(200, { grants, next })
   },
 })

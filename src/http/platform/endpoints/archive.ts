@@ -6,7 +6,7 @@ import { KEPT_PRODUCTS, type KeptDays } from '../../../archive/archive/retention
 import { err } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { Height } from '../../../protocol/feed/block.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { UnixMs } from '../fields.ts'
 import { NO_ARCHIVE } from '../refusal.ts'
 import { BlockHeight, Bytes, NO_HISTORY, Objects } from './history.ts'
@@ -16,13 +16,9 @@ const resetFeed = defineEndpoint({
   route: 'POST /admin/feed/reset',
   summary: 'Begin a new log, for a node that started over',
   description: 'Books and heights begin anew and clients bootstrap again; accounts and keys stay.',
-  answers: {
-    200: {
-      description: 'The log is empty',
-      schema: z.object({ reset: z.literal(true).describe('The log is empty') }),
-      example: { reset: true },
-    },
-  },
+  answers: okAnswer('The log is empty', z.object({ reset: z.literal(true).describe('The log is empty') }), {
+    reset: true,
+  }),
   answer: async (_, { log }) => {
     await log().reset()
     return reply(200, { reset: true })
@@ -54,25 +50,23 @@ const showBackfill = defineEndpoint({
   query: z.strictObject({
     after: HeightText.optional().describe('Gaps from this height on: `next` of the last answer'),
   }),
-  answers: {
-    200: {
-      description: 'What there is',
-      schema: z.object({
-        chain: z.string().describe('Name of the chain'),
-        from: Place.describe('The first block of all; null where there is none'),
-        before: Place.describe('The first block that the log archived: older ones are taken; null: none are yet'),
-        gaps: z.array(Gap).describe('Heights below `before` that are missing, in order'),
-        next: Height.nullable().describe('The `after` of the next answer; null: these were all gaps'),
-      }),
-      example: {
-        chain: 'hyperliquid',
-        from: { height: 985148182, time: 1778002753024 },
-        before: { height: 1030773868, time: 1781139602896 },
-        gaps: [{ from: 985149000, to: 1030773867, after_ms: 1778002807000, before_ms: 1781139602896 }],
-        next: null,
-      },
+  answers: okAnswer(
+    'What there is',
+    z.object({
+      chain: z.string().describe('Name of the chain'),
+      from: Place.describe('The first block of all; null where there is none'),
+      before: Place.describe('The first block that the log archived: older ones are taken; null: none are yet'),
+      gaps: z.array(Gap).describe('Heights below `before` that are missing, in order'),
+      next: Height.nullable().describe('The `after` of the next answer; null: these were all gaps'),
+    }),
+    {
+      chain: 'hyperliquid',
+      from: { height: 985148182, time: 1778002753024 },
+      before: { height: 1030773868, time: 1781139602896 },
+      gaps: [{ from: 985149000, to: 1030773867, after_ms: 1778002807000, before_ms: 1781139602896 }],
+      next: null,
     },
-  },
+  ),
   answer: async ({ query: { after = 0 } }, { archive }) => {
     if (archive === null) return err(NO_ARCHIVE)
     const { gaps, ...state } = await archive.state(after)
@@ -100,18 +94,16 @@ const backfill = defineEndpoint({
       '{"only":"fills","epoch":null,"v":1,"t":"events","height":985148182,"time":1778002753024,"fills":[],"ledger":[],"funding":[]}',
     gzipBytes: BACKFILL_BYTES,
   },
-  answers: {
-    200: {
-      description: 'What is new by it',
-      schema: z.object({
-        blocks: z.int().describe('Blocks that were not there'),
-        segments: z.int().describe('Segments that they make'),
-        bytes: z.int().describe('What these take'),
-        next: Height.nullable().describe('Blocks from this height on are to be sent again; null: none'),
-      }),
-      example: { blocks: 888, segments: 1, bytes: 210000, next: null },
-    },
-  },
+  answers: okAnswer(
+    'What is new by it',
+    z.object({
+      blocks: z.int().describe('Blocks that were not there'),
+      segments: z.int().describe('Segments that they make'),
+      bytes: z.int().describe('What these take'),
+      next: Height.nullable().describe('Blocks from this height on are to be sent again; null: none'),
+    }),
+    { blocks: 888, segments: 1, bytes: 210000, next: null },
+  ),
   refusals: [409],
   answer: async ({ body: blocks }, { archive }) => {
     if (archive === null) return err(NO_ARCHIVE)
@@ -157,32 +149,30 @@ const showRetention = defineEndpoint({
     books_days: inPlaceOf('ARCHIVE_KEEP_BOOKS_DAYS'),
     checkpoints_days: inPlaceOf('ARCHIVE_KEEP_CHECKPOINTS_DAYS'),
   }),
-  answers: {
-    200: {
-      description: 'What would go',
-      schema: z.object({
-        bytes: Bytes.describe('All that is archived'),
-        most_bytes: Bytes.nullable().describe('The bound of `ARCHIVE_KEEP_MB`; null: none'),
-        due: z.array(Due).describe('Of each product'),
-      }),
-      example: {
-        bytes: 5242880000,
-        most_bytes: null,
-        due: [
-          {
-            product: 'books',
-            days: 30,
-            objects: 1440,
-            bytes: 4294967296,
-            from_height: 925000000,
-            to_height: 926252799,
-            from_ms: 1790000000000,
-            to_ms: 1790086399931,
-          },
-        ],
-      },
+  answers: okAnswer(
+    'What would go',
+    z.object({
+      bytes: Bytes.describe('All that is archived'),
+      most_bytes: Bytes.nullable().describe('The bound of `ARCHIVE_KEEP_MB`; null: none'),
+      due: z.array(Due).describe('Of each product'),
+    }),
+    {
+      bytes: 5242880000,
+      most_bytes: null,
+      due: [
+        {
+          product: 'books',
+          days: 30,
+          objects: 1440,
+          bytes: 4294967296,
+          from_height: 925000000,
+          to_height: 926252799,
+          from_ms: 1790000000000,
+          to_ms: 1790086399931,
+        },
+      ],
     },
-  },
+  ),
   answer: async (
     { query: { events_days: events, books_days: books, checkpoints_days: checkpoints } },
     { retention },
@@ -211,13 +201,11 @@ const applyRetention = defineEndpoint({
   description:
     'The archive does the same by itself, once a minute. Again until `objects` is 0 removes all at once, such as after ' +
     'days were set for the first time.',
-  answers: {
-    200: {
-      description: 'What was removed',
-      schema: z.object({ objects: Objects.describe('Files that were removed; 0: no more is due'), bytes: Bytes }),
-      example: { objects: 64, bytes: 190840832 },
-    },
-  },
+  answers: okAnswer(
+    'What was removed',
+    z.object({ objects: Objects.describe('Files that were removed; 0: no more is due'), bytes: Bytes }),
+    { objects: 64, bytes: 190840832 },
+  ),
   answer: async (_, { retention }) => {
     const freed = await retention().retain()
     return freed === null ? err(NO_HISTORY) : reply(200, { objects: freed.objects, bytes: freed.bytes })

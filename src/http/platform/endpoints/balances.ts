@@ -7,7 +7,7 @@ import { err, ok, type Result } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { ONE_CREDIT } from '../../../metering/tariff.ts'
 import { type BalanceRow, balanceRows, Held, Mids, Pairs, totalQuote } from '../balances.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { CHAIN_PARAMS, noChain } from './history.ts'
 
 const PAGE_SIZE = 100
@@ -77,53 +77,47 @@ export const balances = defineEndpoint({
     'page-number': wholeNumber(0, PAGES_MAX).default(0).describe('From 0 on'),
     'page-size': wholeNumber(1, 1_000).default(PAGE_SIZE).describe('Rows of a page, up to 1,000; 100 unless said'),
   }),
-  answers: {
-    200: {
-      description: 'A page of balances',
-      schema: Data,
-      example: {
-        address: ADDRESS,
-        chain_name: 'hyperliquid',
-        quote_currency: 'USD',
-        updated_at: '2026-11-24T00:00:00.000Z',
-        account_mode: 'default',
-        total_quote: '1562.5',
-        items: [
-          {
-            type: 'spot',
-            coin: 'USDC',
-            token: 0,
-            dex: null,
-            balance: '1000.0',
-            hold: '0.0',
-            quote_rate: '1.0',
-            quote: '1000.0',
-          },
-          {
-            type: 'spot',
-            coin: 'HYPE',
-            token: 150,
-            dex: null,
-            balance: '2.0',
-            hold: '0.0',
-            quote_rate: '31.25',
-            quote: '62.5',
-          },
-          {
-            type: 'perp',
-            coin: 'USDC',
-            token: null,
-            dex: '',
-            balance: '500.0',
-            hold: '20.0',
-            quote_rate: '1.0',
-            quote: '500.0',
-          },
-        ],
-        pagination: { has_more: false, page_number: 0, page_size: 100, total_count: 3 },
+  answers: okAnswer('A page of balances', Data, {
+    address: ADDRESS,
+    chain_name: 'hyperliquid',
+    quote_currency: 'USD',
+    updated_at: '2026-11-24T00:00:00.000Z',
+    account_mode: 'default',
+    total_quote: '1562.5',
+    items: [
+      {
+        type: 'spot',
+        coin: 'USDC',
+        token: 0,
+        dex: null,
+        balance: '1000.0',
+        hold: '0.0',
+        quote_rate: '1.0',
+        quote: '1000.0',
       },
-    },
-  },
+      {
+        type: 'spot',
+        coin: 'HYPE',
+        token: 150,
+        dex: null,
+        balance: '2.0',
+        hold: '0.0',
+        quote_rate: '31.25',
+        quote: '62.5',
+      },
+      {
+        type: 'perp',
+        coin: 'USDC',
+        token: null,
+        dex: '',
+        balance: '500.0',
+        hold: '20.0',
+        quote_rate: '1.0',
+        quote: '500.0',
+      },
+    ],
+    pagination: { has_more: false, page_number: 0, page_size: 100, total_count: 3 },
+  }),
   refusals: [400, 404],
   answer: async ({ params, query, identity }, platform) => {
     const { chain } = params

@@ -7,7 +7,7 @@ import { formatCredits } from '../../../core/amount.ts'
 import { err } from '../../../core/result.ts'
 import { DAY_MS } from '../../../core/time.ts'
 import { type Day as BusinessDay, businessDays, dollarsText, soldMicroUsd } from '../business-days.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { CreditsText } from '../fields.ts'
 import { COST_ASSUMPTIONS, dollarsOfPeriod } from '../list-prices.ts'
 import { badField } from '../refusal.ts'
@@ -93,34 +93,28 @@ export const business = defineEndpoint({
   summary: 'Credits sold and used, calls and refusals by day, and what the platform cost',
   description: `Of all accounts, about a minute late; at most ${DAYS_MAX} days, the last month unless said.`,
   query: usageQuery({}),
-  answers: {
-    200: {
-      description: 'The report',
-      schema: Business,
-      example: {
-        from: '2026-11-21',
-        to: '2026-11-21',
-        accounts: 2,
-        keys: 3,
-        open_orders: 1,
-        paid: [{ currency: 'eur', orders: 2, amount: '38.00', refunded: '0.00' }],
-        totals: SUMS_EXAMPLE,
-        sign_up: { per_day: 200, links: 150, networks: 12, most_of_network: 20, domains: 9, most_of_domain: 90 },
-        days: [{ date: '2026-11-21', ...SUMS_EXAMPLE, by_product: { info: '119.5', stream: '1' } }],
-        refused: [{ code: 'rate_limited', count: 3 }],
-        million_usd: '49.00',
-        sold_usd: '0.0245',
-        spent_usd: '0.005904',
-        cost: {
-          standing_usd: '0.53',
-          calls_usd: '0.0001',
-          total_usd: '0.5301',
-          relays: 1,
-          assumptions: [...COST_ASSUMPTIONS],
-        },
-      },
+  answers: okAnswer('The report', Business, {
+    from: '2026-11-21',
+    to: '2026-11-21',
+    accounts: 2,
+    keys: 3,
+    open_orders: 1,
+    paid: [{ currency: 'eur', orders: 2, amount: '38.00', refunded: '0.00' }],
+    totals: SUMS_EXAMPLE,
+    sign_up: { per_day: 200, links: 150, networks: 12, most_of_network: 20, domains: 9, most_of_domain: 90 },
+    days: [{ date: '2026-11-21', ...SUMS_EXAMPLE, by_product: { info: '119.5', stream: '1' } }],
+    refused: [{ code: 'rate_limited', count: 3 }],
+    million_usd: '49.00',
+    sold_usd: '0.0245',
+    spent_usd: '0.005904',
+    cost: {
+      standing_usd: '0.53',
+      calls_usd: '0.0001',
+      total_usd: '0.5301',
+      relays: 1,
+      assumptions: [...COST_ASSUMPTIONS],
     },
-  },
+  }),
   answer: async ({ query }, { business, log, hubs, millionMicroUsd, signUpsPerDay, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window

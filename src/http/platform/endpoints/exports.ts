@@ -8,7 +8,7 @@ import { formatCredits } from '../../../core/amount.ts'
 import { err } from '../../../core/result.ts'
 import { MINUTE_MS } from '../../../core/time.ts'
 import { ONE_CREDIT } from '../../../metering/tariff.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { CreditsText, UnixMs } from '../fields.ts'
 import { badField } from '../refusal.ts'
 import { Day } from '../usage-window.ts'
@@ -54,21 +54,15 @@ const historyCost = defineEndpoint({
   product: 'data',
   params: CHAIN_PARAMS,
   query: z.strictObject({ ...WINDOW, ...PRODUCTS }),
-  answers: {
-    200: {
-      description: 'What it would cost now',
-      schema: Cost,
-      example: {
-        from_ms: 1790000000000,
-        to_ms: 1790003599999,
-        objects: 60,
-        bytes: 36000000,
-        credits: '36.06',
-        replay_minutes: 60,
-        by_product: [{ product: 'events', objects: 60, bytes: 36000000, credits: '36.06' }],
-      },
-    },
-  },
+  answers: okAnswer('What it would cost now', Cost, {
+    from_ms: 1790000000000,
+    to_ms: 1790003599999,
+    objects: 60,
+    bytes: 36000000,
+    credits: '36.06',
+    replay_minutes: 60,
+    by_product: [{ product: 'events', objects: 60, bytes: 36000000, credits: '36.06' }],
+  }),
   refusals: [400, 404],
   answer: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
@@ -127,35 +121,33 @@ const historyFiles = defineEndpoint({
     after: z.string().optional().describe('`next` of the page before'),
     limit: limitOf(1_000, 100),
   }),
-  answers: {
-    200: {
-      description: 'A page of files',
-      schema: z.object({
-        files: z.array(File).describe('In order'),
-        expires_ms: UnixMs.describe('When the links end, Unix milliseconds'),
-        credits: CreditsText.describe('What these links cost'),
-        next: NEXT,
-      }),
-      example: {
-        files: [
-          {
-            product: 'events',
-            key: KEY,
-            bytes: 611670,
-            sha256: 'a1'.repeat(32),
-            from_height: 925000000,
-            to_height: 925000869,
-            from_ms: 1790000000000,
-            to_ms: 1790000059931,
-            link: `/v1/hyperliquid/history/files/${KEY}?expires=1790003600000&sig=${'x'.repeat(43)}`,
-          },
-        ],
-        expires_ms: 1790003600000,
-        credits: '0.61267',
-        next: null,
-      },
+  answers: okAnswer(
+    'A page of files',
+    z.object({
+      files: z.array(File).describe('In order'),
+      expires_ms: UnixMs.describe('When the links end, Unix milliseconds'),
+      credits: CreditsText.describe('What these links cost'),
+      next: NEXT,
+    }),
+    {
+      files: [
+        {
+          product: 'events',
+          key: KEY,
+          bytes: 611670,
+          sha256: 'a1'.repeat(32),
+          from_height: 925000000,
+          to_height: 925000869,
+          from_ms: 1790000000000,
+          to_ms: 1790000059931,
+          link: `/v1/hyperliquid/history/files/${KEY}?expires=1790003600000&sig=${'x'.repeat(43)}`,
+        },
+      ],
+      expires_ms: 1790003600000,
+      credits: '0.61267',
+      next: null,
     },
-  },
+  ),
   refusals: [400, 404],
   answer: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
@@ -203,13 +195,11 @@ const historySums = defineEndpoint({
   price: ONE_CREDIT,
   params: CHAIN_PARAMS,
   query: z.strictObject({ day: Day }),
-  answers: {
-    200: {
-      description: 'A line for each file',
-      schema: z.string(),
-      example: `${'a1'.repeat(32)}  archive/hyperliquid/2026-11-21/000925000000-000925000869.events.gz\n`,
-    },
-  },
+  answers: okAnswer(
+    'A line for each file',
+    z.string(),
+    `${'a1'.repeat(32)}  archive/hyperliquid/2026-11-21/000925000000-000925000869.events.gz\n`,
+  ),
   refusals: [400, 404],
   answer: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)

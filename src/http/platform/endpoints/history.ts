@@ -10,7 +10,7 @@ import { DAY_MS } from '../../../core/time.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { ONE_CREDIT } from '../../../metering/tariff.ts'
 import type { HeightAndTime } from '../../../protocol/feed/durable-api.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { UnixMs } from '../fields.ts'
 import type { Platform } from '../platform-api.ts'
 import { badField } from '../refusal.ts'
@@ -172,24 +172,18 @@ const historyCoverage = defineEndpoint({
   price: ONE_CREDIT,
   params: CHAIN_PARAMS,
   query: z.strictObject(WINDOW),
-  answers: {
-    200: {
-      description: 'What there is',
-      schema: Coverage,
-      example: {
-        chain: CHAIN_EXAMPLE,
-        from: { height: 845000000, time_ms: 1790000000000 },
-        to: { height: 1034172800, time_ms: 1800000000000 },
-        files: {
-          from: { height: 845000000, time_ms: 1790000000000 },
-          to: { height: 1034171900, time_ms: 1799999930000 },
-          holes: [{ from_height: 925001000, to_height: 925001004, known: 'nothing' }],
-        },
-        totals: SUMS_EXAMPLE,
-        days: [{ day: '2026-11-21', from_height: 925000000, to_height: 926252799, ...SUMS_EXAMPLE }],
-      },
+  answers: okAnswer('What there is', Coverage, {
+    chain: CHAIN_EXAMPLE,
+    from: { height: 845000000, time_ms: 1790000000000 },
+    to: { height: 1034172800, time_ms: 1800000000000 },
+    files: {
+      from: { height: 845000000, time_ms: 1790000000000 },
+      to: { height: 1034171900, time_ms: 1799999930000 },
+      holes: [{ from_height: 925001000, to_height: 925001004, known: 'nothing' }],
     },
-  },
+    totals: SUMS_EXAMPLE,
+    days: [{ day: '2026-11-21', from_height: 925000000, to_height: 926252799, ...SUMS_EXAMPLE }],
+  }),
   refusals: [400, 404],
   answer: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
@@ -260,16 +254,10 @@ const historyGaps = defineEndpoint({
     after: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional().describe('`next` of the page before'),
     limit: limitOf(PAGE_MOST, 100),
   }),
-  answers: {
-    200: {
-      description: 'A page of gaps',
-      schema: z.object({ gaps: z.array(Gap).describe('In order'), next: NEXT }),
-      example: {
-        gaps: [{ from_height: 925001000, to_height: 925001004, after_ms: 1790000000000, before_ms: 1790000000420 }],
-        next: null,
-      },
-    },
-  },
+  answers: okAnswer('A page of gaps', z.object({ gaps: z.array(Gap).describe('In order'), next: NEXT }), {
+    gaps: [{ from_height: 925001000, to_height: 925001004, after_ms: 1790000000000, before_ms: 1790000000420 }],
+    next: null,
+  }),
   refusals: [400, 404],
   answer: async ({ params: { chain }, query: { after, limit } }, platform) => {
     const history = historyOf(chain, platform)

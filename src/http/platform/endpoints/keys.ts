@@ -8,7 +8,7 @@ import { err } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { recipientOf } from '../../../pipelines/secrets.ts'
 import { FOR_MANAGING, FOR_READING, KEY, manager, mayNotManage, mountTwice } from '../account-resource.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, Credits, CreditsText, IdempotencyKey, UnixMs, WARNINGS, warned } from '../fields.ts'
 import {
   AfterKey,
@@ -175,18 +175,12 @@ const createKey = defineEndpoint({
     optional: true,
     example: { account: 'acme', label: 'bot', products: ['info', 'stream'] },
   },
-  answers: {
-    201: {
-      description: 'The key, shown this once',
-      schema: z.object({ ...IssuedKey.shape, ...WARNINGS }),
-      example: ISSUED_EXAMPLE,
-    },
-  },
-  answer: async ({ body: { terms: agreed, ...order } }, { keys, now, isProxied }) => {
+  answers: createdAnswer('The key, shown this once', z.object({ ...IssuedKey.shape, ...WARNINGS }), ISSUED_EXAMPLE),
+  answer: async ({ body: order }, { keys, now, isProxied }) => {
     const past = pastExpiry(order.expires, now())
     if (past !== null) return err(past)
-    const issued = await keys.create({ ...order, terms: agreed?.terms })
-    const warnings = [...(agreed?.warnings ?? []), ...unsureOf(order.ranges, isProxied)]
+    const issued = await keys.create(order)
+    const warnings = unsureOf(order.ranges, isProxied)
     if (order.credits === 0) warnings.push('credits: 0: the account can pay for nothing until it is granted some')
     return issued.ok ? reply(201, { ...issued.value, ...warned(warnings) }) : issued
   },
@@ -210,16 +204,8 @@ const createOwnKey = defineEndpoint({
     example: { label: 'bot', products: ['info', 'stream'], cap: '100' },
   },
   answers: {
-    200: {
-      description: 'Made before; the key is not shown again',
-      schema: MadeBefore,
-      example: { ...SHOWN_EXAMPLE, repeated: true },
-    },
-    201: {
-      description: 'The key, shown this once',
-      schema: z.object({ ...IssuedKey.shape, ...WARNINGS }),
-      example: ISSUED_EXAMPLE,
-    },
+    ...okAnswer('Made before; the key is not shown again', MadeBefore, { ...SHOWN_EXAMPLE, repeated: true }),
+    ...createdAnswer('The key, shown this once', z.object({ ...IssuedKey.shape, ...WARNINGS }), ISSUED_EXAMPLE),
   },
   refusals: [400, 409],
   answer: async ({ body, identity: { account, keyHash } }, { keys, now, isProxied }) => {
@@ -254,16 +240,14 @@ const listKeys = defineEndpoint({
     limit: wholeNumber(1, PAGE_MAX).default(PAGE_MAX).describe('At most so many, up to 1,000; 1,000 unless said'),
     after: AfterKey.optional().describe('`next` of the page before'),
   }),
-  answers: {
-    200: {
-      description: 'A page of keys',
-      schema: z.object({
-        keys: z.array(ListedKey).describe('Newest first'),
-        next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
-      }),
-      example: { keys: [{ ...COUNTED_EXAMPLE, balance: '9999.87' }], next: null },
-    },
-  },
+  answers: okAnswer(
+    'A page of keys',
+    z.object({
+      keys: z.array(ListedKey).describe('Newest first'),
+      next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
+    }),
+    { keys: [{ ...COUNTED_EXAMPLE, balance: '9999.87' }], next: null },
+  ),
   answer: async ({ query: { account, limit, after } }, { keys }) => {
     const listed = await keys.list(account, limit + 1, after)
     const shown = listed.slice(0, limit).map((key) => ({
@@ -284,18 +268,16 @@ const ownKeys = defineEndpoint({
     limit: wholeNumber(1, PAGE_MAX).default(100).describe('At most so many, up to 1,000; 100 unless said'),
     after: AfterKey.optional().describe('`next` of the page before'),
   }),
-  answers: {
-    200: {
-      description: 'A page of keys',
-      schema: z.object({
-        keys: z.array(OwnedKey).describe('Newest first'),
-        next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
-        counted: z.int().describe('Keys that work, or were made within a day'),
-        at_most: z.int().describe('So many of those an account may have'),
-      }),
-      example: { keys: [OWNED_EXAMPLE], next: null, counted: 1, at_most: KEYS_MAX },
-    },
-  },
+  answers: okAnswer(
+    'A page of keys',
+    z.object({
+      keys: z.array(OwnedKey).describe('Newest first'),
+      next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
+      counted: z.int().describe('Keys that work, or were made within a day'),
+      at_most: z.int().describe('So many of those an account may have'),
+    }),
+    { keys: [OWNED_EXAMPLE], next: null, counted: 1, at_most: KEYS_MAX },
+  ),
   refusals: [400],
   answer: async ({ query: { limit, after }, identity: { account } }, { keys }) => {
     const [rows, counted] = await Promise.all([keys.page(account, after ?? null, limit + 1), keys.count(account)])
@@ -311,13 +293,7 @@ const TOO_MANY: Refusal = {
 
 const [changeKey, changeOwnKey] = mountTwice(KEY, {
   body: { schema: KeyChanges, optional: false, example: { label: 'bot 2', cap: '500', expires: null } },
-  answers: {
-    200: {
-      description: 'The key as it is now',
-      schema: z.object({ ...ShownKey.shape, ...WARNINGS }),
-      example: KEY_EXAMPLE,
-    },
-  },
+  answers: okAnswer('The key as it is now', z.object({ ...ShownKey.shape, ...WARNINGS }), KEY_EXAMPLE),
   admin: {
     id: 'changeKey',
     route: 'PATCH /admin/keys/{key}',
@@ -350,16 +326,15 @@ const ROTATION_TEXT =
 const [rotateKey, rotateOwnKey] = mountTwice(KEY, {
   body: { schema: RotateKey, optional: true, example: { grace_seconds: 3600, idempotency_key: 'spring' } },
   answers: {
-    200: {
-      description: 'Done before; the key is not shown again',
-      schema: RotatedBefore,
-      example: { ...SHOWN_EXAMPLE, old_key_ends: 1790003600000, repeated: true },
-    },
-    201: {
-      description: 'The new key, shown this once',
-      schema: z.object({ ...IssuedKey.shape, old_key_ends: OldKeyEnds }),
-      example: { ...ISSUED_EXAMPLE, old_key_ends: 1790003600000 },
-    },
+    ...okAnswer('Done before; the key is not shown again', RotatedBefore, {
+      ...SHOWN_EXAMPLE,
+      old_key_ends: 1790003600000,
+      repeated: true,
+    }),
+    ...createdAnswer('The new key, shown this once', z.object({ ...IssuedKey.shape, old_key_ends: OldKeyEnds }), {
+      ...ISSUED_EXAMPLE,
+      old_key_ends: 1790003600000,
+    }),
   },
   admin: {
     id: 'rotateKey',
@@ -401,9 +376,7 @@ const revokeKey = defineEndpoint({
     'within 30 s, unless it was replaced. What it used stays recorded.',
   params: KEY_PARAMS,
   query: OfAccount,
-  answers: {
-    200: { description: 'Revoked', schema: WithReach, example: { ...REVOKED_EXAMPLE, reach: REACH_EXAMPLE } },
-  },
+  answers: okAnswer('Revoked', WithReach, { ...REVOKED_EXAMPLE, reach: REACH_EXAMPLE }),
   refusals: [404],
   answer: async ({ params, query }, platform) => {
     const revoked = await platform.keys.revoke({ name: params.key, ...query })
@@ -423,17 +396,15 @@ const revokeOwnKey = defineEndpoint({
     'something; its sockets are closed with 4401 within 60 s, and pipelines that are charged to it are paused within 30 s, unless it was replaced. What it used stays recorded.',
   door: 'service',
   params: KEY_PARAMS,
-  answers: {
-    200: {
-      description: 'Revoked',
-      schema: z.object({
-        ...RevokedKey.shape,
-        reach: KeyReach.nullable().describe(`${REACH_TEXT}; null: a restricted key revoked itself`),
-        is_this_key: z.boolean().describe('It is the key that asked: this was its last call'),
-      }),
-      example: { ...REVOKED_EXAMPLE, reach: REACH_EXAMPLE, is_this_key: false },
-    },
-  },
+  answers: okAnswer(
+    'Revoked',
+    z.object({
+      ...RevokedKey.shape,
+      reach: KeyReach.nullable().describe(`${REACH_TEXT}; null: a restricted key revoked itself`),
+      is_this_key: z.boolean().describe('It is the key that asked: this was its last call'),
+    }),
+    { ...REVOKED_EXAMPLE, reach: REACH_EXAMPLE, is_this_key: false },
+  ),
   refusals: [404],
   answer: async ({ params: { key: name }, identity: { account, keyHash } }, platform) => {
     const { keys } = platform
@@ -449,7 +420,7 @@ const revokeOwnKey = defineEndpoint({
 })
 
 const [keyReach, ownKeyReach] = mountTwice(KEY, {
-  answers: { 200: { description: 'Its reach', schema: KeyReach, example: REACH_EXAMPLE } },
+  answers: okAnswer('Its reach', KeyReach, REACH_EXAMPLE),
   admin: {
     id: 'keyReach',
     route: 'GET /admin/keys/{key}/reach',

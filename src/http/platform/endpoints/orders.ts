@@ -5,7 +5,7 @@ import { moneyText } from '../../../billing/checkout/money.ts'
 import { ORDER_STATES, type Order, PROVIDERS } from '../../../billing/checkout/order.ts'
 import { formatCredits } from '../../../core/amount.ts'
 import { FOR_MANAGING, manager } from '../account-resource.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, Credits, CreditsText, UnixMs } from '../fields.ts'
 
 const OrderNumber = z
@@ -108,20 +108,14 @@ const showCheckout = defineEndpoint({
   route: 'GET /platform/checkout',
   summary: 'What credits cost here, and the account’s orders',
   door: 'key',
-  answers: {
-    200: {
-      description: 'Prices and orders',
-      schema: Offers,
-      example: {
-        provider: 'manual',
-        currency: 'eur',
-        packages: [{ name: 'small', credits: '100000', amount: '19.00' }],
-        lots: { credits: '10000', amount: '2.00', most: 1000 },
-        instructions: 'To the account on our website, with the number of the order.',
-        orders: [ORDER_EXAMPLE],
-      },
-    },
-  },
+  answers: okAnswer('Prices and orders', Offers, {
+    provider: 'manual',
+    currency: 'eur',
+    packages: [{ name: 'small', credits: '100000', amount: '19.00' }],
+    lots: { credits: '10000', amount: '2.00', most: 1000 },
+    instructions: 'To the account on our website, with the number of the order.',
+    orders: [ORDER_EXAMPLE],
+  }),
   answer: async ({ identity }, { checkout }) => {
     const { currency, packages, lots, instructions } = checkout.prices
     const priced = <Sold extends { readonly credits: number; readonly minor: number }>({ credits, minor }: Sold) => ({
@@ -158,13 +152,7 @@ const checkout = defineEndpoint({
     'once it is paid and do not expire. An account orders at most 20 times a day what is not paid yet (429).',
   door: 'service',
   body: { schema: NewOrder, optional: false, example: { package: 'small' } },
-  answers: {
-    201: {
-      description: 'The order',
-      schema: z.object({ order: ShownOrder.describe('The order') }),
-      example: { order: ORDER_EXAMPLE },
-    },
-  },
+  answers: createdAnswer('The order', z.object({ order: ShownOrder.describe('The order') }), { order: ORDER_EXAMPLE }),
   refusals: [404],
   answer: async ({ identity: { account, keyHash }, body }, { keys, checkout: orders }) => {
     const caller = await manager(keys, keyHash)
@@ -193,16 +181,14 @@ const listOrders = defineEndpoint({
   route: 'GET /admin/orders',
   summary: 'Orders of credits, newest first',
   query: OrderFilter,
-  answers: {
-    200: {
-      description: `At most ${PAGE} orders`,
-      schema: z.object({
-        orders: z.array(ShownOrder).describe('Newest first'),
-        next: z.string().nullable().describe('`before` of the next page; null: this is the last'),
-      }),
-      example: { orders: [ORDER_EXAMPLE], next: null },
-    },
-  },
+  answers: okAnswer(
+    `At most ${PAGE} orders`,
+    z.object({
+      orders: z.array(ShownOrder).describe('Newest first'),
+      next: z.string().nullable().describe('`before` of the next page; null: this is the last'),
+    }),
+    { orders: [ORDER_EXAMPLE], next: null },
+  ),
   answer: async ({ query }, { checkout }) => {
     const orders = await checkout.list({ ...query, limit: PAGE })
     return reply(200, {
@@ -221,9 +207,7 @@ const payOrder = defineEndpoint({
     'came too late.',
   role: 'billing',
   params: ORDER_PARAMS,
-  answers: {
-    200: { description: 'It is paid, and its credits are there', schema: ShownOrder, example: PAID_EXAMPLE },
-  },
+  answers: okAnswer('It is paid, and its credits are there', ShownOrder, PAID_EXAMPLE),
   refusals: [404, 409],
   answer: async ({ params: { number } }, { checkout }) => {
     const order = await checkout.pay(number)
@@ -239,13 +223,7 @@ const voidOrder = defineEndpoint({
     'Where a provider takes the money its session is ended first; an order that is paid is refused with 409.',
   role: 'billing',
   params: ORDER_PARAMS,
-  answers: {
-    200: {
-      description: 'It is void',
-      schema: ShownOrder,
-      example: { ...ORDER_EXAMPLE, state: 'void', note: 'made void by the operator' },
-    },
-  },
+  answers: okAnswer('It is void', ShownOrder, { ...ORDER_EXAMPLE, state: 'void', note: 'made void by the operator' }),
   refusals: [404, 409],
   answer: async ({ params: { number } }, { checkout }) => {
     const order = await checkout.void(number)

@@ -14,7 +14,7 @@ import { limitsOf } from '../../../metering/plans/plan.ts'
 import { unspentOfPlan } from '../../../metering/plans/plan-period.ts'
 import { PIPELINES_MAX } from '../../../pipelines/row.ts'
 import { FOR_READING, mayNotManage } from '../account-resource.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, CreditsText, UnixMs } from '../fields.ts'
 import { Kind, Label } from '../key-shapes.ts'
 import { LIMITS_EXAMPLE, PlanName, ShownLimits, shownLimits } from '../plan-shapes.ts'
@@ -48,28 +48,22 @@ const ownKey = defineEndpoint({
   description: 'Free of charge, with or without the last slash.',
   door: 'key',
   everyKey: true,
-  answers: {
-    200: {
-      description: 'The key',
-      schema: OwnKey,
-      example: {
-        prefix: 'cqt_9fKxWq2T',
-        label: 'bot',
-        kind: 'api',
-        products: ['info', 'stream', 'platform'],
-        created: 1790000000000,
-        expires: null,
-        account: 'acme',
-        plan: 'entry',
-        balance: '9996.87',
-        cap: null,
-        cap_remaining: null,
-        spent: '3.13',
-        period: PERIOD_EXAMPLE,
-        limits: LIMITS_EXAMPLE,
-      },
-    },
-  },
+  answers: okAnswer('The key', OwnKey, {
+    prefix: 'cqt_9fKxWq2T',
+    label: 'bot',
+    kind: 'api',
+    products: ['info', 'stream', 'platform'],
+    created: 1790000000000,
+    expires: null,
+    account: 'acme',
+    plan: 'entry',
+    balance: '9996.87',
+    cap: null,
+    cap_remaining: null,
+    spent: '3.13',
+    period: PERIOD_EXAMPLE,
+    limits: LIMITS_EXAMPLE,
+  }),
   answer: async ({ identity }, { keys, meterOf }) => {
     const meter = meterOf(identity.account)
     const [sums, state, key] = await Promise.all([
@@ -147,25 +141,19 @@ const ownAccount = defineEndpoint({
   summary: 'How the account stands: balance, forecast, limits',
   description: FOR_READING,
   door: 'key',
-  answers: {
-    200: {
-      description: 'The account',
-      schema: OwnAccount,
-      example: {
-        account: 'acme',
-        plan: 'entry',
-        ...SUMS_EXAMPLE,
-        held: '0',
-        of_plan: '9999.87',
-        period: PERIOD_EXAMPLE,
-        credits_a_day: '0.13',
-        forecast: { ends: null, why: 'renewed' },
-        limits: [{ limit: 'stream_connections', most: 100, now: 1 }],
-        manages: true,
-        why_not: null,
-      },
-    },
-  },
+  answers: okAnswer('The account', OwnAccount, {
+    account: 'acme',
+    plan: 'entry',
+    ...SUMS_EXAMPLE,
+    held: '0',
+    of_plan: '9999.87',
+    period: PERIOD_EXAMPLE,
+    credits_a_day: '0.13',
+    forecast: { ends: null, why: 'renewed' },
+    limits: [{ limit: 'stream_connections', most: 100, now: 1 }],
+    manages: true,
+    why_not: null,
+  }),
   answer: async ({ identity }, { keys, meterOf, pipelines, now }) => {
     const { account, plan, keyHash } = identity
     const nowMs = now()

@@ -7,7 +7,7 @@ import { TEST_PRICE } from '../../../metering/tariff.ts'
 import { PipelineChange } from '../../../pipelines/changes.ts'
 import { STATUSES } from '../../../pipelines/pipeline.ts'
 import type { SinkPhase } from '../../../pipelines/sink-api.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { CreditsText } from '../fields.ts'
 import { IsoTime, isoTime, PIPELINE_BODY_BYTES, PIPELINE_PARAMS, PIPELINE_PATH } from './pipelines.ts'
 
@@ -73,46 +73,40 @@ const pipelineStatus = defineEndpoint({
     '`status` is what its owner wants, `phase` what became of it. Where that is `unpaid`, `last_error` says what is to be done.',
   door: 'service',
   params: PIPELINE_PARAMS,
-  answers: {
-    200: {
-      description: 'Both statuses',
-      schema: Status,
-      example: {
-        id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
-        status: 'running',
-        in_step: true,
-        phase: 'live',
-        height: 925000869,
-        time: '2026-09-21T14:14:19.931Z',
-        lag_blocks: 2,
-        lag_ms: 140,
-        rows: 81230,
-        bytes: 30461250,
-        batches: 2210,
-        dead_letters: 0,
-        attempts: 0,
-        row_credits: '0.0001',
-        next_try: null,
-        pause_reason: null,
-        last_error: null,
-        last_incident: {
-          since: '2026-09-21T13:02:10.004Z',
-          recovered: '2026-09-21T13:04:31.220Z',
-          message: 'the destination answered 503: on fire',
-        },
-      },
+  answers: okAnswer('Both statuses', Status, {
+    id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
+    status: 'running',
+    in_step: true,
+    phase: 'live',
+    height: 925000869,
+    time: '2026-09-21T14:14:19.931Z',
+    lag_blocks: 2,
+    lag_ms: 140,
+    rows: 81230,
+    bytes: 30461250,
+    batches: 2210,
+    dead_letters: 0,
+    attempts: 0,
+    row_credits: '0.0001',
+    next_try: null,
+    pause_reason: null,
+    last_error: null,
+    last_incident: {
+      since: '2026-09-21T13:02:10.004Z',
+      recovered: '2026-09-21T13:04:31.220Z',
+      message: 'the destination answered 503: on fire',
     },
-  },
+  }),
   refusals: [404],
-  answer: async ({ params: { id }, identity: { account, keyHash } }, { pipelines }) => {
-    const state = await pipelines.state({ account, keyHash, id })
+  answer: async ({ params, identity }, { pipelines }) => {
+    const state = await pipelines.state({ ...identity, ...params })
     if (!state.ok) return state
     const { row, inStep, status } = state.value
     const { lastError: last = null, lastIncident: incident = null, rowMicro } = status ?? {}
     const phase: SinkPhase | 'unknown' = status?.phase ?? 'unknown'
     const isBehind = status !== null && phase !== 'finished'
     return reply(200, {
-      id,
+      id: row.id,
       status: row.fields.status,
       in_step: inStep,
       phase,
@@ -159,35 +153,22 @@ const pipelineLogs = defineEndpoint({
     before: wholeNumber(0, 999_999_999_999_999).optional().describe('`next` of the page before'),
     limit: wholeNumber(1, 500).default(100).describe('At most so many, up to 500; 100 unless said'),
   }),
-  answers: {
-    200: {
-      description: 'A page of lines',
-      schema: z.object({
-        items: z.array(Line).describe('Newest first'),
-        next: z.int().nullable().describe('Where the next page begins; null: this is the last one'),
-      }),
-      example: {
-        items: [
-          { id: 12, time: '2026-11-24T09:30:00.000Z', level: 'info', message: 'paused by its owner', batch: null },
-        ],
-        next: null,
-      },
+  answers: okAnswer(
+    'A page of lines',
+    z.object({
+      items: z.array(Line).describe('Newest first'),
+      next: z.int().nullable().describe('Where the next page begins; null: this is the last one'),
+    }),
+    {
+      items: [{ id: 12, time: '2026-11-24T09:30:00.000Z', level: 'info', message: 'paused by its owner', batch: null }],
+      next: null,
     },
-  },
+  ),
   refusals: [400, 404],
-  answer: async (
-    { params: { id }, query: { before = null, limit }, identity: { account, keyHash } },
-    { pipelines },
-  ) => {
-    const lines = await pipelines.logs({ account, keyHash, id }, before, limit)
+  answer: async ({ params, query: { before = null, limit }, identity }, { pipelines }) => {
+    const lines = await pipelines.logs({ ...identity, ...params }, before, limit)
     if (!lines.ok) return lines
-    const items = lines.value.map(({ id: number, atMs, level, words, batch }) => ({
-      id: number,
-      time: isoTime(atMs),
-      level,
-      message: words,
-      batch,
-    }))
+    const items = lines.value.map(({ atMs, words, ...line }) => ({ ...line, time: isoTime(atMs), message: words }))
     return reply(200, { items, next: items.length < limit ? null : (items.at(-1)?.id ?? null) })
   },
 })
@@ -212,29 +193,20 @@ const pipelineMetrics = defineEndpoint({
   query: z.strictObject({
     minutes: wholeNumber(1, 1_440).default(60).describe('Of the last so many minutes, up to 1440; 60 unless said'),
   }),
-  answers: {
-    200: {
-      description: 'Minutes with any work',
-      schema: z.object({ items: z.array(Minute).describe('Minutes with any work, in order of time') }),
-      example: {
-        items: [
-          { time: '2026-11-24T09:30:00.000Z', rows: 4860, bytes: 1822500, batches: 60, failures: 0, lag_ms: 140 },
-        ],
-      },
+  answers: okAnswer(
+    'Minutes with any work',
+    z.object({ items: z.array(Minute).describe('Minutes with any work, in order of time') }),
+    {
+      items: [{ time: '2026-11-24T09:30:00.000Z', rows: 4860, bytes: 1822500, batches: 60, failures: 0, lag_ms: 140 }],
     },
-  },
+  ),
   refusals: [400, 404],
-  answer: async ({ params: { id }, query: { minutes }, identity: { account, keyHash } }, { pipelines }) => {
-    const answer = await pipelines.metrics({ account, keyHash, id }, minutes)
+  answer: async ({ params, query: { minutes }, identity }, { pipelines }) => {
+    const answer = await pipelines.metrics({ ...identity, ...params }, minutes)
     if (!answer.ok) return answer
-    const items = answer.value.map(({ minuteMs, rows, bytes, batches, failures, lagMs }) => ({
-      time: isoTime(minuteMs),
-      rows,
-      bytes,
-      batches,
-      failures,
-      lag_ms: lagMs,
-    }))
+    const items = answer.value.map(({ minuteMs, lagMs, ...sums }) => {
+      return { ...sums, time: isoTime(minuteMs), lag_ms: lagMs }
+    })
     return reply(200, { items })
   },
 })
@@ -257,21 +229,19 @@ const testPipeline = defineEndpoint({
     example: { transforms: { large: 'SELECT * FROM fills' } },
     maxBytes: PIPELINE_BODY_BYTES,
   },
-  answers: {
-    200: {
-      description: 'What came of it, also where the destination refused',
-      schema: z.object({
-        ok: z.boolean().describe('The destination confirmed'),
-        rows: z.int().describe('Rows of the batch, before its transforms'),
-        ms: z.number().describe('How long it took'),
-        message: z.string().describe('What came of it'),
-      }),
-      example: { ok: true, rows: 81, ms: 43, message: 'confirmed' },
-    },
-  },
+  answers: okAnswer(
+    'What came of it, also where the destination refused',
+    z.object({
+      ok: z.boolean().describe('The destination confirmed'),
+      rows: z.int().describe('Rows of the batch, before its transforms'),
+      ms: z.number().describe('How long it took'),
+      message: z.string().describe('What came of it'),
+    }),
+    { ok: true, rows: 81, ms: 43, message: 'confirmed' },
+  ),
   refusals: [400, 404, 409],
-  answer: async ({ params: { id }, body, identity: { account, keyHash } }, { pipelines }) => {
-    const test = await pipelines.test({ account, keyHash, id }, body)
+  answer: async ({ params, body, identity }, { pipelines }) => {
+    const test = await pipelines.test({ ...identity, ...params }, body)
     if (!test.ok) return test
     const { ok, rows, ms, words } = test.value
     return reply(200, { ok, rows, ms, message: words })
@@ -284,16 +254,12 @@ const redeliverPipeline = defineEndpoint({
   summary: 'Send what was set aside once more',
   door: 'service',
   params: PIPELINE_PARAMS,
-  answers: {
-    200: {
-      description: 'What is sent again',
-      schema: z.object({ batches: z.int().describe('Batches that were set aside') }),
-      example: { batches: 2 },
-    },
-  },
+  answers: okAnswer('What is sent again', z.object({ batches: z.int().describe('Batches that were set aside') }), {
+    batches: 2,
+  }),
   refusals: [404],
-  answer: async ({ params: { id }, identity: { account, keyHash } }, { pipelines }) => {
-    const batches = await pipelines.redeliver({ account, keyHash, id })
+  answer: async ({ params, identity }, { pipelines }) => {
+    const batches = await pipelines.redeliver({ ...identity, ...params })
     return batches.ok ? reply(200, { batches: batches.value }) : batches
   },
 })

@@ -1,14 +1,16 @@
 // Pipelines as their owner makes, changes and removes them.
 
 import * as z from 'zod'
+import type { Result } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { leftOf } from '../../../metering/account-state.ts'
 import { NewPipeline, PipelineChange } from '../../../pipelines/changes.ts'
 import { PIPELINE_FIELDS, ShownDestination } from '../../../pipelines/pipeline.ts'
 import type { PipelineRow } from '../../../pipelines/row.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, Before, Limit, Next, pageOf, UnixMs } from '../fields.ts'
 import type { Platform } from '../platform-api.ts'
+import type { Refusal } from '../refusal.ts'
 
 const PIPELINES_PATH = '/platform/pipeline-api/'
 export const PIPELINE_PATH = `${PIPELINES_PATH}{id}/` as const
@@ -139,12 +141,14 @@ const PIPELINE_EXAMPLE = {
   updated_at: '2026-11-24T09:30:00.000Z',
 }
 
-/** The answer that is a pipeline. */
-const pipelineAnswer = (description: string) => ({
-  description,
-  schema: ShownPipeline,
-  example: PIPELINE_EXAMPLE,
-})
+/** What came of a call, as the answer that is a pipeline. */
+async function pipelineReply<Status extends number>(
+  status: Status,
+  row: Result<PipelineRow, Refusal>,
+  platform: Pick<Platform, 'meterOf'>,
+) {
+  return row.ok ? reply(status, shownPipeline(row.value, await groupOf(row.value.account, platform))) : row
+}
 
 const PAGE_EXAMPLE = {
   items: [PIPELINE_EXAMPLE],
@@ -160,28 +164,26 @@ const listPipelines = defineEndpoint({
     page_number: wholeNumber(0, 1_000).default(0).describe('From 0 on; 0 unless said'),
     page_size: wholeNumber(1, 50).default(10).describe('At most so many, up to 50; 10 unless said'),
   }),
-  answers: {
-    200: {
-      description: 'A page of pipelines',
-      schema: z.object({
-        items: z.array(ShownPipeline).describe('Newest first'),
-        pagination: z
-          .object({
-            page_number: z.int().describe('From 0 on'),
-            page_size: z.int().describe('Pipelines of a page at most'),
-            total_count: z.int().describe('Pipelines of the account'),
-            has_more: z.boolean().describe('There is a next page'),
-          })
-          .describe('Which page this is'),
-      }),
-      example: PAGE_EXAMPLE,
-    },
-  },
+  answers: okAnswer(
+    'A page of pipelines',
+    z.object({
+      items: z.array(ShownPipeline).describe('Newest first'),
+      pagination: z
+        .object({
+          page_number: z.int().describe('From 0 on'),
+          page_size: z.int().describe('Pipelines of a page at most'),
+          total_count: z.int().describe('Pipelines of the account'),
+          has_more: z.boolean().describe('There is a next page'),
+        })
+        .describe('Which page this is'),
+    }),
+    PAGE_EXAMPLE,
+  ),
   refusals: [400],
-  answer: async ({ query: { page_number: page, page_size: size }, identity: { account, keyHash } }, platform) => {
+  answer: async ({ query: { page_number: page, page_size: size }, identity }, platform) => {
     const [{ rows, total }, group] = await Promise.all([
-      platform.pipelines.page({ account, keyHash }, page * size, size),
-      groupOf(account, platform),
+      platform.pipelines.page(identity, page * size, size),
+      groupOf(identity.account, platform),
     ])
     const pagination = { page_number: page, page_size: size, total_count: total, has_more: (page + 1) * size < total }
     return reply(200, { items: rows.map((row) => shownPipeline(row, group)), pagination })
@@ -198,13 +200,10 @@ const createPipeline = defineEndpoint({
     'The body has at most 1 MiB; an account has at most 50 pipelines and 8 MB of them (409).',
   door: 'service',
   body: { schema: NewPipeline, optional: false, example: NEW_EXAMPLE, maxBytes: PIPELINE_BODY_BYTES },
-  answers: { 201: pipelineAnswer('The pipeline') },
+  answers: createdAnswer('The pipeline', ShownPipeline, PIPELINE_EXAMPLE),
   refusals: [400, 409],
-  answer: async ({ body, identity: { account, keyHash } }, platform) => {
-    const row = await platform.pipelines.create({ account, keyHash }, body)
-    if (!row.ok) return row
-    return reply(201, shownPipeline(row.value, await groupOf(account, platform)))
-  },
+  answer: async ({ body, identity }, platform) =>
+    pipelineReply(201, await platform.pipelines.create(identity, body), platform),
 })
 
 const showPipeline = defineEndpoint({
@@ -213,13 +212,10 @@ const showPipeline = defineEndpoint({
   summary: 'A pipeline, without its secret',
   door: 'service',
   params: PIPELINE_PARAMS,
-  answers: { 200: pipelineAnswer('The pipeline') },
+  answers: okAnswer('The pipeline', ShownPipeline, PIPELINE_EXAMPLE),
   refusals: [404],
-  answer: async ({ params: { id }, identity: { account, keyHash } }, platform) => {
-    const row = await platform.pipelines.show({ account, keyHash, id })
-    if (!row.ok) return row
-    return reply(200, shownPipeline(row.value, await groupOf(account, platform)))
-  },
+  answer: async ({ params, identity }, platform) =>
+    pipelineReply(200, await platform.pipelines.show({ ...identity, ...params }), platform),
 })
 
 const setPipelineStatus = defineEndpoint({
@@ -238,13 +234,10 @@ const setPipelineStatus = defineEndpoint({
     example: { status: 'paused' },
     maxBytes: PIPELINE_BODY_BYTES,
   },
-  answers: { 200: pipelineAnswer('The pipeline as it is now') },
+  answers: okAnswer('The pipeline as it is now', ShownPipeline, PIPELINE_EXAMPLE),
   refusals: [400, 404, 409],
-  answer: async ({ params: { id }, body: { status }, identity: { account, keyHash } }, platform) => {
-    const row = await platform.pipelines.change({ account, keyHash, id }, { status })
-    if (!row.ok) return row
-    return reply(200, shownPipeline(row.value, await groupOf(account, platform)))
-  },
+  answer: async ({ params, body: { status }, identity }, platform) =>
+    pipelineReply(200, await platform.pipelines.change({ ...identity, ...params }, { status }), platform),
 })
 
 const changePipeline = defineEndpoint({
@@ -262,13 +255,10 @@ const changePipeline = defineEndpoint({
     example: { name: 'large fills', transforms: { large: 'SELECT * FROM fills' } },
     maxBytes: PIPELINE_BODY_BYTES,
   },
-  answers: { 200: pipelineAnswer('The pipeline as it is now') },
+  answers: okAnswer('The pipeline as it is now', ShownPipeline, PIPELINE_EXAMPLE),
   refusals: [400, 404, 409],
-  answer: async ({ params: { id }, body, identity: { account, keyHash } }, platform) => {
-    const row = await platform.pipelines.change({ account, keyHash, id }, body)
-    if (!row.ok) return row
-    return reply(200, shownPipeline(row.value, await groupOf(account, platform)))
-  },
+  answer: async ({ params, body, identity }, platform) =>
+    pipelineReply(200, await platform.pipelines.change({ ...identity, ...params }, body), platform),
 })
 
 const removePipeline = defineEndpoint({
@@ -278,17 +268,11 @@ const removePipeline = defineEndpoint({
   description: 'What was delivered stays where it is. A 503 is to be sent again until there is a 200, or a 404.',
   door: 'service',
   params: PIPELINE_PARAMS,
-  answers: {
-    200: {
-      description: 'It is gone',
-      schema: z.object({ id: PIPELINE_PARAMS.id }),
-      example: { id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u' },
-    },
-  },
+  answers: okAnswer('It is gone', z.object({ id: PIPELINE_PARAMS.id }), { id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u' }),
   refusals: [404],
-  answer: async ({ params: { id }, identity: { account, keyHash } }, { pipelines }) => {
-    const removed = await pipelines.remove({ account, keyHash, id })
-    return removed.ok ? reply(200, { id }) : removed
+  answer: async ({ params, identity }, { pipelines }) => {
+    const removed = await pipelines.remove({ ...identity, ...params })
+    return removed.ok ? reply(200, params) : removed
   },
 })
 
@@ -301,13 +285,10 @@ const adoptPipeline = defineEndpoint({
     'that key was revoked or expired goes on. Again is the same.',
   door: 'service',
   params: PIPELINE_PARAMS,
-  answers: { 200: pipelineAnswer('The pipeline as it is now') },
+  answers: okAnswer('The pipeline as it is now', ShownPipeline, PIPELINE_EXAMPLE),
   refusals: [404, 409],
-  answer: async ({ params: { id }, identity: { account, keyHash } }, platform) => {
-    const row = await platform.pipelines.adopt({ account, keyHash, id })
-    if (!row.ok) return row
-    return reply(200, shownPipeline(row.value, await groupOf(account, platform)))
-  },
+  answer: async ({ params, identity }, platform) =>
+    pipelineReply(200, await platform.pipelines.adopt({ ...identity, ...params }), platform),
 })
 
 const ListedPipeline = z
@@ -332,27 +313,25 @@ const allPipelines = defineEndpoint({
     before: Before,
     limit: Limit,
   }),
-  answers: {
-    200: {
-      description: 'A page of pipelines',
-      schema: z.object({ pipelines: z.array(ListedPipeline).describe('Newest first'), next: Next }),
-      example: {
-        pipelines: [
-          {
-            id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
-            account: 'acme',
-            name: 'fills of two wallets',
-            topic: 'fills',
-            destination: 'clickhouse',
-            status: 'running',
-            created: 1790000000000,
-            updated: 1790000000000,
-          },
-        ],
-        next: null,
-      },
+  answers: okAnswer(
+    'A page of pipelines',
+    z.object({ pipelines: z.array(ListedPipeline).describe('Newest first'), next: Next }),
+    {
+      pipelines: [
+        {
+          id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
+          account: 'acme',
+          name: 'fills of two wallets',
+          topic: 'fills',
+          destination: 'clickhouse',
+          status: 'running',
+          created: 1790000000000,
+          updated: 1790000000000,
+        },
+      ],
+      next: null,
     },
-  },
+  ),
   answer: async ({ query: { account, before, limit } }, { business }) => {
     const { rows, next } = pageOf(await business.pipelines(account, before, limit + 1), limit)
     const pipelines = rows.map(({ row: { id, account, fields, createdMs, updatedMs } }) => {

@@ -1,21 +1,17 @@
 // Plans, as the operator sets them.
 
 import * as z from 'zod'
-import { defineEndpoint, reply } from '../endpoint.ts'
-import { AccountId, WARNINGS, warned } from '../fields.ts'
+import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
+import { AccountId } from '../fields.ts'
 import { PLAN_EXAMPLE, PlanName, SetPlan, ShownPlan, shownPlan } from '../plan-shapes.ts'
 
 const listPlans = defineEndpoint({
   id: 'listPlans',
   route: 'GET /admin/plans',
   summary: 'All plans, by name',
-  answers: {
-    200: {
-      description: 'The plans',
-      schema: z.object({ plans: z.array(ShownPlan).describe('By name') }),
-      example: { plans: [PLAN_EXAMPLE] },
-    },
-  },
+  answers: okAnswer('The plans', z.object({ plans: z.array(ShownPlan).describe('By name') }), {
+    plans: [PLAN_EXAMPLE],
+  }),
   answer: async (_, { plans }) => reply(200, { plans: (await plans.list()).map(shownPlan) }),
 })
 
@@ -28,17 +24,11 @@ const setPlan = defineEndpoint({
     '`applyPlan` tells them.',
   params: { name: PlanName },
   body: { schema: SetPlan, optional: false, example: { credits: 12000, rest_requests_per_second: 8 } },
-  answers: {
-    200: {
-      description: 'The plan as it is now',
-      schema: z.object({ ...ShownPlan.shape, ...WARNINGS }),
-      example: PLAN_EXAMPLE,
-    },
-  },
+  answers: okAnswer('The plan as it is now', ShownPlan, PLAN_EXAMPLE),
   refusals: [409],
-  answer: async ({ params: { name }, body: { warnings, ...change } }, { plans }) => {
+  answer: async ({ params: { name }, body: change }, { plans }) => {
     const plan = await plans.set(name, change)
-    return plan.ok ? reply(200, { ...shownPlan(plan.value), ...warned(warnings) }) : plan
+    return plan.ok ? reply(200, shownPlan(plan.value)) : plan
   },
 })
 
@@ -51,16 +41,14 @@ const applyPlan = defineEndpoint({
     '`next` is null. Again is the same.',
   params: { name: PlanName },
   query: z.strictObject({ after: AccountId.optional().describe('`next` of the call before') }),
-  answers: {
-    200: {
-      description: 'How far it came',
-      schema: z.object({
-        told: z.int().describe('Accounts that this call told'),
-        next: z.string().nullable().describe('The last one, where there are more; null: all were told'),
-      }),
-      example: { told: 10, next: 'acct_7YwRzDGpQk2m' },
-    },
-  },
+  answers: okAnswer(
+    'How far it came',
+    z.object({
+      told: z.int().describe('Accounts that this call told'),
+      next: z.string().nullable().describe('The last one, where there are more; null: all were told'),
+    }),
+    { told: 10, next: 'acct_7YwRzDGpQk2m' },
+  ),
   refusals: [404],
   answer: async ({ params: { name }, query: { after = '' } }, { plans }) => {
     const applied = await plans.apply(name, after)
@@ -73,9 +61,7 @@ const removePlan = defineEndpoint({
   route: 'DELETE /admin/plans/{name}',
   summary: 'Remove a plan that no account is on',
   params: { name: PlanName },
-  answers: {
-    200: { description: 'Removed', schema: z.object({ removed: PlanName }), example: { removed: 'entry' } },
-  },
+  answers: okAnswer('Removed', z.object({ removed: PlanName }), { removed: 'entry' }),
   refusals: [404, 409],
   answer: async ({ params: { name } }, { plans }) => {
     const removed = await plans.remove(name)

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { HOUR_MS } from '../../../core/time.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { FOR_READING } from '../account-resource.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, Before, Limit, Next, pageOf, UnixMs } from '../fields.ts'
 import type { RefusedRow } from '../operator-api.ts'
 
@@ -48,13 +48,11 @@ const listRefusals = defineEndpoint({
     before: Before,
     limit: Limit,
   }),
-  answers: {
-    200: {
-      description: 'A page of refusals',
-      schema: z.object({ refusals: z.array(Refused).describe('Newest first'), next: Next }),
-      example: { refusals: [REFUSED_EXAMPLE], next: null },
-    },
-  },
+  answers: okAnswer(
+    'A page of refusals',
+    z.object({ refusals: z.array(Refused).describe('Newest first'), next: Next }),
+    { refusals: [REFUSED_EXAMPLE], next: null },
+  ),
   answer: async ({ query: { limit, ...filter } }, { business }) => {
     const { rows, next } = pageOf(await business.refusals(filter, limit + 1), limit)
     return reply(200, { refusals: rows.map(shownRefusal), next })
@@ -81,23 +79,17 @@ const ownRefusals = defineEndpoint({
       .default(24)
       .describe('Hours that `counts` look back, up to 2,160; 24 unless said'),
   }),
-  answers: {
-    200: {
-      description: 'The refusals',
-      schema: z.object({
-        refusals: z.array(RefusedCall).describe('Newest first'),
-        since: UnixMs.describe('Start of the first hour of `counts`, Unix milliseconds'),
-        counts: z
-          .array(z.object({ code: z.string().describe('As on the wire'), count: z.int().describe('How many') }))
-          .describe('Of all, listed or not, the most first'),
-      }),
-      example: {
-        refusals: [CALL_EXAMPLE],
-        since: 1789916400000,
-        counts: [{ code: 'rate_limited', count: 3 }],
-      },
-    },
-  },
+  answers: okAnswer(
+    'The refusals',
+    z.object({
+      refusals: z.array(RefusedCall).describe('Newest first'),
+      since: UnixMs.describe('Start of the first hour of `counts`, Unix milliseconds'),
+      counts: z
+        .array(z.object({ code: z.string().describe('As on the wire'), count: z.int().describe('How many') }))
+        .describe('Of all, listed or not, the most first'),
+    }),
+    { refusals: [CALL_EXAMPLE], since: 1789916400000, counts: [{ code: 'rate_limited', count: 3 }] },
+  ),
   refusals: [400],
   answer: async ({ query: { limit, hours }, identity: { account } }, { refusals, now }) => {
     const nowMs = now()

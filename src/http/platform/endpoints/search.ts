@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { DISPLAY_LENGTH } from '../../../accounts/format.ts'
 import { err } from '../../../core/result.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, SearchText, UnixMs } from '../fields.ts'
 import { badField } from '../refusal.ts'
 import { REFUSED_EXAMPLE, Refused, shownRefusal } from './refusals.ts'
@@ -32,23 +32,21 @@ export const search = defineEndpoint({
     'Accounts by a part of their name, keys by the beginning of what is shown of them or by their hash, refused requests and ' +
     `actions by request id: at most ${MOST} of each.`,
   query: z.strictObject({ q: SearchText.describe('What to look for; never a key: its first twelve characters') }),
-  answers: {
-    200: {
-      description: 'What was found',
-      schema: z.object({
-        accounts: z.array(FoundAccount).describe('By name'),
-        keys: z.array(FoundKey).describe('Newest first'),
-        refusals: z.array(Refused).describe('Refused requests with this id'),
-        audit: z.array(AuditLine).describe('Actions with this request id'),
-      }),
-      example: {
-        accounts: [{ account: 'acme', plan: 'entry' }],
-        keys: [{ hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', label: 'bot', account: 'acme', revoked: null }],
-        refusals: [REFUSED_EXAMPLE],
-        audit: [AUDIT_EXAMPLE],
-      },
+  answers: okAnswer(
+    'What was found',
+    z.object({
+      accounts: z.array(FoundAccount).describe('By name'),
+      keys: z.array(FoundKey).describe('Newest first'),
+      refusals: z.array(Refused).describe('Refused requests with this id'),
+      audit: z.array(AuditLine).describe('Actions with this request id'),
+    }),
+    {
+      accounts: [{ account: 'acme', plan: 'entry' }],
+      keys: [{ hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', label: 'bot', account: 'acme', revoked: null }],
+      refusals: [REFUSED_EXAMPLE],
+      audit: [AUDIT_EXAMPLE],
     },
-  },
+  ),
   answer: async ({ query: { q } }, { business, audit, now }) => {
     if (/^cq[tsoe]_/.test(q) && q.length > DISPLAY_LENGTH)
       return err(badField('q', `must not be a key or a token: send its first ${DISPLAY_LENGTH} characters`))

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { HOLDER, STAFF_ROLES } from '../../../accounts/staff.ts'
 import { err } from '../../../core/result.ts'
 import { DAY_MS } from '../../../core/time.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, Before, Limit, Next, pageOf, UnixMs } from '../fields.ts'
 import type { AuditEntry } from '../operator-api.ts'
 import { Day, startOf } from '../usage-window.ts'
@@ -44,13 +44,11 @@ const listStaff = defineEndpoint({
   route: 'GET /admin/staff',
   summary: 'Who has, or had, a token of the staff, newest first',
   role: 'owner',
-  answers: {
-    200: {
-      description: 'The staff, without whoever has ADMIN_TOKEN',
-      schema: z.object({ staff: z.array(StaffMember).describe('Newest first, at most 1,000') }),
-      example: { staff: [STAFF_EXAMPLE] },
-    },
-  },
+  answers: okAnswer(
+    'The staff, without whoever has ADMIN_TOKEN',
+    z.object({ staff: z.array(StaffMember).describe('Newest first, at most 1,000') }),
+    { staff: [STAFF_EXAMPLE] },
+  ),
   answer: async (_, { staff }) => reply(200, { staff: await staff.list() }),
 })
 
@@ -66,13 +64,11 @@ const createStaff = defineEndpoint({
     optional: false,
     example: { name: 'kim', role: 'support' },
   },
-  answers: {
-    201: {
-      description: 'The token',
-      schema: z.object({ token: z.string().describe('Shown this once'), name: StaffName, role: Role }),
-      example: { token: `cqo_${'9fKxWq2T'.repeat(5)}`, name: 'kim', role: 'support' },
-    },
-  },
+  answers: createdAnswer(
+    'The token',
+    z.object({ token: z.string().describe('Shown this once'), name: StaffName, role: Role }),
+    { token: `cqo_${'9fKxWq2T'.repeat(5)}`, name: 'kim', role: 'support' },
+  ),
   refusals: [409],
   answer: async ({ body: { name, role } }, { staff, now }) => {
     const token = await staff.add(name, role, now())
@@ -86,13 +82,10 @@ const revokeStaff = defineEndpoint({
   route: 'DELETE /admin/staff/{name}',
   summary: 'End somebody’s token, and every session begun with it, at once',
   params: { name: StaffName },
-  answers: {
-    200: {
-      description: 'Revoked',
-      schema: z.object({ name: StaffName, revoked: UnixMs.describe('When, Unix milliseconds') }),
-      example: { name: 'kim', revoked: 1790000000000 },
-    },
-  },
+  answers: okAnswer('Revoked', z.object({ name: StaffName, revoked: UnixMs.describe('When, Unix milliseconds') }), {
+    name: 'kim',
+    revoked: 1790000000000,
+  }),
   refusals: [404],
   answer: async ({ params: { name } }, { staff, now }) => {
     const revoked = now()
@@ -148,13 +141,11 @@ const listAudit = defineEndpoint({
     before: Before,
     limit: Limit,
   }),
-  answers: {
-    200: {
-      description: 'A page of the audit',
-      schema: z.object({ audit: z.array(AuditLine).describe('Newest first'), next: Next }),
-      example: { audit: [AUDIT_EXAMPLE], next: null },
-    },
-  },
+  answers: okAnswer(
+    'A page of the audit',
+    z.object({ audit: z.array(AuditLine).describe('Newest first'), next: Next }),
+    { audit: [AUDIT_EXAMPLE], next: null },
+  ),
   answer: async ({ query: { from, to, limit, ...filter } }, { audit }) => {
     const times = {
       from: from === undefined ? undefined : startOf(from),

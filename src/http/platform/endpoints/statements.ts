@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { err, ok, type Result } from '../../../core/result.ts'
 import { DAY_MS } from '../../../core/time.ts'
 import { FOR_READING } from '../account-resource.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import {
   AMOUNTS,
   AMOUNTS_EXAMPLE,
@@ -53,13 +53,9 @@ const ownInvoices = defineEndpoint({
   summary: 'What the account was given and charged, a UTC month each',
   description: `${FOR_READING} Newest first, at most thirteen months; the first one is this month so far.`,
   door: 'key',
-  answers: {
-    200: {
-      description: 'The months',
-      schema: z.object({ invoices: z.array(InvoiceSums).describe('Newest first') }),
-      example: { invoices: [SUMS_EXAMPLE] },
-    },
-  },
+  answers: okAnswer('The months', z.object({ invoices: z.array(InvoiceSums).describe('Newest first') }), {
+    invoices: [SUMS_EXAMPLE],
+  }),
   answer: async ({ identity: { account } }, { meterOf, now }) => {
     const nowMs = now()
     const times = monthTimes(nowMs)
@@ -79,7 +75,7 @@ const ownInvoice = defineEndpoint({
   description: `${FOR_READING} Amounts are exact: opening + granted − expired − charged = closing.`,
   door: 'key',
   params: { month: Month },
-  answers: { 200: { description: 'The invoice', schema: Invoice, example: INVOICE_EXAMPLE } },
+  answers: okAnswer('The invoice', Invoice, INVOICE_EXAMPLE),
   refusals: [400, 404],
   answer: async ({ params: { month }, identity: { account } }, platform) => {
     const invoice = await invoiceFor(account, month, platform)
@@ -94,9 +90,7 @@ const ownInvoiceCsv = defineEndpoint({
   description: FOR_READING,
   door: 'key',
   params: { month: Month },
-  answers: {
-    200: { description: 'A row for each sum and line', schema: z.string(), example: invoiceCsv(INVOICE_EXAMPLE) },
-  },
+  answers: okAnswer('A row for each sum and line', z.string(), invoiceCsv(INVOICE_EXAMPLE)),
   refusals: [400, 404],
   answer: async ({ params: { month }, identity: { account } }, platform) => {
     const invoice = await invoiceFor(account, month, platform)
@@ -114,13 +108,9 @@ const ownBalances = defineEndpoint({
   description: `${FOR_READING} Without parameters the last month. Days before the account’s first credits, and of more than 400 days ago, are left out; the last one is today so far.`,
   door: 'key',
   query: usageQuery({}),
-  answers: {
-    200: {
-      description: 'The days',
-      schema: z.object({ days: z.array(BalanceDay).describe('Oldest first') }),
-      example: { days: [{ date: '2026-11-01', ...AMOUNTS_EXAMPLE }] },
-    },
-  },
+  answers: okAnswer('The days', z.object({ days: z.array(BalanceDay).describe('Oldest first') }), {
+    days: [{ date: '2026-11-01', ...AMOUNTS_EXAMPLE }],
+  }),
   refusals: [400],
   answer: async ({ query, identity: { account } }, { meterOf, now }) => {
     const window = usageWindow(query, now())

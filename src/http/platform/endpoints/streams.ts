@@ -6,7 +6,7 @@ import { formatCredits } from '../../../core/amount.ts'
 import { visible } from '../../../core/visible.ts'
 import { CoinName } from '../../../protocol/feed/block.ts'
 import { FOR_READING } from '../account-resource.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { CreditsText, UnixMs } from '../fields.ts'
 
 const LISTED_MAX = 500
@@ -27,31 +27,29 @@ const ownStreams = defineEndpoint({
   summary: 'Open sockets and subscriptions of the account with their cost a minute',
   description: `${FOR_READING} As relays last told, some twenty seconds late.`,
   door: 'key',
-  answers: {
-    200: {
-      description: 'What is open',
-      schema: z.object({
-        sockets: z.int().describe('Open sockets, over all keys and relays'),
-        subscriptions: z.int().describe('Subscriptions that run'),
-        credits_a_minute: CreditsText.describe('What the next minute of all of them costs'),
-        streams: z.array(Stream).describe('Those that cost most first, at most 500'),
-      }),
-      example: {
-        sockets: 1,
-        subscriptions: 1,
-        credits_a_minute: '1',
-        streams: [
-          {
-            type: 'trades',
-            body: '{"type":"trades","coin":"BTC"}',
-            prefix: 'cqt_9fKxWq2T',
-            since: 1790000000000,
-            credits_a_minute: '1',
-          },
-        ],
-      },
+  answers: okAnswer(
+    'What is open',
+    z.object({
+      sockets: z.int().describe('Open sockets, over all keys and relays'),
+      subscriptions: z.int().describe('Subscriptions that run'),
+      credits_a_minute: CreditsText.describe('What the next minute of all of them costs'),
+      streams: z.array(Stream).describe('Those that cost most first, at most 500'),
+    }),
+    {
+      sockets: 1,
+      subscriptions: 1,
+      credits_a_minute: '1',
+      streams: [
+        {
+          type: 'trades',
+          body: '{"type":"trades","coin":"BTC"}',
+          prefix: 'cqt_9fKxWq2T',
+          since: 1790000000000,
+          credits_a_minute: '1',
+        },
+      ],
     },
-  },
+  ),
   answer: async ({ identity: { account } }, { meterOf, keys }) => {
     const { sockets, subscriptions, perMinute, listed } = await meterOf(account).streams(LISTED_MAX)
     const names = await keys.names([...new Set(listed.map(({ keyHash }) => keyHash))])
@@ -115,19 +113,13 @@ const makeStreamToken = defineEndpoint({
   door: 'key',
   product: 'stream',
   body: { schema: StreamTokenOrder, optional: true, example: { coins: ['BTC', 'ETH'], minutes: 15 } },
-  answers: {
-    201: {
-      description: 'The token, shown this once',
-      schema: StreamToken,
-      example: {
-        token: 'cqe_eyJ2IjoxfQ.0uJ4yQ3m1v8s7w6x5z4b3c2d1e0f9g8h7i6j5k4l3m2',
-        expires: 1790000900000,
-        coins: ['BTC', 'ETH'],
-        channels: [...TOKEN_CHANNELS],
-        time: 1790000000000,
-      },
-    },
-  },
+  answers: createdAnswer('The token, shown this once', StreamToken, {
+    token: 'cqe_eyJ2IjoxfQ.0uJ4yQ3m1v8s7w6x5z4b3c2d1e0f9g8h7i6j5k4l3m2',
+    expires: 1790000900000,
+    coins: ['BTC', 'ETH'],
+    channels: [...TOKEN_CHANNELS],
+    time: 1790000000000,
+  }),
   refusals: [400],
   answer: async ({ identity, body }, { sealToken, now }) => {
     const { coins = null, channels = TOKEN_CHANNELS, minutes = MINUTES } = body ?? {}

@@ -12,7 +12,7 @@ import {
   type UsageSum,
 } from '../../../metering/usage.ts'
 import { ACCOUNT_PARAMS } from '../account-resource.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, CreditsText } from '../fields.ts'
 import { Label } from '../key-shapes.ts'
 import { Day, dayText, startOf, type UsageWindow, usageQuery, usageWindow } from '../usage-window.ts'
@@ -113,19 +113,13 @@ const usage = defineEndpoint({
   description: 'Free of charge, with an API or a service key, with or without the last slash.',
   door: 'key',
   query: usageQuery({ stack: z.enum(['key', 'type'], 'must be "key" or "type"').optional().describe(STACK_TEXT) }),
-  answers: {
-    200: {
-      description: 'The report',
-      schema: Usage,
-      example: {
-        period: { from: '2026-10-22', to: '2026-11-22' },
-        totals: USED_EXAMPLE,
-        by_day: [{ date: '2026-11-21', ...USED_EXAMPLE }],
-        by_key: [{ prefix: 'cqt_9fKxWq2T', label: 'bot', ...USED_EXAMPLE }],
-        by_type: [TYPE_USED_EXAMPLE],
-      },
-    },
-  },
+  answers: okAnswer('The report', Usage, {
+    period: { from: '2026-10-22', to: '2026-11-22' },
+    totals: USED_EXAMPLE,
+    by_day: [{ date: '2026-11-21', ...USED_EXAMPLE }],
+    by_key: [{ prefix: 'cqt_9fKxWq2T', label: 'bot', ...USED_EXAMPLE }],
+    by_type: [TYPE_USED_EXAMPLE],
+  }),
   refusals: [400],
   answer: async ({ query, identity: { account } }, { keys, meterOf, now }) => {
     const window = usageWindow(query, now())
@@ -211,25 +205,19 @@ const compatUsage = defineEndpoint({
     'API or a service key, with or without the last slash.',
   door: 'key',
   query: usageQuery({}),
-  answers: {
-    200: {
-      description: 'The report',
-      schema: CompatUsage,
-      example: {
-        period: { from: '2026-10-22', to: '2026-11-22' },
-        by_day: [{ date: '2026-11-21', premium_credits: 3.13, free_credits: 0 }],
-        aggregate: {
-          credits_consumed: 3.13,
-          premium_credits: 3.13,
-          free_credits: 0,
-          max_credits: 10000,
-          plan: 'entry',
-          flex_credits: { limit: 0 },
-        },
-        by_api_key: [{ apikey: 'cqt_9fKxWq2T', label: 'bot', credits_consumed: 3.13 }],
-      },
+  answers: okAnswer('The report', CompatUsage, {
+    period: { from: '2026-10-22', to: '2026-11-22' },
+    by_day: [{ date: '2026-11-21', premium_credits: 3.13, free_credits: 0 }],
+    aggregate: {
+      credits_consumed: 3.13,
+      premium_credits: 3.13,
+      free_credits: 0,
+      max_credits: 10000,
+      plan: 'entry',
+      flex_credits: { limit: 0 },
     },
-  },
+    by_api_key: [{ apikey: 'cqt_9fKxWq2T', label: 'bot', credits_consumed: 3.13 }],
+  }),
   refusals: [400],
   answer: async ({ query, identity: { account, plan } }, { keys, meterOf, now }) => {
     const window = usageWindow(query, now())
@@ -276,20 +264,14 @@ const ownKeyUsage = defineEndpoint({
   door: 'key',
   everyKey: true,
   query: usageQuery({}),
-  answers: {
-    200: {
-      description: 'The report',
-      schema: KeyUsage,
-      example: {
-        prefix: 'cqt_9fKxWq2T',
-        label: 'bot',
-        period: { from: '2026-10-22', to: '2026-11-22' },
-        totals: USED_EXAMPLE,
-        by_day: [{ date: '2026-11-21', ...USED_EXAMPLE }],
-        by_type: [TYPE_USED_EXAMPLE],
-      },
-    },
-  },
+  answers: okAnswer('The report', KeyUsage, {
+    prefix: 'cqt_9fKxWq2T',
+    label: 'bot',
+    period: { from: '2026-10-22', to: '2026-11-22' },
+    totals: USED_EXAMPLE,
+    by_day: [{ date: '2026-11-21', ...USED_EXAMPLE }],
+    by_type: [TYPE_USED_EXAMPLE],
+  }),
   refusals: [400],
   answer: async ({ query, identity: { account, keyHash } }, { keys, meterOf, now }) => {
     const window = usageWindow(query, now())
@@ -330,36 +312,34 @@ const accountUsage = defineEndpoint({
     'for 400 days.',
   params: ACCOUNT_PARAMS,
   query: usageQuery({ after: Place.optional().describe('`next` of the page before') }),
-  answers: {
-    200: {
-      description: 'A page of the report',
-      schema: z.object({
-        account: AccountId,
-        from: Day.describe('First UTC day'),
-        to: Day.describe('Last UTC day, included'),
-        totals: z.object(USED).describe('Of the whole window'),
-        rows: z.array(AccountUsageRow).describe('A day, a key and a type each'),
-        next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
-      }),
-      example: {
-        account: 'acme',
-        from: '2026-10-22',
-        to: '2026-11-22',
-        totals: USED_EXAMPLE,
-        rows: [
-          {
-            date: '2026-11-21',
-            hash: 'a1'.repeat(32),
-            prefix: 'cqt_9fKxWq2T',
-            label: 'bot',
-            ...ROW_TYPE_EXAMPLE,
-            ...USED_EXAMPLE,
-          },
-        ],
-        next: null,
-      },
+  answers: okAnswer(
+    'A page of the report',
+    z.object({
+      account: AccountId,
+      from: Day.describe('First UTC day'),
+      to: Day.describe('Last UTC day, included'),
+      totals: z.object(USED).describe('Of the whole window'),
+      rows: z.array(AccountUsageRow).describe('A day, a key and a type each'),
+      next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
+    }),
+    {
+      account: 'acme',
+      from: '2026-10-22',
+      to: '2026-11-22',
+      totals: USED_EXAMPLE,
+      rows: [
+        {
+          date: '2026-11-21',
+          hash: 'a1'.repeat(32),
+          prefix: 'cqt_9fKxWq2T',
+          label: 'bot',
+          ...ROW_TYPE_EXAMPLE,
+          ...USED_EXAMPLE,
+        },
+      ],
+      next: null,
     },
-  },
+  ),
   refusals: [404],
   answer: async ({ params: { id }, query: { after, ...asked } }, { accounts, keys, meterOf, now }) => {
     const window = usageWindow(asked, now())

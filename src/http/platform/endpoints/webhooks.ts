@@ -6,7 +6,7 @@ import type { Failure } from '../../../core/failure.ts'
 import { err } from '../../../core/result.ts'
 import { Thresholds, WebhookUrl } from '../../../metering/webhooks/webhook.ts'
 import { ACCOUNT, ACCOUNT_PARAMS, FOR_MANAGING, manager, mountTwice } from '../account-resource.ts'
-import { defineEndpoint, reply } from '../endpoint.ts'
+import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, UnixMs } from '../fields.ts'
 import { badField } from '../refusal.ts'
 
@@ -90,13 +90,7 @@ const Cleared = z.object({
 
 const [setWebhook, setOwnWebhook] = mountTwice(ACCOUNT, {
   body: { schema: SetWebhook, optional: false, example: SET_WEBHOOK_EXAMPLE },
-  answers: {
-    200: {
-      description: 'The webhook; `secret` is null where it was drawn before',
-      schema: WebhookWithSecret,
-      example: WEBHOOK_SET_EXAMPLE,
-    },
-  },
+  answers: okAnswer('The webhook; `secret` is null where it was drawn before', WebhookWithSecret, WEBHOOK_SET_EXAMPLE),
   admin: {
     id: 'setWebhook',
     route: `PUT ${PATH}`,
@@ -126,7 +120,7 @@ const showWebhook = defineEndpoint({
   // The address may hold a secret.
   role: 'owner',
   params: ACCOUNT_PARAMS,
-  answers: { 200: { description: 'The webhook', schema: Webhook, example: WEBHOOK_EXAMPLE } },
+  answers: okAnswer('The webhook', Webhook, WEBHOOK_EXAMPLE),
   refusals: [404],
   answer: async (call, platform) => {
     const target = await ACCOUNT.named(call, platform)
@@ -143,13 +137,9 @@ const ownWebhook = defineEndpoint({
   summary: 'The webhook of the account and what became of its events',
   description: `${FOR_MANAGING} The address may hold a secret.`,
   door: 'service',
-  answers: {
-    200: {
-      description: 'The webhook',
-      schema: z.object({ webhook: Webhook.nullable().describe('Null: nobody is told') }),
-      example: { webhook: WEBHOOK_EXAMPLE },
-    },
-  },
+  answers: okAnswer('The webhook', z.object({ webhook: Webhook.nullable().describe('Null: nobody is told') }), {
+    webhook: WEBHOOK_EXAMPLE,
+  }),
   answer: async ({ identity: { account, keyHash } }, { keys, meterOf }) => {
     const caller = await manager(keys, keyHash)
     if (!caller.ok) return caller
@@ -159,7 +149,7 @@ const ownWebhook = defineEndpoint({
 })
 
 const [testWebhook, testOwnWebhook] = mountTwice(ACCOUNT, {
-  answers: { 200: { description: 'What came of it', schema: Tested, example: TESTED_EXAMPLE } },
+  answers: okAnswer('What came of it', Tested, TESTED_EXAMPLE),
   admin: { id: 'testWebhook', route: `POST ${PATH}/test`, summary: 'Send a test event now, once', refusals: [404] },
   own: {
     id: 'testOwnWebhook',
@@ -175,13 +165,7 @@ const [testWebhook, testOwnWebhook] = mountTwice(ACCOUNT, {
 })
 
 const [clearWebhook, clearOwnWebhook] = mountTwice(ACCOUNT, {
-  answers: {
-    200: {
-      description: 'Cleared; what was not delivered is dropped',
-      schema: Cleared,
-      example: { account: 'acme', cleared: true },
-    },
-  },
+  answers: okAnswer('Cleared; what was not delivered is dropped', Cleared, { account: 'acme', cleared: true }),
   admin: { id: 'clearWebhook', route: `DELETE ${PATH}`, summary: 'Tell nobody any more', refusals: [404] },
   own: {
     id: 'clearOwnWebhook',
