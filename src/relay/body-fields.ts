@@ -1,9 +1,7 @@
 // The fields that subscription bodies are made of, and the normal forms that several channels share.
 
 import * as z from 'zod'
-import type { MicroCredits } from '../core/amount.ts'
 import { MARKET_TYPES, type MarketType } from '../core/coin.ts'
-import { ONE_CREDIT } from '../metering/tariff.ts'
 import { CoinName } from '../protocol/feed/block.ts'
 
 /** Items of any list in a body. */
@@ -19,6 +17,10 @@ export const Wallets = z
   .array(WalletAddress)
   .min(1, 'must name at least one address')
   .max(MAX_ITEMS, `at most ${MAX_ITEMS} addresses in one subscription: split them over several`)
+
+export const MARKET = CoinName.describe(
+  'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+)
 
 /** The three ways to write wallets; `walletsOf` reads the one that was sent. */
 export const WALLETS = {
@@ -50,20 +52,13 @@ export function walletsOf({ addresses, users, user }: SentWallets): readonly str
 /** Partial fills of one order within one block become one. */
 export const AggregateByTime = z.boolean().optional()
 
-const CHECKSUM = {
-  checksum: z.boolean().optional().describe('Whether entries carry a checksum of the book after them'),
-}
-
-const Coins = z
-  .array(CoinName)
-  .min(1, 'must name at least one coin; leave "coin" out for every coin')
-  .max(MAX_ITEMS, `at most ${MAX_ITEMS} coins in one list: leave "coin" out for every coin`)
-  .refine((coins) => new Set(coins).size === coins.length, 'names a coin twice: list each coin once')
 /** Of a wildcard; `typesOf` reads it. */
 export const MarketTypes = z
   .array(z.enum([...MARKET_TYPES, '*'], `must be one of ${[...MARKET_TYPES, '*'].join(', ')}`))
   .min(1, 'must name at least one market type')
   .max(8)
+  .optional()
+  .describe('Market kinds, without `coin`; `*`: all, future ones included; absent: `["perp"]`')
 
 /** `coins` null: wildcard over `types`; a list of coins has no types. */
 export interface BookBody {
@@ -97,36 +92,4 @@ const INTERVALS = [0, 100, 250, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000
 /** The next longer of few intervals. */
 export function intervalOf(wantedMs: number): number {
   return INTERVALS.find((interval) => interval >= wantedMs)!
-}
-
-/**
- * The body of a channel of books: a coin, a list of coins, or a wildcard over market types (perps where it names none);
- * and where the channel has them, whether its changes come with checksums.
- */
-export function bookRequest(type: string, hasChecksums = false) {
-  return z
-    .strictObject({
-      type: z.literal(type),
-      coin: z
-        .union([CoinName, Coins], { error: 'must be a coin or a list of coins; leave it out for every coin' })
-        .optional()
-        .describe('One coin or a list; absent: every coin of `marketTypes`'),
-      marketTypes: MarketTypes.optional().describe(
-        'Market kinds, without `coin`; `*`: all, future ones included; absent: `["perp"]`',
-      ),
-      ...((hasChecksums ? CHECKSUM : {}) as typeof CHECKSUM),
-    })
-    .superRefine(coinOrTypes)
-    .transform(({ coin, marketTypes, checksum }): BookBody => {
-      if (coin !== undefined) return { coins: [coin].flat(), types: [], checksum }
-      return { coins: null, types: typesOf(marketTypes), checksum }
-    })
-}
-
-const PER_COIN: MicroCredits = 130_000
-const WILDCARD: MicroCredits = 10 * ONE_CREDIT
-
-/** What a minute of a stream of books costs, as the specification says: per coin of a list, flat for a wildcard. */
-export function bookMinutePrice({ coins }: BookBody): MicroCredits {
-  return coins === null ? WILDCARD : PER_COIN * coins.length
 }

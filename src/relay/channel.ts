@@ -1,7 +1,7 @@
-// What a channel must tell about itself. One file per wire name under channels/, spelled as on the wire; the engines
+// What a channel must tell about itself. Definitions stand under channels/, those of one shape together; the engines
 // (events/event-fanout.ts, books/book-fanout.ts, states/state-fanout.ts) and the surface know nothing else of a channel.
 
-import type * as z from 'zod'
+import * as z from 'zod'
 import type { MicroCredits } from '../core/amount.ts'
 import { ONE_CREDIT } from '../metering/tariff.ts'
 import type { OrdersPlace } from '../order-books/l4/followed-orders.ts'
@@ -56,7 +56,7 @@ interface Channel<Body, Frame> {
    * The body with its defaults, as the public server acknowledges and identifies it; `request` takes it, too. Left out:
    * the very value that was sent.
    */
-  readonly echo?: (body: Body) => { readonly type: string } & Readonly<Record<string, unknown>>
+  readonly echo?: ((body: Body) => { readonly type: string } & Readonly<Record<string, unknown>>) | undefined
 }
 
 /** What happened to a user, as frames show it; `id` tells it apart from all else of its kind that happened to him. */
@@ -213,7 +213,7 @@ export function answerOf(text: string): StateAnswer {
 export type StateAsk = readonly [question: InfoQuestion, everyMs: number]
 
 /** A channel of what info answers now: read for all who want it together, and again when it may have changed. */
-export interface StateChannel<Body, Part, Frame> extends Channel<Body, Frame> {
+interface StateChannel<Body, Part, Frame> extends Channel<Body, Frame> {
   readonly source: 'states'
   /** Name of a body's frames where it depends on the body. */
   readonly framesOf?: (body: Body) => string
@@ -280,11 +280,33 @@ export function defineViewChannel<Frame>(channel: ViewChannel<Frame>): ViewChann
   return channel
 }
 
-/** The same for a channel of states. */
-export function defineStateChannel<Body, Part, Frame>(
-  channel: StateChannel<Body, Part, Frame>,
-): AnyStateChannel<Frame> {
-  return channel as AnyStateChannel<Frame>
+interface StateDefinition<Type extends string, Body, Part, Data extends z.ZodType>
+  extends Omit<StateChannel<Body, Part, unknown>, 'type' | 'example' | 'frame' | 'price' | 'source'> {
+  readonly type: Type
+  readonly shown: Data
+  readonly example: { readonly request: Readonly<Record<string, unknown>>; readonly data: unknown }
+  /** What frames are, where they are not all called after the channel. */
+  readonly frame?: z.ZodType
+}
+
+/** A channel of states, with one credit for a minute of it. A body is acknowledged in its normal form. */
+export function defineStateChannel<
+  const Type extends string,
+  Body extends { readonly type: Type },
+  Part,
+  Data extends z.ZodType,
+>({ type, shown, example, ...more }: StateDefinition<Type, Body, Part, Data>) {
+  const frame = z.object({ channel: z.literal(type), data: shown })
+  const channel: StateChannel<Body, Part, unknown> = {
+    type,
+    example: { request: example.request, frame: { channel: type, data: example.data } },
+    echo: (body) => body,
+    frame,
+    price: ONE_CREDIT,
+    source: 'states',
+    ...more,
+  }
+  return channel as AnyStateChannel<z.infer<typeof frame>>
 }
 
 /** A body as a client asked for it, in its normal form: its `dex`, where it has one and that is not `''`, must exist. */

@@ -4,7 +4,7 @@ import { Connection } from '../../src/client/connection.ts'
 import { RETRY } from '../../src/client/connection-options.ts'
 import { allFillsBody } from '../../src/client/subscription.ts'
 import { backoffMs } from '../../src/core/backoff.ts'
-import { EXAMPLE_FILL } from '../../src/relay/events/fill-view.ts'
+import { EXAMPLE_FILL } from '../../src/relay/channels/fills.ts'
 import { FakeRuntime } from './fake-runtime.ts'
 
 function setUp() {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { Connection } from '../../src/client/connection.ts'
 import { SeenFrames } from '../../src/client/seen-frames.ts'
 import type { SubscriptionBody } from '../../src/client/subscription.ts'
-import { EXAMPLE_FILL } from '../../src/relay/events/fill-view.ts'
+import { EXAMPLE_FILL } from '../../src/relay/channels/fills.ts'
 import { FakeRuntime, type FakeSocket } from './fake-runtime.ts'
 
 const BODIES: readonly SubscriptionBody[] = [{ type: 'allFills' }, { type: 'userFills', addresses: [EXAMPLE_FILL[0]] }]

@@ -19,7 +19,7 @@ function refusalOf(body: { type: string } & Record<string, unknown>): string {
 test('each alias of addresses is accepted alone, in mixed case, and matched in lower case', () => {
   for (const form of [{ addresses: [MIXED] }, { users: [MIXED, MIXED.toLowerCase()] }, { user: MIXED }]) {
     const parsed = readBody({ type: 'userFills', ...form })
-    expect(parsed).toMatchObject({ ok: true, value: { body: { addresses: [MIXED.toLowerCase()], aggregate: false } } })
+    expect(parsed).toMatchObject({ ok: true, value: { body: { names: [MIXED.toLowerCase()], aggregate: false } } })
   }
 })
 

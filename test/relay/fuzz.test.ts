@@ -3,8 +3,8 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CHANNELS } from '../../src/relay/channels/catalogue.ts'
+import { EXAMPLE_FILL } from '../../src/relay/channels/fills.ts'
 import { ClientFrames } from '../../src/relay/client-frames.client.ts'
-import { EXAMPLE_FILL } from '../../src/relay/events/fill-view.ts'
 import { World } from './world.ts'
 
 const [, FILL] = EXAMPLE_FILL

@@ -1,7 +1,7 @@
 // The way of a subscription to its orders, against books and a meter that a test holds in its hands.
 
 import { beforeEach, expect, test } from 'vitest'
-import { EXAMPLE_FILL } from '../../src/relay/events/fill-view.ts'
+import { EXAMPLE_FILL } from '../../src/relay/channels/fills.ts'
 import { MAX_WAIT_MS } from '../../src/relay/subscriptions/orders-source.ts'
 import { World } from './world.ts'
 

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest'
 import type { UserFill } from '../../src/protocol/feed/block.ts'
-import { EXAMPLE_FILL } from '../../src/relay/events/fill-view.ts'
+import { EXAMPLE_FILL } from '../../src/relay/channels/fills.ts'
 import { rowOfStatus, rowsOfFills, shownTo, wrongOf } from './rows.ts'
 import { Told } from './told.ts'
 

@@ -2,8 +2,8 @@
 // trades, and at its end.
 
 import * as z from 'zod'
-import { CoinName } from '../../protocol/feed/block.ts'
 import { Candle, CandleInterval, EXAMPLE_CANDLE } from '../../protocol/info/candle-shapes.ts'
+import { MARKET } from '../body-fields.ts'
 import { defineEventChannel, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
 import { CANDLE_VIEWS } from '../events/candles.ts'
 
@@ -17,9 +17,7 @@ export const candle = defineEventChannel({
   request: z.strictObject({
     type: z.literal('candle'),
     interval: CandleInterval.describe('Candle interval'),
-    coin: CoinName.describe(
-      'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
-    ),
+    coin: MARKET,
   }),
   echo: ({ interval, coin }) => ({ type: 'candle', interval, coin }),
   frame: z.object({ channel: z.literal('candle'), data: Candle, ...META_FIELDS }),

@@ -1,44 +1,33 @@
-// Every channel that /ws serves. Adding one is one file in channels/ and one line here.
+// Every channel that /ws serves. Adding one is a definition in a file of this folder and a line here.
 
 import type { Issue } from '../../core/failure.ts'
 import { nearestName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { parseWith } from '../../core/schema-words.ts'
 import type { AnyChannel, Wanted } from '../channel.ts'
-import { activeAssetCtx } from './activeAssetCtx.ts'
-import { activeAssetData } from './activeAssetData.ts'
-import { allDexsAssetCtxs } from './allDexsAssetCtxs.ts'
-import { allDexsClearinghouseState } from './allDexsClearinghouseState.ts'
-import { allFills } from './allFills.ts'
-import { allMids } from './allMids.ts'
-import { assetCtxs } from './assetCtxs.ts'
-import { bbo } from './bbo.ts'
-import { builderFills } from './builderFills.ts'
-import { builderLiquidations } from './builderLiquidations.ts'
+import { activeAssetCtx, allDexsAssetCtxs, assetCtxs, fastAssetCtxs, spotAssetCtxs } from './asset-contexts.ts'
+import { allMids, bbo, l2Book } from './book-views.ts'
 import { candle } from './candle.ts'
-import { clearinghouseState } from './clearinghouseState.ts'
-import { fastAssetCtxs } from './fastAssetCtxs.ts'
-import { l2Book } from './l2Book.ts'
-import { l2BookDiff } from './l2BookDiff.ts'
-import { l2BookDiff2 } from './l2BookDiff2.ts'
+import { allFills, builderFills, builderLiquidations, liquidationFills, userFills } from './fills.ts'
 import { l4Book } from './l4Book.ts'
-import { liquidationFills } from './liquidationFills.ts'
+import { l2BookDiff, l2BookDiff2 } from './level-diffs.ts'
 import { notification } from './notification.ts'
-import { openOrders } from './openOrders.ts'
 import { orderUpdates } from './orderUpdates.ts'
 import { outcomeMetaUpdates } from './outcomeMetaUpdates.ts'
-import { spotAssetCtxs } from './spotAssetCtxs.ts'
-import { spotState } from './spotState.ts'
 import { trades } from './trades.ts'
-import { twapStates } from './twapStates.ts'
+import { userFundings, userTwapHistory, userTwapSliceFills } from './user-rows.ts'
+import {
+  activeAssetData,
+  allDexsClearinghouseState,
+  clearinghouseState,
+  openOrders,
+  spotState,
+  twapStates,
+  webData2,
+} from './user-states.ts'
 import { userEvents } from './userEvents.ts'
-import { userFills } from './userFills.ts'
-import { userFundings } from './userFundings.ts'
 import { userHistoricalOrders } from './userHistoricalOrders.ts'
 import { userNonFundingLedgerUpdates } from './userNonFundingLedgerUpdates.ts'
-import { userTwapHistory } from './userTwapHistory.ts'
-import { userTwapSliceFills } from './userTwapSliceFills.ts'
-import { webData2 } from './webData2.ts'
 import { webData3 } from './webData3.ts'
 
 /** In the order in which they are listed to people. */

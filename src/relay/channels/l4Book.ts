@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { Address, CoinName, Decimal, Height, Millis } from '../../protocol/feed/block.ts'
 import { Cloid } from '../../protocol/feed/shown-fill.ts'
 import { NanoTime } from '../../protocol/info/common-shapes.ts'
+import { MARKET } from '../body-fields.ts'
 import { type L4Channel, ONE_CREDIT } from '../channel.ts'
 
 const TYPE = 'l4Book'
@@ -122,7 +123,7 @@ export const l4Book: L4Channel<z.infer<typeof frame>> = {
       coin: z
         .string({ error: 'must be one coin: send a subscription for each' })
         .pipe(CoinName)
-        .describe('Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`'),
+        .describe(MARKET.description!),
     })
     .transform(({ coin }) => ({ coin })),
   frame,

@@ -4,11 +4,11 @@ import * as z from 'zod'
 import type { UserFill } from '../../protocol/feed/block.ts'
 import { WalletAddress } from '../body-fields.ts'
 import { defineEventChannel, type EventView, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
-import { EXAMPLE_FILL, fillView } from '../events/fill-view.ts'
+import { EXAMPLE_FILL, FILL_VIEWS } from './fills.ts'
 
 const TYPE = 'notification'
 
-const MERGED = fillView({ aggregate: true })
+const [, MERGED] = FILL_VIEWS
 const RESTING: EventView<UserFill> = {
   items: (block) => MERGED.items(block).filter(([, { crossed }]) => !crossed),
   text: ([, { side, sz, coin, px }]) => {

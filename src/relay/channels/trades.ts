@@ -4,8 +4,9 @@
 import * as z from 'zod'
 import { Address, CoinName, Decimal, Millis, TxHash } from '../../protocol/feed/block.ts'
 import { type Trade, tradesOf } from '../../protocol/feed/trades.ts'
+import { MARKET } from '../body-fields.ts'
 import { defineEventChannel, type EventView, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
-import { EXAMPLE_FILL } from '../events/fill-view.ts'
+import { EXAMPLE_FILL } from './fills.ts'
 
 /** `side` is the taker's, `users` are buyer and seller; `hash` is the taker's, zero where a TWAP order took. */
 const TradeRow = z.object({
@@ -42,9 +43,7 @@ export const trades = defineEventChannel({
   request: z
     .strictObject({
       type: z.literal('trades'),
-      coin: CoinName.describe(
-        'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
-      ),
+      coin: MARKET,
     })
     .transform((sent) => [sent.coin]),
   frame: z.object({ channel: z.literal('trades'), data: z.array(TradeRow), ...META_FIELDS }),

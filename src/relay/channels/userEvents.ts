@@ -16,9 +16,9 @@ import {
   type ShownEvents,
   type UserRow,
 } from '../channel.ts'
-import { EXAMPLE_FILL, NodeFill } from '../events/fill-view.ts'
 import { nonUserCancels } from '../events/order-view.ts'
 import { isSlice, sliceRow, twapEvents } from '../events/twap-view.ts'
+import { EXAMPLE_FILL, NodeFill } from './fills.ts'
 
 const TYPE = 'userEvents'
 const [USER, FILL] = EXAMPLE_FILL

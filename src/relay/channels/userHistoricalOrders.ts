@@ -5,8 +5,8 @@ import { Address } from '../../protocol/feed/block.ts'
 import { FRONTEND_ORDER, TIME, USER } from '../../protocol/info/examples.ts'
 import { OrderWithStatus } from '../../protocol/info/order-shapes.ts'
 import { WalletAddress } from '../body-fields.ts'
-import { defineStateChannel, ONE_CREDIT } from '../channel.ts'
-import { USER_STATE_MS } from '../states/user-state.ts'
+import { defineStateChannel } from '../channel.ts'
+import { USER_STATE_MS } from './user-states.ts'
 
 const TYPE = 'userHistoricalOrders'
 
@@ -34,22 +34,13 @@ const example = { order: FRONTEND_ORDER, status: 'filled', statusTimestamp: TIME
 export const userHistoricalOrders = defineStateChannel({
   type: TYPE,
   summary: "What became of a user's orders",
-  example: {
-    request: { user: USER },
-    frame: { channel: TYPE, data: { isSnapshot: true, user: USER, orderHistory: [example] } },
-  },
+  example: { request: { user: USER }, data: { isSnapshot: true, user: USER, orderHistory: [example] } },
   request: z.strictObject({ type: z.literal(TYPE), user: WalletAddress }),
-  echo: (body) => ({ ...body }),
-  frame: z.object({
-    channel: z.literal(TYPE),
-    data: z.object({
-      isSnapshot: z.literal(true).optional().describe('True for past entries; false or absent for new ones'),
-      user: Address,
-      orderHistory: z.array(OrderWithStatus),
-    }),
+  shown: z.object({
+    isSnapshot: z.literal(true).optional().describe('True for past entries; false or absent for new ones'),
+    user: Address,
+    orderHistory: z.array(OrderWithStatus),
   }),
-  price: ONE_CREDIT,
-  source: 'states',
   asks: ({ user }) => [[{ type: 'historicalOrders', user }, USER_STATE_MS]],
   /** The oldest first. */
   keep: ({ value }) => (value as readonly Row[]).toReversed(),

@@ -7,9 +7,9 @@ import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { ACCOUNT_FIELDS, EXAMPLE_WEB_DATA, LeadingVaults } from '../../protocol/info/web-data-shapes.ts'
 import { WalletAddress } from '../body-fields.ts'
-import { defineStateChannel, ONE_CREDIT, type StateAsk } from '../channel.ts'
-import { DEXES, dexNames } from '../states/contexts.ts'
-import { USER_STATE_MS } from '../states/user-state.ts'
+import { defineStateChannel, type StateAsk } from '../channel.ts'
+import { DEXES, dexNames } from './asset-contexts.ts'
+import { USER_STATE_MS } from './user-states.ts'
 
 const TYPE = 'webData3'
 
@@ -37,56 +37,47 @@ export const webData3 = defineStateChannel({
   summary: "A user's settings, and what each perp DEX says of him",
   example: {
     request: { user: USER },
-    frame: {
-      channel: TYPE,
-      data: {
-        userState: {
-          agentAddress: OTHER_USER,
-          agentValidUntil: TIME,
-          cumLedger: '-100.5',
-          serverTime: TIME,
-          isVault: false,
-          user: USER,
-          optOutOfSpotDusting: true,
-          dexAbstractionEnabled: true,
-          abstraction: 'unifiedAccount',
-        },
-        perpDexStates: [
-          {
-            totalVaultEquity: '500.5',
-            perpsAtOpenInterestCap: ['DOGE'],
-            leadingVaults: EXAMPLE_WEB_DATA.leadingVaults,
-          },
-        ],
+    data: {
+      userState: {
+        agentAddress: OTHER_USER,
+        agentValidUntil: TIME,
+        cumLedger: '-100.5',
+        serverTime: TIME,
+        isVault: false,
+        user: USER,
+        optOutOfSpotDusting: true,
+        dexAbstractionEnabled: true,
+        abstraction: 'unifiedAccount',
       },
+      perpDexStates: [
+        {
+          totalVaultEquity: '500.5',
+          perpsAtOpenInterestCap: ['DOGE'],
+          leadingVaults: EXAMPLE_WEB_DATA.leadingVaults,
+        },
+      ],
     },
   },
   request: z.strictObject({ type: z.literal(TYPE), user: WalletAddress }),
-  echo: (body) => ({ ...body }),
-  frame: z.object({
-    channel: z.literal(TYPE),
-    data: z.object({
-      userState: z.object({
-        ...ACCOUNT_FIELDS,
-        dexAbstractionEnabled: z.boolean().optional().describe('Whether one balance is shared by all DEXes'),
-        abstraction: openEnum('unifiedAccount', 'portfolioMargin', 'disabled', 'dexAbstraction')
-          .optional()
-          .describe('Account abstraction mode'),
-      }),
-      /** By index of the DEX. */
-      perpDexStates: z
-        .array(
-          z.object({
-            totalVaultEquity: Decimal,
-            perpsAtOpenInterestCap: z.array(z.string()).optional().describe('Coins whose open interest is at its cap'),
-            leadingVaults: LeadingVaults.optional(),
-          }),
-        )
-        .describe('State of each perp DEX, main DEX first'),
+  shown: z.object({
+    userState: z.object({
+      ...ACCOUNT_FIELDS,
+      dexAbstractionEnabled: z.boolean().optional().describe('Whether one balance is shared by all DEXes'),
+      abstraction: openEnum('unifiedAccount', 'portfolioMargin', 'disabled', 'dexAbstraction')
+        .optional()
+        .describe('Account abstraction mode'),
     }),
+    /** By index of the DEX. */
+    perpDexStates: z
+      .array(
+        z.object({
+          totalVaultEquity: Decimal,
+          perpsAtOpenInterestCap: z.array(z.string()).optional().describe('Coins whose open interest is at its cap'),
+          leadingVaults: LeadingVaults.optional(),
+        }),
+      )
+      .describe('State of each perp DEX, main DEX first'),
   }),
-  price: ONE_CREDIT,
-  source: 'states',
   asks: ({ user }, names): readonly StateAsk[] => [
     DEXES,
     [{ type: 'webData2', user }, USER_STATE_MS],

@@ -5,9 +5,9 @@ import type { Failure } from '../../core/failure.ts'
 import { unknownDex } from '../../core/unknown-dex.ts'
 import type { SubscribeFrame } from '../../protocol/relay/protocol.ts'
 import { answerOf, EVERY, type Wanted } from '../channel.ts'
+import { dexNames } from '../channels/asset-contexts.ts'
 import type { FirstFramePorts } from '../events/first-frames.ts'
 import type { Connection } from '../sockets/connection.ts'
-import { dexNames } from '../states/contexts.ts'
 
 /** Of one socket, whatever its plan; an account's subscriptions may lie on many sockets. */
 const MAX_SUBSCRIPTIONS_PER_SOCKET = 1000

@@ -3,7 +3,7 @@
 import { text } from 'node:stream/consumers'
 import { answerEvm } from '../../../src/devnet/evm/answer.ts'
 import type { Block, UserFill } from '../../../src/protocol/feed/block.ts'
-import { EXAMPLE_FILL } from '../../../src/relay/events/fill-view.ts'
+import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { startServer } from '../../kit/http-server.ts'
 
 export const FIRST = 1_000

@@ -15,7 +15,7 @@ import { SinkRecord } from '../../../src/pipelines/sink/sink-record.client.ts'
 import { LOST, SqlLink, sqlCaller } from '../../../src/pipelines/sink/sql-link.client.ts'
 import type { Block } from '../../../src/protocol/feed/block.ts'
 import type { DurableRequest, HeightAndTime } from '../../../src/protocol/feed/durable-api.ts'
-import { EXAMPLE_FILL } from '../../../src/relay/events/fill-view.ts'
+import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { FakeFeeder, levelsOf } from '../../block-log/fake-feeder.worker.ts'
 
 const SECRET = `whsec_${btoa('0123456789abcdef0123456789abcdef')}`

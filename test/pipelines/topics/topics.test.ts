@@ -5,7 +5,7 @@ import type { Pipeline } from '../../../src/pipelines/pipeline.ts'
 import { chosenBy } from '../../../src/pipelines/topics/catalogue.ts'
 import { HEAD_COLUMNS, NOTE_COLUMNS, type Row } from '../../../src/pipelines/topics/topic.ts'
 import type { HubBlock, RelayEvents } from '../../../src/protocol/feed/log-api.ts'
-import { EXAMPLE_FILL, EXAMPLE_LIQUIDATION } from '../../../src/relay/events/fill-view.ts'
+import { EXAMPLE_FILL, EXAMPLE_LIQUIDATION } from '../../../src/relay/channels/fills.ts'
 
 type Chosen = Pick<Pipeline, 'topic' | 'filter'>
 const open = (topic: Chosen['topic'], filter: Chosen['filter'] = null, state: string | null = null) => {

@@ -5,7 +5,7 @@ import { CHECKSUM, coinWant } from '../../../src/order-books/view-wants.ts'
 import type { CoinMark, HubFrameToRelay } from '../../../src/protocol/hub/hub-link.ts'
 import { BookFanout, hubsOf } from '../../../src/relay/books/book-fanout.ts'
 import { Joiner } from '../../../src/relay/books/joiner.ts'
-import { l2BookDiff } from '../../../src/relay/channels/l2BookDiff.ts'
+import { l2BookDiff } from '../../../src/relay/channels/level-diffs.ts'
 import { wantedBooks } from '../wanted.ts'
 
 const SHARDS = 4

@@ -2,7 +2,7 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import type { JoinAnswer } from '../../../src/protocol/hub/hub-api.ts'
 import { Carousel, type Seeding } from '../../../src/relay/books/carousel.ts'
 import { Joiner } from '../../../src/relay/books/joiner.ts'
-import { l2BookDiff } from '../../../src/relay/channels/l2BookDiff.ts'
+import { l2BookDiff } from '../../../src/relay/channels/level-diffs.ts'
 import type { Connection } from '../../../src/relay/sockets/connection.ts'
 
 const SHARDS = 1

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
 import type { RelayEvents } from '../../../src/protocol/feed/log-api.ts'
 import { CHANNELS, channelOf } from '../../../src/relay/channels/catalogue.ts'
+import { EXAMPLE_FILL, EXAMPLE_LIQUIDATION } from '../../../src/relay/channels/fills.ts'
 import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
-import { EXAMPLE_FILL, EXAMPLE_LIQUIDATION } from '../../../src/relay/events/fill-view.ts'
 import { wantedEvents } from '../wanted.ts'
 
 const [USER, FILL] = EXAMPLE_FILL

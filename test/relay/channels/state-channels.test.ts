@@ -3,8 +3,8 @@
 import { inflateRawSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import type { InfoQuestion } from '../../../src/relay/channel.ts'
+import { fastAssetCtxs } from '../../../src/relay/channels/asset-contexts.ts'
 import { readBody } from '../../../src/relay/channels/catalogue.ts'
-import { fastAssetCtxs } from '../../../src/relay/channels/fastAssetCtxs.ts'
 import { StatesWorld } from '../states/states-world.ts'
 
 const USER = `0x${'a'.repeat(40)}`

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
 import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
+import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
-import { EXAMPLE_FILL } from '../../../src/relay/events/fill-view.ts'
 import { wantedEvents } from '../wanted.ts'
 
 const [BUYER, FILL] = EXAMPLE_FILL

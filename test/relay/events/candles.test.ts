@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import type { Candle } from '../../../src/archive/candles.ts'
 import type { UserFill } from '../../../src/protocol/feed/block.ts'
-import { EXAMPLE_FILL } from '../../../src/relay/events/fill-view.ts'
+import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { EXAMPLE_ORDER } from '../node-order.ts'
 import { World } from '../world.ts'
 

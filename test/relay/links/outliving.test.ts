@@ -8,7 +8,7 @@ import type { BookHubApi, RelayAttachRequest } from '../../../src/protocol/hub/h
 import type { BookFanout } from '../../../src/relay/books/book-fanout.ts'
 import { Joiner } from '../../../src/relay/books/joiner.ts'
 import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
-import { l2BookDiff } from '../../../src/relay/channels/l2BookDiff.ts'
+import { l2BookDiff } from '../../../src/relay/channels/level-diffs.ts'
 import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
 import { L4Fanout } from '../../../src/relay/l4/l4-fanout.ts'
 import { Links } from '../../../src/relay/links/links.client.ts'

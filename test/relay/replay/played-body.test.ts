@@ -6,8 +6,8 @@ import type { HubBlock, RelayEvents } from '../../../src/protocol/feed/log-api.t
 import { BookFanout } from '../../../src/relay/books/book-fanout.ts'
 import { isToldAgain } from '../../../src/relay/channel.ts'
 import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
+import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
-import { EXAMPLE_FILL } from '../../../src/relay/events/fill-view.ts'
 import { booksPlayed, coinsOf, eventsPlayed, isPlayable } from '../../../src/relay/replay/replay.ts'
 import { wanted, wantedBooks, wantedEvents } from '../wanted.ts'
 

@@ -2,7 +2,7 @@
 
 import { env } from 'cloudflare:workers'
 import { expect, it, vi } from 'vitest'
-import { EXAMPLE_FILL } from '../../../src/relay/events/fill-view.ts'
+import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { deflate } from '../../../src/relay/post.client.ts'
 import { FakeFeeder } from '../../block-log/fake-feeder.worker.ts'
 import { Client, type Frame, meter } from '../stream-client.worker.ts'

@@ -3,7 +3,7 @@
 import { deflateRawSync } from 'node:zlib'
 import type { Fill } from '../../../src/protocol/feed/block.ts'
 import type { InfoQuestion } from '../../../src/relay/channel.ts'
-import { EXAMPLE_FILL } from '../../../src/relay/events/fill-view.ts'
+import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { StateFanout } from '../../../src/relay/states/state-fanout.ts'
 import { wantedStates } from '../wanted.ts'
 

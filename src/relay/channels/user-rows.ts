@@ -1,7 +1,12 @@
 // Channels of the public server that list what happened to one user: first what was before, then what each block brings.
 
 import * as z from 'zod'
-import { Address } from '../../protocol/feed/block.ts'
+import { DAY_MS } from '../../core/time.ts'
+import { Address, type Fill } from '../../protocol/feed/block.ts'
+import { FILL, TIME, USER } from '../../protocol/info/examples.ts'
+import { EXAMPLE_FUNDING, FUNDING_AMOUNTS } from '../../protocol/info/funding-shapes.ts'
+import { TwapSliceFill } from '../../protocol/info/order-shapes.ts'
+import { EXAMPLE_TWAP, TwapEvent } from '../../protocol/info/twap-shapes.ts'
 import { WalletAddress } from '../body-fields.ts'
 import {
   defineEventChannel,
@@ -12,6 +17,8 @@ import {
   ONE_CREDIT,
   type UserRow,
 } from '../channel.ts'
+import { fundingRows } from '../events/funding-payments.ts'
+import { fillId, isSlice, sliceRow, twapEventId, twapEvents } from '../events/twap-view.ts'
 
 /** So many of the newest rows stand in a first frame: the whole of an answer would be most of a megabyte. */
 const PAST_ROWS = 500
@@ -32,7 +39,7 @@ interface UserRowsDefinition<Type extends string, Row extends z.ZodType> {
 }
 
 /** A channel of one user's rows, with the frames of the public server. */
-export function userRowsChannel<const Type extends string, Row extends z.ZodType>({
+function userRowsChannel<const Type extends string, Row extends z.ZodType>({
   type,
   summary,
   list,
@@ -85,3 +92,51 @@ export function userRowsChannel<const Type extends string, Row extends z.ZodType
     },
   })
 }
+
+/** What is past begins so long ago, or a fifth of that where it is too much for an answer, and so on. */
+const PAST_MS = DAY_MS
+/** An answer holds so many payments, the oldest: one that is full lacks the newest. */
+const ANSWER_ROWS = 500
+
+export const userFundings = userRowsChannel({
+  type: 'userFundings',
+  summary: 'The funding that a user paid and got',
+  list: 'fundings',
+  row: z.looseObject({ time: z.int(), ...FUNDING_AMOUNTS }),
+  example: { user: USER, row: { time: TIME, ...EXAMPLE_FUNDING } },
+  rows: ({ late }) => late?.paid ?? [],
+  late: 'paid',
+  ask: (user, nowMs, tries) => ({ type: 'userFunding', user, startTime: Math.ceil(nowMs - PAST_MS / 5 ** tries) }),
+  past: (answer) => {
+    const rows = fundingRows(answer)
+    if (rows.length >= ANSWER_ROWS) throw new Error('it does not reach to the present')
+    return rows
+  },
+})
+
+export const userTwapHistory = userRowsChannel({
+  type: 'userTwapHistory',
+  summary: "What became of a user's TWAP orders",
+  list: 'history',
+  row: TwapEvent,
+  example: {
+    user: EXAMPLE_TWAP.user,
+    row: { time: EXAMPLE_TWAP.timestamp / 1_000, state: EXAMPLE_TWAP, status: { status: 'finished' }, twapId: 3 },
+  },
+  needs: 'events',
+  rows: twapEvents,
+  ask: (user) => ({ type: 'twapHistory', user }),
+  past: (answer) =>
+    (answer as Parameters<typeof twapEventId>[0][]).map((row) => ({ id: twapEventId(row), row })).reverse(),
+})
+
+export const userTwapSliceFills = userRowsChannel({
+  type: 'userTwapSliceFills',
+  summary: "Fills of the slices of a user's TWAP orders",
+  list: 'twapSliceFills',
+  row: TwapSliceFill,
+  example: { user: USER, row: { fill: FILL, twapId: 3 } },
+  rows: ({ fills }) => fills.filter(isSlice).map(sliceRow),
+  ask: (user) => ({ type: 'userTwapSliceFills', user }),
+  past: (answer) => (answer as { fill: Fill }[]).map((row) => ({ id: fillId(row.fill), row })).reverse(),
+})

@@ -1,0 +1,179 @@
+// Channels of whole states of books, in the public server's shape: at once, and then with the blocks that change them.
+
+import * as z from 'zod'
+import { dexOf, MARKET_TYPES } from '../../core/coin.ts'
+import { midsText } from '../../order-books/mids.ts'
+import { BBO, levelsView, MID } from '../../order-books/view.ts'
+import { CoinName, Decimal, Level, Levels, Millis } from '../../protocol/feed/block.ts'
+import { coinOrTypes, Interval, intervalOf, MARKET, MarketTypes, typesOf } from '../body-fields.ts'
+import { defineViewChannel, ONE_CREDIT, type ViewBody } from '../channel.ts'
+
+const DEPTH = 20
+const FAST_DEPTH = 5
+const LEVELS_MS = 500
+const PER_COIN = ONE_CREDIT / 2
+const WILDCARD = 50 * ONE_CREDIT
+
+const L2BookRequest = z
+  .strictObject({
+    type: z.literal('l2Book'),
+    coin: CoinName.optional().describe('One coin; absent: every coin of `marketTypes`'),
+    marketTypes: MarketTypes,
+    nSigFigs: z
+      .int()
+      .min(2, 'must be 2, 3, 4 or 5')
+      .max(5, 'must be 2, 3, 4 or 5')
+      .nullable()
+      .default(null)
+      .describe('Significant figures to which prices are rounded and grouped; absent or null: no rounding'),
+    mantissa: z
+      .literal([1, 2, 5], 'must be 1, 2 or 5')
+      .nullable()
+      .default(null)
+      .describe('Step of the last figure, only with `nSigFigs` 5; absent: 1'),
+    fast: z.boolean().default(false).describe('Whether five levels a side are sent instead of twenty'),
+    interval: Interval.optional().describe('Minimum milliseconds between frames of a coin; absent: 500; 0: each block'),
+  })
+  .superRefine(coinOrTypes)
+  .refine(({ nSigFigs, mantissa }) => mantissa === null || nSigFigs === 5, {
+    path: ['mantissa'],
+    message: 'is allowed only with nSigFigs 5',
+  })
+  .transform(({ type, coin, marketTypes, ...how }): ViewBody => {
+    const { nSigFigs, mantissa, fast, interval = LEVELS_MS } = how
+    const rounded = nSigFigs === null ? null : { nSigFigs, mantissa: mantissa ?? 1 }
+    return {
+      coins: coin === undefined ? null : [coin],
+      types: coin === undefined ? typesOf(marketTypes) : [],
+      view: levelsView(intervalOf(interval), fast ? FAST_DEPTH : DEPTH, rounded),
+      echo: { type, ...(coin !== undefined && { coin }), ...(marketTypes && { marketTypes }), ...how },
+    }
+  })
+
+/**
+ * The first levels of each side of a market, or of all markets, rounded or not: at most every half second, or as often as
+ * the body says.
+ */
+export const l2Book = defineViewChannel({
+  type: 'l2Book',
+  summary: 'Twenty levels a side, or five, rounded or not, as the public server shows them',
+  example: {
+    request: { coin: 'BTC', nSigFigs: null, mantissa: null, fast: false },
+    frame: {
+      channel: 'l2Book',
+      data: {
+        coin: 'BTC',
+        time: 1790000000000,
+        levels: [[{ px: '81307.0', sz: '0.5', n: 2 }], [{ px: '81308.0', sz: '1.2', n: 4 }]],
+      },
+    },
+  },
+  request: L2BookRequest,
+  frame: z.object({
+    channel: z.literal('l2Book'),
+    data: z.object({
+      coin: CoinName,
+      time: Millis,
+      levels: Levels,
+      spread: Decimal.optional().describe('Best ask less best bid, before rounding'),
+      fast: z.literal(true).optional(),
+    }),
+  }),
+  price: ({ coins }) => (coins === null ? WILDCARD : PER_COIN),
+  source: 'views',
+  echo: ({ echo }) => echo,
+  by: 'coin or market type',
+  isJoint: false,
+  encode: ([shown], { echo }) => {
+    const { coin, time, piece } = shown!
+    const fast = echo.fast ? ',"fast":true' : ''
+    return `{"channel":"l2Book","data":{"coin":${JSON.stringify(coin)},"time":${time},${piece}${fast}}}`
+  },
+})
+
+const Side = Level.nullable()
+
+export const bbo = defineViewChannel({
+  type: 'bbo',
+  summary: 'The best level of each side of a market, as the public server shows it',
+  example: {
+    request: { coin: 'BTC' },
+    frame: {
+      channel: 'bbo',
+      data: {
+        coin: 'BTC',
+        time: 1790000000000,
+        bbo: [
+          { px: '81307.0', sz: '0.5', n: 2 },
+          { px: '81308.0', sz: '1.2', n: 4 },
+        ],
+      },
+    },
+  },
+  request: z
+    .strictObject({
+      type: z.literal('bbo'),
+      coin: MARKET,
+    })
+    .transform((sent) => ({ coins: [sent.coin], types: [], view: BBO, echo: sent })),
+  frame: z.object({
+    channel: z.literal('bbo'),
+    data: z.object({
+      coin: CoinName,
+      time: Millis,
+      bbo: z
+        .tuple([Side.describe('Best bid'), Side.describe('Best ask')])
+        .describe('Best bid and best ask; null for an empty side'),
+    }),
+  }),
+  price: ONE_CREDIT,
+  source: 'views',
+  echo: ({ echo }) => echo,
+  by: 'coin',
+  isJoint: false,
+  encode: ([shown]) =>
+    `{"channel":"bbo","data":{"coin":${JSON.stringify(shown!.coin)},"time":${shown!.time},"bbo":${shown!.piece}}}`,
+})
+
+const MIDS_MS = 1_000
+
+const AllMidsRequest = z
+  .strictObject({
+    type: z.literal('allMids'),
+    dex: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,64}$/, 'must be the name of a DEX; leave it out for the main one')
+      .optional(),
+    interval: Interval.optional().describe('Minimum milliseconds between frames; absent: 1,000'),
+  })
+  .transform((sent): ViewBody => {
+    const { dex, interval = MIDS_MS } = sent
+    return { coins: null, types: MARKET_TYPES, view: MID, echo: sent, dex, everyMs: intervalOf(interval) }
+  })
+
+/**
+ * The main DEX comes with spot and outcomes. A coin without two sides is shown at its last trade, and not at all before one.
+ */
+export const allMids = defineViewChannel({
+  type: 'allMids',
+  summary: 'The middle price of every coin of a DEX, as the public server shows them',
+  example: {
+    request: { dex: 'xyz' },
+    frame: { channel: 'allMids', data: { dex: 'xyz', mids: { 'xyz:GOLD': '2650.5' } } },
+  },
+  request: AllMidsRequest,
+  frame: z.object({
+    channel: z.literal('allMids'),
+    data: z.object({ dex: z.string().optional(), mids: z.record(z.string(), Decimal).describe('Mid price by coin') }),
+  }),
+  price: ONE_CREDIT,
+  source: 'views',
+  echo: ({ echo }) => echo,
+  by: null,
+  isJoint: true,
+  encode: (pieces, { dex }) => {
+    const own = pieces.filter(({ coin, piece }) => piece !== '' && dexOf(coin) === (dex ?? ''))
+    const mids = midsText(own.map(({ coin, piece }) => [coin, piece]))
+    return `{"channel":"allMids","data":{${dex === undefined ? '' : `"dex":${JSON.stringify(dex)},`}"mids":${mids}}}`
+  },
+})

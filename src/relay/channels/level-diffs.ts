@@ -1,0 +1,191 @@
+// Channels of full-depth books as the changed levels of each block.
+
+import * as z from 'zod'
+import type { MicroCredits } from '../../core/amount.ts'
+import { CoinName, Height, Levels, Millis } from '../../protocol/feed/block.ts'
+import { type BookBody, coinOrTypes, MAX_ITEMS, MarketTypes, typesOf } from '../body-fields.ts'
+import { type BookChannel, defineBookChannel, type Entry, ONE_CREDIT, pieceOf } from '../channel.ts'
+
+const Coins = z
+  .array(CoinName)
+  .min(1, 'must name at least one coin; leave "coin" out for every coin')
+  .max(MAX_ITEMS, `at most ${MAX_ITEMS} coins in one list: leave "coin" out for every coin`)
+  .refine((coins) => new Set(coins).size === coins.length, 'names a coin twice: list each coin once')
+
+const CHECKSUM = {
+  checksum: z.boolean().optional().describe('Whether entries carry a checksum of the book after them'),
+}
+
+/**
+ * The body of a channel of books: a coin, a list of coins, or a wildcard over market types (perps where it names none);
+ * and where the channel has them, whether its changes come with checksums.
+ */
+function bookRequest(type: string, hasChecksums = false) {
+  return z
+    .strictObject({
+      type: z.literal(type),
+      coin: z
+        .union([CoinName, Coins], { error: 'must be a coin or a list of coins; leave it out for every coin' })
+        .optional()
+        .describe('One coin or a list; absent: every coin of `marketTypes`'),
+      marketTypes: MarketTypes,
+      ...((hasChecksums ? CHECKSUM : {}) as typeof CHECKSUM),
+    })
+    .superRefine(coinOrTypes)
+    .transform(({ coin, marketTypes, checksum }): BookBody => {
+      if (coin !== undefined) return { coins: [coin].flat(), types: [], checksum }
+      return { coins: null, types: typesOf(marketTypes), checksum }
+    })
+}
+
+const PER_COIN: MicroCredits = 130_000
+const WILDCARD: MicroCredits = 10 * ONE_CREDIT
+
+/** What a minute of a stream of books costs, as the specification says: per coin of a list, flat for a wildcard. */
+function bookMinutePrice({ coins }: BookBody): MicroCredits {
+  return coins === null ? WILDCARD : PER_COIN * coins.length
+}
+
+const BLOCK = { time: Millis, block_height: Height }
+const Snapshot = z.object({ coin: CoinName, ...BLOCK, levels: Levels })
+const Updates = z.object({
+  ...BLOCK,
+  book_diffs: z.array(z.object({ coin: CoinName, levels: Levels })).describe('Changed coins'),
+})
+
+const snapshot: NonNullable<BookChannel<unknown>['snapshot']> = ({ coin, time, height, levels }) =>
+  `{"channel":"l2BookDiff","data":{"Snapshot":{"coin":${JSON.stringify(coin)},"time":${time},"block_height":${height},"levels":${levels}}}}`
+
+/**
+ * A Snapshot of every coin first, then the changed levels of each block. No sequence numbers: where a coin's continuity is
+ * lost its sockets must connect again, because a Snapshot may only come first.
+ */
+export const l2BookDiff = defineBookChannel({
+  type: 'l2BookDiff',
+  summary: 'Full-depth books: a Snapshot of each coin, then the changed levels of each block',
+  example: {
+    request: { coin: 'BTC' },
+    frame: {
+      channel: 'l2BookDiff',
+      data: {
+        Updates: {
+          time: 1790000000000,
+          block_height: 700000001,
+          book_diffs: [
+            { coin: 'BTC', levels: [[{ px: '81307.0', sz: '0.5', n: 2 }], [{ px: '81310.0', sz: '0', n: 0 }]] },
+          ],
+        },
+      },
+    },
+  },
+  request: bookRequest('l2BookDiff'),
+  frame: z.object({ channel: z.literal('l2BookDiff'), data: z.union([z.object({ Snapshot }), z.object({ Updates })]) }),
+  price: bookMinutePrice,
+  source: 'books',
+  snapshot,
+  /** A coin's first book is its Snapshot; changes of the others go out as one Updates. */
+  encode: ({ height, time, entries }) => {
+    const texts: string[] = []
+    let pieces = ''
+    let broken = false
+    for (const entry of entries) {
+      if (entry.mark === '!') broken = true
+      else if (entry.mark === '+') texts.push(snapshot({ coin: entry.coin, time, height, levels: entry.levels }))
+      else pieces += pieces ? `,${piece(entry)}` : piece(entry)
+    }
+    if (pieces) {
+      texts.push(
+        `{"channel":"l2BookDiff","data":{"Updates":{"time":${time},"block_height":${height},"book_diffs":[${pieces}]}}}`,
+      )
+    }
+    return { texts, broken }
+  },
+})
+
+function piece(entry: Entry): string {
+  return pieceOf(entry, 'l2BookDiff', ({ coin, levels }) => `{"coin":${JSON.stringify(coin)},"levels":${levels}}`)
+}
+
+const SequencedUpdates = z.object({
+  time: Millis,
+  block_height: Height.describe('Block height of this state'),
+  epoch: z.string().describe('Id of an unbroken chain of books; when it changes, sequence numbers restart'),
+  cursor: z.string().describe('Block height as text'),
+  book_diffs: z
+    .array(
+      z.object({
+        coin: CoinName,
+        seq: z.int().describe('Height of the last change of this book'),
+        prev_seq: z
+          .int()
+          .describe('`seq` of the book that this change applies to; −1: chain broken, fetch the book again'),
+        levels: Levels,
+        checksum: z
+          .int()
+          .min(0)
+          .max(0xffffffff)
+          .optional()
+          .describe('CRC-32 of the ten best levels a side after this change'),
+      }),
+    )
+    .describe('Changed coins'),
+})
+
+/**
+ * Sequence numbers, one frame per block and no Snapshot. A client fetches books by `l2BookDiffSnapshot` and sees lost
+ * continuity as a `prev_seq` that it does not hold, and by checksums, where it asks for them, that its book is the server's.
+ */
+export const l2BookDiff2 = defineBookChannel({
+  type: 'l2BookDiff2',
+  summary: 'Changed levels of full-depth books with sequence numbers; books come from `l2BookDiffSnapshot`',
+  example: {
+    request: { coin: 'BTC', checksum: true },
+    frame: {
+      channel: 'l2BookDiff2',
+      data: {
+        Updates: {
+          time: 1790000000000,
+          block_height: 700000001,
+          epoch: '6f1c7a52-5d0f-4b7e-9a53-0d1f0c5e7a11',
+          cursor: '700000001',
+          book_diffs: [
+            {
+              coin: 'BTC',
+              seq: 700000001,
+              prev_seq: 699999998,
+              levels: [[{ px: '81307.0', sz: '0.5', n: 2 }], []],
+              checksum: 1851861069,
+            },
+          ],
+        },
+      },
+    },
+  },
+  request: bookRequest('l2BookDiff2', true),
+  frame: z.object({ channel: z.literal('l2BookDiff2'), data: z.object({ Updates: SequencedUpdates }) }),
+  price: bookMinutePrice,
+  source: 'books',
+  snapshot: null,
+  encode: ({ height, time, epoch, entries }, isChecked) => {
+    const pieces = entries
+      .map((entry) => `${sequencedPiece(entry, height)}${isChecked ? checksum(entry) : ''}}`)
+      .join(',')
+    const text = `{"channel":"l2BookDiff2","data":{"Updates":{"time":${time},"block_height":${height},"epoch":${JSON.stringify(epoch ?? '')},"cursor":"${height}","book_diffs":[${pieces}]}}}`
+    return { texts: [text], broken: false }
+  },
+})
+
+/** Without its end. */
+function sequencedPiece(entry: Entry, height: number): string {
+  return pieceOf(
+    entry,
+    'l2BookDiff2',
+    ({ coin, prevSeq, levels }) =>
+      `{"coin":${JSON.stringify(coin)},"seq":${height},"prev_seq":${prevSeq},"levels":${levels}`,
+  )
+}
+
+/** A hub that was not told yet that it is wanted has none: of a block that the snapshot holds. */
+function checksum({ checksum: is }: Entry): string {
+  return is === undefined ? '' : `,"checksum":${is}`
+}
