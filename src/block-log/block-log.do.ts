@@ -3,11 +3,10 @@
 // books, feeder-trust.do.ts says who is believed. Send first, then persist, then acknowledge: no write holds a frame back.
 
 import { DurableObject } from 'cloudflare:workers'
-import { Objects } from '../core/objects.client.ts'
+import { Objects, regionOfRelay } from '../core/objects.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { type AgeReport, ReportedAges } from '../protocol/feed/ages.ts'
 import type { ArchivePage, ArchiveRequest, FilesReport } from '../protocol/feed/archive-api.ts'
-import type { Block } from '../protocol/feed/block.ts'
 import type { DurablePage, DurableRequest, FillsAnswer, FillsRequest } from '../protocol/feed/durable-api.ts'
 import {
   type AttachAnswer,
@@ -29,11 +28,11 @@ import { FeederTrust } from './feeder-trust.do.ts'
 import { readFeederFrame } from './frame-check.ts'
 import { HeldBlocks } from './held-blocks.do.ts'
 import { L4Seeds } from './l4-seeds.ts'
-import { statusOf } from './log-status.do.ts'
 import { OrderWants } from './order-wants.do.ts'
+import { FULL_CHARS, mostUnread, SLOW_CHARS, SLOW_MS } from './reader-link.ts'
 import { ReaderLinks } from './reader-links.do.ts'
 import { encodeBlock, gapText } from './segment.ts'
-import { FULL_CHARS, mostUnread, SLOW_CHARS, SLOW_MS } from './unread.ts'
+import { verdict } from './verdict.ts'
 import { WholeBooks } from './whole-books.do.ts'
 
 /** A greeting waits no longer for hubs to attach: a feeder takes the connection for dead after 5 s. */
@@ -138,7 +137,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const joined = feeder.joiner.push(frame, text.length)
     if (joined === null) return
     if ('refused' in joined) return feeder.refuse('part', joined.refused)
-    this.#block(feeder, joined)
+    this.#accept(feeder, joined)
   }
 
   #welcome(feeder: FeederSocket, hello: Hello): void {
@@ -179,7 +178,15 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     for (const reader of this.#readers) if (reader.height === gap.from - 1) reader.frame(text, gap.to + 1)
   }
 
-  #block(feeder: FeederSocket, frame: BlockFrame): void {
+  /**
+   * The way of a block through the log. Sent first, then stored, then acknowledged, so that no write holds a frame back:
+   *
+   *     feeder ──▶ judge ──take──▶ encode once ──▶ readers ──▶ store, a segment a second ──▶ ack, once it is durable
+   *                  ├─ ignore        (a feeder in conflict, or one that was asked for an earlier block)
+   *                  ├─ resend        (heights are missing)
+   *                  └─ acknowledge   (it was taken before: the copies are compared)
+   */
+  #accept(feeder: FeederSocket, frame: BlockFrame): void {
     const now = Date.now()
     feeder.heard({ heardMs: now, blockMs: now })
     feeder.update({ head: Math.max(frame.height, feeder.state?.head ?? 0) })
@@ -194,7 +201,22 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     if (this.#unread(feeder, now) > FULL_CHARS) return
     this.#feeders.leader = feeder.name
     feeder.refused = false
-    this.#append(feeder, block)
+
+    const { epoch, height, booksKnown: wereKnown } = this.#held.chain
+    const booksKnown = epoch !== null && wereKnown && block.books !== null
+    const rows = { orders: this.#trust.ordersWith(feeder, block), l4: this.#l4.trusted(block.l4) }
+    const known = { ...block, books: booksKnown ? block.books : null, ...rows }
+    const texts = encodeBlock(known, booksKnown ? epoch : null, this.#held.through(block.fills))
+    if (block.books && !booksKnown) this.#books.askForAll()
+    if (booksKnown) this.#books.note(block.books ?? [])
+    this.#trust.taken(texts, feeder)
+    this.#blocks++
+    for (const reader of this.#readers) {
+      if (height === null) reader.begin(block.height)
+      reader.offer(texts)
+    }
+    this.#readers.sent(now)
+    this.#held.append(texts, booksKnown)
   }
 
   /** Characters that the slowest reader has yet to read; the feeder pauses where they are many. */
@@ -202,22 +224,6 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const unread = this.#archive.isFull(now) ? Number.POSITIVE_INFINITY : mostUnread(this.#readers, now)
     if (unread > SLOW_CHARS) feeder.pause(SLOW_MS, now)
     return unread
-  }
-
-  #append(feeder: FeederSocket, block: Block): void {
-    const { epoch, height, booksKnown: wereKnown } = this.#held.chain
-    const booksKnown = epoch !== null && wereKnown && block.books !== null
-    const rows = { orders: this.#trust.ordersWith(feeder, block), l4: this.#l4.trusted(block.l4) }
-    const known = { ...block, books: booksKnown ? block.books : null, ...rows }
-    const texts = encodeBlock(known, booksKnown ? epoch : null, this.#held.through(block.fills))
-    if (height === null) for (const reader of this.#readers) reader.begin(block.height)
-    if (block.books && !booksKnown) this.#books.askForAll()
-    this.#blocks++
-    if (booksKnown) this.#books.note(block.books ?? [])
-    this.#trust.taken(texts, feeder)
-    for (const reader of this.#readers) reader.offer(texts)
-    this.#readers.sent(Date.now())
-    this.#held.append(texts, booksKnown)
   }
 
   async attach(request: AttachRequest): Promise<AttachAnswer> {
@@ -251,11 +257,25 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   async status(): ReturnType<BlockLogApi['status']> {
+    const nowMs = Date.now()
     const { CHAIN, FEED_REGION } = this.#settings
-    const { view: trust } = this.#trust
-    const rest = { archive: this.#archive.view(), gaps: this.#store.gaps(20), ...trust, blocksSinceWake: this.#blocks }
-    const parts = { held: this.#held, feeders: this.#feeders, readers: this.#readers, ages: this.#ages }
-    return { v: LOG_API_VERSION, ...statusOf(parts, Date.now()), chain: CHAIN, feedRegion: FEED_REGION, ...rest }
+    const { chain, durable, time, blockMs, isFull } = this.#held
+    const place = { ...chain, durable, time, blockMs }
+    const feeders = this.#feeders.views(nowMs)
+    return {
+      v: LOG_API_VERSION,
+      ...verdict({ ...place, isFull }, feeders, nowMs),
+      ...place,
+      feeders,
+      regions: this.#ages.view(nowMs, regionOfRelay),
+      readers: [...this.#readers].map(({ name, height }) => ({ name, height: height < 0 ? null : height })),
+      chain: CHAIN,
+      feedRegion: FEED_REGION,
+      archive: this.#archive.view(),
+      gaps: this.#store.gaps(20),
+      ...this.#trust.view,
+      blocksSinceWake: this.#blocks,
+    }
   }
 
   async ages(report: AgeReport): Promise<void> {

@@ -6,11 +6,9 @@ import { PartJoiner } from '../protocol/feed/parts.ts'
 import type { GatewayFrame, Hello } from '../protocol/feed/protocol.ts'
 import type { FeederView } from '../protocol/feed/status-shape.ts'
 import { type ChainState, conflictAtHello, type FeederState } from './chain.ts'
-import { type Heard, viewOf } from './feeder-view.ts'
 import type { Copy } from './fuller-copies.ts'
-import { afterRestart, closeWords, ended, left, noted, type Roster } from './roster.ts'
-import type { SeedIntake } from './seed-intake.ts'
-import type { SeedRelay } from './seed-relay.ts'
+import { afterRestart, closeWords, ended, type Heard, left, noted, type Roster, viewOf } from './roster.ts'
+import type { SeedIntake, SeedRelay } from './seed-relay.ts'
 import { SILENT_MS } from './verdict.ts'
 
 /** A feeder that falls silent amid a snapshot is waited for no longer than this. */

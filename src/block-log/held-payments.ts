@@ -60,3 +60,23 @@ export function searchedPayments(
   stretches.push({ first: headOf(begin) ?? { height: last + 1, time: holeMs }, last, blocks })
   return { stretches: stretches.reverse(), cost }
 }
+
+/** The payments of the segment that was read last: those of an hour are 10 MB, and many callers ask for them in its first minutes. */
+export class ReadPayments {
+  #first = -1
+  #lines: readonly string[] = []
+
+  /** Of each block of the segment that begins with `first`; `text`: how to read them. */
+  of(first: number, text: () => string): readonly string[] {
+    if (this.#first !== first) this.#lines = text().split('\n')
+    this.#first = first
+    return this.#lines
+  }
+
+  /** Segments below `first` are held no more; null: none is. */
+  forget(first: number | null): void {
+    if (first !== null && this.#first >= first) return
+    this.#first = -1
+    this.#lines = []
+  }
+}

@@ -1,7 +1,9 @@
 // Feeders by name, as they were last seen, so that one that left is still told of: it is what an operator looks for.
 // Newest first, one entry a name, at most ROSTER_MOST; pure, the shell stores it.
 
+import type { Pulse } from '../protocol/feed/protocol.ts'
 import type { FeederView } from '../protocol/feed/status-shape.ts'
+import type { FeederState } from './chain.ts'
 
 export const ROSTER_MOST = 8
 /** How long one that left is listed. */
@@ -38,4 +40,50 @@ export function closeWords(code: number): string {
     return 'it broke without a goodbye: the feeder was killed, or its host or the network between went away'
   if (code === 1012) return 'the feed was reset'
   return `it was closed with ${code}`
+}
+
+/** When things came from a feeder, by our clock. */
+export interface Heard {
+  readonly sinceMs: number
+  readonly heardMs: number
+  readonly blockMs: number | null
+  /** Its last pulse and when it came, null before the first. */
+  readonly pulse: { readonly atMs: number; readonly said: Pulse } | null
+}
+
+/** A connected feeder as `/status` shows it. */
+export function viewOf(state: FeederState, { sinceMs, heardMs, blockMs, pulse }: Heard): FeederView {
+  const { name, conflict } = state
+  const said = pulse?.said ?? null
+  const heads = [state.head, said?.head ?? null].filter((head) => head !== null)
+  return {
+    name,
+    connected: true,
+    state: said?.state ?? null,
+    conflict,
+    sinceMs,
+    heardMs,
+    blockMs,
+    head: heads.length > 0 ? Math.max(...heads) : null,
+    time: said?.time ?? null,
+    lagMs: said === null || said.time === null ? null : said.now - said.time,
+    clockMs: pulse === null ? null : pulse.said.now - pulse.atMs,
+    endedMs: null,
+    why: null,
+    counters: said && countersOf(said),
+  }
+}
+
+function countersOf({
+  unacked,
+  reconnects,
+  misfits,
+  drifted,
+  gaps,
+  refusedEvents,
+  lateLines,
+  stallMs,
+  stalls,
+}: Pulse): FeederView['counters'] {
+  return { unacked, reconnects, misfits, drifted, gaps, refusedEvents, lateLines, stallMs, stalls }
 }

@@ -12,11 +12,10 @@ import type { HeightAndTime } from '../protocol/feed/durable-api.ts'
 import { piecesOf } from '../protocol/feed/pieces.ts'
 import { type ChainState, EMPTY_CHAIN } from './chain.ts'
 import type { EventsSegment } from './held-fills.ts'
-import { keyOf, keysOf, keysOfKind, type Listed, segmentAt } from './listed-segment.ts'
+import { ReadPayments } from './held-payments.ts'
 import type { NewSegment } from './pending-segment.ts'
-import { ReadPayments } from './read-payments.ts'
 import type { SegmentKind } from './segment.ts'
-import { Unarchived } from './unarchived.ts'
+import { keyOf, keysOf, keysOfKind, type Listed, segmentAt, Unarchived } from './unarchived.ts'
 
 /** Segments looked at in one turn, however small they are. */
 const SEGMENTS_AT_ONCE = 64

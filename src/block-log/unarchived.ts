@@ -2,7 +2,7 @@
 // an outage of hours one list of all would outgrow a value. Laws: without an archive that once took something nothing
 // stays; what stays is bounded, and where it is full the log takes nothing more.
 
-import { type Listed, segmentAt } from './listed-segment.ts'
+import type { SegmentKind } from './segment.ts'
 
 /** Hours of the real exchange … */
 const BYTES_MOST = 4 * 1024 ** 3
@@ -83,3 +83,30 @@ function bare({ chunks: { books = 0, events = 0, payments }, ...one }: Listed): 
 }
 
 const bytesOf = (segments: readonly Listed[]): number => segments.reduce((sum, { bytes }) => sum + bytes, 0)
+
+/** What is known of a stored segment without reading it; its keys are described in schemas/storage.md. */
+export interface Listed {
+  readonly first: number
+  readonly last: number
+  readonly time: number
+  readonly chunks: Readonly<Partial<Record<SegmentKind, number>>>
+  /** Of its books, events and payments. */
+  readonly bytes: number
+}
+
+export const keyOf = (kind: SegmentKind, first: number, part: number): string => `${kind}/${first}/${part}`
+
+export function keysOf({ first, chunks }: Pick<Listed, 'first' | 'chunks'>): string[] {
+  return (Object.keys(chunks) as SegmentKind[]).flatMap((kind) => keysOfKind(kind, { first, chunks }))
+}
+
+/** Keys of one kind, in their order. */
+export function keysOfKind(kind: SegmentKind, { first, chunks }: Pick<Listed, 'first' | 'chunks'>): string[] {
+  return Array.from({ length: chunks[kind] ?? 0 }, (_, part) => keyOf(kind, first, part))
+}
+
+/** The segment that holds a height, of some in their order. */
+export function segmentAt(segments: readonly Listed[], height: number): Listed | null {
+  const found = segments.findLast(({ first }) => first <= height)
+  return found && found.last >= height ? found : null
+}

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { PAGE_CHARS } from '../../src/block-log/events-page.ts'
-import { ReplayTurns } from '../../src/block-log/replay-turns.ts'
+import { PAGE_CHARS, ReplayTurns } from '../../src/block-log/events-page.ts'
 
 /** How long a relay waits that wants one page, while others ask all the time, and how many pages those had each. */
 function meanwhile(

@@ -1,8 +1,17 @@
 // Feeders as `/status` lists them: the connected as they said, those that left for a day.
 
 import { describe, expect, it } from 'vitest'
-import { type Heard, viewOf } from '../../src/block-log/feeder-view.ts'
-import { afterRestart, closeWords, ended, left, noted, ROSTER_MOST, type Roster } from '../../src/block-log/roster.ts'
+import {
+  afterRestart,
+  closeWords,
+  ended,
+  type Heard,
+  left,
+  noted,
+  ROSTER_MOST,
+  type Roster,
+  viewOf,
+} from '../../src/block-log/roster.ts'
 import type { Pulse } from '../../src/protocol/feed/protocol.ts'
 
 const state = { name: 'a', first: 1, head: 20, awaiting: null, conflict: null }

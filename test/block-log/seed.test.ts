@@ -2,8 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SeedIntake } from '../../src/block-log/seed-intake.ts'
-import { SeedRelay } from '../../src/block-log/seed-relay.ts'
+import { SeedIntake, SeedRelay } from '../../src/block-log/seed-relay.ts'
 import { SeedCut } from '../../src/feeder/seed-cut.ts'
 import { ShardBooks } from '../../src/order-books/shard-books.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { ReaderLink } from '../../src/block-log/reader-link.ts'
-import { mostUnread, SLOW_CHARS } from '../../src/block-log/unread.ts'
+import { mostUnread, ReaderLink, SLOW_CHARS } from '../../src/block-log/reader-link.ts'
 
 const reader = (follows: boolean) => {
   let closed = false

@@ -1,7 +1,7 @@
 // Whom a wrong book is laid to.
 
 import { expect, it } from 'vitest'
-import { WrongBooks } from '../../src/block-log/wrong-books.ts'
+import { WrongBooks } from '../../src/block-log/agreement.ts'
 
 it('a wrong book is laid to whose copy was taken, else to who leads, and to nobody where that is not known', () => {
   const wrong = new WrongBooks()

@@ -10,7 +10,7 @@ import {
   judgeBlock,
   judgeSnapshot,
 } from '../../src/block-log/chain.ts'
-import { SeedIntake } from '../../src/block-log/seed-intake.ts'
+import { SeedIntake } from '../../src/block-log/seed-relay.ts'
 import type { Block, Levels } from '../../src/protocol/feed/block.ts'
 import { PartJoiner } from '../../src/protocol/feed/parts.ts'
 import {

@@ -8,7 +8,7 @@ import { isCheckpointOverdue, keptFromMs, overdueSegments } from '../../../src/a
 import { linesOf } from '../../../src/archive/archive/stored-lines.ts'
 import { takeBooks } from '../../../src/archive/archive/taken-books.ts'
 import { archivePage, type DurableBlocks } from '../../../src/block-log/archive-page.ts'
-import type { Listed } from '../../../src/block-log/listed-segment.ts'
+import type { Listed } from '../../../src/block-log/unarchived.ts'
 import { Unarchived } from '../../../src/block-log/unarchived.ts'
 import { fromChunks, toChunks } from '../../../src/core/chunks.ts'
 import { bookPage } from '../../../src/order-books/book-page.ts'
