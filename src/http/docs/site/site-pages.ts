@@ -55,7 +55,19 @@ export function headNote(code: string): string | null {
     0,
     lines.findIndex((line) => !line.startsWith('//')),
   )
-  const text = head.map((line) => line.replace(/^\/\/ ?/, '')).join('\n')
+  return shownNote(head.map((line) => line.replace(/^\/\/ ?/, '')).join('\n'))
+}
+
+/** The comment above the definition of the type `name`, where a file holds several. */
+export function definitionNote(code: string, name: string): string | null {
+  const above = code.split(new RegExp(`\\nexport const \\w+ = [^\\n]*\\n  type: '${name}',`))[0] ?? ''
+  const [, comment = ''] = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/$/.exec(above) ?? []
+  const lines = comment.split('\n').map((line) => line.replace(/^ *\* ?/, '').trim())
+  return shownNote(lines.join('\n').trim())
+}
+
+/** Without what only who reads the code can use: the name before it, and names of files. */
+function shownNote(text: string): string | null {
   const said = text.replace(/^\w+: /, '').replace(/ ?\(\w[\w/-]*\.ts\)/g, '')
   return said === '' ? null : `${said[0]!.toUpperCase()}${said.slice(1)}`
 }

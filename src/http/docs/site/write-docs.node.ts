@@ -2,7 +2,7 @@
 // built, so that a Worker serves files and holds none of it.
 
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { build } from 'vite'
 import { CATALOGUE } from '../../../info/queries/catalogue.ts'
 import { CHANNELS } from '../../../relay/channels/catalogue.ts'
@@ -12,18 +12,21 @@ import { llmsFullText, llmsText, searchIndex } from './machine-files.ts'
 import { markdownHtml } from './markdown.node.ts'
 import { markdownFile, type Page } from './page.ts'
 import { DOCUMENTS } from './prose-pages.ts'
-import { headNote, sitePages } from './site-pages.ts'
+import { definitionNote, headNote, sitePages } from './site-pages.ts'
 
 /** Below `root`, as they stand there now. */
 export function docsPages(root: string): Page[] {
   const read = (path: string) => readFileSync(join(root, path), 'utf8')
-  const notes = (folder: string, names: readonly string[]) =>
-    new Map(
-      names.flatMap((name) => {
-        const note = headNote(read(`${folder}/${name}.ts`))
-        return note === null ? [] : [[name, note] as const]
-      }),
+  const notes = (folder: string, names: readonly string[]) => {
+    const codes = new Map(globSync(`${folder}/*.ts`, { cwd: root }).map((path) => [basename(path, '.ts'), read(path)]))
+    const noteOf = (name: string) => {
+      const own = codes.get(name)
+      return own === undefined ? definitionNote([...codes.values()].join(''), name) : headNote(own)
+    }
+    return new Map(
+      names.map((name) => [name, noteOf(name)] as const).filter((one): one is [string, string] => one[1] !== null),
     )
+  }
   return sitePages({
     queries: CATALOGUE,
     channels: CHANNELS,
