@@ -2,8 +2,10 @@
 // Thursdays, as days are counted since 1970, and months are those of the calendar, both in UTC.
 
 import { INTERVAL_MS, type Interval } from '../core/candle-interval.ts'
-import { compareDecimals, fromScaled, toScaled, trimDecimal } from '../core/decimal.ts'
-import type { Trade } from '../protocol/feed/trades.ts'
+import { compareDecimals, fromScaled, toScaled, trimDecimal, UNSIGNED_DECIMAL } from '../core/decimal.ts'
+import type { UserFill } from '../protocol/feed/block.ts'
+import type { HeightAndTime } from '../protocol/feed/durable-api.ts'
+import { type Trade, tradesOf } from '../protocol/feed/trades.ts'
 
 const DAY = 86_400_000
 const MONTH_MOST = 31 * DAY
@@ -76,4 +78,86 @@ export function withTrade(candle: Candle | null, interval: Interval, trade: Trad
   if (candle && trade.time < candle.t) return candle
   const part = partOf(trade, interval)
   return candleOf(candle?.t === part.t ? joinedParts(candle, part) : part, trade.coin, interval)
+}
+
+// Parts of candles into candles. Invariants: parts may come cut anywhere, and whatever is cut gives the candles of all trades at once;
+// of parts of one candle those of lower blocks are its earlier ones.
+
+/** Parts of candles, the first of which has trades of block `height`. */
+export interface CandleParts {
+  readonly height: number
+  readonly parts: readonly CandlePart[]
+}
+
+export class CandleFold {
+  readonly #interval: Interval
+  readonly #candles = new Map<number, CandlePart>()
+
+  constructor(interval: Interval) {
+    this.#interval = interval
+  }
+
+  /** In the order of the chain. */
+  add(part: CandlePart): void {
+    const { t } = spanOf(this.#interval, part.t)
+    const known = this.#candles.get(t)
+    this.#candles.set(t, known ? joinedParts(known, part) : { ...part, t })
+  }
+
+  /** Oldest first. */
+  get candles(): CandlePart[] {
+    return [...this.#candles.values()].sort((a, b) => a.t - b.t)
+  }
+}
+
+/** Candles of parts that come in any order. */
+export function foldedCandles(parts: readonly CandleParts[], interval: Interval): CandlePart[] {
+  const fold = new CandleFold(interval)
+  for (const some of [...parts].sort((a, b) => a.height - b.height)) for (const part of some.parts) fold.add(part)
+  return fold.candles
+}
+
+/** Trades that count: amounts that are none have no candle. */
+export function countedTrades(fills: readonly UserFill[]): readonly Trade[] {
+  return tradesOf(fills).filter(({ px, sz }) => UNSIGNED_DECIMAL.test(px) && UNSIGNED_DECIMAL.test(sz))
+}
+
+/** A part as it is stored. */
+export type CandleRow = readonly [t: number, o: string, c: string, h: string, l: string, v: string, n: number]
+
+export function rowsOfParts(parts: readonly CandlePart[]): CandleRow[] {
+  return parts.map(({ t, o, c, h, l, v, n }) => [t, o, c, h, l, v, n])
+}
+
+export function partsOfRows(text: string): CandlePart[] {
+  return (JSON.parse(text) as readonly CandleRow[]).map(([t, o, c, h, l, v, n]) => ({ t, o, c, h, l, v, n }))
+}
+
+/** Unix ms, both ends included. */
+export interface TimeSpan {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** From the first millisecond of a candle to the last one of another, or of the same. */
+export interface CandlesRequest extends TimeSpan {
+  readonly coin: string
+  readonly interval: Interval
+  /** Reading ends once so many are told whole. */
+  readonly limit: number
+}
+
+/** As of one moment. */
+export interface FiledCandles {
+  /** In any order; of longer candles, too. */
+  readonly parts: readonly CandleParts[]
+  /** Those that end before this time are told; null: all. */
+  readonly untilMs: number | null
+  /** The first and the last block of the files. */
+  readonly from: HeightAndTime
+  readonly to: HeightAndTime
+  /** Times within which trades may be missing. */
+  readonly holes: readonly TimeSpan[]
+  /** The first block behind the last height that no file has. */
+  readonly since: HeightAndTime
 }

@@ -3,10 +3,9 @@
 
 import type { Interval } from '../core/candle-interval.ts'
 import type { HeightAndTime } from '../protocol/feed/durable-api.ts'
-import { countedTrades, foldedCandles } from './candle-fold.ts'
-import { type Candle, candleOf, partOf, spanOf } from './candles.ts'
-import type { CandlesRequest, FiledCandles, TimeSpan } from './filed-candles.ts'
-import type { HeldFills } from './held-runs.ts'
+import type { CandlesRequest, FiledCandles, TimeSpan } from './candles.ts'
+import { type Candle, candleOf, countedTrades, foldedCandles, partOf, spanOf } from './candles.ts'
+import type { HeldFills } from './funded-runs.ts'
 
 export interface KeptCandles {
   /** Oldest first. */

@@ -13,8 +13,8 @@ import * as z from 'zod'
 import { CoinName, Height } from '../protocol/feed/block.ts'
 import type { Place } from './book-keeper.ts'
 import type { CoinOrders, SavedOrder } from './coin-orders.ts'
+import type { OrderCopy } from './order-books.ts'
 import { OrderBooks } from './order-books.ts'
-import type { OrderCopy } from './order-copy.ts'
 import { isDecimal } from './raw-diff.ts'
 
 const VERSION = 2

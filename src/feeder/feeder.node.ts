@@ -1,6 +1,7 @@
 // The feeder: reads the node's files, keeps the books, and serves the gateway's session, in one loop.
 // Everything that decides is in the pure files; this one waits, reads and hands on.
 
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { SECOND_MS } from '../core/time.ts'
 import type { Pulse } from '../protocol/feed/protocol.ts'
@@ -15,7 +16,6 @@ import { Placement } from './placement.node.ts'
 import { Producer } from './producer.ts'
 import { FeedSession, type Order, type Reposition } from './session.ts'
 import { SnapshotFetcher } from './snapshot-fetcher.node.ts'
-import { StallMeter } from './stall-meter.node.ts'
 import { type Status, stateOf } from './status.ts'
 import { nodeTimeMs } from './streams.ts'
 
@@ -293,5 +293,34 @@ export class Feeder {
       await sleep(POLL_MS)
     }
     return isDurable()
+  }
+}
+
+const RESOLUTION_MS = 10
+const NANOSECONDS = 1e6
+/** Nothing of the feeder takes longer on a host that is not busy with others. */
+const STALL_MS = 20
+
+export class StallMeter {
+  readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  /** Longest stretch of the last second, ms; 0 where it was no stall. */
+  worstMs = 0
+  /** Seconds with a stall, since the start. */
+  seconds = 0
+
+  start(): void {
+    this.#delays.enable()
+  }
+
+  stop(): void {
+    this.#delays.disable()
+  }
+
+  /** Ends a second. */
+  tick(): void {
+    const ms = Math.round(this.#delays.max / NANOSECONDS - RESOLUTION_MS)
+    this.#delays.reset()
+    this.worstMs = ms > STALL_MS ? ms : 0
+    if (this.worstMs > 0) this.seconds++
   }
 }

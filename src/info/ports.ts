@@ -1,8 +1,7 @@
 // The ports that resolvers see. Pure interfaces; each has a client beside it or in upstream/.
 
-import type { CandlesRequest } from '../archive/filed-candles.ts'
-import type { FundingSpan, SpanFunding } from '../archive/funded-runs.ts'
-import type { HeldFills } from '../archive/held-runs.ts'
+import type { CandlesRequest } from '../archive/candles.ts'
+import type { FundingSpan, HeldFills, SpanFunding } from '../archive/funded-runs.ts'
 import type { KeptCandles } from '../archive/kept-candles.ts'
 import type { After } from '../core/deadline.ts'
 import type { Failure } from '../core/failure.ts'

@@ -2,7 +2,6 @@
 
 import { parseJson } from '../core/json.ts'
 import { LONGEST_REST_MS } from './breaker.ts'
-import { exchangeNames } from './exchange-names.ts'
 
 /** A reply whose body was read to its end, or why there is none. `cut`: it ended early; `oversized`: it passed our bound. */
 export type Sent =
@@ -63,4 +62,23 @@ export function restMsOf(retryAfter: string | null, now: number): number | null 
   if (!isSeconds && !retryAfter.endsWith(' GMT')) return null
   const ms = isSeconds ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - now
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), LONGEST_REST_MS) : null
+}
+
+// Which fields of a canonical request hold names of the exchange: values that we have taken because of their form, and
+// that only the exchange can know. Invariant: a request without any cannot be at fault where a source fails at it.
+
+/** Of these every value that we let through is one that the exchange takes; addresses are known by their form. */
+const OURS: ReadonlySet<string> = new Set(['type', 'startTime', 'endTime', 'interval', 'oid'])
+const ADDRESS = /^0x[0-9a-f]{40}$/
+
+/** Dotted paths (`req.coin`), a `dex` last: it is looked up beforehand wherever that can be done. */
+export function exchangeNames(request: object): readonly string[] {
+  const names = Object.entries(request).flatMap(([field, value]: [string, unknown]) => {
+    if (OURS.has(field)) return []
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return exchangeNames(value).map((inner) => `${field}.${inner}`)
+    const isName = typeof value === 'number' || (typeof value === 'string' && value !== '' && !ADDRESS.test(value))
+    return isName ? [field] : []
+  })
+  return names.toSorted((a, b) => Number(a === 'dex') - Number(b === 'dex'))
 }

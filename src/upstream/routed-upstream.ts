@@ -6,11 +6,11 @@
 import { backoffMs } from '../core/backoff.ts'
 import type { Failure } from '../core/failure.ts'
 import { err, ok, type Result } from '../core/result.ts'
+import type { Budget } from './leased-budget.ts'
 import { type Outcome, outcomeOf, type Sent } from './outcome.ts'
-import { latenessOf, type RoutedSource, routeOf } from './route.ts'
-import { isAway } from './source-health.ts'
-import { LAG_BODY, LAG_TYPE } from './source-lag.ts'
-import { sourcesFor } from './sources.ts'
+import { isAway, type SourceHealth } from './source-health.ts'
+import { LAG_BODY, LAG_TYPE, type SourceLag } from './source-lag.ts'
+import { sourcesFor, type UpstreamSource } from './sources.ts'
 import type { Upstream, UpstreamAnswer } from './upstream-api.ts'
 import { weightOf, weightToReserve } from './weight.ts'
 
@@ -27,7 +27,7 @@ export interface UpstreamDeps {
 
 const ATTEMPTS_PER_SOURCE = 2
 const RETRY = { firstMs: 100, capMs: 1_000, jitter: 1 }
-/** Shorter than a flight of answers may last (info/answer/next-flights.ts). */
+/** Shorter than a flight of answers may last (info/answer/answers.ts). */
 const ASK_MAX_MS = 11_000
 /** An attempt that has less time than this left is not begun. */
 const ATTEMPT_MIN_MS = 50
@@ -197,4 +197,33 @@ function failureOf(outcome: Exclude<Outcome, { kind: 'answer' }>, source: string
     case 'broken':
       return { kind: 'upstream_failed', source }
   }
+}
+
+/** A source with what this isolate knows of it. */
+export interface RoutedSource {
+  readonly config: UpstreamSource
+  readonly health: SourceHealth
+  readonly lag: SourceLag
+  /** Null: it grants as much as is asked, and costs no round trip. */
+  readonly budget: Budget | null
+}
+
+/**
+ * As configured, but last those whose clock is late by more than `maxLagMs` against the freshest of them, and those that
+ * seem not to serve the type. Where all are late (the exchange stands still, or our own clock is wrong) none is passed
+ * over; a lag that is not known counts as none.
+ */
+export function routeOf(sources: readonly RoutedSource[], type: string, nowMs: number): readonly RoutedSource[] {
+  if (sources.length < 2) return sources
+  const least = Math.min(...sources.map(({ lag }) => lag.lagMs(nowMs) ?? 0))
+  const isLast = ({ config, health, lag }: RoutedSource) =>
+    (lag.lagMs(nowMs) ?? 0) - least > config.maxLagMs || health.isDoubtful(type, nowMs)
+  const last = sources.filter(isLast)
+  return last.length === 0 ? sources : [...sources.filter((source) => !isLast(source)), ...last]
+}
+
+/** How late an answer of this source has to be called: nothing within its bound. */
+export function latenessOf({ config, lag }: RoutedSource, nowMs: number): Pick<UpstreamAnswer, 'lagMs'> {
+  const lagMs = lag.lagMs(nowMs)
+  return lagMs !== null && lagMs > config.maxLagMs ? { lagMs } : {}
 }

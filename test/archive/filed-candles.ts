@@ -1,9 +1,8 @@
 // Trades as blocks, their candles counted the plain way, and files of them cut wherever a test likes.
 
 import fc from 'fast-check'
-import type { CandleParts } from '../../src/archive/candle-fold.ts'
+import type { CandleParts, CandlesRequest, FiledCandles } from '../../src/archive/candles.ts'
 import { BASES, type Base, baseOf, type Candle, spanOf } from '../../src/archive/candles.ts'
-import type { CandlesRequest, FiledCandles } from '../../src/archive/filed-candles.ts'
 import { CandleRollup, candleCoinOf, candleKey, candleLines, partsOf } from '../../src/archive/files/candle-lines.ts'
 import type { Level } from '../../src/archive/files/levels.ts'
 import type { EventsOfBlock } from '../../src/archive/files/rows.ts'

@@ -3,10 +3,10 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { CandlesRequest, TimeSpan } from '../../src/archive/candles.ts'
 import { BASES, baseOf, spanOf } from '../../src/archive/candles.ts'
-import type { CandlesRequest, TimeSpan } from '../../src/archive/filed-candles.ts'
 import type { Level } from '../../src/archive/files/levels.ts'
-import type { HeldFills } from '../../src/archive/held-runs.ts'
+import type { HeldFills } from '../../src/archive/funded-runs.ts'
 import { candlesWithin, keptCandles, wantsLog } from '../../src/archive/kept-candles.ts'
 import { INTERVALS, type Interval } from '../../src/core/candle-interval.ts'
 import { anyTrades, COIN, type Filed, filedCandles, type TradedBlock, tradedBlock, truth } from './filed-candles.ts'

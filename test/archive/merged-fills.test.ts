@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { aggregateFills } from '../../src/archive/merged-fills.ts'
+import { aggregateFills } from '../../src/archive/fill-rows.ts'
 import { fromScaled, toScaled } from '../../src/core/decimal.ts'
 import type { Fill, UserFill } from '../../src/protocol/feed/block.ts'
 

@@ -2,11 +2,11 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { builderPage } from '../../src/archive/builder-page.ts'
 import { foldTrades, noTrades } from '../../src/archive/completed-trades.ts'
 import { pnlSummary } from '../../src/archive/pnl-summary.ts'
 import { tradesFor } from '../../src/archive/trade-page.ts'
 import { MAIN_DEX } from '../../src/core/coin.ts'
+import { builderPage } from '../../src/info/sources/builder-rows.ts'
 import type { Fill, UserFill } from '../../src/protocol/feed/block.ts'
 import { BUILDER, FIRST_MS, trading, USER, units } from './trading.ts'
 

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CoinOrders } from '../../src/feeder/coin-orders.ts'
-import { OrderCopy } from '../../src/feeder/order-copy.ts'
+import { OrderCopy } from '../../src/feeder/order-books.ts'
 
 const change = fc.record({
   do: fc.constantFrom('add', 'resize', 'remove'),

@@ -1,11 +1,10 @@
 // Files and a log made of a plain list of blocks, cut wherever a test likes.
 
 import fc from 'fast-check'
-import { ArchiveDamage } from '../../src/archive/archive/archive-damage.ts'
+import { ArchiveDamage } from '../../src/archive/archive/archive-read.ts'
 import type { FilesBlock, FilesCover, FilesReader, FilesRequest } from '../../src/archive/files/files-read.ts'
 import { paidBetween, paymentsIn, summed } from '../../src/archive/files/funding-sums.ts'
-import type { FundingSpan, SpanFunding } from '../../src/archive/funded-runs.ts'
-import type { HeldFills } from '../../src/archive/held-runs.ts'
+import type { FundingSpan, HeldFills, SpanFunding } from '../../src/archive/funded-runs.ts'
 import { ok } from '../../src/core/result.ts'
 import type { Past } from '../../src/info/ports.ts'
 import { pastOf } from '../../src/info/sources/past.ts'

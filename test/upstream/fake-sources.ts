@@ -2,7 +2,7 @@
 
 import type { Budget } from '../../src/upstream/leased-budget.ts'
 import type { Sent } from '../../src/upstream/outcome.ts'
-import type { RoutedSource } from '../../src/upstream/route.ts'
+import type { RoutedSource } from '../../src/upstream/routed-upstream.ts'
 import { RoutedUpstream } from '../../src/upstream/routed-upstream.ts'
 import { SourceHealth } from '../../src/upstream/source-health.ts'
 import { LAG_TYPE, SourceLag } from '../../src/upstream/source-lag.ts'

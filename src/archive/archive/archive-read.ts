@@ -1,4 +1,4 @@
-// What readers of the archive see of it: segments of lines, checkpoints of books. Types alone.
+// What readers of the archive see of it: segments of lines, checkpoints of books, and objects that are not what their rows say.
 
 import type { Levels } from '../../protocol/feed/block.ts'
 
@@ -54,4 +54,15 @@ export interface ArchiveReader {
   /** Books of a checkpoint, streamed: of these coins, or all. */
   books(height: number, coins: ReadonlySet<string> | null): AsyncIterable<ArchivedBook>
   gaps(from: number, to: number): Promise<readonly { readonly from: number; readonly to: number }[]>
+}
+
+export class ArchiveDamage extends Error {
+  readonly key: string
+
+  /** `what` is wrong with it. */
+  constructor(key: string, what: 'missing' | 'truncated' | 'another one' | 'removed') {
+    super(`${key} is ${what}`)
+    this.name = 'ArchiveDamage'
+    this.key = key
+  }
 }

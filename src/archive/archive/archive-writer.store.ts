@@ -3,9 +3,9 @@
 
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { checkpointKey, segmentKey } from './archive-keys.ts'
+import type { TakenBooks } from './archiving.ts'
 import { pack } from './packed.client.ts'
 import type { CutGap, CutSegment } from './segment-cutter.ts'
-import type { TakenBooks } from './taken-books.ts'
 
 export interface ArchivePlace {
   readonly chain: string

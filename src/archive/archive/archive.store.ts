@@ -1,9 +1,9 @@
 // The archive as it is read: rows of D1 say what there is, R2 has it. Law: what is missing, cut short or another one is an
 // ArchiveDamage, and nothing of it is told.
 
-import { ArchiveDamage } from './archive-damage.ts'
 import { checkpointKey, type LineKind, segmentKey } from './archive-keys.ts'
 import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment, ArchiveReader } from './archive-read.ts'
+import { ArchiveDamage } from './archive-read.ts'
 import type { ArchivePlace } from './archive-writer.store.ts'
 import { sha256Of, unpacked } from './packed.client.ts'
 

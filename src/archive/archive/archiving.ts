@@ -2,13 +2,14 @@
 // objects and its row; a round that ends anywhere is begun again from what was saved, and writes the same under the same
 // names; heights are neither missing nor doubled.
 
-import type { ArchivePage, ArchivePart, ArchiveReport } from '../../protocol/feed/archive-api.ts'
+import type { Backoff } from '../../core/backoff.ts'
+import { fromChunks } from '../../core/chunks.ts'
+import { MINUTE_MS } from '../../core/time.ts'
+import type { ArchivePage, ArchivePart, ArchiveReport, StoredBlocks } from '../../protocol/feed/archive-api.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
+import { withPayments } from '../../protocol/feed/payments.ts'
 import type { HubBooks } from '../../protocol/hub/hub-api.ts'
-import { isCheckpointDue, type LastCheckpoint, waitMs } from './archive-plan.ts'
-import { type Cut, type CutGap, type CutSegment, SegmentCutter } from './segment-cutter.ts'
-import { linesOf } from './stored-lines.ts'
-import { type TakenBooks, takeBooks } from './taken-books.ts'
+import { type ArchiveLine, type Cut, type CutGap, type CutSegment, SegmentCutter } from './segment-cutter.ts'
 
 /** Segments of one round: some seconds of work. */
 const CUTS_MOST = 16
@@ -160,4 +161,109 @@ export class Archiving {
 function* cutsOf(cutter: SegmentCutter, part: ArchivePart): Generator<Cut> {
   if ('gap' in part) yield* cutter.gap(part.gap.from, part.gap.to)
   else for (const line of linesOf(part)) yield* cutter.block(line)
+}
+
+/** From one checkpoint to the next: what lies between has to be read for a book of the past, some 13,000 lines. */
+const SPAN_MS = 15 * MINUTE_MS
+/** A block is durable in the log so soon after its time. */
+const LOG_DURABLE_MS = 1_500
+/** Books that were repaired are written anew no more often. */
+const REPAIRS_MS = MINUTE_MS
+
+/** After failures: the log keeps what waits, for hours. */
+export const RETRY: Backoff = { firstMs: 1_000, capMs: MINUTE_MS, jitter: 0.5 }
+
+export interface LastCheckpoint {
+  readonly epoch: string
+  readonly height: number
+  readonly time: number
+}
+
+/** How long after the newest block (of time `headMs`) the segment that ends at `endMs` of block time can be whole. */
+export function waitMs(endMs: number, headMs: number): number {
+  return Math.min(MINUTE_MS, Math.max(1_000, endMs - headMs + LOG_DURABLE_MS))
+}
+
+/** Whether all books are to be written: each quarter of an hour, in each epoch, and where no block leads to a book. */
+export function isCheckpointDue(
+  last: LastCheckpoint | null,
+  { head, epoch, repairedAt }: Pick<ArchivePage, 'head' | 'epoch' | 'repairedAt'>,
+): boolean {
+  if (head === null || epoch === null) return false
+  if (last === null || last.epoch !== epoch) return true
+  // Times of blocks may fall, as where a clock was ahead.
+  if (Math.floor(head.time / SPAN_MS) !== Math.floor(last.time / SPAN_MS)) return true
+  return repairedAt !== null && repairedAt >= last.height && Math.abs(head.time - last.time) >= REPAIRS_MS
+}
+
+// What the log handed over, as the lines it is made of. Invariant: both kinds have a line for each height.
+
+/** What a stored line of books begins with (block-log/segment.ts): the rest, which is nearly all, is not parsed. */
+const AFTER_HEAD = ',"px":{'
+
+type Head = Pick<ArchiveLine, 'height' | 'time' | 'epoch'>
+
+/** Throws where the lines are not of the heights that they should be of. */
+export function linesOf({ first, last, books, events, payments }: StoredBlocks): ArchiveLine[] {
+  const ofBooks = fromChunks(books).split('\n')
+  const ofEvents = fromChunks(events).split('\n')
+  const count = last - first + 1
+  const paid = payments ? fromChunks(payments).split('\n') : Array<string>(count).fill('')
+  const counts = [ofBooks.length, ofEvents.length, paid.length]
+  if (counts.some((lines) => lines !== count))
+    throw new Error(`the log has ${counts.join(', ')} lines of the ${count} blocks from ${first} on`)
+  return ofBooks.map((line, at) => {
+    const { height, time, epoch } = JSON.parse(`${line.slice(0, line.indexOf(AFTER_HEAD))}}`) as Head
+    if (height !== first + at) throw new Error(`the log has block ${height} in the place of ${first + at}`)
+    return { height, time, epoch, books: line, events: withPayments(ofEvents[at]!, paid[at]!) }
+  })
+}
+
+// All books of a chain out of its hubs, as the lines of a checkpoint. Invariant: books of one epoch or none; each says the height
+// after which it is true, since hubs go on while they are asked.
+
+/** Characters of all books: an object has the memory for them and not for several times as many. */
+const CHARS_MOST = 40 * 1024 * 1024
+
+export interface TakenBooks {
+  readonly epoch: string
+  /** The least height of a book, and the highest. */
+  readonly height: number
+  readonly through: number
+  readonly time: number
+  readonly coins: number
+  /** Books that were not sure, and are not among them. */
+  readonly left: number
+  readonly lines: readonly string[]
+}
+
+/** Null where the books of `epoch` are not known to every hub; `ask` is for a page of one. */
+export async function takeBooks(
+  hubs: number,
+  epoch: string,
+  ask: (hub: number, after: string | null) => Promise<HubBooks>,
+): Promise<TakenBooks | null> {
+  const lines: string[] = []
+  const taken = { height: Number.POSITIVE_INFINITY, through: -1, time: Number.POSITIVE_INFINITY, left: 0, chars: 0 }
+  for (let hub = 0; hub < hubs; hub++) {
+    for (let after: string | null = null; ; ) {
+      const page: HubBooks = await ask(hub, after)
+      if (page.epoch !== epoch) return null
+      for (const { coin, height, seq, levels } of page.books) {
+        lines.push(`{"coin":${JSON.stringify(coin)},"height":${height},"seq":${seq},"levels":${levels}}`)
+        taken.height = Math.min(taken.height, height)
+        taken.through = Math.max(taken.through, height)
+        taken.chars += levels.length
+      }
+      if (page.books.length > 0) taken.time = Math.min(taken.time, page.time)
+      taken.left += page.left
+      if (taken.chars > CHARS_MOST) throw new Error(`all books have more than ${CHARS_MOST} characters`)
+      if (page.next === null) break
+      after = page.next
+    }
+  }
+  if (lines.length === 0) return null
+  const { height, through, time, left } = taken
+  const head = JSON.stringify({ epoch, height, time, coins: lines.length })
+  return { epoch, height, through, time, left, coins: lines.length, lines: [head, ...lines] }
 }

@@ -6,7 +6,7 @@ import { segmentKey } from './archive-keys.ts'
 import type { ArchivePlace } from './archive-writer.store.ts'
 import { putLines } from './archive-writer.store.ts'
 import type { BackfillState } from './backfill-api.ts'
-import { type BackfillSegment, gapsBetween, type Span } from './backfill-cuts.ts'
+import { type BackfillSegment, gapsBetween, type Span } from './backfilling.ts'
 import type { CutGap } from './segment-cutter.ts'
 import { unfiledRow } from './unfiled.store.ts'
 

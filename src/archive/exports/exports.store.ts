@@ -2,14 +2,16 @@
 
 import { DAY_MS } from '../../core/time.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
+import { checkpointKey, segmentKey } from '../archive/archive-keys.ts'
 import { coverOf } from '../files/cover.store.ts'
+import { tableKey } from '../files/file-keys.ts'
 import type { FilesCover } from '../files/files-read.ts'
-import { archiveFiles } from './archive-files.store.ts'
+import type { FileSpan, Level } from '../files/levels.ts'
+import type { TableName } from '../files/table.ts'
 import type { CoveredDay, Exports, ToldGap } from './exports-api.ts'
 import { type FileLink, linkPath, signedText } from './file-links.ts'
-import type { FileSource, TimeRange } from './listed-files.ts'
+import type { FilePlace, FileSource, FileSums, StoredFile, TimeRange } from './listed-files.ts'
 import { signatureOf } from './signature.client.ts'
-import { tableFiles } from './table-files.store.ts'
 
 type Database = Pick<D1Database, 'prepare' | 'batch'>
 type Segments = Omit<CoveredDay, 'checkpoints' | 'checkpointsBytes'>
@@ -80,4 +82,157 @@ export function exportsOf(
   secret: string | undefined,
 ): StoredExports | null {
   return env.ARCHIVE && env.HISTORY ? new StoredExports(env.HISTORY, chain, secret) : null
+}
+
+type ArchiveRow = Omit<StoredFile, 'key' | 'place'>
+
+/** Which columns of which rows are a product's. */
+interface Columns {
+  readonly table: string
+  readonly first: string
+  readonly last: string
+  readonly firstMs: string
+  readonly lastMs: string
+  readonly bytes: string
+  readonly sha256: string
+  readonly key: (chain: string, row: ArchiveRow) => string
+}
+
+const SEGMENT = { table: 'segments', first: 'first', last: 'last', firstMs: 'first_ms', lastMs: 'last_ms' }
+const CHECKPOINT = { table: 'checkpoints', first: 'height', last: 'height', firstMs: 'time_ms', lastMs: 'time_ms' }
+
+const PRODUCTS: Readonly<Record<string, Columns>> = {
+  events: {
+    ...SEGMENT,
+    bytes: 'events_bytes',
+    sha256: 'events_sha256',
+    key: (chain, row) => segmentKey(chain, row, 'events'),
+  },
+  books: {
+    ...SEGMENT,
+    bytes: 'books_bytes',
+    sha256: 'books_sha256',
+    key: (chain, row) => segmentKey(chain, row, 'books'),
+  },
+  checkpoints: {
+    ...CHECKPOINT,
+    bytes: 'bytes',
+    sha256: 'sha256',
+    key: (chain, { first }) => checkpointKey(chain, first),
+  },
+}
+
+/** Segments of both kinds, and checkpoints. */
+export function archiveFiles(db: Database, chain: string): FileSource[] {
+  return Object.entries(PRODUCTS).map(([product, columns]) => new Rows(db, chain, product, columns))
+}
+
+class Rows implements FileSource {
+  readonly product: string
+  readonly #db: Database
+  readonly #chain: string
+  readonly #columns: Columns
+
+  constructor(db: Database, chain: string, product: string, columns: Columns) {
+    this.product = product
+    this.#db = db
+    this.#chain = chain
+    this.#columns = columns
+  }
+
+  async files(range: TimeRange, after: FilePlace | null, limit: number): Promise<readonly StoredFile[]> {
+    const { first, last, firstMs, lastMs, bytes, sha256, key } = this.#columns
+    const { results } = await this.#db
+      .prepare(`SELECT ${first} AS first, ${last} AS last, ${firstMs} AS firstMs, ${lastMs} AS lastMs, ${bytes} AS bytes,
+        ${sha256} AS sha256 ${this.#from} AND (${firstMs}, ${first}) > (?4, ?5) ORDER BY ${firstMs}, ${first} LIMIT ?6`)
+      .bind(this.#chain, range.fromMs, range.toMs, after?.timeMs ?? -1, after?.height ?? -1, limit)
+      .all<ArchiveRow>()
+    return results.map((row) => {
+      const place = { timeMs: row.firstMs, height: row.first, part: 0 }
+      return { ...row, place, key: key(this.#chain, row) }
+    })
+  }
+
+  async sums(range: TimeRange): Promise<FileSums> {
+    const sums = await this.#db
+      .prepare(`SELECT COUNT(*) AS objects, COALESCE(SUM(${this.#columns.bytes}), 0) AS bytes ${this.#from}`)
+      .bind(this.#chain, range.fromMs, range.toMs)
+      .first<FileSums>()
+    return sums!
+  }
+
+  /** Of a product that was removed the bytes are 0. */
+  get #from(): string {
+    const { table, firstMs, bytes } = this.#columns
+    return `FROM ${table} WHERE chain = ?1 AND ${firstMs} BETWEEN ?2 AND ?3 AND ${bytes} > 0`
+  }
+}
+
+// Parquet as files that can be taken away, from their rows in D1. Invariants: nothing of a file that is not whole is listed, and
+// of two tables with the same rows one; whoever goes from page to page while hours become a day misses no row.
+
+type TableRow = FileSpan & Pick<StoredFile, 'bytes' | 'sha256'> & { readonly level: Level; readonly number: number }
+
+const [HOUR, DAY] = [1, 2] as const
+/** The level whose tables stay: those of the levels below go as they become one of it. */
+const LAST_LEVEL: Readonly<Record<TableName, Level>> = {
+  'fills-by-user': DAY,
+  'fills-by-time': HOUR,
+  'ledger-by-user': DAY,
+  'candles-by-coin': DAY,
+  'funding-by-user': DAY,
+}
+
+/** A file ends where the last of those in it does, and stands behind all of them: a number has four digits. */
+const PART = `t.level * 10000 + t.number`
+const OF_FILE = `SELECT 1 FROM files f WHERE f.chain = t.chain AND f.level = t.level AND f.first = t.first AND f.state`
+
+export function tableFiles(db: Database, chain: string): FileSource[] {
+  return (Object.keys(LAST_LEVEL) as TableName[]).map((name) => new TableFiles(db, chain, name))
+}
+
+class TableFiles implements FileSource {
+  readonly product: string
+  readonly #db: Database
+  readonly #chain: string
+  readonly #name: TableName
+
+  constructor(db: Database, chain: string, name: TableName) {
+    this.product = name.replaceAll('-', '_')
+    this.#db = db
+    this.#chain = chain
+    this.#name = name
+  }
+
+  async files(range: TimeRange, after: FilePlace | null, limit: number): Promise<readonly StoredFile[]> {
+    const { results } = await this.#db
+      .prepare(`SELECT t.level, t.first, t.last, t.first_ms AS firstMs, t.last_ms AS lastMs, t.number, t.bytes, t.sha256
+        ${this.#from} AND (t.last, ${PART}) > (?5, ?6) ORDER BY t.last, ${PART} LIMIT ?7`)
+      .bind(...this.#values(range), after?.height ?? -1, after?.part ?? -1, limit)
+      .all<TableRow>()
+    return results.map(({ level, number, ...row }) => {
+      const place = { timeMs: row.firstMs, height: row.last, part: level * 10_000 + number }
+      return { ...row, place, key: tableKey(this.#chain, level, row, number, this.#name) }
+    })
+  }
+
+  async sums(range: TimeRange): Promise<FileSums> {
+    const sums = await this.#db
+      .prepare(`SELECT COUNT(*) AS objects, COALESCE(SUM(t.bytes), 0) AS bytes ${this.#from}`)
+      .bind(...this.#values(range))
+      .first<FileSums>()
+    return sums!
+  }
+
+  #values({ fromMs, toMs }: TimeRange): readonly [string, TableName, number, number] {
+    return [this.#chain, this.#name, fromMs, toMs]
+  }
+
+  get #from(): string {
+    const isWhole = `NOT EXISTS (${OF_FILE} = 'open')`
+    // Its file may be gone: a month has the tables of its days.
+    const isForGood = `(t.level = ${LAST_LEVEL[this.#name]} AND ${isWhole})`
+    const isListed = `(${isForGood} OR EXISTS (${OF_FILE} = 'live'))`
+    return `FROM file_tables t WHERE t.chain = ?1 AND t.name = ?2 AND t.first_ms BETWEEN ?3 AND ?4 AND ${isListed}`
+  }
 }

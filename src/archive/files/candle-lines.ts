@@ -2,8 +2,17 @@
 // are made as files of days are. Law: what a file has of a candle is the part of its own blocks, so that files joined are the
 // candles, wherever they are cut.
 
-import { CandleFold, countedTrades, partsOfRows, rowsOfParts } from '../candle-fold.ts'
-import { BASES, type Base, type CandlePart, partOf, spanOf } from '../candles.ts'
+import {
+  BASES,
+  type Base,
+  CandleFold,
+  type CandlePart,
+  countedTrades,
+  partOf,
+  partsOfRows,
+  rowsOfParts,
+  spanOf,
+} from '../candles.ts'
 import type { Level } from './levels.ts'
 import { type EventsOfBlock, textOf } from './rows.ts'
 

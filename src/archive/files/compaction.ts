@@ -5,11 +5,10 @@
 // live file, and in no other; a file that is damaged holds up nothing but what is made of its heights.
 
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
-import { ArchiveDamage } from '../archive/archive-damage.ts'
-import type { ArchivedSegment, ArchiveReader, Unfiled } from '../archive/archive-read.ts'
+import { ArchiveDamage, type ArchivedSegment, type ArchiveReader, type Unfiled } from '../archive/archive-read.ts'
 import type { Known } from '../archive/backfill-lines.ts'
-import type { TimeSpan } from '../filed-candles.ts'
-import { CandleRollup, type KeptCandles } from './candle-lines.ts'
+import { BASES, spanOf, type TimeSpan } from '../candles.ts'
+import { CandleRollup, candleCoinOf, candleLines, type KeptCandles } from './candle-lines.ts'
 import { isPaidKnown, type Payment, paymentsIn } from './funding-sums.ts'
 import {
   dueGroup,
@@ -21,11 +20,10 @@ import {
   sliceOf,
   type Unsettled,
 } from './levels.ts'
-import { type MergePorts, mergeObject } from './merge.ts'
-import type { Place, SourceFile } from './page-source.ts'
-import { type Entry, PageWriter } from './page-writer.ts'
-import type { EventsOfBlock } from './rows.ts'
-import { sortedLines } from './sorted-lines.ts'
+import type { PageHead } from './page.ts'
+import { PageSource, type Place, type SourceFile } from './page-source.ts'
+import { type Entry, type Pack, PageWriter } from './page-writer.ts'
+import { ALL_FILLS, type EventsOfBlock, linesOf, PAID, paidLines } from './rows.ts'
 import type { Table, TableWriter } from './table.ts'
 
 /** An object and what it has; none where there are no pages. */
@@ -290,4 +288,92 @@ export class Compaction {
     }
     return true
   }
+}
+
+export function* sortedLines(blocks: readonly EventsOfBlock[]): Generator<readonly [key: string, line: string]> {
+  const byKey = candleLines(blocks)
+  for (const block of blocks)
+    for (const [key, line] of linesOf(block)) {
+      const lines = byKey.get(key)
+      if (lines) lines.push(line)
+      else byKey.set(key, [line])
+    }
+  const keys = [...byKey.keys()].sort()
+  const behind = keys.findIndex((key) => key > PAID)
+  const before = behind < 0 ? keys : keys.slice(0, behind)
+  for (const key of before) for (const line of byKey.get(key)!) yield [key, line]
+  yield* paidLines(blocks)
+  for (const key of keys.slice(before.length)) for (const line of byKey.get(key)!) yield [key, line]
+}
+
+// One object out of files that follow one another, and where to go on. Invariants: each page is read once; of a key what came first
+// stays first; an object ends where a page that was read does, so that whoever goes on from there, however often, writes the
+// same objects; a coin's lines of one minute are in one object.
+
+/** An object ends with the page with which so many bytes were read for it: it is in memory while it is made. */
+const OBJECT_BYTES = 8 * 1024 * 1024
+/** Of all files together, read ahead. */
+const AHEAD_BYTES = 16 * 1024 * 1024
+const STRETCH_MOST = 1024 * 1024
+
+export interface MergePorts {
+  readonly pack: Pack
+  unpack(body: Uint8Array<ArrayBuffer>): Promise<string>
+}
+
+export interface Merged {
+  readonly pages: readonly Uint8Array[]
+  readonly bytes: number
+  readonly entries: readonly Entry[]
+  /** Of each file; null: all is merged. */
+  readonly next: readonly Place[] | null
+}
+
+/** `from`: where each file goes on; null: from its beginning. What is read is told to `tables`, and goes into pages but for ALL_FILLS. */
+export async function mergeObject(
+  files: readonly SourceFile[],
+  from: readonly Place[] | null,
+  { pack, unpack }: MergePorts,
+  tables: Pick<TableWriter, 'tell'>,
+  objectBytes = OBJECT_BYTES,
+): Promise<Merged> {
+  const stretch = Math.min(STRETCH_MOST, Math.floor(AHEAD_BYTES / Math.max(1, files.length)))
+  const sources = files.map((file, at) => new PageSource(file, from?.[at] ?? { object: 0, offset: 0 }, stretch))
+  const keys: (string | null)[] = []
+  for (const source of sources) keys.push((await source.peek())?.key ?? null)
+  const writer = new PageWriter(pack)
+  let bytesRead = 0
+  let last: PageHead | null = null
+  for (let at = leastOf(keys); at !== null; at = leastOf(keys)) {
+    const source = sources[at]!
+    const page = (await source.peek())!
+    if (bytesRead >= objectBytes && !isSameMinute(last, page)) break
+    last = page
+    const lines = (await source.sound(() => unpack(page.body))).split('\n')
+    if (page.key !== ALL_FILLS) for (const line of lines) await writer.add(page.key, line)
+    tables.tell(page.key, lines)
+    bytesRead += page.bytes
+    source.take()
+    keys[at] = (await source.peek())?.key ?? null
+  }
+  await writer.flush()
+  const isEnd = leastOf(keys) === null
+  const { pages, bytes, entries } = writer
+  return { pages, bytes, entries, next: isEnd ? null : sources.map(({ place }) => place) }
+}
+
+/** Whether a candle of the one page goes on in the next. */
+function isSameMinute(page: PageHead | null, next: PageHead): boolean {
+  if (page?.key !== next.key || candleCoinOf(page.key) === null) return false
+  return spanOf(BASES[0], next.minMs).t <= spanOf(BASES[0], page.maxMs).t
+}
+
+/** Of files with the least key the first. */
+function leastOf(keys: readonly (string | null)[]): number | null {
+  let least: number | null = null
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at]
+    if (key != null && (least === null || key < keys[least]!)) least = at
+  }
+  return least
 }

@@ -2,7 +2,7 @@
 // lie no heights, or a gap that names them all; where nothing is known, with times between which its blocks lie.
 
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
-import type { TimeSpan } from '../filed-candles.ts'
+import type { TimeSpan } from '../candles.ts'
 import type { Minute } from './compaction.ts'
 import type { FilesGap } from './files-read.ts'
 import { type FileSpan, LEVELS } from './levels.ts'

@@ -2,7 +2,7 @@
 
 import type { Block } from '../../protocol/feed/block.ts'
 import type { EventBlock, HeightAndTime, LedgerKind, OwnerScope } from '../../protocol/feed/durable-api.ts'
-import type { CandlesRequest, FiledCandles } from '../filed-candles.ts'
+import type { CandlesRequest, FiledCandles } from '../candles.ts'
 import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
 
 /** Heights that no file has, or of which the fills alone are `known`. */

@@ -1,9 +1,9 @@
 // The files as they are read: D1 says where the rows of a key lie, R2 has them. Laws: a block is told whole and once; what is
 // missing, cut short or another one is an ArchiveDamage, and no row is told instead.
 
-import { ArchiveDamage } from '../archive/archive-damage.ts'
+import { ArchiveDamage } from '../archive/archive-read.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
-import type { CandlesRequest, FiledCandles } from '../filed-candles.ts'
+import type { CandlesRequest, FiledCandles } from '../candles.ts'
 import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
 import { readCandles } from './candle-files.store.ts'
 import { candleKey } from './candle-lines.ts'

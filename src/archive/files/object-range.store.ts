@@ -1,6 +1,6 @@
 // A stretch of an object of a file. Law: an object that is missing, short or another one is an ArchiveDamage.
 
-import { ArchiveDamage } from '../archive/archive-damage.ts'
+import { ArchiveDamage } from '../archive/archive-read.ts'
 
 export interface ObjectRange {
   readonly key: string

@@ -1,7 +1,7 @@
 // The pages of a file, one object after the other, a stretch at a time, from a page on that was reached before. Law: an object
 // that is missing, short or another one is an ArchiveDamage.
 
-import { ArchiveDamage } from '../archive/archive-damage.ts'
+import { ArchiveDamage } from '../archive/archive-read.ts'
 import { decodePage, type Page, pageBytes } from './page.ts'
 
 /** The next page of a file. */

@@ -2,7 +2,7 @@
 // wherever heights between them may be missing.
 
 import type { EventBlock, HeightAndTime } from '../../protocol/feed/durable-api.ts'
-import type { HeldFills } from '../held-runs.ts'
+import type { HeldFills } from '../funded-runs.ts'
 import type { FilesCover, FilesGap, FundedStretch } from './files-read.ts'
 
 export interface Seam {

@@ -4,8 +4,8 @@
 import { gzipSync } from 'node:zlib'
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import type { LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
+import type { TimeSpan } from '../candles.ts'
 import { BASES, type CandlePart, joinedParts, spanOf } from '../candles.ts'
-import type { TimeSpan } from '../filed-candles.ts'
 import { candleCoinOf, partsOf } from './candle-lines.ts'
 import {
   CANDLE_COLUMNS,

@@ -2,8 +2,8 @@
 // for; where something stands between it and every checkpoint below, that is said; one that is damaged is as none.
 
 import type { BookSnapshot } from '../../protocol/hub/hub-api.ts'
-import { ArchiveDamage } from '../archive/archive-damage.ts'
 import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment, ArchiveReader } from '../archive/archive-read.ts'
+import { ArchiveDamage } from '../archive/archive-read.ts'
 import { BookAt, type Lost } from './book-at.ts'
 import { readBooksLine } from './books-line.ts'
 

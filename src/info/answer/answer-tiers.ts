@@ -3,12 +3,13 @@
 // of a changed body or to confirm an old copy, and a bounded number in all.
 
 import * as z from 'zod'
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { type After, orLate } from '../../core/deadline.ts'
 import { parseJson } from '../../core/json.ts'
 import { aSecondsWorth, type Bucket, fullBucket, takeTokens } from '../../core/token-bucket.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
 import { type FreshnessTerms, type Tier, useOf } from '../freshness.ts'
-import type { CachedAnswer, StoredCopy } from './answer-cache.ts'
+import type { Answer } from '../query.ts'
 
 /** A store that knows texts by the canonical request that they answer. May reject. */
 export interface AnswerStore {
@@ -104,7 +105,7 @@ export class AnswerTiers {
 }
 
 const VERSION = 1
-/** Clocks of the machines that share a store differ by less. */
+/** Clocks of machines, and of requests of an isolate, differ by less. A copy from later than this is older than it seems. */
 const CLOCK_SKEW_MS = 5_000
 
 const Head = z.object({
@@ -137,4 +138,55 @@ export function decodeStored(key: string, text: string, now: number): CachedAnsw
   if (body.length !== length || parseJson(body) === undefined) return null
   const known = { ...(height === undefined ? {} : { height }), ...(lagMs === undefined ? {} : { lagMs }) }
   return { body, at: Math.min(head.data.at, now), ...known }
+}
+
+// Answers of one isolate and chain, bounded in size. Knows ages, not classes: who reads decides what is too old.
+// What was written longest ago is forgotten first: what is in demand is written again with every refresh.
+
+export interface CachedAnswer extends Answer {
+  /** When the source was asked. */
+  readonly at: number
+  /** When its source last failed to give a newer one. */
+  readonly failedAt?: number
+  /** What is known of the copy in KV. */
+  readonly stored?: StoredCopy
+}
+
+export interface StoredCopy {
+  /** When it was written, or its source asked. */
+  readonly at: number
+  readonly body: string
+}
+
+/** Characters; nearly all answers are ASCII, where a character is a byte. */
+const MAX_LENGTH = 16 * 1024 * 1024
+const ENTRY_LENGTH = 256
+
+export class AnswerCache {
+  readonly #entries: BoundedMap<string, CachedAnswer>
+  readonly #longest: number
+
+  constructor(maxLength: number = MAX_LENGTH) {
+    this.#entries = new BoundedMap<string, CachedAnswer>(maxLength, lengthOf)
+    this.#longest = maxLength / 4
+  }
+
+  get(key: string, now: number): CachedAnswer | undefined {
+    const entry = this.#entries.get(key)
+    if (!entry || entry.at <= now + CLOCK_SKEW_MS) return entry
+    this.#entries.delete(key)
+    return undefined
+  }
+
+  /** Keeps an answer, unless one that was asked for later is there already. */
+  set(key: string, answer: CachedAnswer): void {
+    const known = this.#entries.get(key)
+    if ((known && known.at > answer.at) || lengthOf(answer, key) > this.#longest) return
+    this.#entries.set(key, answer)
+  }
+}
+
+function lengthOf({ body, stored }: CachedAnswer, key: string): number {
+  const other = stored === undefined || stored.body === body ? 0 : stored.body.length
+  return key.length + body.length + other + ENTRY_LENGTH
 }

@@ -6,20 +6,21 @@
 import { counted, type Identity } from '../../accounts/identity.ts'
 import { questionOutside, TOKEN_CALLS } from '../../accounts/stream-token.ts'
 import { formatCredits, type MicroCredits } from '../../core/amount.ts'
+import { CoinNames } from '../../core/coin-names.ts'
 import type { After } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../../core/free-work.ts'
 import { Gate } from '../../core/gate.ts'
 import type { Result } from '../../core/result.ts'
+import { valueAt } from '../../core/schema-shape.ts'
 import { type Hold, type MeteredCall, unbilled } from '../../metering/charging.ts'
 import { infoFailure, type WireFailure } from '../../protocol/failure-wire.ts'
 import type { Tier } from '../freshness.ts'
-import type { Sources } from '../ports.ts'
-import type { Answer } from '../query.ts'
+import type { Books, Sources } from '../ports.ts'
+import { type Answer, NOT_KNOWN } from '../query.ts'
 import { type AnswerStore, AnswerTiers } from './answer-tiers.ts'
 import { Answers, type Asking, type Served } from './answers.ts'
 import { CallMemo, type InfoCall, readCall } from './call.ts'
-import { MeantCoin } from './meant-coin.ts'
 
 export interface InfoServiceDeps {
   readonly sources: Sources
@@ -175,4 +176,32 @@ function succeed(
   }
   if (ignored !== null) headers['x-ignored-fields'] = ignored
   return { status: 200, headers, body }
+}
+
+// Refusals of a coin that the exchange does not know, with the coin that was probably meant, as far as our books tell.
+
+/** One per desk. */
+export class MeantCoin {
+  readonly #names: CoinNames
+
+  constructor(books: Books, nowMs: () => number, after: After) {
+    this.#names = new CoinNames({ read: () => coinsOf(books), nowMs, after })
+  }
+
+  /** The same failure; one of a coin in this request says which was meant. */
+  async named(failure: Failure, request: object): Promise<Failure> {
+    if (failure.kind !== 'bad_field') return failure
+    const issue = failure.issues.find(({ path, message }) => message === NOT_KNOWN && /(^|\.)coin$/.test(path))
+    if (issue === undefined) return failure
+    const meant = await this.#names.nearest(String(valueAt(request, issue.path.split('.'))))
+    if (meant === undefined) return failure
+    const message = `${NOT_KNOWN}; did you mean ${JSON.stringify(meant)}?`
+    return { kind: 'bad_field', issues: failure.issues.map((each) => (each === issue ? { ...each, message } : each)) }
+  }
+}
+
+async function coinsOf(books: Books): Promise<readonly string[]> {
+  const answer = await books.tops()
+  if (!answer.ok) throw new Error('the books are away')
+  return answer.value.tops.map(({ coin }) => coin)
 }

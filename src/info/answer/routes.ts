@@ -1,8 +1,7 @@
 // What `GET /status` tells of sources, as this isolate sees them, and of where each type's answers come from: names and
 // numbers, never addresses, which may hold keys.
 
-import type { RoutedSource } from '../../upstream/route.ts'
-import type { RoutedUpstream } from '../../upstream/routed-upstream.ts'
+import type { RoutedSource, RoutedUpstream } from '../../upstream/routed-upstream.ts'
 import type { HealthView } from '../../upstream/source-health.ts'
 import { CATALOGUE } from '../queries/catalogue.ts'
 import { type AnyQuery, asksHistory, asksUpstream, upstreamTypesOf } from '../query.ts'

@@ -1,11 +1,10 @@
 // A page of the fills that came through a builder, out of all that is kept. Law: fills of one time stay on one page, also
 // where log and files meet, and where more of them come while a caller pages.
 
-import { builderPage } from '../../archive/builder-page.ts'
-import { aggregateFills } from '../../archive/merged-fills.ts'
+import { aggregateFills, NODE_ONLY, without } from '../../archive/fill-rows.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { UserFill } from '../../protocol/feed/block.ts'
+import type { Fill, UserFill } from '../../protocol/feed/block.ts'
 import type { Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'
 import { CUT, heldAnswer } from './own-history.ts'
@@ -42,4 +41,31 @@ export async function builderRows(
   const whole = blocks.filter(({ time }) => time !== lastMs)
   if (isCut && whole.length === 0) return err(CUT)
   return ok(heldAnswer(builderPage(whole.map(({ fills }) => fills).reverse(), limit), read.value))
+}
+
+// One page of the fills that came through a builder, newest first. Invariant: fills of one time stay on one page, because
+// the next page begins strictly before the oldest time of this one.
+
+/** A fill as the info API shows it: with its wallet, without what only the node and the streams tell. */
+type BuilderFill = { readonly user: string } & Fill
+
+const NOT_SHOWN = [...NODE_ONLY, 'twapId'] as const
+
+/**
+ * The newest fills, at most `rows`; `blocks` are fills by block, oldest first. Of a time with more than `rows` fills the
+ * older ones are cut off: no cursor leads into it.
+ */
+export function builderPage(blocks: readonly (readonly UserFill[])[], rows: number): BuilderFill[] {
+  const byTime = Map.groupBy(blocks.flat(), ([, { time }]) => time)
+  const page: UserFill[] = []
+  for (const entries of [...byTime.values()].toReversed()) {
+    const fills = entries.toReversed()
+    if (page.length > 0 && page.length + fills.length > rows) break
+    page.push(...fills)
+  }
+  return page.slice(0, rows).map(shown)
+}
+
+function shown([user, fill]: UserFill): BuilderFill {
+  return { user, ...without(fill, NOT_SHOWN) }
 }

@@ -1,7 +1,7 @@
 // Our own history as far as there is one: the fills that the BlockLog still holds, read page by page.
 // Law: an answer says since when it is complete; where the log cannot be read to its end it says a later time.
 
-import { type HeldFills, heldFills } from '../../archive/held-runs.ts'
+import { type HeldFills, heldFills } from '../../archive/funded-runs.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { FillScope, HeightAndTime, HeldStretch } from '../../protocol/feed/durable-api.ts'

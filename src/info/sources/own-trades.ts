@@ -2,15 +2,14 @@
 // gap; no more is gone through than an answer needs, within a bound; an answer says how far back that was.
 
 import { acrossGap, foldTrades, noTrades } from '../../archive/completed-trades.ts'
-import { heldSpans, withFunding } from '../../archive/funded-runs.ts'
+import { foldedPart, heldSpans, withFunding } from '../../archive/funded-runs.ts'
 import type { CompletedTrade } from '../../archive/open-trade.ts'
 import { type TradeFilter, tradesFor } from '../../archive/trade-page.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Fill } from '../../protocol/feed/block.ts'
-import type { EventBlock } from '../../protocol/feed/durable-api.ts'
-import type { OpenPast, PastRead, Sources } from '../ports.ts'
-import { type IsEnough, type KeptRuns, keptRuns, later, reachOf } from './kept-runs.ts'
+import type { EventBlock, HeightAndTime } from '../../protocol/feed/durable-api.ts'
+import type { OpenPast, PastRead, PastWindow, Sources } from '../ports.ts'
 import { CUT, EVER, TOO_MUCH } from './own-history.ts'
 
 /** Fills gone through at first, and where they do not do: so many may be held at once. */
@@ -134,4 +133,48 @@ async function fold(user: string, { runs, read }: KeptRuns, open: OpenPast): Pro
     return folded.trades
   })
   return ok({ read, trades, fills, missedMs })
+}
+
+export interface KeptRuns {
+  readonly runs: readonly (readonly EventBlock[])[]
+  readonly read: PastRead
+}
+
+/** Whether a block and those before it do. */
+export type IsEnough = (block: EventBlock, isAfterHole: boolean) => boolean
+
+export async function keptRuns(
+  open: OpenPast,
+  window: PastWindow,
+  isEnough: IsEnough,
+): Promise<Result<KeptRuns, Failure>> {
+  const runs: EventBlock[][] = []
+  const read = await reachOf(open, window, (block, isAfterHole) => {
+    if (runs.length === 0 || isAfterHole) runs.push([])
+    runs.at(-1)!.push(foldedPart(block))
+    return isEnough(block, isAfterHole)
+  })
+  if (!read.ok) return read
+  if (window.order === 'newest') for (const run of runs.reverse()) run.reverse()
+  return ok({ runs, read: read.value })
+}
+
+/** How far back a reading comes until there is enough. */
+export async function reachOf(
+  open: OpenPast,
+  window: PastWindow,
+  isEnough: IsEnough,
+): Promise<Result<PastRead, Failure>> {
+  const told: { last: HeightAndTime | null } = { last: null }
+  const read = await open.read(window, (block, isAfterHole) => {
+    told.last = { height: block.height, time: block.time }
+    return !isEnough(block, isAfterHole)
+  })
+  const isShort = read.ok && window.order === 'newest' && read.value.ended === 'enough'
+  return isShort && told.last !== null ? ok(later(read.value, told.last)) : read
+}
+
+/** A reading that says no earlier time than `since`. */
+export function later(read: PastRead, since: HeightAndTime): PastRead {
+  return since.height > read.since.height ? { ...read, since } : read
 }

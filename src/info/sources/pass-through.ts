@@ -2,9 +2,9 @@
 
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import { exchangeNames } from '../../upstream/outcome.ts'
 import type { Sources } from '../ports.ts'
-import type { Answer } from '../query.ts'
-import { namingField } from './refused-field.ts'
+import { type Answer, NOT_KNOWN } from '../query.ts'
 
 /** Asks the upstream for exactly this request. `known`: fields that cannot be why it is refused. */
 export async function passThrough<Req extends { readonly type: string }>(
@@ -16,4 +16,16 @@ export async function passThrough<Req extends { readonly type: string }>(
   if (!answer.ok) return err(namingField(answer.error, request, known))
   const { text, ...lateness } = answer.value
   return ok({ body: text, ...lateness })
+}
+
+// An upstream that refuses a request does not say which field it minds. We have checked the form of all of them, so it
+// is one of those whose values only the exchange knows: all that it can be are named.
+
+/** The same failure; a `bad_field` without a path gets those of this request's fields, but for `known` ones. */
+export function namingField(failure: Failure, request: object, known: readonly string[] = []): Failure {
+  if (failure.kind !== 'bad_field' || failure.issues.some(({ path }) => path !== '')) return failure
+  const issues = exchangeNames(request)
+    .filter((path) => !known.includes(path))
+    .map((path) => ({ path, message: NOT_KNOWN }))
+  return issues.length === 0 ? failure : { kind: 'bad_field', issues }
 }

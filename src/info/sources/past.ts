@@ -2,19 +2,17 @@
 // files. Laws: each block is told once and in order, whichever of the two holds it; of what cannot be read nothing is told,
 // and the reading says since when nothing is missing.
 
-import { ArchiveDamage } from '../../archive/archive/archive-damage.ts'
-import type { ArchiveReader } from '../../archive/archive/archive-read.ts'
-import type { CandleFiles } from '../../archive/files/files-read.ts'
+import { ArchiveDamage, type ArchiveReader } from '../../archive/archive/archive-read.ts'
+import type { CandlesRequest } from '../../archive/candles.ts'
+import type { CandleFiles, FilesReader, FilesRequest } from '../../archive/files/files-read.ts'
 import { fundedCover, paidCover, type Seam, seamOf } from '../../archive/files/seam.ts'
-import type { HeldFills } from '../../archive/held-runs.ts'
+import type { HeldFills } from '../../archive/funded-runs.ts'
+import { type KeptCandles, keptCandles, wantsLog } from '../../archive/kept-candles.ts'
 import { type After, orLate } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
-import type { History, OpenPast, Past, PastEvents, PastRead, PastWindow, TakeBlock } from '../ports.ts'
-import { archived, tellFiles, Unreadable } from './file-pages.ts'
-import { readCandles } from './past-candles.ts'
-import { Telling } from './telling.ts'
+import type { EventBlock, HeightAndTime } from '../../protocol/feed/durable-api.ts'
+import type { History, OpenPast, Past, PastEvents, PastRead, PastRequest, PastWindow, TakeBlock } from '../ports.ts'
 
 export interface PastDeps {
   readonly history: Pick<History, 'held'>
@@ -131,4 +129,112 @@ async function told(
   const isAll = tell.all(seam.tail)
   if (how === 'damage') return ended(how, held.since)
   return ended(isAll ? 'all' : 'enough')
+}
+
+// Candles of the files, and of what the log has behind them. Invariant: the files are read first, so that the log, which forgets, is
+// asked for what is behind them.
+
+/** Null where none are kept. */
+export async function readCandles(
+  { files, history }: { readonly files: CandleFiles | null; readonly history: Pick<History, 'held'> },
+  request: CandlesRequest,
+): Promise<KeptCandles | null> {
+  const filed = files?.candles ? await archived(files.candles(request)) : null
+  if (filed === null) return null
+  const { coin } = request
+  const held = wantsLog(filed, request) ? await history.held({ by: 'coin', coin }, 'fills', filed.to.height) : null
+  return keptCandles(filed, held?.ok ? held.value : null, request)
+}
+
+// The files of the archive, read page by page. Invariant: pages join, also where one time goes on beyond a page.
+
+/** Rows of one reading of the files: a page of most types, and what shows that its last time has ended. */
+const PAGE_ROWS = 2_048
+/** Rows that one call goes through in the files. */
+const WORK_ROWS = 20_000
+
+/** What R2 or D1 failed at: it may be right the next time. */
+export class Unreadable extends Error {}
+
+/** Tells damage and failures of the archive apart from each other. */
+export async function archived<T>(read: Promise<T>): Promise<T> {
+  try {
+    return await read
+  } catch (error) {
+    throw error instanceof ArchiveDamage ? error : new Unreadable()
+  }
+}
+
+/** Page by page, until there is no more, or it is enough, or too much. */
+export async function tellFiles(
+  files: FilesReader,
+  { kind, scope, fromMs, toMs, order }: PastRequest,
+  { from, upTo }: Pick<Seam, 'from' | 'upTo'>,
+  tell: Telling,
+): Promise<PastRead['ended']> {
+  let page: FilesRequest = { kind, scope, fromMs, toMs, from, upTo, order, limit: PAGE_ROWS }
+  for (let rows = 0; rows < WORK_ROWS; ) {
+    const read = await archived(files.rows(page)).catch((error: unknown) => {
+      if (error instanceof ArchiveDamage) return null
+      throw error
+    })
+    if (read === null) return 'damage'
+    if (!tell.all(read.blocks)) return 'enough'
+    const last = read.blocks.at(-1)
+    if (read.isEnd || last === undefined) return 'all'
+    rows += countOf(read.blocks)
+    page = order === 'newest' ? { ...page, upTo: last.height - 1 } : fromLast(page, read.blocks, last.time)
+  }
+  return 'work'
+}
+
+/** From the last time on, which may go on: what was told of it comes once more. */
+function fromLast(page: FilesRequest, blocks: readonly EventBlock[], lastMs: number): FilesRequest {
+  const again = countOf(blocks.filter(({ time }) => time === lastMs))
+  return { ...page, fromMs: lastMs, limit: PAGE_ROWS + again }
+}
+
+const countOf = (blocks: readonly EventBlock[]) =>
+  blocks.reduce((sum, { fills, ledger = [] }) => sum + fills.length + ledger.length, 0)
+
+// Tells the blocks of a window to whoever asked for them. Invariant: each once and in order, however often a page repeats it.
+
+export class Telling {
+  readonly #window: PastWindow
+  readonly #seam: Seam
+  readonly #take: TakeBlock
+  #isHoleNext = false
+  /** The block that was told last. */
+  last: HeightAndTime | null = null
+
+  constructor(window: PastWindow, seam: Seam, take: TakeBlock) {
+    this.#window = window
+    this.#seam = seam
+    this.#take = take
+  }
+
+  /** Whatever is told next comes after a hole. */
+  hole(): void {
+    this.#isHoleNext = true
+  }
+
+  /** False where somebody has enough. */
+  all(blocks: readonly EventBlock[]): boolean {
+    return blocks.every((block) => this.#tell(block))
+  }
+
+  #tell(block: EventBlock): boolean {
+    const { fromMs, toMs, order } = this.#window
+    const { last } = this
+    const isOnward = last === null || (order === 'newest' ? block.height < last.height : block.height > last.height)
+    if (!isOnward || block.time < fromMs || block.time > toMs || this.#seam.isMissing(block.height)) return true
+    const isAfterHole = this.#isHoleNext || (last !== null && this.#isBetween(block.height, last.height))
+    this.#isHoleNext = false
+    this.last = { height: block.height, time: block.time }
+    return this.#take(block, isAfterHole)
+  }
+
+  #isBetween(one: number, other: number): boolean {
+    return this.#seam.isHole(Math.min(one, other), Math.max(one, other))
+  }
 }

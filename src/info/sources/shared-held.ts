@@ -2,7 +2,7 @@
 // the same ones, and reading them costs the log a part of what it reads for everyone. What was read is shared, never a reading
 // under way, which may end with the request that began it. Law: what is too old to be shared goes with the next question.
 
-import type { HeldFills } from '../../archive/held-runs.ts'
+import type { HeldFills } from '../../archive/funded-runs.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
 import type { History } from '../ports.ts'
 

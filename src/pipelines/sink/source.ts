@@ -1,8 +1,8 @@
 // Where a pipeline's blocks come from: the archive, then what of the log is durable. Invariants: each height once and in order, as a
 // line or within a gap; where the archive ends the log goes on, and what the log has let go meanwhile the archive has.
 
-import { ArchiveDamage } from '../../archive/archive/archive-damage.ts'
 import type { ArchivedSegment, ArchiveReader } from '../../archive/archive/archive-read.ts'
+import { ArchiveDamage } from '../../archive/archive/archive-read.ts'
 import { fromChunks } from '../../core/chunks.ts'
 import { visible } from '../../core/visible.ts'
 import type { DurableLines, DurablePage, HeightAndTime } from '../../protocol/feed/durable-api.ts'

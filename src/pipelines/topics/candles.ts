@@ -1,8 +1,7 @@
 // candles: each candle once, when a block says that it is over; of every coin those of a minute, or what the filter names.
 // Law: of a candle that a hole touches, or that was running where the pipeline began, nothing is told.
 
-import { countedTrades } from '../../archive/candle-fold.ts'
-import { type CandlePart, candleOf, joinedParts, partOf, spanOf } from '../../archive/candles.ts'
+import { type CandlePart, candleOf, countedTrades, joinedParts, partOf, spanOf } from '../../archive/candles.ts'
 import type { Interval } from '../../core/candle-interval.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import type { WantedEvents } from '../../relay/channel.ts'

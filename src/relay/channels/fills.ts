@@ -2,7 +2,7 @@
 // node wrote them, or with the parts of an order within the block merged.
 
 import * as z from 'zod'
-import { aggregateFills } from '../../archive/merged-fills.ts'
+import { aggregateFills } from '../../archive/fill-rows.ts'
 import { dexOf } from '../../core/coin.ts'
 import { Address, CoinName, Decimal, Fill, UserFill } from '../../protocol/feed/block.ts'
 import { ShownFill } from '../../protocol/feed/shown-fill.ts'

@@ -1,8 +1,8 @@
 // One body played to one socket. Laws: what is told is what live told, at the pace of the player and never faster than it is
 // read; each minute of data is paid before its first block is told; what is missing is said; nothing is told after its end.
 
-import { ArchiveDamage } from '../../archive/archive/archive-damage.ts'
 import type { ArchivedSegment, ArchiveReader } from '../../archive/archive/archive-read.ts'
+import { ArchiveDamage } from '../../archive/archive/archive-read.ts'
 import { booksAt, fromCheckpoint } from '../../archive/replay/archived-books.ts'
 import type { BookAt } from '../../archive/replay/book-at.ts'
 import { readBooksLine } from '../../archive/replay/books-line.ts'

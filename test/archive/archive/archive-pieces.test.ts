@@ -2,11 +2,9 @@
 
 import { describe, expect, it } from 'vitest'
 import { checkpointKey, segmentKey } from '../../../src/archive/archive/archive-keys.ts'
-import { isCheckpointDue, waitMs } from '../../../src/archive/archive/archive-plan.ts'
+import { isCheckpointDue, linesOf, takeBooks, waitMs } from '../../../src/archive/archive/archiving.ts'
 import { pack, unpacked } from '../../../src/archive/archive/packed.client.ts'
 import { isCheckpointOverdue, keptFromMs, overdueSegments } from '../../../src/archive/archive/retention.ts'
-import { linesOf } from '../../../src/archive/archive/stored-lines.ts'
-import { takeBooks } from '../../../src/archive/archive/taken-books.ts'
 import { archivePage, type DurableBlocks } from '../../../src/block-log/archive-page.ts'
 import type { Listed } from '../../../src/block-log/unarchived.ts'
 import { Unarchived } from '../../../src/block-log/unarchived.ts'

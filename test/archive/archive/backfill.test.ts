@@ -2,9 +2,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { backfillCuts, gapsBetween, type Span } from '../../../src/archive/archive/backfill-cuts.ts'
 import { type BackfillBlock, fillsLine, readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
-import { Backfilling } from '../../../src/archive/archive/backfilling.ts'
+import { Backfilling, backfillCuts, gapsBetween, type Span } from '../../../src/archive/archive/backfilling.ts'
 import { encodeBlock } from '../../../src/block-log/segment.ts'
 import type { Block, UserFill } from '../../../src/protocol/feed/block.ts'
 import { withPayments } from '../../../src/protocol/feed/payments.ts'

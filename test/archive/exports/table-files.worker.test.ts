@@ -2,9 +2,9 @@
 
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
+import { tableFiles } from '../../../src/archive/exports/exports.store.ts'
 import { LINK_MS } from '../../../src/archive/exports/file-links.ts'
 import { filePage, type ListedFile, readCursor } from '../../../src/archive/exports/listed-files.ts'
-import { tableFiles } from '../../../src/archive/exports/table-files.store.ts'
 import { tableKey } from '../../../src/archive/files/file-keys.ts'
 import { sweepFiles } from '../../../src/archive/files/files-sweep.store.ts'
 import type { FileSpan, Level } from '../../../src/archive/files/levels.ts'

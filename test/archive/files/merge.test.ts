@@ -2,13 +2,12 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ArchiveDamage } from '../../../src/archive/archive/archive-damage.ts'
-import { type Merged, mergeObject } from '../../../src/archive/files/merge.ts'
+import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
+import { type Merged, mergeObject, sortedLines } from '../../../src/archive/files/compaction.ts'
 import { decodePages } from '../../../src/archive/files/page.ts'
 import type { Place, SourceFile } from '../../../src/archive/files/page-source.ts'
 import { type Entry, PageWriter } from '../../../src/archive/files/page-writer.ts'
 import { ALL_FILLS, blockOf, type EventsOfBlock, keyOf, linesOf } from '../../../src/archive/files/rows.ts'
-import { sortedLines } from '../../../src/archive/files/sorted-lines.ts'
 import { readPayments } from '../../../src/protocol/feed/payments.ts'
 import { anyBlocks, bytesOf, fileOf, fillOf, pack, USERS, unpack } from './made.ts'
 

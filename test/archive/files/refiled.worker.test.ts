@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { segmentKey } from '../../../src/archive/archive/archive-keys.ts'
-import { tableFiles } from '../../../src/archive/exports/table-files.store.ts'
+import { tableFiles } from '../../../src/archive/exports/exports.store.ts'
 import { objectKey } from '../../../src/archive/files/file-keys.ts'
 import type { Level } from '../../../src/archive/files/levels.ts'
 import { candlesWithin, keptCandles } from '../../../src/archive/kept-candles.ts'

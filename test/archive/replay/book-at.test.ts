@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ArchiveDamage } from '../../../src/archive/archive/archive-damage.ts'
 import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment } from '../../../src/archive/archive/archive-read.ts'
+import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
 import { type BooksArchive, bookAt } from '../../../src/archive/replay/archived-books.ts'
 import { BookAt } from '../../../src/archive/replay/book-at.ts'
 import { readBooksLine } from '../../../src/archive/replay/books-line.ts'

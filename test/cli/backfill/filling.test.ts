@@ -3,8 +3,8 @@
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { backfillCuts, gapsBetween, type Span } from '../../../src/archive/archive/backfill-cuts.ts'
 import { readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
+import { backfillCuts, gapsBetween, type Span } from '../../../src/archive/archive/backfilling.ts'
 import { Filling, type FillPorts } from '../../../src/cli/backfill/filling.ts'
 import { Held } from '../../../src/cli/backfill/held.ts'
 import type { PlannedFile } from '../../../src/cli/backfill/source-files.ts'

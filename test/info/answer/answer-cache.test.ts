@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { AnswerCache } from '../../../src/info/answer/answer-cache.ts'
+import { AnswerCache } from '../../../src/info/answer/answer-tiers.ts'
 import { CallMemo, readCall } from '../../../src/info/answer/call.ts'
 
 const answer = (length: number, at = 0) => ({ body: 'x'.repeat(length), at })

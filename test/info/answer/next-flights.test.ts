@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { After } from '../../../src/core/deadline.ts'
-import { NextFlights } from '../../../src/info/answer/next-flights.ts'
+import { NextFlights } from '../../../src/info/answer/answers.ts'
 import { FLIGHT_MAX_MS } from '../../../src/info/ports.ts'
 
 /** Flights that land when told, in the order of their beginning. */

@@ -2,7 +2,7 @@
 
 import type { Identity } from '../../../src/accounts/identity.ts'
 import type { CandleFiles } from '../../../src/archive/files/files-read.ts'
-import type { HeldFills } from '../../../src/archive/held-runs.ts'
+import type { HeldFills } from '../../../src/archive/funded-runs.ts'
 import type { BooksArchive } from '../../../src/archive/replay/archived-books.ts'
 import type { After } from '../../../src/core/deadline.ts'
 import type { Failure } from '../../../src/core/failure.ts'

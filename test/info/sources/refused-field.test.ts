@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Failure } from '../../../src/core/failure.ts'
-import { namingField } from '../../../src/info/sources/refused-field.ts'
+import { namingField } from '../../../src/info/sources/pass-through.ts'
 
 const REFUSED: Failure = { kind: 'bad_field', issues: [{ path: '', message: 'is not accepted' }] }
 

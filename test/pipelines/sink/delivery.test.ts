@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ArchiveDamage } from '../../../src/archive/archive/archive-damage.ts'
 import type { ArchivedSegment } from '../../../src/archive/archive/archive-read.ts'
+import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
 import { toChunks } from '../../../src/core/chunks.ts'
 import type { Sent } from '../../../src/pipelines/destinations/batch.ts'
 import { CannotRun } from '../../../src/pipelines/pipeline.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { ArchiveDamage } from '../../../src/archive/archive/archive-damage.ts'
 import type { ArchivedBook, ArchivedSegment, ArchiveReader } from '../../../src/archive/archive/archive-read.ts'
+import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
 import type { ReplayFrame, ReplayRange } from '../../../src/protocol/relay/protocol.ts'
 import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { type Frame, World } from '../world.ts'
