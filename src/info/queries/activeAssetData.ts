@@ -5,25 +5,19 @@ import { CoinName } from '../../protocol/feed/block.ts'
 import { ActiveAssetData, EXAMPLE_ACTIVE_ASSET } from '../../protocol/info/active-asset-shapes.ts'
 import { USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
-const ActiveAssetDataRequest = z.object({
-  type: z.literal('activeAssetData'),
-  user: UserAddress,
-  coin: CoinName.describe(
-    'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
-  ),
-})
-
-export const activeAssetData = defineQuery({
+export const activeAssetData = passThroughQuery({
   type: 'activeAssetData',
   summary: 'What a user can buy and sell of a coin now',
   example: { request: { user: USER, coin: 'BTC' }, response: EXAMPLE_ACTIVE_ASSET },
-  request: ActiveAssetDataRequest,
+  request: z.object({
+    type: z.literal('activeAssetData'),
+    user: UserAddress,
+    coin: CoinName.describe(
+      'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+    ),
+  }),
   response: ActiveAssetData,
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

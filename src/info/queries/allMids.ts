@@ -13,13 +13,11 @@ import { defineQuery, ONE_CREDIT } from '../query.ts'
 
 const FRESH_MS = 1_000
 
-const AllMidsRequest = z.object({ type: z.literal('allMids'), dex: Dex })
-
 export const allMids = defineQuery({
   type: 'allMids',
   summary: 'The middle price of every coin of a DEX',
   example: { request: {}, response: { BTC: '81306.5', '@107': '31.25' } },
-  request: AllMidsRequest,
+  request: z.object({ type: z.literal('allMids'), dex: Dex }),
   response: z.record(z.string(), Decimal),
   price: ONE_CREDIT,
   freshness: { class: 'block', freshMs: FRESH_MS },

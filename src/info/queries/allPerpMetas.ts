@@ -11,13 +11,11 @@ import { type Answer, defineQuery, latenessOf, ONE_CREDIT } from '../query.ts'
 import { fanOut } from '../sources/fan-out.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
-const AllPerpMetasRequest = z.object({ type: z.literal('allPerpMetas') })
-
 export const allPerpMetas = defineQuery({
   type: 'allPerpMetas',
   summary: 'The markets of every perp DEX',
   example: { request: {}, response: [PERP_META] },
-  request: AllPerpMetasRequest,
+  request: z.object({ type: z.literal('allPerpMetas') }),
   response: z.array(PerpMeta),
   price: ONE_CREDIT,
   freshness: { class: 'fixed' },

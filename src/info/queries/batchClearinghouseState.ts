@@ -11,17 +11,15 @@ import { FailedUser } from '../sources/failed-slot.ts'
 import { refusalOfDex } from '../sources/known-dex.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
-const BatchClearinghouseStateRequest = z.object({
-  type: z.literal('batchClearinghouseState'),
-  users: UserBatch,
-  dex: OneDex,
-})
-
 export const batchClearinghouseState = defineQuery({
   type: 'batchClearinghouseState',
   summary: 'The perp accounts of up to 50 users on one DEX',
   example: { request: { users: [USER] }, response: [PERP_STATE] },
-  request: BatchClearinghouseStateRequest,
+  request: z.object({
+    type: z.literal('batchClearinghouseState'),
+    users: UserBatch,
+    dex: OneDex,
+  }),
   response: z.array(z.union([PerpState, FailedUser])),
   price: ONE_CREDIT,
   freshness: { class: 'user' },

@@ -10,16 +10,14 @@ import { batch } from '../sources/batch.ts'
 import { FailedUser } from '../sources/failed-slot.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
-const BatchSpotClearinghouseStateRequest = z.object({
-  type: z.literal('batchSpotClearinghouseState'),
-  users: UserBatch,
-})
-
 export const batchSpotClearinghouseState = defineQuery({
   type: 'batchSpotClearinghouseState',
   summary: 'The spot balances of up to 50 users',
   example: { request: { users: [USER] }, response: [SPOT_STATE] },
-  request: BatchSpotClearinghouseStateRequest,
+  request: z.object({
+    type: z.literal('batchSpotClearinghouseState'),
+    users: UserBatch,
+  }),
   response: z.array(z.union([SpotState, FailedUser])),
   price: ONE_CREDIT,
   freshness: { class: 'user' },

@@ -2,22 +2,16 @@
 
 import * as z from 'zod'
 import { EXAMPLE_RESERVE, LendingReserve } from '../../protocol/info/lending-shapes.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
-const BorrowLendReserveStateRequest = z.object({
-  type: z.literal('borrowLendReserveState'),
-  token: z.int().min(0).describe('Spot token index, from `spotMeta`'),
-})
-
-export const borrowLendReserveState = defineQuery({
+export const borrowLendReserveState = passThroughQuery({
   type: 'borrowLendReserveState',
   summary: 'What is lent of one token, and at which rates',
   example: { request: { token: 0 }, response: EXAMPLE_RESERVE },
-  request: BorrowLendReserveStateRequest,
+  request: z.object({
+    type: z.literal('borrowLendReserveState'),
+    token: z.int().min(0).describe('Spot token index, from `spotMeta`'),
+  }),
   response: LendingReserve,
-  price: ONE_CREDIT,
   freshness: { class: 'tick' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

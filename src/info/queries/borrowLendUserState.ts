@@ -5,10 +5,7 @@ import { openEnum } from '../../core/open-kinds.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const BorrowLendUserStateRequest = z.object({ type: z.literal('borrowLendUserState'), user: UserAddress })
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const Part = z.looseObject({ basis: Decimal, value: Decimal.describe('Current amount') })
 
@@ -23,7 +20,7 @@ const BorrowLendUserState = z.looseObject({
   healthFactor: Decimal.nullable().describe('Health factor; null without debt'),
 })
 
-export const borrowLendUserState = defineQuery({
+export const borrowLendUserState = passThroughQuery({
   type: 'borrowLendUserState',
   summary: 'What a user has borrowed and lent',
   example: {
@@ -34,10 +31,7 @@ export const borrowLendUserState = defineQuery({
       healthFactor: '2.5',
     },
   },
-  request: BorrowLendUserStateRequest,
+  request: z.object({ type: z.literal('borrowLendUserState'), user: UserAddress }),
   response: BorrowLendUserState,
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

@@ -14,13 +14,6 @@ import { EVER } from '../sources/own-history.ts'
 
 const ROWS_MAX = 2_000
 
-const BuilderFillsRequest = z.object({
-  type: z.literal('builderFills'),
-  builder: UserAddress.describe('Builder address'),
-  aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
-  cursor: TimeCursor.describe('Cursor from the previous page; absent: first page'),
-})
-
 const { twapId: _, ...shown } = FILL
 
 export const builderFills = defineQuery({
@@ -30,7 +23,12 @@ export const builderFills = defineQuery({
     request: { builder: OTHER_USER },
     response: [{ user: USER, ...shown, builderFee: '0.081307' }],
   },
-  request: BuilderFillsRequest,
+  request: z.object({
+    type: z.literal('builderFills'),
+    builder: UserAddress.describe('Builder address'),
+    aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
+    cursor: TimeCursor.describe('Cursor from the previous page; absent: first page'),
+  }),
   response: z.array(ShownFill.extend({ user: Address })),
   price: ONE_CREDIT,
   freshness: HISTORY_FRESHNESS,

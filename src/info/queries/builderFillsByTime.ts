@@ -22,18 +22,6 @@ import { EVER } from '../sources/own-history.ts'
 
 const ROWS_MAX = 2_000
 
-const BuilderFillsByTimeRequest = z
-  .object({
-    type: z.literal('builderFillsByTime'),
-    builder: UserAddress.describe('Builder address'),
-    startTime: optional(StartTime),
-    endTime: EndTime,
-    aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
-    cursor: TimeCursor.describe('Cursor from the previous page; absent: first page'),
-  })
-  .refine(hasStart, NO_START)
-  .refine(isInOrder, REVERSED_WINDOW)
-
 const { twapId: _, ...shown } = FILL
 
 export const builderFillsByTime = defineQuery({
@@ -43,7 +31,17 @@ export const builderFillsByTime = defineQuery({
     request: { builder: OTHER_USER, startTime: TIME },
     response: [{ user: USER, ...shown, builderFee: '0.081307' }],
   },
-  request: BuilderFillsByTimeRequest,
+  request: z
+    .object({
+      type: z.literal('builderFillsByTime'),
+      builder: UserAddress.describe('Builder address'),
+      startTime: optional(StartTime),
+      endTime: EndTime,
+      aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
+      cursor: TimeCursor.describe('Cursor from the previous page; absent: first page'),
+    })
+    .refine(hasStart, NO_START)
+    .refine(isInOrder, REVERSED_WINDOW),
   response: z.array(ShownFill.extend({ user: Address })),
   price: ONE_CREDIT,
   freshness: HISTORY_FRESHNESS,

@@ -12,19 +12,6 @@ import { candlesAnswer } from '../sources/own-candles.ts'
 
 const PAGE_MAX = 5_000
 
-const CandleSnapshotRequest = z.object({
-  type: z.literal('candleSnapshot'),
-  req: z
-    .object({
-      coin: CoinName.describe('Market'),
-      interval: CandleInterval.describe('Candle interval'),
-      startTime: StartTime,
-      endTime: EndTime,
-    })
-    .refine(isInOrder, REVERSED_WINDOW)
-    .describe('Candles requested'),
-})
-
 export const candleSnapshot = defineQuery({
   type: 'candleSnapshot',
   summary: 'The candles of a coin in a window, at most 5,000',
@@ -32,7 +19,18 @@ export const candleSnapshot = defineQuery({
     request: { req: { coin: 'BTC', interval: '1m', startTime: TIME, endTime: TIME + 60_000 } },
     response: [EXAMPLE_CANDLE],
   },
-  request: CandleSnapshotRequest,
+  request: z.object({
+    type: z.literal('candleSnapshot'),
+    req: z
+      .object({
+        coin: CoinName.describe('Market'),
+        interval: CandleInterval.describe('Candle interval'),
+        startTime: StartTime,
+        endTime: EndTime,
+      })
+      .refine(isInOrder, REVERSED_WINDOW)
+      .describe('Candles requested'),
+  }),
   response: z.array(Candle),
   price: ONE_CREDIT,
   freshness: { class: 'tick' },

@@ -5,19 +5,16 @@ import { Address } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
-const DelegationsRequest = z.object({ type: z.literal('delegations'), user: UserAddress })
-
-export const delegations = defineQuery({
+export const delegations = passThroughQuery({
   type: 'delegations',
   summary: "A user's stake by validator",
   example: {
     request: { user: USER },
     response: [{ validator: OTHER_USER, amount: '100.5', lockedUntilTimestamp: TIME }],
   },
-  request: DelegationsRequest,
+  request: z.object({ type: z.literal('delegations'), user: UserAddress }),
   response: z.array(
     z.looseObject({
       validator: Address,
@@ -25,8 +22,5 @@ export const delegations = defineQuery({
       lockedUntilTimestamp: z.int().describe('Locked until, Unix milliseconds'),
     }),
   ),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

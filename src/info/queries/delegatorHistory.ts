@@ -14,8 +14,6 @@ import { rowsAnswer } from '../sources/own-rows.ts'
 /** The exchange answers all of them: so many are gone through of our own. */
 const ROWS_MAX = 10_000
 
-const DelegatorHistoryRequest = z.object({ type: z.literal('delegatorHistory'), user: UserAddress })
-
 const Delta = kindsByKey({
   delegate: z.looseObject({
     validator: Address,
@@ -35,7 +33,7 @@ export const delegatorHistory = defineQuery({
       { time: TIME, hash: HASH, delta: { delegate: { validator: OTHER_USER, amount: '100.5', isUndelegate: false } } },
     ],
   },
-  request: DelegatorHistoryRequest,
+  request: z.object({ type: z.literal('delegatorHistory'), user: UserAddress }),
   response: z.array(z.looseObject({ time: z.int(), hash: TxHash, delta: Delta.describe('Movement') })),
   price: ONE_CREDIT,
   freshness: { class: 'user' },

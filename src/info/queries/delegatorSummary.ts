@@ -4,10 +4,7 @@ import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const DelegatorSummaryRequest = z.object({ type: z.literal('delegatorSummary'), user: UserAddress })
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const DelegatorSummary = z.looseObject({
   delegated: Decimal,
@@ -16,17 +13,14 @@ const DelegatorSummary = z.looseObject({
   nPendingWithdrawals: z.int(),
 })
 
-export const delegatorSummary = defineQuery({
+export const delegatorSummary = passThroughQuery({
   type: 'delegatorSummary',
   summary: 'What a user has staked',
   example: {
     request: { user: USER },
     response: { delegated: '100.5', undelegated: '0.0', totalPendingWithdrawal: '0.0', nPendingWithdrawals: 0 },
   },
-  request: DelegatorSummaryRequest,
+  request: z.object({ type: z.literal('delegatorSummary'), user: UserAddress }),
   response: DelegatorSummary,
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

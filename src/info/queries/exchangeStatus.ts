@@ -2,10 +2,7 @@
 
 import * as z from 'zod'
 import { TIME } from '../../protocol/info/examples.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const ExchangeStatusRequest = z.object({ type: z.literal('exchangeStatus') })
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const ExchangeStatus = z.looseObject({
   time: z.int(),
@@ -15,14 +12,11 @@ const ExchangeStatus = z.looseObject({
 /** Whoever asks for a clock wants to see it move: kept only against bursts. */
 const FRESH_MS = 500
 
-export const exchangeStatus = defineQuery({
+export const exchangeStatus = passThroughQuery({
   type: 'exchangeStatus',
   summary: 'The clock of the exchange and its special statuses',
   example: { request: {}, response: { specialStatuses: null, time: TIME } },
-  request: ExchangeStatusRequest,
+  request: z.object({ type: z.literal('exchangeStatus') }),
   response: ExchangeStatus,
-  price: ONE_CREDIT,
   freshness: { class: 'block', freshMs: FRESH_MS },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

@@ -4,16 +4,13 @@ import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
 import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
-const ExtraAgentsRequest = z.object({ type: z.literal('extraAgents'), user: UserAddress })
-
-export const extraAgents = defineQuery({
+export const extraAgents = passThroughQuery({
   type: 'extraAgents',
   summary: 'The named agents of a user',
   example: { request: { user: USER }, response: [{ name: 'bot', address: OTHER_USER, validUntil: TIME }] },
-  request: ExtraAgentsRequest,
+  request: z.object({ type: z.literal('extraAgents'), user: UserAddress }),
   response: z.array(
     z.looseObject({
       name: z.string(),
@@ -21,8 +18,5 @@ export const extraAgents = defineQuery({
       validUntil: z.int().nullable().describe('Expiry, Unix milliseconds'),
     }),
   ),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

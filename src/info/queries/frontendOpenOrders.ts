@@ -7,13 +7,11 @@ import { Dex, UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { passThroughOnDex } from '../sources/known-dex.ts'
 
-const FrontendOpenOrdersRequest = z.object({ type: z.literal('frontendOpenOrders'), user: UserAddress, dex: Dex })
-
 export const frontendOpenOrders = defineQuery({
   type: 'frontendOpenOrders',
   summary: 'The resting orders of a user with triggers and kinds',
   example: { request: { user: USER, dex: '' }, response: [FRONTEND_ORDER] },
-  request: FrontendOpenOrdersRequest,
+  request: z.object({ type: z.literal('frontendOpenOrders'), user: UserAddress, dex: Dex }),
   response: z.array(FrontendOrder),
   price: ONE_CREDIT,
   freshness: { class: 'user' },

@@ -4,22 +4,16 @@
 import * as z from 'zod'
 import { GasAuction } from '../../protocol/info/auction-shapes.ts'
 import { GAS_AUCTION } from '../../protocol/info/examples.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
-const GossipPriorityAuctionStatusRequest = z.object({ type: z.literal('gossipPriorityAuctionStatus') })
-
-export const gossipPriorityAuctionStatus = defineQuery({
+export const gossipPriorityAuctionStatus = passThroughQuery({
   type: 'gossipPriorityAuctionStatus',
   summary: 'The auctions for places in the gossip',
   example: { request: {}, response: [['192.0.2.1'], [{ ...GAS_AUCTION, durationSeconds: 180 }]] },
-  request: GossipPriorityAuctionStatusRequest,
+  request: z.object({ type: z.literal('gossipPriorityAuctionStatus') }),
   response: z.tuple([
     z.array(z.string().nullable()).describe('Last auction winner by slot; null: no bid'),
     z.array(GasAuction).describe('Current auction by slot'),
   ]),
-  price: ONE_CREDIT,
   freshness: { class: 'tick' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

@@ -4,19 +4,13 @@ import * as z from 'zod'
 import { FRONTEND_ORDER, TIME, USER } from '../../protocol/info/examples.ts'
 import { OrderWithStatus } from '../../protocol/info/order-shapes.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
-const HistoricalOrdersRequest = z.object({ type: z.literal('historicalOrders'), user: UserAddress })
-
-export const historicalOrders = defineQuery({
+export const historicalOrders = passThroughQuery({
   type: 'historicalOrders',
   summary: 'The last orders of a user and what became of them',
   example: { request: { user: USER }, response: [{ order: FRONTEND_ORDER, status: 'filled', statusTimestamp: TIME }] },
-  request: HistoricalOrdersRequest,
+  request: z.object({ type: z.literal('historicalOrders'), user: UserAddress }),
   response: z.array(OrderWithStatus),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

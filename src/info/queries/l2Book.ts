@@ -18,25 +18,6 @@ const DEPTH = 20
 /** Raw levels that nearly always fill 20 aggregated ones; where they do not, the whole book is read. */
 const RAW_DEPTH: Readonly<Record<number, number>> = { 5: 500, 4: 4_000 }
 
-const L2BookRequest = z
-  .object({
-    type: z.literal('l2Book'),
-    coin: CoinName.describe(
-      'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
-    ),
-    nSigFigs: optional(z.int().min(2, 'must be 2, 3, 4 or 5').max(5, 'must be 2, 3, 4 or 5')).describe(
-      'Significant figures to which prices are rounded and grouped; absent or null: no rounding',
-    ),
-    mantissa: optional(z.literal([1, 2, 5], 'must be 1, 2 or 5')).describe(
-      'Step of the last figure, only with `nSigFigs` 5; absent: 1',
-    ),
-  })
-  .refine(({ nSigFigs, mantissa }) => mantissa === undefined || nSigFigs === 5, {
-    path: ['mantissa'],
-    message: 'is allowed only with nSigFigs 5',
-  })
-  .transform(({ mantissa, ...rest }) => ({ ...rest, mantissa: mantissa === 1 ? undefined : mantissa }))
-
 const L2Book = z.object({
   coin: z.string(),
   time: z.int(),
@@ -48,7 +29,24 @@ export const l2Book = defineQuery({
   type: 'l2Book',
   summary: 'Twenty levels a side, optionally aggregated',
   example: { request: { coin: 'BTC' }, response: { coin: 'BTC', time: TIME, levels: LEVELS } },
-  request: L2BookRequest,
+  request: z
+    .object({
+      type: z.literal('l2Book'),
+      coin: CoinName.describe(
+        'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+      ),
+      nSigFigs: optional(z.int().min(2, 'must be 2, 3, 4 or 5').max(5, 'must be 2, 3, 4 or 5')).describe(
+        'Significant figures to which prices are rounded and grouped; absent or null: no rounding',
+      ),
+      mantissa: optional(z.literal([1, 2, 5], 'must be 1, 2 or 5')).describe(
+        'Step of the last figure, only with `nSigFigs` 5; absent: 1',
+      ),
+    })
+    .refine(({ nSigFigs, mantissa }) => mantissa === undefined || nSigFigs === 5, {
+      path: ['mantissa'],
+      message: 'is allowed only with nSigFigs 5',
+    })
+    .transform(({ mantissa, ...rest }) => ({ ...rest, mantissa: mantissa === 1 ? undefined : mantissa })),
   response: L2Book.nullable(),
   price: ONE_CREDIT,
   freshness: { class: 'block', freshMs: FRESH_MS },

@@ -9,16 +9,6 @@ import { LEVELS, TIME } from '../../protocol/info/examples.ts'
 import { optional } from '../../protocol/info/request-fields.ts'
 import { defineQuery, HISTORY_PRICE, ONE_CREDIT } from '../query.ts'
 
-const L2BookDiffSnapshotRequest = z.object({
-  type: z.literal('l2BookDiffSnapshot'),
-  coin: CoinName.describe(
-    'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
-  ),
-  block_height: optional(Height).describe(
-    'Height of a past book, from the archive at its own price; absent: current book',
-  ),
-})
-
 const L2BookDiffSnapshot = z.object({
   coin: z.string(),
   time: z.int(),
@@ -42,7 +32,15 @@ export const l2BookDiffSnapshot = defineQuery({
       levels: LEVELS,
     },
   },
-  request: L2BookDiffSnapshotRequest,
+  request: z.object({
+    type: z.literal('l2BookDiffSnapshot'),
+    coin: CoinName.describe(
+      'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+    ),
+    block_height: optional(Height).describe(
+      'Height of a past book, from the archive at its own price; absent: current book',
+    ),
+  }),
   response: L2BookDiffSnapshot.nullable(),
   price: ({ block_height: at }) => (at === undefined ? ONE_CREDIT : HISTORY_PRICE),
   freshness: { class: 'none' },

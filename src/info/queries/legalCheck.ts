@@ -5,16 +5,13 @@ import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
 import { USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
-const LegalCheckRequest = z.object({ type: z.literal('legalCheck'), user: UserAddress })
-
-export const legalCheck = defineQuery({
+export const legalCheck = passThroughQuery({
   type: 'legalCheck',
   summary: 'What a user may do by law and terms',
   example: { request: { user: USER }, response: { acceptedTerms: true, userAllowed: true, restrictions: 'n' } },
-  request: LegalCheckRequest,
+  request: z.object({ type: z.literal('legalCheck'), user: UserAddress }),
   response: z.looseObject({
     acceptedTerms: z.boolean(),
     userAllowed: z.boolean(),
@@ -22,8 +19,5 @@ export const legalCheck = defineQuery({
       '`n`: none; `a`: actions blocked; `o`: outcome markets hidden; `u`: UK user',
     ),
   }),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

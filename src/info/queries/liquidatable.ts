@@ -5,12 +5,9 @@ import * as z from 'zod'
 import { kindsByKey } from '../../core/open-kinds.ts'
 import { Address } from '../../protocol/feed/block.ts'
 import { USER } from '../../protocol/info/examples.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const FRESH_MS = 500
-
-const LiquidatableRequest = z.object({ type: z.literal('liquidatable') })
 
 const Liquidatable = z.looseObject({
   user: Address,
@@ -24,14 +21,11 @@ const Liquidatable = z.looseObject({
 
 const EXAMPLE = { user: USER, positionIndex: { isolated: { asset: 4 } }, marginAvailable: [-12.5, -12.5] }
 
-export const liquidatable = defineQuery({
+export const liquidatable = passThroughQuery({
   type: 'liquidatable',
   summary: 'Accounts that could be liquidated now',
   example: { request: {}, response: [EXAMPLE] },
-  request: LiquidatableRequest,
+  request: z.object({ type: z.literal('liquidatable') }),
   response: z.array(Liquidatable),
-  price: ONE_CREDIT,
   freshness: { class: 'block', freshMs: FRESH_MS },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

@@ -6,12 +6,6 @@ import { Dex } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { passThroughOnDex } from '../sources/known-dex.ts'
 
-const MarginTableRequest = z.object({
-  type: z.literal('marginTable'),
-  id: z.int().min(0).describe('Margin table id'),
-  dex: Dex,
-})
-
 export const marginTable = defineQuery({
   type: 'marginTable',
   summary: 'A margin table by its id',
@@ -19,7 +13,11 @@ export const marginTable = defineQuery({
     request: { id: 20 },
     response: { description: '', marginTiers: [{ lowerBound: '0.0', maxLeverage: 20 }] },
   },
-  request: MarginTableRequest,
+  request: z.object({
+    type: z.literal('marginTable'),
+    id: z.int().min(0).describe('Margin table id'),
+    dex: Dex,
+  }),
   response: MarginTable.nullable(),
   price: ONE_CREDIT,
   freshness: { class: 'fixed' },

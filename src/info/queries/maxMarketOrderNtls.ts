@@ -2,12 +2,9 @@
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
-const MaxMarketOrderNtlsRequest = z.object({ type: z.literal('maxMarketOrderNtls') })
-
-export const maxMarketOrderNtls = defineQuery({
+export const maxMarketOrderNtls = passThroughQuery({
   type: 'maxMarketOrderNtls',
   summary: 'The largest market order by maximum leverage',
   example: {
@@ -17,12 +14,9 @@ export const maxMarketOrderNtls = defineQuery({
       [20, '5000000.0'],
     ],
   },
-  request: MaxMarketOrderNtlsRequest,
+  request: z.object({ type: z.literal('maxMarketOrderNtls') }),
   response: z.array(
     z.tuple([z.int().describe('Maximum leverage'), Decimal.describe('Largest notional of a market order')]),
   ),
-  price: ONE_CREDIT,
   freshness: { class: 'fixed' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

@@ -7,13 +7,11 @@ import { Dex } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { passThroughOnDex } from '../sources/known-dex.ts'
 
-const MetaRequest = z.object({ type: z.literal('meta'), dex: Dex })
-
 export const meta = defineQuery({
   type: 'meta',
   summary: 'The markets of one perp DEX',
   example: { request: { dex: '' }, response: PERP_META },
-  request: MetaRequest,
+  request: z.object({ type: z.literal('meta'), dex: Dex }),
   response: PerpMeta,
   price: ONE_CREDIT,
   freshness: { class: 'fixed' },

@@ -9,13 +9,11 @@ import { Dex } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { passThroughOnDex } from '../sources/known-dex.ts'
 
-const MetaAndAssetCtxsRequest = z.object({ type: z.literal('metaAndAssetCtxs'), dex: Dex })
-
 export const metaAndAssetCtxs = defineQuery({
   type: 'metaAndAssetCtxs',
   summary: 'The markets of one perp DEX with prices, funding and open interest',
   example: { request: { dex: '' }, response: [PERP_META, [EXAMPLE_PERP_CTX]] },
-  request: MetaAndAssetCtxsRequest,
+  request: z.object({ type: z.literal('metaAndAssetCtxs'), dex: Dex }),
   response: z.tuple([PerpMeta.describe('Markets'), z.array(PerpAssetCtx).describe('Market data in universe order')]),
   price: ONE_CREDIT,
   freshness: { class: 'tick' },

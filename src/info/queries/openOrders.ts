@@ -10,13 +10,11 @@ import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { passThroughOnDex } from '../sources/known-dex.ts'
 import { withCloids } from '../sources/open-cloids.ts'
 
-const OpenOrdersRequest = z.object({ type: z.literal('openOrders'), user: UserAddress, dex: Dex })
-
 export const openOrders = defineQuery({
   type: 'openOrders',
   summary: 'The resting orders of a user on one DEX',
   example: { request: { user: USER, dex: '' }, response: [OPEN_ORDER] },
-  request: OpenOrdersRequest,
+  request: z.object({ type: z.literal('openOrders'), user: UserAddress, dex: Dex }),
   response: z.array(OpenOrder),
   price: ONE_CREDIT,
   freshness: { class: 'user' },

@@ -6,8 +6,7 @@ import { kindsBy } from '../../core/open-kinds.ts'
 import { FRONTEND_ORDER, TIME, USER } from '../../protocol/info/examples.ts'
 import { OrderWithStatus } from '../../protocol/info/order-shapes.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const Oid = z.union(
   [
@@ -20,23 +19,18 @@ const Oid = z.union(
   'must be an order id (an integer) or a cloid (0x and 32 hex digits)',
 )
 
-const OrderStatusRequest = z.object({
-  type: z.literal('orderStatus'),
-  user: UserAddress,
-  oid: Oid.describe('Order id or client order id (`cloid`)'),
-})
-
-export const orderStatus = defineQuery({
+export const orderStatus = passThroughQuery({
   type: 'orderStatus',
   summary: "One order by its id or the client's own",
   example: {
     request: { user: USER, oid: 7 },
     response: { status: 'order', order: { order: FRONTEND_ORDER, status: 'open', statusTimestamp: TIME } },
   },
-  request: OrderStatusRequest,
+  request: z.object({
+    type: z.literal('orderStatus'),
+    user: UserAddress,
+    oid: Oid.describe('Order id or client order id (`cloid`)'),
+  }),
   response: kindsBy('status', { order: { order: OrderWithStatus }, unknownOid: {} }),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

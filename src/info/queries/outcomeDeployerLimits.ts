@@ -2,24 +2,18 @@
 
 import * as z from 'zod'
 import { Venue } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const OutcomeDeployerLimitsRequest = z.object({
-  type: z.literal('outcomeDeployerLimits'),
-  venue: Venue.describe('Venue of outcome markets: 2 to 4 lower-case letters'),
-})
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000
 
-export const outcomeDeployerLimits = defineQuery({
+export const outcomeDeployerLimits = passThroughQuery({
   type: 'outcomeDeployerLimits',
   summary: 'How many outcome markets a venue may still open',
   example: { request: { venue: 'out' }, response: { nDailyOutcomesRemaining: 851, nActiveOutcomesRemaining: 27 } },
-  request: OutcomeDeployerLimitsRequest,
+  request: z.object({
+    type: z.literal('outcomeDeployerLimits'),
+    venue: Venue.describe('Venue of outcome markets: 2 to 4 lower-case letters'),
+  }),
   response: z.looseObject({ nDailyOutcomesRemaining: z.int(), nActiveOutcomesRemaining: z.int() }),
-  price: ONE_CREDIT,
   freshness: { class: 'slow', freshMs: FRESH_MS },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

@@ -6,12 +6,9 @@ import { Address } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
 import { EXAMPLE_OUTCOME, EXAMPLE_QUESTION, Outcome, Question } from '../../protocol/info/outcome-shapes.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000
-
-const OutcomeMetaRequest = z.object({ type: z.literal('outcomeMeta') })
 
 /** Who deploys for a venue, and which functions they let others call. */
 const Deployer = z.looseObject({
@@ -20,7 +17,7 @@ const Deployer = z.looseObject({
   subDeployers: z.array(z.tuple([z.string().describe('Action'), z.array(Address).describe('Wallets allowed')])),
 })
 
-export const outcomeMeta = defineQuery({
+export const outcomeMeta = passThroughQuery({
   type: 'outcomeMeta',
   summary: 'The open outcome markets and their questions',
   example: {
@@ -32,15 +29,12 @@ export const outcomeMeta = defineQuery({
       feeScale: '1.0',
     },
   },
-  request: OutcomeMetaRequest,
+  request: z.object({ type: z.literal('outcomeMeta') }),
   response: z.looseObject({
     outcomes: z.array(Outcome),
     questions: z.array(Question).describe('Questions that group outcomes'),
     deployers: z.array(Deployer),
     feeScale: Decimal.describe('Fee multiplier of outcome markets'),
   }),
-  price: ONE_CREDIT,
   freshness: { class: 'slow', freshMs: FRESH_MS },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

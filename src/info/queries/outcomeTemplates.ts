@@ -3,10 +3,7 @@
 
 import * as z from 'zod'
 import { kindsByKey, openEnum } from '../../core/open-kinds.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const OutcomeTemplatesRequest = z.object({ type: z.literal('outcomeTemplates') })
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const Role = z.union([
   z.literal('question'),
@@ -30,7 +27,7 @@ const OutcomeTemplate = z.looseObject({
   keywords: z.array(z.tuple([z.string().describe('Keyword'), Hint.describe('Hint')])),
 })
 
-export const outcomeTemplates = defineQuery({
+export const outcomeTemplates = passThroughQuery({
   type: 'outcomeTemplates',
   summary: 'The templates of outcome markets',
   example: {
@@ -57,10 +54,7 @@ export const outcomeTemplates = defineQuery({
       },
     ],
   },
-  request: OutcomeTemplatesRequest,
+  request: z.object({ type: z.literal('outcomeTemplates') }),
   response: z.array(OutcomeTemplate),
-  price: ONE_CREDIT,
   freshness: { class: 'fixed' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

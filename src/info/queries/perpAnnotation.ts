@@ -3,27 +3,21 @@
 import * as z from 'zod'
 import { CoinName } from '../../protocol/feed/block.ts'
 import { ConciseAnnotation, EXAMPLE_ANNOTATION } from '../../protocol/info/annotation-shapes.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
-const PerpAnnotationRequest = z.object({
-  type: z.literal('perpAnnotation'),
-  coin: CoinName.describe(
-    'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
-  ),
-})
-
-export const perpAnnotation = defineQuery({
+export const perpAnnotation = passThroughQuery({
   type: 'perpAnnotation',
   summary: 'What the deployer of a perp says about it',
   example: {
     request: { coin: 'xyz:GOLD' },
     response: { ...EXAMPLE_ANNOTATION, description: 'The price of an ounce of gold' },
   },
-  request: PerpAnnotationRequest,
+  request: z.object({
+    type: z.literal('perpAnnotation'),
+    coin: CoinName.describe(
+      'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+    ),
+  }),
   response: ConciseAnnotation.extend({ description: z.string() }).nullable(),
-  price: ONE_CREDIT,
   freshness: { class: 'fixed' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

@@ -3,19 +3,13 @@
 import * as z from 'zod'
 import { GasAuction } from '../../protocol/info/auction-shapes.ts'
 import { GAS_AUCTION } from '../../protocol/info/examples.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
-const PerpDeployAuctionStatusRequest = z.object({ type: z.literal('perpDeployAuctionStatus') })
-
-export const perpDeployAuctionStatus = defineQuery({
+export const perpDeployAuctionStatus = passThroughQuery({
   type: 'perpDeployAuctionStatus',
   summary: 'The gas auction for perp deployments',
   example: { request: {}, response: GAS_AUCTION },
-  request: PerpDeployAuctionStatusRequest,
+  request: z.object({ type: z.literal('perpDeployAuctionStatus') }),
   response: GasAuction,
-  price: ONE_CREDIT,
   freshness: { class: 'tick' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

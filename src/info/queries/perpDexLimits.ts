@@ -3,10 +3,7 @@
 import * as z from 'zod'
 import { AmountByCoin, Decimal } from '../../protocol/info/common-shapes.ts'
 import { DexName } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const PerpDexLimitsRequest = z.object({ type: z.literal('perpDexLimits'), dex: DexName })
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const PerpDexLimits = z.looseObject({
   totalOiCap: Decimal,
@@ -15,7 +12,7 @@ const PerpDexLimits = z.looseObject({
   coinToOiCap: AmountByCoin,
 })
 
-export const perpDexLimits = defineQuery({
+export const perpDexLimits = passThroughQuery({
   type: 'perpDexLimits',
   summary: 'The caps of a builder-deployed DEX',
   example: {
@@ -27,10 +24,7 @@ export const perpDexLimits = defineQuery({
       coinToOiCap: [['xyz:GOLD', '1000000.0']],
     },
   },
-  request: PerpDexLimitsRequest,
+  request: z.object({ type: z.literal('perpDexLimits'), dex: DexName }),
   response: PerpDexLimits.nullable(),
-  price: ONE_CREDIT,
   freshness: { class: 'fixed' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

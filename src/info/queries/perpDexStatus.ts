@@ -6,13 +6,11 @@ import { DexName } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { passThroughOnDex } from '../sources/known-dex.ts'
 
-const PerpDexStatusRequest = z.object({ type: z.literal('perpDexStatus'), dex: DexName })
-
 export const perpDexStatus = defineQuery({
   type: 'perpDexStatus',
   summary: 'What lies on a perp DEX',
   example: { request: { dex: '' }, response: { totalNetDeposit: '3126723996.6663417816' } },
-  request: PerpDexStatusRequest,
+  request: z.object({ type: z.literal('perpDexStatus'), dex: DexName }),
   response: z.looseObject({ totalNetDeposit: Decimal.describe('Net deposits on the DEX, in USDC') }),
   price: ONE_CREDIT,
   freshness: { class: 'tick' },

@@ -4,10 +4,7 @@ import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
 import { AmountByCoin, Decimal, NanoTime } from '../../protocol/info/common-shapes.ts'
 import { USER } from '../../protocol/info/examples.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const PerpDexsRequest = z.object({ type: z.literal('perpDexs') })
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const PerpDex = z.looseObject({
   name: z.string(),
@@ -28,7 +25,7 @@ const PerpDex = z.looseObject({
   assetToFundingClamp: AmountByCoin.optional(),
 })
 
-export const perpDexs = defineQuery({
+export const perpDexs = passThroughQuery({
   type: 'perpDexs',
   summary: 'Every perp DEX, the main one as null',
   example: {
@@ -45,10 +42,7 @@ export const perpDexs = defineQuery({
       },
     ],
   },
-  request: PerpDexsRequest,
+  request: z.object({ type: z.literal('perpDexs') }),
   response: z.array(PerpDex.nullable()),
-  price: ONE_CREDIT,
   freshness: { class: 'fixed' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

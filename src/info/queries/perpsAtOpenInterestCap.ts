@@ -5,13 +5,11 @@ import { Dex } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { passThroughOnDex } from '../sources/known-dex.ts'
 
-const PerpsAtOpenInterestCapRequest = z.object({ type: z.literal('perpsAtOpenInterestCap'), dex: Dex })
-
 export const perpsAtOpenInterestCap = defineQuery({
   type: 'perpsAtOpenInterestCap',
   summary: 'Coins at their cap of open interest',
   example: { request: { dex: '' }, response: ['BTC'] },
-  request: PerpsAtOpenInterestCapRequest,
+  request: z.object({ type: z.literal('perpsAtOpenInterestCap'), dex: Dex }),
   response: z.array(z.string()),
   price: ONE_CREDIT,
   freshness: { class: 'tick' },

@@ -4,31 +4,25 @@ import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
-const PreTransferCheckRequest = z.object({
-  type: z.literal('preTransferCheck'),
-  user: UserAddress.describe('Recipient'),
-  source: UserAddress.describe('Sender'),
-})
-
-export const preTransferCheck = defineQuery({
+export const preTransferCheck = passThroughQuery({
   type: 'preTransferCheck',
   summary: 'What to know of a user before a transfer',
   example: {
     request: { user: USER, source: OTHER_USER },
     response: { fee: '1.0', isSanctioned: false, userExists: false, userHasSentTx: false },
   },
-  request: PreTransferCheckRequest,
+  request: z.object({
+    type: z.literal('preTransferCheck'),
+    user: UserAddress.describe('Recipient'),
+    source: UserAddress.describe('Sender'),
+  }),
   response: z.looseObject({
     fee: Decimal.describe('Fee of the sender for a new wallet'),
     isSanctioned: z.boolean(),
     userExists: z.boolean(),
     userHasSentTx: z.boolean(),
   }),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

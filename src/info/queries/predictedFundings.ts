@@ -4,10 +4,7 @@
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { TIME } from '../../protocol/info/examples.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const PredictedFundingsRequest = z.object({ type: z.literal('predictedFundings') })
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const PredictedFunding = z.looseObject({
   fundingRate: Decimal.describe('Hourly rate, as a fraction'),
@@ -15,7 +12,7 @@ const PredictedFunding = z.looseObject({
   fundingIntervalHours: z.int().optional(),
 })
 
-export const predictedFundings = defineQuery({
+export const predictedFundings = passThroughQuery({
   type: 'predictedFundings',
   summary: 'The next funding rates here and elsewhere',
   example: {
@@ -30,7 +27,7 @@ export const predictedFundings = defineQuery({
       ],
     ],
   },
-  request: PredictedFundingsRequest,
+  request: z.object({ type: z.literal('predictedFundings') }),
   response: z.array(
     z.tuple([
       z.string().describe('Coin'),
@@ -44,8 +41,5 @@ export const predictedFundings = defineQuery({
         .describe('Rate at each exchange'),
     ]),
   ),
-  price: ONE_CREDIT,
   freshness: { class: 'tick' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

@@ -18,14 +18,6 @@ const ROWS = 10
 /** As many as a stream begins with. */
 const ROWS_MAX = 30
 
-const RecentTradesRequest = z.object({
-  type: z.literal('recentTrades'),
-  coin: CoinName.describe(
-    'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
-  ),
-  rows: optional(z.int().min(1).max(ROWS_MAX)).describe('Number of trades; absent: ten'),
-})
-
 /** `side` is the taker's, `users` are buyer and seller. */
 const Trade = z.looseObject({
   coin: z.string(),
@@ -53,7 +45,13 @@ export const recentTrades = defineQuery({
   type: 'recentTrades',
   summary: 'The last trades of a coin, newest first',
   example: { request: { coin: 'BTC' }, response: [EXAMPLE] },
-  request: RecentTradesRequest,
+  request: z.object({
+    type: z.literal('recentTrades'),
+    coin: CoinName.describe(
+      'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+    ),
+    rows: optional(z.int().min(1).max(ROWS_MAX)).describe('Number of trades; absent: ten'),
+  }),
   response: z.array(Trade),
   price: ONE_CREDIT,
   freshness: HISTORY_FRESHNESS,

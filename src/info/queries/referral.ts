@@ -7,10 +7,7 @@ import { Address } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const ReferralRequest = z.object({ type: z.literal('referral'), user: UserAddress })
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const Rewards = {
   cumVlm: Decimal,
@@ -69,14 +66,11 @@ const EXAMPLE = {
   tokenToState: [[0, REWARDS]],
 }
 
-export const referral = defineQuery({
+export const referral = passThroughQuery({
   type: 'referral',
   summary: 'Who referred a user, whom they referred, and what it earned',
   example: { request: { user: USER }, response: EXAMPLE },
-  request: ReferralRequest,
+  request: z.object({ type: z.literal('referral'), user: UserAddress }),
   response: Referral,
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

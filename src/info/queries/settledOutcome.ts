@@ -4,13 +4,7 @@ import * as z from 'zod'
 import { kindsByKey } from '../../core/open-kinds.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { EXAMPLE_OUTCOME, Outcome } from '../../protocol/info/outcome-shapes.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const SettledOutcomeRequest = z.object({
-  type: z.literal('settledOutcome'),
-  outcome: z.int().min(0).describe('Outcome market id'),
-})
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000
 
@@ -39,14 +33,14 @@ const EXAMPLE = {
   question: { question: { settled: 2 }, name: 'How high?', description: '' },
 }
 
-export const settledOutcome = defineQuery({
+export const settledOutcome = passThroughQuery({
   type: 'settledOutcome',
   summary: 'How an outcome market ended',
   example: { request: { outcome: 4 }, response: EXAMPLE },
-  request: SettledOutcomeRequest,
+  request: z.object({
+    type: z.literal('settledOutcome'),
+    outcome: z.int().min(0).describe('Outcome market id'),
+  }),
   response: SettledOutcome.nullable(),
-  price: ONE_CREDIT,
   freshness: { class: 'slow', freshMs: FRESH_MS },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

@@ -6,10 +6,7 @@ import { GasAuction } from '../../protocol/info/auction-shapes.ts'
 import { AmountByToken, Decimal } from '../../protocol/info/common-shapes.ts'
 import { GAS_AUCTION, USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const SpotDeployStateRequest = z.object({ type: z.literal('spotDeployState'), user: UserAddress })
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const Deployment = z.looseObject({
   token: z.int().describe('Index of the spot token'),
@@ -26,14 +23,11 @@ const Deployment = z.looseObject({
   blacklistUsers: z.array(Address),
 })
 
-export const spotDeployState = defineQuery({
+export const spotDeployState = passThroughQuery({
   type: 'spotDeployState',
   summary: 'Spot deployments of a user and their gas auction',
   example: { request: { user: USER }, response: { states: [], gasAuction: GAS_AUCTION } },
-  request: SpotDeployStateRequest,
+  request: z.object({ type: z.literal('spotDeployState'), user: UserAddress }),
   response: z.looseObject({ states: z.array(Deployment).describe('Started deployments'), gasAuction: GasAuction }),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

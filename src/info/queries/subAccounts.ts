@@ -6,10 +6,7 @@ import { PerpState } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, PERP_STATE, SPOT_STATE, USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { SpotState } from '../../protocol/info/spot-shapes.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const SubAccountsRequest = z.object({ type: z.literal('subAccounts'), user: UserAddress })
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const SubAccount = z.looseObject({
   name: z.string(),
@@ -19,7 +16,7 @@ const SubAccount = z.looseObject({
   spotState: SpotState,
 })
 
-export const subAccounts = defineQuery({
+export const subAccounts = passThroughQuery({
   type: 'subAccounts',
   summary: 'The sub-accounts of a master wallet',
   example: {
@@ -28,10 +25,7 @@ export const subAccounts = defineQuery({
       { name: 'bot', subAccountUser: OTHER_USER, master: USER, clearinghouseState: PERP_STATE, spotState: SPOT_STATE },
     ],
   },
-  request: SubAccountsRequest,
+  request: z.object({ type: z.literal('subAccounts'), user: UserAddress }),
   response: z.array(SubAccount).nullable(),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

@@ -8,10 +8,7 @@ import { PerpState } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, PERP_STATE, SPOT_STATE, USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { SpotState } from '../../protocol/info/spot-shapes.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const SubAccounts2Request = z.object({ type: z.literal('subAccounts2'), user: UserAddress })
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const SubAccount = z.looseObject({
   name: z.string(),
@@ -31,7 +28,7 @@ const SubAccount = z.looseObject({
     .describe('Account abstraction mode'),
 })
 
-export const subAccounts2 = defineQuery({
+export const subAccounts2 = passThroughQuery({
   type: 'subAccounts2',
   summary: 'The sub-accounts of a master wallet over all DEXes',
   example: {
@@ -47,10 +44,7 @@ export const subAccounts2 = defineQuery({
       },
     ],
   },
-  request: SubAccounts2Request,
+  request: z.object({ type: z.literal('subAccounts2'), user: UserAddress }),
   response: z.array(SubAccount).nullable(),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

@@ -6,13 +6,7 @@ import { Address } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
 import { TokenId } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const TokenDetailsRequest = z.object({
-  type: z.literal('tokenDetails'),
-  tokenId: TokenId.describe('Token id, from `spotMeta`'),
-})
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const TOKEN_ID = `0x${'6d'.repeat(16)}`
 /** `[address, amount]`, a row each. */
@@ -68,14 +62,14 @@ const EXAMPLE = {
   futureEmissions: '0.0',
 }
 
-export const tokenDetails = defineQuery({
+export const tokenDetails = passThroughQuery({
   type: 'tokenDetails',
   summary: 'A spot token: supply, price and genesis',
   example: { request: { tokenId: TOKEN_ID }, response: EXAMPLE },
-  request: TokenDetailsRequest,
+  request: z.object({
+    type: z.literal('tokenDetails'),
+    tokenId: TokenId.describe('Token id, from `spotMeta`'),
+  }),
   response: TokenDetails,
-  price: ONE_CREDIT,
   freshness: { class: 'tick' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

@@ -5,12 +5,9 @@ import * as z from 'zod'
 import { TIME, USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { EXAMPLE_TWAP, TwapEvent } from '../../protocol/info/twap-shapes.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
-const TwapHistoryRequest = z.object({ type: z.literal('twapHistory'), user: UserAddress })
-
-export const twapHistory = defineQuery({
+export const twapHistory = passThroughQuery({
   type: 'twapHistory',
   summary: "What became of a user's TWAP orders",
   example: {
@@ -20,10 +17,7 @@ export const twapHistory = defineQuery({
       { time: TIME / 1_000, state: EXAMPLE_TWAP, status: { status: 'error', description: 'No margin' } },
     ],
   },
-  request: TwapHistoryRequest,
+  request: z.object({ type: z.literal('twapHistory'), user: UserAddress }),
   response: z.array(TwapEvent),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

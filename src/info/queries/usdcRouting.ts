@@ -2,21 +2,15 @@
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const UsdcRoutingRequest = z.object({ type: z.literal('usdcRouting') })
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const Route = openEnum('bridge', 'cctp')
 
-export const usdcRouting = defineQuery({
+export const usdcRouting = passThroughQuery({
   type: 'usdcRouting',
   summary: 'The way of USDC to the exchange and back',
   example: { request: {}, response: { depositRoute: 'cctp', withdrawalRoute: 'bridge' } },
-  request: UsdcRoutingRequest,
+  request: z.object({ type: z.literal('usdcRouting') }),
   response: z.looseObject({ depositRoute: Route, withdrawalRoute: Route }),
-  price: ONE_CREDIT,
   freshness: { class: 'fixed' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

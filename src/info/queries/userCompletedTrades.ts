@@ -12,19 +12,17 @@ import { defineQuery, HISTORY_PRICE } from '../query.ts'
 import { heldAnswer } from '../sources/own-history.ts'
 import { lastTrades } from '../sources/own-trades.ts'
 
-const UserCompletedTradesRequest = z.object({
-  type: z.literal('userCompletedTrades'),
-  user: UserAddress,
-  builder: optional(UserAddress).describe('Builder to limit trades to'),
-  dex: TradeDex.describe('Perp DEX to limit trades to'),
-  limit: TradeLimit.describe('Maximum rows per page'),
-})
-
 export const userCompletedTrades = defineQuery({
   type: 'userCompletedTrades',
   summary: 'The round trips that a wallet closed last, newest first',
   example: { request: { user: USER }, response: [COMPLETED_TRADE] },
-  request: UserCompletedTradesRequest,
+  request: z.object({
+    type: z.literal('userCompletedTrades'),
+    user: UserAddress,
+    builder: optional(UserAddress).describe('Builder to limit trades to'),
+    dex: TradeDex.describe('Perp DEX to limit trades to'),
+    limit: TradeLimit.describe('Maximum rows per page'),
+  }),
   response: z.array(CompletedTrade),
   price: HISTORY_PRICE,
   freshness: HISTORY_FRESHNESS,

@@ -20,22 +20,6 @@ import { defineQuery, HISTORY_PRICE } from '../query.ts'
 import { heldAnswer } from '../sources/own-history.ts'
 import { tradesFrom } from '../sources/own-trades.ts'
 
-const UserCompletedTradesByTimeRequest = z
-  .object({
-    type: z.literal('userCompletedTradesByTime'),
-    user: UserAddress,
-    startTime: optional(StartTime),
-    endTime: EndTime,
-    cursor: optional(z.string().regex(TRADE_CURSOR, 'must be "<close_time>_<tx_index>" of the last row')).describe(
-      'Cursor from the previous page; absent: first page',
-    ),
-    builder: optional(UserAddress).describe('Builder to limit trades to'),
-    dex: TradeDex.describe('Perp DEX to limit trades to'),
-    limit: TradeLimit.describe('Maximum rows per page'),
-  })
-  .refine(hasStart, NO_START)
-  .refine(isInOrder, REVERSED_WINDOW)
-
 const NO_SUCH_ROW: Failure = {
   kind: 'bad_field',
   issues: [{ path: 'cursor', message: 'lies after the newest block: it must be of the last row of a page' }],
@@ -45,7 +29,21 @@ export const userCompletedTradesByTime = defineQuery({
   type: 'userCompletedTradesByTime',
   summary: 'The round trips that a wallet closed in a window, oldest first',
   example: { request: { user: USER, startTime: TIME }, response: [COMPLETED_TRADE] },
-  request: UserCompletedTradesByTimeRequest,
+  request: z
+    .object({
+      type: z.literal('userCompletedTradesByTime'),
+      user: UserAddress,
+      startTime: optional(StartTime),
+      endTime: EndTime,
+      cursor: optional(z.string().regex(TRADE_CURSOR, 'must be "<close_time>_<tx_index>" of the last row')).describe(
+        'Cursor from the previous page; absent: first page',
+      ),
+      builder: optional(UserAddress).describe('Builder to limit trades to'),
+      dex: TradeDex.describe('Perp DEX to limit trades to'),
+      limit: TradeLimit.describe('Maximum rows per page'),
+    })
+    .refine(hasStart, NO_START)
+    .refine(isInOrder, REVERSED_WINDOW),
   response: z.array(CompletedTrade),
   price: HISTORY_PRICE,
   freshness: HISTORY_FRESHNESS,

@@ -3,19 +3,13 @@
 import * as z from 'zod'
 import { USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
-const UserDexAbstractionRequest = z.object({ type: z.literal('userDexAbstraction'), user: UserAddress })
-
-export const userDexAbstraction = defineQuery({
+export const userDexAbstraction = passThroughQuery({
   type: 'userDexAbstraction',
   summary: 'Whether a user has one balance over all DEXes',
   example: { request: { user: USER }, response: true },
-  request: UserDexAbstractionRequest,
+  request: z.object({ type: z.literal('userDexAbstraction'), user: UserAddress }),
   response: z.boolean().nullable(),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

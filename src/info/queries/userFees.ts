@@ -6,10 +6,7 @@ import { Address } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const UserFeesRequest = z.object({ type: z.literal('userFees'), user: UserAddress })
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const StakingDiscount = z.looseObject({
   bpsOfMaxSupply: Decimal.describe('Stake in basis points of the maximum supply'),
@@ -104,14 +101,11 @@ const EXAMPLE = {
   activeStakingDiscount: { bpsOfMaxSupply: '0.0', discount: '0.0' },
 }
 
-export const userFees = defineQuery({
+export const userFees = passThroughQuery({
   type: 'userFees',
   summary: 'Fee rates and recent volume of a user',
   example: { request: { user: USER }, response: EXAMPLE },
-  request: UserFeesRequest,
+  request: z.object({ type: z.literal('userFees'), user: UserAddress }),
   response: UserFees,
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

@@ -12,17 +12,15 @@ import { rowsAnswer } from '../sources/own-rows.ts'
 
 const ROWS_MAX = 2_000
 
-const UserFillsRequest = z.object({
-  type: z.literal('userFills'),
-  user: UserAddress,
-  aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
-})
-
 export const userFills = defineQuery({
   type: 'userFills',
   summary: 'The last fills of a user',
   example: { request: { user: USER }, response: [FILL] },
-  request: UserFillsRequest,
+  request: z.object({
+    type: z.literal('userFills'),
+    user: UserAddress,
+    aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
+  }),
   response: z.array(ShownFill),
   price: ONE_CREDIT,
   freshness: { class: 'user' },

@@ -19,22 +19,20 @@ import { rowsAnswer } from '../sources/own-rows.ts'
 
 const ROWS_MAX = 2_000
 
-const UserFillsByTimeRequest = z
-  .object({
-    type: z.literal('userFillsByTime'),
-    user: UserAddress,
-    startTime: StartTime,
-    endTime: EndTime,
-    aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
-    reversed: Flag.describe('Whether newest come first; absent: oldest first'),
-  })
-  .refine(isInOrder, REVERSED_WINDOW)
-
 export const userFillsByTime = defineQuery({
   type: 'userFillsByTime',
   summary: 'The fills of a user in a window',
   example: { request: { user: USER, startTime: TIME }, response: [FILL] },
-  request: UserFillsByTimeRequest,
+  request: z
+    .object({
+      type: z.literal('userFillsByTime'),
+      user: UserAddress,
+      startTime: StartTime,
+      endTime: EndTime,
+      aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
+      reversed: Flag.describe('Whether newest come first; absent: oldest first'),
+    })
+    .refine(isInOrder, REVERSED_WINDOW),
   response: z.array(ShownFill),
   price: ONE_CREDIT,
   freshness: { class: 'user' },

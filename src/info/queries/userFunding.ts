@@ -24,10 +24,6 @@ const ROWS_MAX = 500
 /** The node's line of an hour may come behind its block. */
 const LATE_MS = 60_000
 
-const UserFundingRequest = z
-  .object({ type: z.literal('userFunding'), user: UserAddress, startTime: optional(StartTime), endTime: EndTime })
-  .refine(isInOrder, REVERSED_WINDOW)
-
 const FundingPayment = z.looseObject({
   time: z.int(),
   hash: TxHash,
@@ -46,7 +42,9 @@ export const userFunding = defineQuery({
     request: { user: USER, startTime: TIME },
     response: [{ time: TIME, hash: HASH, delta: { type: 'funding', ...EXAMPLE_FUNDING } }],
   },
-  request: UserFundingRequest,
+  request: z
+    .object({ type: z.literal('userFunding'), user: UserAddress, startTime: optional(StartTime), endTime: EndTime })
+    .refine(isInOrder, REVERSED_WINDOW),
   response: z.array(FundingPayment),
   price: ONE_CREDIT,
   freshness: { class: 'user' },

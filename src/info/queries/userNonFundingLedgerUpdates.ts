@@ -18,15 +18,6 @@ import { rowsAnswer } from '../sources/own-rows.ts'
 
 const ROWS_MAX = 500
 
-const UserNonFundingLedgerUpdatesRequest = z
-  .object({
-    type: z.literal('userNonFundingLedgerUpdates'),
-    user: UserAddress,
-    startTime: optional(StartTime),
-    endTime: EndTime,
-  })
-  .refine(isInOrder, REVERSED_WINDOW)
-
 export const userNonFundingLedgerUpdates = defineQuery({
   type: 'userNonFundingLedgerUpdates',
   summary: 'Balance movements of a user',
@@ -34,7 +25,14 @@ export const userNonFundingLedgerUpdates = defineQuery({
     request: { user: USER, startTime: TIME },
     response: [{ time: TIME, hash: HASH, delta: { type: 'deposit', usdc: '100.5' } }],
   },
-  request: UserNonFundingLedgerUpdatesRequest,
+  request: z
+    .object({
+      type: z.literal('userNonFundingLedgerUpdates'),
+      user: UserAddress,
+      startTime: optional(StartTime),
+      endTime: EndTime,
+    })
+    .refine(isInOrder, REVERSED_WINDOW),
   response: z.array(LedgerUpdate),
   price: ONE_CREDIT,
   freshness: { class: 'user' },

@@ -23,16 +23,6 @@ import { defineQuery, HISTORY_PRICE } from '../query.ts'
 import { EVER, heldAnswer } from '../sources/own-history.ts'
 import { tradesUpTo } from '../sources/own-trades.ts'
 
-const UserPnlSummaryRequest = z
-  .object({
-    type: z.literal('userPnlSummary'),
-    user: UserAddress,
-    startTime: optional(StartTime),
-    endTime: EndTime,
-    dex: TradeDex.describe('Perp DEX to limit the summary to'),
-  })
-  .refine(isInOrder, REVERSED_WINDOW)
-
 const PnlSummary = z.object({
   user: Address,
   totalPnl: Decimal.describe('Profit after fees and funding'),
@@ -84,7 +74,15 @@ export const userPnlSummary = defineQuery({
       tradedPairs: ['BTC', 'ETH'],
     },
   },
-  request: UserPnlSummaryRequest,
+  request: z
+    .object({
+      type: z.literal('userPnlSummary'),
+      user: UserAddress,
+      startTime: optional(StartTime),
+      endTime: EndTime,
+      dex: TradeDex.describe('Perp DEX to limit the summary to'),
+    })
+    .refine(isInOrder, REVERSED_WINDOW),
   response: PnlSummary,
   price: HISTORY_PRICE,
   freshness: HISTORY_FRESHNESS,

@@ -4,10 +4,7 @@ import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const UserRateLimitRequest = z.object({ type: z.literal('userRateLimit'), user: UserAddress })
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const UserRateLimit = z.looseObject({
   cumVlm: Decimal,
@@ -16,17 +13,14 @@ const UserRateLimit = z.looseObject({
   nRequestsSurplus: z.int().optional().describe('Requests bought'),
 })
 
-export const userRateLimit = defineQuery({
+export const userRateLimit = passThroughQuery({
   type: 'userRateLimit',
   summary: 'What the exchange allows a user to send',
   example: {
     request: { user: USER },
     response: { cumVlm: '813.07', nRequestsUsed: 12, nRequestsCap: 10813, nRequestsSurplus: 0 },
   },
-  request: UserRateLimitRequest,
+  request: z.object({ type: z.literal('userRateLimit'), user: UserAddress }),
   response: UserRateLimit,
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

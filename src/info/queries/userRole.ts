@@ -6,16 +6,13 @@ import { kindsBy } from '../../core/open-kinds.ts'
 import { Address } from '../../protocol/feed/block.ts'
 import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
-const UserRoleRequest = z.object({ type: z.literal('userRole'), user: UserAddress })
-
-export const userRole = defineQuery({
+export const userRole = passThroughQuery({
   type: 'userRole',
   summary: 'What an address is',
   example: { request: { user: USER }, response: { role: 'agent', data: { user: OTHER_USER } } },
-  request: UserRoleRequest,
+  request: z.object({ type: z.literal('userRole'), user: UserAddress }),
   response: kindsBy('role', {
     missing: {},
     user: {},
@@ -23,8 +20,5 @@ export const userRole = defineQuery({
     agent: { data: z.looseObject({ user: Address }) },
     subAccount: { data: z.looseObject({ master: Address }) },
   }),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

@@ -12,13 +12,11 @@ import { rowsAnswer } from '../sources/own-rows.ts'
 
 const ROWS_MAX = 2_000
 
-const UserTwapSliceFillsRequest = z.object({ type: z.literal('userTwapSliceFills'), user: UserAddress })
-
 export const userTwapSliceFills = defineQuery({
   type: 'userTwapSliceFills',
   summary: "The last fills of a user's TWAP orders",
   example: { request: { user: USER }, response: [{ fill: FILL, twapId: 3 }] },
-  request: UserTwapSliceFillsRequest,
+  request: z.object({ type: z.literal('userTwapSliceFills'), user: UserAddress }),
   response: z.array(TwapSliceFill),
   price: ONE_CREDIT,
   freshness: { class: 'user' },

@@ -19,21 +19,19 @@ import { rowsAnswer } from '../sources/own-rows.ts'
 
 const ROWS_MAX = 2_000
 
-const UserTwapSliceFillsByTimeRequest = z
-  .object({
-    type: z.literal('userTwapSliceFillsByTime'),
-    user: UserAddress,
-    startTime: StartTime,
-    endTime: EndTime,
-    aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
-  })
-  .refine(isInOrder, REVERSED_WINDOW)
-
 export const userTwapSliceFillsByTime = defineQuery({
   type: 'userTwapSliceFillsByTime',
   summary: "The fills of a user's TWAP orders in a window",
   example: { request: { user: USER, startTime: TIME }, response: [{ fill: FILL, twapId: 3 }] },
-  request: UserTwapSliceFillsByTimeRequest,
+  request: z
+    .object({
+      type: z.literal('userTwapSliceFillsByTime'),
+      user: UserAddress,
+      startTime: StartTime,
+      endTime: EndTime,
+      aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
+    })
+    .refine(isInOrder, REVERSED_WINDOW),
   response: z.array(TwapSliceFill),
   price: ONE_CREDIT,
   freshness: { class: 'user' },

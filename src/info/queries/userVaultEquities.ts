@@ -5,19 +5,16 @@ import { Address } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
-const UserVaultEquitiesRequest = z.object({ type: z.literal('userVaultEquities'), user: UserAddress })
-
-export const userVaultEquities = defineQuery({
+export const userVaultEquities = passThroughQuery({
   type: 'userVaultEquities',
   summary: 'What a user holds in vaults',
   example: {
     request: { user: USER },
     response: [{ vaultAddress: OTHER_USER, equity: '100.5', lockedUntilTimestamp: TIME }],
   },
-  request: UserVaultEquitiesRequest,
+  request: z.object({ type: z.literal('userVaultEquities'), user: UserAddress }),
   response: z.array(
     z.looseObject({
       vaultAddress: Address,
@@ -25,8 +22,5 @@ export const userVaultEquities = defineQuery({
       lockedUntilTimestamp: z.int().describe('Locked until, Unix milliseconds'),
     }),
   ),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

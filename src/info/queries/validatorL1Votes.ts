@@ -5,12 +5,9 @@ import { kindsByKey, openEnum } from '../../core/open-kinds.ts'
 import { Address } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { TIME, USER } from '../../protocol/info/examples.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000
-
-const ValidatorL1VotesRequest = z.object({ type: z.literal('validatorL1Votes') })
 
 const Text = z.string()
 const NameAndDescription = z.tuple([Text.describe('Name'), Text.describe('Description')])
@@ -86,14 +83,11 @@ const Vote = z.looseObject({
   quorumReached: z.boolean(),
 })
 
-export const validatorL1Votes = defineQuery({
+export const validatorL1Votes = passThroughQuery({
   type: 'validatorL1Votes',
   summary: 'Open votes of the validators',
   example: { request: {}, response: [{ expireTime: TIME, action: { D: 'BTC' }, votes: [USER], quorumReached: false }] },
-  request: ValidatorL1VotesRequest,
+  request: z.object({ type: z.literal('validatorL1Votes') }),
   response: z.array(Vote),
-  price: ONE_CREDIT,
   freshness: { class: 'slow', freshMs: FRESH_MS },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

@@ -5,10 +5,7 @@ import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const ValidatorSummariesRequest = z.object({ type: z.literal('validatorSummaries') })
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000
 
@@ -34,7 +31,7 @@ const ValidatorSummary = z.looseObject({
   stats: z.array(z.tuple([z.string().describe('Period'), ValidatorStats.describe('Statistics')])),
 })
 
-export const validatorSummaries = defineQuery({
+export const validatorSummaries = passThroughQuery({
   type: 'validatorSummaries',
   summary: 'The validators, their stake and how they did',
   example: {
@@ -55,10 +52,7 @@ export const validatorSummaries = defineQuery({
       },
     ],
   },
-  request: ValidatorSummariesRequest,
+  request: z.object({ type: z.literal('validatorSummaries') }),
   response: z.array(ValidatorSummary),
-  price: ONE_CREDIT,
   freshness: { class: 'slow', freshMs: FRESH_MS },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

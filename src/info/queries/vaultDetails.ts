@@ -8,14 +8,7 @@ import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { EXAMPLE_PORTFOLIO, Portfolio } from '../../protocol/info/portfolio-shapes.ts'
 import { optional, UserAddress } from '../../protocol/info/request-fields.ts'
 import { VaultRelationship } from '../../protocol/info/vault-shapes.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
-
-const VaultDetailsRequest = z.object({
-  type: z.literal('vaultDetails'),
-  vaultAddress: UserAddress.describe('Vault'),
-  user: optional(UserAddress).describe('Follower whose state is included'),
-})
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const Follower = z.looseObject({
   user: z.union([Address, z.literal('Leader')]),
@@ -75,14 +68,15 @@ const EXAMPLE = {
   alwaysCloseOnWithdraw: false,
 }
 
-export const vaultDetails = defineQuery({
+export const vaultDetails = passThroughQuery({
   type: 'vaultDetails',
   summary: 'One vault, and the part of a user in it',
   example: { request: { vaultAddress: OTHER_USER }, response: EXAMPLE },
-  request: VaultDetailsRequest,
+  request: z.object({
+    type: z.literal('vaultDetails'),
+    vaultAddress: UserAddress.describe('Vault'),
+    user: optional(UserAddress).describe('Follower whose state is included'),
+  }),
   response: VaultDetails.nullable(),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

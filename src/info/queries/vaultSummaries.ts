@@ -5,12 +5,9 @@ import { Address } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { VaultRelationship } from '../../protocol/info/vault-shapes.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThroughQuery } from '../sources/pass-through.ts'
 
 const FRESH_MS = 10_000
-
-const VaultSummariesRequest = z.object({ type: z.literal('vaultSummaries') })
 
 const VaultSummary = z.looseObject({
   name: z.string(),
@@ -22,7 +19,7 @@ const VaultSummary = z.looseObject({
   createTimeMillis: z.int().describe('Creation time, Unix milliseconds'),
 })
 
-export const vaultSummaries = defineQuery({
+export const vaultSummaries = passThroughQuery({
   type: 'vaultSummaries',
   summary: 'A line per vault',
   example: {
@@ -39,10 +36,7 @@ export const vaultSummaries = defineQuery({
       },
     ],
   },
-  request: VaultSummariesRequest,
+  request: z.object({ type: z.literal('vaultSummaries') }),
   response: z.array(VaultSummary),
-  price: ONE_CREDIT,
   freshness: { class: 'slow', freshMs: FRESH_MS },
-  needs: ['upstream'],
-  resolve: passThrough,
 })

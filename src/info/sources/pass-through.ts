@@ -1,10 +1,17 @@
-// The resolver of a type that an upstream answers: the canonical request goes out, its bytes come back unchanged.
+// Types that an upstream answers: the canonical request goes out, its bytes come back unchanged.
 
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { exchangeNames } from '../../upstream/outcome.ts'
 import type { Sources } from '../ports.ts'
-import { type Answer, NOT_KNOWN } from '../query.ts'
+import { type Answer, type AnyQuery, defineQuery, type InfoQuery, NOT_KNOWN, ONE_CREDIT } from '../query.ts'
+
+/** A type that only an upstream answers, for one credit: what its definition has to say beside that. */
+export function passThroughQuery<Req extends { readonly type: string }>(
+  query: Omit<InfoQuery<Req, 'upstream'>, 'price' | 'needs' | 'resolve'>,
+): AnyQuery {
+  return defineQuery({ ...query, price: ONE_CREDIT, needs: ['upstream'], resolve: passThrough })
+}
 
 /** Asks the upstream for exactly this request. `known`: fields that cannot be why it is refused. */
 export async function passThrough<Req extends { readonly type: string }>(
