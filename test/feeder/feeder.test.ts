@@ -34,10 +34,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  for (const { feeder, ended } of running.splice(0)) {
-    feeder.stop()
-    await ended
-  }
+  for (const one of running.splice(0)) await stop(one)
   gateway.kill()
   node.close()
   rmSync(folder, { recursive: true, force: true })
@@ -69,6 +66,18 @@ function start(more: Partial<FeederOptions> = {}) {
   return one
 }
 
+/** A feeder whose books the gateway has. */
+async function startSeeded(more: Partial<FeederOptions> = {}) {
+  const one = start(more)
+  await until('the seed', () => gateway.model.chain.booksKnown)
+  return one
+}
+
+async function stop({ feeder, ended }: (typeof running)[number]): Promise<void> {
+  feeder.stop()
+  await ended
+}
+
 async function until(what: string, holds: () => boolean): Promise<void> {
   const end = performance.now() + PATIENCE_MS
   while (!holds()) {
@@ -96,8 +105,7 @@ test('an empty log begins with the node’s books; then every block comes once',
   mkdirSync(join(folder, 'state', 'snapshots'), { recursive: true })
   writeFileSync(join(folder, 'state', 'snapshots', 'l4-snapshot-999999999-1.json'), 'of a feeder that was killed')
   node.write(30)
-  start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  await startSeeded()
   node.write(50)
   await inStep()
   expect(gateway.tokens).toEqual(['Bearer secret'])
@@ -108,8 +116,7 @@ test('an empty log begins with the node’s books; then every block comes once',
 
 test('half-written lines wait, and the hour’s end is crossed in number order', async () => {
   node.write(5)
-  start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  await startSeeded()
   const { height, lines } = node.model.step()
   for (const [stream, line] of lines) node.append(stream, line.slice(0, 100))
   await until('an acknowledgement', () => gateway.model.durable === height - 1)
@@ -126,8 +133,7 @@ test('half-written lines wait, and the hour’s end is crossed in number order',
 
 test('a clock that is set back by an hour keeps nothing waiting', async () => {
   node.write(5)
-  const { feeder } = start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  const { feeder } = await startSeeded()
   const { now } = Date
   vi.spyOn(Date, 'now').mockImplementation(() => now() - 3_600_000)
   node.hour = 10
@@ -139,8 +145,7 @@ test('a clock that is set back by an hour keeps nothing waiting', async () => {
 // FEED-26
 test('a restart with a checkpoint is seamless: no new epoch, no block lost', async () => {
   node.write(10)
-  const first = start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  const first = await startSeeded()
   node.write(20)
   await inStep()
   first.feeder.stop()
@@ -155,12 +160,10 @@ test('a restart with a checkpoint is seamless: no new epoch, no block lost', asy
 
 test('a spoilt checkpoint is ignored with a sentence: events go on, books begin anew', async () => {
   node.write(10)
-  const first = start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  const first = await startSeeded()
   node.write(20)
   await inStep()
-  first.feeder.stop()
-  await first.ended
+  await stop(first)
   const path = join(folder, 'state', 'books.checkpoint')
   writeFileSync(path, readFileSync(path, 'utf8').slice(0, -20))
   node.write(20)
@@ -173,8 +176,7 @@ test('a spoilt checkpoint is ignored with a sentence: events go on, books begin 
 
 test('a gateway that dies with blocks on the way gets them again, and soon', async () => {
   node.write(10)
-  start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  await startSeeded()
   gateway.acknowledges = false
   node.write(30)
   await until('blocks on the way', () => gateway.model.chain.height === node.model.head)
@@ -191,8 +193,7 @@ test('a gateway that dies with blocks on the way gets them again, and soon', asy
 
 test('a line missing in one stream is a recorded gap and a new epoch', async () => {
   node.write(10)
-  start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  await startSeeded()
   node.write(5)
   node.write(1, ['fills'])
   node.write(5)
@@ -207,8 +208,7 @@ test('a line missing in one stream is a recorded gap and a new epoch', async () 
 
 test('diffs that do not fit mark one coin, which is repaired inside the epoch', async () => {
   node.write(10)
-  const { feeder } = start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  const { feeder } = await startSeeded()
   const { lines } = node.model.step()
   const stray = {
     user: '0x',
@@ -232,8 +232,7 @@ test('diffs that do not fit mark one coin, which is repaired inside the epoch', 
 
 test('diffs of coins that no book can have, and sizes beyond all, cost no block and no epoch', async () => {
   node.write(10)
-  const { feeder } = start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  const { feeder } = await startSeeded()
   const { lines } = node.model.step()
   const diffs = JSON.parse(lines.get('diffs')!) as { events: unknown[] }
   const odd = (coin: string, sz = '1.0') => ({
@@ -257,8 +256,7 @@ test('diffs of coins that no book can have, and sizes beyond all, cost no block 
 
 test('an event that nests too deep to be put into text is a gap, not the end', async () => {
   node.write(10)
-  start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  await startSeeded()
   const { height, time, lines } = node.model.step()
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
   for (const stream of ['diffs', 'fills'] as const) node.append(stream, `${lines.get(stream)}\n`)
@@ -271,8 +269,7 @@ test('an event that nests too deep to be put into text is a gap, not the end', a
 
 test('drift that no diff betrays is found by comparison with the node', async () => {
   node.write(10)
-  const { feeder } = start({ verifyMs: 300 })
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  const { feeder } = await startSeeded({ verifyMs: 300 })
   const { lines } = node.model.step()
   const broken = JSON.parse(lines.get('diffs')!) as { events: unknown[] }
   broken.events.push({
@@ -293,8 +290,7 @@ test('drift that no diff betrays is found by comparison with the node', async ()
 
 test('a restarted node writes heights again, also behind a half line: nothing is a gap, a duplicate or a conflict', async () => {
   node.write(30)
-  const first = start({ checkpointMs: 50 })
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  const first = await startSeeded({ checkpointMs: 50 })
   node.write(30)
   await inStep()
   const again = () => node.model.blocks.slice(-20).flatMap(({ lines }) => [...lines])
@@ -302,8 +298,7 @@ test('a restarted node writes heights again, also behind a half line: nothing is
   for (const [stream, text] of again()) node.append(stream, `${text}\n`)
   node.write(10)
   await inStep()
-  first.feeder.stop()
-  await first.ended
+  await stop(first)
   // Both start anew, and the node is not yet where it was.
   for (const [stream, text] of again().slice(0, 10)) node.append(stream, `${text}\n`)
   start()
@@ -333,8 +328,7 @@ test('order statuses are read while they are wanted, over connections, and sent 
       entry.kind === 'block' ? ((entry.block.orders ?? []) as { user: string; order: { oid: number } }[]) : [],
     )
   node.write(30)
-  start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  await startSeeded()
   want([WANTED], [])
   await until('a word about the flag', () => said.some((sentence) => sentence.includes('--write-order-statuses')))
   await until('order statuses', () => {
@@ -393,8 +387,7 @@ test('order-level books: rows while they are wanted, whole ones of one snapshot,
   const ask = () => gateway.send([{ type: 'l4Reseed', coins: COINS }])
   node.writesStatuses = true
   node.write(30)
-  const first = start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  const first = await startSeeded()
   expect(node.snapshots).toBe(1)
   gateway.wants = [{ ...want, whole: true }]
   gateway.send([want])
@@ -440,8 +433,7 @@ test('order-level books: rows while they are wanted, whole ones of one snapshot,
   keeper.check(20_000)
   expect(node.snapshots).toBe(asked + 1)
 
-  first.feeder.stop()
-  await first.ended
+  await stop(first)
   node.write(10)
   start()
   await inStep()
@@ -460,8 +452,7 @@ test('order-level books: rows while they are wanted, whole ones of one snapshot,
 test('a folder that stops growing, or is empty, stalls nothing; a line that comes too late goes with the next block', async () => {
   mkdirSync(join(node.data, 'node_twap_statuses_by_block'), { recursive: true })
   node.write(60)
-  const { feeder } = start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  const { feeder } = await startSeeded()
   const held: string[] = []
   const transfers = () =>
     gateway.model.entries.flatMap((entry) => (entry.kind === 'block' ? entry.block.ledger.map(({ time }) => time) : []))
@@ -493,8 +484,7 @@ test('order statuses that are wanted now and then cost no late line, and files a
   }
   node.write(30)
   mkdirSync(join(node.data, 'node_order_statuses_by_block'), { recursive: true })
-  const { feeder } = start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  const { feeder } = await startSeeded()
   const held: string[] = []
   for (let i = 0; i < 60; i++)
     for (const [stream, text] of node.model.step().lines)
@@ -515,12 +505,10 @@ test('order statuses that are wanted now and then cost no late line, and files a
 
 test('a node that started over is refused, before and after a restart', async () => {
   node.write(30)
-  const first = start({ checkpointMs: 50 })
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  const first = await startSeeded({ checkpointMs: 50 })
   node.write(30)
   await inStep()
-  first.feeder.stop()
-  await first.ended
+  await stop(first)
   node.wipe()
   node.model = new ModelNode(seededRandom(8), 100, 3_600_000)
   node.write(20)
@@ -533,11 +521,9 @@ test('a node that started over is refused, before and after a restart', async ()
 
 test('a log that is begun anew for a node that started over goes on after a restart, whatever older checkpoints lie there', async () => {
   node.write(30)
-  const first = start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  const first = await startSeeded()
   await inStep()
-  first.feeder.stop()
-  await first.ended
+  await stop(first)
   node.wipe()
   node.model = new ModelNode(seededRandom(8), 100, 3_600_000)
   node.write(20)
@@ -546,8 +532,7 @@ test('a log that is begun anew for a node that started over goes on after a rest
   await until('the new seed', () => gateway.model.chain.booksKnown)
   node.write(5)
   await inStep()
-  second.feeder.stop()
-  await second.ended
+  await stop(second)
   expect(readdirSync(join(folder, 'state')).filter((name) => name.endsWith('checkpoint'))).toHaveLength(2)
   start()
   node.write(5)
@@ -557,8 +542,7 @@ test('a log that is begun anew for a node that started over goes on after a rest
 
 test('a node that starts over under a running feeder is refused', async () => {
   node.write(30)
-  const { ended } = start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  const { ended } = await startSeeded()
   node.write(10)
   await inStep()
   node.model = new ModelNode(seededRandom(8), 100, 3_600_000)
@@ -569,11 +553,9 @@ test('a node that starts over under a running feeder is refused', async () => {
 
 test('files that are gone are told as a gap', async () => {
   node.write(10)
-  const first = start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  const first = await startSeeded()
   await inStep()
-  first.feeder.stop()
-  await first.ended
+  await stop(first)
   node.write(20)
   node.wipe()
   node.write(20)
@@ -584,8 +566,7 @@ test('files that are gone are told as a gap', async () => {
 
 test('misc events that come only where there are some make no gaps and are all sent', async () => {
   node.write(30)
-  start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  await startSeeded()
   node.write(180)
   await inStep()
   const events = node.model.blocks.filter(({ height, lines }) => height > 129 && lines.has('misc'))
@@ -600,8 +581,7 @@ test('misc events that come only where there are some make no gaps and are all s
 
 test('an hour’s funding of many megabytes becomes one number per coin, and its block and those behind it come', async () => {
   node.write(10)
-  start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  await startSeeded()
   const { height, time, lines } = node.model.step()
   const deltas = Array.from({ length: 60_000 }, (_, i) => ({
     user: `0x${'ab'.repeat(20)}`,
@@ -627,8 +607,7 @@ test('an hour’s funding of many megabytes becomes one number per coin, and its
 
 test('a node without misc events is served, and with them once they appear', async () => {
   node.write(10, ['misc'])
-  start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  await startSeeded()
   node.write(10, ['misc'])
   await inStep()
   node.write(60)
@@ -645,8 +624,7 @@ test('a node without misc events is served, and with them once they appear', asy
 // FEED-27
 test('pulses tell how it stands, whether or not blocks come', async () => {
   node.write(10)
-  const { feeder } = start()
-  await until('the seed', () => gateway.model.chain.booksKnown)
+  const { feeder } = await startSeeded()
   node.write(5)
   await inStep()
   const last = () => gateway.model.pulses.at(-1)

@@ -4,17 +4,13 @@ import * as z from 'zod'
 import { FRONTEND_ORDER, USER } from '../../protocol/info/examples.ts'
 import { FrontendOrder } from '../../protocol/info/order-shapes.ts'
 import { Dex, UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThroughOnDex } from '../sources/known-dex.ts'
+import { passThroughOnDexQuery } from '../sources/known-dex.ts'
 
-export const frontendOpenOrders = defineQuery({
+export const frontendOpenOrders = passThroughOnDexQuery({
   type: 'frontendOpenOrders',
   summary: 'The resting orders of a user with triggers and kinds',
   example: { request: { user: USER, dex: '' }, response: [FRONTEND_ORDER] },
   request: z.object({ type: z.literal('frontendOpenOrders'), user: UserAddress, dex: Dex }),
   response: z.array(FrontendOrder),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
-  needs: ['upstream', 'dexes'],
-  resolve: passThroughOnDex,
 })

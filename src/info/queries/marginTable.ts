@@ -3,10 +3,9 @@
 import * as z from 'zod'
 import { MarginTable } from '../../protocol/info/common-shapes.ts'
 import { Dex } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThroughOnDex } from '../sources/known-dex.ts'
+import { passThroughOnDexQuery } from '../sources/known-dex.ts'
 
-export const marginTable = defineQuery({
+export const marginTable = passThroughOnDexQuery({
   type: 'marginTable',
   summary: 'A margin table by its id',
   example: {
@@ -19,8 +18,5 @@ export const marginTable = defineQuery({
     dex: Dex,
   }),
   response: MarginTable.nullable(),
-  price: ONE_CREDIT,
   freshness: { class: 'fixed' },
-  needs: ['upstream', 'dexes'],
-  resolve: passThroughOnDex,
 })

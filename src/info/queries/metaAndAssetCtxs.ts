@@ -6,17 +6,13 @@ import { PerpMeta } from '../../protocol/info/common-shapes.ts'
 import { EXAMPLE_PERP_CTX, PerpAssetCtx } from '../../protocol/info/ctx-shapes.ts'
 import { PERP_META } from '../../protocol/info/examples.ts'
 import { Dex } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { passThroughOnDex } from '../sources/known-dex.ts'
+import { passThroughOnDexQuery } from '../sources/known-dex.ts'
 
-export const metaAndAssetCtxs = defineQuery({
+export const metaAndAssetCtxs = passThroughOnDexQuery({
   type: 'metaAndAssetCtxs',
   summary: 'The markets of one perp DEX with prices, funding and open interest',
   example: { request: { dex: '' }, response: [PERP_META, [EXAMPLE_PERP_CTX]] },
   request: z.object({ type: z.literal('metaAndAssetCtxs'), dex: Dex }),
   response: z.tuple([PerpMeta.describe('Markets'), z.array(PerpAssetCtx).describe('Market data in universe order')]),
-  price: ONE_CREDIT,
   freshness: { class: 'tick' },
-  needs: ['upstream', 'dexes'],
-  resolve: passThroughOnDex,
 })
