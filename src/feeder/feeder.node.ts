@@ -301,7 +301,7 @@ const NANOSECONDS = 1e6
 /** Nothing of the feeder takes longer on a host that is not busy with others. */
 const STALL_MS = 20
 
-export class StallMeter {
+class StallMeter {
   readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   /** Longest stretch of the last second, ms; 0 where it was no stall. */
   worstMs = 0

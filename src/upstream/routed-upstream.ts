@@ -213,7 +213,7 @@ export interface RoutedSource {
  * seem not to serve the type. Where all are late (the exchange stands still, or our own clock is wrong) none is passed
  * over; a lag that is not known counts as none.
  */
-export function routeOf(sources: readonly RoutedSource[], type: string, nowMs: number): readonly RoutedSource[] {
+function routeOf(sources: readonly RoutedSource[], type: string, nowMs: number): readonly RoutedSource[] {
   if (sources.length < 2) return sources
   const least = Math.min(...sources.map(({ lag }) => lag.lagMs(nowMs) ?? 0))
   const isLast = ({ config, health, lag }: RoutedSource) =>
@@ -223,7 +223,7 @@ export function routeOf(sources: readonly RoutedSource[], type: string, nowMs: n
 }
 
 /** How late an answer of this source has to be called: nothing within its bound. */
-export function latenessOf({ config, lag }: RoutedSource, nowMs: number): Pick<UpstreamAnswer, 'lagMs'> {
+function latenessOf({ config, lag }: RoutedSource, nowMs: number): Pick<UpstreamAnswer, 'lagMs'> {
   const lagMs = lag.lagMs(nowMs)
   return lagMs !== null && lagMs > config.maxLagMs ? { lagMs } : {}
 }

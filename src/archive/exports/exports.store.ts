@@ -123,7 +123,7 @@ const PRODUCTS: Readonly<Record<string, Columns>> = {
 }
 
 /** Segments of both kinds, and checkpoints. */
-export function archiveFiles(db: Database, chain: string): FileSource[] {
+function archiveFiles(db: Database, chain: string): FileSource[] {
   return Object.entries(PRODUCTS).map(([product, columns]) => new Rows(db, chain, product, columns))
 }
 

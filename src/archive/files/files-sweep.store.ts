@@ -17,8 +17,8 @@ const LINKED_MS = 3_600_000 + GRACE_MS
 const REMOVED_AT_ONCE = 16
 const KEYS_AT_ONCE = 1_000
 
-export type Gone = Omit<FileSpan, 'lastMs'> & { readonly level: Level; readonly objects: number }
-export type GoneTable = Omit<FileSpan, 'lastMs'> & {
+type Gone = Omit<FileSpan, 'lastMs'> & { readonly level: Level; readonly objects: number }
+type GoneTable = Omit<FileSpan, 'lastMs'> & {
   readonly level: Level
   readonly number: number
   readonly name: TableName
@@ -54,22 +54,19 @@ export async function sweepFiles(place: ArchivePlace, nowMs: number, isBounded: 
   await db.batch([...files.flatMap((file) => rowsOfFile(place, file)), ...rows, ...funding])
 }
 
-export async function removeObjects({ bucket }: ArchivePlace, keys: readonly string[]): Promise<void> {
+async function removeObjects({ bucket }: ArchivePlace, keys: readonly string[]): Promise<void> {
   for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) await bucket.delete(keys.slice(at, at + KEYS_AT_ONCE))
 }
 
 /** Removes the row of a table. */
-export function rowOfTable(
-  { chain, db }: ArchivePlace,
-  { level, first, number, name }: GoneTable,
-): D1PreparedStatement {
+function rowOfTable({ chain, db }: ArchivePlace, { level, first, number, name }: GoneTable): D1PreparedStatement {
   return db
     .prepare(`DELETE FROM file_tables WHERE chain = ? AND level = ? AND first = ? AND number = ? AND name = ?`)
     .bind(chain, level, first, number, name)
 }
 
 /** Removes the rows of a file. */
-export function rowsOfFile({ chain, db }: ArchivePlace, { level, first }: Gone): D1PreparedStatement[] {
+function rowsOfFile({ chain, db }: ArchivePlace, { level, first }: Gone): D1PreparedStatement[] {
   const index = isBucketLevel(level)
     ? db
         .prepare(`DELETE FROM file_buckets WHERE chain = ? AND level = ? AND first = ?

@@ -91,7 +91,7 @@ export function isNobody(failure: Failure): boolean {
 // Our rows and those of a source as one list. Invariant: what either has is there once, in order of time; where both have the
 // newest rows of all (or the oldest), so has the list as far as the longer of them reaches.
 
-export interface JoinRules<Row> {
+interface JoinRules<Row> {
   readonly order: 'newest' | 'oldest'
   readonly timeOf: (row: Row) => number
   /** The same for a row of ours and one of theirs that mean the same. */
@@ -101,7 +101,7 @@ export interface JoinRules<Row> {
 }
 
 /** Both lists are sorted; theirs perhaps the other way around. */
-export function joinedRows<Row>(ours: readonly Row[], theirs: readonly Row[], rules: JoinRules<Row>): Row[] {
+function joinedRows<Row>(ours: readonly Row[], theirs: readonly Row[], rules: JoinRules<Row>): Row[] {
   const { order, timeOf, idOf, untilMs } = rules
   const sign = order === 'newest' ? -1 : 1
   const first = theirs[0]

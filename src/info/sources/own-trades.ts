@@ -135,19 +135,15 @@ async function fold(user: string, { runs, read }: KeptRuns, open: OpenPast): Pro
   return ok({ read, trades, fills, missedMs })
 }
 
-export interface KeptRuns {
+interface KeptRuns {
   readonly runs: readonly (readonly EventBlock[])[]
   readonly read: PastRead
 }
 
 /** Whether a block and those before it do. */
-export type IsEnough = (block: EventBlock, isAfterHole: boolean) => boolean
+type IsEnough = (block: EventBlock, isAfterHole: boolean) => boolean
 
-export async function keptRuns(
-  open: OpenPast,
-  window: PastWindow,
-  isEnough: IsEnough,
-): Promise<Result<KeptRuns, Failure>> {
+async function keptRuns(open: OpenPast, window: PastWindow, isEnough: IsEnough): Promise<Result<KeptRuns, Failure>> {
   const runs: EventBlock[][] = []
   const read = await reachOf(open, window, (block, isAfterHole) => {
     if (runs.length === 0 || isAfterHole) runs.push([])
@@ -160,11 +156,7 @@ export async function keptRuns(
 }
 
 /** How far back a reading comes until there is enough. */
-export async function reachOf(
-  open: OpenPast,
-  window: PastWindow,
-  isEnough: IsEnough,
-): Promise<Result<PastRead, Failure>> {
+async function reachOf(open: OpenPast, window: PastWindow, isEnough: IsEnough): Promise<Result<PastRead, Failure>> {
   const told: { last: HeightAndTime | null } = { last: null }
   const read = await open.read(window, (block, isAfterHole) => {
     told.last = { height: block.height, time: block.time }
@@ -175,6 +167,6 @@ export async function reachOf(
 }
 
 /** A reading that says no earlier time than `since`. */
-export function later(read: PastRead, since: HeightAndTime): PastRead {
+function later(read: PastRead, since: HeightAndTime): PastRead {
   return since.height > read.since.height ? { ...read, since } : read
 }

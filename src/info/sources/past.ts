@@ -135,7 +135,7 @@ async function told(
 // asked for what is behind them.
 
 /** Null where none are kept. */
-export async function readCandles(
+async function readCandles(
   { files, history }: { readonly files: CandleFiles | null; readonly history: Pick<History, 'held'> },
   request: CandlesRequest,
 ): Promise<KeptCandles | null> {
@@ -154,10 +154,10 @@ const PAGE_ROWS = 2_048
 const WORK_ROWS = 20_000
 
 /** What R2 or D1 failed at: it may be right the next time. */
-export class Unreadable extends Error {}
+class Unreadable extends Error {}
 
 /** Tells damage and failures of the archive apart from each other. */
-export async function archived<T>(read: Promise<T>): Promise<T> {
+async function archived<T>(read: Promise<T>): Promise<T> {
   try {
     return await read
   } catch (error) {
@@ -166,7 +166,7 @@ export async function archived<T>(read: Promise<T>): Promise<T> {
 }
 
 /** Page by page, until there is no more, or it is enough, or too much. */
-export async function tellFiles(
+async function tellFiles(
   files: FilesReader,
   { kind, scope, fromMs, toMs, order }: PastRequest,
   { from, upTo }: Pick<Seam, 'from' | 'upTo'>,
@@ -199,7 +199,7 @@ const countOf = (blocks: readonly EventBlock[]) =>
 
 // Tells the blocks of a window to whoever asked for them. Invariant: each once and in order, however often a page repeats it.
 
-export class Telling {
+class Telling {
   readonly #window: PastWindow
   readonly #seam: Seam
   readonly #take: TakeBlock
