@@ -4,8 +4,8 @@
 import { showAnswer } from './bare.node.ts'
 import { dollarsPerMillionCalls } from './cost.ts'
 import type { Counts } from './counted/counts.ts'
-import { compared, inTurn, spent } from './rounds.node.ts'
-import { type Line, ms, times, whole } from './table.ts'
+import { asking, headersOf, JSON_HEADER, rateLine, timeLine } from './requests.node.ts'
+import { type Line, whole } from './table.ts'
 import { type Bench, bundleCounted, usingWeir, type Weir } from './targets.node.ts'
 
 const BODY = JSON.stringify({ type: 'marginTable', id: 1 })
@@ -20,7 +20,6 @@ const RATES = [
   [50, 8_000],
   [5_000, 5_000],
 ] as const
-const JSON_HEADER = 'Content-Type: application/json\r\n'
 
 interface Credits {
   readonly bench: Bench
@@ -38,46 +37,24 @@ export async function creditLines(bench: Bench): Promise<Line[]> {
 }
 
 async function speedLines({ bench, counted }: Credits): Promise<Line[]> {
-  const metered = `${JSON_HEADER}Authorization: Bearer ${counted.key}\r\n`
-  const asks = {
-    bare: { port: bench.bare.port, path: '/same', headers: metered },
-    free: { port: counted.port, path: '/free', headers: JSON_HEADER },
-    weir: { port: counted.port, path: '/info', headers: metered },
-  }
-  const ways = { bare: bench.bare, free: counted, weir: counted }
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${counted.key}` }
-  const url = `http://127.0.0.1:${counted.port}/info`
-  await showAnswer(bench.bare.port, await fetch(url, { method: 'POST', headers, body: BODY }))
-  const measure = (rounds: number, concurrency: number, forMs: number) =>
-    inTurn(bench, ways, rounds, async (_, way) => {
-      const outcome = await bench.load.call('http', { ...asks[way], body: BODY, concurrency, ms: forMs })
-      if (outcome.failure !== null) throw new Error(`${way}: ${outcome.failures} failures: ${outcome.failure}`)
-      return outcome
-    })
-  await measure(1, 32, bench.quick ? 300 : 1000)
-  const many = await measure(bench.quick ? 4 : 24, 32, 250)
-  const one = await measure(bench.quick ? 2 : 12, 1, 200)
-  const rate = (against: 'bare' | 'free'): Line => {
-    const { bare, weir, ratio } = compared(many, against, ({ perSecond }) => perSecond)
-    const goal = GOALS[against]
-    return {
-      what: `a cached answer with key and metering, 32 connections, against ${NAMES[against]}`,
-      bare: `${whole(bare)}/s`,
-      weir: `${whole(weir)}/s`,
-      ratio: times(ratio),
-      ...spent(many, against, ({ answers }) => answers),
-      goal: `≥ ${times(goal)}`,
-      met: ratio >= goal,
-    }
-  }
-  const time = (against: 'bare' | 'free', connections: number): Line => {
-    const outcomes = connections === 1 ? one : many
-    const { bare, weir, ratio } = compared(outcomes, against, ({ latency }) => latency.p50)
-    const what = `the same, p50 at ${connections}, against ${NAMES[against]}`
-    const used = spent(outcomes, against, ({ answers }) => answers)
-    return { what, bare: ms(bare), weir: ms(weir), ratio: times(ratio), ...used, goal: '', met: null }
-  }
-  return [rate('bare'), rate('free'), time('bare', 32), time('free', 32), time('bare', 1), time('free', 1)]
+  const { bare, quick } = bench
+  await showAnswer(bare.port, await counted.world.info(counted.key, BODY))
+  const metered = headersOf(counted.key)
+  const measure = asking(
+    bench,
+    { bare: [bare, '/same', metered], free: [counted, '/free', JSON_HEADER], weir: [counted, '/info', metered] },
+    BODY,
+  )
+  await measure(1, 32, quick ? 300 : 1000)
+  const many = await measure(quick ? 4 : 24, 32, 250)
+  const one = await measure(quick ? 2 : 12, 1, 200)
+  const what = 'a cached answer with key and metering, 32 connections'
+  const both = ['bare', 'free'] as const
+  return [
+    ...both.map((base) => rateLine(`${what}, against ${NAMES[base]}`, many, base, GOALS[base])),
+    ...both.map((base) => timeLine(`the same, p50 at 32, against ${NAMES[base]}`, many, base)),
+    ...both.map((base) => timeLine(`the same, p50 at 1, against ${NAMES[base]}`, one, base)),
+  ]
 }
 
 const NAMES = { bare: 'a bare Worker with the same body and headers', free: 'itself without both' } as const
@@ -85,7 +62,7 @@ const NAMES = { bare: 'a bare Worker with the same body and headers', free: 'its
 async function meterLines({ bench, counted }: Credits): Promise<Line[]> {
   const lines: Line[] = []
   const take = async () => (await (await fetch(`http://127.0.0.1:${counted.port}/counts`)).json()) as Counts
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${counted.key}` }
+  const headers = headersOf(counted.key)
   for (const [perSecond, forMs] of RATES) {
     // What an earlier rate left behind is reported first.
     await new Promise((resolve) => setTimeout(resolve, 2_500))

@@ -3,9 +3,16 @@
 
 import { serveParent } from '../kit/worker-process.ts'
 import type { SwarmTarget } from './client.node.ts'
-import { type AtOnce, callAtOnce } from './first-byte.node.ts'
-import { type HttpLoad, type HttpOutcome, httpLoad } from './http-load.node.ts'
-import { type PacedLoad, type PacedOutcome, pacedLoad } from './http-paced.node.ts'
+import {
+  type AtOnce,
+  callAtOnce,
+  type HttpLoad,
+  type HttpOutcome,
+  httpLoad,
+  type PacedLoad,
+  type PacedOutcome,
+  pacedLoad,
+} from './http-load.node.ts'
 import { Swarm } from './swarm.node.ts'
 
 type Name = SwarmTarget['kind']

@@ -11,7 +11,7 @@ interface Spent {
   /** Cores that the load process kept busy. */
   readonly load: number
 }
-type Rounds<W extends string, T> = Readonly<Record<W, readonly (T & Spent)[]>>
+export type Rounds<W extends string, T> = Readonly<Record<W, readonly (T & Spent)[]>>
 
 /** Measures every way, and again, `rounds` times. */
 export async function inTurn<W extends string, T extends object>(

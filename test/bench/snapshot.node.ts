@@ -2,7 +2,7 @@
 // hundred callers at once. A bare Worker has nothing to compare with: the goal is a time.
 
 import { COIN } from './blocks.ts'
-import type { Arrival } from './first-byte.node.ts'
+import type { Arrival } from './http-load.node.ts'
 import { median } from './statistics.ts'
 import { type Line, ms } from './table.ts'
 import type { Bench } from './targets.node.ts'

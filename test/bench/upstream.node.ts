@@ -3,9 +3,9 @@
 
 import { text } from 'node:stream/consumers'
 import { showUpstream } from './bare.node.ts'
-import { compared, inTurn, spent } from './rounds.node.ts'
+import { addedLine, asking, headersOf, requests } from './requests.node.ts'
 import { type Line, ms, times, whole } from './table.ts'
-import { type Bench, type Target, usingWeir } from './targets.node.ts'
+import { type Bench, usingWeir, type Weir } from './targets.node.ts'
 
 const USER = `0x${'12'.repeat(20)}`
 const MISS = JSON.stringify({ type: 'userRole', user: USER })
@@ -17,7 +17,6 @@ const SAME_TAKES_MS = 3_000
 const METERED = { type: 'userFees', weight: 20 }
 const BUDGET = 1_200
 const OVERLOAD = 10
-const JSON_HEADER = 'Content-Type: application/json\r\n'
 
 interface Upstream {
   readonly url: string
@@ -55,60 +54,41 @@ export async function upstreamLines(bench: Bench): Promise<Line[]> {
 }
 
 /** The same request to a Worker that only passes it on, and to Weir; and to the upstream itself, for the scale. */
-async function missLine(bench: Bench, upstream: Upstream, weir: Target & { readonly key: string }): Promise<Line> {
-  const headers = `${JSON_HEADER}Authorization: Bearer ${weir.key}\r\n`
+async function missLine(bench: Bench, upstream: Upstream, weir: Weir['target']): Promise<Line> {
+  const headers = headersOf(weir.key)
   await showUpstream(bench.bare.port, upstream.url)
-  const run = async (port: number, path: string, ms: number) => {
-    const outcome = await bench.load.call('http', { port, path, headers, body: MISS, concurrency: 1, ms })
-    if (outcome.failure !== null) throw new Error(`${outcome.failures} failures: ${outcome.failure}`)
-    return outcome
-  }
-  const ways = { proxy: bench.bare, weir }
-  const paths = { proxy: '/proxy', weir: '/info' }
-  const rounds = (count: number, forMs: number) =>
-    inTurn(bench, ways, count, ({ port }, way) => run(port, paths[way], forMs))
-  await rounds(1, bench.quick ? 300 : 1_500)
-  const outcomes = await rounds(bench.quick ? 2 : 15, 250)
-  const direct = await run(Number(new URL(upstream.url).port), '/info', 500)
+  const measure = asking(bench, { proxy: [bench.bare, '/proxy', headers], weir: [weir, '/info', headers] }, MISS)
+  await measure(1, 1, bench.quick ? 300 : 1_500)
+  const outcomes = await measure(bench.quick ? 2 : 15, 1, 250)
+  const port = Number(new URL(upstream.url).port)
+  const direct = await requests(bench.load, { port, path: '/info', headers, body: MISS, concurrency: 1, ms: 500 })
   bench.say(`  the upstream itself answers in ${ms(direct.latency.p50)} (p50)`)
-  const p50 = compared(outcomes, 'proxy', ({ latency }) => latency.p50)
-  const added = p50.weir - p50.bare
-  return {
-    what: 'a miss (`userRole`) against a Worker that only passes it on, 1 connection, p50',
-    bare: ms(p50.bare),
-    weir: ms(p50.weir),
-    ratio: `+${ms(added)}`,
-    ...spent(outcomes, 'proxy', ({ answers }) => answers),
-    goal: `≤ +${ms(MISS_GOAL_MS)}`,
-    met: added <= MISS_GOAL_MS,
-  }
+  const what = 'a miss (`userRole`) against a Worker that only passes it on, 1 connection, p50'
+  return addedLine(what, outcomes, 'proxy', MISS_GOAL_MS)
 }
 
-async function sameLine(bench: Bench, upstream: Upstream, weir: Target & { readonly key: string }): Promise<Line> {
-  const headers = `${JSON_HEADER}Authorization: Bearer ${weir.key}\r\n`
-  const load = { port: weir.port, path: '/info', headers, body: SAME, concurrency: IN_FLIGHT, ms: 1 }
-  const outcome = await bench.load.call('http', load)
-  if (outcome.failure !== null) throw new Error(`${outcome.failures} failures: ${outcome.failure}`)
+async function sameLine(bench: Bench, upstream: Upstream, weir: Weir['target']): Promise<Line> {
+  const headers = headersOf(weir.key)
+  const order = { port: weir.port, path: '/info', headers, body: SAME, concurrency: IN_FLIGHT, ms: 1 }
+  const { answers } = await requests(bench.load, order)
   const calls = upstream.arrivals.get('meta')?.length ?? 0
   return {
-    what: `upstream calls of ${whole(outcome.answers)} identical requests in flight`,
-    bare: whole(outcome.answers),
+    what: `upstream calls of ${whole(answers)} identical requests in flight`,
+    bare: whole(answers),
     weir: whole(calls),
-    ratio: times(calls / outcome.answers),
+    ratio: times(calls / answers),
     goal: '1 call',
     met: calls === 1,
   }
 }
 
 /** Evenly offered, each request of another user, for a minute and a bit: the heaviest minute counts. */
-async function budgetLine(bench: Bench, upstream: Upstream, weir: Target & { readonly key: string }): Promise<Line> {
+async function budgetLine(bench: Bench, upstream: Upstream, weir: Weir['target']): Promise<Line> {
   const perSecond = (BUDGET * OVERLOAD) / METERED.weight / 60
   const seconds = bench.quick ? 5 : 65
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${weir.key}` }
   const replies: Promise<number>[] = []
   for (let i = 0; i < perSecond * seconds; i++) {
-    const body = JSON.stringify({ type: METERED.type, user: `0x${i.toString(16).padStart(40, '0')}` })
-    const sent = fetch(`http://127.0.0.1:${weir.port}/info`, { method: 'POST', headers, body })
+    const sent = weir.world.info(weir.key, { type: METERED.type, user: `0x${i.toString(16).padStart(40, '0')}` })
     replies.push(sent.then((reply) => reply.text().then(() => reply.status)))
     await new Promise((resolve) => setTimeout(resolve, 1_000 / perSecond))
   }

@@ -20,8 +20,8 @@ const BOOKS_MAX = 16 * 1024
 let exchange: Exchange
 let world: World
 let folder: string
-let settings: Settings
-let close = () => {}
+let past: Settings['past']
+const closing: (() => void)[] = []
 
 if (PYTHON === undefined)
   console.error("SKIPPED: client-python/weir.py: needs Debian's python3-websockets and python3-httpx")
@@ -30,25 +30,26 @@ beforeAll(async () => {
   exchange = await startExchange({ gateway: (node) => startWorld({ node }) })
   world = exchange.gateway
   folder = exchange.folder
+  const begun = Date.now()
+  past = { fromTime: begun + 1_000, toTime: begun + 8_000 }
+  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(past.toTime), { timeout: 30_000, interval: 200 })
+}, 300_000)
+afterAll(async () => {
+  for (const close of closing) close()
+  await exchange?.stop()
+})
+
+/** Each program with a way of its own, which it may cut, and an account, of which only four replays may run. */
+async function settingsOf(): Promise<Settings> {
   const proxy = await cutProxy(world.url)
   const control = await startServer((_, response) => {
     proxy.cut()
     proxy.mend()
     response.setHeader('access-control-allow-origin', '*').end('cut')
   })
-  close = () => {
-    control.close()
-    proxy.close()
-  }
-  const begun = Date.now()
-  const past = { fromTime: begun + 1_000, toTime: begun + 8_000 }
-  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(past.toTime), { timeout: 30_000, interval: 200 })
-  settings = { url: proxy.url, key: exchange.key, past, cut: `${control.url}/` }
-}, 300_000)
-afterAll(async () => {
-  close()
-  await exchange?.stop()
-})
+  closing.push(control.close, proxy.close)
+  return { url: proxy.url, key: await world.newKey('1000000'), past, cut: `${control.url}/` }
+}
 
 describe('published', () => {
   it('installs into a fresh project, whose compiler and runtime find it', { timeout: 120_000 }, () => {
@@ -76,7 +77,7 @@ describe('published', () => {
     writeFileSync(join(fresh, 'tsconfig.json'), JSON.stringify({ compilerOptions: compiler }))
     const tsc = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', fresh], { encoding: 'utf8' })
     expect(tsc.stdout).toBe('')
-    const env = { ...process.env, WEIR_URL: world.url, WEIR_KEY: settings.key }
+    const env = { ...process.env, WEIR_URL: world.url, WEIR_KEY: exchange.key }
     const ran = spawnSync(process.execPath, ['use.mts'], { cwd: fresh, env, encoding: 'utf8' })
     expect(ran.stderr).toBe('')
     expect(ran.stdout).toMatch(/^1 credit, in step\n$/)
@@ -109,13 +110,13 @@ describe('published', () => {
   })
 })
 
-// Behind the others, because what it replays is archived within a minute.
+// Behind the others, because what they replay is archived within a minute; beside each other, because they mostly wait.
 describe('the contract', () => {
-  it.each(Object.keys(RUNTIMES))('%s', { timeout: 300_000 }, async (name) => {
+  it.concurrent.each(Object.keys(RUNTIMES))('%s', { timeout: 300_000 }, async (name) => {
     const module = await bundleOf(join(import.meta.dirname, 'package/contract.ts'))
     const own = join(folder, name)
     mkdirSync(own)
-    const found = await RUNTIMES[name]!(module, settings, own)
+    const found = await RUNTIMES[name]!(module, await settingsOf(), own)
     if (typeof found === 'string') {
       console.error(`SKIPPED: the client package in ${name}: ${found}`)
       return
@@ -124,11 +125,10 @@ describe('the contract', () => {
     expect(Object.entries(found).filter(([, { failure }]) => failure !== null)).toEqual([])
     expect(Object.keys(found).length).toBeGreaterThan(8)
   })
-})
 
-describe('client-python/weir.py', () => {
-  it.skipIf(PYTHON === undefined)('keeps its contract', { timeout: 300_000 }, async () => {
-    const args = [settings.url, settings.key, settings.cut, JSON.stringify(settings.past)]
+  it.skipIf(PYTHON === undefined)('client-python/weir.py', { timeout: 300_000, concurrent: true }, async () => {
+    const { url, key, cut } = await settingsOf()
+    const args = [url, key, cut, JSON.stringify(past)]
     const found = JSON.parse(await runPython(join(import.meta.dirname, 'package/contract.py'), args))
     expect(Object.entries(found).filter(([, failure]) => failure !== null)).toEqual([])
     expect(Object.keys(found)).toHaveLength(8)
