@@ -49,7 +49,7 @@ export interface Past {
 interface PastOrder {
   readonly plant: Plant
   readonly key: string
-  /** Some that were taken while all went on, in order; the archive reaches to the last. */
+  /** Some that were taken while all went on, in order: those that the archive reaches count. */
   readonly truths: readonly Truth[]
   /** All fills of the node, in its order. */
   readonly fills: readonly TrueRow[]
@@ -58,20 +58,27 @@ interface PastOrder {
   readonly epochs: number
 }
 
-export async function lookAtPast(order: PastOrder): Promise<Past> {
-  const { plant, truths, fills } = order
+/** `reaches`: the archive is waited for until it has come so far. */
+export async function lookAtPast({ reaches, ...given }: PastOrder & { readonly reaches: number }): Promise<Past> {
+  const { plant, fills } = given
+  // All that the exchange did has come by now.
+  const quietMs = Date.now()
+  let archived = -1
+  const isArchived = async () => {
+    const { archive } = ((await plant.now()) ?? {}) as { archive?: { height: number | null } | null }
+    archived = archive?.height ?? -1
+    return archived >= reaches
+  }
+  await until(isArchived, `block ${reaches} is not archived`, { withinMs: ARCHIVED_WITHIN_MS })
+  const truths = given.truths.filter(({ height }) => height <= archived)
+  const order = { ...given, truths }
   const last = truths.at(-1)
   const newest = fills.at(-1)
   if (!last || !newest) throw new Error('no books of the exchange were taken, or no fills')
-  const isArchived = async () => {
-    const { archive } = ((await plant.now()) ?? {}) as { archive?: { height: number | null } | null }
-    return (archive?.height ?? -1) >= last.height
-  }
-  await until(isArchived, `block ${last.height} is not archived`, { withinMs: ARCHIVED_WITHIN_MS })
   const asked = await askedBooks(order)
   // What was before the first of them the archive may not have.
   const fromTime = Math.max(truths[0]!.atMs, newest.timeMs - PLAYED_MS)
-  const candles = await compareKeptCandles({ ...order, untilMs: last.atMs })
+  const candles = await compareKeptCandles({ ...order, untilMs: quietMs })
   const { wrong, ...accounts } = await compareAccounts({ ...order, fromMs: fromTime, untilMs: last.atMs })
   // How fast the archive plays is no matter of how busy the exchange keeps the machine.
   await plant.stopNode()

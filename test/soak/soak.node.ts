@@ -86,6 +86,8 @@ class Run {
   #key = ''
   #rows: NodeRows | null = null
   #heights: { first: number; last: number } | null = null
+  /** Behind the last fault. */
+  #calmHeight = 0
   #gaps = 0
 
   constructor(order: SoakOrder, plant: Plant, crew: Crew) {
@@ -105,6 +107,7 @@ class Run {
     })
     // Each of these is worth having, whatever became of the others.
     this.#order.say('calm: all must be live')
+    this.#calmHeight = this.#heights?.last ?? 0
     // The last fault takes its time to be felt: before it is, all seem to be live.
     await sleep(FELT_MS, undefined, { signal: this.#order.signal }).catch(() => {})
     if (this.#plant.pids()['second feeder'] !== undefined) await this.#plant.toggleSecondFeeder()
@@ -165,6 +168,7 @@ class Run {
     const { rows } = this.#rows!
     const fills = rows.filter(({ of }) => of === 'fill')
     return lookAtPast({
+      reaches: this.#calmHeight,
       epochs: this.#epochs.size,
       plant: this.#plant,
       key: this.#key,
