@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import type { Issue } from '../core/failure.ts'
-import { err, type Result } from '../core/result.ts'
+import { parseJson } from '../core/json.ts'
 import { parseWith } from '../core/schema-words.ts'
 import type { DestinationConfig } from './pipeline.ts'
 
@@ -36,20 +36,14 @@ export function postgresIssues(config: PostgresConfig): Issue[] {
   return [...isNamed, ...fields.map((field) => issue(field, 'must be left out: the Hyperdrive has its own'))]
 }
 
-/** Parses the PIPELINE_HYPERDRIVE variable; an error is one sentence for the operator. */
-function parseAccounts(text: string): Result<HyperdriveAccounts, string> {
-  try {
-    const parsed = parseWith(Accounts, JSON.parse(text))
-    return parsed.ok ? parsed : err(`${parsed.error[0].path || 'value'}: ${parsed.error[0].message}`)
-  } catch {
-    return err('is not JSON: expected accounts by the name of a binding, such as {"FILLS_DB":["acme"]}')
-  }
-}
+const NO_JSON = 'is not JSON: expected accounts by the name of a binding, such as {"FILLS_DB":["acme"]}'
 
-/** The variable. */
+/** The PIPELINE_HYPERDRIVE variable; an error is one sentence for the operator. */
 export const HyperdriveVariable = z.string().transform((text, context) => {
-  const accounts = parseAccounts(text)
+  const value = parseJson(text)
+  const accounts = parseWith(Accounts, value)
   if (accounts.ok) return accounts.value
-  context.addIssue({ code: 'custom', message: accounts.error })
+  const [{ path, message }] = accounts.error
+  context.addIssue(value === undefined ? NO_JSON : `${path || 'value'}: ${message}`)
   return z.NEVER
 })

@@ -81,7 +81,10 @@ export class KeyService implements Keys {
     if (beyond !== null) return err(beyond)
     const account = await this.#accountFor(order)
     if (!account.ok) return account
-    return ok(await this.#issue({ ...order, account: account.value, products }))
+    const { key, shown, row } = await this.#mint({ ...order, account: account.value, products })
+    await this.#bound(row)
+    await this.#store.addKey(row)
+    return ok({ key, ...shown })
   }
 
   async createOwn({ request, ...order }: OwnKeyOrder): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>> {
@@ -130,13 +133,6 @@ export class KeyService implements Keys {
     return made.ok ? ok(id) : made
   }
 
-  async #issue(order: KeyTerms): Promise<IssuedKey> {
-    const { key, shown, row } = await this.#mint(order)
-    await this.#bound(row)
-    await this.#store.addKey(row)
-    return { key, ...shown }
-  }
-
   /** Before the key exists, so that it never spends without its cap, nor past its end. */
   async #bound({ account, hash, cap, expiresMs }: Parameters<AccountStore['addKey']>[0]): Promise<void> {
     const meter = this.#ports.meterOf(account)
@@ -145,17 +141,12 @@ export class KeyService implements Keys {
   }
 
   /** A new key, its names and its row; stored nowhere yet. */
-  async #mint({ account, kind, label, products, expires, cap, ranges, pipelines, maker }: KeyTerms) {
+  async #mint({ account, kind, label, products, ...bounds }: KeyTerms) {
+    const { expires: expiresMs = null, cap = null, ranges = null, pipelines = null, maker = null } = bounds
     const key = await mintKey(kind, this.#ports.keySecret)
     const shown = { hash: await hashKey(key), prefix: displayPrefix(key), account, kind, label }
-    const bounds = {
-      expiresMs: expires ?? null,
-      cap: cap ?? null,
-      ranges: ranges ?? null,
-      pipelines: pipelines ?? null,
-      maker: maker ?? null,
-    }
-    return { key, shown, row: { ...shown, products, ...bounds, createdMs: this.#ports.nowMs() } }
+    const row = { ...shown, products, expiresMs, cap, ranges, pipelines, maker, createdMs: this.#ports.nowMs() }
+    return { key, shown, row }
   }
 
   async change(key: NamedKey, change: KeyChange): Promise<Result<KeyRow, Failure>> {

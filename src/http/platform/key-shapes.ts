@@ -111,6 +111,11 @@ const NAMES = {
   label: Label,
 }
 
+/** What names a key in an answer. */
+export const keyNames = ({ hash, prefix, account, label }: z.infer<z.ZodObject<typeof NAMES>>) => {
+  return { hash, prefix, account, label }
+}
+
 export const ShownKey = z
   .object({
     ...NAMES,

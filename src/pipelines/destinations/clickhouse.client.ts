@@ -5,6 +5,7 @@
 import * as z from 'zod'
 import { BoundedMap } from '../../core/bounded-map.ts'
 import type { Egress } from '../../core/egress.client.ts'
+import { parseJson } from '../../core/json.ts'
 import type { DestinationConfig } from '../pipeline.ts'
 import type { Row } from '../topics/topic.ts'
 import type { Batch, Outcome } from './batch.ts'
@@ -106,18 +107,10 @@ async function asked(config: ClickHouseConfig, settings: readonly string[], egre
   const outcome = outcomeOf(answer, 0, secrets)
   if (!outcome.ok) return outcome
   const said = 'text' in answer ? answer.text : ''
-  const found = read(said)
-  if (found === null) return failed(`the destination does not answer as ClickHouse does: ${excerpt(said, secrets)}`)
+  const found = Answer.safeParse(parseJson(said)).data?.data
+  if (!found) return failed(`the destination does not answer as ClickHouse does: ${excerpt(said, secrets)}`)
   const columns = new Map(found.filter(([, type]) => type !== ''))
   return { columns, settings: new Set(found.filter(([, type]) => type === '').map(([name]) => name)) }
-}
-
-function read(answer: string): readonly [string, string][] | null {
-  try {
-    return Answer.parse(JSON.parse(answer)).data
-  } catch {
-    return null
-  }
 }
 
 /** Names of records hold letters, digits, "_" and "."; those of settings are our own. */

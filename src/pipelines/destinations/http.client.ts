@@ -4,6 +4,7 @@
 
 import { orLate } from '../../core/deadline.ts'
 import type { Egress } from '../../core/egress.client.ts'
+import { parseJson } from '../../core/json.ts'
 import { after } from '../../core/timers.client.ts'
 import { visible } from '../../core/visible.ts'
 import { hmac } from '../../metering/webhooks/signature.client.ts'
@@ -150,12 +151,7 @@ export async function sendToKafka(
 
 /** A bridge answers 200 and says of each record what became of it. */
 function refusedOf(text: string, count: number, secrets: readonly string[]): Outcome | null {
-  let offsets: unknown
-  try {
-    ;({ offsets } = JSON.parse(text) as { offsets?: unknown })
-  } catch {
-    offsets = undefined
-  }
+  const { offsets } = (parseJson(text) ?? {}) as { readonly offsets?: unknown }
   if (!Array.isArray(offsets))
     return { ok: false, words: `the bridge's answer names no offsets: ${excerpt(text, secrets)}` }
   const failed = (offsets as { error?: unknown; error_code?: unknown }[]).find(

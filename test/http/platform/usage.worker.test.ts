@@ -29,48 +29,14 @@ it('is told by day, key and type, with calls and minutes of streams apart', asyn
   ])
   const { status, json } = await ask('GET', `/accounts/${one.account}/usage?from=${dayOf(TODAY - DAY)}`)
   expect(status).toBe(200)
-  const name = ({ hash, prefix }: typeof one, label: string) => ({ hash, prefix, label })
+  const name = ({ hash, prefix }: typeof one, label: string) => ({ hash, prefix, label, date: dayOf(TODAY) })
+  const none = { calls: 0, stream_minutes: 0, pipeline_rows: 0 }
+  const info = { ...none, product: 'info' }
   const rows = [
-    {
-      date: dayOf(TODAY - DAY),
-      ...name(one, 'one'),
-      product: 'info',
-      type: 'l2Book',
-      calls: 3,
-      stream_minutes: 0,
-      pipeline_rows: 0,
-      credits: '30.000001',
-    },
-    {
-      date: dayOf(TODAY),
-      ...name(one, 'one'),
-      product: 'stream',
-      type: 'allFills',
-      calls: 0,
-      stream_minutes: 7,
-      pipeline_rows: 0,
-      credits: '7',
-    },
-    {
-      date: dayOf(TODAY),
-      ...name(two, 'two'),
-      product: 'info',
-      type: 'meta',
-      calls: 4,
-      stream_minutes: 0,
-      pipeline_rows: 0,
-      credits: '4',
-    },
-    {
-      date: dayOf(TODAY),
-      ...name(two, 'two'),
-      product: 'pipeline',
-      type: 'fills',
-      calls: 0,
-      stream_minutes: 0,
-      pipeline_rows: 9,
-      credits: '0.0009',
-    },
+    { ...name(one, 'one'), ...info, date: dayOf(TODAY - DAY), type: 'l2Book', calls: 3, credits: '30.000001' },
+    { ...name(one, 'one'), ...none, product: 'stream', type: 'allFills', stream_minutes: 7, credits: '7' },
+    { ...name(two, 'two'), ...info, type: 'meta', calls: 4, credits: '4' },
+    { ...name(two, 'two'), ...none, product: 'pipeline', type: 'fills', pipeline_rows: 9, credits: '0.0009' },
   ]
   const order = (row: (typeof rows)[number]) => `${row.date} ${row.hash}`
   expect(json).toEqual({

@@ -66,22 +66,14 @@ const batchOf = (own: Batch['rows']): Batch => ({
 const SAMPLES = { text: '1.50', whole: 2 ** 53 - 1, time: 1_764_000_000_000, truth: true, json: [{ px: '1' }] }
 type Over = { readonly table?: string; readonly create_table?: boolean } & object
 const send = async (
-  server: PostgresServer,
+  { port }: PostgresServer,
   over: Over = {},
   isPlainAllowed = true,
   own = rows as Batch['rows'],
   columns: Batch['columns'] = null,
 ) => {
-  const url = `postgres://127.0.0.1:${server.port}`
-  const config = {
-    type: 'postgres',
-    url,
-    user: 'weir',
-    password: PASSWORD,
-    database: 'postgres',
-    table: 'fills',
-    ...over,
-  } as const
+  const access = { user: 'weir', password: PASSWORD, database: 'postgres', table: 'fills' } as const
+  const config = { type: 'postgres', url: `postgres://127.0.0.1:${port}`, ...access, ...over } as const
   const found = await serverOf(config, open, connect, isPlainAllowed)
   return found.ok ? sendToPostgres(found.value, config.table, { ...batchOf(own), columns }, over.create_table) : found
 }
@@ -227,6 +219,10 @@ const auth = (kind: number, text = '') => frame('R', [0, 0, 0, kind], text)
 const ready = frame('Z', 'I')
 const welcome = auth(0)
 const hasKey = frame('D', [0, 1, 0, 0, 0, 4], '_key')
+const empty = frame('D', [255, 255])
+const scram = auth(10, 'SCRAM-SHA-256\0\0')
+const UNPROVEN = /does not prove that it knows the password$/
+const FOREIGN = /speaks no PostgreSQL$/
 
 describe('a server that means no good', () => {
   const told = async (pieces: () => Iterable<Uint8Array>) => {
@@ -248,51 +244,23 @@ describe('a server that means no good', () => {
   })
 
   it.each([
-    ['never stops talking', () => repeated(frame('N', 'x'.repeat(9_000)), [welcome]), 'the server says too much'],
-    ['says one byte at a time', () => repeated(Uint8Array.of(1)), 'the server speaks no PostgreSQL'],
-    ['announces more than it may say', () => [Uint8Array.of(82, 0, 1, 0, 1)], 'the server speaks no PostgreSQL'],
-    ['announces less than nothing', () => [Uint8Array.of(82, 255, 255, 255, 255)], 'the server speaks no PostgreSQL'],
-    [
-      'has written nothing, and does not say so',
-      () => [welcome, ready, hasKey, ready, ready],
-      'the server does not say that it has written',
-    ],
-    [
-      'has rows without their cells',
-      () => [welcome, ready, ...Array.from({ length: 2_000 }, () => frame('D', [255, 255])), ready],
-      expect.stringMatching(/^there is no table "fills"\./),
-    ],
-    [
-      'lets in whoever did not prove the password',
-      () => [auth(10, 'SCRAM-SHA-256\0\0'), welcome],
-      'the server does not prove that it knows the password',
-    ],
-    [
-      'ends before the proof',
-      () => [auth(10, 'SCRAM-SHA-256\0\0'), auth(12, 'v=null'), welcome, ready],
-      'the server does not prove that it knows the password',
-    ],
-    [
-      'begins with the proof',
-      () => [auth(12, 'v='), welcome, ready],
-      'the server does not prove that it knows the password',
-    ],
-    [
-      'asks for the password in clear once it has begun otherwise',
-      () => [auth(10, 'SCRAM-SHA-256\0\0'), auth(3)],
-      'the server does not prove that it knows the password',
-    ],
-    ['asks again and again', () => repeated(auth(3)), 'the server does not prove that it knows the password'],
-    ['wants what is not done', () => [auth(7)], 'the server wants authentication of kind 7: let it use SCRAM-SHA-256'],
-    ['has no such mechanism', () => [auth(10, 'SCRAM-SHA-1\0\0')], 'the server does not know SCRAM-SHA-256'],
-    ['ends', () => [welcome], 'the server ended the connection'],
-    [
-      'speaks in colours',
-      () => [frame('E', 'SERROR\0C42\0Mno\u001b[31m hush\0\0')],
-      'the server refused: no\\u001b[31m ****** (42)',
-    ],
+    ['never stops talking', () => repeated(frame('N', 'x'.repeat(9_000)), [welcome]), /says too much$/],
+    ['says one byte at a time', () => repeated(Uint8Array.of(1)), FOREIGN],
+    ['announces more than it may say', () => [Uint8Array.of(82, 0, 1, 0, 1)], FOREIGN],
+    ['announces less than nothing', () => [Uint8Array.of(82, 255, 255, 255, 255)], FOREIGN],
+    ['has written nothing, and does not say so', () => [welcome, ready, hasKey, ready, ready], /has written$/],
+    ['has rows without their cells', () => [welcome, ready, ...Array(2_000).fill(empty), ready], /^there is no table/],
+    ['lets in whoever did not prove the password', () => [scram, welcome], UNPROVEN],
+    ['ends before the proof', () => [scram, auth(12, 'v=null'), welcome, ready], UNPROVEN],
+    ['begins with the proof', () => [auth(12, 'v='), welcome, ready], UNPROVEN],
+    ['asks for the password in clear once it has begun otherwise', () => [scram, auth(3)], UNPROVEN],
+    ['asks again and again', () => repeated(auth(3)), UNPROVEN],
+    ['wants what is not done', () => [auth(7)], /of kind 7: let it use SCRAM-SHA-256$/],
+    ['has no such mechanism', () => [auth(10, 'SCRAM-SHA-1\0\0')], /does not know SCRAM-SHA-256$/],
+    ['ends', () => [welcome], /ended the connection$/],
+    ['speaks in colours', () => [frame('E', 'SERROR\0C42\0Mno\u001b[31m hush\0\0')], /no\\u001b\[31m \*{6} \(42\)$/],
   ] as const)('and %s has failed, in words', async (_, pieces, words) => {
-    expect((await told(pieces)).words).toEqual(words)
+    expect((await told(pieces)).words).toMatch(words)
   })
 
   it('gets no password in clear, nor one hashed by MD5, without TLS', async () => {

@@ -6,6 +6,7 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import { readText } from '../../../core/body.ts'
 import type { Failure } from '../../../core/failure.ts'
+import { parseJson } from '../../../core/json.ts'
 import { parseWith } from '../../../core/schema-words.ts'
 import { restFailure } from '../../../protocol/failure-wire.ts'
 import { REQUEST_ID_HEADER } from '../../../protocol/request-id.ts'
@@ -85,19 +86,11 @@ export function stripeRoutes({ events, webhookSecret, requestId, now }: StripeRo
     const text = await readText({ chunks: body, contentLength: headers.get('content-length') }, BODY_MAX_BYTES)
     if (!text.ok) return refuse(text.error)
     if (!(await isSigned(text.value, headers.get('stripe-signature'), webhookSecret, now()))) return refuse(UNSIGNED)
-    const read = parseWith(StripeEvent, parsed(text.value))
+    const read = parseWith(StripeEvent, parseJson(text.value))
     if (!read.ok) return refuse({ kind: 'bad_field', issues: read.error })
     const event = { id: read.value.id, type: read.value.type, news: newsOf(read.value) }
     const outcome = await events.hear(event)
     return Response.json({ received: true, outcome }, { headers: { [REQUEST_ID_HEADER]: requestId() } })
   })
   return app
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -21,6 +21,7 @@ import {
   KEY_ORDER,
   KEY_PARAMS,
   KeyChanges,
+  keyNames,
   keyPlaceText,
   OfAccount,
   pastExpiry,
@@ -216,8 +217,7 @@ const createOwnKey = defineEndpoint({
     const { idempotency_key: request = null, ...order } = body
     const made = await keys.createOwn({ ...order, account, request, maker: rootOf(maker.value) })
     if (!made.ok) return made
-    const { hash, prefix, label, kind } = made.value
-    const shown = { hash, prefix, account, label, kind }
+    const shown = { ...keyNames(made.value), kind: made.value.kind }
     if (!('key' in made.value)) return reply(200, { ...shown, repeated: true })
     return reply(201, { key: made.value.key, ...shown, ...warned(unsureOf(order.ranges, isProxied)) })
   },
@@ -357,8 +357,8 @@ const [rotateKey, rotateOwnKey] = mountTwice(KEY, {
     const order = { graceMs: seconds * 1000, id }
     const rotated = await keys.rotate(key, owner === null ? order : { ...order, maker: owner.by })
     if (!rotated.ok) return rotated
-    const { oldEndsMs, hash, prefix, account, label, kind } = rotated.value
-    const shown = { hash, prefix, account, label, kind, old_key_ends: oldEndsMs }
+    const { oldEndsMs, kind } = rotated.value
+    const shown = { ...keyNames(rotated.value), kind, old_key_ends: oldEndsMs }
     return 'key' in rotated.value
       ? reply(201, { key: rotated.value.key, ...shown })
       : reply(200, { ...shown, repeated: true })
@@ -381,9 +381,8 @@ const revokeKey = defineEndpoint({
   answer: async ({ params, query }, platform) => {
     const revoked = await platform.keys.revoke({ name: params.key, ...query })
     if (!revoked.ok) return revoked
-    const { hash, prefix, account, label, revoked: at } = revoked.value
     const reach = await reachOf(revoked.value, platform)
-    return reply(200, { hash, prefix, account, label, revoked: at, reach })
+    return reply(200, { ...keyNames(revoked.value), revoked: revoked.value.revoked, reach })
   },
 })
 
@@ -413,9 +412,9 @@ const revokeOwnKey = defineEndpoint({
     if (refused !== null) return err(refused)
     const revoked = await keys.revoke({ name: own?.prefix === name ? own.hash : name, account })
     if (!revoked.ok) return revoked
-    const { hash, prefix, label, revoked: at } = revoked.value
+    const { hash, revoked: at } = revoked.value
     const reach = mayNotManage(own) === null ? await reachOf(revoked.value, platform) : null
-    return reply(200, { hash, prefix, account, label, revoked: at, reach, is_this_key: hash === keyHash })
+    return reply(200, { ...keyNames(revoked.value), revoked: at, reach, is_this_key: hash === keyHash })
   },
 })
 

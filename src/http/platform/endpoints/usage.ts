@@ -15,6 +15,7 @@ import { ACCOUNT_PARAMS } from '../account-resource.ts'
 import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, CreditsText } from '../fields.ts'
 import { Label } from '../key-shapes.ts'
+import type { Keys } from '../platform-api.ts'
 import { Day, dayText, startOf, type UsageWindow, usageQuery, usageWindow } from '../usage-window.ts'
 
 /** Counts that are never added up. */
@@ -72,6 +73,15 @@ const Place = z.string().transform((text, context): UsagePlace => {
   context.addIssue({ code: 'custom', message: 'must be "next" of the page before' })
   return z.NEVER
 })
+
+/** What people call the keys of these sums. */
+async function namesOf(keys: Pick<Keys, 'names'>, sums: readonly { readonly keyHash: string }[]) {
+  const known = await keys.names([...new Set(sums.map(({ keyHash }) => keyHash))])
+  return (keyHash: string) => {
+    const { prefix = null, label = '' } = known.get(keyHash) ?? {}
+    return { prefix, label }
+  }
+}
 
 /** The place of a row, from which the next page goes on. */
 function placeText({ day, keyHash, product, type }: PlacedUsage): string {
@@ -131,11 +141,7 @@ const usage = defineEndpoint({
       meter.usage(fromMs, toMs),
       stack === undefined ? [] : meter.usageStack(fromMs, toMs, stack),
     ])
-    const names = await keys.names(report.byKey.map(({ keyHash }) => keyHash))
-    const nameOf = (keyHash: string) => {
-      const { prefix = null, label = '' } = names.get(keyHash) ?? {}
-      return { prefix, label }
-    }
+    const nameOf = await namesOf(keys, report.byKey)
     const partsOf = (day: number) => ({
       parts: stacked
         .filter((each) => each.day === day)
@@ -225,7 +231,7 @@ const compatUsage = defineEndpoint({
     const { fromMs, toMs } = window.value
     const meter = meterOf(account)
     const [{ byDay, byKey }, state] = await Promise.all([meter.usage(fromMs, toMs), meter.plan()])
-    const names = await keys.names(byKey.map(({ keyHash }) => keyHash))
+    const nameOf = await namesOf(keys, byKey)
     const asPremium = ({ amount }: UsageSum) => ({ premium_credits: creditsNumber(amount), free_credits: 0 })
     const total = sumOfUsage(byDay)
     return reply(200, {
@@ -239,8 +245,8 @@ const compatUsage = defineEndpoint({
         flex_credits: { limit: 0 },
       },
       by_api_key: byKey.map(({ keyHash, amount }) => {
-        const { prefix = null, label = '' } = names.get(keyHash) ?? {}
-        return { apikey: prefix, label, credits_consumed: creditsNumber(amount) }
+        const { prefix: apikey, label } = nameOf(keyHash)
+        return { apikey, label, credits_consumed: creditsNumber(amount) }
       }),
     })
   },
