@@ -5,7 +5,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { KeyRing } from '../../src/accounts/key-ring.store.ts'
 import * as objects from '../../src/core/objects.client.ts'
-import { AccountService } from '../../src/http/platform/account-service.client.ts'
+import { accountsOf } from '../../src/http/platform/account-service.client.ts'
 import { KeyService } from '../../src/http/platform/key-service.client.ts'
 import { LeasePool } from '../../src/metering/leases.client.ts'
 import { ManualClock } from './manual-clock.ts'
@@ -31,7 +31,7 @@ class StaleKv {
 async function world() {
   const kv = new StaleKv() as unknown as KVNamespace
   const ports = { db: bindings.ACCOUNTS, kv, keySecret: KEY_SECRET, meterOf, nowMs: () => Date.now() }
-  const accounts = new AccountService(ports)
+  const accounts = accountsOf(ports)
   const keys = new KeyService(ports)
   const issued = await keys.create({ plan: 'professional', label: 'bounds', kind: 'api' })
   if (!issued.ok) throw new Error('no key')

@@ -6,13 +6,11 @@ import type { MicroCredits } from '../../core/amount.ts'
 import type { Failure } from '../../core/failure.ts'
 import { nearestName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { AccountState } from '../../metering/account-state.ts'
 import type { AccountMeterApi } from '../../metering/meter-api.ts'
 import { agreedTerms, type ListedPlan, type Terms } from '../../metering/plans/plan.ts'
-import type { PlanState } from '../../metering/plans/plan-period.ts'
 import { PlanTable, termsFrom } from '../../metering/plans/plan-table.store.ts'
-import type { Accounts, Granted, PlanChoice, ShownAccount } from './platform-api.ts'
-import { badField, type Refusal } from './refusal.ts'
+import type { Accounts, PlanChoice } from './platform-api.ts'
+import { badField } from './refusal.ts'
 
 export interface AccountPorts {
   readonly db: D1Database
@@ -24,108 +22,87 @@ export interface AccountPorts {
 const LIST_MAX = 1_000
 const FIRST_GRANT = 'first'
 
-export class AccountService implements Accounts {
-  readonly #ports: AccountPorts
-  readonly #store: AccountStore
-  readonly #plans: PlanTable
+export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
+  const store = new AccountStore(db)
+  const plans = new PlanTable(db)
 
-  constructor(ports: AccountPorts) {
-    this.#ports = ports
-    this.#store = new AccountStore(ports.db)
-    this.#plans = new PlanTable(ports.db)
-  }
-
-  async missing(id: string): Promise<Failure | null> {
-    return (await this.#store.account(id)) === null ? this.#absent(id) : null
-  }
-
-  async #absent(id: string): Promise<Failure> {
-    return noAccount(id, nearestName(id, await this.#store.accountIds(LIST_MAX)))
-  }
-
-  async ensure(
-    id: string,
-    choice: PlanChoice,
-    credits?: MicroCredits,
-  ): Promise<Result<{ readonly created: boolean; readonly account: AccountState }, Failure>> {
-    const chosen = await this.#chosen(choice)
-    if (!chosen.ok) return chosen
-    const created = await this.#store.ensureAccount(id, choice.plan, stored(choice.terms), this.#ports.nowMs())
-    const meter = this.#ports.meterOf(id)
-    // Also where the row was there: a first try may have ended between D1 and the meter.
-    if ((await meter.plan()) === null) {
-      const row = await this.#store.account(id)
-      const plan = row === null ? null : await this.#plans.named(row.plan)
-      if (row === null || plan === null) return err(noPlan(choice.plan))
-      await this.#begin(row, plan, meter, credits)
-    }
-    return ok({ created, account: await meter.balance() })
-  }
+  const absent = async (id: string) => noAccount(id, nearestName(id, await store.accountIds(LIST_MAX)))
+  const missing = async (id: string) => ((await store.account(id)) === null ? absent(id) : null)
 
   /** First credits that are given by number take the place of the first period's, and do not expire. */
-  async #begin(
-    { id, terms }: AccountRow,
-    plan: ListedPlan,
-    meter: AccountMeterApi,
-    credits: MicroCredits | undefined,
-  ): Promise<void> {
+  async function begin({ id, terms }: AccountRow, plan: ListedPlan, meter: AccountMeterApi, credits?: MicroCredits) {
     const isNew = (await meter.balance()).granted === 0
     if (credits !== undefined) {
       const answer = await meter.grantCredits(FIRST_GRANT, credits)
-      if (answer.ok && !answer.repeated) await this.#store.addGrant(id, FIRST_GRANT, credits, this.#ports.nowMs())
+      if (answer.ok && !answer.repeated) await store.addGrant(id, FIRST_GRANT, credits, nowMs())
     }
     // An account of before plans had periods has had its first credits.
     const firstMicro = credits === undefined && isNew ? null : 0
     await meter.beginPlan({ plan: plan.name, terms: agreedTerms(plan, termsFrom(terms)), firstMicro })
   }
 
-  async account(id: string): Promise<Result<ShownAccount, Failure>> {
-    const row = await this.#store.account(id)
-    if (row === null) return err(await this.#absent(id))
-    const meter = this.#ports.meterOf(id)
-    const [sums, period] = await Promise.all([meter.balance(), meter.plan()])
-    return ok({ plan: row.plan, terms: termsFrom(row.terms), created: row.created, sums, period })
-  }
-
-  async changePlan(id: string, choice: PlanChoice): Promise<Result<PlanState, Failure>> {
-    const plan = await this.#chosen(choice)
-    if (!plan.ok) return plan
-    if (!(await this.#store.setPlan(id, choice.plan, stored(choice.terms)))) {
-      return err((await this.missing(id)) ?? noPlan(choice.plan))
-    }
-    const order = { plan: choice.plan, terms: agreedTerms(plan.value, choice.terms), firstMicro: null }
-    const state = await this.#ports.meterOf(id).changePlan(order)
-    // The limits of a plan travel with the keys' records.
-    for (const key of await liveKeysFromD1(this.#ports.db, id, LIST_MAX)) await putKeyHint(this.#ports.kv, key)
-    return ok(state)
-  }
-
-  /** The plan, if there is one and it allows what is to be agreed. */
-  async #chosen({ plan, terms }: PlanChoice): Promise<Result<ListedPlan, Failure>> {
-    const row = await this.#plans.named(plan)
-    if (row === null) {
-      const names = (await this.#plans.list()).map(({ name }) => name)
-      return err(noPlan(plan, nearestName(plan, names)))
-    }
-    if (!row.custom && stored(terms) !== null) {
-      return err(badField('terms', `only for a plan whose terms are agreed per account: "${plan}" has its own`))
-    }
-    return ok(row)
-  }
-
-  async grant(account: string, id: string, micro: MicroCredits): Promise<Result<Granted, Refusal>> {
-    const missing = await this.missing(account)
-    if (missing !== null) return err(missing)
-    const answer = await this.#ports.meterOf(account).grantCredits(`grant:${id}`, micro)
-    if (!answer.ok) {
-      if (answer.reason === 'conflict') {
-        return err({ kind: 'conflict', message: 'idempotency_key: was used before with another amount' })
+  return {
+    missing,
+    async ensure(id, choice, credits) {
+      const allowed = await chosen(plans, choice)
+      if (!allowed.ok) return allowed
+      const created = await store.ensureAccount(id, choice.plan, stored(choice.terms), nowMs())
+      const meter = meterOf(id)
+      // Also where the row was there: a first try may have ended between D1 and the meter.
+      if ((await meter.plan()) === null) {
+        const row = await store.account(id)
+        const plan = row === null ? null : await plans.named(row.plan)
+        if (row === null || plan === null) return err(noPlan(choice.plan))
+        await begin(row, plan, meter, credits)
       }
-      return err(badField('credits', 'would make the sum of grants too large'))
-    }
-    await this.#store.addGrant(account, `grant:${id}`, micro, this.#ports.nowMs())
-    return ok({ repeated: answer.repeated, account: answer.account })
+      return ok({ created, account: await meter.balance() })
+    },
+    async account(id) {
+      const row = await store.account(id)
+      if (row === null) return err(await absent(id))
+      const meter = meterOf(id)
+      const [sums, period] = await Promise.all([meter.balance(), meter.plan()])
+      return ok({ plan: row.plan, terms: termsFrom(row.terms), created: row.created, sums, period })
+    },
+    async changePlan(id, choice) {
+      const plan = await chosen(plans, choice)
+      if (!plan.ok) return plan
+      if (!(await store.setPlan(id, choice.plan, stored(choice.terms)))) {
+        return err((await missing(id)) ?? noPlan(choice.plan))
+      }
+      const order = { plan: choice.plan, terms: agreedTerms(plan.value, choice.terms), firstMicro: null }
+      const state = await meterOf(id).changePlan(order)
+      // The limits of a plan travel with the keys' records.
+      for (const key of await liveKeysFromD1(db, id, LIST_MAX)) await putKeyHint(kv, key)
+      return ok(state)
+    },
+    async grant(account, id, micro) {
+      const none = await missing(account)
+      if (none !== null) return err(none)
+      const answer = await meterOf(account).grantCredits(`grant:${id}`, micro)
+      if (!answer.ok) {
+        if (answer.reason === 'conflict') {
+          return err({ kind: 'conflict', message: 'idempotency_key: was used before with another amount' })
+        }
+        return err(badField('credits', 'would make the sum of grants too large'))
+      }
+      await store.addGrant(account, `grant:${id}`, micro, nowMs())
+      return ok({ repeated: answer.repeated, account: answer.account })
+    },
   }
+}
+
+/** The plan, if there is one and it allows what is to be agreed. */
+async function chosen(plans: PlanTable, { plan, terms }: PlanChoice): Promise<Result<ListedPlan, Failure>> {
+  const row = await plans.named(plan)
+  if (row === null) {
+    const names = (await plans.list()).map(({ name }) => name)
+    return err(noPlan(plan, nearestName(plan, names)))
+  }
+  if (!row.custom && stored(terms) !== null) {
+    return err(badField('terms', `only for a plan whose terms are agreed per account: "${plan}" has its own`))
+  }
+  return ok(row)
 }
 
 function noPlan(name: string, meant?: string): Failure {

@@ -24,7 +24,7 @@ import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { leftOf } from '../../metering/account-state.ts'
 import type { AccountMeterApi } from '../../metering/meter-api.ts'
-import { type AccountPorts, AccountService } from './account-service.client.ts'
+import { type AccountPorts, accountsOf } from './account-service.client.ts'
 import type {
   IssuedKey,
   KeyOrder,
@@ -129,7 +129,7 @@ export class KeyService implements Keys {
       return ok(account)
     }
     const id = `acct_${randomBase58(12, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))}`
-    const made = await new AccountService(this.#ports).ensure(id, { plan, terms }, credits)
+    const made = await accountsOf(this.#ports).ensure(id, { plan, terms }, credits)
     return made.ok ? ok(id) : made
   }
 

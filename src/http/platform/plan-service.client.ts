@@ -3,14 +3,13 @@
 // keep the kind of plan that they were put on.
 
 import { liveKeysFromD1, putKeyHint } from '../../accounts/key-records.store.ts'
-import type { Failure, Issue } from '../../core/failure.ts'
+import type { Issue } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { AccountMeterApi } from '../../metering/meter-api.ts'
 import { agreedTerms, type ListedPlan, PLANS, type Plan } from '../../metering/plans/plan.ts'
 import { PlanTable } from '../../metering/plans/plan-table.store.ts'
 import { limitsIn, type PlanChange } from './plan-shapes.ts'
-import type { Applied, Plans } from './platform-api.ts'
-import type { Refusal } from './refusal.ts'
+import type { Plans } from './platform-api.ts'
 
 export interface PlanPorts {
   readonly db: D1Database
@@ -23,51 +22,41 @@ const PLANS_MAX = 100
 const PAGE = 10
 const KEYS_AT_ONCE = 50
 
-export class PlanService implements Plans {
-  readonly #ports: PlanPorts
-  readonly #table: PlanTable
-
-  constructor(ports: PlanPorts) {
-    this.#ports = ports
-    this.#table = new PlanTable(ports.db)
-  }
-
-  list(): Promise<ListedPlan[]> {
-    return this.#table.list()
-  }
-
-  async set(name: string, change: PlanChange): Promise<Result<ListedPlan, Refusal>> {
-    const plans = await this.#table.list()
-    const before = plans.find((plan) => plan.name === name) ?? null
-    if (before === null && plans.length >= PLANS_MAX) {
-      return err({ kind: 'conflict', message: `name: there are ${PLANS_MAX} plans already, remove one` })
-    }
-    const after = changedPlan(name, before, change)
-    if (!after.ok) return err({ kind: 'bad_field', issues: after.error })
-    await this.#table.put(after.value)
-    return ok({ ...after.value, accounts: before?.accounts ?? 0 })
-  }
-
-  async remove(name: string): Promise<Result<void, Refusal>> {
-    if (await this.#table.remove(name)) return ok(undefined)
-    const plan = await this.#table.named(name)
-    if (plan === null) return err({ kind: 'not_found', what: 'This plan' })
-    const message = `name: the plan has accounts (${plan.accounts}), put them on another first`
-    return err({ kind: 'conflict', message })
-  }
-
-  async apply(name: string, after: string): Promise<Result<Applied, Failure>> {
-    const plan = await this.#table.named(name)
-    if (plan === null) return err({ kind: 'not_found', what: 'This plan' })
-    const accounts = await this.#table.accountsOn(name, after, PAGE)
-    for (const { id, terms } of accounts) {
-      const { micro, period } = agreedTerms(plan, terms)
-      if (period === 'month') await this.#ports.meterOf(id).renewWith(name, micro)
-      await this.#ports.meterOf(id).noteChange(null)
-      const keys = await liveKeysFromD1(this.#ports.db, id, KEYS_AT_ONCE)
-      await Promise.all(keys.map((key) => putKeyHint(this.#ports.kv, key)))
-    }
-    return ok({ told: accounts.length, next: accounts.length < PAGE ? null : (accounts.at(-1)?.id ?? null) })
+export function plansOf(ports: PlanPorts): Plans {
+  const table = new PlanTable(ports.db)
+  return {
+    list: () => table.list(),
+    async set(name, change) {
+      const plans = await table.list()
+      const before = plans.find((plan) => plan.name === name) ?? null
+      if (before === null && plans.length >= PLANS_MAX) {
+        return err({ kind: 'conflict', message: `name: there are ${PLANS_MAX} plans already, remove one` })
+      }
+      const after = changedPlan(name, before, change)
+      if (!after.ok) return err({ kind: 'bad_field', issues: after.error })
+      await table.put(after.value)
+      return ok({ ...after.value, accounts: before?.accounts ?? 0 })
+    },
+    async remove(name) {
+      if (await table.remove(name)) return ok(undefined)
+      const plan = await table.named(name)
+      if (plan === null) return err({ kind: 'not_found', what: 'This plan' })
+      const message = `name: the plan has accounts (${plan.accounts}), put them on another first`
+      return err({ kind: 'conflict', message })
+    },
+    async apply(name, after) {
+      const plan = await table.named(name)
+      if (plan === null) return err({ kind: 'not_found', what: 'This plan' })
+      const accounts = await table.accountsOn(name, after, PAGE)
+      for (const { id, terms } of accounts) {
+        const { micro, period } = agreedTerms(plan, terms)
+        if (period === 'month') await ports.meterOf(id).renewWith(name, micro)
+        await ports.meterOf(id).noteChange(null)
+        const keys = await liveKeysFromD1(ports.db, id, KEYS_AT_ONCE)
+        await Promise.all(keys.map((key) => putKeyHint(ports.kv, key)))
+      }
+      return ok({ told: accounts.length, next: accounts.length < PAGE ? null : (accounts.at(-1)?.id ?? null) })
+    },
   }
 }
 

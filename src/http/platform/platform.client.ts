@@ -14,13 +14,13 @@ import { err, ok } from '../../core/result.ts'
 import { after } from '../../core/timers.client.ts'
 import type { SinkApi } from '../../pipelines/sink-api.ts'
 import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
-import { AccountService } from './account-service.client.ts'
+import { accountsOf } from './account-service.client.ts'
 import { auditIn } from './audit.store.ts'
 import { businessIn } from './business.store.ts'
 import { dataServices } from './data-service.client.ts'
 import { KeyService } from './key-service.client.ts'
 import { PipelineService } from './pipeline-service.client.ts'
-import { PlanService } from './plan-service.client.ts'
+import { plansOf } from './plan-service.client.ts'
 import type { ArchiveFilling, Platform } from './platform-api.ts'
 
 type Env = Cloudflare.Env
@@ -51,13 +51,13 @@ export function platformOf(
 ): Platform {
   const { ACCOUNTS: db, KEYS: kv, KEY_SECRET: keySecret = '' } = env
   const ports = { db, kv, keySecret, meterOf: (account: string) => meterOf(env, account), nowMs: now }
-  const accounts = new AccountService(ports)
+  const accounts = accountsOf(ports)
   const keys = new KeyService(ports)
   const refusalOf = (url: string) => urlRefusal(url, settings)
   return {
     accounts,
     keys,
-    plans: new PlanService(ports),
+    plans: plansOf(ports),
     pipelines: new PipelineService({
       ...ports,
       keys,
