@@ -15,7 +15,6 @@ const Accounts = z.record(
   z.string().regex(NAME, 'must be the name of a binding, such as FILLS_DB'),
   z.array(z.string()),
 )
-export type HyperdriveAccounts = z.infer<typeof Accounts>
 
 /** Of `hyperdrive://NAME`; null: it is a server's address. */
 export function hyperdriveOf(url: string): string | null {

@@ -79,14 +79,14 @@ export interface PlanChoice {
 }
 
 /** What an operator sees of an account; `period` is null where it was made before plans had periods. */
-export interface ShownAccount extends PlanChoice {
+interface ShownAccount extends PlanChoice {
   readonly created: number
   readonly sums: AccountState
   readonly period: PlanState | null
 }
 
 /** `repeated`: this grant was made before, and nothing was added now. */
-export interface Granted {
+interface Granted {
   readonly repeated: boolean
   readonly account: AccountState
 }
@@ -196,7 +196,7 @@ interface Refusals {
 }
 
 /** How far `apply` came; `next` is null at the end. */
-export interface Applied {
+interface Applied {
   readonly told: number
   readonly next: string | null
 }
