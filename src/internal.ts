@@ -15,7 +15,7 @@ import type { UsageKeeper, UsageRow } from './metering/usage.ts'
 import type { SecretSealer } from './metering/webhooks/webhook-secrets.client.ts'
 import { seal, unseal } from './pipelines/sealing.client.ts'
 import type { PastAnswer } from './relay/events/first-frames.ts'
-import type { KeyDesk } from './relay/graphql/entry.ts'
+import type { KeyService } from './relay/graphql/graphql-sockets.client.ts'
 import type { GatewayInternal } from './relay/post.client.ts'
 import type { Caller, CallerBook } from './relay/sockets/callers.client.ts'
 import { servicesOf } from './services.ts'
@@ -25,7 +25,7 @@ const STREAMS = { account: '' }
 
 export class Internal
   extends WorkerEntrypoint<Cloudflare.Env>
-  implements UsageKeeper, CallerBook, GatewayInternal, KeyDesk, SecretSealer
+  implements UsageKeeper, CallerBook, GatewayInternal, KeyService, SecretSealer
 {
   readonly #waitUntil: WaitUntil = (work) => this.ctx.waitUntil(work)
 

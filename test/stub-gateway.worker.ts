@@ -5,7 +5,7 @@ import type { Identity } from '../src/accounts/identity.ts'
 import type { UsageKeeper } from '../src/metering/usage.ts'
 import type { SecretSealer } from '../src/metering/webhooks/webhook-secrets.client.ts'
 import type { PastAnswer } from '../src/relay/events/first-frames.ts'
-import type { KeyDesk } from '../src/relay/graphql/entry.ts'
+import type { KeyService } from '../src/relay/graphql/graphql-sockets.client.ts'
 import type { GatewayInternal } from '../src/relay/post.client.ts'
 import type { Caller, CallerBook } from '../src/relay/sockets/callers.client.ts'
 
@@ -13,7 +13,7 @@ const reads = new Map<string, number>()
 
 export class Internal
   extends WorkerEntrypoint
-  implements UsageKeeper, CallerBook, GatewayInternal, KeyDesk, SecretSealer
+  implements UsageKeeper, CallerBook, GatewayInternal, KeyService, SecretSealer
 {
   async info(_: Identity, body: string): Promise<{ status: number; body: string }> {
     return { status: 200, body: JSON.stringify({ echo: JSON.parse(body) }) }

@@ -22,6 +22,17 @@ export const MARKET = CoinName.describe(
   'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
 )
 
+/** What channels of events of one user have in common: their body is the user's address. */
+export function bodyOfUser<const Type extends string>(type: Type) {
+  return {
+    request: z.strictObject({ type: z.literal(type), user: WalletAddress }).transform(({ user }) => user),
+    echo: (user: string) => ({ type, user }),
+    source: 'events',
+    by: 'address',
+    names: (user: string) => [user],
+  } as const
+}
+
 /** The three ways to write wallets; `walletsOf` reads the one that was sent. */
 export const WALLETS = {
   addresses: Wallets.optional().describe(

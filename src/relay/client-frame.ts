@@ -17,31 +17,10 @@ import { CHANNELS } from './channels/catalogue.ts'
 const MAX_DEPTH = 32
 
 /** Fields of info requests that `post` carries, by which a client may try to say more beside `request`. */
-export const INFO_FIELDS = [
-  'aggregateByTime',
-  'block_height',
-  'builder',
-  'coin',
-  'cursor',
-  'dex',
-  'endTime',
-  'limit',
-  'mantissa',
-  'nSigFigs',
-  'oid',
-  'outcome',
-  'req',
-  'reversed',
-  'rows',
-  'source',
-  'startTime',
-  'token',
-  'tokenId',
-  'user',
-  'users',
-  'vaultAddress',
-  'venue',
-]
+export const INFO_FIELDS: readonly string[] = (
+  'aggregateByTime block_height builder coin cursor dex endTime limit mantissa nSigFigs oid outcome ' +
+  'req reversed rows source startTime token tokenId user users vaultAddress venue'
+).split(' ')
 
 const fieldsOf = (schema: z.core.$ZodType) => Object.keys(shapeAt(schema, undefined, []))
 const FRAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(

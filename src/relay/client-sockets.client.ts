@@ -8,13 +8,11 @@ import { failureCode, failureMessage } from '../core/failure.ts'
 import { Gate } from '../core/gate.ts'
 import { errorFrame, FRESH_FRAME, staleFrame } from '../protocol/relay/frames.ts'
 import type { Accounts } from './minutes/account.ts'
-import type { Refusal } from './sockets/admission.ts'
+import { connectLimit, type Refusal } from './sockets/admission.ts'
 import { type ClientAttachment, clientAttachment } from './sockets/attachment.ts'
-import { connectLimit } from './sockets/connect-limit.ts'
 import type { Clock, Sink } from './sockets/connection.ts'
 import { Connection } from './sockets/connection.ts'
 import type { RelayUnread } from './sockets/unread.ts'
-import { Stillness } from './stillness.ts'
 import type { Subscriptions } from './subscriptions/subscriptions.ts'
 
 /** No frame in either direction. */
@@ -39,7 +37,7 @@ export class ClientSockets {
   readonly #ports: ClientSocketsPorts
   readonly #bySocket = new Map<WebSocket, Connection>()
   readonly #gate = new Gate()
-  readonly #stillness = new Stillness()
+  readonly #stall = new StallDetector()
   /** Upgrades that wait for their meter. */
   readonly #entering = new Set<Identity>()
   /** What had been sent at the last look, and how much a second before it. */
@@ -130,7 +128,7 @@ export class ClientSockets {
 
   /** A block that is newer than any before on its link. */
   blockCame(): void {
-    if (this.#stillness.came(this.#ports.clock.nowMs)) this.#tellAll(FRESH_FRAME)
+    if (this.#stall.came(this.#ports.clock.nowMs)) this.#tellAll(FRESH_FRAME)
   }
 
   /** The platform says that a socket is no more; false where it is none of these. */
@@ -149,7 +147,7 @@ export class ClientSockets {
   look(isFollowed: boolean): void {
     const { clock, unread } = this.#ports
     const { nowMs } = clock
-    const stillMs = this.#stillness.look(nowMs, isFollowed)
+    const stillMs = this.#stall.look(nowMs, isFollowed)
     if (stillMs !== null) this.#tellAll(staleFrame(stillMs))
     for (const connection of this.#bySocket.values()) {
       if (connection.idleMs(nowMs) >= IDLE_MS) connection.end(4408, 'idle: send pings')
@@ -166,5 +164,35 @@ export class ClientSockets {
 
   #tellAll(frame: string): void {
     for (const connection of this.#bySocket.values()) connection.send(frame)
+  }
+}
+
+/** The exchange writes fourteen blocks a second; a feeder that begins anew is back within this. */
+export const STILL_MS = 15_000
+
+/**
+ * Whether blocks come, for those who wait for them: each is told once where none has come for long, and once when they go on.
+ */
+export class StallDetector {
+  /** When the last block came, or the first was begun to be waited for; null while nobody waits. */
+  #cameMs: number | null = null
+  #isStill = false
+
+  /** A block came. True where those who wait had been told that none does. */
+  came(nowMs: number): boolean {
+    const wasStill = this.#isStill
+    this.#cameMs = nowMs
+    this.#isStill = false
+    return wasStill
+  }
+
+  /** To be called every few seconds. For how long none has come, once where that is too long; else null. */
+  look(nowMs: number, isAwaited: boolean): number | null {
+    if (!isAwaited) this.#cameMs = null
+    else this.#cameMs ??= nowMs
+    if (this.#cameMs === null) this.#isStill = false
+    if (this.#cameMs === null || this.#isStill || nowMs - this.#cameMs < STILL_MS) return null
+    this.#isStill = true
+    return nowMs - this.#cameMs
   }
 }

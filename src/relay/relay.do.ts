@@ -235,14 +235,13 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   }
 
   #takeLink(header: LinkHeader): Response {
-    const { 0: client, 1: server } = new WebSocketPair()
     const attachment = attachmentOf(header)
     const link = this.#links.of(attachment)
     if (!link?.isAsked) return new Response('no such hub, or nobody waits for it', { status: 404 })
-    this.ctx.acceptWebSocket(server)
-    server.serializeAttachment(attachment)
-    link.accept(server, CLOCK.nowMs)
-    return new Response(null, { status: 101, webSocket: client })
+    return this.#accept((server) => {
+      server.serializeAttachment(attachment)
+      link.accept(server, CLOCK.nowMs)
+    })
   }
 
   async #takeClient(request: Request): Promise<Response> {
@@ -250,21 +249,24 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     if (!identity.success) return new Response('no identity: connect through the gateway', { status: 401 })
     const refused = await this.#clients.admit(identity.data)
     if (refused !== null) return Response.json(refused, { status: 503 })
-    const { 0: client, 1: server } = new WebSocketPair()
-    this.ctx.acceptWebSocket(server)
-    this.#clients.enter(server, crypto.randomUUID(), identity.data)
-    this.#watch.arm()
-    return new Response(null, { status: 101, webSocket: client })
+    return this.#accept((server) => {
+      this.#clients.enter(server, crypto.randomUUID(), identity.data)
+      this.#watch.arm()
+    })
   }
 
   /** Of GraphQL: its key comes with its first message. */
   #takeGuest(address: string): Response {
     const why = this.#graphql.noRoom(address || null)
     if (why) return Response.json({ why, left: 0 } satisfies Refusal, { status: 503 })
+    const headers = { 'sec-websocket-protocol': GRAPHQL_TRANSPORT_WS_PROTOCOL }
+    return this.#accept((server) => this.#graphql.enter(server, address === '' ? null : address), headers)
+  }
+
+  #accept(enter: (server: WebSocket) => void, headers: Readonly<Record<string, string>> = {}): Response {
     const { 0: client, 1: server } = new WebSocketPair()
     this.ctx.acceptWebSocket(server)
-    this.#graphql.enter(server, address === '' ? null : address)
-    const headers = { 'sec-websocket-protocol': GRAPHQL_TRANSPORT_WS_PROTOCOL }
+    enter(server)
     return new Response(null, { status: 101, webSocket: client, headers })
   }
 

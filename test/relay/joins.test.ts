@@ -2,8 +2,7 @@
 
 import { beforeEach, expect, test, vi } from 'vitest'
 import { EMPTY_ACCOUNT } from '../../src/metering/account-state.ts'
-import { Connection } from '../../src/relay/sockets/connection.ts'
-import { type Frame, identity, World } from './world.ts'
+import { Client, type Frame, identity, World } from './world.ts'
 
 const ALL = { type: 'l2BookDiff', marketTypes: ['*'] }
 const PERPS = { type: 'l2BookDiff' }
@@ -15,42 +14,10 @@ beforeEach(() => {
 })
 
 /** A socket of some account of its own. */
-class Client {
-  readonly frames: Frame[] = []
-  readonly connection: Connection
-  closed: number | null = null
-  onFrame: () => void = () => undefined
-
-  constructor(account: string) {
-    const sink = {
-      send: (text: string) => {
-        this.frames.push(JSON.parse(text))
-        this.onFrame()
-      },
-      close: (code: number) => {
-        this.closed = code
-      },
-    }
-    const own = { ...identity, account, keyHash: `key of ${account}`, plan: 'enterprise' }
-    this.connection = new Connection('c', { identity: own, terms: 0 }, sink, world.clock, (ended) => {
-      world.subscriptions.ended(ended)
-      world.accounts.of(account).leave(ended)
-    })
-    world.accounts.of(account).enter(this.connection)
-  }
-
-  subscribe(subscription: { type: string; coin?: string }): Promise<void> {
-    return world.subscriptions.subscribe(this.connection, { method: 'subscribe', subscription })
-  }
-
-  get snapshots(): string[] {
-    return this.frames.flatMap(({ data }) => data?.Snapshot?.coin ?? [])
-  }
-
-  get isAcknowledged(): boolean {
-    return this.frames.some(({ channel }) => channel === 'subscriptionResponse')
-  }
-}
+const clientOf = (account: string) => new Client(world, { account, keyHash: `key of ${account}`, plan: 'enterprise' })
+const snapshotsOf = ({ frames }: { readonly frames: readonly Frame[] }) =>
+  frames.flatMap(({ data }) => data?.Snapshot?.coin ?? []).sort()
+const isAcknowledged = ({ frames }: Client) => frames.some(({ channel }) => channel === 'subscriptionResponse')
 
 /** Hubs that answer with books when `open` is called. */
 function closedGate(): () => void {
@@ -66,25 +33,24 @@ function closedMeter(): () => void {
 }
 const subscribe = (subscription: { type: string }) =>
   world.subscriptions.subscribe(world.connection, { method: 'subscribe', subscription })
-const snapshots = () => world.frames.flatMap(({ data }) => data?.Snapshot?.coin ?? [])
 const charges = () => world.meter.charges.length
 
 // WS-47
 test('of many who want whole markets some have their turn; the others are not charged, acknowledged or read for', async () => {
   const open = closedGate()
-  const crowd = Array.from({ length: 64 }, () => new Client('crowd'))
+  const crowd = Array.from({ length: 64 }, () => clientOf('crowd'))
   for (const client of crowd) await client.subscribe(PERPS)
-  const other = new Client('other')
+  const other = clientOf('other')
   await other.subscribe(PERPS)
   // Half of the seats are the crowd's.
-  await vi.waitFor(() => expect(other.isAcknowledged).toBe(true))
-  expect(crowd.filter(({ isAcknowledged }) => isAcknowledged)).toHaveLength(8)
+  await vi.waitFor(() => expect(isAcknowledged(other)).toBe(true))
+  expect(crowd.filter(isAcknowledged)).toHaveLength(8)
   expect(charges()).toBe(9)
   open()
   await world.subscriptions.joined()
-  for (const { snapshots, closed } of [...crowd, other]) {
-    expect(snapshots.sort()).toEqual(['BTC', 'ETH', 'SOL'])
-    expect(closed).toBeNull()
+  for (const client of [...crowd, other]) {
+    expect(snapshotsOf(client)).toEqual(['BTC', 'ETH', 'SOL'])
+    expect(client.closed).toBeNull()
   }
   expect(charges()).toBe(65)
   // Read once for all that were there together.
@@ -94,7 +60,7 @@ test('of many who want whole markets some have their turn; the others are not ch
 // WS-47
 test('who waits for a turn can do everything else, withdraw, and come again; a socket that closes leaves', async () => {
   const open = closedGate()
-  const crowd = Array.from({ length: 8 }, () => new Client('acme'))
+  const crowd = Array.from({ length: 8 }, () => clientOf('acme'))
   for (const client of crowd) await client.subscribe(PERPS)
   await subscribe(PERPS)
   await subscribe(PERPS)
@@ -109,12 +75,12 @@ test('who waits for a turn can do everything else, withdraw, and come again; a s
   world.unsubscribe(PERPS)
   expect(world.frames.at(-1)).toMatchObject({ code: 'already_unsubscribed' })
   await subscribe(PERPS)
-  const gone = new Client('acme')
+  const gone = clientOf('acme')
   await gone.subscribe(PERPS)
   gone.connection.gone()
   open()
   await world.subscriptions.joined()
-  expect(snapshots().sort()).toEqual(['BTC', 'ETH', 'SOL'])
+  expect(snapshotsOf(world)).toEqual(['BTC', 'ETH', 'SOL'])
   expect(gone.frames).toEqual([])
   expect(charges()).toBe(8 + 2)
 })
@@ -122,27 +88,27 @@ test('who waits for a turn can do everything else, withdraw, and come again; a s
 // WS-47
 test('who takes its books slowly keeps its seat for half a minute', async () => {
   const open = closedGate()
-  const slow = Array.from({ length: 8 }, () => new Client('acme'))
+  const slow = Array.from({ length: 8 }, () => clientOf('acme'))
   for (const client of slow) await client.subscribe(PERPS)
   await vi.waitFor(() => expect(charges()).toBe(8))
-  const next = new Client('acme')
+  const next = clientOf('acme')
   await next.subscribe(PERPS)
   for (let second = 0; second < 50; second += 10) {
-    expect(next.isAcknowledged).toBe(false)
+    expect(isAcknowledged(next)).toBe(false)
     world.clock.nowMs += 10_000
     world.subscriptions.tick()
-    if (second === 30) await vi.waitFor(() => expect(next.isAcknowledged).toBe(true))
+    if (second === 30) await vi.waitFor(() => expect(isAcknowledged(next)).toBe(true))
     if (second === 30) break
   }
   open()
   await world.subscriptions.joined()
-  for (const { snapshots } of [...slow, next]) expect(snapshots.sort()).toEqual(['BTC', 'ETH', 'SOL'])
+  for (const client of [...slow, next]) expect(snapshotsOf(client)).toEqual(['BTC', 'ETH', 'SOL'])
 })
 
 // WS-47
 test('who waits is told so before it counts as idle, and after two minutes to try again, uncharged', async () => {
   const open = closedGate()
-  for (let i = 0; i < 60; i++) await new Client('acme').subscribe(PERPS)
+  for (let i = 0; i < 60; i++) await clientOf('acme').subscribe(PERPS)
   await subscribe(PERPS)
   for (let second = 0; second < 130; second += 10) {
     world.clock.nowMs += 10_000
@@ -179,7 +145,7 @@ test('a minute whose Snapshots we could not send is given back, and one that its
   const { available } = world.meter.account
   const open = closedGate()
   await subscribe(PERPS)
-  const leaving = new Client('leaving')
+  const leaving = clientOf('leaving')
   await leaving.subscribe(PERPS)
   await vi.waitFor(() => expect(charges()).toBe(2))
   leaving.connection.gone()
@@ -199,7 +165,7 @@ test('a rest of a minute that could not be served serves once more', async () =>
   world.unsubscribe(PERPS)
   await world.accounts.settled()
   const back = async () => {
-    const client = new Client('acme')
+    const client = clientOf('acme')
     client.connection.renew(identity, 0)
     await client.subscribe(PERPS)
     await world.subscriptions.joined()
@@ -214,7 +180,7 @@ test('a rest of a minute that could not be served serves once more', async () =>
   open()
   expect((await losing).closed).toBe(1013)
   world.ready = true
-  expect((await back()).snapshots.sort()).toEqual(['BTC', 'ETH', 'SOL'])
+  expect(snapshotsOf(await back())).toEqual(['BTC', 'ETH', 'SOL'])
   expect([charges(), world.meter.refunds]).toEqual([1, []])
 })
 
@@ -229,7 +195,7 @@ test('books that were sent within the paid minute are not sent again for nothing
     await world.subscribe(spot)
   }
   // Each Snapshot of the spot coin after the first one begins a minute, and its rest serves the body once.
-  const sent = snapshots().filter((coin) => coin === '@1').length
+  const sent = snapshotsOf(world).filter((coin) => coin === '@1').length
   expect(sent).toBe(11)
   expect(charges()).toBeGreaterThanOrEqual(sent / 2)
   // A minute later they are free once more.
@@ -274,7 +240,7 @@ test('a wildcard that ended while its successor came pays nothing for it', async
   }
   await world.subscribe(ALL)
   expect(charges()).toBe(2)
-  expect(snapshots().sort()).toEqual(['@1', 'BTC', 'BTC', 'ETH', 'ETH', 'SOL', 'SOL'])
+  expect(snapshotsOf(world)).toEqual(['@1', 'BTC', 'BTC', 'ETH', 'ETH', 'SOL', 'SOL'])
   world.frames.length = 0
   world.block(['BTC', '@1'])
   expect(world.updates()).toEqual([[world.height, ['@1', 'BTC']]])
@@ -288,7 +254,7 @@ test('a body that is withdrawn and asked for again while its Snapshots are on th
   await subscribe(PERPS)
   open()
   await world.subscriptions.joined()
-  expect(snapshots().sort()).toEqual(['BTC', 'ETH', 'SOL'])
+  expect(snapshotsOf(world)).toEqual(['BTC', 'ETH', 'SOL'])
   expect(world.subscriptions.size).toBe(1)
 })
 
@@ -342,7 +308,7 @@ test('of bodies that wait, withdrawn ones among them, an account has so many tha
 
 test('what is acknowledged to a socket that ends thereby leaves nothing behind', async () => {
   for (const body of [{ type: 'l2BookDiff2' }, { type: 'allFills' }, PERPS]) {
-    const client = new Client('ending')
+    const client = clientOf('ending')
     client.onFrame = () => client.connection.gone()
     await client.subscribe(body)
     await world.subscriptions.joined()
@@ -352,7 +318,7 @@ test('what is acknowledged to a socket that ends thereby leaves nothing behind',
 })
 
 test('of bodies that are paid for together none outlives a socket that ends with the first acknowledgement', async () => {
-  const client = new Client('ending')
+  const client = clientOf('ending')
   client.onFrame = () => client.connection.gone()
   const open = closedMeter()
   world.accounts.of('ending').report()

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { shardOf } from '../../src/core/coin.ts'
 import type { Fill } from '../../src/protocol/feed/block.ts'
 import { LINK_HEADER } from '../../src/protocol/feed/log-api.ts'
+import { EXAMPLE_FILL } from '../../src/relay/channels/fills.ts'
 import { GUEST_HEADER } from '../../src/relay/sockets/placement.ts'
 import { FakeFeeder, levelsOf } from '../block-log/fake-feeder.worker.ts'
 import { Client, type Frame, knock, meter } from './stream-client.worker.ts'
@@ -13,22 +14,8 @@ import { Client, type Frame, knock, meter } from './stream-client.worker.ts'
 const CREDIT = 1_000_000
 const A = `0x${'a'.repeat(40)}`
 const B = `0x${'b'.repeat(40)}`
-const fill = (coin: string, tid: number): Fill => ({
-  coin,
-  px: '1.0',
-  sz: '1.0',
-  side: 'B',
-  time: 5,
-  startPosition: '0.0',
-  dir: 'Buy',
-  closedPnl: '0.0',
-  hash: '0x1',
-  oid: 7,
-  crossed: true,
-  fee: '0.1',
-  tid,
-  feeToken: 'USDC',
-})
+const { builder: _, builderFee: __, ...FILL } = EXAMPLE_FILL[1]
+const fill = (coin: string, tid: number): Fill => ({ ...FILL, coin, px: '1.0', sz: '1.0', tid })
 
 const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
 const of = (channel: string, kind?: string) => (frame: Frame) =>
@@ -147,23 +134,6 @@ describe('book channels', () => {
       BTC: base + 1,
       SOL: seqs[1],
     })
-  })
-
-  // WS-21
-  it('an unknown coin is an error frame, costs nothing, and leaves the connection alive', async () => {
-    const client = await Client.connect(relay, relay)
-    for (const type of ['l2BookDiff', 'l2BookDiff2']) {
-      client.send({ method: 'subscribe', subscription: { type, coin: ['BTC', 'btc'] } })
-      const { data, code } = await client.refused()
-      expect(data).toMatch(
-        new RegExp(
-          `^Invalid subscription {"type":"${type}","coin":\\["BTC","btc"\\]}: coin: there is no book of "btc" \\(did you mean "BTC"\\?\\): `,
-        ),
-      )
-      expect(code).toBe('not_found')
-    }
-    expect((await meter(relay).balance()).available).toBe(1000 * CREDIT)
-    await client.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
   })
 
   it('channels of events refuse it too, and know a coin that was listed after the names were read', async () => {
@@ -341,23 +311,6 @@ describe('event channels', () => {
     })
   })
 
-  // WS-10, WS-17
-  it('subscribing twice and unsubscribing of nothing are answered in the public words', async () => {
-    const client = await Client.connect(relay, relay)
-    await client.subscribe({ type: 'allFills' })
-    client.send({ method: 'subscribe', subscription: { type: 'allFills' } })
-    expect(await client.refused()).toMatchObject({ data: 'Already subscribed: {"type":"allFills"}' })
-    client.send({ method: 'unsubscribe', subscription: { type: 'allFills', coin: 'BTC' } })
-    expect(await client.refused()).toMatchObject({ data: 'Already unsubscribed: {"type":"allFills","coin":"BTC"}' })
-    client.send({ method: 'unsubscribe', subscription: { type: 'allFills' } })
-    expect(await client.next(of('subscriptionResponse'))).toMatchObject({ data: { method: 'unsubscribe' } })
-    feeder.block(base + 1, [], { fills: [[A, fill('BTC', 1)]] })
-    client.send({ method: 'ping' })
-    expect(await client.next(of('pong'))).toEqual({ channel: 'pong' })
-    await feeder.acked(base + 1)
-    expect(client.frames).toEqual([])
-  })
-
   // WS-23
   it('fromBlock: the log tells again what it holds, then all is live; what it does not hold is said to be missing', async () => {
     for (let tid = 1; tid <= 3; tid++) feeder.block(base + tid, [], { fills: [[A, fill('BTC', tid)]] })
@@ -433,34 +386,6 @@ describe('post', () => {
 })
 
 describe('minutes', () => {
-  it('the charge comes first: without credits there is no ack, and no data', async () => {
-    await meter('poor').grantCredits('g', CREDIT / 2)
-    const client = await Client.connect(relay, 'poor')
-    client.send({ method: 'subscribe', subscription: { type: 'l2BookDiff', coin: ['BTC', 'ETH', 'SOL', '@1'] } })
-    expect(await client.refused()).toMatchObject({ code: 'credits_exhausted' })
-    feeder.block(base + 1, [change('BTC', '2.0')])
-    await feeder.acked(base + 1)
-    client.send({ method: 'ping' })
-    await client.next(of('pong'))
-    expect(client.frames).toEqual([])
-  })
-
-  it('the rest of a minute serves one resubscribe of the same body', async () => {
-    const client = await Client.connect(relay, relay)
-    const subscription = { type: 'l2BookDiff2', coin: 'BTC' }
-    const unsubscribe = async () => {
-      client.send({ method: 'unsubscribe', subscription })
-      await client.next(of('subscriptionResponse'))
-    }
-    await client.subscribe(subscription)
-    await unsubscribe()
-    await client.subscribe(subscription)
-    expect((await meter(relay).balance()).spent).toBe(130_000)
-    await unsubscribe()
-    await client.subscribe(subscription)
-    expect((await meter(relay).balance()).spent).toBe(260_000)
-  })
-
   it('a further minute is charged by the alarm; exhaustion warns, then closes with 4402', async () => {
     const account = `${relay} small`
     await meter(account).grantCredits('g', 2 * CREDIT)
@@ -487,15 +412,6 @@ describe('minutes', () => {
     } finally {
       vi.useRealTimers()
     }
-  })
-
-  it('a revoked key is told and closed with 4401', async () => {
-    const client = await Client.connect(relay, relay)
-    await client.subscribe({ type: 'allFills' })
-    await meter(relay).revokeKey(`key of ${relay}`)
-    client.send({ method: 'subscribe', subscription: { type: 'allFills', coin: 'BTC' } })
-    expect(await client.refused()).toMatchObject({ code: 'unauthorized' })
-    expect(await client.closing()).toMatchObject({ code: 4401 })
   })
 })
 

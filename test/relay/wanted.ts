@@ -1,7 +1,9 @@
-// Bodies for the engines' tests, read as a relay reads them.
+// Bodies for the engines' tests, read as a relay reads them, and the frames that a block becomes for one.
 
-import type { Wanted, WantedBooks, WantedEvents, WantedStates, WantedViews } from '../../src/relay/channel.ts'
-import { readBody } from '../../src/relay/channels/catalogue.ts'
+import type { ShownEvents, Wanted } from '../../src/relay/channel.ts'
+import { CHANNELS, channelOf, readBody } from '../../src/relay/channels/catalogue.ts'
+import { EventFanout } from '../../src/relay/events/event-fanout.ts'
+import type { Frame } from './world.ts'
 
 type Body = { readonly type: string } & Readonly<Record<string, unknown>>
 
@@ -12,26 +14,31 @@ export function wanted(body: Body): Wanted {
   return read.value
 }
 
-export function wantedBooks(body: Body): WantedBooks {
-  const one = wanted(body)
-  if (one.source !== 'books') throw new Error(`${body.type} is no channel of books`)
-  return one
+/** Reads bodies of channels of one kind. */
+const wantedOf =
+  <S extends Wanted['source']>(source: S) =>
+  (body: Body): Extract<Wanted, { source: S }> => {
+    const one = wanted(body)
+    if (one.source !== source) throw new Error(`${body.type} is no channel of ${source}`)
+    return one as Extract<Wanted, { source: S }>
+  }
+export const wantedBooks = wantedOf('books')
+export const wantedEvents = wantedOf('events')
+export const wantedViews = wantedOf('views')
+export const wantedStates = wantedOf('states')
+export const wantedOrders = wantedOf('l4')
+
+/** What a block becomes for a body, as texts; each fits the channel's schema. */
+export function textsOf(body: Body, block: Partial<ShownEvents>, meta = false): string[] {
+  const sent: string[] = []
+  const fanout = new EventFanout(CHANNELS)
+  fanout.add('body', wantedEvents(body), meta, { send: (text) => void sent.push(text) })
+  fanout.deliver({ v: 1, t: 'events', height: 9, time: 90, fills: [], ledger: [], ...block })
+  for (const text of sent) channelOf(body.type)!.frame.parse(JSON.parse(text))
+  return sent
 }
 
-export function wantedEvents(body: Body): WantedEvents {
-  const one = wanted(body)
-  if (one.source !== 'events') throw new Error(`${body.type} is no channel of events`)
-  return one
-}
-
-export function wantedViews(body: Body): WantedViews {
-  const one = wanted(body)
-  if (one.source !== 'views') throw new Error(`${body.type} is no channel of views`)
-  return one
-}
-
-export function wantedStates(body: Body): WantedStates {
-  const one = wanted(body)
-  if (one.source !== 'states') throw new Error(`${body.type} is no channel of states`)
-  return one
+/** The same, parsed. */
+export function framesOf(...one: Parameters<typeof textsOf>): Frame[] {
+  return textsOf(...one).map((text) => JSON.parse(text))
 }

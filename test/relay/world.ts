@@ -266,3 +266,35 @@ export class World {
       .map(({ data }) => [data.Updates.block_height, data.Updates.book_diffs.map((d: Frame) => d.coin).sort()])
   }
 }
+
+/** One more socket, of the world's account or of another one. */
+export class Client {
+  readonly frames: Frame[] = []
+  readonly connection: Connection
+  readonly #world: World
+  closed: number | null = null
+  onFrame: () => void = () => undefined
+
+  constructor(world: World, more: Partial<Identity>) {
+    this.#world = world
+    const own = { ...identity, ...more }
+    const sink = {
+      send: (text: string) => {
+        this.frames.push(JSON.parse(text))
+        this.onFrame()
+      },
+      close: (code: number) => {
+        this.closed = code
+      },
+    }
+    this.connection = new Connection('d', { identity: own, terms: 0 }, sink, world.clock, (ended) => {
+      world.subscriptions.ended(ended)
+      world.accounts.of(own.account).leave(ended)
+    })
+    world.accounts.of(own.account).enter(this.connection)
+  }
+
+  subscribe(subscription: { readonly type: string; readonly coin?: string }): Promise<void> {
+    return this.#world.subscriptions.subscribe(this.connection, { method: 'subscribe', subscription })
+  }
+}

@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import type { UserFill } from '../../protocol/feed/block.ts'
-import { WalletAddress } from '../body-fields.ts'
+import { bodyOfUser } from '../body-fields.ts'
 import { defineEventChannel, type EventView, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
 import { EXAMPLE_FILL, FILL_VIEWS } from './fills.ts'
 
@@ -29,15 +29,11 @@ export const notification = defineEventChannel({
     request: { user: EXAMPLE_FILL[0] },
     frame: { channel: TYPE, data: { notification: 'Resting order filled: Bought 0.01 BTC at $81307' } },
   },
-  request: z.strictObject({ type: z.literal(TYPE), user: WalletAddress }).transform(({ user }) => user),
-  echo: (user) => ({ type: TYPE, user }),
+  ...bodyOfUser(TYPE),
   frame: z.object({ channel: z.literal(TYPE), data: z.object({ notification: z.string() }), ...META_FIELDS }),
   price: ONE_CREDIT,
-  source: 'events',
-  by: 'address',
   views: [RESTING],
   view: () => RESTING,
-  names: (user) => [user],
   namesOf: ([user]) => [user],
   framed: 'per item',
   encode: ([sentence], meta) => `{"channel":"${TYPE}","data":{"notification":${sentence}}${metaText(meta)}}`,

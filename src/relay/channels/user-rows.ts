@@ -7,7 +7,7 @@ import { FILL, TIME, USER } from '../../protocol/info/examples.ts'
 import { EXAMPLE_FUNDING, FUNDING_AMOUNTS } from '../../protocol/info/funding-shapes.ts'
 import { TwapSliceFill } from '../../protocol/info/order-shapes.ts'
 import { EXAMPLE_TWAP, TwapEvent } from '../../protocol/info/twap-shapes.ts'
-import { WalletAddress } from '../body-fields.ts'
+import { bodyOfUser } from '../body-fields.ts'
 import {
   defineEventChannel,
   type EventView,
@@ -61,8 +61,7 @@ function userRowsChannel<const Type extends string, Row extends z.ZodType>({
       request: { user: example.user },
       frame: { channel: type, data: { user: example.user, [list]: [example.row] } },
     },
-    request: z.strictObject({ type: z.literal(type), user: WalletAddress }).transform(({ user }) => user),
-    echo: (user) => ({ type, user }),
+    ...bodyOfUser(type),
     frame: z.object({
       channel: z.literal(type),
       data: z.object({
@@ -73,11 +72,8 @@ function userRowsChannel<const Type extends string, Row extends z.ZodType>({
       ...META_FIELDS,
     }),
     price: ONE_CREDIT,
-    source: 'events',
-    by: 'address',
     views: [view],
     view: () => view,
-    names: (user) => [user],
     namesOf: ({ user }) => [user],
     framed: 'per name',
     encode: (pieces, meta, user) => frame(user, pieces, '', metaText(meta)),

@@ -6,7 +6,7 @@ import { Fill, type UserFill } from '../../protocol/feed/block.ts'
 import { FUNDING_AMOUNTS } from '../../protocol/info/funding-shapes.ts'
 import { TwapSliceFill } from '../../protocol/info/order-shapes.ts'
 import { TwapEvent } from '../../protocol/info/twap-shapes.ts'
-import { WalletAddress } from '../body-fields.ts'
+import { bodyOfUser } from '../body-fields.ts'
 import {
   defineEventChannel,
   type EventView,
@@ -75,16 +75,12 @@ export const userEvents = defineEventChannel({
   frames: 'user',
   summary: 'Fills, TWAP orders, orders ended by others and funding of a user',
   example: { request: { user: USER }, frame: { channel: 'user', data: { fills: [FILL] } } },
-  request: z.strictObject({ type: z.literal(TYPE), user: WalletAddress }).transform(({ user }) => user),
-  echo: (user) => ({ type: TYPE, user }),
+  ...bodyOfUser(TYPE),
   frame: frameOf(Fill),
   published: frameOf(NodeFill),
   price: ONE_CREDIT,
-  source: 'events',
-  by: 'address',
   views: [VIEW],
   view: () => VIEW,
-  names: (user) => [user],
   namesOf: ({ user }) => [user],
   framed: 'per item',
   encode: ([data], meta) => `{"channel":"user","data":${data}${metaText(meta)}}`,

@@ -2,18 +2,26 @@
 // are, with operations. Laws: nothing of an operation goes out after its end, and all of them end with the socket; who
 // answers pings is taken for one who reads; who is silent for a minute is gone.
 
-import type { Result } from '../../core/result.ts'
+import { err, ok, type Result } from '../../core/result.ts'
 import type { GuestAttachment } from '../sockets/attachment.ts'
 import type { Clock, Connection, Sink, Unread } from '../sockets/connection.ts'
 import { type Close, codeOf, completeText, nextHead, pingText, type Wrong, wrongPayload } from './messages.ts'
 
-/** An operation, or what is to become one. */
+/** An operation; null while it has not begun. */
 export interface Running {
-  operation?: { gone(): void }
-  client?: Connection
+  begun: { readonly operation: { gone(): void }; readonly client: Connection } | null
 }
 
 export type Entered = Result<Connection, Wrong>
+
+/** Where a socket stands with its key. */
+export type Session =
+  | { readonly is: 'waiting' | 'ended' }
+  /** The key is being looked up. */
+  | { readonly is: 'entering'; readonly entered: Promise<Entered> }
+  /** It may begin nothing. */
+  | { readonly is: 'refused'; readonly wrong: Wrong }
+  | { readonly is: 'client'; readonly connection: Connection }
 
 /** A proof is asked for after so much, and after so long. */
 const PING_BYTES = 32 * 1024
@@ -38,17 +46,12 @@ export class GraphqlSocket implements Sink {
   readonly operations = new Map<string, Running>()
   readonly #socket: Sink
   readonly #ports: SocketPorts
-  /** Its key was asked for: what became of it. */
-  entered: Promise<Entered> | null = null
-  connection: Connection | null = null
-  /** Why it may begin nothing. */
-  wrong: Wrong | undefined
+  session: Session = { is: 'waiting' }
   #guestMessages = 0
   #unpinged = 0
   /** So that one which slept with its relay is pinged at the first look. */
   #pingedMs = 0
   #heardMs: number
-  #isEnded = false
 
   constructor({ id, address, openedMs }: Omit<GuestAttachment, 'of' | 'isInit'>, socket: Sink, ports: SocketPorts) {
     this.id = id
@@ -59,15 +62,27 @@ export class GraphqlSocket implements Sink {
     this.#heardMs = ports.clock.nowMs
   }
 
+  get connection(): Connection | null {
+    return this.session.is === 'client' ? this.session.connection : null
+  }
+
   get isEnded(): boolean {
-    return this.#isEnded || this.connection?.ended === true
+    return this.session.is === 'ended' || this.connection?.ended === true
+  }
+
+  /** What becomes, or became, of its key; null where none was sent. */
+  get entered(): Promise<Entered> | null {
+    const { session } = this
+    if (session.is === 'entering') return session.entered
+    if (session.is === 'refused') return Promise.resolve(err(session.wrong))
+    return session.is === 'client' ? Promise.resolve(ok(session.connection)) : null
   }
 
   /** A message came; `no`: it is over the rate. */
   admit(): 'yes' | 'no' {
     this.#heardMs = this.#ports.clock.nowMs
     if (this.connection) return this.connection.admit()
-    const most = this.entered && !this.wrong ? MAX_EARLY_MESSAGES : MAX_GUEST_MESSAGES
+    const most = this.session.is === 'entering' ? MAX_EARLY_MESSAGES : MAX_GUEST_MESSAGES
     if (++this.#guestMessages > most) this.end(FLOOD)
     return 'yes'
   }
@@ -114,14 +129,14 @@ export class GraphqlSocket implements Sink {
 
   /** The relay ends the socket. */
   close(code: number, reason: string): void {
-    if (this.#isEnded) return
+    if (this.session.is === 'ended') return
     this.gone()
     this.#try(() => this.#socket.close(code, reason))
   }
 
   /** The socket is no more: so are its operations. */
   gone(): void {
-    this.#isEnded = true
+    this.session = { is: 'ended' }
     const running = [...this.operations.keys()]
     for (const id of running) this.complete(id)
   }
@@ -130,8 +145,8 @@ export class GraphqlSocket implements Sink {
   complete(id: string): void {
     const running = this.operations.get(id)
     this.operations.delete(id)
-    running?.operation?.gone()
-    running?.client?.gone()
+    running?.begun?.operation.gone()
+    running?.begun?.client.gone()
   }
 
   /** The other side may have closed: the platform says so by itself. */

@@ -1,32 +1,44 @@
 // The sockets of /graphql of one relay: their messages, their keys, and what of them outlives the relay's memory, which is
-// in their attachments and beside their subscriptions.
+// in their attachments and beside their subscriptions. Invariant: what is wrong with a key is told when an operation
+// begins, never before.
 
 import type { Identity } from '../../accounts/identity.ts'
+import { type Failure, failureCode, failureMessage } from '../../core/failure.ts'
 import { networkOf } from '../../core/network.ts'
-import { err, ok } from '../../core/result.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { bearerToken } from '../../core/secret.ts'
 import { after } from '../../core/timers.client.ts'
 import { isTooLarge } from '../../protocol/relay/protocol.ts'
+import { admissionFailure, type Refusal } from '../sockets/admission.ts'
 import type { ClientAttachment, GuestAttachment } from '../sockets/attachment.ts'
 import type { Connection, Sink } from '../sockets/connection.ts'
-import { type Door, endOf, type InitPayload, identityOf, type KeyDesk, LOST } from './entry.ts'
 import { type Entered, GraphqlSocket } from './graphql-socket.ts'
 import {
   ACK,
   type Close,
+  codeOf,
   INIT_TIMEOUT,
   pongText,
   readMessage,
   subscriberExists,
   TOO_MANY_INITS,
   UNAUTHORIZED,
+  type Wrong,
 } from './messages.ts'
 import { Operations, type OperationsPorts } from './operations.client.ts'
+
+/** The gateway, which alone knows keys. */
+export interface KeyService {
+  /** Who a key for GraphQL belongs to. */
+  enter(key: string, address: string | null): Promise<Result<Identity, Failure>>
+}
 
 /** A socket as the platform has it. */
 type RawSocket = Sink & { serializeAttachment(attachment: GuestAttachment): void }
 
 /** The relay's other clients. */
-interface Clients extends Door {
+interface Clients {
+  admit(identity: Identity, isGuest: boolean): Promise<Refusal | null>
   hasRoom(guests: number): boolean
   enter(socket: RawSocket, id: string, identity: Identity, product: 'graphql', sink: GraphqlSocket): Connection
   restore(socket: RawSocket, attachment: ClientAttachment, sink: GraphqlSocket): Connection
@@ -34,7 +46,7 @@ interface Clients extends Door {
 }
 
 export interface GraphqlPorts extends OperationsPorts {
-  readonly gateway: KeyDesk
+  readonly gateway: KeyService
   readonly clients: Clients
   /** Height of the last block whose events a client was sent; -1 where some of them wait. */
   readonly toldUpTo: (client: Connection) => number
@@ -81,7 +93,7 @@ export class GraphqlSockets {
     const one = this.#take(socket, { id: crypto.randomUUID(), address, openedMs })
     remember(socket, one)
     after(INIT_MS, () => {
-      if (!one.entered) one.end(INIT_TIMEOUT)
+      if (one.session.is === 'waiting') one.end(INIT_TIMEOUT)
     })
     this.#ports.changed()
   }
@@ -89,20 +101,18 @@ export class GraphqlSockets {
   /** One that outlived the relay's memory. */
   restoreGuest(socket: RawSocket, guest: GuestAttachment): void {
     const one = this.#take(socket, guest)
-    one.wrong = guest.wrong
-    if (!guest.isInit) return
-    one.entered = Promise.resolve(err(guest.wrong ?? LOST))
+    if (guest.wrong) one.session = { is: 'refused', wrong: guest.wrong }
     // Its key is gone, and what it has asked for since.
-    if (!guest.wrong) one.end(AGAIN)
+    else if (guest.isInit) one.end(AGAIN)
   }
 
   restore(socket: RawSocket, attachment: ClientAttachment): Connection {
     const one = this.#take(socket, { id: attachment.id, address: null, openedMs: this.#ports.clock.nowMs })
-    one.connection = this.#ports.clients.restore(socket, attachment, one)
-    this.#awake.set(one.connection, one)
+    const connection = this.#ports.clients.restore(socket, attachment, one)
+    one.session = { is: 'client', connection }
+    this.#awake.set(connection, one)
     this.#guests.delete(one)
-    one.entered = Promise.resolve(ok(one.connection))
-    return one.connection
+    return connection
   }
 
   /** The operation of a subscription that slept with the relay, as a client of it; null where it can be no more. */
@@ -132,8 +142,9 @@ export class GraphqlSockets {
     this.#operations.look()
     for (const one of this.#bySocket.values()) {
       one.look(nowMs)
-      if (!one.connection && nowMs - one.openedMs >= GUEST_MS)
-        one.end(one.entered ? endOf(one.wrong ?? LOST) : INIT_TIMEOUT)
+      const { session } = one
+      if (session.is === 'client' || nowMs - one.openedMs < GUEST_MS) continue
+      one.end(session.is === 'waiting' ? INIT_TIMEOUT : endOf(session.is === 'refused' ? session.wrong : LOST))
     }
   }
 
@@ -156,21 +167,22 @@ export class GraphqlSockets {
     if (value.type === 'ping') return isAdmitted ? this.#ping(one, value.payload?.nonce) : undefined
     if (value.type === 'pong') return void proved(one, value.payload?.nonce)
     if (value.type === 'connection_init') {
-      if (one.entered) return one.end(TOO_MANY_INITS)
-      one.entered = this.#admit(socket, one, value.payload)
-      this.#ports.waitUntil(one.entered)
+      if (one.session.is !== 'waiting') return one.end(TOO_MANY_INITS)
+      const entered = this.#admit(socket, one, value.payload)
+      one.session = { is: 'entering', entered }
+      this.#ports.waitUntil(entered)
       remember(socket, one)
       return one.tell(ACK)
     }
     const { id } = value
-    if (!one.entered) return one.end(UNAUTHORIZED)
+    if (one.session.is === 'waiting') return one.end(UNAUTHORIZED)
     if (one.operations.has(id)) return one.end(subscriberExists(id))
     this.#operations.begin(one, id, value.payload, isAdmitted, (text as string).length)
   }
 
   #ping(one: GraphqlSocket, nonce: unknown): void {
     const ours = proved(one, nonce)
-    const clients = [...one.operations.values()].flatMap(({ client }) => client ?? [])
+    const clients = [...one.operations.values()].flatMap(({ begun }) => begun?.client ?? [])
     const told = clients.map((client) => this.#ports.toldUpTo(client))
     one.tell(pongText(ours, told.length > 0 ? Math.min(...told) : -1))
   }
@@ -180,17 +192,18 @@ export class GraphqlSockets {
     const { gateway, clients } = this.#ports
     const found = await identityOf(payload, one.address, gateway, clients)
     if (!found.ok) {
-      one.wrong = found.error
-      if (!one.isEnded) remember(socket, one)
+      if (one.isEnded) return found
+      one.session = { is: 'refused', wrong: found.error }
+      remember(socket, one)
       return found
     }
-    const isGone = one.isEnded
-    one.connection = clients.enter(socket, one.id, found.value, 'graphql', one)
+    const connection = clients.enter(socket, one.id, found.value, 'graphql', one)
     this.#guests.delete(one)
     this.#ports.changed()
     // The place that it was given is free again.
-    if (isGone) clients.gone(socket)
-    return ok(one.connection)
+    if (one.isEnded) clients.gone(socket)
+    else one.session = { is: 'client', connection }
+    return ok(connection)
   }
 }
 
@@ -201,14 +214,79 @@ function proved({ connection }: GraphqlSocket, nonce: unknown): string | undefin
 }
 
 /** What of a guest outlives the relay's memory: never the key. */
-function remember(socket: RawSocket, { id, address, openedMs, entered, wrong }: GraphqlSocket): void {
+function remember(socket: RawSocket, { id, address, openedMs, session }: GraphqlSocket): void {
   const guest: GuestAttachment = {
     of: 'guest',
     id,
     address,
     openedMs,
-    isInit: entered !== null,
-    ...(wrong && { wrong }),
+    isInit: session.is !== 'waiting',
+    ...(session.is === 'refused' && { wrong: session.wrong }),
   }
   socket.serializeAttachment(guest)
+}
+
+type InitPayload = Readonly<Record<string, unknown>> | undefined
+
+const LOST: Wrong = { message: 'The API key was not checked: connect again.', code: 'AUTH_SYSTEM_ERROR' }
+const AWAY: Failure = { kind: 'unavailable', what: 'API keys cannot be looked up now' }
+
+/** The names under which a key may come, the first that is there counts. */
+const NAMES = ['SERVICE_API_KEY', 'Authorization'] as const
+
+const MISSING: Wrong = {
+  message: `No API key: send it in the payload of connection_init as ${NAMES.join(' or ')}.`,
+  code: 'MISSING_TOKEN',
+}
+
+/** The key as it was sent, with or without "Bearer". */
+function presentedKey(payload: InitPayload): Result<string, Wrong> {
+  const name = NAMES.find((one) => payload?.[one] !== undefined && payload[one] !== null && payload[one] !== '')
+  if (name === undefined) return err(MISSING)
+  const value = payload![name]
+  if (typeof value !== 'string') return err({ message: `${name} must be a string.`, code: 'INVALID_TOKEN' })
+  return ok(bearerToken(value) ?? value)
+}
+
+/** What a client is told of a key that does not enter. */
+function wrongOf(failure: Failure): Wrong {
+  const message = failureMessage(failure)
+  switch (failure.kind) {
+    case 'key_missing':
+      return MISSING
+    case 'key_malformed':
+    case 'key_unknown':
+    case 'key_revoked':
+    case 'key_replaced':
+    case 'key_expired':
+    case 'not_entitled':
+      return { message, code: 'INVALID_TOKEN' }
+    case 'rate_limited':
+      return { message, code: 'RATE_LIMITED' }
+    default:
+      return { message: `The API key cannot be checked now: ${message}`, code: 'AUTH_SYSTEM_ERROR' }
+  }
+}
+
+/** Of a guest that stays too long: who has no key need not come again. */
+function endOf(wrong: Wrong): Close {
+  if (wrong.code === 'MISSING_TOKEN' || wrong.code === 'INVALID_TOKEN') return UNAUTHORIZED
+  return wrong.code === 'CREDITS_EXHAUSTED' ? [4402, 'credits exhausted'] : [1013, 'connect again']
+}
+
+/** Who brings the key, once the socket has a place; or what is told of it. Never rejects. */
+async function identityOf(
+  payload: InitPayload,
+  address: string | null,
+  keys: KeyService,
+  clients: Pick<Clients, 'admit'>,
+): Promise<Result<Identity, Wrong>> {
+  const key = presentedKey(payload)
+  if (!key.ok) return key
+  const found = await keys.enter(key.value, address).catch((): Result<Identity, Failure> => err(AWAY))
+  if (!found.ok) return err(wrongOf(found.error))
+  const refusal = await clients.admit(found.value, true)
+  if (!refusal) return found
+  const failure = admissionFailure(refusal, found.value)
+  return err({ message: failureMessage(failure), code: codeOf(failureCode(failure)) })
 }

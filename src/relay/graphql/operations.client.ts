@@ -68,7 +68,7 @@ export class Operations {
 
   /** Of a socket that has introduced itself, with an id that is free. `isAdmitted`: false where it is to be refused. */
   begin(one: GraphqlSocket, id: string, payload: Payload, isAdmitted: boolean, length: number): void {
-    const running: Running = {}
+    const running: Running = { begun: null }
     one.operations.set(id, running)
     if (!isAdmitted) return one.refuse(id, TOO_FAST)
     if (one.operations.size > MAX_OPERATIONS) return one.refuse(id, TOO_MANY)
@@ -85,7 +85,7 @@ export class Operations {
   ): Connection | null {
     const { id, ...kept } = JSON.parse(operation) as Kept & { id: string }
     const asked = readKept(kept, echo)
-    const running: Running = {}
+    const running: Running = { begun: null }
     one.operations.set(id, running)
     if (asked) return this.#operate(one, connection, running, id, asked)
     one.refuse(id, ASLEEP)
@@ -159,7 +159,7 @@ export class Operations {
     const client: Connection = new Connection(one.id, { identity, terms }, operation, clock, ended, within(connection))
     client.product = 'graphql'
     client.operation = { id, alias, key: plan.key }
-    Object.assign(running, { operation, client })
+    running.begun = { operation, client }
     return client
   }
 }

@@ -34,9 +34,7 @@ export class Hub {
   readonly #ports: HubPorts
   readonly #books = new ToldBooks()
   #api: BookHubApi
-  #coins = new Set<string>()
-  #types = new Set<MarketType>()
-  #views = new Set<string>()
+  #inForce: Interest = { coins: new Set(), types: new Set(), views: new Set() }
 
   constructor(ports: HubPorts) {
     this.#ports = ports
@@ -57,20 +55,19 @@ export class Hub {
   }
 
   async join(coins: readonly string[], withBooks: boolean): Promise<JoinAnswer> {
-    const isUp = this.#bringIn(coins, [])
-    if (!isUp) return { v: HUB_API_VERSION, ready: false, snapshots: [], unknown: [], rest: coins }
+    if (!this.#bringIn({ coins })) return { v: HUB_API_VERSION, ready: false, snapshots: [], unknown: [], rest: coins }
     return this.#ask((api) => orReject(api.join(this.#ports.relay, coins, withBooks), ANSWER_MS, after))
   }
 
   /** Rejects where the link is down. */
   async joinTypes(types: readonly MarketType[]): Promise<{ readonly coins: readonly string[] }> {
-    if (!this.#bringIn([], types)) throw new Error('the link is down')
+    if (!this.#bringIn({ types })) throw new Error('the link is down')
     return this.#ask((api) => orReject(api.joinTypes(this.#ports.relay, types), ANSWER_MS, after))
   }
 
   /** Rejects where the link is down. */
   async joinViews(wants: readonly string[]): Promise<ViewsAnswer> {
-    if (!this.#bringIn([], [], wants)) throw new Error('the link is down')
+    if (!this.#bringIn({ views: wants })) throw new Error('the link is down')
     return this.#ask((api) => orReject(api.joinViews(this.#ports.relay, wants), ANSWER_MS, after))
   }
 
@@ -78,30 +75,23 @@ export class Hub {
    * False while the link is down: one that is being taken up anew was asked for without these, and the hub may put them
    * to the one that it replaces.
    */
-  #bringIn(coins: readonly string[], types: readonly MarketType[], wants: readonly string[] = []): boolean {
+  #bringIn({ coins = [], types = [], views = [] }: Partial<BookInterest>): boolean {
     if (!this.link.up) return false
-    for (const coin of coins) this.#coins.add(coin)
-    for (const type of types) this.#types.add(type)
-    for (const want of wants) this.#views.add(want)
+    this.#inForce = union(this.#inForce, { coins: new Set(coins), types: new Set(types), views: new Set(views) })
     return true
   }
 
   /** Tells the hub what is needed where that differs from what is in force. Not while a subscription begins. */
   async settle(): Promise<void> {
     const needed = this.#ports.interest()
-    const { coins, types, views } = needed
-    if (same(coins, this.#coins) && same(types, this.#types) && same(views, this.#views)) return
-    const before = { coins: this.#coins, types: this.#types, views: this.#views }
+    const before = this.#inForce
+    if (same(needed.coins, before.coins) && same(needed.types, before.types) && same(needed.views, before.views)) return
     try {
       const interest = this.#take(needed)
       await this.#ask((api) => api.setInterest(this.#ports.relay, interest))
     } catch (error) {
       // What is in force is not known now: as long as it differs from what is needed, the hub is told again.
-      this.#take({
-        coins: new Set([...before.coins, ...this.#coins]),
-        types: new Set([...before.types, ...this.#types]),
-        views: new Set([...before.views, ...this.#views]),
-      })
+      this.#inForce = union(before, this.#inForce)
       throw error
     }
   }
@@ -119,13 +109,8 @@ export class Hub {
 
   async #attach(cursor: Cursor | null): Promise<AttachOutcome> {
     this.#api = this.#ports.stub()
-    const { coins, types, views } = this.#ports.interest()
     // A subscription that is beginning has brought into force what no body names yet.
-    const interest = this.#take({
-      coins: new Set([...coins, ...this.#coins]),
-      types: new Set([...types, ...this.#types]),
-      views: new Set([...views, ...this.#views]),
-    })
+    const interest = this.#take(union(this.#ports.interest(), this.#inForce))
     const { told } = this.#books
     const answer = await this.#api.attach({ v: HUB_API_VERSION, relay: this.#ports.relay, interest, cursor })
     this.#books.attached(told, answer.epoch, answer.height)
@@ -133,11 +118,14 @@ export class Hub {
   }
 
   #take({ coins, types, views }: Interest): BookInterest {
-    this.#coins = new Set(coins)
-    this.#types = new Set(types)
-    this.#views = new Set(views)
+    this.#inForce = { coins: new Set(coins), types: new Set(types), views: new Set(views) }
     return { coins: [...coins], types: [...types], views: [...views] }
   }
+}
+
+function union(a: Interest, b: Interest): Interest {
+  const of = <T>(one: ReadonlySet<T>, other: ReadonlySet<T>) => new Set([...one, ...other])
+  return { coins: of(a.coins, b.coins), types: of(a.types, b.types), views: of(a.views, b.views) }
 }
 
 function same<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): boolean {

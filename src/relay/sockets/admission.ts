@@ -1,13 +1,12 @@
-// How a relay says that it does not take a socket, and what the client is told then.
+// How often a key may connect, how a relay says that it does not take a socket, and what the client is told then.
 
 import * as z from 'zod'
 import type { Identity } from '../../accounts/identity.ts'
 import { LIMIT_FIELDS } from '../../accounts/limits.ts'
 import { TOKEN_SOCKETS, visitorsBusy } from '../../accounts/stream-token.ts'
-import { type Failure, KEY_ENDED } from '../../core/failure.ts'
+import { type Failure, KEY_ENDED, type RequestLimit } from '../../core/failure.ts'
 import { limitsOf } from '../../metering/plans/plan.ts'
 import { CHEAPEST_MINUTE } from '../../metering/tariff.ts'
-import { connectLimit } from './connect-limit.ts'
 
 /**
  * `full`: try the next relay. `heavy`: try the heavy relays, or where this is one of them: too much is unread. `limit`: the account has as many sockets as its plan allows, or, with
@@ -28,6 +27,26 @@ const TOO_MUCH_UNREAD =
 const BUSY_MS = 30_000
 
 const MANY_SOCKETS = `Stream tokens: a visitor may have ${TOKEN_SOCKETS} sockets open: close one (a tab), and connect again.`
+
+const WINDOW_S = 10
+/** Beyond what the plan allows, so that whoever opens one socket too many hears that. */
+const MORE = 50
+
+/** Of one visitor with stream tokens. */
+const TOKEN_CONNECTS = 20
+
+/**
+ * How often a key may connect: an upgrade costs a call of a relay and a question to its meter, whatever comes of it.
+ * Invariant: who has as many sockets as its plan allows may bring them all back at once, as after a deploy, and again 10 s
+ * later.
+ */
+export function connectLimit(identity: Identity): RequestLimit {
+  return {
+    name: 'connects',
+    quota: identity.token ? TOKEN_CONNECTS : limitsOf(identity).streamConnections + MORE,
+    windowSeconds: WINDOW_S,
+  }
+}
 
 /** The refusal of a key that connects more often than its plan allows sockets. */
 export function tooOften(identity: Identity, retryAfterMs: number): Failure {

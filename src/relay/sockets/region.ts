@@ -26,30 +26,14 @@ const OF_COUNTRY = new Map(
 )
 const OF_CONTINENT: Readonly<Record<string, Region>> = { SA: 'sam', OC: 'oc', AF: 'afr', AN: 'oc' }
 
+type Band = readonly [upTo: number, region: Region]
+const bands = (unknown: Region, ...from: readonly Band[]) => ({ unknown, bands: from })
+
 /** From the west, each up to a longitude; roughly the Mississippi, the Vistula, the Indus, the South China Sea. */
-const BANDS: Readonly<Record<string, { readonly unknown: Region; readonly bands: readonly [number, Region][] }>> = {
-  NA: {
-    unknown: 'enam',
-    bands: [
-      [-95, 'wnam'],
-      [180, 'enam'],
-    ],
-  },
-  EU: {
-    unknown: 'weur',
-    bands: [
-      [20, 'weur'],
-      [180, 'eeur'],
-    ],
-  },
-  AS: {
-    unknown: 'apac-se',
-    bands: [
-      [65, 'me'],
-      [114, 'apac-se'],
-      [180, 'apac-ne'],
-    ],
-  },
+const BANDS: Readonly<Record<string, ReturnType<typeof bands>>> = {
+  NA: bands('enam', [-95, 'wnam'], [180, 'enam']),
+  EU: bands('weur', [20, 'weur'], [180, 'eeur']),
+  AS: bands('apac-se', [65, 'me'], [114, 'apac-se'], [180, 'apac-ne']),
 }
 
 /** The platform's location hint of a caller; `local` where nothing is known. */

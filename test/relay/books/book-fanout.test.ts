@@ -3,8 +3,9 @@ import { expect, test } from 'vitest'
 import { shardOf } from '../../../src/core/coin.ts'
 import { CHECKSUM, coinWant } from '../../../src/order-books/view-wants.ts'
 import type { CoinMark, HubFrameToRelay } from '../../../src/protocol/hub/hub-link.ts'
-import { BookFanout, hubsOf } from '../../../src/relay/books/book-fanout.ts'
+import { BookFanout, type BookFeed, hubsOf } from '../../../src/relay/books/book-fanout.ts'
 import { Joiner } from '../../../src/relay/books/joiner.ts'
+import type { WantedBooks } from '../../../src/relay/channel.ts'
 import { l2BookDiff } from '../../../src/relay/channels/level-diffs.ts'
 import { wantedBooks } from '../wanted.ts'
 
@@ -33,39 +34,36 @@ const frame = (height: number, coins: readonly [CoinMark, string, number][]): Hu
     levels: `[[{"px":"1","sz":"${height}","n":1}],[]]`,
   })),
 })
+const fanoutOf = (feed: BookFeed = UNLINKED) => new BookFanout<ReturnType<typeof socket>>(SHARDS, feed)
+/** A new socket with a body. */
+function joined(fanout: ReturnType<typeof fanoutOf>, key: string, body: WantedBooks, joiner?: Joiner) {
+  const one = socket()
+  fanout.add(key, body, one, joiner)
+  return one
+}
+const textOf = (coin: string, height: number) => l2BookDiff.snapshot!({ coin, height, time: 0, levels: '[[],[]]' })
 const diff = (coins: readonly string[] | null, type = 'l2BookDiff') =>
   wantedBooks({ type, ...(coins ? { coin: coins } : {}) })
 const SPOT = wantedBooks({ type: 'l2BookDiff', marketTypes: ['spot'] })
 
-/** Pushes a block to all hubs, each with its own coins. */
-function block(
-  fanout: BookFanout<ReturnType<typeof socket>>,
-  height: number,
-  coins: readonly [CoinMark, string, number][],
-) {
+/** Pushes a block to all hubs, each with its own coins: `=BTC 6` has changed, and did so in block 6 before. */
+function block(fanout: ReturnType<typeof fanoutOf>, height: number, ...changes: string[]) {
+  const coins = changes.map((one): [CoinMark, string, number] => {
+    const [coin = '', prev] = one.slice(1).split(' ')
+    return [one[0] as CoinMark, coin, Number(prev)]
+  })
   for (let hub = 0; hub < SHARDS; hub++) {
-    fanout.push(
-      hub,
-      frame(
-        height,
-        coins.filter(([, coin]) => shardOf(coin, SHARDS) === hub),
-      ),
-      0,
-    )
+    const own = coins.filter(([, coin]) => shardOf(coin, SHARDS) === hub)
+    fanout.push(hub, frame(height, own), 0)
   }
 }
 
 // WS-29
 test('l2BookDiff: one Updates per block with the changed coins alone, as specified', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
-  const one = socket()
-  fanout.add('list', diff(['BTC', 'ETH', 'SOL']), one)
-  block(fanout, 7, [
-    ['=', 'BTC', 6],
-    ['=', 'DOGE', 6],
-    ['=', 'SOL', 3],
-  ])
-  block(fanout, 8, [['=', 'DOGE', 7]])
+  const fanout = fanoutOf()
+  const one = joined(fanout, 'list', diff(['BTC', 'ETH', 'SOL']))
+  block(fanout, 7, '=BTC 6', '=DOGE 6', '=SOL 3')
+  block(fanout, 8, '=DOGE 7')
   expect(one.sent).toHaveLength(1)
   const { book_diffs, ...rest } = JSON.parse(one.sent[0]!).data.Updates
   expect(rest).toEqual({ time: 70, block_height: 7 })
@@ -78,10 +76,9 @@ test('l2BookDiff: one Updates per block with the changed coins alone, as specifi
 
 // WS-31
 test('l2BookDiff2: epoch, cursor, seq and prev_seq', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
-  const one = socket()
-  fanout.add('btc', diff(['BTC'], 'l2BookDiff2'), one)
-  block(fanout, 7, [['=', 'BTC', 4]])
+  const fanout = fanoutOf()
+  const one = joined(fanout, 'btc', diff(['BTC'], 'l2BookDiff2'))
+  block(fanout, 7, '=BTC 4')
   expect(JSON.parse(one.sent[0]!)).toEqual({
     channel: 'l2BookDiff2',
     data: {
@@ -97,28 +94,21 @@ test('l2BookDiff2: epoch, cursor, seq and prev_seq', () => {
 })
 
 test('one body, one text: every socket of it gets the very same string', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
+  const fanout = fanoutOf()
   const sockets = [socket(), socket(), socket()]
   for (const each of sockets) fanout.add('btc', diff(['BTC']), each)
-  block(fanout, 7, [['=', 'BTC', 4]])
+  block(fanout, 7, '=BTC 4')
   expect(new Set(sockets.map(({ sent }) => sent[0])).size).toBe(1)
 })
 
 // WS-30
 test('a new coin is a Snapshot on l2BookDiff wildcards and an ordinary diff on l2BookDiff2', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
-  const wild = socket()
-  const wild2 = socket()
-  const list = socket()
-  const spot = socket()
-  fanout.add('wild', diff(null), wild)
-  fanout.add('wild2', diff(null, 'l2BookDiff2'), wild2)
-  fanout.add('list', diff(['BTC']), list)
-  fanout.add('spot', SPOT, spot)
-  block(fanout, 7, [
-    ['+', 'NEW', -1],
-    ['=', 'BTC', 6],
-  ])
+  const fanout = fanoutOf()
+  const wild = joined(fanout, 'wild', diff(null))
+  const wild2 = joined(fanout, 'wild2', diff(null, 'l2BookDiff2'))
+  const list = joined(fanout, 'list', diff(['BTC']))
+  const spot = joined(fanout, 'spot', SPOT)
+  block(fanout, 7, '+NEW -1', '=BTC 6')
   const levels = [[{ px: '1', sz: '7', n: 1 }], []]
   expect(wild.sent.map((text) => JSON.parse(text).data)).toEqual([
     { Snapshot: { coin: 'NEW', time: 70, block_height: 7, levels } },
@@ -131,20 +121,17 @@ test('a new coin is a Snapshot on l2BookDiff wildcards and an ordinary diff on l
 
 // WS-33
 test('lost continuity breaks l2BookDiff sockets that have the coin, and is told to l2BookDiff2', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
-  const has = socket()
-  const hasNot = socket()
-  const two = socket()
-  fanout.add('btc', diff(['BTC']), has)
-  fanout.add('eth', diff(['ETH']), hasNot)
-  fanout.add('btc2', diff(['BTC'], 'l2BookDiff2'), two)
-  block(fanout, 7, [['!', 'BTC', -1]])
+  const fanout = fanoutOf()
+  const has = joined(fanout, 'btc', diff(['BTC']))
+  const hasNot = joined(fanout, 'eth', diff(['ETH']))
+  const two = joined(fanout, 'btc2', diff(['BTC'], 'l2BookDiff2'))
+  block(fanout, 7, '!BTC -1')
   expect([has.why, hasNot.why, two.why]).toEqual([['continuity'], [], []])
   expect(JSON.parse(two.sent[0]!).data.Updates.book_diffs[0]).toMatchObject({ coin: 'BTC', prev_seq: -1 })
 })
 
 test('what a hub must have in force follows the bodies', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
+  const fanout = fanoutOf()
   const one = socket()
   const hub = shardOf('BTC', SHARDS)
   expect(fanout.needs(hub)).toBe(false)
@@ -200,21 +187,15 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
     fc.property(plan, ({ changed, delivery, joinAfter, ahead, before, meanwhile, late, isWildcard }) => {
       const at = new Array<number>(SHARDS).fill(0)
       const feed = { heightOf: (hub: number) => at[hub] || -1, sent: () => undefined }
-      const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, feed)
+      const fanout = fanoutOf(feed)
       const one = socket()
       const body = diff(isWildcard ? null : coins)
       fanout.add('other hubs', diff(['BTC']), socket())
       const report = (hub: number, nowMs: number) => {
         const height = ++at[hub]!
         const own = changed[height - 1]!.filter((coin) => shardOf(coin, SHARDS) === hub)
-        fanout.push(
-          hub,
-          frame(
-            height,
-            own.map((coin) => ['=', coin, 0]),
-          ),
-          nowMs,
-        )
+        const coins = own.map((coin): [CoinMark, string, number] => ['=', coin, 0])
+        fanout.push(hub, frame(height, coins), nowMs)
       }
       const step = () => {
         const hub = delivery.next().value as number
@@ -233,12 +214,7 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
         // The hub may be ahead of what has come over its link, never behind.
         const height = Math.min(changed.length, at[shardOf(coin, SHARDS)]! + ahead[index]!)
         steps(meanwhile[index]!)
-        fanout.handOut(
-          'body',
-          one,
-          { coin, height },
-          l2BookDiff.snapshot!({ coin, height, time: 0, levels: '[[],[]]' }),
-        )
+        fanout.handOut('body', one, { coin, height }, textOf(coin, height))
         fanout.unwatch([coin])
       }
       expect(joiner.isComplete).toBe(true)
@@ -258,11 +234,7 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
       expect(one.why).toEqual([])
       // Served from the shared frame in the end: the next block settles whoever it still serves alone.
       for (const height of [changed.length + 1, changed.length + 2]) {
-        block(
-          fanout,
-          height,
-          coins.map((coin) => ['=', coin, 0]),
-        )
+        block(fanout, height, ...coins.map((coin) => `=${coin} 0`))
       }
       expect(fanout.joinerOf('body', one)).toBeUndefined()
     }),
@@ -272,33 +244,20 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
 
 // WS-30
 test('a coin that is listed while a wildcard waits for its Snapshots gets one too, and begins by itself afterwards', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
-  const one = socket()
+  const fanout = fanoutOf()
   const joiner = new Joiner(l2BookDiff, SHARDS)
-  fanout.add('wild', diff(null), one, joiner)
+  const one = joined(fanout, 'wild', diff(null), joiner)
   joiner.await(['BTC'])
   fanout.watch(['BTC'])
-  block(fanout, 7, [['+', 'NEW', -1]])
-  fanout.handOut(
-    'wild',
-    one,
-    { coin: 'BTC', height: 7 },
-    l2BookDiff.snapshot!({ coin: 'BTC', height: 7, time: 0, levels: '[]' }),
-  )
+  block(fanout, 7, '+NEW -1')
+  const handOut = (coin: string, height: number) => fanout.handOut('wild', one, { coin, height }, textOf(coin, height))
+  handOut('BTC', 7)
   expect(joiner.isComplete).toBe(false)
   expect([...joiner.awaited(shardOf('NEW', SHARDS))]).toEqual(['NEW'])
-  fanout.handOut(
-    'wild',
-    one,
-    { coin: 'NEW', height: 8 },
-    l2BookDiff.snapshot!({ coin: 'NEW', height: 8, time: 0, levels: '[]' }),
-  )
+  handOut('NEW', 8)
   joiner.open()
-  block(fanout, 8, [['=', 'NEW', 7]])
-  block(fanout, 9, [
-    ['=', 'NEW', 8],
-    ['+', 'NEWER', -1],
-  ])
+  block(fanout, 8, '=NEW 7')
+  block(fanout, 9, '=NEW 8', '+NEWER -1')
   const seen = one.sent.map((text) => JSON.parse(text).data)
   expect(seen.map(({ Snapshot, Updates }) => Snapshot?.coin ?? Updates.block_height)).toEqual([
     'BTC',
@@ -310,13 +269,12 @@ test('a coin that is listed while a wildcard waits for its Snapshots gets one to
 
 // WS-33
 test('a coin whose continuity was lost between the making of its Snapshot and its arrival breaks who gets it', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
-  const one = socket()
+  const fanout = fanoutOf()
   const joiner = new Joiner(l2BookDiff, SHARDS)
-  fanout.add('btc', diff(['BTC']), one, joiner)
+  const one = joined(fanout, 'btc', diff(['BTC']), joiner)
   joiner.await(['BTC'])
   fanout.watch(['BTC'])
-  block(fanout, 7, [['!', 'BTC', -1]])
+  block(fanout, 7, '!BTC -1')
   expect(one.why).toEqual([])
   fanout.handOut('btc', one, { coin: 'BTC', height: 6 }, '{}')
   expect(one.why).toEqual(['continuity'])
@@ -328,17 +286,14 @@ test('hubs of a body: one for one coin, all for a wildcard', () => {
 })
 
 test('hubs that begin anew take nothing from bodies that have no coins of theirs', () => {
-  const fanout = new BookFanout<ReturnType<typeof socket>>(SHARDS, UNLINKED)
+  const fanout = fanoutOf()
   const names = Array.from({ length: 100 }, (_, index) => `C${index}`)
   const [a, b, c] = [0, 1, 2].map((hub) => names.find((coin) => shardOf(coin, SHARDS) === hub)!)
-  const both = socket()
-  const other = socket()
-  const joining = socket()
-  fanout.add('both', diff([a!, b!]), both)
-  fanout.add('other', diff([c!]), other)
+  const both = joined(fanout, 'both', diff([a!, b!]))
+  joined(fanout, 'other', diff([c!]))
   const joiner = new Joiner(l2BookDiff, SHARDS)
   joiner.await([a!])
-  fanout.add('joining', diff([a!]), joining, joiner)
+  const joining = joined(fanout, 'joining', diff([a!]), joiner)
   fanout.watch([a!])
   // One hub has reported what the other has not when a third begins anew.
   fanout.push(0, frame(5, [['=', a!, 4]]), 0)

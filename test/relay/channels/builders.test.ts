@@ -2,11 +2,9 @@
 
 import { expect, test } from 'vitest'
 import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
-import type { RelayEvents } from '../../../src/protocol/feed/log-api.ts'
-import { CHANNELS, channelOf } from '../../../src/relay/channels/catalogue.ts'
+import { channelOf } from '../../../src/relay/channels/catalogue.ts'
 import { EXAMPLE_FILL, EXAMPLE_LIQUIDATION } from '../../../src/relay/channels/fills.ts'
-import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
-import { wantedEvents } from '../wanted.ts'
+import { framesOf } from '../wanted.ts'
 
 const [USER, FILL] = EXAMPLE_FILL
 const OTHER = `0x${'b2'.repeat(20)}`
@@ -20,30 +18,20 @@ const liquidationOf = (user: string, more: Partial<Fill> = {}): UserFill => [
   { ...EXAMPLE_LIQUIDATION[1], liquidation: { liquidatedUser: user, markPx: '1.0', method: 'market' }, ...more },
 ]
 
-function frames(body: { type: string; [field: string]: unknown }, block: Partial<RelayEvents>, meta = false) {
-  const sent: string[] = []
-  const fanout = new EventFanout(CHANNELS)
-  fanout.add('body', wantedEvents(body), meta, { send: (text) => void sent.push(text) })
-  fanout.deliver({ v: 1, t: 'events', height: 9, time: 90, fills: [], ledger: [], ...block })
-  const read = sent.map((text) => JSON.parse(text))
-  for (const frame of read) channelOf(body.type)!.frame.parse(frame)
-  return read
-}
-
 // WS-101
 test('builderFills: fills of all who came through a builder, in one frame of a block, in the builder’s any case', () => {
   const fills = [fillOf(USER), fillOf(OTHER), fillOf(USER, { builder: RIVAL }), [USER, BARE] satisfies UserFill]
   const body = { type: 'builderFills', builder: BUILDER.toUpperCase().replace('0X', '0x') }
-  expect(frames(body, { fills })).toEqual([{ channel: 'builderFills', fills: [fillOf(USER), fillOf(OTHER)] }])
-  const both = frames({ type: 'builderFills', addresses: [RIVAL, BUILDER, RIVAL] }, { fills }, true)
+  expect(framesOf(body, { fills })).toEqual([{ channel: 'builderFills', fills: [fillOf(USER), fillOf(OTHER)] }])
+  const both = framesOf({ type: 'builderFills', addresses: [RIVAL, BUILDER, RIVAL] }, { fills }, true)
   expect(both).toEqual([{ channel: 'builderFills', fills: fills.slice(0, 3), block_height: 9, time: 90 }])
-  expect(frames({ type: 'builderFills', builder: OTHER }, { fills })).toEqual([])
+  expect(framesOf({ type: 'builderFills', builder: OTHER }, { fills })).toEqual([])
 })
 
 // WS-28, WS-101
 test('builderFills: parts of an order are merged for those who ask', () => {
   const fills = [fillOf(USER, { tid: 1 }), fillOf(USER, { tid: 2 })]
-  const [frame] = frames({ type: 'builderFills', builder: BUILDER, aggregateByTime: true }, { fills })
+  const [frame] = framesOf({ type: 'builderFills', builder: BUILDER, aggregateByTime: true }, { fills })
   expect(frame.fills).toMatchObject([[USER, { sz: '0.02', builderFee: '0.16', builder: BUILDER }]])
 })
 
@@ -56,10 +44,10 @@ test.each([{}, { builder: BUILDER, addresses: [RIVAL] }, { user: USER }])('build
 test('liquidationFills: both sides of every liquidation, and nothing else', () => {
   const taken = fillOf(OTHER, { ...BARE, liquidation: { liquidatedUser: USER, markPx: '1.0', method: 'market' } })
   const fills = [fillOf(USER), liquidationOf(USER), taken]
-  expect(frames({ type: 'liquidationFills' }, { fills })).toEqual([
+  expect(framesOf({ type: 'liquidationFills' }, { fills })).toEqual([
     { channel: 'liquidationFills', fills: [liquidationOf(USER), taken] },
   ])
-  expect(frames({ type: 'liquidationFills' }, { fills: [fillOf(USER)] })).toEqual([])
+  expect(framesOf({ type: 'liquidationFills' }, { fills: [fillOf(USER)] })).toEqual([])
 })
 
 // WS-103
@@ -71,14 +59,14 @@ test('builderLiquidations: liquidations that the log tells to a builder, whose n
     [3, RIVAL],
   ] as const
   const seen = (more: object) =>
-    frames({ type: 'builderLiquidations', builder: BUILDER, ...more }, { fills, through }).map((frame) => frame.fills)
+    framesOf({ type: 'builderLiquidations', builder: BUILDER, ...more }, { fills, through }).map((frame) => frame.fills)
   const main = liquidationOf(USER, { builder: BUILDER })
   const gold = liquidationOf(OTHER, { coin: 'xyz:GOLD', builder: BUILDER })
   expect(seen({})).toEqual([[main, gold]])
   expect(seen({ dex: 'main' })).toEqual([[main]])
   expect(seen({ dex: 'xyz' })).toEqual([[gold]])
   expect(seen({ dex: 'flx' })).toEqual([])
-  expect(frames({ type: 'builderLiquidations', builder: BUILDER } as never, { fills })).toEqual([])
+  expect(framesOf({ type: 'builderLiquidations', builder: BUILDER } as never, { fills })).toEqual([])
 })
 
 // WS-28, WS-103
@@ -86,5 +74,5 @@ test('builderLiquidations: parts of one order are merged for those who ask', () 
   const fills = [liquidationOf(USER, { tid: 1 }), liquidationOf(USER, { tid: 2 })]
   const body = { type: 'builderLiquidations', builder: BUILDER, aggregateByTime: true }
   const block = { fills, through: [[0, BUILDER] as const, [1, BUILDER] as const] }
-  expect(frames(body, block)[0].fills).toMatchObject([[USER, { sz: '0.02', closedPnl: '-25.0', builder: BUILDER }]])
+  expect(framesOf(body, block)[0].fills).toMatchObject([[USER, { sz: '0.02', closedPnl: '-25.0', builder: BUILDER }]])
 })

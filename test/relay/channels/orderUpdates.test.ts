@@ -1,10 +1,8 @@
 // What became of orders, in the public server's shape and tagged with their users.
 
 import { expect, test } from 'vitest'
-import { CHANNELS, channelOf } from '../../../src/relay/channels/catalogue.ts'
-import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
 import { EXAMPLE_ORDER } from '../node-order.ts'
-import { wantedEvents } from '../wanted.ts'
+import { textsOf } from '../wanted.ts'
 
 const USER = `0x${'a1'.repeat(20)}`
 const OTHER = `0x${'b2'.repeat(20)}`
@@ -33,15 +31,8 @@ const shown = (status: string, more: object = {}) => ({
   statusTimestamp: 1778002753024,
 })
 
-function frames(body: object, orders: readonly unknown[], meta = false) {
-  const sent: string[] = []
-  const fanout = new EventFanout(CHANNELS)
-  fanout.add('body', wantedEvents({ type: 'orderUpdates', ...body }), meta, { send: (text) => void sent.push(text) })
-  fanout.deliver({ v: 1, t: 'events', height: 9, time: 90, fills: [], ledger: [], orders })
-  const read = sent.map((text) => JSON.parse(text))
-  for (const frame of read) channelOf('orderUpdates')!.frame.parse(frame)
-  return sent
-}
+const frames = (body: object, orders: readonly unknown[], meta = false) =>
+  textsOf({ type: 'orderUpdates', ...body }, { orders }, meta)
 
 // WS-120
 test('all that a block tells of one user is one frame: tagged, and as the public server shows it', () => {

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
-import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
 import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
-import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
-import { wantedEvents } from '../wanted.ts'
+import { framesOf } from '../wanted.ts'
 
 const [BUYER, FILL] = EXAMPLE_FILL
 const SELLER = `0x${'b2'.repeat(20)}`
@@ -12,13 +10,8 @@ const ZERO = `0x${'0'.repeat(64)}`
 const bought = (over: Partial<Fill> = {}): UserFill => [BUYER, { ...FILL, side: 'B', crossed: false, ...over }]
 const sold = (over: Partial<Fill> = {}): UserFill => [SELLER, { ...FILL, side: 'A', crossed: true, ...over }]
 
-function frames(fills: readonly UserFill[], coin = 'BTC', meta = false) {
-  const sent: string[] = []
-  const fanout = new EventFanout(CHANNELS)
-  fanout.add('body', wantedEvents({ type: 'trades', coin }), meta, { send: (text) => void sent.push(text) })
-  fanout.deliver({ v: 1, t: 'events', height: 9, time: 90, fills, ledger: [] })
-  return sent.map((text) => JSON.parse(text))
-}
+const frames = (fills: readonly UserFill[], coin = 'BTC', meta = false) =>
+  framesOf({ type: 'trades', coin }, { fills }, meta)
 
 // WS-46
 test('two fills with one tid are one trade: the taker’s side and hash, buyer before seller, keys in the public order', () => {

@@ -5,12 +5,11 @@ import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
 import { EXAMPLE_FUNDING } from '../../../src/protocol/info/funding-shapes.ts'
 import { EXAMPLE_TWAP } from '../../../src/protocol/info/twap-shapes.ts'
 import type { ShownEvents } from '../../../src/relay/channel.ts'
-import { CHANNELS, channelOf } from '../../../src/relay/channels/catalogue.ts'
+import { channelOf } from '../../../src/relay/channels/catalogue.ts'
 import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
-import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
 import { EXAMPLE_ORDER } from '../node-order.ts'
-import { wantedEvents } from '../wanted.ts'
-import { type Frame, World } from '../world.ts'
+import { framesOf } from '../wanted.ts'
+import { World } from '../world.ts'
 
 const [USER, FILL] = EXAMPLE_FILL
 const OTHER = `0x${'b2'.repeat(20)}`
@@ -24,17 +23,8 @@ const twapOf = (user: string, status: unknown, twap_id = 3) => ({
   status,
 })
 
-function frames(type: string, block: Partial<ShownEvents>, meta = false): Frame[] {
-  const sent: string[] = []
-  const fanout = new EventFanout(CHANNELS)
-  fanout.add('body', wantedEvents({ type, user: USER.toUpperCase().replace('0X', '0x') }), meta, {
-    send: (text) => void sent.push(text),
-  })
-  fanout.deliver({ v: 1, t: 'events', height: 9, time: TIME, fills: [], ledger: [], ...block })
-  const read = sent.map((text) => JSON.parse(text))
-  for (const frame of read) channelOf(type)!.frame.parse(frame)
-  return read
-}
+const frames = (type: string, block: Partial<ShownEvents>, meta = false) =>
+  framesOf({ type, user: USER.toUpperCase().replace('0X', '0x') }, { time: TIME, ...block }, meta)
 
 // WS-104
 describe('userEvents', () => {

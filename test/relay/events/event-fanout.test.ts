@@ -2,28 +2,14 @@ import { expect, test } from 'vitest'
 import type { Fill, LedgerEvent, UserFill } from '../../../src/protocol/feed/block.ts'
 import type { RelayEvents } from '../../../src/protocol/feed/log-api.ts'
 import { CHANNELS, channelOf } from '../../../src/relay/channels/catalogue.ts'
+import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
 import { wantedEvents } from '../wanted.ts'
 
 const A = `0x${'a'.repeat(40)}`
 const B = `0x${'b'.repeat(40)}`
-const fill = (coin: string, tid: number): Fill => ({
-  coin,
-  px: '1.0',
-  sz: '1.0',
-  side: 'B',
-  time: 5,
-  startPosition: '0.0',
-  dir: 'Buy',
-  closedPnl: '0.0',
-  hash: '0x1',
-  oid: 7,
-  crossed: true,
-  fee: '0.1',
-  tid,
-  feeToken: 'USDC',
-  twapId: null,
-})
+const { builder: _, builderFee: __, ...FILL } = EXAMPLE_FILL[1]
+const fill = (coin: string, tid: number): Fill => ({ ...FILL, coin, px: '1.0', sz: '1.0', fee: '0.1', tid })
 const block = (fills: RelayEvents['fills'], ledger: LedgerEvent[] = []): RelayEvents => ({
   v: 1,
   t: 'events',

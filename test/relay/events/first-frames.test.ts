@@ -89,6 +89,15 @@ class Receiver {
 
 const settled = () => new Promise((done) => setImmediate(done))
 
+/** A world after so many blocks, and a receiver that begins there. */
+function begun(blocks: number) {
+  const world = new World()
+  for (let i = 0; i < blocks; i++) world.block(1)
+  const receiver = new Receiver(world)
+  const begins = world.first.begin('key', WANTED, false, receiver)
+  return { world, receiver, begins }
+}
+
 // WS-60, WS-100
 it('nothing is missing between the first frame and the blocks, and nothing comes twice, however late or early the answer is', async () => {
   const step = fc.oneof(
@@ -149,10 +158,7 @@ it('nothing is missing between the first frame and the blocks, and nothing comes
 
 // WS-46
 it('begins with the last thirty trades, the oldest first, right after what is remembered allows it', async () => {
-  const world = new World()
-  for (let i = 0; i < 40; i++) world.block(1)
-  const receiver = new Receiver(world)
-  void world.first.begin('key', WANTED, false, receiver)
+  const { world, receiver } = begun(40)
   world.block(1)
   await settled()
   // Own history is a second behind: what it lacks is remembered.
@@ -168,10 +174,7 @@ it('begins with the last thirty trades, the oldest first, right after what is re
 it.each([true, false])(
   'what an answer shows of blocks that are still to come is not told again: says so %s',
   async (says) => {
-    const world = new World()
-    for (let i = 0; i < LAG + 1; i++) world.block(1)
-    const receiver = new Receiver(world)
-    void world.first.begin('key', WANTED, false, receiver)
+    const { world, receiver } = begun(LAG + 1)
     for (let i = 0; i < LAG + 1; i++) world.block(1)
     await settled()
     world.grow(1)
@@ -197,10 +200,7 @@ it.each([true, false])(
 it.each([true, false])(
   'what came since the acknowledgement is told first where an answer has no room for it: says its height %s',
   async (says) => {
-    const world = new World()
-    for (let i = 0; i < LAG + 1; i++) world.block(1)
-    const receiver = new Receiver(world)
-    void world.first.begin('key', WANTED, false, receiver)
+    const { world, receiver } = begun(LAG + 1)
     await settled()
     world.block(3)
     world.block(31)
@@ -219,10 +219,7 @@ it.each([
 ])(
   'an answer that is ahead of the blocks by %s leaves out nothing that came or is to come: says its height %s',
   async (ahead, says) => {
-    const world = new World()
-    for (let i = 0; i < LAG + 1; i++) world.block(1)
-    const receiver = new Receiver(world)
-    void world.first.begin('key', WANTED, false, receiver)
+    const { world, receiver } = begun(LAG + 1)
     await settled()
     world.block(3)
     for (let i = 0; i < ahead; i++) world.grow(32)
@@ -236,9 +233,7 @@ it.each([
 
 // WS-100
 it('an answer that does not reach up to the first block that came is asked for again', async () => {
-  const world = new World()
-  const receiver = new Receiver(world)
-  void world.first.begin('key', WANTED, false, receiver)
+  const { world, receiver } = begun(0)
   world.block(1)
   await settled()
   await world.land(2, true)
@@ -251,10 +246,7 @@ it('an answer that does not reach up to the first block that came is asked for a
 
 // WS-100
 it('where what was before cannot be read, a remark comes in its place, and then what came since', async () => {
-  const world = new World()
-  world.block(1)
-  const receiver = new Receiver(world)
-  const begun = world.first.begin('key', WANTED, false, receiver)
+  const { world, receiver, begins } = begun(1)
   world.block(1)
   for (const answer of [null, { body: 'no JSON' }, { body: 'null', height: 1e9 }, { body: '{}' }, null, null]) {
     await settled()
@@ -262,7 +254,7 @@ it('where what was before cannot be read, a remark comes in its place, and then 
     await settled()
     await world.pass()
   }
-  await begun
+  await begins
   expect(receiver.frames[0]).toMatchObject({
     channel: 'notification',
     data: { notification: expect.stringMatching(/^What was before/) },

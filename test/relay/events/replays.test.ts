@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { eventsPage } from '../../../src/block-log/events-page.ts'
+import type { UserFill } from '../../../src/protocol/feed/block.ts'
 import type { EventsAnswer } from '../../../src/protocol/feed/log-api.ts'
 import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
 import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
@@ -37,8 +38,8 @@ class Receiver {
 class World {
   first = 101
   /** Of the log, and of the relay. */
-  head = 100
-  height = 100
+  head: number
+  height: number
   /** Blocks that are not stored yet. */
   waiting = 0
   /** Heights that never came. */
@@ -60,17 +61,15 @@ class World {
     this.fanout,
   )
 
+  constructor(head = 100) {
+    this.head = head
+    this.height = head
+  }
+
   /** Each block has a fill whose `tid` is its height. */
   block(height: number) {
-    const fills = [[USER, { ...FILL, tid: height }] as const]
-    return {
-      v: 1,
-      t: 'events' as const,
-      height,
-      time: 1,
-      fills: fills.map(([a, b]) => [a, b] as [string, typeof b]),
-      ledger: [],
-    }
+    const fills: UserFill[] = [[USER, { ...FILL, tid: height }]]
+    return { v: 1, t: 'events' as const, height, time: 1, fills, ledger: [] }
   }
 
   /** As a log of its own code answers, from segments of three blocks where no gap cuts them. */
@@ -142,9 +141,7 @@ it('each block from the one that was asked for reaches its receiver once and in 
   )
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 80 }), fc.nat(9), fc.nat(9), async (steps, waiting, since) => {
-      const world = new World()
-      world.head = 130
-      world.height = 130
+      const world = new World(130)
       world.waiting = waiting
       // Of long ago: blocks that came after it are held no more.
       for (const height of range(60, 90 + since)) world.missing.add(height)
@@ -186,9 +183,7 @@ it('each block from the one that was asked for reaches its receiver once and in 
 
 // WS-23
 it('a range is read once for all who wait for it, and heights that never came are said to be missing', async () => {
-  const world = new World()
-  world.head = 120
-  world.height = 120
+  const world = new World(120)
   world.missing.add(110)
   const receivers = [101, 105, 115].map((from) => ({ from, receiver: new Receiver() }))
   for (const { from, receiver } of receivers) void world.begin(receiver, from)
@@ -202,9 +197,7 @@ it('a range is read once for all who wait for it, and heights that never came ar
 
 // WS-23
 it('who cannot be told is told so, and is live from then on', async () => {
-  const world = new World()
-  world.head = 120
-  world.height = 120
+  const world = new World(120)
   const gone = new Receiver()
   const early = new Receiver()
   const away = new Receiver()
@@ -229,9 +222,7 @@ it('who cannot be told is told so, and is live from then on', async () => {
 
 // WS-23
 it('who asks for what has not come waits for it however long the feed stands still, and others not for him', async () => {
-  const world = new World()
-  world.head = 120
-  world.height = 120
+  const world = new World(120)
   const early = new Receiver()
   const late = new Receiver()
   void world.begin(early, 130)
@@ -250,9 +241,7 @@ it('who asks for what has not come waits for it however long the feed stands sti
 
 // WS-23
 it('a log that has read enough is asked again when it says', async () => {
-  const world = new World()
-  world.head = 120
-  world.height = 120
+  const world = new World(120)
   const receiver = new Receiver()
   let refusals = 20
   const page = world.page.bind(world)
@@ -264,9 +253,7 @@ it('a log that has read enough is asked again when it says', async () => {
 
 // WS-23
 it('a body that is subscribed to again amid its replay is told from where it asks, and not of the replay before', async () => {
-  const world = new World()
-  world.head = 130
-  world.height = 130
+  const world = new World(130)
   const receiver = new Receiver()
   void world.begin(receiver, 101)
   await world.go()
@@ -295,9 +282,7 @@ it('blocks of a chain that was before are not told to who cannot be told what it
 
 // WS-61
 it('of many who come at once each is told when there is room for it', async () => {
-  const world = new World()
-  world.head = 130
-  world.height = 130
+  const world = new World(130)
   const most = 20
   const page = PAGE + 3
   let unread = 0
@@ -322,9 +307,7 @@ it('of many who come at once each is told when there is room for it', async () =
 
 // WS-23
 it('hundreds who come at once are told with rests, in which live blocks have their turn', async () => {
-  const world = new World()
-  world.head = 108
-  world.height = 108
+  const world = new World(108)
   const receivers = Array.from({ length: 300 }, () => new Receiver())
   for (const receiver of receivers) void world.begin(receiver, 101)
   await world.go()

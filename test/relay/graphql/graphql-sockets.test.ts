@@ -14,6 +14,7 @@ import { type Frame, identity, World } from '../world.ts'
 
 const USER = EXAMPLE_FILL[0]
 const FILLS = `subscription { userFills(user: "${USER}") { fills { user fill { px } } } }`
+const INIT = JSON.stringify({ type: 'connection_init', payload: { Authorization: 'good' } })
 const BOOK = 'subscription { l2BookDiff2(coin: "BTC") { data { Updates { block_height book_diffs { coin } } } } }'
 
 /** A socket as the platform has it, with what came down. */
@@ -30,6 +31,10 @@ class Wire {
   }
   serializeAttachment(attachment: unknown): void {
     this.attachment = attachment
+  }
+  /** Of what came since: codes of errors, or types of messages. */
+  codes(): string[] {
+    return this.next().map(({ type, payload }) => payload?.errors?.[0].extensions.code ?? type)
   }
   /** What came but acknowledgements and pings, and is looked at now. */
   next(): Frame[] {
@@ -146,7 +151,7 @@ describe('a key', () => {
   // GQL-4
   it('of one who has gone meanwhile leaves no place taken', async () => {
     const wire = open()
-    sockets.message(wire as never, JSON.stringify({ type: 'connection_init', payload: { Authorization: 'good' } }))
+    sockets.message(wire as never, INIT)
     sockets.gone(wire as never)
     await settled()
     expect(left).toEqual([wire])
@@ -172,7 +177,7 @@ describe('a key', () => {
   it('that is on its way is remembered as that, without itself', async () => {
     const wire = open()
     expect(wire.attachment).toMatchObject({ of: 'guest', isInit: false })
-    sockets.message(wire as never, JSON.stringify({ type: 'connection_init', payload: { Authorization: 'good' } }))
+    sockets.message(wire as never, INIT)
     expect(wire.attachment).toMatchObject({ of: 'guest', isInit: true })
     expect(JSON.stringify(wire.attachment)).not.toContain('good')
     await settled()
@@ -187,10 +192,9 @@ describe('a key', () => {
     expect([same, other, null].map((address) => sockets.noRoom(address))).toEqual(['limit', null, null])
     const [wire] = wires as [ReturnType<typeof open>]
     const long = subscribe(`${FILLS} #${'x'.repeat(60_000)}`)
-    for (const message of [{ type: 'connection_init', payload: { Authorization: 'good' } }])
-      sockets.message(wire as never, JSON.stringify(message))
+    sockets.message(wire as never, INIT)
     for (let at = 0; at < 40; at++) sockets.message(wire as never, JSON.stringify({ ...long, id: `${at}` }))
-    const limited = wire.next().filter(({ payload }) => payload?.errors?.[0].extensions.code === 'RATE_LIMITED')
+    const limited = wire.codes().filter((code) => code === 'RATE_LIMITED')
     expect(limited).toHaveLength(40 - Math.floor((2 * 1024 * 1024) / 60_700))
     enter()
     await settled()
@@ -200,7 +204,7 @@ describe('a key', () => {
   // GQL-12
   it('that is looked up lets its socket ask meanwhile for all that it had', async () => {
     const wire = open()
-    sockets.message(wire as never, JSON.stringify({ type: 'connection_init', payload: { Authorization: 'good' } }))
+    sockets.message(wire as never, INIT)
     for (let at = 0; at < 300; at++) sockets.message(wire as never, JSON.stringify(subscribe(BOOK, `${at}`)))
     await settled()
     expect([wire.closed, world.subscriptions.size]).toEqual([null, 300])
@@ -311,10 +315,7 @@ describe('the protocol', () => {
     await wire.say(...Array(most).fill({ type: 'ping' }))
     expect(wire.next()).toHaveLength(most)
     await wire.say(...Array(10).fill({ type: 'ping' }), subscribe(FILLS))
-    expect(wire.next().map(({ type, payload }) => payload?.errors?.[0].extensions.code ?? type)).toEqual([
-      'RATE_LIMITED',
-      'complete',
-    ])
+    expect(wire.codes()).toEqual(['RATE_LIMITED', 'complete'])
     await wire.say(...Array(1_000).fill({ type: 'ping' }))
     expect(wire.closed?.[0]).toBe(1008)
   })
@@ -372,26 +373,15 @@ describe('a subscription', () => {
   it('that is refused says why, in the way of its failure', async () => {
     const wire = await opened()
     await wire.say(subscribe(BOOK.replace('BTC', 'NONE')))
+    const notFound = { message: expect.stringMatching(/^coin: /), extensions: { code: 'NOT_FOUND' } }
     expect(wire.next()).toEqual([
-      {
-        id: '1',
-        type: 'next',
-        payload: {
-          errors: [{ message: expect.stringMatching(/^coin: /), extensions: { code: 'NOT_FOUND' } }],
-        },
-      },
+      { id: '1', type: 'next', payload: { errors: [notFound] } },
       { id: '1', type: 'complete' },
     ])
     await wire.say(subscribe(FILLS.replace(USER, '0x1')))
-    expect(wire.next()).toEqual([
-      {
-        id: '1',
-        type: 'error',
-        payload: [
-          { message: expect.stringMatching(/^user: /), path: ['userFills'], extensions: { code: 'INVALID_REQUEST' } },
-        ],
-      },
-    ])
+    const extensions = { code: 'INVALID_REQUEST' }
+    const wrong = { message: expect.stringMatching(/^user: /), path: ['userFills'], extensions }
+    expect(wire.next()).toEqual([{ id: '1', type: 'error', payload: [wrong] }])
     expect(world.meter.charges).toEqual([])
   })
 
@@ -427,22 +417,10 @@ describe('a subscription', () => {
     const wire = await opened()
     await wire.say(subscribe(FILLS.replace('user:', 'fromBlock: 3, user:')))
     while (world.work.length > 0) await Promise.all(world.work.splice(0))
-    expect(wire.next()).toEqual([
-      {
-        id: '1',
-        type: 'next',
-        payload: {
-          data: { userFills: null },
-          errors: [
-            {
-              message: expect.stringContaining('block 3'),
-              path: ['userFills'],
-              extensions: { code: 'REPLAY_UNAVAILABLE' },
-            },
-          ],
-        },
-      },
-    ])
+    const extensions = { code: 'REPLAY_UNAVAILABLE' }
+    const error = { message: expect.stringContaining('block 3'), path: ['userFills'], extensions }
+    const payload = { data: { userFills: null }, errors: [error] }
+    expect(wire.next()).toEqual([{ id: '1', type: 'next', payload }])
     world.eventBlock({ fills: [EXAMPLE_FILL] })
     expect(wire.next()).toHaveLength(1)
   })
@@ -469,10 +447,7 @@ describe('a subscription', () => {
     const full = vi.spyOn(SharedPlans.prototype, 'hasRoom').mockReturnValue(false)
     await wire.say(subscribe(FILLS))
     full.mockRestore()
-    expect(wire.next().map(({ type, payload }) => payload?.errors?.[0].extensions.code ?? type)).toEqual([
-      'UNAVAILABLE',
-      'complete',
-    ])
+    expect(wire.codes()).toEqual(['UNAVAILABLE', 'complete'])
     expect(world.meter.charges).toEqual([])
   })
 
@@ -493,18 +468,10 @@ describe('a query', () => {
   it('of the schema is answered, and any other refused', async () => {
     const wire = await opened()
     await wire.say(subscribe('{ __typename channels __schema { subscriptionType { name } } }'))
+    const channels = CHANNELS.map(({ type }) => type)
+    const data = { __typename: 'Query', channels, __schema: { subscriptionType: { name: 'Subscription' } } }
     expect(wire.next()).toEqual([
-      {
-        id: '1',
-        type: 'next',
-        payload: {
-          data: {
-            __typename: 'Query',
-            channels: CHANNELS.map(({ type }) => type),
-            __schema: { subscriptionType: { name: 'Subscription' } },
-          },
-        },
-      },
+      { id: '1', type: 'next', payload: { data } },
       { id: '1', type: 'complete' },
     ])
     await wire.say(subscribe('{ userFills { fills } }'), subscribe('mutation { a }', '2'))
@@ -516,7 +483,7 @@ describe('a query', () => {
   it('is one of twenty a second that cost nothing', async () => {
     const wire = await opened()
     await wire.say(...Array.from({ length: 30 }, (_, at) => subscribe('{ __typename }', `${at}`)))
-    const limited = wire.next().filter(({ payload }) => payload?.errors?.[0].extensions.code === 'RATE_LIMITED')
+    const limited = wire.codes().filter((code) => code === 'RATE_LIMITED')
     expect(limited).toHaveLength(10)
   })
 
@@ -533,7 +500,7 @@ describe('a query', () => {
   it('whose answer is long counts as several', async () => {
     const wire = await opened()
     await wire.say(...Array.from({ length: 5 }, (_, at) => subscribe(getIntrospectionQuery(), `${at}`)))
-    const limited = wire.next().filter(({ payload }) => payload?.errors?.[0].extensions.code === 'RATE_LIMITED')
+    const limited = wire.codes().filter((code) => code === 'RATE_LIMITED')
     expect(limited).toHaveLength(2)
   })
 })

@@ -6,14 +6,10 @@ import { type L4Block, type L4Order, RestingOrders } from '../../../src/order-bo
 import { L4Fanout } from '../../../src/relay/l4/l4-fanout.ts'
 import { type LineGuest, SnapshotLine, type WholeText } from '../../../src/relay/l4/snapshot-line.ts'
 import { blocks, NaiveOrders } from '../../order-books/l4/naive-orders.ts'
-import { wanted } from '../wanted.ts'
+import { wantedOrders } from '../wanted.ts'
 
 const COINS = ['BTC', 'ETH']
-const wantedOf = (coin: string) => {
-  const one = wanted({ type: 'l4Book', coin })
-  if (one.source !== 'l4') throw new Error('no channel of orders')
-  return one
-}
+const wantedOf = (coin: string) => wantedOrders({ type: 'l4Book', coin })
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 /** A client that believes nothing: it holds what it was sent against the law and the node's own book. */

@@ -37,6 +37,12 @@ class Writer {
     return { close: () => undefined } as unknown as WebSocket
   }
 
+  /** Its socket closes, and what that makes due at once is done. */
+  async breaks(): Promise<void> {
+    this.link.closed(this.socket)
+    await vi.advanceTimersByTimeAsync(0)
+  }
+
   frame(height: number, epoch: string | null = 'e'): boolean {
     return this.link.admit(this.socket, height, epoch, Date.now())
   }
@@ -60,8 +66,7 @@ test('a lost link is taken up at once from its cursor, then with growing pauses'
   await writer.link.ensure()
   writer.frame(11)
   writer.isDown = true
-  writer.link.closed(writer.socket)
-  await vi.advanceTimersByTimeAsync(0)
+  await writer.breaks()
   expect(writer.cursors).toEqual([null, { epoch: 'e', height: 11 }])
   await vi.advanceTimersByTimeAsync(199)
   expect(writer.cursors).toHaveLength(2)
@@ -113,13 +118,11 @@ test('silence is noticed by the watch; a link that nothing needs is dropped', as
 test('who waited at an empty writer is told when it begins, once', async () => {
   writer.outcome = { epoch: null, height: null, lost: false }
   await writer.link.ensure()
-  writer.link.closed(writer.socket)
-  await vi.advanceTimersByTimeAsync(0)
+  await writer.breaks()
   expect([writer.frame(700, null), writer.frame(701, null)]).toEqual([true, true])
   expect(writer.told).toEqual(['began'])
   writer.outcome = { epoch: 'e', height: 701, lost: false }
-  writer.link.closed(writer.socket)
-  await vi.advanceTimersByTimeAsync(0)
+  await writer.breaks()
   expect([writer.frame(702), writer.told]).toEqual([true, ['began']])
 })
 
@@ -143,13 +146,11 @@ test('loss is told, whether the writer says so or its first frame jumps', async 
   await writer.link.ensure()
   writer.frame(11)
   writer.outcome = { epoch: 'e', height: 20, lost: true }
-  writer.link.closed(writer.socket)
-  await vi.advanceTimersByTimeAsync(0)
+  await writer.breaks()
   expect(writer.told).toEqual(['lost'])
   expect(writer.frame(21)).toBe(true)
   writer.outcome = { epoch: 'e', height: 30, lost: false }
-  writer.link.closed(writer.socket)
-  await vi.advanceTimersByTimeAsync(0)
+  await writer.breaks()
   expect(writer.frame(31)).toBe(true)
   expect(writer.told).toEqual(['lost', 'lost'])
   // Within a link a jump is a gap of the chain, which the writer explains by itself.
@@ -172,8 +173,7 @@ test('a log that begins anew is noticed on attach, though its frames name no epo
   await writer.link.ensure()
   writer.frame(500, null)
   writer.outcome = { epoch: null, height: null, lost: false }
-  writer.link.closed(writer.socket)
-  await vi.advanceTimersByTimeAsync(0)
+  await writer.breaks()
   expect(writer.told).toEqual(['restarted'])
   expect(writer.frame(1, null)).toBe(true)
 })
@@ -194,8 +194,7 @@ test('a log that begins anew without known books is noticed too', async () => {
   await writer.link.ensure()
   writer.frame(500, null)
   writer.outcome = { epoch: null, height: 3, lost: false }
-  writer.link.closed(writer.socket)
-  await vi.advanceTimersByTimeAsync(0)
+  await writer.breaks()
   expect(writer.told).toEqual(['restarted'])
   expect(writer.frame(4, null)).toBe(true)
 })

@@ -19,92 +19,22 @@ function lostBy(before: readonly Frame[], at: Frame, behind: readonly Frame[]): 
     .map(([height]) => height)
 }
 
-const TOLD: readonly Frame[] = [
-  [9, 'a'],
-  [10, 'a'],
-]
+/** `9a 10-` stands for height 9 in epoch `a`, and height 10 without books. */
+const framesIn = (text: string): Frame[] =>
+  text.split(' ').map((one) => [Number.parseInt(one, 10), one.endsWith('-') ? null : one.slice(-1)])
+const TOLD = framesIn('9a 10a')
 
-test.each<[string, readonly Frame[], Frame, readonly Frame[], number[]]>([
-  [
-    'a hub that tells the same again, and goes on',
-    TOLD,
-    [7, 'a'],
-    [
-      [8, 'a'],
-      [9, 'a'],
-      [10, 'a'],
-      [11, null],
-      [12, 'b'],
-    ],
-    [],
-  ],
-  [
-    'one that stands where it stood',
-    TOLD,
-    [10, 'a'],
-    [
-      [11, null],
-      [12, 'b'],
-    ],
-    [],
-  ],
-  [
-    'one that knows of no books where it told some',
-    TOLD,
-    [7, 'a'],
-    [
-      [8, 'a'],
-      [9, null],
-      [10, null],
-      [11, null],
-    ],
-    [9],
-  ],
-  ['the same, before it has answered', TOLD, [10, 'a'], [[9, null]], [9]],
-  [
-    'one whose books end below, by a gap',
-    TOLD,
-    [7, 'a'],
-    [
-      [8, 'a'],
-      [20, 'b'],
-      [21, 'b'],
-    ],
-    [20],
-  ],
-  [
-    'the same, by a gap and no books',
-    TOLD,
-    [7, 'a'],
-    [
-      [20, null],
-      [21, 'b'],
-    ],
-    [20],
-  ],
-  [
-    'one that told nothing',
-    [],
-    [7, 'a'],
-    [
-      [8, null],
-      [9, 'b'],
-    ],
-    [],
-  ],
-  [
-    'one that told no books of its last heights',
-    [...TOLD, [11, null]],
-    [7, 'a'],
-    [
-      [9, 'a'],
-      [10, 'a'],
-      [11, null],
-    ],
-    [],
-  ],
+test.each<[string, readonly Frame[], Frame, string, number[]]>([
+  ['a hub that tells the same again, and goes on', TOLD, [7, 'a'], '8a 9a 10a 11- 12b', []],
+  ['one that stands where it stood', TOLD, [10, 'a'], '11- 12b', []],
+  ['one that knows of no books where it told some', TOLD, [7, 'a'], '8a 9- 10- 11-', [9]],
+  ['the same, before it has answered', TOLD, [10, 'a'], '9-', [9]],
+  ['one whose books end below, by a gap', TOLD, [7, 'a'], '8a 20b 21b', [20]],
+  ['the same, by a gap and no books', TOLD, [7, 'a'], '20- 21b', [20]],
+  ['one that told nothing', [], [7, 'a'], '8- 9b', []],
+  ['one that told no books of its last heights', [...TOLD, [11, null]], [7, 'a'], '9a 10a 11-', []],
 ])('%s', (_, before, at, behind, lost) => {
-  expect(lostBy(before, at, behind)).toEqual(lost)
+  expect(lostBy(before, at, framesIn(behind))).toEqual(lost)
 })
 
 test('an answer that comes behind a newer frame of books says nothing', () => {

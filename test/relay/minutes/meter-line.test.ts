@@ -5,65 +5,6 @@ import { ModelStreams } from '../../metering/streams/model-streams.ts'
 
 const PRICE = 1_000_000
 
-test('all minutes that have started are asked for at one look, however many there are', async () => {
-  const clock = { nowMs: 0 }
-  const meter = new ModelStreams(1e15)
-  const running: Minutes[] = Array.from({ length: 1_201 }, (_, index) => ({
-    id: `s${index}`,
-    keyHash: 'k',
-    type: 'allFills',
-    price: PRICE,
-    body: `b${index}`,
-    sinceMs: 0,
-    paid: 0,
-  }))
-  const limits = { connections: 10, subscriptions: 10_000 }
-  const line = new MeterLine(
-    'acme',
-    { relay: 'r', life: 1, clock, exchange: async (_, report) => meter.take(report, clock.nowMs) },
-    {
-      here: () => ({ sockets: 2, keys: ['k'], limits, running: clock.nowMs === 0 ? [] : running }),
-      answered: () => undefined,
-      failed: () => undefined,
-    },
-  )
-  await Promise.all(running.map((minutes) => line.begin(minutes)))
-  await line.settled()
-  expect(meter.charges).toHaveLength(1_201)
-  clock.nowMs = 60_001
-  line.report()
-  await line.settled()
-  expect(meter.charges).toHaveLength(2_402)
-  expect(line.isIdle).toBe(true)
-})
-
-test('what is to say when a report was just answered is said at once', async () => {
-  const meter = new ModelStreams(1e15)
-  const here = { sockets: 1, keys: ['k'], limits: { connections: 10, subscriptions: 10 }, running: [] }
-  for (let hops = 0; hops < 12; hops++) {
-    const minutes: Minutes = {
-      id: 's',
-      keyHash: 'k',
-      type: 'allFills',
-      price: PRICE,
-      body: `b${hops}`,
-      sinceMs: 0,
-      paid: 0,
-    }
-    const line = new MeterLine(
-      'acme',
-      { relay: `r${hops}`, life: 1, clock: { nowMs: 0 }, exchange: async (_, report) => meter.take(report, 0) },
-      { here: () => here, answered: () => undefined, failed: () => undefined },
-    )
-    await line.begin(minutes)
-    for (let hop = 0; hop < hops; hop++) await Promise.resolve()
-    line.end(minutes)
-    await line.settled()
-    await line.settled()
-    expect(meter.stream(`r${hops}/s`)?.restMs).toBe(60_000)
-  }
-})
-
 const minutesOf = (id: string, nowMs: number, body = 'b'): Minutes => ({
   id,
   keyHash: 'k',
@@ -75,14 +16,13 @@ const minutesOf = (id: string, nowMs: number, body = 'b'): Minutes => ({
 })
 
 /** A line to a meter that is away while it is told to be. */
-function lineThatBreaks() {
+function lineThatBreaks(relay = 'r', meter = new ModelStreams(1e15)) {
   const clock = { nowMs: 0 }
-  const meter = new ModelStreams(1e15)
   const state = { away: 'no' as 'no' | 'deaf' | 'mute', running: [] as Minutes[], asked: 0 }
   const line = new MeterLine(
     'acme',
     {
-      relay: 'r',
+      relay,
       life: 1,
       clock,
       exchange: async (_, report) => {
@@ -110,6 +50,33 @@ function lineThatBreaks() {
   }
   return { line, clock, meter, state, look }
 }
+
+test('all minutes that have started are asked for at one look, however many there are', async () => {
+  const { line, clock, meter, state, look } = lineThatBreaks()
+  const running = Array.from({ length: 1_201 }, (_, index) => minutesOf(`s${index}`, 0, `b${index}`))
+  await Promise.all(running.map((minutes) => line.begin(minutes)))
+  await line.settled()
+  expect(meter.charges).toHaveLength(1_201)
+  state.running = running
+  clock.nowMs = 60_001
+  await look()
+  expect(meter.charges).toHaveLength(2_402)
+  expect(line.isIdle).toBe(true)
+})
+
+test('what is to say when a report was just answered is said at once', async () => {
+  const meter = new ModelStreams(1e15)
+  for (let hops = 0; hops < 12; hops++) {
+    const minutes = minutesOf('s', 0, `b${hops}`)
+    const { line } = lineThatBreaks(`r${hops}`, meter)
+    await line.begin(minutes)
+    for (let hop = 0; hop < hops; hop++) await Promise.resolve()
+    line.end(minutes)
+    await line.settled()
+    await line.settled()
+    expect(meter.stream(`r${hops}/s`)?.restMs).toBe(60_000)
+  }
+})
 
 // WS-37, WS-38
 test.each(['deaf', 'mute'] as const)('an end is told once the meter is back, however long it was %s', async (away) => {

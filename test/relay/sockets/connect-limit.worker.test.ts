@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Identity } from '../../../src/accounts/identity.ts'
-import { ClientSockets } from '../../../src/relay/client-sockets.client.ts'
+import { ClientSockets, STILL_MS, StallDetector } from '../../../src/relay/client-sockets.client.ts'
 
 const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'entry', products: ['stream'] }
 
@@ -53,4 +53,20 @@ test('a relay that sent too much takes sockets again once it has none', async ()
   expect(await sockets.admit(identity)).toEqual({ why: 'full', left: 0 })
   sockets.gone(socket)
   expect(await sockets.admit(identity)).toBeNull()
+})
+
+// WS-108
+test('told once that no block comes, once that they go on, and nothing while nobody waits', () => {
+  const stall = new StallDetector()
+  expect(stall.look(0, false)).toBeNull()
+  expect(stall.look(STILL_MS * 2, true)).toBeNull()
+  expect(stall.came(STILL_MS * 2 + 5)).toBe(false)
+  expect(stall.look(STILL_MS * 3, true)).toBeNull()
+  expect(stall.look(STILL_MS * 3 + 5, true)).toBe(STILL_MS)
+  expect(stall.look(STILL_MS * 4, true)).toBeNull()
+  expect(stall.came(STILL_MS * 5)).toBe(true)
+  expect(stall.came(STILL_MS * 5)).toBe(false)
+  expect(stall.look(STILL_MS * 6, true)).toBe(STILL_MS)
+  expect(stall.look(STILL_MS * 7, false)).toBeNull()
+  expect(stall.look(STILL_MS * 8, true)).toBeNull()
 })

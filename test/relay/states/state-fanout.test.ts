@@ -1,9 +1,8 @@
 import { inflateRawSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { Connection } from '../../../src/relay/sockets/connection.ts'
 import { wantedStates } from '../wanted.ts'
-import { identity, World } from '../world.ts'
+import { Client, identity, World } from '../world.ts'
 import { Socket, StatesWorld } from './states-world.ts'
 
 const A = `0x${'a'.repeat(40)}`
@@ -244,18 +243,8 @@ it('a relay that watches as many states as it can sends new sockets on, and is p
     world.subscriptions.restore(world.connection, { id: `${i}`, echo, digest: '', meta: false, sinceMs: 1e9 })
   }
   expect(world.subscriptions.isCrowded).toBe(false)
-  const sink = { send: () => undefined, close: () => undefined }
-  const other = new Connection(
-    'd',
-    { identity: { ...identity, plan: 'professional' }, terms: 0 },
-    sink,
-    world.clock,
-    () => undefined,
-  )
-  const subscribe = (subscription: { readonly type: string }) =>
-    world.subscriptions.subscribe(other, { method: 'subscribe', subscription })
-  world.accounts.of('acme').enter(other)
-  await Promise.all([subscribe(STATE), subscribe({ ...STATE, user: B } as typeof STATE)])
+  const other = new Client(world, { plan: 'professional' })
+  await Promise.all([other.subscribe(STATE), other.subscribe({ ...STATE, user: B } as typeof STATE)])
   await world.accounts.settled()
   expect([world.subscriptions.isCrowded, world.subscriptions.size]).toEqual([true, 2_000])
   expect([world.meter.charges.length, world.meter.refunds.length]).toEqual([2, 1])

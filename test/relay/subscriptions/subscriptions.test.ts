@@ -4,8 +4,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { shardOf } from '../../../src/core/coin.ts'
 import { EMPTY_ACCOUNT } from '../../../src/metering/account-state.ts'
 import type { CoinFragment } from '../../../src/protocol/hub/hub-link.ts'
-import { Connection } from '../../../src/relay/sockets/connection.ts'
-import { type Frame, identity, World } from '../world.ts'
+import { Client, type Frame, identity, World } from '../world.ts'
 
 let world: World
 beforeEach(() => {
@@ -276,22 +275,8 @@ test('a meter that is down: the stream runs on for less than a minute, then the 
 
 // WS-40
 test('a revoked key is closed with 4401 within a minute, also without a subscription; other keys live on', async () => {
-  const other = { closed: null as number | null, sent: [] as string[] }
-  const sink = {
-    send: (text: string) => other.sent.push(text),
-    close: (code: number) => {
-      other.closed = code
-    },
-  }
-  const second = new Connection(
-    'd',
-    { identity: { ...identity, keyHash: 'k2' }, terms: 0 },
-    sink,
-    world.clock,
-    () => {},
-  )
-  world.accounts.of('acme').enter(second)
-  await world.subscriptions.subscribe(second, { method: 'subscribe', subscription: { type: 'allFills' } })
+  const other = new Client(world, { keyHash: 'k2' })
+  await other.subscribe({ type: 'allFills' })
   await world.tick()
   world.meter.revoked.add('k')
   await world.pass(30_000)
@@ -310,7 +295,6 @@ test('a revoked key is closed within a minute even where the meter does not answ
   expect(world.closed).not.toBeNull()
 })
 
-// WS-40
 // WS-40
 test.each([
   [false, /has expired: ask the operator/],
