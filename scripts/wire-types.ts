@@ -10,7 +10,7 @@ import { CHANNELS } from '../src/relay/channels/catalogue.ts'
 type Schema = Readonly<Record<string, unknown>>
 
 const HEAD = `// Written by \`npm run generate\` from the schemas that the gateway parses with: what \`POST /info\` takes and answers, and what
-// channels take and send. Values that may grow are any text, their known ones first. Over 300 lines because it is all of them.
+// channels take and send. Values that may grow are any text, their known ones first.
 `
 
 /** Text of src/client/wire.ts. */
@@ -19,16 +19,16 @@ export function wireTypes(): string {
   const textOf = (schema: z.ZodType) => typeText(z.toJSONSchema(schema, { io: 'input' }) as Schema, named)
   const info = CATALOGUE.map(
     ({ type, summary, request, response }) =>
-      `  /** ${summary}. */\n  ${type}: {\n    request: ${textOf(request)}\n    answer: ${textOf(response)}\n  }\n`,
+      `  /** ${summary}. */\n  ${type}: { request: ${textOf(request)}; answer: ${textOf(response)} }\n`,
   )
   const channels = CHANNELS.map(
     (channel) =>
-      `  /** ${channel.summary}. */\n  ${channel.type}: {\n    body: ${textOf(channel.request)}\n    frame: ${textOf(publishedFrame(channel))}\n  }\n`,
+      `  /** ${channel.summary}. */\n  ${channel.type}: { body: ${textOf(channel.request)}; frame: ${textOf(publishedFrame(channel))} }\n`,
   )
   const aliases = [...named].map(([name, text]) => `type ${name} = ${text}\n`)
   return [
     HEAD,
-    ...aliases,
+    aliases.join(''),
     `/** Types of \`POST /info\`. */\nexport interface InfoTypes {\n${info.join('')}}\n`,
     `/** Channels of \`/ws\`. */\nexport interface ChannelTypes {\n${channels.join('')}}\n`,
   ].join('\n')
@@ -45,7 +45,7 @@ export function answerTypes(console: string): string {
   })
   return [
     '// Written by `npm run generate` from the schemas of endpoints: the answers that pages of the console name.\n',
-    ...[...named].map(([name, text]) => `type ${name} = ${text}\n`),
+    [...named].map(([name, text]) => `type ${name} = ${text}\n`).join(''),
     `/** By id of the endpoint. */\nexport interface Answers {\n${answers.join('')}}\n`,
   ].join('\n')
 }

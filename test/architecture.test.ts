@@ -32,9 +32,7 @@ const ROOMS = [
 
 /** A file is one idea. One over this many lines wants a reason why it is still one. */
 const LONG = 500
-const LONG_FILES: Readonly<Record<string, string>> = {
-  'src/client/wire.ts': 'generated: the types of all requests, answers, bodies and frames',
-}
+const LONG_FILES: Readonly<Record<string, string>> = {}
 
 /** Of `graphql-ws` the protocol: messages and close codes. */
 const PURE_PACKAGES = ['zod', 'big.js', 'graphql', 'graphql-ws', 'viem/utils']

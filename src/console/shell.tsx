@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { addressWith, go } from './address.dom.ts'
+import { Header } from './ui/parts.tsx'
 import { signOut, type Visitor } from './visit.dom.ts'
 
 /** A link within the console; with a key held it opens where links open. */
@@ -27,31 +28,20 @@ interface ShellProps {
 }
 
 export function Shell({ who, pages, here, children }: ShellProps) {
+  const name = who.role === 'owner' ? who.account : `${who.name} · ${who.staff_role}`
+  const ways = pages.map(([page, title]) => (
+    <Link key={page} to={addressWith({ page }, new URLSearchParams())} isHere={page === here}>
+      {title}
+    </Link>
+  ))
   return (
     <>
-      <a class="skip" href="#main">
-        To the content
-      </a>
-      <header>
-        <a class="brand" href="/console">
-          Weir
-        </a>
-        <nav aria-label="Pages">
-          {pages.map(([name, title]) => (
-            <Link key={name} to={addressWith({ page: name }, new URLSearchParams())} isHere={name === here}>
-              {title}
-            </Link>
-          ))}
-          <a href="/live">Live</a>
-          <a href="/docs">Docs</a>
-        </nav>
-        <p class="who">
-          <span title={who.role}>{who.role === 'owner' ? who.account : `${who.name} · ${who.staff_role}`}</span>
-          <button type="button" class="plain" onClick={signOut}>
-            Sign out
-          </button>
-        </p>
-      </header>
+      <Header home="/console" ways={ways} links={['/live', '/docs']}>
+        <span title={who.role}>{name}</span>
+        <button type="button" class="plain" onClick={signOut}>
+          Sign out
+        </button>
+      </Header>
       <main id="main">{children}</main>
     </>
   )

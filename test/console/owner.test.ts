@@ -4,8 +4,14 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Account, Key, Usage } from '../../src/console/owner/answers.ts'
 import { type BurnLine, burnLine } from '../../src/console/owner/burn-line.ts'
-import { keyOrder } from '../../src/console/owner/key-order.ts'
-import { dailyColumns, forecastText, foundKeys, microOf, stateText } from '../../src/console/owner/owner-words.ts'
+import {
+  dailyColumns,
+  forecastText,
+  foundKeys,
+  keyOrder,
+  microOf,
+  stateText,
+} from '../../src/console/owner/owner-words.ts'
 import { Pace } from '../../src/console/pace.ts'
 import { formatCredits } from '../../src/core/amount.ts'
 

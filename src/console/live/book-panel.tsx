@@ -7,6 +7,7 @@ import { compact, fixed, priceDecimals } from './formats.ts'
 import { glance } from './glance.dom.ts'
 import { type BookRow, groupedRows, type Side, spreadOf, stepDecimals, stepsOf } from './grouped-book.ts'
 import { bookTurn, coin, liveBook, played } from './live-page.dom.ts'
+import { Panel, Pick, unseen } from './panel.tsx'
 
 const ROW = 20
 const DEPTHS = [15, 30, 100]
@@ -37,40 +38,30 @@ export function BookPanel() {
   const deepest = Math.max(below.at(-1)?.total ?? 0, above.at(-1)?.total ?? 0)
   const decimals = step > 0 ? stepDecimals(step) : priceDecimals(spread?.middle ?? 1)
   return (
-    <section class="panel book" aria-labelledby="book-title">
-      <div class="panel-head">
-        <h2 id="book-title">Order book</h2>
-        <label>
-          <span class="unseen">Price step</span>
-          <select
-            value={String(step)}
-            onChange={(event) => go(addressWith({ step: event.currentTarget.value }), 'replace')}
-          >
-            {steps.value.map((one) => (
-              <option key={one} value={String(one)}>
-                {fixed(one, stepDecimals(one))}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          <span class="unseen">Rows of each side</span>
-          <select
-            value={String(most)}
-            onChange={(event) => {
-              rowsShown.value = Number(event.currentTarget.value)
-            }}
-          >
-            {DEPTHS.map((one) => (
-              <option key={one} value={String(one)}>
-                {one} rows
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
+    <Panel
+      name="book"
+      title="Order book"
+      head={
+        <>
+          <Pick
+            label={unseen('Price step')}
+            value={step}
+            of={steps.value}
+            text={(one) => fixed(one, stepDecimals(one))}
+            onPick={(one) => go(addressWith({ step: String(one) }), 'replace')}
+          />
+          <Pick
+            label={unseen('Rows of each side')}
+            value={most}
+            of={DEPTHS}
+            text={(one) => `${one} rows`}
+            onPick={(one) => (rowsShown.value = one)}
+          />
+        </>
+      }
+    >
       <div class={levels ? 'book-body' : 'book-body away'}>
-        <Half side="ask" rows={above} {...{ deepest, decimals }} />
+        <Half side="ask" rows={above} deepest={deepest} decimals={decimals} />
         <p class="spread">
           {spread ? (
             <>
@@ -83,12 +74,12 @@ export function BookPanel() {
             <span>{levels ? 'One side is empty' : 'No book to be trusted yet'}</span>
           )}
         </p>
-        <Half side="bid" rows={below} {...{ deepest, decimals }} />
+        <Half side="bid" rows={below} deepest={deepest} decimals={decimals} />
       </div>
       <p class="foot number">
         {bids.length + asks.length} levels: {bids.length} bids, {asks.length} asks
       </p>
-    </section>
+    </Panel>
   )
 }
 

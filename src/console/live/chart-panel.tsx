@@ -6,6 +6,7 @@ import { reasonOf } from '../../client/subscription.ts'
 import { INTERVALS, type Interval } from '../../core/candle-interval.ts'
 import { type ChartCandle, EMPTY_PAGES, mergedCandles, pageBefore, readCandle, type WireCandle } from './candles.ts'
 import { ask, chooseInterval, clock, coin, interval, link, played } from './live-page.dom.ts'
+import { Panel, Pick, unseen } from './panel.tsx'
 import { openChart, type PriceChart } from './price-chart.dom.ts'
 import { pageNow } from './runtime.dom.ts'
 
@@ -20,26 +21,21 @@ export function ChartPanel() {
     return follow(place.current, name, length)
   }, [name, length])
   return (
-    <section class="panel chart" aria-labelledby="chart-title">
-      <div class="panel-head">
-        <h2 id="chart-title">Candles{played.value && <small> of now</small>}</h2>
-        <label>
-          <span class="unseen">Interval</span>
-          <select value={length} onChange={(event) => chooseInterval(event.currentTarget.value as Interval)}>
-            {INTERVALS.map((one) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
-          </select>
-        </label>
-        <a class="credit" href="https://www.tradingview.com/" rel="noreferrer" target="_blank">
-          TradingView Lightweight Charts™
-        </a>
-      </div>
+    <Panel
+      name="chart"
+      title={<>Candles{played.value && <small> of now</small>}</>}
+      head={
+        <>
+          <Pick label={unseen('Interval')} value={length} of={INTERVALS} onPick={chooseInterval} />
+          <a class="credit" href="https://www.tradingview.com/" rel="noreferrer" target="_blank">
+            TradingView Lightweight Charts™
+          </a>
+        </>
+      }
+    >
       <div class="chart-place" ref={place} role="img" aria-label={`Candles of ${name ?? 'no market'}, ${length}`} />
       {trouble.value && <p class="foot">{trouble.value}</p>}
-    </section>
+    </Panel>
   )
 }
 

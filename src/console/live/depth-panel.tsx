@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks'
 import { shownLevels } from './book-panel.tsx'
 import { type DepthChart, depthChart } from './depth-chart.ts'
 import { compact, priceText } from './formats.ts'
+import { Panel, Pick, unseen } from './panel.tsx'
 
 const SIZE = { width: 600, height: 140 }
 const EVERY_MS = 500
@@ -25,25 +26,19 @@ export function DepthPanel() {
   }, [])
   const shown = chart.value
   return (
-    <section class="panel depth" aria-labelledby="depth-title">
-      <div class="panel-head">
-        <h2 id="depth-title">Depth</h2>
-        <label>
-          <span class="unseen">Distance from the middle</span>
-          <select
-            value={String(share.value)}
-            onChange={(event) => {
-              share.value = Number(event.currentTarget.value)
-            }}
-          >
-            {SHARES.map((one) => (
-              <option key={one} value={String(one)}>
-                ±{one * 100} %
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
+    <Panel
+      name="depth"
+      title="Depth"
+      head={
+        <Pick
+          label={unseen('Distance from the middle')}
+          value={share.value}
+          of={SHARES}
+          text={(one) => `±${one * 100} %`}
+          onPick={(one) => (share.value = one)}
+        />
+      }
+    >
       <svg
         class="outline"
         role="img"
@@ -67,6 +62,6 @@ export function DepthPanel() {
         <span>{shown ? `up to ${compact(shown.most)}` : ''}</span>
         <span>{shown ? priceText(shown.high) : ''}</span>
       </p>
-    </section>
+    </Panel>
   )
 }

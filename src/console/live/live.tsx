@@ -2,6 +2,7 @@
 
 import { effect } from '@preact/signals'
 import { render } from 'preact'
+import { Header } from '../ui/parts.tsx'
 import { look, visitor } from '../visit.dom.ts'
 import { BookPanel } from './book-panel.tsx'
 import { ChartPanel } from './chart-panel.tsx'
@@ -17,30 +18,15 @@ function Live() {
   const isSignedIn = who !== null && who !== 'unknown'
   return (
     <>
-      <a class="skip" href="#main">
-        To the content
-      </a>
-      <header>
-        <a class="brand" href="/live">
-          Weir
-        </a>
-        <nav aria-label="Pages">
-          <a href="/live" aria-current="page">
-            Live
+      <Header home="/live" here="/live" links={['/live', '/console', '/docs']}>
+        {isSignedIn ? (
+          <a href="/console" title={who.role === 'owner' ? 'The minutes of this page are paid by this account' : ''}>
+            {who.role === 'owner' ? `paid by ${who.account}` : who.name}
           </a>
-          <a href="/console">Console</a>
-          <a href="/docs">Docs</a>
-        </nav>
-        <p class="who">
-          {isSignedIn ? (
-            <a href="/console" title={who.role === 'owner' ? 'The minutes of this page are paid by this account' : ''}>
-              {who.role === 'owner' ? `paid by ${who.account}` : who.name}
-            </a>
-          ) : (
-            <a href="/console">Sign in</a>
-          )}
-        </p>
-      </header>
+        ) : (
+          <a href="/console">Sign in</a>
+        )}
+      </Header>
       <main id="main" class="live">
         <h1>
           {coin.value ?? 'Live'} <small>{coin.value ? 'live book, candles and trades' : ''}</small>

@@ -3,9 +3,11 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { addressWith } from '../address.dom.ts'
+import { typed } from '../ui/parts.tsx'
 import { ageText, changeText, compact, priceText } from './formats.ts'
 import { choose, clock, coin, markets, played } from './live-page.dom.ts'
 import { type Market, shownMarkets } from './markets.ts'
+import { Panel } from './panel.tsx'
 import { pageNow } from './runtime.dom.ts'
 
 const MOST = 400
@@ -25,20 +27,19 @@ export function MarketList() {
   const shown = shownMarkets(markets.value, filter.value, MOST)
   const now = clock.now(pageNow())
   return (
-    <section class="panel markets" aria-labelledby="markets-title">
-      <div class="panel-head">
-        <h2 id="markets-title">Markets{played.value && <small> of now</small>}</h2>
+    <Panel
+      name="markets"
+      title={<>Markets{played.value && <small> of now</small>}</>}
+      head={
         <input
           id="market-filter"
           type="search"
           aria-label="Filter markets"
           placeholder="Filter  /"
-          value={filter.value}
-          onInput={(event) => {
-            filter.value = event.currentTarget.value
-          }}
+          {...typed(filter)}
         />
-      </div>
+      }
+    >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls the list with the keys. */}
       <section class="list" tabIndex={0} aria-label="List of markets">
         <table>
@@ -62,7 +63,7 @@ export function MarketList() {
           <p class="foot">{markets.value.length === 0 ? 'The list is on its way…' : 'No market has such a name.'}</p>
         )}
       </section>
-    </section>
+    </Panel>
   )
 }
 

@@ -1,8 +1,10 @@
 // Playing the past of a market: from when, how fast, pause and play.
 
 import { signal } from '@preact/signals'
+import { typed } from '../ui/parts.tsx'
 import { inputMs, inputText } from './formats.ts'
 import { bookTurn, clock, coin, played, playPast, stopPast } from './live-page.dom.ts'
+import { Pick } from './panel.tsx'
 import { SPEEDS } from './played-market.ts'
 import { pageNow } from './runtime.dom.ts'
 
@@ -39,31 +41,16 @@ export function ReplayBar() {
     <form class="replay" onSubmit={begin} aria-label="Replay">
       <label>
         Replay from, UTC
-        <input
-          type="datetime-local"
-          step="1"
-          value={from.value}
-          onInput={(event) => {
-            from.value = event.currentTarget.value
-          }}
-        />
+        <input type="datetime-local" step="1" {...typed(from)} />
       </label>
-      <label>
-        Speed
-        <select
-          value={String(speed.value)}
-          disabled={isRunning}
-          onChange={(event) => {
-            speed.value = Number(event.currentTarget.value)
-          }}
-        >
-          {SPEEDS.map((one) => (
-            <option key={one} value={String(one)}>
-              {one}×
-            </option>
-          ))}
-        </select>
-      </label>
+      <Pick
+        label="Speed"
+        value={speed.value}
+        of={SPEEDS}
+        text={(one) => `${one}×`}
+        isDisabled={isRunning}
+        onPick={(one) => (speed.value = one)}
+      />
       <button type="submit" disabled={coin.value === null}>
         {isRunning ? 'Go there' : 'Play'}
       </button>

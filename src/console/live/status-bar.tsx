@@ -7,6 +7,7 @@ import type { ConnectionStatus } from '../../client/api.ts'
 import { ageText, clockText, momentText } from './formats.ts'
 import { glance } from './glance.dom.ts'
 import { bookTurn, clock, coin, isBusy, link, linkState, liveBook, played, timeline } from './live-page.dom.ts'
+import { Panel } from './panel.tsx'
 import { pageNow } from './runtime.dom.ts'
 import { clockTrouble } from './server-clock.ts'
 
@@ -114,10 +115,7 @@ function linkWords(state: ConnectionStatus): string {
 
 export function Timeline() {
   return (
-    <section class="panel happened" aria-labelledby="happened-title">
-      <div class="panel-head">
-        <h2 id="happened-title">What happened</h2>
-      </div>
+    <Panel name="happened" title="What happened">
       <ol>
         {timeline.value.map(({ id, atMs, kind, text, times }) => (
           <li key={id} class={kind}>
@@ -126,6 +124,6 @@ export function Timeline() {
           </li>
         ))}
       </ol>
-    </section>
+    </Panel>
   )
 }

@@ -2,6 +2,7 @@
 
 import { clockText, compact, priceText } from './formats.ts'
 import { bookTurn, played, trades } from './live-page.dom.ts'
+import { Panel } from './panel.tsx'
 
 const SHOWN = 30
 
@@ -10,10 +11,7 @@ export function TradePanel() {
   if (past) void bookTurn.value
   const rows = (past ? past.trades : trades.value).slice(0, SHOWN)
   return (
-    <section class="panel trades" aria-labelledby="trades-title">
-      <div class="panel-head">
-        <h2 id="trades-title">Trades</h2>
-      </div>
+    <Panel name="trades" title="Trades">
       <div class="list">
         <table>
           <caption class="unseen">Last trades, newest first; times are UTC</caption>
@@ -39,6 +37,6 @@ export function TradePanel() {
         </table>
       </div>
       {rows.length === 0 && <p class="foot">No trade yet.</p>}
-    </section>
+    </Panel>
   )
 }

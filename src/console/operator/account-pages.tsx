@@ -8,7 +8,7 @@ import { useLoaded } from '../loaded.dom.ts'
 import { Bars } from '../ui/bars.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { type FormField, OrderForm } from '../ui/form.tsx'
-import { Curl, Figures, TroubleNote } from '../ui/parts.tsx'
+import { Answered, Curl, Figures } from '../ui/parts.tsx'
 import { eachDay, partsOf } from '../ui/stacked.ts'
 import { dayText, groupedText } from '../ui/text.ts'
 import { AccountKeys } from './keys-page.tsx'
@@ -44,7 +44,6 @@ export function AccountsPage({ role }: { role: StaffRole }) {
       caption="Accounts"
       fields={fields}
       paged={useList('accounts', 'after', 'accounts', fields)}
-      rowKey={({ account }) => account}
       csv="accounts"
       columns={[
         accountColumn(),
@@ -89,25 +88,26 @@ export function AccountPage({ role }: { role: StaffRole }) {
     account.reload()
     changes.value++
   }
-  const shown = account.value.value
   return (
     <>
       <h1>{id}</h1>
-      <TroubleNote trouble={account.trouble.value} again={account.reload} />
-      {shown && (
-        <>
-          <Figures figures={figuresOf(shown)} />
-          {may(role, 'billing') && <TopUp key={`t${changes.value}`} path={path} done={changed} />}
-          {may(role, 'billing') && <PlanChange key={`p${changes.value}`} account={shown} path={path} done={changed} />}
-          <h2>Used by day, UTC</h2>
-          <TroubleNote trouble={used.trouble.value} again={used.reload} />
-          {used.value.value && <UsedByDay used={used.value.value} />}
-          <AccountKeys id={id} role={role} />
-          <AccountRefusals id={id} />
-          <AccountGrants key={`g${changes.value}`} id={id} />
-          <AccountPipelines id={id} />
-        </>
-      )}
+      <Answered of={account}>
+        {(shown) => (
+          <>
+            <Figures figures={figuresOf(shown)} />
+            {may(role, 'billing') && <TopUp key={`t${changes.value}`} path={path} done={changed} />}
+            {may(role, 'billing') && (
+              <PlanChange key={`p${changes.value}`} account={shown} path={path} done={changed} />
+            )}
+            <h2>Used by day, UTC</h2>
+            <Answered of={used}>{(value) => <UsedByDay used={value} />}</Answered>
+            <AccountKeys id={id} role={role} />
+            <AccountRefusals id={id} />
+            <AccountGrants key={`g${changes.value}`} id={id} />
+            <AccountPipelines id={id} />
+          </>
+        )}
+      </Answered>
     </>
   )
 }

@@ -9,14 +9,14 @@ import { useStatus } from '../status/status.dom.ts'
 import { Ages, archiveFigure, heightFigure, StateNote } from '../status/status-parts.tsx'
 import { Bars } from '../ui/bars.tsx'
 import { Filters } from '../ui/form.tsx'
-import { type Figure, Figures, TroubleNote } from '../ui/parts.tsx'
+import { Answered, type Figure, Figures, TroubleNote } from '../ui/parts.tsx'
 import { eachDay, partsOf } from '../ui/stacked.ts'
-import { type Column, Table } from '../ui/table.tsx'
+import { amountColumn, type Column, numberColumn, Table } from '../ui/table.tsx'
 import { dayText, groupedText, priceText } from '../ui/text.ts'
 import { pageAddress } from './parts.tsx'
 import { signUpWarning } from './sign-up-warning.ts'
 
-export type Business = Answers['business']
+type Business = Answers['business']
 
 /** Of this period; an empty query is the last month. */
 const useBusiness = (query: () => string) => useLoaded<Business>(() => `/admin/business${query()}`)
@@ -83,13 +83,13 @@ function SpentByDay({ business: { from, to, days } }: { business: Business }) {
   )
 }
 
-const REFUSED = [
+const REFUSED: readonly Column<Business['refused'][number]>[] = [
   {
     name: 'Code',
-    text: ({ code }: { code: string; count: number }) => code,
-    draw: ({ code }: { code: string }) => <Link to={pageAddress('refusals', { code })}>{code}</Link>,
+    text: ({ code }) => code,
+    draw: ({ code }) => <Link to={pageAddress('refusals', { code })}>{code}</Link>,
   },
-  { name: 'Refusals', isNumber: true, text: ({ count }: { count: number }) => String(count) },
+  numberColumn('Refusals', ({ count }) => count),
 ]
 
 export function OverviewPage() {
@@ -143,7 +143,6 @@ export function OverviewPage() {
             caption="Refusals by reason"
             columns={REFUSED}
             rows={sold.refused}
-            rowKey={({ code }) => code}
             empty="None."
             csv="refusals-by-reason"
           />
@@ -153,21 +152,15 @@ export function OverviewPage() {
   )
 }
 
-type BusinessDay = Answers['business']['days'][number]
-const count = (name: string, of: (day: BusinessDay) => number | string): Column<BusinessDay> => ({
-  name,
-  isNumber: true,
-  text: (day) => String(of(day)),
-  draw: (day) => groupedText(String(of(day))),
-})
-const COLUMNS = [
-  { name: 'Day (UTC)', text: ({ date }: BusinessDay) => date },
-  count('Credits granted', ({ granted }) => granted),
-  count('Credits spent', ({ spent }) => spent),
-  count('Calls', ({ calls }) => calls),
-  count('Minutes of streams', ({ stream_minutes: minutes }) => minutes),
-  count('Rows of pipelines', ({ pipeline_rows: rows }) => rows),
-  count('Refusals', ({ refusals }) => refusals),
+type BusinessDay = Business['days'][number]
+const COLUMNS: readonly Column<BusinessDay>[] = [
+  { name: 'Day (UTC)', text: ({ date }) => date },
+  amountColumn('Credits granted', ({ granted }) => granted),
+  amountColumn('Credits spent', ({ spent }) => spent),
+  amountColumn('Calls', ({ calls }) => calls),
+  amountColumn('Minutes of streams', ({ stream_minutes: minutes }) => minutes),
+  amountColumn('Rows of pipelines', ({ pipeline_rows: rows }) => rows),
+  amountColumn('Refusals', ({ refusals }) => refusals),
 ]
 const FIELDS = [
   { name: 'from', label: 'First day', type: 'date' },
@@ -180,7 +173,6 @@ export function UsagePage() {
     for (const { name } of FIELDS) if (params.value.get(name)) query.set(name, params.value.get(name)!)
     return query.size > 0 ? `?${query}` : ''
   })
-  const shown = business.value.value
   return (
     <>
       <h1>Usage and revenue</h1>
@@ -192,37 +184,37 @@ export function UsagePage() {
           </Link>
         ))}
       </p>
-      <TroubleNote trouble={business.trouble.value} again={business.reload} />
-      {shown && (
-        <>
-          <Figures figures={businessFigures(shown)} />
-          <SpentByDay business={shown} />
-          <Table
-            caption={`Days from ${shown.from} to ${shown.to}`}
-            columns={COLUMNS}
-            rows={[...shown.days].reverse()}
-            rowKey={({ date }) => date}
-            empty="Nothing was sold or used in this period."
-            csv={`usage-${shown.from}-${shown.to}`}
-          />
-          {shown.cost && (
-            <details>
-              <summary>What the cost is an estimate of</summary>
-              <ul>
-                {shown.cost.assumptions.map((each) => (
-                  <li key={each}>{each}</li>
-                ))}
-              </ul>
-            </details>
-          )}
-          {shown.million_usd === null && (
-            <p>
-              What credits are worth is not shown, since no price of them is set: <code>MILLION_CREDITS_USD</code> in{' '}
-              <code>wrangler.toml</code>.
-            </p>
-          )}
-        </>
-      )}
+      <Answered of={business}>
+        {(shown) => (
+          <>
+            <Figures figures={businessFigures(shown)} />
+            <SpentByDay business={shown} />
+            <Table
+              caption={`Days from ${shown.from} to ${shown.to}`}
+              columns={COLUMNS}
+              rows={[...shown.days].reverse()}
+              empty="Nothing was sold or used in this period."
+              csv={`usage-${shown.from}-${shown.to}`}
+            />
+            {shown.cost && (
+              <details>
+                <summary>What the cost is an estimate of</summary>
+                <ul>
+                  {shown.cost.assumptions.map((each) => (
+                    <li key={each}>{each}</li>
+                  ))}
+                </ul>
+              </details>
+            )}
+            {shown.million_usd === null && (
+              <p>
+                What credits are worth is not shown, since no price of them is set: <code>MILLION_CREDITS_USD</code> in{' '}
+                <code>wrangler.toml</code>.
+              </p>
+            )}
+          </>
+        )}
+      </Answered>
     </>
   )
 }

@@ -1,13 +1,13 @@
 // Keys of all accounts, or of one; one that must not work any more is revoked.
 
-import { useSignal } from '@preact/signals'
 import type { Answers } from '../answers.ts'
 import { ask, change } from '../ask.dom.ts'
 import type { Paged } from '../loaded.dom.ts'
-import { Confirm } from '../ui/dialog.tsx'
+import { Act } from '../ui/dialog.tsx'
 import { type FormField, OrderForm } from '../ui/form.tsx'
 import { Curl } from '../ui/parts.tsx'
 import { KeyReach } from '../ui/reach.tsx'
+import type { Column } from '../ui/table.tsx'
 import { timeText } from '../ui/text.ts'
 import {
   accountColumn,
@@ -29,55 +29,36 @@ function stateOf({ revoked, expires, replaced_by: replaced }: Key): string {
   return Date.now() >= expires ? 'expired' : `live, ends ${timeText(expires)}`
 }
 
-/** A table of keys, and the dialog of the one that is to be revoked. */
-function useKeyRows(paged: Paged<Key>, role: StaffRole, isOfOne: boolean) {
-  const doomed = useSignal<Key | null>(null)
-  const key = doomed.value
-  const revoke = () => change('DELETE', `/admin/keys/${key!.hash}`, undefined, paged.reload)
-  const acts = may(role, 'owner')
-    ? [
-        {
-          name: 'Actions',
-          draw: (row: Key) =>
-            row.revoked === null && (
-              <button
-                type="button"
-                class="plain"
-                aria-label={`Revoke ${row.prefix}`}
-                onClick={() => (doomed.value = row)}
-              >
-                Revoke
-              </button>
-            ),
-        },
-      ]
-    : []
-  const dialog = key && (
-    <Confirm act="Revoke this key" name={key.prefix} onConfirm={revoke} onClose={() => (doomed.value = null)}>
+const columnsOf = (paged: Paged<Key>, role: StaffRole): readonly Column<Key>[] => [
+  { name: 'Key', text: ({ prefix }) => prefix, draw: ({ prefix }) => <code>{prefix}</code> },
+  accountColumn(),
+  { name: 'Label', text: ({ label }) => label },
+  {
+    name: 'Kind',
+    text: ({ products }) => products.join(' '),
+    draw: ({ kind, products }) => <span title={products.join(' ')}>{kind}</span>,
+  },
+  { name: 'State', text: stateOf },
+  ...(may(role, 'owner')
+    ? [{ name: 'Actions', draw: (key: Key) => key.revoked === null && <Revoke of={key} done={paged.reload} /> }]
+    : []),
+  creditsColumn('Cap, credits', 'cap', 'none'),
+  creditsColumn('Left of it', 'cap_remaining', ''),
+  lastUsedColumn(),
+  timeColumn('Made', 'created'),
+]
+
+function Revoke({ of: { prefix, account, label, hash }, done }: { of: Key; done: () => void }) {
+  const revoke = () => change('DELETE', `/admin/keys/${hash}`, undefined, done)
+  return (
+    <Act text="Revoke" label={`Revoke ${prefix}`} act="Revoke this key" name={prefix} onConfirm={revoke}>
       <p>
-        {key.prefix} of {key.account} {key.label && `(${key.label})`} stops working at once, for good. Its open sockets
-        end within a minute.
+        {prefix} of {account} {label && `(${label})`} stops working at once, for good. Its open sockets end within a
+        minute.
       </p>
-      <KeyReach path={`/admin/keys/${key.hash}/reach`} />
-    </Confirm>
+      <KeyReach path={`/admin/keys/${hash}/reach`} />
+    </Act>
   )
-  const columns = [
-    { name: 'Key', text: ({ prefix }: Key) => prefix, draw: ({ prefix }: Key) => <code>{prefix}</code> },
-    ...(isOfOne ? [] : [accountColumn<Key>()]),
-    { name: 'Label', text: ({ label }: Key) => label },
-    {
-      name: 'Kind',
-      text: ({ products }: Key) => products.join(' '),
-      draw: ({ kind, products }: Key) => <span title={products.join(' ')}>{kind}</span>,
-    },
-    { name: 'State', text: stateOf },
-    ...acts,
-    creditsColumn('Cap, credits', 'cap', 'none'),
-    creditsColumn('Left of it', 'cap_remaining', ''),
-    lastUsedColumn(),
-    timeColumn('Made', 'created'),
-  ]
-  return { columns, dialog }
 }
 
 const EMPTY = (
@@ -102,28 +83,25 @@ const PAGE = { limit: '200' }
 
 export function KeysPage({ role }: { role: StaffRole }) {
   const paged = useList<Key>('keys', 'after', 'keys', FIELDS, () => PAGE)
-  const { columns, dialog } = useKeyRows(paged, role, false)
+  const columns = columnsOf(paged, role)
   return (
     <ListPage
       caption="Keys"
       fields={FIELDS}
-      {...{ paged, columns }}
+      paged={paged}
+      columns={columns}
       rowKey={({ hash }) => hash}
       csv="keys"
       empty={EMPTY}
-    >
-      {dialog}
-    </ListPage>
+    />
   )
 }
 
 export function AccountKeys({ id, role }: { id: string; role: StaffRole }) {
   const paged = useList<Key>('keys', 'after', 'keys', [], () => ({ ...PAGE, account: id }))
-  const { columns, dialog } = useKeyRows(paged, role, true)
   return (
     <>
       <h2>Keys</h2>
-      {dialog}
       {may(role, 'owner') && (
         <OrderForm<Answers['createKey']>
           act="Make a key"
@@ -135,7 +113,8 @@ export function AccountKeys({ id, role }: { id: string; role: StaffRole }) {
       )}
       <Rows
         caption={`Keys of ${id}`}
-        {...{ paged, columns }}
+        paged={paged}
+        columns={columnsOf(paged, role).filter(({ name }) => name !== 'Account')}
         rowKey={({ hash }) => hash}
         csv={`keys-${id}`}
         empty={EMPTY}

@@ -16,7 +16,6 @@ interface List<Row> {
   readonly caption: string
   readonly fields: readonly { readonly name: string; readonly label: string }[]
   readonly columns: readonly Column<Row>[]
-  readonly rowKey: (row: Row) => string
   readonly empty: preact.ComponentChildren
 }
 
@@ -30,7 +29,6 @@ const GRANTS: List<Grant> = {
     creditsColumn('Credits', 'credits'),
     { name: 'Name of the grant', text: ({ id }) => id },
   ],
-  rowKey: ({ account, id }) => `${account} ${id}`,
   empty: (
     <>
       <p>Nothing was granted beside what plans give. Top up an account:</p>
@@ -52,7 +50,6 @@ const REFUSALS: List<Refusal> = {
     { name: 'Said', text: ({ message }) => message },
     { name: 'Request', text: ({ request_id: id }) => id },
   ],
-  rowKey: ({ request_id: id, at, message }) => `${id} ${at} ${message}`,
   empty: <p>No caller with a key was refused anything that is still kept.</p>,
 }
 
@@ -69,7 +66,6 @@ const PIPELINES: List<Pipeline> = {
     { name: 'Wanted', text: ({ status }) => status },
     timeColumn('Changed', 'updated'),
   ],
-  rowKey: ({ id }) => id,
   empty: (
     <p>
       There is no pipeline. Owners of service keys make them: <a href="/docs/pipelines">how</a>.

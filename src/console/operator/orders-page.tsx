@@ -1,29 +1,21 @@
 // Orders of credits: what is open, what was paid, what needs a decision; marked paid, or made void, by typing the number.
 
-import { useSignal } from '@preact/signals'
 import { addressWith, params } from '../address.dom.ts'
 import type { Answers } from '../answers.ts'
 import { change } from '../ask.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { Link } from '../shell.tsx'
-import { Confirm } from '../ui/dialog.tsx'
-import { TroubleNote } from '../ui/parts.tsx'
+import { Act } from '../ui/dialog.tsx'
+import { Answered } from '../ui/parts.tsx'
 import { type Column, orderColumns, Table } from '../ui/table.tsx'
 import { groupedText, type Order, priceText } from '../ui/text.ts'
 import { accountColumn, may, type StaffRole } from './parts.tsx'
 
 const STATES = ['', 'open', 'paid', 'failed', 'void'] as const
 
-interface Act {
-  readonly order: Order
-  readonly what: 'paid' | 'void'
-}
+type What = 'paid' | 'void'
 
 export function OrdersPage({ role }: { role: StaffRole }) {
-  const act = useSignal<Act | null>(null)
-  const begin = (next: Act | null) => {
-    act.value = next
-  }
   const state = params.value.get('state') ?? ''
   const before = params.value.get('before')
   const account = params.value.get('account')
@@ -31,20 +23,24 @@ export function OrdersPage({ role }: { role: StaffRole }) {
     const asked = [...params.value].filter(([name]) => ['state', 'before', 'account'].includes(name))
     return `/admin/orders?${new URLSearchParams(asked)}`
   })
+  const act = (order: Order, what: What) => (
+    <Act
+      text={what === 'paid' ? 'Mark paid' : 'Make void'}
+      act={what === 'paid' ? 'Mark this order paid' : 'Make this order void'}
+      name={order.number}
+      onConfirm={() =>
+        change('POST', `/admin/orders/${encodeURIComponent(order.number)}/${what}`, undefined, orders.reload)
+      }
+    >
+      <p>{wordsOf(order, what)}</p>
+    </Act>
+  )
   const acts: Column<Order> = {
     name: 'Actions',
     draw: (order) => (
       <>
-        {order.granted === null && (
-          <button type="button" class="plain" onClick={() => begin({ order, what: 'paid' })}>
-            Mark paid
-          </button>
-        )}
-        {(order.state === 'open' || order.state === 'failed') && (
-          <button type="button" class="plain" onClick={() => begin({ order, what: 'void' })}>
-            Make void
-          </button>
-        )}
+        {order.granted === null && act(order, 'paid')}
+        {(order.state === 'open' || order.state === 'failed') && act(order, 'void')}
       </>
     ),
   }
@@ -55,9 +51,7 @@ export function OrdersPage({ role }: { role: StaffRole }) {
     { name: 'Note', text: ({ note }) => note ?? '' },
     ...(may(role, 'billing') ? [acts] : []),
   ]
-  const confirm = ({ order, what }: Act) =>
-    change('POST', `/admin/orders/${encodeURIComponent(order.number)}/${what}`, undefined, orders.reload)
-  const value = orders.value.value
+  const next = orders.value.value?.next
   return (
     <>
       <h1>Orders{account === null ? '' : ` of ${account}`}</h1>
@@ -68,36 +62,27 @@ export function OrdersPage({ role }: { role: StaffRole }) {
           </Link>
         ))}
       </nav>
-      <TroubleNote trouble={orders.trouble.value} again={orders.reload} />
-      {value && (
-        <Table
-          caption="Orders"
-          columns={columns}
-          rows={value.orders}
-          rowKey={({ number }) => number}
-          csv="orders"
-          empty="There are no such orders. Owners make them where CHECKOUT is on."
-        />
-      )}
+      <Answered of={orders}>
+        {(value) => (
+          <Table
+            caption="Orders"
+            columns={columns}
+            rows={value.orders}
+            rowKey={({ number }) => number}
+            csv="orders"
+            empty="There are no such orders. Owners make them where CHECKOUT is on."
+          />
+        )}
+      </Answered>
       <p class="beside">
         {before !== null && <Link to={addressWith({ before: null })}>Newest</Link>}
-        {value?.next && <Link to={addressWith({ before: value.next })}>Older</Link>}
+        {next && <Link to={addressWith({ before: next })}>Older</Link>}
       </p>
-      {act.value && (
-        <Confirm
-          act={act.value.what === 'paid' ? 'Mark this order paid' : 'Make this order void'}
-          name={act.value.order.number}
-          onConfirm={() => confirm(act.value!)}
-          onClose={() => begin(null)}
-        >
-          <p>{wordsOf(act.value)}</p>
-        </Confirm>
-      )}
     </>
   )
 }
 
-function wordsOf({ order: { account, credits, amount, currency, note }, what }: Act): string {
+function wordsOf({ account, credits, amount, currency, note }: Order, what: What): string {
   const sum = priceText(amount, currency)
   if (what === 'void') return `${account} can no longer pay ${sum}.`
   const why = note === null ? '' : ` The order says: ${note}.`

@@ -8,7 +8,7 @@ import { type Paged, useLoaded, usePaged } from '../loaded.dom.ts'
 import { Link } from '../shell.tsx'
 import { Filters, type FormField } from '../ui/form.tsx'
 import { TroubleNote } from '../ui/parts.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { type Column, Table, type TableProps } from '../ui/table.tsx'
 import { groupedText, hourText, timeText } from '../ui/text.ts'
 
 export type StaffRole = 'support' | 'billing' | 'owner'
@@ -76,31 +76,16 @@ export function useList<Row>(
   })
 }
 
-interface RowsProps<Row> {
-  readonly caption: string
+interface RowsProps<Row> extends Omit<TableProps<Row>, 'rows' | 'more' | 'isWhole'> {
   readonly paged: Paged<Row>
-  readonly columns: readonly Column<Row>[]
-  readonly rowKey: (row: Row) => string
-  readonly empty: ComponentChildren
-  readonly csv: string
 }
 
 /** Rows of a list, or why they are not there. */
-export function Rows<Row>({ caption, paged, columns, rowKey, empty, csv }: RowsProps<Row>) {
+export function Rows<Row>({ paged, ...table }: RowsProps<Row>) {
   return (
     <>
       <TroubleNote trouble={paged.trouble.value} again={paged.reload} />
-      {paged.rows.value && (
-        <Table
-          caption={caption}
-          columns={columns}
-          rowKey={rowKey}
-          empty={empty}
-          csv={csv}
-          rows={paged.rows.value}
-          more={paged.more}
-        />
-      )}
+      {paged.rows.value && <Table {...table} rows={paged.rows.value} more={paged.more} />}
     </>
   )
 }

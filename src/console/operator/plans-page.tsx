@@ -1,37 +1,29 @@
 // Plans, with how many accounts are on each.
 
-import { useSignal } from '@preact/signals'
 import type { Answers } from '../answers.ts'
 import { type Asked, ask, change } from '../ask.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { Link } from '../shell.tsx'
-import { Confirm } from '../ui/dialog.tsx'
+import { Act } from '../ui/dialog.tsx'
 import { type FormField, OrderForm } from '../ui/form.tsx'
-import { TroubleNote } from '../ui/parts.tsx'
-import { type Column, Table } from '../ui/table.tsx'
-import { groupedText } from '../ui/text.ts'
+import { Answered } from '../ui/parts.tsx'
+import { amountColumn, type Column, numberColumn, Table } from '../ui/table.tsx'
 import { may, pageAddress, type StaffRole } from './parts.tsx'
 
 type Plan = Answers['listPlans']['plans'][number]
 
-const number = (name: string, of: (plan: Plan) => number | null): Column<Plan> => ({
-  name,
-  isNumber: true,
-  text: (plan) => String(of(plan) ?? 'no limit'),
-})
-
 const COLUMNS: readonly Column<Plan>[] = [
   { name: 'Plan', text: ({ name }) => name },
-  { name: 'Credits', text: ({ credits }) => credits, draw: ({ credits }) => groupedText(credits), isNumber: true },
+  amountColumn('Credits', ({ credits }) => credits),
   { name: 'Given', text: ({ period }) => (period === 'once' ? 'once' : 'a month') },
   {
-    ...number('Accounts', ({ accounts }) => accounts),
+    ...numberColumn<Plan>('Accounts', ({ accounts }) => accounts),
     draw: ({ name: plan, accounts }) => <Link to={pageAddress('accounts', { plan })}>{accounts}</Link>,
   },
-  number('Info requests/s', (plan) => plan.info_requests_per_second),
-  number('REST requests/s', (plan) => plan.rest_requests_per_second),
-  number('Connections', (plan) => plan.stream_connections),
-  number('Subscriptions', (plan) => plan.stream_subscriptions),
+  numberColumn('Info requests/s', (plan) => plan.info_requests_per_second ?? 'no limit'),
+  numberColumn('REST requests/s', (plan) => plan.rest_requests_per_second ?? 'no limit'),
+  numberColumn('Connections', (plan) => plan.stream_connections ?? 'no limit'),
+  numberColumn('Subscriptions', (plan) => plan.stream_subscriptions ?? 'no limit'),
 ]
 
 const WHOLE = { pattern: '\\d{1,8}', title: 'a whole number', isOptional: true }
@@ -61,67 +53,52 @@ const termsOf = (typed: Readonly<Record<string, string>>) =>
 
 export function PlansPage({ role }: { role: StaffRole }) {
   const plans = useLoaded<Answers['listPlans']>(() => '/admin/plans')
-  const doomed = useSignal<string | null>(null)
-  const told = useSignal<string | null>(null)
-  const remove = () => change('DELETE', `/admin/plans/${encodeURIComponent(doomed.value!)}`, undefined, plans.reload)
+  const pathOf = (plan: string) => `/admin/plans/${encodeURIComponent(plan)}`
+  const remove = (plan: string) => change('DELETE', pathOf(plan), undefined, plans.reload)
   /** Ten accounts a call. */
-  const tell = async () => {
+  const tell = async (plan: string) => {
     for (let after: string | null = ''; after !== null; ) {
-      const path: string = `/admin/plans/${encodeURIComponent(told.value!)}/apply`
-      const answer: Asked<Answers['applyPlan']> = await ask('POST', `${path}${after === '' ? '' : `?after=${after}`}`)
+      const path: string = `${pathOf(plan)}/apply${after === '' ? '' : `?after=${after}`}`
+      const answer: Asked<Answers['applyPlan']> = await ask('POST', path)
       if (!answer.ok) return answer.error
       after = answer.value.next
     }
     return null
   }
-  const acts: readonly Column<Plan>[] = [
-    {
-      name: 'Actions',
-      draw: ({ name: plan, accounts }) => (
-        <>
-          {accounts > 0 && (
-            <button
-              type="button"
-              class="plain"
-              aria-label={`Tell accounts on ${plan}`}
-              onClick={() => (told.value = plan)}
-            >
-              Tell accounts
-            </button>
-          )}
-          {accounts === 0 && (
-            <button type="button" class="plain" aria-label={`Remove ${plan}`} onClick={() => (doomed.value = plan)}>
-              Remove
-            </button>
-          )}
-        </>
+  const acts: Column<Plan> = {
+    name: 'Actions',
+    draw: ({ name, accounts }) =>
+      accounts > 0 ? (
+        <Act
+          text="Tell accounts"
+          label={`Tell accounts on ${name}`}
+          act="Tell its accounts"
+          name={name}
+          onConfirm={() => tell(name)}
+        >
+          <p>Accounts on it have its limits at once, and its credits from their next period on.</p>
+        </Act>
+      ) : (
+        <Act text="Remove" label={`Remove ${name}`} act="Remove this plan" name={name} onConfirm={() => remove(name)}>
+          <p>No account can be put on it any more. A plan that accounts are on is not removed.</p>
+        </Act>
       ),
-    },
-  ]
+  }
   return (
     <>
       <h1>Plans</h1>
-      <TroubleNote trouble={plans.trouble.value} again={plans.reload} />
-      {plans.value.value && (
-        <Table
-          caption="Plans"
-          columns={may(role, 'owner') ? [...COLUMNS, ...acts] : COLUMNS}
-          rows={plans.value.value.plans}
-          rowKey={({ name }) => name}
-          empty="There are no plans."
-          csv="plans"
-        />
-      )}
-      {doomed.value && (
-        <Confirm act="Remove this plan" name={doomed.value} onConfirm={remove} onClose={() => (doomed.value = null)}>
-          <p>No account can be put on it any more. A plan that accounts are on is not removed.</p>
-        </Confirm>
-      )}
-      {told.value && (
-        <Confirm act="Tell its accounts" name={told.value} onConfirm={tell} onClose={() => (told.value = null)}>
-          <p>Accounts on it have its limits at once, and its credits from their next period on.</p>
-        </Confirm>
-      )}
+      <Answered of={plans}>
+        {(value) => (
+          <Table
+            caption="Plans"
+            columns={may(role, 'owner') ? [...COLUMNS, acts] : COLUMNS}
+            rows={value.plans}
+            rowKey={({ name }) => name}
+            empty="There are no plans."
+            csv="plans"
+          />
+        )}
+      </Answered>
       {may(role, 'owner') && (
         <>
           <h2>New plan, or change of one</h2>
@@ -131,7 +108,7 @@ export function PlansPage({ role }: { role: StaffRole }) {
           <OrderForm<Answers['setPlan']>
             act="Set the plan"
             fields={TERMS}
-            send={({ plan = '', ...terms }) => ask('PUT', `/admin/plans/${encodeURIComponent(plan)}`, termsOf(terms))}
+            send={({ plan = '', ...terms }) => ask('PUT', pathOf(plan), termsOf(terms))}
             onDone={plans.reload}
           />
         </>

@@ -4,7 +4,7 @@ import { go, params } from '../address.dom.ts'
 import type { Answers } from '../answers.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { TroubleNote } from '../ui/parts.tsx'
-import { Table } from '../ui/table.tsx'
+import { type Column, Table } from '../ui/table.tsx'
 import { accountColumn, pageAddress, timeColumn } from './parts.tsx'
 import { AUDIT_COLUMNS } from './staff-pages.tsx'
 
@@ -41,77 +41,58 @@ export function SearchPage() {
     const asked = params.value.get('q') ?? ''
     return asked === '' ? null : `/admin/search?q=${encodeURIComponent(asked)}`
   })
-  const shown = q === '' ? null : found.value.value
-  const { accounts = [], keys = [], refusals = [], audit = [] } = shown ?? {}
+  const { accounts = [], keys = [], refusals = [], audit = [] } = (q !== '' && found.value.value) || {}
   const isNothing = accounts.length + keys.length + refusals.length + audit.length === 0
   return (
     <>
       <h1>{q === '' ? 'Search' : `Found for “${q}”`}</h1>
       <TroubleNote trouble={found.trouble.value} again={found.reload} />
-      {shown && isNothing && (
+      {q !== '' && found.value.value && isNothing && (
         <p class="empty">
           Nothing: look for a part of an account’s name, the first characters of a key, or a whole request id.
         </p>
       )}
-      {accounts.length > 0 && (
-        <>
-          <h2>Accounts</h2>
-          <Table
-            caption="Accounts"
-            columns={[accountColumn(), { name: 'Plan', text: ({ plan }) => plan }]}
-            rows={accounts}
-            rowKey={({ account }) => account}
-            empty=""
-          />
-        </>
-      )}
-      {keys.length > 0 && (
-        <>
-          <h2>Keys</h2>
-          <Table
-            caption="Keys"
-            columns={[
-              { name: 'Key', text: ({ prefix }) => prefix },
-              accountColumn(),
-              { name: 'Label', text: ({ label }) => label },
-              timeColumn('Revoked', 'revoked', 'no'),
-            ]}
-            rows={keys}
-            rowKey={({ hash }) => hash}
-            empty=""
-          />
-        </>
-      )}
-      {refusals.length > 0 && (
-        <>
-          <h2>Refused</h2>
-          <Table
-            caption="Refusals"
-            columns={[
-              timeColumn('At', 'at'),
-              accountColumn(),
-              { name: 'Key', text: ({ prefix }) => prefix },
-              { name: 'Code', text: ({ code }) => code },
-              { name: 'Said', text: ({ message }) => message },
-            ]}
-            rows={refusals}
-            rowKey={({ at, message }) => `${at} ${message}`}
-            empty=""
-          />
-        </>
-      )}
-      {audit.length > 0 && (
-        <>
-          <h2>Done by staff</h2>
-          <Table
-            caption="Audit"
-            columns={AUDIT_COLUMNS}
-            rows={audit}
-            rowKey={({ number }) => String(number)}
-            empty=""
-          />
-        </>
-      )}
+      <Found title="Accounts" rows={accounts} columns={ACCOUNTS} />
+      <Found title="Keys" rows={keys} columns={KEYS} />
+      <Found title="Refused" rows={refusals} columns={REFUSALS} />
+      <Found title="Done by staff" rows={audit} columns={AUDIT_COLUMNS} />
+    </>
+  )
+}
+
+type Rows = Answers['search']
+const ACCOUNTS: readonly Column<Rows['accounts'][number]>[] = [
+  accountColumn(),
+  { name: 'Plan', text: ({ plan }) => plan },
+]
+const KEYS: readonly Column<Rows['keys'][number]>[] = [
+  { name: 'Key', text: ({ prefix }) => prefix },
+  accountColumn(),
+  { name: 'Label', text: ({ label }) => label },
+  timeColumn('Revoked', 'revoked', 'no'),
+]
+const REFUSALS: readonly Column<Rows['refusals'][number]>[] = [
+  timeColumn('At', 'at'),
+  accountColumn(),
+  { name: 'Key', text: ({ prefix }) => prefix },
+  { name: 'Code', text: ({ code }) => code },
+  { name: 'Said', text: ({ message }) => message },
+]
+
+function Found<Row>({
+  title,
+  rows,
+  columns,
+}: {
+  title: string
+  rows: readonly Row[]
+  columns: readonly Column<Row>[]
+}) {
+  if (rows.length === 0) return null
+  return (
+    <>
+      <h2>{title}</h2>
+      <Table caption={title} columns={columns} rows={rows} empty="" />
     </>
   )
 }

@@ -1,13 +1,12 @@
 // Who administers, with tokens of their own; who did what, and what came of it. Invariant: a new token is on the page once, and in nothing
 // that is kept.
 
-import { useSignal } from '@preact/signals'
 import type { Answers } from '../answers.ts'
 import { ask, change } from '../ask.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
-import { Confirm } from '../ui/dialog.tsx'
+import { Act } from '../ui/dialog.tsx'
 import { type FormField, OrderForm } from '../ui/form.tsx'
-import { Curl, TroubleNote } from '../ui/parts.tsx'
+import { Answered, Curl } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { timeText } from '../ui/text.ts'
 import { accountColumn, ListPage, timeColumn, useList } from './parts.tsx'
@@ -48,7 +47,6 @@ export function AuditPage() {
       fields={AUDIT_FIELDS}
       paged={useList<AuditLine>('audit', 'before', 'audit', AUDIT_FIELDS)}
       columns={AUDIT_COLUMNS}
-      rowKey={({ number }) => String(number)}
       empty="Nothing like this was done."
       csv="audit"
     >
@@ -74,8 +72,7 @@ const FIELDS: readonly FormField[] = [
 
 export function StaffPage() {
   const staff = useLoaded<Answers['listStaff']>(() => '/admin/staff')
-  const doomed = useSignal<string | null>(null)
-  const revoke = () => change('DELETE', `/admin/staff/${encodeURIComponent(doomed.value!)}`, undefined, staff.reload)
+  const revoke = (name: string) => change('DELETE', `/admin/staff/${encodeURIComponent(name)}`, undefined, staff.reload)
   const columns: readonly Column<Member>[] = [
     { name: 'Name', text: ({ name }) => name },
     { name: 'Role', text: ({ role }) => role },
@@ -85,9 +82,15 @@ export function StaffPage() {
       name: 'Actions',
       draw: ({ name, revoked }) =>
         revoked === null && (
-          <button type="button" class="plain" aria-label={`Revoke ${name}`} onClick={() => (doomed.value = name)}>
-            Revoke
-          </button>
+          <Act
+            text="Revoke"
+            label={`Revoke ${name}`}
+            act="Revoke this token"
+            name={name}
+            onConfirm={() => revoke(name)}
+          >
+            <p>{name} is signed out everywhere at once. Their lines of the audit stay.</p>
+          </Act>
         ),
     },
   ]
@@ -104,27 +107,23 @@ export function StaffPage() {
         once={({ name, token }) => ({ what: `The token of ${name}`, secret: token })}
         onDone={staff.reload}
       />
-      <TroubleNote trouble={staff.trouble.value} again={staff.reload} />
-      {staff.value.value && (
-        <Table
-          caption="Staff"
-          columns={columns}
-          rows={staff.value.value.staff}
-          rowKey={({ name, created }) => `${name} ${created}`}
-          csv="staff"
-          empty={
-            <>
-              <p>Nobody has a token of their own. From a terminal:</p>
-              <Curl line="npm run admin -- staff add kim --role support" />
-            </>
-          }
-        />
-      )}
-      {doomed.value && (
-        <Confirm act="Revoke this token" name={doomed.value} onConfirm={revoke} onClose={() => (doomed.value = null)}>
-          <p>{doomed.value} is signed out everywhere at once. Their lines of the audit stay.</p>
-        </Confirm>
-      )}
+      <Answered of={staff}>
+        {(value) => (
+          <Table
+            caption="Staff"
+            columns={columns}
+            rows={value.staff}
+            rowKey={({ name, created }) => `${name} ${created}`}
+            csv="staff"
+            empty={
+              <>
+                <p>Nobody has a token of their own. From a terminal:</p>
+                <Curl line="npm run admin -- staff add kim --role support" />
+              </>
+            }
+          />
+        )}
+      </Answered>
     </>
   )
 }

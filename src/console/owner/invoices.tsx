@@ -4,19 +4,14 @@ import { addressWith, useParam } from '../address.dom.ts'
 import type { Answers } from '../answers.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { Link } from '../shell.tsx'
-import { TroubleNote } from '../ui/parts.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { Answered, Sums, TroubleNote } from '../ui/parts.tsx'
+import { amountColumn, type Column, Table } from '../ui/table.tsx'
 import { groupedText, timeText } from '../ui/text.ts'
 import type { Invoice, InvoiceSums } from './answers.ts'
 import { useOwn } from './own.dom.ts'
 
 type Line = Invoice['lines'][number]
 
-const amount = (name: string, of: (row: InvoiceSums) => string): Column<InvoiceSums> => ({
-  name,
-  text: (row) => groupedText(of(row)),
-  isNumber: true,
-})
 const MONTHS: readonly Column<InvoiceSums>[] = [
   {
     name: 'Month, UTC',
@@ -27,40 +22,39 @@ const MONTHS: readonly Column<InvoiceSums>[] = [
       </>
     ),
   },
-  amount('Opening', ({ opening }) => opening),
-  amount('Granted', ({ granted }) => granted),
-  amount('Expired', ({ expired }) => expired),
-  amount('Charged', ({ charged }) => charged),
-  amount('Closing', ({ closing }) => closing),
+  amountColumn('Opening', ({ opening }) => opening),
+  amountColumn('Granted', ({ granted }) => granted),
+  amountColumn('Expired', ({ expired }) => expired),
+  amountColumn('Charged', ({ charged }) => charged),
+  amountColumn('Closing', ({ closing }) => closing),
 ]
 const LINES: readonly Column<Line>[] = [
   { name: 'Product', text: ({ product }) => product },
   { name: 'Type', text: ({ type }) => type },
   { name: 'Key', text: ({ prefix }) => prefix ?? '' },
   { name: 'Label', text: ({ label }) => label },
-  { name: 'Count', text: ({ count }) => groupedText(String(count)), isNumber: true },
-  { name: 'Credits', text: ({ credits }) => groupedText(credits), isNumber: true },
+  amountColumn('Count', ({ count }) => count),
+  amountColumn('Credits', ({ credits }) => credits),
 ]
 
 export function Invoices() {
   const months = useOwn<Answers['ownInvoices']>(() => '/platform/invoices/')
   const month = useParam('month').value
-  const value = months.value.value
   return (
     <section>
       <div class="screen">
         <h2>Invoices by month</h2>
-        <TroubleNote trouble={months.trouble.value} again={months.reload} />
-        {value && (
-          <Table
-            caption="Months of the account"
-            columns={MONTHS}
-            rows={value.invoices}
-            rowKey={(row) => row.month}
-            csv="invoices"
-            empty="Nothing was given or charged yet: the first month begins with the first credits."
-          />
-        )}
+        <Answered of={months}>
+          {(value) => (
+            <Table
+              caption="Months of the account"
+              columns={MONTHS}
+              rows={value.invoices}
+              csv="invoices"
+              empty="Nothing was given or charged yet: the first month begins with the first credits."
+            />
+          )}
+        </Answered>
       </div>
       {month && <OneInvoice month={month} key={month} />}
     </section>
@@ -86,22 +80,8 @@ function OneInvoice({ month }: { month: string }) {
       <h2>
         {value.account}: {value.from} to {value.to} UTC{value.is_final ? '' : ', so far'}
       </h2>
-      <dl class="sums">
-        {sums.map(([name, credits]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd class="number">{groupedText(credits)}</dd>
-          </div>
-        ))}
-      </dl>
-      <Table
-        caption={`Lines of ${value.month}`}
-        columns={LINES}
-        rows={value.lines}
-        rowKey={({ product, type, prefix, label }) => `${product} ${type} ${prefix} ${label}`}
-        isWhole
-        empty="Nothing was used."
-      />
+      <Sums of={sums.map(([name, credits]) => [name, groupedText(credits)])} />
+      <Table caption={`Lines of ${value.month}`} columns={LINES} rows={value.lines} isWhole empty="Nothing was used." />
       {value.written_off !== '0' && (
         <p>
           Lines add up to {groupedText(value.charged)} charged and {groupedText(value.written_off)} written off, which

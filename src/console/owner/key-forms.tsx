@@ -9,7 +9,7 @@ import { Curl } from '../ui/parts.tsx'
 import { timeText } from '../ui/text.ts'
 import { isShowing } from '../visit.dom.ts'
 import type { Issued, Key } from './answers.ts'
-import { keyOrder } from './key-order.ts'
+import { keyOrder } from './owner-words.ts'
 
 const PRODUCTS = ['info', 'stream', 'rpc', 'graphql', 'data', 'platform']
 

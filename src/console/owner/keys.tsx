@@ -6,7 +6,7 @@ import { ask, change, type Trouble } from '../ask.dom.ts'
 import { Confirm } from '../ui/dialog.tsx'
 import { Curl, TroubleNote } from '../ui/parts.tsx'
 import { KeyReach } from '../ui/reach.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { amountColumn, type Column, Table } from '../ui/table.tsx'
 import { groupedText, hourText, timeText } from '../ui/text.ts'
 import type { Account, Issued, Key, KeysPage } from './answers.ts'
 import { KeyForm, KeyShown, RotateForm } from './key-forms.tsx'
@@ -14,19 +14,17 @@ import { askAgain, round, spending } from './own.dom.ts'
 import { foundKeys, stateText } from './owner-words.ts'
 
 const PAGE = 1_000
-const time = (ms: number | null) => (ms === null ? '' : timeText(ms))
-const credits = (text: string | null) => (text === null ? '' : groupedText(text))
 
 const COLUMNS: readonly Column<Key>[] = [
   { name: 'Key', text: ({ prefix }) => prefix, draw: ({ prefix }) => <code>{prefix}…</code> },
   { name: 'Label', text: ({ label }) => label },
   { name: 'Kind', text: ({ kind }) => kind },
   { name: 'State', text: (key) => stateText(key, Date.now()) },
-  { name: 'Spent, 30 days', text: ({ spent_30_days: spent }) => credits(spent), isNumber: true },
-  { name: 'Cap', text: ({ cap }) => credits(cap), isNumber: true },
-  { name: 'Left of it', text: ({ cap_remaining: left }) => credits(left), isNumber: true },
+  amountColumn('Spent, 30 days', ({ spent_30_days: spent }) => spent ?? ''),
+  amountColumn('Cap', ({ cap }) => cap ?? ''),
+  amountColumn('Left of it', ({ cap_remaining: left }) => left ?? ''),
   { name: 'Last used', text: ({ last_used: used }) => (used === null ? '' : hourText(used)) },
-  { name: 'Made', text: ({ created }) => time(created) },
+  { name: 'Made', text: ({ created }) => timeText(created) },
   { name: 'Products', text: ({ products }) => products.join(' ') },
   { name: 'Ranges', text: ({ ranges }) => ranges?.join(' ') ?? '' },
 ]

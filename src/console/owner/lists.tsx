@@ -2,8 +2,8 @@
 
 import { addressWith, go, useParam } from '../address.dom.ts'
 import { Choice } from '../ui/form.tsx'
-import { Curl, TroubleNote } from '../ui/parts.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { Answered, Curl } from '../ui/parts.tsx'
+import { amountColumn, type Column, Table } from '../ui/table.tsx'
 import { groupedText, timeText } from '../ui/text.ts'
 import type { Refusals, Streams } from './answers.ts'
 import { useOwn } from './own.dom.ts'
@@ -15,42 +15,41 @@ const STREAMS: readonly Column<Stream>[] = [
   { name: 'Body', text: ({ body }) => body, draw: ({ body }) => <code>{body}</code> },
   { name: 'Key', text: ({ prefix }) => prefix ?? '' },
   { name: 'Since, UTC', text: ({ since }) => timeText(since) },
-  { name: 'Credits a minute', text: ({ credits_a_minute: price }) => groupedText(price), isNumber: true },
+  amountColumn('Credits a minute', ({ credits_a_minute: price }) => price),
 ]
 
 export function StreamList() {
   const streams = useOwn<Streams>(() => '/platform/streams/')
-  const value = streams.value.value
   return (
     <section>
       <h2>Open sockets and subscriptions</h2>
-      <TroubleNote trouble={streams.trouble.value} again={streams.reload} />
-      {value && (
-        <>
-          <p class="beside">
-            <span>
-              {value.sockets} sockets, {value.subscriptions} subscriptions, {groupedText(value.credits_a_minute)}{' '}
-              credits a minute
-            </span>
-            <button type="button" class="plain" onClick={streams.reload}>
-              Look again
-            </button>
-          </p>
-          <Table
-            caption="Subscriptions that run, those that cost most first"
-            columns={STREAMS}
-            rows={value.streams}
-            rowKey={({ type, body, prefix, since }) => `${type} ${body} ${prefix} ${since}`}
-            csv="streams"
-            empty={
-              <>
-                <p>Nothing is open. A book in a terminal:</p>
-                <Curl line={`npm run watch -- BTC --url ${location.origin} --key $WEIR_KEY`} />
-              </>
-            }
-          />
-        </>
-      )}
+      <Answered of={streams}>
+        {(value) => (
+          <>
+            <p class="beside">
+              <span>
+                {value.sockets} sockets, {value.subscriptions} subscriptions, {groupedText(value.credits_a_minute)}{' '}
+                credits a minute
+              </span>
+              <button type="button" class="plain" onClick={streams.reload}>
+                Look again
+              </button>
+            </p>
+            <Table
+              caption="Subscriptions that run, those that cost most first"
+              columns={STREAMS}
+              rows={value.streams}
+              csv="streams"
+              empty={
+                <>
+                  <p>Nothing is open. A book in a terminal:</p>
+                  <Curl line={`npm run watch -- BTC --url ${location.origin} --key $WEIR_KEY`} />
+                </>
+              }
+            />
+          </>
+        )}
+      </Answered>
     </section>
   )
 }
@@ -69,47 +68,46 @@ const REFUSALS: readonly Column<Refusal>[] = [
 
 export function RefusalList() {
   const refusals = useOwn<Refusals>(() => '/platform/refusals/')
-  const value = refusals.value.value
   const code = useParam('code').value
   return (
     <section>
       <h2>Refusals</h2>
-      <TroubleNote trouble={refusals.trouble.value} again={refusals.reload} />
-      {value && (
-        <>
-          <div class="beside">
-            <Choice
-              label="Code"
-              value={code}
-              options={[
-                ['', 'all'],
-                ...value.counts.map(
-                  (each) => [each.code, `${each.code} (${groupedText(String(each.count))} in 24 h)`] as const,
-                ),
-              ]}
-              onChoose={(chosen) => go(addressWith({ code: chosen }))}
+      <Answered of={refusals}>
+        {(value) => (
+          <>
+            <div class="beside">
+              <Choice
+                label="Code"
+                value={code}
+                options={[
+                  ['', 'all'],
+                  ...value.counts.map(
+                    (each) => [each.code, `${each.code} (${groupedText(String(each.count))} in 24 h)`] as const,
+                  ),
+                ]}
+                onChoose={(chosen) => go(addressWith({ code: chosen }))}
+              />
+              <button type="button" class="plain" onClick={refusals.reload}>
+                Look again
+              </button>
+            </div>
+            <Table
+              caption="The last fifty refusals"
+              columns={REFUSALS}
+              rows={value.refusals.filter((each) => code === '' || each.code === code)}
+              csv="refusals"
+              empty={
+                <>
+                  <p>There are none. One to see how it looks, some seconds later:</p>
+                  <Curl
+                    line={`curl -s ${location.origin}/info -H "Authorization: Bearer $WEIR_KEY" -H 'Content-Type: application/json' -d '{"type":"noSuchType"}'`}
+                  />
+                </>
+              }
             />
-            <button type="button" class="plain" onClick={refusals.reload}>
-              Look again
-            </button>
-          </div>
-          <Table
-            caption="The last fifty refusals"
-            columns={REFUSALS}
-            rows={value.refusals.filter((each) => code === '' || each.code === code)}
-            rowKey={({ request_id: id, at, type, message }) => `${at} ${id} ${type} ${message}`}
-            csv="refusals"
-            empty={
-              <>
-                <p>There are none. One to see how it looks, some seconds later:</p>
-                <Curl
-                  line={`curl -s ${location.origin}/info -H "Authorization: Bearer $WEIR_KEY" -H 'Content-Type: application/json' -d '{"type":"noSuchType"}'`}
-                />
-              </>
-            }
-          />
-        </>
-      )}
+          </>
+        )}
+      </Answered>
     </section>
   )
 }

@@ -1,6 +1,7 @@
 // How the owner's page says things: forecast, keys and their states, columns of a chart. Law: amounts are whole micro-credits, from
 // exact text; nothing is counted in fractions.
 
+import { DAY_MS } from '../../core/time.ts'
 import type { StackedColumn } from '../ui/stacked.ts'
 import { dayText, spanText, timeText } from '../ui/text.ts'
 import type { Account, Key, Usage } from './answers.ts'
@@ -85,7 +86,41 @@ export function dailyColumns({ by_day: days, period }: Usage): { columns: Stacke
 
 function everyDay({ from, to }: Usage['period']): string[] {
   const days: string[] = []
-  for (let ms = Date.parse(`${from}T00:00:00Z`); ms <= Date.parse(`${to}T00:00:00Z`); ms += 86_400_000)
+  for (let ms = Date.parse(`${from}T00:00:00Z`); ms <= Date.parse(`${to}T00:00:00Z`); ms += DAY_MS)
     days.push(dayText(ms))
   return days
+}
+
+interface Typed {
+  readonly label: string
+  readonly cap: string
+  readonly ranges: string
+  /** Of a service key; empty: what its restrictions say. */
+  readonly pipelines: string
+  /** A day, or empty. */
+  readonly expires: string
+}
+
+/** An order for /platform/keys/. Of a key that is changed what differs is sent, and what was emptied is taken away; amounts go as typed. */
+export function keyOrder({ label, cap, ranges, expires, pipelines }: Typed, products: readonly string[], known?: Key) {
+  const order = {
+    label,
+    products,
+    cap: cap.trim() || null,
+    ranges: listed(ranges),
+    pipelines: pipelines || null,
+    expires: expires === '' ? null : Date.parse(`${expires}T00:00:00Z`),
+  }
+  const before = known ?? { label: '', products: null, cap: null, ranges: null, pipelines: null, expires: null }
+  const isKept = (name: keyof typeof order) =>
+    JSON.stringify(order[name]) === JSON.stringify(before[name]) ||
+    // The form shows days: an end within the day stays.
+    (name === 'expires' && known?.expires != null && new Date(known.expires).toISOString().slice(0, 10) === expires)
+  const names = (Object.keys(order) as (keyof typeof order)[]).filter((name) => !isKept(name))
+  return Object.fromEntries(names.map((name) => [name, order[name]]))
+}
+
+function listed(ranges: string): readonly string[] | null {
+  const list = ranges.split(/[\s,]+/).filter((range) => range !== '')
+  return list.length === 0 ? null : list
 }

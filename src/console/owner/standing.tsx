@@ -1,8 +1,8 @@
 // Credits left, how they went down and when they end, and how close each limit is.
 
 import type { Answers } from '../answers.ts'
-import { Curl, TroubleNote } from '../ui/parts.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { Answered, Curl, Figures } from '../ui/parts.tsx'
+import { amountColumn, type Column, Table } from '../ui/table.tsx'
 import { dayText, groupedText, microText, timeText } from '../ui/text.ts'
 import type { Account, BalanceDay } from './answers.ts'
 import { burnLine } from './burn-line.ts'
@@ -30,8 +30,8 @@ const shareText = (limit: Limit) => {
 
 const LIMITS: readonly Column<Limit>[] = [
   { name: 'Limit', text: ({ limit }) => limit },
-  { name: 'Now', text: ({ now }) => (now === null ? 'each socket' : groupedText(String(now))), isNumber: true },
-  { name: 'At most', text: ({ most }) => (most === null ? 'no limit' : groupedText(String(most))), isNumber: true },
+  amountColumn('Now', ({ now }) => now ?? 'each socket'),
+  amountColumn('At most', ({ most }) => most ?? 'no limit'),
   {
     name: 'Used',
     text: shareText,
@@ -50,24 +50,14 @@ export function Standing({ account }: { account: Account }) {
   const used = given === 0n ? 0 : Number(((given - left) * 1000n) / given)
   return (
     <>
-      <dl class="figures">
-        <div>
-          <dt>Credits left</dt>
-          <dd>{groupedText(balance)}</dd>
-        </div>
-        <div>
-          <dt>Spent a day, mean of seven</dt>
-          <dd>{groupedText(perDay)}</dd>
-        </div>
-        <div>
-          <dt>Spent since the account was made</dt>
-          <dd>{groupedText(spent)}</dd>
-        </div>
-        <div>
-          <dt>Plan</dt>
-          <dd>{plan}</dd>
-        </div>
-      </dl>
+      <Figures
+        figures={[
+          { name: 'Credits left', value: groupedText(balance) },
+          { name: 'Spent a day, mean of seven', value: groupedText(perDay) },
+          { name: 'Spent since the account was made', value: groupedText(spent) },
+          { name: 'Plan', value: plan },
+        ]}
+      />
       <p class="note" role="status">
         {forecastText(account, Date.now())}
       </p>
@@ -98,7 +88,6 @@ export function LimitsSection({ account: { limits } }: { account: Account }) {
         caption="Present use against each limit"
         columns={LIMITS}
         rows={limits}
-        rowKey={({ limit }) => limit}
         empty={<Curl line={`curl -s ${location.origin}/platform/account/ -H "Authorization: Bearer $WEIR_KEY"`} />}
         csv="limits"
       />
@@ -108,29 +97,18 @@ export function LimitsSection({ account: { limits } }: { account: Account }) {
 
 const SIZE = { width: 600, height: 100 }
 
-const amount = (name: string, of: (row: BalanceDay) => string): Column<BalanceDay> => ({
-  name,
-  text: (row) => groupedText(of(row)),
-  isNumber: true,
-})
 const COLUMNS: readonly Column<BalanceDay>[] = [
   { name: 'Day, UTC', text: ({ date }) => date },
-  amount('Opening', ({ opening }) => opening),
-  amount('Granted', ({ granted }) => granted),
-  amount('Expired', ({ expired }) => expired),
-  amount('Charged', ({ charged }) => charged),
-  amount('Closing', ({ closing }) => closing),
+  amountColumn('Opening', ({ opening }) => opening),
+  amountColumn('Granted', ({ granted }) => granted),
+  amountColumn('Expired', ({ expired }) => expired),
+  amountColumn('Charged', ({ charged }) => charged),
+  amountColumn('Closing', ({ closing }) => closing),
 ]
 
 function BurnDown({ account }: { account: Account }) {
   const balances = useOwn<Answers['ownBalances']>(() => '/platform/balances/')
-  const days = balances.value.value?.days ?? []
-  return (
-    <>
-      <TroubleNote trouble={balances.trouble.value} again={balances.reload} />
-      {days.length > 0 && <Picture days={days} account={account} />}
-    </>
-  )
+  return <Answered of={balances}>{({ days }) => days.length > 0 && <Picture days={days} account={account} />}</Answered>
 }
 
 function Picture({ days, account }: { days: readonly BalanceDay[]; account: Account }) {
@@ -154,14 +132,7 @@ function Picture({ days, account }: { days: readonly BalanceDay[]; account: Acco
       </figcaption>
       <details>
         <summary>Day by day</summary>
-        <Table
-          caption="The balance day by day"
-          columns={COLUMNS}
-          rows={[...days].reverse()}
-          rowKey={({ date }) => date}
-          csv="balances"
-          empty=""
-        />
+        <Table caption="The balance day by day" columns={COLUMNS} rows={[...days].reverse()} csv="balances" empty="" />
       </details>
     </figure>
   )

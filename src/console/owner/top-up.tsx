@@ -7,7 +7,7 @@ import type { Answers } from '../answers.ts'
 import { change } from '../ask.dom.ts'
 import { Link } from '../shell.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { TroubleNote, typed } from '../ui/parts.tsx'
+import { Sums, TroubleNote, typed } from '../ui/parts.tsx'
 import { type Column, orderColumns, Table } from '../ui/table.tsx'
 import { groupedText, microText, type Order, orderStateText, plainText, priceText, timeText } from '../ui/text.ts'
 import type { Account } from './answers.ts'
@@ -38,14 +38,7 @@ export function TopUp({ account }: { account: Account | null }) {
         {value?.provider && account?.manages && <Choice offers={value} />}
         {value?.provider && account?.why_not && <p class="note">{account.why_not}</p>}
         {value && (
-          <Table
-            caption="Orders"
-            columns={COLUMNS}
-            rows={value.orders}
-            rowKey={({ number }) => number}
-            csv="orders"
-            empty="Nothing was ordered yet."
-          />
+          <Table caption="Orders" columns={COLUMNS} rows={value.orders} csv="orders" empty="Nothing was ordered yet." />
         )}
       </div>
       {shown && <OneOrder order={shown} instructions={value?.instructions ?? ''} />}
@@ -131,19 +124,14 @@ function OneOrder({ order, instructions }: { order: Order; instructions: string 
       <h2>
         Invoice {number}: {account}
       </h2>
-      <dl class="sums">
-        {[
+      <Sums
+        of={[
           ['Ordered, UTC', timeText(created)],
           ['Credits', groupedText(credits)],
           ['Amount', priceText(amount, currency)],
           ['State', orderStateText(order)],
-        ].map(([name, text]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd class="number">{text}</dd>
-          </div>
-        ))}
-      </dl>
+        ]}
+      />
       {isToPay && provider === 'manual' && (
         <p class="note">
           {instructions || 'Whoever runs this gateway tells how it is paid.'} Name <b>{number}</b> with the payment.

@@ -3,9 +3,9 @@
 import { addressWith, go, useParam } from '../address.dom.ts'
 import { Bars } from '../ui/bars.tsx'
 import { Choice } from '../ui/form.tsx'
-import { Curl, TroubleNote } from '../ui/parts.tsx'
-import { type Column, Table } from '../ui/table.tsx'
-import { groupedText, microText } from '../ui/text.ts'
+import { Answered, Curl } from '../ui/parts.tsx'
+import { amountColumn, type Column, numberColumn, Table } from '../ui/table.tsx'
+import { microText } from '../ui/text.ts'
 import type { Usage } from './answers.ts'
 import { spending, useOwn } from './own.dom.ts'
 import { dailyColumns, microOf } from './owner-words.ts'
@@ -14,16 +14,11 @@ type ByKey = Usage['by_key'][number]
 type ByType = Usage['by_type'][number]
 type Sums = Pick<ByKey, 'credits' | 'calls' | 'stream_minutes' | 'pipeline_rows'>
 
-const count = (name: string, of: (row: Sums) => number) => ({
-  name,
-  text: (row: Sums) => groupedText(String(of(row))),
-  isNumber: true,
-})
 const SUMS: readonly Column<Sums>[] = [
-  { name: 'Credits', text: (row) => microText(microOf(row.credits)), isNumber: true },
-  count('Calls', (row) => row.calls),
-  count('Minutes', (row) => row.stream_minutes),
-  count('Rows', (row) => row.pipeline_rows),
+  numberColumn('Credits', (row) => microText(microOf(row.credits))),
+  amountColumn('Calls', (row) => row.calls),
+  amountColumn('Minutes', (row) => row.stream_minutes),
+  amountColumn('Rows', (row) => row.pipeline_rows),
 ]
 const BY_KEY: readonly Column<ByKey>[] = [
   { name: 'Key', text: ({ prefix }) => prefix ?? '' },
@@ -40,7 +35,7 @@ const BY_DAY: readonly Column<{ date: string; part: string; label: string; credi
   { name: 'Day, UTC', text: ({ date }) => date },
   { name: 'For', text: ({ part }) => part || 'others' },
   { name: 'Label', text: ({ label }) => label },
-  { name: 'Credits', text: (row) => microText(microOf(row.credits)), isNumber: true },
+  numberColumn('Credits', (row) => microText(microOf(row.credits))),
 ]
 
 const EMPTY = () => (
@@ -64,8 +59,6 @@ export function UsageSection() {
   })
   const value = usage.value.value
   const choose = (name: string) => (chosen: string) => go(addressWith({ [name]: chosen }))
-  const chart = value && dailyColumns(value)
-  const days = (value?.by_day ?? []).flatMap(({ date, parts = [] }) => parts.map((part) => ({ date, ...part })))
   return (
     <section aria-busy={usage.isLoading.value}>
       <h2>Usage{value && `, ${value.period.from} to ${value.period.to} UTC`}</h2>
@@ -91,50 +84,47 @@ export function UsageSection() {
           onChoose={choose('stack')}
         />
       </div>
-      <TroubleNote trouble={usage.trouble.value} again={usage.reload} />
-      {value && chart && chart.parts.length > 0 && (
+      <Answered of={usage}>{(used) => <Used used={used} by={stack()} />}</Answered>
+    </section>
+  )
+}
+
+function Used({ used, by }: { used: Usage; by: string }) {
+  const { period, by_day: byDay, by_key: byKey, by_type: byType } = used
+  const { columns, parts } = dailyColumns(used)
+  const days = byDay.flatMap(({ date, parts: own = [] }) => own.map((part) => ({ date, ...part })))
+  return (
+    <>
+      {parts.length > 0 && (
         <Bars
-          label={`Credits a day, ${value.period.from} to ${value.period.to} UTC, by ${stack()}`}
-          columns={chart.columns}
-          parts={chart.parts}
+          label={`Credits a day, ${period.from} to ${period.to} UTC, by ${by}`}
+          columns={columns}
+          parts={parts}
           words={(micro) => `${microText(micro)} credits`}
         />
       )}
-      {value && days.length > 0 && (
+      {days.length > 0 && (
         <details>
           <summary>Day by day</summary>
           <Table
-            caption={`Use by day and ${stack()}`}
+            caption={`Use by day and ${by}`}
             columns={BY_DAY}
             rows={days}
-            rowKey={({ date, part, label }) => `${date} ${part} ${label}`}
             empty=""
-            csv={`usage-by-day-${value.period.from}-${value.period.to}`}
+            csv={`usage-by-day-${period.from}-${period.to}`}
           />
         </details>
       )}
-      {value && (
-        <>
-          <h3>What keys used</h3>
-          <Table
-            caption="Use by key"
-            columns={BY_KEY}
-            rows={value.by_key}
-            rowKey={({ prefix, label }) => `${prefix} ${label}`}
-            empty={<EMPTY />}
-            csv="usage-by-key"
-          />
-          <h3>What it was used for</h3>
-          <Table
-            caption="Use by product and type"
-            columns={BY_TYPE}
-            rows={value.by_type}
-            rowKey={({ product, type }) => `${product} ${type}`}
-            empty="Nothing in these days."
-            csv="usage-by-type"
-          />
-        </>
-      )}
-    </section>
+      <h3>What keys used</h3>
+      <Table caption="Use by key" columns={BY_KEY} rows={byKey} empty={<EMPTY />} csv="usage-by-key" />
+      <h3>What it was used for</h3>
+      <Table
+        caption="Use by product and type"
+        columns={BY_TYPE}
+        rows={byType}
+        empty="Nothing in these days."
+        csv="usage-by-type"
+      />
+    </>
   )
 }

@@ -3,9 +3,9 @@
 import { useSignal } from '@preact/signals'
 import type { Answers } from '../answers.ts'
 import { ask, change } from '../ask.dom.ts'
-import { Confirm, Dialog, Field } from '../ui/dialog.tsx'
+import { Act, Dialog, Field } from '../ui/dialog.tsx'
 import { Curl, TroubleNote } from '../ui/parts.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { type Column, numberColumn, Table } from '../ui/table.tsx'
 import { timeText } from '../ui/text.ts'
 import type { Account, Webhook } from './answers.ts'
 import { useOwn } from './own.dom.ts'
@@ -16,29 +16,29 @@ const COLUMNS: readonly Column<Event>[] = [
   { name: 'Time, UTC', text: ({ created }) => timeText(created) },
   { name: 'About', text: ({ type, threshold }) => (threshold === null ? type : `credits below ${threshold}`) },
   { name: 'State', text: ({ state }) => state.replace('_', ' ') },
-  { name: 'Attempts', text: ({ attempts }) => String(attempts), isNumber: true },
+  numberColumn('Attempts', ({ attempts }) => attempts),
   { name: 'Answer', text: ({ last }) => last ?? '' },
   { name: 'Event', text: ({ id }) => id, draw: ({ id }) => <code>{id}</code> },
 ]
 
 export function WebhookSection({ account }: { account: Account | null }) {
   const webhook = useOwn<Answers['ownWebhook']>(() => '/platform/webhook/')
-  const doing = useSignal<'set' | 'clear' | null>(null)
+  const isSetting = useSignal(false)
   const said = useSignal<string | null>(null)
   const secret = useSignal<string | null>(null)
   const isNone = webhook.value.value?.webhook === null
   const value = webhook.value.value?.webhook ?? null
-  const close = () => {
-    doing.value = null
-  }
   const test = async () => {
     const answer = await ask<Answers['testOwnWebhook']>('POST', '/platform/webhook/test')
     if (!answer.ok) said.value = answer.error.message
     else said.value = `The test ${answer.value.delivered ? 'arrived' : 'did not arrive'}: ${answer.value.answer}.`
   }
   const clear = () => change('DELETE', '/platform/webhook/', undefined, webhook.reload)
-  const begin = (what: 'set' | 'clear') => () => {
-    doing.value = what
+  const begin = () => {
+    isSetting.value = true
+  }
+  const close = () => {
+    isSetting.value = false
   }
   const set = (drawn: string | null) => {
     secret.value = drawn
@@ -53,7 +53,7 @@ export function WebhookSection({ account }: { account: Account | null }) {
         <div class="empty">
           <p>Nobody is told when credits run low.</p>
           {account?.manages && (
-            <button type="button" onClick={begin('set')}>
+            <button type="button" onClick={begin}>
               Set a webhook
             </button>
           )}
@@ -73,12 +73,12 @@ export function WebhookSection({ account }: { account: Account | null }) {
               <button type="button" onClick={test}>
                 Send a test
               </button>
-              <button type="button" onClick={begin('set')}>
+              <button type="button" onClick={begin}>
                 Change
               </button>
-              <button type="button" class="danger" onClick={begin('clear')}>
-                Clear
-              </button>
+              <Act text="Clear" kind="danger" act="Clear the webhook" name="webhook" onConfirm={clear}>
+                <p>What was not delivered is dropped, and a new one gets another secret.</p>
+              </Act>
               <span role="status">{said.value}</span>
             </p>
           )}
@@ -86,18 +86,12 @@ export function WebhookSection({ account }: { account: Account | null }) {
             caption="The last hundred events"
             columns={COLUMNS}
             rows={value.events}
-            rowKey={({ id }) => id}
             csv="webhook-events"
             empty="No event was due yet. Send a test."
           />
         </>
       )}
-      {doing.value === 'set' && <WebhookForm known={value} onDone={set} onClose={close} />}
-      {doing.value === 'clear' && value && (
-        <Confirm act="Clear the webhook" name="webhook" onConfirm={clear} onClose={close}>
-          <p>What was not delivered is dropped, and a new one gets another secret.</p>
-        </Confirm>
-      )}
+      {isSetting.value && <WebhookForm known={value} onDone={set} onClose={close} />}
       {secret.value && (
         <Dialog title="The secret, this once" onClose={() => (secret.value = null)}>
           <p>It signs the events, as Standard Webhooks has it. Copy it now.</p>
@@ -137,9 +131,7 @@ function WebhookForm({ known, onDone, onClose }: FormProps) {
           <input
             type="checkbox"
             checked={isNew.value}
-            onChange={(event) => {
-              isNew.value = event.currentTarget.checked
-            }}
+            onChange={(event) => (isNew.value = event.currentTarget.checked)}
           />{' '}
           draw another secret
         </label>

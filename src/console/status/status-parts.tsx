@@ -1,26 +1,21 @@
 // Parts of what `/status` tells that its public page and the operator's pages both show.
 
 import type { Figure } from '../ui/parts.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { type Column, numberColumn, Table } from '../ui/table.tsx'
 import { timeText } from '../ui/text.ts'
 import type { Gap, Region, Status } from './status.dom.ts'
 
-const number = (name: string, of: (row: Region) => number): Column<Region> => ({
-  name,
-  isNumber: true,
-  text: (row) => String(of(row)),
-})
 const REGIONS: readonly Column<Region>[] = [
   { name: 'Region', text: ({ region }) => region },
-  number('Relays', ({ relays }) => relays),
-  number('Sockets', ({ sockets }) => sockets),
-  number('Age p50, ms', ({ p50Ms }) => p50Ms),
-  number('Age p99, ms', ({ p99Ms }) => p99Ms),
+  numberColumn('Relays', ({ relays }) => relays),
+  numberColumn('Sockets', ({ sockets }) => sockets),
+  numberColumn('Age p50, ms', ({ p50Ms }) => p50Ms),
+  numberColumn('Age p99, ms', ({ p99Ms }) => p99Ms),
 ]
 const GAPS: readonly Column<Gap>[] = [
-  { name: 'From', isNumber: true, text: ({ from }) => String(from) },
-  { name: 'To', isNumber: true, text: ({ to }) => String(to) },
-  { name: 'Blocks', isNumber: true, text: ({ from, to }) => String(to - from + 1) },
+  numberColumn('From', ({ from }) => from),
+  numberColumn('To', ({ to }) => to),
+  numberColumn('Blocks', ({ from, to }) => to - from + 1),
   { name: 'Why', text: ({ why }) => why ?? '' },
   { name: 'Recorded (UTC)', text: ({ atMs }) => (atMs === null ? '' : timeText(atMs)) },
 ]
@@ -53,7 +48,6 @@ export function Ages({ regions }: { regions: readonly Region[] }) {
         caption="Ages by region"
         columns={REGIONS}
         rows={regions}
-        rowKey={({ region }) => region}
         empty="No relay sends blocks now: it begins with the first subscription."
         csv="regions"
       />
@@ -65,7 +59,7 @@ export function Gaps({ gaps }: { gaps: readonly Gap[] }) {
   return (
     <>
       <h2>Gaps: heights that never came, the last 20</h2>
-      <Table caption="Gaps" columns={GAPS} rows={gaps} rowKey={({ from }) => String(from)} empty="None." csv="gaps" />
+      <Table caption="Gaps" columns={GAPS} rows={gaps} empty="None." csv="gaps" />
     </>
   )
 }

@@ -1,7 +1,7 @@
 // The page /status for whoever opens it in a browser: programs get the JSON at the same address.
 
 import { render } from 'preact'
-import { Figures, TroubleNote } from '../ui/parts.tsx'
+import { Answered, Figures, Header } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { timeText } from '../ui/text.ts'
 import { type Source, useStatus } from './status.dom.ts'
@@ -17,54 +17,34 @@ const SOURCES: readonly Column<Source>[] = [
 ]
 
 function StatusPage() {
-  const status = useStatus()
-  const now = status.value.value
   return (
     <>
-      <header>
-        <a class="brand" href="/live">
-          Weir
-        </a>
-        <nav aria-label="Pages">
-          <a href="/live">Live</a>
-          <a href="/console">Console</a>
-          <a href="/docs">Docs</a>
-          <a href="/status" aria-current="page">
-            Status
-          </a>
-        </nav>
-      </header>
+      <Header home="/live" here="/status" links={['/live', '/console', '/docs', '/status']} />
       <main id="main">
         <h1>Status</h1>
-        <TroubleNote trouble={status.trouble.value} again={status.reload} />
-        {now && (
-          <>
-            <StateNote now={now} />
-            <Figures
-              figures={[
-                heightFigure(now),
-                { name: 'Late by, ms', value: now.lagMs ?? '–', note: 'behind the clock' },
-                { name: 'Books', value: now.booksKnown ? 'known' : 'not known', note: `epoch ${now.epoch ?? '–'}` },
-                archiveFigure(now),
-              ]}
-            />
-            <Ages regions={now.regions} />
-            <Gaps gaps={now.gaps} />
-            <h2>Sources of what the gateway does not hold</h2>
-            <Table
-              caption="Sources"
-              columns={SOURCES}
-              rows={now.sources}
-              rowKey={({ name }) => name}
-              empty="There are none."
-              csv="sources"
-            />
-            <p class="soft">
-              Asked again every five seconds. The same as JSON, and more of it:{' '}
-              <code>curl {location.origin}/status</code>, <a href="/docs/rest/status">what it says</a>.
-            </p>
-          </>
-        )}
+        <Answered of={useStatus()}>
+          {(now) => (
+            <>
+              <StateNote now={now} />
+              <Figures
+                figures={[
+                  heightFigure(now),
+                  { name: 'Late by, ms', value: now.lagMs ?? '–', note: 'behind the clock' },
+                  { name: 'Books', value: now.booksKnown ? 'known' : 'not known', note: `epoch ${now.epoch ?? '–'}` },
+                  archiveFigure(now),
+                ]}
+              />
+              <Ages regions={now.regions} />
+              <Gaps gaps={now.gaps} />
+              <h2>Sources of what the gateway does not hold</h2>
+              <Table caption="Sources" columns={SOURCES} rows={now.sources} empty="There are none." csv="sources" />
+              <p class="soft">
+                Asked again every five seconds. The same as JSON, and more of it:{' '}
+                <code>curl {location.origin}/status</code>, <a href="/docs/rest/status">what it says</a>.
+              </p>
+            </>
+          )}
+        </Answered>
       </main>
     </>
   )

@@ -86,6 +86,26 @@ export function Confirm({ act, name, children, onConfirm, onClose }: ConfirmProp
   )
 }
 
+interface ActProps extends Omit<ConfirmProps, 'onClose'> {
+  readonly text: string
+  /** For who does not see beside what it stands. */
+  readonly label?: string
+  readonly kind?: 'plain' | 'danger'
+}
+
+/** A button, and the dialog that confirms what it does. */
+export function Act({ text, label, kind = 'plain', ...confirm }: ActProps) {
+  const isOpen = useSignal(false)
+  return (
+    <>
+      <button type="button" class={kind} aria-label={label} onClick={() => (isOpen.value = true)}>
+        {text}
+      </button>
+      {isOpen.value && <Confirm {...confirm} onClose={() => (isOpen.value = false)} />}
+    </>
+  )
+}
+
 interface FieldProps {
   readonly label: string
   readonly value: string

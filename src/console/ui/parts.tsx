@@ -3,6 +3,44 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { Trouble } from '../ask.dom.ts'
+import type { Loaded } from '../loaded.dom.ts'
+
+const NAMES = { '/live': 'Live', '/console': 'Console', '/docs': 'Docs', '/status': 'Status' } as const
+
+interface HeaderProps {
+  readonly home: string
+  /** The path that is shown. */
+  readonly here?: string
+  /** Ways within the page. */
+  readonly ways?: ComponentChildren
+  readonly links: readonly (keyof typeof NAMES)[]
+  readonly children?: ComponentChildren
+}
+
+/** What stands above every page: where one can go, and who is signed in. */
+export function Header({ home, here, ways, links, children }: HeaderProps) {
+  return (
+    <>
+      <a class="skip" href="#main">
+        To the content
+      </a>
+      <header>
+        <a class="brand" href={home}>
+          Weir
+        </a>
+        <nav aria-label="Pages">
+          {ways}
+          {links.map((path) => (
+            <a key={path} href={path} aria-current={path === here ? 'page' : undefined}>
+              {NAMES[path]}
+            </a>
+          ))}
+        </nav>
+        {children && <p class="who">{children}</p>}
+      </header>
+    </>
+  )
+}
 
 export function TroubleNote({ trouble, again }: { trouble: Trouble | null; again?: () => void }) {
   if (trouble === null) return null
@@ -15,6 +53,21 @@ export function TroubleNote({ trouble, again }: { trouble: Trouble | null; again
         </button>
       )}
     </p>
+  )
+}
+
+interface AnsweredProps<T> {
+  readonly of: Loaded<T>
+  readonly children: (value: T) => ComponentChildren
+}
+
+/** What was asked for, once it is there, and why it is not. */
+export function Answered<T>({ of, children }: AnsweredProps<T>) {
+  return (
+    <>
+      <TroubleNote trouble={of.trouble.value} again={of.reload} />
+      {of.value.value !== null && children(of.value.value)}
+    </>
   )
 }
 
@@ -50,6 +103,20 @@ export function Figures({ figures }: { readonly figures: readonly Figure[] }) {
           <dt>{name}</dt>
           <dd>{value}</dd>
           {note && <dd class="of">{note}</dd>}
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** Lines of an invoice. */
+export function Sums({ of }: { readonly of: readonly (readonly [name: string, text: string])[] }) {
+  return (
+    <dl class="sums">
+      {of.map(([name, text]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd class="number">{text}</dd>
         </div>
       ))}
     </dl>

@@ -16,12 +16,23 @@ export interface Column<Row> {
   readonly isNumber?: boolean
 }
 
-interface TableProps<Row> {
+/** A number as it is, or words in its place. */
+export const numberColumn = <Row,>(
+  name: string,
+  of: (row: Row) => string | number | null | undefined,
+): Column<Row> => ({ name, isNumber: true, text: (row) => String(of(row) ?? '') })
+
+/** An amount, its digits in groups. */
+export const amountColumn = <Row,>(name: string, of: (row: Row) => string | number): Column<Row> =>
+  numberColumn(name, (row) => groupedText(String(of(row))))
+
+export interface TableProps<Row> {
   /** What the rows are, for who does not see them. */
   readonly caption: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
-  readonly rowKey: (row: Row) => string
+  /** Where cells hold what has a state of its own; left out: the place of the row. */
+  readonly rowKey?: (row: Row) => string
   /** Shown in the place of rows. */
   readonly empty: ComponentChildren
   /** Of the file, without its ending; left out: no file. */
@@ -66,8 +77,8 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, i
             </tr>
           </thead>
           <tbody>
-            {shown.map((row) => (
-              <tr key={rowKey(row)}>
+            {shown.map((row, at) => (
+              <tr key={rowKey?.(row) ?? at}>
                 {columns.map((column) => (
                   <td class={classOf(column)} key={column.name}>
                     {column.draw ? column.draw(row) : column.text?.(row)}
@@ -121,8 +132,8 @@ export function orderColumns({ draw }: Pick<Column<Order>, 'draw'>): readonly Co
   return [
     { name: 'Order', text: ({ number }) => number, ...(draw && { draw }) },
     { name: 'Made, UTC', text: ({ created }) => timeText(created) },
-    { name: 'Credits', text: ({ credits }) => groupedText(credits), isNumber: true },
-    { name: 'Amount', text: ({ amount, currency }) => priceText(amount, currency), isNumber: true },
+    amountColumn('Credits', ({ credits }) => credits),
+    numberColumn('Amount', ({ amount, currency }) => priceText(amount, currency)),
     { name: 'State', text: orderStateText },
   ]
 }

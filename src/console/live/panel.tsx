@@ -1,0 +1,54 @@
+// A part of the live page with its name above it, and a choice that stands there.
+
+import type { ComponentChildren } from 'preact'
+
+interface PanelProps {
+  readonly name: string
+  readonly title: ComponentChildren
+  readonly head?: ComponentChildren
+  readonly children: ComponentChildren
+}
+
+export function Panel({ name, title, head, children }: PanelProps) {
+  return (
+    <section class={`panel ${name}`} aria-labelledby={`${name}-title`}>
+      <div class="panel-head">
+        <h2 id={`${name}-title`}>{title}</h2>
+        {head}
+      </div>
+      {children}
+    </section>
+  )
+}
+
+interface PickProps<Value extends string | number> {
+  /** Seen where it has no other place. */
+  readonly label: ComponentChildren
+  readonly value: Value
+  readonly of: readonly Value[]
+  readonly text?: (value: Value) => ComponentChildren
+  readonly isDisabled?: boolean
+  readonly onPick: (value: Value) => void
+}
+
+/** One of a few. */
+export function Pick<Value extends string | number>({ label, value, of, text, isDisabled, onPick }: PickProps<Value>) {
+  return (
+    <label>
+      {label}
+      <select
+        value={String(value)}
+        disabled={isDisabled}
+        onChange={({ currentTarget: { selectedIndex } }) => onPick(of[selectedIndex]!)}
+      >
+        {of.map((one) => (
+          <option key={one} value={String(one)}>
+            {text?.(one) ?? one}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+export const unseen = (text: string) => <span class="unseen">{text}</span>
