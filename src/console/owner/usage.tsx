@@ -47,7 +47,6 @@ const EMPTY = () => (
   </>
 )
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one page, read from its parameters to its table.
 export function UsageSection() {
   const split = useParam('stack')
   const duration = useParam('duration')
