@@ -7,7 +7,7 @@ import { type AnyChannel, publishedFrame } from '../../relay/channel.ts'
 import { Ack, ErrorFrame, Notification, Pong, PostAnswer, ReplayNews } from '../../relay/reply-frames.ts'
 import { channelSourceText, minutePriceText, snapshotText } from './channel-text.ts'
 import { CLOSE_CODES } from './close-codes.ts'
-import { schemaOf } from './json-schema.ts'
+import { mapped, schemaOf } from './json-schema.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -102,12 +102,7 @@ export function asyncApiDocument(channels: readonly AnyChannel[]): Json {
         bindings: { ws: { method: 'GET', query: KEY_QUERY } },
         // The format has no place for close codes.
         'x-close-codes': CLOSE_CODES,
-        messages: Object.fromEntries(
-          [...Object.keys(asked), ...Object.keys(told)].map((name) => [
-            name,
-            { $ref: `#/components/messages/${name}` },
-          ]),
-        ),
+        messages: mapped({ ...asked, ...told }, (_, name) => ({ $ref: `#/components/messages/${name}` })),
       },
     },
     operations: {

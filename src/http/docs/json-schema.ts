@@ -31,3 +31,18 @@ function withSharedRefs(value: unknown): Record<string, unknown> {
   const text = JSON.stringify(value).replaceAll(/"\$ref":"#\/(\$defs|definitions)\//g, '"$ref":"#/components/schemas/')
   return JSON.parse(text)
 }
+
+/** The same names with what becomes of each. */
+export function mapped<From, To>(
+  record: Readonly<Record<string, From>>,
+  of: (value: From, name: string) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, of(value, name)]))
+}
+
+/** What a body of JSON is, as OpenAPI has it. */
+export const jsonContent = (media: object) => ({ 'application/json': media })
+
+export const ref = (kind: 'headers' | 'responses' | 'schemas', name: string) => ({
+  $ref: `#/components/${kind}/${name}`,
+})

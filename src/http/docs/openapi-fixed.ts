@@ -1,7 +1,7 @@
 // Operations of the OpenAPI document that no catalogue has: sockets, JSON-RPC, files of the history and the status.
 
 import { StatusShape } from '../../protocol/feed/status-shape.ts'
-import { schemaOf } from './json-schema.ts'
+import { jsonContent, mapped, ref, schemaOf } from './json-schema.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -17,9 +17,6 @@ const SOCKET_REFUSALS: Readonly<Record<number, string>> = {
 
 /** Of a socket whose key comes later. */
 export function graphqlOperation(): Json {
-  const refusals = ['400', '429', '503'].map(
-    (status) => [status, { $ref: `#/components/responses/${status}` }] as const,
-  )
   return {
     operationId: 'connectGraphql',
     tags: ['streams'],
@@ -30,7 +27,7 @@ export function graphqlOperation(): Json {
     security: [],
     responses: {
       101: { description: 'The socket is open: send connection_init' },
-      ...Object.fromEntries(refusals),
+      ...Object.fromEntries(['400', '429', '503'].map((status) => [status, ref('responses', status)])),
     },
   }
 }
@@ -44,22 +41,11 @@ export function socketOperation(): Json {
       'What is sent over it stands in /asyncapi.json. Connecting is free; subscriptions cost credits by the minute.',
     security: [{ key: [] }, { queryKey: [] }],
     parameters: [
-      {
-        name: 'key',
-        in: 'query',
-        required: false,
-        description: 'The API key, for clients that cannot set a header, such as browsers',
-        schema: { type: 'string' },
-      },
+      parameter('key', 'query', 'The API key, for clients that cannot set a header, such as browsers', false),
     ],
     responses: {
       101: { description: 'The socket is open: send subscribe frames' },
-      ...Object.fromEntries(
-        Object.entries(SOCKET_REFUSALS).map(([status, description]) => [
-          status,
-          { $ref: `#/components/responses/${status}`, description },
-        ]),
-      ),
+      ...mapped(SOCKET_REFUSALS, (description, status) => ({ ...ref('responses', status), description })),
     },
   }
 }
@@ -101,7 +87,7 @@ const answer = {
   properties: { jsonrpc: { const: '2.0' }, id, result: {}, error },
 }
 const orBatch = (schema: object) => ({ oneOf: [schema, { type: 'array', items: schema, maxItems: 100 }] })
-const content = (schema: object, example?: object) => ({ 'application/json': { schema, ...(example && { example }) } })
+const content = (schema: object, example?: object) => jsonContent({ schema, ...(example && { example }) })
 
 /** Methods and their answers are the node's own. */
 export function rpcOperation(): Json {
@@ -112,9 +98,7 @@ export function rpcOperation(): Json {
     description:
       'A call or a batch. Each call costs what its method costs (one credit unless the operator says otherwise) where the ' +
       'node answered it with a result or a revert; other errors cost nothing. The key is taken from the header alone.',
-    parameters: [
-      { name: 'chain', in: 'path', required: true, description: 'Name of the chain', schema: { type: 'string' } },
-    ],
+    parameters: [parameter('chain', 'path', 'Name of the chain')],
     requestBody: {
       required: true,
       content: content(orBatch(call), { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] }),
@@ -125,12 +109,7 @@ export function rpcOperation(): Json {
         content: content(orBatch(answer), { jsonrpc: '2.0', id: 1, result: '0x3722ab40' }),
       },
       204: { description: 'There were notifications alone' },
-      ...Object.fromEntries(
-        Object.entries(RPC_REFUSALS).map(([status, description]) => [
-          status,
-          { description, content: content(answer) },
-        ]),
-      ),
+      ...mapped(RPC_REFUSALS, (description) => ({ description, content: content(answer) })),
     },
   }
 }
@@ -139,7 +118,6 @@ const parameter = (name: string, place: 'path' | 'query' | 'header', description
   return { name, in: place, required, description, schema: { type: 'string' } }
 }
 const bytes = { 'application/gzip': {} }
-const refusal = (status: number) => ({ $ref: `#/components/responses/platform-${status}` })
 
 /** A link says all of it. */
 export function downloadOperation(): Json {
@@ -159,7 +137,9 @@ export function downloadOperation(): Json {
     responses: {
       200: { description: 'The file', content: bytes },
       206: { description: 'The part that was asked for', content: bytes },
-      ...Object.fromEntries([400, 403, 404, 429, 500, 503].map((status) => [status, refusal(status)])),
+      ...Object.fromEntries(
+        [400, 403, 404, 429, 500, 503].map((status) => [status, ref('responses', `platform-${status}`)]),
+      ),
       416: { description: 'There is no such part; `content-range` says how long the file is' },
     },
   }
@@ -176,7 +156,7 @@ export function statusOperation(shared: Map<string, unknown>): Json {
     responses: {
       200: {
         description: 'The log, its feeders and readers, and the sources',
-        content: { 'application/json': { schema: schemaOf(StatusShape, shared) } },
+        content: jsonContent({ schema: schemaOf(StatusShape, shared) }),
       },
     },
   }

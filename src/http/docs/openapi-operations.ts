@@ -1,9 +1,10 @@
-// Operations of the operator's API and of the platform as paths of the OpenAPI document.
+// Operations of the operator's API and of the platform as paths of the OpenAPI document, and what is sent to webhooks.
 
 import * as z from 'zod'
 import { formatCredits } from '../../core/amount.ts'
+import { LowBalanceEvent, PipelinePausedEvent, TestEvent } from '../../metering/webhooks/webhook.ts'
 import { type Operation, roleFor } from '../operation.ts'
-import { schemaOf } from './json-schema.ts'
+import { jsonContent, mapped, ref, schemaOf } from './json-schema.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Shared = Map<string, unknown>
@@ -30,16 +31,14 @@ const OF_DOOR = { admin: [400, 401, 403, 404, 500, 503], key: OF_KEYS, service: 
 
 /** The paths of these operations, with those of one path together. */
 export function operationPaths(operations: readonly Operation[], shared: Shared): Record<string, Json> {
-  const paths: Record<string, Json> = {}
-  for (const operation of operations) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: described(operation, shared) }
-  }
-  return paths
+  return mapped(Object.groupBy(operations, ({ path }) => path) as Record<string, Operation[]>, (ofPath) =>
+    Object.fromEntries(ofPath.map((operation) => [operation.method, described(operation, shared)])),
+  )
 }
 
 /** Responses that the operations refer to. */
 export function operationRefusals(shared: Shared): Record<string, Json> {
-  const content = { 'application/json': { schema: schemaOf(Refusal, shared) } }
+  const content = jsonContent({ schema: schemaOf(Refusal, shared) })
   return Object.fromEntries(
     Object.entries(OPERATION_REFUSALS).map(([status, description]) => [nameOf(status), { description, content }]),
   )
@@ -59,29 +58,18 @@ function described(operation: Operation, shared: Shared): Json {
     ...(description === '' ? {} : { description }),
     security: [{ [door]: [] }],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: !body.optional,
-            content: content(
-              body.schema,
-              body.example,
-              shared,
-              body.gzipBytes === undefined ? undefined : 'application/gzip',
-            ),
-          },
-        }),
+    ...(body && {
+      requestBody: {
+        required: !body.optional,
+        content: content(body.schema, body.example, shared, body.gzipBytes && 'application/gzip'),
+      },
+    }),
     responses: {
-      ...Object.fromEntries(
-        Object.entries(answers).map(([status, { description: what, schema, example }]) => [
-          status,
-          { description: what, content: content(schema, example, shared) },
-        ]),
-      ),
-      ...Object.fromEntries(
-        refusalStatuses(operation).map((status) => [status, { $ref: `#/components/responses/${nameOf(status)}` }]),
-      ),
+      ...mapped(answers, ({ description: what, schema, example }) => ({
+        description: what,
+        content: content(schema, example, shared),
+      })),
+      ...Object.fromEntries(refusalStatuses(operation).map((status) => [status, ref('responses', nameOf(status))])),
     },
   }
 }
@@ -104,8 +92,8 @@ function parameter(name: string, place: 'path' | 'query', schema: Json, required
   return { name, in: place, required, schema }
 }
 
-function content(schema: z.ZodType, example: unknown, shared: Shared, media?: string): Json {
-  const type = media ?? (schema instanceof z.ZodString ? 'text/plain' : 'application/json')
+function content(schema: z.ZodType, example: unknown, shared: Shared, media?: string | number): Json {
+  const type = media || (schema instanceof z.ZodString ? 'text/plain' : 'application/json')
   return { [type]: { schema: schemaOf(schema, shared), example } }
 }
 
@@ -120,4 +108,66 @@ export function operationText(operation: Operation): string {
   const key = door === 'service' ? 'Takes a service key.' : everyKey ? 'Takes any key, whatever its products.' : role
   const cost = priced === '0' ? '' : `Credits: ${priced}.`
   return [description, key, cost].filter((part) => part !== '').join(' ')
+}
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'webhook-id': 'The event: the same at every attempt',
+  'webhook-timestamp': 'Of this attempt, Unix seconds',
+  'webhook-signature':
+    '`v1,` and the base64 of HMAC-SHA256 over `<id>.<timestamp>.<body>`, as Standard Webhooks has it',
+}
+
+interface Sent {
+  readonly schema: z.ZodType
+  readonly summary: string
+  readonly example: Json & { readonly type: string }
+}
+
+const EXAMPLE = { id: 'evt_5a1f7a6e-7c0e-4d3b-9a3e-111111111111', account: 'acme', created: 1790000000000 }
+
+/** Every kind of event. */
+export const EVENTS: readonly Sent[] = [
+  {
+    schema: LowBalanceEvent,
+    summary: 'The credits of an account run low',
+    example: { ...EXAMPLE, type: 'credits.low', threshold: '20%', credits_left: '1999.87', credits_at_most: '10000' },
+  },
+  {
+    schema: PipelinePausedEvent,
+    summary: 'A pipeline was paused, because the key that it was charged to was revoked or has expired',
+    example: {
+      ...EXAMPLE,
+      id: 'evt_pipe_9fKxWq2TbNkRzd5mYvHs4u_1790000000000',
+      type: 'pipeline.paused',
+      pipeline: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
+      name: 'fills of two wallets',
+      reason: 'key_revoked',
+      key_hash: 'a1'.repeat(32),
+      key_ended: 1790000000000,
+    },
+  },
+  {
+    schema: TestEvent,
+    summary: 'The operator looks whether events arrive; sent once',
+    example: { ...EXAMPLE, type: 'test' },
+  },
+]
+
+/** By the type of the event. */
+export function eventWebhooks(shared: Shared): Json {
+  const parameters = Object.entries(HEADERS).map(([name, description]) => {
+    return { name, in: 'header', required: true, description, schema: { type: 'string' } }
+  })
+  const described = ({ schema, summary, example }: Sent): [string, Json] => {
+    const post = {
+      operationId: `on.${example.type}`,
+      summary,
+      security: [],
+      parameters,
+      requestBody: { required: true, content: jsonContent({ schema: schemaOf(schema, shared), example }) },
+      responses: { '2XX': { description: 'It arrived. After anything else it is sent again, for a day' } },
+    }
+    return [example.type, { post }]
+  }
+  return Object.fromEntries(EVENTS.map(described))
 }

@@ -5,10 +5,9 @@
 import * as z from 'zod'
 import type { AnyQuery } from '../../info/query.ts'
 import type { Operation } from '../operation.ts'
-import { schemaOf } from './json-schema.ts'
+import { jsonContent, mapped, ref, schemaOf } from './json-schema.ts'
 import { downloadOperation, graphqlOperation, rpcOperation, socketOperation, statusOperation } from './openapi-fixed.ts'
-import { operationPaths, operationRefusals } from './openapi-operations.ts'
-import { eventWebhooks } from './openapi-webhooks.ts'
+import { eventWebhooks, operationPaths, operationRefusals } from './openapi-operations.ts'
 import { freshnessText, priceText, sourceText } from './query-text.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -52,11 +51,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   age: 'Age of a cached answer in seconds',
 }
 
-const INFO = {
-  title: 'Weir',
-  version: '1',
-  license: { name: 'MIT', identifier: 'MIT' },
-}
+const INFO = { title: 'Weir', version: '1', license: { name: 'MIT', identifier: 'MIT' } }
 const BEARER = {
   type: 'http',
   scheme: 'bearer',
@@ -186,10 +181,10 @@ function infoResponses(answer: Json): Json {
   return {
     200: {
       description: 'The answer',
-      headers: Object.fromEntries(Object.keys(HEADERS).map((name) => [name, ref('headers', name)])),
+      headers: mapped(HEADERS, (_, name) => ref('headers', name)),
       content: jsonContent(answer),
     },
-    ...Object.fromEntries(Object.keys(INFO_REFUSALS).map((status) => [status, ref('responses', status)])),
+    ...mapped(INFO_REFUSALS, (_, status) => ref('responses', status)),
   }
 }
 
@@ -197,25 +192,8 @@ function infoResponses(answer: Json): Json {
 function infoComponents(schemas: Map<string, unknown>, responses: Json = {}): Json {
   const content = jsonContent({ schema: schemaOf(Refusal, schemas) })
   return {
-    headers: Object.fromEntries(Object.entries(HEADERS).map(([name, description]) => [name, header(description)])),
-    responses: {
-      ...Object.fromEntries(
-        Object.entries(INFO_REFUSALS).map(([status, description]) => [status, { description, content }]),
-      ),
-      ...responses,
-    },
+    headers: mapped(HEADERS, (description) => ({ description, schema: { type: 'string' } })),
+    responses: { ...mapped(INFO_REFUSALS, (description) => ({ description, content })), ...responses },
     schemas: Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
   }
-}
-
-function jsonContent(media: Json): Json {
-  return { 'application/json': media }
-}
-
-function header(description: string): Json {
-  return { description, schema: { type: 'string' } }
-}
-
-function ref(kind: 'headers' | 'responses' | 'schemas', name: string) {
-  return { $ref: `#/components/${kind}/${name}` }
 }

@@ -6,11 +6,10 @@ import { graphqlSchema } from '../../../relay/graphql/schema.ts'
 import { channelSourceText, exampleFrames, minutePriceText, snapshotText } from '../channel-text.ts'
 import { subscribeCode } from './code-samples.ts'
 import { fieldRows, fieldTable } from './field-table.ts'
-import { block, jsonText, table } from './markdown-text.ts'
-import type { Page } from './page.ts'
+import { block, joined, jsonText, notesPart, type Page, table } from './page.ts'
 
 export interface ChannelProse {
-  readonly notes: ReadonlyMap<string, string>
+  readonly notes: ReadonlyMap<string, string | null>
   /** Numbered rules of docs/ws-protocol.md. */
   readonly rules: readonly string[]
 }
@@ -25,14 +24,13 @@ function channelPage(channel: AnyChannel, { notes, rules }: ChannelProse): Page 
   const rows = fieldRows(request)
   const frames = exampleFrames(channel).map((frame) => block('json', jsonText(frame)))
   const named = rules.filter((rule) => rule.includes(`\`${type}\``))
-  const note = notes.get(type)
   return {
     address: `/docs/channels/${type}`,
     title: type,
     summary,
     section: 'streams',
     keywords: rows.map(({ path }) => path),
-    markdown: [
+    markdown: joined([
       `# ${type}\n\n${summary}.`,
       table(
         ['Credits', 'Comes from', 'Before the first change', 'Asked for with'],
@@ -51,12 +49,8 @@ function channelPage(channel: AnyChannel, { notes, rules }: ChannelProse): Page 
       `## Code\n\n${subscribeCode(subscription)}\n\nAs a subscription of [GraphQL](/docs/graphql):\n\n${block('graphql', graphqlSample(channel))}`,
       `## Frames\n\nFrames may gain fields: ignore those that you do not know.\n\n${fieldTable(fieldRows(publishedFrame(channel)), false)}`,
       '## Errors\n\nA refusal is a frame `{"channel":"error","data","code"}`: `data` tells a person, `code` a program. [Codes, and what every close code asks of you](/docs/ws-protocol#closing).',
-      note === undefined && named.length === 0
-        ? ''
-        : `## Notes\n\n${[...(note === undefined ? [] : [note]), ...named].map((text) => `- ${text.replaceAll('\n', '\n  ')}`).join('\n')}`,
-    ]
-      .filter((part) => part !== '')
-      .join('\n\n'),
+      notesPart([notes.get(type), ...named]),
+    ]),
   }
 }
 

@@ -1,7 +1,7 @@
 // The same call in three languages. They take the gateway and the key from the environment, as the programs of examples/
 // do, and need nothing but what each language brings, and `websockets` of Python for streams.
 
-import { block } from './markdown-text.ts'
+import { block } from './page.ts'
 
 /** Groups of blocks that are shown one at a time: the language and its name for people. */
 export const LANGUAGES = { bash: 'curl', ts: 'TypeScript', python: 'Python' } as const

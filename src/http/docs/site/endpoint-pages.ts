@@ -4,8 +4,7 @@ import type { Operation } from '../../operation.ts'
 import { OPERATION_REFUSALS, operationText, refusalStatuses } from '../openapi-operations.ts'
 import { callCode } from './code-samples.ts'
 import { fieldRows, fieldTable } from './field-table.ts'
-import { block, code, jsonText, table } from './markdown-text.ts'
-import type { Page, Section } from './page.ts'
+import { block, code, joined, jsonText, type Page, type Section, table } from './page.ts'
 
 /** What stands in the place of a part of a path. */
 const PATH_EXAMPLES: Readonly<Record<string, string>> = {
@@ -68,7 +67,7 @@ function endpointPage(operation: Operation): Page {
     section: sectionOf(operation),
     keywords: [id, ...rows.map((row) => row.path)],
     ...(isTried && { request: { method: 'GET', path: examplePath(operation), body: null } }),
-    markdown: [
+    markdown: joined([
       `# ${call}\n\n${summary}.${text === '' ? '' : `\n\n${text}`}`,
       table(['Who may call it', 'Credits'], [[who, isFree ? 'none' : priceWords(operation)]]),
       requestParts(params, query, body),
@@ -81,9 +80,7 @@ function endpointPage(operation: Operation): Page {
         ['Status', 'When'],
         refusalStatuses(operation).map((status) => [String(status), OPERATION_REFUSALS[status] ?? '']),
       )}`,
-    ]
-      .filter((part) => part !== '')
-      .join('\n\n'),
+    ]),
   }
 }
 

@@ -2,7 +2,7 @@
 // in the documents for programs.
 
 import * as z from 'zod'
-import { cells, code } from './markdown-text.ts'
+import { cells, code } from './page.ts'
 
 type Schema = z.core.JSONSchema.BaseSchema
 type Defs = Readonly<Record<string, Schema>>

@@ -6,13 +6,12 @@ import { INFO_REFUSALS, typeDocumentPath } from '../openapi.ts'
 import { freshnessText, priceText, sourceText } from '../query-text.ts'
 import { postCode } from './code-samples.ts'
 import { fieldRows, fieldTable, typeOf } from './field-table.ts'
-import { block, code, jsonText, table } from './markdown-text.ts'
-import type { Page } from './page.ts'
+import { block, code, joined, jsonText, notesPart, type Page, table } from './page.ts'
 
 /** What people wrote. */
 export interface InfoProse {
   /** By type: what its own file says of it. */
-  readonly notes: ReadonlyMap<string, string>
+  readonly notes: ReadonlyMap<string, string | null>
   /** Paragraphs and points of docs/info.md. */
   readonly paragraphs: readonly string[]
 }
@@ -35,7 +34,7 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
     section: 'info',
     keywords: rows.map(({ path }) => path),
     request: { method: 'POST', path: '/info', body: JSON.stringify(asked) },
-    markdown: [
+    markdown: joined([
       `# ${type}\n\n${summary}.`,
       table(
         ['Credits', 'Freshness', 'Answered from', 'Asked with'],
@@ -54,9 +53,7 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
       `## Answer\n\n${answerIntro(query)}${answer.length === 0 ? '' : `\n\n${fieldTable(answer, false)}`}`,
       `## Errors\n\n${errors(query)}`,
       notes(type, prose),
-    ]
-      .filter((part) => part !== '')
-      .join('\n\n'),
+    ]),
   }
 }
 
@@ -70,17 +67,14 @@ function errors({ type, request }: AnyQuery): string {
   const missing = told.ok
     ? ''
     : `${told.error.map(({ path, message }) => code(`${path}: ${message}`)).join(', ')} is what a request without its required fields is told, with a 422. `
-  const rows = Object.entries(INFO_REFUSALS).map(([status, when]) => [status, when])
-  return `${missing}A refusal costs nothing; its \`msg\` names the field and the fix, its \`code\` is for programs: [all of them](/docs/info#refusals).\n\n${table(['Status', 'When'], rows)}`
+  return `${missing}A refusal costs nothing; its \`msg\` names the field and the fix, its \`code\` is for programs: [all of them](/docs/info#refusals).\n\n${table(['Status', 'When'], Object.entries(INFO_REFUSALS))}`
 }
 
 function notes(type: string, { notes: own, paragraphs }: InfoProse): string {
   const named = paragraphs.filter((text) => text.includes(`\`${type}\``))
   const note = own.get(type)
-  const points = [...(note === undefined ? [] : [note]), ...named]
-  if (points.length === 0) return ''
   const equal = note?.includes('ire-equal')
     ? `\n\n*Wire-equal*: the answer is what the exchange’s public API answers, field by field.`
     : ''
-  return `## Notes\n\n${points.map((text) => `- ${text.replaceAll('\n', '\n  ')}`).join('\n')}${equal}`
+  return `${notesPart([note, ...named])}${equal}`
 }

@@ -4,7 +4,7 @@
 import { Marked, type Tokens } from 'marked'
 import { LANGUAGES } from './code-samples.ts'
 import { escaped } from './layout.ts'
-import { anchors } from './markdown-text.ts'
+import { anchors } from './page.ts'
 
 /** Of one page: tabs of a page need names of their own. */
 export function markdownHtml(markdown: string): string {

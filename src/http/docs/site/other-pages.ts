@@ -5,16 +5,13 @@ import type { AnyQuery } from '../../../info/query.ts'
 import { StatusShape } from '../../../protocol/feed/status-shape.ts'
 import type { AnyChannel } from '../../../relay/channel.ts'
 import { CallPrices, parseChains } from '../../../rpc/chains.ts'
-import type { Operation } from '../../operation.ts'
 import { minutePriceText } from '../channel-text.ts'
 import { RPC_REFUSALS } from '../openapi-fixed.ts'
-import { EVENTS } from '../openapi-webhooks.ts'
+import { EVENTS } from '../openapi-operations.ts'
 import { freshnessText, priceText } from '../query-text.ts'
 import { postCode } from './code-samples.ts'
 import { fieldRows, fieldTable } from './field-table.ts'
-import { block, code, jsonText, table } from './markdown-text.ts'
-import { type Page, SECTIONS, type Section } from './page.ts'
-import { RPC_METHODS } from './rpc-methods.ts'
+import { block, code, jsonText, type Page, SECTIONS, table } from './page.ts'
 
 export function channelList(channels: readonly AnyChannel[]): Page {
   const rows = channels.map((channel) => {
@@ -44,11 +41,11 @@ export function typeList(queries: readonly AnyQuery[]): Page {
   }
 }
 
-export function endpointList(operations: readonly Operation[], sectionOf: ReadonlyMap<string, Section>): Page {
+export function endpointList(endpoints: readonly Page[]): Page {
   const parts = (['platform', 'pipelines', 'data', 'operator'] as const).map((section) => {
-    const rows = operations
-      .filter(({ id }) => sectionOf.get(id) === section)
-      .map(({ id, method, path, summary }) => [`[\`${method.toUpperCase()} ${path}\`](/docs/rest/${id})`, summary])
+    const rows = endpoints
+      .filter((page) => page.section === section)
+      .map(({ address, title, summary }) => [`[\`${title}\`](${address})`, summary])
     return `## ${SECTIONS[section]}\n\n${table(['Call', 'What it does'], rows)}`
   })
   return {
@@ -60,15 +57,44 @@ export function endpointList(operations: readonly Operation[], sectionOf: Readon
   }
 }
 
+const BLOCK = 'block: a number as hex, `latest`, `earliest`, `pending`, `safe` or `finalized`'
+/** Methods of an EVM chain that people ask for, in words. Whether one is served, the rules of chains say. */
+const RPC_METHODS: readonly (readonly [method: string, params: string, result: string])[] = [
+  ['eth_blockNumber', 'nothing', 'number of the newest block'],
+  ['eth_chainId', 'nothing', 'id of the chain'],
+  ['eth_call', `call (\`to\`, \`data\`, …); ${BLOCK}`, 'what the contract returns; a revert is error 3, and costs'],
+  ['eth_estimateGas', 'call; block, may be left out', 'gas that it would take'],
+  ['eth_gasPrice', 'nothing', 'price of gas'],
+  ['eth_maxPriorityFeePerGas', 'nothing', 'tip that is paid now'],
+  ['eth_feeHistory', 'how many blocks; newest block; percentiles', 'fees of these blocks'],
+  ['eth_getBalance', 'address; block', 'balance in wei'],
+  ['eth_getCode', 'address; block', 'code of the contract'],
+  ['eth_getStorageAt', 'address; slot; block', 'what the slot holds'],
+  ['eth_getTransactionCount', 'address; block', 'nonce of the address'],
+  ['eth_getBlockByNumber', 'block; whether with whole transactions', 'the block, or null'],
+  ['eth_getBlockByHash', 'hash; whether with whole transactions', 'the block, or null'],
+  ['eth_getBlockReceipts', 'block or its hash', 'receipts of all its transactions'],
+  ['eth_getBlockTransactionCountByNumber', 'block', 'how many transactions it has'],
+  ['eth_getTransactionByHash', 'hash', 'the transaction, or null'],
+  ['eth_getTransactionReceipt', 'hash', 'its receipt, or null'],
+  ['eth_getLogs', 'filter: `fromBlock`, `toBlock` or `blockHash`, `address`, `topics`', 'logs that fit'],
+  ['eth_sendRawTransaction', 'a signed transaction', 'its hash; sent to one node, once'],
+  ['eth_syncing', 'nothing', 'whether the node catches up'],
+  ['net_version', 'nothing', 'id of the network'],
+  ['web3_clientVersion', 'nothing', 'what the node runs'],
+  ['eth_subscribe', 'what to send', 'not over HTTP: use [streams](/docs/ws-protocol)'],
+  ['eth_newFilter', 'filter', 'state that one node alone would have'],
+  ['eth_accounts', 'nothing', 'the node’s own accounts'],
+  ['eth_sendTransaction', 'transaction', 'would be signed by the node'],
+  ['debug_traceTransaction', 'hash; options', 'what the transaction did, step by step'],
+]
+
 /** Of a chain about which the operator says nothing else. */
 export function rpcMethodsPage(): Page {
-  const [chain] = (() => {
-    const chains = parseChains('[{"name":"hyperliquid","urls":["https://node.example.com/evm"]}]')
-    if (!chains.ok) throw new Error(chains.error)
-    return chains.value
-  })()
-  const prices = new CallPrices(chain!)
-  const rows = RPC_METHODS.map(({ method, params, result }) => {
+  const chains = parseChains('[{"name":"hyperliquid","urls":["https://node.example.com/evm"]}]')
+  if (!chains.ok) throw new Error(chains.error)
+  const prices = new CallPrices(chains.value[0]!)
+  const rows = RPC_METHODS.map(([method, params, result]) => {
     return [code(method), params, result, prices.of(method) === null ? 'no' : 'yes']
   })
   const example = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] }
@@ -77,7 +103,7 @@ export function rpcMethodsPage(): Page {
     title: 'Methods',
     summary: 'Methods of JSON-RPC: what they take, what they answer, whether they are served',
     section: 'rpc',
-    keywords: RPC_METHODS.map(({ method }) => method),
+    keywords: RPC_METHODS.map(([method]) => method),
     markdown: [
       '# Methods\n\nThe methods are the node’s own: what it has and this list lacks works as well, as long as its name begins with `eth_`, `net_` or `web3_`. A call costs a credit unless the operator says otherwise, who may also serve what is not served here, or serve less. [How calls are sent](/docs/rpc).',
       table(['Method', 'Takes', 'Answers', 'Served'], rows),

@@ -1,7 +1,5 @@
-// A page of the documentation: Markdown from which both its HTML and its `.md` are made. Addresses begin with `/docs`; a
-// link within Markdown names the address, never a file.
-
-import { anchors } from './markdown-text.ts'
+// A page of the documentation: Markdown from which both its HTML and its `.md` are made; the pieces that it is written with,
+// and what programs read beside it. Addresses begin with `/docs`; a link within Markdown names the address, never a file.
 
 /** Parts of the site in the order of the menu. */
 export const SECTIONS = {
@@ -86,4 +84,109 @@ export function markdownFile({ markdown }: Page): string {
     }),
   )
   return `${text.trimEnd()}\n`
+}
+
+/** As code, whatever is in it. */
+export function code(text: string): string {
+  return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``
+}
+
+/** A row of a table. */
+export function cells(row: readonly string[]): string {
+  return `| ${row.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+}
+
+/** A table, or nothing where there is no row. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return rows.length === 0 ? '' : [head, head.map(() => '---'), ...rows].map(cells).join('\n')
+}
+
+/** A block of code. */
+export function block(language: string, text: string): string {
+  return `\`\`\`${language}\n${text}\n\`\`\``
+}
+
+/** JSON as people read it: what is short stands on one line. */
+export function jsonText(value: unknown, indent = ''): string {
+  const flat = JSON.stringify(value)
+  if (flat === undefined || flat.length + indent.length <= 96 || typeof value !== 'object' || value === null)
+    return flat
+  const deeper = `${indent}  `
+  if (Array.isArray(value))
+    return `[\n${value.map((item) => `${deeper}${jsonText(item, deeper)}`).join(',\n')}\n${indent}]`
+  const members = Object.entries(value).map(
+    ([key, item]) => `${deeper}${JSON.stringify(key)}: ${jsonText(item, deeper)}`,
+  )
+  return `{\n${members.join(',\n')}\n${indent}}`
+}
+
+/** The places of the headings of one page, in their order, as forges make them: a second one of a name has a number. */
+export function anchors(): (heading: string) => string {
+  const seen = new Map<string, number>()
+  return (heading) => {
+    const name = heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-')
+    const times = seen.get(name) ?? 0
+    seen.set(name, times + 1)
+    return times === 0 ? name : `${name}-${times}`
+  }
+}
+
+/** The parts of a page that say something, one below the other. */
+export const joined = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n')
+
+/** What people wrote of a thing, as the last part of its page; nothing where they did not. */
+export function notesPart(notes: readonly (string | null | undefined)[]): string {
+  const points = notes.filter((note) => note != null).map((text) => `- ${text.replaceAll('\n', '\n  ')}`)
+  return points.length === 0 ? '' : `## Notes\n\n${points.join('\n')}`
+}
+
+/** A page as the search knows it. */
+export interface Found {
+  readonly address: string
+  readonly title: string
+  readonly summary: string
+  /** In small letters: headings and fields. */
+  readonly words: string
+}
+
+export function searchIndex(pages: readonly Page[]): Found[] {
+  return pages.map(({ address, title, summary, markdown, keywords = [] }) => {
+    const headings = headingsOf(markdown)
+      .slice(1)
+      .filter(({ depth }) => depth <= 3)
+      .map(({ text }) => text)
+    const words = [...new Set([...keywords, ...headings].map((word) => word.toLowerCase()))]
+    return { address, title: title.replaceAll('`', ''), summary: summary.replaceAll('`', ''), words: words.join(' ') }
+  })
+}
+
+const INTRO = `# Weir
+
+> A metered data API in front of an exchange node: questions by \`POST /info\`, live books and events on \`/ws\`, the same
+> over GraphQL, JSON-RPC of a chain, history as files, pipelines to databases. One key for all.
+
+A key travels as \`Authorization: Bearer <key>\`; on \`/ws\` as \`?key=<key>\`, too. Every page below is Markdown. Programs
+read /openapi.json (OpenAPI 3.1), /asyncapi.json (AsyncAPI 3) and /graphql/schema.graphql.
+`
+
+/** The form of llmstxt.org: a heading, a sentence, lists of links. */
+export function llmsText(pages: readonly Page[]): string {
+  const parts = Object.entries(SECTIONS).map(([section, title]) => {
+    const links = pages
+      .filter((page) => page.section === section && page.address !== '/docs/all')
+      .map(({ address, title: name, summary }) => `- [${name.replaceAll('`', '')}](${address}.md): ${summary}`)
+    return `## ${title}\n\n${links.join('\n')}`
+  })
+  return `${INTRO}\n${parts.join('\n\n')}\n`
+}
+
+/** All that a caller needs, in one file; how it is made and why is left out. */
+export function llmsFullText(pages: readonly Page[]): string {
+  const told = pages.filter(({ section, address }) => {
+    return !['inside', 'decisions'].includes(section) && address !== '/docs/all'
+  })
+  return `${INTRO}\n${told.map((page) => `<!-- ${page.address} -->\n\n${markdownFile(page)}`).join('\n')}`
 }

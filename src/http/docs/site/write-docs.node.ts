@@ -7,44 +7,62 @@ import { build } from 'vite'
 import { CATALOGUE } from '../../../info/queries/catalogue.ts'
 import { CHANNELS } from '../../../relay/channels/catalogue.ts'
 import { ENDPOINTS } from '../../platform/catalogue.ts'
+import { channelPages } from './channel-pages.ts'
+import { endpointPages } from './endpoint-pages.ts'
+import { infoPages } from './info-pages.ts'
 import { pageHtml } from './layout.ts'
-import { llmsFullText, llmsText, searchIndex } from './machine-files.ts'
 import { markdownHtml } from './markdown.node.ts'
-import { markdownFile, type Page } from './page.ts'
-import { DOCUMENTS } from './prose-pages.ts'
-import { definitionNote, headNote, sitePages } from './site-pages.ts'
+import {
+  allPage,
+  channelList,
+  endpointList,
+  rpcMethodsPage,
+  statusPage,
+  typeList,
+  webhooksPage,
+} from './other-pages.ts'
+import { llmsFullText, llmsText, markdownFile, type Page, searchIndex } from './page.ts'
+import { DOCUMENTS, paragraphsOf, prosePages, rulesOf } from './prose-pages.ts'
 
-/** Below `root`, as they stand there now. */
+/** All pages in the order of the menu, of what stands below `root` now. */
 export function docsPages(root: string): Page[] {
   const read = (path: string) => readFileSync(join(root, path), 'utf8')
-  const notes = (folder: string, names: readonly string[]) => {
+  const notes = (folder: string, definitions: readonly { readonly type: string }[]) => {
     const codes = new Map(globSync(`${folder}/*.ts`, { cwd: root }).map((path) => [basename(path, '.ts'), read(path)]))
-    const noteOf = (name: string) => {
-      const own = codes.get(name)
-      return own === undefined ? definitionNote([...codes.values()].join(''), name) : headNote(own)
-    }
-    return new Map(
-      names.map((name) => [name, noteOf(name)] as const).filter((one): one is [string, string] => one[1] !== null),
-    )
+    return new Map(definitions.map(({ type }) => [type, noteOf(type, codes)]))
   }
-  return sitePages({
-    queries: CATALOGUE,
-    channels: CHANNELS,
-    operations: ENDPOINTS,
-    documents: new Map(
-      globSync(DOCUMENTS, { cwd: root })
-        .sort()
-        .map((path) => [path, read(path)]),
-    ),
-    queryNotes: notes(
-      'src/info/queries',
-      CATALOGUE.map(({ type }) => type),
-    ),
-    channelNotes: notes(
-      'src/relay/channels',
-      CHANNELS.map(({ type }) => type),
-    ),
-  })
+  const paths = globSync(DOCUMENTS, { cwd: root }).sort()
+  const documents = new Map(paths.map((path) => [path, read(path)]))
+  const endpoints = endpointPages(ENDPOINTS)
+  const pages = [
+    ...prosePages(documents),
+    typeList(CATALOGUE),
+    ...infoPages(CATALOGUE, {
+      notes: notes('src/info/queries', CATALOGUE),
+      paragraphs: paragraphsOf(documents.get('docs/info.md') ?? ''),
+    }),
+    channelList(CHANNELS),
+    ...channelPages(CHANNELS, {
+      notes: notes('src/relay/channels', CHANNELS),
+      rules: rulesOf(documents.get('docs/ws-protocol.md') ?? ''),
+    }),
+    rpcMethodsPage(),
+    webhooksPage(),
+    endpointList(endpoints),
+    ...endpoints,
+    statusPage(),
+  ]
+  return [...pages, allPage(pages)]
+}
+
+/** What the first lines of a definition's own file say, or those above it where a file has several; without its name. */
+function noteOf(type: string, codes: ReadonlyMap<string, string>): string | null {
+  const [head = ''] = /^(?:\/\/.*\n)+/.exec(codes.get(type) ?? '') ?? []
+  const above = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\nexport const ${type}\\b`)
+  const [, comment = ''] = (!codes.has(type) && above.exec([...codes.values()].join('\n'))) || []
+  const said = `${head.replaceAll(/^\/\/ ?/gm, '')}${comment.replaceAll(/^ \* ?/gm, '')}`.trim()
+  const text = said.replace(/^\w+: /, '').replace(/ ?\(\w[\w/-]*\.ts\)/g, '')
+  return text === '' ? null : `${text[0]!.toUpperCase()}${text.slice(1)}`
 }
 
 /** Every file by its path below the folder that is served at `/`. */
