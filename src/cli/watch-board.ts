@@ -1,9 +1,9 @@
 // What a watch knows: fed by the client's callbacks, read by the screen and by the lines of a pipe.
 
+import type { Step } from '../client/api.ts'
 import type { ShownFill } from '../client/events.ts'
 import type { SeededBook } from '../client/merged-book.ts'
 import type { Verdict } from '../client/step-check.ts'
-import type { Step } from '../client/steps.ts'
 import type { Levels } from '../protocol/feed/block.ts'
 import { spreadOf, type Watched } from './watch-screen.ts'
 

@@ -89,6 +89,10 @@ export interface Subscription<T extends ChannelType = ChannelType> extends Async
   close(): void
 }
 
+/**
+ * `in step`: nothing speaks against it; `out of step`: there is no book to be trusted; `syncing`: it is being fetched. Of all
+ * together the worst of them, where nothing is yet `syncing`.
+ */
 export type Step = 'in step' | 'syncing' | 'out of step'
 
 /** A book that checks itself: sequence numbers and checksums. It has levels only while nothing speaks against them. */

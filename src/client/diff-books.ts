@@ -8,7 +8,7 @@ import { RETRY } from './connection-options.ts'
 import type { ClientRuntime } from './runtime.ts'
 import type { DataFrame } from './server-frame.ts'
 import { requestSnapshot, type SnapshotOutcome } from './snapshot-request.ts'
-import { type Step, type StepListener, Steps } from './steps.ts'
+import { type StepListener, SteppedBooks } from './steps.ts'
 import { type BookScope, bookBody, isInScope, listedCoins, type SubscriptionBody } from './subscription.ts'
 import { BY_STATUS } from './weir-error.ts'
 import type { ChannelTypes } from './wire.ts'
@@ -42,28 +42,26 @@ interface Fetch {
   stop: () => void
 }
 
-export class DiffBooks {
+export class DiffBooks extends SteppedBooks<CoinBook> {
   readonly #connection: Connection
   readonly #runtime: ClientRuntime
   readonly #listener: BookListener
   readonly #body: SubscriptionBody
-  readonly #books = new Map<string, CoinBook>()
   readonly #fetches = new Map<string, Fetch>()
   readonly #queue: string[] = []
   #running = 0
   /** Counts losses of the stream: a snapshot asked for before one is of no use after it. */
   #generation = 0
-  readonly #steps: Steps
   /** Of coins whose last checksum differed, how many did in a row. */
   readonly #differing = new Map<string, number>()
   readonly #leave: () => void
 
   constructor(connection: Connection, runtime: ClientRuntime, scope: BookScope, listener: BookListener) {
+    super(listener.step?.bind(listener))
     this.#connection = connection
     this.#runtime = runtime
     this.#listener = listener
     this.#body = bookBody('l2BookDiff2', scope)
-    this.#steps = new Steps((coin, step, why) => listener.step?.(coin, step, why))
     this.#leave = connection.subscribe(this.#body, {
       live: () => this.#live(),
       lost: (reason) => this.#lost(reason),
@@ -72,29 +70,13 @@ export class DiffBooks {
     })
   }
 
-  /** Book of a coin, live or not; undefined where the stream has not named it yet. */
-  get(coin: string): CoinBook | undefined {
-    return this.#books.get(coin)
-  }
-
-  /** Whether a coin's book, or the whole, is the server's; undefined where the server has no such coin, or none was named. */
-  step(coin: string): Step | undefined
-  step(coin?: null): Step
-  step(coin: string | null = null): Step | undefined {
-    return coin === null ? this.#steps.whole : this.#steps.of(coin)
-  }
-
-  coins(): IterableIterator<string> {
-    return this.#books.keys()
-  }
-
   close(): void {
     this.#leave()
     this.#lost('closed')
   }
 
   #live(): void {
-    for (const coin of listedCoins(this.#body) ?? this.#books.keys()) this.#want(this.#bookOf(coin), 0)
+    for (const coin of listedCoins(this.#body) ?? this.books.keys()) this.#want(this.#bookOf(coin), 0)
   }
 
   #lost(reason: string): void {
@@ -103,10 +85,10 @@ export class DiffBooks {
     this.#fetches.clear()
     this.#queue.length = 0
     this.#running = 0
-    for (const book of this.#books.values()) {
+    for (const book of this.books.values()) {
       const wasLive = book.live
       book.lost(reason)
-      this.#steps.set(book.coin, 'out of step', reason)
+      this.steps.set(book.coin, 'out of step', reason)
       if (wasLive) this.#listener.gap?.(book.coin, reason)
     }
   }
@@ -118,7 +100,7 @@ export class DiffBooks {
     this.#listener.block?.(head)
     const changes = changesOf(batch, this.#body)
     for (const coin of changes.keys()) this.#bookOf(coin)
-    for (const book of this.#books.values()) this.#batch(book, head, changes.get(book.coin) ?? null)
+    for (const book of this.books.values()) this.#batch(book, head, changes.get(book.coin) ?? null)
   }
 
   #batch(book: CoinBook, head: BatchHead, change: CoinChange | null): void {
@@ -127,18 +109,18 @@ export class DiffBooks {
       if (change?.checksum !== undefined) this.#differing.delete(book.coin)
       this.#listener.changed?.(book)
     } else if (outcome === 'refetch' || outcome === 'differs') {
-      this.#steps.set(book.coin, 'out of step', book.why)
+      this.steps.set(book.coin, 'out of step', book.why)
       this.#listener.gap?.(book.coin, book.why)
       this.#want(book, outcome === 'differs' ? this.#differs(book) : 0)
     } else if (outcome === 'buffered' && change) this.#want(book, 0)
   }
 
   #bookOf(coin: string): CoinBook {
-    let book = this.#books.get(coin)
+    let book = this.books.get(coin)
     if (!book) {
       book = new CoinBook(coin)
-      this.#books.set(coin, book)
-      this.#steps.set(coin, 'syncing')
+      this.books.set(coin, book)
+      this.steps.set(coin, 'syncing')
     }
     return book
   }
@@ -149,7 +131,7 @@ export class DiffBooks {
     const fetch = this.#fetches.get(book.coin) ?? { attempt: 0, stop: () => {} }
     this.#fetches.set(book.coin, fetch)
     const enqueue = () => {
-      if (this.#steps.of(book.coin)) this.#steps.set(book.coin, 'syncing', book.why)
+      if (this.steps.of(book.coin)) this.steps.set(book.coin, 'syncing', book.why)
       this.#queue.push(book.coin)
       this.#pump()
     }
@@ -184,13 +166,13 @@ export class DiffBooks {
         this.#again(book, outcome.retryAfterMs)
         break
       case 'unknown':
-        this.#steps.forget(book.coin)
+        this.steps.forget(book.coin)
         this.#listener.unknown?.(book.coin)
         this.#again(book, UNKNOWN_RETRY_MS)
         break
       case 'refused':
         // The fetch stays noted, so that no diff asks again before the next connection.
-        this.#steps.set(book.coin, 'out of step', outcome.reason)
+        this.steps.set(book.coin, 'out of step', outcome.reason)
         this.#listener.refused?.(outcome.reason, BY_STATUS[outcome.status])
     }
   }
@@ -198,12 +180,12 @@ export class DiffBooks {
   #seed(book: CoinBook, snapshot: Snapshot): void {
     const outcome = book.snapshot(snapshot)
     if (outcome !== 'live') {
-      if (outcome === 'differs') this.#steps.set(book.coin, 'out of step', book.why)
+      if (outcome === 'differs') this.steps.set(book.coin, 'out of step', book.why)
       this.#again(book, outcome === 'differs' ? this.#differs(book) : 0)
       return
     }
     this.#fetches.delete(book.coin)
-    this.#steps.set(book.coin, 'in step')
+    this.steps.set(book.coin, 'in step')
     this.#listener.changed?.(book)
   }
 

@@ -3,9 +3,10 @@
 
 import { type Backoff, backoffMs } from '../core/backoff.ts'
 import type { After } from '../core/deadline.ts'
+import { parseJson } from '../core/json.ts'
 import type { Answer } from './api.ts'
 import { type Endpoint, infoUrl, retryAfterOf } from './runtime.ts'
-import { WeirError } from './weir-error.ts'
+import { BY_STATUS, WeirError } from './weir-error.ts'
 
 /** How questions are asked. */
 export interface Asking {
@@ -21,17 +22,6 @@ export interface Asking {
 const BACKOFF: Backoff = { firstMs: 250, capMs: 10_000, jitter: 0.5 }
 /** Of these the same question may succeed later. */
 const PASSING = new Set(['rate_limited', 'unavailable', 'upstream_failed', 'upstream_timeout', 'network', 'timeout'])
-/** Where an answer has no code that can be read: a proxy on the way. */
-const CODES: Readonly<Record<number, string>> = {
-  401: 'unauthorized',
-  402: 'credits_exhausted',
-  403: 'forbidden',
-  404: 'not_found',
-  429: 'rate_limited',
-  502: 'upstream_failed',
-  503: 'unavailable',
-  504: 'upstream_timeout',
-}
 
 /** Rejects with a `WeirError`. */
 export async function askInfo<T>(asking: Asking, question: object, signal?: AbortSignal): Promise<Answer<T>> {
@@ -77,15 +67,11 @@ async function attemptOf<T>(
 function read<T>(status: number, headers: Headers, text: string): Answer<T> {
   const requestId = headers.get('x-request-id')
   const details = { status, requestId, retryAfterMs: retryAfterOf(headers.get('retry-after')) }
-  let data: unknown
-  try {
-    data = JSON.parse(text)
-  } catch {
-    throw new WeirError(CODES[status] ?? 'unreadable', `HTTP ${status} without JSON`, details)
-  }
+  const data = parseJson(text)
+  if (data === undefined) throw new WeirError(BY_STATUS[status] ?? 'unreadable', `HTTP ${status} without JSON`, details)
   if (status !== 200) {
     const { code, msg } = Object(data) as { code?: unknown; msg?: unknown }
-    const known = typeof code === 'string' ? code : (CODES[status] ?? 'unreadable')
+    const known = typeof code === 'string' ? code : (BY_STATUS[status] ?? 'unreadable')
     throw new WeirError(known, typeof msg === 'string' ? msg : `HTTP ${status}`, details)
   }
   const numberOf = (name: string) => (headers.has(name) ? Number(headers.get(name)) : null)

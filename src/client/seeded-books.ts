@@ -6,7 +6,7 @@
 import type { Connection } from './connection.ts'
 import { type BookSnapshotData, MergedBook, type SeededBook } from './merged-book.ts'
 import type { DataFrame } from './server-frame.ts'
-import { type Step, type StepListener, Steps } from './steps.ts'
+import { type StepListener, SteppedBooks } from './steps.ts'
 import { type BookScope, bookBody, isInScope, listedCoins, type SubscriptionBody } from './subscription.ts'
 import type { ChannelTypes } from './wire.ts'
 
@@ -80,20 +80,18 @@ export interface SeededListener {
   refused?(reason: string): void
 }
 
-export class SeededBooks {
+export class SeededBooks extends SteppedBooks<MergedBook> {
   readonly #body: SubscriptionBody
   readonly #listener: SeededListener
-  readonly #books = new Map<string, MergedBook>()
-  readonly #steps: Steps
   readonly #seedings: Seedings
   readonly #seeding: Seeding = { covers: (coin) => isInScope(this.#body, coin) }
   readonly #leave: () => void
 
   constructor(connection: Connection, scope: BookScope, listener: SeededListener) {
+    super(listener.step?.bind(listener))
     this.#listener = listener
     this.#seedings = Seedings.of(connection)
     this.#body = bookBody('l2BookDiff', scope)
-    this.#steps = new Steps((coin, step, why) => listener.step?.(coin, step, why))
     this.#leave = connection.subscribe(this.#body, {
       live: () => this.#live(),
       lost: (reason) => this.#lost(reason),
@@ -102,44 +100,25 @@ export class SeededBooks {
     })
   }
 
-  /** Book of a coin; undefined until its Snapshot came on the present socket. */
-  get(coin: string): SeededBook | undefined {
-    return this.#books.get(coin)
-  }
-
-  /**
-   * Whether a coin's book, or the whole, is the server's: its own Snapshot came. Of a
-   * wildcard a coin is undefined until it comes on the present connection: one that is gone never does.
-   */
-  step(coin: string): Step | undefined
-  step(coin?: null): Step
-  step(coin: string | null = null): Step | undefined {
-    return coin === null ? this.#steps.whole : this.#steps.of(coin)
-  }
-
-  coins(): IterableIterator<string> {
-    return this.#books.keys()
-  }
-
   close(): void {
     this.#leave()
     this.#seedings.ended(this.#seeding)
-    this.#steps.setAll('out of step', 'closed')
-    this.#books.clear()
+    this.steps.setAll('out of step', 'closed')
+    this.books.clear()
   }
 
   #live(): void {
     const coins = listedCoins(this.#body)
-    if (!coins) this.#steps.forget()
-    for (const coin of coins ?? []) this.#steps.set(coin, 'syncing')
-    this.#books.clear()
+    if (!coins) this.steps.forget()
+    for (const coin of coins ?? []) this.steps.set(coin, 'syncing')
+    this.books.clear()
     this.#seedings.began(this.#seeding)
   }
 
   #lost(reason: string): void {
     this.#seedings.ended(this.#seeding)
-    this.#steps.setAll('out of step', reason)
-    this.#books.clear()
+    this.steps.setAll('out of step', reason)
+    this.books.clear()
     this.#listener.gap?.(null, reason)
   }
 
@@ -152,9 +131,9 @@ export class SeededBooks {
   #seed(seed: BookSnapshotData): void {
     const { coin } = seed
     if (!isInScope(this.#body, coin)) return
-    const book = this.#books.get(coin) ?? new MergedBook(coin)
+    const book = this.books.get(coin) ?? new MergedBook(coin)
     book.seed(seed)
-    this.#books.set(coin, book)
+    this.books.set(coin, book)
     this.#seedings.came(coin, seed)
     this.#stepped(coin, false)
     this.#listener.changed?.(book)
@@ -163,21 +142,21 @@ export class SeededBooks {
   #update(updates: BookUpdatesData): void {
     for (const { coin, levels } of updates.book_diffs) {
       if (!isInScope(this.#body, coin)) continue
-      const book = this.#books.get(coin)
+      const book = this.books.get(coin)
       if (!book) {
         const why = 'an update came before the snapshot'
-        this.#steps.set(coin, 'out of step', why)
+        this.steps.set(coin, 'out of step', why)
         this.#listener.gap?.(coin, why)
         continue
       }
       const isNews = book.apply(levels, updates.block_height, updates.time)
-      if (this.#steps.of(coin) === 'syncing') this.#stepped(coin, true)
+      if (this.steps.of(coin) === 'syncing') this.#stepped(coin, true)
       if (isNews) this.#listener.changed?.(book)
     }
   }
 
   #stepped(coin: string, isChange: boolean): void {
     const isOwn = this.#seedings.isOwn(this.#seeding, coin, isChange)
-    this.#steps.set(coin, isOwn ? 'in step' : 'syncing', isOwn ? '' : 'the snapshot may be of another subscription')
+    this.steps.set(coin, isOwn ? 'in step' : 'syncing', isOwn ? '' : 'the snapshot may be of another subscription')
   }
 }

@@ -3,6 +3,7 @@
 // newer server must not break an older client.
 
 import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
+import { parseJson } from '../core/json.ts'
 import type { Levels } from '../protocol/feed/block.ts'
 import { typeOfFrames } from './channels.ts'
 import type { ChannelTypes } from './wire.ts'
@@ -141,12 +142,8 @@ export function isLevels(value: unknown): value is Levels {
 
 /** Reads one text frame. */
 export function decodeFrame(text: string): Decoded {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return { kind: 'malformed', reason: 'a frame is not JSON' }
-  }
+  const value = parseJson(text)
+  if (value === undefined) return { kind: 'malformed', reason: 'a frame is not JSON' }
   const channel = (value as { channel?: unknown } | null)?.channel
   if (typeof channel !== 'string') return { kind: 'malformed', reason: 'a frame has no channel' }
   const look = Object.hasOwn(LOOKS, channel) ? LOOKS[channel]! : typeOfFrames(channel) === undefined ? null : some

@@ -1,5 +1,6 @@
 // One `l2BookDiffSnapshot` over HTTP and what its answer means for a book.
 
+import { parseJson } from '../core/json.ts'
 import type { Snapshot } from './bootstrap.ts'
 import { type ClientRuntime, type Endpoint, type HttpAnswer, infoUrl } from './runtime.ts'
 import { isLevels } from './server-frame.ts'
@@ -54,12 +55,4 @@ export function messageOf(text: string, status: number): string {
 
 function later(reason: string, retryAfterMs = 0): SnapshotOutcome {
   return { kind: 'later', reason, retryAfterMs }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

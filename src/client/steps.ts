@@ -1,10 +1,6 @@
 // Whether books are the server's, coin by coin and all together, told where it changes.
 
-/**
- * `in step`: nothing speaks against it; `out of step`: there is no book to be trusted; `syncing`: it is being fetched.
- * Of all together the worst of them, where nothing is yet `syncing`.
- */
-export type Step = 'in step' | 'syncing' | 'out of step'
+import type { Step } from './api.ts'
 
 /** `coin` null: of all together. `why` is empty where it is in step. */
 export type StepListener = (coin: string | null, step: Step, why: string) => void
@@ -53,5 +49,34 @@ export class Steps {
     if (whole === this.#whole) return
     this.#whole = whole
     this.#told(null, whole, why)
+  }
+}
+
+/** Books of one subscription by coin, with whether they are the server's. */
+export abstract class SteppedBooks<Book> {
+  protected readonly books = new Map<string, Book>()
+  protected readonly steps: Steps
+
+  constructor(told: StepListener | undefined) {
+    this.steps = new Steps((coin, step, why) => told?.(coin, step, why))
+  }
+
+  /** Of a coin, live or not; undefined before the stream brought it. */
+  get(coin: string): Book | undefined {
+    return this.books.get(coin)
+  }
+
+  /**
+   * Whether a coin's book, or the whole, is the server's; undefined where the server has no such coin, or none came on the
+   * present connection.
+   */
+  step(coin: string): Step | undefined
+  step(coin?: null): Step
+  step(coin: string | null = null): Step | undefined {
+    return coin === null ? this.steps.whole : this.steps.of(coin)
+  }
+
+  coins(): IterableIterator<string> {
+    return this.books.keys()
   }
 }

@@ -1,6 +1,7 @@
 // Subscription bodies and their identity: the exact JSON value, in which key order alone does not matter.
 
 import { type MarketType, marketTypeOf } from '../core/coin.ts'
+import { parseJson } from '../core/json.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 export interface SubscriptionBody {
@@ -96,14 +97,9 @@ export function reasonOf(text: string): string {
 }
 
 function parse(text: string): SubscriptionBody | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    const found = value as { subscription?: unknown; type?: unknown }
-    const body = (typeof found.subscription === 'object' && found.subscription ? found.subscription : found) as {
-      type?: unknown
-    }
-    return typeof body.type === 'string' ? (body as SubscriptionBody) : null
-  } catch {
-    return null
+  const found = Object(parseJson(text)) as { readonly subscription?: unknown }
+  const body = (typeof found.subscription === 'object' && found.subscription ? found.subscription : found) as {
+    readonly type?: unknown
   }
+  return typeof body.type === 'string' ? (body as SubscriptionBody) : null
 }

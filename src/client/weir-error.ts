@@ -33,11 +33,16 @@ export class WeirError extends Error {
 export const CLOSED: End = { code: 'closed', message: 'closed' }
 export const ABORTED: End = { code: 'aborted', message: 'the signal was aborted' }
 
-/** What no retry mends, by status of HTTP or close code. */
+/** By status of HTTP, where an answer has no code that can be read, and by close code. */
 export const BY_STATUS: Readonly<Record<number, string>> = {
   401: 'unauthorized',
   402: 'credits_exhausted',
   403: 'forbidden',
+  404: 'not_found',
+  429: 'rate_limited',
+  502: 'upstream_failed',
+  503: 'unavailable',
+  504: 'upstream_timeout',
   4401: 'unauthorized',
   4402: 'credits_exhausted',
   4403: 'forbidden',

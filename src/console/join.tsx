@@ -14,7 +14,7 @@ import {
   openLink,
   showChallenge,
 } from './join.dom.ts'
-import { Curl, TroubleNote, typed } from './ui/parts.tsx'
+import { Curl, infoLine, TroubleNote, typed } from './ui/parts.tsx'
 import { look } from './visit.dom.ts'
 
 export function JoinForm() {
@@ -127,7 +127,6 @@ async function leave(): Promise<void> {
 }
 
 function FirstKey({ account, apiKey }: { account: string; apiKey: string }) {
-  const body = `'{"type":"allMids"}'`
   return (
     <main class="narrow" id="main">
       <h1>Your trial key</h1>
@@ -137,9 +136,7 @@ function FirstKey({ account, apiKey }: { account: string; apiKey: string }) {
       </p>
       <Curl line={apiKey} />
       <p>To try it:</p>
-      <Curl
-        line={`curl -s ${location.origin}/info -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d ${body}`}
-      />
+      <Curl line={infoLine('{"type":"allMids"}', `'Authorization: Bearer ${apiKey}'`)} />
       <p>
         <button type="button" class="main" onClick={leave}>
           To my account

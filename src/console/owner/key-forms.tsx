@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { change } from '../ask.dom.ts'
 import { Dialog, Field } from '../ui/dialog.tsx'
 import { Choice } from '../ui/form.tsx'
-import { Curl } from '../ui/parts.tsx'
+import { Curl, infoLine } from '../ui/parts.tsx'
 import { timeText } from '../ui/text.ts'
 import { isShowing } from '../visit.dom.ts'
 import type { Issued, Key } from './answers.ts'
@@ -153,9 +153,6 @@ export function RotateForm({ of, onDone, onClose }: RotateProps) {
   )
 }
 
-const curlOf = (key: string) =>
-  `curl -s ${location.origin}/info -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '{"type":"allMids"}'`
-
 export function KeyShown({ issued, onClose }: { issued: Issued; onClose: () => void }) {
   const { key, prefix, label, warnings = [], old_key_ends: ends } = issued
   // It may have replaced the one that was signed in with.
@@ -174,7 +171,7 @@ export function KeyShown({ issued, onClose }: { issued: Issued; onClose: () => v
           {key.startsWith('cqt_') && (
             <>
               <p>To try it, in a terminal; the call is on this page some seconds later:</p>
-              <Curl line={curlOf(key)} />
+              <Curl line={infoLine('{"type":"allMids"}', `'Authorization: Bearer ${key}'`)} />
             </>
           )}
         </>

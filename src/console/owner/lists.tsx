@@ -2,7 +2,7 @@
 
 import { addressWith, go, useParam } from '../address.dom.ts'
 import { Choice } from '../ui/form.tsx'
-import { Answered, Curl } from '../ui/parts.tsx'
+import { Answered, Curl, infoLine } from '../ui/parts.tsx'
 import { amountColumn, type Column, Table } from '../ui/table.tsx'
 import { groupedText, timeText } from '../ui/text.ts'
 import type { Refusals, Streams } from './answers.ts'
@@ -99,9 +99,7 @@ export function RefusalList() {
               empty={
                 <>
                   <p>There are none. One to see how it looks, some seconds later:</p>
-                  <Curl
-                    line={`curl -s ${location.origin}/info -H "Authorization: Bearer $WEIR_KEY" -H 'Content-Type: application/json' -d '{"type":"noSuchType"}'`}
-                  />
+                  <Curl line={infoLine('{"type":"noSuchType"}')} />
                 </>
               }
             />

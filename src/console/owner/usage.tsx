@@ -3,7 +3,7 @@
 import { addressWith, go, useParam } from '../address.dom.ts'
 import { Bars } from '../ui/bars.tsx'
 import { Choice } from '../ui/form.tsx'
-import { Answered, Curl } from '../ui/parts.tsx'
+import { Answered, Curl, infoLine } from '../ui/parts.tsx'
 import { amountColumn, type Column, numberColumn, Table } from '../ui/table.tsx'
 import { microText } from '../ui/text.ts'
 import type { Usage } from './answers.ts'
@@ -41,9 +41,7 @@ const BY_DAY: readonly Column<{ date: string; part: string; label: string; credi
 const EMPTY = () => (
   <>
     <p>Nothing was used in these days. A first call:</p>
-    <Curl
-      line={`curl -s ${location.origin}/info -H "Authorization: Bearer $WEIR_KEY" -H 'Content-Type: application/json' -d '{"type":"allMids"}'`}
-    />
+    <Curl line={infoLine('{"type":"allMids"}')} />
   </>
 )
 

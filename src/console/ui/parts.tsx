@@ -88,6 +88,10 @@ export function Curl({ line }: { line: string }) {
   )
 }
 
+/** A question of a terminal to this gateway. */
+export const infoLine = (body: string, auth = '"Authorization: Bearer $WEIR_KEY"') =>
+  `curl -s ${location.origin}/info -H ${auth} -H 'Content-Type: application/json' -d '${body}'`
+
 export interface Figure {
   readonly name: string
   readonly value: ComponentChildren

@@ -1,31 +1,26 @@
 // What stops with a key, and which destinations it has set: shown before the key is revoked.
 
-import { useSignal, useSignalEffect } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import type { Answers } from '../answers.ts'
 import { ask, type Trouble } from '../ask.dom.ts'
+import { useLoaded } from '../loaded.dom.ts'
 import { TroubleNote } from './parts.tsx'
 
 /** `adopts`: whoever is signed in can take a pipeline over. */
 export function KeyReach({ path, adopts = false }: { path: string; adopts?: boolean }) {
-  const reach = useSignal<Answers['keyReach'] | null>(null)
-  const trouble = useSignal<Trouble | null>(null)
-  const load = async () => {
-    const answer = await ask<Answers['keyReach']>('GET', path)
-    trouble.value = answer.ok ? null : answer.error
-    if (answer.ok) reach.value = answer.value
-  }
-  useSignalEffect(() => void load().catch(() => {}))
+  const { value: reach, trouble, reload } = useLoaded<Answers['keyReach']>(() => path)
+  const refused = useSignal<Trouble | null>(null)
   const adopt = (id: string) => async () => {
     const answer = await ask('POST', `/platform/pipeline-api/${id}/adopt/`)
-    trouble.value = answer.ok ? null : answer.error
-    await load()
+    refused.value = answer.ok ? null : answer.error
+    reload()
   }
   const { pipelines = [], keys = [], webhook = null } = reach.value ?? {}
   const stopped = pipelines.filter(({ stops }) => stops)
   const others = pipelines.filter(({ stops, destination_set: hasSet }) => hasSet && !stops)
   return (
     <>
-      <TroubleNote trouble={trouble.value} />
+      <TroubleNote trouble={refused.value ?? trouble.value} />
       {reach.value && stopped.length === 0 && <p>No running pipeline is charged to this key.</p>}
       {stopped.length > 0 && (
         <>
