@@ -14,7 +14,8 @@ import {
   openLink,
   showChallenge,
 } from './join.dom.ts'
-import { Curl, infoLine, TroubleNote, typed } from './ui/parts.tsx'
+import { typed } from './ui/frame.tsx'
+import { Curl, infoLine, TroubleNote } from './ui/parts.tsx'
 import { look } from './visit.dom.ts'
 
 export function JoinForm() {

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { addressWith, go } from './address.dom.ts'
-import { Header } from './ui/parts.tsx'
+import { Header } from './ui/frame.tsx'
 import { signOut, type Visitor } from './visit.dom.ts'
 
 /** A link within the console; with a key held it opens where links open. */

@@ -4,7 +4,8 @@ import { useSignal } from '@preact/signals'
 import type { Trouble } from './ask.dom.ts'
 import { linksBy } from './join.dom.ts'
 import { JoinForm } from './join.tsx'
-import { Curl, TroubleNote, typed } from './ui/parts.tsx'
+import { typed } from './ui/frame.tsx'
+import { Curl, TroubleNote } from './ui/parts.tsx'
 import { farewell, signIn } from './visit.dom.ts'
 
 export function SignIn() {

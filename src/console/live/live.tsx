@@ -2,7 +2,7 @@
 
 import { effect } from '@preact/signals'
 import { render } from 'preact'
-import { Header } from '../ui/parts.tsx'
+import { Header } from '../ui/frame.tsx'
 import { look, visitor } from '../visit.dom.ts'
 import { BookPanel } from './book-panel.tsx'
 import { ChartPanel } from './chart-panel.tsx'

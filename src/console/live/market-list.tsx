@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { addressWith } from '../address.dom.ts'
-import { typed } from '../ui/parts.tsx'
+import { typed } from '../ui/frame.tsx'
 import { ageText, changeText, compact, priceText } from './formats.ts'
 import { choose, clock, coin, markets, played } from './live-page.dom.ts'
 import { type Market, shownMarkets } from './markets.ts'

@@ -1,7 +1,7 @@
 // Playing the past of a market: from when, how fast, pause and play.
 
 import { signal } from '@preact/signals'
-import { typed } from '../ui/parts.tsx'
+import { typed } from '../ui/frame.tsx'
 import { inputMs, inputText } from './formats.ts'
 import { bookTurn, clock, coin, played, playPast, stopPast } from './live-page.dom.ts'
 import { Pick } from './panel.tsx'

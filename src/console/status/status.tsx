@@ -1,7 +1,8 @@
 // The page /status for whoever opens it in a browser: programs get the JSON at the same address.
 
 import { render } from 'preact'
-import { Answered, Figures, Header } from '../ui/parts.tsx'
+import { Header } from '../ui/frame.tsx'
+import { Answered, Figures } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { timeText } from '../ui/text.ts'
 import { type Source, useStatus } from './status.dom.ts'

@@ -4,7 +4,8 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import type { Trouble } from '../ask.dom.ts'
-import { TroubleNote, typed } from './parts.tsx'
+import { typed } from './frame.tsx'
+import { TroubleNote } from './parts.tsx'
 
 interface DialogProps {
   readonly title: string

@@ -1,46 +1,9 @@
 // Small parts of all pages: why something is not there, a command to copy, numbers that matter.
 
-import { type Signal, useSignal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { Trouble } from '../ask.dom.ts'
 import type { Loaded } from '../loaded.dom.ts'
-
-const NAMES = { '/live': 'Live', '/console': 'Console', '/docs': 'Docs', '/status': 'Status' } as const
-
-interface HeaderProps {
-  readonly home: string
-  /** The path that is shown. */
-  readonly here?: string
-  /** Ways within the page. */
-  readonly ways?: ComponentChildren
-  readonly links: readonly (keyof typeof NAMES)[]
-  readonly children?: ComponentChildren
-}
-
-/** What stands above every page: where one can go, and who is signed in. */
-export function Header({ home, here, ways, links, children }: HeaderProps) {
-  return (
-    <>
-      <a class="skip" href="#main">
-        To the content
-      </a>
-      <header>
-        <a class="brand" href={home}>
-          Weir
-        </a>
-        <nav aria-label="Pages">
-          {ways}
-          {links.map((path) => (
-            <a key={path} href={path} aria-current={path === here ? 'page' : undefined}>
-              {NAMES[path]}
-            </a>
-          ))}
-        </nav>
-        {children && <p class="who">{children}</p>}
-      </header>
-    </>
-  )
-}
 
 export function TroubleNote({ trouble, again }: { trouble: Trouble | null; again?: () => void }) {
   if (trouble === null) return null
@@ -126,11 +89,3 @@ export function Sums({ of }: { readonly of: readonly (readonly [name: string, te
     </dl>
   )
 }
-
-/** What an input has of a signal that holds its text. */
-export const typed = (text: Signal<string>) => ({
-  value: text.value,
-  onInput: (event: { readonly currentTarget: HTMLInputElement }) => {
-    text.value = event.currentTarget.value
-  },
-})

@@ -1,0 +1,49 @@
+// What every page has, the live one too, which loads no more: its header, and inputs that follow a signal.
+
+import type { Signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+
+const NAMES = { '/live': 'Live', '/console': 'Console', '/docs': 'Docs', '/status': 'Status' } as const
+
+interface HeaderProps {
+  readonly home: string
+  /** The path that is shown. */
+  readonly here?: string
+  /** Ways within the page. */
+  readonly ways?: ComponentChildren
+  readonly links: readonly (keyof typeof NAMES)[]
+  readonly children?: ComponentChildren
+}
+
+/** What stands above every page: where one can go, and who is signed in. */
+export function Header({ home, here, ways, links, children }: HeaderProps) {
+  return (
+    <>
+      <a class="skip" href="#main">
+        To the content
+      </a>
+      <header>
+        <a class="brand" href={home}>
+          Weir
+        </a>
+        <nav aria-label="Pages">
+          {ways}
+          {links.map((path) => (
+            <a key={path} href={path} aria-current={path === here ? 'page' : undefined}>
+              {NAMES[path]}
+            </a>
+          ))}
+        </nav>
+        {children && <p class="who">{children}</p>}
+      </header>
+    </>
+  )
+}
+
+/** What an input has of a signal that holds its text. */
+export const typed = (text: Signal<string>) => ({
+  value: text.value,
+  onInput: (event: { readonly currentTarget: HTMLInputElement }) => {
+    text.value = event.currentTarget.value
+  },
+})
