@@ -1,6 +1,6 @@
 // The HTTP server of the stand-in: POST /info and POST /evm on 127.0.0.1, with the public server's refusals,
-// POST /misbehave, which makes /info fail on demand (misbehave.node.ts), POST /disturb, which disturbs the files
-// (disturbance.ts), and GET /books (truth.node.ts).
+// POST /misbehave, which makes /info fail on demand (misbehave.node.ts), POST /disturb, which disturbs the files of the
+// node, and GET /books (truth.node.ts).
 
 import { realpathSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
@@ -9,13 +9,41 @@ import { basename, dirname, isAbsolute, join, resolve as resolvePath, sep } from
 import * as z from 'zod'
 import { parseJson } from '../core/json.ts'
 import { wholeNumber } from '../core/whole-number.ts'
-import { DisturbRequest } from './disturbance.ts'
 import type { Engine } from './engine.ts'
 import { answerEvm } from './evm/answer.ts'
+import { SPARSE_STREAMS, STREAMS } from './exchange/node-block.ts'
 import { type Answer, answerInfo } from './info/info.ts'
 import { l4Snapshot } from './info/l4-snapshot.ts'
 import { Faults, lagged, MisbehaveRequest, misbehave, type OpenFault } from './misbehave.node.ts'
 import type { Truth } from './truth.node.ts'
+
+/** Blocks that are held back wait in memory: blocks go on being made, so that all of them are in the files when it is over. */
+const MOST_HELD_MS = 10_000
+/** Streams that a node may run without. */
+const OPTIONAL = [...SPARSE_STREAMS, 'node_order_statuses_by_block'] as const
+
+/** Body of `POST /disturb`; unknown fields are refused, so that a slip is seen. */
+export const DisturbRequest = z.discriminatedUnion('what', [
+  /** Nothing is written for a while; then some heights once more, and all that waited at once. */
+  z.strictObject({
+    what: z.literal('restart'),
+    for_ms: z.int().min(1).max(MOST_HELD_MS).default(2_000),
+    rewrite: z.int().min(0).max(20).default(5),
+  }),
+  /** The same without writing anything twice. */
+  z.strictObject({ what: z.literal('pause'), for_ms: z.int().min(1).max(MOST_HELD_MS).default(2_000) }),
+  /** A stream has no lines for a while, and never gets them. */
+  z.strictObject({
+    what: z.literal('cut'),
+    stream: z.enum(OPTIONAL),
+    for_ms: z.int().min(1).max(600_000).default(10_000),
+  }),
+  /** The older half of a stream's file goes: it is written anew and renamed into place. */
+  z.strictObject({ what: z.literal('rotate'), stream: z.enum(STREAMS) }),
+  /** So many blocks have no events, and nothing changes. */
+  z.strictObject({ what: z.literal('quiet'), blocks: z.int().min(0).max(20_000) }),
+])
+export type DisturbRequest = z.infer<typeof DisturbRequest>
 
 /** The node's own query: a file with every resting order. */
 const FileSnapshotRequest = z.object({

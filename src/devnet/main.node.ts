@@ -6,9 +6,8 @@ import { resolve } from 'node:path'
 import { commandLine, program, reads } from '../core/command-line.node.ts'
 import { wholeNumber } from '../core/whole-number.ts'
 import { Chain, ChainError } from './chain.node.ts'
-import type { DisturbRequest } from './disturbance.ts'
 import { SCALES, ScaleName, SMALL } from './exchange/scale.ts'
-import { devnetServer } from './http.node.ts'
+import { type DisturbRequest, devnetServer } from './http.node.ts'
 import { Truth } from './truth.node.ts'
 
 /** After a stall at most this many blocks follow at once; the rest of the lost time stays lost. */

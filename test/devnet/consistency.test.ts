@@ -16,7 +16,7 @@ const BLOCKS = 1_000
 class Accounts {
   readonly #amounts = new Map<string, bigint>()
   readonly #builderFees = new Map<string, bigint>()
-  /** Fills that do not start where the ones before them ended. Outcome shares are also had by splitting. */
+  /** Fills that do not start where the ones before them ended, or that do not say so. Outcome shares are also had by splitting. */
   readonly wrongStarts: string[] = []
 
   of(user: string, name: string): bigint {
@@ -61,6 +61,7 @@ class Accounts {
     const start = this.of(user, kind === 'perp' ? fill.coin : TOKENS[token]!)
     if (kind !== 'outcome' && signed(fill.startPosition) !== start) this.wrongStarts.push(`${user} ${fill.tid}`)
     if (kind === 'perp') {
+      if (fill.dir !== dirOf(start, start + sign * sz)) this.wrongStarts.push(`${user} ${fill.tid} ${fill.dir}`)
       this.#add(user, fill.coin, sign * sz)
       this.#add(user, `dex:${DEXES[dex]}`, -sign * ntl - fee)
       return
@@ -138,6 +139,12 @@ class Accounts {
         throw new Error(`a ledger update that nobody counts: ${delta.type}`)
     }
   }
+}
+
+function dirOf(start: bigint, end: bigint): string {
+  const isLong = start === 0n ? end > 0n : start > 0n
+  if (start !== 0n && end !== 0n && end > 0n !== isLong) return isLong ? 'Long > Short' : 'Short > Long'
+  return `${end > start === isLong ? 'Open' : 'Close'} ${isLong ? 'Long' : 'Short'}`
 }
 
 const signed = (text: string) => (text.startsWith('-') ? -amountOf(text.slice(1)) : amountOf(text))

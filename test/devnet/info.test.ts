@@ -153,17 +153,9 @@ describe('fills and orders', () => {
     expect(ask({ type: 'userTwapSliceFillsByTime', user, startTime: 0 })).toEqual(all)
   })
 
-  it('orders agree across their queries', () => {
+  it('an order is found by either id', () => {
     const user = address(MAIN_MAKERS[1]!)
-    const open = ask({ type: 'openOrders', user })
     const full = ask({ type: 'frontendOpenOrders', user })
-    expect(full.map((o: object) => ({ ...o, cloid: undefined }))).toMatchObject(
-      open.map((o: object) => ({ ...o, cloid: undefined })),
-    )
-    expect(ask({ type: 'orderStatus', user, oid: open.at(-1).oid })).toMatchObject({
-      status: 'order',
-      order: { status: 'open', order: { oid: open.at(-1).oid, sz: open.at(-1).sz } },
-    })
     const { cloid } = full.find((o: { cloid: string | null }) => o.cloid !== null)
     expect(ask({ type: 'orderStatus', user, oid: cloid }).order.order.cloid).toBe(cloid)
     expect(ask({ type: 'orderStatus', user, oid: 1 })).toEqual({ status: 'unknownOid' })
@@ -303,5 +295,25 @@ describe('names', () => {
     { type: 'tokenDetails', tokenId: `0x${'0'.repeat(32)}` },
   ])('%j names what does not exist', (request) => {
     expect(refused(request)).toEqual({ status: 500, body: null })
+  })
+})
+
+describe('candles', () => {
+  it('are answered where they overlap the window, and page by the last end', () => {
+    const engine = createEngine(5)
+    // Four minutes and more, in blocks half a second apart.
+    for (let i = 1; i <= 600; i++) engine.step(BigInt(i) * 500_000_000n + 1_770_000_000_000_000_000n)
+    // biome-ignore lint/suspicious/noExplicitAny: looked at field by field
+    const ask = (startTime: number, endTime?: number): any[] => {
+      const req = { coin: 'BTC', interval: '1m', startTime, endTime } as const
+      return (answerInfo(engine, { type: 'candleSnapshot', req }) as { body: object[] }).body
+    }
+    const all = ask(0)
+    expect(all.length).toBeGreaterThan(3)
+    expect(Object.keys(all[0]!)).toEqual(['t', 'T', 's', 'i', 'o', 'c', 'h', 'l', 'v', 'n'])
+    expect(ask(all[1]!.T, all[2]!.t)).toEqual(all.slice(1, 3))
+    expect(ask(all[1]!.T + 1)).toEqual(all.slice(2))
+    const req = { coin: 'NOPE', interval: '1m', startTime: 0 } as const
+    expect(answerInfo(engine, { type: 'candleSnapshot', req })).toEqual({ status: 500, body: null })
   })
 })

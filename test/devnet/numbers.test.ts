@@ -7,6 +7,7 @@ import { amountOf, formatAmount, notional } from '../../src/devnet/exchange/fixe
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
 import { applyFill } from '../../src/devnet/exchange/settle.ts'
 import type { Position } from '../../src/devnet/exchange/wallet.ts'
+import { Tail } from '../../src/devnet/info/past.ts'
 
 const flat = (): Position => ({ szi: 0n, cost: 0n, leverage: 1, fundingSinceOpen: 0n, fundingSinceChange: 0n })
 
@@ -90,5 +91,18 @@ describe('the generator', () => {
     const counts = new Array<number>(10).fill(0)
     for (let i = 0; i < 100_000; i++) counts[rng.below(10)]!++
     for (const count of counts) expect(Math.abs(count - 10_000)).toBeLessThan(500)
+  })
+})
+
+describe('a tail', () => {
+  it('is the end of what was added', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat()), fc.integer({ min: 1, max: 12 }), (items, bound) => {
+        const tail = new Tail<number>(bound)
+        for (const item of items) tail.push(item)
+        expect(tail.toArray()).toEqual(items.slice(-bound))
+        expect([tail.last(), tail.length]).toEqual([items.at(-1), Math.min(items.length, bound)])
+      }),
+    )
   })
 })

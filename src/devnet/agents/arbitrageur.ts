@@ -1,6 +1,6 @@
 // Arbitrageurs take whatever the fair price has left standing; the backstop vault sells off what it took over.
 
-import { type Exchange, onTick, sizeFor } from '../exchange/exchange.ts'
+import { beyondFair, type Exchange, onTick, sizeFor } from '../exchange/exchange.ts'
 import { abs, units } from '../exchange/fixed-point.ts'
 import type { Market } from '../exchange/market.ts'
 import { placeOrder } from '../exchange/matching.ts'
@@ -44,17 +44,9 @@ export function backstopActs(x: Exchange): void {
   for (const margin of x.accounts[vault.account]!.margin) {
     for (const [id, { szi }] of margin.positions) {
       const side: Side = szi > 0n ? 'A' : 'B'
-      const { fair } = x.quotes[id]!
-      const px = onTick(id, side === 'B' ? (fair * 101n) / 100n : (fair * 99n) / 100n, side)
-      placeOrder(x, {
-        owner: vault.account,
-        market: id,
-        side,
-        px,
-        sz: sizeFor(x, id, units(20_000)),
-        tif: 'Ioc',
-        reduceOnly: true,
-      })
+      const px = beyondFair(x, id, side, 10n)
+      const sz = sizeFor(x, id, units(20_000))
+      placeOrder(x, { owner: vault.account, market: id, side, px, sz, tif: 'Ioc', reduceOnly: true })
       break
     }
   }

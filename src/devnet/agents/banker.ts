@@ -6,8 +6,8 @@ import { abs, formatAmount, min, UNIT, units } from '../exchange/fixed-point.ts'
 import { USDC } from '../exchange/market.ts'
 import { eventHash, type NodeMiscEvent, recordLedger, ZERO_HASH } from '../exchange/node-block.ts'
 import { Prng, seedState } from '../exchange/prng.ts'
-import * as rare from '../exchange/rare-transfers.ts'
 import { BUILDERS, DEX_TAKERS, SPOT_TAKERS, STAKERS, SUB_ACCOUNTS } from '../exchange/roles.ts'
+import * as transfers from '../exchange/transfers.ts'
 
 /** Blocks between two moves. */
 const MOVE_BLOCKS = 30
@@ -28,21 +28,28 @@ const MOVES: readonly Move[] = [
     const { master, account } = rng.pick(SUB_ACCOUNTS)
     const [from, to] = rng.chance(500_000) ? [master, account] : [account, master]
     const usdc = someUsd(rng, 10, 500)
-    if (freeUsd(x, from, 0) >= 2n * usdc) rare.subAccountTransfer(x, hash, from, to, usdc)
+    if (freeUsd(x, from, 0) >= 2n * usdc) transfers.subAccountTransfer(x, hash, from, to, usdc)
   },
   (x, rng, hash) => {
     const account = rng.pick(DEX_TAKERS)
     const dex = rng.between(1, 2)
     const usdc = someUsd(rng, 10, 500)
-    if (freeSpot(x, account) >= usdc) rare.dexClassTransfer(x, hash, account, dex, usdc, true)
-    else if (freeUsd(x, account, dex) >= 2n * usdc) rare.dexClassTransfer(x, hash, account, dex, usdc, false)
+    if (freeSpot(x, account) >= usdc) transfers.dexClassTransfer(x, hash, account, dex, usdc)
+    else if (freeUsd(x, account, dex) >= 2n * usdc) transfers.dexClassTransfer(x, hash, account, dex, -usdc)
   },
-  (x, rng, hash) => payGas(x, hash, rng.pick(SPOT_TAKERS), 'accountActivationGas', UNIT),
-  (x, rng, hash) => payGas(x, hash, rng.pick([...BUILDERS, ...SPOT_TAKERS]), 'deployGasAuction', someUsd(rng, 10, 50)),
+  (x, rng, hash) => {
+    const account = rng.pick(SPOT_TAKERS)
+    if (freeSpot(x, account) >= UNIT) transfers.payGas(x, hash, account, 'accountActivationGas', UNIT)
+  },
+  (x, rng, hash) => {
+    const account = rng.pick([...BUILDERS, ...SPOT_TAKERS])
+    const usdc = someUsd(rng, 10, 50)
+    if (freeSpot(x, account) >= usdc) transfers.payGas(x, hash, account, 'deployGasAuction', usdc)
+  },
   (x, rng, hash) => {
     const vault = rng.pick(x.vaults)
     const usdc = someUsd(rng, 20, 200)
-    if (freeUsd(x, vault.account, 0) >= 2n * usdc) rare.distribute(x, hash, vault, usdc)
+    if (freeUsd(x, vault.account, 0) >= 2n * usdc) transfers.distribute(x, hash, vault, usdc)
   },
   lend,
 ]
@@ -59,17 +66,7 @@ function sweep(x: Exchange, rng: Prng): void {
   const account = rng.pick(SPOT_TAKERS)
   const market = rng.pick(x.scale.markets.filter(({ kind }) => kind === 'spot'))
   const { total, hold } = x.accounts[account]!.spot[market.token]!
-  if (total - hold >= market.lot) rare.convertDust(x, account, market)
-}
-
-function payGas(
-  x: Exchange,
-  hash: string,
-  account: number,
-  type: 'accountActivationGas' | 'deployGasAuction',
-  usdc: bigint,
-) {
-  if (freeSpot(x, account) >= usdc) rare.payGas(x, hash, account, type, usdc)
+  if (total - hold >= market.lot) transfers.convertDust(x, account, market)
 }
 
 /** Who has lent takes back, who has borrowed repays; the others lend, or borrow what others have lent. */
@@ -81,10 +78,10 @@ function lend(x: Exchange, rng: Prng, hash: string): void {
   const some = someUsd(rng, 50, 1_000)
   const interest = abs(held) / INTEREST_PARTS
   const free = freeSpot(x, account)
-  if (held > 0n && pool >= held) rare.borrowLend(x, hash, account, 'withdraw', held, interest)
-  else if (held < 0n && free >= -held + interest) rare.borrowLend(x, hash, account, 'repay', -held, interest)
-  else if (held === 0n && pool >= some && rng.chance(500_000)) rare.borrowLend(x, hash, account, 'borrow', some, 0n)
-  else if (held >= 0n && free > 0n) rare.borrowLend(x, hash, account, 'supply', min(some, free), 0n)
+  if (held > 0n && pool >= held) transfers.borrowLend(x, hash, account, 'withdraw', held, interest)
+  else if (held < 0n && free >= -held + interest) transfers.borrowLend(x, hash, account, 'repay', -held, interest)
+  else if (held === 0n && pool >= some && rng.chance(500_000)) transfers.borrowLend(x, hash, account, 'borrow', some)
+  else if (held >= 0n && free > 0n) transfers.borrowLend(x, hash, account, 'supply', min(some, free))
 }
 
 /** Blocks between two moves of stakes. */

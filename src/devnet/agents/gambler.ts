@@ -1,11 +1,12 @@
 // Gamblers put all they have on one coin at the highest leverage and pay in again when it is gone;
 // the clumsy send orders that the exchange refuses, each for another reason.
 
-import { type Exchange, marginOf, onTick, sizeFor } from '../exchange/exchange.ts'
+import { beyondFair, type Exchange, marginOf, onTick, sizeFor } from '../exchange/exchange.ts'
 import { abs, units } from '../exchange/fixed-point.ts'
 import { MARKETS, marketAt, perpsOf } from '../exchange/market.ts'
 import { cancelOrder, placeOrder } from '../exchange/matching.ts'
 import type { OrderRequest, Side } from '../exchange/order.ts'
+import { positionOf } from '../exchange/order-check.ts'
 import { GAMBLERS, TAKERS } from '../exchange/roles.ts'
 import { deposit } from '../exchange/transfers.ts'
 
@@ -31,27 +32,19 @@ function gamble(x: Exchange, owner: number): void {
   const { value } = marginOf(x, margin)
   if (value < BROKE) return deposit(x, owner, units(x.rng.between(200, 5_000)))
   const { id, maxLeverage } = x.rng.pick(perpsOf(0, x.scale.markets))
-  take(
-    x,
-    owner,
-    id,
-    x.rng.chance(500_000) ? 'B' : 'A',
-    sizeFor(x, id, (value * BigInt(maxLeverage) * 94n) / 100n),
-    false,
-  )
+  const side = x.rng.chance(500_000) ? 'B' : 'A'
+  take(x, owner, id, side, sizeFor(x, id, (value * BigInt(maxLeverage) * 94n) / 100n), false)
 }
 
 /** A resting order to close five percent in profit. */
 function aim(x: Exchange, owner: number, market: number, szi: bigint): void {
-  const { fair } = x.quotes[market]!
   const side: Side = szi > 0n ? 'A' : 'B'
-  const px = onTick(market, side === 'A' ? (fair * 105n) / 100n : (fair * 95n) / 100n, side)
+  const px = beyondFair(x, market, side, -50n)
   placeOrder(x, { owner, market, side, px, sz: abs(szi), tif: 'Gtc' })
 }
 
 function take(x: Exchange, owner: number, market: number, side: Side, sz: bigint, reduceOnly: boolean): void {
-  const { fair } = x.quotes[market]!
-  const px = onTick(market, side === 'B' ? (fair * 102n) / 100n : (fair * 98n) / 100n, side)
+  const px = beyondFair(x, market, side, 20n)
   placeOrder(x, { owner, market, side, px, sz, tif: 'FrontendMarket', orderType: 'Market', reduceOnly })
 }
 
@@ -61,18 +54,11 @@ export function clumsyAct(x: Exchange): void {
   const owner = x.rng.pick(TAKERS)
   const { id } = x.rng.pick(perpsOf(0, x.scale.markets))
   const { fair } = x.quotes[id]!
-  const bid = {
-    owner,
-    market: id,
-    side: 'B',
-    px: onTick(id, fair, 'B'),
-    sz: sizeFor(x, id, units(100)),
-    tif: 'Gtc',
-  } as const
-  placeOrder(x, mistake(x, bid))
+  const sz = sizeFor(x, id, units(100))
+  placeOrder(x, mistake(x, { owner, market: id, side: 'B', px: onTick(id, fair, 'B'), sz, tif: 'Gtc' }))
 }
 
-function mistake(x: Exchange, bid: OrderRequest & { tif: 'Gtc' }): OrderRequest {
+function mistake(x: Exchange, bid: OrderRequest): OrderRequest {
   const { tick, lot } = marketAt(bid.market)
   switch (x.rng.below(14)) {
     case 0:
@@ -82,7 +68,12 @@ function mistake(x: Exchange, bid: OrderRequest & { tif: 'Gtc' }): OrderRequest 
     case 2:
       return { ...bid, sz: sizeFor(x, bid.market, units(2_000_000_000)) }
     case 3:
-      return { ...bid, reduceOnly: true, tif: 'Ioc', side: holds(x, bid) ? 'B' : 'A' }
+      return {
+        ...bid,
+        reduceOnly: true,
+        tif: 'Ioc',
+        side: positionOf(x, bid.owner, marketAt(bid.market)) > 0n ? 'B' : 'A',
+      }
     case 4:
       return { ...bid, px: onTick(bid.market, (bid.px * 99n) / 100n, 'B'), tif: 'Ioc' }
     case 5:
@@ -92,8 +83,4 @@ function mistake(x: Exchange, bid: OrderRequest & { tif: 'Gtc' }): OrderRequest 
     default:
       return { ...bid, tif: 'Alo', px: x.books[bid.market]!.bestPx('A') ?? bid.px }
   }
-}
-
-function holds(x: Exchange, bid: OrderRequest): boolean {
-  return (x.accounts[bid.owner]!.margin[0]!.positions.get(bid.market)?.szi ?? 0n) > 0n
 }

@@ -6,6 +6,7 @@ import { notional, units } from '../exchange/fixed-point.ts'
 import { MARKETS, type Market } from '../exchange/market.ts'
 import { cancelOrder, placeOrder } from '../exchange/matching.ts'
 import type { Order, Side } from '../exchange/order.ts'
+import { positionOf } from '../exchange/order-check.ts'
 import { DEX_MAKERS, MAIN_MAKERS, SPOT_MAKERS } from '../exchange/roles.ts'
 import { ordersOf } from '../exchange/wallet.ts'
 
@@ -22,27 +23,17 @@ interface Plan {
   readonly pace: number
 }
 
-const deep = (maker: number, market: Market, renewPpm: number): Plan => ({
-  maker,
-  market,
-  target: 150,
-  width: 600,
-  renewPpm,
-  pace: 6,
-})
-const shallow = (maker: number, market: Market): Plan => ({
-  maker,
-  market,
-  target: 25,
-  width: market.kind === 'outcome' ? 40 : 80,
-  renewPpm: 30_000,
-  pace: 2,
-})
+const DEEP = { target: 150, width: 600, pace: 6 }
+const shallow = (maker: number, market: Market): Plan => {
+  const width = market.kind === 'outcome' ? 40 : 80
+  return { maker, market, target: 25, width, renewPpm: 30_000, pace: 2 }
+}
 
 const RENEW_BIG = [250_000, 180_000, 140_000]
 
 function plansOf(market: Market): Plan[] {
-  if (market.big) return MAIN_MAKERS.slice(0, 3).map((maker) => deep(maker, market, RENEW_BIG[market.id]!))
+  const renewPpm = RENEW_BIG[market.id]!
+  if (market.big) return MAIN_MAKERS.slice(0, 3).map((maker) => ({ maker, market, renewPpm, ...DEEP }))
   if (market.kind !== 'perp') return SPOT_MAKERS.map((maker) => shallow(maker, market))
   if (market.dex > 0) return DEX_MAKERS.map((maker) => shallow(maker, market))
   return [0, 1].map((i) => shallow(MAIN_MAKERS[3 + ((market.id + i) % 3)]!, market))
@@ -64,7 +55,7 @@ export function makersAct(x: Exchange): void {
 
 function centreOf(x: Exchange, { maker, market }: Plan): bigint {
   const { fair } = x.quotes[market.id]!
-  const szi = x.accounts[maker]!.margin[market.dex]!.positions.get(market.id)?.szi ?? 0n
+  const szi = positionOf(x, maker, market)
   if (market.kind !== 'perp' || szi === 0n) return fair
   return fair - (fair * notional(fair, szi) * 2n) / LEAN_USD / 1000n
 }
@@ -92,13 +83,6 @@ function quote(x: Exchange, { maker, market, width }: Plan, side: Side, centre: 
   const px = onTick(market.id, side === 'B' ? centre - offset : centre + offset, side)
   const usd = market.big ? rng.between(500, 20_000) + ticks * 40 : rng.between(100, 4_000)
   const cloid = rng.chance(700_000) ? `0x${rng.hex(16)}` : null
-  return placeOrder(x, {
-    owner: maker,
-    market: market.id,
-    side,
-    px,
-    sz: sizeFor(x, market.id, units(usd)),
-    tif: 'Alo',
-    cloid,
-  })
+  const sz = sizeFor(x, market.id, units(usd))
+  return placeOrder(x, { owner: maker, market: market.id, side, px, sz, tif: 'Alo', cloid })
 }

@@ -1,7 +1,7 @@
 // Takers open, add to, cut, close and flip positions; a part of them through a builder, a part of
 // them with passive orders.
 
-import { type Exchange, onTick, sizeFor } from '../exchange/exchange.ts'
+import { beyondFair, type Exchange, onTick, sizeFor } from '../exchange/exchange.ts'
 import { abs, units } from '../exchange/fixed-point.ts'
 import type { Market } from '../exchange/market.ts'
 import { cancelOrder, placeOrder } from '../exchange/matching.ts'
@@ -33,8 +33,7 @@ function takerActs(x: Exchange, owner: number, market: Market): void {
   if (rng.chance(150_000)) return bePassive(x, owner, market)
   const { side, sz, reduceOnly } = market.kind === 'perp' ? perpIntent(x, owner, market) : spotIntent(x, owner, market)
   if (sz === 0n) return
-  const { fair } = x.quotes[market.id]!
-  const px = onTick(market.id, side === 'B' ? (fair * 1005n) / 1000n : (fair * 995n) / 1000n, side)
+  const px = beyondFair(x, market.id, side, 5n)
   const tif = rng.chance(600_000) ? 'FrontendMarket' : 'Ioc'
   const orderType = tif === 'Ioc' ? 'Limit' : 'Market'
   const builder = market.kind === 'perp' ? builderOf(owner) : null
@@ -77,11 +76,8 @@ function spotIntent(x: Exchange, owner: number, market: Market): Intent {
 function bePassive(x: Exchange, owner: number, market: Market): void {
   const side: Side = x.rng.chance(500_000) ? 'B' : 'A'
   const mine = ordersOf(x.accounts[owner]!, market.id, side)
-  if (mine.length >= PASSIVE_ORDERS)
-    cancelOrder(
-      x,
-      mine.reduce((a, b) => (a.oid < b.oid ? a : b)),
-    )
+  const oldest = mine.length < PASSIVE_ORDERS ? null : mine.reduce((a, b) => (a.oid < b.oid ? a : b))
+  if (oldest) cancelOrder(x, oldest)
   const offset = market.tick * BigInt(x.rng.below(30))
   const { fair } = x.quotes[market.id]!
   const px = onTick(market.id, side === 'B' ? fair - offset : fair + offset, side)

@@ -5,6 +5,7 @@ import { type Crowd, emptyCrowd } from './crowd-state.ts'
 import { UNIT } from './fixed-point.ts'
 import { ALL_MARKETS, marketAt, TOKEN_NAMES } from './market.ts'
 import { eventHash, type OpenBlock, openBlock } from './node-block.ts'
+import type { Side } from './order.ts'
 import { OrderBook } from './order-book.ts'
 import { Prng, seedState } from './prng.ts'
 import { type Scale, SMALL } from './scale.ts'
@@ -136,6 +137,12 @@ export function onTick(market: number, px: bigint, side: 'B' | 'A'): bigint {
   const { tick } = marketAt(market)
   const ticks = side === 'B' ? px / tick : (px + tick - 1n) / tick
   return ticks > 0n ? ticks * tick : tick
+}
+
+/** A price so many thousandths of the fair one that an order of this side trades at once; below zero it rests. */
+export function beyondFair(x: Exchange, market: number, side: Side, thousandths: bigint): bigint {
+  const { fair } = x.quotes[market]!
+  return onTick(market, (fair * (1000n + (side === 'B' ? thousandths : -thousandths))) / 1000n, side)
 }
 
 /** Middle of the book, or null where a side is empty. */

@@ -58,18 +58,8 @@ const closingSide = (szi: bigint): Side => (szi > 0n ? 'A' : 'B')
 function closeAtMarket(x: Exchange, wallet: Wallet, id: number, szi: bigint, mark: bigint, info: Liquidation): void {
   const side = closingSide(szi)
   const px = onTick(id, side === 'A' ? (mark * 97n) / 100n : (mark * 103n) / 100n, side)
-  const sz = abs(szi)
-  placeOrder(x, {
-    owner: wallet.index,
-    market: id,
-    side,
-    px,
-    sz,
-    tif: 'LiquidationMarket',
-    orderType: 'Market',
-    reduceOnly: true,
-    liquidation: info,
-  })
+  const common = { tif: 'LiquidationMarket', orderType: 'Market', reduceOnly: true, liquidation: info } as const
+  placeOrder(x, { ...common, owner: wallet.index, market: id, side, px, sz: abs(szi) })
 }
 
 /** The vault takes a position at mark price, outside the book and without fees. */

@@ -4,6 +4,7 @@ import type { Fill } from '../../protocol/feed/block.ts'
 import { marketAt } from './market.ts'
 import type { FrontendOrder, Liquidation, Order, OrderStatus, Side } from './order.ts'
 import { frontendOrder } from './order.ts'
+import type { twapState } from './twap.ts'
 
 /** Hash of what the system does by itself. */
 export const ZERO_HASH = `0x${'0'.repeat(64)}`
@@ -45,9 +46,10 @@ export interface FundingDelta {
   funding_rate: string
 }
 
-interface LedgerUpdate {
-  users: string[]
-  delta: { type: string; [key: string]: unknown }
+/** With the keys of the wire. */
+export interface LedgerDelta {
+  type: string
+  [key: string]: unknown
 }
 
 /** What the node writes about staking. */
@@ -60,26 +62,16 @@ type StakingEvent =
 export interface NodeMiscEvent {
   time: string
   hash: string
-  inner: { LedgerUpdate: LedgerUpdate } | { Funding: { deltas: FundingDelta[] } } | StakingEvent
+  inner:
+    | { LedgerUpdate: { users: string[]; delta: LedgerDelta } }
+    | { Funding: { deltas: FundingDelta[] } }
+    | StakingEvent
 }
 
 export interface NodeTwapStatus {
   time: string
   twap_id: number
-  state: {
-    coin: string
-    user: string
-    side: Side
-    sz: string
-    executedSz: string
-    executedNtl: string
-    minutes: number
-    reduceOnly: boolean
-    randomize: boolean
-    timestamp: number
-    trigger: null
-    stopPx: null
-  }
+  state: ReturnType<typeof twapState>
   status: 'activated' | 'finished'
 }
 
@@ -168,8 +160,8 @@ export function recordDiff(block: OpenBlock, address: string, order: Order, diff
   block.rawDiffs.push({ user: address, oid: order.oid, coin, side: order.side, px: order.pxText, raw_book_diff: diff })
 }
 
-/** `users`: the wallets concerned; `delta` with the keys of the wire. */
-export function recordLedger(block: OpenBlock, hash: string, users: string[], delta: LedgerUpdate['delta']): void {
+/** `users`: the wallets concerned. */
+export function recordLedger(block: OpenBlock, hash: string, users: string[], delta: LedgerDelta): void {
   block.miscEvents.push({ time: block.time, hash, inner: { LedgerUpdate: { users, delta } } })
 }
 
@@ -199,16 +191,11 @@ function crowdEventsOf({ crowd }: DevnetBlock, stream: Stream): readonly string[
 
 /** Events of a stream, without those of the crowd. */
 export function eventsOf(block: DevnetBlock, stream: Stream): readonly unknown[] {
-  switch (stream) {
-    case 'node_fills_by_block':
-      return block.fills
-    case 'node_order_statuses_by_block':
-      return block.orderStatuses
-    case 'node_raw_book_diffs_by_block':
-      return block.rawDiffs
-    case 'misc_events_by_block':
-      return block.miscEvents
-    case 'node_twap_statuses_by_block':
-      return block.twapStatuses
-  }
+  return {
+    node_fills_by_block: block.fills,
+    node_order_statuses_by_block: block.orderStatuses,
+    node_raw_book_diffs_by_block: block.rawDiffs,
+    misc_events_by_block: block.miscEvents,
+    node_twap_statuses_by_block: block.twapStatuses,
+  }[stream]
 }

@@ -1,79 +1,96 @@
 // USDC and tokens moving without a trade, each with the ledger update that the node writes.
 // The callers ask for no more than a wallet can give; what would make a balance negative is a bug and throws.
 
-import { type Exchange, newHash } from './exchange.ts'
-import { formatAmount, notional, UNIT } from './fixed-point.ts'
-import { DEX_NAMES, marketAt, TOKEN_NAMES, USDC } from './market.ts'
-import { recordLedger } from './node-block.ts'
+import { type Exchange, newHash, onTick, type Vault } from './exchange.ts'
+import { formatAmount, min, notional, toMicro, UNIT } from './fixed-point.ts'
+import { DEX_NAMES, type Market, marketAt, TOKEN_NAMES, USDC } from './market.ts'
+import { newTid } from './matching.ts'
+import { type LedgerDelta, recordLedger, ZERO_HASH } from './node-block.ts'
+import { orderOf } from './order.ts'
+import { settle } from './settle.ts'
 
 /** Where USDC of a wallet lies: an index in DEX_NAMES, or `spot`. */
 type Pocket = number | 'spot'
+type Move = readonly [account: number, pocket: Pocket, usdc: bigint]
 
 const WITHDRAW_FEE = UNIT
 const addressOf = (x: Exchange, account: number) => x.accounts[account]!.address
+const pocketName = (pocket: Pocket) => (pocket === 'spot' ? 'spot' : DEX_NAMES[pocket]!)
 
-/** Adds USDC to a pocket; below zero takes it away. Not recorded: part of a movement. */
-export function addUsdc(x: Exchange, account: number, pocket: Pocket, usdc: bigint): void {
-  const wallet = x.accounts[account]!
-  if (pocket !== 'spot') {
-    wallet.margin[pocket]!.rawUsd += usdc
-    return
+/** Adds USDC to pockets, below zero takes it away, and records the update for the wallets that are named. */
+export function move(x: Exchange, moves: readonly Move[], delta: LedgerDelta, hash = newHash(x)): void {
+  for (const [account, pocket, usdc] of moves) {
+    const { margin, spot } = x.accounts[account]!
+    if (pocket !== 'spot') margin[pocket]!.rawUsd += usdc
+    else {
+      spot[USDC]!.total += usdc
+      if (spot[USDC]!.total < spot[USDC]!.hold) throw new Error(`spot USDC of account ${account} is overdrawn`)
+    }
   }
-  const balance = wallet.spot[USDC]!
-  balance.total += usdc
-  if (balance.total < balance.hold) throw new Error(`spot USDC of account ${account} is overdrawn`)
+  recordLedger(x.block, hash, [...new Set(moves.map(([account]) => addressOf(x, account)))], delta)
 }
 
 /** From outside into the main DEX. */
 export function deposit(x: Exchange, account: number, usdc: bigint): void {
-  addUsdc(x, account, 0, usdc)
   x.pools.deposited += usdc
-  recordLedger(x.block, newHash(x), [addressOf(x, account)], { type: 'deposit', usdc: formatAmount(usdc) })
+  move(x, [[account, 0, usdc]], { type: 'deposit', usdc: formatAmount(usdc) })
 }
 
 /** From the main DEX to outside; `usdc` includes the fee of 1 USDC, which stays on the exchange. */
 export function withdraw(x: Exchange, account: number, usdc: bigint): void {
-  addUsdc(x, account, 0, -usdc)
-  x.pools.withdrawn += usdc - WITHDRAW_FEE
+  const paid = usdc - WITHDRAW_FEE
+  x.pools.withdrawn += paid
   x.pools.fees += WITHDRAW_FEE
-  recordLedger(x.block, newHash(x), [addressOf(x, account)], {
-    type: 'withdraw',
-    usdc: formatAmount(usdc - WITHDRAW_FEE),
-    nonce: x.block.timeMs,
-    fee: formatAmount(WITHDRAW_FEE),
-  })
+  const fee = formatAmount(WITHDRAW_FEE)
+  move(x, [[account, 0, -usdc]], { type: 'withdraw', usdc: formatAmount(paid), nonce: x.block.timeMs, fee })
 }
 
 /** Between the main DEXes of two wallets. */
 export function internalTransfer(x: Exchange, from: number, to: number, usdc: bigint): void {
-  addUsdc(x, from, 0, -usdc)
-  addUsdc(x, to, 0, usdc)
-  const user = addressOf(x, from)
-  const destination = addressOf(x, to)
-  const delta = { type: 'internalTransfer', usdc: formatAmount(usdc), user, destination, fee: '0.0' }
-  recordLedger(x.block, newHash(x), [user, destination], delta)
+  const delta = { type: 'internalTransfer', usdc: formatAmount(usdc), ...ends(x, from, to), fee: '0.0' }
+  move(x, betweenMain(from, to, usdc), delta)
 }
+
+/** Between the main DEXes of a master and its sub-account, either way. */
+export function subAccountTransfer(x: Exchange, hash: string, from: number, to: number, usdc: bigint): void {
+  const delta = { type: 'subAccountTransfer', usdc: formatAmount(usdc), ...ends(x, from, to) }
+  move(x, betweenMain(from, to, usdc), delta, hash)
+}
+
+const ends = (x: Exchange, from: number, to: number) => ({ user: addressOf(x, from), destination: addressOf(x, to) })
+const betweenMain = (from: number, to: number, usdc: bigint): Move[] => [
+  [from, 0, -usdc],
+  [to, 0, usdc],
+]
+/** From the spot balance to a DEX where `usdc` is above zero. */
+const fromSpot = (account: number, dex: number, usdc: bigint): Move[] => [
+  [account, 'spot', -usdc],
+  [account, dex, usdc],
+]
 
 /** Between a wallet's spot balance and its main DEX. */
 export function classTransfer(x: Exchange, account: number, usdc: bigint, toPerp: boolean): void {
-  addUsdc(x, account, 'spot', toPerp ? -usdc : usdc)
-  addUsdc(x, account, 0, toPerp ? usdc : -usdc)
   const delta = { type: 'accountClassTransfer', usdc: formatAmount(usdc), toPerp }
-  recordLedger(x.block, newHash(x), [addressOf(x, account)], delta)
+  move(x, fromSpot(account, 0, toPerp ? usdc : -usdc), delta)
 }
 
-const pocketName = (pocket: Pocket) => (pocket === 'spot' ? 'spot' : DEX_NAMES[pocket]!)
+/** Between a wallet's spot balance and a builder-deployed DEX: onto it where `usdc` is above zero. */
+export function dexClassTransfer(x: Exchange, hash: string, account: number, dex: number, usdc: bigint): void {
+  const toPerp = usdc > 0n
+  const amount = formatAmount(toPerp ? usdc : -usdc)
+  const delta = { type: 'perpDexClassTransfer', amount, token: 'USDC', dex: DEX_NAMES[dex]!, toPerp }
+  move(x, fromSpot(account, dex, usdc), delta, hash)
+}
 
 /** USDC between any two pockets of any two wallets. */
 export function send(x: Exchange, from: number, to: number, source: Pocket, target: Pocket, usdc: bigint): void {
-  addUsdc(x, from, source, -usdc)
-  addUsdc(x, to, target, usdc)
-  const user = addressOf(x, from)
-  const destination = addressOf(x, to)
-  recordLedger(x.block, newHash(x), from === to ? [user] : [user, destination], {
+  const moves = [
+    [from, source, -usdc],
+    [to, target, usdc],
+  ] as const
+  move(x, moves, {
     type: 'send',
-    user,
-    destination,
+    ...ends(x, from, to),
     sourceDex: pocketName(source),
     destinationDex: pocketName(target),
     token: 'USDC',
@@ -96,8 +113,7 @@ export function spotTransfer(x: Exchange, from: number, to: number, token: numbe
   giver.cost -= cost
   taker.total += amount
   taker.cost += cost
-  const user = addressOf(x, from)
-  const destination = addressOf(x, to)
+  const { user, destination } = ends(x, from, to)
   recordLedger(x.block, newHash(x), [user, destination], {
     type: 'spotTransfer',
     token: TOKEN_NAMES[token]!,
@@ -117,27 +133,25 @@ function usdValue(x: Exchange, token: number, amount: bigint): bigint {
   return market === undefined ? amount : notional(x.quotes[market.id]!.fair, amount)
 }
 
-/** A token comes into being. */
-export function spotGenesis(x: Exchange, account: number, token: number, amount: bigint): void {
+function createToken(x: Exchange, account: number, token: number, amount: bigint): void {
   const balance = x.accounts[account]!.spot[token]!
   balance.total += amount
   balance.cost += usdValue(x, token, amount)
   x.pools.tokenSupply[token]! += amount
+}
+
+/** A token comes into being. */
+export function spotGenesis(x: Exchange, account: number, token: number, amount: bigint): void {
+  createToken(x, account, token, amount)
   const delta = { type: 'spotGenesis', token: TOKEN_NAMES[token]!, amount: formatAmount(amount) }
   recordLedger(x.block, newHash(x), [addressOf(x, account)], delta)
 }
 
 /** USDC of the spot balance into equal shares of both outcome sides. The node writes no ledger update about it. */
 export function splitOutcome(x: Exchange, account: number, sides: readonly number[], amount: bigint): void {
-  addUsdc(x, account, 'spot', -amount)
+  x.accounts[account]!.spot[USDC]!.total -= amount
   x.pools.escrow += amount
-  for (const side of sides) {
-    const { token } = marketAt(side)
-    const balance = x.accounts[account]!.spot[token]!
-    balance.total += amount
-    balance.cost += usdValue(x, token, amount)
-    x.pools.tokenSupply[token]! += amount
-  }
+  for (const side of sides) createToken(x, account, marketAt(side).token, amount)
 }
 
 /** Pays out a builder's fees to its spot balance. */
@@ -145,7 +159,75 @@ export function claimRewards(x: Exchange, builder: number): void {
   const amount = x.pools.builderFees.get(builder) ?? 0n
   if (amount === 0n) return
   x.pools.builderFees.delete(builder)
-  addUsdc(x, builder, 'spot', amount)
-  const delta = { type: 'rewardsClaim', amount: formatAmount(amount), token: 'USDC' }
-  recordLedger(x.block, newHash(x), [addressOf(x, builder)], delta)
+  move(x, [[builder, 'spot', amount]], { type: 'rewardsClaim', amount: formatAmount(amount), token: 'USDC' })
+}
+
+/** A fee out of the spot balance: of the first use of a wallet, or of the right to deploy. */
+export function payGas(
+  x: Exchange,
+  hash: string,
+  account: number,
+  type: 'accountActivationGas' | 'deployGasAuction',
+  usdc: bigint,
+): void {
+  x.pools.fees += usdc
+  const amount = formatAmount(usdc)
+  const delta = type === 'deployGasAuction' ? { type, token: 'USDC', amount } : { type, amount, token: 'USDC' }
+  move(x, [[account, 'spot', -usdc]], delta, hash)
+}
+
+/** A vault pays USDC out to its followers in proportion to their shares. */
+export function distribute(x: Exchange, hash: string, vault: Vault, usdc: bigint): void {
+  for (const [holder, follower] of vault.followers) {
+    const part = toMicro((usdc * follower.shares) / vault.totalShares)
+    if (part === 0n) continue
+    follower.basis -= min(part, follower.basis)
+    const delta = { type: 'vaultDistribution', vault: addressOf(x, vault.account), usdc: formatAmount(part) }
+    move(x, betweenMain(holder, vault.account, -part), delta, hash)
+  }
+}
+
+/** One lot of a spot token, too little to trade, becomes USDC: a fill of one side, as the node writes it. */
+export function convertDust(x: Exchange, account: number, market: Market): void {
+  const px = onTick(market.id, x.quotes[market.id]!.fair, 'B')
+  const request = { owner: account, market: market.id, side: 'A', px, sz: market.lot, tif: 'Ioc' } as const
+  const tid = newTid(x)
+  const order = orderOf({ ...request, orderType: 'Spot Dust Conversion' }, x.nextOid++, x.block.timeMs)
+  const [user, fill] = settle(x, order, { px, sz: market.lot, tid, hash: ZERO_HASH }, true)
+  x.pools.tokenFees[market.token]! += market.lot
+  x.pools.fees -= notional(px, market.lot)
+  x.block.fills.push([user, { ...fill, dir: 'Spot Dust Conversion' }])
+}
+
+/**
+ * USDC of the spot balance lent to the exchange and taken back, or borrowed from it and paid back. `interest` comes on
+ * top of what is withdrawn or repaid.
+ */
+export function borrowLend(
+  x: Exchange,
+  hash: string,
+  account: number,
+  operation: 'supply' | 'withdraw' | 'borrow' | 'repay',
+  usdc: bigint,
+  interest = 0n,
+): void {
+  const { lent } = x.pools
+  const lends = operation === 'supply' || operation === 'repay' ? usdc : -usdc
+  const paid = operation === 'withdraw' ? -interest : interest
+  const left = (lent.get(account) ?? 0n) + lends
+  if (left === 0n) lent.delete(account)
+  else lent.set(account, left)
+  x.pools.fees += paid
+  move(
+    x,
+    [[account, 'spot', -lends - paid]],
+    {
+      type: 'borrowLend',
+      token: 'USDC',
+      operation,
+      amount: formatAmount(usdc),
+      interestAmount: formatAmount(interest),
+    },
+    hash,
+  )
 }

@@ -1,6 +1,6 @@
 // TWAP orders: a total traded in equal slices, one every second or so. Slices are system actions: hash zero.
 
-import { type Exchange, onTick, sizeFor, type Twap } from './exchange.ts'
+import { beyondFair, type Exchange, sizeFor, type Twap } from './exchange.ts'
 import { amountOf, formatAmount, notional, units } from './fixed-point.ts'
 import { marketAt, perpsOf } from './market.ts'
 import { placeOrder } from './matching.ts'
@@ -57,7 +57,7 @@ function record(x: Exchange, twap: Twap, status: NodeTwapStatus['status']): void
 }
 
 /** A TWAP order as it is now, as the node and the public API write it. */
-export function twapState(x: Exchange, twap: Twap): NodeTwapStatus['state'] {
+export function twapState(x: Exchange, twap: Twap) {
   const { owner, market, side, sliceSz, startMs, executedSz, executedNtl } = twap
   return {
     coin: marketAt(market).coin,
@@ -79,8 +79,7 @@ function slice(x: Exchange, twap: Twap): void {
   const { id, owner, market, side, sliceSz } = twap
   twap.slicesLeft--
   twap.nextHeight = x.height + BLOCKS_PER_SLICE
-  const { fair } = x.quotes[market]!
-  const px = onTick(market, side === 'B' ? (fair * 103n) / 100n : (fair * 97n) / 100n, side)
+  const px = beyondFair(x, market, side, 30n)
   const sz = sliceSz > 0n ? sliceSz : marketAt(market).lot
   const before = x.block.fills.length
   const order = placeOrder(x, { owner, market, side, px, sz, tif: 'Ioc', orderType: 'Twap Slice', twapId: id })

@@ -2,8 +2,8 @@
 
 import { type Exchange, marginOf, newHash, type Vault } from './exchange.ts'
 import { formatAmount, min, UNIT } from './fixed-point.ts'
-import { recordLedger } from './node-block.ts'
-import { addUsdc } from './transfers.ts'
+import type { LedgerDelta } from './node-block.ts'
+import { move } from './transfers.ts'
 import { emptyWallet } from './wallet.ts'
 
 const CREATION_FEE = 100n * UNIT
@@ -30,34 +30,35 @@ export function createVault(x: Exchange, leader: number, name: string, usdc: big
   const account = openAccount(x)
   const vault: Vault = { account, name, leader, createdMs: x.block.timeMs, totalShares: 0n, followers: new Map() }
   x.vaults.push(vault)
-  addUsdc(x, leader, 0, -usdc - CREATION_FEE)
   x.pools.fees += CREATION_FEE
-  issue(x, vault, leader, usdc)
-  const owner = x.accounts[leader]!.address
-  const address = x.accounts[account]!.address
-  const delta = { type: 'vaultCreate', vault: address, usdc: formatAmount(usdc), fee: formatAmount(CREATION_FEE) }
-  recordLedger(x.block, newHash(x), [owner, address], delta)
+  issue(x, vault, leader, usdc, usdc + CREATION_FEE, {
+    type: 'vaultCreate',
+    vault: x.accounts[account]!.address,
+    usdc: formatAmount(usdc),
+    fee: formatAmount(CREATION_FEE),
+  })
   return vault
 }
 
-function issue(x: Exchange, vault: Vault, holder: number, usdc: bigint): void {
+/** Shares at the present price for USDC of the main DEX. */
+export function depositToVault(x: Exchange, vault: Vault, holder: number, usdc: bigint): void {
+  const { address } = x.accounts[vault.account]!
+  issue(x, vault, holder, usdc, usdc, { type: 'vaultDeposit', vault: address, usdc: formatAmount(usdc) })
+}
+
+function issue(x: Exchange, vault: Vault, holder: number, usdc: bigint, paid: bigint, delta: LedgerDelta): void {
   const equity = vaultEquity(x, vault)
   const shares = vault.totalShares === 0n || equity === 0n ? usdc : (usdc * vault.totalShares) / equity
-  addUsdc(x, vault.account, 0, usdc)
   const follower = vault.followers.get(holder) ?? { shares: 0n, basis: 0n }
   follower.shares += shares
   follower.basis += usdc
   vault.followers.set(holder, follower)
   vault.totalShares += shares
-}
-
-/** Shares at the present price for USDC of the main DEX. */
-export function depositToVault(x: Exchange, vault: Vault, holder: number, usdc: bigint): void {
-  addUsdc(x, holder, 0, -usdc)
-  issue(x, vault, holder, usdc)
-  const address = x.accounts[vault.account]!.address
-  const delta = { type: 'vaultDeposit', vault: address, usdc: formatAmount(usdc) }
-  recordLedger(x.block, newHash(x), [x.accounts[holder]!.address, address], delta)
+  const moves = [
+    [holder, 0, -paid],
+    [vault.account, 0, usdc],
+  ] as const
+  move(x, moves, delta)
 }
 
 /** Redeems `percent` of a follower's shares, less the leader's commission on the profit. */
@@ -67,8 +68,7 @@ export function withdrawFromVault(x: Exchange, vault: Vault, holder: number, per
   if (follower === undefined || vault.totalShares === 0n) return
   const shares = (follower.shares * percent) / 100n
   const requested = (vaultEquity(x, vault) * shares) / vault.totalShares
-  const free = state.value - state.used
-  if (requested <= 0n || requested > free) return
+  if (requested <= 0n || requested > state.value - state.used) return
   const basis = min((follower.basis * percent) / 100n, follower.basis)
   const profit = requested - basis
   const commission = holder !== vault.leader && profit > 0n ? (profit * COMMISSION_PERCENT) / 100n : 0n
@@ -76,38 +76,25 @@ export function withdrawFromVault(x: Exchange, vault: Vault, holder: number, per
   follower.basis -= basis
   vault.totalShares -= shares
   if (follower.shares === 0n) vault.followers.delete(holder)
-  addUsdc(x, vault.account, 0, -requested)
-  addUsdc(x, holder, 0, requested - commission)
-  addUsdc(x, vault.leader, 0, commission)
-  recordWithdrawal(x, vault, holder, { requested, commission, basis })
-}
-
-interface Redemption {
-  readonly requested: bigint
-  readonly commission: bigint
-  readonly basis: bigint
-}
-
-function recordWithdrawal(
-  x: Exchange,
-  vault: Vault,
-  holder: number,
-  { requested, commission, basis }: Redemption,
-): void {
   const hash = newHash(x)
   const user = x.accounts[holder]!.address
-  const address = x.accounts[vault.account]!.address
-  recordLedger(x.block, hash, [user, address], {
+  const moves = [
+    [holder, 0, requested - commission],
+    [vault.account, 0, -requested],
+  ] as const
+  const delta = {
     type: 'vaultWithdraw',
-    vault: address,
+    vault: x.accounts[vault.account]!.address,
     user,
     requestedUsd: formatAmount(requested),
     commission: formatAmount(commission),
     closingCost: '0.0',
     basis: formatAmount(basis),
     netWithdrawnUsd: formatAmount(requested - commission),
-  })
+  }
+  move(x, moves, delta, hash)
   if (commission === 0n) return
   const leader = x.accounts[vault.leader]!.address
-  recordLedger(x.block, hash, [leader], { type: 'vaultLeaderCommission', user: leader, usdc: formatAmount(commission) })
+  const earned = { type: 'vaultLeaderCommission', user: leader, usdc: formatAmount(commission) }
+  move(x, [[vault.leader, 0, commission]], earned, hash)
 }
