@@ -5,14 +5,16 @@ import { createHash } from 'node:crypto'
 import type { Command } from '@commander-js/extra-typings'
 import * as z from 'zod'
 import { parseKey } from '../accounts/format.ts'
+import { PRODUCTS_OF_KIND } from '../accounts/record.ts'
+import { MICRO_PER_CREDIT } from '../core/amount.ts'
 import { described, reads } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
-import { accountPath } from './account-path.ts'
-import { KEY_NAMED } from './api-words.ts'
+import { HOUR_MS } from '../core/time.ts'
+import { CHEAPEST_MINUTE } from '../metering/tariff.ts'
 import type { Gateway } from './gateway.node.ts'
-import { keyLimits, keyState, secondText, timeText } from './key-state.ts'
-import { type Act, type Done, shown } from './shell.node.ts'
-import { headedTable } from './table.node.ts'
+import { accountPath, KEY_NAMED } from './gateway.node.ts'
+import { type Act, type Done, shown, told } from './shell.node.ts'
+import { headedTable, secondText, timeText } from './table.node.ts'
 import {
   CapValue,
   CreditsValue,
@@ -49,6 +51,7 @@ export const Key = z.looseObject({
   cap_remaining: z.string().nullable(),
   ranges: z.array(z.string()).nullable(),
 })
+type Key = z.infer<typeof Key>
 const Listed = z.looseObject({ keys: z.array(Key) })
 const Revoked = z.looseObject({
   prefix: z.string(),
@@ -162,14 +165,15 @@ export function revokeCommand(group: Command, act: Act): void {
     .argument('<key>', KEY_NAMED)
     .action(
       act(async (gateway, name) => {
-        const answer = await gateway.ask('DELETE', pathOf(name), Revoked)
-        if (!answer.ok) return answer
-        const { prefix, label, reach } = answer.value
-        const text = `revoked ${prefix}${label === '' ? '' : ` (${label})`}`
-        return ok({ json: answer.value, text, notes: reachNotes(reach) })
+        return told(await gateway.ask('DELETE', pathOf(name), Revoked), (revoked) => {
+          return { text: `revoked ${named(revoked)}`, notes: reachNotes(revoked.reach) }
+        })
       }),
     )
 }
+
+const named = ({ prefix, label }: { readonly prefix: string; readonly label: string }) =>
+  `${prefix}${label === '' ? '' : ` (${label})`}`
 
 /** What stops with a key, and where it had things sent. */
 function reachNotes(reach: z.infer<typeof Revoked>['reach']): string[] {
@@ -181,9 +185,7 @@ function reachNotes(reach: z.infer<typeof Revoked>['reach']): string[] {
       ({ id, name }) => `paused within 30 s: ${id} (${name}); adopt it with another key, or set it to run`,
     ),
     ...others.map(({ id, name, destination }) => `check: ${id} (${name}) sends to ${destination}, which this key set`),
-    ...keys.map(
-      ({ prefix, label }) => `check: ${prefix}${label === '' ? '' : ` (${label})`} was made with this key, and works`,
-    ),
+    ...keys.map((key) => `check: ${named(key)} was made with this key, and works`),
     ...(webhook === null ? [] : [`check: the account's webhook is ${webhook}, which this key set`]),
   ]
 }
@@ -201,7 +203,7 @@ export async function issue(gateway: Gateway, order: object, path = '/admin/keys
 }
 
 /** The one line of keys each, as lists show them; their limits where one has some. */
-export function keyTable(keys: readonly z.infer<typeof Key>[], nowMs: number): string {
+export function keyTable(keys: readonly Key[], nowMs: number): string {
   const limits = keys.map(keyLimits)
   const bounds = (text: string) => (limits.some((each) => each !== '') ? [text] : [])
   const rows = keys.map((key, i) => [
@@ -232,4 +234,42 @@ export function keyTable(keys: readonly z.infer<typeof Key>[], nowMs: number): s
 function pathOf(name: string): string {
   const known = parseKey(name).ok ? createHash('sha256').update(name).digest('hex') : name
   return `/admin/keys/${encodeURIComponent(known)}`
+}
+
+/** Of a rotated key `replaced_by` is the hash of its successor; the rotation set `expires`, or `revoked` without a grace. */
+type KeyTimes = Pick<Key, 'expires' | 'revoked' | 'replaced_by'> & Partial<Pick<Key, 'cap_remaining'>>
+
+/**
+ * `active`, `active until …`, `replaced, works until …`, `replaced, ended …`, `expired …`, `revoked …`; of one that works,
+ * but has spent its cap, that comes first.
+ */
+export function keyState(key: KeyTimes, nowMs: number): string {
+  const state = stateByTime(key, nowMs)
+  const isSpent = key.cap_remaining != null && Number(key.cap_remaining) * MICRO_PER_CREDIT < CHEAPEST_MINUTE
+  return isSpent && (key.expires ?? nowMs + 1) > nowMs && key.revoked === null ? `cap spent, ${state}` : state
+}
+
+function stateByTime({ expires, revoked, replaced_by: successor }: KeyTimes, nowMs: number): string {
+  const isReplaced = successor !== null
+  if (revoked !== null) return `${isReplaced ? 'replaced, ' : ''}revoked ${timeText(revoked)}`
+  if (expires === null) return isReplaced ? 'replaced' : 'active'
+  if (expires <= nowMs) return `${isReplaced ? 'replaced, ended' : 'expired'} ${timeText(expires)}`
+  const until = expires - nowMs < HOUR_MS ? secondText(expires) : timeText(expires)
+  return `${isReplaced ? 'replaced, works' : 'active'} until ${until}`
+}
+
+/** What of a key is less than all that its kind may, so that one which is active may be refused; empty where nothing is. */
+function keyLimits({ kind, products, cap, cap_remaining: left, ranges }: Key): string {
+  const isWhole =
+    (PRODUCTS_OF_KIND as Record<string, readonly string[]>)[kind]?.every((product) => products.includes(product)) ??
+    true
+  const parts = [
+    cap === null ? [] : [`cap ${cap}${left == null ? '' : ` (${left} left)`}`],
+    isWhole ? [] : products,
+    ranges ?? [],
+  ]
+  return parts
+    .filter((part) => part.length > 0)
+    .map((part) => part.join(', '))
+    .join('; ')
 }

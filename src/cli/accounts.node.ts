@@ -1,16 +1,16 @@
-// `npm run admin -- account …`: accounts, their plans and grants, over the admin API.
+// `npm run admin -- account …`, `plan …`, `usage` and `webhook …`: accounts, what they are given, what they used, and where
+// their owners are told that credits run low. Invariant: a webhook's secret is printed once, alone.
 
 import type { Command } from '@commander-js/extra-typings'
 import * as z from 'zod'
 import { described, reads } from '../core/command-line.node.ts'
-import { ok } from '../core/result.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { visible } from '../core/visible.ts'
 import { Key, keyTable } from './account-keys.node.ts'
-import { accountPath } from './account-path.ts'
-import type { Gateway } from './gateway.node.ts'
-import { type Act, shown } from './shell.node.ts'
-import { details } from './table.node.ts'
-import { TERMS_HELP, TermsValue } from './terms.ts'
-import { CreditsValue } from './values.ts'
+import { accountPath, type Gateway } from './gateway.node.ts'
+import { type Act, type Done, shown, told } from './shell.node.ts'
+import { details, headedTable, sideBySide } from './table.node.ts'
+import { CreditsValue, DayValue, ListValue, PlanTermsValue, TERMS_HELP, TermsValue } from './values.ts'
 
 const Ensured = z.looseObject({ account: z.string(), created: z.boolean(), balance: z.string() })
 const Granted = z.looseObject({ repeated: z.boolean().optional() })
@@ -29,22 +29,21 @@ export function accountCommands(admin: Command, act: Act, now: () => number): vo
     .addHelpText('after', TERMS_HELP)
     .action(
       act(async (gateway, account, options) => {
-        const made = await ensureAccount(gateway, account, options)
-        if (!made.ok) return made
-        const { created, ...shown } = made.value
-        const note = created ? madeText(made.value, options.plan) : `account ${account} was there: it is as it was`
-        return ok({ json: made.value, text: details(shown), notes: [note] })
+        return told(await ensureAccount(gateway, account, options), (made) => {
+          const { created, ...shown } = made
+          const note = created ? madeText(made, options.plan) : `account ${account} was there: it is as it was`
+          return { text: details(shown), notes: [note] }
+        })
       }),
     )
   described(group.command('show'), 'an account with its plan, its sums and its keys', ['acme'])
     .argument('<account>', ID)
     .action(
       act(async (gateway, account) => {
-        const answer = await gateway.ask('GET', accountPath(account), Shown)
-        if (!answer.ok) return answer
-        const { keys, ...rest } = answer.value
-        const held = keys.map((key) => ({ ...key, balance: rest.balance }))
-        return ok({ json: answer.value, text: `${details(rest)}\n\n${keyTable(held, now())}` })
+        return told(await gateway.ask('GET', accountPath(account), Shown), ({ keys, ...rest }) => {
+          const held = keys.map((key) => ({ ...key, balance: rest.balance }))
+          return `${details(rest)}\n\n${keyTable(held, now())}`
+        })
       }),
     )
   described(group.command('plan'), 'puts an account on a plan, at once', ['acme enterprise --terms credits=5000000'])
@@ -64,10 +63,9 @@ export function accountCommands(admin: Command, act: Act, now: () => number): vo
     .action(
       act(async (gateway, account, credits, { id }) => {
         const order = { credits, idempotency_key: id }
-        const granted = await gateway.ask('POST', `${accountPath(account)}/grants`, Granted, order)
-        if (!granted.ok) return granted
         const note = `nothing was added: --id ${id} was granted before; another payment needs another --id`
-        return ok({ json: granted.value, text: details(granted.value), notes: granted.value.repeated ? [note] : [] })
+        const granted = await gateway.ask('POST', `${accountPath(account)}/grants`, Granted, order)
+        return told(granted, (value) => ({ text: details(value), notes: value.repeated ? [note] : [] }))
       }),
     )
 }
@@ -80,4 +78,169 @@ export function ensureAccount(gateway: Gateway, account: string, options: object
 /** What is said of an account that was made. */
 export function madeText({ account, balance }: z.infer<typeof Ensured>, plan = 'trial'): string {
   return `made account ${account} (plan ${plan}, ${balance} credits)`
+}
+
+const Anything = z.looseObject({})
+const Listed = z.looseObject({ plans: z.array(Anything) })
+const Applied = z.object({ told: z.number(), next: z.string().nullable() })
+
+/** Adds the commands of `plan` to the operator's program. */
+export function planCommands(admin: Command, act: Act): void {
+  const group = described(admin.command('plan'), 'plans: credits a period and limits')
+  described(group.command('list'), 'all plans, a column each', ['']).action(
+    act(async (gateway) => {
+      return told(await gateway.ask('GET', '/admin/plans', Listed), ({ plans }) => sideBySide(plans))
+    }),
+  )
+  described(
+    group.command('set'),
+    'a new plan, or what changes of one; accounts on it get new limits at once, new credits with their next period',
+    [
+      'entry --terms credits=12000,info_requests_per_second=20',
+      'team --terms credits=50000,rest_requests_per_second=8',
+    ],
+  )
+    .argument('<name>', 'name of the plan')
+    .requiredOption('--terms <terms>', 'what the plan gives', reads(PlanTermsValue))
+    .addHelpText(
+      'after',
+      `${TERMS_HELP}\n\nA new plan needs credits and rest_requests_per_second; its other limits are those of entry.`,
+    )
+    .action(act((gateway, name, { terms }) => set(gateway, name, terms)))
+  described(group.command('remove'), 'removes a plan that no account is on', ['entry'])
+    .argument('<name>', 'name of the plan')
+    .action(
+      act(async (gateway, name) => {
+        return told(await gateway.ask('DELETE', pathOf(name), Anything), () => `removed ${name}`)
+      }),
+    )
+}
+
+/** The change, then page by page the accounts on the plan: a run that was cut short is completed by another. */
+async function set(gateway: Gateway, name: string, terms: object): Promise<Result<Done, string>> {
+  const plan = await gateway.ask('PUT', pathOf(name), Anything, terms)
+  if (!plan.ok) return plan
+  let told = 0
+  for (let after: string | null = ''; after !== null; ) {
+    const query: string = after === '' ? '' : `?after=${encodeURIComponent(after)}`
+    const applied = await gateway.ask('POST', `${pathOf(name)}/apply${query}`, Applied)
+    if (!applied.ok)
+      return err(`${applied.error}\nThe plan is changed; accounts that know it: ${told}. Run this again.`)
+    told += applied.value.told
+    after = applied.value.next
+  }
+  return ok({ json: plan.value, text: details(plan.value), notes: [`accounts told: ${told}`] })
+}
+
+function pathOf(name: string): string {
+  return `/admin/plans/${encodeURIComponent(name)}`
+}
+
+const SUMS = { calls: z.number(), stream_minutes: z.number(), pipeline_rows: z.number(), credits: z.string() }
+const Row = z.looseObject({
+  date: z.string(),
+  hash: z.string(),
+  prefix: z.string().nullable(),
+  label: z.string().nullable(),
+  product: z.string(),
+  type: z.string(),
+  ...SUMS,
+})
+const Page = z.looseObject({
+  from: z.string(),
+  to: z.string(),
+  totals: z.looseObject(SUMS),
+  rows: z.array(Row),
+  next: z.string().nullable(),
+})
+type Page = z.infer<typeof Page>
+
+const HEADER = ['day', 'key', 'label', 'product', 'type', 'calls', 'stream minutes', 'rows', 'credits']
+
+/** Adds `usage` to the operator's program. */
+export function usageCommand(admin: Command, act: Act): void {
+  described(admin.command('usage'), 'what an account used, by UTC day, key and type, and in all', [
+    'acme',
+    'acme --from 2026-11-01 --to 2026-11-30',
+  ])
+    .argument('<account>', 'id of the account')
+    .option('--from <day>', 'first day; without it the last month', reads(DayValue))
+    .option('--to <day>', 'last day, included; today unless said', reads(DayValue))
+    .option('--duration <months>', '1, 3, 6 or 12 months up to today, in place of days')
+    .action(
+      act(async (gateway, account, window) => {
+        const rows: Page['rows'] = []
+        for (let after: string | null | undefined; ; ) {
+          const said = Object.entries({ ...window, after }).filter((pair): pair is [string, string] => pair[1] != null)
+          const query = new URLSearchParams(said)
+          const page = await gateway.ask('GET', `${accountPath(account)}/usage?${query}`, Page)
+          if (!page.ok) return window.to === undefined ? err(page.error.replace(/(?<=of) --to/, ' today (UTC)')) : page
+          rows.push(...page.value.rows)
+          after = page.value.next
+          if (after === null) return ok({ json: { ...page.value, rows }, text: usageTable({ ...page.value, rows }) })
+        }
+      }),
+    )
+}
+
+function usageTable({ rows, totals, from, to }: Page): string {
+  const lines = rows.map((row) => {
+    const { date, hash, prefix, label, product, type } = row
+    return [date, prefix ?? hash.slice(0, 12), label ?? '', product, type, ...sumsOf(row)]
+  })
+  return headedTable([HEADER, ...lines, [`${from} to ${to}`, 'in all', '', '', '', ...sumsOf(totals)]])
+}
+
+function sumsOf({ calls, stream_minutes: minutes, pipeline_rows: rows, credits }: Page['totals']): (string | number)[] {
+  return [calls, minutes, rows, credits]
+}
+
+const WithSecret = z.looseObject({ secret: z.string().nullable() })
+const Tested = z.looseObject({ delivered: z.boolean(), answer: z.string() })
+
+const CALLS = [
+  ['show', 'the webhook and what became of its events', 'GET'],
+  ['clear', 'tells nobody any more', 'DELETE'],
+] as const
+
+/** Adds the commands of `webhook` to the operator's program. */
+export function webhookCommands(admin: Command, act: Act): void {
+  const group = described(admin.command('webhook'), 'where an account is told that its credits run low')
+  described(
+    group.command('set'),
+    'sets where; a secret that was drawn stands alone on standard output where npm is silent (npm run -s)',
+    ['acme https://example.com/hooks/weir --thresholds 20%,5%,0'],
+  )
+    .argument('<account>', 'id of the account')
+    .argument('<url>', 'where to POST events')
+    .option('--thresholds <a,b>', "credits, or percent of the period's", reads(ListValue))
+    .option('--new-secret', 'draw a new secret')
+    .action(
+      act(async (gateway, account, url, { thresholds, newSecret }) => {
+        const body = { url, thresholds, new_secret: newSecret }
+        return told(await gateway.ask('PUT', place(account), WithSecret, body), ({ secret, ...webhook }) => {
+          const about = secret === null ? 'the secret is as it was' : 'the secret is not shown again'
+          return { text: secret ?? '', notes: [details(webhook), about] }
+        })
+      }),
+    )
+  for (const [name, does, method] of CALLS)
+    described(group.command(name), does, ['acme'])
+      .argument('<account>', 'id of the account')
+      .action(act((gateway, account) => shown(gateway, method, place(account))))
+  described(group.command('test'), 'sends a test event now, once; fails where it is not delivered', ['acme'])
+    .argument('<account>', 'id of the account')
+    .action(
+      act(async (gateway, account) => {
+        return told(await gateway.ask('POST', `${place(account)}/test`, Tested), (tested) => {
+          const missed = visible(`The test event was not delivered (${tested.answer}): look at the receiver.`)
+          const isFailure = !tested.delivered
+          return { text: details(tested), notes: isFailure ? [missed] : [], isFailure }
+        })
+      }),
+    )
+}
+
+function place(account: string): string {
+  return `${accountPath(account)}/webhook`
 }

@@ -1,17 +1,14 @@
 // `npm run admin -- …`: the operator's commands on the feed, the archive, on plans, accounts, keys, orders and webhooks.
 
-import type { Command } from '@commander-js/extra-typings'
-import { runProgram } from '../core/command-line.node.ts'
+import { type Command, Option } from '@commander-js/extra-typings'
+import * as z from 'zod'
+import { STAFF_ROLES } from '../accounts/staff.ts'
+import { described, reads, runProgram } from '../core/command-line.node.ts'
 import { keyCommands } from './account-keys.node.ts'
-import { accountCommands } from './accounts.node.ts'
-import { feedCommands } from './feed.node.ts'
-import { historyCommands } from './history.node.ts'
-import { orderCommands } from './orders.node.ts'
-import { planCommands } from './plans.node.ts'
-import { actsIn, gatewayProgram, processShell, type Shell } from './shell.node.ts'
-import { staffCommands } from './staff.node.ts'
-import { usageCommand } from './usage.node.ts'
-import { webhookCommands } from './webhooks.node.ts'
+import { accountCommands, planCommands, usageCommand, webhookCommands } from './accounts.node.ts'
+import { feedCommands, historyCommands } from './feed.node.ts'
+import { type Act, actsIn, gatewayProgram, processShell, type Shell, shown, told } from './shell.node.ts'
+import { details } from './table.node.ts'
 
 /** The program, on a shell. */
 export function adminProgram(shell: Shell): Command {
@@ -27,6 +24,80 @@ export function adminProgram(shell: Shell): Command {
   usageCommand(admin, act)
   staffCommands(admin, act)
   return admin
+}
+
+const Orders = z.looseObject({ orders: z.array(z.looseObject({})), next: z.string().nullable() })
+const STATES = ['open', 'paid', 'failed', 'void'] as const
+const State = z.enum(STATES, `must be ${STATES.join(', ')}`)
+
+const moreNotes = (next: string | number | null) => (next === null ? [] : [`there are more: --before ${next}`])
+
+/** Adds the commands of `order` to the operator's program. */
+function orderCommands(admin: Command, act: Act): void {
+  const group = described(admin.command('order'), 'orders of credits')
+  described(group.command('list'), 'orders, newest first, a hundred at a time', ['--only open', '--account acme'])
+    .option('--account <account>', 'of this account alone')
+    .option('--only <state>', STATES.join(', '), reads(State))
+    .option('--before <cursor>', 'goes on after the page that said so')
+    .action(
+      act(async (gateway, options) => {
+        const { only, ...others } = options
+        const query = new URLSearchParams(Object.entries({ ...others, ...(only && { state: only }) })).toString()
+        return told(await gateway.ask('GET', `/admin/orders${query && `?${query}`}`, Orders), ({ orders, next }) => {
+          return { text: orders.length === 0 ? 'no orders' : details({ orders }), notes: moreNotes(next) }
+        })
+      }),
+    )
+  for (const [name, does] of [
+    ['paid', 'the money is there: grants its credits, once'],
+    ['void', 'is not to be paid any more'],
+  ] as const)
+    described(group.command(name), does, ['W-17-k3Fz'])
+      .argument('<number>', 'number of the order')
+      .action(act((gateway, number) => shown(gateway, 'POST', `/admin/orders/${encodeURIComponent(number)}/${name}`)))
+}
+
+const Made = z.looseObject({ token: z.string() })
+const Audit = z.looseObject({ audit: z.array(z.looseObject({})), next: z.number().nullable() })
+
+/** Adds the commands of `staff`, and `audit`, to the operator's program. */
+function staffCommands(admin: Command, act: Act): void {
+  const group = described(admin.command('staff'), 'people with a token and a role of their own')
+  described(group.command('add'), 'makes a token for somebody, printed alone', ['kim --role support'])
+    .argument('<name>', 'who it is, as the audit says it')
+    .addOption(
+      new Option('--role <role>', 'support reads; billing sells, too; owner does all')
+        .choices(STAFF_ROLES)
+        .makeOptionMandatory(),
+    )
+    .action(
+      act(async (gateway, name, { role }) => {
+        const notes = [`the token of ${name} (${role}), shown this once`]
+        return told(await gateway.ask('POST', '/admin/staff', Made, { name, role }), ({ token: text }) => ({
+          text,
+          notes,
+        }))
+      }),
+    )
+  described(group.command('list'), 'who has, or had, a token', ['']).action(
+    act((gateway) => shown(gateway, 'GET', '/admin/staff')),
+  )
+  described(group.command('revoke'), 'ends the token and the sessions of somebody at once', ['kim'])
+    .argument('<name>', 'who it is')
+    .action(act((gateway, name) => shown(gateway, 'DELETE', `/admin/staff/${encodeURIComponent(name)}`)))
+  described(admin.command('audit'), 'what was done by operators, or tried, newest first', ['--account acme'])
+    .option('--actor <name>', 'by this one')
+    .option('--action <id>', 'of this operation, such as revokeKey')
+    .option('--account <account>', 'on this account')
+    .option('--from <day>', 'first UTC day')
+    .option('--to <day>', 'last UTC day')
+    .option('--before <number>', 'older than this line')
+    .action(
+      act(async (gateway, options) => {
+        const answer = await gateway.ask('GET', `/admin/audit?${new URLSearchParams(options)}`, Audit)
+        return told(answer, ({ audit, next }) => ({ text: details({ audit }), notes: moreNotes(next) }))
+      }),
+    )
 }
 
 if (import.meta.main) await runProgram(adminProgram(processShell()), process.argv.slice(2))

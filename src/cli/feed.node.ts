@@ -1,12 +1,15 @@
-// `npm run admin -- feed …`: the log of blocks, as a gateway tells of it, and its reset.
+// `npm run admin -- feed …` and `history …`: the log of blocks, as a gateway tells of it in about ten lines, its reset, and
+// what of the archive is removed by age.
 
 import type { Command } from '@commander-js/extra-typings'
 import * as z from 'zod'
-import { described } from '../core/command-line.node.ts'
-import { err, ok } from '../core/result.ts'
-import { feedLines, Status } from './feed-status.ts'
-import type { Act } from './shell.node.ts'
-import { table } from './table.node.ts'
+import { described, reads } from '../core/command-line.node.ts'
+import { err, ok, type Result } from '../core/result.ts'
+import { visible } from '../core/visible.ts'
+import type { Gateway } from './gateway.node.ts'
+import { type Act, type Done, told } from './shell.node.ts'
+import { headedTable, table, timeText } from './table.node.ts'
+import { KeptDaysValue } from './values.ts'
 
 const Reset = z.object({ reset: z.literal(true) })
 
@@ -30,9 +33,213 @@ export function feedCommands(admin: Command, act: Act): void {
   ).action(
     act(async (gateway) => {
       const answer = await gateway.ask('POST', '/admin/feed/reset', Reset)
-      return answer.ok
-        ? ok({ json: answer.value, text: 'The log is empty; the next feeder begins a new one.' })
-        : answer
+      return told(answer, () => 'The log is empty; the next feeder begins a new one.')
     }),
   )
 }
+
+const Figure = z.number().nullish()
+const Text = z.string().nullish()
+
+const Feeder = z.looseObject({
+  name: z.string(),
+  connected: z.boolean().optional(),
+  state: Text,
+  conflict: Text,
+  head: Figure,
+  heardMs: Figure,
+  endedMs: Figure,
+  why: Text,
+})
+type Feeder = z.infer<typeof Feeder>
+
+const Failure = z.looseObject({ atMs: z.number(), words: z.string() }).nullish()
+
+const Source = z.looseObject({
+  name: z.string(),
+  state: Text,
+  lastFailure: z.looseObject({ atMs: z.number(), type: z.string(), reason: z.string() }).nullish(),
+})
+
+/** What of `/status` is shown; all of it may be absent. */
+export const Status = z.looseObject({
+  state: Text,
+  advice: Text,
+  chain: Text,
+  feedRegion: Text,
+  regions: z
+    .array(z.looseObject({ region: z.string(), relays: z.number(), p50Ms: z.number(), p99Ms: z.number() }))
+    .default([]),
+  epoch: Text,
+  height: Figure,
+  durable: Figure,
+  time: Figure,
+  lagMs: Figure,
+  booksKnown: z.boolean().optional(),
+  feeders: z.array(Feeder).default([]),
+  readers: z.array(z.looseObject({ name: z.string(), height: Figure })).default([]),
+  gaps: z.array(z.looseObject({ from: z.number(), to: z.number(), why: Text })).default([]),
+  archive: z
+    .looseObject({
+      height: Figure,
+      behind: Figure,
+      lagMs: Figure,
+      failure: Failure,
+      files: z.looseObject({ height: Figure, lagMs: Figure, failure: Failure }).nullish(),
+    })
+    .nullish(),
+  disagreements: Figure,
+  sources: z.array(Source).default([]),
+})
+type Status = z.infer<typeof Status>
+type Archive = NonNullable<Status['archive']>
+type Told = Pick<Archive, 'height' | 'lagMs' | 'failure'> & { readonly behind?: number | null | undefined }
+
+/** A reader is behind once it misses more than what is on its way. */
+const BEHIND_BLOCKS = 5
+const GAPS_SHOWN = 3
+
+/** Names and what is to be said of them. */
+export function feedLines(status: Status): [string, string][] {
+  const { state, advice, chain, feedRegion, epoch, height, durable, time, lagMs, booksKnown, disagreements } = status
+  // Ages by the gateway's clock, not by that of whoever asks.
+  const nowMs = time == null || lagMs == null ? null : time + lagMs
+  const late = lagMs == null ? '' : `, ${seconds(lagMs)} late`
+  const each = (name: string, texts: readonly string[]) => texts.map((text): [string, string] => [name, text])
+  const { archive } = status
+  const feeders = status.feeders.map((feeder) => feederText(feeder, nowMs))
+  return [
+    ...each('state', state == null ? [] : [`${state}: ${advice ?? ''}`]),
+    ['chain', `${chain ?? '?'}, epoch ${epoch ?? 'none'}${feedRegion == null ? '' : `, pinned to ${feedRegion}`}`],
+    ['height', height == null ? 'the log is empty' : `${height}${late}; stored up to ${durable ?? 'nothing'}`],
+    ['books', booksKnown === false ? 'not known until the next snapshot' : 'known'],
+    ...each('feeder', feeders.length > 0 ? feeders : ['none is connected']),
+    ['readers', readersText(status)],
+    ...each('ages', status.regions.map(agesText)),
+    ...each('archive', archive == null ? [] : [archiveText(archive, nowMs)]),
+    ...each('files', archive?.files == null ? [] : [archiveText(archive.files, nowMs)]),
+    ['gaps', gapsText(status)],
+    ['disagreements', String(disagreements ?? '?')],
+    ['sources', status.sources.map((source) => sourceText(source, nowMs)).join(', ') || 'none'],
+  ]
+}
+
+function feederText({ name, connected, state, conflict, head, heardMs, endedMs, why }: Feeder, nowMs: number | null) {
+  if (connected === false) return `${name}, gone${endedMs == null ? '' : ` since ${timeText(endedMs)}`}: ${why ?? '?'}`
+  const parts = [
+    name,
+    `node at ${head ?? 'nothing yet'}`,
+    ...(heardMs == null || nowMs === null ? [] : [`heard ${seconds(nowMs - heardMs)} ago`]),
+    ...(state == null ? [] : [state]),
+    ...(conflict == null ? [] : [`refused: ${conflict}`]),
+  ]
+  return parts.join(', ')
+}
+
+function readersText({ readers, height }: Status): string {
+  const behind = readers
+    .map(({ name, height: at }) => ({ name, by: (height ?? 0) - (at ?? 0) }))
+    .filter(({ by }) => by > BEHIND_BLOCKS)
+    .map(({ name, by }) => `${name} by ${by} blocks`)
+  return `${readers.length}; ${behind.length === 0 ? 'none behind' : `behind: ${behind.join(', ')}`}`
+}
+
+function agesText({ region, relays, p50Ms, p99Ms }: Status['regions'][number]): string {
+  return `${region}: p50 ${p50Ms} ms, p99 ${p99Ms} ms, relays ${relays}`
+}
+
+function archiveText({ height, lagMs, failure, behind }: Told, nowMs: number | null): string {
+  const blocks = behind == null ? '' : `${behind} blocks and `
+  const place = height == null ? 'nothing yet' : `up to ${height}, ${blocks}${seconds(lagMs ?? 0)} behind`
+  if (failure == null) return place
+  const ago = nowMs === null ? '' : ` ${seconds(nowMs - failure.atMs)} ago`
+  return `${place} (last failure${ago}: ${visible(failure.words)})`
+}
+
+function gapsText({ gaps }: Status): string {
+  if (gaps.length === 0) return 'none'
+  const last = gaps
+    .toSorted((a, b) => b.from - a.from)
+    .slice(0, GAPS_SHOWN)
+    .map(({ from, to, why }) => `${from === to ? from : `${from} to ${to}`}${why == null ? '' : ` (${why})`}`)
+  return `${gaps.length}, the last: ${last.join(', ')}`
+}
+
+/** A source that is asked again is `ok`, whatever its callers have just seen. */
+function sourceText({ name, state, lastFailure }: z.infer<typeof Source>, nowMs: number | null): string {
+  const text = `${name} ${state ?? '?'}`
+  if (lastFailure == null) return text
+  const { atMs, type, reason } = lastFailure
+  const ago = nowMs === null ? '' : ` ${seconds(nowMs - atMs)} ago`
+  return `${text} (last failure${ago}: ${reason}, asked for ${type})`
+}
+
+function seconds(ms: number): string {
+  return `${Math.max(0, ms / 1000).toFixed(1)} s`
+}
+
+const Due = z.looseObject({
+  product: z.string(),
+  days: z.number().nullable(),
+  objects: z.number(),
+  bytes: z.number(),
+  from_ms: z.number().nullable(),
+  to_ms: z.number().nullable(),
+})
+const Plan = z.looseObject({ bytes: z.number(), most_bytes: z.number().nullable(), due: z.array(Due) })
+const Freed = z.looseObject({ objects: z.number(), bytes: z.number() })
+
+const HEADER = ['product', 'kept days', 'files that go', 'MB', 'from', 'to']
+const PATH = '/admin/history/retention'
+
+/** Adds the commands of `history` to the operator's program. */
+export function historyCommands(admin: Command, act: Act): void {
+  const group = described(admin.command('history'), 'the archive')
+  described(
+    group.command('retention'),
+    'removes what is older than its product is kept, as the archive does by itself bit by bit',
+    ['--dry-run', '--dry-run --books-days 30'],
+  )
+    .option('--dry-run', 'say what would go, and remove nothing')
+    .option('--events-days <days>', inPlaceOf('EVENTS'), reads(KeptDaysValue))
+    .option('--books-days <days>', inPlaceOf('BOOKS'), reads(KeptDaysValue))
+    .option('--checkpoints-days <days>', inPlaceOf('CHECKPOINTS'), reads(KeptDaysValue))
+    .action(
+      act(async (gateway, { dryRun = false, eventsDays, booksDays, checkpointsDays }) => {
+        const days = { events_days: eventsDays, books_days: booksDays, checkpoints_days: checkpointsDays }
+        const said = Object.entries(days).filter((pair): pair is [string, string] => pair[1] !== undefined)
+        if (dryRun) return shownPlan(gateway, new URLSearchParams(said))
+        if (said.length === 0) return removeAll(gateway)
+        return err('Days are tried with --dry-run; what is removed is what the variables ARCHIVE_KEEP_…_DAYS say.')
+      }),
+    )
+}
+
+const inPlaceOf = (product: string) => `with --dry-run: in place of ARCHIVE_KEEP_${product}_DAYS; or none`
+
+async function shownPlan(gateway: Gateway, query: URLSearchParams): Promise<Result<Done, string>> {
+  const answer = await gateway.ask('GET', query.size === 0 ? PATH : `${PATH}?${query}`, Plan)
+  return told(answer, ({ bytes, most_bytes: most, due }) => {
+    const rows = due.map((one) => [
+      ...[one.product, one.days ?? 'for good', one.objects, megabytes(one.bytes)],
+      ...[one.from_ms, one.to_ms].map((ms) => (ms === null ? null : timeText(ms))),
+    ])
+    const over =
+      most === null || bytes <= most ? '' : `; ${megabytes(bytes - most)} MB over ARCHIVE_KEEP_MB, oldest first`
+    return `${headedTable([HEADER, ...rows])}\n\n${megabytes(bytes)} MB are archived${over}.`
+  })
+}
+
+async function removeAll(gateway: Gateway): Promise<Result<Done, string>> {
+  const sum = { objects: 0, bytes: 0 }
+  for (;;) {
+    const turn = await gateway.ask('POST', PATH, Freed)
+    if (!turn.ok) return turn
+    sum.objects += turn.value.objects
+    sum.bytes += turn.value.bytes
+    if (turn.value.objects === 0)
+      return ok({ json: sum, text: `${sum.objects} files were removed, ${megabytes(sum.bytes)} MB.` })
+  }
+}
+
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)

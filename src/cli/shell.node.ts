@@ -80,6 +80,16 @@ export function actsIn(shell: Shell): Act {
     }
 }
 
+/** What came of a call: its text, or what else is to be said of it. */
+export function told<T>(
+  answer: Result<T, string>,
+  say: (value: T) => string | Omit<Done, 'json'>,
+): Result<Done, string> {
+  if (!answer.ok) return answer
+  const said = say(answer.value)
+  return ok({ json: answer.value, ...(typeof said === 'string' ? { text: said } : said) })
+}
+
 /** One call whose answer is shown as it is. */
 export async function shown(
   gateway: Gateway,
@@ -87,8 +97,7 @@ export async function shown(
   path: string,
   body?: object,
 ): Promise<Result<Done, string>> {
-  const answer = await gateway.ask(method, path, z.looseObject({}), body)
-  return answer.ok ? ok({ json: answer.value, text: details(answer.value) }) : answer
+  return told(await gateway.ask(method, path, z.looseObject({}), body), details)
 }
 
 /** The shell of this process. */

@@ -3,7 +3,6 @@
 
 import stringWidth from 'fast-string-width'
 import { visible } from '../core/visible.ts'
-import { timeText } from './key-state.ts'
 
 /** Fields of answers that are moments. */
 const TIMES = new Set(['at', 'created', 'expires', 'revoked', 'last_used', 'since', 'until', 'next', 'paid', 'granted'])
@@ -76,4 +75,17 @@ function valueText(name: string, value: unknown): string {
 function padded(cell: string, width: number, isRight: boolean): string {
   const room = ' '.repeat(Math.max(0, width - stringWidth(cell)))
   return isRight ? room + cell : cell + room
+}
+
+/** What a `Date` can hold; a key may be told to expire later. */
+const LAST_MS = 8.64e15
+
+/** To the minute, in UTC, as `--expires` takes it. */
+export function timeText(ms: number): string {
+  return secondText(ms).replace(/:\d\dZ$/, 'Z')
+}
+
+/** To the second, in UTC. */
+export function secondText(ms: number): string {
+  return new Date(Math.max(-LAST_MS, Math.min(ms, LAST_MS))).toISOString().replace(/\.\d+Z$/, 'Z')
 }

@@ -1,8 +1,8 @@
 // What `npm run watch` shows: panels of books with their depth as bars, the last fills, and how each book compares.
 
 import { fromScaled, toScaled } from '../core/decimal.ts'
+import { visible } from '../core/visible.ts'
 import type { Level, Levels } from '../protocol/feed/block.ts'
-import { type Line, paddedLine, shownLine } from './coloured-line.ts'
 
 interface WatchedCoin {
   readonly coin: string
@@ -131,4 +131,42 @@ function bidText(level: Level | undefined): string {
 
 function askText(level: Level | undefined): string {
   return level ? `${level.sz.padEnd(13)}${String(level.n).padEnd(4)}` : ' '.repeat(17)
+}
+
+type Colour = 'good' | 'bad' | 'soft' | 'bold'
+interface Piece {
+  readonly text: string
+  readonly colour?: Colour | undefined
+}
+type Line = readonly Piece[]
+
+/** Codes that terminals have had for decades: green, red, faint, bold. */
+const CODES: Readonly<Record<Colour, number>> = { good: 32, bad: 31, soft: 2, bold: 1 }
+
+/** As a terminal of so many columns shows it; without colours the text alone. */
+function shownLine(line: Line, columns: number, isColoured: boolean): string {
+  let room = columns
+  const parts = cutEnd(line).map(({ text, colour }) => {
+    const seen = visible(text).slice(0, Math.max(0, room))
+    room -= seen.length
+    return isColoured && colour !== undefined && seen.trim() !== '' ? `\x1b[${CODES[colour]}m${seen}\x1b[0m` : seen
+  })
+  return parts.join('')
+}
+
+/** At least so wide; what is longer ends in one space. */
+function paddedLine(line: Line, width: number): Line {
+  const pieces: Piece[] = []
+  let room = width - 1
+  for (const { text, colour } of line) {
+    pieces.push({ text: text.slice(0, room), colour })
+    room -= Math.min(room, text.length)
+  }
+  return [...pieces, { text: ' '.repeat(room + 1) }]
+}
+
+/** Without spaces at its end. */
+function cutEnd(line: Line): Line {
+  const end = line.findLastIndex(({ text }) => text.trimEnd() !== '')
+  return line.slice(0, end + 1).map((piece, at) => (at === end ? { ...piece, text: piece.text.trimEnd() } : piece))
 }

@@ -1,12 +1,20 @@
 // What the commands say of what they are told: of values, of refusals, of the state of keys.
 
 import { describe, expect, it, test } from 'vitest'
-import { inOptions, isClosed, refused, unreachable } from '../../src/cli/api-words.ts'
-import { feedLines, Status } from '../../src/cli/feed-status.ts'
-import { keyState } from '../../src/cli/key-state.ts'
+import { keyState } from '../../src/cli/account-keys.node.ts'
+import { feedLines, Status } from '../../src/cli/feed.node.ts'
+import { inOptions, isClosed, refused, unreachable } from '../../src/cli/gateway.node.ts'
 import { details, headedTable, sideBySide, table } from '../../src/cli/table.node.ts'
-import { PlanTermsValue, TermsValue } from '../../src/cli/terms.ts'
-import { CapValue, CreditsValue, DayValue, ExpiryValue, GraceValue, UrlValue } from '../../src/cli/values.ts'
+import {
+  CapValue,
+  CreditsValue,
+  DayValue,
+  ExpiryValue,
+  GraceValue,
+  PlanTermsValue,
+  TermsValue,
+  UrlValue,
+} from '../../src/cli/values.ts'
 import { failureMessage } from '../../src/core/failure.ts'
 import { KEY_PARAMS, pastExpiry } from '../../src/http/platform/key-shapes.ts'
 

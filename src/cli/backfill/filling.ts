@@ -4,9 +4,9 @@
 import { BACKFILL_SPAN } from '../../archive/archive/backfill-lines.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { MINUTE_MS } from '../../core/time.ts'
-import type { Held } from './held.ts'
 import { type ReadBlock, readBlocks } from './read-blocks.ts'
 import { isBelow, isWanted, type PlannedFile } from './source-files.ts'
+import type { Held } from './window.ts'
 import { type Place, shareOf, sideOf, type Window } from './window.ts'
 
 /** A body ends with the first minute that ends behind so much … */

@@ -8,8 +8,8 @@ import { backoffMs } from '../../core/backoff.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Gateway } from '../gateway.node.ts'
 import type { Taken } from './filling.ts'
-import { Held, type HeldGap } from './held.ts'
 import type { ReadBlock } from './read-blocks.ts'
+import { Held, type HeldGap } from './window.ts'
 
 const PATH = '/admin/history/backfill'
 const TRIES = 6

@@ -3,7 +3,7 @@
 
 import { err, ok, type Result } from '../../core/result.ts'
 import { HOUR_MS } from '../../core/time.ts'
-import type { Held } from './held.ts'
+import type { Held } from './window.ts'
 import { type Place, timesOf, type Window } from './window.ts'
 
 /** `open` gives what is in it, unpacked. */

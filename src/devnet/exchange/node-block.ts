@@ -4,7 +4,6 @@ import type { Fill } from '../../protocol/feed/block.ts'
 import { marketAt } from './market.ts'
 import type { FrontendOrder, Liquidation, Order, OrderStatus, Side } from './order.ts'
 import { frontendOrder } from './order.ts'
-import type { twapState } from './twap.ts'
 
 /** Hash of what the system does by itself. */
 export const ZERO_HASH = `0x${'0'.repeat(64)}`
@@ -71,7 +70,20 @@ export interface NodeMiscEvent {
 export interface NodeTwapStatus {
   time: string
   twap_id: number
-  state: ReturnType<typeof twapState>
+  state: {
+    coin: string
+    user: string
+    side: Side
+    sz: string
+    executedSz: string
+    executedNtl: string
+    minutes: number
+    reduceOnly: boolean
+    randomize: boolean
+    timestamp: number
+    trigger: null
+    stopPx: null
+  }
   status: 'activated' | 'finished'
 }
 

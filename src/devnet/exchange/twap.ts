@@ -57,7 +57,7 @@ function record(x: Exchange, twap: Twap, status: NodeTwapStatus['status']): void
 }
 
 /** A TWAP order as it is now, as the node and the public API write it. */
-export function twapState(x: Exchange, twap: Twap) {
+export function twapState(x: Exchange, twap: Twap): NodeTwapStatus['state'] {
   const { owner, market, side, sliceSz, startMs, executedSz, executedNtl } = twap
   return {
     coin: marketAt(market).coin,

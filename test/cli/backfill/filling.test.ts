@@ -6,9 +6,9 @@ import { expect, it } from 'vitest'
 import { readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
 import { backfillCuts, gapsBetween, type Span } from '../../../src/archive/archive/backfilling.ts'
 import { Filling, type FillPorts } from '../../../src/cli/backfill/filling.ts'
-import { Held } from '../../../src/cli/backfill/held.ts'
 import type { PlannedFile } from '../../../src/cli/backfill/source-files.ts'
 import type { Window } from '../../../src/cli/backfill/window.ts'
+import { Held } from '../../../src/cli/backfill/window.ts'
 
 const HOUR_MS = 3_600_000
 /** Blocks are so long. */
