@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { freePort } from '../../src/cli/launch/ports.node.ts'
+import { freePort } from '../../src/cli/launch/processes.node.ts'
 import { docsPages } from '../../src/http/docs/site/write-docs.node.ts'
 import { type Program, run, runCommand, scratch } from '../kit/program.ts'
 

@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { parseJson } from '../../core/json.ts'
 import { NO_TOKEN } from '../../core/secret.ts'
 import { nodeTimeMs, REQUIRED_STREAMS, STREAM_FOLDER, type StreamLine, type StreamName } from '../../feeder/streams.ts'
-import { stoppedText } from '../launch/news.ts'
+import { stoppedText } from '../launch/messages.ts'
 
 export interface Check {
   readonly name: string

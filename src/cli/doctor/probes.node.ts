@@ -9,10 +9,9 @@ import { StreamFiles } from '../../feeder/stream-files.node.ts'
 import { STREAM_FOLDER, STREAMS, type StreamName } from '../../feeder/streams.ts'
 import { DevFile, devFilePath, readDevFile } from '../dev-file.node.ts'
 import { stateOption } from '../launch/args.ts'
-import { checkDatabases } from '../launch/databases.node.ts'
+import { Refusal } from '../launch/messages.ts'
 import { processInfo } from '../launch/processes.node.ts'
-import { Refusal } from '../launch/repair.ts'
-import { isDamaged, StateFolder } from '../launch/state-folder.node.ts'
+import { checkDatabases, isDamaged, StateFolder } from '../launch/state-folder.node.ts'
 import type { DiskFacts, FilesFacts, HttpFacts, LaunchFacts, SnapshotFacts, StreamFacts } from './checks.ts'
 
 /** Between two looks at files: a node writes several blocks a second, a slow devnet one. */

@@ -1,9 +1,11 @@
-// The command line of `npm start`: what it may say and what that means.
+// The command line of `npm start` and the variables of its gateway: what may be said and what that means. Invariant: what the
+// environment says wins, in both Workers alike, and what is said wrongly ends the start.
 
 import * as z from 'zod'
 import { err, ok, type Result } from '../../core/result.ts'
+import { Switch } from '../../core/variables.ts'
 import { wholeNumber } from '../../core/whole-number.ts'
-import { wrongIn } from './gateway-variables.ts'
+import { parseChains } from '../../rpc/chains.ts'
 
 /** How large the exchange is; devnet says what that means. */
 export const ScaleName = z.enum(['small', 'mainnet'], 'must be small or mainnet')
@@ -62,4 +64,57 @@ export function stateOption(state: string): string {
 /** As a shell reads it as one word. */
 function quoted(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
+
+export interface GatewayVariables {
+  readonly vars: Readonly<Record<string, string>>
+  /** Of the live Worker. */
+  readonly liveVars: Readonly<Record<string, string>>
+}
+
+/** So that a top-up can be tried: the operator marks it paid. */
+const PRICES = JSON.stringify({
+  currency: 'usd',
+  packages: [
+    { name: 'small', credits: 100_000, minor: 1_900 },
+    { name: 'large', credits: 1_000_000, minor: 14_900 },
+  ],
+  lots: { credits: 10_000, minor: 200, most: 1_000 },
+  instructions: 'Nothing is paid in this trial: sign in as operator, and mark the order paid.',
+})
+
+/** Pays for visitors of /live who have not signed in, so that a trial's own account shows its own calls alone. */
+export const LIVE_ACCOUNT = 'live'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** `node`: URL of the simulated exchange; an error is one sentence. */
+export function gatewayVariables(said: Environment, node: string, keepMb: string): Result<GatewayVariables, string> {
+  const wrong = wrongIn(said)
+  if (wrong !== null) return err(wrong)
+  const shared = {
+    PIPELINE_PRIVATE: said.PIPELINE_PRIVATE || 'on',
+    RPC_CHAINS: said.RPC_CHAINS || JSON.stringify([{ name: 'hyperliquid', urls: [`${node}/evm`] }]),
+  }
+  const vars = {
+    PATH_KEYS: 'on',
+    TRUST_PROXY: said.TRUST_PROXY || 'off',
+    LIVE_ACCOUNT,
+    CHECKOUT: 'manual',
+    CHECKOUT_PRICES: PRICES,
+    SIGNUP: 'log',
+    UPSTREAMS: JSON.stringify([{ name: 'node', url: `${node}/info` }]),
+    ...shared,
+  }
+  return ok({ vars, liveVars: { ARCHIVE_KEEP_MB: keepMb, ...shared } })
+}
+
+/** A sentence; null where nothing is wrong. An empty variable is as good as none. */
+function wrongIn(said: Environment): string | null {
+  const switches = ['PIPELINE_PRIVATE', 'TRUST_PROXY'].flatMap((name) => {
+    const value = Switch.safeParse(said[name] || 'off')
+    return value.success ? [] : [`${name} ${value.error.issues[0]!.message}`]
+  })
+  const chains = parseChains(said.RPC_CHAINS || '[]')
+  return [...switches, ...(chains.ok ? [] : [chains.error])].join('; ') || null
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
 import { formatCredits, MICRO_PER_CREDIT, parseCredits } from '../../core/amount.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import { LIVE_ACCOUNT } from './gateway-variables.ts'
+import { LIVE_ACCOUNT } from './args.ts'
 
 /** The balance to which the demo account is filled up each UTC day. */
 export const DAILY_CREDITS = 1_000

@@ -1,12 +1,23 @@
 // Gateway and live Worker in one workerd behind one direct socket, and the SQL Worker in another: what `npm start` runs as its
-// gateway, and what tests of restarts and crashes run too.
+// gateway, and what tests of restarts and crashes run too. SQL is started with the first request, started again when it has
+// ended, and gone with whoever started it.
 
+import { type ChildProcess, fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptionsShape } from 'miniflare'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  convertV4MiniflareOptions,
+  fetch,
+  Miniflare,
+  type Request,
+  Response,
+  type V4WorkerOptionsShape,
+} from 'miniflare'
 import { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } from 'wrangler'
+import { SQL_TOKEN_HEADER } from '../../pipelines/sql/sql-api.ts'
 import { bundledModules, commonOptions } from './miniflare-options.node.ts'
-import { SqlProcess, type WorkerOptions } from './sql-process.node.ts'
 
 export interface GatewayProcessOptions {
   /** Repository root; `dist` below it is built. */
@@ -60,7 +71,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   }
   const names = Array.from({ length: options.instances ?? 1 }, (_, i) => (i === 0 ? 'weir' : `weir-${i + 1}`))
   const live = workerOf(options, 'wrangler.live.toml', 'live')
-  const sql = new SqlProcess(() => ({ worker: sqlWorker(options), state: options.state }))
+  const sql = new SqlProcess(options)
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       workers: [
@@ -87,11 +98,6 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   const urls = await Promise.all(names.map(async (name) => (await miniflare.unsafeGetDirectURL(name)).origin))
   const dispose = async () => void (await Promise.all([miniflare.dispose(), sql.stop()]))
   return { url: urls[0]!, urls, dispose }
-}
-
-/** Nobody bundles another one. */
-function sqlWorker({ root }: GatewayProcessOptions): WorkerOptions {
-  return workerOf({ root }, 'wrangler.sql.toml', 'sql')
 }
 
 /** A Worker as its wrangler file describes it, with the one script, and the binaries, in the folder of its bundle. */
@@ -137,4 +143,78 @@ async function migrate({ root, state }: GatewayProcessOptions): Promise<void> {
     await miniflare.dispose()
   }
   writeFileSync(marker, files.join())
+}
+
+type WorkerOptions = Extract<Parameters<typeof convertV4MiniflareOptions>[0], { workers: unknown }>['workers'][number]
+
+/** What the program is told over the channel that it must not outlive; it answers its URL. */
+export interface SqlOrder {
+  readonly worker: WorkerOptions
+  readonly state: string
+}
+
+const PROGRAM = new URL('./sql.node.ts', import.meta.url)
+const START_MS = 30_000
+/** One that ends as it starts would keep a core busy with starting. */
+const AGAIN_MS = 1_000
+const STOP_MS = 3_000
+
+class SqlProcess {
+  readonly #options: GatewayProcessOptions
+  readonly #token = randomBytes(16).toString('hex')
+  #child: ChildProcess | null = null
+  #url: Promise<string> | null = null
+  #startedMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: GatewayProcessOptions) {
+    this.#options = options
+  }
+
+  /** Hands a request over. Rejects where the process cannot be started, or ends before it has answered. */
+  async fetch(request: Request): Promise<Response> {
+    const url = await this.#running()
+    const headers = { ...Object.fromEntries(request.headers), [SQL_TOKEN_HEADER]: this.#token }
+    const { method, body } = request
+    const answer = await fetch(url, { method, headers, ...(body && { body, duplex: 'half' as const }) })
+    const { status } = answer
+    return new Response(status === 204 ? null : await answer.arrayBuffer(), { status })
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#child
+    if (child === null) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGTERM')
+    await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })])
+    child.kill('SIGKILL')
+  }
+
+  #running(): Promise<string> {
+    this.#url ??= this.#start().catch((error) => {
+      this.#url = null
+      throw error
+    })
+    return this.#url
+  }
+
+  async #start(): Promise<string> {
+    await sleep(Math.max(0, this.#startedMs + AGAIN_MS - performance.now()))
+    this.#startedMs = performance.now()
+    const child = fork(PROGRAM, [], { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    this.#child = child
+    child.once('exit', () => {
+      if (this.#child === child) this.#child = this.#url = null
+    })
+    const { root, state } = this.#options
+    const worker = workerOf({ root }, 'wrangler.sql.toml', 'sql')
+    child.send({ state, worker: { ...worker, bindings: { ...worker.bindings, SQL_TOKEN: this.#token } } })
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => child.kill('SIGKILL'), START_MS)
+      child.once('message', (url) => {
+        clearTimeout(timer)
+        resolve(String(url))
+      })
+      child.once('exit', () => reject(new Error('the process that runs SQL ended as it started')))
+    })
+  }
 }

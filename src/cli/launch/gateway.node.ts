@@ -3,8 +3,8 @@
 
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { gatewayVariables } from './args.ts'
 import { startGatewayProcess } from './gateway-process.node.ts'
-import { gatewayVariables } from './gateway-variables.ts'
 
 const { values } = parseArgs({
   options: {

@@ -1,10 +1,10 @@
-// A program: runs the SQL of pipelines in a workerd of its own, for the process that started it (sql-process.node.ts). Its
+// A program: runs the SQL of pipelines in a workerd of its own, for the process that started it (gateway-process.node.ts). Its
 // priority is lower, and so is that of the workerd that it starts: where there is one core alone, everybody else goes first.
 
 import { constants, setPriority } from 'node:os'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
+import type { SqlOrder } from './gateway-process.node.ts'
 import { commonOptions } from './miniflare-options.node.ts'
-import type { SqlOrder } from './sql-process.node.ts'
 
 try {
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL)

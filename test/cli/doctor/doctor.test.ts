@@ -114,17 +114,8 @@ it.each(['a-secret\nof-two-lines', 'a-secret\r\nof-windows', 'a-secret—copied-
 it('names files of npm start that are JSON and not what they should be, or cannot be read', async () => {
   const state = join(folder, 'odd')
   mkdirSync(join(state, 'secrets.json'), { recursive: true })
-  writeFileSync(
-    join(state, 'dev.json'),
-    JSON.stringify({
-      url,
-      key: 'k',
-      service_key: 's',
-      admin_token: TOKEN,
-      feed_token: TOKEN,
-      pids: { start: process.pid },
-    }),
-  )
+  const ran = { url, key: 'k', service_key: 's', admin_token: TOKEN, feed_token: TOKEN }
+  writeFileSync(join(state, 'dev.json'), JSON.stringify({ ...ran, pids: { start: process.pid } }))
   writeFileSync(join(state, 'ports.json'), '{}')
   const { code, lines } = await doctor(['--state', state])
   expect([code, lines.slice(0, 2).map((line) => /(?<=odd.)\S+ is damaged/.exec(line)?.[0])]).toEqual([
@@ -143,13 +134,8 @@ it('looks at the state folder of npm start', async () => {
   expect([stopped.code, states(stopped.lines)]).toEqual([1, ['FAIL npm start', 'FAIL npm start']])
   expect(stopped.lines[0]).toContain('ports.json is damaged')
   writeFileSync(join(state, 'ports.json'), '{"gateway":1,"devnet":2}')
-  const tokens = {
-    ADMIN_TOKEN: 'a'.repeat(32),
-    FEED_TOKEN: 'f'.repeat(32),
-    KEY_SECRET: 'k'.repeat(32),
-    key: 'cqt_',
-    serviceKey: 'cqs_',
-  }
+  const secrets = Object.fromEntries(['ADMIN_TOKEN', 'FEED_TOKEN', 'KEY_SECRET'].map((name) => [name, 'a'.repeat(32)]))
+  const tokens = { ...secrets, key: 'cqt_', serviceKey: 'cqs_' }
   writeFileSync(join(state, 'secrets.json'), JSON.stringify(tokens))
   const gone = await doctor(['--state', state])
   expect([gone.code, states(gone.lines)]).toEqual([1, ['FAIL npm start', 'FAIL state']])

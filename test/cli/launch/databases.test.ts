@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { checkDatabases } from '../../../src/cli/launch/databases.node.ts'
+import { checkDatabases } from '../../../src/cli/launch/state-folder.node.ts'
 
 const LOG = 'v3/do/weir-live-BlockLog/8b22.sqlite'
 const METER = 'v3/do/weir-live-CreditMeter/f3ba.sqlite'

@@ -14,8 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { freePort } from '../../../src/cli/launch/ports.node.ts'
-import { endLeftovers, processInfo } from '../../../src/cli/launch/processes.node.ts'
+import { endLeftovers, freePort, processInfo } from '../../../src/cli/launch/processes.node.ts'
 import { StateFolder } from '../../../src/cli/launch/state-folder.node.ts'
 
 let path = ''

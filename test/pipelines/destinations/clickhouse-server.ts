@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../../src/cli/launch/ports.node.ts'
+import { freePort } from '../../../src/cli/launch/processes.node.ts'
 
 export interface ClickHouseServer {
   readonly url: string

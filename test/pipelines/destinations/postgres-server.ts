@@ -4,7 +4,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { chownSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../../src/cli/launch/ports.node.ts'
+import { freePort } from '../../../src/cli/launch/processes.node.ts'
 
 export interface PostgresServer {
   readonly port: number

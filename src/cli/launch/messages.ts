@@ -1,0 +1,146 @@
+// What a person is told by `npm start`: why it cannot go on, that it is ready, and what becomes of processes that do not end
+// before the launcher's eyes. Invariant: nothing that keys or credits hang on is ever made anew by itself; each piece of news is
+// said once.
+
+/** Its message says what is in the way and what to do. */
+export class Refusal extends Error {}
+
+const afresh = (reset: string) => `begin afresh with "${reset}", which ends every key issued here`
+/** What exists nowhere else: accounts and keys, and the credits of an account. All else is filled again. */
+const KEPT_HERE_ALONE = /(?:^|\/)(?:d1\/|do\/weir-live-CreditMeter\/(?!metadata\b))/
+
+/** Without these secrets no key that was issued is known any more. `reset`: the command that forgets this folder. */
+export function secretsLost(path: string, how: 'damaged' | 'missing', reset: string): Refusal {
+  return new Refusal(
+    `${path} is ${how}, and no key of this folder works without it: put a copy back, or ${afresh(reset)}.`,
+  )
+}
+
+/** Such as those of another folder. */
+export function keySecretChanged(path: string, reset: string): Refusal {
+  return new Refusal(
+    `The KEY_SECRET in ${path} is not the one that the keys of this folder were made with, and none of them works with it: put back the file that belongs here, or ${afresh(reset)}.`,
+  )
+}
+
+/** A `--reset` would delete what stands there. */
+export function foreignFolder(path: string): Refusal {
+  return new Refusal(`${path} was not made by "npm start": choose a folder of its own with --state DIR.`)
+}
+
+/** `pid`: of who holds the folder; undefined where it has not noted that yet. */
+export function alreadyRuns(path: string, pid: number | undefined): Refusal {
+  return new Refusal(
+    `Weir already runs on ${path} (process ${pid ?? 'not known yet'}): stop it first, or take another folder with --state DIR and another PORT.`,
+  )
+}
+
+/** The running launcher has lost its lock. */
+export function folderLost(path: string): string {
+  return `The state folder ${path} was removed, or another "npm start" has it: everything here ends.`
+}
+
+/** `code` is the system's. */
+export function portTaken(port: number, code: string): string {
+  const why = code === 'EADDRINUSE' ? 'is in use: stop what listens there, or' : `cannot be listened on (${code}):`
+  return `Port ${port} ${why} choose another with PORT=<number> npm start.`
+}
+
+/** `stateOption` as in the announcement. */
+export function notReady(logs: string, stateOption: string): string {
+  const doctor = stateOption === '' ? 'npm run doctor' : `npm run doctor --${stateOption}`
+  return `Not ready after 30 s: "${doctor}" looks for the reason, and the logs stand in ${logs}.`
+}
+
+export function diskFull(path: string): string {
+  return `The disk of ${path} is full: make room (Weir keeps up to 500 MB there), or choose another folder with --state DIR.`
+}
+
+/** `why` in the words of SQLite. */
+export function databaseDamaged(path: string, why: string, reset: string): Refusal {
+  const cure = KEPT_HERE_ALONE.test(path)
+    ? `put a copy of it back, or ${afresh(reset)}`
+    : 'delete it (with what has its name and ends in -wal or -shm) and start again; what it held is filled anew'
+  return new Refusal(`The database ${path} is damaged (${why}): ${cure}.`)
+}
+
+/** Databases that nothing else holds are gone as a whole. */
+export function databasesMissing(path: string, reset: string): Refusal {
+  const what = path.endsWith('d1') ? 'accounts and keys' : 'credits'
+  return new Refusal(`The databases of ${what} are missing in ${path}: put a copy back, or ${afresh(reset)}.`)
+}
+
+interface Announcement {
+  readonly url: string
+  readonly key: string
+  /** A service key of the same account. */
+  readonly serviceKey: string
+  readonly adminToken: string
+  /** ` --state …` for commands that must find this launch; empty for the default folder. */
+  readonly stateOption: string
+  readonly dailyCredits: number
+}
+
+/** The URL, pages and what to sign in with, variables and three commands to copy, what the demo account has, where to read on. */
+export function announce({ url, key, serviceKey, adminToken, stateOption, dailyCredits }: Announcement): string {
+  return `
+Weir is ready at ${url}
+
+In a browser:  ${url}/live      a market, moving
+               ${url}/console   sign in as owner of keys with ${serviceKey}
+               ${' '.repeat(url.length)}            or as operator with ${adminToken}
+
+In another terminal, the variables that all examples and guides read, and three commands:
+
+  export WEIR_URL=${url} WEIR_KEY=${key} WEIR_SERVICE_KEY=${serviceKey}
+  curl -s $WEIR_URL/info -H "Authorization: Bearer $WEIR_KEY" -H 'Content-Type: application/json' -d '{"type":"l2Book","coin":"BTC"}'
+  npm run watch -- BTC${stateOption}
+  npm run keys -- create --credits 1000${stateOption}
+
+These keys are of the account "demo": plan professional, filled up to ${dailyCredits.toLocaleString('en')} credits each UTC day. To give it more:
+  npm run admin -- account grant demo 5000 --id more-1${stateOption}
+
+Every call and its price: ${url}/docs
+How fresh everything is:  ${url}/status
+Ctrl-C ends everything.
+`
+}
+
+export interface Seen {
+  readonly gateway?: number | undefined
+  /** Undefined: it was not there yet. */
+  readonly workerd?: number | 'gone' | undefined
+  /** Names of what is stopped. */
+  readonly stopped: readonly string[]
+}
+
+type Pids = Readonly<Record<string, number>>
+
+/** What to say at this look, and what to hand in at the next. `pids` by name, without a workerd that is not there. */
+export function news(seen: Seen, pids: Pids, stopped: readonly string[]): { seen: Seen; lines: string[] } {
+  const { gateway, workerd } = pids
+  // A new gateway brings a workerd of its own, and its end was said.
+  const before = seen.gateway === gateway ? seen.workerd : undefined
+  const known = before === undefined ? workerd : (workerd ?? 'gone')
+  return {
+    seen: { gateway, workerd: known, stopped },
+    lines: [
+      ...workerdNews(before, known),
+      ...stopped.filter((name) => !seen.stopped.includes(name)).map((name) => stoppedText(name, pids[name])),
+      ...seen.stopped
+        .filter((name) => pids[name] && !stopped.includes(name))
+        .map((name) => `${name} is no longer stopped.`),
+    ],
+  }
+}
+
+function workerdNews(before: Seen['workerd'], now: Seen['workerd']): string[] {
+  if (before === now || before === undefined) return []
+  const ended = before === 'gone' ? [] : ['workerd ended; the gateway starts it again.']
+  return now === 'gone' ? ended : [...ended, `workerd is back (process ${now}).`]
+}
+
+/** With the two ways out. */
+export function stoppedText(name: string, pid: number | undefined): string {
+  return `${name} (process ${pid}) is stopped: "kill -CONT ${pid}" lets it go on, and after "kill -KILL ${pid}" it comes back.`
+}
