@@ -117,7 +117,7 @@ it('every variable of both Workers is told of', () => {
   expect(vars.filter((name) => !told.includes(name))).toEqual([])
 })
 
-it('every subject of decisions is in the index, and each decision says why and what follows', () => {
+it('every subject of decisions is in the index, and each decision says why, what was rejected and what follows', () => {
   const files = readdirSync(join(ROOT, 'docs/decisions')).filter((name) => /^\d/.test(name))
   const index = read('docs/decisions/README.md')
   expect([...index.matchAll(/^\| \[(\d\d)\]\((\1-[^)]+)\) \|/gm)].map(([, , file]) => file)).toEqual(files.sort())
@@ -125,7 +125,9 @@ it('every subject of decisions is in the index, and each decision says why and w
     for (const section of read(`docs/decisions/${file}`).split('\n## ').slice(1))
       expect([file, section]).toEqual([
         file,
-        expect.stringMatching(/\*\*Why\.\*\*[\s\S]+\*\*Decision\.\*\*[\s\S]+\*\*Consequence\.\*\*/),
+        expect.stringMatching(
+          /\*\*Why\.\*\*[\s\S]+\*\*Decision\.\*\*[\s\S]+\*\*Rejected\.\*\*[\s\S]+\*\*Consequence\.\*\*/,
+        ),
       ])
 })
 
