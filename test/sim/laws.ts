@@ -40,8 +40,13 @@ export class EventLaw {
   /** How many there were when continuity began anew. */
   #since = 0
   isLive = false
+  /** Places that were passed over while some might be missing. */
+  readonly #missed = new Set<number>()
 
-  /** `mayMiss`: some may be left out now, but none comes twice or late. */
+  /**
+   * `mayMiss`: some may be left out now, or be told with a later block (of order statuses soon after they are wanted: FEED-33),
+   * but none comes twice.
+   */
   constructor(witness: Witness, name: string, sequence: Sequence, mayMiss = () => false) {
     this.#mayMiss = mayMiss
     this.#witness = witness
@@ -54,14 +59,19 @@ export class EventLaw {
     this.isLive = isLive
     this.#next = null
     this.#since = this.#sequence.length
+    this.#missed.clear()
   }
 
   came(name: string): void {
     const place = this.#sequence.placeOf(name)
     if (place === undefined) return this.#witness.wrong(`${this.#name}: ${name} never happened`)
+    const due = this.#next ?? Math.min(this.#since, place)
+    if (this.#mayMiss()) {
+      if (place < due && this.#missed.delete(place)) return
+      for (let passed = due; passed < place; passed++) this.#missed.add(passed)
+    }
     if (this.#next !== null) {
       this.#witness.checked('events in order')
-      const due = this.#next
       if (place < due || (place > due && !this.#mayMiss())) {
         const how = place < due ? 'came again' : `came after ${place - due} that did not`
         this.#witness.wrong(`${this.#name}: ${name} of block ${this.#sequence.heights[place]} ${how}`)
