@@ -191,7 +191,7 @@ const STUCK_MS = 10_000
 
 type Reader = Pick<ReaderLink, 'kind' | 'unread' | 'readMs' | 'close'>
 
-/** What is under way to the reader that is furthest behind; those that stand still are closed and count no more. */
+/** Unread characters of the slowest reader. Closes readers that stand still, and leaves them out. */
 export function mostUnread(readers: Iterable<Reader>, nowMs: number): number {
   let most = 0
   for (const reader of readers) {

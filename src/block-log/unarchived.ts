@@ -84,7 +84,7 @@ function bare({ chunks: { books = 0, events = 0, payments }, ...one }: Listed): 
 
 const bytesOf = (segments: readonly Listed[]): number => segments.reduce((sum, { bytes }) => sum + bytes, 0)
 
-/** What is known of a stored segment without reading it; its keys are described in schemas/storage.md. */
+/** A stored segment's entry in the index; schemas/storage.md describes its keys. */
 export interface Listed {
   readonly first: number
   readonly last: number

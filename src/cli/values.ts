@@ -100,7 +100,7 @@ function termsOf(needed: readonly string[]) {
   })
 }
 
-/** What is wrong with the form of a term; undefined where nothing is. */
+/** The error in a malformed term, or undefined. */
 function wrongIn(name: string, value: string): string | undefined {
   const term = Object.hasOwn(TERMS, name) ? TERMS[name] : undefined
   if (term === undefined) {

@@ -10,7 +10,7 @@ import type { HeightAndTime } from '../protocol/feed/durable-api.ts'
 import type { Freshness } from './freshness.ts'
 import type { Sources } from './ports.ts'
 
-/** What is said of a value that only the exchange can judge. */
+/** Message for a value that only the exchange can validate. */
 export const NOT_KNOWN = 'is not known to the exchange, or not accepted there'
 
 /** A body ready to be sent, and the block that it reflects where that is known. */

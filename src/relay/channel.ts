@@ -163,7 +163,7 @@ export interface BookChannel<Frame> extends Channel<BookBody, Frame> {
   readonly encode: (block: Emission, isChecked?: boolean) => BlockTexts
 }
 
-/** What is shown of books, `view` (order-books/view.ts), and how. */
+/** A body that subscribes to views of books; `view` is a name of order-books/view.ts. */
 export interface ViewBody extends BookBody {
   readonly view: string
   readonly echo: { readonly type: string } & Readonly<Record<string, unknown>>

@@ -56,6 +56,7 @@ export interface ArchiveReader {
   gaps(from: number, to: number): Promise<readonly { readonly from: number; readonly to: number }[]>
 }
 
+/** An archived object differs from its row. Invariant: nothing of such an object is used. */
 export class ArchiveDamage extends Error {
   readonly key: string
 

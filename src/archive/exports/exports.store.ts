@@ -173,7 +173,8 @@ class Rows implements FileSource {
 
 type TableRow = FileSpan & Pick<StoredFile, 'bytes' | 'sha256'> & { readonly level: Level; readonly number: number }
 
-const [HOUR, DAY] = [1, 2] as const
+const HOUR = 1
+const DAY = 2
 /** The level whose tables stay: those of the levels below go as they become one of it. */
 const LAST_LEVEL: Readonly<Record<TableName, Level>> = {
   'fills-by-user': DAY,

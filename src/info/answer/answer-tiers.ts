@@ -148,7 +148,7 @@ export interface CachedAnswer extends Answer {
   readonly at: number
   /** When its source last failed to give a newer one. */
   readonly failedAt?: number
-  /** What is known of the copy in KV. */
+  /** State of the copy in KV, as last seen. */
   readonly stored?: StoredCopy
 }
 

@@ -129,7 +129,7 @@ function walletsOf({ definition, wanted }: Chosen): readonly string[] | null {
 export class EvmReading implements Reads {
   readonly #chains: readonly RpcChain[]
   readonly #background: (work: Promise<unknown>) => void
-  /** What is read last; another one is opened anew. */
+  /** The chain that was read last; reading another one opens it again. */
   #open: EvmChain | null = null
 
   constructor(chains: readonly RpcChain[], background: (work: Promise<unknown>) => void) {

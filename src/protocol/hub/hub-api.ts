@@ -34,7 +34,7 @@ export interface TopOfBook {
 export interface BookInterest {
   readonly coins: readonly string[]
   readonly types: readonly MarketType[]
-  /** What is wanted of views and checksums (view-wants.ts). */
+  /** Requested views and checksums (view-wants.ts). */
   readonly views: readonly string[]
 }
 

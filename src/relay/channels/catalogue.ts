@@ -99,7 +99,7 @@ const BESIDE: ReadonlyMap<string, string> = new Map([
   ),
 ])
 
-/** What is wrong with a body, in the frame that holds it. */
+/** Moves an error in a body to the field of the whole frame. */
 function ofFrame({ path, message }: Issue): Issue {
   const place = BESIDE.get(path)
   return place === undefined

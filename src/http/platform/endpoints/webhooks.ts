@@ -137,9 +137,13 @@ const ownWebhook = defineEndpoint({
   summary: 'The webhook of the account and what became of its events',
   description: `${FOR_MANAGING} The address may hold a secret.`,
   door: 'service',
-  answers: okAnswer('The webhook', z.object({ webhook: Webhook.nullable().describe('Null: nobody is told') }), {
-    webhook: WEBHOOK_EXAMPLE,
-  }),
+  answers: okAnswer(
+    'The webhook',
+    z.object({ webhook: Webhook.nullable().describe('Null if the account has no webhook') }),
+    {
+      webhook: WEBHOOK_EXAMPLE,
+    },
+  ),
   answer: async ({ identity: { account, keyHash } }, { keys, meterOf }) => {
     const caller = await manager(keys, keyHash)
     if (!caller.ok) return caller
