@@ -1,9 +1,11 @@
-// Tables and examples of documents, from the catalogues of channels, types and close codes.
+// Tables and examples of documents, from the catalogues of channels, types, failures and close codes.
 
+import { FAILURES, type FailureCode } from '../src/core/failure.ts'
 import { channelSourceText, exampleFrames, minutePriceText, snapshotText } from '../src/http/docs/channel-text.ts'
 import { CLOSE_CODES } from '../src/http/docs/close-codes.ts'
 import { fieldsText, freshnessText, priceText, sourceText } from '../src/http/docs/query-text.ts'
 import { CATALOGUE } from '../src/info/queries/catalogue.ts'
+import { infoStatus } from '../src/protocol/failure-wire.ts'
 import { CHANNELS } from '../src/relay/channels/catalogue.ts'
 
 export function channelTable(): string {
@@ -48,4 +50,34 @@ export function closeCodesTable(): string {
     ...CLOSE_CODES.map(({ code, why, next }) => `| ${code} | ${why} | ${next} |`),
     '| any other | | connect again with backoff |',
   ].join('\n')
+}
+
+/** When a refusal has this code. */
+const REFUSED_WHEN: Readonly<Record<FailureCode, string>> = {
+  invalid_json: 'not JSON, not UTF-8, nested too deep',
+  unsupported_type: 'no such type',
+  unauthorized:
+    'no key, one where none is read, a malformed, unknown, revoked, replaced or expired one; `msg` says which',
+  credits_exhausted: 'less is left than the call costs',
+  forbidden: 'the key is not for this product, of the wrong kind, or restricted to other addresses',
+  not_found: 'no such endpoint',
+  method_not_allowed: 'with `Allow`',
+  body_too_large: 'over 64 KiB',
+  unsupported_media_type: 'not `application/json`',
+  invalid_request: 'a field is wrong, or the exchange refuses it (an unknown `dex` or coin)',
+  rate_limited: 'too many requests, look-ups of unknown keys, or uncharged answers',
+  internal: 'a bug; quote the request id',
+  upstream_failed: 'the sources of this type answered with an error',
+  unavailable: 'no source, budget, meter, book or list of keys can be reached now',
+  upstream_timeout: 'the source did not answer in time',
+}
+
+/** The refusals of `/info`, each code once, by status. */
+export function refusalsTable(): string {
+  const kinds = Object.keys(FAILURES) as (keyof typeof FAILURES)[]
+  const rows = kinds.map((kind) => {
+    const { code } = FAILURES[kind]
+    return `| ${infoStatus(kind)} | \`${code}\` | ${REFUSED_WHEN[code]} |`
+  })
+  return ['| Status | `code` | When |', '|---|---|---|', ...[...new Set(rows)].sort()].join('\n')
 }

@@ -15,7 +15,7 @@ import { FeederFrame, GatewayFrame } from '../src/protocol/feed/protocol.ts'
 import { publishedFrame } from '../src/relay/channel.ts'
 import { CHANNELS } from '../src/relay/channels/catalogue.ts'
 import { graphqlSchema } from '../src/relay/graphql/schema.ts'
-import { channelExamples, channelTable, closeCodesTable, infoTable } from './document-tables.ts'
+import { channelExamples, channelTable, closeCodesTable, infoTable, refusalsTable } from './document-tables.ts'
 import { feederStatusTable, statusTable } from './field-table.ts'
 import { withPart } from './marked.ts'
 import { answerTypes, wireTypes } from './wire-types.ts'
@@ -49,6 +49,7 @@ const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>>
 /** What is generated inside documents: the name of its markers and its text. A new table adds one line. */
 const PARTS: readonly (readonly [path: string, name: string, text: () => string])[] = [
   ['docs/info.md', 'info types', infoTable],
+  ['docs/info.md', 'refusals', refusalsTable],
   ['docs/ws-protocol.md', 'channels', channelTable],
   ['docs/ws-protocol.md', 'examples', channelExamples],
   ['docs/ws-protocol.md', 'close codes', closeCodesTable],

@@ -32,7 +32,7 @@ export interface WireFailure extends Reply {
  * gateway for dead (other 4xx).
  */
 export function infoFailure(failure: Failure, requestId: string): WireFailure {
-  const status = failure.kind === 'bad_field' ? 422 : FAILURES[failure.kind].http
+  const status = infoStatus(failure.kind)
   const code = failureCode(failure)
   const msg = failureMessage(failure)
   const body = {
@@ -47,6 +47,9 @@ export function infoFailure(failure: Failure, requestId: string): WireFailure {
   const reply = wire(status, failure, requestId, body)
   return { ...reply, headers: { ...reply.headers, ...NO_COST } }
 }
+
+/** As the exchange has it, a bad field of `/info` is 422; elsewhere 400. */
+export const infoStatus = (kind: Failure['kind']) => (kind === 'bad_field' ? 422 : FAILURES[kind].http)
 
 /** REST data, platform and admin: `{error, error_message, error_code}` with the status as a string. */
 export function restFailure(failure: Failure, requestId: string): WireFailure {
