@@ -1,5 +1,6 @@
 // The rows of D1 that say who exists: accounts, keys, grants. Law: what is there already is left as it is.
 
+import { oneRow } from '../core/d1.store.ts'
 import { DAY_MS } from '../core/time.ts'
 import type { KeyKind } from './format.ts'
 import type { Product } from './identity.ts'
@@ -162,13 +163,13 @@ export class AccountStore {
   }
 
   /** Whatever number of keys there is, all of them count. */
-  async entrance(account: string, label: string): Promise<Entrance> {
+  entrance(account: string, label: string): Promise<Entrance> {
     const whole = `revoked IS NULL AND expires IS NULL AND cap IS NULL AND ranges IS NULL AND pipelines IS NOT 'own'
       AND NOT EXISTS (SELECT 1 FROM keys WHERE replaces = k.hash)`
     const select = `SELECT coalesce(sum(kind = 'api'), 0) AS api, coalesce(sum(kind = 'service'), 0) AS service,
       (SELECT hash FROM keys k WHERE account = ?1 AND kind = 'service' AND label = ?2 AND ${whole}
       ORDER BY created DESC, hash LIMIT 1) AS hash FROM keys WHERE account = ?1`
-    return (await this.#db.prepare(select).bind(account, label).first<Entrance>())!
+    return oneRow(this.#db.prepare(select).bind(account, label))
   }
 
   /** Keys that work and were made by keys of this chain of rotations, or by such keys; newest first. */

@@ -89,10 +89,11 @@ export function subscriptionOutside(
 ): Failure | null {
   if (!token.channels.includes(channel))
     return refusal(`This stream token is for ${token.channels.join(', ')}, and not for ${channel}.`)
-  if (token.coins === null) return null
-  if (coins === null) return refusal(`This body asks for every coin, and ${onlyFor(token.coins)}`)
-  const other = coins.find((coin) => !token.coins!.includes(coin))
-  return other === undefined ? null : otherCoin(other, token.coins)
+  const { coins: allowed } = token
+  if (allowed === null) return null
+  if (coins === null) return refusal(`This body asks for every coin, and ${onlyFor(allowed)}`)
+  const other = coins.find((coin) => !allowed.includes(coin))
+  return other === undefined ? null : otherCoin(other, allowed)
 }
 
 const otherCoin = (coin: string, coins: readonly string[]) => refusal(`${JSON.stringify(coin)}: ${onlyFor(coins)}`)

@@ -17,7 +17,7 @@ export type Base = (typeof BASES)[number]
 /** The longest base that an interval is whole ones of, and how many of them at most. */
 export function baseOf(interval: Interval): { readonly base: Base; readonly parts: number } {
   const length = INTERVAL_MS[interval] ?? DAY
-  const base = BASES.findLast((one) => length % INTERVAL_MS[one] === 0)!
+  const base = BASES.findLast((one) => length % INTERVAL_MS[one] === 0) ?? BASES[0]
   return { base, parts: (INTERVAL_MS[interval] ?? MONTH_MOST) / INTERVAL_MS[base] }
 }
 

@@ -51,14 +51,14 @@ const EXTRA_PX_DECIMALS = 4
 
 /** Order of first appearance. Fills with amounts that are no decimals are left as they are. */
 export function aggregateFills(fills: readonly UserFill[]): UserFill[] {
-  const groups = new Map<string, UserFill[]>()
+  const groups = new Map<string, [UserFill, ...UserFill[]]>()
   fills.forEach((entry, index) => {
     const key = mergeable(entry[1]) ? groupKey(entry) : `#${index}`
     const group = groups.get(key)
     if (group) group.push(entry)
     else groups.set(key, [entry])
   })
-  return [...groups.values()].map((group) => (group.length === 1 ? group[0]! : merge(group)))
+  return Array.from(groups.values(), merge)
 }
 
 function groupKey([user, fill]: UserFill): string {
@@ -70,8 +70,9 @@ function mergeable(fill: Fill): boolean {
   return amounts.every((amount) => typeof amount === 'string' && DECIMAL.test(amount)) && toScaled(fill.sz) > 0n
 }
 
-function merge(group: readonly UserFill[]): UserFill {
-  const [user, first] = group[0]!
+function merge(group: readonly [UserFill, ...UserFill[]]): UserFill {
+  if (group.length === 1) return group[0]
+  const [user, first] = group[0]
   const fills = group.map(([, fill]) => fill)
   const merged: Fill = { ...first, px: averagePx(fills) }
   for (const field of SUMMED) {

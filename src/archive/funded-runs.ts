@@ -76,15 +76,18 @@ export interface HeldFills {
 /** Joins stretches, newest first and at least one, where their heights touch. */
 export function heldFills(head: HeightAndTime, stretches: readonly [HeldStretch, ...HeldStretch[]]): HeldFills {
   const [newest, ...older] = stretches
-  const runs = [{ first: newest.first, stretches: [newest] }]
+  let run = { first: newest.first, stretches: [newest] }
+  const runs = [run]
   for (const stretch of older) {
-    const run = runs.at(-1)!
-    if (stretch.last + 1 !== run.first.height) runs.push({ first: stretch.first, stretches: [stretch] })
-    else {
+    if (stretch.last + 1 !== run.first.height) {
+      run = { first: stretch.first, stretches: [stretch] }
+      runs.push(run)
+    } else {
       run.first = stretch.first
       run.stretches.push(stretch)
     }
   }
+  const [{ first: since } = run] = runs
   const blocksOf = (parts: readonly HeldStretch[]) => parts.toReversed().flatMap(({ blocks }) => blocks)
-  return { head, since: runs[0]!.first, runs: runs.toReversed().map((run) => blocksOf(run.stretches)) }
+  return { head, since, runs: runs.toReversed().map((run) => blocksOf(run.stretches)) }
 }

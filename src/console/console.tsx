@@ -57,4 +57,4 @@ function Console() {
 }
 
 void look()
-render(<Console />, document.getElementById('app')!)
+render(<Console />, document.getElementById('app') ?? document.body)

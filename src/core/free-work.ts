@@ -42,7 +42,7 @@ export class FreeWork {
   /** As `take`, of one whose work was done for a request that is itself at fault: where it is one too many, it is owed. */
   owe(keyHash: string, now: number): number {
     if (this.take(keyHash, now) === 0) return 0
-    const { bucket } = borrowTokens(this.#buckets.get(keyHash)!, RATE, 1, now)
+    const { bucket } = borrowTokens(this.#buckets.get(keyHash) ?? fullBucket(RATE, now), RATE, 1, now)
     this.#buckets.set(keyHash, { ...bucket, milliTokens: Math.max(bucket.milliTokens, -OWED_MAX) })
     return this.waitMs(keyHash, now)
   }

@@ -1,5 +1,6 @@
 // The name that was probably meant by one that nobody has. Used once a name is known to be nobody's, never before. Laws:
 // only a name of the list is answered; names that share no meaning and few letters are not near.
+// biome-ignore-all lint/style/noNonNullAssertion: the rows of the distance are as long as the texts; this is the inner loop.
 
 /** Words by which APIs call the same thing; the first that is there is meant. */
 const SYNONYMS = [

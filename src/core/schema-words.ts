@@ -98,7 +98,8 @@ function issuesOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): I
 function meantField(key: string, shape: Shape, sent: object): string {
   const unsent = Object.keys(shape).filter((name) => !Object.hasOwn(sent, name))
   const name = nearestName(key, unsent)
-  if (name !== undefined) return `; did you mean "${name}"${formOf(shape[name]!)}?`
+  const meant = name === undefined ? undefined : shape[name]
+  if (meant) return `; did you mean "${name}"${formOf(meant)}?`
   return unsent.length === 0 ? ': leave it out' : `; the fields are ${Object.keys(shape).join(', ')}`
 }
 

@@ -4,6 +4,7 @@
 // Hours hold what calls cost, also where an isolate told of them when the balance was gone: that was never charged.
 
 import type { MicroCredits } from '../core/amount.ts'
+import { pairs } from '../core/pairs.ts'
 import type { Statement, StatementGrant, StatementLine, StatementSums } from './statement.ts'
 
 /** Lines of a statement; what is beyond is one more. */
@@ -35,9 +36,9 @@ export class Statements {
   /** Sums between each two of these times, which grow; `left` is the balance now. */
   sums(times: readonly number[], left: MicroCredits): StatementSums[] {
     const sums: StatementSums[] = []
-    let closing = this.#openingOf(this.#moved(times.at(-1)!, Number.MAX_SAFE_INTEGER), left)
-    for (let i = times.length - 1; i > 0; i--) {
-      const moved = this.#moved(times[i - 1]!, times[i]!)
+    let closing = this.#openingOf(this.#moved(times.at(-1) ?? 0, Number.MAX_SAFE_INTEGER), left)
+    for (const [fromMs, toMs] of pairs(times).reverse()) {
+      const moved = this.#moved(fromMs, toMs)
       const opening = this.#openingOf(moved, closing)
       sums.unshift({ opening, ...moved, closing })
       closing = opening
@@ -46,7 +47,8 @@ export class Statements {
   }
 
   statement(fromMs: number, toMs: number, left: MicroCredits): Statement {
-    const [sums] = this.sums([fromMs, toMs], left)
+    const closing = this.#openingOf(this.#moved(toMs, Number.MAX_SAFE_INTEGER), left)
+    const moved = this.#moved(fromMs, toMs)
     const given = this.#rows<StatementGrant>(
       `SELECT at, NULL AS plan, amount FROM grants WHERE at >= ?1 AND at < ?2
        UNION ALL SELECT since, plan, granted FROM periods WHERE since >= ?1 AND since < ?2 AND granted > 0
@@ -54,7 +56,7 @@ export class Statements {
       fromMs,
       toMs,
     )
-    return { ...sums!, given, lines: this.#lines(fromMs, toMs) }
+    return { opening: this.#openingOf(moved, closing), ...moved, closing, given, lines: this.#lines(fromMs, toMs) }
   }
 
   #lines(fromMs: number, toMs: number): StatementLine[] {
@@ -83,12 +85,8 @@ export class Statements {
     const select = `SELECT ${sum('grants', 'amount', 'at')} + ${sum('periods', 'granted', 'since')} AS granted,
       ${sum('periods', 'expired', 'until')} AS expired, ${sum('uncharged', 'amount', 'hour')} AS writtenOff,
       ${sum('usage', 'amount', 'hour')} AS used`
-    const [row] = this.#rows<{ granted: number; expired: number; writtenOff: number; used: number }>(
-      select,
-      fromMs,
-      toMs,
-    )
-    const { used, ...moved } = row!
+    type Row = { granted: number; expired: number; writtenOff: number; used: number }
+    const { used, ...moved } = this.#sql.exec<Row>(select, fromMs, toMs).one()
     return { ...moved, charged: used - moved.writtenOff }
   }
 

@@ -61,7 +61,8 @@ export class UsageReports {
 
   #spentIn(fromMs: number, toMs: number): MicroCredits {
     if (fromMs >= toMs) return 0
-    return this.#rows<{ amount: number }>(`SELECT coalesce(sum(amount), 0) AS amount ${HOURS}`, fromMs, toMs)[0]!.amount
+    const [sum] = this.#rows<{ amount: number | null }>(`SELECT sum(amount) AS amount ${HOURS}`, fromMs, toMs)
+    return sum?.amount ?? 0
   }
 
   /** Of the account, or of one of its keys. */

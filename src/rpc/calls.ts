@@ -42,8 +42,8 @@ export function readBody(text: string): Result<RpcBody, RpcError> {
   if (value.length === 0) return err(invalid('Invalid request: the batch is empty.', 400))
   if (value.length > BATCH_MAX)
     return err(invalid(`Invalid request: a batch has at most ${BATCH_MAX} calls, this one ${value.length}.`, 400))
-  const spans = elementsOf(text)
-  return ok({ isBatch: true, calls: value.map((each, at) => readCall(text, spans[at]!.start, each, 200)) })
+  const calls = elementsOf(text).map(({ start }, at) => readCall(text, start, value[at], 200))
+  return ok({ isBatch: true, calls })
 }
 
 function readCall(text: string, start: number, value: unknown, status: number): Result<RpcCall, BadCall> {

@@ -39,10 +39,9 @@ export function readReplies(text: string, count: number, mayBeUnnamed: boolean):
     return reply === null ? null : new Map([[1, reply]])
   }
   if (!Array.isArray(value) || value.length > count) return null
-  const spans = elementsOf(text)
   const replies = new Map<number, RpcReply>()
-  for (const [at, each] of value.entries()) {
-    const reply = readReply(text, spans[at]!, each, count, false)
+  for (const [at, span] of elementsOf(text).entries()) {
+    const reply = readReply(text, span, value[at], count, false)
     if (reply === null) continue
     if (replies.has(reply.number)) return null
     replies.set(reply.number, reply)

@@ -41,6 +41,11 @@ interface Item {
   readonly price: Price
 }
 
+interface Held {
+  readonly item: Item
+  readonly hold: Result<Hold, Failure>
+}
+
 /** What became of a call. `paid`: what it cost. */
 interface Done {
   readonly text: string
@@ -80,7 +85,8 @@ export class RpcService {
     try {
       const body = readBody(text)
       if (!body.ok) return await this.#turnAway(request, replyOf(body.error, request.requestId), asFailure(body.error))
-      const chain = this.#deps.chains.get(chainName)!
+      const chain = this.#deps.chains.get(chainName)
+      if (!chain) throw new Error(`the chain ${chainName} is not served`)
       const items = body.value.calls.map((call) => itemOf(call, chain.prices))
       const work = this.#answerCalls(request, chain, body.value.isBatch, items)
       // Calls that are cancelled after a node was asked are charged all the same.
@@ -107,16 +113,15 @@ export class RpcService {
 
   /** At once where neither the meter nor a node has to be asked: to wait takes longer than an answer from memory. */
   #answerCalls(request: MeteredCall, chain: ServedChain, isBatch: boolean, items: readonly Item[]): Soon<Reply> {
-    const holding = items.map(({ call, price }) => {
-      const waitMs = this.#unbilledWaitMs(request, chain, call)
-      return waitMs > 0 ? err(tooMuchFreeWork(waitMs)) : request.charging.hold(request.identity, price)
+    const holding = items.map((item): Soon<Held> => {
+      const waitMs = this.#unbilledWaitMs(request, chain, item.call)
+      if (waitMs > 0) return { item, hold: err(tooMuchFreeWork(waitMs)) }
+      return follow(request.charging.hold(request.identity, item.price), (hold) => ({ item, hold }))
     })
-    return follow(together(holding), (holds) => {
-      const asked = items.flatMap(({ call }, at) => (call !== null && holds[at]!.ok ? [call] : []))
+    return follow(together(holding), (held) => {
+      const asked = held.flatMap(({ item: { call }, hold }) => (call !== null && hold.ok ? [call] : []))
       const finding = asked.length === 0 ? [] : chain.answers.find(asked, request.waitUntil)
-      return follow(finding, (found) =>
-        assemble(request.requestId, isBatch, items, this.#finish(request, items, holds, found)),
-      )
+      return follow(finding, (found) => assemble(request.requestId, isBatch, items, this.#finish(request, held, found)))
     })
   }
 
@@ -128,19 +133,13 @@ export class RpcService {
     return chain.answers.fresh(call) === undefined ? this.#freeWork.tryWork(keyHash, now) : 0
   }
 
-  #finish(
-    request: MeteredCall,
-    items: readonly Item[],
-    holds: readonly Result<Hold, Failure>[],
-    found: readonly Answered[],
-  ): readonly Done[] {
+  #finish(request: MeteredCall, held: readonly Held[], found: readonly Answered[]): readonly Done[] {
     // A source that fails is nobody's fault, and one work, however many calls were in it.
     const failed = found.some(({ ok }) => !ok) ? this.#freeWork.take(request.identity.keyHash, this.#deps.now()) : 0
-    let next = 0
-    return items.map((item, at): Done => {
-      const hold = holds[at]!
+    const answers = found.values()
+    return held.map(({ item, hold }): Done => {
       if (!hold.ok) return this.#refused(request, item, hold.error, null)
-      return this.#settle(request, item, hold.value, item.call === null ? null : found[next++]!, failed)
+      return this.#settle(request, item, hold.value, item.call === null ? null : (answers.next().value ?? null), failed)
     })
   }
 
@@ -159,8 +158,9 @@ export class RpcService {
     const waitMs = this.#freeWork[found === null ? 'take' : 'owe'](request.identity.keyHash, this.#deps.now())
     if (waitMs > 0) return this.#refused(request, item, tooMuchFreeWork(waitMs), left)
     if (found !== null) return { text: textOf(found.value, id), status: 200, paid: 0, left }
-    request.note(asFailure(item.refusal!))
-    return { text: rpcErrorText(item.refusal!, id), status: item.refusal!.status, paid: 0, left }
+    const error = item.refusal ?? noMethod('')
+    request.note(asFailure(error))
+    return { text: rpcErrorText(error, id), status: error.status, paid: 0, left }
   }
 
   #refused(request: MeteredCall, { id, call, price }: Item, failure: Failure, left: MicroCredits | null): Done {
@@ -197,23 +197,23 @@ function replyOf(error: RpcError, requestId: string): Reply {
 
 /** Of a batch the status is that of its answers where all have one, else 200: some were answered. */
 function assemble(requestId: string, isBatch: boolean, items: readonly Item[], done: readonly Done[]): Reply {
-  const [first] = done
-  const status = done.every((each) => each.status === first!.status) ? first!.status : 200
+  const [first = 200, ...others] = new Set(done.map((each) => each.status))
+  const status = others.length === 0 ? first : 200
   const cost = done.reduce((sum, { paid }) => sum + paid, 0)
   const left = done.findLast((each) => each.left !== null)?.left ?? null
   const headers = { ...refusalHeaders(done, status, requestId), ...headersOf(requestId, cost), ...leftHeader(left) }
-  const texts = items.flatMap(({ id }, at) => (id === null ? [] : [done[at]!.text]))
-  if (texts.length > 0) return { status, headers, body: isBatch ? batchOf(texts) : texts[0]! }
+  const texts = items.flatMap(({ id }, at) => (id === null ? [] : (done[at]?.text ?? [])))
+  if (texts.length > 0) return { status, headers, body: isBatch ? batchOf(texts) : texts.join('') }
   // Nobody reads what is said to a notification, but who has no key or credits is told by the status.
   return { status: status === 200 ? 204 : status, headers, body: null }
 }
 
 /** Where some calls were answered it is told all the same how long those wait that were too many. */
 function refusalHeaders(done: readonly Done[], status: number, requestId: string): Record<string, string> {
-  const failure = status === 200 ? done.find(isTooMany)?.failure : done[0]!.failure
+  const failure = status === 200 ? done.find(isTooMany)?.failure : done[0]?.failure
   if (failure === undefined) return {}
   const { headers } = rpcFailure(failure, requestId)
-  return status === 200 ? { 'retry-after': headers['retry-after']! } : headers
+  return status === 200 ? { 'retry-after': headers['retry-after'] ?? '' } : headers
 }
 
 const isTooMany = ({ failure }: Done) => failure?.kind === 'rate_limited'

@@ -101,7 +101,7 @@ export class RpcUpstream {
         const failure = await this.#askNodes(asked, found, left, width)
         for (const [i, { at }] of part.entries()) {
           const reply = found.get(i + 1)
-          replied[at] = reply === undefined ? err(failure!) : ok(reply)
+          replied[at] = reply === undefined ? err(failure ?? { kind: 'internal' }) : ok(reply)
         }
       }
     }
@@ -117,8 +117,8 @@ export class RpcUpstream {
     width: number,
   ): Promise<Failure | null> {
     const { name: source, timeoutMs } = this.#chain
-    const isRepeatable = !isWrite(calls[0]!.method)
-    let missing = calls.map((_, at) => at + 1)
+    const isRepeatable = !calls.some(({ method }) => isWrite(method))
+    let missing = calls.map((call, at) => ({ call, number: at + 1 }))
     let body = requestText(calls)
     let failure: Failure | null = null
     let shortestMs = Number.POSITIVE_INFINITY
@@ -137,10 +137,13 @@ export class RpcUpstream {
         const judged = this.#judged(node, sent, missing.length, body)
         if (typeof judged === 'object') {
           left.bytes -= 'text' in sent ? sent.text.length : 0
-          for (const [place, reply] of judged) found.set(missing[place - 1]!, reply)
-          missing = missing.filter((number) => !found.has(number))
+          for (const [at, { number }] of missing.entries()) {
+            const reply = judged.get(at + 1)
+            if (reply !== undefined) found.set(number, reply)
+          }
+          missing = missing.filter(({ number }) => !found.has(number))
           if (missing.length === 0) return null
-          body = requestText(missing.map((number) => calls[number - 1]!))
+          body = requestText(missing.map(({ call }) => call))
         }
         if (judged === 'busy') {
           const retryAfterMs = Math.max(1, node.breaker.restMs(this.#deps.now()))
@@ -206,5 +209,6 @@ function requestText(calls: readonly Asked[]): string {
     const rest = params === '' ? '' : `,"params":${params}`
     return `{"jsonrpc":"2.0","id":${at + 1},"method":${JSON.stringify(method)}${rest}}`
   })
-  return texts.length === 1 ? texts[0]! : `[${texts.join(',')}]`
+  const text = texts.join(',')
+  return texts.length === 1 ? text : `[${text}]`
 }

@@ -110,15 +110,15 @@ export class RoutedUpstream implements Upstream {
   }
 
   async #turn(source: RoutedSource, call: Call): Promise<Turn> {
-    let outcome: Outcome | null = null
-    for (let attempt = 0; attempt < ATTEMPTS_PER_SOURCE; attempt++) {
-      if (attempt > 0) await this.#deps.sleep(backoffMs(RETRY, attempt - 1, this.#deps.random()))
+    let last: Turn | null = null
+    for (let attempt = 1; ; attempt++) {
+      if (attempt > 1) await this.#deps.sleep(backoffMs(RETRY, attempt - 2, this.#deps.random()))
       const turn = await this.#attempt(source, call)
-      if ('waitMs' in turn) return outcome === null ? turn : { outcome }
-      outcome = turn.outcome
-      if (outcome.kind !== 'broken' || !outcome.again) break
+      if ('waitMs' in turn) return last ?? turn
+      last = turn
+      const { outcome } = turn
+      if (outcome.kind !== 'broken' || !outcome.again || attempt === ATTEMPTS_PER_SOURCE) return turn
     }
-    return { outcome: outcome! }
   }
 
   /** `isProbe`: sent to judge the source, whatever its breakers say. */

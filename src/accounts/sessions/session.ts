@@ -10,11 +10,11 @@ const TOKEN = /^[0-9a-f]{64}$/
 
 /** The token of a Cookie header; null where there is none of its form, or more than one. */
 export function sessionToken(cookies: string | null): string | null {
-  const found = (cookies ?? '').split(';').flatMap((cookie) => {
+  const [token = '', ...others] = (cookies ?? '').split(';').flatMap((cookie) => {
     const [name, value = ''] = cookie.trim().split('=', 2)
     return name === COOKIE ? [value] : []
   })
-  return found.length === 1 && TOKEN.test(found[0]!) ? found[0]! : null
+  return others.length === 0 && TOKEN.test(token) ? token : null
 }
 
 export const sessionCookie = (token: string, seconds: number) => `${COOKIE}=${token}; Max-Age=${seconds}; ${ATTRIBUTES}`

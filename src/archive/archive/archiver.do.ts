@@ -42,10 +42,12 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     this.#objects = new Objects(env, this.#settings)
     const { ARCHIVE: bucket, HISTORY: db }: Partial<Cloudflare.Env> = env
     const place = bucket && db ? { chain: this.#settings.CHAIN, bucket, db } : null
-    this.#retention = place && new Retention(place)
+    const retention = place && new Retention(place)
+    this.#retention = retention
     const state = ctx.storage.kv.get<ArchiveState>('state') ?? NOTHING_ARCHIVED
-    this.#archiving = place && new Archiving(this.#ports(new ArchiveWriter(place), this.#retention!), state)
-    this.#backfilling = place && new Backfilling(this.#backfillPorts(new BackfillStore(place), this.#archiving!))
+    const archiving = retention && new Archiving(this.#ports(new ArchiveWriter(place), retention), state)
+    this.#archiving = archiving
+    this.#backfilling = archiving && new Backfilling(this.#backfillPorts(new BackfillStore(place), archiving))
   }
 
   /** Blocks from before the archive. */

@@ -110,8 +110,8 @@ export class Archiving {
     if (this.#state !== told) await this.#ports.page(null, this.#state)
     const isStill = cutter.height === this.#seen && cuts === 0
     this.#seen = cutter.height
-    const endMs = isStill || !page.head ? null : cutter.endMs
-    const blocksMs = endMs === null ? null : waitMs(endMs, page.head!.time)
+    const endMs = isStill ? null : cutter.endMs
+    const blocksMs = endMs === null || !page.head ? null : waitMs(endMs, page.head.time)
     return booksMs === null || blocksMs === null ? (booksMs ?? blocksMs) : Math.min(booksMs, blocksMs)
   }
 
@@ -130,9 +130,9 @@ export class Archiving {
   /** Sees to a checkpoint that is due; answers when to come again for it, null where that is not needed. */
   async #books(page: ArchivePage): Promise<number | null> {
     if (this.#taken) return this.#putBooks(this.#taken, page)
-    if (!isCheckpointDue(this.#state.checkpoint, page)) return null
+    if (page.epoch === null || !isCheckpointDue(this.#state.checkpoint, page)) return null
     const { hubs, hubBooks } = this.#ports
-    const taken = await takeBooks(hubs, page.epoch!, hubBooks)
+    const taken = await takeBooks(hubs, page.epoch, hubBooks)
     if (!taken) return AGAIN_MS
     if (taken.left > 0 && ++this.#tries < TRIES_MOST) return AGAIN_MS
     this.#tries = 0
@@ -215,7 +215,7 @@ export function linesOf({ first, last, books, events, payments }: StoredBlocks):
   return ofBooks.map((line, at) => {
     const { height, time, epoch } = JSON.parse(`${line.slice(0, line.indexOf(AFTER_HEAD))}}`) as Head
     if (height !== first + at) throw new Error(`the log has block ${height} in the place of ${first + at}`)
-    return { height, time, epoch, books: line, events: withPayments(ofEvents[at]!, paid[at]!) }
+    return { height, time, epoch, books: line, events: withPayments(ofEvents[at] ?? '', paid[at] ?? '') }
   })
 }
 

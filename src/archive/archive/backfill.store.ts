@@ -32,7 +32,8 @@ export class BackfillStore {
         WHERE chain = ? AND from_height >= ? AND from_height < ? ORDER BY from_height LIMIT ?`)
       .bind(chain, Math.max(after, from?.height ?? 0), before?.height ?? 0, PAGE)
       .all<CutGap>()
-    return { from, before, gaps: results, next: results.length < PAGE ? null : results.at(-1)!.to + 1 }
+    const last = results[PAGE - 1]
+    return { from, before, gaps: results, next: last ? last.to + 1 : null }
   }
 
   /** The first block that the log archived. */
@@ -63,6 +64,9 @@ export class BackfillStore {
   /** Writes segments, whose neighbours are `around`, and the gaps between all of them. Answers how many bytes it took. */
   async write(segments: readonly BackfillSegment[], around: readonly Span[], nowMs: number): Promise<number> {
     const { chain, db } = this.#place
+    const [begin] = segments
+    const end = segments.at(-1)
+    if (!begin || !end) return 0
     let sum = 0
     const rows: D1PreparedStatement[] = []
     for (const segment of segments) {
@@ -77,7 +81,7 @@ export class BackfillStore {
       rows.push(row.bind(chain, first, last, firstMs, lastMs, lines.length, ...sums, known))
       sum += events.bytes + books.bytes
     }
-    const unfiled = unfiledRow(this.#place, segments[0]!.first, segments.at(-1)!.last, nowMs)
+    const unfiled = unfiledRow(this.#place, begin.first, end.last, nowMs)
     await db.batch([...rows, ...this.#gaps([...segments, ...around]), unfiled])
     return sum
   }

@@ -1,6 +1,7 @@
 // Blocks that were sent, into the archive, a body after the other. Laws: bodies do not meet; one that is refused has written
 // nothing; one that comes again writes nothing again.
 
+import { pairs } from '../../core/pairs.ts'
 import type { BackfillAnswer } from './backfill-api.ts'
 import type { BackfillBlock, Known } from './backfill-lines.ts'
 import { type CutGap, type CutSegment, SegmentCutter } from './segment-cutter.ts'
@@ -42,8 +43,8 @@ export class Backfilling {
     if (before === null) return { refused: 'empty' }
     const { bytes, mostBytes } = this.#ports
     if (mostBytes !== null && bytes > mostBytes * ROOM) return { refused: 'full', bytes, mostBytes }
-    const first = blocks[0]!.height
-    const last = blocks.at(-1)!.height
+    const first = blocks[0]?.height ?? 0
+    const last = blocks.at(-1)?.height ?? 0
     const around = await this.#ports.around(first, last)
     const all = backfillCuts(blocks, around, before.height)
     const segments = all.slice(0, SEGMENTS_MOST)
@@ -77,7 +78,7 @@ export function backfillCuts(
   const wanted = blocks.filter(({ height }) => height < before && !isHeld(height))
   return runsOf(wanted).flatMap(([known, run]) => {
     const cutter = new SegmentCutter(null)
-    const next = run.at(-1)!.height + 1
+    const next = (run.at(-1)?.height ?? 0) + 1
     const cuts = [...run.flatMap((block) => cutter.block(block)), ...cutter.gap(next, next)]
     return cuts.flatMap((cut) => ('segment' in cut ? [{ ...cut.segment, known }] : []))
   })
@@ -96,11 +97,7 @@ function runsOf(blocks: readonly BackfillBlock[]): [Known, BackfillBlock[]][] {
 
 /** What lies between the spans, in whatever order they are given. */
 export function gapsBetween(spans: readonly Span[]): CutGap[] {
-  const inOrder = spans.toSorted((a, b) => a.first - b.first)
-  return inOrder.slice(1).flatMap((next, at) => {
-    const { last, lastMs } = inOrder[at]!
-    return next.first === last + 1
-      ? []
-      : [{ from: last + 1, to: next.first - 1, afterMs: lastMs, beforeMs: next.firstMs }]
-  })
+  return pairs(spans.toSorted((a, b) => a.first - b.first)).flatMap(([{ last, lastMs }, next]) =>
+    next.first === last + 1 ? [] : [{ from: last + 1, to: next.first - 1, afterMs: lastMs, beforeMs: next.firstMs }],
+  )
 }

@@ -35,7 +35,7 @@ export async function sha256Of(body: Uint8Array): Promise<string> {
 
 /** One line after the other. All of them are held: to take each small piece of a stream takes three times as long. */
 export async function* unpacked(body: Uint8Array): AsyncGenerator<string> {
-  const stream = new Response(body).body!.pipeThrough(new DecompressionStream('gzip'))
+  const stream = new Blob([body]).stream().pipeThrough(new DecompressionStream('gzip'))
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer())
   const decoder = new TextDecoder()
   for (let from = 0, end = 0; end < bytes.length; from = end + 1) {

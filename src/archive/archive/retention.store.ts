@@ -1,6 +1,7 @@
 // What is removed of the archive, over its rows. Laws: one turn removes at most 64 objects; what would go and what goes are
 // judged alike.
 
+import { oneRow } from '../../core/d1.store.ts'
 import { checkpointKey, type LineKind, segmentKey } from './archive-keys.ts'
 import type { ArchivePlace } from './archive-writer.store.ts'
 import {
@@ -82,7 +83,8 @@ export class Retention {
       .all<SegmentRow>()
     const oldest = results.map((row) => ({ ...row, bytes: row.events + row.books }))
     const due = overdueSegments(oldest, bytes, mostBytes * TRIMMED)
-    const first = due.length === 0 ? 0 : await this.#firstBooks(due.at(-1)!.first)
+    const last = due.at(-1)
+    const first = last ? await this.#firstBooks(last.first) : 0
     const checkpoints = (await this.#oldestCheckpoints()).filter(({ height }) => isCheckpointOverdue(height, first))
     const having = (kind: LineKind) => due.filter((row) => row[kind] > 0)
     await this.#removals.remove({ events: having('events'), books: having('books'), checkpoints })
@@ -111,13 +113,10 @@ export class Retention {
     return { kept, bytes, due: due.map(([product, one]) => ({ product, ...one })) }
   }
 
-  async #due(rows: string, values: readonly number[]): Promise<Omit<DueProduct, 'product'>> {
-    const due = await this.#place.db
-      .prepare(`SELECT COUNT(*) AS objects, COALESCE(SUM(bytes), 0) AS bytes, MIN(first) AS first, MAX(last) AS last,
-        MIN(firstMs) AS firstMs, MAX(lastMs) AS lastMs FROM (SELECT ${rows})`)
-      .bind(this.#place.chain, ...values)
-      .first<Omit<DueProduct, 'product'>>()
-    return due!
+  #due(rows: string, values: readonly number[]): Promise<Omit<DueProduct, 'product'>> {
+    const select = `SELECT COUNT(*) AS objects, COALESCE(SUM(bytes), 0) AS bytes, MIN(first) AS first, MAX(last) AS last,
+      MIN(firstMs) AS firstMs, MAX(lastMs) AS lastMs FROM (SELECT ${rows})`
+    return oneRow(this.#place.db.prepare(select).bind(this.#place.chain, ...values))
   }
 
   /** The oldest that have lines of this kind. */
@@ -150,13 +149,10 @@ export class Retention {
     return results
   }
 
-  async #sums(): Promise<ArchiveSums> {
-    const sums = await this.#place.db
-      .prepare(`SELECT COUNT(*) AS segments, COALESCE(SUM(events_bytes + books_bytes), 0)
-        + (SELECT COALESCE(SUM(bytes), 0) FROM checkpoints WHERE chain = ?1) AS bytes FROM segments WHERE chain = ?1`)
-      .bind(this.#place.chain)
-      .first<ArchiveSums>()
-    return sums!
+  #sums(): Promise<ArchiveSums> {
+    const select = `SELECT COUNT(*) AS segments, COALESCE(SUM(events_bytes + books_bytes), 0)
+      + (SELECT COALESCE(SUM(bytes), 0) FROM checkpoints WHERE chain = ?1) AS bytes FROM segments WHERE chain = ?1`
+    return oneRow(this.#place.db.prepare(select).bind(this.#place.chain))
   }
 }
 
@@ -211,7 +207,7 @@ export class Removals {
     ]
     if (keys.length === 0) return { objects: 0, segments: 0, bytes: 0 }
     const firsts = (rows: readonly SegmentRow[]) => rows.map(({ first }) => first)
-    const results = await this.#place.db.batch([
+    const [, , , gone] = await this.#place.db.batch([
       this.#each(`INSERT OR IGNORE INTO removals (chain, key) SELECT ?1, value FROM json_each(?2)`, keys),
       this.#each(emptied('events'), firsts(events)),
       this.#each(emptied('books'), firsts(books)),
@@ -228,7 +224,7 @@ export class Removals {
     await this.#drop(keys)
     const bytes = [...events.map((row) => row.events), ...books.map((row) => row.books)]
     const all = [...bytes, ...checkpoints.map((row) => row.bytes)].reduce((sum, one) => sum + one, 0)
-    return { objects: keys.length, segments: results[3]!.meta.changes, bytes: all }
+    return { objects: keys.length, segments: gone?.meta.changes ?? 0, bytes: all }
   }
 
   async #drop(keys: string[]): Promise<void> {

@@ -1,5 +1,6 @@
 // What there is of a chain's history, from the rows of D1 HISTORY. Law: no question reads more rows than its range has.
 
+import { batchOf, oneRow } from '../../core/d1.store.ts'
 import { DAY_MS } from '../../core/time.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { checkpointKey, segmentKey } from '../archive/archive-keys.ts'
@@ -70,8 +71,8 @@ export class StoredExports implements Exports {
   /** Answers of two questions that take the same values. */
   async #both<A, B>(one: string, other: string, ...values: number[]): Promise<[A[], B[]]> {
     const statements = [one, other].map((sql) => this.#db.prepare(sql).bind(this.#chain, ...values))
-    const [first, second] = await this.#db.batch(statements)
-    return [first!.results as A[], second!.results as B[]]
+    const [first, second] = await batchOf<[A, B]>(this.#db, statements)
+    return [first.results, second.results]
   }
 }
 
@@ -153,12 +154,9 @@ class Rows implements FileSource {
     })
   }
 
-  async sums(range: TimeRange): Promise<FileSums> {
-    const sums = await this.#db
-      .prepare(`SELECT COUNT(*) AS objects, COALESCE(SUM(${this.#columns.bytes}), 0) AS bytes ${this.#from}`)
-      .bind(this.#chain, range.fromMs, range.toMs)
-      .first<FileSums>()
-    return sums!
+  sums(range: TimeRange): Promise<FileSums> {
+    const select = `SELECT COUNT(*) AS objects, COALESCE(SUM(${this.#columns.bytes}), 0) AS bytes ${this.#from}`
+    return oneRow(this.#db.prepare(select).bind(this.#chain, range.fromMs, range.toMs))
   }
 
   /** Of a product that was removed the bytes are 0. */
@@ -217,12 +215,9 @@ class TableFiles implements FileSource {
     })
   }
 
-  async sums(range: TimeRange): Promise<FileSums> {
-    const sums = await this.#db
-      .prepare(`SELECT COUNT(*) AS objects, COALESCE(SUM(t.bytes), 0) AS bytes ${this.#from}`)
-      .bind(...this.#values(range))
-      .first<FileSums>()
-    return sums!
+  sums(range: TimeRange): Promise<FileSums> {
+    const select = `SELECT COUNT(*) AS objects, COALESCE(SUM(t.bytes), 0) AS bytes ${this.#from}`
+    return oneRow(this.#db.prepare(select).bind(...this.#values(range)))
   }
 
   #values({ fromMs, toMs }: TimeRange): readonly [string, TableName, number, number] {

@@ -71,17 +71,12 @@ export async function readCandles(place: ArchivePlace, request: CandlesRequest):
     base === SHORTEST
       ? dayStretches(place, { key, order: 'oldest', ...blocks, from: 0, upTo: Number.MAX_SAFE_INTEGER })
       : db.prepare(DAYS).bind(chain, coin, base, fromMs - LONGEST_MS, toMs, fromMs, 2 * most * request.limit, DAYS_MOST)
-  const [from, to, gaps, minutes, hours, rows] = (
-    await db.batch<unknown>([
-      ...endsOfFiles(place),
-      db
-        .prepare(`SELECT from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs FROM file_gaps
-          WHERE chain = ? AND known IS NULL ORDER BY from_height`)
-        .bind(chain),
-      ...recent,
-      days,
-    ])
-  ).map(({ results }) => results) as [HeightAndTime[], HeightAndTime[], Gap[], Row[], Row[], unknown[]]
+  const lost = `SELECT from_height AS "from", to_height AS "to", after_ms AS afterMs, before_ms AS beforeMs FROM file_gaps
+    WHERE chain = ? AND known IS NULL ORDER BY from_height`
+  const statements = [...endsOfFiles(place), db.prepare(lost).bind(chain), ...recent, days]
+  const [from, to, gaps, minutes, hours, rows] = (await db.batch<unknown>(statements)).map(
+    ({ results }) => results,
+  ) as [HeightAndTime[], HeightAndTime[], Gap[], Row[], Row[], unknown[]]
   const first = from[0]
   const last = to[0]
   if (!first || !last) return null
@@ -122,8 +117,9 @@ async function daysOfPages(
 ): Promise<Days> {
   const parts: CandleParts[] = []
   const damaged: Damaged[] = []
-  for (let at = 0; at < all.length; at += AT_ONCE) {
-    const untilMs = all[at]!.minMs
+  for (let at = 0; ; at += AT_ONCE) {
+    const untilMs = all[at]?.minMs ?? null
+    if (untilMs === null) return { parts, damaged, untilMs }
     const isPage = () => wholeBefore(parts, request, untilMs, [...lacking, ...damaged]) >= request.limit
     if (at >= READS_MOST || isPage()) return { parts, damaged, untilMs }
     const read = all.slice(at, at + AT_ONCE).map((stretch) => partsOfStretch(place, request, stretch))
@@ -132,7 +128,6 @@ async function daysOfPages(
       else damaged.push(some)
     }
   }
-  return { parts, damaged, untilMs: null }
 }
 
 /** How many candles of the window have all of their parts: what its first page tells of times before it does not count. */

@@ -190,8 +190,9 @@ export class Compaction {
       return this.#ports.writer.putMinute({ file, made: NOTHING, tables: [], ...unknown, unfiled })
     }
     const { blocks, nextMs } = found
-    const first = blocks[0]!
-    const end = blocks.at(-1)!
+    const [first] = blocks
+    const end = blocks.at(-1)
+    if (!first || !end) throw new Error(`the archive has no line of block ${from}`)
     const file = { first: first.height, last: end.height, firstMs: first.time, lastMs: end.time }
     const tables = isRunning ? this.#ports.tables(await this.#ports.writer.holes(file, nextMs)) : NO_TABLES
     const writer = new PageWriter(this.#ports.pack)
@@ -243,13 +244,13 @@ export class Compaction {
     const group = open
       ? files.filter(({ last }) => last <= open.last)
       : dueGroup(level, files, await writer.unsettled())
-    if (!group) return false
+    const first = group?.[0]
+    const last = group?.at(-1)
+    if (!group || !first || !last) return false
     if (open && open.next.length !== group.length) {
       await writer.abandon(level, open)
       return true
     }
-    const first = group[0]!
-    const last = group.at(-1)!
     const file = { first: first.first, last: last.last, firstMs: first.firstMs, lastMs: last.lastMs }
     const sources = await Promise.all(group.map((one) => writer.source(below, one)))
     // Of a month those of its days stand.
@@ -262,7 +263,8 @@ export class Compaction {
     const merging = mergeObject(sources, open?.next ?? null, this.#ports, { tell }, this.#objectBytes)
     const { next, ...pages } = await merging.catch(async (error: unknown) => {
       if (!(error instanceof ArchiveDamage)) throw error
-      const damaged = group[sources.findIndex(({ objects }) => objects.some(({ key }) => key === error.key))]!
+      const at = sources.findIndex(({ objects }) => objects.some(({ key }) => key === error.key))
+      const damaged = group[at] ?? first
       if (below === 2 && !(await this.#isArchived(damaged))) {
         this.#spoiled.add(damaged.first)
         throw new Error(`${error.message}: the archive has not all of its day, which stays as it is, and in no month`)
@@ -301,9 +303,9 @@ export function* sortedLines(blocks: readonly EventsOfBlock[]): Generator<readon
   const keys = [...byKey.keys()].sort()
   const behind = keys.findIndex((key) => key > PAID)
   const before = behind < 0 ? keys : keys.slice(0, behind)
-  for (const key of before) for (const line of byKey.get(key)!) yield [key, line]
+  for (const key of before) for (const line of byKey.get(key) ?? []) yield [key, line]
   yield* paidLines(blocks)
-  for (const key of keys.slice(before.length)) for (const line of byKey.get(key)!) yield [key, line]
+  for (const key of keys.slice(before.length)) for (const line of byKey.get(key) ?? []) yield [key, line]
 }
 
 // One object out of files that follow one another, and where to go on. Invariants: each page is read once; of a key what came first
@@ -344,9 +346,11 @@ export async function mergeObject(
   const writer = new PageWriter(pack)
   let bytesRead = 0
   let last: PageHead | null = null
-  for (let at = leastOf(keys); at !== null; at = leastOf(keys)) {
-    const source = sources[at]!
-    const page = (await source.peek())!
+  for (;;) {
+    const at = leastOf(keys)
+    const source = sources[at]
+    const page = await source?.peek()
+    if (!source || !page) break
     if (bytesRead >= objectBytes && !isSameMinute(last, page)) break
     last = page
     const lines = (await source.sound(() => unpack(page.body))).split('\n')
@@ -357,7 +361,7 @@ export async function mergeObject(
     keys[at] = (await source.peek())?.key ?? null
   }
   await writer.flush()
-  const isEnd = leastOf(keys) === null
+  const isEnd = leastOf(keys) < 0
   const { pages, bytes, entries } = writer
   return { pages, bytes, entries, next: isEnd ? null : sources.map(({ place }) => place) }
 }
@@ -368,12 +372,9 @@ function isSameMinute(page: PageHead | null, next: PageHead): boolean {
   return spanOf(BASES[0], next.minMs).t <= spanOf(BASES[0], page.maxMs).t
 }
 
-/** Of files with the least key the first. */
-function leastOf(keys: readonly (string | null)[]): number | null {
-  let least: number | null = null
-  for (let at = 0; at < keys.length; at++) {
-    const key = keys[at]
-    if (key != null && (least === null || key < keys[least]!)) least = at
-  }
-  return least
+/** Of files with the least key the first; -1 where all are at their end. */
+function leastOf(keys: readonly (string | null)[]): number {
+  let least: string | null = null
+  for (const key of keys) if (key !== null && (least === null || key < least)) least = key
+  return least === null ? -1 : keys.indexOf(least)
 }

@@ -104,7 +104,7 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
 
   /** What `/status` is to tell. */
   async #tell(): Promise<void> {
-    const cover = await this.#files!.cover('fills')
+    const cover = await this.#files?.cover('fills')
     const { from = null, to: last = null, gaps = [] } = cover ?? {}
     const report = { v: LOG_API_VERSION, from, last, gaps: gaps.length, failure: this.#failure }
     await inTime(this.#objects.log().files(report))

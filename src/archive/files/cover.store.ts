@@ -1,5 +1,6 @@
 // Which heights the files have. Law: however old the files are, it is a question for a row of each level and for the gaps.
 
+import { batchOf } from '../../core/d1.store.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { FilesCover, FilesGap, FilesNeed } from './files-read.ts'
 import { LEVELS } from './levels.ts'
@@ -28,7 +29,9 @@ export async function coverOf(place: Place, need: FilesNeed): Promise<FilesCover
       .prepare(`SELECT from_height AS "from", from_ms AS fromMs, to_height AS "to" FROM ${table} WHERE chain = ?
         ORDER BY from_height`)
       .bind(chain)
-  const [first, last, gaps, funded, paid] = await db.batch<unknown>([
+  type Paid = FilesCover['funded'][number]
+  type Rows = [HeightAndTime, HeightAndTime, FilesGap, Paid, ...Paid[]]
+  const [first, last, gaps, funded, paid] = await batchOf<Rows>(db, [
     ...endsOfFiles(place),
     db
       .prepare(`SELECT from_height AS "from", to_height AS "to", known FROM file_gaps WHERE chain = ?${lacking}
@@ -37,9 +40,9 @@ export async function coverOf(place: Place, need: FilesNeed): Promise<FilesCover
     stretches('file_funded'),
     ...(need === 'payments' ? [stretches('file_paid')] : []),
   ])
-  const [from, to] = [first!.results[0], last!.results[0]] as (HeightAndTime | undefined)[]
+  const [from] = first.results
+  const [to] = last.results
   if (!from || !to) return null
-  const between = (gaps!.results as FilesGap[]).filter((gap) => gap.to >= from.height && gap.from <= to.height)
-  const known = { funded: funded!.results as FilesCover['funded'] }
-  return { from, to, gaps: between, ...known, ...(paid && { paid: paid.results as FilesCover['funded'] }) }
+  const between = gaps.results.filter((gap) => gap.to >= from.height && gap.from <= to.height)
+  return { from, to, gaps: between, funded: funded.results, ...(paid && { paid: paid.results }) }
 }

@@ -1,6 +1,7 @@
 // The rows of heights that no file has, or of which the fills alone are known. Law: between two live files that follow one another
 // lie no heights, or a gap that names them all; where nothing is known, with times between which its blocks lie.
 
+import { batchOf } from '../../core/d1.store.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
 import type { TimeSpan } from '../candles.ts'
 import type { Minute } from './compaction.ts'
@@ -37,8 +38,9 @@ interface TimedGap extends FilesGap {
 }
 
 export async function filesAround({ chain, db }: ArchivePlace, height: number): Promise<Around> {
-  const found = await db.batch<FileSpan>([BELOW, ABOVE].map((sql) => db.prepare(sql).bind(chain, height)))
-  return { below: found[0]!.results[0] ?? null, above: found[1]!.results[0] ?? null }
+  const statements = [BELOW, ABOVE].map((sql) => db.prepare(sql).bind(chain, height))
+  const [below, above] = await batchOf<[FileSpan, FileSpan]>(db, statements)
+  return { below: below.results[0] ?? null, above: above.results[0] ?? null }
 }
 
 /**
@@ -52,17 +54,18 @@ export async function holesOf(
 ): Promise<readonly TimeSpan[]> {
   const lost = `SELECT after_ms AS fromMs, before_ms AS toMs FROM file_gaps WHERE chain = ?1 AND known IS NULL
     AND from_height <= ?3 + 1 AND to_height >= ?2 - 1`
-  const [before, behind, gaps] = await db.batch<unknown>([
+  const [before, behind, gaps] = await batchOf<[FileSpan, FileSpan, TimeSpan]>(db, [
     db.prepare(BELOW).bind(chain, first - 1),
     db.prepare(BELOW).bind(chain, last + 1),
     db.prepare(lost).bind(chain, first, last),
   ])
-  const [below, above] = [before!.results[0], behind!.results[0]] as (FileSpan | undefined)[]
+  const [below] = before.results
+  const [above] = behind.results
   const fromMs = below?.last === first - 1 ? below.lastMs : firstMs
   const toMs = nextMs ?? (above?.first === last + 1 ? above.firstMs : lastMs)
   return [
     { fromMs: Number.NEGATIVE_INFINITY, toMs: fromMs },
-    ...(gaps!.results as TimeSpan[]),
+    ...gaps.results,
     { fromMs: toMs, toMs: Number.POSITIVE_INFINITY },
   ]
 }

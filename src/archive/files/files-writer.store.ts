@@ -118,8 +118,11 @@ export class FilesWriter implements CompactionFiles {
       )
       .bind(chain, level, file.first)
       .all<{ number: number; bytes: number; etag: string }>()
-    const objects = results.map((row) => ({ ...row, key: objectKey(chain, level, file, row.number) }))
-    return { objects, read: (at, offset, length) => bytesRange(bucket, { ...objects[at]!, offset, length }) }
+    const objects = results.map(({ number, bytes, etag }) => {
+      const key = objectKey(chain, level, file, number)
+      return { key, bytes, read: (offset: number, length: number) => bytesRange(bucket, { key, etag, offset, length }) }
+    })
+    return { objects }
   }
 
   async putPart({ level, file, number, made, tables, next }: Part): Promise<void> {
@@ -150,12 +153,16 @@ export class FilesWriter implements CompactionFiles {
   async #object(level: Level, file: FileSpan, number: number, { pages, bytes, entries, candles }: Made) {
     if (bytes === 0) return []
     const { chain, bucket, db } = this.#place
-    const put = await bucket.put(objectKey(chain, level, file, number), joinedPages(pages, bytes), stored(level === 3))
+    const { etag } = await bucket.put(
+      objectKey(chain, level, file, number),
+      joinedPages(pages, bytes),
+      stored(level === 3),
+    )
     const object = db
       .prepare(
         `INSERT OR REPLACE INTO file_objects (chain, level, first, number, bytes, etag) VALUES (?, ?, ?, ?, ?, ?)`,
       )
-      .bind(chain, level, file.first, number, bytes, put!.etag)
+      .bind(chain, level, file.first, number, bytes, etag)
     const rows = entries.map(({ key, first, last, minMs, maxMs, rows: count, offset, bytes: length }) => [
       ...[key, first, last, minMs, maxMs],
       ...[count, offset, length],
@@ -224,7 +231,7 @@ const CANDLES = `INSERT OR REPLACE INTO file_candles (chain, level, first, numbe
   SELECT ?1, ?2, ?3, ?4, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5 FROM json_each(?5) WHERE TRUE`
 
 const rowOfCandles = ({ coin, base, parts }: KeptCandles): readonly unknown[] => [
-  ...[coin, base, parts[0]!.t, parts.at(-1)!.t],
+  ...[coin, base, parts[0]?.t, parts.at(-1)?.t],
   ...[parts.length, rowsOfParts(parts)],
 ]
 

@@ -60,8 +60,9 @@ export class StoredFiles implements CandleFiles {
         }
         at += some.length
       }
-      if (isAll) return { blocks, isEnd: true }
-      wanted = beyond(wanted, stretches.at(-1)!)
+      const last = stretches.at(-1)
+      if (isAll || !last) return { blocks, isEnd: true }
+      wanted = beyond(wanted, last)
     }
   }
 

@@ -58,14 +58,15 @@ export function dueGroup(
   { below, pending }: Unsettled = { below: 0, pending: [] },
 ): readonly LiveFile[] | null {
   const periodOf = ({ firstMs }: FileSpan) => PERIOD_OF[level](firstMs)
-  for (let at = 0; at < files.length; ) {
-    const first = files[at]!
+  for (let at = 0, first = files[0]; first; first = files[at]) {
+    const period = periodOf(first)
     const isOther = (file: FileSpan, place: number) =>
-      place > at && (periodOf(file) > periodOf(first) || file.first !== files[place - 1]!.last + 1)
+      place > at && (periodOf(file) > period || file.first - 1 !== files[place - 1]?.last)
     const found = files.findIndex(isOther)
     const end = found < 0 ? files.length : found
-    const isEnd = files[end - 1]!.isFollowed || (found > 0 && first.first >= below)
-    const isBegin = !pending.some(({ from, to }) => from < first.first && first.first <= to + 1)
+    const { first: begin } = first
+    const isEnd = files[end - 1]?.isFollowed || (found > 0 && begin >= below)
+    const isBegin = !pending.some(({ from, to }) => from < begin && begin <= to + 1)
     if ((isBegin && isEnd) || end - at >= GROUP_MOST) return files.slice(at, Math.min(end, at + GROUP_MOST))
     at = end
   }

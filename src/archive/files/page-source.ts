@@ -11,10 +11,14 @@ export interface Place {
 }
 
 export interface SourceFile {
-  /** Names and bytes of its objects. */
-  readonly objects: readonly { readonly key: string; readonly bytes: number }[]
+  readonly objects: readonly SourceObject[]
+}
+
+interface SourceObject {
+  readonly key: string
+  readonly bytes: number
   /** Exactly so many bytes, or it throws. */
-  read(object: number, offset: number, length: number): Promise<Uint8Array<ArrayBuffer>>
+  read(offset: number, length: number): Promise<Uint8Array<ArrayBuffer>>
 }
 
 export class PageSource {
@@ -48,7 +52,7 @@ export class PageSource {
       this.#held = new Uint8Array(0)
       return this.peek()
     }
-    while (!this.#isHeld()) await this.#read(object.bytes)
+    while (!this.#isHeld()) await this.#read(object)
     this.#page = await this.sound(() => decodePage(this.#held, 0))
     return this.#page
   }
@@ -71,7 +75,7 @@ export class PageSource {
   }
 
   #damage(): ArchiveDamage {
-    return new ArchiveDamage(this.#file.objects[this.#object]!.key, 'another one')
+    return new ArchiveDamage(this.#file.objects[this.#object]?.key ?? '', 'another one')
   }
 
   #isHeld(): boolean {
@@ -79,12 +83,12 @@ export class PageSource {
     return length !== null && length <= this.#held.length
   }
 
-  async #read(size: number): Promise<void> {
+  async #read(object: SourceObject): Promise<void> {
     const at = this.#offset + this.#held.length
     const wanted = Math.max(this.#stretch, (pageBytes(this.#held, 0) ?? 0) - this.#held.length)
-    const length = Math.min(wanted, size - at)
+    const length = Math.min(wanted, object.bytes - at)
     if (length <= 0) throw this.#damage()
-    const more = await this.#file.read(this.#object, at, length)
+    const more = await object.read(at, length)
     const all = new Uint8Array(this.#held.length + more.length)
     all.set(this.#held)
     all.set(more, this.#held.length)

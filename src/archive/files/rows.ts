@@ -73,11 +73,12 @@ export function* paidLines(blocks: readonly EventsOfBlock[]): Generator<readonly
     (payments ?? []).map((text) => ({ height, time, text, user: text.slice(0, ADDRESS_UNITS) })),
   )
   entries.sort((a, b) => (a.user < b.user ? -1 : a.user > b.user ? 1 : a.height - b.height))
-  for (let at = 0; at < entries.length; ) {
-    const { user, height, time } = entries[at]!
+  let at = 0
+  for (let entry = entries[0]; entry; ) {
+    const { user, height, time } = entry
     const rows: string[] = []
-    for (; entries[at]?.user === user && entries[at]!.height === height; at++) {
-      const { time: paidMs, rows: own } = readPayments(entries[at]!.text)
+    for (; entry?.user === user && entry.height === height; entry = entries[++at]) {
+      const { time: paidMs, rows: own } = readPayments(entry.text)
       for (const row of own) rows.push(JSON.stringify([paidMs, ...row] satisfies PaidRow))
     }
     yield [PAID + user, textOf({ height, time, rows: rows.length }, `[${rows.join(',')}]`)]

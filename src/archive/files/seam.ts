@@ -1,6 +1,7 @@
 // Where the log and the files meet. Laws: a height is told by one of the two; a hole is said to lie between two blocks
 // wherever heights between them may be missing.
 
+import { pairs } from '../../core/pairs.ts'
 import type { EventBlock, HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { HeldFills } from '../funded-runs.ts'
 import type { FilesCover, FilesGap, FundedStretch } from './files-read.ts'
@@ -47,7 +48,7 @@ function coverWithin({ from, to, gaps, funded }: FilesCover, stretches: readonly
   const first = known[0]
   const last = known.at(-1)
   if (!first || !last) return null
-  const unfunded: FilesGap[] = known.slice(1).map((stretch, at) => ({ from: known[at]!.to + 1, to: stretch.from - 1 }))
+  const unfunded: FilesGap[] = pairs(known).map(([one, next]) => ({ from: one.to + 1, to: next.from - 1 }))
   if (last.to < to.height) unfunded.push({ from: last.to + 1, to: to.height })
   const begin = first.from > from.height ? { height: first.from, time: first.fromMs } : from
   return { from: begin, to, gaps: [...gaps, ...unfunded], funded }

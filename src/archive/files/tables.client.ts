@@ -55,9 +55,8 @@ export class Parquet {
   }
 
   add(cells: readonly Cell[]): void {
-    for (const [at, cell] of cells.entries()) this.#cells[at]!.push(cell)
-    this.#rows++
-    if (this.#cells[0]!.length >= GROUP_ROWS) this.#flush()
+    for (const [at, column] of this.#cells.entries()) column.push(cells[at] ?? null)
+    if (++this.#rows % GROUP_ROWS === 0) this.#flush()
   }
 
   get rows(): number {
@@ -65,14 +64,14 @@ export class Parquet {
   }
 
   end(): Uint8Array {
-    if (this.#cells[0]!.length > 0) this.#flush()
+    if (this.#rows % GROUP_ROWS > 0) this.#flush()
     this.#writer.finish()
     return new Uint8Array(this.#bytes.getBuffer())
   }
 
   #flush(): void {
     const columnData = this.#columns.map(({ name, type }, at): ColumnSource => {
-      const cells = this.#cells[at]!
+      const cells = this.#cells[at] ?? []
       return {
         name,
         data: type === 'whole' ? cells.map((cell) => (cell === null ? null : BigInt(cell as number))) : cells,

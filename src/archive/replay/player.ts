@@ -112,8 +112,8 @@ export class Player<B> {
 
   /** The next piece, where it is due. */
   take(nowMs: number): Piece<B> | null {
-    if (this.waitMs(nowMs) !== 0) return null
-    const next = this.#queue.shift()!
+    const next = this.waitMs(nowMs) === 0 ? this.#queue.shift() : undefined
+    if (!next) return null
     if (next.kind === 'block') {
       this.#bytes -= next.bytes
       this.#anchor ??= { atMs: nowMs, time: next.time }

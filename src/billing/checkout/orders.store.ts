@@ -1,6 +1,7 @@
 // Orders and events of providers in D1. Law: a row is changed only as it was read; the time of its grant is written once,
 // whatever else was.
 
+import { oneRow } from '../../core/d1.store.ts'
 import { DAY_MS } from '../../core/time.ts'
 import type { Checkout, OrderQuery, ProviderEvent } from './checkout-api.ts'
 import type { Order } from './order.ts'
@@ -74,7 +75,7 @@ export class OrderStore {
   /** Its credits are there, whatever else was written meanwhile; the first time stays. */
   async noteGrant(number: string, nowMs: number): Promise<Order> {
     const update = 'UPDATE orders SET granted = coalesce(granted, ?) WHERE number = ? RETURNING *'
-    return (await this.#db.prepare(update).bind(nowMs, number).first<Order>())!
+    return oneRow(this.#db.prepare(update).bind(nowMs, number))
   }
 
   /** What came of this event; null: it was not heard to its end. */

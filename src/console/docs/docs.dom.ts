@@ -25,7 +25,7 @@ function nameThisGateway(): void {
     const words = document.createTreeWalker(block, NodeFilter.SHOW_TEXT)
     while (words.nextNode()) {
       const { currentNode: text } = words
-      text.nodeValue = text.nodeValue!.replaceAll('http://127.0.0.1:8787', location.origin)
+      text.nodeValue = text.nodeValue?.replaceAll('http://127.0.0.1:8787', location.origin) ?? null
     }
   }
 }

@@ -1,6 +1,7 @@
 // Results under the search field while one types. The index is fetched when somebody comes to the field; without a script
 // the form leads to the page of all pages.
 
+import { element } from './element.dom.ts'
 import { type Indexed, matches } from './matches.ts'
 
 export function offerSearch(): void {
@@ -66,21 +67,12 @@ export function offerSearch(): void {
 }
 
 function resultOf({ address, title, summary }: Indexed): HTMLElement {
-  const [item, link, name, text] = [...['li', 'a', 'b', 'span']].map((tag) => document.createElement(tag))
-  name!.textContent = title
-  text!.textContent = summary
-  link!.setAttribute('href', address)
-  link!.append(name!, text!)
-  item!.append(link!)
-  return item!
+  const link = element('a', element('b', title), element('span', summary))
+  link.setAttribute('href', address)
+  return element('li', link)
 }
 
 function nothingOf(isBroken: boolean): HTMLElement {
-  const item = document.createElement('li')
-  const text = document.createElement('p')
-  text.textContent = isBroken
-    ? 'The index cannot be loaded: /docs/all lists every page.'
-    : 'Nothing has all of these words.'
-  item.append(text)
-  return item
+  const words = isBroken ? 'The index cannot be loaded: /docs/all lists every page.' : 'Nothing has all of these words.'
+  return element('li', element('p', words))
 }

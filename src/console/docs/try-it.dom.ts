@@ -1,6 +1,8 @@
 // Sends a request with the visitor’s own session, and shows what it cost and what came. Laws: only to this host; what
 // comes is shown as text; nothing is kept.
 
+import { element } from './element.dom.ts'
+
 const SHOWN_CHARS = 100_000
 /** Headers that say what a call cost and how old its answer is. */
 const TOLD = [
@@ -15,12 +17,12 @@ export function offerTrying(): void {
   const part = document.querySelector<HTMLElement>('.try')
   const form = part?.querySelector('form')
   const who = part?.querySelector<HTMLElement>('.who')
-  if (!part || !form || !who) return
+  const button = form?.querySelector('button')
+  if (!part || !form || !who || !button) return
   form.hidden = false
   void visitor().then((words) => who.replaceChildren(...words))
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
-    const button = form.querySelector('button')!
     button.disabled = true
     await send(form, part).catch((error: unknown) => {
       who.textContent = `It could not be sent: ${error instanceof Error ? error.message : error}`
@@ -56,7 +58,8 @@ async function send(form: HTMLFormElement, part: HTMLElement): Promise<void> {
     ...(body === null ? {} : { body: String(body), headers: { 'content-type': 'application/json' } }),
   })
   const text = await answer.text()
-  const shown = part.querySelector<HTMLElement>('.answer')!
+  const shown = part.querySelector<HTMLElement>('.answer')
+  if (!shown) return
   const facts: [string, string][] = [
     ['Status', String(answer.status)],
     ['Time', `${Math.round(performance.now() - startedMs)} ms`],
@@ -65,17 +68,13 @@ async function send(form: HTMLFormElement, part: HTMLElement): Promise<void> {
       return value === null ? [] : [[name, value]]
     }),
   ]
-  shown.querySelector('dl')!.replaceChildren(...facts.map(factOf))
-  shown.querySelector('pre')!.textContent = readable(text)
+  shown.querySelector('dl')?.replaceChildren(...facts.map(factOf))
+  shown.querySelector('pre')?.replaceChildren(readable(text))
   shown.hidden = false
 }
 
 function factOf([name, value]: [string, string]): HTMLElement {
-  const [fact, term, said] = ['div', 'dt', 'dd'].map((tag) => document.createElement(tag))
-  term!.textContent = name
-  said!.textContent = value
-  fact!.append(term!, said!)
-  return fact!
+  return element('div', element('dt', name), element('dd', value))
 }
 
 function readable(text: string): string {

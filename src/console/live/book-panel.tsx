@@ -10,10 +10,10 @@ import { bookTurn, coin, liveBook, played } from './live-page.dom.ts'
 import { Panel, Pick, unseen } from './panel.tsx'
 
 const ROW = 20
-const DEPTHS = [15, 30, 100]
+const DEPTHS = [15, 30, 100] as const
 /** Of the step the market's price decides, until one is chosen. */
 const stepAt = computed(() => Number(params.value.get('step')) || 0)
-const rowsShown = signal(DEPTHS[0]!)
+const rowsShown = signal<number>(DEPTHS[0])
 const steps = signal<readonly number[]>([])
 
 /** The levels that are shown now; null where no book can be trusted. */

@@ -47,7 +47,7 @@ export function mergedCandles(held: readonly ChartCandle[], news: readonly Chart
 
 /** The window of the page before all that is held; of the newest page where nothing is. */
 export function pageBefore(held: readonly ChartCandle[], interval: Interval, nowMs: number) {
-  const endTime = held.length === 0 ? nowMs : held[0]!.time - 1
+  const endTime = held[0] ? held[0].time - 1 : nowMs
   return { startTime: Math.max(0, endTime - PAGE * (INTERVAL_MS[interval] ?? MONTH_MS)), endTime }
 }
 

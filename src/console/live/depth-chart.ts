@@ -55,17 +55,18 @@ interface Space {
 
 /** Steps from the best price to the edge; of many levels in one pixel the last counts. */
 function pathOf(sums: Sums, edge: number, { width, height, low, high, most }: Space): string {
-  if (sums.length === 0 || most <= 0) return ''
+  const [best] = sums
+  if (!best || most <= 0) return ''
   const x = (px: number) => Math.round(((px - low) / (high - low)) * width * 10) / 10
   const y = (total: number) => Math.round((1 - total / most) * height * 10) / 10
-  const first = x(sums[0]![0])
+  const first = x(best[0])
   let path = `M${first} ${height}`
   let lastX = Number.NaN
   let lastY = height
   for (const [at, [px, total]] of sums.entries()) {
     const here = x(px)
-    const isLast = at === sums.length - 1
-    if (!isLast && Math.floor(x(sums[at + 1]![0])) === Math.floor(here)) continue
+    const next = sums[at + 1]
+    if (next && Math.floor(x(next[0])) === Math.floor(here)) continue
     if (here !== lastX) path += `H${here}`
     lastX = here
     lastY = y(total)

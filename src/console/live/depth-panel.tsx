@@ -9,8 +9,8 @@ import { Panel, Pick, unseen } from './panel.tsx'
 
 const SIZE = { width: 600, height: 140 }
 const EVERY_MS = 500
-const SHARES = [0.005, 0.02, 0.1]
-const share = signal(SHARES[1]!)
+const SHARES = [0.005, 0.02, 0.1] as const
+const share = signal<number>(SHARES[1])
 const chart = signal<DepthChart | null>(null)
 
 export function DepthPanel() {

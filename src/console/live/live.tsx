@@ -50,6 +50,6 @@ function Live() {
 effect(() => {
   document.title = `${coin.value ?? 'Live'} · Weir`
 })
-render(<Live />, document.getElementById('app')!)
+render(<Live />, document.getElementById('app') ?? document.body)
 void look()
 start()

@@ -39,7 +39,7 @@ export function Pick<Value extends string | number>({ label, value, of, text, is
       <select
         value={String(value)}
         disabled={isDisabled}
-        onChange={({ currentTarget: { selectedIndex } }) => onPick(of[selectedIndex]!)}
+        onChange={({ currentTarget: { selectedIndex } }) => onPick(of[selectedIndex] ?? value)}
       >
         {of.map((one) => (
           <option key={one} value={String(one)}>

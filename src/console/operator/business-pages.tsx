@@ -1,7 +1,7 @@
 // How the gateway and its business stand: the overview, and usage and revenue by period.
 
 import { DAY_MS } from '../../core/time.ts'
-import { addressWith, params } from '../address.dom.ts'
+import { addressWith } from '../address.dom.ts'
 import type { Answers } from '../answers.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { Link } from '../shell.tsx'
@@ -13,7 +13,7 @@ import { Answered, type Figure, Figures, TroubleNote } from '../ui/parts.tsx'
 import { eachDay, partsOf } from '../ui/stacked.ts'
 import { amountColumn, type Column, numberColumn, Table } from '../ui/table.tsx'
 import { dayText, groupedText, priceText } from '../ui/text.ts'
-import { pageAddress } from './parts.tsx'
+import { chosenOf, pageAddress } from './parts.tsx'
 import { signUpWarning } from './sign-up-warning.ts'
 
 type Business = Answers['business']
@@ -169,8 +169,7 @@ const FIELDS = [
 
 export function UsagePage() {
   const business = useBusiness(() => {
-    const query = new URLSearchParams()
-    for (const { name } of FIELDS) if (params.value.get(name)) query.set(name, params.value.get(name)!)
+    const query = chosenOf(FIELDS)
     return query.size > 0 ? `?${query}` : ''
   })
   return (

@@ -69,11 +69,17 @@ export function useList<Row>(
   fields: readonly FormField[],
   more: () => Readonly<Record<string, string>> = () => ({}),
 ): Paged<Row> {
-  return usePaged<Row>(list, cursor, () => {
-    const query = new URLSearchParams(more())
-    for (const { name } of fields) if (params.value.get(name)) query.set(name, params.value.get(name)!)
-    return `/admin/${path}?${query}`
-  })
+  return usePaged<Row>(list, cursor, () => `/admin/${path}?${chosenOf(fields, more())}`)
+}
+
+/** Those parameters of the page that these fields set. */
+export function chosenOf(fields: readonly FormField[], more: Readonly<Record<string, string>> = {}): URLSearchParams {
+  const query = new URLSearchParams(more)
+  for (const { name } of fields) {
+    const value = params.value.get(name)
+    if (value) query.set(name, value)
+  }
+  return query
 }
 
 interface RowsProps<Row> extends Omit<TableProps<Row>, 'rows' | 'more' | 'isWhole'> {

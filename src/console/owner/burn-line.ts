@@ -29,7 +29,7 @@ export function burnLine(
   nowMs: number,
   { width, height }: { readonly width: number; readonly height: number },
 ): BurnLine {
-  const fromMs = Date.parse(`${days[0]!.date}T00:00:00Z`)
+  const fromMs = Date.parse(`${days[0]?.date}T00:00:00Z`)
   const ends = forecast.why === 'used_up' ? forecast.ends : null
   const furthestMs = nowMs + Math.max(DAY_MS, (nowMs - fromMs) * AHEAD_MAX)
   const untilMs = ends === null ? nowMs : Math.min(Math.max(ends, nowMs + 1), furthestMs)

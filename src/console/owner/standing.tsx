@@ -114,7 +114,8 @@ function BurnDown({ account }: { account: Account }) {
 function Picture({ days, account }: { days: readonly BalanceDay[]; account: Account }) {
   const { past, ahead, nowX, untilMs, most } = burnLine(days, account, Date.now(), SIZE)
   const until = dayText(untilMs)
-  const label = `Credits left by day from ${days[0]!.date} UTC, ${groupedText(account.balance)} now${ahead === null ? '' : `, and as they go on to ${until}`}`
+  const since = days[0]?.date
+  const label = `Credits left by day from ${since} UTC, ${groupedText(account.balance)} now${ahead === null ? '' : `, and as they go on to ${until}`}`
   return (
     <figure class="burn">
       <svg role="img" aria-label={label} viewBox={`0 -4 ${SIZE.width} ${SIZE.height + 8}`} preserveAspectRatio="none">
@@ -123,7 +124,7 @@ function Picture({ days, account }: { days: readonly BalanceDay[]; account: Acco
         {ahead !== null && <path class="ahead" d={ahead} />}
       </svg>
       <figcaption>
-        <span>{days[0]!.date}</span>
+        <span>{since}</span>
         <span>
           credits left, up to {microText(most)}
           {ahead !== null && '; dashed: as they go on'}

@@ -58,7 +58,7 @@ function Choice({ offers }: { offers: Offers }) {
   const count = useSignal('1')
   const wanted = useSignal<Wanted | null>(null)
   const send = () =>
-    change<Answers['checkout']>('POST', '/platform/checkout', wanted.value!.order, (value) => {
+    change<Answers['checkout']>('POST', '/platform/checkout', wanted.value?.order, (value) => {
       const { url, number } = value.order
       wanted.value = null
       if (url !== null) location.assign(url)

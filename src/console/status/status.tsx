@@ -51,4 +51,4 @@ function StatusPage() {
   )
 }
 
-render(<StatusPage />, document.getElementById('app')!)
+render(<StatusPage />, document.getElementById('app') ?? document.body)

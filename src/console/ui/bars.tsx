@@ -37,7 +37,7 @@ export function Bars({ label, columns, parts, words }: BarsProps) {
             height={height}
           >
             <title>
-              {columns[column]!.name}: {part} {words(columns[column]!.parts[part] ?? 0)}
+              {columns[column]?.name}: {part} {words(columns[column]?.parts[part] ?? 0)}
             </title>
           </rect>
         ))}

@@ -41,7 +41,7 @@ const UNITS = [
 
 /** `3 d`, `2 h`, `5 min`, `8 s`: one unit, rounded down; below a second `0 s`. */
 export function spanText(ms: number): string {
-  const [unit, length] = UNITS.find(([, each]) => ms >= each) ?? UNITS.at(-1)!
+  const [unit, length] = UNITS.find(([, each]) => ms >= each) ?? UNITS[3]
   return `${Math.max(0, Math.floor(ms / length))} ${unit}`
 }
 

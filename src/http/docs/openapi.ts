@@ -169,7 +169,7 @@ function everyType(queries: readonly AnyQuery[], schemas: Map<string, unknown>):
   }
 }
 
-const capitalized = (type: string) => type[0]!.toUpperCase() + type.slice(1)
+const capitalized = (type: string) => type.replace(/^./, (letter) => letter.toUpperCase())
 const requestName = ({ type }: AnyQuery) => `${capitalized(type)}Request`
 const answerName = ({ type }: AnyQuery) => `${capitalized(type)}Answer`
 

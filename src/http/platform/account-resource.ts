@@ -86,8 +86,7 @@ interface Resource<Target> {
 export const ACCOUNT: Resource<AccountTarget> = {
   admin: { params: ACCOUNT_PARAMS },
   own: {},
-  named: async ({ params }, { accounts }) => {
-    const account = params.id!
+  named: async ({ params: { id: account = '' } }, { accounts }) => {
     const missing = await accounts.missing(account)
     return missing === null ? ok({ account, by: null }) : err(missing)
   },
@@ -98,11 +97,11 @@ export const ACCOUNT: Resource<AccountTarget> = {
 export const KEY: Resource<KeyTarget> = {
   admin: { params: KEY_PARAMS, query: OfAccount },
   own: { params: KEY_PARAMS },
-  named: async ({ params, query }) => {
+  named: async ({ params: { key: name = '' }, query }) => {
     const { account } = query as z.infer<typeof OfAccount>
-    return ok({ key: { name: params.key!, account }, owner: null })
+    return ok({ key: { name, account }, owner: null })
   },
-  owned: ({ params }, owner) => ({ key: { name: params.key!, account: owner.account }, owner }),
+  owned: ({ params: { key: name = '' } }, owner) => ({ key: { name, account: owner.account }, owner }),
 }
 
 type Mount = Definition & { readonly body?: Body }

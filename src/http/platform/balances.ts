@@ -105,7 +105,8 @@ function tokenRate(token: number, prices: Prices, hops: number): string | null {
 }
 
 function midOf(mids: Prices['mids'], coin: string): string | null {
-  return Object.hasOwn(mids, coin) ? trimDecimal(mids[coin]!) : null
+  const mid = Object.hasOwn(mids, coin) ? mids[coin] : undefined
+  return mid === undefined ? null : trimDecimal(mid)
 }
 
 function unrealized({ assetPositions }: PerpAccount): string {

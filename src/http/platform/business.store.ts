@@ -1,9 +1,10 @@
 // What an operator sees of all accounts together, from D1. Invariants: every list is a page behind a cursor, found by an index;
 // sums are those of rows that other endpoints show one by one.
 
+import { oneRow } from '../../core/d1.store.ts'
 import { DAY_MS } from '../../core/time.ts'
 import { ROW_COLUMNS, rowOf, type StoredRow } from '../../pipelines/row.ts'
-import type { Business, SignUpLinksOfDay } from './operator-api.ts'
+import type { Business } from './operator-api.ts'
 
 const REFUSED = 'number, at, request_id, account, key_prefix, product, type, code, message'
 
@@ -25,7 +26,7 @@ export function businessIn(db: D1Database): Business {
       const select = `SELECT (SELECT count(*) FROM accounts) AS accounts,
         (SELECT count(*) FROM keys WHERE revoked IS NULL) AS keys,
         (SELECT count(*) FROM orders WHERE state = 'open') AS open_orders`
-      return (await db.prepare(select).first())!
+      return oneRow(db.prepare(select))
     },
     signUpLinks: async (sinceMs) => {
       const largest = (column: 'area' | 'domain') =>
@@ -33,7 +34,7 @@ export function businessIn(db: D1Database): Business {
       const select = `WITH day AS (SELECT area, domain FROM signup_links WHERE created > ? AND domain IS NOT NULL)
         SELECT count(*) AS links, count(DISTINCT area) AS networks, ${largest('area')} AS most_of_network,
           count(DISTINCT domain) AS domains, ${largest('domain')} AS most_of_domain FROM day`
-      return (await db.prepare(select).bind(sinceMs).first<SignUpLinksOfDay>())!
+      return oneRow(db.prepare(select).bind(sinceMs))
     },
     paid: (fromMs, toMs) => {
       const select = `SELECT currency, count(*) AS orders, sum(minor) AS minor, sum(refunded) AS refunded FROM orders

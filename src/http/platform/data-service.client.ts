@@ -43,7 +43,7 @@ async function ask(dataUrl: string, { name, timeoutMs }: Configured, path: strin
     if (response.status !== 200 || !('text' in read)) return err(away(name, restMs ?? undefined))
     const value = JSON.parse(read.text) as { readonly data?: unknown; readonly error?: unknown } | null
     // Whatever is in it: an envelope it must be, and one that tells of no failure.
-    return (value?.data ?? null) === null || value!.error === true ? err(away(name)) : ok(read.text)
+    return (value?.data ?? null) === null || value?.error === true ? err(away(name)) : ok(read.text)
   } catch {
     return err(away(name))
   }

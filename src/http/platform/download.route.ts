@@ -29,8 +29,8 @@ export function downloadRoutes<Env extends object>(deps: DownloadDeps): Hono<{ B
   app.get('/v1/:chain/history/files/:key{.+}', async (c) => {
     const key = c.req.param('key')
     const refused = await refusalOf(deps, c.req.param('chain'), key, new URL(c.req.url).searchParams)
-    if (refused !== null) return refuse(refused, deps.requestId())
-    return (await fileOf(c, deps, key)) ?? refuse(gone(), deps.requestId())
+    if (refused !== null || !deps.bucket) return refuse(refused ?? gone(), deps.requestId())
+    return (await fileOf(c, deps.bucket, deps.requestId, key)) ?? refuse(gone(), deps.requestId())
   })
   return app
 }
@@ -39,12 +39,12 @@ const gone = (): Failure => ({ kind: 'not_found', what: 'This file', hint: GONE 
 
 /** Null: the link is good. */
 async function refusalOf(
-  { chain, bucket, keySecret, now }: DownloadDeps,
+  { chain, keySecret, now }: DownloadDeps,
   asked: string,
   key: string,
   parameters: URLSearchParams,
 ): Promise<Failure | null> {
-  if (asked !== chain || !bucket) return gone()
+  if (asked !== chain) return gone()
   if (!keySecret) return NO_KEY_SECRET
   const link = readLink((name) => parameters.getAll(name))
   if (typeof link === 'string') return badField(link, `is missing, doubled or not whole: ${MADE}`)
@@ -55,8 +55,13 @@ async function refusalOf(
 }
 
 /** Null where the file is gone. */
-async function fileOf(c: Context, { bucket, requestId }: DownloadDeps, key: string): Promise<Response | null> {
-  const file = await bucket!.head(key)
+async function fileOf(
+  c: Context,
+  bucket: Pick<R2Bucket, 'head' | 'get'>,
+  requestId: () => string,
+  key: string,
+): Promise<Response | null> {
+  const file = await bucket.head(key)
   if (file === null) return null
   const headers = {
     'content-type': TYPES[key.slice(key.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
@@ -74,7 +79,7 @@ async function fileOf(c: Context, { bucket, requestId }: DownloadDeps, key: stri
   const part = range === null ? {} : { 'content-range': contentRange(range, file.size) }
   const init = { status: range === null ? 200 : 206, headers: { ...headers, ...length, ...part } }
   if (c.req.method === 'HEAD') return new Response(null, init)
-  const object = await bucket!.get(key, range === null ? {} : { range })
+  const object = await bucket.get(key, range === null ? {} : { range })
   return object && new Response(object.body, init)
 }
 

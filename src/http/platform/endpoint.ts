@@ -108,12 +108,10 @@ export function defineEndpoint<
 
 /** The endpoint with the envelope of the platform around each answer that is no text. */
 function inEnvelope({ answers, answer, ...operation }: Endpoint): Endpoint {
-  const shown = Object.entries(answers).map(([status, { description, schema, example }]) => {
+  const shown = Object.entries(answers).map(([status, shape]) => {
+    const { description, schema, example } = shape
     const isText = schema instanceof z.ZodString
-    return [
-      status,
-      isText ? answers[Number(status)]! : { description, schema: enveloped(schema), example: sealed(example) },
-    ] as const
+    return [status, isText ? shape : { description, schema: enveloped(schema), example: sealed(example) }] as const
   })
   return {
     ...operation,

@@ -59,9 +59,15 @@ export const Limit = wholeNumber(1, PAGE_MAX)
 export const Before = wholeNumber(1, Number.MAX_SAFE_INTEGER).optional().describe('`next` of the page before')
 export const Next = z.int().nullable().describe('`before` of the next page; null: this is the last one')
 
+/** Where the next page begins, by the last row of this one; null where no more rows than fit were found. */
+export function nextOf<Row, Place>(rows: readonly Row[], limit: number, placeOf: (last: Row) => Place): Place | null {
+  const last = rows.length > limit ? rows[limit - 1] : undefined
+  return last === undefined ? null : placeOf(last)
+}
+
 /** A page of rows of which one more than fits was asked for. */
 export function pageOf<Row extends { readonly number: number }>(rows: readonly Row[], limit: number) {
-  return { rows: rows.slice(0, limit), next: rows.length > limit ? rows[limit - 1]!.number : null }
+  return { rows: rows.slice(0, limit), next: nextOf(rows, limit, ({ number }) => number) }
 }
 
 /** Text to look for, as people type it. */

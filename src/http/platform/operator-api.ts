@@ -109,7 +109,7 @@ interface RefusalFilter {
 }
 
 /** Links of the sign-up in a day: how many, and how they are spread over networks (/24 or /48) and domains of mailboxes. */
-export interface SignUpLinksOfDay {
+interface SignUpLinksOfDay {
   readonly links: number
   readonly networks: number
   readonly most_of_network: number

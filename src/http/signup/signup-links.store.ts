@@ -2,6 +2,7 @@
 // is counted and inserted in one transaction, so that requests at once pass no bound. How many there are for whom is
 // signup-bounds.ts.
 
+import { batchOf } from '../../core/d1.store.ts'
 import { DAY_MS } from '../../core/time.ts'
 import type { LinkBounds, LinksOfDay } from './signup-bounds.ts'
 
@@ -55,14 +56,15 @@ export class SignUpLinks {
       WHERE "all" < ?9 AND area < ?10 AND (area = 0 OR (domain < ?11 AND "all" < ?12)) AND ${ofBase(6)}
         AND (SELECT count(*) FROM signup_links WHERE network = ?7 AND created > ?1) < ${OF_NETWORK_MAX}`
     const { day, area: ofArea, domain: ofDomain, beforeReserve } = bounds
-    const [, counted, added] = await this.#db.batch<LinksOfDay>([
+    const [, counted, added] = await batchOf<[unknown, LinksOfDay, unknown]>(this.#db, [
       this.#db.prepare('DELETE FROM signup_links WHERE created <= ?').bind(sinceMs),
       this.#db.prepare(OF_DAY).bind(sinceMs, domain, area),
       this.#db
         .prepare(insert)
         .bind(sinceMs, domain, area, hash, address, base, network, nowMs, day, ofArea, ofDomain, beforeReserve),
     ])
-    return { before: counted!.results[0]!, isAdded: added!.meta.changes > 0 }
+    const [before = { all: 0, area: 0, domain: 0 }] = counted.results
+    return { before, isAdded: added.meta.changes > 0 }
   }
 
   /**

@@ -53,8 +53,7 @@ export class AnswerTiers {
       const copy = await this.#read(tier, key)
       if (!copy) continue
       const stored = tier === 'network' ? { stored: { at: copy.at, body: copy.body } } : {}
-      const isNewer = !newest || copy.at > newest.at
-      newest = { ...(isNewer ? copy : newest!), ...stored }
+      newest = { ...(!newest || copy.at > newest.at ? copy : newest), ...stored }
       if (useOf(this.#deps.now() - newest.at, terms) !== 'fresh') continue
       if (tier === 'network') waitUntil(this.#write('region', key, newest, terms))
       break

@@ -45,12 +45,12 @@ export const portfolioState = defineQuery({
       { type: 'spotClearinghouseState', user },
       { type: 'userAbstraction', user },
       ...dexes.value.map((one) => ({ type: 'clearinghouseState', user, dex: one })),
-    ]
+    ] as const
     const [spot, abstraction, ...states] = await fanOut(asks, (ask) => passThrough(ask, from), from)
     const perp = statesOf(dex, dexes.value, states)
     if (!perp.ok) return perp
-    if (!spot?.ok) return spot!
-    if (!abstraction?.ok) return abstraction!
+    if (!spot.ok) return spot
+    if (!abstraction.ok) return abstraction
     const parts = [
       `"clearinghouseState":${perp.value.body}`,
       `"spotClearinghouseState":${spot.value.body}`,

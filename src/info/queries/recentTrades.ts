@@ -72,7 +72,7 @@ export const recentTrades = defineQuery({
 
 /** Rows of an upstream, newest first, that ours do not show: it may know some of ours, and newer ones. */
 function olderThan(newest: readonly TradeRow[], theirs: readonly TradeRow[]): readonly TradeRow[] {
-  const since = newest.at(-1)!.time
+  const since = newest.at(-1)?.time ?? 0
   const known = new Set(newest.map(({ tid }) => tid))
   return theirs.filter(({ time, tid }) => time <= since && !known.has(tid))
 }

@@ -18,7 +18,7 @@ export async function batch(
   const [first] = answers
   if (first && !first.ok && answers.every(({ ok }) => !ok)) return first
   const slots = answers.map((answer, i) =>
-    answer.ok ? answer.value.body : failedSlot({ user: users[i]! }, answer.error),
+    answer.ok ? answer.value.body : failedSlot({ user: users[i] ?? '' }, answer.error),
   )
   return ok({ body: `[${slots.join(',')}]`, ...latenessOf(answers) })
 }

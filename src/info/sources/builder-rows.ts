@@ -27,7 +27,7 @@ export async function builderRows(
   const scope = { by: 'builder', address: builder } as const
   const read = await past.read({ kind: 'fills', scope, fromMs, toMs, order: 'newest' }, ({ time, fills }) => {
     // What is of the same time belongs to the page, or to the next one with it.
-    if (rows >= limit && time !== blocks.at(-1)!.time) return false
+    if (rows >= limit && time !== blocks.at(-1)?.time) return false
     const told = isAggregated ? aggregateFills(fills) : fills
     blocks.push({ time, fills: told })
     rows += told.length

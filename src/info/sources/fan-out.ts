@@ -14,11 +14,11 @@ export const FAN_OUT_MAX_MS = 5_000
 const LATE: Failure = { kind: 'upstream_timeout', source: 'exchange' }
 
 /** The answers in the order of the items; what was not answered in time has timed out. `ask` must not reject. */
-export async function fanOut<Item, T>(
-  items: readonly Item[],
-  ask: (item: Item) => Promise<Result<T, Failure>>,
+export async function fanOut<const Items extends readonly unknown[], T>(
+  items: Items,
+  ask: (item: Items[number]) => Promise<Result<T, Failure>>,
   { after }: Pick<Sources, 'after'>,
-): Promise<Result<T, Failure>[]> {
+): Promise<{ readonly [At in keyof Items]: Result<T, Failure> }> {
   const answers: Result<T, Failure>[] = items.map(() => err(LATE))
   const rest = items.entries()
   let isOver = false
@@ -31,5 +31,5 @@ export async function fanOut<Item, T>(
   }
   await orLate(Promise.all(Array.from({ length: AT_ONCE }, worker)), FAN_OUT_MAX_MS, null, after)
   isOver = true
-  return answers
+  return answers as { readonly [At in keyof Items]: Result<T, Failure> }
 }

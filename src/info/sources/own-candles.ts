@@ -49,9 +49,10 @@ export async function candlesAnswer(
   const isPage = candles.length === limit
   const { untilMs } = kept.value
   if (untilMs !== null && !isPage) return theirsFrom(window.fromMs, asked, limit, from, tooMuch(untilMs))
-  if (candles.length === 0) return noneOfOurs(asked, limit, kept.value, from)
+  const last = candles.at(-1)
+  if (!last) return noneOfOurs(asked, limit, kept.value, from)
   const { holed } = kept.value
-  if (!holed || (isPage && holed.fromMs > candles.at(-1)!.t)) return ok(ownAnswer(candles, kept.value))
+  if (!holed || (isPage && holed.fromMs > last.t)) return ok(ownAnswer(candles, kept.value))
   const { type, req } = asked
   const fromMs = Math.max(startTime, holed.fromMs)
   const toMs = holed.toMs < window.toMs ? holed.toMs : req.endTime

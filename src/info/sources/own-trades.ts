@@ -146,8 +146,9 @@ type IsEnough = (block: EventBlock, isAfterHole: boolean) => boolean
 async function keptRuns(open: OpenPast, window: PastWindow, isEnough: IsEnough): Promise<Result<KeptRuns, Failure>> {
   const runs: EventBlock[][] = []
   const read = await reachOf(open, window, (block, isAfterHole) => {
-    if (runs.length === 0 || isAfterHole) runs.push([])
-    runs.at(-1)!.push(foldedPart(block))
+    const run = isAfterHole ? undefined : runs.at(-1)
+    if (run) run.push(foldedPart(block))
+    else runs.push([foldedPart(block)])
     return isEnough(block, isAfterHole)
   })
   if (!read.ok) return read

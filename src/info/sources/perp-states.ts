@@ -53,8 +53,7 @@ export async function dexesOf(
 /** The answer for what was asked, from the answers of its DEXes. */
 export function statesOf(asked: DexName, dexes: readonly DexName[], states: readonly Asked[]): Asked {
   const [first] = states
-  if (!isAllDexes(asked)) return first!
-  if (first && !first.ok && states.every(({ ok }) => !ok)) return first
+  if (first && (!isAllDexes(asked) || states.every(({ ok }) => !ok))) return first
   const entries = states.map((state, i) => {
     const name = dexes[i] ?? MAIN_DEX_KEY
     return `${JSON.stringify(name)}:${state.ok ? state.value.body : failedSlot({ dex: name }, state.error)}`

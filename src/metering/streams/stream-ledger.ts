@@ -169,7 +169,7 @@ export class StreamLedger {
       count++
       perMinute += charge.amount
     }
-    return { minutes: charges.map((charge) => answers.get(charge)!), begun: { count, perMinute } }
+    return { minutes: charges.map((charge) => answers.get(charge) ?? LIMIT), begun: { count, perMinute } }
   }
 
   #minute(charge: MinuteCharge, nowMs: number): MinuteAnswer {

@@ -37,7 +37,7 @@ export function readPayments(entry: string): PaymentsOfUser {
     const [coin = '', usdc = '', szi = '', rate = ''] = words.slice(at, at + FIELDS)
     rows.push([coin, usdc, szi, rate])
   }
-  return { user: words[0]!, time: Number(words[1]), rows }
+  return { user: words[0] ?? '', time: Number(words[1]), rows }
 }
 
 const FIRST = '{"payments":['

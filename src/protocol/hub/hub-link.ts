@@ -67,17 +67,11 @@ export function encodeHubFrame(tick: HubTick, fragments: string): string {
 /** Inverse of encodeHubFrame. Throws on a frame that this version cannot read: only our own objects send them. */
 export function decodeHubFrame(text: string): HubFrameToRelay {
   const lines = text.split('\n')
-  const tick = JSON.parse(lines[0]!) as HubTick
+  const tick = JSON.parse(lines.shift() ?? '') as HubTick
   const coins: CoinFragment[] = []
   const views: ViewPiece[] = []
-  for (let i = 1; i < lines.length; i++) {
-    const [mark, coin, about, text, checksum] = lines[i]!.split('\t') as [
-      CoinMark | '~',
-      string,
-      string,
-      string,
-      string?,
-    ]
+  for (const line of lines) {
+    const [mark, coin, about, text, checksum] = line.split('\t') as [CoinMark | '~', string, string, string, string?]
     if (mark === '~') views.push({ view: about, coin, piece: text })
     else
       coins.push({

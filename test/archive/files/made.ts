@@ -56,8 +56,11 @@ export const anyBlocks = (most = 40) =>
 /** Objects whose pages follow one another. */
 export function fileOf(objects: readonly Uint8Array[]): SourceFile {
   return {
-    objects: objects.map(({ length }, at) => ({ key: `object ${at}`, bytes: length })),
-    read: async (object, offset, length) => new Uint8Array(objects[object]!.slice(offset, offset + length)),
+    objects: objects.map((object, at) => ({
+      key: `object ${at}`,
+      bytes: object.length,
+      read: async (offset, length) => new Uint8Array(object.slice(offset, offset + length)),
+    })),
   }
 }
 

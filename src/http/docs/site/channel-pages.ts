@@ -59,7 +59,8 @@ const DEPTH_MAX = 5
 
 /** A subscription of GraphQL for the same data as an example body of /ws, with some fields of each object. */
 export function graphqlSample({ type, example }: AnyChannel): string {
-  const field = graphqlSchema().getSubscriptionType()!.getFields()[type]!
+  const field = graphqlSchema().getSubscriptionType()?.getFields()[type]
+  if (!field) throw new Error(`GraphQL has no subscription ${type}`)
   const args = field.args
     .filter(({ name }) => example.request[name] !== undefined && example.request[name] !== null)
     .map(({ name }) => `${name}: ${literal(example.request[name])}`)

@@ -73,7 +73,7 @@ export function fieldTable(rows: readonly FieldRow[], isRequest: boolean): strin
 /** The description of the field, else its name in words, empty for an element of a tuple. Times are Unix milliseconds. */
 export function meaningOf({ path, type, description }: FieldRow): string {
   if (description !== null) return description
-  const name = /[^.[\]]*$/.exec(path.replaceAll('[]', ''))![0]
+  const [name = ''] = /[^.[\]]*$/.exec(path.replaceAll('[]', '')) ?? []
   if (name === '') return ''
   if (name === '*') return 'One for each name'
   const words = name.split(/_|(?<=[a-z0-9])(?=[A-Z])/).map((word) => WORDS[word.toLowerCase()] ?? word.toLowerCase())
@@ -255,8 +255,8 @@ function listWords(kind: Schema, defs: Defs): string {
   const slots = kind.prefixItems?.length
   if (slots !== undefined) return slots === 2 ? 'pair' : `list of ${slots}, each of its own kind`
   const inner = isSchema(kind.items) ? typeWords(kind.items, defs) : 'any JSON'
-  const plain = /^(text|whole number)(, .*)?$/.exec(inner)
-  const items = PLURALS[inner] ?? (plain === null ? `(${inner})` : `${PLURALS[plain[1]!]}${plain[2] ?? ''}`)
+  const [, plain = '', bounds = ''] = /^(text|whole number)(, .*)?$/.exec(inner) ?? []
+  const items = PLURALS[inner] ?? (plain === '' ? `(${inner})` : `${PLURALS[plain]}${bounds}`)
   return `list of ${items}${boundsWords(kind.minItems, kind.maxItems, ' entries')}`
 }
 
@@ -265,11 +265,9 @@ function boundsWords(low: number | undefined, high: number | undefined, unit: st
   const least = low !== undefined && low > Number.MIN_SAFE_INTEGER ? low : undefined
   const most = high !== undefined && high < Number.MAX_SAFE_INTEGER ? high : undefined
   const shown = (bound: number) => bound.toLocaleString('en')
-  if (least === undefined && most === undefined) return ''
-  if (most === undefined) return least === 0 && unit !== '' ? '' : `, from ${shown(least!)}${unit}`
-  return least === undefined || (least === 0 && unit !== '')
-    ? `, at most ${shown(most)}${unit}`
-    : `, ${shown(least)} to ${shown(most)}${unit}`
+  if (least === undefined || (least === 0 && unit !== ''))
+    return most === undefined ? '' : `, at most ${shown(most)}${unit}`
+  return most === undefined ? `, from ${shown(least)}${unit}` : `, ${shown(least)} to ${shown(most)}${unit}`
 }
 
 function isSchema(value: unknown): value is Schema {

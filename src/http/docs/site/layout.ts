@@ -64,7 +64,7 @@ function menuHtml(here: Page, pages: readonly Page[]): string {
         const current = page === here ? ' aria-current="page"' : ''
         return `<li><a href="${page.address}"${current}>${inlineCode(page.title)}</a></li>`
       })
-      const rest = more > 0 ? `<li><a class="more" href="${shown[0]!.address}">and ${more} more</a></li>` : ''
+      const rest = more > 0 ? `<li><a class="more" href="${shown[0]?.address}">and ${more} more</a></li>` : ''
       return `<details${isHere ? ' open' : ''}><summary>${escaped(title)}</summary><ul>${links.join('')}${rest}</ul></details>`
     })
     .join('\n')

@@ -40,7 +40,7 @@ export function markdownHtml(markdown: string): string {
   for (let at = 0; at < tokens.length; at++) {
     const group = groupAt(tokens, at)
     if (group.length < 2) {
-      html.push(marked.parser([tokens[at]!]))
+      html.push(marked.parser(tokens.slice(at, at + 1)))
       continue
     }
     html.push(tabsHtml(group, ++groups))

@@ -93,9 +93,9 @@ const RPC_METHODS: readonly (readonly [method: string, params: string, result: s
 export function rpcMethodsPage(): Page {
   const chains = parseChains('[{"name":"hyperliquid","urls":["https://node.example.com/evm"]}]')
   if (!chains.ok) throw new Error(chains.error)
-  const prices = new CallPrices(chains.value[0]!)
+  const [prices] = chains.value.map((chain) => new CallPrices(chain))
   const rows = RPC_METHODS.map(([method, params, result]) => {
-    return [code(method), params, result, prices.of(method) === null ? 'no' : 'yes']
+    return [code(method), params, result, (prices?.of(method) ?? null) === null ? 'no' : 'yes']
   })
   const example = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] }
   return {

@@ -48,8 +48,8 @@ interface Heading {
 export function headingsOf(markdown: string): readonly Heading[] {
   const anchor = anchors()
   return outsideCode(markdown).flatMap((line) => {
-    const [, marks, text] = /^(#{1,6}) (.*)$/.exec(line) ?? []
-    return marks === undefined ? [] : [{ depth: marks.length, text: text!, anchor: anchor(text!) }]
+    const [, marks, text = ''] = /^(#{1,6}) (.*)$/.exec(line) ?? []
+    return marks === undefined ? [] : [{ depth: marks.length, text, anchor: anchor(text) }]
   })
 }
 

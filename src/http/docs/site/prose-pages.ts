@@ -64,8 +64,8 @@ function addressOf(path: string): string | null {
   if (program !== null && program[2] !== 'md') return `/docs/examples/${program[1]}-${program[2]}`
   const document = /^(docs|examples)(?:\/([\w/-]+))?\/([\w-]+)\.md$/.exec(path)
   if (document === null) return null
-  const [, room, folder = '', name] = document
-  const parts = ['/docs', ...(room === 'examples' ? ['examples'] : []), folder, name === 'README' ? '' : name!]
+  const [, room, folder = '', name = 'README'] = document
+  const parts = ['/docs', ...(room === 'examples' ? ['examples'] : []), folder, name === 'README' ? '' : name]
   return parts.filter((part) => part !== '').join('/')
 }
 
@@ -82,15 +82,16 @@ export function prosePages(documents: Documents): Page[] {
   const unplaced = unplacedOf(documents).map((path) => [path, 'inside'] as const)
   const placed = [...PLACES, ...unplaced, ...decisions.map((path) => [path, 'decisions'] as const)]
   return [
-    ...placed
-      .filter(([path]) => documents.has(path))
-      .map(([path, section]) => prosePage(path, section, documents.get(path)!)),
-    ...programs.map((path) => programPage(path, documents.get(path)!)),
+    ...placed.flatMap(([path, section]) => {
+      const text = documents.get(path)
+      return text === undefined ? [] : [prosePage(path, section, text)]
+    }),
+    ...programs.map((path) => programPage(path, documents.get(path) ?? '')),
   ]
 }
 
 function prosePage(path: string, section: Section, text: string): Page {
-  const address = addressOf(path)!
+  const address = addressOf(path) ?? ''
   const markdown = rewritten(withoutParts(text), (line) => linked(line, path))
   const title = /^# (.*)$/m.exec(markdown)?.[1] ?? address
   return { address, title, section, summary: firstSentence(markdown), markdown }
@@ -98,11 +99,11 @@ function prosePage(path: string, section: Section, text: string): Page {
 
 function programPage(path: string, text: string): Page {
   const name = path.slice('examples/'.length)
-  const ending = path.split('.').at(-1)!
+  const ending = path.slice(path.lastIndexOf('.') + 1)
   const language = { py: 'python', sh: 'bash' }[ending] ?? ending
   const summary = /^(?:\/\/|#(?!!)|<!--) ?(.*)$/m.exec(text)?.[1] ?? 'A program to copy'
   return {
-    address: addressOf(path)!,
+    address: addressOf(path) ?? '',
     title: name,
     summary,
     section: 'start',

@@ -62,7 +62,7 @@ function noteOf(type: string, codes: ReadonlyMap<string, string>): string | null
   const [, comment = ''] = (!codes.has(type) && above.exec([...codes.values()].join('\n'))) || []
   const said = `${head.replaceAll(/^\/\/ ?/gm, '')}${comment.replaceAll(/^ \* ?/gm, '')}`.trim()
   const text = said.replace(/^\w+: /, '').replace(/ ?\(\w[\w/-]*\.ts\)/g, '')
-  return text === '' ? null : `${text[0]!.toUpperCase()}${text.slice(1)}`
+  return text === '' ? null : text.replace(/^./, (letter) => letter.toUpperCase())
 }
 
 /** Every file by its path below the folder that is served at `/`. */

@@ -15,6 +15,7 @@ import {
   IdempotencyKey,
   Limit,
   Next,
+  nextOf,
   pageOf,
   SearchText,
   UnixMs,
@@ -108,7 +109,7 @@ const listAccounts = defineEndpoint({
       const answer = sums[i]
       return { ...row, balance: answer?.status === 'fulfilled' ? formatCredits(leftOf(answer.value)) : null }
     })
-    return reply(200, { accounts, next: found.length > limit ? page.at(-1)!.account : null })
+    return reply(200, { accounts, next: nextOf(found, limit, ({ account }) => account) })
   },
 })
 

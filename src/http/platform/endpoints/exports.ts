@@ -72,8 +72,9 @@ const historyCost = defineEndpoint({
     const sources = sourcesOf(query.products, history.value.sources)
     if (!sources.ok) return sources
     const { fromMs, toMs } = range.value
-    const sums = await Promise.all(sources.value.map((source) => source.sums(range.value)))
-    const costs = sums.map((sum) => ({ ...sum, credits: formatCredits(filesPrice(sum)) }))
+    const sums = await Promise.all(
+      sources.value.map(async (source) => ({ product: source.product, ...(await source.sums(range.value)) })),
+    )
     const all = sumOf(sums)
     const body = {
       from_ms: fromMs,
@@ -81,7 +82,7 @@ const historyCost = defineEndpoint({
       ...all,
       credits: formatCredits(filesPrice(all)),
       replay_minutes: Math.floor((toMs - fromMs) / MINUTE_MS) + 1,
-      by_product: sources.value.map(({ product }, at) => ({ product, ...costs[at]! })),
+      by_product: sums.map((sum) => ({ ...sum, credits: formatCredits(filesPrice(sum)) })),
     }
     return reply(200, body)
   },
@@ -164,8 +165,7 @@ const historyFiles = defineEndpoint({
       return err(badField('after', 'must be "next" of the page before, of the same range and products'))
     const { files, next } = await filePage(sources.value, range.value, after, query.limit)
     const expires = platform.now() + LINK_MS
-    const links = await Promise.all(files.map(({ key }) => sign({ chain, key, expires })))
-    const shown = files.map(({ product, key, bytes, sha256, first, last, firstMs, lastMs }, at) => ({
+    const showing = files.map(async ({ product, key, bytes, sha256, first, last, firstMs, lastMs }) => ({
       product,
       key,
       bytes,
@@ -174,8 +174,9 @@ const historyFiles = defineEndpoint({
       to_height: last,
       from_ms: firstMs,
       to_ms: lastMs,
-      link: links[at]!,
+      link: await sign({ chain, key, expires }),
     }))
+    const shown = await Promise.all(showing)
     const price = filesPrice({ objects: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) })
     return reply(200, { files: shown, expires_ms: expires, credits: formatCredits(price), next }, { price })
   },

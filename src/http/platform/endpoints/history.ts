@@ -11,7 +11,7 @@ import { wholeNumber } from '../../../core/whole-number.ts'
 import { ONE_CREDIT } from '../../../metering/tariff.ts'
 import type { HeightAndTime } from '../../../protocol/feed/durable-api.ts'
 import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { UnixMs } from '../fields.ts'
+import { nextOf, UnixMs } from '../fields.ts'
 import type { Platform } from '../platform-api.ts'
 import { badField } from '../refusal.ts'
 import { Day, dayText, startOf } from '../usage-window.ts'
@@ -271,7 +271,7 @@ const historyGaps = defineEndpoint({
       after_ms: afterMs,
       before_ms: beforeMs,
     }))
-    return reply(200, { gaps, next: found.length > limit ? String(page.at(-1)!.from) : null })
+    return reply(200, { gaps, next: nextOf(found, limit, ({ from }) => String(from)) })
   },
 })
 

@@ -9,7 +9,7 @@ import { wholeNumber } from '../../../core/whole-number.ts'
 import { recipientOf } from '../../../pipelines/secrets.ts'
 import { FOR_MANAGING, FOR_READING, KEY, manager, mayNotManage, mountTwice } from '../account-resource.ts'
 import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { AccountId, Credits, CreditsText, IdempotencyKey, UnixMs, WARNINGS, warned } from '../fields.ts'
+import { AccountId, Credits, CreditsText, IdempotencyKey, nextOf, UnixMs, WARNINGS, warned } from '../fields.ts'
 import {
   AfterKey,
   COUNTED_EXAMPLE,
@@ -254,7 +254,7 @@ const listKeys = defineEndpoint({
       ...countedKey(key),
       balance: key.balance === null ? null : formatCredits(key.balance),
     }))
-    return reply(200, { keys: shown, next: listed.length > limit ? keyPlaceText(listed[limit - 1]!) : null })
+    return reply(200, { keys: shown, next: nextOf(listed, limit, keyPlaceText) })
   },
 })
 
@@ -281,7 +281,7 @@ const ownKeys = defineEndpoint({
   refusals: [400],
   answer: async ({ query: { limit, after }, identity: { account } }, { keys }) => {
     const [rows, counted] = await Promise.all([keys.page(account, after ?? null, limit + 1), keys.count(account)])
-    const next = rows.length > limit ? keyPlaceText(rows[limit - 1]!) : null
+    const next = nextOf(rows, limit, keyPlaceText)
     return reply(200, { keys: rows.slice(0, limit).map(ownedKey), next, counted, at_most: KEYS_MAX })
   },
 })

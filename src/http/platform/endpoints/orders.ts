@@ -191,10 +191,8 @@ const listOrders = defineEndpoint({
   ),
   answer: async ({ query }, { checkout }) => {
     const orders = await checkout.list({ ...query, limit: PAGE })
-    return reply(200, {
-      orders: orders.map(shownOrder),
-      next: orders.length < PAGE ? null : String(orders.at(-1)!.seq),
-    })
+    const last = orders[PAGE - 1]
+    return reply(200, { orders: orders.map(shownOrder), next: last ? String(last.seq) : null })
   },
 })
 

@@ -166,7 +166,7 @@ const ownAccount = defineEndpoint({
     ])
     const over = averageDay(spent.slice(0, AVERAGED_DAYS))
     // On its first day an account has no other to go by.
-    const perDay = over > 0 ? over : spent[AVERAGED_DAYS]!
+    const perDay = over > 0 ? over : (spent.at(-1) ?? 0)
     // What is lent to isolates is not spent: it is of the plan as long as the plan has any.
     const ofPlan = state === null ? 0 : unspentOfPlan({ ...sums, available: leftOf(sums), held: 0 }, state)
     const period = { untilMs: state?.untilMs ?? null, anchorMs: state?.anchorMs ?? nowMs }

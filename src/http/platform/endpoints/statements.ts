@@ -1,6 +1,7 @@
 // Invoices and daily balances of an account. Numbers are the meter's own of this moment.
 
 import * as z from 'zod'
+import { pairs } from '../../../core/pairs.ts'
 import { err, ok, type Result } from '../../../core/result.ts'
 import { DAY_MS } from '../../../core/time.ts'
 import { FOR_READING } from '../account-resource.ts'
@@ -35,7 +36,8 @@ async function invoiceFor(
   const times = monthTimes(nowMs)
   const meter = meterOf(account)
   const { sinceMs } = await meter.statementSums([fromMs, toMs])
-  if (fromMs < times[0]! || fromMs >= times.at(-1)! || sinceMs === null || toMs <= sinceMs) return err(none(month))
+  const [beginMs = 0] = times
+  if (fromMs < beginMs || fromMs >= (times.at(-1) ?? 0) || sinceMs === null || toMs <= sinceMs) return err(none(month))
   const statement = await meter.statement(fromMs, toMs)
   const hashes = statement.lines.flatMap(({ keyHash }) => (keyHash === null ? [] : [keyHash]))
   const names = await keys.names([...new Set(hashes)])
@@ -60,10 +62,10 @@ const ownInvoices = defineEndpoint({
     const nowMs = now()
     const times = monthTimes(nowMs)
     const { sinceMs, sums } = await meterOf(account).statementSums(times)
-    const invoices = sums
-      .map((each, i) => ({ each, fromMs: times[i]!, toMs: times[i + 1]! }))
-      .filter(({ toMs }) => sinceMs !== null && toMs > sinceMs)
-      .map(({ each, fromMs, toMs }) => shownSums(each, fromMs, toMs, nowMs))
+    const invoices = pairs(times).flatMap(([fromMs, toMs], i) => {
+      const each = sums[i]
+      return each && sinceMs !== null && toMs > sinceMs ? [shownSums(each, fromMs, toMs, nowMs)] : []
+    })
     return reply(200, { invoices: invoices.reverse() })
   },
 })
@@ -121,10 +123,9 @@ const ownBalances = defineEndpoint({
     const nowMs = now()
     // Of days before, what came is known, and not all that was spent.
     const keptMs = nowMs - KEPT_DAYS * DAY_MS
-    const days = sums.flatMap((each, i) => {
-      const beginMs = times[i]!
-      const endMs = times[i + 1]!
-      const isKnown = sinceMs !== null && endMs > sinceMs && beginMs > keptMs && beginMs <= nowMs
+    const days = pairs(times).flatMap(([beginMs, endMs], i) => {
+      const each = sums[i]
+      const isKnown = each && sinceMs !== null && endMs > sinceMs && beginMs > keptMs && beginMs <= nowMs
       return isKnown ? [{ date: dayText(beginMs), ...shownAmounts(each) }] : []
     })
     return reply(200, { days })
