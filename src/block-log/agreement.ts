@@ -1,6 +1,7 @@
 // Whether feeders tell the same story. Of several copies of a height the first one stands; a copy with other events is
 // counted, one with other books is looked at coin by coin, and who was wrong shows when a feeder verifies its books.
 
+import { BoundedMap } from '../core/bounded-map.ts'
 import type { LogStatus } from '../protocol/feed/status-shape.ts'
 import { type BlockTexts, type BooksTexts, differingCoins } from './segment.ts'
 
@@ -72,7 +73,7 @@ const DISTRUST_MS = 3_600_000
 export class WrongBooks {
   #list: readonly WrongBook[] = []
   /** The feeder whose copy was taken where two differed, by coin. */
-  readonly #disputes = new Map<string, string>()
+  #disputes = new BoundedMap<string, string>(DISPUTES_MOST)
 
   get list(): readonly WrongBook[] {
     return this.#list
@@ -81,9 +82,7 @@ export class WrongBooks {
   /** `other` sent another copy of a height than `taken`, with other changes of `coin`. */
   disputed(coin: string, taken: string, other: string, height: number, atMs: number): void {
     this.#note(other, coin, height, atMs, 'other_copy')
-    this.#disputes.delete(coin)
     this.#disputes.set(coin, taken)
-    if (this.#disputes.size > DISPUTES_MOST) this.#disputes.delete(this.#disputes.keys().next().value!)
   }
 
   /** The book of `coin` was not the verified one. Whose copy was taken in a dispute is at fault, else who leads. */
@@ -95,7 +94,7 @@ export class WrongBooks {
 
   clear(): void {
     this.#list = []
-    this.#disputes.clear()
+    this.#disputes = new BoundedMap(DISPUTES_MOST)
   }
 
   #note(feeder: string, coin: string, height: number, atMs: number, why: WrongBook['why']): void {

@@ -87,7 +87,7 @@ export class ArchiveDesk {
     const files = this.#files
     return {
       height: last?.height ?? null,
-      behind: last && lagMs(last) !== null ? chain.height! - last.height : null,
+      behind: last && chain.height !== null && lagMs(last) !== null ? chain.height - last.height : null,
       lagMs: lagMs(last),
       segments,
       checkpoint: checkpoint && { height: checkpoint.height, timeMs: checkpoint.time },

@@ -162,11 +162,11 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
   }
 
   #gone(feeder: FeederSocket, first: number): void {
-    if (feeder.state?.conflict) return
+    if (!feeder.state || feeder.state.conflict) return
     const now = Date.now()
     const others = this.#held.isStill(now) ? [] : this.#feeders.alive(feeder, now)
     const gap = gapAfterGone(this.#held.chain, others, first)
-    if (gap) this.#skip(gap, whyGone(feeder.state!, gap.from, feeder.refused))
+    if (gap) this.#skip(gap, whyGone(feeder.state, gap.from, feeder.refused))
     feeder.update({ first })
   }
 
@@ -190,7 +190,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     const now = Date.now()
     feeder.heard({ heardMs: now, blockMs: now })
     feeder.update({ head: Math.max(frame.height, feeder.state?.head ?? 0) })
-    const judged = judgeBlock(this.#held.chain, feeder.state!, frame)
+    const judged = judgeBlock(this.#held.chain, feeder.state, frame)
     if (judged.do === 'ignore') return
     if (judged.do === 'resend') return this.#trust.askAgain(feeder, judged.from)
     const { type: _, part: __, parts: ___, ...block } = frame

@@ -37,8 +37,12 @@ type BlockVerdict =
   | { readonly do: 'ignore' }
 
 /** What to do with a block of a feeder. */
-export function judgeBlock(chain: ChainState, feeder: FeederState, block: Pick<BlockFrame, 'height'>): BlockVerdict {
-  if (feeder.conflict !== null) return { do: 'ignore' }
+export function judgeBlock(
+  chain: ChainState,
+  feeder: FeederState | null,
+  block: Pick<BlockFrame, 'height'>,
+): BlockVerdict {
+  if (!feeder || feeder.conflict !== null) return { do: 'ignore' }
   if (chain.height === null || block.height === chain.height + 1) return { do: 'take' }
   if (block.height <= chain.height) return { do: 'acknowledge' }
   if (feeder.awaiting !== null && feeder.awaiting <= chain.height + 1) return { do: 'ignore' }
@@ -57,11 +61,11 @@ type SnapshotVerdict =
 /** What to do with a snapshot of a feeder, asked when its first part has come and again with its last one; `others` are the other connected feeders. */
 export function judgeSnapshot(
   chain: ChainState,
-  feeder: FeederState,
+  feeder: FeederState | null,
   others: readonly FeederState[],
   snapshot: Pick<SnapshotFrame, 'scope' | 'height'>,
 ): SnapshotVerdict {
-  if (feeder.conflict !== null) return { do: 'ignore' }
+  if (!feeder || feeder.conflict !== null) return { do: 'ignore' }
   const last = chain.height
   if (snapshot.scope === 'coins') {
     if (last === snapshot.height && chain.booksKnown) return { do: 'repair' }

@@ -32,7 +32,8 @@ export class DialQueue<T> {
       const others = this.#waiting.filter((one) => one.name !== name)
       this.#waiting.find((one) => one.name === name)?.reject(new Error(`${name} has asked again`))
       this.#waiting = [...others, { name, isUrgent, sinceMs: this.#nowMs(), dial, resolve, reject }]
-      if (this.#waiting.length > MOST_WAITING) this.#take(this.#waiting[0]!).reject(new Error('too many ask for links'))
+      const [first] = this.#waiting
+      if (first && this.#waiting.length > MOST_WAITING) this.#take(first).reject(new Error('too many ask for links'))
       this.#next()
     })
   }

@@ -33,17 +33,17 @@ export function eventsPage(
   let chars = 0
   for (let next = from; chars < mostChars; ) {
     const found = held.segmentWith(next)
-    const gapTo = found ? null : held.gapAt(next)
-    if (!found && gapTo === null) {
+    const last = found?.last ?? held.gapAt(next)
+    if (last === null) {
       const rest = waiting.filter(({ height }) => height >= next)
       const isNext = rest[0]?.height === next
       if (isNext) frames.push(...rest.map(({ events }) => events))
       return { frames: isNext || frames.length > 0 || next > (head ?? -1) ? frames : null, first, head }
     }
-    const texts = found?.text.split('\n') ?? [gapText(next, gapTo!)]
+    const texts = found?.text.split('\n') ?? [gapText(next, last)]
     frames.push(...texts)
     for (const text of texts) chars += text.length
-    next = (found?.last ?? gapTo!) + 1
+    next = last + 1
   }
   return { frames, first, head }
 }

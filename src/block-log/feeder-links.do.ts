@@ -252,7 +252,7 @@ export class FeederLinks {
   mayCome(but: FeederSocket, sinceMs: number, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
     if (this.leader === but.name) return false
     if (this.#others(but).some((one) => one.heardMs >= sinceMs && isAble(one))) return true
-    return left(this.#roster, this.#names(), nowMs).some(({ endedMs }) => endedMs! >= sinceMs)
+    return left(this.#roster, this.#names(), nowMs).some(({ endedMs }) => endedMs !== null && endedMs >= sinceMs)
   }
 
   /** The whole books that another feeder is sending, as long as they come; null where none does. */

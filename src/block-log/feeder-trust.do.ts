@@ -56,7 +56,7 @@ export class FeederTrust {
     const copy = { texts: encodeBlock(bare, null), feeder: feeder.name }
     const { durable, chain } = this.#held
     if (!this.#agreement.compare(copy, Date.now(), () => this.#held.booksAt(height)))
-      return feeder.conflict(startedOver(height, chain.height!))
+      return feeder.conflict(startedOver(height, chain.height ?? height))
     if (durable !== null && height <= durable) feeder.send({ type: 'ack', height: durable })
   }
 
@@ -94,7 +94,8 @@ export class FeederTrust {
   }
 
   #isFullerNear(feeder: FeederSocket, nowMs: number): boolean {
-    const isFuller = (one: FeederSocket) => this.#copies.isFuller(one.copy, feeder.copy!, nowMs)
+    const { copy } = feeder
+    const isFuller = (one: FeederSocket) => copy !== null && this.#copies.isFuller(one.copy, copy, nowMs)
     return this.#feeders.others(feeder, nowMs, (one) => isFuller(one) && !this.#distrusts(one, nowMs))
   }
 
@@ -117,7 +118,7 @@ export class FeederTrust {
   /** What a feeder compared with its node is held against what the hubs had at that height. */
   verified(feeder: FeederSocket, { height, books }: Verified): void {
     const { chain } = this.#held
-    if (feeder.state?.conflict !== null || !chain.booksKnown || height > chain.height!) return
+    if (feeder.state?.conflict !== null || !chain.booksKnown || height > (chain.height ?? -1)) return
     for (const reader of this.#readers) {
       if (!reader.follows || reader.height < height) continue
       const own = books.filter(({ coin }) => reader.wants(coin)).map(({ coin, digest }) => [coin, digest] as const)

@@ -28,7 +28,7 @@ export function readFeederFrame(message: string | ArrayBuffer): Result<FeederFra
   }
   const parsed = parseFeederFrame(value)
   if (parsed.success) return ok(parsed.data)
-  const issue = parsed.error.issues[0]!
+  const [issue = { path: [], message: '' }] = parsed.error.issues
   return err([issue.path.join('.').slice(0, ECHO_CHARS), issue.message.slice(0, ECHO_CHARS)])
 }
 

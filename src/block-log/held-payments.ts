@@ -46,7 +46,8 @@ export function searchedPayments(
     if (paid !== UNKNOWN && !line.includes(MARK)) continue
     const { height, time, funding } = JSON.parse(line) as Block
     if (paid === UNKNOWN || (paid === '' && funding.length > 0)) {
-      if (at > begin) stretches.push({ first: headOf(begin)!, last: height - 1, blocks })
+      const first = at > begin ? headOf(begin) : undefined
+      if (first) stretches.push({ first, last: height - 1, blocks })
       begin = at + 1
       holeMs = time
       blocks = []

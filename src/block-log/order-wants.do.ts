@@ -88,8 +88,9 @@ export class OrderWants {
   *frames(): Generator<Want, void> {
     yield { type: 'want', orders: { add: [], drop: [] }, payments: true }
     const isWhole = this.#wokeMs === null
-    const [orders, l4] = KINDS.map((kind) => ({ add: [...this.#names[kind].told], drop: [] }))
-    if (!isWhole && orders!.add.length + l4!.add.length === 0) return
+    const orders = { add: [...this.#names.orders.told], drop: [] }
+    const l4 = { add: [...this.#names.l4.told], drop: [] }
+    if (!isWhole && orders.add.length + l4.add.length === 0) return
     for (const part of wantParts({ orders, l4 }, isWhole)) yield { type: 'want', ...part }
   }
 

@@ -32,7 +32,8 @@ export class PositionBuilders {
     return fills.flatMap(([user, fill], index): Through[] => {
       if (marketTypeOf(fill.coin) !== 'perp') return []
       const part = hash32(user) % PARTS
-      const positions = this.#parts[part]!
+      const positions = this.#parts[part]
+      if (!positions) return []
       const key = `${user} ${fill.coin} `
       const before = positions.get(key)
       const isLiquidated = isLiquidationOf(user, fill)
@@ -50,7 +51,7 @@ export class PositionBuilders {
     const [part] = this.#changed
     if (part === undefined) return undefined
     this.#changed.delete(part)
-    return { part, text: [...this.#parts[part]!.values()].join('\n') }
+    return { part, text: [...(this.#parts[part]?.values() ?? [])].join('\n') }
   }
 
   /** Fills were missed: what is known may not be so any more. */

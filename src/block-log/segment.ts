@@ -3,6 +3,7 @@
 // rows of order-level books, of which a coin's are one text from here to the client, and payments of wallets, once an hour
 // ten megabytes that go into the archive.
 // A row per block would cost 38 dollars a month in writes; a segment a second costs under 3.
+// biome-ignore-all lint/style/noNonNullAssertion: lines that were written here are read in inner loops.
 
 import type { Block, BookChange, L4Rows } from '../protocol/feed/block.ts'
 import type { HubBlock, L4BlockHead, LinkGap, RelayEvents, RelayFrame, Through } from '../protocol/feed/log-api.ts'

@@ -26,12 +26,12 @@ export function verdict(place: Place, feeders: readonly FeederView[], nowMs: num
         'No block is taken, because the archive is hours behind and no more can be kept for it: see archive.failure, and mend R2 or D1, or take the archive out of wrangler.live.toml and deploy.',
     }
   const connected = feeders.filter((one) => one.connected)
-  if (connected.length === 0) return unconnected(feeders)
-  const able = connected.filter(({ conflict }) => conflict === null)
-  if (able.length === 0) return refused(connected[0]!)
+  const [first] = connected
+  if (!first) return unconnected(feeders)
+  const [newest] = connected.filter(({ conflict }) => conflict === null).sort((a, b) => b.heardMs - a.heardMs)
+  if (!newest) return refused(first)
   if (place.blockMs !== null && nowMs - place.blockMs < STILL_MS) return flowing(place, nowMs)
-  const heard = able.filter(({ heardMs }) => nowMs - heardMs < SILENT_MS)
-  return heard.length === 0 ? silent(newest(able)) : still(place, newest(heard), nowMs)
+  return nowMs - newest.heardMs < SILENT_MS ? still(place, newest, nowMs) : silent(newest)
 }
 
 function unconnected(left: readonly FeederView[]): Verdict {
@@ -100,7 +100,6 @@ function silent(feeder: FeederView): Verdict {
   }
 }
 
-const newest = (feeders: readonly FeederView[]): FeederView => feeders.toSorted((a, b) => b.heardMs - a.heardMs)[0]!
 const quoted = ({ name }: FeederView): string => JSON.stringify(name)
 const iso = (ms: number): string => new Date(ms).toISOString()
 const seconds = (ms: number): number => Math.round(ms / 1000)

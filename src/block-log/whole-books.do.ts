@@ -73,7 +73,7 @@ export class WholeBooks {
     if (isUnwanted) feeder.refuse('height', 'whole books of another feeder are taken: send these after the next block')
     const judged = isUnwanted ? null : this.#judged(feeder, frame)
     if (judged) feeders.passOver(feeder)
-    const epoch = judged?.do === 'repair' ? held.chain.epoch! : crypto.randomUUID()
+    const epoch = (judged?.do === 'repair' ? held.chain.epoch : null) ?? crypto.randomUUID()
     return new SeedRelay(frame, epoch, judged ? [...readers].filter(({ kind }) => kind.kind === 'hub') : null)
   }
 
@@ -81,7 +81,7 @@ export class WholeBooks {
     const { held, feeders } = this.#ports
     const now = Date.now()
     const others = held.isStill(now) ? [] : feeders.alive(feeder, now)
-    const judged = judgeSnapshot(held.chain, feeder.state!, others, snapshot)
+    const judged = judgeSnapshot(held.chain, feeder.state, others, snapshot)
     if (judged.do === 'refuse') feeder.refuse(judged.field, judged.message)
     if (judged.do === 'resend') feeder.askAgain(judged.from)
     return judged.do === 'seed' || judged.do === 'repair' ? judged : null
@@ -127,10 +127,11 @@ export class WholeBooks {
 
   /** What a reader that attaches, standing at `height` (null: nowhere), is told of the coins of its shard. */
   tell(hub: Pick<ReaderLink, 'wants'>, height: number | null): Pick<AttachAnswer, 'coins' | 'repaired'> {
-    const repairs = height === null ? [] : [...this.#repairs].map(([coin, at]) => ({ coin, height: at }))
+    const from = height ?? Number.POSITIVE_INFINITY
+    const repairs = [...this.#repairs].map(([coin, at]) => ({ coin, height: at }))
     return {
       coins: [...this.#coins].filter((coin) => hub.wants(coin)),
-      repaired: repairs.filter((one) => one.height >= height! && hub.wants(one.coin)),
+      repaired: repairs.filter((one) => one.height >= from && hub.wants(one.coin)),
     }
   }
 

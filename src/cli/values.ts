@@ -88,7 +88,10 @@ export const PlanTermsValue = termsOf(['credits', 'rest_requests_per_second'])
 
 function termsOf(needed: readonly string[]) {
   return z.string().transform((text, { addIssue }) => {
-    const pairs = text.split(',').map((pair) => /^([^=]*)=?(.*)$/s.exec(pair.trim())!.slice(1) as [string, string])
+    const pairs = text.split(',').map((pair): [string, string] => {
+      const [name = '', ...value] = pair.trim().split('=')
+      return [name, value.join('=')]
+    })
     const names = pairs.map(([name]) => name)
     const twice = names.filter((name, i) => names.indexOf(name) < i).map((name) => `has "${name}" twice`)
     const wrong = [...pairs.flatMap(([name, value]) => wrongIn(name, value) ?? []), ...twice]

@@ -97,15 +97,15 @@ function panelOf({ coin, book, note, step, verdict }: WatchedCoin, { depth, hasB
   const rows = Array.from({ length: depth }, (_, i): Line => {
     const bid = bids[i]
     const ask = asks[i]
-    const bars = [bar((sums[0][i] ?? 0) / most), bar((sums[1][i] ?? 0) / most)]
+    const barOf = (side: 0 | 1) => bar((sums[side][i] ?? 0) / most)
     return [
-      { text: hasBars ? `${bars[0]!.padStart(BAR_WIDTH)} ` : '', colour: 'good' },
+      { text: hasBars ? `${barOf(0).padStart(BAR_WIDTH)} ` : '', colour: 'good' },
       { text: bidText(bid) },
       { text: bid?.px.padStart(11) ?? ' '.repeat(11), colour: 'good' },
       { text: '   ' },
       { text: ask?.px.padEnd(11) ?? ' '.repeat(11), colour: 'bad' },
       { text: askText(ask) },
-      { text: hasBars ? ` ${bars[1]}` : '', colour: 'bad' },
+      { text: hasBars ? ` ${barOf(1)}` : '', colour: 'bad' },
     ]
   })
   return [title, said, [{ text: header, colour: 'soft' }], ...rows]

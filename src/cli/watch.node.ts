@@ -58,7 +58,7 @@ function watchPast(
   if (typeof endpoint === 'string') leave(endpoint)
   const board = new WatchBoard(coins)
   board.status = `what was at ${endpoint.url}, ${range.speed}×`
-  let timeMs = range.fromTime!
+  let timeMs = range.fromTime ?? 0
   playedBooks(nodeRuntime(), endpoint, coins, range, {
     changed: (book) => {
       timeMs = Math.max(timeMs, book.time)
@@ -115,7 +115,7 @@ function followBooks(
   new DiffBooks(
     connection,
     runtime,
-    { coin: coins.length === 1 ? coins[0]! : coins },
+    { coin: coins.length === 1 ? coins.join() : coins },
     {
       changed: (book) => {
         board.changed(book)

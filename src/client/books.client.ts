@@ -46,7 +46,7 @@ class ShownBook implements Book {
     return this.#book?.checks ?? 0
   }
   levels(depth?: number): BookLevels {
-    return this.step === 'in step' ? this.#book!.levels(depth) : NONE
+    return (this.step === 'in step' && this.#book?.levels(depth)) || NONE
   }
 }
 
@@ -59,10 +59,15 @@ export function openBooks(
 ): Books {
   const { opened, runtime, connected } = insideOf(client)
   const named = [...new Set([coins].flat() as string[])]
-  const scope = { coin: named.length === 1 ? named[0]! : named }
+  const scope = { coin: named.length === 1 ? named.join() : named }
   const connection = connected()
   refuseTwice(connection, bookBody('l2BookDiff2', scope))
   const shown = new Map(named.map((coin) => [coin, new ShownBook(coin, () => books)]))
+  const shownOf = (coin: string): ShownBook => {
+    const book = shown.get(coin)
+    if (!book) throw new RangeError(`no book of ${coin} was asked for here`)
+    return book
+  }
   const lost: BookEvent = {
     type: 'gap',
     coin: '',
@@ -82,28 +87,24 @@ export function openBooks(
   }
   const books: DiffBooks = new DiffBooks(connection, runtime, scope, {
     changed: ({ coin, height }) => {
-      const book = shown.get(coin)!
+      const book = shownOf(coin)
       book.held = height
       emit({ type: 'book', book }, coin)
     },
     gap: (coin, reason) => {
-      const gap: Gap = { from: shown.get(coin)!.held + 1 || null, to: null, reason }
+      const gap: Gap = { from: shownOf(coin).held + 1 || null, to: null, reason }
       emit({ type: 'gap', coin, gap })
     },
     step: (coin, step, why) => {
       if (coin === null) return
-      shown.get(coin)!.why = why
+      shownOf(coin).why = why
       emit({ type: 'step', coin, step, why })
     },
     unknown: (coin) => emit({ type: 'unknown', coin }),
     refused: (reason, code) => open.end(refusalOf(reason, code)),
   })
   return {
-    get: (coin) => {
-      const book = shown.get(coin)
-      if (!book) throw new RangeError(`no book of ${coin} was asked for here`)
-      return book
-    },
+    get: shownOf,
     get step() {
       return books.step()
     },

@@ -106,12 +106,13 @@ export class CoinBook {
 
   /** A batch of the stream; `change` is null where it does not speak of this coin. */
   batch(head: BatchHead, change: CoinChange | null): BatchOutcome {
-    if (!this.#book) return this.#keep(head, change)
+    const book = this.#book
+    if (!book) return this.#keep(head, change)
     if (head.epoch !== this.#epoch) return this.#restart(`epoch changed to ${head.epoch}`, head, change)
     if (change === null || head.height <= this.#height) return 'dropped'
     if (change.prevSeq !== this.#seq)
       return this.#restart(`gap: prev_seq ${change.prevSeq} follows seq ${this.#seq}`, head, change)
-    const wrong = this.#apply(head, change)
+    const wrong = this.#apply(book, head, change)
     if (wrong === null) return 'applied'
     this.#restart(wrong, head, change)
     return 'differs'
@@ -125,11 +126,12 @@ export class CoinBook {
     )
     const foreign = later.find((batch) => batch.head.epoch !== snapshot.epoch)
     if (foreign) return this.#refuse(`snapshot of epoch ${snapshot.epoch}, stream of ${foreign.head.epoch}`)
-    this.#seed(snapshot)
+    const book = LevelBook.of(snapshot.levels)
+    this.#seed(book, snapshot)
     for (const { head, change } of later) {
       if (change === null) continue
       if (change.prevSeq !== this.#seq) return this.#refuse(`gap: prev_seq ${change.prevSeq} follows seq ${this.#seq}`)
-      const wrong = this.#apply(head, change)
+      const wrong = this.#apply(book, head, change)
       if (wrong === null) continue
       this.#forget(wrong)
       return 'differs'
@@ -138,8 +140,8 @@ export class CoinBook {
     return 'live'
   }
 
-  #seed(snapshot: Snapshot): void {
-    this.#book = LevelBook.of(snapshot.levels)
+  #seed(book: LevelBook, snapshot: Snapshot): void {
+    this.#book = book
     this.#epoch = snapshot.epoch
     this.#seq = snapshot.seq
     this.#height = snapshot.height
@@ -147,13 +149,13 @@ export class CoinBook {
   }
 
   /** Null, or what tells that the book is not the server's now. */
-  #apply(head: BatchHead, { seq, levels, checksum }: CoinChange): string | null {
-    this.#book!.apply(levels)
+  #apply(book: LevelBook, head: BatchHead, { seq, levels, checksum }: CoinChange): string | null {
+    book.apply(levels)
     this.#seq = seq
     this.#height = head.height
     this.#time = head.time
     if (checksum === undefined) return null
-    const own = bookChecksum(this.#book!)
+    const own = bookChecksum(book)
     if (own !== checksum) return `checksum ${own} at seq ${seq}, the server has ${checksum}`
     this.#checks++
     return null

@@ -305,8 +305,8 @@ export class Connection {
   }
 
   #hear(frame: DataFrame, text: string): void {
-    const type = typeOfFrames(frame.channel)!
-    if (resumes(type) && !this.#seen.take(type, text)) return
+    const type = typeOfFrames(frame.channel)
+    if (type && resumes(type) && !this.#seen.take(type, text)) return
     for (const { listener } of this.#index.of(frame)) listener.frame(frame)
   }
 

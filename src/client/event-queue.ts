@@ -80,12 +80,13 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
   }
 
   #give(value: Event): void {
-    const reader = this.#reader!
+    const reader = this.#reader
     this.#reader = null
-    reader({ done: false, value })
+    reader?.({ done: false, value })
   }
 
   #take(): Event {
+    // biome-ignore lint/style/noNonNullAssertion: called where one waits
     const { event } = this.#waiting[this.#next++]!
     // A shift of each would copy thousands.
     if (this.#next > 64 && this.#next * 2 > this.#waiting.length) {

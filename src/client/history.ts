@@ -55,10 +55,10 @@ export async function* pagesOf(
   for (;;) {
     const answer = await ask({ type, ...next })
     const rows = Array.isArray(answer.data) ? answer.data : []
-    const data = rows.filter((row) => (isRunning ? Number(row[time!]) > last : !had.has(JSON.stringify(row))))
+    const data = rows.filter((row) => (isRunning && time ? Number(row[time]) > last : !had.has(JSON.stringify(row))))
     const end = rows.at(-1)
     if (data.length > 0) yield { ...answer, data }
-    else if (time && rows.length >= FULL_PAGE && rows[0]![time] === end?.[time])
+    else if (time && rows.length >= FULL_PAGE && rows[0]?.[time] === end?.[time])
       throw new WeirError('page_too_dense', `more rows of ${type} at ${String(end?.[time])} than a page holds`)
     if (!end || data.length === 0) return
     if (cursor) next = { ...fields, cursor: cursor(end) }

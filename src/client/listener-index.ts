@@ -183,9 +183,10 @@ export class ListenerIndex<T extends Indexed> {
 
   /** Who is to hear a frame. */
   of(frame: DataFrame): T[] {
-    const type = typeOfFrames(frame.channel)!
+    const type = typeOfFrames(frame.channel) ?? ''
     const kind = this.#kinds.get(type)
-    const near = kind ? nearOf(kind, namesOfFrame(frame, factsOf(type)!)) : []
+    const facts = factsOf(type)
+    const near = kind && facts ? nearOf(kind, namesOfFrame(frame, facts)) : []
     return [...near].filter(({ phase, want }) => phase === 'live' && (want === null || mayBeOf(frame, want)))
   }
 }

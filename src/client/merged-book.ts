@@ -54,8 +54,8 @@ export class MergedBook implements SeededBook {
   /** False where it brought nothing that was not known. */
   apply(levels: Levels, height: number, time: number): boolean {
     if (height <= this.#base) return false
-    const news = levels.map((side, at) => take(this.#sides[at]!, side, height))
-    this.#book.apply(news as Levels)
+    const news: Levels = [take(this.#sides[0], levels[0], height), take(this.#sides[1], levels[1], height)]
+    this.#book.apply(news)
     if (height - this.#sweptAt > APART_BLOCKS) this.#sweep(height - APART_BLOCKS)
     return this.#moved(height, time) || news.some((side) => side.length > 0)
   }

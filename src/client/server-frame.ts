@@ -79,8 +79,8 @@ function list(look: Look): Look {
   }
 }
 
-function oneOf(...looks: readonly Look[]): Look {
-  return (value) => (looks.some((look) => look(value) === null) ? null : looks[0]!(value))
+function oneOf(first: Look, ...others: readonly Look[]): Look {
+  return (value) => (others.some((look) => look(value) === null) ? null : first(value))
 }
 
 const side = list(object({ px: decimal, sz: decimal, n: whole }))
@@ -146,7 +146,8 @@ export function decodeFrame(text: string): Decoded {
   if (value === undefined) return { kind: 'malformed', reason: 'a frame is not JSON' }
   const channel = (value as { channel?: unknown } | null)?.channel
   if (typeof channel !== 'string') return { kind: 'malformed', reason: 'a frame has no channel' }
-  const look = Object.hasOwn(LOOKS, channel) ? LOOKS[channel]! : typeOfFrames(channel) === undefined ? null : some
+  const own = Object.hasOwn(LOOKS, channel) ? LOOKS[channel] : undefined
+  const look = own ?? (typeOfFrames(channel) === undefined ? null : some)
   if (!look) return { kind: 'unknown', channel }
   const wrong = look(value)
   if (wrong === null) return { kind: 'frame', frame: value as KnownFrame }

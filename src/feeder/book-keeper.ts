@@ -137,9 +137,9 @@ export class BookKeeper {
 
   /** Digest of every coin's book as it was at `height`, which is held; the books are known. */
   digestsAt(height: number): Map<string, number> {
-    const books = this.#books!
-    const now = books.coins().map((coin) => [coin, books.digest(coin)] as const)
-    return height === this.#place!.height ? new Map(now) : new Map([...now, ...this.#recent.digestsAt(height)])
+    const books = this.#books
+    const now = books?.coins().map((coin) => [coin, books.digest(coin)] as const) ?? []
+    return height === this.#place?.height ? new Map(now) : new Map([...now, ...this.#recent.digestsAt(height)])
   }
 
   /** Hands in a snapshot; it is taken once it was brought to our height. The books given are taken over. */
@@ -153,14 +153,15 @@ export class BookKeeper {
     const coming = this.#coming
     if (!coming || this.#isAmid) return
     const { books, coins } = coming.snapshot
+    const place = this.#place
     const standing = this.standing(coming.height)
-    if (standing === 'ahead') return
+    if (place === null || standing === 'ahead') return
     if (standing === 'too old') {
       this.#coming = null
       this.missed++
       return
     }
-    const { height } = this.#place!
+    const { height } = place
     for (let left = DIFFS_PER_TURN; coming.height < height && left > 0; coming.height++) {
       const diffs = this.#recent.diffsOf(coming.height + 1)
       for (const diff of diffs) if (coins === 'all' || coins.has(diff.coin)) books.apply(diff)
@@ -268,8 +269,8 @@ export class RecentDiffs {
   /** Digests at `height`, which is reached, of the coins that changed since. */
   digestsAt(height: number): Map<string, number> {
     const digests = new Map<string, number>()
-    for (let h = this.#last!; h > height; h--)
-      for (const [coin, digest] of this.#blocks.get(h)!.before) digests.set(coin, digest)
+    for (let h = this.#last ?? height; h > height; h--)
+      for (const [coin, digest] of this.#blocks.get(h)?.before ?? []) digests.set(coin, digest)
     return digests
   }
 }

@@ -99,12 +99,12 @@ export class CheckpointFiles {
     try {
       file = await open(path)
       const { size } = await file.stat()
-      const head = (await textAt(file, 0, Math.min(size, 1_024))).split('\n')[0]!
+      const [head = ''] = (await textAt(file, 0, Math.min(size, 1_024))).split('\n')
       const { chain, height, time } = decodeCheckpointHead(head)
       if (chain !== this.#chain) throw new Error(`it belongs to the chain ${chain}`)
       const from = Math.max(0, size - END_BYTES)
       const lines = (await textAt(file, from, size - from)).split('\n')
-      const end = decodeCheckpointEnd(lines.at(-1) === '' ? lines.at(-2)! : '')
+      const end = decodeCheckpointEnd(lines.pop() === '' ? (lines.pop() ?? '') : '')
       return { path, from: { height, time }, height: end.height, time: end.time }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
@@ -126,14 +126,14 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   let half = ''
   for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: READ_BYTES })) {
     const lines = (half + chunk).split('\n')
-    half = lines.pop()!
+    half = lines.pop() ?? ''
     yield* lines
   }
   if (half !== '') yield half
 }
 
 function reason(error: unknown): string {
-  return error instanceof Error ? error.message.split('\n')[0]! : String(error)
+  return error instanceof Error ? error.message.replace(/\n.*/s, '') : String(error)
 }
 
 /** Writes checkpoints coin by coin between blocks, and into place once the last coin's block is durable, so never ahead of the log. */

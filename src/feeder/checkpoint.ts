@@ -91,7 +91,8 @@ export class CheckpointPass {
   #next(): Taking | null {
     const index = this.#coins.findIndex((coin) => !this.#books.suspects.has(coin))
     const [coin] = index < 0 ? [] : this.#coins.splice(index, 1)
-    return coin === undefined ? null : { copy: this.#books.copy(coin)!, at: 0, head: null }
+    const copy = coin === undefined ? null : this.#books.copy(coin)
+    return copy && { copy, at: 0, head: null }
   }
 
   /** Copies orders on; answers how much room is left for others. */
@@ -147,7 +148,7 @@ export class CheckpointReader {
   push(line: string): void {
     if (this.done) throw new Error('something follows the end')
     const [name, known, height, ...orders] = line.split('\t')
-    if (name === 'end' && orders.length > 0 && !orders[0]!.includes(' ')) {
+    if (name === 'end' && orders[0]?.includes(' ') === false) {
       const end = decodeCheckpointEnd(line)
       if (end.coins !== this.heights.size || end.orders !== this.#orders) throw new Error('counts do not agree')
       this.done = true

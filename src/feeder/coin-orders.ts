@@ -204,6 +204,7 @@ function sorted(levels: LevelState[], side: 0 | 1): LevelState[] {
   if (byKey.size === levels.length) {
     best.sort()
     if (side === 0) best.reverse()
+    // biome-ignore lint/style/noNonNullAssertion: a number here is the key of a level, and there are many
     return Array.from(best, (key) => byKey.get(key)!)
   }
   return levels.sort((a, b) => sign * (a.key - b.key || exactly(a.px, b.px)))

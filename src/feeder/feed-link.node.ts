@@ -161,7 +161,7 @@ export class FeedLink {
     if (this.#stopped) return
     if (dial) this.trouble = dialTrouble(dial, new URL(this.#options.gatewayUrl).host)
     else if (phase === 'greeting') this.trouble = { state: 'cannot reach the gateway', why, retryMs: null }
-    const sentence = dial ? this.trouble!.why : `the connection to the gateway ended: ${why}`
+    const sentence = (dial && this.trouble?.why) ?? `the connection to the gateway ended: ${why}`
     if (sentence !== this.#said) this.#host.say(sentence)
     this.#said = sentence
     this.#again(this.trouble?.retryMs ?? backoffMs(RETRY, this.#attempt++, this.#host.random()))

@@ -63,7 +63,7 @@ export function feederOptions(
 ): Result<FeederOptions, string> {
   const read = Arguments.safeParse({ ...values, token: values.token ?? env.FEED_TOKEN })
   if (!read.success) {
-    const { path, code, message } = read.error.issues[0]!
+    const [{ path, code, message } = { path: [], code: '', message: '' }] = read.error.issues
     const name = path[0] === 'token' && values.token === undefined ? 'FEED_TOKEN (or --token)' : `--${path.join('.')}`
     return err(`${name} ${code === 'invalid_type' ? 'is missing' : message}.`)
   }

@@ -43,10 +43,10 @@ export function readPayments(payload: unknown, timeMs: number): Result<string[],
     byUser.set(name, (byUser.get(name) ?? `${name} ${timeMs}`) + row)
   }
   const texts = [...byUser.values()]
-  const odd = texts.findIndex((text) => !Payments.safeParse(text).success)
-  return odd < 0
+  const odd = texts.find((text) => !Payments.safeParse(text).success)
+  return odd === undefined
     ? ok(texts)
-    : err(`${JSON.stringify(texts[odd]!.slice(0, ECHO_UNITS))} must be user, time, coins and decimals`)
+    : err(`${JSON.stringify(odd.slice(0, ECHO_UNITS))} must be user, time, coins and decimals`)
 }
 
 /**

@@ -54,9 +54,9 @@ export class L4Sender {
         if (wanted.coins.size === 0) return
         answer(wanted)
       }
-      if (said.kind !== 'l4') continue
+      if (said.kind !== 'l4' || !wanted) continue
       const { coin, isFirst, frame } = said
-      const { height } = wanted!
+      const { height } = wanted
       const offer = l4.offer({ coin, isFirst, text: frame, height })
       this.#host.offered()
       const isTaken = await offer

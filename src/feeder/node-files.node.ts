@@ -33,22 +33,25 @@ async function shortened(bytes: Uint8Array[]): Promise<string> {
 
 export class NodeFiles {
   readonly #dataDir: string
-  readonly #streams: ReadonlyMap<StreamName, StreamFiles>
+  readonly #streams: Readonly<Record<StreamName, StreamFiles>>
 
   /** `dataDir` is the node's data folder, the one that holds `node_fills_by_block` and so on. */
   constructor(dataDir: string) {
     this.#dataDir = dataDir
-    this.#streams = new Map(STREAMS.map((name) => [name, new StreamFiles(join(dataDir, STREAM_FOLDER[name]))]))
+    const files = STREAMS.map((name) => [name, new StreamFiles(join(dataDir, STREAM_FOLDER[name]))])
+    this.#streams = Object.fromEntries(files) as Record<StreamName, StreamFiles>
   }
 
   /** Heights that every required stream holds; null until each has a line. */
   async range(): Promise<FileRange | null> {
-    const streams = REQUIRED_STREAMS.map((name) => this.#streams.get(name)!)
-    const firsts = await Promise.all(streams.map((files) => files.first()))
-    const lasts = await Promise.all(streams.map((files) => files.last()))
-    if (firsts.includes(null) || lasts.includes(null)) return null
-    const first = Math.max(...firsts.map((line) => line!.height))
-    const last = lasts.reduce((a, b) => (b!.height < a!.height ? b : a))!
+    const ofAll = async (line: 'first' | 'last') => {
+      const lines = await Promise.all(REQUIRED_STREAMS.map((name) => this.#streams[name][line]()))
+      return lines.filter((one) => one !== null).sort((a, b) => a.height - b.height)
+    }
+    const firsts = await ofAll('first')
+    const [last, ...others] = await ofAll('last')
+    if (!last || firsts.length + others.length + 1 < 2 * REQUIRED_STREAMS.length) return null
+    const first = Math.max(...firsts.map((line) => line.height))
     return { first, head: Math.max(first, last.height), headTime: last.time }
   }
 
@@ -58,22 +61,22 @@ export class NodeFiles {
       (entries) => ({ entries }),
       (error: NodeJS.ErrnoException) => ({ failed: error.code ?? error.message }),
     )
-    const lasts = await Promise.all(REQUIRED_STREAMS.map((name) => this.#streams.get(name)!.last()))
+    const lasts = await Promise.all(REQUIRED_STREAMS.map((name) => this.#streams[name].last()))
     const empty = REQUIRED_STREAMS.filter((_, at) => lasts[at] === null)
     return layoutTrouble(this.#dataDir, listing, empty)
   }
 
   /** Block time that the files tell of a height, null where they do not hold it. */
   async timeOf(height: number): Promise<string | null> {
-    return (await this.#streams.get('diffs')!.headOf(height))?.time ?? null
+    return (await this.#streams.diffs.headOf(height))?.time ?? null
   }
 
   /** Streams whose folder exists; order statuses only if wanted, since they are most of the volume. */
   async present(wantsStatuses: boolean): Promise<StreamName[]> {
     const present: StreamName[] = []
-    for (const [name, files] of this.#streams) {
+    for (const name of STREAMS) {
       if (name === 'statuses' && !wantsStatuses) continue
-      if (REQUIRED_STREAMS.includes(name) || (await files.exists())) present.push(name)
+      if (REQUIRED_STREAMS.includes(name) || (await this.#streams[name].exists())) present.push(name)
     }
     return present
   }
@@ -88,7 +91,7 @@ export class NodeFiles {
     const tails = new Map<StreamName, StreamTail>()
     for (const name of names) {
       const hear = (sentence: string) => say(`${STREAM_FOLDER[name]}: ${sentence}`)
-      tails.set(name, new StreamTail(this.#streams.get(name)!, from, hear, name === 'misc' ? shortened : null))
+      tails.set(name, new StreamTail(this.#streams[name], from, hear, name === 'misc' ? shortened : null))
     }
     return new NodeReader(tails, new Pairing(from, passedTime, names), say)
   }
@@ -135,7 +138,7 @@ export class NodeReader {
       }
       progressed ||= tail.progressed
     }
-    const order = Math.max(...REQUIRED_STREAMS.map((name) => this.#tails.get(name)!.order))
+    const order = Math.max(...REQUIRED_STREAMS.map((name) => this.#tails.get(name)?.order ?? 0))
     for (const [name, tail] of this.#tails) {
       const endedAt = tail.endedAt(order, nowMs)
       if (endedAt !== null) this.#pairing.ended(name, endedAt)

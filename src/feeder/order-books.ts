@@ -186,6 +186,7 @@ export class OrderCopy {
     this.stop()
     const touched = this.#touched
     if (touched.size === 0) return
+    // biome-ignore lint/style/noNonNullAssertion: every text has its order id
     this.#texts = this.#texts.filter((_, index) => !touched.has(this.#oids[index]!))
     for (const oid of touched) {
       const text = this.book.text(oid)

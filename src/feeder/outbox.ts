@@ -127,7 +127,7 @@ export class Outbox {
   covers(height: number): boolean {
     const first = this.#items.find((item) => item.kind !== 'snapshot')
     const last = this.#items.findLast((item) => item.kind !== 'snapshot')
-    return first !== undefined && first.from <= height && last!.height >= height
+    return first !== undefined && last !== undefined && first.from <= height && last.height >= height
   }
 
   /** Sends again from the item that carries `height`. */

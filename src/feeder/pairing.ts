@@ -88,7 +88,7 @@ export class Pairing {
   /** Required streams whose next line is awaited while another stream already has it. */
   get awaited(): StreamName[] {
     const isAhead = [...this.#queues.values()].some((queue) => queue.head !== undefined)
-    return isAhead ? REQUIRED_STREAMS.filter((name) => this.#queues.get(name)!.head === undefined) : []
+    return isAhead ? REQUIRED_STREAMS.filter((name) => this.#queues.get(name)?.head === undefined) : []
   }
 
   /** Takes the next line of a stream, which came at `nowMs`. */
@@ -111,16 +111,18 @@ export class Pairing {
 
   /** A stream had been read to its end at `nowMs`: what was not pushed was not there yet. */
   ended(stream: StreamName, nowMs: number): void {
-    this.#queues.get(stream)!.endedAt = nowMs
+    const queue = this.#queues.get(stream)
+    if (queue) queue.endedAt = nowMs
   }
 
   /** The next block or gap, null while lines are awaited; `started_over` where streams contradict each other. */
   take(): PairedBlock | PairedGap | 'started_over' | null {
     const height = this.#next
-    const required = REQUIRED_STREAMS.map((name) => this.#queues.get(name)!.head)
-    if (required.includes(undefined)) return null
-    const dueAt = Math.max(...required.map((head) => head!.at))
-    const lowest = required.reduce((a, b) => (b!.line.height < a!.line.height ? b : a))!.line
+    const required = REQUIRED_STREAMS.flatMap((name) => this.#queues.get(name)?.head ?? [])
+    const [first] = required
+    if (!first || required.length < REQUIRED_STREAMS.length) return null
+    const dueAt = Math.max(...required.map((head) => head.at))
+    const { line: lowest } = required.reduce((a, b) => (b.line.height < a.line.height ? b : a), first)
     const queues = [...this.#queues]
     const optional = queues.filter(([name]) => !REQUIRED_STREAMS.includes(name))
     const isFunded = (name: StreamName, queue: Queue) => name === 'misc' && this.#beginsHour(lowest, queue)
@@ -214,7 +216,7 @@ class Queue {
   }
 
   drop(): void {
-    this.units -= this.head!.line.text.length
+    this.units -= this.head?.line.text.length ?? 0
     this.#at++
     if (this.#at < 1024 && this.#at < this.#lines.length) return
     this.#lines = this.#lines.slice(this.#at)
@@ -233,6 +235,7 @@ class PassedTimes {
   }
 
   of(height: number): number | null {
+    // biome-ignore lint/style/noNonNullAssertion: within the array
     return this.#heights[height % TIMES] === height ? this.#ms[height % TIMES]! : null
   }
 }

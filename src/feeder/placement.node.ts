@@ -67,8 +67,8 @@ export class Placement {
     const { readFrom, sendFrom } = point
     this.#snapshots.forget()
     if (point.books === 'checkpoint') {
-      const stored = checkpoints.find(({ height }) => height === point.checkpoint)!
-      const loaded = await this.#store.load(stored)
+      const stored = checkpoints.find(({ height }) => height === point.checkpoint)
+      const loaded = stored && (await this.#store.load(stored))
       if (!loaded) return null
       this.#keeper.begin(stored.from, loaded.books, loaded.heights)
     }

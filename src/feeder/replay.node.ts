@@ -145,8 +145,9 @@ async function* hourlyRecords(folder: string, from: number): AsyncGenerator<Reco
         const { kind, height, time, lines } =
           paired.kind === 'block' ? paired : { ...paired, height: paired.from, lines: null }
         const diffs = lines?.get('diffs')
-        if (kind === 'gap' || diffs === undefined) throw new Error(`height ${height} is a gap in the recording`)
-        yield { head: { height, time, text: diffs }, lines: { ...Object.fromEntries(lines!), diffs } }
+        if (kind === 'gap' || !lines || diffs === undefined)
+          throw new Error(`height ${height} is a gap in the recording`)
+        yield { head: { height, time, text: diffs }, lines: { ...Object.fromEntries(lines), diffs } }
       }
     }
   } finally {
@@ -158,7 +159,7 @@ async function* linesOf(path: string): AsyncGenerator<StreamLine> {
   let half = ''
   for await (const chunk of createReadStream(path, { encoding: 'utf8' })) {
     const lines = (half + chunk).split('\n')
-    half = lines.pop()!
+    half = lines.pop() ?? ''
     for (const text of lines) {
       const line = readLineHead(text)
       if (line) yield line

@@ -49,7 +49,7 @@ export class SeedCut {
 
   /** Puts the side in order with which the next part begins, where that is long: work for a turn of its own. */
   prepare(): boolean {
-    const [run] = this.#parts[this.#next]!
+    const run = this.#parts[this.#next]?.[0]
     if (!run || run.from > 0 || run.to < PART_LEVELS || this.#isRead(run)) return false
     this.#sideOf(run.coin, run.side)
     return true
@@ -58,11 +58,15 @@ export class SeedCut {
   /** Text of the next part; null where the books are no longer those that were planned: the cut is of no use. */
   next(): string | null {
     const books: SnapshotFrame['books'] = []
-    for (const { coin, side, from, to } of this.#parts[this.#next]!) {
+    for (const { coin, side, from, to } of this.#parts[this.#next] ?? []) {
       const levels = this.#sideOf(coin, side)
       if (!levels) return null
-      if (books.at(-1)?.coin !== coin) books.push({ coin, levels: [[], []] })
-      books.at(-1)!.levels[side] = levels.slice(from, to)
+      let book = books.at(-1)
+      if (book?.coin !== coin) {
+        book = { coin, levels: [[], []] }
+        books.push(book)
+      }
+      book.levels[side] = levels.slice(from, to)
     }
     const whole: SnapshotFrame = { type: 'snapshot', ...this.head, books }
     const parts = this.#parts.length
@@ -75,14 +79,16 @@ export class SeedCut {
   }
 
   #sideOf(coin: string, side: 0 | 1): Ladder | null {
-    if (!this.#isRead({ coin, side })) this.#read = { coin, side, levels: this.#books.side(coin, side) }
-    const { levels } = this.#read!
-    return levels.length === this.#depths.get(coin)![side] ? levels : null
+    const held = this.#read
+    const read = held?.coin === coin && held.side === side ? held : { coin, side, levels: this.#books.side(coin, side) }
+    this.#read = read
+    return read.levels.length === this.#depths.get(coin)?.[side] ? read.levels : null
   }
 }
 
 function planned(depths: ReadonlyMap<string, readonly [number, number]>): Run[][] {
-  const parts: Run[][] = [[]]
+  let runs: Run[] = []
+  const parts = [runs]
   let used = 0
   for (const [coin, sides] of depths)
     for (const side of [0, 1] as const)
@@ -90,10 +96,11 @@ function planned(depths: ReadonlyMap<string, readonly [number, number]>): Run[][
         const to = Math.min(sides[side], from + PART_LEVELS)
         const size = to - from + COIN_LEVELS
         if (used > 0 && used + size > PART_LEVELS) {
-          parts.push([])
+          runs = []
+          parts.push(runs)
           used = 0
         }
-        parts.at(-1)!.push({ coin, side, from, to })
+        runs.push({ coin, side, from, to })
         used += size
       }
   return parts

@@ -236,7 +236,7 @@ export class FeedSession {
     if (this.#phase !== 'flowing' || nowMs < this.#pausedUntil || roomUnits <= 0) return []
     const texts: string[] = []
     const waited = this.#outbox.awaitsAck
-    for (let units = 0; units < roomUnits; units += texts.at(-1)!.length) {
+    for (let units = 0; units < roomUnits; units += texts.at(-1)?.length ?? 0) {
       const text = this.#outbox.next()
       if (text === null) break
       texts.push(text)

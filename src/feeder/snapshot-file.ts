@@ -89,11 +89,11 @@ export class SnapshotScanner {
   #keep(text: string): void {
     this.#pieceUnits += text.length
     if (this.#pieceUnits > COIN_MAX_UNITS) throw new Error('one coin of the snapshot is longer than 256 MiB')
-    this.#piece!.push(text)
+    this.#piece?.push(text)
   }
 
   #finish(last: string): string {
-    const text = this.#piece!.join('') + last
+    const text = (this.#piece?.join('') ?? '') + last
     this.#piece = null
     return text
   }
@@ -161,17 +161,19 @@ export function l4Parts(
   partUnits: number = PART_UNITS,
 ): string[] {
   const { coin, sides } = readSides(text)
-  const runs: [string[], string[]][] = [[[], []]]
+  let run: [string[], string[]] = [[], []]
+  const runs = [run]
   let used = 0
   for (const [side, orders] of sides.entries())
     for (const { user, whole } of orders) {
       const order = whole as Record<string, unknown>
       const row = JSON.stringify({ user, ...Object.fromEntries(FIELDS.map((name) => [name, order[name]])) })
       if (used > 0 && used + row.length > partUnits) {
-        runs.push([[], []])
+        run = [[], []]
+        runs.push(run)
         used = 0
       }
-      runs.at(-1)![side as 0 | 1].push(row)
+      run[side as 0 | 1].push(row)
       used += row.length + 1
     }
   const head = `{"type":"l4","coin":${JSON.stringify(coin)},"height":${height},"time":${time}`

@@ -65,7 +65,7 @@ export class StreamTail {
     this.progressed = false
     if (this.#shortening) return this.#shortened(this.#shortening)
     if (!this.#handle && !(await this.#start(nowMs))) return []
-    const { bytesRead } = await this.#handle!.read(this.#chunk, 0, CHUNK_BYTES, this.#offset)
+    const bytesRead = await this.#readOn()
     if (bytesRead > 0) {
       this.#sealedAt = null
       return this.#advance(bytesRead, nowMs)
@@ -123,9 +123,16 @@ export class StreamTail {
     return true
   }
 
+  /** Answers how many bytes the chunk has. */
+  async #readOn(): Promise<number> {
+    const found = await this.#handle?.read(this.#chunk, 0, CHUNK_BYTES, this.#offset)
+    return found?.bytesRead ?? 0
+  }
+
   /** Nothing more in this file for now: another may have taken its place, or come after it. */
   async #atEnd(nowMs: number): Promise<StreamLine[]> {
-    const file = this.#file!
+    const file = this.#file
+    if (!file) return []
     const now = await stat(await this.#files.path(file)).catch(() => null)
     if (now && (now.ino !== this.#inode || now.size < this.#offset)) {
       const behind = this.#last && (await this.#files.behind(file, this.#last))
@@ -144,7 +151,7 @@ export class StreamTail {
       return []
     }
     // The node may have finished this file between the last read and the listing.
-    const { bytesRead } = await this.#handle!.read(this.#chunk, 0, CHUNK_BYTES, this.#offset)
+    const bytesRead = await this.#readOn()
     if (bytesRead > 0) return this.#advance(bytesRead, nowMs)
     if (this.#halfBytes > 0) {
       this.#sealedAt ??= nowMs
@@ -159,11 +166,11 @@ export class StreamTail {
   async #hasGrown(file: HourlyFile): Promise<boolean> {
     const left = this.#left.get(file.order)
     const size = left && (await stat(await this.#files.path(file)).catch(() => null))?.size
-    return size !== undefined && size > left!.read
+    return left !== undefined && size !== undefined && size > left.read
   }
 
   async #leaveFor(file: HourlyFile): Promise<void> {
-    const { order } = this.#file!
+    const order = this.#file?.order ?? 0
     const read = { read: this.#offset, whole: this.#offset - this.#halfBytes }
     if (await this.#open(file, this.#left.get(file.order)?.whole ?? 0)) this.#left.set(order, read)
   }

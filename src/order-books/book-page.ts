@@ -19,8 +19,10 @@ export function bookPage(
   const books: HubBooks['books'][number][] = []
   let left = 0
   let chars = 0
-  for (const [at, coin] of names.entries()) {
-    if (chars >= mostChars) return { books, left, next: names[at - 1]! }
+  let last: string | null = null
+  for (const coin of names) {
+    if (chars >= mostChars) return { books, left, next: last }
+    last = coin
     const sure = shard.checkpoint(coin)
     if (!sure) left++
     else {

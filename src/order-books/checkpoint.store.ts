@@ -70,10 +70,10 @@ export class CheckpointStore {
   load(): Checkpoint[] {
     const bodies = new Map<string, Uint8Array[]>()
     for (const [key, chunk] of this.#storage.kv.list<Uint8Array>({ prefix: PREFIX })) {
-      const [, part, coin] = /^(\d+)\/(.*)$/.exec(key.slice(PREFIX.length))!
-      const chunks = bodies.get(coin!) ?? []
+      const [, part, coin = ''] = /^(\d+)\/(.*)$/.exec(key.slice(PREFIX.length)) ?? []
+      const chunks = bodies.get(coin) ?? []
       chunks[Number(part)] = chunk
-      bodies.set(coin!, chunks)
+      bodies.set(coin, chunks)
     }
     for (const [coin, chunks] of bodies) this.#chunks.set(coin, chunks.length)
     return [...bodies.values()].map((chunks) => JSON.parse(fromChunks(chunks)) as Checkpoint)

@@ -1,5 +1,6 @@
 // The checksum of a book, by which whoever keeps a copy sees that it is still the same (WS-147). It looks at the best
 // levels alone, however deep the book is; the digest of all levels, which feeders and hubs compare, is another.
+// biome-ignore-all lint/style/noNonNullAssertion: the table has an entry for every byte; this is the inner loop.
 
 import type { Level } from '../protocol/feed/block.ts'
 import { LevelBook } from './level-book.ts'

@@ -1,4 +1,5 @@
 // The level book of one coin: two sides of price levels, absolute states in, best-first out.
+// biome-ignore-all lint/style/noNonNullAssertion: levels and ranks are of one length, and searched in the inner loop of every change.
 
 import { EMPTY_DIGEST, withLevel, withoutLevel } from '../block-log/level-digest.ts'
 import { compareDecimals, isZero } from '../core/decimal.ts'

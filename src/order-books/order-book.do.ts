@@ -10,7 +10,7 @@ import { Objects } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { type L4Frame, LINK_HEADER, LOG_API_VERSION } from '../protocol/feed/log-api.ts'
-import { FollowedOrders } from './l4/followed-orders.ts'
+import { FollowedOrders, type OrdersPlace } from './l4/followed-orders.ts'
 import { ORDER_BOOK_VERSION, type OrderBookApi, type WholeOrders } from './l4/order-book-api.ts'
 import { LogLink } from './log-link.do.ts'
 
@@ -136,21 +136,22 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
     await this.#log.attached()
     const { isReady, place } = this.#orders
     if (isReady) this.#asked = 0
-    return { v: ORDER_BOOK_VERSION, ready: isReady && place!.height >= atLeast }
+    return { v: ORDER_BOOK_VERSION, ready: isReady && place !== null && place.height >= atLeast }
   }
 
   async whole(atLeast: number): Promise<WholeOrders | null> {
     if (!(await this.ready(atLeast)).ready) return null
     const texts = [...this.#texts.values()]
     const held = texts.find(({ whole }) => whole.height >= atLeast)
-    if (!held && texts.reduce((sum, { whole }) => sum + whole.chars, 0) >= TEXTS_CHARS) return null
-    return this.#hold(held ?? this.#textNow()).whole
+    const { place } = this.#orders
+    if (!place || (!held && texts.reduce((sum, { whole }) => sum + whole.chars, 0) >= TEXTS_CHARS)) return null
+    return this.#hold(held ?? this.#textNow(place)).whole
   }
 
-  #textNow(): Text {
+  #textNow(place: OrdersPlace): Text {
     const pieces = this.#orders.texts(PIECE_CHARS)
     const chars = pieces.reduce((sum, { length }) => sum + length, 0)
-    const whole = { v: ORDER_BOOK_VERSION, ...this.#orders.place!, pieces: pieces.length, chars, first: pieces[0]! }
+    const whole = { v: ORDER_BOOK_VERSION, ...place, pieces: pieces.length, chars, first: pieces[0] ?? '' }
     return { whole, pieces, drop: () => undefined }
   }
 

@@ -1,4 +1,5 @@
 // The last blocks of a hub as fragments, for relays that lost their link for a moment. Bounded in time and bytes.
+// biome-ignore-all lint/style/noNonNullAssertion: places are between the start and the end of the entries.
 
 import type { Cursor } from '../protocol/feed/log-api.ts'
 import type { CoinFragment, HubTick } from '../protocol/hub/hub-link.ts'

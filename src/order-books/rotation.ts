@@ -29,7 +29,7 @@ export class Rotation {
     const count = Math.ceil((this.#changed.size * CHECKPOINT_MS) / ROTATION_MS)
     const due = [...this.#changed].slice(0, count)
     for (const [coin] of due) this.#changed.delete(coin)
-    this.#lastStored = due[0]![0]
+    this.#lastStored = due[0]?.[0] ?? null
     return due
   }
 

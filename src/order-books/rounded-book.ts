@@ -43,8 +43,8 @@ export class RoundedBook implements LevelFollower {
   /** At most `limit` levels a side, best first; `book` is what `changed` told of, best first. */
   levels(limit: number, book: () => readonly [Iterable<Level>, Iterable<Level>]): Levels {
     this.#unread = 0
-    const isShort = (side: 0 | 1) => this.#goesOn[side] && this.#sides![side].length < limit
-    const sides = this.#sides && !isShort(0) && !isShort(1) ? this.#sides : this.#read(book(), Math.max(limit, KEPT))
+    const held = this.#sides?.some((side, at) => this.#goesOn[at] && side.length < limit) ? null : this.#sides
+    const sides = held ?? this.#read(book(), Math.max(limit, KEPT))
     const shown = (side: 0 | 1) =>
       sides[side].slice(0, limit).map((one) => {
         one.shown ??= { px: one.px, sz: fromScaled(one.scaled), n: one.n }
@@ -71,7 +71,7 @@ export class RoundedBook implements LevelFollower {
     const levels = this.#sides[side]
     const last = levels.at(-1)
     const isBeyond = (rank: number) => this.#goesOn[side] && !(last && rank >= last.rank)
-    const { px } = (after ?? before)!
+    const px = (after ?? before)?.px ?? '0'
     if (isBeyond(rankOf(px, side))) return true
     const rounded = fromScaled(roundPrice(toScaled(px), this.#how, side === 1))
     const rank = rankOf(rounded, side)
@@ -79,8 +79,11 @@ export class RoundedBook implements LevelFollower {
     if (isBeyond(rank)) return true
     let at = levels.findIndex((one) => one.rank <= rank)
     if (at < 0) at = levels.length
-    if (levels[at]?.rank !== rank) levels.splice(at, 0, { px: rounded, rank, scaled: 0n, n: 0, shown: null })
-    const one = levels[at]!
+    let one = levels[at]
+    if (one?.rank !== rank) {
+      one = { px: rounded, rank, scaled: 0n, n: 0, shown: null }
+      levels.splice(at, 0, one)
+    }
     one.scaled += (after ? toScaled(after.sz) : 0n) - (before ? toScaled(before.sz) : 0n)
     one.n += (after?.n ?? 0) - (before?.n ?? 0)
     one.shown = null

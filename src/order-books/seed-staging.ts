@@ -35,11 +35,9 @@ export class SeedStaging<Ready> {
   }
 
   #piece(coin: string, levels: Levels): void {
-    if (this.#open?.coin !== coin) {
-      this.#close()
-      this.#open = { coin, book: new LevelBook() }
-    }
-    this.#open!.book.append(levels)
+    if (this.#open?.coin !== coin) this.#close()
+    this.#open ??= { coin, book: new LevelBook() }
+    this.#open.book.append(levels)
   }
 
   #close(): void {

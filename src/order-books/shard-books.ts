@@ -158,6 +158,7 @@ export class ShardBooks {
     this.#payDebts(block.height, fragments)
     for (const coin in block.px) {
       const known = this.#coins.get(coin)
+      // biome-ignore lint/style/noNonNullAssertion: the name is one of the record's
       if (known) known.lastPx = block.px[coin]!
     }
     return { kind: 'applied', fragments }
@@ -244,7 +245,7 @@ export class ShardBooks {
       this.#coins.set(coin, next ?? new CoinBook(coin, book, this.#seedHeight, isFollowed))
       return
     }
-    const height = this.#height!
+    const height = this.#height ?? 0
     if (known) return known.repair(book, height)
     const first = new CoinBook(coin, book, height, isFollowed)
     first.repairedAt = height

@@ -81,12 +81,16 @@ export class ShardViews {
   /** All of these as they stand now, for one relay. `made`: texts of this block, which others may share. */
   whole(wants: ViewWants, made = new Map<string, string | null>()): ViewPiece[] {
     const pieces = [...this.#books.coins()].flatMap((coin) =>
-      wants.of(coin).map((view) => ({ view, coin, piece: this.#piece(view, coin, made)! })),
+      wants.of(coin).flatMap((view) => {
+        const piece = this.#piece(view, coin, made)
+        return piece === null ? [] : [{ view, coin, piece }]
+      }),
     )
     // A book that goes back to what others hold is news to this one.
     for (const { view, coin, piece } of pieces) {
-      const last = this.#shown.get(view)?.get(coin)
-      if (last && last.piece !== piece) this.#shown.get(view)!.set(coin, { ...last, piece: null })
+      const shown = this.#shown.get(view)
+      const last = shown?.get(coin)
+      if (last && last.piece !== piece) shown?.set(coin, { ...last, piece: null })
     }
     return pieces
   }

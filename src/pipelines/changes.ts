@@ -144,8 +144,9 @@ function positionIssues({
   }
   if (to === '') return []
   if (execution_mode !== 'bounded') return issue('goes with "execution_mode" "bounded"')
-  const isBefore =
-    placeOf(from) !== null && placeOf(to) !== null && isHeight(from) === isHeight(to) && placeOf(to)! < placeOf(from)!
+  const begin = placeOf(from)
+  const end = placeOf(to)
+  const isBefore = begin !== null && end !== null && isHeight(from) === isHeight(to) && end < begin
   return to === 'earliest' || isBefore ? issue('must not be before "execution_start_from"') : []
 }
 

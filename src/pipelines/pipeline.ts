@@ -45,7 +45,7 @@ const SECRET_NAME =
 const charOf = (_: string, code: string) => String.fromCharCode(Number.parseInt(code, 16))
 const hasSecret = (url: string) => {
   const [, query = ''] = /^[^?#]*\?([^#]*)/.exec(url) ?? []
-  const names = query.split('&').map((pair) => pair.split('=')[0]!.replace(/%([0-9a-f]{2})/gi, charOf))
+  const names = query.split('&').map((pair) => pair.replace(/=.*/s, '').replace(/%([0-9a-f]{2})/gi, charOf))
   return names.some((name) => SECRET_NAME.test(name))
 }
 

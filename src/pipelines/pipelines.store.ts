@@ -2,6 +2,7 @@
 // upon the revision that it was made of, or not at all; an account has a bounded number and size of them, and a key that touches
 // its own alone has a share of that, so that it leaves room for the others.
 
+import { batchOf } from '../core/d1.store.ts'
 import { PIPELINES_MAX, type PipelineRow, ROW_COLUMNS, rowOf, type StoredRow } from './row.ts'
 
 /** Of all pipelines of an account. */
@@ -84,13 +85,13 @@ export class PipelineStore {
     limit: number,
   ): Promise<{ rows: PipelineRow[]; total: number }> {
     const own = 'FROM pipelines WHERE account = ?1 AND (?2 IS NULL OR payer_root = ?2) AND removed IS NULL'
-    const [page, count] = await this.#db.batch<StoredRow & { total: number }>([
+    const [page, count] = await batchOf<[StoredRow, { total: number }]>(this.#db, [
       this.#db
         .prepare(`SELECT ${ROW_COLUMNS} ${own} ORDER BY created DESC, id LIMIT ?3 OFFSET ?4`)
         .bind(account, root, limit, from),
       this.#db.prepare(`SELECT count(*) AS total ${own}`).bind(account, root),
     ])
-    return { rows: page!.results.map(rowOf), total: count!.results[0]!.total }
+    return { rows: page.results.map(rowOf), total: count.results[0]?.total ?? 0 }
   }
 
   /** Those that keys of this chain of rotations pay for, or set the destination of; newest first. */

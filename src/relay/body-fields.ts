@@ -57,7 +57,7 @@ export function oneOfWallets({ addresses, users, user }: SentWallets, context: z
 
 /** Lower case and distinct. */
 export function walletsOf({ addresses, users, user }: SentWallets): readonly string[] {
-  return [...new Set(addresses ?? users ?? [user!])]
+  return [...new Set(addresses ?? users ?? (user === undefined ? [] : [user]))]
 }
 
 /** Partial fills of one order within one block become one. */
@@ -102,5 +102,5 @@ const INTERVALS = [0, 100, 250, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000
 
 /** The next longer of few intervals. */
 export function intervalOf(wantedMs: number): number {
-  return INTERVALS.find((interval) => interval >= wantedMs)!
+  return INTERVALS.find((interval) => interval >= wantedMs) ?? 60_000
 }

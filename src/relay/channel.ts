@@ -180,14 +180,24 @@ export interface ShownPiece {
 }
 
 /** A channel of whole states of books. */
-export interface ViewChannel<Frame> extends Channel<ViewBody, Frame> {
+export type ViewChannel<Frame> = (OneByOne | Joint) & ViewFacts<Frame>
+
+/** Each coin has a frame of its own, for which `body` is that of any receiver. */
+interface OneByOne {
+  readonly isJoint: false
+  readonly encode: (piece: ShownPiece, body: ViewBody) => string
+}
+
+/** One frame shows all coins of a body. */
+interface Joint {
+  readonly isJoint: true
+  readonly encode: (pieces: readonly ShownPiece[], body: ViewBody) => string
+}
+
+interface ViewFacts<Frame> extends Channel<ViewBody, Frame> {
   readonly source: 'views'
   /** What bodies are found by, for people; null where a body names nothing. */
   readonly by: string | null
-  /** One frame shows all coins of a body, rather than each its own. */
-  readonly isJoint: boolean
-  /** `pieces`: one, or all of a joint frame. Of frames that are not joint `body` is that of any receiver. */
-  readonly encode: (pieces: readonly ShownPiece[], body: ViewBody) => string
 }
 
 /** An info answer that states are made of. */

@@ -81,7 +81,7 @@ export function refusal(sent: string, issue: Issue, postId: number | null = null
 
 /** Of the frame, and of the `request` of a `post`. */
 function unknownFields(sent: object, frame: UpFrame): readonly UnknownField[] {
-  const beside = unknownIn(sent, FRAME_FIELDS.get(frame.method)!, '')
+  const beside = unknownIn(sent, FRAME_FIELDS.get(frame.method) ?? [], '')
   if (frame.method !== 'post') return beside
   return [...beside, ...unknownIn(frame.request, REQUEST_FIELDS, 'request.')]
 }

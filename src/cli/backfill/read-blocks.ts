@@ -96,7 +96,7 @@ function ofNode(text: string, wants: (place: Place) => boolean): Read | string {
   const { fills } = convertEvents({ fills: events.value, misc: null, twaps: null, statuses: null }, (why) =>
     bad.push(why),
   )
-  if (bad.length > 0) return `has a ${visible(bad[0]!)}`
+  if (bad.length > 0) return `has a ${visible(bad[0] ?? '')}`
   return { kind: 'block', block: { ...place, line: fillsLine({ ...place, fills }) } }
 }
 
@@ -126,7 +126,7 @@ export async function* textLines(chunks: AsyncIterable<Uint8Array>, mostChars: n
     const piece = decoded(decode, number, chunk)
     if (piece.includes('\n')) {
       const lines = (rest + piece).split('\n')
-      rest = lines.pop()!
+      rest = lines.pop() ?? ''
       for (const text of lines) if (++number && text !== '') yield { text, number, isEnded: true }
     } else rest += piece
     if (rest.length > mostChars) throw new FileFault(`has a line (${number + 1}) of more than ${mostChars} characters`)

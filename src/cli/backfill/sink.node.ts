@@ -67,4 +67,4 @@ export async function sendBody(
   }
 }
 
-const namesOf = (body: readonly ReadBlock[]) => `${body[0]!.height} to ${body.at(-1)!.height}, as lines`
+const namesOf = (body: readonly ReadBlock[]) => `${body[0]?.height} to ${body.at(-1)?.height}, as lines`

@@ -55,16 +55,16 @@ interface Descriptor {
 }
 
 async function descriptor(bytes: Bytes): Promise<Descriptor> {
-  const [flags, sizes] = await bytes.take(2)
-  const rest = await bytes.take((flags! & 8 ? 8 : 0) + (flags! & 1 ? 4 : 0))
+  const [flags = 0, sizes = 0] = await bytes.take(2)
+  const rest = await bytes.take((flags & 8 ? 8 : 0) + (flags & 1 ? 4 : 0))
   const [sum] = await bytes.take(1)
-  const head = h32Raw(Uint8Array.of(flags!, sizes!, ...rest))
-  const blockBytes = BLOCK_BYTES[(sizes! >> 4) & 7]
-  if (sum !== ((head >>> 8) & 255) || flags! >> 6 !== 1 || blockBytes === undefined)
+  const head = h32Raw(Uint8Array.of(flags, sizes, ...rest))
+  const blockBytes = BLOCK_BYTES[(sizes >> 4) & 7]
+  if (sum !== ((head >>> 8) & 255) || flags >> 6 !== 1 || blockBytes === undefined)
     throw new FileFault('is damaged: the head of its LZ4 frame is wrong')
-  if (flags! & 1) throw new FileFault('needs a dictionary: unpack it with "lz4 -d -D"')
-  const size = flags! & 8 ? Number(viewOf(rest).getBigUint64(0, true)) : null
-  return { blockBytes, size, isLinked: !(flags! & 32), hasBlockSums: !!(flags! & 16), hasSum: !!(flags! & 4) }
+  if (flags & 1) throw new FileFault('needs a dictionary: unpack it with "lz4 -d -D"')
+  const size = flags & 8 ? Number(viewOf(rest).getBigUint64(0, true)) : null
+  return { blockBytes, size, isLinked: !(flags & 32), hasBlockSums: !!(flags & 16), hasSum: !!(flags & 4) }
 }
 
 async function* frame(bytes: Bytes): AsyncGenerator<Uint8Array> {
@@ -130,7 +130,8 @@ class Bytes {
       left -= part.length
       parts.push(part)
     }
-    return parts.length === 1 ? parts[0]! : Buffer.concat(parts)
+    const [only, ...more] = parts
+    return only && more.length === 0 ? only : Buffer.concat(parts)
   }
 
   /** Unsigned. */

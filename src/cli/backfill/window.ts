@@ -96,6 +96,7 @@ export class Held {
     let high = this.#gaps.length
     while (low < high) {
       const middle = (low + high) >> 1
+      // biome-ignore lint/style/noNonNullAssertion: between the bounds of the search
       if (this.#gaps[middle]!.to < height) low = middle + 1
       else high = middle
     }

@@ -183,14 +183,15 @@ function judgeStream({ name, state, after }: StreamFacts, { unbatched }: FilesFa
 
 function judgeGrowth(streams: readonly StreamFacts[], { tookMs, nowMs }: FilesFacts): Check[] {
   const still = streams.filter(({ before, after }) => before?.height === after?.height)
-  const oldest = streams.reduce((one, other) => (other.after!.height < one.after!.height ? other : one)).after!
+  const [oldest] = streams.flatMap(({ after }) => after ?? []).sort((a, b) => a.height - b.height)
+  if (!oldest) return []
   const ageMs = nowMs - nodeTimeMs(oldest.time)
   if (still.length > 0 && ageMs > NODE_LATE_MS) {
     const names = still.map(({ name }) => STREAM_FOLDER[name]).join(' and ')
     const saw = `no new line in ${names} since block ${oldest.height}, ${secondsText(ageMs)} old`
     return [fail('node files', saw, "Is the node running? Look at the node's own log.")]
   }
-  const blocks = Math.min(...streams.map(({ before, after }) => after!.height - (before?.height ?? 0)))
+  const blocks = Math.min(...streams.map(({ before, after }) => (after?.height ?? 0) - (before?.height ?? 0)))
   const grown = `at block ${oldest.height}, ${(blocks / (tookMs / 1000)).toFixed(1)} a second`
   if (ageMs > NODE_LATE_MS)
     return [warn('node files', `${grown}, ${secondsText(ageMs)} old`, 'The node is catching up, or a clock is wrong.')]
@@ -390,8 +391,8 @@ const FEW_DAYS = 1
 
 export function judgeDisk({ folders, freeBytes, bytesPerHour }: DiskFacts): Check {
   const days = bytesPerHour ? freeBytes / bytesPerHour / 24 : null
-  const lasts =
-    days === null ? '' : `; files grow by ${bytesText(bytesPerHour!)} an hour: ${daysText(days)} if nothing is removed`
+  const grow = bytesText(bytesPerHour ?? 0)
+  const lasts = days === null ? '' : `; files grow by ${grow} an hour: ${daysText(days)} if nothing is removed`
   const saw = `${bytesText(freeBytes)} free for ${folders}${lasts}`
   const fix = 'Make room: remove old hourly files of the node.'
   if (freeBytes < NONE_BYTES) return fail('disk', saw, fix)

@@ -134,7 +134,7 @@ export async function lookAtFiles(folder: string): Promise<FilesFacts & { readon
   const nowMs = Date.now()
   const unbatched = (await readdir(folder).catch(() => [])).filter((name) => !name.endsWith('_by_block'))
   // A file of a new hour begins at nothing.
-  const grownBytes = after.reduce((sum, bytes, i) => sum + Math.max(0, bytes - before[i]!), 0)
+  const grownBytes = after.reduce((sum, bytes, i) => sum + Math.max(0, bytes - (before[i] ?? 0)), 0)
   return { folder, state, streams, unbatched, tookMs: nowMs - startMs, nowMs, grownBytes }
 }
 

@@ -48,7 +48,7 @@ export function launchOptions(
   if (wrong !== null) return err(`${wrong}.`)
   const port = said.PORT
   const number = Port.safeParse(port || String(DEFAULT_PORT))
-  if (!number.success) return err(`PORT is ${JSON.stringify(port)}: it ${number.error.issues[0]!.message}.`)
+  if (!number.success) return err(`PORT is ${JSON.stringify(port)}: it ${number.error.issues[0]?.message}.`)
   const { state, seed, blockMs, scale, keep = DEFAULT_KEEP_MB } = args
   const devnet = Object.entries({ '--seed': seed, '--block-ms': blockMs, '--scale': scale })
     .filter(([, value]) => value !== undefined)
@@ -113,7 +113,7 @@ export function gatewayVariables(said: Environment, node: string, keepMb: string
 function wrongIn(said: Environment): string | null {
   const switches = ['PIPELINE_PRIVATE', 'TRUST_PROXY'].flatMap((name) => {
     const value = Switch.safeParse(said[name] || 'off')
-    return value.success ? [] : [`${name} ${value.error.issues[0]!.message}`]
+    return value.success ? [] : [`${name} ${value.error.issues[0]?.message}`]
   })
   const chains = parseChains(said.RPC_CHAINS || '[]')
   return [...switches, ...(chains.ok ? [] : [chains.error])].join('; ') || null

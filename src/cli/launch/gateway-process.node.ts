@@ -97,7 +97,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   await miniflare.ready
   const urls = await Promise.all(names.map(async (name) => (await miniflare.unsafeGetDirectURL(name)).origin))
   const dispose = async () => void (await Promise.all([miniflare.dispose(), sql.stop()]))
-  return { url: urls[0]!, urls, dispose }
+  return { url: urls[0] ?? '', urls, dispose }
 }
 
 /** A Worker as its wrangler file describes it, with the one script, and the binaries, in the folder of its bundle. */

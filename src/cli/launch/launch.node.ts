@@ -100,9 +100,8 @@ export class Launch {
     const pids = this.#running()
     this.#note(pids)
     const { folder, say } = this.#world
-    const stopped = Object.keys(pids).filter(
-      (name) => process.platform === 'linux' && processInfo(pids[name]!)?.isStopped,
-    )
+    const isStopped = (pid: number) => process.platform === 'linux' && processInfo(pid)?.isStopped
+    const stopped = Object.entries(pids).flatMap(([name, pid]) => (isStopped(pid) ? [name] : []))
     // The first start makes its tables in a workerd of its own, whose end is no news.
     const { workerd: _, ...early } = pids
     const { seen, lines } = news(this.#seen, this.#keys ? pids : early, stopped)

@@ -147,8 +147,8 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
 
 /** Where there is no browser, nothing happens: the address has been said. */
 function openInBrowser(url: string): void {
-  const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open']
-  spawn(command!, [...args, url], { stdio: 'ignore', detached: true })
+  const [command = '', ...args] = OPENERS[process.platform] ?? ['xdg-open']
+  spawn(command, [...args, url], { stdio: 'ignore', detached: true })
     .on('error', () => {})
     .unref()
 }

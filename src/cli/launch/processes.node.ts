@@ -31,14 +31,14 @@ export function processInfo(pid: number): ProcessInfo | null {
 function procOf(pid: number): readonly [state: string, ppid: string, pgid: string, command: string] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // The name in parentheses may hold anything; the fields after the last one are state, ppid, pgrp, …
-  const [state, ppid, pgid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return [state!, ppid!, pgid!, readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')]
+  const [state = '', ppid = '', pgid = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return [state, ppid, pgid, readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')]
 }
 
 function psOf(pid: number): readonly [state: string, ppid: string, pgid: string, command: string] {
   const text = execFileSync('ps', ['-o', 'stat=,ppid=,pgid=,command=', '-p', String(pid)], { encoding: 'utf8' })
-  const [, state, ppid, pgid, command] = /^\s*(\S+)\s+(\d+)\s+(\d+)\s+(.*)$/m.exec(text)!
-  return [state!, ppid!, pgid!, command!]
+  const [, state = 'X', ppid = '', pgid = '', command = ''] = /^\s*(\S+)\s+(\d+)\s+(\d+)\s+(.*)$/m.exec(text) ?? []
+  return [state, ppid, pgid, command]
 }
 
 /** Who started this process: its first ancestor that is no shell. Under npm that is npm. */

@@ -20,5 +20,5 @@ process.on('SIGTERM', end)
 process.once('message', async ({ worker, state }: SqlOrder) => {
   miniflare = new Miniflare(convertV4MiniflareOptions({ workers: [worker], ...commonOptions(state) }))
   const url = await miniflare.ready
-  process.send!(url.href)
+  process.send?.(url.href)
 })

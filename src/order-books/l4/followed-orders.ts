@@ -85,7 +85,7 @@ export class FollowedOrders {
   #apply(rows: string): string | null {
     const { time, height } = this.#place
     try {
-      return rows === '' ? null : this.#orders!.apply(time, JSON.parse(`{${rows}}`) as L4Block)
+      return rows === '' || !this.#orders ? null : this.#orders.apply(time, JSON.parse(`{${rows}}`) as L4Block)
     } catch (error) {
       return `the rows of block ${height} cannot be read: ${String(error)}`
     }

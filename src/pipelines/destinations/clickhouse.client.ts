@@ -92,7 +92,7 @@ function placeOf({ database, table }: ClickHouseConfig): readonly [database: str
 /** What is sent besides by whoever asks or writes. */
 function accessOf({ user, password }: ClickHouseConfig) {
   const authorization = basic(user, password)
-  return { headers: { authorization }, secrets: [password, authorization.split(' ')[1]!] }
+  return { headers: { authorization }, secrets: [password, authorization.slice('Basic '.length)] }
 }
 
 async function asked(config: ClickHouseConfig, settings: readonly string[], egress: Egress) {

@@ -133,7 +133,7 @@ export async function sendToKafka(
   egress: Egress,
 ): Promise<Outcome> {
   const { rows, texts, id } = batch
-  const records = texts.map((text, at) => `{"key":${JSON.stringify(rows[at]!._key)},"value":${text}}`)
+  const records = rows.map(({ _key }, at) => `{"key":${JSON.stringify(_key)},"value":${texts[at]}}`)
   const body = `{"records":[${records.join(',')}]}`
   const authorization = basic(user ?? '', password ?? '')
   const headers = {
@@ -144,7 +144,7 @@ export async function sendToKafka(
   }
   const target = `${url.replace(/\/+$/, '')}/topics/${encodeURIComponent(topic)}`
   const answer = await exchange({ url: target, headers, body }, egress, { mostBytes: RECORDS_ANSWER_BYTES })
-  const secrets = [password ?? '', authorization.split(' ')[1]!]
+  const secrets = [password ?? '', authorization.slice('Basic '.length)]
   const outcome = outcomeOf(answer, body.length, secrets)
   return outcome.ok && 'text' in answer ? (refusedOf(answer.text, rows.length, secrets) ?? outcome) : outcome
 }

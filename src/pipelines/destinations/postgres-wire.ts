@@ -1,5 +1,6 @@
 // PostgreSQL's protocol, version 3, as far as one statement with text parameters needs it: frames out, frames in, and how a
 // client proves that it knows its password. Pure: hashes are made elsewhere.
+// biome-ignore-all lint/style/noNonNullAssertion: bytes are read within the length of their frame.
 
 const PROTOCOL = 196_608
 const SSL_REQUEST = 80_877_103

@@ -208,13 +208,15 @@ class Session {
       throw new Error('the destination could not be reached')
     })
     // What else came with it, before encryption, would be somebody's who stands between.
-    if (value?.length !== 1) throw new Error('the server speaks no PostgreSQL')
-    return value[0]!
+    const [answer, ...more] = value ?? []
+    if (answer === undefined || more.length > 0) throw new Error('the server speaks no PostgreSQL')
+    return answer
   }
 
   /** The next frame; one that tells of an error is thrown. */
   async #frame(): Promise<Frame> {
-    while (this.#waiting.length === 0) {
+    let next = this.#waiting.shift()
+    while (!next) {
       const { value, done } = await this.#reader.read()
       if (done) throw new Error('the server ended the connection')
       this.#heard += value.length
@@ -227,8 +229,8 @@ class Session {
       this.#held = rest.length
       this.#needed = needed
       this.#waiting = [...frames]
+      next = this.#waiting.shift()
     }
-    const next = this.#waiting.shift()!
     if (next.type !== 'E') return next
     const { code, words } = errorOf(next.body)
     throw new Error(`the server refused: ${words} (${code})`)
@@ -320,7 +322,7 @@ class Login {
     const signed = `${this.#first()},${serverFirst},${bare}`
     const signature = await hmac(new Uint8Array(await crypto.subtle.digest('SHA-256', clientKey)), signed)
     this.#serverSignature = base64(await hmac(await hmac(salted, 'Server Key'), signed))
-    const proof = clientKey.map((byte, at) => byte ^ signature[at]!)
+    const proof = clientKey.map((byte, at) => byte ^ (signature[at] ?? 0))
     return `${bare},p=${base64(proof)}`
   }
 }

@@ -107,8 +107,8 @@ const sizeOf = (inputs: readonly AbiInput[]): number =>
 
 /** Type without its lists, and their lengths, innermost first; empty: of any length. */
 export function listsOf(type: string): readonly [base: string, lengths: readonly string[]] {
-  const [base, ...lengths] = type.split('[')
-  return [base!, lengths.map((length) => length.slice(0, -1))]
+  const [base = '', ...lengths] = type.split('[')
+  return [base, lengths.map((length) => length.slice(0, -1))]
 }
 
 function isDynamic({ type, components }: AbiInput, lists: number): boolean {

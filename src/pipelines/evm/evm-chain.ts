@@ -80,19 +80,21 @@ export class EvmChain {
 
   async header(height: number): Promise<EvmHeader> {
     const [header] = await this.headers([height])
-    return header!
+    return header
   }
 
   /** At most fifty. */
-  async headers(heights: readonly number[]): Promise<readonly EvmHeader[]> {
+  async headers<const Heights extends readonly number[]>(
+    heights: Heights,
+  ): Promise<{ readonly [At in keyof Heights]: EvmHeader }> {
     const found = await this.#headers(heights.map(hex).map(blockCall), heights)
     if (found.includes(null)) throw new Error(`a node of the chain ${this.name} does not have a block that is final`)
-    return found as readonly EvmHeader[]
+    return found as { readonly [At in keyof Heights]: EvmHeader }
   }
 
   async #headers(calls: readonly Call[], heights: readonly (number | null)[]) {
     const replies = await this.#ask(calls)
-    return heights.map((height, at) => readHeader(this.#resultOf(replies[at]!), height))
+    return replies.map((reply, at) => readHeader(this.#resultOf(reply), heights[at] ?? null))
   }
 
   /** Logs from a height on, up to another at most: of so many blocks as a node gives at once. */
@@ -117,16 +119,17 @@ export class EvmChain {
     const blocks = anchor === null ? [to] : [to, anchor]
     const asked = { method: 'eth_getLogs', params: JSON.stringify([filter]) }
     const [found, ...others] = await this.#ask([asked, ...blocks.map(hex).map(blockCall)])
-    const isLate = !found!.ok && found!.error.kind === 'upstream_timeout'
+    if (!found) throw new Error(`the chain ${this.name} was not asked`)
+    const isLate = !found.ok && found.error.kind === 'upstream_timeout'
     // A node that is away refuses everything; one that has too much to say, or no time for it, this alone.
-    const isRefused = found!.ok ? found!.value.result === undefined : isLate || found!.error.hint !== undefined
+    const isRefused = found.ok ? found.value.result === undefined : isLate || found.error.hint !== undefined
     if (isRefused && from < to) {
       this.#blocks = Math.max(1, Math.floor((to - from + 1) / 2))
       this.#isBounded = true
       if (!isLate) return null
     }
-    const logs = readLogs(this.#resultOf(found!), range, addresses)
-    const [last, known = null] = others.map((reply, at) => readHeader(this.#resultOf(reply), blocks[at]!))
+    const logs = readLogs(this.#resultOf(found), range, addresses)
+    const [last, known = null] = others.map((reply, at) => readHeader(this.#resultOf(reply), blocks[at] ?? to))
     if (!last || (anchor !== null && known === null))
       throw new Error(`a node of the chain ${this.name} does not have block ${to}: it is behind, or has let go of it`)
     this.#paced(to - from + 1, logs.length)

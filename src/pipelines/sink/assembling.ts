@@ -248,7 +248,7 @@ class Growing {
     const before = this.rows.at(-1)
     if (row._kind !== 'gap' || before?._kind !== 'gap') return false
     if (before._reason !== row._reason || before._height !== (row._from as number) - 1) return false
-    this.chars -= this.texts.pop()!.length
+    this.chars -= this.texts.pop()?.length ?? 0
     this.rows.pop()
     this.#push(gapRow(before._from as number, row._height, row._time, row._reason as string))
     return true

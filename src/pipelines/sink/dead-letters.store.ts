@@ -37,8 +37,8 @@ export class DeadLetters {
   async read(key: string): Promise<Parcel> {
     const object = await this.#bucket.get(key)
     if (!object) throw new Error('it is not there any more')
-    const [head, ...texts] = await Array.fromAsync(unpacked(new Uint8Array(await object.arrayBuffer())))
-    const { from, to } = JSON.parse(head!) as { from: number; to: number }
+    const [head = '', ...texts] = await Array.fromAsync(unpacked(new Uint8Array(await object.arrayBuffer())))
+    const { from, to } = JSON.parse(head) as { from: number; to: number }
     return { from, to, texts, rows: texts.map((text) => JSON.parse(text) as Row) }
   }
 

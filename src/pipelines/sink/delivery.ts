@@ -169,7 +169,7 @@ export class Delivery {
     // Of no try that the destination has: the gateway alone may be away.
     await this.#ports.ready()
     if (!this.#order.isRunning) return null
-    return this.#taken === null ? 0 : this.#try()
+    return this.#taken === null ? 0 : this.#try(this.#taken)
   }
 
   /** What cannot be stored cannot be said either. */
@@ -235,11 +235,11 @@ export class Delivery {
     return gatherMs || POLL_MS
   }
 
-  async #try(): Promise<number | null> {
-    const taken = this.#taken!
+  async #try(taken: Taken): Promise<number | null> {
     const begins = this.#begins
     const definitions = this.#definitions
-    const flight = this.#record.state.flight!
+    const { flight } = this.#record.state
+    if (flight === null) return 0
     const { attempts } = flight
     const { payer } = this.paying
     if (attempts >= TRIES && this.#order.onFailure === 'dead_letter')
@@ -314,7 +314,8 @@ export class Delivery {
     const begins = this.#begins
     const definitions = this.#definitions
     // From here on it is not tried any more: it would arrive, and lie there too.
-    this.#record.save({ flight: { ...this.#record.state.flight!, attempts: TRIES, nextTryMs: 0 } })
+    const { flight } = this.#record.state
+    this.#record.save({ flight: flight && { ...flight, attempts: TRIES, nextTryMs: 0 } })
     await this.#ports.bury(taken)
     const deadLetters = this.#record.state.deadLetters + 1
     this.#ports.log('error', `given up, and set aside as a dead letter: ${words}`, taken)

@@ -66,13 +66,14 @@ export class EvmSource {
 
   async *#blocks({ from, to, logs, last }: LogPage): AsyncGenerator<Piece> {
     const byHeight = Map.groupBy(logs, ({ height }) => height)
-    const untimed = [...byHeight].filter(([, [first]]) => first!.time === null).map(([height]) => height)
+    const untimed = [...byHeight].filter(([, [first]]) => first?.time === null).map(([height]) => height)
     const headers = this.#chain.eachHeader(untimed)
     for (let height = from; height <= to; height++) {
       const own = byHeight.get(height) ?? []
+      const [first] = own
       if (height === to) this.#time = last.time
-      else if (own.length > 0) this.#time = own[0]!.time ?? (await this.#timeOf(headers, own[0]!))
-      const hash = own[0]?.block_hash ?? (height === to ? last.hash : null)
+      else if (first) this.#time = first.time ?? (await this.#timeOf(headers, first))
+      const hash = first?.block_hash ?? (height === to ? last.hash : null)
       this.#next = height + 1
       if (hash !== null) this.#anchor = { height, hash }
       yield { height, line: JSON.stringify({ height, time: this.#time, hash, logs: own }) }

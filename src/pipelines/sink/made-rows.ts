@@ -22,7 +22,7 @@ export function madeRows({ rows, texts }: Rows, made: readonly string[], id: str
     own.push(row)
   }
   const notes = rows.filter(({ _kind }) => _kind !== 'row')
-  const noteTexts = texts.filter((_, at) => rows[at]!._kind !== 'row')
+  const noteTexts = texts.filter((_, at) => rows[at]?._kind !== 'row')
   return ok({ rows: [...notes, ...own], texts: [...noteTexts, ...made] })
 }
 

@@ -167,8 +167,9 @@ export class EvmReading implements Reads {
     )
     if (!named.ok) throw CannotRun.of(named.error)
     if (this.#open?.name === named.value) return this.#open
-    const config = this.#chains.find(({ name }) => name === named.value)!
-    if (!isAllowed(config, 'eth_getLogs')) throw new CannotRun('filter.chain: the operator does not allow eth_getLogs')
+    const config = this.#chains.find(({ name }) => name === named.value)
+    if (!config || !isAllowed(config, 'eth_getLogs'))
+      throw new CannotRun('filter.chain: the operator does not allow eth_getLogs')
     const ports = { send: post, now: Date.now, random: Math.random, sleep, background: this.#background }
     const upstream = new RpcUpstream(config, ports)
     this.#open = new EvmChain(config, (calls) => upstream.ask(calls), Date.now)

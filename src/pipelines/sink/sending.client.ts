@@ -79,7 +79,7 @@ export class Sending {
     }
     if (batch.rows.length === 0) return { ok: true, bytes: 0, countedRows: 0 }
     // Notes are free, and no transform makes one.
-    const counted = countedRows(batch.texts) - countedRows(texts.filter((_, at) => rows[at]!._kind !== 'row'))
+    const counted = countedRows(batch.texts) - countedRows(texts.filter((_, at) => rows[at]?._kind !== 'row'))
     if (!(await affords(counted))) return { ok: false, words: UNPAID, isUntried: true, unpaidRows: counted }
     const outcome = await this.#deliver(config, batch, pipeline.account)
     return outcome.ok ? { ...outcome, countedRows: counted } : outcome
@@ -93,9 +93,10 @@ export class Sending {
   ): Promise<Pick<Parcel, 'rows' | 'texts'> | Failed> {
     const { topic, transforms } = pipeline
     const table = { name: topic, columns: TOPIC_COLUMNS.get(topic) ?? [] }
-    const data = parcel.texts.filter((_, at) => parcel.rows[at]!._kind === 'row')
-    if (data.length === 0) return parcel
-    const { _height: height, _time: time } = parcel.rows.findLast(({ _kind }) => _kind === 'row')!
+    const data = parcel.texts.filter((_, at) => parcel.rows[at]?._kind === 'row')
+    const newest = parcel.rows.findLast(({ _kind }) => _kind === 'row')
+    if (!newest) return parcel
+    const { _height: height, _time: time } = newest
     const request = { transforms, table, defaults: { id, height, time } }
     const answer = await this.sql.run(sqlCaller(pipeline, kind), request, data).catch(() => null)
     if (answer === null) return { ok: false, words: LOST }
@@ -106,7 +107,7 @@ export class Sending {
       return { ok: false, words: `transforms.${answer.name}: ${answer.message}`, ...final }
     }
     const made = madeRows(parcel, answer.texts, id)
-    const last = Object.keys(transforms).at(-1)!
+    const last = Object.keys(transforms).at(-1)
     return made.ok ? made.value : { ok: false, words: `transforms.${last}: ${made.error}`, isFinal: true }
   }
 

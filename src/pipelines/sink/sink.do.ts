@@ -241,7 +241,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
 
   async drop(): Promise<void> {
     const { storage, id } = this.ctx
-    const pipeline = (id.name ?? '').split('/').at(-1)!
+    const pipeline = (id.name ?? '').split('/').at(-1) ?? ''
     const owed = this.#delivery?.state.owed ?? NOTHING_OWED
     const bills = this.#pipeline ? lastBills(this.#pipeline, owed) : this.#store.bills
     this.#delivery = null

@@ -137,6 +137,7 @@ export class SinkStore {
   #text(key: string): string | null {
     const count = this.#storage.kv.get<number>(key)
     if (count === undefined) return null
+    // biome-ignore lint/style/noNonNullAssertion: where one of the pieces is missing, this throws
     return fromChunks(Array.from({ length: count }, (_, at) => this.#storage.kv.get<Uint8Array>(`${key}/${at}`)!))
   }
 

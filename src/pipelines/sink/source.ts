@@ -142,17 +142,17 @@ export class Source {
       const segment = await this.#segmentFrom(archive, at)
       if (!segment) break
       if (this.#next !== null && segment.first > this.#next) yield this.#gap(segment.first - 1, MISSING)
-      yield* this.#lines(segment)
+      yield* this.#lines(archive, segment)
     }
     const last = this.#next === null ? await archive.last() : null
     if (last !== null) this.#next = last + 1
   }
 
-  async *#lines(segment: ArchivedSegment): AsyncGenerator<Piece> {
+  async *#lines(archive: Archive, segment: ArchivedSegment): AsyncGenerator<Piece> {
     let height = segment.first
     this.#next ??= height
     try {
-      for await (const line of this.#ports.archive!.lines(segment, this.#kind === 'books' ? 'books' : 'events')) {
+      for await (const line of archive.lines(segment, this.#kind === 'books' ? 'books' : 'events')) {
         if (height >= this.#next) {
           this.#next = height + 1
           this.#hasRead = true
@@ -170,7 +170,8 @@ export class Source {
     for (;;) {
       const { head, parts, retryMs = 0, ordersFrom } = await this.#ports.durable(this.#from)
       this.retryMs = retryMs
-      if (this.#hasRead && head && head.height < this.#next! - 1) throw anew(head.height, this.#next! - 1)
+      const before = (this.#next ?? 0) - 1
+      if (this.#hasRead && head && head.height < before) throw anew(head.height, before)
       this.isBehind = retryMs > 0
       if (parts.length === 0) return
       this.#before = null
@@ -205,7 +206,7 @@ export class Source {
       throw unreadable(first, `the log has ${texts.length} lines of ${first} to ${last}`)
     for (const [at, line] of texts.entries()) {
       const height = first + at
-      if (height === this.#read?.height) this.#compare(line)
+      if (height === this.#read?.height) this.#compare(line, this.#read)
       if (height < this.#next) continue
       const from = this.#ordersFrom(height)
       if (height < from) {
@@ -242,8 +243,7 @@ export class Source {
   }
 
   /** Whether the block before is the one that was read. */
-  #compare(line: string): void {
-    const { height, time } = this.#read!
+  #compare(line: string, { height, time }: ReadBlock): void {
     const { time: now } = JSON.parse(line) as HeightAndTime
     if (now !== time) throw anew(null, height)
   }
@@ -257,12 +257,13 @@ export class Source {
   /** Of a chain of before are later heights of another epoch and an earlier time. */
   async #segmentFrom(archive: Archive, at: Parameters<Archive['segmentsFrom']>[0]): Promise<ArchivedSegment | null> {
     const [segment = null] = await archive.segmentsFrom(at, 1)
-    const isOther = segment?.epoch != null && this.#read !== null && segment.epoch !== this.#read.epoch
-    return isOther && segment.lastMs < this.#read!.time ? null : segment
+    const read = this.#read
+    const isOther = segment?.epoch != null && read !== null && segment.epoch !== read.epoch
+    return isOther && segment.lastMs < read.time ? null : segment
   }
 
   #gap(to: number, why: string): Piece {
-    const from = this.#next!
+    const from = this.#next ?? 0
     this.#next = to + 1
     return { from, to, why }
   }

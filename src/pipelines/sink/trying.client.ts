@@ -110,7 +110,7 @@ export async function newestRows(
   open: (height: number) => Pick<Assembler, 'take'>,
   nowMs: number,
 ): Promise<Parcel | null> {
-  const most = { rows: Number.POSITIVE_INFINITY, chars: CHARS, blocks: BLOCKS.at(-1)!, untilMs: nowMs + READ_MS }
+  const most = { rows: Number.POSITIVE_INFINITY, chars: CHARS, blocks: Math.max(...BLOCKS), untilMs: nowMs + READ_MS }
   let to = head
   for (const blocks of BLOCKS) {
     const from = Math.max(0, head - blocks + 1)
@@ -124,7 +124,7 @@ export async function newestRows(
 
 function lastOf({ from, to, rows, texts }: Taken): Parcel | null {
   const last = rows
-    .map((row, at) => ({ row, text: texts[at]! }))
+    .map((row, at) => ({ row, text: texts[at] ?? '' }))
     .filter(({ row }) => row._kind === 'row')
     .slice(-ROWS)
   if (last.length === 0) return null

@@ -71,9 +71,9 @@ export function callerHeaders({ account, pipeline, kind }: SqlCaller): Record<st
 }
 
 export function readCaller(headers: { get(name: string): string | null }): Result<SqlCaller, string> {
-  const [kind, account, pipeline] = [NAME, ACCOUNT, PIPELINE].map((name) => headers.get(name) ?? '')
-  if (!KINDS.includes(kind!) || account === '') return err(`${NAME} and ${ACCOUNT} are required`)
-  return ok({ account: account!, pipeline: pipeline!, kind: kind as SqlKind })
+  const [kind = '', account = '', pipeline = ''] = [NAME, ACCOUNT, PIPELINE].map((name) => headers.get(name) ?? '')
+  if (!KINDS.includes(kind) || account === '') return err(`${NAME} and ${ACCOUNT} are required`)
+  return ok({ account, pipeline, kind: kind as SqlKind })
 }
 
 export function requestText(request: SqlRequest, texts: readonly string[]): string {
@@ -92,8 +92,8 @@ export function answerText(answer: SqlAnswer): string {
 }
 
 export function readAnswer(text: string): SqlAnswer {
-  const [head, ...texts] = text.split('\n')
-  const answer = JSON.parse(head!) as SqlAnswer
+  const [head = '', ...texts] = text.split('\n')
+  const answer = JSON.parse(head) as SqlAnswer
   return answer.kind === 'rows' ? { kind: 'rows', texts } : answer
 }
 

@@ -280,7 +280,7 @@ class Database {
           // Counted before they are taken out of its memory, where cells of a row may share a text.
           for (const [at] of names.entries()) bytes += api.column_bytes(statement, at)
           if (bytes > CHARS_MOST) throw new Error(TOO_LONG)
-          const cells = api.row(statement).map((cell, at) => [names[at]!, plain(cell)] as const)
+          const cells = api.row(statement).map((cell, at) => [names[at] ?? '', plain(cell)] as const)
           const text = JSON.stringify(make(cells, texts.length))
           chars += text.length
           if (chars > CHARS_MOST) throw new Error(TOO_LONG)

@@ -68,7 +68,7 @@ function opened(user: string, known: Stored | undefined): Trades {
   if (!known) return noTrades(user)
   const [, open, closes] = known
   const revived = open.map(([coin, trade]): [string, OpenTrade] => {
-    const amounts = AMOUNTS.map((name) => [name, new Big((trade as Record<string, string>)[name]!)])
+    const amounts = AMOUNTS.map((name) => [name, new Big((trade as Record<string, string>)[name] ?? 0)])
     return [coin, { ...trade, ...Object.fromEntries(amounts) } as OpenTrade]
   })
   return { user, open: new Map(revived), closes }

@@ -45,8 +45,7 @@ export class BlockJoin {
   tick(nowMs: number): Emission[] {
     if (this.#waiting.size === 0) return []
     const out: Emission[] = []
-    for (const height of [...this.#waiting.keys()].sort((a, b) => a - b)) {
-      const waiting = this.#waiting.get(height)!
+    for (const [height, waiting] of [...this.#waiting].sort(([a], [b]) => a - b)) {
       const missing = this.#missing(height)
       const overdue = nowMs - waiting.sinceMs >= LATE_MS || this.#waiting.size > MAX_WAITING_HEIGHTS
       if (missing.length > 0 && !overdue) break

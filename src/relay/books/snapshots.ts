@@ -63,8 +63,8 @@ export class Snapshots {
       const own = coins.filter((coin) => shardOf(coin, this.#shards) === hub)
       return this.#joinWhenReady(hub, own, false)
     })
-    const found = await Promise.all(answers)
-    return found.includes(null) ? null : found.flatMap((answer) => answer!.unknown)
+    const found = (await Promise.all(answers)).filter((answer) => answer !== null)
+    return found.length < answers.length ? null : found.flatMap(({ unknown }) => unknown)
   }
 
   /** Brings market types into force and answers the names of their coins; null where a hub has no books yet. */
@@ -79,7 +79,7 @@ export class Snapshots {
   async serve(seeding: Seeding, hubs: readonly number[]): Promise<boolean> {
     // Coins that are listed meanwhile may want another round.
     while (!seeding.joiner.isComplete) {
-      const served = await Promise.all(hubs.map((hub) => this.#carousels[hub]!.serve(seeding)))
+      const served = await Promise.all(hubs.map((hub) => this.#carousels[hub]?.serve(seeding) ?? false))
       if (served.includes(false)) return false
     }
     seeding.joiner.open()

@@ -53,7 +53,7 @@ export class Turns {
   /** One that was called gives its seat back. */
   done({ account }: Ticket): void {
     this.#taken--
-    const left = this.#seated.get(account)! - 1
+    const left = (this.#seated.get(account) ?? 0) - 1
     if (left > 0) this.#seated.set(account, left)
     else this.#seated.delete(account)
     this.#seat()
@@ -63,15 +63,15 @@ export class Turns {
     for (const [account, line] of this.#lines) {
       const seated = this.#seated.get(account) ?? 0
       if (this.#taken >= this.#seats) return
-      if (seated >= this.#seats / 2) continue
       const [first] = line
-      line.delete(first!)
+      if (!first || seated >= this.#seats / 2) continue
+      line.delete(first)
       // Put behind the others, where the loop comes to it again.
       this.#lines.delete(account)
       if (line.size > 0) this.#lines.set(account, line)
       this.#taken++
       this.#seated.set(account, seated + 1)
-      first!.call('now')
+      first.call('now')
     }
   }
 }

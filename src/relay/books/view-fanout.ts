@@ -90,13 +90,11 @@ export class ViewFanout<R extends Receiver> {
     if (!topic?.waiting.delete(receiver)) return
     const { channel, body } = topic.wanted
     const pieces = this.#piecesOf(body)
-    const texts = channel.isJoint
-      ? [channel.encode(pieces, body)]
-      : pieces.map((piece) => channel.encode([piece], body))
+    const texts = channel.isJoint ? [channel.encode(pieces, body)] : pieces.map((piece) => channel.encode(piece, body))
     if (channel.isJoint && topic.receivers.size === 0)
       this.#told(
         topic,
-        texts[0]!,
+        texts.join(''),
         pieces.reduce((latest, { time }) => Math.max(latest, time), 0),
       )
     // Its receivers hold different ones until the next.
@@ -117,7 +115,8 @@ export class ViewFanout<R extends Receiver> {
 
   #strike(topic: Topic<R>): void {
     const { view: name, coins } = topic.wanted.body
-    const view = this.#views.get(name)!
+    const view = this.#views.get(name)
+    if (!view) return
     view.wildcards.delete(topic)
     for (const coin of coins ?? []) {
       const topics = view.byCoin.get(coin)
@@ -166,15 +165,15 @@ export class ViewFanout<R extends Receiver> {
     const topics = view ? topicsOf(view, coin) : []
     const held = view?.held.get(coin)
     // An answer may overtake the blocks before it.
-    if (topics.length === 0 || (held && held.height >= height)) return false
-    view!.held.set(coin, { coin, time, height, piece })
+    if (!view || topics.length === 0 || (held && held.height >= height)) return false
+    view.held.set(coin, { coin, time, height, piece })
     if (held?.piece === piece) return false
     let text: string | undefined
     for (const topic of topics) {
       const { channel, body } = topic.wanted
       topic.isStale ||= (body.dex ?? '') === dexOf(coin)
       if (channel.isJoint || topic.receivers.size === 0) continue
-      text ??= channel.encode([{ coin, time, piece }], body)
+      text ??= channel.encode({ coin, time, piece }, body)
       for (const receiver of topic.receivers) receiver.send(text)
     }
     return text !== undefined
@@ -200,7 +199,7 @@ export class ViewFanout<R extends Receiver> {
   }
 
   #piecesOf({ view, coins, types }: ViewBody): Held[] {
-    const held = this.#views.get(view)!.held
+    const held = this.#views.get(view)?.held ?? new Map<string, Held>()
     if (coins === null) return [...held.values()].filter(({ coin }) => types.includes(marketTypeOf(coin)))
     return coins.flatMap((coin) => held.get(coin) ?? [])
   }

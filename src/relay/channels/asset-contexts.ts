@@ -60,7 +60,7 @@ function contextsByCoin(answer: StateAnswer): Contexts {
   const known = byCoin.get(answer)
   if (known) return known
   const [{ universe }] = answer.value as Answer
-  const found = new Map(contextsOf(answer).map((one, i) => [one.coin ?? universe[i]!.name, one]))
+  const found = new Map(contextsOf(answer).map((one, i) => [one.coin ?? universe[i]?.name ?? '', one]))
   byCoin.set(answer, found)
   return found
 }
@@ -82,7 +82,7 @@ export const activeAssetCtx = defineStateChannel({
   asks: ({ coin }) => [[marketTypeOf(coin) === 'perp' ? perpContexts(dexOf(coin)) : SPOT_CONTEXTS, CONTEXT_MS]],
   keep: contextsByCoin,
   data: ({ coin }, [contexts]) => {
-    const ctx = contexts!.get(coin)
+    const ctx = contexts?.get(coin)
     if (!ctx) throw new Error('there is no such market')
     return JSON.stringify({ coin, ctx })
   },
@@ -168,5 +168,5 @@ export const allDexsAssetCtxs = defineStateChannel({
     DEXES,
     ...(names ? dexesIn(names).map((dex) => [perpContexts(dex), ALL_CONTEXTS_MS] as const) : []),
   ],
-  data: (_, [names, ...ctxs]) => JSON.stringify({ ctxs: dexesIn(names!).map((dex, i) => [dex, ctxs[i]]) }),
+  data: (_, [names = [], ...ctxs]) => JSON.stringify({ ctxs: dexesIn(names).map((dex, i) => [dex, ctxs[i]]) }),
 })

@@ -84,8 +84,7 @@ export const l2Book = defineViewChannel({
   echo: ({ echo }) => echo,
   by: 'coin or market type',
   isJoint: false,
-  encode: ([shown], { echo }) => {
-    const { coin, time, piece } = shown!
+  encode: ({ coin, time, piece }, { echo }) => {
     const fast = echo.fast ? ',"fast":true' : ''
     return `{"channel":"l2Book","data":{"coin":${JSON.stringify(coin)},"time":${time},${piece}${fast}}}`
   },
@@ -131,8 +130,8 @@ export const bbo = defineViewChannel({
   echo: ({ echo }) => echo,
   by: 'coin',
   isJoint: false,
-  encode: ([shown]) =>
-    `{"channel":"bbo","data":{"coin":${JSON.stringify(shown!.coin)},"time":${shown!.time},"bbo":${shown!.piece}}}`,
+  encode: ({ coin, time, piece }) =>
+    `{"channel":"bbo","data":{"coin":${JSON.stringify(coin)},"time":${time},"bbo":${piece}}}`,
 })
 
 const MIDS_MS = 1_000

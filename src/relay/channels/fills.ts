@@ -164,7 +164,7 @@ export const builderFills = fillsChannel({
       message: 'send exactly one of builder (string), addresses (list)',
     })
     .transform(({ builder, addresses, aggregateByTime = false }) => ({
-      names: [...new Set(addresses ?? [builder!])],
+      names: [...new Set(addresses ?? (builder === undefined ? [] : [builder]))],
       aggregate: aggregateByTime,
     })),
   shown: NodeFill.required({ builder: true }),

@@ -123,7 +123,7 @@ export const l4Book: L4Channel<z.infer<typeof frame>> = {
       coin: z
         .string({ error: 'must be one coin: send a subscription for each' })
         .pipe(CoinName)
-        .describe(MARKET.description!),
+        .describe(MARKET.description ?? ''),
     })
     .transform(({ coin }) => ({ coin })),
   frame,

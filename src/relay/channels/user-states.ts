@@ -41,6 +41,7 @@ function userStateChannel<
     ...more,
     asks: (body: Body) => [[ask(body), everyMs]],
     keep: (answer) => answer,
+    // biome-ignore lint/style/noNonNullAssertion: one question is asked, so there is one answer
     data: (body, [answer]) => show(body, answer!),
     repeats: true,
   })
@@ -97,7 +98,7 @@ export const activeAssetData = userStateChannel({
   request: z.strictObject({
     type: z.literal('activeAssetData'),
     user: WalletAddress,
-    coin: CoinName.refine((coin) => marketTypeOf(coin) === 'perp', 'must be a perp').describe(MARKET.description!),
+    coin: CoinName.refine((coin) => marketTypeOf(coin) === 'perp', 'must be a perp').describe(MARKET.description ?? ''),
   }),
   shown: ActiveAssetData,
   example: { request: { user: USER, coin: 'BTC' }, data: EXAMPLE_ACTIVE_ASSET },

@@ -44,7 +44,7 @@ export const userHistoricalOrders = defineStateChannel({
   asks: ({ user }) => [[{ type: 'historicalOrders', user }, USER_STATE_MS]],
   /** The oldest first. */
   keep: ({ value }) => (value as readonly Row[]).toReversed(),
-  data: ({ user }, [rows]) => JSON.stringify({ isSnapshot: true, user, orderHistory: rows!.slice(-PAST_ROWS) }),
+  data: ({ user }, [rows = []]) => JSON.stringify({ isSnapshot: true, user, orderHistory: rows.slice(-PAST_ROWS) }),
   news: ({ user }, [rows = []], mark) => {
     const shown = (mark as Shown | undefined) ?? { time: Number.NEGATIVE_INFINITY, ids: new Set<string>() }
     const orderHistory = rows.filter((row) => isNewTo(row, shown))

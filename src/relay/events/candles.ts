@@ -137,8 +137,9 @@ export class Candles<R extends Receiver> {
     if (answer === null) return void Object.assign(running, { since: [], sinceHeight: this.#height + 1 })
     running.tries++
     const found = lastOf(answer.body)
-    const isOfBlock = answer.height !== undefined && answer.height >= running.sinceHeight - 1
-    if (isOfBlock) running.through = answer.height!
+    const { height = Number.NEGATIVE_INFINITY } = answer
+    const isOfBlock = height >= running.sinceHeight - 1
+    if (isOfBlock) running.through = height
     const isSure = isOfBlock || (isQuiet && since.length === before)
     const later = isOfBlock ? since.filter(({ height }) => height > running.through) : since.slice(before)
     take(running, found, later, isSure)

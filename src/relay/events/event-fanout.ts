@@ -180,7 +180,7 @@ export class EventFanout<R extends Receiver> {
   /** True where the remembered blocks lead from one height to another. */
   leads(from: number, to: number): boolean {
     const [oldest] = this.#recent
-    return oldest !== undefined && oldest.height <= from && from <= to && this.#recent.at(-1)!.height === to
+    return oldest !== undefined && oldest.height <= from && from <= to && this.#recent.at(-1)?.height === to
   }
 
   /** From now on it is told of each block that comes; first of the remembered ones from a height on that leads there. */
@@ -241,7 +241,7 @@ export class EventFanout<R extends Receiver> {
 
   /** Names under which somebody wants a view. */
   namesOf<Item>(view: EventView<Item>): string[] {
-    return [...this.#views.get(view as EventView<unknown>)!.values()].flatMap((index) => [...index.keys()])
+    return [...(this.#views.get(view as EventView<unknown>)?.values() ?? [])].flatMap((index) => [...index.keys()])
   }
 
   #all(): readonly Topic<R>[] {
@@ -285,6 +285,7 @@ export class EventFanout<R extends Receiver> {
   }
 
   #indexOf({ channel, body }: WantedEvents): Index<R> {
+    // biome-ignore lint/style/noNonNullAssertion: the constructor made an index for every view of every channel
     return this.#views.get(channel.view(body))!.get(channel)!
   }
 }

@@ -22,7 +22,8 @@ export interface FirstFramePorts {
 }
 
 /** What a first frame shows. */
-type PastRows = ReturnType<NonNullable<AnyEventChannel['past']>['rows']>
+type Past = NonNullable<AnyEventChannel['past']>
+type PastRows = ReturnType<Past['rows']>
 
 /** An answer that does not reach up to the blocks is asked for again: our own history is complete a second later. */
 const TRIES = 6
@@ -63,13 +64,14 @@ export class FirstFrames<R extends Receiver> {
   /** Resolves when the receiver, under whose key `fanout` knows the body, is told of blocks. Never rejects. */
   async begin(key: string, wanted: WantedEvents, meta: boolean, receiver: R): Promise<void> {
     const { channel, body } = wanted
+    const { past } = channel
     const height = this.#ports.blockHeight()
-    if (!this.#fanout.hold(key, wanted, meta, receiver, height)) return
+    if (!past || !this.#fanout.hold(key, wanted, meta, receiver, height)) return
     for (let tries = 0; tries < TRIES && this.#ports.blockHeight() - height < PATIENCE_BLOCKS; tries++) {
       let asked = height
       const answer = await this.#inTurn(() => {
         asked = this.#ports.blockHeight()
-        return this.#ports.read(channel.past!.ask(body, this.#ports.clock.nowMs, tries))
+        return this.#ports.read(past.ask(body, this.#ports.clock.nowMs, tries))
       })
       const since = this.#fanout.heldSince(key)
       if (since === null) return
@@ -80,7 +82,7 @@ export class FirstFrames<R extends Receiver> {
         // What comes in between is older than the rows: it goes before them.
         const mayWait = rows.length > 0 ? CATCH_UP_TRIES : 0
         for (let waits = 0; waits < mayWait && this.#isAhead(answer, rows); waits++) await this.#ports.wait(CATCH_UP_MS)
-        return this.#tell(key, wanted, answer, rows)
+        return this.#tell(key, wanted, past, answer, rows)
       }
       await this.#ports.wait(answer && reached === undefined ? LAG_MS : RETRY_MS)
     }
@@ -91,8 +93,8 @@ export class FirstFrames<R extends Receiver> {
   #isAhead({ height }: PastAnswer, rows: PastRows): boolean {
     if (height !== undefined) return height > this.#ports.blockHeight()
     const { rememberedMs } = this.#fanout
-    const [, newest] = rows.at(-1)!
-    return rememberedMs !== null && (newest as { readonly time?: number }).time! > rememberedMs
+    const { time = 0 } = (rows.at(-1)?.[1] ?? {}) as { readonly time?: number }
+    return rememberedMs !== null && time > rememberedMs
   }
 
   /** Null where it fails. */
@@ -103,9 +105,9 @@ export class FirstFrames<R extends Receiver> {
     return answer
   }
 
-  #tell(key: string, wanted: WantedEvents, answer: PastAnswer, rows: PastRows): void {
-    const { channel, body } = wanted
-    const { encode, idOf } = channel.past!
+  #tell(key: string, wanted: WantedEvents, past: Past, answer: PastAnswer, rows: PastRows): void {
+    const { body } = wanted
+    const { encode, idOf } = past
     const began = this.#ports.blockHeight()
     const reached = Math.min(answer.height ?? -1, began)
     this.#had(wanted, rows)
@@ -130,7 +132,7 @@ export class FirstFrames<R extends Receiver> {
 /** Null where the answer is none that can be shown. */
 function rowsOf({ channel }: WantedEvents, { body }: PastAnswer): PastRows | null {
   try {
-    return channel.past!.rows(JSON.parse(body))
+    return channel.past?.rows(JSON.parse(body)) ?? null
   } catch {
     return null
   }

@@ -110,6 +110,7 @@ export function send<R extends Receiver>({ channel, name, topics, pieces }: Parc
   for (const topic of topics) {
     if (topic.meta) withMeta ??= channel.encode(pieces, block, name, topic.wanted.body)
     else plain ??= channel.encode(pieces, null, name, topic.wanted.body)
+    // biome-ignore lint/style/noNonNullAssertion: one of both was made above
     const text = topic.meta ? withMeta! : plain!
     for (const receiver of topic.receivers) receiver.send(text)
   }

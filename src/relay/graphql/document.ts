@@ -155,9 +155,11 @@ function asked(
   const [root, second] = Array.from(roots)
   if (!root || second) return refused('A subscription has exactly one field at its root.')
   const [alias, nodes] = root
-  const type = nodes[0]!.name.value
-  const field = fieldOf(type)!
-  const { fromBlock, ...args } = getArgumentValues(field, nodes[0]!, variables)
+  const [node] = nodes
+  const type = node?.name.value ?? ''
+  const field = fieldOf(type)
+  if (!node || !field) return refused(`There is no subscription ${type}.`)
+  const { fromBlock, ...args } = getArgumentValues(field, node, variables)
   if (typeof fromBlock === 'number' && fromBlock < 0) return refused('fromBlock: must be a height, 0 or more', [alias])
   const body = { type, ...argumentsOf(args) }
   const read = readBody(body)
@@ -192,7 +194,7 @@ export function readKept({ alias, key }: Kept, echo: string): Pick<Asked, 'alias
 }
 
 function fieldOf(type: string) {
-  return graphqlSchema().getSubscriptionType()!.getFields()[type]
+  return graphqlSchema().getSubscriptionType()?.getFields()[type]
 }
 
 /** As a body on /ws has them: what is null is left out, and of a list of one where one thing would do, that thing. */

@@ -243,7 +243,7 @@ const MISSING: Wrong = {
 function presentedKey(payload: InitPayload): Result<string, Wrong> {
   const name = NAMES.find((one) => payload?.[one] !== undefined && payload[one] !== null && payload[one] !== '')
   if (name === undefined) return err(MISSING)
-  const value = payload![name]
+  const value = payload?.[name]
   if (typeof value !== 'string') return err({ message: `${name} must be a string.`, code: 'INVALID_TOKEN' })
   return ok(bearerToken(value) ?? value)
 }

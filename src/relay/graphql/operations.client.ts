@@ -95,9 +95,9 @@ export class Operations {
   /** Behind those of its socket that came before. Never rejects. */
   async #enqueue(request: Request, length: number, entered: () => void): Promise<void> {
     const { one, running, id } = request
-    const found = await one.entered!
+    const found = await one.entered
     entered()
-    if (one.operations.get(id) !== running) return
+    if (!found || one.operations.get(id) !== running) return
     if (!found.ok) return one.refuse(id, found.error)
     const connection = found.value
     const leave = this.#ports.subscriptions.backlog.take(connection.identity.account, length)

@@ -61,7 +61,7 @@ export function planOf(type: GraphQLObjectType, selections: readonly SelectionSe
   const taken = new Map<string | number, number>()
   const names: string[] = []
   const fields = [...nodes].map(([alias, same], place): PlannedField => {
-    const name = same[0]!.name.value
+    const name = same[0]?.name.value ?? ''
     names.push(name)
     const label = `"${alias}":`
     if (name === '__typename') return { label, constant: `"${type.name}"`, lists: 0, plan: null }
@@ -122,9 +122,11 @@ export function collect(
     if (isSkipped || getDirectiveValues(GraphQLIncludeDirective, node, variables)?.if === false) continue
     if (node.kind === 'Field') entryOf(nodes, node.alias?.value ?? node.name.value, () => []).push(node)
     else if (node.kind === 'InlineFragment') collect(node.selectionSet, selecting, nodes, seen)
-    else if (!seen.has(node.name.value)) {
+    else {
+      const fragment = fragments[node.name.value]
+      if (!fragment || seen.has(node.name.value)) continue
       seen.add(node.name.value)
-      collect(fragments[node.name.value]!.selectionSet, selecting, nodes, seen)
+      collect(fragment.selectionSet, selecting, nodes, seen)
     }
   }
 }

@@ -1,5 +1,6 @@
 // What a plan takes of the JSON text of a frame, as text: values are copied as they stand, digit by digit, and nothing is
 // parsed. Texts are valid JSON, for this process wrote them or parsed them before.
+// biome-ignore-all lint/style/noNonNullAssertion: places are those of the plan's own fields; this is the inner loop of every frame.
 
 import type { Plan } from './plan.ts'
 

@@ -98,11 +98,15 @@ function jsonSchema(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, { io: 'input', override }) as JsonSchema
 }
 
+/** The name of a definition that is referred to. */
+const nameIn = (ref: string) => ref.slice(ref.lastIndexOf('/') + 1)
+
 function inputOf(schema: JsonSchema): GraphQLInputType {
   const { type, anyOf, items, minimum = -INT_MAX, maximum = INT_MAX } = schema
   // One thing or a list of such: a list of one may be written as the thing itself, by GraphQL's own rule.
   const options = anyOf?.filter((option) => option.type !== 'null')
-  if (options) return inputOf(options.find((option) => option.type === 'array') ?? options[0]!)
+  const option = options?.find((one) => one.type === 'array') ?? options?.[0]
+  if (option) return inputOf(option)
   if (type === 'array' && items) return new GraphQLList(new GraphQLNonNull(inputOf(items)))
   if (type === 'string') return GraphQLString
   if (type === 'boolean') return GraphQLBoolean
@@ -178,7 +182,7 @@ class OutputTypes {
   #of(schema: JsonSchema, place: Place): GraphQLOutputType {
     const { pattern = '' } = schema
     const type = [schema.type].flat().find((one) => one !== 'null')
-    if (schema.$ref !== undefined) return this.#ofNamed(schema.$ref.split('/').at(-1)!, place)
+    if (schema.$ref !== undefined) return this.#ofNamed(nameIn(schema.$ref), place)
     if (schema.anyOf) return this.#ofUnion(schema.anyOf, place)
     if (type === 'array') return this.#ofList(schema, place)
     if (type === 'object') return this.#ofObject(schema, place)
@@ -192,14 +196,15 @@ class OutputTypes {
   #ofNamed(name: string, place: Place): GraphQLOutputType {
     if (this.#within.has(name)) return Json
     this.#within.add(name)
-    const type = this.#of(this.#defs[name]!, { ...place, property: name })
+    const type = this.#of(this.#defs[name] ?? {}, { ...place, property: name })
     this.#within.delete(name)
     return type
   }
 
   #ofUnion(all: readonly JsonSchema[], place: Place): GraphQLOutputType {
     const options = distinct(all.filter(({ type }) => type !== 'null'))
-    if (options.length === 1) return this.#of(options[0]!, place)
+    const [only, other] = options
+    if (only && !other) return this.#of(only, place)
     if (options.every(({ type }) => type === 'string')) return GraphQLString
     const objects = options.map((option) => this.#resolved(option))
     if (objects.some((option) => !option.properties || isOther(option))) return Json
@@ -208,13 +213,13 @@ class OutputTypes {
 
   #ofList({ items, prefixItems }: JsonSchema, place: Place): GraphQLOutputType {
     if (!prefixItems) return new GraphQLList(this.#of(items || {}, { ...place, property: singular(place.property) }))
-    const [first, second] = distinct(prefixItems)
-    if (!second) return new GraphQLList(this.#of(first!, { ...place, property: singular(place.property) }))
+    const [first = {}, second] = distinct(prefixItems)
+    if (!second) return new GraphQLList(this.#of(first, { ...place, property: singular(place.property) }))
     const names = PAIRS[place.property] ?? PAIRS[`${place.property}s`]
     if (!names || prefixItems.length !== 2) throw new Error(`${place.channel}: ${place.property} needs names of a pair`)
     const fields = names.map((name, member) => {
       const extensions: Member = { member }
-      const type = this.#of(prefixItems[member]!, { ...place, property: name })
+      const type = this.#of(prefixItems[member] ?? {}, { ...place, property: name })
       const resolve = (pair: unknown) => (pair as readonly unknown[])[member]
       return [name, { type, extensions: { ...extensions }, resolve }] as const
     })
@@ -254,7 +259,7 @@ class OutputTypes {
   }
 
   #resolved(schema: JsonSchema): JsonSchema {
-    return schema.$ref === undefined ? schema : this.#defs[schema.$ref.split('/').at(-1)!]!
+    return schema.$ref === undefined ? schema : (this.#defs[nameIn(schema.$ref)] ?? {})
   }
 
   /** All properties that one of these objects has. */
@@ -262,7 +267,7 @@ class OutputTypes {
     const names = new Set(objects.flatMap(({ properties }) => Object.keys(properties ?? {})))
     const merged = [...names].map((name) => {
       const anyOf = distinct(objects.flatMap(({ properties }) => properties?.[name] ?? []))
-      return [name, anyOf.length === 1 ? anyOf[0]! : { anyOf }] as const
+      return [name, (anyOf.length === 1 && anyOf[0]) || { anyOf }] as const
     })
     return Object.fromEntries(merged)
   }

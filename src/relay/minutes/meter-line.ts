@@ -1,6 +1,7 @@
 // What a relay has to say to the meter of one account, said one report at a time. Laws: what is said later arrives
 // later; what may not have arrived is said again under the same names, for as long as the meter would know it again; what
 // happens in one turn or while a report is under way goes into one report; no end is dropped for want of room.
+// biome-ignore-all lint/style/noNonNullAssertion: an answer has one minute for each charge and one verdict for each connect, in their order.
 
 import { MINUTE_MS } from '../../core/time.ts'
 import { METER_API_VERSION } from '../../metering/meter-version.ts'

@@ -345,7 +345,7 @@ export function booksPlayed({ channel, body }: WantedBooks) {
         .filter(isOwn)
         .flatMap((coin) => {
           const snapshot = channel.snapshot && books.snapshot(coin)
-          return snapshot ? channel.snapshot!(snapshot) : []
+          return (snapshot && channel.snapshot?.(snapshot)) ?? []
         }),
   }
 }

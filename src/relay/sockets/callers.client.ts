@@ -33,7 +33,9 @@ export async function lookUpAnew(book: CallerBook, connections: readonly Connect
     ({ identity, product }) => `${product} ${identity.keyHash} ${identity.token !== undefined}`,
   )
   for (const sockets of byKey.values()) {
-    const { identity, product } = sockets[0]!
+    const [first] = sockets
+    if (!first) continue
+    const { identity, product } = first
     const caller = await book.caller(identity.keyHash, product, identity.token !== undefined).catch(() => null)
     for (const connection of caller === null ? [] : sockets) {
       if (caller?.ok) connection.renew(caller.identity, terms)

@@ -3,6 +3,7 @@
 // so what one does is felt by few. Laws: the order does not change but for a relay that is added or taken away; accounts
 // spread evenly; what is remembered is bounded.
 
+import { BoundedMap } from '../../core/bounded-map.ts'
 import { hash32 } from '../../core/hash.ts'
 
 /** In the place of the identity, for a socket whose key comes later: the caller's address, empty where it is not known. */
@@ -34,7 +35,7 @@ export function poolOf(name: string): Pool {
 /** What an isolate remembers of relays that refused. */
 export class Refusals {
   /** Relays that are full and accounts that are heavy, by a name that tells them apart, with until when. */
-  readonly #untilMs = new Map<string, number>()
+  readonly #untilMs = new BoundedMap<string, number>(MAX_REMEMBERED)
 
   full(region: string, index: number, nowMs: number): void {
     this.#remember(`full ${region}/${index}`, nowMs + FULL_MS)
@@ -53,8 +54,6 @@ export class Refusals {
   }
 
   #remember(name: string, untilMs: number): void {
-    this.#untilMs.delete(name)
-    if (this.#untilMs.size >= MAX_REMEMBERED) this.#untilMs.delete(this.#untilMs.keys().next().value!)
     this.#untilMs.set(name, untilMs)
   }
 

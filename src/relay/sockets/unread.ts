@@ -6,6 +6,8 @@
 // read at a rate, until it leaves a close unanswered, and one that needs more moves to relays for heavy ones, which are
 // the only ones it can harm.
 
+import { BoundedMap } from '../../core/bounded-map.ts'
+
 const MIB = 1024 * 1024
 
 /** Bounds of an account at one relay. */
@@ -53,7 +55,7 @@ export class RelayUnread {
   readonly rules: UnreadRules
   readonly #accounts = new Map<string, AccountUnread>()
   /** Accounts to be sent on, with until when. */
-  readonly #moved: Map<string, number>
+  readonly #moved = new BoundedMap<string, number>(MAX_MOVED)
   /** The socket that was sent a large text last, and when another one was first to wait for it. */
   #large: Reading | null = null
   #largeAskedMs: number | null = null
@@ -69,7 +71,7 @@ export class RelayUnread {
   constructor(rules: UnreadRules, nowMs: number, moved: readonly (readonly [string, number])[] = []) {
     this.rules = rules
     this.#forgivenMs = nowMs
-    this.#moved = new Map(moved)
+    for (const [name, untilMs] of moved) this.#moved.set(name, untilMs)
   }
 
   /** A socket came; `cut` ends it. */
@@ -86,16 +88,13 @@ export class RelayUnread {
 
   /** An account needs more than it may have here: from now on it is sent on. */
   move(name: string, nowMs: number): void {
-    if (!this.rules.canMove) return
-    this.#moved.delete(name)
-    if (this.#moved.size >= MAX_MOVED) this.#moved.delete(this.#moved.keys().next().value!)
-    this.#moved.set(name, nowMs + MOVED_MS)
+    if (this.rules.canMove) this.#moved.set(name, nowMs + MOVED_MS)
   }
 
   /** Those who are sent on, with until when; who has left much unread is among them. */
   toMove(nowMs: number): [string, number][] {
     for (const [name, account] of this.#accounts) if (account.leftBytes > 0) this.move(name, nowMs)
-    return [...this.#moved].filter(([, untilMs]) => untilMs > nowMs)
+    return [...this.#moved.entries()].filter(([, untilMs]) => untilMs > nowMs)
   }
 
   /** True where no socket of this account may come in. */
@@ -299,15 +298,15 @@ export class Reading {
 
   /** A ping with a nonce: takes the proof in it, where it is one. Answers the pong's nonce, `fresh` or an older one. */
   pinged(nonce: string, fresh: string, nowMs: number): string {
-    const index = this.#marks.findIndex((mark) => mark.nonce === nonce)
-    if (index >= 0) {
-      const { sent, atMs } = this.#marks[index]!
-      this.settle(sent - this.#settled)
-      this.#marks.splice(0, index + 1)
+    const mark = this.#marks.find((one) => one.nonce === nonce)
+    if (mark) {
+      this.settle(mark.sent - this.#settled)
+      this.#marks.splice(0, this.#marks.indexOf(mark) + 1)
       // Nonces that were laid by say nothing of what came after them.
-      if (nowMs - atMs < PROOF_HOLDS_MS) this.#provedMs = nowMs
+      if (nowMs - mark.atMs < PROOF_HOLDS_MS) this.#provedMs = nowMs
     }
-    if (this.#marks.length >= MAX_MARKS) return this.#marks.at(-1)!.nonce
+    const last = this.#marks[MAX_MARKS - 1]
+    if (last) return last.nonce
     this.#marks.push({ nonce: fresh, sent: this.#sent, atMs: nowMs })
     return fresh
   }

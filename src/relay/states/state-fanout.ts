@@ -248,13 +248,13 @@ export class StateFanout<R extends PacedReceiver> {
     const news = channel.news?.(body, shown, topic.mark)
     const whole = fresh.size > 0 || !news ? channel.data(body, shown) : null
     const others = [...receivers.keys()].filter((receiver) => !fresh.has(receiver))
-    const rest = news ? news.text : this.#isNews(topic, whole!) ? whole : null
+    const rest = news ? news.text : whole !== null && this.#isNews(topic, whole) ? whole : null
     topic.mark = news?.mark
     topic.fresh = new Set()
     topic.shownMs = this.#ports.clock.nowMs
     // A part of one alone is never needed again, and may be large.
     if (questions.length === 1) parts.clear()
-    const first = fresh.size > 0 ? this.#send(topic, fresh, whole!, true) : true
+    const first = whole !== null && fresh.size > 0 ? this.#send(topic, fresh, whole, true) : true
     const after = rest !== null && others.length > 0 ? this.#send(topic, others, rest) : true
     if ((await Promise.all([first, after])).includes(false)) topic.shownMs = shownMs
   }

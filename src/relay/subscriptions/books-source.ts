@@ -151,7 +151,7 @@ export class BooksSource implements SubscriptionSource<WantedBooks> {
   attach(subscription: BookSubscription, { join, joiner, before, coins }: BookClaim): void {
     const { wanted, connection, minutes } = subscription
     const isTakeover = minutes === before?.minutes
-    joiner?.await(coins!)
+    if (coins) joiner?.await(coins)
     // Before the one that ends, with which would go what hubs have told of a block that others have yet to tell of.
     if (!joiner) this.#books.add(topicKey(subscription), wanted, connection)
     if (before) this.#replace(before, joiner, isTakeover)

@@ -58,7 +58,7 @@ export class OrdersSource implements SubscriptionSource<WantedL4> {
       wait: (ms) => ports.wait(ms),
       watch: (coin) => fanout.watch(coin),
       unwatch: (coin) => fanout.unwatch(coin),
-      fetch: async (coin, atLeast) => ports.l4.fetch(coin, atLeast, this.#channel!.snapshot),
+      fetch: async (coin, atLeast) => this.#channel && ports.l4.fetch(coin, atLeast, this.#channel.snapshot),
       handOut: ({ coin, receiver }, { place, text }) => fanout.handOut(coin, receiver, place.height, text),
     })
     fanout.onLost = (coin, receivers) => this.#seedAgain(coin, receivers)

@@ -97,7 +97,7 @@ export async function refusalOfDex({ body }: Wanted, { dexes, read }: DexPorts):
 async function listedDexes(read: DexPorts['read']): Promise<readonly string[] | null> {
   try {
     const answer = await read({ type: 'perpDexs' })
-    return dexNames(answerOf(answer!.body))
+    return answer && dexNames(answerOf(answer.body))
   } catch {
     return null
   }

@@ -60,7 +60,7 @@ export class ReplayDesk {
     if (refused) return reject(request, refused)
     if (!archive || !isPlayable(wanted)) return
     const { speed = 1 } = range
-    const plan = { from: fromOf(range)!, to: toOf(range), speed: speed === 'max' ? Number.POSITIVE_INFINITY : speed }
+    const plan = { from: fromOf(range), to: toOf(range), speed: speed === 'max' ? Number.POSITIVE_INFINITY : speed }
     const ports = { ...this.#ports, archive, clock: this.#ports.clock, ...this.#ofReplay(request) }
     const replay = new Replay(ports, { wanted, meta: request.meta, echo, receiver: connection }, plan)
     const own = this.#held.get(connection)
@@ -73,7 +73,7 @@ export class ReplayDesk {
   steer(connection: Connection, identity: string, frame: ReplayFrame): void {
     const replay = this.#held.get(connection)?.get(identity)
     if (!replay) connection.send(refusedSubscription(JSON.stringify(frame.subscription), NO_REPLAY))
-    else if (frame.action === 'seek') replay.seek(fromOf(frame)!)
+    else if (frame.action === 'seek') replay.seek(fromOf(frame))
     else replay[frame.action]()
   }
 
@@ -188,7 +188,8 @@ interface Ends {
   readonly fromBlock?: number | undefined
 }
 
-const fromOf = ({ fromTime, fromBlock }: Ends): Place | null => placeOf(fromTime, fromBlock)
+/** Their schemas ask for one of both. */
+const fromOf = ({ fromTime, fromBlock }: Ends): Place => placeOf(fromTime, fromBlock) ?? { height: 0 }
 const toOf = ({ toTime, toBlock }: ReplayRange): Place | null => placeOf(toTime, toBlock)
 
 function placeOf(timeMs: number | undefined, height: number | undefined): Place | null {
