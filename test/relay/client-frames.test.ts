@@ -1,11 +1,16 @@
 // Frames of clients: which are refused before they are served, and how their senders find out.
 
-import { expect, test, vi } from 'vitest'
+import * as fc from 'fast-check'
+import { describe, expect, test, vi } from 'vitest'
 import type { Identity } from '../../src/accounts/identity.ts'
+import { CHANNELS } from '../../src/relay/channels/catalogue.ts'
+import { EXAMPLE_FILL } from '../../src/relay/channels/fills.ts'
 import { ClientFrames } from '../../src/relay/client-frames.client.ts'
+import { answerPost, inTurn } from '../../src/relay/post.client.ts'
 import { Backlog } from '../../src/relay/sockets/backlog.ts'
 import { Connection } from '../../src/relay/sockets/connection.ts'
 import type { Subscriptions } from '../../src/relay/subscriptions/subscriptions.ts'
+import { World } from './world.ts'
 
 const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'entry', products: ['info'] }
 
@@ -28,7 +33,7 @@ function world() {
     changed: () => undefined,
   })
   const client = (account: string) => {
-    const sent: { data: string; code?: string }[] = []
+    const sent: { channel?: string; data: string; code?: string }[] = []
     const sink = { send: (text: string) => sent.push(JSON.parse(text)), close: () => undefined }
     const own = { identity: { ...identity, account }, terms: 0 }
     const connection = new Connection('c', own, sink, { nowMs: 0 }, () => undefined)
@@ -114,4 +119,134 @@ test('of ignored fields of a request that a post carries its socket hears behind
   await vi.waitFor(() => expect(sent).toHaveLength(2))
   const notification = 'Unknown fields of an info request were ignored: Dex.'
   expect(sent).toMatchObject([{ channel: 'post' }, { data: { notification }, code: 'ignored_field' }])
+})
+
+describe('`post`', () => {
+  const postOf =
+    (connection: Connection, gateway: Parameters<typeof answerPost>[2]) =>
+    (id: number, type = 'info') =>
+      answerPost(connection, { method: 'post', id, request: { type, payload: { type: 'meta' } } }, gateway)
+
+  // WS-43, WS-44
+  test('takes info alone, of who may ask for it, sixteen at a time, and says the status of a failure', async () => {
+    const { connection, sent } = world().client('a')
+    const gate = Promise.withResolvers<void>()
+    const info = async () => {
+      await gate.promise
+      return { status: 422, body: '{"msg":"coin: is wrong"}' }
+    }
+    const post = postOf(connection, { info })
+    const refusal = (payload: unknown) => ({ response: { type: 'error', payload } })
+    await post(0, 'action')
+    expect(sent.pop()?.data).toMatchObject(refusal(expect.stringMatching(/^400: /)))
+    const asked = Array.from({ length: 16 }, (_, i) => post(i + 1))
+    await post(17)
+    expect(sent).toEqual([{ channel: 'error', data: 'too many pending post requests id=17', code: 'rate_limited' }])
+    gate.resolve()
+    await Promise.all(asked)
+    expect(sent.at(-1)).toMatchObject({ channel: 'post', data: { id: 16, ...refusal('422: coin: is wrong') } })
+    await post(18)
+    expect(sent.at(-1)?.data).toMatchObject({ id: 18 })
+    connection.renew({ ...identity, products: ['stream'] }, 1)
+    await post(19)
+    expect(sent.at(-1)?.data).toMatchObject(refusal(expect.stringMatching(/^403: /)))
+  })
+
+  // WS-44
+  test('asks for few answers at once, however many sockets an account has, and for those of others beside', async () => {
+    const gate = Promise.withResolvers<void>()
+    const asked: string[] = []
+    const gateway = inTurn({
+      info: async ({ account }) => {
+        asked.push(account)
+        await gate.promise
+        return { status: 200, body: '{}' }
+      },
+    })
+    const accounts = [...Array.from({ length: 40 }, () => 'crowd'), 'other']
+    const posts = accounts.map((account) => postOf(world().client(account).connection, gateway)(1))
+    await new Promise((resolve) => setTimeout(resolve))
+    expect(asked).toEqual([...accounts.slice(0, 16), 'other'])
+    gate.resolve()
+    await Promise.all(posts)
+    expect(asked).toHaveLength(41)
+  })
+})
+
+describe('frames of all kinds on a socket that carries live subscriptions', () => {
+  const [, FILL] = EXAMPLE_FILL
+  /** Named by no example. */
+  const USER = `0x${'9e'.repeat(20)}`
+  const LIVE = [
+    { type: 'userFills', addresses: [USER] },
+    { type: 'l2BookDiff2', coin: 'SOL' },
+  ]
+  const body = fc.constantFrom(...CHANNELS.map(({ type, example }) => ({ type, ...example.request })))
+  /** A body with a field that is of another kind, or has no place there. */
+  const bent = fc
+    .tuple(body, fc.nat(5), fc.oneof(fc.jsonValue(), fc.constant(undefined)), fc.string())
+    .map(([whole, at, value, name]) => ({ ...whole, [Object.keys(whole)[at] ?? name]: value }))
+  const method = fc.constantFrom('subscribe', 'unsubscribe', 'ping', 'post', 'toString', '__proto__', '')
+  const frame = fc.record(
+    {
+      method: fc.oneof(method, fc.jsonValue()),
+      subscription: fc.oneof(body, bent, fc.jsonValue()),
+      id: fc.oneof(fc.integer(), fc.jsonValue()),
+      request: fc.jsonValue(),
+      nonce: fc.oneof(fc.string(), fc.jsonValue()),
+      meta: fc.oneof(fc.boolean(), fc.jsonValue()),
+      fromBlock: fc.oneof(fc.integer(), fc.jsonValue()),
+      dex: fc.jsonValue(),
+      from_block: fc.jsonValue(),
+      ['x'.repeat(5_000)]: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  )
+  /** Text of a frame from which something was cut, or into which something fell. */
+  const torn = fc.tuple(frame, fc.nat(400), fc.nat(8), fc.string()).map(([value, at, length, text]) => {
+    const whole = JSON.stringify(value)
+    return whole.slice(0, at) + text + whole.slice(at + length)
+  })
+  const sent = fc.oneof(
+    frame.map((value) => JSON.stringify(value)),
+    torn,
+    fc.string({ unit: 'binary' }),
+    fc.json(),
+    fc.nat(3000).map((depth) => '['.repeat(depth)),
+    fc.uint8Array().map((bytes) => bytes.slice().buffer),
+  )
+
+  // WS-6
+  test('whatever a client sends beside, live subscriptions get each block once, and the socket lives', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(sent, { minLength: 1, maxLength: 40 }), async (messages) => {
+        const world = new World()
+        const frames = new ClientFrames({
+          gateway: { info: async () => ({ status: 200, body: '{}' }) },
+          subscriptions: world.subscriptions,
+          waitUntil: (work) => void world.work.push(work),
+          toldUpTo: () => 1,
+          changed: () => undefined,
+        })
+        for (const one of LIVE) await world.subscribe(one)
+        for (const [tid, message] of messages.entries()) {
+          frames.take(world.connection, message)
+          await world.connection.drained()
+          const before = world.frames.length
+          // Without rows of its coin, a body of orders would wait for ever.
+          const rows = world.coins.map((coin) => [coin, ''] as const)
+          world.eventBlock({ fills: [[USER, { ...FILL, coin: 'none', tid }]] }, rows)
+          world.block(['SOL'])
+          const come = world.frames.slice(before)
+          const fills = come.filter(({ channel, fills }) => channel === 'userFills' && fills[0][1].tid === tid)
+          expect(fills).toHaveLength(1)
+          const books = come.filter(({ channel }) => channel === 'l2BookDiff2')
+          expect(books.map(({ data }) => data.Updates.book_diffs[0].coin)).toContain('SOL')
+        }
+        await Promise.all(world.work)
+        expect(world.closed).toBeNull()
+      }),
+      { numRuns: 200 },
+    )
+  })
 })

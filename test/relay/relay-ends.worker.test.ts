@@ -1,11 +1,16 @@
 // What a relay tells its clients when they say nothing, say what is no text, or when blocks are lost.
 
-import { runDurableObjectAlarm } from 'cloudflare:test'
+import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { beforeEach, expect, it, test, vi } from 'vitest'
+import type { Identity } from '../../src/accounts/identity.ts'
+import { TOKEN_SOCKETS, VISITOR_MINUTES } from '../../src/accounts/stream-token.ts'
+import { EXAMPLE_FILL } from '../../src/relay/channels/fills.ts'
+import { ClientSockets, STILL_MS, StallDetector } from '../../src/relay/client-sockets.client.ts'
+import { deflate } from '../../src/relay/post.client.ts'
 import { LIGHT } from '../../src/relay/sockets/unread.ts'
 import { FakeFeeder } from '../block-log/fake-feeder.worker.ts'
-import { Client, knock, meter } from './stream-client.worker.ts'
+import { Client, type Frame, knock, meter } from './stream-client.worker.ts'
 
 let relay = ''
 let count = 0
@@ -97,4 +102,242 @@ it('tells subscribers of events that blocks were lost', async () => {
   feeder.send({ type: 'gone', first: 5 })
   expect(await client.refused()).toMatchObject({ code: 'gap', data: expect.stringContaining('Blocks 2 to 4') })
   feeder.close()
+})
+
+const CREDIT = 1_000_000
+const token = { holder: 'visitor', coins: ['BTC'], channels: ['trades', 'l2BookDiff2'], expires: Date.now() + 600_000 }
+
+async function relayOf(name: string): Promise<string> {
+  const relay = `${env.CHAIN}/tokens/${name}`
+  await meter(relay).grantCredits('g', 1000 * CREDIT)
+  return relay
+}
+
+// WS-162
+it('a visitor has few sockets, however many come at once, and another visitor has as many', async () => {
+  const relay = await relayOf('many')
+  const answers = await Promise.all(Array.from({ length: 20 }, () => knock(relay, relay, { token })))
+  const statuses = answers.map(({ status }) => status)
+  expect(statuses.filter((status) => status === 101)).toHaveLength(TOKEN_SOCKETS)
+  const refused = answers.find(({ status }) => status === 503)!
+  expect(await refused.json()).toMatchObject({ why: 'token' })
+  const other = await knock(relay, relay, { token: { ...token, holder: 'other' } })
+  expect(other.status).toBe(101)
+  for (const { webSocket } of [...answers, other]) {
+    webSocket?.accept()
+    webSocket?.close()
+  }
+})
+
+// WS-163
+it('ends with 4410 when its token does, also after the relay slept', async () => {
+  const relay = await relayOf('over')
+  const stub = env.RELAY.getByName(relay)
+  const lasting = await Client.connect(relay, relay, { token: { ...token, holder: 'lasting' } })
+  const client = await Client.connect(relay, relay, { token: { ...token, expires: Date.now() - 1 } })
+  await evictDurableObject(stub, { webSockets: 'hibernate' })
+  await runDurableObjectAlarm(stub)
+  expect(await client.closing()).toEqual({ code: 4410, reason: 'token expired' })
+  expect(client.frames.at(-1)).toMatchObject({ channel: 'error', code: 'unauthorized' })
+  expect(lasting.closed).toBeNull()
+  lasting.close(1000, '')
+})
+
+// WS-161
+it('is refused other coins and channels in an error frame, at no cost, and lives on', async () => {
+  const relay = await relayOf('others')
+  const client = await Client.connect(relay, relay, { token })
+  const bodies = [
+    { type: 'trades', coin: 'ETH' },
+    { type: 'l2BookDiff2' },
+    { type: 'userFills', user: `0x${'a'.repeat(40)}` },
+    { type: 'l4Book', coin: 'BTC' },
+  ]
+  for (const subscription of bodies) {
+    client.send({ method: 'subscribe', subscription })
+    const frame = await client.refused()
+    expect(frame).toMatchObject({ code: 'forbidden', data: expect.stringContaining('his stream token is for') })
+    expect(frame.data).toContain(JSON.stringify(subscription))
+  }
+  expect(client.closed).toBeNull()
+  expect((await meter(relay).balance()).spent).toBe(0)
+  client.close(1000, '')
+})
+
+const visitors = { perHour: 60_000 * CREDIT, sockets: 3 }
+
+it('of visitors takes as many sockets as the operator says, and leaves the rest to keys', async () => {
+  const relay = await relayOf('crowd')
+  const asVisitor = (holder: string) => knock(relay, relay, { token: { ...token, holder, visitors } })
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => asVisitor(`visitor ${i}`)))
+  expect(answers.filter(({ status }) => status === 101)).toHaveLength(visitors.sockets)
+  expect(await answers.find(({ status }) => status === 503)!.json()).toMatchObject({ why: 'busy' })
+  const own = await knock(relay, relay, {})
+  const ofPage = await knock(relay, relay, { token })
+  expect([own.status, ofPage.status]).toEqual([101, 101])
+  for (const { webSocket } of [...answers, own, ofPage]) {
+    webSocket?.accept()
+    webSocket?.close()
+  }
+})
+
+it('of a visitor begins a bounded number of streams a minute, over all sockets, and lives on', async () => {
+  const relay = await relayOf('busy')
+  const asVisitor = (holder: string) => Client.connect(relay, relay, { token: { ...token, holder, visitors } })
+  const [one, two, other] = await Promise.all([asVisitor('greedy'), asVisitor('greedy'), asVisitor('modest')])
+  const subscription = { type: 'trades', coin: 'BTC' }
+  const beganMs = Date.now()
+  // A stream that is given up and begun again costs its visitor's share, though its minute is paid.
+  for (let i = 0; i < 70; i++)
+    for (const client of [one, two]) {
+      client.send({ method: 'subscribe', subscription })
+      client.send({ method: 'unsubscribe', subscription })
+    }
+  other.send({ method: 'subscribe', subscription })
+  await expect.poll(() => [one, two].map(({ frames }) => frames.length), { timeout: 10_000 }).toEqual([140, 140])
+  const all = [...one.frames, ...two.frames]
+  const begun = all.filter(({ channel, data }) => channel === 'subscriptionResponse' && data.method === 'subscribe')
+  const refilled = ((Date.now() - beganMs) / 60_000) * VISITOR_MINUTES.quota
+  expect(begun.length).toBeGreaterThanOrEqual(VISITOR_MINUTES.quota)
+  expect(begun.length).toBeLessThanOrEqual(VISITOR_MINUTES.quota + refilled)
+  expect(all.find(({ code }) => code === 'rate_limited')).toMatchObject({ channel: 'error' })
+  await expect.poll(() => other.frames.length).toBeGreaterThan(0)
+  expect(other.frames[0]).toMatchObject({ channel: 'subscriptionResponse' })
+  for (const client of [one, two, other]) {
+    expect(client.closed).toBeNull()
+    client.close(1000, '')
+  }
+})
+
+const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'entry', products: ['stream'] }
+
+// WS-3
+test('a relay asks a meter as often in 10 s as the plan of a key allows sockets, whatever the isolates let through', async () => {
+  const clock = { nowMs: 1_000 }
+  let asked = 0
+  const subscriptions = { isCrowded: false }
+  const admit = async () => {
+    asked++
+    return { why: 'limit', left: 0 }
+  }
+  const ports = {
+    clock,
+    accounts: { of: () => ({ admit }) },
+    maxSockets: 1_000,
+    subscriptions,
+    unread: { refuses: () => false },
+  }
+  const sockets = new ClientSockets(ports as never)
+  for (let i = 0; i < 150; i++) expect(await sockets.admit(identity)).toEqual({ why: 'limit', left: 0 })
+  expect(await sockets.admit(identity)).toEqual({ why: 'limit', left: 0, retryAfterMs: 67 })
+  expect(asked).toBe(150)
+  expect(await sockets.admit({ ...identity, keyHash: 'other' })).not.toHaveProperty('retryAfterMs')
+  clock.nowMs += 10_000
+  for (let i = 0; i < 300; i++) await sockets.admit(identity)
+  expect(asked).toBe(301)
+  subscriptions.isCrowded = true
+  expect(await sockets.admit({ ...identity, keyHash: 'other' })).toEqual({ why: 'full', left: 0 })
+})
+
+test('a relay that sent too much takes sockets again once it has none', async () => {
+  const clock = { nowMs: 1_000 }
+  const nothing = () => {}
+  const unread = { sent: 0, refuses: () => false, forgive: nothing, relieve: nothing, enter: () => ({ gone: nothing }) }
+  const account = { admit: async () => null, enter: () => {}, leave: () => {} }
+  const ports = {
+    clock,
+    accounts: { of: () => account },
+    maxSockets: 9,
+    subscriptions: { isCrowded: false, ended: () => {} },
+    unread,
+  }
+  const sockets = new ClientSockets(ports as never)
+  const socket = { serializeAttachment: () => {}, send: () => {}, close: () => {} } as unknown as WebSocket
+  sockets.enter(socket, 'one', identity)
+  clock.nowMs += 5_000
+  unread.sent = 1e9
+  sockets.look(false)
+  expect(await sockets.admit(identity)).toEqual({ why: 'full', left: 0 })
+  sockets.gone(socket)
+  expect(await sockets.admit(identity)).toBeNull()
+})
+
+// WS-108
+test('told once that no block comes, once that they go on, and nothing while nobody waits', () => {
+  const stall = new StallDetector()
+  expect(stall.look(0, false)).toBeNull()
+  expect(stall.look(STILL_MS * 2, true)).toBeNull()
+  expect(stall.came(STILL_MS * 2 + 5)).toBe(false)
+  expect(stall.look(STILL_MS * 3, true)).toBeNull()
+  expect(stall.look(STILL_MS * 3 + 5, true)).toBe(STILL_MS)
+  expect(stall.look(STILL_MS * 4, true)).toBeNull()
+  expect(stall.came(STILL_MS * 5)).toBe(true)
+  expect(stall.came(STILL_MS * 5)).toBe(false)
+  expect(stall.look(STILL_MS * 6, true)).toBe(STILL_MS)
+  expect(stall.look(STILL_MS * 7, false)).toBeNull()
+  expect(stall.look(STILL_MS * 8, true)).toBeNull()
+})
+
+const RELAY = `${env.CHAIN}/test/states`
+const A = `0x${'a'.repeat(40)}`
+const B = `0x${'b'.repeat(40)}`
+const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
+
+const readsOf = (frames: readonly Frame[], user: string) =>
+  frames.filter(({ channel, data }) => channel === 'clearinghouseState' && data.user === user)
+const next = async (client: Client, user: string): Promise<number> =>
+  (await client.next((frame) => readsOf([frame], user).length > 0)).data.clearinghouseState.reads
+
+// WS-140
+it('one reading after an event serves both sockets, and none goes on when both have left', async () => {
+  await meter(RELAY).grantCredits('g', 1_000_000_000)
+  await log().reset()
+  const feeder = await FakeFeeder.connect()
+  feeder.hello(99, 99)
+  await feeder.next('welcome')
+  feeder.snapshot(99, [])
+  feeder.block(100, [])
+  await feeder.acked(100)
+  const body = { type: 'clearinghouseState', user: A, dex: '' }
+  const clients = [await Client.connect(RELAY, RELAY), await Client.connect(RELAY, RELAY)]
+  const [one, two] = clients as [Client, Client]
+  await one.subscribe(body)
+  expect(await next(one, A)).toBe(1)
+  await two.subscribe(body)
+  const second = await next(two, A)
+  expect(await next(one, A)).toBe(second)
+  await vi.waitFor(async () => expect((await log().status()).readers.some(({ name }) => name === RELAY)).toBe(true))
+  feeder.block(101, [], { fills: [[A, EXAMPLE_FILL[1]]] })
+  expect([await next(one, A), await next(two, A)]).toEqual([second + 1, second + 1])
+  for (const client of clients) {
+    client.send({ method: 'unsubscribe', subscription: body })
+    await client.next(({ channel, data }) => channel === 'subscriptionResponse' && data.method === 'unsubscribe')
+  }
+  // Frames that were on their way are those of the last readings.
+  const last = Math.max(
+    second + 1,
+    ...clients.flatMap(({ frames }) => readsOf(frames, A)).map((frame) => frame.data.clearinghouseState.reads),
+  )
+  await two.subscribe({ ...body, user: B })
+  await next(two, B)
+  feeder.block(102, [], {
+    fills: [
+      [A, EXAMPLE_FILL[1]],
+      [B, EXAMPLE_FILL[1]],
+    ],
+  })
+  await next(two, B)
+  one.frames.length = 0
+  await one.subscribe(body)
+  expect(await next(one, A)).toBe(last + 1)
+  for (const client of clients) client.close(1000, '')
+  feeder.close()
+})
+
+// WS-144
+it('packs text as the platform unpacks it', async () => {
+  const text = '{"BTC":{"markPx":"81307.0","midPx":null}}'.repeat(1_000)
+  const bytes = Uint8Array.from(atob(await deflate(text)), (char) => char.charCodeAt(0))
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
+  expect(await new Response(unpacked).text()).toBe(text)
 })

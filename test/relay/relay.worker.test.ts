@@ -109,33 +109,6 @@ describe('book channels', () => {
     expect(client.frames).toEqual([])
   })
 
-  it('l2BookDiff2: diffs alone, whose prev_seq continues the snapshot that is fetched after the ack', async () => {
-    const client = await Client.connect(relay, relay)
-    await client.subscribe({ type: 'l2BookDiff2', coin: ['BTC', 'SOL'] })
-    const seqs = await Promise.all(
-      ['BTC', 'SOL'].map(async (coin) => {
-        const answer = await hubOf(coin).snapshot(coin)
-        if (!answer.ok) throw new Error(answer.reason)
-        expect(answer.snapshot.height).toBe(base)
-        return answer.snapshot.seq
-      }),
-    )
-    const { epoch } = await log().status()
-    feeder.block(base + 1, [change('BTC', '2.0')])
-    feeder.block(base + 2, [change('BTC', '3.0'), change('SOL', '3.0')])
-    expect((await client.next(of('l2BookDiff2'))).data.Updates).toMatchObject({
-      block_height: base + 1,
-      epoch,
-      cursor: String(base + 1),
-      book_diffs: [{ coin: 'BTC', seq: base + 1, prev_seq: seqs[0], levels: levelsOf(['100', '2.0', 1]) }],
-    })
-    const { book_diffs } = (await client.next(of('l2BookDiff2'))).data.Updates
-    expect(Object.fromEntries(book_diffs.map((d: Frame) => [d.coin, d.prev_seq]))).toEqual({
-      BTC: base + 1,
-      SOL: seqs[1],
-    })
-  })
-
   it('channels of events refuse it too, and know a coin that was listed after the names were read', async () => {
     const client = await Client.connect(relay, relay)
     client.send({ method: 'subscribe', subscription: { type: 'trades', coin: 'btc' } })
@@ -334,22 +307,6 @@ describe('event channels', () => {
 })
 
 describe('bad input', () => {
-  // WS-6
-  it('is answered and forgotten: the connection lives, nothing is half applied', async () => {
-    const client = await Client.connect(relay, relay)
-    const addresses = Array.from({ length: 1001 }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`)
-    client.send('{"method":')
-    expect((await client.refused()).data).toMatch(/^Error parsing JSON into valid websocket request: \{"method":/)
-    client.send('['.repeat(1000))
-    expect((await client.refused()).data).toMatch(/nested deeper/)
-    client.send({ method: 'subscribe', subscription: { type: 'userFills', addresses } })
-    expect((await client.refused()).data).toMatch(/^Invalid subscription: addresses: at most 1000 addresses/)
-    client.send({ method: 'subscribe', subscription: { type: 'nope' } })
-    expect((await client.refused()).data).toMatch(/^Invalid subscription \{"type":"nope"\}: type: unknown/)
-    await client.subscribe({ type: 'userFills', addresses: addresses.slice(1) })
-    expect((await meter(relay).balance()).available).toBe(999 * CREDIT)
-  })
-
   it('a relay refuses callers without identity, plain requests, and links that it has not asked for', async () => {
     const stub = env.RELAY.getByName(relay)
     expect((await stub.fetch('http://relay/ws')).status).toBe(426)
@@ -358,30 +315,6 @@ describe('bad input', () => {
       const headers = { upgrade: 'websocket', [LINK_HEADER]: link }
       expect((await stub.fetch('http://relay/link', { headers })).status).toBe(404)
     }
-  })
-})
-
-describe('post', () => {
-  // WS-43
-  it('answers info requests over the socket, and says what is wrong with others', async () => {
-    const client = await Client.connect(relay, relay, { products: ['stream', 'info'] })
-    client.send({ method: 'post', id: 4, request: { type: 'info', payload: { type: 'meta' } } })
-    expect(await client.next(of('post'))).toEqual({
-      channel: 'post',
-      data: { id: 4, response: { type: 'info', payload: { type: 'meta', data: { echo: { type: 'meta' } } } } },
-    })
-    client.send({ method: 'post', id: 5, request: { type: 'action', payload: {} } })
-    expect((await client.next(of('post'))).data).toMatchObject({ id: 5, response: { type: 'error' } })
-  })
-
-  // WS-44
-  it('is refused to a key that may not ask for info', async () => {
-    const client = await Client.connect(relay, relay, { products: ['stream'] })
-    client.send({ method: 'post', id: 6, request: { type: 'info', payload: { type: 'meta' } } })
-    expect((await client.next(of('post'))).data).toMatchObject({
-      id: 6,
-      response: { type: 'error', payload: expect.stringMatching(/^403: This key is not for the product "info": /) },
-    })
   })
 })
 

@@ -2,9 +2,11 @@
 
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { OrderBookApi, WholeOrders as Whole } from '../../../src/order-books/l4/order-book-api.ts'
 import { type L4Block, type L4Order, RestingOrders } from '../../../src/order-books/l4/resting-orders.ts'
 import { L4Fanout } from '../../../src/relay/l4/l4-fanout.ts'
 import { type LineGuest, SnapshotLine, type WholeText } from '../../../src/relay/l4/snapshot-line.ts'
+import { WholeOrders } from '../../../src/relay/l4/whole-orders.client.ts'
 import { blocks, NaiveOrders } from '../../order-books/l4/naive-orders.ts'
 import { wantedOrders } from '../wanted.ts'
 
@@ -264,4 +266,63 @@ test('all who are up with the blocks are sent the very same text', async () => {
       Updates: { time: 2, block_height: 2, prev_block_height: 0, epoch: 'e', order_statuses: [{ status: 'open' }] },
     },
   })
+})
+
+/** Coins are fetched in turns of a promise each; what was fetched at once is noted. */
+function lineOf(sizeOf: (coin: string) => number) {
+  const fetched: string[][] = []
+  let under: string[] = []
+  const line = new SnapshotLine<LineGuest>({
+    clock: { nowMs: 0 },
+    wait: () => new Promise((resolve) => setImmediate(resolve)),
+    watch: () => 0,
+    unwatch: () => undefined,
+    fetch: async (coin) => {
+      if (under.length === 0) fetched.push(under)
+      under.push(coin)
+      await new Promise((resolve) => setImmediate(resolve))
+      under = []
+      return { place: { height: 1, time: 1, epoch: null }, text: 'x'.repeat(sizeOf(coin)) }
+    },
+    handOut: () => true,
+  })
+  const receiver = { send: () => undefined, snapshotWaitMs: () => 0 } as unknown as LineGuest['receiver']
+  const enter = (coins: readonly string[]) =>
+    Promise.all(coins.map((coin) => line.enter({ account: 'acme', coin, receiver })))
+  return { fetched, enter }
+}
+
+test('a coin is fetched alone until it is known to be small, and sixteen of those at once', async () => {
+  const coins = Array.from({ length: 40 }, (_, at) => `C${at}`)
+  const { fetched, enter } = lineOf((coin) => (coin === 'C3' ? 300 * 1024 : 10))
+  await enter(coins)
+  expect(fetched.map(({ length }) => length)).toEqual(coins.map(() => 1))
+  for (let n = 0; n < 3; n++) await new Promise((resolve) => setImmediate(resolve))
+  fetched.length = 0
+  await enter(coins)
+  expect(fetched.map(({ length }) => length).sort((a, b) => a - b)).toEqual([1, 1, 6, 16, 16])
+  expect(fetched).toContainEqual(['C3'])
+})
+
+/** What is asked of an object that holds these pieces; one of a version before sends none with `whole`. */
+async function fetched(pieces: readonly string[], isOld = false): Promise<[text: string | undefined, asked: string[]]> {
+  const asked: string[] = []
+  const place = { height: 7, time: 1, epoch: null }
+  const whole: Whole = { v: 1, ...place, pieces: pieces.length, chars: 1, ...(!isOld && { first: pieces[0]! }) }
+  const api: OrderBookApi = {
+    ready: async () => ({ v: 1, ready: true }),
+    whole: async () => whole,
+    piece: async (_, index) => {
+      asked.push(`piece ${index}`)
+      return pieces[index] ?? null
+    },
+  }
+  const found = await new WholeOrders(() => api).fetch('BTC', 7, (_, __, texts) => [...texts].join(''))
+  return [found?.text, asked]
+}
+
+test('a book of one piece comes with one call, and a larger one without its first piece again', async () => {
+  expect(await fetched(['a'])).toEqual(['a', []])
+  expect(await fetched(['a', 'b', 'c'])).toEqual(['abc', ['piece 1', 'piece 2']])
+  expect(await fetched(['a', 'b'], true)).toEqual(['ab', ['piece 0', 'piece 1']])
 })

@@ -1,19 +1,14 @@
 import { expect, test } from 'vitest'
 import { minutePrice } from '../../../src/relay/channel.ts'
-import type { Minutes } from '../../../src/relay/minutes/minutes.ts'
-import { endOf, firstCharge, owedCharges, wokenMinutes } from '../../../src/relay/minutes/minutes.ts'
+import { MeterLine } from '../../../src/relay/minutes/meter-line.ts'
+import { type Minutes, owedCharges, wokenMinutes } from '../../../src/relay/minutes/minutes.ts'
+import { ModelStreams } from '../../metering/streams/model-streams.ts'
 import { wanted } from '../wanted.ts'
 
-const minutes = (over: Partial<Minutes> = {}): Minutes => ({
-  id: 's1',
-  keyHash: 'k',
-  type: 'allFills',
-  price: 1_000_000,
-  body: 'digest',
-  sinceMs: 0,
-  paid: 1,
-  ...over,
-})
+const PRICE = 1_000_000
+const minutesOf = (id: string, sinceMs: number, body = 'b', paid = 0): Minutes => {
+  return { id, keyHash: 'k', type: 'allFills', price: PRICE, body, sinceMs, paid }
+}
 
 // WS-36
 test('prices: one credit a minute, books per coin or flat', () => {
@@ -26,7 +21,7 @@ test('prices: one credit a minute, books per coin or flat', () => {
 })
 
 test('a minute is owed once it has started, under its number, with what is left of it', () => {
-  const running = minutes()
+  const running = minutesOf('s1', 0, 'digest', 1)
   expect(owedCharges('relay', running, 60_000)).toEqual([])
   expect(owedCharges('relay', running, 60_001)).toMatchObject([
     { subscription: 'relay/s1', ordinal: 1, amount: 1_000_000, keyHash: 'k', body: 'digest', leftMs: 59_999 },
@@ -39,20 +34,116 @@ test('a minute is owed once it has started, under its number, with what is left 
   expect(owedCharges('relay', running, 120_000)).toEqual([])
 })
 
-test('an end leaves the rest of the minute that it falls into', () => {
-  expect(endOf('relay', minutes(), 10_000)).toEqual({ subscription: 'relay/s1', body: 'digest', leftMs: 50_000 })
-  expect(endOf('relay', minutes(), 60_000).leftMs).toBe(0)
-  expect(endOf('relay', minutes(), 61_000).leftMs).toBe(59_000)
-  // Begun with a rest of ten seconds.
-  expect(endOf('relay', minutes({ sinceMs: -50_000 }), 4_000).leftMs).toBe(6_000)
-})
-
-test('the first charge is whole, whatever the clock says', () => {
-  expect(firstCharge('relay', minutes({ paid: 0 }))).toMatchObject({ ordinal: 0, leftMs: 60_000 })
-})
-
 test('a relay that wakes asks for the present minute again under its old number', () => {
-  const { paid: _, ...begun } = minutes({ sinceMs: 1000 })
+  const { paid: _, ...begun } = minutesOf('s1', 1000)
   const woken = wokenMinutes(begun, 1000 + 150_000)
   expect(owedCharges('relay', woken, 1000 + 150_000)).toMatchObject([{ ordinal: 2, leftMs: 30_000 }])
+})
+
+/** A line to a meter that is away while it is told to be. */
+function lineThatBreaks(relay = 'r', meter = new ModelStreams(1e15)) {
+  const clock = { nowMs: 0 }
+  const state = { away: 'no' as 'no' | 'deaf' | 'mute', running: [] as Minutes[], asked: 0 }
+  const line = new MeterLine(
+    'acme',
+    {
+      relay,
+      life: 1,
+      clock,
+      exchange: async (_, report) => {
+        state.asked++
+        if (state.away === 'deaf') throw new Error('lost')
+        const answer = meter.take(report, clock.nowMs)
+        if (state.away === 'mute') throw new Error('answer lost')
+        return answer
+      },
+    },
+    {
+      here: () => ({
+        sockets: 1,
+        keys: ['k'],
+        limits: { connections: 10, subscriptions: 1e6 },
+        running: state.running,
+      }),
+      answered: () => undefined,
+      failed: () => undefined,
+    },
+  )
+  const look = async () => {
+    line.report()
+    await line.settled()
+  }
+  return { line, clock, meter, state, look }
+}
+
+test('all minutes that have started are asked for at one look, however many there are', async () => {
+  const { line, clock, meter, state, look } = lineThatBreaks()
+  const running = Array.from({ length: 1_201 }, (_, index) => minutesOf(`s${index}`, 0, `b${index}`))
+  await Promise.all(running.map((minutes) => line.begin(minutes)))
+  await line.settled()
+  expect(meter.charges).toHaveLength(1_201)
+  state.running = running
+  clock.nowMs = 60_001
+  await look()
+  expect(meter.charges).toHaveLength(2_402)
+  expect(line.isIdle).toBe(true)
+})
+
+test('what is to say when a report was just answered is said at once', async () => {
+  const meter = new ModelStreams(1e15)
+  for (let hops = 0; hops < 12; hops++) {
+    const minutes = minutesOf('s', 0, `b${hops}`)
+    const { line } = lineThatBreaks(`r${hops}`, meter)
+    await line.begin(minutes)
+    for (let hop = 0; hop < hops; hop++) await Promise.resolve()
+    line.end(minutes)
+    await line.settled()
+    await line.settled()
+    expect(meter.stream(`r${hops}/s`)?.restMs).toBe(60_000)
+  }
+})
+
+// WS-37, WS-38
+test.each(['deaf', 'mute'] as const)('an end is told once the meter is back, however long it was %s', async (away) => {
+  const { line, clock, meter, state, look } = lineThatBreaks()
+  const one = minutesOf('s', 0)
+  await line.begin(one)
+  state.away = away
+  // Two more minutes have begun, and the last one has 50 s left.
+  clock.nowMs = 130_000
+  line.end(one)
+  await line.settled()
+  for (; clock.nowMs < 1_500_000; clock.nowMs += 10_000) {
+    expect(line.isOwing).toBe(true)
+    await look()
+  }
+  state.away = 'no'
+  await look()
+  expect([line.isOwing, line.isIdle]).toEqual([false, true])
+  expect(meter.charges.map(({ ordinal }) => ordinal)).toEqual([0, 1, 2])
+  if (away === 'mute') return
+  const next = minutesOf('t', clock.nowMs)
+  expect(await line.begin(next)).toEqual({ ok: true, leftMs: 50_000 })
+  expect(meter.charges).toHaveLength(3)
+})
+
+test('nothing is begun while more ends wait than a line keeps, and all of them are told', async () => {
+  const { line, meter, state, look } = lineThatBreaks()
+  const paid = Array.from({ length: 10 }, (_, index) => minutesOf(`p${index}`, 0, `p${index}`))
+  await Promise.all(paid.map((minutes) => line.begin(minutes)))
+  state.away = 'deaf'
+  const failed = Array.from({ length: 10_000 }, (_, index) =>
+    line.begin(minutesOf(`f${index}`, 0)).catch(() => 'failed'),
+  )
+  expect(new Set(await Promise.all(failed))).toEqual(new Set(['failed']))
+  await line.settled()
+  const { asked } = state
+  await expect(line.begin(minutesOf('late', 0))).rejects.toThrow('too many ends')
+  expect(state.asked).toBe(asked)
+  for (const minutes of paid) line.end(minutes)
+  await line.settled()
+  state.away = 'no'
+  await look()
+  expect(line.isOwing).toBe(false)
+  expect(paid.map(({ id }) => meter.stream(`r/${id}`)?.restMs)).toEqual(paid.map(() => 60_000))
 })

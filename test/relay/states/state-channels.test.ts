@@ -1,11 +1,14 @@
 // Frames of channels of states, of answers as info gives them.
 
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { InfoQuestion } from '../../../src/relay/channel.ts'
 import { fastAssetCtxs } from '../../../src/relay/channels/asset-contexts.ts'
-import { readBody } from '../../../src/relay/channels/catalogue.ts'
-import { StatesWorld } from '../states/states-world.ts'
+import { channelOf, readBody } from '../../../src/relay/channels/catalogue.ts'
+import { ANSWERS, WIRES } from '../../fixtures/wire.ts'
+import { StatesWorld } from './states-world.ts'
 
 const USER = `0x${'a'.repeat(40)}`
 const ctx = (markPx: string, midPx: string | null = markPx) => ({ markPx, midPx })
@@ -194,4 +197,28 @@ it.each([
       },
     },
   ])
+})
+
+describe('answers as they were recorded become frames that fit what is published', () => {
+  const USER = `0x${'a'.repeat(40)}`
+  /** Channels by the question that they are made of. */
+  const CHANNEL_OF: Readonly<Record<string, { readonly type: string; readonly [field: string]: unknown }>> = {
+    clearinghouseState: { type: 'clearinghouseState', user: USER },
+    frontendOpenOrders: { type: 'openOrders', user: USER },
+    spotClearinghouseState: { type: 'spotState', user: USER },
+    activeAssetData: { type: 'activeAssetData', user: USER, coin: 'BTC' },
+    historicalOrders: { type: 'userHistoricalOrders', user: USER },
+  }
+
+  describe.each(WIRES)('answers of the exchange, %s', (_, wire, isAbsent) => {
+    // WS-141, WS-142
+    it.skipIf(isAbsent).each(ANSWERS.filter(([type]) => type in CHANNEL_OF))('%s of %s', async (type, path) => {
+      const world = new StatesWorld()
+      world.answer = () => JSON.parse(readFileSync(join(wire, path), 'utf8'))
+      const body = CHANNEL_OF[type]!
+      const { frames } = await world.subscribe(body)
+      expect(frames).toHaveLength(1)
+      expect(channelOf(body.type)!.frame.safeParse(frames[0]).error).toBe(undefined)
+    })
+  })
 })
