@@ -27,8 +27,9 @@ export class ModelMeter implements LeaseMeterApi {
   readonly usage = new Map<string, readonly UsageLine[]>()
   readonly charges = new Set<string>()
   readonly revoked = new Set<string>()
-  /** Sums of pipelines, as they were told. */
+  /** Sums of pipelines, and all that were told, in order. */
   readonly pipelines = new Map<string, number>()
+  readonly told: number[] = []
   /** Caps of keys, and what those keys spent. */
   readonly caps = new Map<string, number>()
   readonly spentOf = new Map<string, number>()
@@ -38,7 +39,7 @@ export class ModelMeter implements LeaseMeterApi {
   readonly nowMs: () => number
   exchanges = 0
 
-  constructor(credits: number, nowMs: () => number) {
+  constructor(credits: number, nowMs: () => number = () => 0) {
     this.nowMs = nowMs
     this.grant(credits)
   }
@@ -67,11 +68,23 @@ export class ModelMeter implements LeaseMeterApi {
     return 'ok'
   }
 
-  settlePipeline(id: string, spent: number, key: string): void {
-    const news = spent - (this.pipelines.get(id) ?? 0)
-    if (news <= 0) return
-    this.#applyFor(key, decideLate(this.account, news, this.#room(key)))
-    this.pipelines.set(id, spent)
+  settlePipeline(id: string, spent: number, key: string): { readonly available: number } {
+    this.told.push(spent)
+    const news = spent - this.reported(id)
+    if (news > 0) {
+      this.#applyFor(key, decideLate(this.account, news, this.#room(key)))
+      this.pipelines.set(id, spent)
+    }
+    return { available: this.account.available }
+  }
+
+  reported(pipeline: string): number {
+    return this.pipelines.get(pipeline) ?? 0
+  }
+
+  /** Charged, or written off. */
+  get accounted(): number {
+    return this.account.spent + this.account.writtenOff
   }
 
   decide(request: LeaseRequest): LeaseAnswer {

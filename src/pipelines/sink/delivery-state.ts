@@ -1,37 +1,17 @@
-// What a delivery keeps, and what it needs of the world. Invariant: what is kept changes in one write.
+// What a delivery stores, what it owes, and what it asks of the world. Invariants: what is stored changes in one write; the
+// sums that are owed only grow, and what of them was reported is owed no more; what arrived under a key is owed by that key,
+// whoever pays for what comes after it.
 
-import type { MicroCredits } from '../../core/amount.ts'
+import { formatCredits, type MicroCredits } from '../../core/amount.ts'
 import { visible } from '../../core/visible.ts'
-import type { PipelineAnswer } from '../../metering/pipeline-report.ts'
+import { METER_API_VERSION } from '../../metering/meter-version.ts'
+import type { PipelineAnswer, PipelineReport } from '../../metering/pipeline-report.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { Confirmed, Failed, Sent } from '../destinations/batch.ts'
+import type { Pipeline } from '../pipeline.ts'
 import type { SinkLogLine } from '../sink-api.ts'
 import type { Assembler, Standing, Taken } from './assembling.ts'
-import { NOTHING_OWED, type Owed } from './owed.ts'
 import type { End } from './source.ts'
-
-interface Trouble {
-  /** Its first failure, Unix ms. */
-  readonly sinceMs: number
-  /** Its last failure, Unix ms. */
-  readonly atMs: number
-  /** Of the last failure. */
-  readonly words: string
-  /** Only a batch that the destination confirms ends it. */
-  readonly isOfBatch: boolean
-}
-
-interface Incident extends Pick<Trouble, 'sinceMs' | 'words'> {
-  /** Rows or blocks went on, Unix ms. */
-  readonly untilMs: number
-}
-
-export interface Health {
-  /** Null: nothing goes wrong. */
-  readonly lastError: Trouble | null
-  /** The last trouble that passed; null: none did. */
-  readonly lastIncident: Incident | null
-}
 
 export interface Flight {
   readonly from: number
@@ -43,7 +23,31 @@ export interface Flight {
   readonly ordersFrom: number | null
 }
 
-export interface DeliveryState extends Health {
+/** Sums since the pipeline was made, and what they cost. */
+export interface Sums {
+  readonly rows: number
+  readonly spent: MicroCredits
+}
+
+/** What another key than the pipeline's owes up to these sums. */
+interface Debt extends Sums {
+  readonly by: string
+}
+
+export interface Owed extends Sums {
+  /** What of that the meter has heard of. */
+  readonly told: MicroCredits
+  /** There are no credits: the meter is asked again then. Null: there are. */
+  readonly askAtMs: number | null
+  /** Counted rows that the next batch costs, where that is more than is left. */
+  readonly needs?: number
+  /** In the order of their sums, as long as they are not told; what is above the last is the pipeline's own key's. */
+  readonly debts?: readonly Debt[]
+  /** The key has ended: nothing more is sent under it. */
+  readonly ended?: { readonly atMs: number; readonly words: string }
+}
+
+export interface DeliveryState {
   /** Where the batch in flight begins, or the next one; null: before anything was read. */
   readonly at: Standing | null
   /** Where it ends, decided once; null: it goes on for good. */
@@ -63,7 +67,18 @@ export interface DeliveryState extends Health {
   /** It waits for somebody: a batch was tried to the end. */
   readonly isFailed: boolean
   readonly isFinished: boolean
+  /** From its first failure to its last, Unix ms; null: nothing goes wrong. `isOfBatch`: only a batch that the destination confirms ends it. */
+  readonly lastError: {
+    readonly sinceMs: number
+    readonly atMs: number
+    readonly words: string
+    readonly isOfBatch: boolean
+  } | null
+  /** The last trouble that passed, until rows or blocks went on, Unix ms; null: none did. */
+  readonly lastIncident: { readonly sinceMs: number; readonly words: string; readonly untilMs: number } | null
 }
+
+export const NOTHING_OWED: Owed = { rows: 0, spent: 0, told: 0, askAtMs: null }
 
 export const NOTHING_DELIVERED: DeliveryState = {
   at: null,
@@ -85,49 +100,67 @@ export const NOTHING_DELIVERED: DeliveryState = {
 
 /** Of another beginning: totals, dead letters, the last incident and what is owed stay. */
 export function begunAnew(state: DeliveryState): DeliveryState {
-  const { rows, bytes, batches, deadLetters, isRedelivering, arrivedLetter, owed, lastIncident } = state
-  const sums = { rows, bytes, batches, deadLetters, owed }
-  return { ...NOTHING_DELIVERED, ...sums, isRedelivering, arrivedLetter, lastIncident }
+  const { at, end, flight, confirmed, isFailed, isFinished, lastError } = NOTHING_DELIVERED
+  return { ...state, at, end, flight, confirmed, isFailed, isFinished, lastError }
 }
 
-/** What is kept of a delivery, for all that change it. */
-export class DeliveryRecord {
-  readonly #ports: Pick<DeliveryPorts, 'nowMs' | 'save'>
-  #state: DeliveryState
+/** A longer row counts for so many as it has pieces of this size, or a transform could put a batch into one. */
+const ROW_CHARS = 1_024
 
-  constructor(ports: Pick<DeliveryPorts, 'nowMs' | 'save'>, state: DeliveryState) {
-    this.#ports = ports
-    this.#state = state
-  }
+/** Texts are JSON of rows. */
+export function countedRows(texts: readonly string[]): number {
+  return texts.reduce((sum, { length }) => sum + Math.ceil(length / ROW_CHARS), 0)
+}
 
-  get state(): DeliveryState {
-    return this.#state
-  }
+export const owing = ({ spent, told }: Owed) => spent - told
 
-  save(change: Partial<DeliveryState>): void {
-    const state = { ...this.#state, ...change }
-    this.#ports.save(state)
-    this.#state = state
-  }
+/** These rows arrived. Free ones are not counted: of rows that are told all were charged, or written off. */
+export function withRows(owed: Owed, rows: number, rowMicro: MicroCredits): Owed {
+  return rowMicro === 0 ? owed : { ...owed, rows: owed.rows + rows, spent: owed.spent + rows * rowMicro }
+}
 
-  /** Changes what is known of it; nothing is lost where that goes with the object. */
-  note(change: Partial<DeliveryState>): void {
-    this.#state = { ...this.#state, ...change }
-  }
+/** All that the meter has still to hear, in order. */
+export function billsOwed({ rows, spent, told, debts = [] }: Owed, by: string): readonly Debt[] {
+  return [...debts, { by, rows, spent }].filter((debt, at, all) => debt.spent > Math.max(told, all[at - 1]?.spent ?? 0))
+}
 
-  /** With what goes wrong from now on. */
-  troubled(words: string, isOfBatch = false): Partial<Health> {
-    const atMs = this.#ports.nowMs()
-    return { lastError: { sinceMs: this.#state.lastError?.sinceMs ?? atMs, atMs, words, isOfBatch } }
-  }
+/** Another key pays for what comes from now on. */
+export function handedOver(owed: Owed, by: string): Owed {
+  const { rows, spent, told, debts = [] } = owed
+  const isClear = spent <= Math.max(told, debts.at(-1)?.spent ?? 0)
+  return isClear ? owed : { ...owed, debts: [...debts, { by, rows, spent }] }
+}
 
-  /** Rows or blocks go on. */
-  healed(): Partial<Health> {
-    const { lastError } = this.#state
-    if (lastError === null) return {}
-    const { sinceMs, words } = lastError
-    return { lastError: null, lastIncident: { sinceMs, words, untilMs: this.#ports.nowMs() } }
-  }
+/** The meter has heard of all up to this sum. */
+export function toldOf(owed: Owed, spent: MicroCredits): Owed {
+  const { debts = [], ...rest } = owed
+  const left = debts.filter((debt) => debt.spent > spent)
+  return { ...rest, told: Math.max(owed.told, spent), ...(left.length > 0 && { debts: left }) }
+}
+
+/** What a meter has to hear, and which. */
+export interface Bill {
+  readonly account: string
+  readonly report: PipelineReport
+}
+
+type Billed = Pick<Pipeline, 'id' | 'account' | 'payer' | 'topic' | 'name'>
+
+/** What a key owes. Where that is the pipeline's own, the meter also hears what to call the pipeline if that key has ended. */
+export function billOf(
+  { id, account, payer, topic, name }: Billed,
+  { rows, spent }: Sums,
+  by: string,
+  hold: MicroCredits = 0,
+): Bill {
+  const report = { v: METER_API_VERSION, pipeline: id, keyHash: by, type: topic, rows, spent, hold }
+  return { account, report: by === payer ? { ...report, name } : report }
+}
+
+/** What a deleted pipeline owes. */
+export function lastBills(pipeline: Billed, owed: Owed): readonly Bill[] {
+  // Nobody is told that it pauses.
+  return billsOwed(owed, pipeline.payer).map((debt) => billOf({ ...pipeline, payer: '' }, debt, debt.by))
 }
 
 /** What its owner wants of it. */
@@ -160,15 +193,16 @@ export interface ArrivedLetter extends Confirmed {
 /** What a meter says. */
 export type Answer = Pick<PipelineAnswer, 'available' | 'cap' | 'ended'>
 
-/** The key that a pipeline is charged to, or that tests it. */
+/** The key that a pipeline is charged to, or that tests it, and what people call it. */
 export interface Payer {
   readonly hash: string
-  /** What people call it. */
   readonly name: string
 }
 
-export interface PayingPorts {
+export interface DeliveryPorts {
   nowMs(): number
+  /** Uniform in [0, 1). */
+  random(): number
   /** The price of a row; 0: it is free. */
   readonly rowMicro: MicroCredits
   payer(): Payer
@@ -176,13 +210,7 @@ export interface PayingPorts {
    * Tells the meter of sums that a key owes, once they are stored; sums of 0 ask alone. `hold`: so much more is about to be owed, and
    * no other pipeline may count on it. Rejects where it does not answer.
    */
-  settle(sums: Pick<Owed, 'rows' | 'spent'>, by: string, hold: MicroCredits): Promise<Answer>
-  log(level: SinkLogLine['level'], words: string, batch: null): void
-}
-
-export interface DeliveryPorts extends PayingPorts {
-  /** Uniform in [0, 1). */
-  random(): number
+  settle(sums: Sums, by: string, hold: MicroCredits): Promise<Answer>
   /** Where the pipeline begins and ends, as its record has it; null: that is not known yet. */
   begin(): Promise<Standing | null>
   end(): Promise<End | null | 'undecided'>
@@ -216,4 +244,24 @@ export const WORDS_MOST = 2_000
 /** What went wrong, as an owner may read it. */
 export function wordsOfError(error: unknown): string {
   return visible(error instanceof Error ? error.message : String(error)).slice(0, WORDS_MOST)
+}
+
+export const AWAY = 'the meter of the account did not answer'
+
+export function unpaidWords({ available, cap }: Answer, cost: MicroCredits): string {
+  const [who, remedy] =
+    cap === undefined
+      ? ['the account has', 'there are some, of a top-up or the next period of its plan']
+      : [`the key that it is charged to, whose cap is ${formatCredits(cap)}, has`, 'its owner raises the cap']
+  const left =
+    available <= 0
+      ? 'no credits left'
+      : `${formatCredits(available)} credits left, and the next rows cost ${formatCredits(cost)}`
+  return `unpaid: ${who} ${left}. Nothing is lost: it goes on within a minute once ${remedy}, or at once when it is set to run then`
+}
+
+export function endedWords({ hash, name }: Payer, ended: NonNullable<Answer['ended']>): string {
+  const key = name === '' ? hash.slice(0, 8) : JSON.stringify(visible(name))
+  const what = ended === 'revoked' ? 'was revoked' : 'has expired'
+  return `paused: the key ${key}, which it is charged to, ${what}. Set it to run or adopt it with another key of the account`
 }

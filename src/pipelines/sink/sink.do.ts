@@ -16,8 +16,15 @@ import type { Pipeline } from '../pipeline.ts'
 import { type CheckRequest, SINK_API_VERSION, type SinkApi, type SinkCheck, type SinkStatus } from '../sink-api.ts'
 import { TOPIC_COLUMNS } from '../topics/catalogue.ts'
 import { Delivery } from './delivery.ts'
-import { type DeliveryPorts, NOTHING_DELIVERED, wordsOfError } from './delivery-state.ts'
-import { type Bill, billOf, lastBills, NOTHING_OWED } from './owed.ts'
+import {
+  type Bill,
+  billOf,
+  type DeliveryPorts,
+  lastBills,
+  NOTHING_DELIVERED,
+  NOTHING_OWED,
+  wordsOfError,
+} from './delivery-state.ts'
 import { EvmReading, Reading, type Reads, STAY_MS } from './reading.client.ts'
 import { Sending } from './sending.client.ts'
 import { SinkStore } from './sink.store.ts'
@@ -171,7 +178,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     const kept = this.#record.take(pipeline, sealed)
     this.#store.pipeline = kept
     const delivery = this.#delivery ?? this.#open(pipeline)
-    if (before && before.payer !== kept.payer) delivery.paying.handOver(before.payer)
+    if (before && before.payer !== kept.payer) delivery.handOver(before.payer)
     const changes = before ? changesOf(before, kept) : []
     for (const change of changes.length > 0 ? changes : (['none'] as const)) delivery.ordered(orderOf(pipeline), change)
     this.#store.log(Date.now(), 'info', wordsOf(pipeline, changes), null)
@@ -291,7 +298,7 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
   }
 
   get #isUnpaid(): boolean {
-    const waitsFor = this.#delivery?.paying.waitsFor
+    const waitsFor = this.#delivery?.waitsFor
     return waitsFor === 'credits' || waitsFor === 'key'
   }
 

@@ -7,9 +7,7 @@ import { migrate } from '../../core/migrate.store.ts'
 import { rows } from '../../core/rows.ts'
 import type { KeptPipeline } from '../pipeline.ts'
 import type { SinkLogLine, SinkMinute } from '../sink-api.ts'
-import type { DeliveryState } from './delivery-state.ts'
-import { WORDS_MOST } from './delivery-state.ts'
-import type { Bill } from './owed.ts'
+import { type Bill, type DeliveryState, WORDS_MOST } from './delivery-state.ts'
 
 const LINES_MOST = 500
 /** Two days. */

@@ -68,10 +68,10 @@ export class Trying {
   }
 
   async #sent(pipeline: Pipeline, reading: Reads, nowMs: number): Promise<Answer> {
-    const paying = this.#delivery()?.paying
-    if (!paying) return failed('what runs this pipeline was not told of it: send this again')
+    const asked = this.#delivery()
+    if (!asked) return failed('what runs this pipeline was not told of it: send this again')
     const payer = { hash: pipeline.payer, name: pipeline.payer_name }
-    const unpaid = await paying.refusal(payer)
+    const unpaid = await asked.refusal(payer)
     if (unpaid !== null) return failed(unpaid)
     const reader = { ...pipeline, id: `${pipeline.id}:test` }
     const head = await reading.head(reader)
@@ -82,7 +82,7 @@ export class Trying {
     const id = `${batchId(pipeline.id, parcel.from, parcel.to)}:test-${nowMs}`
     const beyondPrice = (rows: number) => Math.max(0, rows - Math.floor(TEST_PRICE / this.#rowMicro))
     const affords = async (rows: number) =>
-      beyondPrice(rows) === 0 || (await paying.refusal(payer, beyondPrice(rows))) === null
+      beyondPrice(rows) === 0 || (await asked.refusal(payer, beyondPrice(rows))) === null
     const sent = await this.#sending.sent(pipeline, parcel, id, affords, 'test')
     if (!sent.ok && sent.unpaidRows !== undefined) return failed(sent.words)
     if (!sent.ok && sent.isUntried) return waits({ words: sent.words, waitMs: sent.retryAfterMs ?? 0 })

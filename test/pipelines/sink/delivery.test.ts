@@ -2,353 +2,22 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ArchivedSegment } from '../../../src/archive/archive/archive-read.ts'
-import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
 import { toChunks } from '../../../src/core/chunks.ts'
 import type { Sent } from '../../../src/pipelines/destinations/batch.ts'
 import { CannotRun } from '../../../src/pipelines/pipeline.ts'
-import { Assembler, readOf, type Standing } from '../../../src/pipelines/sink/assembling.ts'
-import { Delivery, TRIES } from '../../../src/pipelines/sink/delivery.ts'
-import {
-  type DeliveryPorts,
-  type DeliveryState,
-  NOTHING_DELIVERED,
-  type Order,
-  type Parcel,
-} from '../../../src/pipelines/sink/delivery-state.ts'
-import { countedRows } from '../../../src/pipelines/sink/owed.ts'
-import type { End } from '../../../src/pipelines/sink/source.ts'
-import { Source, type SourcePorts } from '../../../src/pipelines/sink/source.ts'
-import { keyedRows, type Row, type TopicBlock, type TopicFold } from '../../../src/pipelines/topics/topic.ts'
-import type { DurablePage, DurablePart } from '../../../src/protocol/feed/durable-api.ts'
-import { ModelMeter } from './model-meter.ts'
-
-const BLOCK_MS = 70
-const FIRST = 10
-const LAST = 60
-/** Blocks of a stored segment. */
-const SEGMENT = 7
-const RUNNING: Order = {
-  isRunning: true,
-  onFailure: 'pause',
-  rowsMost: 5_000,
-  charsMost: 4 * 1024 * 1024,
-  readMs: 3_000,
-  gatherMs: 0,
-}
-
-class Killed extends Error {}
-
-interface Faults {
-  /** What goes wrong with the next call of a port, drawn each time. */
-  readonly draw: () => 'ok' | 'fails' | 'lost answer' | 'killed'
-  readonly missing?: readonly number[]
-  readonly damaged?: readonly number[]
-  readonly onFailure?: Order['onFailure']
-  readonly gatherMs?: number
-}
-
-/** Rows with a running sum in them: a fold that is begun wrongly shows. */
-function summing(state: string | null): TopicFold<TopicBlock> {
-  let sum = state === null ? 0 : Number(state)
-  return {
-    parse: (line) => JSON.parse(line) as TopicBlock,
-    rows: (block) => {
-      sum += block.height
-      const count = block.height % 3
-      return keyedRows(
-        block,
-        Array.from({ length: count }, (_, at) => [`${at}`, { sum }] as const),
-      )
-    },
-    missing: () => {
-      sum += 1_000_000
-    },
-    state: () => String(sum),
-  }
-}
-
-class World {
-  nowMs = 1_000_000
-  head = FIRST + 5
-  archivedTo = FIRST - 1
-  /** What the destination has, in the order in which it came first. */
-  readonly applied = new Map<string, Row>()
-  readonly ids = new Map<string, string>()
-  readonly ranges = new Map<number, number>()
-  readonly letters: Parcel[] = []
-  /** Dead letters that do not arrive, by where they begin. */
-  poison: number[] = []
-  readonly logged: string[] = []
-  saved: DeliveryState = NOTHING_DELIVERED
-  /** Survives a kill: what was saved before the last send. */
-  #durable: DeliveryState = NOTHING_DELIVERED
-  sends = 0
-  /** Batches that were to be smaller. */
-  cuts = 0
-  kills = 0
-  end: End | null = { height: LAST }
-  answer: (() => Sent) | null = null
-  /** Becomes a dead letter at once. */
-  isBad = (_: Parcel) => false
-  rowMicro = 100
-  meter = new ModelMeter(1_000_000_000)
-  /** Its key. */
-  hasEnded = false
-  /** The meter did not answer when it was last asked. */
-  isMeterAway = false
-  /** What rows that arrived while it answered cost beyond what was left. */
-  unpaid = 0
-  /** Who waits for credits gets so many. */
-  top = 0
-  isKilled = false
-  readonly #faults: Faults
-
-  constructor(faults: Faults) {
-    this.#faults = faults
-  }
-
-  isMissing = (height: number) => this.#faults.missing?.includes(height) ?? false
-
-  line(height: number): string {
-    return JSON.stringify({ height, time: height * BLOCK_MS, epoch: height < 40 ? 'a' : 'b' })
-  }
-
-  async #port<T>(effect: () => T): Promise<T> {
-    const fault = this.#faults.draw()
-    if (fault === 'fails') throw new Error('it did not come there')
-    const done = effect()
-    if (fault === 'killed') this.kills++
-    if (fault === 'killed') throw new Killed()
-    if (fault === 'lost answer') throw new Error('its answer did not come')
-    return done
-  }
-
-  get #source(): SourcePorts {
-    const segmentsFrom = (at: object): ArchivedSegment[] => {
-      const { height: from = 0 } = at as { height?: number }
-      for (let first = FIRST; first + SEGMENT - 1 <= this.archivedTo; first += SEGMENT) {
-        const heights = Array.from({ length: SEGMENT }, (_, i) => first + i).filter((one) => !this.isMissing(one))
-        const begins = heights[0]!
-        const last = heights.at(-1)!
-        const times = { firstMs: begins * BLOCK_MS, lastMs: last * BLOCK_MS }
-        const whole = { chain: 'c', first: begins, last, ...times, epoch: last < 40 ? 'a' : 'b' }
-        if (heights.length === SEGMENT && whole.last >= from) return [whole]
-      }
-      return []
-    }
-    const isDamaged = ({ first }: ArchivedSegment) => this.#faults.damaged?.includes(first)
-    const line = (height: number) => this.line(height)
-    return {
-      archive: {
-        segmentsFrom: (at) => this.#port(() => segmentsFrom(at)),
-        last: () => this.#port(() => (this.archivedTo < FIRST ? null : this.archivedTo)),
-        async *lines(segment) {
-          if (isDamaged(segment)) throw new ArchiveDamage('key', 'missing')
-          for (let height = segment.first; height <= segment.last; height++) yield line(height)
-        },
-      },
-      head: async () => ({ height: this.head, time: this.head * BLOCK_MS }),
-      durable: (from) => this.#port(() => this.#durablePage(from)),
-    }
-  }
-
-  #durablePage(from: number): DurablePage {
-    const parts: DurablePart[] = []
-    for (let height = Math.max(from, 0); height <= this.head && parts.length < 4; height++) {
-      const isGone = height < Math.max(FIRST, this.head - 20)
-      if (isGone || this.isMissing(height)) parts.push({ gap: { from: height, to: height } })
-      else parts.push({ first: height, last: height, lines: toChunks(this.line(height)) })
-    }
-    return { v: 1, head: { height: this.head, time: this.head * BLOCK_MS }, parts }
-  }
-
-  get ports(): DeliveryPorts {
-    const at: Standing = { place: { height: FIRST }, epoch: null, timeMs: 0, fold: null }
-    const nowMs = () => this.nowMs
-    let isDead = false
-    this.isKilled = false
-    const alive = async <T>(work: () => T | Promise<T>): Promise<T> => {
-      try {
-        if (isDead) throw new Killed()
-        return await work()
-      } catch (error) {
-        isDead ||= error instanceof Killed
-        this.isKilled ||= isDead
-        throw error
-      }
-    }
-    return {
-      nowMs,
-      rowMicro: this.rowMicro,
-      payer: () => ({ hash: 'k', name: '' }),
-      settle: (sums) =>
-        alive(async () => {
-          this.#durable = this.saved
-          this.isMeterAway = true
-          const answer = await this.#port(() => this.meter.take(sums))
-          this.isMeterAway = false
-          return this.hasEnded ? { ...answer, ended: 'revoked' as const } : answer
-        }),
-      random: () => 0.5,
-      begin: async () => at,
-      end: async () => this.end,
-      assembler: (from) => {
-        const assembler = new Assembler(
-          new Source(this.#source, 'events', null, readOf(from)),
-          summing(from.fold),
-          from,
-          nowMs,
-        )
-        // Few rows, that there are many batches.
-        return {
-          retryMs: 0,
-          ordersFrom: null,
-          take: (end, upTo, most) =>
-            alive(() => {
-              if (most.blocks < 9) this.cuts++
-              return assembler.take(end, upTo, { ...most, rows: 4, blocks: Math.min(9, most.blocks) })
-            }),
-        }
-      },
-      ready: async () => undefined,
-      send: (parcel, affords) =>
-        alive(async () => {
-          const unpaidRows = countedOf(parcel)
-          const isPaid = unpaidRows === 0 || (await alive(() => affords(unpaidRows)))
-          return isPaid ? this.#send(parcel) : { ok: false, words: 'unpaid', isUntried: true, unpaidRows }
-        }),
-      bury: (parcel) =>
-        alive(() => {
-          this.#durable = this.saved
-          return this.#port(() => {
-            if (!this.letters.some(({ from }) => from === parcel.from)) this.letters.push(parcel)
-          })
-        }),
-      unbury: (after, affords) =>
-        alive(async () => {
-          const letter = this.letters.find(({ from }) => from > Number(after ?? -1))
-          if (!letter) return null
-          const key = `${letter.from}`
-          if (this.poison.includes(letter.from)) return { ok: false, words: 'poison', key }
-          const unpaidRows = countedOf(letter)
-          if (unpaidRows > 0 && !(await affords(unpaidRows)))
-            return { ok: false, words: 'unpaid', isUntried: true, unpaidRows, key }
-          const { from, to, rows } = letter
-          return { ...(await this.#port(() => this.#apply(letter))), key, from, to, rows: rows.length }
-        }),
-      removeLetter: (key) =>
-        alive(() => {
-          this.#durable = this.saved
-          return this.#port(() => {
-            const at = this.letters.findIndex(({ from }) => `${from}` === key)
-            if (at >= 0) this.letters.splice(at, 1)
-          })
-        }),
-      save: (state) => {
-        if (isDead) return
-        const cursor = state.at && 'height' in state.at.place ? state.at.place.height : 0
-        expect(cursor).toBeLessThanOrEqual(this.#arrivedTo() + 1)
-        this.saved = state
-      },
-      log: (_, words) => void this.logged.push(words),
-      count: () => undefined,
-    }
-  }
-
-  async #send(parcel: Parcel): Promise<Sent> {
-    this.#durable = this.saved
-    this.sends++
-    const id = `${parcel.from}-${parcel.to}`
-    const text = parcel.texts.join()
-    // What begins here ends where it did at its first try …
-    expect(this.ranges.get(parcel.from) ?? parcel.to).toBe(parcel.to)
-    this.ranges.set(parcel.from, parcel.to)
-    // … and the same rows go under one name.
-    expect(this.ids.get(id) ?? text).toBe(text)
-    this.ids.set(id, text)
-    if (this.answer) {
-      const outcome = this.answer()
-      if (outcome.ok) this.#apply(parcel)
-      return outcome
-    }
-    if (this.isBad(parcel)) return { ok: false, words: 'no such column', isFinal: true }
-    try {
-      return await this.#port(() => this.#apply(parcel))
-    } catch (error) {
-      if (error instanceof Killed) throw error
-      return { ok: false, words: 'it failed' }
-    }
-  }
-
-  #apply({ rows, texts }: Parcel) {
-    for (const row of rows) if (!this.applied.has(row._key)) this.applied.set(row._key, row)
-    const cost = countedOf({ rows, texts }) * this.rowMicro
-    const unpaid = this.saved.owed.spent + cost - this.meter.known - this.meter.account.available
-    if (!this.isMeterAway) this.unpaid = Math.max(this.unpaid, unpaid)
-    return { ok: true, bytes: texts.join('').length, countedRows: countedOf({ rows, texts }) } as const
-  }
-
-  /** All blocks up to here have arrived, or lie as dead letters, or have nothing. */
-  #arrivedTo(): number {
-    const there = new Set([...this.applied.keys(), ...this.letters.flatMap(({ rows }) => rows.map(({ _key }) => _key))])
-    const gaps = [...this.applied.values(), ...this.letters.flatMap(({ rows }) => rows)].filter(
-      ({ _kind }) => _kind === 'gap',
-    )
-    const isTold = (height: number) =>
-      gaps.some(({ _from, _height }) => (_from as number) <= height && height <= _height)
-    let height = FIRST
-    for (; height <= this.head; height++) {
-      const keys = Array.from({ length: height % 3 }, (_, at) => `${height}:${at}`)
-      if (!isTold(height) && keys.some((key) => !there.has(key))) break
-      if (keys.length === 0 && this.isMissing(height) && !isTold(height)) break
-    }
-    return height - 1
-  }
-
-  /** Runs until nothing is to be done any more; a killed object begins anew from what it had stored. */
-  async run(mostTurns = 4_000): Promise<Delivery> {
-    const { onFailure = 'pause', gatherMs = 0 } = this.#faults
-    const order: Order = { ...RUNNING, onFailure, gatherMs }
-    let delivery = new Delivery(this.ports, this.saved, order)
-    if (this.letters.length > 0) delivery.redeliver()
-    for (let turn = 0; turn < mostTurns; turn++) {
-      if (delivery.state.owed.askAtMs !== null) this.meter.grant(this.top)
-      const waitMs = await delivery.turn()
-      const killed = this.isKilled
-      if (killed) {
-        // What was saved since the last send may be lost with it.
-        if (turn % 2 === 0) this.saved = this.#durable
-        delivery = new Delivery(this.ports, this.saved, order)
-      } else if (waitMs === null) {
-        if (!this.saved.isFailed) return delivery
-        // Somebody looks after it.
-        delivery.ordered(order, 'none')
-      }
-      this.nowMs += killed ? 90_000 : Math.max(waitMs ?? 0, 1)
-      this.head = Math.min(LAST + 5, this.head + 1)
-      this.archivedTo = Math.max(this.archivedTo, this.head - 15)
-    }
-    throw new Error('it never came to its end')
-  }
-}
-
-const countedOf = ({ rows, texts }: Pick<Parcel, 'rows' | 'texts'>) =>
-  countedRows(texts.filter((_, at) => rows[at]!._kind === 'row'))
-
-const expected = (missing: readonly number[]) =>
-  Array.from({ length: LAST - FIRST + 1 }, (_, at) => FIRST + at)
-    .filter((height) => !missing.includes(height))
-    .flatMap((height) => Array.from({ length: height % 3 }, (_, at) => `${height}:${at}`))
-
-const ofKind = (world: World, kind: Row['_kind']) => [...world.applied.values()].filter(({ _kind }) => _kind === kind)
-const never = () => 'ok' as const
-const ON_FAILURE = fc.constantFrom('pause' as const, 'dead_letter' as const)
+import { Assembler } from '../../../src/pipelines/sink/assembling.ts'
+import { type Delivery, TRIES } from '../../../src/pipelines/sink/delivery.ts'
+import type { DeliveryPorts, DeliveryState, Order, Parcel } from '../../../src/pipelines/sink/delivery-state.ts'
+import { Source } from '../../../src/pipelines/sink/source.ts'
+import { keyedRows, type TopicBlock, type TopicFold } from '../../../src/pipelines/topics/topic.ts'
+import type { DurablePage } from '../../../src/protocol/feed/durable-api.ts'
+import { ModelMeter } from '../../metering/model-meter.ts'
+import { BLOCK_MS, expected, FIRST, LAST, ofKind, PAUSED, RUNNING, World } from './world.ts'
 
 describe('a pipeline', () => {
   // PIPE-2, PIPE-7, PIPE-8, PIPE-9
   it('brings every row once, in order, from the archive into the log, and ends where it is to end', async () => {
-    const world = new World({ draw: never })
+    const world = new World()
     world.head = LAST + 5
     world.archivedTo = 40
     const delivery = await world.run()
@@ -363,7 +32,7 @@ describe('a pipeline', () => {
 
   // PIPE-6
   it('tells of heights that nobody has, and of what the archive has lost', async () => {
-    const world = new World({ draw: never, missing: [39, 40], damaged: [17] })
+    const world = new World({ missing: [39, 40], damaged: [17] })
     world.head = 50
     world.archivedTo = 37
     await world.run()
@@ -387,21 +56,28 @@ describe('a pipeline', () => {
     const draws = fc.infiniteStream(fault)
     let kills = 0
     await fc.assert(
-      fc.asyncProperty(draws, ON_FAILURE, fc.constantFrom(0, 60_000), async (faults, onFailure, gatherMs) => {
-        const world = new World({ draw: () => faults.next().value, onFailure, gatherMs })
-        await world.run()
-        kills += world.kills
-        const buried = world.letters.flatMap(({ rows }) => rows)
-        const keys = [...ofKind(world, 'row'), ...buried.filter(({ _kind }) => _kind === 'row')].map(({ _key }) => _key)
-        expect([...new Set(keys)].sort()).toEqual(expected([]).sort())
-        const heights = [...world.applied.values()].map(({ _height }) => _height)
-        expect(heights).toEqual(heights.toSorted((a, b) => a - b))
-        // The fold went over each block once.
-        for (const row of ofKind(world, 'row')) {
-          const { _height: to } = row
-          expect(row.sum).toBe(((FIRST + to) * (to - FIRST + 1)) / 2)
-        }
-      }),
+      fc.asyncProperty(
+        draws,
+        fc.constantFrom('pause' as const, 'dead_letter' as const),
+        fc.constantFrom(0, 60_000),
+        async (faults, onFailure, gatherMs) => {
+          const world = new World({ draw: () => faults.next().value, onFailure, gatherMs })
+          await world.run()
+          kills += world.kills
+          const buried = world.letters.flatMap(({ rows }) => rows)
+          const keys = [...ofKind(world, 'row'), ...buried.filter(({ _kind }) => _kind === 'row')].map(
+            ({ _key }) => _key,
+          )
+          expect([...new Set(keys)].sort()).toEqual(expected([]).sort())
+          const heights = [...world.applied.values()].map(({ _height }) => _height)
+          expect(heights).toEqual(heights.toSorted((a, b) => a - b))
+          // The fold went over each block once.
+          for (const row of ofKind(world, 'row')) {
+            const { _height: to } = row
+            expect(row.sum).toBe(((FIRST + to) * (to - FIRST + 1)) / 2)
+          }
+        },
+      ),
       { numRuns: 150 },
     )
     expect(kills).toBeGreaterThan(1_000)
@@ -410,13 +86,13 @@ describe('a pipeline', () => {
 
 // PIPE-12
 it('a pipeline that cannot run says so once, and waits for its record to be changed', async () => {
-  const world = new World({ draw: never })
+  const world = new World()
   let asked = 0
   const assembler: DeliveryPorts['assembler'] = () => {
     asked++
     throw new CannotRun('topic: not here')
   }
-  const delivery = new Delivery({ ...world.ports, assembler }, world.saved, RUNNING)
+  const delivery = world.delivery({ assembler })
   expect([await delivery.turn(), await delivery.turn(), asked]).toEqual([null, null, 1])
   expect(delivery.phase(0)).toBe('failed')
   expect(delivery.state.lastError?.words).toBe('topic: not here')
@@ -427,10 +103,10 @@ it('a pipeline that cannot run says so once, and waits for its record to be chan
 
 // PIPE-12
 it('a block of the log that cannot be read ends it there, before it is tried for ever', async () => {
-  const world = new World({ draw: never })
+  const world = new World()
   const line = world.line.bind(world)
   world.line = (height) => (height === FIRST + 4 ? '{' : line(height))
-  const delivery = new Delivery(world.ports, world.saved, RUNNING)
+  const delivery = world.delivery()
   for (let turns = 0; (await delivery.turn()) !== null; turns++) expect(turns).toBeLessThan(9)
   expect(delivery.state).toMatchObject({ isFailed: true, flight: null, confirmed: { height: FIRST + 3 } })
   expect(delivery.state.lastError!.words).toMatch(new RegExp(`^block ${FIRST + 4} cannot be read`))
@@ -443,15 +119,14 @@ it('a block of the log that cannot be read ends it there, before it is tried for
 
 // PIPE-28
 it('a feed that was reset to lower heights stops it, until the log has what was read, or for good where it has another block', async () => {
-  const world = new World({ draw: never })
+  const world = new World()
   let offset = 0
   world.line = (height) => JSON.stringify({ height, time: height * BLOCK_MS + offset, epoch: `of ${offset}` })
   // Whether it is ahead of its destination is asked of heights that the log has.
   const save = (state: DeliveryState) => {
     world.saved = state
   }
-  const ports = { ...world.ports, save }
-  let delivery = new Delivery(ports, world.saved, RUNNING)
+  let delivery = world.delivery({ save })
   const settled = async () => {
     for (let waitMs = await delivery.turn(); waitMs === 0; ) waitMs = await delivery.turn()
     return delivery.state
@@ -461,7 +136,7 @@ it('a feed that was reset to lower heights stops it, until the log has what was 
   expect((await settled()).confirmed!.height).toBe(FIRST + 9)
   for (const wakes of [false, true]) {
     world.head = FIRST + 5
-    if (wakes) delivery = new Delivery(ports, world.saved, RUNNING)
+    if (wakes) delivery = world.delivery({ save })
     expect(await settled()).toMatchObject({ isFailed: true, confirmed: { height: FIRST + 9 } })
     expect(delivery.state.lastError!.words).toMatch(
       new RegExp(
@@ -476,7 +151,7 @@ it('a feed that was reset to lower heights stops it, until the log has what was 
   // Another one that has passed it meanwhile: nobody saw it below.
   offset = 5
   world.head = FIRST + 12
-  delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+  delivery.ordered(PAUSED, 'none')
   delivery.ordered(RUNNING, 'none')
   expect(await settled()).toMatchObject({ isFailed: true, confirmed: { height: FIRST + 9 } })
   expect(delivery.state.lastError!.words).toMatch(/^block 19 was read, and it is another one now/)
@@ -530,7 +205,7 @@ it('what arrived is charged once, and nothing arrives that is not paid for, what
 describe('a bad day', () => {
   // PIPE-1
   it('on which nothing can be stored ends no turn with an error, and no row is sent before its range is', async () => {
-    const world = new World({ draw: never })
+    const world = new World()
     let isFull = true
     const full =
       <Asked extends unknown[]>(work: (...asked: Asked) => void) =>
@@ -539,8 +214,7 @@ describe('a bad day', () => {
         work(...asked)
       }
     const { save, log, count } = world.ports
-    const ports = { ...world.ports, save: full(save), log: full(log), count: full(count) }
-    const delivery = new Delivery(ports, world.saved, RUNNING)
+    const delivery = world.delivery({ save: full(save), log: full(log), count: full(count) })
     for (let turn = 0; turn < 3; turn++) expect(await delivery.turn()).toBe(5_000)
     expect(world.sends).toBe(0)
     isFull = false
@@ -558,9 +232,9 @@ describe('a bad day', () => {
 
   // PIPE-11
   it('with a clock that goes back a year waits no longer than ever', async () => {
-    const world = new World({ draw: never })
+    const world = new World()
     world.answer = () => ({ ok: false, words: '500' })
-    const delivery = new Delivery(world.ports, world.saved, RUNNING)
+    const delivery = world.delivery()
     expect([await delivery.turn(), await delivery.turn(), world.sends]).toEqual([4_500, 4_500, 1])
     world.nowMs -= 31_536_000_000
     await delivery.turn()
@@ -568,10 +242,10 @@ describe('a bad day', () => {
   })
 
   it('says once what goes on, as it can be shown', async () => {
-    const world = new World({ draw: never })
+    const world = new World()
     let words = 'away\u001b[2J'
     const unread = { take: async () => Promise.reject(new Error(words)), retryMs: 0, ordersFrom: null }
-    const delivery = new Delivery({ ...world.ports, assembler: () => unread }, world.saved, RUNNING)
+    const delivery = world.delivery({ assembler: () => unread })
     const turns = async () => {
       for (let turn = 0; turn < 50; turn++) world.nowMs += (await delivery.turn())!
     }
@@ -586,11 +260,11 @@ describe('a bad day', () => {
 
   // PIPE-13
   it('on which its beginning is changed sends dead letters once more all the same', async () => {
-    const world = new World({ draw: never })
-    const delivery = new Delivery(world.ports, world.saved, RUNNING)
+    const world = new World()
+    const delivery = world.delivery()
     world.letters.push({ from: 1, to: 2, rows: [], texts: [] })
     delivery.redeliver()
-    delivery.ordered({ ...RUNNING, isRunning: false }, 'start')
+    delivery.ordered(PAUSED, 'start')
     delivery.ordered(RUNNING, 'none')
     for (let turn = 0; turn < 2; turn++) await delivery.turn()
     expect(world.letters).toEqual([])
@@ -599,9 +273,9 @@ describe('a bad day', () => {
 
 describe('a batch that fails', () => {
   const failing = (outcome: Sent, onFailure: Order['onFailure'] = 'pause') => {
-    const world = new World({ draw: never, onFailure })
+    const world = new World({ onFailure })
     world.answer = () => outcome
-    const delivery = new Delivery(world.ports, world.saved, { ...RUNNING, onFailure })
+    const delivery = world.delivery({}, { ...RUNNING, onFailure })
     return { world, delivery }
   }
   const bad: Sent = { ok: false, words: '500' }
@@ -649,9 +323,9 @@ describe('a batch that fails', () => {
   })
 
   it('is not tried, and so not counted, while its secret is not opened, nor where that cannot be any more', async () => {
-    const world = new World({ draw: never })
+    const world = new World()
     let ready = async (): Promise<void> => Promise.reject(new Error('the gateway is away'))
-    const delivery = new Delivery({ ...world.ports, ready: () => ready() }, world.saved, RUNNING)
+    const delivery = world.delivery({ ready: () => ready() })
     for (let turn = 0; turn < 20; turn++) expect(await delivery.turn()).toBe(5_000)
     expect(delivery.state).toMatchObject({ lastError: { words: 'the gateway is away' }, isFailed: false })
     delivery.redeliver()
@@ -668,13 +342,13 @@ describe('a batch that fails', () => {
   })
 
   it('is read anew where the record changes, or stops, while its secret is opened', async () => {
-    const world = new World({ draw: never })
+    const world = new World()
     let opened: () => void = () => undefined
     const ready = async () => opened()
-    const delivery: Delivery = new Delivery({ ...world.ports, ready }, world.saved, RUNNING)
+    const delivery: Delivery = world.delivery({ ready })
     opened = () => delivery.ordered(RUNNING, 'rows')
     expect([await delivery.turn(), world.sends, delivery.state.flight]).toEqual([0, 0, null])
-    opened = () => delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+    opened = () => delivery.ordered(PAUSED, 'none')
     expect([await delivery.turn(), world.sends, delivery.phase(0)]).toEqual([null, 0, 'paused'])
   })
 
@@ -686,9 +360,9 @@ describe('a batch that fails', () => {
       world.letters.push(parcel)
       throw new Error('it ended')
     }
-    await new Delivery({ ...world.ports, bury }, world.saved, order).turn()
+    await world.delivery({ bury }, order).turn()
     world.answer = null
-    const next = new Delivery(world.ports, world.saved, order)
+    const next = world.delivery({}, order)
     await next.turn()
     expect([world.sends, world.letters.length, next.state.deadLetters, world.applied.size]).toEqual([1, 1, 1, 0])
   })
@@ -704,7 +378,7 @@ describe('a batch that fails', () => {
       delivery.ordered(order, change)
     }
     world.end = { height: FIRST + 1 }
-    const delivery: Delivery = new Delivery({ ...world.ports, bury }, world.saved, order)
+    const delivery: Delivery = world.delivery({ bury }, order)
     await delivery.turn()
     expect(delivery.state).toMatchObject({ deadLetters: 1, isFinished: false, confirmed: { height: FIRST + 1 } })
     change = 'start'
@@ -716,7 +390,7 @@ describe('a batch that fails', () => {
   it('is put aside no more where a thousand lie there: then it waits for somebody', async () => {
     const { world } = failing({ ok: false, words: 'no such column', isFinal: true }, 'dead_letter')
     const order = { ...RUNNING, onFailure: 'dead_letter' } as const
-    const delivery = new Delivery(world.ports, { ...world.saved, deadLetters: 1_000 }, order)
+    const delivery = world.delivery({}, order, { ...world.saved, deadLetters: 1_000 })
     expect([await delivery.turn(), delivery.phase(0), world.letters]).toEqual([null, 'failed', []])
   })
 
@@ -755,7 +429,7 @@ describe('a batch that fails', () => {
   // PIPE-13
   it('is sent once more also where the pipeline waits for somebody with another batch', async () => {
     const { world } = failing({ ok: false, words: 'gone', isFinal: true })
-    const delivery = new Delivery(world.ports, world.saved, RUNNING)
+    const delivery = world.delivery()
     await delivery.turn()
     expect([delivery.phase(0), delivery.state.flight]).toEqual(['failed', expect.anything()])
     world.letters.push({ from: 1, to: 2, rows: [], texts: [] })
@@ -766,9 +440,9 @@ describe('a batch that fails', () => {
 
   // PIPE-13
   it('does not hold up live rows where dead letters cannot be read', async () => {
-    const world = new World({ draw: never })
+    const world = new World()
     const unbury = async () => Promise.reject(new Error('no bucket'))
-    const delivery = new Delivery({ ...world.ports, unbury }, world.saved, RUNNING)
+    const delivery = world.delivery({ unbury })
     delivery.redeliver()
     await delivery.turn()
     expect([delivery.state.isRedelivering, delivery.state.lastError?.words]).toEqual([
@@ -795,10 +469,9 @@ describe('a batch that fails', () => {
       flights.push(flight)
       return { ...world.ports.assembler(at, flight), ordersFrom: 7 }
     }
-    const ports = { ...world.ports, assembler }
-    await new Delivery(ports, world.saved, RUNNING).turn()
+    await world.delivery({ assembler }).turn()
     world.nowMs += 60_000
-    await new Delivery(ports, world.saved, RUNNING).turn()
+    await world.delivery({ assembler }).turn()
     expect(flights).toEqual([null, expect.objectContaining({ attempts: 1, ordersFrom: 7 })])
     expect(world.saved.flight).toMatchObject({ attempts: 2, ordersFrom: 7 })
   })
@@ -809,7 +482,7 @@ describe('a batch that fails', () => {
     await delivery.turn()
     expect(delivery.phase(0)).toBe('retrying')
     const { flight } = delivery.state
-    delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+    delivery.ordered(PAUSED, 'none')
     expect([delivery.phase(0), await delivery.turn()]).toEqual(['paused', null])
     delivery.ordered(RUNNING, 'none')
     await delivery.turn()
@@ -844,9 +517,8 @@ describe('rows that gather', () => {
       missing: () => undefined,
       state: () => null,
     }
-    const world = new World({ draw: never })
-    const ports: DeliveryPorts = {
-      ...world.ports,
+    const world = new World()
+    const ports: Partial<DeliveryPorts> = {
       nowMs: clock,
       begin: async () => ({ place: { height: first }, epoch: null, timeMs: 0, fold: null }),
       end: async () => null,
@@ -859,7 +531,7 @@ describe('rows that gather', () => {
       save: () => undefined,
     }
     const order: Order = { ...RUNNING, ...over }
-    const delivery = new Delivery(ports, NOTHING_DELIVERED, order)
+    const delivery = world.delivery(ports, order)
     const untilMs = nowMs + count * 60_000
     const phases = new Set<string>()
     while (nowMs < untilMs) {
@@ -921,8 +593,8 @@ describe('rows that gather', () => {
 
 describe('a record that changes', () => {
   it('while a batch is under way, to another beginning: what came of the batch is of no matter', async () => {
-    const world = new World({ draw: never })
-    const delivery: Delivery = new Delivery(world.ports, world.saved, RUNNING)
+    const world = new World()
+    const delivery: Delivery = world.delivery()
     world.answer = () => {
       delivery.ordered(RUNNING, 'start')
       return { ok: true, bytes: 1, countedRows: 1 }
@@ -933,10 +605,10 @@ describe('a record that changes', () => {
 
   // PIPE-10
   it('while a batch is under way, to a pause: it stops after the batch', async () => {
-    const world = new World({ draw: never })
-    const delivery: Delivery = new Delivery(world.ports, world.saved, RUNNING)
+    const world = new World()
+    const delivery: Delivery = world.delivery()
     world.answer = () => {
-      delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+      delivery.ordered(PAUSED, 'none')
       expect(delivery.phase(0)).toBe('pausing')
       return { ok: true, bytes: 1, countedRows: 1 }
     }
@@ -947,19 +619,12 @@ describe('a record that changes', () => {
 
   // PIPE-10
   it('while a batch is read, to a pause: it is not begun', async () => {
-    const world = new World({ draw: never })
-    const ports = world.ports
-    const delivery: Delivery = new Delivery(
-      {
-        ...ports,
-        end: async () => {
-          delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
-          return world.end
-        },
-      },
-      world.saved,
-      RUNNING,
-    )
+    const world = new World()
+    const end = async () => {
+      delivery.ordered(PAUSED, 'none')
+      return world.end
+    }
+    const delivery: Delivery = world.delivery({ end })
     expect(await delivery.turn()).toBeNull()
     expect([world.sends, delivery.phase(0)]).toEqual([0, 'paused'])
     delivery.ordered(RUNNING, 'none')
@@ -969,25 +634,25 @@ describe('a record that changes', () => {
 
   // PIPE-10
   it('while a batch is read, to a pause and back: it is sent', async () => {
-    const world = new World({ draw: never })
+    const world = new World()
     const assembler: DeliveryPorts['assembler'] = (...of) => {
       const own = world.ports.assembler(...of)
       const take: typeof own.take = async (...asked) => {
         const taken = await own.take(...asked)
-        delivery.ordered({ ...RUNNING, isRunning: false }, 'none')
+        delivery.ordered(PAUSED, 'none')
         delivery.ordered(RUNNING, 'none')
         return taken
       }
       return { ...own, take }
     }
-    const delivery: Delivery = new Delivery({ ...world.ports, assembler }, world.saved, RUNNING)
+    const delivery: Delivery = world.delivery({ assembler })
     for (let turn = 0; turn < 2; turn++) await delivery.turn()
     expect([world.sends, delivery.state.lastError]).toEqual([2, null])
   })
 
   // PIPE-9
   it('to another end: one that had finished goes on', async () => {
-    const world = new World({ draw: never })
+    const world = new World()
     world.end = { height: FIRST + 3 }
     const delivery = await world.run()
     expect(delivery.state.confirmed!.height).toBe(FIRST + 3)
@@ -1002,12 +667,11 @@ describe('a record that changes', () => {
 })
 
 describe('an account', () => {
-  const PAUSED: Order = { ...RUNNING, isRunning: false }
   const of = (credits: number, rowMicro = 100) => {
-    const world = new World({ draw: never })
+    const world = new World()
     world.meter = new ModelMeter(credits)
     world.rowMicro = rowMicro
-    return { world, delivery: new Delivery(world.ports, world.saved, RUNNING) }
+    return { world, delivery: world.delivery() }
   }
 
   // PIPE-27
@@ -1077,11 +741,11 @@ describe('an account', () => {
     world.end = { height: FIRST + 3 }
     while ((await delivery.turn()) !== null) world.head++
     expect([delivery.phase(0), delivery.state.owed.told]).toEqual(['finished', world.meter.account.spent])
-    world.meter.take({ spent: 2_000_000 })
+    world.meter.charge('another', world.meter.account.available)
     world.letters.push({ from: 1, to: 2, rows: [], texts: [] })
     delivery.redeliver()
     world.nowMs += 10_000
-    const woken = new Delivery(world.ports, world.saved, RUNNING)
+    const woken = world.delivery()
     expect([await woken.turn(), woken.phase(0), world.letters.length]).toEqual([60_000, 'unpaid', 1])
   })
 
@@ -1108,8 +772,8 @@ describe('an account', () => {
   // PIPE-26
   it('whose meter is away is brought rows until ten credits are owed; then it is tried again', async () => {
     const { world, delivery } = of(1_000_000_000, 1_000_000)
-    const { take } = world.meter
-    world.meter.take = () => {
+    const settlePipeline = world.meter.settlePipeline.bind(world.meter)
+    world.meter.settlePipeline = () => {
       throw new Error('away')
     }
     world.head = LAST
@@ -1120,7 +784,7 @@ describe('an account', () => {
     ])
     const { sends } = world
     expect([await delivery.turn(), world.sends]).toEqual([10_000, sends])
-    world.meter.take = take
+    world.meter.settlePipeline = settlePipeline
     world.nowMs += 10_000
     await delivery.turn()
     expect([world.sends, delivery.phase(0)]).toEqual([sends + 1, 'live'])

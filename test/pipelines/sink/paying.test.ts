@@ -1,65 +1,100 @@
-// When a pipeline tells its meter what it owes, in virtual time.
+// When a pipeline reports to its meter what it owes, in virtual time: a batch of so many rows a turn.
 
 import { describe, expect, it } from 'vitest'
 import { ONE_CREDIT } from '../../../src/metering/tariff.ts'
-import { DeliveryRecord, NOTHING_DELIVERED } from '../../../src/pipelines/sink/delivery-state.ts'
-import { billsOwed, countedRows, NOTHING_OWED, type Owed, withRows } from '../../../src/pipelines/sink/owed.ts'
-import { Paying } from '../../../src/pipelines/sink/paying.ts'
-import { ModelMeter } from './model-meter.ts'
+import {
+  billsOwed,
+  countedRows,
+  NOTHING_DELIVERED,
+  NOTHING_OWED,
+  type Sums,
+  withRows,
+} from '../../../src/pipelines/sink/delivery-state.ts'
+import { ModelMeter } from '../../metering/model-meter.ts'
+import { PAUSED, RUNNING, World } from './world.ts'
 
 const ROW = 100
 const CREDIT_ROWS = ONE_CREDIT / ROW
 
-function pipeline(credits: number, rowMicro = ROW, before: Owed = NOTHING_OWED) {
+function pipeline(credits: number, rowMicro = ROW, before = NOTHING_OWED) {
   const meter = new ModelMeter(credits * ONE_CREDIT)
-  const world = { nowMs: 1_000_000, isAway: false, asked: 0, cap: undefined as number | undefined }
+  const world = { nowMs: 1_000_000, isAway: false, asked: 0, cap: undefined as number | undefined, rows: 0, sent: 0 }
   const payer = { hash: 'k1', name: 'one' }
   /** Keys that have ended, and what each was told to owe, in order. */
   const ended = new Map<string, 'revoked' | 'expired'>()
   const bills: [by: string, spent: number][] = []
   const logged: string[] = []
-  const settle = async (sums: Pick<Owed, 'rows' | 'spent'>, by: string) => {
+  const settle = async ({ spent }: Sums, by: string) => {
     world.asked++
     if (world.isAway) throw new Error('away')
-    bills.push([by, sums.spent])
-    return { ...meter.take(sums), cap: world.cap, ended: ended.get(by) }
+    bills.push([by, spent])
+    return { ...meter.settlePipeline('p', spent, ''), cap: world.cap, ended: ended.get(by) }
   }
-  const ports = {
-    nowMs: () => world.nowMs,
-    rowMicro,
-    settle,
-    payer: () => payer,
-    log: (_: string, words: string) => void logged.push(words),
-  }
-  const record = new DeliveryRecord(
-    { nowMs: ports.nowMs, save: () => undefined },
-    { ...NOTHING_DELIVERED, owed: before },
-  )
-  const paying = new Paying(ports, record)
-  const arrive = (rows: number, by = payer.hash) => {
-    record.save({ owed: paying.owedWith(rows, by) })
+  let height = 0
+  const take = async () => {
+    height++
+    const after = { place: { height: height + 1 }, epoch: null, timeMs: 0, fold: null }
+    const row = { _kind: 'row' as const, _key: `${height}`, _height: height, _time: 0 }
+    const taken = { from: height, to: height, rows: [row], texts: ['{}'], chars: 2, after, isEnd: false, isHead: false }
+    return world.rows === 0 ? null : taken
   }
   /** Another key is the pipeline's now. */
   const handOver = (hash: string) => {
     const { hash: before } = payer
     payer.hash = hash
-    paying.handOver(before)
+    delivery.handOver(before)
   }
-  /** A batch each `everyMs`, until one has to wait. */
+  const hooks = { beforePaying: () => {} }
+  const delivery = new World().delivery(
+    {
+      nowMs: () => world.nowMs,
+      rowMicro,
+      payer: () => payer,
+      settle,
+      end: async () => null,
+      assembler: () => ({ take, retryMs: 0, ordersFrom: null }),
+      send: async (_, affords) => {
+        const { rows } = world
+        hooks.beforePaying()
+        if (!(await affords(rows))) return { ok: false, words: 'unpaid', isUntried: true, unpaidRows: rows }
+        world.sent++
+        return { ok: true, bytes: 0, countedRows: rows }
+      },
+      save: () => undefined,
+      log: (_, words) => void logged.push(words),
+    },
+    RUNNING,
+    { ...NOTHING_DELIVERED, owed: before },
+  )
+  /** A batch each `everyMs`, until one has to wait; none where it has no rows. */
   const batches = async (count: number, rows: number, everyMs: number) => {
+    world.rows = rows
     for (let batch = 0; batch < count; batch++) {
-      const waitMs = await paying.beforeBatch()
-      if (waitMs !== null) return { batch, waitMs }
-      if (!(await paying.affords(rows, payer.hash))) {
-        paying.waitFor(rows, payer.hash)
-        return { batch, waitMs: 0 }
-      }
-      arrive(rows)
+      const { sent } = world
+      const waitMs = await delivery.turn()
+      if (world.sent === sent && delivery.waitsFor !== null) return { batch, waitMs }
       world.nowMs += everyMs
     }
     return null
   }
-  return { meter, world, logged, paying, arrive, batches, handOver, ended, bills, owed: () => record.state.owed }
+  /** It has nothing to do. */
+  const sleep = () => {
+    delivery.ordered(PAUSED, 'none')
+    return delivery.turn()
+  }
+  return {
+    meter,
+    world,
+    logged,
+    delivery,
+    batches,
+    handOver,
+    hooks,
+    sleep,
+    ended,
+    bills,
+    owed: () => delivery.state.owed,
+  }
 }
 
 // PIPE-25
@@ -76,23 +111,15 @@ describe('rows', () => {
   })
 
   it('that are free are counted nowhere, and the meter is asked about their key alone', async () => {
-    const { batches, world, owed, paying } = pipeline(0, 0)
+    const { batches, world, owed, delivery, sleep } = pipeline(0, 0)
     expect(await batches(50, 5_000, 1_000)).toBeNull()
-    expect([await paying.beforeSleep(), await paying.refusal(), world.asked]).toEqual([null, null, 3])
+    expect([await sleep(), await delivery.refusal(), world.asked]).toEqual([null, null, 3])
     expect(owed()).toEqual(NOTHING_OWED)
   })
 
   it('that have become free leave what was owed before to be paid', async () => {
-    const { meter, world, owed } = pipeline(5)
-    const ports = {
-      nowMs: () => world.nowMs,
-      rowMicro: 0,
-      settle: async () => meter.take({ spent: 300 }),
-      payer: () => ({ hash: 'k1', name: '' }),
-      log: () => undefined,
-    }
-    const before = { ...NOTHING_DELIVERED, owed: { ...owed(), rows: 3, spent: 300, askAtMs: 5 } }
-    await new Paying(ports, new DeliveryRecord({ ...ports, save: () => undefined }, before)).beforeBatch()
+    const { meter, batches } = pipeline(5, 0, { ...NOTHING_OWED, rows: 3, spent: 300, askAtMs: 5 })
+    await batches(1, 0, 0)
     expect(meter.account.spent).toBe(300)
   })
 })
@@ -121,119 +148,119 @@ describe('the meter', () => {
   })
 
   it('is told before a sleep, again and again until it answers', async () => {
-    const { arrive, world, paying, meter, owed } = pipeline(1)
-    expect([await paying.beforeSleep(), world.asked]).toEqual([null, 0])
-    arrive(7)
+    const { delivery, world, sleep, meter, owed } = pipeline(1)
+    expect([await sleep(), world.asked]).toEqual([null, 0])
+    delivery.arrived(7, 'k1')
     world.isAway = true
-    expect(await paying.beforeSleep()).toBe(10_000)
+    expect(await sleep()).toBe(10_000)
     world.isAway = false
-    expect(await paying.beforeSleep()).toBeNull()
+    expect(await sleep()).toBeNull()
     expect([meter.account.spent, owed()]).toEqual([700, { rows: 7, spent: 700, told: 700, askAtMs: null }])
   })
 
   it('that is away is tried every ten seconds; rows go on until ten credits are owed, then they wait', async () => {
-    const { batches, world, paying, meter, logged, owed } = pipeline(1_000)
+    const { batches, world, delivery, meter, logged, owed } = pipeline(1_000)
     world.isAway = true
     expect(await batches(1_000, CREDIT_ROWS, 1_000)).toEqual({ batch: 10, waitMs: expect.any(Number) })
-    expect([owed().spent, paying.waitsFor, world.asked]).toEqual([10 * ONE_CREDIT, 'meter', 2])
+    expect([owed().spent, delivery.waitsFor, world.asked]).toEqual([10 * ONE_CREDIT, 'meter', 2])
     expect(logged).toEqual(['the meter of the account did not answer'])
     world.nowMs += 10_000
     world.isAway = false
-    expect([await paying.beforeBatch(), paying.waitsFor, meter.account.spent]).toEqual([null, null, 10 * ONE_CREDIT])
+    expect([await batches(1, 0, 0), meter.account.spent]).toEqual([null, 10 * ONE_CREDIT])
   })
 })
 
 // PIPE-27
 describe('without credits', () => {
   it('no batch goes, one line says so, and the meter is asked once a minute until there are some', async () => {
-    const { batches, world, paying, meter, logged } = pipeline(0)
+    const { batches, world, delivery, meter, logged } = pipeline(0)
     expect(await batches(1, 1, 0)).toEqual({ batch: 0, waitMs: 60_000 })
-    for (let second = 0; second < 179; second++, world.nowMs += 1_000) await paying.beforeBatch()
-    expect([world.asked, paying.waitsFor]).toEqual([3, 'credits'])
+    for (let second = 0; second < 179; second++, world.nowMs += 1_000) await delivery.turn()
+    expect([world.asked, delivery.waitsFor]).toEqual([3, 'credits'])
     expect(logged).toEqual([expect.stringMatching(/^unpaid: the account has no credits left\. .*top-up.*set to run/)])
     meter.grant(ROW)
-    expect(await paying.beforeBatch()).toBeGreaterThan(0)
+    expect(await delivery.turn()).toBeGreaterThan(0)
     world.nowMs += 1_000
-    expect([await paying.beforeBatch(), paying.waitsFor, logged.at(-1)]).toEqual([
-      null,
-      null,
-      'there are credits: it goes on',
-    ])
+    expect([await batches(1, 1, 0), logged.at(-1)]).toEqual([null, 'there are credits: it goes on'])
   })
 
   it('the meter is asked again also where the clock goes back', async () => {
-    const { batches, world, paying, meter } = pipeline(0)
+    const { batches, world, meter } = pipeline(0)
     await batches(1, 1, 0)
     meter.grant(100 * ONE_CREDIT)
     world.nowMs -= 31_536_000_000
-    expect([await paying.beforeBatch(), paying.waitsFor]).toEqual([null, null])
+    expect(await batches(1, 1, 0)).toBeNull()
     world.isAway = true
     world.nowMs -= 31_536_000_000
     const { batch, waitMs } = (await batches(99, 100_000, 0))!
     expect([batch, waitMs]).toEqual([1, 10_000])
     world.isAway = false
     world.nowMs -= 31_536_000_000
-    expect(await paying.beforeBatch()).toBeNull()
+    expect(await batches(1, 0, 0)).toBeNull()
   })
 
   it('nobody waits any more once rows are free, though nobody can say so', async () => {
-    const owed = { rows: 1, spent: 20 * ONE_CREDIT, told: 0, askAtMs: 1_030_000 }
-    const { paying, world, arrive } = pipeline(0, 0, owed)
+    const before = { rows: 1, spent: 20 * ONE_CREDIT, told: 0, askAtMs: 1_030_000 }
+    const { batches, delivery, world, owed } = pipeline(0, 0, before)
     world.isAway = true
-    for (let turn = 0; turn < 9; turn++, world.nowMs += 10_000) expect(await paying.beforeBatch()).toBeNull()
-    arrive(5)
-    expect([paying.waitsFor, paying.owedWith(5, 'k1').spent]).toEqual([null, 20 * ONE_CREDIT])
+    expect(await batches(9, 5, 10_000)).toBeNull()
+    delivery.arrived(5, 'k1')
+    expect([delivery.waitsFor, owed().spent]).toEqual([null, 20 * ONE_CREDIT])
   })
 
   it('it is asked at once where somebody wants that', async () => {
-    const { batches, world, paying, meter } = pipeline(0)
+    const { batches, world, delivery, meter } = pipeline(0)
     await batches(1, 1, 0)
     meter.grant(ONE_CREDIT)
-    paying.askAnew()
-    expect([await paying.beforeBatch(), world.asked]).toEqual([null, 2])
+    delivery.ordered(RUNNING, 'none')
+    expect([await batches(1, 0, 0), world.asked]).toEqual([null, 2])
   })
 
   it('a batch that costs more than is left is not sent, and what it costs is waited for', async () => {
     for (const credits of [1, 3, 20, 100]) {
-      const { batches, meter, logged, paying, world } = pipeline(credits)
+      const { batches, meter, logged, delivery, world } = pipeline(credits)
       await batches(10_000, 999, 20)
-      expect([paying.waitsFor, meter.account.writtenOff]).toEqual(['credits', 0])
+      expect([delivery.waitsFor, meter.account.writtenOff]).toEqual(['credits', 0])
       expect(meter.account.available).toBeLessThan(999 * ROW)
       expect(logged).toEqual([expect.stringMatching(/^unpaid: .* credits left, and the next rows cost 0\.0999\. /)])
       // Some, but not enough: it waits on without a word.
       meter.grant(ROW)
       world.nowMs += 60_000
-      expect([await paying.beforeBatch(), logged.length]).toEqual([60_000, 1])
+      expect([await delivery.turn(), logged.length]).toEqual([60_000, 1])
       meter.grant(999 * ROW)
       world.nowMs += 60_000
-      expect([await paying.beforeBatch(), await paying.affords(999, 'k1'), logged.length]).toEqual([null, true, 2])
+      expect([await batches(1, 999, 0), logged.length]).toEqual([null, 2])
     }
   })
 
   it('what others spend meanwhile is heard of before a batch that comes near the end', async () => {
-    const { batches, meter, paying } = pipeline(100)
+    const { batches, meter, world, delivery, handOver, hooks } = pipeline(100)
     await batches(1, 1, 0)
-    meter.take({ spent: 99 * ONE_CREDIT })
-    expect(await paying.affords(2 * CREDIT_ROWS, 'k1')).toBe(false)
+    meter.charge('others', 99 * ONE_CREDIT)
+    await batches(1, 2 * CREDIT_ROWS, 0)
+    expect([delivery.waitsFor, world.sent]).toEqual(['credits', 1])
     // A key that the pipeline was handed from has nothing sent any more.
-    expect(await paying.affords(1, 'k0')).toBe(false)
+    meter.grant(100 * ONE_CREDIT)
+    world.nowMs += 60_000
+    hooks.beforePaying = () => handOver('k2')
+    expect([await batches(1, 1, 0), world.sent]).toEqual([null, 1])
   })
 
   it('less than one settlement was delivered unpaid where others spend, and is written off', async () => {
     // Somebody else has spent them meanwhile.
     const { batches, meter } = pipeline(1_000)
     await batches(1, 1, 0)
-    meter.take({ spent: 999.5 * ONE_CREDIT })
+    meter.charge('others', 999.5 * ONE_CREDIT)
     await batches(100, CREDIT_ROWS, 100)
     expect(meter.accounted - 1_000 * ONE_CREDIT).toBeLessThan(11 * ONE_CREDIT)
   })
 
   it('what is away says nothing of credits: one that waits for them goes on waiting', async () => {
-    const { batches, world, paying } = pipeline(0)
+    const { batches, world, delivery } = pipeline(0)
     await batches(1, 1, 0)
     world.nowMs += 60_000
     world.isAway = true
-    expect([await paying.beforeBatch(), paying.waitsFor]).toEqual([60_000, 'credits'])
+    expect([await delivery.turn(), delivery.waitsFor]).toEqual([60_000, 'credits'])
   })
 
   it('the cap of the key is named where that is what is used up', async () => {
@@ -246,13 +273,13 @@ describe('without credits', () => {
   })
 
   it('a test is refused, and where the meter is away', async () => {
-    const { paying, world, meter, owed } = pipeline(0)
-    expect(await paying.refusal()).toMatch(/^unpaid: the account has no credits left/)
+    const { delivery, world, meter, owed } = pipeline(0)
+    expect(await delivery.refusal()).toMatch(/^unpaid: the account has no credits left/)
     expect(owed().askAtMs).toBeNull()
     meter.grant(ONE_CREDIT)
-    expect(await paying.refusal()).toBeNull()
+    expect(await delivery.refusal()).toBeNull()
     world.isAway = true
-    expect(await paying.refusal()).toBe('the meter of the account did not answer: send this again in a moment')
+    expect(await delivery.refusal()).toBe('the meter of the account did not answer: send this again in a moment')
   })
 })
 
@@ -265,68 +292,68 @@ describe('a key', () => {
       [10, 0],
     ] as const)
       for (const why of ['revoked', 'expired'] as const) {
-        const { batches, ended, world, paying, logged, owed } = pipeline(1_000, rowMicro)
+        const { batches, ended, world, delivery, sleep, logged, owed } = pipeline(1_000, rowMicro)
         await batches(25, rows, 1_000)
         ended.set('k1', why)
         const beganMs = world.nowMs
-        for (let second = 0; second < 60 && paying.waitsFor === null; second++) await batches(1, rows, 1_000)
-        expect(paying.waitsFor).toBe('key')
+        for (let second = 0; second < 60 && delivery.waitsFor === null; second++) await batches(1, rows, 1_000)
+        expect(delivery.waitsFor).toBe('key')
         expect(world.nowMs - beganMs).toBeLessThanOrEqual(21_000)
         const words = why === 'revoked' ? 'was revoked' : 'has expired'
         expect(logged).toEqual([expect.stringMatching(`^paused: the key "one", .* ${words}\\. .*another key`)])
         expect(owed().ended?.words).toBe(logged[0])
         // What it has brought is still told before it sleeps, and nobody is asked then.
-        await paying.beforeSleep()
+        await sleep()
         expect(owed().told).toBe(owed().spent)
       }
   })
 
   it('that has ended may work again, and is asked about when the pipeline is set to run', async () => {
-    const { batches, ended, paying, handOver, logged } = pipeline(10)
+    const { batches, ended, delivery, handOver, logged } = pipeline(10)
     ended.set('k1', 'expired')
     await batches(1, 1, 0)
-    paying.askAnew()
+    delivery.ordered(RUNNING, 'none')
     await batches(1, 1, 0)
-    expect([paying.waitsFor, logged.length]).toEqual(['key', 2])
+    expect([delivery.waitsFor, logged.length]).toEqual(['key', 2])
     ended.delete('k1')
-    paying.askAnew()
-    expect([await batches(1, 1, 0), paying.waitsFor]).toEqual([null, null])
+    delivery.ordered(RUNNING, 'none')
+    expect(await batches(1, 1, 0)).toBeNull()
     ended.set('k2', 'revoked')
     handOver('k2')
     await batches(1, 1, 0)
-    expect(paying.waitsFor).toBe('key')
+    expect(delivery.waitsFor).toBe('key')
   })
 
   it('owes what arrived under it, to the row, whoever pays for what comes after it', async () => {
-    const { arrive, paying, handOver, bills, owed, meter, world } = pipeline(10)
-    await paying.beforeBatch()
-    arrive(3)
+    const { delivery, sleep, batches, handOver, bills, owed, meter, world } = pipeline(10)
+    await batches(1, 0, 0)
+    delivery.arrived(3, 'k1')
     world.isAway = true
     handOver('k2')
-    arrive(4)
+    delivery.arrived(4, 'k2')
     // A test, by a third; and a batch of before that arrives late.
-    arrive(5, 'k3')
-    arrive(6)
-    arrive(7, 'k1')
+    delivery.arrived(5, 'k3')
+    delivery.arrived(6, 'k2')
+    delivery.arrived(7, 'k1')
     expect(billsOwed(owed(), 'k2').map(({ by, rows }) => [by, rows])).toEqual([
       ...[['k1', 3] as const, ['k2', 7] as const, ['k3', 12] as const, ['k2', 18] as const, ['k1', 25] as const],
     ])
-    await paying.beforeSleep()
+    await sleep()
     world.isAway = false
     bills.length = 0
-    expect(await paying.beforeSleep()).toBeNull()
+    expect(await sleep()).toBeNull()
     const last = ['k2', 25 * ROW] as const
     expect(bills).toEqual([['k1', 300], ['k2', 700], ['k3', 1_200], ['k2', 1_800], ['k1', 2_500], last])
     expect([meter.account.spent, owed().debts, billsOwed(owed(), 'k2')]).toEqual([25 * ROW, undefined, []])
   })
 
   it('that tests a pipeline of another pays for the test, and its cap counts', async () => {
-    const { paying, bills, ended, world } = pipeline(10)
-    expect(await paying.refusal({ hash: 'k9', name: 'tester' })).toBeNull()
+    const { delivery, bills, ended, world } = pipeline(10)
+    expect(await delivery.refusal({ hash: 'k9', name: 'tester' })).toBeNull()
     expect(bills.at(-1)).toEqual(['k9', 0])
     ended.set('k9', 'revoked')
-    expect(await paying.refusal({ hash: 'k9', name: 'tester' })).toMatch(/^paused: the key "tester"/)
+    expect(await delivery.refusal({ hash: 'k9', name: 'tester' })).toMatch(/^paused: the key "tester"/)
     world.isAway = true
-    expect(await paying.refusal({ hash: 'k9', name: 'tester' })).toMatch(/did not answer/)
+    expect(await delivery.refusal({ hash: 'k9', name: 'tester' })).toMatch(/did not answer/)
   })
 })

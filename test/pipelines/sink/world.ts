@@ -1,0 +1,350 @@
+// The world of a pipeline in virtual time: its log, archive, destination, meter and machine, each of which may fail at every step.
+
+import { expect } from 'vitest'
+import type { ArchivedSegment } from '../../../src/archive/archive/archive-read.ts'
+import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
+import { toChunks } from '../../../src/core/chunks.ts'
+import type { Sent } from '../../../src/pipelines/destinations/batch.ts'
+import { Assembler, readOf, type Standing } from '../../../src/pipelines/sink/assembling.ts'
+import { Delivery } from '../../../src/pipelines/sink/delivery.ts'
+import {
+  countedRows,
+  type DeliveryPorts,
+  type DeliveryState,
+  NOTHING_DELIVERED,
+  type Order,
+  type Parcel,
+} from '../../../src/pipelines/sink/delivery-state.ts'
+import type { End } from '../../../src/pipelines/sink/source.ts'
+import { Source, type SourcePorts } from '../../../src/pipelines/sink/source.ts'
+import { keyedRows, type Row, type TopicBlock, type TopicFold } from '../../../src/pipelines/topics/topic.ts'
+import type { DurablePage, DurablePart } from '../../../src/protocol/feed/durable-api.ts'
+import { ModelMeter } from '../../metering/model-meter.ts'
+
+export const BLOCK_MS = 70
+export const FIRST = 10
+export const LAST = 60
+/** Blocks of a stored segment. */
+const SEGMENT = 7
+export const RUNNING: Order = {
+  isRunning: true,
+  onFailure: 'pause',
+  rowsMost: 5_000,
+  charsMost: 4 * 1024 * 1024,
+  readMs: 3_000,
+  gatherMs: 0,
+}
+
+export const PAUSED: Order = { ...RUNNING, isRunning: false }
+
+class Killed extends Error {}
+
+interface Faults {
+  /** What goes wrong with the next call of a port, drawn each time. */
+  readonly draw?: () => 'ok' | 'fails' | 'lost answer' | 'killed'
+  readonly missing?: readonly number[]
+  readonly damaged?: readonly number[]
+  readonly onFailure?: Order['onFailure']
+  readonly gatherMs?: number
+}
+
+/** Rows with a running sum in them: a fold that is begun wrongly shows. */
+function summing(state: string | null): TopicFold<TopicBlock> {
+  let sum = state === null ? 0 : Number(state)
+  return {
+    parse: (line) => JSON.parse(line) as TopicBlock,
+    rows: (block) => {
+      sum += block.height
+      const count = block.height % 3
+      return keyedRows(
+        block,
+        Array.from({ length: count }, (_, at) => [`${at}`, { sum }] as const),
+      )
+    },
+    missing: () => {
+      sum += 1_000_000
+    },
+    state: () => String(sum),
+  }
+}
+
+export class World {
+  nowMs = 1_000_000
+  head = FIRST + 5
+  archivedTo = FIRST - 1
+  /** What the destination has, in the order in which it came first. */
+  readonly applied = new Map<string, Row>()
+  readonly ids = new Map<string, string>()
+  readonly ranges = new Map<number, number>()
+  readonly letters: Parcel[] = []
+  /** Dead letters that do not arrive, by where they begin. */
+  poison: number[] = []
+  readonly logged: string[] = []
+  saved: DeliveryState = NOTHING_DELIVERED
+  /** Survives a kill: what was saved before the last send. */
+  #durable: DeliveryState = NOTHING_DELIVERED
+  sends = 0
+  /** Batches that were to be smaller. */
+  cuts = 0
+  kills = 0
+  end: End | null = { height: LAST }
+  answer: (() => Sent) | null = null
+  /** Becomes a dead letter at once. */
+  isBad = (_: Parcel) => false
+  rowMicro = 100
+  meter = new ModelMeter(1_000_000_000)
+  /** Its key. */
+  hasEnded = false
+  /** The meter did not answer when it was last asked. */
+  isMeterAway = false
+  /** What rows that arrived while it answered cost beyond what was left. */
+  unpaid = 0
+  /** Who waits for credits gets so many. */
+  top = 0
+  isKilled = false
+  readonly #faults: Faults
+
+  constructor(faults: Faults = {}) {
+    this.#faults = faults
+  }
+
+  isMissing = (height: number) => this.#faults.missing?.includes(height) ?? false
+
+  line(height: number): string {
+    return JSON.stringify({ height, time: height * BLOCK_MS, epoch: height < 40 ? 'a' : 'b' })
+  }
+
+  async #port<T>(effect: () => T): Promise<T> {
+    const fault = this.#faults.draw?.() ?? 'ok'
+    if (fault === 'fails') throw new Error('it did not come there')
+    const done = effect()
+    if (fault === 'killed') this.kills++
+    if (fault === 'killed') throw new Killed()
+    if (fault === 'lost answer') throw new Error('its answer did not come')
+    return done
+  }
+
+  get #source(): SourcePorts {
+    const segmentsFrom = (at: object): ArchivedSegment[] => {
+      const { height: from = 0 } = at as { height?: number }
+      for (let first = FIRST; first + SEGMENT - 1 <= this.archivedTo; first += SEGMENT) {
+        const heights = Array.from({ length: SEGMENT }, (_, i) => first + i).filter((one) => !this.isMissing(one))
+        const begins = heights[0]!
+        const last = heights.at(-1)!
+        const times = { firstMs: begins * BLOCK_MS, lastMs: last * BLOCK_MS }
+        const whole = { chain: 'c', first: begins, last, ...times, epoch: last < 40 ? 'a' : 'b' }
+        if (heights.length === SEGMENT && whole.last >= from) return [whole]
+      }
+      return []
+    }
+    const isDamaged = ({ first }: ArchivedSegment) => this.#faults.damaged?.includes(first)
+    const line = (height: number) => this.line(height)
+    return {
+      archive: {
+        segmentsFrom: (at) => this.#port(() => segmentsFrom(at)),
+        last: () => this.#port(() => (this.archivedTo < FIRST ? null : this.archivedTo)),
+        async *lines(segment) {
+          if (isDamaged(segment)) throw new ArchiveDamage('key', 'missing')
+          for (let height = segment.first; height <= segment.last; height++) yield line(height)
+        },
+      },
+      head: async () => ({ height: this.head, time: this.head * BLOCK_MS }),
+      durable: (from) => this.#port(() => this.#durablePage(from)),
+    }
+  }
+
+  #durablePage(from: number): DurablePage {
+    const parts: DurablePart[] = []
+    for (let height = Math.max(from, 0); height <= this.head && parts.length < 4; height++) {
+      const isGone = height < Math.max(FIRST, this.head - 20)
+      if (isGone || this.isMissing(height)) parts.push({ gap: { from: height, to: height } })
+      else parts.push({ first: height, last: height, lines: toChunks(this.line(height)) })
+    }
+    return { v: 1, head: { height: this.head, time: this.head * BLOCK_MS }, parts }
+  }
+
+  get ports(): DeliveryPorts {
+    const at: Standing = { place: { height: FIRST }, epoch: null, timeMs: 0, fold: null }
+    const nowMs = () => this.nowMs
+    let isDead = false
+    this.isKilled = false
+    const alive = async <T>(work: () => T | Promise<T>): Promise<T> => {
+      try {
+        if (isDead) throw new Killed()
+        return await work()
+      } catch (error) {
+        isDead ||= error instanceof Killed
+        this.isKilled ||= isDead
+        throw error
+      }
+    }
+    return {
+      nowMs,
+      rowMicro: this.rowMicro,
+      payer: () => ({ hash: 'k', name: '' }),
+      settle: (sums) =>
+        alive(async () => {
+          this.#durable = this.saved
+          this.isMeterAway = true
+          const answer = await this.#port(() => this.meter.settlePipeline('p', sums.spent, 'k'))
+          this.isMeterAway = false
+          return this.hasEnded ? { ...answer, ended: 'revoked' as const } : answer
+        }),
+      random: () => 0.5,
+      begin: async () => at,
+      end: async () => this.end,
+      assembler: (from) => {
+        const assembler = new Assembler(
+          new Source(this.#source, 'events', null, readOf(from)),
+          summing(from.fold),
+          from,
+          nowMs,
+        )
+        // Few rows, that there are many batches.
+        return {
+          retryMs: 0,
+          ordersFrom: null,
+          take: (end, upTo, most) =>
+            alive(() => {
+              if (most.blocks < 9) this.cuts++
+              return assembler.take(end, upTo, { ...most, rows: 4, blocks: Math.min(9, most.blocks) })
+            }),
+        }
+      },
+      ready: async () => undefined,
+      send: (parcel, affords) =>
+        alive(async () => {
+          const unpaidRows = countedOf(parcel)
+          const isPaid = unpaidRows === 0 || (await alive(() => affords(unpaidRows)))
+          return isPaid ? this.#send(parcel) : { ok: false, words: 'unpaid', isUntried: true, unpaidRows }
+        }),
+      bury: (parcel) =>
+        alive(() => {
+          this.#durable = this.saved
+          return this.#port(() => {
+            if (!this.letters.some(({ from }) => from === parcel.from)) this.letters.push(parcel)
+          })
+        }),
+      unbury: (after, affords) =>
+        alive(async () => {
+          const letter = this.letters.find(({ from }) => from > Number(after ?? -1))
+          if (!letter) return null
+          const key = `${letter.from}`
+          if (this.poison.includes(letter.from)) return { ok: false, words: 'poison', key }
+          const unpaidRows = countedOf(letter)
+          if (unpaidRows > 0 && !(await affords(unpaidRows)))
+            return { ok: false, words: 'unpaid', isUntried: true, unpaidRows, key }
+          const { from, to, rows } = letter
+          return { ...(await this.#port(() => this.#apply(letter))), key, from, to, rows: rows.length }
+        }),
+      removeLetter: (key) =>
+        alive(() => {
+          this.#durable = this.saved
+          return this.#port(() => {
+            const at = this.letters.findIndex(({ from }) => `${from}` === key)
+            if (at >= 0) this.letters.splice(at, 1)
+          })
+        }),
+      save: (state) => {
+        if (isDead) return
+        const cursor = state.at && 'height' in state.at.place ? state.at.place.height : 0
+        expect(cursor).toBeLessThanOrEqual(this.#arrivedTo() + 1)
+        this.saved = state
+      },
+      log: (_, words) => void this.logged.push(words),
+      count: () => undefined,
+    }
+  }
+
+  async #send(parcel: Parcel): Promise<Sent> {
+    this.#durable = this.saved
+    this.sends++
+    const id = `${parcel.from}-${parcel.to}`
+    const text = parcel.texts.join()
+    // What begins here ends where it did at its first try …
+    expect(this.ranges.get(parcel.from) ?? parcel.to).toBe(parcel.to)
+    this.ranges.set(parcel.from, parcel.to)
+    // … and the same rows go under one name.
+    expect(this.ids.get(id) ?? text).toBe(text)
+    this.ids.set(id, text)
+    if (this.answer) {
+      const outcome = this.answer()
+      if (outcome.ok) this.#apply(parcel)
+      return outcome
+    }
+    if (this.isBad(parcel)) return { ok: false, words: 'no such column', isFinal: true }
+    try {
+      return await this.#port(() => this.#apply(parcel))
+    } catch (error) {
+      if (error instanceof Killed) throw error
+      return { ok: false, words: 'it failed' }
+    }
+  }
+
+  #apply({ rows, texts }: Parcel) {
+    for (const row of rows) if (!this.applied.has(row._key)) this.applied.set(row._key, row)
+    const cost = countedOf({ rows, texts }) * this.rowMicro
+    const unpaid = this.saved.owed.spent + cost - this.meter.reported('p') - this.meter.account.available
+    if (!this.isMeterAway) this.unpaid = Math.max(this.unpaid, unpaid)
+    return { ok: true, bytes: texts.join('').length, countedRows: countedOf({ rows, texts }) } as const
+  }
+
+  /** All blocks up to here have arrived, or lie as dead letters, or have nothing. */
+  #arrivedTo(): number {
+    const there = new Set([...this.applied.keys(), ...this.letters.flatMap(({ rows }) => rows.map(({ _key }) => _key))])
+    const gaps = [...this.applied.values(), ...this.letters.flatMap(({ rows }) => rows)].filter(
+      ({ _kind }) => _kind === 'gap',
+    )
+    const isTold = (height: number) =>
+      gaps.some(({ _from, _height }) => (_from as number) <= height && height <= _height)
+    let height = FIRST
+    for (; height <= this.head; height++) {
+      const keys = Array.from({ length: height % 3 }, (_, at) => `${height}:${at}`)
+      if (!isTold(height) && keys.some((key) => !there.has(key))) break
+      if (keys.length === 0 && this.isMissing(height) && !isTold(height)) break
+    }
+    return height - 1
+  }
+
+  /** An object that begins from what was saved. */
+  delivery(over: Partial<DeliveryPorts> = {}, order = RUNNING, saved = this.saved): Delivery {
+    return new Delivery({ ...this.ports, ...over }, saved, order)
+  }
+
+  /** Runs until nothing is to be done any more; a killed object begins anew from what it had stored. */
+  async run(mostTurns = 4_000): Promise<Delivery> {
+    const { onFailure = 'pause', gatherMs = 0 } = this.#faults
+    const order: Order = { ...RUNNING, onFailure, gatherMs }
+    let delivery = this.delivery({}, order)
+    if (this.letters.length > 0) delivery.redeliver()
+    for (let turn = 0; turn < mostTurns; turn++) {
+      if (delivery.state.owed.askAtMs !== null) this.meter.grant(this.top)
+      const waitMs = await delivery.turn()
+      const killed = this.isKilled
+      if (killed) {
+        // What was saved since the last send may be lost with it.
+        if (turn % 2 === 0) this.saved = this.#durable
+        delivery = this.delivery({}, order)
+      } else if (waitMs === null) {
+        if (!this.saved.isFailed) return delivery
+        // Somebody looks after it.
+        delivery.ordered(order, 'none')
+      }
+      this.nowMs += killed ? 90_000 : Math.max(waitMs ?? 0, 1)
+      this.head = Math.min(LAST + 5, this.head + 1)
+      this.archivedTo = Math.max(this.archivedTo, this.head - 15)
+    }
+    throw new Error('it never came to its end')
+  }
+}
+
+const countedOf = ({ rows, texts }: Pick<Parcel, 'rows' | 'texts'>) =>
+  countedRows(texts.filter((_, at) => rows[at]!._kind === 'row'))
+
+export const expected = (missing: readonly number[]) =>
+  Array.from({ length: LAST - FIRST + 1 }, (_, at) => FIRST + at)
+    .filter((height) => !missing.includes(height))
+    .flatMap((height) => Array.from({ length: height % 3 }, (_, at) => `${height}:${at}`))
+
+export const ofKind = (world: World, kind: Row['_kind']) =>
+  [...world.applied.values()].filter(({ _kind }) => _kind === kind)
