@@ -183,7 +183,7 @@ export type Parcel = Pick<Taken, 'from' | 'to' | 'rows' | 'texts'>
 export type Affords = (countedRows: number) => Promise<boolean>
 
 /** A dead letter that arrived once more; `rows`: as it was read. */
-export interface ArrivedLetter extends Confirmed {
+interface ArrivedLetter extends Confirmed {
   readonly key: string
   readonly from: number
   readonly to: number
