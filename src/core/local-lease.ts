@@ -3,29 +3,41 @@
 import { type After, orLate } from './deadline.ts'
 import { Flight } from './flights.ts'
 
-/**
- * One grant. Invariant: what was granted covers what is spent and held. Sums are cumulative over the lease, so that a report
- * of them may be lost, repeated or late.
- */
-export class LocalLease {
-  readonly id: string
-  granted: number
-  /** Nothing is held of it from then on. */
-  untilMs: number
-  spent = 0
-  /** Reserved by work in flight. */
-  held = 0
+/** What is used here and counted elsewhere. Invariant: sums are cumulative, so that a report may be lost, repeated or late. */
+export class Reporting {
+  spent: number
   /** What the other side has heard of being spent. */
-  reported = 0
+  reported: number
 
-  constructor(id: string, granted = 0, untilMs = 0) {
-    this.id = id
-    this.granted = granted
-    this.untilMs = untilMs
+  constructor(spent = 0, reported = 0) {
+    this.spent = spent
+    this.reported = reported
   }
 
   get unreported(): number {
     return this.spent - this.reported
+  }
+
+  /** The other side has heard that so much was spent. */
+  heard(spent: number): void {
+    this.reported = Math.max(this.reported, spent)
+  }
+}
+
+/** One grant. Invariant: what was granted covers what is spent and held. */
+export class LocalLease extends Reporting {
+  readonly id: string
+  granted: number
+  /** Nothing is held of it from then on. */
+  untilMs: number
+  /** Reserved by work in flight. */
+  held = 0
+
+  constructor(id: string, granted = 0, untilMs = 0) {
+    super()
+    this.id = id
+    this.granted = granted
+    this.untilMs = untilMs
   }
 
   /** What may still be held. */
@@ -59,11 +71,6 @@ export class LocalLease {
   /** Gives back what is free: it cannot be held again. */
   giveBack(amount: number): void {
     this.granted -= amount
-  }
-
-  /** The other side has heard that so much was spent. */
-  heard(spent: number): void {
-    this.reported = Math.max(this.reported, spent)
   }
 }
 

@@ -9,9 +9,9 @@ import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
 import {
   decideCharge,
   decideGrant,
-  decideLate,
   decideLease,
   decideReclaim,
+  decideReport,
   evolveAccount,
   evolveLease,
   newLease,
@@ -150,11 +150,14 @@ export class AccountLedger implements StreamPayer {
   ): PipelineAnswer {
     const keyHash = this.#ends.newest(report.keyHash)
     const known = this.#store.pipelineSums(pipeline)
-    if (wholeMicro(spent) > known.spent) {
-      const event = decideLate(this.#store.account(), spent - known.spent, this.#caps.room(keyHash))
-      this.#put(evolveAccount(this.#store.account(), event))
-      this.#caps.add(keyHash, event.charged)
-      const line = { product: 'pipeline', type, calls: rows - known.rows, amount: event.charged }
+    const account = this.#store.account()
+    const events = decideReport(account, known.spent, wholeMicro(spent), 0, this.#caps.room(keyHash))
+    if (events.length > 0) {
+      const after = events.reduce(evolveAccount, account)
+      const amount = after.spent - account.spent
+      this.#put(after)
+      this.#caps.add(keyHash, amount)
+      const line = { product: 'pipeline', type, calls: rows - known.rows, amount }
       this.#store.addUsage(keyHash, [line], nowMs)
       this.#store.putPipelineSums(pipeline, { rows, spent })
       this.#holds.drop(pipeline)

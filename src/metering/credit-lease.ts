@@ -60,8 +60,13 @@ export const LINES_MOST = 64
 const IDLE_MS = 1_000
 /** Less than a keeper keeps, or the meter would have to reclaim it. */
 const IDLE_AMPLE_MS = KEPT_MS - KEEP_EVERY_MS
-/** An idle lease holds next to nothing where so many times as much is left outside of all leases. */
-const AMPLE = 64
+/** What is held or owed is next to nothing where so many times as much is left. */
+export const AMPLE = 64
+
+/** Whether so much spending, told of so long ago, is reported now; `left`: what there is besides. Of a negative time the clock went back. */
+export function isReportDue(unreported: MicroCredits, sinceMs: number, left: MicroCredits): boolean {
+  return unreported >= Math.min(REPORT_AT, left / AMPLE) || Math.abs(sinceMs) >= REPORT_EVERY_MS
+}
 
 export class CreditLease {
   readonly keyHash: string
@@ -191,7 +196,7 @@ export class CreditLease {
   }
 
   #isDue({ unreported, toldMs }: HeldLease, nowMs: number): boolean {
-    return unreported >= Math.min(REPORT_AT, this.#outside / AMPLE) || nowMs - toldMs >= REPORT_EVERY_MS
+    return isReportDue(unreported, nowMs - toldMs, this.#outside)
   }
 
   #retire(lease: HeldLease): void {

@@ -102,10 +102,24 @@ export function decideCharge(account: AccountState, amount: MicroCredits): Ledge
   return account.available >= amount ? { type: 'charged', amount } : null
 }
 
-/** Of what was served already: charged as far as balance and room go, the rest written off. */
-export function decideLate(account: AccountState, amount: MicroCredits, room: number) {
-  const charged = Math.min(amount, account.available, room)
-  return { type: 'settled_late', charged, writtenOff: amount - charged } as const satisfies LedgerEvent
+/**
+ * Accounts for what is new of a cumulative sum, of which `settled` is accounted for: first what is `held` for it, then, since it
+ * was served already, as far as balance and room go; the rest is written off. What is told again, or late, changes nothing.
+ */
+export function decideReport(
+  account: AccountState,
+  settled: MicroCredits,
+  spent: MicroCredits,
+  held: MicroCredits,
+  room: number,
+): LedgerEvent[] {
+  const inside = Math.min(spent - settled, held)
+  const late = spent - settled - inside
+  const charged = Math.min(late, account.available, room)
+  return [
+    ...(inside > 0 ? [{ type: 'settled', amount: inside } as const] : []),
+    ...(late > 0 ? [{ type: 'settled_late', charged, writtenOff: late - charged } as const] : []),
+  ]
 }
 
 /** What an exchange about a lease does, in order. `outcome` is what the isolate is told. */
@@ -132,7 +146,8 @@ export function decideLease(
     return revoked ? { events: [], outcome: 'revoked' } : decideMore(account, request, nowMs, room)
   }
   if (lease.keyHash !== request.keyHash) return { events: [], outcome: 'gone' }
-  const events = settlement(account, lease, request.spent, room)
+  const held = lease.open ? lease.granted - lease.settled : 0
+  const events: LedgerEvent[] = decideReport(account, lease.settled, request.spent, held, room)
   if (!lease.open) return { events, outcome: revoked ? 'revoked' : 'gone' }
   const settledLease = events.reduce(evolveLease, lease)
   if (request.close) {
@@ -154,16 +169,6 @@ export function decideLease(
 export function decideReclaim(lease: Lease, nowMs: number): LedgerEvent | null {
   if (!lease.open || nowMs < lease.untilMs + RECLAIM_GRACE_MS) return null
   return { type: 'reclaimed', amount: lease.granted - lease.settled }
-}
-
-function settlement(account: AccountState, lease: Lease, spent: MicroCredits, room: number): LedgerEvent[] {
-  const news = spent - lease.settled
-  if (news <= 0) return []
-  const inside = lease.open ? Math.min(news, lease.granted - lease.settled) : 0
-  const events: LedgerEvent[] = inside > 0 ? [{ type: 'settled', amount: inside }] : []
-  const late = news - inside
-  if (late > 0) events.push(decideLate(account, late, room))
-  return events
 }
 
 function decideMore(account: AccountState, request: LeaseRequest, nowMs: number, room: number) {

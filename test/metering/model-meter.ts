@@ -5,9 +5,9 @@ import type { LeaseAnswer, LeaseMeterApi, LeaseRequest } from '../../src/meterin
 import {
   decideCharge,
   decideGrant,
-  decideLate,
   decideLease,
   decideReclaim,
+  decideReport,
   evolveAccount,
   evolveLease,
   type Lease,
@@ -70,11 +70,9 @@ export class ModelMeter implements LeaseMeterApi {
 
   settlePipeline(id: string, spent: number, key: string): { readonly available: number } {
     this.told.push(spent)
-    const news = spent - this.reported(id)
-    if (news > 0) {
-      this.#applyFor(key, decideLate(this.account, news, this.#room(key)))
-      this.pipelines.set(id, spent)
-    }
+    const events = decideReport(this.account, this.reported(id), spent, 0, this.#room(key))
+    for (const event of events) this.#applyFor(key, event)
+    this.pipelines.set(id, Math.max(spent, this.reported(id)))
     return { available: this.account.available }
   }
 

@@ -3,6 +3,7 @@
 // whoever pays for what comes after it.
 
 import { formatCredits, type MicroCredits } from '../../core/amount.ts'
+import { Reporting } from '../../core/local-lease.ts'
 import { visible } from '../../core/visible.ts'
 import { METER_API_VERSION } from '../../metering/meter-version.ts'
 import type { PipelineAnswer, PipelineReport } from '../../metering/pipeline-report.ts'
@@ -112,7 +113,9 @@ export function countedRows(texts: readonly string[]): number {
   return texts.reduce((sum, { length }) => sum + Math.ceil(length / ROW_CHARS), 0)
 }
 
-export const owing = ({ spent, told }: Owed) => spent - told
+/** What of the sums is to be reported. */
+const reporting = ({ spent, told }: Owed) => new Reporting(spent, told)
+export const owing = (owed: Owed) => reporting(owed).unreported
 
 /** These rows arrived. Free ones are not counted: of rows that are told all were charged, or written off. */
 export function withRows(owed: Owed, rows: number, rowMicro: MicroCredits): Owed {
@@ -135,7 +138,9 @@ export function handedOver(owed: Owed, by: string): Owed {
 export function toldOf(owed: Owed, spent: MicroCredits): Owed {
   const { debts = [], ...rest } = owed
   const left = debts.filter((debt) => debt.spent > spent)
-  return { ...rest, told: Math.max(owed.told, spent), ...(left.length > 0 && { debts: left }) }
+  const report = reporting(owed)
+  report.heard(spent)
+  return { ...rest, told: report.reported, ...(left.length > 0 && { debts: left }) }
 }
 
 /** What a meter has to hear, and which. */

@@ -11,8 +11,9 @@
 // is left out without a word. Dead letters are sent once more oldest first, between two batches; one that arrived is written
 // down before it is taken away.
 
-import { MICRO_PER_CREDIT, type MicroCredits } from '../../core/amount.ts'
+import type { MicroCredits } from '../../core/amount.ts'
 import { type Backoff, backoffMs } from '../../core/backoff.ts'
+import { AMPLE, isReportDue, REPORT_AT, REPORT_EVERY_MS } from '../../metering/credit-lease.ts'
 import type { Confirmed, Failed } from '../destinations/batch.ts'
 import { CannotRun } from '../pipeline.ts'
 import type { SinkPhase } from '../sink-api.ts'
@@ -56,14 +57,10 @@ const BLOCKS_MOST = 20_000
 const RETRY_AFTER_MOST_MS = 600_000
 /** They lie in the operator's bucket. */
 const LETTERS_MOST = 1_000
-/** As often as isolates report; from so much on at once, and where little is left from a small part of that. */
-const TELL_EVERY_MS = 10_000
-const TELL_AT: MicroCredits = 10 * MICRO_PER_CREDIT
-const AMPLE = 64
 /** The meter is asked so often whether the key still works, also where nothing is owed or rows are free. */
 const LOOK_EVERY_MS = 20_000
 /** So much may be owed while the meter does not answer; one batch more may be on its way. */
-const OWED_MOST: MicroCredits = TELL_AT
+const OWED_MOST: MicroCredits = REPORT_AT
 const ASK_AGAIN_MS = 60_000
 
 export class Delivery {
@@ -197,7 +194,7 @@ export class Delivery {
       const waitMs = waitsFor === 'key' ? null : isUnpaid ? this.#unpaidMs : await this.#step()
       if (waitMs !== null) return waitMs
       if (owing(this.#state.owed) > 0) await this.#settle(false)
-      return owing(this.#state.owed) > 0 ? TELL_EVERY_MS : null
+      return owing(this.#state.owed) > 0 ? REPORT_EVERY_MS : null
     } catch (error) {
       this.#assembler = null
       this.#taken = null
@@ -457,7 +454,7 @@ export class Delivery {
 
   /** The meter is asked again after this time. */
   get #unpaidMs(): number {
-    return Math.max(0, (this.#state.owed.askAtMs ?? this.#askedMs + TELL_EVERY_MS) - this.#ports.nowMs())
+    return Math.max(0, (this.#state.owed.askAtMs ?? this.#askedMs + REPORT_EVERY_MS) - this.#ports.nowMs())
   }
 
   /** The meter is to be asked at once about a key that had no credits or had ended, or where it did not answer. */
@@ -476,10 +473,9 @@ export class Delivery {
     // Of a longer time the clock went back, here and below.
     if (owed.askAtMs !== null) return waitMs <= 0 || waitMs > ASK_AGAIN_MS
     const sinceMs = Math.abs(nowMs - this.#askedMs)
-    const isLongAgo = sinceMs >= TELL_EVERY_MS
-    if (this.#isAway) return isLongAgo
+    if (this.#isAway) return sinceMs >= REPORT_EVERY_MS
     if (this.#answer?.of !== this.#payer || this.#isShort || owed.debts || sinceMs >= LOOK_EVERY_MS) return true
-    return owing(owed) > 0 && (isLongAgo || owing(owed) >= Math.min(TELL_AT, this.#answer.available / AMPLE))
+    return owing(owed) > 0 && isReportDue(owing(owed), sinceMs, this.#answer.available)
   }
 
   /** What is left does not pay for the least that the next batch can cost. */
