@@ -2,6 +2,7 @@
 // Blocks are in segment.store.ts, whose writes hold no frame back. See schemas/storage.md.
 
 import { migrate } from '../core/migrate.store.ts'
+import { Tables } from '../core/tables.store.ts'
 import type { Gap } from '../protocol/feed/status-shape.ts'
 import type { Roster } from './roster.ts'
 
@@ -11,12 +12,11 @@ const SCHEMA = `
   CREATE TABLE gaps (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, why TEXT NOT NULL, at INTEGER NOT NULL);
   CREATE INDEX gaps_by_time ON gaps (at);`
 
-export class BlockLogStore {
-  readonly #sql: SqlStorage
+export class BlockLogStore extends Tables {
   readonly #transaction: <T>(closure: () => T) => T
 
   constructor(storage: DurableObjectStorage) {
-    this.#sql = storage.sql
+    super(storage.sql)
     this.#transaction = (closure) => storage.transactionSync(closure)
     migrate(storage, [SCHEMA])
   }
@@ -31,58 +31,51 @@ export class BlockLogStore {
   }
 
   #meta<T>(key: string): T | null {
-    const row = this.#sql.exec<{ value: string }>(`SELECT value FROM meta WHERE key = ?`, key).toArray()[0]
+    const row = this.first<{ value: string }>(`SELECT value FROM meta WHERE key = ?`, key)
     return row ? (JSON.parse(row.value) as T) : null
   }
 
   #setMeta(key: string, value: object): void {
-    this.#sql.exec(`INSERT OR REPLACE INTO meta VALUES (?, ?)`, key, JSON.stringify(value))
+    this.run(`INSERT OR REPLACE INTO meta VALUES (?, ?)`, key, JSON.stringify(value))
   }
 
   /** Names of the coins that have a book in the present epoch. */
   coins(): string[] {
-    return this.#sql
-      .exec<{ coin: string }>(`SELECT coin FROM coins`)
-      .toArray()
-      .map(({ coin }) => coin)
+    return this.all<{ coin: string }>(`SELECT coin FROM coins`).map(({ coin }) => coin)
   }
 
   /** Replaces the coins of the epoch. */
   setCoins(coins: Iterable<string>): void {
     this.#transaction(() => {
-      this.#sql.exec(`DELETE FROM coins`)
+      this.run(`DELETE FROM coins`)
       this.addCoins(coins)
     })
   }
 
   addCoins(coins: Iterable<string>): void {
-    for (const coin of coins) this.#sql.exec(`INSERT OR IGNORE INTO coins VALUES (?)`, coin)
+    for (const coin of coins) this.run(`INSERT OR IGNORE INTO coins VALUES (?)`, coin)
   }
 
   addGap({ from, to, why, atMs }: Gap): void {
-    this.#sql.exec(`INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?)`, from, to, why, atMs)
+    this.run(`INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?)`, from, to, why, atMs)
   }
 
   /** The last height of the gap of the present chain that has `height`, null where none has. */
   gapAt(height: number): number | null {
     // Heights of before a reset are those of another chain, which may have had gaps where this one has blocks.
-    const [found] = this.#sql
-      .exec<{ last: number }>(
-        `SELECT last FROM gaps WHERE first <= ?1 AND last >= ?1 AND why <> 'reset'
+    const [found] = this.all<{ last: number }>(
+      `SELECT last FROM gaps WHERE first <= ?1 AND last >= ?1 AND why <> 'reset'
          AND at >= COALESCE((SELECT MAX(at) FROM gaps WHERE why = 'reset'), 0) LIMIT 1`,
-        height,
-      )
-      .toArray()
+      height,
+    )
     return found?.last ?? null
   }
 
   /** The newest gaps, newest first, at most `limit`. */
   gaps(limit: number): Gap[] {
-    return this.#sql
-      .exec<{ [Name in keyof Gap]: Gap[Name] }>(
-        `SELECT first AS "from", last AS "to", why, at AS atMs FROM gaps ORDER BY at DESC, first DESC LIMIT ?`,
-        limit,
-      )
-      .toArray()
+    return this.all<{ [Name in keyof Gap]: Gap[Name] }>(
+      `SELECT first AS "from", last AS "to", why, at AS atMs FROM gaps ORDER BY at DESC, first DESC LIMIT ?`,
+      limit,
+    )
   }
 }

@@ -2,16 +2,16 @@
 // grows beyond its cap; keys that replaced one another share one cap; an account without caps pays nothing for them.
 
 import type { MicroCredits } from '../core/amount.ts'
+import { Tables } from '../core/tables.store.ts'
 
 /** The root and all its heirs. */
 const FAMILY = 'SELECT ?1 UNION ALL SELECT key_hash FROM heirs WHERE root = ?1'
 
-export class KeyCaps {
-  readonly #sql: SqlStorage
+export class KeyCaps extends Tables {
   #hasAny: boolean
 
   constructor(sql: SqlStorage) {
-    this.#sql = sql
+    super(sql)
     this.#hasAny = sql.exec('SELECT 1 FROM caps LIMIT 1').toArray().length > 0
   }
 
@@ -19,10 +19,10 @@ export class KeyCaps {
   put(keyHash: string, cap: MicroCredits | null): void {
     const root = this.#rootOf(keyHash)
     if (cap === null) {
-      this.#sql.exec('DELETE FROM caps WHERE key_hash = ?', root)
+      this.run('DELETE FROM caps WHERE key_hash = ?', root)
       return
     }
-    this.#sql.exec(
+    this.run(
       `INSERT INTO caps SELECT ?1, ?2, coalesce(sum(amount), 0) FROM usage WHERE key_hash IN (${FAMILY})
        ON CONFLICT DO UPDATE SET cap = excluded.cap`,
       root,
@@ -33,19 +33,17 @@ export class KeyCaps {
 
   /** From now on the new key shares the cap of the old one, now or later; again is the same. */
   inherit(oldHash: string, newHash: string): void {
-    this.#sql.exec('INSERT INTO heirs VALUES (?, ?) ON CONFLICT DO NOTHING', newHash, this.#rootOf(oldHash))
+    this.run('INSERT INTO heirs VALUES (?, ?) ON CONFLICT DO NOTHING', newHash, this.#rootOf(oldHash))
   }
 
   /** What the key may still be given beyond what was spent and is held under its cap; infinite without one. */
   room(keyHash: string): number {
     if (!this.#hasAny) return Number.POSITIVE_INFINITY
-    const row = this.#sql
-      .exec<{ room: number }>(
-        `SELECT cap - spent - (SELECT coalesce(sum(granted - settled), 0) FROM leases
+    const row = this.first<{ room: number }>(
+      `SELECT cap - spent - (SELECT coalesce(sum(granted - settled), 0) FROM leases
          WHERE open = 1 AND key_hash IN (${FAMILY})) AS room FROM caps WHERE key_hash = ?1`,
-        this.#rootOf(keyHash),
-      )
-      .toArray()[0]
+      this.#rootOf(keyHash),
+    )
     return row === undefined ? Number.POSITIVE_INFINITY : Math.max(0, row.room)
   }
 
@@ -53,7 +51,7 @@ export class KeyCaps {
   left(keyHash: string): number {
     if (!this.#hasAny) return Number.POSITIVE_INFINITY
     const select = 'SELECT cap - spent AS left FROM caps WHERE key_hash = ?'
-    const row = this.#sql.exec<{ left: number }>(select, this.#rootOf(keyHash)).toArray()[0]
+    const row = this.first<{ left: number }>(select, this.#rootOf(keyHash))
     return row === undefined ? Number.POSITIVE_INFINITY : Math.max(0, row.left)
   }
 
@@ -61,17 +59,17 @@ export class KeyCaps {
   inTheWay(keyHash: string, available: MicroCredits): MicroCredits | undefined {
     if (this.room(keyHash) >= available) return undefined
     const select = 'SELECT cap FROM caps WHERE key_hash = ?'
-    return this.#sql.exec<{ cap: number }>(select, this.#rootOf(keyHash)).toArray()[0]?.cap
+    return this.first<{ cap: number }>(select, this.#rootOf(keyHash))?.cap
   }
 
   /** The key spent so much more. */
   add(keyHash: string, amount: MicroCredits): void {
     if (!this.#hasAny) return
-    this.#sql.exec('UPDATE caps SET spent = spent + ? WHERE key_hash = ?', amount, this.#rootOf(keyHash))
+    this.run('UPDATE caps SET spent = spent + ? WHERE key_hash = ?', amount, this.#rootOf(keyHash))
   }
 
   #rootOf(keyHash: string): string {
-    const row = this.#sql.exec<{ root: string }>('SELECT root FROM heirs WHERE key_hash = ?', keyHash).toArray()[0]
+    const row = this.first<{ root: string }>('SELECT root FROM heirs WHERE key_hash = ?', keyHash)
     return row?.root ?? keyHash
   }
 }

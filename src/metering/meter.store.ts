@@ -1,6 +1,7 @@
 // The tables of a CreditMeter: one account row, leases, grants, revoked keys, usage per hour and, of days past, per day.
 // Called inside one synchronous transaction per decision; the rules are in ledger.ts.
 
+import { Tables } from '../core/tables.store.ts'
 import { DAY_MS } from '../core/time.ts'
 import { type AccountState, EMPTY_ACCOUNT } from './account-state.ts'
 import type { Lease } from './ledger.ts'
@@ -29,24 +30,16 @@ interface StoredLease {
   readonly usage: readonly UsageLine[]
 }
 
-export class MeterStore {
-  readonly #sql: SqlStorage
-
-  constructor(sql: SqlStorage) {
-    this.#sql = sql
-  }
-
+export class MeterStore extends Tables {
   account(): AccountState {
-    const row = this.#sql
-      .exec<Record<keyof AccountState, number>>(
-        'SELECT available, held, spent, granted, written_off AS writtenOff FROM account',
-      )
-      .toArray()[0]
+    const row = this.first<Record<keyof AccountState, number>>(
+      'SELECT available, held, spent, granted, written_off AS writtenOff FROM account',
+    )
     return row ?? EMPTY_ACCOUNT
   }
 
   putAccount(a: AccountState): void {
-    this.#sql.exec(
+    this.run(
       `INSERT INTO account VALUES (1, ?, ?, ?, ?, ?) ON CONFLICT (one) DO UPDATE SET available = excluded.available,
        held = excluded.held, spent = excluded.spent, granted = excluded.granted, written_off = excluded.written_off`,
       a.available,
@@ -59,22 +52,22 @@ export class MeterStore {
 
   /** The most that was left in the plan's period. */
   most(): number {
-    return this.#sql.exec<{ micro: number }>('SELECT micro FROM most').toArray()[0]?.micro ?? 0
+    return this.first<{ micro: number }>('SELECT micro FROM most')?.micro ?? 0
   }
 
   /** What is left has grown, or a period has begun with it. */
   noteMost(left: number, isNewPeriod: boolean): void {
     const most = isNewPeriod ? left : Math.max(left, this.most())
-    this.#sql.exec('INSERT OR REPLACE INTO most VALUES (1, ?)', most)
+    this.run('INSERT OR REPLACE INTO most VALUES (1, ?)', most)
   }
 
   lease(id: string): StoredLease | null {
-    const row = this.#sql.exec<LeaseRow>('SELECT * FROM leases WHERE id = ?', id).toArray()[0]
+    const row = this.first<LeaseRow>('SELECT * FROM leases WHERE id = ?', id)
     return row === undefined ? null : stored(row)
   }
 
   putLease({ lease, usage }: StoredLease): void {
-    this.#sql.exec(
+    this.run(
       `INSERT INTO leases VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET granted = excluded.granted,
        settled = excluded.settled, until = excluded.until, open = excluded.open, usage = excluded.usage`,
       lease.id,
@@ -89,51 +82,51 @@ export class MeterStore {
 
   /** Its isolate closed it, when all was told: what still comes under its id is late, and said before. */
   dropLease(id: string): void {
-    this.#sql.exec('DELETE FROM leases WHERE id = ?', id)
+    this.run('DELETE FROM leases WHERE id = ?', id)
   }
 
   /** Open leases whose deadline is at or before `untilMs`. */
   overdue(untilMs: number): StoredLease[] {
-    return this.#sql
-      .exec<LeaseRow>('SELECT * FROM leases WHERE open = 1 AND until <= ? ORDER BY until LIMIT 1000', untilMs)
-      .toArray()
-      .map(stored)
+    return this.all<LeaseRow>(
+      'SELECT * FROM leases WHERE open = 1 AND until <= ? ORDER BY until LIMIT 1000',
+      untilMs,
+    ).map(stored)
   }
 
   /** Deadline of the open lease that ends first, null where none is open. */
   firstDeadline(): number | null {
-    return this.#sql.exec<{ until: number | null }>('SELECT min(until) AS until FROM leases WHERE open = 1').one().until
+    return this.one<{ until: number | null }>('SELECT min(until) AS until FROM leases WHERE open = 1').until
   }
 
   grantAmount(id: string): number | null {
-    return this.#sql.exec<{ amount: number }>('SELECT amount FROM grants WHERE id = ?', id).toArray()[0]?.amount ?? null
+    return this.first<{ amount: number }>('SELECT amount FROM grants WHERE id = ?', id)?.amount ?? null
   }
 
   putGrant(id: string, amount: number, atMs: number): void {
-    this.#sql.exec('INSERT INTO grants VALUES (?, ?, ?)', id, amount, atMs)
+    this.run('INSERT INTO grants VALUES (?, ?, ?)', id, amount, atMs)
   }
 
   /** What a pipeline has been charged for, or was written off of it, so far. */
   pipelineSums(id: string): { readonly rows: number; readonly spent: number } {
     const select = 'SELECT rows, spent FROM pipelines WHERE id = ?'
-    return this.#sql.exec<{ rows: number; spent: number }>(select, id).toArray()[0] ?? { rows: 0, spent: 0 }
+    return this.first<{ rows: number; spent: number }>(select, id) ?? { rows: 0, spent: 0 }
   }
 
   putPipelineSums(id: string, { rows, spent }: { readonly rows: number; readonly spent: number }): void {
-    this.#sql.exec('INSERT OR REPLACE INTO pipelines VALUES (?, ?, ?)', id, rows, spent)
+    this.run('INSERT OR REPLACE INTO pipelines VALUES (?, ?, ?)', id, rows, spent)
   }
 
   isRevoked(keyHash: string): boolean {
-    return this.#sql.exec('SELECT 1 FROM revoked WHERE key_hash = ?', keyHash).toArray().length > 0
+    return this.has('SELECT 1 FROM revoked WHERE key_hash = ?', keyHash)
   }
 
   putRevoked(keyHash: string, atMs: number): void {
-    this.#sql.exec('INSERT INTO revoked VALUES (?, ?) ON CONFLICT DO NOTHING', keyHash, atMs)
+    this.run('INSERT INTO revoked VALUES (?, ?) ON CONFLICT DO NOTHING', keyHash, atMs)
   }
 
   addUsage(keyHash: string, lines: readonly UsageLine[], nowMs: number): void {
     for (const { product, type, calls, amount } of lines) {
-      this.#sql.exec(
+      this.run(
         `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
          calls = calls + excluded.calls, amount = amount + excluded.amount`,
         hourOf(nowMs),
@@ -144,7 +137,7 @@ export class MeterStore {
         amount,
       )
       // In the same transaction, so that no row can be counted and never copied.
-      this.#sql.exec(
+      this.run(
         'INSERT INTO usage_due VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
         hourOf(nowMs),
         keyHash,
@@ -156,19 +149,17 @@ export class MeterStore {
 
   /** Rows that have changed since they were copied, oldest first, at most `limit`. */
   usageDue(limit: number): UsageRow[] {
-    return this.#sql
-      .exec<Pick<UsageRow, keyof UsageRow>>(
-        `SELECT u.hour, u.key_hash AS keyHash, u.product, u.type, u.calls, u.amount
+    return this.all<UsageRow>(
+      `SELECT u.hour, u.key_hash AS keyHash, u.product, u.type, u.calls, u.amount
          FROM usage_due JOIN usage u USING (hour, key_hash, product, type) ORDER BY u.hour LIMIT ?`,
-        limit,
-      )
-      .toArray()
+      limit,
+    )
   }
 
   /** These rows were copied; one that has grown meanwhile stays due. */
   usageCopied(rows: readonly UsageRow[]): void {
     for (const { hour, keyHash, product, type, calls } of rows) {
-      this.#sql.exec(
+      this.run(
         `DELETE FROM usage_due WHERE hour = ?1 AND key_hash = ?2 AND product = ?3 AND type = ?4 AND ?5 =
          (SELECT calls FROM usage WHERE hour = ?1 AND key_hash = ?2 AND product = ?3 AND type = ?4)`,
         hour,
@@ -182,9 +173,9 @@ export class MeterStore {
 
   /** Forgets what is too old to matter. */
   prune(nowMs: number): void {
-    this.#sql.exec('DELETE FROM leases WHERE open = 0 AND until < ?', nowMs - LEASE_MEMORY_MS)
-    this.#sql.exec('DELETE FROM usage WHERE hour < ?', nowMs - USAGE_MEMORY_MS)
-    this.#sql.exec('DELETE FROM usage_due WHERE hour < ?', nowMs - USAGE_MEMORY_MS)
+    this.run('DELETE FROM leases WHERE open = 0 AND until < ?', nowMs - LEASE_MEMORY_MS)
+    this.run('DELETE FROM usage WHERE hour < ?', nowMs - USAGE_MEMORY_MS)
+    this.run('DELETE FROM usage_due WHERE hour < ?', nowMs - USAGE_MEMORY_MS)
     this.#rollUp(nowMs)
   }
 
@@ -195,25 +186,25 @@ export class MeterStore {
   #rollUp(nowMs: number): void {
     const ended = nowMs - (nowMs % DAY_MS) - DAY_MS
     const select = 'SELECT coalesce((SELECT until FROM rolled), min(hour)) AS since FROM usage'
-    const { since } = this.#sql.exec<{ since: number | null }>(select).one()
+    const { since } = this.one<{ since: number | null }>(select)
     if (since === null || since >= ended) return
     const until = Math.min(ended, since - (since % DAY_MS) + ROLLED_DAYS * DAY_MS)
-    if (this.#sql.exec('SELECT 1 FROM usage_due WHERE hour < ? LIMIT 1', until).toArray().length > 0) return
+    if (this.has('SELECT 1 FROM usage_due WHERE hour < ? LIMIT 1', until)) return
     const hours = `hour >= ?1 AND hour < ?2 AND hour % ${DAY_MS} > 0`
-    this.#sql.exec(
+    this.run(
       `INSERT INTO usage SELECT hour - hour % ${DAY_MS} AS day, key_hash, product, type, sum(calls), sum(amount)
        FROM usage WHERE ${hours} GROUP BY day, key_hash, product, type
        ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, amount = amount + excluded.amount`,
       since,
       until,
     )
-    this.#sql.exec(`DELETE FROM usage WHERE ${hours}`, since, until)
-    this.#sql.exec('INSERT OR REPLACE INTO rolled VALUES (1, ?)', until)
+    this.run(`DELETE FROM usage WHERE ${hours}`, since, until)
+    this.run('INSERT OR REPLACE INTO rolled VALUES (1, ?)', until)
   }
 
   /** True while rows are left that `prune` will remove some day. */
   hasMortalRows(): boolean {
-    return this.#sql.exec('SELECT 1 FROM leases LIMIT 1').toArray().length > 0
+    return this.has('SELECT 1 FROM leases LIMIT 1')
   }
 }
 

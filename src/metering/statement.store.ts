@@ -5,32 +5,25 @@
 
 import type { MicroCredits } from '../core/amount.ts'
 import { pairs } from '../core/pairs.ts'
+import { Tables } from '../core/tables.store.ts'
 import type { Statement, StatementGrant, StatementLine, StatementSums } from './statement.ts'
 
 /** Lines of a statement; what is beyond is one more. */
 const LINES_MAX = 5_000
 const GIVEN_MAX = 1_000
 
-type Named<Row> = { [Name in keyof Row]: Row[Name] & SqlStorageValue }
-
-export class Statements {
-  readonly #sql: Pick<SqlStorage, 'exec'>
-
-  constructor(sql: Pick<SqlStorage, 'exec'>) {
-    this.#sql = sql
-  }
-
+export class Statements extends Tables {
   /** Of these hours' usage so much was never charged. */
   addUncharged(hour: number, amount: MicroCredits): void {
     const insert = 'INSERT INTO uncharged VALUES (?, ?) ON CONFLICT DO UPDATE SET amount = amount + excluded.amount'
-    this.#sql.exec(insert, hour, amount)
+    this.run(insert, hour, amount)
   }
 
   /** Unix ms of the first row that there is, null where there is none. */
   since(): number | null {
     const select = `SELECT min(at) AS at FROM (SELECT min(at) AS at FROM grants
       UNION ALL SELECT min(since) FROM periods UNION ALL SELECT min(hour) FROM usage)`
-    return this.#sql.exec<{ at: number | null }>(select).one().at
+    return this.one<{ at: number | null }>(select).at
   }
 
   /** Sums between each two of these times, which grow; `left` is the balance now. */
@@ -49,7 +42,7 @@ export class Statements {
   statement(fromMs: number, toMs: number, left: MicroCredits): Statement {
     const closing = this.#openingOf(this.#moved(toMs, Number.MAX_SAFE_INTEGER), left)
     const moved = this.#moved(fromMs, toMs)
-    const given = this.#rows<StatementGrant>(
+    const given = this.all<StatementGrant>(
       `SELECT at, NULL AS plan, amount FROM grants WHERE at >= ?1 AND at < ?2
        UNION ALL SELECT since, plan, granted FROM periods WHERE since >= ?1 AND since < ?2 AND granted > 0
        ORDER BY 1 LIMIT ${GIVEN_MAX}`,
@@ -60,7 +53,7 @@ export class Statements {
   }
 
   #lines(fromMs: number, toMs: number): StatementLine[] {
-    const rows = this.#rows<StatementLine>(
+    const rows = this.all<StatementLine>(
       `SELECT key_hash AS keyHash, product, type, sum(calls) AS count, sum(amount) AS amount FROM usage
        WHERE hour >= ? AND hour < ? GROUP BY 1, 2, 3 ORDER BY 5 DESC, 2, 3, 1`,
       fromMs,
@@ -86,11 +79,7 @@ export class Statements {
       ${sum('periods', 'expired', 'until')} AS expired, ${sum('uncharged', 'amount', 'hour')} AS writtenOff,
       ${sum('usage', 'amount', 'hour')} AS used`
     type Row = { granted: number; expired: number; writtenOff: number; used: number }
-    const { used, ...moved } = this.#sql.exec<Row>(select, fromMs, toMs).one()
+    const { used, ...moved } = this.one<Row>(select, fromMs, toMs)
     return { ...moved, charged: used - moved.writtenOff }
-  }
-
-  #rows<Row extends object>(select: string, ...values: readonly SqlStorageValue[]): Row[] {
-    return this.#sql.exec<Named<Row>>(select, ...values).toArray()
   }
 }

@@ -4,6 +4,7 @@
 
 import type { MicroCredits } from '../core/amount.ts'
 import { BoundedMap } from '../core/bounded-map.ts'
+import { Tables } from '../core/tables.store.ts'
 import { DAY_MS } from '../core/time.ts'
 import {
   hourOf,
@@ -34,16 +35,9 @@ interface Only {
   readonly keyHash?: string | null
 }
 
-type Named<Row> = { [Name in keyof Row]: Row[Name] & SqlStorageValue }
-
-export class UsageReports {
-  readonly #sql: Pick<SqlStorage, 'exec'>
+export class UsageReports extends Tables {
   /** By day, what it cost up to a settled hour. */
   readonly #settled = new BoundedMap<number, { readonly untilMs: number; readonly amount: MicroCredits }>(KNOWN_DAYS)
-
-  constructor(sql: Pick<SqlStorage, 'exec'>) {
-    this.#sql = sql
-  }
 
   /** What each of these whole days cost, in their order. */
   spentByDay(days: readonly number[], nowMs: number): MicroCredits[] {
@@ -61,7 +55,7 @@ export class UsageReports {
 
   #spentIn(fromMs: number, toMs: number): MicroCredits {
     if (fromMs >= toMs) return 0
-    const [sum] = this.#rows<{ amount: number | null }>(`SELECT sum(amount) AS amount ${HOURS}`, fromMs, toMs)
+    const [sum] = this.all<{ amount: number | null }>(`SELECT sum(amount) AS amount ${HOURS}`, fromMs, toMs)
     return sum?.amount ?? 0
   }
 
@@ -89,7 +83,7 @@ export class UsageReports {
 
   /** At most `limit` rows that come after this place; null: from the first. */
   page(fromMs: number, toMs: number, after: UsagePlace | null, limit: number): UsagePage {
-    const [total] = this.#rows<UsageSum>(`SELECT ${SUMS} ${HOURS} HAVING count(*) > 0`, fromMs, toMs)
+    const [total] = this.all<UsageSum>(`SELECT ${SUMS} ${HOURS} HAVING count(*) > 0`, fromMs, toMs)
     const rows: PlacedUsage[] = []
     for (const day of this.#days(Math.max(fromMs, after?.day ?? 0), toMs)) {
       const room = limit - rows.length
@@ -102,7 +96,7 @@ export class UsageReports {
   /** Of each day what the parts used that spent most in all, at most `most` of them, and the others together. */
   stacked(fromMs: number, toMs: number, by: 'key' | 'type', most: number): StackedUsage[] {
     const part = by === 'key' ? 'key_hash' : "product || ' ' || type"
-    return this.#rows<StackedUsage>(
+    return this.all<StackedUsage>(
       `WITH top AS (SELECT ${part} AS part ${HOURS} GROUP BY 1 ORDER BY sum(amount) DESC, 1 LIMIT ?3)
        SELECT hour - hour % ${DAY_MS} AS day, iif(${part} IN (SELECT part FROM top), ${part}, '') AS part, sum(amount) AS amount
        ${HOURS} GROUP BY 1, 2 ORDER BY 1, 2`,
@@ -112,7 +106,7 @@ export class UsageReports {
 
   /** What each of these keys spent from `fromMs` on; one that spent nothing is left out. */
   spentBy(keyHashes: readonly string[], fromMs: number): ReadonlyMap<string, MicroCredits> {
-    const rows = this.#rows<{ keyHash: string; amount: number }>(
+    const rows = this.all<{ keyHash: string; amount: number }>(
       `SELECT key_hash AS keyHash, sum(amount) AS amount FROM usage
        WHERE hour >= ? AND key_hash IN (SELECT value FROM json_each(?)) GROUP BY 1`,
       fromMs,
@@ -125,7 +119,7 @@ export class UsageReports {
   *#days(fromMs: number, toMs: number): Generator<number> {
     const first = `SELECT hour ${HOURS} ORDER BY hour LIMIT 1`
     for (let next = fromMs; ; ) {
-      const [row] = this.#rows<{ hour: number }>(first, next, toMs)
+      const [row] = this.all<{ hour: number }>(first, next, toMs)
       if (row === undefined) return
       const day = row.hour - (row.hour % DAY_MS)
       yield day
@@ -135,16 +129,12 @@ export class UsageReports {
 
   #ofDay(day: number, fromMs: number, toMs: number, only: Only = {}): PlacedUsage[] {
     const { after = null, limit = -1, keyHash = null } = only
-    return this.#rows<PlacedUsage>(
+    return this.all<PlacedUsage>(
       `SELECT ?3 AS day, key_hash AS keyHash, product, type, ${SUMS}
        ${HOURS} AND (key_hash, product, type) > (?4, ?5, ?6) AND key_hash = coalesce(?8, key_hash) GROUP BY 2, 3, 4 ORDER BY 2, 3, 4 LIMIT ?7`,
       ...[Math.max(day, fromMs), Math.min(day + DAY_MS, toMs)],
       ...[day, after?.keyHash ?? '', after?.product ?? '', after?.type ?? '', limit, keyHash],
     )
-  }
-
-  #rows<Row extends object>(select: string, ...values: readonly SqlStorageValue[]): Row[] {
-    return this.#sql.exec<Named<Row>>(select, ...values).toArray()
   }
 }
 

@@ -2,15 +2,10 @@
 // transaction of the decision that spends it; an account without visitors pays nothing for it.
 
 import type { MicroCredits } from '../core/amount.ts'
+import { Tables } from '../core/tables.store.ts'
 import { budgetNow, budgetWaitMs, type VisitorBudget } from './visitor-budget.ts'
 
-export class VisitorBudgets {
-  readonly #sql: SqlStorage
-
-  constructor(sql: SqlStorage) {
-    this.#sql = sql
-  }
-
+export class VisitorBudgets extends Tables {
   /** What visitors may spend now; infinite where it is not visitors who spend. */
   left(perHour: MicroCredits | undefined, nowMs: number): number {
     return perHour === undefined ? Number.POSITIVE_INFINITY : this.#now(perHour, nowMs).left
@@ -25,11 +20,11 @@ export class VisitorBudgets {
   spend(perHour: MicroCredits | undefined, amount: MicroCredits, nowMs: number): void {
     if (perHour === undefined || amount === 0) return
     const { left, atMs } = this.#now(perHour, nowMs)
-    this.#sql.exec('INSERT OR REPLACE INTO visitors VALUES (1, ?, ?)', left - amount, atMs)
+    this.run('INSERT OR REPLACE INTO visitors VALUES (1, ?, ?)', left - amount, atMs)
   }
 
   #now(perHour: MicroCredits, nowMs: number): VisitorBudget {
-    const row = this.#sql.exec<{ left: number; atMs: number }>('SELECT left_micro AS left, at AS atMs FROM visitors')
-    return budgetNow(row.toArray()[0] ?? null, perHour, nowMs)
+    const row = this.first<VisitorBudget>('SELECT left_micro AS left, at AS atMs FROM visitors')
+    return budgetNow(row ?? null, perHour, nowMs)
   }
 }

@@ -1,6 +1,7 @@
 // The tables of a meter about streams: subscriptions with their last minute, what each relay has of the account, and a
 // number that grows when the terms of callers change.
 
+import { Tables } from '../../core/tables.store.ts'
 import type { StreamView } from './stream-api.ts'
 import { ENDS_TOLD_MS, type Presence, type StreamRow, type StreamTable } from './stream-ledger.ts'
 
@@ -12,13 +13,7 @@ const SELECT = `SELECT id AS subscription, key_hash AS keyHash, body, ordinal, u
 /** A minute that is over is told of with the next report. */
 const LATE_MS = 30_000
 
-export class StreamStore implements StreamTable {
-  readonly #sql: SqlStorage
-
-  constructor(sql: SqlStorage) {
-    this.#sql = sql
-  }
-
+export class StreamStore extends Tables implements StreamTable {
   stream(subscription: string): StreamRow | null {
     return this.#rows(`${SELECT} WHERE id = ?`, subscription)[0] ?? null
   }
@@ -26,7 +21,7 @@ export class StreamStore implements StreamTable {
   putStream(row: StreamRow): void {
     const { subscription, keyHash, body, ordinal, untilMs, borrowed, restMs, keptUntilMs } = row
     const { type, amount, sinceMs, shown } = row
-    this.#sql.exec(
+    this.run(
       `INSERT INTO streams (id, key_hash, body, ordinal, until, borrowed, rest, kept_until, type, amount, since, shown)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body,
        ordinal = excluded.ordinal, until = excluded.until, borrowed = excluded.borrowed, rest = excluded.rest,
@@ -70,19 +65,17 @@ export class StreamStore implements StreamTable {
   }
 
   presences(): Presence[] {
-    return this.#sql
-      .exec<Pick<Presence, keyof Presence>>(
-        'SELECT relay, life, sockets, subscriptions, per_minute AS perMinute, until AS untilMs FROM relays',
-      )
-      .toArray()
+    return this.all<Presence>(
+      'SELECT relay, life, sockets, subscriptions, per_minute AS perMinute, until AS untilMs FROM relays',
+    )
   }
 
   putPresence({ relay, life, sockets, subscriptions, perMinute, untilMs }: Presence): void {
     if (sockets === 0) {
-      this.#sql.exec('DELETE FROM relays WHERE relay = ?', relay)
+      this.run('DELETE FROM relays WHERE relay = ?', relay)
       return
     }
-    this.#sql.exec(
+    this.run(
       `INSERT INTO relays VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET life = excluded.life, sockets = excluded.sockets,
        subscriptions = excluded.subscriptions, per_minute = excluded.per_minute, until = excluded.until`,
       ...[relay, life, sockets, subscriptions, perMinute, untilMs],
@@ -90,31 +83,28 @@ export class StreamStore implements StreamTable {
   }
 
   terms(): number {
-    return this.#sql.exec<{ number: number }>('SELECT number FROM terms').toArray()[0]?.number ?? 0
+    return this.first<{ number: number }>('SELECT number FROM terms')?.number ?? 0
   }
 
   changeTerms(): void {
-    this.#sql.exec('INSERT INTO terms VALUES (1, 1) ON CONFLICT DO UPDATE SET number = number + 1')
+    this.run('INSERT INTO terms VALUES (1, 1) ON CONFLICT DO UPDATE SET number = number + 1')
   }
 
   /** Forgets what is too old to matter. */
   prune(nowMs: number): void {
-    this.#sql.exec('DELETE FROM streams WHERE until < ?1 AND kept_until < ?1', nowMs - STREAM_MEMORY_MS)
-    this.#sql.exec('DELETE FROM relays WHERE until < ?', nowMs)
+    this.run('DELETE FROM streams WHERE until < ?1 AND kept_until < ?1', nowMs - STREAM_MEMORY_MS)
+    this.run('DELETE FROM relays WHERE until < ?', nowMs)
   }
 
   /** True while rows are left that `prune` will remove some day. */
   hasMortalRows(): boolean {
-    return (
-      this.#sql.exec('SELECT 1 FROM streams LIMIT 1').toArray().length > 0 ||
-      this.#sql.exec('SELECT 1 FROM relays LIMIT 1').toArray().length > 0
-    )
+    return this.has('SELECT 1 FROM streams LIMIT 1') || this.has('SELECT 1 FROM relays LIMIT 1')
   }
 
   #rows(query: string, ...bindings: (string | number)[]): StreamRow[] {
-    return this.#sql
-      .exec<Omit<StreamRow, 'borrowed'> & { borrowed: number }>(query, ...bindings)
-      .toArray()
-      .map((row) => ({ ...row, borrowed: row.borrowed === 1 }))
+    return this.all<Omit<StreamRow, 'borrowed'> & { borrowed: number }>(query, ...bindings).map((row) => ({
+      ...row,
+      borrowed: row.borrowed === 1,
+    }))
   }
 }

@@ -4,6 +4,7 @@
 
 import type { MicroCredits } from '../../core/amount.ts'
 import { backoffMs } from '../../core/backoff.ts'
+import { Tables } from '../../core/tables.store.ts'
 import { beginWatch, type LowBalanceWatch, type Threshold, watchBalance } from './low-balance.ts'
 import { GIVE_UP_MS, lowBalanceBody, type PausedPipeline, pipelinePausedBody, RETRY } from './webhook.ts'
 import type { Delivery, Webhook, WebhookEvent, WebhookOrder } from './webhook-api.ts'
@@ -36,13 +37,12 @@ export interface Attempt {
 
 type Row = WebhookTarget & { readonly thresholds: string; readonly watch: string }
 
-export class WebhookStore {
-  readonly #sql: SqlStorage
+export class WebhookStore extends Tables {
   #has: boolean
   #nextMs: number
 
   constructor(sql: SqlStorage) {
-    this.#sql = sql
+    super(sql)
     this.#has = this.#row() !== null
     this.#nextMs = this.#firstNext()
   }
@@ -67,8 +67,8 @@ export class WebhookStore {
     const known = this.#row()
     const isDrawn = known === null || order.newSecret
     const watch = beginWatch(order.thresholds, mostMicro, known && read(known))
-    this.#sql.exec('DELETE FROM webhook')
-    this.#sql.exec(
+    this.run('DELETE FROM webhook')
+    this.run(
       'INSERT INTO webhook VALUES (1, ?, ?, ?, ?, ?, ?)',
       order.account,
       order.url,
@@ -85,26 +85,24 @@ export class WebhookStore {
   view(): Webhook | null {
     const row = this.#row()
     if (row === null) return null
-    const events = this.#sql
-      .exec<Pick<WebhookEvent, keyof WebhookEvent>>(
-        `SELECT id, json_extract(body, '$.type') AS type, nullif(threshold, ?) AS threshold, created, state, attempts, next, last
+    const events = this.all<WebhookEvent>(
+      `SELECT id, json_extract(body, '$.type') AS type, nullif(threshold, ?) AS threshold, created, state, attempts, next, last
          FROM webhook_events ORDER BY number DESC`,
-        NO_THRESHOLD,
-      )
-      .toArray()
+      NO_THRESHOLD,
+    )
     const { thresholds, watch } = read(row)
     return { url: row.url, thresholds: thresholds.map(({ name }) => name), armed: watch.armed, events }
   }
 
   setter(): Pick<WebhookOrder, 'url' | 'by'> | null {
     const select = 'SELECT url, key_root AS "by" FROM webhook'
-    return this.#sql.exec<Pick<WebhookOrder, 'url' | 'by'>>(select).toArray()[0] ?? null
+    return this.first<Pick<WebhookOrder, 'url' | 'by'>>(select) ?? null
   }
 
   clear(): boolean {
     const had = this.#row() !== null
-    this.#sql.exec('DELETE FROM webhook')
-    this.#sql.exec("DELETE FROM webhook_events WHERE state = 'due'")
+    this.run('DELETE FROM webhook')
+    this.run("DELETE FROM webhook_events WHERE state = 'due'")
     this.#has = false
     this.#nextMs = this.#firstNext()
     return had
@@ -117,7 +115,7 @@ export class WebhookStore {
     const { thresholds, watch: before } = read(row)
     const { watch, reached } = watchBalance(before, thresholds, left, isNewPeriod)
     const text = JSON.stringify(watch)
-    if (text !== row.watch) this.#sql.exec('UPDATE webhook SET watch = ?', text)
+    if (text !== row.watch) this.run('UPDATE webhook SET watch = ?', text)
     for (const { name: threshold } of reached) {
       const id = `evt_${crypto.randomUUID()}`
       const { account } = row
@@ -131,41 +129,36 @@ export class WebhookStore {
   pipelinePaused(paused: PausedPipeline, nowMs: number): void {
     const row = this.#has ? this.#row() : null
     const id = `evt_${paused.pipeline}_${paused.atMs}`
-    if (row === null || this.#sql.exec('SELECT 1 FROM webhook_events WHERE id = ?', id).toArray().length > 0) return
+    if (row === null || this.has('SELECT 1 FROM webhook_events WHERE id = ?', id)) return
     this.#add(id, NO_THRESHOLD, pipelinePausedBody(paused, { id, account: row.account, createdMs: nowMs }), nowMs)
   }
 
   /** Drops the oldest beyond the bound. */
   #add(id: string, threshold: string, body: string, nowMs: number): void {
-    this.#sql.exec(
+    this.run(
       "INSERT INTO webhook_events VALUES (NULL, ?, ?, ?, ?, 'due', 0, ?, NULL)",
       ...[id, threshold, body, nowMs, nowMs],
     )
     this.#nextMs = Math.min(this.#nextMs, nowMs)
-    this.#sql.exec(
-      'DELETE FROM webhook_events WHERE number <= (SELECT max(number) FROM webhook_events) - ?',
-      EVENTS_MAX,
-    )
+    this.run('DELETE FROM webhook_events WHERE number <= (SELECT max(number) FROM webhook_events) - ?', EVENTS_MAX)
   }
 
   /** Attempts that are due, counted as made; what is too old is given up. `random` draws from 0 to 1. */
   claim(nowMs: number, random: () => number): Attempt[] {
     const target = this.#row()
-    this.#sql.exec(
+    this.run(
       "UPDATE webhook_events SET state = 'given_up', next = NULL WHERE state = 'due' AND next <= ?1 AND created <= ?1 - ?2",
       nowMs,
       GIVE_UP_MS,
     )
-    const due = this.#sql
-      .exec<{ number: number; id: string; body: string; attempts: number }>(
-        "SELECT number, id, body, attempts FROM webhook_events WHERE state = 'due' AND next <= ? ORDER BY number LIMIT ?",
-        nowMs,
-        AT_ONCE,
-      )
-      .toArray()
+    const due = this.all<{ number: number; id: string; body: string; attempts: number }>(
+      "SELECT number, id, body, attempts FROM webhook_events WHERE state = 'due' AND next <= ? ORDER BY number LIMIT ?",
+      nowMs,
+      AT_ONCE,
+    )
     for (const { number, attempts } of due) {
       const next = nowMs + backoffMs(RETRY, attempts, random())
-      this.#sql.exec('UPDATE webhook_events SET attempts = attempts + 1, next = ? WHERE number = ?', next, number)
+      this.run('UPDATE webhook_events SET attempts = attempts + 1, next = ? WHERE number = ?', next, number)
     }
     this.#nextMs = this.#firstNext()
     return target === null ? [] : due.map(({ id, body }) => ({ id, body, target }))
@@ -174,9 +167,9 @@ export class WebhookStore {
   /** What came of an attempt. A failed one stays due, unless the next would come too late. */
   attempted(id: string, { delivered, answer }: Delivery): void {
     if (delivered) {
-      this.#sql.exec("UPDATE webhook_events SET state = 'delivered', next = NULL, last = ? WHERE id = ?", answer, id)
+      this.run("UPDATE webhook_events SET state = 'delivered', next = NULL, last = ? WHERE id = ?", answer, id)
     } else {
-      this.#sql.exec(
+      this.run(
         `UPDATE webhook_events SET last = ?1, state = iif(next > created + ?3, 'given_up', state),
          next = iif(next > created + ?3, NULL, next) WHERE id = ?2 AND state = 'due'`,
         answer,
@@ -189,13 +182,13 @@ export class WebhookStore {
 
   #row(): Row | null {
     const select = 'SELECT account, url, secret, thresholds, watch FROM webhook'
-    return this.#sql.exec<Pick<Row, keyof Row>>(select).toArray()[0] ?? null
+    return this.first<Row>(select) ?? null
   }
 
   #firstNext(): number {
-    const { next } = this.#sql
-      .exec<{ next: number | null }>("SELECT min(next) AS next FROM webhook_events WHERE state = 'due'")
-      .one()
+    const { next } = this.one<{ next: number | null }>(
+      "SELECT min(next) AS next FROM webhook_events WHERE state = 'due'",
+    )
     return next ?? Number.POSITIVE_INFINITY
   }
 }
