@@ -3,8 +3,9 @@
 
 import { type MicroCredits, wholeMicro } from '../core/amount.ts'
 import { type AccountState, leftOf } from './account-state.ts'
-import type { KeyCaps } from './key-caps.store.ts'
-import type { KeyEnds } from './key-ends.store.ts'
+import { KeyCaps } from './key-caps.store.ts'
+import { KeyChanges } from './key-changes.store.ts'
+import { KeyEnds } from './key-ends.store.ts'
 import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
 import {
   decideCharge,
@@ -17,53 +18,48 @@ import {
   newLease,
   RECLAIM_GRACE_MS,
 } from './ledger.ts'
-import type { MeterStore } from './meter.store.ts'
+import { MeterStore } from './meter.store.ts'
 import type { GrantAnswer } from './meter-api.ts'
 import { METER_API_VERSION } from './meter-version.ts'
 import { PipelineHolds } from './pipeline-holds.ts'
 import type { PipelineAnswer, PipelineReport } from './pipeline-report.ts'
-import type { PlanStore } from './plans/plan-period.store.ts'
+import { PlanStore } from './plans/plan-period.store.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanOrder, type PlanState } from './plans/plan-period.ts'
-import type { Statements } from './statement.store.ts'
+import { Statements } from './statement.store.ts'
 import type { MinuteCharge } from './streams/stream-api.ts'
 import type { Payment, StreamPayer } from './streams/stream-ledger.ts'
+import { StreamStore } from './streams/streams.store.ts'
 import { hourOf, mergeUsage } from './usage.ts'
-import type { VisitorBudgets } from './visitor-budget.store.ts'
+import { UsageReports } from './usage-report.store.ts'
+import { VisitorBudgets } from './visitor-budget.store.ts'
 import type { Webhooks } from './webhooks/webhooks.do.ts'
 
 const v = METER_API_VERSION
 
-/** The parts of a meter that its ledger reads and writes, all of one account. */
-interface LedgerParts {
-  readonly store: MeterStore
-  readonly plans: PlanStore
-  readonly caps: KeyCaps
-  readonly ends: KeyEnds
-  readonly webhooks: Webhooks
-  readonly statements: Statements
-  readonly visitors: VisitorBudgets
-}
+/** The tables of a meter, all of one account. */
+export const tablesOf = (sql: SqlStorage) => ({
+  store: new MeterStore(sql),
+  plans: new PlanStore(sql),
+  caps: new KeyCaps(sql),
+  changes: new KeyChanges(sql),
+  ends: new KeyEnds(sql),
+  streams: new StreamStore(sql),
+  usage: new UsageReports(sql),
+  statements: new Statements(sql),
+  visitors: new VisitorBudgets(sql),
+})
+export type MeterTables = ReturnType<typeof tablesOf>
 
 export class AccountLedger implements StreamPayer {
-  readonly #store: MeterStore
-  readonly #plans: PlanStore
-  readonly #caps: KeyCaps
-  readonly #ends: KeyEnds
+  readonly #tables: MeterTables
   readonly #webhooks: Webhooks
-  readonly #statements: Statements
-  readonly #visitors: VisitorBudgets
   readonly #holds = new PipelineHolds()
   #periodEndMs: number
 
-  constructor({ store, plans, caps, ends, webhooks, statements, visitors }: LedgerParts) {
-    this.#store = store
-    this.#plans = plans
-    this.#caps = caps
-    this.#ends = ends
+  constructor(tables: MeterTables, webhooks: Webhooks) {
+    this.#tables = tables
     this.#webhooks = webhooks
-    this.#statements = statements
-    this.#visitors = visitors
-    this.#periodEndMs = plans.read()?.untilMs ?? Number.POSITIVE_INFINITY
+    this.#periodEndMs = tables.plans.read()?.untilMs ?? Number.POSITIVE_INFINITY
   }
 
   /** End of the plan's period, infinite where it has none; kept so that no decision reads the plan before it is due. */
@@ -72,72 +68,72 @@ export class AccountLedger implements StreamPayer {
   }
 
   account(): AccountState {
-    return this.#store.account()
+    return this.#tables.store.account()
   }
 
   usedBefore(): MicroCredits {
-    return this.#plans.read()?.usedBefore ?? 0
+    return this.#tables.plans.read()?.usedBefore ?? 0
   }
 
   isRevoked(keyHash: string): boolean {
-    return this.#store.isRevoked(keyHash)
+    return this.#tables.store.isRevoked(keyHash)
   }
 
   charge({ keyHash, amount, type, visitorsPerHour }: MinuteCharge, nowMs: number): Payment {
-    const account = this.#store.account()
+    const account = this.#tables.store.account()
     const event = decideCharge(account, wholeMicro(amount))
-    const room = this.#caps.room(keyHash)
+    const room = this.#tables.caps.room(keyHash)
     if (event === null || room < amount) {
       return {
         ok: false,
         reason: 'exhausted',
         remaining: Math.min(account.available, room),
-        cap: this.#caps.inTheWay(keyHash, account.available),
+        cap: this.#tables.caps.inTheWay(keyHash, account.available),
       }
     }
-    const busyMs = visitorsPerHour === undefined ? 0 : this.#visitors.waitMs(visitorsPerHour, amount, nowMs)
+    const busyMs = visitorsPerHour === undefined ? 0 : this.#tables.visitors.waitMs(visitorsPerHour, amount, nowMs)
     if (busyMs > 0) return { ok: false, reason: 'busy', busyMs }
-    this.#visitors.spend(visitorsPerHour, amount, nowMs)
-    this.#caps.add(keyHash, amount)
+    this.#tables.visitors.spend(visitorsPerHour, amount, nowMs)
+    this.#tables.caps.add(keyHash, amount)
     this.#put(evolveAccount(account, event))
-    this.#store.addUsage(keyHash, [{ product: 'stream', type, calls: 1, amount }], nowMs)
+    this.#tables.store.addUsage(keyHash, [{ product: 'stream', type, calls: 1, amount }], nowMs)
     return { ok: true }
   }
 
   refund({ keyHash, type, amount }: Pick<MinuteCharge, 'keyHash' | 'type' | 'amount'>, chargedMs: number): void {
-    this.#caps.add(keyHash, -wholeMicro(amount))
-    this.#put(evolveAccount(this.#store.account(), { type: 'refunded', amount }))
-    this.#store.addUsage(keyHash, [{ product: 'stream', type, calls: -1, amount: -amount }], chargedMs)
+    this.#tables.caps.add(keyHash, -wholeMicro(amount))
+    this.#put(evolveAccount(this.#tables.store.account(), { type: 'refunded', amount }))
+    this.#tables.store.addUsage(keyHash, [{ product: 'stream', type, calls: -1, amount: -amount }], chargedMs)
   }
 
   lease(request: LeaseRequest, nowMs: number): LeaseAnswer {
     for (const amount of [request.spent, request.need, request.waiting, request.forecast]) wholeMicro(amount)
-    const account = this.#store.account()
-    const known = this.#store.lease(request.lease)
-    const revoked = this.#store.isRevoked(request.keyHash)
+    const account = this.#tables.store.account()
+    const known = this.#tables.store.lease(request.lease)
+    const revoked = this.#tables.store.isRevoked(request.keyHash)
     const { visitorsPerHour } = request
-    const visitorsLeft = this.#visitors.left(visitorsPerHour, nowMs)
-    const room = Math.min(this.#caps.room(request.keyHash), Math.max(0, visitorsLeft))
+    const visitorsLeft = this.#tables.visitors.left(visitorsPerHour, nowMs)
+    const room = Math.min(this.#tables.caps.room(request.keyHash), Math.max(0, visitorsLeft))
     const { events, outcome } = decideLease(account, known?.lease ?? null, request, revoked, nowMs, room)
     const after = events.reduce(evolveAccount, account)
     const lease = events.reduce(evolveLease, known?.lease ?? newLease(request))
     if (events.length > 0) {
       const { added, merged } = mergeUsage(known?.usage ?? [], request.usage)
       this.#put(after)
-      if (events.some(({ type }) => type === 'returned')) this.#store.dropLease(lease.id)
-      else this.#store.putLease({ lease, usage: merged })
-      this.#store.addUsage(request.keyHash, added, nowMs)
+      if (events.some(({ type }) => type === 'returned')) this.#tables.store.dropLease(lease.id)
+      else this.#tables.store.putLease({ lease, usage: merged })
+      this.#tables.store.addUsage(request.keyHash, added, nowMs)
       const uncharged = after.writtenOff - account.writtenOff
-      if (uncharged > 0) this.#statements.addUncharged(hourOf(nowMs), uncharged)
-      this.#caps.add(request.keyHash, after.spent - account.spent)
-      this.#visitors.spend(visitorsPerHour, after.spent + after.held - account.spent - account.held, nowMs)
+      if (uncharged > 0) this.#tables.statements.addUncharged(hourOf(nowMs), uncharged)
+      this.#tables.caps.add(request.keyHash, after.spent - account.spent)
+      this.#tables.visitors.spend(visitorsPerHour, after.spent + after.held - account.spent - account.held, nowMs)
     }
-    const remaining = Math.min(after.available, this.#caps.room(request.keyHash))
-    const left = Math.min(after.available + after.held, this.#caps.left(request.keyHash))
+    const remaining = Math.min(after.available, this.#tables.caps.room(request.keyHash))
+    const left = Math.min(after.available + after.held, this.#tables.caps.left(request.keyHash))
     if (outcome !== 'ok') {
-      const cap = this.#caps.inTheWay(request.keyHash, after.available)
+      const cap = this.#tables.caps.inTheWay(request.keyHash, after.available)
       const isBusy = outcome === 'exhausted' && visitorsPerHour !== undefined && remaining >= request.need
-      const busyMs = isBusy ? this.#visitors.waitMs(visitorsPerHour, request.need, nowMs) : undefined
+      const busyMs = isBusy ? this.#tables.visitors.waitMs(visitorsPerHour, request.need, nowMs) : undefined
       return { v, ok: false, reason: outcome, remaining, left, cap, busyMs }
     }
     return { v, ok: true, granted: lease.granted, ttlMs: lease.untilMs - nowMs, remaining, left }
@@ -148,32 +144,32 @@ export class AccountLedger implements StreamPayer {
     { pipeline, name, type, rows, spent, hold = 0, ...report }: PipelineReport,
     nowMs: number,
   ): PipelineAnswer {
-    const keyHash = this.#ends.newest(report.keyHash)
-    const known = this.#store.pipelineSums(pipeline)
-    const account = this.#store.account()
-    const events = decideReport(account, known.spent, wholeMicro(spent), 0, this.#caps.room(keyHash))
+    const keyHash = this.#tables.ends.newest(report.keyHash)
+    const known = this.#tables.store.pipelineSums(pipeline)
+    const account = this.#tables.store.account()
+    const events = decideReport(account, known.spent, wholeMicro(spent), 0, this.#tables.caps.room(keyHash))
     if (events.length > 0) {
       const after = events.reduce(evolveAccount, account)
       const amount = after.spent - account.spent
       this.#put(after)
-      this.#caps.add(keyHash, amount)
+      this.#tables.caps.add(keyHash, amount)
       const line = { product: 'pipeline', type, calls: rows - known.rows, amount }
-      this.#store.addUsage(keyHash, [line], nowMs)
-      this.#store.putPipelineSums(pipeline, { rows, spent })
+      this.#tables.store.addUsage(keyHash, [line], nowMs)
+      this.#tables.store.putPipelineSums(pipeline, { rows, spent })
       this.#holds.drop(pipeline)
     }
-    const { available } = this.#store.account()
+    const { available } = this.#tables.store.account()
     const held = this.#holds.ofOthers(pipeline, keyHash, nowMs)
-    const left = Math.max(0, Math.min(available - held.all, this.#caps.room(keyHash) - held.ofKey))
+    const left = Math.max(0, Math.min(available - held.all, this.#tables.caps.room(keyHash) - held.ofKey))
     if (wholeMicro(hold) > 0 && hold <= left) this.#holds.put(pipeline, keyHash, hold, nowMs)
-    const end = this.#ends.endOf(keyHash, nowMs)
+    const end = this.#tables.ends.endOf(keyHash, nowMs)
     if (end && name !== undefined) this.#webhooks.pipelinePaused({ pipeline, name, keyHash, ...end }, nowMs)
-    return { v, available: left, cap: this.#caps.inTheWay(keyHash, available), ended: end?.why }
+    return { v, available: left, cap: this.#tables.caps.inTheWay(keyHash, available), ended: end?.why }
   }
 
   grant(id: string, amount: MicroCredits, nowMs: number): GrantAnswer {
-    const account = this.#store.account()
-    const before = this.#store.grantAmount(id)
+    const account = this.#tables.store.account()
+    const before = this.#tables.store.grantAmount(id)
     if (before !== null) {
       return before === amount ? { v, ok: true, repeated: true, account } : { v, ok: false, reason: 'conflict' }
     }
@@ -181,15 +177,15 @@ export class AccountLedger implements StreamPayer {
     if (event === null) return { v, ok: false, reason: 'too_large' }
     const after = evolveAccount(account, event)
     this.#put(after, 'grown')
-    this.#store.putGrant(id, amount, nowMs)
+    this.#tables.store.putGrant(id, amount, nowMs)
     return { v, ok: true, repeated: false, account: after }
   }
 
   /** Puts the account on this plan now. */
   turnPlan(order: PlanOrder, nowMs: number): PlanState {
     for (const amount of [order.firstMicro ?? 0, order.terms.micro]) wholeMicro(amount)
-    const before = this.#plans.read()
-    const decision = decidePlan(this.#store.account(), before, order, nowMs)
+    const before = this.#tables.plans.read()
+    const decision = decidePlan(this.#tables.store.account(), before, order, nowMs)
     if (decision === null && before !== null) return before
     if (decision === null) throw new Error('an account without a plan takes any')
     this.#turnPeriod(decision)
@@ -198,31 +194,31 @@ export class AccountLedger implements StreamPayer {
 
   /** Ends a period that is over. Done before every decision: an alarm may be late. */
   renewPlan(nowMs: number): void {
-    const state = this.#plans.read()
-    const decision = state === null ? null : decideRenewal(this.#store.account(), state, nowMs)
+    const state = this.#tables.plans.read()
+    const decision = state === null ? null : decideRenewal(this.#tables.store.account(), state, nowMs)
     if (decision !== null) this.#turnPeriod(decision)
   }
 
   /** Ends leases whose isolates went silent. */
   reclaim(nowMs: number): void {
-    for (const { lease, usage } of this.#store.overdue(nowMs - RECLAIM_GRACE_MS)) {
+    for (const { lease, usage } of this.#tables.store.overdue(nowMs - RECLAIM_GRACE_MS)) {
       const event = decideReclaim(lease, nowMs)
       if (event === null) continue
-      this.#put(evolveAccount(this.#store.account(), event))
-      this.#store.putLease({ lease: evolveLease(lease, event), usage })
+      this.#put(evolveAccount(this.#tables.store.account(), event))
+      this.#tables.store.putLease({ lease: evolveLease(lease, event), usage })
     }
   }
 
   #turnPeriod(decision: PlanDecision): void {
-    this.#put(decision.events.reduce(evolveAccount, this.#store.account()), 'new period')
-    this.#plans.put(decision)
+    this.#put(decision.events.reduce(evolveAccount, this.#tables.store.account()), 'new period')
+    this.#tables.plans.put(decision)
     this.#periodEndMs = decision.state.untilMs ?? Number.POSITIVE_INFINITY
   }
 
   /** Every change of the balance goes through here. */
   #put(account: AccountState, by: 'use' | 'grown' | 'new period' = 'use'): void {
-    this.#store.putAccount(account)
-    if (by !== 'use') this.#store.noteMost(leftOf(account), by === 'new period')
-    this.#webhooks.notice(account, by === 'new period')
+    this.#tables.store.putAccount(account)
+    if (by !== 'use') this.#tables.store.noteMost(leftOf(account), by === 'new period')
+    this.#webhooks.notice(leftOf(account), by === 'new period', Date.now())
   }
 }

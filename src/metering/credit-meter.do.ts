@@ -8,29 +8,20 @@ import { EgressSettings } from '../core/egress.ts'
 import { migrate } from '../core/migrate.store.ts'
 import { gatewayOf } from '../core/objects.client.ts'
 import { readVariables } from '../core/variables.ts'
-import { AccountLedger } from './account-ledger.store.ts'
+import { AccountLedger, type MeterTables, tablesOf } from './account-ledger.store.ts'
 import { type AccountState, leftOf } from './account-state.ts'
-import { KeyCaps } from './key-caps.store.ts'
-import { KeyChanges } from './key-changes.store.ts'
-import { KeyEnds } from './key-ends.store.ts'
 import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from './ledger.ts'
-import { MeterStore } from './meter.store.ts'
 import type { GrantAnswer, KeySums, WholeMeterApi } from './meter-api.ts'
 import { METER_SCHEMA } from './meter-schema.ts'
 import type { PipelineAnswer, PipelineReport } from './pipeline-report.ts'
-import { PlanStore } from './plans/plan-period.store.ts'
 import type { PlanOrder, PlanState } from './plans/plan-period.ts'
 import { RequestBuckets } from './request-buckets.ts'
-import { Statements } from './statement.store.ts'
 import type { Statement } from './statement.ts'
 import type { StreamAnswer, StreamReport, StreamView } from './streams/stream-api.ts'
 import { StreamLedger } from './streams/stream-ledger.ts'
-import { StreamStore } from './streams/streams.store.ts'
 import type { StackedUsage, UsagePage, UsagePlace, UsageReport } from './usage.ts'
 import { copyUsage } from './usage-outbox.do.ts'
-import { UsageReports } from './usage-report.store.ts'
-import { VisitorBudgets } from './visitor-budget.store.ts'
 import type { Delivery, Webhook, WebhookOrder } from './webhooks/webhook-api.ts'
 import { Webhooks } from './webhooks/webhooks.do.ts'
 
@@ -42,16 +33,8 @@ const COPY_EVERY_MS = 60_000
 const STACK_PARTS = 40
 
 export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeMeterApi {
-  readonly #store: MeterStore
-  readonly #plans: PlanStore
-  readonly #caps: KeyCaps
-  readonly #changes: KeyChanges
-  readonly #ends: KeyEnds
+  readonly #tables: MeterTables
   readonly #webhooks: Webhooks
-  readonly #streams: StreamStore
-  readonly #usage: UsageReports
-  readonly #statements: Statements
-  readonly #visitors: VisitorBudgets
   readonly #ledger: AccountLedger
   readonly #streamLedger: StreamLedger
   readonly #requests = new RequestBuckets()
@@ -59,27 +42,11 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    const { sql } = ctx.storage
     migrate(ctx.storage, METER_SCHEMA)
-    this.#store = new MeterStore(sql)
-    this.#plans = new PlanStore(sql)
-    this.#caps = new KeyCaps(sql)
-    this.#changes = new KeyChanges(sql)
-    this.#ends = new KeyEnds(sql)
+    this.#tables = tablesOf(ctx.storage.sql)
     this.#webhooks = new Webhooks(ctx, new Egress(readVariables(EgressSettings, env)), () => gatewayOf(env))
-    this.#streams = new StreamStore(sql)
-    this.#usage = new UsageReports(sql)
-    this.#statements = new Statements(sql)
-    this.#visitors = new VisitorBudgets(sql)
-    const parts = {
-      store: this.#store,
-      plans: this.#plans,
-      caps: this.#caps,
-      ends: this.#ends,
-      webhooks: this.#webhooks,
-    }
-    this.#ledger = new AccountLedger({ ...parts, statements: this.#statements, visitors: this.#visitors })
-    this.#streamLedger = new StreamLedger(this.#streams, this.#ledger)
+    this.#ledger = new AccountLedger(this.#tables, this.#webhooks)
+    this.#streamLedger = new StreamLedger(this.#tables.streams, this.#ledger)
   }
 
   stream(report: StreamReport): Promise<StreamAnswer> {
@@ -89,7 +56,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   lease(request: LeaseRequest): Promise<LeaseAnswer> {
     return this.#decide((now) => {
       const decided = this.#ledger.lease(request, now)
-      const changedMs = this.#changes.last(request.keyHash, now)
+      const changedMs = this.#tables.changes.last(request.keyHash, now)
       const answer = changedMs === null ? decided : { ...decided, changedMs }
       if (!answer.ok || request.requests === undefined) return answer
       return { ...answer, requests: this.#requests.take(request.keyHash, request.requests, now) }
@@ -105,7 +72,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   }
 
   async beginPlan(order: PlanOrder): Promise<boolean> {
-    if (this.#plans.read() !== null) return false
+    if (this.#tables.plans.read() !== null) return false
     await this.#turnPlan(order)
     return true
   }
@@ -117,97 +84,102 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
 
   async plan(): Promise<PlanState | null> {
     this.#renew(Date.now())
-    return this.#plans.read()
+    return this.#tables.plans.read()
   }
 
   async renewWith(plan: string, everyMicro: MicroCredits): Promise<void> {
     this.#renew(Date.now())
-    this.#plans.setEvery(plan, wholeMicro(everyMicro))
+    this.#tables.plans.setEvery(plan, wholeMicro(everyMicro))
   }
 
   async revokeKey(keyHash: string): Promise<void> {
-    this.#store.putRevoked(keyHash, Date.now())
+    this.#tables.store.putRevoked(keyHash, Date.now())
   }
 
   async noteChange(keyHash: string | null): Promise<void> {
     this.ctx.storage.transactionSync(() => {
-      this.#changes.note(keyHash, Date.now())
-      this.#streams.changeTerms()
+      this.#tables.changes.note(keyHash, Date.now())
+      this.#tables.streams.changeTerms()
     })
   }
 
   async capKey(keyHash: string, cap: MicroCredits | null): Promise<void> {
-    this.#caps.put(keyHash, cap === null ? null : wholeMicro(cap))
+    this.#tables.caps.put(keyHash, cap === null ? null : wholeMicro(cap))
   }
 
   async endKey(keyHash: string, atMs: number | null): Promise<void> {
-    this.#ends.put(keyHash, atMs)
+    this.#tables.ends.put(keyHash, atMs)
   }
 
   async replaceKey(oldHash: string, newHash: string): Promise<void> {
-    this.ctx.storage.transactionSync(() => this.#ends.replace(oldHash, newHash))
+    this.ctx.storage.transactionSync(() => this.#tables.ends.replace(oldHash, newHash))
   }
 
   async inheritKey(oldHash: string, newHash: string): Promise<void> {
-    this.#caps.inherit(oldHash, newHash)
+    this.#tables.caps.inherit(oldHash, newHash)
   }
 
   async visitorsWaitMs(perHour: MicroCredits, amount: MicroCredits): Promise<number> {
-    return this.#visitors.waitMs(wholeMicro(perHour), wholeMicro(amount), Date.now())
+    return this.#tables.visitors.waitMs(wholeMicro(perHour), wholeMicro(amount), Date.now())
   }
 
   async balance(keyHash?: string): Promise<AccountState & { capLeft?: MicroCredits }> {
     this.#renew(Date.now())
-    const capLeft = keyHash === undefined ? Number.POSITIVE_INFINITY : this.#caps.left(keyHash)
+    const capLeft = keyHash === undefined ? Number.POSITIVE_INFINITY : this.#tables.caps.left(keyHash)
     return { ...this.#ledger.account(), ...(Number.isFinite(capLeft) ? { capLeft } : {}) }
   }
 
   async usage(fromMs: number, toMs: number): Promise<UsageReport> {
-    return this.#usage.report(fromMs, toMs)
+    return this.#tables.usage.report(fromMs, toMs)
   }
 
   async usageOfKey(keyHash: string, fromMs: number, toMs: number): Promise<UsageReport> {
-    return this.#usage.report(fromMs, toMs, keyHash)
+    return this.#tables.usage.report(fromMs, toMs, keyHash)
   }
 
   async spentByDay(days: readonly number[]): Promise<readonly MicroCredits[]> {
-    return this.#usage.spentByDay(days, Date.now())
+    return this.#tables.usage.spentByDay(days, Date.now())
   }
 
   async usagePage(fromMs: number, toMs: number, after: UsagePlace | null, limit: number): Promise<UsagePage> {
-    return this.#usage.page(fromMs, toMs, after, limit)
+    return this.#tables.usage.page(fromMs, toMs, after, limit)
   }
 
   async usageStack(fromMs: number, toMs: number, by: 'key' | 'type'): Promise<readonly StackedUsage[]> {
-    return this.#usage.stacked(fromMs, toMs, by, STACK_PARTS)
+    return this.#tables.usage.stacked(fromMs, toMs, by, STACK_PARTS)
   }
 
   async keySums(keyHashes: readonly string[], fromMs: number): Promise<readonly KeySums[]> {
-    const spent = this.#usage.spentBy(keyHashes, fromMs)
+    const spent = this.#tables.usage.spentBy(keyHashes, fromMs)
     return keyHashes.map((keyHash) => {
-      const left = this.#caps.left(keyHash)
+      const left = this.#tables.caps.left(keyHash)
       return { spent: spent.get(keyHash) ?? 0, capLeft: Number.isFinite(left) ? left : null }
     })
   }
 
   async statement(fromMs: number, toMs: number): Promise<Statement> {
     this.#renew(Date.now())
-    return this.#statements.statement(fromMs, toMs, leftOf(this.#ledger.account()))
+    return this.#tables.statements.statement(fromMs, toMs, leftOf(this.#ledger.account()))
   }
 
   async statementSums(times: readonly number[]) {
     this.#renew(Date.now())
-    return { sinceMs: this.#statements.since(), sums: this.#statements.sums(times, leftOf(this.#ledger.account())) }
+    return {
+      sinceMs: this.#tables.statements.since(),
+      sums: this.#tables.statements.sums(times, leftOf(this.#ledger.account())),
+    }
   }
 
   async streams(limit: number): Promise<StreamView & { readonly requests: Readonly<Record<string, number>> }> {
     const now = Date.now()
-    return { ...this.#streams.view(now, limit), requests: this.#requests.busiest(now) }
+    return { ...this.#tables.streams.view(now, limit), requests: this.#requests.busiest(now) }
   }
 
   async setWebhook(order: WebhookOrder): Promise<Webhook & { readonly secret: string | null }> {
     const drawn = await this.#webhooks.draw(order.account)
-    return this.#decide((now) => this.#webhooks.set(order, drawn, this.#ledger.account(), this.#store.most(), now))
+    return this.#decide((now) =>
+      this.#webhooks.set(order, drawn, leftOf(this.#ledger.account()), this.#tables.store.most(), now),
+    )
   }
 
   async webhook(): Promise<Webhook | null> {
@@ -223,7 +195,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
   }
 
   async clearWebhook(): Promise<boolean> {
-    return this.#webhooks.clear()
+    return this.ctx.storage.transactionSync(() => this.#webhooks.clear())
   }
 
   /** Copies usage, ends leases whose isolates went silent, and periods of the plan. Caught and re-armed: an alarm that fails six times is dropped for good. */
@@ -239,17 +211,18 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
       await this.#wakeAt(now + RECLAIM_GRACE_MS)
       return
     }
-    if (!(await copyUsage(this.ctx, this.#store, gatewayOf(this.env)))) await this.#wakeAt(now + COPY_EVERY_MS)
-    const first = this.#store.firstDeadline()
+    if (!(await copyUsage(this.ctx, this.#tables.store, gatewayOf(this.env)))) await this.#wakeAt(now + COPY_EVERY_MS)
+    const first = this.#tables.store.firstDeadline()
     if (first !== null) await this.#wakeAt(Math.max(first + RECLAIM_GRACE_MS, now + 1_000))
-    else if (this.#store.hasMortalRows() || this.#streams.hasMortalRows()) await this.#wakeAt(now + PRUNE_EVERY_MS)
+    else if (this.#tables.store.hasMortalRows() || this.#tables.streams.hasMortalRows())
+      await this.#wakeAt(now + PRUNE_EVERY_MS)
     await this.#wakeAt(Math.max(this.#ledger.periodEndMs, now + 1_000))
   }
 
   #tidy(now: number): void {
     this.#ledger.reclaim(now)
-    this.#store.prune(now)
-    this.#streams.prune(now)
+    this.#tables.store.prune(now)
+    this.#tables.streams.prune(now)
   }
 
   #renew(now: number): void {

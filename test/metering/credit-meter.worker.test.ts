@@ -28,13 +28,6 @@ const request = (over: Partial<LeaseRequest>): LeaseRequest => ({
   close: false,
   ...over,
 })
-const _tablesOf = (account: string) =>
-  runInDurableObject(stubOf(account), (_, { storage }) =>
-    storage.sql
-      .exec('SELECT name FROM sqlite_master')
-      .toArray()
-      .map(({ name }) => name),
-  )
 const usageOf = (account: string) =>
   runInDurableObject(stubOf(account), (_, { storage }) =>
     storage.sql.exec('SELECT key_hash, product, type, calls, amount FROM usage').toArray(),

@@ -5,16 +5,9 @@ import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { monthTimes } from '../../src/http/platform/invoice.ts'
-import { AccountLedger } from '../../src/metering/account-ledger.store.ts'
+import { AccountLedger, tablesOf } from '../../src/metering/account-ledger.store.ts'
 import { leftOf } from '../../src/metering/account-state.ts'
-import { KeyCaps } from '../../src/metering/key-caps.store.ts'
-import { KeyEnds } from '../../src/metering/key-ends.store.ts'
-import { MeterStore } from '../../src/metering/meter.store.ts'
 import type { PlanTerms } from '../../src/metering/plans/plan.ts'
-import { PlanStore } from '../../src/metering/plans/plan-period.store.ts'
-import { Statements } from '../../src/metering/statement.store.ts'
-import { UsageReports } from '../../src/metering/usage-report.store.ts'
-import { VisitorBudgets } from '../../src/metering/visitor-budget.store.ts'
 import { Webhooks } from '../../src/metering/webhooks/webhooks.do.ts'
 import { egressOf } from '../core/egress-of.ts'
 
@@ -34,22 +27,12 @@ type Act = typeof act extends fc.Arbitrary<infer T> ? T : never
 
 /** Plays a history; answers what was left at each beginning of a month. */
 function play(ctx: DurableObjectState, acts: readonly Act[]) {
-  const { sql } = ctx.storage
-  const parts = {
-    store: new MeterStore(sql),
-    plans: new PlanStore(sql),
-    caps: new KeyCaps(sql),
-    ends: new KeyEnds(sql),
-  }
-  const statements = new Statements(sql)
-  const ledger = new AccountLedger({
-    ...parts,
-    webhooks: new Webhooks(ctx, egressOf(), () => {
-      throw new Error('no gateway')
-    }),
-    statements,
-    visitors: new VisitorBudgets(sql),
+  const webhooks = new Webhooks(ctx, egressOf(), () => {
+    throw new Error('no gateway')
   })
+  const tables = tablesOf(ctx.storage.sql)
+  const { statements } = tables
+  const ledger = new AccountLedger(tables, webhooks)
   const times = monthTimes(START + 330 * DAY)
   const left = new Map<number, number>()
   const spent = new Map<string, number>()
@@ -112,8 +95,8 @@ function play(ctx: DurableObjectState, acts: readonly Act[]) {
     }
   }
   const account = ledger.account()
-  parts.store.prune(now + 2 * DAY)
-  return { times, left, account, statements, usage: new UsageReports(sql) }
+  tables.store.prune(now + 2 * DAY)
+  return { times, left, account, statements, usage: tables.usage }
 }
 
 it('are what the ledger had at each end of a month, to the micro-credit', async () => {

@@ -1,36 +1,33 @@
 // The part of a CreditMeter that tells its account's owner of low credits. Law: charging never waits for a receiver:
 // a decision writes the event, the alarm claims it, and the attempt itself runs beside everything else.
 
-import type { MicroCredits } from '../../core/amount.ts'
 import type { Egress } from '../../core/egress.client.ts'
-import { type AccountState, leftOf } from '../account-state.ts'
 import { deliverEvent } from './webhook.client.ts'
 import { type Attempt, type DrawnSecret, WebhookStore } from './webhook.store.ts'
-import { type PausedPipeline, testBody } from './webhook.ts'
-import type { Delivery, Webhook, WebhookOrder } from './webhook-api.ts'
+import { testBody } from './webhook.ts'
+import type { Delivery } from './webhook-api.ts'
 import { type SecretSealer, WebhookSecrets } from './webhook-secrets.client.ts'
 
 /** After a failure of the outbox itself, so that the alarm does not ring without end. */
 const PAUSE_MS = 60_000
 
-export class Webhooks {
+export class Webhooks extends WebhookStore {
   readonly #ctx: DurableObjectState
-  readonly #store: WebhookStore
   readonly #egress: Egress
   readonly #secrets: WebhookSecrets
   #pausedUntilMs = 0
   #testedMs = Number.NEGATIVE_INFINITY
 
   constructor(ctx: DurableObjectState, egress: Egress, sealer: () => SecretSealer) {
+    super(ctx.storage.sql)
     this.#ctx = ctx
     this.#egress = egress
-    this.#store = new WebhookStore(ctx.storage.sql)
     this.#secrets = new WebhookSecrets(sealer)
   }
 
   /** When the alarm is wanted, infinite where it is not. */
-  get nextMs(): number {
-    return Math.max(this.#store.nextMs, this.#pausedUntilMs)
+  override get nextMs(): number {
+    return Math.max(super.nextMs, this.#pausedUntilMs)
   }
 
   /** A secret for `set`. */
@@ -38,26 +35,9 @@ export class Webhooks {
     return this.#secrets.draw(account)
   }
 
-  /** To be called in a transaction, as `notice` is. */
-  set(order: WebhookOrder, drawn: DrawnSecret, account: AccountState, mostMicro: MicroCredits, nowMs: number) {
-    return this.#store.set(order, drawn, leftOf(account), mostMicro, nowMs)
-  }
-
-  view(): Webhook | null {
-    return this.#store.view()
-  }
-
-  setter(): Pick<WebhookOrder, 'url' | 'by'> | null {
-    return this.#store.setter()
-  }
-
-  clear(): boolean {
-    return this.#ctx.storage.transactionSync(() => this.#store.clear())
-  }
-
   /** `everyMs`: not sooner after the last one. */
   async test(everyMs: number): Promise<Delivery | null> {
-    const target = this.#store.target()
+    const target = this.target()
     if (target === null) return null
     const now = Date.now()
     if (now - this.#testedMs < everyMs)
@@ -67,21 +47,11 @@ export class Webhooks {
     return this.#send({ id, body: testBody(id, target.account, now), target }, now)
   }
 
-  /** To be called in the transaction of every decision, with the account after it. */
-  notice(account: AccountState, isNewPeriod: boolean): void {
-    this.#store.notice(leftOf(account), isNewPeriod, Date.now())
-  }
-
-  /** To be called in a transaction. */
-  pipelinePaused(paused: PausedPipeline, nowMs: number): void {
-    this.#store.pipelinePaused(paused, nowMs)
-  }
-
   /** Begins the attempts that are due, and does not wait for them. Never throws: the caller has more to do. */
   deliver(nowMs: number): void {
     if (nowMs < this.nextMs) return
     try {
-      const attempts = this.#ctx.storage.transactionSync(() => this.#store.claim(nowMs, Math.random))
+      const attempts = this.#ctx.storage.transactionSync(() => this.claim(nowMs, Math.random))
       for (const attempt of attempts) this.#ctx.waitUntil(this.#attempt(attempt, nowMs))
     } catch (error) {
       console.error('claiming webhook events failed', error instanceof Error ? error.message : '')
@@ -92,7 +62,7 @@ export class Webhooks {
   async #attempt(attempt: Attempt, nowMs: number): Promise<void> {
     const delivery = await this.#send(attempt, nowMs)
     if (!delivery.delivered) console.warn(`webhook event ${attempt.id} was not delivered: ${delivery.answer}`)
-    this.#store.attempted(attempt.id, delivery)
+    this.attempted(attempt.id, delivery)
   }
 
   /** Never rejects. */
