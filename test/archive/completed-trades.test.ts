@@ -4,28 +4,14 @@ import { acrossGap, foldTrades, noTrades } from '../../src/archive/completed-tra
 import type { CompletedTrade } from '../../src/archive/open-trade.ts'
 import type { Fill } from '../../src/protocol/feed/block.ts'
 import type { EventBlock } from '../../src/protocol/feed/durable-api.ts'
+import { fillWith } from '../kit/fills.ts'
 import { BUILDER, FIRST_MS, trading, USER, units } from './trading.ts'
 
 const fold = (blocks: readonly EventBlock[]) => foldTrades(noTrades(USER), blocks)
 const sum = (amounts: readonly string[], decimals: number) =>
   amounts.reduce((total, amount) => total + units(amount, decimals), 0n)
 
-const FILL: Fill = {
-  coin: 'BTC',
-  px: '100.0',
-  sz: '1.0',
-  side: 'B',
-  time: FIRST_MS,
-  startPosition: '0.0',
-  dir: 'Open Long',
-  closedPnl: '0.0',
-  hash: '0x',
-  oid: 1,
-  crossed: true,
-  fee: '0.03',
-  tid: 1,
-  feeToken: 'USDC',
-}
+const FILL = fillWith({ px: '100.0', time: FIRST_MS, hash: '0x', fee: '0.03' })
 /** One block a fill, 1 s apart. */
 const blocksOf = (...fills: Partial<Fill>[]): EventBlock[] =>
   fills.map((more, i) => {
@@ -182,92 +168,58 @@ describe('the ordinal', () => {
 })
 
 describe('laws', () => {
-  const RUNS = { numRuns: 300 }
+  const law = (holds: (blocks: EventBlock[], at: number) => void) =>
+    fc.assert(fc.property(trading, fc.nat(60), holds), { numRuns: 300 })
 
-  it('folding on is folding everything', () => {
-    fc.assert(
-      fc.property(trading, fc.nat(60), (blocks, at) => {
-        const first = fold(blocks.slice(0, at))
-        const second = foldTrades(first.state, blocks.slice(at))
-        const whole = fold(blocks)
-        expect([...first.trades, ...second.trades]).toEqual(whole.trades)
-        expect(JSON.stringify([...second.state.open])).toBe(JSON.stringify([...whole.state.open]))
-      }),
-      RUNS,
-    )
-  })
-
-  it('a state is not changed by folding on from it', () => {
-    fc.assert(
-      fc.property(trading, fc.nat(60), (blocks, at) => {
-        const { state } = fold(blocks.slice(0, at))
-        const rest = blocks.slice(at)
-        expect(foldTrades(state, rest).trades).toEqual(foldTrades(state, rest).trades)
-      }),
-      RUNS,
-    )
+  it('folding on is folding everything, and changes no state', () => {
+    law((blocks, at) => {
+      const first = fold(blocks.slice(0, at))
+      const second = foldTrades(first.state, blocks.slice(at))
+      const whole = fold(blocks)
+      expect([...first.trades, ...second.trades]).toEqual(whole.trades)
+      expect(JSON.stringify([...second.state.open])).toBe(JSON.stringify([...whole.state.open]))
+      expect(foldTrades(first.state, blocks.slice(at)).trades).toEqual(second.trades)
+    })
   })
 
   it('nothing is lost or counted twice: fees and profits of trades and of what is open are those of the fills', () => {
-    fc.assert(
-      fc.property(trading, (blocks) => {
-        const { trades, state } = fold(blocks)
-        const fills = blocks.flatMap((block) => block.fills.map(([, fill]) => fill))
-        const open = [...state.open.values()]
-        const both = (wire: keyof CompletedTrade, own: 'fees' | 'grossPnl') =>
-          sum([...trades.map((trade) => String(trade[wire])), ...open.map((trade) => trade[own].toFixed())], 10)
-        expect(both('fees', 'fees')).toBe(
-          sum(
-            fills.map(({ fee }) => fee),
-            10,
-          ),
-        )
-        expect(both('gross_pnl', 'grossPnl')).toBe(
-          sum(
-            fills.map(({ closedPnl }) => closedPnl),
-            10,
-          ),
-        )
-        const net = trades.map(
-          (trade) => units(trade.gross_pnl, 10) - units(trade.fees, 10) + units(trade.funding_pnl, 10),
-        )
-        expect(trades.map(({ net_pnl }) => units(net_pnl, 10))).toEqual(net)
-      }),
-      RUNS,
-    )
+    law((blocks) => {
+      const { trades, state } = fold(blocks)
+      const fills = blocks.flatMap((block) => block.fills.map(([, fill]) => fill))
+      const open = [...state.open.values()]
+      const both = (wire: keyof CompletedTrade, own: 'fees' | 'grossPnl') =>
+        sum([...trades.map((trade) => String(trade[wire])), ...open.map((trade) => trade[own].toFixed())], 10)
+      const of = (field: 'fee' | 'closedPnl') => fills.reduce((total, fill) => total + units(fill[field], 10), 0n)
+      expect([both('fees', 'fees'), both('gross_pnl', 'grossPnl')]).toEqual([of('fee'), of('closedPnl')])
+      for (const { net_pnl, gross_pnl, fees, funding_pnl } of trades)
+        expect(units(net_pnl, 10)).toBe(units(gross_pnl, 10) - units(fees, 10) + units(funding_pnl, 10))
+    })
   })
 
   it('trades are those that plain counting of the position finds', () => {
-    fc.assert(
-      fc.property(trading, (blocks) => {
-        const { trades, state } = fold(blocks)
-        const counted = ['BTC', 'ETH', 'xyz:GOLD'].map((coin) => plainTrips(coin, blocks))
-        const closed = counted.flatMap((one) => one.closed)
-        const seen = trades.map(
-          ({ coin, position_type, fills, open_time, close_time, max_position_size, maker_fills }) =>
-            [coin, position_type, fills, open_time, close_time, units(max_position_size, 2), maker_fills].join(),
-        )
-        expect([...seen].sort()).toEqual(closed.sort())
-        expect([...state.open].map(([coin, { size }]) => `${coin} ${units(size.toFixed(), 2)}`).sort()).toEqual(
-          counted.flatMap(({ left }) => left).sort(),
-        )
-      }),
-      RUNS,
-    )
+    law((blocks) => {
+      const { trades, state } = fold(blocks)
+      const counted = ['BTC', 'ETH', 'xyz:GOLD'].map((coin) => plainTrips(coin, blocks))
+      const seen = trades.map((one) => {
+        const { coin, position_type, fills, open_time, close_time, max_position_size, maker_fills } = one
+        return [coin, position_type, fills, open_time, close_time, units(max_position_size, 2), maker_fills].join()
+      })
+      expect([...seen].sort()).toEqual(counted.flatMap(({ closed }) => closed).sort())
+      expect([...state.open].map(([coin, { size }]) => `${coin} ${units(size.toFixed(), 2)}`).sort()).toEqual(
+        counted.flatMap(({ left }) => left).sort(),
+      )
+    })
   })
 
   it('close times never fall, and ordinals of one time rise', () => {
-    fc.assert(
-      fc.property(trading, (blocks) => {
-        const { trades } = fold(blocks)
-        trades.slice(1).forEach((trade, i) => {
-          const before = trades[i]!
-          expect(trade.close_time).toBeGreaterThanOrEqual(before.close_time)
-          expect(trade.tx_index).toBe(trade.close_time === before.close_time ? before.tx_index + 1 : 0)
-        })
-      }),
-      RUNS,
-    )
+    law((blocks) => {
+      const { trades } = fold(blocks)
+      for (const [i, trade] of trades.slice(1).entries()) {
+        const before = trades[i]!
+        expect(trade.close_time).toBeGreaterThanOrEqual(before.close_time)
+        expect(trade.tx_index).toBe(trade.close_time === before.close_time ? before.tx_index + 1 : 0)
+      }
+    })
   })
 })
 

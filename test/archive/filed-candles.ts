@@ -9,6 +9,7 @@ import type { EventsOfBlock } from '../../src/archive/files/rows.ts'
 import type { Interval } from '../../src/core/candle-interval.ts'
 import type { UserFill } from '../../src/protocol/feed/block.ts'
 import type { EventBlock, HeightAndTime } from '../../src/protocol/feed/durable-api.ts'
+import { fillWith } from '../kit/fills.ts'
 
 export type TradedBlock = EventsOfBlock & EventBlock
 /** Whole numbers, the size in hundredths. */
@@ -21,27 +22,17 @@ export interface Traded {
 export const COIN = 'BTC'
 
 const USERS = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}`) as [string, string, string]
-const FILL = {
-  startPosition: '0.0',
-  dir: 'Open Long',
-  closedPnl: '0.0',
-  hash: '0x0',
-  crossed: true,
-  fee: '0.1',
-  oid: 7,
-  feeToken: 'USDC',
-}
 
 /** Both sides of each trade, and a fill that is none. */
 export function tradedBlock(height: number, time: number, trades: readonly Traded[]): TradedBlock {
   const fills = trades.flatMap(({ px, sz, coin = COIN }, at): UserFill[] => {
-    const fill = { ...FILL, coin, px: `${px}.0`, sz: (sz / 100).toFixed(2), time, tid: 100 * height + at }
+    const fill = fillWith({ coin, px: `${px}.0`, sz: (sz / 100).toFixed(2), time, oid: 7, tid: 100 * height + at })
     return [
       [USERS[0], { ...fill, side: 'A', crossed: false }],
       [USERS[1], { ...fill, side: 'B' }],
     ]
   })
-  const alone = { ...FILL, coin: COIN, px: '1000000.0', sz: '1.0', side: 'B' as const, time, tid: 100 * height + 99 }
+  const alone = fillWith({ coin: COIN, px: '1000000.0', time, oid: 7, tid: 100 * height + 99 })
   return { height, time, fills: [...fills, [USERS[2], alone]], ledger: [], funding: [] }
 }
 

@@ -84,26 +84,11 @@ describe('the summary', () => {
       fc.property(trading, (blocks) => {
         const all = known(blocks)
         const summary = pnlSummary(all, {})
-        const total = (amounts: string[], decimals: number) =>
-          amounts.reduce((sum, one) => sum + units(one, decimals), 0n)
-        expect(units(summary.totalPnl, 10)).toBe(
-          total(
-            all.trades.map(({ net_pnl }) => net_pnl),
-            10,
-          ),
-        )
-        expect(units(summary.totalFees, 10)).toBe(
-          total(
-            all.trades.map(({ fees }) => fees),
-            10,
-          ),
-        )
-        expect(units(summary.totalFunding, 10)).toBe(
-          total(
-            all.trades.map(({ funding_pnl }) => funding_pnl),
-            10,
-          ),
-        )
+        const total = (of: 'net_pnl' | 'fees' | 'funding_pnl') =>
+          all.trades.reduce((sum, trade) => sum + units(trade[of], 10), 0n)
+        expect(units(summary.totalPnl, 10)).toBe(total('net_pnl'))
+        expect(units(summary.totalFees, 10)).toBe(total('fees'))
+        expect(units(summary.totalFunding, 10)).toBe(total('funding_pnl'))
         const volume = all.fills.reduce((sum, { px, sz }) => sum + units(px, 2) * units(sz, 2), 0n)
         expect(units(summary.volumeTraded, 4)).toBe(volume)
         expect(summary.totalTrades).toBe(all.trades.length)
@@ -129,12 +114,8 @@ describe('the summary', () => {
     const all = { user: USER, trades: [], fills, nowMs: day + 2 * DAY_MS }
     expect(pnlSummary(all, {})).toMatchObject({ daysActive: 3, accountAgeDays: 2, volumeTraded: '20' })
     const scope = { startTime: day, endTime: day + DAY_MS, dex: MAIN_DEX }
-    expect(pnlSummary(all, scope)).toMatchObject({
-      daysActive: 1,
-      accountAgeDays: 2,
-      volumeTraded: '10',
-      tradedPairs: ['BTC'],
-    })
+    const shown = { daysActive: 1, accountAgeDays: 2, volumeTraded: '10', tradedPairs: ['BTC'] }
+    expect(pnlSummary(all, scope)).toMatchObject(shown)
     expect(pnlSummary(all, { dex: 'xyz' }).tradedPairs).toEqual(['xyz:GOLD'])
     expect(pnlSummary(all, {}).tradedPairs).toEqual(['@107', 'BTC', 'xyz:GOLD'])
   })
@@ -155,15 +136,8 @@ describe('fills of a builder', () => {
   })
 
   it('are shown with their wallet first, without what only the node tells', () => {
-    const fill = {
-      coin: 'BTC',
-      time: 1,
-      builder: BUILDER,
-      builderFee: '0.1',
-      deployerFee: '0.2',
-      twapId: null,
-      more: 1,
-    }
+    const own = { builder: BUILDER, builderFee: '0.1', deployerFee: '0.2', twapId: null, more: 1 }
+    const fill = { coin: 'BTC', time: 1, ...own }
     const [shown] = builderPage([[[USER, fill as unknown as Fill]]], 1)
     expect(Object.entries(shown!)).toEqual([
       ['user', USER],

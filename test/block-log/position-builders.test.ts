@@ -2,30 +2,15 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { PositionBuilders } from '../../src/block-log/position-builders.ts'
 import type { Fill, UserFill } from '../../src/protocol/feed/block.ts'
+import { fillWith } from '../kit/fills.ts'
 
 const USERS = ['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`)
 const BUILDERS = ['1', '2'].map((digit) => `0x${digit.repeat(40)}`)
 const [USER, OTHER] = USERS as [string, string]
 const [BUILDER, RIVAL] = BUILDERS as [string, string]
 
-const fillOf = (more: Partial<Fill> = {}): Fill => ({
-  coin: 'BTC',
-  px: '1.0',
-  sz: '1.0',
-  side: 'B',
-  time: 5,
-  startPosition: '3.0',
-  dir: 'Open Long',
-  closedPnl: '0.0',
-  hash: '0x1',
-  oid: 7,
-  crossed: true,
-  fee: '0.1',
-  tid: 1,
-  feeToken: 'USDC',
-  twapId: null,
-  ...more,
-})
+const fillOf = (more: Partial<Fill> = {}) =>
+  fillWith({ time: 5, startPosition: '3.0', hash: '0x1', oid: 7, twapId: null, ...more })
 const through = (more: Partial<Fill> = {}): UserFill => [USER, fillOf({ builder: BUILDER, ...more })]
 const liquidated = (more: Partial<Fill> = {}, user = USER): UserFill => [
   user,

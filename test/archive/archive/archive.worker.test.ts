@@ -10,21 +10,12 @@ import { Retention } from '../../../src/archive/archive/retention.store.ts'
 import type { CutSegment } from '../../../src/archive/archive/segment-cutter.ts'
 import type { BlockLogApi } from '../../../src/protocol/feed/log-api.ts'
 import { FakeFeeder, levelsOf } from '../../block-log/fake-feeder.worker.ts'
-
-const placeOf = (chain: string) => ({ chain, bucket: env.ARCHIVE, db: env.HISTORY })
+import { placeOf, segmentOf } from '../files/places.worker.ts'
 
 /** Ten blocks of a second each. */
 const segment = (first: number): CutSegment => {
-  const heights = Array.from({ length: 10 }, (_, at) => first + at)
-  return {
-    first,
-    last: first + 9,
-    firstMs: first * 1000,
-    lastMs: (first + 9) * 1000,
-    epoch: 'a',
-    events: heights.map((height) => `{"height":${height}}`),
-    books: heights.map((height) => `{"books":${height}}`),
-  }
+  const blocks = Array.from({ length: 10 }, (_, at) => ({ height: first + at, time: (first + at) * 1000 }))
+  return { ...segmentOf(blocks), books: blocks.map(({ height }) => `{"books":${height}}`) }
 }
 
 describe('what was written', () => {

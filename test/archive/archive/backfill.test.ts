@@ -5,27 +5,19 @@ import { describe, expect, it } from 'vitest'
 import { type BackfillBlock, fillsLine, readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
 import { Backfilling, backfillCuts, gapsBetween, type Span } from '../../../src/archive/archive/backfilling.ts'
 import { encodeBlock } from '../../../src/block-log/segment.ts'
-import type { Block, UserFill } from '../../../src/protocol/feed/block.ts'
+import type { Block } from '../../../src/protocol/feed/block.ts'
 import { withPayments } from '../../../src/protocol/feed/payments.ts'
+import { fillWith } from '../../kit/fills.ts'
 
 const USER = `0x${'1'.repeat(40)}`
-const fill: UserFill[1] = {
-  coin: 'BTC',
+const fill = fillWith({
   px: '81308.0',
   sz: '0.00033',
-  side: 'B',
   time: 5,
   startPosition: '0',
-  dir: 'Open Long',
-  closedPnl: '0.0',
   hash: `0x${'0'.repeat(64)}`,
-  oid: 1,
-  crossed: true,
-  fee: '0.1',
   tid: 2,
-  feeToken: 'USDC',
-  twapId: null,
-}
+})
 const block = (height: number, more: Partial<Block> = {}): Block => {
   return { height, time: height * 1000, fills: [[USER, fill]], ledger: [], funding: [], books: null, ...more }
 }

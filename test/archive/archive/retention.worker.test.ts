@@ -1,13 +1,12 @@
 // What goes of the archive, in R2 and D1: by age of each product, by bytes, and wherever it breaks off.
 
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
 import { checkpointKey, segmentKey } from '../../../src/archive/archive/archive-keys.ts'
 import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
 import { Retention } from '../../../src/archive/archive/retention.store.ts'
 import type { KeptDays } from '../../../src/archive/archive/retention.ts'
-import type { CutSegment } from '../../../src/archive/archive/segment-cutter.ts'
+import { placeOf, segmentOf } from '../files/places.worker.ts'
 
 const DAY_MS = 86_400_000
 const DAYS = [0, 1, 2, 3]
@@ -15,18 +14,9 @@ const FOR_GOOD: KeptDays = { events: null, books: null, checkpoints: null }
 /** The last block is of the fourth day. */
 const AT = { nowMs: 9 * DAY_MS, newestMs: 3 * DAY_MS + 1_000 }
 
-const placeOf = (chain: string): ArchivePlace => ({ chain, bucket: env.ARCHIVE, db: env.HISTORY })
-
 /** Two blocks at the beginning of a day. */
-const segment = (day: number): CutSegment => ({
-  first: 10 * day,
-  last: 10 * day + 1,
-  firstMs: day * DAY_MS,
-  lastMs: day * DAY_MS + 1_000,
-  epoch: 'a',
-  events: [`{"day":${day}}`, '{}'],
-  books: [`{"books":${day}}`, '{}'],
-})
+const segment = (day: number) =>
+  segmentOf([0, 1].map((at) => ({ height: 10 * day + at, time: day * DAY_MS + at * 1_000 })))
 
 /** A segment and a checkpoint for each of four days. */
 async function archived(chain: string) {

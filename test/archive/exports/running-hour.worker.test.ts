@@ -10,11 +10,9 @@ import { SegmentCutter } from '../../../src/archive/archive/segment-cutter.ts'
 import { tableFiles } from '../../../src/archive/exports/exports.store.ts'
 import { LINK_MS } from '../../../src/archive/exports/file-links.ts'
 import { filePage, type ListedFile, readCursor } from '../../../src/archive/exports/listed-files.ts'
-import { Compaction } from '../../../src/archive/files/compaction.ts'
-import { FilesWriter } from '../../../src/archive/files/files-writer.store.ts'
-import { packPage, unpackPage } from '../../../src/archive/files/page-text.client.ts'
-import { ParquetTables } from '../../../src/archive/files/tables.client.ts'
+import type { Compaction } from '../../../src/archive/files/compaction.ts'
 import { type TradedBlock, tradedBlock, truth } from '../filed-candles.ts'
+import { compactionOf } from '../files/places.worker.ts'
 import { quickStores } from '../files/quick-stores.worker.ts'
 
 const HOUR_MS = 3_600_000
@@ -45,9 +43,7 @@ class Chain {
     this.place = placeOf(name)
     this.#writer = new ArchiveWriter(this.place)
     this.#cutter = new SegmentCutter(null, linesMost)
-    const writer = new FilesWriter(this.place, { now: () => this.nowMs, isBounded: false })
-    const ports = { archive: new StoredArchive(this.place), writer, pack: packPage, unpack: unpackPage }
-    this.#compaction = new Compaction({ ...ports, tables: (holes) => new ParquetTables(holes) }, objectBytes)
+    this.#compaction = compactionOf(this.place, { now: () => this.nowMs, objectBytes })
   }
 
   async take(block: TradedBlock): Promise<void> {

@@ -1,17 +1,13 @@
 // Candles in R2 and D1, out of an archive of sixteen days: those of all trades at once, through failures at every write.
 
-import { describe, expect, it, vi } from 'vitest'
-import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
-import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
+import { describe, expect, it } from 'vitest'
+import type { ArchivePlace } from '../../../src/archive/archive/archive-writer.store.ts'
 import type { Candle, TimeSpan } from '../../../src/archive/candles.ts'
-import { Compaction, type CompactionPorts } from '../../../src/archive/files/compaction.ts'
 import { StoredFiles } from '../../../src/archive/files/files.store.ts'
-import { FilesWriter } from '../../../src/archive/files/files-writer.store.ts'
-import { packPage, unpackPage } from '../../../src/archive/files/page-text.client.ts'
-import { ParquetTables } from '../../../src/archive/files/tables.client.ts'
 import { candlesWithin, type KeptCandles, keptCandles } from '../../../src/archive/kept-candles.ts'
 import { INTERVALS, type Interval } from '../../../src/core/candle-interval.ts'
-import { type TradedBlock, tradedBlock, truth } from '../filed-candles.ts'
+import { tradedBlock, truth } from '../filed-candles.ts'
+import { archived, compact, counted } from './places.worker.ts'
 import { quickStores } from './quick-stores.worker.ts'
 
 const DAY_MS = 86_400_000
@@ -20,6 +16,7 @@ const START_MS = Date.UTC(2026, 9, 5)
 const STEP_MS = 31 * 60_000
 const SEGMENT = 7
 const BLOCKS = 750
+const OBJECTS = { objectBytes: 2_500 }
 const COINS = ['BTC', '@107', 'flx:"x"']
 const blockAt = (height: number, startMs = START_MS) => {
   const trades = COINS.flatMap((coin, at) =>
@@ -33,17 +30,6 @@ const BLOCK = Array.from({ length: BLOCKS }, (_, height) => blockAt(height))
 
 const { archive, history, placeOf } = await quickStores()
 
-async function archived(place: ArchivePlace, blocks: readonly TradedBlock[]): Promise<void> {
-  const writer = new ArchiveWriter(place)
-  for (let at = 0; at < blocks.length; at += SEGMENT) {
-    const some = blocks.slice(at, at + SEGMENT)
-    const first = some[0]!
-    const last = some.at(-1)!
-    const span = { first: first.height, last: last.height, firstMs: first.time, lastMs: last.time, epoch: 'a' }
-    await writer.segment({ ...span, events: some.map((one) => JSON.stringify(one)), books: some.map(() => '{}') })
-  }
-}
-
 /** Every batch fails now and then, before or after it had its effect. */
 function failing({ chain, bucket, db }: ArchivePlace): ArchivePlace {
   let count = 0
@@ -55,20 +41,6 @@ function failing({ chain, bucket, db }: ArchivePlace): ArchivePlace {
     return done
   }
   return { chain, bucket, db: { prepare: db.prepare.bind(db), batch } as ArchivePlace['db'] }
-}
-
-async function compact(place: ArchivePlace): Promise<void> {
-  const writer = new FilesWriter(place, { now: () => 0, isBounded: false })
-  const tables: CompactionPorts['tables'] = (holes) => new ParquetTables(holes)
-  const archive = new StoredArchive(place)
-  const compaction = new Compaction({ archive, writer, tables, pack: packPage, unpack: unpackPage }, 2_500)
-  for (let failures = 0; failures < 10_000; ) {
-    try {
-      if (!(await compaction.turn())) return
-    } catch {
-      failures++
-    }
-  }
 }
 
 const EVER: TimeSpan = { fromMs: 0, toMs: 8e15 }
@@ -86,8 +58,8 @@ describe('an archive of sixteen days', () => {
 
   it('has the candles of all trades, through failures at every write', { timeout: 180_000 }, async () => {
     expect(await new StoredFiles(place).candles({ coin: 'BTC', interval: '1m', ...EVER, limit: 9 })).toBeNull()
-    await archived(place, BLOCK)
-    await compact(failing(place))
+    await archived(place, BLOCK, SEGMENT)
+    await compact(failing(place), OBJECTS)
     const { results } = await history
       .prepare(
         `SELECT level, COUNT(*) AS files, MAX(objects) AS objects FROM files WHERE chain = 'candles' AND state = 'live' GROUP BY level`,
@@ -130,18 +102,10 @@ describe('an archive of sixteen days', () => {
   })
 
   it('costs one question, and reads of R2 for the shortest candles alone, as many as it has to', async () => {
-    const get = vi.fn(place.bucket.get.bind(place.bucket))
-    const batch = vi.fn(place.db.batch.bind(place.db))
-    const counted = {
-      ...place,
-      bucket: { ...place.bucket, get } as ArchivePlace['bucket'],
-      db: { prepare: place.db.prepare.bind(place.db), batch } as ArchivePlace['db'],
-    }
+    const { place: asked, calls } = counted(place)
     const cost = async (interval: Interval, limit = 5_000, coin = COINS[0]) => {
-      get.mockClear()
-      batch.mockClear()
-      const { candles, untilMs } = await read(counted, interval, { fromMs: 0, toMs: LAST - 3 * DAY_MS }, coin, limit)
-      return [batch.mock.calls.length, get.mock.calls.length, untilMs === null, candles.length >= Math.min(limit, 300)]
+      const { candles, untilMs } = await read(asked, interval, { fromMs: 0, toMs: LAST - 3 * DAY_MS }, coin, limit)
+      return [...calls(), untilMs === null, candles.length >= Math.min(limit, 300)]
     }
     for (const interval of ['15m', '1h', '1d'] as const)
       expect((await cost(interval)).slice(0, 3)).toEqual([1, 0, true])
@@ -180,8 +144,8 @@ it('a month has the candles of its days, of whatever window', { timeout: 180_000
   const place = placeOf('month')
   const startMs = Date.UTC(2026, 9, 29)
   const blocks = Array.from({ length: 250 }, (_, height) => blockAt(height, startMs))
-  await archived(place, blocks)
-  await compact(failing(place))
+  await archived(place, blocks, SEGMENT)
+  await compact(failing(place), OBJECTS)
   const { results } = await history
     .prepare(`SELECT level FROM files WHERE chain = 'month' AND state = 'live' GROUP BY level`)
     .all<{ level: number }>()
@@ -198,13 +162,10 @@ it('a month has the candles of its days, of whatever window', { timeout: 180_000
 
 it('heights that nobody has, and segments that are lost, are holes with their times', async () => {
   const place = placeOf('holed')
-  await archived(place, BLOCK.slice(0, 7))
-  await archived(place, BLOCK.slice(21, 28))
-  await archived(place, BLOCK.slice(28, 35))
-  await archived(place, BLOCK.slice(35, 42))
+  await archived(place, [...BLOCK.slice(0, 7), ...BLOCK.slice(21, 42)], SEGMENT)
   const { objects } = await archive.list({ prefix: 'archive/holed/' })
   await archive.delete(objects.find(({ key }) => key.includes('000028-') && key.includes('events'))!.key)
-  await compact(failing(place))
+  await compact(failing(place), OBJECTS)
   const kept = await read(place, '1m')
   // When the blocks were that are lost is known.
   const known = [...BLOCK.slice(1, 6), ...BLOCK.slice(22, 28), ...BLOCK.slice(35, 41)]

@@ -1,19 +1,15 @@
-// An archive of a few blocks an hour, and the turns that make files of it.
-
-import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
-import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
+import type { ArchivePlace } from '../../../src/archive/archive/archive-writer.store.ts'
 import { BackfillStore } from '../../../src/archive/archive/backfill.store.ts'
 import type { Known } from '../../../src/archive/archive/backfill-lines.ts'
 import type { BackfillSegment } from '../../../src/archive/archive/backfilling.ts'
-import { Compaction } from '../../../src/archive/files/compaction.ts'
+import type { Compaction } from '../../../src/archive/files/compaction.ts'
 import { StoredFiles } from '../../../src/archive/files/files.store.ts'
 import type { FilesRequest } from '../../../src/archive/files/files-read.ts'
-import { FilesWriter } from '../../../src/archive/files/files-writer.store.ts'
 import type { FileSpan, Level } from '../../../src/archive/files/levels.ts'
-import { packPage, unpackPage } from '../../../src/archive/files/page-text.client.ts'
 import type { EventsOfBlock } from '../../../src/archive/files/rows.ts'
-import { ParquetTables } from '../../../src/archive/files/tables.client.ts'
 import type { UserFill } from '../../../src/protocol/feed/block.ts'
+import { fillWith } from '../../kit/fills.ts'
+import { archived, compactionOf } from './places.worker.ts'
 
 /** Three blocks an hour, a segment each. */
 const BLOCK_MS = 1_200_000
@@ -23,11 +19,7 @@ export const SETTLED_MS = 600_001
 export const timeOf = (height: number) => START_MS + height * BLOCK_MS
 export const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at)
 
-function fillOf(coin: string, tid: number): UserFill {
-  const price = { coin, px: '1.0', sz: '0.5', side: 'B' as const, time: tid, startPosition: '0.0', dir: 'Open Long' }
-  const rest = { closedPnl: '0.0', hash: '0x0', oid: tid, crossed: true, fee: '0.1', tid, feeToken: 'USDC' }
-  return [USER, { ...price, ...rest }]
-}
+const fillOf = (coin: string, tid: number): UserFill => [USER, fillWith({ coin, sz: '0.5', time: tid, oid: tid, tid })]
 
 export function blockAt(height: number, known: Known = 'events'): EventsOfBlock {
   const fills = [0, 1].map((at): UserFill => fillOf(at === 0 ? 'BTC' : 'ETH', 2 * height + at))
@@ -52,14 +44,14 @@ export class World {
     this.place = place
     this.files = new StoredFiles(this.place)
     const written = writing(place)
-    const writer = new FilesWriter(written, { now: () => this.nowMs, isBounded: false })
-    const ports = { archive: new StoredArchive(written), writer, pack: packPage, unpack: unpackPage }
-    this.#compaction = new Compaction({ ...ports, tables: (holes) => new ParquetTables(holes) }, 6_000)
+    this.#compaction = compactionOf(written, { now: () => this.nowMs, objectBytes: 6_000 })
   }
 
   async log(heights: readonly number[]): Promise<void> {
-    const writer = new ArchiveWriter(this.place)
-    for (const height of heights) await writer.segment({ ...segmentAt(height), epoch: 'a' })
+    await archived(
+      this.place,
+      heights.map((height) => blockAt(height)),
+    )
   }
 
   async backfill(heights: readonly number[], known: Known = 'events'): Promise<void> {

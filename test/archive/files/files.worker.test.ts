@@ -4,25 +4,22 @@ import { env } from 'cloudflare:workers'
 import { gunzipSync } from 'node:zlib'
 import { parquetReadObjects } from 'hyparquet'
 import { describe, expect, it, vi } from 'vitest'
-import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
 import { segmentKey } from '../../../src/archive/archive/archive-keys.ts'
 import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
-import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
+import type { ArchivePlace } from '../../../src/archive/archive/archive-writer.store.ts'
 import { sha256Of } from '../../../src/archive/archive/packed.client.ts'
 import { tableFiles } from '../../../src/archive/exports/exports.store.ts'
 import { LINK_MS } from '../../../src/archive/exports/file-links.ts'
-import { Compaction, type CompactionPorts } from '../../../src/archive/files/compaction.ts'
 import { tableKey } from '../../../src/archive/files/file-keys.ts'
 import { StoredFiles } from '../../../src/archive/files/files.store.ts'
 import type { FilesRequest } from '../../../src/archive/files/files-read.ts'
-import { FilesWriter } from '../../../src/archive/files/files-writer.store.ts'
 import type { FileSpan, Level } from '../../../src/archive/files/levels.ts'
-import { packPage, unpackPage } from '../../../src/archive/files/page-text.client.ts'
 import type { EventsOfBlock } from '../../../src/archive/files/rows.ts'
 import type { TableName } from '../../../src/archive/files/table.ts'
-import { ParquetTables } from '../../../src/archive/files/tables.client.ts'
 import type { UserFill } from '../../../src/protocol/feed/block.ts'
+import { fillWith } from '../../kit/fills.ts'
 import { failing } from './compacting.worker.ts'
+import { archived, compact, counted, placeOf } from './places.worker.ts'
 
 const HOUR_MS = 3_600_000
 const START_MS = Date.UTC(2026, 10, 20)
@@ -30,7 +27,6 @@ const START_MS = Date.UTC(2026, 10, 20)
 const BLOCK_MS = HOUR_MS / 3
 const DAYS = 3
 const BLOCKS = 24 * 3 * DAYS
-const OBJECT_BYTES = 8_000
 const user = (digit: number) => `0x${String(digit).repeat(40)}`
 const HEAVY = user(1)
 const QUIET = user(2)
@@ -38,20 +34,8 @@ const BUILDER = user(3)
 const UNKNOWN = user(4)
 const timeOf = (height: number) => START_MS + height * BLOCK_MS
 
-function fill(tid: number, coin: string): UserFill[1] {
-  const price = { coin, px: '1.0', sz: '0.5', side: 'B' as const, time: tid, startPosition: '0.0', dir: 'Open Long' }
-  return {
-    ...price,
-    closedPnl: '0',
-    hash: '0x0',
-    oid: tid,
-    crossed: true,
-    fee: '0',
-    tid,
-    feeToken: 'USDC',
-    builder: BUILDER,
-  }
-}
+const fill = (tid: number, coin: string) =>
+  fillWith({ coin, sz: '0.5', time: tid, oid: tid, tid, closedPnl: '0', fee: '0', builder: BUILDER })
 
 function blockAt(height: number): EventsOfBlock {
   const own = [0, 1, 2].map((at): UserFill => [HEAVY, fill(3 * height + at, at === 0 ? 'BTC' : 'ETH')])
@@ -63,33 +47,9 @@ function blockAt(height: number): EventsOfBlock {
 
 const heights = Array.from({ length: BLOCKS }, (_, height) => height)
 
-async function archived(place: ArchivePlace, wanted: readonly number[]): Promise<void> {
-  const writer = new ArchiveWriter(place)
-  for (const height of wanted) {
-    const at = { first: height, last: height, firstMs: timeOf(height), lastMs: timeOf(height), epoch: 'a' }
-    await writer.segment({ ...at, events: [JSON.stringify(blockAt(height))], books: ['{}'] })
-  }
-}
-
-async function compact(place: ArchivePlace, now = () => 0, isBounded = false): Promise<number> {
-  let failures = 0
-  const tables: CompactionPorts['tables'] = (holes) => new ParquetTables(holes)
-  const make = () => {
-    const writer = new FilesWriter(place, { now, isBounded })
-    return new Compaction(
-      { archive: new StoredArchive(place), writer, tables, pack: packPage, unpack: unpackPage },
-      OBJECT_BYTES,
-    )
-  }
-  for (let compaction = make(); ; ) {
-    try {
-      if (!(await compaction.turn())) return failures
-    } catch (error) {
-      if (error instanceof ArchiveDamage || ++failures > 10_000) throw error
-      compaction = make()
-    }
-  }
-}
+const OBJECTS = { objectBytes: 8_000 }
+const LATER = { ...OBJECTS, now: () => LINK_MS + 600_001 }
+const blocksAt = (wanted: readonly number[]) => wanted.map(blockAt)
 
 const all: Omit<FilesRequest, 'scope'> = {
   kind: 'fills',
@@ -106,7 +66,6 @@ const told = async (files: StoredFiles, request: FilesRequest) =>
   (await files.rows(request)).blocks.flatMap(({ height, fills }) => fills.map(({ 1: { tid } }) => [height, tid]))
 const isHeavy = ([owner]: UserFill) => owner === HEAVY
 
-const placeOf = (chain: string): ArchivePlace => ({ chain, bucket: env.ARCHIVE, db: env.HISTORY })
 const objectsOf = async (chain: string) => {
   const { objects } = await env.ARCHIVE.list({ prefix: `files/${chain}/` })
   return objects.map(({ key }) => key)
@@ -120,10 +79,10 @@ describe('an archive of three days', () => {
     timeout: 120_000,
   }, async () => {
     expect(await files.cover('fills')).toBeNull()
-    await archived(place, heights.slice(0, 100))
-    expect(await compact(failing(7)(place))).toBeGreaterThan(50)
-    await archived(place, heights.slice(100))
-    await compact(failing(7)(place))
+    await archived(place, blocksAt(heights.slice(0, 100)))
+    expect(await compact(failing(7)(place), OBJECTS)).toBeGreaterThan(50)
+    await archived(place, blocksAt(heights.slice(100)))
+    await compact(failing(7)(place), OBJECTS)
     const levels = await env.HISTORY.prepare(
       `SELECT level, state, COUNT(*) AS files, MAX(objects) AS objects FROM files WHERE chain = 'days' GROUP BY level, state`,
     ).all<{ level: number; state: string; files: number; objects: number }>()
@@ -212,18 +171,10 @@ describe('an archive of three days', () => {
   })
 
   it('costs a quiet user one question and a read for each file that has something', async () => {
-    const get = vi.fn(place.bucket.get.bind(place.bucket))
-    const batch = vi.fn(place.db.batch.bind(place.db))
-    const counted = new StoredFiles({
-      ...place,
-      bucket: { ...place.bucket, get } as ArchivePlace['bucket'],
-      db: { prepare: place.db.prepare.bind(place.db), batch } as ArchivePlace['db'],
-    })
+    const { place: asked, calls } = counted(place)
     const read = async (address: string) => {
-      get.mockClear()
-      batch.mockClear()
-      await counted.rows({ ...all, ...of(address), order: 'newest', limit: 2_000 })
-      return [batch.mock.calls.length, get.mock.calls.length]
+      await new StoredFiles(asked).rows({ ...all, ...of(address), order: 'newest', limit: 2_000 })
+      return calls()
     }
     expect(await read(QUIET)).toEqual([1, 2])
     expect(await read(UNKNOWN)).toEqual([1, 0])
@@ -231,7 +182,7 @@ describe('an archive of three days', () => {
 
   it('keeps what was merged for those who are about to read it, and then removes it', async () => {
     const before = await objectsOf('days')
-    for (let turn = 0; turn < 20; turn++) await compact(place, () => LINK_MS + 600_001)
+    for (let turn = 0; turn < 20; turn++) await compact(place, LATER)
     const after = await objectsOf('days')
     expect(after.length).toBeLessThan(before.length)
     const left = await env.HISTORY.prepare(`SELECT COUNT(*) AS n FROM files WHERE chain = 'days' AND state = 'merged'`)
@@ -263,7 +214,7 @@ it('days are merged into their month once a day of the next is there, and are re
 }, async () => {
   const place = placeOf('months')
   const days = [9, 10, 11, 12].flatMap((day) => heights.slice(0, 72).map((height) => 72 * day + height))
-  await archived(place, days)
+  await archived(place, blocksAt(days))
   const seldom = new Set<string>()
   const put = (key: string, body: never, options?: R2PutOptions) => {
     if (options?.storageClass === 'InfrequentAccess')
@@ -271,7 +222,7 @@ it('days are merged into their month once a day of the next is there, and are re
     return env.ARCHIVE.put(key, body, options)
   }
   const bucket = { put, get: env.ARCHIVE.get.bind(env.ARCHIVE), delete: env.ARCHIVE.delete.bind(env.ARCHIVE) }
-  await compact(failing(7)({ ...place, bucket: bucket as unknown as ArchivePlace['bucket'] }))
+  await compact(failing(7)({ ...place, bucket: bucket as unknown as ArchivePlace['bucket'] }), OBJECTS)
   const files = new StoredFiles(place)
   const levels = async () => {
     const { results } = await env.HISTORY.prepare(`SELECT level, state, COUNT(*) AS n FROM files
@@ -309,7 +260,7 @@ it('days are merged into their month once a day of the next is there, and are re
   const ofDays = ['fills-by-user', 'ledger-by-user'].map((name) => `day ${name}`)
   expect([...seldom].sort()).toEqual([...ofDays, 'hour fills-by-time', 'month pages'])
   expect(await rowsOfDays()).toBeGreaterThan(0)
-  for (let turn = 0; turn < 30; turn++) await compact(place, () => LINK_MS + 600_001)
+  for (let turn = 0; turn < 30; turn++) await compact(place, LATER)
   expect([await levels(), await rowsOfDays()]).toEqual([
     [
       [2, 'live', 1],
@@ -327,10 +278,10 @@ it('days are merged into their month once a day of the next is there, and are re
 
 it('heights that nobody has, and segments that are lost, are gaps', async () => {
   const place = placeOf('gaps')
-  await archived(place, [0, 1, 5, 6, 7])
+  await archived(place, blocksAt([0, 1, 5, 6, 7]))
   const lost = { first: 6, last: 6, firstMs: timeOf(6) }
   await env.ARCHIVE.delete(segmentKey('gaps', lost, 'events'))
-  await compact(failing(7)(place))
+  await compact(failing(7)(place), OBJECTS)
   const files = new StoredFiles(place)
   expect(await files.cover('fills')).toMatchObject({
     from: { height: 0 },
@@ -345,15 +296,15 @@ it('heights that nobody has, and segments that are lost, are gaps', async () => 
 
 it('where the archive is bounded, files of what it keeps no more go', async () => {
   const place = placeOf('bounded-files')
-  await archived(place, heights.slice(0, 100))
-  await compact(place)
+  await archived(place, blocksAt(heights.slice(0, 100)))
+  await compact(place, OBJECTS)
   await env.HISTORY.prepare(`DELETE FROM segments WHERE chain = 'bounded-files' AND first < 72`).run()
   for (const [now, isBounded] of [
     [0, false],
     [0, true],
     [LINK_MS + 600_001, true],
   ] as const)
-    for (let turn = 0; turn < 20; turn++) await compact(place, () => now, isBounded)
+    for (let turn = 0; turn < 20; turn++) await compact(place, { ...OBJECTS, now: () => now, isBounded })
   const files = new StoredFiles(place)
   expect(await files.cover('fills')).toMatchObject({ from: { height: 72 }, to: { height: 99 } })
   expect((await objectsOf('bounded-files')).filter((key) => key.includes('2026-11-20'))).toEqual([])
@@ -364,7 +315,7 @@ it('where the archive is bounded, files of what it keeps no more go', async () =
 
 it('the object of a chain makes files as soon as it is waked', async () => {
   const place = placeOf(env.CHAIN)
-  await archived(place, heights.slice(0, 8))
+  await archived(place, blocksAt(heights.slice(0, 8)))
   await env.COMPACTOR.getByName(env.CHAIN).wake()
   const files = new StoredFiles(place)
   await vi.waitFor(async () => expect((await files.cover('fills'))?.to.height).toBe(7), {

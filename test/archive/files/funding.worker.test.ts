@@ -2,15 +2,13 @@
 // of them.
 
 import fc from 'fast-check'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
 import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
 import { acrossGap, foldTrades, noTrades } from '../../../src/archive/completed-trades.ts'
 import { LINK_MS } from '../../../src/archive/exports/file-links.ts'
-import { Compaction } from '../../../src/archive/files/compaction.ts'
 import { StoredFiles } from '../../../src/archive/files/files.store.ts'
 import { FilesWriter } from '../../../src/archive/files/files-writer.store.ts'
-import { packPage, unpackPage } from '../../../src/archive/files/page-text.client.ts'
 import { heldFills } from '../../../src/archive/funded-runs.ts'
 import { searchedPayments } from '../../../src/block-log/held-payments.ts'
 import { encodeBlock } from '../../../src/block-log/segment.ts'
@@ -24,6 +22,7 @@ import type { Block } from '../../../src/protocol/feed/block.ts'
 import type { EventBlock, HeldStretch } from '../../../src/protocol/feed/durable-api.ts'
 import { withPayments } from '../../../src/protocol/feed/payments.ts'
 import { paidTrading, USER, units } from '../trading.ts'
+import { compact, counted, segmentOf } from './places.worker.ts'
 import { quickStores } from './quick-stores.worker.ts'
 
 const HOUR_MS = 3_600_000
@@ -47,20 +46,14 @@ async function stored(place: ArchivePlace, { blocks, segments }: Stored): Promis
       const { fills = [], funding = [] } = blocks.find((block) => block.height === height) ?? {}
       return JSON.stringify({ ...(only && { only }), ...head(height), fills, ledger: [], funding })
     })
-    const at = { first, last, firstMs: timeOf(first), lastMs: timeOf(last), epoch: 'a' }
-    await archive.segment({ ...at, events, books: events.map(() => '{}') })
+    await archive.segment(segmentOf(heights.map(head), events))
   }
-  await compact(place, 0, false)
+  await makeFiles(place)
   return new StoredFiles(place)
 }
 
-async function compact(place: ArchivePlace, now: number, isBounded: boolean): Promise<void> {
-  const writer = new FilesWriter(place, { now: () => now, isBounded })
-  const tables = () => ({ tell: () => {}, end: () => [] })
-  const ports = { archive: new StoredArchive(place), writer, tables, pack: packPage, unpack: unpackPage }
-  const compaction = new Compaction(ports, 8_000)
-  while (await compaction.turn());
-}
+const makeFiles = (place: ArchivePlace, now = 0, isBounded = false) =>
+  compact(place, { now: () => now, isBounded, objectBytes: 8_000, tables: () => ({ tell: () => {}, end: () => [] }) })
 
 const every = (count: number, length: number) =>
   Array.from({ length: Math.ceil(count / length) }, (_, at) => {
@@ -77,6 +70,20 @@ const paying = (count: number): EventBlock[] =>
     ]
     return { ...head(height), fills: [], funding: height % 3 === 0 ? both : [] }
   })
+/** A file of a minute with these payments, and nothing else. */
+const putMinute = (
+  place: ArchivePlace,
+  first: number,
+  last: number,
+  payments: readonly { coin: string; height: number; perUnit: string }[],
+  isBounded = false,
+) => {
+  const file = { first, last, firstMs: timeOf(first), lastMs: timeOf(last) }
+  const made = { pages: [], bytes: 0, entries: [], candles: [] }
+  const writer = new FilesWriter(place, { now: () => 0, isBounded })
+  return writer.putMinute({ file, made, tables: [], known: 'events', payments, isPaidKnown: false, unfiled: null })
+}
+
 const sumOf = (blocks: readonly EventBlock[], of: string) =>
   blocks
     .flatMap(({ funding }) => funding)
@@ -88,15 +95,8 @@ describe('what was paid', () => {
 
   it('in any span is one exact number, and all spans are one question to D1 and none to R2', async () => {
     await stored(place, { blocks, segments: every(90, 4) })
-    const get = vi.fn(place.bucket.get.bind(place.bucket))
-    let rowsRead = 0
-    const batch = vi.fn(async (statements: D1PreparedStatement[]) => {
-      const answers = await place.db.batch(statements)
-      for (const { meta } of answers) rowsRead += meta.rows_read
-      return answers
-    })
-    const db = { prepare: place.db.prepare.bind(place.db), batch } as unknown as ArchivePlace['db']
-    const files = new StoredFiles({ ...place, bucket: { ...place.bucket, get } as ArchivePlace['bucket'], db })
+    const { place: asked, calls, batch } = counted(place)
+    const files = new StoredFiles(asked)
     const ends = [0, 1, 2, 3, 4, 44, 45, 87, 88, 89]
     const spans = ['BTC', 'ETH', 'SOL'].flatMap((coin) =>
       ends.flatMap((from) => ends.filter((to) => to >= from).map((to) => ({ coin, from, to }))),
@@ -108,26 +108,23 @@ describe('what was paid', () => {
       expect([one?.coin, one?.from, more]).toEqual([isPaid ? coin : undefined, isPaid ? from : undefined, []])
       expect(units(one?.perUnit ?? '0.0', 18)).toBe(sumOf(within, coin))
     }
-    batch.mockClear()
-    rowsRead = 0
+    calls()
     await files.funding(spans.slice(0, 1))
-    expect(rowsRead).toBeLessThan(8)
-    batch.mockClear()
+    const [one] = await batch.mock.results[0]!.value
+    expect(one!.meta.rows_read).toBeLessThan(8)
+    calls()
     expect(await files.funding(spans)).toHaveLength(paid.filter(([, found]) => found.length > 0).length)
-    expect([batch.mock.calls.length, get.mock.calls.length]).toEqual([1, 0])
+    expect(calls()).toEqual([1, 0])
     expect(await files.funding([])).toEqual([])
   })
 
   it('is written alike however often', async () => {
     const rows = () => history.prepare(`SELECT * FROM file_funding WHERE chain = 'paid'`).all()
     const before = await rows()
-    const writer = new FilesWriter(place, { now: () => 0, isBounded: false })
     const payments = blocks.slice(44, 48).flatMap(({ height, funding }) => {
       return funding.slice(0, 1).map(({ coin, perUnit }) => ({ coin, perUnit, height }))
     })
-    const file = { first: 44, last: 47, firstMs: timeOf(44), lastMs: timeOf(47) }
-    const made = { pages: [], bytes: 0, entries: [], candles: [] }
-    await writer.putMinute({ file, made, tables: [], known: 'events', payments, isPaidKnown: false, unfiled: null })
+    await putMinute(place, 44, 47, payments)
     expect((await rows()).results).toEqual(before.results)
     expect((await new StoredFiles(place).cover('events'))?.funded).toEqual([{ from: 0, fromMs: timeOf(0), to: 89 }])
   })
@@ -151,14 +148,9 @@ describe('where it is known', () => {
 
   it('a stretch that was made after the one above it stays another', async () => {
     const place = placeOf('above')
-    const writer = new FilesWriter(place, { now: () => 0, isBounded: false })
-    const made = { pages: [], bytes: 0, entries: [], candles: [] }
     // The last is of a file that was damaged, and is made again.
-    for (const first of [50, 60, 30, 40, 50]) {
-      const file = { first, last: first + 9, firstMs: timeOf(first), lastMs: timeOf(first + 9) }
-      const payments = [{ coin: 'BTC', height: first + 1, perUnit: '1' }]
-      await writer.putMinute({ file, made, tables: [], known: 'events', payments, isPaidKnown: false, unfiled: null })
-    }
+    for (const first of [50, 60, 30, 40, 50])
+      await putMinute(place, first, first + 9, [{ coin: 'BTC', height: first + 1, perUnit: '1' }])
     const files = new StoredFiles(place)
     expect((await files.cover('events'))?.funded.map(({ from, to }) => [from, to])).toEqual([
       [30, 49],
@@ -173,7 +165,7 @@ describe('where it is known', () => {
     const blocks = paying(100)
     const files = await stored(place, { blocks, segments: every(100, 4) })
     await history.prepare(`DELETE FROM segments WHERE chain = 'bounded-funding' AND first < 72`).run()
-    for (const now of [0, LINK_MS + 600_001]) for (let turn = 0; turn < 20; turn++) await compact(place, now, true)
+    for (const now of [0, LINK_MS + 600_001]) for (let turn = 0; turn < 20; turn++) await makeFiles(place, now, true)
     const left = history.prepare(
       `SELECT MIN(height) AS first, COUNT(*) AS n FROM file_funding WHERE chain = 'bounded-funding'`,
     )
@@ -182,11 +174,7 @@ describe('where it is known', () => {
     expect(units(paid!.perUnit, 18)).toBe(sumOf(blocks.slice(73, 100), 'BTC'))
     const funded = async () => (await files.cover('events'))?.funded
     expect(await funded()).toEqual([{ from: 72, fromMs: timeOf(72), to: 99 }])
-    const file = { first: 60, last: 71, firstMs: timeOf(60), lastMs: timeOf(71) }
-    const payments = [{ coin: 'BTC', height: 66, perUnit: '7' }]
-    const made = { pages: [], bytes: 0, entries: [], candles: [] }
-    const writer = new FilesWriter(placeOf('bounded-funding'), { now: () => 0, isBounded: true })
-    await writer.putMinute({ file, made, tables: [], known: 'events', payments, isPaidKnown: false, unfiled: null })
+    await putMinute(place, 60, 71, [{ coin: 'BTC', height: 66, perUnit: '7' }], true)
     expect((await funded())?.map(({ from, to }) => [from, to])).toEqual([
       [60, 71],
       [72, 99],
@@ -292,10 +280,9 @@ describe('what wallets paid', () => {
     const archive = new ArchiveWriter(place)
     for (const { first, last } of every(BLOCKS, 4)) {
       const events = texts.slice(first, last + 1).map(({ events: line, payments }) => withPayments(line, payments))
-      const at = { first, last, firstMs: timeOf(first), lastMs: timeOf(last), epoch: 'a' }
-      await archive.segment({ ...at, events, books: events.map(() => '{}') })
+      await archive.segment(segmentOf(blocks.slice(first, last + 1), events))
     }
-    await compact(place, 0, false)
+    await makeFiles(place)
     const cover = await new StoredFiles(place).cover('payments')
     expect(cover?.paid?.map(({ from, to }) => [from, to])).toEqual([
       [0, 11],

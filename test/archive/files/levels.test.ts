@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import {
-  bucketOf,
-  bucketsOf,
   dueGroup,
   type FileSpan,
   GROUP_MOST,
@@ -88,10 +86,6 @@ it('what has come later changes no group', () => {
       if (early) expect(firsts(due(1, files))).toEqual(firsts(early))
     }),
   )
-})
-
-it('a key has a bucket of each level', () => {
-  for (const level of [0, 1] as const) expect(bucketsOf(level)).toContain(bucketOf(level, 'u:0x1'))
 })
 
 it('a slice has a line at least, and as many as fit', () => {

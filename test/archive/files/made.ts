@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import type { SourceFile } from '../../../src/archive/files/page-source.ts'
 import type { EventsOfBlock } from '../../../src/archive/files/rows.ts'
 import type { LedgerEvent, UserFill } from '../../../src/protocol/feed/block.ts'
+import { fillWith } from '../../kit/fills.ts'
 
 export const USERS = ['1', '2', '3', '4'].map((digit) => `0x${digit.repeat(40)}`)
 const COINS = ['BTC', '@107', 'flx:"\t"']
@@ -13,9 +14,10 @@ export const pack = async (text: string) => new Uint8Array(gzipSync(text))
 export const unpack = async (body: Uint8Array) => gunzipSync(body).toString()
 
 export const fillOf = (user: string, coin: string, tid: number, builder?: string): UserFill => {
-  const price = { coin, px: '1.0', sz: '0.5', side: 'B' as const, time: tid, startPosition: '0.0', dir: 'Open Long' }
-  const rest = { closedPnl: '0.0', hash: '0x0', oid: tid, crossed: true, fee: '0.1', tid, feeToken: 'USDC' }
-  return [user, { ...price, ...rest, ...(builder !== undefined && { builder }) }]
+  return [
+    user,
+    { ...fillWith({ coin, sz: '0.5', time: tid, oid: tid, tid }), ...(builder !== undefined && { builder }) },
+  ]
 }
 
 const anyFill = fc

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { fillsLine } from '../../../src/archive/archive/backfill-lines.ts'
 import { readBlocks, textLines } from '../../../src/cli/backfill/read-blocks.ts'
 import { type FileForm, formOf } from '../../../src/cli/backfill/source-files.ts'
+import { fillWith } from '../../kit/fills.ts'
 
 const SEGMENT = '2026-11-01/000000000005-000000000009.events.gz'
 
@@ -35,22 +36,14 @@ describe('lines', () => {
   })
 })
 
-const fill = {
-  coin: 'BTC',
+const fill = fillWith({
   px: '81308.0',
   sz: '0.00033',
-  side: 'B',
   time: 5,
   startPosition: '0',
-  dir: 'Open Long',
-  closedPnl: '0.0',
   hash: `0x${'0'.repeat(64)}`,
-  oid: 1,
-  crossed: true,
-  fee: '0.1',
   tid: 2,
-  feeToken: 'USDC',
-}
+})
 const nodeLine = (height: number, events: unknown[] = [[`0x${'1'.repeat(40)}`, fill]]) =>
   JSON.stringify({
     local_time: '2026-11-01T00:00:00.100000001',

@@ -3,26 +3,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
 import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
+import { fillWith } from '../../kit/fills.ts'
 import { createWorld, USER, type World } from '../answer/service-world.ts'
 
 const CREDIT = 1_000_000
 const BUILDER = `0x${'cd'.repeat(20)}`
-const FILL: Fill = {
-  coin: 'BTC',
-  px: '100.0',
-  sz: '1.0',
-  side: 'B',
-  time: 0,
-  startPosition: '0.0',
-  dir: 'Open Long',
-  closedPnl: '0.0',
-  hash: '0x',
-  oid: 1,
-  crossed: true,
-  fee: '0.5',
-  tid: 1,
-  feeToken: 'USDC',
-}
+const FILL = fillWith({ px: '100.0', time: 0, hash: '0x', fee: '0.5' })
 const CLOSE = { side: 'A', startPosition: '1.0', px: '110.0', closedPnl: '10.0', builder: BUILDER } as const
 const block = (height: number, ...fills: Partial<Fill>[]): EventBlock => {
   const time = 1_000 + height

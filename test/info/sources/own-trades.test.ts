@@ -8,9 +8,10 @@ import type { FilesRequest } from '../../../src/archive/files/files-read.ts'
 import type { CompletedTrade } from '../../../src/archive/open-trade.ts'
 import { cursorTime, tradesFor } from '../../../src/archive/trade-page.ts'
 import { lastTrades, tradesFrom, tradesUpTo } from '../../../src/info/sources/own-trades.ts'
-import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
+import type { UserFill } from '../../../src/protocol/feed/block.ts'
 import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
 import { paidTrading, USER } from '../../archive/trading.ts'
+import { fillWith } from '../../kit/fills.ts'
 import { type Gap, type Kept, pastOfKept } from '../kept-blocks.ts'
 
 /** All blocks at once but those of `missing`, and no position over any of them. */
@@ -83,22 +84,7 @@ it('page through all trades of the plain list with their funding, each once, whe
   )
 })
 
-const FILL = {
-  px: '10.0',
-  sz: '1.0',
-  startPosition: '0.0',
-  closedPnl: '0.0',
-  fee: '0.0',
-  crossed: true,
-  hash: '0x',
-  dir: 'Open Long',
-  oid: 1,
-  tid: 1,
-  feeToken: 'USDC',
-  coin: 'BTC',
-  side: 'B',
-} as const
-const fill = (more: object): UserFill => [USER, { ...FILL, ...more } as unknown as Fill]
+const fill = (more: object): UserFill => [USER, fillWith({ px: '10.0', fee: '0.0', hash: '0x', ...more })]
 const CLOSE = { side: 'A', startPosition: '1.0' }
 /** A position in BTC is opened, so many round trips in ETH follow, and it is closed. */
 function around(trips: number): EventBlock[] {

@@ -1,0 +1,78 @@
+// Blocks that go into an archive, and files that are made of it, for tests of what is stored.
+
+import { env } from 'cloudflare:workers'
+import { vi } from 'vitest'
+import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
+import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
+import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
+import type { CutSegment } from '../../../src/archive/archive/segment-cutter.ts'
+import { Compaction, type CompactionPorts } from '../../../src/archive/files/compaction.ts'
+import { FilesWriter } from '../../../src/archive/files/files-writer.store.ts'
+import { packPage, unpackPage } from '../../../src/archive/files/page-text.client.ts'
+import { ParquetTables } from '../../../src/archive/files/tables.client.ts'
+
+/** R2 and D1 as the platform has them. */
+export const placeOf = (chain: string): ArchivePlace => ({ chain, bucket: env.ARCHIVE, db: env.HISTORY })
+
+interface Placed {
+  readonly height: number
+  readonly time: number
+}
+
+/** A segment of blocks that follow one another. */
+export function segmentOf(blocks: readonly Placed[], events = blocks.map((one) => JSON.stringify(one))): CutSegment {
+  const first = blocks[0]!
+  const last = blocks.at(-1)!
+  const span = { first: first.height, last: last.height, firstMs: first.time, lastMs: last.time }
+  return { ...span, epoch: 'a', events, books: blocks.map(() => '{}') }
+}
+
+/** So many blocks a segment. */
+export async function archived(place: ArchivePlace, blocks: readonly Placed[], perSegment = 1): Promise<void> {
+  const writer = new ArchiveWriter(place)
+  for (let at = 0; at < blocks.length; at += perSegment)
+    await writer.segment(segmentOf(blocks.slice(at, at + perSegment)))
+}
+
+interface Making {
+  readonly now?: () => number
+  readonly isBounded?: boolean
+  readonly objectBytes?: number | undefined
+  readonly tables?: CompactionPorts['tables']
+}
+
+/** What makes files of a place. */
+export function compactionOf(place: ArchivePlace, { now = () => 0, isBounded = false, ...making }: Making = {}) {
+  const writer = new FilesWriter(place, { now, isBounded })
+  const tables = making.tables ?? ((holes) => new ParquetTables(holes))
+  const ports = { archive: new StoredArchive(place), writer, tables, pack: packPage, unpack: unpackPage }
+  return new Compaction(ports, making.objectBytes)
+}
+
+/** Makes all files that are due, anew after each failure; answers how many there were. */
+export async function compact(place: ArchivePlace, making: Making = {}): Promise<number> {
+  let failures = 0
+  for (let compaction = compactionOf(place, making); ; ) {
+    try {
+      if (!(await compaction.turn())) return failures
+    } catch (error) {
+      if (error instanceof ArchiveDamage || ++failures > 10_000) throw error
+      compaction = compactionOf(place, making)
+    }
+  }
+}
+
+/** The same place, and how often its D1 was asked and its R2 read since the last time that one asked for it. */
+export function counted(place: ArchivePlace) {
+  const get = vi.fn(place.bucket.get.bind(place.bucket))
+  const batch = vi.fn(place.db.batch.bind(place.db))
+  const bucket = { ...place.bucket, get } as ArchivePlace['bucket']
+  const db = { prepare: place.db.prepare.bind(place.db), batch } as ArchivePlace['db']
+  const calls = () => {
+    const counts = [batch.mock.calls.length, get.mock.calls.length]
+    batch.mockClear()
+    get.mockClear()
+    return counts
+  }
+  return { place: { ...place, bucket, db }, calls, batch }
+}
