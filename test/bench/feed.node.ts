@@ -2,6 +2,7 @@
 
 import { FEED_PROTOCOL, type GatewayFrame, type Pulse } from '../../src/protocol/feed/protocol.ts'
 import { seedTexts } from '../block-log/seed-texts.ts'
+import { NO_TROUBLE } from '../kit/counters.ts'
 import { BlockTexts, COIN, type Kind, seedBooks, timeOf } from './blocks.ts'
 import { type CrowdName, crowdOf } from './crowds.ts'
 import { clientFrame } from './frames.ts'
@@ -83,19 +84,8 @@ export class Feed {
 
   /** As every feeder does: a hub that hears nothing sleeps, and loses the books that it has not stored yet. */
   #pulse(): void {
-    const counts = {
-      unacked: 0,
-      reconnects: 0,
-      misfits: 0,
-      drifted: 0,
-      gaps: 0,
-      refusedEvents: 0,
-      stallMs: 0,
-      stalls: 0,
-      lateLines: 0,
-    }
     const place = { now: Date.now(), head: this.height, time: timeOf(this.height) }
-    this.#socket!.send(JSON.stringify({ type: 'pulse', state: 'sending', ...place, ...counts } satisfies Pulse))
+    this.#socket!.send(JSON.stringify({ type: 'pulse', state: 'sending', ...place, ...NO_TROUBLE } satisfies Pulse))
   }
 
   #take(chunk: Buffer, from: number, to: number): void {

@@ -4,6 +4,7 @@ import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { BlockLogStore } from '../../src/block-log/block-log.store.ts'
+import { NO_TROUBLE } from '../kit/counters.ts'
 import { FakeFeeder } from './fake-feeder.worker.ts'
 
 const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
@@ -14,15 +15,7 @@ const PULSE = {
   head: 7,
   time: 490,
   state: 'waiting for blocks',
-  unacked: 0,
-  reconnects: 0,
-  misfits: 0,
-  drifted: 0,
-  gaps: 0,
-  refusedEvents: 0,
-  stallMs: 0,
-  stalls: 0,
-  lateLines: 0,
+  ...NO_TROUBLE,
 }
 
 let feeder: FakeFeeder

@@ -3,19 +3,9 @@
 import { describe, expect, it } from 'vitest'
 import { SILENT_MS, STILL_MS, verdict } from '../../src/block-log/verdict.ts'
 import { FEED_STATES, type FeederView } from '../../src/protocol/feed/status-shape.ts'
+import { NO_TROUBLE } from '../kit/counters.ts'
 
 const NOW = 1_000_000_000
-const COUNTERS = {
-  unacked: 0,
-  reconnects: 0,
-  misfits: 0,
-  drifted: 0,
-  gaps: 0,
-  refusedEvents: 0,
-  lateLines: 0,
-  stallMs: 0,
-  stalls: 0,
-}
 const LONG_AGO = NOW - 3_600_000
 const place = { height: 10, time: NOW - 50, blockMs: NOW - 20, booksKnown: true }
 const still = { ...place, blockMs: NOW - STILL_MS, time: NOW - STILL_MS }
@@ -33,7 +23,7 @@ const feeder: FeederView = {
   clockMs: 0,
   endedMs: null,
   why: null,
-  counters: COUNTERS,
+  counters: NO_TROUBLE,
 }
 const quiet: FeederView = { ...feeder, heardMs: NOW - SILENT_MS }
 const gone: FeederView = { ...feeder, connected: false, endedMs: NOW - 5_000, why: 'it broke' }

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { fieldsOf } from '../../scripts/field-table.ts'
 import { StatusShape } from '../../src/protocol/feed/status-shape.ts'
+import { NO_TROUBLE } from '../kit/counters.ts'
 import { Feeder } from '../kit/feeder.ts'
 import { startWorld, type World } from '../kit/gateway.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
@@ -39,15 +40,7 @@ const PULSE = {
   head: 7,
   time: 490,
   state: 'sending',
-  unacked: 0,
-  reconnects: 0,
-  misfits: 0,
-  drifted: 0,
-  gaps: 0,
-  refusedEvents: 0,
-  stallMs: 0,
-  stalls: 0,
-  lateLines: 0,
+  ...NO_TROUBLE,
 }
 
 /** Rows that come by the minute, or where feeders disagree: `StatusShape` itself is held against them in worker tests. */

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { BookKeeper, RecentDiffs } from '../../src/feeder/book-keeper.ts'
 import { OrderBooks } from '../../src/feeder/order-books.ts'
 import { seededRandom } from '../kit/random.ts'
-import { drained } from './drained.ts'
+import { passed } from './drained.ts'
 import { ModelNode } from './model-node.ts'
 
 /** A node of some blocks, its books as they were at every height, and a keeper that stands at `from`. */
@@ -14,10 +14,7 @@ function world(seed: number, blocks: number, recent?: RecentDiffs) {
   const truth = new Map<number, OrderBooks>()
   for (let i = 0; i < blocks; i++) truth.set(node.step().height, node.books())
   const keeper = new BookKeeper(recent)
-  const pass = (height: number) => {
-    const { time, lines } = node.block(height)!
-    return drained(keeper.advance({ height, time }, JSON.parse(lines.get('diffs')!).events))
-  }
+  const pass = (height: number) => passed(keeper, node, height)
   return { node, truth, keeper, pass }
 }
 
@@ -80,14 +77,8 @@ test('digests of an earlier height are those of the books at that height', () =>
 })
 
 test('a long block is passed in steps, books that are on their way wait, and what breaks it off leaves unknown books', () => {
-  const event = (oid: number) => ({
-    oid,
-    coin: 'BTC',
-    side: 'B',
-    px: `${oid}.5`,
-    raw_book_diff: { new: { sz: '1.0' } },
-  })
-  const events = Array.from({ length: 2_000 }, (_, oid) => event(oid))
+  const added = { coin: 'BTC', side: 'B', raw_book_diff: { new: { sz: '1.0' } } }
+  const events = Array.from({ length: 2_000 }, (_, oid) => ({ oid, px: `${oid}.5`, ...added }))
   const begun = () => {
     const keeper = new BookKeeper()
     keeper.begin({ height: 1, time: 't' }, new OrderBooks())

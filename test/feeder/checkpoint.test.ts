@@ -16,7 +16,7 @@ import {
 import { Checkpointer, CheckpointFiles } from '../../src/feeder/checkpoint-files.node.ts'
 import { OrderBooks } from '../../src/feeder/order-books.ts'
 import { seededRandom } from '../kit/random.ts'
-import { drained } from './drained.ts'
+import { passed } from './drained.ts'
 import { ModelNode } from './model-node.ts'
 
 /** A node and a keeper in step with it. */
@@ -25,12 +25,8 @@ function world(seed: number, blocks = 200) {
   for (let i = 0; i < blocks; i++) node.step()
   const keeper = new BookKeeper()
   keeper.begin(node.block(node.head)!, node.books())
-  const pass = (height: number) => {
-    const { time, lines } = node.block(height)!
-    drained(keeper.advance({ height, time }, JSON.parse(lines.get('diffs')!).events))
-  }
-  const step = () => pass(node.step().height)
-  return { node, keeper, pass, step }
+  const step = () => passed(keeper, node, node.step().height)
+  return { node, keeper, step }
 }
 
 /** Lines of a checkpoint of a few orders a step, blocks going on between. */
@@ -71,8 +67,7 @@ describe('the text', () => {
     again.begin(from, books, heights)
     expect(again.isLevel).toBe(false)
     for (let height = from.height + 1; height <= live.node.head; height++) {
-      const { time, lines: of } = live.node.block(height)!
-      drained(again.advance({ height, time }, JSON.parse(of.get('diffs')!).events))
+      passed(again, live.node, height)
       expect(again.isLevel).toBe(height >= to.height)
     }
     expect(bookOf(again.books!)).toEqual(bookOf(live.node.books()))
@@ -179,10 +174,7 @@ describe('on disk', () => {
         expect(done).toBe(true)
         const again = new BookKeeper()
         again.begin(newest.from, books, heights)
-        for (let height = newest.from.height + 1; height <= live.node.head; height++) {
-          const { time, lines } = live.node.block(height)!
-          drained(again.advance({ height, time }, JSON.parse(lines.get('diffs')!).events))
-        }
+        for (let at = newest.from.height + 1; at <= live.node.head; at++) passed(again, live.node, at)
         expect(bookOf(again.books!)).toEqual(bookOf(live.node.books()))
       } else expect(found).toBe(0)
       rmSync(crash, { recursive: true })

@@ -1,7 +1,16 @@
+import type { BookKeeper } from '../../src/feeder/book-keeper.ts'
+import type { ModelNode } from './model-node.ts'
+
 /** What steps answer that are taken one right after the other. */
 export function drained<T>(steps: Generator<unknown, T>): T {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
   }
+}
+
+/** A keeper takes the diffs of a node's block. */
+export function passed(keeper: BookKeeper, node: ModelNode, height: number) {
+  const { time, lines } = node.block(height)!
+  return drained(keeper.advance({ height, time }, JSON.parse(lines.get('diffs')!).events))
 }

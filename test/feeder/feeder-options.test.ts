@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { feederOptions } from '../../src/feeder/feeder-options.node.ts'
+import { type FolderListing, layoutTrouble } from '../../src/feeder/node-files.node.ts'
+import type { StreamName } from '../../src/feeder/streams.ts'
 
 const TOKEN = 'feed-token-of-thirty-two-letters'
 const GOOD = { data: 'hl/data', info: 'http://127.0.0.1:3001', gateway: 'wss://weir.example', token: TOKEN }
@@ -67,4 +69,26 @@ it('takes every whole number of seconds up to a day', () => {
 it('refuses a short token of the environment by its own name', () => {
   const error = 'FEED_TOKEN (or --token) is shorter than 32 characters: no gateway has such a FEED_TOKEN.'
   expect(read({ token: undefined }, { FEED_TOKEN: 'x' })).toEqual({ ok: false, error })
+})
+
+const FILLS = 'node_fills_by_block'
+const DIFFS = 'node_raw_book_diffs_by_block'
+const holds = (...entries: string[]): FolderListing => ({ entries })
+const BOTH: readonly StreamName[] = ['diffs', 'fills']
+
+it.each<[FolderListing, readonly StreamName[], string]>([
+  [{ failed: 'ENOENT' }, BOTH, 'the data folder /d does not exist: --data'],
+  [{ failed: 'ENOTDIR' }, BOTH, '/d is a file'],
+  [{ failed: 'EACCES' }, BOTH, 'cannot be read (EACCES)'],
+  [holds(), BOTH, '/d is empty: --data must name'],
+  [holds('lost+found'), BOTH, 'must run with --write-raw-book-diffs --write-fills --batch-by-block'],
+  [holds('data', 'bin'), BOTH, 'It holds a folder data'],
+  [holds('node_fills', 'node_raw_book_diffs'), BOTH, 'holds node_raw_book_diffs, node_fills, not by block'],
+  [holds('node_fills', DIFFS), ['fills'], 'run the node with --batch-by-block'],
+  [holds(FILLS), ['diffs'], `has no ${DIFFS}: run the node with --write-raw-book-diffs`],
+  [holds(DIFFS), ['fills'], `has no ${FILLS}: run the node with --write-fills`],
+  [holds(FILLS, DIFFS), ['fills'], `no block stands in ${FILLS} of /d yet`],
+  [holds(FILLS, DIFFS), BOTH, `no block stands in ${DIFFS}, ${FILLS}`],
+])('a folder %j with %j missing is told as what to do', (listing, empty, words) => {
+  expect(layoutTrouble('/d', listing, empty)).toContain(words)
 })

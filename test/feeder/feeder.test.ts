@@ -96,9 +96,28 @@ async function inStep(): Promise<void> {
   for (const [coin, levels] of books) expect(levels).toEqual(truth.levels(coin))
 }
 
-const heights = () => gateway.model.entries.flatMap((entry) => (entry.kind === 'block' ? [entry.block.height] : []))
-const trades = () =>
-  gateway.model.entries.flatMap((entry) => (entry.kind === 'block' ? entry.block.fills.map(([, { tid }]) => tid) : []))
+const blocks = () => gateway.model.entries.flatMap((entry) => (entry.kind === 'block' ? [entry.block] : []))
+const heights = () => blocks().map(({ height }) => height)
+const ledger = () => blocks().flatMap((block) => block.ledger)
+/** The next block's lines, with events in its diffs that the node's books do not have. */
+function append(...events: object[]): void {
+  const { lines } = node.model.step()
+  const diffs = JSON.parse(lines.get('diffs')!) as { events: unknown[] }
+  diffs.events.push(...events)
+  for (const [stream, line] of lines) node.append(stream, `${stream === 'diffs' ? JSON.stringify(diffs) : line}\n`)
+}
+const strayDiff = (coin: string, change: unknown, more: object = {}) => {
+  return { user: '0x', oid: 999_999, coin, side: 'B', px: '91.5', raw_book_diff: change, ...more }
+}
+/** So many blocks whose lines of misc events are held back. */
+function withoutMisc(count: number): string[] {
+  const held: string[] = []
+  for (let i = 0; i < count; i++)
+    for (const [stream, text] of node.model.step().lines)
+      if (stream === 'misc') held.push(`${text}\n`)
+      else node.append(stream, `${text}\n`)
+  return held
+}
 const gaps = () => gateway.model.entries.filter((entry) => entry.kind === 'gap')
 
 test('an empty log begins with the node’s books; then every block comes once', async () => {
@@ -155,7 +174,9 @@ test('a restart with a checkpoint is seamless: no new epoch, no block lost', asy
   await inStep()
   expect(gateway.model.seeds).toBe(1)
   expect(node.snapshots).toBe(1)
-  expect(trades()).toEqual(node.model.blocks.filter(({ height }) => height > 109).flatMap(({ tids }) => tids))
+  expect(blocks().flatMap(({ fills }) => fills.map(([, { tid }]) => tid))).toEqual(
+    node.model.blocks.filter(({ height }) => height > 109).flatMap(({ tids }) => tids),
+  )
 })
 
 test('a spoilt checkpoint is ignored with a sentence: events go on, books begin anew', async () => {
@@ -209,18 +230,8 @@ test('a line missing in one stream is a recorded gap and a new epoch', async () 
 test('diffs that do not fit mark one coin, which is repaired inside the epoch', async () => {
   node.write(10)
   const { feeder } = await startSeeded()
-  const { lines } = node.model.step()
-  const stray = {
-    user: '0x',
-    oid: 999_999,
-    coin: 'BTC',
-    side: 'B',
-    px: '91.5',
-    raw_book_diff: { update: { origSz: '1.0', newSz: '0.5' } },
-  }
-  const broken = JSON.parse(lines.get('diffs')!) as { events: unknown[] }
-  broken.events.push(stray, { ...stray, oid: 999_998, raw_book_diff: 'remove' })
-  for (const [stream, line] of lines) node.append(stream, `${stream === 'diffs' ? JSON.stringify(broken) : line}\n`)
+  const changed = strayDiff('BTC', { update: { origSz: '1.0', newSz: '0.5' } })
+  append(changed, strayDiff('BTC', 'remove', { oid: 999_998 }))
   await until('the misfits', () => feeder.status(0).misfits === 2)
   await until('the repair', () =>
     gateway.model.entries.some((entry) => entry.kind === 'seed' && entry.frame.scope === 'coins'),
@@ -235,14 +246,7 @@ test('diffs of coins that no book can have, and sizes beyond all, cost no block 
   const { feeder } = await startSeeded()
   const { lines } = node.model.step()
   const diffs = JSON.parse(lines.get('diffs')!) as { events: unknown[] }
-  const odd = (coin: string, sz = '1.0') => ({
-    user: '0x',
-    oid: 999_999,
-    coin,
-    side: 'B',
-    px: '91.5',
-    raw_book_diff: { new: { sz } },
-  })
+  const odd = (coin: string, sz = '1.0') => strayDiff(coin, { new: { sz } })
   // The last one is a byte that is no UTF-8.
   diffs.events.push(odd(''), odd('B C'), odd('x'.repeat(65)), odd('a\tb'), odd('BTC', '9'.repeat(31)), odd('\xff'))
   node.append('fills', `${lines.get('fills')}\n`)
@@ -270,17 +274,7 @@ test('an event that nests too deep to be put into text is a gap, not the end', a
 test('drift that no diff betrays is found by comparison with the node', async () => {
   node.write(10)
   const { feeder } = await startSeeded({ verifyMs: 300 })
-  const { lines } = node.model.step()
-  const broken = JSON.parse(lines.get('diffs')!) as { events: unknown[] }
-  broken.events.push({
-    user: '0x',
-    oid: 999_999,
-    coin: 'ETH',
-    side: 'A',
-    px: '105.5',
-    raw_book_diff: { new: { sz: '1.0' } },
-  })
-  for (const [stream, line] of lines) node.append(stream, `${stream === 'diffs' ? JSON.stringify(broken) : line}\n`)
+  append(strayDiff('ETH', { new: { sz: '1.0' } }, { side: 'A', px: '105.5' }))
   await until('the drift', () => feeder.status(0).drifted > 0)
   node.write(10)
   await inStep()
@@ -323,10 +317,7 @@ test('order statuses are read while they are wanted, over connections, and sent 
     for (const [stream, text] of [['statuses', statuses] as const, ...lines]) node.append(stream, `${text}\n`)
   }
   const want = (add: string[], drop: string[]) => gateway.send([{ type: 'want', orders: { add, drop } }])
-  const told = () =>
-    gateway.model.entries.flatMap((entry) =>
-      entry.kind === 'block' ? ((entry.block.orders ?? []) as { user: string; order: { oid: number } }[]) : [],
-    )
+  const told = () => blocks().flatMap(({ orders }) => (orders ?? []) as { user: string; order: { oid: number } }[])
   node.write(30)
   await startSeeded()
   want([WANTED], [])
@@ -393,10 +384,12 @@ test('order-level books: rows while they are wanted, whole ones of one snapshot,
   gateway.send([want])
   ask()
   let keeper = new Keeper(COINS)
-  await until('books', () => {
-    node.write(1)
-    return keeper.isWhole
-  })
+  const books = () =>
+    until('books', () => {
+      node.write(1)
+      return keeper.isWhole
+    })
+  await books()
   node.write(20)
   await inStep()
   expect(keeper.isWhole).toBe(true)
@@ -424,10 +417,7 @@ test('order-level books: rows while they are wanted, whole ones of one snapshot,
   await inStep()
   const asked = node.snapshots
   ask()
-  await until('books', () => {
-    node.write(1)
-    return keeper.isWhole
-  })
+  await books()
   await inStep()
   expect(keeper.isWhole).toBe(true)
   keeper.check(20_000)
@@ -439,10 +429,7 @@ test('order-level books: rows while they are wanted, whole ones of one snapshot,
   await inStep()
   keeper = new Keeper(COINS)
   ask()
-  await until('books', () => {
-    node.write(1)
-    return keeper.isWhole
-  })
+  await books()
   await inStep()
   expect(keeper.isWhole).toBe(true)
   keeper.check(20_000)
@@ -453,23 +440,17 @@ test('a folder that stops growing, or is empty, stalls nothing; a line that come
   mkdirSync(join(node.data, 'node_twap_statuses_by_block'), { recursive: true })
   node.write(60)
   const { feeder } = await startSeeded()
-  const held: string[] = []
-  const transfers = () =>
-    gateway.model.entries.flatMap((entry) => (entry.kind === 'block' ? entry.block.ledger.map(({ time }) => time) : []))
-  for (let i = 0; i < 60; i++)
-    for (const [stream, text] of node.model.step().lines)
-      if (stream === 'misc') held.push(`${text}\n`)
-      else node.append(stream, `${text}\n`)
+  const held = withoutMisc(60)
   await inStep()
   expect(gaps()).toEqual([])
   expect(held.length).toBeGreaterThan(3)
   node.append('misc', held.join(''))
   await until('the late lines', () => feeder.status(0).lateLines === held.length)
   expect(said.filter((sentence) => sentence.includes('came after its block'))).toHaveLength(held.length)
-  expect(transfers()).toEqual([])
+  expect(ledger()).toEqual([])
   node.write(1, ['misc'])
   await inStep()
-  expect(transfers()).toHaveLength(held.length)
+  expect(ledger()).toHaveLength(held.length)
 })
 
 // FEED-32
@@ -485,22 +466,28 @@ test('order statuses that are wanted now and then cost no late line, and files a
   node.write(30)
   mkdirSync(join(node.data, 'node_order_statuses_by_block'), { recursive: true })
   const { feeder } = await startSeeded()
-  const held: string[] = []
-  for (let i = 0; i < 60; i++)
-    for (const [stream, text] of node.model.step().lines)
-      if (stream === 'misc') held.push(`${text}\n`)
-      else node.append(stream, `${text}\n`)
+  const held = withoutMisc(60)
   await inStep()
   node.append('misc', held.join(''))
   await until('the late lines', () => feeder.status(0).lateLines === held.length)
   await want(true)
   node.write(1, ['misc'])
   await inStep()
-  const ledger = gateway.model.entries.flatMap((entry) => (entry.kind === 'block' ? entry.block.ledger : []))
-  expect(ledger).toHaveLength(held.length)
+  expect(ledger()).toHaveLength(held.length)
   const before = opens.mock.calls.length
   for (const isWanted of [false, true]) await want(isWanted)
   expect(opens.mock.calls.length).toBeLessThanOrEqual(before + 1)
+})
+
+test('a node that starts over under a running feeder is refused', async () => {
+  node.write(30)
+  const { ended } = await startSeeded()
+  node.write(10)
+  await inStep()
+  node.model = new ModelNode(seededRandom(8), 100, 3_600_000)
+  node.write(5)
+  expect(await ended).toBe(2)
+  expect(said.at(-1)).toMatch(/started over/)
 })
 
 test('a node that started over is refused, before and after a restart', async () => {
@@ -540,17 +527,6 @@ test('a log that is begun anew for a node that started over goes on after a rest
   expect(gateway.model.seeds).toBe(1)
 })
 
-test('a node that starts over under a running feeder is refused', async () => {
-  node.write(30)
-  const { ended } = await startSeeded()
-  node.write(10)
-  await inStep()
-  node.model = new ModelNode(seededRandom(8), 100, 3_600_000)
-  node.write(5)
-  expect(await ended).toBe(2)
-  expect(said.at(-1)).toMatch(/started over/)
-})
-
 test('files that are gone are told as a gap', async () => {
   node.write(10)
   const first = await startSeeded()
@@ -572,11 +548,8 @@ test('misc events that come only where there are some make no gaps and are all s
   const events = node.model.blocks.filter(({ height, lines }) => height > 129 && lines.has('misc'))
   expect(gaps()).toEqual([])
   expect(events.length).toBeGreaterThan(10)
-  expect(
-    gateway.model.entries.flatMap((entry) =>
-      entry.kind === 'block' && entry.block.ledger.length > 0 ? [entry.block.height] : [],
-    ),
-  ).toEqual(events.map(({ height }) => height))
+  const moved = blocks().filter((block) => block.ledger.length > 0)
+  expect(moved.map(({ height }) => height)).toEqual(events.map(({ height }) => height))
 })
 
 test('an hour’s funding of many megabytes becomes one number per coin, and its block and those behind it come', async () => {
@@ -598,11 +571,8 @@ test('an hour’s funding of many megabytes becomes one number per coin, and its
   node.write(10)
   await inStep()
   expect(gaps()).toEqual([])
-  const funding = gateway.model.entries.flatMap((entry) => (entry.kind === 'block' ? entry.block.funding : []))
-  expect(funding).toEqual([
-    { coin: 'BTC', perUnit: '0.25' },
-    { coin: 'ETH', perUnit: '0.25' },
-  ])
+  const funding = ['BTC', 'ETH'].map((coin) => ({ coin, perUnit: '0.25' }))
+  expect(blocks().flatMap((block) => block.funding)).toEqual(funding)
 })
 
 test('a node without misc events is served, and with them once they appear', async () => {
@@ -612,10 +582,9 @@ test('a node without misc events is served, and with them once they appear', asy
   await inStep()
   node.write(60)
   await inStep()
-  const ledger = () => gateway.model.entries.some((entry) => entry.kind === 'block' && entry.block.ledger.length > 0)
   await until('the stream to be noticed', () => {
     node.write(1)
-    return ledger()
+    return ledger().length > 0
   })
   await inStep()
   expect(gaps()).toEqual([])

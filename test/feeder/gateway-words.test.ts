@@ -3,7 +3,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createPlainServer, type Server } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { FeedSocket } from '../../src/feeder/feed-socket.node.ts'
+import { Answering, FeedSocket } from '../../src/feeder/feed-socket.node.ts'
 import { type DialFailure, dialTrouble } from '../../src/feeder/gateway-words.ts'
 
 const HOST = 'weir.example:443'
@@ -100,4 +100,22 @@ describe('over a real socket', () => {
     servers.pop()!.close()
     expect(await dialled(`http://${cut}`)).toMatchObject({ code: 'ECONNREFUSED' })
   })
+})
+
+const EVERY = { lookEveryMs: 10, patienceMs: 20 }
+
+it('takes one that was silent for longer than is waited for as gone', () => {
+  const side = new Answering(EVERY, 0)
+  side.heard(5)
+  expect([10, 20, 30].map((nowMs) => side.look(nowMs))).toEqual([true, true, false])
+})
+
+it('does not count the time in which nobody looked', () => {
+  const side = new Answering(EVERY, 0)
+  expect(side.look(10)).toBe(true)
+  // Stopped for a second, with the answers unread.
+  expect(side.look(1_020)).toBe(true)
+  side.heard(1_021)
+  expect([1_030, 1_040].map((nowMs) => side.look(nowMs))).toEqual([true, true])
+  expect([1_050, 1_060].map((nowMs) => side.look(nowMs))).toEqual([false, false])
 })

@@ -5,6 +5,8 @@ import type { SavedOrder } from '../../src/feeder/coin-orders.ts'
 import { OrderBooks } from '../../src/feeder/order-books.ts'
 import type { StreamName } from '../../src/feeder/streams.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
+import { fillWith } from '../kit/fills.ts'
+import { EXAMPLE_ORDER } from '../kit/node-order.ts'
 
 const ADDRESS = `0x${'ab'.repeat(20)}`
 const HASH = `0x${'0'.repeat(64)}`
@@ -15,24 +17,10 @@ interface ModelOrder extends SavedOrder {
 }
 
 /** The order as the node writes it. */
-const nodeOrder = ({ coin, side, px, sz, oid }: ModelOrder) => ({
-  coin,
-  side,
-  limitPx: px,
-  sz,
-  oid,
-  timestamp: BASE_MS + oid,
-  triggerCondition: 'N/A',
-  isTrigger: false,
-  triggerPx: '0.0',
-  children: [],
-  isPositionTpsl: false,
-  reduceOnly: false,
-  orderType: 'Limit',
-  origSz: sz,
-  tif: 'Gtc',
-  cloid: null,
-})
+const nodeOrder = ({ coin, side, px, sz, oid }: ModelOrder) => {
+  const own = { coin, side, limitPx: px, sz, oid, timestamp: BASE_MS + oid, origSz: sz, tif: 'Gtc' }
+  return { ...EXAMPLE_ORDER, ...own }
+}
 
 export interface NodeBlock {
   readonly height: number
@@ -169,23 +157,8 @@ export class ModelNode {
   }
 
   #fill(height: number): unknown {
-    return {
-      coin: 'BTC',
-      px: '100.0',
-      sz: '0.5',
-      side: 'B',
-      time: BASE_MS + height,
-      startPosition: '0.0',
-      dir: 'Open Long',
-      closedPnl: '0.0',
-      hash: HASH,
-      oid: 1,
-      crossed: true,
-      fee: '0.01',
-      tid: this.#tid++,
-      feeToken: 'USDC',
-      twapId: null,
-    }
+    const own = { px: '100.0', sz: '0.5', time: BASE_MS + height, hash: HASH, fee: '0.01', tid: this.#tid++ }
+    return fillWith({ ...own, twapId: null })
   }
 }
 

@@ -4,27 +4,17 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compareDecimals } from '../../src/core/decimal.ts'
 import { readOrder } from '../../src/feeder/checkpoint.ts'
-import { OrderBooks } from '../../src/feeder/order-books.ts'
+import { CoinOrders } from '../../src/feeder/coin-orders.ts'
+import { OrderBooks, OrderCopy } from '../../src/feeder/order-books.ts'
 import { type RawDiff, readRawDiff } from '../../src/feeder/raw-diff.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
 
-const add = (oid: number, px: string, sz: string, side: 'B' | 'A' = 'B', coin = 'BTC'): RawDiff => ({
-  kind: 'new',
-  oid,
-  coin,
-  side,
-  px,
-  sz,
-})
-const resize = (oid: number, px: string, origSz: string, sz: string): RawDiff => ({
-  kind: 'update',
-  oid,
-  coin: 'BTC',
-  side: 'B',
-  px,
-  origSz,
-  sz,
-})
+const add = (oid: number, px: string, sz: string, side: 'B' | 'A' = 'B', coin = 'BTC'): RawDiff => {
+  return { kind: 'new', oid, coin, side, px, sz }
+}
+const resize = (oid: number, px: string, origSz: string, sz: string): RawDiff => {
+  return { kind: 'update', oid, coin: 'BTC', side: 'B', px, origSz, sz }
+}
 const remove = (oid: number, px: string): RawDiff => ({ kind: 'remove', oid, coin: 'BTC', side: 'B', px })
 
 function block(books: OrderBooks, ...diffs: RawDiff[]) {
@@ -54,14 +44,8 @@ describe('net changes of a block', () => {
   test('a level that ends as it began is not emitted; one that only changed its count is', () => {
     const books = new OrderBooks()
     block(books, add(1, '10.0', '2.0'), add(2, '11.0', '2.0'))
-    const changes = block(
-      books,
-      remove(1, '10.0'),
-      add(3, '10.0', '2'),
-      remove(2, '11.0'),
-      add(4, '11.0', '1'),
-      add(5, '11.0', '1'),
-    )
+    const again = [remove(1, '10.0'), add(3, '10.0', '2')]
+    const changes = block(books, ...again, remove(2, '11.0'), add(4, '11.0', '1'), add(5, '11.0', '1'))
     expect(changes).toEqual([{ coin: 'BTC', levels: [[{ px: '11.0', sz: '2.0', n: 2 }], []] }])
   })
 
@@ -179,4 +163,46 @@ test.each([
   { oid: 1, coin: 'BTC', side: 'B', px: '1', raw_book_diff: { new: { sz: '9'.repeat(31) } } },
 ])('%j is no raw diff', (event) => {
   expect(readRawDiff(event)).toBeNull()
+})
+
+const change = fc.record({
+  do: fc.constantFrom('add', 'resize', 'remove'),
+  oid: fc.nat(30),
+  side: fc.constantFrom('B', 'A'),
+  sz: fc.constantFrom('0', '1', '2.5'),
+})
+type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
+
+/** The orders as a plain map keeps them. */
+function apply(book: CoinOrders, truth: Map<number, string>, { do: what, oid, side, sz }: Change): void {
+  const text = (from: string) => `${from} ${oid} ${from === 'B' ? 1 : 2} ${sz}`
+  if (what === 'add') {
+    book.add(oid, side as 'B' | 'A', side === 'B' ? '1' : '2', sz)
+    truth.set(oid, text(side))
+  } else if (what === 'remove') {
+    book.remove(oid)
+    truth.delete(oid)
+  } else if (book.resize(oid, sz) !== null) truth.set(oid, text(truth.get(oid)![0]!))
+}
+
+test('law: the copy is the orders as they stand when its last one is taken, whatever changed meanwhile', () => {
+  const blocks = fc.array(fc.tuple(fc.integer({ min: 1, max: 6 }), fc.array(change, { maxLength: 6 })))
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 60 }), blocks, (before, then) => {
+      const book = new CoinOrders('BTC', true)
+      const truth = new Map<number, string>()
+      for (const one of before) apply(book, truth, one)
+      book.endBlock()
+      const copy = new OrderCopy(book)
+      let left = 0
+      for (const [most, changes] of then) {
+        left = copy.step(most)
+        if (left > 0) break
+        for (const one of changes) apply(book, truth, one)
+        book.endBlock()
+      }
+      if (left === 0) expect(copy.step(1_000)).toBeGreaterThan(0)
+      expect(copy.texts.toSorted()).toEqual([...truth.values()].sort())
+    }),
+  )
 })

@@ -7,19 +7,26 @@ import { SeedCut } from '../../src/feeder/seed-cut.ts'
 import { ACK_TIMEOUT_MS, FeedSession, OUTBOX_MAX_UNITS, WELCOME_TIMEOUT_MS } from '../../src/feeder/session.ts'
 import type { Block } from '../../src/protocol/feed/block.ts'
 import { FeederFrame, type GatewayFrame } from '../../src/protocol/feed/protocol.ts'
+import { NO_TROUBLE } from '../kit/counters.ts'
 
 const block = (height: number): Block => ({ height, time: height, fills: [], ledger: [], funding: [], books: [] })
-const welcome = (height: number | null, epoch: string | null = 'e'): GatewayFrame => ({
-  type: 'welcome',
-  epoch,
-  height,
-})
+const welcome = (height: number | null, epoch: string | null = 'e'): GatewayFrame => {
+  return { type: 'welcome', epoch, height }
+}
+/** A connection opens, to which the session says hello. */
+const open = (session: FeedSession, head = 9, now = 0) =>
+  session.opened({ chain: 'c', feeder: 'f', first: 1, head }, now)
+/** The connection breaks, and another one opens. */
+function reopen(session: FeedSession, head = 9): void {
+  session.closed()
+  open(session, head, 1)
+}
 const ROOM = 1e9
 
 /** A welcomed session that sent blocks `from` to `to`. */
 function flowing(from: number, to: number): FeedSession {
   const session = new FeedSession()
-  session.opened({ chain: 'c', feeder: 'f', first: 1, head: to }, 0)
+  open(session, to)
   expect(session.received(welcome(from - 1), 0)).toEqual([
     { do: 'reposition', to: { durable: from - 1, seeded: true } },
   ])
@@ -59,8 +66,7 @@ describe('payments', () => {
     session.block(paid(7))
     expect(held(session)).toEqual([0, 0])
     for (const isTold of [true, false]) {
-      session.closed()
-      session.opened({ chain: 'c', feeder: 'f', first: 1, head: 8 }, 0)
+      reopen(session, 8)
       if (isTold) session.received(takes, 0)
       session.received(welcome(7), 0)
       if (isTold) session.block(paid(8))
@@ -78,27 +84,13 @@ describe('payments', () => {
 })
 
 describe('a pulse', () => {
-  const said = {
-    now: 1,
-    head: 9,
-    time: 2,
-    state: 'sending',
-    unacked: 0,
-    reconnects: 0,
-    misfits: 0,
-    drifted: 0,
-    gaps: 0,
-    refusedEvents: 0,
-    stallMs: 0,
-    stalls: 0,
-    lateLines: 0,
-  }
+  const said = { now: 1, head: 9, time: 2, state: 'sending', ...NO_TROUBLE }
 
   // FEED-27
   test('waits for the greeting and for a pause that was asked for', () => {
     const session = new FeedSession()
     expect(session.pulse(said, 0)).toBe(null)
-    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 0)
+    open(session)
     expect(session.pulse(said, 0)).toBe(null)
     session.received(welcome(9), 0)
     expect(FeederFrame.parse(JSON.parse(session.pulse(said, 0)!))).toEqual({ type: 'pulse', ...said })
@@ -116,7 +108,7 @@ describe('a greeting', () => {
   // FEED-4
   test('that is refused is no connection, and says why', () => {
     const session = new FeedSession()
-    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 0)
+    open(session)
     const reason = 'this gateway carries d and the feeder says "c"'
     expect(session.received({ type: 'error', field: 'chain', message: reason }, 0)).toEqual([
       { do: 'refused', reason, atGreeting: false },
@@ -128,7 +120,7 @@ describe('a greeting', () => {
 describe('sending', () => {
   test('starts with the greeting and holds blocks back until the welcome', () => {
     const session = new FeedSession()
-    expect(JSON.parse(session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 0))).toEqual({
+    expect(JSON.parse(open(session))).toEqual({
       type: 'hello',
       protocol: 1,
       chain: 'c',
@@ -143,8 +135,7 @@ describe('sending', () => {
   test('what is not acknowledged is sent again after a reconnect, the rest is not', () => {
     const session = flowing(5, 9)
     expect(sent(session)).toEqual(['5', '6', '7', '8', '9'])
-    session.closed()
-    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 1)
+    reopen(session)
     expect(session.received(welcome(6), 1)).toEqual([])
     expect(sent(session)).toEqual(['7', '8', '9'])
     expect(session.unacked).toBe(3)
@@ -153,8 +144,7 @@ describe('sending', () => {
   // FEED-5
   test('a gateway that forgot its books gets unknown changes, then a seed', () => {
     const session = flowing(5, 7)
-    session.closed()
-    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 1)
+    reopen(session)
     session.received(welcome(5, null), 1)
     expect(sent(session)).toEqual(['6?', '7?'])
     expect(session.due(7)).toBe('all')
@@ -173,8 +163,7 @@ describe('sending', () => {
   test('a gateway that lost acknowledged blocks is served from the files', () => {
     const session = flowing(5, 9)
     session.received({ type: 'ack', height: 8 }, 0)
-    session.closed()
-    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 1)
+    reopen(session)
     expect(session.received(welcome(3), 1)).toEqual([{ do: 'reposition', to: { durable: 3, seeded: true } }])
     expect(sent(session)).toEqual([])
   })
@@ -309,8 +298,7 @@ describe('repairs', () => {
     snapshot(session, 'coins', 5, ['BTC'])
     sent(session)
     session.received({ type: 'ack', height: 5 }, 0)
-    session.closed()
-    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 1)
+    reopen(session)
     session.received(welcome(5), 1)
     expect(session.due(5)).toEqual(['BTC'])
   })
@@ -333,7 +321,7 @@ describe('dead connections', () => {
   // FEED-23
   test('no welcome', () => {
     const session = new FeedSession()
-    session.opened({ chain: 'c', feeder: 'f', first: 1, head: 1 }, 0)
+    open(session, 1)
     expect(session.overdue(WELCOME_TIMEOUT_MS)).toBeNull()
     expect(session.overdue(WELCOME_TIMEOUT_MS + 1)).toMatch(/welcome/)
   })
@@ -356,79 +344,20 @@ describe('where to go on', () => {
   const taken = (height: number, from = height) => ({ ...place(height), from: place(from) })
 
   test.each([
-    [
-      'an empty log: the node’s snapshot',
-      null,
-      null,
-      [],
-      { books: 'snapshot', readFrom: null, sendFrom: null, needsSeed: true },
-    ],
-    [
-      'an empty log: a checkpoint, silent to the head',
-      null,
-      null,
-      [150],
-      { books: 'checkpoint', readFrom: 151, sendFrom: 201, needsSeed: true },
-    ],
-    [
-      'an empty log: books at hand',
-      null,
-      180,
-      [150],
-      { books: 'memory', readFrom: 181, sendFrom: 181, needsSeed: true },
-    ],
-    [
-      'a checkpoint below the log: seamless',
-      160,
-      null,
-      [120, 150],
-      { books: 'checkpoint', readFrom: 151, sendFrom: 161, needsSeed: false },
-    ],
-    [
-      'a checkpoint ahead of the log is of no use',
-      140,
-      null,
-      [150],
-      { books: 'snapshot', readFrom: 141, sendFrom: 141, needsSeed: true },
-    ],
-    [
-      'the older of two checkpoints',
-      140,
-      null,
-      [150, 130],
-      { books: 'checkpoint', readFrom: 131, sendFrom: 141, needsSeed: false },
-    ],
-    [
-      'a checkpoint that the files no longer continue',
-      160,
-      null,
-      [90],
-      { books: 'snapshot', readFrom: 161, sendFrom: 161, needsSeed: true },
-    ],
-    [
-      'a log that ends before the files begin',
-      80,
-      null,
-      [70],
-      { books: 'snapshot', readFrom: 100, sendFrom: 81, gone: { from: 81, to: 99 } },
-    ],
-    [
-      'the last height that still needs no gap',
-      99,
-      null,
-      [99],
-      { books: 'checkpoint', readFrom: 100, sendFrom: 100, gone: null },
-    ],
-  ] as const)('%s', (_, durable, memory, checkpoints, plan) => {
+    ['an empty log: the node’s snapshot', null, null, [], 'snapshot', null, null, { needsSeed: true }],
+    ['an empty log: a checkpoint, silent to the head', null, null, [150], 'checkpoint', 151, 201, { needsSeed: true }],
+    ['an empty log: books at hand', null, 180, [150], 'memory', 181, 181, { needsSeed: true }],
+    ['a checkpoint below the log: seamless', 160, null, [120, 150], 'checkpoint', 151, 161, { needsSeed: false }],
+    ['a checkpoint ahead of the log is of no use', 140, null, [150], 'snapshot', 141, 141, { needsSeed: true }],
+    ['the older of two checkpoints', 140, null, [150, 130], 'checkpoint', 131, 141, { needsSeed: false }],
+    ['a checkpoint that the files no longer continue', 160, null, [90], 'snapshot', 161, 161, { needsSeed: true }],
+    ['a log that ends before the files begin', 80, null, [70], 'snapshot', 100, 81, { gone: { from: 81, to: 99 } }],
+    ['the last height that still needs no gap', 99, null, [99], 'checkpoint', 100, 100, { gone: null }],
+  ] as const)('%s', (_, durable, memory, checkpoints, books, readFrom, sendFrom, more) => {
     const at = memory === null ? null : place(memory)
-    expect(
-      resumePoint(
-        { durable, seeded: true },
-        files,
-        at,
-        checkpoints.map((height) => taken(height)),
-      ),
-    ).toMatchObject(plan)
+    const heads = checkpoints.map((height) => taken(height))
+    const point = resumePoint({ durable, seeded: true }, files, at, heads)
+    expect(point).toMatchObject({ books, readFrom, sendFrom, ...more })
   })
 
   test('of a checkpoint that took some blocks the first one is read on from, and the last one must be in the log', () => {

@@ -4,18 +4,12 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { coinNamed, l4Parts, readCoin, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
 import { FeederFrame, FRAME_MAX_BYTES, type L4Book } from '../../src/protocol/feed/protocol.ts'
+import { EXAMPLE_ORDER } from '../kit/node-order.ts'
 
-const order = (oid: number, side: 'B' | 'A', more: object = {}) => ({
-  coin: 'X',
-  side,
-  limitPx: '1.5',
-  sz: '2.0',
-  oid,
-  isTrigger: false,
-  cloid: '0x"[]\\',
-  children: [{ nested: [1, [2]] }],
-  ...more,
-})
+const order = (oid: number, side: 'B' | 'A', more: object = {}) => {
+  const own = { coin: 'X', side, limitPx: '1.5', sz: '2.0', oid, cloid: '0x"[]\\', children: [{ nested: [1, [2]] }] }
+  return { ...EXAMPLE_ORDER, ...own, ...more }
+}
 const coins = [
   ['X', [[['0xabc', order(1, 'B')], order(2, 'B', { isTrigger: true })], [order(3, 'A')]]],
   ['odd"[name]\\', [[], []]],
@@ -65,26 +59,7 @@ describe('snapshot files', () => {
 
 // FEED-36, FEED-37
 test('orders of a coin are cut into frames, in their order and without what does not belong', () => {
-  const whole = (oid: number, side: 'B' | 'A') => ({
-    coin: 'X',
-    side,
-    limitPx: '1.5',
-    sz: '2.0',
-    oid,
-    timestamp: 7,
-    triggerCondition: 'N/A',
-    isTrigger: false,
-    triggerPx: '0.0',
-    isPositionTpsl: false,
-    reduceOnly: false,
-    orderType: 'Limit',
-    tif: null,
-    cloid: '0x"',
-  })
-  const entry = (oid: number, side: 'B' | 'A', more: object = {}) => [
-    '0xabc',
-    { ...whole(oid, side), origSz: '3.0', children: [{ oid: 9 }], ...more },
-  ]
+  const entry = (oid: number, side: 'B' | 'A', more: object = {}) => ['0xabc', order(oid, side, more)]
   const bids = Array.from({ length: 2_000 }, (_, oid) => entry(oid, 'B'))
   const asks = Array.from({ length: 2_000 }, (_, oid) => entry(oid, 'A', oid === 5 ? { isTrigger: true } : {}))
   const texts = l4Parts(JSON.stringify(['X', [bids, asks]], null, 1), { height: 3, time: 4 })
@@ -95,7 +70,8 @@ test('orders of a coin are cut into frames, in their order and without what does
   expect(new Set(frames.map(({ coin, height, time }) => `${coin} ${height} ${time}`))).toEqual(new Set(['X 3 4']))
   const at = frames.findIndex((frame) => frame.asks.length > 0)
   expect(frames.slice(at + 1).flatMap((frame) => frame.bids)).toEqual([])
-  const keys = JSON.stringify(['user', ...Object.keys(whole(0, 'B'))].sort())
+  const { children: _, origSz: __, ...kept } = EXAMPLE_ORDER
+  const keys = JSON.stringify(['user', ...Object.keys(kept)].sort())
   for (const side of ['bids', 'asks'] as const) {
     const orders = frames.flatMap((frame) => frame[side]) as { oid: number }[]
     expect(new Set(orders.map((order) => JSON.stringify(Object.keys(order).sort())))).toEqual(new Set([keys]))

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Status, stateOf, statusLine } from '../../src/feeder/status.ts'
+import { NO_TROUBLE } from '../kit/counters.ts'
 
 const well = {
   trouble: null,
@@ -39,15 +40,9 @@ describe('the line for a terminal', () => {
     height: 7,
     lagMs: 30,
     blocksPerSecond: 14,
+    ...NO_TROUBLE,
     unacked: 2,
     reconnects: 1,
-    misfits: 0,
-    drifted: 0,
-    gaps: 0,
-    refusedEvents: 0,
-    lateLines: 0,
-    stallMs: 0,
-    stalls: 0,
     booksKnown: true,
   }
 

@@ -12,7 +12,7 @@ import { EXAMPLE_TWAP } from '../../src/protocol/info/twap-shapes.ts'
 import { minutePrice } from '../../src/relay/channel.ts'
 import { CHANNELS } from '../../src/relay/channels/catalogue.ts'
 import { EXAMPLE_FILL, EXAMPLE_LIQUIDATION } from '../../src/relay/channels/fills.ts'
-import { EXAMPLE_ORDER } from './node-order.ts'
+import { EXAMPLE_ORDER } from '../kit/node-order.ts'
 import { wanted } from './wanted.ts'
 import { World } from './world.ts'
 

@@ -4,7 +4,7 @@ import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { FakeFeeder } from '../block-log/fake-feeder.worker.ts'
-import { EXAMPLE_ORDER } from './node-order.ts'
+import { EXAMPLE_ORDER } from '../kit/node-order.ts'
 import { Client, type Frame, meter } from './stream-client.worker.ts'
 
 const WAIT = { timeout: 10_000, interval: 20 }

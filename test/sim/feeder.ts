@@ -5,6 +5,7 @@ import type { GatewayFrame } from '../../src/protocol/feed/protocol.ts'
 import { PULSE_MS } from '../../src/protocol/feed/protocol.ts'
 import { ModelFeeder } from '../feeder/model-feeder.ts'
 import type { ModelNode } from '../feeder/model-node.ts'
+import { NO_TROUBLE } from '../kit/counters.ts'
 import type { Schedule } from './schedule.ts'
 import type { End } from './wire.ts'
 
@@ -143,17 +144,7 @@ export class SimFeeder {
 
   #pulse(): void {
     const { keeper, session } = this.#model!
-    const counts = {
-      unacked: session.unacked,
-      reconnects: 0,
-      misfits: 0,
-      drifted: 0,
-      gaps: 0,
-      refusedEvents: 0,
-      stallMs: 0,
-      stalls: 0,
-      lateLines: 0,
-    }
+    const counts = { ...NO_TROUBLE, unacked: session.unacked }
     const { nowMs } = this.#ports.schedule
     const text = session.pulse(
       { now: nowMs, head: keeper.place?.height ?? null, time: nowMs, state: 'well', ...counts },

@@ -8,7 +8,7 @@ import type { ShownEvents } from '../../../src/relay/channel.ts'
 import { CHANNELS, channelOf } from '../../../src/relay/channels/catalogue.ts'
 import { EXAMPLE_FILL, EXAMPLE_LIQUIDATION } from '../../../src/relay/channels/fills.ts'
 import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
-import { EXAMPLE_ORDER } from '../node-order.ts'
+import { EXAMPLE_ORDER } from '../../kit/node-order.ts'
 import { framesOf, textsOf, wantedEvents } from '../wanted.ts'
 import { World } from '../world.ts'
 

@@ -4,7 +4,7 @@ import type { UserFill } from '../../../src/protocol/feed/block.ts'
 import { EXAMPLE_OUTCOME, EXAMPLE_QUESTION } from '../../../src/protocol/info/outcome-shapes.ts'
 import { channelOf } from '../../../src/relay/channels/catalogue.ts'
 import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
-import { EXAMPLE_ORDER } from '../node-order.ts'
+import { EXAMPLE_ORDER } from '../../kit/node-order.ts'
 import { World } from '../world.ts'
 
 const MINUTE = 60_000

@@ -12,6 +12,7 @@ import { Producer } from '../../src/feeder/producer.ts'
 import { FeedSession } from '../../src/feeder/session.ts'
 import { coinNamed, l4Parts, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
 import { readLineHead, type StreamName } from '../../src/feeder/streams.ts'
+import type { Block } from '../../src/protocol/feed/block.ts'
 import { PartJoiner } from '../../src/protocol/feed/parts.ts'
 import { BlockFrame, FeederFrame, type L4Book } from '../../src/protocol/feed/protocol.ts'
 import { DIFFS, FILLS, readLines, readSnapshot, STATUSES, WIRES } from '../fixtures/wire.ts'
@@ -24,11 +25,11 @@ let said: string[]
 let reads: readonly StreamName[]
 
 /** A feeder of whose blocks the one of height `next` is the first to be sent. */
-function begin(next: number, streams: readonly StreamName[] = ['diffs', 'fills', 'statuses']): void {
+function begin(next: number, streams: readonly StreamName[] = ['diffs', 'fills', 'statuses'], readFrom = next): void {
   session = new FeedSession()
   session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 0)
   reads = streams
-  pairing = new Pairing(next, null, streams)
+  pairing = new Pairing(readFrom, null, streams)
   said = []
   producer = new Producer(new BookKeeper(), session, (sentence) => said.push(sentence))
   session.received({ type: 'welcome', epoch: 'e', height: next - 1 }, 0)
@@ -43,13 +44,19 @@ function push(stream: StreamName, text: string): void {
   pairing.push(stream, readLineHead(text)!, 0)
 }
 
-/** Passes the block that is due; `between` is called between its steps. */
-function pass(between: () => void = () => {}): BlockFrame {
-  if (reads.includes('statuses')) pairing.ended('statuses', Number.POSITIVE_INFINITY)
+/** Takes the block that is due, in steps between which `between` is called. */
+function take(between: () => void = () => {}): void {
+  for (const stream of ['statuses', 'misc'] as const)
+    if (reads.includes(stream)) pairing.ended(stream, Number.POSITIVE_INFINITY)
   const paired = pairing.take()
   if (!paired || paired === 'started_over') throw new Error('no block is due')
   const steps = producer.accept(paired)
   while (!steps.next().done) between()
+}
+
+/** The same, and what is sent of it. */
+function pass(between?: () => void): BlockFrame {
+  take(between)
   const joiner = new PartJoiner()
   const texts = session.drain(0, 1e9).filter((text) => text.startsWith('{"type":"block"'))
   return texts.map((text) => joiner.push(BlockFrame.parse(JSON.parse(text)))).at(-1) as BlockFrame
@@ -150,22 +157,13 @@ const line = (height: number, events: unknown[]) => {
   const time = `2026-05-05T17:00:0${height}.000000000`
   return JSON.stringify({ local_time: time, block_time: time, block_number: height, events })
 }
-const status = (coin: string, height: number) => ({
-  time: `2026-05-05T17:00:0${height}.000000000`,
-  user: ADDRESS,
-  hash: null,
-  builder: null,
-  status: 'open',
-  order: { coin, oid: height },
-})
-const diff = (coin: string, oid: number) => ({
-  user: ADDRESS,
-  oid,
-  coin,
-  side: 'B',
-  px: '1.0',
-  raw_book_diff: 'remove',
-})
+const status = (coin: string, height: number) => {
+  const time = `2026-05-05T17:00:0${height}.000000000`
+  return { time, user: ADDRESS, hash: null, builder: null, status: 'open', order: { coin, oid: height } }
+}
+const diff = (coin: string, oid: number) => {
+  return { user: ADDRESS, oid, coin, side: 'B', px: '1.0', raw_book_diff: 'remove' }
+}
 
 // FEED-35
 describe('a coin whose rows of a block are not certain has no entry', () => {
@@ -231,5 +229,80 @@ describe('a coin whose rows of a block are not certain has no entry', () => {
     push('statuses', line(1, [null, { ...status('BTC', 1), order: null }, status('BTC', 1)]))
     const odd = { coin: 'BTC', statuses: [status('BTC', 1)], diffs: [{ coin: 'BTC', odd: 1 }] }
     expect(pass().l4).toEqual([odd, entry('ETH', 1)])
+  })
+})
+
+describe('a line of an optional stream that comes after its block goes with the next one, once, where that is sent from here', () => {
+  const HASH = `0x${'0'.repeat(64)}`
+  const timeOf = (height: number) => `2026-05-05T17:00:0${height}.000000000`
+  const misc = (height: number, events: unknown[]) => push('misc', line(height, events))
+
+  /** The gateway's log ends before `next`; blocks come from the first on. */
+  const sendFrom = (next: number) => begin(next, ['diffs', 'fills', 'misc'], 1)
+
+  /** Passes a block of whose misc events nothing is there yet. */
+  function passBare(height: number): void {
+    push('diffs', line(height, []))
+    push('fills', line(height, []))
+    take()
+  }
+
+  function payment(height: number, coin: string): unknown {
+    const deltas = [{ user: `0x${'1'.repeat(40)}`, coin, funding_amount: '-0.5', szi: '2.0', funding_rate: '0.1' }]
+    return { time: timeOf(height), hash: HASH, inner: { Funding: { deltas } } }
+  }
+
+  const ledger = (height: number) => ({
+    time: timeOf(height),
+    hash: HASH,
+    inner: { LedgerUpdate: { users: [], delta: { type: 'deposit' } } },
+  })
+  const sent = () => session.drain(0, 1e9).map((text) => JSON.parse(text) as Block)
+
+  // FEED-12
+  test('funding and transfers stand in the next block, before its own, and in no other', () => {
+    sendFrom(1)
+    passBare(1)
+    passBare(2)
+    misc(1, [payment(1, 'BTC'), ledger(1)])
+    misc(2, [payment(2, 'ETH')])
+    misc(3, [payment(3, 'SOL')])
+    passBare(3)
+    passBare(4)
+    const blocks = sent()
+    expect(blocks.map(({ funding }) => funding.map(({ coin }) => coin))).toEqual([[], [], ['BTC', 'ETH', 'SOL'], []])
+    expect(blocks[2]!.ledger.map(({ time }) => time)).toEqual([Date.parse(`${timeOf(1).slice(0, 23)}Z`)])
+    expect(said).toEqual([])
+  })
+
+  test('they wait where a height between cannot be sent', () => {
+    sendFrom(1)
+    passBare(1)
+    misc(1, [payment(1, 'BTC')])
+    pairing.push('diffs', { height: 2, time: timeOf(2), text: 'spoilt' }, 0)
+    push('fills', line(2, []))
+    take()
+    passBare(3)
+    const [, gone, block] = sent()
+    expect([gone, block!.funding.map(({ coin }) => coin)]).toEqual([{ type: 'gone', first: 3 }, ['BTC']])
+  })
+
+  test('of a block that the gateway had from elsewhere they are not told again', () => {
+    sendFrom(3)
+    passBare(1)
+    misc(1, [payment(1, 'BTC')])
+    passBare(2)
+    misc(2, [payment(2, 'ETH')])
+    passBare(3)
+    expect(sent().map(({ height, funding }) => [height, funding])).toEqual([[3, []]])
+  })
+
+  test('one that cannot be read is named, and costs its block nothing', () => {
+    sendFrom(1)
+    passBare(1)
+    pairing.push('misc', { height: 1, time: timeOf(1), text: 'spoilt' }, 0)
+    passBare(2)
+    expect(sent()).toHaveLength(2)
+    expect(said).toEqual(['the late line of misc of height 1 is left out: it is not JSON'])
   })
 })

@@ -1,0 +1,12 @@
+/** What a feeder counts, of which nothing has happened. */
+export const NO_TROUBLE = {
+  unacked: 0,
+  reconnects: 0,
+  misfits: 0,
+  drifted: 0,
+  gaps: 0,
+  refusedEvents: 0,
+  stallMs: 0,
+  stalls: 0,
+  lateLines: 0,
+}
