@@ -10,28 +10,23 @@ import { FakeRuntime } from './fake-runtime.ts'
 
 const lv = (px: string, n: number) => ({ px, sz: n ? `${n}.0` : '0', n })
 /** `after`: the bids after it, where it comes with their checksum. */
-const batch = (height: number, coin: string, prev_seq: number, bids: object[], after?: Levels[0], epoch = 'A') => ({
-  channel: 'l2BookDiff2',
-  data: {
-    Updates: {
-      time: height,
-      block_height: height,
-      epoch,
-      cursor: `${height}`,
-      book_diffs: [{ coin, seq: height, prev_seq, levels: [bids, []], ...(after && { checksum: checksumOf(after) }) }],
-    },
-  },
-})
+const batch = (height: number, coin: string, prev_seq: number, bids: object[], after?: Levels[0], epoch = 'A') => {
+  const checked = after && { checksum: checksumOf(after) }
+  const book_diffs = [{ coin, seq: height, prev_seq, levels: [bids, []], ...checked }]
+  const Updates = { time: height, block_height: height, epoch, cursor: `${height}`, book_diffs }
+  return { channel: 'l2BookDiff2', data: { Updates } }
+}
 const checksumOf = (bids: Levels[0]) => crc32(`${bids.map(({ px, sz, n }) => `${px}:${sz}:${n}`).join(':')}/`)
 const snapshotText = (coin: string, height: number, seq: number, bids: object[], epoch = 'A') =>
   JSON.stringify({ coin, time: height, height, epoch, seq, levels: [bids, []] })
 const ok = (text: string) => ({ status: 200, text, retryAfterMs: null })
 
+const endpoint = () => ({ url: 'http://g', key: 'k' })
 function setUp(scope: BookScope) {
   const runtime = new FakeRuntime()
   const log: string[] = []
   const steps: string[] = []
-  const connection = new Connection(runtime, { endpoint: () => ({ url: 'http://g', key: 'k' }) })
+  const connection = new Connection(runtime, { endpoint })
   const books = new DiffBooks(connection, runtime, scope, {
     changed: (book) => log.push(`${book.coin} ${book.seq}`),
     gap: (coin, reason) => log.push(`${coin} gap ${reason}`),
@@ -41,7 +36,30 @@ function setUp(scope: BookScope) {
   })
   connection.start()
   runtime.last.open()
-  return { runtime, books, log, steps, connection }
+  return { runtime, books, log, steps }
+}
+/** Books of l2BookDiff, several bodies on one socket that is open. */
+function seeded(scopes: readonly BookScope[], on: ConstructorParameters<typeof SeededBooks>[2] = {}) {
+  const runtime = new FakeRuntime()
+  const connection = new Connection(runtime, { endpoint })
+  const add = (scope: BookScope) => new SeededBooks(connection, scope, on)
+  const books = scopes.map(add)
+  connection.start()
+  runtime.last.open()
+  runtime.last.ack()
+  const frame = (data: object) => runtime.last.receive({ channel: 'l2BookDiff', data })
+  const seed = (coin: string, block_height: number, bids: object[] = []) =>
+    frame({ Snapshot: { coin, time: 1, block_height, levels: [bids, []] } })
+  const update = (block_height: number, coins: string[], ...bids: object[]) =>
+    frame({ Updates: { time: 1, block_height, book_diffs: coins.map((coin) => ({ coin, levels: [bids, []] })) } })
+  const steps = (coin: string) => books.map((one) => one.step(coin))
+  return { runtime, books, add, seed, update, steps }
+}
+function reopen(runtime: FakeRuntime): void {
+  runtime.last.end({ code: 1006 })
+  runtime.advance(1_000)
+  runtime.last.open()
+  runtime.last.ack()
 }
 
 describe('books of l2BookDiff2', () => {
@@ -79,10 +97,7 @@ describe('books of l2BookDiff2', () => {
   test('a snapshot asked for before a reconnect is not used after it', async () => {
     const { runtime, books, log } = setUp({ coin: 'BTC' })
     runtime.last.ack()
-    runtime.last.end({ code: 1006 })
-    runtime.advance(1_000)
-    runtime.last.open()
-    runtime.last.ack()
+    reopen(runtime)
     await runtime.posts[0]!.answer(ok(snapshotText('BTC', 6, 5, [])))
     expect(books.get('BTC')!.live).toBe(false)
     await runtime.posts[1]!.answer(ok(snapshotText('BTC', 9, 7, [])))
@@ -111,23 +126,15 @@ describe('books of l2BookDiff2', () => {
 })
 
 describe('a coin that is gone when the socket is back', () => {
-  const again = ({ runtime }: { runtime: FakeRuntime }) => {
-    runtime.last.end({ code: 1006 })
-    runtime.advance(1_000)
-    runtime.last.open()
-    runtime.last.ack()
-  }
-
   test.each<BookScope>([{}, { coin: ['GONE', 'BTC'] }])(
     'of l2BookDiff2 with %j has no step, and the others are the whole',
     async (scope) => {
-      const world = setUp(scope)
-      const { runtime, books, steps } = world
+      const { runtime, books, steps } = setUp(scope)
       runtime.last.ack()
       for (const coin of ['GONE', 'BTC']) runtime.last.receive(batch(6, coin, 5, []))
       for (const [at, coin] of ['GONE', 'BTC'].entries())
         await runtime.posts[at]!.answer(ok(snapshotText(coin, 6, 6, [])))
-      again(world)
+      reopen(runtime)
       await runtime.posts[3]!.answer(ok(snapshotText('BTC', 9, 7, [])))
       expect([books.step('GONE'), books.step()]).toEqual(['syncing', 'syncing'])
       await runtime.posts[2]!.answer(ok('null'))
@@ -145,22 +152,13 @@ describe('a coin that is gone when the socket is back', () => {
   )
 
   test('of a wildcard of l2BookDiff has no step until it comes', () => {
-    const runtime = new FakeRuntime()
-    const connection = new Connection(runtime, { endpoint: () => ({ url: 'http://g', key: 'k' }) })
-    const books = new SeededBooks(connection, {}, {})
-    connection.start()
-    runtime.last.open()
-    runtime.last.ack()
-    const seed = (coin: string) =>
-      runtime.last.receive({
-        channel: 'l2BookDiff',
-        data: { Snapshot: { coin, time: 1, block_height: 5, levels: [[], []] } },
-      })
-    for (const coin of ['GONE', 'BTC']) seed(coin)
-    again({ runtime })
-    expect(books.step()).toBe('syncing')
-    seed('BTC')
-    expect([books.step('GONE'), books.step('BTC'), books.step()]).toEqual([undefined, 'in step', 'in step'])
+    const { runtime, books, seed } = seeded([{}])
+    for (const coin of ['GONE', 'BTC']) seed(coin, 5)
+    reopen(runtime)
+    expect(books[0]!.step()).toBe('syncing')
+    seed('BTC', 5)
+    const [one] = books
+    expect([one!.step('GONE'), one!.step('BTC'), one!.step()]).toEqual([undefined, 'in step', 'in step'])
   })
 })
 
@@ -249,142 +247,90 @@ describe('checksums', () => {
 })
 
 describe('books of l2BookDiff', () => {
-  const seed = (coin: string, block_height: number, bids: object[]) => ({
-    channel: 'l2BookDiff',
-    data: { Snapshot: { coin, time: 1, block_height, levels: [bids, []] } },
-  })
-  const update = (coin: string, block_height: number, bids: object[]) => ({
-    channel: 'l2BookDiff',
-    data: { Updates: { time: 2, block_height, book_diffs: [{ coin, levels: [bids, []] }] } },
-  })
+  const both = [{ coin: 'BTC' }, { coin: ['BTC', 'ETH'] }]
+  const bidsOf = (books: readonly SeededBooks[]) => books.map((one) => one.get('BTC')!.levels()[0])
 
   test('a Snapshot, Updates after it, and nothing left after the socket', () => {
-    const runtime = new FakeRuntime()
     const gaps: string[] = []
     const steps: string[] = []
-    const connection = new Connection(runtime, { endpoint: () => ({ url: 'http://g', key: 'k' }) })
-    const books = new SeededBooks(
-      connection,
-      { marketTypes: ['*'] },
-      {
-        gap: (coin, why) => gaps.push(`${coin} ${why}`),
-        step: (coin, step) => steps.push(`${coin ?? 'all'} ${step}`),
-      },
-    )
-    connection.start()
-    runtime.last.open()
-    runtime.last.ack()
-    runtime.last.receive(seed('@1', 5, [lv('2', 2), lv('1', 1)]))
-    runtime.last.receive(update('@1', 5, [lv('2', 9)]))
-    runtime.last.receive(update('@1', 6, [lv('2', 0), lv('1.5', 3)]))
-    runtime.last.receive(update('BTC', 6, [lv('1', 1)]))
-    expect(books.get('@1')!.levels()).toEqual([[lv('1.5', 3), lv('1', 1)], []])
+    const { runtime, books, seed, update } = seeded([{ marketTypes: ['*'] }], {
+      gap: (coin, why) => gaps.push(`${coin} ${why}`),
+      step: (coin, step) => steps.push(`${coin ?? 'all'} ${step}`),
+    })
+    const all = books[0]!
+    seed('@1', 5, [lv('2', 2), lv('1', 1)])
+    update(5, ['@1'], lv('2', 9))
+    update(6, ['@1'], lv('2', 0), lv('1.5', 3))
+    update(6, ['BTC'], lv('1', 1))
+    expect(all.get('@1')!.levels()).toEqual([[lv('1.5', 3), lv('1', 1)], []])
     runtime.last.end({ code: 1012 })
-    expect([[...books.coins()], gaps]).toEqual([[], ['BTC an update came before the snapshot', 'null close 1012']])
+    expect([[...all.coins()], gaps]).toEqual([[], ['BTC an update came before the snapshot', 'null close 1012']])
     const lost = ['BTC out of step', 'all out of step', '@1 out of step']
     expect(steps.splice(0)).toEqual(['@1 in step', 'all in step', ...lost])
     runtime.advance(1_000)
     runtime.last.open()
     runtime.last.ack()
-    for (const coin of ['@1', 'BTC']) runtime.last.receive(seed(coin, 7, [lv('2', 2)]))
+    for (const coin of ['@1', 'BTC']) seed(coin, 7, [lv('2', 2)])
     const begun = ['all syncing', '@1 in step', 'BTC in step', 'all in step']
-    expect([steps.sort(), books.step(), books.step('BTC')]).toEqual([begun.sort(), 'in step', 'in step'])
+    expect([steps.sort(), all.step(), all.step('BTC')]).toEqual([begun.sort(), 'in step', 'in step'])
   })
-})
 
-describe('books of l2BookDiff beside others on one socket', () => {
   test('an older Snapshot of another body does not take a book back, whose changes would not all come', () => {
-    const runtime = new FakeRuntime()
-    const connection = new Connection(runtime, { endpoint: () => ({ url: 'http://g', key: 'k' }) })
-    const books = [['BTC'], ['BTC', 'ETH']].map((coin) => new SeededBooks(connection, { coin }, {}))
-    connection.start()
-    runtime.last.open()
-    runtime.last.ack()
-    const frame = (data: object) => runtime.last.receive({ channel: 'l2BookDiff', data })
-    const update = (block_height: number, ...coins: string[]) => {
-      const book_diffs = coins.map((coin) => ({ coin, levels: [[lv('10', block_height)], []] }))
-      frame({ Updates: { time: 1, block_height, book_diffs } })
-    }
-    const seed = (coin: string, block_height: number) =>
-      frame({ Snapshot: { coin, time: 1, block_height, levels: [[lv('10', block_height)], []] } })
-    seed('BTC', 5)
-    update(8, 'BTC')
-    seed('BTC', 6)
-    seed('ETH', 6)
-    update(7, 'BTC', 'ETH')
-    update(8, 'BTC', 'ETH')
-    expect(books.map((one) => [one.get('BTC')!.height, one.get('BTC')!.levels()[0]])).toEqual([
-      [8, [lv('10', 8)]],
-      [8, [lv('10', 8)]],
-    ])
-  })
-})
-
-describe('a Snapshot that may be of another body', () => {
-  function two(...scopes: BookScope[]) {
-    const runtime = new FakeRuntime()
-    const connection = new Connection(runtime, { endpoint: () => ({ url: 'http://g', key: 'k' }) })
-    const add = (scope: BookScope) => new SeededBooks(connection, scope, {})
-    const books = scopes.map(add)
-    connection.start()
-    runtime.last.open()
-    runtime.last.ack()
-    const frame = (data: object) => runtime.last.receive({ channel: 'l2BookDiff', data })
-    const seed = (coin: string, block_height: number, bids: object[] = []) =>
-      frame({ Snapshot: { coin, time: 1, block_height, levels: [bids, []] } })
-    const update = (block_height: number, coins: string[], ...bids: object[]) =>
-      frame({ Updates: { time: 1, block_height, book_diffs: coins.map((coin) => ({ coin, levels: [bids, []] })) } })
-    const steps = (coin: string) => books.map((one) => one.step(coin))
-    return { runtime, books, add, seed, update, steps }
-  }
-
-  test('leaves a book syncing until as many came as wait for one', () => {
-    const { books, runtime, add, seed, steps } = two({ coin: 'BTC' }, { coin: ['BTC', 'ETH'] }, {})
-    seed('BTC', 5)
-    seed('BTC', 5)
-    expect(steps('BTC')).toEqual(['syncing', 'syncing', 'syncing'])
-    seed('BTC', 6)
-    seed('@1', 6)
-    seed('SOL', 6)
-    expect([steps('BTC'), books[2]!.step('SOL')]).toEqual([['in step', 'in step', 'in step'], 'in step'])
-    books.push(add({ coin: ['BTC', 'SOL'] }))
-    runtime.last.ack()
-    expect(steps('BTC')[3]).toBe('syncing')
-    seed('BTC', 7)
-    expect([steps('BTC')[3], steps('SOL')[3]]).toEqual(['in step', 'syncing'])
+    const { books, seed, update } = seeded(both)
+    seed('BTC', 5, [lv('10', 5)])
+    update(8, ['BTC'], lv('10', 8))
+    for (const coin of ['BTC', 'ETH']) seed(coin, 6, [lv('10', 6)])
+    for (const height of [7, 8]) update(height, ['BTC', 'ETH'], lv('10', height))
+    expect(books.map((one) => one.get('BTC')!.height)).toEqual([8, 8])
+    expect(bidsOf(books)).toEqual([[lv('10', 8)], [lv('10', 8)]])
   })
 
-  test('of which one was given up: it is in step with a change that can be no other’s', () => {
-    const { books, seed, update, steps } = two({ coin: 'BTC' }, { coin: ['BTC', 'ETH'] })
-    seed('BTC', 5)
-    update(6, ['BTC'])
-    books.pop()!.close()
-    expect(steps('BTC')).toEqual(['syncing'])
-    update(7, ['BTC'])
-    expect(steps('BTC')).toEqual(['in step'])
-  })
+  describe('a Snapshot that may be of another body', () => {
+    test('leaves a book syncing until as many came as wait for one', () => {
+      const { books, runtime, add, seed, steps } = seeded([...both, {}])
+      for (let n = 0; n < 2; n++) seed('BTC', 5)
+      expect(steps('BTC')).toEqual(['syncing', 'syncing', 'syncing'])
+      for (const coin of ['BTC', '@1', 'SOL']) seed(coin, 6)
+      expect([steps('BTC'), books[2]!.step('SOL')]).toEqual([['in step', 'in step', 'in step'], 'in step'])
+      books.push(add({ coin: ['BTC', 'SOL'] }))
+      runtime.last.ack()
+      expect(steps('BTC')[3]).toBe('syncing')
+      seed('BTC', 7)
+      expect([steps('BTC')[3], steps('SOL')[3]]).toEqual(['in step', 'syncing'])
+    })
 
-  test('makes no book wrong of which this body was not told all changes in their order', () => {
-    const { books, seed, update, steps } = two({ coin: 'BTC' }, { coin: ['BTC', 'ETH'] })
-    seed('BTC', 5, [lv('10', 5), lv('9', 5)])
-    update(7, ['BTC', 'ETH'], lv('10', 7), lv('8', 7))
-    update(8, ['BTC'], lv('10.0', 8), lv('9', 0))
-    seed('BTC', 6, [lv('10', 5), lv('9', 6)])
-    update(7, ['BTC'], lv('10', 7), lv('8', 7))
-    update(8, ['BTC'], lv('10.0', 8), lv('9', 0))
-    expect(books.map((one) => one.get('BTC')!.levels()[0])).toEqual(Array(2).fill([lv('10.0', 8), lv('8', 7)]))
-    expect(steps('BTC')).toEqual(['in step', 'in step'])
-  })
+    test('of which one was given up: it is in step with a change that can be no other’s', () => {
+      const { books, seed, update, steps } = seeded(both)
+      seed('BTC', 5)
+      update(6, ['BTC'])
+      books.pop()!.close()
+      expect(steps('BTC')).toEqual(['syncing'])
+      update(7, ['BTC'])
+      expect(steps('BTC')).toEqual(['in step'])
+    })
 
-  // WS-148
-  test('keeps a level whose price comes in another spelling, with the one before removed in the same entry', () => {
-    const { books, seed, update } = two({ coin: 'BTC' }, { coin: ['BTC', 'ETH'] })
-    for (const _ of books) seed('BTC', 5, [lv('10', 5), lv('9', 5)])
-    for (const _ of books) update(6, ['BTC'], lv('10', 0), lv('10.0', 6))
-    expect(books.map((one) => one.get('BTC')!.levels()[0])).toEqual(Array(2).fill([lv('10.0', 6), lv('9', 5)]))
-    update(7, ['BTC'], lv('10.0', 0))
-    seed('BTC', 6, [lv('10.0', 6), lv('9', 5)])
-    expect(books.map((one) => one.get('BTC')!.levels()[0])).toEqual(Array(2).fill([lv('9', 5)]))
+    test('makes no book wrong of which this body was not told all changes in their order', () => {
+      const { books, seed, update, steps } = seeded(both)
+      seed('BTC', 5, [lv('10', 5), lv('9', 5)])
+      update(7, ['BTC', 'ETH'], lv('10', 7), lv('8', 7))
+      update(8, ['BTC'], lv('10.0', 8), lv('9', 0))
+      seed('BTC', 6, [lv('10', 5), lv('9', 6)])
+      update(7, ['BTC'], lv('10', 7), lv('8', 7))
+      update(8, ['BTC'], lv('10.0', 8), lv('9', 0))
+      expect(bidsOf(books)).toEqual(Array(2).fill([lv('10.0', 8), lv('8', 7)]))
+      expect(steps('BTC')).toEqual(['in step', 'in step'])
+    })
+
+    // WS-148
+    test('keeps a level whose price comes in another spelling, with the one before removed in the same entry', () => {
+      const { books, seed, update } = seeded(both)
+      for (const _ of books) seed('BTC', 5, [lv('10', 5), lv('9', 5)])
+      for (const _ of books) update(6, ['BTC'], lv('10', 0), lv('10.0', 6))
+      expect(bidsOf(books)).toEqual(Array(2).fill([lv('10.0', 6), lv('9', 5)]))
+      update(7, ['BTC'], lv('10.0', 0))
+      seed('BTC', 6, [lv('10.0', 6), lv('9', 5)])
+      expect(bidsOf(books)).toEqual(Array(2).fill([lv('9', 5)]))
+    })
   })
 })
 
@@ -395,14 +341,9 @@ describe('step check', () => {
     await world.runtime.posts[0]!.answer(ok(snapshotText('BTC', 5, 5, [lv('10', 5)])))
     return { ...world, book: world.books.get('BTC')! }
   }
-  const snap = (seq: number, n: number) => ({
-    coin: 'BTC',
-    epoch: 'A',
-    time: seq,
-    height: seq,
-    seq,
-    levels: [[lv('10', n)], []] as never,
-  })
+  const snap = (seq: number, n: number) => {
+    return { coin: 'BTC', epoch: 'A', time: seq, height: seq, seq, levels: [[lv('10', n)], []] as never }
+  }
 
   test('finds the state of the same seq among those since it began, or waits for it', async () => {
     const { runtime, book } = await live()
@@ -425,7 +366,6 @@ describe('step check', () => {
   test('the checker compares at once, every 5 s, and again as soon as a lost book is live', async () => {
     const { runtime, book } = await live()
     const verdicts: string[] = []
-    const endpoint = () => ({ url: 'http://g', key: 'k' })
     const checker = new StepChecker(runtime, endpoint, (_coin, { kind, seq }) => verdicts.push(`${kind} ${seq}`))
     const answerLast = (seq: number, n: number) =>
       runtime.posts.at(-1)!.answer(ok(snapshotText('BTC', seq, seq, [lv('10', n)])))
@@ -447,11 +387,7 @@ describe('step check', () => {
   test('the checker tries again soon where no snapshot came or it was older than all it holds', async () => {
     const { runtime, book } = await live()
     const verdicts: string[] = []
-    new StepChecker(
-      runtime,
-      () => ({ url: 'http://g', key: 'k' }),
-      (coin) => verdicts.push(coin),
-    ).changed(book)
+    new StepChecker(runtime, endpoint, (coin) => verdicts.push(coin)).changed(book)
     await runtime.posts[1]!.fail()
     runtime.advance(250)
     await runtime.posts[2]!.answer(ok(snapshotText('BTC', 4, 4, [])))

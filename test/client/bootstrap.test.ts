@@ -7,19 +7,11 @@ import type { Levels } from '../../src/protocol/feed/block.ts'
 
 const level = (px: number, n: number) => ({ px: `${px}.0`, sz: n === 0 ? '0' : `${n}.5`, n })
 const head = (height: number, epoch = 'A'): BatchHead => ({ epoch, height, time: height })
-const change = (seq: number, prevSeq: number, n = seq): CoinChange => ({
-  seq,
-  prevSeq,
-  levels: [[level(10, n)], []],
-})
-const snapshot = (height: number, seq: number, epoch = 'A', n = seq): Snapshot => ({
-  coin: 'X',
-  epoch,
-  height,
-  time: height,
-  seq,
-  levels: [[level(10, n)], []],
-})
+const bids = (n: number): Levels => [[level(10, n)], []]
+const change = (seq: number, prevSeq: number): CoinChange => ({ seq, prevSeq, levels: bids(seq) })
+const snapshot = (height: number, seq: number, epoch = 'A'): Snapshot => {
+  return { coin: 'X', epoch, height, time: height, seq, levels: bids(seq) }
+}
 
 describe('bootstrap rules', () => {
   // WS-32

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Listener } from '../../src/client/connection.ts'
 import { Connection } from '../../src/client/connection.ts'
 import { RETRY } from '../../src/client/connection-options.ts'
+import type { SubscriptionBody } from '../../src/client/subscription.ts'
 import { allFillsBody } from '../../src/client/subscription.ts'
 import { backoffMs } from '../../src/core/backoff.ts'
 import { EXAMPLE_FILL } from '../../src/relay/channels/fills.ts'
@@ -25,6 +26,20 @@ function setUp() {
   return { runtime, connection, listener, log, endpoint }
 }
 
+/** One that is open, with a body that is subscribed to. */
+function opened(body: SubscriptionBody, name: string) {
+  const world = setUp()
+  const leave = world.connection.subscribe(body, world.listener(name))
+  world.connection.start()
+  world.runtime.last.open()
+  return { ...world, leave }
+}
+/** Its socket breaks, and another one opens. */
+function reopen(runtime: FakeRuntime): void {
+  runtime.last.end({ code: 1006 })
+  runtime.advance(1000)
+  runtime.last.open()
+}
 const invalid = (body: object) => `Invalid subscription ${JSON.stringify(body)}: not ready`
 const fills = { channel: 'allFills', fills: [] }
 
@@ -52,10 +67,7 @@ describe('connection', () => {
   })
 
   test('what a refused body is told that was given up concerns no later one', () => {
-    const { runtime, connection, listener, log } = setUp()
-    const leave = connection.subscribe(allFillsBody('BTC'), listener('first'))
-    connection.start()
-    runtime.last.open()
+    const { runtime, connection, listener, log, leave } = opened(allFillsBody('BTC'), 'first')
     runtime.last.receive({ channel: 'error', data: invalid(allFillsBody('BTC')), code: 'unavailable' })
     leave()
     connection.subscribe(allFillsBody('BTC'), listener('second'))
@@ -132,12 +144,9 @@ describe('connection', () => {
   })
 
   test('a long body that was given up, of which an answer says nothing back, can be asked for anew', () => {
-    const { runtime, connection, listener, log } = setUp()
     const addresses = Array.from({ length: 100 }, (_, at) => `0x${at.toString(16).padStart(40, '0')}`)
     const body = { type: 'builderFills', addresses }
-    const leave = connection.subscribe(body, listener('first'))
-    connection.start()
-    runtime.last.open()
+    const { runtime, connection, listener, log, leave } = opened(body, 'first')
     runtime.last.receive({ channel: 'error', data: 'Invalid subscription: not ready', code: 'unavailable' })
     leave()
     connection.subscribe(body, listener('second'))
@@ -171,20 +180,15 @@ describe('connection', () => {
 
   // WS-23, WS-60
   test('goes on behind what it has seen: earlier events are told again, none is shown twice', () => {
-    const { runtime, connection, listener, log } = setUp()
     const fill = (user: string) => ({ channel: 'allFills', fills: [[`0x${user.repeat(40)}`, EXAMPLE_FILL[1]]] })
-    connection.subscribe(allFillsBody('BTC'), listener('fills'))
-    connection.start()
-    runtime.last.open()
+    const { runtime, connection, log } = opened(allFillsBody('BTC'), 'fills')
     runtime.last.ack()
     expect(runtime.last.sent).toEqual([{ method: 'ping', nonce: '' }])
     runtime.last.receive(fill('1'))
     runtime.last.receive({ channel: 'pong', nonce: 'n', block_height: 7 })
     runtime.last.receive(fill('2'))
     for (let again = 0; again < 2; again++) {
-      runtime.last.end({ code: 1006 })
-      runtime.advance(1000)
-      runtime.last.open()
+      reopen(runtime)
       expect(runtime.last.sent).toMatchObject([{ method: 'subscribe', fromBlock: 8 }])
       runtime.last.ack()
       runtime.last.receive(fill('2'))
@@ -203,19 +207,14 @@ describe('connection', () => {
 
   // WS-60
   test('asks for the height until a pong tells it; what was seen before is told anew where none did', () => {
-    const { runtime, connection, listener, log } = setUp()
     const frame = { channel: 'allFills', fills: [[`0x${'1'.repeat(40)}`, EXAMPLE_FILL[1]]] }
-    connection.subscribe(allFillsBody('BTC'), listener('fills'))
-    connection.start()
-    runtime.last.open()
+    const { runtime, log } = opened(allFillsBody('BTC'), 'fills')
     runtime.last.ack()
     runtime.last.receive({ channel: 'pong', nonce: 'n' })
     runtime.advance(1000)
     expect(runtime.last.sent).toMatchObject([{ method: 'ping' }, { method: 'ping', nonce: 'n' }])
     runtime.last.receive(frame)
-    runtime.last.end({ code: 1006 })
-    runtime.advance(1000)
-    runtime.last.open()
+    reopen(runtime)
     expect(runtime.last.sent).toEqual([{ method: 'subscribe', subscription: allFillsBody('BTC') }])
     runtime.last.ack()
     runtime.last.receive(frame)
@@ -225,11 +224,8 @@ describe('connection', () => {
 
   // WS-23
   test('a body that begins anew is told what was seen for another of its type', () => {
-    const { runtime, connection, listener, log } = setUp()
     const frame = { channel: 'allFills', fills: [[`0x${'1'.repeat(40)}`, EXAMPLE_FILL[1]]] }
-    const leave = connection.subscribe(allFillsBody('BTC'), listener('old'))
-    connection.start()
-    runtime.last.open()
+    const { runtime, connection, listener, log, leave } = opened(allFillsBody('BTC'), 'old')
     runtime.last.ack()
     runtime.last.receive({ channel: 'pong', nonce: 'n', block_height: 7 })
     runtime.last.receive(frame)
@@ -284,10 +280,7 @@ describe('connection', () => {
 
   // WS-60
   test('proves what it has read after each 32 KiB, one ping at a time, and anew on another socket', () => {
-    const { runtime, connection, listener } = setUp()
-    connection.subscribe(allFillsBody('BTC'), listener('fills'))
-    connection.start()
-    runtime.last.open()
+    const { runtime } = opened(allFillsBody('BTC'), 'fills')
     const pings = () => runtime.last.sent.filter((frame) => (frame as { method: string }).method === 'ping')
     const receive = () => runtime.last.receive({ channel: 'allFills', fills: [], more: 'x'.repeat(16_384) })
     receive()
@@ -300,9 +293,7 @@ describe('connection', () => {
       { method: 'ping', nonce: 'one' },
     ])
     runtime.last.receive({ channel: 'pong', nonce: 'two' })
-    runtime.last.end({ code: 1006 })
-    runtime.advance(1000)
-    runtime.last.open()
+    reopen(runtime)
     receive()
     receive()
     expect(pings()).toEqual([{ method: 'ping', nonce: '' }])
@@ -310,10 +301,7 @@ describe('connection', () => {
 
   // WS-8
   test('a refused ping is sent again a second later, and once only, with what it was to prove', () => {
-    const { runtime, connection, listener, log } = setUp()
-    connection.subscribe(allFillsBody('BTC'), listener('fills'))
-    connection.start()
-    runtime.last.open()
+    const { runtime, log } = opened(allFillsBody('BTC'), 'fills')
     runtime.last.ack()
     runtime.last.receive({ channel: 'pong', nonce: 'n', block_height: 7 })
     const refuse = () => runtime.last.receive({ channel: 'error', data: 'Too many messages', code: 'rate_limited' })
@@ -336,9 +324,7 @@ describe('connection', () => {
     runtime.last.receive({ channel: 'pong', nonce: 'm', block_height: 8 })
     expect(runtime.last.sent.at(-1)).toEqual({ method: 'ping', nonce: 'm' })
     refuse()
-    runtime.last.end({ code: 1006 })
-    runtime.advance(1_000)
-    runtime.last.open()
+    reopen(runtime)
     runtime.advance(1_500)
     expect([runtime.last.sent.length, log.filter((line) => line.startsWith('notice')).length]).toEqual([1, 8])
   })
@@ -367,10 +353,7 @@ describe('connection', () => {
   )
 
   test('a revoked key ends an open socket for good', () => {
-    const { runtime, connection, listener, log } = setUp()
-    connection.subscribe(allFillsBody(), listener('fills'))
-    connection.start()
-    runtime.last.open()
+    const { runtime, log } = opened(allFillsBody(), 'fills')
     runtime.last.ack()
     runtime.last.end({ code: 4401 })
     runtime.advance(60_000)
@@ -409,10 +392,7 @@ describe('connection', () => {
   })
 
   test('a body that waits two minutes for its turn is waited for', () => {
-    const { runtime, connection, listener, log } = setUp()
-    connection.subscribe({ type: 'l2BookDiff' }, listener('books'))
-    connection.start()
-    runtime.last.open()
+    const { runtime, log } = opened({ type: 'l2BookDiff' }, 'books')
     for (let second = 0; second < 120; second += 10) {
       runtime.advance(10_000)
       runtime.last.receive({ channel: 'pong' })
@@ -423,10 +403,7 @@ describe('connection', () => {
   })
 
   test('a passing refusal is asked again, a subscribe without an answer ends the socket', () => {
-    const { runtime, connection, listener, log } = setUp()
-    connection.subscribe(allFillsBody(), listener('fills'))
-    connection.start()
-    runtime.last.open()
+    const { runtime, log } = opened(allFillsBody(), 'fills')
     runtime.last.receive({ channel: 'error', data: 'Invalid subscription {"type":"allFills"}', code: 'unavailable' })
     runtime.advance(2_000)
     expect(runtime.last.sent.filter(({ method }) => method === 'subscribe')).toHaveLength(2)

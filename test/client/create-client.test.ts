@@ -12,6 +12,7 @@ import type { Level, Levels } from '../../src/protocol/feed/block.ts'
 import { type FakeAnswer, FakeWebSocket, fakeFetch } from './fake-web.ts'
 
 const TRADES = { type: 'trades', coin: 'BTC' } as const
+const REFUSED = { channel: 'error', code: 'not_found', data: `Invalid subscription ${JSON.stringify(TRADES)}: none` }
 const trade = (tid: number) => ({ channel: 'trades', data: [{ coin: 'BTC', tid }] })
 
 beforeEach(() => {
@@ -39,6 +40,11 @@ function setUp(
   return { client, asked, states }
 }
 
+/** The last socket opens, and what was asked on it is acknowledged. */
+function opens(): void {
+  FakeWebSocket.last.open()
+  FakeWebSocket.last.ack()
+}
 const codeOf = (work: Promise<unknown>) =>
   work.then(
     () => 'answered',
@@ -126,8 +132,7 @@ describe('streams', () => {
     const { client, states } = setUp()
     const heard: StreamEvent[] = []
     client.on(TRADES, (event) => heard.push(event))
-    FakeWebSocket.last.open()
-    FakeWebSocket.last.ack()
+    opens()
     FakeWebSocket.last.receive(trade(1))
     FakeWebSocket.last.end(1012, 'books begin again')
     await vi.advanceTimersByTimeAsync(2_000)
@@ -167,8 +172,7 @@ describe('streams', () => {
   test('tell their height, which is where to go on', () => {
     const { client } = setUp()
     const trades = client.subscribe(TRADES)
-    FakeWebSocket.last.open()
-    FakeWebSocket.last.ack()
+    opens()
     expect(trades.height).toBeNull()
     FakeWebSocket.last.receive({ channel: 'pong', nonce: 'n', block_height: 100 })
     expect(trades.height).toBe(100)
@@ -183,8 +187,7 @@ describe('streams', () => {
         if (event.type === 'data') break
       }
     })()
-    FakeWebSocket.last.open()
-    FakeWebSocket.last.ack()
+    opens()
     FakeWebSocket.last.receive(trade(1))
     await reading
     expect(FakeWebSocket.last.sent.at(-1)).toMatchObject({ method: 'unsubscribe', subscription: TRADES })
@@ -199,16 +202,7 @@ describe('streams', () => {
     ['the signal of the client', () => ends.abort(), 'aborted'],
     ['a revoked key', () => FakeWebSocket.last.end(4401, 'revoked'), 'unauthorized'],
     ['credits that are spent', () => FakeWebSocket.last.end(4402), 'credits_exhausted'],
-    [
-      'a refusal',
-      () =>
-        FakeWebSocket.last.receive({
-          channel: 'error',
-          code: 'not_found',
-          data: `Invalid subscription ${JSON.stringify(TRADES)}: no such coin`,
-        }),
-      'not_found',
-    ],
+    ['a refusal', () => FakeWebSocket.last.receive(REFUSED), 'not_found'],
   ])('%s ends a loop with a typed event, the last', async (_, act, code) => {
     const own = new AbortController()
     ends = new AbortController()
@@ -262,8 +256,7 @@ describe('streams', () => {
       heard++
       throw new Error('of the user')
     })
-    FakeWebSocket.last.open()
-    FakeWebSocket.last.ack()
+    opens()
     FakeWebSocket.last.receive(trade(1))
     vi.useRealTimers()
     await new Promise((resolve) => setImmediate(resolve))
@@ -277,8 +270,7 @@ describe('bad servers', () => {
   test('one that floods fills a bounded buffer, and a gap tells what was dropped', async () => {
     const { client } = setUp()
     const trades = client.subscribe(TRADES, { buffer: 100 })
-    FakeWebSocket.last.open()
-    FakeWebSocket.last.ack()
+    opens()
     for (let tid = 0; tid < 50_000; tid++) FakeWebSocket.last.receive(trade(tid))
     client.close()
     const events: StreamEvent[] = []
@@ -297,8 +289,7 @@ describe('bad servers', () => {
     const begun = Date.now()
     let most = 0
     for (let times = 0; times < 2_000; times++) {
-      FakeWebSocket.last.open()
-      FakeWebSocket.last.ack()
+      opens()
       FakeWebSocket.last.receive(trade(times))
       FakeWebSocket.last.end(1006)
       most = Math.max(most, vi.getTimerCount())
@@ -329,8 +320,7 @@ describe('bad servers', () => {
       const { client } = setUp()
       const heard: string[] = []
       client.on(TRADES, ({ type }) => heard.push(type))
-      FakeWebSocket.last.open()
-      FakeWebSocket.last.ack()
+      opens()
       FakeWebSocket.last.receive(text)
       expect(heard).toEqual(['live', 'gap'])
       expect(FakeWebSocket.last.readyState).toBe(3)
@@ -340,8 +330,7 @@ describe('bad servers', () => {
   test('a clock that is set an hour back or on changes nothing', async () => {
     const { client } = setUp()
     client.on(TRADES, () => {})
-    FakeWebSocket.last.open()
-    FakeWebSocket.last.ack()
+    opens()
     vi.setSystemTime(Date.now() + 3_600_000)
     await vi.advanceTimersByTimeAsync(10_000)
     expect(FakeWebSocket.all).toHaveLength(1)
@@ -356,28 +345,19 @@ describe('books', () => {
   const snapshot = (seq: number, levels: Levels, epoch = 'e') => ({
     body: { coin: 'BTC', time: 1, height: seq, epoch, seq, levels },
   })
-  const diff = (seq: number, prev: number, levels: Levels, after: Levels, lie = 0) => ({
-    channel: 'l2BookDiff2',
-    data: {
-      Updates: {
-        time: seq,
-        block_height: seq,
-        epoch: 'e',
-        cursor: `${seq}`,
-        book_diffs: [
-          { coin: 'BTC', seq, prev_seq: prev, levels, checksum: (bookChecksum(LevelBook.of(after)) + lie) >>> 0 },
-        ],
-      },
-    },
-  })
+  const diff = (seq: number, prev: number, levels: Levels, after: Levels, lie = 0) => {
+    const checksum = (bookChecksum(LevelBook.of(after)) + lie) >>> 0
+    const book_diffs = [{ coin: 'BTC', seq, prev_seq: prev, levels, checksum }]
+    const Updates = { time: seq, block_height: seq, epoch: 'e', cursor: `${seq}`, book_diffs }
+    return { channel: 'l2BookDiff2', data: { Updates } }
+  }
   const at = (px: string): Levels => [[level(px)], []]
 
   async function follow(answer: Parameters<typeof setUp>[0]) {
     const { client, asked } = setUp(answer)
     const events: BookEvent[] = []
     const books = openBooks(client, 'BTC', {}, (event) => events.push(event))
-    FakeWebSocket.last.open()
-    FakeWebSocket.last.ack()
+    opens()
     await vi.advanceTimersByTimeAsync(0)
     return { client, asked, events, books, book: books.get('BTC') }
   }
@@ -433,8 +413,7 @@ describe('books', () => {
   test('of a slow reader only the latest of a coin waits', async () => {
     const { client } = setUp(() => snapshot(10, at('5.0')))
     const books = openBooks(client, ['BTC', 'ETH'])
-    FakeWebSocket.last.open()
-    FakeWebSocket.last.ack()
+    opens()
     await vi.advanceTimersByTimeAsync(0)
     for (let seq = 11; seq < 500; seq++) FakeWebSocket.last.receive(diff(seq, seq - 1, [[], []], at('5.0')))
     books.close()

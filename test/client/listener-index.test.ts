@@ -12,16 +12,8 @@ import { CHANNELS, readBody } from '../../src/relay/channels/catalogue.ts'
 import { FakeRuntime } from './fake-runtime.ts'
 
 const OTHER = `0x${'Dd'.repeat(20)}`
-const SPOT_CTX = {
-  coin: '@1',
-  prevDayPx: '1.0',
-  dayNtlVlm: '1.0',
-  markPx: '1.0',
-  midPx: null,
-  circulatingSupply: '1.0',
-  totalSupply: '1.0',
-  dayBaseVlm: '1.0',
-}
+const NUMBERS = ['prevDayPx', 'dayNtlVlm', 'markPx', 'circulatingSupply', 'totalSupply', 'dayBaseVlm']
+const SPOT_CTX = { coin: '@1', midPx: null, ...Object.fromEntries(NUMBERS.map((name) => [name, '1.0'])) }
 /** Another value of a field that frames show; of one that they do not there is none. */
 const OTHERS: Readonly<Record<string, (value: Json) => Json>> = {
   addresses: () => [OTHER],
@@ -76,6 +68,9 @@ it.each(cases)('%s %s', (type, _, body, other, frame) => {
   expect(socket.dropped).toBe(false)
 })
 
+const CHANGES = ['BTC', 'ETH'].map((coin) => ({ coin, seq: 2, prev_seq: 1, levels: [[], []] }))
+const UPDATES = { time: 1, block_height: 2, epoch: 'e', cursor: '2', book_diffs: CHANGES }
+
 it.each<[SubscriptionBody[], object, number[]]>([
   [
     [{ type: 'l2Book', coin: 'BTC' }, { type: 'l2Book', coin: 'BTC', fast: true }, { type: 'l2Book' }],
@@ -87,29 +82,12 @@ it.each<[SubscriptionBody[], object, number[]]>([
       { type: 'activeAssetCtx', coin: '@1' },
       { type: 'activeAssetCtx', coin: 'BTC' },
     ],
-    {
-      channel: 'activeSpotAssetCtx',
-      data: {
-        coin: '@1',
-        ctx: SPOT_CTX,
-      },
-    },
+    { channel: 'activeSpotAssetCtx', data: { coin: '@1', ctx: SPOT_CTX } },
     [0],
   ],
   [
     [{ type: 'l2BookDiff2', coin: ['BTC', 'ETH'] }, { type: 'l2BookDiff2', coin: 'BTC' }, { type: 'l2BookDiff2' }],
-    {
-      channel: 'l2BookDiff2',
-      data: {
-        Updates: {
-          time: 1,
-          block_height: 2,
-          epoch: 'e',
-          cursor: '2',
-          book_diffs: ['BTC', 'ETH'].map((coin) => ({ coin, seq: 2, prev_seq: 1, levels: [[], []] })),
-        },
-      },
-    },
+    { channel: 'l2BookDiff2', data: { Updates: UPDATES } },
     [0, 2],
   ],
   [

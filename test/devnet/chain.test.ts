@@ -60,6 +60,8 @@ function filesOf(dir: string): string[] {
   )
 }
 
+/** Heights of the lines of a stream. */
+const heightsOf = (stream: string) => linesOf(join(options.data, stream)).map((line) => line.block_number)
 const linesOf = <T = Line>(dir: string): T[] =>
   filesOf(dir).flatMap((path) =>
     readFileSync(path, 'utf8')
@@ -129,7 +131,7 @@ describe('a kill', () => {
     for (const stream of STREAMS) rmSync(join(options.data, stream), { recursive: true })
     const later = Chain.open(options)
     run(later, 2, START + HOUR)
-    expect(linesOf(join(options.data, STREAMS[0])).map((line) => line.block_number)).toEqual([4, 5])
+    expect(heightsOf(STREAMS[0])).toEqual([4, 5])
   })
 
   it('does not change what the oracle says of the books', () => {
@@ -275,8 +277,7 @@ describe('refusals', () => {
 
 describe('a node as it is', () => {
   const rewriting: ChainOptions['scale'] = { ...SMALL, rewritten: 3 }
-  const misc = () => linesOf(join(options.data, 'misc_events_by_block'))
-  const diffs = () => linesOf(join(options.data, 'node_raw_book_diffs_by_block')).map((line) => line.block_number)
+  const diffs = () => heightsOf('node_raw_book_diffs_by_block')
   const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
   it('writes a line of an optional stream only of a block with an event', () => {
@@ -288,24 +289,18 @@ describe('a node as it is', () => {
     }
     expect(withEvents.length).toBeGreaterThan(3)
     expect(withEvents.length).toBeLessThan(60)
-    expect(misc().map((line) => line.block_number)).toEqual(withEvents)
+    expect(heightsOf('misc_events_by_block')).toEqual(withEvents)
     expect(diffs()).toEqual(range(1, 60))
   })
 
   it('writes some heights again after a restart, the same events at a later local time', () => {
     const chain = Chain.open(options)
-    let now = START
-    const advance = (blocks: number) => {
-      for (let i = 0; i < blocks; i++) {
-        now += 70n * MS
-        chain.advance(now)
-      }
-    }
-    advance(30)
-    chain.hold(now + 300n * MS, 4)
-    advance(4)
+    const at = (block: number) => START + BigInt(block * 70) * MS
+    run(chain, 30)
+    chain.hold(at(30) + 300n * MS, 4)
+    run(chain, 4, at(30))
     expect(diffs()).toEqual(range(1, 30))
-    advance(6)
+    run(chain, 6, at(34))
     expect(diffs()).toEqual([...range(1, 30), ...range(27, 40)])
     const lines = linesOf(join(options.data, 'node_raw_book_diffs_by_block'))
     for (const height of range(27, 30)) {
@@ -317,7 +312,7 @@ describe('a node as it is', () => {
 
   it('writes them again when it begins again after a kill, and everything else once', () => {
     const before = Chain.open({ ...options, scale: rewriting })
-    for (let i = 1; i <= 40; i++) before.advance(START + BigInt(i * 70) * MS)
+    run(before, 40)
     // Killed: nothing is closed. Its checkpoint is of height 0.
     const after = Chain.open({ ...options, scale: rewriting })
     expect(after.engine.height).toBe(40)
@@ -327,13 +322,12 @@ describe('a node as it is', () => {
   it('leaves a cut stream without lines, which never come, and rotates a file under its reader', () => {
     const chain = Chain.open(options)
     const at = (block: number) => START + BigInt(block * 70) * MS
-    for (let i = 1; i <= 20; i++) chain.advance(at(i))
+    run(chain, 20)
     chain.cut('node_order_statuses_by_block', at(30))
-    for (let i = 21; i <= 40; i++) chain.advance(at(i))
-    const heights = linesOf(join(options.data, 'node_order_statuses_by_block')).map((line) => line.block_number)
-    expect(heights).toEqual([...range(1, 20), ...range(30, 40)])
+    run(chain, 20, at(20))
+    expect(heightsOf('node_order_statuses_by_block')).toEqual([...range(1, 20), ...range(30, 40)])
     chain.rotate('node_raw_book_diffs_by_block')
-    for (let i = 41; i <= 50; i++) chain.advance(at(i))
+    run(chain, 10, at(40))
     const kept = diffs()
     expect(kept[0]).toBeGreaterThan(1)
     expect(kept).toEqual(range(kept[0]!, 50))

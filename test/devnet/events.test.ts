@@ -8,10 +8,10 @@ import { eventHash, isoNanos, nanosOf } from '../../src/devnet/exchange/node-blo
 import { LedgerEvent, UserFill } from '../../src/protocol/feed/block.ts'
 import { RebuiltBooks } from './rebuild.ts'
 
-const FILL_KEYS =
-  'coin px sz side time startPosition dir closedPnl hash oid crossed fee builderFee tid cloid liquidation builder feeToken deployerFee twapId'.split(
-    ' ',
-  )
+const FILL_KEYS = [
+  'coin px sz side time startPosition dir closedPnl hash oid crossed fee builderFee tid cloid liquidation',
+  'builder feeToken deployerFee twapId',
+].flatMap((keys) => keys.split(' '))
 const OPTIONAL = ['builderFee', 'cloid', 'liquidation', 'builder', 'deployerFee']
 
 describe('the files tell the whole history', () => {

@@ -52,14 +52,9 @@ describe('/info', () => {
     expect(main.universe[0]).toEqual({ szDecimals: 5, name: 'BTC', maxLeverage: 40, marginTableId: 56 })
     const dexes = await info({ type: 'perpDexs' })
     expect(dexes.map((dex: { name: string } | null) => dex?.name ?? null)).toEqual([null, 'xyz', 'flx'])
-    expect((await info({ type: 'meta', dex: 'xyz' })).universe.map((a: { name: string }) => a.name)).toEqual([
-      'xyz:GOLD',
-      'xyz:TSLA',
-    ])
-    expect((await info({ type: 'spotMeta' })).universe.map((a: { name: string }) => a.name)).toEqual([
-      'PURR/USDC',
-      '@1',
-    ])
+    const names = async (body: object) => (await info(body)).universe.map(({ name }: { name: string }) => name)
+    expect(await names({ type: 'meta', dex: 'xyz' })).toEqual(['xyz:GOLD', 'xyz:TSLA'])
+    expect(await names({ type: 'spotMeta' })).toEqual(['PURR/USDC', '@1'])
     const mids = await info({ type: 'allMids' })
     expect(Object.keys(mids)).toEqual([...MARKETS.filter((m) => m.dex === 0).map((m) => m.coin), 'LOOM', '#90', '#91'])
     expect(Number((await info({ type: 'exchangeStatus' })).time)).toBe(engine.exchange.block.timeMs)
@@ -89,14 +84,8 @@ describe('/info', () => {
       const response = await post('/info', body, type)
       return [response.status, await response.text()]
     }
-    for (const body of [
-      '{}',
-      '{"type":"nope"}',
-      '[]',
-      'null',
-      '{"type":"openOrders"}',
-      '{"type":"openOrders","user":"0x12"}',
-    ])
+    const nobody = '{"type":"openOrders"}'
+    for (const body of ['{}', '{"type":"nope"}', '[]', 'null', nobody, nobody.replace('}', ',"user":"0x12"}')])
       expect(await refused(body)).toEqual([422, unfit])
     expect(await refused('{"type":')).toEqual([400, 'Failed to parse the request body as JSON'])
     expect(await refused('{}', 'text/plain')).toEqual([415, 'Expected request with `Content-Type: application/json`'])
@@ -110,16 +99,10 @@ describe('/info', () => {
 })
 
 describe('fileSnapshot', () => {
-  const ask = (outPath: string, includeUsers = true) =>
-    post(
-      '/info',
-      JSON.stringify({
-        type: 'fileSnapshot',
-        request: { type: 'l4Snapshots', includeUsers, includeTriggerOrders: false },
-        outPath,
-        includeHeightInOutput: true,
-      }),
-    )
+  const ask = (outPath: string) => {
+    const request = { type: 'l4Snapshots', includeUsers: true, includeTriggerOrders: false }
+    return post('/info', JSON.stringify({ type: 'fileSnapshot', request, outPath, includeHeightInOutput: true }))
+  }
 
   it('writes every resting order, best first and first come first', async () => {
     const path = join(folder, 'out.json')
@@ -142,13 +125,8 @@ describe('fileSnapshot', () => {
   })
 
   it('refuses paths elsewhere', async () => {
-    for (const path of [
-      '/etc/out.json',
-      'out.json',
-      join(folder, '..', 'out.json'),
-      join(folder, 'none', 'out.json'),
-      join(folder, 'out'),
-    ])
+    const elsewhere = ['..', 'none'].map((name) => join(folder, name, 'out.json'))
+    for (const path of ['/etc/out.json', 'out.json', join(folder, 'out'), ...elsewhere])
       expect((await ask(path)).status).toBe(422)
   })
 })

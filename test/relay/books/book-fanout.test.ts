@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { shardOf } from '../../../src/core/coin.ts'
 import { CHECKSUM, coinWant } from '../../../src/order-books/view-wants.ts'
 import type { CoinMark, HubFrameToRelay } from '../../../src/protocol/hub/hub-link.ts'
-import { BookFanout, type BookFeed, hubsOf } from '../../../src/relay/books/book-fanout.ts'
+import { BookFanout, type BookFeed } from '../../../src/relay/books/book-fanout.ts'
 import { Joiner } from '../../../src/relay/books/joiner.ts'
 import type { WantedBooks } from '../../../src/relay/channel.ts'
 import { l2BookDiff } from '../../../src/relay/channels/level-diffs.ts'
@@ -14,26 +14,15 @@ const NOTHING = { coins: new Set(), types: new Set(), views: new Set() }
 const UNLINKED = { heightOf: () => -1, sent: () => undefined }
 const socket = () => {
   const sent: string[] = []
-  const broken: string[] = []
-  return {
-    sent,
-    broken: (why: string) => void broken.push(why),
-    send: (text: string) => void sent.push(text),
-    why: broken,
-  }
+  const why: string[] = []
+  return { sent, why, broken: (reason: string) => void why.push(reason), send: (text: string) => void sent.push(text) }
 }
-const frame = (height: number, coins: readonly [CoinMark, string, number][]): HubFrameToRelay => ({
-  v: 1,
-  epoch: 'e1',
-  height,
-  time: height * 10,
-  coins: coins.map(([mark, coin, prevSeq]) => ({
-    mark,
-    coin,
-    prevSeq,
-    levels: `[[{"px":"1","sz":"${height}","n":1}],[]]`,
-  })),
-})
+const levelsAt = (height: number) => [[{ px: '1', sz: String(height), n: 1 }], []]
+const frame = (height: number, changes: readonly [CoinMark, string, number][]): HubFrameToRelay => {
+  const levels = JSON.stringify(levelsAt(height))
+  const coins = changes.map(([mark, coin, prevSeq]) => ({ mark, coin, prevSeq, levels }))
+  return { v: 1, epoch: 'e1', height, time: height * 10, coins }
+}
 const fanoutOf = (feed: BookFeed = UNLINKED) => new BookFanout<ReturnType<typeof socket>>(SHARDS, feed)
 /** A new socket with a body. */
 function joined(fanout: ReturnType<typeof fanoutOf>, key: string, body: WantedBooks, joiner?: Joiner) {
@@ -67,11 +56,8 @@ test('l2BookDiff: one Updates per block with the changed coins alone, as specifi
   expect(one.sent).toHaveLength(1)
   const { book_diffs, ...rest } = JSON.parse(one.sent[0]!).data.Updates
   expect(rest).toEqual({ time: 70, block_height: 7 })
-  const levels = [[{ px: '1', sz: '7', n: 1 }], []]
-  expect(book_diffs.sort((a: { coin: string }, b: { coin: string }) => (a.coin < b.coin ? -1 : 1))).toEqual([
-    { coin: 'BTC', levels },
-    { coin: 'SOL', levels },
-  ])
+  const byCoin = book_diffs.sort((a: { coin: string }, b: { coin: string }) => (a.coin < b.coin ? -1 : 1))
+  expect(byCoin).toEqual(['BTC', 'SOL'].map((coin) => ({ coin, levels: levelsAt(7) })))
 })
 
 // WS-31
@@ -79,18 +65,9 @@ test('l2BookDiff2: epoch, cursor, seq and prev_seq', () => {
   const fanout = fanoutOf()
   const one = joined(fanout, 'btc', diff(['BTC'], 'l2BookDiff2'))
   block(fanout, 7, '=BTC 4')
-  expect(JSON.parse(one.sent[0]!)).toEqual({
-    channel: 'l2BookDiff2',
-    data: {
-      Updates: {
-        time: 70,
-        block_height: 7,
-        epoch: 'e1',
-        cursor: '7',
-        book_diffs: [{ coin: 'BTC', seq: 7, prev_seq: 4, levels: [[{ px: '1', sz: '7', n: 1 }], []] }],
-      },
-    },
-  })
+  const book_diffs = [{ coin: 'BTC', seq: 7, prev_seq: 4, levels: levelsAt(7) }]
+  const Updates = { time: 70, block_height: 7, epoch: 'e1', cursor: '7', book_diffs }
+  expect(JSON.parse(one.sent[0]!)).toEqual({ channel: 'l2BookDiff2', data: { Updates } })
 })
 
 test('one body, one text: every socket of it gets the very same string', () => {
@@ -109,7 +86,7 @@ test('a new coin is a Snapshot on l2BookDiff wildcards and an ordinary diff on l
   const list = joined(fanout, 'list', diff(['BTC']))
   const spot = joined(fanout, 'spot', SPOT)
   block(fanout, 7, '+NEW -1', '=BTC 6')
-  const levels = [[{ px: '1', sz: '7', n: 1 }], []]
+  const levels = levelsAt(7)
   expect(wild.sent.map((text) => JSON.parse(text).data)).toEqual([
     { Snapshot: { coin: 'NEW', time: 70, block_height: 7, levels } },
     { Updates: { time: 70, block_height: 7, book_diffs: [{ coin: 'BTC', levels }] } },
@@ -219,11 +196,8 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
       }
       expect(joiner.isComplete).toBe(true)
       joiner.open()
-      while (at.some((height) => height < changed.length))
-        report(
-          at.findIndex((height) => height < changed.length),
-          0,
-        )
+      const behind = () => at.findIndex((height) => height < changed.length)
+      while (behind() >= 0) report(behind(), 0)
       fanout.tick(1e9)
       const seen = follow(one.sent)
       for (const coin of coins) {
@@ -278,11 +252,6 @@ test('a coin whose continuity was lost between the making of its Snapshot and it
   expect(one.why).toEqual([])
   fanout.handOut('btc', one, { coin: 'BTC', height: 6 }, '{}')
   expect(one.why).toEqual(['continuity'])
-})
-
-test('hubs of a body: one for one coin, all for a wildcard', () => {
-  expect(hubsOf(diff(['BTC']).body, SHARDS)).toEqual([shardOf('BTC', SHARDS)])
-  expect(hubsOf(diff(null).body, SHARDS)).toEqual([0, 1, 2, 3])
 })
 
 test('hubs that begin anew take nothing from bodies that have no coins of theirs', () => {

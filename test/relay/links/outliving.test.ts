@@ -105,6 +105,22 @@ function socket() {
   return { connection, heights, why }
 }
 const all = (coins = COINS) => wantedBooks({ type: 'l2BookDiff', coin: coins })
+/** A socket with these coins, on links that are up. */
+async function joined(relay: Relay, key = 'all', coins = COINS) {
+  const one = socket()
+  relay.books.add(key, all(coins), one.connection)
+  await relay.ensure()
+  return one
+}
+/** Its body ends, and the relay drops links that nothing needs. */
+function leaves(relay: Relay, { connection }: ReturnType<typeof socket>, key = 'all'): void {
+  relay.books.remove(key, connection)
+  relay.links.watch(relay.nowMs, 1)
+}
+/** The links to both hubs break. */
+function breaks(relay: Relay): void {
+  for (const hub of [0, 1]) relay.links.hubs[hub]!.link.closed(relay.sockets.get(`hub ${hub}`)!)
+}
 
 test('the log is told what was read of it, a quarter of a MiB at a time', async () => {
   const relay = new Relay()
@@ -118,17 +134,12 @@ test('the log is told what was read of it, a quarter of a MiB at a time', async 
 
 test('the height of a hub: a relay whose link was dropped for want of subscribers gets every update after a reset', async () => {
   const relay = new Relay()
-  const first = socket()
-  const second = socket()
-  relay.books.add('all', all(), first.connection)
-  await relay.ensure()
+  const first = await joined(relay)
   for (const height of [1001, 1002]) relay.block(height)
-  relay.books.remove('all', first.connection)
-  relay.links.watch(relay.nowMs, 1)
+  leaves(relay, first)
   expect(relay.links.up).toBe(false)
   relay.startOver(4)
-  relay.books.add('all', all(), second.connection)
-  await relay.ensure()
+  const second = await joined(relay)
   for (const height of [5, 6, 7]) relay.block(height)
   expect(first.heights).toEqual([1001, 1002])
   expect(second.heights).toEqual([5, 6, 7])
@@ -151,20 +162,14 @@ test('blocks are waited for where books or events are subscribed to; a relay of 
 
 test('the height of one hub of two, where the other link went on', async () => {
   const relay = new Relay()
-  const kept = socket()
-  const both = socket()
-  relay.books.add('kept', all([COINS[0]!]), kept.connection)
-  relay.books.add('all', all(), both.connection)
-  await relay.ensure()
+  const kept = await joined(relay, 'kept', [COINS[0]!])
+  const both = await joined(relay)
   relay.block(1001)
-  relay.books.remove('all', both.connection)
-  relay.links.watch(relay.nowMs, 1)
+  leaves(relay, both)
   expect([0, 1].map((hub) => relay.links.hubs[hub]!.link.up)).toEqual([true, false])
   relay.startOver(4)
   relay.block(5, 'new', [0])
-  const later = socket()
-  relay.books.add('all', all(), later.connection)
-  await relay.ensure()
+  const later = await joined(relay)
   for (const height of [6, 7]) relay.block(height)
   expect(kept.heights).toEqual([1001, 5, 6, 7])
   expect(later.heights).toEqual([6, 7])
@@ -173,9 +178,7 @@ test('the height of one hub of two, where the other link went on', async () => {
 
 test('the join of a group (reported, emitted, waiting, late): hubs that start over one after the other', async () => {
   const relay = new Relay()
-  const one = socket()
-  relay.books.add('all', all(), one.connection)
-  await relay.ensure()
+  const one = await joined(relay)
   relay.block(1001)
   // One hub is ahead, and the other late, as the chain ends.
   relay.block(1002, 'old', [0])
@@ -183,7 +186,7 @@ test('the join of a group (reported, emitted, waiting, late): hubs that start ov
   relay.books.tick(relay.nowMs)
   relay.block(1003, 'old', [0])
   one.heights.length = 0
-  for (const hub of [0, 1]) relay.links.hubs[hub]!.link.closed(relay.sockets.get(`hub ${hub}`)!)
+  breaks(relay)
   relay.startOver(4)
   await relay.ensure()
   relay.block(5, 'new', [1])
@@ -201,11 +204,9 @@ test('the cursor of a link that broke: a chain with lower heights, a shorter one
     { epoch: null, height: null },
   ]) {
     const relay = new Relay()
-    const one = socket()
-    relay.books.add('all', all(), one.connection)
-    await relay.ensure()
+    const one = await joined(relay)
     relay.block(1001)
-    for (const hub of [0, 1]) relay.links.hubs[hub]!.link.closed(relay.sockets.get(`hub ${hub}`)!)
+    breaks(relay)
     relay.chain = chain
     await relay.ensure()
     for (const height of [5, 6]) relay.block(height, 'new')
@@ -216,20 +217,15 @@ test('the cursor of a link that broke: a chain with lower heights, a shorter one
 
 test('the cursor of a link that broke and is not needed any more', async () => {
   const relay = new Relay()
-  const first = socket()
-  const second = socket()
-  relay.books.add('all', all(), first.connection)
-  await relay.ensure()
+  const first = await joined(relay)
   relay.block(1001)
   relay.isDown = true
-  for (const hub of [0, 1]) relay.links.hubs[hub]!.link.closed(relay.sockets.get(`hub ${hub}`)!)
+  breaks(relay)
   await expect(relay.ensure()).rejects.toThrow('down')
-  relay.books.remove('all', first.connection)
-  relay.links.watch(relay.nowMs, 1)
+  leaves(relay, first)
   relay.isDown = false
   relay.startOver(4)
-  relay.books.add('all', all(), second.connection)
-  await relay.ensure()
+  const second = await joined(relay)
   // A first height far above is no loss: nothing was there to be continued.
   for (const height of [50, 51]) relay.block(height)
   expect(second.heights).toEqual([50, 51])
@@ -238,17 +234,12 @@ test('the cursor of a link that broke and is not needed any more', async () => {
 
 test('remembered epochs: one that was seen before counts again on a link that begins anew', async () => {
   const relay = new Relay()
-  const first = socket()
-  const second = socket()
-  relay.books.add('all', all(), first.connection)
-  await relay.ensure()
+  const first = await joined(relay)
   relay.block(1001)
   relay.block(1002, 'between')
-  relay.books.remove('all', first.connection)
-  relay.links.watch(relay.nowMs, 1)
+  leaves(relay, first)
   relay.startOver(4, 'old')
-  relay.books.add('all', all(), second.connection)
-  await relay.ensure()
+  const second = await joined(relay)
   for (const height of [5, 6]) relay.block(height)
   expect(second.heights).toEqual([5, 6])
 })

@@ -38,6 +38,9 @@ class Client {
   }
 }
 
+/** A client that proves that it reads all that it was sent. */
+const prove = (reading: Reading, nowMs = 0) =>
+  reading.pinged(reading.pinged('', `${nowMs}a`, nowMs), `${nowMs}b`, nowMs)
 const sumOf = (clients: readonly Client[], of: (client: Client) => number) =>
   clients.reduce((sum, client) => sum + of(client), 0)
 
@@ -97,11 +100,11 @@ test('what accounts and the relay count is the sum of their sockets, whatever ha
       const clients = Array.from({ length: 6 }, (_, i) => new Client(relay, `a${i % 3}`))
       const gone = new Set<Client>()
       let nowMs = 0
-      for (const [i, { who, what, bytes }] of steps.entries()) {
+      for (const { who, what, bytes } of steps) {
         nowMs += 100
         const client = clients[who]!
         if (what === 'send') client.send(bytes, nowMs)
-        else if (what === 'prove') client.reading.pinged(client.reading.pinged('', `${i}a`, nowMs), `${i}b`, nowMs)
+        else if (what === 'prove') prove(client.reading, nowMs)
         else if (what === 'forgive') relay.forgive(nowMs)
         else if (what === 'relieve') relay.relieve()
         else if (what === 'leave' && client.open) client.close(nowMs)
@@ -233,7 +236,7 @@ test('Snapshots with proofs go out as fast as they are read', () => {
 // WS-61
 test('a Snapshot larger than what may be on its way goes out among live changes, which never leave it empty', () => {
   const reading = new RelayUnread(LIGHT, 0).enter('a', () => undefined)
-  reading.pinged(reading.pinged('', 'a', 0), 'b', 0)
+  prove(reading)
   reading.sending(20_000)
   expect(reading.snapshotWaitMs(MIB, 0)).toBe(0)
   reading.sending(MIB)
@@ -261,15 +264,12 @@ test('one large Snapshot at a time is on its way from a relay, whoever reads it 
     Client,
   ]
   const large = 17 * MIB
-  const prove = (nowMs: number) => {
-    proving.reading.pinged(proving.reading.pinged('', `${nowMs}a`, nowMs), `${nowMs}b`, nowMs)
-  }
-  prove(0)
+  prove(proving.reading)
   for (const { reading } of [proving, plain]) expect(reading.snapshotWaitMs(large, 0)).toBe(0)
   proving.send(large, 0)
   expect([plain, third].map(({ reading }) => reading.snapshotWaitMs(large, 0) > 0)).toEqual([true, true])
   expect(plain.reading.snapshotWaitMs(MIB, 0)).toBe(0)
-  prove(1)
+  prove(proving.reading, 1)
   expect(plain.reading.snapshotWaitMs(large, 1)).toBe(0)
   plain.send(large, 1)
   expect(third.reading.snapshotWaitMs(large, 2)).toBeGreaterThan(0)
@@ -287,7 +287,7 @@ test.each([
 ])('at %s a large Snapshot waits half a minute at most for one that is not read', (_, rules, large) => {
   const relay = new RelayUnread(rules, 0)
   const [still, waiting] = ['a', 'b'].map((account) => new Client(relay, account)) as [Client, Client]
-  still.reading.pinged(still.reading.pinged('', 'one', 0), 'two', 0)
+  prove(still.reading)
   still.send(large, 0)
   const waits = [1, 30_000, 30_001].map((nowMs) => waiting.reading.snapshotWaitMs(large, nowMs))
   expect(waits.map((ms) => ms > 0)).toEqual([true, true, false])
@@ -298,6 +298,6 @@ test.each([
 // WS-154
 test('what an ordinary relay can never hold is had elsewhere, with a proof too', () => {
   const { reading } = new Client(new RelayUnread(LIGHT, 0), 'a')
-  reading.pinged(reading.pinged('', 'one', 0), 'two', 0)
+  prove(reading)
   expect([13 * MIB, 15 * MIB].map((bytes) => reading.snapshotWaitMs(bytes, 0))).toEqual([0, Number.POSITIVE_INFINITY])
 })

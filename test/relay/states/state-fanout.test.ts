@@ -266,15 +266,22 @@ it('a large first frame waits for room', async () => {
   expect(full.frames.length).toBeGreaterThan(0)
 })
 
-// WS-144
-it('packed frames go out in the order of what they show, however long each takes to pack', async () => {
+/** A world whose market of the main DEX has another price each time, and that of spot where `isMoving`. */
+function moving(isMoving: boolean): StatesWorld {
   const world = new StatesWorld()
   let price = 0
   world.answer = ({ type }) => {
     if (type === 'perpDexs') return [null]
-    const name = type === 'spotMetaAndAssetCtxs' ? '@1' : 'BTC'
-    return [{ universe: [{ name }] }, [{ markPx: `${++price}.0`, midPx: null }]]
+    const isSpot = type === 'spotMetaAndAssetCtxs'
+    const markPx = isSpot && !isMoving ? '2.0' : `${++price}.0`
+    return [{ universe: [{ name: isSpot ? '@1' : 'BTC' }] }, [{ markPx, midPx: null }]]
   }
+  return world
+}
+
+// WS-144
+it('packed frames go out in the order of what they show, however long each takes to pack', async () => {
+  const world = moving(true)
   const packed: (() => void)[] = []
   world.deflate = (text) => new Promise((done) => packed.push(() => done(Buffer.from(text).toString('base64'))))
   const body = { type: 'fastAssetCtxs' }
@@ -301,13 +308,7 @@ it('packed frames go out in the order of what they show, however long each takes
 })
 
 it('a frame that cannot be packed fails by name, is unhandled nowhere, and its receivers are shown the whole later', async () => {
-  const world = new StatesWorld()
-  let price = 0
-  world.answer = ({ type }) => {
-    if (type === 'perpDexs') return [null]
-    const name = type === 'spotMetaAndAssetCtxs' ? '@1' : 'BTC'
-    return [{ universe: [{ name }] }, [{ markPx: name === '@1' ? '2.0' : `${++price}.0`, midPx: null }]]
-  }
+  const world = moving(false)
   const unhandled: unknown[] = []
   const onUnhandled = (error: unknown) => unhandled.push(error)
   process.on('unhandledRejection', onUnhandled)
