@@ -66,9 +66,12 @@ export class EventLaw {
     const place = this.#sequence.placeOf(name)
     if (place === undefined) return this.#witness.wrong(`${this.#name}: ${name} never happened`)
     const due = this.#next ?? Math.min(this.#since, place)
+    let next = place + 1
     if (this.#mayMiss()) {
       if (place < due && this.#missed.delete(place)) return
-      for (let passed = due; passed < place; passed++) this.#missed.add(passed)
+      // Of what was before continuity began anew some come late, and others need not come.
+      next = Math.max(next, this.#since)
+      for (let passed = due; passed < next; passed++) if (passed !== place) this.#missed.add(passed)
     }
     if (this.#next !== null) {
       this.#witness.checked('events in order')
@@ -77,7 +80,7 @@ export class EventLaw {
         this.#witness.wrong(`${this.#name}: ${name} of block ${this.#sequence.heights[place]} ${how}`)
       }
     }
-    this.#next = place + 1
+    this.#next = next
   }
 
   /** At the end, all is still and well: null, or what is missing. */
