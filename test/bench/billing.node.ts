@@ -1,9 +1,9 @@
 // What a thousand sockets cost at the platform's list prices, with as many relays as are deployed: operations of objects
 // while blocks go on at the exchange's rate, counted, and the time in which objects do not sleep.
 
+import { EXCHANGE_BLOCKS_PER_SECOND } from './blocks.ts'
 import { dollarsOfObjects, type Streamed } from './cost.ts'
 import type { TakenCounts } from './counted/counts.ts'
-import { EXCHANGE_BLOCKS_PER_SECOND } from './latency.node.ts'
 import { type Line, whole } from './table.ts'
 import { type Bench, bundleCounted, feedWeir, startLoad, usingWeir, type Weir } from './targets.node.ts'
 
@@ -60,10 +60,7 @@ function line(what: string, did: Streamed, count: number, of: string): Line {
   const { requests, messages, rowsWritten, objectSeconds } = did
   return {
     what: `${what}: for 1 000 ${of} requests of objects, frames to them, rows written, seconds of objects awake`,
-    bare: '',
     weir: [requests, messages, rowsWritten, objectSeconds].map(perThousand).join(' · '),
     ratio: `$${((dollarsOfObjects(did) * 1e6) / count).toFixed(4)} per million ${of}`,
-    goal: '',
-    met: null,
   }
 }

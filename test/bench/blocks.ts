@@ -4,6 +4,7 @@
 
 import type { BookChange, Fill, Level, Levels } from '../../src/protocol/feed/block.ts'
 
+export const EXCHANGE_BLOCKS_PER_SECOND = 14.5
 /** Coin that the single-coin lines subscribe to; as deep as the real one. */
 export const COIN = 'BTC'
 /** A coin whose whole book is small. */

@@ -90,10 +90,7 @@ function meterLine(
     what:
       `per 1 000 requests at ${whole(perSecond)}/s offered (${whole(reached)}/s reached): waits for the meter, ` +
       'reports, rows it wrote, KV operations, D1 statements',
-    bare: '',
     weir: [meterWaits, meterReports, rowsWritten, kvReads + kvWrites, d1Statements].map(perThousand).join(' · '),
     ratio: `$${dollarsPerMillionCalls(answers, cpuMs, counts).toFixed(2)} per million`,
-    goal: '',
-    met: null,
   }
 }

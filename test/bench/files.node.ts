@@ -29,7 +29,6 @@ export async function fileLines({ quick, say }: Pick<Bench, 'quick' | 'say'>): P
       what: `files of the exchange for a month: ${does}`,
       bare: `$${dollars.toFixed(2)} without what the plan includes`,
       weir: `$${included.toFixed(2)}; $${kept.toFixed(2)} a month for each year kept`,
-      ratio: '',
       goal: '≤ $15, ≤ $3',
       met: included <= 15 && kept <= 3,
     },

@@ -189,5 +189,5 @@ const shown = (spread: Spread | null) => (spread ? `${ms(spread.p50)}, ${ms(spre
 /** p50 and p99. */
 function lineOf(what: string, spread: Spread | null, bare: Spread | null = null): Line {
   const ratio = spread && bare ? times(spread.p50 / bare.p50) : ''
-  return { what: `${what}, p50 and p99`, bare: shown(bare), weir: shown(spread), ratio, goal: '', met: null }
+  return { what: `${what}, p50 and p99`, bare: shown(bare), weir: shown(spread), ratio }
 }

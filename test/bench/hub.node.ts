@@ -25,8 +25,6 @@ export function hubLine(quick: boolean): Line {
     bare: `${us(plain)} (without checksums)`,
     weir: `${us(checked)} (with all)`,
     ratio: times(checked / plain),
-    goal: '',
-    met: null,
   }
 }
 

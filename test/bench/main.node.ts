@@ -2,51 +2,22 @@
 // a Markdown table at the end. `--quick` is a smoke run, `--only NAME[,NAME]` runs some sections.
 
 import { commandLine, program, refuseLine } from '../../src/core/command-line.node.ts'
-import { bboLines } from './bbo.node.ts'
 import { billingLines } from './billing.node.ts'
-import { channelLines } from './channels.node.ts'
 import { coreLine } from './core.node.ts'
 import { creditLines } from './credits.node.ts'
-import { fanOutLine } from './fan-out.node.ts'
 import { fileLines } from './files.node.ts'
-import { graphqlLine } from './graphql.node.ts'
 import { hubLine } from './hub.node.ts'
-import { infoLines } from './info.node.ts'
-import { ingestLine, worstBlockLine } from './ingest.node.ts'
-import { latencyLines } from './latency.node.ts'
 import { mainnetLines } from './mainnet.node.ts'
-import { memoryLine } from './memory.node.ts'
 import { neighborLines } from './neighbors.node.ts'
-import { orderLines } from './orders.node.ts'
 import { pipelineLines } from './pipelines.node.ts'
-import { rpcLines } from './rpc.node.ts'
-import { snapshotLines } from './snapshot.node.ts'
-import { stormLines } from './storms.node.ts'
+import { infoLines, rpcLines, snapshotLines } from './requests.node.ts'
+import { STREAM_SECTIONS } from './streams.node.ts'
 import { type Line, tableOf } from './table.ts'
 import { type Bench, RELAY_SOCKETS, startBench } from './targets.node.ts'
 import { upstreamLines } from './upstream.node.ts'
 
-/** In this order: memory needs fresh processes, and fewer sockets come after more. */
 const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Line[]>>> = {
-  memory: async (bench) => [await memoryLine(bench)],
-  latency: async (bench) => [
-    ...(await latencyLines(bench, 1000, 'one coin')),
-    ...(await latencyLines(bench, 300, 'one coin')),
-  ],
-  mixed: (bench) => latencyLines(bench, 1000, 'mixed'),
-  'fan-out': async (bench) => [await fanOutLine(bench, 1000, 'one coin'), await fanOutLine(bench, 100, 'one coin')],
-  distinct: async (bench) => [await fanOutLine(bench, 1000, 'distinct')],
-  graphql: async (bench) => [
-    await graphqlLine(bench, 1000, 'one coin'),
-    await graphqlLine(bench, 100, 'one coin'),
-    await graphqlLine(bench, 200, 'a part of all coins'),
-  ],
-  channels: channelLines,
-  bbo: bboLines,
-  storm: stormLines,
-  orders: orderLines,
-  ingest: async (bench) => [await ingestLine(bench)],
-  worst: async (bench) => [await worstBlockLine(bench)],
+  ...STREAM_SECTIONS,
   info: infoLines,
   credits: creditLines,
   upstream: upstreamLines,
@@ -87,9 +58,9 @@ async function run({ quick, archive, names }: ReturnType<typeof options>): Promi
   const lines: Line[] = []
   const add = (some: readonly Line[]) => {
     lines.push(...some)
-    for (const { what, bare, weir, ratio, cpu, load, goal } of some)
+    for (const { what, bare = '', weir, ratio = '', cpu, load, goal } of some)
       say(
-        `  ${what}: ${bare} bare, ${weir} Weir, ${ratio}${goal && ` (goal ${goal})`}` +
+        `  ${what}: ${bare} bare, ${weir} Weir, ${ratio}${goal ? ` (goal ${goal})` : ''}` +
           `${cpu ? `; CPU ${cpu}` : ''}${load ? `; load ${load} cores` : ''}`,
       )
   }

@@ -13,8 +13,7 @@ import { until } from '../kit/until.ts'
 import { heapReport } from '../soak/heap.node.ts'
 import { readProcess } from '../soak/machine.node.ts'
 import { Plant } from '../soak/plant.node.ts'
-import { EXCHANGE_BLOCKS_PER_SECOND } from './latency.node.ts'
-import { type Line, ms, times, whole } from './table.ts'
+import { exchangeLine, type Line, ms, whole } from './table.ts'
 import type { Bench } from './targets.node.ts'
 
 const SIZE = { scale: 'mainnet', seed: 1, fundingBlocks: 9_000 } as const
@@ -56,8 +55,8 @@ async function steadyLines(plant: Plant, quick: boolean): Promise<Line[]> {
   await sleep(quick ? 10_000 : 60_000)
   const blocks = (await heightOf(plant)) - height
   const used = cpu().map((after, at) => (after - before[at]!) / blocks)
-  const line = { what: `a block of ${SIZE.scale}: CPU of ${WORKING.join(', ')}`, bare: '–', ratio: '', goal: '' }
-  return [{ ...line, weir: used.map(ms).join(', '), met: null }]
+  const what = `a block of ${SIZE.scale}: CPU of ${WORKING.join(', ')}`
+  return [{ what, bare: '–', weir: used.map(ms).join(', ') }]
 }
 
 /** How fast the blocks of a feeder that stood still go through. */
@@ -70,15 +69,11 @@ async function backlogLine(plant: Plant, quick: boolean): Promise<Line> {
   const { height: goal } = (await plant.truth())!
   await until(async () => (await heightOf(plant)) >= goal, 'the backlog stays', { withinMs: READY_MS, everyMs: 200 })
   const rate = ((goal - from) * 1000) / (performance.now() - beganMs)
-  const ratio = rate / EXCHANGE_BLOCKS_PER_SECOND
-  return {
-    what: `a backlog of ${whole(goal - from)} such blocks, from files to the log, all on this machine`,
-    bare: `${EXCHANGE_BLOCKS_PER_SECOND} blocks/s (the exchange)`,
-    weir: `${whole(rate)} blocks/s`,
-    ratio: times(ratio),
-    goal: '≥ 2×',
-    met: ratio >= 2,
-  }
+  return exchangeLine(
+    `a backlog of ${whole(goal - from)} such blocks, from files to the log, all on this machine`,
+    rate,
+    2,
+  )
 }
 
 /** Clients of all books of all markets that come at once, from their connecting to the last book of the last one. */
@@ -95,9 +90,7 @@ async function joinLine(plant: Plant, coins: readonly string[], clients: number)
     what: `${isAlone ? 'a client' : `${clients} clients at once`} of all ${coins.length} books, all there after`,
     bare: '–',
     weir: ms(lastMs),
-    ratio: '',
-    goal: isAlone ? `≤ ${ms(JOIN_GOAL_MS)}` : '',
-    met: isAlone ? lastMs <= JOIN_GOAL_MS : null,
+    ...(isAlone && { goal: `≤ ${ms(JOIN_GOAL_MS)}`, met: lastMs <= JOIN_GOAL_MS }),
   }
 }
 
@@ -143,7 +136,6 @@ async function heapLines(plant: Plant): Promise<Line[]> {
       what: `heap that the largest ${name} retains`,
       bare: '–',
       weir: `${mb.toFixed(1)} MB`,
-      ratio: '',
       goal: `< ${OBJECT_GOAL_MB} MB`,
       met: mb < OBJECT_GOAL_MB,
     }

@@ -7,10 +7,10 @@ import type { Block, BookChange } from '../../src/protocol/feed/block.ts'
 import { RunningFeeder } from '../kit/feeder.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
 import { buildPlant, Plant } from '../pipelines/plant/plant.node.ts'
+import { EXCHANGE_BLOCKS_PER_SECOND } from './blocks.ts'
 import { addressOf, inventedFill, randomOf } from './invented-fills.ts'
-import { EXCHANGE_BLOCKS_PER_SECOND } from './latency.node.ts'
 import { spreadOf } from './statistics.ts'
-import { type Line, ms, times, whole } from './table.ts'
+import { exchangeLine, type Line, ms, whole } from './table.ts'
 import type { Bench } from './targets.node.ts'
 
 const GOAL = 10
@@ -63,16 +63,11 @@ export async function pipelineLines({ quick, say }: Pick<Bench, 'quick' | 'say'>
       await plant.apply(pipeline(id, hook.url, { ...of, ...over }))
       await reached(plant, id, head)
       const seconds = (performance.now() - startMs) / 1000
-      const speed = blocks / seconds / EXCHANGE_BLOCKS_PER_SECOND
       const { rows } = await plant.statusOf(id)
-      lines.push({
-        what: `a pipeline of ${what}: a backlog of ${whole(blocks)} blocks`,
-        bare: `${EXCHANGE_BLOCKS_PER_SECOND} blocks/s (the exchange)`,
-        weir: `${whole(blocks / seconds)} blocks/s, ${whole(rows / seconds)} rows/s`,
-        ratio: times(speed),
-        goal: `≥ ${GOAL}×`,
-        met: speed >= GOAL,
-      })
+      const more = `, ${whole(rows / seconds)} rows/s`
+      lines.push(
+        exchangeLine(`a pipeline of ${what}: a backlog of ${whole(blocks)} blocks`, blocks / seconds, GOAL, more),
+      )
     }
     return [...lines, await lagLine(plant, feeder.of, hook, head, quick)]
   } finally {
@@ -103,7 +98,6 @@ async function lagLine(plant: Plant, feeder: RunningFeeder, hook: Hook, from: nu
     what: `from a block to its rows at the destination, three pipelines at ${EXCHANGE_BLOCKS_PER_SECOND} blocks/s, p50 · p99`,
     bare: '–',
     weir: `${ms(p50)} · ${ms(p99)}`,
-    ratio: '',
     goal: '≤ 3 s · ≤ 5 s',
     met: p50 <= 3_000 && p99 <= 5_000,
   }
