@@ -3,12 +3,13 @@
 
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
+import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHAIN_ID, type Ethers, installEvm, openEthers, openViem, RICH_KEY, startAnvil } from '../evm/evm.ts'
+import { ACCOUNT, CHAIN_ID, type Ethers, installEvm, openEthers, openViem, RICH_KEY, startAnvil } from '../evm/evm.ts'
 import { startWorld, type World } from '../kit/gateway.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
 
-const USER = `0x${'ab'.repeat(20)}`
+const USER = `0x${'ab'.repeat(20)}` as const
 const EXCHANGE: Readonly<Record<string, unknown>> = {
   perpDexs: [null],
   spotMeta: { tokens: [], universe: [{ tokens: [150, 0], name: '@107', index: 107, isCanonical: false }] },
@@ -39,7 +40,7 @@ const SERVED = '{ "error":false, "data":{"items":[{"odd":1152921504606846977,"ra
 const SMALL = '{"id":1,"jsonrpc":"2.0","result":"0x"}'
 
 const missing = installEvm()
-if (missing !== null) console.log(`viem, ethers and anvil are skipped: ${missing}`)
+if (missing !== null) console.log(`ethers and anvil are skipped: ${missing}`)
 
 let world: World
 let service: HttpServer
@@ -92,29 +93,19 @@ const rpc = (body: string, headers: Record<string, string> = bearer(key), path =
   world.call('POST', path, null, body, headers)
 
 // A contract that gives back the largest number, and one that reverts; each behind what deploys it.
-const deploying = (code: string) =>
+const deploying = (code: string): Hex =>
   `0x60${(code.length / 2).toString(16).padStart(2, '0')}600c60003960${(code.length / 2).toString(16).padStart(2, '0')}6000f3${code}`
 const LARGEST = deploying(`7f${'ff'.repeat(32)}60005260206000f3`)
 const REVERTS = deploying('60006000fd')
 
 describe.skipIf(missing !== null)('viem', () => {
   it('reads, sends, waits, calls and is refused, in batches', async () => {
-    const { http, createPublicClient, createWalletClient, defineChain, account } = await openViem()
-    const url = `${world.url}/v1/anvil`
-    const transport = http(url, { batch: true, fetchOptions: { headers: bearer(key) } })
-    const chain = defineChain({
-      id: CHAIN_ID,
-      name: 'anvil',
-      rpcUrls: { default: { http: [url] } },
-      nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-    })
-    const client = createPublicClient({ chain, transport, pollingInterval: 50 })
-    const wallet = createWalletClient({ account, chain, transport })
+    const { client, wallet } = openViem(`${world.url}/v1/anvil`, bearer(key))
     const [id, number, block, before] = await Promise.all([
       client.getChainId(),
       client.getBlockNumber(),
       client.getBlock({ blockNumber: 0n }),
-      client.getBalance({ address: account.address }),
+      client.getBalance({ address: ACCOUNT.address }),
     ])
     expect([id, number, block.number, before]).toEqual([CHAIN_ID, 0n, 0n, 10_000n * 10n ** 18n])
     const hash = await wallet.sendTransaction({ to: USER, value: 2n ** 60n + 1n })
@@ -123,7 +114,7 @@ describe.skipIf(missing !== null)('viem', () => {
     expect(await client.getBalance({ address: USER })).toBe(2n ** 60n + 1n)
     expect(await client.getBlockNumber({ cacheTime: 0 })).toBe(1n)
     expect((await client.getBlock()).transactions).toEqual([hash])
-    const deployed = async (data: string) =>
+    const deployed = async (data: Hex) =>
       (await client.waitForTransactionReceipt({ hash: await wallet.sendTransaction({ data }) })).contractAddress
     expect((await client.call({ to: await deployed(LARGEST) })).data).toBe(`0x${'ff'.repeat(32)}`)
     await expect(client.call({ to: await deployed(REVERTS) })).rejects.toThrow(/execution reverted/i)
@@ -353,22 +344,15 @@ describe.skipIf(missing !== null)('a pipeline of evm_logs', () => {
       const answer = await world.call(method, `/platform/pipeline-api/${path}`, owner, body)
       return { status: answer.status, body: (await answer.json()) as { data: Record<string, unknown> } }
     }
-    const viem = await openViem()
-    const chain = viem.defineChain({
-      id: CHAIN_ID,
-      name: 'anvil',
-      rpcUrls: { default: { http: [anvil!.url] } },
-      nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-    })
-    const transport = viem.http(anvil!.url, {})
-    const client = viem.createPublicClient({ chain, transport, pollingInterval: 50 })
-    const wallet = viem.createWalletClient({ account: viem.account, chain, transport })
-    const send = async (options: object) =>
-      client.waitForTransactionReceipt({ hash: await wallet.sendTransaction(options) })
+    const { client, wallet } = openViem(anvil!.url)
+    const send = async (options: { readonly to?: Hex; readonly data: Hex }) => {
+      const receipt = await client.waitForTransactionReceipt({ hash: await wallet.sendTransaction(options) })
+      return { contractAddress: receipt.contractAddress! }
+    }
     const own = await send({ data: EMITS })
     const other = await send({ data: EMITS })
     const word = (value: bigint) => value.toString(16).padStart(64, '0')
-    const emit = (to: string, value: bigint) => send({ to, data: `0x${word(value)}${word(BigInt(USER))}` })
+    const emit = (to: Hex, value: bigint) => send({ to, data: `0x${word(value)}${word(BigInt(USER))}` })
 
     const order = {
       name: 'transfers',
@@ -422,7 +406,7 @@ describe.skipIf(missing !== null)('a pipeline of evm_logs', () => {
       },
       { event: null, args: null, data: '0x', topic0: null, log_index: 1 },
     ])
-    const args = { from: viem.account.address.toLowerCase(), to: USER, value: String(2n ** 256n - 1n) }
+    const args = { from: ACCOUNT.address.toLowerCase(), to: USER, value: String(2n ** 256n - 1n) }
     expect(JSON.parse(rows()[0]!.args as string)).toEqual(args)
 
     // Live from here on.

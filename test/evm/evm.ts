@@ -1,8 +1,10 @@
-// What package.json beside this names: anvil as a process, viem and ethers as far as they are used here.
+// What package.json beside this names: anvil as a process, and ethers as far as it is used here; and viem, a package of Weir.
 
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { createPublicClient, createWalletClient, defineChain, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { missingIn, placeOf } from '../installed.ts'
 import { type Program, runCommand } from '../kit/program.ts'
 
@@ -13,6 +15,7 @@ export const installEvm = (): string | null => missingIn(PLACE, import.meta.dirn
 
 /** The first account that anvil makes of its well-known mnemonic. */
 export const RICH_KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+export const ACCOUNT = privateKeyToAccount(RICH_KEY)
 export const CHAIN_ID = 31_337
 
 /** Starts a node on a free port. */
@@ -24,29 +27,24 @@ export async function startAnvil(): Promise<{ readonly url: string; readonly pro
   return { url: `http://${line.slice('Listening on '.length)}`, program }
 }
 
-type Hex = `0x${string}`
-interface Receipt {
-  readonly status: unknown
-  readonly blockNumber: bigint | number
-  readonly contractAddress: Hex
+/** viem's clients of a chain at `url`, with batches on. */
+export function openViem(url: string, headers: Record<string, string> = {}) {
+  const chain = defineChain({
+    id: CHAIN_ID,
+    name: 'anvil',
+    rpcUrls: { default: { http: [url] } },
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+  })
+  const transport = http(url, { batch: true, fetchOptions: { headers } })
+  return {
+    client: createPublicClient({ chain, transport, pollingInterval: 50 }),
+    wallet: createWalletClient({ account: ACCOUNT, chain, transport }),
+  }
 }
 
-export interface Viem {
-  readonly http: (url: string, options: object) => object
-  readonly createPublicClient: (options: object) => {
-    getChainId(): Promise<number>
-    getBlockNumber(options?: object): Promise<bigint>
-    getBlock(
-      options?: object,
-    ): Promise<{ readonly hash: Hex; readonly number: bigint; readonly transactions: readonly unknown[] }>
-    getBalance(options: object): Promise<bigint>
-    getLogs(options?: object): Promise<readonly unknown[]>
-    call(options: object): Promise<{ readonly data?: Hex }>
-    waitForTransactionReceipt(options: object): Promise<Receipt>
-    request(options: object): Promise<unknown>
-  }
-  readonly createWalletClient: (options: object) => { sendTransaction(options: object): Promise<Hex> }
-  readonly defineChain: (chain: object) => object
+interface Receipt {
+  readonly status: number
+  readonly blockNumber: number
 }
 
 export interface Ethers {
@@ -72,10 +70,5 @@ export interface Ethers {
   }
 }
 
-const load = (path: string) => import(pathToFileURL(join(PLACE, 'node_modules', path)).href)
-
-export const openViem = async (): Promise<Viem & { account: { readonly address: Hex } }> => {
-  const [viem, accounts] = await Promise.all([load('viem/_esm/index.js'), load('viem/_esm/accounts/index.js')])
-  return { ...viem, account: accounts.privateKeyToAccount(RICH_KEY) }
-}
-export const openEthers = (): Promise<Ethers> => load('ethers/lib.esm/index.js')
+export const openEthers = (): Promise<Ethers> =>
+  import(pathToFileURL(join(PLACE, 'node_modules/ethers/lib.esm/index.js')).href)
