@@ -1,36 +1,22 @@
 // Brings what a package.json of its own names, once and apart from the packages of Weir, so that `npm start` stays lean.
-// Invariant: every install resolves to the same versions. Direct dependencies are pinned, and a date bounds theirs: the
-// registry never replaces a version that it has published.
 
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-
-/** Versions published later do not exist for npm. Move it with the pins of a package.json. */
-const BEFORE = '2026-11-20'
 
 /** Where no tool looks for code of ours, and no install of Weir's packages removes anything. */
 export const placeOf = (name: string): string => join(import.meta.dirname, '../node_modules/.cache', name)
 
 /** Null, or why what the list in `folder` names is not in `place`. Throws where that list is wrong. */
 export function missingIn(place: string, folder: string): string | null {
-  const list = join(folder, 'package.json')
-  const want = readFileSync(list, 'utf8') + BEFORE
+  const files = ['package.json', 'package-lock.json']
+  const want = files.map((file) => readFileSync(join(folder, file), 'utf8')).join('')
   const stamp = join(place, 'installed')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === want) return null
   rmSync(place, { recursive: true, force: true })
   mkdirSync(place, { recursive: true })
-  copyFileSync(list, join(place, 'package.json'))
-  const args = [
-    '--prefix',
-    place,
-    '--before',
-    BEFORE,
-    '--no-audit',
-    '--no-fund',
-    '--ignore-scripts',
-    '--fetch-retries=1',
-  ]
+  for (const file of files) copyFileSync(join(folder, file), join(place, file))
+  const args = ['--prefix', place, '--no-audit', '--no-fund', '--ignore-scripts', '--fetch-retries=1']
   const npm = spawnSync('npm', ['install', ...args, '--loglevel=error'], { encoding: 'utf8', timeout: 240_000 })
   if (npm.status !== 0) {
     const [, code = String(npm.error ?? npm.stderr)] = /npm error code (\S+)/.exec(npm.stderr) ?? []
