@@ -5,9 +5,9 @@ import { toChunks } from '../core/chunks.ts'
 import type { ArchivePart } from '../protocol/feed/archive-api.ts'
 import type { DurablePage, DurablePart, DurableRequest } from '../protocol/feed/durable-api.ts'
 import { LOG_API_VERSION } from '../protocol/feed/log-api.ts'
-import { ReplayTurns } from './events-page.ts'
 import type { HeldBlocks } from './held-blocks.do.ts'
 import type { OrderWants } from './order-wants.do.ts'
+import { ReplayTurns } from './pages.ts'
 
 /** Blocks that may be on their way when feeders hear of a want: some seconds. */
 const UNDER_WAY_BLOCKS = 100

@@ -3,9 +3,7 @@
 
 import { type MicroCredits, wholeMicro } from '../core/amount.ts'
 import { type AccountState, leftOf } from './account-state.ts'
-import { KeyCaps } from './key-caps.store.ts'
-import { KeyChanges } from './key-changes.store.ts'
-import { KeyEnds } from './key-ends.store.ts'
+import { KeyCaps, KeyChanges, KeyEnds } from './keys.store.ts'
 import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
 import {
   decideCharge,
@@ -21,7 +19,6 @@ import {
 import { MeterStore } from './meter.store.ts'
 import type { GrantAnswer } from './meter-api.ts'
 import { METER_API_VERSION } from './meter-version.ts'
-import { PipelineHolds } from './pipeline-holds.ts'
 import type { PipelineAnswer, PipelineReport } from './pipeline-report.ts'
 import { PlanStore } from './plans/plan-period.store.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanOrder, type PlanState } from './plans/plan-period.ts'
@@ -222,3 +219,42 @@ export class AccountLedger implements StreamPayer {
     this.#webhooks.notice(leftOf(account), by === 'new period', Date.now())
   }
 }
+
+/** Longer than a batch is on its way. */
+const HOLD_MS = 150_000
+
+interface Hold {
+  readonly keyHash: string
+  readonly amount: MicroCredits
+  readonly untilMs: number
+}
+
+/**
+ * Credits that are held for batches on their way, so that pipelines of one account never send for the same ones. In memory: a
+ * restart forgets holds of two minutes at most. Invariants: a hold is granted whole or not at all; a pipeline has one at most.
+ */
+class PipelineHolds {
+  readonly #holds = new Map<string, Hold>()
+
+  /** What other pipelines hold of the account, and of what this key may spend. */
+  ofOthers(
+    pipeline: string,
+    keyHash: string,
+    nowMs: number,
+  ): { readonly all: MicroCredits; readonly ofKey: MicroCredits } {
+    for (const [id, { untilMs }] of this.#holds) if (untilMs <= nowMs) this.#holds.delete(id)
+    const others = [...this.#holds].filter(([id]) => id !== pipeline).map(([, hold]) => hold)
+    const ofKey = others.filter((hold) => hold.keyHash === keyHash)
+    return { all: sumOf(others), ofKey: sumOf(ofKey) }
+  }
+
+  put(pipeline: string, keyHash: string, amount: MicroCredits, nowMs: number): void {
+    this.#holds.set(pipeline, { keyHash, amount, untilMs: nowMs + HOLD_MS })
+  }
+
+  drop(pipeline: string): void {
+    this.#holds.delete(pipeline)
+  }
+}
+
+const sumOf = (holds: readonly Hold[]) => holds.reduce((sum, { amount }) => sum + amount, 0)

@@ -12,6 +12,7 @@ import { AccountLedger, type MeterTables, tablesOf } from './account-ledger.stor
 import { type AccountState, leftOf } from './account-state.ts'
 import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from './ledger.ts'
+import type { MeterStore } from './meter.store.ts'
 import type { GrantAnswer, KeySums, WholeMeterApi } from './meter-api.ts'
 import { METER_SCHEMA } from './meter-schema.ts'
 import type { PipelineAnswer, PipelineReport } from './pipeline-report.ts'
@@ -20,8 +21,7 @@ import { RequestBuckets } from './request-buckets.ts'
 import type { Statement } from './statement.ts'
 import type { StreamAnswer, StreamReport, StreamView } from './streams/stream-api.ts'
 import { StreamLedger } from './streams/stream-ledger.ts'
-import type { StackedUsage, UsagePage, UsagePlace, UsageReport } from './usage.ts'
-import { copyUsage } from './usage-outbox.do.ts'
+import type { StackedUsage, UsageKeeper, UsagePage, UsagePlace, UsageReport } from './usage.ts'
 import type { Delivery, Webhook, WebhookOrder } from './webhooks/webhook-api.ts'
 import { Webhooks } from './webhooks/webhooks.do.ts'
 
@@ -253,4 +253,26 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#alarmAtMs = firstMs
     await this.ctx.storage.setAlarm(firstMs)
   }
+}
+
+const ROWS = 500
+const ROUNDS = 20
+
+/**
+ * Copies usage that is due to D1; true where nothing is left. Never rejects. Invariant: a row stays due until its copy was
+ * answered for; a copy whose answer is lost is made again, which changes nothing: it holds sums, not differences.
+ */
+async function copyUsage(ctx: DurableObjectState, store: MeterStore, keeper: UsageKeeper): Promise<boolean> {
+  for (let round = 0; round < ROUNDS; round++) {
+    const rows = store.usageDue(ROWS)
+    if (rows.length === 0) return true
+    try {
+      await keeper.keepUsage(rows)
+    } catch (error) {
+      console.error('copying usage failed', error instanceof Error ? error.message : '')
+      return false
+    }
+    ctx.storage.transactionSync(() => store.usageCopied(rows))
+  }
+  return false
 }

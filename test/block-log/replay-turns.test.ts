@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { PAGE_CHARS, ReplayTurns } from '../../src/block-log/events-page.ts'
+import { PAGE_CHARS, ReplayTurns } from '../../src/block-log/pages.ts'
 
 /** How long a relay waits that wants one page, while others ask all the time, and how many pages those had each. */
 function meanwhile(

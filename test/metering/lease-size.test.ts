@@ -2,7 +2,7 @@
 // there.
 
 import { describe, expect, it } from 'vitest'
-import { grantSize } from '../../src/metering/lease-size.ts'
+import { grantSize } from '../../src/metering/ledger.ts'
 
 type Account = Parameters<typeof grantSize>[0]
 

@@ -10,10 +10,8 @@ import { FILTERS, type Pipeline, type Topic } from '../pipeline.ts'
 import { bookDiffs } from './book-diffs.ts'
 import { candles } from './candles.ts'
 import { completedTrades } from './completed-trades.ts'
+import { fills, ledger, orderUpdates } from './events.ts'
 import { EVM_COLUMNS } from './evm-logs.ts'
-import { fills } from './fills.ts'
-import { ledger } from './ledger.ts'
-import { orderUpdates } from './order-updates.ts'
 import type { TopicDefinition } from './topic.ts'
 
 /** Topics of the log. */

@@ -5,7 +5,7 @@ import { checkpointKey, segmentKey } from '../../../src/archive/archive/archive-
 import { isCheckpointDue, linesOf, takeBooks, waitMs } from '../../../src/archive/archive/archiving.ts'
 import { pack, unpacked } from '../../../src/archive/archive/packed.client.ts'
 import { isCheckpointOverdue, keptFromMs, overdueSegments } from '../../../src/archive/archive/retention.ts'
-import { archivePage, type DurableBlocks } from '../../../src/block-log/archive-page.ts'
+import { archivePage, type DurableBlocks } from '../../../src/block-log/pages.ts'
 import type { Listed } from '../../../src/block-log/unarchived.ts'
 import { Unarchived } from '../../../src/block-log/unarchived.ts'
 import { fromChunks, toChunks } from '../../../src/core/chunks.ts'

@@ -10,7 +10,7 @@ import type { Batch } from '../../../src/pipelines/destinations/batch.ts'
 import { ClickHouseTables, sendToClickHouse } from '../../../src/pipelines/destinations/clickhouse.client.ts'
 import { exchange, sendToKafka, sendToWebhook } from '../../../src/pipelines/destinations/http.client.ts'
 import { sendToS3 } from '../../../src/pipelines/destinations/object-file.client.ts'
-import { fills } from '../../../src/pipelines/topics/fills.ts'
+import { fills } from '../../../src/pipelines/topics/events.ts'
 import { gapRow, keyedRows } from '../../../src/pipelines/topics/topic.ts'
 import { egressOf } from '../../core/egress-of.ts'
 

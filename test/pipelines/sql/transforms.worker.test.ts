@@ -6,7 +6,7 @@ import { madeRows } from '../../../src/pipelines/sink/made-rows.ts'
 import { checkTransforms, transformed } from '../../../src/pipelines/sql/transforms.client.ts'
 import { bookDiffs } from '../../../src/pipelines/topics/book-diffs.ts'
 import { candles } from '../../../src/pipelines/topics/candles.ts'
-import { fills } from '../../../src/pipelines/topics/fills.ts'
+import { fills } from '../../../src/pipelines/topics/events.ts'
 import { gapRow, keyedRows } from '../../../src/pipelines/topics/topic.ts'
 
 const block = { height: 7, time: 490 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { eventsPage } from '../../../src/block-log/events-page.ts'
+import { eventsPage } from '../../../src/block-log/pages.ts'
 import type { UserFill } from '../../../src/protocol/feed/block.ts'
 import type { EventsAnswer } from '../../../src/protocol/feed/log-api.ts'
 import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'

@@ -1,0 +1,93 @@
+// Topics whose rows are events that a channel shows: fills, of each side; ledger, balance movements but funding, a row for each
+// wallet that one concerns or for those that the filter names; order_updates, what became of the orders of the wallets that the
+// filter names. The last is live only: feeders send order statuses of wanted wallets alone, and the archive has none.
+
+import { FILL_COLUMNS, fillCells, LEDGER_COLUMNS } from '../../archive/files/columns.ts'
+import type { LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
+import type { RelayEvents } from '../../protocol/feed/log-api.ts'
+import type { EventView } from '../../relay/channel.ts'
+import { ORDERS } from '../../relay/events/order-view.ts'
+import { gapRow, keyedRows, shownOf, type TopicDefinition, type TopicFold } from './topic.ts'
+
+type Keyed = readonly [key: string, cells: Readonly<Record<string, unknown>>]
+
+/** `rowsOf`: of an item, and of those of its names that are wanted (null: all). `needsAll`: of blocks with fills alone it has nothing. */
+function shownTopic<Item>(
+  { lines, columns, needsAll = false }: Pick<TopicDefinition, 'lines' | 'columns'> & { readonly needsAll?: boolean },
+  view: EventView<Item>,
+  rowsOf: (item: Item, names: readonly string[] | null, block: RelayEvents) => readonly Keyed[],
+  parse: TopicFold<RelayEvents>['parse'] = (line) => JSON.parse(line) as RelayEvents,
+): TopicDefinition {
+  return {
+    lines,
+    columns,
+    open(wanted): TopicFold<RelayEvents> {
+      const shown = shownOf(wanted, view)
+      const rows = (block: RelayEvents) => {
+        const { height, time, only } = block
+        if (needsAll && only) return [gapRow(height, height, time, 'of these blocks the fills alone are known')]
+        const keyed = shown(block).flatMap(({ item, names }) => rowsOf(item, names, block))
+        return keyedRows(block, keyed)
+      }
+      return { parse, rows }
+    },
+  }
+}
+
+/** Height and time of the block stand in the head of each row. */
+const PLACE_COLUMNS = 2
+const OF_FILLS = FILL_COLUMNS.slice(PLACE_COLUMNS)
+const FILLS: EventView<UserFill> = { items: ({ fills }) => fills, text: JSON.stringify }
+
+export const fills = shownTopic({ lines: 'events', columns: OF_FILLS }, FILLS, (fill, _, block) => {
+  const [user, { tid, side }] = fill
+  const cells = fillCells({ ...block, rows: 1 }, fill).slice(PLACE_COLUMNS)
+  return [[`${tid}:${user}:${side}`, Object.fromEntries(OF_FILLS.map(({ name }, at) => [name, cells[at]]))]]
+})
+
+const OF_LEDGER = LEDGER_COLUMNS.filter(({ name }) => name !== 'height' && name !== 'block_time')
+const LEDGER: EventView<LedgerEvent> = { items: ({ ledger }) => ledger, text: JSON.stringify }
+
+export const ledger = shownTopic(
+  { lines: 'events', columns: OF_LEDGER, needsAll: true },
+  LEDGER,
+  ({ hash, users, delta, time }, names) =>
+    (names ?? [...new Set(users)]).map((user) => {
+      return [`${hash}:${user}`, { time, user, type: delta.type, hash, users, delta }]
+    }),
+)
+
+interface Update {
+  readonly user: string
+  readonly status: string
+  readonly statusTimestamp: number
+  readonly order: Readonly<Record<string, unknown>>
+}
+
+export const orderUpdates = shownTopic(
+  {
+    lines: 'orders',
+    columns: [
+      ...['user', 'coin', 'status', 'side', 'limit_px', 'sz', 'orig_sz'].map(
+        (name) => ({ name, type: 'text' }) as const,
+      ),
+      { name: 'oid', type: 'whole' },
+      { name: 'timestamp', type: 'time' },
+      { name: 'status_time', type: 'time' },
+      { name: 'cloid', type: 'text', isOptional: true },
+      { name: 'reduce_only', type: 'truth', isOptional: true },
+    ],
+  },
+  ORDERS,
+  (item) => {
+    const { user, status, statusTimestamp, order } = item as Update
+    const { coin, oid, side, limitPx, sz, origSz, timestamp, cloid = null, reduceOnly = null } = order
+    const amounts = { side, limit_px: limitPx, sz, orig_sz: origSz }
+    const rest = { timestamp, status_time: statusTimestamp, cloid, reduce_only: reduceOnly }
+    return [[`${user}:${oid}:${status}`, { user, coin, status, ...amounts, oid, ...rest }]]
+  },
+  (line, orders = '') => {
+    const { height, time, epoch } = JSON.parse(line) as RelayEvents
+    return { height, time, epoch, orders: orders === '' ? [] : JSON.parse(orders) } as RelayEvents
+  },
+)
