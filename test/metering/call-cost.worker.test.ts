@@ -2,7 +2,6 @@
 // of the test's own: the table in docs/benchmarks.md.
 
 import { runInDurableObject } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Identity } from '../../src/accounts/identity.ts'
 import type { LeaseRequest } from '../../src/metering/lease-api.ts'
@@ -12,8 +11,8 @@ import { dollarsPerMillionCalls } from '../bench/cost.ts'
 import { noCounts } from '../bench/counted/counts.ts'
 import { countRows } from '../bench/counted/rows.worker.ts'
 import { ManualClock } from '../http/manual-clock.ts'
+import { CREDIT, stubOf } from './meter.worker.ts'
 
-const CREDIT = 1_000_000
 /** Of a cached answer, as benches measure it at most. */
 const CPU_MS = 1
 /** An isolate remembers a key for half a minute. */
@@ -29,8 +28,7 @@ it.each([
   [10_000, 30, 6],
 ])('a call every %i ms, %i times, costs at most what is said of it', async (everyMs, calls, dollars) => {
   const name = `cost of ${everyMs}`
-  const stub = (env as unknown as Cloudflare.Env).CREDIT_METER.getByName(name)
-  await runInDurableObject(stub, async (object, { storage }) => {
+  await runInDurableObject(stubOf(name), async (object, { storage }) => {
     const meter = object as unknown as WholeMeterApi & { alarm(): Promise<void> }
     await meter.grantCredits('g', 25_000 * CREDIT)
     const counts = noCounts()

@@ -9,12 +9,7 @@ import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/metering/ledger.ts'
 import type { WholeMeterApi } from '../../src/metering/meter-api.ts'
 import { PLANS } from '../../src/metering/plans/plan.ts'
 import type { UsageRow } from '../../src/metering/usage.ts'
-import { spend } from './spend.worker.ts'
-
-const CREDIT = 1_000_000
-const namespace = (env as unknown as Cloudflare.Env).CREDIT_METER
-const stubOf = (account: string) => namespace.getByName(account)
-const meterOf = (account: string) => stubOf(account) as unknown as WholeMeterApi
+import { CREDIT, meterOf, spend, stubOf } from './meter.worker.ts'
 
 const request = (over: Partial<LeaseRequest>): LeaseRequest => ({
   v: 1,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type AskedExchange, CreditLease, type HeldLease } from '../../src/metering/credit-lease.ts'
 import type { LeaseRequest } from '../../src/metering/lease-api.ts'
-import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/metering/ledger.ts'
+import { grantSize, LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/metering/ledger.ts'
 import { PLANS } from '../../src/metering/plans/plan.ts'
 import { ModelMeter } from './model-meter.ts'
 
@@ -167,6 +167,40 @@ describe('many isolates over a bad network', () => {
     },
     TIMEOUT_MS,
   )
+})
+
+type Account = Parameters<typeof grantSize>[0]
+
+const accountOf = (available: number, more = {}) => ({ available, spent: 1_000, writtenOff: 0, ...more }) as Account
+const size = (of: Account, need: number, waiting: number, forecast: number) =>
+  grantSize(of, { need, waiting, forecast })
+
+describe('the size of a grant', () => {
+  it('is none where the call at hand cannot be paid, and nothing where it costs nothing', () => {
+    expect([size(accountOf(9), 10, 10, 0), size(accountOf(10), 10, 10, 0), size(accountOf(9), 0, 5, 5)]).toEqual([
+      null,
+      10,
+      0,
+    ])
+  })
+
+  it('is what is forecast, of a sixteenth of the balance at most, and what waits in any case', () => {
+    expect(size(accountOf(1_600), 10, 10, 70)).toBe(70)
+    expect(size(accountOf(1_607), 10, 10, 500)).toBe(100)
+    expect(size(accountOf(1_600), 10, 300, 500)).toBe(300)
+    expect(size(accountOf(1_600), 10, 9_999, 0)).toBe(1_600)
+    expect(size(accountOf(1_600), 10, 3, 0)).toBe(10)
+  })
+
+  it('is what waits alone below 64 calls', () => {
+    expect(size(accountOf(639), 10, 20, 500)).toBe(20)
+    expect(size(accountOf(640), 10, 20, 500)).toBe(40)
+  })
+
+  it('is what waits alone where more than a hundredth of what was spent was written off', () => {
+    expect(size(accountOf(1_600, { writtenOff: 10 }), 10, 20, 500)).toBe(100)
+    expect(size(accountOf(1_600, { writtenOff: 11 }), 10, 20, 500)).toBe(20)
+  })
 })
 
 /** Four isolates with one key, a meter, a clock; every call is a price that is held, then settled or released. */

@@ -2,16 +2,15 @@
 // the rows of the last hours alone.
 
 import { runInDurableObject } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { MeterStore } from '../../src/metering/meter.store.ts'
 import { UsageReports } from '../../src/metering/usage-report.store.ts'
+import { stubOf } from './meter.worker.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const START = Date.UTC(2026, 0, 20, 13, 5)
-const namespace = (env as unknown as Cloudflare.Env).CREDIT_METER
 const line = (type: string, amount: number) => ({ product: 'stream', type, calls: Math.sign(amount), amount })
 
 /** The last eight days, today last. */
@@ -28,7 +27,7 @@ it('is what a report says, however often and late it is asked', async () => {
   let run = 0
   await fc.assert(
     fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 60 }), async (acts) => {
-      const seen = await runInDurableObject(namespace.getByName(`spent ${run++}`), (_, { storage: { sql } }) => {
+      const seen = await runInDurableObject(stubOf(`spent ${run++}`), (_, { storage: { sql } }) => {
         const store = new MeterStore(sql)
         const asked = new UsageReports(sql)
         let now = START
@@ -60,7 +59,7 @@ it('is what a report says, however often and late it is asked', async () => {
 })
 
 it('reads the rows of the last hours alone when it is asked again', async () => {
-  const read = await runInDurableObject(namespace.getByName('spent again'), (_, { storage: { sql } }) => {
+  const read = await runInDurableObject(stubOf('spent again'), (_, { storage: { sql } }) => {
     const store = new MeterStore(sql)
     for (let hour = 0; hour < 60; hour++)
       for (let key = 0; key < 20; key++) store.addUsage(`k${key}`, [line('trades', 1)], START + hour * HOUR)

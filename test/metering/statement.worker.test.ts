@@ -1,7 +1,6 @@
 // Statements against the ledger: a random history, by the ledger's own decisions with a clock of the test's, over months.
 
 import { runInDurableObject } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { monthTimes } from '../../src/http/platform/invoice.ts'
@@ -10,10 +9,10 @@ import { leftOf } from '../../src/metering/account-state.ts'
 import type { PlanTerms } from '../../src/metering/plans/plan.ts'
 import { Webhooks } from '../../src/metering/webhooks/webhooks.do.ts'
 import { egressOf } from '../core/egress-of.ts'
+import { stubOf } from './meter.worker.ts'
 
 const DAY = 86_400_000
 const START = Date.UTC(2026, 0, 20, 13, 5)
-const namespace = (env as unknown as Cloudflare.Env).CREDIT_METER
 const sum = (amounts: readonly number[]) => amounts.reduce((all, one) => all + one, 0)
 
 const act = fc.record({
@@ -104,7 +103,7 @@ it('are what the ledger had at each end of a month, to the micro-credit', async 
   let months = 0
   await fc.assert(
     fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 60 }), async (acts) => {
-      const stub = namespace.getByName(`statement ${run++}`)
+      const stub = stubOf(`statement ${run++}`)
       const plain = await runInDurableObject(stub, (_, ctx) => {
         const { times, left, account, statements, usage } = play(ctx, acts)
         const now = leftOf(account)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AddressGate, WRONG_TOKENS } from '../../../src/accounts/address-gate.ts'
 import { hashKey, mintKey } from '../../../src/accounts/digest.client.ts'
 import { KeyRing } from '../../../src/accounts/key-ring.store.ts'
-import { spend } from '../../metering/spend.worker.ts'
+import { spend } from '../../metering/meter.worker.ts'
 import {
   ADMIN_TOKEN,
   ask,

@@ -1,7 +1,7 @@
 // Every wrong input of the operator's API: a 400 that names the field, and nothing changed.
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { spend } from '../../metering/spend.worker.ts'
+import { spend } from '../../metering/meter.worker.ts'
 import { ask, everyRow, meterOf, newKey } from './operator.worker.ts'
 
 let hash: string

@@ -11,7 +11,7 @@ import { operationText } from '../../../src/http/docs/openapi-operations.ts'
 import { adminRoutes } from '../../../src/http/platform/admin.route.ts'
 import { ENDPOINTS as ALL } from '../../../src/http/platform/catalogue.ts'
 import { defineEndpoint, reply } from '../../../src/http/platform/endpoint.ts'
-import { spend } from '../../metering/spend.worker.ts'
+import { spend } from '../../metering/meter.worker.ts'
 import { ADMIN_TOKEN, bindings, chargingOf, KEY_SECRET, keyed, meterOf, newKey, platformOf } from './operator.worker.ts'
 
 const Echo = z.object({ id: z.string(), account: z.string() })

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { RefusalBook } from '../../../src/accounts/refusal-book.client.ts'
 import { keepRefusals, refusalsIn } from '../../../src/accounts/refusals.store.ts'
 import { type RefusalBatch, RefusedCalls } from '../../../src/accounts/refused-calls.ts'
-import { spend, spendCalls } from '../../metering/spend.worker.ts'
+import { spend, spendCalls } from '../../metering/meter.worker.ts'
 import { bindings, keyed, meterOf, newKey } from './operator.worker.ts'
 
 const CREDIT = 1_000_000

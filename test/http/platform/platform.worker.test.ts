@@ -4,7 +4,7 @@ import { NO_KEY_SECRET } from '../../../src/accounts/key-ring.store.ts'
 import { after } from '../../../src/core/timers.client.ts'
 import { PipelineService } from '../../../src/http/platform/pipeline-service.client.ts'
 import { NewPipeline } from '../../../src/pipelines/changes.ts'
-import { spend, spendCalls } from '../../metering/spend.worker.ts'
+import { spend, spendCalls } from '../../metering/meter.worker.ts'
 import { FakeSinks } from '../../pipelines/fake-sinks.ts'
 import { ask as admin, bindings, chargingOf, keyed, meterOf, newKey, platformOf } from './operator.worker.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { KeyRing } from '../../../src/accounts/key-ring.store.ts'
-import { spend } from '../../metering/spend.worker.ts'
+import { spend } from '../../metering/meter.worker.ts'
 import { ask, bindings, enter, meterOf, newKey, settings, waitUntil } from './operator.worker.ts'
 
 const CREDIT = 1e6

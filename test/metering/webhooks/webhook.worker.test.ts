@@ -1,19 +1,13 @@
 // The webhook of an account inside its meter: an event per threshold, whatever becomes of alarms, objects and receivers.
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
 import type { WholeMeterApi } from '../../../src/metering/meter-api.ts'
 import { PLANS } from '../../../src/metering/plans/plan.ts'
 import { parseThreshold, type Threshold } from '../../../src/metering/webhooks/low-balance.ts'
 import { GIVE_UP_MS } from '../../../src/metering/webhooks/webhook.ts'
-import { spend as spendOf } from '../spend.worker.ts'
-
-const CREDIT = 1_000_000
-const namespace = (env as unknown as Cloudflare.Env).CREDIT_METER
-const stubOf = (account: string) => namespace.getByName(account)
-const meterOf = (account: string) => stubOf(account) as unknown as WholeMeterApi
+import { CREDIT, meterOf, spend as spendOf, stubOf } from '../meter.worker.ts'
 
 const thresholds = ['20%', '5%', '0'].map((name) => (parseThreshold(name) as { value: Threshold }).value)
 const order = (account: string, over: object = {}) => ({

@@ -82,6 +82,21 @@ describe('a pipeline', () => {
     )
     expect(kills).toBeGreaterThan(1_000)
   })
+
+  it('goes on where it was, killed at any one of its steps: read, sealed, paid, sent, acknowledged or settled', async () => {
+    let calls = 0
+    for (let at = 0; at <= calls; at++) {
+      calls = 0
+      const world = new World({ draw: () => (calls++ === at ? 'killed' : 'ok') })
+      world.end = { height: FIRST + 5 }
+      await world.run()
+      const rows = expected([]).filter((key) => Number(key.split(':')[0]) <= FIRST + 5)
+      expect([at, ofKind(world, 'row').map(({ _key }) => _key)]).toEqual([at, rows])
+      expect(world.meter.accounted).toBe(rows.length * world.rowMicro)
+      world.meter.checkLaws()
+    }
+    expect(calls).toBeGreaterThan(6)
+  })
 })
 
 // PIPE-12

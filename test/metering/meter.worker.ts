@@ -1,8 +1,14 @@
-// Spending from an account: as a relay does, by the first minute of a stream, and as an isolate does, by calls; at any
-// price.
+// Meters of accounts, and spending from them: as a relay does, by the first minute of a stream, and as an isolate does, by
+// calls; at any price.
 
+import { env } from 'cloudflare:workers'
 import type { LeaseMeterApi } from '../../src/metering/lease-api.ts'
+import type { WholeMeterApi } from '../../src/metering/meter-api.ts'
 import type { MinuteAnswer, StreamMeterApi } from '../../src/metering/streams/stream-api.ts'
+
+export const CREDIT = 1_000_000
+export const stubOf = (account: string) => (env as unknown as Cloudflare.Env).CREDIT_METER.getByName(account)
+export const meterOf = (account: string) => stubOf(account) as unknown as WholeMeterApi
 
 let spent = 0
 
