@@ -28,18 +28,19 @@ export function run(file: string, args: readonly string[], env: Record<string, s
   return runCommand(process.execPath, [join(ROOT, 'src', file), ...args], env)
 }
 
-/** Starts a program. A detached one heads a process group, which its end ends. */
+/** Starts a program, in the root unless said. A detached one heads a process group, which its end ends. */
 export function runCommand(
   command: string,
   args: readonly string[],
   env: Record<string, string> = {},
-  { detached = false }: Pick<SpawnOptions, 'detached'> = {},
+  { detached = false, ...more }: Pick<SpawnOptions, 'detached' | 'cwd' | 'uid' | 'gid'> = {},
 ): Program {
   const child = spawn(command, args, {
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached,
+    ...more,
   })
   const lines: string[] = []
   const log: string[] = []

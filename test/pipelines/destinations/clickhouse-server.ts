@@ -1,10 +1,10 @@
 // A ClickHouse of the machine's own, for tests, where there is one: fresh, on free ports, with a user and a password.
 
-import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../../src/cli/launch/processes.node.ts'
+import { type Program, runCommand, scratch } from '../../kit/program.ts'
+import { until } from '../../kit/until.ts'
 
 export interface ClickHouseServer {
   readonly url: string
@@ -36,11 +36,11 @@ const users = `<yandex>
 </yandex>`
 
 export async function startClickHouse(): Promise<ClickHouseServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-clickhouse-'))
+  const { path, remove } = scratch()
   const ports = await Promise.all([freePort(undefined), freePort(undefined), freePort(undefined)])
   const url = `http://127.0.0.1:${ports[0]}`
-  writeFileSync(join(folder, 'config.xml'), settings(folder, ports))
-  writeFileSync(join(folder, 'users.xml'), users)
+  writeFileSync(join(path, 'config.xml'), settings(path, ports))
+  writeFileSync(join(path, 'users.xml'), users)
   const authorization = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`
   const query = async (body: string) => {
     const answer = await fetch(url, { method: 'POST', headers: { authorization }, body })
@@ -48,23 +48,13 @@ export async function startClickHouse(): Promise<ClickHouseServer> {
     if (!answer.ok) throw new Error(text)
     return text.split('\n').filter((line) => line !== '')
   }
-  let child: ReturnType<typeof spawn> | null = null
+  let server: Program | null = null
   const start = async () => {
-    child = spawn(BINARY, [`--config-file=${join(folder, 'config.xml')}`], { cwd: folder, stdio: 'ignore' })
-    for (let tries = 0; ; tries++) {
-      try {
-        await query('SELECT 1')
-        return
-      } catch (error) {
-        if (tries > 100 || child.exitCode !== null) throw error
-        await new Promise((done) => setTimeout(done, 100))
-      }
-    }
+    server = runCommand(BINARY, [`--config-file=${join(path, 'config.xml')}`], {}, { cwd: path })
+    const isUp = async () => (await query('SELECT 1')).length > 0
+    await until(isUp, 'ClickHouse does not answer', { withinMs: 20_000, everyMs: 100 })
   }
-  const kill = async () => {
-    const ended = new Promise((done) => child?.once('exit', done))
-    if (child?.kill('SIGKILL')) await ended
-  }
+  const kill = async () => server?.end('SIGKILL')
   await start()
   return {
     url,
@@ -73,7 +63,7 @@ export async function startClickHouse(): Promise<ClickHouseServer> {
     kill,
     remove: async () => {
       await kill()
-      rmSync(folder, { recursive: true, force: true })
+      remove()
     },
   }
 }

@@ -1,7 +1,6 @@
 // Destinations over HTTP, against a server that records what it is sent, and answers well, badly, slowly or without end.
 
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -13,6 +12,7 @@ import { sendToS3 } from '../../../src/pipelines/destinations/object-file.client
 import { fills } from '../../../src/pipelines/topics/events.ts'
 import { gapRow, keyedRows } from '../../../src/pipelines/topics/topic.ts'
 import { egressOf } from '../../core/egress-of.ts'
+import { type HttpServer, startServer } from '../../kit/http-server.ts'
 
 interface Asked {
   readonly method: string
@@ -22,13 +22,13 @@ interface Asked {
 }
 type Answer = { status?: number; headers?: Record<string, string>; body?: string | 'endless' | 'cut' }
 
-let server: Server
+let server: HttpServer
 let url = ''
 const asked: Asked[] = []
 let answer: Answer | ((to: Asked) => Answer) = {}
 
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
+  server = await startServer(async (request, response) => {
     const pieces: Buffer[] = []
     for await (const piece of request) pieces.push(piece)
     const to = { method: request.method!, url: request.url!, headers: request.headers, body: Buffer.concat(pieces) }
@@ -43,13 +43,9 @@ beforeAll(async () => {
     response.on('drain', pour)
     pour()
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  url = server.url
 })
-afterAll(() => {
-  server.closeAllConnections()
-  server.close()
-})
+afterAll(() => server.close())
 beforeEach(() => {
   asked.length = 0
   answer = {}

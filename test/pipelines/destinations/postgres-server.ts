@@ -1,10 +1,11 @@
 // A PostgreSQL of the machine's own, for tests, where there is one: fresh, on a free port, with passwords and TLS.
 
-import { execFileSync, spawn } from 'node:child_process'
-import { chownSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { execFileSync } from 'node:child_process'
+import { chownSync, globSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../../src/cli/launch/processes.node.ts'
+import { type Program, runCommand, scratch } from '../../kit/program.ts'
+import { until } from '../../kit/until.ts'
 
 export interface PostgresServer {
   readonly port: number
@@ -35,7 +36,7 @@ function owner(): { uid: number; gid: number } | object {
 /** `name`: with a certificate of this name, TLS; null: without. */
 export async function startPostgres(name: string | null = null): Promise<PostgresServer> {
   const as = owner()
-  const folder = mkdtempSync(join(tmpdir(), 'weir-pg-'))
+  const { path: folder, remove } = scratch()
   const data = join(folder, 'data')
   const secret = join(folder, 'secret')
   writeFileSync(secret, PASSWORD)
@@ -43,30 +44,15 @@ export async function startPostgres(name: string | null = null): Promise<Postgre
   if ('uid' in as) for (const path of [folder, secret]) chownSync(path, as.uid as number, (as as { gid: number }).gid)
   const run = (name: string, args: string[]) =>
     execFileSync(join(BINARIES!, name), args, { ...as, stdio: ['ignore', 'pipe', 'pipe'], cwd: folder })
-  run('initdb', [
-    '-D',
-    data,
-    '-U',
-    'weir',
-    '-A',
-    'scram-sha-256',
-    '--pwfile',
-    secret,
-    '-E',
-    'UTF8',
-    '--no-sync',
-    '--locale=C',
-  ])
+  const words = '-U weir -A scram-sha-256 -E UTF8 --no-sync --locale=C --pwfile'.split(' ')
+  run('initdb', ['-D', data, ...words, secret])
   const settings = [
     `port=${port}`,
-    `listen_addresses='127.0.0.1'`,
-    `unix_socket_directories=''`,
-    `password_encryption='scram-sha-256'`,
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'password_encryption=scram-sha-256',
   ]
-  const options = [...settings, ...(name === null ? [] : ['ssl=on'])].flatMap((setting) => [
-    '-c',
-    setting.replaceAll("'", ''),
-  ])
+  const options = [...settings, ...(name === null ? [] : ['ssl=on'])].flatMap((setting) => ['-c', setting])
   const certificate = join(data, 'server.crt')
   if (name !== null) {
     const named = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`]
@@ -76,21 +62,7 @@ export async function startPostgres(name: string | null = null): Promise<Postgre
   }
   const query = (sql: string) => {
     const env = { ...process.env, PGPASSWORD: PASSWORD }
-    const args = [
-      '-h',
-      '127.0.0.1',
-      '-p',
-      `${port}`,
-      '-U',
-      'weir',
-      '-d',
-      'postgres',
-      '-Atq',
-      '-v',
-      'ON_ERROR_STOP=1',
-      '-c',
-      sql,
-    ]
+    const args = [...`-h 127.0.0.1 -p ${port} -U weir -d postgres -Atq -v ON_ERROR_STOP=1 -c`.split(' '), sql]
     const text = execFileSync(join(BINARIES!, 'psql'), args, {
       env,
       encoding: 'utf8',
@@ -99,24 +71,13 @@ export async function startPostgres(name: string | null = null): Promise<Postgre
     })
     return text.split('\n').filter((line) => line !== '')
   }
-  let child: ReturnType<typeof spawn> | null = null
+  let server: Program | null = null
   const start = async () => {
-    child = spawn(join(BINARIES!, 'postgres'), ['-D', data, ...options], { ...as, stdio: 'ignore', cwd: folder })
-    for (let tries = 0; ; tries++) {
-      try {
-        query('SELECT 1')
-        return
-      } catch (error) {
-        if (tries > 100) throw error
-        await new Promise((done) => setTimeout(done, 100))
-      }
-    }
+    server = runCommand(join(BINARIES!, 'postgres'), ['-D', data, ...options], {}, { ...as, cwd: folder })
+    const isUp = () => query('SELECT 1').length > 0
+    await until(isUp, 'PostgreSQL does not answer', { withinMs: 20_000, everyMs: 100 })
   }
-  const end = async (signal: NodeJS.Signals) => {
-    const ended = new Promise((done) => child?.once('exit', done))
-    child?.kill(signal)
-    await ended
-  }
+  const end = async (signal: NodeJS.Signals) => server?.end(signal)
   await start()
   return {
     port,
@@ -127,7 +88,7 @@ export async function startPostgres(name: string | null = null): Promise<Postgre
     kill: () => end('SIGQUIT'),
     remove: async () => {
       await end('SIGINT')
-      rmSync(folder, { recursive: true, force: true })
+      remove()
     },
   }
 }
