@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { PositionBuilders } from '../../src/block-log/builder.store.ts'
+import { PositionBuilders } from '../../src/block-log/position-builders.ts'
 import type { Fill, UserFill } from '../../src/protocol/feed/block.ts'
 import { fillWith } from '../kit/fills.ts'
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { budgetNow, budgetWaitMs, type VisitorBudget } from '../../src/metering/visitor-budget.store.ts'
+import { budgetNow, budgetWaitMs, type VisitorBudget } from '../../src/metering/visitor-budget.ts'
 
 const HOUR = 3_600_000
 
