@@ -9,7 +9,7 @@ import * as postgres from '../destinations/postgres-server.ts'
 import type { Plant } from '../plant/plant.node.ts'
 import { FIRST } from './chain.ts'
 
-export interface Found {
+interface Found {
   readonly _kind: string
   readonly _key: string
   readonly tid: number
