@@ -129,11 +129,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     return { ...this.#ledger.account(), ...(Number.isFinite(capLeft) ? { capLeft } : {}) }
   }
 
-  async usage(fromMs: number, toMs: number): Promise<UsageReport> {
-    return this.#tables.usage.report(fromMs, toMs)
-  }
-
-  async usageOfKey(keyHash: string, fromMs: number, toMs: number): Promise<UsageReport> {
+  async usage(fromMs: number, toMs: number, keyHash?: string): Promise<UsageReport> {
     return this.#tables.usage.report(fromMs, toMs, keyHash)
   }
 

@@ -45,10 +45,8 @@ export interface AccountMeterApi {
   renewWith(plan: string, everyMicro: MicroCredits): Promise<void>
   /** Null for an account that was made before plans had periods. */
   plan(): Promise<PlanState | null>
-  /** Sums of hours from `fromMs` and before `toMs`. */
-  usage(fromMs: number, toMs: number): Promise<UsageReport>
-  /** The same of one key. */
-  usageOfKey(keyHash: string, fromMs: number, toMs: number): Promise<UsageReport>
+  /** Sums of hours from `fromMs` and before `toMs`, of one key or of all. */
+  usage(fromMs: number, toMs: number, keyHash?: string): Promise<UsageReport>
   /** What each of these whole UTC days cost; of those that are over it is remembered. */
   spentByDay(days: readonly number[]): Promise<readonly MicroCredits[]>
   /** The same hours per day, key and type: at most `limit` rows after this place, from the first where it is null. */

@@ -729,7 +729,7 @@ describe('an account', () => {
       while ((await delivery.turn()) !== null) world.head++
       expect(delivery.phase(0)).toBe(fate)
       const { sends } = world
-      world.hasEnded = true
+      world.ended.set('k1', 'revoked')
       world.nowMs += 60_000
       world.answer = null
       world.letters.push({ from: 1, to: 2, rows: [], texts: [] })
@@ -743,7 +743,7 @@ describe('an account', () => {
         ])
       }
       // Adopted by a key that works it goes on.
-      world.hasEnded = false
+      world.ended.clear()
       delivery.ordered(RUNNING, 'none')
       for (let turn = 0; turn < 9; turn++) await delivery.turn()
       expect([fate, world.letters.length, world.sends > sends]).toEqual([fate, 0, fate === 'failed'])
@@ -787,10 +787,7 @@ describe('an account', () => {
   // PIPE-26
   it('whose meter is away is brought rows until ten credits are owed; then it is tried again', async () => {
     const { world, delivery } = of(1_000_000_000, 1_000_000)
-    const settlePipeline = world.meter.settlePipeline.bind(world.meter)
-    world.meter.settlePipeline = () => {
-      throw new Error('away')
-    }
+    world.isAway = true
     world.head = LAST
     for (let turn = 0; turn < 30 && delivery.phase(0) !== 'retrying'; turn++) await delivery.turn()
     expect([delivery.phase(0), delivery.state.lastError?.words]).toEqual([
@@ -799,7 +796,7 @@ describe('an account', () => {
     ])
     const { sends } = world
     expect([await delivery.turn(), world.sends]).toEqual([10_000, sends])
-    world.meter.settlePipeline = settlePipeline
+    world.isAway = false
     world.nowMs += 10_000
     await delivery.turn()
     expect([world.sends, delivery.phase(0)]).toEqual([sends + 1, 'live'])

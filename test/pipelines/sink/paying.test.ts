@@ -5,9 +5,9 @@ import { ONE_CREDIT } from '../../../src/metering/tariff.ts'
 import {
   billsOwed,
   countedRows,
+  type DeliveryPorts,
   NOTHING_DELIVERED,
   NOTHING_OWED,
-  type Sums,
   withRows,
 } from '../../../src/pipelines/sink/delivery-state.ts'
 import { ModelMeter } from '../../metering/model-meter.ts'
@@ -17,62 +17,45 @@ const ROW = 100
 const CREDIT_ROWS = ONE_CREDIT / ROW
 
 function pipeline(credits: number, rowMicro = ROW, before = NOTHING_OWED) {
-  const meter = new ModelMeter(credits * ONE_CREDIT)
-  const world = { nowMs: 1_000_000, isAway: false, asked: 0, cap: undefined as number | undefined, rows: 0, sent: 0 }
-  const payer = { hash: 'k1', name: 'one' }
-  /** Keys that have ended, and what each was told to owe, in order. */
-  const ended = new Map<string, 'revoked' | 'expired'>()
-  const bills: [by: string, spent: number][] = []
-  const logged: string[] = []
-  const settle = async ({ spent }: Sums, by: string) => {
-    world.asked++
-    if (world.isAway) throw new Error('away')
-    bills.push([by, spent])
-    return { ...meter.settlePipeline('p', spent, ''), cap: world.cap, ended: ended.get(by) }
-  }
+  const world = new World()
+  world.meter = new ModelMeter(credits * ONE_CREDIT)
+  world.rowMicro = rowMicro
+  const { payer } = world
+  /** What a batch has, how many were sent, and what happens before one is asked to be paid for. */
+  const batch = { rows: 0, sent: 0, beforePaying: () => {} }
   let height = 0
   const take = async () => {
     height++
     const after = { place: { height: height + 1 }, epoch: null, timeMs: 0, fold: null }
     const row = { _kind: 'row' as const, _key: `${height}`, _height: height, _time: 0 }
     const taken = { from: height, to: height, rows: [row], texts: ['{}'], chars: 2, after, isEnd: false, isHead: false }
-    return world.rows === 0 ? null : taken
+    return batch.rows === 0 ? null : taken
   }
-  /** Another key is the pipeline's now. */
-  const handOver = (hash: string) => {
-    const { hash: before } = payer
-    payer.hash = hash
-    delivery.handOver(before)
+  const send: DeliveryPorts['send'] = async (_, affords) => {
+    const { rows } = batch
+    batch.beforePaying()
+    if (!(await affords(rows))) return { ok: false, words: 'unpaid', isUntried: true, unpaidRows: rows }
+    batch.sent++
+    return { ok: true, bytes: 0, countedRows: rows }
   }
-  const hooks = { beforePaying: () => {} }
-  const delivery = new World().delivery(
-    {
-      nowMs: () => world.nowMs,
-      rowMicro,
-      payer: () => payer,
-      settle,
-      end: async () => null,
-      assembler: () => ({ take, retryMs: 0, ordersFrom: null }),
-      send: async (_, affords) => {
-        const { rows } = world
-        hooks.beforePaying()
-        if (!(await affords(rows))) return { ok: false, words: 'unpaid', isUntried: true, unpaidRows: rows }
-        world.sent++
-        return { ok: true, bytes: 0, countedRows: rows }
-      },
-      save: () => undefined,
-      log: (_, words) => void logged.push(words),
-    },
+  const delivery = world.delivery(
+    { end: async () => null, assembler: () => ({ take, retryMs: 0, ordersFrom: null }), send, save: () => undefined },
     RUNNING,
     { ...NOTHING_DELIVERED, owed: before },
   )
+  /** Another key is the pipeline's now. */
+  const handOver = (hash: string) => {
+    const { hash: former } = payer
+    payer.hash = hash
+    delivery.handOver(former)
+  }
   /** A batch each `everyMs`, until one has to wait; none where it has no rows. */
   const batches = async (count: number, rows: number, everyMs: number) => {
-    world.rows = rows
-    for (let batch = 0; batch < count; batch++) {
-      const { sent } = world
+    batch.rows = rows
+    for (let at = 0; at < count; at++) {
+      const { sent } = batch
       const waitMs = await delivery.turn()
-      if (world.sent === sent && delivery.waitsFor !== null) return { batch, waitMs }
+      if (batch.sent === sent && delivery.waitsFor !== null) return { batch: at, waitMs }
       world.nowMs += everyMs
     }
     return null
@@ -82,19 +65,7 @@ function pipeline(credits: number, rowMicro = ROW, before = NOTHING_OWED) {
     delivery.ordered(PAUSED, 'none')
     return delivery.turn()
   }
-  return {
-    meter,
-    world,
-    logged,
-    delivery,
-    batches,
-    handOver,
-    hooks,
-    sleep,
-    ended,
-    bills,
-    owed: () => delivery.state.owed,
-  }
+  return { ...world, world, delivery, batch, batches, handOver, sleep, owed: () => delivery.state.owed }
 }
 
 // PIPE-25
@@ -234,16 +205,16 @@ describe('without credits', () => {
   })
 
   it('what others spend meanwhile is heard of before a batch that comes near the end', async () => {
-    const { batches, meter, world, delivery, handOver, hooks } = pipeline(100)
+    const { batches, meter, world, delivery, handOver, batch } = pipeline(100)
     await batches(1, 1, 0)
     meter.charge('others', 99 * ONE_CREDIT)
     await batches(1, 2 * CREDIT_ROWS, 0)
-    expect([delivery.waitsFor, world.sent]).toEqual(['credits', 1])
+    expect([delivery.waitsFor, batch.sent]).toEqual(['credits', 1])
     // A key that the pipeline was handed from has nothing sent any more.
     meter.grant(100 * ONE_CREDIT)
     world.nowMs += 60_000
-    hooks.beforePaying = () => handOver('k2')
-    expect([await batches(1, 1, 0), world.sent]).toEqual([null, 1])
+    batch.beforePaying = () => handOver('k2')
+    expect([await batches(1, 1, 0), batch.sent]).toEqual([null, 1])
   })
 
   it('less than one settlement was delivered unpaid where others spend, and is written off', async () => {

@@ -93,8 +93,14 @@ export class World {
   isBad = (_: Parcel) => false
   rowMicro = 100
   meter = new ModelMeter(1_000_000_000)
-  /** Its key. */
-  hasEnded = false
+  /** Its key, keys that have ended, and the cap that the meter names. */
+  readonly payer = { hash: 'k1', name: 'one' }
+  readonly ended = new Map<string, 'revoked' | 'expired'>()
+  cap: number | undefined
+  /** How often the meter was asked, and what each key was told to owe, in order. */
+  asked = 0
+  readonly bills: [by: string, spent: number][] = []
+  isAway = false
   /** The meter did not answer when it was last asked. */
   isMeterAway = false
   /** What rows that arrived while it answered cost beyond what was left. */
@@ -181,14 +187,17 @@ export class World {
     return {
       nowMs,
       rowMicro: this.rowMicro,
-      payer: () => ({ hash: 'k', name: '' }),
-      settle: (sums) =>
+      payer: () => this.payer,
+      settle: ({ spent }, by) =>
         alive(async () => {
           this.#durable = this.saved
+          this.asked++
           this.isMeterAway = true
-          const answer = await this.#port(() => this.meter.settlePipeline('p', sums.spent, 'k'))
+          if (this.isAway) throw new Error('away')
+          const answer = await this.#port(() => this.meter.settlePipeline('p', spent, by))
           this.isMeterAway = false
-          return this.hasEnded ? { ...answer, ended: 'revoked' as const } : answer
+          this.bills.push([by, spent])
+          return { ...answer, cap: this.cap, ended: this.ended.get(by) }
         }),
       random: () => 0.5,
       begin: async () => at,

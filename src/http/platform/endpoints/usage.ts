@@ -283,7 +283,7 @@ const ownKeyUsage = defineEndpoint({
     const window = usageWindow(query, now())
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
-    const [key, report] = await Promise.all([keys.hashed(keyHash), meterOf(account).usageOfKey(keyHash, fromMs, toMs)])
+    const [key, report] = await Promise.all([keys.hashed(keyHash), meterOf(account).usage(fromMs, toMs, keyHash)])
     return reply(200, {
       prefix: key?.prefix ?? null,
       label: key?.label ?? '',
