@@ -1,9 +1,17 @@
 // Tables and examples of documents, from the catalogues of channels, types, failures and close codes.
 
 import { FAILURES, type FailureCode } from '../src/core/failure.ts'
-import { channelSourceText, exampleFrames, minutePriceText, snapshotText } from '../src/http/docs/channel-text.ts'
-import { CLOSE_CODES } from '../src/http/docs/close-codes.ts'
-import { fieldsText, freshnessText, priceText, sourceText } from '../src/http/docs/query-text.ts'
+import { CLOSE_CODES } from '../src/http/docs/asyncapi.ts'
+import {
+  channelSourceText,
+  exampleFrames,
+  fieldsText,
+  freshnessText,
+  minutePriceText,
+  priceText,
+  snapshotText,
+  sourceText,
+} from '../src/http/docs/definition-text.ts'
 import { CATALOGUE } from '../src/info/queries/catalogue.ts'
 import { infoStatus } from '../src/protocol/failure-wire.ts'
 import { CHANNELS } from '../src/relay/channels/catalogue.ts'

@@ -15,8 +15,7 @@ import { commandLine, program, reads, refuseLine } from '../core/command-line.no
 import { visible } from '../core/visible.ts'
 import { DEFAULT_STATE, readDevFile } from './dev-file.node.ts'
 import { SpeedValue, TimeValue, UrlValue } from './values.ts'
-import { WatchBoard } from './watch-board.ts'
-import { renderScreen } from './watch-screen.ts'
+import { renderScreen, WatchBoard } from './watch-screen.ts'
 
 const COINS_MAX = 20
 const REDRAW_MS = 100

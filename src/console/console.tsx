@@ -4,8 +4,7 @@ import { useSignal } from '@preact/signals'
 import { type ComponentType, render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { linkToken } from './join.dom.ts'
-import { JoinPage } from './join.tsx'
-import { SignIn } from './sign-in.tsx'
+import { JoinPage, SignIn } from './join.tsx'
 import { look, visitor } from './visit.dom.ts'
 
 interface LaterProps<Props extends object> {

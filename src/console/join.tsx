@@ -16,9 +16,9 @@ import {
 } from './join.dom.ts'
 import { typed } from './ui/frame.tsx'
 import { Curl, infoLine, TroubleNote } from './ui/parts.tsx'
-import { look } from './visit.dom.ts'
+import { farewell, look, signIn } from './visit.dom.ts'
 
-export function JoinForm() {
+function JoinForm() {
   const email = useSignal('')
   const isBusy = useSignal(false)
   const said = useSignal<string | null>(null)
@@ -143,6 +143,57 @@ function FirstKey({ account, apiKey }: { account: string; apiKey: string }) {
           To my account
         </button>
       </p>
+    </main>
+  )
+}
+
+export function SignIn() {
+  const token = useSignal('')
+  const isBusy = useSignal(false)
+  const trouble = useSignal<Trouble | null>(null)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    isBusy.value = true
+    const answer = await signIn(token.value)
+    isBusy.value = false
+    token.value = ''
+    trouble.value = answer.ok ? null : answer.error
+  }
+  return (
+    <main class="narrow" id="main">
+      <h1>Sign in</h1>
+      {farewell.value && (
+        <p class="note" role="status">
+          {farewell.value}
+        </p>
+      )}
+      <form onSubmit={submit}>
+        <label for="token">A key of your account, or an operator’s token</label>
+        <input
+          id="token"
+          type="password"
+          autocomplete="current-password"
+          spellcheck={false}
+          required
+          maxLength={256}
+          {...typed(token)}
+        />
+        <TroubleNote trouble={trouble.value} />
+        <button type="submit" class="main" disabled={isBusy.value}>
+          Sign in
+        </button>
+      </form>
+      <p>
+        A service key (<code>cqs_</code>) manages its account: keys, webhook, invoices. An API key (<code>cqt_</code>)
+        shows what it and its account have used. It is sent once and kept by no page.
+      </p>
+      <JoinForm />
+      {linksBy.value === null && (
+        <>
+          <p>No key yet? Whoever runs this gateway makes one:</p>
+          <Curl line="npm run admin -- key issue <account> --kind service" />
+        </>
+      )}
     </main>
   )
 }

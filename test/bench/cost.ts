@@ -1,6 +1,11 @@
 // What Weir costs at Cloudflare's list prices: a million info calls and a stream, from counted operations.
 
-import { FRAMES_PER_REQUEST, OBJECT_GB, PER_GB_SECOND, PER_MILLION } from '../../src/http/platform/list-prices.ts'
+import {
+  FRAMES_PER_REQUEST,
+  OBJECT_GB,
+  PER_GB_SECOND,
+  PER_MILLION,
+} from '../../src/http/platform/endpoints/business.ts'
 import type { Counts } from './counted/counts.ts'
 
 /** Dollars per million calls, where `calls` took `cpuMs` each and did what `counts` say. */

@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { WatchBoard } from '../../src/cli/watch-board.ts'
-import { renderScreen, spreadOf, type Watched } from '../../src/cli/watch-screen.ts'
+import { renderScreen, spreadOf, WatchBoard, type Watched } from '../../src/cli/watch-screen.ts'
 import { CoinBook } from '../../src/client/bootstrap.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
 

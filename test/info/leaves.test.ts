@@ -2,7 +2,7 @@
 // nor does an answer without one of its keys. Between them the answers of a type show every field that its schema knows.
 
 import { expect, it } from 'vitest'
-import { exampleFrames } from '../../src/http/docs/channel-text.ts'
+import { exampleFrames } from '../../src/http/docs/definition-text.ts'
 import { CATALOGUE } from '../../src/info/queries/catalogue.ts'
 import { publishedFrame } from '../../src/relay/channel.ts'
 import { CHANNELS } from '../../src/relay/channels/catalogue.ts'

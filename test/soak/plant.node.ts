@@ -3,8 +3,8 @@
 
 import { join } from 'node:path'
 import { build } from '../../src/cli/launch/build.node.ts'
+import { SupervisedChild } from '../../src/cli/launch/launch.node.ts'
 import { childrenOf, freePort } from '../../src/cli/launch/processes.node.ts'
-import { SupervisedChild } from '../../src/cli/launch/supervised-child.node.ts'
 import type { Json } from '../../src/client/subscription.ts'
 import type { InfoQuestion } from '../../src/relay/channel.ts'
 import { type CutProxy, cutProxy } from '../kit/cut-proxy.ts'

@@ -4,8 +4,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { BudgetAnswer, BudgetAsk } from '../../src/upstream/budget-api.ts'
+import { type Spending, WeightLease } from '../../src/upstream/leased-budget.ts'
 import { BUDGET_MIN, burst, refillPerMs, WEIGHT_TTL_MS, WeightBucket } from '../../src/upstream/weight-bucket.ts'
-import { type Spending, WeightLease } from '../../src/upstream/weight-lease.ts'
 
 const MINUTE_MS = 60_000
 const EXCHANGE_TIMEOUT_MS = 1_000

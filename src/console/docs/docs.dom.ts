@@ -1,8 +1,170 @@
 // What a script adds to the pages of the documentation, which do without: results while one types, a button that copies,
-// and a form that sends with the visitor’s own session.
+// and a form that sends with the visitor’s own session. Invariants of the form: it sends to this host only; what comes is shown
+// as text; nothing is kept.
 
-import { offerSearch } from './search.dom.ts'
-import { offerTrying } from './try-it.dom.ts'
+import { element } from './element.dom.ts'
+import { type Indexed, matches } from './matches.ts'
+
+export function offerSearch(): void {
+  const form = document.querySelector<HTMLFormElement>('.search')
+  const field = form?.querySelector('input')
+  if (!form || !field) return
+  const list = document.createElement('ul')
+  list.className = 'results'
+  list.hidden = true
+  list.setAttribute('aria-label', 'Results')
+  form.append(list)
+  let index: Promise<Indexed[]> | null = null
+  let chosen = 0
+  const load = () => {
+    index ??= fetch('/docs/search.json').then((answer) => answer.json())
+    return index
+  }
+  const links = () => [...list.querySelectorAll('a')]
+  const choose = (at: number) => {
+    const all = links()
+    chosen = all.length === 0 ? 0 : (at + all.length) % all.length
+    for (const [i, link] of all.entries()) link.setAttribute('aria-selected', String(i === chosen))
+    all[chosen]?.scrollIntoView({ block: 'nearest' })
+  }
+  const show = async () => {
+    const pages = await load().catch(() => null)
+    const found = pages === null ? [] : matches(pages, field.value)
+    list.replaceChildren(...found.map(resultOf), ...(found.length === 0 ? [nothingOf(pages === null)] : []))
+    list.hidden = field.value.trim() === ''
+    choose(0)
+  }
+  field.addEventListener('focus', () => void load().catch(() => (index = null)))
+  field.addEventListener('input', show)
+  field.addEventListener('keydown', (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      choose(chosen + step)
+    }
+    if (event.key === 'Escape') list.hidden = true
+  })
+  form.addEventListener('submit', (event) => {
+    const link = links()[chosen]
+    if (list.hidden || link === undefined) return
+    event.preventDefault()
+    location.assign(link.href)
+  })
+  form.addEventListener('focusout', ({ relatedTarget }) => {
+    if (!form.contains(relatedTarget as Node | null)) list.hidden = true
+  })
+  addEventListener('keydown', (event) => {
+    const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '')
+    if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return
+    event.preventDefault()
+    field.focus()
+  })
+  // From the page of all pages, where somebody came by the form.
+  const asked = new URLSearchParams(location.search).get('q')
+  if (asked === null) return
+  field.value = asked
+  field.focus()
+  void show()
+}
+
+function resultOf({ address, title, summary }: Indexed): HTMLElement {
+  const link = element('a', element('b', title), element('span', summary))
+  link.setAttribute('href', address)
+  return element('li', link)
+}
+
+function nothingOf(isBroken: boolean): HTMLElement {
+  const words = isBroken ? 'The index cannot be loaded: /docs/all lists every page.' : 'Nothing has all of these words.'
+  return element('li', element('p', words))
+}
+
+import { element } from './element.dom.ts'
+
+const SHOWN_CHARS = 100_000
+/** Headers that say what a call cost and how old its answer is. */
+const TOLD = [
+  ['x-credits-cost', 'Credits'],
+  ['x-credits-remaining', 'Left'],
+  ['age', 'Age, s'],
+  ['x-block-height', 'Block'],
+  ['x-request-id', 'Request id'],
+] as const
+
+export function offerTrying(): void {
+  const part = document.querySelector<HTMLElement>('.try')
+  const form = part?.querySelector('form')
+  const who = part?.querySelector<HTMLElement>('.who')
+  const button = form?.querySelector('button')
+  if (!part || !form || !who || !button) return
+  form.hidden = false
+  void visitor().then((words) => who.replaceChildren(...words))
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    button.disabled = true
+    await send(form, part).catch((error: unknown) => {
+      who.textContent = `It could not be sent: ${error instanceof Error ? error.message : error}`
+    })
+    button.disabled = false
+  })
+}
+
+/** Who would send, in words. */
+async function visitor(): Promise<(Node | string)[]> {
+  const link = document.createElement('a')
+  link.href = '/console'
+  link.textContent = 'Sign in'
+  const asked = await fetch('/session').then(
+    (answer) => (answer.ok ? answer.json() : null),
+    () => null,
+  )
+  if (asked === null) return [link, ' with a key of yours to send it from here; what it costs is charged to that key.']
+  if (asked.role === 'owner')
+    return [`As ${asked.account}: what it costs is charged to the key that you signed in with.`]
+  return [`As ${asked.name}, an operator.`]
+}
+
+async function send(form: HTMLFormElement, part: HTMLElement): Promise<void> {
+  const { method = 'GET', path = '/' } = form.dataset
+  const data = new FormData(form)
+  const body = data.get('body')
+  const url = new URL(String(data.get('path') ?? path), location.origin)
+  if (url.origin !== location.origin) throw new Error('the address must begin with /')
+  const startedMs = performance.now()
+  const answer = await fetch(url, {
+    method,
+    ...(body === null ? {} : { body: String(body), headers: { 'content-type': 'application/json' } }),
+  })
+  const text = await answer.text()
+  const shown = part.querySelector<HTMLElement>('.answer')
+  if (!shown) return
+  const facts: [string, string][] = [
+    ['Status', String(answer.status)],
+    ['Time', `${Math.round(performance.now() - startedMs)} ms`],
+    ...TOLD.flatMap(([header, name]): [string, string][] => {
+      const value = answer.headers.get(header)
+      return value === null ? [] : [[name, value]]
+    }),
+  ]
+  shown.querySelector('dl')?.replaceChildren(...facts.map(factOf))
+  shown.querySelector('pre')?.replaceChildren(readable(text))
+  shown.hidden = false
+}
+
+function factOf([name, value]: [string, string]): HTMLElement {
+  return element('div', element('dt', name), element('dd', value))
+}
+
+function readable(text: string): string {
+  let shown = text
+  try {
+    shown = JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    // It is no JSON: as it came.
+  }
+  return shown.length <= SHOWN_CHARS
+    ? shown
+    : `${shown.slice(0, SHOWN_CHARS)}\n… ${shown.length - SHOWN_CHARS} more characters`
+}
 
 function offerCopies(): void {
   for (const block of document.querySelectorAll<HTMLElement>('article pre')) {

@@ -1,13 +1,112 @@
 // The order book: two sides by price steps, what lies up to each price as bars, and the spread between. It is drawn when it
-// changed, once a frame, and never read out: who does not see it asks for the best prices with the status.
+// changed, once a frame, and never read out: who does not see it asks for the best prices with the status. Beside it the
+// depth of the whole book, drawn a few times a second since all levels are summed, and the last trades.
 
 import { computed, signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { addressWith, go, params } from '../address.dom.ts'
-import { compact, fixed, priceDecimals } from './formats.ts'
+import { type DepthChart, depthChart } from './depth-chart.ts'
+import { clockText, compact, fixed, priceDecimals, priceText } from './formats.ts'
 import { glance } from './glance.dom.ts'
 import { type BookRow, groupedRows, type Side, spreadOf, stepDecimals, stepsOf } from './grouped-book.ts'
-import { bookTurn, coin, liveBook, played } from './live-page.dom.ts'
+import { bookTurn, coin, liveBook, played, trades } from './live-page.dom.ts'
 import { Panel, Pick, unseen } from './panel.tsx'
+
+const SHOWN = 30
+
+export function TradePanel() {
+  const past = played.value
+  if (past) void bookTurn.value
+  const rows = (past ? past.trades : trades.value).slice(0, SHOWN)
+  return (
+    <Panel name="trades" title="Trades">
+      <div class="list">
+        <table>
+          <caption class="unseen">Last trades, newest first; times are UTC</caption>
+          <thead>
+            <tr>
+              <th scope="col">Price</th>
+              <th scope="col">Size</th>
+              <th scope="col">UTC</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ id, px, sz, isBuy, time }) => (
+              <tr key={id} class={isBuy ? 'bid' : 'ask'}>
+                <td>
+                  {priceText(px)}
+                  <span class="unseen">{isBuy ? ' bought' : ' sold'}</span>
+                </td>
+                <td>{compact(sz)}</td>
+                <td>{clockText(time)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {rows.length === 0 && <p class="foot">No trade yet.</p>}
+    </Panel>
+  )
+}
+
+const SIZE = { width: 600, height: 140 }
+const EVERY_MS = 500
+const SHARES = [0.005, 0.02, 0.1] as const
+const share = signal<number>(SHARES[1])
+const chart = signal<DepthChart | null>(null)
+
+export function DepthPanel() {
+  useEffect(() => {
+    const draw = () => {
+      if (document.visibilityState === 'hidden') return
+      const levels = shownLevels()
+      chart.value = levels && depthChart(levels[0], levels[1], { ...SIZE, share: share.value })
+    }
+    draw()
+    const timer = setInterval(draw, EVERY_MS)
+    return () => clearInterval(timer)
+  }, [])
+  const shown = chart.value
+  return (
+    <Panel
+      name="depth"
+      title="Depth"
+      head={
+        <Pick
+          label={unseen('Distance from the middle')}
+          value={share.value}
+          of={SHARES}
+          text={(one) => `±${one * 100} %`}
+          onPick={(one) => (share.value = one)}
+        />
+      }
+    >
+      <svg
+        class="outline"
+        role="img"
+        aria-label={
+          shown
+            ? `Depth from ${priceText(shown.low)} to ${priceText(shown.high)}, at most ${compact(shown.most)}`
+            : 'No depth'
+        }
+        viewBox={`0 0 ${SIZE.width} ${SIZE.height}`}
+        preserveAspectRatio="none"
+      >
+        {shown && (
+          <>
+            <path class="bid" d={shown.bids} />
+            <path class="ask" d={shown.asks} />
+          </>
+        )}
+      </svg>
+      <p class="foot number">
+        <span>{shown ? priceText(shown.low) : ''}</span>
+        <span>{shown ? `up to ${compact(shown.most)}` : ''}</span>
+        <span>{shown ? priceText(shown.high) : ''}</span>
+      </p>
+    </Panel>
+  )
+}
 
 const ROW = 20
 const DEPTHS = [15, 30, 100] as const
@@ -17,7 +116,7 @@ const rowsShown = signal<number>(DEPTHS[0])
 const steps = signal<readonly number[]>([])
 
 /** The levels that are shown now; null where no book can be trusted. */
-export function shownLevels() {
+function shownLevels() {
   const past = played.value
   if (past) return past.book?.levels() ?? null
   const live = liveBook()

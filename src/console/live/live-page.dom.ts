@@ -16,10 +16,9 @@ import { MarketBook } from './market-book.ts'
 import { type Market, namedMarkets, perpMarkets, relisted, spotMarkets, withContext, withMids } from './markets.ts'
 import { fetchPass } from './pass.dom.ts'
 import { PlayedMarket } from './played-market.ts'
+import { type Happening, type Trade, withHappening, withTrades } from './recent.ts'
 import { browserRuntime, pageNow } from './runtime.dom.ts'
 import { ServerClock } from './server-clock.ts'
-import { type Happening, withHappening } from './timeline.ts'
-import { type Trade, withTrades } from './trade-list.ts'
 
 const ANSWER_MS = 15_000
 const LISTED_MS = 60_000

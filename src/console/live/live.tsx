@@ -4,14 +4,12 @@ import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { Header } from '../ui/frame.tsx'
 import { look, visitor } from '../visit.dom.ts'
-import { BookPanel } from './book-panel.tsx'
+import { BookPanel, DepthPanel, TradePanel } from './book-panel.tsx'
 import { ChartPanel } from './chart-panel.tsx'
-import { DepthPanel } from './depth-panel.tsx'
 import { coin, start } from './live-page.dom.ts'
 import { MarketList } from './market-list.tsx'
 import { ReplayBar } from './replay-bar.tsx'
 import { StatusBar, Timeline } from './status-bar.tsx'
-import { TradePanel } from './trade-panel.tsx'
 
 function Live() {
   const who = visitor.value

@@ -6,7 +6,7 @@ import type { Connection } from '../../client/connection.ts'
 import { DiffBooks } from '../../client/diff-books.ts'
 import type { ClientRuntime } from '../../client/runtime.ts'
 import { reasonOf } from '../../client/subscription.ts'
-import type { Happening } from './timeline.ts'
+import type { Happening } from './recent.ts'
 
 export type BookState = 'syncing' | 'in step' | 'out of step' | 'gone' | 'refused'
 

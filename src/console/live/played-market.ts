@@ -5,8 +5,8 @@ import type { Connection } from '../../client/connection.ts'
 import { MergedBook } from '../../client/merged-book.ts'
 import type { DataFrame, ReplayNews } from '../../client/server-frame.ts'
 import { reasonOf, type SubscriptionBody } from '../../client/subscription.ts'
-import type { Happening } from './timeline.ts'
-import { type Trade, withTrades } from './trade-list.ts'
+import type { Happening } from './recent.ts'
+import { type Trade, withTrades } from './recent.ts'
 
 export interface PlayedHearer {
   changed(): void

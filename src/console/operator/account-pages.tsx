@@ -1,17 +1,18 @@
-// Accounts, and one account: what it has, what it used, and what an operator does with it.
+// Accounts, and one account: what it has, what it used, and what an operator does with it; keys of all accounts, or of one.
 
 import { useSignal } from '@preact/signals'
 import { go, params } from '../address.dom.ts'
 import type { Answers } from '../answers.ts'
 import { ask, change } from '../ask.dom.ts'
-import { useLoaded } from '../loaded.dom.ts'
+import { type Paged, useLoaded } from '../loaded.dom.ts'
 import { Bars } from '../ui/bars.tsx'
-import { Confirm } from '../ui/dialog.tsx'
+import { Act, Confirm } from '../ui/dialog.tsx'
 import { type FormField, OrderForm } from '../ui/form.tsx'
 import { Answered, Curl, Figures } from '../ui/parts.tsx'
+import { KeyReach } from '../ui/reach.tsx'
 import { eachDay, partsOf } from '../ui/stacked.ts'
-import { dayText, groupedText } from '../ui/text.ts'
-import { AccountKeys } from './keys-page.tsx'
+import type { Column } from '../ui/table.tsx'
+import { dayText, groupedText, timeText } from '../ui/text.ts'
 import { AccountGrants, AccountPipelines, AccountRefusals } from './lists.tsx'
 import {
   accountColumn,
@@ -20,6 +21,7 @@ import {
   lastUsedColumn,
   may,
   pageAddress,
+  Rows,
   type StaffRole,
   timeColumn,
   useList,
@@ -199,5 +201,107 @@ function PlanChange({ account, path, done }: ActProps & { readonly account: Acco
         </Confirm>
       )}
     </form>
+  )
+}
+
+type Key = Answers['listKeys']['keys'][number]
+
+function stateOf({ revoked, expires, replaced_by: replaced }: Key): string {
+  if (revoked !== null) return replaced === null ? `revoked ${timeText(revoked)}` : 'replaced'
+  if (expires === null) return 'live'
+  return Date.now() >= expires ? 'expired' : `live, ends ${timeText(expires)}`
+}
+
+const columnsOf = (paged: Paged<Key>, role: StaffRole): readonly Column<Key>[] => [
+  { name: 'Key', text: ({ prefix }) => prefix, draw: ({ prefix }) => <code>{prefix}</code> },
+  accountColumn(),
+  { name: 'Label', text: ({ label }) => label },
+  {
+    name: 'Kind',
+    text: ({ products }) => products.join(' '),
+    draw: ({ kind, products }) => <span title={products.join(' ')}>{kind}</span>,
+  },
+  { name: 'State', text: stateOf },
+  ...(may(role, 'owner')
+    ? [{ name: 'Actions', draw: (key: Key) => key.revoked === null && <Revoke of={key} done={paged.reload} /> }]
+    : []),
+  creditsColumn('Cap, credits', 'cap', 'none'),
+  creditsColumn('Left of it', 'cap_remaining', ''),
+  lastUsedColumn(),
+  timeColumn('Made', 'created'),
+]
+
+function Revoke({ of: { prefix, account, label, hash }, done }: { of: Key; done: () => void }) {
+  const revoke = () => change('DELETE', `/admin/keys/${hash}`, undefined, done)
+  return (
+    <Act text="Revoke" label={`Revoke ${prefix}`} act="Revoke this key" name={prefix} onConfirm={revoke}>
+      <p>
+        {prefix} of {account} {label && `(${label})`} stops working at once, for good. Its open sockets end within a
+        minute.
+      </p>
+      <KeyReach path={`/admin/keys/${hash}/reach`} />
+    </Act>
+  )
+}
+
+const EMPTY = (
+  <>
+    <p>There is no key. Make one:</p>
+    <Curl line="npm run admin -- key issue acme" />
+  </>
+)
+const FIELDS = [{ name: 'account', label: 'Account' }]
+const NEW_KEY: readonly FormField[] = [
+  { name: 'label', label: 'Label of a new key', isOptional: true },
+  {
+    name: 'kind',
+    label: 'Kind',
+    options: [
+      ['api', 'API: asks data'],
+      ['service', 'service: manages'],
+    ],
+  },
+]
+const PAGE = { limit: '200' }
+
+export function KeysPage({ role }: { role: StaffRole }) {
+  const paged = useList<Key>('keys', 'after', 'keys', FIELDS, () => PAGE)
+  const columns = columnsOf(paged, role)
+  return (
+    <ListPage
+      caption="Keys"
+      fields={FIELDS}
+      paged={paged}
+      columns={columns}
+      rowKey={({ hash }) => hash}
+      csv="keys"
+      empty={EMPTY}
+    />
+  )
+}
+
+function AccountKeys({ id, role }: { id: string; role: StaffRole }) {
+  const paged = useList<Key>('keys', 'after', 'keys', [], () => ({ ...PAGE, account: id }))
+  return (
+    <>
+      <h2>Keys</h2>
+      {may(role, 'owner') && (
+        <OrderForm<Answers['createKey']>
+          act="Make a key"
+          fields={NEW_KEY}
+          send={(order) => ask('POST', '/admin/keys', { ...order, account: id })}
+          once={({ key, prefix }) => ({ what: `The key ${prefix}…`, secret: key })}
+          onDone={paged.reload}
+        />
+      )}
+      <Rows
+        caption={`Keys of ${id}`}
+        paged={paged}
+        columns={columnsOf(paged, role).filter(({ name }) => name !== 'Account')}
+        rowKey={({ hash }) => hash}
+        csv={`keys-${id}`}
+        empty={EMPTY}
+      />
+    </>
   )
 }

@@ -1,8 +1,7 @@
 // Feeders, where they disagree, and heights that never came; sources of info types and nodes of chains: health, lag, budget.
 
 import { change } from '../ask.dom.ts'
-import { type ChainNode, type Feeder, type Source, useStatus, type WrongBook } from '../status/status.dom.ts'
-import { Gaps } from '../status/status-parts.tsx'
+import { type ChainNode, type Feeder, Gaps, type Source, useStatus, type WrongBook } from '../status/status-parts.tsx'
 import { Act } from '../ui/dialog.tsx'
 import { Answered, Curl, Figures } from '../ui/parts.tsx'
 import { type Column, numberColumn, Table } from '../ui/table.tsx'

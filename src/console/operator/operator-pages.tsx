@@ -3,16 +3,13 @@
 import { params } from '../address.dom.ts'
 import { Shell } from '../shell.tsx'
 import type { Visitor } from '../visit.dom.ts'
-import { AccountPage, AccountsPage } from './account-pages.tsx'
+import { AccountPage, AccountsPage, KeysPage } from './account-pages.tsx'
 import { OverviewPage, UsagePage } from './business-pages.tsx'
 import { FeedPage, SourcesPage } from './feed-pages.tsx'
-import { KeysPage } from './keys-page.tsx'
 import { GrantsPage, PipelinesPage, RefusalsPage } from './lists.tsx'
-import { OrdersPage } from './orders-page.tsx'
+import { OrdersPage, PlansPage } from './orders-page.tsx'
 import { may, type StaffRole } from './parts.tsx'
-import { PlansPage } from './plans-page.tsx'
-import { SearchField, SearchPage } from './search-page.tsx'
-import { AuditPage, StaffPage } from './staff-pages.tsx'
+import { AuditPage, SearchField, SearchPage, StaffPage } from './staff-pages.tsx'
 
 type Page = (props: { readonly role: StaffRole }) => preact.JSX.Element
 

@@ -6,15 +6,12 @@ import { Shell } from '../shell.tsx'
 import { TroubleNote } from '../ui/parts.tsx'
 import { look, type Visitor } from '../visit.dom.ts'
 import type { Account } from './answers.ts'
-import { Invoices } from './invoices.tsx'
+import { Invoices, TopUp } from './invoices.tsx'
 import { Keys } from './keys.tsx'
-import { RefusalList, StreamList } from './lists.tsx'
+import { RefusalList, StreamList, WebhookSection } from './lists.tsx'
 import { askAgain, pulse, spending, useOwn, useReturns } from './own.dom.ts'
 import { microOf } from './owner-words.ts'
-import { LimitsSection, Standing } from './standing.tsx'
-import { TopUp } from './top-up.tsx'
-import { UsageSection } from './usage.tsx'
-import { WebhookSection } from './webhook.tsx'
+import { LimitsSection, Standing, UsageSection } from './standing.tsx'
 
 export function OwnerPage({ who }: { who: Extract<Visitor, { role: 'owner' }> }) {
   useReturns()

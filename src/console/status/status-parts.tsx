@@ -1,9 +1,12 @@
-// Parts of what `/status` tells that its public page and the operator's pages both show.
+// What `GET /status` answers, and parts of it that its public page and the operator's pages both show.
 
+import { useEffect } from 'preact/hooks'
+import type * as z from 'zod'
+import type { StatusShape } from '../../protocol/feed/status-shape.ts'
+import { useLoaded } from '../loaded.dom.ts'
 import type { Figure } from '../ui/parts.tsx'
 import { type Column, numberColumn, Table } from '../ui/table.tsx'
 import { timeText } from '../ui/text.ts'
-import type { Gap, Region, Status } from './status.dom.ts'
 
 const REGIONS: readonly Column<Region>[] = [
   { name: 'Region', text: ({ region }) => region },
@@ -62,4 +65,26 @@ export function Gaps({ gaps }: { gaps: readonly Gap[] }) {
       <Table caption="Gaps" columns={GAPS} rows={gaps} empty="None." csv="gaps" />
     </>
   )
+}
+
+export type Status = z.infer<typeof StatusShape>
+export type Feeder = Status['feeders'][number]
+export type Region = Status['regions'][number]
+export type Gap = Status['gaps'][number]
+export type WrongBook = Status['wrongBooks'][number]
+export type Source = Status['sources'][number]
+export type ChainNode = Status['chains'][number]['nodes'][number]
+
+const EVERY_MS = 5_000
+
+/** Asked again every few seconds while the page is looked at. */
+export function useStatus() {
+  const status = useLoaded<Status>(() => '/status')
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') status.reload()
+    }, EVERY_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return status
 }

@@ -5,8 +5,7 @@ import { Header } from '../ui/frame.tsx'
 import { Answered, Figures } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { timeText } from '../ui/text.ts'
-import { type Source, useStatus } from './status.dom.ts'
-import { Ages, archiveFigure, Gaps, heightFigure, StateNote } from './status-parts.tsx'
+import { Ages, archiveFigure, Gaps, heightFigure, type Source, StateNote, useStatus } from './status-parts.tsx'
 
 const SOURCES: readonly Column<Source>[] = [
   { name: 'Source', text: ({ name }) => name },

@@ -5,10 +5,10 @@
 import * as z from 'zod'
 import type { AnyQuery } from '../../info/query.ts'
 import type { Operation } from '../operation.ts'
+import { freshnessText, priceText, sourceText } from './definition-text.ts'
 import { jsonContent, mapped, ref, schemaOf } from './json-schema.ts'
 import { downloadOperation, graphqlOperation, rpcOperation, socketOperation, statusOperation } from './openapi-fixed.ts'
 import { eventWebhooks, operationPaths, operationRefusals } from './openapi-operations.ts'
-import { freshnessText, priceText, sourceText } from './query-text.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

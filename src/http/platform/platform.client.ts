@@ -7,21 +7,23 @@ import { sealStreamToken } from '../../accounts/stream-token.client.ts'
 import { BackfillStore } from '../../archive/archive/backfill.store.ts'
 import { exportsOf } from '../../archive/exports/exports.store.ts'
 import { type CheckoutEnv, type CheckoutSettings, checkoutOf } from '../../billing/checkout/checkout-service.client.ts'
+import { readBoundedText } from '../../core/bounded-text.ts'
 import { urlRefusal } from '../../core/egress.client.ts'
 import type { UrlSettings } from '../../core/egress.ts'
+import type { Failure } from '../../core/failure.ts'
 import { meterOf, type Objects } from '../../core/objects.client.ts'
-import { err, ok } from '../../core/result.ts'
+import { err, ok, type Result } from '../../core/result.ts'
 import { after } from '../../core/timers.client.ts'
 import type { SinkApi } from '../../pipelines/sink-api.ts'
 import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
-import { accountsOf } from './account-service.client.ts'
+import { DEFAULT_REST_MS, restMsOf } from '../../upstream/outcome.ts'
+import { accountsOf, plansOf } from './account-service.client.ts'
 import { auditIn } from './audit.store.ts'
 import { businessIn } from './business.store.ts'
-import { dataServices } from './data-service.client.ts'
 import { KeyService } from './key-service.client.ts'
 import { PipelineService } from './pipeline-service.client.ts'
-import { plansOf } from './plan-service.client.ts'
 import type { ArchiveFilling, Platform } from './platform-api.ts'
+import { badField } from './refusal.ts'
 
 type Env = Cloudflare.Env
 
@@ -108,4 +110,46 @@ function fillingOf(
   const store = new BackfillStore({ chain, bucket, db })
   const backfill: ArchiveFilling['backfill'] = (blocks) => objects.archiver().backfill({ v: LOG_API_VERSION, blocks })
   return { chain, state: (after) => store.state(after), backfill }
+}
+
+const BODY_MAX_BYTES = 4 * 1024 * 1024
+
+interface Configured {
+  readonly name: string
+  readonly dataUrl?: string | undefined
+  readonly timeoutMs: number
+}
+
+const away = (chain: string, retryAfterMs = DEFAULT_REST_MS): Failure => ({
+  kind: 'unavailable',
+  what: `The data service of ${chain} cannot be asked now`,
+  retryAfterMs,
+})
+
+function dataServices(chains: readonly Configured[]): Platform['dataService'] {
+  return (name, path) => {
+    const chain = chains.find((each) => each.name === name)
+    return chain?.dataUrl === undefined ? null : ask(chain.dataUrl, chain, path)
+  }
+}
+
+async function ask(dataUrl: string, { name, timeoutMs }: Configured, path: string): Promise<Result<string, Failure>> {
+  try {
+    const { username, password, origin, pathname } = new URL(dataUrl)
+    const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+    const authorization = username === '' ? {} : { authorization: `Basic ${btoa(user)}` }
+    const url = `${origin}${pathname.replace(/\/$/, '')}/v1/${name}/${path}`
+    const signal = AbortSignal.timeout(timeoutMs)
+    const response = await fetch(url, { headers: authorization, redirect: 'manual', signal })
+    const read = await readBoundedText(response.body, BODY_MAX_BYTES)
+    if (response.status === 400) return err(badField('', 'the data service of this chain does not accept these values'))
+    if (response.status === 404) return err({ kind: 'not_found', what: 'This wallet, or this answer of its chain' })
+    const restMs = restMsOf(response.headers.get('retry-after'), Date.now())
+    if (response.status !== 200 || !('text' in read)) return err(away(name, restMs ?? undefined))
+    const value = JSON.parse(read.text) as { readonly data?: unknown; readonly error?: unknown } | null
+    // Whatever is in it: an envelope it must be, and one that tells of no failure.
+    return (value?.data ?? null) === null || value?.error === true ? err(away(name)) : ok(read.text)
+  } catch {
+    return err(away(name))
+  }
 }

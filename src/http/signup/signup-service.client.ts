@@ -11,9 +11,15 @@ import { err, ok, type Result } from '../../core/result.ts'
 import { hmac } from '../../metering/webhooks/signature.client.ts'
 import type { Accounts, Keys } from '../platform/platform-api.ts'
 import type { Refusal } from '../platform/refusal.ts'
-import { type SignUpAddress, signUpAddress } from './email.ts'
 import type { Mailer } from './mailer.client.ts'
-import { linkBounds, type NoLink, refusedLink, signUpAlert } from './signup-bounds.ts'
+import {
+  linkBounds,
+  type NoLink,
+  refusedLink,
+  type SignUpAddress,
+  signUpAddress,
+  signUpAlert,
+} from './signup-bounds.ts'
 import { LINK_LIFE_MS, type LinkOrigin, type LinkOwner, SignUpLinks } from './signup-links.store.ts'
 import type { SignUpSettings } from './signup-settings.ts'
 

@@ -2,11 +2,11 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { billText } from '../../../src/cli/backfill/bucket-source.node.ts'
 import { Bodies } from '../../../src/cli/backfill/filling.ts'
 import { durationText, progressLine } from '../../../src/cli/backfill/progress-meter.node.ts'
 import type { ReadBlock } from '../../../src/cli/backfill/read-blocks.ts'
 import { blockFiles, type FileForm, formOf, isWanted } from '../../../src/cli/backfill/source-files.ts'
+import { billText } from '../../../src/cli/backfill/sources.node.ts'
 import { BoundValue, Held, type HeldGap, isReversed, shareOf, sideOf } from '../../../src/cli/backfill/window.ts'
 
 const bound = (text: string) => BoundValue.safeParse(text)

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { howEnded, lastWords, restartDelayMs, SupervisedChild } from '../../../src/cli/launch/supervised-child.node.ts'
+import { howEnded, lastWords, restartDelayMs, SupervisedChild } from '../../../src/cli/launch/launch.node.ts'
 
 test('a child whose log was removed with its folder is started again, with a new one', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-child-'))

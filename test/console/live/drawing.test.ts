@@ -25,9 +25,8 @@ import {
   withContext,
   withMids,
 } from '../../../src/console/live/markets.ts'
+import { withHappening, withTrades } from '../../../src/console/live/recent.ts'
 import { clockTrouble, ServerClock } from '../../../src/console/live/server-clock.ts'
-import { withHappening } from '../../../src/console/live/timeline.ts'
-import { withTrades } from '../../../src/console/live/trade-list.ts'
 import { INTERVAL_MS } from '../../../src/core/candle-interval.ts'
 
 const level = (px: string, sz: string) => ({ px, sz })

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { dollarsPerMonth } from '../../../src/http/platform/list-prices.ts'
+import { dollarsPerMonth } from '../../../src/http/platform/endpoints/business.ts'
 import { parseSources } from '../../../src/upstream/sources.ts'
 
 const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')

@@ -1,8 +1,7 @@
 // Balances in dollars: which price a token has, and whose money is told where.
 
 import { expect, it } from 'vitest'
-import { balanceRows, totalQuote } from '../../../src/http/platform/balances.ts'
-import { balances } from '../../../src/http/platform/endpoints/balances.ts'
+import { balanceRows, balances, totalQuote } from '../../../src/http/platform/endpoints/balances.ts'
 
 const prices = {
   mids: { '@107': '31.25', 'PURR/USDC': '0.5', '@200': '2.0', '#40': '0.25', '@9': '7.0', constructor: '1.0' },

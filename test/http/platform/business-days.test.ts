@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { businessDays, dollarsText, soldMicroUsd } from '../../../src/http/platform/business-days.ts'
-import { dollarsOfPeriod, dollarsPerMonth } from '../../../src/http/platform/list-prices.ts'
+import {
+  businessDays,
+  dollarsOfPeriod,
+  dollarsPerMonth,
+  dollarsText,
+  soldMicroUsd,
+} from '../../../src/http/platform/endpoints/business.ts'
 
 const DAY = 86_400_000
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { signUpAddress } from '../../../src/http/signup/email.ts'
+import { signUpAddress } from '../../../src/http/signup/signup-bounds.ts'
 import { SignUpSettings } from '../../../src/http/signup/signup-settings.ts'
 
 const read = (text: string, refused: readonly string[] = []) => {

@@ -21,7 +21,7 @@ import {
   UnixMs,
 } from '../fields.ts'
 import { COUNTED_EXAMPLE, CountedKey, countedKey } from '../key-shapes.ts'
-import { AgreedTerms, PlanName, ShownTerms, shownTerms } from '../plan-shapes.ts'
+import { AgreedTerms, PlanName, ShownTerms, shownTerms } from './plans.ts'
 
 /** The words of an account's credits, each for one sum; `held` and `written_off` stand with them in `showAccount`. */
 export const SUMS = {

@@ -1,19 +1,180 @@
-// GET /admin/business: what was sold and used by day, and what the platform cost. Law: credits and money are exact text;
-// the cost is an estimate, and says so.
+// GET /admin/business: what was sold and used by day, and what the platform cost at its list prices. Invariants: a day is the
+// sum of its products, and totals are the sums of the days; credits and money are exact text, in whole millionths of a
+// dollar; the cost is an estimate for a person, says so, and is never an amount of anybody's credits.
 
 import * as z from 'zod'
 import { moneyText } from '../../../billing/checkout/money.ts'
-import { formatCredits } from '../../../core/amount.ts'
+import { formatCredits, type MicroCredits } from '../../../core/amount.ts'
 import { err } from '../../../core/result.ts'
 import { DAY_MS } from '../../../core/time.ts'
-import { type Day as BusinessDay, businessDays, dollarsText, soldMicroUsd } from '../business-days.ts'
+import { ROTATION_MS } from '../../../order-books/rotation.ts'
 import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { CreditsText } from '../fields.ts'
-import { COST_ASSUMPTIONS, dollarsOfPeriod } from '../list-prices.ts'
 import { badField } from '../refusal.ts'
 import { Day, dayText, usageQuery, usageWindow } from '../usage-window.ts'
 import { CurrencyCode, MoneyText } from './orders.ts'
 import { COUNTS } from './usage.ts'
+
+interface Sums {
+  readonly granted: MicroCredits
+  readonly spent: MicroCredits
+  readonly calls: number
+  readonly minutes: number
+  readonly rows: number
+  readonly refusals: number
+}
+
+interface BusinessDay extends Sums {
+  /** Unix ms of its start. */
+  readonly day: number
+  /** What was spent. */
+  readonly byProduct: Readonly<Record<string, MicroCredits>>
+}
+
+interface Used {
+  readonly day: number
+  readonly product: string
+  readonly count: number
+  readonly micro: MicroCredits
+}
+
+const NOTHING: Sums = { granted: 0, spent: 0, calls: 0, minutes: 0, rows: 0, refusals: 0 }
+/** What a product counts: calls, unless it is here. */
+const COUNTED: Readonly<Record<string, 'minutes' | 'rows'>> = { stream: 'minutes', pipeline: 'rows' }
+
+/** Oldest day first; codes with the most first. */
+export function businessDays(
+  used: readonly Used[],
+  granted: readonly { readonly day: number; readonly micro: MicroCredits }[],
+  refused: readonly { readonly day: number; readonly code: string; readonly count: number }[],
+): {
+  readonly rows: readonly BusinessDay[]
+  readonly totals: Sums
+  readonly codes: readonly { readonly code: string; readonly count: number }[]
+} {
+  const days = new Map<number, BusinessDay>()
+  const add = (day: number, change: (row: BusinessDay) => Partial<BusinessDay>) => {
+    const row = days.get(day) ?? { day, ...NOTHING, byProduct: {} }
+    days.set(day, { ...row, ...change(row) })
+  }
+  for (const { day, product, count, micro } of used) {
+    const counted = COUNTED[product] ?? 'calls'
+    add(day, (row) => ({
+      spent: row.spent + micro,
+      [counted]: row[counted] + count,
+      byProduct: { ...row.byProduct, [product]: (row.byProduct[product] ?? 0) + micro },
+    }))
+  }
+  for (const { day, micro } of granted) add(day, (row) => ({ granted: row.granted + micro }))
+  const codes = new Map<string, number>()
+  for (const { day, code, count } of refused) {
+    add(day, (row) => ({ refusals: row.refusals + count }))
+    codes.set(code, (codes.get(code) ?? 0) + count)
+  }
+  const rows = [...days.values()].sort((a, b) => a.day - b.day)
+  const sumOf = (name: keyof Sums) => rows.reduce((sum, row) => sum + row[name], 0)
+  return {
+    rows,
+    totals: {
+      granted: sumOf('granted'),
+      spent: sumOf('spent'),
+      calls: sumOf('calls'),
+      minutes: sumOf('minutes'),
+      rows: sumOf('rows'),
+      refusals: sumOf('refusals'),
+    },
+    codes: [...codes].map(([code, count]) => ({ code, count })).sort((a, b) => b.count - a.count),
+  }
+}
+
+/** Millionths of a dollar for so many credits, where a million of them cost `millionMicroUsd`. */
+export const soldMicroUsd = (micro: MicroCredits, millionMicroUsd: number): bigint =>
+  (BigInt(micro) * BigInt(millionMicroUsd)) / 1_000_000_000_000n
+
+/** Dollars with cents at least. */
+export function dollarsText(microUsd: bigint): string {
+  const cents = String(microUsd % 1_000_000n)
+    .padStart(6, '0')
+    .replace(/0{1,4}$/, '')
+  return `${microUsd / 1_000_000n}.${cents}`
+}
+
+/** US dollars per million: pages of prices of Workers, Durable Objects, KV and D1 as of November 2026. */
+export const PER_MILLION = {
+  request: 0.3,
+  cpuMs: 0.02,
+  objectRequest: 0.15,
+  objectRowWritten: 1,
+  kvRead: 0.5,
+  kvWrite: 5,
+  /** A statement of ours reads or writes a handful of rows; the dearer of the two. */
+  d1Statement: 1,
+} as const
+
+export const PER_GB_SECOND = 12.5e-6
+export const OBJECT_GB = 0.128
+/** Frames that an object gets for one billed request. */
+export const FRAMES_PER_REQUEST = 20
+
+/** Of the paid plan, a month. */
+const INCLUDED = { gbSeconds: 400_000, objectRequests: 1_000_000, rowsWritten: 50_000_000 } as const
+const PLAN = 5
+const MONTH_S = 30 * 24 * 3600
+/** Of the log: two segments written, two removed, the chain. */
+const LOG_ROWS_PER_SECOND = 5
+/** A checkpoint replaces the row of its coin. */
+const CHECKPOINT_ROWS = 2
+
+export interface Standing {
+  readonly blocksPerSecond: number
+  readonly hubs: number
+  /** Relays that have subscribers. */
+  readonly relays: number
+  /** Coins whose books change at least every half minute. */
+  readonly coins: number
+}
+
+/** Dollars for a month in which a feeder is connected and objects never sleep, before any call. */
+export function dollarsPerMonth({ blocksPerSecond, hubs, relays, coins }: Standing): number {
+  const above = (used: number, included: number) => Math.max(0, used - included)
+  // Each block is a frame to the log, to each hub, and to each relay one from the log and one from each hub.
+  const framesPerBlock = 1 + hubs + relays * (1 + hubs)
+  const requests = (MONTH_S * blocksPerSecond * framesPerBlock) / FRAMES_PER_REQUEST
+  const rows = MONTH_S * (LOG_ROWS_PER_SECOND + (coins * CHECKPOINT_ROWS * 1000) / ROTATION_MS)
+  return (
+    PLAN +
+    PER_GB_SECOND * above(MONTH_S * OBJECT_GB * (1 + hubs + relays), INCLUDED.gbSeconds) +
+    (PER_MILLION.objectRequest / 1e6) * above(requests, INCLUDED.objectRequests) +
+    (PER_MILLION.objectRowWritten / 1e6) * above(rows, INCLUDED.rowsWritten)
+  )
+}
+
+/** What a thousand calls of a key that calls once a second do (docs/benchmarks.md#what-a-call-costs). */
+const OF_1000_CALLS = { meter: 105, rowsWritten: 402, kv: 34, d1: 22, cpuMs: 1_000 } as const
+/** Of the exchange, and of a gateway that nobody has set up otherwise. */
+const ASSUMED = { blocksPerSecond: 14.5, coins: 300 } as const
+
+const callDollars =
+  (PER_MILLION.request * 1_000 +
+    PER_MILLION.cpuMs * OF_1000_CALLS.cpuMs +
+    PER_MILLION.objectRequest * OF_1000_CALLS.meter +
+    PER_MILLION.objectRowWritten * OF_1000_CALLS.rowsWritten +
+    PER_MILLION.kvRead * OF_1000_CALLS.kv +
+    PER_MILLION.d1Statement * OF_1000_CALLS.d1) /
+  1e9
+
+/** Dollars for a period of so many days with so many calls. */
+export function dollarsOfPeriod(days: number, calls: number, { hubs, relays }: Pick<Standing, 'hubs' | 'relays'>) {
+  const standing = (dollarsPerMonth({ ...ASSUMED, hubs, relays }) * days) / 30
+  return { standing, calls: callDollars * calls, total: standing + callDollars * calls }
+}
+
+/** In words, what the estimate takes for granted. */
+const COST_ASSUMPTIONS = [
+  `Objects never sleep: log, hubs, and the relays that serve clients now, at ${ASSUMED.blocksPerSecond} blocks a second and ${ASSUMED.coins} coins.`,
+  'A call costs what a call of a key that calls once a second does.',
+  'Not counted: minutes and frames of streams beyond what a relay costs, rows of pipelines, files, traffic of sources.',
+] as const
 
 const DAYS_MAX = 92
 

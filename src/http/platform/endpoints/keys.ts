@@ -31,9 +31,9 @@ import {
   shownKey,
   unsureOf,
 } from '../key-shapes.ts'
-import { AgreedTerms, PlanName } from '../plan-shapes.ts'
 import type { OwnKeyRow, Platform } from '../platform-api.ts'
 import type { Refusal } from '../refusal.ts'
+import { AgreedTerms, PlanName } from './plans.ts'
 
 const GRACE_MAX_SECONDS = 30 * 86_400
 const grace = `must be whole seconds from 0 to ${GRACE_MAX_SECONDS} (30 days)`

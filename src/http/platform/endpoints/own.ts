@@ -17,8 +17,8 @@ import { FOR_READING, mayNotManage } from '../account-resource.ts'
 import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, CreditsText, UnixMs } from '../fields.ts'
 import { Kind, Label } from '../key-shapes.ts'
-import { LIMITS_EXAMPLE, PlanName, ShownLimits, shownLimits } from '../plan-shapes.ts'
 import { PERIOD_EXAMPLE, Period, SUMS, SUMS_EXAMPLE, shownPeriod, shownSums } from './accounts.ts'
+import { LIMITS_EXAMPLE, PlanName, ShownLimits, shownLimits } from './plans.ts'
 
 const OwnKey = z
   .object({

@@ -1,10 +1,19 @@
-// Files of a bucket of S3 whose owner has the reader pay, such as s3://hl-mainnet-node-data/node_fills_by_block. Law: nothing
-// is fetched but lists until who pays has seen the bill.
+// Files of a source: a folder on this machine; a bucket of S3 whose owner has the reader pay, such as
+// s3://hl-mainnet-node-data/node_fills_by_block; another gateway's archive, by the links that it signs. Invariants: nothing of a
+// bucket is fetched but lists until who pays has seen the bill; a file of a gateway whose SHA-256 is another than was listed
+// is not read.
 
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { AwsClient } from 'aws4fetch'
+import * as z from 'zod'
 import { err, ok, type Result } from '../../core/result.ts'
+import { DAY_MS } from '../../core/time.ts'
 import { visible } from '../../core/visible.ts'
-import type { SourceFile } from './source-files.ts'
+import { SourceRefusal } from './read-blocks.ts'
+import { formOf, type PlannedFile, type SourceFile } from './source-files.ts'
 import { unpacked } from './unpacked.node.ts'
 
 /** Where the exchange's bucket lies. */
@@ -131,4 +140,100 @@ export function billText(files: number, bytes: number, lists: number): string {
     (bytes / GIB) * DOLLARS_PER_GIB + (files / 1_000) * DOLLARS_PER_GETS + (lists / 1_000) * DOLLARS_PER_LISTS
   const amount = dollars < 0.01 ? 'less than $0.01' : `about $${dollars.toFixed(2)}`
   return `${files} files, ${(bytes / GIB).toFixed(2)} GiB: ${amount} on the bill of your AWS account (requester pays; egress to the Internet at $${DOLLARS_PER_GIB} a GiB, and each request).`
+}
+
+/** Ten years of hours, or two of minutes. */
+const FILES_MOST = 2_000_000
+
+/** All files in it; or why not. */
+export async function folderFiles(folder: string): Promise<Result<SourceFile[], string>> {
+  const root = resolve(folder)
+  const files: SourceFile[] = []
+  try {
+    if (!(await stat(root)).isDirectory()) return err(`${folder} is a file: name the folder that it lies in.`)
+    for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() && !entry.isSymbolicLink()) continue
+      if (files.length === FILES_MOST) return err(`${folder} holds more than ${FILES_MOST} files: name a folder in it.`)
+      const path = join(entry.parentPath, entry.name)
+      files.push({ path, bytes: 0, open: () => unpacked(path, createReadStream(path)) })
+    }
+  } catch (error) {
+    return err(unreadable(folder, (error as NodeJS.ErrnoException).code))
+  }
+  return ok(files)
+}
+
+function unreadable(folder: string, code = 'unknown'): string {
+  if (code === 'ENOENT')
+    return `${folder} does not exist: name a folder, s3://BUCKET/PREFIX, or the https:// address of a gateway.`
+  return `${folder} cannot be read (${code}): give this user the right to read it.`
+}
+
+/** Links end after an hour: no more are made than are used soon. */
+const PAGE = 100
+const TIMEOUT_MS = 60_000
+
+const File = z.looseObject({ key: z.string(), bytes: z.int(), sha256: z.string(), link: z.string() })
+const Page = z.looseObject({
+  data: z.looseObject({ files: z.array(File), next: z.string().nullable(), credits: z.number() }),
+})
+const Refusal = z.looseObject({ error_message: z.string() })
+
+export interface OtherGateway {
+  readonly url: string
+  readonly key: string
+  readonly chain: string
+  /** Of first blocks, Unix ms. */
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** Its segments of events, a day after the other. `paid` hears of the credits that links cost. */
+export async function* gatewayFiles(from: OtherGateway, paid: (credits: number) => void): AsyncGenerator<PlannedFile> {
+  for (let dayMs = from.fromMs; dayMs <= from.toMs; dayMs = (Math.floor(dayMs / DAY_MS) + 1) * DAY_MS) {
+    const endMs = Math.min(from.toMs, (Math.floor(dayMs / DAY_MS) + 1) * DAY_MS - 1)
+    for (let after: string | null = ''; after !== null; ) {
+      const page: z.infer<typeof Page>['data'] = await filesOf(from, dayMs, endMs, after)
+      paid(page.credits)
+      for (const file of page.files) yield planned(from, file)
+      after = page.next
+    }
+  }
+}
+
+function planned({ url }: OtherGateway, { key, bytes, sha256, link }: z.infer<typeof File>): PlannedFile {
+  const form = formOf(key)
+  if (form === null || typeof form === 'string')
+    throw new SourceRefusal(`${visible(key)} of ${url} is no segment of events.`)
+  return { path: key, bytes, form, open: () => unpacked(key, fetched(new URL(link, url), sha256)) }
+}
+
+async function* fetched(url: URL, sha256: string): AsyncGenerator<Uint8Array> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+  if (!response.ok) throw new Error(`status ${response.status}`)
+  const body = new Uint8Array(await response.arrayBuffer())
+  if (createHash('sha256').update(body).digest('hex') !== sha256) throw new Error('its SHA-256 is not the listed one')
+  yield body
+}
+
+async function filesOf({ url, key, chain }: OtherGateway, fromMs: number, toMs: number, after: string) {
+  const asked = new URL(`/v1/${encodeURIComponent(chain)}/history/files`, url)
+  const words = { from: String(fromMs), to: String(toMs), products: 'events', limit: String(PAGE) }
+  asked.search = new URLSearchParams(after === '' ? words : { ...words, after }).toString()
+  const headers = { authorization: `Bearer ${key}` }
+  const response = await fetch(asked, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(
+    (error: Error) => error,
+  )
+  if (response instanceof Error) throw new SourceRefusal(`No gateway answers at ${url} (${visible(response.message)}).`)
+  const json: unknown = await response.json().catch(() => null)
+  if (!response.ok) throw new SourceRefusal(`${url} refuses: ${visible(reasonOf(response.status, json))}`)
+  const page = Page.safeParse(json)
+  if (!page.success)
+    throw new SourceRefusal(`${url} does not answer as a Weir gateway with an archive: check its address.`)
+  return page.data.data
+}
+
+function reasonOf(status: number, json: unknown): string {
+  const refusal = Refusal.safeParse(json)
+  return refusal.success ? refusal.data.error_message : `status ${status}, not as a Weir gateway: check its address.`
 }

@@ -1,0 +1,51 @@
+// What came last, for a visitor to see: trades, and what happened to the link and the book. Invariants: newest first, a bounded
+// number; the same happening again is counted, not listed.
+
+export interface WireTrade {
+  readonly px: string
+  readonly sz: string
+  readonly side: string
+  readonly time: number
+  readonly tid: number
+}
+
+export interface Trade {
+  readonly id: string
+  readonly px: number
+  readonly sz: number
+  readonly isBuy: boolean
+  readonly time: number
+}
+
+const TRADES_KEPT = 60
+
+/** `news` in the order of the wire: oldest first within a frame. */
+export function withTrades(held: readonly Trade[], news: readonly WireTrade[]): Trade[] {
+  const known = new Set(held.map(({ id }) => id))
+  const fresh = news.flatMap(({ px, sz, side, time, tid }) => {
+    const id = `${tid} ${time}`
+    if (known.has(id)) return []
+    known.add(id)
+    return [{ id, px: +px, sz: +sz, isBuy: side === 'B', time }]
+  })
+  return [...fresh.reverse(), ...held].sort((a, b) => b.time - a.time).slice(0, TRADES_KEPT)
+}
+
+export interface Happening {
+  readonly id: number
+  readonly atMs: number
+  readonly kind: 'good' | 'wait' | 'bad'
+  readonly text: string
+  readonly times: number
+}
+
+const HAPPENINGS_KEPT = 40
+
+export function withHappening(
+  list: readonly Happening[],
+  { atMs, kind, text }: Pick<Happening, 'atMs' | 'kind' | 'text'>,
+): Happening[] {
+  const last = list[0]
+  if (last?.text === text) return [{ ...last, atMs, times: last.times + 1 }, ...list.slice(1)]
+  return [{ id: (last?.id ?? 0) + 1, atMs, kind, text, times: 1 }, ...list].slice(0, HAPPENINGS_KEPT)
+}
