@@ -11,7 +11,7 @@ import { err, ok, type Result } from '../../core/result.ts'
 import type { AccountMeterApi } from '../../metering/meter-api.ts'
 import { agreedTerms, type ListedPlan, PLANS, type Plan, type Terms } from '../../metering/plans/plan.ts'
 import { PlanTable, termsFrom } from '../../metering/plans/plan-table.store.ts'
-import { limitsIn, type PlanChange } from './endpoints/plans.ts'
+import { limitsIn, type PlanChange } from './plan-shapes.ts'
 import type { Accounts, PlanChoice, Plans } from './platform-api.ts'
 import { badField } from './refusal.ts'
 

@@ -7,6 +7,7 @@ import type { Identity } from '../../accounts/identity.ts'
 import type { MicroCredits } from '../../core/amount.ts'
 import { ok, type Result } from '../../core/result.ts'
 import type { Operation } from '../operation.ts'
+import { exampleOf } from './example.ts'
 import type { Platform } from './platform-api.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -72,11 +73,11 @@ export const reply = <const Status extends number, const Body>(status: Status, b
 
 const answerWith =
   <const Status extends number>(status: Status) =>
-  <Schema extends z.ZodType>(description: string, schema: Schema, example: unknown) =>
-    ({ [status]: { description, schema, example } }) as Readonly<
+  <Schema extends z.ZodType>(description: string, schema: Schema, differs?: unknown) =>
+    ({ [status]: { description, schema, example: exampleOf(schema, differs) } }) as Readonly<
       Record<Status, { readonly description: string; readonly schema: Schema; readonly example: unknown }>
     >
-/** The answer with this status: what it is, its shape and an example of it. */
+/** The answer with this status: what it is, its shape, and what its example has of its own. */
 export const okAnswer = answerWith(200)
 export const createdAnswer = answerWith(201)
 

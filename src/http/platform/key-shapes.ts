@@ -148,28 +148,6 @@ export const IssuedKey = z.object({
 
 export const RevokedKey = z.object({ ...NAMES, revoked: UnixMs.describe('When it was revoked, Unix milliseconds') })
 
-const NAMES_EXAMPLE = { hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', account: 'acme', label: 'bot' }
-
-export const ISSUED_EXAMPLE = { key: 'cqt_9fKxWq2TbNkRzd5mYvHs4uJwXe', ...NAMES_EXAMPLE, kind: 'api' }
-
-export const REVOKED_EXAMPLE = { ...NAMES_EXAMPLE, revoked: 1790000000000 }
-
-export const KEY_EXAMPLE = {
-  ...NAMES_EXAMPLE,
-  kind: 'api',
-  products: ['info', 'stream'],
-  created: 1790000000000,
-  expires: null,
-  revoked: null,
-  last_used: 1790002800000,
-  cap: '1000',
-  ranges: ['192.0.2.0/24', '2001:db8::/32'],
-  pipelines: null,
-  replaced_by: null,
-}
-
-export const COUNTED_EXAMPLE = { ...KEY_EXAMPLE, cap_remaining: '996.5' }
-
 /** A key of D1 as answers show it. */
 export function shownKey(key: KeyRow): z.infer<typeof ShownKey> {
   const { cap, root: _, replaces: __, ...rest } = key

@@ -22,8 +22,8 @@ import type { NewPipeline, PipelineChange } from '../../pipelines/changes.ts'
 import type { PipelineRow } from '../../pipelines/row.ts'
 import type { SinkLogLine, SinkMinute, SinkStatus, SinkTest } from '../../pipelines/sink-api.ts'
 import type { BlockLogApi } from '../../protocol/feed/log-api.ts'
-import type { PlanChange } from './endpoints/plans.ts'
 import type { Audit, Business, Staff } from './operator-api.ts'
+import type { PlanChange } from './plan-shapes.ts'
 import type { Refusal } from './refusal.ts'
 
 export interface Platform {

@@ -16,9 +16,7 @@ const resetFeed = defineEndpoint({
   route: 'POST /admin/feed/reset',
   summary: 'Begin a new log, for a node that started over',
   description: 'Books and heights begin anew and clients bootstrap again; accounts and keys stay.',
-  answers: okAnswer('The log is empty', z.object({ reset: z.literal(true).describe('The log is empty') }), {
-    reset: true,
-  }),
+  answers: okAnswer('The log is empty', z.object({ reset: z.literal(true).describe('The log is empty') })),
   answer: async (_, { log }) => {
     await log().reset()
     return reply(200, { reset: true })
@@ -60,11 +58,9 @@ const showBackfill = defineEndpoint({
       next: Height.nullable().describe('The `after` of the next answer; null: these were all gaps'),
     }),
     {
-      chain: 'hyperliquid',
       from: { height: 985148182, time: 1778002753024 },
       before: { height: 1030773868, time: 1781139602896 },
       gaps: [{ from: 985149000, to: 1030773867, after_ms: 1778002807000, before_ms: 1781139602896 }],
-      next: null,
     },
   ),
   answer: async ({ query: { after = 0 } }, { archive }) => {
@@ -102,7 +98,7 @@ const backfill = defineEndpoint({
       bytes: z.int().describe('What these take'),
       next: Height.nullable().describe('Blocks from this height on are to be sent again; null: none'),
     }),
-    { blocks: 888, segments: 1, bytes: 210000, next: null },
+    { blocks: 888, segments: 1, bytes: 210000 },
   ),
   refusals: [409],
   answer: async ({ body: blocks }, { archive }) => {
@@ -158,19 +154,7 @@ const showRetention = defineEndpoint({
     }),
     {
       bytes: 5242880000,
-      most_bytes: null,
-      due: [
-        {
-          product: 'books',
-          days: 30,
-          objects: 1440,
-          bytes: 4294967296,
-          from_height: 925000000,
-          to_height: 926252799,
-          from_ms: 1790000000000,
-          to_ms: 1790086399931,
-        },
-      ],
+      due: [{ product: 'books', days: 30, objects: 1440, bytes: 4294967296, to_ms: 1790086399931 }],
     },
   ),
   answer: async (

@@ -164,7 +164,6 @@ const Data = z
   })
   .meta({ id: 'Balances' })
 
-const ADDRESS = '0x1111111111111111111111111111111111111111'
 const AWAY: Failure = {
   kind: 'unavailable',
   what: 'The exchange cannot be asked for balances now',
@@ -193,45 +192,18 @@ export const balances = defineEndpoint({
     'page-size': wholeNumber(1, 1_000).default(PAGE_SIZE).describe('Rows of a page, up to 1,000; 100 unless said'),
   }),
   answers: okAnswer('A page of balances', Data, {
-    address: ADDRESS,
+    address: '0x1111111111111111111111111111111111111111',
     chain_name: 'hyperliquid',
     quote_currency: 'USD',
     updated_at: '2026-11-24T00:00:00.000Z',
     account_mode: 'default',
     total_quote: '1562.5',
     items: [
-      {
-        type: 'spot',
-        coin: 'USDC',
-        token: 0,
-        dex: null,
-        balance: '1000.0',
-        hold: '0.0',
-        quote_rate: '1.0',
-        quote: '1000.0',
-      },
-      {
-        type: 'spot',
-        coin: 'HYPE',
-        token: 150,
-        dex: null,
-        balance: '2.0',
-        hold: '0.0',
-        quote_rate: '31.25',
-        quote: '62.5',
-      },
-      {
-        type: 'perp',
-        coin: 'USDC',
-        token: null,
-        dex: '',
-        balance: '500.0',
-        hold: '20.0',
-        quote_rate: '1.0',
-        quote: '500.0',
-      },
+      { type: 'spot', coin: 'USDC', token: 0, balance: '1000.0', hold: '0.0', quote_rate: '1.0', quote: '1000.0' },
+      { type: 'spot', coin: 'HYPE', token: 150, balance: '2.0', hold: '0.0', quote_rate: '31.25', quote: '62.5' },
+      { type: 'perp', coin: 'USDC', dex: '', balance: '500.0', hold: '20.0', quote_rate: '1.0', quote: '500.0' },
     ],
-    pagination: { has_more: false, page_number: 0, page_size: 100, total_count: 3 },
+    pagination: { page_number: 0, page_size: 100, total_count: 3 },
   }),
   refusals: [400, 404],
   answer: async ({ params, query, identity }, platform) => {

@@ -246,7 +246,7 @@ const Business = z.object({
     .describe('An estimate of what the platform costs, at its list prices; null: the log did not answer'),
 })
 
-const SUMS_EXAMPLE = { granted: '500', spent: '120.5', calls: 120, stream_minutes: 1, pipeline_rows: 0, refusals: 3 }
+const SUMS_EXAMPLE = { granted: '500', spent: '120.5', calls: 120, refusals: 3 }
 
 export const business = defineEndpoint({
   id: 'business',
@@ -260,11 +260,10 @@ export const business = defineEndpoint({
     accounts: 2,
     keys: 3,
     open_orders: 1,
-    paid: [{ currency: 'eur', orders: 2, amount: '38.00', refunded: '0.00' }],
+    paid: [{ orders: 2, amount: '38.00' }],
     totals: SUMS_EXAMPLE,
     sign_up: { per_day: 200, links: 150, networks: 12, most_of_network: 20, domains: 9, most_of_domain: 90 },
-    days: [{ date: '2026-11-21', ...SUMS_EXAMPLE, by_product: { info: '119.5', stream: '1' } }],
-    refused: [{ code: 'rate_limited', count: 3 }],
+    days: [{ ...SUMS_EXAMPLE, by_product: { info: '119.5', stream: '1' } }],
     million_usd: '49.00',
     sold_usd: '0.0245',
     spent_usd: '0.005904',

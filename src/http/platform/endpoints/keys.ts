@@ -12,12 +12,9 @@ import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, Credits, CreditsText, IdempotencyKey, nextOf, UnixMs, WARNINGS, warned } from '../fields.ts'
 import {
   AfterKey,
-  COUNTED_EXAMPLE,
   CountedKey,
   countedKey,
-  ISSUED_EXAMPLE,
   IssuedKey,
-  KEY_EXAMPLE,
   KEY_ORDER,
   KEY_PARAMS,
   KeyChanges,
@@ -25,15 +22,14 @@ import {
   keyPlaceText,
   OfAccount,
   pastExpiry,
-  REVOKED_EXAMPLE,
   RevokedKey,
   ShownKey,
   shownKey,
   unsureOf,
 } from '../key-shapes.ts'
+import { AgreedTerms, PlanName } from '../plan-shapes.ts'
 import type { OwnKeyRow, Platform } from '../platform-api.ts'
 import type { Refusal } from '../refusal.ts'
-import { AgreedTerms, PlanName } from './plans.ts'
 
 const GRACE_MAX_SECONDS = 30 * 86_400
 const grace = `must be whole seconds from 0 to ${GRACE_MAX_SECONDS} (30 days)`
@@ -55,9 +51,6 @@ const RotatedBefore = IssuedKey.omit({ key: true }).extend({
   old_key_ends: OldKeyEnds,
   repeated: z.literal(true).describe('It was rotated by an earlier call'),
 })
-
-const { key: _, ...shown } = ISSUED_EXAMPLE
-const SHOWN_EXAMPLE = shown
 
 const KeyReach = z
   .object({
@@ -93,21 +86,6 @@ const KeyReach = z
   })
   .meta({ id: 'KeyReach' })
 
-const REACH_EXAMPLE = {
-  pipelines: [
-    {
-      id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
-      name: 'fills of two wallets',
-      topic: 'fills',
-      destination: 'clickhouse https://example.com:8443',
-      stops: true,
-      destination_set: true,
-    },
-  ],
-  keys: [{ hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', label: 'bot' }],
-  webhook: null,
-}
-
 const REACH_TEXT = 'What stops when the key is revoked, which destinations it has set, and which keys it made'
 
 /** Keys that replaced one another reach the same; a key that was replaced stops nothing, since its successor carries on. */
@@ -141,8 +119,6 @@ const OwnedKey = ShownKey.extend({
     'What its calls, minutes and rows cost in the last 30 days, as far as known; null: the meter did not answer',
   ),
 }).meta({ id: 'OwnedKey' })
-const OWNED_EXAMPLE = { ...KEY_EXAMPLE, cap_remaining: '996.5', spent_30_days: '3.5' }
-
 function ownedKey({ spent, capLeft, ...key }: OwnKeyRow): z.infer<typeof OwnedKey> {
   const text = (micro: number | null) => (micro === null ? null : formatCredits(micro))
   return { ...shownKey(key), cap_remaining: key.cap === null ? null : text(capLeft), spent_30_days: text(spent) }
@@ -176,7 +152,7 @@ const createKey = defineEndpoint({
     optional: true,
     example: { account: 'acme', label: 'bot', products: ['info', 'stream'] },
   },
-  answers: createdAnswer('The key, shown this once', z.object({ ...IssuedKey.shape, ...WARNINGS }), ISSUED_EXAMPLE),
+  answers: createdAnswer('The key, shown this once', z.object({ ...IssuedKey.shape, ...WARNINGS })),
   answer: async ({ body: order }, { keys, now, isProxied }) => {
     const past = pastExpiry(order.expires, now())
     if (past !== null) return err(past)
@@ -205,8 +181,8 @@ const createOwnKey = defineEndpoint({
     example: { label: 'bot', products: ['info', 'stream'], cap: '100' },
   },
   answers: {
-    ...okAnswer('Made before; the key is not shown again', MadeBefore, { ...SHOWN_EXAMPLE, repeated: true }),
-    ...createdAnswer('The key, shown this once', z.object({ ...IssuedKey.shape, ...WARNINGS }), ISSUED_EXAMPLE),
+    ...okAnswer('Made before; the key is not shown again', MadeBefore),
+    ...createdAnswer('The key, shown this once', z.object({ ...IssuedKey.shape, ...WARNINGS })),
   },
   refusals: [400, 409],
   answer: async ({ body, identity: { account, keyHash } }, { keys, now, isProxied }) => {
@@ -246,7 +222,6 @@ const listKeys = defineEndpoint({
       keys: z.array(ListedKey).describe('Newest first'),
       next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
     }),
-    { keys: [{ ...COUNTED_EXAMPLE, balance: '9999.87' }], next: null },
   ),
   answer: async ({ query: { account, limit, after } }, { keys }) => {
     const listed = await keys.list(account, limit + 1, after)
@@ -276,7 +251,7 @@ const ownKeys = defineEndpoint({
       counted: z.int().describe('Keys that work, or were made within a day'),
       at_most: z.int().describe('So many of those an account may have'),
     }),
-    { keys: [OWNED_EXAMPLE], next: null, counted: 1, at_most: KEYS_MAX },
+    { keys: [{ spent_30_days: '3.5' }], counted: 1, at_most: 10000 },
   ),
   refusals: [400],
   answer: async ({ query: { limit, after }, identity: { account } }, { keys }) => {
@@ -293,7 +268,7 @@ const TOO_MANY: Refusal = {
 
 const [changeKey, changeOwnKey] = mountTwice(KEY, {
   body: { schema: KeyChanges, optional: false, example: { label: 'bot 2', cap: '500', expires: null } },
-  answers: okAnswer('The key as it is now', z.object({ ...ShownKey.shape, ...WARNINGS }), KEY_EXAMPLE),
+  answers: okAnswer('The key as it is now', z.object({ ...ShownKey.shape, ...WARNINGS })),
   admin: {
     id: 'changeKey',
     route: 'PATCH /admin/keys/{key}',
@@ -326,15 +301,8 @@ const ROTATION_TEXT =
 const [rotateKey, rotateOwnKey] = mountTwice(KEY, {
   body: { schema: RotateKey, optional: true, example: { grace_seconds: 3600, idempotency_key: 'spring' } },
   answers: {
-    ...okAnswer('Done before; the key is not shown again', RotatedBefore, {
-      ...SHOWN_EXAMPLE,
-      old_key_ends: 1790003600000,
-      repeated: true,
-    }),
-    ...createdAnswer('The new key, shown this once', z.object({ ...IssuedKey.shape, old_key_ends: OldKeyEnds }), {
-      ...ISSUED_EXAMPLE,
-      old_key_ends: 1790003600000,
-    }),
+    ...okAnswer('Done before; the key is not shown again', RotatedBefore),
+    ...createdAnswer('The new key, shown this once', z.object({ ...IssuedKey.shape, old_key_ends: OldKeyEnds })),
   },
   admin: {
     id: 'rotateKey',
@@ -376,7 +344,7 @@ const revokeKey = defineEndpoint({
     'within 30 s, unless it was replaced. What it used stays recorded.',
   params: KEY_PARAMS,
   query: OfAccount,
-  answers: okAnswer('Revoked', WithReach, { ...REVOKED_EXAMPLE, reach: REACH_EXAMPLE }),
+  answers: okAnswer('Revoked', WithReach, { revoked: 1790000000000 }),
   refusals: [404],
   answer: async ({ params, query }, platform) => {
     const revoked = await platform.keys.revoke({ name: params.key, ...query })
@@ -402,7 +370,7 @@ const revokeOwnKey = defineEndpoint({
       reach: KeyReach.nullable().describe(`${REACH_TEXT}; null: a restricted key revoked itself`),
       is_this_key: z.boolean().describe('It is the key that asked: this was its last call'),
     }),
-    { ...REVOKED_EXAMPLE, reach: REACH_EXAMPLE, is_this_key: false },
+    { revoked: 1790000000000 },
   ),
   refusals: [404],
   answer: async ({ params: { key: name }, identity: { account, keyHash } }, platform) => {
@@ -419,7 +387,7 @@ const revokeOwnKey = defineEndpoint({
 })
 
 const [keyReach, ownKeyReach] = mountTwice(KEY, {
-  answers: okAnswer('Its reach', KeyReach, REACH_EXAMPLE),
+  answers: okAnswer('Its reach', KeyReach),
   admin: {
     id: 'keyReach',
     route: 'GET /admin/keys/{key}/reach',

@@ -17,8 +17,8 @@ import { FOR_READING, mayNotManage } from '../account-resource.ts'
 import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, CreditsText, UnixMs } from '../fields.ts'
 import { Kind, Label } from '../key-shapes.ts'
-import { PERIOD_EXAMPLE, Period, SUMS, SUMS_EXAMPLE, shownPeriod, shownSums } from './accounts.ts'
-import { LIMITS_EXAMPLE, PlanName, ShownLimits, shownLimits } from './plans.ts'
+import { PlanName, ShownLimits, shownLimits } from '../plan-shapes.ts'
+import { Period, SUMS, shownPeriod, shownSums } from './accounts.ts'
 
 const OwnKey = z
   .object({
@@ -49,20 +49,12 @@ const ownKey = defineEndpoint({
   door: 'key',
   everyKey: true,
   answers: okAnswer('The key', OwnKey, {
-    prefix: 'cqt_9fKxWq2T',
-    label: 'bot',
-    kind: 'api',
     products: ['info', 'stream', 'platform'],
-    created: 1790000000000,
-    expires: null,
-    account: 'acme',
-    plan: 'entry',
     balance: '9996.87',
     cap: null,
     cap_remaining: null,
     spent: '3.13',
-    period: PERIOD_EXAMPLE,
-    limits: LIMITS_EXAMPLE,
+    period: { credits: '10000' },
   }),
   answer: async ({ identity }, { keys, meterOf }) => {
     const meter = meterOf(identity.account)
@@ -142,17 +134,12 @@ const ownAccount = defineEndpoint({
   description: FOR_READING,
   door: 'key',
   answers: okAnswer('The account', OwnAccount, {
-    account: 'acme',
-    plan: 'entry',
-    ...SUMS_EXAMPLE,
-    held: '0',
     of_plan: '9999.87',
-    period: PERIOD_EXAMPLE,
+    period: { credits: '10000' },
     credits_a_day: '0.13',
-    forecast: { ends: null, why: 'renewed' },
+    forecast: { why: 'renewed' },
     limits: [{ limit: 'stream_connections', most: 100, now: 1 }],
     manages: true,
-    why_not: null,
   }),
   answer: async ({ identity }, { keys, meterOf, pipelines, now }) => {
     const { account, plan, keyHash } = identity

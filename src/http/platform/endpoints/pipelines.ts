@@ -5,7 +5,7 @@ import type { Result } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { leftOf } from '../../../metering/account-state.ts'
 import { NewPipeline, PipelineChange } from '../../../pipelines/changes.ts'
-import { PIPELINE_FIELDS, ShownDestination } from '../../../pipelines/pipeline.ts'
+import { DEFAULTS, PIPELINE_FIELDS, ShownDestination } from '../../../pipelines/pipeline.ts'
 import type { PipelineRow } from '../../../pipelines/row.ts'
 import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, Before, Limit, Next, pageOf, UnixMs } from '../fields.ts'
@@ -115,28 +115,15 @@ const NEW_EXAMPLE = {
   execution_stop_from: '',
 }
 
+const USER_EXAMPLE = { id: 'user_a1a1a1a1a1a1a1a1', email: '', display_name: 'manager', full_name: 'manager' }
 const PIPELINE_EXAMPLE = {
-  id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
-  project: '',
-  description: '',
-  destination_type: 'clickhouse',
+  ...DEFAULTS,
   ...NEW_EXAMPLE,
+  destination_type: 'clickhouse',
   destination_config: { ...NEW_EXAMPLE.destination_config, password: '******' },
-  abi_file: {},
-  abi_contract_addresses: [],
-  abi_unmatched: 'keep',
-  on_failure: 'pause',
-  status: 'running',
-  created_by: { id: 'user_a1a1a1a1a1a1a1a1', email: '', display_name: 'manager', full_name: 'manager' },
-  charged_to: { id: 'user_a1a1a1a1a1a1a1a1', display_name: 'manager' },
-  group: {
-    id: 'group_acme',
-    name: 'acme',
-    slug: 'acme',
-    is_paid: true,
-    is_over_limit: false,
-    is_free_trial_expired: false,
-  },
+  created_by: USER_EXAMPLE,
+  charged_to: { id: USER_EXAMPLE.id, display_name: USER_EXAMPLE.display_name },
+  group: { id: 'group_acme', name: 'acme', slug: 'acme', is_paid: true },
   created_at: '2026-11-24T09:30:00.000Z',
   updated_at: '2026-11-24T09:30:00.000Z',
 }
@@ -148,11 +135,6 @@ async function pipelineReply<Status extends number>(
   platform: Pick<Platform, 'meterOf'>,
 ) {
   return row.ok ? reply(status, shownPipeline(row.value, await groupOf(row.value.account, platform))) : row
-}
-
-const PAGE_EXAMPLE = {
-  items: [PIPELINE_EXAMPLE],
-  pagination: { page_number: 0, page_size: 10, total_count: 1, has_more: false },
 }
 
 const listPipelines = defineEndpoint({
@@ -177,7 +159,7 @@ const listPipelines = defineEndpoint({
         })
         .describe('Which page this is'),
     }),
-    PAGE_EXAMPLE,
+    { items: [PIPELINE_EXAMPLE], pagination: { page_number: 0, page_size: 10, total_count: 1 } },
   ),
   refusals: [400],
   answer: async ({ query: { page_number: page, page_size: size }, identity }, platform) => {
@@ -268,7 +250,7 @@ const removePipeline = defineEndpoint({
   description: 'What was delivered stays where it is. A 503 is to be sent again until there is a 200, or a 404.',
   door: 'service',
   params: PIPELINE_PARAMS,
-  answers: okAnswer('It is gone', z.object({ id: PIPELINE_PARAMS.id }), { id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u' }),
+  answers: okAnswer('It is gone', z.object({ id: PIPELINE_PARAMS.id })),
   refusals: [404],
   answer: async ({ params, identity }, { pipelines }) => {
     const removed = await pipelines.remove({ ...identity, ...params })
@@ -316,21 +298,7 @@ const allPipelines = defineEndpoint({
   answers: okAnswer(
     'A page of pipelines',
     z.object({ pipelines: z.array(ListedPipeline).describe('Newest first'), next: Next }),
-    {
-      pipelines: [
-        {
-          id: 'pipe_9fKxWq2TbNkRzd5mYvHs4u',
-          account: 'acme',
-          name: 'fills of two wallets',
-          topic: 'fills',
-          destination: 'clickhouse',
-          status: 'running',
-          created: 1790000000000,
-          updated: 1790000000000,
-        },
-      ],
-      next: null,
-    },
+    { pipelines: [{ destination: 'clickhouse', status: 'running' }] },
   ),
   answer: async ({ query: { account, before, limit } }, { business }) => {
     const { rows, next } = pageOf(await business.pipelines(account, before, limit + 1), limit)

@@ -21,17 +21,6 @@ export const Refused = z
   })
   .meta({ id: 'Refused' })
 
-export const REFUSED_EXAMPLE = {
-  at: 1790000000000,
-  request_id: 'req_7XkPqZ4mNbVcRt2Y',
-  account: 'acme',
-  prefix: 'cqt_9fKxWq2T',
-  product: 'info',
-  type: 'l2Book',
-  code: 'rate_limited',
-  message: 'Too many requests: retry after 1 s.',
-}
-
 export function shownRefusal({ number: _, key_prefix: prefix, ...row }: RefusedRow): z.infer<typeof Refused> {
   return { ...row, prefix }
 }
@@ -51,7 +40,6 @@ const listRefusals = defineEndpoint({
   answers: okAnswer(
     'A page of refusals',
     z.object({ refusals: z.array(Refused).describe('Newest first'), next: Next }),
-    { refusals: [REFUSED_EXAMPLE], next: null },
   ),
   answer: async ({ query: { limit, ...filter } }, { business }) => {
     const { rows, next } = pageOf(await business.refusals(filter, limit + 1), limit)
@@ -62,8 +50,6 @@ const listRefusals = defineEndpoint({
 const LISTED_MAX = 50
 
 const RefusedCall = Refused.omit({ account: true }).meta({ id: 'RefusedCall' })
-
-const { account: _, ...CALL_EXAMPLE } = REFUSED_EXAMPLE
 
 const ownRefusals = defineEndpoint({
   id: 'ownRefusals',
@@ -88,7 +74,7 @@ const ownRefusals = defineEndpoint({
         .array(z.object({ code: z.string().describe('As on the wire'), count: z.int().describe('How many') }))
         .describe('Of all, listed or not, the most first'),
     }),
-    { refusals: [CALL_EXAMPLE], since: 1789916400000, counts: [{ code: 'rate_limited', count: 3 }] },
+    { since: 1789916400000 },
   ),
   refusals: [400],
   answer: async ({ query: { limit, hours }, identity: { account } }, { refusals, now }) => {

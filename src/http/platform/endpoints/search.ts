@@ -6,7 +6,7 @@ import { err } from '../../../core/result.ts'
 import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, SearchText, UnixMs } from '../fields.ts'
 import { badField } from '../refusal.ts'
-import { REFUSED_EXAMPLE, Refused, shownRefusal } from './refusals.ts'
+import { Refused, shownRefusal } from './refusals.ts'
 import { AUDIT_EXAMPLE, AuditLine } from './staff.ts'
 
 const MOST = 20
@@ -40,12 +40,7 @@ export const search = defineEndpoint({
       refusals: z.array(Refused).describe('Refused requests with this id'),
       audit: z.array(AuditLine).describe('Actions with this request id'),
     }),
-    {
-      accounts: [{ account: 'acme', plan: 'entry' }],
-      keys: [{ hash: 'a1'.repeat(32), prefix: 'cqt_9fKxWq2T', label: 'bot', account: 'acme', revoked: null }],
-      refusals: [REFUSED_EXAMPLE],
-      audit: [AUDIT_EXAMPLE],
-    },
+    { audit: [AUDIT_EXAMPLE] },
   ),
   answer: async ({ query: { q } }, { business, audit, now }) => {
     if (/^cq[tsoe]_/.test(q) && q.length > DISPLAY_LENGTH)

@@ -6,7 +6,6 @@ import { err } from '../../../core/result.ts'
 import { DAY_MS } from '../../../core/time.ts'
 import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, Before, Limit, Next, pageOf, UnixMs } from '../fields.ts'
-import type { AuditEntry } from '../operator-api.ts'
 import { Day, startOf } from '../usage-window.ts'
 
 /** Plain, so that a line of the audit can only be read as what it is. */
@@ -37,8 +36,6 @@ const StaffMember = z
   })
   .meta({ id: 'StaffMember' })
 
-const STAFF_EXAMPLE = { name: 'kim', role: 'support', created: 1790000000000, revoked: null } as const
-
 const listStaff = defineEndpoint({
   id: 'listStaff',
   route: 'GET /admin/staff',
@@ -47,7 +44,7 @@ const listStaff = defineEndpoint({
   answers: okAnswer(
     'The staff, without whoever has ADMIN_TOKEN',
     z.object({ staff: z.array(StaffMember).describe('Newest first, at most 1,000') }),
-    { staff: [STAFF_EXAMPLE] },
+    { staff: [{ name: 'kim' }] },
   ),
   answer: async (_, { staff }) => reply(200, { staff: await staff.list() }),
 })
@@ -67,7 +64,7 @@ const createStaff = defineEndpoint({
   answers: createdAnswer(
     'The token',
     z.object({ token: z.string().describe('Shown this once'), name: StaffName, role: Role }),
-    { token: `cqo_${'9fKxWq2T'.repeat(5)}`, name: 'kim', role: 'support' },
+    { token: 'cqo_9fKxWq2T9fKxWq2T9fKxWq2T9fKxWq2T9fKxWq2T', name: 'kim' },
   ),
   refusals: [409],
   answer: async ({ body: { name, role } }, { staff, now }) => {
@@ -112,16 +109,13 @@ export const AuditLine = z
   })
   .meta({ id: 'AuditLine' })
 
-export const AUDIT_EXAMPLE: AuditEntry = {
+export const AUDIT_EXAMPLE = {
   number: 7,
-  at: 1790000000000,
   actor: 'kim',
   role: 'billing',
   action: 'grantCredits',
   target: 'acme',
-  account: 'acme',
   sent: '{"body":{"credits":500,"idempotency_key":"invoice-4711"}}',
-  request_id: 'req_7XkPqZ4mNbVcRt2Y',
   status: 200,
 }
 
@@ -144,7 +138,7 @@ const listAudit = defineEndpoint({
   answers: okAnswer(
     'A page of the audit',
     z.object({ audit: z.array(AuditLine).describe('Newest first'), next: Next }),
-    { audit: [AUDIT_EXAMPLE], next: null },
+    { audit: [AUDIT_EXAMPLE] },
   ),
   answer: async ({ query: { from, to, limit, ...filter } }, { audit }) => {
     const times = {

@@ -11,6 +11,7 @@ import { DAY_MS } from '../../../core/time.ts'
 import type { Statement, StatementSums } from '../../../metering/statement.ts'
 import { FOR_READING } from '../account-resource.ts'
 import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
+import { exampleOf } from '../example.ts'
 import { AccountId, CreditsText, UnixMs } from '../fields.ts'
 import { Label } from '../key-shapes.ts'
 import type { Platform } from '../platform-api.ts'
@@ -79,26 +80,11 @@ const Invoice = z
   })
   .meta({ id: 'Invoice' })
 
-const AMOUNTS_EXAMPLE = {
-  opening: '0',
-  granted: '10000',
-  expired: '0',
-  charged: '3.13',
-  written_off: '0',
-  closing: '9996.87',
-}
-const SUMS_EXAMPLE = {
-  month: '2026-11',
-  from: '2026-11-01',
-  to: '2026-11-30',
-  is_final: true,
-  ...AMOUNTS_EXAMPLE,
-}
+const MONTH_EXAMPLE = { from: '2026-11-01', to: '2026-11-30', is_final: true }
 const INVOICE_EXAMPLE = {
-  account: 'acme',
-  ...SUMS_EXAMPLE,
-  given: [{ at: 1793491200000, plan: 'entry', credits: '10000' }],
-  lines: [{ product: 'info', type: 'l2Book', prefix: 'cqt_9fKxWq2T', label: 'bot', count: 4, credits: '3.13' }],
+  ...MONTH_EXAMPLE,
+  given: [{ at: 1793491200000, credits: '10000' }],
+  lines: [{ count: 4 }],
 }
 
 type KeyNames = ReadonlyMap<string, { readonly prefix: string; readonly label: string }>
@@ -209,7 +195,7 @@ const ownInvoices = defineEndpoint({
   description: `${FOR_READING} Newest first, at most thirteen months; the first one is this month so far.`,
   door: 'key',
   answers: okAnswer('The months', z.object({ invoices: z.array(InvoiceSums).describe('Newest first') }), {
-    invoices: [SUMS_EXAMPLE],
+    invoices: [MONTH_EXAMPLE],
   }),
   answer: async ({ identity: { account } }, { meterOf, now }) => {
     const nowMs = now()
@@ -245,7 +231,11 @@ const ownInvoiceCsv = defineEndpoint({
   description: FOR_READING,
   door: 'key',
   params: { month: Month },
-  answers: okAnswer('A row for each sum and line', z.string(), invoiceCsv(INVOICE_EXAMPLE)),
+  answers: okAnswer(
+    'A row for each sum and line',
+    z.string(),
+    invoiceCsv(Invoice.parse(exampleOf(Invoice, INVOICE_EXAMPLE))),
+  ),
   refusals: [400, 404],
   answer: async ({ params: { month }, identity: { account } }, platform) => {
     const invoice = await invoiceFor(account, month, platform)
@@ -264,7 +254,7 @@ const ownBalances = defineEndpoint({
   door: 'key',
   query: usageQuery({}),
   answers: okAnswer('The days', z.object({ days: z.array(BalanceDay).describe('Oldest first') }), {
-    days: [{ date: '2026-11-01', ...AMOUNTS_EXAMPLE }],
+    days: [{ date: '2026-11-01' }],
   }),
   refusals: [400],
   answer: async ({ query, identity: { account } }, { meterOf, now }) => {

@@ -35,20 +35,7 @@ const ownStreams = defineEndpoint({
       credits_a_minute: CreditsText.describe('What the next minute of all of them costs'),
       streams: z.array(Stream).describe('Those that cost most first, at most 500'),
     }),
-    {
-      sockets: 1,
-      subscriptions: 1,
-      credits_a_minute: '1',
-      streams: [
-        {
-          type: 'trades',
-          body: '{"type":"trades","coin":"BTC"}',
-          prefix: 'cqt_9fKxWq2T',
-          since: 1790000000000,
-          credits_a_minute: '1',
-        },
-      ],
-    },
+    { streams: [{ type: 'trades', body: '{"type":"trades","coin":"BTC"}' }] },
   ),
   answer: async ({ identity: { account } }, { meterOf, keys }) => {
     const { sockets, subscriptions, perMinute, listed } = await meterOf(account).streams(LISTED_MAX)

@@ -42,16 +42,12 @@ const PLACE = /^([\d-]{10})\.([0-9a-f]{64})\.(\w{1,64})\.(\w{1,64})$/
 
 /** The counts and what they cost. */
 const USED = { ...COUNTS, credits: CreditsText.describe('What they cost') }
-const USED_EXAMPLE = { calls: 3, stream_minutes: 1, pipeline_rows: 0, credits: '3.13' }
-
 /** Of reports: the days that they are of, and the sum of all of them. */
 const REPORTED = {
   period: z.object({ from: Day, to: Day }).describe('The days of the report, both included'),
   totals: z.object(USED).describe('All days together'),
 }
 const TypeUsed = z.object({ ...USED_TYPE, ...USED })
-const TYPE_USED_EXAMPLE = { product: 'info', type: 'l2Book', ...USED_EXAMPLE }
-
 /** The counts and what they cost, as answers show them. */
 function shownUsed({ calls, minutes, rows, amount }: UsageSum) {
   return { calls, stream_minutes: minutes, pipeline_rows: rows, credits: formatCredits(amount) }
@@ -123,13 +119,7 @@ const usage = defineEndpoint({
   description: 'Free of charge, with an API or a service key, with or without the last slash.',
   door: 'key',
   query: usageQuery({ stack: z.enum(['key', 'type'], 'must be "key" or "type"').optional().describe(STACK_TEXT) }),
-  answers: okAnswer('The report', Usage, {
-    period: { from: '2026-10-22', to: '2026-11-22' },
-    totals: USED_EXAMPLE,
-    by_day: [{ date: '2026-11-21', ...USED_EXAMPLE }],
-    by_key: [{ prefix: 'cqt_9fKxWq2T', label: 'bot', ...USED_EXAMPLE }],
-    by_type: [TYPE_USED_EXAMPLE],
-  }),
+  answers: okAnswer('The report', Usage),
   refusals: [400],
   answer: async ({ query, identity: { account } }, { keys, meterOf, now }) => {
     const window = usageWindow(query, now())
@@ -211,19 +201,7 @@ const compatUsage = defineEndpoint({
     'API or a service key, with or without the last slash.',
   door: 'key',
   query: usageQuery({}),
-  answers: okAnswer('The report', CompatUsage, {
-    period: { from: '2026-10-22', to: '2026-11-22' },
-    by_day: [{ date: '2026-11-21', premium_credits: 3.13, free_credits: 0 }],
-    aggregate: {
-      credits_consumed: 3.13,
-      premium_credits: 3.13,
-      free_credits: 0,
-      max_credits: 10000,
-      plan: 'entry',
-      flex_credits: { limit: 0 },
-    },
-    by_api_key: [{ apikey: 'cqt_9fKxWq2T', label: 'bot', credits_consumed: 3.13 }],
-  }),
+  answers: okAnswer('The report', CompatUsage, { aggregate: { max_credits: 10000, flex_credits: { limit: 0 } } }),
   refusals: [400],
   answer: async ({ query, identity: { account, plan } }, { keys, meterOf, now }) => {
     const window = usageWindow(query, now())
@@ -270,14 +248,7 @@ const ownKeyUsage = defineEndpoint({
   door: 'key',
   everyKey: true,
   query: usageQuery({}),
-  answers: okAnswer('The report', KeyUsage, {
-    prefix: 'cqt_9fKxWq2T',
-    label: 'bot',
-    period: { from: '2026-10-22', to: '2026-11-22' },
-    totals: USED_EXAMPLE,
-    by_day: [{ date: '2026-11-21', ...USED_EXAMPLE }],
-    by_type: [TYPE_USED_EXAMPLE],
-  }),
+  answers: okAnswer('The report', KeyUsage),
   refusals: [400],
   answer: async ({ query, identity: { account, keyHash } }, { keys, meterOf, now }) => {
     const window = usageWindow(query, now())
@@ -306,8 +277,6 @@ const AccountUsageRow = z
   })
   .meta({ id: 'AccountUsageRow' })
 
-const ROW_TYPE_EXAMPLE = { product: 'info', type: 'l2Book' }
-
 const accountUsage = defineEndpoint({
   id: 'accountUsage',
   route: 'GET /admin/accounts/{id}/usage',
@@ -328,23 +297,6 @@ const accountUsage = defineEndpoint({
       rows: z.array(AccountUsageRow).describe('A day, a key and a type each'),
       next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
     }),
-    {
-      account: 'acme',
-      from: '2026-10-22',
-      to: '2026-11-22',
-      totals: USED_EXAMPLE,
-      rows: [
-        {
-          date: '2026-11-21',
-          hash: 'a1'.repeat(32),
-          prefix: 'cqt_9fKxWq2T',
-          label: 'bot',
-          ...ROW_TYPE_EXAMPLE,
-          ...USED_EXAMPLE,
-        },
-      ],
-      next: null,
-    },
   ),
   refusals: [404],
   answer: async ({ params: { id }, query: { after, ...asked } }, { accounts, keys, meterOf, now }) => {

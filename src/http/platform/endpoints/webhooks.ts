@@ -47,29 +47,17 @@ const Webhook = z
   })
   .meta({ id: 'Webhook' })
 
-const WEBHOOK_EXAMPLE = {
-  account: 'acme',
-  url: 'https://example.com/hooks/weir',
-  thresholds: ['20%', '5%'],
-  armed: ['5%'],
-  events: [],
-}
-
 const NO_WEBHOOK: Failure = { kind: 'not_found', what: 'The webhook of this account' }
 
 const WebhookWithSecret = z.object({
   ...Webhook.shape,
   secret: z.string().nullable().describe('Signs the events; shown this once'),
 })
-const WEBHOOK_SET_EXAMPLE = { ...WEBHOOK_EXAMPLE, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }
-
 const SetWebhook = z.strictObject({
   url: WebhookUrl.describe('Where events are sent'),
   thresholds: Thresholds.describe(THRESHOLDS_TEXT),
   new_secret: z.boolean().default(false).describe('Draws another secret in place of the one there is'),
 })
-const SET_WEBHOOK_EXAMPLE = { url: WEBHOOK_EXAMPLE.url, thresholds: ['20%', '5%'] }
-
 const WEBHOOK_TEXT =
   'Once per threshold, at once where the balance is below it, again after a top-up or renewal lifted the balance ' +
   'above it; repeated for a day, signed as Standard Webhooks (1.0.0) has it: `webhook-id`, ' +
@@ -81,16 +69,18 @@ const Tested = z.object({
   delivered: z.boolean().describe('The receiver answered with a 2xx'),
   answer: z.string().describe('Its status, or why there was none'),
 })
-const TESTED_EXAMPLE = { account: 'acme', delivered: true, answer: '204' }
-
 const Cleared = z.object({
   account: AccountId,
   cleared: z.literal(true).describe('What was not delivered is dropped'),
 })
 
 const [setWebhook, setOwnWebhook] = mountTwice(ACCOUNT, {
-  body: { schema: SetWebhook, optional: false, example: SET_WEBHOOK_EXAMPLE },
-  answers: okAnswer('The webhook; `secret` is null where it was drawn before', WebhookWithSecret, WEBHOOK_SET_EXAMPLE),
+  body: {
+    schema: SetWebhook,
+    optional: false,
+    example: { url: 'https://example.com/hooks/weir', thresholds: ['20%', '5%'] },
+  },
+  answers: okAnswer('The webhook; `secret` is null where it was drawn before', WebhookWithSecret),
   admin: {
     id: 'setWebhook',
     route: `PUT ${PATH}`,
@@ -120,7 +110,7 @@ const showWebhook = defineEndpoint({
   // The address may hold a secret.
   role: 'owner',
   params: ACCOUNT_PARAMS,
-  answers: okAnswer('The webhook', Webhook, WEBHOOK_EXAMPLE),
+  answers: okAnswer('The webhook', Webhook),
   refusals: [404],
   answer: async (call, platform) => {
     const target = await ACCOUNT.named(call, platform)
@@ -140,9 +130,6 @@ const ownWebhook = defineEndpoint({
   answers: okAnswer(
     'The webhook',
     z.object({ webhook: Webhook.nullable().describe('Null if the account has no webhook') }),
-    {
-      webhook: WEBHOOK_EXAMPLE,
-    },
   ),
   answer: async ({ identity: { account, keyHash } }, { keys, meterOf }) => {
     const caller = await manager(keys, keyHash)
@@ -153,7 +140,7 @@ const ownWebhook = defineEndpoint({
 })
 
 const [testWebhook, testOwnWebhook] = mountTwice(ACCOUNT, {
-  answers: okAnswer('What came of it', Tested, TESTED_EXAMPLE),
+  answers: okAnswer('What came of it', Tested),
   admin: { id: 'testWebhook', route: `POST ${PATH}/test`, summary: 'Send a test event now, once', refusals: [404] },
   own: {
     id: 'testOwnWebhook',
@@ -169,7 +156,7 @@ const [testWebhook, testOwnWebhook] = mountTwice(ACCOUNT, {
 })
 
 const [clearWebhook, clearOwnWebhook] = mountTwice(ACCOUNT, {
-  answers: okAnswer('Cleared; what was not delivered is dropped', Cleared, { account: 'acme', cleared: true }),
+  answers: okAnswer('Cleared; what was not delivered is dropped', Cleared),
   admin: { id: 'clearWebhook', route: `DELETE ${PATH}`, summary: 'Tell nobody any more', refusals: [404] },
   own: {
     id: 'clearOwnWebhook',
