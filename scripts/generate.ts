@@ -73,7 +73,7 @@ export function generated(): ReadonlyMap<string, string> {
   files.set('schemas/graphql/schema.graphql', `${printSchema(graphqlSchema())}\n`)
   files.set('schemas/asyncapi.json', jsonText(asyncApiDocument(CHANNELS)))
   files.set('src/client/wire.ts', wireTypes())
-  const pages = globSync('src/console/**/*.{ts,tsx}', { cwd: ROOT })
+  const pages = globSync('src/{console,cli}/**/*.{ts,tsx}', { cwd: ROOT })
   files.set('src/console/answers.ts', answerTypes(pages.map((path) => readIfThere(path) ?? '').join()))
   for (const [path, name, text] of PARTS)
     files.set(path, withPart(files.get(path) ?? readIfThere(path) ?? '', name, text()))

@@ -34,17 +34,17 @@ export function wireTypes(): string {
   ].join('\n')
 }
 
-/** Text of src/console/answers.ts: of each endpoint whose answer the console names, without its envelope. */
-export function answerTypes(console: string): string {
+/** Text of src/console/answers.ts: of each endpoint whose answer is named in these texts, without its envelope. */
+export function answerTypes(texts: string): string {
   const named = new Map<string, string>()
-  const answers = ENDPOINTS.filter(({ id }) => console.includes(`Answers['${id}']`)).map(({ id, answers }) => {
+  const answers = ENDPOINTS.filter(({ id }) => texts.includes(`Answers['${id}']`)).map(({ id, answers }) => {
     const { schema } = answers[201] ?? answers[200]!
     const body =
       schema instanceof z.ZodObject && 'error_code' in schema.shape ? (schema.shape.data as z.ZodType) : schema
     return `  ${id}: ${typeText(z.toJSONSchema(body) as Schema, named)}\n`
   })
   return [
-    '// Written by `npm run generate` from the schemas of endpoints: the answers that pages of the console name.\n',
+    '// Written by `npm run generate` from the schemas of endpoints: the answers that the console and the commands name.\n',
     [...named].map(([name, text]) => `type ${name} = ${text}\n`).join(''),
     `/** By id of the endpoint. */\nexport interface Answers {\n${answers.join('')}}\n`,
   ].join('\n')

@@ -3,9 +3,9 @@
 
 import { createHash } from 'node:crypto'
 import type { Command } from '@commander-js/extra-typings'
-import * as z from 'zod'
 import { parseKey } from '../accounts/format.ts'
 import { PRODUCTS_OF_KIND } from '../accounts/record.ts'
+import type { Answers } from '../console/answers.ts'
 import { MICRO_PER_CREDIT } from '../core/amount.ts'
 import { described, reads } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
@@ -28,50 +28,10 @@ import {
   TimeValue,
 } from './values.ts'
 
-const Issued = z.looseObject({
-  key: z.string().optional(),
-  prefix: z.string(),
-  account: z.string(),
-  old_key_ends: z.number().optional(),
-})
-/** A key of a list. */
-export const Key = z.looseObject({
-  prefix: z.string(),
-  label: z.string(),
-  account: z.string(),
-  kind: z.string(),
-  created: z.number(),
-  expires: z.number().nullable(),
-  revoked: z.number().nullable(),
-  last_used: z.number().nullable(),
-  replaced_by: z.string().nullable(),
-  balance: z.string().nullish(),
-  products: z.array(z.string()),
-  cap: z.string().nullable(),
-  cap_remaining: z.string().nullable(),
-  ranges: z.array(z.string()).nullable(),
-})
-type Key = z.infer<typeof Key>
-const Listed = z.looseObject({ keys: z.array(Key) })
-const Revoked = z.looseObject({
-  prefix: z.string(),
-  label: z.string(),
-  reach: z
-    .looseObject({
-      pipelines: z.array(
-        z.looseObject({
-          id: z.string(),
-          name: z.string(),
-          destination: z.string(),
-          stops: z.boolean(),
-          destination_set: z.boolean(),
-        }),
-      ),
-      keys: z.array(z.looseObject({ prefix: z.string(), label: z.string() })),
-      webhook: z.string().nullable(),
-    })
-    .optional(),
-})
+/** Without the key where it was made before. */
+type Issued = Omit<Answers['createKey'], 'key'> & Partial<Answers['rotateKey']>
+type Key = Answers['listKeys']['keys'][number]
+type Reach = Answers['revokeKey']['reach']
 
 const USES = 'what it may be used for: info, stream, rpc, data, graphql, platform'
 const PIPELINES = 'pipelines that a service key may touch'
@@ -147,11 +107,11 @@ export function listCommand(group: Command, act: Act, now: () => number): void {
     .action(
       act(async (gateway, account) => {
         const query = account === undefined ? '' : `?account=${encodeURIComponent(account)}`
-        const answer = await gateway.ask('GET', `/admin/keys${query}`, Listed)
+        const answer = await gateway.ask<Answers['listKeys']>('GET', `/admin/keys${query}`, ['keys'])
         if (!answer.ok) return answer
         const { keys } = answer.value
         if (account !== undefined && keys.length === 0) {
-          const found = await gateway.ask('GET', accountPath(account), z.looseObject({}))
+          const found = await gateway.ask('GET', accountPath(account))
           if (!found.ok) return found
         }
         return ok({ json: answer.value, text: keyTable(keys, now()) })
@@ -165,7 +125,7 @@ export function revokeCommand(group: Command, act: Act): void {
     .argument('<key>', KEY_NAMED)
     .action(
       act(async (gateway, name) => {
-        return told(await gateway.ask('DELETE', pathOf(name), Revoked), (revoked) => {
+        return told(await gateway.ask<Answers['revokeKey']>('DELETE', pathOf(name), ['prefix', 'label']), (revoked) => {
           return { text: `revoked ${named(revoked)}`, notes: reachNotes(revoked.reach) }
         })
       }),
@@ -176,8 +136,7 @@ const named = ({ prefix, label }: { readonly prefix: string; readonly label: str
   `${prefix}${label === '' ? '' : ` (${label})`}`
 
 /** What stops with a key, and where it had things sent. */
-function reachNotes(reach: z.infer<typeof Revoked>['reach']): string[] {
-  const { pipelines, keys, webhook } = reach ?? { pipelines: [], keys: [], webhook: null }
+function reachNotes({ pipelines, keys, webhook }: Reach = { pipelines: [], keys: [], webhook: null }): string[] {
   const stopped = pipelines.filter(({ stops }) => stops)
   const others = pipelines.filter(({ stops, destination_set: hasSet }) => hasSet && !stops)
   return [
@@ -192,7 +151,7 @@ function reachNotes(reach: z.infer<typeof Revoked>['reach']): string[] {
 
 /** Asks for a new key: alone in the text, with what is to be known of it in the notes. */
 export async function issue(gateway: Gateway, order: object, path = '/admin/keys'): Promise<Result<Done, string>> {
-  const answer = await gateway.ask('POST', path, Issued, order)
+  const answer = await gateway.ask<Issued>('POST', path, ['prefix', 'account'], order)
   if (!answer.ok) return answer
   const { key, prefix, account, old_key_ends: ends } = answer.value
   const old = ends === undefined ? '' : `; the old key ends at ${secondText(ends)}`
@@ -260,9 +219,7 @@ function stateByTime({ expires, revoked, replaced_by: successor }: KeyTimes, now
 
 /** What of a key is less than all that its kind may, so that one which is active may be refused; empty where nothing is. */
 function keyLimits({ kind, products, cap, cap_remaining: left, ranges }: Key): string {
-  const isWhole =
-    (PRODUCTS_OF_KIND as Record<string, readonly string[]>)[kind]?.every((product) => products.includes(product)) ??
-    true
+  const isWhole = PRODUCTS_OF_KIND[kind]?.every((product) => products.includes(product)) ?? true
   const parts = [
     cap === null ? [] : [`cap ${cap}${left == null ? '' : ` (${left} left)`}`],
     isWhole ? [] : products,

@@ -2,19 +2,15 @@
 // their owners are told that credits run low. Invariant: a webhook's secret is printed once, alone.
 
 import type { Command } from '@commander-js/extra-typings'
-import * as z from 'zod'
+import type { Answers } from '../console/answers.ts'
 import { described, reads } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { visible } from '../core/visible.ts'
-import { Key, keyTable } from './account-keys.node.ts'
+import { keyTable } from './account-keys.node.ts'
 import { accountPath, type Gateway } from './gateway.node.ts'
 import { type Act, type Done, shown, told } from './shell.node.ts'
 import { details, headedTable, sideBySide } from './table.node.ts'
 import { CreditsValue, DayValue, ListValue, PlanTermsValue, TERMS_HELP, TermsValue } from './values.ts'
-
-const Ensured = z.looseObject({ account: z.string(), created: z.boolean(), balance: z.string() })
-const Granted = z.looseObject({ repeated: z.boolean().optional() })
-const Shown = z.looseObject({ balance: z.string(), keys: z.array(Key) })
 
 const ID = 'its id: 1 to 64 letters, digits, "_" or "-"'
 
@@ -40,7 +36,7 @@ export function accountCommands(admin: Command, act: Act, now: () => number): vo
     .argument('<account>', ID)
     .action(
       act(async (gateway, account) => {
-        return told(await gateway.ask('GET', accountPath(account), Shown), ({ keys, ...rest }) => {
+        return told(await askAccount(gateway, account, ['balance', 'keys']), ({ keys, ...rest }) => {
           const held = keys.map((key) => ({ ...key, balance: rest.balance }))
           return `${details(rest)}\n\n${keyTable(held, now())}`
         })
@@ -64,32 +60,36 @@ export function accountCommands(admin: Command, act: Act, now: () => number): vo
       act(async (gateway, account, credits, { id }) => {
         const order = { credits, idempotency_key: id }
         const note = `nothing was added: --id ${id} was granted before; another payment needs another --id`
-        const granted = await gateway.ask('POST', `${accountPath(account)}/grants`, Granted, order)
+        const granted = await gateway.ask<Answers['grantCredits']>('POST', `${accountPath(account)}/grants`, [], order)
         return told(granted, (value) => ({ text: details(value), notes: value.repeated ? [note] : [] }))
       }),
     )
 }
 
+/** The account, with these of its fields. */
+export function askAccount(gateway: Gateway, account: string, needs: readonly (keyof Answers['showAccount'])[]) {
+  return gateway.ask<Answers['showAccount']>('GET', accountPath(account), needs)
+}
+
 /** Makes the account, or leaves it as it is. */
 export function ensureAccount(gateway: Gateway, account: string, options: object) {
-  return gateway.ask('PUT', accountPath(account), Ensured, options)
+  const needs = ['account', 'created', 'balance'] as const
+  return gateway.ask<Answers['ensureAccount']>('PUT', accountPath(account), needs, options)
 }
 
 /** What is said of an account that was made. */
-export function madeText({ account, balance }: z.infer<typeof Ensured>, plan = 'trial'): string {
+export function madeText({ account, balance }: Answers['ensureAccount'], plan = 'trial'): string {
   return `made account ${account} (plan ${plan}, ${balance} credits)`
 }
-
-const Anything = z.looseObject({})
-const Listed = z.looseObject({ plans: z.array(Anything) })
-const Applied = z.object({ told: z.number(), next: z.string().nullable() })
 
 /** Adds the commands of `plan` to the operator's program. */
 export function planCommands(admin: Command, act: Act): void {
   const group = described(admin.command('plan'), 'plans: credits a period and limits')
   described(group.command('list'), 'all plans, a column each', ['']).action(
     act(async (gateway) => {
-      return told(await gateway.ask('GET', '/admin/plans', Listed), ({ plans }) => sideBySide(plans))
+      return told(await gateway.ask<Answers['listPlans']>('GET', '/admin/plans', ['plans']), ({ plans }) =>
+        sideBySide(plans),
+      )
     }),
   )
   described(
@@ -111,19 +111,20 @@ export function planCommands(admin: Command, act: Act): void {
     .argument('<name>', 'name of the plan')
     .action(
       act(async (gateway, name) => {
-        return told(await gateway.ask('DELETE', pathOf(name), Anything), () => `removed ${name}`)
+        return told(await gateway.ask('DELETE', pathOf(name)), () => `removed ${name}`)
       }),
     )
 }
 
 /** The change, then page by page the accounts on the plan: a run that was cut short is completed by another. */
 async function set(gateway: Gateway, name: string, terms: object): Promise<Result<Done, string>> {
-  const plan = await gateway.ask('PUT', pathOf(name), Anything, terms)
+  const plan = await gateway.ask<Answers['setPlan']>('PUT', pathOf(name), [], terms)
   if (!plan.ok) return plan
   let told = 0
   for (let after: string | null = ''; after !== null; ) {
     const query: string = after === '' ? '' : `?after=${encodeURIComponent(after)}`
-    const applied = await gateway.ask('POST', `${pathOf(name)}/apply${query}`, Applied)
+    const path = `${pathOf(name)}/apply${query}`
+    const applied = await gateway.ask<Answers['applyPlan']>('POST', path, ['told', 'next'])
     if (!applied.ok)
       return err(`${applied.error}\nThe plan is changed; accounts that know it: ${told}. Run this again.`)
     told += applied.value.told
@@ -136,24 +137,7 @@ function pathOf(name: string): string {
   return `/admin/plans/${encodeURIComponent(name)}`
 }
 
-const SUMS = { calls: z.number(), stream_minutes: z.number(), pipeline_rows: z.number(), credits: z.string() }
-const Row = z.looseObject({
-  date: z.string(),
-  hash: z.string(),
-  prefix: z.string().nullable(),
-  label: z.string().nullable(),
-  product: z.string(),
-  type: z.string(),
-  ...SUMS,
-})
-const Page = z.looseObject({
-  from: z.string(),
-  to: z.string(),
-  totals: z.looseObject(SUMS),
-  rows: z.array(Row),
-  next: z.string().nullable(),
-})
-type Page = z.infer<typeof Page>
+type Page = Answers['accountUsage']
 
 const HEADER = ['day', 'key', 'label', 'product', 'type', 'calls', 'stream minutes', 'rows', 'credits']
 
@@ -173,7 +157,8 @@ export function usageCommand(admin: Command, act: Act): void {
         for (let after: string | null | undefined; ; ) {
           const said = Object.entries({ ...window, after }).filter((pair): pair is [string, string] => pair[1] != null)
           const query = new URLSearchParams(said)
-          const page = await gateway.ask('GET', `${accountPath(account)}/usage?${query}`, Page)
+          const path = `${accountPath(account)}/usage?${query}`
+          const page = await gateway.ask<Page>('GET', path, ['from', 'to', 'totals', 'rows', 'next'])
           if (!page.ok) return window.to === undefined ? err(page.error.replace(/(?<=of) --to/, ' today (UTC)')) : page
           rows.push(...page.value.rows)
           after = page.value.next
@@ -195,9 +180,6 @@ function sumsOf({ calls, stream_minutes: minutes, pipeline_rows: rows, credits }
   return [calls, minutes, rows, credits]
 }
 
-const WithSecret = z.looseObject({ secret: z.string().nullable() })
-const Tested = z.looseObject({ delivered: z.boolean(), answer: z.string() })
-
 const CALLS = [
   ['show', 'the webhook and what became of its events', 'GET'],
   ['clear', 'tells nobody any more', 'DELETE'],
@@ -218,7 +200,8 @@ export function webhookCommands(admin: Command, act: Act): void {
     .action(
       act(async (gateway, account, url, { thresholds, newSecret }) => {
         const body = { url, thresholds, new_secret: newSecret }
-        return told(await gateway.ask('PUT', place(account), WithSecret, body), ({ secret, ...webhook }) => {
+        const set = await gateway.ask<Answers['setWebhook']>('PUT', place(account), ['secret'], body)
+        return told(set, ({ secret, ...webhook }) => {
           const about = secret === null ? 'the secret is as it was' : 'the secret is not shown again'
           return { text: secret ?? '', notes: [details(webhook), about] }
         })
@@ -232,7 +215,9 @@ export function webhookCommands(admin: Command, act: Act): void {
     .argument('<account>', 'id of the account')
     .action(
       act(async (gateway, account) => {
-        return told(await gateway.ask('POST', `${place(account)}/test`, Tested), (tested) => {
+        const path = `${place(account)}/test`
+        const answer = await gateway.ask<Answers['testWebhook']>('POST', path, ['delivered', 'answer'])
+        return told(answer, (tested) => {
           const missed = visible(`The test event was not delivered (${tested.answer}): look at the receiver.`)
           const isFailure = !tested.delivered
           return { text: details(tested), notes: isFailure ? [missed] : [], isFailure }

@@ -3,6 +3,7 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import * as z from 'zod'
 import { STAFF_ROLES } from '../accounts/staff.ts'
+import type { Answers } from '../console/answers.ts'
 import { described, reads, runProgram } from '../core/command-line.node.ts'
 import { keyCommands } from './account-keys.node.ts'
 import { accountCommands, planCommands, usageCommand, webhookCommands } from './accounts.node.ts'
@@ -26,7 +27,6 @@ export function adminProgram(shell: Shell): Command {
   return admin
 }
 
-const Orders = z.looseObject({ orders: z.array(z.looseObject({})), next: z.string().nullable() })
 const STATES = ['open', 'paid', 'failed', 'void'] as const
 const State = z.enum(STATES, `must be ${STATES.join(', ')}`)
 
@@ -43,7 +43,9 @@ function orderCommands(admin: Command, act: Act): void {
       act(async (gateway, options) => {
         const { only, ...others } = options
         const query = new URLSearchParams(Object.entries({ ...others, ...(only && { state: only }) })).toString()
-        return told(await gateway.ask('GET', `/admin/orders${query && `?${query}`}`, Orders), ({ orders, next }) => {
+        const path = `/admin/orders${query && `?${query}`}` as const
+        const answer = await gateway.ask<Answers['listOrders']>('GET', path, ['orders', 'next'])
+        return told(answer, ({ orders, next }) => {
           return { text: orders.length === 0 ? 'no orders' : details({ orders }), notes: moreNotes(next) }
         })
       }),
@@ -56,9 +58,6 @@ function orderCommands(admin: Command, act: Act): void {
       .argument('<number>', 'number of the order')
       .action(act((gateway, number) => shown(gateway, 'POST', `/admin/orders/${encodeURIComponent(number)}/${name}`)))
 }
-
-const Made = z.looseObject({ token: z.string() })
-const Audit = z.looseObject({ audit: z.array(z.looseObject({})), next: z.number().nullable() })
 
 /** Adds the commands of `staff`, and `audit`, to the operator's program. */
 function staffCommands(admin: Command, act: Act): void {
@@ -73,7 +72,8 @@ function staffCommands(admin: Command, act: Act): void {
     .action(
       act(async (gateway, name, { role }) => {
         const notes = [`the token of ${name} (${role}), shown this once`]
-        return told(await gateway.ask('POST', '/admin/staff', Made, { name, role }), ({ token: text }) => ({
+        const answer = await gateway.ask<Answers['createStaff']>('POST', '/admin/staff', ['token'], { name, role })
+        return told(answer, ({ token: text }) => ({
           text,
           notes,
         }))
@@ -94,7 +94,10 @@ function staffCommands(admin: Command, act: Act): void {
     .option('--before <number>', 'older than this line')
     .action(
       act(async (gateway, options) => {
-        const answer = await gateway.ask('GET', `/admin/audit?${new URLSearchParams(options)}`, Audit)
+        const answer = await gateway.ask<Answers['listAudit']>('GET', `/admin/audit?${new URLSearchParams(options)}`, [
+          'audit',
+          'next',
+        ])
         return told(answer, ({ audit, next }) => ({ text: details({ audit }), notes: moreNotes(next) }))
       }),
     )

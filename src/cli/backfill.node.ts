@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { Command } from '@commander-js/extra-typings'
-import * as z from 'zod'
+import type { Answers } from '../console/answers.ts'
 import { backoffMs } from '../core/backoff.ts'
 import { reads, runProgram } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
@@ -21,18 +21,9 @@ const PATH = '/admin/history/backfill'
 const TRIES = 6
 const RETRY = { firstMs: 1_000, capMs: 30_000, jitter: 0.5 }
 
-const Place = z.object({ height: z.int(), time: z.int() }).nullable()
-const Gap = z.object({ from: z.int(), to: z.int(), after_ms: z.int(), before_ms: z.int() })
-const State = z.looseObject({
-  chain: z.string(),
-  from: Place,
-  before: Place,
-  gaps: z.array(Gap),
-  next: z.int().nullable(),
-})
-const Answer = z.object({ blocks: z.int(), segments: z.int(), bytes: z.int(), next: z.int().nullable() })
+const STATE = ['chain', 'from', 'before', 'gaps', 'next'] as const
 
-export interface Sink {
+interface Sink {
   readonly chain: string
   readonly held: Held
 }
@@ -41,10 +32,10 @@ const NOTHING =
   'The gateway has archived no block of its own yet, and what is older than its first is unknown: start a feeder, and run this a minute later.'
 
 /** What the gateway has; or why it takes nothing. */
-export async function readSink(gateway: Gateway): Promise<Result<Sink, string>> {
+async function readSink(gateway: Gateway): Promise<Result<Sink, string>> {
   const gaps: HeldGap[] = []
   for (let after = 0; ; ) {
-    const state = await gateway.ask('GET', `${PATH}?after=${after}`, State)
+    const state = await gateway.ask<Answers['showBackfill']>('GET', `${PATH}?after=${after}`, STATE)
     if (!state.ok) return state
     const { chain, from, before, next } = state.value
     gaps.push(...state.value.gaps)
@@ -55,7 +46,7 @@ export async function readSink(gateway: Gateway): Promise<Result<Sink, string>> 
 }
 
 /** Sends a body, and again while that may help. */
-export async function sendBody(
+async function sendBody(
   gateway: Gateway,
   body: readonly ReadBlock[],
   note: (sentence: string) => void,
@@ -63,7 +54,7 @@ export async function sendBody(
 ): Promise<Result<Taken, string>> {
   const packed = gzipSync(body.map(({ line }) => line).join('\n'))
   for (let tries = 0; ; tries++) {
-    const taken = await gateway.send(PATH, Answer, packed)
+    const taken = await gateway.send<Answers['backfill']>(PATH, ['blocks', 'segments', 'bytes', 'next'], packed)
     if (taken.ok) return taken
     const { sentence, isPassing } = taken.error
     if (!isPassing || tries === TRIES || isStopped()) return err(`${sentence} (Blocks ${namesOf(body)}.)`)

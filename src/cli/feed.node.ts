@@ -3,6 +3,7 @@
 
 import type { Command } from '@commander-js/extra-typings'
 import * as z from 'zod'
+import type { Answers } from '../console/answers.ts'
 import { described, reads } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { visible } from '../core/visible.ts'
@@ -11,14 +12,12 @@ import { type Act, type Done, told } from './shell.node.ts'
 import { headedTable, table, timeText } from './table.node.ts'
 import { KeptDaysValue } from './values.ts'
 
-const Reset = z.object({ reset: z.literal(true) })
-
 /** Adds the commands of `feed` to the operator's program. */
 export function feedCommands(admin: Command, act: Act): void {
   const group = described(admin.command('feed'), 'where the log of blocks stands')
   described(group.command('status'), 'how late the log is, its feeders, readers and gaps', ['']).action(
     act(async (gateway) => {
-      const answer = await gateway.ask('GET', '/status', z.looseObject({}))
+      const answer = await gateway.ask('GET', '/status')
       if (!answer.ok) return answer
       const status = Status.safeParse(answer.value)
       return status.success
@@ -32,8 +31,10 @@ export function feedCommands(admin: Command, act: Act): void {
     [''],
   ).action(
     act(async (gateway) => {
-      const answer = await gateway.ask('POST', '/admin/feed/reset', Reset)
-      return told(answer, () => 'The log is empty; the next feeder begins a new one.')
+      return told(
+        await gateway.ask('POST', '/admin/feed/reset', ['reset']),
+        () => 'The log is empty; the next feeder begins a new one.',
+      )
     }),
   )
 }
@@ -178,17 +179,6 @@ function seconds(ms: number): string {
   return `${Math.max(0, ms / 1000).toFixed(1)} s`
 }
 
-const Due = z.looseObject({
-  product: z.string(),
-  days: z.number().nullable(),
-  objects: z.number(),
-  bytes: z.number(),
-  from_ms: z.number().nullable(),
-  to_ms: z.number().nullable(),
-})
-const Plan = z.looseObject({ bytes: z.number(), most_bytes: z.number().nullable(), due: z.array(Due) })
-const Freed = z.looseObject({ objects: z.number(), bytes: z.number() })
-
 const HEADER = ['product', 'kept days', 'files that go', 'MB', 'from', 'to']
 const PATH = '/admin/history/retention'
 
@@ -218,7 +208,11 @@ export function historyCommands(admin: Command, act: Act): void {
 const inPlaceOf = (product: string) => `with --dry-run: in place of ARCHIVE_KEEP_${product}_DAYS; or none`
 
 async function shownPlan(gateway: Gateway, query: URLSearchParams): Promise<Result<Done, string>> {
-  const answer = await gateway.ask('GET', query.size === 0 ? PATH : `${PATH}?${query}`, Plan)
+  const answer = await gateway.ask<Answers['showRetention']>('GET', query.size === 0 ? PATH : `${PATH}?${query}`, [
+    'bytes',
+    'most_bytes',
+    'due',
+  ])
   return told(answer, ({ bytes, most_bytes: most, due }) => {
     const rows = due.map((one) => [
       ...[one.product, one.days ?? 'for good', one.objects, megabytes(one.bytes)],
@@ -233,7 +227,7 @@ async function shownPlan(gateway: Gateway, query: URLSearchParams): Promise<Resu
 async function removeAll(gateway: Gateway): Promise<Result<Done, string>> {
   const sum = { objects: 0, bytes: 0 }
   for (;;) {
-    const turn = await gateway.ask('POST', PATH, Freed)
+    const turn = await gateway.ask<Answers['applyRetention']>('POST', PATH, ['objects', 'bytes'])
     if (!turn.ok) return turn
     sum.objects += turn.value.objects
     sum.bytes += turn.value.bytes

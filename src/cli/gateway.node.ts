@@ -21,6 +21,8 @@ const TIMEOUT_MS = 15_000
 const PACKED_TIMEOUT_MS = 60_000
 const Refusal = z.object({ error_message: z.string() })
 const Warned = z.object({ warnings: z.array(z.string()) })
+const hasAll = (json: unknown, needs: readonly PropertyKey[]) =>
+  typeof json === 'object' && json !== null && needs.every((name) => name in json)
 
 interface Said {
   readonly url?: string
@@ -64,22 +66,25 @@ export class Gateway {
     this.#warn = warn
   }
 
-  /** One call. The answer is checked by `schema` and stays as it came; its `warnings` are said. */
-  async ask<T>(method: string, path: string, schema: z.ZodType<T>, body?: object): Promise<Result<T, string>> {
+  /** One call. The answer has what the command `needs`, and stays as it came; its `warnings` are said. */
+  async ask<T extends object>(
+    method: string,
+    path: string,
+    needs: readonly (keyof T)[] = [],
+    body?: object,
+  ): Promise<Result<T, string>> {
     const heard = await this.#send(method, path, body)
     if (!heard.ok) return heard
     if (heard.value.status >= 300) return err(this.#refusal(heard.value))
     const { json } = heard.value
     for (const warning of Warned.safeParse(json).data?.warnings ?? []) this.#warn(visible(`warning: ${warning}`))
-    return schema.safeParse(json).success
-      ? ok(json as T)
-      : err(`${this.#target.url} does not answer as a Weir gateway.`)
+    return hasAll(json, needs) ? ok(json as T) : err(`${this.#target.url} does not answer as a Weir gateway.`)
   }
 
   /** Posts packed lines. Passing: the same may be taken later. */
-  async send<T>(
+  async send<T extends object>(
     path: string,
-    schema: z.ZodType<T>,
+    needs: readonly (keyof T)[],
     packed: Uint8Array<ArrayBuffer>,
   ): Promise<Result<T, { readonly sentence: string; readonly isPassing: boolean }>> {
     const heard = await this.#send('POST', path, packed)
@@ -87,8 +92,7 @@ export class Gateway {
     const { status, json } = heard.value
     const isPassing = status === 429 || status >= 500
     if (status >= 300) return err({ sentence: this.#refusal(heard.value), isPassing })
-    const answer = schema.safeParse(json)
-    if (answer.success) return ok(answer.data)
+    if (hasAll(json, needs)) return ok(json as T)
     return err({ sentence: `${this.#target.url} does not answer as a Weir gateway.`, isPassing: false })
   }
 

@@ -3,7 +3,6 @@
 // 1: refused or failed.
 
 import type { Command } from '@commander-js/extra-typings'
-import * as z from 'zod'
 import { type AnyCommand, endWithReader, program, reads } from '../core/command-line.node.ts'
 import { ok, type Result } from '../core/result.ts'
 import { visibleLines } from '../core/visible.ts'
@@ -97,7 +96,7 @@ export async function shown(
   path: string,
   body?: object,
 ): Promise<Result<Done, string>> {
-  return told(await gateway.ask(method, path, z.looseObject({}), body), details)
+  return told(await gateway.ask(method, path, [], body), details)
 }
 
 /** The shell of this process. */

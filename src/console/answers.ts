@@ -1,4 +1,4 @@
-// Written by `npm run generate` from the schemas of endpoints: the answers that pages of the console name.
+// Written by `npm run generate` from the schemas of endpoints: the answers that the console and the commands name.
 
 type Usage = { period: { from: string; to: string }; totals: { calls: number; stream_minutes: number; pipeline_rows: number; credits: string }; by_day: Array<{ date: string; calls: number; stream_minutes: number; pipeline_rows: number; credits: string; parts?: Array<{ part: string; label: string; credits: string }> | undefined }>; by_key: Array<{ prefix: string | null; label: string; calls: number; stream_minutes: number; pipeline_rows: number; credits: string }>; by_type: Array<{ product: string; type: string; calls: number; stream_minutes: number; pipeline_rows: number; credits: string }> }
 type AccountUsageRow = { date: string; hash: string; prefix: string | null; label: string | null; product: string; type: string; calls: number; stream_minutes: number; pipeline_rows: number; credits: string }
@@ -24,6 +24,7 @@ type Terms = { rest_requests_per_second?: number | null | undefined; info_reques
 type Grant = { account: string; id: string; credits: string; created: number }
 type Plan = { name: string; credits: string; period: "once" | "month"; days: number | null; rest_requests_per_second: number | null; info_requests_per_second: number; stream_connections: number; stream_subscriptions: number; stream_messages_per_minute: number; custom: boolean; accounts: number }
 type StaffMember = { name: string; role: "support" | "billing" | "owner"; created: number; revoked: number | null }
+type RetentionDue = { product: "events" | "books" | "checkpoints"; days: number | null; objects: number; bytes: number; from_height: number | null; to_height: number | null; from_ms: number | null; to_ms: number | null }
 
 /** By id of the endpoint. */
 export interface Answers {
@@ -35,6 +36,8 @@ export interface Answers {
   rotateOwnKey: { key: string; hash: string; prefix: string; account: string; label: string; kind: "api" | "service"; old_key_ends: number }
   listKeys: { keys: Array<{ hash: string; prefix: string; account: string; label: string; kind: "api" | "service"; products: Array<"info" | "stream" | "rpc" | "data" | "graphql" | "platform">; created: number; expires: number | null; revoked: number | null; last_used: number | null; cap: string | null; ranges: Array<string> | null; pipelines: "own" | "all" | null; replaced_by: string | null; cap_remaining: string | null; balance: string | null }>; next: string | null }
   createKey: { key: string; hash: string; prefix: string; account: string; label: string; kind: "api" | "service"; warnings?: Array<string> | undefined }
+  rotateKey: { key: string; hash: string; prefix: string; account: string; label: string; kind: "api" | "service"; old_key_ends: number }
+  revokeKey: { hash: string; prefix: string; account: string; label: string; revoked: number; reach: KeyReach }
   keyReach: KeyReach
   ownRefusals: { refusals: Array<RefusedCall>; since: number; counts: Array<{ code: string; count: number }> }
   listRefusals: { refusals: Array<Refused>; next: number | null }
@@ -46,6 +49,8 @@ export interface Answers {
   ownWebhook: { webhook: Webhook | null }
   setOwnWebhook: { account: string; url: string; thresholds: Array<string>; armed: Array<string>; events: Array<{ id: string; type: "credits.low" | "pipeline.paused"; threshold: string | null; created: number; state: "due" | "delivered" | "given_up"; attempts: number; next: number | null; last: string | null }>; secret: string | null }
   testOwnWebhook: { account: string; delivered: boolean; answer: string }
+  setWebhook: { account: string; url: string; thresholds: Array<string>; armed: Array<string>; events: Array<{ id: string; type: "credits.low" | "pipeline.paused"; threshold: string | null; created: number; state: "due" | "delivered" | "given_up"; attempts: number; next: number | null; last: string | null }>; secret: string | null }
+  testWebhook: { account: string; delivered: boolean; answer: string }
   showCheckout: { provider: "manual" | "stripe" | null; currency: string; packages: Array<{ name: string; credits: string; amount: string }>; lots: { credits: string; amount: string; most: number } | null; instructions: string; orders: Array<Order> }
   checkout: { order: Order }
   listOrders: { orders: Array<Order>; next: string | null }
@@ -55,6 +60,7 @@ export interface Answers {
   listAccounts: { accounts: Array<ListedAccount>; next: string | null }
   ensureAccount: { account: string; created: boolean; balance: string; spent: string; granted: string }
   showAccount: { account: string; plan: string; terms: Terms | null; created: number; balance: string; spent: string; granted: string; held: string; written_off: string; period: Period | null; keys: Array<{ hash: string; prefix: string; account: string; label: string; kind: "api" | "service"; products: Array<"info" | "stream" | "rpc" | "data" | "graphql" | "platform">; created: number; expires: number | null; revoked: number | null; last_used: number | null; cap: string | null; ranges: Array<string> | null; pipelines: "own" | "all" | null; replaced_by: string | null; cap_remaining: string | null }> }
+  grantCredits: { account: string; repeated: boolean; balance: string; spent: string; granted: string }
   listGrants: { grants: Array<Grant>; next: number | null }
   listPlans: { plans: Array<Plan> }
   setPlan: Plan
@@ -62,4 +68,8 @@ export interface Answers {
   listAudit: { audit: Array<AuditLine>; next: number | null }
   listStaff: { staff: Array<StaffMember> }
   createStaff: { token: string; name: string; role: "support" | "billing" | "owner" }
+  showBackfill: { chain: string; from: { height: number; time: number } | null; before: { height: number; time: number } | null; gaps: Array<{ from: number; to: number; after_ms: number; before_ms: number }>; next: number | null }
+  backfill: { blocks: number; segments: number; bytes: number; next: number | null }
+  showRetention: { bytes: number; most_bytes: number | null; due: Array<RetentionDue> }
+  applyRetention: { objects: number; bytes: number }
 }
