@@ -13,12 +13,20 @@ interface BarsProps {
 
 const HEIGHT = 120
 const STEP = 12
-/** Colours of style.css: `part0` to `part7`. */
-const COLOURS = 8
+const COLOURS = [
+  'light-dark(#0b6e75, #3fb3bb)',
+  'light-dark(#c26a1b, #e39a55)',
+  'light-dark(#5a4fa2, #9a90e0)',
+  'light-dark(#2f7d32, #74c079)',
+  'light-dark(#b03060, #e77fa5)',
+  'light-dark(#2864a8, #78ace6)',
+  'light-dark(#7d6608, #cbb454)',
+  'light-dark(#616b70, #98a3a8)',
+]
 
 export function Bars({ label, columns, parts, words }: BarsProps) {
   const bars = stackedBars(columns, parts, HEIGHT)
-  const classOf = (part: string) => `part${parts.indexOf(part) % COLOURS}`
+  const fillOf = (part: string) => COLOURS[parts.indexOf(part) % COLOURS.length]
   return (
     <figure class="bars">
       <svg
@@ -30,7 +38,7 @@ export function Bars({ label, columns, parts, words }: BarsProps) {
         {bars.map(({ column, part, y, height }) => (
           <rect
             key={`${column} ${part}`}
-            class={classOf(part)}
+            fill={fillOf(part)}
             x={column * STEP + 1}
             y={y}
             width={STEP - 2}
@@ -48,7 +56,7 @@ export function Bars({ label, columns, parts, words }: BarsProps) {
           {parts.map((part) => (
             <li key={part}>
               <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
-                <rect class={classOf(part)} width="10" height="10" />
+                <rect fill={fillOf(part)} width="10" height="10" />
               </svg>
               {part}
             </li>
