@@ -1,7 +1,7 @@
 // Fields that several requests and answers share.
 
 import * as z from 'zod'
-import { parseCredits } from '../../core/amount.ts'
+import { formatCredits, parseCredits } from '../../core/amount.ts'
 import { wholeNumber } from '../../core/whole-number.ts'
 
 /** How a caller said something that it should say otherwise, or that has no effect yet; beside an answer. */
@@ -69,6 +69,12 @@ export function nextOf<Row, Place>(rows: readonly Row[], limit: number, placeOf:
 export function pageOf<Row extends { readonly number: number }>(rows: readonly Row[], limit: number) {
   return { rows: rows.slice(0, limit), next: nextOf(rows, limit, ({ number }) => number) }
 }
+
+/** A row without its number. */
+export const unnumbered = <Row extends { readonly number: number }>({ number: _, ...row }: Row) => row
+
+/** Micro-credits of a row, as answers show them. */
+export const MicroText = z.int().transform(formatCredits)
 
 /** Text to look for, as people type it. */
 export const SearchText = z.string().trim().min(1, 'is empty').max(100, 'must be at most 100 characters')

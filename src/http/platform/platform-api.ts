@@ -1,5 +1,6 @@
 // What endpoints are lent: everything that they reach beside their request. Types alone.
 
+import type * as z from 'zod'
 import type { KeyKind } from '../../accounts/format.ts'
 import type { Product } from '../../accounts/identity.ts'
 import type { Entrance, KeyChange, KeyName, KeyPlace, KeyRow, PipelineRight, Rotation } from '../../accounts/key-row.ts'
@@ -22,7 +23,7 @@ import type { NewPipeline, PipelineChange } from '../../pipelines/changes.ts'
 import type { PipelineRow } from '../../pipelines/row.ts'
 import type { SinkLogLine, SinkMinute, SinkStatus, SinkTest } from '../../pipelines/sink-api.ts'
 import type { BlockLogApi } from '../../protocol/feed/log-api.ts'
-import type { Audit, Business, Staff } from './operator-api.ts'
+import type { Audit, Staff } from './operator-api.ts'
 import type { PlanChange } from './plan-shapes.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -35,7 +36,8 @@ export interface Platform {
   readonly refusals: Refusals
   readonly staff: Staff
   readonly audit: Audit
-  readonly business: Business
+  /** Rows of D1 as the schema reads them; what is undefined is bound as null. Every list that is asked for is found by an index. */
+  readonly rows: <Row>(schema: z.ZodType<Row>, sql: string, ...values: readonly unknown[]) => Promise<Row[]>
   readonly meterOf: (account: string) => AccountMeterApi & WebhookApi
   readonly log: () => Pick<BlockLogApi, 'reset' | 'status'>
   /** Null where nothing is archived. */

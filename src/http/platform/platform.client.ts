@@ -1,5 +1,6 @@
 // The services behind /platform and /admin, on the bindings of the gateway.
 
+import * as z from 'zod'
 import { NO_KEY_SECRET } from '../../accounts/key-ring.store.ts'
 import { refusalsIn } from '../../accounts/refusals.store.ts'
 import { StaffStore } from '../../accounts/staff.store.ts'
@@ -19,7 +20,6 @@ import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
 import { DEFAULT_REST_MS, restMsOf } from '../../upstream/outcome.ts'
 import { accountsOf, plansOf } from './account-service.client.ts'
 import { auditIn } from './audit.store.ts'
-import { businessIn } from './business.store.ts'
 import { KeyService } from './key-service.client.ts'
 import { PipelineService } from './pipeline-service.client.ts'
 import type { ArchiveFilling, Platform } from './platform-api.ts'
@@ -77,7 +77,10 @@ export function platformOf(
     refusals: refusalsIn(db),
     staff: new StaffStore(db, keySecret),
     audit: auditIn(db),
-    business: businessIn(db),
+    rows: async (schema, sql, ...values) => {
+      const found = db.prepare(sql).bind(...values.map((value) => value ?? null))
+      return z.array(schema).parse((await found.all()).results)
+    },
     meterOf: ports.meterOf,
     log: () => objects.log(),
     archive: fillingOf(env, settings, objects),

@@ -60,7 +60,7 @@ it('no code but the copy of usage writes sums of days, and in one batch with it'
   const files = globSync('src/**/*.ts', { cwd: ROOT })
   const found = files.flatMap((file) => (read(file).match(writes) ?? []).map((write) => `${file}: ${write}`))
   expect(found.sort()).toEqual([
-    'src/http/platform/business.store.ts: FROM usage_days',
+    'src/http/platform/endpoints/business.ts: FROM usage_days',
     'src/http/platform/usage-copy.store.ts: INTO usage_days',
   ])
 })

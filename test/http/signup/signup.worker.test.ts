@@ -3,6 +3,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { AddressGate, SIGN_UPS, WRONG_TOKENS } from '../../../src/accounts/address-gate.ts'
+import { SIGN_UP_LINKS, SignUpLinks } from '../../../src/http/platform/endpoints/business.ts'
 import { signUpRoutes } from '../../../src/http/signup/signup.route.ts'
 import { SignUp } from '../../../src/http/signup/signup-service.client.ts'
 import { SignUpSettings } from '../../../src/http/signup/signup-settings.ts'
@@ -20,7 +21,7 @@ interface Sent {
 /** A gateway whose mailbox and clock the test has. */
 function desk(over: object = {}, check: Challenge | null = null) {
   const world = { nowMs: 1_790_000_000_000, mails: [] as Sent[], from: null as string | null, isMailDown: false }
-  const { accounts, keys, business } = platformOf()
+  const { accounts, keys, rows } = platformOf()
   const asked = new AddressGate(SIGN_UPS)
   const wrong = new AddressGate(WRONG_TOKENS)
   const told: unknown[] = []
@@ -74,7 +75,7 @@ function desk(over: object = {}, check: Challenge | null = null) {
   /** The token of the last link. */
   const token = () => world.mails.at(-1)!.link.split('#join=')[1]!
   const confirm = (sent = token()) => post('/signup/confirm', { token: sent })
-  const links = () => business.signUpLinks(world.nowMs - 86_400_000)
+  const links = async () => (await rows(SignUpLinks, SIGN_UP_LINKS, world.nowMs - 86_400_000))[0]!
   return { world, told, alerts, app, post, ask, token, confirm, context, links }
 }
 

@@ -14,11 +14,13 @@ import {
   CreditsText,
   IdempotencyKey,
   Limit,
+  MicroText,
   Next,
   nextOf,
   pageOf,
   SearchText,
   UnixMs,
+  unnumbered,
 } from '../fields.ts'
 import { CountedKey, countedKey } from '../key-shapes.ts'
 import { AgreedTerms, PlanName, ShownTerms, shownTerms } from '../plan-shapes.ts'
@@ -85,8 +87,13 @@ const listAccounts = defineEndpoint({
     }),
     { accounts: [{ keys: 2 }] },
   ),
-  answer: async ({ query: { limit, ...filter } }, { business, meterOf, now }) => {
-    const found = await business.accounts(filter, limit + 1, now())
+  answer: async ({ query: { search, plan, after = '', limit } }, { rows, meterOf, now }) => {
+    const select = `SELECT id AS account, plan, created,
+      (SELECT count(*) FROM keys WHERE account = a.id AND revoked IS NULL AND (expires IS NULL OR expires > ?1)) AS keys,
+      (SELECT max((SELECT max(hour) FROM usage WHERE key_hash = k.hash)) FROM keys k WHERE account = a.id) AS last_used
+      FROM accounts a WHERE id > ?2 AND (?3 IS NULL OR instr(lower(id), lower(?3)) > 0) AND (?4 IS NULL OR plan = ?4)
+      ORDER BY id LIMIT ?5`
+    const found = await rows(Listed.omit({ balance: true }), select, now(), after, search, plan, limit + 1)
     const page = found.slice(0, limit)
     const sums = await Promise.allSettled(page.map(({ account }) => meterOf(account).balance()))
     const accounts = page.map((row, i) => {
@@ -265,10 +272,12 @@ const listGrants = defineEndpoint({
   answers: okAnswer('A page of grants', z.object({ grants: z.array(Grant).describe('Newest first'), next: Next }), {
     grants: [{ id: 'grant:invoice-4711', credits: '500' }],
   }),
-  answer: async ({ query: { account, before, limit } }, { business }) => {
-    const { rows, next } = pageOf(await business.grants(account, before, limit + 1), limit)
-    const grants = rows.map(({ number: _, micro, ...row }) => ({ ...row, credits: formatCredits(micro) }))
-    return reply(200, { grants, next })
+  answer: async ({ query: { account, before, limit } }, platform) => {
+    const select = `SELECT rowid AS number, account, id, micro AS credits, created FROM grants
+      WHERE (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR rowid < ?2) ORDER BY rowid DESC LIMIT ?3`
+    const Row = Grant.extend({ number: z.int(), credits: MicroText })
+    const { rows, next } = pageOf(await platform.rows(Row, select, account, before, limit + 1), limit)
+    return reply(200, { grants: rows.map(unnumbered), next })
   },
 })
 

@@ -31,12 +31,26 @@ interface BusinessDay extends Sums {
   readonly byProduct: Readonly<Record<string, MicroCredits>>
 }
 
-interface Used {
-  readonly day: number
-  readonly product: string
-  readonly count: number
-  readonly micro: MicroCredits
-}
+const UsedRow = z.object({ day: z.int(), product: z.string(), count: z.int(), micro: z.int() })
+const GrantedRow = z.object({ day: z.int(), micro: z.int() })
+const RefusedRow = z.object({ day: z.int(), code: z.string(), count: z.int() })
+const PaidRow = z.object({ currency: z.string(), orders: z.int(), minor: z.int(), refunded: z.int() })
+const USED = 'SELECT day, product, calls AS count, micro FROM usage_days WHERE day >= ? AND day < ? ORDER BY 1, 2'
+const GRANTED = `SELECT created - created % ${DAY_MS} AS day, sum(micro) AS micro FROM grants
+  WHERE created >= ? AND created < ? GROUP BY 1 ORDER BY 1`
+const REFUSED = `SELECT hour - hour % ${DAY_MS} AS day, code, sum(count) AS count FROM refusal_counts
+  WHERE hour >= ? AND hour < ? GROUP BY 1, 2 ORDER BY 1, 2`
+const PAID = `SELECT currency, count(*) AS orders, sum(minor) AS minor, sum(refunded) AS refunded FROM orders
+  WHERE state = 'paid' AND paid >= ? AND paid < ? GROUP BY 1 ORDER BY 1`
+const COUNTS_NOW = `SELECT (SELECT count(*) FROM accounts) AS accounts,
+  (SELECT count(*) FROM keys WHERE revoked IS NULL) AS keys,
+  (SELECT count(*) FROM orders WHERE state = 'open') AS open_orders`
+const largest = (column: 'area' | 'domain') =>
+  `coalesce((SELECT count(*) FROM day WHERE ${column} IS NOT NULL GROUP BY ${column} ORDER BY 1 DESC LIMIT 1), 0)`
+/** Without those that owners got beyond the bounds. */
+export const SIGN_UP_LINKS = `WITH day AS (SELECT area, domain FROM signup_links WHERE created > ? AND domain IS NOT NULL)
+  SELECT count(*) AS links, count(DISTINCT area) AS networks, ${largest('area')} AS most_of_network,
+    count(DISTINCT domain) AS domains, ${largest('domain')} AS most_of_domain FROM day`
 
 const NOTHING: Sums = { granted: 0, spent: 0, calls: 0, minutes: 0, rows: 0, refusals: 0 }
 /** What a product counts: calls, unless it is here. */
@@ -44,9 +58,9 @@ const COUNTED: Readonly<Record<string, 'minutes' | 'rows'>> = { stream: 'minutes
 
 /** Oldest day first; codes with the most first. */
 export function businessDays(
-  used: readonly Used[],
-  granted: readonly { readonly day: number; readonly micro: MicroCredits }[],
-  refused: readonly { readonly day: number; readonly code: string; readonly count: number }[],
+  used: readonly z.infer<typeof UsedRow>[],
+  granted: readonly z.infer<typeof GrantedRow>[],
+  refused: readonly z.infer<typeof RefusedRow>[],
 ): {
   readonly rows: readonly BusinessDay[]
   readonly totals: Sums
@@ -187,12 +201,23 @@ const SUMS = {
 }
 const Sums = z.object(SUMS)
 
-const Business = z.object({
-  from: Day.describe('First UTC day'),
-  to: Day.describe('Last UTC day, included'),
+const Counts = z.object({
   accounts: z.int().describe('Accounts that there are now'),
   keys: z.int().describe('Keys that are not revoked now'),
   open_orders: z.int().describe('Orders that wait for their payment now'),
+})
+export const SignUpLinks = z.object({
+  links: z.int().describe('Links of the last 24 hours'),
+  networks: z.int().describe('Networks (/24 or /48) that asked for them; 0: addresses of callers are not known'),
+  most_of_network: z.int().describe('Links of the network with the most'),
+  domains: z.int().describe('Domains of mailboxes that they went to'),
+  most_of_domain: z.int().describe('Links of the domain with the most'),
+})
+
+const Business = z.object({
+  from: Day.describe('First UTC day'),
+  to: Day.describe('Last UTC day, included'),
+  ...Counts.shape,
   paid: z
     .array(
       z.object({
@@ -206,12 +231,9 @@ const Business = z.object({
   sign_up: z
     .object({
       per_day: z.int().describe('Links that a day has: `perDay` of `SIGNUP_SETTINGS`'),
-      links: z.int().describe('Links of the last 24 hours'),
-      networks: z.int().describe('Networks (/24 or /48) that asked for them; 0: addresses of callers are not known'),
-      most_of_network: z.int().describe('Links of the network with the most'),
-      domains: z.int().describe('Domains of mailboxes that they went to'),
-      most_of_domain: z.int().describe('Links of the domain with the most'),
+      ...SignUpLinks.shape,
     })
+
     .nullable()
     .describe('How near the sign-up is to its bounds now; null: it is off'),
   totals: Sums.describe('Of the whole period'),
@@ -275,31 +297,31 @@ export const business = defineEndpoint({
       assumptions: [...COST_ASSUMPTIONS],
     },
   }),
-  answer: async ({ query }, { business, log, hubs, millionMicroUsd, signUpsPerDay, now }) => {
+  answer: async ({ query }, { rows, log, hubs, millionMicroUsd, signUpsPerDay, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
     const days = (toMs - fromMs) / DAY_MS
     if (days > DAYS_MAX) return err(badField('from', `must be within ${DAYS_MAX} days of "to"`))
-    const [used, granted, refused, paid, counts, links, status] = await Promise.all([
-      business.used(fromMs, toMs),
-      business.granted(fromMs, toMs),
-      business.refused(fromMs, toMs),
-      business.paid(fromMs, toMs),
-      business.counts(),
-      signUpsPerDay === null ? null : business.signUpLinks(now() - DAY_MS),
+    const [used, granted, refused, paid, [counts], [links], status] = await Promise.all([
+      rows(UsedRow, USED, fromMs, toMs),
+      rows(GrantedRow, GRANTED, fromMs, toMs),
+      rows(RefusedRow, REFUSED, fromMs, toMs),
+      rows(PaidRow, PAID, fromMs, toMs),
+      rows(Counts, COUNTS_NOW),
+      signUpsPerDay === null ? [] : rows(SignUpLinks, SIGN_UP_LINKS, now() - DAY_MS),
       log()
         .status()
         .catch(() => null),
     ])
-    const { rows, totals, codes } = businessDays(used, granted, refused)
+    const { rows: byDay, totals, codes } = businessDays(used, granted, refused)
     const usd = (micro: number) => (millionMicroUsd === null ? null : dollarsText(soldMicroUsd(micro, millionMicroUsd)))
     const relays = status === null ? 0 : status.regions.reduce((sum, region) => sum + region.relays, 0)
     const cost = dollarsOfPeriod(days, totals.calls, { hubs, relays })
     return reply(200, {
       from: dayText(fromMs),
       to: dayText(toMs - 1),
-      ...counts,
+      ...counts!,
       totals: shown(totals),
       paid: paid.map(({ currency, orders, minor, refunded }) => ({
         currency,
@@ -307,8 +329,8 @@ export const business = defineEndpoint({
         amount: moneyText(minor, currency),
         refunded: moneyText(refunded, currency),
       })),
-      sign_up: signUpsPerDay === null || links === null ? null : { per_day: signUpsPerDay, ...links },
-      days: rows.map((row) => ({
+      sign_up: signUpsPerDay === null || links === undefined ? null : { per_day: signUpsPerDay, ...links },
+      days: byDay.map((row) => ({
         date: dayText(row.day),
         ...shown(row),
         by_product: Object.fromEntries(

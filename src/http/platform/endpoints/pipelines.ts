@@ -8,7 +8,7 @@ import { NewPipeline, PipelineChange } from '../../../pipelines/changes.ts'
 import { DEFAULTS, PIPELINE_FIELDS, ShownDestination } from '../../../pipelines/pipeline.ts'
 import type { PipelineRow } from '../../../pipelines/row.ts'
 import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { AccountId, Before, Limit, Next, pageOf, UnixMs } from '../fields.ts'
+import { AccountId, Before, Limit, Next, pageOf, UnixMs, unnumbered } from '../fields.ts'
 import type { Platform } from '../platform-api.ts'
 import type { Refusal } from '../refusal.ts'
 
@@ -300,13 +300,13 @@ const allPipelines = defineEndpoint({
     z.object({ pipelines: z.array(ListedPipeline).describe('Newest first'), next: Next }),
     { pipelines: [{ destination: 'clickhouse', status: 'running' }] },
   ),
-  answer: async ({ query: { account, before, limit } }, { business }) => {
-    const { rows, next } = pageOf(await business.pipelines(account, before, limit + 1), limit)
-    const pipelines = rows.map(({ row: { id, account, fields, createdMs, updatedMs } }) => {
-      const { name, topic, destination_type: destination, status } = fields
-      return { id, account, name, topic, destination, status, created: createdMs, updated: updatedMs }
-    })
-    return reply(200, { pipelines, next })
+  answer: async ({ query: { account, before, limit } }, platform) => {
+    const select = `SELECT rowid AS number, id, account, fields ->> 'name' AS name, fields ->> 'topic' AS topic,
+      fields ->> 'destination_type' AS destination, fields ->> 'status' AS status, created, updated FROM pipelines
+      WHERE removed IS NULL AND (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR rowid < ?2) ORDER BY rowid DESC LIMIT ?3`
+    const Row = ListedPipeline.extend({ number: z.int() })
+    const { rows, next } = pageOf(await platform.rows(Row, select, account, before, limit + 1), limit)
+    return reply(200, { pipelines: rows.map(unnumbered), next })
   },
 })
 

@@ -5,8 +5,7 @@ import { HOUR_MS } from '../../../core/time.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { FOR_READING } from '../account-resource.ts'
 import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { AccountId, Before, Limit, Next, pageOf, UnixMs } from '../fields.ts'
-import type { RefusedRow } from '../operator-api.ts'
+import { AccountId, Before, Limit, Next, pageOf, UnixMs, unnumbered } from '../fields.ts'
 
 export const Refused = z
   .object({
@@ -21,9 +20,9 @@ export const Refused = z
   })
   .meta({ id: 'Refused' })
 
-export function shownRefusal({ number: _, key_prefix: prefix, ...row }: RefusedRow): z.infer<typeof Refused> {
-  return { ...row, prefix }
-}
+/** To be ended with which of them, in what order. */
+export const REFUSED_ROWS =
+  'SELECT number, at, request_id, account, key_prefix AS prefix, product, type, code, message FROM refusals'
 
 const listRefusals = defineEndpoint({
   id: 'listRefusals',
@@ -41,9 +40,12 @@ const listRefusals = defineEndpoint({
     'A page of refusals',
     z.object({ refusals: z.array(Refused).describe('Newest first'), next: Next }),
   ),
-  answer: async ({ query: { limit, ...filter } }, { business }) => {
-    const { rows, next } = pageOf(await business.refusals(filter, limit + 1), limit)
-    return reply(200, { refusals: rows.map(shownRefusal), next })
+  answer: async ({ query: { account, code, before, limit } }, platform) => {
+    const select = `${REFUSED_ROWS} WHERE (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR code = ?2)
+      AND (?3 IS NULL OR number < ?3) ORDER BY number DESC LIMIT ?4`
+    const Row = Refused.extend({ number: z.int() })
+    const { rows, next } = pageOf(await platform.rows(Row, select, account, code, before, limit + 1), limit)
+    return reply(200, { refusals: rows.map(unnumbered), next })
   },
 })
 

@@ -6,8 +6,8 @@ import { err } from '../../../core/result.ts'
 import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { AccountId, SearchText, UnixMs } from '../fields.ts'
 import { badField } from '../refusal.ts'
-import { Refused, shownRefusal } from './refusals.ts'
-import { AUDIT_EXAMPLE, AuditLine } from './staff.ts'
+import { REFUSED_ROWS, Refused } from './refusals.ts'
+import { AUDIT_EXAMPLE, AUDIT_ROWS, AuditLine } from './staff.ts'
 
 const MOST = 20
 
@@ -23,6 +23,12 @@ const FoundKey = z
     revoked: UnixMs.nullable().describe('When it was revoked, Unix milliseconds; null: it is not'),
   })
   .meta({ id: 'FoundKey' })
+
+const ACCOUNTS_LIKE =
+  'SELECT id AS account, plan FROM accounts WHERE instr(lower(id), lower(?1)) > 0 ORDER BY id LIMIT ?2'
+/** As a range, which an index finds; what follows the text in it is of base58. */
+const KEYS_LIKE = `SELECT hash, prefix, label, account, revoked FROM keys
+  WHERE hash = ?1 OR (prefix >= ?1 AND prefix < ?1 || '~') ORDER BY created DESC LIMIT ?2`
 
 export const search = defineEndpoint({
   id: 'search',
@@ -42,18 +48,17 @@ export const search = defineEndpoint({
     }),
     { audit: [AUDIT_EXAMPLE] },
   ),
-  answer: async ({ query: { q } }, { business, audit, now }) => {
+  answer: async ({ query: { q } }, { rows }) => {
     if (/^cq[tsoe]_/.test(q) && q.length > DISPLAY_LENGTH)
       return err(badField('q', `must not be a key or a token: send its first ${DISPLAY_LENGTH} characters`))
     const isKey = /^(?:cq[ts]_|[0-9a-f]{64}$)/.test(q)
     const isRequest = q.startsWith('req_')
-    const [accounts, keys, refused, lines] = await Promise.all([
-      business.accounts({ search: q }, MOST, now()),
-      isKey ? business.keysLike(q, MOST) : [],
-      isRequest ? business.refusalsOf(q, MOST) : [],
-      isRequest ? audit.ofRequest(q, MOST) : [],
+    const [accounts, keys, refusals, audit] = await Promise.all([
+      rows(FoundAccount, ACCOUNTS_LIKE, q, MOST),
+      isKey ? rows(FoundKey, KEYS_LIKE, q, MOST) : [],
+      isRequest ? rows(Refused, `${REFUSED_ROWS} WHERE request_id = ? ORDER BY number DESC LIMIT ?`, q, MOST) : [],
+      isRequest ? rows(AuditLine, `${AUDIT_ROWS} WHERE a.request_id = ? ORDER BY a.number DESC LIMIT ?`, q, MOST) : [],
     ])
-    const found = accounts.map(({ account, plan }) => ({ account, plan }))
-    return reply(200, { accounts: found, keys, refusals: refused.map(shownRefusal), audit: lines })
+    return reply(200, { accounts, keys, refusals, audit })
   },
 })

@@ -119,6 +119,13 @@ export const AUDIT_EXAMPLE = {
   status: 200,
 }
 
+/** To be ended with which of them, in what order. */
+export const AUDIT_ROWS = `SELECT a.number, a.at, a.actor, a.role, a.action, a.target,
+  coalesce(a.account, o.account) AS account, a.sent, a.request_id, o.status
+  FROM audit a LEFT JOIN audit_outcomes o ON o.number = a.number`
+const ON_ACCOUNT =
+  'a.number IN (SELECT number FROM audit WHERE account = ? UNION SELECT number FROM audit_outcomes WHERE account = ?)'
+
 const listAudit = defineEndpoint({
   id: 'listAudit',
   route: 'GET /admin/audit',
@@ -140,12 +147,19 @@ const listAudit = defineEndpoint({
     z.object({ audit: z.array(AuditLine).describe('Newest first'), next: Next }),
     { audit: [AUDIT_EXAMPLE] },
   ),
-  answer: async ({ query: { from, to, limit, ...filter } }, { audit }) => {
-    const times = {
-      from: from === undefined ? undefined : startOf(from),
-      to: to === undefined ? undefined : startOf(to) + DAY_MS,
-    }
-    const { rows, next } = pageOf(await audit.page({ ...filter, ...times }, limit + 1), limit)
+  answer: async ({ query: { actor, action, account, from, to, before, limit } }, platform) => {
+    const conditions = [
+      ['a.actor = ?', actor],
+      ['a.action = ?', action],
+      ['a.at >= ?', from && startOf(from)],
+      ['a.at < ?', to && startOf(to) + DAY_MS],
+      ['a.number < ?', before],
+      [ON_ACCOUNT, account, account],
+    ].filter(([, value]) => value !== undefined)
+    const where = conditions.map(([sql]) => sql).join(' AND ') || 'true'
+    const values = [...conditions.flatMap(([, ...each]) => each), limit + 1]
+    const select = `${AUDIT_ROWS} WHERE ${where} ORDER BY a.number DESC LIMIT ?`
+    const { rows, next } = pageOf(await platform.rows(AuditLine, select, ...values), limit)
     return reply(200, { audit: rows, next })
   },
 })
