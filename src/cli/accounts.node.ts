@@ -67,7 +67,7 @@ export function accountCommands(admin: Command, act: Act, now: () => number): vo
 }
 
 /** The account, with these of its fields. */
-export function askAccount(gateway: Gateway, account: string, needs: readonly (keyof Answers['showAccount'])[]) {
+function askAccount(gateway: Gateway, account: string, needs: readonly (keyof Answers['showAccount'])[]) {
   return gateway.ask<Answers['showAccount']>('GET', accountPath(account), needs)
 }
 
