@@ -2,7 +2,7 @@
 
 import { describe, expect, it, test } from 'vitest'
 import { keyState } from '../../src/cli/account-keys.node.ts'
-import { feedLines, Status } from '../../src/cli/feed.node.ts'
+import { feedLines, type Status } from '../../src/cli/feed.node.ts'
 import { inOptions, isClosed, refused, unreachable } from '../../src/cli/gateway.node.ts'
 import { details, headedTable, sideBySide, table } from '../../src/cli/table.node.ts'
 import {
@@ -223,7 +223,7 @@ describe('the state of the feed', () => {
       { name: 'public', state: 'ok', lastFailure: null },
     ]
     const regions = [{ region: 'weur', relays: 2, sockets: 9, p50Ms: 80, p99Ms: 300 }]
-    const shown = Status.parse({ ...status, sources, feedRegion: 'apac-ne', regions })
+    const shown = { ...status, sources, feedRegion: 'apac-ne', regions } as object as Status
     expect(feedLines(shown)).toEqual([
       ['state', 'live: Nothing to do.'],
       ['chain', 'hl, epoch e, pinned to apac-ne'],
@@ -240,7 +240,7 @@ describe('the state of the feed', () => {
   })
 
   test('is told of a gateway that says nothing', () => {
-    const lines = Object.fromEntries(feedLines(Status.parse({})))
+    const lines = Object.fromEntries(feedLines({}))
     expect(lines).toMatchObject({ height: 'the log is empty', feeder: 'none is connected', gaps: 'none' })
     expect(lines).not.toHaveProperty('state')
   })
