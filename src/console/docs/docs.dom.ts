@@ -2,7 +2,6 @@
 // and a form that sends with the visitor’s own session. Invariants of the form: it sends to this host only; what comes is shown
 // as text; nothing is kept.
 
-import { element } from './element.dom.ts'
 import { type Indexed, matches } from './matches.ts'
 
 export function offerSearch(): void {
@@ -77,8 +76,6 @@ function nothingOf(isBroken: boolean): HTMLElement {
   const words = isBroken ? 'The index cannot be loaded: /docs/all lists every page.' : 'Nothing has all of these words.'
   return element('li', element('p', words))
 }
-
-import { element } from './element.dom.ts'
 
 const SHOWN_CHARS = 100_000
 /** Headers that say what a call cost and how old its answer is. */
@@ -198,3 +195,10 @@ offerSearch()
 offerTrying()
 nameThisGateway()
 if ('clipboard' in navigator) offerCopies()
+
+/** An element with what is in it. */
+function element(tag: string, ...children: (Node | string)[]): HTMLElement {
+  const made = document.createElement(tag)
+  made.append(...children)
+  return made
+}

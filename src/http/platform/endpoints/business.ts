@@ -53,6 +53,7 @@ export const SIGN_UP_LINKS = `WITH day AS (SELECT area, domain FROM signup_links
     count(DISTINCT domain) AS domains, ${largest('domain')} AS most_of_domain FROM day`
 
 const NOTHING: Sums = { granted: 0, spent: 0, calls: 0, minutes: 0, rows: 0, refusals: 0 }
+const NOTHING_THERE = { accounts: 0, keys: 0, open_orders: 0 }
 /** What a product counts: calls, unless it is here. */
 const COUNTED: Readonly<Record<string, 'minutes' | 'rows'>> = { stream: 'minutes', pipeline: 'rows' }
 
@@ -303,7 +304,7 @@ export const business = defineEndpoint({
     const { fromMs, toMs } = window.value
     const days = (toMs - fromMs) / DAY_MS
     if (days > DAYS_MAX) return err(badField('from', `must be within ${DAYS_MAX} days of "to"`))
-    const [used, granted, refused, paid, [counts], [links], status] = await Promise.all([
+    const [used, granted, refused, paid, [counts = NOTHING_THERE], [links], status] = await Promise.all([
       rows(UsedRow, USED, fromMs, toMs),
       rows(GrantedRow, GRANTED, fromMs, toMs),
       rows(RefusedRow, REFUSED, fromMs, toMs),
@@ -321,7 +322,7 @@ export const business = defineEndpoint({
     return reply(200, {
       from: dayText(fromMs),
       to: dayText(toMs - 1),
-      ...counts!,
+      ...counts,
       totals: shown(totals),
       paid: paid.map(({ currency, orders, minor, refunded }) => ({
         currency,

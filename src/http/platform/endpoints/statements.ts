@@ -3,9 +3,9 @@
 // exact text.
 
 import * as z from 'zod'
-import { pairs } from '../../../core/pairs.ts'
 import { formatCredits, type MicroCredits } from '../../../core/amount.ts'
 import { csvText } from '../../../core/csv.ts'
+import { pairs } from '../../../core/pairs.ts'
 import { err, ok, type Result } from '../../../core/result.ts'
 import { DAY_MS } from '../../../core/time.ts'
 import type { Statement, StatementSums } from '../../../metering/statement.ts'
