@@ -17,8 +17,7 @@ import { Flights } from '../../core/flights.ts'
 import { networkOf } from '../../core/network.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { after } from '../../core/timers.client.ts'
-import { restFailure } from '../../protocol/failure-wire.ts'
-import { REQUEST_ID_HEADER } from '../../protocol/request-id.ts'
+import { ownPageReplies, tooOften } from '../own-page.route.ts'
 
 export interface LivePageDeps {
   readonly env: { readonly ACCOUNTS: D1Database; readonly KEY_SECRET?: string }
@@ -78,8 +77,8 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
     if (!isOwnPage(request)) return err(FOREIGN)
     if (account === null) return err(CLOSED)
     const address = addressOf(request)
-    const { waitMs, limit } = gate.take(address, now())
-    if (waitMs > 0) return err({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
+    const often = tooOften(gate.take(address, now()))
+    if (often !== null) return err(often)
     if (!env.KEY_SECRET) return err(NO_KEY_SECRET)
     const keyHash = await payingKey(account)
     if (keyHash === null) return err(NO_KEY)
@@ -110,22 +109,18 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
   const glanceFor = async (request: Request): Promise<Result<string, Failure>> => {
     if (!isOwnPage(request)) return err(FOREIGN)
     if (account === null) return err(CLOSED)
-    const { waitMs, limit } = glanceGate.take(addressOf(request), now())
-    if (waitMs > 0) return err({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
+    const often = tooOften(glanceGate.take(addressOf(request), now()))
+    if (often !== null) return err(often)
     const coin = new URL(request.url).searchParams.get('coin') ?? ''
     const isShown = coin === '' || (COIN.test(coin) && (coins === null || coins.includes(coin)))
     if (!isShown) return err({ kind: 'bad_field', issues: [{ path: 'coin', message: 'is not shown on this page' }] })
     return ok(await glanceOf(coin))
   }
 
+  const replies = ownPageReplies(requestId)
   const answer = async (answering: Promise<Result<string, Failure>>) => {
-    const id = requestId()
     const answered = await answering
-    const headers = { 'cache-control': 'no-store', [REQUEST_ID_HEADER]: id }
-    if (answered.ok)
-      return new Response(answered.value, { headers: { ...headers, 'content-type': 'application/json' } })
-    const refused = restFailure(answered.error, id)
-    return new Response(refused.body, { status: refused.status, headers: { ...refused.headers, ...headers } })
+    return answered.ok ? replies.answer(answered.value) : replies.refuse(answered.error)
   }
 
   app.post('/live/token', (c) => answer(tokenFor(c.req.raw)))

@@ -7,8 +7,8 @@ import * as z from 'zod'
 import type { AddressVerdict } from '../../accounts/address-gate.ts'
 import { sha256 } from '../../accounts/digest.client.ts'
 import type { Identity } from '../../accounts/identity.ts'
-import { beginSession, endSession, type SessionOrigin } from '../../accounts/sessions/session.store.ts'
-import { isOwnPage, noSessionCookie, sessionCookie, sessionToken } from '../../accounts/sessions/session.ts'
+import { endSession, type SessionOrigin } from '../../accounts/sessions/session.store.ts'
+import { isOwnPage, noSessionCookie, sessionToken } from '../../accounts/sessions/session.ts'
 import {
   hasSession,
   operatorOf,
@@ -17,14 +17,11 @@ import {
   visitingOwner,
 } from '../../accounts/sessions/visitor.store.ts'
 import type { FindStaff } from '../../accounts/staff.ts'
-import { readJsonBody } from '../../core/body.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import { parseWith } from '../../core/schema-words.ts'
 import { gateBySecret } from '../../core/secret.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
-import { restFailure } from '../../protocol/failure-wire.ts'
-import { REQUEST_ID_HEADER } from '../../protocol/request-id.ts'
+import { ownPageBody, ownPageReplies, sessionBegun, tooOften } from '../own-page.route.ts'
 
 export interface SessionDeps {
   readonly env: VisitorEnv
@@ -55,44 +52,24 @@ const FOREIGN: Failure = { kind: 'not_entitled', why: 'Only the console of this 
 export function sessionRoutes(deps: SessionDeps): Hono {
   const { env, requestId, now } = deps
   const app = new Hono()
-  const answer = (body: unknown, cookie?: string) =>
-    Response.json(body, {
-      headers: {
-        'cache-control': 'no-store',
-        [REQUEST_ID_HEADER]: requestId(),
-        ...(cookie === undefined ? {} : { 'set-cookie': cookie }),
-      },
-    })
-  const refuse = (failure: Failure) => {
-    const { status, headers, body } = restFailure(failure, requestId())
-    return new Response(body, { status, headers: { ...headers, 'cache-control': 'no-store' } })
-  }
+  const { answer, refuse } = ownPageReplies(requestId)
 
   /** The refusal of who may not sign in or out. */
   const refusalOf = (request: Request): Failure | null => {
-    if (!isOwnPage(request)) return FOREIGN
-    const { waitMs, limit } = env.visited(request)
-    return waitMs > 0 ? { kind: 'rate_limited', retryAfterMs: waitMs, limit } : null
+    return isOwnPage(request) ? tooOften(env.visited(request)) : FOREIGN
   }
 
   app.post('/session', async (c) => {
     const request = c.req.raw
     const refused = refusalOf(request)
     if (refused !== null) return refuse(refused)
-    const body = await readJsonBody(
-      { chunks: request.body, contentLength: request.headers.get('content-length') },
-      BODY_MAX_BYTES,
-    )
-    if (!body.ok) return refuse(body.error)
-    const read = parseWith(SignIn, body.value)
-    if (!read.ok) return refuse({ kind: 'bad_field', issues: read.error })
+    const read = await ownPageBody(request, SignIn, BODY_MAX_BYTES, FOREIGN)
+    if (!read.ok) return refuse(read.error)
     const token = read.value.token.trim()
     const origin = await originOf(deps, token, request, (work) => c.executionCtx.waitUntil(work))
     if (!origin.ok) return refuse(origin.error)
-    const before = sessionToken(request.headers.get('cookie'))
-    if (before !== null) await endSession(env.ACCOUNTS, before)
-    const session = await beginSession(env.ACCOUNTS, origin.value, now())
-    return answer({ expires: session.expires }, sessionCookie(session.token, session.seconds))
+    const { expires, headers } = await sessionBegun(env.ACCOUNTS, request, origin.value, now())
+    return answer({ expires }, 200, headers)
   })
 
   app.get('/session', async (c) => {
@@ -107,7 +84,7 @@ export function sessionRoutes(deps: SessionDeps): Hono {
     if (refused !== null) return refuse(refused)
     const token = sessionToken(c.req.raw.headers.get('cookie'))
     if (token !== null) await endSession(env.ACCOUNTS, token)
-    return answer({}, noSessionCookie())
+    return answer({}, 200, { 'set-cookie': noSessionCookie() })
   })
   return app
 }

@@ -5,14 +5,8 @@
 import { Hono } from 'hono'
 import * as z from 'zod'
 import type { AddressVerdict } from '../../accounts/address-gate.ts'
-import { beginSession, endSession } from '../../accounts/sessions/session.store.ts'
-import { isOwnPage, sessionCookie, sessionToken } from '../../accounts/sessions/session.ts'
-import { readJsonBody } from '../../core/body.ts'
 import type { Failure } from '../../core/failure.ts'
-import { err, ok, type Result } from '../../core/result.ts'
-import { parseWith } from '../../core/schema-words.ts'
-import { restFailure } from '../../protocol/failure-wire.ts'
-import { REQUEST_ID_HEADER } from '../../protocol/request-id.ts'
+import { ownPageBody, ownPageReplies, sessionBegun, tooOften } from '../own-page.route.ts'
 import type { NoLink } from './signup-bounds.ts'
 import type { SignUp } from './signup-service.client.ts'
 import type { Challenge } from './turnstile.client.ts'
@@ -62,26 +56,23 @@ const SENT = { message: 'If this address can sign up here, a link is on its way 
 
 /** Where sign-up is off, the page is told so, and nothing else exists. */
 export function noSignUpRoutes(requestId: () => string): Hono {
-  return new Hono().get('/signup', () => answer({ by: null, turnstile: null }, requestId()))
+  return new Hono().get('/signup', () => ownPageReplies(requestId).answer({ by: null, turnstile: null }))
 }
 
 export function signUpRoutes(deps: SignUpDeps): Hono {
   const { db, signUp, by, turnstile, requestId, now } = deps
   const app = new Hono()
-  const refuse = (failure: Failure) => {
-    const { status, headers, body } = restFailure(failure, requestId())
-    return new Response(body, { status, headers: { ...headers, 'cache-control': 'no-store' } })
-  }
-  app.get('/signup', () => answer({ by, turnstile: turnstile?.siteKey ?? null }, requestId()))
+  const { answer, refuse } = ownPageReplies(requestId)
+  app.get('/signup', () => answer({ by, turnstile: turnstile?.siteKey ?? null }))
 
   app.post('/signup', async (c) => {
     const request = c.req.raw
-    const read = await bodyOf(request, Ask)
+    const read = await ownPageBody(request, Ask, BODY_MAX_BYTES, FOREIGN)
     if (!read.ok) return refuse(read.error)
     const address = signUp.address(read.value.email)
     if (!address.ok) return refuse(address.error)
-    const { waitMs, limit } = deps.asked(request)
-    if (waitMs > 0) return refuse({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
+    const often = tooOften(deps.asked(request))
+    if (often !== null) return refuse(often)
     const from = deps.addressOf(request)
     const { origin, hostname } = new URL(deps.publicUrl || request.url)
     const unsolved = await turnstile?.check(read.value.challenge, hostname, from)
@@ -89,41 +80,21 @@ export function signUpRoutes(deps: SignUpDeps): Hono {
     const pageUrl = `${deps.publicUrl || origin}/console`
     const { refused, send } = await signUp.take(address.value, from, pageUrl)
     c.executionCtx.waitUntil(send().catch(deps.report))
-    return refused === null ? answer(SENT, requestId(), 202) : refuse(noLink(refused))
+    return refused === null ? answer(SENT, 202) : refuse(noLink(refused))
   })
 
   app.post('/signup/confirm', async (c) => {
     const request = c.req.raw
-    const read = await bodyOf(request, Confirm)
+    const read = await ownPageBody(request, Confirm, BODY_MAX_BYTES, FOREIGN)
     if (!read.ok) return refuse(read.error)
     const joined = await signUp.confirm(read.value.token)
     if (!joined.ok) {
-      const { waitMs, limit } =
-        joined.error.kind === 'not_found' ? deps.wrongToken(request) : { waitMs: 0, limit: null }
-      return refuse(waitMs > 0 && limit ? { kind: 'rate_limited', retryAfterMs: waitMs, limit } : joined.error)
+      const isWrong = joined.error.kind === 'not_found'
+      return refuse((isWrong ? tooOften(deps.wrongToken(request)) : null) ?? joined.error)
     }
-    const before = sessionToken(request.headers.get('cookie'))
-    if (before !== null) await endSession(db, before)
     const { account, keyHash, key } = joined.value
-    const session = await beginSession(db, { kind: 'key', tokenHash: keyHash }, now())
-    const cookie = { 'set-cookie': sessionCookie(session.token, session.seconds) }
-    return answer({ account, key, expires: session.expires }, requestId(), 200, cookie)
+    const { expires, headers } = await sessionBegun(db, request, { kind: 'key', tokenHash: keyHash }, now())
+    return answer({ account, key, expires }, 200, headers)
   })
   return app
-}
-
-function answer(body: object, requestId: string, status = 200, more: Readonly<Record<string, string>> = {}): Response {
-  return Response.json(body, {
-    status,
-    headers: { 'cache-control': 'no-store', [REQUEST_ID_HEADER]: requestId, ...more },
-  })
-}
-
-async function bodyOf<T>(request: Request, schema: z.ZodType<T>): Promise<Result<T, Failure>> {
-  if (!isOwnPage(request)) return err(FOREIGN)
-  const source = { chunks: request.body, contentLength: request.headers.get('content-length') }
-  const body = await readJsonBody(source, BODY_MAX_BYTES)
-  if (!body.ok) return body
-  const read = parseWith(schema, body.value)
-  return read.ok ? ok(read.value) : err({ kind: 'bad_field', issues: read.error })
 }
