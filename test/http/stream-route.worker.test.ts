@@ -6,38 +6,49 @@ import { relayOrder } from '../../src/relay/sockets/placement.ts'
 const KEY = `cqt_${'Canary'.repeat(4)}22`
 const identity: Identity = { v: 1, account: 'a', keyHash: 'h', kind: 'api', plan: 'trial', products: ['stream'] }
 
-it('tells a relay who calls, and neither the key nor anything else of the caller', async () => {
-  const seen: { url: string; headers: Record<string, string> }[] = []
-  let now = 0
+type Fetch = (url: RequestInfo | URL, init?: RequestInit) => Promise<Response>
+type Who = (request: Request) => Partial<Identity>
+
+const CONTEXT = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} } as never
+const full = (body: object) => Response.json(body, { status: 503 })
+
+/** Asks a gateway whose relays answer so, and for whom a request is. */
+function connecting(
+  relay: (index: number) => Fetch,
+  { nowMs = () => 0, who = () => ({}), relays = 3 }: { nowMs?: () => number; who?: Who; relays?: number } = {},
+) {
   const app = streamRoutes(
     {
-      authenticate: async () => ({ ok: true, value: identity }),
+      authenticate: async (request: Request) => ({ ok: true, value: { ...identity, ...who(request) } }),
       charging: () => ({
         hold: () => {
           throw new Error('connecting holds no credits')
         },
       }),
-      relay: () => ({
-        fetch: async (url: RequestInfo | URL, init?: RequestInit) => {
-          const { headers } = new Request(url as string, init as RequestInit)
-          seen.push({ url: String(url), headers: Object.fromEntries(headers) })
-          return Response.json({ why: 'full', left: 0 }, { status: 503 })
-        },
-      }),
+      relay: (_: string, index: number) => ({ fetch: relay(index) }),
       requestId: () => 'req_1',
-      nowMs: () => (now += 10_000),
+      nowMs,
     } as never,
-    { pathKeys: true, relaysPerRegion: 2 },
+    { pathKeys: true, relaysPerRegion: relays },
   )
-  const headers = {
-    upgrade: 'websocket',
-    authorization: `Bearer ${KEY}`,
-    cookie: KEY,
-    [IDENTITY_HEADER]: JSON.stringify({ ...identity, account: 'forged' }),
-  }
-  const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} }
+  return (path: string, headers: Record<string, string> = {}) =>
+    app.request(`http://weir${path}`, { headers: { upgrade: 'websocket', ...headers } }, {}, CONTEXT)
+}
+
+it('tells a relay who calls, and neither the key nor anything else of the caller', async () => {
+  const seen: { url: string; headers: Record<string, string> }[] = []
+  let now = 0
+  const connect = connecting(
+    () => async (url, init) => {
+      const { headers } = new Request(url as string, init as RequestInit)
+      seen.push({ url: String(url), headers: Object.fromEntries(headers) })
+      return full({ why: 'full', left: 0 })
+    },
+    { nowMs: () => (now += 10_000), relays: 2 },
+  )
+  const forged = JSON.stringify({ ...identity, account: 'forged' })
   for (const path of [`/ws?key=${KEY}`, `/k/${KEY}/ws`, '/ws'])
-    await app.request(`http://weir${path}`, { headers }, {}, context as never)
+    await connect(path, { authorization: `Bearer ${KEY}`, cookie: KEY, [IDENTITY_HEADER]: forged })
   expect(seen).toHaveLength(6)
   for (const { url, headers: sent } of seen) {
     expect(url).toBe('http://relay/ws')
@@ -61,23 +72,10 @@ it('says how to connect to who did not ask for a socket, with or without a key',
 it('says why a relay does not take a socket, and asks no other one', async () => {
   const answer = async (why: string) => {
     let asked = 0
-    const app = streamRoutes(
-      {
-        authenticate: async () => ({ ok: true, value: identity }),
-        charging: () => ({}),
-        relay: () => ({
-          fetch: async () => {
-            asked++
-            return Response.json({ why, left: 70_000 }, { status: 503 })
-          },
-        }),
-        requestId: () => 'req_1',
-        nowMs: () => 0,
-      } as never,
-      { pathKeys: false, relaysPerRegion: 3 },
-    )
-    const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} }
-    const response = await app.request('http://weir/ws', { headers: { upgrade: 'websocket' } }, {}, context as never)
+    const response = await connecting(() => async () => {
+      asked++
+      return full({ why, left: 70_000 })
+    })('/ws')
     const retryAfter = response.headers.get('retry-after')
     return { asked, status: response.status, retryAfter, body: (await response.json()) as Record<string, unknown> }
   }
@@ -95,29 +93,16 @@ it('says why a relay does not take a socket, and asks no other one', async () =>
 function gateway(answer: (index: number) => string) {
   const asked: number[] = []
   const clock = { nowMs: 0 }
-  const app = streamRoutes(
-    {
-      charging: () => ({}),
-      authenticate: async (request: Request) => ({
-        ok: true,
-        value: { ...identity, account: request.headers.get('x-test-account') },
-      }),
-      relay: (_: string, index: number) => ({
-        fetch: async () => {
-          asked.push(index)
-          return Response.json({ why: answer(index), left: 0 }, { status: 503 })
-        },
-      }),
-      requestId: () => 'req_1',
-      nowMs: () => clock.nowMs,
-    } as never,
-    { pathKeys: false, relaysPerRegion: 3 },
+  const ask = connecting(
+    (index) => async () => {
+      asked.push(index)
+      return full({ why: answer(index), left: 0 })
+    },
+    { nowMs: () => clock.nowMs, who: ({ headers }) => ({ account: String(headers.get('x-test-account')) }) },
   )
-  const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} }
   const connect = async (account: string) => {
     asked.length = 0
-    const headers = { upgrade: 'websocket', 'x-test-account': account }
-    const response = await app.request('http://weir/ws', { headers }, {}, context as never)
+    const response = await ask('/ws', { 'x-test-account': account })
     return { asked: [...asked], body: (await response.json()) as Record<string, unknown>, status: response.status }
   }
   return { clock, connect }
@@ -154,29 +139,17 @@ it('says so where an account has left too much unread at a heavy relay', async (
 it('lets a key connect as often in 10 s as its plan allows sockets, all at once, and asks no relay beyond that', async () => {
   let asked = 0
   let nowMs = 0
-  const app = streamRoutes(
+  const ask = connecting(
+    () => async () => {
+      asked++
+      return full({ why: 'limit', left: 0 })
+    },
     {
-      charging: () => ({}),
-      authenticate: async (request: Request) => ({
-        ok: true,
-        value: { ...identity, keyHash: request.headers.get('x-test-key'), plan: request.headers.get('x-test-plan') },
-      }),
-      relay: () => ({
-        fetch: async () => {
-          asked++
-          return Response.json({ why: 'limit', left: 0 }, { status: 503 })
-        },
-      }),
-      requestId: () => 'req_1',
       nowMs: () => nowMs,
-    } as never,
-    { pathKeys: false, relaysPerRegion: 3 },
+      who: ({ headers }) => ({ keyHash: String(headers.get('x-test-key')), plan: String(headers.get('x-test-plan')) }),
+    },
   )
-  const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} }
-  const connect = async (key: string, plan = 'trial') => {
-    const headers = { upgrade: 'websocket', 'x-test-key': key, 'x-test-plan': plan }
-    return app.request('http://weir/ws', { headers }, {}, context as never)
-  }
+  const connect = (key: string, plan = 'trial') => ask('/ws', { 'x-test-key': key, 'x-test-plan': plan })
   for (let i = 0; i < 300; i++) await connect('hot')
   expect(asked).toBe(150)
   const refused = await connect('hot')
@@ -196,20 +169,7 @@ it('lets a key connect as often in 10 s as its plan allows sockets, all at once,
 
 // WS-3
 it('says the same where it is the relay that counted', async () => {
-  const app = streamRoutes(
-    {
-      authenticate: async () => ({ ok: true, value: identity }),
-      charging: () => ({}),
-      relay: () => ({
-        fetch: async () => Response.json({ why: 'limit', left: 0, retryAfterMs: 3_500 }, { status: 503 }),
-      }),
-      requestId: () => 'req_1',
-      nowMs: () => 0,
-    } as never,
-    { pathKeys: false, relaysPerRegion: 1 },
-  )
-  const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} }
-  const response = await app.request('http://weir/ws', { headers: { upgrade: 'websocket' } }, {}, context as never)
+  const response = await connecting(() => async () => full({ why: 'limit', left: 0, retryAfterMs: 3_500 }))('/ws')
   expect([response.status, response.headers.get('retry-after')]).toEqual([429, '4'])
   expect(await response.json()).toMatchObject({ msg: expect.stringMatching(/^Too many connections: /) })
 })
