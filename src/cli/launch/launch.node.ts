@@ -11,7 +11,7 @@ import { after } from '../../core/timers.client.ts'
 import { devFilePath } from '../dev-file.node.ts'
 import type { LaunchOptions } from './args.ts'
 import type { DemoKeys } from './demo-account.node.ts'
-import { diskFull, folderLost, news, type Seen } from './messages.ts'
+import { news, type Seen, WHY } from './messages.ts'
 import { childrenOf, endGroup, processInfo } from './processes.node.ts'
 import { type Ports, type Secrets, type StateFolder, writeWhole } from './state-folder.node.ts'
 
@@ -254,7 +254,7 @@ export class Launch {
     this.#seen = seen
     for (const line of lines) say(line)
     const isFull = folder.isDiskFull()
-    if (isFull && !this.#isDiskFull) say(diskFull(folder.path))
+    if (isFull && !this.#isDiskFull) say(WHY.diskFull(folder.path))
     this.#isDiskFull = isFull
   }
 
@@ -265,7 +265,7 @@ export class Launch {
 
   /** Without a trace in the folder, which may be another launcher's by now. */
   async #leave(): Promise<never> {
-    this.#world.say(folderLost(this.#world.folder.path))
+    this.#world.say(WHY.folderLost(this.#world.folder.path))
     await this.#end()
     process.exit(1)
   }

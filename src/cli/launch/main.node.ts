@@ -10,7 +10,7 @@ import { DEFAULT_KEEP_MB, type LaunchOptions, launchOptions, ScaleName } from '.
 import { build } from './build.node.ts'
 import { becomeReady, DAILY_CREDITS } from './demo-account.node.ts'
 import { Launch } from './launch.node.ts'
-import { announce, diskFull, notReady, portTaken, Refusal } from './messages.ts'
+import { announce, Refusal, WHY } from './messages.ts'
 import { endLeftovers, freePort, processInfo, starter, whyTaken } from './processes.node.ts'
 import { checkDatabases, type Ports, type Secrets, StateFolder } from './state-folder.node.ts'
 
@@ -69,7 +69,7 @@ async function main(): Promise<void> {
   if (stopping.aborted) return
   launch.start('gateway', 'feeder')
   const waiting = (what: string) => say(`Waiting for ${what} …`)
-  const late = setTimeout(() => say(notReady(folder.part('log'), stateOption)), LATE_MS)
+  const late = setTimeout(() => say(WHY.notReady(folder.part('log'), stateOption)), LATE_MS)
   const { ADMIN_TOKEN: adminToken, key, serviceKey } = secrets
   const kept = key === null || serviceKey === null ? null : { key, serviceKey }
   const ready = await becomeReady(launch.url, adminToken, kept, waiting, stopping).catch(() => null)
@@ -104,13 +104,13 @@ async function claim(folder: StateFolder, options: LaunchOptions): Promise<void>
 
 /** What this start finds in the folder, before anything runs on it. */
 async function look(folder: StateFolder, options: LaunchOptions): Promise<{ ports: Ports; secrets: Secrets }> {
-  if (folder.isDiskFull()) throw new Refusal(diskFull(folder.path))
+  if (folder.isDiskFull()) throw new Refusal(WHY.diskFull(folder.path))
   const secrets = folder.secrets()
   checkDatabases(folder.part('gateway'), folder.reset, secrets.key !== null)
   const kept = folder.ports()
   const gateway = options.port === 0 ? await freePort(kept?.gateway) : options.port
   const taken = await whyTaken(gateway)
-  if (taken !== null) throw new Refusal(portTaken(gateway, taken))
+  if (taken !== null) throw new Refusal(WHY.portTaken(gateway, taken))
   const ports = { gateway, devnet: await freePort(kept?.devnet, gateway) }
   folder.keepPorts(ports)
   return { ports, secrets }
@@ -119,7 +119,7 @@ async function look(folder: StateFolder, options: LaunchOptions): Promise<{ port
 function wordsOf(error: unknown, folder: StateFolder): string {
   if (error instanceof Refusal) return error.message
   const { code } = error as NodeJS.ErrnoException
-  if (code === 'ENOSPC') return diskFull(folder.path)
+  if (code === 'ENOSPC') return WHY.diskFull(folder.path)
   if (code === undefined) throw error
   return `The state folder ${folder.path} cannot be read and written (${code}): choose another with --state DIR.`
 }

@@ -19,15 +19,7 @@ import {
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
-import {
-  alreadyRuns,
-  databaseDamaged,
-  databasesMissing,
-  foreignFolder,
-  keySecretChanged,
-  Refusal,
-  secretsLost,
-} from './messages.ts'
+import { Refusal, WHY } from './messages.ts'
 
 const Secrets = z.object({
   ADMIN_TOKEN: z.string().min(32),
@@ -83,7 +75,7 @@ export class StateFolder {
   prepare(): void {
     const isOurs = FILES.some((name) => existsSync(this.part(name)))
     const foreign = Object.entries(FOLDERS).find(([name, marks]) => !isOurs && isForeign(this.part(name), marks))
-    if (foreign !== undefined) throw foreignFolder(this.part(foreign[0]))
+    if (foreign !== undefined) throw new Refusal(WHY.foreignFolder(this.part(foreign[0])))
     makeFolder(join(this.path, 'log'))
     // Databases and logs are made by others, with modes of their own. A folder such as /tmp must stay everybody's, and one of
     // somebody else's can only stay as it is.
@@ -105,7 +97,7 @@ export class StateFolder {
       this.#gate.exec('BEGIN EXCLUSIVE')
     } catch {
       this.release()
-      throw alreadyRuns(this.path, this.lock()?.launcher)
+      throw new Refusal(WHY.alreadyRuns(this.path, this.lock()?.launcher))
     }
   }
 
@@ -143,11 +135,12 @@ export class StateFolder {
   keptSecrets(): Secrets | null {
     const path = this.part('secrets.json')
     const kept = readJson(path, Secrets)
-    if (kept === 'damaged') throw secretsLost(path, kept, this.reset)
-    if (kept === null && existsSync(this.part('gateway'))) throw secretsLost(path, 'missing', this.reset)
+    if (kept === 'damaged') throw new Refusal(WHY.secretsLost(path, kept, this.reset))
+    if (kept === null && existsSync(this.part('gateway')))
+      throw new Refusal(WHY.secretsLost(path, 'missing', this.reset))
     const note = this.part(KEY_SECRET_NOTE)
     if (kept && existsSync(note) && readFileSync(note, 'utf8') !== digest(kept.KEY_SECRET))
-      throw keySecretChanged(path, this.reset)
+      throw new Refusal(WHY.keySecretChanged(path, this.reset))
     return kept
   }
 
@@ -270,12 +263,13 @@ export function checkDatabases(folder: string, reset: string, hasKeys: boolean):
   ]
   for (const { part, was } of needed) {
     const path = join(folder, 'v3', part)
-    if (was && !globSync('**/*.sqlite', { cwd: path }).some(isOfObject)) throw databasesMissing(path, reset)
+    if (was && !globSync('**/*.sqlite', { cwd: path }).some(isOfObject))
+      throw new Refusal(WHY.databasesMissing(path, reset))
   }
   for (const name of globSync('**/*.sqlite', { cwd: folder }).sort()) {
     const path = join(folder, name)
     const why = isEmptied(folder, path) ? 'it is empty' : damage(path)
-    if (why !== null) throw databaseDamaged(path, why, reset)
+    if (why !== null) throw new Refusal(WHY.databaseDamaged(path, why, reset))
   }
 }
 
