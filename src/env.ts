@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { TOKEN_COINS_MAX } from './accounts/stream-token.ts'
 import { CheckoutPrices } from './billing/checkout/prices.ts'
 import { Count, JsonText, LiveSettings, readVariables, Switch } from './core/variables.ts'
-import { SignUpSettings } from './http/signup/signup-settings.ts'
+import { SignUpSettings } from './http/signup/signup-bounds.ts'
 import { RpcChains } from './rpc/chains.ts'
 import { parseSources } from './upstream/sources.ts'
 

@@ -1,7 +1,9 @@
 // What every reply of the router has, whichever room it comes from: an id, a cost, CORS where browsers may ask, and
 // JSON for unknown endpoints (404), known ones asked with another method (405) and bugs (500).
 
-import type { Context, Hono, Env as HonoEnv } from 'hono'
+import type { Context, Hono, Env as HonoEnv, MiddlewareHandler } from 'hono'
+import type { AddressGate } from '../accounts/address-gate.ts'
+import { callerAddress } from '../accounts/caller-address.ts'
 import { type Failure, noEndpoint, SEE_DOCS } from '../core/failure.ts'
 import { nearestName } from '../core/nearest.ts'
 import {
@@ -12,6 +14,7 @@ import {
   rpcFailure,
   type WireFailure,
 } from '../protocol/failure-wire.ts'
+import { joinedLimits, limitHeaders } from '../protocol/limit-headers.ts'
 import { REQUEST_ID_HEADER } from '../protocol/request-id.ts'
 import { CORS_HEADERS, isOpenToBrowsers, preflightHeaders } from './cors.ts'
 
@@ -69,7 +72,7 @@ export function everyReply<E extends HonoEnv>(app: Hono<E>, { requestId, report,
 }
 
 /** Sets headers of a reply in place: a copy would forget that its body is compressed already. */
-export function setOnReply(c: Context, headers: Readonly<Record<string, string>>): void {
+function setOnReply(c: Context, headers: Readonly<Record<string, string>>): void {
   try {
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
   } catch {
@@ -107,4 +110,27 @@ function meantEndpoint<E extends HonoEnv>(app: Hono<E>, method: string, sent: st
   if (meant === undefined) return undefined
   const methods = methodsOf(app, meant)
   return `${methods.includes(method) ? method : methods[0]} ${meant}`
+}
+
+export interface AddressLimitDeps {
+  /** TRUST_PROXY. */
+  readonly isProxyTrusted: boolean
+  readonly requestId: () => string
+  readonly now: () => number
+}
+
+/** What a surface puts before its routes. Limits that the routes tell of themselves are joined with this one. */
+export function addressLimit(
+  gate: AddressGate,
+  { isProxyTrusted, requestId, now }: AddressLimitDeps,
+): MiddlewareHandler {
+  return async (c, next) => {
+    const { waitMs, left, limit } = gate.take(callerAddress(isProxyTrusted, c.req.raw.headers), now())
+    if (waitMs > 0) return failureReply(c.req.path, { kind: 'rate_limited', retryAfterMs: waitMs, limit }, requestId())
+    await next()
+    const inner = { ratelimit: c.res.headers.get('ratelimit'), policy: c.res.headers.get('ratelimit-policy') }
+    const told = inner.ratelimit && inner.policy ? { ratelimit: inner.ratelimit, 'ratelimit-policy': inner.policy } : {}
+    setOnReply(c, joinedLimits(told, limitHeaders(limit, left, left < limit.quota ? limit.windowSeconds : 0)))
+    return undefined
+  }
 }

@@ -5,10 +5,18 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { addressWith, go, params } from '../address.dom.ts'
-import { type DepthChart, depthChart } from './depth-chart.ts'
 import { clockText, compact, fixed, priceDecimals, priceText } from './formats.ts'
 import { glance } from './glance.dom.ts'
-import { type BookRow, groupedRows, type Side, spreadOf, stepDecimals, stepsOf } from './grouped-book.ts'
+import {
+  type BookRow,
+  type DepthChart,
+  depthChart,
+  groupedRows,
+  type Side,
+  spreadOf,
+  stepDecimals,
+  stepsOf,
+} from './grouped-book.ts'
 import { bookTurn, coin, liveBook, played, trades } from './live-page.dom.ts'
 import { Panel, Pick, unseen } from './panel.tsx'
 

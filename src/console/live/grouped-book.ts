@@ -1,5 +1,6 @@
-// A book's levels put together by price steps, with what lies up to each. Laws: bids are rounded down and asks up, so that
-// the two never meet where they did not; no size is lost or counted twice; rows come best first.
+// A book's levels put together by price steps, with what lies up to each, and as outlines of what it holds up to each price.
+// Invariants: bids are rounded down and asks up, so that the two never meet where they did not; no size is lost or counted
+// twice; rows come best first; both outlines have one scale, whose top is the deeper of the two.
 
 /** A level as books hold it. */
 export interface BookLevel {
@@ -68,4 +69,76 @@ export function spreadOf(bid: BookLevel | undefined, ask: BookLevel | undefined)
   const high = Number(ask.px)
   const middle = (low + high) / 2
   return { size: high - low, middle, basisPoints: ((high - low) / middle) * 10_000 }
+}
+
+export interface DepthChart {
+  readonly bids: string
+  readonly asks: string
+  /** Lowest and highest price, and the deepest sum within. */
+  readonly low: number
+  readonly high: number
+  readonly most: number
+}
+
+type Sums = readonly (readonly [px: number, total: number])[]
+
+/** `share`: how far from the middle, as a part of it. Null: there is no middle. */
+export function depthChart(
+  bids: readonly BookLevel[],
+  asks: readonly BookLevel[],
+  { width, height, share }: { readonly width: number; readonly height: number; readonly share: number },
+): DepthChart | null {
+  const bid = bids[0]
+  const ask = asks[0]
+  if (!bid || !ask) return null
+  const middle = (Number(bid.px) + Number(ask.px)) / 2
+  const low = middle * (1 - share)
+  const high = middle * (1 + share)
+  const below = sumsWithin(bids, low, high)
+  const above = sumsWithin(asks, low, high)
+  const most = Math.max(below.at(-1)?.[1] ?? 0, above.at(-1)?.[1] ?? 0)
+  const outline = (sums: Sums, edge: number) => pathOf(sums, edge, { width, height, low, high, most })
+  return { bids: outline(below, 0), asks: outline(above, width), low, high, most }
+}
+
+function sumsWithin(levels: readonly BookLevel[], low: number, high: number): Sums {
+  const sums: [number, number][] = []
+  let total = 0
+  for (const { px, sz } of levels) {
+    const price = Number(px)
+    if (price < low || price > high) break
+    total += Number(sz)
+    sums.push([price, total])
+  }
+  return sums
+}
+
+interface Space {
+  readonly width: number
+  readonly height: number
+  readonly low: number
+  readonly high: number
+  readonly most: number
+}
+
+/** Steps from the best price to the edge; of many levels in one pixel the last counts. */
+function pathOf(sums: Sums, edge: number, { width, height, low, high, most }: Space): string {
+  const [best] = sums
+  if (!best || most <= 0) return ''
+  const x = (px: number) => Math.round(((px - low) / (high - low)) * width * 10) / 10
+  const y = (total: number) => Math.round((1 - total / most) * height * 10) / 10
+  const first = x(best[0])
+  let path = `M${first} ${height}`
+  let lastX = Number.NaN
+  let lastY = height
+  for (const [at, [px, total]] of sums.entries()) {
+    const here = x(px)
+    const next = sums[at + 1]
+    if (next && Math.floor(x(next[0])) === Math.floor(here)) continue
+    if (here !== lastX) path += `H${here}`
+    lastX = here
+    lastY = y(total)
+    path += `V${lastY}`
+  }
+  return `${path}H${edge}V${height}Z`
 }

@@ -9,16 +9,15 @@ import type { WeirError } from '../../client/weir-error.ts'
 import type { Interval } from '../../core/candle-interval.ts'
 import { addressWith, go, params } from '../address.dom.ts'
 import { isInterval } from './candles.ts'
-import { FrameScheduler } from './frame-scheduler.ts'
 import { look as lookAt } from './glance.dom.ts'
 import { streamLink } from './link.ts'
 import { MarketBook } from './market-book.ts'
 import { type Market, namedMarkets, perpMarkets, relisted, spotMarkets, withContext, withMids } from './markets.ts'
+import { FrameScheduler, ServerClock } from './page-time.ts'
 import { fetchPass } from './pass.dom.ts'
 import { PlayedMarket } from './played-market.ts'
 import { type Happening, type Trade, withHappening, withTrades } from './recent.ts'
 import { browserRuntime, pageNow } from './runtime.dom.ts'
-import { ServerClock } from './server-clock.ts'
 
 const ANSWER_MS = 15_000
 const LISTED_MS = 60_000

@@ -8,8 +8,7 @@ import { BookPanel, DepthPanel, TradePanel } from './book-panel.tsx'
 import { ChartPanel } from './chart-panel.tsx'
 import { coin, start } from './live-page.dom.ts'
 import { MarketList } from './market-list.tsx'
-import { ReplayBar } from './replay-bar.tsx'
-import { StatusBar, Timeline } from './status-bar.tsx'
+import { ReplayBar, StatusBar, Timeline } from './status-bar.tsx'
 
 function Live() {
   const who = visitor.value

@@ -6,8 +6,8 @@ import type { Answers } from '../answers.ts'
 import { ask } from '../ask.dom.ts'
 import { look, visitor } from '../visit.dom.ts'
 import type { Pass } from './link.ts'
+import type { ServerClock } from './page-time.ts'
 import { pageNow } from './runtime.dom.ts'
-import type { ServerClock } from './server-clock.ts'
 
 /** Of a token that ends sooner another one is fetched. */
 const LEFT_MS = 30_000

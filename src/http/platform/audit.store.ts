@@ -1,7 +1,7 @@
 // The audit in D1: who asked for what, and what came of it. Invariant: rows are only added, here and nowhere else
 // (test/http/docs/migrations.test.ts).
 
-import type { Audit } from './operator-api.ts'
+import type { Audit } from './platform-api.ts'
 
 export function auditIn(db: D1Database): Audit {
   return {

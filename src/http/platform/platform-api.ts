@@ -5,6 +5,7 @@ import type { KeyKind } from '../../accounts/format.ts'
 import type { Product } from '../../accounts/identity.ts'
 import type { Entrance, KeyChange, KeyName, KeyPlace, KeyRow, PipelineRight, Rotation } from '../../accounts/key-row.ts'
 import type { KeptRefusal } from '../../accounts/refused-calls.ts'
+import type { FindStaff, StaffRole, StaffRow } from '../../accounts/staff.ts'
 import type { PaidToken } from '../../accounts/stream-token.ts'
 import type { BackfillAnswer, BackfillState } from '../../archive/archive/backfill-api.ts'
 import type { BackfillBlock } from '../../archive/archive/backfill-lines.ts'
@@ -23,7 +24,7 @@ import type { NewPipeline, PipelineChange } from '../../pipelines/changes.ts'
 import type { PipelineRow } from '../../pipelines/row.ts'
 import type { SinkLogLine, SinkMinute, SinkStatus, SinkTest } from '../../pipelines/sink-api.ts'
 import type { BlockLogApi } from '../../protocol/feed/log-api.ts'
-import type { Audit, Staff } from './operator-api.ts'
+import type { AuditRow } from './audit.ts'
 import type { PlanChange } from './plan-shapes.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -263,4 +264,19 @@ export interface Pipelines {
   /** Of the pipeline as the change would make it. */
   test(name: NamedPipeline, change: PipelineChange): Promise<Result<SinkTest, Refusal>>
   redeliver(name: NamedPipeline): Promise<Result<number, Refusal>>
+}
+
+interface Staff extends FindStaff {
+  /** The token, shown this once; null, and nothing done, where somebody of this name has one. */
+  add(name: string, role: StaffRole, nowMs: number): Promise<string | null>
+  /** Newest first. */
+  list(): Promise<readonly StaffRow[]>
+  /** False where nobody of this name has a token. */
+  revoke(name: string, nowMs: number): Promise<boolean>
+}
+
+export interface Audit {
+  /** Its number. Rejects where it could not be written: then nothing must be done. */
+  begin(row: AuditRow, nowMs: number): Promise<number>
+  end(number: number, status: number, account: string | null, nowMs: number): Promise<void>
 }

@@ -1,7 +1,7 @@
 // How a link comes to whoever asked for it: by the mailer of the operator, or into the gateway's own log. Laws: an address
 // reaches the mailer alone; the mailer is told what the mail says, and its answer is not read.
 
-import type { SignUpSettings } from './signup-settings.ts'
+import type { SignUpSettings } from './signup-bounds.ts'
 
 /** Rejects where it is not on its way. */
 export type Mailer = (to: string, link: string) => Promise<void>

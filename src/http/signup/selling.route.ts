@@ -8,8 +8,8 @@ import { stripeRoutes } from '../../billing/checkout/stripe/stripe.route.ts'
 import type { Platform } from '../platform/platform-api.ts'
 import { httpMailer, logMailer, type Mailer } from './mailer.client.ts'
 import { noSignUpRoutes, type SignUpDeps, signUpRoutes } from './signup.route.ts'
+import type { SignUpSettings } from './signup-bounds.ts'
 import { SignUp } from './signup-service.client.ts'
-import type { SignUpSettings } from './signup-settings.ts'
 import { turnstile } from './turnstile.client.ts'
 
 interface SellingEnv extends CheckoutEnv {

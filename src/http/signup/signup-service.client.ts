@@ -12,6 +12,7 @@ import { hmac } from '../../metering/webhooks/signature.client.ts'
 import type { Accounts, Keys } from '../platform/platform-api.ts'
 import type { Refusal } from '../platform/refusal.ts'
 import type { Mailer } from './mailer.client.ts'
+import type { SignUpSettings } from './signup-bounds.ts'
 import {
   linkBounds,
   type NoLink,
@@ -21,7 +22,6 @@ import {
   signUpAlert,
 } from './signup-bounds.ts'
 import { LINK_LIFE_MS, type LinkOrigin, type LinkOwner, SignUpLinks } from './signup-links.store.ts'
-import type { SignUpSettings } from './signup-settings.ts'
 
 export interface SignUpPorts {
   readonly db: D1Database

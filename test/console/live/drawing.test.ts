@@ -3,7 +3,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mergedCandles, pageBefore, readCandle } from '../../../src/console/live/candles.ts'
-import { depthChart } from '../../../src/console/live/depth-chart.ts'
 import {
   ageText,
   changeText,
@@ -14,8 +13,7 @@ import {
   inputText,
   priceText,
 } from '../../../src/console/live/formats.ts'
-import { FrameScheduler } from '../../../src/console/live/frame-scheduler.ts'
-import { groupedRows, spreadOf, stepDecimals, stepsOf } from '../../../src/console/live/grouped-book.ts'
+import { depthChart, groupedRows, spreadOf, stepDecimals, stepsOf } from '../../../src/console/live/grouped-book.ts'
 import {
   namedMarkets,
   perpMarkets,
@@ -25,8 +23,8 @@ import {
   withContext,
   withMids,
 } from '../../../src/console/live/markets.ts'
+import { clockTrouble, FrameScheduler, ServerClock } from '../../../src/console/live/page-time.ts'
 import { withHappening, withTrades } from '../../../src/console/live/recent.ts'
-import { clockTrouble, ServerClock } from '../../../src/console/live/server-clock.ts'
 import { INTERVAL_MS } from '../../../src/core/candle-interval.ts'
 
 const level = (px: string, sz: string) => ({ px, sz })

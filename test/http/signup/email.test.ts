@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { signUpAddress } from '../../../src/http/signup/signup-bounds.ts'
-import { SignUpSettings } from '../../../src/http/signup/signup-settings.ts'
+import { SignUpSettings, signUpAddress } from '../../../src/http/signup/signup-bounds.ts'
 
 const read = (text: string, refused: readonly string[] = []) => {
   const address = signUpAddress(text, refused)

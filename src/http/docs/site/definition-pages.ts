@@ -181,7 +181,7 @@ function requestParts(params: Operation['params'], query: Operation['query'], bo
       ? [
           `In the path:\n\n${table(
             ['Part', 'Meaning'],
-            Object.entries(params).map(([name, schema]) => [code(name), schema.description ?? PART_WORDS[name] ?? '']),
+            Object.entries(params).map(([name, schema]) => [code(name), schema.description ?? '']),
           )}`,
         ]
       : []),
@@ -189,16 +189,6 @@ function requestParts(params: Operation['params'], query: Operation['query'], bo
     ...(body ? [bodyWords(body)] : []),
   ]
   return parts.length === 0 ? '' : `## Request\n\n${parts.join('\n\n')}`
-}
-
-const PART_WORDS: Readonly<Record<string, string>> = {
-  id: 'Which one, by its id',
-  name: 'Name of the plan',
-  key: 'A key, its first twelve characters, or its hash',
-  chain: 'Name of the chain',
-  address: 'The wallet',
-  month: 'A month of UTC',
-  number: 'Number of the order',
 }
 
 function bodyWords(body: NonNullable<Operation['body']>): string {

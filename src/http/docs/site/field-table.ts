@@ -23,11 +23,9 @@ export interface FieldRow {
 const FORMS: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/^\^-\?\\d/, 'decimal number as text'],
   [/^\^\\d\{1,38\}/, 'decimal number as text, 0 or more'],
-  [/^\^0x\[0-9a-f(A-F)?\]*\{40\}\$$/, 'address: `0x` and 40 hex digits'],
-  [/^\^0x\[0-9a-fA-F\]\{40\}\$$/, 'address: `0x` and 40 hex digits'],
+  [/^\^0x\[0-9a-f(?:A-F)?\]\{40\}\$$/, 'address: `0x` and 40 hex digits'],
   [/^\^0x\[0-9a-f\]\{64\}\$$/, 'hash: `0x` and 64 hex digits'],
-  [/^\^0x\[0-9a-f(A-F)?\]*\{32\}\$$/, 'id: `0x` and 32 hex digits'],
-  [/^\^0x\[0-9a-fA-F\]\{32\}\$$/, 'id: `0x` and 32 hex digits'],
+  [/^\^0x\[0-9a-f(?:A-F)?\]\{32\}\$$/, 'id: `0x` and 32 hex digits'],
   // Of a query: text on its way, and a number to whoever writes it.
   [/^\^\(\?:0\|\[1-9\]/, 'whole number'],
 ]

@@ -1,5 +1,6 @@
-// What time it is at the gateway, whatever the visitor's clock says. Laws: the page's own clock is one that nobody sets;
-// of several readings the one that took the shortest way counts; no block is from the future.
+// What time it is at the gateway, whatever the visitor's clock says, and drawing once a frame of the screen. Invariants: the page's
+// own clock is one that nobody sets; of several readings the one that took the shortest way counts; no block is from the
+// future.
 
 export class ServerClock {
   #offsetMs: number | null = null
@@ -34,4 +35,29 @@ export function clockTrouble(serverMs: number, visitorMs: number): string | null
       ? `${Math.round(Math.abs(off) / 60_000)} min`
       : `${(Math.abs(off) / 3_600_000).toFixed(1)} h`
   return `The clock of this device is ${size} ${off > 0 ? 'fast' : 'slow'}. Times and ages here are the gateway’s.`
+}
+
+export class FrameScheduler {
+  readonly #nextFrame: (run: () => void) => void
+  readonly #due = new Set<() => void>()
+  #isAsked = false
+
+  constructor(nextFrame: (run: () => void) => void) {
+    this.#nextFrame = nextFrame
+  }
+
+  /** What asks for this drawing: what it draws is what is known when the frame comes, so that there is one of it. */
+  drawing(draw: () => void): () => void {
+    return () => {
+      this.#due.add(draw)
+      if (this.#isAsked) return
+      this.#isAsked = true
+      this.#nextFrame(() => {
+        this.#isAsked = false
+        const due = [...this.#due]
+        this.#due.clear()
+        for (const one of due) one()
+      })
+    }
+  }
 }
