@@ -108,17 +108,6 @@ describe.each(CATALOGUE.map((query) => [query.type, query] as const))('%s', (typ
     }
   })
 
-  it('accepts unknown fields and drops them', async () => {
-    const plain = await world.send(whole)
-    const asked = [...world.asked]
-    world.now += 3_600_000
-    world.asked.length = 0
-    const extra = await world.send({ extra: { deep: [1] }, ...whole, signature: null })
-    expect(extra.status).toBe(200)
-    expect(extra.body).toBe(plain.body)
-    expect(world.asked).toEqual(asked)
-  })
-
   it('names a malformed field, charges nothing and asks nobody', async () => {
     for (const field of Object.keys(fields.properties ?? {}).filter((name) => name !== 'type')) {
       const schema = fields.properties![field] as z.core.JSONSchema.BaseSchema
@@ -197,15 +186,5 @@ describe.each(CATALOGUE.map((query) => [query.type, query] as const))('%s', (typ
     expect(reply.body).toContain('req_1')
     expect(world.charged).toEqual([])
     expect(world.reported.length).toBe(1)
-  })
-
-  it('has one key however a request is spelled', async () => {
-    const read = readCall(JSON.stringify(whole))
-    if (!read.ok) throw new Error('the example was refused')
-    const reversed = Object.fromEntries(Object.entries(whole).reverse())
-    const again = readCall(JSON.stringify({ ...reversed, extra: 1 }))
-    const { key } = read.value
-    expect(again.ok && again.value.key).toBe(key)
-    expect(key.startsWith(`{"type":"${type}"`)).toBe(true)
   })
 })

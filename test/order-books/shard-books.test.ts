@@ -16,6 +16,12 @@ const seed = (height: number, books: HubSeed['books'], scope: 'all' | 'coins' = 
   return { scope, epoch, height, time: height * 70, books, part: 0, parts: 1 }
 }
 const bids = (...levels: ReturnType<typeof level>[]): Levels => [levels, []]
+const at = (coin: string, ...prices: number[]) => ({ coin, levels: bids(...prices.map((px) => level(px))) })
+const seeded = (height: number, ...books: HubSeed['books']) => {
+  const shard = new ShardBooks()
+  shard.seed(seed(height, books))
+  return shard
+}
 const parsed = (text: string): Levels => JSON.parse(text) as Levels
 
 /** A client that follows fragments by the rules of the specification and says when it must begin again. */
@@ -59,15 +65,9 @@ const expectInStep = (client: Client, shard: ShardBooks) => {
 
 describe('the books of a shard', () => {
   it('give a coin the height of its last change as seq, and the seed height before that', () => {
-    const shard = new ShardBooks()
-    shard.seed(
-      seed(10, [
-        { coin: 'BTC', levels: bids(level(5)) },
-        { coin: 'ETH', levels: bids(level(1)) },
-      ]),
-    )
+    const shard = seeded(10, at('BTC', 5), at('ETH', 1))
     shard.apply(block(11, []))
-    const outcome = shard.apply(block(12, [{ coin: 'BTC', levels: bids(level(6)) }]))
+    const outcome = shard.apply(block(12, [at('BTC', 6)]))
     expect(outcome).toEqual({
       kind: 'applied',
       fragments: [{ mark: '=', coin: 'BTC', prevSeq: 10, levels: JSON.stringify(bids(level(6))) }],
@@ -77,20 +77,18 @@ describe('the books of a shard', () => {
   })
 
   it('refuse what does not follow, and ignore what was there', () => {
-    const shard = new ShardBooks()
-    shard.seed(seed(10, []))
+    const shard = seeded(10)
     expect(shard.apply(block(10, [])).kind).toBe('duplicate')
     expect(shard.apply(block(13, []))).toEqual({ kind: 'missing', from: 11 })
     expect(shard.height).toBe(10)
   })
 
   it('know nothing from a block without changes to the next seed', () => {
-    const shard = new ShardBooks()
-    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(5)) }]))
+    const shard = seeded(1, at('BTC', 5))
     shard.apply(block(2, null))
     expect(shard.ready).toBe(false)
     expect(shard.checkpoint('BTC')).toBeNull()
-    shard.seed(seed(3, [{ coin: 'BTC', levels: bids(level(7)) }], 'all', 'e2'))
+    shard.seed(seed(3, [at('BTC', 7)], 'all', 'e2'))
     expect([shard.ready, shard.encode('BTC')?.seq]).toEqual([true, 3])
     // Clients that cannot see epochs get the difference as a change.
     const outcome = shard.apply(block(4, [], 'e2'))
@@ -100,12 +98,11 @@ describe('the books of a shard', () => {
   })
 
   it('publish a repair as a change of the next block, and show it no earlier', () => {
-    const shard = new ShardBooks()
-    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(5), level(4)) }]))
+    const shard = seeded(1, at('BTC', 5, 4))
     shard.apply(block(2, []))
     shard.seed(seed(2, [{ coin: 'BTC', levels: bids(level(5, 3)) }], 'coins'))
     expect(parsed(shard.encode('BTC')!.levels)).toEqual(bids(level(5), level(4)))
-    const outcome = shard.apply(block(3, [{ coin: 'BTC', levels: bids(level(6)) }]))
+    const outcome = shard.apply(block(3, [at('BTC', 6)]))
     expect(outcome).toMatchObject({
       fragments: [{ mark: '=', prevSeq: 1, levels: JSON.stringify(bids(level(5, 3), level(4, 0), level(6))) }],
     })
@@ -124,7 +121,7 @@ describe('the books of a shard', () => {
     shard.seed(seed(2, all(2), 'all', 'e2'))
     const paid: string[][] = []
     for (let height = 3; height < 6; height++) {
-      const outcome = shard.apply(block(height, height === 3 ? [{ coin: 'D', levels: bids(level(5)) }] : [], 'e2'))
+      const outcome = shard.apply(block(height, height === 3 ? [at('D', 5)] : [], 'e2'))
       if (outcome.kind !== 'applied') throw new Error(outcome.kind)
       paid.push(outcome.fragments.map(({ coin }) => coin))
       client.take(shard, height, outcome.fragments)
@@ -136,9 +133,9 @@ describe('the books of a shard', () => {
   it('tell clients to begin again where a lost book came back', () => {
     const shard = new ShardBooks()
     shard.forget(EPOCH, 5, ['BTC'])
-    expect(shard.apply(block(6, [{ coin: 'BTC', levels: bids(level(5)) }]))).toMatchObject({ fragments: [] })
+    expect(shard.apply(block(6, [at('BTC', 5)]))).toMatchObject({ fragments: [] })
     expect([shard.suspects, shard.encode('BTC')]).toEqual([['BTC'], null])
-    shard.seed(seed(6, [{ coin: 'BTC', levels: bids(level(5)) }], 'coins'))
+    shard.seed(seed(6, [at('BTC', 5)], 'coins'))
     expect(shard.apply(block(7, []))).toMatchObject({ fragments: [{ mark: '!', coin: 'BTC', prevSeq: -1 }] })
     expect([shard.suspects, shard.encode('BTC')?.seq]).toEqual([[], 7])
   })
@@ -146,53 +143,43 @@ describe('the books of a shard', () => {
   it('knows the time of books that repair one that began without any', () => {
     const shard = new ShardBooks()
     shard.forget(EPOCH, 5, ['BTC'])
-    shard.seed(seed(5, [{ coin: 'BTC', levels: bids(level(1)) }], 'coins'))
+    shard.seed(seed(5, [at('BTC', 1)], 'coins'))
     expect(shard.time).toBe(5 * 70)
   })
 
   it('forget with a lost book what its clients were owed: they begin again', () => {
-    const shard = new ShardBooks()
-    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(5)) }]))
-    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(6)) }], 'coins'))
+    const shard = seeded(1, at('BTC', 5))
+    shard.seed(seed(1, [at('BTC', 6)], 'coins'))
     shard.forget(EPOCH, 5, ['BTC'])
     expect(shard.apply(block(6, []))).toEqual({ kind: 'applied', fragments: [] })
   })
 
   it('go on after a crash from where every checkpoint is true, however old the one of a quiet coin', () => {
-    const shard = new ShardBooks()
-    shard.seed(
-      seed(10, [
-        { coin: 'BTC', levels: bids(level(5)) },
-        { coin: 'QUIET', levels: bids(level(1)) },
-      ]),
-    )
+    const shard = seeded(10, at('BTC', 5), at('QUIET', 1))
     const quiet = shard.checkpoint('QUIET')!
-    for (let height = 11; height <= 500; height++)
-      shard.apply(block(height, [{ coin: 'BTC', levels: bids(level(height)) }]))
+    for (let height = 11; height <= 500; height++) shard.apply(block(height, [at('BTC', height)]))
     const again = new ShardBooks()
     expect(again.restore(EPOCH, 10, [quiet, { ...shard.checkpoint('BTC')!, clean: 490 }])).toBe(490)
-    expect(again.apply(block(491, [{ coin: 'QUIET', levels: bids(level(2)) }]))).toMatchObject({
+    expect(again.apply(block(491, [at('QUIET', 2)]))).toMatchObject({
       fragments: [{ mark: '=', coin: 'QUIET', prevSeq: 10 }],
     })
     expect(again.completeAt).toBe(500)
   })
 
   it('take no repair of a height where they do not stand', () => {
-    const shard = new ShardBooks()
-    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(5)) }]))
-    shard.seed(seed(3, [{ coin: 'BTC', levels: bids(level(7)) }], 'coins'))
-    expect(shard.apply(block(2, [{ coin: 'BTC', levels: bids(level(6)) }]))).toMatchObject({
+    const shard = seeded(1, at('BTC', 5))
+    shard.seed(seed(3, [at('BTC', 7)], 'coins'))
+    expect(shard.apply(block(2, [at('BTC', 6)]))).toMatchObject({
       fragments: [{ mark: '=', levels: JSON.stringify(bids(level(6))) }],
     })
   })
 
   it('give up a book from before a repair that they missed, and no other', () => {
-    const shard = new ShardBooks()
-    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(5)) }]))
+    const shard = seeded(1, at('BTC', 5))
     shard.apply(block(2, []))
     expect(shard.outdate([{ coin: 'BTC', height: 1 }], 2)).toEqual([])
     expect(shard.outdate([{ coin: 'NOPE', height: 9 }], 2)).toEqual([])
-    shard.seed(seed(2, [{ coin: 'BTC', levels: bids(level(6)) }], 'coins'))
+    shard.seed(seed(2, [at('BTC', 6)], 'coins'))
     expect(shard.outdate([{ coin: 'BTC', height: 2 }], 2)).toEqual([])
     shard.apply(block(3, []))
     expect(shard.outdate([{ coin: 'BTC', height: 4 }], 3)).toEqual(['BTC'])
@@ -202,27 +189,25 @@ describe('the books of a shard', () => {
   it('keep a lost book that was just repaired, though no block has followed the repair', () => {
     const shard = new ShardBooks()
     shard.forget(EPOCH, 5, ['BTC'])
-    shard.seed(seed(5, [{ coin: 'BTC', levels: bids(level(5)) }], 'coins'))
+    shard.seed(seed(5, [at('BTC', 5)], 'coins'))
     expect(shard.outdate([{ coin: 'BTC', height: 5 }], 5)).toEqual([])
     expect([shard.suspects, shard.has('BTC')]).toEqual([[], true])
   })
 
   it('give up a repaired book that waits for its block where a later repair passed it by', () => {
-    const shard = new ShardBooks()
-    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(5)) }]))
-    shard.seed(seed(1, [{ coin: 'BTC', levels: bids(level(6)) }], 'coins'))
+    const shard = seeded(1, at('BTC', 5))
+    shard.seed(seed(1, [at('BTC', 6)], 'coins'))
     expect(shard.outdate([{ coin: 'BTC', height: 3 }], 1)).toEqual(['BTC'])
     // What it owed is of the book that was given up.
     expect(shard.apply(block(2, []))).toEqual({ kind: 'applied', fragments: [] })
   })
 
   it('tell of a coin that a later seed brings with its whole book, changed by the next block or not', () => {
-    const shard = new ShardBooks()
-    shard.seed(seed(10, [{ coin: 'BTC', levels: bids(level(5)) }]))
+    const shard = seeded(10, at('BTC', 5))
     const brought = ['ETH', 'SOL'].map((coin) => ({ coin, levels: bids(level(2)) }))
-    shard.seed(seed(20, [{ coin: 'BTC', levels: bids(level(5)) }, ...brought], 'all', 'e2'))
+    shard.seed(seed(20, [at('BTC', 5), ...brought], 'all', 'e2'))
     expect(shard.isSettled('ETH')).toBe(false)
-    expect(shard.apply(block(21, [{ coin: 'ETH', levels: bids(level(1)) }], 'e2'))).toEqual({
+    expect(shard.apply(block(21, [at('ETH', 1)], 'e2'))).toEqual({
       kind: 'applied',
       fragments: [
         { mark: '+', coin: 'ETH', prevSeq: 20, levels: JSON.stringify(bids(level(2), level(1))) },
@@ -231,18 +216,17 @@ describe('the books of a shard', () => {
     })
     expect(shard.encode('SOL')?.seq).toBe(21)
     expect(shard.isSettled('ETH')).toBe(true)
-    expect(shard.apply(block(22, [{ coin: 'ETH', levels: bids(level(3)) }], 'e2'))).toMatchObject({
+    expect(shard.apply(block(22, [at('ETH', 3)], 'e2'))).toMatchObject({
       fragments: [{ mark: '=', coin: 'ETH', prevSeq: 21 }],
     })
   })
 
   it('take a coin without a book only when it says that it is new', () => {
-    const shard = new ShardBooks()
-    shard.seed(seed(1, []))
+    const shard = seeded(1)
     expect(shard.apply(block(2, [{ coin: 'NEW', levels: bids(level(1)), new: true }]))).toMatchObject({
       fragments: [{ mark: '+', coin: 'NEW', prevSeq: 1 }],
     })
-    expect(shard.apply(block(3, [{ coin: 'ODD', levels: bids(level(1)) }]))).toMatchObject({ fragments: [] })
+    expect(shard.apply(block(3, [at('ODD', 1)]))).toMatchObject({ fragments: [] })
     expect(shard.suspects).toEqual(['ODD'])
   })
 })

@@ -28,7 +28,20 @@ function chain(more: object = {}) {
     const { body } = await world.ask(call('1', method, params))
     return { result: (JSON.parse(body!) as { result: unknown }).result, asked: world.posted.length - before }
   }
-  return { at, world, ask }
+  /** How many calls the node had for each of two. */
+  const twice = async (method: string, params?: string) => [
+    (await ask(method, params)).asked,
+    (await ask(method, params)).asked,
+  ]
+  return { at, world, ask, twice }
+}
+
+/** How many calls a node that answers so has for two that are the same. */
+async function sentOf(members: string, text: string) {
+  const world = rpcWorld(replyWith(() => members))
+  await world.ask(text)
+  await world.ask(text)
+  return world.posted.length
 }
 
 describe('what never changes', () => {
@@ -38,33 +51,27 @@ describe('what never changes', () => {
     ['eth_getBlockByHash', `[${HASH},false]`],
     ['eth_getBlockReceipts', `[${HASH}]`],
   ])('%s is asked once, and charged each time', async (method, params) => {
-    const { ask, world } = chain()
-    expect([(await ask(method, params)).asked, (await ask(method, params)).asked]).toEqual([1, 0])
+    const { ask, world, twice } = chain()
+    expect(await twice(method, params)).toEqual([1, 0])
     world.pass(3_600_000)
     expect((await ask(method, params)).asked).toBe(1)
     expect(world.charged.length).toBe(3)
   })
 
   it('blocks and receipts are kept once they are final, where the operator says when that is', async () => {
-    const { ask } = chain({ finalityBlocks: 2 })
-    const block = (hex: string) => ask('eth_getBlockByNumber', `["${hex}",true]`)
-    expect([(await block('0x5')).asked, (await block('0x5')).asked]).toEqual([1, 1])
+    const { ask, twice } = chain({ finalityBlocks: 2 })
+    const block = (hex: string) => twice('eth_getBlockByNumber', `["${hex}",true]`)
+    expect(await block('0x5')).toEqual([1, 1])
     await ask('eth_blockNumber')
-    for (const [hex, again] of [
-      ['0x8', 0],
-      ['0x9', 1],
-      ['0xa', 1],
-    ] as const) {
-      await block(hex)
-      expect([hex, (await block(hex)).asked]).toEqual([hex, again])
-    }
-    const receipt = (hash: string) => ask('eth_getTransactionReceipt', `["${hash}"]`)
-    expect([(await receipt('some')).asked, (await receipt('some')).asked]).toEqual([1, 0])
-    expect([(await receipt('none')).asked, (await receipt('none')).asked]).toEqual([1, 1])
+    expect([await block('0x8'), await block('0x9'), await block('0xa')]).toEqual([[1, 0], ...Array(2).fill([1, 1])])
+    const receipt = (hash: string) => twice('eth_getTransactionReceipt', `["${hash}"]`)
+    expect([await receipt('some'), await receipt('none')]).toEqual([
+      [1, 0],
+      [1, 1],
+    ])
     const unknown = chain()
     await unknown.ask('eth_blockNumber')
-    await unknown.ask('eth_getBlockByNumber', '["0x1",true]')
-    expect((await unknown.ask('eth_getBlockByNumber', '["0x1",true]')).asked).toBe(1)
+    expect(await unknown.twice('eth_getBlockByNumber', '["0x1",true]')).toEqual([1, 1])
   })
 
   it('numbers that a double takes for one are two', async () => {
@@ -74,28 +81,15 @@ describe('what never changes', () => {
   })
 
   it('null and errors are not', async () => {
-    const { ask } = chain()
-    expect([
-      (await ask('eth_getBlockByNumber', '["0xff",false]')).asked,
-      (await ask('eth_getBlockByNumber', '["0xff",false]')).asked,
-    ]).toEqual([1, 1])
-    const unknown = rpcWorld(replyWith(() => '"result":null'))
-    await unknown.ask(call('1', 'eth_getBlockByHash', `[${HASH},false]`))
-    await unknown.ask(call('1', 'eth_getBlockByHash', `[${HASH},false]`))
-    expect(unknown.posted.length).toBe(2)
-    const failing = rpcWorld(replyWith(() => '"error":{"code":-32000,"message":"x"}'))
-    await failing.ask(call('1', 'eth_chainId'))
-    await failing.ask(call('1', 'eth_chainId'))
-    expect(failing.posted.length).toBe(2)
+    expect(await chain().twice('eth_getBlockByNumber', '["0xff",false]')).toEqual([1, 1])
+    expect(await sentOf('"result":null', call('1', 'eth_getBlockByHash', `[${HASH},false]`))).toBe(2)
+    expect(await sentOf('"error":{"code":-32000,"message":"x"}', call('1', 'eth_chainId'))).toBe(2)
   })
 })
 
 describe('what is large', () => {
   it('is answered, and not kept', async () => {
-    const world = rpcWorld(replyWith(() => `"result":"${'x'.repeat(2 ** 18)}"`))
-    await world.ask(call('1', 'eth_chainId'))
-    await world.ask(call('1', 'eth_chainId'))
-    expect(world.posted.length).toBe(2)
+    expect(await sentOf(`"result":"${'x'.repeat(2 ** 18)}"`, call('1', 'eth_chainId'))).toBe(2)
   })
 
   it('is asked by each caller for itself', async () => {
@@ -125,8 +119,7 @@ describe('the newest block', () => {
     expect(await ask('eth_blockNumber')).toEqual({ result: '0xa', asked: 0 })
     world.pass(250)
     expect(await ask('eth_blockNumber')).toEqual({ result: '0xb', asked: 1 })
-    const alone = chain({ shareMs: 0 })
-    expect([(await alone.ask('eth_blockNumber')).asked, (await alone.ask('eth_blockNumber')).asked]).toEqual([1, 1])
+    expect(await chain({ shareMs: 0 }).twice('eth_blockNumber')).toEqual([1, 1])
   })
 
   it('is shared for that time from when it was asked for, however slow the node is', async () => {

@@ -3,15 +3,24 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Failure } from '../../src/core/failure.ts'
 import { call, replyWith, rpcWorld } from './rpc-world.ts'
 
 const ODD = '"result" : {"b":1152921504606846977,"a":[1e3,0.10,"\\u0061"],"b":1}'
 const ERROR = '"error":{"code":-32602,"message":"no"}'
 const REVERT = '"error":{"code":3,"message":"execution reverted","data":"0x"}'
 
+/** A desk whose nodes answer every call so. */
+const saying = (members: string, refusals?: readonly Failure[]) =>
+  rpcWorld(
+    replyWith(() => members),
+    {},
+    refusals,
+  )
+
 describe('a single call', () => {
   it('comes back byte for byte but for its id, and costs one credit', async () => {
-    const world = rpcWorld(replyWith(() => ODD))
+    const world = saying(ODD)
     const params = '[ {"n":1152921504606846977} , 1e3]'
     const { status, body, headers } = await world.ask(call(' 1e3 ', 'eth_getLogs', params))
     expect([status, body]).toEqual([200, `{ "jsonrpc":"2.0", ${ODD},"id" : 1e3 }\n`])
@@ -22,7 +31,7 @@ describe('a single call', () => {
   })
 
   it('without parameters is sent without', async () => {
-    const world = rpcWorld(replyWith(() => '"result":"0x1"'))
+    const world = saying('"result":"0x1"')
     await world.ask(call('1', 'eth_syncing'))
     expect(world.posted[0]!.body).toBe('{"jsonrpc":"2.0","id":1,"method":"eth_syncing"}')
   })
@@ -32,7 +41,7 @@ describe('a single call', () => {
     ['a call that reverted was run', REVERT, '1'],
     ['a result of null is an answer', '"result":null', '1'],
   ])('%s', async (_, members, cost) => {
-    const world = rpcWorld(replyWith(() => members))
+    const world = saying(members)
     const { status, body, headers } = await world.ask(call('"x"', 'eth_call', '[{}]'))
     expect([status, body]).toEqual([200, `{ "jsonrpc":"2.0", ${members},"id" : "x" }\n`])
     expect(headers['x-credits-cost']).toBe(cost)
@@ -59,7 +68,7 @@ describe('a single call', () => {
     ['the node’s own accounts', call('1', 'eth_sendTransaction'), 200, -32601, '1'],
     ['a stream', call('1', 'eth_subscribe', '["newHeads"]'), 200, -32601, '1'],
   ])('%s is refused, free, and no node is asked', async (_, text, status, code, id) => {
-    const world = rpcWorld(replyWith(() => ODD))
+    const world = saying(ODD)
     const answer = await world.ask(text)
     expect(answer.status).toBe(status)
     expect(answer.body).toMatch(new RegExp(`^\\{"jsonrpc":"2.0","id":${id},"error":\\{"code":${code},"message":"`))
@@ -68,7 +77,7 @@ describe('a single call', () => {
   })
 
   it('of a stream says where streams are', async () => {
-    const { body } = await rpcWorld(replyWith(() => ODD)).ask(call('1', 'eth_subscribe'))
+    const { body } = await saying(ODD).ask(call('1', 'eth_subscribe'))
     expect(body).toContain('the method eth_subscribe does not exist/is not available: JSON-RPC has no WebSocket here')
   })
 })
@@ -121,7 +130,7 @@ describe('a batch', () => {
   })
 
   it('of notifications alone is answered by nothing, and is done and paid for', async () => {
-    const world = rpcWorld(replyWith(() => ODD))
+    const world = saying(ODD)
     const quiet = '{"jsonrpc":"2.0","method":"eth_syncing"}'
     expect(await world.ask(`[${quiet},${quiet}]`)).toMatchObject({ status: 204, body: null })
     expect(await world.ask(quiet)).toMatchObject({ status: 204, body: null, headers: { 'x-credits-cost': '1' } })
@@ -129,7 +138,7 @@ describe('a batch', () => {
   })
 
   it.each(['eth call', 'admin_peers'])('says nothing to a notification that is refused, either: %s', async (method) => {
-    const world = rpcWorld(replyWith(() => ODD))
+    const world = saying(ODD)
     const quiet = `{"jsonrpc":"2.0","method":"${method}"}`
     expect(await world.ask(quiet)).toMatchObject({ status: 204, body: null, headers: { 'x-credits-cost': '0' } })
     const { body } = await world.ask(`[${quiet},${call('1', 'eth_syncing')}]`)
@@ -141,29 +150,17 @@ describe('a batch', () => {
     const often = { kind: 'rate_limited', retryAfterMs: 900 } as const
     const three = `[${['1', '2', '3'].map((id) => call(id, 'eth_syncing')).join()}]`
     // The first is refused, others go on.
-    const part = rpcWorld(
-      replyWith(() => '"result":1'),
-      {},
-      [short, often],
-    )
+    const part = saying('"result":1', [short, often])
     const { status, body, headers } = await part.ask(three)
     const codes = (JSON.parse(body!) as { error?: { code: number } }[]).map(({ error }) => error?.code)
     expect([status, codes, part.charged.length]).toEqual([200, [-32003, -32005, undefined], 1])
     expect([headers['retry-after'], headers['content-type'], headers['x-credits-cost']]).toEqual([
       ...['1', 'application/json', '1'],
     ])
-    const none = rpcWorld(
-      replyWith(() => ODD),
-      {},
-      [often, often, often],
-    )
+    const none = saying(ODD, [often, often, often])
     expect(await none.ask(three)).toMatchObject({ status: 429, headers: { 'retry-after': '1', 'x-credits-cost': '0' } })
     expect(none.posted).toEqual([])
-    const poor = rpcWorld(
-      replyWith(() => ODD),
-      {},
-      [short],
-    )
+    const poor = saying(ODD, [short])
     expect(await poor.ask(call('7', 'eth_syncing'))).toMatchObject({
       status: 402,
       body: expect.stringContaining('{"jsonrpc":"2.0","id":7,"error":{"code":-32003,'),
@@ -172,7 +169,7 @@ describe('a batch', () => {
   })
 
   it('has at most a second’s worth of free answers that took work', async () => {
-    const world = rpcWorld(replyWith(() => ERROR))
+    const world = saying(ERROR)
     const many = `[${Array.from({ length: 30 }, (_, id) => call(`${id}`, 'eth_call', `[${id}]`)).join()}]`
     const codes = (JSON.parse((await world.ask(many)).body!) as { error: { code: number } }[]).map(
       ({ error }) => error.code,

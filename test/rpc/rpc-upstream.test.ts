@@ -6,7 +6,13 @@ import { call, type Posted, replyWith, rpcWorld } from './rpc-world.ts'
 
 const good = replyWith(() => '"result":"0x1"')
 const http = (status: number, text = '', retryAfter: string | null = null): Sent => ({ status, text, retryAfter })
+/** A world whose first node says this, while the other is well. */
+const firstSays = (sent: Sent) => rpcWorld((posted) => (posted.url === 'http://a/' ? sent : good(posted)))
 const asked = (posted: readonly Posted[]) => posted.map(({ url }) => url.at(-2)).join('')
+
+const said = (id: string, result: string) => `{"jsonrpc":"2.0","id":${id},"result":"${result}"}`
+const FIVE = call('5', 'eth_syncing')
+const TWO = `[${call('5', 'eth_x')},${call('6', 'eth_y')}]`
 
 describe('a node that fails', () => {
   it.each<[string, Sent]>([
@@ -21,8 +27,8 @@ describe('a node that fails', () => {
     ['ill, and says so to nobody', http(500, '{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"x"}}')],
     ['busy', http(429, '', '1')],
   ])('%s: the next one is asked', async (_, sent) => {
-    const world = rpcWorld((posted) => (posted.url === 'http://a/' ? sent : good(posted)))
-    expect(JSON.parse((await world.ask(call('5', 'eth_syncing'))).body!)).toMatchObject({ id: 5, result: '0x1' })
+    const world = firstSays(sent)
+    expect(JSON.parse((await world.ask(FIVE)).body!)).toMatchObject({ id: 5, result: '0x1' })
     expect(asked(world.posted)).toBe('ab')
   })
 
@@ -35,7 +41,7 @@ describe('a node that fails', () => {
     ['busy', http(429, '', '30'), 503, 'ab'],
   ])('%s everywhere: %s', async (_, sent, status, nodes) => {
     const world = rpcWorld(() => sent)
-    const answer = await world.ask(call('5', 'eth_syncing'))
+    const answer = await world.ask(FIVE)
     expect([answer.status, asked(world.posted)]).toEqual([status, nodes])
     expect(answer.body).toMatch(/^\{"jsonrpc":"2.0","id":5,"error":\{"code":-32603,"message":"/)
     expect(answer.body).not.toContain('http://')
@@ -43,34 +49,24 @@ describe('a node that fails', () => {
   })
 
   it('answers more calls than there were: that is none', async () => {
-    const more = '[{"jsonrpc":"2.0","id":1,"result":1},{"jsonrpc":"2.0","id":1,"result":2}]'
-    const world = rpcWorld((posted) => (posted.url === 'http://a/' ? http(200, more) : good(posted)))
-    expect(JSON.parse((await world.ask(call('5', 'eth_syncing'))).body!)).toMatchObject({ id: 5, result: '0x1' })
+    const world = firstSays(http(200, `[${said('1', 'a')},${said('1', 'b')}]`))
+    expect(JSON.parse((await world.ask(FIVE)).body!)).toMatchObject({ id: 5, result: '0x1' })
   })
 
   it.each([
     ['leaves one out', '[{"jsonrpc":"2.0","id":2,"result":"a"}]', ['0x1', 'a']],
     ['says nothing', '[]', ['0x1', '0x1']],
-    [
-      'answers one twice',
-      '[{"jsonrpc":"2.0","id":1,"result":"a"},{"jsonrpc":"2.0","id":1,"result":"b"}]',
-      ['0x1', '0x1'],
-    ],
-    [
-      'answers others',
-      '[{"jsonrpc":"2.0","id":0,"result":"a"},{"jsonrpc":"2.0","id":1.5,"result":"b"}]',
-      ['0x1', '0x1'],
-    ],
+    ['answers one twice', `[${said('1', 'a')},${said('1', 'b')}]`, ['0x1', '0x1']],
+    ['answers others', `[${said('0', 'a')},${said('1.5', 'b')}]`, ['0x1', '0x1']],
   ])('%s of a batch: the next one is asked', async (_, text, results) => {
-    const world = rpcWorld((posted) => (posted.url === 'http://a/' ? http(200, text) : good(posted)))
-    const { status, body } = await world.ask(`[${call('5', 'eth_x')},${call('6', 'eth_y')}]`)
+    const world = firstSays(http(200, text))
+    const { status, body } = await world.ask(TWO)
     expect([status, asked(world.posted), world.charged.length]).toEqual([200, 'ab', 2])
     expect(JSON.parse(body!)).toMatchObject([5, 6].map((id, at) => ({ id, result: results[at] })))
   })
 
   it('is asked for no more than the others have left out', async () => {
-    const text = '[{"jsonrpc":"2.0","id":2,"result":"a"}]'
-    const world = rpcWorld((posted) => (posted.url === 'http://a/' ? http(200, text) : good(posted)))
+    const world = firstSays(http(200, `[${said('2', 'a')}]`))
     const { body } = await world.ask(`[${call('5', 'eth_x')},${call('6', 'eth_y')},${call('7', 'eth_z')}]`)
     const [, second] = world.posted.map((posted) => JSON.parse(posted.body) as { method: string }[])
     expect(second!.map(({ method }) => method)).toEqual(['eth_x', 'eth_z'])
@@ -82,9 +78,8 @@ describe('a node that fails', () => {
   })
 
   it('that is the only one: what it says of a batch is told, and what it leaves out is not charged', async () => {
-    const text = '[{"jsonrpc":"2.0","id":2,"result":"a"}]'
-    const world = rpcWorld(() => http(200, text), { urls: ['http://a/'] })
-    const { status, body } = await world.ask(`[${call('5', 'eth_x')},${call('6', 'eth_y')}]`)
+    const world = rpcWorld(() => http(200, `[${said('2', 'a')}]`), { urls: ['http://a/'] })
+    const { status, body } = await world.ask(TWO)
     expect([status, asked(world.posted), world.charged.length]).toEqual([200, 'aa', 1])
     expect(JSON.parse(body!)).toMatchObject([
       { id: 5, error: { code: -32603 } },
@@ -93,7 +88,7 @@ describe('a node that fails', () => {
   })
 
   it('is left alone once a request that is known to be good fails, too', async () => {
-    const world = rpcWorld((posted) => (posted.url === 'http://a/' ? http(500) : good(posted)))
+    const world = firstSays(http(500))
     for (let i = 0; i < 8; i++) await world.ask(call('1', 'eth_call', `[${i}]`))
     await world.settled()
     const before = world.posted.length
@@ -164,7 +159,7 @@ describe('a transaction', () => {
   )
 
   it('goes to the next node where the first is busy, and by itself', async () => {
-    const world = rpcWorld((posted) => (posted.url === 'http://a/' ? http(429, '', '9') : good(posted)))
+    const world = firstSays(http(429, '', '9'))
     await world.ask(`[${call('1', 'eth_syncing')},${send},${call('3', 'eth_syncing')}]`)
     expect(world.posted.filter(({ body }) => body.includes('Raw')).map(({ body }) => body[0])).toEqual(['{', '{'])
   })
