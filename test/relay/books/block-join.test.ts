@@ -42,6 +42,20 @@ test('a hub silent for a second is late: the others go on, its coins follow at t
   expect(brief(join.push(1, frame(3, ['ETH']), LATE_MS + 5))).toEqual(['3:BTC+ETH'])
 })
 
+test('a late hub stays late until it stands where the others are, and then is waited for', () => {
+  const join = start(2)
+  join.push(0, frame(1, ['BTC']), 0)
+  join.tick(LATE_MS)
+  for (const height of [2, 3, 4]) join.push(0, frame(height, ['BTC']), LATE_MS)
+  // Heights below what has gone out do not end its lateness: nobody waits for it yet.
+  for (const height of [1, 2, 3]) expect(brief(join.push(1, frame(height, ['ETH']), 1500))).toEqual([`${height}:ETH`])
+  expect([join.clearedOf(0), join.clearedOf(1)]).toEqual([4, 3])
+  expect(brief(join.push(0, frame(5, ['BTC']), 1500))).toEqual(['5:BTC'])
+  expect(brief(join.push(1, frame(5, ['ETH']), 1500))).toEqual(['5:ETH'])
+  expect(brief(join.push(0, frame(6, ['BTC']), 1500))).toEqual([])
+  expect(brief(join.push(1, frame(6, ['ETH']), 1500))).toEqual(['6:BTC+ETH'])
+})
+
 test('what waits is due a second after the oldest of it came', () => {
   const join = start(2)
   join.push(0, frame(1, ['BTC']), 100)
@@ -60,6 +74,12 @@ test('hubs that begin at different heights are waited for from the lowest on', (
   expect([join.clearedOf(0), join.clearedOf(1), join.clearedOf(7)]).toEqual([3, 3, -1])
   expect(brief(join.push(1, frame(4, ['ETH']), 0))).toEqual(['4:ETH'])
   expect(join.push(0, frame(6, ['BTC']), 0)).toEqual([])
+})
+
+test('a hub that is none of the join’s is left out', () => {
+  const join = start(2)
+  expect(join.push(2, frame(1, ['SOL']), 0)).toEqual([])
+  expect(join.dueMs()).toBeNull()
 })
 
 test('at most 64 heights wait; one more sends the oldest, and its hub is late', () => {
