@@ -5,14 +5,8 @@ import { nearestCoin, nearestName } from '../../src/core/nearest.ts'
 
 describe('coin names', () => {
   it('tell their market', () => {
-    expect(['BTC', 'xyz:GOLD', '@107', 'PURR/USDC', '#40', 'kPEPE'].map(marketTypeOf)).toEqual([
-      'perp',
-      'perp',
-      'spot',
-      'spot',
-      'outcome',
-      'perp',
-    ])
+    const types = ['BTC', 'xyz:GOLD', '@107', 'PURR/USDC', '#40', 'kPEPE'].map(marketTypeOf)
+    expect(types.join(' ')).toBe('perp perp spot spot outcome perp')
   })
 
   it('tell their DEX', () => {

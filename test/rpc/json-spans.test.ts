@@ -9,17 +9,7 @@ const space = fc.constantFrom('', ' ', '\n\t', '  \r\n')
 const written = fc.letrec<{ value: string; list: string; object: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
-    fc.constantFrom(
-      'null',
-      'true',
-      '1e3',
-      '-0',
-      '1152921504606846977',
-      '0.10',
-      '"\\u0061\\\\"',
-      '"\\\\\\""',
-      '"[{,}]"',
-    ),
+    fc.constantFrom(...String.raw`null true 1e3 -0 1152921504606846977 0.10 "\u0061\\" "\\\"" "[{,}]"`.split(' ')),
     fc.json({ maxDepth: 1 }),
     tie('list'),
     tie('object'),

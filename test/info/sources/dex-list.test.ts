@@ -69,19 +69,13 @@ const ON_DEX = CATALOGUE.filter((query) => {
 
 describe('a DEX that does not exist', () => {
   it('concerns these types', () => {
-    expect(ON_DEX.map(({ type }) => type).sort()).toEqual([
-      'allMids',
-      'batchClearinghouseState',
-      'clearinghouseState',
-      'frontendOpenOrders',
-      'marginTable',
-      'meta',
-      'metaAndAssetCtxs',
-      'openOrders',
-      'perpDexStatus',
-      'perpsAtOpenInterestCap',
-      'portfolioState',
-    ])
+    const types = ON_DEX.map(({ type }) => type).sort()
+    expect(types.slice(0, 5).join(' ')).toBe(
+      'allMids batchClearinghouseState clearinghouseState frontendOpenOrders marginTable',
+    )
+    expect(types.slice(5).join(' ')).toBe(
+      'meta metaAndAssetCtxs openOrders perpDexStatus perpsAtOpenInterestCap portfolioState',
+    )
   })
 
   it.each(ON_DEX.map(({ type }) => type))(
