@@ -19,7 +19,10 @@ function chain(more: object = {}) {
       const number = String(first)
       return `"result":${Number(number) > at.height ? 'null' : `{"number":"${number}"}`}`
     }
-    if (method === 'eth_getTransactionReceipt') return `"result":${first === 'none' ? 'null' : '{"blockNumber":"0x5"}'}`
+    if (method === 'eth_getTransactionReceipt') {
+      const number = { old: '0x5', young: '0xa' }[String(first)]
+      return `"result":${number === undefined ? 'null' : `{"blockNumber":"${number}"}`}`
+    }
     return `"result":"at ${at.height}"`
   })
   const world = rpcWorld(node, more)
@@ -65,8 +68,9 @@ describe('what never changes', () => {
     await ask('eth_blockNumber')
     expect([await block('0x8'), await block('0x9'), await block('0xa')]).toEqual([[1, 0], ...Array(2).fill([1, 1])])
     const receipt = (hash: string) => twice('eth_getTransactionReceipt', `["${hash}"]`)
-    expect([await receipt('some'), await receipt('none')]).toEqual([
+    expect([await receipt('old'), await receipt('young'), await receipt('none')]).toEqual([
       [1, 0],
+      [1, 1],
       [1, 1],
     ])
     const unknown = chain()

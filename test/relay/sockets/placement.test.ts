@@ -60,7 +60,7 @@ const CALLERS: Readonly<Partial<Record<Region, string>>> = {
   'apac-se': 'SG AS 103.8, ID AS 106.8, MY AS 101.7, TH AS 100.5, VN AS 106.7, PH AS 121.0, IN AS 72.9, PK AS 67.0',
   me: 'AE AS 55.3, SA AS 46.7, IL AS 34.8',
   eeur: 'TR AS 29.0, KZ AS 76.9, UA EU 30.5, PL EU 21.0',
-  weur: 'GB EU -0.1, DE EU 8.7, CH EU 8.5',
+  weur: 'GB EU -0.1, DE EU 8.7, CH EU 8.5, SE EU 18.1',
   enam: 'US NA -74.0, CA NA -79.4',
   wnam: 'US NA -122.4',
   sam: 'BR SA -46.6',
