@@ -1,6 +1,6 @@
 // What files of the exchange cost a month at Cloudflare's list prices, from what turns were counted to do.
 
-import type { Compacted } from './compaction.node.ts'
+import type { Compacted } from './files.node.ts'
 
 /** US dollars per million, and for a GB and a month: pages of prices of R2 and D1 as of November 2026. */
 const PUT = 4.5

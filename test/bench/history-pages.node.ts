@@ -3,10 +3,12 @@
 
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
+import type { UserFill } from '../../src/protocol/feed/block.ts'
 import { type DuckDb, missingDuckDb, openDuckDb } from '../duckdb/duckdb.ts'
+import { type Spread, spreadOf } from '../kit/figures.ts'
 import { scratch } from '../kit/program.ts'
-import { ClusteredFills } from './clustered-fills.node.ts'
 import type { PageOrder, PageRead, PartOrder } from './counted/files-bench.ts'
 import { FilesWorker } from './files-worker.node.ts'
 import {
@@ -21,7 +23,6 @@ import {
   monthAt,
   PEOPLE,
 } from './invented-month.ts'
-import { type Spread, spreadOf } from './statistics.ts'
 import { type Line, ms, times, whole } from './table.ts'
 
 const CHAIN = 'bench'
@@ -190,4 +191,49 @@ const shown = (spread: Spread | null) => (spread ? `${ms(spread.p50)}, ${ms(spre
 function lineOf(what: string, spread: Spread | null, bare: Spread | null = null): Line {
   const ratio = spread && bare ? times(spread.p50 / bare.p50) : ''
   return { what: `${what}, p50 and p99`, bare: shown(bare), weir: shown(spread), ratio }
+}
+
+// Fills in SQLite, clustered by their user: what a page of them costs a database that has them all.
+
+const FIELDS = [
+  ...['coin', 'px', 'sz', 'startPosition', 'side', 'dir', 'closedPnl', 'fee', 'feeToken', 'hash', 'oid', 'crossed'],
+] as const
+const COLUMNS = ['user', 'time', 'tid', ...FIELDS].join(', ')
+
+class ClusteredFills {
+  readonly #db: DatabaseSync
+  readonly #insert: StatementSync
+  readonly #newest: StatementSync
+
+  constructor(path: string) {
+    this.#db = new DatabaseSync(path)
+    this.#db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;
+      CREATE TABLE fills (${COLUMNS}, PRIMARY KEY (user, time, tid)) WITHOUT ROWID`)
+    this.#insert = this.#db.prepare(
+      `INSERT INTO fills (${COLUMNS}) VALUES (${COLUMNS.split(', ')
+        .map(() => '?')
+        .join(', ')})`,
+    )
+    this.#newest = this.#db.prepare('SELECT * FROM fills WHERE user = ? ORDER BY time DESC, tid DESC LIMIT 2000')
+  }
+
+  add(fills: Iterable<UserFill>): void {
+    this.#db.exec('BEGIN')
+    for (const [user, fill] of fills) {
+      const { time, tid, crossed, coin, px, sz, startPosition, side, dir, closedPnl, fee, feeToken, hash, oid } = fill
+      const amounts = [coin, px, sz, startPosition, side, dir, closedPnl, fee, feeToken, hash, oid]
+      this.#insert.run(user, time, tid, ...amounts, Number(crossed))
+    }
+    this.#db.exec('COMMIT')
+  }
+
+  /** The body of an answer, and how many rows it has. */
+  newest(user: string): { readonly body: string; readonly tids: readonly number[] } {
+    const rows = this.#newest.all(user)
+    return { body: JSON.stringify(rows), tids: rows.map(({ tid }) => tid as number) }
+  }
+
+  close(): void {
+    this.#db.close()
+  }
 }

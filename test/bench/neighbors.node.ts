@@ -4,13 +4,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RunningFeeder } from '../kit/feeder.ts'
+import { type Spread, spreadOf } from '../kit/figures.ts'
 import { Gateway } from '../kit/gateway.ts'
 import { startServer } from '../kit/http-server.ts'
 import { Socket } from '../kit/socket.ts'
 import { buildPlant, Plant } from '../pipelines/plant/plant.node.ts'
 import { EXCHANGE_BLOCKS_PER_SECOND } from './blocks.ts'
 import { blockOf, FIRST } from './pipelines.node.ts'
-import { type Spread, spreadOf } from './statistics.ts'
 import { type Line, ms, times, whole } from './table.ts'
 import type { Bench } from './targets.node.ts'
 

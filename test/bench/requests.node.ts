@@ -2,11 +2,11 @@
 
 import type { RequestListener } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { median } from '../kit/figures.ts'
 import { showAnswer, showUpstream } from './bare.node.ts'
 import { COIN } from './blocks.ts'
 import type { Arrival, HttpLoad, HttpOutcome } from './http-load.node.ts'
 import { compared, inTurn, type Rounds, spent } from './rounds.node.ts'
-import { median } from './statistics.ts'
 import { type Line, ms, pairLine, whole } from './table.ts'
 import { type Bench, type Loader, type Target, usingWeir, type Weir } from './targets.node.ts'
 

@@ -1,10 +1,10 @@
 // Clients that all come at once, while blocks go on, until the last of them has live data.
 
+import { spreadOf } from '../kit/figures.ts'
 import type { Kind } from './blocks.ts'
 import { Client, type ClientOwner, type SwarmTarget } from './client.node.ts'
 import type { CrowdName } from './crowds.ts'
 import type { Feed } from './feed.node.ts'
-import { spreadOf } from './statistics.ts'
 
 /** From the moment at which they came. */
 export interface Stormed {

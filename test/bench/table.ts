@@ -1,5 +1,6 @@
 // One line per figure, as a Markdown table for docs/benchmarks.md.
 
+import { markdown } from '../kit/figures.ts'
 import { EXCHANGE_BLOCKS_PER_SECOND } from './blocks.ts'
 
 export interface Line {
@@ -57,10 +58,7 @@ export function tableOf(lines: readonly Line[]): string {
     load,
     met === false ? `${goal} (missed)` : goal,
   ])
-  const all = [head, ...rows]
-  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]!.length)))
-  const text = (row: readonly string[]) => `| ${row.map((cell, i) => cell.padEnd(widths[i]!)).join(' | ')} |`
-  return [text(head), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...rows.map(text)].join('\n')
+  return markdown(head, rows)
 }
 
 /** Digits with a space between thousands, such as `12 345`. */

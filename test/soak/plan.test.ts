@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
 import { echoOf } from '../../src/relay/channel.ts'
 import { readBody } from '../../src/relay/channels/catalogue.ts'
-import { FAULTS, faultPlan, isRestart } from './faults.ts'
+import { FAULTS, faultPlan, isRestart } from './faults.node.ts'
 import { mixOf } from './mix.ts'
 
 const coins = Array.from({ length: 300 }, (_, index) => `C${index}`)
@@ -42,7 +42,7 @@ describe('the faults', () => {
   })
 
   it('are of every kind, four of them restarts that lie apart', () => {
-    expect(new Set(plan.map(({ kind }) => kind))).toEqual(new Set(Object.keys(FAULTS)))
+    expect(new Set(plan.map(({ kind }) => kind))).toEqual(new Set(FAULTS))
     const restarts = plan.filter(({ kind }) => isRestart(kind)).map(({ atMs }) => atMs)
     expect(restarts).toHaveLength(4)
     expect(Math.min(...restarts.slice(1).map((at, index) => at - restarts[index]!))).toBeGreaterThan(400_000)

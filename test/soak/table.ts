@@ -1,5 +1,6 @@
 // What a soak found, as a Markdown table for docs and as a verdict.
 
+import { markdown, percentile } from '../kit/figures.ts'
 import type { Churn } from './churn.node.ts'
 import type { HeapReport } from './heap.node.ts'
 import type { Audit } from './ledger.node.ts'
@@ -57,12 +58,6 @@ export interface Findings {
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(0)} KB`
 const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(0)} MB`
-
-/** The value below which `share` of the sorted numbers are. */
-function percentile(numbers: readonly number[], share: number): number {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-}
 
 const liveWithinMs = (kind: Kind) => (kind === 'orders' ? ORDERS_LIVE_WITHIN_MS : LIVE_WITHIN_MS)
 
@@ -206,11 +201,17 @@ function byKind({ faults, absences }: Findings): string[][] {
   return [...new Set(['start', ...faults])].map((kind) => {
     const ms = absences.filter(({ fault }) => (faults[fault] ?? 'start') === kind).map((absence) => absence.ms)
     const times = kind === 'start' ? '1' : String(faults.filter((each) => each === kind).length)
-    return [kind, times, String(ms.length), seconds(percentile(ms, 0.5)), seconds(Math.max(0, ...ms))]
+    return [
+      kind,
+      times,
+      String(ms.length),
+      seconds(
+        percentile(
+          ms.toSorted((a, b) => a - b),
+          0.5,
+        ) ?? 0,
+      ),
+      seconds(Math.max(0, ...ms)),
+    ]
   })
-}
-
-function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n')
 }
