@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Levels } from '../../src/protocol/feed/block.ts'
+import { hashOf } from '../kit/book-hash.ts'
 import { ADMIN_TOKEN, type Exchange, type GatewayProcess, startExchange, startGateway } from '../kit/gateway.ts'
 import { lastingPort, run } from '../kit/program.ts'
 import { Socket } from '../kit/socket.ts'
-import { hashOf } from '../soak/client.node.ts'
 
 const COIN = 'BTC'
 /** Watched so long before the kill and behind it, at least. */

@@ -1,14 +1,13 @@
 // Follows books with examples/book.ts and prints a line for each that it shows: coin, epoch, seq and its levels' hash.
 // A program of its own, because the example never ends.
 
-import { createHash } from 'node:crypto'
 import { type Book, followBook, sorted } from '../../examples/book.ts'
-import { canonicalBook } from '../../src/order-books/canonical.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
+import { hashOf } from '../kit/book-hash.ts'
 
 /** How a state of a book is called: `<coin> <epoch> <seq> <hash>`. */
 export function stateOf(coin: string, { epoch, seq }: Pick<Book, 'epoch' | 'seq'>, levels: Levels): string {
-  return `${coin} ${epoch} ${seq} ${createHash('sha256').update(canonicalBook(levels)).digest('hex')}`
+  return `${coin} ${epoch} ${seq} ${hashOf(levels)}`
 }
 
 if (import.meta.main) {

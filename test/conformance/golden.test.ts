@@ -1,15 +1,14 @@
 // Blocks as the exchange's node writes them, through feed, log, hub and relay: a client sees exactly the golden books
 // and level changes.
 
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openReplay } from '../../src/feeder/replay.node.ts'
-import { canonicalBook } from '../../src/order-books/canonical.ts'
 import { LevelBook } from '../../src/order-books/level-book.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
 import { recount } from '../feeder/recount.ts'
 import { CAPTURE, WIRES } from '../fixtures/wire.ts'
+import { hashOf } from '../kit/book-hash.ts'
 import { Feeder } from '../kit/feeder.ts'
 import { startWorld, type World } from '../kit/gateway.ts'
 import { Socket } from '../kit/socket.ts'
@@ -18,8 +17,6 @@ interface Updates {
   readonly block_height: number
   readonly book_diffs: readonly { readonly levels: Levels }[]
 }
-
-const hash = (levels: Levels) => createHash('sha256').update(canonicalBook(levels)).digest('hex')
 
 describe.each(WIRES)('%s blocks at a client', (_, wire, isAbsent) => {
   describe.skipIf(isAbsent)('through feed, log, hub and relay', () => {
@@ -43,7 +40,7 @@ describe.each(WIRES)('%s blocks at a client', (_, wire, isAbsent) => {
         return (await answer.json()) as { height: number; levels: Levels }
       }
       const before = await vi.waitFor(snapshot, { timeout: 20_000, interval: 100 })
-      expect([before.height, hash(before.levels)]).toEqual([golden.snapshot_height, golden.snapshot.sha256])
+      expect([before.height, hashOf(before.levels)]).toEqual([golden.snapshot_height, golden.snapshot.sha256])
 
       const sockets = [
         await Socket.open(`${world.ws}/ws?key=${key}`),
@@ -53,7 +50,7 @@ describe.each(WIRES)('%s blocks at a client', (_, wire, isAbsent) => {
         await sockets[i as 0 | 1].subscribe({ type, coin: golden.coin })
       }
       const seed = ((await sockets[0].channel('l2BookDiff')).data as { Snapshot: { levels: Levels } }).Snapshot
-      expect(hash(seed.levels)).toBe(golden.snapshot.sha256)
+      expect(hashOf(seed.levels)).toBe(golden.snapshot.sha256)
       for await (const block of replay.blocks()) feeder.block(block)
 
       const changed = golden.diffs.filter(({ levels }) => levels[0].length + levels[1].length > 0)
@@ -65,10 +62,10 @@ describe.each(WIRES)('%s blocks at a client', (_, wire, isAbsent) => {
           expect([Updates.block_height, Updates.book_diffs[0]?.levels]).toEqual([block_height, levels])
           book.apply(levels)
         }
-        expect(hash(book.levels())).toBe(golden.end.sha256)
+        expect(hashOf(book.levels())).toBe(golden.end.sha256)
       }
       const after = await snapshot()
-      expect([after.height, hash(after.levels)]).toEqual([golden.last_height, golden.end.sha256])
+      expect([after.height, hashOf(after.levels)]).toEqual([golden.last_height, golden.end.sha256])
       for (const socket of sockets) socket.close()
     })
   })

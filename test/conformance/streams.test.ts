@@ -2,8 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { LevelBook } from '../../src/order-books/level-book.ts'
-import type { BookChange, Fill, Level, Levels } from '../../src/protocol/feed/block.ts'
+import type { BookChange, Level, Levels } from '../../src/protocol/feed/block.ts'
 import { Feeder } from '../kit/feeder.ts'
+import { fillWith } from '../kit/fills.ts'
 import { startWorld, type World } from '../kit/gateway.ts'
 import { Socket } from '../kit/socket.ts'
 import { graphqlClient } from './graphql.ts'
@@ -34,25 +35,6 @@ const seedBooks = COINS.map((coin, i) => ({
   coin,
   levels: [[level(`${100 + i}`, '1.0')], [level(`${200 + i}`, '1.0')]] as Levels,
 }))
-const fill = (coin: string, more: Partial<Fill> = {}): Fill => ({
-  coin,
-  px: '100.0',
-  sz: '1.0',
-  side: 'B',
-  time: 1,
-  startPosition: '0.0',
-  dir: 'Open Long',
-  closedPnl: '0.0',
-  hash: `0x${'0'.repeat(64)}`,
-  oid: 7,
-  crossed: true,
-  fee: '0.1',
-  tid: 9,
-  feeToken: 'USDC',
-  twapId: null,
-  ...more,
-})
-
 let world: World
 let feeder: Feeder
 let key: string
@@ -258,7 +240,7 @@ describe('the client of graphql-ws', () => {
     await vi.waitFor(() => expect([book, again].map(({ results }) => results.length)).toEqual([1, 1]))
     expect(book.results[0]).toEqual({ data: { l2BookDiff: { data: { Snapshot: { coin: 'BTC' }, Updates: null } } } })
     await vi.waitFor(() => {
-      push([{ coin: 'BTC', levels: [[level('97', '1.5')], []] }], { fills: [[ALICE, fill('BTC')]] })
+      push([{ coin: 'BTC', levels: [[level('97', '1.5')], []] }], { fills: [[ALICE, fillWith({ px: '100.0' })]] })
       expect(fills.results.length).toBeGreaterThan(0)
     })
     const [first] = fills.results

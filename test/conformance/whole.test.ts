@@ -1,7 +1,6 @@
 // The whole path: devnet's files → feeder → log → hubs → relay → clients, compared with devnet's own books at every
 // block. WEIR_SOAK_SECONDS lengthens the run.
 
-import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -9,8 +8,8 @@ import { Connection } from '../../src/client/connection.ts'
 import { DiffBooks } from '../../src/client/diff-books.ts'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
 import { SeededBooks } from '../../src/client/seeded-books.ts'
-import { canonicalBook } from '../../src/order-books/canonical.ts'
 import type { Fill, Levels } from '../../src/protocol/feed/block.ts'
+import { hashOf } from '../kit/book-hash.ts'
 import { type Exchange, startExchange, startWorld, type World } from '../kit/gateway.ts'
 import { Socket } from '../kit/socket.ts'
 import { plainTrades, type SeenFill, whole, wire } from './plain-trades.ts'
@@ -47,8 +46,6 @@ afterAll(async () => {
   await exchange?.stop()
 })
 
-const hash = (levels: Levels) => createHash('sha256').update(canonicalBook(levels)).digest('hex')
-
 /** `coin@height` → hash, as a client saw it. */
 class Seen {
   readonly hashes = new Map<string, string>()
@@ -56,7 +53,7 @@ class Seen {
   readonly gaps: string[] = []
   note(coin: string, height: number, levels: Levels): void {
     if (!this.first.has(coin)) this.first.set(coin, height)
-    this.hashes.set(`${coin}@${height}`, hash(levels))
+    this.hashes.set(`${coin}@${height}`, hashOf(levels))
   }
 }
 

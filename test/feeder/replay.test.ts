@@ -1,18 +1,17 @@
 // The blocks of a capture give exactly the golden books and level changes.
 
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openReplay } from '../../src/feeder/replay.node.ts'
-import { canonicalBook } from '../../src/order-books/canonical.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
 import { CAPTURE, WIRES } from '../fixtures/wire.ts'
+import { hashOf } from '../kit/book-hash.ts'
 import { recount } from './recount.ts'
 
 const summary = (levels: Levels) => ({
   levels_per_side: [levels[0].length, levels[1].length],
-  sha256: createHash('sha256').update(canonicalBook(levels)).digest('hex'),
+  sha256: hashOf(levels),
   top20: [levels[0].slice(0, 20), levels[1].slice(0, 20)],
 })
 

@@ -1,7 +1,6 @@
 // One client of a soak, of any kind: connects, follows what it wants, tells whether it is well, and lets its books be
 // caught at a height.
 
-import { createHash } from 'node:crypto'
 import { WebSocket } from 'ws'
 import type { Listener } from '../../src/client/connection.ts'
 import { Connection } from '../../src/client/connection.ts'
@@ -10,9 +9,8 @@ import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
 import { type ClientRuntime, type Endpoint, infoUrl } from '../../src/client/runtime.ts'
 import { SeededBooks } from '../../src/client/seeded-books.ts'
 import { type BookScope, bodyKey, listedCoins, type SubscriptionBody } from '../../src/client/subscription.ts'
-import { canonicalBook } from '../../src/order-books/canonical.ts'
-import type { Levels } from '../../src/protocol/feed/block.ts'
 import { channelOf } from '../../src/relay/channels/catalogue.ts'
+import { hashOf } from '../kit/book-hash.ts'
 import { bookFrame, Capture, type ReadBook } from './capture.ts'
 import type { ClientPlan } from './mix.ts'
 import { RawConnection } from './raw-connection.ts'
@@ -264,9 +262,4 @@ export class Client {
       ms * (0.1 + 0.9 * Math.random()),
     )
   }
-}
-
-/** As the exchange hashes its own books. */
-export function hashOf(levels: Levels): string {
-  return createHash('sha256').update(canonicalBook(levels)).digest('hex')
 }

@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listedCoins } from '../../src/client/subscription.ts'
+import { hashOf } from '../kit/book-hash.ts'
 import { until } from '../kit/until.ts'
-import { hashOf } from './client.node.ts'
 import type { Crew } from './crew.node.ts'
 import type { Keyed } from './ledger.node.ts'
 import type { Plant } from './plant.node.ts'
