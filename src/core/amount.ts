@@ -4,8 +4,10 @@
 import Big from 'big.js'
 import { err, ok, type Result } from './result.ts'
 
-/** An integer of millionths of a credit. */
-export type MicroCredits = number
+/** An integer of millionths of a credit. A plain number is taken for one; an amount of another unit is not. */
+export type MicroCredits = number & { readonly unit?: 'micro-credits' }
+/** A number of whole credits, as people write it. */
+export type Credits = number & { readonly unit?: 'credits' }
 
 export const MICRO_PER_CREDIT = 1_000_000
 
@@ -15,7 +17,7 @@ const MAX_GRANT_CREDITS = 1_000_000_000
 const CREDITS = /^\d{1,10}(?:\.\d+)?$/
 
 /** Credits as a person writes them (`25000`, `"0.13"`). The error says what to send instead. */
-export function parseCredits(credits: string | number): Result<MicroCredits, string> {
+export function parseCredits(credits: string | Credits): Result<MicroCredits, string> {
   const text = typeof credits === 'number' ? (Number.isFinite(credits) ? new Big(credits).toFixed() : 'NaN') : credits
   if (text.startsWith('-')) return err('must not be negative')
   if (!CREDITS.test(text)) return err('must be a number of credits such as 100 or "0.13"')

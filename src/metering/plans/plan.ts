@@ -3,7 +3,7 @@
 
 import type { Identity } from '../../accounts/identity.ts'
 import type { Limits } from '../../accounts/limits.ts'
-import { MICRO_PER_CREDIT, type MicroCredits } from '../../core/amount.ts'
+import { type Credits, MICRO_PER_CREDIT, type MicroCredits } from '../../core/amount.ts'
 
 /** What a meter must know of a plan: how much it gives, and when again. */
 export interface PlanTerms {
@@ -26,7 +26,7 @@ export interface ListedPlan extends Plan {
   readonly accounts: number
 }
 
-const credits = (count: number): MicroCredits => count * MICRO_PER_CREDIT
+const credits = (count: Credits): MicroCredits => count * MICRO_PER_CREDIT
 
 /** One of small plans and generous: who needs more is on a larger one. */
 const SMALL = {

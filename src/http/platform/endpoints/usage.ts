@@ -2,7 +2,7 @@
 // operator. Invariants: numbers are the meter's own of this moment; nothing is silently cut.
 
 import * as z from 'zod'
-import { formatCredits, type MicroCredits } from '../../../core/amount.ts'
+import { type Credits, formatCredits, type MicroCredits } from '../../../core/amount.ts'
 import { err } from '../../../core/result.ts'
 import {
   type PlacedUsage,
@@ -154,7 +154,7 @@ const usage = defineEndpoint({
 
 const CreditsNumber = z.number()
 /** A double holds every sum of micro-credits below eight billion credits to the millionth. */
-const creditsNumber = (micro: MicroCredits) => Number(formatCredits(micro))
+const creditsNumber = (micro: MicroCredits): Credits => Number(formatCredits(micro))
 
 const Consumed = CreditsNumber.describe('Credits spent, to the millionth')
 const Premium = CreditsNumber.describe('The same as `credits_consumed`: every credit here is a premium one')
