@@ -1,7 +1,7 @@
 // The tables of refusals in D1. Laws: a batch is kept whole or not at all; of an account the newest rows are kept and no
 // others, so that a flood costs no more room than a day of mistakes.
 
-import type { KeptRefusal, RefusalBatch } from './refused-calls.ts'
+import type { RefusalBatch } from './refused-calls.ts'
 
 const ROWS_KEPT = 500
 const COUNTS_KEPT_MS = 90 * 86_400_000
@@ -25,20 +25,4 @@ export async function keepRefusals(db: D1Database, { rows, counts }: RefusalBatc
     db.prepare(SURPLUS).bind(JSON.stringify(accounts)),
     db.prepare('DELETE FROM refusal_counts WHERE hour < ?').bind(nowMs - COUNTS_KEPT_MS),
   ])
-}
-
-/** What is kept, for owners of accounts. */
-export function refusalsIn(db: D1Database) {
-  return {
-    async list(account: string, limit: number): Promise<KeptRefusal[]> {
-      const select = `SELECT at, request_id, key_prefix, product, type, code, message FROM refusals
-        WHERE account = ? ORDER BY at DESC, number DESC LIMIT ?`
-      return (await db.prepare(select).bind(account, limit).all<KeptRefusal>()).results
-    },
-    async counts(account: string, fromMs: number): Promise<{ readonly code: string; readonly count: number }[]> {
-      const select = `SELECT code, sum(count) AS count FROM refusal_counts WHERE hour >= ? AND account = ?
-        GROUP BY code ORDER BY count DESC, code`
-      return (await db.prepare(select).bind(fromMs, account).all<{ code: string; count: number }>()).results
-    },
-  }
 }

@@ -36,17 +36,6 @@ export interface RefusalRow extends KnownCaller {
   readonly message: string
 }
 
-/** A refusal as its owner may see it. */
-export interface KeptRefusal {
-  readonly at: number
-  readonly request_id: string
-  readonly key_prefix: string
-  readonly product: string
-  readonly type: string
-  readonly code: string
-  readonly message: string
-}
-
 export interface RefusalCount {
   /** Unix ms of the start of the hour. */
   readonly hour: number

@@ -4,7 +4,6 @@ import type * as z from 'zod'
 import type { KeyKind } from '../../accounts/format.ts'
 import type { Product } from '../../accounts/identity.ts'
 import type { Entrance, KeyChange, KeyName, KeyPlace, KeyRow, PipelineRight, Rotation } from '../../accounts/key-row.ts'
-import type { KeptRefusal } from '../../accounts/refused-calls.ts'
 import type { FindStaff, StaffRole, StaffRow } from '../../accounts/staff.ts'
 import type { PaidToken } from '../../accounts/stream-token.ts'
 import type { BackfillAnswer, BackfillState } from '../../archive/archive/backfill-api.ts'
@@ -34,7 +33,6 @@ export interface Platform {
   readonly plans: Plans
   readonly pipelines: Pipelines
   readonly checkout: Checkout & CheckoutEvents
-  readonly refusals: Refusals
   readonly staff: Staff
   readonly audit: Audit
   /** Rows of D1 as the schema reads them; what is undefined is bound as null. Every list that is asked for is found by an index. */
@@ -188,14 +186,6 @@ export interface Keys {
   named(key: NamedKey): Promise<Result<KeyRow, Failure>>
   /** The key with this hash. */
   hashed(hash: string): Promise<KeyRow | null>
-}
-
-/** What callers of an account were refused, as far as it was kept. */
-interface Refusals {
-  /** Newest first. */
-  list(account: string, limit: number): Promise<readonly KeptRefusal[]>
-  /** Of the hours from `fromMs` on, the most first; of all, kept or not. */
-  counts(account: string, fromMs: number): Promise<readonly { readonly code: string; readonly count: number }[]>
 }
 
 /** How far `apply` came; `next` is null at the end. */

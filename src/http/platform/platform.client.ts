@@ -2,7 +2,6 @@
 
 import * as z from 'zod'
 import { NO_KEY_SECRET } from '../../accounts/key-ring.store.ts'
-import { refusalsIn } from '../../accounts/refusals.store.ts'
 import { StaffStore } from '../../accounts/staff.store.ts'
 import { sealStreamToken } from '../../accounts/stream-token.client.ts'
 import { BackfillStore } from '../../archive/archive/backfill.store.ts'
@@ -74,7 +73,6 @@ export function platformOf(
       report: (error) => report(error, 'checkout'),
       nowMs: now,
     }),
-    refusals: refusalsIn(db),
     staff: new StaffStore(db, keySecret),
     audit: auditIn(db),
     rows: async (schema, sql, ...values) => {

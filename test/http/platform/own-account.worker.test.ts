@@ -3,8 +3,9 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import { RefusalBook } from '../../../src/accounts/refusal-book.client.ts'
-import { keepRefusals, refusalsIn } from '../../../src/accounts/refusals.store.ts'
+import { keepRefusals } from '../../../src/accounts/refusals.store.ts'
 import { type RefusalBatch, RefusedCalls } from '../../../src/accounts/refused-calls.ts'
+import { COUNTS_SINCE } from '../../../src/http/platform/endpoints/refusals.ts'
 import { spend, spendCalls } from '../../metering/meter.worker.ts'
 import { bindings, keyed, meterOf, newKey } from './operator.worker.ts'
 
@@ -310,13 +311,7 @@ describe('how an account stands', () => {
 
 describe('refusals', () => {
   it('are counted by reading the rows of their account alone', async () => {
-    const asked: string[] = []
-    const prepare = (sql: string) => {
-      asked.push(sql)
-      return bindings.ACCOUNTS.prepare(sql)
-    }
-    await refusalsIn({ prepare } as unknown as D1Database).counts('acme', 1)
-    const plan = bindings.ACCOUNTS.prepare(`EXPLAIN QUERY PLAN ${asked[0]}`).bind(1, 'acme')
+    const plan = bindings.ACCOUNTS.prepare(`EXPLAIN QUERY PLAN ${COUNTS_SINCE}`).bind(1, 'acme')
     expect(JSON.stringify((await plan.all()).results)).toContain('(account=? AND hour>?)')
   })
 
@@ -353,7 +348,6 @@ describe('refusals', () => {
 
   it('are the newest five hundred of an account, and counted whatever is kept', async () => {
     const calls = new RefusedCalls()
-    const { list, counts } = refusalsIn(bindings.ACCOUNTS)
     const start = Date.now() - 3_600_000
     for (let i = 0; i < 40; i++) {
       for (let each = 0; each < 100; each++)
@@ -369,9 +363,11 @@ describe('refusals', () => {
         )
       await keepRefusals(bindings.ACCOUNTS, calls.take()!, Date.now())
     }
-    const kept = await list('flooded', 1_000)
-    expect([kept.length, kept[0]?.request_id]).toEqual([500, 'req_39'])
-    expect(await counts('flooded', 0)).toEqual([{ code: 'invalid_json', count: 4_000 }])
+    const newest = "SELECT request_id FROM refusals WHERE account = 'flooded' ORDER BY at DESC, number DESC"
+    const kept = (await bindings.ACCOUNTS.prepare(newest).all()).results
+    expect([kept.length, kept[0]]).toEqual([500, { request_id: 'req_39' }])
+    const counts = await bindings.ACCOUNTS.prepare(COUNTS_SINCE).bind(0, 'flooded').all()
+    expect(counts.results).toEqual([{ code: 'invalid_json', count: 4_000 }])
   })
 
   it('cost a refused call that cannot be kept nothing', async () => {

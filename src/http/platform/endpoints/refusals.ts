@@ -51,6 +51,11 @@ const listRefusals = defineEndpoint({
 
 const LISTED_MAX = 50
 
+const Counted = z.object({ code: z.string().describe('As on the wire'), count: z.int().describe('How many') })
+/** Reads the rows of the account alone. */
+export const COUNTS_SINCE = `SELECT code, sum(count) AS count FROM refusal_counts WHERE hour >= ? AND account = ?
+  GROUP BY code ORDER BY count DESC, code`
+
 const RefusedCall = Refused.omit({ account: true }).meta({ id: 'RefusedCall' })
 
 const ownRefusals = defineEndpoint({
@@ -72,19 +77,19 @@ const ownRefusals = defineEndpoint({
     z.object({
       refusals: z.array(RefusedCall).describe('Newest first'),
       since: UnixMs.describe('Start of the first hour of `counts`, Unix milliseconds'),
-      counts: z
-        .array(z.object({ code: z.string().describe('As on the wire'), count: z.int().describe('How many') }))
-        .describe('Of all, listed or not, the most first'),
+      counts: z.array(Counted).describe('Of all, listed or not, the most first'),
     }),
     { since: 1789916400000 },
   ),
   refusals: [400],
-  answer: async ({ query: { limit, hours }, identity: { account } }, { refusals, now }) => {
+  answer: async ({ query: { limit, hours }, identity: { account } }, { rows, now }) => {
     const nowMs = now()
     const since = nowMs - (nowMs % HOUR_MS) - (hours - 1) * HOUR_MS
-    const [rows, counts] = await Promise.all([refusals.list(account, limit), refusals.counts(account, since)])
-    const listed = rows.map(({ key_prefix: prefix, ...row }) => ({ ...row, prefix }))
-    return reply(200, { refusals: listed, since, counts })
+    const [refusals, counts] = await Promise.all([
+      rows(RefusedCall, `${REFUSED_ROWS} WHERE account = ? ORDER BY at DESC, number DESC LIMIT ?`, account, limit),
+      rows(Counted, COUNTS_SINCE, since, account),
+    ])
+    return reply(200, { refusals, since, counts })
   },
 })
 
