@@ -3,6 +3,7 @@
 
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { ChannelTypes } from '../../src/client/wire.ts'
 import { openReplay } from '../../src/feeder/replay.node.ts'
 import { LevelBook } from '../../src/order-books/level-book.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
@@ -13,10 +14,7 @@ import { Feeder } from '../kit/feeder.ts'
 import { startWorld, type World } from '../kit/gateway.ts'
 import { Socket } from '../kit/socket.ts'
 
-interface Updates {
-  readonly block_height: number
-  readonly book_diffs: readonly { readonly levels: Levels }[]
-}
+type Data = ChannelTypes['l2BookDiff2']['frame']['data']
 
 describe.each(WIRES)('%s blocks at a client', (_, wire, isAbsent) => {
   describe.skipIf(isAbsent)('through feed, log, hub and relay', () => {
@@ -58,7 +56,7 @@ describe.each(WIRES)('%s blocks at a client', (_, wire, isAbsent) => {
         const book = new LevelBook()
         book.apply(seed.levels)
         for (const { block_height, levels } of changed) {
-          const { Updates } = (await sockets[i as 0 | 1].channel(channel)).data as { Updates: Updates }
+          const { Updates } = (await sockets[i as 0 | 1].channel(channel)).data as Data
           expect([Updates.block_height, Updates.book_diffs[0]?.levels]).toEqual([block_height, levels])
           book.apply(levels)
         }

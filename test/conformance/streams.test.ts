@@ -1,6 +1,7 @@
 // Streams and books as a client sees them: a feeder at one end, sockets and /info at the other.
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { ChannelTypes } from '../../src/client/wire.ts'
 import { LevelBook } from '../../src/order-books/level-book.ts'
 import type { BookChange, Level, Levels } from '../../src/protocol/feed/block.ts'
 import { Feeder } from '../kit/feeder.ts'
@@ -9,24 +10,9 @@ import { startWorld, type World } from '../kit/gateway.ts'
 import { Socket } from '../kit/socket.ts'
 import { graphqlClient } from './graphql.ts'
 
-interface Diff {
-  readonly coin: string
-  readonly seq: number
-  readonly prev_seq: number
-  readonly levels: Levels
-}
-interface Updates {
-  readonly time: number
-  readonly block_height: number
-  readonly epoch: string
-  readonly book_diffs: readonly Diff[]
-}
-interface Snapshot {
-  readonly coin: string
-  readonly block_height: number
-  readonly levels: Levels
-}
-type BookData = { readonly Snapshot?: Snapshot; readonly Updates?: Updates }
+type Updates = ChannelTypes['l2BookDiff2']['frame']['data']['Updates']
+type Seed = Extract<ChannelTypes['l2BookDiff']['frame']['data'], { Snapshot: unknown }>
+type BookData = Partial<Seed> & { readonly Updates?: Updates }
 
 const ALICE = `0x${'a'.repeat(40)}`
 const level = (px: string, sz: string, n = 1): Level => ({ px, sz, n })
