@@ -1,4 +1,4 @@
-// From the text of a key to who is calling: form, keyed check, isolate memory, KV, D1. Laws: a made-up key costs no
+// From the text of a key to who is calling: isolate memory, form, keyed check, KV, D1. Invariants: a made-up key costs no
 // look-up, an address gets few of them, and a key one at a time; a key that was known just now is not held up by
 // others of its address; a key that the meter called revoked is refused at once, and a record that it called changed is
 // read from D1 again, whatever KV says; keys appear in no error and no log.

@@ -3,7 +3,7 @@
 //
 //   block:    ≤ last duplicate   = last+1 taken   > last+1 resend (once, then silence until it comes)
 //   snapshot: scope all begins an epoch at `last`; scope coins repairs books inside it
-//   gone:     the only way over a gap, and it is recorded
+//   gone:     a way over a gap, as is a whole snapshot above the log; the gap is recorded
 
 import type { BlockFrame, SnapshotFrame } from '../protocol/feed/protocol.ts'
 import type { GapReason, SkippedHeights } from '../protocol/feed/status-shape.ts'

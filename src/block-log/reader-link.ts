@@ -70,7 +70,7 @@ export class ReaderLink {
     this.#wants = reader.kind === 'hub' ? (coin) => shardOf(coin, reader.shards) === reader.index : () => false
   }
 
-  /** Characters that were sent and that it has not said to have read; 0 for one that never says. */
+  /** Characters that were sent and that it has not said to have read; 0 for one that does not follow. */
   get unread(): number {
     return this.#follows ? this.#sent - this.#read : 0
   }

@@ -213,10 +213,6 @@ export class BookKeeper {
   }
 }
 
-/**
- * The raw diffs of the last blocks, kept so that a snapshot taken a little earlier can be brought to our height, and the
- * digests that they changed, so that it can be told what our books were at its height.
- */
 /** About a minute of the whole real exchange. */
 const RECENT_DIFFS = 200_000
 
@@ -226,6 +222,10 @@ interface RecentBlock {
   readonly before: ReadonlyMap<string, number>
 }
 
+/**
+ * The raw diffs of the last blocks, kept so that a snapshot taken a little earlier can be brought to our height, and the
+ * digests that they changed, so that it can be told what our books were at its height.
+ */
 export class RecentDiffs {
   readonly #blocks = new Map<number, RecentBlock>()
   readonly #limit: number

@@ -136,10 +136,10 @@ function reason(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\n.*/s, '') : String(error)
 }
 
-/** Writes checkpoints coin by coin between blocks, and into place once the last coin's block is durable, so never ahead of the log. */
 /** The first one comes soon: until there is one, a restart costs the gateway a new epoch. */
 const FIRST_AFTER_MS = 2_000
 
+/** Writes checkpoints coin by coin between blocks, and into place once the last coin's block is durable, so never ahead of the log. */
 export class Checkpointer {
   readonly #files: CheckpointFiles
   readonly #keeper: BookKeeper

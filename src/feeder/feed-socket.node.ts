@@ -120,7 +120,6 @@ export class FeedSocket {
  * Whether the other side of a connection still answers. Time in which we stood still ourselves proves nothing, since what came
  * meanwhile is yet to be read. Milliseconds of one monotonic clock.
  */
-/** Milliseconds of one monotonic clock. */
 export class Answering {
   readonly #lookEveryMs: number
   readonly #patienceMs: number

@@ -203,10 +203,10 @@ function unreadable(dataDir: string, code: string): string {
   return `the data folder ${dataDir} cannot be read (${code}): give this user the right to read it`
 }
 
-/** Which streams are read: those that the node writes, and order statuses, most of the volume, while somebody wants any. */
 /** So long order statuses are read on when none are wanted any more: whoever wants some again and again opens no files. */
 const STATUSES_MS = 60_000
 
+/** Which streams are read: those that the node writes, and order statuses, most of the volume, while somebody wants any. */
 export class StreamsToRead {
   readonly #files: NodeFiles
   readonly #session: FeedSession

@@ -1,5 +1,4 @@
 // The feeder's side of the feed protocol as a pure state machine: frames and blocks in, texts and orders out.
-// Over 300 lines because what each frame and block changes of what is due must be read together.
 // Laws: blocks leave in height order without holes; nothing is forgotten before it is acknowledged; after a block
 // whose book changes are unknown, or a break of the gateway's books, comes a snapshot of all before the next changes.
 

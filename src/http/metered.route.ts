@@ -1,9 +1,10 @@
 // A request behind a key, the same on every surface:
 //
-//   authenticate ─▶ limit ─▶ hold ─▶ work ─▶ settle or release ─▶ limit headers ─▶ reply
-//        └───────────┴────────┴───────┴─── refused ─▶ refusal log ─────────────────▶ reply
+//   authenticate ─▶ limit ─▶ work (hold, answer, settle or release) ─▶ limit headers ─▶ reply
+//        └───────────┴─────────┴─── refused ─▶ refusal log ───────────────────────────▶ reply
 //
-// `metered` is the line above. Its `work` holds the price, because only the surface can read it from the request.
+// `metered` is this line. `work` holds the price and takes the plan's limits, because only the surface can read the price
+// from the request.
 // Invariants: nothing of a request is read, held or done before its key may enter; a refusal of a known caller is logged.
 
 import type { Identity, Product } from '../accounts/identity.ts'

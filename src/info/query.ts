@@ -52,7 +52,7 @@ export interface InfoQuery<Req extends { readonly type: string }, Needs extends 
   /** Micro-credits, known before any work. */
   readonly price: MicroCredits | ((request: Req) => MicroCredits)
   readonly freshness: Freshness
-  /** A query that needs more than `books` is resolved only after its hold is granted. */
+  /** Where it is a source or history, it is resolved only after its hold is granted. */
   readonly needs: readonly Needs[]
   /** Requests of which that is true as well, because they read whole books. */
   readonly holdsFirst?: (request: Req) => boolean

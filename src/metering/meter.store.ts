@@ -1,4 +1,5 @@
-// The tables of a CreditMeter: one account row, leases, grants, revoked keys, usage per hour and, of days past, per day.
+// The tables of a CreditMeter: one account row, leases, grants, revoked keys, usage per hour and, of days past, per day,
+// and what of it is still to be copied; what pipelines reported.
 // Called inside one synchronous transaction per decision; the rules are in ledger.ts.
 
 import { Tables } from '../core/tables.store.ts'
@@ -202,7 +203,7 @@ export class MeterStore extends Tables {
     this.run('INSERT OR REPLACE INTO rolled VALUES (1, ?)', until)
   }
 
-  /** True while rows are left that `prune` will remove some day. */
+  /** True while leases are left, for which `prune` is to run; usage goes with a later one. */
   hasMortalRows(): boolean {
     return this.has('SELECT 1 FROM leases LIMIT 1')
   }

@@ -1,5 +1,5 @@
 // What an account was given and charged in a window of whole UTC days, and its balance before and after, from the meter's
-// own rows. Laws (test/metering/statement.test.ts): opening + granted − expired − charged = closing, to the micro-credit; the
+// own rows. Invariants (test/metering/statement.worker.test.ts): opening + granted − expired − charged = closing, to the micro-credit; the
 // closing balance of a window is the opening one of the next; what lies behind the last row is the balance now.
 // Hours hold what calls cost, also where an isolate told of them when the balance was gone: that was never charged.
 

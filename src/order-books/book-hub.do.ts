@@ -152,8 +152,8 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   /**
    * The way of a block through the shard:
    *
-   *     log ──frame──▶ books.apply ──fragments──▶ views touched ──▶ relays (one text per coin, then the ring for who
-   *                      │                                          attaches later) ──▶ checkpoints that are due
+   *     log ──frame──▶ books.apply ──fragments──▶ views touched ──▶ ring (for who attaches later), then relays (one
+   *                      │                                          text per coin) ──▶ checkpoints that are due
    *                      ├─ it came before: nothing
    *                      └─ heights are missing: the link is broken off, and the log sends them again
    */

@@ -1,5 +1,5 @@
 // What a channel must tell about itself. Definitions stand under channels/, those of one shape together; the engines
-// (events/event-fanout.ts, books/book-fanout.ts, states/state-fanout.ts) and the surface know nothing else of a channel.
+// (the fan-outs of events, books, views, states and l4) and the surface know nothing else of a channel.
 
 import * as z from 'zod'
 import type { MicroCredits } from '../core/amount.ts'

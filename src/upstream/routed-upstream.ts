@@ -27,7 +27,7 @@ export interface UpstreamDeps {
 
 const ATTEMPTS_PER_SOURCE = 2
 const RETRY = { firstMs: 100, capMs: 1_000, jitter: 1 }
-/** Shorter than a flight of answers may last (info/answer/answers.ts). */
+/** Shorter than a flight of answers may last (info/ports.ts). */
 const ASK_MAX_MS = 11_000
 /** An attempt that has less time than this left is not begun. */
 const ATTEMPT_MIN_MS = 50

@@ -180,7 +180,7 @@ function succeed(
 
 // Refusals of a coin that the exchange does not know, with the coin that was probably meant, as far as our books tell.
 
-/** One per desk. */
+/** One per service. */
 export class MeantCoin {
   readonly #names: CoinNames
 

@@ -1,4 +1,5 @@
-// All links of one relay: to the log while events are subscribed to, to a hub while its coins are.
+// All links of one relay: to the log while something of it is subscribed to (events, states, orders), to a hub while its
+// coins are.
 
 import { type WantedNames, wantParts } from '../../block-log/wanted-names.ts'
 import { shardOf } from '../../core/coin.ts'
