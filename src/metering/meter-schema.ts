@@ -16,7 +16,8 @@ export const METER_SCHEMA = [
 
   CREATE TABLE usage (
     hour INTEGER NOT NULL, key_hash TEXT NOT NULL, product TEXT NOT NULL, type TEXT NOT NULL,
-    calls INTEGER NOT NULL, amount INTEGER NOT NULL, PRIMARY KEY (hour, key_hash, product, type)) STRICT, WITHOUT ROWID;
+    calls INTEGER NOT NULL, amount INTEGER NOT NULL, changes INTEGER NOT NULL,
+    PRIMARY KEY (hour, key_hash, product, type)) STRICT, WITHOUT ROWID;
   CREATE TABLE usage_due (
     hour INTEGER NOT NULL, key_hash TEXT NOT NULL, product TEXT NOT NULL, type TEXT NOT NULL,
     PRIMARY KEY (hour, key_hash, product, type)) STRICT, WITHOUT ROWID;

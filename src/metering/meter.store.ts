@@ -128,8 +128,8 @@ export class MeterStore extends Tables {
   addUsage(keyHash: string, lines: readonly UsageLine[], nowMs: number): void {
     for (const { product, type, calls, amount } of lines) {
       this.run(
-        `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-         calls = calls + excluded.calls, amount = amount + excluded.amount`,
+        `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET
+         calls = calls + excluded.calls, amount = amount + excluded.amount, changes = changes + 1`,
         hourOf(nowMs),
         keyHash,
         product,
@@ -151,23 +151,23 @@ export class MeterStore extends Tables {
   /** Rows that have changed since they were copied, oldest first, at most `limit`. */
   usageDue(limit: number): UsageRow[] {
     return this.all<UsageRow>(
-      `SELECT u.hour, u.key_hash AS keyHash, u.product, u.type, u.calls, u.amount
+      `SELECT u.hour, u.key_hash AS keyHash, u.product, u.type, u.calls, u.amount, u.changes
          FROM usage_due JOIN usage u USING (hour, key_hash, product, type) ORDER BY u.hour LIMIT ?`,
       limit,
     )
   }
 
-  /** These rows were copied; one that has grown meanwhile stays due. */
+  /** These rows were copied; one that has changed meanwhile stays due. */
   usageCopied(rows: readonly UsageRow[]): void {
-    for (const { hour, keyHash, product, type, calls } of rows) {
+    for (const { hour, keyHash, product, type, changes } of rows) {
       this.run(
         `DELETE FROM usage_due WHERE hour = ?1 AND key_hash = ?2 AND product = ?3 AND type = ?4 AND ?5 =
-         (SELECT calls FROM usage WHERE hour = ?1 AND key_hash = ?2 AND product = ?3 AND type = ?4)`,
+         (SELECT changes FROM usage WHERE hour = ?1 AND key_hash = ?2 AND product = ?3 AND type = ?4)`,
         hour,
         keyHash,
         product,
         type,
-        calls,
+        changes,
       )
     }
   }
@@ -193,9 +193,10 @@ export class MeterStore extends Tables {
     if (this.has('SELECT 1 FROM usage_due WHERE hour < ? LIMIT 1', until)) return
     const hours = `hour >= ?1 AND hour < ?2 AND hour % ${DAY_MS} > 0`
     this.run(
-      `INSERT INTO usage SELECT hour - hour % ${DAY_MS} AS day, key_hash, product, type, sum(calls), sum(amount)
+      `INSERT INTO usage SELECT hour - hour % ${DAY_MS} AS day, key_hash, product, type, sum(calls), sum(amount), sum(changes)
        FROM usage WHERE ${hours} GROUP BY day, key_hash, product, type
-       ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, amount = amount + excluded.amount`,
+       ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, amount = amount + excluded.amount,
+         changes = changes + excluded.changes`,
       since,
       until,
     )

@@ -14,6 +14,8 @@ export interface UsageLine {
 export interface UsageRow extends UsageLine {
   /** Unix ms of the start of the hour. */
   readonly hour: number
+  /** How often the row has changed: a refund lowers its sums, so that the largest need not be the newest. */
+  readonly changes: number
   readonly keyHash: string
 }
 

@@ -64,7 +64,7 @@ CREATE INDEX accounts_by_plan ON accounts (plan, id);
 CREATE INDEX grants_by_time ON grants (created);
 
 -- What keys used, per hour and type: copies of the rows of the CreditMeters, for reports over all accounts and for the
--- last use of a key. A meter sends whole sums of an hour, again and again, so a row only ever grows.
+-- last use of a key. A meter sends whole sums of an hour, again and again. Those of the most changes are the newest.
 
 CREATE TABLE usage (
   key_hash TEXT NOT NULL,
@@ -75,6 +75,8 @@ CREATE TABLE usage (
   calls INTEGER NOT NULL,
   -- Micro-credits.
   micro INTEGER NOT NULL,
+  -- How often the meter has changed the sums: a minute that is refunded lowers them.
+  changes INTEGER NOT NULL,
   PRIMARY KEY (key_hash, hour, product, type)
 ) STRICT, WITHOUT ROWID;
 

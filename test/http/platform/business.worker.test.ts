@@ -29,8 +29,8 @@ beforeAll(async () => {
   key = await newKey({ account: 'Acme-1', label: 'bot' })
   await newKey({ account: 'Acme-1' })
   await keepUsage(db, [
-    { keyHash: key.hash, hour, product: 'info', type: 'l2Book', calls: 3, amount: 3_500_000 },
-    { keyHash: key.hash, hour, product: 'stream', type: 'trades', calls: 2, amount: 2_000_000 },
+    { keyHash: key.hash, hour, product: 'info', type: 'l2Book', calls: 3, amount: 3_500_000, changes: 3 },
+    { keyHash: key.hash, hour, product: 'stream', type: 'trades', calls: 2, amount: 2_000_000, changes: 2 },
   ])
   for (const [i, id] of ['a', 'b', 'c'].entries())
     await ask('POST', '/accounts/zeta/grants', { credits: 10 * (i + 1), idempotency_key: id })
@@ -142,33 +142,40 @@ describe('the business', () => {
 describe('sums of a day', () => {
   it('are those of the meters, however often and in whatever order their copies come', async () => {
     const day = hour - (hour % (24 * HOUR)) - 40 * 24 * HOUR
-    const row = (product: 'info' | 'stream', calls: number, at = day) => ({
+    const row = (product: 'info' | 'stream', calls: number, at = day, changes = calls) => ({
       keyHash: key.hash,
       hour: at,
       product,
       type: 'meta',
       calls,
       amount: calls * 1_000_000,
+      changes,
     })
     await keepUsage(db, [row('info', 2), row('stream', 5), row('info', 1, day + 23 * HOUR)])
     await keepUsage(db, [row('info', 7)])
+    // A minute was refunded, which a late copy does not know.
+    await keepUsage(db, [row('stream', 4, day, 6), row('stream', 5)])
+    await keepUsage(db, [row('stream', 5)])
     await keepUsage(db, [row('info', 2), row('info', 1, day + 24 * HOUR)])
     const select = 'SELECT product, calls, micro FROM usage_days WHERE day = ? ORDER BY product'
     const { results } = await db.prepare(select).bind(day).all()
     expect(results).toEqual([
       { product: 'info', calls: 8, micro: 8_000_000 },
-      { product: 'stream', calls: 5, micro: 5_000_000 },
+      { product: 'stream', calls: 4, micro: 4_000_000 },
     ])
+    const kept = 'SELECT calls, micro FROM usage WHERE hour = ? AND product = ?'
+    expect(await db.prepare(kept).bind(day, 'stream').first()).toEqual({ calls: 4, micro: 4_000_000 })
   })
 
   it('count a row that came twice in one copy once, and nothing of a copy that failed', async () => {
     const day = hour - (hour % (24 * HOUR)) - 50 * 24 * HOUR
-    const row = { keyHash: key.hash, hour: day, product: 'info' as const, type: 'meta', calls: 2, amount: 2_000_000 }
+    const used = { calls: 2, amount: 2_000_000, changes: 2 }
+    const row = { keyHash: key.hash, hour: day, product: 'info' as const, type: 'meta', ...used }
     const sums = () => db.prepare('SELECT calls, micro FROM usage_days WHERE day = ?').bind(day).all()
     const wrong = { ...row, type: null as never }
     await expect(keepUsage(db, [row, wrong])).rejects.toThrow('NOT NULL')
     expect((await sums()).results).toEqual([])
-    await keepUsage(db, [row, { ...row, calls: 3, amount: 3_000_000 }, row])
+    await keepUsage(db, [row, { ...row, calls: 3, amount: 3_000_000, changes: 3 }, row])
     expect((await sums()).results).toEqual([{ calls: 3, micro: 3_000_000 }])
   })
 })

@@ -13,7 +13,7 @@ type Row = readonly [hour: number, hash: string, product: string, type: string, 
 
 const used = (account: string, rows: readonly Row[]) =>
   runInDurableObject(bindings.CREDIT_METER.getByName(account), (_, { storage }) => {
-    for (const row of rows) storage.sql.exec('INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?)', ...row)
+    for (const row of rows) storage.sql.exec('INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, 1)', ...row)
   })
 
 it('is told by day, key and type, with calls and minutes of streams apart', async () => {
