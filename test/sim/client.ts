@@ -157,9 +157,9 @@ export class SimClient {
   #hear(handlers: Parameters<ClientRuntime['open']>[1], text: string): void {
     if (!text.startsWith('{"channel":"l2BookDiff')) return handlers.text(text)
     const frame = JSON.parse(text) as RawFrame
-    for (const running of this.#running.values()) running.comes(frame)
+    for (const running of this.#running.values()) running.comes?.(frame)
     handlers.text(text)
-    for (const running of this.#running.values()) running.seen(frame)
+    for (const running of this.#running.values()) running.seen?.(frame)
   }
 
   #want(wish: Wish): void {

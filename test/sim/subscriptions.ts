@@ -23,9 +23,9 @@ export interface Running {
   /** Its socket has ended. */
   ended(): void
   /** Sees a frame that the library is about to take. */
-  comes(frame: RawFrame): void
+  comes?(frame: RawFrame): void
   /** Sees a frame that the library has taken. */
-  seen(frame: RawFrame): void
+  seen?(frame: RawFrame): void
   missing(height: number): string | null
 }
 
@@ -55,26 +55,48 @@ export interface Surroundings {
   refused(reason: string): void
 }
 
-export class RunningEvents implements Running {
+/** What a connection hands on as it comes, paid by the minute from its acknowledgement on. */
+abstract class RunningFrames implements Running {
+  protected leave = () => {}
+  protected sinceMs: number | null = null
+  protected readonly around: Surroundings
+  readonly #type: string
+
+  constructor(type: string, around: Surroundings) {
+    this.#type = type
+    this.around = around
+  }
+
+  abstract anew(isLive: boolean): void
+  abstract missing(height: number): string | null
+
+  close(): void {
+    this.leave()
+    this.ended()
+  }
+
+  ended(): void {
+    const { client, runtime, served } = this.around
+    if (this.sinceMs !== null) served(`${client} ${this.#type}`, runtime.now() - this.sinceMs)
+    this.sinceMs = null
+  }
+}
+
+export class RunningEvents extends RunningFrames {
   readonly #laws: ReadonlyMap<string, EventLaw>
-  readonly #around: Surroundings
-  readonly #what: string
-  readonly #leave: () => void
-  #sinceMs: number | null = null
   #isLive = false
 
   constructor({ events, of }: Extract<Wish, { events: string }>, around: Surroundings) {
+    super(events, around)
     const { client, connection, runtime, witness, refused } = around
-    this.#around = around
-    this.#what = `${client} ${events}`
     const kind = KINDS[events]
     const mayMiss = () => events === 'orderUpdates' && !witness.isCalm()
     const lawOf = (name: string) =>
       new EventLaw(witness, `${client} ${events} ${name}`, witness.truth.sequence(kind, name), mayMiss)
     this.#laws = new Map(of.map((name) => [name, lawOf(name)]))
-    this.#leave = connection.subscribe(bodyOf(events, of), {
+    this.leave = connection.subscribe(bodyOf(events, of), {
       live: () => {
-        this.#sinceMs ??= runtime.now()
+        this.sinceMs ??= runtime.now()
         // What a new socket brings continues what the one before brought, unless something is said to be lost.
         if (!this.#isLive) this.anew(true)
       },
@@ -84,27 +106,9 @@ export class RunningEvents implements Running {
     })
   }
 
-  close(): void {
-    this.#leave()
-    this.#served()
-  }
-
   anew(isLive: boolean): void {
     this.#isLive = isLive
     for (const law of this.#laws.values()) law.anew(isLive)
-  }
-
-  ended(): void {
-    this.#served()
-  }
-
-  comes(): void {}
-
-  seen(): void {}
-
-  #served(): void {
-    if (this.#sinceMs !== null) this.#around.served(this.#what, this.#around.runtime.now() - this.#sinceMs)
-    this.#sinceMs = null
   }
 
   missing(): string | null {
@@ -127,7 +131,7 @@ export class RunningEvents implements Running {
       for (const { coin, tid } of frame.data) this.#laws.get(coin)?.came(String(tid))
     } else if (frame.channel === 'orderUpdates') {
       for (const { user, order } of frame.updates) this.#laws.get(user)?.came(String(order.oid))
-      this.#around.witness.checked('frames of order statuses')
+      this.around.witness.checked('frames of order statuses')
     }
   }
 }
@@ -145,22 +149,19 @@ function bodyOf(type: keyof typeof KINDS, of: readonly string[]): SubscriptionBo
   return type === 'trades' ? { type, coin: of[0]! } : { type, addresses: of }
 }
 
-export class RunningTop implements Running {
+export class RunningTop extends RunningFrames {
   readonly #law: TopLaw
-  readonly #around: Surroundings
-  readonly #leave: () => void
-  #sinceMs: number | null = null
 
   constructor({ bbo }: Extract<Wish, { bbo: string }>, around: Surroundings) {
+    super('bbo', around)
     const { client, connection, runtime, witness, refused } = around
-    this.#around = around
     const law = new TopLaw(witness, `${client} bbo ${bbo}`, bbo)
     this.#law = law
-    this.#leave = connection.subscribe(
+    this.leave = connection.subscribe(
       { type: 'bbo', coin: bbo },
       {
         live: () => {
-          this.#sinceMs = runtime.now()
+          this.sinceMs = runtime.now()
           law.anew(true)
         },
         lost: () => law.anew(false),
@@ -171,27 +172,12 @@ export class RunningTop implements Running {
     )
   }
 
-  close(): void {
-    this.#leave()
-    this.ended()
-  }
-
   anew(isLive: boolean): void {
     this.#law.anew(isLive)
   }
 
-  ended(): void {
-    const { client, runtime, served } = this.#around
-    if (this.#sinceMs !== null) served(`${client} bbo`, runtime.now() - this.#sinceMs)
-    this.#sinceMs = null
-  }
-
-  comes(): void {}
-
-  seen(): void {}
-
   missing(height: number): string | null {
-    return this.#law.missing(this.#around.witness.truth.timeOf(height))
+    return this.#law.missing(this.around.witness.truth.timeOf(height))
   }
 }
 

@@ -3,13 +3,14 @@
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { listedCoins } from '../../src/client/subscription.ts'
 import { MINUTE_MS } from '../../src/core/time.ts'
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
 import type { Trade } from '../../src/protocol/feed/trades.ts'
 import type { InfoQuestion } from '../../src/relay/channel.ts'
+import { hashOf } from '../kit/book-hash.ts'
 import { until } from '../kit/until.ts'
 import { churn } from './churn.node.ts'
-import { BEYOND, COMPARE_WITHIN_MS, compareBooks } from './compare.node.ts'
 import { type Crew, startCrew } from './crew.node.ts'
 import { faultPlan, isRestart, strike } from './faults.node.ts'
 import { heapReport } from './heap.node.ts'
@@ -53,6 +54,16 @@ const IN_A_MINUTE_MS = 8_000
 const LATE_IN_A_MINUTE_MS = 38_000
 /** Of a wildcard while the run goes on; all of them in the end. */
 const SOME_COINS = 40
+/** Heights ahead of the log at which books are compared, and how far it must be beyond before they are. */
+const AHEAD = 200
+const MOST_AHEAD = 20_000
+const REFUSED_WITHIN_MS = 2_000
+const BEYOND = 40
+const SETTLE_MS = 8_000
+const COMPARE_WITHIN_MS = 120_000
+/** Of a listed market in which nobody trades: the exchange tells of none. */
+const NO_ORDERS = hashOf([[], []])
+
 export async function soak(order: SoakOrder): Promise<Findings> {
   const plant = await Plant.start(order.state, order, order.say)
   const crew = startCrew()
@@ -152,8 +163,7 @@ class Run {
     await this.#crew.call('rest')
     const height = await this.#plant.disturb({ what: 'quiet', blocks: QUIET_BLOCKS })
     const rows = this.#rows!
-    const isBeyond = async () => Number((await this.#plant.now())?.height) > height + BEYOND && rows.height > height
-    await until(isBeyond, `the log does not come to height ${height}`, { withinMs: COMPARE_WITHIN_MS })
+    await this.#passes(height, () => rows.height > height)
     rows.stop()
     const askers = {
       exchange: (question: InfoQuestion) => this.#plant.answerOf('exchange', question),
@@ -276,16 +286,46 @@ class Run {
     }
   }
 
+  /** Catches everybody's books at one height to come, and compares them; `some`: coins of wildcards, null for all. */
   async #compare(some: readonly string[] | null): Promise<void> {
-    const found = await compareBooks({
-      plant: this.#plant,
-      crew: this.#crew,
-      clients: this.#clients,
-      coins: this.#coins,
-      some,
+    const { height, truth } = await this.#heightToCome()
+    await this.#crew.call('capture', height)
+    const known = await truth
+    if (known === null) throw new Error(`the exchange does not tell of height ${height}`)
+    await this.#passes(height)
+    await sleep(SETTLE_MS)
+    const captured = await this.#crew.call('captured', some)
+    const books = Object.entries(captured).flatMap(([client, hashes]) =>
+      Object.entries(hashes).map(([coin, hash]) => ({ client, coin, hash })),
+    )
+    const wrong = books.filter(({ coin, hash }) => (known.books[coin] ?? NO_ORDERS) !== hash)
+    const isWhole = ({ number, bodies: [body] }: Keyed) =>
+      (listedCoins(body!) ?? some ?? this.#coins).every((coin) => captured[number]![coin] !== undefined)
+    const asked = this.#clients.filter(({ number }) => captured[number] !== undefined)
+    this.#comparisons.push({
+      height,
+      clients: asked.length,
+      books: books.length,
+      wrong: wrong.map(({ client, coin }) => `client ${client} ${coin}`),
+      absent: asked.filter((client) => !isWhole(client)).length,
     })
-    this.#comparisons.push(found)
-    this.#order.say(`height ${found.height}: ${found.books} books compared, ${found.wrong.length} wrong`)
+    this.#order.say(`height ${height}: ${books.length} books compared, ${wrong.length} wrong`)
+  }
+
+  /** A height that the exchange, which may be far ahead of the log, has not reached, and its answer in time. */
+  async #heightToCome() {
+    const last = Number((await this.#plant.now())?.height ?? 0)
+    for (let height = last + AHEAD; height < last + MOST_AHEAD; height += 2 * AHEAD) {
+      const truth = this.#plant.truth(height)
+      if ((await Promise.race([truth, sleep(REFUSED_WITHIN_MS, 'waits')])) !== null) return { height, truth }
+    }
+    throw new Error(`the exchange is more than ${MOST_AHEAD} heights ahead of the log`)
+  }
+
+  /** Waits until the log is well beyond a height. */
+  async #passes(height: number, holds = () => true): Promise<void> {
+    const isBeyond = async () => Number((await this.#plant.now())?.height) > height + BEYOND && holds()
+    await until(isBeyond, `the log does not come to height ${height}`, { withinMs: COMPARE_WITHIN_MS })
   }
 
   #some(): string[] {
