@@ -7,6 +7,7 @@ import { admit, forData } from './accounts/record.ts'
 import { keepRefusals } from './accounts/refusals.store.ts'
 import type { RefusalBatch } from './accounts/refused-calls.ts'
 import type { Failure } from './core/failure.ts'
+import type { KeyHash } from './core/ids.ts'
 import type { Result } from './core/result.ts'
 import type { WaitUntil } from './core/wait-until.ts'
 import { meteredCall } from './http/metered.route.ts'
@@ -40,7 +41,7 @@ export class Internal
   }
 
   /** Who has a key, for sockets whose account or key has changed. */
-  async caller(keyHash: string, product: 'stream' | 'graphql' = 'stream', isToken = false): Promise<Caller> {
+  async caller(keyHash: KeyHash, product: 'stream' | 'graphql' = 'stream', isToken = false): Promise<Caller> {
     const found = await keyFromD1(this.env.ACCOUNTS, keyHash)
     const record = found && isToken ? forData(found) : found
     // The address was looked at when the socket was opened.

@@ -2,6 +2,7 @@
 
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import type { Identity } from '../src/accounts/identity.ts'
+import { type KeyHash, keyHashOf } from '../src/core/ids.ts'
 import type { UsageKeeper } from '../src/metering/usage.ts'
 import type { SecretSealer } from '../src/metering/webhooks/webhook-secrets.client.ts'
 import type { PastAnswer } from '../src/relay/events/first-frames.ts'
@@ -43,11 +44,11 @@ export class Internal
 
   /** Of GraphQL: keys are called like their accounts. */
   async enter(account: string): Promise<{ ok: true; value: Identity }> {
-    const keyHash = `key of ${account}`
+    const keyHash = keyHashOf(`key of ${account}`)
     return { ok: true, value: { v: 1, account, keyHash, kind: 'api', plan: 'entry', products: ['graphql'] } }
   }
 
-  async caller(keyHash: string): Promise<Caller> {
+  async caller(keyHash: KeyHash): Promise<Caller> {
     if (keyHash.startsWith('replaced')) return { ok: false, why: 'revoked', replaced: true }
     if (keyHash.startsWith('expired')) return { ok: false, why: 'expired' }
     const who = { v: 1, account: '', keyHash, kind: 'api', plan: 'enterprise', products: ['stream'] } as const

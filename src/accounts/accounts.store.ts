@@ -1,6 +1,7 @@
 // The rows of D1 that say who exists: accounts, keys, grants. Law: what is there already is left as it is.
 
 import { oneRow } from '../core/d1.store.ts'
+import type { KeyHash } from '../core/ids.ts'
 import { DAY_MS } from '../core/time.ts'
 import type { KeyKind } from './format.ts'
 import type { Product } from './identity.ts'
@@ -28,7 +29,7 @@ const counted = (account: string, now: string) => `(SELECT count(*) FROM keys WH
 const FIRST: KeyPlace = { created: Number.MAX_SAFE_INTEGER, hash: '' }
 
 interface NewKey {
-  readonly hash: string
+  readonly hash: KeyHash
   readonly prefix: string
   readonly label: string
   readonly account: string
@@ -118,7 +119,7 @@ export class AccountStore {
    * Adds the key that replaces `old`, and ends that: both or neither. False, and nothing done, where another key has
    * replaced it already. `right`: what the old key may touch until its end, which restricts it no further.
    */
-  async replaceKey(old: string, key: NewKey, rotation: Rotation, right: PipelineRight | null): Promise<boolean> {
+  async replaceKey(old: KeyHash, key: NewKey, rotation: Rotation, right: PipelineRight | null): Promise<boolean> {
     const inherit = `UPDATE keys SET replaces = ?2, rotation = ?3,
       root = (SELECT coalesce(root, hash) FROM keys WHERE hash = ?2) WHERE hash = ?1`
     const end = rotation.graceMs === 0 ? 'revoked = coalesce(revoked, ?2)' : 'expires = ?2'
@@ -136,7 +137,7 @@ export class AccountStore {
   }
 
   /** The key that replaced this one, and how. */
-  async successorOf(hash: string): Promise<Successor | null> {
+  async successorOf(hash: KeyHash): Promise<Successor | null> {
     const row = await this.#db.prepare(`${SELECT_KEYS} WHERE k.replaces = ?`).bind(hash).first<{ rotation: string }>()
     return row === null ? null : { key: KeyRow.parse(row), rotation: JSON.parse(row.rotation) }
   }
@@ -181,13 +182,13 @@ export class AccountStore {
     return (await this.#db.prepare(select).bind(root, nowMs, limit).all<KeyName>()).results
   }
 
-  async keyNames(hashes: readonly string[]): Promise<KeyName[]> {
+  async keyNames(hashes: readonly KeyHash[]): Promise<KeyName[]> {
     const select = 'SELECT hash, prefix, label FROM keys WHERE hash IN (SELECT value FROM json_each(?))'
     return (await this.#db.prepare(select).bind(json(hashes)).all<KeyRow>()).results
   }
 
   /** A cap is that of all keys that replaced one another. */
-  async changeKey(hash: string, { label, products, expires, cap, ranges, pipelines }: KeyChange): Promise<void> {
+  async changeKey(hash: KeyHash, { label, products, expires, cap, ranges, pipelines }: KeyChange): Promise<void> {
     const change = `UPDATE keys SET label = coalesce(?2, label), products = coalesce(?3, products),
       expires = iif(?4, ?5, expires), ranges = iif(?6, ?7, ranges),
       pipelines = iif(?8, ?9, pipelines) WHERE hash = ?1`
@@ -211,7 +212,7 @@ export class AccountStore {
   }
 
   /** The first revocation's time stays. */
-  async revokeKey(hash: string, nowMs: number): Promise<void> {
+  async revokeKey(hash: KeyHash, nowMs: number): Promise<void> {
     await this.#db.prepare('UPDATE keys SET revoked = coalesce(revoked, ?) WHERE hash = ?').bind(nowMs, hash).run()
   }
 

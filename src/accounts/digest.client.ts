@@ -1,6 +1,7 @@
 // WebCrypto for keys: hashing, the keyed check, minting. Shell of format.ts.
 
 import { BoundedMap } from '../core/bounded-map.ts'
+import { type KeyHash, keyHashOf } from '../core/ids.ts'
 import { constantTimeEqual } from '../core/secret.ts'
 import { checkOf, drawSigned, type KeyKind } from './format.ts'
 
@@ -10,8 +11,8 @@ type MacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 const macKeys = new BoundedMap<string, Promise<MacKey>>(8)
 
 /** SHA-256 of a key, hex: the only form in which a key is stored or travels past the edge. */
-export function hashKey(key: string): Promise<string> {
-  return sha256(key)
+export async function hashKey(key: string): Promise<KeyHash> {
+  return keyHashOf(await sha256(key))
 }
 
 /** SHA-256 of a text, hex. */

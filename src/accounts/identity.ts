@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import type { Failure } from '../core/failure.ts'
+import { KeyHash } from '../core/ids.ts'
 import { Limits } from './limits.ts'
 
 export const PRODUCTS = ['info', 'stream', 'rpc', 'data', 'graphql', 'platform'] as const
@@ -35,7 +36,7 @@ export const Identity = z.object({
   v: z.literal(1),
   account: z.string(),
   /** SHA-256 of the key, hex: the key itself never travels past the edge. */
-  keyHash: z.string(),
+  keyHash: KeyHash,
   kind: z.enum(['api', 'service']),
   plan: z.string(),
   products: z.array(z.enum(PRODUCTS)),

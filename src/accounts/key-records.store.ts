@@ -1,6 +1,7 @@
 // Reading and revoking key records. Law: D1 is the truth and KV a hint: a miss in KV proves nothing (KV caches
 // misses), so it is asked of D1; and a revoked key is overwritten in KV, not removed, so that no stale copy returns.
 
+import type { KeyHash } from '../core/ids.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
 import { LIMITS_SQL, limitsFrom } from './limits.store.ts'
 import { KeyRecord } from './record.ts'
@@ -17,7 +18,7 @@ const SELECT = `SELECT k.hash, k.account, k.kind, a.plan, k.products, k.expires,
 const kvName = (hash: string) => `key:${hash}`
 
 /** The record of a key hash, null where no such key exists. Fills KV through `waitUntil`. Rejects where D1 fails. */
-export async function findKey(env: KeyStoreEnv, hash: string, waitUntil: WaitUntil): Promise<KeyRecord | null> {
+export async function findKey(env: KeyStoreEnv, hash: KeyHash, waitUntil: WaitUntil): Promise<KeyRecord | null> {
   const hinted = await env.KEYS.get(kvName(hash), { type: 'json', cacheTtl: 30 }).catch(() => null)
   const hint = KeyRecord.safeParse(hinted)
   if (hint.success) return hint.data
@@ -27,7 +28,7 @@ export async function findKey(env: KeyStoreEnv, hash: string, waitUntil: WaitUnt
 }
 
 /** The record of a key hash as D1 has it now. */
-export async function keyFromD1(db: D1Database, hash: string): Promise<KeyRecord | null> {
+export async function keyFromD1(db: D1Database, hash: KeyHash): Promise<KeyRecord | null> {
   const at = Date.now()
   const row = await db.prepare(`${SELECT} WHERE k.hash = ?`).bind(hash).first<RecordRow>()
   return row === null ? null : recordOf(row, at)
@@ -42,11 +43,11 @@ export async function liveKeysFromD1(db: D1Database, account: string, limit: num
 }
 
 /** The hash of an account's oldest API key for info and stream that works from anywhere until then at least. */
-export async function visitorsKey(db: D1Database, account: string, untilMs: number): Promise<string | null> {
+export async function visitorsKey(db: D1Database, account: string, untilMs: number): Promise<KeyHash | null> {
   const isFor = (product: string) => `EXISTS (SELECT 1 FROM json_each(products) WHERE value = '${product}')`
   const select = `SELECT hash FROM keys WHERE account = ? AND kind = 'api' AND revoked IS NULL AND ranges IS NULL
     AND (expires IS NULL OR expires >= ?) AND ${isFor('info')} AND ${isFor('stream')} ORDER BY created, hash LIMIT 1`
-  return db.prepare(select).bind(account, untilMs).first<string>('hash')
+  return db.prepare(select).bind(account, untilMs).first<KeyHash>('hash')
 }
 
 /** Puts a record into KV; a refused write (KV takes one a second per key) only costs a later D1 read. */

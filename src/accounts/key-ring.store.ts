@@ -7,6 +7,7 @@ import { BoundedMap } from '../core/bounded-map.ts'
 import { orLate } from '../core/deadline.ts'
 import { type Failure, KEY_ENDED } from '../core/failure.ts'
 import { Flights } from '../core/flights.ts'
+import type { KeyHash } from '../core/ids.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { after } from '../core/timers.client.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
@@ -227,14 +228,14 @@ export class KeyRing {
   }
 
   /** The meter called this key revoked: refused here from now on, and the hint in KV brought up to date. */
-  revoked(env: KeyStoreEnv, keyHash: string, waitUntil: WaitUntil): void {
+  revoked(env: KeyStoreEnv, keyHash: KeyHash, waitUntil: WaitUntil): void {
     if (this.#revoked.has(keyHash)) return
     this.#revoked.set(keyHash, true)
     waitUntil(refreshHint(env, keyHash))
   }
 
   /** The meter said that the record of this key was changed: copies of before are not taken any more. */
-  changed(keyHash: string, changedMs: number): void {
+  changed(keyHash: KeyHash, changedMs: number): void {
     if ((this.#changed.get(keyHash)?.changedMs ?? 0) >= changedMs) return
     this.#changed.set(keyHash, { changedMs, newEnoughMs: changedMs + SKEW_MS })
   }
@@ -263,7 +264,7 @@ function missing({ headers, url }: Request, places: readonly KeyPlace[]): Failur
   return missingKey({ headers, parameters: [...new URL(url).searchParams.keys()] }, places)
 }
 
-async function refreshHint(env: KeyStoreEnv, keyHash: string): Promise<void> {
+async function refreshHint(env: KeyStoreEnv, keyHash: KeyHash): Promise<void> {
   const record = await keyFromD1(env.ACCOUNTS, keyHash)
   if (record?.revoked) await putKeyHint(env.KEYS, record)
 }

@@ -1,6 +1,7 @@
 // A key as D1 has it and as lists show it, and what may become of it. Times are Unix ms.
 
 import * as z from 'zod'
+import { KeyHash } from '../core/ids.ts'
 import type { Product } from './identity.ts'
 
 /** Pipelines that a service key may touch: those charged to it or to keys of its chain of rotations, or the whole account's. */
@@ -8,7 +9,7 @@ export const PIPELINE_RIGHTS = ['own', 'all'] as const
 export type PipelineRight = (typeof PIPELINE_RIGHTS)[number]
 
 export const KeyRow = z.object({
-  hash: z.string(),
+  hash: KeyHash,
   prefix: z.string(),
   label: z.string(),
   account: z.string(),
@@ -29,7 +30,7 @@ export const KeyRow = z.object({
   /** Micro-credits that it may spend in all. */
   cap: z.number().nullable(),
   /** Hash of the key that it replaced. */
-  replaces: z.string().nullable(),
+  replaces: KeyHash.nullable(),
   /** The first key in its chain of rotations; null: it is that itself. */
   root: z.string().nullable(),
   /** Pipelines that it may touch, as it was set; null: what `pipelineRight` says. */
@@ -85,7 +86,7 @@ export interface KeyPlace {
 
 /** How who has no key at hand comes in: a service key of a label that nothing restricts; keys of each kind that there ever were. */
 export interface Entrance {
-  readonly hash: string | null
+  readonly hash: KeyHash | null
   readonly api: number
   readonly service: number
 }

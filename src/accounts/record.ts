@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import { holdsAddress } from '../core/address-range.ts'
 import type { Failure } from '../core/failure.ts'
+import { KeyHash } from '../core/ids.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { type Identity, notForProduct, PRODUCTS, type Product } from './identity.ts'
 import { Limits } from './limits.ts'
@@ -10,7 +11,7 @@ import { Limits } from './limits.ts'
 /** Another version in KV counts as a miss: an older one may lack what restricts a key. */
 export const KeyRecord = z.object({
   v: z.literal(2),
-  hash: z.string(),
+  hash: KeyHash,
   account: z.string(),
   kind: z.enum(['api', 'service']),
   plan: z.string(),

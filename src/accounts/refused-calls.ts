@@ -4,6 +4,7 @@
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import { type Failure, type FailureCode, failureCode, failureMessage } from '../core/failure.ts'
+import type { KeyHash } from '../core/ids.ts'
 import { HOUR_MS } from '../core/time.ts'
 import { type Bucket, fullBucket, type Rate, takeTokens } from '../core/token-bucket.ts'
 import { visible } from '../core/visible.ts'
@@ -14,7 +15,7 @@ import type { Product } from './identity.ts'
 /** Who called with a key, whether it may enter or not. */
 interface KnownCaller {
   readonly account: string
-  readonly keyHash: string
+  readonly keyHash: KeyHash
 }
 
 /** What was asked for; `type` is empty where it was not read. */

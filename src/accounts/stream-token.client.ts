@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import { BoundedMap } from '../core/bounded-map.ts'
 import type { Failure } from '../core/failure.ts'
+import { KeyHash } from '../core/ids.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { StreamToken } from './identity.ts'
 import { type PaidToken, TOKEN_ENDED, TOKEN_PREFIX } from './stream-token.ts'
@@ -12,7 +13,7 @@ const PURPOSE = 'weir/stream-tokens/1'
 const FORM = /^(cqe_[A-Za-z0-9_-]{1,6000})\.([A-Za-z0-9_-]{43})$/
 const text = new TextEncoder()
 
-const Said = StreamToken.extend({ v: z.literal(1), keyHash: z.string() })
+const Said = StreamToken.extend({ v: z.literal(1), keyHash: KeyHash })
 const MALFORMED: Failure = {
   kind: 'key_malformed',
   hint: 'This stream token is malformed, cut off, or was made by another gateway: ask for another one.',

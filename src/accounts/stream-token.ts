@@ -3,6 +3,7 @@
 // its tokens lose; a token makes no other.
 
 import type { Failure } from '../core/failure.ts'
+import type { KeyHash } from '../core/ids.ts'
 import type { Identity, Product, StreamToken } from './identity.ts'
 
 export const TOKEN_PREFIX = 'cqe_'
@@ -43,7 +44,7 @@ export const TOKEN_INFO_TYPES: readonly string[] = [...OF_COIN, ...OF_ALL, ...LI
 const PRODUCTS: readonly Product[] = ['info', 'stream']
 
 /** With the hash of the key that pays for it. */
-export type PaidToken = StreamToken & { readonly keyHash: string }
+export type PaidToken = StreamToken & { readonly keyHash: KeyHash }
 
 /** Who a token lets in: its key's holder, with no more than it says. */
 export function narrowed(identity: Identity, token: StreamToken): Identity {

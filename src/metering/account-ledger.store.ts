@@ -2,6 +2,7 @@
 // plans/plan-period.ts. Law: what changes something is called inside a transaction, so that it happens whole or not.
 
 import { type MicroCredits, wholeMicro } from '../core/amount.ts'
+import type { KeyHash } from '../core/ids.ts'
 import { type AccountState, leftOf } from './account-state.ts'
 import { KeyCaps, KeyChanges, KeyEnds } from './keys.store.ts'
 import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
@@ -72,7 +73,7 @@ export class AccountLedger implements StreamPayer {
     return this.#tables.plans.read()?.usedBefore ?? 0
   }
 
-  isRevoked(keyHash: string): boolean {
+  isRevoked(keyHash: KeyHash): boolean {
     return this.#tables.store.isRevoked(keyHash)
   }
 
@@ -224,7 +225,7 @@ export class AccountLedger implements StreamPayer {
 const HOLD_MS = 150_000
 
 interface Hold {
-  readonly keyHash: string
+  readonly keyHash: KeyHash
   readonly amount: MicroCredits
   readonly untilMs: number
 }
@@ -239,7 +240,7 @@ class PipelineHolds {
   /** What other pipelines hold of the account, and of what this key may spend. */
   ofOthers(
     pipeline: string,
-    keyHash: string,
+    keyHash: KeyHash,
     nowMs: number,
   ): { readonly all: MicroCredits; readonly ofKey: MicroCredits } {
     for (const [id, { untilMs }] of this.#holds) if (untilMs <= nowMs) this.#holds.delete(id)
@@ -248,7 +249,7 @@ class PipelineHolds {
     return { all: sumOf(others), ofKey: sumOf(ofKey) }
   }
 
-  put(pipeline: string, keyHash: string, amount: MicroCredits, nowMs: number): void {
+  put(pipeline: string, keyHash: KeyHash, amount: MicroCredits, nowMs: number): void {
     this.#holds.set(pipeline, { keyHash, amount, untilMs: nowMs + HOLD_MS })
   }
 

@@ -3,6 +3,7 @@
 // second old; a lease that was closed is never spent from. Time and lease ids are arguments.
 
 import { MICRO_PER_CREDIT, type MicroCredits } from '../core/amount.ts'
+import type { KeyHash } from '../core/ids.ts'
 import { KEEP_EVERY_MS, KEPT_MS } from '../core/keeper.ts'
 import { LocalLease, UseRate } from '../core/local-lease.ts'
 import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
@@ -69,7 +70,7 @@ export function isReportDue(unreported: MicroCredits, sinceMs: number, left: Mic
 }
 
 export class CreditLease {
-  readonly keyHash: string
+  readonly keyHash: KeyHash
   /** Of visitors without a key: what all of them together may spend in an hour. */
   readonly #visitorsPerHour: MicroCredits | undefined
   #current: HeldLease | null = null
@@ -85,7 +86,7 @@ export class CreditLease {
   /** Of what is spent or in flight. */
   readonly #use = new UseRate()
 
-  constructor(keyHash: string, visitorsPerHour?: MicroCredits) {
+  constructor(keyHash: KeyHash, visitorsPerHour?: MicroCredits) {
     this.keyHash = keyHash
     this.#visitorsPerHour = visitorsPerHour
   }

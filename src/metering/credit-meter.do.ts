@@ -5,6 +5,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { type MicroCredits, wholeMicro } from '../core/amount.ts'
 import { Egress } from '../core/egress.client.ts'
 import { EgressSettings } from '../core/egress.ts'
+import type { KeyHash } from '../core/ids.ts'
 import { migrate } from '../core/migrate.store.ts'
 import { gatewayOf } from '../core/objects.client.ts'
 import { readVariables } from '../core/variables.ts'
@@ -92,30 +93,30 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     this.#tables.plans.setEvery(plan, wholeMicro(everyMicro))
   }
 
-  async revokeKey(keyHash: string): Promise<void> {
+  async revokeKey(keyHash: KeyHash): Promise<void> {
     this.#tables.store.putRevoked(keyHash, Date.now())
   }
 
-  async noteChange(keyHash: string | null): Promise<void> {
+  async noteChange(keyHash: KeyHash | null): Promise<void> {
     this.ctx.storage.transactionSync(() => {
       this.#tables.changes.note(keyHash, Date.now())
       this.#tables.streams.changeTerms()
     })
   }
 
-  async capKey(keyHash: string, cap: MicroCredits | null): Promise<void> {
+  async capKey(keyHash: KeyHash, cap: MicroCredits | null): Promise<void> {
     this.#tables.caps.put(keyHash, cap === null ? null : wholeMicro(cap))
   }
 
-  async endKey(keyHash: string, atMs: number | null): Promise<void> {
+  async endKey(keyHash: KeyHash, atMs: number | null): Promise<void> {
     this.#tables.ends.put(keyHash, atMs)
   }
 
-  async replaceKey(oldHash: string, newHash: string): Promise<void> {
+  async replaceKey(oldHash: KeyHash, newHash: KeyHash): Promise<void> {
     this.ctx.storage.transactionSync(() => this.#tables.ends.replace(oldHash, newHash))
   }
 
-  async inheritKey(oldHash: string, newHash: string): Promise<void> {
+  async inheritKey(oldHash: KeyHash, newHash: KeyHash): Promise<void> {
     this.#tables.caps.inherit(oldHash, newHash)
   }
 
@@ -123,13 +124,13 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     return this.#tables.visitors.waitMs(wholeMicro(perHour), wholeMicro(amount), Date.now())
   }
 
-  async balance(keyHash?: string): Promise<AccountState & { capLeft?: MicroCredits }> {
+  async balance(keyHash?: KeyHash): Promise<AccountState & { capLeft?: MicroCredits }> {
     this.#renew(Date.now())
     const capLeft = keyHash === undefined ? Number.POSITIVE_INFINITY : this.#tables.caps.left(keyHash)
     return { ...this.#ledger.account(), ...(Number.isFinite(capLeft) ? { capLeft } : {}) }
   }
 
-  async usage(fromMs: number, toMs: number, keyHash?: string): Promise<UsageReport> {
+  async usage(fromMs: number, toMs: number, keyHash?: KeyHash): Promise<UsageReport> {
     return this.#tables.usage.report(fromMs, toMs, keyHash)
   }
 
@@ -145,7 +146,7 @@ export class CreditMeter extends DurableObject<Cloudflare.Env> implements WholeM
     return this.#tables.usage.stacked(fromMs, toMs, by, STACK_PARTS)
   }
 
-  async keySums(keyHashes: readonly string[], fromMs: number): Promise<readonly KeySums[]> {
+  async keySums(keyHashes: readonly KeyHash[], fromMs: number): Promise<readonly KeySums[]> {
     const spent = this.#tables.usage.spentBy(keyHashes, fromMs)
     return keyHashes.map((keyHash) => {
       const left = this.#tables.caps.left(keyHash)

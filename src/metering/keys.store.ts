@@ -2,6 +2,7 @@
 // and when what the edge knows of them was last changed.
 
 import type { MicroCredits } from '../core/amount.ts'
+import type { KeyHash } from '../core/ids.ts'
 import { Tables } from '../core/tables.store.ts'
 
 /** The root and all its heirs. */
@@ -20,7 +21,7 @@ export class KeyCaps extends Tables {
   }
 
   /** Caps a key, what it and its predecessors spent before included; null takes the cap away. */
-  put(keyHash: string, cap: MicroCredits | null): void {
+  put(keyHash: KeyHash, cap: MicroCredits | null): void {
     const root = this.#rootOf(keyHash)
     if (cap === null) {
       this.run('DELETE FROM caps WHERE key_hash = ?', root)
@@ -36,12 +37,12 @@ export class KeyCaps extends Tables {
   }
 
   /** From now on the new key shares the cap of the old one, now or later; again is the same. */
-  inherit(oldHash: string, newHash: string): void {
+  inherit(oldHash: KeyHash, newHash: KeyHash): void {
     this.run('INSERT INTO heirs VALUES (?, ?) ON CONFLICT DO NOTHING', newHash, this.#rootOf(oldHash))
   }
 
   /** What the key may still be given beyond what was spent and is held under its cap; infinite without one. */
-  room(keyHash: string): number {
+  room(keyHash: KeyHash): number {
     if (!this.#hasAny) return Number.POSITIVE_INFINITY
     const row = this.first<{ room: number }>(
       `SELECT cap - spent - (SELECT coalesce(sum(granted - settled), 0) FROM leases
@@ -52,7 +53,7 @@ export class KeyCaps extends Tables {
   }
 
   /** What its cap lets the key still spend, what it holds included; infinite without one. */
-  left(keyHash: string): number {
+  left(keyHash: KeyHash): number {
     if (!this.#hasAny) return Number.POSITIVE_INFINITY
     const select = 'SELECT cap - spent AS left FROM caps WHERE key_hash = ?'
     const row = this.first<{ left: number }>(select, this.#rootOf(keyHash))
@@ -60,19 +61,19 @@ export class KeyCaps extends Tables {
   }
 
   /** The key's cap, undefined without one or where the account has less than the cap leaves: its cap is not in the way. */
-  inTheWay(keyHash: string, available: MicroCredits): MicroCredits | undefined {
+  inTheWay(keyHash: KeyHash, available: MicroCredits): MicroCredits | undefined {
     if (this.room(keyHash) >= available) return undefined
     const select = 'SELECT cap FROM caps WHERE key_hash = ?'
     return this.first<{ cap: number }>(select, this.#rootOf(keyHash))?.cap
   }
 
   /** The key spent so much more. */
-  add(keyHash: string, amount: MicroCredits): void {
+  add(keyHash: KeyHash, amount: MicroCredits): void {
     if (!this.#hasAny) return
     this.run('UPDATE caps SET spent = spent + ? WHERE key_hash = ?', amount, this.#rootOf(keyHash))
   }
 
-  #rootOf(keyHash: string): string {
+  #rootOf(keyHash: KeyHash): string {
     const row = this.first<{ root: string }>('SELECT root FROM heirs WHERE key_hash = ?', keyHash)
     return row?.root ?? keyHash
   }
@@ -96,14 +97,14 @@ export class KeyChanges extends Tables {
   }
 
   /** Null: all keys of the account. */
-  note(keyHash: string | null, nowMs: number): void {
+  note(keyHash: KeyHash | null, nowMs: number): void {
     this.run('DELETE FROM changes WHERE at < ?', nowMs - TOLD_MS)
     this.run('INSERT OR REPLACE INTO changes VALUES (?, ?)', keyHash ?? ALL, nowMs)
     this.#lastMs = nowMs
   }
 
   /** Of this key, in Unix ms; null where it is long ago. Costs nothing while nothing has changed. */
-  last(keyHash: string, nowMs: number): number | null {
+  last(keyHash: KeyHash, nowMs: number): number | null {
     if (nowMs - this.#lastMs > TOLD_MS) return null
     return this.one<{ at: number | null }>('SELECT max(at) AS at FROM changes WHERE key_hash IN (?, ?)', keyHash, ALL)
       .at
@@ -125,24 +126,24 @@ export interface KeyEnd {
  */
 export class KeyEnds extends Tables {
   /** The key ends then; null: never. */
-  put(keyHash: string, atMs: number | null): void {
+  put(keyHash: KeyHash, atMs: number | null): void {
     const insert = 'INSERT INTO key_ends VALUES (?, ?, NULL) ON CONFLICT DO UPDATE SET at = excluded.at'
     this.run(insert, keyHash, atMs)
   }
 
   /** The new key carries on for the old one, and for all that the old one carried on for. */
-  replace(oldHash: string, newHash: string): void {
+  replace(oldHash: KeyHash, newHash: KeyHash): void {
     this.run('UPDATE key_ends SET heir = ?2 WHERE heir = ?1', oldHash, newHash)
     const insert = 'INSERT INTO key_ends VALUES (?, NULL, ?) ON CONFLICT DO UPDATE SET heir = excluded.heir'
     this.run(insert, oldHash, newHash)
   }
 
   /** The newest key of the chain that a key began or belongs to. */
-  newest(keyHash: string): string {
+  newest(keyHash: KeyHash): KeyHash {
     let newest = keyHash
     for (let step = 0; step < STEPS_MOST; step++) {
       const select = 'SELECT heir FROM key_ends WHERE key_hash = ? AND heir IS NOT NULL'
-      const row = this.first<{ heir: string }>(select, newest)
+      const row = this.first<{ heir: KeyHash }>(select, newest)
       if (row === undefined) break
       newest = row.heir
     }
@@ -150,7 +151,7 @@ export class KeyEnds extends Tables {
   }
 
   /** Null: the key works. */
-  endOf(keyHash: string, nowMs: number): KeyEnd | null {
+  endOf(keyHash: KeyHash, nowMs: number): KeyEnd | null {
     const revoked = 'SELECT at FROM revoked WHERE key_hash = ?'
     const ended = 'SELECT at FROM key_ends WHERE key_hash = ? AND at <= ?'
     const [atRevoked] = this.all<{ at: number }>(revoked, keyHash)

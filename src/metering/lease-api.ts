@@ -2,6 +2,7 @@
 // asking. Types alone.
 
 import type { MicroCredits } from '../core/amount.ts'
+import type { KeyHash } from '../core/ids.ts'
 import type { UsageLine } from './usage.ts'
 
 /**
@@ -13,7 +14,7 @@ export interface LeaseRequest {
   readonly v: number
   /** Drawn by the isolate; never used again after `close`. */
   readonly lease: string
-  readonly keyHash: string
+  readonly keyHash: KeyHash
   readonly spent: MicroCredits
   readonly usage: readonly UsageLine[]
   /** The least that helps the call at the head of the queue; 0: nothing waits. */

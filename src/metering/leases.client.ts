@@ -8,6 +8,7 @@ import { visitorsBusy } from '../accounts/stream-token.ts'
 import type { MicroCredits } from '../core/amount.ts'
 import { orLate } from '../core/deadline.ts'
 import { type Failure, KEY_ENDED } from '../core/failure.ts'
+import type { KeyHash } from '../core/ids.ts'
 import { Keeper, type KeeperClock } from '../core/keeper.ts'
 import { Exchanges } from '../core/local-lease.ts'
 import { err, ok, type Result } from '../core/result.ts'
@@ -25,9 +26,9 @@ export interface LeaseContext {
   /** METER_FAILURE: what a call without leased credits gets while the meter cannot be reached. */
   readonly meterFailure: 'closed' | 'open'
   /** Told when the meter says that a key is revoked, so that the isolate forgets it. */
-  onRevoked(keyHash: string): void
+  onRevoked(keyHash: KeyHash): void
   /** Told when the meter says that the record of a key was changed, every time that it says so. */
-  onChanged?(keyHash: string, changedMs: number): void
+  onChanged?(keyHash: KeyHash, changedMs: number): void
 }
 
 /** Clock and ids, replaced in tests. */

@@ -3,6 +3,7 @@
 // lease is settled, returned or reclaimed; repeating a cumulative report changes nothing.
 
 import type { MicroCredits } from '../core/amount.ts'
+import type { KeyHash } from '../core/ids.ts'
 import type { AccountState } from './account-state.ts'
 import type { LeaseRequest } from './lease-api.ts'
 
@@ -12,7 +13,7 @@ export const RECLAIM_GRACE_MS = 30_000
 
 export interface Lease {
   readonly id: string
-  readonly keyHash: string
+  readonly keyHash: KeyHash
   /** Never below `settled`. */
   readonly granted: MicroCredits
   /** Cumulative spend that has been accounted for. */

@@ -1,6 +1,7 @@
 // What a CreditMeter (one per account) answers over RPC. Types alone: the shell is credit-meter.do.ts.
 
 import type { MicroCredits } from '../core/amount.ts'
+import type { KeyHash } from '../core/ids.ts'
 import type { AccountState } from './account-state.ts'
 import type { LeaseMeterApi } from './lease-api.ts'
 import type { PipelineMeterApi } from './pipeline-report.ts'
@@ -21,22 +22,22 @@ export interface AccountMeterApi {
   /** Adds credits, once per `id`. */
   grantCredits(id: string, amount: MicroCredits): Promise<GrantAnswer>
   /** From now on every charge and lease of this key answers `revoked`, and pipelines that are charged to it pause. Idempotent. */
-  revokeKey(keyHash: string): Promise<void>
+  revokeKey(keyHash: KeyHash): Promise<void>
   /**
    * D1 says something else now of this key (null: of all): isolates hear it with their next lease, relays with their next
    * report, and look their callers up anew.
    */
-  noteChange(keyHash: string | null): Promise<void>
+  noteChange(keyHash: KeyHash | null): Promise<void>
   /** Bounds what a key may spend in all, what it spent before included; null: as much as the account has. */
-  capKey(keyHash: string, cap: MicroCredits | null): Promise<void>
+  capKey(keyHash: KeyHash, cap: MicroCredits | null): Promise<void>
   /** When this key ends, Unix ms; null: never. Pipelines that are charged to it pause then. */
-  endKey(keyHash: string, atMs: number | null): Promise<void>
+  endKey(keyHash: KeyHash, atMs: number | null): Promise<void>
   /** The new key has replaced the old one: it carries on pipelines that are charged to that. Idempotent. */
-  replaceKey(oldHash: string, newHash: string): Promise<void>
+  replaceKey(oldHash: KeyHash, newHash: KeyHash): Promise<void>
   /** The new key shares the cap of the one that it replaces, and what was spent under it. Idempotent. */
-  inheritKey(oldHash: string, newHash: string): Promise<void>
+  inheritKey(oldHash: KeyHash, newHash: KeyHash): Promise<void>
   /** `capLeft`: what the cap of the key that was named lets it still spend; not there without one. */
-  balance(keyHash?: string): Promise<AccountState & { readonly capLeft?: MicroCredits }>
+  balance(keyHash?: KeyHash): Promise<AccountState & { readonly capLeft?: MicroCredits }>
   /** Begins a plan for an account that has none; false, and nothing done, where it has one. */
   beginPlan(order: PlanOrder): Promise<boolean>
   /** Puts the account on this plan now, and notes the change. The same plan with the same terms gives nothing again. */
@@ -46,7 +47,7 @@ export interface AccountMeterApi {
   /** Null for an account that was made before plans had periods. */
   plan(): Promise<PlanState | null>
   /** Sums of hours from `fromMs` and before `toMs`, of one key or of all. */
-  usage(fromMs: number, toMs: number, keyHash?: string): Promise<UsageReport>
+  usage(fromMs: number, toMs: number, keyHash?: KeyHash): Promise<UsageReport>
   /** What each of these whole UTC days cost; of those that are over it is remembered. */
   spentByDay(days: readonly number[]): Promise<readonly MicroCredits[]>
   /** The same hours per day, key and type: at most `limit` rows after this place, from the first where it is null. */

@@ -2,6 +2,7 @@
 // and what of it is still to be copied; what pipelines reported.
 // Called inside one synchronous transaction per decision; the rules are in ledger.ts.
 
+import type { KeyHash } from '../core/ids.ts'
 import { Tables } from '../core/tables.store.ts'
 import { DAY_MS } from '../core/time.ts'
 import { type AccountState, EMPTY_ACCOUNT } from './account-state.ts'
@@ -17,7 +18,7 @@ const ROLLED_DAYS = 31
 
 type LeaseRow = {
   id: string
-  key_hash: string
+  key_hash: KeyHash
   granted: number
   settled: number
   until: number
@@ -117,15 +118,15 @@ export class MeterStore extends Tables {
     this.run('INSERT OR REPLACE INTO pipelines VALUES (?, ?, ?)', id, rows, spent)
   }
 
-  isRevoked(keyHash: string): boolean {
+  isRevoked(keyHash: KeyHash): boolean {
     return this.has('SELECT 1 FROM revoked WHERE key_hash = ?', keyHash)
   }
 
-  putRevoked(keyHash: string, atMs: number): void {
+  putRevoked(keyHash: KeyHash, atMs: number): void {
     this.run('INSERT INTO revoked VALUES (?, ?) ON CONFLICT DO NOTHING', keyHash, atMs)
   }
 
-  addUsage(keyHash: string, lines: readonly UsageLine[], nowMs: number): void {
+  addUsage(keyHash: KeyHash, lines: readonly UsageLine[], nowMs: number): void {
     for (const { product, type, calls, amount } of lines) {
       this.run(
         `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET

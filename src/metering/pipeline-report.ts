@@ -1,6 +1,7 @@
 // What a pipeline and the meter of its account tell each other about rows that were delivered. Types alone.
 
 import type { MicroCredits } from '../core/amount.ts'
+import type { KeyHash } from '../core/ids.ts'
 
 /** Sums since the pipeline was made: what is said again, or late, changes nothing. */
 export interface PipelineReport {
@@ -11,7 +12,7 @@ export interface PipelineReport {
    * That what is new is charged to: its cap holds, and usage is recorded under it or, where it was replaced, under the newest key
    * of its chain.
    */
-  readonly keyHash: string
+  readonly keyHash: KeyHash
   /** What the owner calls the pipeline, for an event of its account. Left out: a question that pauses nothing. */
   readonly name?: string
   /** Topic that usage is recorded under. */

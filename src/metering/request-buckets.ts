@@ -2,6 +2,7 @@
 // lost answer loses tokens and never makes any.
 
 import { BoundedMap } from '../core/bounded-map.ts'
+import type { KeyHash } from '../core/ids.ts'
 import { aSecondsWorth, type Bucket, fullBucket, takeTokens, wholeTokens } from '../core/token-bucket.ts'
 import type { RequestAnswer, RequestAsk } from './lease-api.ts'
 
@@ -13,7 +14,7 @@ const BUCKETS_MAX = 10_000
 export class RequestBuckets {
   readonly #buckets = new BoundedMap<string, { readonly bucket: Bucket; readonly perSecond: number }>(BUCKETS_MAX)
 
-  take(keyHash: string, { bucket, perSecond, need, forecast }: RequestAsk, nowMs: number): RequestAnswer {
+  take(keyHash: KeyHash, { bucket, perSecond, need, forecast }: RequestAsk, nowMs: number): RequestAnswer {
     const name = `${keyHash} ${bucket}`
     const rate = aSecondsWorth(perSecond)
     const before = this.#buckets.get(name)?.bucket ?? fullBucket(rate, nowMs)

@@ -1,6 +1,7 @@
 // What an account was given and charged in a window, as its meter tells it. Types alone: statement.store.ts sums it up.
 
 import type { MicroCredits } from '../core/amount.ts'
+import type { KeyHash } from '../core/ids.ts'
 
 /** Of a window: sums alone. */
 export interface StatementSums {
@@ -16,7 +17,7 @@ export interface StatementSums {
 
 /** What a key used of a type; `keyHash` null: what many further lines have together. */
 export interface StatementLine {
-  readonly keyHash: string | null
+  readonly keyHash: KeyHash | null
   readonly product: string
   readonly type: string
   readonly count: number

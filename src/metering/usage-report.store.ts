@@ -4,6 +4,7 @@
 
 import type { MicroCredits } from '../core/amount.ts'
 import { BoundedMap } from '../core/bounded-map.ts'
+import type { KeyHash } from '../core/ids.ts'
 import { Tables } from '../core/tables.store.ts'
 import { DAY_MS } from '../core/time.ts'
 import {
@@ -32,7 +33,7 @@ const HOURS = 'FROM usage WHERE hour >= ?1 AND hour < ?2'
 interface Only {
   readonly after?: UsagePlace | null
   readonly limit?: number
-  readonly keyHash?: string | null
+  readonly keyHash?: KeyHash | null
 }
 
 export class UsageReports extends Tables {
@@ -60,7 +61,7 @@ export class UsageReports extends Tables {
   }
 
   /** Of the account, or of one of its keys. */
-  report(fromMs: number, toMs: number, keyHash: string | null = null): UsageReport {
+  report(fromMs: number, toMs: number, keyHash: KeyHash | null = null): UsageReport {
     const byDay: (UsageSum & { day: number })[] = []
     const byKey = new Map<string, PlacedUsage>()
     const byType = new Map<string, PlacedUsage>()
@@ -105,8 +106,8 @@ export class UsageReports extends Tables {
   }
 
   /** What each of these keys spent from `fromMs` on; one that spent nothing is left out. */
-  spentBy(keyHashes: readonly string[], fromMs: number): ReadonlyMap<string, MicroCredits> {
-    const rows = this.all<{ keyHash: string; amount: number }>(
+  spentBy(keyHashes: readonly KeyHash[], fromMs: number): ReadonlyMap<string, MicroCredits> {
+    const rows = this.all<{ keyHash: KeyHash; amount: number }>(
       `SELECT key_hash AS keyHash, sum(amount) AS amount FROM usage
        WHERE hour >= ? AND key_hash IN (SELECT value FROM json_each(?)) GROUP BY 1`,
       fromMs,

@@ -1,6 +1,7 @@
 // Usage as cumulative lines per lease, rolled up per hour. Law: a repeated or late report adds nothing twice.
 
 import type { MicroCredits } from '../core/amount.ts'
+import type { KeyHash } from '../core/ids.ts'
 import { HOUR_MS } from '../core/time.ts'
 
 /** What one (product, type) has cost under a lease so far: cumulative, so a repeated report changes nothing. */
@@ -16,7 +17,7 @@ export interface UsageRow extends UsageLine {
   readonly hour: number
   /** How often the row has changed: a refund lowers its sums, so that the largest need not be the newest. */
   readonly changes: number
-  readonly keyHash: string
+  readonly keyHash: KeyHash
 }
 
 /** What was used: `calls` are answered requests, `minutes` started minutes of subscriptions, `rows` those of pipelines. */
@@ -32,14 +33,14 @@ export interface UsageReport {
   /** Unix ms of the start of the day; oldest first. */
   readonly byDay: readonly (UsageSum & { readonly day: number })[]
   /** Those that spent most come first, here and below. */
-  readonly byKey: readonly (UsageSum & { readonly keyHash: string })[]
+  readonly byKey: readonly (UsageSum & { readonly keyHash: KeyHash })[]
   readonly byType: readonly (UsageSum & { readonly product: string; readonly type: string })[]
 }
 
 /** A row of the report that has all three, and its place: rows are in the order of these four. */
 export interface UsagePlace {
   readonly day: number
-  readonly keyHash: string
+  readonly keyHash: KeyHash
   readonly product: string
   readonly type: string
 }

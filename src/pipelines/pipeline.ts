@@ -3,6 +3,7 @@
 
 import * as z from 'zod'
 import type { Issue } from '../core/failure.ts'
+import { KeyHash } from '../core/ids.ts'
 
 export const TOPICS = [
   'fills',
@@ -252,7 +253,7 @@ export const Pipeline = z.object({
   id: z.string(),
   account: z.string(),
   /** Hash of the key that it is charged to, and under which its usage is recorded. */
-  payer: z.string(),
+  payer: KeyHash,
   /** What people call that key. */
   payer_name: z.string(),
   /** Grows with every change. Messages may overtake each other: what is no newer than what is known is nothing new. */

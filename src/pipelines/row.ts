@@ -1,5 +1,6 @@
 // A pipeline as its row of D1 has it.
 
+import type { KeyHash } from '../core/ids.ts'
 import type { PipelineFields } from './pipeline.ts'
 
 /** Of an account. Deleted ones whose objects are not known to be empty count too. */
@@ -14,7 +15,7 @@ export interface PipelineRow {
   readonly creator: string
   readonly creatorName: string
   /** The key that it is charged to: the last one that set it to run, changed what it sends, or adopted it. */
-  readonly payer: string
+  readonly payer: KeyHash
   readonly payerName: string
   /** The first key in the payer's chain of rotations, and in that of the key that last set the destination. */
   readonly payerRoot: string

@@ -6,6 +6,7 @@ import { parseKey } from '../../src/accounts/format.ts'
 import { KeyMemory } from '../../src/accounts/memory.ts'
 import { admit, type Entry, KeyRecord } from '../../src/accounts/record.ts'
 import { randomBase58 } from '../../src/core/base58.ts'
+import { keyHashOf } from '../../src/core/ids.ts'
 
 const SECRET = 'an operator secret of forty characters!!'
 
@@ -63,7 +64,7 @@ describe('the form of a key', () => {
 
 const record: KeyRecord = {
   v: 2,
-  hash: 'h',
+  hash: keyHashOf('h'),
   account: 'a',
   kind: 'api',
   plan: 'trial',

@@ -4,13 +4,14 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type RefusedCall, RefusedCalls } from '../../src/accounts/refused-calls.ts'
 import type { Failure } from '../../src/core/failure.ts'
+import { keyHashOf } from '../../src/core/ids.ts'
 
 const NOW = 1_790_000_000_000
 const HOUR = NOW - (NOW % 3_600_000)
 const TOO_MANY: Failure = { kind: 'rate_limited', retryAfterMs: 1000 }
 
 const call = (account: string, failure: Failure = TOO_MANY, type = 'l2Book'): RefusedCall => ({
-  caller: { account, keyHash: 'a1' },
+  caller: { account, keyHash: keyHashOf('a1') },
   requestId: 'req_1',
   product: 'info',
   type,

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Identity, StreamToken } from '../../src/accounts/identity.ts'
 import { holderOf, openStreamToken, sealStreamToken } from '../../src/accounts/stream-token.client.ts'
 import { narrowed, questionOutside, TOKEN_CHANNELS, TOKEN_INFO_TYPES } from '../../src/accounts/stream-token.ts'
+import { keyHashOf } from '../../src/core/ids.ts'
 import { queryOf } from '../../src/info/queries/catalogue.ts'
 import { limitsOf } from '../../src/metering/plans/plan.ts'
 import { CHANNELS, channelOf, readBody } from '../../src/relay/channels/catalogue.ts'
@@ -11,7 +12,7 @@ import { Connection } from '../../src/relay/sockets/connection.ts'
 import { refusalByToken } from '../../src/relay/subscriptions/refusals.ts'
 
 const SECRET = 'a key secret of at least 32 characters!'
-const KEY = 'ab'.repeat(32)
+const KEY = keyHashOf('ab'.repeat(32))
 const SAID = {
   keyHash: KEY,
   holder: 'h',
@@ -53,7 +54,12 @@ describe('a stream token', () => {
   it('with a longer life, more coins or another key under the old signature is none', async () => {
     const token = await sealStreamToken(SAID, SECRET)
     const mac = token.slice(token.indexOf('.'))
-    for (const more of [{ expires: 9e15 }, { coins: null }, { keyHash: 'cd'.repeat(32) }, { holder: 'other' }]) {
+    for (const more of [
+      { expires: 9e15 },
+      { coins: null },
+      { keyHash: keyHashOf('cd'.repeat(32)) },
+      { holder: 'other' },
+    ]) {
       const forged = `cqe_${Buffer.from(JSON.stringify({ v: 1, ...SAID, ...more })).toString('base64url')}${mac}`
       expect(await openStreamToken(forged, SECRET, 0)).toMatchObject({ ok: false })
     }

@@ -2,6 +2,7 @@
 // rows are while blocks come at the exchange's rate. Nothing bare does any of it: the exchange's own rate is the measure.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { keyHashOf } from '../../src/core/ids.ts'
 import { DEFAULTS, type Pipeline } from '../../src/pipelines/pipeline.ts'
 import type { Block, BookChange } from '../../src/protocol/feed/block.ts'
 import { RunningFeeder } from '../kit/feeder.ts'
@@ -142,7 +143,7 @@ function pipeline(id: string, url: string, over: Partial<Pipeline>): Pipeline {
     ...DEFAULTS,
     id,
     account: 'a',
-    payer: 'c0'.repeat(32),
+    payer: keyHashOf('c0'.repeat(32)),
     payer_name: 'bench',
     revision: 1,
     created_at: '',

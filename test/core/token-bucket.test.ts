@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { keyHashOf } from '../../src/core/ids.ts'
 import { aSecondsWorth, borrowTokens, fullBucket, takeTokens } from '../../src/core/token-bucket.ts'
 import { RequestBuckets } from '../../src/metering/request-buckets.ts'
 import { FEW_TTL_MS, RequestLease, TOKENS_TTL_MS } from '../../src/metering/request-lease.ts'
@@ -93,7 +94,7 @@ describe('requests leased by many isolates', () => {
             let verdict = tokens.take(now)
             if (verdict === 'ask') {
               const ask = tokens.ask(calls - call, now)!
-              const answer = meter.take('k', ask, now)
+              const answer = meter.take(keyHashOf('k'), ask, now)
               if (lost) break
               tokens.answered(ask, answer, now, now)
               verdict = tokens.take(now)
@@ -132,7 +133,7 @@ describe('requests leased by many isolates', () => {
       if (verdict === 'ask') {
         asked++
         const ask = tokens.ask(1, now)!
-        tokens.answered(ask, meter.take('k', ask, now), now, now)
+        tokens.answered(ask, meter.take(keyHashOf('k'), ask, now), now, now)
         verdict = tokens.take(now)
       }
       if (verdict === 'go') served++

@@ -12,6 +12,7 @@ import { BoundedMap } from '../../src/core/bounded-map.ts'
 import { Flights } from '../../src/core/flights.ts'
 import { FreeWork } from '../../src/core/free-work.ts'
 import { Gate } from '../../src/core/gate.ts'
+import { keyHashOf } from '../../src/core/ids.ts'
 import { AnswerCache } from '../../src/info/answer/answer-tiers.ts'
 import type { InfoCall } from '../../src/info/answer/call.ts'
 import { CallMemo } from '../../src/info/answer/call.ts'
@@ -48,7 +49,7 @@ function record(number: number): KeyRecord {
   const ranges = Array.from({ length: 32 }, (_, at) => text(number * 32 + at, 18))
   return {
     v: 2,
-    hash: hash(number),
+    hash: keyHashOf(hash(number)),
     account: text(number, 30),
     kind: 'api',
     plan: text(number, 12),
@@ -115,7 +116,7 @@ const HOLDERS: readonly (readonly [name: string, count: number, make: () => unkn
       filled(new RefusedCalls(), (calls, n) =>
         calls.note(
           {
-            caller: { account: text(n, 30), keyHash: hash(n) },
+            caller: { account: text(n, 30), keyHash: keyHashOf(hash(n)) },
             requestId: text(n, 32),
             product: 'info',
             type: text(n, 64),

@@ -1,13 +1,14 @@
 // Requests per second at the lease pool: several isolates, one meter, time that moves when told.
 
 import { describe, expect, it } from 'vitest'
-import type { Identity } from '../../src/accounts/identity.ts'
+import { keyHashOf } from '../../src/core/ids.ts'
 import type { Charging, Price } from '../../src/metering/charging.ts'
 import type { LeaseMeterApi } from '../../src/metering/lease-api.ts'
 import { type LeaseClock, LeasePool } from '../../src/metering/leases.client.ts'
+import { identityOf } from '../kit/identity.ts'
 import { ModelMeter } from '../metering/model-meter.ts'
 
-const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'trial', products: ['info', 'rpc'] }
+const identity = identityOf('trial', ['info', 'rpc'])
 const info: Price = { product: 'info', type: 'meta', amount: 1 }
 const rpc: Price = { product: 'rpc', type: 'eth_call', amount: 1 }
 const stream: Price = { product: 'stream', type: 'connect', amount: 1 }
@@ -49,7 +50,7 @@ describe('requests per second', () => {
       return served
     }
     expect(await all()).toBe(4)
-    expect(await all({ ...identity, keyHash: 'another' })).toBe(4)
+    expect(await all({ ...identity, keyHash: keyHashOf('another') })).toBe(4)
     let served = 0
     for (let i = 0; i < 40; i++) {
       pass(250)
@@ -111,7 +112,7 @@ describe('requests per second', () => {
     const charging = isolate()
     await serve(charging, rpc, 10)
     expect(await serve(charging, rpc, 100, { ...identity, plan: 'enterprise' })).toBe(100)
-    expect(await serve(isolate(), rpc, 100, { ...identity, keyHash: 'p', plan: 'professional' })).toBe(50)
+    expect(await serve(isolate(), rpc, 100, { ...identity, keyHash: keyHashOf('p'), plan: 'professional' })).toBe(50)
   })
 
   it('are the isolate’s own count while a meter is away', async () => {

@@ -1,10 +1,13 @@
 import { expect, it } from 'vitest'
-import { IDENTITY_HEADER, type Identity } from '../../src/accounts/identity.ts'
+import type { Identity } from '../../src/accounts/identity.ts'
+import { IDENTITY_HEADER } from '../../src/accounts/identity.ts'
+import { keyHashOf } from '../../src/core/ids.ts'
 import { graphqlRoutes, streamRoutes } from '../../src/http/stream.route.ts'
 import { relayOrder } from '../../src/relay/sockets/placement.ts'
+import { identityOf } from '../kit/identity.ts'
 
 const KEY = `cqt_${'Canary'.repeat(4)}22`
-const identity: Identity = { v: 1, account: 'a', keyHash: 'h', kind: 'api', plan: 'trial', products: ['stream'] }
+const identity = identityOf('trial', ['stream'], 'a', 'h')
 
 type Fetch = (url: RequestInfo | URL, init?: RequestInit) => Promise<Response>
 type Who = (request: Request) => Partial<Identity>
@@ -146,7 +149,10 @@ it('lets a key connect as often in 10 s as its plan allows sockets, all at once,
     },
     {
       nowMs: () => nowMs,
-      who: ({ headers }) => ({ keyHash: String(headers.get('x-test-key')), plan: String(headers.get('x-test-plan')) }),
+      who: ({ headers }) => ({
+        keyHash: keyHashOf(String(headers.get('x-test-key'))),
+        plan: String(headers.get('x-test-plan')),
+      }),
     },
   )
   const connect = (key: string, plan = 'trial') => ask('/ws', { 'x-test-key': key, 'x-test-plan': plan })

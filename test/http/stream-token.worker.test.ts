@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Identity } from '../../src/accounts/identity.ts'
 import { KeyRing } from '../../src/accounts/key-ring.store.ts'
 import { sealStreamToken } from '../../src/accounts/stream-token.client.ts'
+import { keyHashOf } from '../../src/core/ids.ts'
 import { livePageRoutes } from '../../src/http/session/live-page.route.ts'
 import { LeasePool } from '../../src/metering/leases.client.ts'
 import { ask, bindings, enter, KEY_SECRET, meterOf, newKey, settings, waitUntil } from './platform/operator.worker.ts'
@@ -62,7 +63,7 @@ describe('a stream token', () => {
     expect(await enter(new KeyRing(), token, OPEN)).toBe('key_revoked')
     const over = await tokenOf({}, { expires: Date.now() - 1 })
     expect(await enter(ring, over.token, OPEN)).toBe('key_expired')
-    const unknown = await sealStreamToken({ keyHash: 'f'.repeat(64), ...SAID, expires: soon() }, KEY_SECRET)
+    const unknown = await sealStreamToken({ keyHash: keyHashOf('f'.repeat(64)), ...SAID, expires: soon() }, KEY_SECRET)
     expect(await enter(ring, unknown, OPEN)).toBe('key_unknown')
   })
 

@@ -3,6 +3,7 @@
 
 import { rmSync } from 'node:fs'
 import { type GatewayProcessOptions, startGatewayProcess } from '../../src/cli/launch/gateway-process.node.ts'
+import type { KeyHash } from '../../src/core/ids.ts'
 import { childOf, type Program, ROOT, run, runCommand, scratch } from './program.ts'
 import { until } from './until.ts'
 
@@ -13,7 +14,7 @@ export const SECRETS = { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET }
 
 export interface IssuedKey {
   readonly key: string
-  readonly hash: string
+  readonly hash: KeyHash
   readonly prefix: string
   readonly account: string
 }

@@ -3,7 +3,6 @@
 
 import { runInDurableObject } from 'cloudflare:test'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { Identity } from '../../src/accounts/identity.ts'
 import type { LeaseRequest } from '../../src/metering/lease-api.ts'
 import { LeasePool } from '../../src/metering/leases.client.ts'
 import type { WholeMeterApi } from '../../src/metering/meter-api.ts'
@@ -11,6 +10,7 @@ import { dollarsPerMillionCalls } from '../bench/cost.ts'
 import { noCounts } from '../bench/counted/counts.ts'
 import { countRows } from '../bench/counted/rows.worker.ts'
 import { ManualClock } from '../http/manual-clock.ts'
+import { identityOf } from '../kit/identity.ts'
 import { CREDIT, stubOf } from './meter.worker.ts'
 
 /** Of a cached answer, as benches measure it at most. */
@@ -41,7 +41,7 @@ it.each([
       return meter.lease(request)
     }
     const clock = new ManualClock(Date.now())
-    const identity: Identity = { v: 1, account: name, keyHash: 'k', kind: 'api', plan: 'trial', products: ['info'] }
+    const identity = identityOf('trial', ['info'], name)
     const charging = new LeasePool(clock).charging({
       meterOf: () => ({ lease }),
       waitUntil: () => {},

@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import type { Identity } from '../../src/accounts/identity.ts'
+import { keyHashOf } from '../../src/core/ids.ts'
 import { keepUsage } from '../../src/http/platform/usage-copy.store.ts'
 import type { LeaseRequest } from '../../src/metering/lease-api.ts'
 import { LeasePool } from '../../src/metering/leases.client.ts'
@@ -9,12 +9,15 @@ import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/metering/ledger.ts'
 import type { WholeMeterApi } from '../../src/metering/meter-api.ts'
 import { PLANS } from '../../src/metering/plans/plan.ts'
 import type { UsageRow } from '../../src/metering/usage.ts'
+import { identityOf } from '../kit/identity.ts'
 import { CREDIT, meterOf, spend, stubOf } from './meter.worker.ts'
+
+const K = keyHashOf('k')
 
 const request = (over: Partial<LeaseRequest>): LeaseRequest => ({
   v: 1,
   lease: 'l1',
-  keyHash: 'k',
+  keyHash: K,
   spent: 0,
   usage: [],
   need: 0,
@@ -43,15 +46,15 @@ describe('CreditMeter', () => {
     const meter = meterOf('pipelines')
     await meter.grantCredits('g', 1_000)
     const settle = (rows: number, over: object = {}) =>
-      meter.settlePipeline({ v: 1, pipeline: 'pipe_1', keyHash: 'k', type: 'fills', rows, spent: rows * 100, ...over })
+      meter.settlePipeline({ v: 1, pipeline: 'pipe_1', keyHash: K, type: 'fills', rows, spent: rows * 100, ...over })
     expect(await settle(0)).toEqual({ v: 1, available: 1_000, cap: undefined })
     expect(await settle(4)).toMatchObject({ available: 600 })
     // Again, and late: nothing.
     expect(await settle(4)).toMatchObject({ available: 600 })
     expect(await settle(3)).toMatchObject({ available: 600 })
-    await meter.revokeKey('k')
+    await meter.revokeKey(K)
     expect(await settle(6)).toMatchObject({ available: 400 })
-    await meter.capKey('k', 700)
+    await meter.capKey(K, 700)
     expect(await settle(6)).toMatchObject({ available: 100, cap: 700 })
     expect(await settle(9)).toMatchObject({ available: 0, cap: 700 })
     expect(await meter.balance()).toMatchObject({ available: 300, spent: 700, writtenOff: 200 })
@@ -68,9 +71,9 @@ describe('CreditMeter', () => {
   it('holds what a batch on its way costs from other pipelines, until it is reported', async () => {
     const meter = meterOf('holds')
     await meter.grantCredits('g', 1_000)
-    await meter.capKey('capped', 500)
+    await meter.capKey(keyHashOf('capped'), 500)
     const left = async (pipeline: string, keyHash: string, hold: number, rows = 0) => {
-      const report = { v: 1, pipeline, keyHash, type: 'fills', rows, spent: rows * 100, hold }
+      const report = { v: 1, pipeline, keyHash: keyHashOf(keyHash), type: 'fills', rows, spent: rows * 100, hold }
       return (await meter.settlePipeline(report)).available
     }
     expect(await left('pipe_1', 'k', 700)).toBe(1_000)
@@ -89,24 +92,32 @@ describe('CreditMeter', () => {
     const meter = meterOf('ends')
     await meter.grantCredits('g', 1_000)
     const settle = (keyHash: string, rows = 0) =>
-      meter.settlePipeline({ v: 1, pipeline: 'pipe_1', name: 'p', keyHash, type: 'fills', rows, spent: rows * 100 })
+      meter.settlePipeline({
+        v: 1,
+        pipeline: 'pipe_1',
+        name: 'p',
+        keyHash: keyHashOf(keyHash),
+        type: 'fills',
+        rows,
+        spent: rows * 100,
+      })
     const ended = async (keyHash: string) => (await settle(keyHash)).ended
-    await meter.endKey('a', Date.now() + 60_000)
+    await meter.endKey(keyHashOf('a'), Date.now() + 60_000)
     expect(await ended('a')).toBeUndefined()
-    await meter.endKey('a', Date.now() - 1)
+    await meter.endKey(keyHashOf('a'), Date.now() - 1)
     expect(await ended('a')).toBe('expired')
-    await meter.endKey('a', null)
+    await meter.endKey(keyHashOf('a'), null)
     expect(await ended('a')).toBeUndefined()
     // A rotation is no leak: the successor carries on, whichever of two messages comes first.
-    await meter.replaceKey('b', 'c')
-    await meter.replaceKey('a', 'b')
-    await meter.revokeKey('a')
-    await meter.revokeKey('b')
+    await meter.replaceKey(keyHashOf('b'), keyHashOf('c'))
+    await meter.replaceKey(keyHashOf('a'), keyHashOf('b'))
+    await meter.revokeKey(keyHashOf('a'))
+    await meter.revokeKey(keyHashOf('b'))
     expect([await ended('a'), await ended('b'), await ended('c')]).toEqual([undefined, undefined, undefined])
     expect(await settle('a', 1)).toMatchObject({ available: 900 })
-    await meter.endKey('c', Date.now() - 1)
+    await meter.endKey(keyHashOf('c'), Date.now() - 1)
     expect([await ended('a'), await ended('c')]).toEqual(['expired', 'expired'])
-    await meter.revokeKey('c')
+    await meter.revokeKey(keyHashOf('c'))
     expect([await ended('a'), await settle('b', 3)]).toMatchObject(['revoked', { available: 700, ended: 'revoked' }])
     expect(await usageOf('ends')).toEqual([
       { key_hash: 'c', product: 'pipeline', type: 'fills', calls: 3, amount: 300 },
@@ -214,8 +225,8 @@ describe('CreditMeter', () => {
     const meter = meterOf('capped')
     await meter.grantCredits('g', 1_000 * CREDIT)
     expect(await spend(meter, 'c', 2 * CREDIT)).toMatchObject({ ok: true })
-    await meter.capKey('c', 5 * CREDIT)
-    const lease = (over: Partial<LeaseRequest>) => meter.lease(request({ keyHash: 'c', ...over }))
+    await meter.capKey(keyHashOf('c'), 5 * CREDIT)
+    const lease = (over: Partial<LeaseRequest>) => meter.lease(request({ keyHash: keyHashOf('c'), ...over }))
     const more = { need: CREDIT, waiting: CREDIT, forecast: 100 * CREDIT }
     expect(await lease({ lease: 'c1', ...more })).toMatchObject({
       ok: true,
@@ -233,8 +244,8 @@ describe('CreditMeter', () => {
       cap: 5 * CREDIT,
       left: CREDIT,
     })
-    expect(await meter.balance('c')).toMatchObject({ capLeft: CREDIT })
-    expect(await meter.balance('d')).not.toHaveProperty('capLeft')
+    expect(await meter.balance(keyHashOf('c'))).toMatchObject({ capLeft: CREDIT })
+    expect(await meter.balance(keyHashOf('d'))).not.toHaveProperty('capLeft')
     expect(await spend(meter, 'd', 9 * CREDIT)).toMatchObject({ ok: true })
     // What a lease gives back may be spent again; what it spent counts, also after a restart.
     const usage = [{ product: 'info', type: 'meta', calls: 1, amount: CREDIT / 2 }]
@@ -242,18 +253,18 @@ describe('CreditMeter', () => {
     await evictDurableObject(stubOf('capped'))
     expect(await spend(meter, 'c', CREDIT / 2)).toMatchObject({ ok: true })
     expect(await spend(meter, 'c', 1)).toMatchObject({ reason: 'exhausted', remaining: 0 })
-    await meter.capKey('c', 6 * CREDIT)
+    await meter.capKey(keyHashOf('c'), 6 * CREDIT)
     expect(await spend(meter, 'c', CREDIT)).toMatchObject({ ok: true })
     expect(await spend(meter, 'c', 1)).toMatchObject({ ok: false })
-    await meter.capKey('c', null)
+    await meter.capKey(keyHashOf('c'), null)
     expect(await spend(meter, 'c', 100 * CREDIT)).toMatchObject({ ok: true })
   })
 
   it('writes off what a reclaimed lease of a capped key reports beyond its cap', async () => {
     const meter = meterOf('capped late')
     await meter.grantCredits('g', 1_000 * CREDIT)
-    await meter.capKey('c', 5 * CREDIT)
-    const lease = (over: Partial<LeaseRequest>) => meter.lease(request({ keyHash: 'c', ...over }))
+    await meter.capKey(keyHashOf('c'), 5 * CREDIT)
+    const lease = (over: Partial<LeaseRequest>) => meter.lease(request({ keyHash: keyHashOf('c'), ...over }))
     await lease({ need: 5 * CREDIT, waiting: 5 * CREDIT })
     await runInDurableObject(stubOf('capped late'), (_, state) => {
       state.storage.sql.exec('UPDATE leases SET until = until - ?', LEASE_TTL_MS + RECLAIM_GRACE_MS)
@@ -262,7 +273,7 @@ describe('CreditMeter', () => {
     expect(await spend(meter, 'c', 3 * CREDIT)).toMatchObject({ ok: true })
     for (let i = 0; i < 2; i++) await lease({ spent: 4 * CREDIT })
     expect(await meter.balance()).toMatchObject({ spent: 5 * CREDIT, writtenOff: 2 * CREDIT, held: 0 })
-    await meter.capKey('c', 6 * CREDIT)
+    await meter.capKey(keyHashOf('c'), 6 * CREDIT)
     expect(await spend(meter, 'c', CREDIT)).toMatchObject({ ok: true })
     expect(await spend(meter, 'c', 1)).toMatchObject({ ok: false })
   })
@@ -328,8 +339,8 @@ describe('CreditMeter', () => {
     const meter = meterOf('revoked')
     await meter.grantCredits('g', 10 * CREDIT)
     await meter.lease(request({ need: CREDIT, waiting: 2 * CREDIT }))
-    await meter.revokeKey('k')
-    await meter.revokeKey('k')
+    await meter.revokeKey(K)
+    await meter.revokeKey(K)
     expect(await spend(meter, 'k', CREDIT)).toMatchObject({ ok: false, reason: 'revoked' })
     expect(await meter.lease(request({ lease: 'l2', need: 1, waiting: 1 }))).toMatchObject({ reason: 'revoked' })
     expect(await meter.lease(request({ spent: CREDIT, close: true }))).toMatchObject({ reason: 'revoked' })
@@ -352,7 +363,7 @@ describe('CreditMeter', () => {
   it('is drained exactly by two isolates with 64 calls in flight each', async () => {
     const meter = meterOf('drain')
     await meter.grantCredits('g', 500 * CREDIT)
-    const identity: Identity = { v: 1, account: 'drain', keyHash: 'k', kind: 'api', plan: 'trial', products: ['info'] }
+    const identity = identityOf('trial', ['info'], 'drain')
     const background: Promise<unknown>[] = []
     const isolate = () =>
       new LeasePool().charging({

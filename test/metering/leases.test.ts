@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { Identity } from '../../src/accounts/identity.ts'
 import { failureMessage, KEY_ENDED } from '../../src/core/failure.ts'
 import type { Charging, Hold } from '../../src/metering/charging.ts'
 import { REPORT_AT, REPORT_EVERY_MS } from '../../src/metering/credit-lease.ts'
 import type { LeaseAnswer, LeaseMeterApi, LeaseRequest } from '../../src/metering/lease-api.ts'
 import { LeasePool } from '../../src/metering/leases.client.ts'
 import { ManualClock } from '../http/manual-clock.ts'
+import { identityOf } from '../kit/identity.ts'
 import { ModelMeter } from './model-meter.ts'
 
 const CREDIT = 1_000_000
-const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'trial', products: ['info'] }
+const identity = identityOf('trial', ['info'])
 const price = (credits: number) => ({ product: 'info', type: 'meta', amount: credits * CREDIT }) as const
 
 function isolate(clock: ManualClock, meter: LeaseMeterApi, meterFailure: 'open' | 'closed' = 'closed') {

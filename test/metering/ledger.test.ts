@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { keyHashOf } from '../../src/core/ids.ts'
 import { type AskedExchange, CreditLease, type HeldLease } from '../../src/metering/credit-lease.ts'
 import type { LeaseRequest } from '../../src/metering/lease-api.ts'
 import { grantSize, LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/metering/ledger.ts'
@@ -16,12 +17,13 @@ const COMMANDS_MIN = 40
 const STEPS_MIN = 80
 
 const amount = fc.integer({ min: 0, max: 3_000_000 })
+const KEYS = fc.constantFrom(keyHashOf('k1'), keyHashOf('k2'))
 
 describe('the ledger under any sequence of commands, sensible or not', () => {
   const request: fc.Arbitrary<LeaseRequest> = fc.record({
     v: fc.constant(1),
     lease: fc.constantFrom('a', 'b', 'c'),
-    keyHash: fc.constantFrom('k1', 'k2'),
+    keyHash: KEYS,
     spent: amount,
     usage: fc.constant([]),
     need: amount,
@@ -35,17 +37,17 @@ describe('the ledger under any sequence of commands, sensible or not', () => {
     fc.record({
       do: fc.constant('charge' as const),
       id: fc.constantFrom('1', '2', '3', '4'),
-      key: fc.constantFrom('k1', 'k2'),
+      key: KEYS,
       micro: amount,
     }),
     fc.record({
       do: fc.constant('pipeline' as const),
       id: fc.constantFrom('p1', 'p2'),
-      key: fc.constantFrom('k1', 'k2'),
+      key: KEYS,
       micro: amount,
     }),
     fc.integer({ min: 0, max: 70_000 }).map((ms) => ({ do: 'wait' as const, ms })),
-    fc.constantFrom('k1', 'k2').map((key) => ({ do: 'revoke' as const, key })),
+    KEYS.map((key) => ({ do: 'revoke' as const, key })),
     fc.constantFrom(...(Object.keys(PLANS) as (keyof typeof PLANS)[])).map((plan) => ({ do: 'plan' as const, plan })),
     fc.integer({ min: 0, max: 40 }).map((days) => ({ do: 'wait' as const, ms: days * 86_400_000 })),
   )
@@ -86,7 +88,7 @@ describe('the ledger under any sequence of commands, sensible or not', () => {
   )
 
   it('lets a capped key spend and hold no more than its cap, however late its leases report', () => {
-    const report = request.map((lease) => ({ ...lease, keyHash: 'k', close: false }))
+    const report = request.map((lease) => ({ ...lease, keyHash: keyHashOf('k'), close: false }))
     const own = fc.oneof({ arbitrary: report, weight: 4 }, { arbitrary: amount, weight: 1 })
     fc.assert(
       fc.property(fc.array(own, { minLength: 10, maxLength: 20 }), amount, (steps, cap) => {
@@ -258,7 +260,7 @@ class World {
   }
 
   #newIsolate() {
-    return { holder: new CreditLease('k'), calls: [], unreported: new Map() }
+    return { holder: new CreditLease(keyHashOf('k')), calls: [], unreported: new Map() }
   }
 
   #call(place: World['isolates'][number], price: number, network: string): void {

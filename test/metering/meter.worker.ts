@@ -2,6 +2,7 @@
 // calls; at any price.
 
 import { env } from 'cloudflare:workers'
+import { keyHashOf } from '../../src/core/ids.ts'
 import type { LeaseMeterApi } from '../../src/metering/lease-api.ts'
 import type { WholeMeterApi } from '../../src/metering/meter-api.ts'
 import type { MinuteAnswer, StreamMeterApi } from '../../src/metering/streams/stream-api.ts'
@@ -12,7 +13,8 @@ export const meterOf = (account: string) => stubOf(account) as unknown as WholeM
 
 let spent = 0
 
-export async function spend(meter: StreamMeterApi, keyHash: string, amount: number): Promise<MinuteAnswer> {
+export async function spend(meter: StreamMeterApi, key: string, amount: number): Promise<MinuteAnswer> {
+  const keyHash = keyHashOf(key)
   // A body of its own, so that no rest of another minute pays for it.
   const body = `spent ${spent++}`
   const charge = { subscription: `r/${body}`, ordinal: 0, keyHash, type: 'allFills', amount, body, leftMs: 60_000 }
@@ -23,8 +25,8 @@ export async function spend(meter: StreamMeterApi, keyHash: string, amount: numb
 }
 
 /** A lease for so many calls, and the report that ends it. */
-export async function spendCalls(meter: LeaseMeterApi, keyHash: string, calls: number, amount: number): Promise<void> {
-  const lease = { v: 1, lease: `calls ${spent++}`, keyHash, forecast: 0 }
+export async function spendCalls(meter: LeaseMeterApi, key: string, calls: number, amount: number): Promise<void> {
+  const lease = { v: 1, lease: `calls ${spent++}`, keyHash: keyHashOf(key), forecast: 0 }
   await meter.lease({ ...lease, need: amount, waiting: amount, spent: 0, usage: [], close: false })
   const usage = [{ product: 'info', type: 'meta', calls, amount }]
   await meter.lease({ ...lease, need: 0, waiting: 0, spent: amount, usage, close: true })

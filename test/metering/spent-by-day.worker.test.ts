@@ -4,6 +4,7 @@
 import { runInDurableObject } from 'cloudflare:test'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { keyHashOf } from '../../src/core/ids.ts'
 import { MeterStore } from '../../src/metering/meter.store.ts'
 import { UsageReports } from '../../src/metering/usage-report.store.ts'
 import { stubOf } from './meter.worker.ts'
@@ -36,10 +37,10 @@ it('is what a report says, however often and late it is asked', async () => {
           now += afterMs
           const last = used.at(-1)
           if (what === 'use') {
-            store.addUsage('k', [line(type, amount)], now)
+            store.addUsage(keyHashOf('k'), [line(type, amount)], now)
             used.push({ type, amount, atMs: now })
           } else if (what === 'refund' && last && now - last.atMs < HOUR) {
-            store.addUsage('k', [line(last.type, -last.amount)], last.atMs)
+            store.addUsage(keyHashOf('k'), [line(last.type, -last.amount)], last.atMs)
             used.pop()
           } else if (what === 'prune') {
             store.usageCopied(store.usageDue(1_000))
@@ -62,7 +63,7 @@ it('reads the rows of the last hours alone when it is asked again', async () => 
   const read = await runInDurableObject(stubOf('spent again'), (_, { storage: { sql } }) => {
     const store = new MeterStore(sql)
     for (let hour = 0; hour < 60; hour++)
-      for (let key = 0; key < 20; key++) store.addUsage(`k${key}`, [line('trades', 1)], START + hour * HOUR)
+      for (let key = 0; key < 20; key++) store.addUsage(keyHashOf(`k${key}`), [line('trades', 1)], START + hour * HOUR)
     let rows = 0
     const counted = (query: string, ...values: SqlStorageValue[]) => {
       const cursor = sql.exec(query, ...values)

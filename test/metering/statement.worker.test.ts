@@ -3,6 +3,7 @@
 import { runInDurableObject } from 'cloudflare:test'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { keyHashOf } from '../../src/core/ids.ts'
 import { monthTimes } from '../../src/http/platform/endpoints/statements.ts'
 import { AccountLedger, tablesOf } from '../../src/metering/account-ledger.store.ts'
 import { leftOf } from '../../src/metering/account-state.ts'
@@ -20,7 +21,7 @@ const act = fc.record({
   afterMs: fc.oneof(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 0, max: 20 * DAY })),
   what: fc.constantFrom('grant', 'lease', 'settle', 'close', 'late', 'minute', 'refund', 'rows', 'plan', 'reclaim'),
   amount: fc.integer({ min: 1, max: 40_000_000 }),
-  key: fc.constantFrom('a1', 'b2', 'c3'),
+  key: fc.constantFrom(...['a1', 'b2', 'c3'].map(keyHashOf)),
 })
 type Act = typeof act extends fc.Arbitrary<infer T> ? T : never
 
@@ -53,7 +54,10 @@ function play(ctx: DurableObjectState, acts: readonly Act[]) {
     spent.set(lease, (spent.get(lease) ?? 0) + more)
     const all = spent.get(lease)!
     const usage = [{ product: 'info', type: 'meta', calls: all, amount: all }]
-    ledger.lease({ v: 1, lease, keyHash: key, spent: all, usage, need, waiting: need, forecast: 0, close }, now)
+    ledger.lease(
+      { v: 1, lease, keyHash: keyHashOf(key), spent: all, usage, need, waiting: need, forecast: 0, close },
+      now,
+    )
     if (close) lease = `l${++number}`
   }
   for (const { afterMs, what, amount, key } of acts) {
@@ -88,7 +92,7 @@ function play(ctx: DurableObjectState, acts: readonly Act[]) {
       }
       if (ledger.charge(charge, now).ok) minutes.push({ key, amount, atMs: now })
     } else if (refunded && now - refunded.atMs < 60_000) {
-      ledger.refund({ keyHash: refunded.key, type: 'trades', amount: refunded.amount }, refunded.atMs)
+      ledger.refund({ keyHash: keyHashOf(refunded.key), type: 'trades', amount: refunded.amount }, refunded.atMs)
       minutes.pop()
       for (const month of left.keys()) if (month > refunded.atMs) left.set(month, left.get(month)! + refunded.amount)
     }

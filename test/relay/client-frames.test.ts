@@ -2,7 +2,6 @@
 
 import * as fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import type { Identity } from '../../src/accounts/identity.ts'
 import { CHANNELS } from '../../src/relay/channels/catalogue.ts'
 import { EXAMPLE_FILL } from '../../src/relay/channels/fills.ts'
 import { ClientFrames } from '../../src/relay/client-frames.client.ts'
@@ -10,9 +9,10 @@ import { answerPost, inTurn } from '../../src/relay/post.client.ts'
 import { Backlog } from '../../src/relay/sockets/backlog.ts'
 import { Connection } from '../../src/relay/sockets/connection.ts'
 import type { Subscriptions } from '../../src/relay/subscriptions/subscriptions.ts'
+import { identityOf } from '../kit/identity.ts'
 import { World } from './world.ts'
 
-const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'entry', products: ['info'] }
+const identity = identityOf('entry', ['info'])
 
 /** A relay's frames, served when `open` is called, and sockets of accounts. */
 function world() {

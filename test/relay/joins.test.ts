@@ -1,6 +1,7 @@
 // How bodies come to their books when many want them: the queue, what is charged for what, and what is not free.
 
 import { beforeEach, expect, test, vi } from 'vitest'
+import { keyHashOf } from '../../src/core/ids.ts'
 import { EMPTY_ACCOUNT } from '../../src/metering/account-state.ts'
 import { Client, type Frame, identity, World } from './world.ts'
 
@@ -14,7 +15,8 @@ beforeEach(() => {
 })
 
 /** A socket of some account of its own. */
-const clientOf = (account: string) => new Client(world, { account, keyHash: `key of ${account}`, plan: 'enterprise' })
+const clientOf = (account: string) =>
+  new Client(world, { account, keyHash: keyHashOf(`key of ${account}`), plan: 'enterprise' })
 const snapshotsOf = ({ frames }: { readonly frames: readonly Frame[] }) =>
   frames.flatMap(({ data }) => data?.Snapshot?.coin ?? []).sort()
 const isAcknowledged = ({ frames }: Client) => frames.some(({ channel }) => channel === 'subscriptionResponse')

@@ -3,13 +3,14 @@
 import { evictDurableObject, runDurableObjectAlarm } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeEach, expect, it, test, vi } from 'vitest'
-import type { Identity } from '../../src/accounts/identity.ts'
 import { TOKEN_SOCKETS, VISITOR_MINUTES } from '../../src/accounts/stream-token.ts'
+import { keyHashOf } from '../../src/core/ids.ts'
 import { EXAMPLE_FILL } from '../../src/relay/channels/fills.ts'
 import { ClientSockets, STILL_MS, StallDetector } from '../../src/relay/client-sockets.client.ts'
 import { deflate } from '../../src/relay/post.client.ts'
 import { LIGHT } from '../../src/relay/sockets/unread.ts'
 import { FakeFeeder } from '../block-log/fake-feeder.worker.ts'
+import { identityOf } from '../kit/identity.ts'
 import { Client, type Frame, knock, meter } from './stream-client.worker.ts'
 
 let relay = ''
@@ -209,7 +210,7 @@ it('of a visitor begins a bounded number of streams a minute, over all sockets, 
   }
 })
 
-const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'entry', products: ['stream'] }
+const identity = identityOf('entry', ['stream'])
 
 // WS-3
 test('a relay asks a meter as often in 10 s as the plan of a key allows sockets, whatever the isolates let through', async () => {
@@ -231,12 +232,12 @@ test('a relay asks a meter as often in 10 s as the plan of a key allows sockets,
   for (let i = 0; i < 150; i++) expect(await sockets.admit(identity)).toEqual({ why: 'limit', left: 0 })
   expect(await sockets.admit(identity)).toEqual({ why: 'limit', left: 0, retryAfterMs: 67 })
   expect(asked).toBe(150)
-  expect(await sockets.admit({ ...identity, keyHash: 'other' })).not.toHaveProperty('retryAfterMs')
+  expect(await sockets.admit({ ...identity, keyHash: keyHashOf('other') })).not.toHaveProperty('retryAfterMs')
   clock.nowMs += 10_000
   for (let i = 0; i < 300; i++) await sockets.admit(identity)
   expect(asked).toBe(301)
   subscriptions.isCrowded = true
-  expect(await sockets.admit({ ...identity, keyHash: 'other' })).toEqual({ why: 'full', left: 0 })
+  expect(await sockets.admit({ ...identity, keyHash: keyHashOf('other') })).toEqual({ why: 'full', left: 0 })
 })
 
 test('a relay that sent too much takes sockets again once it has none', async () => {

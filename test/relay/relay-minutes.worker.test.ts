@@ -3,6 +3,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { keyHashOf } from '../../src/core/ids.ts'
 import { Client, knock, meter } from './stream-client.worker.ts'
 
 const CREDIT = 1_000_000
@@ -108,7 +109,7 @@ describe('a revoked key', () => {
     await sockets[0]!.subscribe(FILLS)
     const other = await connect(0, { keyHash: 'another key' })
     await other.subscribe(FILLS)
-    await meter(account).revokeKey(`key of ${account}`)
+    await meter(account).revokeKey(keyHashOf(`key of ${account}`))
     expect(await (await knock(relayOf(0), account)).json()).toMatchObject({ why: 'revoked' })
     vi.useFakeTimers({ toFake: ['Date'] })
     try {

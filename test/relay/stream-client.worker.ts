@@ -3,6 +3,7 @@
 import { env } from 'cloudflare:workers'
 import { expect, vi } from 'vitest'
 import { IDENTITY_HEADER, type Identity } from '../../src/accounts/identity.ts'
+import { keyHashOf } from '../../src/core/ids.ts'
 import type { WholeMeterApi } from '../../src/metering/meter-api.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: frames of a test are looked into freely.
@@ -13,7 +14,7 @@ export function knock(relay: string, account: string, more: Partial<Identity> = 
   const identity: Identity = {
     v: 1,
     account,
-    keyHash: `key of ${account}`,
+    keyHash: keyHashOf(`key of ${account}`),
     kind: 'api',
     plan: 'entry',
     products: ['stream'],

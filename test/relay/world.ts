@@ -21,17 +21,11 @@ import { Accounts } from '../../src/relay/minutes/account.ts'
 import { Connection } from '../../src/relay/sockets/connection.ts'
 import { StateFanout } from '../../src/relay/states/state-fanout.ts'
 import { Subscriptions } from '../../src/relay/subscriptions/subscriptions.ts'
+import { identityOf } from '../kit/identity.ts'
 import { ModelStreams } from '../metering/streams/model-streams.ts'
 
 const SHARDS = 2
-export const identity: Identity = {
-  v: 1,
-  account: 'acme',
-  keyHash: 'k',
-  kind: 'api',
-  plan: 'entry',
-  products: ['stream'],
-}
+export const identity = identityOf('entry', ['stream'], 'acme')
 // biome-ignore lint/suspicious/noExplicitAny: frames of a test are looked into freely.
 export type Frame = any
 

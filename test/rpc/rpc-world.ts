@@ -1,6 +1,5 @@
 // A desk over nodes of this test's own, in the test's own time, and what was charged.
 
-import type { Identity } from '../../src/accounts/identity.ts'
 import type { Failure } from '../../src/core/failure.ts'
 import { err, ok } from '../../src/core/result.ts'
 import type { Charging, Price } from '../../src/metering/charging.ts'
@@ -9,15 +8,9 @@ import { CallPrices, parseChains } from '../../src/rpc/chains.ts'
 import { RpcService } from '../../src/rpc/rpc-service.ts'
 import { RpcUpstream } from '../../src/rpc/rpc-upstream.ts'
 import type { Sent } from '../../src/upstream/outcome.ts'
+import { identityOf } from '../kit/identity.ts'
 
-const IDENTITY: Identity = {
-  v: 1,
-  account: 'acme',
-  keyHash: 'h',
-  kind: 'api',
-  plan: 'enterprise',
-  products: ['rpc'],
-}
+const IDENTITY = identityOf('enterprise', ['rpc'], 'acme', 'h')
 
 export interface Posted {
   readonly url: string

@@ -4,6 +4,7 @@
 import type { Identity } from '../../src/accounts/identity.ts'
 import type { HttpAnswer } from '../../src/client/runtime.ts'
 import { ModelNode } from '../feeder/model-node.ts'
+import { identityOf } from '../kit/identity.ts'
 import { type ClientPorts, SimClient } from './client.ts'
 import { drawn, FAULTS, type FaultName, type Stage } from './faults.ts'
 import { SimFeeder } from './feeder.ts'
@@ -126,7 +127,7 @@ class World implements Stage {
       money: this.#money,
       intervalMs: this.#intervalMs,
       wrong: this.wrong,
-      identityOf: (keyHash) => identityOf(this.clients.find(({ name }) => name === keyHash)!),
+      identityOf: (keyHash) => callerOf(this.clients.find(({ name }) => name === keyHash)!),
       trades: (log, request) => {
         const ask = () => JSON.stringify(this.#truth.recentTrades(request.coin, UPSTREAM_ROWS))
         const sleep = (ms: number) => new Promise<void>((resolve) => this.schedule.after(ms, resolve))
@@ -278,7 +279,7 @@ class World implements Stage {
     return {
       schedule,
       witness,
-      dial: (client) => network.dialRelay(client.name, identityOf(client)),
+      dial: (client) => network.dialRelay(client.name, callerOf(client)),
       snapshot: (coin) => product.snapshot((index) => network.hub(index), coin),
       isLate: (relay) => network.isLate(relay),
       served: (what, ms) => this.#money.served(what, ms),
@@ -287,8 +288,8 @@ class World implements Stage {
   }
 }
 
-function identityOf({ name, account }: Pick<SimClient, 'name' | 'account'>): Identity {
-  return { v: 1, account, keyHash: name, kind: 'api', plan: 'professional', products: ['info', 'stream'] }
+function callerOf({ name, account }: Pick<SimClient, 'name' | 'account'>): Identity {
+  return identityOf('professional', ['info', 'stream'], account, name)
 }
 
 /** Everything that follows from what has run has run. */

@@ -4,6 +4,7 @@
 // that an API key began can what the key can.
 
 import { type Failure, KEY_ENDED } from '../../core/failure.ts'
+import { keyHashOf } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { SECRET_MIN_LENGTH } from '../../core/secret.ts'
 import type { AddressVerdict } from '../address-gate.ts'
@@ -84,7 +85,7 @@ export async function visitingOwner(
   const session = await sessionOf(env, request, nowMs)
   if (!session.ok) return session
   if (session.value.kind !== 'key') return err({ kind: 'not_entitled', why: OPERATOR })
-  const record = await keyFromD1(env.ACCOUNTS, session.value.tokenHash)
+  const record = await keyFromD1(env.ACCOUNTS, keyHashOf(session.value.tokenHash))
   if (record === null) return err(KEY_ENDED)
   const isOfPlatform = entry.product === null || entry.product === 'platform'
   return admit(isOfPlatform ? record : forData(record), entry, nowMs, address)

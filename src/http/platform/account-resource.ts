@@ -6,6 +6,7 @@
 import type * as z from 'zod'
 import { type KeyRow, pipelineRight, restrictionOf, rootOf } from '../../accounts/key-row.ts'
 import { type Failure, KEY_ENDED } from '../../core/failure.ts'
+import type { KeyHash } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Operation } from '../operation.ts'
 import {
@@ -40,7 +41,7 @@ export function mayNotManage(key: KeyRow | null): Failure | null {
 }
 
 /** The key that calls, where it may manage keys. */
-export async function manager(keys: Pick<Keys, 'hashed'>, keyHash: string): Promise<Result<KeyRow, Failure>> {
+export async function manager(keys: Pick<Keys, 'hashed'>, keyHash: KeyHash): Promise<Result<KeyRow, Failure>> {
   const key = await keys.hashed(keyHash)
   const refused = mayNotManage(key)
   return refused === null && key !== null ? ok(key) : err(refused ?? KEY_ENDED)

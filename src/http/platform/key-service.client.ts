@@ -21,6 +21,7 @@ import { PRODUCTS_OF_KIND } from '../../accounts/record.ts'
 import type { MicroCredits } from '../../core/amount.ts'
 import { randomBase58 } from '../../core/base58.ts'
 import type { Failure } from '../../core/failure.ts'
+import type { KeyHash } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { leftOf } from '../../metering/account-state.ts'
 import type { AccountMeterApi } from '../../metering/meter-api.ts'
@@ -200,7 +201,7 @@ export class KeyService implements Keys {
   }
 
   /** D1 knows the end already; the rest must. The meter hears who carries on before it hears that the old key is revoked. */
-  async #endOld({ account, hash }: KeyRow, newHash: string, { graceMs }: RotationOrder): Promise<void> {
+  async #endOld({ account, hash }: KeyRow, newHash: KeyHash, { graceMs }: RotationOrder): Promise<void> {
     const meter = this.#ports.meterOf(account)
     await meter.replaceKey(hash, newHash)
     if (graceMs === 0) await meter.revokeKey(hash)
@@ -232,12 +233,12 @@ export class KeyService implements Keys {
     return this.#store.madeBy(rootOf(key), this.#ports.nowMs(), MADE_MOST)
   }
 
-  async names(hashes: readonly string[]) {
+  async names(hashes: readonly KeyHash[]) {
     const rows = await this.#store.keyNames(hashes)
     return new Map(rows.map((row) => [row.hash, row]))
   }
 
-  async hashed(hash: string): Promise<KeyRow | null> {
+  async hashed(hash: KeyHash): Promise<KeyRow | null> {
     const [row] = await this.#store.keysNamed(hash)
     return row ?? null
   }
@@ -266,7 +267,7 @@ export class KeyService implements Keys {
     return err(badField('key', 'two keys begin like this: name the key by its hash'))
   }
 
-  async #refreshHint(hash: string): Promise<void> {
+  async #refreshHint(hash: KeyHash): Promise<void> {
     const record = await keyFromD1(this.#ports.db, hash)
     if (record !== null) await putKeyHint(this.#ports.kv, record)
   }

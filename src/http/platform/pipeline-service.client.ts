@@ -6,6 +6,7 @@ import { NO_KEY_SECRET } from '../../accounts/key-ring.store.ts'
 import { type KeyRow, type PipelineRight, pipelineRight, rootOf } from '../../accounts/key-row.ts'
 import { randomBase58 } from '../../core/base58.ts'
 import type { Failure, Issue } from '../../core/failure.ts'
+import type { KeyHash } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import {
   changed,
@@ -71,7 +72,7 @@ const NOT_OWN: Failure = {
 
 /** The key that calls, as a pipeline knows it. */
 interface Caller {
-  readonly hash: string
+  readonly hash: KeyHash
   readonly root: string
   readonly name: string
   readonly right: PipelineRight
@@ -230,7 +231,7 @@ export class PipelineService implements Pipelines {
   }
 
   /** Read of the table at each call: nothing that travels with a call knows what restricts its key. */
-  async #caller(keyHash: string): Promise<Caller> {
+  async #caller(keyHash: KeyHash): Promise<Caller> {
     const key = await this.#ports.keys.hashed(keyHash)
     if (key === null) return { hash: keyHash, root: keyHash, name: '', right: 'own' }
     return { hash: keyHash, root: rootOf(key), name: key.label || key.prefix, right: pipelineRight(key) ?? 'own' }

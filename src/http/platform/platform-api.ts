@@ -13,6 +13,7 @@ import type { Exports } from '../../archive/exports/exports-api.ts'
 import type { Checkout, CheckoutEvents } from '../../billing/checkout/checkout-api.ts'
 import type { MicroCredits } from '../../core/amount.ts'
 import type { Failure } from '../../core/failure.ts'
+import type { KeyHash } from '../../core/ids.ts'
 import type { Result } from '../../core/result.ts'
 import type { AccountState } from '../../metering/account-state.ts'
 import type { AccountMeterApi } from '../../metering/meter-api.ts'
@@ -139,7 +140,7 @@ export type OwnKeyRow = KeyRow & { readonly spent: MicroCredits | null; readonly
 export interface IssuedKey {
   /** Shown this once: only its hash is kept. */
   readonly key: string
-  readonly hash: string
+  readonly hash: KeyHash
   readonly prefix: string
   readonly account: string
   readonly kind: KeyKind
@@ -182,10 +183,10 @@ export interface Keys {
   /** Keys that work and were made by this one's chain of rotations, or by such keys; newest first, bounded. */
   madeBy(key: Pick<KeyRow, 'hash' | 'root'>): Promise<readonly KeyName[]>
   /** What people call the keys with these hashes. */
-  names(hashes: readonly string[]): Promise<ReadonlyMap<string, Pick<KeyRow, 'prefix' | 'label'>>>
+  names(hashes: readonly KeyHash[]): Promise<ReadonlyMap<string, Pick<KeyRow, 'prefix' | 'label'>>>
   named(key: NamedKey): Promise<Result<KeyRow, Failure>>
   /** The key with this hash. */
-  hashed(hash: string): Promise<KeyRow | null>
+  hashed(hash: KeyHash): Promise<KeyRow | null>
 }
 
 /** How far `apply` came; `next` is null at the end. */
@@ -209,7 +210,7 @@ export interface Plans {
 /** The key that calls. */
 export interface PipelineCaller {
   readonly account: string
-  readonly keyHash: string
+  readonly keyHash: KeyHash
 }
 
 /** A pipeline of another account does not exist, and one that the caller may not touch is refused. */

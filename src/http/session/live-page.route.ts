@@ -14,6 +14,7 @@ import { TOKEN_CHANNELS, visitorsBusy } from '../../accounts/stream-token.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
 import type { Failure } from '../../core/failure.ts'
 import { Flights } from '../../core/flights.ts'
+import type { KeyHash } from '../../core/ids.ts'
 import { networkOf } from '../../core/network.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { after } from '../../core/timers.client.ts'
@@ -62,9 +63,9 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
   const glances = new BoundedMap<string, { readonly atMs: number; readonly text: string }>(GLANCES_MAX)
   const glancesUnderWay = new Flights<string>(GLANCE_MS, GLANCES_MAX)
   const gate = new AddressGate(LIVE_TOKENS)
-  let known = { keyHash: '', untilMs: 0 }
+  let known: { keyHash: KeyHash | null; untilMs: number } = { keyHash: null, untilMs: 0 }
 
-  const payingKey = async (of: string): Promise<string | null> => {
+  const payingKey = async (of: string): Promise<KeyHash | null> => {
     const nowMs = now()
     if (known.untilMs > nowMs) return known.keyHash
     // The oldest: one that is made for something else, and may soon be spent, takes no visitors over.

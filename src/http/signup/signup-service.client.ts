@@ -6,6 +6,7 @@ import { sha256 } from '../../accounts/digest.client.ts'
 import type { KeyKind } from '../../accounts/format.ts'
 import { randomBase58 } from '../../core/base58.ts'
 import type { Failure } from '../../core/failure.ts'
+import type { KeyHash } from '../../core/ids.ts'
 import { areaOf, networkOf } from '../../core/network.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { hmac } from '../../metering/webhooks/signature.client.ts'
@@ -39,7 +40,7 @@ export interface SignUpPorts {
 export interface Joined {
   readonly account: string
   /** Hash of the service key that the session stands on. */
-  readonly keyHash: string
+  readonly keyHash: KeyHash
   /** The trial's API key, shown this once; null: it was before. */
   readonly key: string | null
 }

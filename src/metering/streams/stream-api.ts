@@ -2,6 +2,7 @@
 // Times are durations, never moments: the two clocks are not compared.
 
 import type { MicroCredits } from '../../core/amount.ts'
+import type { KeyHash } from '../../core/ids.ts'
 
 /** What a relay asks to be paid: a first minute before the ack, each later one once it has started. */
 export interface MinuteCharge {
@@ -9,7 +10,7 @@ export interface MinuteCharge {
   readonly subscription: string
   /** 0: the first. A minute is charged at most once, however often it is asked for. */
   readonly ordinal: number
-  readonly keyHash: string
+  readonly keyHash: KeyHash
   /** Wire type that usage is recorded under. */
   readonly type: string
   readonly amount: MicroCredits
@@ -70,11 +71,11 @@ export interface StreamReport {
   readonly subscriptions: number
   readonly perMinute: MicroCredits
   /** Distinct keys of the sockets. */
-  readonly keys: readonly string[]
+  readonly keys: readonly KeyHash[]
   /** Of the account, as its callers' identities have them. */
   readonly limits: { readonly connections: number; readonly subscriptions: number }
   /** Keys of sockets that wait to be let in. */
-  readonly connects: readonly string[]
+  readonly connects: readonly KeyHash[]
   readonly charges: readonly MinuteCharge[]
   readonly ends: readonly StreamEnd[]
 }
@@ -89,7 +90,7 @@ export interface StreamAnswer {
   /** In the order of the charges. */
   readonly minutes: readonly MinuteAnswer[]
   /** Those of the reported keys that were revoked. */
-  readonly revoked: readonly string[]
+  readonly revoked: readonly KeyHash[]
   /** What streams may spend, and with what leases hold beside it. */
   readonly available: MicroCredits
   readonly left: MicroCredits
@@ -107,7 +108,7 @@ export interface StreamMeterApi {
 
 /** A subscription that runs, for its owner. */
 interface RunningStream {
-  readonly keyHash: string
+  readonly keyHash: KeyHash
   readonly type: string
   /** Its body, cut short; empty where its relay did not tell. */
   readonly shown: string

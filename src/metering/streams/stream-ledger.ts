@@ -5,6 +5,8 @@
 // exceeds what was charged.
 
 import type { MicroCredits } from '../../core/amount.ts'
+import type { KeyHash } from '../../core/ids.ts'
+import { keyHashOf } from '../../core/ids.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import type { AccountState } from '../account-state.ts'
 import { METER_API_VERSION } from '../meter-version.ts'
@@ -30,7 +32,7 @@ const PRESENCE_MS = 90_000
 /** A subscription with its last paid minute. */
 export interface StreamRow {
   readonly subscription: string
-  readonly keyHash: string
+  readonly keyHash: KeyHash
   readonly body: string
   readonly ordinal: number
   /** End of the paid minute by the meter's clock. */
@@ -61,8 +63,8 @@ export interface StreamTable {
   stream(subscription: string): StreamRow | null
   putStream(row: StreamRow): void
   /** The longest rest of this key and body that is kept now. */
-  rest(keyHash: string, body: string, nowMs: number): StreamRow | null
-  hasRest(keyHash: string, nowMs: number): boolean
+  rest(keyHash: KeyHash, body: string, nowMs: number): StreamRow | null
+  hasRest(keyHash: KeyHash, nowMs: number): boolean
   /** Of a relay, those that run and whose minute is not over. */
   running(relay: string, nowMs: number): StreamRow[]
   presences(): Presence[]
@@ -80,7 +82,7 @@ export interface StreamPayer {
   account(): AccountState
   /** Spent and held when the plan's period began. */
   usedBefore(): MicroCredits
-  isRevoked(keyHash: string): boolean
+  isRevoked(keyHash: KeyHash): boolean
   charge(minute: MinuteCharge, nowMs: number): Payment
   /** Undoes a charge of that time. */
   refund(minute: Pick<MinuteCharge, 'keyHash' | 'type' | 'amount'>, chargedMs: number): void
@@ -227,5 +229,5 @@ export class StreamLedger {
 }
 
 const NEVER_TOLD = { type: '', amount: 0, sinceMs: 0, shown: '' }
-const NEVER_PAID = { ...NEVER_TOLD, keyHash: '', ordinal: -1, untilMs: 0, borrowed: false, restMs: 0 }
+const NEVER_PAID = { ...NEVER_TOLD, keyHash: keyHashOf(''), ordinal: -1, untilMs: 0, borrowed: false, restMs: 0 }
 const LIMIT: MinuteAnswer = { ok: false, reason: 'limit' }

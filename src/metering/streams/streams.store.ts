@@ -1,6 +1,7 @@
 // The tables of a meter about streams: subscriptions with their last minute, what each relay has of the account, and a
 // number that grows when the terms of callers change.
 
+import type { KeyHash } from '../../core/ids.ts'
 import { Tables } from '../../core/tables.store.ts'
 import type { StreamView } from './stream-api.ts'
 import { ENDS_TOLD_MS, type Presence, type StreamRow, type StreamTable } from './stream-ledger.ts'
@@ -45,12 +46,12 @@ export class StreamStore extends Tables implements StreamTable {
     }
   }
 
-  rest(keyHash: string, body: string, nowMs: number): StreamRow | null {
+  rest(keyHash: KeyHash, body: string, nowMs: number): StreamRow | null {
     const where = 'WHERE key_hash = ? AND body = ? AND rest > 0 AND kept_until > ? ORDER BY rest DESC LIMIT 1'
     return this.#rows(`${SELECT} ${where}`, keyHash, body, nowMs)[0] ?? null
   }
 
-  hasRest(keyHash: string, nowMs: number): boolean {
+  hasRest(keyHash: KeyHash, nowMs: number): boolean {
     return this.#rows(`${SELECT} WHERE key_hash = ? AND rest > 0 AND kept_until > ? LIMIT 1`, keyHash, nowMs).length > 0
   }
 

@@ -5,6 +5,7 @@
 import * as z from 'zod'
 import { formatCredits, type MicroCredits } from '../../core/amount.ts'
 import type { Backoff } from '../../core/backoff.ts'
+import type { KeyHash } from '../../core/ids.ts'
 import { DEFAULT_THRESHOLDS, parseThreshold, THRESHOLDS_MAX, type Threshold } from './low-balance.ts'
 
 const SECRET_PREFIX = 'whsec_'
@@ -93,7 +94,7 @@ export function lowBalanceBody(event: {
 export interface PausedPipeline {
   readonly pipeline: string
   readonly name: string
-  readonly keyHash: string
+  readonly keyHash: KeyHash
   readonly why: 'revoked' | 'expired'
   readonly atMs: number
 }

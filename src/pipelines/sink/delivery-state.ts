@@ -3,6 +3,7 @@
 // whoever pays for what comes after it.
 
 import { formatCredits, type MicroCredits } from '../../core/amount.ts'
+import { type KeyHash, keyHashOf } from '../../core/ids.ts'
 import { Reporting } from '../../core/local-lease.ts'
 import { visible } from '../../core/visible.ts'
 import { METER_API_VERSION } from '../../metering/meter-version.ts'
@@ -32,7 +33,7 @@ export interface Sums {
 
 /** What another key than the pipeline's owes up to these sums. */
 interface Debt extends Sums {
-  readonly by: string
+  readonly by: KeyHash
 }
 
 export interface Owed extends Sums {
@@ -123,12 +124,12 @@ export function withRows(owed: Owed, rows: number, rowMicro: MicroCredits): Owed
 }
 
 /** All that the meter has still to hear, in order. */
-export function billsOwed({ rows, spent, told, debts = [] }: Owed, by: string): readonly Debt[] {
+export function billsOwed({ rows, spent, told, debts = [] }: Owed, by: KeyHash): readonly Debt[] {
   return [...debts, { by, rows, spent }].filter((debt, at, all) => debt.spent > Math.max(told, all[at - 1]?.spent ?? 0))
 }
 
 /** Another key pays for what comes from now on. */
-export function handedOver(owed: Owed, by: string): Owed {
+export function handedOver(owed: Owed, by: KeyHash): Owed {
   const { rows, spent, told, debts = [] } = owed
   const isClear = spent <= Math.max(told, debts.at(-1)?.spent ?? 0)
   return isClear ? owed : { ...owed, debts: [...debts, { by, rows, spent }] }
@@ -155,7 +156,7 @@ type Billed = Pick<Pipeline, 'id' | 'account' | 'payer' | 'topic' | 'name'>
 export function billOf(
   { id, account, payer, topic, name }: Billed,
   { rows, spent }: Sums,
-  by: string,
+  by: KeyHash,
   hold: MicroCredits = 0,
 ): Bill {
   const report = { v: METER_API_VERSION, pipeline: id, keyHash: by, type: topic, rows, spent, hold }
@@ -165,7 +166,7 @@ export function billOf(
 /** What a deleted pipeline owes. */
 export function lastBills(pipeline: Billed, owed: Owed): readonly Bill[] {
   // Nobody is told that it pauses.
-  return billsOwed(owed, pipeline.payer).map((debt) => billOf({ ...pipeline, payer: '' }, debt, debt.by))
+  return billsOwed(owed, pipeline.payer).map((debt) => billOf({ ...pipeline, payer: keyHashOf('') }, debt, debt.by))
 }
 
 /** What its owner wants of it. */
@@ -200,7 +201,7 @@ export type Answer = Pick<PipelineAnswer, 'available' | 'cap' | 'ended'>
 
 /** The key that a pipeline is charged to, or that tests it, and what people call it. */
 export interface Payer {
-  readonly hash: string
+  readonly hash: KeyHash
   readonly name: string
 }
 
@@ -215,7 +216,7 @@ export interface DeliveryPorts {
    * Tells the meter of sums that a key owes, once they are stored; sums of 0 ask alone. `hold`: so much more is about to be owed, and
    * no other pipeline may count on it. Rejects where it does not answer.
    */
-  settle(sums: Sums, by: string, hold: MicroCredits): Promise<Answer>
+  settle(sums: Sums, by: KeyHash, hold: MicroCredits): Promise<Answer>
   /** Where the pipeline begins and ends, as its record has it; null: that is not known yet. */
   begin(): Promise<Standing | null>
   end(): Promise<End | null | 'undecided'>

@@ -13,6 +13,7 @@
 
 import type { MicroCredits } from '../../core/amount.ts'
 import { type Backoff, backoffMs } from '../../core/backoff.ts'
+import type { KeyHash } from '../../core/ids.ts'
 import { AMPLE, isReportDue, REPORT_AT, REPORT_EVERY_MS } from '../../metering/credit-lease.ts'
 import type { Confirmed, Failed } from '../destinations/batch.ts'
 import { CannotRun } from '../pipeline.ts'
@@ -160,12 +161,12 @@ export class Delivery {
   }
 
   /** Rows that arrived beside the batches, and are to be paid for like theirs, by this key. */
-  arrived(countedRows: number, by: string): void {
+  arrived(countedRows: number, by: KeyHash): void {
     this.#save({ owed: this.#owedWith(countedRows, by) })
   }
 
   /** The pipeline has another key now: what is owed so far stays with the one before. */
-  handOver(before: string): void {
+  handOver(before: KeyHash): void {
     this.#save({ owed: handedOver(this.#state.owed, before) })
   }
 
@@ -312,7 +313,7 @@ export class Delivery {
   }
 
   /** Work that the destination sees, as far as this key can pay for it. */
-  async #sending<T>(payer: string, work: (affords: Affords) => Promise<T>): Promise<T> {
+  async #sending<T>(payer: KeyHash, work: (affords: Affords) => Promise<T>): Promise<T> {
     this.#isSending = true
     return work((rows) => this.#affords(rows, payer)).finally(() => {
       this.#isSending = false
@@ -320,7 +321,7 @@ export class Delivery {
   }
 
   /** The credits do not pay for these rows: it tries fewer blocks, or waits. `flight`: as it was. */
-  #unpaid(rows: number, flight: Flight, payer: string): 0 {
+  #unpaid(rows: number, flight: Flight, payer: KeyHash): 0 {
     const blocks = Math.min(this.#blocksMost, flight.to - flight.from + 1)
     if (this.#isUnsent && blocks > 1 && this.waitsFor === null) {
       this.#blocksMost = Math.floor(blocks / 2)
@@ -414,7 +415,7 @@ export class Delivery {
   }
 
   /** Sums with a batch that arrived, and what is owed with it. */
-  #counted(count: number, { bytes, countedRows }: Confirmed, payer: string): Partial<DeliveryState> {
+  #counted(count: number, { bytes, countedRows }: Confirmed, payer: KeyHash): Partial<DeliveryState> {
     const { rows, bytes: before, batches } = this.#state
     this.#ports.count({ rows: count, bytes, batches: 1 })
     const owed = this.#owedWith(countedRows, payer)
@@ -422,12 +423,12 @@ export class Delivery {
   }
 
   /** Hash of the key that pays for what is begun now. */
-  get #payer(): string {
+  get #payer(): KeyHash {
     return this.#ports.payer().hash
   }
 
   /** With so many rows more, which this key owes. */
-  #owedWith(countedRows: number, by: string): Owed {
+  #owedWith(countedRows: number, by: KeyHash): Owed {
     const { owed } = this.#state
     const { rowMicro } = this.#ports
     if (by === this.#payer) return withRows(owed, countedRows, rowMicro)
@@ -435,7 +436,7 @@ export class Delivery {
   }
 
   /** Whether what is left pays for so many rows, which this key is to owe once they arrive. Asked before they are sent. */
-  async #affords(countedRows: number, by: string): Promise<boolean> {
+  async #affords(countedRows: number, by: KeyHash): Promise<boolean> {
     const cost = countedRows * this.#ports.rowMicro
     // While the meter is away it is asked between batches, and so much may be owed.
     if (cost === 0 || this.#isAway) return true
@@ -447,7 +448,7 @@ export class Delivery {
   }
 
   /** Waits until this key can pay for so many rows: the next batch cannot have fewer. */
-  #waitFor(needs: number, by: string): void {
+  #waitFor(needs: number, by: KeyHash): void {
     if (this.waitsFor !== null || by !== this.#payer) return
     this.#owe({ ...this.#state.owed, needs, askAtMs: this.#ports.nowMs() + ASK_AGAIN_MS })
   }

@@ -5,6 +5,7 @@
 import { visitorsBusy } from '../../accounts/stream-token.ts'
 import type { MicroCredits } from '../../core/amount.ts'
 import { creditsShort, type Failure, KEY_ENDED } from '../../core/failure.ts'
+import type { KeyHash } from '../../core/ids.ts'
 import { limitsOf } from '../../metering/plans/plan.ts'
 import type { MinuteAnswer, StreamAnswer } from '../../metering/streams/stream-api.ts'
 import { lastMinuteFrame, lowCreditsFrame } from '../../protocol/relay/frames.ts'
@@ -199,7 +200,7 @@ export class Account {
     for (const connection of [...this.#connections]) connection.fail(UNCHARGED)
   }
 
-  #connectionsOf(keyHash: string): Connection[] {
+  #connectionsOf(keyHash: KeyHash): Connection[] {
     return [...this.#connections].filter(({ identity }) => identity.keyHash === keyHash)
   }
 }

@@ -3,6 +3,7 @@
 // happens in one turn or while a report is under way goes into one report; no end is dropped for want of room.
 // biome-ignore-all lint/style/noNonNullAssertion: an answer has one minute for each charge and one verdict for each connect, in their order.
 
+import type { KeyHash } from '../../core/ids.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import { METER_API_VERSION } from '../../metering/meter-version.ts'
 import type {
@@ -60,7 +61,7 @@ interface Ending {
 /** What one report carries. */
 interface Load {
   readonly begins: readonly Waiting<Minutes, MinuteAnswer>[]
-  readonly connects: readonly Waiting<string, ConnectVerdict>[]
+  readonly connects: readonly Waiting<KeyHash, ConnectVerdict>[]
   readonly due: readonly { readonly minutes: Minutes; readonly charge: MinuteCharge }[]
   readonly endings: readonly Ending[]
 }
@@ -70,7 +71,7 @@ export class MeterLine {
   readonly #port: MeterPort
   readonly #owner: LineOwner
   #begins: Waiting<Minutes, MinuteAnswer>[] = []
-  #connects: Waiting<string, ConnectVerdict>[] = []
+  #connects: Waiting<KeyHash, ConnectVerdict>[] = []
   #endings: Ending[] = []
   #isFirst = true
   #isDue = false
@@ -105,7 +106,7 @@ export class MeterLine {
   }
 
   /** Asks to let in a socket with this key; rejects where the meter is away. */
-  connect(keyHash: string): Promise<ConnectVerdict> {
+  connect(keyHash: KeyHash): Promise<ConnectVerdict> {
     return new Promise((resolve, reject) => {
       this.#connects.push({ asked: keyHash, resolve, reject })
       this.#send()

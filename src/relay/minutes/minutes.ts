@@ -2,6 +2,7 @@
 // before the ack) and under the same number however often it is asked for.
 
 import type { MicroCredits } from '../../core/amount.ts'
+import type { KeyHash } from '../../core/ids.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import type { MinuteCharge, StreamEnd } from '../../metering/streams/stream-api.ts'
 
@@ -9,7 +10,7 @@ import type { MinuteCharge, StreamEnd } from '../../metering/streams/stream-api.
 export interface Minutes {
   /** Unique in its relay for ever. */
   readonly id: string
-  readonly keyHash: string
+  readonly keyHash: KeyHash
   /** Wire type that usage is recorded under. */
   readonly type: string
   readonly price: MicroCredits

@@ -2,6 +2,7 @@
 
 import type { Identity } from '../../accounts/identity.ts'
 import type { Failure } from '../../core/failure.ts'
+import type { KeyHash } from '../../core/ids.ts'
 import type { Connection } from './connection.ts'
 
 type EndReason = 'revoked' | 'expired' | 'not entitled'
@@ -23,7 +24,7 @@ export type Caller =
 /** The gateway, which alone has the table of keys. */
 export interface CallerBook {
   /** Who has the key with this hash, as the table has it now, for streams or another product; `isToken`: by its tokens. */
-  caller(keyHash: string, product?: Connection['product'], isToken?: boolean): Promise<Caller>
+  caller(keyHash: KeyHash, product?: Connection['product'], isToken?: boolean): Promise<Caller>
 }
 
 /** Brings sockets up to `terms`, or ends them. Who cannot be looked up now is so after a later report. */

@@ -2,7 +2,6 @@
 // answers `POST /free` with the same answer from the same kind of cache, without key and metering.
 
 import { waitUntil } from 'cloudflare:workers'
-import type { Identity } from '../../../src/accounts/identity.ts'
 import { ok } from '../../../src/core/result.ts'
 import { after } from '../../../src/core/timers.client.ts'
 import { gatewaySettings } from '../../../src/env.ts'
@@ -15,12 +14,13 @@ import type { Sources } from '../../../src/info/ports.ts'
 import type { LeaseRequest } from '../../../src/metering/lease-api.ts'
 import type { SourceBudgetApi } from '../../../src/upstream/budget-api.ts'
 import { fetchUpstream } from '../../../src/upstream/upstream.client.ts'
+import { identityOf } from '../../kit/identity.ts'
 import { noCounts, type TakenCounts } from './counts.ts'
 
 type Env = Cloudflare.Env
 type Meters = Env['CREDIT_METER']
 
-const NOBODY: Identity = { v: 1, account: '', keyHash: '', kind: 'api', plan: 'enterprise', products: ['info'] }
+const NOBODY = identityOf('enterprise', ['info'], '', '')
 const FREE = ok({ settle: () => 0, release: () => 0 })
 const NO_KEYS: Access = {
   authenticate: async () => ok(NOBODY),

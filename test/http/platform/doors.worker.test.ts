@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { AddressGate, WRONG_TOKENS } from '../../../src/accounts/address-gate.ts'
 import { type Identity, PRODUCTS } from '../../../src/accounts/identity.ts'
 import { failureMessage } from '../../../src/core/failure.ts'
+import type { KeyHash } from '../../../src/core/ids.ts'
 import { err } from '../../../src/core/result.ts'
 import { operationText } from '../../../src/http/docs/openapi-operations.ts'
 import { adminRoutes } from '../../../src/http/platform/admin.route.ts'
@@ -132,7 +133,7 @@ describe('the door of service keys', () => {
 
 describe('a key of each restricted kind', () => {
   const walk = (key: string, path: string) => keyed()('GET', path, key)
-  const held = async (account: string, keyHash: string, over: object) => {
+  const held = async (account: string, keyHash: KeyHash, over: object) => {
     const identity: Identity = { v: 1, account, keyHash, kind: 'api', plan: 'trial', products: [...PRODUCTS], ...over }
     const order = { product: 'info', type: 'meta', amount: 1_000_000 } as const
     return chargingOf()(() => {}).hold(identity, order)

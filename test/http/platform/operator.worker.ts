@@ -6,6 +6,7 @@ import { expect } from 'vitest'
 import { AddressGate, WRONG_TOKENS } from '../../../src/accounts/address-gate.ts'
 import { KeyRing } from '../../../src/accounts/key-ring.store.ts'
 import { CheckoutPrices } from '../../../src/billing/checkout/prices.ts'
+import type { KeyHash } from '../../../src/core/ids.ts'
 import * as objects from '../../../src/core/objects.client.ts'
 import { adminRoutes } from '../../../src/http/platform/admin.route.ts'
 import { ENDPOINTS } from '../../../src/http/platform/catalogue.ts'
@@ -154,7 +155,7 @@ function asPublished(all: readonly Endpoint[], method: string, path: string, sta
 export async function newKey(order: object = {}) {
   const { status, json } = await ask('POST', '/keys', order)
   expect(status).toBe(201)
-  return json as { key: string; hash: string; prefix: string; account: string }
+  return json as { key: string; hash: KeyHash; prefix: string; account: string }
 }
 
 /** All that D1 says, to see that nothing changed. */

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { RefusalBook } from '../../../src/accounts/refusal-book.client.ts'
 import { keepRefusals } from '../../../src/accounts/refusals.store.ts'
 import { type RefusalBatch, RefusedCalls } from '../../../src/accounts/refused-calls.ts'
+import { keyHashOf } from '../../../src/core/ids.ts'
 import { COUNTS_SINCE } from '../../../src/http/platform/endpoints/refusals.ts'
 import { spend, spendCalls } from '../../metering/meter.worker.ts'
 import { bindings, keyed, meterOf, newKey } from './operator.worker.ts'
@@ -353,7 +354,7 @@ describe('refusals', () => {
       for (let each = 0; each < 100; each++)
         calls.note(
           {
-            caller: { account: 'flooded', keyHash: 'f' },
+            caller: { account: 'flooded', keyHash: keyHashOf('f') },
             requestId: `req_${i}`,
             product: 'info',
             type: 'meta',
@@ -376,7 +377,12 @@ describe('refusals', () => {
     const book = new RefusalBook({ nowMs: () => 0, sleep: async () => {}, report })
     const works: Promise<unknown>[] = []
     const kept: RefusalBatch[] = []
-    const asked = { caller: { account: 'a', keyHash: 'k' }, requestId: 'r', product: 'info', type: '' } as const
+    const asked = {
+      caller: { account: 'a', keyHash: keyHashOf('k') },
+      requestId: 'r',
+      product: 'info',
+      type: '',
+    } as const
     const call = { ...asked, failure: { kind: 'not_json' } } as const
     const note = (keep: (batch: RefusalBatch) => Promise<void>) =>
       book.note(call, keep, (work) => void works.push(work))

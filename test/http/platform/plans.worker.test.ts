@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { keyFromD1 } from '../../../src/accounts/key-records.store.ts'
+import { keyHashOf } from '../../../src/core/ids.ts'
 import { PLANS } from '../../../src/metering/plans/plan.ts'
 import { PlanTable } from '../../../src/metering/plans/plan-table.store.ts'
 import { ask, bindings, meterOf, newKey } from './operator.worker.ts'
@@ -101,7 +102,7 @@ describe('terms of one account', () => {
     expect((await ask('PUT', '/accounts/big', { plan: 'enterprise', terms })).json.balance).toBe('500000.25')
     expect((await ask('GET', '/accounts/big')).json).toMatchObject({ plan: 'enterprise', terms })
     const { hash } = await newKey({ account: 'big' })
-    expect((await keyFromD1(bindings.ACCOUNTS, hash))?.limits).toEqual({
+    expect((await keyFromD1(bindings.ACCOUNTS, keyHashOf(hash)))?.limits).toEqual({
       ...PLANS.enterprise.limits,
       requestsPerSecond: 200,
       streamMessagesPerMinute: 9000,
@@ -110,7 +111,7 @@ describe('terms of one account', () => {
     expect(changed.json).toMatchObject({ terms: { credits: '3' }, period: { credits: '3' } })
     await ask('PUT', '/accounts/big/plan', { plan: 'entry' })
     expect((await ask('GET', '/accounts/big')).json).toMatchObject({ plan: 'entry', terms: null, balance: '10000' })
-    expect((await keyFromD1(bindings.ACCOUNTS, hash))?.limits).toEqual(PLANS.entry.limits)
+    expect((await keyFromD1(bindings.ACCOUNTS, keyHashOf(hash)))?.limits).toEqual(PLANS.entry.limits)
   })
 
   it('can be agreed with the first key', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { PRODUCTS } from '../../../src/accounts/identity.ts'
 import { NO_KEY_SECRET } from '../../../src/accounts/key-ring.store.ts'
+import { keyHashOf } from '../../../src/core/ids.ts'
 import { after } from '../../../src/core/timers.client.ts'
 import { PipelineService } from '../../../src/http/platform/pipeline-service.client.ts'
 import { NewPipeline } from '../../../src/pipelines/changes.ts'
@@ -19,7 +20,7 @@ describe('what a key may know of itself', () => {
     const { key, hash, account } = await newKey({ credits: 1_000, plan: 'enterprise' })
     const charging = chargingOf()
     const app = keyed({ charging })
-    const who = { v: 1, account, keyHash: hash, kind: 'api', plan: 'enterprise' } as const
+    const who = { v: 1, account, keyHash: keyHashOf(hash), kind: 'api', plan: 'enterprise' } as const
     const identity = { ...who, products: [...PRODUCTS] }
     const call = async () => {
       const hold = await charging(() => {}).hold(identity, { product: 'info', type: 'meta', amount: CREDIT })
@@ -511,7 +512,7 @@ describe('pipelines', () => {
     sinks.failing.clear()
     const { sinkOf } = sinks
     const open = new PipelineService({ ...ports, keySecret: '', sinkOf, urlRefusal: () => null, chains: [] })
-    expect(await open.create({ account, keyHash: 'a1' }, NewPipeline.parse(NEW))).toMatchObject({
+    expect(await open.create({ account, keyHash: keyHashOf('a1') }, NewPipeline.parse(NEW))).toMatchObject({
       error: NO_KEY_SECRET,
     })
     const id = await create()

@@ -2,6 +2,7 @@
 
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { expect, it } from 'vitest'
+import { keyHashOf } from '../../../src/core/ids.ts'
 import { UsageReports } from '../../../src/metering/usage-report.store.ts'
 import { ask, bindings, meterOf, newKey } from './operator.worker.ts'
 
@@ -126,7 +127,7 @@ it('reads for a page little more than what it shows, and for a report each row o
       return cursors.reduce((sum, { rowsRead }) => sum + rowsRead, 0)
     }
     const from = TODAY - 40 * DAY
-    const after = { day: from + 5 * DAY, keyHash: hash, product: 'info', type: 'meta' }
+    const after = { day: from + 5 * DAY, keyHash: keyHashOf(hash), product: 'info', type: 'meta' }
     return [
       readBy(() => reports.page(from, TODAY + DAY, null, 3)),
       readBy(() => reports.page(from, TODAY + DAY, after, 3)),

@@ -1,11 +1,11 @@
 // A desk over fake ports: an account with credits, books of a few coins, an upstream that answers what it is told.
 
-import type { Identity } from '../../../src/accounts/identity.ts'
 import type { CandleFiles } from '../../../src/archive/files/files-read.ts'
 import type { HeldFills } from '../../../src/archive/funded-runs.ts'
 import type { BooksArchive } from '../../../src/archive/replay/archived-books.ts'
 import type { After } from '../../../src/core/deadline.ts'
 import type { Failure } from '../../../src/core/failure.ts'
+import { keyHashOf } from '../../../src/core/ids.ts'
 import { err, ok, type Result } from '../../../src/core/result.ts'
 import { InfoService, type InfoServiceDeps } from '../../../src/info/answer/info-service.ts'
 import type { Books } from '../../../src/info/ports.ts'
@@ -16,17 +16,11 @@ import { archivedBooks } from '../../../src/info/sources/past-books.ts'
 import type { Charging } from '../../../src/metering/charging.ts'
 import type { WireFailure } from '../../../src/protocol/failure-wire.ts'
 import type { BookSnapshot, TopOfBook } from '../../../src/protocol/hub/hub-api.ts'
+import { identityOf } from '../../kit/identity.ts'
 
 export { USER } from '../../../src/protocol/info/examples.ts'
 
-export const IDENTITY: Identity = {
-  v: 1,
-  account: 'acct',
-  keyHash: 'hash',
-  kind: 'api',
-  plan: 'entry',
-  products: ['info'],
-}
+export const IDENTITY = identityOf('entry', ['info'], 'acct', 'hash')
 
 /** Time does not pass, but whoever rests goes on. */
 const soon: After = (ms, run) => {
@@ -187,7 +181,7 @@ export function createWorld({
     send: (body, keyHash = 'hash') =>
       desk.answer(
         {
-          identity: { ...IDENTITY, keyHash },
+          identity: { ...IDENTITY, keyHash: keyHashOf(keyHash) },
           requestId: 'req_1',
           charging,
           waitUntil: (work) => world.work.push(work),

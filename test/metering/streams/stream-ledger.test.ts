@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { keyHashOf } from '../../../src/core/ids.ts'
 import type { MinuteCharge, StreamReport } from '../../../src/metering/streams/stream-api.ts'
 import { ModelStreams } from './model-streams.ts'
 
@@ -6,7 +7,7 @@ const CREDIT = 1_000_000
 const charge = (name: string, ordinal: number, leftMs = 60_000): MinuteCharge => ({
   subscription: `r/${name}`,
   ordinal,
-  keyHash: 'k',
+  keyHash: keyHashOf('k'),
   type: 'allFills',
   amount: CREDIT,
   body: 'b',
@@ -20,7 +21,7 @@ const report = (over: Partial<StreamReport>): StreamReport => ({
   sockets: 1,
   subscriptions: 0,
   perMinute: 0,
-  keys: ['k'],
+  keys: [keyHashOf('k')],
   limits: { connections: 10, subscriptions: 10 },
   connects: [],
   charges: [],
@@ -69,7 +70,7 @@ describe('the rest of a minute', () => {
     expect(meter.take(report({ charges: [due] }), 61_000).minutes).toMatchObject([{ ok: false, reason: 'exhausted' }])
     // The relay ends the socket, and asks once more with the end.
     meter.take(report({ charges: [due], ends: [end('first', 58_000)] }), 62_000)
-    const back = meter.take(report({ connects: ['k'], charges: [charge('second', 0)] }), 63_000)
+    const back = meter.take(report({ connects: [keyHashOf('k')], charges: [charge('second', 0)] }), 63_000)
     expect(back.connects).toEqual(['exhausted'])
     expect(back.minutes).toMatchObject([{ ok: false, reason: 'exhausted' }])
     expect(meter.charges).toHaveLength(1)
@@ -79,7 +80,7 @@ describe('the rest of a minute', () => {
     const meter = new ModelStreams(2 * CREDIT)
     meter.take(report({ charges: [charge('first', 0)] }), 0)
     meter.take(report({ charges: [charge('first', 1, 58_000)], ends: [end('first', 58_000)] }), 62_000)
-    expect(meter.take(report({ sockets: 0, connects: ['k'] }), 63_000).connects).toEqual(['in'])
+    expect(meter.take(report({ sockets: 0, connects: [keyHashOf('k')] }), 63_000).connects).toEqual(['in'])
     const back = meter.take(report({ charges: [charge('second', 0)] }), 63_000)
     expect(back.minutes).toEqual([{ ok: true, leftMs: 58_000 }])
     expect(meter.charges).toHaveLength(2)

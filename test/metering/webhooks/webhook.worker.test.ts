@@ -3,11 +3,14 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
+import { keyHashOf } from '../../../src/core/ids.ts'
 import type { WholeMeterApi } from '../../../src/metering/meter-api.ts'
 import { PLANS } from '../../../src/metering/plans/plan.ts'
 import { parseThreshold, type Threshold } from '../../../src/metering/webhooks/low-balance.ts'
 import { GIVE_UP_MS } from '../../../src/metering/webhooks/webhook.ts'
 import { CREDIT, meterOf, spend as spendOf, stubOf } from '../meter.worker.ts'
+
+const K = keyHashOf('k')
 
 const thresholds = ['20%', '5%', '0'].map((name) => (parseThreshold(name) as { value: Threshold }).value)
 const order = (account: string, over: object = {}) => ({
@@ -179,7 +182,7 @@ describe('a webhook', () => {
   it('is told of credits that leases spend, and not of those that they hold', async () => {
     receiver('leased')
     await account('leased')
-    const lease = { v: 1, lease: 'l', keyHash: 'k', usage: [], waiting: 0, forecast: 0, close: false }
+    const lease = { v: 1, lease: 'l', keyHash: K, usage: [], waiting: 0, forecast: 0, close: false }
     await meterOf('leased').lease({ ...lease, spent: 0, need: 90 * CREDIT, waiting: 90 * CREDIT })
     expect(await events('leased')).toEqual([])
     await meterOf('leased').lease({ ...lease, spent: 80 * CREDIT, need: 0 })
@@ -189,7 +192,7 @@ describe('a webhook', () => {
 
   it('is told of what pipelines used, too', async () => {
     await account('piped')
-    const report = { v: 1, pipeline: 'pipe_1', keyHash: 'k', type: 'fills', rows: 950_000, spent: 95 * CREDIT }
+    const report = { v: 1, pipeline: 'pipe_1', keyHash: K, type: 'fills', rows: 950_000, spent: 95 * CREDIT }
     for (let i = 0; i < 2; i++) await meterOf('piped').settlePipeline(report)
     expect(await told('piped')).toEqual(['5%', '20%'])
   })
@@ -266,7 +269,7 @@ describe('a webhook', () => {
   it('does not keep an event of a decision that was undone', async () => {
     receiver('undone')
     await account('undone')
-    const bad = { ordinal: 0, keyHash: 'k', type: 'allFills', body: 'b', leftMs: 60_000 }
+    const bad = { ordinal: 0, keyHash: K, type: 'allFills', body: 'b', leftMs: 60_000 }
     const charges = [
       { ...bad, subscription: 'r/good', amount: 90 * CREDIT },
       { ...bad, subscription: 'r/bad', amount: -1 },

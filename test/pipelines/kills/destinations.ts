@@ -2,6 +2,7 @@
 
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { keyHashOf } from '../../../src/core/ids.ts'
 import { DEFAULTS, type Pipeline } from '../../../src/pipelines/pipeline.ts'
 import { startServer } from '../../kit/http-server.ts'
 import * as clickhouse from '../destinations/clickhouse-server.ts'
@@ -43,7 +44,7 @@ export function recordOf({ id, record }: Destination, owner: { account: string; 
     id,
     name: id,
     account: owner.account,
-    payer: owner.hash,
+    payer: keyHashOf(owner.hash),
     payer_name: '',
     revision: 1,
     created_at: '',

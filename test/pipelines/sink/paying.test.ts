@@ -1,6 +1,7 @@
 // When a pipeline reports to its meter what it owes, in virtual time: a batch of so many rows a turn.
 
 import { describe, expect, it } from 'vitest'
+import { keyHashOf } from '../../../src/core/ids.ts'
 import { ONE_CREDIT } from '../../../src/metering/tariff.ts'
 import {
   billsOwed,
@@ -46,8 +47,8 @@ function pipeline(credits: number, rowMicro = ROW, before = NOTHING_OWED) {
   /** Another key is the pipeline's now. */
   const handOver = (hash: string) => {
     const { hash: former } = payer
-    payer.hash = hash
-    delivery.handOver(former)
+    payer.hash = keyHashOf(hash)
+    delivery.handOver(keyHashOf(former))
   }
   /** A batch each `everyMs`, until one has to wait; none where it has no rows. */
   const batches = async (count: number, rows: number, everyMs: number) => {
@@ -121,7 +122,7 @@ describe('the meter', () => {
   it('is told before a sleep, again and again until it answers', async () => {
     const { delivery, world, sleep, meter, owed } = pipeline(1)
     expect([await sleep(), world.asked]).toEqual([null, 0])
-    delivery.arrived(7, 'k1')
+    delivery.arrived(7, keyHashOf('k1'))
     world.isAway = true
     expect(await sleep()).toBe(10_000)
     world.isAway = false
@@ -175,7 +176,7 @@ describe('without credits', () => {
     const { batches, delivery, world, owed } = pipeline(0, 0, before)
     world.isAway = true
     expect(await batches(9, 5, 10_000)).toBeNull()
-    delivery.arrived(5, 'k1')
+    delivery.arrived(5, keyHashOf('k1'))
     expect([delivery.waitsFor, owed().spent]).toEqual([null, 20 * ONE_CREDIT])
   })
 
@@ -298,15 +299,15 @@ describe('a key', () => {
   it('owes what arrived under it, to the row, whoever pays for what comes after it', async () => {
     const { delivery, sleep, batches, handOver, bills, owed, meter, world } = pipeline(10)
     await batches(1, 0, 0)
-    delivery.arrived(3, 'k1')
+    delivery.arrived(3, keyHashOf('k1'))
     world.isAway = true
     handOver('k2')
-    delivery.arrived(4, 'k2')
+    delivery.arrived(4, keyHashOf('k2'))
     // A test, by a third; and a batch of before that arrives late.
-    delivery.arrived(5, 'k3')
-    delivery.arrived(6, 'k2')
-    delivery.arrived(7, 'k1')
-    expect(billsOwed(owed(), 'k2').map(({ by, rows }) => [by, rows])).toEqual([
+    delivery.arrived(5, keyHashOf('k3'))
+    delivery.arrived(6, keyHashOf('k2'))
+    delivery.arrived(7, keyHashOf('k1'))
+    expect(billsOwed(owed(), keyHashOf('k2')).map(({ by, rows }) => [by, rows])).toEqual([
       ...[['k1', 3] as const, ['k2', 7] as const, ['k3', 12] as const, ['k2', 18] as const, ['k1', 25] as const],
     ])
     await sleep()
@@ -315,16 +316,16 @@ describe('a key', () => {
     expect(await sleep()).toBeNull()
     const last = ['k2', 25 * ROW] as const
     expect(bills).toEqual([['k1', 300], ['k2', 700], ['k3', 1_200], ['k2', 1_800], ['k1', 2_500], last])
-    expect([meter.account.spent, owed().debts, billsOwed(owed(), 'k2')]).toEqual([25 * ROW, undefined, []])
+    expect([meter.account.spent, owed().debts, billsOwed(owed(), keyHashOf('k2'))]).toEqual([25 * ROW, undefined, []])
   })
 
   it('that tests a pipeline of another pays for the test, and its cap counts', async () => {
     const { delivery, bills, ended, world } = pipeline(10)
-    expect(await delivery.refusal({ hash: 'k9', name: 'tester' })).toBeNull()
+    expect(await delivery.refusal({ hash: keyHashOf('k9'), name: 'tester' })).toBeNull()
     expect(bills.at(-1)).toEqual(['k9', 0])
     ended.set('k9', 'revoked')
-    expect(await delivery.refusal({ hash: 'k9', name: 'tester' })).toMatch(/^paused: the key "tester"/)
+    expect(await delivery.refusal({ hash: keyHashOf('k9'), name: 'tester' })).toMatch(/^paused: the key "tester"/)
     world.isAway = true
-    expect(await delivery.refusal({ hash: 'k9', name: 'tester' })).toMatch(/did not answer/)
+    expect(await delivery.refusal({ hash: keyHashOf('k9'), name: 'tester' })).toMatch(/did not answer/)
   })
 })

@@ -5,6 +5,7 @@ import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { ArchiveReader } from '../../../src/archive/archive/archive-read.ts'
+import { keyHashOf } from '../../../src/core/ids.ts'
 import { meterOf, Objects } from '../../../src/core/objects.client.ts'
 import type { Pipeline } from '../../../src/pipelines/pipeline.ts'
 import { CannotRun } from '../../../src/pipelines/pipeline.ts'
@@ -71,7 +72,7 @@ vi.stubGlobal('fetch', async (input: URL | string, init: { headers: Record<strin
 const pipeline = (id: string, over: Partial<Pipeline> = {}): Pipeline => ({
   id,
   account: 'acme',
-  payer: PAYER,
+  payer: keyHashOf(PAYER),
   payer_name: 'bot',
   revision: 1,
   created_at: '',
@@ -577,10 +578,10 @@ describe('an account', () => {
     })
     const events = async () => (await meter().webhook())!.events.map(({ type, id }) => [type, id])
     for (const [id, end] of [
-      ['pipe_rv', () => meter().revokeKey('leaked key')],
-      ['pipe_ex', () => meter().endKey('old key', Date.now() - 1)],
+      ['pipe_rv', () => meter().revokeKey(keyHashOf('leaked key'))],
+      ['pipe_ex', () => meter().endKey(keyHashOf('old key'), Date.now() - 1)],
     ] as const) {
-      const payer = id === 'pipe_rv' ? 'leaked key' : 'old key'
+      const payer = keyHashOf(id === 'pipe_rv' ? 'leaked key' : 'old key')
       const own = { account: 'leaked', payer }
       await apply(id, own)
       await reached(id, head)
@@ -597,7 +598,7 @@ describe('an account', () => {
       // Whatever else of the record changes, it stays paused, and its owner is told once.
       await apply(id, { ...own, revision: 2, name: 'renamed' })
       await vi.waitFor(async () => expect(await phase()).toBe('paused'), { timeout: 10_000 })
-      await apply(id, { ...own, revision: 3, payer: 'wider key' })
+      await apply(id, { ...own, revision: 3, payer: keyHashOf('wider key') })
       await reached(id, head)
       expect([(await sinkOf(id).status()).pauseReason, heights(id).at(-1)]).toEqual([null, head])
     }

@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import type { ArchivedSegment } from '../../../src/archive/archive/archive-read.ts'
 import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
 import { toChunks } from '../../../src/core/chunks.ts'
+import { keyHashOf } from '../../../src/core/ids.ts'
 import type { Sent } from '../../../src/pipelines/destinations/batch.ts'
 import { Assembler, readOf, type Standing } from '../../../src/pipelines/sink/assembling.ts'
 import { Delivery } from '../../../src/pipelines/sink/delivery.ts'
@@ -94,7 +95,7 @@ export class World {
   rowMicro = 100
   meter = new ModelMeter(1_000_000_000)
   /** Its key, keys that have ended, and the cap that the meter names. */
-  readonly payer = { hash: 'k1', name: 'one' }
+  readonly payer = { hash: keyHashOf('k1'), name: 'one' }
   readonly ended = new Map<string, 'revoked' | 'expired'>()
   cap: number | undefined
   /** How often the meter was asked, and what each key was told to owe, in order. */

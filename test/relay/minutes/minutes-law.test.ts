@@ -3,13 +3,16 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Identity } from '../../../src/accounts/identity.ts'
+import { keyHashOf } from '../../../src/core/ids.ts'
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import type { StreamReport } from '../../../src/metering/streams/stream-api.ts'
 import { Account } from '../../../src/relay/minutes/account.ts'
 import type { Minutes } from '../../../src/relay/minutes/minutes.ts'
 import { Connection } from '../../../src/relay/sockets/connection.ts'
+import { identityOf } from '../../kit/identity.ts'
 import { ModelStreams } from '../../metering/streams/model-streams.ts'
+
+const K = keyHashOf('k')
 
 const RELAYS = 3
 const paidUntilMs = ({ sinceMs, paid }: Minutes) => sinceMs + paid * MINUTE_MS
@@ -142,13 +145,13 @@ class World {
 
   async #subscribe(relay: number, body: string): Promise<void> {
     const account = this.#accounts[relay]!
-    const identity: Identity = { v: 1, account: 'acme', keyHash: 'k', kind: 'api', plan: 'enterprise', products: [] }
+    const identity = identityOf('enterprise', [], 'acme')
     const sink = { send: () => undefined, close: () => undefined }
     const connection = new Connection('c', { identity, terms: 0 }, sink, this.clock, () => undefined)
     if ((await account.admit(identity)) !== null) return
     account.enter(connection)
     const id = `s${this.#ids++}`
-    const minutes = { id, keyHash: 'k', type: 'allFills', price: PRICE, body, sinceMs: this.clock.nowMs, paid: 0 }
+    const minutes = { id, keyHash: K, type: 'allFills', price: PRICE, body, sinceMs: this.clock.nowMs, paid: 0 }
     this.attempts++
     const answer = await account.begin(minutes, connection).catch(() => null)
     if (answer?.ok) {

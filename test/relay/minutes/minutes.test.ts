@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { keyHashOf } from '../../../src/core/ids.ts'
 import { minutePrice } from '../../../src/relay/channel.ts'
 import { MeterLine } from '../../../src/relay/minutes/meter-line.ts'
 import { type Minutes, owedCharges, wokenMinutes } from '../../../src/relay/minutes/minutes.ts'
@@ -7,7 +8,7 @@ import { wanted } from '../wanted.ts'
 
 const PRICE = 1_000_000
 const minutesOf = (id: string, sinceMs: number, body = 'b', paid = 0): Minutes => {
-  return { id, keyHash: 'k', type: 'allFills', price: PRICE, body, sinceMs, paid }
+  return { id, keyHash: keyHashOf('k'), type: 'allFills', price: PRICE, body, sinceMs, paid }
 }
 
 // WS-36
@@ -61,7 +62,7 @@ function lineThatBreaks(relay = 'r', meter = new ModelStreams(1e15)) {
     {
       here: () => ({
         sockets: 1,
-        keys: ['k'],
+        keys: [keyHashOf('k')],
         limits: { connections: 10, subscriptions: 1e6 },
         running: state.running,
       }),

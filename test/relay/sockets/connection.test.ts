@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Identity } from '../../../src/accounts/identity.ts'
 import { Connection } from '../../../src/relay/sockets/connection.ts'
 import { LIGHT } from '../../../src/relay/sockets/unread.ts'
+import { identityOf } from '../../kit/identity.ts'
 
-const identity: Identity = { v: 1, account: 'a', keyHash: 'k', kind: 'api', plan: 'entry', products: ['stream'] }
+const identity = identityOf('entry', ['stream'])
 
 function open() {
   const sent: string[] = []

@@ -2,6 +2,7 @@
 
 import { beforeEach, expect, test } from 'vitest'
 import { shardOf } from '../../../src/core/coin.ts'
+import { keyHashOf } from '../../../src/core/ids.ts'
 import { EMPTY_ACCOUNT } from '../../../src/metering/account-state.ts'
 import type { CoinFragment } from '../../../src/protocol/hub/hub-link.ts'
 import { Client, type Frame, identity, World } from '../world.ts'
@@ -275,7 +276,7 @@ test('a meter that is down: the stream runs on for less than a minute, then the 
 
 // WS-40
 test('a revoked key is closed with 4401 within a minute, also without a subscription; other keys live on', async () => {
-  const other = new Client(world, { keyHash: 'k2' })
+  const other = new Client(world, { keyHash: keyHashOf('k2') })
   await other.subscribe({ type: 'allFills' })
   await world.tick()
   world.meter.revoked.add('k')

@@ -3,6 +3,7 @@
 
 import * as z from 'zod'
 import { type Credits, formatCredits, type MicroCredits } from '../../../core/amount.ts'
+import { type KeyHash, keyHashOf } from '../../../core/ids.ts'
 import { err } from '../../../core/result.ts'
 import {
   type PlacedUsage,
@@ -64,16 +65,16 @@ function shownReport({ byDay, byType }: UsageReport, { fromMs, toMs }: UsageWind
 
 /** A place among rows, as `next` of a page has it. */
 const Place = z.string().transform((text, context): UsagePlace => {
-  const [, day, keyHash = '', product = '', type = ''] = PLACE.exec(text) ?? []
-  if (Day.safeParse(day).success) return { day: startOf(day as string), keyHash, product, type }
+  const [, day, hash = '', product = '', type = ''] = PLACE.exec(text) ?? []
+  if (Day.safeParse(day).success) return { day: startOf(day as string), keyHash: keyHashOf(hash), product, type }
   context.addIssue({ code: 'custom', message: 'must be "next" of the page before' })
   return z.NEVER
 })
 
 /** What people call the keys of these sums. */
-async function namesOf(keys: Pick<Keys, 'names'>, sums: readonly { readonly keyHash: string }[]) {
+async function namesOf(keys: Pick<Keys, 'names'>, sums: readonly { readonly keyHash: KeyHash }[]) {
   const known = await keys.names([...new Set(sums.map(({ keyHash }) => keyHash))])
-  return (keyHash: string) => {
+  return (keyHash: KeyHash) => {
     const { prefix = null, label = '' } = known.get(keyHash) ?? {}
     return { prefix, label }
   }
@@ -136,7 +137,7 @@ const usage = defineEndpoint({
       parts: stacked
         .filter((each) => each.day === day)
         .map(({ part, amount }) => {
-          const { prefix, label } = nameOf(part)
+          const { prefix, label } = nameOf(keyHashOf(part))
           return { part: prefix ?? part, label, credits: formatCredits(amount) }
         }),
     })
