@@ -11,6 +11,7 @@ export interface Page {
   goto(url: string): Promise<unknown>
   reload(): Promise<unknown>
   close(): Promise<void>
+  context(): Context
   url(): string
   content(): Promise<string>
   title(): Promise<string>
@@ -61,6 +62,7 @@ interface Cookie {
 }
 export interface Browser {
   newContext(options?: object): Promise<Context>
+  contexts(): readonly Context[]
   version(): string
   close(): Promise<void>
 }

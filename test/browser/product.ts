@@ -1,7 +1,7 @@
 // The product as `npm start` runs it, and a browser on it, for one file of tests.
 
 import { join } from 'node:path'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, afterEach, beforeAll } from 'vitest'
 import { Gateway } from '../kit/gateway.ts'
 import { run, scratch } from '../kit/program.ts'
 import { type Browser, type Context, openBrowser, type Page } from './browser.ts'
@@ -40,6 +40,10 @@ export async function startProduct() {
     Object.assign(dev, JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000)))
     dev.gateway = new Gateway(dev.url, dev.admin_token)
   }, 90_000)
+  // Also of a test that failed. Of tests side by side, what they opened goes with the next test that is alone.
+  afterEach(async ({ task }) => {
+    if (!isMissing && !task.concurrent) for (const context of browser.contexts()) await context.close()
+  })
   afterAll(async () => {
     if (!isMissing) await browser.close()
     await launch?.end()

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { axePath, type Context, type Page } from './browser.ts'
+import { axePath, type Page } from './browser.ts'
 
 /** Where pictures go; unset: nowhere. */
 const { SCREENSHOTS } = process.env
@@ -26,8 +26,8 @@ export function troublesOf(page: Page): string[] {
  * In both sizes and both colours: no barrier that axe finds, nothing wider than the screen, and a picture. The policy of
  * the pages takes no script from elsewhere: axe comes over the debugger, which it does not bind.
  */
-export async function lookAt(context: Context, page: Page, name: string): Promise<void> {
-  const debug = await context.newCDPSession(page)
+export async function lookAt(page: Page, name: string): Promise<void> {
+  const debug = await page.context().newCDPSession(page)
   for (const [size, viewport] of Object.entries(SIZES)) {
     await page.setViewportSize(viewport)
     for (const colorScheme of ['light', 'dark'] as const) {

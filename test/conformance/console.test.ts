@@ -90,19 +90,17 @@ describe.skipIf(isMissing)('signing in', () => {
     await page.reload()
     await page.getByRole('button', { name: 'Sign out' }).waitFor()
     expect(troubles).toEqual([])
-    await context.close()
   })
 
   it('says what is wrong with what is no key', async () => {
-    const { context, page } = await visit(null)
+    const { page } = await visit(null)
     await page.getByLabel(/A key of your account/).fill('cqt_123')
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText(/truncated: it has 7 characters instead of 30/).waitFor()
     await page.getByLabel(/A key of your account/).fill('not a token')
     await page.keyboard.press('Enter')
     await page.getByText(/This is no key of this gateway/).waitFor()
-    await lookAt(context, page, 'sign-in')
-    await context.close()
+    await lookAt(page, 'sign-in')
   })
 
   it('ends in every tab', async () => {
@@ -114,7 +112,6 @@ describe.skipIf(isMissing)('signing in', () => {
     // The tab comes to the front, and looks.
     await page.evaluate('dispatchEvent(new Event("visibilitychange"))')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    await context.close()
   })
 
   it('is not had by forging a cookie', async () => {
@@ -125,7 +122,6 @@ describe.skipIf(isMissing)('signing in', () => {
     const page = await context.newPage()
     await page.goto(`${dev.url}/console`)
     await page.getByText(/your session has ended/).waitFor()
-    await context.close()
   })
 
   it('is of no use to a page of another port', async () => {
@@ -145,7 +141,6 @@ describe.skipIf(isMissing)('signing in', () => {
         method === 'GET' ? 403 : expect.toSatisfy((s) => s === 403 || s === 404),
       ])
     }
-    await context.close()
   })
 })
 
@@ -156,7 +151,7 @@ describe.skipIf(isMissing)('the operator’s pages', () => {
 
   it('are free of barriers, each of them, and draw what is nasty as text', async () => {
     await admin('POST', '/keys', { account: 'demo', label: NASTY })
-    const { context, page, troubles } = await visit(dev.admin_token)
+    const { page, troubles } = await visit(dev.admin_token)
     const names = [
       'Overview',
       'Accounts',
@@ -176,19 +171,18 @@ describe.skipIf(isMissing)('the operator’s pages', () => {
         .first()
         .waitFor()
       if (name === 'Keys') await page.getByText(NASTY).first().waitFor()
-      await lookAt(context, page, `operator-${name.toLowerCase()}`)
+      await lookAt(page, `operator-${name.toLowerCase()}`)
     }
     await page.goto(`${dev.url}/console?page=account&id=demo`)
     await page.getByText('Balance, credits').waitFor()
-    await lookAt(context, page, 'operator-account')
+    await lookAt(page, 'operator-account')
     expect(await page.title()).not.toBe('1')
     expect(troubles).toEqual([])
-    await context.close()
   }, 120_000)
 
   it('top up, find, revoke what is typed by its name, and show it in the audit', async () => {
     const { prefix, key } = await admin('POST', '/keys', { account: 'demo', label: 'to be revoked' })
-    const { context, page } = await visit(dev.admin_token)
+    const { page } = await visit(dev.admin_token)
     await page.goto(`${dev.url}/console?page=account&id=demo`)
     await page.getByLabel('Top up, credits').fill('12.5')
     await page.getByLabel(/^Name without spaces/).fill('invoice-1')
@@ -214,11 +208,10 @@ describe.skipIf(isMissing)('the operator’s pages', () => {
     await page.getByRole('link', { name: 'Audit' }).click()
     await page.getByText('revokeKey').first().waitFor()
     await page.getByText('grantCredits').first().waitFor()
-    await context.close()
   }, 60_000)
 
   it('make a plan, an account on it and its key, shown once, and change the plan', async () => {
-    const { context, page } = await visit(dev.admin_token)
+    const { page } = await visit(dev.admin_token)
     await page.getByRole('link', { name: 'Plans' }).click()
     await page.getByLabel('Plan', { exact: true }).fill('tiny')
     await page.getByLabel('Credits', { exact: true }).fill('12.5')
@@ -251,12 +244,11 @@ describe.skipIf(isMissing)('the operator’s pages', () => {
     await page.locator('dialog').waitFor({ state: 'hidden' })
     const audit = () => admin('GET', '/audit?action=applyPlan')
     await expect.poll(audit, POLL).toMatchObject({ audit: [{ target: 'tiny', status: 200 }] })
-    await context.close()
   }, 90_000)
 
   it('offer support nothing that it may not do', async () => {
     const { token } = await admin('POST', '/staff', { name: 'sam', role: 'support' })
-    const { context, page } = await visit(token!)
+    const { page } = await visit(token!)
     await page.getByRole('link', { name: 'Keys' }).first().click()
     await page.getByRole('heading', { name: 'Keys' }).waitFor()
     await page.getByText('live', { exact: true }).first().waitFor()
@@ -274,7 +266,6 @@ describe.skipIf(isMissing)('the operator’s pages', () => {
     await admin('DELETE', '/staff/sam')
     await page.reload()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    await context.close()
   }, 60_000)
 })
 
@@ -301,7 +292,7 @@ const POLL = { timeout: 20_000, interval: 200 }
 describe.skipIf(isMissing)('an owner', () => {
   it('makes a key, calls with it, sees the number move, rotates, runs out, and is topped up', async () => {
     const label = `<img src=x onerror="alert(1)"> '"\u{1F980}`
-    const { context, page, troubles } = await visit(await newAccount('person', '3'))
+    const { page, troubles } = await visit(await newAccount('person', '3'))
     await shown(page, '.figures dd').toBe('3')
 
     const make = async () => {
@@ -309,7 +300,7 @@ describe.skipIf(isMissing)('an owner', () => {
       await page.getByLabel(/^Label/).fill(label)
       await page.getByRole('button', { name: 'Make the key' }).click()
       const text = (await page.locator('dialog .curl code').first().textContent()) ?? ''
-      await lookAt(context, page, 'owner-key-shown')
+      await lookAt(page, 'owner-key-shown')
       await page.keyboard.press('Escape')
       await page.locator('dialog').waitFor({ state: 'hidden' })
       return text
@@ -334,13 +325,12 @@ describe.skipIf(isMissing)('an owner', () => {
     await expect.poll(async () => (await ask(next)).status, POLL).toBe(402)
     await reloaded(page, 'main').toContain('credits_exhausted')
     await shown(page, '.figures dd').toBe('0')
-    await lookAt(context, page, 'owner-exhausted')
+    await lookAt(page, 'owner-exhausted')
 
     await dev.gateway.ask('POST', '/accounts/person/grants', { credits: '50', idempotency_key: 'top-up' })
     await expect.poll(async () => (await ask(next)).status, POLL).toBe(200)
     await reloaded(page, '.figures dd').toBe('49')
     expect(troubles).toEqual([])
-    await context.close()
   })
 })
 
@@ -348,9 +338,9 @@ describe.skipIf(isMissing)('the live page', () => {
   const book = '[aria-label="State of the data"]'
 
   it('is in step, says when it is not, and comes back from a SIGKILL of the gateway', async () => {
-    const { context, page } = await open('/live')
+    const { page } = await open('/live')
     await shown(page, book).toMatch(/Book\s*in step/)
-    await lookAt(context, page, 'live')
+    await lookAt(page, 'live')
     const height = async () => Number(/Height\s*(\d+)/.exec((await page.locator(book).textContent()) ?? '')![1])
     const before = await height()
     await expect.poll(height, POLL).toBeGreaterThan(before)
@@ -366,30 +356,26 @@ describe.skipIf(isMissing)('the live page', () => {
     await page.getByRole('button', { name: 'Break the link' }).click()
     await shown(page, book).toMatch(/Link\s*down/)
     await shown(page, book).toMatch(/Book\s*in step/)
-    await context.close()
   })
 
   it('keeps no token where others could read it', async () => {
-    const { context, page } = await open('/live')
+    const { page } = await open('/live')
     await shown(page, book).toMatch(/Book\s*in step/)
     const kept = await page.evaluate<string>(
       'JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])',
     )
     expect(kept).not.toMatch(/cqe_|cqt_|cqs_/)
     expect(await page.content()).not.toMatch(/cqe_|cqt_|cqs_/)
-    await context.close()
   })
 
   it('says what is wrong in a browser without WebSockets, and without a network', async () => {
     const bare = await open('/live', { before: 'delete globalThis.WebSocket' })
     await expect.poll(() => bare.page.locator('body').textContent(), POLL).toMatch(/WebSocket/)
-    await bare.context.close()
     const { context, page } = await open('/live')
     await shown(page, book).toMatch(/Book\s*in step/)
     await context.setOffline(true)
     await shown(page, book).toMatch(/Link\s*down/)
     await context.setOffline(false)
     await shown(page, book).toMatch(/Book\s*in step/)
-    await context.close()
   })
 })

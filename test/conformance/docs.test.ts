@@ -22,16 +22,15 @@ describe.skipIf(isMissing)('a page', () => {
   it.each(['/docs', '/docs/info/clearinghouseState', '/docs/channels/l2BookDiff2', '/docs/guides/moving'])(
     '%s has no barrier and fits a phone',
     async (path) => {
-      const { context, page, troubles } = await open(path)
-      await lookAt(context, page, path.slice(1).replaceAll('/', '-'))
+      const { page, troubles } = await open(path)
+      await lookAt(page, path.slice(1).replaceAll('/', '-'))
       expect(troubles).toEqual([])
-      await context.close()
     },
     60_000,
   )
 
   it('is whole without a script: a menu, three languages, a way to every page', async () => {
-    const { context, page } = await open('/docs/info/l2Book', {
+    const { page } = await open('/docs/info/l2Book', {
       javaScriptEnabled: false,
       viewport: { width: 360, height: 740 },
     })
@@ -46,21 +45,19 @@ describe.skipIf(isMissing)('a page', () => {
     await page.locator('input[type=search]').fill('books')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'All pages' }).waitFor()
-    await context.close()
   })
 
   it('of the status is for people, and JSON for programs', async () => {
-    const { context, page, troubles } = await open('/status')
+    const { page, troubles } = await open('/status')
     await page.getByText(/^The feed of/).waitFor()
     await page.getByText('node', { exact: true }).waitFor()
-    await lookAt(context, page, 'status')
+    await lookAt(page, 'status')
     expect(troubles).toEqual([])
     expect(await (await fetch(`${dev.url}/status`)).json()).toMatchObject({ state: 'live' })
-    await context.close()
   })
 
   it('is found by typing, with the keyboard alone', async () => {
-    const { context, page } = await open('/docs')
+    const { page } = await open('/docs')
     await page.keyboard.press('/')
     await page.keyboard.type('l2book')
     await page.getByRole('link', { name: /^l2BookDiffSnapshot/ }).waitFor()
@@ -68,11 +65,10 @@ describe.skipIf(isMissing)('a page', () => {
     await page.keyboard.press('ArrowUp')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: /^l2Book$/ }).waitFor()
-    await context.close()
   })
 
   it('sends with the session of the visitor, and says what it cost', async () => {
-    const { context, page } = await open('/docs/info/l2Book')
+    const { page } = await open('/docs/info/l2Book')
     await page.getByRole('link', { name: 'Sign in' }).waitFor()
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText(/"unauthorized"/).waitFor()
@@ -91,6 +87,5 @@ describe.skipIf(isMissing)('a page', () => {
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText(/unsupported_type/).waitFor()
     expect(await page.locator('.try pre img').count()).toBe(0)
-    await context.close()
   })
 })

@@ -25,7 +25,7 @@ const rows = (page: Page, panel: string) => page.locator(`.${panel} tbody tr`)
 
 describe.skipIf(isMissing)('the live page', () => {
   it('shows whoever opens it a market that moves and is checked, without a key anywhere', async () => {
-    const { context, page, troubles } = await visit('?coin=BTC')
+    const { page, troubles } = await visit('?coin=BTC')
     await bookIs(page, 'in step')
     expect(await rows(page, 'book').count()).toBeGreaterThan(10)
     await rows(page, 'markets').nth(5).waitFor(WAIT)
@@ -40,7 +40,6 @@ describe.skipIf(isMissing)('the live page', () => {
     await bookIs(page, 'in step')
     expect(page.url()).toMatch(/\?coin=/)
     expect(troubles).toEqual([])
-    await context.close()
   }, 120_000)
 
   it('is paid by the account of who is signed in', async () => {
@@ -54,7 +53,6 @@ describe.skipIf(isMissing)('the live page', () => {
     await bookIs(page, 'in step')
     expect(asked).toContain('/platform/stream-tokens')
     expect(asked).not.toContain('/live/token')
-    await context.close()
   }, 60_000)
 
   // The two that wait for a minute's end wait beside each other.
@@ -73,11 +71,10 @@ describe.skipIf(isMissing)('the live page', () => {
     // Its socket is closed within a minute.
     await expect.poll(() => asked.includes('/live/token'), { timeout: 90_000 }).toBe(true)
     await bookIs(page, 'in step')
-    await context.close()
   }, 150_000)
 
   it.concurrent('plays what was, pauses, and comes back to now', async () => {
-    const { context, page } = await visit('?coin=BTC')
+    const { page } = await visit('?coin=BTC')
     await bookIs(page, 'in step')
     const from = new Date(Date.now() - 3_000).toISOString().slice(0, 19)
     await page.getByLabel(/Replay from/).fill(from)
@@ -88,37 +85,32 @@ describe.skipIf(isMissing)('the live page', () => {
     await bookIs(page, 'replay: paused')
     await page.getByRole('button', { name: 'Back to now' }).click()
     await bookIs(page, 'in step')
-    await context.close()
   }, 240_000)
 
   it('tells ages by the gateway’s clock where the visitor’s is an hour wrong', async () => {
     const wrong = 'const now = Date.now; Date.now = () => now() + 3600000'
-    const { context, page } = await visit('?coin=BTC', wrong)
+    const { page } = await visit('?coin=BTC', wrong)
     await bookIs(page, 'in step')
     await page.getByText(/The clock of this device is 1.0 h fast/).waitFor(WAIT)
     expect(await fact(page, 'Age').textContent()).toMatch(/^\d+(\.\d)? m?s$/)
-    await context.close()
   }, 60_000)
 
   it('says so where there is no such market, and draws names as text', async () => {
     const gone = await visit('?coin=NOPE')
     await gone.page.getByText(/There is no market "NOPE" here/).waitFor(WAIT)
-    await gone.context.close()
     const evil = await visit(`?coin=${encodeURIComponent('"><img src=x onerror="window.stolen=1">')}`)
     await evil.page.getByText(/The book of .* is refused/).waitFor(WAIT)
     expect(await evil.page.evaluate('window.stolen ?? null')).toBeNull()
     expect(await evil.page.locator('main img').count()).toBe(0)
-    await evil.context.close()
   }, 90_000)
 
   it('says that it reconnects, and not that it is busy, where only its link is broken', async () => {
     const deaf =
       'const Real = WebSocket; globalThis.WebSocket = class extends Real { constructor(url) { super(url.replace("/ws", "/nowhere")) } }'
-    const { context, page } = await visit('?coin=BTC', deaf)
+    const { page } = await visit('?coin=BTC', deaf)
     await page.getByText('Reconnecting: until then').waitFor(WAIT)
     await rows(page, 'book').first().waitFor(WAIT)
     expect(await page.getByText('Busy:').count()).toBe(0)
-    await context.close()
   }, 60_000)
 
   // The last one: for minutes visitors have little to spend.

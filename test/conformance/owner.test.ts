@@ -106,7 +106,7 @@ async function visit(key: string): Promise<Visit> {
 
 describe.skipIf(isMissing)('the owner’s page', () => {
   it('makes a key that is shown once, changes, rotates and revokes it', async () => {
-    const { context, page, troubles } = await visit(dev.service_key)
+    const { page, troubles } = await visit(dev.service_key)
     const label = '<img src=x onerror="document.title=1">'
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByLabel(/^Label/).fill(label)
@@ -139,12 +139,11 @@ describe.skipIf(isMissing)('the owner’s page', () => {
     await until(async () => ((await info(heir, { type: 'allMids' })).status === 401 ? true : undefined))
     expect(await page.title()).toBe('Console · Weir')
     expect(troubles).toEqual([])
-    await lookAt(context, page, 'owner')
-    await context.close()
+    await lookAt(page, 'owner')
   })
 
   it('keeps what is looked for in its address, and shows an API key what it may see', async () => {
-    const { context, page } = await visit(dev.key)
+    const { page } = await visit(dev.key)
     await page
       .getByText(/is an API key \(cqt_\), and an account is managed with a service key/)
       .first()
@@ -157,7 +156,6 @@ describe.skipIf(isMissing)('the owner’s page', () => {
     await page.reload()
     await page.getByText(/of 10 000 that an account may have/).waitFor()
     expect(await page.getByLabel('Find').inputValue()).toBe('npm')
-    await context.close()
   })
 
   it('says that its plan is another one, also where the one before is no more', async () => {
@@ -169,7 +167,7 @@ describe.skipIf(isMissing)('the owner’s page', () => {
     // An account's name is plain, however often somebody tries.
     const named = await admin('PUT', `/accounts/${encodeURIComponent(crabs.repeat(4))}`, {})
     expect([named.status, named.json.error_message]).toEqual([400, expect.stringMatching(/^id: /)])
-    const { context, page, troubles } = await visit(made.json.key)
+    const { page, troubles } = await visit(made.json.key)
     await page.getByText(crabs).first().waitFor()
     const curve = page.getByRole('img', { name: /^Credits left by day/ })
     expect(await curve.getAttribute('aria-label')).toContain(', 50 now')
@@ -181,28 +179,26 @@ describe.skipIf(isMissing)('the owner’s page', () => {
     await page.locator('details').getByText('10 050').first().waitFor()
     await page.getByRole('button', { name: 'CSV of this row' }).first().waitFor()
     expect(troubles).toEqual([])
-    await lookAt(context, page, 'owner-moved')
-    await context.close()
+    await lookAt(page, 'owner-moved')
   }, 60_000)
 
   it('shows an invoice to print, and ends with the session', async () => {
     const { context, page } = await visit(dev.service_key)
     await page.getByRole('link', { name: new Date().toISOString().slice(0, 7) }).click()
     await page.getByText('Closing balance').waitFor()
-    await lookAt(context, page, 'invoice')
+    await lookAt(page, 'invoice')
     const second = await context.newPage()
     await second.goto(`${dev.url}/console`)
     await second.getByRole('button', { name: 'Sign out' }).click()
     await second.getByText('You are signed out.').waitFor()
     // The page looks again by itself.
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    await context.close()
   })
 
   it('shows a new key until it is closed, also where it replaced the one that was signed in with', async () => {
     const order = { account: 'demo', label: 'replaced', kind: 'service' }
     const { json: old } = await ask(dev.admin_token, 'POST', '/admin/keys', order)
-    const { context, page } = await visit(old.key)
+    const { page } = await visit(old.key)
     await page.getByRole('button', { name: `rotate ${old.prefix}` }).click()
     await page.getByLabel('The old key works for').selectOption('0')
     await page.getByRole('button', { name: 'Rotate', exact: true }).click()
@@ -216,7 +212,6 @@ describe.skipIf(isMissing)('the owner’s page', () => {
     expect((await ask(heir, 'GET', '/platform/account/')).data.manages).toBe(true)
     await page.getByRole('button', { name: 'Close', exact: true }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    await context.close()
   })
 
   it('becomes that of another account where another tab signed in with its key', async () => {
@@ -233,6 +228,5 @@ describe.skipIf(isMissing)('the owner’s page', () => {
     await page.getByText(`${elsewhere.key.slice(0, 12)}…`).waitFor()
     expect(await page.getByText(`${dev.service_key.slice(0, 12)}…`).count()).toBe(0)
     expect(await page.getByText('The plan of this account was changed').count()).toBe(0)
-    await context.close()
   })
 })

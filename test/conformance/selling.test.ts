@@ -28,18 +28,18 @@ async function linkFor(page: Page, email: string): Promise<string> {
 
 describe.skipIf(isMissing)('a trial by e-mail', () => {
   it('is a key and an account within a minute, and the link opens once', async () => {
-    const { context, page, troubles } = await open('/console')
+    const { page, troubles } = await open('/console')
     await page.getByRole('heading', { name: 'Get a trial key by e-mail' }).waitFor()
-    await lookAt(context, page, 'join')
+    await lookAt(page, 'join')
     const link = await linkFor(page, 'somebody@example.com')
     const token = link.split('#join=')[1]!
     await page.goto(link)
     await page.getByRole('button', { name: 'Open my account' }).waitFor()
     await expectNoSecret(page, [token])
-    await lookAt(context, page, 'join-link')
+    await lookAt(page, 'join-link')
     await page.getByRole('button', { name: 'Open my account' }).click()
     await page.getByRole('heading', { name: 'Your trial key' }).waitFor()
-    await lookAt(context, page, 'join-key')
+    await lookAt(page, 'join-key')
     const key = (await page.locator('code').first().textContent())!
     const answer = await dev.gateway.info(key, { type: 'allMids' })
     expect([answer.status, answer.headers.get('x-credits-remaining')]).toEqual([200, '24999'])
@@ -47,7 +47,6 @@ describe.skipIf(isMissing)('a trial by e-mail', () => {
     await page.getByRole('heading', { name: /^a-/ }).waitFor()
     await expectNoSecret(page, [token, key])
     expect(troubles).toEqual([])
-    await context.close()
 
     const second = await open('/console')
     await second.page.goto(link)
@@ -58,15 +57,13 @@ describe.skipIf(isMissing)('a trial by e-mail', () => {
     await second.page.goto(await linkFor(second.page, 'SOMEBODY@example.com'))
     await second.page.getByRole('button', { name: 'Open my account' }).click()
     await second.page.getByRole('heading', { name: /^a-/ }).waitFor()
-    await second.context.close()
   })
 
   it('names the field that is wrong', async () => {
-    const { context, page } = await open('/console')
+    const { page } = await open('/console')
     await page.getByLabel(/Your e-mail address/).fill('a@b')
     await page.getByRole('button', { name: 'Send me a link' }).click()
     await page.getByText(/email: must be an e-mail address/).waitFor()
-    await context.close()
   })
 })
 
@@ -77,7 +74,7 @@ describe.skipIf(isMissing)('a top-up', () => {
     await owner.page.getByRole('button', { name: /100 000 credits for 19.00 USD/ }).click()
     await owner.page.getByRole('button', { name: 'Order and pay' }).click()
     await owner.page.getByRole('heading', { name: /^Invoice W-/ }).waitFor()
-    await lookAt(owner.context, owner.page, 'top-up')
+    await lookAt(owner.page, 'top-up')
     const number = (await owner.page.getByRole('heading', { name: /^Invoice W-/ }).textContent())!.split(/[ :]/)[1]!
     const leftOf = async () => {
       const answer = await dev.gateway.call('GET', '/platform/key/', dev.key)
@@ -89,27 +86,25 @@ describe.skipIf(isMissing)('a top-up', () => {
     await signIn(operator.page, dev.admin_token)
     await operator.page.getByRole('link', { name: 'Orders' }).click()
     await operator.page.getByRole('button', { name: 'Mark paid' }).click()
-    await lookAt(operator.context, operator.page, 'orders-confirm')
+    await lookAt(operator.page, 'orders-confirm')
     const confirm = operator.page.locator('dialog button.danger')
     expect(await confirm.getAttribute('disabled')).not.toBeNull()
     await operator.page.getByLabel(/Type W-/).fill(number)
     await confirm.click()
     await operator.page.getByText(/^paid \d{4}-/).waitFor()
-    await lookAt(operator.context, operator.page, 'orders')
+    await lookAt(operator.page, 'orders')
     expect(await leftOf()).toBe(before + 100_000)
     expect([...owner.troubles, ...operator.troubles]).toEqual([])
-    await operator.context.close()
 
     await owner.page.reload()
     await owner.page
       .getByText(/^paid \d{4}-/)
       .first()
       .waitFor()
-    await owner.context.close()
   })
 
   it('is not ordered with an API key, which reads', async () => {
-    const { context, page } = await open('/console')
+    const { page } = await open('/console')
     await signIn(page, dev.key)
     await page
       .getByText(/is an API key \(cqt_\), and an account is managed with/)
@@ -119,6 +114,5 @@ describe.skipIf(isMissing)('a top-up', () => {
       `fetch('/platform/checkout', { method: 'POST', body: '{"package":"small"}' }).then(({ status }) => status)`,
     )
     expect(status).toBe(403)
-    await context.close()
   })
 })
