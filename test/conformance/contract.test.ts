@@ -63,7 +63,12 @@ beforeAll(async () => {
     { name: 'stub', urls: [`${origin}/evm`], dataUrl: `http://service-key:@${host}/` },
     { name: 'failing', urls: [`${origin}/failing`] },
     ...['late', 'busy', 'lying'].map((name) => {
-      return { name, urls: [`${origin}/${name}`], dataUrl: `${origin}/${name}`, timeoutMs: 50 }
+      return {
+        name,
+        urls: [`${origin}/${name}`],
+        dataUrl: `${origin}/${name}`,
+        timeoutMs: name === 'late' ? 50 : 5_000,
+      }
     }),
     { name: 'away', urls: ['http://127.0.0.1:1'], dataUrl: 'http://127.0.0.1:1' },
   ]
