@@ -46,7 +46,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.worker.test.ts', 'test/conformance/**'],
           isolate: false,
-          ...within(5_000, 2),
+          ...within(5_000),
         },
       },
       {
@@ -78,7 +78,7 @@ export default defineConfig({
           include: ['test/**/*.worker.test.ts'],
           setupFiles: ['test/migrate.worker.ts'],
           isolate: false,
-          ...within(6_000, 2),
+          ...within(6_000),
         },
       },
       {
