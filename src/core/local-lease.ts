@@ -3,7 +3,7 @@
 import { type After, orLate } from './deadline.ts'
 import { Flight } from './flights.ts'
 
-/** What is used here and counted elsewhere. Invariant: sums are cumulative, so that a report may be lost, repeated or late. */
+/** Spending that is accounted for elsewhere. Invariant: sums are cumulative, so a report may be lost, repeated or late. */
 export class Reporting {
   spent: number
   /** What the other side has heard of being spent. */

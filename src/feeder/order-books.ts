@@ -1,5 +1,5 @@
 // All order books of a node: order-level state in, net level changes per block out.
-// Law: applying the raw diffs of a block changes exactly the levels that endBlock() returns. A diff that does not fit
+// Invariant: applying the raw diffs of a block changes exactly the levels that endBlock() returns. A diff that does not fit
 // (unknown order, other size than we hold, order that exists already) is counted and makes its coin suspect; the
 // diff is applied as far as it goes, because a nearly right book until the repair beats a frozen one.
 

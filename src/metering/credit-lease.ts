@@ -61,10 +61,13 @@ export const LINES_MOST = 64
 const IDLE_MS = 1_000
 /** Less than a keeper keeps, or the meter would have to reclaim it. */
 const IDLE_AMPLE_MS = KEPT_MS - KEEP_EVERY_MS
-/** What is held or owed is next to nothing where so many times as much is left. */
+/** An amount is negligible where the account has this many times as much left. */
 export const AMPLE = 64
 
-/** Whether so much spending, told of so long ago, is reported now; `left`: what there is besides. Of a negative time the clock went back. */
+/**
+ * Whether unreported spending is due for a report. `sinceMs`: since the last one, negative where the clock went back; `left`: what the
+ * account has besides.
+ */
 export function isReportDue(unreported: MicroCredits, sinceMs: number, left: MicroCredits): boolean {
   return unreported >= Math.min(REPORT_AT, left / AMPLE) || Math.abs(sinceMs) >= REPORT_EVERY_MS
 }

@@ -123,7 +123,7 @@ const MAX_UNITS = 300
 /** `{"say":"…"}` of the feeder, `devnet: …`, `TypeError: …` of Node; workerd's begin with a file of its source. */
 const WORDS = [/^\{"say":(".*")\}$/, /^devnet: (.*)$/, /^(?:Uncaught )?(\w*Error: .*)$/, /^(workerd\/\S+ failed: .*)$/]
 
-/** What is said before it was about something that is over. */
+/** A line that says all is well: complaints before it are out of date. */
 const WELL = /^(?:\{"status":\{"state":"sending","why":null,|gateway at http)/
 /** Sent by somebody else: the log of who got it cannot tell why. */
 const FROM_OUTSIDE: readonly (string | null)[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP']

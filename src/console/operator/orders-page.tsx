@@ -1,4 +1,4 @@
-// What is sold: orders of credits, marked paid, or made void, by typing the number; plans, with how many accounts are on each.
+// Sales: credit orders, which the operator marks as paid or void by typing their number, and plans with their number of accounts.
 
 import { addressWith, params } from '../address.dom.ts'
 import type { Answers } from '../answers.ts'

@@ -1,5 +1,5 @@
-// What is open now, with what a minute of it costs; the last refusals of the account's keys; the webhook that is told when
-// credits run low, and what came of it.
+// Lists of an account: open streams with their price per minute, recent refusals of its keys, and the low-balance webhook with
+// its deliveries.
 
 import { useSignal } from '@preact/signals'
 import { addressWith, go, useParam } from '../address.dom.ts'

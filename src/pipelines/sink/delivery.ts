@@ -1,4 +1,5 @@
-// How a pipeline's rows come to their destination and are paid for. One turn does the next of these:
+// How a pipeline's rows come to their destination and are paid for. Over 500 lines, because a batch and what is owed for it are one
+// state, stored in one write. One turn does the next of these:
 //
 //   log ─► #read ─► seal ─► affords ─► send ─► #acknowledge ─► #settle ─► log
 //                    ▲                  │ failed: the same batch again, after a wait
@@ -479,7 +480,7 @@ export class Delivery {
     return owing(owed) > 0 && isReportDue(owing(owed), sinceMs, this.#answer.available)
   }
 
-  /** What is left does not pay for the least that the next batch can cost. */
+  /** The balance does not cover the cheapest possible next batch. */
   get #isShort(): boolean {
     return this.#answer !== null && this.#answer.available < this.#leastCost(this.#state.owed)
   }
