@@ -20,7 +20,6 @@ import {
 const SELECT_KEYS = `SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = k.hash) AS last_used,
   (SELECT hash FROM keys WHERE replaces = k.hash) AS replaced_by FROM keys k`
 
-/** Of a new key, in the order of `valuesOf`. */
 const COLUMNS = 'hash, prefix, label, account, kind, products, created, expires, cap, ranges, pipelines, maker'
 
 const counted = (account: string, now: string) => `(SELECT count(*) FROM keys WHERE account = ${account} AND
@@ -44,7 +43,6 @@ interface NewKey {
   readonly maker: string | null
 }
 
-/** The key that replaced another one. */
 export interface Successor {
   readonly key: KeyRow
   readonly rotation: Rotation

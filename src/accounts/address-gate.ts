@@ -11,7 +11,6 @@ export interface AddressRates {
   readonly unknown: RequestLimit
 }
 
-/** `limit`: the one that was met. */
 export interface AddressVerdict extends GateVerdict {
   readonly limit: RequestLimit
 }
@@ -45,7 +44,6 @@ const WRONG_TOKEN = { name: 'wrong-tokens', quota: 20, windowSeconds: 60 }
 export const WRONG_TOKENS: AddressRates = { each: WRONG_TOKEN, unknown: WRONG_TOKEN }
 
 const SIGN_UP = { name: 'sign-ups', quota: 10, windowSeconds: 600 }
-/** Requests for a link of the sign-up. */
 export const SIGN_UPS: AddressRates = { each: SIGN_UP, unknown: { ...SIGN_UP, quota: 100 } }
 
 const UNKNOWN = ''
@@ -58,7 +56,6 @@ export class AddressGate {
     this.#rates = rates
   }
 
-  /** Counts one request. */
   take(address: string | null, nowMs: number): AddressVerdict {
     const network = address === null ? UNKNOWN : networkOf(address)
     const limit = network === UNKNOWN ? this.#rates.unknown : this.#rates.each

@@ -8,17 +8,14 @@ import { Limits } from './limits.ts'
 export const PRODUCTS = ['info', 'stream', 'rpc', 'data', 'graphql', 'platform'] as const
 export type Product = (typeof PRODUCTS)[number]
 
-/** What a key is for, in the words of every list of products. */
 export const PRODUCTS_TEXT =
   '`info`: `POST /info`, and `post` over a socket; `stream`: `/ws`; `platform`: what `/platform` tells of the account, ' +
   'and its pipelines; `data`: balances, and what `/v1` tells and hands out of the history; ' +
   '`rpc`: JSON-RPC, `POST /v1/<chain>`; `graphql`: `/graphql`'
 
-/** What the kind of a key decides. */
 export const KINDS_TEXT =
   '`api`: asks data; `service`: reads `/platform` and manages pipelines, for who manages the account'
 
-/** What a stream token says (stream-token.ts). */
 export const StreamToken = z.object({
   /** Whose sockets and calls are counted together: a visitor, or the token by itself. */
   holder: z.string(),

@@ -173,7 +173,6 @@ export class KeyRing {
     return err({ ...entered.error, caller: { account: record.account, keyHash: record.hash } })
   }
 
-  /** The refusal of a key that the meter called revoked. */
   #ended(record: KeyRecord): Entered | null {
     if (!this.#revoked.has(record.hash)) return null
     if (record.replaced) return err({ kind: 'key_replaced' })

@@ -23,13 +23,11 @@ export const KeyRow = z.object({
     .string()
     .nullable()
     .transform((text): string[] | null => JSON.parse(text ?? 'null')),
-  /** Hash of the key that replaced it by rotation. */
   replaced_by: z.string().nullable(),
   /** Start of the last hour in which it was charged, as far as copied from the meter. */
   last_used: z.number().nullable(),
   /** Micro-credits that it may spend in all. */
   cap: z.number().nullable(),
-  /** Hash of the key that it replaced. */
   replaces: KeyHash.nullable(),
   /** The first key in its chain of rotations; null: it is that itself. */
   root: z.string().nullable(),
@@ -38,7 +36,6 @@ export const KeyRow = z.object({
 })
 export type KeyRow = z.infer<typeof KeyRow>
 
-/** A key as others are told of it. */
 export type KeyName = Pick<KeyRow, 'hash' | 'prefix' | 'label'>
 
 /** The first key in the chain of rotations that this key belongs to. */
@@ -78,7 +75,6 @@ export interface KeyChange {
   readonly pipelines?: PipelineRight | null | undefined
 }
 
-/** Where a key stands in the list of its account. */
 export interface KeyPlace {
   readonly created: number
   readonly hash: string

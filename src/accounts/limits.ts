@@ -9,7 +9,6 @@ export const Limits = z.object({
   requestsPerSecond: z.number().nullable(),
   /** Per key. The specification has no limit for info; a generous bound against accidents. */
   infoRequestsPerSecond: z.number(),
-  /** Open sockets of an account. */
   streamConnections: z.number(),
   /** Subscriptions of an account, over all its sockets. */
   streamSubscriptions: z.number(),

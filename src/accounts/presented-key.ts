@@ -8,7 +8,6 @@ import { bearerToken } from '../core/secret.ts'
 export type KeyPlace = 'bearer' | 'query' | 'path' | 'basic'
 
 export interface KeyCarriers {
-  /** The Authorization header as received. */
   readonly authorization: string | null
   /** Every value of `?key=` and `?token=`, decoded. */
   readonly query: readonly string[]
@@ -49,7 +48,6 @@ const PLACES: Record<KeyPlace, (carriers: KeyCarriers, places: readonly KeyPlace
     },
   }
 
-/** In words, what surfaces with these places say of them; the path is an old form, and not said. */
 const WORDS: Partial<Record<KeyPlace, string>> = {
   query: '?key=<key> in the URL',
   basic: 'basic credentials, the key as user name with an empty password',

@@ -21,7 +21,6 @@ export const KeyRecord = z.object({
   ranges: z.array(z.string()).nullable(),
   /** Unix ms; null: never. */
   expires: z.number().nullable(),
-  /** Unix ms; null: not revoked. */
   revoked: z.number().nullable(),
   /** Another key stands in its place; unknown in copies of before it was kept. */
   replaced: z.boolean().default(false),
@@ -35,7 +34,6 @@ export interface Entry {
   /** Null: any key enters, whatever it is for. */
   readonly product: Product | null
   readonly kind: 'api' | 'service' | 'any'
-  /** Stream tokens enter, too. */
   readonly takesTokens?: boolean
 }
 
@@ -50,7 +48,6 @@ export function forData(record: KeyRecord): KeyRecord {
   return record.kind === 'service' ? { ...record, kind: 'api', products: [...PRODUCTS_OF_KIND.api] } : record
 }
 
-/** By what a surface takes. */
 const WRONG_KIND = {
   api: 'This is a service key (cqs_), and data is asked with an API key (cqt_): use one of those.',
   service: 'This is an API key (cqt_), and this endpoint takes a service key (cqs_): use one of those.',

@@ -12,7 +12,6 @@ import type { WaitUntil } from '../core/wait-until.ts'
 import { withoutKeys } from './format.ts'
 import type { Product } from './identity.ts'
 
-/** Who called with a key, whether it may enter or not. */
 interface KnownCaller {
   readonly account: string
   readonly keyHash: KeyHash
@@ -27,7 +26,6 @@ export interface RefusedCall {
   readonly failure: Failure | { readonly kind: 'conflict'; readonly message: string }
 }
 
-/** A refusal as it is kept. */
 export interface RefusalRow extends KnownCaller {
   readonly at: number
   readonly requestId: string
@@ -38,7 +36,6 @@ export interface RefusalRow extends KnownCaller {
 }
 
 export interface RefusalCount {
-  /** Unix ms of the start of the hour. */
   readonly hour: number
   readonly account: string
   readonly code: string

@@ -7,7 +7,6 @@ import { randomBase58 } from '../core/base58.ts'
 export const STAFF_ROLES = ['support', 'billing', 'owner'] as const
 export type StaffRole = (typeof STAFF_ROLES)[number]
 
-/** Whoever calls the operator's API. */
 export interface Operator {
   readonly name: string
   readonly role: StaffRole
@@ -25,7 +24,6 @@ export interface FindStaff {
   ofHash(tokenHash: string): Promise<Operator | null>
 }
 
-/** Whoever has ADMIN_TOKEN. */
 export const HOLDER: Operator = { name: 'operator', role: 'owner' }
 
 export const mayAct = (role: StaffRole, needed: StaffRole) => STAFF_ROLES.indexOf(role) >= STAFF_ROLES.indexOf(needed)

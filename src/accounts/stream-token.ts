@@ -12,7 +12,6 @@ export const TOKEN_COINS_MAX = 64
 export const TOKEN_MINUTES_MAX = 60
 /** Open sockets of one holder, at each relay. */
 export const TOKEN_SOCKETS = 4
-/** Subscriptions of one socket. */
 export const TOKEN_SUBSCRIPTIONS = 16
 /** A page that is opened asks for a handful of answers, and for one each time a book begins again. */
 export const TOKEN_CALLS = { name: 'token-calls', quota: 60, windowSeconds: 60 } as const
@@ -22,7 +21,6 @@ const FRAMES_A_MINUTE = 240
 /** Minutes of streams that one visitor without a key may begin. */
 export const VISITOR_MINUTES = { name: 'visitor-minutes', quota: 90, windowSeconds: 60 } as const
 
-/** Channels of markets, which a token may be for. */
 export const TOKEN_CHANNELS = [
   'l2BookDiff',
   'l2BookDiff2',
@@ -43,7 +41,6 @@ const LISTS = ['meta', 'spotMeta', 'outcomeMeta', 'perpDexs']
 export const TOKEN_INFO_TYPES: readonly string[] = [...OF_COIN, ...OF_ALL, ...LISTS]
 const PRODUCTS: readonly Product[] = ['info', 'stream']
 
-/** With the hash of the key that pays for it. */
 export type PaidToken = StreamToken & { readonly keyHash: KeyHash }
 
 /** Who a token lets in: its key's holder, with no more than it says. */

@@ -7,7 +7,6 @@ addEventListener('popstate', () => {
   search.value = location.search
 })
 
-/** The parameters of the address. */
 export const params = computed(() => new URLSearchParams(search.value))
 
 /** One of them, empty where it is not there: who reads it is not drawn again because another one changed. */

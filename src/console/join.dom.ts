@@ -48,7 +48,6 @@ interface Turnstile {
 }
 
 const SCRIPT = 'https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit'
-/** The gateway takes no token for anything else. */
 const ACTION = 'sign-up'
 
 let loading: Promise<Turnstile> | null = null

@@ -42,7 +42,6 @@ export interface Paged<Row> {
   /** Null: nothing came yet. */
   readonly rows: Signal<readonly Row[] | null>
   readonly trouble: Signal<Trouble | null>
-  /** Where there is more. */
   readonly more: (() => void) | null
   readonly reload: () => void
 }

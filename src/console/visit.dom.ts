@@ -14,7 +14,6 @@ export type Visitor =
 
 /** `unknown`: it was not asked yet; null: nobody. */
 export const visitor = signal<Visitor | null | 'unknown'>('unknown')
-/** What the sign-in page says first. */
 export const farewell = signal<string | null>(null)
 
 /** Something is shown this once: until it was closed the page stays, whoever is signed in. */

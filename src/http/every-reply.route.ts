@@ -29,7 +29,6 @@ export interface EveryReplyDeps {
 const INFO =
   'POST /info takes questions such as {"type":"allMids"}, with "Authorization: Bearer <key>" and ' +
   `"Content-Type: application/json". ${SEE_DOCS}`
-/** What is told to who comes to an endpoint with the method of another. */
 const ASKED_OTHERWISE: Readonly<Record<string, string>> = { '/': INFO, '/info': INFO }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -113,7 +112,6 @@ function meantEndpoint<E extends HonoEnv>(app: Hono<E>, method: string, sent: st
 }
 
 export interface AddressLimitDeps {
-  /** TRUST_PROXY. */
   readonly isProxyTrusted: boolean
   readonly requestId: () => string
   readonly now: () => number

@@ -12,7 +12,6 @@ export interface FeedEnv {
   readonly FEED_TOKEN?: string
 }
 
-/** The log as the route needs it. */
 export type LogStub = Pick<BlockLogApi, 'status'> & Pick<Fetcher, 'fetch'>
 
 /** Counts a request with a wrong token; the right one never waits. `waitMs`: 0 while there were few. */

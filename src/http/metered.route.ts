@@ -20,7 +20,6 @@ import type { Reply } from '../protocol/failure-wire.ts'
 import { joinedLimits } from '../protocol/limit-headers.ts'
 import { CORS_HEADERS } from './cors.ts'
 
-/** What a surface takes as proof of who calls. */
 interface KeyEntry extends Entry {
   readonly places: readonly KeyPlace[]
   /** The segment after `/k/`. */
@@ -31,7 +30,6 @@ interface KeyEntry extends Entry {
 
 type Entered = Result<Identity, Failure>
 
-/** What the gateway lends to all surfaces. */
 export interface Access {
   readonly authenticate: (request: Request, entry: KeyEntry, waitUntil: WaitUntil) => Entered | Promise<Entered>
   /** Of one request: reports of what was spent may outlive it. */

@@ -22,7 +22,6 @@ export interface Operation<Body = unknown, Query = unknown> {
   readonly description?: string
   /** Who may call it: the operator, whoever has a key of either kind, or whoever has a service key. */
   readonly door: 'admin' | 'key' | 'service'
-  /** Behind the operator's door: the least role that may; left out: `support` for what reads, `owner` for the rest. */
   readonly role?: StaffRole
   /** What a key must be for, and whose rate limit counts; left out: `platform`. */
   readonly product?: Product
@@ -32,7 +31,6 @@ export interface Operation<Body = unknown, Query = unknown> {
   readonly price?: MicroCredits
   /** In place of it, in words, where each answer says what it costs. */
   readonly priced?: string
-  /** The parameters of the path, by name. */
   readonly params?: Readonly<Record<string, z.ZodType<string>>>
   /** Left out: the operator's API refuses every parameter, others ignore them. */
   readonly query?: z.ZodType<Query>
@@ -50,6 +48,5 @@ export interface Operation<Body = unknown, Query = unknown> {
   readonly refusals: readonly number[]
 }
 
-/** The least role that may call an operation of the operator's. */
 export const roleFor = ({ role, method }: Pick<Operation, 'role' | 'method'>): StaffRole =>
   role ?? (method === 'get' ? 'support' : 'owner')

@@ -71,8 +71,12 @@ describe('a stream token', () => {
     const { token } = await tokenOf({ products: ['stream'] })
     expect(await enter(new KeyRing(), token, OPEN)).toBe('not_entitled')
     expect(await enter(new KeyRing(), token, { ...OPEN, product: 'stream' })).toBe('ok')
-    const bound = await tokenOf({ allowed_ips: ['192.0.2.0/24'] }).catch(() => null)
-    if (bound) expect(await enter(new KeyRing(), bound.token, OPEN)).toBe('not_entitled')
+    const bound = await tokenOf({ ranges: ['192.0.2.0/24'] })
+    const entry = { product: 'info', kind: 'api', ...OPEN } as const
+    const from = (address: string | null) => new KeyRing().identify(settings, bound.token, entry, waitUntil, address)
+    expect((await from('192.0.2.7')).ok).toBe(true)
+    for (const address of ['198.51.100.7', null])
+      expect(await from(address)).toMatchObject({ ok: false, error: { kind: 'not_entitled' } })
   })
 
   it('of a service key asks data for its account', async () => {

@@ -3,7 +3,6 @@
 
 import { sha256 } from '../digest.client.ts'
 
-/** What a session was begun with. */
 export interface SessionOrigin {
   readonly kind: 'admin' | 'staff' | 'key'
   readonly tokenHash: string

@@ -5,7 +5,6 @@ import { ok, type Result } from '../../core/result.ts'
 import type { News, Order, PROVIDERS } from './order.ts'
 import type { CheckoutPrices, Wanted } from './prices.ts'
 
-/** How a payment was begun: the provider's name of it, and where the buyer pays. */
 interface Begun {
   readonly reference: string | null
   readonly url: string | null

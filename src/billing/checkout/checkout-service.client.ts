@@ -49,7 +49,6 @@ export interface CheckoutPorts {
   readonly provider: Provider | null
   /** Adds credits once per id. */
   grant(account: string, id: string, micro: MicroCredits): Promise<Result<unknown, Refused>>
-  /** Tells the operator's log. */
   report(error: unknown): void
   nowMs(): number
 }

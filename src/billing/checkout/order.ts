@@ -17,13 +17,11 @@ export interface Order extends Quote {
   readonly micro: MicroCredits
   readonly provider: (typeof PROVIDERS)[number]
   readonly state: (typeof ORDER_STATES)[number]
-  /** The provider's name of it. */
   readonly reference: string | null
   readonly url: string | null
   /** Unix ms. */
   readonly created: number
   readonly paid: number | null
-  /** When its credits were. */
   readonly granted: number | null
   /** Minor units that the provider gave back. */
   readonly refunded: number

@@ -78,7 +78,6 @@ function nothingOf(isBroken: boolean): HTMLElement {
 }
 
 const SHOWN_CHARS = 100_000
-/** Headers that say what a call cost and how old its answer is. */
 const TOLD = [
   ['x-credits-cost', 'Credits'],
   ['x-credits-remaining', 'Left'],
@@ -105,7 +104,6 @@ export function offerTrying(): void {
   })
 }
 
-/** Who would send, in words. */
 async function visitor(): Promise<(Node | string)[]> {
   const link = document.createElement('a')
   link.href = '/console'
@@ -196,7 +194,6 @@ offerTrying()
 nameThisGateway()
 if ('clipboard' in navigator) offerCopies()
 
-/** An element with what is in it. */
 function element(tag: string, ...children: (Node | string)[]): HTMLElement {
   const made = document.createElement(tag)
   made.append(...children)

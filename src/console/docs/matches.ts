@@ -1,6 +1,5 @@
 // Which pages a search finds, the best first.
 
-/** A page as the index has it. */
 export interface Indexed {
   readonly address: string
   readonly title: string

@@ -3,7 +3,6 @@
 
 import { INTERVAL_MS, type Interval } from '../../core/candle-interval.ts'
 
-/** As info answers and frames have them. */
 export interface WireCandle {
   readonly t: number
   readonly o: string
@@ -28,7 +27,6 @@ const MONTH_MS = 31 * 86_400_000
 
 export const isInterval = (text: string): text is Interval => Object.hasOwn(INTERVAL_MS, text)
 
-/** Of a page of the past. */
 const PAGE = 500
 /** Kept at most: a page that is left open for weeks does not grow. */
 const KEPT = 20_000

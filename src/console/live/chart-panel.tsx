@@ -114,11 +114,8 @@ function follow(place: HTMLElement, name: string, length: Interval): () => void 
 }
 
 interface PriceChart {
-  /** All candles, oldest first. */
   show(candles: readonly ChartCandle[]): void
-  /** The last one changed, or one follows it. */
   update(candle: ChartCandle): void
-  /** Shows the newest again. */
   toEnd(): void
   remove(): void
 }

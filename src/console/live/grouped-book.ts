@@ -2,7 +2,6 @@
 // Invariants: bids are rounded down and asks up, so that the two never meet where they did not; no size is lost or counted
 // twice; rows come best first; both outlines have one scale, whose top is the deeper of the two.
 
-/** A level as books hold it. */
 export interface BookLevel {
   readonly px: string
   readonly sz: string

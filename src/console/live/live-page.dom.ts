@@ -172,7 +172,6 @@ async function list(): Promise<void> {
   listingAgain = setTimeout(() => void list(), LIST_AGAIN_MS)
 }
 
-/** The market of now: its book and its trades. */
 function follow(name: string): () => void {
   lastTrades = []
   trades.value = lastTrades

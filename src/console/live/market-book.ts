@@ -11,10 +11,8 @@ import type { Happening } from './recent.ts'
 export type BookState = 'syncing' | 'in step' | 'out of step' | 'gone' | 'refused'
 
 export interface BookHearer {
-  /** The book changed, or its state did. */
   changed(): void
   happened(kind: Happening['kind'], text: string): void
-  /** The time of a block that came. */
   block(timeMs: number): void
 }
 

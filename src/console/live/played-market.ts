@@ -13,7 +13,6 @@ export interface PlayedHearer {
   happened(kind: Happening['kind'], text: string): void
 }
 
-/** Speeds to choose from. */
 export const SPEEDS = [1, 2, 5, 10, 30, 60]
 
 export class PlayedMarket {

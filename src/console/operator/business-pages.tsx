@@ -61,7 +61,6 @@ function businessFigures(business: Business): Figure[] {
   ]
 }
 
-/** Credits spent by day, by product. */
 function SpentByDay({ business: { from, to, days } }: { business: Business }) {
   const parts = days.flatMap(({ date, by_product: products }) =>
     Object.entries(products).map(([part, credits]) => ({ date, part, credits })),

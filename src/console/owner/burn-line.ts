@@ -14,7 +14,6 @@ export interface BurnLine {
   /** SVG paths; ahead is null where credits do not end. */
   readonly past: string
   readonly ahead: string | null
-  /** Where now is. */
   readonly nowX: number
   /** Unix ms of the right edge. */
   readonly untilMs: number

@@ -210,7 +210,6 @@ function Choice({ offers }: { offers: Offers }) {
   )
 }
 
-/** An order as an invoice. */
 function OneOrder({ order, instructions }: { order: Order; instructions: string }) {
   const { number, account, credits, amount, currency, created, provider, state, url } = order
   const isToPay = state === 'open'

@@ -130,7 +130,6 @@ function Used({ used, by }: { used: Usage; by: string }) {
 
 type Limit = Account['limits'][number]
 
-/** How much of a whole is used, as a bar that is named. */
 function Meter({ label, permille }: { label: string; permille: number }) {
   const width = Math.max(0, Math.min(1000, permille))
   return (

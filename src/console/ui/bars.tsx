@@ -3,11 +3,9 @@
 import { type StackedColumn, stackedBars } from './stacked.ts'
 
 interface BarsProps {
-  /** What is shown, with its period. */
   readonly label: string
   readonly columns: readonly StackedColumn[]
   readonly parts: readonly string[]
-  /** A value with its unit. */
   readonly words: (value: number) => string
 }
 

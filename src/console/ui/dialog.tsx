@@ -56,11 +56,8 @@ export function Dialog({ title, act, actClass = 'main', isIncomplete = false, ch
 }
 
 interface ConfirmProps {
-  /** What happens: "Revoke this key". */
   readonly act: string
-  /** What has to be typed. */
   readonly name: string
-  /** What that means. */
   readonly children: ComponentChildren
   /** Null: done, and the dialog closes. */
   readonly onConfirm: () => Promise<Trouble | null>

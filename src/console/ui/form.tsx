@@ -39,13 +39,10 @@ export function Choice({ label, value, options, onChoose }: ChoiceProps) {
 export interface FormField {
   readonly name: string
   readonly label: string
-  /** Left out: text. */
   readonly type?: 'date'
-  /** To choose from. */
   readonly options?: Options
   readonly isOptional?: boolean
   readonly pattern?: string
-  /** Said of a text that the pattern refuses. */
   readonly title?: string
 }
 
@@ -76,7 +73,6 @@ function Field({ name, label, type, options, value, isOptional, ...more }: FormF
   )
 }
 
-/** By the names of the fields. */
 const typedIn = (event: Event): Record<string, string> =>
   Object.fromEntries(
     [...new FormData(event.currentTarget as HTMLFormElement)].map(([name, value]) => [name, String(value).trim()]),

@@ -7,9 +7,7 @@ const NAMES = { '/live': 'Live', '/console': 'Console', '/docs': 'Docs', '/statu
 
 interface HeaderProps {
   readonly home: string
-  /** The path that is shown. */
   readonly here?: string
-  /** Ways within the page. */
   readonly ways?: ComponentChildren
   readonly links: readonly (keyof typeof NAMES)[]
   readonly children?: ComponentChildren

@@ -51,7 +51,6 @@ export function Curl({ line }: { line: string }) {
   )
 }
 
-/** A question of a terminal to this gateway. */
 export const infoLine = (body: string, auth = '"Authorization: Bearer $WEIR_KEY"') =>
   `curl -s ${location.origin}/info -H ${auth} -H 'Content-Type: application/json' -d '${body}'`
 

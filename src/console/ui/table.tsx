@@ -12,7 +12,6 @@ export interface Column<Row> {
   /** What a cell holds, in CSV and where nothing else is drawn; left out: buttons. */
   readonly text?: (row: Row) => string
   readonly draw?: (row: Row) => ComponentChildren
-  /** Numbers stand right-aligned. */
   readonly isNumber?: boolean
 }
 
@@ -33,11 +32,9 @@ export interface TableProps<Row> {
   readonly rows: readonly Row[]
   /** Where cells hold what has a state of its own; left out: the place of the row. */
   readonly rowKey?: (row: Row) => string
-  /** Shown in the place of rows. */
   readonly empty: ComponentChildren
   /** Of the file, without its ending; left out: no file. */
   readonly csv?: string
-  /** There are more: called to bring them. */
   readonly more?: (() => void) | null
   /** All rows are drawn, as on paper. */
   readonly isWhole?: boolean

@@ -72,7 +72,6 @@ const KEY_QUERY = {
   properties: { key: { type: 'string', description: 'The API key, where it is not sent as a header' } },
 }
 
-/** Of any subscription. */
 const Body = z.looseObject({ type: z.string() })
 
 /** Frames of a client and of the gateway that belong to no channel, by the names of their messages. */

@@ -40,7 +40,6 @@ export function mapped<From, To>(
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, of(value, name)]))
 }
 
-/** What a body of JSON is, as OpenAPI has it. */
 export const jsonContent = (media: object) => ({ 'application/json': media })
 
 export const ref = (kind: 'headers' | 'responses' | 'schemas', name: string) => ({

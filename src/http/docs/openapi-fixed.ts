@@ -5,7 +5,6 @@ import { jsonContent, mapped, ref, schemaOf } from './json-schema.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Refusals before the upgrade (WS-2), each with when. */
 const SOCKET_REFUSALS: Readonly<Record<number, string>> = {
   401: 'The key is missing, malformed, unknown, revoked or expired',
   402: 'Less is left than a minute of the cheapest stream costs',

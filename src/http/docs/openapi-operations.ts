@@ -13,7 +13,6 @@ const Refusal = z
   .object({ error: z.literal(true), error_message: z.string(), error_code: z.string() })
   .meta({ id: 'PlatformRefusal' })
 
-/** Statuses of a refusal, each with when. */
 export const OPERATION_REFUSALS: Readonly<Record<number, string>> = {
   400: 'A field is wrong; `error_message` names it',
   401: 'The token or key is missing or wrong',
@@ -125,7 +124,6 @@ interface Sent {
 
 const EXAMPLE = { id: 'evt_5a1f7a6e-7c0e-4d3b-9a3e-111111111111', account: 'acme', created: 1790000000000 }
 
-/** Every kind of event. */
 export const EVENTS: readonly Sent[] = [
   {
     schema: LowBalanceEvent,

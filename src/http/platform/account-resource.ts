@@ -52,7 +52,6 @@ function notThis(what: string): Failure {
   return { kind: 'not_entitled', why: `${why}. Use such a key, or ask the operator.` }
 }
 
-/** Of every path below `/admin/accounts/{id}`. */
 export const ACCOUNT_PARAMS = { id: AccountId }
 
 /** The account of a call; `by`: root of its key that calls, null: the operator. */
@@ -61,7 +60,6 @@ interface AccountTarget {
   readonly by: string | null
 }
 
-/** The key that a call is about. */
 interface KeyTarget {
   readonly key: NamedKey
   /** The account, and root of its key that calls; null: the operator. */
@@ -73,7 +71,6 @@ interface TargetCall {
   readonly query: unknown
 }
 
-/** Where something is found below either mount. */
 interface Resource<Target> {
   readonly admin: Pick<Operation, 'params' | 'query'>
   readonly own: Pick<Operation, 'params'>
@@ -83,7 +80,6 @@ interface Resource<Target> {
   readonly owned: (call: TargetCall, owner: { readonly account: string; readonly by: string }) => Target
 }
 
-/** The account itself. */
 export const ACCOUNT: Resource<AccountTarget> = {
   admin: { params: ACCOUNT_PARAMS },
   own: {},
@@ -94,7 +90,6 @@ export const ACCOUNT: Resource<AccountTarget> = {
   owned: (_, owner) => owner,
 }
 
-/** A key of an account. */
 export const KEY: Resource<KeyTarget> = {
   admin: { params: KEY_PARAMS, query: OfAccount },
   own: { params: KEY_PARAMS },

@@ -22,7 +22,6 @@ export interface AdminDeps {
   readonly keySecret: string | undefined
   /** Whose session the request has; null: it has none. */
   readonly visitor: (request: Request) => Promise<Result<Operator, Failure>> | null
-  /** Counts a request with a wrong token. */
   readonly wrongToken: (request: Request) => AddressVerdict
   readonly requestId: () => string
 }
@@ -91,7 +90,6 @@ async function callerOf(
 interface Action {
   readonly endpoint: Endpoint
   readonly operator: Operator
-  /** Why this operator may not. */
   readonly refused: Failure | null
   readonly id: string
 }

@@ -32,7 +32,6 @@ function withoutSecrets(name: string, value: unknown): unknown {
   return typeof value === 'string' ? plain(value) : value
 }
 
-/** Query and body as one JSON text. */
 function sentText(parts: { readonly query: unknown; readonly body: unknown }): string {
   const { query, body } = parts
   const isAsked = typeof query === 'object' && query !== null && Object.keys(query).length > 0

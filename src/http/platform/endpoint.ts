@@ -21,7 +21,6 @@ export type Answers = Operation['answers']
 /** What a body is parsed to. */
 export type ParsedBody<OneBody> = OneBody extends { readonly schema: infer Schema } ? Parsed<Schema> : undefined
 
-/** A request as its endpoint's schemas read it. */
 interface Call<Named, Query, Sent, Door> {
   readonly params: { readonly [name in keyof Named]: string }
   readonly query: Parsed<Query>
@@ -30,7 +29,6 @@ interface Call<Named, Query, Sent, Door> {
   readonly identity: Door extends 'key' | 'service' ? Identity : null
 }
 
-/** One of the answers. */
 export type Reply<All extends Answers> = {
   [Status in keyof All & number]: {
     readonly status: Status
@@ -40,10 +38,8 @@ export type Reply<All extends Answers> = {
 
 type Answer<Call, Reply> = (call: Call, platform: Platform) => Promise<Result<Reply, Refusal>>
 
-/** What stands in each definition, whatever its types. */
 export interface Definition
   extends Omit<Operation, 'method' | 'path' | 'door' | 'refusals' | 'params' | 'query' | 'body' | 'answers'> {
-  /** Method and path. */
   readonly route: `${Uppercase<Operation['method']>} /${string}`
   /** Left out: none beside those of its door. */
   readonly refusals?: readonly number[]
@@ -57,7 +53,6 @@ export interface Endpoint extends Operation {
   >
 }
 
-/** What an answer says beside its body. */
 interface Told {
   /** Where the body has a balance, what the headers say too. */
   readonly left?: MicroCredits

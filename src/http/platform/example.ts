@@ -4,7 +4,6 @@ import * as z from 'zod'
 
 const MOMENT = 1790000000000
 
-/** What a field of this name is shown as. */
 const FIELDS: Readonly<Record<string, unknown>> = {
   account: 'acme',
   amount: '19.00',

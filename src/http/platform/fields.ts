@@ -17,7 +17,6 @@ export function warned(warnings: readonly string[]) {
   return warnings.length === 0 ? {} : { warnings }
 }
 
-/** Credits as a number or text, parsed to micro-credits exactly. */
 export const Credits = z
   .union([z.number(), z.string()], 'must be a number of credits such as 100 or "0.13"')
   .transform((credits, context) => {
@@ -27,10 +26,8 @@ export const Credits = z
     return z.NEVER
   })
 
-/** Credits in an answer: exact decimal text. */
 export const CreditsText = z.string().regex(/^\d+(\.\d{1,6})?$/)
 
-/** Name of an account as operators choose it. */
 export const AccountId = z
   .string()
   .regex(
@@ -39,13 +36,11 @@ export const AccountId = z
   )
   .describe('Name of the account')
 
-/** By which a retry is known. */
 export const IdempotencyKey = z
   .string('is required')
   .regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable characters')
   .describe('Text of your choice: a retry with the same is not done again')
 
-/** A moment in an answer. */
 export const UnixMs = z.int().describe('Unix milliseconds')
 
 const PAGE_MAX = 500
@@ -70,11 +65,8 @@ export function pageOf<Row extends { readonly number: number }>(rows: readonly R
   return { rows: rows.slice(0, limit), next: nextOf(rows, limit, ({ number }) => number) }
 }
 
-/** A row without its number. */
 export const unnumbered = <Row extends { readonly number: number }>({ number: _, ...row }: Row) => row
 
-/** Micro-credits of a row, as answers show them. */
 export const MicroText = z.int().transform(formatCredits)
 
-/** Text to look for, as people type it. */
 export const SearchText = z.string().trim().min(1, 'is empty').max(100, 'must be at most 100 characters')

@@ -43,7 +43,6 @@ export interface KeyPorts extends AccountPorts {
   readonly keySecret: string
 }
 
-/** What a new key is given. */
 interface KeyTerms {
   readonly account: string
   readonly kind: KeyKind

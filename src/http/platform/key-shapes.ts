@@ -20,7 +20,6 @@ const KeyName = z
   )
   .describe(`SHA-256 of the key in hex, or its first ${DISPLAY_LENGTH} characters`)
 
-/** Where a page of keys begins. */
 export const AfterKey = z.string().transform((text, context): KeyPlace => {
   const [, created, hash] = /^(\d{1,15})\.([0-9a-f]{64})$/.exec(text) ?? []
   if (created !== undefined && hash !== undefined) return { created: Number(created), hash }
@@ -29,7 +28,6 @@ export const AfterKey = z.string().transform((text, context): KeyPlace => {
 })
 export const keyPlaceText = ({ created, hash }: KeyPlace) => `${created}.${hash}`
 
-/** Of every path below `/admin/keys/{key}`. */
 export const KEY_PARAMS = { key: KeyName }
 /** A key of another account is none. */
 export const OfAccount = z.strictObject({ account: AccountId.optional().describe('Of this account alone') })
@@ -78,7 +76,6 @@ const PipelinesRight = z
     `${PIPELINES_TEXT}. Left out when it is made, or null: \`own\` where it has a cap, ranges or an end, else \`all\``,
   )
 
-/** What an order of a key says of it. */
 export const KEY_ORDER = {
   label: NewLabel.default(''),
   kind: Kind.default('api'),
@@ -88,7 +85,6 @@ export const KEY_ORDER = {
   ranges: Ranges.optional(),
   pipelines: PipelinesRight.optional(),
 }
-/** What is changed of a key. */
 export const KeyChanges = z.strictObject({
   label: NewLabel.optional(),
   products: KeyProducts.optional(),
@@ -111,7 +107,6 @@ const NAMES = {
   label: Label,
 }
 
-/** What names a key in an answer. */
 export const keyNames = ({ hash, prefix, account, label }: z.infer<z.ZodObject<typeof NAMES>>) => {
   return { hash, prefix, account, label }
 }

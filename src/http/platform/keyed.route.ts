@@ -19,7 +19,6 @@ import type { Platform } from './platform-api.ts'
 import type { Refusal } from './refusal.ts'
 import { type Answered, answered, refusalReply, replyTo, route } from './serve.route.ts'
 
-/** What the gateway lends. */
 export interface KeyedDeps extends Access {
   readonly platform: Platform
   /** Of a caller; null where it is not known for sure. */

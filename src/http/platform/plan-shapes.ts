@@ -6,7 +6,6 @@ import { formatCredits } from '../../core/amount.ts'
 import type { ListedPlan, Terms } from '../../metering/plans/plan.ts'
 import { Credits, CreditsText } from './fields.ts'
 
-/** Name of a plan as operators choose it. */
 export const PlanName = z
   .string()
   .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'must be 1 to 32 lower-case letters, digits, "_" or "-", a letter first')
@@ -49,7 +48,6 @@ const PERIOD_TEXT =
 const DAYS_TEXT = 'After so many days a plan of the period `once` ends with what it has left; null: never'
 const CUSTOM_TEXT = 'Terms may be agreed per account'
 
-/** A new plan, or what changes of one; of a plan that is there, what is left out stays. */
 export const SetPlan = z.strictObject({
   credits: Credits.optional().describe('Given for each period'),
   period: z.enum(['once', 'month'], 'must be "once" or "month"').optional().describe(PERIOD_TEXT),
@@ -67,7 +65,6 @@ export const AgreedTerms = z
   })
   .describe('What is agreed with the account in place of its plan’s own, where the plan allows it (`custom`)')
 
-/** Limits in an answer. */
 export const ShownLimits = z.object({
   rest_requests_per_second: z.int().nullable().describe(LIMITS_TEXT.rest_requests_per_second),
   info_requests_per_second: z.int().describe(LIMITS_TEXT.info_requests_per_second),
@@ -76,7 +73,6 @@ export const ShownLimits = z.object({
   stream_messages_per_minute: z.int().describe(LIMITS_TEXT.stream_messages_per_minute),
 })
 
-/** What was agreed with an account, in an answer. */
 export const ShownTerms = ShownLimits.extend({ credits: CreditsText.describe('Given for each period') })
   .partial()
   .meta({ id: 'Terms', description: 'What is agreed with the account in place of its plan’s own' })

@@ -66,7 +66,6 @@ export interface Platform {
   readonly now: () => number
 }
 
-/** What fills the archive with blocks that are older. */
 export interface ArchiveFilling {
   readonly chain: string
   state(after: number): Promise<BackfillState>

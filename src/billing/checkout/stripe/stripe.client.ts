@@ -17,11 +17,9 @@ const SIGNATURES_MAX = 8
 interface StripeSignature {
   /** As it is written: it is part of what was signed. */
   readonly time: string
-  /** Hex. */
   readonly signatures: readonly string[]
 }
 
-/** Null where it is no such header. */
 function signatureOf(header: string | null): StripeSignature | null {
   const parts = (header ?? '').slice(0, 2_048).split(',')
   const valuesOf = (name: string) =>
@@ -40,9 +38,7 @@ function isInTime({ time }: StripeSignature, nowMs: number): boolean {
 
 export interface StripePorts {
   readonly secretKey: string
-  /** Where Stripe's API is. */
   readonly apiUrl: string
-  /** Of the console, for the way back. */
   readonly publicUrl: string
 }
 

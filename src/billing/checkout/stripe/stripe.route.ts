@@ -33,7 +33,6 @@ const StripeEvent = z.looseObject({
 })
 type StripeEvent = z.infer<typeof StripeEvent>
 
-/** Null where it is nothing about an order. */
 function newsOf({ type, data: { object } }: StripeEvent): News | null {
   if (type === 'charge.refunded') return refundNews(object)
   const [, , what] = /^(checkout\.session)\.(\w+)$/.exec(type) ?? []

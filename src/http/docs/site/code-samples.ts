@@ -101,7 +101,6 @@ asyncio.run(main())`,
   )
 }
 
-/** A value as a script writes it. */
 function scriptLiteral(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(scriptLiteral).join(', ')}]`
   if (typeof value === 'string')

@@ -22,7 +22,6 @@ import { callCode, postCode, subscribeCode } from './code-samples.ts'
 import { fieldRows, fieldTable, typeOf } from './field-table.ts'
 import { block, code, joined, jsonText, notesPart, type Page, type Section, table } from './page.ts'
 
-/** What people wrote. */
 export interface InfoProse {
   /** By type: what its own file says of it. */
   readonly notes: ReadonlyMap<string, string | null>

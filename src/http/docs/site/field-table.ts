@@ -10,12 +10,10 @@ type Defs = Readonly<Record<string, Schema>>
 export interface FieldRow {
   /** From the top: `levels[0][].px`; `[]` is each entry of a list, `*` each key of an object. */
   readonly path: string
-  /** Markdown. */
   readonly type: string
   readonly isRequired: boolean
   /** JSON of what counts where it is left out. */
   readonly standard: string | null
-  /** What the schema itself says of it. */
   readonly description: string | null
 }
 
@@ -81,7 +79,6 @@ export function meaningOf({ path, type, description }: FieldRow): string {
     : meaning
 }
 
-/** Abbreviations in names of fields. */
 const WORDS: Readonly<Record<string, string>> = {
   cum: 'total',
   ctx: 'market data',

@@ -5,7 +5,6 @@ import { headingsOf, type Page, SECTIONS, type Section, type TryRequest } from '
 
 export interface Around {
   readonly pages: readonly Page[]
-  /** Addresses of what the pages load. */
   readonly style: string
   readonly script: string
 }
@@ -128,7 +127,6 @@ interface MenuPart {
   readonly title: string
   readonly isHere: boolean
   readonly pages: readonly Page[]
-  /** Pages that are left out. */
   readonly more: number
 }
 

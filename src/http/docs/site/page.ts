@@ -29,7 +29,6 @@ export interface Page {
   readonly request?: TryRequest
 }
 
-/** What a signed-in visitor may send from the page. */
 export interface TryRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -40,7 +39,6 @@ export interface TryRequest {
 interface Heading {
   readonly depth: number
   readonly text: string
-  /** Its place on the page. */
   readonly anchor: string
 }
 
@@ -143,7 +141,6 @@ export function notesPart(notes: readonly (string | null | undefined)[]): string
   return points.length === 0 ? '' : `## Notes\n\n${points.join('\n')}`
 }
 
-/** A page as the search knows it. */
 export interface Found {
   readonly address: string
   readonly title: string

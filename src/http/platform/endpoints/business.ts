@@ -25,9 +25,7 @@ interface Sums {
 }
 
 interface BusinessDay extends Sums {
-  /** Unix ms of its start. */
   readonly day: number
-  /** What was spent. */
   readonly byProduct: Readonly<Record<string, MicroCredits>>
 }
 
@@ -184,7 +182,6 @@ export function dollarsOfPeriod(days: number, calls: number, { hubs, relays }: P
   return { standing, calls: callDollars * calls, total: standing + callDollars * calls }
 }
 
-/** In words, what the estimate takes for granted. */
 const COST_ASSUMPTIONS = [
   `Objects never sleep: log, hubs, and the relays that serve clients now, at ${ASSUMED.blocksPerSecond} blocks a second and ${ASSUMED.coins} coins.`,
   'A call costs what a call of a key that calls once a second does.',

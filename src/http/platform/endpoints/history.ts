@@ -115,7 +115,6 @@ const SUMS = {
   checkpoints_bytes: Bytes.describe('Bytes of checkpoints, compressed'),
 }
 const Place = z.object({ height: BlockHeight, time_ms: UnixMs }).nullable()
-/** Of an answer. */
 const HOLES_MOST = 1_000
 const Hole = z.object({
   from_height: BlockHeight.describe('The first block'),

@@ -46,7 +46,6 @@ const RotateKey = z.strictObject({
 
 const OldKeyEnds = UnixMs.describe('When the old key ends, Unix milliseconds')
 
-/** A rotation that was done before: the new key, without itself. */
 const RotatedBefore = IssuedKey.omit({ key: true }).extend({
   old_key_ends: OldKeyEnds,
   repeated: z.literal(true).describe('It was rotated by an earlier call'),
@@ -112,7 +111,6 @@ async function reachOf(
   }
 }
 
-/** A key of the account, as its owner sees it. */
 const OwnedKey = ShownKey.extend({
   cap_remaining: CreditsText.nullable().describe('What is left of its cap; null: no cap, or the meter did not answer'),
   spent_30_days: CreditsText.nullable().describe(

@@ -63,7 +63,6 @@ const ShownPipeline = z
   })
   .meta({ id: 'Pipeline' })
 
-/** The account as pipelines show it, by what its meter says now. */
 async function groupOf(account: string, { meterOf }: Pick<Platform, 'meterOf'>): Promise<Group> {
   const meter = meterOf(account)
   const [plan, sums] = await Promise.all([meter.plan(), meter.balance()])
@@ -128,7 +127,6 @@ const PIPELINE_EXAMPLE = {
   updated_at: '2026-11-24T09:30:00.000Z',
 }
 
-/** What came of a call, as the answer that is a pipeline. */
 async function pipelineReply<Status extends number>(
   status: Status,
   row: Result<PipelineRow, Refusal>,

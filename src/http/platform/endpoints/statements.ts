@@ -28,7 +28,6 @@ const Month = z
   .regex(/^\d{4}-(?:0[1-9]|1[0-2])$/, 'must be a UTC month such as 2026-11')
   .describe('A UTC month')
 
-/** Of a month or a day. */
 const AMOUNTS = {
   opening: CreditsText.describe('The balance when it began'),
   granted: CreditsText.describe('What plans and grants gave'),
@@ -96,7 +95,6 @@ export function monthTimes(nowMs: number): number[] {
   return Array.from({ length: MONTHS + 1 }, (_, i) => monthStart(place - MONTHS + 1 + i))
 }
 
-/** Beginning and end of a month in Unix ms. */
 function monthWindow(month: string): { readonly fromMs: number; readonly toMs: number } {
   const place = Number(month.slice(0, 4)) * 12 + Number(month.slice(5)) - 1
   return { fromMs: monthStart(place), toMs: monthStart(place + 1) }

@@ -41,20 +41,16 @@ const USED_TYPE = {
 
 const PLACE = /^([\d-]{10})\.([0-9a-f]{64})\.(\w{1,64})\.(\w{1,64})$/
 
-/** The counts and what they cost. */
 const USED = { ...COUNTS, credits: CreditsText.describe('What they cost') }
-/** Of reports: the days that they are of, and the sum of all of them. */
 const REPORTED = {
   period: z.object({ from: Day, to: Day }).describe('The days of the report, both included'),
   totals: z.object(USED).describe('All days together'),
 }
 const TypeUsed = z.object({ ...USED_TYPE, ...USED })
-/** The counts and what they cost, as answers show them. */
 function shownUsed({ calls, minutes, rows, amount }: UsageSum) {
   return { calls, stream_minutes: minutes, pipeline_rows: rows, credits: formatCredits(amount) }
 }
 
-/** What every report shows of what a meter summed for its window. */
 function shownReport({ byDay, byType }: UsageReport, { fromMs, toMs }: UsageWindow) {
   return {
     period: { from: dayText(fromMs), to: dayText(toMs - 1) },
@@ -71,7 +67,6 @@ const Place = z.string().transform((text, context): UsagePlace => {
   return z.NEVER
 })
 
-/** What people call the keys of these sums. */
 async function namesOf(keys: Pick<Keys, 'names'>, sums: readonly { readonly keyHash: KeyHash }[]) {
   const known = await keys.names([...new Set(sums.map(({ keyHash }) => keyHash))])
   return (keyHash: KeyHash) => {

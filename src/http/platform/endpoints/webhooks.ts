@@ -63,7 +63,6 @@ const WEBHOOK_TEXT =
   'above it; repeated for a day, signed as Standard Webhooks (1.0.0) has it: `webhook-id`, ' +
   '`webhook-timestamp` and `webhook-signature`, which its libraries verify. The secret is shown when it is drawn.'
 
-/** What came of a test event. */
 const Tested = z.object({
   account: AccountId,
   delivered: z.boolean().describe('The receiver answered with a 2xx'),
