@@ -1,5 +1,7 @@
 // Text from outside, bounded in size: bytes are counted as they come, because no declared length can be trusted.
 
+import { joinedBytes } from './chunks.ts'
+
 /** The bytes as text; why not otherwise: `too_large` at the first byte over the limit, `not_utf8` after the last one. */
 type BoundedText = { readonly text: string } | { readonly refused: 'too_large' | 'not_utf8' }
 
@@ -21,18 +23,8 @@ export async function readBoundedText(
   }
   try {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: byteOrderMark === 'keep' })
-    return { text: decoder.decode(joined(read, size)) }
+    return { text: decoder.decode(joinedBytes(read)) }
   } catch {
     return { refused: 'not_utf8' }
   }
-}
-
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const bytes = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return bytes
 }

@@ -13,12 +13,16 @@ export function toChunks(text: string, chunkBytes: number = CHUNK_BYTES): Uint8A
 
 /** Inverse of toChunks; the pieces in their order. */
 export function fromChunks(chunks: readonly (ArrayBuffer | Uint8Array)[]): string {
-  const total = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0)
-  const bytes = new Uint8Array(total)
+  return new TextDecoder().decode(joinedBytes(chunks))
+}
+
+/** The pieces behind one another. */
+export function joinedBytes(chunks: readonly (ArrayBuffer | Uint8Array)[]): Uint8Array {
+  const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0))
   let at = 0
   for (const chunk of chunks) {
     bytes.set(chunk instanceof Uint8Array ? chunk : new Uint8Array(chunk), at)
     at += chunk.byteLength
   }
-  return new TextDecoder().decode(bytes)
+  return bytes
 }

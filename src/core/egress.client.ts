@@ -2,6 +2,7 @@
 // Between the question and the connection a name may come to mean something else: on Cloudflare private addresses are out of
 // reach then too; on a machine of one's own, forbid them to workerd's network besides.
 
+import * as z from 'zod'
 import { BoundedMap } from './bounded-map.ts'
 import {
   bareHost,
@@ -20,6 +21,7 @@ const ANSWER_BYTES = 16 * 1024
 const TYPES = ['A', 'AAAA'] as const
 /** Of answers: IPv4 and IPv6 addresses; the rest are names on the way. */
 const CODES = [1, 28]
+const Resolved = z.object({ Answer: z.array(z.object({ type: z.number(), data: z.string() })).default([]) })
 
 const OWN = 'the destination is a host of this service itself'
 const PRIVATE = 'the destination is a private address: the operator allows those with PIPELINE_PRIVATE=on'
@@ -80,7 +82,7 @@ export class Egress {
       const response = await fetcher(url, { headers: { accept: 'application/dns-json' }, signal: late.signal })
       const text = (await response.text()).slice(0, ANSWER_BYTES)
       if (!response.ok) throw new Error(`${response.status}`)
-      const { Answer: answers = [] } = JSON.parse(text) as { Answer?: { type: number; data: string }[] }
+      const { Answer: answers } = Resolved.parse(JSON.parse(text))
       return answers.filter((one) => CODES.includes(one.type)).map(({ data }) => data)
     } finally {
       clearTimeout(timer)

@@ -2,6 +2,7 @@
 // in env.ts). Law: one that is missing or wrong is named and ends the start; it is never guessed.
 
 import * as z from 'zod'
+import { parseJson } from './json.ts'
 import { parseWith } from './schema-words.ts'
 
 export const Switch = z.enum(['on', 'off'], 'must be "on" or "off"').transform((value) => value === 'on')
@@ -18,20 +19,12 @@ export function Count(max: number, more = '') {
 /** JSON of this schema as text; what is wrong is said with its path. */
 export function JsonText<T>(schema: z.ZodType<T>) {
   return z.string("must be text: JSON between three quotes, '''{…}'''").transform((text, context): T => {
-    const read = parseWith(schema, jsonOf(text))
+    const read = parseWith(schema, parseJson(text))
     if (read.ok) return read.value
     const message = read.error.map((issue) => `${issue.path && `${issue.path} `}${issue.message}`).join(', ')
     context.addIssue({ code: 'custom', message: `must be JSON of its form: ${message.replaceAll(';', ',')}` })
     return z.NEVER
   })
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The platform's location hints: where a Durable Object can be asked to be made. */

@@ -11,24 +11,13 @@ describe('amounts', () => {
     [25_000, 25_000_000_000],
     [1e-6, 1],
     ['1000000000', 1e15],
+    ['1000000000.000000', 1e15],
   ])('reads %s', (text, micro) => expect(parseCredits(text)).toEqual({ ok: true, value: micro }))
 
   it.each([
     ...['-1', '0.1234567', '', ' 1', '1e3', '0x10', '1.', '1000000000.000001'],
     ...[-0.5, 1e-7, Number.NaN, Number.POSITIVE_INFINITY, 1e21],
   ])('refuses %s', (text) => expect(parseCredits(text).ok).toBe(false))
-
-  it('names what is wrong', () => {
-    const said = ['-1', 'x', '0.1234567', '1000000000.000001'].map((text) => parseCredits(text))
-    const most = '1000000000'
-    expect(said.map((read) => !read.ok && read.error)).toEqual([
-      'must not be negative',
-      'must be a number of credits such as 100 or "0.13"',
-      'has more than 6 decimals',
-      `is more than ${most} credits`,
-    ])
-    expect(parseCredits(`${most}.000000`).ok).toBe(true)
-  })
 
   it('lets nothing but whole amounts into the ledger', () => {
     expect([0, 1, 1e15].map(wholeMicro)).toEqual([0, 1, 1e15])

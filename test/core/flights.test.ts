@@ -159,16 +159,6 @@ describe('NextFlights', () => {
     expect([join().leads, begun.length]).toEqual([true, 2])
   })
 
-  it('begins at once where none is under way', async () => {
-    const { begun, join, land } = harness()
-    const one = join()
-    await land(0)
-    const two = join()
-    expect(begun.length).toBe(2)
-    await land(1)
-    expect([await one.result, await two.result]).toEqual([0, 1])
-  })
-
   it('does not wait for a flight whose leader is gone', async () => {
     const { begun, join, land, wait } = harness()
     join()
