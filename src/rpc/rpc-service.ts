@@ -41,10 +41,7 @@ interface Item {
   readonly price: Price
 }
 
-interface Held {
-  readonly item: Item
-  readonly hold: Result<Hold, Failure>
-}
+type Held = Result<Hold, Failure>
 
 /** What became of a call. `paid`: what it cost. */
 interface Done {
@@ -57,6 +54,7 @@ interface Done {
 
 /** Of calls that no node is asked for: revoked keys and rate limits still show. */
 const NO_PRICE: Price = { product: 'rpc', type: 'refused', amount: 0 }
+const NO_HOLD: Held = err({ kind: 'internal' })
 
 export class RpcService {
   readonly #deps: RpcServiceDeps
@@ -115,13 +113,14 @@ export class RpcService {
   #answerCalls(request: MeteredCall, chain: ServedChain, isBatch: boolean, items: readonly Item[]): Soon<Reply> {
     const holding = items.map((item): Soon<Held> => {
       const waitMs = this.#unbilledWaitMs(request, chain, item.call)
-      if (waitMs > 0) return { item, hold: err(tooMuchFreeWork(waitMs)) }
-      return follow(request.charging.hold(request.identity, item.price), (hold) => ({ item, hold }))
+      return waitMs > 0 ? err(tooMuchFreeWork(waitMs)) : request.charging.hold(request.identity, item.price)
     })
-    return follow(together(holding), (held) => {
-      const asked = held.flatMap(({ item: { call }, hold }) => (call !== null && hold.ok ? [call] : []))
+    return follow(together(holding), (holds) => {
+      const asked = items.flatMap(({ call }, at) => (call !== null && holds[at]?.ok ? [call] : []))
       const finding = asked.length === 0 ? [] : chain.answers.find(asked, request.waitUntil)
-      return follow(finding, (found) => assemble(request.requestId, isBatch, items, this.#finish(request, held, found)))
+      return follow(finding, (found) =>
+        assemble(request.requestId, isBatch, items, this.#finish(request, items, holds, found)),
+      )
     })
   }
 
@@ -133,11 +132,18 @@ export class RpcService {
     return chain.answers.fresh(call) === undefined ? this.#freeWork.tryWork(keyHash, now) : 0
   }
 
-  #finish(request: MeteredCall, held: readonly Held[], found: readonly Answered[]): readonly Done[] {
+  /** `holds` are those of the items, in their order; `found` has an answer for each call among them that was held. */
+  #finish(
+    request: MeteredCall,
+    items: readonly Item[],
+    holds: readonly Held[],
+    found: readonly Answered[],
+  ): readonly Done[] {
     // A source that fails is nobody's fault, and one work, however many calls were in it.
     const failed = found.some(({ ok }) => !ok) ? this.#freeWork.take(request.identity.keyHash, this.#deps.now()) : 0
     const answers = found.values()
-    return held.map(({ item, hold }): Done => {
+    return items.map((item, at): Done => {
+      const hold = holds[at] ?? NO_HOLD
       if (!hold.ok) return this.#refused(request, item, hold.error, null)
       return this.#settle(request, item, hold.value, item.call === null ? null : (answers.next().value ?? null), failed)
     })

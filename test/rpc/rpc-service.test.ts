@@ -75,11 +75,6 @@ describe('a single call', () => {
     expect(answer.headers).toMatchObject({ 'x-credits-cost': '0', 'x-credits-remaining': '8' })
     expect([world.posted, world.charged, world.open.size]).toEqual([[], [], 0])
   })
-
-  it('of a stream says where streams are', async () => {
-    const { body } = await saying(ODD).ask(call('1', 'eth_subscribe'))
-    expect(body).toContain('the method eth_subscribe does not exist/is not available: JSON-RPC has no WebSocket here')
-  })
 })
 
 describe('a batch', () => {
