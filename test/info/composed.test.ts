@@ -80,14 +80,6 @@ describe.each([
     expect((await send([1, 2].map(user))).status).toBe(504)
     expect(world.charged).toEqual([])
   })
-
-  it('names the user that is malformed', async () => {
-    const reply = await send([user(1), 'nobody'])
-    expect(JSON.parse(reply.body).msg).toMatch(/^users\.1: /)
-    expect(JSON.parse((await send([])).body).msg).toMatch(/^users: /)
-    expect((await send(Array(50).fill(USER))).status).toBe(200)
-    expect((await send(Array(51).fill(USER))).status).toBe(422)
-  })
 })
 
 it('batchClearinghouseState asks the DEX that is named, and offers no wildcard', async () => {
@@ -157,16 +149,6 @@ describe('candleSnapshot', () => {
   const candles = (count: number) =>
     Array.from({ length: count }, (_, t) => ({ t, T: t, s: 'BTC', o: '81307.00', n: 1 }))
 
-  it.each(['1m', '3m', '5m', '15m', '30m', '1h', '2h', '4h', '8h', '12h', '1d', '3d', '1w', '1M'])(
-    'knows the interval %s',
-    async (interval) => {
-      expect((await send({ interval })).status).toBe(200)
-      expect(world.asked).toEqual([
-        `{"type":"candleSnapshot","req":{"coin":"BTC","interval":"${interval}","startTime":5,"endTime":9}}`,
-      ])
-    },
-  )
-
   it('takes a null for the end, which is now', async () => {
     await send({ endTime: null, extra: 1 })
     expect(world.asked).toEqual(['{"type":"candleSnapshot","req":{"coin":"BTC","interval":"1h","startTime":5}}'])
@@ -211,38 +193,6 @@ it.each([
   expect((await world.send({ type, ...request })).headers.age).toBe('61')
 })
 
-describe('paging of candles', () => {
-  const PAGE = 5_000
-  const STEP = 60_000
-
-  it.each([0, 1, PAGE - 1, PAGE, PAGE + 1, 2 * PAGE, 12_345])(
-    'from the last T + 1 until a page is short gives each of %i candles once, oldest first',
-    async (count) => {
-      const all = Array.from({ length: count }, (_, i) => ({
-        t: i * STEP,
-        T: i * STEP + STEP - 1,
-        s: 'BTC',
-        o: '81307.00',
-      }))
-      world.upstream = (_, body) => {
-        const { startTime } = JSON.parse(body).req
-        return ok(JSON.stringify(all.filter(({ T }) => T >= startTime)))
-      }
-      const seen: number[] = []
-      let pages = 0
-      for (let startTime = 0; ; pages++) {
-        const req = { coin: 'BTC', interval: '1m', startTime }
-        const page = JSON.parse((await world.send({ type: 'candleSnapshot', req })).body)
-        seen.push(...page.map(({ t }: { t: number }) => t))
-        if (page.length < PAGE) break
-        startTime = page.at(-1).T + 1
-      }
-      expect(seen).toEqual(all.map(({ t }) => t))
-      expect(pages).toBe(Math.floor(count / PAGE))
-    },
-  )
-})
-
 describe('requests of users', () => {
   it('orderStatus takes an id, or a cloid in any case', async () => {
     const cloid = `0x${'ab'.repeat(16)}`
@@ -262,16 +212,6 @@ describe('requests of users', () => {
       expect((await world.send({ type, user: USER, startTime: 2, endTime: null })).status).toBe(200)
     },
   )
-
-  it.each([
-    ['subAccounts', 'null'],
-    ['userAbstraction', '"portfolioMargin"'],
-    ['maxBuilderFee', '0'],
-    ['userToMultiSigSigners', 'null'],
-  ])('%s may answer %s', async (type, body) => {
-    world.upstream = () => ok(body)
-    expect((await world.send({ type, user: USER, builder: USER })).body).toBe(body)
-  })
 
   it('a switch that is off is the same as none', async () => {
     await world.send({ type: 'userFills', user: USER, aggregateByTime: false })

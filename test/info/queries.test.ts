@@ -27,21 +27,6 @@ describe('types that an upstream answers', () => {
     },
   )
 
-  it.each([
-    [
-      'active',
-      '{"startTimeSeconds":1,"durationSeconds":111600,"startGas":"500.0","currentGas":"455.20","endGas":null}',
-    ],
-    ['ended', '{"startTimeSeconds":1,"durationSeconds":111600,"startGas":"500.0","currentGas":null,"endGas":"455.20"}'],
-  ])('an auction that is %s is told as the exchange tells it', async (_, auction) => {
-    const spot = `{"states":[],"gasAuction":${auction}}`
-    world.upstream = (type) => ok(type === 'spotDeployState' ? spot : auction)
-    expect(await bodyOf({ type: 'perpDeployAuctionStatus' })).toBe(auction)
-    expect(await bodyOf({ type: 'spotDeployState', user: USER })).toBe(spot)
-    queryOf('perpDeployAuctionStatus')!.response.parse(JSON.parse(auction))
-    queryOf('spotDeployState')!.response.parse(JSON.parse(spot))
-  })
-
   it('openOrders comes through but for a cloid of null where the exchange leaves it out', async () => {
     const bare = JSON.parse(UPSTREAM_ANSWERS.openOrders!) as object[]
     expect(await bodyOf({ type: 'openOrders', user: USER })).toBe(

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { formatCredits } from '../../core/amount.ts'
 import type { Failure } from '../../core/failure.ts'
-import { isDeeperThan, JSON_MAX_DEPTH } from '../../core/json.ts'
+import { isDeeperThan, JSON_MAX_DEPTH, parseJson } from '../../core/json.ts'
 import { nearestName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { parseWith } from '../../core/schema-words.ts'
@@ -26,8 +26,8 @@ export interface InfoCall {
   readonly ignored: string | null
   /** Resolved only once the hold is granted; otherwise at the same time, which saves a round trip to the meter. */
   readonly holdsFirst: boolean
-  /** A source or the history is asked: work that may come to nothing. */
-  readonly asksSource: boolean
+  /** An upstream or the history is asked: work that may come to nothing. */
+  readonly mayFail: boolean
 }
 
 const TYPES = CATALOGUE.map(({ type }) => type)
@@ -38,12 +38,8 @@ const BodyHead = z.object({ type: z.string() })
 export function readCall(text: string): Result<InfoCall, Failure> {
   if (isDeeperThan(text))
     return err({ kind: 'not_json', hint: `The request body nests deeper than ${JSON_MAX_DEPTH} levels.` })
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch {
-    return err({ kind: 'not_json' })
-  }
+  const body = parseJson(text)
+  if (body === undefined) return err({ kind: 'not_json' })
   const head = parse(BodyHead, body)
   if (!head.ok) return head
   const { type } = head.value
@@ -62,7 +58,7 @@ export function exampleRequest(type: string): string | undefined {
 function callOf(query: AnyQuery, request: { readonly type: string }, ignored: string | null): InfoCall {
   const amount = priceOf(query, request)
   const terms = termsOf(query.freshness)
-  const asksSource = asksUpstream(query) || asksHistory(query)
+  const mayFail = asksUpstream(query) || asksHistory(query)
   return {
     query,
     request,
@@ -73,8 +69,8 @@ function callOf(query: AnyQuery, request: { readonly type: string }, ignored: st
     terms,
     ignored,
     // What is never kept costs its full work again and again, and a history is long: nobody without credits may cause it.
-    holdsFirst: asksSource || terms.shares === 'next' || query.holdsFirst?.(request) === true,
-    asksSource,
+    holdsFirst: mayFail || terms.shares === 'next' || query.holdsFirst?.(request) === true,
+    mayFail,
   }
 }
 

@@ -38,12 +38,13 @@ export class InfoService {
   readonly #answers: Answers
   readonly #freeWork = new FreeWork()
   readonly #tokenCalls = new Gate()
-  readonly #meantCoin: MeantCoin
+  readonly #coins: CoinNames
 
   constructor(deps: InfoServiceDeps) {
     this.#deps = deps
     this.#answers = new Answers({ ...deps, tiers: new AnswerTiers(deps) })
-    this.#meantCoin = new MeantCoin(deps.sources.books, deps.now, deps.after)
+    const { sources, now: nowMs, after } = deps
+    this.#coins = new CoinNames({ read: () => coinsOf(sources.books), nowMs, after })
   }
 
   /** An answer for Weir itself, uncharged; null where it cannot be had. Never rejects. */
@@ -99,7 +100,7 @@ export class InfoService {
   }
 
   async #findAndServe(request: MeteredCall, call: InfoCall): Promise<WireFailure> {
-    const waitMs = call.asksSource ? this.#freeWork.tryWork(counted(request.identity), this.#deps.now()) : 0
+    const waitMs = call.mayFail ? this.#freeWork.tryWork(counted(request.identity), this.#deps.now()) : 0
     if (waitMs > 0) {
       const copy = await this.#answers.copy(call, request)
       return copy ? this.#serve(request, call, copy) : refusal(request, tooMuchFreeWork(waitMs), call.price.type)
@@ -120,7 +121,7 @@ export class InfoService {
     if (!hold.ok) return refusal(request, hold.error, call.price.type)
     const found = await (finding ?? this.#answers.find(call, request))
     if (!found.ok) return this.#fail(request, call, found.error, hold.value)
-    if (call.asksSource) this.#freeWork.charged(counted(request.identity), this.#deps.now())
+    if (call.mayFail) this.#freeWork.charged(counted(request.identity), this.#deps.now())
     return succeed(request, call, found.value, hold.value.settle())
   }
 
@@ -130,7 +131,7 @@ export class InfoService {
     const waitMs = this.#freeWork[count](counted(request.identity), this.#deps.now())
     const remaining = hold.release()
     if (waitMs > 0) return refusal(request, tooMuchFreeWork(waitMs), type, remaining)
-    return refusal(request, await this.#meantCoin.named(failure, call.request), type, remaining)
+    return refusal(request, await withMeantCoin(failure, call.request, this.#coins), type, remaining)
   }
 }
 
@@ -178,26 +179,15 @@ function succeed(
   return { status: 200, headers, body }
 }
 
-// Refusals of a coin that the exchange does not know, with the coin that was probably meant, as far as our books tell.
-
-/** One per service. */
-export class MeantCoin {
-  readonly #names: CoinNames
-
-  constructor(books: Books, nowMs: () => number, after: After) {
-    this.#names = new CoinNames({ read: () => coinsOf(books), nowMs, after })
-  }
-
-  /** The same failure; one of a coin in this request says which was meant. */
-  async named(failure: Failure, request: object): Promise<Failure> {
-    if (failure.kind !== 'bad_field') return failure
-    const issue = failure.issues.find(({ path, message }) => message === NOT_KNOWN && /(^|\.)coin$/.test(path))
-    if (issue === undefined) return failure
-    const meant = await this.#names.nearest(String(valueAt(request, issue.path.split('.'))))
-    if (meant === undefined) return failure
-    const message = `${NOT_KNOWN}; did you mean ${JSON.stringify(meant)}?`
-    return { kind: 'bad_field', issues: failure.issues.map((each) => (each === issue ? { ...each, message } : each)) }
-  }
+/** The same failure; one of a coin that the exchange does not know says which was probably meant, as far as our books tell. */
+async function withMeantCoin(failure: Failure, request: object, names: CoinNames): Promise<Failure> {
+  if (failure.kind !== 'bad_field') return failure
+  const issue = failure.issues.find(({ path, message }) => message === NOT_KNOWN && /(^|\.)coin$/.test(path))
+  if (issue === undefined) return failure
+  const meant = await names.nearest(String(valueAt(request, issue.path.split('.'))))
+  if (meant === undefined) return failure
+  const message = `${NOT_KNOWN}; did you mean ${JSON.stringify(meant)}?`
+  return { kind: 'bad_field', issues: failure.issues.map((each) => (each === issue ? { ...each, message } : each)) }
 }
 
 async function coinsOf(books: Books): Promise<readonly string[]> {

@@ -1,10 +1,9 @@
 // activeAssetData: what a user can trade of one coin now: leverage, and how much to buy and to sell. Wire-equal.
 
 import * as z from 'zod'
-import { CoinName } from '../../protocol/feed/block.ts'
 import { ActiveAssetData, EXAMPLE_ACTIVE_ASSET } from '../../protocol/info/active-asset-shapes.ts'
 import { USER } from '../../protocol/info/examples.ts'
-import { UserAddress } from '../../protocol/info/request-fields.ts'
+import { Market, UserAddress } from '../../protocol/info/request-fields.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
 export const activeAssetData = passThroughQuery({
@@ -14,9 +13,7 @@ export const activeAssetData = passThroughQuery({
   request: z.object({
     type: z.literal('activeAssetData'),
     user: UserAddress,
-    coin: CoinName.describe(
-      'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
-    ),
+    coin: Market,
   }),
   response: ActiveAssetData,
   freshness: { class: 'user' },

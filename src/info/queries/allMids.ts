@@ -11,8 +11,6 @@ import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { Dex } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 
-const FRESH_MS = 1_000
-
 export const allMids = defineQuery({
   type: 'allMids',
   summary: 'The middle price of every coin of a DEX',
@@ -20,7 +18,7 @@ export const allMids = defineQuery({
   request: z.object({ type: z.literal('allMids'), dex: Dex }),
   response: z.record(z.string(), Decimal),
   price: ONE_CREDIT,
-  freshness: { class: 'block', freshMs: FRESH_MS },
+  freshness: { class: 'block', freshMs: 1_000 },
   needs: ['books'],
   resolve: async ({ dex }, { books }) => {
     const answer = await books.tops()

@@ -6,8 +6,7 @@ import { SPOT_STATE, USER } from '../../protocol/info/examples.ts'
 import { UserBatch } from '../../protocol/info/request-fields.ts'
 import { SpotState } from '../../protocol/info/spot-shapes.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { batch } from '../sources/batch.ts'
-import { FailedUser } from '../sources/failed-slot.ts'
+import { batch, FailedUser } from '../sources/fan-out.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
 export const batchSpotClearinghouseState = defineQuery({

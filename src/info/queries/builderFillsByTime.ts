@@ -6,15 +6,7 @@ import { Address } from '../../protocol/feed/block.ts'
 import { ShownFill } from '../../protocol/feed/shown-fill.ts'
 import { FILL, OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { hasStart, NO_START, TimeCursor } from '../../protocol/info/history-shapes.ts'
-import {
-  EndTime,
-  Flag,
-  isInOrder,
-  optional,
-  REVERSED_WINDOW,
-  StartTime,
-  UserAddress,
-} from '../../protocol/info/request-fields.ts'
+import { ANY_WINDOW, Flag, inOrder, UserAddress } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { builderRows } from '../sources/builder-rows.ts'
@@ -31,17 +23,17 @@ export const builderFillsByTime = defineQuery({
     request: { builder: OTHER_USER, startTime: TIME },
     response: [{ user: USER, ...shown, builderFee: '0.081307' }],
   },
-  request: z
-    .object({
-      type: z.literal('builderFillsByTime'),
-      builder: UserAddress.describe('Builder address'),
-      startTime: optional(StartTime),
-      endTime: EndTime,
-      aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
-      cursor: TimeCursor.describe('Cursor from the previous page; absent: first page'),
-    })
-    .refine(hasStart, NO_START)
-    .refine(isInOrder, REVERSED_WINDOW),
+  request: inOrder(
+    z
+      .object({
+        type: z.literal('builderFillsByTime'),
+        builder: UserAddress.describe('Builder address'),
+        ...ANY_WINDOW,
+        aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
+        cursor: TimeCursor.describe('Cursor from the previous page; absent: first page'),
+      })
+      .refine(hasStart, NO_START),
+  ),
   response: z.array(ShownFill.extend({ user: Address })),
   price: ONE_CREDIT,
   freshness: HISTORY_FRESHNESS,

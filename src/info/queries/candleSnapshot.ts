@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { CoinName } from '../../protocol/feed/block.ts'
 import { Candle, CandleInterval, EXAMPLE_CANDLE } from '../../protocol/info/candle-shapes.ts'
 import { TIME } from '../../protocol/info/examples.ts'
-import { EndTime, isInOrder, REVERSED_WINDOW, StartTime } from '../../protocol/info/request-fields.ts'
+import { inOrder, WINDOW } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { candlesAnswer } from '../sources/own-candles.ts'
 
@@ -21,15 +21,13 @@ export const candleSnapshot = defineQuery({
   },
   request: z.object({
     type: z.literal('candleSnapshot'),
-    req: z
-      .object({
+    req: inOrder(
+      z.object({
         coin: CoinName.describe('Market'),
         interval: CandleInterval.describe('Candle interval'),
-        startTime: StartTime,
-        endTime: EndTime,
-      })
-      .refine(isInOrder, REVERSED_WINDOW)
-      .describe('Candles requested'),
+        ...WINDOW,
+      }),
+    ).describe('Candles requested'),
   }),
   response: z.array(Candle),
   price: ONE_CREDIT,

@@ -10,7 +10,7 @@ import { PerpStates, perpState } from '../sources/perp-states.ts'
 const ClearinghouseStateRequest = z.object({
   type: z.literal('clearinghouseState'),
   user: UserAddress,
-  dex: DexOrAll.describe('Name of the perp DEX; absent or empty: main DEX; `*` or `ALL_DEXES`: all, at the flat price'),
+  dex: DexOrAll,
 })
 type ClearinghouseStateRequest = z.infer<typeof ClearinghouseStateRequest>
 

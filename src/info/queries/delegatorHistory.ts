@@ -8,7 +8,6 @@ import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { HASH, OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { EVER } from '../sources/own-history.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 
 /** The exchange answers all of them: so many are gone through of our own. */
@@ -41,13 +40,11 @@ export const delegatorHistory = defineQuery({
   resolve(request, from) {
     return rowsAnswer(
       {
+        request,
+        isWindowed: false,
         kind: 'staking',
-        scope: { by: 'user', address: request.user },
         order: 'newest',
-        fromMs: 0,
-        toMs: EVER,
         limit: ROWS_MAX,
-        asked: request,
         rowsOf: ({ ledger = [] }) => ledger.map(rowOf),
         timeOf: ({ time }) => time,
         idOf: ({ time, hash, delta }) => `${time} ${hash} ${Object.keys(delta)[0]}`,

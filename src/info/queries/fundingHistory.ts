@@ -2,13 +2,10 @@
 // or say NaN.
 
 import * as z from 'zod'
-import { CoinName } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { TIME } from '../../protocol/info/examples.ts'
-import { EndTime, isInOrder, REVERSED_WINDOW, StartTime } from '../../protocol/info/request-fields.ts'
+import { inOrder, Market, WINDOW } from '../../protocol/info/request-fields.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
-
-const FRESH_MS = 10_000
 
 const FundingRate = z.looseObject({
   coin: z.string(),
@@ -24,16 +21,13 @@ export const fundingHistory = passThroughQuery({
     request: { coin: 'BTC', startTime: TIME },
     response: [{ coin: 'BTC', fundingRate: '0.0000125', premium: '-0.0003', time: TIME }],
   },
-  request: z
-    .object({
+  request: inOrder(
+    z.object({
       type: z.literal('fundingHistory'),
-      coin: CoinName.describe(
-        'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
-      ),
-      startTime: StartTime,
-      endTime: EndTime,
-    })
-    .refine(isInOrder, REVERSED_WINDOW),
+      coin: Market,
+      ...WINDOW,
+    }),
+  ),
   response: z.array(FundingRate),
-  freshness: { class: 'slow', freshMs: FRESH_MS },
+  freshness: { class: 'slow', freshMs: 10_000 },
 })

@@ -5,15 +5,14 @@ import * as z from 'zod'
 import type { Failure } from '../../core/failure.ts'
 import { ok, type Result } from '../../core/result.ts'
 import { aggregateBook, spreadOf } from '../../order-books/rounded-levels.ts'
-import { CoinName, type Levels } from '../../protocol/feed/block.ts'
+import type { Levels } from '../../protocol/feed/block.ts'
 import type { BookSnapshot } from '../../protocol/hub/hub-api.ts'
 import { BookLevels, Decimal } from '../../protocol/info/common-shapes.ts'
 import { LEVELS, TIME } from '../../protocol/info/examples.ts'
-import { optional } from '../../protocol/info/request-fields.ts'
+import { Market, optional } from '../../protocol/info/request-fields.ts'
 import type { Books } from '../ports.ts'
 import { type Answer, defineQuery, ONE_CREDIT } from '../query.ts'
 
-const FRESH_MS = 500
 const DEPTH = 20
 /** Raw levels that nearly always fill 20 aggregated ones; where they do not, the whole book is read. */
 const RAW_DEPTH: Readonly<Record<number, number>> = { 5: 500, 4: 4_000 }
@@ -32,9 +31,7 @@ export const l2Book = defineQuery({
   request: z
     .object({
       type: z.literal('l2Book'),
-      coin: CoinName.describe(
-        'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
-      ),
+      coin: Market,
       nSigFigs: optional(z.int().min(2, 'must be 2, 3, 4 or 5').max(5, 'must be 2, 3, 4 or 5')).describe(
         'Significant figures to which prices are rounded and grouped; absent or null: no rounding',
       ),
@@ -49,7 +46,7 @@ export const l2Book = defineQuery({
     .transform(({ mantissa, ...rest }) => ({ ...rest, mantissa: mantissa === 1 ? undefined : mantissa })),
   response: L2Book.nullable(),
   price: ONE_CREDIT,
-  freshness: { class: 'block', freshMs: FRESH_MS },
+  freshness: { class: 'block', freshMs: 500 },
   needs: ['books'],
   holdsFirst: ({ nSigFigs }) => nSigFigs !== undefined,
   resolve: (request, { books }) =>

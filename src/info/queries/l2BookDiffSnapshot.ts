@@ -3,10 +3,10 @@
 // of the hub only where it began after all of them came. With a height it is the book after that block, out of the archive.
 
 import * as z from 'zod'
-import { CoinName, Height } from '../../protocol/feed/block.ts'
+import { Height } from '../../protocol/feed/block.ts'
 import { BookLevels } from '../../protocol/info/common-shapes.ts'
 import { LEVELS, TIME } from '../../protocol/info/examples.ts'
-import { optional } from '../../protocol/info/request-fields.ts'
+import { Market, optional } from '../../protocol/info/request-fields.ts'
 import { defineQuery, HISTORY_PRICE, ONE_CREDIT } from '../query.ts'
 
 const L2BookDiffSnapshot = z.object({
@@ -34,9 +34,7 @@ export const l2BookDiffSnapshot = defineQuery({
   },
   request: z.object({
     type: z.literal('l2BookDiffSnapshot'),
-    coin: CoinName.describe(
-      'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
-    ),
+    coin: Market,
     block_height: optional(Height).describe(
       'Height of a past book, from the archive at its own price; absent: current book',
     ),

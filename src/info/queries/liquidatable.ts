@@ -7,8 +7,6 @@ import { Address } from '../../protocol/feed/block.ts'
 import { USER } from '../../protocol/info/examples.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
-const FRESH_MS = 500
-
 const Liquidatable = z.looseObject({
   user: Address,
   positionIndex: kindsByKey({ isolated: z.looseObject({ asset: z.int().describe('Asset index') }) }).describe(
@@ -27,5 +25,5 @@ export const liquidatable = passThroughQuery({
   example: { request: {}, response: [EXAMPLE] },
   request: z.object({ type: z.literal('liquidatable') }),
   response: z.array(Liquidatable),
-  freshness: { class: 'block', freshMs: FRESH_MS },
+  freshness: { class: 'block', freshMs: 500 },
 })

@@ -4,8 +4,6 @@ import * as z from 'zod'
 import { Venue } from '../../protocol/info/request-fields.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
-const FRESH_MS = 10_000
-
 export const outcomeDeployerLimits = passThroughQuery({
   type: 'outcomeDeployerLimits',
   summary: 'How many outcome markets a venue may still open',
@@ -15,5 +13,5 @@ export const outcomeDeployerLimits = passThroughQuery({
     venue: Venue.describe('Venue of outcome markets: 2 to 4 lower-case letters'),
   }),
   response: z.looseObject({ nDailyOutcomesRemaining: z.int(), nActiveOutcomesRemaining: z.int() }),
-  freshness: { class: 'slow', freshMs: FRESH_MS },
+  freshness: { class: 'slow', freshMs: 10_000 },
 })

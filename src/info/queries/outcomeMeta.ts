@@ -8,8 +8,6 @@ import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
 import { EXAMPLE_OUTCOME, EXAMPLE_QUESTION, Outcome, Question } from '../../protocol/info/outcome-shapes.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
-const FRESH_MS = 10_000
-
 /** Who deploys for a venue, and which functions they let others call. */
 const Deployer = z.looseObject({
   deployer: Address,
@@ -36,5 +34,5 @@ export const outcomeMeta = passThroughQuery({
     deployers: z.array(Deployer),
     feeScale: Decimal.describe('Fee multiplier of outcome markets'),
   }),
-  freshness: { class: 'slow', freshMs: FRESH_MS },
+  freshness: { class: 'slow', freshMs: 10_000 },
 })

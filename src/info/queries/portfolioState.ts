@@ -15,7 +15,7 @@ import { dexesOf, PerpStates, statesOf } from '../sources/perp-states.ts'
 const PortfolioStateRequest = z.object({
   type: z.literal('portfolioState'),
   user: UserAddress,
-  dex: DexOrAll.describe('Name of the perp DEX; absent or empty: main DEX; `*` or `ALL_DEXES`: all, at the flat price'),
+  dex: DexOrAll,
 })
 type PortfolioStateRequest = z.infer<typeof PortfolioStateRequest>
 

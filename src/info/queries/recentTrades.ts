@@ -4,15 +4,15 @@
 
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
-import { Address, CoinName, TxHash } from '../../protocol/feed/block.ts'
+import { Address, TxHash } from '../../protocol/feed/block.ts'
 import { type Trade as TradeRow, tradesOf } from '../../protocol/feed/trades.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { HASH, OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
-import { optional } from '../../protocol/info/request-fields.ts'
+import { Market, optional } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { heldAnswer } from '../sources/own-history.ts'
-import { passThrough } from '../sources/pass-through.ts'
+import { passThrough, rowsIn } from '../sources/pass-through.ts'
 
 const ROWS = 10
 /** As many as a stream begins with. */
@@ -47,9 +47,7 @@ export const recentTrades = defineQuery({
   example: { request: { coin: 'BTC' }, response: [EXAMPLE] },
   request: z.object({
     type: z.literal('recentTrades'),
-    coin: CoinName.describe(
-      'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
-    ),
+    coin: Market,
     rows: optional(z.int().min(1).max(ROWS_MAX)).describe('Number of trades; absent: ten'),
   }),
   response: z.array(Trade),
@@ -65,7 +63,7 @@ export const recentTrades = defineQuery({
     if (trades.length >= rows) return ok(heldAnswer(newest, own.value))
     const asked = await passThrough({ type, coin }, from)
     if (trades.length === 0 || (asked.ok && rows <= ROWS)) return asked
-    const older = asked.ok ? olderThan(newest, JSON.parse(asked.value.body) as TradeRow[]) : []
+    const older = asked.ok ? olderThan(newest, rowsIn(asked.value.body) ?? []) : []
     return ok(heldAnswer([...newest, ...older].slice(0, rows), own.value))
   },
 })

@@ -6,8 +6,6 @@ import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { EXAMPLE_OUTCOME, Outcome } from '../../protocol/info/outcome-shapes.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
-const FRESH_MS = 10_000
-
 const SettledOutcome = z.looseObject({
   spec: Outcome.describe('Specification'),
   /** What a share of the first side was worth; one of the second had the rest to 1. */
@@ -42,5 +40,5 @@ export const settledOutcome = passThroughQuery({
     outcome: z.int().min(0).describe('Outcome market id'),
   }),
   response: SettledOutcome.nullable(),
-  freshness: { class: 'slow', freshMs: FRESH_MS },
+  freshness: { class: 'slow', freshMs: 10_000 },
 })

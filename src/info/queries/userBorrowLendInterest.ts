@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { TIME, USER } from '../../protocol/info/examples.ts'
-import { EndTime, isInOrder, REVERSED_WINDOW, StartTime, UserAddress } from '../../protocol/info/request-fields.ts'
+import { inOrder, UserAddress, WINDOW } from '../../protocol/info/request-fields.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
 export const userBorrowLendInterest = passThroughQuery({
@@ -13,14 +13,13 @@ export const userBorrowLendInterest = passThroughQuery({
     request: { user: USER, startTime: TIME },
     response: [{ time: TIME, token: 'USDC', borrow: '0.5', supply: '0.0' }],
   },
-  request: z
-    .object({
+  request: inOrder(
+    z.object({
       type: z.literal('userBorrowLendInterest'),
       user: UserAddress,
-      startTime: StartTime,
-      endTime: EndTime,
-    })
-    .refine(isInOrder, REVERSED_WINDOW),
+      ...WINDOW,
+    }),
+  ),
   response: z.array(
     z.looseObject({
       time: z.int(),

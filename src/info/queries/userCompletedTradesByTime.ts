@@ -7,14 +7,7 @@ import type { Failure } from '../../core/failure.ts'
 import { err, ok } from '../../core/result.ts'
 import { COMPLETED_TRADE, TIME, USER } from '../../protocol/info/examples.ts'
 import { CompletedTrade, hasStart, NO_START, TradeDex, TradeLimit } from '../../protocol/info/history-shapes.ts'
-import {
-  EndTime,
-  isInOrder,
-  optional,
-  REVERSED_WINDOW,
-  StartTime,
-  UserAddress,
-} from '../../protocol/info/request-fields.ts'
+import { ANY_WINDOW, inOrder, optional, UserAddress } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
 import { heldAnswer } from '../sources/own-history.ts'
@@ -29,21 +22,21 @@ export const userCompletedTradesByTime = defineQuery({
   type: 'userCompletedTradesByTime',
   summary: 'The round trips that a wallet closed in a window, oldest first',
   example: { request: { user: USER, startTime: TIME }, response: [COMPLETED_TRADE] },
-  request: z
-    .object({
-      type: z.literal('userCompletedTradesByTime'),
-      user: UserAddress,
-      startTime: optional(StartTime),
-      endTime: EndTime,
-      cursor: optional(z.string().regex(TRADE_CURSOR, 'must be "<close_time>_<tx_index>" of the last row')).describe(
-        'Cursor from the previous page; absent: first page',
-      ),
-      builder: optional(UserAddress).describe('Builder to limit trades to'),
-      dex: TradeDex.describe('Perp DEX to limit trades to'),
-      limit: TradeLimit.describe('Maximum rows per page'),
-    })
-    .refine(hasStart, NO_START)
-    .refine(isInOrder, REVERSED_WINDOW),
+  request: inOrder(
+    z
+      .object({
+        type: z.literal('userCompletedTradesByTime'),
+        user: UserAddress,
+        ...ANY_WINDOW,
+        cursor: optional(z.string().regex(TRADE_CURSOR, 'must be "<close_time>_<tx_index>" of the last row')).describe(
+          'Cursor from the previous page; absent: first page',
+        ),
+        builder: optional(UserAddress).describe('Builder to limit trades to'),
+        dex: TradeDex.describe('Perp DEX to limit trades to'),
+        limit: TradeLimit.describe('Maximum rows per page'),
+      })
+      .refine(hasStart, NO_START),
+  ),
   response: z.array(CompletedTrade),
   price: HISTORY_PRICE,
   freshness: HISTORY_FRESHNESS,

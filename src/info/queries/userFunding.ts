@@ -7,17 +7,9 @@ import { DAY_MS } from '../../core/time.ts'
 import { type LedgerEvent, TxHash } from '../../protocol/feed/block.ts'
 import { HASH, TIME, USER } from '../../protocol/info/examples.ts'
 import { EXAMPLE_FUNDING, FUNDING_AMOUNTS } from '../../protocol/info/funding-shapes.ts'
-import {
-  EndTime,
-  isInOrder,
-  optional,
-  REVERSED_WINDOW,
-  StartTime,
-  UserAddress,
-} from '../../protocol/info/request-fields.ts'
+import { ANY_WINDOW, inOrder, UserAddress } from '../../protocol/info/request-fields.ts'
 import type { PastRead } from '../ports.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { EVER } from '../sources/own-history.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 
 const ROWS_MAX = 500
@@ -42,28 +34,22 @@ export const userFunding = defineQuery({
     request: { user: USER, startTime: TIME },
     response: [{ time: TIME, hash: HASH, delta: { type: 'funding', ...EXAMPLE_FUNDING } }],
   },
-  request: z
-    .object({ type: z.literal('userFunding'), user: UserAddress, startTime: optional(StartTime), endTime: EndTime })
-    .refine(isInOrder, REVERSED_WINDOW),
+  request: inOrder(z.object({ type: z.literal('userFunding'), user: UserAddress, ...ANY_WINDOW })),
   response: z.array(FundingPayment),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['past', 'upstream'],
   resolve(request, from) {
-    const { user, startTime = 0, endTime = EVER } = request
     return rowsAnswer<z.infer<typeof FundingPayment>>(
       {
+        request,
+        isWindowed: true,
         kind: 'funding',
-        scope: { by: 'user', address: user },
         order: 'oldest',
-        fromMs: startTime,
-        toMs: endTime,
         limit: ROWS_MAX,
         rowsOf: ({ ledger = [] }) => ledger.filter(({ delta }) => delta.type === 'funding').map(paymentOf),
         timeOf: ({ time }) => time,
         idOf: ({ time, delta }) => `${time} ${delta.coin}`,
-        asked: request,
-        until: (untilMs) => ({ ...request, endTime: untilMs }),
         ownFrom: firstDay,
         lateMs: LATE_MS,
       },

@@ -4,16 +4,8 @@
 import * as z from 'zod'
 import { LedgerUpdate } from '../../protocol/feed/ledger-update.ts'
 import { HASH, TIME, USER } from '../../protocol/info/examples.ts'
-import {
-  EndTime,
-  isInOrder,
-  optional,
-  REVERSED_WINDOW,
-  StartTime,
-  UserAddress,
-} from '../../protocol/info/request-fields.ts'
+import { ANY_WINDOW, inOrder, UserAddress } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
-import { EVER } from '../sources/own-history.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 
 const ROWS_MAX = 500
@@ -25,33 +17,28 @@ export const userNonFundingLedgerUpdates = defineQuery({
     request: { user: USER, startTime: TIME },
     response: [{ time: TIME, hash: HASH, delta: { type: 'deposit', usdc: '100.5' } }],
   },
-  request: z
-    .object({
+  request: inOrder(
+    z.object({
       type: z.literal('userNonFundingLedgerUpdates'),
       user: UserAddress,
-      startTime: optional(StartTime),
-      endTime: EndTime,
-    })
-    .refine(isInOrder, REVERSED_WINDOW),
+      ...ANY_WINDOW,
+    }),
+  ),
   response: z.array(LedgerUpdate),
   price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['past', 'upstream'],
   async resolve(request, from) {
-    const { user, startTime = 0, endTime = EVER } = request
     return rowsAnswer(
       {
+        request,
+        isWindowed: true,
         kind: 'ledger',
-        scope: { by: 'user', address: user },
         order: 'oldest',
-        fromMs: startTime,
-        toMs: endTime,
         limit: ROWS_MAX,
         rowsOf: ({ ledger = [] }) => ledger.map(({ time, hash, delta }) => ({ time, hash, delta })),
         timeOf: ({ time }) => time,
         idOf: ({ time, hash, delta }) => `${time} ${hash} ${delta.type}`,
-        asked: request,
-        until: (untilMs) => ({ ...request, endTime: untilMs }),
       },
       from,
     )

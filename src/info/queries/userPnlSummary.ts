@@ -9,14 +9,7 @@ import { Address, type Fill } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { USER } from '../../protocol/info/examples.ts'
 import { TradeDex } from '../../protocol/info/history-shapes.ts'
-import {
-  EndTime,
-  isInOrder,
-  optional,
-  REVERSED_WINDOW,
-  StartTime,
-  UserAddress,
-} from '../../protocol/info/request-fields.ts'
+import { ANY_WINDOW, inOrder, UserAddress } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
 import type { PastRead } from '../ports.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
@@ -74,15 +67,14 @@ export const userPnlSummary = defineQuery({
       tradedPairs: ['BTC', 'ETH'],
     },
   },
-  request: z
-    .object({
+  request: inOrder(
+    z.object({
       type: z.literal('userPnlSummary'),
       user: UserAddress,
-      startTime: optional(StartTime),
-      endTime: EndTime,
+      ...ANY_WINDOW,
       dex: TradeDex.describe('Perp DEX to limit the summary to'),
-    })
-    .refine(isInOrder, REVERSED_WINDOW),
+    }),
+  ),
   response: PnlSummary,
   price: HISTORY_PRICE,
   freshness: HISTORY_FRESHNESS,

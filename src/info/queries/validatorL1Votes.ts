@@ -7,8 +7,6 @@ import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { TIME, USER } from '../../protocol/info/examples.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
-const FRESH_MS = 10_000
-
 const Text = z.string()
 const NameAndDescription = z.tuple([Text.describe('Name'), Text.describe('Description')])
 const Settlement = { settleFraction: Decimal.describe('Settlement value of the first side, 0 to 1'), details: Text }
@@ -89,5 +87,5 @@ export const validatorL1Votes = passThroughQuery({
   example: { request: {}, response: [{ expireTime: TIME, action: { D: 'BTC' }, votes: [USER], quorumReached: false }] },
   request: z.object({ type: z.literal('validatorL1Votes') }),
   response: z.array(Vote),
-  freshness: { class: 'slow', freshMs: FRESH_MS },
+  freshness: { class: 'slow', freshMs: 10_000 },
 })

@@ -7,8 +7,6 @@ import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
-const FRESH_MS = 10_000
-
 const ValidatorStats = z.looseObject({
   uptimeFraction: Decimal,
   predictedApr: Decimal,
@@ -54,5 +52,5 @@ export const validatorSummaries = passThroughQuery({
   },
   request: z.object({ type: z.literal('validatorSummaries') }),
   response: z.array(ValidatorSummary),
-  freshness: { class: 'slow', freshMs: FRESH_MS },
+  freshness: { class: 'slow', freshMs: 10_000 },
 })

@@ -7,8 +7,6 @@ import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { VaultRelationship } from '../../protocol/info/vault-shapes.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
-const FRESH_MS = 10_000
-
 const VaultSummary = z.looseObject({
   name: z.string(),
   vaultAddress: Address,
@@ -38,5 +36,5 @@ export const vaultSummaries = passThroughQuery({
   },
   request: z.object({ type: z.literal('vaultSummaries') }),
   response: z.array(VaultSummary),
-  freshness: { class: 'slow', freshMs: FRESH_MS },
+  freshness: { class: 'slow', freshMs: 10_000 },
 })

@@ -1,10 +1,15 @@
 // One question to the upstream per item, a few at a time: a Worker has six connections, and a request that waits for
 // one would use up its timeout in the queue. All of them together are bounded, so that nothing that hangs holds the rest.
+// A part that cannot be had, where others can, holds an error: its key `error` tells it from a state, so that it never
+// reads as an empty account.
 
+import * as z from 'zod'
 import { orLate } from '../../core/deadline.ts'
-import type { Failure } from '../../core/failure.ts'
-import { err, type Result } from '../../core/result.ts'
+import { type Failure, failureMessage } from '../../core/failure.ts'
+import { err, ok, type Result } from '../../core/result.ts'
+import { Address } from '../../protocol/feed/block.ts'
 import type { Sources } from '../ports.ts'
+import { type Answer, latenessOf } from '../query.ts'
 
 const AT_ONCE = 6
 
@@ -32,4 +37,35 @@ export async function fanOut<const Items extends readonly unknown[], T>(
   await orLate(Promise.all(Array.from({ length: AT_ONCE }, worker)), FAN_OUT_MAX_MS, null, after)
   isOver = true
   return answers as { readonly [At in keyof Items]: Result<T, Failure> }
+}
+
+const Slot = z.object({ error: z.literal('upstream_error'), message: z.string() })
+
+/** In the answer for many users. */
+export const FailedUser = Slot.extend({ user: Address }).meta({ id: 'FailedUser' })
+
+/** In the answer for all DEXes. */
+export const FailedDex = Slot.extend({ dex: z.string() }).meta({ id: 'FailedDex' })
+
+/** The text of a slot: whose it is, and why it failed. */
+export function failedSlot(whose: { readonly user: string } | { readonly dex: string }, failure: Failure): string {
+  return JSON.stringify({ error: 'upstream_error', ...whose, message: failureMessage(failure) })
+}
+
+/**
+ * One answer for many users, at least one: a slot each, in their order, with the bytes that `ask` answers. Where no slot
+ * can be filled the whole call fails, so that nothing is charged for nothing.
+ */
+export async function batch(
+  users: readonly string[],
+  ask: (user: string) => Promise<Result<Answer, Failure>>,
+  from: Pick<Sources, 'after'>,
+): Promise<Result<Answer, Failure>> {
+  const answers = await fanOut(users, ask, from)
+  const [first] = answers
+  if (first && !first.ok && answers.every(({ ok }) => !ok)) return first
+  const slots = answers.map((answer, i) =>
+    answer.ok ? answer.value.body : failedSlot({ user: users[i] ?? '' }, answer.error),
+  )
+  return ok({ body: `[${slots.join(',')}]`, ...latenessOf(answers) })
 }

@@ -10,7 +10,7 @@ import type { Sources } from '../ports.ts'
 import { type Answer, latenessOf } from '../query.ts'
 import { heldAnswer } from './own-history.ts'
 import { isNobody } from './own-rows.ts'
-import { passThrough } from './pass-through.ts'
+import { passThrough, rowsIn } from './pass-through.ts'
 
 interface CandlesAsked {
   readonly type: 'candleSnapshot'
@@ -58,8 +58,8 @@ export async function candlesAnswer(
   const toMs = holed.toMs < window.toMs ? holed.toMs : req.endTime
   const told = await passThrough({ type, req: { ...req, startTime: fromMs, endTime: toMs } }, from)
   if (!told.ok) return isNobody(told.error) ? alone(candles, kept.value) : told
-  const rows = JSON.parse(told.value.body) as readonly Candle[]
-  if (!Array.isArray(rows)) return told
+  const rows = rowsIn<Candle>(told.value.body)
+  if (rows === null) return told
   const all = [...candles, ...rows.filter((candle) => kept.value.isHoled(candle) && candle.T >= startTime)]
   const page = all.sort((a, b) => a.t - b.t).slice(0, limit)
   return ok({ ...ownAnswer(page, kept.value), ...latenessOf([told]) })
@@ -102,7 +102,7 @@ async function theirsFrom(
 ): Promise<Answered> {
   const told = await theirs(asked, limit, from)
   if (!told.ok) return told.error.kind === 'bad_field' ? told : err(failure)
-  const [first] = JSON.parse(told.value.body) as readonly Candle[]
+  const first = rowsIn<Candle>(told.value.body)?.[0]
   return first && first.t <= fromMs ? told : err(failure)
 }
 
@@ -110,7 +110,6 @@ async function theirsFrom(
 async function theirs(asked: CandlesAsked, limit: number, from: Pick<Sources, 'upstream'>): Promise<Answered> {
   const answer = await passThrough(asked, from)
   if (!answer.ok || answer.value.body.length < limit * CANDLE_MIN_LENGTH) return answer
-  const candles = JSON.parse(answer.value.body) as unknown
-  const isLonger = Array.isArray(candles) && candles.length > limit
-  return isLonger ? ok({ ...answer.value, body: JSON.stringify(candles.slice(0, limit)) }) : answer
+  const candles = rowsIn(answer.value.body) ?? []
+  return candles.length > limit ? ok({ ...answer.value, body: JSON.stringify(candles.slice(0, limit)) }) : answer
 }

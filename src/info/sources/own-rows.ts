@@ -4,18 +4,26 @@
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { EventBlock } from '../../protocol/feed/durable-api.ts'
-import type { OpenPast, PastRead, PastRequest, Sources } from '../ports.ts'
+import type { OpenPast, PastEvents, PastRead, Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'
-import { heldAnswer, TOO_MUCH } from './own-history.ts'
-import { passThrough } from './pass-through.ts'
+import { EVER, heldAnswer, TOO_MUCH } from './own-history.ts'
+import { passThrough, rowsIn } from './pass-through.ts'
 
-interface RowsWanted<Row> extends PastRequest, Pick<JoinRules<Row>, 'timeOf' | 'idOf'> {
+/** What a caller asks for, and a source where our own rows do not do. */
+export interface RowsRequest {
+  readonly type: string
+  readonly user: string
+  readonly startTime?: number | undefined
+  readonly endTime?: number | undefined
+}
+
+interface RowsWanted<Row> extends Pick<PastEvents, 'kind'>, Pick<JoinRules<Row>, 'order' | 'timeOf' | 'idOf'> {
+  readonly request: RowsRequest
+  /** Whether the type takes a window: then a source is asked up to a time alone. */
+  readonly isWindowed: boolean
   readonly limit: number
   /** Rows of one block, in its order. */
   readonly rowsOf: (block: EventBlock) => readonly Row[]
-  /** What a source is asked for where our own rows do not do: as the caller asked, or up to a time alone. */
-  readonly asked: { readonly type: string }
-  readonly until?: (untilMs: number) => { readonly type: string }
   /** Where a source's rows may stand for several of ours: from this time on rows are ours alone, before it theirs alone. */
   readonly ownFrom?: (known: Pick<PastRead, 'since' | 'head'>) => number
   /** A row may stand in a block that is so much later than the row. */
@@ -27,28 +35,29 @@ export async function rowsAnswer<Row>(
   wanted: RowsWanted<Row>,
   from: Pick<Sources, 'past' | 'upstream'>,
 ): Promise<Result<Answer, Failure>> {
-  if (!from.past.isDeep) return passThrough(wanted.asked, from)
-  const past = await from.past.open(wanted)
+  const { kind, request, order, limit } = wanted
+  if (!from.past.isDeep) return passThrough(request, from)
+  const past = await from.past.open({ kind, scope: { by: 'user', address: request.user } })
   const own = past.ok ? await ownRows(past.value, wanted, wanted.ownFrom?.(past.value)) : past
-  if (!past.ok || !own.ok) return passThrough(wanted.asked, from)
+  if (!past.ok || !own.ok) return passThrough(request, from)
   const { rows, read } = own.value
   const theirsMs = wanted.ownFrom ? wanted.ownFrom(read) - 1 : read.since.time
-  if (isWhole(rows, read.ended, theirsMs, wanted)) return ok(heldAnswer(rows.slice(0, wanted.limit), read))
-  if (read.ended === 'work' && wanted.order === 'oldest') return err(TOO_MUCH)
-  const untilMs = Math.min(wanted.toMs, theirsMs)
-  const theirs = await passThrough(wanted.until?.(untilMs) ?? wanted.asked, from)
+  if (isWhole(rows, read.ended, theirsMs, wanted)) return ok(heldAnswer(rows.slice(0, limit), read))
+  if (read.ended === 'work' && order === 'oldest') return err(TOO_MUCH)
+  const untilMs = Math.min(request.endTime ?? EVER, theirsMs)
+  const theirs = await passThrough(wanted.isWindowed ? { ...request, endTime: untilMs } : request, from)
   if (!theirs.ok) {
     // Newest first, what follows is asked for again; oldest first, it would never be missed.
-    const isAnswer = isNobody(theirs.error) || (wanted.order === 'newest' && rows.length > 0)
+    const isAnswer = isNobody(theirs.error) || (order === 'newest' && rows.length > 0)
     if (!isAnswer) return theirs
     const all = wanted.ownFrom ? await ownRows(past.value, wanted) : own
-    return all.ok ? ok(heldAnswer(all.value.rows.slice(0, wanted.limit), all.value.read)) : all
+    return all.ok ? ok(heldAnswer(all.value.rows.slice(0, limit), all.value.read)) : all
   }
   const { body } = theirs.value
-  const told = JSON.parse(body) as readonly Row[]
-  if (!Array.isArray(told)) return theirs
+  const told = rowsIn<Row>(body)
+  if (told === null) return theirs
   const ours = wanted.ownFrom ? rows.filter((row) => wanted.timeOf(row) > theirsMs) : rows
-  const all = joinedRows(ours, told, { ...wanted, untilMs }).slice(0, Math.max(wanted.limit, told.length))
+  const all = joinedRows(ours, told, { ...wanted, untilMs }).slice(0, Math.max(limit, told.length))
   return ok(
     all.length === told.length && ours.length === 0 ? { ...heldAnswer(null, read), body } : heldAnswer(all, read),
   )
@@ -57,10 +66,10 @@ export async function rowsAnswer<Row>(
 /** Rows in the order of the answer, of the window or of what of it is not before `sinceMs`. */
 async function ownRows<Row>(
   past: OpenPast,
-  { fromMs, toMs, order, limit, rowsOf, timeOf, lateMs }: RowsWanted<Row>,
-  sinceMs = fromMs,
+  { request: { startTime = 0, endTime: toMs = EVER }, order, limit, rowsOf, timeOf, lateMs }: RowsWanted<Row>,
+  sinceMs = startTime,
 ): Promise<Result<{ readonly rows: readonly Row[]; readonly read: PastRead }, Failure>> {
-  const window = { fromMs: Math.max(fromMs, sinceMs), toMs, order }
+  const window = { fromMs: Math.max(startTime, sinceMs), toMs, order }
   const isWithin = (row: Row) => timeOf(row) >= window.fromMs && timeOf(row) <= toMs
   const rows: Row[] = []
   const read = await past.read({ ...window, toMs: toMs + (lateMs ?? 0) }, (block) => {
@@ -76,11 +85,11 @@ function isWhole<Row>(
   rows: readonly Row[],
   ended: PastRead['ended'],
   theirsMs: number,
-  { order, fromMs, limit, timeOf }: RowsWanted<Row>,
+  { request: { startTime = 0 }, order, limit, timeOf }: RowsWanted<Row>,
 ) {
   const last = rows[limit - 1]
   if (last === undefined && ended === 'work') return false
-  return fromMs > theirsMs || (order === 'newest' && last !== undefined && timeOf(last) > theirsMs)
+  return startTime > theirsMs || (order === 'newest' && last !== undefined && timeOf(last) > theirsMs)
 }
 
 /** No source serves the type: there is nobody to wait for. */

@@ -1,6 +1,7 @@
 // Types that an upstream answers: the canonical request goes out, its bytes come back unchanged.
 
 import type { Failure } from '../../core/failure.ts'
+import { parseJson } from '../../core/json.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { exchangeNames } from '../../upstream/outcome.ts'
 import type { Sources } from '../ports.ts'
@@ -23,6 +24,12 @@ export async function passThrough<Req extends { readonly type: string }>(
   if (!answer.ok) return err(namingField(answer.error, request, known))
   const { text, ...lateness } = answer.value
   return ok({ body: text, ...lateness })
+}
+
+/** The rows of a list that an upstream answered; null where it answered something else. */
+export function rowsIn<Row>(body: string): readonly Row[] | null {
+  const value = parseJson(body)
+  return Array.isArray(value) ? value : null
 }
 
 // An upstream that refuses a request does not say which field it minds. We have checked the form of all of them, so it

@@ -2,6 +2,7 @@
 // two requests that mean the same come out as the same JSON, because that JSON is the cache key.
 
 import * as z from 'zod'
+import { CoinName } from '../feed/block.ts'
 
 /** An address in any case; comes out in lower case. */
 export const UserAddress = z
@@ -9,6 +10,11 @@ export const UserAddress = z
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
   .toLowerCase()
   .describe('Address, in any letter case')
+
+/** Any market, where it is what is asked for. */
+export const Market = CoinName.describe(
+  'Market: a perp such as `BTC` or `xyz:GOLD`, a spot pair such as `@107`, an outcome such as `#41`',
+)
 
 /** An optional field; an explicit null is the same as leaving it out. */
 export const optional = <T extends z.ZodType>(field: T) => field.nullish().transform((value) => value ?? undefined)
@@ -49,8 +55,8 @@ export const TokenId = z
 const NO_MOMENT = 'must be a time in Unix milliseconds'
 /** A moment in Unix milliseconds. */
 const Moment = z.int({ error: ({ input }) => (input === undefined ? undefined : NO_MOMENT) }).min(0, NO_MOMENT)
-export const StartTime = Moment.describe('Start of the window, inclusive, Unix milliseconds')
-export const EndTime = optional(Moment.describe('End of the window, inclusive, Unix milliseconds; absent: now'))
+const StartTime = Moment.describe('Start of the window, inclusive, Unix milliseconds')
+const EndTime = optional(Moment.describe('End of the window, inclusive, Unix milliseconds; absent: now'))
 
 /** A switch; false is the same as leaving it out. */
 export const Flag = z
@@ -58,13 +64,22 @@ export const Flag = z
   .nullish()
   .transform((value) => value || undefined)
 
-/** Whether a window ends after it begins, where both are given. */
-export function isInOrder({ startTime, endTime }: { startTime?: number | undefined; endTime?: number | undefined }) {
-  return startTime === undefined || endTime === undefined || startTime <= endTime
+/** Fields of a window that has to begin somewhere, and of one that need not. */
+export const WINDOW = { startTime: StartTime, endTime: EndTime }
+export const ANY_WINDOW = { startTime: optional(StartTime), endTime: EndTime }
+
+interface Window {
+  readonly startTime?: number | undefined
+  readonly endTime?: number | undefined
 }
 
-/** What `isInOrder` says when it refuses. */
-export const REVERSED_WINDOW = { path: ['endTime'], message: 'must not lie before startTime' }
+/** The schema of a request whose window, where both its ends are given, does not end before it begins. */
+export function inOrder<T extends z.ZodType<Window>>(request: T): T {
+  return request.refine(({ startTime = 0, endTime = startTime }) => startTime <= endTime, {
+    path: ['endTime'],
+    message: 'must not lie before startTime',
+  })
+}
 
 const BATCH_MAX = 50
 const BATCH_SIZE = `must name 1 to ${BATCH_MAX} users`

@@ -264,6 +264,7 @@ describe('a source that fails', () => {
     ['prices for ten seconds', { type: 'metaAndAssetCtxs' }, 10_000],
     ['candles for ten seconds', { type: 'candleSnapshot', req: { coin: 'BTC', interval: '1m', startTime: 1 } }, 10_000],
     ['votes for a minute', VOTES, MINUTE],
+    ['listings for an hour', META, 60 * MINUTE],
     ['a clock never', { type: 'exchangeStatus' }, 500],
     ['a user never', { type: 'clearinghouseState', user: `0x${'ab'.repeat(20)}` }, 0],
   ])('leaves us %s', async (_, body, boundMs) => {

@@ -59,20 +59,13 @@ describe('refused bodies', () => {
   })
 
   it('names the missing field and the type sent', async () => {
-    expect(JSON.parse((await world.send({})).body).msg).toBe('type: is required')
     const said = async (body: object) => JSON.parse((await world.send(body)).body)
-    const docs = 'GET /docs describes all that there is.'
-    expect(await said({ type: 'x' })).toMatchObject({ type: 'x', msg: `The type "x" is not supported. ${docs}` })
-    expect((await said({ type: 'x' })).types).toEqual(CATALOGUE.map(({ type }) => type))
-    const near = `The type "l2Bok" is not supported; did you mean "l2Book"? ${docs}`
-    expect(await said({ type: 'l2Bok' })).toMatchObject({ type: 'l2Bok', msg: near })
-    expect((await said({ type: 'l2Book', coins: ['BTC'] })).msg).toBe('coin: is required (you sent "coins")')
-    expect((await said({ type: 'candleSnapshot', symbol: 'BTC' })).msg).toBe(
-      'req: is required, an object with coin, interval, startTime, endTime',
-    )
-    expect((await said({ type: 'candleSnapshot', req: { symbol: 'BTC', interval: '1H', startTime: 0 } })).msg).toBe(
-      'req.coin: is required (you sent "symbol"); req.interval: must be one of 1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 8h, 12h, 1d, 3d, 1w, 1M (did you mean "1h"?)',
-    )
+    expect((await said({})).msg).toMatch(/^type: /)
+    expect(await said({ type: 'x' })).toMatchObject({ type: 'x', types: CATALOGUE.map(({ type }) => type) })
+    expect((await said({ type: 'l2Bok' })).msg).toContain('"l2Book"')
+    expect((await said({ type: 'l2Book', coins: ['BTC'] })).msg).toMatch(/^coin: .*"coins"/)
+    const req = { symbol: 'BTC', interval: '1H', startTime: 0 }
+    expect((await said({ type: 'candleSnapshot', req })).msg).toMatch(/^req.coin: .*"symbol".*; req.interval: .*"1h"/)
   })
 
   it('are bounded to 20 a second and key, and only for that key', async () => {
@@ -135,7 +128,6 @@ describe('refused bodies', () => {
       ratelimit: '"uncharged";r=0;t=1',
       'ratelimit-policy': '"uncharged";q=20;w=1',
     })
-    expect(refused[0]!.body).toContain('Too many unbilled error responses (limit 20 per second per key)')
   })
 
   it('by a source are owed where many were under way at once', async () => {
@@ -209,17 +201,12 @@ describe('freshness', () => {
     expect((await world.send({ type: 'allMids' })).status).toBe(503)
   })
 
-  it('asks the hub for every l2BookDiffSnapshot, even for two at once', async () => {
-    const both = [1, 2].map(() => world.send({ type: 'l2BookDiffSnapshot', coin: 'BTC' }))
-    await Promise.all(both)
-    await world.send({ type: 'l2BookDiffSnapshot', coin: 'BTC' })
+  it('asks the hub for no l2BookDiffSnapshot more than twice at once, and for the next anew', async () => {
+    const call = () => world.send({ type: 'l2BookDiffSnapshot', coin: 'BTC' })
+    await Promise.all(Array.from({ length: 100 }, call))
+    expect([world.bookCalls, world.charged.length]).toEqual([2, 100])
+    await call()
     expect(world.bookCalls).toBe(3)
-  })
-
-  it('reads no whole book for a caller without credits', async () => {
-    world.balance = 0
-    expect((await world.send({ type: 'l2BookDiffSnapshot', coin: 'BTC' })).status).toBe(402)
-    expect(world.bookCalls).toBe(0)
   })
 
   it('keeps no user state, and shares it while it is being fetched', async () => {
@@ -268,7 +255,11 @@ describe('freshness', () => {
 
   it('reads no whole book for who cannot pay, and no book at all for who is refused at once', async () => {
     world.broke.add('poor')
-    expect((await world.send({ type: 'l2Book', coin: 'BTC', nSigFigs: 2 }, 'poor')).status).toBe(402)
+    for (const request of [
+      { type: 'l2Book', coin: 'BTC', nSigFigs: 2 },
+      { type: 'l2BookDiffSnapshot', coin: 'BTC' },
+    ])
+      expect((await world.send(request, 'poor')).status).toBe(402)
     expect(world.bookCalls).toBe(0)
     const reply = await world.desk.answer(
       {
@@ -322,17 +313,6 @@ describe('freshness', () => {
     expect((await world.send(META)).body).toBe('"new"')
   })
 
-  it('serves an old meta for an hour where the source is down, and says its age', async () => {
-    await world.send(META)
-    world.upstream = () => FAILED
-    world.now += 30 * 60_000
-    const stale = await world.send(META)
-    expect([stale.status, stale.headers.age]).toEqual([200, '1800'])
-    world.now += 30 * 60_000
-    expect((await world.send(META)).status).toBe(502)
-    expect(world.charged.length).toBe(2)
-  })
-
   it('shows a refusal by the source as it is, old answer or not', async () => {
     await world.send(META)
     world.upstream = () => err({ kind: 'bad_field', issues: [{ path: '', message: 'no' }] })
@@ -346,15 +326,14 @@ describe('freshness', () => {
     world.upstream = async () => refused
     const said = async (body: object) => JSON.parse((await world.send(body)).body).msg
     const funding = (coin: string) => said({ type: 'fundingHistory', coin, startTime: 1 })
-    const notKnown = 'is not known to the exchange, or not accepted there'
-    expect(await funding('btc')).toBe(`coin: ${notKnown}; did you mean "BTC"?`)
+    expect(await funding('btc')).toMatch(/^coin: .*"BTC"/)
     const candles = { coin: 'gold', interval: '1m', startTime: 1 }
-    expect(await said({ type: 'candleSnapshot', req: candles })).toBe(`req.coin: ${notKnown}; did you mean "xyz:GOLD"?`)
-    expect([await funding('BTC'), await funding('nothing')]).toEqual([`coin: ${notKnown}`, `coin: ${notKnown}`])
+    expect(await said({ type: 'candleSnapshot', req: candles })).toMatch(/^req.coin: .*"xyz:GOLD"/)
+    for (const coin of ['BTC', 'nothing']) expect(await funding(coin)).toMatch(/^coin: [^"]*$/)
     expect([world.bookCalls, world.charged]).toEqual([1, []])
     world.now += 10_000
     world.bookFailure = { kind: 'unavailable', what: 'x' }
-    expect(await funding('btc')).toBe(`coin: ${notKnown}; did you mean "BTC"?`)
+    expect(await funding('btc')).toContain('"BTC"')
   })
 
   it('does not keep failures', async () => {

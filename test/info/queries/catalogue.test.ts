@@ -2,14 +2,29 @@ import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { differences, generated } from '../../../scripts/generate.ts'
 import { CATALOGUE, queryOf } from '../../../src/info/queries/catalogue.ts'
-import { SPECIFIED_TYPES } from '../specified-types.ts'
+
+// The 55 types of the interface: the 15 that it specifies, then the 40 that it names. A type beyond the specification
+// is not added here.
+const SPECIFIED_TYPES = [
+  ...['builderFills', 'userCompletedTradesByTime', 'candleSnapshot', 'clearinghouseState', 'l2BookDiffSnapshot'],
+  ...['subAccounts', 'openOrders', 'allPerpMetas', 'delegatorHistory', 'spotDeployState', 'delegatorRewards'],
+  ...['userAbstraction', 'vaultSummaries', 'perpDeployAuctionStatus', 'maxMarketOrderNtls'],
+  ...['meta', 'metaAndAssetCtxs', 'perpDexs', 'perpDexLimits', 'perpsAtOpenInterestCap', 'outcomeMeta', 'l2Book'],
+  ...['allMids', 'fundingHistory', 'spotMeta', 'spotMetaAndAssetCtxs', 'spotClearinghouseState'],
+  ...['batchClearinghouseState', 'batchSpotClearinghouseState', 'portfolioState', 'frontendOpenOrders'],
+  ...['historicalOrders', 'orderStatus', 'userFills', 'userFillsByTime', 'userTwapSliceFills'],
+  ...['userTwapSliceFillsByTime', 'userCompletedTrades', 'userPnlSummary', 'userFees', 'userRateLimit', 'userRole'],
+  ...['userToMultiSigSigners', 'extraAgents', 'delegatorSummary', 'delegations', 'vaultDetails'],
+  ...['userVaultEquities', 'leadingVaults', 'maxBuilderFee', 'exchangeStatus', 'liquidatable', 'marginTable'],
+  ...['validatorL1Votes', 'userNonFundingLedgerUpdates'],
+]
 
 describe('the catalogue', () => {
   it('serves every type of the interface under its own name', () => {
     const types = CATALOGUE.map(({ type }) => type)
     expect(new Set(SPECIFIED_TYPES).size).toBe(55)
     expect(new Set(types).size).toBe(types.length)
-    expect(SPECIFIED_TYPES.filter((type) => !types.includes(type))).toEqual([])
+    expect(SPECIFIED_TYPES.filter((type) => !queryOf(type))).toEqual([])
     for (const { type } of CATALOGUE) expect(queryOf(type)?.type).toBe(type)
   })
 

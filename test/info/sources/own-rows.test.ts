@@ -16,47 +16,41 @@ type Rows = ReturnType<typeof fillRows>
 type Order = 'newest' | 'oldest'
 interface Asked {
   readonly type: string
-  readonly fromMs: number
-  readonly toMs: number
+  readonly user: string
+  readonly startTime: number
+  readonly endTime: number
 }
-const within = (blocks: readonly EventBlock[], { fromMs, toMs }: Asked, order: Order, limit: number): Rows => {
-  const rows = blocks.flatMap(({ fills }) => fillRows(fills)).filter(({ time }) => time >= fromMs && time <= toMs)
+const within = (blocks: readonly EventBlock[], { startTime, endTime }: Asked, order: Order, limit: number): Rows => {
+  const all = blocks.flatMap(({ fills }) => fillRows(fills))
+  const rows = all.filter(({ time }) => time >= startTime && time <= endTime)
   return (order === 'newest' ? rows.toReversed() : rows).slice(0, limit)
 }
 
+const FILLS = {
+  kind: 'fills',
+  isWindowed: true,
+  rowsOf: ({ fills }: EventBlock) => fillRows(fills),
+  timeOf: ({ time }: { readonly time: number }) => time,
+  idOf: (fill: Rows[number]) => fillIdOf(fill),
+} as const
 /** Asks for a page where a source knows `theirs`, of which it answers as many rows at a time. */
-async function ask(kept: Kept, window: Asked, order: Order, limit: number, theirs: readonly EventBlock[] | null) {
+async function ask(kept: Kept, request: Asked, order: Order, limit: number, theirs: readonly EventBlock[] | null) {
   const asked: Asked[] = []
   const upstream = {
     ask: async (_: string, body: string) => {
-      const request = JSON.parse(body) as Asked
-      asked.push(request)
+      const part = JSON.parse(body) as Asked
+      asked.push(part)
       if (theirs === null) return err({ kind: 'upstream_timeout', source: 's' } as const)
-      return ok({ text: JSON.stringify(within(theirs, request, order, limit)) })
+      return ok({ text: JSON.stringify(within(theirs, part, order, limit)) })
     },
   }
-  const answer = await rowsAnswer(
-    {
-      kind: 'fills',
-      scope: { by: 'user', address: USER },
-      order,
-      limit,
-      fromMs: window.fromMs,
-      toMs: window.toMs,
-      asked: window,
-      rowsOf: ({ fills }) => fillRows(fills),
-      timeOf: ({ time }) => time,
-      idOf: (fill) => fillIdOf(fill),
-      until: (toMs) => ({ ...window, toMs }),
-    },
-    { past: pastOfKept(() => kept), upstream },
-  )
+  const answer = await rowsAnswer({ ...FILLS, request, order, limit }, { past: pastOfKept(() => kept), upstream })
   return { answer, asked, rows: answer.ok ? (JSON.parse(answer.value.body) as Rows) : null }
 }
 
 const window = fc
-  .record({ fromMs: fc.nat(30), ms: fc.nat(30) })
-  .map(({ fromMs, ms }) => ({ type: 't', fromMs, toMs: fromMs + ms }))
+  .record({ startTime: fc.nat(30), ms: fc.nat(30) })
+  .map(({ startTime, ms }) => ({ type: 't', user: USER, startTime, endTime: startTime + ms }))
 /** Cuts of a list: the log begins, the files begin and end, and two stretches are nobody's. */
 const cuts = fc.record({
   logFrom: fc.nat(60),
@@ -98,7 +92,7 @@ describe('a list of the public API', () => {
           const kept = keptOf(blocks, cut)
           const { rows, asked } = await ask(kept, asks, way, limit, blocks)
           expect(rows).toEqual(within(blocks, asks, way, limit))
-          for (const { toMs } of asked) expect(toMs).toBeLessThanOrEqual(logOf(kept).since.time)
+          for (const { endTime } of asked) expect(endTime).toBeLessThanOrEqual(logOf(kept).since.time)
         },
       ),
       { numRuns: 1_000 },
@@ -124,7 +118,7 @@ describe('a list of the public API', () => {
 
   const list = Array.from({ length: 20 }, (_, i) => blockOf(i + 1, 10 + i, 1))
   const kept: Kept = { blocks: list, head: { height: 20, time: 29 }, logFrom: 15, filesFrom: 6, filesTo: 18 }
-  const ALL = { type: 't', fromMs: 0, toMs: EVER }
+  const ALL = { type: 't', user: USER, startTime: 0, endTime: EVER }
   const since = { height: 6, time: 15 }
 
   it('says since when nothing is missing, where no source answers and the newest come first', async () => {
@@ -132,7 +126,7 @@ describe('a list of the public API', () => {
     expect(answer).toMatchObject({ ok: true, value: { height: 20, since } })
     expect(rows).toEqual(within(list.slice(5), ALL, 'newest', 100))
     // Of what is older there is nothing to show.
-    expect((await ask(kept, { ...ALL, toMs: 14 }, 'newest', 100, null)).answer).toMatchObject({ ok: false })
+    expect((await ask(kept, { ...ALL, endTime: 14 }, 'newest', 100, null)).answer).toMatchObject({ ok: false })
   })
 
   it('fails where no source answers, the oldest come first and some are not ours: they would never be missed', async () => {
@@ -140,7 +134,7 @@ describe('a list of the public API', () => {
       ok: false,
       error: { kind: 'upstream_timeout' },
     })
-    expect((await ask(kept, { ...ALL, fromMs: 16 }, 'oldest', 100, null)).rows).toHaveLength(14)
+    expect((await ask(kept, { ...ALL, startTime: 16 }, 'oldest', 100, null)).rows).toHaveLength(14)
   })
 
   it('asks a source for what cannot be read, and shows no row of it', async () => {
@@ -155,16 +149,8 @@ describe('a list of the public API', () => {
     const none = { ...kept, blocks: [] }
     const text = ' [ {"time":0.0E1} ]'
     const upstream = { ask: async () => ok({ text }) }
-    const asks = {
-      kind: 'fills',
-      scope: { by: 'user', address: USER },
-      order: 'newest',
-      limit: 9,
-      ...ALL,
-      asked: ALL,
-    } as const
-    const rules = { rowsOf: () => [], timeOf: ({ time }: { time: number }) => time, idOf: String }
-    const answer = await rowsAnswer({ ...asks, ...rules }, { past: pastOfKept(() => none), upstream })
+    const asks = { ...FILLS, request: ALL, order: 'newest', limit: 9 } as const
+    const answer = await rowsAnswer(asks, { past: pastOfKept(() => none), upstream })
     expect(answer).toMatchObject({ ok: true, value: { body: text } })
   })
 
@@ -172,17 +158,8 @@ describe('a list of the public API', () => {
     const long = Array.from({ length: 200 }, (_, i) => blockOf(i + 1, 10 + i, 500, { twapId: 1 }))
     const all: Kept = { blocks: long, head: { height: 200, time: 209 }, logFrom: 200, filesTo: 199 }
     const upstream = { ask: async () => err({ kind: 'upstream_timeout', source: 's' } as const) }
-    const asks = {
-      kind: 'fills',
-      scope: { by: 'user', address: USER },
-      limit: 9,
-      fromMs: 20,
-      toMs: EVER,
-      asked: ALL,
-    } as const
-    const rules = { rowsOf: () => [], timeOf: ({ time }: { time: number }) => time, idOf: String }
-    const past = pastOfKept(() => all)
-    expect(await rowsAnswer({ ...asks, ...rules, order: 'oldest' }, { past, upstream })).toMatchObject({
+    const asks = { ...FILLS, request: { ...ALL, startTime: 20 }, order: 'oldest', limit: 9, rowsOf: () => [] } as const
+    expect(await rowsAnswer(asks, { past: pastOfKept(() => all), upstream })).toMatchObject({
       ok: false,
       error: { kind: 'bad_field', issues: [{ path: 'endTime' }] },
     })

@@ -1,0 +1,56 @@
+// The fills of a user as the public API lists them: as they are, or those of TWAP orders beside their ids.
+
+import { fillIdOf, fillRows, sliceRows } from '../../archive/fill-rows.ts'
+import type { Failure } from '../../core/failure.ts'
+import type { Result } from '../../core/result.ts'
+import type { Sources } from '../ports.ts'
+import type { Answer } from '../query.ts'
+import { type RowsRequest, rowsAnswer } from './own-rows.ts'
+
+const ROWS_MAX = 2_000
+
+interface FillsRequest extends RowsRequest {
+  /** Whether the parts of an order in one block are merged. */
+  readonly aggregateByTime?: boolean | undefined
+}
+
+interface FillsList {
+  readonly order: 'newest' | 'oldest'
+  readonly isWindowed: boolean
+}
+
+type From = Pick<Sources, 'past' | 'upstream'>
+
+export function fillsAnswer(request: FillsRequest, list: FillsList, from: From): Promise<Result<Answer, Failure>> {
+  const { aggregateByTime } = request
+  return rowsAnswer(
+    {
+      ...list,
+      request,
+      kind: 'fills',
+      limit: ROWS_MAX,
+      rowsOf: ({ fills }) => fillRows(fills, aggregateByTime),
+      timeOf: ({ time }) => time,
+      idOf: (fill) => fillIdOf(fill, aggregateByTime),
+    },
+    from,
+  )
+}
+
+/** Newest first, in both lists of the public API. */
+export function slicesAnswer(request: FillsRequest, isWindowed: boolean, from: From): Promise<Result<Answer, Failure>> {
+  const { aggregateByTime } = request
+  return rowsAnswer(
+    {
+      request,
+      kind: 'fills',
+      order: 'newest',
+      isWindowed,
+      limit: ROWS_MAX,
+      rowsOf: ({ fills }) => sliceRows(fills, aggregateByTime),
+      timeOf: ({ fill }) => fill.time,
+      idOf: ({ fill }) => fillIdOf(fill, aggregateByTime),
+    },
+    from,
+  )
+}
