@@ -73,15 +73,6 @@ describe('Breaker', () => {
     expect(breaker.tryPass(0)).toBe(false)
   })
 
-  it('rests as long as the source asks, without counting a failure', () => {
-    const breaker = new Breaker()
-    breaker.rest(5_000)
-    breaker.rest(3_000)
-    expect(breaker.tryPass(4_999)).toBe(false)
-    expect(breaker.tryPass(5_000)).toBe(true)
-    expect(breaker.tryPass(5_000)).toBe(true)
-  })
-
   it('is suspect where requests may be what failed: distinct ones count, and one caller is told to judge', () => {
     const breaker = new Breaker()
     for (let i = 0; i < 50; i++) breaker.failed(0, 'same')

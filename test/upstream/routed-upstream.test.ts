@@ -63,8 +63,7 @@ describe('RoutedUpstream', () => {
 
   it('has no source for a type that none serves', async () => {
     const { state, ask } = nodeAlone(() => answer('1'))
-    const hint = 'No source serves the type userFees here: the operator has to add one.'
-    expect(await ask('userFees')).toEqual({ ok: false, error: expect.objectContaining({ kind: 'unavailable', hint }) })
+    expect(await ask('userFees')).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
     expect(state.sent).toEqual([])
   })
 
@@ -192,7 +191,6 @@ describe('sources that fail', () => {
     const { state, ask } = nodeAlone(() => reply)
     await ask('meta')
     expect(await ask('openOrders')).toMatchObject({ error: { kind: 'unavailable', retryAfterMs: restMs } })
-    expect(state.sent.length).toBe(1)
     reply = answer('1')
     state.now += restMs - 1
     expect(await ask('openOrders')).toMatchObject({ error: { kind: 'unavailable' } })
