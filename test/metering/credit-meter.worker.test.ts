@@ -26,6 +26,10 @@ const request = (over: Partial<LeaseRequest>): LeaseRequest => ({
   close: false,
   ...over,
 })
+const granted = async (account: string, amount: number) => {
+  await meterOf(account).grantCredits('g', amount)
+  return meterOf(account)
+}
 const usageOf = (account: string) =>
   runInDurableObject(stubOf(account), (_, { storage }) =>
     storage.sql.exec('SELECT key_hash, product, type, calls, amount FROM usage').toArray(),
@@ -43,8 +47,7 @@ describe('CreditMeter', () => {
 
   // PIPE-25, PIPE-27
   it('charges what is new of a pipeline’s sums once, as far as balance and cap go, and writes off the rest', async () => {
-    const meter = meterOf('pipelines')
-    await meter.grantCredits('g', 1_000)
+    const meter = await granted('pipelines', 1_000)
     const settle = (rows: number, over: object = {}) =>
       meter.settlePipeline({ v: 1, pipeline: 'pipe_1', keyHash: K, type: 'fills', rows, spent: rows * 100, ...over })
     expect(await settle(0)).toEqual({ v: 1, available: 1_000, cap: undefined })
@@ -69,8 +72,7 @@ describe('CreditMeter', () => {
 
   // PIPE-27
   it('holds what a batch on its way costs from other pipelines, until it is reported', async () => {
-    const meter = meterOf('holds')
-    await meter.grantCredits('g', 1_000)
+    const meter = await granted('holds', 1_000)
     await meter.capKey(keyHashOf('capped'), 500)
     const left = async (pipeline: string, keyHash: string, hold: number, rows = 0) => {
       const report = { v: 1, pipeline, keyHash: keyHashOf(keyHash), type: 'fills', rows, spent: rows * 100, hold }
@@ -89,8 +91,7 @@ describe('CreditMeter', () => {
 
   // PIPE-29
   it('says that the key of a pipeline has ended where no other replaced it, and charges all the same', async () => {
-    const meter = meterOf('ends')
-    await meter.grantCredits('g', 1_000)
+    const meter = await granted('ends', 1_000)
     const settle = (keyHash: string, rows = 0) =>
       meter.settlePipeline({
         v: 1,
@@ -125,8 +126,7 @@ describe('CreditMeter', () => {
   })
 
   it('serves exactly the balance to 1,000 concurrent charges', async () => {
-    const meter = meterOf('concurrent')
-    await meter.grantCredits('g', 100 * CREDIT)
+    const meter = await granted('concurrent', 100 * CREDIT)
     const answers = await Promise.all(Array.from({ length: 1_000 }, () => spend(meter, 'k', CREDIT)))
     expect(answers.filter((answer) => answer.ok)).toHaveLength(100)
     expect(await meter.balance()).toMatchObject({ available: 0, spent: 100 * CREDIT })
@@ -222,8 +222,7 @@ describe('CreditMeter', () => {
   })
 
   it('lets a capped key spend its cap and no more, through leases and charges, and others all the same', async () => {
-    const meter = meterOf('capped')
-    await meter.grantCredits('g', 1_000 * CREDIT)
+    const meter = await granted('capped', 1_000 * CREDIT)
     expect(await spend(meter, 'c', 2 * CREDIT)).toMatchObject({ ok: true })
     await meter.capKey(keyHashOf('c'), 5 * CREDIT)
     const lease = (over: Partial<LeaseRequest>) => meter.lease(request({ keyHash: keyHashOf('c'), ...over }))
@@ -261,8 +260,7 @@ describe('CreditMeter', () => {
   })
 
   it('writes off what a reclaimed lease of a capped key reports beyond its cap', async () => {
-    const meter = meterOf('capped late')
-    await meter.grantCredits('g', 1_000 * CREDIT)
+    const meter = await granted('capped late', 1_000 * CREDIT)
     await meter.capKey(keyHashOf('c'), 5 * CREDIT)
     const lease = (over: Partial<LeaseRequest>) => meter.lease(request({ keyHash: keyHashOf('c'), ...over }))
     await lease({ need: 5 * CREDIT, waiting: 5 * CREDIT })
@@ -279,8 +277,7 @@ describe('CreditMeter', () => {
   })
 
   it('gives request tokens along with a lease, out of one bucket for all isolates', async () => {
-    const meter = meterOf('requests')
-    await meter.grantCredits('g', 10 * CREDIT)
+    const meter = await granted('requests', 10 * CREDIT)
     const requests = { bucket: 'rest', perSecond: 4, need: 3, forecast: 0 }
     const ask = (lease: string) => meter.lease(request({ lease, requests }))
     expect(await ask('r1')).toMatchObject({ ok: true, requests: { granted: 3 } })
@@ -291,8 +288,7 @@ describe('CreditMeter', () => {
   })
 
   it('takes cumulative reports, repeated and out of order, once', async () => {
-    const meter = meterOf('reports')
-    await meter.grantCredits('g', 10 * CREDIT)
+    const meter = await granted('reports', 10 * CREDIT)
     const usage = (calls: number) => [{ product: 'info', type: 'meta', calls, amount: calls * CREDIT }]
     const opened = await meter.lease(request({ need: CREDIT, waiting: 5 * CREDIT }))
     expect(opened).toMatchObject({ ok: true, granted: 5 * CREDIT, remaining: 5 * CREDIT, ttlMs: LEASE_TTL_MS })
@@ -312,8 +308,7 @@ describe('CreditMeter', () => {
   })
 
   it('reclaims a silent lease by its alarm, and charges a late report as far as the balance goes', async () => {
-    const meter = meterOf('reclaim')
-    await meter.grantCredits('g', 2 * CREDIT)
+    const meter = await granted('reclaim', 2 * CREDIT)
     await meter.lease(request({ need: 2 * CREDIT, waiting: 2 * CREDIT }))
     expect(await runDurableObjectAlarm(stubOf('reclaim'))).toBe(true)
     expect(await meter.balance()).toMatchObject({ held: 2 * CREDIT })
@@ -336,8 +331,7 @@ describe('CreditMeter', () => {
   })
 
   it('answers revoked to every charge and lease of a revoked key, and still takes its report', async () => {
-    const meter = meterOf('revoked')
-    await meter.grantCredits('g', 10 * CREDIT)
+    const meter = await granted('revoked', 10 * CREDIT)
     await meter.lease(request({ need: CREDIT, waiting: 2 * CREDIT }))
     await meter.revokeKey(K)
     await meter.revokeKey(K)
@@ -349,8 +343,7 @@ describe('CreditMeter', () => {
   })
 
   it('refuses amounts that are no whole micro-credits, and nothing of the batch happens', async () => {
-    const meter = meterOf('bugs')
-    await meter.grantCredits('g', CREDIT)
+    const meter = await granted('bugs', CREDIT)
     for (const amount of [-1, 0.5, Number.NaN]) {
       const outcome = await runInDurableObject(stubOf('bugs'), (object) =>
         spend(object as unknown as WholeMeterApi, 'k', amount).catch(String),
@@ -361,8 +354,7 @@ describe('CreditMeter', () => {
   })
 
   it('is drained exactly by two isolates with 64 calls in flight each', async () => {
-    const meter = meterOf('drain')
-    await meter.grantCredits('g', 500 * CREDIT)
+    const meter = await granted('drain', 500 * CREDIT)
     const identity = identityOf('trial', ['info'], 'drain')
     const background: Promise<unknown>[] = []
     const isolate = () =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { failureMessage, KEY_ENDED } from '../../src/core/failure.ts'
+import { KEY_ENDED } from '../../src/core/failure.ts'
 import type { Charging, Hold } from '../../src/metering/charging.ts'
 import { REPORT_AT, REPORT_EVERY_MS } from '../../src/metering/credit-lease.ts'
 import type { LeaseAnswer, LeaseMeterApi, LeaseRequest } from '../../src/metering/lease-api.ts'
@@ -21,6 +21,13 @@ function isolate(clock: ManualClock, meter: LeaseMeterApi, meterFailure: 'open' 
     onRevoked: (keyHash) => revoked.push(keyHash),
   })
   return { charging, revoked }
+}
+
+/** An account with so many credits, and an isolate that charges it. */
+function account(credits: number) {
+  const clock = new ManualClock()
+  const meter = new ModelMeter(credits * CREDIT, clock.nowMs)
+  return { clock, meter, ...isolate(clock, meter) }
 }
 
 async function held(charging: Charging, credits: number): Promise<Hold> {
@@ -58,9 +65,7 @@ describe('draining an account', () => {
     [0, 1, 64],
     [130, 0.13, 64],
   ])('%s credits at %s each, %s in flight: exactly the quotient', async (credits, each, inFlight) => {
-    const clock = new ManualClock()
-    const meter = new ModelMeter(credits * CREDIT, clock.nowMs)
-    const { charging } = isolate(clock, meter)
+    const { clock, meter, charging } = account(credits)
     const quotient = Math.floor((credits * CREDIT) / (each * CREDIT))
     expect(await drain(charging, quotient + 900, inFlight, each, clock)).toBe(quotient)
     await clock.advance(3_000)
@@ -69,9 +74,7 @@ describe('draining an account', () => {
   })
 
   it('asks the meter for few of many calls', async () => {
-    const clock = new ManualClock()
-    const meter = new ModelMeter(1_000_000 * CREDIT, clock.nowMs)
-    const { charging } = isolate(clock, meter)
+    const { clock, meter, charging } = account(1_000_000)
     expect(await drain(charging, 20_000, 8, 1, clock)).toBe(20_000)
     expect(meter.exchanges).toBeLessThan(200)
   })
@@ -95,18 +98,14 @@ describe('draining an account', () => {
 
 describe('one isolate', () => {
   it('names the cap of a key that may spend no more', async () => {
-    const clock = new ManualClock()
-    const meter = new ModelMeter(100 * CREDIT, clock.nowMs)
+    const { meter, charging } = account(100)
     meter.caps.set(identity.keyHash, CREDIT)
-    const { charging } = isolate(clock, meter)
     const first = await held(charging, 1)
     first.settle()
     // The second time it is the isolate that remembers.
     for (let i = 0; i < 2; i++) {
       const refused = await charging.hold(identity, price(1))
-      expect(refused.ok ? '' : failureMessage(refused.error)).toMatch(
-        /1, \S+ remain of this key's cap of 1\. A service key of the ac/,
-      )
+      expect(refused).toMatchObject({ ok: false, error: { kind: 'credits_exhausted', capMicro: CREDIT } })
     }
   })
 
@@ -127,9 +126,7 @@ describe('one isolate', () => {
   })
 
   it('charges what succeeds and gives back what fails', async () => {
-    const clock = new ManualClock()
-    const meter = new ModelMeter(1 * CREDIT, clock.nowMs)
-    const { charging } = isolate(clock, meter)
+    const { clock, meter, charging } = account(1)
     const first = await held(charging, 1)
     expect(await charging.hold(identity, price(1))).toMatchObject({
       ok: false,
@@ -158,9 +155,7 @@ describe('one isolate', () => {
     [1, 40],
     [50, 1],
   ])('keeps little to itself that it could take along when it dies: %i a second at %s credits', async (rate, each) => {
-    const clock = new ManualClock()
-    const meter = new ModelMeter(1e6 * CREDIT, clock.nowMs)
-    const { charging } = isolate(clock, meter)
+    const { clock, meter, charging } = account(1e6)
     let spent = 0
     const ages: { readonly spent: number; readonly atMs: number }[] = []
     for (let call = 0; call < 60 * rate; call++) {
@@ -178,9 +173,7 @@ describe('one isolate', () => {
   })
 
   it('reports much of what is left within two seconds and returns an idle lease', async () => {
-    const clock = new ManualClock()
-    const meter = new ModelMeter(600 * CREDIT, clock.nowMs)
-    const { charging } = isolate(clock, meter)
+    const { clock, meter, charging } = account(600)
     for (let i = 0; i < 10; i++) (await held(charging, 1)).settle()
     await clock.advance(2_000)
     expect(meter.account.spent).toBe(10 * CREDIT)
@@ -189,9 +182,7 @@ describe('one isolate', () => {
   })
 
   it('spares a slow caller the round trip while there is ample left, and nobody else waits for what it holds', async () => {
-    const clock = new ManualClock()
-    const rich = new ModelMeter(1_000_000 * CREDIT, clock.nowMs)
-    const { charging } = isolate(clock, rich)
+    const { clock, meter: rich, charging } = account(1_000_000)
     const calls = async () => {
       for (let i = 0; i < 100; i++) {
         ;(await held(charging, 1)).settle()
@@ -230,9 +221,7 @@ describe('one isolate', () => {
   })
 
   it('sees a top-up within a second of a refusal', async () => {
-    const clock = new ManualClock()
-    const meter = new ModelMeter(0, clock.nowMs)
-    const { charging } = isolate(clock, meter)
+    const { clock, meter, charging } = account(0)
     expect((await charging.hold(identity, price(1))).ok).toBe(false)
     const asked = meter.exchanges
     meter.grant(5 * CREDIT)
@@ -244,16 +233,13 @@ describe('one isolate', () => {
   })
 
   it('refuses only what is too dear: a cheaper call is still served', async () => {
-    const clock = new ManualClock()
-    const { charging } = isolate(clock, new ModelMeter(5 * CREDIT, clock.nowMs))
+    const { charging } = account(5)
     expect((await charging.hold(identity, price(10))).ok).toBe(false)
     expect((await charging.hold(identity, price(5))).ok).toBe(true)
   })
 
   it('settles late work on its own lease after the meter reclaimed it', async () => {
-    const clock = new ManualClock()
-    const meter = new ModelMeter(2 * CREDIT, clock.nowMs)
-    const { charging } = isolate(clock, meter)
+    const { clock, meter, charging } = account(2)
     const slow = await held(charging, 1)
     clock.now += 61_000
     meter.reclaim()
@@ -266,9 +252,7 @@ describe('one isolate', () => {
   })
 
   it('stops at once when the meter says revoked, and still reports what was spent', async () => {
-    const clock = new ManualClock()
-    const meter = new ModelMeter(1_000 * CREDIT, clock.nowMs)
-    const { charging, revoked } = isolate(clock, meter)
+    const { clock, meter, charging, revoked } = account(1_000)
     for (let i = 0; i < 3; i++) (await held(charging, 1)).settle()
     meter.revoked.add('k')
     await clock.advance(1_000)
@@ -299,9 +283,7 @@ describe('one isolate', () => {
   })
 
   it('needs a living lease for a free call too, so that a revoked key gets none', async () => {
-    const clock = new ManualClock()
-    const meter = new ModelMeter(0, clock.nowMs)
-    const { charging } = isolate(clock, meter)
+    const { clock, meter, charging } = account(0)
     ;(await held(charging, 0)).settle()
     meter.revoked.add('k')
     await clock.advance(31_000)
@@ -312,11 +294,9 @@ describe('one isolate', () => {
 describe('a revoked key', () => {
   /** Calls at a pace until two minutes after the revocation; answers how long after it the last one was served. */
   async function lastServedMs(paceMs: number, credits: number, hasReporter: boolean): Promise<number> {
-    const clock = new ManualClock()
+    const { clock, meter, charging } = account(1_000_000)
     // An isolate whose waitUntil was cut short never reports.
     if (!hasReporter) clock.sleep = () => new Promise(() => {})
-    const meter = new ModelMeter(1_000_000 * CREDIT, clock.nowMs)
-    const { charging } = isolate(clock, meter)
     const call = async () => {
       const hold = await charging.hold(identity, price(credits))
       if (hold.ok) hold.value.settle()
@@ -378,20 +358,6 @@ describe('while the meter cannot be reached', () => {
     meter.broken = false
     clock.now += 250
     expect((await closed.hold(identity, price(1))).ok).toBe(true)
-  })
-
-  it('goes on spending what is leased', async () => {
-    const clock = new ManualClock()
-    const meter = new BrokenMeter(new ModelMeter(10_000 * CREDIT, clock.nowMs))
-    meter.broken = false
-    const { charging } = isolate(clock, meter)
-    for (let i = 0; i < 3; i++) (await held(charging, 1)).settle()
-    meter.broken = true
-    for (let i = 0; i < 10; i++) (await held(charging, 1)).settle()
-    await clock.advance(1_500)
-    meter.broken = false
-    await clock.advance(17_000)
-    expect(meter.inner.account).toMatchObject({ spent: 13 * CREDIT, held: 0 })
   })
 
   it('spends what is leased until the lease ends, and then nothing when closed', async () => {
