@@ -14,14 +14,14 @@ import { archived, compactionOf } from './places.worker.ts'
 /** Three blocks an hour, a segment each. */
 const BLOCK_MS = 1_200_000
 const START_MS = Date.UTC(2026, 10, 20)
-export const USER = `0x${'1'.repeat(40)}`
+const USER = `0x${'1'.repeat(40)}`
 export const SETTLED_MS = 600_001
 export const timeOf = (height: number) => START_MS + height * BLOCK_MS
 export const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at)
 
 const fillOf = (coin: string, tid: number): UserFill => [USER, fillWith({ coin, sz: '0.5', time: tid, oid: tid, tid })]
 
-export function blockAt(height: number, known: Known = 'events'): EventsOfBlock {
+function blockAt(height: number, known: Known = 'events'): EventsOfBlock {
   const fills = [0, 1].map((at): UserFill => fillOf(at === 0 ? 'BTC' : 'ETH', 2 * height + at))
   const ledger = [{ users: [USER], time: height, hash: '0x0', delta: { type: 'deposit', usdc: '1' } }]
   const block = { height, time: timeOf(height), fills }
