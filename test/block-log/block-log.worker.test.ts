@@ -2,9 +2,9 @@ import { abortAllDurableObjects, evictDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { shardOf } from '../../src/core/coin.ts'
-import type { Fill } from '../../src/protocol/feed/block.ts'
 import type { FillScope, HeldStretch } from '../../src/protocol/feed/durable-api.ts'
 import type { BlockLogApi } from '../../src/protocol/feed/log-api.ts'
+import { fillWith } from '../kit/fills.ts'
 import { FakeFeeder, levelsOf } from './fake-feeder.worker.ts'
 
 const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
@@ -150,24 +150,7 @@ describe('the log', () => {
 
 describe('fills that are held', () => {
   const [ann, bob] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`] as const
-  const fillOf = (tid: number, more: object = {}) =>
-    ({
-      coin: 'BTC',
-      px: '1.0',
-      sz: '1.0',
-      side: 'B',
-      time: 1,
-      startPosition: '0.0',
-      dir: 'Open Long',
-      tid,
-      oid: tid,
-      closedPnl: '0.0',
-      hash: '0x',
-      crossed: true,
-      fee: '0.0',
-      feeToken: 'USDC',
-      ...more,
-    }) as Fill
+  const fillOf = (tid: number, more: object = {}) => fillWith({ tid, oid: tid, ...more })
   const read = async (scope: FillScope, before: number | null = null) => {
     const answer = await (log() as unknown as BlockLogApi).fills({ v: 1, scope, before })
     if ('retryMs' in answer) throw new Error('busy')

@@ -41,16 +41,6 @@ test('two hundred that ask at once are dialled six at a time, in the order of as
   expect(came).toEqual(names(200))
 })
 
-test('a dial that fails frees its place', async () => {
-  const { ask, end, begun, came } = switchboard()
-  for (const name of names(MOST_DIALS)) ask(`hangs ${name}`)
-  ask('r')
-  expect(begun).not.toContain('r')
-  await end()
-  expect(came).toEqual(['hangs'])
-  expect(begun).toContain('r')
-})
-
 test('who has asked again, or has given up meanwhile, is not dialled', async () => {
   const { clock, ask, end, begun, came } = switchboard()
   for (const name of names(MOST_DIALS)) ask(name)

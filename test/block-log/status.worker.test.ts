@@ -109,14 +109,6 @@ describe('a feeder', () => {
     expect((await feeders()).filter(({ name }) => name === 'one')).toHaveLength(1)
     again.close()
   })
-
-  // FEED-4
-  it('of another chain is told both names', async () => {
-    feeder.send({ type: 'hello', protocol: 1, chain: 'an"other', feeder: 'x', first: null, head: null })
-    const { message } = await feeder.next('error')
-    expect(message).toContain(env.CHAIN)
-    expect(message).toContain('"an\\"other"')
-  })
 })
 
 describe('after a restart of the log', () => {

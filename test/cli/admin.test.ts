@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { hashKey } from '../../src/accounts/digest.client.ts'
 import { adminProgram } from '../../src/cli/admin.node.ts'
 import { refusal, say, startStub } from './stub.ts'
 
@@ -103,12 +102,6 @@ describe('the operator’s commands', () => {
     expect([failed, notes[0], stub.seen]).toEqual([true, expect.stringMatching(/--dry-run/), []])
     for (const days of ['0', '-1', '1e3', '36501', 'never'])
       expect((await admin(`history retention --dry-run --books-days ${days}`)).failed).toBe(true)
-  })
-
-  it('send a key as its hash', async () => {
-    answer = [200, HELD]
-    await admin(`key revoke ${KEY}`)
-    expect(stub.seen.at(-1)?.call).toBe(`DELETE /admin/keys/${await hashKey(KEY)}`)
   })
 
   it('print a new key alone, and fail where there is none to print', async () => {

@@ -30,24 +30,4 @@ describe('delayed blocks', () => {
       { numRuns: 30 },
     )
   })
-
-  it('without a delay are out at once', () => {
-    const delayed = new DelayedBlocks(1, null)
-    delayed.push(openBlock(1, 0n), 5n)
-    expect(delayed.leastNs).toBe(0n)
-    expect(heights(delayed.due(5n))).toEqual([1])
-  })
-
-  it('wait while a node is down; then the last heights come again, before those that waited', () => {
-    const delayed = new DelayedBlocks(1, null)
-    for (let height = 1; height <= 30; height++) delayed.push(openBlock(height, 0n), 0n)
-    expect(delayed.due(0n)).toHaveLength(30)
-    delayed.hold(100n, 3)
-    delayed.push(openBlock(31, 0n), 50n)
-    delayed.push(openBlock(32, 0n), 60n)
-    expect([delayed.due(99n), delayed.nextNs, delayed.isHeld(99n)]).toEqual([[], 100n, true])
-    expect(heights(delayed.due(100n))).toEqual([28, 29, 30, 31, 32])
-    delayed.push(openBlock(33, 0n), 101n)
-    expect(heights(delayed.due(101n))).toEqual([33])
-  })
 })

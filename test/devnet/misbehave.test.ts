@@ -1,13 +1,12 @@
 // Faults: which query one happens to, when it is over, and what a client sees of it on a real socket.
 
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'
 import { devnetServer } from '../../src/devnet/http.node.ts'
 import { Faults, MisbehaveRequest } from '../../src/devnet/misbehave.node.ts'
 import { Truth } from '../../src/devnet/truth.node.ts'
+import { type HttpServer, startServer } from '../kit/http-server.ts'
 
 const order = (request: object) => MisbehaveRequest.parse(request)
 
@@ -44,79 +43,61 @@ describe('faults', () => {
 })
 
 describe('on the wire', () => {
-  let server: Server
-  let base: string
+  let server: HttpServer
   beforeAll(async () => {
     const engine = createEngine(1)
-    for (let i = 0; i < 5; i++) engine.step()
-    server = devnetServer(() => ({
-      engine,
-      truth: new Truth(),
-      disturb: () => {},
-      data: tmpdir(),
-    }))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    engine.step()
+    server = await startServer(devnetServer(() => ({ engine, truth: new Truth(), disturb: () => {}, data: tmpdir() })))
   })
-  afterEach(() => post('/misbehave', { how: 'none' }))
-  afterAll(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  afterEach(() => misbehave({ how: 'none' }))
+  afterAll(() => server.close())
 
-  const post = (path: string, body: object, signal?: AbortSignal) =>
-    fetch(base + path, {
+  const post = (path: string, body: object, signal: AbortSignal | null = null) =>
+    fetch(server.url + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     })
-  const meta = async () => (await post('/info', { type: 'meta' })).text()
+  const misbehave = (order: object) => post('/misbehave', order)
+  const ask = (type = 'meta', signal: AbortSignal | null = null) => post('/info', { type }, signal)
+  const answer = async (type = 'meta') =>
+    (await ask(type)).json() as Promise<{ collateralToken?: number; time?: number }>
 
-  it('refuses, cuts and hangs', async () => {
-    await post('/misbehave', { how: 'refuse', times: 1 })
-    await expect(meta()).rejects.toThrow()
-    await post('/misbehave', { how: 'cut', times: 1 })
-    await expect(meta()).rejects.toThrow()
-    await post('/misbehave', { how: 'hang', for_ms: 2_000 })
-    await expect(meta()).rejects.toThrow()
-    expect(JSON.parse(await meta()).collateralToken).toBe(0)
+  it.each([
+    { how: 'refuse', times: 1 },
+    { how: 'cut', times: 1 },
+    { how: 'garbage', times: 1, types: ['meta'] },
+    { how: 'hang', for_ms: 1_000 },
+  ])('%j is no answer, and ends', async (order) => {
+    await misbehave(order)
+    if (order.types) await expect(answer('exchangeStatus')).resolves.toHaveProperty('time')
+    await expect(answer()).rejects.toThrow()
+    expect((await answer()).collateralToken).toBe(0)
   })
 
-  it('hangs for as long as it was told, and lets go of a client that leaves', async () => {
-    await post('/misbehave', { how: 'hang', for_ms: 600_000 })
-    const leaving = AbortSignal.timeout(30)
-    await expect(post('/info', { type: 'meta' }, leaving)).rejects.toThrow()
-    await post('/misbehave', { how: 'none' })
-    expect((await post('/info', { type: 'meta' })).status).toBe(200)
+  it('a client that leaves ends its own hanging alone', async () => {
+    await misbehave({ how: 'hang', for_ms: 600_000 })
+    await expect(ask('meta', AbortSignal.timeout(30))).rejects.toThrow()
+    await misbehave({ how: 'none' })
+    expect((await ask()).status).toBe(200)
   })
 
-  it('answers 429, 500 and garbage', async () => {
-    await post('/misbehave', { how: '429', times: 1, retry_after_s: 7 })
-    const limited = await post('/info', { type: 'meta' })
+  it('answers 429 and 500, and late by so much', async () => {
+    await misbehave({ how: '429', times: 1, retry_after_s: 7 })
+    const limited = await ask()
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '7'])
-    await post('/misbehave', { how: '500', times: 1 })
-    expect((await post('/info', { type: 'meta' })).status).toBe(500)
-    await post('/misbehave', { how: 'garbage', times: 1, types: ['meta'] })
-    const other = await post('/info', { type: 'allMids' })
-    await expect(other.json()).resolves.toHaveProperty('BTC')
-    const garbage = await post('/info', { type: 'meta' })
-    expect(garbage.status).toBe(200)
-    await expect(garbage.json()).rejects.toThrow()
-  })
-
-  it('is late by so much', async () => {
-    const time = async () => ((await (await post('/info', { type: 'exchangeStatus' })).json()) as { time: number }).time
-    const sound = await time()
-    await post('/misbehave', { how: 'lag', by_ms: 5_000, types: ['exchangeStatus'] })
-    expect(await time()).toBe(sound - 5_000)
+    await misbehave({ how: '500', times: 1 })
+    expect((await ask()).status).toBe(500)
+    const { time } = await answer('exchangeStatus')
+    await misbehave({ how: 'lag', by_ms: 5_000, types: ['exchangeStatus'] })
+    expect((await answer('exchangeStatus')).time).toBe(time! - 5_000)
   })
 
   it('says what is active, and what is wrong with an order', async () => {
-    const added = await post('/misbehave', { how: '500', types: ['meta'], times: 3 })
+    const added = await misbehave({ how: '500', types: ['meta'], times: 3 })
     expect(await added.json()).toMatchObject({ active: [{ how: '500', types: ['meta'], left_times: 3 }] })
-    const wrong = await post('/misbehave', { how: 'explode' })
+    const wrong = await misbehave({ how: 'explode' })
     expect([wrong.status, (await wrong.text()).slice(0, 4)]).toEqual([422, 'how:'])
-    expect((await fetch(`${base}/misbehave`)).status).toBe(405)
   })
 })

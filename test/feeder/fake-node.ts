@@ -1,10 +1,10 @@
 // A node of files and HTTP around ModelNode: hourly folders, lines written whole or in halves, fileSnapshot.
 
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { STREAM_FOLDER, type StreamName } from '../../src/feeder/streams.ts'
+import { type HttpServer, startServer } from '../kit/http-server.ts'
 import type { ModelNode } from './model-node.ts'
 
 export class FakeNode {
@@ -14,7 +14,7 @@ export class FakeNode {
   date = '20260505'
   snapshots = 0
   writesStatuses = false
-  #server: Server | null = null
+  #server: HttpServer | null = null
 
   constructor(data: string, model: ModelNode) {
     this.data = data
@@ -46,25 +46,17 @@ export class FakeNode {
   }
 
   async listen(): Promise<string> {
-    this.#server = createServer((request, response) => {
-      let body = ''
-      request.on('data', (chunk) => {
-        body += chunk
-      })
-      request.on('end', () => {
-        const { type, outPath } = JSON.parse(body) as { type: string; outPath: string }
-        if (type !== 'fileSnapshot') return response.writeHead(422).end()
-        this.snapshots++
-        writeFileSync(outPath, this.model.snapshotText())
-        response.writeHead(200).end('null')
-      })
+    this.#server = await startServer(async (request, response) => {
+      const { type, outPath } = JSON.parse(await text(request)) as { type: string; outPath: string }
+      if (type !== 'fileSnapshot') return response.writeHead(422).end()
+      this.snapshots++
+      writeFileSync(outPath, this.model.snapshotText())
+      response.writeHead(200).end('null')
     })
-    await new Promise<void>((resolve) => this.#server!.listen(0, '127.0.0.1', resolve))
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return this.#server.url
   }
 
   close(): void {
     this.#server?.close()
-    this.#server?.closeAllConnections()
   }
 }

@@ -1,14 +1,13 @@
 // The feeder as it runs: real files, real sockets, a node and a gateway that die and return.
 
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Feeder, type FeederOptions } from '../../src/feeder/feeder.node.ts'
 import { NodeFiles } from '../../src/feeder/node-files.node.ts'
 import type { Want } from '../../src/protocol/feed/protocol.ts'
+import { startServer } from '../kit/http-server.ts'
 import { seededRandom } from '../kit/random.ts'
 import { FakeGateway } from './fake-gateway.ts'
 import { FakeNode } from './fake-node.ts'
@@ -131,23 +130,6 @@ test('an empty log begins with the node’s books; then every block comes once',
   expect(heights()).toEqual(Array.from({ length: 50 }, (_, i) => 130 + i))
   expect(gateway.model.seeds).toBe(1)
   expect(readdirSync(join(folder, 'state', 'snapshots'))).toEqual([])
-})
-
-test('half-written lines wait, and the hour’s end is crossed in number order', async () => {
-  node.write(5)
-  await startSeeded()
-  const { height, lines } = node.model.step()
-  for (const [stream, line] of lines) node.append(stream, line.slice(0, 100))
-  await until('an acknowledgement', () => gateway.model.durable === height - 1)
-  for (const [stream, line] of lines) node.append(stream, `${line.slice(100)}\n`)
-  node.hour = 10
-  node.write(5)
-  await inStep()
-  node.date = '20260506'
-  node.hour = 0
-  node.write(5)
-  await inStep()
-  expect(gaps()).toEqual([])
 })
 
 test('a clock that is set back by an hour keeps nothing waiting', async () => {
@@ -540,18 +522,6 @@ test('files that are gone are told as a gap', async () => {
   expect(gaps()).toEqual([{ kind: 'gap', from: 110, to: 129 }])
 })
 
-test('misc events that come only where there are some make no gaps and are all sent', async () => {
-  node.write(30)
-  await startSeeded()
-  node.write(180)
-  await inStep()
-  const events = node.model.blocks.filter(({ height, lines }) => height > 129 && lines.has('misc'))
-  expect(gaps()).toEqual([])
-  expect(events.length).toBeGreaterThan(10)
-  const moved = blocks().filter((block) => block.ledger.length > 0)
-  expect(moved.map(({ height }) => height)).toEqual(events.map(({ height }) => height))
-})
-
 test('an hour’s funding of many megabytes becomes one number per coin, and its block and those behind it come', async () => {
   node.write(10)
   await startSeeded()
@@ -627,9 +597,10 @@ test('without files it is connected and says what is wrong; with files it greets
 test('a gateway that refuses the token is named, with the files that are missing, once and on every line', async () => {
   gateway.kill()
   let dials = 0
-  const door = createServer((_, response) => response.writeHead(dials++ < 1 ? 401 : 404, { 'retry-after': '0' }).end())
-  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
-  const { feeder } = start({ gatewayUrl: `http://127.0.0.1:${(door.address() as AddressInfo).port}` })
+  const door = await startServer((_, response) => {
+    response.writeHead(dials++ < 1 ? 401 : 404, { 'retry-after': '0' }).end()
+  })
+  const { feeder } = start({ gatewayUrl: door.url })
   await until('the refusal', () => feeder.status(0).state === 'refused by the gateway')
   expect(feeder.status(0).why).toMatch(/^the gateway refused the feed token.*; and the data folder .* does not exist/)
   await until('the next dial', () => feeder.status(0).why!.startsWith('/feed does not exist there'))

@@ -118,19 +118,6 @@ describe('a greeting', () => {
 })
 
 describe('sending', () => {
-  test('starts with the greeting and holds blocks back until the welcome', () => {
-    const session = new FeedSession()
-    expect(JSON.parse(open(session))).toEqual({
-      type: 'hello',
-      protocol: 1,
-      chain: 'c',
-      feeder: 'f',
-      first: 1,
-      head: 9,
-    })
-    expect(session.drain(0, ROOM)).toEqual([])
-  })
-
   // FEED-10
   test('what is not acknowledged is sent again after a reconnect, the rest is not', () => {
     const session = flowing(5, 9)

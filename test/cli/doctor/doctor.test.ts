@@ -2,15 +2,15 @@
 
 import { execFile } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type HttpServer, startServer } from '../../kit/http-server.ts'
 
 const MAIN = join(import.meta.dirname, '../../../src/cli/doctor/main.node.ts')
 const TOKEN = 'the-one-feed-token-that-the-stand-in-for-a-gateway-takes'
-let server: Server
+let server: HttpServer
 let url: string
 let folder: string
 let height = 100
@@ -31,22 +31,12 @@ function writeBlock(): void {
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'weir-doctor-'))
-  server = createServer((request, response) => {
-    let text = ''
-    request.on('data', (piece) => {
-      text += piece
-    })
-    request.on('end', () => {
-      const [status, body] = answer(
-        request.url ?? '',
-        request.headers.authorization,
-        text === '' ? null : JSON.parse(text),
-      )
-      response.writeHead(status).end(JSON.stringify(body))
-    })
+  server = await startServer(async (request, response) => {
+    const asked = JSON.parse((await text(request)) || 'null')
+    const [status, body] = answer(request.url ?? '', request.headers.authorization, asked)
+    response.writeHead(status).end(JSON.stringify(body))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  url = server.url
 })
 afterAll(() => {
   server.close()
