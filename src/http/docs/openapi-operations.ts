@@ -73,10 +73,13 @@ function described(operation: Operation, shared: Shared): Json {
   }
 }
 
-/** With what it may be refused. */
-export function refusalStatuses({ door, price, priced, body, refusals }: Operation): number[] {
-  const ofParts = [...(price === undefined && priced === undefined ? [] : [402]), ...(body === undefined ? [] : [413])]
-  return [...new Set<number>([...OF_DOOR[door], ...refusals, ...ofParts])].sort()
+/** What its door, its input and its price bring, and what it names itself. */
+export function refusalStatuses({ door, price, priced, params = {}, query, body, refusals }: Operation): number[] {
+  const parts = Object.values(params)
+  const isRead = query !== undefined || body !== undefined || parts.some((part) => !part.safeParse('').success)
+  const ofInput = [...(isRead ? [400] : []), ...(parts.length > 0 ? [404] : []), ...(body === undefined ? [] : [413])]
+  const ofPrice = price === undefined && priced === undefined ? [] : [402]
+  return [...new Set<number>([...OF_DOOR[door], ...refusals, ...ofInput, ...ofPrice])].sort()
 }
 
 function queryParameters(query: z.ZodType, shared: Shared): Json[] {

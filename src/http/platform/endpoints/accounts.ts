@@ -162,7 +162,6 @@ const showAccount = defineEndpoint({
     }),
     { period: { credits: '10000' } },
   ),
-  refusals: [404],
   answer: async ({ params: { id } }, { accounts, keys }) => {
     const shown = await accounts.account(id)
     if (!shown.ok) return shown
@@ -206,7 +205,6 @@ const changePlan = defineEndpoint({
     }),
     { period: { credits: '10000' } },
   ),
-  refusals: [404],
   answer: async ({ params: { id }, body }, { accounts }) => {
     const { plan, terms } = body
     const changed = await accounts.changePlan(id, body)
@@ -242,7 +240,7 @@ const grantCredits = defineEndpoint({
       ...SUMS,
     }),
   ),
-  refusals: [404, 409],
+  refusals: [409],
   answer: async ({ params: { id }, body }, { accounts }) => {
     const granted = await accounts.grant(id, body.idempotency_key, body.credits)
     if (!granted.ok) return granted

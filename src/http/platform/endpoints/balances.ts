@@ -205,7 +205,6 @@ export const balances = defineEndpoint({
     ],
     pagination: { page_number: 0, page_size: 100, total_count: 3 },
   }),
-  refusals: [400, 404],
   answer: async ({ params, query, identity }, platform) => {
     const { chain } = params
     const address = params.address.toLowerCase()

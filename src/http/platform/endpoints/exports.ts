@@ -60,7 +60,6 @@ const historyCost = defineEndpoint({
     replay_minutes: 60,
     by_product: [{ product: 'events', credits: '36.06' }],
   }),
-  refusals: [400, 404],
   answer: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
     if (!history.ok) return history
@@ -143,7 +142,6 @@ const historyFiles = defineEndpoint({
       credits: '0.61267',
     },
   ),
-  refusals: [400, 404],
   answer: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
     if (!history.ok) return history
@@ -195,7 +193,6 @@ const historySums = defineEndpoint({
     z.string(),
     `${'a1'.repeat(32)}  archive/hyperliquid/2026-11-21/000925000000-000925000869.events.gz\n`,
   ),
-  refusals: [400, 404],
   answer: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
     if (!history.ok) return history

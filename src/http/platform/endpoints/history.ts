@@ -169,7 +169,6 @@ const historyCoverage = defineEndpoint({
       holes: [{ from_height: 925001000, to_height: 925001004 }],
     },
   }),
-  refusals: [400, 404],
   answer: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
     if (!history.ok) return history
@@ -242,7 +241,6 @@ const historyGaps = defineEndpoint({
   answers: okAnswer('A page of gaps', z.object({ gaps: z.array(Gap).describe('In order'), next: NEXT }), {
     gaps: [{ from_height: 925001000, to_height: 925001004, after_ms: 1790000000000, before_ms: 1790000000420 }],
   }),
-  refusals: [400, 404],
   answer: async ({ params: { chain }, query: { after, limit } }, platform) => {
     const history = historyOf(chain, platform)
     if (!history.ok) return history

@@ -182,7 +182,7 @@ const createOwnKey = defineEndpoint({
     ...okAnswer('Made before; the key is not shown again', MadeBefore),
     ...createdAnswer('The key, shown this once', z.object({ ...IssuedKey.shape, ...WARNINGS })),
   },
-  refusals: [400, 409],
+  refusals: [409],
   answer: async ({ body, identity: { account, keyHash } }, { keys, now, isProxied }) => {
     const maker = await manager(keys, keyHash)
     if (!maker.ok) return maker
@@ -251,7 +251,6 @@ const ownKeys = defineEndpoint({
     }),
     { keys: [{ spent_30_days: '3.5' }], counted: 1, at_most: 10000 },
   ),
-  refusals: [400],
   answer: async ({ query: { limit, after }, identity: { account } }, { keys }) => {
     const [rows, counted] = await Promise.all([keys.page(account, after ?? null, limit + 1), keys.count(account)])
     const next = nextOf(rows, limit, keyPlaceText)
@@ -272,7 +271,6 @@ const [changeKey, changeOwnKey] = mountTwice(KEY, {
     route: 'PATCH /admin/keys/{key}',
     summary: 'Label, restrict or let expire; what is left out stays, null takes away',
     description: 'Isolates know it within a minute. New ranges hold for calls and new sockets; open ones stay.',
-    refusals: [404],
   },
   own: {
     id: 'changeOwnKey',
@@ -280,7 +278,6 @@ const [changeKey, changeOwnKey] = mountTwice(KEY, {
     summary: 'Label, restrict or let expire a key of the account; what is left out stays, null takes away',
     description: 'Isolates know it within a minute; open sockets stay.',
     body: { schema: KeyChanges, optional: false, example: { label: 'bot 2', cap: '500' } },
-    refusals: [400, 404],
   },
   answer: async ({ key, body }, { keys, now, isProxied }) => {
     const past = pastExpiry(body.expires, now())
@@ -307,7 +304,7 @@ const [rotateKey, rotateOwnKey] = mountTwice(KEY, {
     route: 'POST /admin/keys/{key}/rotate',
     summary: 'Replace a key by a new one; both work for a while',
     description: `${ROTATION_TEXT} Where the answer with the key was lost, rotate the new key by the \`hash\` that the retry shows.`,
-    refusals: [404, 409],
+    refusals: [409],
   },
   own: {
     id: 'rotateOwnKey',
@@ -316,7 +313,7 @@ const [rotateKey, rotateOwnKey] = mountTwice(KEY, {
     description:
       `${ROTATION_TEXT} The key that asks may be rotated too: its successor manages from then on. Where 20,000 keys of the ` +
       'account work or were made within a day none is rotated (409).',
-    refusals: [400, 404, 409],
+    refusals: [409],
   },
   answer: async ({ key, owner, body: { grace_seconds: seconds, idempotency_key: id = null } }, { keys }) => {
     if (owner !== null && (await keys.count(owner.account)) >= ROTATED_MAX) return err(TOO_MANY)
@@ -343,7 +340,6 @@ const revokeKey = defineEndpoint({
   params: KEY_PARAMS,
   query: OfAccount,
   answers: okAnswer('Revoked', WithReach, { revoked: 1790000000000 }),
-  refusals: [404],
   answer: async ({ params, query }, platform) => {
     const revoked = await platform.keys.revoke({ name: params.key, ...query })
     if (!revoked.ok) return revoked
@@ -370,7 +366,6 @@ const revokeOwnKey = defineEndpoint({
     }),
     { revoked: 1790000000000 },
   ),
-  refusals: [404],
   answer: async ({ params: { key: name }, identity: { account, keyHash } }, platform) => {
     const { keys } = platform
     const own = await keys.hashed(keyHash)
@@ -392,9 +387,8 @@ const [keyReach, ownKeyReach] = mountTwice(KEY, {
     summary: REACH_TEXT,
     // The address of a webhook may hold a secret.
     role: 'owner',
-    refusals: [404],
   },
-  own: { id: 'ownKeyReach', route: 'GET /platform/keys/{key}/reach', summary: REACH_TEXT, refusals: [404] },
+  own: { id: 'ownKeyReach', route: 'GET /platform/keys/{key}/reach', summary: REACH_TEXT },
   answer: async ({ key }, platform) => {
     const named = await platform.keys.named(key)
     return named.ok ? reply(200, await reachOf(named.value, platform)) : named

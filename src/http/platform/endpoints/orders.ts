@@ -190,7 +190,7 @@ const payOrder = defineEndpoint({
     paid: 1790000600000,
     granted: 1790000600000,
   }),
-  refusals: [404, 409],
+  refusals: [409],
   answer: async ({ params: { number } }, { checkout }) => {
     const order = await checkout.pay(number)
     return order.ok ? reply(200, shownOrder(order.value)) : order
@@ -206,7 +206,7 @@ const voidOrder = defineEndpoint({
   role: 'billing',
   params: ORDER_PARAMS,
   answers: okAnswer('It is void', ShownOrder, { ...ORDER_EXAMPLE, state: 'void', note: 'made void by the operator' }),
-  refusals: [404, 409],
+  refusals: [409],
   answer: async ({ params: { number } }, { checkout }) => {
     const order = await checkout.void(number)
     return order.ok ? reply(200, shownOrder(order.value)) : order

@@ -91,7 +91,6 @@ const pipelineStatus = defineEndpoint({
       message: 'the destination answered 503: on fire',
     },
   }),
-  refusals: [404],
   answer: async ({ params, identity }, { pipelines }) => {
     const state = await pipelines.state({ ...identity, ...params })
     if (!state.ok) return state
@@ -155,7 +154,6 @@ const pipelineLogs = defineEndpoint({
     }),
     { items: [{ id: 12, message: 'paused by its owner' }] },
   ),
-  refusals: [400, 404],
   answer: async ({ params, query: { before = null, limit }, identity }, { pipelines }) => {
     const lines = await pipelines.logs({ ...identity, ...params }, before, limit)
     if (!lines.ok) return lines
@@ -189,7 +187,6 @@ const pipelineMetrics = defineEndpoint({
     z.object({ items: z.array(Minute).describe('Minutes with any work, in order of time') }),
     { items: [{ rows: 4860, bytes: 1822500, batches: 60, failures: 0 }] },
   ),
-  refusals: [400, 404],
   answer: async ({ params, query: { minutes }, identity }, { pipelines }) => {
     const answer = await pipelines.metrics({ ...identity, ...params }, minutes)
     if (!answer.ok) return answer
@@ -228,7 +225,7 @@ const testPipeline = defineEndpoint({
     }),
     { ok: true, rows: 81, ms: 43, message: 'confirmed' },
   ),
-  refusals: [400, 404, 409],
+  refusals: [409],
   answer: async ({ params, body, identity }, { pipelines }) => {
     const test = await pipelines.test({ ...identity, ...params }, body)
     if (!test.ok) return test
@@ -246,7 +243,6 @@ const redeliverPipeline = defineEndpoint({
   answers: okAnswer('What is sent again', z.object({ batches: z.int().describe('Batches that were set aside') }), {
     batches: 2,
   }),
-  refusals: [404],
   answer: async ({ params, identity }, { pipelines }) => {
     const batches = await pipelines.redeliver({ ...identity, ...params })
     return batches.ok ? reply(200, { batches: batches.value }) : batches

@@ -159,7 +159,6 @@ const listPipelines = defineEndpoint({
     }),
     { items: [PIPELINE_EXAMPLE], pagination: { page_number: 0, page_size: 10, total_count: 1 } },
   ),
-  refusals: [400],
   answer: async ({ query: { page_number: page, page_size: size }, identity }, platform) => {
     const [{ rows, total }, group] = await Promise.all([
       platform.pipelines.page(identity, page * size, size),
@@ -181,7 +180,7 @@ const createPipeline = defineEndpoint({
   door: 'service',
   body: { schema: NewPipeline, optional: false, example: NEW_EXAMPLE, maxBytes: PIPELINE_BODY_BYTES },
   answers: createdAnswer('The pipeline', ShownPipeline, PIPELINE_EXAMPLE),
-  refusals: [400, 409],
+  refusals: [409],
   answer: async ({ body, identity }, platform) =>
     pipelineReply(201, await platform.pipelines.create(identity, body), platform),
 })
@@ -193,7 +192,6 @@ const showPipeline = defineEndpoint({
   door: 'service',
   params: PIPELINE_PARAMS,
   answers: okAnswer('The pipeline', ShownPipeline, PIPELINE_EXAMPLE),
-  refusals: [404],
   answer: async ({ params, identity }, platform) =>
     pipelineReply(200, await platform.pipelines.show({ ...identity, ...params }), platform),
 })
@@ -215,7 +213,7 @@ const setPipelineStatus = defineEndpoint({
     maxBytes: PIPELINE_BODY_BYTES,
   },
   answers: okAnswer('The pipeline as it is now', ShownPipeline, PIPELINE_EXAMPLE),
-  refusals: [400, 404, 409],
+  refusals: [409],
   answer: async ({ params, body: { status }, identity }, platform) =>
     pipelineReply(200, await platform.pipelines.change({ ...identity, ...params }, { status }), platform),
 })
@@ -236,7 +234,7 @@ const changePipeline = defineEndpoint({
     maxBytes: PIPELINE_BODY_BYTES,
   },
   answers: okAnswer('The pipeline as it is now', ShownPipeline, PIPELINE_EXAMPLE),
-  refusals: [400, 404, 409],
+  refusals: [409],
   answer: async ({ params, body, identity }, platform) =>
     pipelineReply(200, await platform.pipelines.change({ ...identity, ...params }, body), platform),
 })
@@ -249,7 +247,6 @@ const removePipeline = defineEndpoint({
   door: 'service',
   params: PIPELINE_PARAMS,
   answers: okAnswer('It is gone', z.object({ id: PIPELINE_PARAMS.id })),
-  refusals: [404],
   answer: async ({ params, identity }, { pipelines }) => {
     const removed = await pipelines.remove({ ...identity, ...params })
     return removed.ok ? reply(200, params) : removed
@@ -266,7 +263,7 @@ const adoptPipeline = defineEndpoint({
   door: 'service',
   params: PIPELINE_PARAMS,
   answers: okAnswer('The pipeline as it is now', ShownPipeline, PIPELINE_EXAMPLE),
-  refusals: [404, 409],
+  refusals: [409],
   answer: async ({ params, identity }, platform) =>
     pipelineReply(200, await platform.pipelines.adopt({ ...identity, ...params }), platform),
 })

@@ -51,7 +51,6 @@ const applyPlan = defineEndpoint({
     }),
     { told: 10, next: 'acct_7YwRzDGpQk2m' },
   ),
-  refusals: [404],
   answer: async ({ params: { name }, query: { after = '' } }, { plans }) => {
     const applied = await plans.apply(name, after)
     return applied.ok ? reply(200, applied.value) : applied
@@ -64,7 +63,7 @@ const removePlan = defineEndpoint({
   summary: 'Remove a plan that no account is on',
   params: { name: PlanName },
   answers: okAnswer('Removed', z.object({ removed: PlanName }), { removed: 'entry' }),
-  refusals: [404, 409],
+  refusals: [409],
   answer: async ({ params: { name } }, { plans }) => {
     const removed = await plans.remove(name)
     return removed.ok ? reply(200, { removed: name }) : removed

@@ -81,7 +81,6 @@ const ownRefusals = defineEndpoint({
     }),
     { since: 1789916400000 },
   ),
-  refusals: [400],
   answer: async ({ query: { limit, hours }, identity: { account } }, { rows, now }) => {
     const nowMs = now()
     const since = nowMs - (nowMs % HOUR_MS) - (hours - 1) * HOUR_MS

@@ -83,7 +83,6 @@ const revokeStaff = defineEndpoint({
     name: 'kim',
     revoked: 1790000000000,
   }),
-  refusals: [404],
   answer: async ({ params: { name } }, { staff, now }) => {
     const revoked = now()
     if (await staff.revoke(name, revoked)) return reply(200, { name, revoked })

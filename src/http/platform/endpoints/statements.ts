@@ -215,7 +215,6 @@ const ownInvoice = defineEndpoint({
   door: 'key',
   params: { month: Month },
   answers: okAnswer('The invoice', Invoice, INVOICE_EXAMPLE),
-  refusals: [400, 404],
   answer: async ({ params: { month }, identity: { account } }, platform) => {
     const invoice = await invoiceFor(account, month, platform)
     return invoice.ok ? reply(200, invoice.value) : invoice
@@ -234,7 +233,6 @@ const ownInvoiceCsv = defineEndpoint({
     z.string(),
     invoiceCsv(Invoice.parse(exampleOf(Invoice, INVOICE_EXAMPLE))),
   ),
-  refusals: [400, 404],
   answer: async ({ params: { month }, identity: { account } }, platform) => {
     const invoice = await invoiceFor(account, month, platform)
     if (!invoice.ok) return invoice
@@ -254,7 +252,6 @@ const ownBalances = defineEndpoint({
   answers: okAnswer('The days', z.object({ days: z.array(BalanceDay).describe('Oldest first') }), {
     days: [{ date: '2026-11-01' }],
   }),
-  refusals: [400],
   answer: async ({ query, identity: { account } }, { meterOf, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window

@@ -107,7 +107,6 @@ const makeStreamToken = defineEndpoint({
     channels: [...TOKEN_CHANNELS],
     time: 1790000000000,
   }),
-  refusals: [400],
   answer: async ({ identity, body }, { sealToken, now }) => {
     const { coins = null, channels = TOKEN_CHANNELS, minutes = MINUTES } = body ?? {}
     const time = now()

@@ -116,7 +116,6 @@ const usage = defineEndpoint({
   door: 'key',
   query: usageQuery({ stack: z.enum(['key', 'type'], 'must be "key" or "type"').optional().describe(STACK_TEXT) }),
   answers: okAnswer('The report', Usage),
-  refusals: [400],
   answer: async ({ query, identity: { account } }, { keys, meterOf, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
@@ -198,7 +197,6 @@ const compatUsage = defineEndpoint({
   door: 'key',
   query: usageQuery({}),
   answers: okAnswer('The report', CompatUsage, { aggregate: { max_credits: 10000, flex_credits: { limit: 0 } } }),
-  refusals: [400],
   answer: async ({ query, identity: { account, plan } }, { keys, meterOf, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
@@ -245,7 +243,6 @@ const ownKeyUsage = defineEndpoint({
   everyKey: true,
   query: usageQuery({}),
   answers: okAnswer('The report', KeyUsage),
-  refusals: [400],
   answer: async ({ query, identity: { account, keyHash } }, { keys, meterOf, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
@@ -294,7 +291,6 @@ const accountUsage = defineEndpoint({
       next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
     }),
   ),
-  refusals: [404],
   answer: async ({ params: { id }, query: { after, ...asked } }, { accounts, keys, meterOf, now }) => {
     const window = usageWindow(asked, now())
     if (!window.ok) return window

@@ -85,14 +85,12 @@ const [setWebhook, setOwnWebhook] = mountTwice(ACCOUNT, {
     route: `PUT ${PATH}`,
     summary: 'Tell an address when the credits of an account run low',
     description: WEBHOOK_TEXT,
-    refusals: [404],
   },
   own: {
     id: 'setOwnWebhook',
     route: `PUT ${OWN_PATH}`,
     summary: 'Tell an address when the credits of the account run low',
     description: WEBHOOK_TEXT,
-    refusals: [400],
   },
   answer: async ({ account, by, body }, { meterOf, urlRefusal }) => {
     const refused = urlRefusal(body.url)
@@ -110,7 +108,6 @@ const showWebhook = defineEndpoint({
   role: 'owner',
   params: ACCOUNT_PARAMS,
   answers: okAnswer('The webhook', Webhook),
-  refusals: [404],
   answer: async (call, platform) => {
     const target = await ACCOUNT.named(call, platform)
     if (!target.ok) return target
@@ -140,7 +137,7 @@ const ownWebhook = defineEndpoint({
 
 const [testWebhook, testOwnWebhook] = mountTwice(ACCOUNT, {
   answers: okAnswer('What came of it', Tested),
-  admin: { id: 'testWebhook', route: `POST ${PATH}/test`, summary: 'Send a test event now, once', refusals: [404] },
+  admin: { id: 'testWebhook', route: `POST ${PATH}/test`, summary: 'Send a test event now, once' },
   own: {
     id: 'testOwnWebhook',
     route: `POST ${OWN_PATH}test`,
@@ -156,7 +153,7 @@ const [testWebhook, testOwnWebhook] = mountTwice(ACCOUNT, {
 
 const [clearWebhook, clearOwnWebhook] = mountTwice(ACCOUNT, {
   answers: okAnswer('Cleared; what was not delivered is dropped', Cleared),
-  admin: { id: 'clearWebhook', route: `DELETE ${PATH}`, summary: 'Tell nobody any more', refusals: [404] },
+  admin: { id: 'clearWebhook', route: `DELETE ${PATH}`, summary: 'Tell nobody any more' },
   own: {
     id: 'clearOwnWebhook',
     route: `DELETE ${OWN_PATH}`,
