@@ -5,6 +5,7 @@ import { type ComponentType, render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { linkToken } from './join.dom.ts'
 import { JoinPage, SignIn } from './join.tsx'
+import { Button } from './ui/frame.tsx'
 import { look, visitor } from './visit.dom.ts'
 
 interface LaterProps<Props extends object> {
@@ -31,9 +32,7 @@ export function Later<Props extends object>({ load, props }: LaterProps<Props>) 
     <main id="main">
       <p class="note trouble" role="alert">
         A part of this page could not be loaded: the gateway may have been renewed meanwhile.{' '}
-        <button type="button" onClick={() => location.reload()}>
-          Load the page again
-        </button>
+        <Button text="Load the page again" onClick={() => location.reload()} />
       </p>
     </main>
   )

@@ -14,7 +14,7 @@ import {
   openLink,
   showChallenge,
 } from './join.dom.ts'
-import { typed } from './ui/frame.tsx'
+import { Button, typed } from './ui/frame.tsx'
 import { Curl, infoLine, TroubleNote } from './ui/parts.tsx'
 import { farewell, look, signIn } from './visit.dom.ts'
 
@@ -111,12 +111,8 @@ export function JoinPage({ token }: { token: string }) {
       <p>It opens the account of the address that it was sent to, once. Without an account there yet, it makes one.</p>
       <TroubleNote trouble={trouble.value} />
       <p class="beside">
-        <button type="button" class="main" disabled={isBusy.value || trouble.value !== null} onClick={open}>
-          Open my account
-        </button>
-        <button type="button" onClick={leave}>
-          {trouble.value === null ? 'Not now' : 'To the sign-in page'}
-        </button>
+        <Button text="Open my account" class="main" disabled={isBusy.value || trouble.value !== null} onClick={open} />
+        <Button text={trouble.value === null ? 'Not now' : 'To the sign-in page'} onClick={leave} />
       </p>
     </main>
   )
@@ -139,9 +135,7 @@ function FirstKey({ account, apiKey }: { account: string; apiKey: string }) {
       <p>To try it:</p>
       <Curl line={infoLine('{"type":"allMids"}', `'Authorization: Bearer ${apiKey}'`)} />
       <p>
-        <button type="button" class="main" onClick={leave}>
-          To my account
-        </button>
+        <Button text="To my account" class="main" onClick={leave} />
       </p>
     </main>
   )

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { addressWith, go } from './address.dom.ts'
-import { Header } from './ui/frame.tsx'
+import { Button, Header } from './ui/frame.tsx'
 import { signOut, type Visitor } from './visit.dom.ts'
 
 /** A link within the console; with a key held it opens where links open. */
@@ -38,9 +38,7 @@ export function Shell({ who, pages, here, children }: ShellProps) {
     <>
       <Header home="/console" ways={ways} links={['/live', '/docs']}>
         <span title={who.role}>{name}</span>
-        <button type="button" class="plain" onClick={signOut}>
-          Sign out
-        </button>
+        <Button text="Sign out" class="plain" onClick={signOut} />
       </Header>
       <main id="main">{children}</main>
     </>

@@ -47,7 +47,7 @@ const now = () => Math.floor(clock.now(pageNow()))
 /** Shows a market's candles in `place`; the answer ends that. */
 function follow(place: HTMLElement, name: string, length: Interval): () => void {
   let held: ChartCandle[] = []
-  let chart: PriceChart | null = null
+  let chart: Awaited<ReturnType<typeof openChart>> | null = null
   let isLoading = false
   let empty = 0
   let isOver = false
@@ -113,19 +113,12 @@ function follow(place: HTMLElement, name: string, length: Interval): () => void 
   }
 }
 
-interface PriceChart {
-  show(candles: readonly ChartCandle[]): void
-  update(candle: ChartCandle): void
-  toEnd(): void
-  remove(): void
-}
-
 /** So many candles before the first that is there, more are fetched. */
 const NEAR = 30
 
 const at = (ms: number) => Math.floor(ms / 1_000) as UTCTimestamp
 
-async function openChart(element: HTMLElement, onNearStart: () => void): Promise<PriceChart> {
+async function openChart(element: HTMLElement, onNearStart: () => void) {
   const { CandlestickSeries, createChart, HistogramSeries } = await import('lightweight-charts')
   const chart = createChart(element, {
     autoSize: true,
@@ -151,7 +144,7 @@ async function openChart(element: HTMLElement, onNearStart: () => void): Promise
   })
   let decimals = -1
   return {
-    show: (all) => {
+    show: (all: readonly ChartCandle[]) => {
       const last = all.at(-1)
       if (last && priceDecimals(last.close) !== decimals) {
         decimals = priceDecimals(last.close)
@@ -161,7 +154,8 @@ async function openChart(element: HTMLElement, onNearStart: () => void): Promise
       candles.setData(all.map(({ time, ...rest }) => ({ time: at(time), ...rest })))
       volumes.setData(all.map(({ time, volume }) => ({ time: at(time), value: volume })))
     },
-    update: ({ time, volume, ...rest }) => {
+    /** The last one changed, or one follows it. */
+    update: ({ time, volume, ...rest }: ChartCandle) => {
       candles.update({ time: at(time), ...rest })
       volumes.update({ time: at(time), value: volume })
     },

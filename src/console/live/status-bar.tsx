@@ -4,7 +4,7 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ConnectionStatus } from '../../client/api.ts'
-import { typed } from '../ui/frame.tsx'
+import { Button, typed } from '../ui/frame.tsx'
 import { ageText, clockText, inputMs, inputText, momentText } from './formats.ts'
 import { glance } from './glance.dom.ts'
 import {
@@ -58,18 +58,12 @@ export function StatusBar() {
         <Fact name="Epoch" value={live?.book?.epoch.slice(0, 8) || '–'} />
         <Fact name="Checks" value={live ? String(live.book?.checks ?? 0) : '–'} />
       </dl>
-      <button
-        type="button"
-        onClick={() => link.interrupt('the link was broken here')}
+      <Button
+        text="Break the link"
         disabled={linkState.value.state !== 'open'}
-      >
-        Break the link
-      </button>
-      {linkState.value.state === 'fatal' && (
-        <button type="button" onClick={() => link.start()}>
-          Try again
-        </button>
-      )}
+        onClick={() => link.interrupt('the link was broken here')}
+      />
+      {linkState.value.state === 'fatal' && <Button text="Try again" onClick={() => link.start()} />}
       <p class="unseen" role="status">
         {coin.value ?? ''} {state}, {linkWords(linkState.value)}
       </p>
@@ -189,15 +183,12 @@ export function ReplayBar() {
         {isRunning ? 'Go there' : 'Play'}
       </button>
       {isRunning && (
-        <button type="button" onClick={() => (past.state === 'paused' ? past.resume() : past.pause())}>
-          {past.state === 'paused' ? 'Resume' : 'Pause'}
-        </button>
+        <Button
+          text={past.state === 'paused' ? 'Resume' : 'Pause'}
+          onClick={() => (past.state === 'paused' ? past.resume() : past.pause())}
+        />
       )}
-      {past && (
-        <button type="button" class="main" onClick={stopPast}>
-          Back to now
-        </button>
-      )}
+      {past && <Button text="Back to now" class="main" onClick={stopPast} />}
       {past?.state === 'waiting' && (
         <p class="note" role="status">
           Waiting for the archive: it takes a minute at a time, so what is younger comes when its minute is over.

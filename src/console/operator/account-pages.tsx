@@ -32,6 +32,7 @@ const NAME = {
   pattern: '[A-Za-z0-9][A-Za-z0-9_\\-]{0,63}',
   title: 'letters, digits, _ and -, a letter or digit first, at most 64',
 }
+const namesOf = (plans: readonly string[]) => Object.fromEntries(plans.map((plan) => [plan, plan]))
 /** The smallest is no surprise to whoever does not choose. */
 const trialFirst = (a: string, b: string) => Number(b === 'trial') - Number(a === 'trial')
 
@@ -39,7 +40,7 @@ export function AccountsPage({ role }: { role: StaffRole }) {
   const plans = usePlanNames()
   const fields = [
     { name: 'search', label: 'Part of the name' },
-    { name: 'plan', label: 'Plan', options: [['', 'all'], ...plans.map((plan) => [plan, plan] as const)] as const },
+    { name: 'plan', label: 'Plan', options: { '': 'all', ...namesOf(plans) } },
   ]
   return (
     <ListPage<Answers['listAccounts']['accounts'][number]>
@@ -67,7 +68,7 @@ export function AccountsPage({ role }: { role: StaffRole }) {
           act="Make the account"
           fields={[
             { name: 'id', label: 'New account, such as acme', ...NAME },
-            { name: 'plan', label: 'Its plan', options: plans.toSorted(trialFirst).map((plan) => [plan, plan]) },
+            { name: 'plan', label: 'Its plan', options: namesOf(plans.toSorted(trialFirst)) },
           ]}
           send={({ id = '', plan }) => ask('PUT', `/admin/accounts/${encodeURIComponent(id)}`, { plan })}
           onDone={({ account }) => go(pageAddress('account', { id: account }))}
@@ -253,14 +254,7 @@ const EMPTY = (
 const FIELDS = [{ name: 'account', label: 'Account' }]
 const NEW_KEY: readonly FormField[] = [
   { name: 'label', label: 'Label of a new key', isOptional: true },
-  {
-    name: 'kind',
-    label: 'Kind',
-    options: [
-      ['api', 'API: asks data'],
-      ['service', 'service: manages'],
-    ],
-  },
+  { name: 'kind', label: 'Kind', options: { api: 'API: asks data', service: 'service: manages' } },
 ]
 const PAGE = { limit: '200' }
 

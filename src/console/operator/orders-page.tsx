@@ -113,11 +113,7 @@ const TERMS: readonly FormField[] = [
   {
     name: 'period',
     label: 'Given',
-    options: [
-      ['', 'as it is (new: a month)'],
-      ['month', 'a month'],
-      ['once', 'once'],
-    ],
+    options: { '': 'as it is (new: a month)', month: 'a month', once: 'once' },
   },
   { name: 'info_requests_per_second', label: 'Info requests/s', ...WHOLE },
   { name: 'rest_requests_per_second', label: 'REST requests/s', ...WHOLE },

@@ -63,11 +63,11 @@ const FIELDS: readonly FormField[] = [
   {
     name: 'role',
     label: 'Role',
-    options: [
-      ['support', 'support: reads'],
-      ['billing', 'billing: reads, tops up, changes plans of accounts'],
-      ['owner', 'owner: everything'],
-    ],
+    options: {
+      support: 'support: reads',
+      billing: 'billing: reads, tops up, changes plans of accounts',
+      owner: 'owner: everything',
+    },
   },
 ]
 

@@ -8,7 +8,7 @@ import { change } from '../ask.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
 import { Link } from '../shell.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { typed } from '../ui/frame.tsx'
+import { Button, typed } from '../ui/frame.tsx'
 import { Answered, Sums, TroubleNote } from '../ui/parts.tsx'
 import { amountColumn, type Column, orderColumns, Table } from '../ui/table.tsx'
 import { groupedText, microText, type Order, orderStateText, plainText, priceText, timeText } from '../ui/text.ts'
@@ -98,9 +98,7 @@ function OneInvoice({ month }: { month: string }) {
         <a href={`${path}/csv`} download={`invoice-${value.month}.csv`}>
           CSV
         </a>
-        <button type="button" onClick={() => print()}>
-          Print, or save as PDF
-        </button>
+        <Button text="Print, or save as PDF" onClick={() => print()} />
         <Link to={addressWith({ month: null })}>Close</Link>
       </p>
     </article>
@@ -178,16 +176,14 @@ function Choice({ offers }: { offers: Offers }) {
       </p>
       <p class="beside">
         {packages.map(({ name, credits, amount }) => (
-          <button
-            type="button"
+          <Button
             key={name}
+            text={`${groupedText(credits)} credits for ${priceText(amount, currency)}`}
             onClick={() => {
               const words = `${groupedText(credits)} credits: ${priceText(amount, currency)}`
               wanted.value = { order: { package: name }, words }
             }}
-          >
-            {groupedText(credits)} credits for {priceText(amount, currency)}
-          </button>
+          />
         ))}
       </p>
       {lots && (
@@ -233,9 +229,7 @@ function OneOrder({ order, instructions }: { order: Order; instructions: string 
       )}
       <p class="beside">
         {isToPay && url && <a href={url}>Pay</a>}
-        <button type="button" onClick={() => print()}>
-          Print, or save as PDF
-        </button>
+        <Button text="Print, or save as PDF" onClick={() => print()} />
         <Link to={addressWith({ order: null })}>Close</Link>
       </p>
     </article>

@@ -6,6 +6,7 @@ import { addressWith, go, useParam } from '../address.dom.ts'
 import { ask, change, type Trouble } from '../ask.dom.ts'
 import { Confirm, Dialog, Field } from '../ui/dialog.tsx'
 import { Choice } from '../ui/form.tsx'
+import { Button } from '../ui/frame.tsx'
 import { Curl, infoLine, TroubleNote } from '../ui/parts.tsx'
 import { KeyReach } from '../ui/reach.tsx'
 import { amountColumn, type Column, Table } from '../ui/table.tsx'
@@ -87,9 +88,7 @@ export function Keys({ account }: { account: Account | null }) {
     draw: (key) =>
       key.revoked === null &&
       (key.replaced_by === null ? ACTS : ACTS.filter((act) => act !== 'rotate')).map((act) => (
-        <button key={act} type="button" class="plain" aria-label={`${act} ${key.prefix}`} onClick={start(act, key)}>
-          {act}
-        </button>
+        <Button key={act} text={act} class="plain" aria-label={`${act} ${key.prefix}`} onClick={start(act, key)} />
       )),
   }
   const manages = account?.manages ?? false
@@ -115,11 +114,7 @@ export function Keys({ account }: { account: Account | null }) {
           />{' '}
           with those that ended
         </label>
-        {manages && (
-          <button type="button" class="main" onClick={start('make', null)}>
-            New key
-          </button>
-        )}
+        {manages && <Button text="New key" class="main" onClick={start('make', null)} />}
         {counted.value && (
           <span class="soft">
             {groupedText(String(counted.value.counted))} of {groupedText(String(counted.value.at_most))} that an account
@@ -235,10 +230,7 @@ function KeyForm({ known, onDone, onClose }: KeyFormProps) {
           <Choice
             label="Kind"
             value={kind.value}
-            options={[
-              ['api', 'API key (cqt_): asks data'],
-              ['service', 'service key (cqs_): manages the account'],
-            ]}
+            options={{ api: 'API key (cqt_): asks data', service: 'service key (cqs_): manages the account' }}
             onChoose={set(kind)}
           />
         </p>
@@ -258,11 +250,11 @@ function KeyForm({ known, onDone, onClose }: KeyFormProps) {
           <Choice
             label="Pipelines"
             value={pipelines.value}
-            options={[
-              ...(known ? [] : [['', 'its own where it has a cap, ranges or an end, else all'] as const]),
-              ['own', 'may touch its own alone'],
-              ['all', 'may touch all of the account'],
-            ]}
+            options={{
+              ...(known ? {} : { '': 'its own where it has a cap, ranges or an end, else all' }),
+              own: 'may touch its own alone',
+              all: 'may touch all of the account',
+            }}
             onChoose={set(pipelines)}
           />
         </p>
@@ -307,13 +299,7 @@ function RotateForm({ of, onDone, onClose }: RotateProps) {
       <Choice
         label="The old key works for"
         value={grace.value}
-        options={[
-          ['0', 'no longer'],
-          ['3600', 'an hour'],
-          ['86400', 'a day'],
-          ['604800', 'a week'],
-          ['2592000', '30 days'],
-        ]}
+        options={{ 0: 'no longer', 3600: 'an hour', 86400: 'a day', 604800: 'a week', 2592000: '30 days' }}
         onChoose={(seconds) => {
           grace.value = seconds
         }}

@@ -7,6 +7,7 @@ import type { Answers } from '../answers.ts'
 import { ask, change } from '../ask.dom.ts'
 import { Act, Dialog, Field } from '../ui/dialog.tsx'
 import { Choice } from '../ui/form.tsx'
+import { Button } from '../ui/frame.tsx'
 import { Answered, Curl, infoLine, TroubleNote } from '../ui/parts.tsx'
 import { amountColumn, type Column, numberColumn, Table } from '../ui/table.tsx'
 import { groupedText, timeText } from '../ui/text.ts'
@@ -36,9 +37,7 @@ export function StreamList() {
                 {value.sockets} sockets, {value.subscriptions} subscriptions, {groupedText(value.credits_a_minute)}{' '}
                 credits a minute
               </span>
-              <button type="button" class="plain" onClick={streams.reload}>
-                Look again
-              </button>
+              <Button text="Look again" class="plain" onClick={streams.reload} />
             </p>
             <Table
               caption="Subscriptions that run, those that cost most first"
@@ -84,17 +83,18 @@ export function RefusalList() {
               <Choice
                 label="Code"
                 value={code}
-                options={[
-                  ['', 'all'],
-                  ...value.counts.map(
-                    (each) => [each.code, `${each.code} (${groupedText(String(each.count))} in 24 h)`] as const,
+                options={{
+                  '': 'all',
+                  ...Object.fromEntries(
+                    value.counts.map((each) => [
+                      each.code,
+                      `${each.code} (${groupedText(String(each.count))} in 24 h)`,
+                    ]),
                   ),
-                ]}
+                }}
                 onChoose={(chosen) => go(addressWith({ code: chosen }))}
               />
-              <button type="button" class="plain" onClick={refusals.reload}>
-                Look again
-              </button>
+              <Button text="Look again" class="plain" onClick={refusals.reload} />
             </div>
             <Table
               caption="The last fifty refusals"
@@ -157,11 +157,7 @@ export function WebhookSection({ account }: { account: Account | null }) {
       {isNone && (
         <div class="empty">
           <p>Nobody is told when credits run low.</p>
-          {account?.manages && (
-            <button type="button" onClick={begin}>
-              Set a webhook
-            </button>
-          )}
+          {account?.manages && <Button text="Set a webhook" onClick={begin} />}
           <Curl
             line={`curl -s -X PUT ${location.origin}/platform/webhook/ -H "Authorization: Bearer $WEIR_SERVICE_KEY" -H 'Content-Type: application/json' -d '{"url":"https://example.com/hook"}'`}
           />
@@ -175,12 +171,8 @@ export function WebhookSection({ account }: { account: Account | null }) {
           </p>
           {account?.manages && (
             <p class="beside">
-              <button type="button" onClick={test}>
-                Send a test
-              </button>
-              <button type="button" onClick={begin}>
-                Change
-              </button>
+              <Button text="Send a test" onClick={test} />
+              <Button text="Change" onClick={begin} />
               <Act text="Clear" kind="danger" act="Clear the webhook" name="webhook" onConfirm={clear}>
                 <p>What was not delivered is dropped, and a new one gets another secret.</p>
               </Act>

@@ -65,21 +65,13 @@ export function UsageSection() {
         <Choice
           label="Months"
           value={months()}
-          options={[
-            ['1', 'a month'],
-            ['3', '3 months'],
-            ['6', '6 months'],
-            ['12', 'a year'],
-          ]}
+          options={{ 1: 'a month', 3: '3 months', 6: '6 months', 12: 'a year' }}
           onChoose={choose('duration')}
         />
         <Choice
           label="Days split"
           value={stack()}
-          options={[
-            ['type', 'by type'],
-            ['key', 'by key'],
-          ]}
+          options={{ type: 'by type', key: 'by key' }}
           onChoose={choose('stack')}
         />
       </div>

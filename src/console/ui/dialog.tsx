@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import type { Trouble } from '../ask.dom.ts'
-import { typed } from './frame.tsx'
+import { Button, typed } from './frame.tsx'
 import { TroubleNote } from './parts.tsx'
 
 interface DialogProps {
@@ -46,9 +46,7 @@ export function Dialog({ title, act, actClass = 'main', isIncomplete = false, ch
               {act}
             </button>
           )}
-          <button type="button" onClick={() => dialog.current?.close()}>
-            {act ? 'Cancel' : 'Close'}
-          </button>
+          <Button text={act ? 'Cancel' : 'Close'} onClick={() => dialog.current?.close()} />
         </p>
       </form>
     </dialog>
@@ -96,9 +94,7 @@ export function Act({ text, label, kind = 'plain', ...confirm }: ActProps) {
   const isOpen = useSignal(false)
   return (
     <>
-      <button type="button" class={kind} aria-label={label} onClick={() => (isOpen.value = true)}>
-        {text}
-      </button>
+      <Button text={text} class={kind} aria-label={label} onClick={() => (isOpen.value = true)} />
       {isOpen.value && <Confirm {...confirm} onClose={() => (isOpen.value = false)} />}
     </>
   )

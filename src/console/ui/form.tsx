@@ -5,12 +5,14 @@ import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
 import { addressWith, go, params } from '../address.dom.ts'
 import type { Asked, Trouble } from '../ask.dom.ts'
+import { Button } from './frame.tsx'
 import { Curl, TroubleNote } from './parts.tsx'
 
-type Options = readonly (readonly [value: string, text: string])[]
+/** By value: what is shown. */
+type Options = Readonly<Record<string, string>>
 
 const optionsOf = (options: Options, chosen?: string) =>
-  options.map(([value, text]) => (
+  Object.entries(options).map(([value, text]) => (
     <option key={value} value={value} selected={value === chosen}>
       {text}
     </option>
@@ -139,9 +141,7 @@ export function OrderForm<Answer>({ act, fields, send, onDone, once }: OrderForm
         <div class="note" role="status">
           <p>{shown.what}, shown this once:</p>
           <Curl line={shown.secret} />
-          <button type="button" onClick={() => (made.value = null)}>
-            I have kept it
-          </button>
+          <Button text="I have kept it" onClick={() => (made.value = null)} />
         </div>
       )}
     </>

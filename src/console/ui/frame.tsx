@@ -1,7 +1,7 @@
 // What every page has, the live one too, which loads no more: its header, and inputs that follow a signal.
 
 import type { Signal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, ComponentProps } from 'preact'
 
 const NAMES = { '/live': 'Live', '/console': 'Console', '/docs': 'Docs', '/status': 'Status' } as const
 
@@ -35,6 +35,15 @@ export function Header({ home, here, ways, links, children }: HeaderProps) {
         {children && <p class="who">{children}</p>}
       </header>
     </>
+  )
+}
+
+/** A button that sends no form. */
+export function Button({ text, ...own }: ComponentProps<'button'> & { readonly text: string }) {
+  return (
+    <button type="button" {...own}>
+      {text}
+    </button>
   )
 }
 

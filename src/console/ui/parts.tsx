@@ -4,17 +4,14 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { Trouble } from '../ask.dom.ts'
 import type { Loaded } from '../loaded.dom.ts'
+import { Button } from './frame.tsx'
 
 export function TroubleNote({ trouble, again }: { trouble: Trouble | null; again?: () => void }) {
   if (trouble === null) return null
   return (
     <p class="note trouble" role="alert">
       {trouble.message} {trouble.requestId && <small>({trouble.requestId})</small>}{' '}
-      {again && (
-        <button type="button" onClick={again}>
-          Try again
-        </button>
-      )}
+      {again && <Button text="Try again" onClick={again} />}
     </p>
   )
 }
@@ -44,9 +41,7 @@ export function Curl({ line }: { line: string }) {
   return (
     <div class="curl">
       <code>{line}</code>
-      <button type="button" class="plain" onClick={copy}>
-        {isCopied.value ? 'Copied' : 'Copy'}
-      </button>
+      <Button text={isCopied.value ? 'Copied' : 'Copy'} class="plain" onClick={copy} />
     </div>
   )
 }

@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals'
 import type { Answers } from '../answers.ts'
 import { ask, type Trouble } from '../ask.dom.ts'
 import { useLoaded } from '../loaded.dom.ts'
+import { Button } from './frame.tsx'
 import { TroubleNote } from './parts.tsx'
 
 /** `adopts`: whoever is signed in can take a pipeline over. */
@@ -30,9 +31,7 @@ export function KeyReach({ path, adopts = false }: { path: string; adopts?: bool
               <li key={id}>
                 {name} <small>to {destination}</small>{' '}
                 {adopts && (
-                  <button type="button" class="plain" aria-label={`Adopt ${name}`} onClick={adopt(id)}>
-                    adopt with your key
-                  </button>
+                  <Button text="adopt with your key" class="plain" aria-label={`Adopt ${name}`} onClick={adopt(id)} />
                 )}
               </li>
             ))}

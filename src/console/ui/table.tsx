@@ -5,6 +5,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { csvText } from '../../core/csv.ts'
+import { Button } from './frame.tsx'
 import { groupedText, type Order, orderStateText, plainText, priceText, timeText } from './text.ts'
 
 export interface Column<Row> {
@@ -89,27 +90,21 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, i
       <p class="beside">
         {last > 0 && (
           <>
-            <button type="button" disabled={page === 0} onClick={() => turn(-1)}>
-              Previous
-            </button>
+            <Button text="Previous" disabled={page === 0} onClick={() => turn(-1)} />
             <span role="status">
               {page * PAGE_ROWS + 1}–{page * PAGE_ROWS + shown.length} of {rows.length}
             </span>
-            <button type="button" disabled={page === last} onClick={() => turn(1)}>
-              Next
-            </button>
+            <Button text="Next" disabled={page === last} onClick={() => turn(1)} />
           </>
         )}
         {csv && (
-          <button type="button" class="plain" onClick={save}>
-            CSV of {rows.length === 1 ? 'this row' : `these ${rows.length} rows`}
-          </button>
+          <Button
+            text={`CSV of ${rows.length === 1 ? 'this row' : `these ${rows.length} rows`}`}
+            class="plain"
+            onClick={save}
+          />
         )}
-        {more && (
-          <button type="button" onClick={more}>
-            More
-          </button>
-        )}
+        {more && <Button text="More" onClick={more} />}
       </p>
     </div>
   )
