@@ -2,8 +2,7 @@
 // may enter, what calls are charged to, and the services behind the routes. Of requests it keeps nothing.
 
 import { waitUntil as keepAlive } from 'cloudflare:workers'
-import { AddressGate, LOOK_UPS, WRONG_TOKENS } from './accounts/address-gate.ts'
-import { callerAddress } from './accounts/caller-address.ts'
+import { AddressGate, callerAddress, LOOK_UPS, WRONG_TOKENS } from './accounts/address-gate.ts'
 import { KeyRing } from './accounts/key-ring.store.ts'
 import { RefusalBook } from './accounts/refusal-book.client.ts'
 import { keepRefusals } from './accounts/refusals.store.ts'

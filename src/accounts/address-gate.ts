@@ -46,6 +46,11 @@ export const WRONG_TOKENS: AddressRates = { each: WRONG_TOKEN, unknown: WRONG_TO
 const SIGN_UP = { name: 'sign-ups', quota: 10, windowSeconds: 600 }
 export const SIGN_UPS: AddressRates = { each: SIGN_UP, unknown: { ...SIGN_UP, quota: 100 } }
 
+/** Where a request comes from; null where that is unknown, or could be the caller's own invention. */
+export function callerAddress(isProxyTrusted: boolean, headers: { get(name: string): string | null }): string | null {
+  return isProxyTrusted ? headers.get('cf-connecting-ip') : null
+}
+
 const UNKNOWN = ''
 
 export class AddressGate {

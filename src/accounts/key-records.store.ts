@@ -3,13 +3,18 @@
 
 import type { KeyHash } from '../core/ids.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
-import { LIMITS_SQL, limitsFrom } from './limits.store.ts'
+import { Limits } from './limits.ts'
 import { KeyRecord } from './record.ts'
 
 export interface KeyStoreEnv {
   readonly ACCOUNTS: D1Database
   readonly KEYS: KVNamespace
 }
+
+/** SQL of a row's limits as a JSON object, null where a joined plan is missing; `p` is the table of plans. */
+export const LIMITS_SQL = `iif(p.name IS NULL, NULL, json_object('requestsPerSecond', p.requests_per_second,
+  'infoRequestsPerSecond', p.info_requests_per_second, 'streamConnections', p.stream_connections,
+  'streamSubscriptions', p.stream_subscriptions, 'streamMessagesPerMinute', p.stream_messages_per_minute))`
 
 const KV_TTL_SECONDS = 3600
 const SELECT = `SELECT k.hash, k.account, k.kind, a.plan, k.products, k.expires, k.revoked, k.ranges, a.terms,
@@ -57,6 +62,11 @@ export async function putKeyHint(kv: KVNamespace, record: KeyRecord): Promise<vo
   } catch {
     // The hint is missing or stale for at most its lifetime; the meter refuses revoked keys all the same.
   }
+}
+
+/** The limits of a plan with what was agreed with one account in their place; `terms` may hold other terms too. */
+function limitsFrom(limits: string, terms: string | null): Limits {
+  return Limits.parse({ ...JSON.parse(limits), ...Limits.partial().parse(JSON.parse(terms ?? '{}')) })
 }
 
 type RecordRow = Record<string, unknown> & { products: string; replaced: number } & Record<

@@ -11,8 +11,14 @@ import type { KeyHash } from '../core/ids.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { after } from '../core/timers.client.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
-import { AddressGate, isWithinLocation, LOCATION_PERIOD_MS, LOOK_UPS, type LocationLimit } from './address-gate.ts'
-import { callerAddress } from './caller-address.ts'
+import {
+  AddressGate,
+  callerAddress,
+  isWithinLocation,
+  LOCATION_PERIOD_MS,
+  LOOK_UPS,
+  type LocationLimit,
+} from './address-gate.ts'
 import { checkHolds, hashKey } from './digest.client.ts'
 import { type ParsedKey, parseKey } from './format.ts'
 import type { Identity } from './identity.ts'
@@ -29,6 +35,17 @@ export interface KeyRingEnv extends KeyStoreEnv {
   readonly KEY_CHECK: boolean
   readonly TRUST_PROXY: boolean
   readonly LOOK_UP_LIMIT?: LocationLimit
+}
+
+/** A key or token that has to be asked about. */
+interface Presented {
+  readonly env: KeyRingEnv
+  readonly key: string
+  readonly entry: Entry
+  readonly waitUntil: WaitUntil
+  /** Of the caller, null where it is not known for sure. */
+  readonly address: string | null
+  readonly now: number
 }
 
 type Found = Result<KeyRecord | null, Failure>
@@ -111,27 +128,20 @@ export class KeyRing {
     address: () => string | null,
   ): Entered | Promise<Entered> {
     const now = this.#nowMs()
-    if (key.startsWith(TOKEN_PREFIX)) return this.#enterByToken(env, key, entry, waitUntil, address(), now)
+    if (key.startsWith(TOKEN_PREFIX)) return this.#enterByToken({ env, key, entry, waitUntil, address: address(), now })
     const record = this.#memory.recall(key, now)
     return record === undefined || (record !== null && this.#isOutdated(record))
-      ? this.#askAndEnter(env, key, record, entry, waitUntil, address(), now)
+      ? this.#askAndEnter({ env, key, entry, waitUntil, address: address(), now }, record)
       : this.#verdict(record, entry, now, address)
   }
 
   /** With what a token says, and nothing that its key may not: what it was made for is read from the key's record each time. */
-  async #enterByToken(
-    env: KeyRingEnv,
-    sent: string,
-    entry: Entry,
-    waitUntil: WaitUntil,
-    address: string | null,
-    now: number,
-  ): Promise<Entered> {
+  async #enterByToken({ env, key, entry, waitUntil, address, now }: Presented): Promise<Entered> {
     if (!entry.takesTokens) return err({ kind: 'not_entitled', why: NO_TOKENS })
     if (!env.KEY_SECRET) return err(NO_KEY_SECRET)
     const { waitMs, limit } = this.#gate.take(address, now)
     if (waitMs > 0) return err({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
-    const opened = await openStreamToken(sent, env.KEY_SECRET, now)
+    const opened = await openStreamToken(key, env.KEY_SECRET, now)
     if (!opened.ok) return opened
     const { keyHash, ...token } = opened.value
     let record = this.#payers.recall(keyHash, now) ?? null
@@ -147,16 +157,9 @@ export class KeyRing {
     return entered.ok ? ok(narrowed(entered.value, token)) : entered
   }
 
-  async #askAndEnter(
-    env: KeyRingEnv,
-    key: string,
-    known: KeyRecord | undefined,
-    entry: Entry,
-    waitUntil: WaitUntil,
-    address: string | null,
-    now: number,
-  ): Promise<Entered> {
-    const found: Found = known ? ok(known) : await this.#lookUp(env, key, waitUntil, address, now)
+  async #askAndEnter(presented: Presented, known: KeyRecord | undefined): Promise<Entered> {
+    const { env, key, entry, waitUntil, address, now } = presented
+    const found: Found = known ? ok(known) : await this.#lookUp(presented)
     if (!found.ok) return found
     let record = found.value
     if (record !== null && this.#isOutdated(record)) {
@@ -180,13 +183,8 @@ export class KeyRing {
   }
 
   /** One look-up for all who present the same key at the same time. */
-  async #lookUp(
-    env: KeyRingEnv,
-    key: string,
-    waitUntil: WaitUntil,
-    address: string | null,
-    now: number,
-  ): Promise<Found> {
+  async #lookUp(presented: Presented): Promise<Found> {
+    const { key, waitUntil, address, now } = presented
     const flight = this.#lookUps.underWay(key, now)
     const shared = flight === null ? null : await orLate(flight, LOOK_UP_MAX_MS, null, after)
     if (shared !== null) return shared
@@ -195,20 +193,14 @@ export class KeyRing {
     const isKnown = this.#memory.remembers(key)
     const { waitMs, limit } = isKnown ? { waitMs: 0, limit: LOOK_UPS.each } : this.#gate.take(address, now)
     if (waitMs > 0) return err({ kind: 'rate_limited', retryAfterMs: waitMs, limit })
-    const find = () => this.#find(env, parsed.value, waitUntil, isKnown ? null : address, now)
+    const find = () => this.#find({ ...presented, address: isKnown ? null : address }, parsed.value)
     const found = this.#lookUps.begin(key, find, now)
     // Others may wait for it when this caller is gone.
     waitUntil(found.catch(() => undefined))
     return found
   }
 
-  async #find(
-    env: KeyRingEnv,
-    key: ParsedKey,
-    waitUntil: WaitUntil,
-    address: string | null,
-    now: number,
-  ): Promise<Found> {
+  async #find({ env, waitUntil, address, now }: Presented, key: ParsedKey): Promise<Found> {
     if (env.KEY_CHECK) {
       if (!env.KEY_SECRET) return err(NO_KEY_SECRET)
       if (!(await checkHolds(key, env.KEY_SECRET))) return err({ kind: 'key_malformed', hint: NO_MATCH })

@@ -2,8 +2,7 @@
 // JSON for unknown endpoints (404), known ones asked with another method (405) and bugs (500).
 
 import type { Context, Hono, Env as HonoEnv, MiddlewareHandler } from 'hono'
-import type { AddressGate } from '../accounts/address-gate.ts'
-import { callerAddress } from '../accounts/caller-address.ts'
+import { type AddressGate, callerAddress } from '../accounts/address-gate.ts'
 import { type Failure, noEndpoint, SEE_DOCS } from '../core/failure.ts'
 import { nearestName } from '../core/nearest.ts'
 import {

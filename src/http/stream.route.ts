@@ -2,8 +2,7 @@
 // relay is told who is calling, in a header that no client can set. GET /graphql: see graphqlRoutes.
 
 import { Hono } from 'hono'
-import { AddressGate, GUESTS } from '../accounts/address-gate.ts'
-import { callerAddress } from '../accounts/caller-address.ts'
+import { AddressGate, callerAddress, GUESTS } from '../accounts/address-gate.ts'
 import { counted, IDENTITY_HEADER, type Identity } from '../accounts/identity.ts'
 import { type Failure, type Issue, SEE_DOCS } from '../core/failure.ts'
 import { Gate } from '../core/gate.ts'

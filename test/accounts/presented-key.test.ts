@@ -55,53 +55,33 @@ describe('a key in a place where none is read', () => {
     expect([reply.status, reply.body.includes('Canary')]).toEqual([401, false])
     return failureMessage(failure)
   }
-  const BEARER = 'send it as "Authorization: Bearer <key>".'
-
   it.each([
-    ['/info', { 'X-API-Key': KEY }, `No API key is read from the header x-api-key: ${BEARER}`],
-    [
-      '/info',
-      { authorization: KEY },
-      'The Authorization header lacks the word "Bearer": send "Authorization: Bearer <key>".',
-    ],
-    [
-      '/info',
-      { authorization: `Basic ${btoa(KEY)}` },
-      'The Authorization header has the scheme "Basic": send "Authorization: Bearer <key>".',
-    ],
-    [
-      '/info',
-      { authorization: `Token ${KEY}` },
-      'The Authorization header has another scheme than "Bearer": send "Authorization: Bearer <key>".',
-    ],
-    [
-      '/info',
-      { authorization: 'Bearer ' },
-      'The Authorization header has no key behind "Bearer": send "Authorization: Bearer <key>".',
-    ],
-    [`/info?api_key=${KEY}`, {}, `No API key is read from ?api_key= of this URL: ${BEARER}`],
-    [`/info?key=${KEY}`, {}, `No API key is read from ?key= of this URL: ${BEARER}`],
-    [`/info?${KEY}=1`, {}, failureMessage({ kind: 'key_missing' })],
+    ['/info', { 'X-API-Key': KEY }, /header x-api-key: .*Bearer <key>/],
+    ['/info', { authorization: KEY }, /lacks the word "Bearer"/],
+    ['/info', { authorization: `Basic ${btoa(KEY)}` }, /scheme "Basic"/],
+    ['/info', { authorization: `Token ${KEY}` }, /another scheme/],
+    ['/info', { authorization: 'Bearer ' }, /no key behind "Bearer"/],
+    [`/info?api_key=${KEY}`, {}, /\?api_key= of this URL: .*Bearer <key>/],
+    [`/info?key=${KEY}`, {}, /\?key= of this URL: .*Bearer <key>/],
   ])('%s %j', (url, headers, said) => {
-    expect(told(url, headers as Record<string, string>)).toBe(said)
+    expect(told(url, headers as Record<string, string>)).toMatch(said)
   })
 
-  it('names both ways that a socket has', () => {
-    const places = ['query', 'bearer'] as const
-    const both = 'send it as ?key=<key> in the URL, or as "Authorization: Bearer <key>".'
-    expect(told(`/ws?apiKey=${KEY}`, {}, places)).toBe(`No API key is read from ?apikey= of this URL: ${both}`)
-    expect(told('/ws?key=', {}, places)).toBe(failureMessage({ kind: 'key_missing' }))
+  it('names every way that a surface has, whatever was sent', () => {
+    const socket = ['query', 'bearer'] as const
+    expect(told(`/ws?apiKey=${KEY}`, {}, socket)).toMatch(/\?apikey= of .* as \?key=<key> in the URL, or as .*Bearer/)
+    const data = ['basic', 'bearer'] as const
+    for (const [url, headers] of [
+      ['/v1', {}],
+      ['/v1?key=x', {}],
+      ['/v1', { authorization: KEY }],
+    ] as const)
+      expect(told(url, headers, data)).toMatch(/basic credentials, .*or (as )?"Authorization: Bearer <key>"/)
   })
 
-  it('names both ways that data has, whatever was sent', () => {
-    const places = ['basic', 'bearer'] as const
-    const basic = 'basic credentials, the key as user name with an empty password'
-    const both = `${basic}, or as "Authorization: Bearer <key>".`
-    expect(told('/v1', {}, places)).toBe(`No API key: send it as ${both}`)
-    expect(told('/v1?key=x', {}, places)).toBe(`No API key is read from ?key= of this URL: send it as ${both}`)
-    expect(told('/v1', { authorization: KEY }, places)).toBe(
-      `The Authorization header lacks the word "Bearer": send ${basic}, or "Authorization: Bearer <key>".`,
-    )
+  it('is told of nothing that was sent where no place of keys was used', () => {
+    const missing = failureMessage({ kind: 'key_missing' })
+    expect([told(`/info?${KEY}=1`, {}), told('/ws?key=', {}, ['query', 'bearer'])]).toEqual([missing, missing])
   })
 })
 

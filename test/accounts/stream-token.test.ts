@@ -114,7 +114,7 @@ describe('what a token is for', () => {
   })
 
   const want = (token: StreamToken | undefined, body: { readonly type: string }, replay?: object) => {
-    const identity: Identity = { v: 1, account: 'a', keyHash: KEY, kind: 'api', plan: 'entry', products: ['stream'] }
+    const identity = identityOf({})
     const read = readBody(body)
     expect(read.ok, JSON.stringify(body)).toBe(true)
     if (!read.ok) return null
@@ -154,40 +154,28 @@ describe('what a token is for', () => {
     for (const speed of [61, 300, 'max']) expect(play(speed)).toMatchObject({ kind: 'bad_field' })
   })
 
-  it('stays when the terms of its account change', () => {
-    const identity: Identity = {
-      v: 1,
-      account: 'a',
-      keyHash: KEY,
-      kind: 'api',
-      plan: 'entry',
-      products: ['info', 'rpc'],
-    }
-    const sink = { send: () => {}, close: () => {} }
-    const connection = new Connection(
+  const identityOf = (more: Partial<Identity>): Identity => {
+    return { v: 1, account: 'a', keyHash: KEY, kind: 'api', plan: 'entry', products: ['stream'], ...more }
+  }
+  const connected = (identity: Identity) =>
+    new Connection(
       'c',
       { identity: narrowed(identity, BTC), terms: 0 },
-      sink,
+      { send: () => {}, close: () => {} },
       { nowMs: 0 },
       () => {},
     )
-    connection.renew({ ...identity, plan: 'pro', products: ['info', 'stream', 'data'] }, 1)
+
+  it('stays when the terms of its account change', () => {
+    const connection = connected(identityOf({ products: ['info', 'rpc'] }))
+    connection.renew(identityOf({ plan: 'pro', products: ['info', 'stream', 'data'] }), 1)
     expect(connection.identity).toMatchObject({ plan: 'pro', products: ['info', 'stream'], token: BTC })
   })
 
   it('has the rate of a visitor also where its account was given more', () => {
-    const of = (streamMessagesPerMinute: number): Identity => ({
-      v: 1,
-      account: 'a',
-      keyHash: KEY,
-      kind: 'api',
-      plan: 'entry',
-      products: ['stream'],
-      limits: { ...limitsOf({ plan: 'entry' }), streamMessagesPerMinute },
-    })
-    const sink = { send: () => {}, close: () => {} }
-    const start = { identity: narrowed(of(100), BTC), terms: 0 }
-    const connection = new Connection('c', start, sink, { nowMs: 0 }, () => {})
+    const of = (streamMessagesPerMinute: number) =>
+      identityOf({ limits: { ...limitsOf({ plan: 'entry' }), streamMessagesPerMinute } })
+    const connection = connected(of(100))
     connection.renew(of(2_000), 1)
     const admitted = Array.from({ length: 500 }, () => connection.admit()).filter((answer) => answer === 'yes')
     expect(admitted).toHaveLength(240)

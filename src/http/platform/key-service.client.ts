@@ -3,7 +3,7 @@
 
 import { AccountStore, type Successor } from '../../accounts/accounts.store.ts'
 import { hashKey, mintKey } from '../../accounts/digest.client.ts'
-import { displayPrefix, type KeyKind } from '../../accounts/format.ts'
+import { displayPrefix } from '../../accounts/format.ts'
 import type { Product } from '../../accounts/identity.ts'
 import { keyFromD1, putKeyHint } from '../../accounts/key-records.store.ts'
 import {
@@ -13,12 +13,10 @@ import {
   type KeyName,
   type KeyPlace,
   type KeyRow,
-  type PipelineRight,
   pipelineRight,
   rootOf,
 } from '../../accounts/key-row.ts'
 import { PRODUCTS_OF_KIND } from '../../accounts/record.ts'
-import type { MicroCredits } from '../../core/amount.ts'
 import { randomBase58 } from '../../core/base58.ts'
 import type { Failure } from '../../core/failure.ts'
 import type { KeyHash } from '../../core/ids.ts'
@@ -26,11 +24,11 @@ import { err, ok, type Result } from '../../core/result.ts'
 import { leftOf } from '../../metering/account-state.ts'
 import type { AccountMeterApi } from '../../metering/meter-api.ts'
 import { type AccountPorts, accountsOf } from './account-service.client.ts'
+import type { ListedKey } from './key-shapes.ts'
 import type {
   IssuedKey,
   KeyOrder,
   Keys,
-  ListedKey,
   NamedKey,
   OwnKeyOrder,
   OwnKeyRow,
@@ -43,15 +41,8 @@ export interface KeyPorts extends AccountPorts {
   readonly keySecret: string
 }
 
-interface KeyTerms {
-  readonly account: string
-  readonly kind: KeyKind
-  readonly label: string
+interface MintedTerms extends Omit<KeyChange, 'label' | 'products'>, Pick<KeyRow, 'account' | 'kind' | 'label'> {
   readonly products: readonly Product[]
-  readonly expires?: number | null | undefined
-  readonly cap?: MicroCredits | null | undefined
-  readonly ranges?: readonly string[] | null | undefined
-  readonly pipelines?: PipelineRight | null | undefined
   readonly maker?: string | undefined
 }
 
@@ -141,7 +132,7 @@ export class KeyService implements Keys {
   }
 
   /** A new key, its names and its row; stored nowhere yet. */
-  async #mint({ account, kind, label, products, ...bounds }: KeyTerms) {
+  async #mint({ account, kind, label, products, ...bounds }: MintedTerms) {
     const { expires: expiresMs = null, cap = null, ranges = null, pipelines = null, maker = null } = bounds
     const key = await mintKey(kind, this.#ports.keySecret)
     const shown = { hash: await hashKey(key), prefix: displayPrefix(key), account, kind, label }
@@ -280,11 +271,7 @@ function madeBefore(key: KeyRow, { kind, label }: Pick<OwnKeyOrder, 'kind' | 'la
 }
 
 /** Null where a key of this kind may have all of this. */
-function notOfKind({
-  kind,
-  products = [],
-  pipelines,
-}: Pick<KeyTerms, 'kind' | 'pipelines'> & KeyChange): Failure | null {
+function notOfKind({ kind, products = [], pipelines }: Pick<KeyRow, 'kind'> & KeyChange): Failure | null {
   const allowed = PRODUCTS_OF_KIND[kind]
   if (!products.every((product) => allowed.includes(product)))
     return badField('products', `a key of kind "${kind}" can have ${allowed.join(', ')}`)

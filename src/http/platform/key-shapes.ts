@@ -5,10 +5,9 @@ import { DISPLAY_LENGTH } from '../../accounts/format.ts'
 import { KINDS_TEXT, PRODUCTS, PRODUCTS_TEXT } from '../../accounts/identity.ts'
 import { type KeyPlace, type KeyRow, PIPELINE_RIGHTS, pipelineRight } from '../../accounts/key-row.ts'
 import { parseRange, RANGES_MAX } from '../../core/address-range.ts'
-import { formatCredits } from '../../core/amount.ts'
+import { formatCredits, type MicroCredits } from '../../core/amount.ts'
 import type { Failure } from '../../core/failure.ts'
 import { AccountId, Credits, CreditsText, UnixMs } from './fields.ts'
-import type { ListedKey } from './platform-api.ts'
 import { badField } from './refusal.ts'
 
 /** A hash in hex, or the shown prefix of a key. */
@@ -85,6 +84,7 @@ export const KEY_ORDER = {
   ranges: Ranges.optional(),
   pipelines: PipelinesRight.optional(),
 }
+export type KeyTerms = z.infer<z.ZodObject<typeof KEY_ORDER>>
 export const KeyChanges = z.strictObject({
   label: NewLabel.optional(),
   products: KeyProducts.optional(),
@@ -149,7 +149,9 @@ export function shownKey(key: KeyRow): z.infer<typeof ShownKey> {
   return { ...rest, pipelines: pipelineRight(key), cap: cap === null ? null : formatCredits(cap) }
 }
 
-/** The same with what is left of its cap. */
+/** What is left, of its account and of its cap; null where the account's meter did not answer, or there is no cap. */
+export type ListedKey = KeyRow & { readonly balance: MicroCredits | null; readonly capLeft: MicroCredits | null }
+
 export function countedKey({ capLeft, balance: _, ...key }: ListedKey): z.infer<typeof CountedKey> {
   return { ...shownKey(key), cap_remaining: capLeft === null ? null : formatCredits(capLeft) }
 }

@@ -2,8 +2,7 @@
 
 import type * as z from 'zod'
 import type { KeyKind } from '../../accounts/format.ts'
-import type { Product } from '../../accounts/identity.ts'
-import type { Entrance, KeyChange, KeyName, KeyPlace, KeyRow, PipelineRight, Rotation } from '../../accounts/key-row.ts'
+import type { Entrance, KeyChange, KeyName, KeyPlace, KeyRow, Rotation } from '../../accounts/key-row.ts'
 import type { FindStaff, StaffRole, StaffRow } from '../../accounts/staff.ts'
 import type { PaidToken } from '../../accounts/stream-token.ts'
 import type { BackfillAnswer, BackfillState } from '../../archive/archive/backfill-api.ts'
@@ -25,6 +24,7 @@ import type { PipelineRow } from '../../pipelines/row.ts'
 import type { SinkLogLine, SinkMinute, SinkStatus, SinkTest } from '../../pipelines/sink-api.ts'
 import type { BlockLogApi } from '../../protocol/feed/log-api.ts'
 import type { AuditRow } from './audit.ts'
+import type { KeyTerms, ListedKey } from './key-shapes.ts'
 import type { PlanChange } from './plan-shapes.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -109,24 +109,16 @@ export interface Accounts {
   grant(account: string, id: string, micro: MicroCredits): Promise<Result<Granted, Refusal>>
 }
 
-export interface KeyOrder {
+export interface KeyOrder extends KeyTerms {
   /** Left out: a new account with `plan`, `terms` and `credits`. */
   readonly account?: string | undefined
   readonly credits?: MicroCredits | undefined
   readonly plan?: string | undefined
   readonly terms?: Terms | undefined
-  readonly label: string
-  readonly kind: KeyKind
-  readonly products?: readonly Product[] | undefined
-  readonly expires?: number | undefined
-  /** What the key may spend in all. */
-  readonly cap?: MicroCredits | undefined
-  readonly ranges?: readonly string[] | undefined
-  readonly pipelines?: PipelineRight | undefined
 }
 
 /** What an owner orders for the account of the key that asks; `request`: an idempotency key. */
-export interface OwnKeyOrder extends Omit<KeyOrder, 'account' | 'credits' | 'plan' | 'terms'> {
+export interface OwnKeyOrder extends KeyTerms {
   readonly account: string
   readonly request: string | null
   /** Root of the key that orders it; left out: no key does. */
@@ -151,9 +143,6 @@ export type RotationOrder = Pick<Rotation, 'id' | 'graceMs'> & { readonly maker?
 
 /** Without `key` where the rotation was done before. */
 export type RotatedKey = (IssuedKey | Omit<IssuedKey, 'key'>) & { readonly oldEndsMs: number }
-
-/** What is left, of its account and of its cap; null where the account's meter did not answer, or there is no cap. */
-export type ListedKey = KeyRow & { readonly balance: MicroCredits | null; readonly capLeft: MicroCredits | null }
 
 /** A key by its hash or its shown prefix; where an account is named, one of another account is none. */
 export interface NamedKey {

@@ -2,7 +2,7 @@
 // be removed, and no account can be put on a plan that is not there; one statement each, so that no race passes between.
 
 import * as z from 'zod'
-import { LIMITS_SQL } from '../../accounts/limits.store.ts'
+import { LIMITS_SQL } from '../../accounts/key-records.store.ts'
 import { Limits } from '../../accounts/limits.ts'
 import type { ListedPlan, Plan, Terms } from './plan.ts'
 

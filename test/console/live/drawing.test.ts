@@ -213,39 +213,18 @@ describe('the gateway’s time', () => {
 
 describe('words and numbers', () => {
   it('are short, aligned and never NaN', () => {
-    expect([1234567.891, -0.5, 0, -0.001, Number.NaN].map((value) => fixed(value, 2))).toEqual([
-      '1 234 567.89',
-      '−0.50',
-      '0.00',
-      '0.00',
-      '–',
-    ])
-    expect([81_300, 3_150.84, 0.0116761, 0, Number.POSITIVE_INFINITY].map(priceText)).toEqual([
-      '81 300',
-      '3 150.8',
-      '0.011676',
-      '0.00',
-      '–',
-    ])
-    expect([0, 5, 0.0446, 1_234, 999_999, 1.5e9, Number.NaN].map(compact)).toEqual([
-      '0',
-      '5',
-      '0.0446',
-      '1.23 k',
-      '1.00 M',
-      '1.50 B',
-      '–',
-    ])
+    const shown = (of: (value: number) => string, ...values: number[]) => values.map(of).join(' | ')
+    const { NaN: none, POSITIVE_INFINITY: endless } = Number
+    expect(shown((value) => fixed(value, 2), 1234567.891, -0.5, 0, -0.001, none)).toBe(
+      '1 234 567.89 | −0.50 | 0.00 | 0.00 | –',
+    )
+    expect(shown(priceText, 81_300, 3_150.84, 0.0116761, 0, endless)).toBe('81 300 | 3 150.8 | 0.011676 | 0.00 | –')
+    expect(shown(compact, 0, 5, 0.0446, 1_234, 999_999, 1.5e9, none)).toBe(
+      '0 | 5 | 0.0446 | 1.23 k | 1.00 M | 1.50 B | –',
+    )
     expect([changeText(110, 100), changeText(90, 100), changeText(1, 0)]).toEqual(['+10.00 %', '−10.00 %', '–'])
-    expect([-5, 250, 1_500, 61_000, 7_300_000, Number.NaN].map(ageText)).toEqual([
-      '0 ms',
-      '250 ms',
-      '1.5 s',
-      '1 min',
-      '2 h',
-      '–',
-    ])
-    expect([clockText(0), clockText(Number.NaN), clockText(1e300)]).toEqual(['00:00:00', '–', '–'])
+    expect(shown(ageText, -5, 250, 1_500, 61_000, 7_300_000, none)).toBe('0 ms | 250 ms | 1.5 s | 1 min | 2 h | –')
+    expect(shown(clockText, 0, none, 1e300)).toBe('00:00:00 | – | –')
     const moment = Date.UTC(2026, 10, 25, 12, 30)
     expect([inputMs(inputText(moment)), inputMs('2026-11-25T12:30')]).toEqual([moment, moment])
     expect(inputMs('soon')).toBeNaN()

@@ -11,7 +11,8 @@ const SOURCES = [
   { name: 'node', url: 'https://node.example.com/info', types: ['meta'] },
   { name: 'all', url: 'https://api.example.com/info' },
 ]
-const upstreams = (...sources: object[]) => ({ vars: { ...files.vars, UPSTREAMS: JSON.stringify(sources) } })
+const vars = (over: object) => ({ vars: { ...files.vars, ...over } })
+const upstreams = (...sources: object[]) => vars({ UPSTREAMS: JSON.stringify(sources) })
 
 const withIds = <T extends object>(databases: readonly T[]) =>
   databases.map((one) => ({ ...one, database_id: '0a1b2c3d-0a1b-4a1b-8a1b-0a1b2c3d4e5f' }))
@@ -25,6 +26,9 @@ const gateway: GatewayConfig = {
   kv_namespaces: [{ binding: 'KEYS', id: '0123456789abcdef0123456789abcdef' }],
 }
 const live = { ...liveFile, d1_databases: withIds(liveFile.d1_databases) }
+const account = (over: object = {}) => ({
+  account: { secrets: REQUIRED, migrations: [], schemaFaults: [], ...over },
+})
 const facts: DeployFacts = {
   gateway,
   live,
@@ -33,7 +37,7 @@ const facts: DeployFacts = {
   scope: 'both',
   isDryRun: false,
   given: {},
-  account: { secrets: REQUIRED, migrations: [], schemaFaults: [] },
+  ...account(),
 }
 const said = (change: Partial<DeployFacts>) =>
   deployFindings({ ...facts, ...change }).map(({ level, text }) => `${level}: ${text}`)
@@ -139,76 +143,49 @@ describe('a deploy', () => {
     expect(saidOf(upstreams(source))).toEqual([expect.stringMatching(words)])
   })
 
-  it.each<[string, Partial<GatewayConfig>, RegExp[]]>([
+  it.each<[string, Partial<GatewayConfig>, RegExp]>([
     [
       'an id of a database',
       { d1_databases: [{ binding: 'ACCOUNTS', database_id: '<id>' }, ...gateway.d1_databases.slice(1)] },
-      [/^error: database_id "<id>" of ACCOUNTS is no id: run "npm run wrangler -- d1 create/],
+      /^error: database_id "<id>" of ACCOUNTS is no id: run "npm run wrangler -- d1 create/,
     ],
     [
       'an id of a namespace',
       { kv_namespaces: [{ binding: 'KEYS', id: 'xxx' }] },
-      [/^error: id "xxx" of KEYS is no id: run "npm run wrangler -- kv namespace create KEYS"/],
+      /^error: id "xxx" of KEYS is no id: run "npm run wrangler -- kv namespace create KEYS"/,
     ],
-    [
-      'no sources',
-      upstreams(),
-      [new RegExp(`^warning: UPSTREAMS is empty: only 8 of ${CATALOGUE.length} info types answer`)],
-    ],
-    [
-      'text that is no JSON',
-      { vars: { ...files.vars, UPSTREAMS: '{' } },
-      [/^error: wrangler\.toml: UPSTREAMS is not JSON/],
-    ],
-    [
-      'a list in TOML',
-      { vars: { ...files.vars, UPSTREAMS: [{}] } },
-      [/^error: wrangler\.toml: UPSTREAMS must be text: JSON between three quotes/],
-    ],
-    ['no list', { vars: { ...files.vars, UPSTREAMS: undefined } }, [/^error: wrangler\.toml: UPSTREAMS must be text/]],
-    [
-      'a field of no meaning',
-      upstreams({ ...SOURCES[1], header: 'x' }),
-      [/^error: wrangler\.toml: UPSTREAMS 0.header: /],
-    ],
+    ['no sources', upstreams(), new RegExp(`^warning: UPSTREAMS is empty: only 8 of ${CATALOGUE.length} info types`)],
+    ['text that is no JSON', vars({ UPSTREAMS: '{' }), /^error: wrangler\.toml: UPSTREAMS is not JSON/],
+    ['a list in TOML', vars({ UPSTREAMS: [{}] }), /^error: wrangler\.toml: UPSTREAMS must be text: JSON between/],
+    ['no list', vars({ UPSTREAMS: undefined }), /^error: wrangler\.toml: UPSTREAMS must be text/],
+    ['an unknown field', upstreams({ ...SOURCES[1], header: 'x' }), /^error: wrangler\.toml: UPSTREAMS 0.header: /],
     [
       'a type that nobody asks for',
       upstreams({ ...SOURCES[0], types: ['metaa'] }, SOURCES[1]!),
-      [/^warning: UPSTREAMS names "metaa"/],
+      /^warning: UPSTREAMS names "metaa"/,
     ],
-    [
-      'types that nobody serves',
-      upstreams(SOURCES[0]!),
-      [/^warning: No source serves activeAssetData, .+ and \d\d others/],
-    ],
+    ['types that nobody serves', upstreams(SOURCES[0]!), /^warning: No source serves activeAssetData, .+ \d\d others/],
     [
       'a list that is too long',
       upstreams(...SOURCES, { name: 'x', url: `https://a.example/${'x'.repeat(5120)}` }),
-      [/^error: UPSTREAMS is larger than 5120 bytes/],
+      /^error: UPSTREAMS is larger than 5120 bytes/,
     ],
-  ])('says what is wrong with %s', (_, change, lines) => {
-    const found = saidOf(change)
-    expect(found.map((line, i) => lines[i]?.test(line) ?? line)).toEqual(lines.map(() => true))
-    expect(found.length).toBe(lines.length)
+  ])('says what is wrong with %s', (_, change, line) => {
+    expect(saidOf(change)).toEqual([expect.stringMatching(line)])
   })
 
   it.each([
-    ...[
-      'http://127.0.0.1:3001/info',
-      'http://127.1/info',
-      'https://10.0.0.7/info',
-      'http://[::1]/info',
-      'https://203.0.113.7/info',
-    ],
-    ...[
-      'http://localhost:3001/info',
-      'http://node/info',
-      'https://node.local/info',
-      'https://node.lan/info',
-      'http://a.internal/info',
-    ],
-  ])('refuses the source %s, which no Worker reaches', (url) => {
-    expect(at(url)[0]).toMatch(/^error: Source "node": no Worker can reach http/)
+    '127.0.0.1:3001',
+    '127.1',
+    '10.0.0.7',
+    '[::1]',
+    '203.0.113.7',
+    'localhost:3001',
+    'node',
+    'node.lan',
+    'a.internal',
+  ])('refuses a source at %s, which no Worker reaches', (host) => {
+    expect(at(`http://${host}/info`)[0]).toMatch(/^error: Source "node": no Worker can reach http/)
   })
 
   it.each(['https://node.example.com/info', 'http://1.example.com:8080/info', 'https://local.example/info'])(
@@ -218,66 +195,50 @@ describe('a deploy', () => {
     },
   )
 
-  it.each<[string, Partial<DeployFacts>, RegExp | null]>([
+  it.each<[string, Partial<DeployFacts>, RegExp]>([
     ['nobody is logged in', { account: null }, /^error: Not logged in: run "npm run wrangler -- login"/],
     [
       'nobody is logged in, at a dry run',
       { account: null, isDryRun: true },
       /^note: Not logged in: .*ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET/,
     ],
-    [
-      'there is no Worker',
-      { account: { secrets: 'no worker', migrations: [], schemaFaults: [] } },
-      /^error: The Worker weir does not exist yet/,
-    ],
+    ['there is no Worker', account({ secrets: 'no worker' }), /^error: The Worker weir does not exist yet/],
     [
       'a secret is missing',
-      { account: { secrets: ['ADMIN_TOKEN', 'KEY_SECRET'], migrations: [], schemaFaults: [] } },
+      account({ secrets: ['ADMIN_TOKEN', 'KEY_SECRET'] }),
       /^error: Secret FEED_TOKEN is not set: run/,
     ],
-    [
-      'secrets cannot be read',
-      { account: { secrets: null, migrations: [], schemaFaults: [] } },
-      /^warning: The secrets of the account could not/,
-    ],
+    ['secrets cannot be read', account({ secrets: null }), /^warning: The secrets of the account could not/],
     [
       'migrations are missing',
-      { account: { secrets: REQUIRED, migrations: ['HISTORY/0006_x.sql'], schemaFaults: [] } },
+      account({ migrations: ['HISTORY/0006_x.sql'] }),
       /^error: HISTORY lacks 0006_x\.sql: run .* apply HISTORY/,
     ],
     [
       'a table is missing although its migration is noted',
-      { account: { secrets: REQUIRED, migrations: [], schemaFaults: ['ACCOUNTS/no table audit'] } },
+      account({ schemaFaults: ['ACCOUNTS/no table audit'] }),
       /^error: ACCOUNTS has no table audit, although its migrations are noted as applied.*schemas\/d1\/accounts/,
     ],
-    [
-      'migrations cannot be read',
-      { account: { secrets: REQUIRED, migrations: null, schemaFaults: [] } },
-      /^warning: The migrations/,
-    ],
+    ['migrations cannot be read', account({ migrations: null }), /^warning: The migrations/],
   ])('says where %s', (_, change, line) => {
-    expect(said(change)).toEqual([expect.stringMatching(line!)])
+    expect(said(change)).toEqual([expect.stringMatching(line)])
   })
 
   it.each<[string, Partial<DeployFacts>, RegExp | null]>([
-    ['no Worker', { account: { secrets: 'no worker', migrations: [], schemaFaults: [] } }, null],
+    ['no Worker', account({ secrets: 'no worker' }), null],
     [
-      'a Worker of the same name that is not ours',
-      { account: { secrets: [], migrations: [], schemaFaults: [] } },
-      /^error: The account has a Worker weir without secrets.*overwritten/,
+      'a Worker that is not ours',
+      account({ secrets: [] }),
+      /^error: The account has a Worker weir without.*overwritten/,
     ],
     ['a damaged file of secrets', { secretsFault: '.secrets.json is damaged.' }, /^error: .secrets.json is damaged/],
-    ['secrets of an earlier try', { account: { secrets: REQUIRED, migrations: [], schemaFaults: [] } }, null],
+    ['secrets of an earlier try', account(), null],
     [
       'a part of the secrets',
-      { account: { secrets: ['KEY_SECRET', 'FEED_TOKEN'], migrations: [], schemaFaults: [] } },
+      account({ secrets: ['KEY_SECRET', 'FEED_TOKEN'] }),
       /^error: Secret ADMIN_TOKEN is not set/,
     ],
-    [
-      'secrets that cannot be read',
-      { account: { secrets: null, migrations: [], schemaFaults: [] } },
-      /^error: The secrets of the account could not/,
-    ],
+    ['secrets that cannot be read', account({ secrets: null }), /^error: The secrets of the account could not/],
     [
       'a secret that nobody could send',
       { given: { ADMIN_TOKEN: `${'x'.repeat(32)}\r`, FEED_TOKEN: 'x'.repeat(32) } },

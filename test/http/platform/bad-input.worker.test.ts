@@ -1,4 +1,5 @@
-// Every wrong input of the operator's API: a 400 that names the field, and nothing changed.
+// Wrong input of the operator's API: a 400 that names the field, and nothing changed. That no schema takes an unknown field is
+// held by every-endpoint.test.ts, and what was meant by one by test/core/schema-words.test.ts.
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { spend } from '../../metering/meter.worker.ts'
@@ -17,7 +18,6 @@ const state = async () => [await everyRow(), await meterOf('demo').balance(), aw
 
 describe('bad input', () => {
   it.each([
-    ['POST', '/keys', { colour: 1 }, 'colour'],
     ['POST', '/keys', { credits: -1 }, 'credits'],
     ['POST', '/keys', { credits: '0.1234567' }, 'credits'],
     ['POST', '/keys', { credits: true }, 'credits'],
@@ -31,7 +31,6 @@ describe('bad input', () => {
     ['POST', '/keys', { kind: 'service', products: ['info'] }, 'products'],
     ['POST', '/keys', [], 'body'],
     ['PUT', '/accounts/a%20b', {}, 'id'],
-    ['PUT', '/accounts/other', { credit: 5 }, 'credit'],
     ['POST', '/accounts/demo/grants', { credits: 1 }, 'idempotency_key'],
     ['POST', '/accounts/demo/grants', { idempotency_key: 'a' }, 'credits'],
     ['DELETE', '/keys/cqt_', undefined, 'key'],
@@ -45,25 +44,23 @@ describe('bad input', () => {
     ['POST', '/keys', { account: 'demo', terms: {} }, 'terms'],
     ['POST', '/keys', { label: 7 }, 'label'],
     ['POST', '/keys', { expires: 1.5 }, 'expires'],
+    ['POST', '/keys', { expires: 1 }, 'expires'],
+    ['PATCH', '/keys/KEY', { expires: 1_790_000_000 }, 'expires'],
+    ['GET', '/keys?account=a&account=b', undefined, 'account'],
     ['POST', '/keys', { cap: '1e3' }, 'cap'],
     ['POST', '/keys', { ranges: [] }, 'ranges'],
     ['POST', '/keys', { ranges: ['192.0.2.0/24', '10.0.0.1/8'] }, 'ranges.1'],
     ['POST', '/keys', { ranges: ['nonsense'] }, 'ranges.0'],
     ['POST', '/keys', { ranges: Array.from({ length: 33 }, (_, i) => `10.0.${i}.0/24`) }, 'ranges'],
     ['PATCH', '/keys/KEY', { ranges: ['::/129'] }, 'ranges.0'],
-    ['PATCH', '/keys/KEY', { credits: 5 }, 'credits'],
     ['PATCH', '/keys/KEY', { products: [] }, 'products'],
-    ['PATCH', '/keys/KEY?colour=1', {}, 'colour'],
     ['PATCH', '/keys/KEY?account=a%20b', {}, 'account'],
     ['POST', '/keys/KEY/rotate', { grace_seconds: -1 }, 'grace_seconds'],
     ['POST', '/keys/KEY/rotate', { grace_seconds: 2_592_001 }, 'grace_seconds'],
     ['POST', '/keys/KEY/rotate', { idempotency_key: '' }, 'idempotency_key'],
-    ['POST', '/keys/KEY/rotate', { label: 'x' }, 'label'],
-    ['GET', '/keys?acount=demo', undefined, 'acount'],
     ['PUT', '/accounts/demo', { plan: 'golden' }, 'plan'],
     ['PUT', '/accounts/other', { plan: 'entry', terms: { credits: 1 } }, 'terms'],
     ['PUT', '/accounts/other', { credits: 1e10 }, 'credits'],
-    ['PUT', '/accounts/demo/plan', { plan: 'enterprise', terms: { gold: 1 } }, 'terms.gold'],
     [
       'PUT',
       '/accounts/demo/plan',
@@ -74,7 +71,6 @@ describe('bad input', () => {
     ['POST', '/accounts/demo/grants', { credits: '-0.5', idempotency_key: 'a' }, 'credits'],
     ['POST', '/accounts/demo/grants', { credits: '0.0000001', idempotency_key: 'a' }, 'credits'],
     ['POST', '/accounts/demo/grants', { credits: 1, idempotency_key: 'a b' }, 'idempotency_key'],
-    ['POST', '/accounts/demo/grants', { credits: 1, idempotency_key: 'a', note: 'x' }, 'note'],
     ['PUT', '/plans/new', {}, 'credits'],
     ['PUT', '/plans/new', { credits: 1 }, 'rest_requests_per_second'],
     ['PUT', '/plans/New', { credits: 1, rest_requests_per_second: 1 }, 'name'],
@@ -85,8 +81,6 @@ describe('bad input', () => {
     ['PUT', '/plans/entry', { rest_requests_per_second: 1.5 }, 'rest_requests_per_second'],
     ['PUT', '/plans/entry', { period: 'week' }, 'period'],
     ['PUT', '/plans/entry', { custom: 'yes' }, 'custom'],
-    ['PUT', '/plans/entry', { price: 5 }, 'price'],
-    ['GET', '/accounts/demo/usage?colour=red', undefined, 'colour'],
     ['GET', '/accounts/demo/usage?to=2026-01-01', undefined, 'from'],
     ['GET', '/accounts/demo/usage?duration=2', undefined, 'duration'],
     ['GET', '/accounts/demo/usage?after=1', undefined, 'after'],
@@ -100,27 +94,9 @@ describe('bad input', () => {
     expect(await state()).toEqual(before)
   })
 
-  it.each([
-    [
-      'POST',
-      '/keys',
-      { expires: 1 },
-      'expires: is in the past (1970-01-01T00:00:00.001Z): send a time in Unix milliseconds',
-    ],
-    ['PATCH', '/keys/KEY', { expires: 1_790_000_000 }, 'expires: is in the past (1970-01-21T17:13:20.000Z)'],
-    ['POST', '/keys', { plan: 'Entry' }, 'plan: must be 1 to 32 lower-case letters'],
-    ['POST', '/keys', { plan: 'entreprise' }, 'there is no plan "entreprise" (did you mean "enterprise"?)'],
-    ['POST', '/keys', { lable: 'x' }, 'lable: unknown field; did you mean "label" (a string)?'],
-    ['POST', '/keys', { user: 'demo' }, 'user: unknown field; did you mean "account" (a string)?'],
-    ['POST', '/keys', { products: ['streams'] }, 'products.0: must be among info, stream'],
-    ['POST', '/keys', { products: ['streams'] }, 'graphql, platform (did you mean "stream"?)'],
-    ['GET', '/keys?account=a&account=b', undefined, 'account: is in the URL more than once: send it once'],
-    ['GET', '/keys?accounts=demo', undefined, 'accounts: unknown field; did you mean "account" (a string)?'],
-  ])('%s %s %j is told %s', async (method, path, body, told) => {
-    const before = await state()
-    const { status, json } = await ask(method, path.replace('KEY', hash), body)
-    expect([status, json.error_message]).toEqual([400, expect.stringContaining(told)])
-    expect(await state()).toEqual(before)
+  it('of a plan that is nearly one names the plan that was meant', async () => {
+    const { json } = await ask('POST', '/keys', { plan: 'entreprise' })
+    expect(json.error_message).toContain('"enterprise"')
   })
 
   it.each([

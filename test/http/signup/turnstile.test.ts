@@ -1,39 +1,32 @@
 // The challenge of the sign-up against an HTTP server that answers as siteverify does.
 
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { policyWithTurnstile, turnstile } from '../../../src/http/signup/turnstile.client.ts'
+import { type HttpServer, startServer } from '../../kit/http-server.ts'
 
 const GOOD = { success: true, 'error-codes': [], hostname: 'weir.example', action: 'sign-up' }
-let server: Server
-let verifyUrl: string
+let server: HttpServer
 /** Null: no answer at all. */
 let answer: [status: number, text: string] | null
 const seen: object[] = []
 const told: unknown[] = []
 
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
+  server = await startServer(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
     seen.push(JSON.parse(body))
     if (answer !== null) response.writeHead(answer[0], { 'content-type': 'application/json' }).end(answer[1])
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  verifyUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
 })
-afterAll(() => {
-  server.closeAllConnections()
-  server.close()
-})
+afterAll(() => server.close())
 beforeEach(() => {
   seen.splice(0)
   told.splice(0)
 })
 
 const check = (timeoutMs = 5_000) =>
-  turnstile({ secret: 'the-secret', verifyUrl, timeoutMs, report: (error) => void told.push(error) })
+  turnstile({ secret: 'the-secret', verifyUrl: server.url, timeoutMs, report: (error) => void told.push(error) })
 const outcome = async (said: object | string, status = 200) => {
   answer = [status, typeof said === 'string' ? said : JSON.stringify(said)]
   return (await check()('token', 'weir.example', '192.0.2.1'))?.kind ?? 'passed'

@@ -15,14 +15,10 @@ import { Day, dayText, usageQuery, usageWindow } from '../usage-window.ts'
 import { CurrencyCode, MoneyText } from './orders.ts'
 import { COUNTS } from './usage.ts'
 
-interface Sums {
-  readonly granted: MicroCredits
-  readonly spent: MicroCredits
-  readonly calls: number
-  readonly minutes: number
-  readonly rows: number
-  readonly refusals: number
-}
+const NOTHING = { granted: 0, spent: 0, calls: 0, stream_minutes: 0, pipeline_rows: 0, refusals: 0 }
+/** Amounts in micro-credits. */
+type Sums = Readonly<typeof NOTHING>
+const SUM_NAMES = Object.keys(NOTHING) as (keyof Sums)[]
 
 interface BusinessDay extends Sums {
   readonly day: number
@@ -50,10 +46,9 @@ export const SIGN_UP_LINKS = `WITH day AS (SELECT area, domain FROM signup_links
   SELECT count(*) AS links, count(DISTINCT area) AS networks, ${largest('area')} AS most_of_network,
     count(DISTINCT domain) AS domains, ${largest('domain')} AS most_of_domain FROM day`
 
-const NOTHING: Sums = { granted: 0, spent: 0, calls: 0, minutes: 0, rows: 0, refusals: 0 }
 const NOTHING_THERE = { accounts: 0, keys: 0, open_orders: 0 }
 /** What a product counts: calls, unless it is here. */
-const COUNTED: Readonly<Record<string, 'minutes' | 'rows'>> = { stream: 'minutes', pipeline: 'rows' }
+const COUNTED: Readonly<Record<string, keyof Sums>> = { stream: 'stream_minutes', pipeline: 'pipeline_rows' }
 
 /** Oldest day first; codes with the most first. */
 export function businessDays(
@@ -85,17 +80,11 @@ export function businessDays(
     codes.set(code, (codes.get(code) ?? 0) + count)
   }
   const rows = [...days.values()].sort((a, b) => a.day - b.day)
-  const sumOf = (name: keyof Sums) => rows.reduce((sum, row) => sum + row[name], 0)
+  const totals = { ...NOTHING }
+  for (const row of rows) for (const name of SUM_NAMES) totals[name] += row[name]
   return {
     rows,
-    totals: {
-      granted: sumOf('granted'),
-      spent: sumOf('spent'),
-      calls: sumOf('calls'),
-      minutes: sumOf('minutes'),
-      rows: sumOf('rows'),
-      refusals: sumOf('refusals'),
-    },
+    totals,
     codes: [...codes].map(([code, count]) => ({ code, count })).sort((a, b) => b.count - a.count),
   }
 }
@@ -328,12 +317,10 @@ export const business = defineEndpoint({
         refunded: moneyText(refunded, currency),
       })),
       sign_up: signUpsPerDay === null || links === undefined ? null : { per_day: signUpsPerDay, ...links },
-      days: byDay.map((row) => ({
-        date: dayText(row.day),
-        ...shown(row),
-        by_product: Object.fromEntries(
-          Object.entries(row.byProduct).map(([name, micro]) => [name, formatCredits(micro)]),
-        ),
+      days: byDay.map(({ day, byProduct, ...sums }) => ({
+        date: dayText(day),
+        ...shown(sums),
+        by_product: Object.fromEntries(Object.entries(byProduct).map(([name, micro]) => [name, formatCredits(micro)])),
       })),
       refused: codes,
       million_usd: millionMicroUsd === null ? null : dollarsText(BigInt(millionMicroUsd)),
@@ -356,7 +343,6 @@ export const business = defineEndpoint({
 /** To a hundredth of a cent: it is no more certain. */
 const estimate = (dollars: number) => dollarsText(BigInt(Math.round(dollars * 1e4)) * 100n)
 
-function shown({ granted, spent, calls, minutes, rows, refusals }: Omit<BusinessDay, 'day' | 'byProduct'>) {
-  const counts = { calls, stream_minutes: minutes, pipeline_rows: rows, refusals }
+const shown = ({ granted, spent, ...counts }: Sums) => {
   return { granted: formatCredits(granted), spent: formatCredits(spent), ...counts }
 }
