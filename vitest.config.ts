@@ -46,6 +46,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.worker.test.ts', 'test/conformance/**'],
           isolate: false,
+          // A group each, one after the other: vitest has as many workers for all of a group.
+          sequence: { groupOrder: 0 },
           ...within(5_000),
         },
       },
@@ -78,7 +80,9 @@ export default defineConfig({
           include: ['test/**/*.worker.test.ts'],
           setupFiles: ['test/migrate.worker.ts'],
           isolate: false,
-          ...within(6_000),
+          // They wait for alarms and deadlines more than they compute.
+          ...within(6_000, 2),
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -88,8 +92,7 @@ export default defineConfig({
           globalSetup: ['test/conformance/build.ts'],
           // Mostly they wait.
           ...within(10_000, 2),
-          // Where all run in one process: vitest has as many workers for all of a group.
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

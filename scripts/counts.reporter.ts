@@ -1,4 +1,5 @@
-// Ends a test run with one plain line of true counts, which .ci/run and people read; where `npm test` runs two at once, it tells that.
+// Ends a test run with what failed and one plain line of true counts, which .ci/run and people read. `npm test`, which runs
+// vitest twice, gets both as a message and prints them at its own end.
 
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
@@ -6,23 +7,37 @@ interface Counts {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
+  /** Test and first line of its error. */
+  readonly failures: readonly string[]
 }
 
-export function countsText({ passed, failed, skipped }: Counts): string {
-  return `\n${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`
+export function countsText({ passed, failed, skipped, failures }: Counts): string {
+  return ['', ...failures, `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`].join('\n')
 }
+
+const lineOf = (name: string, errors: readonly SerializedError[] | undefined) =>
+  `FAILED ${name}: ${errors?.[0]?.message.split('\n', 1)[0]}`
 
 export default class CountsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const counts = { passed: 0, failed: unhandled.length, skipped: 0, pending: 0 }
+    const failures = unhandled.map((error) => lineOf('outside of a test', [error]))
     for (const module of modules) {
       const before = counts.failed
-      for (const test of module.children.allTests()) counts[test.result().state]++
+      for (const test of module.children.allTests()) {
+        const { state, errors } = test.result()
+        counts[state]++
+        if (state === 'failed') failures.push(lineOf(`${module.relativeModuleId} > ${test.fullName}`, errors))
+      }
       // A module that could not be loaded has no failed test, but it did fail.
-      if (module.state() === 'failed' && counts.failed === before) counts.failed++
+      if (module.state() === 'failed' && counts.failed === before) {
+        counts.failed++
+        failures.push(lineOf(module.relativeModuleId, module.errors()))
+      }
     }
     counts.failed += counts.pending
-    if (process.send) process.send(counts)
-    else console.log(countsText(counts))
+    const said = { ...counts, failures }
+    if (process.send) process.send(said)
+    else console.log(countsText(said))
   }
 }

@@ -19,7 +19,14 @@ const sets = asked.length > 0 ? [asked] : BOTH
 const runs = []
 if (unchecked.length === 0) for (const set of sets) runs.push(await vitest(set))
 const sum = (name) => runs.reduce((total, { counts }) => total + counts[name], 0)
-console.log(countsText({ passed: sum('passed'), failed: unchecked.length + sum('failed'), skipped: sum('skipped') }))
+console.log(
+  countsText({
+    passed: sum('passed'),
+    failed: unchecked.length + sum('failed'),
+    skipped: sum('skipped'),
+    failures: [...unchecked.map((step) => `FAILED ${step}`), ...runs.flatMap(({ counts }) => counts.failures)],
+  }),
+)
 process.exit(unchecked.length > 0 || runs.some(({ code }) => code !== 0) ? 1 : 0)
 
 /** Its exit code, and what its reporter counted: one that breaks before that has failed. */
@@ -32,7 +39,10 @@ function vitest(args) {
   return new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code) =>
-      resolve({ code, counts: counts ?? { passed: 0, failed: code === 0 ? 0 : 1, skipped: 0 } }),
+      resolve({
+        code,
+        counts: counts ?? { passed: 0, failed: code === 0 ? 0 : 1, skipped: 0, failures: ['FAILED vitest itself'] },
+      }),
     )
   })
 }

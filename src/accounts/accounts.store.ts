@@ -1,7 +1,7 @@
 // The rows of D1 that say who exists: accounts, keys, grants. Law: what is there already is left as it is.
 
 import { oneRow } from '../core/d1.store.ts'
-import type { KeyHash } from '../core/ids.ts'
+import type { AccountId, KeyHash } from '../core/ids.ts'
 import { DAY_MS } from '../core/time.ts'
 import type { KeyKind } from './format.ts'
 import type { Product } from './identity.ts'
@@ -22,7 +22,7 @@ const SELECT_KEYS = `SELECT *, (SELECT max(hour) FROM usage WHERE key_hash = k.h
 
 const COLUMNS = 'hash, prefix, label, account, kind, products, created, expires, cap, ranges, pipelines, maker'
 
-const counted = (account: string, now: string) => `(SELECT count(*) FROM keys WHERE account = ${account} AND
+const counted = (account: AccountId, now: string) => `(SELECT count(*) FROM keys WHERE account = ${account} AND
   (created > ${now} - ${DAY_MS} OR (revoked IS NULL AND (expires IS NULL OR expires > ${now}))))`
 
 const FIRST: KeyPlace = { created: Number.MAX_SAFE_INTEGER, hash: '' }
@@ -31,7 +31,7 @@ interface NewKey {
   readonly hash: KeyHash
   readonly prefix: string
   readonly label: string
-  readonly account: string
+  readonly account: AccountId
   readonly kind: KeyKind
   readonly products: readonly Product[]
   readonly createdMs: number
@@ -75,7 +75,7 @@ export class AccountStore {
   }
 
   /** False, and nothing done, where there is no such account or no longer such a plan. `terms`: JSON. */
-  async setPlan(account: string, plan: string, terms: string | null): Promise<boolean> {
+  async setPlan(account: AccountId, plan: string, terms: string | null): Promise<boolean> {
     const update = `UPDATE accounts SET plan = ?2, terms = ?3
       WHERE id = ?1 AND EXISTS (SELECT 1 FROM plans WHERE name = ?2)`
     return (await this.#db.prepare(update).bind(account, plan, terms).run()).meta.changes > 0
@@ -101,13 +101,13 @@ export class AccountStore {
   }
 
   /** Keys of an account that count for how many it may have. */
-  async keyCount(account: string, nowMs: number): Promise<number> {
+  async keyCount(account: AccountId, nowMs: number): Promise<number> {
     const select = `SELECT ${counted('?1', '?2')} AS count`
     return (await this.#db.prepare(select).bind(account, nowMs).first<{ count: number }>())?.count ?? 0
   }
 
   /** The key that this request of its owner made. */
-  async keyOfRequest(account: string, request: string): Promise<KeyRow | null> {
+  async keyOfRequest(account: AccountId, request: string): Promise<KeyRow | null> {
     const select = `${SELECT_KEYS} WHERE k.account = ? AND k.request = ?`
     const row = await this.#db.prepare(select).bind(account, request).first()
     return row === null ? null : KeyRow.parse(row)
@@ -154,7 +154,7 @@ export class AccountStore {
   }
 
   /** Keys of an account, newest first, at most `limit`, from the first or those that come after this one. */
-  async keysOf(account: string, limit: number, after: KeyPlace = FIRST): Promise<KeyRow[]> {
+  async keysOf(account: AccountId, limit: number, after: KeyPlace = FIRST): Promise<KeyRow[]> {
     const select = `${SELECT_KEYS} WHERE k.account = ?1 AND k.created <= ?2 AND (k.created < ?2 OR k.hash > ?3)
       ORDER BY k.created DESC, k.hash LIMIT ?4`
     const { results } = await this.#db.prepare(select).bind(account, after.created, after.hash, limit).all()
@@ -162,7 +162,7 @@ export class AccountStore {
   }
 
   /** Whatever number of keys there is, all of them count. */
-  entrance(account: string, label: string): Promise<Entrance> {
+  entrance(account: AccountId, label: string): Promise<Entrance> {
     const whole = `revoked IS NULL AND expires IS NULL AND cap IS NULL AND ranges IS NULL AND pipelines IS NOT 'own'
       AND NOT EXISTS (SELECT 1 FROM keys WHERE replaces = k.hash)`
     const select = `SELECT coalesce(sum(kind = 'api'), 0) AS api, coalesce(sum(kind = 'service'), 0) AS service,
@@ -203,7 +203,7 @@ export class AccountStore {
   }
 
   /** Keys with this hash or shown prefix, of one account or of all; two answers mean that the prefix does not decide. */
-  async keysNamed(hashOrPrefix: string, account: string | null = null): Promise<KeyRow[]> {
+  async keysNamed(hashOrPrefix: string, account: AccountId | null = null): Promise<KeyRow[]> {
     const select = `${SELECT_KEYS} WHERE (k.hash = ?1 OR k.prefix = ?1) AND (?2 IS NULL OR k.account = ?2) LIMIT 2`
     const { results } = await this.#db.prepare(select).bind(hashOrPrefix, account).all()
     return results.map((row) => KeyRow.parse(row))
@@ -215,7 +215,7 @@ export class AccountStore {
   }
 
   /** Records a grant that the meter has taken. */
-  async addGrant(account: string, id: string, micro: number, nowMs: number): Promise<void> {
+  async addGrant(account: AccountId, id: string, micro: number, nowMs: number): Promise<void> {
     const insert = 'INSERT INTO grants (account, id, micro, created) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING'
     await this.#db.prepare(insert).bind(account, id, micro, nowMs).run()
   }

@@ -1,7 +1,7 @@
 // Reading and revoking key records. Law: D1 is the truth and KV a hint: a miss in KV proves nothing (KV caches
 // misses), so it is asked of D1; and a revoked key is overwritten in KV, not removed, so that no stale copy returns.
 
-import type { KeyHash } from '../core/ids.ts'
+import type { AccountId, KeyHash } from '../core/ids.ts'
 import type { WaitUntil } from '../core/wait-until.ts'
 import { Limits } from './limits.ts'
 import { KeyRecord } from './record.ts'
@@ -40,7 +40,7 @@ export async function keyFromD1(db: D1Database, hash: KeyHash): Promise<KeyRecor
 }
 
 /** The records of an account's keys that are not revoked, newest first, at most `limit`. */
-export async function liveKeysFromD1(db: D1Database, account: string, limit: number): Promise<KeyRecord[]> {
+export async function liveKeysFromD1(db: D1Database, account: AccountId, limit: number): Promise<KeyRecord[]> {
   const select = `${SELECT} WHERE k.account = ? AND k.revoked IS NULL ORDER BY k.created DESC, k.hash LIMIT ?`
   const at = Date.now()
   const { results } = await db.prepare(select).bind(account, limit).all<RecordRow>()
@@ -48,7 +48,7 @@ export async function liveKeysFromD1(db: D1Database, account: string, limit: num
 }
 
 /** The hash of an account's oldest API key for info and stream that works from anywhere until then at least. */
-export async function visitorsKey(db: D1Database, account: string, untilMs: number): Promise<KeyHash | null> {
+export async function visitorsKey(db: D1Database, account: AccountId, untilMs: number): Promise<KeyHash | null> {
   const isFor = (product: string) => `EXISTS (SELECT 1 FROM json_each(products) WHERE value = '${product}')`
   const select = `SELECT hash FROM keys WHERE account = ? AND kind = 'api' AND revoked IS NULL AND ranges IS NULL
     AND (expires IS NULL OR expires >= ?) AND ${isFor('info')} AND ${isFor('stream')} ORDER BY created, hash LIMIT 1`

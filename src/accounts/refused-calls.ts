@@ -4,7 +4,7 @@
 
 import { BoundedMap } from '../core/bounded-map.ts'
 import { type Failure, type FailureCode, failureCode, failureMessage } from '../core/failure.ts'
-import type { KeyHash } from '../core/ids.ts'
+import type { AccountId, KeyHash } from '../core/ids.ts'
 import { HOUR_MS } from '../core/time.ts'
 import { type Bucket, fullBucket, type Rate, takeTokens } from '../core/token-bucket.ts'
 import { visible } from '../core/visible.ts'
@@ -13,7 +13,7 @@ import { withoutKeys } from './format.ts'
 import type { Product } from './identity.ts'
 
 interface KnownCaller {
-  readonly account: string
+  readonly account: AccountId
   readonly keyHash: KeyHash
 }
 
@@ -37,7 +37,7 @@ export interface RefusalRow extends KnownCaller {
 
 export interface RefusalCount {
   readonly hour: number
-  readonly account: string
+  readonly account: AccountId
   readonly code: string
   readonly count: number
 }

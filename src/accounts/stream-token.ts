@@ -2,6 +2,7 @@
 // which coins and channels, for whom, until when. Laws: it opens market data alone, nothing of a wallet; what a key loses
 // its tokens lose; a token makes no other.
 
+import type { Coin } from '../core/coin.ts'
 import type { Failure } from '../core/failure.ts'
 import type { KeyHash } from '../core/ids.ts'
 import type { Identity, Product, StreamToken } from './identity.ts'
@@ -75,8 +76,8 @@ export function questionOutside({ coins }: StreamToken, request: { readonly type
 interface Asked {
   readonly type: string
   readonly block_height?: unknown
-  readonly coin?: string
-  readonly req?: { readonly coin?: string }
+  readonly coin?: Coin
+  readonly req?: { readonly coin?: Coin }
 }
 
 /** The refusal of a subscription that a token is not for. `coins`: those that its body names, null where it names none. */
@@ -94,7 +95,7 @@ export function subscriptionOutside(
   return other === undefined ? null : otherCoin(other, allowed)
 }
 
-const otherCoin = (coin: string, coins: readonly string[]) => refusal(`${JSON.stringify(coin)}: ${onlyFor(coins)}`)
+const otherCoin = (coin: Coin, coins: readonly string[]) => refusal(`${JSON.stringify(coin)}: ${onlyFor(coins)}`)
 const onlyFor = (coins: readonly string[]) =>
   `this stream token is for ${coins.slice(0, 8).join(', ')}${coins.length > 8 ? ' …' : ''} alone.`
 const refusal = (why: string): Failure => ({ kind: 'not_entitled', why })

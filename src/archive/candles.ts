@@ -2,6 +2,7 @@
 // Thursdays, as days are counted since 1970, and months are those of the calendar, both in UTC.
 
 import { INTERVAL_MS, type Interval } from '../core/candle-interval.ts'
+import type { Coin } from '../core/coin.ts'
 import { compareDecimals, fromScaled, toScaled, trimDecimal, UNSIGNED_DECIMAL } from '../core/decimal.ts'
 import type { UserFill } from '../protocol/feed/block.ts'
 import type { HeightAndTime } from '../protocol/feed/durable-api.ts'
@@ -69,7 +70,7 @@ export function joinedParts(a: CandlePart, b: CandlePart): CandlePart {
 }
 
 /** As it is shown. */
-export function candleOf({ t, o, c, h, l, v, n }: CandlePart, coin: string, interval: Interval): Candle {
+export function candleOf({ t, o, c, h, l, v, n }: CandlePart, coin: Coin, interval: Interval): Candle {
   return { t, T: spanOf(interval, t).T, s: coin, i: interval, o, c, h, l, v, n }
 }
 
@@ -141,7 +142,7 @@ export interface TimeSpan {
 
 /** From the first millisecond of a candle to the last one of another, or of the same. */
 export interface CandlesRequest extends TimeSpan {
-  readonly coin: string
+  readonly coin: Coin
   readonly interval: Interval
   /** Reading ends once so many are told whole. */
   readonly limit: number

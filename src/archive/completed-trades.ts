@@ -5,16 +5,16 @@
 // gap or an unexplained change of size has touched, is never reported. Funding of a block meets the positions that the
 // block leaves.
 
-import { marketTypeOf } from '../core/coin.ts'
+import { type Coin, marketTypeOf } from '../core/coin.ts'
 import { DECIMAL } from '../core/decimal.ts'
-import type { Fill } from '../protocol/feed/block.ts'
+import type { Address, Fill } from '../protocol/feed/block.ts'
 import type { EventBlock } from '../protocol/feed/durable-api.ts'
 import { amountsOf } from './fill-amounts.ts'
 import { type CompletedTrade, completed, extended, funded, type OpenTrade, openedAt, reduced } from './open-trade.ts'
 
 /** Where a fold stands. */
 interface TradeState {
-  readonly user: string
+  readonly user: Address
   /** By coin: positions whose opening was seen. */
   readonly open: ReadonlyMap<string, OpenTrade>
   /** Closes of the latest close time. Those of unseen positions count too: an ordinal must not depend on the window. */
@@ -22,7 +22,7 @@ interface TradeState {
 }
 
 /** A wallet of which nothing has been seen. */
-export function noTrades(user: string): TradeState {
+export function noTrades(user: Address): TradeState {
   return { user, open: new Map(), closes: { time: -1, count: 0 } }
 }
 
@@ -51,7 +51,7 @@ export function foldTrades(state: TradeState, blocks: readonly EventBlock[]): Fo
 class Fold {
   readonly trades: CompletedTrade[] = []
   missedMs = -1
-  readonly #user: string
+  readonly #user: Address
   readonly #open: Map<string, OpenTrade>
   #closes: TradeState['closes']
 
@@ -84,7 +84,7 @@ class Fold {
     if (trade) this.#open.set(fill.coin, trade)
   }
 
-  fund(coin: string, perUnit: string): void {
+  fund(coin: Coin, perUnit: string): void {
     const trade = this.#open.get(coin)
     if (!DECIMAL.test(perUnit)) this.#open.delete(coin)
     else if (trade) this.#open.set(coin, funded(trade, perUnit))

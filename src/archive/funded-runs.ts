@@ -2,7 +2,7 @@
 // and nothing else: thousands are held at once; what was paid from one fill to the next met one position, so that it is one
 // number.
 
-import { marketTypeOf } from '../core/coin.ts'
+import { type Coin, marketTypeOf } from '../core/coin.ts'
 import type { CoinFunding, Fill } from '../protocol/feed/block.ts'
 import type { EventBlock, HeightAndTime, HeldStretch } from '../protocol/feed/durable-api.ts'
 import { amountsOf } from './fill-amounts.ts'
@@ -14,7 +14,7 @@ const FOLDED = [
 
 /** Blocks that left one position in a coin, both included. */
 export interface FundingSpan {
-  readonly coin: string
+  readonly coin: Coin
   readonly from: number
   readonly to: number
 }

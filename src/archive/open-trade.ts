@@ -1,13 +1,14 @@
 // A round trip that is still open: what has gone into it so far, and what it is once it is complete.
 
 import Big from 'big.js'
-import type { Fill } from '../protocol/feed/block.ts'
+import type { Coin } from '../core/coin.ts'
+import type { Address, Fill } from '../protocol/feed/block.ts'
 import { amountText, type FillAmounts, type FillPart } from './fill-amounts.ts'
 
 /** As on the wire. */
 export interface CompletedTrade {
-  readonly user: string
-  readonly coin: string
+  readonly user: Address
+  readonly coin: Coin
   readonly position_type: 'Long' | 'Short'
   readonly gross_pnl: string
   readonly net_pnl: string
@@ -91,7 +92,7 @@ export function funded(trade: OpenTrade, perUnit: string): OpenTrade {
 }
 
 /** What a trade is whose last fill closed it; `index` is its place among the wallet's closes of that time. */
-export function completed(user: string, fill: Fill, trade: OpenTrade, index: number): CompletedTrade {
+export function completed(user: Address, fill: Fill, trade: OpenTrade, index: number): CompletedTrade {
   const { grossPnl, fees, openTime } = trade
   const funding = trade.funding.round(USDC_DECIMALS)
   const maxSize = amountText(trade.maxSize)

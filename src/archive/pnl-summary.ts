@@ -2,17 +2,17 @@
 // both; the coins and the age of the account are of all that is known. A DEX narrows the trades and the coins alone.
 
 import Big from 'big.js'
-import { marketTypeOf } from '../core/coin.ts'
+import { type Coin, marketTypeOf } from '../core/coin.ts'
 import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
 import { DAY_MS } from '../core/time.ts'
-import type { Fill } from '../protocol/feed/block.ts'
+import type { Address, Fill } from '../protocol/feed/block.ts'
 import { amountText } from './fill-amounts.ts'
 import type { CompletedTrade } from './open-trade.ts'
 import { isOnDex, isWithin, tradesFor, type Window } from './trade-page.ts'
 
 /** As on the wire. */
 export interface PnlSummary {
-  readonly user: string
+  readonly user: Address
   readonly totalPnl: string
   readonly winRate: number
   readonly lossRate: number
@@ -27,7 +27,7 @@ export interface PnlSummary {
 
 /** All that is known of a wallet, oldest first, up to `nowMs`. */
 interface KnownTrading {
-  readonly user: string
+  readonly user: Address
   readonly trades: readonly CompletedTrade[]
   readonly fills: readonly Fill[]
   readonly nowMs: number
@@ -76,6 +76,6 @@ function volumeOf(fills: readonly Fill[]): string {
 
 /** In the order of their names. A DEX has perps alone. */
 function coinsOf(fills: readonly Fill[], dex: string | undefined): string[] {
-  const isAsked = (coin: string) => dex === undefined || (marketTypeOf(coin) === 'perp' && isOnDex(coin, dex))
+  const isAsked = (coin: Coin) => dex === undefined || (marketTypeOf(coin) === 'perp' && isOnDex(coin, dex))
   return [...new Set(fills.map(({ coin }) => coin).filter(isAsked))].sort()
 }

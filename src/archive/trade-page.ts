@@ -1,7 +1,7 @@
 // Which completed trades an answer shows: by close time, DEX, builder and cursor. Ordinals are given before this, so
 // that a cursor means the same row whatever else is asked for.
 
-import { dexOf, MAIN_DEX } from '../core/coin.ts'
+import { type Coin, dexOf, MAIN_DEX } from '../core/coin.ts'
 import type { CompletedTrade } from './open-trade.ts'
 
 /** Times in Unix milliseconds, both ends included. */
@@ -32,7 +32,7 @@ export function isWithin(time: number, { startTime = 0, endTime = Number.POSITIV
 }
 
 /** Whether a perp coin is of a DEX; any is where none is asked for. */
-export function isOnDex(coin: string, dex: string | undefined): boolean {
+export function isOnDex(coin: Coin, dex: string | undefined): boolean {
   return dex === undefined || dexOf(coin) === (dex === MAIN_DEX ? '' : dex)
 }
 

@@ -2,6 +2,7 @@
 // counted, one with other books is looked at coin by coin, and who was wrong shows when a feeder verifies its books.
 
 import { BoundedMap } from '../core/bounded-map.ts'
+import type { Coin } from '../core/coin.ts'
 import type { LogStatus } from '../protocol/feed/status-shape.ts'
 import { type BlockTexts, type BooksTexts, differingCoins } from './segment.ts'
 
@@ -80,13 +81,13 @@ export class WrongBooks {
   }
 
   /** `other` sent another copy of a height than `taken`, with other changes of `coin`. */
-  disputed(coin: string, taken: string, other: string, height: number, atMs: number): void {
+  disputed(coin: Coin, taken: string, other: string, height: number, atMs: number): void {
     this.#note(other, coin, height, atMs, 'other_copy')
     this.#disputes.set(coin, taken)
   }
 
   /** The book of `coin` was not the verified one. Whose copy was taken in a dispute is at fault, else who leads. */
-  found(coin: string, leader: string | null, height: number, atMs: number): void {
+  found(coin: Coin, leader: string | null, height: number, atMs: number): void {
     const fault = this.#disputes.get(coin) ?? leader
     if (fault !== null) this.#note(fault, coin, height, atMs, 'wrong_book')
     this.#disputes.delete(coin)
@@ -97,7 +98,7 @@ export class WrongBooks {
     this.#disputes = new BoundedMap(DISPUTES_MOST)
   }
 
-  #note(feeder: string, coin: string, height: number, atMs: number, why: WrongBook['why']): void {
+  #note(feeder: string, coin: Coin, height: number, atMs: number, why: WrongBook['why']): void {
     const isSame = (one: WrongBook) => one.feeder === feeder && one.coin === coin && one.why === why
     const count = (this.#list.find(isSame)?.count ?? 0) + 1
     const others = this.#list.filter((one) => !isSame(one))

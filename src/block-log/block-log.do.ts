@@ -3,6 +3,7 @@
 // books, feeder-trust.do.ts says who is believed. Send first, then persist, then acknowledge: no write holds a frame back.
 
 import { DurableObject } from 'cloudflare:workers'
+import type { Coin } from '../core/coin.ts'
 import { Objects, regionOfRelay } from '../core/objects.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { type AgeReport, ReportedAges } from '../protocol/feed/ages.ts'
@@ -250,7 +251,7 @@ export class BlockLog extends DurableObject<Cloudflare.Env> implements BlockLogA
     this.#books.ask(coins, reason)
   }
 
-  async reseedL4(coin: string, isWrong: boolean): Promise<void> {
+  async reseedL4(coin: Coin, isWrong: boolean): Promise<void> {
     // Feeders answer of wanted coins alone.
     this.#wants.tell()
     this.#l4.ask(coin, isWrong)

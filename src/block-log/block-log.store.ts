@@ -1,6 +1,7 @@
 // What the BlockLog keeps in tables, all of it written rarely: who fed it, coins of the epoch, and gaps.
 // Blocks are in segment.store.ts, whose writes hold no frame back. See schemas/storage.md.
 
+import type { Coin } from '../core/coin.ts'
 import { migrate } from '../core/migrate.store.ts'
 import { Tables } from '../core/tables.store.ts'
 import type { Gap } from '../protocol/feed/status-shape.ts'
@@ -41,7 +42,7 @@ export class BlockLogStore extends Tables {
 
   /** Names of the coins that have a book in the present epoch. */
   coins(): string[] {
-    return this.all<{ coin: string }>(`SELECT coin FROM coins`).map(({ coin }) => coin)
+    return this.all<{ coin: Coin }>(`SELECT coin FROM coins`).map(({ coin }) => coin)
   }
 
   /** Replaces the coins of the epoch. */

@@ -2,6 +2,7 @@
 // What a feeder said rests in the socket's attachment, so that a woken object still knows it; that one greeted or left
 // is stored, a row each time. Nothing is stored for a pulse.
 
+import type { Coin } from '../core/coin.ts'
 import { PartJoiner } from '../protocol/feed/parts.ts'
 import type { GatewayFrame, Hello } from '../protocol/feed/protocol.ts'
 import type { FeederView } from '../protocol/feed/status-shape.ts'
@@ -228,7 +229,7 @@ export class FeederLinks {
   }
 
   /** Whom to ask for the orders of a coin: who sends its rows, all where that one has left. */
-  ofRows(coin: string): FeederSocket[] {
+  ofRows(coin: Coin): FeederSocket[] {
     const able = [...this.#greeted().values()].filter((one) => one.state?.conflict === null)
     const newest = able.sort((a, b) => (b.copy?.height ?? -1) - (a.copy?.height ?? -1))
     const one = newest.find(({ copy }) => copy?.coins.has(coin))

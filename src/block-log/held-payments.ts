@@ -1,7 +1,7 @@
 // What the log's tail holds of the funding of one wallet. Law: a block that paid funding, and of which is not known whom, is
 // a hole between two stretches.
 
-import type { Block, LedgerEvent } from '../protocol/feed/block.ts'
+import type { Address, Block, LedgerEvent } from '../protocol/feed/block.ts'
 import type { EventBlock, HeightAndTime, HeldStretch } from '../protocol/feed/durable-api.ts'
 import { type PaymentsOfUser, paymentsOf, UNKNOWN } from '../protocol/feed/payments.ts'
 import type { EventsSegment } from './held-fills.ts'
@@ -29,7 +29,7 @@ export function fundingEvents({ user, time, rows }: PaymentsOfUser): LedgerEvent
 export function searchedPayments(
   { last, text }: EventsSegment,
   payments: readonly string[],
-  user: string,
+  user: Address,
 ): { readonly stretches: HeldStretch[]; readonly cost: number } {
   const lines = text.split('\n')
   const headOf = (at: number): HeightAndTime | undefined => {

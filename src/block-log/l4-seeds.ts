@@ -2,6 +2,7 @@
 // they come, of one feeder at a time; what was asked for is asked of feeders that come later, and of another where the one
 // that was asked has left, until it has come; nothing is asked for while blocks lack the rows that would have to follow it.
 
+import type { Coin } from '../core/coin.ts'
 import type { L4Rows } from '../protocol/feed/block.ts'
 import type { GatewayFrame, L4Book } from '../protocol/feed/protocol.ts'
 
@@ -12,8 +13,8 @@ interface Feeder {
 }
 
 export class L4Seeds {
-  readonly #handOn: (coin: string, text: string) => void
-  readonly #feeders: (coin: string) => readonly Feeder[]
+  readonly #handOn: (coin: Coin, text: string) => void
+  readonly #feeders: (coin: Coin) => readonly Feeder[]
   /** Coins that are asked for, with the feeder whose parts come; null before the first. */
   readonly #asked = new Map<string, string | null>()
 
@@ -24,13 +25,13 @@ export class L4Seeds {
   readonly #due = new Set<string>()
 
   /** `handOn` sends a part to whoever reads the coin, `feeders` are those to ask for it. */
-  constructor(handOn: (coin: string, text: string) => void, feeders: (coin: string) => readonly Feeder[]) {
+  constructor(handOn: (coin: Coin, text: string) => void, feeders: (coin: Coin) => readonly Feeder[]) {
     this.#handOn = handOn
     this.#feeders = feeders
   }
 
   /** Asks for a coin, anew where it was asked for before. Only of wanted coins, of which there are few. */
-  ask(coin: string, isWrong: boolean): void {
+  ask(coin: Coin, isWrong: boolean): void {
     if (isWrong) this.#wrong.add(coin)
     this.#asked.set(coin, null)
     this.#due.add(coin)

@@ -6,7 +6,7 @@ import { BoundedMap } from '../core/bounded-map.ts'
 import { marketTypeOf } from '../core/coin.ts'
 import { DECIMAL, toScaled } from '../core/decimal.ts'
 import { hash32 } from '../core/hash.ts'
-import type { Fill, UserFill } from '../protocol/feed/block.ts'
+import type { Address, Fill, UserFill } from '../protocol/feed/block.ts'
 import type { Through } from '../protocol/feed/log-api.ts'
 
 /** They are stored by parts, a part at a time. */
@@ -64,7 +64,7 @@ export class PositionBuilders {
 }
 
 /** The counterparty's fill says of whom it is a liquidation, too. */
-function isLiquidationOf(user: string, { liquidation }: Fill): boolean {
+function isLiquidationOf(user: Address, { liquidation }: Fill): boolean {
   if (!liquidation) return false
   const { liquidatedUser = user } = liquidation as { liquidatedUser?: unknown }
   return liquidatedUser === user

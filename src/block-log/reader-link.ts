@@ -2,6 +2,7 @@
 // a way to send and a way to look blocks up. A reader that is behind is served from storage, a slice at a time,
 // and joins the live blocks when it has caught up; it never misses a height and never sees one twice.
 
+import type { Coin } from '../core/coin.ts'
 import type { AttachRequest, ReaderKind } from '../protocol/feed/log-api.ts'
 import {
   type BlockTexts,
@@ -37,7 +38,7 @@ interface ReaderSocket {
 export class ReaderLink {
   readonly name: string
   readonly kind: ReaderKind
-  readonly #wants: (coin: string) => boolean
+  readonly #wants: (coin: Coin) => boolean
   readonly #wanted: Wanted
   /** Rows of coins in stored blocks below it are left out. */
   readonly #rowsFrom: number
@@ -54,7 +55,7 @@ export class ReaderLink {
     request: AttachRequest,
     next: number,
     socket: ReaderSocket,
-    shardOf: (coin: string, shards: number) => number,
+    shardOf: (coin: Coin, shards: number) => number,
     wanted: Wanted = NOTHING,
     head = next - 1,
   ) {
@@ -132,7 +133,7 @@ export class ReaderLink {
   }
 
   /** True for a coin of this reader's shard. */
-  wants(coin: string): boolean {
+  wants(coin: Coin): boolean {
     return this.#wants(coin)
   }
 

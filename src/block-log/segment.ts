@@ -5,6 +5,7 @@
 // A row per block would cost 38 dollars a month in writes; a segment a second costs under 3.
 // biome-ignore-all lint/style/noNonNullAssertion: lines that were written here are read in inner loops.
 
+import type { Coin } from '../core/coin.ts'
 import type { Block, BookChange, L4Rows } from '../protocol/feed/block.ts'
 import type { HubBlock, L4BlockHead, LinkGap, RelayEvents, RelayFrame, Through } from '../protocol/feed/log-api.ts'
 import { LOG_API_VERSION } from '../protocol/feed/log-api.ts'
@@ -28,7 +29,7 @@ export interface BlockTexts {
   readonly time: number
   readonly epoch: string | null
   /** JSON text of each changed coin, beside its name; null where changes are unknown. */
-  readonly books: readonly { readonly coin: string; readonly text: string }[] | null
+  readonly books: readonly { readonly coin: Coin; readonly text: string }[] | null
   readonly px: Readonly<Record<string, string>>
   /** JSON text of RelayEvents with the funding and other events beside, and without order statuses. */
   readonly events: string
@@ -167,7 +168,7 @@ function digestOf(books: readonly { readonly text: string }[]): number {
 /** JSON text of the HubBlock for the coins that `wants` accepts: a hub's frame, or with all coins the stored line. */
 export function hubBlockText(
   texts: BooksTexts,
-  wants: (coin: string) => boolean,
+  wants: (coin: Coin) => boolean,
   repaired: readonly string[] = [],
 ): string {
   const px: Record<string, string> = {}

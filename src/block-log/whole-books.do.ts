@@ -2,6 +2,7 @@
 // part is handed on to the hubs as it comes (seed-relay.ts); one snapshot is taken at a time, or hubs would make one of
 // two.
 
+import type { Coin } from '../core/coin.ts'
 import type { BookChange } from '../protocol/feed/block.ts'
 import type { AttachAnswer } from '../protocol/feed/log-api.ts'
 import type { SnapshotFrame } from '../protocol/feed/protocol.ts'
@@ -151,7 +152,7 @@ export class WholeBooks {
   /** Asks the feeder that leads for books of these coins (null: of all), unless that was asked just now. */
   ask(coins: readonly string[] | null, reason: string): void {
     const now = Date.now()
-    const isDue = (coin: string) => now - (this.#asked.get(coin) ?? 0) > ASKED_MS
+    const isDue = (coin: Coin) => now - (this.#asked.get(coin) ?? 0) > ASKED_MS
     const wanted = (coins ?? ['']).filter(isDue)
     if (wanted.length === 0) return
     for (const coin of wanted) this.#asked.set(coin, now)

@@ -2,7 +2,7 @@
 // read once in ten seconds, a refusal waits for them no longer than a second, and few refusals a second are compared
 // with them: that takes milliseconds, refused requests are free, and others share the object.
 
-import { dexOf } from './coin.ts'
+import { type Coin, dexOf } from './coin.ts'
 import { type After, orLate } from './deadline.ts'
 import { Flight } from './flights.ts'
 import { nearestCoin } from './nearest.ts'
@@ -31,7 +31,7 @@ export class CoinNames {
   }
 
   /** True where the coin was there when the names were read; one that is not may be new. */
-  async has(coin: string): Promise<boolean> {
+  async has(coin: Coin): Promise<boolean> {
     return (await this.#known()).includes(coin)
   }
 
@@ -41,7 +41,7 @@ export class CoinNames {
   }
 
   /** The coin that was probably meant; undefined where none is near, or it exists, or nobody can say now. */
-  async nearest(coin: string): Promise<string | undefined> {
+  async nearest(coin: Coin): Promise<string | undefined> {
     const { bucket, taken } = takeTokens(this.#compared, COMPARED, 1, this.#deps.nowMs())
     this.#compared = bucket
     if (taken === 0) return undefined

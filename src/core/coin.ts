@@ -5,6 +5,9 @@ import { hash32 } from './hash.ts'
 export const MARKET_TYPES = ['perp', 'spot', 'outcome'] as const
 export type MarketType = (typeof MARKET_TYPES)[number]
 
+/** Name of a coin on the wire. A plain text is taken for one; an id of another kind is not. */
+export type Coin = string & { readonly unit?: 'coin' }
+
 /** Bound of a coin name on the wire; the longest real ones are about 20 characters. */
 export const COIN_MAX_LENGTH = 64
 
@@ -12,7 +15,7 @@ export const COIN_MAX_LENGTH = 64
  * `BTC`, `xyz:GOLD` are perps (vanilla and builder-deployed); `@107` and `PURR/USDC` are spot;
  * `#40` is one side of an outcome market. Any string has a market type: existence is the book's business.
  */
-export function marketTypeOf(coin: string): MarketType {
+export function marketTypeOf(coin: Coin): MarketType {
   if (coin.startsWith('#')) return 'outcome'
   if (coin.startsWith('@') || coin.includes('/')) return 'spot'
   return 'perp'
@@ -22,12 +25,12 @@ export function marketTypeOf(coin: string): MarketType {
 export const MAIN_DEX = 'main_dex'
 
 /** The builder-deployed DEX of a coin, or `''` for the main DEX, spot and outcomes. */
-export function dexOf(coin: string): string {
+export function dexOf(coin: Coin): string {
   const colon = coin.indexOf(':')
   return colon > 0 ? coin.slice(0, colon) : ''
 }
 
 /** Shard of a coin among `shards` book hubs, stable across releases. */
-export function shardOf(coin: string, shards: number): number {
+export function shardOf(coin: Coin, shards: number): number {
   return hash32(coin) % shards
 }

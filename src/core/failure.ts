@@ -1,7 +1,7 @@
 // Every way in which Weir refuses or fails: one closed union, and one table of what each surface makes of it. The bytes
 // are written in protocol/failure-wire.ts (HTTP) and protocol/relay/failure-frame.ts (sockets).
 
-import type { KeyHash } from './ids.ts'
+import type { AccountId, KeyHash } from './ids.ts'
 
 /** A field of the caller's input that is wrong: `path` is dotted (`req.coin`), `message` says what to send instead. */
 export interface Issue {
@@ -22,7 +22,7 @@ export interface RequestLimit {
  */
 export type Failure = FailureKind & {
   readonly hint?: string
-  readonly caller?: { readonly account: string; readonly keyHash: KeyHash }
+  readonly caller?: { readonly account: AccountId; readonly keyHash: KeyHash }
 }
 
 type FailureKind =

@@ -2,6 +2,8 @@
 // only a name of the list is answered; names that share no meaning and few letters are not near.
 // biome-ignore-all lint/style/noNonNullAssertion: the rows of the distance are as long as the texts; this is the inner loop.
 
+import type { Coin } from './coin.ts'
+
 /** Words by which APIs call the same thing; the first that is there is meant. */
 const SYNONYMS = [
   ['coin', 'coins', 'symbol', 'market', 'ticker', 'asset', 'instrument', 'pair'],
@@ -37,7 +39,7 @@ export function nearestName(sent: string, names: readonly string[]): string | un
 /** The nearest of the exchange's coins: of another case, without its DEX, as other exchanges write it, or misspelt. */
 export function nearestCoin(sent: string, coins: readonly string[]): string | undefined {
   if (sent.length > NAME_MAX_LENGTH) return undefined
-  const lower = (coin: string) => coin.toLowerCase()
+  const lower = (coin: Coin) => coin.toLowerCase()
   const wanted = lower(sent)
   const perp = wanted.replace(OF_PERPS, '')
   for (const name of perp === '' ? [wanted] : [wanted, perp]) {

@@ -5,7 +5,9 @@
 // against the interface that the caller needs.
 
 import type { DurableObject } from 'cloudflare:workers'
+import type { Coin } from './coin.ts'
 import { hash32 } from './hash.ts'
+import type { AccountId } from './ids.ts'
 import { type LiveSettings, REGIONS } from './variables.ts'
 
 type Env = Cloudflare.Env
@@ -82,12 +84,12 @@ export class Objects {
   }
 
   /** The order-level book of a coin. */
-  orders(coin: string) {
+  orders(coin: Coin) {
     return stubOf(this.#env.ORDER_BOOK, this.nameOfOrders(coin), this.#feedPlace)
   }
 
   /** The log tells its readers apart by their names: no coin may be called like a hub or a relay. */
-  nameOfOrders(coin: string): string {
+  nameOfOrders(coin: Coin): string {
     return `${this.#chain}/l4/${coin}`
   }
 
@@ -115,12 +117,12 @@ export class Objects {
 }
 
 /** The meter of an account, whatever the chain. */
-export function meterOf(env: Pick<Env, 'CREDIT_METER'>, account: string) {
+export function meterOf(env: Pick<Env, 'CREDIT_METER'>, account: AccountId) {
   return stubOf(env.CREDIT_METER, account)
 }
 
 /** What runs the SQL of an account: always the same of so many. */
-export function sqlRunnerOf(env: Pick<Env, 'SQL_RUNNER'>, account: string, runners: number): Dialled {
+export function sqlRunnerOf(env: Pick<Env, 'SQL_RUNNER'>, account: AccountId, runners: number): Dialled {
   return env.SQL_RUNNER.getByName(`${hash32(account) % runners}`)
 }
 

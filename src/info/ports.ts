@@ -3,6 +3,7 @@
 import type { CandlesRequest } from '../archive/candles.ts'
 import type { FundingSpan, HeldFills, SpanFunding } from '../archive/funded-runs.ts'
 import type { KeptCandles } from '../archive/kept-candles.ts'
+import type { Coin } from '../core/coin.ts'
 import type { After } from '../core/deadline.ts'
 import type { Failure } from '../core/failure.ts'
 import type { Result } from '../core/result.ts'
@@ -16,7 +17,7 @@ export const FLIGHT_MAX_MS = 12_000
 /** Our own books, over all hubs. */
 export interface Books {
   /** Null where no hub has a book of this coin. `depth` levels a side, or the whole book. */
-  snapshot(coin: string, depth?: number): Promise<Result<BookSnapshot | null, Failure>>
+  snapshot(coin: Coin, depth?: number): Promise<Result<BookSnapshot | null, Failure>>
   /** Best prices of every coin of every hub; `height` is the lowest among the hubs. */
   tops(): Promise<Result<{ readonly height: number; readonly tops: readonly TopOfBook[] }, Failure>>
 }
@@ -24,7 +25,7 @@ export interface Books {
 /** Books as they were, out of the archive. */
 export interface PastBooks {
   /** A coin's book after block `height`; null where it had none. */
-  at(coin: string, height: number): Promise<Result<BookSnapshot | null, Failure>>
+  at(coin: Coin, height: number): Promise<Result<BookSnapshot | null, Failure>>
 }
 
 /** Names of the builder-deployed DEXes, in the exchange's order, without the native one. */

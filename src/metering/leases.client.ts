@@ -8,7 +8,7 @@ import { visitorsBusy } from '../accounts/stream-token.ts'
 import type { MicroCredits } from '../core/amount.ts'
 import { orLate } from '../core/deadline.ts'
 import { type Failure, KEY_ENDED } from '../core/failure.ts'
-import type { KeyHash } from '../core/ids.ts'
+import type { AccountId, KeyHash } from '../core/ids.ts'
 import { Keeper, type KeeperClock } from '../core/keeper.ts'
 import { Exchanges } from '../core/local-lease.ts'
 import { err, ok, type Result } from '../core/result.ts'
@@ -21,7 +21,7 @@ import { RequestLease } from './request-lease.ts'
 
 /** What one request brings: the pool outlives requests, these do not. */
 export interface LeaseContext {
-  meterOf(account: string): LeaseMeterApi
+  meterOf(account: AccountId): LeaseMeterApi
   waitUntil(work: Promise<unknown>): void
   /** METER_FAILURE: what a call without leased credits gets while the meter cannot be reached. */
   readonly meterFailure: 'closed' | 'open'
@@ -50,7 +50,7 @@ export const LOCAL_ACCOUNTS_MAX = 2_000
 
 /** One (account, key) in this isolate. */
 interface LocalAccount {
-  readonly account: string
+  readonly account: AccountId
   readonly credits: CreditLease
   readonly exchanges: Exchanges
   readonly reporter: Keeper

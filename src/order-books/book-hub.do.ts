@@ -2,7 +2,7 @@
 // per block and relay out, snapshots on demand. Sends come first, checkpoints after.
 
 import { DurableObject } from 'cloudflare:workers'
-import { type MarketType, marketTypeOf, shardOf } from '../core/coin.ts'
+import { type Coin, type MarketType, marketTypeOf, shardOf } from '../core/coin.ts'
 import { orReject } from '../core/deadline.ts'
 import { Objects, shardOfHub } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
@@ -233,7 +233,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     this.#store.save(checkpoints.map((checkpoint) => ({ ...checkpoint, clean })))
   }
 
-  async snapshot(coin: string, depth?: number): Promise<SnapshotAnswer> {
+  async snapshot(coin: Coin, depth?: number): Promise<SnapshotAnswer> {
     // Who counts other shards than this Worker does must not be told that there is no such coin.
     if (shardOf(coin, this.#shards) !== this.#index)
       throw new Error(`hub ${this.#name} is of another shard than this coin: BOOK_HUBS is ${this.#shards} here`)
@@ -245,7 +245,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     return { v, ok: false, reason: this.#books.isSettled(coin) ? 'unknown_coin' : 'not_ready' }
   }
 
-  #snapshotOf(coin: string, depth?: number): BookSnapshot | null {
+  #snapshotOf(coin: Coin, depth?: number): BookSnapshot | null {
     const { time, height, epoch } = this.#books
     const book = this.#books.encode(coin, depth)
     return book && height !== null && epoch !== null ? { coin, time, height, epoch, ...book } : null

@@ -3,6 +3,7 @@
 // end, so what is left fits together. See schemas/storage.md.
 
 import { fromChunks, toChunks } from '../core/chunks.ts'
+import type { Coin } from '../core/coin.ts'
 import type { Checkpoint } from './coin-book.ts'
 
 /** Which shard of how many the stored coins belong to, and the epoch and seed height they descend from. */
@@ -81,6 +82,6 @@ export class CheckpointStore {
 }
 
 const PREFIX = 'checkpoint/'
-const keyOf = (coin: string, part: number): string => `${PREFIX}${part}/${coin}`
-const keysOf = (coin: string, from: number, to: number): string[] =>
+const keyOf = (coin: Coin, part: number): string => `${PREFIX}${part}/${coin}`
+const keysOf = (coin: Coin, from: number, to: number): string[] =>
   Array.from({ length: Math.max(0, to - from) }, (_, at) => keyOf(coin, from + at))

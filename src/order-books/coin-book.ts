@@ -1,5 +1,6 @@
 // One coin of a shard: its book, its place in the sequence, and what its clients have yet to be told.
 
+import type { Coin } from '../core/coin.ts'
 import type { Levels } from '../protocol/feed/block.ts'
 import type { CoinFragment } from '../protocol/hub/hub-link.ts'
 import { ASKS, BIDS, type LevelBook } from './level-book.ts'
@@ -9,7 +10,7 @@ const PAST_MOST = 64
 
 /** A coin at rest: the book, its `seq`, and the height and epoch at which both were true. */
 export interface Checkpoint {
-  readonly coin: string
+  readonly coin: Coin
   readonly epoch: string
   readonly height: number
   readonly time: number
@@ -22,7 +23,7 @@ export interface Checkpoint {
 
 /** A whole book made ready to be taken over. */
 export interface Prepared {
-  readonly coin: string
+  readonly coin: Coin
   readonly book: LevelBook
   /** The book and `seq` from which `changes` lead to it; null where there was none. */
   readonly from: { readonly book: LevelBook; readonly seq: number } | null
@@ -30,13 +31,13 @@ export interface Prepared {
 }
 
 /** The costly half of a take-over, done book by book while a seed comes in. `known`: what the coin has now. */
-export function prepare(coin: string, book: LevelBook, known?: CoinBook): Prepared {
+export function prepare(coin: Coin, book: LevelBook, known?: CoinBook): Prepared {
   if (!known) return { coin, book, from: null, changes: null }
   return { coin, book, from: { book: known.book, seq: known.seq }, changes: known.book.changesTo(book) }
 }
 
 export class CoinBook {
-  readonly coin: string
+  readonly coin: Coin
   book: LevelBook
   /** Height of the block that last changed the book. */
   seq: number
@@ -54,7 +55,7 @@ export class CoinBook {
   /** Digests of the book, each from its height on; the newest last. */
   readonly #past: { readonly height: number; readonly digest: number }[]
 
-  constructor(coin: string, book: LevelBook, seq: number, isUnheard = false) {
+  constructor(coin: Coin, book: LevelBook, seq: number, isUnheard = false) {
     this.coin = coin
     this.book = book
     this.seq = seq

@@ -1,5 +1,6 @@
 // The middle prices of books, as the exchange shows them.
 
+import type { Coin } from '../core/coin.ts'
 import { fromScaled, toScaled, trimDecimal } from '../core/decimal.ts'
 
 /** The middle of a book; without two sides its last trade, and null before one. */
@@ -9,7 +10,7 @@ export function midOf(bidPx: string | null, askPx: string | null, lastPx: string
 }
 
 /** JSON text of an object of mids by coin, in the order of names. */
-export function midsText(mids: readonly (readonly [coin: string, mid: string])[]): string {
+export function midsText(mids: readonly (readonly [coin: Coin, mid: string])[]): string {
   // Text rather than an object: a coin may be called `__proto__`, or `1`, which objects would reorder.
   const sorted = [...mids].sort(([a], [b]) => (a < b ? -1 : 1))
   return `{${sorted.map(([coin, mid]) => `${JSON.stringify(coin)}:"${mid}"`).join(',')}}`

@@ -5,6 +5,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { readRows } from '../block-log/segment.ts'
 import { backoffMs } from '../core/backoff.ts'
+import type { Coin } from '../core/coin.ts'
 import { orReject } from '../core/deadline.ts'
 import { Objects } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
@@ -38,7 +39,7 @@ interface Text {
 export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBookApi {
   readonly #objects: Objects
   readonly #name: string
-  readonly #coin: string
+  readonly #coin: Coin
   readonly #orders = new FollowedOrders()
   readonly #log: LogLink
   /** When relays last asked, and until when what was begun is waited for. */

@@ -1,6 +1,6 @@
 // One relay as a hub sees it: what it is interested in and the texts it is sent.
 
-import { type MarketType, marketTypeOf } from '../core/coin.ts'
+import { type Coin, type MarketType, marketTypeOf } from '../core/coin.ts'
 import type { Cursor } from '../protocol/feed/log-api.ts'
 import type { BookInterest } from '../protocol/hub/hub-api.ts'
 import {
@@ -16,7 +16,7 @@ import { ViewWants } from './view-wants.ts'
 
 /** A coin's fragment with its text, which is encoded once for all relays. */
 export interface EncodedFragment {
-  readonly coin: string
+  readonly coin: Coin
   readonly text: string
   readonly checksum?: number
 }
@@ -77,7 +77,7 @@ export class RelayLink {
     this.#send(encodeHubFrame(tick, texts))
   }
 
-  #wants(coin: string): boolean {
+  #wants(coin: Coin): boolean {
     return this.#coins.has(coin) || (this.#types.size > 0 && this.#types.has(marketTypeOf(coin)))
   }
 }

@@ -2,6 +2,8 @@
 // restarted hub replays at most that much of the log, a tenth of what the log holds for it. A coin without changes
 // is not stored again: how far its checkpoint is still true is told by those that are.
 
+import type { Coin } from '../core/coin.ts'
+
 /** Checkpoints are written in one transaction per this interval: a write holds back the frames behind it. */
 export const CHECKPOINT_MS = 1000
 export const ROTATION_MS = 30_000
@@ -13,7 +15,7 @@ export class Rotation {
   #lastStored: string | null = null
 
   /** `height`: that of the change. */
-  changed(coin: string, height: number): void {
+  changed(coin: Coin, height: number): void {
     if (!this.#changed.has(coin)) this.#changed.set(coin, height)
   }
 
@@ -21,7 +23,7 @@ export class Rotation {
    * The coins to store now with the height of their first change, none before CHECKPOINT_MS has passed. The caller
    * stores them or reports them changed. Where nothing changes, one is stored again per ROTATION_MS.
    */
-  due(nowMs: number, height: number): [coin: string, height: number][] {
+  due(nowMs: number, height: number): [coin: Coin, height: number][] {
     const restMs = this.#changed.size > 0 ? CHECKPOINT_MS : ROTATION_MS
     if (nowMs - this.#since < restMs) return []
     this.#since = nowMs

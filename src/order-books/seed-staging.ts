@@ -1,18 +1,19 @@
 // Whole books on their way to a hub. Each is made ready as its last piece comes, a few milliseconds a part, and all are
 // taken over with the last part: a seed that breaks off leaves nothing behind.
 
+import type { Coin } from '../core/coin.ts'
 import type { Levels } from '../protocol/feed/block.ts'
 import type { HubSeed } from '../protocol/feed/log-api.ts'
 import { LevelBook } from './level-book.ts'
 
 export class SeedStaging<Ready> {
-  readonly #prepare: (coin: string, book: LevelBook) => Ready
+  readonly #prepare: (coin: Coin, book: LevelBook) => Ready
   #first: HubSeed | null = null
   #next = 0
-  #open: { readonly coin: string; readonly book: LevelBook } | null = null
+  #open: { readonly coin: Coin; readonly book: LevelBook } | null = null
   #ready: Ready[] = []
 
-  constructor(prepare: (coin: string, book: LevelBook) => Ready) {
+  constructor(prepare: (coin: Coin, book: LevelBook) => Ready) {
     this.#prepare = prepare
   }
 
@@ -34,7 +35,7 @@ export class SeedStaging<Ready> {
     return ready
   }
 
-  #piece(coin: string, levels: Levels): void {
+  #piece(coin: Coin, levels: Levels): void {
     if (this.#open?.coin !== coin) this.#close()
     this.#open ??= { coin, book: new LevelBook() }
     this.#open.book.append(levels)

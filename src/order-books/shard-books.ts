@@ -5,6 +5,7 @@
 //                            ├──books: null, gap──▶ waiting   (books unknown until the next seed)
 //                            └──missing heights──▶ refused: the shell reads them from the log
 
+import type { Coin } from '../core/coin.ts'
 import type { BookChange, Levels } from '../protocol/feed/block.ts'
 import type { HubBlock, HubSeed, HubVerified } from '../protocol/feed/log-api.ts'
 import type { CoinFragment } from '../protocol/hub/hub-link.ts'
@@ -62,15 +63,15 @@ export class ShardBooks {
     return [...this.#suspect]
   }
   /** False while a coin's book is not known, or its clients have yet to be told to begin again. */
-  isSettled(coin: string): boolean {
+  isSettled(coin: Coin): boolean {
     return !this.#suspect.has(coin) && !this.#broken.has(coin) && !this.#coins.get(coin)?.isUnheard
   }
   /** True for a coin with a book. */
-  has(coin: string): boolean {
+  has(coin: Coin): boolean {
     return this.#coins.has(coin)
   }
   /** A coin as it stands now; to be read alone. */
-  of(coin: string): Readonly<Pick<CoinBook, 'book' | 'lastPx'>> | undefined {
+  of(coin: Coin): Readonly<Pick<CoinBook, 'book' | 'lastPx'>> | undefined {
     return this.#coins.get(coin)
   }
   /** Every coin with a book. */
@@ -112,7 +113,7 @@ export class ShardBooks {
    * reseeded, because no block leads from it to the repaired book. `at`: where the books stood when the log was asked.
    * Answers their names.
    */
-  outdate(repairs: readonly { readonly coin: string; readonly height: number }[], at: number): string[] {
+  outdate(repairs: readonly { readonly coin: Coin; readonly height: number }[], at: number): string[] {
     const outdated = repairs.filter(({ coin, height }) => {
       const known = this.#coins.get(coin)
       if (!known || height <= known.repairedAt) return false
@@ -171,7 +172,7 @@ export class ShardBooks {
     return known.change(levels, height, this.#indebted.delete(coin))
   }
 
-  #first(coin: string, levels: Levels, isNew: boolean, height: number): CoinFragment | null {
+  #first(coin: Coin, levels: Levels, isNew: boolean, height: number): CoinFragment | null {
     if (!isNew) {
       this.#suspect.add(coin)
       return null
@@ -253,7 +254,7 @@ export class ShardBooks {
   }
 
   /** Text `[bids,asks]` of a coin's book, null if there is none. The whole book is encoded once per state. */
-  encode(coin: string, depth?: number): { readonly seq: number; readonly levels: string } | null {
+  encode(coin: Coin, depth?: number): { readonly seq: number; readonly levels: string } | null {
     const known = this.#coins.get(coin)
     if (!known) return null
     return { seq: known.seq, levels: known.encode(depth) }
@@ -269,13 +270,13 @@ export class ShardBooks {
   }
 
   /** Best prices and last trade of every coin. */
-  *tops(): Generator<{ coin: string; bidPx: string | null; askPx: string | null; lastPx: string | null }> {
+  *tops(): Generator<{ coin: Coin; bidPx: string | null; askPx: string | null; lastPx: string | null }> {
     for (const [coin, { book, lastPx }] of this.#coins)
       yield { coin, bidPx: book.bestPx(BIDS), askPx: book.bestPx(ASKS), lastPx }
   }
 
   /** What to store of a coin so that `restore` can go on from here; null where it cannot be trusted now. */
-  checkpoint(coin: string): Checkpoint | null {
+  checkpoint(coin: Coin): Checkpoint | null {
     const known = this.#coins.get(coin)
     if (!known || !this.#known || this.#epoch === null || this.#height === null) return null
     // A debt to clients lives in memory alone: such a coin is stored after the next block has paid it.

@@ -2,6 +2,7 @@
 // the block changed alone, no sooner than its view allows, and goes out only where it differs from the one before; what a
 // view still owes when its time has not come is shown by the first block after it.
 
+import type { Coin } from '../core/coin.ts'
 import { entryOf } from '../core/entry-of.ts'
 import type { CoinFragment, ViewPiece } from '../protocol/hub/hub-link.ts'
 import { bookChecksum, EMPTY_CHECKSUM } from './checksum.ts'
@@ -96,7 +97,7 @@ export class ShardViews {
   }
 
   /** Null where there is no book. */
-  #piece(view: string, coin: string, made: Map<string, string | null>): string | null {
+  #piece(view: string, coin: Coin, made: Map<string, string | null>): string | null {
     const shape = shapeOf(view)
     return entryOf(made, `${shape}\t${coin}`, () => {
       const known = this.#books.of(coin)

@@ -1,14 +1,14 @@
 // Who wants which views of which coins. A want is a text: a view and a coin, or a view and a market type, which means
 // every present and future coin of that type. Checksums of changes are wanted in the same way, though they are no view.
 
-import { type MarketType, marketTypeOf } from '../core/coin.ts'
+import { type Coin, type MarketType, marketTypeOf } from '../core/coin.ts'
 
 /** Names of coins and views hold no tab. */
 const OF_TYPE = '\t\t'
 /** In the place of a view: of each change of the coin its checksum (checksum.ts). */
 export const CHECKSUM = 'checksum'
 
-export function coinWant(view: string, coin: string): string {
+export function coinWant(view: string, coin: Coin): string {
   return `${view}\t${coin}`
 }
 
@@ -41,7 +41,7 @@ export class ViewWants {
     return this.#wants.size > before
   }
 
-  has(view: string, coin: string): boolean {
+  has(view: string, coin: Coin): boolean {
     return this.#wants.has(coinWant(view, coin)) || this.#wants.has(typeWant(view, marketTypeOf(coin)))
   }
 
@@ -51,12 +51,12 @@ export class ViewWants {
   }
 
   /** Checksums are wanted of this coin. */
-  checks(coin: string): boolean {
+  checks(coin: Coin): boolean {
     return this.#isChecking && this.has(CHECKSUM, coin)
   }
 
   /** The views that are wanted of a coin. */
-  of(coin: string): string[] {
+  of(coin: Coin): string[] {
     return [...this.#views].filter((view) => this.has(view, coin))
   }
 }

@@ -3,6 +3,7 @@
 // its own alone has a share of that, so that it leaves room for the others.
 
 import { batchOf } from '../core/d1.store.ts'
+import type { AccountId } from '../core/ids.ts'
 import { PIPELINES_MAX, type PipelineRow, ROW_COLUMNS, rowOf, type StoredRow } from './row.ts'
 
 /** Of all pipelines of an account. */
@@ -71,7 +72,7 @@ export class PipelineStore {
   }
 
   /** Also one that was deleted. */
-  async named(account: string, id: string): Promise<PipelineRow | null> {
+  async named(account: AccountId, id: string): Promise<PipelineRow | null> {
     const select = `SELECT ${ROW_COLUMNS} FROM pipelines WHERE id = ? AND account = ?`
     const row = await this.#db.prepare(select).bind(id, account).first<StoredRow>()
     return row === null ? null : rowOf(row)
@@ -79,7 +80,7 @@ export class PipelineStore {
 
   /** Newest first. `root`: those charged to keys of this chain of rotations alone; null: all. */
   async page(
-    account: string,
+    account: AccountId,
     root: string | null,
     from: number,
     limit: number,
@@ -95,7 +96,7 @@ export class PipelineStore {
   }
 
   /** Those that keys of this chain of rotations pay for, or set the destination of; newest first. */
-  async ofKeys(account: string, root: string): Promise<PipelineRow[]> {
+  async ofKeys(account: AccountId, root: string): Promise<PipelineRow[]> {
     const select = `SELECT ${ROW_COLUMNS} FROM pipelines WHERE account = ?1 AND (payer_root = ?2 OR destination_root = ?2)
       AND removed IS NULL ORDER BY created DESC, id`
     return (await this.#db.prepare(select).bind(account, root).all<StoredRow>()).results.map(rowOf)

@@ -1,6 +1,6 @@
 // A pipeline as its row of D1 has it.
 
-import type { KeyHash } from '../core/ids.ts'
+import type { AccountId, KeyHash } from '../core/ids.ts'
 import type { PipelineFields } from './pipeline.ts'
 
 /** Of an account. Deleted ones whose objects are not known to be empty count too. */
@@ -8,7 +8,7 @@ export const PIPELINES_MAX = 50
 
 export interface PipelineRow {
   readonly id: string
-  readonly account: string
+  readonly account: AccountId
   /** Without a secret. */
   readonly fields: PipelineFields
   readonly sealed: string | null

@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { MARKET_TYPES, type MarketType } from '../core/coin.ts'
-import { CoinName } from '../protocol/feed/block.ts'
+import { type Address, CoinName } from '../protocol/feed/block.ts'
 
 /** Items of any list in a body. */
 export const MAX_ITEMS = 1000
@@ -26,10 +26,10 @@ export const MARKET = CoinName.describe(
 export function bodyOfUser<const Type extends string>(type: Type) {
   return {
     request: z.strictObject({ type: z.literal(type), user: WalletAddress }).transform(({ user }) => user),
-    echo: (user: string) => ({ type, user }),
+    echo: (user: Address) => ({ type, user }),
     source: 'events',
     by: 'address',
-    names: (user: string) => [user],
+    names: (user: Address) => [user],
   } as const
 }
 
@@ -45,7 +45,7 @@ export const WALLETS = {
 interface SentWallets {
   readonly addresses?: string[] | undefined
   readonly users?: string[] | undefined
-  readonly user?: string | undefined
+  readonly user?: Address | undefined
 }
 
 /** Refuses a body that names its wallets in no way, or in several. */

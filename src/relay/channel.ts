@@ -3,9 +3,10 @@
 
 import * as z from 'zod'
 import type { MicroCredits } from '../core/amount.ts'
+import type { Coin } from '../core/coin.ts'
 import { ONE_CREDIT } from '../metering/tariff.ts'
 import type { OrdersPlace } from '../order-books/l4/followed-orders.ts'
-import { Height, Millis } from '../protocol/feed/block.ts'
+import { type Address, Height, Millis } from '../protocol/feed/block.ts'
 import type { RelayEvents } from '../protocol/feed/log-api.ts'
 import type { BookSnapshot } from '../protocol/hub/hub-api.ts'
 import type { CoinFragment } from '../protocol/hub/hub-link.ts'
@@ -61,7 +62,7 @@ interface Channel<Body, Frame> {
 
 /** What happened to a user, as frames show it; `id` tells it apart from all else of its kind that happened to him. */
 export interface UserRow {
-  readonly user: string
+  readonly user: Address
   readonly id: string
   readonly row: unknown
 }
@@ -174,7 +175,7 @@ export interface ViewBody extends BookBody {
 
 /** A coin's view as it was in a block of this time. */
 export interface ShownPiece {
-  readonly coin: string
+  readonly coin: Coin
   readonly time: number
   readonly piece: string
 }
@@ -248,14 +249,14 @@ interface StateChannel<Body, Part, Frame> extends Channel<Body, Frame> {
 
 /** Of one coin. */
 interface L4Body {
-  readonly coin: string
+  readonly coin: Coin
 }
 
 /** A channel of orders one by one: a Snapshot, then what a node wrote of each block. */
 export interface L4Channel<Frame> extends Channel<L4Body, Frame> {
   readonly source: 'l4'
   /** `levels` is JSON text, in pieces. */
-  readonly snapshot: (coin: string, place: OrdersPlace, levels: readonly string[]) => string
+  readonly snapshot: (coin: Coin, place: OrdersPlace, levels: readonly string[]) => string
   /** `rows` is the inside of a JSON object: `order_statuses` and `book_diffs`. No block since that of `prev` had any. */
   readonly encode: (place: OrdersPlace, prev: number, rows: string) => string
 }

@@ -1,7 +1,7 @@
 // The feeders' door, before the log is asked anything.
 
 import { createExecutionContext } from 'cloudflare:test'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { type FeedEnv, feedRoutes, type LogStub } from '../../src/http/feed.route.ts'
 
 const TOKEN = 'feed-token-of-thirty-two-letters'
@@ -62,7 +62,7 @@ it('asks the log once for however many want its status at the same time, and aga
     const all = Array.from({ length: 50 }, async () =>
       (await busy.request('/status', {}, {}, createExecutionContext())).json(),
     )
-    await vi.waitFor(() => expect(asked).toBeGreaterThan(0))
+    await expect.poll(() => asked).toBeGreaterThan(0)
     answer({ v: 1, state: 'live', time: -5 })
     return Promise.all(all)
   }

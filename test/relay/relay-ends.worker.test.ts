@@ -307,7 +307,7 @@ it('one reading after an event serves both sockets, and none goes on when both h
   await two.subscribe(body)
   const second = await next(two, A)
   expect(await next(one, A)).toBe(second)
-  await vi.waitFor(async () => expect((await log().status()).readers.some(({ name }) => name === RELAY)).toBe(true))
+  await expect.poll(async () => (await log().status()).readers.some(({ name }) => name === RELAY)).toBe(true)
   feeder.block(101, [], { fills: [[A, EXAMPLE_FILL[1]]] })
   expect([await next(one, A), await next(two, A)]).toEqual([second + 1, second + 1])
   for (const client of clients) {

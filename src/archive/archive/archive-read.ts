@@ -1,5 +1,6 @@
 // What readers of the archive see of it: segments of lines, checkpoints of books, and objects that are not what their rows say.
 
+import type { Coin } from '../../core/coin.ts'
 import type { Levels } from '../../protocol/feed/block.ts'
 
 /** Contiguous heights; `epoch` is that of their books, null where they are unknown. */
@@ -30,7 +31,7 @@ export interface ArchivedCheckpoint {
 
 /** A coin's book after block `height`. */
 export interface ArchivedBook {
-  readonly coin: string
+  readonly coin: Coin
   readonly height: number
   readonly seq: number
   readonly levels: Levels

@@ -2,6 +2,7 @@
 // are made as files of days are. Law: what a file has of a candle is the part of its own blocks, so that files joined are the
 // candles, wherever they are cut.
 
+import type { Coin } from '../../core/coin.ts'
 import {
   BASES,
   type Base,
@@ -24,12 +25,12 @@ const BASES_OF: Readonly<Record<Level, readonly Base[]>> = { 0: [SHORTEST], 1: [
 
 /** Candles of a coin that the database has, oldest first. */
 export interface KeptCandles {
-  readonly coin: string
+  readonly coin: Coin
   readonly base: Base
   readonly parts: readonly CandlePart[]
 }
 
-export function candleKey(coin: string): string {
+export function candleKey(coin: Coin): string {
   return KEY + coin
 }
 

@@ -1,7 +1,8 @@
 // Rows as tables: the columns of fills, of ledger events, of funding and of candles, and what a row has in each. Laws: prices, sizes and amounts stay
 // the strings that the node wrote; a field without a column is in `other`, so that nothing is lost.
 
-import type { LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
+import type { Coin } from '../../core/coin.ts'
+import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
 import type { CandlePart } from '../candles.ts'
 import type { LineHead, PaidRow } from './rows.ts'
 
@@ -96,20 +97,20 @@ export function fillCells({ height, time }: LineHead, [user, { time: own, ...fil
 /** As it is told to one of its users. */
 export function ledgerCells(
   { height, time }: LineHead,
-  user: string,
+  user: Address,
   { time: own, hash, users, delta }: LedgerEvent,
 ): Cell[] {
   return [height, time, own, user, delta.type, hash, users, delta]
 }
 
-export function fundingCells({ height, time }: LineHead, user: string, [paidMs, ...row]: PaidRow): Cell[] {
+export function fundingCells({ height, time }: LineHead, user: Address, [paidMs, ...row]: PaidRow): Cell[] {
   return [height, time, paidMs, user, ...row]
 }
 
 /** A one-minute candle from the blocks that start at `height`; `isComplete`: the file has every block of that minute. */
 export function candleCells(
   { height }: LineHead,
-  coin: string,
+  coin: Coin,
   { t, o, c, h, l, v, n }: CandlePart,
   isComplete: boolean,
 ): Cell[] {

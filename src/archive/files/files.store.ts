@@ -1,6 +1,7 @@
 // The files as they are read: D1 says where the rows of a key lie, R2 has them. Laws: a block is told whole and once; what is
 // missing, cut short or another one is an ArchiveDamage, and no row is told instead.
 
+import type { Coin } from '../../core/coin.ts'
 import { ArchiveDamage } from '../archive/archive-read.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
 import type { CandlesRequest, FiledCandles } from '../candles.ts'
@@ -30,7 +31,7 @@ export class StoredFiles implements CandleFiles {
     return coverOf(this.#place, need)
   }
 
-  async hasTrades(coin: string): Promise<boolean> {
+  async hasTrades(coin: Coin): Promise<boolean> {
     const all = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER, from: 0, upTo: Number.MAX_SAFE_INTEGER }
     const { stretches } = await stretchesOf(this.#place, { key: candleKey(coin), order: 'newest', ...all })
     return stretches.length > 0

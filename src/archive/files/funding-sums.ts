@@ -2,12 +2,13 @@
 // of two rows. Law: a difference is exact where nothing between its rows is unknown, whatever lies before them.
 
 import Big from 'big.js'
+import type { Coin } from '../../core/coin.ts'
 import { DECIMAL } from '../../core/decimal.ts'
 import type { EventsOfBlock } from './rows.ts'
 
 /** What was paid of a coin in one block, by a long per unit of size. */
 export interface Payment {
-  readonly coin: string
+  readonly coin: Coin
   readonly height: number
   readonly perUnit: string
 }

@@ -1,6 +1,7 @@
 // The funding of files in D1: written with the minute that it was paid in, and asked for by spans, all of an answer at once. Law:
 // what is known is not written again: sums above it were made of it, whatever has come below since.
 
+import type { Coin } from '../../core/coin.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
 import type { FundingSpan, SpanFunding } from '../funded-runs.ts'
 import { type Payment, paidBetween, summed } from './funding-sums.ts'
@@ -22,7 +23,7 @@ export async function fundingRows(
   const { results } = await db
     .prepare(BEFORE)
     .bind(chain, first, JSON.stringify(coins))
-    .all<{ coin: string; sum: string }>()
+    .all<{ coin: Coin; sum: string }>()
   const before = new Map(results.map(({ coin, sum }) => [coin, sum]))
   const rows = summed(payments, before).map(({ coin, height, perUnit, sum }) => [coin, height, perUnit, sum])
   return [known, ...chunked(rows).map((text) => db.prepare(PUT).bind(chain, text))]
@@ -40,7 +41,7 @@ export async function fundingOver(
 ): Promise<readonly SpanFunding[]> {
   const texts = chunked(spans.map(({ coin, from, to }) => [coin, from, to]))
   if (texts.length === 0) return []
-  const answers = await db.batch<{ coin: string; from: number; perUnit: string; sum: string; end: string }>(
+  const answers = await db.batch<{ coin: Coin; from: number; perUnit: string; sum: string; end: string }>(
     texts.map((text) => db.prepare(OVER).bind(chain, text)),
   )
   return answers.flatMap(({ results }) =>

@@ -2,7 +2,7 @@
 // in the order of the block; lines of a key in order of height are all of its rows, each once.
 
 import { fundingEvents } from '../../block-log/held-payments.ts'
-import type { LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
+import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import { type PaymentRow, readPayments } from '../../protocol/feed/payments.ts'
 import { stakingOf } from '../../protocol/feed/staking-events.ts'
@@ -100,12 +100,12 @@ export function rowsOf(line: string): readonly (UserFill | LedgerEvent | PaidRow
 }
 
 /** `user`: whose line it is, where it is a user's. */
-export function blockOf(line: string, kind: FilesRequest['kind'], user: string): FilesBlock {
+export function blockOf(line: string, kind: FilesRequest['kind'], user: Address): FilesBlock {
   const { height, time } = headOf(line)
   const rows = kind === 'funding' ? paidBy(user, rowsOf(line) as readonly PaidRow[]) : rowsOf(line)
   const [fills, ledger] = kind === 'fills' ? [rows, []] : [[], rows]
   return { height, time, fills: fills as UserFill[], ledger: ledger as LedgerEvent[], funding: [] }
 }
 
-const paidBy = (user: string, rows: readonly PaidRow[]): LedgerEvent[] =>
+const paidBy = (user: Address, rows: readonly PaidRow[]): LedgerEvent[] =>
   rows.flatMap(([time, ...row]) => fundingEvents({ user, time, rows: [row] }))

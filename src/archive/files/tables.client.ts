@@ -3,7 +3,8 @@
 
 import { gzipSync } from 'node:zlib'
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
-import type { LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
+import type { Coin } from '../../core/coin.ts'
+import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
 import type { TimeSpan } from '../candles.ts'
 import { BASES, type CandlePart, joinedParts, spanOf } from '../candles.ts'
 import { candleCoinOf, partsOf } from './candle-lines.ts'
@@ -93,7 +94,7 @@ export class ParquetTables implements TableWriter {
   }
 
   readonly #holes: readonly TimeSpan[]
-  #candle: { readonly head: LineHead; readonly coin: string; readonly part: CandlePart } | null = null
+  #candle: { readonly head: LineHead; readonly coin: Coin; readonly part: CandlePart } | null = null
 
   /** `holes`: times whose trades other files may have, or none. */
   constructor(holes: readonly TimeSpan[]) {
@@ -114,7 +115,7 @@ export class ParquetTables implements TableWriter {
     }
   }
 
-  #funding(user: string, lines: readonly string[]): void {
+  #funding(user: Address, lines: readonly string[]): void {
     for (const line of lines) {
       const head = headOf(line)
       for (const row of rowsOf(line)) this.#tables['funding-by-user'].add(fundingCells(head, user, row as PaidRow))
@@ -122,7 +123,7 @@ export class ParquetTables implements TableWriter {
   }
 
   /** A minute that files cut is one row. */
-  #candles(coin: string, lines: readonly string[]): void {
+  #candles(coin: Coin, lines: readonly string[]): void {
     for (const line of lines)
       for (const part of partsOf(line)) {
         const open = this.#candle

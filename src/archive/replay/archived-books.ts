@@ -1,6 +1,7 @@
 // Books out of the archive: from the nearest checkpoint, block by block. Law: an answer is of the very height that was asked
 // for; where something stands between it and every checkpoint below, that is said; one that is damaged is as none.
 
+import type { Coin } from '../../core/coin.ts'
 import type { BookSnapshot } from '../../protocol/hub/hub-api.ts'
 import type { ArchivedBook, ArchivedCheckpoint, ArchivedSegment, ArchiveReader } from '../archive/archive-read.ts'
 import { ArchiveDamage } from '../archive/archive-read.ts'
@@ -107,7 +108,7 @@ async function* segmentsFrom(archive: BooksArchive, from: number): AsyncGenerato
 /** One coin's book after block `height`; null where it had none. */
 export async function bookAt(
   archive: BooksArchive,
-  coin: string,
+  coin: Coin,
   height: number,
   resting: Resting,
 ): Promise<

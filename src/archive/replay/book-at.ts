@@ -2,6 +2,7 @@
 // `prev_seq` as a hub has that took the same checkpoint and blocks; once a block is missing, its changes are not known or its
 // books are of another epoch, nothing is told until another checkpoint begins anew.
 
+import type { Coin } from '../../core/coin.ts'
 import type { LevelBook } from '../../order-books/level-book.ts'
 import { ShardBooks } from '../../order-books/shard-books.ts'
 import type { HubBlock } from '../../protocol/feed/log-api.ts'
@@ -85,12 +86,12 @@ export class BookAt {
   }
 
   /** To be read alone. */
-  bookOf(coin: string): LevelBook | undefined {
+  bookOf(coin: Coin): LevelBook | undefined {
     return this.#shard.of(coin)?.book
   }
 
   /** A coin's book after the last block taken; null where there is none, or where it is not known. */
-  snapshot(coin: string): BookSnapshot | null {
+  snapshot(coin: Coin): BookSnapshot | null {
     const encoded = this.#lost === null && this.wholeAt === this.#height ? this.#shard.encode(coin) : null
     return encoded && { coin, time: this.#time, height: this.#height, epoch: this.#epoch, ...encoded }
   }

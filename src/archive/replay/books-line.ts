@@ -1,6 +1,7 @@
 // A books line of the log, read as far as somebody wants it: a line holds the changes of every coin, some 16 KB, and who
 // plays a few coins must not pay for the others.
 
+import type { Coin } from '../../core/coin.ts'
 import type { BookChange } from '../../protocol/feed/block.ts'
 import type { HubBlock } from '../../protocol/feed/log-api.ts'
 
@@ -41,7 +42,7 @@ function bare(
 }
 
 /** Levels are the only arrays of an entry, and their prices and sizes are decimals: they end with the first `]]`. */
-function changeOf(books: string, coin: string): { at: number; change: BookChange } | null {
+function changeOf(books: string, coin: Coin): { at: number; change: BookChange } | null {
   const start = `{"coin":${JSON.stringify(coin)}${LEVELS}`
   const at = books.indexOf(start)
   if (at < 0) return null

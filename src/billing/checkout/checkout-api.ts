@@ -1,6 +1,7 @@
 // What endpoints are lent to sell credits, and what takes the money of an order.
 
 import type { Failure } from '../../core/failure.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { ok, type Result } from '../../core/result.ts'
 import type { News, Order, PROVIDERS } from './order.ts'
 import type { CheckoutPrices, Wanted } from './prices.ts'
@@ -30,7 +31,7 @@ type Refused = Failure | { readonly kind: 'conflict'; readonly message: string }
 
 /** Newest first; `before` is a `seq`. */
 export interface OrderQuery {
-  readonly account?: string | undefined
+  readonly account?: AccountId | undefined
   readonly state?: Order['state'] | undefined
   readonly before?: number | undefined
   readonly limit: number
@@ -40,7 +41,7 @@ export interface Checkout {
   readonly prices: CheckoutPrices
   /** Null: nothing is sold. */
   readonly provider: Provider['name'] | null
-  begin(account: string, wanted: Wanted): Promise<Result<Order, Failure>>
+  begin(account: AccountId, wanted: Wanted): Promise<Result<Order, Failure>>
   list(query: OrderQuery): Promise<Order[]>
   /** The operator has the money: grants its credits, also where that was withheld. Again is the same. */
   pay(number: string): Promise<Result<Order, Refused>>

@@ -5,6 +5,7 @@
 import type { MicroCredits } from '../../core/amount.ts'
 import { randomBase58 } from '../../core/base58.ts'
 import type { Failure } from '../../core/failure.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import {
   type Checkout,
@@ -48,7 +49,7 @@ export interface CheckoutPorts {
   readonly prices: CheckoutPrices
   readonly provider: Provider | null
   /** Adds credits once per id. */
-  grant(account: string, id: string, micro: MicroCredits): Promise<Result<unknown, Refused>>
+  grant(account: AccountId, id: string, micro: MicroCredits): Promise<Result<unknown, Refused>>
   report(error: unknown): void
   nowMs(): number
 }
@@ -82,7 +83,7 @@ export class CheckoutService implements Checkout, CheckoutEvents {
     return this.#ports.provider?.name ?? null
   }
 
-  async begin(account: string, wanted: Wanted): Promise<Result<Order, Failure>> {
+  async begin(account: AccountId, wanted: Wanted): Promise<Result<Order, Failure>> {
     const { provider, prices, nowMs, report } = this.#ports
     if (provider === null) return err(NOT_SOLD)
     const quote = quoted(prices, wanted)

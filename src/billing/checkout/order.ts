@@ -3,6 +3,7 @@
 // an operator has to decide is written down and not done.
 
 import type { MicroCredits } from '../../core/amount.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { moneyText } from './money.ts'
 import type { Quote } from './prices.ts'
 
@@ -13,7 +14,7 @@ export interface Order extends Quote {
   readonly seq: number
   /** Also the id of its grant. */
   readonly number: string
-  readonly account: string
+  readonly account: AccountId
   readonly micro: MicroCredits
   readonly provider: (typeof PROVIDERS)[number]
   readonly state: (typeof ORDER_STATES)[number]
@@ -31,7 +32,7 @@ export interface Order extends Quote {
 /** What a provider says of an order. `account` and `reference` where it names them. */
 export interface News {
   readonly number: string
-  readonly account: string | null
+  readonly account: AccountId | null
   readonly reference: string | null
   readonly what:
     | { readonly kind: 'paid' | 'refunded'; readonly minor: number; readonly currency: string }

@@ -2,6 +2,7 @@
 // whatever else was.
 
 import { oneRow } from '../../core/d1.store.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { DAY_MS } from '../../core/time.ts'
 import type { Checkout, OrderQuery, ProviderEvent } from './checkout-api.ts'
 import type { Order } from './order.ts'
@@ -24,7 +25,7 @@ export class OrderStore {
    * paid, whether open or not: each of them asked the provider.
    */
   async add(
-    account: string,
+    account: AccountId,
     { micro, minor, currency }: Quote,
     provider: NonNullable<Checkout['provider']>,
     suffix: string,

@@ -6,7 +6,7 @@
 import type * as z from 'zod'
 import { type KeyRow, pipelineRight, restrictionOf, rootOf } from '../../accounts/key-row.ts'
 import { type Failure, KEY_ENDED } from '../../core/failure.ts'
-import type { KeyHash } from '../../core/ids.ts'
+import { AccountId, type KeyHash } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Operation } from '../operation.ts'
 import {
@@ -18,7 +18,6 @@ import {
   type ParsedBody,
   type Reply,
 } from './endpoint.ts'
-import { AccountId } from './fields.ts'
 import { KEY_PARAMS, OfAccount } from './key-shapes.ts'
 import type { Keys, NamedKey, Platform } from './platform-api.ts'
 import type { Refusal } from './refusal.ts'
@@ -56,14 +55,14 @@ export const ACCOUNT_PARAMS = { id: AccountId }
 
 /** The account of a call; `by`: root of its key that calls, null: the operator. */
 interface AccountTarget {
-  readonly account: string
+  readonly account: AccountId
   readonly by: string | null
 }
 
 interface KeyTarget {
   readonly key: NamedKey
   /** The account, and root of its key that calls; null: the operator. */
-  readonly owner: { readonly account: string; readonly by: string } | null
+  readonly owner: { readonly account: AccountId; readonly by: string } | null
 }
 
 interface TargetCall {
@@ -77,7 +76,7 @@ interface Resource<Target> {
   /** Of the operator's call. */
   readonly named: (call: TargetCall, platform: Platform) => Promise<Result<Target, Refusal>>
   /** Of the call of a key of the account that may manage it. */
-  readonly owned: (call: TargetCall, owner: { readonly account: string; readonly by: string }) => Target
+  readonly owned: (call: TargetCall, owner: { readonly account: AccountId; readonly by: string }) => Target
 }
 
 export const ACCOUNT: Resource<AccountTarget> = {

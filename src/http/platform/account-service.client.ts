@@ -6,6 +6,7 @@ import { type AccountRow, AccountStore } from '../../accounts/accounts.store.ts'
 import { liveKeysFromD1, putKeyHint } from '../../accounts/key-records.store.ts'
 import type { MicroCredits } from '../../core/amount.ts'
 import type { Failure, Issue } from '../../core/failure.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { nearestName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { AccountMeterApi } from '../../metering/meter-api.ts'
@@ -18,7 +19,7 @@ import { badField } from './refusal.ts'
 export interface AccountPorts {
   readonly db: D1Database
   readonly kv: KVNamespace
-  meterOf(account: string): AccountMeterApi
+  meterOf(account: AccountId): AccountMeterApi
   nowMs(): number
 }
 
@@ -126,7 +127,7 @@ function noAccount(id: string, meant?: string): Failure {
 export interface PlanPorts {
   readonly db: D1Database
   readonly kv: KVNamespace
-  meterOf(account: string): AccountMeterApi
+  meterOf(account: AccountId): AccountMeterApi
 }
 
 const PLANS_MAX = 100

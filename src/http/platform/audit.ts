@@ -3,12 +3,13 @@
 
 import { withoutKeys } from '../../accounts/format.ts'
 import type { Operator } from '../../accounts/staff.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { visible } from '../../core/visible.ts'
 
 export interface AuditRow extends Operator {
   readonly action: string
   readonly target: string
-  readonly account: string | null
+  readonly account: AccountId | null
   readonly sent: string
   readonly requestId: string
 }

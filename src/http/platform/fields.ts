@@ -28,14 +28,6 @@ export const Credits = z
 
 export const CreditsText = z.string().regex(/^\d+(\.\d{1,6})?$/)
 
-export const AccountId = z
-  .string()
-  .regex(
-    /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/,
-    'must be 1 to 64 letters, digits, "_" or "-", and begin with a letter or digit',
-  )
-  .describe('Name of the account')
-
 export const IdempotencyKey = z
   .string('is required')
   .regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable characters')

@@ -19,7 +19,7 @@ import {
 import { PRODUCTS_OF_KIND } from '../../accounts/record.ts'
 import { randomBase58 } from '../../core/base58.ts'
 import type { Failure } from '../../core/failure.ts'
-import type { KeyHash } from '../../core/ids.ts'
+import type { AccountId, KeyHash } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { leftOf } from '../../metering/account-state.ts'
 import type { AccountMeterApi } from '../../metering/meter-api.ts'
@@ -93,7 +93,7 @@ export class KeyService implements Keys {
     return meanwhile === null ? err(TOO_MANY_KEYS) : madeBefore(meanwhile, order)
   }
 
-  async page(account: string, after: KeyPlace | null, limit: number): Promise<readonly OwnKeyRow[]> {
+  async page(account: AccountId, after: KeyPlace | null, limit: number): Promise<readonly OwnKeyRow[]> {
     const rows = await this.#store.keysOf(account, limit, after ?? undefined)
     const fromMs = this.#ports.nowMs() - SPENT_MS
     const hashes = rows.map(({ hash }) => hash)
@@ -104,11 +104,11 @@ export class KeyService implements Keys {
     return rows.map((row, i) => ({ ...row, spent: sums?.[i]?.spent ?? null, capLeft: sums?.[i]?.capLeft ?? null }))
   }
 
-  count(account: string): Promise<number> {
+  count(account: AccountId): Promise<number> {
     return this.#store.keyCount(account, this.#ports.nowMs())
   }
 
-  entrance(account: string, label: string): Promise<Entrance> {
+  entrance(account: AccountId, label: string): Promise<Entrance> {
     return this.#store.entrance(account, label)
   }
 
@@ -199,7 +199,7 @@ export class KeyService implements Keys {
     await this.#refreshHint(hash)
   }
 
-  async list(account: string | undefined, limit: number, after?: KeyPlace): Promise<ListedKey[]> {
+  async list(account: AccountId | undefined, limit: number, after?: KeyPlace): Promise<ListedKey[]> {
     const rows = await (account === undefined
       ? this.#store.keys(limit, after)
       : this.#store.keysOf(account, limit, after))

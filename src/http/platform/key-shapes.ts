@@ -7,7 +7,8 @@ import { type KeyPlace, type KeyRow, PIPELINE_RIGHTS, pipelineRight } from '../.
 import { parseRange, RANGES_MAX } from '../../core/address-range.ts'
 import { formatCredits, type MicroCredits } from '../../core/amount.ts'
 import type { Failure } from '../../core/failure.ts'
-import { AccountId, Credits, CreditsText, UnixMs } from './fields.ts'
+import { AccountId } from '../../core/ids.ts'
+import { Credits, CreditsText, UnixMs } from './fields.ts'
 import { badField } from './refusal.ts'
 
 /** A hash in hex, or the shown prefix of a key. */

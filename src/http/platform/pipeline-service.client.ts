@@ -6,7 +6,7 @@ import { NO_KEY_SECRET } from '../../accounts/key-ring.store.ts'
 import { type KeyRow, type PipelineRight, pipelineRight, rootOf } from '../../accounts/key-row.ts'
 import { randomBase58 } from '../../core/base58.ts'
 import type { Failure, Issue } from '../../core/failure.ts'
-import type { KeyHash } from '../../core/ids.ts'
+import type { AccountId, KeyHash } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import {
   changed,
@@ -121,7 +121,7 @@ export class PipelineService implements Pipelines {
     return this.#store.page(account, right === 'all' ? null : root, from, limit)
   }
 
-  async count(account: string): Promise<number> {
+  async count(account: AccountId): Promise<number> {
     return (await this.#store.page(account, null, 0, 0)).total
   }
 
@@ -265,7 +265,7 @@ export class PipelineService implements Pipelines {
 
   /** What only this gateway can say of what was sent: what was allowed once is not asked again. */
   async #allowed(
-    account: string,
+    account: AccountId,
     written: Result<Written, readonly Issue[]>,
     sent: Pick<PipelineChange, 'destination_config' | 'transforms' | 'filter' | 'topic'>,
   ): Promise<Result<Written, Refusal>> {

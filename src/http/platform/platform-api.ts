@@ -12,7 +12,7 @@ import type { Exports } from '../../archive/exports/exports-api.ts'
 import type { Checkout, CheckoutEvents } from '../../billing/checkout/checkout-api.ts'
 import type { MicroCredits } from '../../core/amount.ts'
 import type { Failure } from '../../core/failure.ts'
-import type { KeyHash } from '../../core/ids.ts'
+import type { AccountId, KeyHash } from '../../core/ids.ts'
 import type { Result } from '../../core/result.ts'
 import type { AccountState } from '../../metering/account-state.ts'
 import type { AccountMeterApi } from '../../metering/meter-api.ts'
@@ -38,7 +38,7 @@ export interface Platform {
   readonly audit: Audit
   /** Rows of D1 as the schema reads them; what is undefined is bound as null. Every list that is asked for is found by an index. */
   readonly rows: <Row>(schema: z.ZodType<Row>, sql: string, ...values: readonly unknown[]) => Promise<Row[]>
-  readonly meterOf: (account: string) => AccountMeterApi & WebhookApi
+  readonly meterOf: (account: AccountId) => AccountMeterApi & WebhookApi
   readonly log: () => Pick<BlockLogApi, 'reset' | 'status'>
   /** Null where nothing is archived. */
   readonly archive: ArchiveFilling | null
@@ -48,7 +48,7 @@ export interface Platform {
   /** Null where nothing is archived. */
   readonly exports: Exports | null
   /** An info answer, uncharged, in the turn of this account at the sources; null where it cannot be had. */
-  readonly read: (request: Readonly<Record<string, unknown>>, account: string) => Promise<string | null>
+  readonly read: (request: Readonly<Record<string, unknown>>, account: AccountId) => Promise<string | null>
   /** A stream token, of a holder of its own. */
   readonly sealToken: (token: Omit<PaidToken, 'holder'>) => Promise<Result<string, Failure>>
   /** What a data service behind this chain answers to a path below `/v1/<chain>`, byte for byte; null: there is none. */
@@ -106,12 +106,12 @@ export interface Accounts {
   /** Puts the account on a plan now: what the old one has left expires, the new one's credits are there in full. */
   changePlan(id: string, choice: PlanChoice): Promise<Result<PlanState, Failure>>
   /** Adds credits once per `id`; the same id with another amount is refused. */
-  grant(account: string, id: string, micro: MicroCredits): Promise<Result<Granted, Refusal>>
+  grant(account: AccountId, id: string, micro: MicroCredits): Promise<Result<Granted, Refusal>>
 }
 
 export interface KeyOrder extends KeyTerms {
   /** Left out: a new account with `plan`, `terms` and `credits`. */
-  readonly account?: string | undefined
+  readonly account?: AccountId | undefined
   readonly credits?: MicroCredits | undefined
   readonly plan?: string | undefined
   readonly terms?: Terms | undefined
@@ -119,7 +119,7 @@ export interface KeyOrder extends KeyTerms {
 
 /** What an owner orders for the account of the key that asks; `request`: an idempotency key. */
 export interface OwnKeyOrder extends KeyTerms {
-  readonly account: string
+  readonly account: AccountId
   readonly request: string | null
   /** Root of the key that orders it; left out: no key does. */
   readonly maker?: string
@@ -133,7 +133,7 @@ export interface IssuedKey {
   readonly key: string
   readonly hash: KeyHash
   readonly prefix: string
-  readonly account: string
+  readonly account: AccountId
   readonly kind: KeyKind
   readonly label: string
 }
@@ -147,7 +147,7 @@ export type RotatedKey = (IssuedKey | Omit<IssuedKey, 'key'>) & { readonly oldEn
 /** A key by its hash or its shown prefix; where an account is named, one of another account is none. */
 export interface NamedKey {
   readonly name: string
-  readonly account?: string | undefined
+  readonly account?: AccountId | undefined
 }
 
 export interface Keys {
@@ -159,15 +159,15 @@ export interface Keys {
   /** Revokes by hash or shown prefix; again is the same. */
   revoke(key: NamedKey): Promise<Result<KeyRow & { readonly revoked: number }, Failure>>
   /** Of one account or of all, newest first, from the first or those that come after this one. */
-  list(account: string | undefined, limit: number, after?: KeyPlace): Promise<ListedKey[]>
+  list(account: AccountId | undefined, limit: number, after?: KeyPlace): Promise<ListedKey[]>
   /** As the account's owner orders it; without `key` where the same request made it before. */
   createOwn(order: OwnKeyOrder): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>>
   /** Of one account, newest first, at most `limit` after this place. */
-  page(account: string, after: KeyPlace | null, limit: number): Promise<readonly OwnKeyRow[]>
+  page(account: AccountId, after: KeyPlace | null, limit: number): Promise<readonly OwnKeyRow[]>
   /** Of one account, those that count for how many it may have. */
-  count(account: string): Promise<number>
+  count(account: AccountId): Promise<number>
   /** A key of this label that an account is managed with, and how many there ever were of each kind. */
-  entrance(account: string, label: string): Promise<Entrance>
+  entrance(account: AccountId, label: string): Promise<Entrance>
   /** Keys that work and were made by this one's chain of rotations, or by such keys; newest first, bounded. */
   madeBy(key: Pick<KeyRow, 'hash' | 'root'>): Promise<readonly KeyName[]>
   /** What people call the keys with these hashes. */
@@ -197,7 +197,7 @@ export interface Plans {
 
 /** The key that calls. */
 export interface PipelineCaller {
-  readonly account: string
+  readonly account: AccountId
   readonly keyHash: KeyHash
 }
 
@@ -228,7 +228,7 @@ export interface Pipelines {
   /** Those that the caller may touch, newest first. */
   page(caller: PipelineCaller, from: number, limit: number): Promise<{ rows: readonly PipelineRow[]; total: number }>
   /** Of the account, whoever may touch them. */
-  count(account: string): Promise<number>
+  count(account: AccountId): Promise<number>
   show(name: NamedPipeline): Promise<Result<PipelineRow, Refusal>>
   /** Refused with `unavailable` where the record has the change and its object could not be told: again is the same. */
   change(name: NamedPipeline, change: PipelineChange): Promise<Result<PipelineRow, Refusal>>
@@ -257,5 +257,5 @@ interface Staff extends FindStaff {
 export interface Audit {
   /** Its number. Rejects where it could not be written: then nothing must be done. */
   begin(row: AuditRow, nowMs: number): Promise<number>
-  end(number: number, status: number, account: string | null, nowMs: number): Promise<void>
+  end(number: number, status: number, account: AccountId | null, nowMs: number): Promise<void>
 }

@@ -11,6 +11,7 @@ import { readBoundedText } from '../../core/bounded-text.ts'
 import { urlRefusal } from '../../core/egress.client.ts'
 import type { UrlSettings } from '../../core/egress.ts'
 import type { Failure } from '../../core/failure.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { meterOf, type Objects } from '../../core/objects.client.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { after } from '../../core/timers.client.ts'
@@ -51,7 +52,7 @@ export function platformOf(
   { read, report, now }: PlatformDeps,
 ): Platform {
   const { ACCOUNTS: db, KEYS: kv, KEY_SECRET: keySecret = '' } = env
-  const ports = { db, kv, keySecret, meterOf: (account: string) => meterOf(env, account), nowMs: now }
+  const ports = { db, kv, keySecret, meterOf: (account: AccountId) => meterOf(env, account), nowMs: now }
   const accounts = accountsOf(ports)
   const keys = new KeyService(ports)
   const refusalOf = (url: string) => urlRefusal(url, settings)

@@ -12,9 +12,10 @@ import { isOwnPage } from '../../accounts/sessions/session.ts'
 import { holderOf, sealStreamToken } from '../../accounts/stream-token.client.ts'
 import { TOKEN_CHANNELS, visitorsBusy } from '../../accounts/stream-token.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
+import type { Coin } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
 import { Flights } from '../../core/flights.ts'
-import type { KeyHash } from '../../core/ids.ts'
+import type { AccountId, KeyHash } from '../../core/ids.ts'
 import { networkOf } from '../../core/network.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { after } from '../../core/timers.client.ts'
@@ -23,13 +24,13 @@ import { ownPageReplies, tooOften } from '../own-page.route.ts'
 export interface LivePageDeps {
   readonly env: { readonly ACCOUNTS: D1Database; readonly KEY_SECRET?: string }
   /** LIVE_ACCOUNT, LIVE_COINS, and what all visitors together may have. */
-  readonly account: string | null
+  readonly account: AccountId | null
   readonly coins: readonly string[] | null
   readonly visitors: NonNullable<StreamToken['visitors']>
   /** Milliseconds until visitors may spend again, as the meter of the account knows it; 0: now. */
-  readonly busyMs: (account: string) => Promise<number>
+  readonly busyMs: (account: AccountId) => Promise<number>
   /** An answer of info, which nobody pays for; null where it cannot be had. */
-  readonly read: (request: { readonly type: string; readonly coin?: string }) => Promise<string | null>
+  readonly read: (request: { readonly type: string; readonly coin?: Coin }) => Promise<string | null>
   /** Null where it is not known for sure. */
   readonly addressOf: (request: Request) => string | null
   readonly requestId: () => string
@@ -92,14 +93,14 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
   }
 
   /** One text for all who look at a coin within a few seconds. */
-  const glanceOf = async (coin: string): Promise<string> => {
+  const glanceOf = async (coin: Coin): Promise<string> => {
     const known = glances.get(coin)
     if (known && now() - known.atMs < GLANCE_MS) return known.text
     const making = glancesUnderWay.join(coin, () => newGlance(coin), now())
     return glancesUnderWay.landed(making, NO_GLANCE, after)
   }
 
-  const newGlance = async (coin: string): Promise<string> => {
+  const newGlance = async (coin: Coin): Promise<string> => {
     const atMs = now()
     const [book, mids] = await Promise.all([coin && read({ type: 'l2Book', coin }), read({ type: 'allMids' })])
     const text = `{"time":${atMs},"book":${book || 'null'},"mids":${shownMids(mids, coins) ?? 'null'}}`

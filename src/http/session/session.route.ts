@@ -18,6 +18,7 @@ import {
 } from '../../accounts/sessions/visitor.store.ts'
 import type { FindStaff } from '../../accounts/staff.ts'
 import type { Failure } from '../../core/failure.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { gateBySecret } from '../../core/secret.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
@@ -38,7 +39,7 @@ export interface SessionDeps {
 /** Who is signed in. */
 type Visitor =
   | { readonly role: 'operator'; readonly name: string; readonly staff_role: string; readonly expires: number }
-  | { readonly role: 'owner'; readonly account: string; readonly expires: number }
+  | { readonly role: 'owner'; readonly account: AccountId; readonly expires: number }
 
 const SignIn = z.strictObject({
   token: z

@@ -3,6 +3,7 @@
 // signup-bounds.ts.
 
 import { batchOf } from '../../core/d1.store.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { DAY_MS } from '../../core/time.ts'
 import type { LinkBounds, LinksOfDay } from './signup-bounds.ts'
 
@@ -94,12 +95,12 @@ export class SignUpLinks {
   }
 
   /** The account of the address or of a variant of it; null: neither has one. */
-  async ownerOf({ base }: LinkOwner): Promise<{ readonly account: string; readonly address: string } | null> {
+  async ownerOf({ base }: LinkOwner): Promise<{ readonly account: AccountId; readonly address: string } | null> {
     return this.#db.prepare('SELECT account, address FROM signups WHERE base = ?').bind(base).first()
   }
 
   /** Whoever came first has the account. */
-  async claim({ address, base }: LinkOwner, account: string, nowMs: number): Promise<void> {
+  async claim({ address, base }: LinkOwner, account: AccountId, nowMs: number): Promise<void> {
     const insert = 'INSERT INTO signups (address, base, account, created) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING'
     await this.#db.prepare(insert).bind(address, base, account, nowMs).run()
   }

@@ -6,7 +6,7 @@ import { sha256 } from '../../accounts/digest.client.ts'
 import type { KeyKind } from '../../accounts/format.ts'
 import { randomBase58 } from '../../core/base58.ts'
 import type { Failure } from '../../core/failure.ts'
-import type { KeyHash } from '../../core/ids.ts'
+import type { AccountId, KeyHash } from '../../core/ids.ts'
 import { areaOf, networkOf } from '../../core/network.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { hmac } from '../../metering/webhooks/signature.client.ts'
@@ -38,7 +38,7 @@ export interface SignUpPorts {
 
 /** What a link opened. */
 export interface Joined {
-  readonly account: string
+  readonly account: AccountId
   /** Hash of the service key that the session stands on. */
   readonly keyHash: KeyHash
   /** The trial's API key, shown this once; null: it was before. */
@@ -150,7 +150,7 @@ export class SignUp {
     })
   }
 
-  async #enter(account: string): Promise<Result<Joined, Failure>> {
+  async #enter(account: AccountId): Promise<Result<Joined, Failure>> {
     const { keys } = this.#ports
     // Others of that name are the owner's own, and may end or reach less.
     const known = await keys.entrance(account, LABEL)

@@ -2,6 +2,7 @@
 // at most half a second old. An unknown coin is answered with null, as the exchange does.
 
 import * as z from 'zod'
+import type { Coin } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
 import { ok, type Result } from '../../core/result.ts'
 import { aggregateBook, spreadOf } from '../../order-books/rounded-levels.ts'
@@ -55,14 +56,14 @@ export const l2Book = defineQuery({
       : aggregated(request.coin, { nSigFigs: request.nSigFigs, mantissa: request.mantissa ?? 1 }, books),
 })
 
-async function plain(coin: string, books: Books): Promise<Result<Answer, Failure>> {
+async function plain(coin: Coin, books: Books): Promise<Result<Answer, Failure>> {
   const answer = await books.snapshot(coin, DEPTH)
   if (!answer.ok) return answer
   return ok(answer.value === null ? { body: 'null' } : bookAnswer(answer.value, answer.value.levels))
 }
 
 async function aggregated(
-  coin: string,
+  coin: Coin,
   { nSigFigs, mantissa }: { readonly nSigFigs: number; readonly mantissa: number },
   books: Books,
 ): Promise<Result<Answer, Failure>> {

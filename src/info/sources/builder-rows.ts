@@ -4,7 +4,7 @@
 import { aggregateFills, NODE_ONLY, without } from '../../archive/fill-rows.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { Fill, UserFill } from '../../protocol/feed/block.ts'
+import type { Address, Fill, UserFill } from '../../protocol/feed/block.ts'
 import type { Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'
 import { CUT, heldAnswer } from './own-history.ts'
@@ -47,7 +47,7 @@ export async function builderRows(
 // the next page begins strictly before the oldest time of this one.
 
 /** A fill as the info API shows it: with its wallet, without what only the node and the streams tell. */
-type BuilderFill = { readonly user: string } & Fill
+type BuilderFill = { readonly user: Address } & Fill
 
 const NOT_SHOWN = [...NODE_ONLY, 'twapId'] as const
 

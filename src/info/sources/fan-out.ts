@@ -48,7 +48,7 @@ export const FailedUser = Slot.extend({ user: Address }).meta({ id: 'FailedUser'
 export const FailedDex = Slot.extend({ dex: z.string() }).meta({ id: 'FailedDex' })
 
 /** The text of a slot: whose it is, and why it failed. */
-export function failedSlot(whose: { readonly user: string } | { readonly dex: string }, failure: Failure): string {
+export function failedSlot(whose: { readonly user: Address } | { readonly dex: string }, failure: Failure): string {
   return JSON.stringify({ error: 'upstream_error', ...whose, message: failureMessage(failure) })
 }
 
@@ -58,7 +58,7 @@ export function failedSlot(whose: { readonly user: string } | { readonly dex: st
  */
 export async function batch(
   users: readonly string[],
-  ask: (user: string) => Promise<Result<Answer, Failure>>,
+  ask: (user: Address) => Promise<Result<Answer, Failure>>,
   from: Pick<Sources, 'after'>,
 ): Promise<Result<Answer, Failure>> {
   const answers = await fanOut(users, ask, from)

@@ -4,6 +4,7 @@
 import type { Candle } from '../../archive/candles.ts'
 import { candlesWithin, type KeptCandles } from '../../archive/kept-candles.ts'
 import type { Interval } from '../../core/candle-interval.ts'
+import type { Coin } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Sources } from '../ports.ts'
@@ -15,7 +16,7 @@ import { passThrough, rowsIn } from './pass-through.ts'
 interface CandlesAsked {
   readonly type: 'candleSnapshot'
   readonly req: {
-    readonly coin: string
+    readonly coin: Coin
     readonly interval: Interval
     readonly startTime: number
     readonly endTime?: number | undefined

@@ -3,6 +3,7 @@
 
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import type { Address } from '../../protocol/feed/block.ts'
 import type { EventBlock } from '../../protocol/feed/durable-api.ts'
 import type { OpenPast, PastEvents, PastRead, Sources } from '../ports.ts'
 import type { Answer } from '../query.ts'
@@ -12,7 +13,7 @@ import { passThrough, rowsIn } from './pass-through.ts'
 /** What a caller asks for, and a source where our own rows do not do. */
 export interface RowsRequest {
   readonly type: string
-  readonly user: string
+  readonly user: Address
   readonly startTime?: number | undefined
   readonly endTime?: number | undefined
 }

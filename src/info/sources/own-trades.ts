@@ -7,7 +7,7 @@ import type { CompletedTrade } from '../../archive/open-trade.ts'
 import { type TradeFilter, tradesFor } from '../../archive/trade-page.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { Fill } from '../../protocol/feed/block.ts'
+import type { Address, Fill } from '../../protocol/feed/block.ts'
 import type { EventBlock, HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { OpenPast, PastRead, PastWindow, Sources } from '../ports.ts'
 import { CUT, EVER, TOO_MUCH } from './own-history.ts'
@@ -25,7 +25,7 @@ export interface OwnTrades {
 }
 
 interface LastTrades {
-  readonly user: string
+  readonly user: Address
   readonly filter: TradeFilter
   readonly limit: number
 }
@@ -47,7 +47,7 @@ export async function lastTrades(
 
 /** What is made of a wallet's last fills up to a time. */
 export async function tradesUpTo(
-  { user, toMs }: { readonly user: string; readonly toMs: number },
+  { user, toMs }: { readonly user: Address; readonly toMs: number },
   { past }: Pick<Sources, 'past'>,
   rows: number = ROWS_MOST,
 ): Promise<Result<Folded, Failure>> {
@@ -90,7 +90,7 @@ async function tradesAfter(
   return ok({ ...folded.value, read: later(kept.value.read, since), isFromFirst: ended !== 'enough' })
 }
 
-const openFills = (user: string, past: Sources['past']) =>
+const openFills = (user: Address, past: Sources['past']) =>
   past.open({ kind: 'fills', scope: { by: 'user', address: user }, isFunded: true })
 
 /** Enough with so many fills. */
@@ -103,7 +103,7 @@ function filled(rows: number): IsEnough {
 }
 
 /** Enough with so many trades; what they are chosen by is the same without their funding. */
-function traded(user: string, filter: TradeFilter, limit: number): IsEnough {
+function traded(user: Address, filter: TradeFilter, limit: number): IsEnough {
   const isFilled = filled(PAGE_ROWS_MOST)
   let state = noTrades(user)
   let trades = 0
@@ -120,7 +120,7 @@ interface Folded extends OwnTrades {
   readonly missedMs: number
 }
 
-async function fold(user: string, { runs, read }: KeptRuns, open: OpenPast): Promise<Result<Folded, Failure>> {
+async function fold(user: Address, { runs, read }: KeptRuns, open: OpenPast): Promise<Result<Folded, Failure>> {
   const fills = runs.flatMap((run) => run.flatMap((block: EventBlock) => block.fills.map(([, fill]) => fill)))
   const paid = await open.funding(heldSpans(runs))
   if (!paid.ok) return paid

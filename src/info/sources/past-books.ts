@@ -1,6 +1,7 @@
 // Books of the past out of the archive. Law: whatever stands between a checkpoint and the height is said, and never guessed over.
 
 import { type BooksArchive, bookAt, type NoBooks } from '../../archive/replay/archived-books.ts'
+import type { Coin } from '../../core/coin.ts'
 import { type After, orReject } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
@@ -44,7 +45,7 @@ export function archivedBooks({ archive, live, after }: PastBooksDeps): PastBook
   }
 }
 
-async function notYet(coin: string, height: number, live: Pick<Books, 'snapshot'>): Promise<Result<never, Failure>> {
+async function notYet(coin: Coin, height: number, live: Pick<Books, 'snapshot'>): Promise<Result<never, Failure>> {
   const present = await live.snapshot(coin, 1)
   const newest = present.ok ? present.value?.height : undefined
   if (newest === undefined || height <= newest) return away(`Block ${height} is not archived yet`, ARCHIVED_MS)

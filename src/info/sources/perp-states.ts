@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import type { Failure } from '../../core/failure.ts'
 import { ok, type Result } from '../../core/result.ts'
+import type { Address } from '../../protocol/feed/block.ts'
 import { PerpState } from '../../protocol/info/common-shapes.ts'
 import { isAllDexes } from '../../protocol/info/request-fields.ts'
 import type { Sources } from '../ports.ts'
@@ -19,7 +20,7 @@ const MAIN_DEX_KEY = 'native'
 export const PerpStates = z.union([PerpState, z.record(z.string(), z.union([PerpState, FailedDex]))])
 
 export interface PerpStateRequest {
-  readonly user: string
+  readonly user: Address
   /** A parsed `DexOrAll`. */
   readonly dex?: string | undefined
 }

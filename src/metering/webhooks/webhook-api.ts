@@ -1,10 +1,11 @@
 // What a CreditMeter answers about the webhook of its account. Types alone.
 
+import type { AccountId } from '../../core/ids.ts'
 import type { Threshold } from './low-balance.ts'
 
 export interface WebhookOrder {
   /** Told to the receiver: an object does not know its own name. */
-  readonly account: string
+  readonly account: AccountId
   /** The first key in the chain of rotations of the key that sets it; null: the operator does. */
   readonly by: string | null
   readonly url: string

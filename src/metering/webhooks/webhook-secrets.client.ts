@@ -2,6 +2,7 @@
 // open it; opened, it is in memory, for the text that it was sealed in.
 
 import { orReject } from '../../core/deadline.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { after } from '../../core/timers.client.ts'
 import type { DrawnSecret, WebhookTarget } from './webhook.store.ts'
@@ -18,7 +19,7 @@ const PATIENCE_MS = 5_000
 const AWAY = 'the gateway, which opens the secret, did not answer'
 const LOST = 'the secret cannot be opened, because the operator changed KEY_SECRET: draw another one (new_secret)'
 
-const idOf = (account: string) => `webhook:${account}`
+const idOf = (account: AccountId) => `webhook:${account}`
 
 export class WebhookSecrets {
   readonly #sealer: () => SecretSealer
@@ -29,7 +30,7 @@ export class WebhookSecrets {
   }
 
   /** Rejects where the gateway cannot seal it. */
-  async draw(account: string): Promise<DrawnSecret> {
+  async draw(account: AccountId): Promise<DrawnSecret> {
     const secret = secretText(crypto.getRandomValues(new Uint8Array(32)))
     return { secret, sealed: await this.#sealer().sealSecret(idOf(account), secret) }
   }

@@ -4,6 +4,7 @@
 
 import type { MicroCredits } from '../../core/amount.ts'
 import { backoffMs } from '../../core/backoff.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { Tables } from '../../core/tables.store.ts'
 import { beginWatch, type LowBalanceWatch, type Threshold, watchBalance } from './low-balance.ts'
 import { GIVE_UP_MS, lowBalanceBody, type PausedPipeline, pipelinePausedBody, RETRY } from './webhook.ts'
@@ -17,7 +18,7 @@ const AT_ONCE = 8
 
 /** Where events go, and with what they are signed: sealed by the gateway. */
 export interface WebhookTarget {
-  readonly account: string
+  readonly account: AccountId
   readonly url: string
   readonly secret: string
 }

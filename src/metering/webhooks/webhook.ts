@@ -5,7 +5,7 @@
 import * as z from 'zod'
 import { formatCredits, type MicroCredits } from '../../core/amount.ts'
 import type { Backoff } from '../../core/backoff.ts'
-import type { KeyHash } from '../../core/ids.ts'
+import type { AccountId, KeyHash } from '../../core/ids.ts'
 import { DEFAULT_THRESHOLDS, parseThreshold, THRESHOLDS_MAX, type Threshold } from './low-balance.ts'
 
 const SECRET_PREFIX = 'whsec_'
@@ -74,7 +74,7 @@ export const TestEvent = z.object({ ...Event, type: z.literal('test') }).meta({ 
 /** The body of an event that says that credits run low. */
 export function lowBalanceBody(event: {
   readonly id: string
-  readonly account: string
+  readonly account: AccountId
   readonly threshold: string
   readonly leftMicro: MicroCredits
   readonly mostMicro: MicroCredits
@@ -102,7 +102,7 @@ export interface PausedPipeline {
 /** The body of an event that says that a pipeline was paused. */
 export function pipelinePausedBody(
   { pipeline, name, keyHash, why, atMs }: PausedPipeline,
-  { id, account, createdMs }: { readonly id: string; readonly account: string; readonly createdMs: number },
+  { id, account, createdMs }: { readonly id: string; readonly account: AccountId; readonly createdMs: number },
 ): string {
   return JSON.stringify({
     id,
@@ -118,7 +118,7 @@ export function pipelinePausedBody(
 }
 
 /** The body of an event that an operator sends to see whether it arrives. */
-export function testBody(id: string, account: string, createdMs: number): string {
+export function testBody(id: string, account: AccountId, createdMs: number): string {
   return JSON.stringify({ id, type: 'test', account, created: createdMs } satisfies z.infer<typeof TestEvent>)
 }
 

@@ -2,6 +2,7 @@
 // a decision writes the event, the alarm claims it, and the attempt itself runs beside everything else.
 
 import type { Egress } from '../../core/egress.client.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { deliverEvent } from './webhook.client.ts'
 import { type Attempt, type DrawnSecret, WebhookStore } from './webhook.store.ts'
 import { testBody } from './webhook.ts'
@@ -31,7 +32,7 @@ export class Webhooks extends WebhookStore {
   }
 
   /** A secret for `set`. */
-  draw(account: string): Promise<DrawnSecret> {
+  draw(account: AccountId): Promise<DrawnSecret> {
     return this.#secrets.draw(account)
   }
 

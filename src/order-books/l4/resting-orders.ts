@@ -2,12 +2,14 @@
 // snapshot, in order of price and, at one price, of time (test/order-books/l4/resting-orders.test.ts); rows that do not fit the
 // orders are told of, and leave a book that is of no use.
 
+import type { Coin } from '../../core/coin.ts'
 import { compareDecimals } from '../../core/decimal.ts'
+import type { Address } from '../../protocol/feed/block.ts'
 
 /** A resting order as it is shown, in this order of keys. */
 export interface L4Order {
-  readonly user: string
-  readonly coin: string
+  readonly user: Address
+  readonly coin: Coin
   readonly side: 'B' | 'A'
   readonly limitPx: string
   readonly sz: string
@@ -25,7 +27,7 @@ export interface L4Order {
 
 /** A row of order statuses, as far as books are made of it; within `order` nodes leave the user out. */
 export interface L4Status {
-  readonly user: string
+  readonly user: Address
   readonly status: string
   readonly order: Omit<L4Order, 'user'>
 }

@@ -3,7 +3,7 @@
 // whoever pays for what comes after it.
 
 import { formatCredits, type MicroCredits } from '../../core/amount.ts'
-import { type KeyHash, keyHashOf } from '../../core/ids.ts'
+import { type AccountId, type KeyHash, keyHashOf } from '../../core/ids.ts'
 import { Reporting } from '../../core/local-lease.ts'
 import { visible } from '../../core/visible.ts'
 import { METER_API_VERSION } from '../../metering/meter-version.ts'
@@ -146,7 +146,7 @@ export function toldOf(owed: Owed, spent: MicroCredits): Owed {
 
 /** What a meter has to hear, and which. */
 export interface Bill {
-  readonly account: string
+  readonly account: AccountId
   readonly report: PipelineReport
 }
 

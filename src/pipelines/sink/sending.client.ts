@@ -3,6 +3,7 @@
 import { connect } from 'cloudflare:sockets'
 import { Egress } from '../../core/egress.client.ts'
 import type { EgressSettings } from '../../core/egress.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { type Batch, batchId, type Failed, type Outcome, type Sent } from '../destinations/batch.ts'
 import { ClickHouseTables, sendToClickHouse } from '../destinations/clickhouse.client.ts'
@@ -110,7 +111,7 @@ export class Sending {
     return made.ok ? made.value : { ok: false, words: `transforms.${last}: ${made.error}`, isFinal: true }
   }
 
-  async #deliver(config: DestinationConfig, batch: Batch, account: string): Promise<Outcome> {
+  async #deliver(config: DestinationConfig, batch: Batch, account: AccountId): Promise<Outcome> {
     switch (config.type) {
       case 'webhook':
         return sendToWebhook(config, batch, this.#egress)
@@ -134,7 +135,7 @@ export class Sending {
   }
 
   /** The operator's database of this name, or why not. */
-  #hyperdrive(name: string, account: string): Result<PostgresServer, string> {
+  #hyperdrive(name: string, account: AccountId): Result<PostgresServer, string> {
     if (!this.#settings.PIPELINE_HYPERDRIVE[name]?.includes(account))
       return err(`destination_config.url: the operator allows this account no Hyperdrive ${name} (PIPELINE_HYPERDRIVE)`)
     const { [name]: bound } = this.#bindings as Readonly<Record<string, Hyperdrive | undefined>>

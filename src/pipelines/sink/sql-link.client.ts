@@ -2,6 +2,7 @@
 // loss nothing is sent there before it answers again.
 
 import { orReject } from '../../core/deadline.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { after } from '../../core/timers.client.ts'
 import type { Pipeline } from '../pipeline.ts'
 import {
@@ -47,12 +48,12 @@ export class SqlLink {
   }
 
   /** Takes the account's place for a test; a wait where there is none. */
-  async takeSlot(account: string): Promise<SqlWait | null> {
+  async takeSlot(account: AccountId): Promise<SqlWait | null> {
     const answer = await this.#asked({ account, pipeline: '', kind: 'slot' }, 'POST')
     return answer.kind === 'wait' ? answer : null
   }
 
-  async freeSlot(account: string): Promise<void> {
+  async freeSlot(account: AccountId): Promise<void> {
     await this.#asked({ account, pipeline: '', kind: 'slot' }, 'DELETE')
   }
 

@@ -4,6 +4,7 @@
 
 import * as z from 'zod'
 import type { Column } from '../../archive/files/columns.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { Count } from '../../core/variables.ts'
 
@@ -16,7 +17,7 @@ export const SQL_TOKEN_HEADER = 'x-weir-sql-token'
 type SqlKind = 'batch' | 'test' | 'check' | 'slot'
 
 export interface SqlCaller {
-  readonly account: string
+  readonly account: AccountId
   readonly pipeline: string
   readonly kind: SqlKind
 }

@@ -4,6 +4,7 @@
 
 import { backoffMs } from '../../core/backoff.ts'
 import { BoundedMap } from '../../core/bounded-map.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { type Bucket, borrowTokens, fullBucket, takeTokens } from '../../core/token-bucket.ts'
 import type { SqlCaller, SqlWait } from './sql-api.ts'
 
@@ -68,7 +69,7 @@ export class Turns<Go extends (refused: SqlWait | null) => void> {
   }
 
   /** Takes the account's slot for a test or a check; a wait where it has one, or all are taken. */
-  takeSlot(account: string, nowMs: number): SqlWait | null {
+  takeSlot(account: AccountId, nowMs: number): SqlWait | null {
     for (const [holder, untilMs] of this.#slots) if (untilMs <= nowMs) this.#slots.delete(holder)
     if (this.#slots.has(account)) return wait(SOON_MS, SLOT_TAKEN)
     const spent = this.#spent(account, nowMs)
@@ -78,7 +79,7 @@ export class Turns<Go extends (refused: SqlWait | null) => void> {
     return null
   }
 
-  freeSlot(account: string): void {
+  freeSlot(account: AccountId): void {
     this.#slots.delete(account)
   }
 
@@ -138,7 +139,7 @@ export class Turns<Go extends (refused: SqlWait | null) => void> {
     return this.#spent(account, nowMs)
   }
 
-  #spent(account: string, nowMs: number): SqlWait | null {
+  #spent(account: AccountId, nowMs: number): SqlWait | null {
     const bucket = this.#cpu.get(account)
     if (bucket === undefined) return null
     const { waitMs } = takeTokens(bucket, CPU, 0, nowMs)

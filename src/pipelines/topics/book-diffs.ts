@@ -2,7 +2,7 @@
 // from a reset on, or from any block on together with the book of the archive at that height.
 
 import { readBooksLine } from '../../archive/replay/books-line.ts'
-import { marketTypeOf } from '../../core/coin.ts'
+import { type Coin, marketTypeOf } from '../../core/coin.ts'
 import type { HubBlock } from '../../protocol/feed/log-api.ts'
 import type { WantedBooks } from '../../relay/channel.ts'
 import { gapRow, keyedRows, resetRow, type TopicDefinition, type TopicFold } from './topic.ts'
@@ -20,7 +20,7 @@ export const bookDiffs: TopicDefinition = {
   open(wanted): TopicFold<HubBlock> {
     const { coins: named = null, types = [] } = (wanted as WantedBooks | null)?.body ?? {}
     const coins = named && new Set(named)
-    const isOwn = (coin: string) => coins?.has(coin) ?? (wanted === null || types.includes(marketTypeOf(coin)))
+    const isOwn = (coin: Coin) => coins?.has(coin) ?? (wanted === null || types.includes(marketTypeOf(coin)))
     return {
       parse: (line) => readBooksLine(line, coins),
       rows: (block) => {

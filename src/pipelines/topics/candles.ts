@@ -3,6 +3,7 @@
 
 import { type CandlePart, candleOf, countedTrades, joinedParts, partOf, spanOf } from '../../archive/candles.ts'
 import type { Interval } from '../../core/candle-interval.ts'
+import type { Coin } from '../../core/coin.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import type { WantedEvents } from '../../relay/channel.ts'
 import { keyedRows, type TopicDefinition, type TopicFold } from './topic.ts'
@@ -10,7 +11,7 @@ import { keyedRows, type TopicDefinition, type TopicFold } from './topic.ts'
 interface State {
   readonly interval: Interval
   /** Null: all. */
-  readonly coin: string | null
+  readonly coin: Coin | null
   /** Candles that begin at this time or later are whole; null: as soon as a block has come. */
   readonly wholeMs: number | null
   readonly open: Readonly<Record<string, CandlePart>>
@@ -27,7 +28,7 @@ export const candles: TopicDefinition = {
     { name: 'trades', type: 'whole' },
   ],
   open(wanted, before): TopicFold<RelayEvents> {
-    const body = (wanted as WantedEvents | null)?.body as { coin: string; interval: Interval } | undefined
+    const body = (wanted as WantedEvents | null)?.body as { coin: Coin; interval: Interval } | undefined
     const interval = body?.interval ?? '1m'
     const coin = body?.coin ?? null
     const { wholeMs, open } = stateOf(before, interval, coin)
@@ -63,13 +64,13 @@ export const candles: TopicDefinition = {
 }
 
 /** Of candles of another length, or of other coins, nothing can be made. */
-function stateOf(before: string | null, interval: Interval, coin: string | null): State {
+function stateOf(before: string | null, interval: Interval, coin: Coin | null): State {
   const state = before === null ? null : (JSON.parse(before) as State)
   const isOwn = state?.interval === interval && state.coin === coin
   return isOwn ? state : { interval, coin, wholeMs: null, open: {} }
 }
 
-function rowOf(coin: string, interval: Interval, part: CandlePart) {
+function rowOf(coin: Coin, interval: Interval, part: CandlePart) {
   const { t, T, o, c, h, l, v, n } = candleOf(part, coin, interval)
   const prices = { open: o, close: c, high: h, low: l, volume: v }
   return [`${coin}:${interval}:${t}`, { coin, interval, time: t, end_time: T, ...prices, trades: n }] as const

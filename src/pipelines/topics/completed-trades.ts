@@ -4,13 +4,15 @@
 import Big from 'big.js'
 import { acrossGap, foldTrades, noTrades } from '../../archive/completed-trades.ts'
 import type { OpenTrade } from '../../archive/open-trade.ts'
+import type { Coin } from '../../core/coin.ts'
+import type { Address } from '../../protocol/feed/block.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import type { WantedEvents } from '../../relay/channel.ts'
 import { gapRow, keyedRows, type TopicDefinition, type TopicFold } from './topic.ts'
 
 type Trades = ReturnType<typeof noTrades>
 /** Amounts as text. */
-type Stored = readonly [user: string, open: readonly [coin: string, trade: object][], closes: Trades['closes']]
+type Stored = readonly [user: Address, open: readonly [coin: Coin, trade: object][], closes: Trades['closes']]
 
 const TEXTS = [
   ...['user', 'coin', 'position_type', 'gross_pnl', 'net_pnl', 'funding_pnl', 'entry_px', 'exit_px'],
@@ -64,7 +66,7 @@ function stored({ user, open, closes }: Trades): Stored[] {
   return open.size === 0 && closes.count === 0 ? [] : [[user, [...open], closes]]
 }
 
-function opened(user: string, known: Stored | undefined): Trades {
+function opened(user: Address, known: Stored | undefined): Trades {
   if (!known) return noTrades(user)
   const [, open, closes] = known
   const revived = open.map(([coin, trade]): [string, OpenTrade] => {

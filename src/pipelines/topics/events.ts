@@ -3,7 +3,7 @@
 // filter names. The last is live only: feeders send order statuses of wanted wallets alone, and the archive has none.
 
 import { FILL_COLUMNS, fillCells, LEDGER_COLUMNS } from '../../archive/files/columns.ts'
-import type { LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
+import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import type { EventView } from '../../relay/channel.ts'
 import { ORDERS } from '../../relay/events/order-view.ts'
@@ -58,7 +58,7 @@ export const ledger = shownTopic(
 )
 
 interface Update {
-  readonly user: string
+  readonly user: Address
   readonly status: string
   readonly statusTimestamp: number
   readonly order: Readonly<Record<string, unknown>>

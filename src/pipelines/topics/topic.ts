@@ -2,6 +2,7 @@
 // is not known of a block is a row that says so, and never nothing.
 
 import type { Column } from '../../archive/files/columns.ts'
+import type { Coin } from '../../core/coin.ts'
 import type { EventView, ShownEvents, Wanted, WantedEvents } from '../../relay/channel.ts'
 
 /** `row`: data. `gap`: rows of these heights are not known. `reset`: books begin anew, of these coins or of all. */
@@ -68,7 +69,7 @@ export function gapRow(from: number, to: number, time: number, reason: string): 
 }
 
 /** Books begin anew: all of them with an epoch, or those of some coins. */
-export function resetRow(height: number, time: number, epoch: string | null, coin: string | null = null): Row {
+export function resetRow(height: number, time: number, epoch: string | null, coin: Coin | null = null): Row {
   const key = coin === null ? `reset:${height}` : `reset:${height}:${coin}`
   return { _kind: 'reset', _key: key, _height: height, _time: time, _epoch: epoch, ...(coin !== null && { coin }) }
 }

@@ -7,6 +7,8 @@ import { DECIMAL, UNSIGNED_DECIMAL } from '../../core/decimal.ts'
 import { Payments } from './payments.ts'
 
 export const Address = z.string().regex(/^0x[0-9a-f]{40}$/, 'must be 0x and 40 lower-case hex digits')
+/** A plain text is taken for one; an id of another kind is not. */
+export type Address = string & { readonly unit?: 'address' }
 /** Decimal string, signed. */
 export const Decimal = z.string().regex(DECIMAL, 'must be a decimal string')
 /** All zeros for what the exchange does by itself. */

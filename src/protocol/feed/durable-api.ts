@@ -1,5 +1,6 @@
 // What a pipeline asks of the log. Types alone. Payloads carry `v`.
 
+import type { Coin } from '../../core/coin.ts'
 import type { Block, LedgerEvent } from './block.ts'
 import type { SkippedHeights } from './status-shape.ts'
 
@@ -10,7 +11,7 @@ export interface OwnerScope {
 }
 
 /** Or all of one coin. */
-export type FillScope = OwnerScope | { readonly by: 'coin'; readonly coin: string }
+export type FillScope = OwnerScope | { readonly by: 'coin'; readonly coin: Coin }
 
 /** Events of a wallet that are no fills: balance movements, what it did with its stake, or what it paid and got as funding. */
 export type LedgerKind = 'ledger' | 'staking' | 'funding'

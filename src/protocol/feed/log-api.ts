@@ -1,6 +1,7 @@
 // What the BlockLog answers over RPC, and the frames it sends to the readers it dials. Types and codecs alone.
 // Payloads carry `v`, because the two Workers are deployed apart.
 
+import type { Coin } from '../../core/coin.ts'
 import type { AgeReport } from './ages.ts'
 import type { ArchivePage, ArchiveRequest, FilesReport } from './archive-api.ts'
 import type { BookChange, CoinFunding, LedgerEvent, UserFill } from './block.ts'
@@ -29,7 +30,7 @@ export interface Cursor {
 export type ReaderKind =
   | { readonly kind: 'hub'; readonly index: number; readonly shards: number }
   | { readonly kind: 'relay' }
-  | { readonly kind: 'l4'; readonly coin: string }
+  | { readonly kind: 'l4'; readonly coin: Coin }
 
 export interface AttachRequest {
   readonly v: number
@@ -62,7 +63,7 @@ export interface AttachAnswer {
   /** Names of every coin of a hub's shard that has a book in this epoch; empty for relays. */
   readonly coins: readonly string[]
   /** Coins of a hub's shard that were repaired at or after the cursor: blocks do not lead to their books. */
-  readonly repaired?: readonly { readonly coin: string; readonly height: number }[]
+  readonly repaired?: readonly { readonly coin: Coin; readonly height: number }[]
 }
 
 export interface BlockLogApi {
@@ -76,7 +77,7 @@ export interface BlockLogApi {
    * Asks feeders for all orders of a coin, which whoever reads its order-level book is then sent, in parts. `isWrong`: its
    * rows do not fit: those of the next block count as not known, so that everybody who follows them begins anew.
    */
-  reseedL4(coin: string, isWrong: boolean): Promise<void>
+  reseedL4(coin: Coin, isWrong: boolean): Promise<void>
   status(): Promise<LogStatus & { readonly v: number }>
   /** How old blocks were when a relay sent them. */
   ages(report: AgeReport): Promise<void>
@@ -174,7 +175,7 @@ export interface HubVerified {
   readonly t: 'verified'
   readonly feeder: string
   readonly height: number
-  readonly books: readonly (readonly [coin: string, digest: number])[]
+  readonly books: readonly (readonly [coin: Coin, digest: number])[]
 }
 
 /** Coins whose book a hub has otherwise than `feeder`, which compared its own with its node's. */

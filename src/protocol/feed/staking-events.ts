@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { Address, Decimal, type LedgerEvent } from './block.ts'
 
 const of = { user: Address, amount: Decimal }
-type Told = { readonly user: string; readonly delta: LedgerEvent['delta'] }
+type Told = { readonly user: Address; readonly delta: LedgerEvent['delta'] }
 
 /** By the node's name of the event: all others are many, such as rewards of validators, and are not read. */
 const KINDS: readonly (readonly [name: string, shape: z.ZodType<Told>])[] = [

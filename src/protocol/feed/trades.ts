@@ -1,11 +1,11 @@
 // Trades out of fills: what changed hands, each the pair of fills with one `tid`. A fill without its counterpart (a
 // settlement, dust) is no trade.
 
-import type { Fill } from './block.ts'
+import type { Address, Fill } from './block.ts'
 
 /** What a trade needs of a fill: whatever else a reader keeps, this is there. */
 type TradedFill = Pick<Fill, 'coin' | 'side' | 'px' | 'sz' | 'time' | 'hash' | 'tid' | 'crossed'>
-type UserTradedFill = readonly [user: string, fill: TradedFill]
+type UserTradedFill = readonly [user: Address, fill: TradedFill]
 
 /** `side` and `hash` are the taker's, the hash zero where a TWAP order took; `users` are buyer and seller. */
 export interface Trade extends Omit<TradedFill, 'crossed'> {

@@ -1,7 +1,7 @@
 // What a BookHub answers to others over RPC. Types alone: the shell is book-hub.do.ts.
 // Payloads carry `v`, because the two Workers are deployed apart.
 
-import type { MarketType } from '../../core/coin.ts'
+import type { Coin, MarketType } from '../../core/coin.ts'
 import type { Cursor } from '../feed/log-api.ts'
 import type { ViewPiece } from './hub-link.ts'
 
@@ -9,7 +9,7 @@ export const HUB_API_VERSION = 1
 
 /** A whole book, encoded once per coin and block: `levels` is the JSON text `[bids,asks]`, best first. */
 export interface BookSnapshot {
-  readonly coin: string
+  readonly coin: Coin
   readonly time: number
   readonly height: number
   readonly epoch: string
@@ -24,7 +24,7 @@ export type SnapshotAnswer =
 
 /** Best prices of one coin; null where a side is empty. `lastPx` is the last trade seen, null if none. */
 export interface TopOfBook {
-  readonly coin: string
+  readonly coin: Coin
   readonly bidPx: string | null
   readonly askPx: string | null
   readonly lastPx: string | null
@@ -95,7 +95,7 @@ export interface BookHubApi {
   /** Makes sure that the hub lives and is attached to the log. */
   wake(): Promise<void>
   /** Full depth at the hub's present height, or `depth` levels a side. */
-  snapshot(coin: string, depth?: number): Promise<SnapshotAnswer>
+  snapshot(coin: Coin, depth?: number): Promise<SnapshotAnswer>
   /** Best prices of every coin of the shard at the present height; null while the hub waits for a seed. */
   tops(): Promise<{
     readonly v: number

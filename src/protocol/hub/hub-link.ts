@@ -8,6 +8,8 @@
 //
 // JSON text holds no raw tab or line feed, and coin names with control characters are refused at the feed.
 
+import type { Coin } from '../../core/coin.ts'
+
 /**
  * `=` a change that follows `prev_seq`; `+` the coin's first book (levels are the whole book);
  * `!` continuity lost: levels are empty and whoever holds this coin must begin again.
@@ -16,7 +18,7 @@ export type CoinMark = '=' | '+' | '!'
 
 export interface CoinFragment {
   readonly mark: CoinMark
-  readonly coin: string
+  readonly coin: Coin
   /** -1 with `!`. */
   readonly prevSeq: number
   /** JSON text `[changed bids,changed asks]`. */
@@ -36,7 +38,7 @@ export interface HubTick {
 /** A view of a coin (view.ts) as it is now. */
 export interface ViewPiece {
   readonly view: string
-  readonly coin: string
+  readonly coin: Coin
   readonly piece: string
 }
 

@@ -1,7 +1,7 @@
 // Who gets which book changes: distinct bodies (topics), grouped by the hubs that they wait for.
 // Law: per block and distinct body one text; a fragment reaches exactly the bodies that have its coin.
 
-import type { MarketType } from '../../core/coin.ts'
+import type { Coin, MarketType } from '../../core/coin.ts'
 import { marketTypeOf, shardOf } from '../../core/coin.ts'
 import { CHECKSUM } from '../../order-books/view-wants.ts'
 import type { HubFrameToRelay } from '../../protocol/hub/hub-link.ts'
@@ -118,7 +118,7 @@ export class BookFanout<R extends BookReceiver> {
    * Sends a coin's Snapshot to a receiver that is served alone and waits for it, and what has gone out above it. The
    * receiver was there when the Snapshot, `text`, was asked for.
    */
-  handOut(key: string, receiver: R, snapshot: { readonly coin: string; readonly height: number }, text: string): void {
+  handOut(key: string, receiver: R, snapshot: { readonly coin: Coin; readonly height: number }, text: string): void {
     const topic = this.#topics.get(key)
     const joiner = topic?.alone.get(receiver)
     if (!topic || !joiner) return

@@ -2,6 +2,7 @@
 // there, and its text written once; a hub that does not answer keeps nobody waiting for the others; between two sends
 // the pace is kept, so no stretch without a pause is longer than a Snapshot and the burst of the pace.
 
+import type { Coin } from '../../core/coin.ts'
 import type { BookSnapshot, JoinAnswer } from '../../protocol/hub/hub-api.ts'
 import type { BookChannel } from '../channel.ts'
 import type { Clock, Connection } from '../sockets/connection.ts'
@@ -157,7 +158,7 @@ export class Carousel {
     return waitMs === 0
   }
 
-  #awaits({ joiner }: Seeding, coin: string): boolean {
+  #awaits({ joiner }: Seeding, coin: Coin): boolean {
     return joiner.awaited(this.#ports.hub).has(coin)
   }
 }

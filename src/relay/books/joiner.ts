@@ -4,7 +4,7 @@
 // A coin that waits for its Snapshot is silent; from it on the coin's changes pass. Nothing is held back meanwhile:
 // what went out between the fetch of a Snapshot and its sending is sent after it (book-fanout.ts).
 
-import { shardOf } from '../../core/coin.ts'
+import { type Coin, shardOf } from '../../core/coin.ts'
 import type { BookSnapshot } from '../../protocol/hub/hub-api.ts'
 import type { BlockTexts, BookChannel, Emission, Entry } from '../channel.ts'
 
@@ -19,7 +19,7 @@ export class Joiner {
   readonly #floor = new Map<number, number>()
   /** By hub, the coins whose Snapshots are still to come. */
   readonly #missing = new Map<number, Set<string>>()
-  #had: (coin: string) => boolean = () => false
+  #had: (coin: Coin) => boolean = () => false
   #isOpen = false
 
   constructor({ encode }: Pick<BookChannel<unknown>, 'encode'>, shards: number) {
@@ -61,7 +61,7 @@ export class Joiner {
   }
 
   /** From this block on the coins that pass `had` go on where another subscription of the socket, served by `before`, leaves them. */
-  takeOver(had: (coin: string) => boolean, before: Joiner | undefined): void {
+  takeOver(had: (coin: Coin) => boolean, before: Joiner | undefined): void {
     this.#had = had
     for (const missing of this.#missing.values()) for (const coin of missing) if (had(coin)) missing.delete(coin)
     for (const [coin, height] of before ? before.#from : []) if (had(coin)) this.joined({ coin, height })

@@ -2,13 +2,14 @@
 // longest of the account whose turn was longest ago. Laws: accounts take turns, however many sockets each has; one alone
 // never has more than half of the seats; a seat that is free for one who waits is taken.
 
+import type { AccountId } from '../../core/ids.ts'
 import type { BookBody } from '../body-fields.ts'
 
 /** `left`: it was withdrawn. `late`: it waited too long. */
 type Turn = 'now' | 'left' | 'late'
 
 export interface Ticket {
-  readonly account: string
+  readonly account: AccountId
   readonly turn: Promise<Turn>
   readonly call: (turn: Turn) => void
 }
@@ -27,7 +28,7 @@ export class Turns {
   }
 
   /** Who comes stands last in the line of its account, and is called at once where a seat is free. */
-  enter(account: string): Ticket {
+  enter(account: AccountId): Ticket {
     const { promise: turn, resolve: call } = Promise.withResolvers<Turn>()
     const ticket: Ticket = { account, turn, call }
     const line = this.#lines.get(account)
@@ -38,7 +39,7 @@ export class Turns {
   }
 
   /** How many of an account wait. */
-  waiting(account: string): number {
+  waiting(account: AccountId): number {
     return this.#lines.get(account)?.size ?? 0
   }
 
@@ -92,7 +93,7 @@ export function isQuick({ coins }: BookBody): boolean {
 
 /** One that waits: the way out of the queue, and what it is told on the way. */
 export interface Guest {
-  readonly account: string
+  readonly account: AccountId
   readonly body: BookBody
   tell(waitedMs: number): void
 }

@@ -1,7 +1,7 @@
 // Who is shown which views of books. Laws: a text is built once however many get it, and goes out only where what it shows
 // is another; a frame shows a whole state, so that whoever missed some goes on with the next; no hub waits for another.
 
-import { dexOf, marketTypeOf, shardOf } from '../../core/coin.ts'
+import { type Coin, dexOf, marketTypeOf, shardOf } from '../../core/coin.ts'
 import { entryOf } from '../../core/entry-of.ts'
 import { coinWant, typeWant } from '../../order-books/view-wants.ts'
 import type { HubFrameToRelay, ViewPiece } from '../../protocol/hub/hub-link.ts'
@@ -228,7 +228,7 @@ export function wantsOf(
   return coins.filter((coin) => shardOf(coin, shards) === hub).map((coin) => coinWant(view, coin))
 }
 
-function topicsOf<R>({ byCoin, wildcards }: View<R>, coin: string): Topic<R>[] {
+function topicsOf<R>({ byCoin, wildcards }: View<R>, coin: Coin): Topic<R>[] {
   const type = marketTypeOf(coin)
   return [...(byCoin.get(coin) ?? []), ...[...wildcards].filter(({ wanted }) => wanted.body.types.includes(type))]
 }

@@ -2,7 +2,7 @@
 // beside the markets, each at its market's place or with its name.
 
 import * as z from 'zod'
-import { dexOf, marketTypeOf } from '../../core/coin.ts'
+import { type Coin, dexOf, marketTypeOf } from '../../core/coin.ts'
 import { CoinName } from '../../protocol/feed/block.ts'
 import { EXAMPLE_PERP_CTX, EXAMPLE_SPOT_CTX, PerpAssetCtx, SpotAssetCtx } from '../../protocol/info/ctx-shapes.ts'
 import { DexName, isAllDexes } from '../../protocol/info/request-fields.ts'
@@ -16,7 +16,7 @@ const ALL_CONTEXTS_MS = 15_000
 const DEXES_MS = 60_000
 
 interface Context {
-  readonly coin?: string
+  readonly coin?: Coin
   readonly markPx: string
   readonly midPx: string | null
   readonly [field: string]: unknown
@@ -117,7 +117,7 @@ function pricesIn([, ...parts]: readonly (readonly string[] | Contexts)[]): Map<
   return new Map(contexts.map(([coin, { markPx, midPx }]) => [coin, JSON.stringify({ markPx, midPx })]))
 }
 
-const textOf = (prices: readonly (readonly [coin: string, prices: string])[]) =>
+const textOf = (prices: readonly (readonly [coin: Coin, prices: string])[]) =>
   `{${prices.map(([coin, text]) => `${JSON.stringify(coin)}:${text}`).join(',')}}`
 
 /** Mark and middle of every perp and spot market, packed: all of them first, then those that changed. */

@@ -29,9 +29,9 @@ interface UserRowsDefinition<Type extends string, Row extends z.ZodType> {
   /** Name of the list in frames. */
   readonly list: string
   readonly row: Row
-  readonly example: { readonly user: string; readonly row: object }
+  readonly example: { readonly user: Address; readonly row: object }
   readonly rows: EventView<UserRow>['items']
-  readonly ask: (user: string, nowMs: number, tries: number) => InfoQuestion
+  readonly ask: (user: Address, nowMs: number, tries: number) => InfoQuestion
   /** Of an answer, the oldest first. May throw on what is no answer. */
   readonly past: (answer: unknown) => readonly Omit<UserRow, 'user'>[]
   readonly late?: 'paid'
@@ -51,7 +51,7 @@ function userRowsChannel<const Type extends string, Row extends z.ZodType>({
   ...more
 }: UserRowsDefinition<Type, Row>) {
   const view: EventView<UserRow> = { items: rows, text: (item) => JSON.stringify(item.row) }
-  const frame = (user: string, pieces: readonly string[], before: string, after = '') =>
+  const frame = (user: Address, pieces: readonly string[], before: string, after = '') =>
     `{"channel":"${type}","data":{${before}"user":"${user}","${list}":[${pieces.join(',')}]}${after}}`
   return defineEventChannel({
     ...more,

@@ -2,7 +2,7 @@
 // server's `liquidation` has an id that nodes do not write: here a liquidation shows in its fills alone.
 
 import * as z from 'zod'
-import { Fill, type UserFill } from '../../protocol/feed/block.ts'
+import { type Address, Fill, type UserFill } from '../../protocol/feed/block.ts'
 import { FUNDING_AMOUNTS } from '../../protocol/info/funding-shapes.ts'
 import { TwapSliceFill } from '../../protocol/info/order-shapes.ts'
 import { TwapEvent } from '../../protocol/info/twap-shapes.ts'
@@ -25,7 +25,7 @@ const [USER, FILL] = EXAMPLE_FILL
 
 /** What becomes one frame: all of one kind that a block holds of a user, but each funding payment by itself. */
 interface UserEvent {
-  readonly user: string
+  readonly user: Address
   readonly data: object
 }
 

@@ -5,6 +5,7 @@
 
 import { type Candle, spanOf, withTrade } from '../../archive/candles.ts'
 import { INTERVALS, type Interval } from '../../core/candle-interval.ts'
+import type { Coin } from '../../core/coin.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import { type Trade, tradesOf } from '../../protocol/feed/trades.ts'
 import type { EventView, WantedEvents } from '../channel.ts'
@@ -38,7 +39,7 @@ interface Traded {
 
 interface Running {
   readonly interval: Interval
-  readonly coin: string
+  readonly coin: Coin
   candle: Candle | null
   /** Trades since it was wanted; null while info is not to be asked. */
   since: Traded[] | null
@@ -93,7 +94,7 @@ export class Candles<R extends Receiver> {
     await Promise.all(wanted.map((running) => this.#ask(running, block.time)))
   }
 
-  #of(interval: Interval, coin: string, { height, time: timeMs }: RelayEvents): Running {
+  #of(interval: Interval, coin: Coin, { height, time: timeMs }: RelayEvents): Running {
     const key = keyOf(interval, coin)
     const running: Running = this.#running.get(key) ?? {
       interval,
@@ -190,6 +191,6 @@ function lastOf(body: string): Candle | null {
   }
 }
 
-function keyOf(interval: Interval, coin: string): string {
+function keyOf(interval: Interval, coin: Coin): string {
   return `${interval} ${coin}`
 }

@@ -1,6 +1,8 @@
 // Funding payments of users. A block says what each coin paid per unit of size alone; what a user paid is asked for, and goes
 // out as if it had stood in the block. Law: a payment is told once to everybody, whoever subscribes while it is asked for.
 
+import type { Coin } from '../../core/coin.ts'
+import type { Address } from '../../protocol/feed/block.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import type { UserRow, WantedEvents } from '../channel.ts'
 import type { EventFanout } from './event-fanout.ts'
@@ -15,7 +17,7 @@ const AROUND_MS = 20_000
 /** A payment as info answers it. */
 interface Payment {
   readonly time: number
-  readonly delta: { readonly coin: string; readonly [field: string]: unknown }
+  readonly delta: { readonly coin: Coin; readonly [field: string]: unknown }
 }
 
 /** A block that paid funding, and payments of it that were told. */
@@ -71,7 +73,7 @@ export class FundingPayments<R extends Receiver> {
 }
 
 /** Rows of an answer as frames show them, the oldest first; none where it is no answer. */
-function paymentsIn(body: string, user: string): UserRow[] {
+function paymentsIn(body: string, user: Address): UserRow[] {
   try {
     return fundingRows(JSON.parse(body)).map((payment) => ({ user, ...payment }))
   } catch {

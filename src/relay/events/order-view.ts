@@ -1,13 +1,14 @@
 // Order statuses as the public server tells of them: the bare order, without its trigger and its kind.
 
 import * as z from 'zod'
+import type { Coin } from '../../core/coin.ts'
 import { Address } from '../../protocol/feed/block.ts'
 import type { EventView, ShownEvents, UserRow } from '../channel.ts'
 
 /** What became of an order. */
 interface OrderUpdate {
-  readonly user: string
-  readonly order: { readonly coin: string; readonly oid: number }
+  readonly user: Address
+  readonly order: { readonly coin: Coin; readonly oid: number }
   readonly status: string
   readonly statusTimestamp: number
 }

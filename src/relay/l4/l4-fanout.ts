@@ -3,6 +3,7 @@
 // where the rows of a block are not known, everybody begins anew with another Snapshot.
 
 import { WantedNames } from '../../block-log/wanted-names.ts'
+import type { Coin } from '../../core/coin.ts'
 import { entryOf } from '../../core/entry-of.ts'
 import type { OrdersPlace } from '../../order-books/l4/followed-orders.ts'
 import { L4_MOST } from '../../protocol/feed/protocol.ts'
@@ -37,7 +38,7 @@ export class L4Fanout<R extends Receiver> {
   /** Other coins are wanted. */
   onChange: () => void = () => undefined
   /** Rows of a coin were lost: these receivers have to be handed another Snapshot. */
-  onLost: (coin: string, receivers: readonly R[]) => void = () => undefined
+  onLost: (coin: Coin, receivers: readonly R[]) => void = () => undefined
   #height = -1
 
   /** Coins at present. */
@@ -56,7 +57,7 @@ export class L4Fanout<R extends Receiver> {
     topic.waiting.add(receiver)
   }
 
-  remove(coin: string, receiver: R): void {
+  remove(coin: Coin, receiver: R): void {
     const topic = this.#topics.get(coin)
     if (!topic) return
     topic.live.delete(receiver)
@@ -73,7 +74,7 @@ export class L4Fanout<R extends Receiver> {
     for (const [coin, topic] of this.#topics) this.#take(topic, coin, place, rows.get(coin))
   }
 
-  #take(topic: Topic<R>, coin: string, place: OrdersPlace, rows: string | undefined): void {
+  #take(topic: Topic<R>, coin: Coin, place: OrdersPlace, rows: string | undefined): void {
     if (rows === undefined) return this.#lose(topic, coin)
     if (topic.floor === null) topic.floor = topic.prev = place.height - 1
     if (rows === '') return
@@ -95,7 +96,7 @@ export class L4Fanout<R extends Receiver> {
     for (const [coin, topic] of this.#topics) this.#lose(topic, coin)
   }
 
-  #lose(topic: Topic<R>, coin: string): void {
+  #lose(topic: Topic<R>, coin: Coin): void {
     topic.recent = null
     if (topic.floor === null) return
     topic.floor = null
@@ -106,7 +107,7 @@ export class L4Fanout<R extends Receiver> {
   }
 
   /** To be called before a Snapshot is asked for, and `unwatch` when it was handed out: the lowest height that is of use, null for none. */
-  watch(coin: string): number | null {
+  watch(coin: Coin): number | null {
     const topic = this.#topics.get(coin)
     if (!topic || topic.floor === null) return null
     topic.recent = []
@@ -115,13 +116,13 @@ export class L4Fanout<R extends Receiver> {
     return topic.watched
   }
 
-  unwatch(coin: string): void {
+  unwatch(coin: Coin): void {
     const topic = this.#topics.get(coin)
     if (topic) topic.recent = null
   }
 
   /** Sends a Snapshot, `text`, and what has gone out above it; false where it does not lead to the next block. */
-  handOut(coin: string, receiver: R, height: number, text: string): boolean {
+  handOut(coin: Coin, receiver: R, height: number, text: string): boolean {
     const topic = this.#topics.get(coin)
     if (!topic?.recent || height < topic.watched) return false
     if (!topic.waiting.delete(receiver)) return true

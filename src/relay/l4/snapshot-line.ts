@@ -3,6 +3,8 @@
 // its coin and may be sent it now; who may not, or whose coin is not there, keeps nobody waiting.
 
 import { BoundedMap } from '../../core/bounded-map.ts'
+import type { Coin } from '../../core/coin.ts'
+import type { AccountId } from '../../core/ids.ts'
 import type { OrdersPlace } from '../../order-books/l4/followed-orders.ts'
 import type { PacedReceiver } from '../events/parcels.ts'
 import type { Clock } from '../sockets/connection.ts'
@@ -19,8 +21,8 @@ const SMALL_AT_ONCE = 16
 const SMALL_CHARS = 256 * 1024
 
 export interface LineGuest {
-  readonly account: string
-  readonly coin: string
+  readonly account: AccountId
+  readonly coin: Coin
   readonly receiver: PacedReceiver
 }
 
@@ -34,10 +36,10 @@ interface LinePorts<G> {
   readonly clock: Clock
   wait(ms: number): Promise<void>
   /** Begins to keep what goes out of a coin: the lowest height of use, null for none. */
-  watch(coin: string): number | null
-  unwatch(coin: string): void
+  watch(coin: Coin): number | null
+  unwatch(coin: Coin): void
   /** Null where the book is not there now. */
-  fetch(coin: string, atLeast: number): Promise<WholeText | null>
+  fetch(coin: Coin, atLeast: number): Promise<WholeText | null>
   /** False where the text is of no use any more. */
   handOut(guest: G, whole: WholeText): boolean
 }
@@ -89,12 +91,12 @@ export class SnapshotLine<G extends LineGuest> {
     this.#isServing = false
   }
 
-  async #look(coin: string): Promise<void> {
+  async #look(coin: Coin): Promise<void> {
     if (!(await this.#round(coin))) this.#absent.set(coin, this.#ports.clock.nowMs + LOOK_MS)
   }
 
   /** The coin, and where it is a small one others that are. */
-  #together(coin: string): string[] {
+  #together(coin: Coin): string[] {
     const coins = new Set([coin])
     const isNext = (one: G) => this.#isSmall(one.coin) && !coins.has(one.coin) && this.#isPresent(one)
     while (this.#isSmall(coin) && coins.size < SMALL_AT_ONCE) {
@@ -106,7 +108,7 @@ export class SnapshotLine<G extends LineGuest> {
   }
 
   /** One that was never fetched may be large. */
-  #isSmall(coin: string): boolean {
+  #isSmall(coin: Coin): boolean {
     return (this.#sizes.get(coin) ?? Number.POSITIVE_INFINITY) <= SMALL_CHARS
   }
 
@@ -124,7 +126,7 @@ export class SnapshotLine<G extends LineGuest> {
   }
 
   /** Hands a coin's Snapshot round; false where it was not there. */
-  async #round(coin: string): Promise<boolean> {
+  async #round(coin: Coin): Promise<boolean> {
     const { clock, watch, unwatch, fetch, handOut, wait } = this.#ports
     const atLeast = watch(coin)
     if (atLeast === null) return false

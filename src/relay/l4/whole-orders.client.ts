@@ -1,5 +1,6 @@
 // Fetches the orders of a coin from their object, piece by piece: whole they may be 17 MB, and each call is a copy.
 
+import type { Coin } from '../../core/coin.ts'
 import { orReject } from '../../core/deadline.ts'
 import { after, sleep } from '../../core/timers.client.ts'
 import type { OrderBookApi } from '../../order-books/l4/order-book-api.ts'
@@ -16,15 +17,15 @@ const TRIES = 10
 const BEHIND_MS = 50
 
 export class WholeOrders {
-  readonly #api: (coin: string) => OrderBookApi
+  readonly #api: (coin: Coin) => OrderBookApi
 
   /** `api` answers a fresh stub. */
-  constructor(api: (coin: string) => OrderBookApi) {
+  constructor(api: (coin: Coin) => OrderBookApi) {
     this.#api = api
   }
 
   /** Whether the orders are there; where they are not, they are fetched from now on. */
-  async isReady(coin: string): Promise<boolean> {
+  async isReady(coin: Coin): Promise<boolean> {
     const asked = orReject(this.#api(coin).ready(-1), ASK_MS, after)
     return asked.then(
       ({ ready }) => ready,
@@ -33,11 +34,11 @@ export class WholeOrders {
   }
 
   /** Null where they are not there, at or above the height. */
-  fetch(coin: string, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<WholeText | null> {
+  fetch(coin: Coin, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<WholeText | null> {
     return orReject(this.#fetch(coin, atLeast, snapshot), FETCH_MS, after)
   }
 
-  async #fetch(coin: string, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<WholeText | null> {
+  async #fetch(coin: Coin, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<WholeText | null> {
     const api = this.#api(coin)
     let whole = await api.whole(atLeast)
     for (let tries = 1; !whole && tries < TRIES; tries++) {

@@ -2,7 +2,7 @@
 // coins are.
 
 import { type WantedNames, wantParts } from '../../block-log/wanted-names.ts'
-import { shardOf } from '../../core/coin.ts'
+import { type Coin, shardOf } from '../../core/coin.ts'
 import { orLate, orReject } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
 import { AgeCounts } from '../../protocol/feed/ages.ts'
@@ -89,7 +89,7 @@ export class Links implements BookFeed {
   }
 
   /** Whether this coin has a book, as its hub says now; null where it cannot tell within a second. */
-  async hasBook(coin: string): Promise<boolean | null> {
+  async hasBook(coin: Coin): Promise<boolean | null> {
     const { shards, hub } = this.#ports
     const asked = hub(shardOf(coin, shards)).snapshot(coin, 1)
     const answer = await orLate(asked, HUB_WAIT_MS, null, after).catch(() => null)

@@ -3,7 +3,7 @@
 // happens in one turn or while a report is under way goes into one report; no end is dropped for want of room.
 // biome-ignore-all lint/style/noNonNullAssertion: an answer has one minute for each charge and one verdict for each connect, in their order.
 
-import type { KeyHash } from '../../core/ids.ts'
+import type { AccountId, KeyHash } from '../../core/ids.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import { METER_API_VERSION } from '../../metering/meter-version.ts'
 import type {
@@ -29,7 +29,7 @@ export interface MeterPort {
   readonly life: number
   readonly clock: Clock
   /** Rejects where the meter cannot be asked. */
-  exchange(account: string, report: StreamReport): Promise<StreamAnswer>
+  exchange(account: AccountId, report: StreamReport): Promise<StreamAnswer>
 }
 
 /** What the account has here at the moment. */
@@ -67,7 +67,7 @@ interface Load {
 }
 
 export class MeterLine {
-  readonly #account: string
+  readonly #account: AccountId
   readonly #port: MeterPort
   readonly #owner: LineOwner
   #begins: Waiting<Minutes, MinuteAnswer>[] = []
@@ -80,7 +80,7 @@ export class MeterLine {
   #sentMs = Number.NEGATIVE_INFINITY
   #answeredMs = Number.NEGATIVE_INFINITY
 
-  constructor(account: string, port: MeterPort, owner: LineOwner) {
+  constructor(account: AccountId, port: MeterPort, owner: LineOwner) {
     this.#account = account
     this.#port = port
     this.#owner = owner

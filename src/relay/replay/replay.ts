@@ -7,7 +7,7 @@ import { booksAt, fromCheckpoint } from '../../archive/replay/archived-books.ts'
 import type { BookAt } from '../../archive/replay/book-at.ts'
 import { readBooksLine } from '../../archive/replay/books-line.ts'
 import { type Piece, type Place, type Plan, Player, type ReadBlock } from '../../archive/replay/player.ts'
-import { marketTypeOf } from '../../core/coin.ts'
+import { type Coin, marketTypeOf } from '../../core/coin.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import { bookChecksum, EMPTY_CHECKSUM } from '../../order-books/checksum.ts'
 import type { HubBlock, RelayEvents } from '../../protocol/feed/log-api.ts'
@@ -318,7 +318,7 @@ export function coinsOf({ coins }: BookBody): ReadonlySet<string> | null {
 /** Reads lines of books. Texts are null where `books` lost what they follow. */
 export function booksPlayed({ channel, body }: WantedBooks) {
   const coins = coinsOf(body)
-  const isOwn = (coin: string) => coins?.has(coin) ?? body.types.includes(marketTypeOf(coin))
+  const isOwn = (coin: Coin) => coins?.has(coin) ?? body.types.includes(marketTypeOf(coin))
   return {
     read: (line: string) => {
       const block = readBooksLine(line, coins)

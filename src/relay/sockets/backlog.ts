@@ -2,6 +2,8 @@
 // send, and wait for hubs, the meter and their turns. Laws: all together have a bound, an account a quarter of it; what
 // was taken is given back.
 
+import type { AccountId } from '../../core/ids.ts'
+
 /** Parsed and written again they take up to eight times as much. */
 const RELAY_CHARS = 8 * 1024 * 1024
 const ACCOUNT_CHARS = RELAY_CHARS / 4
@@ -13,7 +15,7 @@ export class Backlog {
   #chars = 0
 
   /** Takes room for a text; the answer, called once, gives it back. Null where there is none. */
-  take(account: string, length: number): (() => void) | null {
+  take(account: AccountId, length: number): (() => void) | null {
     const chars = length + EACH_CHARS
     const own = this.#byAccount.get(account) ?? 0
     if (own + chars > ACCOUNT_CHARS || this.#chars + chars > RELAY_CHARS) return null
@@ -21,7 +23,7 @@ export class Backlog {
     return () => this.#add(account, -chars)
   }
 
-  #add(account: string, chars: number): void {
+  #add(account: AccountId, chars: number): void {
     this.#chars += chars
     const own = (this.#byAccount.get(account) ?? 0) + chars
     if (own > 0) this.#byAccount.set(account, own)

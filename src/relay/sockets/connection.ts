@@ -4,6 +4,7 @@
 import type { Identity, Product } from '../../accounts/identity.ts'
 import { narrowed } from '../../accounts/stream-token.ts'
 import type { Failure } from '../../core/failure.ts'
+import type { AccountId } from '../../core/ids.ts'
 import { type Bucket, borrowTokens, fullBucket, type Rate, takeTokens } from '../../core/token-bucket.ts'
 import { limitsOf } from '../../metering/plans/plan.ts'
 import { socketEnd } from '../../protocol/relay/failure-frame.ts'
@@ -35,10 +36,10 @@ export interface Sink {
 /** What counts what is sent to a socket, and what of it was read. */
 export interface Unread {
   enter(
-    account: string,
+    account: AccountId,
     cut: () => void,
   ): Pick<Reading, 'bytes' | 'sending' | 'snapshotWaitMs' | 'pinged' | 'left' | 'gone'>
-  move(account: string, nowMs: number): void
+  move(account: AccountId, nowMs: number): void
 }
 
 export class Connection {

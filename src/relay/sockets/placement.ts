@@ -5,6 +5,7 @@
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 import { hash32 } from '../../core/hash.ts'
+import type { AccountId } from '../../core/ids.ts'
 
 /** In the place of the identity, for a socket whose key comes later: the caller's address, empty where it is not known. */
 export const GUEST_HEADER = 'x-weir-guest'
@@ -19,7 +20,7 @@ const HEAVY_MS = 60_000
 const MAX_REMEMBERED = 10_000
 
 /** Numbers of the relays of a pool in the account's order. */
-export function relayOrder(account: string, pool: Pool, count: number): number[] {
+export function relayOrder(account: AccountId, pool: Pool, count: number): number[] {
   const first = pool === 'heavy' ? HEAVY_FROM : 0
   return Array.from({ length: count }, (_, index) => first + index)
     .map((index) => ({ index, weight: hash32(`${account}/${index}`) }))
@@ -45,11 +46,11 @@ export class Refusals {
     return this.#holds(`full ${region}/${index}`, nowMs)
   }
 
-  heavy(account: string, nowMs: number): void {
+  heavy(account: AccountId, nowMs: number): void {
     this.#remember(`heavy ${account}`, nowMs + HEAVY_MS)
   }
 
-  pool(account: string, nowMs: number): Pool {
+  pool(account: AccountId, nowMs: number): Pool {
     return this.#holds(`heavy ${account}`, nowMs) ? 'heavy' : 'light'
   }
 

@@ -6,6 +6,7 @@ import { backoffMs } from '../../core/backoff.ts'
 import { canonicalJson } from '../../core/canonical-json.ts'
 import type { After } from '../../core/deadline.ts'
 import { hash32 } from '../../core/hash.ts'
+import type { AccountId } from '../../core/ids.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import { notificationFrame } from '../../protocol/relay/frames.ts'
 import { type Ticket, Turns } from '../books/turns.ts'
@@ -98,7 +99,7 @@ export class StateFanout<R extends PacedReceiver> {
   }
 
   /** `key` names the distinct body; the first frame comes with the next answer, never before this returns. */
-  add(key: string, wanted: WantedStates, receiver: R, account: string): void {
+  add(key: string, wanted: WantedStates, receiver: R, account: AccountId): void {
     const { nowMs } = this.#ports.clock
     let topic = this.#topics.get(key)
     if (topic) {

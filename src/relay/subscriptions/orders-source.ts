@@ -3,6 +3,7 @@
 // more, and gets that minute back.
 
 import { backoffMs } from '../../core/backoff.ts'
+import type { Coin } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
 import { Flights } from '../../core/flights.ts'
 import { L4_MOST } from '../../protocol/feed/protocol.ts'
@@ -107,7 +108,7 @@ export class OrdersSource implements SubscriptionSource<WantedL4> {
   }
 
   /** Rows of a coin were lost: these subscribers begin with another Snapshot. */
-  #seedAgain(coin: string, connections: readonly Connection[]): void {
+  #seedAgain(coin: Coin, connections: readonly Connection[]): void {
     for (const connection of connections)
       for (const held of this.#registry.of(connection).values())
         if (held.wanted.source === 'l4' && held.wanted.body.coin === coin)
@@ -157,7 +158,7 @@ export class OrdersSource implements SubscriptionSource<WantedL4> {
   }
 
   /** Where it is not, the answer takes so long. */
-  #isReady(coin: string, elseMs: number): Promise<boolean> {
+  #isReady(coin: Coin, elseMs: number): Promise<boolean> {
     const { l4, wait, clock } = this.#ports
     const look = async () => (await l4.isReady(coin)) || wait(elseMs).then(() => false)
     return this.#looks.join(coin, look, clock.nowMs).result

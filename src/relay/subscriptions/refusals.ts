@@ -1,6 +1,7 @@
 // Why a body is refused before it is paid for: its coins, its DEX, the client's stream token, or no room here.
 
 import { subscriptionOutside, TOKEN_SPEED_MAX, TOKEN_SUBSCRIPTIONS } from '../../accounts/stream-token.ts'
+import type { Coin } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
 import { unknownDex } from '../../core/unknown-dex.ts'
 import type { SubscribeFrame } from '../../protocol/relay/protocol.ts'
@@ -54,8 +55,8 @@ export async function refusalOfCoins(
 
 interface CoinPorts {
   /** Whether this coin has a book; null where nobody can tell now. */
-  hasBook(coin: string): Promise<boolean | null>
-  nearestCoin(coin: string): Promise<string | undefined>
+  hasBook(coin: Coin): Promise<boolean | null>
+  nearestCoin(coin: Coin): Promise<string | undefined>
 }
 
 /** What a client is told of coins that have no book; `nearest` answers the coin that was probably meant. */

@@ -3,6 +3,7 @@
 
 import { CUT_MOST } from '../../archive/replay/books-line.ts'
 import type { Place } from '../../archive/replay/player.ts'
+import type { Coin } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
 import { refusedSubscription } from '../../protocol/relay/failure-frame.ts'
 import { ackFrame, replayFrame } from '../../protocol/relay/frames.ts'
@@ -160,7 +161,7 @@ export class ReplayDesk {
   /** Coins that neither are nor were: their past would be silence. */
   async #unknownCoins(wanted: Wanted): Promise<readonly string[]> {
     const named = wanted.source === 'books' ? (wanted.body.coins ?? []) : eventCoins(wanted)
-    const isKnown = async (coin: string) =>
+    const isKnown = async (coin: Coin) =>
       (await this.#ports.hasBook(coin)) !== false || (await this.#ports.hadTrades(coin).catch(() => true))
     const known = await Promise.all(named.map(isKnown))
     return named.filter((_, at) => !known[at])

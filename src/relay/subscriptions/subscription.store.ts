@@ -1,6 +1,7 @@
 // Subscriptions of a relay at rest, so that they outlive its memory. Table `subscription`, one row each.
 // Law: at most one transaction a second, because a pending write holds back every frame of the object.
 
+import type { AccountId } from '../../core/ids.ts'
 import { migrate } from '../../core/migrate.store.ts'
 import type { Subscription } from './subscription.ts'
 
@@ -17,7 +18,7 @@ export interface SavedSubscription {
   readonly echo: string
   readonly meta: boolean
   readonly sinceMs: number
-  readonly account: string
+  readonly account: AccountId
   readonly digest: string
   /** Of a GraphQL operation: JSON of what it takes to begin it again. Else empty. */
   readonly operation: string

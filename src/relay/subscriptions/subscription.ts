@@ -1,7 +1,7 @@
 // A subscription: what a client asked for, the source that serves it, and the minutes that pay for it.
 
 import type { ArchiveReader } from '../../archive/archive/archive-read.ts'
-import type { MarketType } from '../../core/coin.ts'
+import type { Coin, MarketType } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
 import type { BookHubs } from '../books/snapshots.ts'
@@ -72,8 +72,8 @@ export interface Ports extends FirstFramePorts, ReplayPorts, StatePorts {
   readonly books: BookHubs
   /** The objects of order-level books. */
   readonly l4: {
-    isReady(coin: string): Promise<boolean>
-    fetch(coin: string, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<WholeText | null>
+    isReady(coin: Coin): Promise<boolean>
+    fetch(coin: Coin, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<WholeText | null>
   }
   /** Null where nothing is archived. */
   readonly archive: ArchiveReader | null
@@ -86,11 +86,11 @@ export interface Ports extends FirstFramePorts, ReplayPorts, StatePorts {
   /** Unique for ever. */
   newId(): string
   /** Whether this coin has a book; null where nobody can tell now. */
-  hasBook(coin: string): Promise<boolean | null>
+  hasBook(coin: Coin): Promise<boolean | null>
   /** Whether files have any trade of a coin. */
-  hadTrades(coin: string): Promise<boolean>
+  hadTrades(coin: Coin): Promise<boolean>
   /** The coin that was probably meant by one that has no book. */
-  nearestCoin(coin: string): Promise<string | undefined>
+  nearestCoin(coin: Coin): Promise<string | undefined>
   /** The DEXes that have coins, `''` being the main one; none where it cannot be said. */
   dexes(): Promise<readonly string[]>
   /** Remembers or forgets a subscription across hibernation. */

@@ -1,7 +1,7 @@
 // What the form of an endpoint promises of doors and prices, on endpoints of this test's own.
 
 import { runInDurableObject } from 'cloudflare:test'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { AddressGate, WRONG_TOKENS } from '../../../src/accounts/address-gate.ts'
 import { type Identity, PRODUCTS } from '../../../src/accounts/identity.ts'
@@ -78,8 +78,8 @@ describe('an endpoint with a price', () => {
     expect(await ask('POST', '/echo/a', key, { outcome: 1 })).toMatchObject({ status: 400, cost: '0', left: '95' })
     expect((await echo('broken')).status).toBe(500)
     const usage = { product: 'data', type: 'echo', calls: 2, amount: 5_000_000, key_hash: hash }
-    await vi.waitFor(async () => expect(await usageOf(account)).toEqual([usage]))
-    await vi.waitFor(async () => expect((await meterOf(account).balance()).spent).toBe(5_000_000))
+    await expect.poll(() => usageOf(account)).toEqual([usage])
+    await expect.poll(async () => (await meterOf(account).balance()).spent).toBe(5_000_000)
     expect((await echo('found')).left).toBe('92.5')
   })
 

@@ -420,7 +420,7 @@ describe('before it is saved', () => {
     const first = trial('pipe_t')
     const second = trial('pipe_t')
     expect(await second).toMatchObject({ ok: false, isBusy: true, words: 'another test is under way' })
-    await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce())
+    await expect.poll(() => asked).toHaveBeenCalledOnce()
     answer()
     expect(await first).toMatchObject({ ok: true })
     receiver('pipe_t').answer = () => new Response('ok')
@@ -473,7 +473,7 @@ describe('an account', () => {
     const asked = vi.fn(() => held.then(() => new Response('ok')))
     receiver('pipe_x').answer = asked
     const first = trial('pipe_x', over)
-    await vi.waitFor(() => expect(asked).toHaveBeenCalledOnce())
+    await expect.poll(() => asked).toHaveBeenCalledOnce()
     expect(await trial('pipe_y', over)).toMatchObject({
       ok: false,
       waitMs: 1_000,
@@ -557,7 +557,7 @@ describe('an account', () => {
     await apply('pipe_u', { ...poor, revision: 2 })
     await reached('pipe_u', 110)
     expect(heights('pipe_u')).toEqual([101, 102, 103, 104, 105, 106, 107, 108, 109, 110])
-    await vi.waitFor(async () => expect(await meter().balance()).toMatchObject({ available: 0, spent: 10 * ROW }))
+    await expect.poll(() => meter().balance()).toMatchObject({ available: 0, spent: 10 * ROW })
     const { lines } = await sinkOf('pipe_u').logs({ v, before: null, limit: 9 })
     expect(lines.map(({ words }) => words).filter((words) => /unpaid|credits/.test(words))).toEqual([
       'there are credits: it goes on',

@@ -2,13 +2,13 @@
 
 import * as z from 'zod'
 import { formatCredits } from '../../../core/amount.ts'
+import { AccountId } from '../../../core/ids.ts'
 import type { AccountState } from '../../../metering/account-state.ts'
 import { leftOf } from '../../../metering/account-state.ts'
 import type { PlanState } from '../../../metering/plans/plan-period.ts'
 import { ACCOUNT_PARAMS } from '../account-resource.ts'
 import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import {
-  AccountId,
   Before,
   Credits,
   CreditsText,

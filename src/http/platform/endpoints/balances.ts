@@ -4,12 +4,13 @@
 // has no price has no quote.
 
 import * as z from 'zod'
+import type { Coin } from '../../../core/coin.ts'
 import { fromScaled, SCALE_DECIMALS, toScaled, trimDecimal } from '../../../core/decimal.ts'
 import type { Failure } from '../../../core/failure.ts'
 import { err, ok, type Result } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { ONE_CREDIT } from '../../../metering/tariff.ts'
-import { Decimal } from '../../../protocol/feed/block.ts'
+import { type Address, Decimal } from '../../../protocol/feed/block.ts'
 import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { CHAIN_PARAMS, noChain } from './history.ts'
 
@@ -51,7 +52,7 @@ interface Prices {
 
 export interface BalanceRow {
   readonly type: 'spot' | 'perp'
-  readonly coin: string
+  readonly coin: Coin
   readonly token: number | null
   readonly dex: string | null
   readonly balance: string
@@ -95,7 +96,7 @@ function spotRow({ coin, token, total, hold }: SpotBalance, prices: Prices): Bal
 }
 
 /** Shares of an outcome are `+N` among balances, and `#N` on the market. */
-function outcomeRate(coin: string, { mids }: Prices): string | null {
+function outcomeRate(coin: Coin, { mids }: Prices): string | null {
   return midOf(mids, `#${coin.slice(1)}`)
 }
 
@@ -112,7 +113,7 @@ function tokenRate(token: number, prices: Prices, hops: number): string | null {
   return null
 }
 
-function midOf(mids: Prices['mids'], coin: string): string | null {
+function midOf(mids: Prices['mids'], coin: Coin): string | null {
   const mid = Object.hasOwn(mids, coin) ? mids[coin] : undefined
   return mid === undefined ? null : trimDecimal(mid)
 }
@@ -238,7 +239,7 @@ export const balances = defineEndpoint({
 })
 
 async function heldBy(
-  user: string,
+  user: Address,
   read: (request: Readonly<Record<string, unknown>>) => Promise<string | null>,
 ): Promise<Result<{ readonly rows: readonly BalanceRow[]; readonly mode: string }, Failure>> {
   const [state, meta, mids] = await Promise.all([

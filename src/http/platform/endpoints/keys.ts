@@ -4,12 +4,13 @@
 import * as z from 'zod'
 import { KEYS_MAX, type KeyRow, ROTATED_MAX, rootOf } from '../../../accounts/key-row.ts'
 import { formatCredits } from '../../../core/amount.ts'
+import { AccountId } from '../../../core/ids.ts'
 import { err } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { recipientOf } from '../../../pipelines/secrets.ts'
 import { FOR_MANAGING, FOR_READING, KEY, manager, mayNotManage, mountTwice } from '../account-resource.ts'
 import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { AccountId, Credits, CreditsText, IdempotencyKey, nextOf, UnixMs, WARNINGS, warned } from '../fields.ts'
+import { Credits, CreditsText, IdempotencyKey, nextOf, UnixMs, WARNINGS, warned } from '../fields.ts'
 import {
   AfterKey,
   CountedKey,

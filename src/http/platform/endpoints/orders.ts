@@ -4,9 +4,10 @@ import * as z from 'zod'
 import { moneyText } from '../../../billing/checkout/money.ts'
 import { ORDER_STATES, type Order, PROVIDERS } from '../../../billing/checkout/order.ts'
 import { formatCredits } from '../../../core/amount.ts'
+import { AccountId } from '../../../core/ids.ts'
 import { FOR_MANAGING, manager } from '../account-resource.ts'
 import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { AccountId, Credits, CreditsText, UnixMs } from '../fields.ts'
+import { Credits, CreditsText, UnixMs } from '../fields.ts'
 
 const OrderNumber = z
   .string()

@@ -1,6 +1,7 @@
 // Pipelines as their owner makes, changes and removes them.
 
 import * as z from 'zod'
+import { AccountId } from '../../../core/ids.ts'
 import type { Result } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { leftOf } from '../../../metering/account-state.ts'
@@ -8,7 +9,7 @@ import { NewPipeline, PipelineChange } from '../../../pipelines/changes.ts'
 import { DEFAULTS, PIPELINE_FIELDS, ShownDestination } from '../../../pipelines/pipeline.ts'
 import type { PipelineRow } from '../../../pipelines/row.ts'
 import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { AccountId, Before, Limit, Next, pageOf, UnixMs, unnumbered } from '../fields.ts'
+import { Before, Limit, Next, pageOf, UnixMs, unnumbered } from '../fields.ts'
 import type { Platform } from '../platform-api.ts'
 import type { Refusal } from '../refusal.ts'
 
@@ -63,7 +64,7 @@ const ShownPipeline = z
   })
   .meta({ id: 'Pipeline' })
 
-async function groupOf(account: string, { meterOf }: Pick<Platform, 'meterOf'>): Promise<Group> {
+async function groupOf(account: AccountId, { meterOf }: Pick<Platform, 'meterOf'>): Promise<Group> {
   const meter = meterOf(account)
   const [plan, sums] = await Promise.all([meter.plan(), meter.balance()])
   const isPaid = plan?.renews ?? false

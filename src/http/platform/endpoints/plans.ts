@@ -1,8 +1,8 @@
 // Plans, as the operator sets them.
 
 import * as z from 'zod'
+import { AccountId } from '../../../core/ids.ts'
 import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { AccountId } from '../fields.ts'
 import { PlanName, SetPlan, ShownPlan, shownPlan } from '../plan-shapes.ts'
 
 const PLAN_EXAMPLE = { name: 'entry', credits: '10000', period: 'month', accounts: 12 }

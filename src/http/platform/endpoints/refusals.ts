@@ -1,11 +1,12 @@
 // What callers of an account were refused, for the operator and for the account.
 
 import * as z from 'zod'
+import { AccountId } from '../../../core/ids.ts'
 import { HOUR_MS } from '../../../core/time.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { FOR_READING } from '../account-resource.ts'
 import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { AccountId, Before, Limit, Next, pageOf, UnixMs, unnumbered } from '../fields.ts'
+import { Before, Limit, Next, pageOf, UnixMs, unnumbered } from '../fields.ts'
 
 export const Refused = z
   .object({

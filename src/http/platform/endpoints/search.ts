@@ -2,9 +2,10 @@
 
 import * as z from 'zod'
 import { DISPLAY_LENGTH } from '../../../accounts/format.ts'
+import { AccountId } from '../../../core/ids.ts'
 import { err } from '../../../core/result.ts'
 import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { AccountId, SearchText, UnixMs } from '../fields.ts'
+import { SearchText, UnixMs } from '../fields.ts'
 import { badField } from '../refusal.ts'
 import { REFUSED_ROWS, Refused } from './refusals.ts'
 import { AUDIT_EXAMPLE, AUDIT_ROWS, AuditLine } from './staff.ts'

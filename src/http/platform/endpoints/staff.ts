@@ -2,10 +2,11 @@
 
 import * as z from 'zod'
 import { HOLDER, STAFF_ROLES } from '../../../accounts/staff.ts'
+import { AccountId } from '../../../core/ids.ts'
 import { err } from '../../../core/result.ts'
 import { DAY_MS } from '../../../core/time.ts'
 import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { AccountId, Before, Limit, Next, pageOf, UnixMs } from '../fields.ts'
+import { Before, Limit, Next, pageOf, UnixMs } from '../fields.ts'
 import { Day, startOf } from '../usage-window.ts'
 
 /** Plain, so that a line of the audit can only be read as what it is. */

@@ -5,6 +5,7 @@
 import * as z from 'zod'
 import { formatCredits, type MicroCredits } from '../../../core/amount.ts'
 import { csvText } from '../../../core/csv.ts'
+import { AccountId } from '../../../core/ids.ts'
 import { pairs } from '../../../core/pairs.ts'
 import { err, ok, type Result } from '../../../core/result.ts'
 import { DAY_MS } from '../../../core/time.ts'
@@ -12,7 +13,7 @@ import type { Statement, StatementSums } from '../../../metering/statement.ts'
 import { FOR_READING } from '../account-resource.ts'
 import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
 import { exampleOf } from '../example.ts'
-import { AccountId, CreditsText, UnixMs } from '../fields.ts'
+import { CreditsText, UnixMs } from '../fields.ts'
 import { Label } from '../key-shapes.ts'
 import type { Platform } from '../platform-api.ts'
 import type { Refusal } from '../refusal.ts'
@@ -126,7 +127,7 @@ function shownAmounts({ opening, granted, expired, charged, writtenOff, closing 
 }
 
 function invoiceOf(
-  account: string,
+  account: AccountId,
   { given, lines, ...sums }: Statement,
   names: KeyNames,
   [fromMs, toMs, nowMs]: readonly [number, number, number],
@@ -164,7 +165,7 @@ function signed(micro: MicroCredits): string {
 
 /** A month that is not over yet is told as far as it has come. */
 async function invoiceFor(
-  account: string,
+  account: AccountId,
   month: string,
   { meterOf, keys, now }: Platform,
 ): Promise<Result<ReturnType<typeof invoiceOf>, Refusal>> {

@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { type Credits, formatCredits, type MicroCredits } from '../../../core/amount.ts'
-import { type KeyHash, keyHashOf } from '../../../core/ids.ts'
+import { AccountId, type KeyHash, keyHashOf } from '../../../core/ids.ts'
 import { err } from '../../../core/result.ts'
 import {
   type PlacedUsage,
@@ -14,7 +14,7 @@ import {
 } from '../../../metering/usage.ts'
 import { ACCOUNT_PARAMS } from '../account-resource.ts'
 import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { AccountId, CreditsText } from '../fields.ts'
+import { CreditsText } from '../fields.ts'
 import { Label } from '../key-shapes.ts'
 import type { Keys } from '../platform-api.ts'
 import { Day, dayText, startOf, type UsageWindow, usageQuery, usageWindow } from '../usage-window.ts'

@@ -3,11 +3,12 @@
 
 import * as z from 'zod'
 import type { Failure } from '../../../core/failure.ts'
+import { AccountId } from '../../../core/ids.ts'
 import { err } from '../../../core/result.ts'
 import { Thresholds, WebhookUrl } from '../../../metering/webhooks/webhook.ts'
 import { ACCOUNT, ACCOUNT_PARAMS, FOR_MANAGING, manager, mountTwice } from '../account-resource.ts'
 import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { AccountId, UnixMs } from '../fields.ts'
+import { UnixMs } from '../fields.ts'
 import { badField } from '../refusal.ts'
 
 const PATH = '/admin/accounts/{id}/webhook'
