@@ -16,8 +16,6 @@ export default {
     'src/console/{console,live/live,status/status}.tsx!',
     'src/console/docs/docs.dom.ts!',
     'src/cli/{admin,backfill,keys,replay,watch}.node.ts!',
-    // Of the client library; no program of ours follows this channel.
-    'src/client/seeded-books.ts!',
     // What the client package is made of, by scripts/build-client.ts.
     'src/client/{create-client.client,books.client,schemas}.ts!',
     'test/conformance/package/{contract.ts,use.mts}',

@@ -3,14 +3,17 @@
 
 import type { Step } from '../client/api.ts'
 import type { ShownFill } from '../client/events.ts'
-import type { SeededBook } from '../client/merged-book.ts'
+import type { SnapshotBook } from '../client/snapshot-book.ts'
 import type { Verdict } from '../client/step-check.ts'
 import { fromScaled, toScaled } from '../core/decimal.ts'
 import { visible } from '../core/visible.ts'
 import type { Level, Levels } from '../protocol/feed/block.ts'
 
 /** A book of the present has a number of its last change, and may be lost; one of the past has neither. */
-type ShownBook = SeededBook & { readonly live?: boolean; readonly seq?: number }
+type ShownBook = Pick<SnapshotBook, 'coin' | 'height' | 'time' | 'levels'> & {
+  readonly live?: boolean
+  readonly seq?: number
+}
 
 const FILLS_KEPT = 50
 const DEPTH = 10

@@ -61,7 +61,7 @@ export function openBooks(
   const named = [...new Set([coins].flat() as string[])]
   const scope = { coin: named.length === 1 ? named.join() : named }
   const connection = connected()
-  refuseTwice(connection, bookBody('l2BookDiff2', scope))
+  refuseTwice(connection, bookBody(scope))
   const shown = new Map(named.map((coin) => [coin, new ShownBook(coin, () => books)]))
   const shownOf = (coin: string): ShownBook => {
     const book = shown.get(coin)

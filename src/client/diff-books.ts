@@ -2,13 +2,14 @@
 // subscription and fetches their snapshots, a few at a time, again after every gap and every checksum that differs.
 
 import { type Backoff, backoffMs } from '../core/backoff.ts'
+import { entryOf } from '../core/entry-of.ts'
+import type { Step } from './api.ts'
 import { type BatchHead, CoinBook, type CoinChange, type Snapshot } from './bootstrap.ts'
 import type { Connection } from './connection.ts'
 import { RETRY } from './connection-options.ts'
 import type { ClientRuntime } from './runtime.ts'
 import type { DataFrame } from './server-frame.ts'
 import { requestSnapshot, type SnapshotOutcome } from './snapshot-request.ts'
-import { type StepListener, SteppedBooks } from './steps.ts'
 import { type BookScope, bookBody, isInScope, listedCoins, type SubscriptionBody } from './subscription.ts'
 import { BY_STATUS } from './weir-error.ts'
 import type { ChannelTypes } from './wire.ts'
@@ -18,8 +19,8 @@ export interface BookListener {
   changed?(book: CoinBook): void
   /** The book is no longer in step; it is being fetched again. */
   gap?(coin: string, reason: string): void
-  /** Whether a book, or (coin null) the whole, is in step has changed. */
-  step?: StepListener
+  /** Whether a book, or (coin null) the whole, is in step has changed; `why` is empty where it is. */
+  step?: (coin: string | null, step: Step, why: string) => void
   /** The gateway has no such coin. */
   unknown?(coin: string): void
   /** A block of the stream came, whether it changed a book or not. */
@@ -42,7 +43,9 @@ interface Fetch {
   stop: () => void
 }
 
-export class DiffBooks extends SteppedBooks<CoinBook> {
+export class DiffBooks {
+  readonly #books = new Map<string, CoinBook>()
+  readonly #steps: Steps
   readonly #connection: Connection
   readonly #runtime: ClientRuntime
   readonly #listener: BookListener
@@ -57,11 +60,11 @@ export class DiffBooks extends SteppedBooks<CoinBook> {
   readonly #leave: () => void
 
   constructor(connection: Connection, runtime: ClientRuntime, scope: BookScope, listener: BookListener) {
-    super(listener.step?.bind(listener))
     this.#connection = connection
     this.#runtime = runtime
     this.#listener = listener
-    this.#body = bookBody('l2BookDiff2', scope)
+    this.#steps = new Steps((coin, step, why) => listener.step?.(coin, step, why))
+    this.#body = bookBody(scope)
     this.#leave = connection.subscribe(this.#body, {
       live: () => this.#live(),
       lost: (reason) => this.#lost(reason),
@@ -75,8 +78,27 @@ export class DiffBooks extends SteppedBooks<CoinBook> {
     this.#lost('closed')
   }
 
+  /** Of a coin, live or not; undefined before the stream brought it. */
+  get(coin: string): CoinBook | undefined {
+    return this.#books.get(coin)
+  }
+
+  /**
+   * Whether a coin's book, or the whole, is the server's; undefined where the server has no such coin, or none came on the
+   * present connection.
+   */
+  step(coin: string): Step | undefined
+  step(coin?: null): Step
+  step(coin: string | null = null): Step | undefined {
+    return coin === null ? this.#steps.whole : this.#steps.of(coin)
+  }
+
+  coins(): IterableIterator<string> {
+    return this.#books.keys()
+  }
+
   #live(): void {
-    for (const coin of listedCoins(this.#body) ?? this.books.keys()) this.#want(this.#bookOf(coin), 0)
+    for (const coin of listedCoins(this.#body) ?? this.#books.keys()) this.#want(this.#bookOf(coin), 0)
   }
 
   #lost(reason: string): void {
@@ -85,10 +107,10 @@ export class DiffBooks extends SteppedBooks<CoinBook> {
     this.#fetches.clear()
     this.#queue.length = 0
     this.#running = 0
-    for (const book of this.books.values()) {
+    for (const book of this.#books.values()) {
       const wasLive = book.live
       book.lost(reason)
-      this.steps.set(book.coin, 'out of step', reason)
+      this.#steps.set(book.coin, 'out of step', reason)
       if (wasLive) this.#listener.gap?.(book.coin, reason)
     }
   }
@@ -100,7 +122,7 @@ export class DiffBooks extends SteppedBooks<CoinBook> {
     this.#listener.block?.(head)
     const changes = changesOf(batch, this.#body)
     for (const coin of changes.keys()) this.#bookOf(coin)
-    for (const book of this.books.values()) this.#batch(book, head, changes.get(book.coin) ?? null)
+    for (const book of this.#books.values()) this.#batch(book, head, changes.get(book.coin) ?? null)
   }
 
   #batch(book: CoinBook, head: BatchHead, change: CoinChange | null): void {
@@ -109,29 +131,25 @@ export class DiffBooks extends SteppedBooks<CoinBook> {
       if (change?.checksum !== undefined) this.#differing.delete(book.coin)
       this.#listener.changed?.(book)
     } else if (outcome === 'refetch' || outcome === 'differs') {
-      this.steps.set(book.coin, 'out of step', book.why)
+      this.#steps.set(book.coin, 'out of step', book.why)
       this.#listener.gap?.(book.coin, book.why)
       this.#want(book, outcome === 'differs' ? this.#differs(book) : 0)
     } else if (outcome === 'buffered' && change) this.#want(book, 0)
   }
 
   #bookOf(coin: string): CoinBook {
-    let book = this.books.get(coin)
-    if (!book) {
-      book = new CoinBook(coin)
-      this.books.set(coin, book)
-      this.steps.set(coin, 'syncing')
-    }
-    return book
+    return entryOf(this.#books, coin, () => {
+      this.#steps.set(coin, 'syncing')
+      return new CoinBook(coin)
+    })
   }
 
   /** Makes sure that a snapshot of the coin is on its way; `waitMs` before it is asked for. */
   #want(book: CoinBook, waitMs: number): void {
     if (waitMs === 0 && this.#fetches.has(book.coin)) return
-    const fetch = this.#fetches.get(book.coin) ?? { attempt: 0, stop: () => {} }
-    this.#fetches.set(book.coin, fetch)
+    const fetch = entryOf(this.#fetches, book.coin, () => ({ attempt: 0, stop: () => {} }))
     const enqueue = () => {
-      if (this.steps.of(book.coin)) this.steps.set(book.coin, 'syncing', book.why)
+      if (this.#steps.of(book.coin)) this.#steps.set(book.coin, 'syncing', book.why)
       this.#queue.push(book.coin)
       this.#pump()
     }
@@ -166,13 +184,13 @@ export class DiffBooks extends SteppedBooks<CoinBook> {
         this.#again(book, outcome.retryAfterMs)
         break
       case 'unknown':
-        this.steps.forget(book.coin)
+        this.#steps.forget(book.coin)
         this.#listener.unknown?.(book.coin)
         this.#again(book, UNKNOWN_RETRY_MS)
         break
       case 'refused':
         // The fetch stays noted, so that no diff asks again before the next connection.
-        this.steps.set(book.coin, 'out of step', outcome.reason)
+        this.#steps.set(book.coin, 'out of step', outcome.reason)
         this.#listener.refused?.(outcome.reason, BY_STATUS[outcome.status])
     }
   }
@@ -180,12 +198,12 @@ export class DiffBooks extends SteppedBooks<CoinBook> {
   #seed(book: CoinBook, snapshot: Snapshot): void {
     const outcome = book.snapshot(snapshot)
     if (outcome !== 'live') {
-      if (outcome === 'differs') this.steps.set(book.coin, 'out of step', book.why)
+      if (outcome === 'differs') this.#steps.set(book.coin, 'out of step', book.why)
       this.#again(book, outcome === 'differs' ? this.#differs(book) : 0)
       return
     }
     this.#fetches.delete(book.coin)
-    this.steps.set(book.coin, 'in step')
+    this.#steps.set(book.coin, 'in step')
     this.#listener.changed?.(book)
   }
 
@@ -211,4 +229,42 @@ function changesOf(
   for (const { coin, seq, prev_seq: prevSeq, levels, checksum } of batch.book_diffs)
     if (isInScope(body, coin)) changes.set(coin, { seq, prevSeq, levels, checksum })
   return changes
+}
+
+/** Whether books are the server's, coin by coin and all together, told where it changes. */
+class Steps {
+  readonly #told: NonNullable<BookListener['step']>
+  readonly #steps = new Map<string, Step>()
+  whole: Step = 'syncing'
+
+  constructor(told: NonNullable<BookListener['step']>) {
+    this.#told = told
+  }
+
+  /** Undefined where no such coin is known of. */
+  of(coin: string): Step | undefined {
+    return this.#steps.get(coin)
+  }
+
+  /** Of this coin nothing is known any more. */
+  forget(coin: string): void {
+    this.#steps.delete(coin)
+    this.#tellWhole('')
+  }
+
+  set(coin: string, step: Step, why = ''): void {
+    const was = this.of(coin)
+    this.#steps.set(coin, step)
+    if ((was ?? 'syncing') !== step) this.#told(coin, step, why)
+    this.#tellWhole(why)
+  }
+
+  #tellWhole(why: string): void {
+    const steps = new Set(this.#steps.values())
+    const whole =
+      (['out of step', 'syncing'] as const).find((bad) => steps.has(bad)) ?? (steps.size > 0 ? 'in step' : 'syncing')
+    if (whole === this.whole) return
+    this.whole = whole
+    this.#told(null, whole, why)
+  }
 }

@@ -2,6 +2,7 @@
 // the same wallet or coin, or differ in what no frame says, such as `aggregateByTime`, each has the other's frames, too.
 // Invariant: a client with many coins or wallets, one by one, pays for each frame what one of them costs.
 
+import { entryOf } from '../core/entry-of.ts'
 import { type ChannelFacts, factsOf, namesOfEvents, typeOfFrames } from './channels.ts'
 import type { DataFrame } from './server-frame.ts'
 import { isInScope, listedCoins, normalBody, type SubscriptionBody } from './subscription.ts'
@@ -156,16 +157,11 @@ export class ListenerIndex<T extends Indexed> {
 
   add(entry: T): void {
     const { type } = entry.body
-    const kind: Kind<T> = this.#kinds.get(type) ?? { all: new Set(), byName: new Map(), nameless: new Set() }
-    this.#kinds.set(type, kind)
+    const kind = entryOf(this.#kinds, type, () => ({ all: new Set(), byName: new Map(), nameless: new Set() }))
     kind.all.add(entry)
     const names = entry.want === null ? null : entry.want.names
     if (names === null) kind.nameless.add(entry)
-    for (const name of names ?? []) {
-      const named = kind.byName.get(name)
-      if (named) named.add(entry)
-      else kind.byName.set(name, new Set([entry]))
-    }
+    for (const name of names ?? []) entryOf(kind.byName, name, () => new Set()).add(entry)
   }
 
   remove(entry: T): void {

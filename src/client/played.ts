@@ -2,10 +2,10 @@
 // told, and nothing is begun anew where the socket ends.
 
 import { LIMITS } from './connection-options.ts'
-import { MergedBook, type SeededBook } from './merged-book.ts'
 import { Proofs } from './proofs.ts'
 import { type ClientRuntime, type ClientSocket, describeEnd, type Endpoint, streamUrl } from './runtime.ts'
 import { type DataFrame, decodeFrame, type KnownFrame, type ReplayNews } from './server-frame.ts'
+import { SnapshotBook } from './snapshot-book.ts'
 import type { ReplayRange, SubscriptionBody } from './subscription.ts'
 
 export interface PlayedListener {
@@ -98,7 +98,7 @@ export class Played {
 }
 
 export interface PlayedBooksListener extends Omit<PlayedListener, 'frame'> {
-  changed(book: SeededBook): void
+  changed(book: SnapshotBook): void
 }
 
 /** Books of these coins, of which `changed` tells; `Played` steers and ends it. */
@@ -109,13 +109,11 @@ export function playedBooks(
   replay: ReplayRange,
   { changed, ...listener }: PlayedBooksListener,
 ): Played {
-  const books = new Map<string, MergedBook>()
+  const books = new Map<string, SnapshotBook>()
   const frame = (frame: DataFrame) => {
     if (frame.channel !== 'l2BookDiff') return
     if ('Snapshot' in frame.data) {
-      const { Snapshot } = frame.data
-      const book = new MergedBook(Snapshot.coin)
-      book.seed(Snapshot)
+      const book = new SnapshotBook(frame.data.Snapshot)
       books.set(book.coin, book)
       return changed(book)
     }

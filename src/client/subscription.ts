@@ -24,14 +24,14 @@ export type BookScope =
   | { readonly coin: string | readonly string[] }
   | { readonly marketTypes?: readonly (MarketType | '*')[] }
 
-/** Body of a book stream; `l2BookDiff` sends Snapshots, `l2BookDiff2` diffs with sequence numbers, and checksums. */
-export function bookBody(type: 'l2BookDiff' | 'l2BookDiff2', scope: BookScope): SubscriptionBody {
-  return { type, ...scope, ...(type === 'l2BookDiff2' && { checksum: true }) }
+/** Body of a stream of books whose changes have sequence numbers and checksums. */
+export function bookBody(scope: BookScope): SubscriptionBody {
+  return { type: 'l2BookDiff2', ...scope, checksum: true }
 }
 
 /** Fills of everyone, on one coin or (null) on all. */
-export function allFillsBody(coin: string | null = null, aggregateByTime = false): SubscriptionBody {
-  return { type: 'allFills', ...(coin === null ? {} : { coin }), ...(aggregateByTime ? { aggregateByTime } : {}) }
+export function allFillsBody(coin: string | null = null): SubscriptionBody {
+  return { type: 'allFills', ...(coin !== null && { coin }) }
 }
 
 /** Coins that a book body names, null for a wildcard. */

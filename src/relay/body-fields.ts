@@ -27,7 +27,6 @@ export function bodyOfUser<const Type extends string>(type: Type) {
   return {
     request: z.strictObject({ type: z.literal(type), user: WalletAddress }).transform(({ user }) => user),
     echo: (user: Address) => ({ type, user }),
-    source: 'events',
     by: 'address',
     names: (user: Address) => [user],
   } as const

@@ -274,21 +274,22 @@ export type AnyChannel =
   | AnyStateChannel
   | L4Channel<unknown>
 
-/** Keeps a definition's own types while checking it, and forgets all but its frame's for the catalogue. */
+/**
+ * A channel of events at one credit a minute. Keeps a definition's own types while checking it, and forgets all but its
+ * frame's for the catalogue.
+ */
 export function defineEventChannel<Body, Item, Frame>(
-  channel: EventChannel<Body, Item, Frame>,
+  channel: Omit<EventChannel<Body, Item, Frame>, 'source' | 'price'>,
 ): AnyEventChannel<Frame> {
-  return channel as AnyEventChannel<Frame>
+  const whole: EventChannel<Body, Item, Frame> = { ...channel, source: 'events', price: ONE_CREDIT }
+  return whole as AnyEventChannel<Frame>
 }
 
-/** The same for a channel of books. */
-export function defineBookChannel<Frame>(channel: BookChannel<Frame>): BookChannel<Frame> {
-  return channel
-}
-
-/** The same for a channel of views. */
-export function defineViewChannel<Frame>(channel: ViewChannel<Frame>): ViewChannel<Frame> {
-  return channel
+/** A channel of views, whose bodies are acknowledged as they say. */
+export function defineViewChannel<Frame>(
+  channel: (OneByOne | Joint) & Omit<ViewFacts<Frame>, 'source' | 'echo'>,
+): ViewChannel<Frame> {
+  return { ...channel, source: 'views', echo: ({ echo }) => echo }
 }
 
 interface StateDefinition<Type extends string, Body, Part, Data extends z.ZodType>
@@ -321,31 +322,16 @@ export function defineStateChannel<
 }
 
 /** A body as a client asked for it, in its normal form: its `dex`, where it has one and that is not `''`, must exist. */
-export interface WantedEvents {
-  readonly source: 'events'
-  readonly channel: AnyEventChannel
-  readonly body: unknown
+interface WantedOf<Source, Channel, Body> {
+  readonly source: Source
+  readonly channel: Channel
+  readonly body: Body
 }
-export interface WantedBooks {
-  readonly source: 'books'
-  readonly channel: BookChannel<unknown>
-  readonly body: BookBody
-}
-export interface WantedViews {
-  readonly source: 'views'
-  readonly channel: ViewChannel<unknown>
-  readonly body: ViewBody
-}
-export interface WantedStates {
-  readonly source: 'states'
-  readonly channel: AnyStateChannel
-  readonly body: unknown
-}
-export interface WantedL4 {
-  readonly source: 'l4'
-  readonly channel: L4Channel<unknown>
-  readonly body: L4Body
-}
+export type WantedEvents = WantedOf<'events', AnyEventChannel, unknown>
+export type WantedBooks = WantedOf<'books', BookChannel<unknown>, BookBody>
+export type WantedViews = WantedOf<'views', ViewChannel<unknown>, ViewBody>
+export type WantedStates = WantedOf<'states', AnyStateChannel, unknown>
+export type WantedL4 = WantedOf<'l4', L4Channel<unknown>, L4Body>
 export type Wanted = WantedEvents | WantedBooks | WantedViews | WantedStates | WantedL4
 
 /** True for a body of events that earlier blocks can be told of. */

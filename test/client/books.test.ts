@@ -2,7 +2,6 @@ import { crc32 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { Connection } from '../../src/client/connection.ts'
 import { DiffBooks } from '../../src/client/diff-books.ts'
-import { SeededBooks } from '../../src/client/seeded-books.ts'
 import { StepCheck, StepChecker } from '../../src/client/step-check.ts'
 import type { BookScope } from '../../src/client/subscription.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
@@ -37,23 +36,6 @@ function setUp(scope: BookScope) {
   connection.start()
   runtime.last.open()
   return { runtime, books, log, steps }
-}
-/** Books of l2BookDiff, several bodies on one socket that is open. */
-function seeded(scopes: readonly BookScope[], on: ConstructorParameters<typeof SeededBooks>[2] = {}) {
-  const runtime = new FakeRuntime()
-  const connection = new Connection(runtime, { endpoint })
-  const add = (scope: BookScope) => new SeededBooks(connection, scope, on)
-  const books = scopes.map(add)
-  connection.start()
-  runtime.last.open()
-  runtime.last.ack()
-  const frame = (data: object) => runtime.last.receive({ channel: 'l2BookDiff', data })
-  const seed = (coin: string, block_height: number, bids: object[] = []) =>
-    frame({ Snapshot: { coin, time: 1, block_height, levels: [bids, []] } })
-  const update = (block_height: number, coins: string[], ...bids: object[]) =>
-    frame({ Updates: { time: 1, block_height, book_diffs: coins.map((coin) => ({ coin, levels: [bids, []] })) } })
-  const steps = (coin: string) => books.map((one) => one.step(coin))
-  return { runtime, books, add, seed, update, steps }
 }
 function reopen(runtime: FakeRuntime): void {
   runtime.last.end({ code: 1006 })
@@ -125,42 +107,25 @@ describe('books of l2BookDiff2', () => {
   })
 })
 
-describe('a coin that is gone when the socket is back', () => {
-  test.each<BookScope>([{}, { coin: ['GONE', 'BTC'] }])(
-    'of l2BookDiff2 with %j has no step, and the others are the whole',
-    async (scope) => {
-      const { runtime, books, steps } = setUp(scope)
-      runtime.last.ack()
-      for (const coin of ['GONE', 'BTC']) runtime.last.receive(batch(6, coin, 5, []))
-      for (const [at, coin] of ['GONE', 'BTC'].entries())
-        await runtime.posts[at]!.answer(ok(snapshotText(coin, 6, 6, [])))
-      reopen(runtime)
-      await runtime.posts[3]!.answer(ok(snapshotText('BTC', 9, 7, [])))
-      expect([books.step('GONE'), books.step()]).toEqual(['syncing', 'syncing'])
-      await runtime.posts[2]!.answer(ok('null'))
-      steps.length = 0
-      runtime.advance(5_000)
-      expect([books.step('GONE'), books.step('BTC'), books.step(), steps]).toEqual([
-        undefined,
-        'in step',
-        'in step',
-        [],
-      ])
-      await runtime.posts[4]!.answer(ok(snapshotText('GONE', 20, 20, [])))
-      expect([books.step('GONE'), books.step('NEVER')]).toEqual(['in step', undefined])
-    },
-  )
-
-  test('of a wildcard of l2BookDiff has no step until it comes', () => {
-    const { runtime, books, seed } = seeded([{}])
-    for (const coin of ['GONE', 'BTC']) seed(coin, 5)
+test.each<BookScope>([{}, { coin: ['GONE', 'BTC'] }])(
+  'a coin that is gone when the socket is back has no step, and the others are the whole: %j',
+  async (scope) => {
+    const { runtime, books, steps } = setUp(scope)
+    runtime.last.ack()
+    for (const coin of ['GONE', 'BTC']) runtime.last.receive(batch(6, coin, 5, []))
+    for (const [at, coin] of ['GONE', 'BTC'].entries())
+      await runtime.posts[at]!.answer(ok(snapshotText(coin, 6, 6, [])))
     reopen(runtime)
-    expect(books[0]!.step()).toBe('syncing')
-    seed('BTC', 5)
-    const [one] = books
-    expect([one!.step('GONE'), one!.step('BTC'), one!.step()]).toEqual([undefined, 'in step', 'in step'])
-  })
-})
+    await runtime.posts[3]!.answer(ok(snapshotText('BTC', 9, 7, [])))
+    expect([books.step('GONE'), books.step()]).toEqual(['syncing', 'syncing'])
+    await runtime.posts[2]!.answer(ok('null'))
+    steps.length = 0
+    runtime.advance(5_000)
+    expect([books.step('GONE'), books.step('BTC'), books.step(), steps]).toEqual([undefined, 'in step', 'in step', []])
+    await runtime.posts[4]!.answer(ok(snapshotText('GONE', 20, 20, [])))
+    expect([books.step('GONE'), books.step('NEVER')]).toEqual(['in step', undefined])
+  },
+)
 
 // WS-148
 describe('checksums', () => {
@@ -243,94 +208,6 @@ describe('checksums', () => {
     runtime.last.ack()
     for (const post of runtime.posts.slice(2)) await post.answer(ok(snapshotText('X', 9, 9, five)))
     expect([books.step(), log.at(-1)]).toEqual(['in step', 'ETH 9'])
-  })
-})
-
-describe('books of l2BookDiff', () => {
-  const both = [{ coin: 'BTC' }, { coin: ['BTC', 'ETH'] }]
-  const bidsOf = (books: readonly SeededBooks[]) => books.map((one) => one.get('BTC')!.levels()[0])
-
-  test('a Snapshot, Updates after it, and nothing left after the socket', () => {
-    const gaps: string[] = []
-    const steps: string[] = []
-    const { runtime, books, seed, update } = seeded([{ marketTypes: ['*'] }], {
-      gap: (coin, why) => gaps.push(`${coin} ${why}`),
-      step: (coin, step) => steps.push(`${coin ?? 'all'} ${step}`),
-    })
-    const all = books[0]!
-    seed('@1', 5, [lv('2', 2), lv('1', 1)])
-    update(5, ['@1'], lv('2', 9))
-    update(6, ['@1'], lv('2', 0), lv('1.5', 3))
-    update(6, ['BTC'], lv('1', 1))
-    expect(all.get('@1')!.levels()).toEqual([[lv('1.5', 3), lv('1', 1)], []])
-    runtime.last.end({ code: 1012 })
-    expect([[...all.coins()], gaps]).toEqual([[], ['BTC an update came before the snapshot', 'null close 1012']])
-    const lost = ['BTC out of step', 'all out of step', '@1 out of step']
-    expect(steps.splice(0)).toEqual(['@1 in step', 'all in step', ...lost])
-    runtime.advance(1_000)
-    runtime.last.open()
-    runtime.last.ack()
-    for (const coin of ['@1', 'BTC']) seed(coin, 7, [lv('2', 2)])
-    const begun = ['all syncing', '@1 in step', 'BTC in step', 'all in step']
-    expect([steps.sort(), all.step(), all.step('BTC')]).toEqual([begun.sort(), 'in step', 'in step'])
-  })
-
-  test('an older Snapshot of another body does not take a book back, whose changes would not all come', () => {
-    const { books, seed, update } = seeded(both)
-    seed('BTC', 5, [lv('10', 5)])
-    update(8, ['BTC'], lv('10', 8))
-    for (const coin of ['BTC', 'ETH']) seed(coin, 6, [lv('10', 6)])
-    for (const height of [7, 8]) update(height, ['BTC', 'ETH'], lv('10', height))
-    expect(books.map((one) => one.get('BTC')!.height)).toEqual([8, 8])
-    expect(bidsOf(books)).toEqual([[lv('10', 8)], [lv('10', 8)]])
-  })
-
-  describe('a Snapshot that may be of another body', () => {
-    test('leaves a book syncing until as many came as wait for one', () => {
-      const { books, runtime, add, seed, steps } = seeded([...both, {}])
-      for (let n = 0; n < 2; n++) seed('BTC', 5)
-      expect(steps('BTC')).toEqual(['syncing', 'syncing', 'syncing'])
-      for (const coin of ['BTC', '@1', 'SOL']) seed(coin, 6)
-      expect([steps('BTC'), books[2]!.step('SOL')]).toEqual([['in step', 'in step', 'in step'], 'in step'])
-      books.push(add({ coin: ['BTC', 'SOL'] }))
-      runtime.last.ack()
-      expect(steps('BTC')[3]).toBe('syncing')
-      seed('BTC', 7)
-      expect([steps('BTC')[3], steps('SOL')[3]]).toEqual(['in step', 'syncing'])
-    })
-
-    test('of which one was given up: it is in step with a change that can be no other’s', () => {
-      const { books, seed, update, steps } = seeded(both)
-      seed('BTC', 5)
-      update(6, ['BTC'])
-      books.pop()!.close()
-      expect(steps('BTC')).toEqual(['syncing'])
-      update(7, ['BTC'])
-      expect(steps('BTC')).toEqual(['in step'])
-    })
-
-    test('makes no book wrong of which this body was not told all changes in their order', () => {
-      const { books, seed, update, steps } = seeded(both)
-      seed('BTC', 5, [lv('10', 5), lv('9', 5)])
-      update(7, ['BTC', 'ETH'], lv('10', 7), lv('8', 7))
-      update(8, ['BTC'], lv('10.0', 8), lv('9', 0))
-      seed('BTC', 6, [lv('10', 5), lv('9', 6)])
-      update(7, ['BTC'], lv('10', 7), lv('8', 7))
-      update(8, ['BTC'], lv('10.0', 8), lv('9', 0))
-      expect(bidsOf(books)).toEqual(Array(2).fill([lv('10.0', 8), lv('8', 7)]))
-      expect(steps('BTC')).toEqual(['in step', 'in step'])
-    })
-
-    // WS-148
-    test('keeps a level whose price comes in another spelling, with the one before removed in the same entry', () => {
-      const { books, seed, update } = seeded(both)
-      for (const _ of books) seed('BTC', 5, [lv('10', 5), lv('9', 5)])
-      for (const _ of books) update(6, ['BTC'], lv('10', 0), lv('10.0', 6))
-      expect(bidsOf(books)).toEqual(Array(2).fill([lv('10.0', 6), lv('9', 5)]))
-      update(7, ['BTC'], lv('10.0', 0))
-      seed('BTC', 6, [lv('10.0', 6), lv('9', 5)])
-      expect(bidsOf(books)).toEqual(Array(2).fill([lv('9', 5)]))
-    })
   })
 })
 

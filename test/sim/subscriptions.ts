@@ -3,9 +3,9 @@
 import type { Connection } from '../../src/client/connection.ts'
 import { DiffBooks } from '../../src/client/diff-books.ts'
 import type { ClientRuntime } from '../../src/client/runtime.ts'
-import { SeededBooks } from '../../src/client/seeded-books.ts'
 import type { DataFrame } from '../../src/client/server-frame.ts'
 import { type BookScope, isInScope, type SubscriptionBody } from '../../src/client/subscription.ts'
+import { SeededBooks } from '../kit/seeded-books.ts'
 import { BookLaw, EventLaw, type HeldBook, TopLaw, type Witness } from './laws.ts'
 
 /** What a client subscribes to. */

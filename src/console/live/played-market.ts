@@ -2,8 +2,8 @@
 // not at all; what is missing is said.
 
 import type { Connection } from '../../client/connection.ts'
-import { MergedBook } from '../../client/merged-book.ts'
 import type { DataFrame, ReplayNews } from '../../client/server-frame.ts'
+import { SnapshotBook } from '../../client/snapshot-book.ts'
 import { reasonOf, type SubscriptionBody } from '../../client/subscription.ts'
 import type { Happening } from './recent.ts'
 import { type Trade, withTrades } from './recent.ts'
@@ -16,7 +16,7 @@ export interface PlayedHearer {
 export const SPEEDS = [1, 2, 5, 10, 30, 60]
 
 export class PlayedMarket {
-  book: MergedBook | null = null
+  book: SnapshotBook | null = null
   trades: readonly Trade[] = []
   /** Time of the last block that was told. */
   timeMs: number
@@ -79,10 +79,8 @@ export class PlayedMarket {
       this.#at(frame.data.at(-1)?.time ?? 0)
     } else if (frame.channel === 'l2BookDiff') {
       if ('Snapshot' in frame.data) {
-        const { Snapshot } = frame.data
-        this.book = new MergedBook(Snapshot.coin)
-        this.book.seed(Snapshot)
-        this.#at(Snapshot.time)
+        this.book = new SnapshotBook(frame.data.Snapshot)
+        this.#at(this.book.time)
       } else {
         const { book_diffs, block_height, time } = frame.data.Updates
         for (const { levels } of book_diffs) this.book?.apply(levels, block_height, time)

@@ -28,7 +28,7 @@ export class BlockJoin {
     this.#emitted = Math.min(...reported.values())
   }
 
-  /** Takes a hub's frame; a height that the hub reported before (a restarted hub) is left out. */
+  /** Takes a hub's frame; left out is that of a hub of other bodies, and a height that the hub reported before. */
   push(hub: number, frame: HubFrameToRelay, nowMs: number): Emission[] {
     const reported = this.#reported.get(hub)
     if (reported === undefined || frame.height <= reported) return []

@@ -3,6 +3,7 @@
 
 import type { Coin, MarketType } from '../../core/coin.ts'
 import { marketTypeOf, shardOf } from '../../core/coin.ts'
+import { entryOf } from '../../core/entry-of.ts'
 import { CHECKSUM } from '../../order-books/view-wants.ts'
 import type { HubFrameToRelay } from '../../protocol/hub/hub-link.ts'
 import type { BookBody } from '../body-fields.ts'
@@ -134,10 +135,7 @@ export class BookFanout<R extends BookReceiver> {
     if (this.views.push(frame)) this.#feed.sent(frame.time)
     for (const entry of this.#recent.size > 0 ? frame.coins : [])
       this.#recent.get(entry.coin)?.push({ ...frame, entries: [entry] })
-    for (const group of this.#groups.values()) {
-      if (!group.hubs.includes(hub)) continue
-      this.#deliver(group, group.join.push(hub, frame, nowMs))
-    }
+    for (const group of this.#groups.values()) this.#deliver(group, group.join.push(hub, frame, nowMs))
   }
 
   /** Lets the others go on where a hub is late. */
@@ -205,24 +203,17 @@ export class BookFanout<R extends BookReceiver> {
 
   #groupOf(body: BookBody): Group<R> {
     const hubs = hubsOf(body, this.#shards)
-    let group = this.#groups.get(hubs.join())
-    if (!group) {
+    return entryOf(this.#groups, hubs.join(), () => {
       const join = new BlockJoin(new Map(hubs.map((hub) => [hub, this.#feed.heightOf(hub)])))
-      group = { hubs, join, byCoin: new Map(), wildcards: new Set() }
-      this.#groups.set(hubs.join(), group)
-    }
-    return group
+      return { hubs, join, byCoin: new Map(), wildcards: new Set() }
+    })
   }
 
   #enrol(topic: Topic<R>): void {
     const { group } = topic
     const { coins } = topic.wanted.body
     if (coins === null) group.wildcards.add(topic)
-    for (const coin of coins ?? []) {
-      const topics = group.byCoin.get(coin)
-      if (topics) topics.add(topic)
-      else group.byCoin.set(coin, new Set([topic]))
-    }
+    for (const coin of coins ?? []) entryOf(group.byCoin, coin, () => new Set()).add(topic)
   }
 
   #strike(topic: Topic<R>): void {

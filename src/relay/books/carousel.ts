@@ -3,6 +3,7 @@
 // the pace is kept, so no stretch without a pause is longer than a Snapshot and the burst of the pace.
 
 import type { Coin } from '../../core/coin.ts'
+import { entryOf } from '../../core/entry-of.ts'
 import type { BookSnapshot, JoinAnswer } from '../../protocol/hub/hub-api.ts'
 import type { BookChannel } from '../channel.ts'
 import type { Clock, Connection } from '../sockets/connection.ts'
@@ -173,10 +174,7 @@ class Texts {
   readonly #byEncoder = new Map<Seeding['encode'], Map<BookSnapshot, string>>()
 
   of(snapshot: BookSnapshot, encode: Seeding['encode']): string {
-    const texts = this.#byEncoder.get(encode) ?? new Map<BookSnapshot, string>()
-    this.#byEncoder.set(encode, texts)
-    const text = texts.get(snapshot) ?? encode(snapshot)
-    texts.set(snapshot, text)
-    return text
+    const texts = entryOf(this.#byEncoder, encode, () => new Map<BookSnapshot, string>())
+    return entryOf(texts, snapshot, () => encode(snapshot))
   }
 }

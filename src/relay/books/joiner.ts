@@ -5,6 +5,7 @@
 // what went out between the fetch of a Snapshot and its sending is sent after it (book-fanout.ts).
 
 import { type Coin, shardOf } from '../../core/coin.ts'
+import { entryOf } from '../../core/entry-of.ts'
 import type { BookSnapshot } from '../../protocol/hub/hub-api.ts'
 import type { BlockTexts, BookChannel, Emission, Entry } from '../channel.ts'
 
@@ -29,12 +30,7 @@ export class Joiner {
 
   /** These coins get Snapshots. */
   await(coins: Iterable<string>): void {
-    for (const coin of coins) {
-      const hub = shardOf(coin, this.#shards)
-      const missing = this.#missing.get(hub)
-      if (missing) missing.add(coin)
-      else this.#missing.set(hub, new Set([coin]))
-    }
+    for (const coin of coins) entryOf(this.#missing, shardOf(coin, this.#shards), () => new Set()).add(coin)
   }
 
   /** The coins of a hub whose Snapshots are still to come. */

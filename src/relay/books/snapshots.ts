@@ -23,31 +23,27 @@ export interface BookHubs {
   joinViews(hub: number, wants: readonly string[]): Promise<ViewsAnswer>
 }
 
+interface SnapshotPorts {
+  readonly books: BookHubs
+  readonly shards: number
+  readonly clock: Clock
+  wait(ms: number): Promise<void>
+}
+
 export class Snapshots {
-  readonly #source: BookHubs
-  readonly #shards: number
-  readonly #clock: Clock
-  readonly #wait: (ms: number) => Promise<void>
+  readonly #ports: SnapshotPorts
   readonly #carousels: readonly Carousel[]
   #pacer: Bucket
 
-  constructor(
-    source: BookHubs,
-    books: BookFanout<Connection>,
-    shards: number,
-    clock: Clock,
-    wait: (ms: number) => Promise<void>,
-  ) {
-    this.#source = source
-    this.#shards = shards
-    this.#clock = clock
-    this.#wait = wait
+  constructor(ports: SnapshotPorts, books: BookFanout<Connection>) {
+    const { shards, clock } = ports
+    this.#ports = ports
     this.#pacer = fullBucket(PACE, clock.nowMs)
     this.#carousels = Array.from({ length: shards }, (_, hub) => {
       return new Carousel({
         hub,
         clock,
-        wait,
+        wait: (ms) => ports.wait(ms),
         pace: (bytes) => this.#pace(bytes),
         fetch: (coins) => this.#joinWhenReady(hub, coins, true),
         watch: (coins) => books.watch(coins),
@@ -60,7 +56,7 @@ export class Snapshots {
   /** Brings the coins of a list into force and answers those that have no book; null where a hub has no books yet. */
   async unknown(coins: readonly string[], hubs: readonly number[]): Promise<string[] | null> {
     const answers = hubs.map((hub) => {
-      const own = coins.filter((coin) => shardOf(coin, this.#shards) === hub)
+      const own = coins.filter((coin) => shardOf(coin, this.#ports.shards) === hub)
       return this.#joinWhenReady(hub, own, false)
     })
     const found = (await Promise.all(answers)).filter((answer) => answer !== null)
@@ -71,7 +67,7 @@ export class Snapshots {
   async named(types: readonly MarketType[], hubs: readonly number[]): Promise<string[] | null> {
     if (types.length === 0) return []
     if ((await this.unknown([], hubs)) === null) return null
-    const answers = await Promise.all(hubs.map((hub) => this.#source.joinTypes(hub, types)))
+    const answers = await Promise.all(hubs.map((hub) => this.#ports.books.joinTypes(hub, types)))
     return answers.flatMap(({ coins }) => coins)
   }
 
@@ -88,17 +84,17 @@ export class Snapshots {
 
   async #joinWhenReady(hub: number, coins: readonly string[], withBooks: boolean): Promise<JoinAnswer | null> {
     for (let waited = 0; waited <= READY_WAIT_MS; waited += READY_POLL_MS) {
-      const answer = await this.#source.join(hub, coins, withBooks)
+      const answer = await this.#ports.books.join(hub, coins, withBooks)
       if (answer.ready) return answer
-      await this.#wait(READY_POLL_MS)
-      await this.#source.ensure(hub)
+      await this.#ports.wait(READY_POLL_MS)
+      await this.#ports.books.ensure(hub)
     }
     return null
   }
 
   async #pace(bytes: number): Promise<void> {
-    const { bucket, waitMs } = borrowTokens(this.#pacer, PACE, bytes, this.#clock.nowMs)
+    const { bucket, waitMs } = borrowTokens(this.#pacer, PACE, bytes, this.#ports.clock.nowMs)
     this.#pacer = bucket
-    if (waitMs > 0) await this.#wait(waitMs)
+    if (waitMs > 0) await this.#ports.wait(waitMs)
   }
 }

@@ -2,6 +2,7 @@
 // longest of the account whose turn was longest ago. Laws: accounts take turns, however many sockets each has; one alone
 // never has more than half of the seats; a seat that is free for one who waits is taken.
 
+import { entryOf } from '../../core/entry-of.ts'
 import type { AccountId } from '../../core/ids.ts'
 import type { BookBody } from '../body-fields.ts'
 
@@ -31,9 +32,7 @@ export class Turns {
   enter(account: AccountId): Ticket {
     const { promise: turn, resolve: call } = Promise.withResolvers<Turn>()
     const ticket: Ticket = { account, turn, call }
-    const line = this.#lines.get(account)
-    if (line) line.add(ticket)
-    else this.#lines.set(account, new Set([ticket]))
+    entryOf(this.#lines, account, () => new Set()).add(ticket)
     this.#seat()
     return ticket
   }

@@ -80,8 +80,6 @@ export const l2Book = defineViewChannel({
     }),
   }),
   price: ({ coins }) => (coins === null ? WILDCARD : PER_COIN),
-  source: 'views',
-  echo: ({ echo }) => echo,
   by: 'coin or market type',
   isJoint: false,
   encode: ({ coin, time, piece }, { echo }) => {
@@ -126,8 +124,6 @@ export const bbo = defineViewChannel({
     }),
   }),
   price: ONE_CREDIT,
-  source: 'views',
-  echo: ({ echo }) => echo,
   by: 'coin',
   isJoint: false,
   encode: ({ coin, time, piece }) =>
@@ -166,8 +162,6 @@ export const allMids = defineViewChannel({
     data: z.object({ dex: z.string().optional(), mids: z.record(z.string(), Decimal).describe('Mid price by coin') }),
   }),
   price: ONE_CREDIT,
-  source: 'views',
-  echo: ({ echo }) => echo,
   by: null,
   isJoint: true,
   encode: (pieces, { dex }) => {

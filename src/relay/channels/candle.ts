@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { Candle, CandleInterval, EXAMPLE_CANDLE } from '../../protocol/info/candle-shapes.ts'
 import { MARKET } from '../body-fields.ts'
-import { defineEventChannel, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
+import { defineEventChannel, META_FIELDS, metaText } from '../channel.ts'
 import { CANDLE_VIEWS } from '../events/candles.ts'
 
 export const candle = defineEventChannel({
@@ -21,8 +21,6 @@ export const candle = defineEventChannel({
   }),
   echo: ({ interval, coin }) => ({ type: 'candle', interval, coin }),
   frame: z.object({ channel: z.literal('candle'), data: Candle, ...META_FIELDS }),
-  price: ONE_CREDIT,
-  source: 'events',
   by: 'coin',
   views: Object.values(CANDLE_VIEWS),
   view: ({ interval }) => CANDLE_VIEWS[interval],

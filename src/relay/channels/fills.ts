@@ -15,7 +15,6 @@ import {
   META_FIELDS,
   type Meta,
   metaText,
-  ONE_CREDIT,
 } from '../channel.ts'
 
 interface FillsBody {
@@ -77,8 +76,6 @@ function fillsChannel<const Type extends string>({
     type,
     example: { request: example.request, frame: { channel: type, fills: [example.fill] } },
     ...fillsFrames(type, shown),
-    price: ONE_CREDIT,
-    source: 'events',
     views,
     view: ({ aggregate }) => views[aggregate ? 1 : 0],
     names: ({ names }) => names,
@@ -255,8 +252,6 @@ export const userFills = defineEventChannel({
     }),
   frame: USER_FRAMES.frame.extend(ofUser(Fill)),
   published: USER_FRAMES.published.extend(ofUser(NodeFill)),
-  price: ONE_CREDIT,
-  source: 'events',
   by: 'address',
   views: FILL_VIEWS,
   view: ({ aggregate }) => FILL_VIEWS[aggregate ? 1 : 0],

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { MicroCredits } from '../../core/amount.ts'
 import { CoinName, Height, Levels, Millis } from '../../protocol/feed/block.ts'
 import { type BookBody, coinOrTypes, MAX_ITEMS, MarketTypes, typesOf } from '../body-fields.ts'
-import { type BookChannel, defineBookChannel, type Entry, ONE_CREDIT, pieceOf } from '../channel.ts'
+import { type BookChannel, type Entry, ONE_CREDIT, pieceOf } from '../channel.ts'
 
 const Coins = z
   .array(CoinName)
@@ -46,6 +46,10 @@ function bookMinutePrice({ coins }: BookBody): MicroCredits {
   return coins === null ? WILDCARD : PER_COIN * coins.length
 }
 
+function defineBookChannel<Frame>(channel: Omit<BookChannel<Frame>, 'source' | 'price'>): BookChannel<Frame> {
+  return { ...channel, source: 'books', price: bookMinutePrice }
+}
+
 const BLOCK = { time: Millis, block_height: Height }
 const Snapshot = z.object({ coin: CoinName, ...BLOCK, levels: Levels })
 const Updates = z.object({
@@ -80,8 +84,6 @@ export const l2BookDiff = defineBookChannel({
   },
   request: bookRequest('l2BookDiff'),
   frame: z.object({ channel: z.literal('l2BookDiff'), data: z.union([z.object({ Snapshot }), z.object({ Updates })]) }),
-  price: bookMinutePrice,
-  source: 'books',
   snapshot,
   /** A coin's first book is its Snapshot; changes of the others go out as one Updates. */
   encode: ({ height, time, entries }) => {
@@ -163,8 +165,6 @@ export const l2BookDiff2 = defineBookChannel({
   },
   request: bookRequest('l2BookDiff2', true),
   frame: z.object({ channel: z.literal('l2BookDiff2'), data: z.object({ Updates: SequencedUpdates }) }),
-  price: bookMinutePrice,
-  source: 'books',
   snapshot: null,
   encode: ({ height, time, epoch, entries }, isChecked) => {
     const pieces = entries

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import type { UserFill } from '../../protocol/feed/block.ts'
 import { bodyOfUser } from '../body-fields.ts'
-import { defineEventChannel, type EventView, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
+import { defineEventChannel, type EventView, META_FIELDS, metaText } from '../channel.ts'
 import { EXAMPLE_FILL, FILL_VIEWS } from './fills.ts'
 
 const TYPE = 'notification'
@@ -31,7 +31,6 @@ export const notification = defineEventChannel({
   },
   ...bodyOfUser(TYPE),
   frame: z.object({ channel: z.literal(TYPE), data: z.object({ notification: z.string() }), ...META_FIELDS }),
-  price: ONE_CREDIT,
   views: [RESTING],
   view: () => RESTING,
   namesOf: ([user]) => [user],

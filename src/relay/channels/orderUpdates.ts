@@ -6,7 +6,7 @@ import { Address } from '../../protocol/feed/block.ts'
 import { Cloid } from '../../protocol/feed/shown-fill.ts'
 import { OpenOrder, OrderStatus } from '../../protocol/info/order-shapes.ts'
 import { oneOfWallets, WALLETS, walletsOf } from '../body-fields.ts'
-import { defineEventChannel, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
+import { defineEventChannel, META_FIELDS, metaText } from '../channel.ts'
 import { ORDERS, withoutUsers } from '../events/order-view.ts'
 
 const TYPE = 'orderUpdates'
@@ -57,8 +57,6 @@ export const orderUpdates = defineEventChannel({
     data: z.array(OrderUpdate).optional(),
     ...META_FIELDS,
   }),
-  price: ONE_CREDIT,
-  source: 'events',
   by: 'address',
   views: [ORDERS],
   view: () => ORDERS,

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { kindsByKey } from '../../core/open-kinds.ts'
 import { EXAMPLE_OUTCOME, EXAMPLE_QUESTION, Outcome, Question } from '../../protocol/info/outcome-shapes.ts'
-import { defineEventChannel, EVERY, type EventView, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
+import { defineEventChannel, EVERY, type EventView, META_FIELDS, metaText } from '../channel.ts'
 
 const TYPE = 'outcomeMetaUpdates'
 
@@ -39,8 +39,6 @@ export const outcomeMetaUpdates = defineEventChannel({
     ),
     ...META_FIELDS,
   }),
-  price: ONE_CREDIT,
-  source: 'events',
   by: null,
   views: [VIEW],
   view: () => VIEW,

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { Address, CoinName, Decimal, Millis, TxHash } from '../../protocol/feed/block.ts'
 import { type Trade, tradesOf } from '../../protocol/feed/trades.ts'
 import { MARKET } from '../body-fields.ts'
-import { defineEventChannel, type EventView, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
+import { defineEventChannel, type EventView, META_FIELDS, metaText } from '../channel.ts'
 import { EXAMPLE_FILL } from './fills.ts'
 
 /** `side` is the taker's, `users` are buyer and seller; `hash` is the taker's, zero where a TWAP order took. */
@@ -47,8 +47,6 @@ export const trades = defineEventChannel({
     })
     .transform((sent) => [sent.coin]),
   frame: z.object({ channel: z.literal('trades'), data: z.array(TradeRow), ...META_FIELDS }),
-  price: ONE_CREDIT,
-  source: 'events',
   by: 'coin',
   views: [TRADES],
   view: () => TRADES,

@@ -14,7 +14,6 @@ import {
   type InfoQuestion,
   META_FIELDS,
   metaText,
-  ONE_CREDIT,
   type UserRow,
 } from '../channel.ts'
 import { fundingRows } from '../events/funding-payments.ts'
@@ -71,7 +70,6 @@ function userRowsChannel<const Type extends string, Row extends z.ZodType>({
       }),
       ...META_FIELDS,
     }),
-    price: ONE_CREDIT,
     views: [view],
     view: () => view,
     namesOf: ({ user }) => [user],

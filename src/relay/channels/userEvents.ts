@@ -12,7 +12,6 @@ import {
   type EventView,
   META_FIELDS,
   metaText,
-  ONE_CREDIT,
   type ShownEvents,
   type UserRow,
 } from '../channel.ts'
@@ -78,7 +77,6 @@ export const userEvents = defineEventChannel({
   ...bodyOfUser(TYPE),
   frame: frameOf(Fill),
   published: frameOf(NodeFill),
-  price: ONE_CREDIT,
   views: [VIEW],
   view: () => VIEW,
   namesOf: ({ user }) => [user],

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { Address, LedgerEvent } from '../../protocol/feed/block.ts'
 import { LedgerUpdate } from '../../protocol/feed/ledger-update.ts'
 import { oneOfWallets, WALLETS, walletsOf } from '../body-fields.ts'
-import { defineEventChannel, type EventView, META_FIELDS, metaText, ONE_CREDIT } from '../channel.ts'
+import { defineEventChannel, type EventView, META_FIELDS, metaText } from '../channel.ts'
 
 const TYPE = 'userNonFundingLedgerUpdates'
 
@@ -48,8 +48,6 @@ export const userNonFundingLedgerUpdates = defineEventChannel({
     .transform(walletsOf),
   frame: frameOf(z.object(LedgerEvent.omit({ users: true }).shape)),
   published: frameOf(LedgerUpdate),
-  price: ONE_CREDIT,
-  source: 'events',
   by: 'address',
   views: [LEDGER],
   view: () => LEDGER,

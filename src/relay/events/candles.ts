@@ -6,6 +6,7 @@
 import { type Candle, spanOf, withTrade } from '../../archive/candles.ts'
 import { INTERVALS, type Interval } from '../../core/candle-interval.ts'
 import type { Coin } from '../../core/coin.ts'
+import { entryOf } from '../../core/entry-of.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import { type Trade, tradesOf } from '../../protocol/feed/trades.ts'
 import type { EventView, WantedEvents } from '../channel.ts'
@@ -95,8 +96,7 @@ export class Candles<R extends Receiver> {
   }
 
   #of(interval: Interval, coin: Coin, { height, time: timeMs }: RelayEvents): Running {
-    const key = keyOf(interval, coin)
-    const running: Running = this.#running.get(key) ?? {
+    return entryOf(this.#running, keyOf(interval, coin), () => ({
       interval,
       coin,
       candle: null,
@@ -110,9 +110,7 @@ export class Candles<R extends Receiver> {
       toldMs: Number.NEGATIVE_INFINITY,
       sinceHeight: height,
       through: -1,
-    }
-    this.#running.set(key, running)
-    return running
+    }))
   }
 
   #forget(wanted: ReadonlySet<Running>): void {

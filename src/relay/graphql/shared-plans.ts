@@ -3,6 +3,7 @@
 // are sent it one after another, as Snapshots are; what plans hold of memory is bounded, and where they take much of the
 // processor no others come.
 
+import { entryOf } from '../../core/entry-of.ts'
 import type { Clock } from '../sockets/connection.ts'
 import type { Plan } from './plan.ts'
 import { project } from './projection.ts'
@@ -86,16 +87,12 @@ export class SharedPlans {
 
   /** `body`: JSON that identifies what frames are of. To be given back. */
   take(alias: string, plan: Plan, body: string): SharedPlan {
-    const key = keyOf(alias, plan, body)
-    const known = this.#byKey.get(key) ?? this.#made(alias, plan)
-    this.#byKey.set(key, known)
-    known.uses++
-    return known
-  }
-
-  #made(alias: string, plan: Plan): SharedPlan {
-    this.#fields += plan.size
-    return new SharedPlan(alias, plan, (made, chars) => this.#spent(made, chars))
+    const shared = entryOf(this.#byKey, keyOf(alias, plan, body), () => {
+      this.#fields += plan.size
+      return new SharedPlan(alias, plan, (made, chars) => this.#spent(made, chars))
+    })
+    shared.uses++
+    return shared
   }
 
   /** A plan makes something of so long a frame. */

@@ -4,6 +4,7 @@
 
 import { BoundedMap } from '../../core/bounded-map.ts'
 import type { Coin } from '../../core/coin.ts'
+import { entryOf } from '../../core/entry-of.ts'
 import type { AccountId } from '../../core/ids.ts'
 import type { OrdersPlace } from '../../order-books/l4/followed-orders.ts'
 import type { PacedReceiver } from '../events/parcels.ts'
@@ -61,9 +62,7 @@ export class SnapshotLine<G extends LineGuest> {
   /** Resolves when the guest was handed its Snapshot; false where it left before. */
   enter(guest: G): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    const line = this.#lines.get(guest.account)
-    if (line) line.set(guest, resolve)
-    else this.#lines.set(guest.account, new Map([[guest, resolve]]))
+    entryOf(this.#lines, guest.account, () => new Map()).set(guest, resolve)
     if (!this.#isServing) void this.#serve()
     return promise
   }

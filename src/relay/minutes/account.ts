@@ -4,6 +4,7 @@
 
 import { visitorsBusy } from '../../accounts/stream-token.ts'
 import type { MicroCredits } from '../../core/amount.ts'
+import { entryOf } from '../../core/entry-of.ts'
 import { creditsShort, type Failure, KEY_ENDED } from '../../core/failure.ts'
 import type { KeyHash } from '../../core/ids.ts'
 import { limitsOf } from '../../metering/plans/plan.ts'
@@ -230,11 +231,7 @@ export class Accounts {
   }
 
   of(name: string): Account {
-    const known = this.#byName.get(name)
-    if (known) return known
-    const account = new Account(name, this.#ports)
-    this.#byName.set(name, account)
-    return account
+    return entryOf(this.#byName, name, () => new Account(name, this.#ports))
   }
 
   /** Pays what is due and forgets who has gone. Accounts do not wait for one another. */

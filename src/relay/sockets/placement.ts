@@ -39,7 +39,7 @@ export class Refusals {
   readonly #untilMs = new BoundedMap<string, number>(MAX_REMEMBERED)
 
   full(region: string, index: number, nowMs: number): void {
-    this.#remember(`full ${region}/${index}`, nowMs + FULL_MS)
+    this.#untilMs.set(`full ${region}/${index}`, nowMs + FULL_MS)
   }
 
   isFull(region: string, index: number, nowMs: number): boolean {
@@ -47,15 +47,11 @@ export class Refusals {
   }
 
   heavy(account: AccountId, nowMs: number): void {
-    this.#remember(`heavy ${account}`, nowMs + HEAVY_MS)
+    this.#untilMs.set(`heavy ${account}`, nowMs + HEAVY_MS)
   }
 
   pool(account: AccountId, nowMs: number): Pool {
     return this.#holds(`heavy ${account}`, nowMs) ? 'heavy' : 'light'
-  }
-
-  #remember(name: string, untilMs: number): void {
-    this.#untilMs.set(name, untilMs)
   }
 
   #holds(name: string, nowMs: number): boolean {

@@ -5,12 +5,14 @@
 import { backoffMs } from '../../core/backoff.ts'
 import { canonicalJson } from '../../core/canonical-json.ts'
 import type { After } from '../../core/deadline.ts'
+import { entryOf } from '../../core/entry-of.ts'
 import { hash32 } from '../../core/hash.ts'
 import type { AccountId } from '../../core/ids.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import { notificationFrame } from '../../protocol/relay/frames.ts'
 import { type Ticket, Turns } from '../books/turns.ts'
 import { answerOf, type InfoQuestion, type StateAnswer, type WantedStates } from '../channel.ts'
+import type { EventFanout } from '../events/event-fanout.ts'
 import type { FirstFramePorts } from '../events/first-frames.ts'
 import { PACED_BYTES, type PacedReceiver } from '../events/parcels.ts'
 import { twapEvents } from '../events/twap-view.ts'
@@ -23,12 +25,6 @@ export interface StatePorts extends Pick<FirstFramePorts, 'read' | 'clock'> {
   notPacked(type: string, error: unknown): void
   /** Work that goes on when the request is answered. */
   waitUntil(work: Promise<unknown>): void
-}
-
-/** What blocks are to hold: order statuses of users. */
-export interface OrdersWanted {
-  wantOrders(users: readonly string[]): void
-  dropOrders(users: readonly string[]): void
 }
 
 /** Questions whose answers change with every order that is placed or cancelled. */
@@ -44,6 +40,8 @@ const TRIES = 4
 const SILENT_MS = 30_000
 /** At this many no further subscription begins. Each costs some kilobytes, and a read every few seconds. */
 const MOST_QUESTIONS = 2_000
+
+type Orders = Pick<EventFanout<never>, 'wantOrders' | 'dropOrders'>
 
 const BEGUN = { questions: [], told: null, mark: undefined, packing: Promise.resolve() }
 
@@ -81,10 +79,11 @@ export class StateFanout<R extends PacedReceiver> {
   readonly #questions = new Map<string, Question<R>>()
   readonly #ofUser = new Map<string, Set<Question<R>>>()
   readonly #turns = new Turns(SEATS)
-  readonly #orders: OrdersWanted
+  /** Blocks are to hold order statuses of users. */
+  readonly #orders: Orders
   #isTicking = false
 
-  constructor(ports: StatePorts, orders: OrdersWanted) {
+  constructor(ports: StatePorts, orders: Orders) {
     this.#ports = ports
     this.#orders = orders
   }
@@ -160,15 +159,14 @@ export class StateFanout<R extends PacedReceiver> {
 
   #questionOf(ask: InfoQuestion): Question<R> {
     const key = canonicalJson(ask)
-    const known = this.#questions.get(key)
-    if (known) return known
-    const question: Question<R> = { key, ask, pace: new Pace(this.#ports.clock.nowMs), topics: new Map() }
-    this.#questions.set(key, question)
-    if (typeof ask.user === 'string') {
-      this.#ofUser.set(ask.user, (this.#ofUser.get(ask.user) ?? new Set()).add(question))
-      if (OF_ORDERS.has(ask.type)) this.#orders.wantOrders([ask.user])
-    }
-    return question
+    return entryOf(this.#questions, key, () => {
+      const question: Question<R> = { key, ask, pace: new Pace(this.#ports.clock.nowMs), topics: new Map() }
+      if (typeof ask.user === 'string') {
+        entryOf(this.#ofUser, ask.user, () => new Set()).add(question)
+        if (OF_ORDERS.has(ask.type)) this.#orders.wantOrders([ask.user])
+      }
+      return question
+    })
   }
 
   #leave(question: Question<R>, topic: Topic<R>): void {

@@ -74,7 +74,7 @@ export class BooksSource implements SubscriptionSource<WantedBooks> {
     this.#registry = registry
     this.#books = books
     this.#backlog = backlog
-    this.#snapshots = new Snapshots(ports.books, books, ports.shards, ports.clock, (ms) => ports.wait(ms))
+    this.#snapshots = new Snapshots(ports, books)
   }
 
   /** The identities of a connection's bodies that are on their way, and are not subscriptions yet. */

@@ -5,6 +5,7 @@ import { counted, type Identity } from '../../accounts/identity.ts'
 import { LIMIT_FIELDS } from '../../accounts/limits.ts'
 import { VISITOR_MINUTES, visitorsBusy } from '../../accounts/stream-token.ts'
 import type { MicroCredits } from '../../core/amount.ts'
+import { entryOf } from '../../core/entry-of.ts'
 import { creditsShort, type Failure, KEY_ENDED } from '../../core/failure.ts'
 import { FreeWork, tooMuchFreeWork } from '../../core/free-work.ts'
 import { Gate } from '../../core/gate.ts'
@@ -127,9 +128,7 @@ export class SubscriptionRegistry {
 
   keep(subscription: Subscription): void {
     const { connection, identity } = subscription
-    const own = this.#byConnection.get(connection)
-    if (own) own.set(identity, subscription)
-    else this.#byConnection.set(connection, new Map([[identity, subscription]]))
+    entryOf(this.#byConnection, connection, () => new Map()).set(identity, subscription)
     this.#size++
     this.#ports.saved(subscription)
   }

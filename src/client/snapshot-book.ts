@@ -1,0 +1,37 @@
+// A book of `l2BookDiff` on a connection that has no other body of that channel: a Snapshot, and every change above it.
+
+import { LevelBook } from '../order-books/level-book.ts'
+import type { Levels } from '../protocol/feed/block.ts'
+import type { ChannelTypes } from './wire.ts'
+
+type Snapshot = Extract<ChannelTypes['l2BookDiff']['frame']['data'], { Snapshot: unknown }>['Snapshot']
+
+export class SnapshotBook {
+  readonly coin: string
+  /** Height of the Snapshot or of the last change. */
+  height: number
+  /** Time of the block at `height`, ms. */
+  time: number
+  readonly #book: LevelBook
+
+  constructor({ coin, block_height: height, time, levels }: Snapshot) {
+    this.coin = coin
+    this.height = height
+    this.time = time
+    this.#book = LevelBook.of(levels)
+  }
+
+  /** False where the book holds this block. */
+  apply(levels: Levels, height: number, time: number): boolean {
+    if (height <= this.height) return false
+    this.#book.apply(levels)
+    this.height = height
+    this.time = time
+    return true
+  }
+
+  /** Best first, `depth` levels a side. */
+  levels(depth?: number): Levels {
+    return this.#book.levels(depth)
+  }
+}
