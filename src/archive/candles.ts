@@ -4,12 +4,12 @@
 import { INTERVAL_MS, type Interval } from '../core/candle-interval.ts'
 import type { Coin } from '../core/coin.ts'
 import { compareDecimals, fromScaled, toScaled, trimDecimal, UNSIGNED_DECIMAL } from '../core/decimal.ts'
+import { DAY_MS } from '../core/time.ts'
 import type { UserFill } from '../protocol/feed/block.ts'
 import type { HeightAndTime } from '../protocol/feed/durable-api.ts'
 import { type Trade, tradesOf } from '../protocol/feed/trades.ts'
 
-const DAY = 86_400_000
-const MONTH_MOST = 31 * DAY
+const MONTH_MOST = 31 * DAY_MS
 
 /** Intervals in which candles are kept: whole ones of them make each other one. */
 export const BASES = ['1m', '15m', '1h', '4h', '1d'] as const
@@ -17,7 +17,7 @@ export type Base = (typeof BASES)[number]
 
 /** The longest base that an interval is whole ones of, and how many of them at most. */
 export function baseOf(interval: Interval): { readonly base: Base; readonly parts: number } {
-  const length = INTERVAL_MS[interval] ?? DAY
+  const length = INTERVAL_MS[interval] ?? DAY_MS
   const base = BASES.findLast((one) => length % INTERVAL_MS[one] === 0) ?? BASES[0]
   return { base, parts: (INTERVAL_MS[interval] ?? MONTH_MOST) / INTERVAL_MS[base] }
 }

@@ -1,7 +1,7 @@
 // activeAssetData: what a user can trade of one coin now: leverage, and how much to buy and to sell. Wire-equal.
 
 import * as z from 'zod'
-import { ActiveAssetData, EXAMPLE_ACTIVE_ASSET } from '../../protocol/info/active-asset-shapes.ts'
+import { ActiveAssetData, EXAMPLE_ACTIVE_ASSET } from '../../protocol/info/account-shapes.ts'
 import { USER } from '../../protocol/info/examples.ts'
 import { Market, UserAddress } from '../../protocol/info/request-fields.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'

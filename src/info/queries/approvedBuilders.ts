@@ -2,15 +2,12 @@
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
-import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
-import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { OTHER_USER } from '../../protocol/info/examples.ts'
+import { ofUserQuery } from '../sources/pass-through.ts'
 
-export const approvedBuilders = passThroughQuery({
+export const approvedBuilders = ofUserQuery({
   type: 'approvedBuilders',
   summary: 'The builders that a user lets charge fees',
-  example: { request: { user: USER }, response: [OTHER_USER] },
-  request: z.object({ type: z.literal('approvedBuilders'), user: UserAddress }),
+  example: [OTHER_USER],
   response: z.array(Address),
-  freshness: { class: 'user' },
 })

@@ -1,7 +1,7 @@
 // borrowLendReserveState: what is lent of one token. Wire-equal.
 
 import * as z from 'zod'
-import { EXAMPLE_RESERVE, LendingReserve } from '../../protocol/info/lending-shapes.ts'
+import { EXAMPLE_RESERVE, LendingReserve } from '../../protocol/info/account-shapes.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
 export const borrowLendReserveState = passThroughQuery({

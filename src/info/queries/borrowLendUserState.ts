@@ -3,9 +3,7 @@
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
-import { USER } from '../../protocol/info/examples.ts'
-import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { ofUserQuery } from '../sources/pass-through.ts'
 
 const Part = z.looseObject({ basis: Decimal, value: Decimal.describe('Current amount') })
 
@@ -20,18 +18,13 @@ const BorrowLendUserState = z.looseObject({
   healthFactor: Decimal.nullable().describe('Health factor; null without debt'),
 })
 
-export const borrowLendUserState = passThroughQuery({
+export const borrowLendUserState = ofUserQuery({
   type: 'borrowLendUserState',
   summary: 'What a user has borrowed and lent',
   example: {
-    request: { user: USER },
-    response: {
-      tokenToState: [[150, { borrow: { basis: '10.0', value: '10.5' }, supply: { basis: '100.0', value: '101.0' } }]],
-      health: 'healthy',
-      healthFactor: '2.5',
-    },
+    tokenToState: [[150, { borrow: { basis: '10.0', value: '10.5' }, supply: { basis: '100.0', value: '101.0' } }]],
+    health: 'healthy',
+    healthFactor: '2.5',
   },
-  request: z.object({ type: z.literal('borrowLendUserState'), user: UserAddress }),
   response: BorrowLendUserState,
-  freshness: { class: 'user' },
 })

@@ -4,8 +4,8 @@
 
 import * as z from 'zod'
 import { CoinName } from '../../protocol/feed/block.ts'
-import { Candle, CandleInterval, EXAMPLE_CANDLE } from '../../protocol/info/candle-shapes.ts'
 import { TIME } from '../../protocol/info/examples.ts'
+import { Candle, CandleInterval, EXAMPLE_CANDLE } from '../../protocol/info/market-shapes.ts'
 import { inOrder, WINDOW } from '../../protocol/info/request-fields.ts'
 import { defineQuery, ONE_CREDIT } from '../query.ts'
 import { candlesAnswer } from '../sources/own-candles.ts'

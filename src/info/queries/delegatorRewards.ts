@@ -3,17 +3,14 @@
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
-import { TIME, USER } from '../../protocol/info/examples.ts'
-import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { TIME } from '../../protocol/info/examples.ts'
+import { ofUserQuery } from '../sources/pass-through.ts'
 
-export const delegatorRewards = passThroughQuery({
+export const delegatorRewards = ofUserQuery({
   type: 'delegatorRewards',
   summary: 'What a user earned by staking',
-  example: { request: { user: USER }, response: [{ time: TIME, source: 'delegation', totalAmount: '0.5' }] },
-  request: z.object({ type: z.literal('delegatorRewards'), user: UserAddress }),
+  example: [{ time: TIME, source: 'delegation', totalAmount: '0.5' }],
   response: z.array(
     z.looseObject({ time: z.int(), source: openEnum('delegation', 'commission'), totalAmount: Decimal }),
   ),
-  freshness: { class: 'user' },
 })

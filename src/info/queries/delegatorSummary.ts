@@ -2,9 +2,7 @@
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
-import { USER } from '../../protocol/info/examples.ts'
-import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { ofUserQuery } from '../sources/pass-through.ts'
 
 const DelegatorSummary = z.looseObject({
   delegated: Decimal,
@@ -13,14 +11,9 @@ const DelegatorSummary = z.looseObject({
   nPendingWithdrawals: z.int(),
 })
 
-export const delegatorSummary = passThroughQuery({
+export const delegatorSummary = ofUserQuery({
   type: 'delegatorSummary',
   summary: 'What a user has staked',
-  example: {
-    request: { user: USER },
-    response: { delegated: '100.5', undelegated: '0.0', totalPendingWithdrawal: '0.0', nPendingWithdrawals: 0 },
-  },
-  request: z.object({ type: z.literal('delegatorSummary'), user: UserAddress }),
+  example: { delegated: '100.5', undelegated: '0.0', totalPendingWithdrawal: '0.0', nPendingWithdrawals: 0 },
   response: DelegatorSummary,
-  freshness: { class: 'user' },
 })

@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { TIME } from '../../protocol/info/examples.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { bareQuery } from '../sources/pass-through.ts'
 
 const ExchangeStatus = z.looseObject({
   time: z.int(),
@@ -12,11 +12,10 @@ const ExchangeStatus = z.looseObject({
 /** Whoever asks for a clock wants to see it move: kept only against bursts. */
 const FRESH_MS = 500
 
-export const exchangeStatus = passThroughQuery({
+export const exchangeStatus = bareQuery({
   type: 'exchangeStatus',
   summary: 'The clock of the exchange and its special statuses',
-  example: { request: {}, response: { specialStatuses: null, time: TIME } },
-  request: z.object({ type: z.literal('exchangeStatus') }),
+  example: { specialStatuses: null, time: TIME },
   response: ExchangeStatus,
   freshness: { class: 'block', freshMs: FRESH_MS },
 })

@@ -2,15 +2,13 @@
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
-import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
-import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { OTHER_USER, TIME } from '../../protocol/info/examples.ts'
+import { ofUserQuery } from '../sources/pass-through.ts'
 
-export const extraAgents = passThroughQuery({
+export const extraAgents = ofUserQuery({
   type: 'extraAgents',
   summary: 'The named agents of a user',
-  example: { request: { user: USER }, response: [{ name: 'bot', address: OTHER_USER, validUntil: TIME }] },
-  request: z.object({ type: z.literal('extraAgents'), user: UserAddress }),
+  example: [{ name: 'bot', address: OTHER_USER, validUntil: TIME }],
   response: z.array(
     z.looseObject({
       name: z.string(),
@@ -18,5 +16,4 @@ export const extraAgents = passThroughQuery({
       validUntil: z.int().nullable().describe('Expiry, Unix milliseconds'),
     }),
   ),
-  freshness: { class: 'user' },
 })

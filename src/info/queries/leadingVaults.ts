@@ -2,15 +2,12 @@
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
-import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
-import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { OTHER_USER } from '../../protocol/info/examples.ts'
+import { ofUserQuery } from '../sources/pass-through.ts'
 
-export const leadingVaults = passThroughQuery({
+export const leadingVaults = ofUserQuery({
   type: 'leadingVaults',
   summary: 'The vaults that a user leads',
-  example: { request: { user: USER }, response: [{ address: OTHER_USER, name: 'A vault' }] },
-  request: z.object({ type: z.literal('leadingVaults'), user: UserAddress }),
+  example: [{ address: OTHER_USER, name: 'A vault' }],
   response: z.array(z.looseObject({ address: Address, name: z.string() })),
-  freshness: { class: 'user' },
 })

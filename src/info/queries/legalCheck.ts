@@ -3,15 +3,12 @@
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
-import { USER } from '../../protocol/info/examples.ts'
-import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { ofUserQuery } from '../sources/pass-through.ts'
 
-export const legalCheck = passThroughQuery({
+export const legalCheck = ofUserQuery({
   type: 'legalCheck',
   summary: 'What a user may do by law and terms',
-  example: { request: { user: USER }, response: { acceptedTerms: true, userAllowed: true, restrictions: 'n' } },
-  request: z.object({ type: z.literal('legalCheck'), user: UserAddress }),
+  example: { acceptedTerms: true, userAllowed: true, restrictions: 'n' },
   response: z.looseObject({
     acceptedTerms: z.boolean(),
     userAllowed: z.boolean(),
@@ -19,5 +16,4 @@ export const legalCheck = passThroughQuery({
       '`n`: none; `a`: actions blocked; `o`: outcome markets hidden; `u`: UK user',
     ),
   }),
-  freshness: { class: 'user' },
 })

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { kindsByKey } from '../../core/open-kinds.ts'
 import { Address } from '../../protocol/feed/block.ts'
 import { USER } from '../../protocol/info/examples.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { bareQuery } from '../sources/pass-through.ts'
 
 const Liquidatable = z.looseObject({
   user: Address,
@@ -19,11 +19,10 @@ const Liquidatable = z.looseObject({
 
 const EXAMPLE = { user: USER, positionIndex: { isolated: { asset: 4 } }, marginAvailable: [-12.5, -12.5] }
 
-export const liquidatable = passThroughQuery({
+export const liquidatable = bareQuery({
   type: 'liquidatable',
   summary: 'Accounts that could be liquidated now',
-  example: { request: {}, response: [EXAMPLE] },
-  request: z.object({ type: z.literal('liquidatable') }),
+  example: [EXAMPLE],
   response: z.array(Liquidatable),
   freshness: { class: 'block', freshMs: 500 },
 })

@@ -2,19 +2,15 @@
 
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { bareQuery } from '../sources/pass-through.ts'
 
-export const maxMarketOrderNtls = passThroughQuery({
+export const maxMarketOrderNtls = bareQuery({
   type: 'maxMarketOrderNtls',
   summary: 'The largest market order by maximum leverage',
-  example: {
-    request: {},
-    response: [
-      [50, '15000000.0'],
-      [20, '5000000.0'],
-    ],
-  },
-  request: z.object({ type: z.literal('maxMarketOrderNtls') }),
+  example: [
+    [50, '15000000.0'],
+    [20, '5000000.0'],
+  ],
   response: z.array(
     z.tuple([z.int().describe('Maximum leverage'), Decimal.describe('Largest notional of a market order')]),
   ),

@@ -3,8 +3,8 @@
 
 import * as z from 'zod'
 import { PerpMeta } from '../../protocol/info/common-shapes.ts'
-import { EXAMPLE_PERP_CTX, PerpAssetCtx } from '../../protocol/info/ctx-shapes.ts'
 import { PERP_META } from '../../protocol/info/examples.ts'
+import { EXAMPLE_PERP_CTX, PerpAssetCtx } from '../../protocol/info/market-shapes.ts'
 import { Dex } from '../../protocol/info/request-fields.ts'
 import { passThroughOnDexQuery } from '../sources/known-dex.ts'
 

@@ -5,8 +5,8 @@ import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
-import { EXAMPLE_OUTCOME, EXAMPLE_QUESTION, Outcome, Question } from '../../protocol/info/outcome-shapes.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { EXAMPLE_OUTCOME, EXAMPLE_QUESTION, Outcome, Question } from '../../protocol/info/market-shapes.ts'
+import { bareQuery } from '../sources/pass-through.ts'
 
 /** Who deploys for a venue, and which functions they let others call. */
 const Deployer = z.looseObject({
@@ -15,19 +15,15 @@ const Deployer = z.looseObject({
   subDeployers: z.array(z.tuple([z.string().describe('Action'), z.array(Address).describe('Wallets allowed')])),
 })
 
-export const outcomeMeta = passThroughQuery({
+export const outcomeMeta = bareQuery({
   type: 'outcomeMeta',
   summary: 'The open outcome markets and their questions',
   example: {
-    request: {},
-    response: {
-      outcomes: [EXAMPLE_OUTCOME],
-      questions: [EXAMPLE_QUESTION],
-      deployers: [{ deployer: USER, venue: 'out', subDeployers: [['registerOutcome', [OTHER_USER]]] }],
-      feeScale: '1.0',
-    },
+    outcomes: [EXAMPLE_OUTCOME],
+    questions: [EXAMPLE_QUESTION],
+    deployers: [{ deployer: USER, venue: 'out', subDeployers: [['registerOutcome', [OTHER_USER]]] }],
+    feeScale: '1.0',
   },
-  request: z.object({ type: z.literal('outcomeMeta') }),
   response: z.looseObject({
     outcomes: z.array(Outcome),
     questions: z.array(Question).describe('Questions that group outcomes'),

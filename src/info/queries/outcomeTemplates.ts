@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { kindsByKey, openEnum } from '../../core/open-kinds.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { bareQuery } from '../sources/pass-through.ts'
 
 const Role = z.union([
   z.literal('question'),
@@ -27,34 +27,30 @@ const OutcomeTemplate = z.looseObject({
   keywords: z.array(z.tuple([z.string().describe('Keyword'), Hint.describe('Hint')])),
 })
 
-export const outcomeTemplates = passThroughQuery({
+export const outcomeTemplates = bareQuery({
   type: 'outcomeTemplates',
   summary: 'The templates of outcome markets',
-  example: {
-    request: {},
-    response: [
-      {
-        id: 'binaryPrice',
-        role: { standaloneOutcome: { sideNames: ['Yes', 'No'] } },
-        name: '{underlying} above {price}',
-        description: 'class:priceBinary|underlying:{underlying}|expiry:{expiry}|targetPrice:{price}',
-        keywords: [
-          ['underlying', 'hlPerp'],
-          ['expiry', 'dateTime'],
-          ['price', 'uDecimal'],
-        ],
-      },
-      { id: 'match', role: 'question', name: 'Who wins?', description: '', keywords: [] },
-      {
-        id: 'team',
-        role: { questionOutcome: { parent: 'match' } },
-        name: '{team}',
-        description: '',
-        keywords: [['team', 'shortString']],
-      },
-    ],
-  },
-  request: z.object({ type: z.literal('outcomeTemplates') }),
+  example: [
+    {
+      id: 'binaryPrice',
+      role: { standaloneOutcome: { sideNames: ['Yes', 'No'] } },
+      name: '{underlying} above {price}',
+      description: 'class:priceBinary|underlying:{underlying}|expiry:{expiry}|targetPrice:{price}',
+      keywords: [
+        ['underlying', 'hlPerp'],
+        ['expiry', 'dateTime'],
+        ['price', 'uDecimal'],
+      ],
+    },
+    { id: 'match', role: 'question', name: 'Who wins?', description: '', keywords: [] },
+    {
+      id: 'team',
+      role: { questionOutcome: { parent: 'match' } },
+      name: '{team}',
+      description: '',
+      keywords: [['team', 'shortString']],
+    },
+  ],
   response: z.array(OutcomeTemplate),
   freshness: { class: 'fixed' },
 })

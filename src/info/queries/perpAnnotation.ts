@@ -1,7 +1,7 @@
 // perpAnnotation: what the deployer of a perp says about it, null where nothing is said. Wire-equal.
 
 import * as z from 'zod'
-import { ConciseAnnotation, EXAMPLE_ANNOTATION } from '../../protocol/info/annotation-shapes.ts'
+import { ConciseAnnotation, EXAMPLE_ANNOTATION } from '../../protocol/info/market-shapes.ts'
 import { Market } from '../../protocol/info/request-fields.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 

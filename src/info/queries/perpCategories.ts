@@ -1,13 +1,12 @@
 // perpCategories: the perps that have a category. Wire-equal.
 
 import * as z from 'zod'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { bareQuery } from '../sources/pass-through.ts'
 
-export const perpCategories = passThroughQuery({
+export const perpCategories = bareQuery({
   type: 'perpCategories',
   summary: 'The category of every perp that has one',
-  example: { request: {}, response: [['xyz:GOLD', 'commodities']] },
-  request: z.object({ type: z.literal('perpCategories') }),
+  example: [['xyz:GOLD', 'commodities']],
   response: z.array(z.tuple([z.string().describe('Coin'), z.string().describe('Category')])),
   freshness: { class: 'fixed' },
 })

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
 import { AmountByCoin, Decimal, NanoTime } from '../../protocol/info/common-shapes.ts'
 import { USER } from '../../protocol/info/examples.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { bareQuery } from '../sources/pass-through.ts'
 
 const PerpDex = z.looseObject({
   name: z.string(),
@@ -25,24 +25,20 @@ const PerpDex = z.looseObject({
   assetToFundingClamp: AmountByCoin.optional(),
 })
 
-export const perpDexs = passThroughQuery({
+export const perpDexs = bareQuery({
   type: 'perpDexs',
   summary: 'Every perp DEX, the main one as null',
-  example: {
-    request: {},
-    response: [
-      null,
-      {
-        name: 'xyz',
-        fullName: 'XYZ',
-        deployer: USER,
-        oracleUpdater: null,
-        feeRecipient: null,
-        assetToStreamingOiCap: [['xyz:GOLD', '1000000.0']],
-      },
-    ],
-  },
-  request: z.object({ type: z.literal('perpDexs') }),
+  example: [
+    null,
+    {
+      name: 'xyz',
+      fullName: 'XYZ',
+      deployer: USER,
+      oracleUpdater: null,
+      feeRecipient: null,
+      assetToStreamingOiCap: [['xyz:GOLD', '1000000.0']],
+    },
+  ],
   response: z.array(PerpDex.nullable()),
   freshness: { class: 'fixed' },
 })

@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { TIME } from '../../protocol/info/examples.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { bareQuery } from '../sources/pass-through.ts'
 
 const PredictedFunding = z.looseObject({
   fundingRate: Decimal.describe('Hourly rate, as a fraction'),
@@ -12,22 +12,18 @@ const PredictedFunding = z.looseObject({
   fundingIntervalHours: z.int().optional(),
 })
 
-export const predictedFundings = passThroughQuery({
+export const predictedFundings = bareQuery({
   type: 'predictedFundings',
   summary: 'The next funding rates here and elsewhere',
-  example: {
-    request: {},
-    response: [
+  example: [
+    [
+      'BTC',
       [
-        'BTC',
-        [
-          ['BinPerp', null],
-          ['HlPerp', { fundingRate: '0.0000125', nextFundingTime: TIME, fundingIntervalHours: 1 }],
-        ],
+        ['BinPerp', null],
+        ['HlPerp', { fundingRate: '0.0000125', nextFundingTime: TIME, fundingIntervalHours: 1 }],
       ],
     ],
-  },
-  request: z.object({ type: z.literal('predictedFundings') }),
+  ],
   response: z.array(
     z.tuple([
       z.string().describe('Coin'),

@@ -5,9 +5,8 @@ import * as z from 'zod'
 import { kindsBy } from '../../core/open-kinds.ts'
 import { Address } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
-import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
-import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { OTHER_USER, TIME } from '../../protocol/info/examples.ts'
+import { ofUserQuery } from '../sources/pass-through.ts'
 
 const Rewards = {
   cumVlm: Decimal,
@@ -66,11 +65,9 @@ const EXAMPLE = {
   tokenToState: [[0, REWARDS]],
 }
 
-export const referral = passThroughQuery({
+export const referral = ofUserQuery({
   type: 'referral',
   summary: 'Who referred a user, whom they referred, and what it earned',
-  example: { request: { user: USER }, response: EXAMPLE },
-  request: z.object({ type: z.literal('referral'), user: UserAddress }),
+  example: EXAMPLE,
   response: Referral,
-  freshness: { class: 'user' },
 })

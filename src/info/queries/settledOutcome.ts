@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { kindsByKey } from '../../core/open-kinds.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
-import { EXAMPLE_OUTCOME, Outcome } from '../../protocol/info/outcome-shapes.ts'
+import { EXAMPLE_OUTCOME, Outcome } from '../../protocol/info/market-shapes.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
 const SettledOutcome = z.looseObject({

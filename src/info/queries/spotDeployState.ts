@@ -2,11 +2,10 @@
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
-import { GasAuction } from '../../protocol/info/auction-shapes.ts'
 import { AmountByToken, Decimal } from '../../protocol/info/common-shapes.ts'
-import { GAS_AUCTION, USER } from '../../protocol/info/examples.ts'
-import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { GAS_AUCTION } from '../../protocol/info/examples.ts'
+import { GasAuction } from '../../protocol/info/market-shapes.ts'
+import { ofUserQuery } from '../sources/pass-through.ts'
 
 const Deployment = z.looseObject({
   token: z.int().describe('Index of the spot token'),
@@ -23,11 +22,9 @@ const Deployment = z.looseObject({
   blacklistUsers: z.array(Address),
 })
 
-export const spotDeployState = passThroughQuery({
+export const spotDeployState = ofUserQuery({
   type: 'spotDeployState',
   summary: 'Spot deployments of a user and their gas auction',
-  example: { request: { user: USER }, response: { states: [], gasAuction: GAS_AUCTION } },
-  request: z.object({ type: z.literal('spotDeployState'), user: UserAddress }),
+  example: { states: [], gasAuction: GAS_AUCTION },
   response: z.looseObject({ states: z.array(Deployment).describe('Started deployments'), gasAuction: GasAuction }),
-  freshness: { class: 'user' },
 })

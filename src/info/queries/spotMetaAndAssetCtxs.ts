@@ -2,16 +2,15 @@
 // their order may differ from the universe.
 
 import * as z from 'zod'
-import { EXAMPLE_SPOT_CTX, SpotAssetCtx } from '../../protocol/info/ctx-shapes.ts'
 import { SPOT_META } from '../../protocol/info/examples.ts'
+import { EXAMPLE_SPOT_CTX, SpotAssetCtx } from '../../protocol/info/market-shapes.ts'
 import { SpotMeta } from '../../protocol/info/spot-shapes.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { bareQuery } from '../sources/pass-through.ts'
 
-export const spotMetaAndAssetCtxs = passThroughQuery({
+export const spotMetaAndAssetCtxs = bareQuery({
   type: 'spotMetaAndAssetCtxs',
   summary: 'The spot pairs and tokens with prices',
-  example: { request: {}, response: [SPOT_META, [EXAMPLE_SPOT_CTX]] },
-  request: z.object({ type: z.literal('spotMetaAndAssetCtxs') }),
+  example: [SPOT_META, [EXAMPLE_SPOT_CTX]],
   response: z.tuple([SpotMeta.describe('Pairs and tokens'), z.array(SpotAssetCtx).describe('Market data by `coin`')]),
   freshness: { class: 'tick' },
 })

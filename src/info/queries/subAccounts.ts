@@ -4,9 +4,8 @@ import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
 import { PerpState } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, PERP_STATE, SPOT_STATE, USER } from '../../protocol/info/examples.ts'
-import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { SpotState } from '../../protocol/info/spot-shapes.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { ofUserQuery } from '../sources/pass-through.ts'
 
 const SubAccount = z.looseObject({
   name: z.string(),
@@ -16,16 +15,11 @@ const SubAccount = z.looseObject({
   spotState: SpotState,
 })
 
-export const subAccounts = passThroughQuery({
+export const subAccounts = ofUserQuery({
   type: 'subAccounts',
   summary: 'The sub-accounts of a master wallet',
-  example: {
-    request: { user: USER },
-    response: [
-      { name: 'bot', subAccountUser: OTHER_USER, master: USER, clearinghouseState: PERP_STATE, spotState: SPOT_STATE },
-    ],
-  },
-  request: z.object({ type: z.literal('subAccounts'), user: UserAddress }),
+  example: [
+    { name: 'bot', subAccountUser: OTHER_USER, master: USER, clearinghouseState: PERP_STATE, spotState: SPOT_STATE },
+  ],
   response: z.array(SubAccount).nullable(),
-  freshness: { class: 'user' },
 })

@@ -6,9 +6,8 @@ import { openEnum } from '../../core/open-kinds.ts'
 import { Address } from '../../protocol/feed/block.ts'
 import { PerpState } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, PERP_STATE, SPOT_STATE, USER } from '../../protocol/info/examples.ts'
-import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { SpotState } from '../../protocol/info/spot-shapes.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { ofUserQuery } from '../sources/pass-through.ts'
 
 const SubAccount = z.looseObject({
   name: z.string(),
@@ -28,23 +27,18 @@ const SubAccount = z.looseObject({
     .describe('Account abstraction mode'),
 })
 
-export const subAccounts2 = passThroughQuery({
+export const subAccounts2 = ofUserQuery({
   type: 'subAccounts2',
   summary: 'The sub-accounts of a master wallet over all DEXes',
-  example: {
-    request: { user: USER },
-    response: [
-      {
-        name: 'bot',
-        subAccountUser: OTHER_USER,
-        master: USER,
-        dexToClearinghouseState: [['', PERP_STATE]],
-        spotState: SPOT_STATE,
-        abstraction: 'unifiedAccount',
-      },
-    ],
-  },
-  request: z.object({ type: z.literal('subAccounts2'), user: UserAddress }),
+  example: [
+    {
+      name: 'bot',
+      subAccountUser: OTHER_USER,
+      master: USER,
+      dexToClearinghouseState: [['', PERP_STATE]],
+      spotState: SPOT_STATE,
+      abstraction: 'unifiedAccount',
+    },
+  ],
   response: z.array(SubAccount).nullable(),
-  freshness: { class: 'user' },
 })

@@ -2,22 +2,16 @@
 // `description`.
 
 import * as z from 'zod'
-import { TIME, USER } from '../../protocol/info/examples.ts'
-import { UserAddress } from '../../protocol/info/request-fields.ts'
+import { TIME } from '../../protocol/info/examples.ts'
 import { EXAMPLE_TWAP, TwapEvent } from '../../protocol/info/twap-shapes.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { ofUserQuery } from '../sources/pass-through.ts'
 
-export const twapHistory = passThroughQuery({
+export const twapHistory = ofUserQuery({
   type: 'twapHistory',
   summary: "What became of a user's TWAP orders",
-  example: {
-    request: { user: USER },
-    response: [
-      { time: TIME / 1_000, state: EXAMPLE_TWAP, status: { status: 'finished' }, twapId: 3 },
-      { time: TIME / 1_000, state: EXAMPLE_TWAP, status: { status: 'error', description: 'No margin' } },
-    ],
-  },
-  request: z.object({ type: z.literal('twapHistory'), user: UserAddress }),
+  example: [
+    { time: TIME / 1_000, state: EXAMPLE_TWAP, status: { status: 'finished' }, twapId: 3 },
+    { time: TIME / 1_000, state: EXAMPLE_TWAP, status: { status: 'error', description: 'No margin' } },
+  ],
   response: z.array(TwapEvent),
-  freshness: { class: 'user' },
 })

@@ -2,15 +2,14 @@
 
 import * as z from 'zod'
 import { openEnum } from '../../core/open-kinds.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { bareQuery } from '../sources/pass-through.ts'
 
 const Route = openEnum('bridge', 'cctp')
 
-export const usdcRouting = passThroughQuery({
+export const usdcRouting = bareQuery({
   type: 'usdcRouting',
   summary: 'The way of USDC to the exchange and back',
-  example: { request: {}, response: { depositRoute: 'cctp', withdrawalRoute: 'bridge' } },
-  request: z.object({ type: z.literal('usdcRouting') }),
+  example: { depositRoute: 'cctp', withdrawalRoute: 'bridge' },
   response: z.looseObject({ depositRoute: Route, withdrawalRoute: Route }),
   freshness: { class: 'fixed' },
 })

@@ -4,9 +4,7 @@ import * as z from 'zod'
 import { kindsBy } from '../../core/open-kinds.ts'
 import { Address } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
-import { USER } from '../../protocol/info/examples.ts'
-import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { ofUserQuery } from '../sources/pass-through.ts'
 
 const StakingDiscount = z.looseObject({
   bpsOfMaxSupply: Decimal.describe('Stake in basis points of the maximum supply'),
@@ -101,11 +99,9 @@ const EXAMPLE = {
   activeStakingDiscount: { bpsOfMaxSupply: '0.0', discount: '0.0' },
 }
 
-export const userFees = passThroughQuery({
+export const userFees = ofUserQuery({
   type: 'userFees',
   summary: 'Fee rates and recent volume of a user',
-  example: { request: { user: USER }, response: EXAMPLE },
-  request: z.object({ type: z.literal('userFees'), user: UserAddress }),
+  example: EXAMPLE,
   response: UserFees,
-  freshness: { class: 'user' },
 })

@@ -4,15 +4,13 @@
 import * as z from 'zod'
 import { kindsBy } from '../../core/open-kinds.ts'
 import { Address } from '../../protocol/feed/block.ts'
-import { OTHER_USER, USER } from '../../protocol/info/examples.ts'
-import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { OTHER_USER } from '../../protocol/info/examples.ts'
+import { ofUserQuery } from '../sources/pass-through.ts'
 
-export const userRole = passThroughQuery({
+export const userRole = ofUserQuery({
   type: 'userRole',
   summary: 'What an address is',
-  example: { request: { user: USER }, response: { role: 'agent', data: { user: OTHER_USER } } },
-  request: z.object({ type: z.literal('userRole'), user: UserAddress }),
+  example: { role: 'agent', data: { user: OTHER_USER } },
   response: kindsBy('role', {
     missing: {},
     user: {},
@@ -20,5 +18,4 @@ export const userRole = passThroughQuery({
     agent: { data: z.looseObject({ user: Address }) },
     subAccount: { data: z.looseObject({ master: Address }) },
   }),
-  freshness: { class: 'user' },
 })

@@ -5,7 +5,7 @@ import { kindsByKey, openEnum } from '../../core/open-kinds.ts'
 import { Address } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { TIME, USER } from '../../protocol/info/examples.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { bareQuery } from '../sources/pass-through.ts'
 
 const Text = z.string()
 const NameAndDescription = z.tuple([Text.describe('Name'), Text.describe('Description')])
@@ -81,11 +81,10 @@ const Vote = z.looseObject({
   quorumReached: z.boolean(),
 })
 
-export const validatorL1Votes = passThroughQuery({
+export const validatorL1Votes = bareQuery({
   type: 'validatorL1Votes',
   summary: 'Open votes of the validators',
-  example: { request: {}, response: [{ expireTime: TIME, action: { D: 'BTC' }, votes: [USER], quorumReached: false }] },
-  request: z.object({ type: z.literal('validatorL1Votes') }),
+  example: [{ expireTime: TIME, action: { D: 'BTC' }, votes: [USER], quorumReached: false }],
   response: z.array(Vote),
   freshness: { class: 'slow', freshMs: 10_000 },
 })

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { bareQuery } from '../sources/pass-through.ts'
 
 const ValidatorStats = z.looseObject({
   uptimeFraction: Decimal,
@@ -29,28 +29,24 @@ const ValidatorSummary = z.looseObject({
   stats: z.array(z.tuple([z.string().describe('Period'), ValidatorStats.describe('Statistics')])),
 })
 
-export const validatorSummaries = passThroughQuery({
+export const validatorSummaries = bareQuery({
   type: 'validatorSummaries',
   summary: 'The validators, their stake and how they did',
-  example: {
-    request: {},
-    response: [
-      {
-        validator: USER,
-        signer: OTHER_USER,
-        name: 'A validator',
-        description: 'Runs two machines',
-        nRecentBlocks: 12,
-        stake: 668366174204757,
-        isJailed: false,
-        unjailableAfter: TIME,
-        isActive: true,
-        commission: '0.04',
-        stats: [['day', { uptimeFraction: '1.0', predictedApr: '0.021572699', nSamples: 1440 }]],
-      },
-    ],
-  },
-  request: z.object({ type: z.literal('validatorSummaries') }),
+  example: [
+    {
+      validator: USER,
+      signer: OTHER_USER,
+      name: 'A validator',
+      description: 'Runs two machines',
+      nRecentBlocks: 12,
+      stake: 668366174204757,
+      isJailed: false,
+      unjailableAfter: TIME,
+      isActive: true,
+      commission: '0.04',
+      stats: [['day', { uptimeFraction: '1.0', predictedApr: '0.021572699', nSamples: 1440 }]],
+    },
+  ],
   response: z.array(ValidatorSummary),
   freshness: { class: 'slow', freshMs: 10_000 },
 })

@@ -3,11 +3,10 @@
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
+import { EXAMPLE_PORTFOLIO, Portfolio, VaultRelationship } from '../../protocol/info/account-shapes.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
-import { EXAMPLE_PORTFOLIO, Portfolio } from '../../protocol/info/portfolio-shapes.ts'
 import { optional, UserAddress } from '../../protocol/info/request-fields.ts'
-import { VaultRelationship } from '../../protocol/info/vault-shapes.ts'
 import { passThroughQuery } from '../sources/pass-through.ts'
 
 const Follower = z.looseObject({

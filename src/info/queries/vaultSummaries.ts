@@ -2,10 +2,10 @@
 
 import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
+import { VaultRelationship } from '../../protocol/info/account-shapes.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
-import { VaultRelationship } from '../../protocol/info/vault-shapes.ts'
-import { passThroughQuery } from '../sources/pass-through.ts'
+import { bareQuery } from '../sources/pass-through.ts'
 
 const VaultSummary = z.looseObject({
   name: z.string(),
@@ -17,24 +17,20 @@ const VaultSummary = z.looseObject({
   createTimeMillis: z.int().describe('Creation time, Unix milliseconds'),
 })
 
-export const vaultSummaries = passThroughQuery({
+export const vaultSummaries = bareQuery({
   type: 'vaultSummaries',
   summary: 'A line per vault',
-  example: {
-    request: {},
-    response: [
-      {
-        name: 'A vault',
-        vaultAddress: OTHER_USER,
-        leader: USER,
-        tvl: '1000.0',
-        isClosed: false,
-        relationship: { type: 'normal' },
-        createTimeMillis: TIME,
-      },
-    ],
-  },
-  request: z.object({ type: z.literal('vaultSummaries') }),
+  example: [
+    {
+      name: 'A vault',
+      vaultAddress: OTHER_USER,
+      leader: USER,
+      tvl: '1000.0',
+      isClosed: false,
+      relationship: { type: 'normal' },
+      createTimeMillis: TIME,
+    },
+  ],
   response: z.array(VaultSummary),
   freshness: { class: 'slow', freshMs: 10_000 },
 })

@@ -1,8 +1,11 @@
 // Types that an upstream answers: the canonical request goes out, its bytes come back unchanged.
 
+import * as z from 'zod'
 import type { Failure } from '../../core/failure.ts'
 import { parseJson } from '../../core/json.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import { USER } from '../../protocol/info/examples.ts'
+import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { exchangeNames } from '../../upstream/outcome.ts'
 import type { Sources } from '../ports.ts'
 import { type Answer, type AnyQuery, defineQuery, type InfoQuery, NOT_KNOWN, ONE_CREDIT } from '../query.ts'
@@ -12,6 +15,29 @@ export function passThroughQuery<Req extends { readonly type: string }>(
   query: Omit<InfoQuery<Req, 'upstream'>, 'price' | 'needs' | 'resolve'>,
 ): AnyQuery {
   return defineQuery({ ...query, price: ONE_CREDIT, needs: ['upstream'], resolve: passThrough })
+}
+
+type Told = Pick<AnyQuery, 'type' | 'summary' | 'response'> & { readonly example: unknown }
+
+/** The same of a type that asks for one user alone. `example` is a response. */
+export function ofUserQuery({ type, example, ...told }: Told): AnyQuery {
+  return passThroughQuery({
+    ...told,
+    type,
+    example: { request: { user: USER }, response: example },
+    request: z.object({ type: z.literal(type), user: UserAddress }),
+    freshness: { class: 'user' },
+  })
+}
+
+/** The same of a type without fields. */
+export function bareQuery({ type, example, ...told }: Told & Pick<AnyQuery, 'freshness'>): AnyQuery {
+  return passThroughQuery({
+    ...told,
+    type,
+    example: { request: {}, response: example },
+    request: z.object({ type: z.literal(type) }),
+  })
 }
 
 /** Asks the upstream for exactly this request. `known`: fields that cannot be why it is refused. */

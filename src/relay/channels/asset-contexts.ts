@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { type Coin, dexOf, marketTypeOf } from '../../core/coin.ts'
 import { CoinName } from '../../protocol/feed/block.ts'
-import { EXAMPLE_PERP_CTX, EXAMPLE_SPOT_CTX, PerpAssetCtx, SpotAssetCtx } from '../../protocol/info/ctx-shapes.ts'
+import { EXAMPLE_PERP_CTX, EXAMPLE_SPOT_CTX, PerpAssetCtx, SpotAssetCtx } from '../../protocol/info/market-shapes.ts'
 import { DexName, isAllDexes } from '../../protocol/info/request-fields.ts'
 import { MARKET } from '../body-fields.ts'
 import { defineStateChannel, type InfoQuestion, type StateAnswer, type StateAsk } from '../channel.ts'

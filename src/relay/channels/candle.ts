@@ -2,7 +2,7 @@
 // trades, and at its end.
 
 import * as z from 'zod'
-import { Candle, CandleInterval, EXAMPLE_CANDLE } from '../../protocol/info/candle-shapes.ts'
+import { Candle, CandleInterval, EXAMPLE_CANDLE } from '../../protocol/info/market-shapes.ts'
 import { MARKET } from '../body-fields.ts'
 import { defineEventChannel, META_FIELDS, metaText } from '../channel.ts'
 import { CANDLE_VIEWS } from '../events/candles.ts'

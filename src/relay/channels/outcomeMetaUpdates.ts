@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { kindsByKey } from '../../core/open-kinds.ts'
-import { EXAMPLE_OUTCOME, EXAMPLE_QUESTION, Outcome, Question } from '../../protocol/info/outcome-shapes.ts'
+import { EXAMPLE_OUTCOME, EXAMPLE_QUESTION, Outcome, Question } from '../../protocol/info/market-shapes.ts'
 import { defineEventChannel, EVERY, type EventView, META_FIELDS, metaText } from '../channel.ts'
 
 const TYPE = 'outcomeMetaUpdates'

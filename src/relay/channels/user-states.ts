@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { marketTypeOf } from '../../core/coin.ts'
 import { Address, CoinName } from '../../protocol/feed/block.ts'
-import { ActiveAssetData, EXAMPLE_ACTIVE_ASSET } from '../../protocol/info/active-asset-shapes.ts'
+import { ActiveAssetData, EXAMPLE_ACTIVE_ASSET } from '../../protocol/info/account-shapes.ts'
 import { PerpState } from '../../protocol/info/common-shapes.ts'
 import { FRONTEND_ORDER, PERP_STATE, SPOT_STATE, USER } from '../../protocol/info/examples.ts'
 import { FrontendOrder } from '../../protocol/info/order-shapes.ts'

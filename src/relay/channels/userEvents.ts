@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { type Address, Fill, type UserFill } from '../../protocol/feed/block.ts'
-import { FUNDING_AMOUNTS } from '../../protocol/info/funding-shapes.ts'
+import { FUNDING_AMOUNTS } from '../../protocol/info/account-shapes.ts'
 import { TwapSliceFill } from '../../protocol/info/order-shapes.ts'
 import { TwapEvent } from '../../protocol/info/twap-shapes.ts'
 import { bodyOfUser } from '../body-fields.ts'

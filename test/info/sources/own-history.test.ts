@@ -169,12 +169,6 @@ describe('builderFills', () => {
   })
   const ask = (more: object = {}) => rows({ type: 'builderFills', builder: BUILDER, ...more })
 
-  it('shows the newest first, across gaps, and what is strictly before a cursor', async () => {
-    expect((await ask()).map(({ tid }) => tid)).toEqual([3, 2, 1])
-    expect((await ask({ cursor: '1020' })).map(({ tid }) => tid)).toEqual([1])
-    expect(await ask({ cursor: '1010' })).toEqual([])
-  })
-
   it('merges the parts of an order within a block', async () => {
     const merged = await ask({ aggregateByTime: true })
     expect(merged.map(({ tid, sz, fee }) => [tid, sz, fee])).toEqual([
@@ -182,12 +176,5 @@ describe('builderFills', () => {
       [1, '0.5', '0.25'],
     ])
     expect(Object.keys(merged[0]!)).not.toContain('builder')
-  })
-
-  it('shows at most 2,000', async () => {
-    world.held = { ...world.held, runs: [Array.from({ length: 2_100 }, (_, i) => block(i, part))] }
-    const page = await ask()
-    expect(page).toHaveLength(2_000)
-    expect(await ask({ cursor: String(page.at(-1)!.time) })).toHaveLength(100)
   })
 })

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
-import { EXAMPLE_FUNDING } from '../../../src/protocol/info/funding-shapes.ts'
+import { EXAMPLE_FUNDING } from '../../../src/protocol/info/account-shapes.ts'
 import { EXAMPLE_TWAP } from '../../../src/protocol/info/twap-shapes.ts'
 import type { ShownEvents } from '../../../src/relay/channel.ts'
 import { CHANNELS, channelOf } from '../../../src/relay/channels/catalogue.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import type { Candle } from '../../../src/archive/candles.ts'
 import type { UserFill } from '../../../src/protocol/feed/block.ts'
-import { EXAMPLE_OUTCOME, EXAMPLE_QUESTION } from '../../../src/protocol/info/outcome-shapes.ts'
+import { EXAMPLE_OUTCOME, EXAMPLE_QUESTION } from '../../../src/protocol/info/market-shapes.ts'
 import { channelOf } from '../../../src/relay/channels/catalogue.ts'
 import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { EXAMPLE_ORDER } from '../../kit/node-order.ts'
