@@ -3,6 +3,7 @@
 
 import { type MicroCredits, wholeMicro } from '../core/amount.ts'
 import type { KeyHash } from '../core/ids.ts'
+import { Tables } from '../core/tables.store.ts'
 import { type AccountState, leftOf } from './account-state.ts'
 import { KeyCaps, KeyChanges, KeyEnds } from './keys.store.ts'
 import type { LeaseAnswer, LeaseRequest } from './lease-api.ts'
@@ -21,7 +22,6 @@ import { MeterStore } from './meter.store.ts'
 import type { GrantAnswer } from './meter-api.ts'
 import { METER_API_VERSION } from './meter-version.ts'
 import type { PipelineAnswer, PipelineReport } from './pipeline-report.ts'
-import { PlanStore } from './plans/plan-period.store.ts'
 import { decidePlan, decideRenewal, type PlanDecision, type PlanOrder, type PlanState } from './plans/plan-period.ts'
 import { Statements } from './statement.store.ts'
 import type { MinuteCharge } from './streams/stream-api.ts'
@@ -29,7 +29,7 @@ import type { Payment, StreamPayer } from './streams/stream-ledger.ts'
 import { StreamStore } from './streams/streams.store.ts'
 import { hourOf, mergeUsage } from './usage.ts'
 import { UsageReports } from './usage-report.store.ts'
-import { VisitorBudgets } from './visitor-budget.store.ts'
+import { budgetNow, budgetWaitMs, type VisitorBudget } from './visitor-budget.ts'
 import type { Webhooks } from './webhooks/webhooks.do.ts'
 
 const v = METER_API_VERSION
@@ -259,3 +259,67 @@ class PipelineHolds {
 }
 
 const sumOf = (holds: readonly Hold[]) => holds.reduce((sum, { amount }) => sum + amount, 0)
+
+/** The plan of an account, and a line for every period it had: the ledger of what was given and expired. */
+class PlanStore extends Tables {
+  read(): PlanState | null {
+    const row = this.first<Omit<PlanState, 'renews'> & { renews: number }>(
+      `SELECT plan, anchor AS anchorMs, since AS sinceMs, until AS untilMs, micro, every AS everyMicro,
+         used_before AS usedBefore, renews FROM plan`,
+    )
+    return row === undefined ? null : { ...row, renews: row.renews === 1 }
+  }
+
+  /** What later periods give; the running one stays. Nothing where the account is on another plan, or none that renews. */
+  setEvery(plan: string, everyMicro: number): void {
+    this.run('UPDATE plan SET every = ? WHERE plan = ? AND renews = 1', everyMicro, plan)
+  }
+
+  /** The plan after a decision; the period before it gets its end. */
+  put({ state, expired }: PlanDecision): void {
+    const { plan, anchorMs, sinceMs, untilMs, micro, everyMicro, usedBefore, renews } = state
+    this.run(
+      `INSERT INTO plan VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (one) DO UPDATE SET plan = excluded.plan,
+       anchor = excluded.anchor, since = excluded.since, until = excluded.until, micro = excluded.micro,
+       every = excluded.every, used_before = excluded.used_before, renews = excluded.renews`,
+      plan,
+      anchorMs,
+      sinceMs,
+      untilMs,
+      micro,
+      everyMicro,
+      usedBefore,
+      renews ? 1 : 0,
+    )
+    this.run('UPDATE periods SET until = ?, expired = ? WHERE expired IS NULL', sinceMs, expired)
+    this.run('INSERT INTO periods (plan, since, until, granted) VALUES (?, ?, ?, ?)', plan, sinceMs, untilMs, micro)
+  }
+}
+
+/**
+ * How much is left of the visitors' budget, in the meter of the account that pays for them. Invariant: written in the
+ * transaction of the decision that spends it; an account without visitors pays nothing for it.
+ */
+class VisitorBudgets extends Tables {
+  /** What visitors may spend now; infinite where it is not visitors who spend. */
+  left(perHour: MicroCredits | undefined, nowMs: number): number {
+    return perHour === undefined ? Number.POSITIVE_INFINITY : this.#now(perHour, nowMs).left
+  }
+
+  /** Milliseconds until they may spend `amount`, 0 where they may now. */
+  waitMs(perHour: MicroCredits, amount: MicroCredits, nowMs: number): number {
+    return budgetWaitMs(this.#now(perHour, nowMs), perHour, amount)
+  }
+
+  /** They spent so much, or hold it in a lease; below nought: they gave it back. */
+  spend(perHour: MicroCredits | undefined, amount: MicroCredits, nowMs: number): void {
+    if (perHour === undefined || amount === 0) return
+    const { left, atMs } = this.#now(perHour, nowMs)
+    this.run('INSERT OR REPLACE INTO visitors VALUES (1, ?, ?)', left - amount, atMs)
+  }
+
+  #now(perHour: MicroCredits, nowMs: number): VisitorBudget {
+    const row = this.first<VisitorBudget>('SELECT left_micro AS left, at AS atMs FROM visitors')
+    return budgetNow(row ?? null, perHour, nowMs)
+  }
+}

@@ -1,6 +1,7 @@
 // What there is of a chain's history, from the rows of D1 HISTORY. Law: no question reads more rows than its range has.
 
 import { batchOf, oneRow } from '../../core/d1.store.ts'
+import { signatureOf } from '../../core/signature.client.ts'
 import { DAY_MS } from '../../core/time.ts'
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { checkpointKey, segmentKey } from '../archive/archive-keys.ts'
@@ -11,8 +12,7 @@ import type { FileSpan, Level } from '../files/levels.ts'
 import type { TableName } from '../files/table.ts'
 import type { CoveredDay, Exports, ToldGap } from './exports-api.ts'
 import { type FileLink, linkPath, signedText } from './file-links.ts'
-import type { FilePlace, FileSource, FileSums, StoredFile, TimeRange } from './listed-files.ts'
-import { signatureOf } from './signature.client.ts'
+import type { FileSource, StoredFile, TimeRange } from './listed-files.ts'
 
 type Database = Pick<D1Database, 'prepare' | 'batch'>
 type Segments = Omit<CoveredDay, 'checkpoints' | 'checkpointsBytes'>
@@ -125,45 +125,29 @@ const PRODUCTS: Readonly<Record<string, Columns>> = {
 
 /** Segments of both kinds, and checkpoints. */
 function archiveFiles(db: Database, chain: string): FileSource[] {
-  return Object.entries(PRODUCTS).map(([product, columns]) => new Rows(db, chain, product, columns))
-}
-
-class Rows implements FileSource {
-  readonly product: string
-  readonly #db: Database
-  readonly #chain: string
-  readonly #columns: Columns
-
-  constructor(db: Database, chain: string, product: string, columns: Columns) {
-    this.product = product
-    this.#db = db
-    this.#chain = chain
-    this.#columns = columns
-  }
-
-  async files(range: TimeRange, after: FilePlace | null, limit: number): Promise<readonly StoredFile[]> {
-    const { first, last, firstMs, lastMs, bytes, sha256, key } = this.#columns
-    const { results } = await this.#db
-      .prepare(`SELECT ${first} AS first, ${last} AS last, ${firstMs} AS firstMs, ${lastMs} AS lastMs, ${bytes} AS bytes,
-        ${sha256} AS sha256 ${this.#from} AND (${firstMs}, ${first}) > (?4, ?5) ORDER BY ${firstMs}, ${first} LIMIT ?6`)
-      .bind(this.#chain, range.fromMs, range.toMs, after?.timeMs ?? -1, after?.height ?? -1, limit)
-      .all<ArchiveRow>()
-    return results.map((row) => {
-      const place = { timeMs: row.firstMs, height: row.first, part: 0 }
-      return { ...row, place, key: key(this.#chain, row) }
-    })
-  }
-
-  sums(range: TimeRange): Promise<FileSums> {
-    const select = `SELECT COUNT(*) AS objects, COALESCE(SUM(${this.#columns.bytes}), 0) AS bytes ${this.#from}`
-    return oneRow(this.#db.prepare(select).bind(this.#chain, range.fromMs, range.toMs))
-  }
-
-  /** Of a product that was removed the bytes are 0. */
-  get #from(): string {
-    const { table, firstMs, bytes } = this.#columns
-    return `FROM ${table} WHERE chain = ?1 AND ${firstMs} BETWEEN ?2 AND ?3 AND ${bytes} > 0`
-  }
+  return Object.entries(PRODUCTS).map(([product, { table, first, last, firstMs, lastMs, bytes, sha256, key }]) => {
+    // Of a product that was removed the bytes are 0.
+    const from = `FROM ${table} WHERE chain = ?1 AND ${firstMs} BETWEEN ?2 AND ?3 AND ${bytes} > 0`
+    return {
+      product,
+      files: async (range, after, limit) => {
+        const { results } = await db
+          .prepare(`SELECT ${first} AS first, ${last} AS last, ${firstMs} AS firstMs, ${lastMs} AS lastMs,
+            ${bytes} AS bytes, ${sha256} AS sha256 ${from} AND (${firstMs}, ${first}) > (?4, ?5)
+            ORDER BY ${firstMs}, ${first} LIMIT ?6`)
+          .bind(chain, range.fromMs, range.toMs, after?.timeMs ?? -1, after?.height ?? -1, limit)
+          .all<ArchiveRow>()
+        return results.map((row) => {
+          const place = { timeMs: row.firstMs, height: row.first, part: 0 }
+          return { ...row, place, key: key(chain, row) }
+        })
+      },
+      sums: (range) => {
+        const select = `SELECT COUNT(*) AS objects, COALESCE(SUM(${bytes}), 0) AS bytes ${from}`
+        return oneRow(db.prepare(select).bind(chain, range.fromMs, range.toMs))
+      },
+    }
+  })
 }
 
 // Parquet as files that can be taken away, from their rows in D1. Invariants: nothing of a file that is not whole is listed, and
@@ -187,48 +171,29 @@ const PART = `t.level * 10000 + t.number`
 const OF_FILE = `SELECT 1 FROM files f WHERE f.chain = t.chain AND f.level = t.level AND f.first = t.first AND f.state`
 
 export function tableFiles(db: Database, chain: string): FileSource[] {
-  return (Object.keys(LAST_LEVEL) as TableName[]).map((name) => new TableFiles(db, chain, name))
-}
-
-class TableFiles implements FileSource {
-  readonly product: string
-  readonly #db: Database
-  readonly #chain: string
-  readonly #name: TableName
-
-  constructor(db: Database, chain: string, name: TableName) {
-    this.product = name.replaceAll('-', '_')
-    this.#db = db
-    this.#chain = chain
-    this.#name = name
-  }
-
-  async files(range: TimeRange, after: FilePlace | null, limit: number): Promise<readonly StoredFile[]> {
-    const { results } = await this.#db
-      .prepare(`SELECT t.level, t.first, t.last, t.first_ms AS firstMs, t.last_ms AS lastMs, t.number, t.bytes, t.sha256
-        ${this.#from} AND (t.last, ${PART}) > (?5, ?6) ORDER BY t.last, ${PART} LIMIT ?7`)
-      .bind(...this.#values(range), after?.height ?? -1, after?.part ?? -1, limit)
-      .all<TableRow>()
-    return results.map(({ level, number, ...row }) => {
-      const place = { timeMs: row.firstMs, height: row.last, part: level * 10_000 + number }
-      return { ...row, place, key: tableKey(this.#chain, level, row, number, this.#name) }
-    })
-  }
-
-  sums(range: TimeRange): Promise<FileSums> {
-    const select = `SELECT COUNT(*) AS objects, COALESCE(SUM(t.bytes), 0) AS bytes ${this.#from}`
-    return oneRow(this.#db.prepare(select).bind(...this.#values(range)))
-  }
-
-  #values({ fromMs, toMs }: TimeRange): readonly [string, TableName, number, number] {
-    return [this.#chain, this.#name, fromMs, toMs]
-  }
-
-  get #from(): string {
+  return (Object.keys(LAST_LEVEL) as TableName[]).map((name) => {
     const isWhole = `NOT EXISTS (${OF_FILE} = 'open')`
     // Its file may be gone: a month has the tables of its days.
-    const isForGood = `(t.level = ${LAST_LEVEL[this.#name]} AND ${isWhole})`
+    const isForGood = `(t.level = ${LAST_LEVEL[name]} AND ${isWhole})`
     const isListed = `(${isForGood} OR EXISTS (${OF_FILE} = 'live'))`
-    return `FROM file_tables t WHERE t.chain = ?1 AND t.name = ?2 AND t.first_ms BETWEEN ?3 AND ?4 AND ${isListed}`
-  }
+    const from = `FROM file_tables t WHERE t.chain = ?1 AND t.name = ?2 AND t.first_ms BETWEEN ?3 AND ?4 AND ${isListed}`
+    return {
+      product: name.replaceAll('-', '_'),
+      files: async ({ fromMs, toMs }, after, limit) => {
+        const { results } = await db
+          .prepare(`SELECT t.level, t.first, t.last, t.first_ms AS firstMs, t.last_ms AS lastMs, t.number, t.bytes,
+            t.sha256 ${from} AND (t.last, ${PART}) > (?5, ?6) ORDER BY t.last, ${PART} LIMIT ?7`)
+          .bind(chain, name, fromMs, toMs, after?.height ?? -1, after?.part ?? -1, limit)
+          .all<TableRow>()
+        return results.map(({ level, number, ...row }) => {
+          const place = { timeMs: row.firstMs, height: row.last, part: level * 10_000 + number }
+          return { ...row, place, key: tableKey(chain, level, row, number, name) }
+        })
+      },
+      sums: ({ fromMs, toMs }) => {
+        const select = `SELECT COUNT(*) AS objects, COALESCE(SUM(t.bytes), 0) AS bytes ${from}`
+        return oneRow(db.prepare(select).bind(chain, name, fromMs, toMs))
+      },
+    }
+  })
 }

@@ -2,7 +2,7 @@
 // and never led elsewhere by a redirect.
 
 import type { Egress } from '../../core/egress.client.ts'
-import { hmac } from './signature.client.ts'
+import { hmac } from '../../core/signature.client.ts'
 import { secretBytes, signedText } from './webhook.ts'
 import type { Delivery } from './webhook-api.ts'
 

@@ -127,7 +127,7 @@ export function signedText(id: string, seconds: number, body: string): string {
   return `${id}.${seconds}.${body}`
 }
 
-/** The text of a secret. Those of before hold hexadecimal digits, which are base64 too: 48 bytes, used as they read. */
+/** The text of a secret. */
 export function secretText(bytes: Uint8Array): string {
   return SECRET_PREFIX + btoa(String.fromCharCode(...bytes))
 }
