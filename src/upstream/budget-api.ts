@@ -1,8 +1,7 @@
 // What isolates and the budget object of a source say to each other. Types alone: the rules are in weight-bucket.ts
-// (the object's side) and weight-lease.ts (the isolate's).
+// (the object's side) and leased-budget.ts (the isolate's).
 
-/** 2: `weight`. */
-export const BUDGET_API_VERSION = 2
+export const BUDGET_API_VERSION = 1
 
 /** What became of a grant since the last exchange: weight that is not needed, and weight that is spent for good. */
 export interface GrantNews {
@@ -20,8 +19,8 @@ export interface BudgetAsk {
   readonly perMinute: number
   /** The longest time between a grant and the arrival of a request that it pays for. */
   readonly spreadMs: number
-  /** What the request at the head of the queue weighs; left out before version 2. */
-  readonly weight?: number
+  /** What the request at the head of the queue weighs; 0: none waits. */
+  readonly weight: number
   /** The least that helps it, and what all waiting ones need. 0: none waits. */
   readonly least: number
   readonly need: number

@@ -111,14 +111,14 @@ export class WeightLease {
       returned.set(lease, weight)
     }
     if (returned.size === 0 && this.#owed === 0) return null
-    return this.#exchange(newGrant, { least: 0, need: 0, forecast: 0 }, returned)
+    return this.#exchange(newGrant, { weight: 0, least: 0, need: 0, forecast: 0 }, returned)
   }
 
   /** Takes in the answer to an exchange that was sent at `sentAtMs`. */
   answered(ask: BudgetAsk, answer: BudgetAnswer, sentAtMs: number, nowMs: number): void {
     this.#left = { weight: answer.left, atMs: nowMs }
     if (answer.granted > 0) this.#leases.push(new LocalLease(ask.grant, answer.granted, sentAtMs + answer.ttlMs))
-    const { least, weight = least } = ask
+    const { least, weight } = ask
     if (least === 0) return
     this.#refusals = this.#refusals.filter((each) => each.untilMs > nowMs && !areAlike(each.weight, weight))
     if (answer.waitMs > 0) this.#refusals = [...this.#refusals, { weight, untilMs: nowMs + answer.waitMs }]

@@ -84,7 +84,7 @@ export class WeightBucket {
     this.#claims = this.#claims.filter(({ untilMs }) => untilMs > nowMs)
     this.#save((before - held) / 2)
     const free = micro - this.#claims.reduce((sum, { saved }) => sum + saved, 0)
-    const claim = this.#claims.find(({ weight }) => areAlike(weight, ask.weight ?? ask.least))
+    const claim = this.#claims.find(({ weight }) => areAlike(weight, ask.weight))
     const usable = free + (claim?.saved ?? 0)
     const isRefused = usable < ask.least * MICRO
     const granted = isRefused ? 0 : Math.max(0, Math.min(Math.floor(usable / MICRO), wanted(ask, full)))
@@ -102,7 +102,7 @@ export class WeightBucket {
     }
   }
 
-  #claim(known: Claim | undefined, { least, weight = least }: BudgetAsk, untilMs: number): void {
+  #claim(known: Claim | undefined, { least, weight }: BudgetAsk, untilMs: number): void {
     if (known !== undefined) Object.assign(known, { least: Math.max(known.least, least), untilMs })
     else this.#claims.push({ weight, least, saved: 0, untilMs })
   }

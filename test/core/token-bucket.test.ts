@@ -151,10 +151,3 @@ describe('requests leased by many isolates', () => {
     expect(tokens.headers(1_000)?.ratelimit).toBe('"info";r=10;t=0')
   })
 })
-
-it('a clock that steps back takes nothing, and what is left makes nobody wait', () => {
-  const rate = aSecondsWorth(5)
-  const full = fullBucket(rate, 1_000)
-  expect(takeTokens(full, rate, 4, 500)).toEqual({ bucket: { milliTokens: 1_000, atMs: 1_000 }, taken: 4, waitMs: 0 })
-  expect(takeTokens(full, rate, 1, 1_000).waitMs).toBe(0)
-})

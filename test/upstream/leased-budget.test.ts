@@ -108,7 +108,7 @@ it('who is refused and does not come again holds up nobody for long', async () =
   const bucket = new WeightBucket(null)
   const ask = (weight: number) => {
     const more = { weight, least: weight, need: weight, forecast: 0, news: [], owed: 0 }
-    return { v: 2, grant: `g${ids++}`, perMinute: 1_200, spreadMs: 5_000, ...more }
+    return { v: 1, grant: `g${ids++}`, perMinute: 1_200, spreadMs: 5_000, ...more }
   }
   let now = 1_000_000
   let ids = 0

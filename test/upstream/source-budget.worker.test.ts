@@ -19,6 +19,7 @@ const ask = (more: Partial<BudgetAsk>): BudgetAsk => ({
   grant: crypto.randomUUID(),
   perMinute: BUDGET,
   spreadMs: 5_000,
+  weight: 20,
   least: 20,
   need: 20,
   forecast: 0,

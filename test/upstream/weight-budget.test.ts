@@ -201,6 +201,7 @@ describe('a bucket', () => {
     grant: 'g',
     perMinute: 1_200,
     spreadMs: 5_000,
+    weight: more.least ?? 0,
     least: 0,
     need: 0,
     forecast: 0,
