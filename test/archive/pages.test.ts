@@ -122,14 +122,6 @@ describe('the summary', () => {
 })
 
 describe('fills of a builder', () => {
-  it('of one time stay on one page, though two blocks may share it', () => {
-    const at = (time: number, ...tids: number[]) =>
-      tids.map((tid): UserFill => [USER, { tid, time } as unknown as Fill])
-    const held = [at(6, 1), at(7, 2, 3), at(7, 4, 5)]
-    expect(builderPage(held, 4).map(({ tid }) => tid)).toEqual([5, 4, 3, 2])
-    expect(builderPage([...held, at(8, 6)], 4).map(({ tid }) => tid)).toEqual([6])
-  })
-
   it('of a block that is larger than a page are cut at the older end', () => {
     const block = Array.from({ length: 5 }, (_, tid): UserFill => [USER, { tid, time: 7 } as unknown as Fill])
     expect(builderPage([block], 3).map(({ tid }) => tid)).toEqual([4, 3, 2])

@@ -41,11 +41,9 @@ interface Newest {
 
 export class Retention {
   readonly #place: ArchivePlace
-  readonly #removals: Removals
 
   constructor(place: ArchivePlace) {
     this.#place = place
-    this.#removals = new Removals(place)
   }
 
   /** One turn by age, and where the bound is passed one by bytes; answers what is left, null where nothing went. */
@@ -60,7 +58,7 @@ export class Retention {
 
   /** Removes what is too old, as far as one turn goes. */
   async turn(days: KeptDays, { nowMs, newestMs }: Newest): Promise<Freed> {
-    const finished = await this.#removals.finish(ALL)
+    const finished = await endRemovals(this.#place, ALL)
     if (finished > 0 || KEPT_PRODUCTS.every((product) => days[product] === null))
       return { objects: finished, segments: 0, bytes: 0 }
     const from = (product: keyof KeptDays) => keptFromMs(days[product], nowMs, newestMs) ?? Number.NEGATIVE_INFINITY
@@ -71,7 +69,7 @@ export class Retention {
     const first = await this.#firstBooks(books.at(-1)?.first ?? -1)
     const isDue = ({ height, time }: CheckpointRow) => time < from('checkpoints') || isCheckpointOverdue(height, first)
     const checkpoints = (await this.#oldestCheckpoints()).filter(isDue)
-    return this.#removals.remove({ events, books, checkpoints })
+    return remove(this.#place, { events, books, checkpoints })
   }
 
   /** Removes the oldest beyond so many bytes, as far as one turn goes, and answers what is left. */
@@ -87,7 +85,7 @@ export class Retention {
     const first = last ? await this.#firstBooks(last.first) : 0
     const checkpoints = (await this.#oldestCheckpoints()).filter(({ height }) => isCheckpointOverdue(height, first))
     const having = (kind: LineKind) => due.filter((row) => row[kind] > 0)
-    await this.#removals.remove({ events: having('events'), books: having('books'), checkpoints })
+    await remove(this.#place, { events: having('events'), books: having('books'), checkpoints })
     return this.#sums()
   }
 
@@ -160,7 +158,7 @@ export class Retention {
 // breaks off, no row is without its object, and no object is forgotten.
 
 /** Of either kind the bytes; 0: removed before. */
-export interface SegmentRow {
+interface SegmentRow {
   readonly first: number
   readonly last: number
   readonly firstMs: number
@@ -169,73 +167,70 @@ export interface SegmentRow {
   readonly books: number
 }
 
-export interface CheckpointRow {
+interface CheckpointRow {
   readonly height: number
   readonly time: number
   readonly bytes: number
 }
 
-export interface Removed {
+interface Removed {
   readonly events: readonly SegmentRow[]
   readonly books: readonly SegmentRow[]
   readonly checkpoints: readonly CheckpointRow[]
 }
 
-export class Removals {
-  readonly #place: ArchivePlace
+/** Ends what broke off, so much of it; answers how many objects that were. */
+async function endRemovals(place: ArchivePlace, most: number): Promise<number> {
+  const { results } = await place.db
+    .prepare(`SELECT key FROM removals WHERE chain = ? ORDER BY key LIMIT ?`)
+    .bind(place.chain, most)
+    .all<{ key: string }>()
+  await drop(
+    place,
+    results.map(({ key }) => key),
+  )
+  return results.length
+}
 
-  constructor(place: ArchivePlace) {
-    this.#place = place
-  }
+async function remove(place: ArchivePlace, { events, books, checkpoints }: Removed): Promise<Freed> {
+  const { chain, db } = place
+  const keys = [
+    ...events.map((row) => segmentKey(chain, row, 'events')),
+    ...books.map((row) => segmentKey(chain, row, 'books')),
+    ...checkpoints.map(({ height }) => checkpointKey(chain, height)),
+  ]
+  if (keys.length === 0) return { objects: 0, segments: 0, bytes: 0 }
+  const firsts = (rows: readonly SegmentRow[]) => rows.map(({ first }) => first)
+  const [, , , gone] = await db.batch([
+    each(place, `INSERT OR IGNORE INTO removals (chain, key) SELECT ?1, value FROM json_each(?2)`, keys),
+    each(place, emptied('events'), firsts(events)),
+    each(place, emptied('books'), firsts(books)),
+    each(
+      place,
+      `DELETE FROM segments WHERE chain = ?1 AND first IN (SELECT value FROM json_each(?2))
+        AND events_bytes = 0 AND books_bytes = 0`,
+      firsts([...events, ...books]),
+    ),
+    each(
+      place,
+      `DELETE FROM checkpoints WHERE chain = ?1 AND height IN (SELECT value FROM json_each(?2))`,
+      checkpoints.map(({ height }) => height),
+    ),
+  ])
+  await drop(place, keys)
+  const bytes = [...events.map((row) => row.events), ...books.map((row) => row.books)]
+  const all = [...bytes, ...checkpoints.map((row) => row.bytes)].reduce((sum, one) => sum + one, 0)
+  return { objects: keys.length, segments: gone?.meta.changes ?? 0, bytes: all }
+}
 
-  /** Ends what broke off, so much of it; answers how many objects that were. */
-  async finish(most: number): Promise<number> {
-    const { results } = await this.#place.db
-      .prepare(`SELECT key FROM removals WHERE chain = ? ORDER BY key LIMIT ?`)
-      .bind(this.#place.chain, most)
-      .all<{ key: string }>()
-    await this.#drop(results.map(({ key }) => key))
-    return results.length
-  }
+async function drop(place: ArchivePlace, keys: string[]): Promise<void> {
+  if (keys.length === 0) return
+  await place.bucket.delete(keys)
+  await each(place, `DELETE FROM removals WHERE chain = ?1 AND key IN (SELECT value FROM json_each(?2))`, keys).run()
+}
 
-  async remove({ events, books, checkpoints }: Removed): Promise<Freed> {
-    const { chain } = this.#place
-    const keys = [
-      ...events.map((row) => segmentKey(chain, row, 'events')),
-      ...books.map((row) => segmentKey(chain, row, 'books')),
-      ...checkpoints.map(({ height }) => checkpointKey(chain, height)),
-    ]
-    if (keys.length === 0) return { objects: 0, segments: 0, bytes: 0 }
-    const firsts = (rows: readonly SegmentRow[]) => rows.map(({ first }) => first)
-    const [, , , gone] = await this.#place.db.batch([
-      this.#each(`INSERT OR IGNORE INTO removals (chain, key) SELECT ?1, value FROM json_each(?2)`, keys),
-      this.#each(emptied('events'), firsts(events)),
-      this.#each(emptied('books'), firsts(books)),
-      this.#each(
-        `DELETE FROM segments WHERE chain = ?1 AND first IN (SELECT value FROM json_each(?2))
-          AND events_bytes = 0 AND books_bytes = 0`,
-        firsts([...events, ...books]),
-      ),
-      this.#each(
-        `DELETE FROM checkpoints WHERE chain = ?1 AND height IN (SELECT value FROM json_each(?2))`,
-        checkpoints.map(({ height }) => height),
-      ),
-    ])
-    await this.#drop(keys)
-    const bytes = [...events.map((row) => row.events), ...books.map((row) => row.books)]
-    const all = [...bytes, ...checkpoints.map((row) => row.bytes)].reduce((sum, one) => sum + one, 0)
-    return { objects: keys.length, segments: gone?.meta.changes ?? 0, bytes: all }
-  }
-
-  async #drop(keys: string[]): Promise<void> {
-    if (keys.length === 0) return
-    await this.#place.bucket.delete(keys)
-    await this.#each(`DELETE FROM removals WHERE chain = ?1 AND key IN (SELECT value FROM json_each(?2))`, keys).run()
-  }
-
-  #each(sql: string, values: readonly (string | number)[]): D1PreparedStatement {
-    return this.#place.db.prepare(sql).bind(this.#place.chain, JSON.stringify(values))
-  }
+function each({ chain, db }: ArchivePlace, sql: string, values: readonly (string | number)[]): D1PreparedStatement {
+  return db.prepare(sql).bind(chain, JSON.stringify(values))
 }
 
 const emptied = (kind: LineKind): string =>

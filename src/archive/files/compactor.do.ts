@@ -1,4 +1,4 @@
-// Compactor: makes files of the archive, one per chain. A thin shell around compaction.ts, waked by the Archiver when a segment
+// Compactor: makes files of the archive, one per chain. A thin shell around compaction.store.ts, waked by the Archiver when a segment
 // is written. It keeps nothing but its alarm: how far it is stands in D1. Law: nobody who is served live waits for it, and
 // whatever fails is tried again.
 
@@ -14,13 +14,9 @@ import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
 import { archiveOf } from '../archive/archive.store.ts'
 import { ArchiveSettings } from '../archive/archive-settings.ts'
 import { RETRY } from '../archive/archiving.ts'
-import type { TimeSpan } from '../candles.ts'
-import { Compaction } from './compaction.ts'
+import { Compaction } from './compaction.store.ts'
 import { filesOf } from './files.store.ts'
 import type { FilesReader } from './files-read.ts'
-import { FilesWriter } from './files-writer.store.ts'
-import { packPage, unpackPage } from './page-text.client.ts'
-import { ParquetTables } from './tables.client.ts'
 
 /** A turn that ends without a word, such as with its machine, is begun again after this time. */
 const GUARD_MS = 90_000
@@ -52,10 +48,8 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
     const { ARCHIVE: bucket, HISTORY: db }: Partial<Cloudflare.Env> = env
     const archive = archiveOf(env, chain)
     const isBounded = settings.ARCHIVE_KEEP_MB !== null
-    const writer = bucket && db ? new FilesWriter({ chain, bucket, db }, { now: Date.now, isBounded }) : null
-    const tables = (holes: readonly TimeSpan[]) => new ParquetTables(holes)
-    this.#compaction =
-      archive && writer && new Compaction({ archive, writer, tables, pack: packPage, unpack: unpackPage })
+    const place = bucket && db ? { chain, bucket, db } : null
+    this.#compaction = archive && place && new Compaction(archive, place, { now: Date.now, isBounded })
   }
 
   /** There is something to read. */

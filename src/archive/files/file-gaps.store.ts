@@ -3,15 +3,10 @@
 
 import { batchOf } from '../../core/d1.store.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import type { Known } from '../archive/backfill-lines.ts'
 import type { TimeSpan } from '../candles.ts'
-import type { Minute } from './compaction.ts'
 import type { FilesGap } from './files-read.ts'
 import { type FileSpan, LEVELS } from './levels.ts'
-
-export interface Around {
-  readonly below: FileSpan | null
-  readonly above: FileSpan | null
-}
 
 const nearest = (where: string, order: 'ASC' | 'DESC') => {
   const ofLevels = LEVELS.map(
@@ -37,7 +32,8 @@ interface TimedGap extends FilesGap {
   readonly beforeMs: number
 }
 
-export async function filesAround({ chain, db }: ArchivePlace, height: number): Promise<Around> {
+/** The last live file that begins at or below a height, and the first above. */
+export async function filesAround({ chain, db }: ArchivePlace, height: number) {
   const statements = [BELOW, ABOVE].map((sql) => db.prepare(sql).bind(chain, height))
   const [below, above] = await batchOf<[FileSpan, FileSpan]>(db, statements)
   return { below: below.results[0] ?? null, above: above.results[0] ?? null }
@@ -73,7 +69,8 @@ export async function holesOf(
 /** What changes with a new file, whenever its rows come: the files beside it are those of that moment. */
 export function gapsBeside(
   place: ArchivePlace,
-  { file: { first, last, firstMs, lastMs }, known }: Pick<Minute, 'file' | 'known'>,
+  { first, last, firstMs, lastMs }: FileSpan,
+  known: Known | null,
 ): D1PreparedStatement[] {
   const { chain, db } = place
   const changes = [

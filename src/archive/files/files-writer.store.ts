@@ -4,16 +4,15 @@
 import type { HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import type { Unfiled } from '../archive/archive-read.ts'
 import type { ArchivePlace } from '../archive/archive-writer.store.ts'
+import type { Known } from '../archive/backfill-lines.ts'
 import { sha256Of } from '../archive/packed.client.ts'
-import { lowestUnfiled, passedRow, unsettled } from '../archive/unfiled.store.ts'
-import type { TimeSpan } from '../candles.ts'
+import { passedRow } from '../archive/unfiled.store.ts'
 import { rowsOfParts } from '../candles.ts'
 import { candleKey, type KeptCandles } from './candle-lines.ts'
-import type { CompactionFiles, Made, Minute, OpenFile, Part } from './compaction.ts'
-import { type Around, filesAround, gapsBeside, holesOf } from './file-gaps.store.ts'
+import { gapsBeside } from './file-gaps.store.ts'
 import { objectKey, tableKey } from './file-keys.ts'
-import { abandonFile, dropFile, sweepFiles } from './files-sweep.store.ts'
 import { fundingRows, paidRow } from './funding.store.ts'
+import type { Payment } from './funding-sums.ts'
 import {
   type BucketLevel,
   bucketOf,
@@ -22,11 +21,11 @@ import {
   KEY_TABLES,
   type Level,
   type LiveFile,
-  type Unsettled,
+  type MergedLevel,
 } from './levels.ts'
 import { bytesRange } from './object-range.store.ts'
 import type { Place, SourceFile } from './page-source.ts'
-import { joinedPages } from './page-writer.ts'
+import { type Entry, joinedPages } from './page-writer.ts'
 import type { Table } from './table.ts'
 
 /** A text that D1 takes is 2 MB at most. */
@@ -34,18 +33,59 @@ const TEXT_CHARS = 500_000
 
 type State = 'open' | 'live'
 
-export class FilesWriter implements CompactionFiles {
+/** An object and what it has; none where there are no pages. */
+export interface Made {
+  readonly pages: readonly Uint8Array[]
+  readonly bytes: number
+  readonly entries: readonly Entry[]
+  /** Of the same rows, for the database. */
+  readonly candles: readonly KeptCandles[]
+}
+
+/** A file of which some objects are written. */
+export interface OpenFile extends FileSpan {
+  readonly objects: number
+  /** Where its sources go on. */
+  readonly next: readonly Place[]
+}
+
+export interface Part {
+  readonly level: MergedLevel
+  readonly file: FileSpan
+  /** The number of the object. */
+  readonly number: number
+  readonly made: Made
+  /** Of the same rows. */
+  readonly tables: readonly Table[]
+  /** Null: it is the last, and the file stands from now on in the place of those it is made of. */
+  readonly next: readonly Place[] | null
+}
+
+export interface Minute {
+  readonly file: FileSpan
+  readonly made: Made
+  /** Of the same rows, while the hour is running. */
+  readonly tables: readonly Table[]
+  /** What the archive has of its blocks; null: it has lost them. */
+  readonly known: Known | null
+  /** Null where it is not known of all of them. */
+  readonly payments: readonly Payment[] | null
+  /** Of all of them is known what each wallet paid. */
+  readonly isPaidKnown: boolean
+  /** It is made for these. */
+  readonly unfiled: Unfiled | null
+}
+
+export class FilesWriter {
   readonly #place: ArchivePlace
   readonly #now: () => number
-  readonly #isBounded: boolean
 
-  /** `isBounded`: files of heights that the archive keeps no more go with them. */
-  constructor(place: ArchivePlace, { now, isBounded }: { readonly now: () => number; readonly isBounded: boolean }) {
+  constructor(place: ArchivePlace, now: () => number) {
     this.#place = place
     this.#now = now
-    this.#isBounded = isBounded
   }
 
+  /** The last block that a file covers. */
   async last(): Promise<HeightAndTime | null> {
     return this.#place.db
       .prepare(`SELECT last AS height, last_ms AS time FROM files WHERE chain = ? ORDER BY last DESC LIMIT 1`)
@@ -53,32 +93,12 @@ export class FilesWriter implements CompactionFiles {
       .first<HeightAndTime>()
   }
 
-  unfiled(): Promise<Unfiled | null> {
-    return lowestUnfiled(this.#place)
-  }
-
-  async passed(unfiled: Unfiled, next: number): Promise<void> {
-    await passedRow(this.#place, unfiled, next).run()
-  }
-
-  unsettled(): Promise<Unsettled> {
-    return unsettled(this.#place, this.#now())
-  }
-
-  around(height: number): Promise<Around> {
-    return filesAround(this.#place, height)
-  }
-
-  holes(file: FileSpan, nextMs: number | null): Promise<readonly TimeSpan[]> {
-    return holesOf(this.#place, file, nextMs)
-  }
-
   async putMinute({ file, made, tables, known, payments, isPaidKnown, unfiled }: Minute): Promise<void> {
     const rows = await this.#object(0, file, 0, made)
     for (const table of tables) rows.push(await this.#table(0, file, 0, table))
     const funding = payments ? await fundingRows(this.#place, file, payments) : []
     const paid = isPaidKnown ? [paidRow(this.#place, file)] : []
-    const gaps = gapsBeside(this.#place, { file, known })
+    const gaps = gapsBeside(this.#place, file, known)
     const passed = unfiled ? [passedRow(this.#place, unfiled, file.last + 1)] : []
     await this.#place.db.batch([
       ...rows,
@@ -90,6 +110,7 @@ export class FilesWriter implements CompactionFiles {
     ])
   }
 
+  /** The file of a level that is not whole. */
   async open(level: Level): Promise<OpenFile | null> {
     const row = await this.#place.db
       .prepare(`SELECT first, last, first_ms AS firstMs, last_ms AS lastMs, objects, next FROM files
@@ -99,6 +120,7 @@ export class FilesWriter implements CompactionFiles {
     return row && { ...row, next: JSON.parse(row.next) as readonly Place[] }
   }
 
+  /** From a height on, in order. */
   async live(level: Level, from: number, limit: number): Promise<readonly LiveFile[]> {
     const { results } = await this.#place.db
       .prepare(`SELECT first, last, first_ms AS firstMs, last_ms AS lastMs, EXISTS (SELECT 1 FROM files n
@@ -135,18 +157,6 @@ export class FilesWriter implements CompactionFiles {
       .bind(this.#now(), chain, level - 1, file.first, file.last)
     const told = this.#file(level, file, number, made, next ? 'open' : 'live', next)
     await db.batch([...rows, told, ...(next ? [] : [merged])])
-  }
-
-  async drop(level: Level, file: FileSpan): Promise<void> {
-    return dropFile(this.#place, level, file, this.#now())
-  }
-
-  async abandon(level: Level, file: FileSpan): Promise<void> {
-    return abandonFile(this.#place, level, file)
-  }
-
-  async sweep(): Promise<void> {
-    return sweepFiles(this.#place, this.#now(), this.#isBounded)
   }
 
   /** Writes an object, where there is anything, and answers the rows that tell of it. */

@@ -9,10 +9,3 @@ export interface Table {
   readonly rows: number
   readonly bytes: Uint8Array
 }
-
-/** Takes lines of keys in their order. */
-export interface TableWriter {
-  tell(key: string, lines: readonly string[]): void
-  /** Those that have rows. */
-  end(): readonly Table[]
-}

@@ -22,7 +22,7 @@ import {
   ledgerCells,
 } from './columns.ts'
 import { ALL_FILLS, headOf, type LineHead, PAID, type PaidRow, rowsOf } from './rows.ts'
-import type { Table, TableName, TableWriter } from './table.ts'
+import type { Table, TableName } from './table.ts'
 
 /** Hashes are hexadecimal digits, which snappy leaves as long as they are: they are half of a table. */
 const CODEC = { codec: 'GZIP', compressors: { GZIP: (bytes: Uint8Array) => gzipSync(bytes) } } as const
@@ -84,7 +84,7 @@ export class Parquet {
 }
 
 /** Takes lines of keys in their order; candles, fills of users, all fills in the order of the chain, funding, and ledger events are tables. */
-export class ParquetTables implements TableWriter {
+export class ParquetTables {
   readonly #tables = {
     'candles-by-coin': new Parquet(CANDLE_COLUMNS),
     'fills-by-user': new Parquet(FILL_COLUMNS),

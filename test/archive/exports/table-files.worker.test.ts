@@ -3,10 +3,8 @@
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
 import { tableFiles } from '../../../src/archive/exports/exports.store.ts'
-import { LINK_MS } from '../../../src/archive/exports/file-links.ts'
 import { filePage, type ListedFile, readCursor } from '../../../src/archive/exports/listed-files.ts'
 import { tableKey } from '../../../src/archive/files/file-keys.ts'
-import { sweepFiles } from '../../../src/archive/files/files-sweep.store.ts'
 import type { FileSpan, Level } from '../../../src/archive/files/levels.ts'
 import type { TableName } from '../../../src/archive/files/table.ts'
 
@@ -87,30 +85,4 @@ it('are those of hours until their day is whole, and then those of the day; each
     { objects: 0, bytes: 0 },
   ])
   for (const { key } of files) expect(await env.ARCHIVE.head(key)).not.toBeNull()
-})
-
-it.each([1, 2, 3, 4])('of a day that became whole after %i of its hours were told, the day is told', async (told) => {
-  const chain = `becoming-${told}`
-  for (const hour of [0, 1, 2]) await put(chain, 1, hours(hour, 1), 'live', hour === 1 ? 2 : 1)
-  const { next } = await pageOf(chain, null, told)
-  await merged(chain)
-  const { files } = await pageOf(chain, next, 100)
-  expect(shown(files).filter((one) => one.startsWith('fills_by_user'))).toEqual([
-    'fills_by_user day 0000',
-    'fills_by_user day 0001',
-  ])
-})
-
-it('that a link was made to while it was listed stay for as long as the link holds', async () => {
-  const chain = 'linked'
-  for (const hour of [0, 1, 2]) await put(chain, 1, hours(hour, 1), 'live')
-  const { files } = await pageOf(chain, null, 100)
-  await merged(chain)
-  const place = { chain, bucket: env.ARCHIVE, db: env.HISTORY }
-  const there = async () => (await Promise.all(files.map(({ key }) => env.ARCHIVE.head(key)))).filter(Boolean).length
-  await sweepFiles(place, LINK_MS, false)
-  expect(await there()).toBe(12)
-  await sweepFiles(place, LINK_MS + 600_001, false)
-  expect(await there()).toBe(3)
-  expect(shown((await pageOf(chain, null, 100)).files)).toHaveLength(9)
 })

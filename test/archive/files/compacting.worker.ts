@@ -2,7 +2,7 @@ import type { ArchivePlace } from '../../../src/archive/archive/archive-writer.s
 import { BackfillStore } from '../../../src/archive/archive/backfill.store.ts'
 import type { Known } from '../../../src/archive/archive/backfill-lines.ts'
 import type { BackfillSegment } from '../../../src/archive/archive/backfilling.ts'
-import type { Compaction } from '../../../src/archive/files/compaction.ts'
+import type { Compaction } from '../../../src/archive/files/compaction.store.ts'
 import { StoredFiles } from '../../../src/archive/files/files.store.ts'
 import type { FilesRequest } from '../../../src/archive/files/files-read.ts'
 import type { FileSpan, Level } from '../../../src/archive/files/levels.ts'

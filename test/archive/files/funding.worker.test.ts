@@ -1,11 +1,8 @@
-// Funding of the files in D1: sums that are differences of two rows, where they may be asked for, and the trades that are made
-// of them.
+// Funding of the files in D1: sums that are differences of two rows, and where they may be asked for.
 
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
 import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
-import { acrossGap, foldTrades, noTrades } from '../../../src/archive/completed-trades.ts'
 import { LINK_MS } from '../../../src/archive/exports/file-links.ts'
 import { StoredFiles } from '../../../src/archive/files/files.store.ts'
 import { FilesWriter } from '../../../src/archive/files/files-writer.store.ts'
@@ -16,12 +13,11 @@ import { err, ok } from '../../../src/core/result.ts'
 import { Past } from '../../../src/devnet/info/past.ts'
 import { convertEvents } from '../../../src/feeder/convert.ts'
 import { userFunding } from '../../../src/info/queries/userFunding.ts'
-import { tradesFrom } from '../../../src/info/sources/own-trades.ts'
 import { pastOf } from '../../../src/info/sources/past.ts'
 import type { Block } from '../../../src/protocol/feed/block.ts'
 import type { EventBlock, HeldStretch } from '../../../src/protocol/feed/durable-api.ts'
 import { withPayments } from '../../../src/protocol/feed/payments.ts'
-import { paidTrading, USER, units } from '../trading.ts'
+import { USER, units } from '../trading.ts'
 import { compact, counted, segmentOf } from './places.worker.ts'
 import { quickStores } from './quick-stores.worker.ts'
 
@@ -53,7 +49,7 @@ async function stored(place: ArchivePlace, { blocks, segments }: Stored): Promis
 }
 
 const makeFiles = (place: ArchivePlace, now = 0, isBounded = false) =>
-  compact(place, { now: () => now, isBounded, objectBytes: 8_000, tables: () => ({ tell: () => {}, end: () => [] }) })
+  compact(place, { now: () => now, isBounded, objectBytes: 8_000 })
 
 const every = (count: number, length: number) =>
   Array.from({ length: Math.ceil(count / length) }, (_, at) => {
@@ -76,11 +72,10 @@ const putMinute = (
   first: number,
   last: number,
   payments: readonly { coin: string; height: number; perUnit: string }[],
-  isBounded = false,
 ) => {
   const file = { first, last, firstMs: timeOf(first), lastMs: timeOf(last) }
   const made = { pages: [], bytes: 0, entries: [], candles: [] }
-  const writer = new FilesWriter(place, { now: () => 0, isBounded })
+  const writer = new FilesWriter(place, () => 0)
   return writer.putMinute({ file, made, tables: [], known: 'events', payments, isPaidKnown: false, unfiled: null })
 }
 
@@ -174,46 +169,13 @@ describe('where it is known', () => {
     expect(units(paid!.perUnit, 18)).toBe(sumOf(blocks.slice(73, 100), 'BTC'))
     const funded = async () => (await files.cover('events'))?.funded
     expect(await funded()).toEqual([{ from: 72, fromMs: timeOf(72), to: 99 }])
-    await putMinute(place, 60, 71, [{ coin: 'BTC', height: 66, perUnit: '7' }], true)
+    await putMinute(place, 60, 71, [{ coin: 'BTC', height: 66, perUnit: '7' }])
     expect((await funded())?.map(({ from, to }) => [from, to])).toEqual([
       [60, 71],
       [72, 99],
     ])
     expect(await files.funding([{ coin: 'BTC', from: 60, to: 71 }])).toMatchObject([{ perUnit: '7' }])
   })
-})
-
-it('trades out of files and the log are those of all blocks at once', { timeout: 120_000 }, async () => {
-  let paid = 0
-  const samples = fc.sample(paidTrading, { numRuns: 100, seed: 42 }).sort((a, b) => b.length - a.length)
-  for (const [run, all] of samples.slice(0, 9).entries()) {
-    const blocks = all.map(({ fills, funding, height }) => ({
-      ...head(height),
-      funding,
-      fills: fills.map(([user, fill]): (typeof fills)[number] => [user, { ...fill, time: timeOf(height) }]),
-    }))
-    const last = blocks.at(-1)?.height ?? 100
-    const logFrom = last - (run % 3) * 5
-    const unknown = 130
-    const segments = every(logFrom + 2, 6)
-      .filter(({ last: to }) => to >= 96)
-      .map((segment) =>
-        segment.first <= unknown && unknown <= segment.last ? { ...segment, only: 'fills' as const } : segment,
-      )
-    const files = await stored(placeOf(`trades-${run}`), { blocks, segments })
-    const runs = [blocks.filter(({ height }) => height >= logFrom)]
-    const history = { held: async () => ok({ head: head(last), since: head(logFrom), runs }) }
-    const past = pastOf({ history, files, archive: new StoredArchive(placeOf(`trades-${run}`)), after: () => () => {} })
-    const own = await tradesFrom({ user: USER, filter: { startTime: 0 }, limit: 500 }, { past })
-    const only = segments.find((segment) => 'only' in segment && segment.first < logFrom)
-    const isBefore = ({ height }: EventBlock) => height < (only?.first ?? 0)
-    const isAfter = ({ height }: EventBlock) => height > Math.min(only?.last ?? -1, logFrom - 1)
-    const before = foldTrades(noTrades(USER), blocks.filter(isBefore))
-    const after = foldTrades(acrossGap(before.state), blocks.filter(isAfter))
-    expect(own.ok && own.value.trades).toEqual([...before.trades, ...after.trades])
-    paid += [...before.trades, ...after.trades].filter(({ funding_pnl }) => funding_pnl !== '0').length
-  }
-  expect(paid).toBeGreaterThan(30)
 })
 
 describe('what wallets paid', () => {

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
-import { type Merged, mergeObject, sortedLines } from '../../../src/archive/files/compaction.ts'
+import { type Merged, mergeObject, sortedLines } from '../../../src/archive/files/merge.ts'
 import { decodePages } from '../../../src/archive/files/page.ts'
 import type { Place, SourceFile } from '../../../src/archive/files/page-source.ts'
 import { type Entry, PageWriter } from '../../../src/archive/files/page-writer.ts'

@@ -6,10 +6,7 @@ import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
 import { ArchiveDamage } from '../../../src/archive/archive/archive-read.ts'
 import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
 import type { CutSegment } from '../../../src/archive/archive/segment-cutter.ts'
-import { Compaction, type CompactionPorts } from '../../../src/archive/files/compaction.ts'
-import { FilesWriter } from '../../../src/archive/files/files-writer.store.ts'
-import { packPage, unpackPage } from '../../../src/archive/files/page-text.client.ts'
-import { ParquetTables } from '../../../src/archive/files/tables.client.ts'
+import { Compaction } from '../../../src/archive/files/compaction.store.ts'
 
 /** R2 and D1 as the platform has them. */
 export const placeOf = (chain: string): ArchivePlace => ({ chain, bucket: env.ARCHIVE, db: env.HISTORY })
@@ -38,15 +35,11 @@ interface Making {
   readonly now?: () => number
   readonly isBounded?: boolean
   readonly objectBytes?: number | undefined
-  readonly tables?: CompactionPorts['tables']
 }
 
 /** What makes files of a place. */
-export function compactionOf(place: ArchivePlace, { now = () => 0, isBounded = false, ...making }: Making = {}) {
-  const writer = new FilesWriter(place, { now, isBounded })
-  const tables = making.tables ?? ((holes) => new ParquetTables(holes))
-  const ports = { archive: new StoredArchive(place), writer, tables, pack: packPage, unpack: unpackPage }
-  return new Compaction(ports, making.objectBytes)
+export function compactionOf(place: ArchivePlace, making: Making = {}) {
+  return new Compaction(new StoredArchive(place), place, { now: () => 0, isBounded: false, ...making })
 }
 
 /** Makes all files that are due, anew after each failure; answers how many there were. */

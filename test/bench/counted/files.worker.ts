@@ -2,10 +2,10 @@
 
 import { StoredArchive } from '../../../src/archive/archive/archive.store.ts'
 import { type ArchivePlace, ArchiveWriter } from '../../../src/archive/archive/archive-writer.store.ts'
-import { Compaction } from '../../../src/archive/files/compaction.ts'
+import { Compaction } from '../../../src/archive/files/compaction.store.ts'
 import { StoredFiles } from '../../../src/archive/files/files.store.ts'
 import { FilesWriter } from '../../../src/archive/files/files-writer.store.ts'
-import { packPage, unpackPage } from '../../../src/archive/files/page-text.client.ts'
+import { packPage } from '../../../src/archive/files/page-text.client.ts'
 import { PageWriter } from '../../../src/archive/files/page-writer.ts'
 import { ParquetTables } from '../../../src/archive/files/tables.client.ts'
 import { CountedPlace } from './counted-place.worker.ts'
@@ -19,13 +19,10 @@ interface Env extends Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY' | 'CHAIN'> {
   readonly OBJECT_BYTES?: string
 }
 
-const writerOf = (place: ArchivePlace) => new FilesWriter(place, { now: Date.now, isBounded: false })
-
 async function turn(place: ArchivePlace, objectBytes: number | undefined): Promise<Turn> {
   const counted = new CountedPlace(place)
-  const tables = () => new ParquetTables([])
-  const ports = { archive: new StoredArchive(place), writer: writerOf(counted.place), tables }
-  const isMore = await new Compaction({ ...ports, pack: packPage, unpack: unpackPage }, objectBytes).turn()
+  const terms = { now: Date.now, isBounded: false, objectBytes }
+  const isMore = await new Compaction(new StoredArchive(place), counted.place, terms).turn()
   return { ...counted.counts, level: counted.level, isMore }
 }
 
@@ -43,7 +40,14 @@ async function part(place: ArchivePlace, { level, file, number, isLast }: PartOr
   await made.flush()
   const { pages, bytes, entries } = made
   const whole = { pages, bytes, entries, candles: [] }
-  await writerOf(place).putPart({ level, file, number, made: whole, tables: [], next: isLast ? null : [] })
+  await new FilesWriter(place, Date.now).putPart({
+    level,
+    file,
+    number,
+    made: whole,
+    tables: [],
+    next: isLast ? null : [],
+  })
   return new Response(tables.end()[0]?.bytes ?? null, { headers: { 'x-page-bytes': String(made.bytes) } })
 }
 
