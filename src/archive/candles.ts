@@ -105,7 +105,6 @@ export class CandleFold {
     this.#candles.set(t, known ? joinedParts(known, part) : { ...part, t })
   }
 
-  /** Oldest first. */
   get candles(): CandlePart[] {
     return [...this.#candles.values()].sort((a, b) => a.t - b.t)
   }
@@ -148,7 +147,6 @@ export interface CandlesRequest extends TimeSpan {
   readonly limit: number
 }
 
-/** As of one moment. */
 export interface FiledCandles {
   /** In any order; of longer candles, too. */
   readonly parts: readonly CandleParts[]

@@ -12,7 +12,6 @@ import type { EventBlock } from '../protocol/feed/durable-api.ts'
 import { amountsOf } from './fill-amounts.ts'
 import { type CompletedTrade, completed, extended, funded, type OpenTrade, openedAt, reduced } from './open-trade.ts'
 
-/** Where a fold stands. */
 interface TradeState {
   readonly user: Address
   /** By coin: positions whose opening was seen. */

@@ -8,7 +8,6 @@ import { type Candle, candleOf, countedTrades, foldedCandles, partOf, spanOf } f
 import type { HeldFills } from './funded-runs.ts'
 
 export interface KeptCandles {
-  /** Oldest first. */
   readonly candles: readonly Candle[]
   /** Whether trades of this candle may be missing. */
   readonly isHoled: (candle: Pick<Candle, 't' | 'T'>) => boolean

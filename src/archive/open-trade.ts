@@ -5,7 +5,6 @@ import type { Coin } from '../core/coin.ts'
 import type { Address, Fill } from '../protocol/feed/block.ts'
 import { amountText, type FillAmounts, type FillPart } from './fill-amounts.ts'
 
-/** As on the wire. */
 export interface CompletedTrade {
   readonly user: Address
   readonly coin: Coin
@@ -29,7 +28,6 @@ export interface CompletedTrade {
 
 export interface OpenTrade {
   readonly openTime: number
-  /** Signed. */
   readonly size: Big
   readonly maxSize: Big
   readonly entrySize: Big

@@ -10,7 +10,6 @@ import { amountText } from './fill-amounts.ts'
 import type { CompletedTrade } from './open-trade.ts'
 import { isOnDex, isWithin, tradesFor, type Window } from './trade-page.ts'
 
-/** As on the wire. */
 export interface PnlSummary {
   readonly user: Address
   readonly totalPnl: string

@@ -13,7 +13,6 @@ export interface Window {
 export interface TradeFilter extends Window {
   /** `<close_time>_<tx_index>`: only what comes after that row. */
   readonly cursor?: string | undefined
-  /** Of the closing fill. */
   readonly builder?: string | undefined
   /** A DEX's name or MAIN_DEX; absent: every DEX. */
   readonly dex?: string | undefined

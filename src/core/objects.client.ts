@@ -52,12 +52,10 @@ export class Objects {
     return stubOf(this.#env.BLOCK_LOG, this.#chain, this.#feedPlace)
   }
 
-  /** What writes the archive. */
   archiver() {
     return stubOf(this.#env.ARCHIVER, this.#chain, this.#feedPlace)
   }
 
-  /** What makes files of the archive. */
   compactor() {
     return stubOf(this.#env.COMPACTOR, this.#chain, this.#feedPlace)
   }
@@ -67,7 +65,6 @@ export class Objects {
     return stubOf(this.#env.SINK, `${this.#chain}/${pipeline}`, this.#feedPlace)
   }
 
-  /** The hub of a shard. */
   hub(index: number) {
     return stubOf(this.#env.BOOK_HUB, `${this.#chain}/${index}`, this.#feedPlace)
   }
@@ -83,7 +80,6 @@ export class Objects {
     return Promise.all(Array.from({ length: count }, (_, index) => this.wakeHub(index)))
   }
 
-  /** The order-level book of a coin. */
   orders(coin: Coin) {
     return stubOf(this.#env.ORDER_BOOK, this.nameOfOrders(coin), this.#feedPlace)
   }
@@ -110,7 +106,6 @@ export class Objects {
     return this.#env.RELAY.getByName(name, placeOf(regionOfRelay(name)))
   }
 
-  /** The budget of a source. */
   budget(source: string) {
     return stubOf(this.#env.SOURCE_BUDGET, `${this.#chain}/${source}`)
   }

@@ -46,7 +46,6 @@ export interface History {
   newest(scope: FillScope): Promise<Result<HeldFills, Failure>>
 }
 
-/** Events of one wallet or builder. */
 export interface PastEvents {
   readonly kind: EventKind
   readonly scope: OwnerScope
@@ -89,7 +88,6 @@ export interface Past {
   /** Whether it goes beyond the log. */
   readonly isDeep: boolean
   open(events: PastEvents): Promise<Result<OpenPast, Failure>>
-  /** Both at once. */
   read(request: PastRequest, take: TakeBlock): Promise<Result<PastRead, Failure>>
   /** Null where no candles are kept. */
   candles(request: CandlesRequest): Promise<Result<KeptCandles, Failure> | null>

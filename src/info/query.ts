@@ -15,7 +15,6 @@ export const NOT_KNOWN = 'is not known to the exchange, or not accepted there'
 
 /** A body ready to be sent, and the block that it reflects where that is known. */
 export interface Answer {
-  /** JSON text. */
   readonly body: string
   readonly height?: number
   /** How late the clock of its source was, where that was later than it should be. */
@@ -30,7 +29,6 @@ interface Example {
   readonly response: unknown
 }
 
-/** Files of types take it from here. */
 export { ONE_CREDIT }
 
 /** What a query costs that goes through everything that is held of a wallet, or through an hour of the archive. */
@@ -41,7 +39,6 @@ export const ALL_DEXES_PRICE: MicroCredits = 10 * ONE_CREDIT
 
 export interface InfoQuery<Req extends { readonly type: string }, Needs extends keyof Sources> {
   readonly type: Req['type']
-  /** One line for the published document. */
   readonly summary: string
   /** For the published document; the shared tests send this request. Fits the schemas below. */
   readonly example: Example

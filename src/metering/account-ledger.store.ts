@@ -179,7 +179,6 @@ export class AccountLedger implements StreamPayer {
     return { v, ok: true, repeated: false, account: after }
   }
 
-  /** Puts the account on this plan now. */
   turnPlan(order: PlanOrder, nowMs: number): PlanState {
     for (const amount of [order.firstMicro ?? 0, order.terms.micro]) wholeMicro(amount)
     const before = this.#tables.plans.read()
@@ -275,7 +274,6 @@ class PlanStore extends Tables {
     this.run('UPDATE plan SET every = ? WHERE plan = ? AND renews = 1', everyMicro, plan)
   }
 
-  /** The plan after a decision; the period before it gets its end. */
   put({ state, expired }: PlanDecision): void {
     const { plan, anchorMs, sinceMs, untilMs, micro, everyMicro, usedBefore, renews } = state
     this.run(

@@ -86,7 +86,6 @@ export class CreditLease {
   #outside: MicroCredits = 0
   #left: MicroCredits = 0
   #lastUseMs = 0
-  /** Of what is spent or in flight. */
   readonly #use = new UseRate()
 
   constructor(keyHash: KeyHash, visitorsPerHour?: MicroCredits) {
@@ -261,7 +260,6 @@ export class CreditLease {
 /** A request on its way, with what is needed to take in its answer. */
 export interface AskedExchange {
   readonly lease: HeldLease
-  /** Price of the call that asked. */
   readonly amount: MicroCredits
   readonly sentAtMs: number
   readonly request: LeaseRequest

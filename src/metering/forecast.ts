@@ -8,7 +8,6 @@ import { renewalAfter } from './plans/calendar.ts'
 
 /** How an account stands: what of its balance is its plan's, and what comes later. */
 export interface Standing {
-  /** All that it may spend, `ofPlan` included. */
   readonly left: MicroCredits
   /** What ends with the plan's period. */
   readonly ofPlan: MicroCredits

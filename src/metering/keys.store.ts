@@ -67,7 +67,6 @@ export class KeyCaps extends Tables {
     return this.first<{ cap: number }>(select, this.#rootOf(keyHash))?.cap
   }
 
-  /** The key spent so much more. */
   add(keyHash: KeyHash, amount: MicroCredits): void {
     if (!this.#hasAny) return
     this.run('UPDATE caps SET spent = spent + ? WHERE key_hash = ?', amount, this.#rootOf(keyHash))

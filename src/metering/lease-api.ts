@@ -25,7 +25,6 @@ export interface LeaseRequest {
   readonly forecast: MicroCredits
   /** Gives back all that is unspent and ends the lease. Nothing may be in flight on it. */
   readonly close: boolean
-  /** Tokens of a request limit, taken along. */
   readonly requests?: RequestAsk
   /** It is visitors without a key who spend: all of them together so much an hour. */
   readonly visitorsPerHour?: MicroCredits | undefined
@@ -63,7 +62,6 @@ export type LeaseAnswer =
 
 /** What an isolate asks for along with a lease. */
 export interface RequestAsk {
-  /** Which limit: `info`, `rest`. */
   readonly bucket: string
   readonly perSecond: number
   /** Calls that wait for a token. */

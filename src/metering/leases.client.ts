@@ -31,7 +31,6 @@ export interface LeaseContext {
   onChanged?(keyHash: KeyHash, changedMs: number): void
 }
 
-/** Clock and ids, replaced in tests. */
 export interface LeaseClock extends KeeperClock {
   readonly newId: () => string
 }
@@ -61,7 +60,6 @@ interface LocalAccount {
   limit: Limit | null
 }
 
-/** A request limit in use. */
 interface Limit {
   readonly lease: RequestLease
   /** Calls that wait for a token. */
@@ -303,7 +301,6 @@ const BUCKET_OF: { readonly [product in Product]?: Bucket } = {
 }
 type Bucket = keyof typeof LIMIT_OF
 
-/** The limit that fills a bucket. */
 const LIMIT_OF = { info: 'infoRequestsPerSecond', rest: 'requestsPerSecond' } as const
 
 /** The refusal of a request for which a bucket has no token yet. */

@@ -14,7 +14,6 @@ export const RECLAIM_GRACE_MS = 30_000
 export interface Lease {
   readonly id: string
   readonly keyHash: KeyHash
-  /** Never below `settled`. */
   readonly granted: MicroCredits
   /** Cumulative spend that has been accounted for. */
   readonly settled: MicroCredits

@@ -26,7 +26,6 @@ type LeaseRow = {
   usage: string
 }
 
-/** A lease with what was used under it. */
 interface StoredLease {
   readonly lease: Lease
   readonly usage: readonly UsageLine[]

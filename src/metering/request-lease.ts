@@ -31,7 +31,6 @@ export class RequestLease {
     this.#remaining = perSecond
   }
 
-  /** Takes a token if there is one. */
   take(nowMs: number): RequestVerdict {
     const here = this.#here(nowMs)
     if (here > 0) {
@@ -89,7 +88,6 @@ export class RequestLease {
     return Math.floor(this.perSecond / FEW_SHARE)
   }
 
-  /** Tokens that may still be used. */
   #here(nowMs: number): number {
     const ageMs = nowMs - this.#askedMs
     if (ageMs < TOKENS_TTL_MS) return this.#tokens

@@ -3,7 +3,6 @@
 import type { MicroCredits } from '../core/amount.ts'
 import type { KeyHash } from '../core/ids.ts'
 
-/** Of a window: sums alone. */
 export interface StatementSums {
   readonly opening: MicroCredits
   readonly granted: MicroCredits

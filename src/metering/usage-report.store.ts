@@ -40,7 +40,6 @@ export class UsageReports extends Tables {
   /** By day, what it cost up to a settled hour. */
   readonly #settled = new BoundedMap<number, { readonly untilMs: number; readonly amount: MicroCredits }>(KNOWN_DAYS)
 
-  /** What each of these whole days cost, in their order. */
   spentByDay(days: readonly number[], nowMs: number): MicroCredits[] {
     return days.map((day) => {
       const endMs = day + DAY_MS

@@ -13,7 +13,6 @@ export interface UsageLine {
 }
 
 export interface UsageRow extends UsageLine {
-  /** Unix ms of the start of the hour. */
   readonly hour: number
   /** How often the row has changed: a refund lowers its sums, so that the largest need not be the newest. */
   readonly changes: number
@@ -46,7 +45,6 @@ export interface UsagePlace {
 }
 export type PlacedUsage = UsageSum & UsagePlace
 
-/** Some rows of a window, and the sum of all of it. */
 export interface UsagePage {
   readonly total: UsageSum
   readonly rows: readonly PlacedUsage[]

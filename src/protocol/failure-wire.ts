@@ -21,7 +21,6 @@ export interface Reply {
 }
 
 export interface WireFailure extends Reply {
-  /** JSON text. */
   readonly body: string
 }
 

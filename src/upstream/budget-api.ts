@@ -15,7 +15,6 @@ export interface BudgetAsk {
   readonly v: number
   /** Id of the grant that this exchange may open, drawn by the isolate. */
   readonly grant: string
-  /** The source's budget. */
   readonly perMinute: number
   /** The longest time between a grant and the arrival of a request that it pays for. */
   readonly spreadMs: number
@@ -38,7 +37,6 @@ export interface BudgetAnswer {
   readonly ttlMs: number
   /** Until `least` is there, 0 if it was. */
   readonly waitMs: number
-  /** What is left in the bucket. */
   readonly left: number
 }
 

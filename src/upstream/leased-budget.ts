@@ -256,7 +256,6 @@ export class LeasedBudget implements Budget {
     }
   }
 
-  /** Hands out what is here. */
   #serve(nowMs: number): void {
     let tooHeavy = Number.POSITIVE_INFINITY
     for (;;) {
@@ -284,7 +283,6 @@ export class LeasedBudget implements Budget {
     return next
   }
 
-  /** What all who wait need together. */
   #waited(nowMs: number): number {
     let sum = 0
     for (const one of this.#waiting) {

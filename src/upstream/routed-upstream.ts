@@ -48,7 +48,6 @@ export class RoutedUpstream implements Upstream {
   readonly #deps: UpstreamDeps
   readonly #byType = new Map<string, readonly RoutedSource[]>()
 
-  /** All sources, as configured. */
   get sources(): readonly RoutedSource[] {
     return this.#deps.sources
   }

@@ -50,7 +50,6 @@ export interface ArchiveReader {
    * object is missing, truncated or another one.
    */
   lines(segment: ArchivedSegment, kind: 'events' | 'books'): AsyncIterable<string>
-  /** The newest checkpoint at or below a height. */
   checkpointAt(height: number): Promise<ArchivedCheckpoint | null>
   /** Books of a checkpoint, streamed: of these coins, or all. */
   books(height: number, coins: ReadonlySet<string> | null): AsyncIterable<ArchivedBook>
@@ -61,7 +60,6 @@ export interface ArchiveReader {
 export class ArchiveDamage extends Error {
   readonly key: string
 
-  /** `what` is wrong with it. */
   constructor(key: string, what: 'missing' | 'truncated' | 'another one' | 'removed') {
     super(`${key} is ${what}`)
     this.name = 'ArchiveDamage'

@@ -13,7 +13,6 @@ export interface ArchivePlace {
   readonly db: Pick<D1Database, 'prepare' | 'batch'>
 }
 
-/** An object as its row tells of it. */
 interface Stored {
   readonly bytes: number
   readonly sha256: string

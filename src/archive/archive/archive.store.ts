@@ -88,7 +88,6 @@ export class StoredArchive implements ArchiveReader {
     return results
   }
 
-  /** The object of a row, null where there is no row. */
   async #body(key: string, sum: Sum | null): Promise<Uint8Array> {
     if (sum?.bytes === 0) throw new ArchiveDamage(key, 'removed')
     const object = sum && (await this.#place.bucket.get(key))

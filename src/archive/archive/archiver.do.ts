@@ -50,7 +50,6 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     this.#backfilling = archiving && new Backfilling(this.#backfillPorts(new BackfillStore(place), archiving))
   }
 
-  /** Blocks from before the archive. */
   async backfill({ blocks }: BackfillRequest): Promise<BackfillAnswer> {
     if (!this.#backfilling) return { refused: 'empty' }
     const answer = await this.#backfilling.take(blocks)
@@ -58,7 +57,6 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     return answer
   }
 
-  /** There is something to read. */
   async wake(): Promise<void> {
     this.#isWaked = true
     await this.ctx.storage.setAlarm(Date.now())
@@ -77,7 +75,6 @@ export class Archiver extends DurableObject<Cloudflare.Env> implements Retention
     return freed
   }
 
-  /** One round. */
   override async alarm(): Promise<void> {
     if (!this.#archiving) return
     await this.ctx.storage.setAlarm(Date.now() + GUARD_MS)

@@ -40,7 +40,6 @@ export interface ArchivingPorts {
   putGap(gap: CutGap): Promise<void>
   readonly hubs: number
   hubBooks(hub: number, after: string | null): Promise<HubBooks>
-  /** Removes the oldest where there is a bound. */
   trim(state: ArchiveState): Promise<Pick<ArchiveState, 'segments' | 'bytes'> | null>
   /** The last block of the last segment that has a row; null without one. */
   found(): Promise<HeightAndTime | null>
@@ -77,7 +76,6 @@ export class Archiving {
     this.#save({ segments: this.#state.segments - segments, bytes: this.#state.bytes - bytes })
   }
 
-  /** The round ended amid. */
   failed(atMs: number, words: string): void {
     this.#save({ failure: { atMs, words } })
   }

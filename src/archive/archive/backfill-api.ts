@@ -6,7 +6,6 @@ import type { CutGap } from './segment-cutter.ts'
 
 export interface BackfillRequest {
   readonly v: number
-  /** At least one, in order of height. */
   readonly blocks: readonly BackfillBlock[]
 }
 

@@ -65,7 +65,6 @@ export interface BackfillSegment extends CutSegment {
   readonly known: Known
 }
 
-/** Heights and times of a segment. */
 export type Span = Pick<CutSegment, 'first' | 'last' | 'firstMs' | 'lastMs'>
 
 /** Segments of the blocks, in order of height, that are below height `before` and in none of `held`. */

@@ -6,7 +6,6 @@ const NEWLINE = 10
 
 export interface Packed {
   readonly body: Uint8Array
-  /** Of the body, hex. */
   readonly sha256: string
 }
 

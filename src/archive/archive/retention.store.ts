@@ -27,7 +27,6 @@ const SEGMENT = `first, last, first_ms AS firstMs, last_ms AS lastMs, events_byt
 /** The newest segment stays: from its end the archive goes on. */
 const NOT_NEWEST = `first < (SELECT MAX(first) FROM segments WHERE chain = ?1)`
 
-/** What the archive has in all. */
 export interface ArchiveSums {
   readonly segments: number
   readonly bytes: number
@@ -117,7 +116,6 @@ export class Retention {
     return oneRow(this.#place.db.prepare(select).bind(this.#place.chain, ...values))
   }
 
-  /** The oldest that have lines of this kind. */
   async #oldest(kind: LineKind): Promise<readonly SegmentRow[]> {
     const { results } = await this.#place.db
       .prepare(`SELECT ${SEGMENT} FROM segments INDEXED BY segments_with_${kind}
@@ -137,7 +135,6 @@ export class Retention {
     return found?.first ?? 0
   }
 
-  /** All but the newest. */
   async #oldestCheckpoints(): Promise<readonly CheckpointRow[]> {
     const { results } = await this.#place.db
       .prepare(`SELECT height, time_ms AS time, bytes FROM checkpoints WHERE chain = ?1

@@ -10,7 +10,6 @@ type KeptProduct = (typeof KEPT_PRODUCTS)[number]
 
 export interface Kept {
   readonly days: KeptDays
-  /** Null: no bound. */
   readonly mostBytes: number | null
 }
 
@@ -33,7 +32,6 @@ export interface DueProduct {
 
 export interface RetentionPlan {
   readonly kept: Kept
-  /** All that is archived. */
   readonly bytes: number
   readonly due: readonly DueProduct[]
 }
@@ -49,7 +47,6 @@ export interface Freed {
 export interface RetentionApi {
   /** What would go, with these days in place of its own. */
   overdue(days: Partial<KeptDays>): Promise<RetentionPlan | null>
-  /** Removes as much as one turn does. */
   retain(): Promise<Freed | null>
 }
 

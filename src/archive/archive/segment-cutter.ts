@@ -9,7 +9,6 @@ const LINES_MOST = 32 * 1024 * 1024
 /** Blocks, where their times stand still. */
 const BLOCKS_MOST = 4_096
 
-/** One block, as the log stored it. */
 export interface ArchiveLine {
   readonly height: number
   readonly time: number
@@ -62,7 +61,6 @@ export class SegmentCutter {
     return first ? (minuteOf(first) + 1) * MINUTE_MS : null
   }
 
-  /** The last height that was taken. */
   get height(): number | null {
     return this.#next === null ? null : this.#next - 1
   }

@@ -7,7 +7,6 @@ import type { FileSource, TimeRange } from './listed-files.ts'
 
 /** What of a UTC day there is, by the first blocks of segments. */
 export interface CoveredDay {
-  /** Unix ms of its beginning. */
   readonly dayMs: number
   readonly segments: number
   readonly blocks: number
@@ -33,7 +32,6 @@ export interface Exports {
   ends(): Promise<{ readonly from: HeightAndTime; readonly to: HeightAndTime } | null>
   /** What of it is in files, and which heights between are not, or not wholly; null: there are none yet. */
   files(): Promise<FilesCover | null>
-  /** Days that have anything, in order. */
   days(range: TimeRange): Promise<readonly CoveredDay[]>
   /** In order, behind the gap that begins with the height `after`; null where no gap begins there. */
   gaps(after: number | null, limit: number): Promise<readonly ToldGap[] | null>

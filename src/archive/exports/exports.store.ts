@@ -24,7 +24,6 @@ export class StoredExports implements Exports {
   readonly #chain: string
   readonly sign: ((file: FileLink) => Promise<string>) | null
 
-  /** `secret` signs links. */
   constructor(db: Database, chain: string, secret: string | undefined) {
     this.sources = [...archiveFiles(db, chain), ...tableFiles(db, chain)]
     this.#db = db
@@ -123,7 +122,6 @@ const PRODUCTS: Readonly<Record<string, Columns>> = {
   },
 }
 
-/** Segments of both kinds, and checkpoints. */
 function archiveFiles(db: Database, chain: string): FileSource[] {
   return Object.entries(PRODUCTS).map(([product, { table, first, last, firstMs, lastMs, bytes, sha256, key }]) => {
     // Of a product that was removed the bytes are 0.

@@ -1,7 +1,6 @@
 // Links to files: whoever has one may fetch the file until it expires, without a key. Pure: what is signed, and what a link
 // says; the signature itself is core/signature.client.ts.
 
-/** So long a link holds. */
 export const LINK_MS = 60 * 60_000
 
 /** A file of a chain, until a moment, Unix ms. */

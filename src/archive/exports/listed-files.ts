@@ -11,7 +11,6 @@ export interface TimeRange {
 
 /** Where a file stands in the list of its product. */
 export interface FilePlace {
-  /** Of its first block. */
   readonly timeMs: number
   readonly height: number
   /** Of files with one height. */
@@ -20,10 +19,8 @@ export interface FilePlace {
 
 export interface StoredFile {
   readonly place: FilePlace
-  /** Its name in R2. */
   readonly key: string
   readonly bytes: number
-  /** Hex. */
   readonly sha256: string
   readonly first: number
   readonly last: number
@@ -36,7 +33,6 @@ export interface FileSums {
   readonly bytes: number
 }
 
-/** Files of one kind. */
 export interface FileSource {
   /** As callers name it: small letters and `_`. No two files of it have the same place. */
   readonly product: string
@@ -61,7 +57,6 @@ interface FilePage {
 /** Of a link: an object is a few reads, and bytes are what another would charge for. */
 const MICRO_PER_OBJECT = 1_000
 const MICRO_PER_BYTE = 1
-/** The same in words. */
 export const FILE_PRICE = '1 for each MB (1,000,000 bytes), to the byte, and 0.001 for each object'
 
 export function filesPrice({ objects, bytes }: FileSums): MicroCredits {

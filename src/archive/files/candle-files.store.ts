@@ -37,7 +37,6 @@ interface Row {
 }
 type DayRow = Row & { readonly minMs: number; readonly days: number }
 
-/** Of minutes and hours. */
 const RECENT = `SELECT f.first, e.value->>8 AS parts FROM file_buckets k
   JOIN files f ON f.chain = k.chain AND f.level = k.level AND f.first = k.first, json_each(k.entries) e
   WHERE k.chain = ?1 AND k.level = ?2 AND k.bucket = ?3 AND f.state = 'live' AND e.value->>0 = ?4 AND f.last_ms >= ?5

@@ -73,7 +73,6 @@ export class Compaction {
     return false
   }
 
-  /** Removes what was merged a while ago. */
   #sweep(): Promise<void> {
     return sweepFiles(this.#place, this.#terms.now(), this.#terms.isBounded)
   }

@@ -52,13 +52,11 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
     this.#compaction = archive && place && new Compaction(archive, place, { now: Date.now, isBounded })
   }
 
-  /** There is something to read. */
   async wake(): Promise<void> {
     this.#isWaked = true
     await this.ctx.storage.setAlarm(Date.now())
   }
 
-  /** One turn. */
   override async alarm(): Promise<void> {
     if (!this.#compaction) return
     await this.ctx.storage.setAlarm(Date.now() + GUARD_MS)
@@ -96,7 +94,6 @@ export class Compactor extends DurableObject<Cloudflare.Env> {
     })
   }
 
-  /** What `/status` is to tell. */
   async #tell(): Promise<void> {
     const cover = await this.#files?.cover('fills')
     const { from = null, to: last = null, gaps = [] } = cover ?? {}

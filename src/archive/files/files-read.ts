@@ -37,7 +37,6 @@ export interface FilesRequest {
   /** `fills` of a user or a builder; the others of a user. */
   readonly kind: 'fills' | LedgerKind
   readonly scope: OwnerScope
-  /** Block times, Unix ms, both inclusive. */
   readonly fromMs: number
   readonly toMs: number
   /** Of blocks at or above this height; of all where it is left out. */

@@ -58,14 +58,12 @@ async function removeObjects({ bucket }: ArchivePlace, keys: readonly string[]):
   for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) await bucket.delete(keys.slice(at, at + KEYS_AT_ONCE))
 }
 
-/** Removes the row of a table. */
 function rowOfTable({ chain, db }: ArchivePlace, { level, first, number, name }: GoneTable): D1PreparedStatement {
   return db
     .prepare(`DELETE FROM file_tables WHERE chain = ? AND level = ? AND first = ? AND number = ? AND name = ?`)
     .bind(chain, level, first, number, name)
 }
 
-/** Removes the rows of a file. */
 function rowsOfFile({ chain, db }: ArchivePlace, { level, first }: Gone): D1PreparedStatement[] {
   const index = isBucketLevel(level)
     ? db

@@ -38,11 +38,9 @@ export interface Made {
   readonly pages: readonly Uint8Array[]
   readonly bytes: number
   readonly entries: readonly Entry[]
-  /** Of the same rows, for the database. */
   readonly candles: readonly KeptCandles[]
 }
 
-/** A file of which some objects are written. */
 export interface OpenFile extends FileSpan {
   readonly objects: number
   /** Where its sources go on. */
@@ -52,7 +50,6 @@ export interface OpenFile extends FileSpan {
 export interface Part {
   readonly level: MergedLevel
   readonly file: FileSpan
-  /** The number of the object. */
   readonly number: number
   readonly made: Made
   /** Of the same rows. */
@@ -268,7 +265,6 @@ function bucketed(level: BucketLevel, rows: readonly (readonly unknown[])[]): (r
   return [...buckets]
 }
 
-/** Lists as JSON. */
 function inTexts(rows: readonly unknown[]): string[] {
   const texts: string[] = []
   let open: string[] = []

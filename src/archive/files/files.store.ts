@@ -71,7 +71,6 @@ export class StoredFiles implements CandleFiles {
     return readCandles(this.#place, request)
   }
 
-  /** All the pages of each stretch. */
   async #pagesOf(stretches: readonly Stretch[], { key }: Wanted): Promise<Page[][]> {
     const { bucket } = this.#place
     return Promise.all(

@@ -6,7 +6,6 @@ import { hash32 } from '../../core/hash.ts'
 import { HOUR_MS } from '../../core/time.ts'
 
 export const LEVELS = ['minute', 'hour', 'day', 'month'] as const
-/** A place in LEVELS. */
 export type Level = 0 | 1 | 2 | 3
 export type MergedLevel = Exclude<Level, 0>
 /** Whose index has a row for so many keys' share. */
@@ -37,7 +36,6 @@ export interface FileSpan {
   readonly lastMs: number
 }
 
-/** A file that is read. */
 export interface LiveFile extends FileSpan {
   /** A file of its level or a higher one begins with the height behind it. */
   readonly isFollowed: boolean

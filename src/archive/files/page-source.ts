@@ -4,7 +4,6 @@
 import { ArchiveDamage } from '../archive/archive-read.ts'
 import { decodePage, type Page, pageBytes } from './page.ts'
 
-/** The next page of a file. */
 export interface Place {
   readonly object: number
   readonly offset: number

@@ -36,12 +36,10 @@ export class PageWriter {
     this.#pack = pack
   }
 
-  /** Of the pages that are whole. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** One behind the other. */
   get pages(): readonly Uint8Array[] {
     return [...this.#chunks, ...this.#pages]
   }
@@ -64,7 +62,6 @@ export class PageWriter {
     if (this.#chars >= PAGE_CHARS) await this.flush()
   }
 
-  /** Ends the page. */
   async flush(): Promise<void> {
     const reach = this.#reach
     if (!reach) return

@@ -15,9 +15,7 @@ export interface PageHead extends Reach {
 }
 
 export interface Page extends PageHead {
-  /** Of the whole page. */
   readonly bytes: number
-  /** gzip. */
   readonly body: Uint8Array<ArrayBuffer>
 }
 

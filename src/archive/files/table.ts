@@ -3,7 +3,6 @@
 /** Sorted by user or coin, or in the order of the chain. */
 export type TableName = 'candles-by-coin' | 'fills-by-user' | 'fills-by-time' | 'funding-by-user' | 'ledger-by-user'
 
-/** A Parquet file. */
 export interface Table {
   readonly name: TableName
   readonly rows: number

@@ -37,7 +37,6 @@ const TYPES: Readonly<Record<ColumnType, Omit<SchemaElement, 'name'>>> = {
   json: { type: 'BYTE_ARRAY', converted_type: 'JSON' },
 }
 
-/** One file. */
 export class Parquet {
   readonly #columns: readonly Column[]
   readonly #bytes = new ByteWriter()

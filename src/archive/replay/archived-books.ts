@@ -8,7 +8,6 @@ import { ArchiveDamage } from '../archive/archive-read.ts'
 import { BookAt, type Lost } from './book-at.ts'
 import { readBooksLine } from './books-line.ts'
 
-/** What of the archive books are made of. */
 export type BooksArchive = Pick<ArchiveReader, 'segmentsFrom' | 'lines' | 'checkpointAt' | 'books'>
 
 export type NoBooks =

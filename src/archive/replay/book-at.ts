@@ -80,12 +80,10 @@ export class BookAt {
     return null
   }
 
-  /** Names of the coins that have a book. */
   coins(): readonly string[] {
     return [...this.#shard.coins()]
   }
 
-  /** To be read alone. */
   bookOf(coin: Coin): LevelBook | undefined {
     return this.#shard.of(coin)?.book
   }

@@ -24,7 +24,6 @@ export interface ReadBlock<B> {
 
 export type Piece<B> =
   | ({ readonly kind: 'block' } & ReadBlock<B>)
-  /** Blocks `from` to `to` are missing. */
   | { readonly kind: 'gap'; readonly from: number; readonly to: number }
   | { readonly kind: 'end' }
   /** All before this height was played. Nothing follows. */
@@ -40,7 +39,6 @@ export class Player<B> {
   #queue: Piece<B>[] = []
   #bytes = 0
   #reads: Place
-  /** Where it begins, until the first block of it was read. */
   #begins: Place | null
   #isRead = false
   #anchor: { readonly atMs: number; readonly time: number } | null = null

@@ -14,7 +14,6 @@ import type { Answer } from '../query.ts'
 /** A store that knows texts by the canonical request that they answer. May reject. */
 export interface AnswerStore {
   get(key: string): Promise<string | null>
-  /** Keeps a text for about so many seconds. */
   put(key: string, text: string, seconds: number): Promise<void>
 }
 

@@ -48,7 +48,6 @@ interface RouteStatus {
   readonly next: readonly string[]
 }
 
-/** Looks at one source; asks its budget object, if it has one. */
 async function sourceStatus(source: RoutedSource, nowMs: number): Promise<SourceStatus> {
   const { config, health, lag, budget } = source
   const lagMs = lag.lagMs(nowMs)

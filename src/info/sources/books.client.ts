@@ -9,7 +9,6 @@ import type { Books } from '../ports.ts'
 import { askObject } from './object-call.client.ts'
 
 export interface HubBooksDeps {
-  /** BOOK_HUBS. */
   readonly shards: number
   /** A fresh stub of the hub of a shard: one that failed stays broken. */
   readonly hub: (index: number) => Pick<BookHubApi, 'snapshot' | 'tops'>

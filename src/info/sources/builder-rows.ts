@@ -43,9 +43,6 @@ export async function builderRows(
   return ok(heldAnswer(builderPage(whole.map(({ fills }) => fills).reverse(), limit), read.value))
 }
 
-// One page of the fills that came through a builder, newest first. Invariant: fills of one time stay on one page, because
-// the next page begins strictly before the oldest time of this one.
-
 /** A fill as the info API shows it: with its wallet, without what only the node and the streams tell. */
 type BuilderFill = { readonly user: Address } & Fill
 

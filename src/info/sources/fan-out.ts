@@ -41,10 +41,8 @@ export async function fanOut<const Items extends readonly unknown[], T>(
 
 const Slot = z.object({ error: z.literal('upstream_error'), message: z.string() })
 
-/** In the answer for many users. */
 export const FailedUser = Slot.extend({ user: Address }).meta({ id: 'FailedUser' })
 
-/** In the answer for all DEXes. */
 export const FailedDex = Slot.extend({ dex: z.string() }).meta({ id: 'FailedDex' })
 
 /** The text of a slot: whose it is, and why it failed. */

@@ -213,7 +213,6 @@ class Telling {
     this.#take = take
   }
 
-  /** Whatever is told next comes after a hole. */
   hole(): void {
     this.#isHoleNext = true
   }

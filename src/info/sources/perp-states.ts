@@ -21,7 +21,6 @@ export const PerpStates = z.union([PerpState, z.record(z.string(), z.union([Perp
 
 export interface PerpStateRequest {
   readonly user: Address
-  /** A parsed `DexOrAll`. */
   readonly dex?: string | undefined
 }
 

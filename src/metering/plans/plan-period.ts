@@ -16,7 +16,6 @@ export interface PlanState {
   readonly sinceMs: number
   /** End of the period, null where it has none: an ended trial, or credits once and for good. */
   readonly untilMs: number | null
-  /** Given for this period. */
   readonly micro: MicroCredits
   /** Given for each later one, which come only where the plan renews. */
   readonly everyMicro: MicroCredits
@@ -36,7 +35,6 @@ export interface PlanDecision {
 export interface PlanOrder {
   readonly plan: string
   readonly terms: PlanTerms
-  /** For the first period; null: what the terms say. */
   readonly firstMicro: MicroCredits | null
 }
 

@@ -32,7 +32,6 @@ const Row = z
 const SELECT = `SELECT p.name, p.micro, p.period, p.days, p.custom, ${LIMITS_SQL} AS limits,
   (SELECT count(*) FROM accounts WHERE plan = p.name) AS accounts FROM plans p`
 
-/** An account on a plan, and what was agreed with it. */
 interface PlanAccount {
   readonly id: string
   readonly terms: Terms

@@ -17,7 +17,6 @@ export interface Plan {
   readonly name: string
   readonly terms: PlanTerms
   readonly limits: Limits
-  /** Terms may be agreed per account. */
   readonly custom: boolean
 }
 

@@ -70,7 +70,6 @@ export interface StreamReport {
   readonly sockets: number
   readonly subscriptions: number
   readonly perMinute: MicroCredits
-  /** Distinct keys of the sockets. */
   readonly keys: readonly KeyHash[]
   /** Of the account, as its callers' identities have them. */
   readonly limits: { readonly connections: number; readonly subscriptions: number }
@@ -87,7 +86,6 @@ export interface StreamAnswer {
   readonly v: number
   /** In the order of the sockets that wait. */
   readonly connects: readonly ConnectVerdict[]
-  /** In the order of the charges. */
   readonly minutes: readonly MinuteAnswer[]
   /** Those of the reported keys that were revoked. */
   readonly revoked: readonly KeyHash[]
@@ -113,7 +111,6 @@ interface RunningStream {
   /** Its body, cut short; empty where its relay did not tell. */
   readonly shown: string
   readonly sinceMs: number
-  /** What a minute of it costs. */
   readonly amount: MicroCredits
 }
 

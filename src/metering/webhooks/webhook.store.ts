@@ -23,13 +23,11 @@ export interface WebhookTarget {
   readonly secret: string
 }
 
-/** A new secret, and its sealed text. */
 export interface DrawnSecret {
   readonly secret: string
   readonly sealed: string
 }
 
-/** An attempt that is to be made now. */
 export interface Attempt {
   readonly id: string
   readonly body: string

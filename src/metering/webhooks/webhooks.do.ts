@@ -31,7 +31,6 @@ export class Webhooks extends WebhookStore {
     return Math.max(super.nextMs, this.#pausedUntilMs)
   }
 
-  /** A secret for `set`. */
   draw(account: AccountId): Promise<DrawnSecret> {
     return this.#secrets.draw(account)
   }

@@ -17,9 +17,7 @@ export type AgeCount = readonly [bucket: number, count: number]
 /** What a relay counted since its last report. */
 export interface AgeReport {
   readonly v: number
-  /** Name of the relay's object. */
   readonly relay: string
-  /** Sockets of clients that it has. */
   readonly sockets: number
   readonly counts: readonly AgeCount[]
 }

@@ -20,7 +20,6 @@ export interface FilesReport {
   /** The first block that a file covers, and the last; null: none yet. */
   readonly from: HeightAndTime | null
   readonly last: HeightAndTime | null
-  /** Stretches of heights between them that no file has. */
   readonly gaps: number
   readonly failure: ArchiveReport['failure']
 }
