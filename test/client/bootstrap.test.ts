@@ -1,80 +1,11 @@
 import * as fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { type BatchHead, CoinBook, type CoinChange, type Snapshot } from '../../src/client/bootstrap.ts'
 import { bookChecksum } from '../../src/order-books/checksum.ts'
 import { LevelBook } from '../../src/order-books/level-book.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
 
 const level = (px: number, n: number) => ({ px: `${px}.0`, sz: n === 0 ? '0' : `${n}.5`, n })
-const head = (height: number, epoch = 'A'): BatchHead => ({ epoch, height, time: height })
-const bids = (n: number): Levels => [[level(10, n)], []]
-const change = (seq: number, prevSeq: number): CoinChange => ({ seq, prevSeq, levels: bids(seq) })
-const snapshot = (height: number, seq: number, epoch = 'A'): Snapshot => {
-  return { coin: 'X', epoch, height, time: height, seq, levels: bids(seq) }
-}
-
-describe('bootstrap rules', () => {
-  // WS-32
-  test('drops what the snapshot holds and applies the rest in order', () => {
-    const book = new CoinBook('X')
-    book.fetchBegan()
-    expect([4, 6, 9].map((h, i) => book.batch(head(h), change(h, [2, 4, 6][i]!)))).toEqual(Array(3).fill('buffered'))
-    expect(book.snapshot(snapshot(7, 6))).toBe('live')
-    expect([book.seq, book.height, book.levels()]).toEqual([9, 9, [[level(10, 9)], []]])
-    expect(book.batch(head(11), change(11, 9))).toBe('applied')
-    expect(book.batch(head(11), change(11, 9))).toBe('dropped')
-  })
-
-  test('a first diff whose prev_seq is not the seq is refused, and so is a later gap', () => {
-    const book = new CoinBook('X')
-    book.fetchBegan()
-    book.batch(head(9), change(9, 8))
-    expect(book.snapshot(snapshot(7, 6))).toBe('refetch')
-    expect([book.live, book.levels()]).toEqual([false, [[], []]])
-    book.fetchBegan()
-    expect(book.snapshot(snapshot(9, 9))).toBe('live')
-    expect(book.batch(head(12), change(12, 11))).toBe('refetch')
-    expect(book.why).toContain('prev_seq 11')
-    book.fetchBegan()
-    expect(book.snapshot(snapshot(11, 11))).toBe('live')
-    expect(book.seq).toBe(12)
-  })
-
-  test('another epoch is never applied, not even by a batch without the coin', () => {
-    const book = new CoinBook('X')
-    book.fetchBegan()
-    book.batch(head(9, 'B'), change(9, 6))
-    expect(book.snapshot(snapshot(7, 6, 'A'))).toBe('refetch')
-    book.fetchBegan()
-    expect(book.snapshot(snapshot(10, 9, 'B'))).toBe('live')
-    expect(book.batch(head(11, 'C'), null)).toBe('refetch')
-    expect(book.live).toBe(false)
-  })
-
-  test('heights that went back with a new epoch are not mistaken for old batches', () => {
-    const book = new CoinBook('X')
-    book.fetchBegan()
-    book.batch(head(3, 'B'), change(3, 2))
-    expect(book.snapshot(snapshot(100, 90, 'A'))).toBe('refetch')
-    book.fetchBegan()
-    expect(book.snapshot(snapshot(4, 3, 'B'))).toBe('live')
-  })
-
-  test('an entry that follows no seq (continuity lost) begins again', () => {
-    const book = new CoinBook('X')
-    book.fetchBegan()
-    book.snapshot(snapshot(5, 5))
-    expect(book.batch(head(6), { seq: 6, prevSeq: -1, levels: [[], []] })).toBe('refetch')
-  })
-
-  test('a lost stream drops the book and the buffer', () => {
-    const book = new CoinBook('X')
-    book.batch(head(9), change(9, 8))
-    book.lost('close 1006')
-    book.fetchBegan()
-    expect(book.snapshot(snapshot(7, 6))).toBe('live')
-  })
-})
 
 // The simulated server: one coin of several, blocks with or without it, epochs, heights that go back.
 interface Batch {
@@ -105,7 +36,7 @@ class Server {
     }
     this.#note()
     const change = levels && { seq: this.seq, prevSeq, levels, checksum: bookChecksum(this.book) }
-    this.stream.push({ head: head(this.height, this.name()), change })
+    this.stream.push({ head: { epoch: this.name(), height: this.height, time: this.height }, change })
   }
   reseed(levels: Levels, height: number) {
     this.epoch++
@@ -133,6 +64,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ do: 'other' as const }) },
   { weight: 6, arbitrary: fc.constant({ do: 'deliver' as const }) },
   { weight: 1, arbitrary: fc.constant({ do: 'lose' as const }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'break' as const }) },
   { weight: 1, arbitrary: side.map((other) => ({ do: 'alter' as const, other })) },
   { weight: 5, arbitrary: fc.constant({ do: 'ask' as const }) },
   { weight: 5, arbitrary: fc.constant({ do: 'take' as const }) },
@@ -150,6 +82,13 @@ class Client {
   readonly book = new CoinBook('X')
   asked = false
   taken: Snapshot | null = null
+  /** The socket breaks: what was on its way never comes, and the answer that was asked for is of the one before. */
+  break(server: Server) {
+    server.stream.length = 0
+    this.book.lost('close 1006')
+    this.asked = false
+    this.taken = null
+  }
   ask() {
     if (this.asked || this.book.live) return
     this.asked = true
@@ -166,6 +105,7 @@ class Client {
   }
 }
 
+// WS-32
 test('a live book is the server’s at its epoch and seq, and the last flush always ends in step', () => {
   let live = 0
   fc.assert(
@@ -179,6 +119,7 @@ test('a live book is the server’s at its epoch and seq, and the last flush alw
         else if (action.do === 'ask') client.ask()
         else if (action.do === 'take') client.take(server)
         else if (action.do === 'answer') client.answer()
+        else if (action.do === 'break') client.break(server)
         else {
           const batch = server.stream.shift()
           const change = batch?.change ?? null

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Listener } from '../../src/client/connection.ts'
 import { Connection } from '../../src/client/connection.ts'
-import { RETRY } from '../../src/client/connection-options.ts'
 import type { SubscriptionBody } from '../../src/client/subscription.ts'
 import { allFillsBody } from '../../src/client/subscription.ts'
-import { backoffMs } from '../../src/core/backoff.ts'
 import { EXAMPLE_FILL } from '../../src/relay/channels/fills.ts'
 import { FakeRuntime } from './fake-runtime.ts'
 
@@ -330,13 +328,17 @@ describe('connection', () => {
   })
 
   // WS-2
-  test.each([401, 402, 403])('a %i at the upgrade is final and says why', (status) => {
+  test.each([
+    [{ status: 401, reason: 'This API key was revoked.' }, 'fatal 401 This API key was revoked.'],
+    [{ status: 402, reason: 'spent' }, 'fatal 402 spent'],
+    [{ status: 403, reason: 'not yours' }, 'fatal 403 not yours'],
+    [{ code: 4401 }, 'fatal 4401 the gateway no longer accepts this API key'],
+  ])('%o is final, and is said', (end, said) => {
     const { runtime, connection, log } = setUp()
     connection.start()
-    runtime.last.end({ status, reason: 'This API key was revoked.' })
+    runtime.last.end(end)
     runtime.advance(60_000)
-    expect(runtime.sockets).toHaveLength(1)
-    expect(log.at(-1)).toBe(`fatal ${status} This API key was revoked.`)
+    expect([runtime.sockets.length, log.at(-1)]).toEqual([1, said])
   })
 
   test.each([{ status: 503 }, { status: 429 }, { reason: 'ECONNREFUSED' }, { code: 1013 }])(
@@ -351,14 +353,6 @@ describe('connection', () => {
       }
     },
   )
-
-  test('a revoked key ends an open socket for good', () => {
-    const { runtime, log } = opened(allFillsBody(), 'fills')
-    runtime.last.ack()
-    runtime.last.end({ code: 4401 })
-    runtime.advance(60_000)
-    expect(log.slice(-2)).toEqual(['fills lost close 4401', 'fatal 4401 the gateway no longer accepts this API key'])
-  })
 
   test('an error frame reaches the subscription it embeds; others are notices', () => {
     const { runtime, connection, listener, log } = setUp()
@@ -421,17 +415,4 @@ describe('connection', () => {
     runtime.last.receive({ channel: 'l2BookDiff', data: { Updates: {} } })
     expect(runtime.last.dropped).toBe(true)
   })
-
-  test('close ends everything, and no timer brings it back', () => {
-    const { runtime, connection, log } = setUp()
-    connection.start()
-    runtime.last.open()
-    connection.close()
-    runtime.advance(100_000)
-    expect([runtime.sockets.length, runtime.last.dropped, log.at(-1)]).toEqual([1, true, 'closed'])
-  })
-})
-
-test('backoff: the first retry within 200 ms, never more than 1.5 s', () => {
-  expect([0, 1, 2, 3, 50].map((attempt) => backoffMs(RETRY, attempt, 0.999_999))).toEqual([199, 399, 799, 1_499, 1_499])
 })

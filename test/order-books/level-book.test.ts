@@ -57,7 +57,11 @@ describe('a level book', () => {
   it('equals the obvious book after any changes', () => {
     fc.assert(
       fc.property(fc.array(levels, { maxLength: 12 }), (changes) => {
-        expect(bookOf(changes).levels()).toEqual(naive(changes))
+        const book = bookOf(changes)
+        const [bids, asks] = naive(changes)
+        expect(book.levels()).toEqual([bids, asks])
+        expect(book.levels(2)).toEqual([bids.slice(0, 2), asks.slice(0, 2)])
+        expect([book.bestPx(0), book.bestPx(1)]).toEqual([bids[0]?.px ?? null, asks[0]?.px ?? null])
       }),
     )
   })
@@ -108,21 +112,6 @@ describe('a level book', () => {
     const book = LevelBook.of([side(-1), side(1)])
     expect(book.size).toBe(1000)
     expect(compared).toBeLessThan(1000 * 3)
-  })
-
-  it('answers the best levels and prices', () => {
-    const book = bookOf([
-      [
-        [
-          { px: '9', sz: '1', n: 1 },
-          { px: '10', sz: '1', n: 1 },
-        ],
-        [{ px: '11', sz: '2', n: 1 }],
-      ],
-    ])
-    expect(book.levels(1)).toEqual([[{ px: '10', sz: '1', n: 1 }], [{ px: '11', sz: '2', n: 1 }]])
-    expect([book.bestPx(0), book.bestPx(1), book.size]).toEqual(['10', '11', 3])
-    expect(new LevelBook().bestPx(0)).toBeNull()
   })
 
   it('answers changes by which a copy that finds levels by their texts has each price once', () => {

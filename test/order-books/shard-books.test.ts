@@ -83,32 +83,6 @@ describe('the books of a shard', () => {
     expect(shard.height).toBe(10)
   })
 
-  it('know nothing from a block without changes to the next seed', () => {
-    const shard = seeded(1, at('BTC', 5))
-    shard.apply(block(2, null))
-    expect(shard.ready).toBe(false)
-    expect(shard.checkpoint('BTC')).toBeNull()
-    shard.seed(seed(3, [at('BTC', 7)], 'all', 'e2'))
-    expect([shard.ready, shard.encode('BTC')?.seq]).toEqual([true, 3])
-    // Clients that cannot see epochs get the difference as a change.
-    const outcome = shard.apply(block(4, [], 'e2'))
-    expect(outcome).toMatchObject({
-      fragments: [{ mark: '=', coin: 'BTC', prevSeq: 3, levels: JSON.stringify(bids(level(7), level(5, 0))) }],
-    })
-  })
-
-  it('publish a repair as a change of the next block, and show it no earlier', () => {
-    const shard = seeded(1, at('BTC', 5, 4))
-    shard.apply(block(2, []))
-    shard.seed(seed(2, [{ coin: 'BTC', levels: bids(level(5, 3)) }], 'coins'))
-    expect(parsed(shard.encode('BTC')!.levels)).toEqual(bids(level(5), level(4)))
-    const outcome = shard.apply(block(3, [at('BTC', 6)]))
-    expect(outcome).toMatchObject({
-      fragments: [{ mark: '=', prevSeq: 1, levels: JSON.stringify(bids(level(5, 3), level(4, 0), level(6))) }],
-    })
-    expect(parsed(shard.encode('BTC')!.levels)).toEqual(bids(level(6), level(5, 3)))
-  })
-
   it('pay what they owe a little a block, whole books of a shard over several, and a changed coin at once', () => {
     const deep = (n: number): Levels => bids(...Array.from({ length: 3000 }, (_, i) => level(9000 - i, n)))
     const coins = ['A', 'B', 'C', 'D']
@@ -147,13 +121,6 @@ describe('the books of a shard', () => {
     expect(shard.time).toBe(5 * 70)
   })
 
-  it('forget with a lost book what its clients were owed: they begin again', () => {
-    const shard = seeded(1, at('BTC', 5))
-    shard.seed(seed(1, [at('BTC', 6)], 'coins'))
-    shard.forget(EPOCH, 5, ['BTC'])
-    expect(shard.apply(block(6, []))).toEqual({ kind: 'applied', fragments: [] })
-  })
-
   it('go on after a crash from where every checkpoint is true, however old the one of a quiet coin', () => {
     const shard = seeded(10, at('BTC', 5), at('QUIET', 1))
     const quiet = shard.checkpoint('QUIET')!
@@ -164,6 +131,26 @@ describe('the books of a shard', () => {
       fragments: [{ mark: '=', coin: 'QUIET', prevSeq: 10 }],
     })
     expect(again.completeAt).toBe(500)
+  })
+
+  it('pass over what a checkpoint that is ahead of the others already holds', () => {
+    const shard = seeded(1, at('BTC', 5), at('ETH', 1))
+    shard.apply(block(2, [at('ETH', 2)]))
+    const behind = shard.checkpoint('ETH')!
+    shard.apply(block(3, [{ coin: 'BTC', levels: bids(level(6)) }]))
+    shard.apply(block(4, [{ coin: 'BTC', levels: bids(level(6, 0)) }]))
+    const ahead = shard.checkpoint('BTC')!
+    const again = new ShardBooks()
+    expect(again.restore(EPOCH, 1, [ahead, behind])).toBe(2)
+    // The repair of block 3 is known here, and what is stored meanwhile is as true as what was restored.
+    expect(again.outdate([{ coin: 'BTC', height: 3 }], 2)).toEqual([])
+    expect(again.apply(block(3, [at('BTC', 6)]))).toMatchObject({ fragments: [] })
+    expect([again.encode('BTC'), again.checkpoint('BTC')]).toEqual([
+      shard.encode('BTC'),
+      { ...ahead, time: again.time },
+    ])
+    again.apply(block(4, [at('BTC', 8)]))
+    expect(again.apply(block(5, [at('BTC', 7)]))).toMatchObject({ fragments: [{ mark: '=', prevSeq: 4 }] })
   })
 
   it('take no repair of a height where they do not stand', () => {
@@ -198,8 +185,6 @@ describe('the books of a shard', () => {
     const shard = seeded(1, at('BTC', 5))
     shard.seed(seed(1, [at('BTC', 6)], 'coins'))
     expect(shard.outdate([{ coin: 'BTC', height: 3 }], 1)).toEqual(['BTC'])
-    // What it owed is of the book that was given up.
-    expect(shard.apply(block(2, []))).toEqual({ kind: 'applied', fragments: [] })
   })
 
   it('tell of a coin that a later seed brings with its whole book, changed by the next block or not', () => {

@@ -53,10 +53,8 @@ test('a frame over the rate is refused so that its sender finds what it waits fo
   take({ method: 'ping' })
   take({ method: 'post', id: 8, request: { type: 'info', payload: 'x'.repeat(5000) } })
   expect(sent.map(({ code }) => code)).toEqual(Array.from({ length: 4 }, () => 'rate_limited'))
-  const [post, subscribe, ping, long] = sent.map(({ data }) => data)
-  expect(post).toMatch(/^Too many messages: .* id=7$/)
-  expect(subscribe).toMatch(/^Invalid subscription {"type":"l2BookDiff","coin":"BTC"}: Too many messages/)
-  expect([ping, long]).toEqual(Array.from({ length: 2 }, () => expect.stringMatching(/slow down\.$/)))
+  expect(sent[0]!.data).toMatch(/ id=7$/)
+  expect(sent[1]!.data).toMatch(/^Invalid subscription {"type":"l2BookDiff","coin":"BTC"}: /)
 })
 
 // WS-63
@@ -67,10 +65,7 @@ test('what waits to be served is bounded for an account and for all, and served 
   for (const { take } of sockets) for (let i = 0; i < 40; i++) take(large)
   const waiting = sockets.map(({ sent }) => 40 - sent.length)
   expect(waiting).toEqual([34, 0, 34, 34, 34, 2])
-  expect(sockets[1]!.sent[0]).toMatchObject({
-    code: 'rate_limited',
-    data: expect.stringContaining('wait to be served'),
-  })
+  expect(sockets[1]!.sent[0]).toMatchObject({ code: 'rate_limited' })
   open()
   for (const { connection } of sockets) await connection.drained()
   expect(served).toHaveLength(34 * 4 + 2)
@@ -94,8 +89,7 @@ test('of ignored fields a socket hears once, behind the answer of the frame', as
   open()
   await connection.drained()
   expect(served).toEqual(Array.from({ length: 2 }, () => ({ method: 'subscribe', subscription: body })))
-  const notification = 'Unknown fields of a subscribe frame were ignored: "id". Remove or rename them.'
-  expect(sent.slice(3)).toEqual([{ channel: 'notification', data: { notification }, code: 'ignored_field' }])
+  expect(sent.slice(3)).toMatchObject([{ channel: 'notification', code: 'ignored_field' }])
   sent.length = 0
   for (let i = 0; i < 100; i++) take({ method: 'ping', [`x${i}`]: 1 })
   expect(sent.filter(({ code }) => code === 'ignored_field')).toHaveLength(14)
@@ -117,8 +111,7 @@ test('of ignored fields of a request that a post carries its socket hears behind
   const { sent, take } = world().client('a')
   take({ method: 'post', id: 7, request: { type: 'info', payload: { type: 'meta', Dex: 'xyz' } } })
   await vi.waitFor(() => expect(sent).toHaveLength(2))
-  const notification = 'Unknown fields of an info request were ignored: Dex.'
-  expect(sent).toMatchObject([{ channel: 'post' }, { data: { notification }, code: 'ignored_field' }])
+  expect(sent).toMatchObject([{ channel: 'post' }, { channel: 'notification', code: 'ignored_field' }])
 })
 
 describe('`post`', () => {

@@ -109,17 +109,6 @@ describe('book channels', () => {
     expect(client.frames).toEqual([])
   })
 
-  it('channels of events refuse it too, and know a coin that was listed after the names were read', async () => {
-    const client = await Client.connect(relay, relay)
-    client.send({ method: 'subscribe', subscription: { type: 'trades', coin: 'btc' } })
-    const { data, code } = await client.refused()
-    expect([code, data]).toEqual(['not_found', expect.stringContaining('"btc" (did you mean "BTC"?)')])
-    expect((await meter(relay).balance()).available).toBe(1000 * CREDIT)
-    feeder.block(base + 1, [change('NEW', '1.0')])
-    await vi.waitFor(() => hubStands('NEW', base + 1), WAIT)
-    for (const coin of ['NEW', 'BTC']) await client.subscribe({ type: 'trades', coin })
-  })
-
   it('a lost link is taken up again from its cursor: no change is missing', async () => {
     const client = await Client.connect(relay, relay)
     await client.subscribe({ type: 'l2BookDiff', coin: ['BTC', 'ETH', 'SOL'] })
@@ -213,42 +202,6 @@ describe('channels of views', () => {
 })
 
 describe('event channels', () => {
-  // WS-24
-  it('fills and ledger reach whom they concern, in mixed case and with every alias', async () => {
-    const client = await Client.connect(relay, relay)
-    await client.subscribe({ type: 'userFills', user: A.replaceAll('a', 'A').replace('0X', '0x') })
-    await client.subscribe({ type: 'userFills', addresses: [A], aggregateByTime: true }, { meta: true })
-    await client.subscribe({ type: 'userNonFundingLedgerUpdates', users: [B] })
-    await client.subscribe({ type: 'allFills', coin: 'ETH' })
-    const deposit = { time: 1, hash: `0x${'1'.repeat(64)}`, delta: { type: 'deposit', usdc: '1.0' } }
-    feeder.block(base + 1, [], {
-      fills: [
-        [A, fill('BTC', 1)],
-        [A, fill('BTC', 2)],
-        [B, fill('ETH', 3)],
-      ],
-      ledger: [{ users: [A, B], ...deposit }],
-    })
-    expect(await client.next((f) => f.channel === 'userFills' && !f.block_height)).toEqual({
-      channel: 'userFills',
-      fills: [
-        [A, fill('BTC', 1)],
-        [A, fill('BTC', 2)],
-      ],
-      data: { user: A, fills: [fill('BTC', 1), fill('BTC', 2)] },
-    })
-    expect(await client.next(of('userFills'))).toMatchObject({
-      block_height: base + 1,
-      fills: [[A, { sz: '2.0', tid: 1 }]],
-    })
-    expect(await client.next(of('allFills'))).toEqual({ channel: 'allFills', fills: [[B, fill('ETH', 3)]] })
-    expect(await client.next(of('userNonFundingLedgerUpdates'))).toEqual({
-      channel: 'userNonFundingLedgerUpdates',
-      data: { user: B, isSnapshot: false, nonFundingLedgerUpdates: [deposit] },
-    })
-    expect(client.frames).toEqual([])
-  })
-
   // WS-100
   it('what was before comes from the gateway, and blocks follow it', async () => {
     const client = await Client.connect(relay, relay)

@@ -212,12 +212,6 @@ it('who cannot be told is told so, and is live from then on', async () => {
   expect([gone, early, away].map(({ tids, codes }) => [tids, codes])).toEqual(
     [1, 2, 3].map(() => [[121], ['replay_unavailable']]),
   )
-  expect([gone, early, away].map(({ frames }) => frames[0]!.data)).toEqual([
-    'Not replayed: {"type":"allFills"}: fromBlock: block 50 is held no more, the first is 101 ' +
-      '(what is archived is told with "fromBlock" within "replay"); live data follows.',
-    'Not replayed: {"type":"allFills"}: fromBlock: block 500 has not come yet; live data follows.',
-    'Not replayed: {"type":"allFills"}: fromBlock: block 110 cannot be read now; live data follows.',
-  ])
 })
 
 // WS-23

@@ -191,7 +191,7 @@ it('pauses, goes on, and plays from elsewhere; it ends with the unsubscribe', as
   await done(world)
   expect(told(world).slice(2)).toEqual(['sought', 'playing', 118, 119, 'ended'])
   steer(world, 'pause')
-  expect(world.frames.at(-1)).toMatchObject({ channel: 'error', data: expect.stringContaining('is not replayed') })
+  expect(told(world).at(-1)).toBe('invalid_request')
   await play(world, { fromBlock: FIRST, speed: 1 })
   world.unsubscribe(FILLS)
   await done(world)
@@ -228,34 +228,22 @@ it.each([
 
 // WS-155, WS-156
 it.each([
-  [undefined, FILLS, { fromBlock: 1 }, 'Nothing is archived here to be replayed'],
-  [
-    new Archive(),
-    { type: 'bbo', coin: 'BTC' },
-    { fromBlock: 1 },
-    'replay: bbo cannot be replayed, as books and channels of events can: leave it out',
-  ],
-  [new Archive(), { type: 'l2BookDiff', coin: 'BTC' }, { fromBlock: 1 }, 'replay.toTime: books do not join live'],
-])('refuses what it cannot play, uncharged: %#', async (archive, body, replay, sentence) => {
+  [undefined, FILLS, 'unavailable'],
+  [new Archive(), { type: 'bbo', coin: 'BTC' }, 'invalid_request'],
+  [new Archive(), { type: 'l2BookDiff', coin: 'BTC' }, 'invalid_request'],
+])('refuses what it cannot play, uncharged: %#', async (archive, body, code) => {
   const world = new World(archive)
-  await play(world, replay, body)
-  expect(world.frames).toMatchObject([{ channel: 'error', data: expect.stringContaining(sentence) }])
-  expect(world.meter.charges.length).toBe(0)
+  await play(world, { fromBlock: 1 }, body)
+  expect([told(world), world.meter.charges]).toEqual([[code], []])
 })
 
 it('refuses a body that the socket has, more than there may be, and fromBlock beside it', async () => {
   const world = new World(new Archive())
   await play(world, { fromBlock: FIRST }, FILLS, 7)
-  expect(world.frames.at(-1).data).toContain('fromBlock: belongs into "replay"')
-  await play(world, { fromBlock: FIRST, speed: 1 })
-  await play(world, { fromBlock: FIRST, speed: 1 })
-  expect(world.frames.at(-1)).toMatchObject({ code: 'already_subscribed' })
-  await play(world, { fromBlock: FIRST, speed: 1 }, { type: 'allFills' })
-  await play(world, { fromBlock: FIRST, speed: 1 }, { type: 'liquidationFills' })
-  expect(world.frames.at(-1)).toMatchObject({
-    code: 'rate_limited',
-    data: expect.stringContaining('at most 2 at a time'),
-  })
+  for (const body of [FILLS, FILLS, { type: 'allFills' }, { type: 'liquidationFills' }])
+    await play(world, { fromBlock: FIRST, speed: 1 }, body)
+  const codes = world.frames.flatMap(({ code }: Frame) => code ?? [])
+  expect(codes).toEqual(['invalid_request', 'already_subscribed', 'rate_limited'])
   world.connection.end(1000, 'enough')
   await done(world)
 })
@@ -279,8 +267,7 @@ it.each([
   const world = new World(new Archive())
   await play(world, range, body)
   await done(world)
-  expect(world.frames).toMatchObject([{ channel: 'error', data: expect.stringMatching(/coin.*WAT/) }])
-  expect(world.meter.charges.length).toBe(0)
+  expect([told(world), world.meter.charges]).toEqual([['not_found'], []])
   world.traded = ['WAT']
   await play(world, range, body)
   await done(world)
