@@ -18,10 +18,7 @@ export interface BodySource {
   readonly contentLength: string | null
 }
 
-/**
- * The parsed body, or why not: `not_json`, `body_too_large`, `bad_field` when nested too deep. An empty one is `empty`; left out: it is
- * not JSON.
- */
+/** The parsed body, or `not_json`, `body_too_large`, `bad_field` if nested too deep. `empty`: what an empty one is. */
 export async function readJsonBody(
   source: BodySource,
   limitBytes: number,

@@ -5,10 +5,7 @@ import { joinedBytes } from './chunks.ts'
 /** The bytes as text; why not otherwise: `too_large` at the first byte over the limit, `not_utf8` after the last one. */
 type BoundedText = { readonly text: string } | { readonly refused: 'too_large' | 'not_utf8' }
 
-/**
- * Reads to the end, or stops and cancels the stream. `byteOrderMark`: whether a leading one is dropped, or kept because
- * the bytes are to come through unchanged. Rejects where the stream itself fails.
- */
+/** Stops at the limit and cancels the stream. `byteOrderMark` is kept where bytes come through. Rejects as it does. */
 export async function readBoundedText(
   chunks: AsyncIterable<Uint8Array> | null,
   limitBytes: number,

@@ -11,10 +11,7 @@ export type Coin = string & { readonly unit?: 'coin' }
 /** Bound of a coin name on the wire; the longest real ones are about 20 characters. */
 export const COIN_MAX_LENGTH = 64
 
-/**
- * `BTC`, `xyz:GOLD` are perps (vanilla and builder-deployed); `@107` and `PURR/USDC` are spot;
- * `#40` is one side of an outcome market. Any string has a market type: existence is the book's business.
- */
+/** `BTC`, `xyz:GOLD` are perps, `@107`, `PURR/USDC` spot, `#40` a side of an outcome market; any string has a type. */
 export function marketTypeOf(coin: Coin): MarketType {
   if (coin.startsWith('#')) return 'outcome'
   if (coin.startsWith('@') || coin.includes('/')) return 'spot'

@@ -54,10 +54,7 @@ class ProgramCommand extends Command {
   }
 }
 
-/**
- * A program under the name that starts it (`npm run keys --`). Examples are what follows the name; a program with
- * commands has theirs.
- */
+/** A program under the name that starts it (`npm run keys --`). Examples are what follows; commands have their own. */
 export function program(name: string, does: string, examples: readonly string[] = []): Command {
   const command = new ProgramCommand(name).exitOverride().configureHelp({ showGlobalOptions: true })
   command.configureOutput({ outputError: (text, write) => write(visibleLines(text)) })

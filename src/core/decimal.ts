@@ -30,10 +30,7 @@ export function fromScaled(scaled: bigint): string {
   return `${negative ? '-' : ''}${whole}.${digits.slice(first, end)}`
 }
 
-/**
- * Exact order of two decimal strings, negative, zero or positive as for sort.
- * `Number()` rounds monotonically, so different floats decide; only equal floats need the exact look.
- */
+/** Exact order of two decimals, as for sort. `Number()` rounds monotonically: only equal floats need the exact look. */
 export function compareDecimals(a: string, b: string): number {
   const hint = Number(a) - Number(b)
   if (hint !== 0) return hint

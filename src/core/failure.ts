@@ -36,10 +36,7 @@ type FailureKind =
   | { readonly kind: 'key_expired' }
   /** `why`: a sentence. */
   | { readonly kind: 'not_entitled'; readonly why: string }
-  /**
-   * `capMicro`: the cap of the caller's key, where that is what leaves too little. `byToken`: the caller has a stream
-   * token, which can look nothing up.
-   */
+  /** `capMicro`: the key's cap, where that leaves too little. `byToken`: of a stream token, which looks nothing up. */
   | {
       readonly kind: 'credits_exhausted'
       readonly neededMicro: number

@@ -75,10 +75,7 @@ function misspelt(wanted: string, names: readonly string[], form: (name: string)
   return best
 }
 
-/**
- * Letters to add, leave out, change or swap with the next (the distance of optimal string alignment); where these are
- * more than `most`, any such number.
- */
+/** Letters to add, leave out, change or swap with the next (optimal string alignment); beyond `most` any number. */
 function distance(a: string, b: string, most: number): number {
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)
   let before: number[] = []

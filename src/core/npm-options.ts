@@ -1,10 +1,7 @@
 // Options that npm kept for itself because no `--` stood before them: it hands them on as `npm_config_*` alone, and what
 // was to be their value as a word. Law: only what was said on this line of this program; the rest is npm's own.
 
-/**
- * Which of the program's options (`dry-run`) npm kept. `settings`: the text of npm's files of settings, whose entries
- * arrive in the same way.
- */
+/** Options of the program (`dry-run`) that npm kept. `settings`: npm's own files, whose entries arrive alike. */
 export function keptByNpm(
   program: string,
   options: readonly string[],

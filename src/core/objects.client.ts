@@ -33,10 +33,7 @@ function stubOf<Class extends Rpc.DurableObjectBranded>(
   return namespace.getByName(name, place) as Calls<Class> & Dialled
 }
 
-/**
- * The objects of one chain. Only the first one to ask for an object decides where it is made, and that may be anybody
- * anywhere: so whoever asks for log or hubs says where, by whatever way.
- */
+/** The objects of one chain. Who asks first for one decides where it is made: who asks for log or hubs says where. */
 export class Objects {
   readonly #env: Env
   readonly #chain: string

@@ -18,10 +18,7 @@ export interface Price {
   readonly isCounted?: boolean
 }
 
-/**
- * Exactly one of the two is called, once. Both answer what the caller may still spend, for `x-credits-remaining`; null
- * where nobody knows, and nothing is charged.
- */
+/** One of both is called, once. They answer what may still be spent; null: nobody knows, and nothing is charged. */
 export interface Hold {
   settle(): MicroCredits | null
   release(): MicroCredits | null

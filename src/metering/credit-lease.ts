@@ -53,10 +53,7 @@ export const REPORT_AT: MicroCredits = 10 * MICRO_PER_CREDIT
 /** Of an isolate's revoked keys; longer than any key record is remembered. */
 const REVOKED_MS = 60_000
 const RETIRED_MAX = 64
-/**
- * Kinds of calls that a lease counts, each some 200 bytes here and in every report: with more it is told and closed, and the
- * next one begins.
- */
+/** Kinds of calls that a lease counts, 200 bytes each in every report: with more it is closed and another begins. */
 export const LINES_MOST = 64
 const IDLE_MS = 1_000
 /** Less than a keeper keeps, or the meter would have to reclaim it. */
@@ -64,10 +61,7 @@ const IDLE_AMPLE_MS = KEPT_MS - KEEP_EVERY_MS
 /** An amount is negligible where the account has this many times as much left. */
 export const AMPLE = 64
 
-/**
- * Whether unreported spending is due for a report. `sinceMs`: since the last one, negative where the clock went back; `left`: what the
- * account has besides.
- */
+/** Whether spending is due for a report. `sinceMs`: below 0 where the clock went back; `left`: what else there is. */
 export function isReportDue(unreported: MicroCredits, sinceMs: number, left: MicroCredits): boolean {
   return unreported >= Math.min(REPORT_AT, left / AMPLE) || Math.abs(sinceMs) >= REPORT_EVERY_MS
 }

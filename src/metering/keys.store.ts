@@ -83,10 +83,7 @@ const TOLD_MS = 2 * 3_600_000
 /** Stands for all keys of the account: a change of its plan. */
 const ALL = ''
 
-/**
- * When what is known of a key at the edge was last changed: every isolate which spends must ask this meter. Invariant: a change is
- * told for longer than any copy of what was before can live.
- */
+/** When the edge's copy of a key was last changed. Invariant: it is told for longer than any older copy can live. */
 export class KeyChanges extends Tables {
   #lastMs: number
 
@@ -119,10 +116,7 @@ export interface KeyEnd {
   readonly atMs: number
 }
 
-/**
- * Invariants: a chain of rotations has ended only when its newest key has; what was told again, or in another order, changes
- * nothing.
- */
+/** Invariants: a chain of rotations ends with its newest key alone; what is told again, or late, changes nothing. */
 export class KeyEnds extends Tables {
   /** The key ends then; null: never. */
   put(keyHash: KeyHash, atMs: number | null): void {

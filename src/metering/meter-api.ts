@@ -23,10 +23,7 @@ export interface AccountMeterApi {
   grantCredits(id: string, amount: MicroCredits): Promise<GrantAnswer>
   /** From now on every charge and lease of this key answers `revoked`, and pipelines that are charged to it pause. Idempotent. */
   revokeKey(keyHash: KeyHash): Promise<void>
-  /**
-   * D1 says something else now of this key (null: of all): isolates hear it with their next lease, relays with their next
-   * report, and look their callers up anew.
-   */
+  /** What D1 says of this key (null: of all) has changed: isolates and relays hear it and look callers up anew. */
   noteChange(keyHash: KeyHash | null): Promise<void>
   /** Bounds what a key may spend in all, what it spent before included; null: as much as the account has. */
   capKey(keyHash: KeyHash, cap: MicroCredits | null): Promise<void>

@@ -180,10 +180,7 @@ export class MeterStore extends Tables {
     this.#rollUp(nowMs)
   }
 
-  /**
-   * Hours of days that ended a day ago become one row for the day, once all are copied: reports are by the day, and read
-   * every row while all calls of the account wait.
-   */
+  /** Hours of days that ended a day ago become one row, once copied: reports read every row while all calls wait. */
   #rollUp(nowMs: number): void {
     const ended = nowMs - (nowMs % DAY_MS) - DAY_MS
     const select = 'SELECT coalesce((SELECT until FROM rolled), min(hour)) AS since FROM usage'

@@ -8,10 +8,7 @@ export interface PipelineReport {
   readonly v: number
   /** Never used again for another one. */
   readonly pipeline: string
-  /**
-   * That what is new is charged to: its cap holds, and usage is recorded under it or, where it was replaced, under the newest key
-   * of its chain.
-   */
+  /** Its cap holds for what is new; usage goes under it or, where it was replaced, the newest key of its chain. */
   readonly keyHash: KeyHash
   /** What the owner calls the pipeline, for an event of its account. Left out: a question that pauses nothing. */
   readonly name?: string
@@ -19,10 +16,7 @@ export interface PipelineReport {
   readonly type: string
   readonly rows: number
   readonly spent: MicroCredits
-  /**
-   * The price of the batch that is about to be sent. It is left out of what other pipelines may spend, until that batch is
-   * reported or is late.
-   */
+  /** The price of the batch about to be sent: others may not spend it until that is reported or late. */
   readonly hold?: MicroCredits
 }
 

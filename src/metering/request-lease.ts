@@ -68,10 +68,7 @@ export class RequestLease {
     this.#refusedUntilMs = 0
   }
 
-  /**
-   * Headers of draft-ietf-httpapi-ratelimit-headers, null where more than a part `atMost` of the limit is left, as far
-   * as this isolate knows.
-   */
+  /** Headers of the IETF's draft, null where more than a part `atMost` is left, as far as this isolate knows. */
   headers(nowMs: number, atMost = 1): { ratelimit: string; 'ratelimit-policy': string } | null {
     const { bucket, perSecond } = this
     const here = this.#here(nowMs)

@@ -2,10 +2,7 @@
 
 import type { RpcCall } from './calls.ts'
 
-/**
- * `ever`: of a chain, or of a block named by its hash; `final`: once the block that it tells of is; `newest`: it is about
- * the newest block.
- */
+/** `ever`: nothing changes it; `final`: once its block is final; `newest`: it is about the newest block. */
 export type Lasting = 'ever' | 'final' | 'newest' | 'never'
 
 /** Where the block stands among the parameters of methods that read the newest one where none is named; -1: they take none. */

@@ -37,10 +37,7 @@ export class WeightLease {
   #leases: LocalLease[] = []
   #owed = 0
   readonly #use = new UseRate(500)
-  /**
-   * Requests like that and as heavy or heavier are refused until then: the bucket said so. Much heavier ones have to ask
-   * once, because the bucket saves up for who has asked.
-   */
+  /** Requests like that and heavier are refused until then. Much heavier ones ask once: the bucket saves for them. */
   #refusals: readonly { readonly weight: number; readonly untilMs: number }[] = []
   /** What was last heard of the bucket. */
   #left: { readonly weight: number; readonly atMs: number } | null = null

@@ -15,10 +15,7 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly sure: boolean }
   | { readonly kind: 'busy'; readonly restMs: number }
   | { readonly kind: 'timeout' }
-  /**
-   * `whole`: the source itself is away, rather than failing at this type; `surely`: whatever is asked of it. `again`:
-   * another attempt may go well.
-   */
+  /** `whole`: the source is away, not this type alone; `surely`: whatever is asked; `again`: it may go well then. */
   | { readonly kind: 'broken'; readonly whole: boolean; readonly again: boolean; readonly surely?: true }
 
 /** A source that answers 429 without Retry-After is left alone for this long. */

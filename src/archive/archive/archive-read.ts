@@ -45,10 +45,7 @@ export interface ArchiveReader {
   ): Promise<readonly ArchivedSegment[]>
   /** The last block that is archived; null: none is. */
   last(): Promise<number | null>
-  /**
-   * Lines of one kind, in order of height, each when it is wanted; throws an ArchiveDamage before the first one where the
-   * object is missing, truncated or another one.
-   */
+  /** In order, each when it is wanted; an ArchiveDamage before the first where the object is not as its row says. */
   lines(segment: ArchivedSegment, kind: 'events' | 'books'): AsyncIterable<string>
   checkpointAt(height: number): Promise<ArchivedCheckpoint | null>
   /** Books of a checkpoint, streamed: of these coins, or all. */

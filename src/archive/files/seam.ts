@@ -13,10 +13,7 @@ export interface Seam {
   readonly upTo: number
   /** What the log tells, oldest first. */
   readonly tail: readonly EventBlock[]
-  /**
-   * From where on nothing is missing: a block, or the first one above a height that nobody has, whose time only the archive
-   * knows.
-   */
+  /** From where on nothing is missing: a block, or above a height, whose time only the archive knows. */
   readonly since: HeightAndTime | { readonly above: number }
   /** Whether heights between two that are told one after the other, the lower one first, may be missing. */
   readonly isHole: (lower: number, upper: number) => boolean

@@ -116,10 +116,7 @@ const Head = z.object({
   lagMs: z.int().min(0).optional(),
 })
 
-/**
- * The text to store: a head of JSON, a line break, the body's own bytes. What is read back is trusted no further than it
- * proves itself: of this request, whole, JSON, and not from the future.
- */
+/** A head of JSON, a line break, the body. Read back it is trusted as this request, whole, not of the future. */
 export function encodeStored(key: string, { body, at, height, lagMs }: CachedAnswer): string {
   const head: z.infer<typeof Head> = { v: VERSION, key, at, length: body.length, height, lagMs }
   return `${JSON.stringify(head)}\n${body}`

@@ -48,10 +48,7 @@ type BuilderFill = { readonly user: Address } & Fill
 
 const NOT_SHOWN = [...NODE_ONLY, 'twapId'] as const
 
-/**
- * The newest fills, at most `rows`; `blocks` are fills by block, oldest first. Of a time with more than `rows` fills the
- * older ones are cut off: no cursor leads into it.
- */
+/** The newest `rows` fills; `blocks` are oldest first. Of a time with more the older are cut: no cursor leads there. */
 export function builderPage(blocks: readonly (readonly UserFill[])[], rows: number): BuilderFill[] {
   const byTime = Map.groupBy(blocks.flat(), ([, { time }]) => time)
   const page: UserFill[] = []

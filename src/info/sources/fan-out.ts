@@ -50,10 +50,7 @@ export function failedSlot(whose: { readonly user: Address } | { readonly dex: s
   return JSON.stringify({ error: 'upstream_error', ...whose, message: failureMessage(failure) })
 }
 
-/**
- * One answer for many users, at least one: a slot each, in their order, with the bytes that `ask` answers. Where no slot
- * can be filled the whole call fails, so that nothing is charged for nothing.
- */
+/** A slot for each of one or more users, with the bytes of `ask`. Where no slot is filled the call fails uncharged. */
 export async function batch(
   users: readonly string[],
   ask: (user: Address) => Promise<Result<Answer, Failure>>,

@@ -5,10 +5,7 @@ import { after } from '../../core/timers.client.ts'
 
 const TIMEOUT_MS = 2_000
 
-/**
- * The object's answer, undefined if there is none. One that was just restarted refuses the first call only, so `ask`
- * must take a fresh stub each time: one that failed stays broken.
- */
+/** The object's answer, undefined without one. `ask` takes a fresh stub: one whose object restarted stays broken. */
 export async function askObject<T extends { readonly v: number } | null>(
   ask: () => Promise<T>,
   version: number,

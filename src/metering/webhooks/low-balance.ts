@@ -32,20 +32,14 @@ export function parseThreshold(name: string): Result<Threshold, string> {
   return ok({ name, of: 'micro', amount: micro.value })
 }
 
-/**
- * The balance at or below which a threshold is reached. Nought is reached below one credit, the price of a call: what
- * is left of a balance that buys nothing more is rarely nothing.
- */
+/** Reached at or below. Nought is reached below one credit, the price of a call: what buys nothing may be left. */
 export function levelOf({ of, amount }: Threshold, mostMicro: MicroCredits): MicroCredits {
   if (of === 'micro') return amount === 0 ? MICRO_PER_CREDIT - 1 : amount
   // In two steps, because a balance times a percentage may leave exact integers.
   return Math.floor(mostMicro / 100) * amount + Math.floor(((mostMicro % 100) * amount) / 100)
 }
 
-/**
- * A new watch, in place of `before`: it has told what that had told, and the next look at the balance tells the rest.
- * Of an account that never had anything nothing can run low.
- */
+/** In place of `before`: what that had told is told. Of an account that never had anything nothing can run low. */
 export function beginWatch(
   thresholds: readonly Threshold[],
   mostMicro: MicroCredits,

@@ -14,10 +14,7 @@ const LEVELS_PER_RUN = 4096
 /** Rows of a coin likewise: with all that hangs on an order about 1,500 bytes each. */
 const ROWS_PER_RUN = 200
 
-/**
- * JSON texts of a frame, one if it fits. A single entry larger than a frame still travels alone
- * in an oversized part: the receiver refuses it by name rather than the sender hiding it.
- */
+/** JSON texts of a frame. An entry larger than one travels in an oversized part, which the receiver refuses by name. */
 export function encodeFrame(frame: BlockFrame, maxBytes: number = FRAME_MAX_BYTES): string[] {
   const whole = JSON.stringify(frame)
   if (byteLength(whole) <= maxBytes) return [whole]

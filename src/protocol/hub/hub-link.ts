@@ -10,10 +10,7 @@
 
 import type { Coin } from '../../core/coin.ts'
 
-/**
- * `=` a change that follows `prev_seq`; `+` the coin's first book (levels are the whole book);
- * `!` continuity lost: levels are empty and whoever holds this coin must begin again.
- */
+/** `=` follows `prev_seq`; `+` the coin's first book, whole; `!` lost: no levels, who holds it begins again. */
 export type CoinMark = '=' | '+' | '!'
 
 export interface CoinFragment {

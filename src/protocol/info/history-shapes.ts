@@ -24,10 +24,7 @@ const LIMIT_MAX = 500
 /** Rows of a page; larger values mean the most there are. */
 export const TradeLimit = optional(z.int().min(1)).transform((limit) => Math.min(limit ?? LIMIT_DEFAULT, LIMIT_MAX))
 
-/**
- * Here leaving the DEX out means all of them, like the wildcards; an empty name is the main one, as everywhere else.
- * Comes out as absent, `main_dex` or a name.
- */
+/** Left out means all DEXes here, an empty name the main one. Comes out as absent, `main_dex` or a name. */
 export const TradeDex = z
   .preprocess((dex) => (dex === '' ? MAIN_DEX : dex), DexOrAll)
   .transform((dex) => (isAllDexes(dex) ? undefined : dex))

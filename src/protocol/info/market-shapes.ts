@@ -16,10 +16,7 @@ export const ConciseAnnotation = z.looseObject({
 
 export const EXAMPLE_ANNOTATION = { category: 'commodities', displayName: 'Gold', keywords: ['metal', 'xau'] }
 
-/**
- * A gas auction in which a right to deploy is sold: the price decays from `startGas` until somebody pays it. `currentGas` is
- * null once it has ended, `endGas` while it is active.
- */
+/** Of a right to deploy, whose price falls until somebody pays. `currentGas` is null once it ended, `endGas` before. */
 export const GasAuction = z
   .looseObject({
     startTimeSeconds: z.int(),

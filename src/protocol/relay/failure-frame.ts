@@ -5,10 +5,7 @@ import { FAILURES, type Failure, type FailureCode, failureCode, failureMessage }
 import { errorFrame, invalidSubscription } from './frames.ts'
 import type { UpFrame } from './protocol.ts'
 
-/**
- * The error frame of a failure. Of a frame that is not served for it the sender finds what it waits for: the body of a
- * subscribe, or the `id` of a `post` at the very end.
- */
+/** Of a frame that is not served for it: with the body of a subscribe, or the `id` of a `post` at the very end. */
 export function failureFrame(failure: Failure, sent: UpFrame | null = null): string {
   if (sent?.method === 'subscribe') return refusedSubscription(JSON.stringify(sent.subscription), failure)
   const end = sent?.method === 'post' ? ` id=${sent.id}` : ''

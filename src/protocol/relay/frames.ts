@@ -8,10 +8,7 @@ export const ECHO_CHARS = 4096
 
 export const PONG = '{"channel":"pong"}'
 
-/**
- * Answers a ping with a nonce: the client returns this one with its next ping, which proves that it reads. `height`: of
- * the last block whose events went out before it; -1 where none came yet.
- */
+/** The next ping returns the nonce, as a proof of reading. `height`: of the last block before it; -1: none yet. */
 export function pongFrame(nonce: string, height: number): string {
   return `{"channel":"pong","nonce":"${nonce}"${height < 0 ? '' : `,"block_height":${height}`}}`
 }
