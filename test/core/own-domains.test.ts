@@ -41,7 +41,7 @@ describe.each([false, true])('with PIPELINE_PRIVATE %s, a host of the own domain
     const dial = () => expect.fail('dialled')
     expect(await serverOf(config as never, egress, dial, isPrivateAllowed)).toMatchObject({ ok: false, error: words })
     for (const one of [url, config.url, `http://${host}:8443`])
-      expect(urlRefusal(one, { ...CLOSED, ...settings })).toBe('must not be a host of this service itself')
+      expect(urlRefusal(one, { ...CLOSED, ...settings })).toMatch(/^must not be /)
     expect(reached).toEqual([])
   })
 })

@@ -75,9 +75,12 @@ const reseal = (account: string, sealed: string) =>
     state.storage.sql.exec('UPDATE webhook SET secret = ?', sealed)
   })
 
-async function account(name: string, credits = 100) {
+/** An account with a webhook, and what its receiver gets, which answers as told. */
+async function account(name: string, answer = OK, credits = 100) {
+  const received = receiver(name, answer)
   await meterOf(name).grantCredits('g', credits * CREDIT)
-  return (await meterOf(name).setWebhook(order(name))).secret as string
+  const { secret } = await meterOf(name).setWebhook(order(name))
+  return { received, secret: secret as string }
 }
 
 /** As a receiver verifies it, with the library that the specification offers. */
@@ -86,8 +89,7 @@ const idOf = ({ headers }: Received) => headers['webhook-id']
 
 describe('a webhook', () => {
   it('gets one signed event per threshold, with an id of its own', async () => {
-    const received = receiver('signed')
-    const secret = await account('signed')
+    const { received, secret } = await account('signed')
     await spend('signed', 79)
     expect(await events('signed')).toEqual([])
     await spend('signed', 1)
@@ -126,8 +128,7 @@ describe('a webhook', () => {
   })
 
   it('is signed so that a ready verifier takes it as it came, and neither changed nor old', async () => {
-    const received = receiver('verified')
-    const secret = await account('verified')
+    const { received, secret } = await account('verified')
     await meterOf('verified').testWebhook()
     const sent = received[0] as Received
     expect(verified(secret, sent)).toMatchObject({ type: 'test', account: 'verified' })
@@ -148,8 +149,7 @@ describe('a webhook', () => {
   })
 
   it('keeps no secret but sealed, for its own account alone, and says why it cannot sign', async () => {
-    const received = receiver('sealed')
-    const secret = await account('sealed')
+    const { received, secret } = await account('sealed')
     await meterOf('sealed').testWebhook()
     expect(verified(secret, received[0] as Received)).toMatchObject({ account: 'sealed' })
     const rows = await runInDurableObject(stubOf('sealed'), (_, { storage: { sql } }) =>
@@ -171,7 +171,6 @@ describe('a webhook', () => {
   })
 
   it('is told of credits that leases spend, and not of those that they hold', async () => {
-    receiver('leased')
     await account('leased')
     const lease = { v: 1, lease: 'l', keyHash: K, usage: [], waiting: 0, forecast: 0, close: false }
     await meterOf('leased').lease({ ...lease, spent: 0, need: 90 * CREDIT, waiting: 90 * CREDIT })
@@ -189,7 +188,6 @@ describe('a webhook', () => {
   })
 
   it('is told again after a top-up above the threshold and after a renewal', async () => {
-    receiver('again')
     await account('again')
     await spend('again', 90)
     await meterOf('again').grantCredits('small', 5 * CREDIT)
@@ -211,8 +209,7 @@ describe('a webhook', () => {
 
   it('gets an event that could not be delivered again under the same id, also after the object restarted', async () => {
     let isUp = false
-    const received = receiver('retried', async () => new Response(null, { status: isUp ? 204 : 500 }))
-    await account('retried')
+    const { received } = await account('retried', async () => new Response(null, { status: isUp ? 204 : 500 }))
     await spend('retried', 80)
     await evictDurableObject(stubOf('retried'))
     await ring('retried')
@@ -231,8 +228,7 @@ describe('a webhook', () => {
   })
 
   it('makes an attempt again that ended with its object', async () => {
-    const received = receiver('crashed', () => new Promise(() => {}))
-    await account('crashed')
+    const { received } = await account('crashed', () => new Promise(() => {}))
     await spend('crashed', 80)
     await runDurableObjectAlarm(stubOf('crashed'))
     await expect.poll(() => received.length).toBe(1)
@@ -247,7 +243,6 @@ describe('a webhook', () => {
   })
 
   it('does not keep an event of a decision that was undone', async () => {
-    receiver('undone')
     await account('undone')
     const bad = { ordinal: 0, keyHash: K, type: 'allFills', body: 'b', leftMs: 60_000 }
     const charges = [
@@ -268,8 +263,7 @@ describe('a webhook', () => {
   })
 
   it('gives an event up after a day, and says so', async () => {
-    receiver('given up', () => Promise.reject(new Error('no route')))
-    await account('given up')
+    await account('given up', () => Promise.reject(new Error('no route')))
     await spend('given up', 80)
     await ring('given up')
     expect(await events('given up')).toMatchObject([{ state: 'due', last: 'could not be reached' }])
@@ -279,19 +273,15 @@ describe('a webhook', () => {
   })
 
   it('is not followed where it redirects', async () => {
-    receiver(
-      'redirected',
-      async () => new Response(null, { status: 307, headers: { location: 'https://elsewhere.example' } }),
-    )
-    await account('redirected')
+    const headers = { location: 'https://elsewhere.example' }
+    await account('redirected', async () => new Response(null, { status: 307, headers }))
     await spend('redirected', 80)
     await ring('redirected')
     expect(await events('redirected')).toMatchObject([{ state: 'due', last: '307: redirects are not followed' }])
   })
 
   it('does not slow or break charging while its receiver hangs', async () => {
-    const received = receiver('hanging', () => new Promise(() => {}))
-    await account('hanging')
+    const { received } = await account('hanging', () => new Promise(() => {}))
     await spend('hanging', 80)
     await runDurableObjectAlarm(stubOf('hanging'))
     await expect.poll(() => received.length).toBe(1)
@@ -303,8 +293,7 @@ describe('a webhook', () => {
   })
 
   it('keeps its secret when it moves, draws another when told, and takes its events with it when it goes', async () => {
-    const received = receiver('moved')
-    const secret = await account('moved')
+    const { received, secret } = await account('moved')
     const url = 'https://elsewhere.example/hook'
     expect(await meterOf('moved').setWebhook(order('moved', { url }))).toMatchObject({ url, secret: null })
     expect(await meterOf('moved').testWebhook()).toEqual({ delivered: true, answer: '200' })
@@ -329,8 +318,7 @@ describe('a webhook', () => {
   })
 
   it('remembers a hundred events', async () => {
-    receiver('many')
-    await account('many', 1_000)
+    await account('many', OK, 1_000)
     // In one go, so that no alarm delivers in between.
     await runInDurableObject(stubOf('many'), async (object) => {
       const meter = object as unknown as WholeMeterApi
