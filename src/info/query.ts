@@ -29,8 +29,6 @@ interface Example {
   readonly response: unknown
 }
 
-export { ONE_CREDIT }
-
 /** What a query costs that goes through everything that is held of a wallet, or through an hour of the archive. */
 export const HISTORY_PRICE: MicroCredits = 10 * ONE_CREDIT
 
@@ -61,11 +59,11 @@ export interface InfoQuery<Req extends { readonly type: string }, Needs extends 
 /** Any query, its request type forgotten: `resolve` and `price` take what its own `request` schema put out. */
 export type AnyQuery = InfoQuery<{ readonly type: string }, keyof Sources>
 
-/** Keeps a definition's own types while checking it, and forgets them for the catalogue. */
+/** Keeps a definition's own types while checking it, and forgets them for the catalogue. Without a price: one credit. */
 export function defineQuery<Req extends { readonly type: string }, const Needs extends keyof Sources>(
-  query: InfoQuery<Req, Needs>,
+  query: Omit<InfoQuery<Req, Needs>, 'price'> & Partial<Pick<InfoQuery<Req, Needs>, 'price'>>,
 ): AnyQuery {
-  return query as unknown as AnyQuery
+  return { price: ONE_CREDIT, ...query } as unknown as AnyQuery
 }
 
 /** Price of one parsed request, in micro-credits. */

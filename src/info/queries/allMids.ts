@@ -9,7 +9,7 @@ import { midOf, midsText } from '../../order-books/mids.ts'
 import type { TopOfBook } from '../../protocol/hub/hub-api.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { Dex } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { defineQuery } from '../query.ts'
 
 export const allMids = defineQuery({
   type: 'allMids',
@@ -17,7 +17,6 @@ export const allMids = defineQuery({
   example: { request: {}, response: { BTC: '81306.5', '@107': '31.25' } },
   request: z.object({ type: z.literal('allMids'), dex: Dex }),
   response: z.record(z.string(), Decimal),
-  price: ONE_CREDIT,
   freshness: { class: 'block', freshMs: 1_000 },
   needs: ['books'],
   resolve: async ({ dex }, { books }) => {

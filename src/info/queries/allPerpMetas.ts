@@ -7,7 +7,7 @@ import { ok, type Result } from '../../core/result.ts'
 import { PerpMeta } from '../../protocol/info/common-shapes.ts'
 import { PERP_META } from '../../protocol/info/examples.ts'
 import type { Sources } from '../ports.ts'
-import { type Answer, defineQuery, latenessOf, ONE_CREDIT } from '../query.ts'
+import { type Answer, defineQuery, latenessOf } from '../query.ts'
 import { fanOut } from '../sources/fan-out.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
@@ -17,7 +17,6 @@ export const allPerpMetas = defineQuery({
   example: { request: {}, response: [PERP_META] },
   request: z.object({ type: z.literal('allPerpMetas') }),
   response: z.array(PerpMeta),
-  price: ONE_CREDIT,
   freshness: { class: 'fixed' },
   needs: ['upstream', 'dexes', 'after'],
   async resolve(request, from) {

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { PerpState } from '../../protocol/info/common-shapes.ts'
 import { PERP_STATE, USER } from '../../protocol/info/examples.ts'
 import { OneDex, UserBatch } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { defineQuery } from '../query.ts'
 import { batch, FailedUser } from '../sources/fan-out.ts'
 import { refusalOfDex } from '../sources/known-dex.ts'
 import { passThrough } from '../sources/pass-through.ts'
@@ -20,7 +20,6 @@ export const batchClearinghouseState = defineQuery({
     dex: OneDex,
   }),
   response: z.array(z.union([PerpState, FailedUser])),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream', 'dexes', 'after'],
   madeOf: ['clearinghouseState'],

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { SPOT_STATE, USER } from '../../protocol/info/examples.ts'
 import { UserBatch } from '../../protocol/info/request-fields.ts'
 import { SpotState } from '../../protocol/info/spot-shapes.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { defineQuery } from '../query.ts'
 import { batch, FailedUser } from '../sources/fan-out.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
@@ -18,7 +18,6 @@ export const batchSpotClearinghouseState = defineQuery({
     users: UserBatch,
   }),
   response: z.array(z.union([SpotState, FailedUser])),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream', 'after'],
   madeOf: ['spotClearinghouseState'],

@@ -8,7 +8,7 @@ import { FILL, OTHER_USER, USER } from '../../protocol/info/examples.ts'
 import { TimeCursor } from '../../protocol/info/history-shapes.ts'
 import { Flag, UserAddress } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { defineQuery } from '../query.ts'
 import { builderRows } from '../sources/builder-rows.ts'
 import { EVER } from '../sources/own-history.ts'
 
@@ -30,7 +30,6 @@ export const builderFills = defineQuery({
     cursor: TimeCursor.describe('Cursor from the previous page; absent: first page'),
   }),
   response: z.array(ShownFill.extend({ user: Address })),
-  price: ONE_CREDIT,
   freshness: HISTORY_FRESHNESS,
   needs: ['past'],
   resolve: ({ builder, aggregateByTime: isAggregated = false, cursor = EVER }, from) =>

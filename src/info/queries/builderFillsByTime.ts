@@ -8,7 +8,7 @@ import { FILL, OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { hasStart, NO_START, TimeCursor } from '../../protocol/info/history-shapes.ts'
 import { ANY_WINDOW, Flag, inOrder, UserAddress } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { defineQuery } from '../query.ts'
 import { builderRows } from '../sources/builder-rows.ts'
 import { EVER } from '../sources/own-history.ts'
 
@@ -35,7 +35,6 @@ export const builderFillsByTime = defineQuery({
       .refine(hasStart, NO_START),
   ),
   response: z.array(ShownFill.extend({ user: Address })),
-  price: ONE_CREDIT,
   freshness: HISTORY_FRESHNESS,
   needs: ['past'],
   resolve: ({ builder, startTime = 0, endTime = EVER, aggregateByTime: isAggregated = false, cursor = EVER }, from) => {

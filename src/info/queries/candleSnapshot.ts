@@ -7,7 +7,7 @@ import { CoinName } from '../../protocol/feed/block.ts'
 import { TIME } from '../../protocol/info/examples.ts'
 import { Candle, CandleInterval, EXAMPLE_CANDLE } from '../../protocol/info/market-shapes.ts'
 import { inOrder, WINDOW } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { defineQuery } from '../query.ts'
 import { candlesAnswer } from '../sources/own-candles.ts'
 
 const PAGE_MAX = 5_000
@@ -30,7 +30,6 @@ export const candleSnapshot = defineQuery({
     ).describe('Candles requested'),
   }),
   response: z.array(Candle),
-  price: ONE_CREDIT,
   freshness: { class: 'tick' },
   needs: ['past', 'upstream'],
   resolve: (request, from) => candlesAnswer(request, PAGE_MAX, from),

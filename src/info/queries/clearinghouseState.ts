@@ -2,9 +2,10 @@
 // map from DEX name to state, or to an error, with the main DEX as `native`.
 
 import * as z from 'zod'
+import { ONE_CREDIT } from '../../metering/tariff.ts'
 import { PERP_STATE, USER } from '../../protocol/info/examples.ts'
 import { DexOrAll, isAllDexes, UserAddress } from '../../protocol/info/request-fields.ts'
-import { ALL_DEXES_PRICE, defineQuery, ONE_CREDIT } from '../query.ts'
+import { ALL_DEXES_PRICE, defineQuery } from '../query.ts'
 import { PerpStates, perpState } from '../sources/perp-states.ts'
 
 const ClearinghouseStateRequest = z.object({

@@ -7,7 +7,7 @@ import { Address, type LedgerEvent, TxHash } from '../../protocol/feed/block.ts'
 import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { HASH, OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { defineQuery } from '../query.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 
 /** The exchange answers all of them: so many are gone through of our own. */
@@ -34,7 +34,6 @@ export const delegatorHistory = defineQuery({
   },
   request: z.object({ type: z.literal('delegatorHistory'), user: UserAddress }),
   response: z.array(z.looseObject({ time: z.int(), hash: TxHash, delta: Delta.describe('Movement') })),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['past', 'upstream'],
   resolve(request, from) {

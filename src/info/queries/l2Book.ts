@@ -12,7 +12,7 @@ import { BookLevels, Decimal } from '../../protocol/info/common-shapes.ts'
 import { LEVELS, TIME } from '../../protocol/info/examples.ts'
 import { Market, optional } from '../../protocol/info/request-fields.ts'
 import type { Books } from '../ports.ts'
-import { type Answer, defineQuery, ONE_CREDIT } from '../query.ts'
+import { type Answer, defineQuery } from '../query.ts'
 
 const DEPTH = 20
 /** Raw levels that nearly always fill 20 aggregated ones; where they do not, the whole book is read. */
@@ -46,7 +46,6 @@ export const l2Book = defineQuery({
     })
     .transform(({ mantissa, ...rest }) => ({ ...rest, mantissa: mantissa === 1 ? undefined : mantissa })),
   response: L2Book.nullable(),
-  price: ONE_CREDIT,
   freshness: { class: 'block', freshMs: 500 },
   needs: ['books'],
   holdsFirst: ({ nSigFigs }) => nSigFigs !== undefined,

@@ -3,11 +3,12 @@
 // of the hub only where it began after all of them came. With a height it is the book after that block, out of the archive.
 
 import * as z from 'zod'
+import { ONE_CREDIT } from '../../metering/tariff.ts'
 import { Height } from '../../protocol/feed/block.ts'
 import { BookLevels } from '../../protocol/info/common-shapes.ts'
 import { LEVELS, TIME } from '../../protocol/info/examples.ts'
 import { Market, optional } from '../../protocol/info/request-fields.ts'
-import { defineQuery, HISTORY_PRICE, ONE_CREDIT } from '../query.ts'
+import { defineQuery, HISTORY_PRICE } from '../query.ts'
 
 const L2BookDiffSnapshot = z.object({
   coin: z.string(),

@@ -6,7 +6,7 @@ import { ok } from '../../core/result.ts'
 import { OPEN_ORDER, USER } from '../../protocol/info/examples.ts'
 import { OpenOrder } from '../../protocol/info/order-shapes.ts'
 import { Dex, UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { defineQuery } from '../query.ts'
 import { passThroughOnDex } from '../sources/known-dex.ts'
 import { withCloids } from '../sources/open-cloids.ts'
 
@@ -16,7 +16,6 @@ export const openOrders = defineQuery({
   example: { request: { user: USER, dex: '' }, response: [OPEN_ORDER] },
   request: z.object({ type: z.literal('openOrders'), user: UserAddress, dex: Dex }),
   response: z.array(OpenOrder),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['upstream', 'dexes'],
   async resolve(request, from) {

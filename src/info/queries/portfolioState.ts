@@ -3,11 +3,12 @@
 
 import * as z from 'zod'
 import { ok } from '../../core/result.ts'
+import { ONE_CREDIT } from '../../metering/tariff.ts'
 import { Abstraction } from '../../protocol/info/common-shapes.ts'
 import { PERP_STATE, SPOT_STATE, USER } from '../../protocol/info/examples.ts'
 import { DexOrAll, isAllDexes, UserAddress } from '../../protocol/info/request-fields.ts'
 import { SpotState } from '../../protocol/info/spot-shapes.ts'
-import { ALL_DEXES_PRICE, defineQuery, latenessOf, ONE_CREDIT } from '../query.ts'
+import { ALL_DEXES_PRICE, defineQuery, latenessOf } from '../query.ts'
 import { fanOut } from '../sources/fan-out.ts'
 import { passThrough } from '../sources/pass-through.ts'
 import { dexesOf, PerpStates, statesOf } from '../sources/perp-states.ts'

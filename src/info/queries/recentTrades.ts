@@ -10,7 +10,7 @@ import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { HASH, OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { Market, optional } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { defineQuery } from '../query.ts'
 import { heldAnswer } from '../sources/own-history.ts'
 import { passThrough, rowsIn } from '../sources/pass-through.ts'
 
@@ -51,7 +51,6 @@ export const recentTrades = defineQuery({
     rows: optional(z.int().min(1).max(ROWS_MAX)).describe('Number of trades; absent: ten'),
   }),
   response: z.array(Trade),
-  price: ONE_CREDIT,
   freshness: HISTORY_FRESHNESS,
   needs: ['history', 'upstream'],
   async resolve({ type, coin, rows = ROWS }, from) {

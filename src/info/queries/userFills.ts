@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { ShownFill } from '../../protocol/feed/shown-fill.ts'
 import { FILL, USER } from '../../protocol/info/examples.ts'
 import { Flag, UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { defineQuery } from '../query.ts'
 import { fillsAnswer } from '../sources/user-fills.ts'
 
 export const userFills = defineQuery({
@@ -18,7 +18,6 @@ export const userFills = defineQuery({
     aggregateByTime: Flag.describe('Whether partial fills of one order are merged; absent: no'),
   }),
   response: z.array(ShownFill),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['past', 'upstream'],
   resolve: (request, from) => fillsAnswer(request, { order: 'newest', isWindowed: false }, from),

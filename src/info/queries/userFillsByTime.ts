@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { ShownFill } from '../../protocol/feed/shown-fill.ts'
 import { FILL, TIME, USER } from '../../protocol/info/examples.ts'
 import { Flag, inOrder, UserAddress, WINDOW } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { defineQuery } from '../query.ts'
 import { fillsAnswer } from '../sources/user-fills.ts'
 
 export const userFillsByTime = defineQuery({
@@ -22,7 +22,6 @@ export const userFillsByTime = defineQuery({
     }),
   ),
   response: z.array(ShownFill),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['past', 'upstream'],
   resolve: (request, from) =>

@@ -9,7 +9,7 @@ import { EXAMPLE_FUNDING, FUNDING_AMOUNTS } from '../../protocol/info/account-sh
 import { HASH, TIME, USER } from '../../protocol/info/examples.ts'
 import { ANY_WINDOW, inOrder, UserAddress } from '../../protocol/info/request-fields.ts'
 import type { PastRead } from '../ports.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { defineQuery } from '../query.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 
 const ROWS_MAX = 500
@@ -36,7 +36,6 @@ export const userFunding = defineQuery({
   },
   request: inOrder(z.object({ type: z.literal('userFunding'), user: UserAddress, ...ANY_WINDOW })),
   response: z.array(FundingPayment),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['past', 'upstream'],
   resolve(request, from) {

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { LedgerUpdate } from '../../protocol/feed/ledger-update.ts'
 import { HASH, TIME, USER } from '../../protocol/info/examples.ts'
 import { ANY_WINDOW, inOrder, UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { defineQuery } from '../query.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 
 const ROWS_MAX = 500
@@ -25,7 +25,6 @@ export const userNonFundingLedgerUpdates = defineQuery({
     }),
   ),
   response: z.array(LedgerUpdate),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['past', 'upstream'],
   async resolve(request, from) {

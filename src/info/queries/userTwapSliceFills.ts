@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { FILL, USER } from '../../protocol/info/examples.ts'
 import { TwapSliceFill } from '../../protocol/info/order-shapes.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { defineQuery } from '../query.ts'
 import { slicesAnswer } from '../sources/user-fills.ts'
 
 export const userTwapSliceFills = defineQuery({
@@ -14,7 +14,6 @@ export const userTwapSliceFills = defineQuery({
   example: { request: { user: USER }, response: [{ fill: FILL, twapId: 3 }] },
   request: z.object({ type: z.literal('userTwapSliceFills'), user: UserAddress }),
   response: z.array(TwapSliceFill),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['past', 'upstream'],
   resolve: (request, from) => slicesAnswer(request, false, from),

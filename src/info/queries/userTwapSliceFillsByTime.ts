@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { FILL, TIME, USER } from '../../protocol/info/examples.ts'
 import { TwapSliceFill } from '../../protocol/info/order-shapes.ts'
 import { Flag, inOrder, UserAddress, WINDOW } from '../../protocol/info/request-fields.ts'
-import { defineQuery, ONE_CREDIT } from '../query.ts'
+import { defineQuery } from '../query.ts'
 import { slicesAnswer } from '../sources/user-fills.ts'
 
 export const userTwapSliceFillsByTime = defineQuery({
@@ -21,7 +21,6 @@ export const userTwapSliceFillsByTime = defineQuery({
     }),
   ),
   response: z.array(TwapSliceFill),
-  price: ONE_CREDIT,
   freshness: { class: 'user' },
   needs: ['past', 'upstream'],
   resolve: (request, from) => slicesAnswer(request, true, from),

@@ -5,7 +5,7 @@ import type { Failure } from '../../core/failure.ts'
 import { err, type Result } from '../../core/result.ts'
 import { unknownDex } from '../../core/unknown-dex.ts'
 import type { Sources } from '../ports.ts'
-import { type Answer, type AnyQuery, defineQuery, type InfoQuery, ONE_CREDIT } from '../query.ts'
+import { type Answer, type AnyQuery, defineQuery, type InfoQuery } from '../query.ts'
 import { passThrough } from './pass-through.ts'
 
 /** The refusal of a DEX that does not exist; null for the main one and all that may exist. */
@@ -22,7 +22,7 @@ export async function refusalOfDex(
 export function passThroughOnDexQuery<Req extends { readonly type: string; readonly dex?: string | undefined }>(
   query: Omit<InfoQuery<Req, 'upstream' | 'dexes'>, 'price' | 'needs' | 'resolve'>,
 ): AnyQuery {
-  return defineQuery({ ...query, price: ONE_CREDIT, needs: ['upstream', 'dexes'], resolve: passThroughOnDex })
+  return defineQuery({ ...query, needs: ['upstream', 'dexes'], resolve: passThroughOnDex })
 }
 
 /** Passes a request through, unless its DEX is known not to exist. */

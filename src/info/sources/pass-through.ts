@@ -8,13 +8,13 @@ import { USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { exchangeNames } from '../../upstream/outcome.ts'
 import type { Sources } from '../ports.ts'
-import { type Answer, type AnyQuery, defineQuery, type InfoQuery, NOT_KNOWN, ONE_CREDIT } from '../query.ts'
+import { type Answer, type AnyQuery, defineQuery, type InfoQuery, NOT_KNOWN } from '../query.ts'
 
 /** A type that only an upstream answers, for one credit: what its definition has to say beside that. */
 export function passThroughQuery<Req extends { readonly type: string }>(
   query: Omit<InfoQuery<Req, 'upstream'>, 'price' | 'needs' | 'resolve'>,
 ): AnyQuery {
-  return defineQuery({ ...query, price: ONE_CREDIT, needs: ['upstream'], resolve: passThrough })
+  return defineQuery({ ...query, needs: ['upstream'], resolve: passThrough })
 }
 
 type Told = Pick<AnyQuery, 'type' | 'summary' | 'response'> & { readonly example: unknown }
