@@ -2,17 +2,16 @@
 // Law: no height is ever written twice to a stream, but for the few that a node writes again when it begins again; and
 // no stream ends without the heights that another one has.
 
-import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
-import { canonicalBook } from '../order-books/canonical.ts'
+import { parseJson } from '../core/json.ts'
 import { createEngine, type Engine, restoreEngine } from './engine.ts'
 import { marketOf } from './exchange/market.ts'
 import {
   type DevnetBlock,
-  eventsOf,
+  EVENTS,
   isoNanos,
   nanosOf,
   SPARSE_STREAMS,
@@ -23,7 +22,7 @@ import {
 import type { Scale } from './exchange/scale.ts'
 import { DelayedBlocks, MOST_REWRITTEN } from './files/delayed-blocks.ts'
 import { HourlyFile } from './files/hourly-file.node.ts'
-import type { Past } from './info/past.ts'
+import { bookHash } from './truth.node.ts'
 
 export interface ChainOptions {
   readonly data: string
@@ -154,8 +153,9 @@ export class Chain {
     for (const output of this.#outputs) {
       output.file.mend()
       output.last = readTail(output, this.engine.height, times)
-      if (output.stream !== 'oracle') this.#recall(output.stream, output.file)
-      if (output.stream !== 'oracle' && output.last > target) target = output.last
+      if (output.stream === 'oracle') continue
+      recall(this.engine, output.stream, output.file)
+      if (output.last > target) target = output.last
     }
     while (this.engine.height < target) {
       const { height, exchange } = this.engine
@@ -164,11 +164,6 @@ export class Chain {
     }
     const { timeNs } = this.engine.exchange.block
     if (timeNs > this.#localNs) this.#localNs = timeNs
-  }
-
-  #recall(stream: Stream, file: HourlyFile): void {
-    const { past, height, exchange } = this.engine
-    recall(past, stream, file, height, exchange.scale.recalled[stream] ?? 0)
   }
 
   /** `again`: heights that a stream has and that are written once more. */
@@ -187,10 +182,7 @@ export class Chain {
 
   #oracleLine(block: DevnetBlock): string {
     const books: Record<string, string> = {}
-    for (const coin of block.changed) {
-      const levels = this.engine.exchange.books[marketOf(coin)!.id]!.levels()
-      books[coin] = createHash('sha256').update(canonicalBook(levels)).digest('hex')
-    }
+    for (const coin of block.changed) books[coin] = bookHash(this.engine.exchange.books[marketOf(coin)!.id]!)
     return JSON.stringify({ height: block.height, books })
   }
 }
@@ -198,20 +190,14 @@ export class Chain {
 const CHECKPOINT = 'checkpoint'
 
 function openOutputs({ data, oracle, keepHours, keepBytes }: ChainOptions): Output[] {
-  const outputs: Output[] = STREAMS.map((stream) => ({
+  const output = (stream: Output['stream'], folder: string, bytes: number): Output => ({
     stream,
-    file: new HourlyFile(join(data, stream), keepHours, keepBytes),
+    file: new HourlyFile(folder, keepHours, bytes),
     last: 0,
     cutUntilNs: 0n,
-  }))
-  if (oracle !== null)
-    outputs.push({
-      stream: 'oracle',
-      file: new HourlyFile(oracle, keepHours, Number.POSITIVE_INFINITY),
-      last: 0,
-      cutUntilNs: 0n,
-    })
-  return outputs
+  })
+  const outputs = STREAMS.map((stream) => output(stream, join(data, stream), keepBytes))
+  return oracle === null ? outputs : [...outputs, output('oracle', oracle, Number.POSITIVE_INFINITY)]
 }
 
 function engineOf({ data, seed, fundingBlocks, scale }: ChainOptions, path: string, saved: Buffer | null): Engine {
@@ -241,7 +227,7 @@ function restored(data: string, path: string, saved: Buffer, scale: Scale): Engi
 
 /** No event of the block is for this stream, which a real node then leaves without a line. */
 function isEmpty(block: DevnetBlock, stream: Stream | 'oracle'): boolean {
-  return SPARSE_STREAMS.some((sparse) => sparse === stream && eventsOf(block, sparse).length === 0)
+  return SPARSE_STREAMS.some((sparse) => sparse === stream && block[EVENTS[sparse]].length === 0)
 }
 
 /** Last height of a stream, noting the block times of the heights after `height` on the way. */
@@ -265,37 +251,18 @@ interface Line {
 }
 
 /**
- * Gives `past` the events of a stream in the last `most` blocks that are not above `height`. The file has been
- * mended. Only convenience depends on it, so a line that cannot be read ends the reading and nothing else.
+ * Gives the past the events of a stream in the last blocks that are not above the engine's, as many as the scale says. The
+ * file has been mended. Only convenience depends on it, so a line that cannot be read ends the reading and nothing else.
  */
-function recall(past: Past, stream: Stream, file: HourlyFile, height: number, most: number): void {
+function recall({ past, height, exchange }: Engine, stream: Stream, file: HourlyFile): void {
+  const most = exchange.scale.recalled[stream] ?? 0
   const lines: Line[] = []
   for (const text of most === 0 ? [] : file.linesBackward()) {
-    const line = parse(text)
-    if (line === null || line.block_number <= height - most) break
+    const line = parseJson(text) as Line | undefined
+    if (!Array.isArray(line?.events) || line.block_number <= height - most) break
     if (line.block_number <= height && line.events.length > 0) lines.push(line)
   }
-  for (const line of lines.reverse()) past.recall(blockOf(stream, line))
-}
-
-function parse(text: string): Line | null {
-  try {
-    const line = JSON.parse(text) as Line
-    return Array.isArray(line.events) ? line : null
-  } catch {
-    return null
-  }
-}
-
-function blockOf(stream: Stream, { block_time, events }: Line): Parameters<Past['recall']>[0] {
-  const empty = { fills: [], orderStatuses: [], miscEvents: [] }
-  const timeMs = Number(nanosOf(block_time) / 1_000_000n)
-  switch (stream) {
-    case 'node_fills_by_block':
-      return { ...empty, timeMs, fills: events }
-    case 'node_order_statuses_by_block':
-      return { ...empty, timeMs, orderStatuses: events }
-    default:
-      return { ...empty, timeMs, miscEvents: events }
-  }
+  const nothing = { fills: [], orderStatuses: [], miscEvents: [] }
+  for (const { block_time, events } of lines.reverse())
+    past.recall({ ...nothing, timeMs: Number(nanosOf(block_time) / 1_000_000n), [EVENTS[stream]]: events })
 }

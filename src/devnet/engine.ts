@@ -66,7 +66,7 @@ function engineOf(exchange: Exchange): Engine {
     },
     step(timeNs) {
       const block = step(exchange, timeNs ?? EPOCH_NS + BigInt(exchange.height + 1) * BLOCK_NS)
-      past.note(exchange)
+      past.recall(block)
       return block
     },
     checkpoint: () => exchangeState(exchange),

@@ -12,6 +12,9 @@ import { OrderBook } from './exchange/order-book.ts'
 const MOST_AHEAD = 1_000
 const MOST_WAITING = 16
 
+/** SHA-256 (hex) of the canonical book. */
+export const bookHash = (book: OrderBook) => createHash('sha256').update(canonicalBook(book.levels())).digest('hex')
+
 type Books = ReturnType<typeof booksNow>
 
 export interface BookHashes {
@@ -56,7 +59,7 @@ export class Truth {
 async function hashesOf(height: number, time: number, books: Books): Promise<BookHashes> {
   const hashes: Record<string, string> = {}
   for (const { market, book } of books) {
-    hashes[market.coin] = createHash('sha256').update(canonicalBook(book.levels())).digest('hex')
+    hashes[market.coin] = bookHash(book)
     // Blocks are made between two coins.
     await nextTurn()
   }

@@ -79,7 +79,7 @@ describe('a tail', () => {
         const tail = new Tail<number>(bound)
         for (const item of items) tail.push(item)
         expect(tail.toArray()).toEqual(items.slice(-bound))
-        expect([tail.last(), tail.length]).toEqual([items.at(-1), Math.min(items.length, bound)])
+        expect([tail.last(), tail.toArray().length]).toEqual([items.at(-1), Math.min(items.length, bound)])
       }),
     )
   })

@@ -112,7 +112,7 @@ describe('the crowd', () => {
     const engine = createEngine(5, { scale: THIN })
     const { crowd, accounts } = engine.exchange
     for (let slot = 0; slot < 2_000; slot++) {
-      const order = crowdOrderAt(crowd!.orders, slot, (account) => accounts[account]!.address)
+      const order = crowdOrderAt(crowd!.orders, slot, accounts)
       expect(orderText(order)).toBe(JSON.stringify(frontendOrder(crowdOrderObject(crowd!.orders, slot))))
     }
     const { crowd: events, time } = engine.step()

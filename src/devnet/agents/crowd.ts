@@ -105,14 +105,14 @@ function place(x: Exchange, crowd: Crowd, market: Market, book: number, px: numb
   const owner = crowd.first + rng.below(crowd.wallets)
   const slot = orders.add(book, px, crowdLots(rng, market, px), x.nextOid, x.block.timeMs, owner)
   x.nextOid += idsOf(x.nextOid)
-  const order = crowdOrderAt(orders, slot, (account) => x.accounts[account]!.address)
+  const order = crowdOrderAt(orders, slot, x.accounts)
   x.block.changed.add(market.coin)
   x.block.crowd.rawDiffs.push(diffText(order, true))
   x.block.crowd.orderStatuses.push(statusText(order, x.block.time, 'open', eventHash(x.height, rng.hex(27))))
 }
 
 function pull(x: Exchange, { orders }: Crowd, slot: number): void {
-  const order = crowdOrderAt(orders, slot, (account) => x.accounts[account]!.address)
+  const order = crowdOrderAt(orders, slot, x.accounts)
   orders.remove(slot)
   x.block.changed.add(order.market.coin)
   x.block.crowd.rawDiffs.push(diffText(order, false))

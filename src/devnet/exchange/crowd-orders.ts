@@ -9,6 +9,9 @@ const GROWTH = 1.25
 /** Number of a market's side. */
 export const sideOf = (market: number, side: Side): number => market * 2 + (side === 'B' ? 0 : 1)
 
+const COLUMNS = ['px', 'sz', 'origSz', 'oid', 'timeMs', 'owner', 'book'] as const
+type Columns = Pick<CrowdOrders, (typeof COLUMNS)[number]>
+
 export class CrowdOrders {
   /** Price in ticks and size in lots, both whole. */
   px: Int32Array
@@ -108,18 +111,8 @@ export class CrowdOrders {
   }
 
   /** The columns up to the last slot in use, copied; a slot whose id is 0 is free. */
-  columns() {
-    const { px, sz, origSz, oid, timeMs, owner, book } = this
-    const size = this.#used
-    return {
-      sz: sz.slice(0, size),
-      origSz: origSz.slice(0, size),
-      oid: oid.slice(0, size),
-      timeMs: timeMs.slice(0, size),
-      px: px.slice(0, size),
-      owner: owner.slice(0, size),
-      book: book.slice(0, size),
-    }
+  columns(): Columns {
+    return this.#mapped((column) => column.slice(0, this.#used))
   }
 
   /** The same at this moment, for who looks at it while it changes. */
@@ -154,17 +147,15 @@ export class CrowdOrders {
   }
 
   #grow(): void {
-    const length = Math.ceil(this.px.length * GROWTH) + 1024
-    const into = <T extends { set(from: T): void }>(next: T, from: T): T => {
-      next.set(from)
-      return next
-    }
-    this.px = into(new Int32Array(length), this.px)
-    this.sz = into(new Float64Array(length), this.sz)
-    this.origSz = into(new Float64Array(length), this.origSz)
-    this.oid = into(new Float64Array(length), this.oid)
-    this.timeMs = into(new Float64Array(length), this.timeMs)
-    this.owner = into(new Uint16Array(length), this.owner)
-    this.book = into(new Uint16Array(length), this.book)
+    const larger = new CrowdOrders(0, Math.ceil(this.px.length * GROWTH) + 1024)
+    const moved = this.#mapped((column, name) => {
+      larger[name].set(column)
+      return larger[name]
+    })
+    Object.assign(this, moved)
+  }
+
+  #mapped(of: (column: Columns[keyof Columns], name: keyof Columns) => Columns[keyof Columns]): Columns {
+    return Object.fromEntries(COLUMNS.map((name) => [name, of(this[name], name)])) as unknown as Columns
   }
 }

@@ -5,6 +5,7 @@ import type { CrowdOrders } from './crowd-orders.ts'
 import { decimalText } from './fixed-point.ts'
 import { type Market, marketAt } from './market.ts'
 import { type Order, orderOf } from './order.ts'
+import type { Wallet } from './wallet.ts'
 
 /** Every third order has none; what an order's is follows from its id. */
 function cloidOf(oid: number): string | null {
@@ -72,8 +73,8 @@ export function diffText({ user, oid, market, side, px, sz }: CrowdOrder, isNew:
   return `{"user":"${user}","oid":${oid},"coin":"${market.coin}","side":"${side}","px":"${px}","raw_book_diff":${isNew ? `{"new":{"sz":"${sz}"}}` : '"remove"'}}`
 }
 
-/** An order in the columns; `addressOf` answers the address of an account. */
-export function crowdOrderAt(orders: CrowdOrders, slot: number, addressOf: (account: number) => string): CrowdOrder {
+/** An order in the columns; without accounts it has no user. */
+export function crowdOrderAt(orders: CrowdOrders, slot: number, accounts: readonly Wallet[] = []): CrowdOrder {
   const book = orders.book[slot]!
   const market = marketAt(book >> 1)
   return {
@@ -85,7 +86,7 @@ export function crowdOrderAt(orders: CrowdOrders, slot: number, addressOf: (acco
     origSz: decimalText(orders.origSz[slot]!, market.szDecimals),
     oid: orders.oid[slot]!,
     timeMs: orders.timeMs[slot]!,
-    user: addressOf(orders.owner[slot]!),
+    user: accounts[orders.owner[slot]!]?.address ?? '',
   }
 }
 
@@ -102,7 +103,7 @@ export function crowdOrderObject(orders: CrowdOrders, slot: number): Order {
     tif: 'Alo' as const,
     cloid: cloidOf(orders.oid[slot]!),
   }
-  const children = JSON.parse(childrenText(crowdOrderAt(orders, slot, () => '')))
+  const children = JSON.parse(childrenText(crowdOrderAt(orders, slot)))
   const order: Order = { ...orderOf(request, orders.oid[slot]!, orders.timeMs[slot]!), children }
   order.sz = BigInt(orders.sz[slot]!) * lot
   order.crowdSlot = slot

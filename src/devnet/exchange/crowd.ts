@@ -10,6 +10,7 @@ import { type Market, USDC } from './market.ts'
 import type { Side } from './order.ts'
 import type { Prng } from './prng.ts'
 import { openAccount } from './vault.ts'
+import { positionAt } from './wallet.ts'
 
 /** Orders that were there before are of some weeks before this time. */
 const LONG_AGO_MS = 1_770_000_000_000
@@ -62,7 +63,7 @@ function takePositions(x: Exchange, one: number, other: number): void {
       const cost = szi > 0n ? notional(base, szi) : -notional(base, -szi)
       const margin = x.accounts[account]!.margin[dex]!
       margin.rawUsd -= cost
-      margin.positions.set(id, { szi, cost, leverage, fundingSinceOpen: 0n, fundingSinceChange: 0n })
+      margin.positions.set(id, { ...positionAt(leverage), szi, cost })
     }
   }
 }

@@ -4,8 +4,8 @@
 import { type Exchange, newHash } from './exchange.ts'
 import { abs, formatAmount, min, notional } from './fixed-point.ts'
 import { marketAt, USDC } from './market.ts'
-import { recordDiff, recordStatus, ZERO_HASH } from './node-block.ts'
-import { type Order, type OrderRequest, type OrderStatus, opposite, orderOf } from './order.ts'
+import { type RawDiff, ZERO_HASH } from './node-block.ts'
+import { frontendOrder, type Order, type OrderRequest, type OrderStatus, opposite, orderOf } from './order.ts'
 import { crosses, positionOf, refusal } from './order-check.ts'
 import { settle, type Trade } from './settle.ts'
 import { listOrder, unlistOrder } from './wallet.ts'
@@ -36,9 +36,9 @@ export function placeOrder(x: Exchange, request: OrderRequest): Order {
 
 /** Takes a resting order out of the book. */
 export function cancelOrder(x: Exchange, order: Order, status: OrderStatus = 'canceled'): void {
-  recordDiff(x.block, x.accounts[order.owner]!.address, order, 'remove')
+  recordDiff(x, order, 'remove')
   x.books[order.market]!.remove(order)
-  release(x, order, order.sz)
+  reserve(x, order, -order.sz)
   unlistOrder(x.accounts[order.owner]!, order)
   report(x, order, status, null)
 }
@@ -63,17 +63,16 @@ function trade(x: Exchange, taker: Order, maker: Order, hash: string): void {
   const sz = min(taker.sz, maker.sz)
   const terms: Trade = { px: maker.px, sz, tid: newTid(x), hash }
   const before = maker.sz
-  release(x, maker, sz)
+  reserve(x, maker, -sz)
   x.books[maker.market]!.reduceBest(maker, sz)
   taker.sz -= sz
   // Both sides of a liquidation's trade name it.
   recordTrade(x, taker, taker.liquidation === null ? maker : { ...maker, liquidation: taker.liquidation }, terms)
-  const { address } = x.accounts[maker.owner]!
   // The node shows a filled maker in either of two ways.
   if (maker.sz > 0n || maker.oid % 4 === 0)
-    recordDiff(x.block, address, maker, { update: { origSz: formatAmount(before), newSz: formatAmount(maker.sz) } })
+    recordDiff(x, maker, { update: { origSz: formatAmount(before), newSz: formatAmount(maker.sz) } })
   if (maker.sz > 0n) return
-  recordDiff(x.block, address, maker, 'remove')
+  recordDiff(x, maker, 'remove')
   x.books[maker.market]!.remove(maker)
   if (maker.crowdSlot < 0) unlistOrder(x.accounts[maker.owner]!, maker)
   report(x, maker, 'filled', null)
@@ -94,11 +93,10 @@ export function newTid(x: Exchange): number {
 }
 
 function rest(x: Exchange, order: Order): void {
-  const wallet = x.accounts[order.owner]!
   x.books[order.market]!.add(order)
-  listOrder(wallet, order)
+  listOrder(x.accounts[order.owner]!, order)
   reserve(x, order, order.sz)
-  recordDiff(x.block, wallet.address, order, { new: { sz: formatAmount(order.sz) } })
+  recordDiff(x, order, { new: { sz: formatAmount(order.sz) } })
 }
 
 /** Spot orders reserve what they would pay while they rest; the crowd has more than it could reserve. */
@@ -110,11 +108,15 @@ function reserve(x: Exchange, order: Order, sz: bigint): void {
   else spot[market.token]!.hold += sz
 }
 
-function release(x: Exchange, order: Order, sz: bigint): void {
-  reserve(x, order, -sz)
+/** Notes a change of the resting orders; the order's own fields name side and price. */
+function recordDiff(x: Exchange, { owner, market, oid, side, pxText: px }: Order, diff: RawDiff): void {
+  const { coin } = marketAt(market)
+  x.block.changed.add(coin)
+  x.block.rawDiffs.push({ user: x.accounts[owner]!.address, oid, coin, side, px, raw_book_diff: diff })
 }
 
-function report(x: Exchange, order: Order, status: OrderStatus, hash: string | null): void {
-  const builder = order.builder === null ? null : x.accounts[order.builder.account]!.address
-  recordStatus(x.block, x.accounts[order.owner]!.address, order, status, hash, builder)
+function report({ block, accounts }: Exchange, order: Order, status: OrderStatus, hash: string | null): void {
+  const { address: user } = accounts[order.owner]!
+  const builder = order.builder && { b: accounts[order.builder.account]!.address, f: order.builder.f }
+  block.orderStatuses.push({ time: block.time, user, hash, builder, status, order: frontendOrder(order) })
 }

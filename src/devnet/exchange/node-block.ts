@@ -1,9 +1,7 @@
 // One block in the node's own shapes and key order, gathered while it is made.
 
 import type { Fill } from '../../protocol/feed/block.ts'
-import { marketAt } from './market.ts'
-import type { FrontendOrder, Liquidation, Order, OrderStatus, Side } from './order.ts'
-import { frontendOrder } from './order.ts'
+import type { FrontendOrder, Liquidation, OrderStatus, Side } from './order.ts'
 
 /** Hash of what the system does by itself. */
 export const ZERO_HASH = `0x${'0'.repeat(64)}`
@@ -145,33 +143,6 @@ export function eventHash(height: number, random: string): string {
   return `0x${random.slice(0, 20)}04${height.toString(16).padStart(8, '0')}${random.slice(20, 54)}`
 }
 
-/** `address` owns the order; `builder`: address of its builder, null where it has none. */
-export function recordStatus(
-  block: OpenBlock,
-  address: string,
-  order: Order,
-  status: OrderStatus,
-  hash: string | null,
-  builder: string | null,
-): void {
-  const routed = order.builder === null || builder === null ? null : { b: builder, f: order.builder.f }
-  block.orderStatuses.push({
-    time: block.time,
-    user: address,
-    hash,
-    builder: routed,
-    status,
-    order: frontendOrder(order),
-  })
-}
-
-/** Notes a change of the resting orders; the order's own fields name side and price. */
-export function recordDiff(block: OpenBlock, address: string, order: Order, diff: RawDiff): void {
-  const coin = marketAt(order.market).coin
-  block.changed.add(coin)
-  block.rawDiffs.push({ user: address, oid: order.oid, coin, side: order.side, px: order.pxText, raw_book_diff: diff })
-}
-
 /** `users`: the wallets concerned. */
 export function recordLedger(block: OpenBlock, hash: string, users: string[], delta: LedgerDelta): void {
   block.miscEvents.push({ time: block.time, hash, inner: { LedgerUpdate: { users, delta } } })
@@ -190,7 +161,7 @@ export type Stream = (typeof STREAMS)[number]
 
 /** One line of a stream without its line feed. */
 export function streamLine(block: DevnetBlock, stream: Stream, localTime: string): string {
-  const events = JSON.stringify(eventsOf(block, stream)).slice(1, -1)
+  const events = JSON.stringify(block[EVENTS[stream]]).slice(1, -1)
   const ofCrowd = crowdEventsOf(block, stream).join()
   const all = events === '' || ofCrowd === '' ? events + ofCrowd : `${events},${ofCrowd}`
   return `{"local_time":"${localTime}","block_time":"${block.time}","block_number":${block.height},"events":[${all}]}`
@@ -201,13 +172,11 @@ function crowdEventsOf({ crowd }: DevnetBlock, stream: Stream): readonly string[
   return stream === 'node_raw_book_diffs_by_block' ? crowd.rawDiffs : []
 }
 
-/** Events of a stream, without those of the crowd. */
-export function eventsOf(block: DevnetBlock, stream: Stream): readonly unknown[] {
-  return {
-    node_fills_by_block: block.fills,
-    node_order_statuses_by_block: block.orderStatuses,
-    node_raw_book_diffs_by_block: block.rawDiffs,
-    misc_events_by_block: block.miscEvents,
-    node_twap_statuses_by_block: block.twapStatuses,
-  }[stream]
-}
+/** Where a block has the events of a stream, without those of the crowd. */
+export const EVENTS = {
+  node_fills_by_block: 'fills',
+  node_order_statuses_by_block: 'orderStatuses',
+  node_raw_book_diffs_by_block: 'rawDiffs',
+  misc_events_by_block: 'miscEvents',
+  node_twap_statuses_by_block: 'twapStatuses',
+} as const satisfies Record<Stream, keyof DevnetBlock>

@@ -71,30 +71,21 @@ export interface Order extends Required<Omit<OrderRequest, 'sz'>> {
   crowdSlot: number
 }
 
+const LEFT_OUT = {
+  orderType: 'Limit',
+  reduceOnly: false,
+  cloid: null,
+  builder: null,
+  twapId: null,
+  liquidation: null,
+  children: [],
+  slot: -1,
+  crowdSlot: -1,
+} as const
+
 /** Fills in what a request left out. */
 export function orderOf(request: OrderRequest, oid: number, timestampMs: number): Order {
-  const { owner, market, side, px, sz, tif } = request
-  return {
-    oid,
-    owner,
-    market,
-    side,
-    px,
-    pxText: formatAmount(px),
-    sz,
-    origSz: sz,
-    timestampMs,
-    tif,
-    orderType: request.orderType ?? 'Limit',
-    reduceOnly: request.reduceOnly ?? false,
-    cloid: request.cloid ?? null,
-    builder: request.builder ?? null,
-    twapId: request.twapId ?? null,
-    liquidation: request.liquidation ?? null,
-    children: [],
-    slot: -1,
-    crowdSlot: -1,
-  }
+  return { ...LEFT_OUT, ...request, oid, pxText: formatAmount(request.px), origSz: request.sz, timestampMs }
 }
 
 /** An order as order statuses and the order-level snapshot show it, in the node's key order. */

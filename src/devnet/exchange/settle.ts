@@ -4,9 +4,9 @@ import type { Exchange } from './exchange.ts'
 import { abs, formatAmount, min, notional, toMicro } from './fixed-point.ts'
 import { type Market, marketAt, TOKEN_NAMES, USDC } from './market.ts'
 import type { NodeFill } from './node-block.ts'
-import type { Builder, Order, Side } from './order.ts'
+import type { Order } from './order.ts'
 import { isMaker } from './roles.ts'
-import type { Position, Wallet } from './wallet.ts'
+import { type Position, positionAt, type Wallet } from './wallet.ts'
 
 export interface Trade {
   readonly px: bigint
@@ -17,50 +17,46 @@ export interface Trade {
   readonly free?: boolean
 }
 
-interface Effect {
+interface Fee {
+  /** In the fee token; includes `builderFee`. Below zero is a rebate. */
+  readonly fee: bigint
+  readonly builderFee: bigint
+  readonly deployerFee: bigint
+}
+const NO_FEE: Fee = { fee: 0n, builderFee: 0n, deployerFee: 0n }
+
+interface Effect extends Fee {
   readonly start: bigint
   readonly dir: string
   readonly closedPnl: bigint
-  readonly fee: bigint
   readonly feeToken: string
-  readonly builderFee?: bigint
-  readonly deployerFee?: bigint
 }
-
-const NO_FEE: FillFee = { fee: 0n, builderFee: 0n, deployerFee: 0n }
 
 /** Applies one side of a trade to its wallet and answers the fill. */
 export function settle(x: Exchange, order: Order, trade: Trade, crossed: boolean): [string, NodeFill] {
   const market = marketAt(order.market)
   const wallet = x.accounts[order.owner]!
-  const effect =
-    market.kind === 'perp'
-      ? settlePerp(x, wallet, market, order, trade, crossed)
-      : settleSpot(x, wallet, market, order, trade, crossed)
+  const apply = market.kind === 'perp' ? settlePerp : settleSpot
+  const effect = apply(x, wallet, market, order, trade, crossed)
   return [wallet.address, fillOf(x, market, order, trade, crossed, effect)]
 }
 
 function settlePerp(x: Exchange, wallet: Wallet, market: Market, order: Order, trade: Trade, crossed: boolean): Effect {
   const margin = wallet.margin[market.dex]!
-  const position = margin.positions.get(market.id) ?? {
-    szi: 0n,
-    cost: 0n,
-    leverage: market.maxLeverage,
-    fundingSinceOpen: 0n,
-    fundingSinceChange: 0n,
-  }
+  const position = margin.positions.get(market.id) ?? positionAt(market.maxLeverage)
   const delta = order.side === 'B' ? trade.sz : -trade.sz
   const change = applyFill(position, delta, trade.px)
   // A position that is closed leaves; one that was flipped counts as opened last.
   if (position.szi === 0n) margin.positions.delete(market.id)
   else margin.positions.set(market.id, position)
-  const cost = trade.free ? NO_FEE : perpFee(market, trade.px, trade.sz, crossed, isMaker(order.owner), order.builder)
-  margin.rawUsd -= (order.side === 'B' ? 1n : -1n) * notional(trade.px, trade.sz) + cost.fee
+  const ntl = notional(trade.px, trade.sz)
+  const cost = trade.free ? NO_FEE : perpFee(market, order, ntl, crossed)
+  margin.rawUsd -= signed(order.side === 'B', ntl) + cost.fee
   takeFee(x, order, cost)
   return { ...change, ...cost, feeToken: 'USDC' }
 }
 
-function takeFee(x: Exchange, order: Order, cost: FillFee): void {
+function takeFee(x: Exchange, order: Order, cost: Fee): void {
   const { pools } = x
   pools.fees += cost.fee - cost.builderFee - cost.deployerFee
   pools.deployerFees += cost.deployerFee
@@ -74,26 +70,31 @@ function settleSpot(x: Exchange, wallet: Wallet, market: Market, order: Order, t
   const usdc = wallet.spot[USDC]!
   const start = token.total
   const ntl = notional(trade.px, trade.sz)
-  const fee = spotFee(market, order.side, trade.px, trade.sz, crossed)
-  const feeInToken = order.side === 'B' && market.kind === 'spot'
-  if (order.side === 'B') {
+  const isBuyer = order.side === 'B'
+  const feeInToken = isBuyer && market.kind === 'spot'
+  // A buyer of a token pays in it, who buys outcome shares nothing, a seller in USDC.
+  const isFree = isBuyer && market.kind === 'outcome'
+  const rate = isFree ? 0n : crossed ? SPOT_TAKER : SPOT_MAKER
+  const fee = toMicro(((isBuyer ? trade.sz : ntl) * rate) / RATE_UNIT)
+  if (isBuyer) {
     usdc.total -= ntl
     token.total += trade.sz - fee
     token.cost += ntl
     x.pools.tokenFees[market.token]! += fee
-    return { start, dir: 'Buy', closedPnl: 0n, fee, feeToken: feeInToken ? TOKEN_NAMES[market.token]! : 'USDC' }
+    const feeToken = feeInToken ? TOKEN_NAMES[market.token]! : 'USDC'
+    return { ...NO_FEE, start, dir: 'Buy', closedPnl: 0n, fee, feeToken }
   }
   const released = start === trade.sz ? token.cost : toMicro((token.cost * trade.sz) / start)
   token.total -= trade.sz
   token.cost -= released
   usdc.total += ntl - fee
   x.pools.fees += fee
-  return { start, dir: 'Sell', closedPnl: ntl - released, fee, feeToken: 'USDC' }
+  return { ...NO_FEE, start, dir: 'Sell', closedPnl: ntl - released, fee, feeToken: 'USDC' }
 }
 
 /** Keys in the node's order; those that do not apply are absent. */
 function fillOf(x: Exchange, market: Market, order: Order, trade: Trade, crossed: boolean, effect: Effect): NodeFill {
-  const routed = order.builder !== null && (effect.builderFee ?? 0n) > 0n
+  const routed = order.builder !== null && effect.builderFee > 0n
   return {
     coin: market.coin,
     px: formatAmount(trade.px),
@@ -107,13 +108,13 @@ function fillOf(x: Exchange, market: Market, order: Order, trade: Trade, crossed
     oid: order.oid,
     crossed,
     fee: formatAmount(effect.fee),
-    ...(routed ? { builderFee: formatAmount(effect.builderFee!) } : {}),
+    ...(routed ? { builderFee: formatAmount(effect.builderFee) } : {}),
     tid: trade.tid,
     ...(order.cloid === null ? {} : { cloid: order.cloid }),
     ...(order.liquidation === null ? {} : { liquidation: order.liquidation }),
     ...(routed ? { builder: x.accounts[order.builder!.account]!.address } : {}),
     feeToken: effect.feeToken,
-    ...((effect.deployerFee ?? 0n) > 0n ? { deployerFee: formatAmount(effect.deployerFee!) } : {}),
+    ...(effect.deployerFee > 0n ? { deployerFee: formatAmount(effect.deployerFee) } : {}),
     twapId: order.twapId,
   }
 }
@@ -164,36 +165,11 @@ const DEPLOYED = 2n
 /** Tenths of a basis point. */
 const BUILDER_UNIT = 100_000n
 
-interface FillFee {
-  /** In the fee token; includes `builderFee`. Below zero is a rebate. */
-  readonly fee: bigint
-  readonly builderFee: bigint
-  readonly deployerFee: bigint
-}
-
 /** Fee of a perp fill, in USDC. */
-function perpFee(
-  market: Market,
-  px: bigint,
-  sz: bigint,
-  crossed: boolean,
-  rebate: boolean,
-  builder: Builder | null,
-): FillFee {
-  const ntl = notional(px, sz)
-  const base = crossed ? PERP_TAKER : rebate ? PERP_REBATE : PERP_MAKER
-  const exchange = toMicro((ntl * base * (market.dex > 0 ? DEPLOYED : 1n)) / RATE_UNIT)
+function perpFee({ dex }: Market, { owner, builder }: Order, ntl: bigint, crossed: boolean): Fee {
+  const base = crossed ? PERP_TAKER : isMaker(owner) ? PERP_REBATE : PERP_MAKER
+  const exchange = toMicro((ntl * base * (dex > 0 ? DEPLOYED : 1n)) / RATE_UNIT)
   const builderFee = builder === null ? 0n : toMicro((ntl * BigInt(builder.f)) / BUILDER_UNIT)
-  const deployerFee = market.dex > 0 && exchange > 0n ? toMicro(exchange / 2n) : 0n
+  const deployerFee = dex > 0 && exchange > 0n ? toMicro(exchange / 2n) : 0n
   return { fee: exchange + builderFee, builderFee, deployerFee }
-}
-
-/**
- * Fee of a spot or outcome fill: a spot buyer pays in the token bought, a seller in USDC.
- * Buying outcome shares is free.
- */
-function spotFee(market: Market, side: Side, px: bigint, sz: bigint, crossed: boolean): bigint {
-  if (side === 'B' && market.kind === 'outcome') return 0n
-  const paidOn = side === 'B' ? sz : notional(px, sz)
-  return toMicro((paidOn * (crossed ? SPOT_TAKER : SPOT_MAKER)) / RATE_UNIT)
 }

@@ -18,6 +18,15 @@ export interface Position {
   fundingSinceChange: bigint
 }
 
+/** A position of nothing yet. */
+export const positionAt = (leverage: number): Position => ({
+  szi: 0n,
+  cost: 0n,
+  leverage,
+  fundingSinceOpen: 0n,
+  fundingSinceChange: 0n,
+})
+
 export interface MarginAccount {
   rawUsd: bigint
   /** By market id. */

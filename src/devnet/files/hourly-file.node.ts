@@ -16,6 +16,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { HOUR_MS } from '../../core/time.ts'
 
 const NS_PER_HOUR = 3_600_000_000_000n
 const CHUNK_BYTES = 64 * 1024
@@ -30,7 +31,7 @@ const hourOf = (timeNs: bigint) => Number(timeNs / NS_PER_HOUR)
 
 /** `YYYYMMDD` and the hour without leading zero. */
 function nameOf(hour: number): [date: string, hour: string] {
-  return [new Date(hour * 3_600_000).toISOString().slice(0, 10).replaceAll('-', ''), String(hour % 24)]
+  return [new Date(hour * HOUR_MS).toISOString().slice(0, 10).replaceAll('-', ''), String(hour % 24)]
 }
 
 /**
@@ -146,7 +147,7 @@ export class HourlyFile {
     const found: { path: string; hour: number }[] = []
     for (const date of readdirSync(this.#root)) {
       if (!/^\d{8}$/.test(date)) continue
-      const day = Date.parse(`${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}T00:00:00Z`) / 3_600_000
+      const day = Date.parse(`${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}T00:00:00Z`) / HOUR_MS
       for (const name of readdirSync(join(this.#root, date)))
         if (/^\d{1,2}$/.test(name)) found.push({ path: join(this.#root, date, name), hour: day + Number(name) })
     }
@@ -156,9 +157,8 @@ export class HourlyFile {
   /** Cuts a half-written last line off every file that has one: a kill can leave it in the last. */
   mend(): void {
     for (const { path } of this.files()) {
-      const size = statSync(path).size
-      const whole = wholeBytes(path, size)
-      if (whole < size) truncateSync(path, whole)
+      const whole = wholeBytes(path)
+      if (whole < statSync(path).size) truncateSync(path, whole)
     }
   }
 
@@ -168,47 +168,42 @@ export class HourlyFile {
   }
 }
 
-/** Bytes up to and with the last line feed. */
-function wholeBytes(path: string, size: number): number {
+/** Chunks of a file from its end back, each with where it begins. */
+function* chunksBackward(path: string): Generator<{ readonly start: number; readonly chunk: Buffer }> {
   const fd = openSync(path, 'r')
   try {
-    for (let end = size; end > 0; ) {
+    for (let end = statSync(path).size; end > 0; ) {
       const start = Math.max(0, end - CHUNK_BYTES)
       const chunk = Buffer.alloc(end - start)
       readSync(fd, chunk, 0, chunk.length, start)
-      const at = chunk.lastIndexOf(LINE_FEED)
-      if (at >= 0) return start + at + 1
+      yield { start, chunk }
       end = start
     }
-    return 0
   } finally {
     closeSync(fd)
   }
 }
 
-function* fileLinesBackward(path: string): Generator<string> {
-  const fd = openSync(path, 'r')
-  try {
-    let rest: Buffer = Buffer.alloc(0)
-    for (let end = statSync(path).size; end > 0; ) {
-      const start = Math.max(0, end - CHUNK_BYTES)
-      const chunk = Buffer.alloc(end - start)
-      readSync(fd, chunk, 0, chunk.length, start)
-      rest = Buffer.concat([chunk, rest])
-      end = start
-      for (let at = lastBreak(rest); at >= 0; at = lastBreak(rest)) {
-        const line = rest
-          .subarray(at + 1, rest.length)
-          .toString()
-          .trimEnd()
-        rest = rest.subarray(0, at + 1)
-        if (line !== '') yield line
-      }
-    }
-    if (rest.length > 0) yield rest.toString().trimEnd()
-  } finally {
-    closeSync(fd)
+/** Bytes up to and with the last line feed. */
+function wholeBytes(path: string): number {
+  for (const { start, chunk } of chunksBackward(path)) {
+    const at = chunk.lastIndexOf(LINE_FEED)
+    if (at >= 0) return start + at + 1
   }
+  return 0
+}
+
+function* fileLinesBackward(path: string): Generator<string> {
+  let rest: Buffer = Buffer.alloc(0)
+  for (const { chunk } of chunksBackward(path)) {
+    rest = Buffer.concat([chunk, rest])
+    for (let at = lastBreak(rest); at >= 0; at = lastBreak(rest)) {
+      const line = rest.toString('utf8', at + 1).trimEnd()
+      rest = rest.subarray(0, at + 1)
+      if (line !== '') yield line
+    }
+  }
+  if (rest.length > 0) yield rest.toString().trimEnd()
 }
 
 /** The line feed before the last line; a line feed that ends the text belongs to that line. */

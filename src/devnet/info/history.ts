@@ -2,10 +2,8 @@
 
 import { fillRows } from '../../archive/fill-rows.ts'
 import { frontendOrder, type Order } from '../exchange/order.ts'
-import type { Wallet } from '../exchange/wallet.ts'
 import { type Answers, type Fields, isWithin, listedMarket, NOTHING, type Scene } from './answer.ts'
 import { QUIET_PXS } from './listing.ts'
-import type { PastOrder } from './past.ts'
 import { walletOf } from './wallet.ts'
 
 /** Rows of one answer: of fills, and of funding and ledger. */
@@ -32,12 +30,6 @@ function slicesOf(scene: Scene, fields: Fields) {
     .map((fill) => ({ fill: { ...fill, twapId: null }, twapId: fill.twapId }))
 }
 
-const rowOf = ({ record, timeMs }: PastOrder) => ({
-  order: record.order,
-  status: record.status,
-  statusTimestamp: timeMs,
-})
-
 /** A resting order as it is now; what was reported when it came may be of a larger size. */
 const restingRow = (order: Order) => ({
   order: frontendOrder(order),
@@ -45,29 +37,19 @@ const restingRow = (order: Order) => ({
   statusTimestamp: order.timestampMs,
 })
 
-const resting = (wallet: Wallet) => wallet.orders.flat(2)
+const restingRows = ({ exchange }: Scene, user: string) => walletOf(exchange, user).orders.flat(2).map(restingRow)
 
 /** Newest first: the last status of each of the last orders. */
-function historicalOrders({ exchange, past }: Scene, user: string) {
-  const open = new Map(resting(walletOf(exchange, user)).map((order) => [order.oid, order]))
-  const orders = [...(past.wallet(user)?.orders.values() ?? [])].reverse()
-  return orders.map((row) => {
-    const order = open.get(row.record.order.oid)
-    return order === undefined ? rowOf(row) : restingRow(order)
-  })
+function historicalOrders(scene: Scene, user: string) {
+  const open = new Map(restingRows(scene, user).map((row) => [row.order.oid, row]))
+  const rows = [...(scene.past.wallet(user)?.orders.values() ?? [])].reverse()
+  return rows.map((row) => open.get(row.order.oid) ?? row)
 }
 
-function orderStatus({ exchange, past }: Scene, { user, oid }: Fields) {
-  const wanted = (order: { readonly oid: number; readonly cloid: string | null }) =>
-    typeof oid === 'number' ? order.oid === oid : order.cloid === oid
-  const order = resting(walletOf(exchange, user)).find(wanted)
-  if (order !== undefined) return { status: 'order', order: restingRow(order) }
-  const orders = past.wallet(user)?.orders
-  const row =
-    typeof oid === 'number'
-      ? orders?.get(oid)
-      : [...(orders?.values() ?? [])].find(({ record }) => wanted(record.order))
-  return row === undefined ? { status: 'unknownOid' } : { status: 'order', order: rowOf(row) }
+function orderStatus(scene: Scene, { user, oid }: Fields) {
+  const rows = [...restingRows(scene, user), ...historicalOrders(scene, user)]
+  const order = rows.find(({ order }) => (typeof oid === 'number' ? order.oid === oid : order.cloid === oid))
+  return order === undefined ? { status: 'unknownOid' } : { status: 'order', order }
 }
 
 /** Orders, fills and trades newest first unless by time; funding and ledger oldest first. A coin that does not exist is nothing. */

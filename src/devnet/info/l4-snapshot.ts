@@ -19,7 +19,6 @@ interface Line {
 
 /** The pieces of the file, of the moment of the call. Best first, first in first at one price. */
 export function l4Snapshot(x: Exchange, includeUsers: boolean, includeHeight: boolean): Iterable<string> {
-  const addresses = x.accounts.map(({ address }) => address)
   const entry = (user: string, order: string) => (includeUsers ? `["${user}",${order}]` : order)
   const crowd = x.crowd?.orders.copy() ?? null
   const mine = x.scale.markets.map(({ id, tick }) =>
@@ -30,7 +29,7 @@ export function l4Snapshot(x: Exchange, includeUsers: boolean, includeHeight: bo
           orders.map((order) => ({
             px: Number(px / tick),
             oid: order.oid,
-            text: entry(addresses[order.owner]!, JSON.stringify(frontendOrder(order))),
+            text: entry(x.accounts[order.owner]!.address, JSON.stringify(frontendOrder(order))),
           })),
         ),
     ),
@@ -48,7 +47,7 @@ export function l4Snapshot(x: Exchange, includeUsers: boolean, includeHeight: bo
     for (let i = 0, at = slots.length - 1; i < lines.length || at >= 0; ) {
       if (at < 0 || (i < lines.length && goesBefore(lines[i]!, slots[at]!))) piece.push(lines[i++]!.text)
       else {
-        const order = crowdOrderAt(crowd!, slots[at--]!, (account) => addresses[account]!)
+        const order = crowdOrderAt(crowd!, slots[at--]!, x.accounts)
         piece.push(entry(order.user, orderText(order)))
       }
       if (piece.length < PIECE && (i < lines.length || at >= 0)) continue

@@ -7,7 +7,6 @@ import { formatAmount, units } from '../exchange/fixed-point.ts'
 import { DEX_NAMES, type Market, marketAt, OUTCOME_SIDES, perpsOf } from '../exchange/market.ts'
 import { oiCap } from '../exchange/order-check.ts'
 import { Prng, seedState } from '../exchange/prng.ts'
-import { BUILDERS } from '../exchange/roles.ts'
 
 export type ListedPerp = Pick<Market, 'coin' | 'dex' | 'szDecimals' | 'maxLeverage'>
 type QuietPerp = ListedPerp & { readonly px: string }
@@ -128,25 +127,11 @@ const TOKEN_DECIMALS = [
 const MADE_UP_DECIMALS = { szDecimals: 2, weiDecimals: 8 }
 
 const oiCaps = (x: Exchange, dex: number) => listedOn(x, dex).map(({ coin }) => [coin, formatAmount(oiCap(coin))])
-const ofEach = (x: Exchange, dex: number, amount: string) => listedOn(x, dex).map(({ coin }) => [coin, amount])
 
 /** First element null for the main DEX. */
-export function perpDexs(x: Exchange) {
+export function perpDexs(x: Exchange, [, example]: Example) {
   return x.scale.dexes.map((name, dex) =>
-    dex === 0
-      ? null
-      : {
-          name,
-          fullName: `${name} perps`,
-          deployer: x.accounts[BUILDERS[dex % BUILDERS.length]!]!.address,
-          oracleUpdater: dex === 1 ? x.accounts[BUILDERS[0]!]!.address : null,
-          feeRecipient: dex === 1 ? x.accounts[BUILDERS[dex]!]!.address : null,
-          assetToStreamingOiCap: oiCaps(x, dex),
-          subDeployers: dex === 1 ? [['setOracle', [x.accounts[BUILDERS[0]!]!.address]]] : [],
-          assetToFundingMultiplier: ofEach(x, dex, '1.0'),
-          assetToFundingInterestRate: ofEach(x, dex, '0.0'),
-          assetToFundingClamp: ofEach(x, dex, '0.0005'),
-        },
+    dex === 0 ? null : { ...example, name, fullName: `${name} perps`, assetToStreamingOiCap: oiCaps(x, dex) },
   )
 }
 
@@ -163,18 +148,16 @@ export function spotMeta({ scale }: Pick<Exchange, 'scale'>) {
     tokens: scale.tokens.flatMap((name, index) =>
       name.startsWith('+')
         ? []
-        : [
-            {
-              name,
-              ...(TOKEN_DECIMALS[index] ?? MADE_UP_DECIMALS),
-              index,
-              tokenId: `0x${new Prng(seedState(index)).hex(16)}`,
-              isCanonical: index < 2,
-              evmContract: null,
-              fullName: null,
-              deployerTradingFeeShare: '0.0',
-            },
-          ],
+        : {
+            name,
+            ...(TOKEN_DECIMALS[index] ?? MADE_UP_DECIMALS),
+            index,
+            tokenId: `0x${new Prng(seedState(index)).hex(16)}`,
+            isCanonical: index < 2,
+            evmContract: null,
+            fullName: null,
+            deployerTradingFeeShare: '0.0',
+          },
     ),
   }
 }
@@ -191,14 +174,7 @@ export function allMids(x: Exchange, dex: number): Record<string, string> {
 }
 
 /** Null for the main DEX and for names that no DEX has. */
-export function perpDexLimits(x: Exchange, name: string) {
+export function perpDexLimits(x: Exchange, name: string, example: Example) {
   const dex = x.scale.dexes.indexOf(name)
-  if (dex <= 0) return null
-  const caps = listedOn(x, dex).map(({ coin }) => [coin, oiCap(coin)] as const)
-  return {
-    totalOiCap: formatAmount(caps.reduce((sum, [, cap]) => sum + cap, 0n)),
-    oiSzCapPerPerp: '1000000000.0',
-    maxTransferNtl: '1000000000.0',
-    coinToOiCap: caps.map(([coin, cap]) => [coin, formatAmount(cap)]),
-  }
+  return dex <= 0 ? null : { ...example, coinToOiCap: oiCaps(x, dex) }
 }

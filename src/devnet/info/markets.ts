@@ -2,7 +2,7 @@
 
 import { DAY_MS } from '../../core/time.ts'
 import type { Level, Levels } from '../../protocol/feed/block.ts'
-import { type Exchange, markPx, midPx } from '../exchange/exchange.ts'
+import { markPx, midPx } from '../exchange/exchange.ts'
 import { amountOf, formatAmount, notional, UNIT } from '../exchange/fixed-point.ts'
 import { fundingRate, premium } from '../exchange/funding.ts'
 import { type Market, perpsOf } from '../exchange/market.ts'
@@ -12,18 +12,19 @@ import { isAtCap, openInterest } from '../exchange/order-check.ts'
 import { type Answers, isWithin, listedMarket, NOTHING, ofDex, type Scene } from './answer.ts'
 import * as listing from './listing.ts'
 
-/** Rows of one answer. */
-const MAX_FUNDINGS = 500
 /** Impact prices are those at which this notional would trade, USDC. */
 const IMPACT_NTL = 20_000n * UNIT
 
-/** The last 24 hours of a market, in whole hours. */
-function dayOf({ exchange, past }: Scene, market: Market) {
-  const now = exchange.block.timeMs
+/** Of any market; volumes are of the last 24 hours, in whole hours. */
+function contextOf({ exchange: x, past }: Scene, market: Market) {
+  const now = x.block.timeMs
   const hours = past.candles[market.id]!.within('1h', now - DAY_MS, now)
+  const mid = midPx(x, market.id)
   return {
     prevDayPx: hours[0]?.candle.o ?? formatAmount(market.base),
     dayNtlVlm: formatAmount(hours.reduce((sum, { ntl }) => sum + ntl, 0n)),
+    markPx: formatAmount(markPx(x, market.id)),
+    midPx: mid === null ? null : formatAmount(mid),
     dayBaseVlm: formatAmount(hours.reduce((sum, { candle }) => sum + amountOf(candle.v), 0n)),
   }
 }
@@ -41,46 +42,29 @@ function impactPx(book: OrderBook, side: Side): bigint | null {
   return null
 }
 
-function impactPxs(x: Exchange, market: Market): [string, string] | null {
-  const bid = impactPx(x.books[market.id]!, 'B')
-  const ask = impactPx(x.books[market.id]!, 'A')
-  return bid === null || ask === null ? null : [formatAmount(bid), formatAmount(ask)]
-}
-
-const orNull = (amount: bigint | null) => (amount === null ? null : formatAmount(amount))
-
 function perpContext(scene: Scene, market: Market) {
   const x = scene.exchange
-  const day = dayOf(scene, market)
-  const mid = midPx(x, market.id)
+  const context = contextOf(scene, market)
+  const impact = (['B', 'A'] as const).flatMap((side) => impactPx(x.books[market.id]!, side) ?? [])
   return {
+    ...context,
     funding: formatAmount(fundingRate(x, market.id)),
     openInterest: formatAmount(openInterest(x, market)),
-    prevDayPx: day.prevDayPx,
-    dayNtlVlm: day.dayNtlVlm,
-    premium: mid === null ? null : formatAmount(premium(x, market.id)),
+    premium: context.midPx === null ? null : formatAmount(premium(x, market.id)),
     oraclePx: formatAmount(x.quotes[market.id]!.fair),
-    markPx: formatAmount(markPx(x, market.id)),
-    midPx: orNull(mid),
-    impactPxs: impactPxs(x, market),
-    dayBaseVlm: day.dayBaseVlm,
+    impactPxs: impact.length === 2 ? impact.map(formatAmount) : null,
   }
 }
 
 function spotContext(scene: Scene, market: Market) {
-  const { exchange: x } = scene
-  const day = dayOf(scene, market)
-  // Fees taken in the token are held by nobody, so they do not circulate.
-  const total = x.pools.tokenSupply[market.token]!
+  const { tokenSupply, tokenFees } = scene.exchange.pools
+  const total = tokenSupply[market.token]!
   return {
-    prevDayPx: day.prevDayPx,
-    dayNtlVlm: day.dayNtlVlm,
-    markPx: formatAmount(markPx(x, market.id)),
-    midPx: orNull(midPx(x, market.id)),
-    circulatingSupply: formatAmount(total - x.pools.tokenFees[market.token]!),
+    ...contextOf(scene, market),
+    // Fees taken in the token are held by nobody, so they do not circulate.
+    circulatingSupply: formatAmount(total - tokenFees[market.token]!),
     coin: market.coin,
     totalSupply: formatAmount(total),
-    dayBaseVlm: day.dayBaseVlm,
   }
 }
 
@@ -136,8 +120,8 @@ function merge(book: OrderBook, side: Side, round: (px: bigint) => bigint): Leve
 export const MARKET_ANSWERS: Answers = {
   meta: ofDex(({ exchange }, dex) => listing.meta(exchange, dex)),
   allPerpMetas: ({ exchange }) => exchange.scale.dexes.map((_name, dex) => listing.meta(exchange, dex)),
-  perpDexs: ({ exchange }) => listing.perpDexs(exchange),
-  perpDexLimits: ({ exchange }, { dex = '' }) => listing.perpDexLimits(exchange, dex),
+  perpDexs: ({ exchange }, _fields, example) => listing.perpDexs(exchange, example),
+  perpDexLimits: ({ exchange }, { dex = '' }, example) => listing.perpDexLimits(exchange, dex, example),
   spotMeta: ({ exchange }) => listing.spotMeta(exchange),
   outcomeMeta: (_scene, _fields, example) => listing.outcomeMeta(example),
   marginTable: (_scene, { id }) => listing.marginTable(id) ?? NOTHING,
@@ -153,11 +137,12 @@ export const MARKET_ANSWERS: Answers = {
   metaAndAssetCtxs: ofDex(metaAndContexts),
   spotMetaAndAssetCtxs: (scene) => spotMetaAndContexts(scene),
   perpsAtOpenInterestCap: ofDex(atCap),
-  fundingHistory: ({ exchange, past }, { coin, ...window }) => {
+  fundingHistory: ({ exchange }, { coin, ...window }, [row]) => {
     if (listing.QUIET_PXS.has(coin)) return []
     const market = listedMarket(exchange, coin)
     if (market?.kind !== 'perp') return NOTHING
-    return past.fundings(coin).filter(isWithin(window)).slice(0, MAX_FUNDINGS)
+    const rate = formatAmount(fundingRate(exchange, market.id))
+    return [{ ...row, coin, fundingRate: rate }].filter(isWithin(window))
   },
   candleSnapshot: (
     { exchange, past },

@@ -1,27 +1,18 @@
-// What the exchange remembers of its blocks to answer history: fills, trades, orders, ledger, funding, stakes, TWAP orders
+// What the exchange remembers of its blocks to answer history: fills, trades, orders, ledger, payments, stakes, TWAP orders
 // and candles. Invariant: everything is bounded, and nothing here ever changes a block. It is not part of a checkpoint: a
 // program that begins again remembers what it finds in the block files.
 
 import { type Candle, withTrade } from '../../archive/candles.ts'
 import { INTERVALS, type Interval } from '../../core/candle-interval.ts'
 import { type Trade, tradesOf } from '../../protocol/feed/trades.ts'
-import type { Exchange } from '../exchange/exchange.ts'
-import { amountOf, formatAmount, notional } from '../exchange/fixed-point.ts'
-import { fundingRate, premium } from '../exchange/funding.ts'
+import { amountOf, notional } from '../exchange/fixed-point.ts'
 import { ALL_MARKETS, marketOf } from '../exchange/market.ts'
-import {
-  type DevnetBlock,
-  type FundingDelta,
-  type NodeFill,
-  type NodeMiscEvent,
-  type NodeOrderStatus,
-  ZERO_HASH,
-} from '../exchange/node-block.ts'
+import { type DevnetBlock, type NodeFill, type NodeMiscEvent, ZERO_HASH } from '../exchange/node-block.ts'
+import type { FrontendOrder } from '../exchange/order.ts'
 
 /** Kept per wallet of what is rare: as many as the public API answers at most. */
 const RARE = 500
 /** Kept per coin; of candles per interval, as many as the public API answers at most. */
-const FUNDINGS = 1_000
 const CANDLES = 5_000
 const TRADES = 10
 
@@ -32,33 +23,30 @@ interface Row {
 }
 type Delta = Row & { readonly hash: string; readonly delta: object }
 
-export interface PastOrder {
-  readonly record: NodeOrderStatus
-  readonly timeMs: number
+/** The last status of an order. */
+interface PastOrder {
+  readonly order: FrontendOrder
+  readonly status: string
+  readonly statusTimestamp: number
 }
 
 type PastBlock = Pick<DevnetBlock, 'timeMs' | 'fills' | 'orderStatuses' | 'miscEvents'> &
   Partial<Pick<DevnetBlock, 'twapStatuses'>>
 
 /** One wallet's history. */
-class WalletPast {
-  readonly fills: Tail<NodeFill>
-  readonly ledger: Tail<Delta>
-  readonly staking = new Tail<Delta>(RARE)
-  readonly payments = new Tail<Delta>(RARE)
-  readonly twaps = new Tail<Row>(RARE)
+const walletPast = (rows: number) => ({
+  fills: new Tail<NodeFill>(rows),
+  ledger: new Tail<Delta>(rows),
+  staking: new Tail<Delta>(RARE),
+  payments: new Tail<Delta>(RARE),
+  twaps: new Tail<Row>(RARE),
   /** By order id, in the order of their last status. */
-  readonly orders = new Map<number, PastOrder>()
-
-  constructor(rows: number) {
-    this.fills = new Tail(rows)
-    this.ledger = new Tail(rows)
-  }
-}
+  orders: new Map<number, PastOrder>(),
+})
+type WalletPast = ReturnType<typeof walletPast>
 
 export class Past {
   readonly #wallets = new Map<string, WalletPast>()
-  readonly #fundings = new Map<string, Tail<Row>>()
   readonly candles: readonly Candles[] = ALL_MARKETS.map(() => new Candles())
   readonly #trades = new Map<string, Tail<Trade>>()
   readonly #rows: number
@@ -73,30 +61,20 @@ export class Past {
     return this.#wallets.get(address)
   }
 
-  /** Oldest first; of one coin. */
-  fundings(coin: string): readonly Row[] {
-    return this.#fundings.get(coin)?.toArray() ?? []
-  }
-
   /** The last trades of a coin, newest first. */
   trades(coin: string): readonly Trade[] {
     return this.#trades.get(coin)?.toArray().reverse() ?? []
-  }
-
-  /** Remembers the block that has just been made. */
-  note(x: Exchange): void {
-    this.recall(x.block)
-    if (x.height % x.fundingBlocks === 0) this.#noteFunding(x)
   }
 
   /** Remembers the events of a block, or those of one of its streams; times never fall within a stream. */
   recall(block: PastBlock): void {
     for (const [user, fill] of block.fills) this.#of(user).fills.push(fill)
     for (const trade of tradesOf(block.fills)) {
-      tailOf(this.#trades, trade.coin, TRADES).push(trade)
+      known(this.#trades, trade.coin, () => new Tail<Trade>(TRADES)).push(trade)
       this.candles[marketOf(trade.coin)!.id]!.trade(trade)
     }
-    for (const record of block.orderStatuses) this.#noteOrder(record, block.timeMs)
+    for (const { user, order, status } of block.orderStatuses)
+      this.#noteOrder(this.#of(user).orders, { order, status, statusTimestamp: block.timeMs })
     this.#noteMisc(block)
     for (const { twap_id: twapId, state, status } of block.twapStatuses ?? []) {
       const time = Math.floor(block.timeMs / 1_000)
@@ -104,12 +82,11 @@ export class Past {
     }
   }
 
-  #noteOrder(record: NodeOrderStatus, timeMs: number): void {
-    const wallet = this.#of(record.user)
-    const { oid } = record.order
-    wallet.orders.delete(oid)
-    wallet.orders.set(oid, { record, timeMs })
-    if (wallet.orders.size > this.#rows) wallet.orders.delete(wallet.orders.keys().next().value!)
+  #noteOrder(orders: WalletPast['orders'], row: PastOrder): void {
+    const { oid } = row.order
+    orders.delete(oid)
+    orders.set(oid, row)
+    if (orders.size > this.#rows) orders.delete(orders.keys().next().value!)
   }
 
   #noteMisc({ miscEvents, timeMs }: PastBlock): void {
@@ -118,13 +95,11 @@ export class Past {
         const { users, delta } = inner.LedgerUpdate
         for (const user of users) this.#of(user).ledger.push({ time: timeMs, hash, delta })
       } else if ('Funding' in inner) {
-        for (const delta of inner.Funding.deltas) this.#notePayment(delta, timeMs)
+        for (const { user, coin, funding_amount: usdc, szi, funding_rate: fundingRate } of inner.Funding.deltas) {
+          const delta = { type: 'funding', coin, usdc, szi, fundingRate, nSamples: null }
+          this.#of(user).payments.push({ time: timeMs, hash: ZERO_HASH, delta })
+        }
       } else this.#noteStaking(inner, hash, timeMs)
-  }
-
-  #notePayment({ user, coin, funding_amount: usdc, szi, funding_rate: fundingRate }: FundingDelta, time: number): void {
-    const delta = { type: 'funding', coin, usdc, szi, fundingRate, nSamples: null }
-    this.#of(user).payments.push({ time, hash: ZERO_HASH, delta })
   }
 
   #noteStaking(inner: NodeMiscEvent['inner'], hash: string, time: number): void {
@@ -139,33 +114,16 @@ export class Past {
     }
   }
 
-  #noteFunding(x: Exchange): void {
-    for (const { id, kind, coin } of x.scale.markets)
-      if (kind === 'perp')
-        tailOf(this.#fundings, coin, FUNDINGS).push({
-          coin,
-          fundingRate: formatAmount(fundingRate(x, id)),
-          premium: formatAmount(premium(x, id)),
-          time: x.block.timeMs,
-        })
-  }
-
   /** Only wallets of the exchange are in its blocks, and their number is bounded. */
   #of(address: string): WalletPast {
-    const known = this.#wallets.get(address)
-    if (known !== undefined) return known
-    const wallet = new WalletPast(this.#rows)
-    this.#wallets.set(address, wallet)
-    return wallet
+    return known(this.#wallets, address, () => walletPast(this.#rows))
   }
 }
 
-function tailOf<K, T>(tails: Map<K, Tail<T>>, key: K, bound: number): Tail<T> {
-  const known = tails.get(key)
-  if (known !== undefined) return known
-  const tail = new Tail<T>(bound)
-  tails.set(key, tail)
-  return tail
+function known<K, V>(values: Map<K, V>, key: K, make: () => V): V {
+  const value = values.get(key) ?? make()
+  if (!values.has(key)) values.set(key, value)
+  return value
 }
 
 /** The last so many of something. A ring: adding never moves what is there. */
@@ -186,10 +144,6 @@ export class Tail<T> {
       this.#items[this.#start] = item
       this.#start = (this.#start + 1) % this.#bound
     }
-  }
-
-  get length(): number {
-    return this.#items.length
   }
 
   last(): T | undefined {

@@ -128,23 +128,16 @@ function ordersOnDex(wallet: Wallet, dex: number): Order[] {
   return orders.sort((a, b) => b.oid - a.oid)
 }
 
-/** openOrders of a wallet on one DEX. */
-function openOrders(wallet: Wallet, dex: number) {
-  return ordersOnDex(wallet, dex).map((order) => ({
-    coin: marketAt(order.market).coin,
-    side: order.side,
-    limitPx: order.pxText,
-    sz: formatAmount(order.sz),
-    oid: order.oid,
-    timestamp: order.timestampMs,
-    origSz: formatAmount(order.origSz),
-    ...(order.cloid === null ? {} : { cloid: order.cloid }),
-  }))
-}
-
 /** frontendOpenOrders of a wallet on one DEX. */
 export function openOrdersOnDex(wallet: Wallet, dex: number) {
   return ordersOnDex(wallet, dex).map(frontendOrder)
+}
+
+function openOrders(wallet: Wallet, dex: number) {
+  return openOrdersOnDex(wallet, dex).map(({ coin, side, limitPx, sz, oid, timestamp, origSz, cloid }) => {
+    const row = { coin, side, limitPx, sz, oid, timestamp, origSz }
+    return cloid === null ? row : { ...row, cloid }
+  })
 }
 
 /** The TWAP orders of a wallet that are running. */
