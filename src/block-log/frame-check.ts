@@ -4,7 +4,7 @@
 
 import { COIN_MAX_LENGTH } from '../core/coin.ts'
 import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
-import { isDeeperThan } from '../core/json.ts'
+import { isDeeperThan, parseJson } from '../core/json.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import type { BookChange } from '../protocol/feed/block.ts'
 import { FeederFrame } from '../protocol/feed/protocol.ts'
@@ -20,12 +20,8 @@ export function readFeederFrame(message: string | ArrayBuffer): Result<FeederFra
   if (typeof message !== 'string') return err(['', 'send text frames of JSON, not binary'])
   if (message.length > FRAME_LIMIT_CHARS) return err(['', 'the frame is over 512 KiB: split it in parts'])
   if (isDeeperThan(message)) return err(['', 'the frame nests deeper than 64 levels'])
-  let value: unknown
-  try {
-    value = JSON.parse(message)
-  } catch {
-    return err(['', 'the frame is not valid JSON'])
-  }
+  const value = parseJson(message)
+  if (value === undefined) return err(['', 'the frame is not valid JSON'])
   const parsed = parseFeederFrame(value)
   if (parsed.success) return ok(parsed.data)
   const [issue = { path: [], message: '' }] = parsed.error.issues

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
+import { parseJson } from '../core/json.ts'
 import { err, ok, type Result } from '../core/result.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -38,10 +39,7 @@ export function readDevFile(stateDir: string = DEFAULT_STATE, instead = '--url a
     const { code } = error as NodeJS.ErrnoException
     return err(code === 'ENOENT' ? nothing : `${path} cannot be read (${code}): run this as the user of "npm start".`)
   }
-  try {
-    const file = DevFile.parse(JSON.parse(text))
-    return Object.keys(file.pids).length > 0 ? ok(file) : err(nothing)
-  } catch {
-    return err(`${path} is damaged: run "npm start" again, or say ${instead}.`)
-  }
+  const file = DevFile.safeParse(parseJson(text))
+  if (!file.success) return err(`${path} is damaged: run "npm start" again, or say ${instead}.`)
+  return Object.keys(file.data.pids).length > 0 ? ok(file.data) : err(nothing)
 }

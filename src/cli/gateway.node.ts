@@ -3,6 +3,7 @@
 // token goes to the gateway that it was given for.
 
 import * as z from 'zod'
+import { parseJson } from '../core/json.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { NO_TOKEN, TOKEN } from '../core/secret.ts'
 import { visible } from '../core/visible.ts'
@@ -128,19 +129,11 @@ export class Gateway {
         ...(body === undefined ? {} : { body: isPacked ? body : JSON.stringify(body) }),
         signal: AbortSignal.timeout(isPacked ? PACKED_TIMEOUT_MS : TIMEOUT_MS),
       })
-      const json = jsonIn(await response.text())
+      const json = parseJson(await response.text())
       return ok({ status: response.status, json, message: Refusal.safeParse(json).data?.error_message ?? null })
     } catch (error) {
       return err(unreachable(url, codeOf(error as Error), isOwn))
     }
-  }
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
   }
 }
 

@@ -1,14 +1,12 @@
 // The exchange as one object: step() makes the next block. What is in a block depends on seed and
 // height alone; the time given to step() is only stamped on it.
 
-import { arbitrageursAct, backstopActs } from './agents/arbitrageur.ts'
-import { bankersAct, stakersAct } from './agents/banker.ts'
 import { crowdActs } from './agents/crowd.ts'
 import { clumsyAct, gamblersAct } from './agents/gambler.ts'
 import { makersAct } from './agents/maker.ts'
 import { walkPrices } from './agents/price-walk.ts'
-import { takersAct } from './agents/taker.ts'
-import { treasurerActs } from './agents/treasurer.ts'
+import { arbitrageursAct, backstopActs, takersAct } from './agents/taker.ts'
+import { bankersAct, stakersAct, treasurerActs } from './agents/treasurer.ts'
 import { type ExchangeState, exchangeOf, exchangeState } from './exchange/checkpoint.ts'
 import { type Exchange, emptyExchange } from './exchange/exchange.ts'
 import { payFunding } from './exchange/funding.ts'

@@ -1,6 +1,7 @@
 // One WebSocket to the gateway's /feed: dial, ping, parse. It decides nothing; whoever holds it reconnects.
 
 import { WebSocket } from 'ws'
+import { parseJson } from '../core/json.ts'
 import { GatewayFrame } from '../protocol/feed/protocol.ts'
 import type { DialFailure } from './gateway-words.ts'
 
@@ -88,13 +89,8 @@ export class FeedSocket {
 
   #message(text: string): void {
     this.#answering.heard(performance.now())
-    let value: unknown
-    try {
-      value = JSON.parse(text)
-    } catch {
-      this.#events.unreadable('not JSON')
-      return
-    }
+    const value = parseJson(text)
+    if (value === undefined) return this.#events.unreadable('not JSON')
     const frame = GatewayFrame.safeParse(value)
     if (frame.success) this.#events.frame(frame.data)
     else this.#events.unreadable(frame.error.issues[0]?.message ?? 'unknown frame')

@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { program } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { NO_TOKEN, SECRET_MIN_LENGTH, TOKEN } from '../core/secret.ts'
+import { wholeNumber } from '../core/whole-number.ts'
 import type { FeederOptions } from './feeder.node.ts'
 
 /** The program. What is said is judged by `feederOptions`, together with the environment. */
@@ -26,13 +27,7 @@ export const FEED = program('npm run feed --', "a feeder beside a node: it tails
 const address = (protocol: RegExp, words: string) => z.url({ protocol, error: `must be an address such as ${words}` })
 
 /** Up to a day; `0x10`, `1e9` and `0.5` are slips, not numbers of seconds. */
-const Seconds = z
-  .string()
-  .regex(
-    /^(?:[1-9]\d{0,3}|[1-7]\d{4}|8[0-5]\d{3}|86[0-3]\d\d|86400)$/,
-    'must be a whole number of seconds from 1 to 86400',
-  )
-  .transform(Number)
+const Seconds = wholeNumber(1, 86_400)
 
 const Arguments = z.object({
   data: z.string(),

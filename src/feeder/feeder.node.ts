@@ -87,7 +87,13 @@ export class Feeder {
     })
     const { signal } = this.#stopping
     this.#snapshots = new NodeSnapshots(options, signal, say)
-    this.#fetcher = new SnapshotFetcher(this.#snapshots, options.verifyMs, this.#keeper, signal, say)
+    this.#fetcher = new SnapshotFetcher({
+      snapshots: this.#snapshots,
+      verifyMs: options.verifyMs,
+      keeper: this.#keeper,
+      signal,
+      say,
+    })
     this.#l4 = new L4Sender({
       snapshots: this.#snapshots,
       session: this.#session,
@@ -95,7 +101,7 @@ export class Feeder {
       timeOf: (height) => this.#files.timeOf(height),
       offered: () => this.#link.flush(performance.now()),
     })
-    this.#placement = new Placement(this.#files, store, this.#keeper, this.#fetcher, say)
+    this.#placement = new Placement({ files: this.#files, store, keeper: this.#keeper, snapshots: this.#fetcher, say })
   }
 
   /** Runs until stop(), or until it is of no use to go on; answers the exit code. */

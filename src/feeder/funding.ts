@@ -2,6 +2,7 @@
 // and what wallets paid is a text for each. Deltas are checked by hand: a schema library would need most of a second for them.
 
 import { DECIMAL, fromScaled, SCALE_DECIMALS, toScaled } from '../core/decimal.ts'
+import { parseJson } from '../core/json.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { type CoinFunding, CoinName } from '../protocol/feed/block.ts'
 import { Payments } from '../protocol/feed/payments.ts'
@@ -55,12 +56,8 @@ export function readPayments(payload: unknown, timeMs: number): Result<string[],
  * What cannot be read is left for who reads the line.
  */
 export function shortenedLine(text: string): string {
-  let line: { events?: unknown }
-  try {
-    line = JSON.parse(text.slice(Math.max(0, text.lastIndexOf(LINE_BEGIN))))
-  } catch {
-    return text
-  }
+  const line = parseJson(text.slice(Math.max(0, text.lastIndexOf(LINE_BEGIN)))) as { events?: unknown } | undefined
+  if (line === undefined) return text
   for (const event of Array.isArray(line?.events) ? line.events : []) {
     const inner = (event as { inner?: { Funding?: unknown } } | null)?.inner
     const sums = sumsOf(inner?.Funding)

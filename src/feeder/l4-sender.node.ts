@@ -1,17 +1,13 @@
 // Sends whole order-level books that the gateway asks for, out of a snapshot of the node: one snapshot for all that are
 // asked for by then, a part at a time, as the socket takes them.
 
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { NodeSnapshots, SnapshotTalk } from './node-snapshots.node.ts'
+import { type NodeSnapshots, reached, type SnapshotTalk } from './node-snapshots.node.ts'
 import type { FeedSession } from './session.ts'
 import type { WantedL4 } from './snapshot-thread.node.ts'
 import { nodeTimeMs } from './streams.ts'
 
 /** Twice what lies between any two, so that books that need repair get their turn. */
 const GAP_MS = 2_000
-/** So long the node's files may need to reach the height of its snapshot. */
-const REACH_MS = 60_000
-const LOOK_MS = 50
 
 interface L4SenderHost {
   readonly snapshots: NodeSnapshots
@@ -68,10 +64,7 @@ export class L4Sender {
   /** What is wanted of a snapshot of this height, once its block was handed in. */
   async #wanted(height: number): Promise<WantedL4> {
     const { session, signal, timeOf } = this.#host
-    for (const until = performance.now() + REACH_MS; (session.next ?? 0) <= height; ) {
-      if (performance.now() > until) throw new Error(`the node's files do not reach its height ${height}`)
-      await sleep(LOOK_MS, undefined, { signal })
-    }
+    await reached(height, signal, () => (session.next ?? 0) > height)
     const time = await timeOf(height)
     if (time === null) throw new Error(`the node's files do not hold its height ${height}`)
     const coins = new Set(session.l4.of(height))

@@ -4,6 +4,7 @@
 import { on } from 'node:events'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { sentenceOf } from './node-info.node.ts'
 import { removeOrphans } from './orphans.node.ts'
@@ -18,6 +19,16 @@ const THREAD_HEAP_MB = 384
 const MIN_GAP_MS = 1_000
 /** After failures the gap doubles up to this. */
 const MAX_GAP_MS = 15_000
+
+/** So long the node's files may need to reach the height of its snapshot. */
+const REACH_MS = 60_000
+const LOOK_MS = 50
+
+/** Waits until the node's files have this height. */
+export async function reached(height: number, signal: AbortSignal, isThere: () => boolean): Promise<void> {
+  for (const until = performance.now() + REACH_MS; !isThere(); await sleep(LOOK_MS, undefined, { signal }))
+    if (performance.now() > until) throw new Error(`the node's files do not reach its height ${height}`)
+}
 
 interface NodeSnapshotsOptions {
   readonly infoUrl: string

@@ -18,72 +18,66 @@ interface Placed {
   readonly sendFrom: number
 }
 
-export class Placement {
-  readonly #files: NodeFiles
-  readonly #store: CheckpointFiles
-  readonly #keeper: BookKeeper
-  readonly #snapshots: SnapshotFetcher
-  readonly #say: (sentence: string) => void
+interface PlacementHost {
+  readonly files: NodeFiles
+  readonly store: CheckpointFiles
+  readonly keeper: BookKeeper
+  readonly snapshots: SnapshotFetcher
+  say(sentence: string): void
+}
 
-  constructor(
-    files: NodeFiles,
-    store: CheckpointFiles,
-    keeper: BookKeeper,
-    snapshots: SnapshotFetcher,
-    say: (sentence: string) => void,
-  ) {
-    this.#files = files
-    this.#store = store
-    this.#keeper = keeper
-    this.#snapshots = snapshots
-    this.#say = say
+export class Placement {
+  readonly #host: PlacementHost
+
+  constructor(host: PlacementHost) {
+    this.#host = host
   }
 
   /** Stands the books at `target`; null where that has to be tried again; a sentence where this node never can. */
   async take(target: Reposition): Promise<Placed | string | null> {
-    const range = await this.#files.range()
+    const range = await this.#host.files.range()
     if (!range) return null
     const checkpoints: StoredCheckpoint[] = []
-    for (const [age, stored] of (await this.#store.list()).entries()) {
+    for (const [age, stored] of (await this.#host.store.list()).entries()) {
       const foreign = await this.#foreign(stored, range)
       if (!foreign) checkpoints.push(stored)
       // The one before the newest may be from before the log was begun anew.
       else if (target.durable !== null && age === 0) return foreign
-      else this.#say(`the checkpoint ${stored.path} is ignored: it is not of this node's present chain`)
+      else this.#host.say(`the checkpoint ${stored.path} is ignored: it is not of this node's present chain`)
     }
-    const { books, isLevel, place } = this.#keeper
+    const { books, isLevel, place } = this.#host.keeper
     const point = resumePoint(target, range, books && isLevel && place?.time ? place : null, checkpoints)
     return await this.#begin(point, checkpoints)
   }
 
   /** Why a checkpoint is not of the node's present files, null where it is. */
   async #foreign(stored: StoredCheckpoint, range: FileRange): Promise<string | null> {
-    const time = stored.height < range.first ? null : await this.#files.timeOf(stored.height)
+    const time = stored.height < range.first ? null : await this.#host.files.timeOf(stored.height)
     return startedOver(stored, range, time)
   }
 
   /** Puts the books where the point wants them; null where that has to be tried again. */
   async #begin(point: ResumePoint, checkpoints: readonly StoredCheckpoint[]): Promise<Placed | null> {
     const { readFrom, sendFrom } = point
-    this.#snapshots.forget()
+    this.#host.snapshots.forget()
     if (point.books === 'checkpoint') {
       const stored = checkpoints.find(({ height }) => height === point.checkpoint)
-      const loaded = stored && (await this.#store.load(stored))
+      const loaded = stored && (await this.#host.store.load(stored))
       if (!loaded) return null
-      this.#keeper.begin(stored.from, loaded.books, loaded.heights)
+      this.#host.keeper.begin(stored.from, loaded.books, loaded.heights)
     }
     if (point.books === 'snapshot') {
       const before = readFrom === null ? null : readFrom - 1
-      const time = before === null ? null : await this.#files.timeOf(before)
-      this.#keeper.begin(before === null ? null : { height: before, time: time ?? '' }, null)
+      const time = before === null ? null : await this.#host.files.timeOf(before)
+      this.#host.keeper.begin(before === null ? null : { height: before, time: time ?? '' }, null)
     }
     if (readFrom !== null && sendFrom !== null) return { point, readFrom, sendFrom }
-    const seed = await this.#snapshots.fetch()
+    const seed = await this.#host.snapshots.fetch()
     if (!seed) {
       await sleep(AGAIN_MS)
       return null
     }
-    this.#keeper.offer(seed)
+    this.#host.keeper.offer(seed)
     return { point, readFrom: seed.height, sendFrom: seed.height + 1 }
   }
 }

@@ -2,24 +2,24 @@
 // books are unknown, soon for a suspect coin, and every few minutes to find drift. A thread does the work; what comes
 // over is the coins that differ, in parts.
 
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { EMPTY_DIGEST } from '../block-log/level-digest.ts'
 import type { BookKeeper, SnapshotBooks } from './book-keeper.ts'
 import { readOrder } from './checkpoint.ts'
-import type { NodeSnapshots, SnapshotTalk } from './node-snapshots.node.ts'
+import { type NodeSnapshots, reached, type SnapshotTalk } from './node-snapshots.node.ts'
 import { OrderBooks } from './order-books.ts'
 import type { Wanted } from './snapshot-thread.node.ts'
 
-/** So long the node's files may need to reach the height of its snapshot. */
-const REACH_MS = 60_000
-const LOOK_MS = 50
+interface FetcherHost {
+  readonly snapshots: NodeSnapshots
+  readonly verifyMs: number
+  readonly keeper: BookKeeper
+  readonly signal: AbortSignal
+  say(sentence: string): void
+}
 
 export class SnapshotFetcher {
-  readonly #snapshots: NodeSnapshots
-  readonly #verifyMs: number
-  readonly #keeper: BookKeeper
-  readonly #signal: AbortSignal
-  readonly #say: (sentence: string) => void
+  readonly #host: FetcherHost
   #busy = false
   #verifyAt: number | null = null
   #era = 0
@@ -28,26 +28,16 @@ export class SnapshotFetcher {
   /** Coins whose levels differed from the node's snapshot, since the start. */
   drifted = 0
 
-  constructor(
-    snapshots: NodeSnapshots,
-    verifyMs: number,
-    keeper: BookKeeper,
-    signal: AbortSignal,
-    say: (sentence: string) => void,
-  ) {
-    this.#snapshots = snapshots
-    this.#verifyMs = verifyMs
-    this.#keeper = keeper
-    this.#signal = signal
-    this.#say = say
+  constructor(host: FetcherHost) {
+    this.#host = host
   }
 
   /** Asks for a snapshot if one is due; the answer reaches the keeper later, between blocks. */
   tick(nowMs: number): void {
-    if (this.#keeper.missed > this.#missed) this.#tooOld(nowMs)
-    if (this.#keeper.books) this.#verifyAt ??= nowMs + this.#verifyMs
-    const verify = this.#verifyAt !== null && nowMs >= this.#verifyAt && this.#keeper.isLevel
-    if (this.#busy || !this.#snapshots.isReady(nowMs) || !(verify || this.#keeper.wantsSnapshot)) return
+    if (this.#host.keeper.missed > this.#missed) this.#tooOld(nowMs)
+    if (this.#host.keeper.books) this.#verifyAt ??= nowMs + this.#host.verifyMs
+    const verify = this.#verifyAt !== null && nowMs >= this.#verifyAt && this.#host.keeper.isLevel
+    if (this.#busy || !this.#host.snapshots.isReady(nowMs) || !(verify || this.#host.keeper.wantsSnapshot)) return
     this.#verifyAt = null
     void this.#repair()
   }
@@ -59,29 +49,29 @@ export class SnapshotFetcher {
 
   /** A whole snapshot for the caller; null where there is none now, which was said. */
   async fetch(): Promise<SnapshotBooks | null> {
-    return this.#snapshots.isReady(performance.now()) ? await this.#ask(null) : null
+    return this.#host.snapshots.isReady(performance.now()) ? await this.#ask(null) : null
   }
 
   async #repair(): Promise<void> {
     this.#busy = true
     const era = this.#era
-    const { books } = this.#keeper
+    const { books } = this.#host.keeper
     const snapshot = await this.#ask(books)
     this.#busy = false
-    if (!snapshot || era !== this.#era || books !== this.#keeper.books) return
-    if (snapshot.coins !== 'all') this.#keeper.confirm(snapshot.coins)
+    if (!snapshot || era !== this.#era || books !== this.#host.keeper.books) return
+    if (snapshot.coins !== 'all') this.#host.keeper.confirm(snapshot.coins)
     if (snapshot.coins !== 'all' && snapshot.coins.size === 0) return
-    this.#keeper.offer(snapshot)
+    this.#host.keeper.offer(snapshot)
   }
 
   #tooOld(nowMs: number): void {
-    this.#missed = this.#keeper.missed
-    this.#snapshots.failed("the node's snapshot is of a height that is too old to be used", nowMs)
+    this.#missed = this.#host.keeper.missed
+    this.#host.snapshots.failed("the node's snapshot is of a height that is too old to be used", nowMs)
   }
 
   /** `ours`: compares with these books, and answers what differs of them or is suspect; null: all. */
   #ask(ours: OrderBooks | null): Promise<SnapshotBooks | null> {
-    return this.#snapshots.read('books', (talk) => this.#listen(talk, ours))
+    return this.#host.snapshots.read('books', (talk) => this.#listen(talk, ours))
   }
 
   async #listen(talk: SnapshotTalk, ours: OrderBooks | null): Promise<SnapshotBooks> {
@@ -110,18 +100,17 @@ export class SnapshotFetcher {
 
   /** Digests of our books at the height of the node's snapshot, once we are there. */
   async #wanted(ours: OrderBooks, height: number): Promise<Wanted> {
-    for (const until = performance.now() + REACH_MS; ; await sleep(LOOK_MS, undefined, { signal: this.#signal })) {
-      if (this.#keeper.books !== ours) throw new Error('the books to compare it with are no more')
-      const standing = this.#keeper.standing(height)
-      if (standing === 'held') break
+    await reached(height, this.#host.signal, () => {
+      if (this.#host.keeper.books !== ours) throw new Error('the books to compare it with are no more')
+      const standing = this.#host.keeper.standing(height)
       if (standing === 'too old') throw new Error(`its height ${height} is too old to be used`)
-      if (performance.now() > until) throw new Error(`the node's files do not reach its height ${height}`)
-    }
-    return { digests: this.#keeper.digestsAt(height), suspects: ours.suspects }
+      return standing === 'held'
+    })
+    return { digests: this.#host.keeper.digestsAt(height), suspects: ours.suspects }
   }
 
   #tellDrift(coins: readonly string[]): void {
     this.drifted += coins.length
-    if (coins.length > 0) this.#say(`${coins.length} books differed from the node's snapshot and are repaired`)
+    if (coins.length > 0) this.#host.say(`${coins.length} books differed from the node's snapshot and are repaired`)
   }
 }

@@ -163,28 +163,26 @@ async function searchHeight(handle: FileHandle, height: number): Promise<number>
   return low
 }
 
-async function lastLineHead(handle: FileHandle): Promise<LineHead | null> {
-  const { size } = await handle.stat()
-  /** Offset of the line feed that ends the last complete line, once found. */
-  let end: number | null = null
-  for (let high = size; high > 0; ) {
+/** Offsets of line feeds, from the last one back. */
+async function* lineFeeds(handle: FileHandle): AsyncGenerator<number> {
+  for (let high = (await handle.stat()).size; high > 0; ) {
     const low = Math.max(0, high - STEP_BYTES)
     const bytes = await readAt(handle, low, high - low)
-    let from = bytes.length - 1
-    if (end === null) {
-      const found = bytes.lastIndexOf(LINE_FEED)
-      if (found >= 0) {
-        end = low + found
-        from = found - 1
-      }
-    }
-    if (end !== null && from >= 0) {
-      const before = bytes.lastIndexOf(LINE_FEED, from)
-      if (before >= 0) return await lineHeadAt(handle, low + before + 1)
+    for (let end = bytes.length; end > 0; ) {
+      end = bytes.subarray(0, end).lastIndexOf(LINE_FEED)
+      if (end >= 0) yield low + end
     }
     high = low
   }
-  return end === null ? null : await lineHeadAt(handle, 0)
+}
+
+async function lastLineHead(handle: FileHandle): Promise<LineHead | null> {
+  let isWhole = false
+  for await (const at of lineFeeds(handle)) {
+    if (isWhole) return await lineHeadAt(handle, at + 1)
+    isWhole = true
+  }
+  return isWhole ? await lineHeadAt(handle, 0) : null
 }
 
 /** An hourly file: its folder and name, and a number that orders files in time. */

@@ -1,6 +1,7 @@
 // The streams of a node that the feeder reads, where they lie, and the envelope of their lines.
 
 import * as z from 'zod'
+import { parseJson } from '../core/json.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { Height } from '../protocol/feed/block.ts'
 
@@ -47,12 +48,8 @@ const Envelope = z.looseObject({ block_number: Height, block_time: z.string(), e
 
 /** The events of a line; the error says what is wrong with it. */
 export function readEvents(text: string): Result<unknown[], string> {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return err('is not JSON')
-  }
+  const value = parseJson(text)
+  if (value === undefined) return err('is not JSON')
   const parsed = Envelope.safeParse(value)
   return parsed.success ? ok(parsed.data.events) : err('has no block_number, block_time or events')
 }

@@ -2,6 +2,7 @@
 // waits; a file is read to its end before the next one is opened; memory holds one chunk and one line.
 
 import { type FileHandle, open, stat } from 'node:fs/promises'
+import { parseJson } from '../core/json.ts'
 import type { HourlyFile, LineHead, StreamFiles } from './stream-files.node.ts'
 import { LINE_BEGIN, readLineHead, type StreamLine } from './streams.ts'
 
@@ -180,15 +181,10 @@ export class StreamTail {
     if (this.#halfBytes === 0) return []
     const text = Buffer.concat(this.#half).toString('utf8')
     const line = readLineHead(text)
-    try {
-      JSON.parse(text)
-      return line ? [line] : []
-    } catch {
-      this.#say(
-        `${file.date}/${file.hour} ends in a half line${line ? ` of height ${line.height}` : ''}: it is left out`,
-      )
-      return []
-    }
+    if (parseJson(text) !== undefined) return line ? [line] : []
+    const which = line ? ` of height ${line.height}` : ''
+    this.#say(`${file.date}/${file.hour} ends in a half line${which}: it is left out`)
+    return []
   }
 
   #advance(bytesRead: number, nowMs: number): StreamLine[] {

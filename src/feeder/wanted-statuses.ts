@@ -1,6 +1,7 @@
 // Order statuses of wanted wallets and coins, out of a line of all: most of what a node writes, of which little is wanted.
 // Law: the answer is that of parsing the whole line and looking at each, but only what is wanted is parsed.
 
+import { parseJson } from '../core/json.ts'
 import { ok, type Result } from '../core/result.ts'
 import { readEvents } from './streams.ts'
 
@@ -49,12 +50,8 @@ export function* wantedStatuses(text: string, wanted: Wanted): Generator<void, R
     const coin = coins.size === 0 ? '' : coinAt(text, user + WALLET_UNITS)
     if (coin === null) return anyhow(text, wanted)
     if (wallets.has(text.slice(user, user + WALLET_UNITS)) || coins.has(coin)) {
-      let row: unknown
-      try {
-        row = JSON.parse(text.slice(at, after))
-      } catch {
-        return anyhow(text, wanted)
-      }
+      const row = parseJson(text.slice(at, after))
+      if (row === undefined) return anyhow(text, wanted)
       if (coins.has(coin) && coinOf(row) !== coin) return anyhow(text, wanted)
       keep(found, row, wanted)
     }

@@ -20,18 +20,30 @@ export interface Check {
 
 const SHOWN_UNITS = 300
 
-const check =
-  (state: Check['state']) =>
-  (name: string, saw: string, fix?: string, part?: Check['part']): Check => ({
+const finding =
+  (name: string, state: Check['state']) =>
+  (saw: string, fix?: string, part?: Check['part']): Check => ({
     name,
     state,
     saw: shown(saw),
     ...(fix !== undefined && { fix: shown(fix) }),
     ...(part !== undefined && { part }),
   })
-export const ok = check('ok')
-export const warn = check('warn')
-export const fail = check('FAIL')
+
+/** What a look at the thing of this name finds. */
+export const looked = (name: string) => ({
+  ok: finding(name, 'ok'),
+  warn: finding(name, 'warn'),
+  fail: finding(name, 'FAIL'),
+})
+
+const START = looked('npm start')
+const STATE = looked('state')
+const FILES = looked('node files')
+const NODE = looked('node http')
+const SNAPSHOTS = looked('snapshots')
+const GATEWAY = looked('gateway')
+const DISK = looked('disk')
 
 export function lineOf({ name, state, saw, fix }: Check): string {
   return `${state.padEnd(5)} ${name.padEnd(12)} ${saw}${fix === undefined ? '' : `. ${fix}`}`
@@ -73,23 +85,20 @@ interface LaunchedProcess {
 }
 
 export function judgeLaunch({ folder, damaged, ports, processes }: LaunchFacts): Check[] {
-  const name = 'npm start'
   const broken = damaged.map((file) =>
-    fail(name, `${folder}/${file} is damaged`, 'Put back a copy, or begin afresh with "npm start -- --reset".'),
+    START.fail(`${folder}/${file} is damaged`, 'Put back a copy, or begin afresh with "npm start -- --reset".'),
   )
-  if (processes === null) return [...broken, fail(name, `nothing runs on ${folder}`, 'Start it: "npm start".')]
+  if (processes === null) return [...broken, START.fail(`nothing runs on ${folder}`, 'Start it: "npm start".')]
   const gone = processes.filter(({ runs }) => !runs)
   const stopped = processes.filter(({ isStopped }) => isStopped)
-  for (const process of stopped) broken.push(stoppedCheck(process))
+  for (const { name, pid } of stopped) {
+    const [saw, fix] = stoppedText(name, pid).split(': ') as [string, string]
+    broken.push(START.fail(saw, fix))
+  }
   if (stopped.length > 0 && gone.length === 0) return broken
   const listening = ports === null ? '' : `; ports ${ports.gateway} and ${ports.devnet} (devnet)`
-  if (gone.length === 0) return [...broken, ok(name, `runs on ${folder}: ${listed(processes)}${listening}`)]
-  return [...broken, fail(name, `does not run: ${listed(gone)}`, `See ${folder}/log; "npm start" begins again.`)]
-}
-
-function stoppedCheck({ name, pid }: LaunchedProcess): Check {
-  const [saw, fix] = stoppedText(name, pid).split(': ') as [string, string]
-  return fail('npm start', saw, fix)
+  if (gone.length === 0) return [...broken, START.ok(`runs on ${folder}: ${listed(processes)}${listening}`)]
+  return [...broken, START.fail(`does not run: ${listed(gone)}`, `See ${folder}/log; "npm start" begins again.`)]
 }
 
 const OF_NODE: readonly string[] = ['node files', 'node http', 'snapshots']
@@ -109,13 +118,12 @@ export function underLaunch({ part: at, ...check }: Check, { folder, processes }
 
 /** `kept`: what a start would say, which begins with what is wrong and ends with what to do; null: nothing is kept. */
 export function judgeKept(kept: 'whole' | Error | null): Check[] {
-  const name = 'state'
   if (kept === null) return []
-  if (kept === 'whole') return [ok(name, 'its tokens and databases are whole')]
+  if (kept === 'whole') return [STATE.ok('its tokens and databases are whole')]
   const { message } = kept
   const cut = message.lastIndexOf(': ')
   const cure = message.slice(cut + 2)
-  return [fail(name, message.slice(0, cut), cure.charAt(0).toUpperCase() + cure.slice(1))]
+  return [STATE.fail(message.slice(0, cut), cure.charAt(0).toUpperCase() + cure.slice(1))]
 }
 
 function listed(processes: readonly { readonly name: string; readonly pid: number }[]): string {
@@ -156,11 +164,9 @@ const NODE_LATE_MS = 2_000
 export function judgeFiles(facts: FilesFacts): Check[] {
   const { folder, state } = facts
   if (state === 'absent')
-    return [
-      fail('node files', `there is no ${folder}`, '--data is the folder that holds node_fills_by_block and so on.'),
-    ]
+    return [FILES.fail(`there is no ${folder}`, '--data is the folder that holds node_fills_by_block and so on.')]
   if (state === 'unreadable')
-    return [fail('node files', `${folder} cannot be read`, 'Let the user that runs the feeder read it.')]
+    return [FILES.fail(`${folder} cannot be read`, 'Let the user that runs the feeder read it.')]
   const missing = facts.streams.flatMap((stream) => judgeStream(stream, facts))
   const required = facts.streams.filter(({ name }) => REQUIRED_STREAMS.includes(name))
   const broken = missing.some(({ state }) => state === 'FAIL')
@@ -171,14 +177,14 @@ function judgeStream({ name, state, after }: StreamFacts, { unbatched }: FilesFa
   const folder = STREAM_FOLDER[name]
   const flag = FLAG[name]
   if (state === 'unreadable')
-    return [fail('node files', `${folder} cannot be read`, 'Let the user that runs the feeder read it.')]
+    return [FILES.fail(`${folder} cannot be read`, 'Let the user that runs the feeder read it.')]
   if (flag === undefined || (state === 'there' && after !== null)) return []
   const plain = folder.replace(/_by_block$/, '')
   if (state === 'absent' && unbatched.includes(plain))
-    return [fail('node files', `${plain} stands there without ${folder}`, 'Run the node with --batch-by-block.')]
+    return [FILES.fail(`${plain} stands there without ${folder}`, 'Run the node with --batch-by-block.')]
   const saw = state === 'absent' ? `there is no ${folder}` : `${folder} holds no line`
-  if (REQUIRED_STREAMS.includes(name)) return [fail('node files', saw, `Run the node with ${flag} --batch-by-block.`)]
-  return [warn('node files', saw, `Without ${flag} transfers and ledger updates are missing.`)]
+  if (REQUIRED_STREAMS.includes(name)) return [FILES.fail(saw, `Run the node with ${flag} --batch-by-block.`)]
+  return [FILES.warn(saw, `Without ${flag} transfers and ledger updates are missing.`)]
 }
 
 function judgeGrowth(streams: readonly StreamFacts[], { tookMs, nowMs }: FilesFacts): Check[] {
@@ -189,21 +195,20 @@ function judgeGrowth(streams: readonly StreamFacts[], { tookMs, nowMs }: FilesFa
   if (still.length > 0 && ageMs > NODE_LATE_MS) {
     const names = still.map(({ name }) => STREAM_FOLDER[name]).join(' and ')
     const saw = `no new line in ${names} since block ${oldest.height}, ${secondsText(ageMs)} old`
-    return [fail('node files', saw, "Is the node running? Look at the node's own log.")]
+    return [FILES.fail(saw, "Is the node running? Look at the node's own log.")]
   }
   const blocks = Math.min(...streams.map(({ before, after }) => (after?.height ?? 0) - (before?.height ?? 0)))
   const grown = `at block ${oldest.height}, ${(blocks / (tookMs / 1000)).toFixed(1)} a second`
   if (ageMs > NODE_LATE_MS)
-    return [warn('node files', `${grown}, ${secondsText(ageMs)} old`, 'The node is catching up, or a clock is wrong.')]
+    return [FILES.warn(`${grown}, ${secondsText(ageMs)} old`, 'The node is catching up, or a clock is wrong.')]
   if (ageMs < -NODE_LATE_MS)
     return [
-      warn(
-        'node files',
+      FILES.warn(
         `${grown}, ${secondsText(ageMs)} in the future`,
         'The clock of this machine is behind: set it by NTP.',
       ),
     ]
-  return [ok('node files', grown)]
+  return [FILES.ok(grown)]
 }
 
 /** An answer to one request; null where none came, with why. */
@@ -228,15 +233,15 @@ export interface SnapshotFacts {
 const SERVE = 'Run the node with --serve-info, and say its address with --info.'
 
 export function judgeNode({ url, status, text, atMs }: HttpFacts): Check {
-  if (status === null) return fail('node http', `${url} does not answer: ${text}`, SERVE)
-  if (status !== 200) return fail('node http', `${url} answers exchangeStatus with ${status}: ${text}`, SERVE)
+  if (status === null) return NODE.fail(`${url} does not answer: ${text}`, SERVE)
+  if (status !== 200) return NODE.fail(`${url} answers exchangeStatus with ${status}: ${text}`, SERVE)
   const timeMs = timeOf(text)
-  if (timeMs === null) return warn('node http', `${url} answers without a time: ${text}`, SERVE)
+  if (timeMs === null) return NODE.warn(`${url} answers without a time: ${text}`, SERVE)
   const ageMs = atMs - timeMs
-  if (Math.abs(ageMs) <= NODE_LATE_MS) return ok('node http', `${url} answers, ${secondsText(ageMs)} from our clock`)
+  if (Math.abs(ageMs) <= NODE_LATE_MS) return NODE.ok(`${url} answers, ${secondsText(ageMs)} from our clock`)
   const side = ageMs > 0 ? 'behind' : 'ahead of'
   const fix = 'The node stands still or is catching up, or a clock is wrong.'
-  return warn('node http', `${url} answers, ${secondsText(ageMs)} ${side} our clock`, fix)
+  return NODE.warn(`${url} answers, ${secondsText(ageMs)} ${side} our clock`, fix)
 }
 
 function timeOf(text: string): number | null {
@@ -247,21 +252,19 @@ function timeOf(text: string): number | null {
 export function judgeSnapshot({ folder, answer, bytes, unwritable }: SnapshotFacts): Check {
   const { status, text, tookMs } = answer
   const both = 'The node and the feeder must both be able to write there: choose it with --snapshot-dir.'
-  if (unwritable !== null) return fail('snapshots', `${folder} cannot be written: ${unwritable}`, both)
+  if (unwritable !== null) return SNAPSHOTS.fail(`${folder} cannot be written: ${unwritable}`, both)
   if (status === null)
-    return warn(
-      'snapshots',
+    return SNAPSHOTS.warn(
       `none within ${secondsText(tookMs)}: ${text}`,
       `The feeder waits two minutes. Remove ${folder}/doctor.json once it is there.`,
     )
-  if (status !== 200) return fail('snapshots', `the node answers fileSnapshot with ${status}: ${text}`, both)
+  if (status !== 200) return SNAPSHOTS.fail(`the node answers fileSnapshot with ${status}: ${text}`, both)
   if (bytes === null)
-    return fail(
-      'snapshots',
+    return SNAPSHOTS.fail(
       `the node says that it wrote into ${folder}, and nothing is there`,
       `Run both on one machine. ${both}`,
     )
-  return ok('snapshots', `${bytesText(bytes)} within ${secondsText(tookMs)} in ${folder}`)
+  return SNAPSHOTS.ok(`${bytesText(bytes)} within ${secondsText(tookMs)} in ${folder}`)
 }
 
 const Status = z.looseObject({
@@ -302,19 +305,14 @@ const NEW_MS = 60_000
 
 export function judgeStatus({ url, status, text, atMs }: HttpFacts, chain: string): Check {
   if (status === null)
-    return fail(
-      'gateway',
+    return GATEWAY.fail(
       `${url} does not answer: ${text}`,
       'Is it deployed, or "npm start" running? Say its address with --gateway.',
       'gateway',
     )
   const parsed = Status.safeParse(parseJson(text))
   if (status !== 200 || !parsed.success)
-    return fail(
-      'gateway',
-      `${url} answers with ${status}, and not as a Weir gateway`,
-      'Say its address with --gateway.',
-    )
+    return GATEWAY.fail(`${url} answers with ${status}, and not as a Weir gateway`, 'Say its address with --gateway.')
   return judgeLog(url, parsed.data, chain, atMs)
 }
 
@@ -324,32 +322,30 @@ function judgeLog(url: string, log: Status, chain: string, atMs: number): Check 
   const isNew = ({ sinceMs }: { readonly sinceMs: number }) => atMs - sinceMs < NEW_MS
   const conflict = feeders.find((feeder) => feeder.conflict !== null)
   if (log.chain !== chain)
-    return fail('gateway', `${url} is of the chain ${log.chain}, not ${chain}`, 'Say --chain, or another --gateway.')
+    return GATEWAY.fail(`${url} is of the chain ${log.chain}, not ${chain}`, 'Say --chain, or another --gateway.')
   if (conflict)
-    return fail(
-      'gateway',
+    return GATEWAY.fail(
       `nothing of the feeder ${conflict.name} is taken: ${conflict.conflict}`,
       'See docs/operations.md#what-to-do-when.',
     )
   if (state !== 'live') {
     const isPassing = PASSING.includes(state) || (state === 'books_unknown' && feeders.some(isNew))
-    return (isPassing ? warn : fail)('gateway', `${url} answers; the feed is ${state}`, advice, PART[state])
+    return (isPassing ? GATEWAY.warn : GATEWAY.fail)(`${url} answers; the feed is ${state}`, advice, PART[state])
   }
-  if (feeders.length === 0)
-    return fail('gateway', `${url} answers; no feeder is connected`, 'Start one: "npm run feed".')
+  if (feeders.length === 0) return GATEWAY.fail(`${url} answers; no feeder is connected`, 'Start one: "npm run feed".')
   if (height === null || lagMs === null)
-    return warn('gateway', `${url} answers; its log has no block yet`, 'Look at the line of the feeder.')
+    return GATEWAY.warn(`${url} answers; its log has no block yet`, 'Look at the line of the feeder.')
   if (!log.booksKnown)
-    return warn('gateway', `${url} answers; its books are not known`, 'The feeder needs snapshots of the node.')
+    return GATEWAY.warn(`${url} answers; its books are not known`, 'The feeder needs snapshots of the node.')
   const side = lagMs < -LATE_MS ? 'in the future' : 'late'
   const pinned = log.feedRegion === null ? '' : `, pinned to ${log.feedRegion}`
   const saw = `${url}${pinned} at block ${height}, ${secondsText(lagMs)} ${side}, feeders ${feeders.length}, readers ${readers.length}`
-  if (lagMs < -LATE_MS) return warn('gateway', saw, "The clock of the node's host is ahead: set it by NTP.")
-  return lagMs > LATE_MS ? warn('gateway', saw, 'See "`lagMs` grows" in docs/operations.md.') : ok('gateway', saw)
+  if (lagMs < -LATE_MS) return GATEWAY.warn(saw, "The clock of the node's host is ahead: set it by NTP.")
+  return lagMs > LATE_MS ? GATEWAY.warn(saw, 'See "`lagMs` grows" in docs/operations.md.') : GATEWAY.ok(saw)
 }
 
 /** A token that was not sent, because no header carries it. */
-export const judgeForm = (name: string): Check => fail(name, `it ${NO_TOKEN}`, 'Nothing was asked with it.')
+export const judgeForm = (name: string): Check => looked(name).fail(`it ${NO_TOKEN}`, 'Nothing was asked with it.')
 
 /** What the statuses mean of `GET /feed` without an upgrade, and of `GET /admin/plans`. */
 const TOKENS = {
@@ -360,21 +356,19 @@ const TOKENS = {
 /** The answer to a request with a token; null where none was given, which a feeder's host does without for the admin's. */
 export function judgeToken(name: keyof typeof TOKENS, answer: HttpFacts | null): Check[] {
   const { variable, path, taken } = TOKENS[name]
+  const { ok, warn, fail } = looked(name)
   const put = (secret: string) => `"npm run wrangler -- secret put ${secret}"`
-  if (answer === null)
-    return name === 'feed token' ? [warn(name, 'not looked at', 'Set FEED_TOKEN in the environment.')] : []
+  if (answer === null) return name === 'feed token' ? [warn('not looked at', 'Set FEED_TOKEN in the environment.')] : []
   const { status, text } = answer
-  if (status === taken) return [ok(name, 'the gateway takes it')]
-  if (status === 401) return [fail(name, 'the gateway refuses it', `Set ${variable} to the gateway's own.`)]
+  if (status === taken) return [ok('the gateway takes it')]
+  if (status === 401) return [fail('the gateway refuses it', `Set ${variable} to the gateway's own.`)]
   if (status === 404)
-    return [
-      fail(name, `the gateway has no ${path}`, `Set its ${variable}, of at least 32 characters: ${put(variable)}.`),
-    ]
+    return [fail(`the gateway has no ${path}`, `Set its ${variable}, of at least 32 characters: ${put(variable)}.`)]
   if (status === 503 && name === 'admin token')
-    return [fail(name, 'the gateway answers 503', `Set its KEY_SECRET: ${put('KEY_SECRET')}.`)]
-  if (status === null) return [warn(name, `no answer: ${text}`, 'Try again.')]
+    return [fail('the gateway answers 503', `Set its KEY_SECRET: ${put('KEY_SECRET')}.`)]
+  if (status === null) return [warn(`no answer: ${text}`, 'Try again.')]
   const saw = `the gateway answers with ${status}`
-  return [status < 500 ? warn(name, saw, 'Try again.') : fail(name, saw, 'Its log says why.', 'gateway')]
+  return [status < 500 ? warn(saw, 'Try again.') : fail(saw, 'Its log says why.', 'gateway')]
 }
 
 export interface DiskFacts {
@@ -395,8 +389,8 @@ export function judgeDisk({ folders, freeBytes, bytesPerHour }: DiskFacts): Chec
   const lasts = days === null ? '' : `; files grow by ${grow} an hour: ${daysText(days)} if nothing is removed`
   const saw = `${bytesText(freeBytes)} free for ${folders}${lasts}`
   const fix = 'Make room: remove old hourly files of the node.'
-  if (freeBytes < NONE_BYTES) return fail('disk', saw, fix)
-  return freeBytes < LITTLE_BYTES || (days !== null && days < FEW_DAYS) ? warn('disk', saw, fix) : ok('disk', saw)
+  if (freeBytes < NONE_BYTES) return DISK.fail(saw, fix)
+  return freeBytes < LITTLE_BYTES || (days !== null && days < FEW_DAYS) ? DISK.warn(saw, fix) : DISK.ok(saw)
 }
 
 const daysText = (days: number) =>

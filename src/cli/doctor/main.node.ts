@@ -21,7 +21,6 @@ import {
   type Check,
   type DiskFacts,
   type FilesFacts,
-  fail,
   type HttpFacts,
   judgeDisk,
   judgeFiles,
@@ -34,6 +33,7 @@ import {
   judgeToken,
   type LaunchFacts,
   lineOf,
+  looked,
   type SnapshotFacts,
   type StreamFacts,
   underLaunch,
@@ -293,9 +293,10 @@ async function examineDisks({ data, feederState }: Patient, files: ReturnType<ty
 
 /** A disk that hangs, or a folder of another machine, must not end the rest. */
 async function inTime(name: string, checks: Promise<Check[]>): Promise<Check[]> {
-  const late = fail(name, 'it took too long', 'Does the disk answer? "ls" the folder.')
+  const { fail } = looked(name)
+  const late = fail('it took too long', 'Does the disk answer? "ls" the folder.')
   return orLate(
-    checks.catch((error) => [fail(name, String(error), 'Look at the folder.')]),
+    checks.catch((error) => [fail(String(error), 'Look at the folder.')]),
     PROBE_MS,
     [late],
     after,

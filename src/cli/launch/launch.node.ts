@@ -7,6 +7,7 @@ import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, st
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { orLate } from '../../core/deadline.ts'
+import { parseJson } from '../../core/json.ts'
 import { after } from '../../core/timers.client.ts'
 import { devFilePath } from '../dev-file.node.ts'
 import type { LaunchOptions } from './args.ts'
@@ -141,18 +142,10 @@ export function lastWords(log: string): string | null {
     if (WELL.test(line)) return null
     const said = WORDS.map((form) => form.exec(line.trim())?.[1]).find((words) => words !== undefined)
     if (said === undefined) continue
-    const text = said.startsWith('"') ? unquoted(said) : said
+    const text = said.startsWith('"') ? String(parseJson(said) ?? said) : said
     return text.replace(/\p{Cc}+/gu, ' ').slice(0, MAX_UNITS)
   }
   return null
-}
-
-function unquoted(json: string): string {
-  try {
-    return String(JSON.parse(json))
-  } catch {
-    return json
-  }
 }
 
 interface LaunchWorld {

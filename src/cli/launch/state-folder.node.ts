@@ -19,6 +19,7 @@ import {
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
+import { parseJson } from '../../core/json.ts'
 import { Refusal, WHY } from './messages.ts'
 
 const Secrets = z.object({
@@ -236,11 +237,8 @@ function readJson<T>(path: string, schema: z.ZodType<T>): T | 'damaged' | null {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error
   }
-  try {
-    return schema.parse(JSON.parse(text))
-  } catch {
-    return 'damaged'
-  }
+  const read = schema.safeParse(parseJson(text))
+  return read.success ? read.data : 'damaged'
 }
 
 function digest(text: string): string {

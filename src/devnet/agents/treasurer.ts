@@ -1,9 +1,12 @@
-// Money that moves without trades: deposits, withdrawals, transfers and vault moves at random, and a
-// regular evening-out that keeps every wallet's wealth within bounds over a long run.
+// Money that moves without trades: deposits, withdrawals, transfers and vault moves at random, what is seldom seen among
+// them, stakes, and a regular evening-out that keeps every wallet's wealth within bounds over a long run. Chance of the
+// rarer moves comes from seed and height alone, apart from the exchange's own.
 
 import { type Exchange, freeUsd, markPxs, type Vault } from '../exchange/exchange.ts'
-import { min, units } from '../exchange/fixed-point.ts'
+import { abs, formatAmount, min, UNIT, units } from '../exchange/fixed-point.ts'
 import { USDC } from '../exchange/market.ts'
+import { eventHash, type NodeMiscEvent, recordLedger, ZERO_HASH } from '../exchange/node-block.ts'
+import { Prng, seedState } from '../exchange/prng.ts'
 import * as roles from '../exchange/roles.ts'
 import * as transfers from '../exchange/transfers.ts'
 import { createVault, depositToVault, vaultEquity, withdrawFromVault } from '../exchange/vault.ts'
@@ -17,13 +20,19 @@ const HIGH_PERCENT = 300n
 type Move = (x: Exchange) => void
 
 /** USDC with cents. */
-const someUsd = (x: Exchange, low: number, high: number) => units(x.rng.between(low * 100, high * 100)) / 100n
+const someUsd = (rng: Prng, low: number, high: number) => units(rng.between(low * 100, high * 100)) / 100n
+
+function freeSpot(x: Exchange, account: number, token = USDC): bigint {
+  const { total, hold } = x.accounts[account]!.spot[token]!
+  return total - hold
+}
 
 const MOVES: readonly Move[] = [
-  (x) => transfers.deposit(x, x.rng.pick(roles.TAKERS), someUsd(x, 100, 5_000)),
-  (x) => spend(x, x.rng.pick(roles.TAKERS), 0, someUsd(x, 100, 4_000), (from, usd) => transfers.withdraw(x, from, usd)),
+  (x) => transfers.deposit(x, x.rng.pick(roles.TAKERS), someUsd(x.rng, 100, 5_000)),
   (x) =>
-    spend(x, x.rng.pick(roles.TAKERS), 0, someUsd(x, 10, 2_000), (from, usd) =>
+    spend(x, x.rng.pick(roles.TAKERS), 0, someUsd(x.rng, 100, 4_000), (from, usd) => transfers.withdraw(x, from, usd)),
+  (x) =>
+    spend(x, x.rng.pick(roles.TAKERS), 0, someUsd(x.rng, 10, 2_000), (from, usd) =>
       transfers.internalTransfer(x, from, other(x, roles.TAKERS, from), usd),
     ),
   (x) => classTransfer(x, x.rng.pick(roles.TAKERS)),
@@ -35,7 +44,7 @@ const MOVES: readonly Move[] = [
       [1, 0],
       [2, 0],
     ] as const)
-    spend(x, from, source, someUsd(x, 10, 1_000), (_, usd) => transfers.send(x, from, from, source, target, usd))
+    spend(x, from, source, someUsd(x.rng, 10, 1_000), (_, usd) => transfers.send(x, from, from, source, target, usd))
   },
   (x) => sendSpot(x, x.rng.pick(roles.SPOT_TAKERS)),
   (x) => transferToken(x, x.rng.pick(roles.SPOT_TAKERS)),
@@ -62,28 +71,25 @@ function spend(x: Exchange, from: number, dex: number, usd: bigint, move: (from:
 }
 
 function classTransfer(x: Exchange, account: number): void {
-  const usd = someUsd(x, 10, 1_000)
-  const { total, hold } = x.accounts[account]!.spot[USDC]!
-  if (total - hold >= usd) transfers.classTransfer(x, account, usd, true)
+  const usd = someUsd(x.rng, 10, 1_000)
+  if (freeSpot(x, account) >= usd) transfers.classTransfer(x, account, usd, true)
   else spend(x, account, 0, usd, (from, amount) => transfers.classTransfer(x, from, amount, false))
 }
 
 function sendSpot(x: Exchange, from: number): void {
-  const usd = someUsd(x, 10, 500)
-  const { total, hold } = x.accounts[from]!.spot[USDC]!
-  if (total - hold >= usd) transfers.send(x, from, other(x, roles.SPOT_TAKERS, from), 'spot', 'spot', usd)
+  const usd = someUsd(x.rng, 10, 500)
+  if (freeSpot(x, from) >= usd) transfers.send(x, from, other(x, roles.SPOT_TAKERS, from), 'spot', 'spot', usd)
 }
 
 function transferToken(x: Exchange, from: number): void {
   const token = x.rng.between(1, 2)
-  const { total, hold } = x.accounts[from]!.spot[token]!
-  const amount = min((total - hold) / 10n, units(x.rng.between(1, 500)))
+  const amount = min(freeSpot(x, from, token) / 10n, units(x.rng.between(1, 500)))
   if (amount > 0n) transfers.spotTransfer(x, from, other(x, roles.SPOT_TAKERS, from), token, amount)
 }
 
 function enterVault(x: Exchange): void {
   const vault = x.rng.pick(x.vaults)
-  spend(x, x.rng.pick(roles.TAKERS), 0, someUsd(x, 100, 3_000), (from, usd) => depositToVault(x, vault, from, usd))
+  spend(x, x.rng.pick(roles.TAKERS), 0, someUsd(x.rng, 100, 3_000), (from, usd) => depositToVault(x, vault, from, usd))
 }
 
 function leaveVault(x: Exchange): void {
@@ -94,7 +100,9 @@ function leaveVault(x: Exchange): void {
 
 function foundVault(x: Exchange): void {
   const leader = x.rng.pick(roles.TAKERS)
-  spend(x, leader, 0, someUsd(x, 2_000, 6_000), (from, usd) => createVault(x, from, `Vault ${x.vaults.length}`, usd))
+  spend(x, leader, 0, someUsd(x.rng, 2_000, 6_000), (from, usd) =>
+    createVault(x, from, `Vault ${x.vaults.length}`, usd),
+  )
 }
 
 /** The poor pay in and the rich withdraw, measured against what their kind began with. */
@@ -123,8 +131,7 @@ function evenOut(x: Exchange): void {
 }
 
 function refillSpot(x: Exchange, account: number): void {
-  const { total, hold } = x.accounts[account]!.spot[USDC]!
-  if (total - hold > units(10_000)) return
+  if (freeSpot(x, account) > units(10_000)) return
   transfers.deposit(x, account, units(50_000))
   transfers.classTransfer(x, account, units(50_000), false)
 }
@@ -134,4 +141,111 @@ function refillVault(x: Exchange, vault: Vault): void {
   if (vaultEquity(x, vault) * 2n > aim) return
   transfers.deposit(x, vault.leader, aim)
   depositToVault(x, vault, vault.leader, aim)
+}
+
+/** Blocks between two of the rarer moves. */
+const MOVE_BLOCKS = 30
+/** Of what is borrowed, at a withdrawal or repayment. */
+const INTEREST_PARTS = 10_000n
+
+type RareMove = (x: Exchange, rng: Prng, hash: string) => void
+
+const RARE_MOVES: readonly RareMove[] = [
+  (x, rng, hash) => {
+    const { master, account } = rng.pick(roles.SUB_ACCOUNTS)
+    const [from, to] = rng.chance(500_000) ? [master, account] : [account, master]
+    const usdc = someUsd(rng, 10, 500)
+    if (freeUsd(x, from, 0) >= 2n * usdc) transfers.subAccountTransfer(x, hash, from, to, usdc)
+  },
+  (x, rng, hash) => {
+    const account = rng.pick(roles.DEX_TAKERS)
+    const dex = rng.between(1, 2)
+    const usdc = someUsd(rng, 10, 500)
+    if (freeSpot(x, account) >= usdc) transfers.dexClassTransfer(x, hash, account, dex, usdc)
+    else if (freeUsd(x, account, dex) >= 2n * usdc) transfers.dexClassTransfer(x, hash, account, dex, -usdc)
+  },
+  (x, rng, hash) => {
+    const account = rng.pick(roles.SPOT_TAKERS)
+    if (freeSpot(x, account) >= UNIT) transfers.payGas(x, hash, account, 'accountActivationGas', UNIT)
+  },
+  (x, rng, hash) => {
+    const account = rng.pick([...roles.BUILDERS, ...roles.SPOT_TAKERS])
+    const usdc = someUsd(rng, 10, 50)
+    if (freeSpot(x, account) >= usdc) transfers.payGas(x, hash, account, 'deployGasAuction', usdc)
+  },
+  (x, rng, hash) => {
+    const vault = rng.pick(x.vaults)
+    const usdc = someUsd(rng, 20, 200)
+    if (freeUsd(x, vault.account, 0) >= 2n * usdc) transfers.distribute(x, hash, vault, usdc)
+  },
+  lend,
+]
+
+/** A rare movement where its height has come. */
+export function bankersAct(x: Exchange): void {
+  if (x.height % MOVE_BLOCKS !== 7) return
+  const rng = new Prng(seedState(x.seed + 2 ** 49 + x.height))
+  rng.pick(RARE_MOVES)(x, rng, eventHash(x.height, rng.hex(27)))
+  if (x.scale.dusting) sweep(x, rng)
+}
+
+function sweep(x: Exchange, rng: Prng): void {
+  const account = rng.pick(roles.SPOT_TAKERS)
+  const market = rng.pick(x.scale.markets.filter(({ kind }) => kind === 'spot'))
+  if (freeSpot(x, account, market.token) >= market.lot) transfers.convertDust(x, account, market)
+}
+
+/** Who has lent takes back, who has borrowed repays; the others lend, or borrow what others have lent. */
+function lend(x: Exchange, rng: Prng, hash: string): void {
+  const account = rng.pick(roles.SPOT_TAKERS)
+  const held = x.pools.lent.get(account) ?? 0n
+  let pool = 0n
+  for (const amount of x.pools.lent.values()) pool += amount
+  const some = someUsd(rng, 50, 1_000)
+  const interest = abs(held) / INTEREST_PARTS
+  const free = freeSpot(x, account)
+  if (held > 0n && pool >= held) transfers.borrowLend(x, hash, account, 'withdraw', held, interest)
+  else if (held < 0n && free >= -held + interest) transfers.borrowLend(x, hash, account, 'repay', -held, interest)
+  else if (held === 0n && pool >= some && rng.chance(500_000)) transfers.borrowLend(x, hash, account, 'borrow', some)
+  else if (held >= 0n && free > 0n) transfers.borrowLend(x, hash, account, 'supply', min(some, free))
+}
+
+/** Blocks between two moves of stakes. */
+const STAKE_BLOCKS = 20
+
+/**
+ * Stakers deposit, delegate, take it back and withdraw, one after the other and always the same amount: nothing of it is
+ * kept, since the tokens come from outside the spot balances. Validators, which builders run, get rewards with each funding.
+ */
+export function stakersAct(x: Exchange): void {
+  const record = (hash: string, inner: NodeMiscEvent['inner']) =>
+    x.block.miscEvents.push({ time: x.block.time, hash, inner })
+  const addressOf = (account: number) => x.accounts[account]!.address
+  if (x.height % x.fundingBlocks === 0) {
+    const rewards = roles.BUILDERS.map((validator) => [addressOf(validator), '0.01'] as const)
+    record(ZERO_HASH, { ValidatorRewards: { validator_to_reward: rewards } })
+  }
+  if (x.height % STAKE_BLOCKS !== 11) return
+  const turn = Math.floor(x.height / STAKE_BLOCKS)
+  const account = roles.STAKERS[turn % roles.STAKERS.length]!
+  const user = addressOf(account)
+  const amount = formatAmount(units(100 + account))
+  const delegation = { user, validator: addressOf(roles.BUILDERS[account % roles.BUILDERS.length]!), amount }
+  const hash = eventHash(x.height, new Prng(seedState(x.seed + 2 ** 50 + x.height)).hex(27))
+  const transfer = (isDeposit: boolean) =>
+    recordLedger(x.block, hash, [user], { type: 'cStakingTransfer', token: 'HYPE', amount, isDeposit })
+  switch (Math.floor(turn / roles.STAKERS.length) % 5) {
+    case 0:
+      record(hash, { CDeposit: { user, amount } })
+      return transfer(true)
+    case 1:
+      return void record(hash, { Delegation: { ...delegation, is_undelegate: false } })
+    case 2:
+      return void record(hash, { Delegation: { ...delegation, is_undelegate: true } })
+    case 3:
+      return void record(hash, { CWithdrawal: { user, amount, is_finalized: false } })
+    default:
+      record(hash, { CWithdrawal: { user, amount, is_finalized: true } })
+      return transfer(false)
+  }
 }

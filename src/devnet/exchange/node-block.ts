@@ -15,7 +15,7 @@ export type NodeFill = Fill & {
   twapId: number | null
 }
 
-export interface NodeOrderStatus {
+interface NodeOrderStatus {
   time: string
   user: string
   hash: string | null

@@ -6,6 +6,7 @@
 import { orLate } from '../../core/deadline.ts'
 import type { Egress } from '../../core/egress.client.ts'
 import { err, ok, type Result } from '../../core/result.ts'
+import { hmac as signature } from '../../core/signature.client.ts'
 import { after } from '../../core/timers.client.ts'
 import type { DestinationConfig } from '../pipeline.ts'
 import type { Batch, Outcome } from './batch.ts'
@@ -332,10 +333,7 @@ async function pbkdf2(secret: string, salt: Uint8Array<ArrayBuffer>, iterations:
   return new Uint8Array(await crypto.subtle.deriveBits({ name: 'PBKDF2', hash: 'SHA-256', salt, iterations }, key, 256))
 }
 
-async function hmac(secret: Uint8Array<ArrayBuffer>, text: string): Promise<Uint8Array<ArrayBuffer>> {
-  const key = await crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
-  return new Uint8Array(await crypto.subtle.sign('HMAC', key, encoder.encode(text)))
-}
+const hmac = async (secret: Uint8Array<ArrayBuffer>, text: string) => bytesOf(await signature(secret, text))
 
 async function md5(parts: readonly Uint8Array[]): Promise<string> {
   const digest = await crypto.subtle.digest('MD5', joined(parts))

@@ -67,12 +67,12 @@ export class Sink extends DurableObject<Cloudflare.Env> implements SinkApi {
     this.#reading = new Reading(new Objects(env, this.#settings), archiveOf(env, this.#settings.CHAIN))
     this.#evm = new EvmReading(this.#settings.RPC_CHAINS, (work) => ctx.waitUntil(work))
     this.#sending = new Sending(this.#settings, env)
-    this.#trying = new Trying(
-      this.#sending,
-      () => this.#delivery,
-      () => this.#wake(),
-      this.#settings.PIPELINE_ROW_CREDITS,
-    )
+    this.#trying = new Trying({
+      sending: this.#sending,
+      rowMicro: this.#settings.PIPELINE_ROW_CREDITS,
+      delivery: () => this.#delivery,
+      wake: () => this.#wake(),
+    })
     this.#store = new SinkStore(ctx.storage)
     this.#record = new SinkRecord(this.#store.pipeline, async (...asked) => gatewayOf(env).openSecret(...asked))
     if (!this.#pipeline) return

@@ -24,24 +24,21 @@ type Answer = Pick<SinkTest, 'ok' | 'rows' | 'words' | 'waitMs'>
 const failed = (words: string): Answer => ({ ok: false, rows: 0, words })
 const waits = ({ waitMs, words }: SqlWait): Answer => ({ ...failed(words), waitMs })
 
+interface TryingHost {
+  readonly sending: Pick<Sending, 'sent' | 'sql'>
+  readonly rowMicro: MicroCredits
+  /** Of the pipeline that there is; null: it was deleted, or never told. */
+  delivery(): Delivery | null
+  /** It has something to tell. */
+  wake(): Promise<void>
+}
+
 export class Trying {
-  readonly #sending: Pick<Sending, 'sent' | 'sql'>
-  readonly #delivery: () => Delivery | null
-  readonly #wake: () => Promise<void>
-  readonly #rowMicro: MicroCredits
+  readonly #host: TryingHost
   #isUnderWay = false
 
-  /** `delivery`: of the pipeline that there is; null: it was deleted, or never told. `wake`: it has something to tell. */
-  constructor(
-    sending: Pick<Sending, 'sent' | 'sql'>,
-    delivery: () => Delivery | null,
-    wake: () => Promise<void>,
-    rowMicro: MicroCredits,
-  ) {
-    this.#rowMicro = rowMicro
-    this.#sending = sending
-    this.#delivery = delivery
-    this.#wake = wake
+  constructor(host: TryingHost) {
+    this.#host = host
   }
 
   /** Rows of this pipeline, which may be another one than what runs. Never rejects. */
@@ -59,16 +56,16 @@ export class Trying {
 
   async #inSlot(pipeline: Pipeline, reading: Reads, nowMs: number): Promise<Answer> {
     const { account } = pipeline
-    const wait = await this.#sending.sql.takeSlot(account)
+    const wait = await this.#host.sending.sql.takeSlot(account)
     if (wait !== null) return waits(wait)
     // A slot that nobody gives back is over by itself.
     return this.#sent(pipeline, reading, nowMs).finally(() =>
-      this.#sending.sql.freeSlot(account).catch(() => undefined),
+      this.#host.sending.sql.freeSlot(account).catch(() => undefined),
     )
   }
 
   async #sent(pipeline: Pipeline, reading: Reads, nowMs: number): Promise<Answer> {
-    const asked = this.#delivery()
+    const asked = this.#host.delivery()
     if (!asked) return failed('what runs this pipeline was not told of it: send this again')
     const payer = { hash: pipeline.payer, name: pipeline.payer_name }
     const unpaid = await asked.refusal(payer)
@@ -80,17 +77,17 @@ export class Trying {
     const parcel = head && (await newestRows(head.height, open, nowMs))
     if (!parcel) return failed('there are no rows in the newest blocks to test it with')
     const id = `${batchId(pipeline.id, parcel.from, parcel.to)}:test-${nowMs}`
-    const beyondPrice = (rows: number) => Math.max(0, rows - Math.floor(TEST_PRICE / this.#rowMicro))
+    const beyondPrice = (rows: number) => Math.max(0, rows - Math.floor(TEST_PRICE / this.#host.rowMicro))
     const affords = async (rows: number) =>
       beyondPrice(rows) === 0 || (await asked.refusal(payer, beyondPrice(rows))) === null
-    const sent = await this.#sending.sent(pipeline, parcel, id, affords, 'test')
+    const sent = await this.#host.sending.sent(pipeline, parcel, id, affords, 'test')
     if (!sent.ok && sent.unpaidRows !== undefined) return failed(sent.words)
     if (!sent.ok && sent.isUntried) return waits({ words: sent.words, waitMs: sent.retryAfterMs ?? 0 })
     if (!sent.ok) return failed(sent.words)
-    const delivery = this.#delivery()
+    const delivery = this.#host.delivery()
     delivery?.arrived(beyondPrice(sent.countedRows), pipeline.payer)
     // Also where nothing runs, and nobody waits for this any more.
-    if (delivery) await this.#wake()
+    if (delivery) await this.#host.wake()
     return { ok: true, rows: parcel.rows.length, words: 'confirmed' }
   }
 }

@@ -16,10 +16,9 @@ import {
   judgeToken,
   type LaunchFacts,
   lineOf,
-  ok,
+  looked,
   type StreamFacts,
   underLaunch,
-  warn,
 } from '../../../src/cli/doctor/checks.ts'
 import type { StreamName } from '../../../src/feeder/streams.ts'
 
@@ -230,10 +229,11 @@ it('a state folder is judged as a start would', () => {
 
 describe('a line', () => {
   it('holds no control characters, and not much of what others wrote', () => {
-    const line = lineOf(ok('gateway', `a\u001b[31m\r\nb\u202e${'x'.repeat(1000)}`))
+    const { ok, warn } = looked('gateway')
+    const line = lineOf(ok(`a\u001b[31m\r\nb\u202e${'x'.repeat(1000)}`))
     expect(line).toMatch(/^ok {4}gateway {6}a \[31m b x+…$/)
     expect(line.length).toBeLessThan(350)
-    expect(lineOf(warn('gateway', 'it is late', 'a\u001b[31m\u009bb'))).toBe('warn  gateway      it is late. a [31m b')
+    expect(lineOf(warn('it is late', 'a\u001b[31m\u009bb'))).toBe('warn  gateway      it is late. a [31m b')
   })
 
   it('tells sizes in the unit that fits', () => {

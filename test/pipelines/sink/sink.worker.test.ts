@@ -7,8 +7,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { ArchiveReader } from '../../../src/archive/archive/archive-read.ts'
 import { keyHashOf } from '../../../src/core/ids.ts'
 import { meterOf, Objects } from '../../../src/core/objects.client.ts'
-import type { Pipeline } from '../../../src/pipelines/pipeline.ts'
-import { CannotRun } from '../../../src/pipelines/pipeline.ts'
+import { CannotRun, DEFAULTS, type Pipeline } from '../../../src/pipelines/pipeline.ts'
 import { NOTHING_DELIVERED } from '../../../src/pipelines/sink/delivery-state.ts'
 import { Reading } from '../../../src/pipelines/sink/reading.client.ts'
 import type { Sink } from '../../../src/pipelines/sink/sink.do.ts'
@@ -70,6 +69,7 @@ vi.stubGlobal('fetch', async (input: URL | string, init: { headers: Record<strin
 })
 
 const pipeline = (id: string, over: Partial<Pipeline> = {}): Pipeline => ({
+  ...DEFAULTS,
   id,
   account: 'acme',
   payer: keyHashOf(PAYER),
@@ -78,19 +78,9 @@ const pipeline = (id: string, over: Partial<Pipeline> = {}): Pipeline => ({
   created_at: '',
   updated_at: '',
   name: 'n',
-  project: '',
-  description: '',
   topic: 'fills',
-  filter: null,
-  transforms: {},
-  execution_mode: 'continuous',
-  execution_start_from: 'earliest',
-  execution_stop_from: '',
-  abi_file: {},
   abi_contract_addresses: [],
-  abi_unmatched: 'keep',
-  on_failure: 'pause',
-  status: 'running',
+  execution_start_from: 'earliest',
   destination_type: 'webhook',
   destination_config: { type: 'webhook', url: `https://${id.replace('_', '-')}.example/hook`, secret: SECRET },
   ...over,

@@ -31,12 +31,12 @@ it('what arrives after its test was given up is owed, and told', async () => {
     },
     freeSlot: async () => void kept.push('freed'),
   }
-  const trying = new Trying(
-    { sent: () => promise, sql: sql as unknown as SqlLink },
-    () => delivery as unknown as Delivery,
-    async () => void told.push('woken'),
-    TEST_PRICE / 4,
-  )
+  const trying = new Trying({
+    sending: { sent: () => promise, sql: sql as unknown as SqlLink },
+    rowMicro: TEST_PRICE / 4,
+    delivery: () => delivery as unknown as Delivery,
+    wake: async () => void told.push('woken'),
+  })
   const answer = trying.tried({ id: 'pipe_a' } as Pipeline, reading as unknown as Reads)
   await vi.advanceTimersByTimeAsync(60_000)
   expect([(await answer).ok, told, kept]).toEqual([false, [], ['taken']])
