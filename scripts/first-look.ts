@@ -2,6 +2,7 @@
 // first look at the new one, since whoever asks first for log and hubs has them made.
 
 import * as z from 'zod'
+import { parseJson } from '../src/core/json.ts'
 
 const TRIES = 20
 /** A new host name takes some seconds to be known everywhere. */
@@ -24,7 +25,7 @@ export function withoutService(toml: string, worker: string | undefined): string
 /** Where a Worker answers, of the lines that wrangler writes to WRANGLER_OUTPUT_FILE_PATH; null where none tells. */
 export function addressOf(lines: string, worker: string): string | null {
   for (const line of lines.split('\n').reverse()) {
-    const deployed = Deployed.safeParse(jsonOf(line))
+    const deployed = Deployed.safeParse(parseJson(line))
     if (!deployed.success || deployed.data.worker_name !== worker) continue
     const target = deployed.data.targets.find((one) => /^(?:https:\/\/)?[\w.-]+$/.test(one))
     if (target !== undefined) return target.startsWith('https://') ? target : `https://${target}`
@@ -41,7 +42,7 @@ export async function firstLook(
 ): Promise<string> {
   let found = 'it did not answer as a gateway'
   for (let left = TRIES; left > 0; left--) {
-    const seen = Seen.safeParse(jsonOf(await status(`${address}/status`)))
+    const seen = Seen.safeParse(parseJson(await status(`${address}/status`)))
     if (seen.success) {
       const { feedRegion, readers } = seen.data
       const made = Math.min(hubs, readers.length)
@@ -53,12 +54,4 @@ export async function firstLook(
     if (left > 1) await sleep(PAUSE_MS)
   }
   return `${address}/status was asked ${TRIES} times, and ${found}. The next one to ask makes what is missing.`
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -91,24 +91,11 @@ export class WatchBoard {
     return [...this.#rows].map(([coin, { book, step, note, fills }]) => {
       const view = viewOf(book)
       if (!view) return JSON.stringify({ coin, live: false, step, note, status: this.status, fills })
-      const bid = view.levels[0][0]?.px ?? null
-      const ask = view.levels[1][0]?.px ?? null
       const { height, seq, levels, timeMs } = view
-      const depth = [levels[0].length, levels[1].length]
-      const spread = spreadOf(levels)
-      return JSON.stringify({
-        coin,
-        live: true,
-        step,
-        height,
-        seq,
-        bid,
-        ask,
-        spread,
-        ageMs: nowMs - timeMs,
-        depth,
-        fills,
-      })
+      const [[bid], [ask]] = levels
+      const best = { bid: bid?.px ?? null, ask: ask?.px ?? null, spread: spreadOf(levels) }
+      const depth = levels.map(({ length }) => length)
+      return JSON.stringify({ coin, live: true, step, height, seq, ...best, ageMs: nowMs - timeMs, depth, fills })
     })
   }
 }
@@ -141,12 +128,7 @@ function clockOf(ms: number): string {
 interface WatchedCoin {
   readonly coin: string
   /** Null while out of step; then `note` says why. */
-  readonly book: {
-    readonly height: number
-    readonly seq: number | null
-    readonly timeMs: number
-    readonly levels: Levels
-  } | null
+  readonly book: ReturnType<typeof viewOf>
   readonly note: string
   /** What checksums and numbers say of it. */
   readonly step: string
@@ -209,18 +191,12 @@ interface PanelForm {
 
 function panelOf({ coin, book, note, step, verdict }: WatchedCoin, { depth, hasBars, nowMs }: PanelForm): Line[] {
   const said: Line = [{ text: verdict, colour: colourOf(verdict) }]
-  if (!book)
-    return [
-      [
-        { text: coin, colour: 'bold' },
-        { text: `  ${note}`, colour: colourOf(note) },
-      ],
-      said,
-    ]
+  const named: Piece = { text: coin, colour: 'bold' }
+  if (!book) return [[named, { text: `  ${note}`, colour: colourOf(note) }], said]
   const [bids, asks] = book.levels
   const margin = hasBars ? ' '.repeat(BAR_WIDTH + 1) : ''
   const title: Line = [
-    { text: coin, colour: 'bold' },
+    named,
     { text: `  ${step}`, colour: colourOf(step) },
     { text: `  spread ${spreadOf(book.levels) ?? '-'}  height ${book.height}  age ${nowMs - book.timeMs} ms` },
   ]

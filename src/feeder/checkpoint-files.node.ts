@@ -139,13 +139,17 @@ function reason(error: unknown): string {
 /** The first one comes soon: until there is one, a restart costs the gateway a new epoch. */
 const FIRST_AFTER_MS = 2_000
 
+interface CheckpointerHost {
+  readonly store: CheckpointFiles
+  readonly keeper: BookKeeper
+  readonly chain: string
+  readonly everyMs: number
+  say(sentence: string): void
+}
+
 /** Writes checkpoints coin by coin between blocks, and into place once the last coin's block is durable, so never ahead of the log. */
 export class Checkpointer {
-  readonly #files: CheckpointFiles
-  readonly #keeper: BookKeeper
-  readonly #chain: string
-  readonly #everyMs: number
-  readonly #say: (sentence: string) => void
+  readonly #host: CheckpointerHost
   #pass: CheckpointPass | null = null
   #draft: CheckpointDraft | null = null
   /** All lines are written: the last block has to become durable. */
@@ -153,23 +157,13 @@ export class Checkpointer {
   #nextAt: number | null = null
   #busy: Promise<void> | null = null
 
-  constructor(
-    files: CheckpointFiles,
-    keeper: BookKeeper,
-    chain: string,
-    everyMs: number,
-    say: (sentence: string) => void,
-  ) {
-    this.#files = files
-    this.#keeper = keeper
-    this.#chain = chain
-    this.#everyMs = everyMs
-    this.#say = say
+  constructor(host: CheckpointerHost) {
+    this.#host = host
   }
 
   /** Does the next step of what is due. Called between blocks. */
   tick(nowMs: number, durable: number | null): void {
-    this.#nextAt ??= this.#keeper.books ? nowMs + FIRST_AFTER_MS : null
+    this.#nextAt ??= this.#host.keeper.books ? nowMs + FIRST_AFTER_MS : null
     if (this.#busy || this.#nextAt === null) return
     if (!this.#pass && nowMs >= this.#nextAt) this.#begin(nowMs)
     if (this.#pass) this.#do(this.#step(this.#pass, durable))
@@ -192,14 +186,14 @@ export class Checkpointer {
   }
 
   #begin(nowMs: number): void {
-    const { books, place } = this.#keeper
-    if (!books || !place?.time || !this.#keeper.isLevel || books.suspects.size > 0) return
-    this.#pass = new CheckpointPass(this.#chain, place, books)
-    this.#nextAt = nowMs + this.#everyMs
+    const { books, place } = this.#host.keeper
+    if (!books || !place?.time || !this.#host.keeper.isLevel || books.suspects.size > 0) return
+    this.#pass = new CheckpointPass(this.#host.chain, place, books)
+    this.#nextAt = nowMs + this.#host.everyMs
   }
 
   async #step(pass: CheckpointPass, durable: number | null): Promise<void> {
-    const { books, place } = this.#keeper
+    const { books, place } = this.#host.keeper
     if (!pass.isOf(books) || !place) return this.#drop()
     if (this.#isWritten) {
       if (durable === null || durable < pass.height) return
@@ -211,7 +205,7 @@ export class Checkpointer {
     const lines = pass.step(place)
     if (lines?.length === 0) return
     if (!this.#draft) {
-      this.#draft = await this.#files.draft()
+      this.#draft = await this.#host.store.draft()
       await this.#draft.write([pass.head])
     }
     await this.#draft.write(lines ?? [pass.end])
@@ -221,7 +215,7 @@ export class Checkpointer {
   #do(work: Promise<void>): void {
     this.#busy = work
       .catch(async (error: Error) => {
-        this.#say(`the checkpoint could not be written: ${error.message}`)
+        this.#host.say(`the checkpoint could not be written: ${error.message}`)
         await this.#drop()
       })
       .finally(() => {

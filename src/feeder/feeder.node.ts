@@ -75,7 +75,13 @@ export class Feeder {
     this.#streams = new StreamsToRead(this.#files, this.#session, say)
     this.#producer = new Producer(this.#keeper, this.#session, say)
     const store = new CheckpointFiles(options.stateDir, options.chain, say)
-    this.#checkpointer = new Checkpointer(store, this.#keeper, options.chain, options.checkpointMs, say)
+    this.#checkpointer = new Checkpointer({
+      store,
+      keeper: this.#keeper,
+      chain: options.chain,
+      everyMs: options.checkpointMs,
+      say,
+    })
     this.#link = new FeedLink(options, {
       session: this.#session,
       range: () => this.#files.range(),

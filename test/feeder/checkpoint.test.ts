@@ -130,7 +130,10 @@ describe('the text', () => {
 describe('on disk', () => {
   let folder: string
   let said: string[]
-  const files = () => new CheckpointFiles(folder, 'chain', (sentence) => said.push(sentence))
+  const say = (sentence: string) => void said.push(sentence)
+  const files = () => new CheckpointFiles(folder, 'chain', say)
+  const checkpointerOf = (keeper: BookKeeper) =>
+    new Checkpointer({ store: files(), keeper, chain: 'chain', everyMs: 100, say })
   const find = (stored: { height: number } | undefined, there: { height: number }[]) =>
     there.map(({ height }) => height).indexOf(stored?.height ?? -1)
 
@@ -142,7 +145,7 @@ describe('on disk', () => {
 
   test('a crash after any step leaves whole ones, newest first', async () => {
     const live = world(5)
-    const checkpointer = new Checkpointer(files(), live.keeper, 'chain', 100, (sentence) => said.push(sentence))
+    const checkpointer = checkpointerOf(live.keeper)
     const crashes: string[] = []
     for (let now = 0; now < 12_000; now += 50) {
       checkpointer.tick(now, live.keeper.place!.height)
@@ -185,7 +188,7 @@ describe('on disk', () => {
 
   test('nothing is put in its place before the log has its last block', async () => {
     const live = world(6)
-    const checkpointer = new Checkpointer(files(), live.keeper, 'chain', 100, (sentence) => said.push(sentence))
+    const checkpointer = checkpointerOf(live.keeper)
     const before = live.keeper.place!.height
     for (let now = 0; now < 6_000; now += 50) {
       checkpointer.tick(now, before - 1)

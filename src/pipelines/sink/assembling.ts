@@ -66,10 +66,7 @@ export class Assembler {
   readonly #source: Reads
   readonly #fold: TopicFold
   readonly #nowMs: () => number
-  #place: Place
-  #epoch: string | null
-  #timeMs: number
-  #timed: number | undefined
+  #at: Standing
   #pieces: AsyncGenerator<Piece> | null = null
   #waiting: Piece | null = null
   /** What is there of a range that was fixed before. */
@@ -78,10 +75,7 @@ export class Assembler {
   constructor(source: Reads, fold: TopicFold, at: Standing, nowMs: () => number) {
     this.#source = source
     this.#fold = fold
-    this.#place = at.place
-    this.#epoch = at.epoch
-    this.#timeMs = at.timeMs
-    this.#timed = at.timed
+    this.#at = at
     this.#nowMs = nowMs
   }
 
@@ -124,7 +118,7 @@ export class Assembler {
     const waiting = this.#waiting
     this.#waiting = null
     if (waiting) return waiting
-    this.#pieces ??= this.#source.pieces(this.#place)
+    this.#pieces ??= this.#source.pieces(this.#at.place)
     // One that failed is at its end, and goes on where it failed.
     try {
       const { value, done } = await this.#pieces.next()
@@ -148,15 +142,13 @@ export class Assembler {
     if (block instanceof Error && batch.to !== null && upTo === null) return { last: false, rest: piece, isCut: true }
     if (block instanceof Error) throw unreadable(piece.height, block)
     const { height, time, epoch = null } = block
-    if ('timeMs' in this.#place && time < this.#place.timeMs) return { last: false, rest: null }
+    if ('timeMs' in this.#at.place && time < this.#at.place.timeMs) return { last: false, rest: null }
     if (isBeyond(end, block)) return { last: true, rest: piece }
-    this.#place = { height: height + 1 }
-    const isAnew = epoch !== null && this.#epoch !== null && epoch !== this.#epoch
+    const { epoch: before } = this.#at
+    const isAnew = epoch !== null && before !== null && epoch !== before
     const rows = this.#rowsOf(block)
     batch.add(height, height, isAnew ? [resetRow(height, time, epoch), ...rows] : rows)
-    this.#epoch = epoch ?? this.#epoch
-    this.#timeMs = time
-    this.#timed = height
+    this.#at = { ...this.#at, place: { height: height + 1 }, epoch: epoch ?? before, timeMs: time, timed: height }
     return { last: this.#isPast(end), rest: null }
   }
 
@@ -180,30 +172,24 @@ export class Assembler {
 
   #putGap(gap: Extract<Piece, { why: string }>, batch: Growing, most: number | null, end: End | null): Put {
     // Before the first block nothing is missing, unless a height was asked for.
-    if (!('height' in this.#place)) return { last: false, rest: null }
+    if (!('height' in this.#at.place)) return { last: false, rest: null }
     const to = most === null ? gap.to : Math.min(gap.to, most)
     if (to < gap.from) return { last: this.#isPast(end), rest: gap }
     this.#fold.missing?.()
-    batch.add(gap.from, to, [gapRow(gap.from, to, this.#timeMs, gap.why)])
-    this.#place = { height: to + 1 }
+    batch.add(gap.from, to, [gapRow(gap.from, to, this.#at.timeMs, gap.why)])
+    this.#at = { ...this.#at, place: { height: to + 1 } }
     return { last: this.#isPast(end), rest: to < gap.to ? { ...gap, from: to + 1 } : null }
   }
 
   /** All heights up to the end were taken. */
   #isPast(end: End | null): boolean {
-    return end !== null && 'height' in end && 'height' in this.#place && this.#place.height > end.height
+    return end !== null && 'height' in end && 'height' in this.#at.place && this.#at.place.height > end.height
   }
 
   #taken(batch: Growing, isEnd: boolean, isHead: boolean): Taken {
-    const after: Standing = {
-      place: this.#place,
-      epoch: this.#epoch,
-      timeMs: this.#timeMs,
-      fold: this.#fold.state?.() ?? null,
-      ...(this.#timed !== undefined && { timed: this.#timed }),
-    }
+    const after = { ...this.#at, fold: this.#fold.state?.() ?? null }
     const { from, to, rows, texts, chars } = batch
-    const at = 'height' in this.#place ? this.#place.height - 1 : -1
+    const at = 'height' in this.#at.place ? this.#at.place.height - 1 : -1
     return { from: from ?? at + 1, to: to ?? at, rows, texts, chars, after, isEnd, isHead }
   }
 }
