@@ -1,17 +1,10 @@
 import { abortAllDurableObjects, evictDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { shardOf } from '../../src/core/coin.ts'
 import type { FillScope, HeldStretch } from '../../src/protocol/feed/durable-api.ts'
 import type { BlockLogApi } from '../../src/protocol/feed/log-api.ts'
 import { fillWith } from '../kit/fills.ts'
-import { FakeFeeder, levelsOf } from './fake-feeder.worker.ts'
-
-const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
-const hub = (coin: string) => env.BOOK_HUB.getByName(`${env.CHAIN}/${shardOf(coin, Number(env.BOOK_HUBS))}`)
-
-/** Conditions come within milliseconds, on a busy machine within seconds. */
-const WAIT = { timeout: 10_000, interval: 20 }
+import { FakeFeeder, hub, levelsOf, log, WAIT } from './fake-feeder.worker.ts'
 
 /** The book of a coin as the hub answers it, once it stands at `height`. */
 async function bookAt(coin: string, height: number, timeout = WAIT.timeout) {

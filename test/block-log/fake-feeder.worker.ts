@@ -2,9 +2,15 @@
 // it sent, and answers a reseed from them.
 
 import { env } from 'cloudflare:workers'
+import { shardOf } from '../../src/core/coin.ts'
 import { LevelBook } from '../../src/order-books/level-book.ts'
 import type { Block, BookChange, Levels } from '../../src/protocol/feed/block.ts'
 import { GatewayFrame, type Want } from '../../src/protocol/feed/protocol.ts'
+
+export const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
+export const hub = (coin: string) => env.BOOK_HUB.getByName(`${env.CHAIN}/${shardOf(coin, Number(env.BOOK_HUBS))}`)
+/** Conditions come within milliseconds, on a busy machine within seconds. */
+export const WAIT = { timeout: 10_000, interval: 20 }
 
 export const levelsOf = (...bids: [px: string, sz: string, n: number][]): Levels => [
   bids.map(([px, sz, n]) => ({ px, sz, n })),

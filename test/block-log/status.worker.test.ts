@@ -1,14 +1,11 @@
 // What the log tells of its feeders and gaps, through pulses, departures, resets and its own restarts.
 
 import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { BlockLogStore } from '../../src/block-log/block-log.store.ts'
 import { NO_TROUBLE } from '../kit/counters.ts'
-import { FakeFeeder } from './fake-feeder.worker.ts'
+import { FakeFeeder, log, WAIT } from './fake-feeder.worker.ts'
 
-const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
-const WAIT = { timeout: 10_000, interval: 20 }
 const PULSE = {
   type: 'pulse',
   now: 1,

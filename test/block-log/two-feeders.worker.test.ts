@@ -2,14 +2,9 @@
 // one, a feeder that waits for another which waits for it.
 
 import { runInDurableObject } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { shardOf } from '../../src/core/coin.ts'
-import { FakeFeeder, levelsOf } from './fake-feeder.worker.ts'
+import { FakeFeeder, hub, levelsOf, log, WAIT } from './fake-feeder.worker.ts'
 
-const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
-const hub = (coin: string) => env.BOOK_HUB.getByName(`${env.CHAIN}/${shardOf(coin, Number(env.BOOK_HUBS))}`)
-const WAIT = { timeout: 10_000, interval: 20 }
 const LONG_MS = 20_000
 
 let one: FakeFeeder

@@ -7,11 +7,7 @@ import { DurableDesk } from '../../src/block-log/durable-desk.do.ts'
 import type { HeldBlocks } from '../../src/block-log/held-blocks.do.ts'
 import type { OrderWants } from '../../src/block-log/order-wants.do.ts'
 import { SegmentStore } from '../../src/block-log/segment.store.ts'
-import { shardOf } from '../../src/core/coin.ts'
-import { FakeFeeder, levelsOf } from './fake-feeder.worker.ts'
-
-const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
-const hub = () => env.BOOK_HUB.getByName(`${env.CHAIN}/${shardOf('BTC', Number(env.BOOK_HUBS))}`)
+import { FakeFeeder, hub, levelsOf, log } from './fake-feeder.worker.ts'
 
 /** Notes from here on what is written through an object's storage. */
 async function watched(stub: DurableObjectStub): Promise<{ puts: unknown[]; tables: string[] }> {
@@ -39,7 +35,7 @@ it('blocks and checkpoints hold no frame back, and are acknowledged', async () =
   feeder.snapshot(1, [{ coin: 'BTC', levels: levelsOf(['100', '1.0', 1]) }])
   await feeder.acked(1)
   const ofLog = await watched(log())
-  const ofHub = await watched(hub())
+  const ofHub = await watched(hub('BTC'))
   let height = 1
   await vi.waitFor(
     async () => {

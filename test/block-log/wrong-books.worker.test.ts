@@ -7,13 +7,10 @@ import { linesOf } from '../../src/archive/archive/archiving.ts'
 import { OrderWants } from '../../src/block-log/order-wants.do.ts'
 import { ReaderLinks } from '../../src/block-log/reader-links.do.ts'
 import { hubBlockText } from '../../src/block-log/segment.ts'
-import { shardOf } from '../../src/core/coin.ts'
 import { Objects } from '../../src/core/objects.client.ts'
 import { LOG_API_VERSION } from '../../src/protocol/feed/log-api.ts'
-import { FakeFeeder, levelsOf } from './fake-feeder.worker.ts'
+import { FakeFeeder, hub, levelsOf, log } from './fake-feeder.worker.ts'
 
-const log = () => env.BLOCK_LOG.getByName(env.CHAIN)
-const hub = (coin: string) => env.BOOK_HUB.getByName(`${env.CHAIN}/${shardOf(coin, Number(env.BOOK_HUBS))}`)
 const WAIT = { timeout: 60_000, interval: 20 }
 
 let feeder: FakeFeeder
