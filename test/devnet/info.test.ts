@@ -87,18 +87,13 @@ describe('markets', () => {
     expect(toScaled(contexts[0].circulatingSupply)).toBe(sum(purr))
   })
 
-  it('lists, limits and tables', () => {
+  it('lists and limits', () => {
     expect(ask({ type: 'allPerpMetas' })).toEqual(DEXES.map((dex) => ask({ type: 'meta', dex })))
     expect(ask({ type: 'perpDexLimits', dex: 'xyz' }).coinToOiCap.map(([coin]: [string]) => coin)).toEqual(
       perpsOf(1, MARKETS).map(({ coin }) => coin),
     )
     expect(ask({ type: 'perpDexLimits', dex: '' })).toBeNull()
     expect(ask({ type: 'perpDexLimits', dex: 'nope' })).toBeNull()
-    expect(ask({ type: 'marginTable', id: 40 })).toEqual({
-      description: '',
-      marginTiers: [{ lowerBound: '0.0', maxLeverage: 40 }],
-    })
-    expect(refused({ type: 'marginTable', id: 57 })).toEqual({ status: 500, body: null })
     const [outcome] = ask({ type: 'outcomeMeta' }).outcomes
     expect(MARKETS.map(({ coin }) => coin)).toContain(`#${outcome.outcome * 10 + 1}`)
   })
@@ -290,6 +285,7 @@ describe('names', () => {
     { type: 'recentTrades', coin: 'NOPE' },
     { type: 'activeAssetData', coin: '@1', user: `0x${'9'.repeat(40)}` },
     { type: 'perpDexStatus', dex: 'nope' },
+    { type: 'marginTable', id: 57 },
     { type: 'tokenDetails', tokenId: `0x${'0'.repeat(32)}` },
   ])('%j names what does not exist', (request) => {
     expect(refused(request)).toEqual({ status: 500, body: null })
