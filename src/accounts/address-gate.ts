@@ -15,36 +15,25 @@ export interface AddressVerdict extends GateVerdict {
   readonly limit: RequestLimit
 }
 
-const aSecond = (name: string, each: number, unknown: number): AddressRates => ({
-  each: { name, quota: each, windowSeconds: 1 },
-  unknown: { name, quota: unknown, windowSeconds: 1 },
+const rates = (name: string, each: number, unknown: number, windowSeconds = 1): AddressRates => ({
+  each: { name, quota: each, windowSeconds },
+  unknown: { name, quota: unknown, windowSeconds },
 })
 
 /** Keys that have to be looked up: those that this isolate does not remember, so that callers at work are not counted. */
-export const LOOK_UPS = aSecond('look-ups', 50, 2_000)
+export const LOOK_UPS = rates('look-ups', 50, 2_000)
 /** Requests to the REST surfaces, with whatever keys: five times what the largest plan with a limit allows one key. */
-export const REST_REQUESTS = aSecond('address', 250, 2_000)
+export const REST_REQUESTS = rates('address', 250, 2_000)
 /** Sockets whose key comes later. */
-export const GUESTS = aSecond('connects', 50, 1_000)
-
+export const GUESTS = rates('connects', 50, 1_000)
 /** Stream tokens for visitors who are nobody's: a page asks for one each few minutes, an office shares an address. */
-export const LIVE_TOKENS: AddressRates = {
-  each: { name: 'live-tokens', quota: 20, windowSeconds: 60 },
-  unknown: { name: 'live-tokens', quota: 120, windowSeconds: 60 },
-}
-
+export const LIVE_TOKENS = rates('live-tokens', 20, 120, 60)
 /** What a page without frames reads every few seconds. */
-export const LIVE_GLANCES: AddressRates = {
-  each: { name: 'live-glances', quota: 60, windowSeconds: 60 },
-  unknown: { name: 'live-glances', quota: 1_200, windowSeconds: 60 },
-}
-
-const WRONG_TOKEN = { name: 'wrong-tokens', quota: 20, windowSeconds: 60 }
+export const LIVE_GLANCES = rates('live-glances', 60, 1_200, 60)
 /** Operator's tokens that are wrong or missing; the right one is never counted. */
-export const WRONG_TOKENS: AddressRates = { each: WRONG_TOKEN, unknown: WRONG_TOKEN }
-
-const SIGN_UP = { name: 'sign-ups', quota: 10, windowSeconds: 600 }
-export const SIGN_UPS: AddressRates = { each: SIGN_UP, unknown: { ...SIGN_UP, quota: 100 } }
+export const WRONG_TOKENS = rates('wrong-tokens', 20, 20, 60)
+/** Requests for a link of the sign-up. */
+export const SIGN_UPS = rates('sign-ups', 10, 100, 600)
 
 /** Where a request comes from; null where that is unknown, or could be the caller's own invention. */
 export function callerAddress(isProxyTrusted: boolean, headers: { get(name: string): string | null }): string | null {

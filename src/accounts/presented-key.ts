@@ -86,22 +86,9 @@ function malformed(hint: string): Result<string, Failure> {
   return err({ kind: 'key_malformed', hint })
 }
 
-const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-
+/** Null where it is no base64, in either alphabet and with or without padding. */
 function decodeBase64(text: string): string | null {
   const digits = text.replace(/=+$/, '').replaceAll('-', '+').replaceAll('_', '/')
-  const bytes: number[] = []
-  let bits = 0
-  let value = 0
-  for (const digit of digits) {
-    const index = BASE64.indexOf(digit)
-    if (index < 0) return null
-    value = ((value << 6) | index) & 0xffffff
-    bits += 6
-    if (bits >= 8) {
-      bits -= 8
-      bytes.push((value >> bits) & 0xff)
-    }
-  }
-  return new TextDecoder().decode(new Uint8Array(bytes))
+  if (!/^[A-Za-z0-9+/]*$/.test(digits) || digits.length % 4 === 1) return null
+  return new TextDecoder().decode(Uint8Array.from(atob(digits), (char) => char.charCodeAt(0)))
 }

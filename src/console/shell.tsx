@@ -1,9 +1,10 @@
 // What is around every page of the console: where one can go, who is signed in, the way out.
 
 import type { ComponentChildren } from 'preact'
+import type { Visitor } from '../accounts/sessions/session.ts'
 import { addressWith, go } from './address.dom.ts'
 import { Button, Header } from './ui/frame.tsx'
-import { signOut, type Visitor } from './visit.dom.ts'
+import { signOut } from './visit.dom.ts'
 
 /** A link within the console; with a key held it opens where links open. */
 export function Link({ to, children, isHere }: { to: string; children: ComponentChildren; isHere?: boolean }) {

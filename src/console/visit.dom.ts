@@ -1,16 +1,8 @@
 // Who is signed in, for the whole page.
 
 import { effect, signal } from '@preact/signals'
+import type { Visitor } from '../accounts/sessions/session.ts'
 import { type Asked, ask, ended } from './ask.dom.ts'
-
-export type Visitor =
-  | {
-      readonly role: 'operator'
-      readonly name: string
-      readonly staff_role: 'owner' | 'billing' | 'support'
-      readonly expires: number
-    }
-  | { readonly role: 'owner'; readonly account: string; readonly expires: number }
 
 /** `unknown`: it was not asked yet; null: nobody. */
 export const visitor = signal<Visitor | null | 'unknown'>('unknown')

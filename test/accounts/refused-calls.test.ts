@@ -3,7 +3,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type RefusedCall, RefusedCalls } from '../../src/accounts/refused-calls.ts'
-import type { Failure } from '../../src/core/failure.ts'
+import { type Failure, failureMessage } from '../../src/core/failure.ts'
 import { keyHashOf } from '../../src/core/ids.ts'
 
 const NOW = 1_790_000_000_000
@@ -33,7 +33,7 @@ describe('refused calls', () => {
           product: 'info',
           type: 'l2Book',
           code: 'rate_limited',
-          message: 'Too many requests: retry after 1 s.',
+          message: failureMessage(TOO_MANY),
         },
       ],
       counts: [{ hour: HOUR, account: 'acme', code: 'rate_limited', count: 1 }],

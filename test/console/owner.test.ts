@@ -49,10 +49,10 @@ describe('amounts', () => {
 
 describe('a forecast', () => {
   it.each([
-    ['used_up', NOW + 3 * 86_400_000, 'At 1.5 credits a day they end on 2026-11-28 UTC, in 3 d.'],
-    ['renewed', null, 'At 1.5 credits a day they do not end: the plan brings more than that.'],
-    ['far', null, 'At 1.5 credits a day they last more than ten years.'],
-    ['unused', null, 'Nothing was spent of late: they do not end.'],
+    ['used_up', NOW + 3 * 86_400_000, /1\.5 credits a day .* on 2026-11-28 UTC, in 3 d/],
+    ['renewed', null, /1\.5 credits a day .* the plan brings more/],
+    ['far', null, /1\.5 credits a day .* ten years/],
+    ['unused', null, /^Nothing was spent/],
     ['spent', NOW, /^No credits are left/],
   ] as const)('of %s is a sentence', (why, ends, words) => {
     const account = { forecast: { ends, why }, credits_a_day: '1.5' } as Account

@@ -2,18 +2,8 @@ import { Hono } from 'hono'
 import { expect, it } from 'vitest'
 import { AddressGate } from '../../src/accounts/address-gate.ts'
 import { addressLimit } from '../../src/http/every-reply.route.ts'
-import { joinedLimits, limitHeaders } from '../../src/protocol/limit-headers.ts'
 
 const LIMIT = { name: 'address', quota: 3, windowSeconds: 1 }
-
-it('limits join as lists', () => {
-  const rest = limitHeaders({ name: 'rest', quota: 4, windowSeconds: 1 }, 3, 1)
-  expect(joinedLimits({}, rest, limitHeaders(LIMIT, -1, 2))).toEqual({
-    ratelimit: '"rest";r=3;t=1, "address";r=0;t=2',
-    'ratelimit-policy': '"rest";q=4;w=1, "address";q=3;w=1',
-  })
-  expect(joinedLimits({}, {})).toEqual({})
-})
 
 it('a surface behind the limit tells of it on every reply, beside its own', async () => {
   let now = 0

@@ -79,34 +79,21 @@ async function world() {
 }
 
 describe('an isolate that spends, and one with stale KV alone, know within one lease', () => {
-  it('of a revoked key', async () => {
-    const { keys, hash, call, afterBound } = await world()
-    expect((await keys.revoke({ name: hash })).ok).toBe(true)
-    expect(await afterBound(call)).toEqual(['key_revoked'])
-  })
-
-  it('of a key that was replaced at once', async () => {
-    const { keys, hash, call, afterBound } = await world()
-    expect((await keys.rotate({ name: hash }, { graceMs: 0, id: null })).ok).toBe(true)
-    expect(await afterBound(call)).toEqual(['key_replaced'])
-  })
-
-  it('of another plan', async () => {
-    const { accounts, account, call, afterBound } = await world()
-    const enterprise = { plan: 'enterprise', terms: { micro: 1_000_000_000_000 } }
-    expect((await accounts.changePlan(account, enterprise)).ok).toBe(true)
-    expect(await afterBound(call)).toEqual(['enterprise'])
-  })
-
-  it('of fewer products', async () => {
-    const { keys, hash, call, afterBound } = await world()
-    await keys.change({ name: hash }, { products: ['stream'] })
-    expect(await afterBound(call)).toEqual(['not_entitled'])
-  })
-
-  it('of an end that came nearer', async () => {
-    const { keys, hash, call, afterBound } = await world()
-    await keys.change({ name: hash }, { expires: Date.now() })
-    expect(await afterBound(call)).toEqual(['key_expired'])
+  const enterprise = { plan: 'enterprise', terms: { micro: 1_000_000_000_000 } }
+  type World = Awaited<ReturnType<typeof world>>
+  it.each<[string, (world: World) => Promise<{ readonly ok: boolean }>, string]>([
+    ['a revoked key', ({ keys, hash }) => keys.revoke({ name: hash }), 'key_revoked'],
+    [
+      'a key that was replaced',
+      ({ keys, hash }) => keys.rotate({ name: hash }, { graceMs: 0, id: null }),
+      'key_replaced',
+    ],
+    ['another plan', ({ accounts, account }) => accounts.changePlan(account, enterprise), 'enterprise'],
+    ['fewer products', ({ keys, hash }) => keys.change({ name: hash }, { products: ['stream'] }), 'not_entitled'],
+    ['a nearer end', ({ keys, hash }) => keys.change({ name: hash }, { expires: Date.now() }), 'key_expired'],
+  ])('of %s', async (_, change, answer) => {
+    const changed = await world()
+    expect((await change(changed)).ok).toBe(true)
+    expect(await changed.afterBound(changed.call)).toEqual([answer])
   })
 })

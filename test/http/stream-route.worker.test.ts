@@ -60,17 +60,6 @@ it('tells a relay who calls, and neither the key nor anything else of the caller
   }
 })
 
-// WS-2
-it('says how to connect to who did not ask for a socket, with or without a key', async () => {
-  const app = streamRoutes(
-    { authenticate: () => Promise.reject(new Error('not asked')), requestId: () => 'req_1' } as never,
-    { pathKeys: false, relaysPerRegion: 1 },
-  )
-  const response = await app.request('http://weir/ws', {}, {})
-  const { msg } = (await response.json()) as { msg: string }
-  expect([response.status, msg]).toEqual([422, expect.stringMatching(/^upgrade: /)])
-})
-
 // WS-2, WS-5
 it('says why a relay does not take a socket, and asks no other one', async () => {
   const answer = async (why: string) => {

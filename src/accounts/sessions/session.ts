@@ -1,6 +1,14 @@
 // A session of the console as HTTP carries it. Laws: its cookie goes to this host alone, over a connection that nobody
 // reads, and to no script; a request that a page of another site or port made is no request of a session.
 
+import type { AccountId } from '../../core/ids.ts'
+import type { StaffRole } from '../staff.ts'
+
+/** Who is signed in. */
+export type Visitor =
+  | { readonly role: 'operator'; readonly name: string; readonly staff_role: StaffRole; readonly expires: number }
+  | { readonly role: 'owner'; readonly account: AccountId; readonly expires: number }
+
 /** `__Host-`: browsers take it with Secure and Path=/ alone, and without a domain. They take it from localhost, too. */
 const COOKIE = '__Host-weir'
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Strict'

@@ -5,13 +5,10 @@ import type { Connection } from '../../client/connection.ts'
 import type { DataFrame, ReplayNews } from '../../client/server-frame.ts'
 import { SnapshotBook } from '../../client/snapshot-book.ts'
 import { reasonOf, type SubscriptionBody } from '../../client/subscription.ts'
-import type { Happening } from './recent.ts'
-import { type Trade, withTrades } from './recent.ts'
+import type { BookHearer } from './market-book.ts'
+import { type Happening, type Trade, withTrades } from './recent.ts'
 
-export interface PlayedHearer {
-  changed(): void
-  happened(kind: Happening['kind'], text: string): void
-}
+type PlayedHearer = Pick<BookHearer, 'changed' | 'happened'>
 
 export const SPEEDS = [1, 2, 5, 10, 30, 60]
 

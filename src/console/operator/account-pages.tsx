@@ -1,6 +1,7 @@
 // Accounts, and one account: what it has, what it used, and what an operator does with it; keys of all accounts, or of one.
 
 import { useSignal } from '@preact/signals'
+import { mayAct, type StaffRole } from '../../accounts/staff.ts'
 import { go, params } from '../address.dom.ts'
 import type { Answers } from '../answers.ts'
 import { ask, change } from '../ask.dom.ts'
@@ -19,10 +20,8 @@ import {
   creditsColumn,
   ListPage,
   lastUsedColumn,
-  may,
   pageAddress,
   Rows,
-  type StaffRole,
   timeColumn,
   useList,
   usePlanNames,
@@ -63,7 +62,7 @@ export function AccountsPage({ role }: { role: StaffRole }) {
         </>
       }
     >
-      {may(role, 'owner') && plans.length > 0 && (
+      {mayAct(role, 'owner') && plans.length > 0 && (
         <OrderForm<Answers['ensureAccount']>
           act="Make the account"
           fields={[
@@ -98,8 +97,8 @@ export function AccountPage({ role }: { role: StaffRole }) {
         {(shown) => (
           <>
             <Figures figures={figuresOf(shown)} />
-            {may(role, 'billing') && <TopUp key={`t${changes.value}`} path={path} done={changed} />}
-            {may(role, 'billing') && (
+            {mayAct(role, 'billing') && <TopUp key={`t${changes.value}`} path={path} done={changed} />}
+            {mayAct(role, 'billing') && (
               <PlanChange key={`p${changes.value}`} account={shown} path={path} done={changed} />
             )}
             <h2>Used by day, UTC</h2>
@@ -223,7 +222,7 @@ const columnsOf = (paged: Paged<Key>, role: StaffRole): readonly Column<Key>[] =
     draw: ({ kind, products }) => <span title={products.join(' ')}>{kind}</span>,
   },
   { name: 'State', text: stateOf },
-  ...(may(role, 'owner')
+  ...(mayAct(role, 'owner')
     ? [{ name: 'Actions', draw: (key: Key) => key.revoked === null && <Revoke of={key} done={paged.reload} /> }]
     : []),
   creditsColumn('Cap, credits', 'cap', 'none'),
@@ -279,7 +278,7 @@ function AccountKeys({ id, role }: { id: string; role: StaffRole }) {
   return (
     <>
       <h2>Keys</h2>
-      {may(role, 'owner') && (
+      {mayAct(role, 'owner') && (
         <OrderForm<Answers['createKey']>
           act="Make a key"
           fields={NEW_KEY}

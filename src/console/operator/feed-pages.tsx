@@ -1,12 +1,13 @@
 // Feeders, where they disagree, and heights that never came; sources of info types and nodes of chains: health, lag, budget.
 
+import { mayAct, type StaffRole } from '../../accounts/staff.ts'
 import { change } from '../ask.dom.ts'
 import { type ChainNode, type Feeder, Gaps, type Source, useStatus, type WrongBook } from '../status/status-parts.tsx'
 import { Act } from '../ui/dialog.tsx'
 import { Answered, Curl, Figures } from '../ui/parts.tsx'
 import { type Column, numberColumn, Table } from '../ui/table.tsx'
 import { spanText, timeText } from '../ui/text.ts'
-import { may, type StaffRole, timeColumn } from './parts.tsx'
+import { timeColumn } from './parts.tsx'
 
 const FEEDERS: readonly Column<Feeder>[] = [
   { name: 'Feeder', text: ({ name }) => name },
@@ -71,7 +72,7 @@ export function FeedPage({ role }: { role: StaffRole }) {
             <h2>Books that feeders sent otherwise than they are</h2>
             <Table caption="Wrong books" columns={WRONG} rows={now.wrongBooks} empty="None." csv="wrong-books" />
             <Gaps gaps={now.gaps} />
-            {may(role, 'owner') && (
+            {mayAct(role, 'owner') && (
               <>
                 <h2>Begin a new log</h2>
                 <p>For a node that started over: books and heights begin anew, and clients bootstrap again.</p>

@@ -1,14 +1,14 @@
 // The operator's pages.
 
+import type { Visitor } from '../../accounts/sessions/session.ts'
+import { mayAct, type StaffRole } from '../../accounts/staff.ts'
 import { params } from '../address.dom.ts'
 import { Shell } from '../shell.tsx'
-import type { Visitor } from '../visit.dom.ts'
 import { AccountPage, AccountsPage, KeysPage } from './account-pages.tsx'
 import { OverviewPage, UsagePage } from './business-pages.tsx'
 import { FeedPage, SourcesPage } from './feed-pages.tsx'
 import { GrantsPage, PipelinesPage, RefusalsPage } from './lists.tsx'
 import { OrdersPage, PlansPage } from './orders-page.tsx'
-import { may, type StaffRole } from './parts.tsx'
 import { AuditPage, SearchField, SearchPage, StaffPage } from './staff-pages.tsx'
 
 type Page = (props: { readonly role: StaffRole }) => preact.JSX.Element
@@ -33,7 +33,7 @@ const MORE: Readonly<Record<string, Page>> = { account: AccountPage, search: Sea
 
 export function OperatorPages({ who }: { who: Extract<Visitor, { role: 'operator' }> }) {
   const role = who.staff_role
-  const pages = PAGES.filter(([name]) => name !== 'staff' || may(role, 'owner'))
+  const pages = PAGES.filter(([name]) => name !== 'staff' || mayAct(role, 'owner'))
   const here = params.value.get('page') ?? 'overview'
   const Here = pages.find(([name]) => name === here)?.[2] ?? MORE[here]
   // A page of another account is another page.

@@ -1,5 +1,6 @@
 // Sales: credit orders, which the operator marks as paid or void by typing their number, and plans with their number of accounts.
 
+import { mayAct, type StaffRole } from '../../accounts/staff.ts'
 import { addressWith, params } from '../address.dom.ts'
 import type { Answers } from '../answers.ts'
 import { type Asked, ask, change } from '../ask.dom.ts'
@@ -10,7 +11,7 @@ import { type FormField, OrderForm } from '../ui/form.tsx'
 import { Answered } from '../ui/parts.tsx'
 import { amountColumn, type Column, numberColumn, orderColumns, Table } from '../ui/table.tsx'
 import { groupedText, type Order, priceText } from '../ui/text.ts'
-import { accountColumn, may, pageAddress, type StaffRole } from './parts.tsx'
+import { accountColumn, pageAddress } from './parts.tsx'
 
 const STATES = ['', 'open', 'paid', 'failed', 'void'] as const
 
@@ -50,7 +51,7 @@ export function OrdersPage({ role }: { role: StaffRole }) {
     accountColumn(),
     { name: 'By', text: ({ provider }) => provider },
     { name: 'Note', text: ({ note }) => note ?? '' },
-    ...(may(role, 'billing') ? [acts] : []),
+    ...(mayAct(role, 'billing') ? [acts] : []),
   ]
   const next = orders.value.value?.next
   return (
@@ -167,7 +168,7 @@ export function PlansPage({ role }: { role: StaffRole }) {
         {(value) => (
           <Table
             caption="Plans"
-            columns={may(role, 'owner') ? [...COLUMNS, acts] : COLUMNS}
+            columns={mayAct(role, 'owner') ? [...COLUMNS, acts] : COLUMNS}
             rows={value.plans}
             rowKey={({ name }) => name}
             empty="There are no plans."
@@ -175,7 +176,7 @@ export function PlansPage({ role }: { role: StaffRole }) {
           />
         )}
       </Answered>
-      {may(role, 'owner') && (
+      {mayAct(role, 'owner') && (
         <>
           <h2>New plan, or change of one</h2>
           <p>

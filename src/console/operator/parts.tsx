@@ -11,12 +11,6 @@ import { TroubleNote } from '../ui/parts.tsx'
 import { type Column, Table, type TableProps } from '../ui/table.tsx'
 import { groupedText, hourText, timeText } from '../ui/text.ts'
 
-export type StaffRole = 'support' | 'billing' | 'owner'
-
-const ROLES: readonly StaffRole[] = ['support', 'billing', 'owner']
-
-export const may = (role: StaffRole, needed: StaffRole) => ROLES.indexOf(role) >= ROLES.indexOf(needed)
-
 const NOWHERE = new URLSearchParams()
 
 export const pageAddress = (page: string, more: Readonly<Record<string, string>> = {}) =>

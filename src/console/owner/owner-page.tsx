@@ -2,9 +2,10 @@
 
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import type { Visitor } from '../../accounts/sessions/session.ts'
 import { Shell } from '../shell.tsx'
 import { TroubleNote } from '../ui/parts.tsx'
-import { look, type Visitor } from '../visit.dom.ts'
+import { look } from '../visit.dom.ts'
 import type { Account } from './answers.ts'
 import { Invoices, TopUp } from './invoices.tsx'
 import { Keys } from './keys.tsx'

@@ -15,54 +15,39 @@ export interface CloseCode {
 }
 
 /** Rules by their numbers in docs/ws-protocol.md. Any other code: connect again with backoff. */
-export const CLOSE_CODES: readonly CloseCode[] = [
-  { code: 1000, why: 'You closed the socket (WS-45)', next: 'nothing' },
-  {
-    code: 1001,
-    why: 'You closed it, such as a browser that leaves the page, or a proxy between us is restarting',
-    next: 'if you still want it, connect again with backoff',
-  },
-  { code: 1005, why: 'You closed it without a code (WS-45)', next: 'nothing' },
-  {
-    code: 1006,
-    why: 'It ended without a close: the network broke, a part of the gateway was deployed or restarted, or the upgrade was refused (WS-2), whose status a browser hides',
-    next: 'connect again with backoff; where it never opens, ask by curl what the refusal says',
-  },
-  {
-    code: 1002,
-    why: 'You closed it with a code that may not be sent (WS-45)',
-    next: 'close with 1000, or one from 3000 to 4999',
-  },
-  { code: 1008, why: 'A flood of frames over the limit (WS-8)', next: 'send less, connect again' },
-  {
-    code: 1009,
-    why: 'A frame was larger than one side takes: your library (Python’s `websockets` takes 1 MiB), or a frame of yours over 64 KiB (WS-6)',
-    next: 'raise your library’s limit (`max_size=None`) or send less at once, connect again',
-  },
-  { code: 1011, why: 'A bug on our side', next: 'connect again with backoff' },
-  {
-    code: 1012,
-    why: 'Books begin again (WS-33), or a replay was cut off (WS-157)',
-    next: 'connect again, subscribe again',
-  },
-  {
-    code: 1013,
-    why: 'Too much was sent without a proof that you read (WS-12), Snapshots could not be had (WS-48), or the meter has not answered (WS-41)',
-    next: 'prove that you read (WS-60); connect again with backoff',
-  },
-  {
-    code: 4401,
-    why: 'The key was revoked, replaced, has expired or lost the product (WS-40)',
-    next: 'do not try again with this key',
-  },
-  { code: 4402, why: 'Credits are exhausted (WS-39)', next: 'top up, then connect again' },
-  { code: 4408, why: 'No frame in either direction for 60 s (WS-11)', next: 'ping at least every 30 s; connect again' },
-  {
-    code: 4410,
-    why: 'The stream token has expired (WS-163)',
-    next: 'get another token, connect again, subscribe again',
-  },
+const CLOSES: readonly (readonly [code: number, why: string, next: string])[] = [
+  [1000, 'You closed the socket (WS-45)', 'nothing'],
+  [
+    1001,
+    'You closed it, such as a browser that leaves the page, or a proxy between us is restarting',
+    'if you still want it, connect again with backoff',
+  ],
+  [1005, 'You closed it without a code (WS-45)', 'nothing'],
+  [
+    1006,
+    'It ended without a close: the network broke, a part of the gateway was deployed or restarted, or the upgrade was refused (WS-2), whose status a browser hides',
+    'connect again with backoff; where it never opens, ask by curl what the refusal says',
+  ],
+  [1002, 'You closed it with a code that may not be sent (WS-45)', 'close with 1000, or one from 3000 to 4999'],
+  [1008, 'A flood of frames over the limit (WS-8)', 'send less, connect again'],
+  [
+    1009,
+    'A frame was larger than one side takes: your library (Python’s `websockets` takes 1 MiB), or a frame of yours over 64 KiB (WS-6)',
+    'raise your library’s limit (`max_size=None`) or send less at once, connect again',
+  ],
+  [1011, 'A bug on our side', 'connect again with backoff'],
+  [1012, 'Books begin again (WS-33), or a replay was cut off (WS-157)', 'connect again, subscribe again'],
+  [
+    1013,
+    'Too much was sent without a proof that you read (WS-12), Snapshots could not be had (WS-48), or the meter has not answered (WS-41)',
+    'prove that you read (WS-60); connect again with backoff',
+  ],
+  [4401, 'The key was revoked, replaced, has expired or lost the product (WS-40)', 'do not try again with this key'],
+  [4402, 'Credits are exhausted (WS-39)', 'top up, then connect again'],
+  [4408, 'No frame in either direction for 60 s (WS-11)', 'ping at least every 30 s; connect again'],
+  [4410, 'The stream token has expired (WS-163)', 'get another token, connect again, subscribe again'],
 ]
+export const CLOSE_CODES: readonly CloseCode[] = CLOSES.map(([code, why, next]) => ({ code, why, next }))
 
 type Json = Readonly<Record<string, unknown>>
 

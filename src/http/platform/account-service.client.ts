@@ -124,18 +124,12 @@ function noAccount(id: string, meant?: string): Failure {
   return { kind: 'not_found', what: 'This account', hint: `The account "${id}" does not exist${question}` }
 }
 
-export interface PlanPorts {
-  readonly db: D1Database
-  readonly kv: KVNamespace
-  meterOf(account: AccountId): AccountMeterApi
-}
-
 const PLANS_MAX = 100
 /** Accounts told at a time, and keys of each whose records are renewed at once; others follow within the hour. */
 const PAGE = 10
 const KEYS_AT_ONCE = 50
 
-export function plansOf(ports: PlanPorts): Plans {
+export function plansOf(ports: Omit<AccountPorts, 'nowMs'>): Plans {
   const table = new PlanTable(ports.db)
   return {
     list: () => table.list(),

@@ -75,17 +75,23 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
     return keyHash
   }
 
-  const tokenFor = async (request: Request): Promise<Result<string, Failure>> => {
+  /** Of whom the page of this host asks, within the bound of their address. */
+  const payingAccount = (request: Request, counting: AddressGate): Result<string, Failure> => {
     if (!isOwnPage(request)) return err(FOREIGN)
     if (account === null) return err(CLOSED)
-    const address = addressOf(request)
-    const often = tooOften(gate.take(address, now()))
-    if (often !== null) return err(often)
+    const often = tooOften(counting.take(addressOf(request), now()))
+    return often === null ? ok(account) : err(often)
+  }
+
+  const tokenFor = async (request: Request): Promise<Result<string, Failure>> => {
+    const payer = payingAccount(request, gate)
+    if (!payer.ok) return payer
     if (!env.KEY_SECRET) return err(NO_KEY_SECRET)
-    const keyHash = await payingKey(account)
+    const keyHash = await payingKey(payer.value)
     if (keyHash === null) return err(NO_KEY)
-    const untilMs = await busyMs(account).catch(() => 0)
+    const untilMs = await busyMs(payer.value).catch(() => 0)
     if (untilMs > 0) return err(visitorsBusy(untilMs))
+    const address = addressOf(request)
     const holder = address === null ? crypto.randomUUID() : await holderOf(networkOf(address), env.KEY_SECRET)
     const said = { coins: coins && [...coins], channels: [...TOKEN_CHANNELS], expires: now() + MINUTES * 60_000 }
     const token = await sealStreamToken({ keyHash, holder, visitors, ...said }, env.KEY_SECRET)
@@ -109,10 +115,8 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
   }
 
   const glanceFor = async (request: Request): Promise<Result<string, Failure>> => {
-    if (!isOwnPage(request)) return err(FOREIGN)
-    if (account === null) return err(CLOSED)
-    const often = tooOften(glanceGate.take(addressOf(request), now()))
-    if (often !== null) return err(often)
+    const payer = payingAccount(request, glanceGate)
+    if (!payer.ok) return payer
     const coin = new URL(request.url).searchParams.get('coin') ?? ''
     const isShown = coin === '' || (COIN.test(coin) && (coins === null || coins.includes(coin)))
     if (!isShown) return err({ kind: 'bad_field', issues: [{ path: 'coin', message: 'is not shown on this page' }] })

@@ -8,7 +8,7 @@ import type { AddressVerdict } from '../../accounts/address-gate.ts'
 import { sha256 } from '../../accounts/digest.client.ts'
 import type { Identity } from '../../accounts/identity.ts'
 import { endSession, type SessionOrigin } from '../../accounts/sessions/session.store.ts'
-import { isOwnPage, noSessionCookie, sessionToken } from '../../accounts/sessions/session.ts'
+import { isOwnPage, noSessionCookie, sessionToken, type Visitor } from '../../accounts/sessions/session.ts'
 import {
   hasSession,
   operatorOf,
@@ -18,7 +18,6 @@ import {
 } from '../../accounts/sessions/visitor.store.ts'
 import type { FindStaff } from '../../accounts/staff.ts'
 import type { Failure } from '../../core/failure.ts'
-import type { AccountId } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { gateBySecret } from '../../core/secret.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
@@ -35,11 +34,6 @@ export interface SessionDeps {
   readonly requestId: () => string
   readonly now: () => number
 }
-
-/** Who is signed in. */
-type Visitor =
-  | { readonly role: 'operator'; readonly name: string; readonly staff_role: string; readonly expires: number }
-  | { readonly role: 'owner'; readonly account: AccountId; readonly expires: number }
 
 const SignIn = z.strictObject({
   token: z

@@ -205,7 +205,7 @@ describe('the gateway’s time', () => {
     expect(clock.now(hour + 10)).toBe(1_000_000)
     clock.came(1_000_005, hour + 10)
     expect(clock.now(hour + 10)).toBe(1_000_005)
-    expect(clockTrouble(0, hour)).toBe('The clock of this device is 1.0 h fast. Times and ages here are the gateway’s.')
+    expect(clockTrouble(0, hour)).toContain('1.0 h fast')
     expect(clockTrouble(120_000, 0)).toContain('2 min slow')
     expect([clockTrouble(0, 10_000), clockTrouble(Number.NaN, 5)]).toEqual([null, null])
   })

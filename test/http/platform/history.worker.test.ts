@@ -80,11 +80,6 @@ describe('what there is', () => {
     expect(one.json.data.days.map(({ day }: { day: string }) => day)).toEqual(['2026-11-21'])
   })
 
-  it('is told to basic credentials too, as the user name', async () => {
-    const { key } = await newKey(rich)
-    expect((await gateway()(`${ROOT}/gaps`, key, `Basic ${btoa(`${key}:`)}`)).status).toBe(200)
-  })
-
   it('offers both ways to whoever has no key, and on other surfaces bearer tokens alone', async () => {
     const asks = gateway()
     const challenge = async (path: string) => {
@@ -231,12 +226,6 @@ describe('an export', () => {
       const none = await gateway({ exports: null })(`${ROOT}/${path}`, key)
       expect([none.status, none.cost]).toEqual([404, '0'])
     }
-  })
-
-  it('needs a key that is for data', async () => {
-    const { key } = await newKey({ ...rich, products: ['info', 'platform'] })
-    expect((await gateway()(`${ROOT}/coverage`, key)).status).toBe(403)
-    expect((await gateway()(`${ROOT}/coverage`, key, '')).status).toBe(401)
   })
 })
 

@@ -130,22 +130,6 @@ describe('what a key may know of itself', () => {
       limits: { rest_requests_per_second: 50, info_requests_per_second: 5_000 },
     })
   })
-
-  it('is told to nobody else, and not without end', async () => {
-    const app = gateway()
-    expect(await get(app, '/platform/usage/')).toMatchObject({ status: 401, json: { error: true, error_code: '401' } })
-    const narrow = await newKey({ credits: 1, products: ['info'] })
-    expect((await get(app, '/platform/usage/', narrow.key)).status).toBe(403)
-    const { key } = await newKey({ credits: 1 })
-    const answers = await Promise.all(Array.from({ length: 60 }, () => get(app, '/platform/key/', key)))
-    const refused = answers.find(({ status }) => status === 429)
-    expect(refused?.json).toMatchObject({ error: true, error_code: '429' })
-    expect(refused?.headers.get('retry-after')).toBe('1')
-    // The meter's clock is a real one: a token may have come back since.
-    expect(refused?.headers.get('ratelimit')).toMatch(/^"rest";r=[0-3];t=1$/)
-    const before = await get(app, '/platform/key/', (await newKey({ credits: 1 })).key)
-    expect(before.status).toBe(200)
-  })
 })
 
 const PIPELINES = '/platform/pipeline-api/'
