@@ -55,10 +55,6 @@ export class AddressGate {
     const limit = network === UNKNOWN ? this.#rates.unknown : this.#rates.each
     return { ...this.#gate.take(network, limit, nowMs), limit }
   }
-
-  get size(): number {
-    return this.#gate.size
-  }
 }
 
 /**

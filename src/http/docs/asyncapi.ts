@@ -8,12 +8,6 @@ import { Ack, ErrorFrame, Notification, Pong, PostAnswer, ReplayNews } from '../
 import { channelSourceText, minutePriceText, snapshotText } from './definition-text.ts'
 import { mapped, schemaOf } from './json-schema.ts'
 
-export interface CloseCode {
-  readonly code: number
-  readonly why: string
-  readonly next: string
-}
-
 /** Rules by their numbers in docs/ws-protocol.md. Any other code: connect again with backoff. */
 const CLOSES: readonly (readonly [code: number, why: string, next: string])[] = [
   [1000, 'You closed the socket (WS-45)', 'nothing'],
@@ -47,7 +41,7 @@ const CLOSES: readonly (readonly [code: number, why: string, next: string])[] = 
   [4408, 'No frame in either direction for 60 s (WS-11)', 'ping at least every 30 s; connect again'],
   [4410, 'The stream token has expired (WS-163)', 'get another token, connect again, subscribe again'],
 ]
-export const CLOSE_CODES: readonly CloseCode[] = CLOSES.map(([code, why, next]) => ({ code, why, next }))
+export const CLOSE_CODES = CLOSES.map(([code, why, next]) => ({ code, why, next }))
 
 type Json = Readonly<Record<string, unknown>>
 

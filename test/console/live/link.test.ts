@@ -159,18 +159,6 @@ it('a book is none while the link is down, and again after it; a new epoch is to
   expect(told).toContain('wait The books began again: epoch f')
 })
 
-it('a market that there is not is said to be gone, and comes back where it is listed', async () => {
-  const { market, runtime, answer, sent } = await followed()
-  await answer(null)
-  expect(market.state).toBe('gone')
-  runtime.advance(5_000)
-  await turn()
-  await answer(SNAPSHOT)
-  expect(market.state).toBe('in step')
-  market.close()
-  expect(sent().at(-1)).toMatchObject({ method: 'unsubscribe' })
-})
-
 it('the past is played whole: its Snapshot, its changes, its trades, its gaps and its end', async () => {
   const { link, open, sent, runtime } = await linked()
   await open()

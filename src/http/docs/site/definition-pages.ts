@@ -20,7 +20,7 @@ import { INFO_REFUSALS, typeDocumentPath } from '../openapi.ts'
 import { OPERATION_REFUSALS, operationText, refusalStatuses } from '../openapi-operations.ts'
 import { callCode, postCode, subscribeCode } from './code-samples.ts'
 import { fieldRows, fieldTable, typeOf } from './field-table.ts'
-import { block, code, joined, jsonText, notesPart, type Page, type Section, table } from './page.ts'
+import { block, code, facts, joined, jsonText, notesPart, type Page, type Section, table } from './page.ts'
 
 export interface InfoProse {
   /** By type: what its own file says of it. */
@@ -49,17 +49,12 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
     request: { method: 'POST', path: '/info', body: JSON.stringify(asked) },
     markdown: joined([
       `# ${type}\n\n${summary}.`,
-      table(
-        ['Credits', 'Freshness', 'Answered from', 'Asked with'],
-        [
-          [
-            priceText(query),
-            freshnessText(query),
-            sourceText(query),
-            '`POST /info`, or `post` on [a socket](/docs/ws-protocol#post)',
-          ],
-        ],
-      ),
+      facts({
+        Credits: priceText(query),
+        Freshness: freshnessText(query),
+        'Answered from': sourceText(query),
+        'Asked with': '`POST /info`, or `post` on [a socket](/docs/ws-protocol#post)',
+      }),
       `## Request\n\n${fieldTable(rows, true)}\n\nFields that are not in this table are ignored.`,
       `## Example\n\nAsked:\n\n${block('json', jsonText(asked))}\n\nAnswered:\n\n${block('json', jsonText(example.response))}`,
       `## Code\n\n${postCode('/info', asked)}`,
@@ -155,7 +150,7 @@ function endpointPage(operation: Operation): Page {
     ...(isTried && { request: { method: 'GET', path: examplePath(operation), body: null } }),
     markdown: joined([
       `# ${call}\n\n${summary}.${text === '' ? '' : `\n\n${text}`}`,
-      table(['Who may call it', 'Credits'], [[who, isFree ? 'none' : priceWords(operation)]]),
+      facts({ 'Who may call it': who, Credits: isFree ? 'none' : priceWords(operation) }),
       requestParts(params, query, body),
       `## Example\n\n${body && body.gzipBytes === undefined ? `Sent:\n\n${block('json', jsonText(body.example))}\n\n` : ''}${answerExamples(operation)}`,
       body?.gzipBytes === undefined
@@ -238,17 +233,12 @@ function channelPage(channel: AnyChannel, { notes, rules }: ChannelProse): Page 
     keywords: rows.map(({ path }) => path),
     markdown: joined([
       `# ${type}\n\n${summary}.`,
-      table(
-        ['Credits', 'Comes from', 'Before the first change', 'Asked for with'],
-        [
-          [
-            minutePriceText(channel),
-            channelSourceText(channel),
-            snapshotText(channel),
-            '`subscribe` on `/ws`, or [GraphQL](/docs/graphql)',
-          ],
-        ],
-      ),
+      facts({
+        Credits: minutePriceText(channel),
+        'Comes from': channelSourceText(channel),
+        'Before the first change': snapshotText(channel),
+        'Asked for with': '`subscribe` on `/ws`, or [GraphQL](/docs/graphql)',
+      }),
       'A minute is charged when it starts. Send `{"method":"ping"}` at least every 30 s: pings of the WebSocket protocol do not count.',
       `## Request\n\n${fieldTable(rows, true)}\n\nA field that is not in this table is refused: a misspelt one would silently buy something else.`,
       `## Example\n\nSent:\n\n${block('json', jsonText({ method: 'subscribe', subscription }))}\n\nWhat comes, after the acknowledgement (\`subscriptionResponse\`):\n\n${frames.join('\n\n')}`,

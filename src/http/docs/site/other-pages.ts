@@ -10,7 +10,7 @@ import { RPC_REFUSALS } from '../openapi-fixed.ts'
 import { EVENTS } from '../openapi-operations.ts'
 import { postCode } from './code-samples.ts'
 import { fieldRows, fieldTable } from './field-table.ts'
-import { block, code, jsonText, type Page, SECTIONS, table } from './page.ts'
+import { block, code, jsonText, listed, type Page, SECTIONS, table } from './page.ts'
 
 export function channelList(channels: readonly AnyChannel[]): Page {
   const rows = channels.map((channel) => {
@@ -143,17 +143,11 @@ export function statusPage(): Page {
 
 /** Everything, for who looks for it with the browser’s own search. */
 export function allPage(pages: readonly Page[]): Page {
-  const parts = Object.entries(SECTIONS).map(([section, title]) => {
-    const rows = pages
-      .filter((page) => page.section === section)
-      .map(({ address, title: name, summary }) => `- [${name.replaceAll('`', '')}](${address}): ${summary}`)
-    return `## ${title}\n\n${rows.join('\n')}`
-  })
   return {
     address: '/docs/all',
     title: 'All pages',
     summary: 'Every page on one page',
     section: 'start',
-    markdown: `# All pages\n\nEvery page of this documentation. Each is there as Markdown, too: its address and \`.md\`. For programs: [OpenAPI](/openapi.json), [AsyncAPI](/asyncapi.json), [the schema of GraphQL](/graphql/schema.graphql), [llms.txt](/llms.txt).\n\n${parts.join('\n\n')}`,
+    markdown: `# All pages\n\nEvery page of this documentation. Each is there as Markdown, too: its address and \`.md\`. For programs: [OpenAPI](/openapi.json), [AsyncAPI](/asyncapi.json), [the schema of GraphQL](/graphql/schema.graphql), [llms.txt](/llms.txt).\n\n${listed(pages, '')}`,
   }
 }

@@ -99,7 +99,9 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return rows.length === 0 ? '' : [head, head.map(() => '---'), ...rows].map(cells).join('\n')
 }
 
-/** A block of code. */
+/** What a thing is, in a table of one row. */
+export const facts = (of: Readonly<Record<string, string>>) => table(Object.keys(of), [Object.values(of)])
+
 export function block(language: string, text: string): string {
   return `\`\`\`${language}\n${text}\n\`\`\``
 }
@@ -169,16 +171,23 @@ A key travels as \`Authorization: Bearer <key>\`; on \`/ws\` as \`?key=<key>\`, 
 read /openapi.json (OpenAPI 3.1), /asyncapi.json (AsyncAPI 3) and /graphql/schema.graphql.
 `
 
+/** Pages by the parts of the site. */
+export const listed = (pages: readonly Page[], ending: '' | '.md'): string =>
+  Object.entries(SECTIONS)
+    .map(([section, title]) => {
+      const links = pages
+        .filter((page) => page.section === section)
+        .map(({ address, title: name, summary }) => `- [${name.replaceAll('`', '')}](${address}${ending}): ${summary}`)
+      return `## ${title}\n\n${links.join('\n')}`
+    })
+    .join('\n\n')
+
 /** The form of llmstxt.org: a heading, a sentence, lists of links. */
-export function llmsText(pages: readonly Page[]): string {
-  const parts = Object.entries(SECTIONS).map(([section, title]) => {
-    const links = pages
-      .filter((page) => page.section === section && page.address !== '/docs/all')
-      .map(({ address, title: name, summary }) => `- [${name.replaceAll('`', '')}](${address}.md): ${summary}`)
-    return `## ${title}\n\n${links.join('\n')}`
-  })
-  return `${INTRO}\n${parts.join('\n\n')}\n`
-}
+export const llmsText = (pages: readonly Page[]): string =>
+  `${INTRO}\n${listed(
+    pages.filter(({ address }) => address !== '/docs/all'),
+    '.md',
+  )}\n`
 
 /** All that a caller needs, in one file; how it is made and why is left out. */
 export function llmsFullText(pages: readonly Page[]): string {
