@@ -1,10 +1,18 @@
-// Builds the Workers and the client package once for all conformance tests: two builds at once would take each other's files away.
+// Once for all conformance tests: builds the Workers and the client package, since two builds at once would take each other's
+// files away, and migrates the databases that each world begins with, which takes a workerd of its own.
 
 import { join } from 'node:path'
 import { build } from '../../src/cli/launch/build.node.ts'
+import { migrate } from '../../src/cli/launch/gateway-process.node.ts'
+import { scratch } from '../kit/program.ts'
 import { buildPackage } from './package/bundle.ts'
 
-export default async function setup(): Promise<void> {
-  await build(join(import.meta.dirname, '../..'))
+export default async function setup(): Promise<() => void> {
+  const root = join(import.meta.dirname, '../..')
+  await build(root)
   buildPackage()
+  const { path: state, remove } = scratch()
+  await migrate({ root, state })
+  process.env.MIGRATED_STATE = state
+  return remove
 }

@@ -1,7 +1,7 @@
 // The built gateway behind a real socket: in this process (`startWorld`), or as a process of its own that a test can kill
 // (`startGateway`). Both are asked in the same way.
 
-import { rmSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 import { type GatewayProcessOptions, startGatewayProcess } from '../../src/cli/launch/gateway-process.node.ts'
 import type { KeyHash } from '../../src/core/ids.ts'
 import { childOf, type Program, ROOT, run, runCommand, scratch } from './program.ts'
@@ -110,6 +110,8 @@ export interface WorldOptions
 /** Starts a gateway on a free port, on storage of its own. */
 export async function startWorld({ node, vars, liveVars, ...options }: WorldOptions = {}): Promise<World> {
   const state = options.state ?? scratch().path
+  const { MIGRATED_STATE } = process.env
+  if (options.state === undefined && MIGRATED_STATE !== undefined) cpSync(MIGRATED_STATE, state, { recursive: true })
   // On a signal Miniflare ends the process by itself: only this runs then.
   process.once('exit', () => rmSync(state, { recursive: true, force: true }))
   const { urls, dispose } = await startGatewayProcess({

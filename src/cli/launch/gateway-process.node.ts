@@ -122,7 +122,7 @@ function workerOf(
  * Applies new migrations before anything is served, in a workerd of its own: each whole or not at all, and noted in wrangler's
  * own table. A marker spares it where there are none.
  */
-async function migrate({ root, state }: GatewayProcessOptions): Promise<void> {
+export async function migrate({ root, state }: Pick<GatewayProcessOptions, 'root' | 'state'>): Promise<void> {
   const files = globSync('schemas/d1/*/*.sql', { cwd: root }).sort()
   const marker = join(state, 'migrated')
   if (existsSync(marker) && readFileSync(marker, 'utf8') === files.join()) return
