@@ -2,13 +2,11 @@
 // rows are while blocks come at the exchange's rate. Nothing bare does any of it: the exchange's own rate is the measure.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keyHashOf } from '../../src/core/ids.ts'
-import { DEFAULTS, type Pipeline } from '../../src/pipelines/pipeline.ts'
 import type { Block, BookChange } from '../../src/protocol/feed/block.ts'
 import { RunningFeeder } from '../kit/feeder.ts'
 import { spreadOf } from '../kit/figures.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
-import { buildPlant, Plant } from '../pipelines/plant/plant.node.ts'
+import { buildPlant, Plant, pipelineOf } from '../pipelines/plant/plant.node.ts'
 import { EXCHANGE_BLOCKS_PER_SECOND } from './blocks.ts'
 import { addressOf, inventedFill, randomOf } from './invented-fills.ts'
 import { exchangeLine, type Line, ms, whole } from './table.ts'
@@ -38,7 +36,8 @@ export async function pipelineLines({ quick, say }: Pick<Bench, 'quick' | 'say'>
   try {
     await plant.start()
     const owner = await plant.owner('1000000')
-    const of = { account: owner.account, payer: owner.hash }
+    const config = { type: 'webhook', url: hook.url, secret: SECRET } as const
+    const shared = { destination_config: config, execution_start_from: String(FIRST + 1) }
     feeder.of = new RunningFeeder(
       plant.ws,
       FIRST,
@@ -61,7 +60,7 @@ export async function pipelineLines({ quick, say }: Pick<Bench, 'quick' | 'say'>
     for (const [at, [what, over]] of kinds.entries()) {
       const id = `pipe_${at}`
       const startMs = performance.now()
-      await plant.apply(pipeline(id, hook.url, { ...of, ...over }))
+      await plant.apply(pipelineOf(owner, id, { ...shared, ...over }))
       await reached(plant, id, head)
       const seconds = (performance.now() - startMs) / 1000
       const { rows } = await plant.statusOf(id)
@@ -134,27 +133,6 @@ export function blockOf(height: number, time: number): Block {
     ledger: [],
     funding: [],
     books: [...new Map(books.map((one) => [one.coin, one])).values()],
-  }
-}
-
-function pipeline(id: string, url: string, over: Partial<Pipeline>): Pipeline {
-  const config = { type: 'webhook', url, secret: SECRET } as const
-  return {
-    ...DEFAULTS,
-    id,
-    account: 'a',
-    payer: keyHashOf('c0'.repeat(32)),
-    payer_name: 'bench',
-    revision: 1,
-    created_at: '',
-    updated_at: '',
-    name: id,
-    topic: 'fills',
-    execution_start_from: String(FIRST + 1),
-    destination_type: 'webhook',
-    destination_config: config,
-    abi_contract_addresses: [],
-    ...over,
   }
 }
 

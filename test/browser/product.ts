@@ -1,4 +1,4 @@
-// The product as `npm start` runs it, and a browser on it, for one file of tests.
+// The product as `npm start` runs it, and a browser on it: one of each for all suites that a test file imports.
 
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll } from 'vitest'
@@ -21,51 +21,48 @@ export interface Visit {
   readonly troubles: string[]
 }
 
-/** Begins before the tests of the file and ends after them. Without a browser tests of pages are skipped, in CI they fail. */
-export async function startProduct() {
-  const folder = scratch()
-  const state = join(folder.path, 'state')
-  const opened = await openBrowser()
-  const isMissing = typeof opened === 'string'
-  if (isMissing) {
-    if (process.env.CI === 'true') throw new Error(`pages are not tested: ${opened}`)
-    console.log(`tests of pages are skipped: ${opened}`)
-  }
-  const browser = opened as Browser
-  /** Filled before the first test. */
-  const dev = {} as Started & { gateway: Gateway }
-  let launch: ReturnType<typeof run> | undefined
-  beforeAll(async () => {
-    launch = run('cli/launch/main.node.ts', ['--state', state, '--json'], { PORT: '0' })
-    Object.assign(dev, JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000)))
-    dev.gateway = new Gateway(dev.url, dev.admin_token)
-  }, 90_000)
-  // Also of a test that failed. Of tests side by side, what they opened goes with the next test that is alone.
-  afterEach(async ({ task }) => {
-    if (!isMissing && !task.concurrent) for (const context of browser.contexts()) await context.close()
-  })
-  afterAll(async () => {
-    if (!isMissing) await browser.close()
-    await launch?.end()
-    folder.remove()
-  })
+const folder = scratch()
+export const state = join(folder.path, 'state')
+const opened = await openBrowser()
+/** Without a browser tests of pages are skipped; in CI they fail. */
+export const isMissing = typeof opened === 'string'
+if (isMissing) {
+  if (process.env.CI === 'true') throw new Error(`pages are not tested: ${opened}`)
+  console.log(`tests of pages are skipped: ${opened}`)
+}
+export const browser = opened as Browser
+/** Filled before the first test. */
+export const dev = {} as Started & { gateway: Gateway }
+let launch: ReturnType<typeof run> | undefined
+beforeAll(async () => {
+  launch = run('cli/launch/main.node.ts', ['--state', state, '--json'], { PORT: '0' })
+  Object.assign(dev, JSON.parse(await launch.line((line) => line.startsWith('{'), 60_000)))
+  dev.gateway = new Gateway(dev.url, dev.admin_token)
+}, 90_000)
+// Also of a test that failed. Of tests side by side, what they opened goes with the next test that is alone.
+afterEach(async ({ task }) => {
+  if (!isMissing && !task.concurrent) for (const context of browser.contexts()) await context.close()
+})
+afterAll(async () => {
+  if (!isMissing) await browser.close()
+  await launch?.end()
+  folder.remove()
+})
 
-  /** A visitor of their own opens a page, in a browser in which `before` ran first. */
-  const open = async (
-    path: string,
-    { before = '', ...options }: { readonly before?: string; readonly [option: string]: unknown } = {},
-  ): Promise<Visit> => {
-    const context = await browser.newContext(options)
-    if (before !== '') await context.addInitScript(before)
-    const page = await context.newPage()
-    const troubles = troublesOf(page)
-    await page.goto(`${dev.url}${path}`)
-    return { context, page, troubles }
-  }
-  const signIn = async (page: Page, token: string): Promise<void> => {
-    await page.getByLabel(/A key of your account/).fill(token)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('button', { name: 'Sign out' }).waitFor()
-  }
-  return { browser, isMissing, state, dev, open, signIn }
+/** A visitor of their own opens a page, in a browser in which `before` ran first. */
+export async function open(
+  path: string,
+  { before = '', ...options }: { readonly before?: string; readonly [option: string]: unknown } = {},
+): Promise<Visit> {
+  const context = await browser.newContext(options)
+  if (before !== '') await context.addInitScript(before)
+  const page = await context.newPage()
+  const troubles = troublesOf(page)
+  await page.goto(`${dev.url}${path}`)
+  return { context, page, troubles }
+}
+export async function signIn(page: Page, token: string): Promise<void> {
+  await page.getByLabel(/A key of your account/).fill(token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
 }

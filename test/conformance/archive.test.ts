@@ -1,7 +1,9 @@
-// The archive over the built Workers: devnet's files → feeder → log → Archiver → R2 and D1, and back through `/info` and `/ws`.
-// Whatever is killed meanwhile, the book of a coin after any block is the exchange's own, and what is played is what live told.
+// The archive and order-level books over the built Workers: devnet's files → feeder → log → Archiver → R2 and D1, and back
+// through `/info` and `/ws`. Whatever is killed meanwhile, the book of a coin after any block is the exchange's own, and what is
+// played is what live told.
 
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
@@ -9,6 +11,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Levels } from '../../src/protocol/feed/block.ts'
 import { hashOf } from '../kit/book-hash.ts'
 import { ADMIN_TOKEN, type Exchange, type GatewayProcess, startExchange, startGateway } from '../kit/gateway.ts'
+import { HeldOrders, type OrdersFrame } from '../kit/held-orders.ts'
 import { lastingPort, run } from '../kit/program.ts'
 import { Socket } from '../kit/socket.ts'
 
@@ -197,3 +200,112 @@ it('is taken away as files for what was told before, each with its sum, and its 
     expect((await fetch(gateway.url + link.replace('sig=', 'sig=_').slice(0, -1))).status).toBe(403)
   }
 }, 60_000)
+
+// Order-level books: what a client has made of its Snapshot and the blocks behind it is, order by order, the exchange's own
+// book of that height, and the Snapshot that another one gets.
+
+const L4_COINS = [COIN, '@1']
+const REMEMBERED = 2000
+
+/** Holds each frame against the rule of its height, and what came of it for some heights. */
+class Follower {
+  readonly socket: Socket
+  readonly levels = new Map<number, string>()
+  /** Height of each Snapshot, and how many blocks with rows there were. */
+  readonly snapshots: number[] = []
+  readonly wrong: string[] = []
+  updates = 0
+  readonly #orders = new HeldOrders()
+
+  private constructor(socket: Socket) {
+    this.socket = socket
+    socket.onFrame = ({ channel, data }) => {
+      if (channel === 'l4Book') this.#take(data as OrdersFrame)
+      if (channel === 'error') this.wrong.push(String(data))
+    }
+  }
+
+  static async begin(url: string, key: string, coin: string): Promise<Follower> {
+    const follower = new Follower(await Socket.open(`${url.replace('http', 'ws')}/ws?key=${key}`))
+    await follower.socket.subscribe({ type: 'l4Book', coin })
+    return follower
+  }
+
+  #take(data: OrdersFrame): void {
+    const { Snapshot, Updates } = data
+    if (Updates && Updates.block_height <= this.#orders.height)
+      this.wrong.push(`${Updates.block_height} at ${this.#orders.height}`)
+    const why = this.#orders.take(data)
+    const { height } = this.#orders
+    if (why !== null) this.wrong.push(`${height}: ${why}`)
+    if (Snapshot) this.snapshots.push(height)
+    if (Updates) this.updates++
+    this.levels.set(height, this.#orders.text())
+    if (this.levels.size > REMEMBERED) this.levels.delete(this.levels.keys().next().value!)
+  }
+
+  /** The book at a height, which may be of an earlier block. */
+  at(height: number): string | undefined {
+    const last = [...this.levels.keys()].findLast((one) => one <= height)
+    return last === undefined || this.#orders.height < height ? undefined : this.levels.get(last)
+  }
+}
+
+/** The exchange's own orders of a coin. */
+async function exchangeBook(coin: string): Promise<{ height: number; levels: unknown }> {
+  const outPath = join(exchange.folder, 'orders.json')
+  const request = { type: 'l4Snapshots', includeUsers: true, includeTriggerOrders: false }
+  const body = JSON.stringify({ type: 'fileSnapshot', request, outPath, includeHeightInOutput: true })
+  const answer = await fetch(`${exchange.node}/info`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
+  expect(answer.status).toBe(200)
+  type Side = [user: string, order: Record<string, unknown>][]
+  const [height, coins] = JSON.parse(readFileSync(outPath, 'utf8')) as [number, [string, [Side, Side]][]]
+  const sides = coins.find(([name]) => name === coin)![1]
+  const shown = ([user, { children: _, origSz: __, ...order }]: Side[number]) => ({ user, ...order })
+  return { height, levels: sides.map((side) => side.map(shown)) }
+}
+
+/** Somebody who comes now is sent what the follower has made of the blocks. */
+async function agrees(follower: Follower, coin: string): Promise<void> {
+  const before = follower.updates
+  await expect.poll(() => follower.updates, { timeout: 30_000 }).toBeGreaterThan(before + 20)
+  const own = await exchangeBook(coin)
+  await expect.poll(() => follower.at(own.height), { timeout: 30_000 }).toBeDefined()
+  expect(JSON.parse(follower.at(own.height)!)).toEqual(own.levels)
+  const second = await Follower.begin(gateway.url, key, coin)
+  await expect.poll(() => second.snapshots.length, { timeout: 30_000 }).toBe(1)
+  const [height] = second.snapshots
+  await expect.poll(() => follower.at(height!), { timeout: 30_000 }).toBeDefined()
+  expect(follower.at(height!)).toBe(second.at(height!))
+  expect(second.at(height!)!.length).toBeGreaterThan(1000)
+  await expect.poll(() => second.updates, { timeout: 30_000 }).toBeGreaterThan(5)
+  expect([...second.wrong, ...follower.wrong]).toEqual([])
+  second.socket.close()
+}
+
+// WS-150, WS-151, WS-152
+it.each(L4_COINS)('%s: a Snapshot and the blocks above it are the next Snapshot', async (coin) => {
+  const follower = await Follower.begin(gateway.url, key, coin)
+  await expect.poll(() => follower.snapshots.length, { timeout: 60_000 }).toBe(1)
+  await agrees(follower, coin)
+  expect(follower.snapshots).toHaveLength(1)
+  follower.socket.close()
+})
+
+// WS-153
+it('a gateway that was killed goes on with another Snapshot', async () => {
+  const before = await Follower.begin(gateway.url, key, COIN)
+  await expect.poll(() => before.snapshots.length, { timeout: 60_000 }).toBe(1)
+  process.kill(gateway.workerd()!, 'SIGKILL')
+  await before.socket.ended()
+  const connect = () => Follower.begin(gateway.url, key, COIN).catch(() => null)
+  let after: Follower | null = null
+  await expect.poll(async () => (after ??= await connect()), { timeout: 60_000, interval: 200 }).not.toBeNull()
+  await expect.poll(() => after!.snapshots.length, { timeout: 60_000 }).toBe(1)
+  await agrees(after!, COIN)
+  after!.socket.close()
+})

@@ -7,6 +7,10 @@ import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fieldsOf } from '../../scripts/field-table.ts'
+import { StatusShape } from '../../src/protocol/feed/status-shape.ts'
+import { NO_TROUBLE } from '../kit/counters.ts'
+import { Feeder } from '../kit/feeder.ts'
 import { ADMIN_TOKEN, FEED_TOKEN, startWorld, type World } from '../kit/gateway.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
 import { Socket } from '../kit/socket.ts'
@@ -33,7 +37,10 @@ beforeAll(async () => {
     else if (body.includes('spotMeta')) response.end(LONG_ANSWER)
     else response.setHeader('content-type', 'application/json').end('{"universe":[],"marginTables":[]}')
   })
-  world = await startWorld({ node: upstream.url, vars: { TRUST_PROXY: 'on', ...CHALLENGED } })
+  const sources = [{ name: 'node', url: `${upstream.url.replace('//', '//user:hidden@')}/info`, budget: 1e6 }]
+  const chains = [{ name: 'evm', urls: [`${upstream.url}/hidden`] }]
+  const asked = { UPSTREAMS: JSON.stringify(sources), RPC_CHAINS: JSON.stringify(chains) }
+  world = await startWorld({ vars: { TRUST_PROXY: 'on', ...asked, ...CHALLENGED } })
   key = await world.newKey('1000', { plan: 'professional' })
 })
 afterAll(async () => {
@@ -225,6 +232,55 @@ it('the schema of GraphQL is the committed file, without a key, and not sent to 
   expect(await first.text()).toBe(file)
   const again = await fetch(path, { headers: { 'if-none-match': first.headers.get('etag')! } })
   expect([again.status, await again.text()]).toEqual([304, ''])
+})
+
+/** Paths of all fields, as fieldsOf has them; `routes` has a field for each info type. */
+function pathsIn(value: unknown, path = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => pathsIn(one, `${path}[]`))
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, one]) => {
+    if (path === 'routes') return pathsIn(one, 'routes.*')
+    const own = path === '' ? name : `${path}.${name}`
+    return [own, ...pathsIn(one, own)]
+  })
+}
+
+const PULSE = { type: 'pulse', now: 1, head: 7, time: 490, state: 'sending', ...NO_TROUBLE }
+
+/** Rows that come by the minute, or where feeders disagree: `StatusShape` itself is held against them in worker tests. */
+const isSeldom = (path: string) => /^(regions|wrongBooks)\[\]|^archive\.(checkpoint|failure|files)\./.test(path)
+
+it('/status has every field that its schema has, and no other, and no address', async () => {
+  const feeder = await Feeder.connect(world.ws)
+  await feeder.hello(7, 7)
+  feeder.snapshot(7, 490, [])
+  feeder.socket.send(PULSE)
+  await feeder.acked(7)
+  expect((await world.admin('POST', '/feed/reset')).status).toBe(200)
+  const again = await Feeder.connect(world.ws)
+  await again.hello(7, 7)
+  again.socket.send(PULSE)
+  await world.info(key, { type: 'meta', dex: 'nope' })
+  const asked = await world.call('POST', '/v1/evm', key, { jsonrpc: '2.0', id: 1, method: 'eth_chainId' })
+  expect(asked.status).toBe(502)
+  interface Status {
+    readonly feeders: readonly { readonly counters: unknown }[]
+    readonly readers: readonly unknown[]
+  }
+  const looked = async () => {
+    const { feeders, readers } = await world.status<Status>()
+    return [feeders[0]?.counters, readers.length > 0]
+  }
+  await expect.poll(looked, { timeout: 30_000, interval: 250 }).toMatchObject([{ misfits: 0 }, true])
+  const text = await (await fetch(`${world.url}/status`)).text()
+  StatusShape.parse(JSON.parse(text))
+  expect([...new Set(pathsIn(JSON.parse(text)))].filter((path) => !isSeldom(path)).sort()).toEqual(
+    fieldsOf(StatusShape)
+      .map(({ path }) => path)
+      .filter((path) => !isSeldom(path))
+      .sort(),
+  )
+  expect(text).not.toMatch(/:\/\/|hidden|127\.0\.0\.1/)
 })
 
 describe('floods', () => {

@@ -1,7 +1,7 @@
 // `npm start` under fire: every process of it is killed in turn; `watch`, left alone, is in step again, and what
 // examples/book.ts shows through all of it are the server's own books; the client library loses no fill and tells none twice.
 
-import { globSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { processInfo } from '../../src/cli/launch/processes.node.ts'
@@ -10,6 +10,7 @@ import { onAllFills } from '../../src/client/events.ts'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
 import type { Levels, UserFill } from '../../src/protocol/feed/block.ts'
 import { Gateway } from '../kit/gateway.ts'
+import { nodeBlocks } from '../kit/node-blocks.ts'
 import { type Program, run, scratch } from '../kit/program.ts'
 import { stateOf } from './book-follower.ts'
 
@@ -91,17 +92,6 @@ async function height(): Promise<number> {
   return ((await (await fetch(`${first.url}/status`)).json()) as { height: number }).height
 }
 
-/** Fills of each height as the node wrote them; a node that begins again may write some once more. */
-function filesOf(): UserFill[][] {
-  const blocks = new Map<number, UserFill[]>()
-  for (const file of globSync('node/node_fills_by_block/hourly/*/*', { cwd: state }))
-    for (const line of readFileSync(join(state, file), 'utf8').split('\n').slice(0, -1)) {
-      const { block_number: height, events } = JSON.parse(line) as { block_number: number; events: UserFill[] }
-      blocks.set(height, events)
-    }
-  return [...blocks].sort(([a], [b]) => a - b).map(([, events]) => events)
-}
-
 /** Splits a line of the follower before its hash. */
 const parted = (state: string) => [state.slice(0, state.lastIndexOf(' ')), state] as const
 
@@ -156,7 +146,7 @@ describe('watch', () => {
     const told = [...fills]
     const firstTold = fills[0]!
     const lastTold = fills.at(-1)!
-    const written = filesOf().flatMap((block) => block.map(nameOf))
+    const written = nodeBlocks<UserFill>(join(state, 'node'), 'fills').flatMap(({ events }) => events.map(nameOf))
     const between = written.slice(written.indexOf(firstTold), written.lastIndexOf(lastTold) + 1)
     console.log(`${told.length} fills told, ${between.length} written`)
     expect(told.length).toBeGreaterThan(100)

@@ -1,4 +1,5 @@
 // The client package as it is published: in every runtime against a whole gateway, in a fresh project, and how large it is.
+// Public SDKs ask the same gateway before it.
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -6,10 +7,12 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { cutProxy } from '../kit/cut-proxy.ts'
-import { type Exchange, startExchange, startWorld, type World } from '../kit/gateway.ts'
+import type { World } from '../kit/gateway.ts'
 import { startServer } from '../kit/http-server.ts'
 import { bundleOf, PACKAGE } from './package/bundle.ts'
+import './package/clients.ts'
 import type { Settings } from './package/contract.ts'
+import { exchange } from './package/exchange.ts'
 import { PYTHON, runPython } from './package/python.ts'
 import { RUNTIMES } from './package/runtimes.ts'
 
@@ -17,7 +20,6 @@ const ROOT = join(import.meta.dirname, '../..')
 const CORE_MAX = 12 * 1024
 const BOOKS_MAX = 16 * 1024
 
-let exchange: Exchange
 let world: World
 let folder: string
 let past: Settings['past']
@@ -26,17 +28,14 @@ const closing: (() => void)[] = []
 if (PYTHON === undefined)
   console.error("SKIPPED: client-python/weir.py: needs Debian's python3-websockets and python3-httpx")
 
-beforeAll(async () => {
-  exchange = await startExchange({ gateway: (node) => startWorld({ node }) })
+beforeAll(() => {
   world = exchange.gateway
   folder = exchange.folder
   const begun = Date.now()
   past = { fromTime: begun + 1_000, toTime: begun + 8_000 }
-  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(past.toTime), { timeout: 30_000, interval: 200 })
-}, 300_000)
-afterAll(async () => {
+})
+afterAll(() => {
   for (const close of closing) close()
-  await exchange?.stop()
 })
 
 /** Each program with a way of its own, which it may cut, and an account, of which only four replays may run. */
@@ -112,6 +111,8 @@ describe('published', () => {
 
 // Behind the others, because what they replay is archived within a minute; beside each other, because they mostly wait.
 describe('the contract', () => {
+  beforeAll(() => vi.waitFor(() => expect(Date.now()).toBeGreaterThan(past.toTime), { timeout: 30_000 }))
+
   it.concurrent.each(Object.keys(RUNTIMES))('%s', { timeout: 300_000 }, async (name) => {
     const module = await bundleOf(join(import.meta.dirname, 'package/contract.ts'))
     const own = join(folder, name)

@@ -11,6 +11,7 @@ import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
 import type { Fill, Levels } from '../../src/protocol/feed/block.ts'
 import { hashOf } from '../kit/book-hash.ts'
 import { type Exchange, startExchange, startWorld, type World } from '../kit/gateway.ts'
+import { nodeBlocks } from '../kit/node-blocks.ts'
 import { SeededBooks } from '../kit/seeded-books.ts'
 import { Socket } from '../kit/socket.ts'
 import { plainTrades, type SeenFill, whole, wire } from './plain-trades.ts'
@@ -240,19 +241,18 @@ interface FillsFrame {
   readonly time: number
 }
 
-/** Funding that the node's files tell of one wallet: `coin@height` to what it received. */
-function fundingOf(user: string): Map<string, bigint> {
-  const files = globSync('node/misc_events_by_block/hourly/*/*', { cwd: folder })
-  const lines = files.flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'))
-  const received = new Map<string, bigint>()
-  for (const line of lines.filter((text) => text.includes('"Funding"') && text.endsWith(']}'))) {
-    const { block_number, events } = JSON.parse(line) as {
-      block_number: number
-      events: { inner: { Funding?: { deltas: { user: string; coin: string; funding_amount: string }[] } } }[]
-    }
-    for (const delta of events.flatMap(({ inner }) => inner.Funding?.deltas ?? []))
-      if (delta.user === user) received.set(`${delta.coin}@${block_number}`, whole(delta.funding_amount))
+interface FundingEvent {
+  readonly inner: {
+    readonly Funding?: { deltas: { readonly user: string; readonly coin: string; readonly funding_amount: string }[] }
   }
+}
+
+/** Funding that the node's files tell of: `user coin@height` to what was received. */
+function fundingOfNode(): Map<string, bigint> {
+  const received = new Map<string, bigint>()
+  for (const { height, events } of nodeBlocks<FundingEvent>(join(folder, 'node'), 'misc'))
+    for (const { user, coin, funding_amount: amount } of events.flatMap(({ inner }) => inner.Funding?.deltas ?? []))
+      received.set(`${user} ${coin}@${height}`, whole(amount))
   return received
 }
 
@@ -265,13 +265,8 @@ interface NodeStatus {
 
 /** Order statuses in the node's files from a height to another, as clients are to see them. */
 function orderUpdatesOf(users: readonly string[], from: number, to: number): object[] {
-  const files = globSync('node/node_order_statuses_by_block/hourly/*/*', { cwd: folder })
-  return files
-    .flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'))
-    .filter((line) => line.endsWith(']}'))
-    .map((line) => JSON.parse(line) as { block_number: number; events: NodeStatus[] })
-    .filter(({ block_number: height }) => height >= from && height <= to)
-    .sort((a, b) => a.block_number - b.block_number)
+  return nodeBlocks<NodeStatus>(join(folder, 'node'), 'statuses')
+    .filter(({ height }) => height >= from && height <= to)
     .flatMap(({ events }) => events.filter(({ user }) => users.includes(user)))
     .map(({ time, user, status, order }) => {
       const { coin, side, limitPx, sz, oid, timestamp, origSz, cloid, reduceOnly } = order
@@ -351,9 +346,9 @@ describe.skipIf(SECONDS > HELD_SECONDS)('answers from the history', () => {
       for (const { fills, block_height } of frames)
         for (const [user, fill] of fills)
           fillsBy.set(user, [...(fillsBy.get(user) ?? []), { height: block_height, fill }])
+      const received = fundingOfNode()
       const wallets = [...fillsBy].map(([user, seen]) => {
-        const received = fundingOf(user)
-        const trades = plainTrades(user, seen, (coin, at) => received.get(`${coin}@${at}`) ?? 0n)
+        const trades = plainTrades(user, seen, (coin, at) => received.get(`${user} ${coin}@${at}`) ?? 0n)
         return { user, seen, trades }
       })
       return { frames, expected: wallets.sort((a, b) => b.trades.length - a.trades.length).slice(0, 4) }

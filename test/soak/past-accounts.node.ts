@@ -1,14 +1,14 @@
 // Accounts of the past as the gateway answers them against the node's files: fills, balance movements, payments of
 // funding, and trades that are counted anew from the files' fills and funding.
 
-import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Candle } from '../../src/archive/candles.ts'
 import { INTERVALS } from '../../src/core/candle-interval.ts'
 import { canonicalJson } from '../../src/core/canonical-json.ts'
-import { nodeTimeMs, STREAM_FOLDER } from '../../src/feeder/streams.ts'
+import { nodeTimeMs } from '../../src/feeder/streams.ts'
 import type { Fill, UserFill } from '../../src/protocol/feed/block.ts'
 import { plainTrades, whole } from '../conformance/plain-trades.ts'
+import { nodeBlocks } from '../kit/node-blocks.ts'
 import type { Plant } from './plant.node.ts'
 import type { TrueRow } from './rows.ts'
 
@@ -106,9 +106,9 @@ function accountsOf(data: string): Map<string, Account> {
     accounts.set(user, known)
     return known
   }
-  for (const { height, events } of linesOf<UserFill>(join(data, STREAM_FOLDER.fills)))
+  for (const { height, events } of nodeBlocks<UserFill>(data, 'fills'))
     for (const [user, fill] of events) of(user).fills.push({ height, fill })
-  for (const { height, events } of linesOf<MiscEvent>(join(data, STREAM_FOLDER.misc)))
+  for (const { height, events } of nodeBlocks<MiscEvent>(data, 'misc'))
     for (const { time, hash, inner } of events) {
       const { LedgerUpdate: update, Funding: funding } = inner
       if (update)
@@ -123,18 +123,6 @@ function accountsOf(data: string): Map<string, Account> {
   const fit = [...accounts].filter(([, { fills }]) => fills.length <= FILLS_MOST)
   const most = (of: 'fills' | 'ledger') => fit.sort(([, a], [, b]) => b[of].length - a[of].length).slice(0, WALLETS)
   return new Map([...most('fills'), ...most('ledger')])
-}
-
-/** In order of height, each once: a node that begins again writes some once more. */
-function linesOf<Event>(folder: string): { readonly height: number; readonly events: readonly Event[] }[] {
-  const lines = new Map<number, readonly Event[]>()
-  for (const file of globSync('hourly/*/*', { cwd: folder }))
-    for (const text of readFileSync(join(folder, file), 'utf8').split('\n')) {
-      if (!text.endsWith(']}')) continue
-      const { block_number, events } = JSON.parse(text) as { block_number: number; events: Event[] }
-      lines.set(block_number, events)
-    }
-  return [...lines].map(([height, events]) => ({ height, events })).sort((a, b) => a.height - b.height)
 }
 
 /** All rows of a list in the window, page after page. */

@@ -2,8 +2,8 @@
 // Law: no height and no time goes back while a socket lives.
 
 import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'
-import { type L4Block, type L4Order, RestingOrders } from '../../src/order-books/l4/resting-orders.ts'
 import { channelOf } from '../../src/relay/channels/catalogue.ts'
+import { HeldOrders } from '../kit/held-orders.ts'
 import { rowsOfFrame, type Segment, shownTo } from './rows.ts'
 
 /** Of wallets that nobody wanted before, order statuses are complete so long after the acknowledgement (WS-121) … */
@@ -37,7 +37,7 @@ export class Told {
   /** By opening time, those that began on a socket that saw an earlier one: they are exact (WS-134). */
   readonly #candles = new Map<number, Json>()
   #firstCandle = Number.POSITIVE_INFINITY
-  readonly #orders = new OrdersTold()
+  readonly #orders = new HeldOrders()
   readonly #newest = new Map<string, number>()
   /** Since when a want of order statuses has been on its way, undisturbed. */
   #askedMs = 0
@@ -129,40 +129,5 @@ export class Told {
 
   #say(wrong: string | null): void {
     if (wrong !== null && this.back.length < 3) this.back.push(`${this.body.type}: ${wrong}`)
-  }
-}
-
-// What a client was told of the orders of one coin. Law: rows fit what it holds, and nothing is missing between them.
-
-interface OrdersFrame {
-  readonly Snapshot?: { readonly block_height: number; readonly levels: readonly (readonly L4Order[])[] }
-  readonly Updates?: L4Block & {
-    readonly time: number
-    readonly block_height: number
-    readonly prev_block_height: number
-  }
-}
-
-class OrdersTold {
-  #held: { readonly orders: RestingOrders; height: number } | null = null
-
-  /** Its socket ended. */
-  lost(): void {
-    this.#held = null
-  }
-
-  /** Answers what is wrong, in words; null where nothing is. */
-  take({ Snapshot, Updates }: OrdersFrame): string | null {
-    if (Snapshot) {
-      const orders = new RestingOrders()
-      this.#held = { orders, height: Snapshot.block_height }
-      return Snapshot.levels.flat().every((order) => orders.add(order)) ? null : 'a Snapshot holds an order twice'
-    }
-    if (!(Updates && this.#held)) return 'rows come before their Snapshot'
-    const { time, block_height: height, prev_block_height: prev } = Updates
-    const { orders, height: held } = this.#held
-    if (height <= held) return null
-    this.#held.height = height
-    return prev > held ? `rows between ${held} and ${prev} are missing` : orders.apply(time, Updates)
   }
 }

@@ -2,12 +2,12 @@
 
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keyHashOf } from '../../../src/core/ids.ts'
-import { DEFAULTS, type Pipeline } from '../../../src/pipelines/pipeline.ts'
+import type { Pipeline } from '../../../src/pipelines/pipeline.ts'
+import type { IssuedKey } from '../../kit/gateway.ts'
 import { startServer } from '../../kit/http-server.ts'
 import * as clickhouse from '../destinations/clickhouse-server.ts'
 import * as postgres from '../destinations/postgres-server.ts'
-import type { Plant } from '../plant/plant.node.ts'
+import { type Plant, pipelineOf } from '../plant/plant.node.ts'
 import { FIRST } from './chain.ts'
 
 interface Found {
@@ -38,24 +38,8 @@ export interface Destinations {
 const WANTED = '_key, _kind, _height, _time'
 const URL_SECRET = `whsec_${btoa('0123456789abcdef0123456789abcdef')}`
 
-export function recordOf({ id, record }: Destination, owner: { account: string; hash: string }): Pipeline {
-  return {
-    ...DEFAULTS,
-    id,
-    name: id,
-    account: owner.account,
-    payer: keyHashOf(owner.hash),
-    payer_name: '',
-    revision: 1,
-    created_at: '',
-    updated_at: '',
-    topic: 'fills',
-    abi_contract_addresses: [],
-    execution_start_from: String(FIRST + 1),
-    destination_type: record.destination_config.type,
-    ...record,
-  }
-}
+export const recordOf = ({ id, record }: Destination, owner: Pick<IssuedKey, 'account' | 'hash'>): Pipeline =>
+  pipelineOf(owner, id, { execution_start_from: String(FIRST + 1), ...record })
 
 /** A webhook of two pipelines, objects, and tables of what servers there are. */
 export async function startDestinations(plant: Plant, draw: () => number): Promise<Destinations> {

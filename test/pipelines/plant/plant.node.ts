@@ -4,7 +4,7 @@ import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { build, bundle } from '../../../src/cli/launch/build.node.ts'
-import type { Pipeline } from '../../../src/pipelines/pipeline.ts'
+import { DEFAULTS, type Pipeline } from '../../../src/pipelines/pipeline.ts'
 import type { SinkStatus } from '../../../src/pipelines/sink-api.ts'
 import { Gateway, type GatewayProcess, type IssuedKey, startGatewayProgram } from '../../kit/gateway.ts'
 import { childOf, lastingPort, ROOT, scratch } from '../../kit/program.ts'
@@ -98,6 +98,29 @@ export class Plant extends Gateway {
 
   async statusOf(id: string): Promise<SinkStatus> {
     return this.sink(id, 'status', {})
+  }
+}
+
+/** A pipeline of fills, but for what `record` says; its key pays. */
+export function pipelineOf(
+  { account, hash }: Pick<IssuedKey, 'account' | 'hash'>,
+  id: string,
+  record: Partial<Pipeline> & Pick<Pipeline, 'destination_config'>,
+): Pipeline {
+  return {
+    ...DEFAULTS,
+    id,
+    name: id,
+    account,
+    payer: hash,
+    payer_name: '',
+    revision: 1,
+    created_at: '',
+    updated_at: '',
+    topic: 'fills',
+    abi_contract_addresses: [],
+    destination_type: record.destination_config.type,
+    ...record,
   }
 }
 

@@ -2,11 +2,9 @@
 // key lives from its making to its refusal, and nothing that an owner can name does anything but stand there.
 
 import { describe, expect, it, vi } from 'vitest'
-import { microOf } from '../../src/console/owner/owner-words.ts'
-import { startProduct, type Visit } from '../browser/product.ts'
-import { expectNoSecret, lookAt } from '../browser/visit.ts'
-
-const { isMissing, dev, open, signIn } = await startProduct()
+import { microOf } from '../../../src/console/owner/owner-words.ts'
+import { dev, isMissing, open, signIn, type Visit } from '../../browser/product.ts'
+import { expectNoSecret, lookAt } from '../../browser/visit.ts'
 
 async function ask(key: string, method: string, path: string, body?: unknown) {
   const response = await dev.gateway.call(method, path, key, body)

@@ -4,11 +4,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Page } from '../browser/browser.ts'
-import { startProduct } from '../browser/product.ts'
-import { expectNoSecret, lookAt } from '../browser/visit.ts'
-
-const { isMissing, state, dev, open, signIn } = await startProduct()
+import type { Page } from '../../browser/browser.ts'
+import { dev, isMissing, open, signIn, state } from '../../browser/product.ts'
+import { expectNoSecret, lookAt } from '../../browser/visit.ts'
 
 /** The links that the gateway's log has. */
 const links = () =>

@@ -1,13 +1,12 @@
 // What the live page shows, as a visitor uses it: a real browser on the product as `npm start` runs it. How it comes through
-// breaks stands in console.test.ts.
+// breaks stands in console.ts.
 
 import { describe, expect, it } from 'vitest'
-import type { Page } from '../browser/browser.ts'
-import { startProduct } from '../browser/product.ts'
-import { expectNoSecret } from '../browser/visit.ts'
-import type { IssuedKey } from '../kit/gateway.ts'
+import type { Page } from '../../browser/browser.ts'
+import { browser, dev, isMissing, open, signIn } from '../../browser/product.ts'
+import { expectNoSecret } from '../../browser/visit.ts'
+import type { IssuedKey } from '../../kit/gateway.ts'
 
-const { browser, isMissing, dev, open, signIn } = await startProduct()
 const WAIT = { timeout: 30_000 }
 
 /** Somebody opens the page, in a browser in which `before` ran first. */

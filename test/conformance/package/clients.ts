@@ -2,20 +2,28 @@
 // every channel that they have and we serve. A channel that is added is asked for without a change here.
 
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { queryOf } from '../../src/info/queries/catalogue.ts'
-import type { UserFill } from '../../src/protocol/feed/block.ts'
-import { type Cast, failuresOf, isServed } from '../clients/cast.ts'
-import { callCcxt, fetchesOf, openCcxt, PERP, WATCHES } from '../clients/ccxt.ts'
-import { faultsOf, generatedClients } from '../clients/generators.ts'
-import { installClients } from '../clients/install.ts'
-import { askNktkas, channelOfNktkas, exactly, framesOf, infoTypes, openNktkas, typeErrors } from '../clients/nktkas.ts'
-import { askNpm, DEAF, INFO, openNpm, SUBSCRIPTIONS, watchNpm } from '../clients/npm-hyperliquid.ts'
-import { CHANNELS_OF_PYTHON, missingPython, pythonFailures } from '../clients/python.ts'
-import { type Exchange, startExchange, startWorld, type World } from '../kit/gateway.ts'
-import { Socket } from '../kit/socket.ts'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { queryOf } from '../../../src/info/queries/catalogue.ts'
+import type { UserFill } from '../../../src/protocol/feed/block.ts'
+import { type Cast, failuresOf, isServed } from '../../clients/cast.ts'
+import { callCcxt, fetchesOf, openCcxt, PERP, WATCHES } from '../../clients/ccxt.ts'
+import { faultsOf, generatedClients } from '../../clients/generators.ts'
+import { installClients } from '../../clients/install.ts'
+import {
+  askNktkas,
+  channelOfNktkas,
+  exactly,
+  framesOf,
+  infoTypes,
+  openNktkas,
+  typeErrors,
+} from '../../clients/nktkas.ts'
+import { askNpm, DEAF, INFO, openNpm, SUBSCRIPTIONS, watchNpm } from '../../clients/npm-hyperliquid.ts'
+import { CHANNELS_OF_PYTHON, missingPython, pythonFailures } from '../../clients/python.ts'
+import type { World } from '../../kit/gateway.ts'
+import { Socket } from '../../kit/socket.ts'
+import { exchange } from './exchange.ts'
 
-let exchange: Exchange
 let world: World
 let cast: Cast
 let key: string
@@ -43,12 +51,10 @@ tell(
 tell('the public Python SDK', missingOfPython, CHANNELS_OF_PYTHON)
 
 beforeAll(async () => {
-  exchange = await startExchange({ gateway: (node) => startWorld({ node }) })
   world = exchange.gateway
   key = exchange.key
   cast = await whoTrades()
 })
-afterAll(() => exchange?.stop())
 
 async function whoTrades(): Promise<Cast> {
   const socket = await Socket.open(`${world.ws}/ws?key=${key}`)
@@ -184,6 +190,7 @@ describe.skipIf(missingOfNpm !== null)('npm hyperliquid', () => {
     const watched = channels.map(([name]) => [name, () => watchNpm(sdk, name, cast)] as const)
     expect(await failuresOf(Object.fromEntries([...asked, ...watched]))).toEqual({})
     sdk.ws.close(true)
+    vi.restoreAllMocks()
   })
 })
 

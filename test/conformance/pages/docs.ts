@@ -4,11 +4,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { startProduct } from '../browser/product.ts'
-import { lookAt } from '../browser/visit.ts'
-
-const ROOT = join(import.meta.dirname, '../..')
-const { isMissing, dev, open } = await startProduct()
+import { dev, isMissing, open } from '../../browser/product.ts'
+import { lookAt } from '../../browser/visit.ts'
+import { ROOT } from '../../kit/program.ts'
 
 it('what pages load is at most 6 KB', () => {
   const files = globSync('dist/console/assets/docs*', { cwd: ROOT })

@@ -1,0 +1,23 @@
+// What a node has written into its files, read back.
+
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { STREAM_FOLDER } from '../../src/feeder/streams.ts'
+
+export interface NodeBlock<Event> {
+  readonly height: number
+  readonly events: readonly Event[]
+}
+
+/** Of one stream below `data`, in order of height, each once: a node that begins again writes some once more. */
+export function nodeBlocks<Event>(data: string, stream: keyof typeof STREAM_FOLDER): NodeBlock<Event>[] {
+  const blocks = new Map<number, readonly Event[]>()
+  for (const file of globSync(`${STREAM_FOLDER[stream]}/hourly/*/*`, { cwd: data }))
+    for (const text of readFileSync(join(data, file), 'utf8').split('\n')) {
+      // The last line may be half written.
+      if (!text.endsWith(']}')) continue
+      const { block_number: height, events } = JSON.parse(text) as { block_number: number; events: Event[] }
+      blocks.set(height, events)
+    }
+  return [...blocks].map(([height, events]) => ({ height, events })).sort((a, b) => a.height - b.height)
+}
