@@ -305,20 +305,6 @@ describe('floods', () => {
     expect((await world.info(key, call, from)).status).toBe(200)
   })
 
-  it('of REST requests end by plan with 429, and a good reply tells both limits', async () => {
-    const trial = await world.newKey('5', { plan: 'trial' })
-    const ask = () => fetch(`${world.url}/platform/key/`, { headers: bearer(trial) })
-    const first = await ask()
-    const policy = '"rest";q=4;w=1, "address";q=2000;w=1'
-    expect([first.status, first.headers.get('ratelimit-policy')]).toEqual([200, policy])
-    expect(first.headers.get('ratelimit')).toMatch(/^"rest";r=\d;t=\d, "address";r=\d+;t=1$/)
-    let refused: Response | undefined
-    for (let round = 0; round < 20 && refused === undefined; round++)
-      refused = (await Promise.all(Array.from({ length: 20 }, ask))).find(({ status }) => status === 429)
-    expect(refused!.headers.get('retry-after')).toBe('1')
-    expect(refused!.headers.get('ratelimit')).toMatch(/^"rest";r=\d;t=\d, "address"/)
-  })
-
   it('of refused bodies end after 20 a second, over HTTP and sockets together', async () => {
     const caller = await world.newKey('5')
     const socket = await Socket.open(`${world.ws}/ws?key=${caller}`)

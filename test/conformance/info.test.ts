@@ -65,20 +65,6 @@ it.each(
   expect(await reply.json()).toMatchObject({ code: 'unavailable' })
 })
 
-it('GET /openapi.json describes every type, and a document each of them alone, without a key', async () => {
-  const { components } = (await (await fetch(`${world.url}/openapi.json`)).json()) as {
-    components: { schemas: { InfoRequest: { discriminator: { mapping: object } } } }
-  }
-  const types = CATALOGUE.map(({ type }) => type).sort()
-  expect(Object.keys(components.schemas.InfoRequest.discriminator.mapping)).toEqual(types)
-  const one = await fetch(`${world.url}/openapi/info/l2Book.json`)
-  expect([one.status, await one.json()]).toMatchObject([
-    200,
-    { paths: { '/info': { post: { operationId: 'l2Book' } } } },
-  ])
-  expect((await fetch(`${world.url}/openapi/info/none.json`)).status).toBe(404)
-})
-
 describe.each(WIRES)('%s answers', (name, wire, isAbsent) => {
   it.skipIf(isAbsent).each(ANSWERS.filter(([type, path]) => SERVED.has(type) && path.startsWith(dirname(REQUESTS))))(
     'of %s come through byte for byte: %s',
@@ -93,29 +79,6 @@ describe.each(WIRES)('%s answers', (name, wire, isAbsent) => {
       expect(Buffer.from(await reply.arrayBuffer()).equals(body)).toBe(true)
     },
   )
-})
-
-describe('a source that misbehaves costs nothing and is asked again once it is well', () => {
-  const MISBEHAVIOURS: readonly (readonly [string, number, Behaviour])[] = [
-    ['refuses', 422, (response) => response.writeHead(422).end('Failed to deserialize')],
-    ['answers 500', 502, (response) => response.writeHead(500).end('{}')],
-    ['answers garbage', 502, (response) => response.end('[{"a":')],
-    [
-      'cuts its body',
-      502,
-      (response) => response.writeHead(200, { 'content-length': 99 }).write('[', () => response.destroy()),
-    ],
-    ['answers 429', 503, (response) => response.writeHead(429, { 'retry-after': '0' }).end()],
-  ]
-
-  it.each(MISBEHAVIOURS)('%s', async (_, status, misbehaviour) => {
-    const call = { type: 'userRole', user: `0x${'12'.repeat(20)}` }
-    behave = misbehaviour
-    const refused = await world.info(key, call)
-    expect([refused.status, refused.headers.get('x-credits-cost')]).toEqual([status, '0'])
-    behave = wellBehaved
-    await expect.poll(async () => (await world.info(key, call)).status, { timeout: 15_000, interval: 250 }).toBe(200)
-  })
 })
 
 it('no type answers without a key', async () => {

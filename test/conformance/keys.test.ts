@@ -1,10 +1,9 @@
-// Keys and credits at every surface, over real sockets.
+// Credits and keys under load, and the command line that makes them, on real sockets.
 
 import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ADMIN_TOKEN, startWorld, type World } from '../kit/gateway.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
-import { Socket } from '../kit/socket.ts'
 
 let world: World
 let upstream: HttpServer
@@ -26,72 +25,6 @@ async function statusOf(response: Response): Promise<number> {
   await response.arrayBuffer()
   return response.status
 }
-
-describe('a key', () => {
-  it('that is revoked while it is used is refused everywhere', async () => {
-    const key = await world.newKey('10')
-    expect((await world.info(key, CALL)).status).toBe(200)
-    expect((await world.admin('DELETE', `/keys/${key.slice(0, 12)}`)).status).toBe(200)
-    await expect.poll(async () => (await world.info(key, CALL)).status, { timeout: 35_000 }).toBe(401)
-    await expect(Socket.open(`${world.ws}/ws?key=${key}`)).rejects.toMatchObject({ status: 401 })
-  })
-})
-
-describe('a key’s knowledge of itself', () => {
-  it('is its usage, its balance and its limits, over HTTP', async () => {
-    const key = await world.newKey('10')
-    for (let i = 0; i < 3; i++) expect((await world.info(key, CALL)).status).toBe(200)
-    const ask = async (path: string) => {
-      const answer = await world.call('GET', `/platform/${path}`, key)
-      return { status: answer.status, body: (await answer.json()) as { data: Record<string, unknown> } }
-    }
-    expect((await ask('key/')).body.data).toMatchObject({ balance: '7', plan: 'trial' })
-    // The isolate reports within two seconds what is much of what is left.
-    const consumed = async () => ((await ask('usage/')).body.data?.totals as { credits: string })?.credits
-    await expect.poll(consumed, { timeout: 10_000, interval: 500 }).toBe('3')
-    expect((await ask('usage/?duration=7')).status).toBe(400)
-  })
-})
-
-describe('a service key', () => {
-  it('manages the pipelines of its account, whose secrets nobody reads', async () => {
-    const manager = await world.newKey('1', { kind: 'service', plan: 'professional' })
-    const stranger = await world.newKey('1', { kind: 'service' })
-    const ask = async (method: string, path: string, key: string, body?: object) => {
-      const answer = await world.call(method, `/platform/pipeline-api/${path}`, key, body)
-      return { status: answer.status, body: (await answer.json()) as { data: { id: string; items: object[] } } }
-    }
-    const destination_config = { type: 'webhook', url: 'https://example.com/', secret: `whsec_${'QUJD'.repeat(8)}` }
-    const order = { name: 'one', topic: 'fills', destination_config, status: 'paused' }
-    const { status, body } = await ask('POST', '', manager, order)
-    expect([status, body.data]).toEqual([201, expect.objectContaining({ name: 'one', status: 'paused' })])
-    const shown = { ...destination_config, secret: '******' }
-    expect((await ask('GET', `${body.data.id}/`, manager)).body.data).toMatchObject({ destination_config: shown })
-    expect((await ask('GET', '', manager)).body.data.items).toHaveLength(1)
-    const path = `${body.data.id}/`
-    expect((await ask('PUT', path, stranger, { status: 'paused' })).status).toBe(404)
-    expect((await ask('PUT', path, await world.newKey('1'), { status: 'paused' })).status).toBe(403)
-    const phase = async () => (await ask('GET', `${path}status/`, manager)).body.data
-    expect(await phase()).toMatchObject({ status: 'paused', in_step: true, phase: 'paused' })
-    for (const state of ['running', 'running', 'paused', 'paused', 'running']) {
-      const put = await ask('PUT', path, manager, { status: state, name: 'two', colour: 1 })
-      expect([put.status, put.body.data]).toEqual([200, expect.objectContaining({ status: state, name: 'one' })])
-    }
-    expect(await phase()).toMatchObject({ status: 'running', in_step: true, phase: 'backfilling' })
-    expect((await ask('PUT', path, manager, { status: 'stopped' })).status).toBe(400)
-    const transforms = { mine: 'DELETE FROM fills' }
-    const refused = await ask('PATCH', path, manager, { transforms })
-    expect([refused.status, refused.body]).toEqual([
-      400,
-      expect.objectContaining({ error_message: expect.stringMatching(/^transforms\.mine: /) }),
-    ])
-    const plain = { ...destination_config, url: 'https://somebody:secret@example.com/' }
-    expect((await ask('PATCH', path, manager, { destination_config: plain })).status).toBe(400)
-    expect((await ask('POST', '', manager, { ...order, topic: 'evm_logs' })).status).toBe(400)
-    expect((await ask('DELETE', path, manager)).status).toBe(200)
-    expect((await ask('PUT', path, manager, { status: 'running' })).status).toBe(404)
-  })
-})
 
 describe('an account', () => {
   /** Answered from memory: the source of the tests shares a process with a thousand callers, and could be late. */

@@ -1,14 +1,17 @@
 // Streams and books as a client sees them: a feeder at one end, sockets and /info at the other.
 
+import { type Client, createClient } from 'graphql-ws'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { WebSocket } from 'ws'
 import type { ChannelTypes } from '../../src/client/wire.ts'
 import { LevelBook } from '../../src/order-books/level-book.ts'
 import type { BookChange, Level, Levels } from '../../src/protocol/feed/block.ts'
 import { Feeder } from '../kit/feeder.ts'
 import { fillWith } from '../kit/fills.ts'
 import { startWorld, type World } from '../kit/gateway.ts'
+import { type Program, run } from '../kit/program.ts'
 import { Socket } from '../kit/socket.ts'
-import { graphqlClient } from './graphql.ts'
+import { stateOf } from './book-follower.ts'
 
 type Updates = ChannelTypes['l2BookDiff2']['frame']['data']['Updates']
 type Seed = Extract<ChannelTypes['l2BookDiff']['frame']['data'], { Snapshot: unknown }>
@@ -210,6 +213,40 @@ describe('limits of a plan', () => {
   })
 })
 
+type Result = { readonly data?: unknown; readonly errors?: readonly { extensions?: unknown; message: string }[] }
+
+/** Connects when it is first used, and not again. `closes` has the codes of its sockets. */
+function graphqlClient(ws: string, connectionParams: Record<string, unknown>) {
+  const closes: number[] = []
+  const client = createClient({
+    url: `${ws}/graphql`,
+    connectionParams,
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+    on: { closed: (event) => void closes.push((event as { code: number }).code) },
+  })
+  return { client, closes, subscribe: (query: string, variables = {}) => subscribed(client, query, variables) }
+}
+
+/** Results as they come; `end` tells how it ended. */
+function subscribed(client: Client, query: string, variables: Record<string, unknown>) {
+  const results: Result[] = []
+  let end: unknown = null
+  const stop = client.subscribe(
+    { query, variables },
+    {
+      next: (result) => void results.push(result as Result),
+      error: (error) => {
+        end = error
+      },
+      complete: () => {
+        end ??= 'complete'
+      },
+    },
+  )
+  return { results, stop, ended: () => end }
+}
+
 describe('the client of graphql-ws', () => {
   const FILLS =
     'subscription ($user: String!) { userFills(user: $user) { fills { user fill { coin px } } block_height } }'
@@ -284,5 +321,65 @@ describe('the client of graphql-ws', () => {
       400,
       { errors: [{ extensions: { code: 'INVALID_REQUEST' } }] },
     ])
+  })
+})
+
+// Kills are in kills.test.ts, faults of every kind in test/examples/book.test.ts.
+describe('examples/book.ts', () => {
+  const BOTH = ['BTC', 'ETH']
+  let follower: Program
+
+  /** All books anew. */
+  const seed = (sz: string) => {
+    const levels: Levels = [[level('10.0', sz), level('9.5', '1.0')], [level('11.0', sz)]]
+    const books = BOTH.map((coin) => ({ coin, levels }))
+    feeder.snapshot(++height, height * 70, books)
+  }
+  /** A block that sets a bid of both coins, and takes another one away. */
+  const change = (sz: string) =>
+    push(BOTH.map((coin) => ({ coin, levels: [[level('9.0', sz), level('9.5', '0', 0)], []] })))
+
+  beforeAll(async () => {
+    seed('1.0')
+    change('2.0')
+    await feeder.acked(height)
+    follower = run('../test/conformance/book-follower.ts', BOTH, { WEIR_URL: world.url, WEIR_KEY: key })
+  })
+  afterAll(() => follower?.end('SIGKILL'))
+
+  it.each([
+    ['begins with the present book', () => {}],
+    ['takes changes', () => change('3.0')],
+    [
+      'begins again after heights that never came',
+      () => {
+        height += 2
+        feeder.block({ height, books: null })
+        seed('4.0')
+        change('4.5')
+      },
+    ],
+    [
+      'begins again where the feed does',
+      () => {
+        height += 100
+        seed('5.0')
+        change('6.0')
+      },
+    ],
+  ])('%s, and shows what the server has', async (_, act) => {
+    act()
+    for (const coin of BOTH) {
+      let now = ''
+      const reached = async () => {
+        const answer = await world.info(key, { type: 'l2BookDiffSnapshot', coin })
+        if (!answer.ok) return -1
+        const book = (await answer.json()) as { epoch: string; seq: number; levels: Levels }
+        now = stateOf(coin, book, book.levels)
+        return book.seq
+      }
+      await expect.poll(reached, { timeout: 20_000, interval: 100 }).toBe(height)
+      await expect.poll(() => follower.lines, { timeout: 20_000, interval: 50 }).toContain(now)
+    }
   })
 })
