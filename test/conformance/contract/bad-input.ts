@@ -1,4 +1,5 @@
 // What is no request, or meets nothing that works, by door: what is sent in place of the door's own, and what is said of it.
+// Other methods, HEAD and preflights of most doors are in edge.test.ts.
 
 import type { Sent } from './knock.ts'
 import { type Convention, type DOORS, WALLET } from './table.ts'
@@ -47,14 +48,9 @@ export const BAD_INPUT: Readonly<Partial<Record<keyof typeof DOORS, Cases>>> = {
       body: ' '.repeat(64 * 1024 + 1),
       says: '413 body_too_large',
     },
-    'another method': { method: 'PUT', says: '405 method_not_allowed' },
-    HEAD: { method: 'HEAD', body: '', says: '405' },
-    'a preflight': preflight,
   },
   '/ws': {
-    'another method': { method: 'POST', says: '405 method_not_allowed' },
     'no upgrade': { says: '422 invalid_request' },
-    'a preflight': preflight,
   },
   'JSON-RPC': {
     'truncated JSON': { body: CALL.slice(0, -1), says: '400 -32700' },
@@ -70,10 +66,7 @@ export const BAD_INPUT: Readonly<Partial<Record<keyof typeof DOORS, Cases>>> = {
     'another content type': { ...PLAIN, says: '415 -32600' },
     'no content type': { headers: {}, says: '415 -32600' },
     'a body over the bound': { body: ' '.repeat(MIB + 1), says: '413 -32600' },
-    'another method of HTTP': { method: 'GET', body: '', says: '405 -32600' },
     'another method, and a slash': { path: '/v1/stub/', method: 'GET', body: '', says: '405 -32600' },
-    HEAD: { method: 'HEAD', body: '', says: '405' },
-    'a preflight': preflight,
     'a node that fails': { path: '/v1/failing', says: '502 -32603' },
     'a node that is away': { path: '/v1/away', says: '502 -32603' },
     'a node that is late': { path: '/v1/late', says: '504 -32603' },
@@ -124,14 +117,10 @@ export const BAD_INPUT: Readonly<Partial<Record<keyof typeof DOORS, Cases>>> = {
     'an unsupported chain': { path: '/v1/nope/history/coverage', says: '404' },
     'a range that ends before it begins': { path: '/v1/hyperliquid/history/coverage?from=2&to=1', says: '400' },
     'an unknown file': { path: '/v1/hyperliquid/history/files/archive/..%2Fx', says: '400' },
-    'another method': { method: 'DELETE', says: '405' },
   },
   '/platform': {
     'malformed parameters': { path: '/platform/usage/?duration=7', says: '400' },
     'an invalid endpoint': { path: '/platform/nope/', says: '404' },
-    'another method': { method: 'POST', says: '405' },
-    HEAD: { method: 'HEAD', says: '200' },
-    'a preflight': preflight,
   },
   'list of pipelines': {
     'truncated JSON': { method: 'POST', body: '{"name":', says: '400' },
@@ -146,8 +135,6 @@ export const BAD_INPUT: Readonly<Partial<Record<keyof typeof DOORS, Cases>>> = {
       says: '400',
     },
     'a page of no size': { path: '/platform/pipeline-api/?page_size=0', says: '400' },
-    'another method': { method: 'PATCH', says: '405' },
-    'a preflight': preflight,
   },
   'a pipeline’s status': {
     'truncated JSON': { body: '{"status":"paused"', says: '400' },
@@ -157,8 +144,6 @@ export const BAD_INPUT: Readonly<Partial<Record<keyof typeof DOORS, Cases>>> = {
     'a body over the bound': { body: ' '.repeat(MIB + 1), says: '413' },
     'an id of another form': { path: '/platform/pipeline-api/nope/', says: '404' },
     'an id with dots': { path: '/platform/pipeline-api/pipe_..%2Fx/', says: '404' },
-    'another method': { method: 'POST', says: '405' },
-    'a preflight': preflight,
   },
   '/graphql': {
     'no upgrade': { says: '400 INVALID_REQUEST' },
