@@ -129,12 +129,6 @@ const has =
   ({ bindings }: Upload) =>
     bindings.some((binding) => binding.name === name)
 
-it('refuses an option that nobody knows before it does anything', async () => {
-  const { code, said } = await deploy(['--route'])
-  expect([code, uploads.length]).toEqual([2, 0])
-  expect(said).toContain("unknown option '--route'")
-})
-
 it(
   'makes both Workers the first time, each secret from the environment or drawn, and shows none',
   async () => {

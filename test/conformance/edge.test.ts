@@ -34,6 +34,7 @@ beforeAll(async () => {
     sent.push(body)
     // An unknown dex or coin is answered in this way by the public server.
     if (/nope/i.test(body)) response.writeHead(500).end('null')
+    else if (body.includes('userRole')) response.writeHead(500).end()
     else if (body.includes('spotMeta')) response.end(LONG_ANSWER)
     else response.setHeader('content-type', 'application/json').end('{"universe":[],"marginTables":[]}')
   })
@@ -260,7 +261,7 @@ it('/status has every field that its schema has, and no other, and no address', 
   const again = await Feeder.connect(world.ws)
   await again.hello(7, 7)
   again.socket.send(PULSE)
-  await world.info(key, { type: 'meta', dex: 'nope' })
+  await world.info(key, { type: 'userRole', user: `0x${'12'.repeat(20)}` })
   const asked = await world.call('POST', '/v1/evm', key, { jsonrpc: '2.0', id: 1, method: 'eth_chainId' })
   expect(asked.status).toBe(502)
   interface Status {

@@ -11,19 +11,13 @@ import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
 import type { Levels, UserFill } from '../../src/protocol/feed/block.ts'
 import { Gateway } from '../kit/gateway.ts'
 import { nodeBlocks } from '../kit/node-blocks.ts'
-import { type Program, run, scratch } from '../kit/program.ts'
+import { lastingPort, type Program, run, scratch } from '../kit/program.ts'
 import { stateOf } from './book-follower.ts'
 
 interface Ready {
   readonly url: string
   readonly key: string
-  readonly pids: {
-    readonly start: number
-    readonly devnet: number
-    readonly gateway: number
-    readonly feeder: number
-    readonly workerd?: number
-  }
+  readonly pids: Readonly<Record<'start' | 'devnet' | 'gateway' | 'feeder', number>> & { readonly workerd?: number }
 }
 
 const folder = scratch()
@@ -50,19 +44,12 @@ let first: Ready
 let asking: ReturnType<typeof setInterval>
 let asked = 0
 const launch = async (): Promise<Ready> => {
-  // Below those that systems give to whoever asks for any.
-  const port = 20_000 + (process.pid % 12_000)
-  start = run('cli/launch/main.node.ts', ['--json', '--state', state], { PORT: String(port) })
+  start = run('cli/launch/main.node.ts', ['--json', '--state', state], { PORT: String(lastingPort()) })
   return JSON.parse(await start.line((line) => line.startsWith('{'))) as Ready
 }
 const now = () => JSON.parse(readFileSync(join(state, 'dev.json'), 'utf8')) as Ready
-const isUp = async () => {
-  try {
-    return (await fetch(`${first.url}/status`)).ok
-  } catch {
-    return false
-  }
-}
+/** Height of the log, or -1 while nobody answers. */
+const height = async () => (await new Gateway(first.url).status().catch(() => null))?.height ?? -1
 
 beforeAll(async () => {
   first = await launch()
@@ -85,12 +72,6 @@ afterAll(async () => {
   await start?.end('SIGINT')
   folder.remove()
 })
-
-/** Height of the log, or -1 while nobody answers. */
-async function height(): Promise<number> {
-  if (!(await isUp())) return -1
-  return ((await (await fetch(`${first.url}/status`)).json()) as { height: number }).height
-}
 
 /** Splits a line of the follower before its hash. */
 const parted = (state: string) => [state.slice(0, state.lastIndexOf(' ')), state] as const
@@ -135,11 +116,7 @@ describe('watch', () => {
     const { pids: __, ...same } = first
     expect(again).toEqual(same)
     expect(await backInStep(before + SEEN_BLOCKS)).toBeLessThan(BACK_IN_STEP_MS)
-    const { gaps, disagreements } = (await (await fetch(`${first.url}/status`)).json()) as {
-      gaps: unknown[]
-      disagreements: number
-    }
-    expect([gaps, disagreements]).toEqual([[], 0])
+    expect(await new Gateway(first.url).status<object>()).toMatchObject({ gaps: [], disagreements: 0 })
   })
 
   it('and the client library has told every fill of the node’s files once, in their order', () => {
@@ -177,5 +154,5 @@ it('npm start ends where its folder is removed under it, with everything that it
   await expect.poll(() => start.process.exitCode, { timeout: 30_000 }).toBe(1)
   const alive = Object.values(pids).filter((pid) => processInfo(pid) !== null)
   expect(alive).toEqual([])
-  expect(await isUp()).toBe(false)
+  expect(await height()).toBe(-1)
 })

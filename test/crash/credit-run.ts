@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type GatewayProcess, startGateway } from '../kit/gateway.ts'
 import { startServer } from '../kit/http-server.ts'
+import { ledgerFault } from '../kit/ledger-law.ts'
 import { lastingPort, scratch } from '../kit/program.ts'
 import { seededRandom } from '../kit/random.ts'
 import { until } from '../kit/until.ts'
@@ -140,11 +141,9 @@ export async function crashRun(order: CrashOrder): Promise<CrashReport> {
     await gateway.stop('SIGKILL')
     // From here on nothing moves: what was asked before the end may have been reported since.
     const end = ledgerOf(state)
-    const sum = end.available + end.held + end.charged
-    check(sum === end.granted, `granted ${end.granted}, but available, held and spent are ${sum}`)
+    const fault = ledgerFault({ ...end, spent: end.charged, used: sumOfUsage(meterFile(state), 'amount') })
+    check(fault === null, String(fault))
     check(end.charged <= (served + unanswered) * CREDIT, `charged ${end.charged}, served ${served}, lost ${unanswered}`)
-    const own = sumOfUsage(meterFile(state), 'amount')
-    check(own === end.charged, `usage rows of the meter say ${own}, the ledger ${end.charged}`)
     if (order.awaitReturn) {
       const copied = sumOfUsage(accountsFile(state), 'micro')
       check(copied === end.charged, `usage rows in D1 say ${copied}, the ledger ${end.charged}`)

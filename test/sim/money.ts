@@ -8,6 +8,7 @@
 
 import { MINUTE_MS } from '../../src/core/time.ts'
 import type { MinuteCharge, StreamAnswer, StreamReport } from '../../src/metering/streams/stream-api.ts'
+import { type AccountSums, ledgerFault } from '../kit/ledger-law.ts'
 
 /** Of the look after minutes, twice, and of reports that have to be repeated. */
 const SLACK_MS = 25_000
@@ -21,12 +22,7 @@ interface Charged {
 }
 
 /** What a meter's tables say. */
-export interface MeterTables {
-  readonly available: number
-  readonly held: number
-  readonly spent: number
-  readonly granted: number
-  readonly used: number
+export interface MeterTables extends AccountSums {
   /** Granted, as who granted it knows. */
   readonly given: number
   /** Subscriptions that have not ended. */
@@ -92,13 +88,10 @@ export class MoneyLaw {
 
   /** All clients are gone, and all has been told. */
   over(account: string, tables: MeterTables): void {
-    const { available, held, spent, granted, used, given } = tables
+    const { granted, given } = tables
     if (granted !== given) this.#wrong(`${account}: ${given} micro-credits were given, it has ${granted}`)
-    if (available + held + spent !== granted)
-      this.#wrong(
-        `${account}: ${available} + ${held} + ${spent} micro-credits are not the ${granted} that were granted`,
-      )
-    if (used !== spent) this.#wrong(`${account}: ${spent} micro-credits were spent, usage says ${used}`)
+    const fault = ledgerFault(tables)
+    if (fault !== null) this.#wrong(`${account}: ${fault}`)
     for (const subscription of tables.running) {
       const charged = this.#charged.get(subscription)
       // Of a minute that was over when a killed relay came back, nothing is left to tell.

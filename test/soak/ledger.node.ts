@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseCredits } from '../../src/core/amount.ts'
+import { ledgerFault } from '../kit/ledger-law.ts'
 import type { Tally } from './clients.node.ts'
 import { type ClientPlan, creditsOf } from './mix.ts'
 import type { Plant } from './plant.node.ts'
@@ -74,11 +75,17 @@ export async function audit(plant: Plant, clients: readonly Keyed[], tallies: re
     const shown = await settled(plant, account, deadline)
     sums.writtenOff += micro(shown.written_off)
     if (micro(shown.held) !== 0) faults.push(`${account}: ${shown.held} credits are still held`)
-    if (micro(shown.balance) + micro(shown.spent) !== micro(shown.granted))
-      faults.push(`${account}: granted ${shown.granted}, balance ${shown.balance}, spent ${shown.spent}`)
     const rows = await usageOf(plant, account)
     const used = rows.reduce((sum, row) => sum + micro(row.credits), 0)
-    if (used !== micro(shown.spent)) faults.push(`${account}: spent ${shown.spent}, usage says ${used / 1e6}`)
+    // What is lent is in the balance.
+    const amounts = {
+      granted: micro(shown.granted),
+      available: micro(shown.balance),
+      held: 0,
+      spent: micro(shown.spent),
+    }
+    const fault = ledgerFault({ ...amounts, used })
+    if (fault !== null) faults.push(`${account}: ${fault}`)
     for (const { hash, type, credits } of rows) {
       const name = `${hash} ${type}`
       charges.set(name, (charges.get(name) ?? 0) + micro(credits))
