@@ -4,7 +4,9 @@
 import { basename } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-const LONGEST = ['soak', 'archive', 'sim', 'package', 'console', 'pages', 'crash', 'fresh', 'deploy'].map((name) => `${name}.test.ts`)
+const LONGEST = ['soak', 'archive', 'sim', 'package', 'console', 'pages', 'crash', 'fresh', 'deploy'].map(
+  (name) => `${name}.test.ts`,
+)
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
