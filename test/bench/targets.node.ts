@@ -1,6 +1,5 @@
 // Both workerds of a bench, the load process, and what is asked of them from outside: their memory and CPU time.
 
-import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { build, bundle } from '../../src/cli/launch/build.node.ts'
@@ -10,7 +9,7 @@ import { startServer } from '../kit/http-server.ts'
 import { ROOT } from '../kit/program.ts'
 import { until } from '../kit/until.ts'
 import { WorkerProcess } from '../kit/worker-process.ts'
-import { readProcess } from '../soak/machine.node.ts'
+import { busyMs, readProcess } from '../soak/machine.node.ts'
 import { startBare } from './bare.node.ts'
 import { COINS } from './blocks.ts'
 import type { SwarmTarget } from './client.node.ts'
@@ -24,7 +23,6 @@ const ONE_RELAY = { vars: { RELAY_SOCKETS, RELAYS_PER_REGION: '1' }, liveVars: {
 /** Whose sockets share them: a relay bounds what one account has unproved. */
 const ACCOUNTS = 20
 const READY_MS = 30_000
-const CLOCK_TICKS = 100
 
 export type Name = SwarmTarget['kind']
 
@@ -53,7 +51,7 @@ export interface Bench {
   /** Of the repository. */
   readonly root: string
   readonly say: (text: string) => void
-  /** Cores that other programs kept busy since the start; NaN where the system does not tell. */
+  /** Cores that other programs kept busy since the start; NaN where the system tells nothing of processes. */
   others(): Promise<number>
   stop(): Promise<void>
 }
@@ -138,19 +136,6 @@ function targetOf(name: Name, url: string, before: ReadonlySet<number>): Target 
 }
 
 const workerds = () => childrenOf(process.pid, 'workerd')
-
-/** Ticks that the machine's cores were busy since boot; NaN where the system does not tell. */
-function busyMs(): number {
-  try {
-    const [user, nice, system, , , irq, softirq] = readFileSync('/proc/stat', 'utf8')
-      .split('\n')[0]!
-      .split(/ +/)
-      .slice(1)
-    return [user, nice, system, irq, softirq].reduce((sum, ticks) => sum + Number(ticks), 0) * (1000 / CLOCK_TICKS)
-  } catch {
-    return Number.NaN
-  }
-}
 
 /** Begins to watch how many cores other programs keep busy; the answer tells how far figures can be trusted. */
 function watchOthers(targets: readonly Target[], load: Loader): () => Promise<number> {

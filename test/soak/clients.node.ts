@@ -1,7 +1,7 @@
 // The process of all clients of a soak. Its parent asks over the IPC channel; it ends when its parent does.
 
 import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'
-import { serveParent } from '../kit/worker-process.ts'
+import { serveParent, type WorkerProcess } from '../kit/worker-process.ts'
 import { Client } from './client.node.ts'
 import { type ClientPlan, type Kind, WANTING } from './mix.ts'
 import { type Segment, shownTo } from './rows.ts'
@@ -108,7 +108,7 @@ const DUTIES = {
     }))
   },
 }
-export type Duties = typeof DUTIES
+export type Crew = WorkerProcess<typeof DUTIES>
 
 const wanting = () => clients.filter(({ plan }) => WANTING.includes(plan.kind))
 

@@ -59,6 +59,10 @@ export function giveWay(pid: number): void {
 
 const idleMs = (): number => cpus().reduce((sum, { times }) => sum + times.idle, 0)
 
+/** Time that the machine's cores were at work since boot, for whomever. */
+export const busyMs = (): number =>
+  cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + user + nice + sys + irq, 0)
+
 /** Resident memory and CPU time of a process; null where the system does not tell. */
 export function readProcess(pid: number | undefined): { readonly rssMb: number; readonly cpuMs: number } | null {
   try {

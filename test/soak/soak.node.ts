@@ -10,12 +10,13 @@ import type { Trade } from '../../src/protocol/feed/trades.ts'
 import type { InfoQuestion } from '../../src/relay/channel.ts'
 import { hashOf } from '../kit/book-hash.ts'
 import { until } from '../kit/until.ts'
+import { WorkerProcess } from '../kit/worker-process.ts'
 import { churn } from './churn.node.ts'
-import { type Crew, startCrew } from './crew.node.ts'
+import type { Crew } from './clients.node.ts'
 import { faultPlan, isRestart, strike } from './faults.node.ts'
 import { heapReport } from './heap.node.ts'
 import { audit, issueKeys, type Keyed } from './ledger.node.ts'
-import { Machine } from './machine.node.ts'
+import { giveWay, Machine } from './machine.node.ts'
 import { mixOf } from './mix.ts'
 import { NodeRows } from './node-rows.node.ts'
 import { lookAtPast, type Truth } from './past.node.ts'
@@ -74,6 +75,16 @@ export async function soak(order: SoakOrder): Promise<Findings> {
     crew.stop()
     await plant.stop()
   }
+}
+
+function startCrew(): Crew {
+  const crew: Crew = new WorkerProcess(join(import.meta.dirname, 'clients.node.ts'), 180_000, {
+    execArgv: ['--max-old-space-size=6000'],
+    // A Ctrl-C is for the parent, who asks for what there is so far.
+    detached: true,
+  })
+  giveWay(crew.pid)
+  return crew
 }
 
 class Run {
