@@ -12,6 +12,7 @@ import type { Levels, UserFill } from '../../src/protocol/feed/block.ts'
 import { Gateway } from '../kit/gateway.ts'
 import { nodeBlocks } from '../kit/node-blocks.ts'
 import { lastingPort, type Program, run, scratch } from '../kit/program.ts'
+import { until } from '../kit/until.ts'
 import { stateOf } from './book-follower.ts'
 
 interface Ready {
@@ -62,6 +63,8 @@ beforeAll(async () => {
     lost: (reason) => losses.push(reason),
   })
   connection.start()
+  // What goes on over a break must have begun before it.
+  await until(() => fills.length > 0, 'no fill comes', { withinMs: 30_000 })
   asking = setInterval(() => void askBook().catch(() => {}), 250)
 })
 afterAll(async () => {
