@@ -31,11 +31,9 @@ const TIME_DIGITS = 13
 const ID = 'i'.charCodeAt(0)
 const [ERROR, NOTIFICATION, PONG, RESPONSE] = [...'enps'].map((letter) => letter.charCodeAt(0))
 
-/** What a client is for its owner. */
 export interface ClientOwner {
   readonly target: SwarmTarget
   readonly crowd: CrowdName
-  /** How many clients there are. */
   readonly size: number
   acknowledged(client: Client): void
   /** A remark, or an error. */
@@ -81,7 +79,6 @@ export class Client {
     return this.#socket.lost
   }
 
-  /** Every ping has its pong. */
   get isAnswered(): boolean {
     return this.#pings === 0
   }
@@ -92,7 +89,6 @@ export class Client {
       this.#socket.send(JSON.stringify({ method: 'subscribe', subscription }))
   }
 
-  /** Returns the nonce of the last pong. */
   prove(): void {
     const isGraphql = this.#query !== undefined
     const ping = isGraphql ? { type: 'ping', payload: { nonce: this.#nonce } } : { method: 'ping', nonce: this.#nonce }
@@ -212,7 +208,6 @@ class Follower {
   }
 }
 
-/** Several of them. */
 export class Followers {
   #all: readonly Follower[] = []
 

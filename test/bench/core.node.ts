@@ -18,7 +18,6 @@ const GOAL_US = 2
 interface Input {
   readonly name: string
   readonly seed: readonly SnapshotCoin[]
-  /** Events of each block. */
   readonly blocks: readonly (readonly unknown[])[]
 }
 

@@ -20,7 +20,6 @@ interface Crowd {
   readonly query?: string
 }
 
-/** Bodies of the crowd of that name. */
 export const DISTINCT = 100
 /** Of so many clients one takes all coins and four a list: of a thousand fifty and two hundred. */
 const KINDS_OF = 20
@@ -76,7 +75,6 @@ export const CROWDS = {
   l2Book: oneLine({ type: 'l2Book', coin: SHALLOW, interval: 0 }, 1, ofAll),
   bbo: oneLine({ type: 'bbo', coin: SHALLOW }, 1, ofAll),
   trades: oneLine({ type: 'trades', coin: SHALLOW }, 1, ofAll),
-  /** The same over GraphQL. */
   graphql: { ...oneLine({ type: 'l2BookDiff', coin: SHALLOW }, 1, ofAll), query: BOOK_QUERY },
   'part over graphql': { ...oneLine(diffs(COINS), 0, ofAll), query: PART_QUERY },
   'bbo of all': oneLine(

@@ -78,7 +78,6 @@ export class FilesWorker {
     await (await this.#ask('bare')).json()
   }
 
-  /** Objects whose names end so. */
   async objects(end: string): Promise<{ readonly key: string; readonly bytes: Uint8Array }[]> {
     const bucket = await this.#miniflare.getR2Bucket('ARCHIVE')
     const { objects } = await bucket.list()

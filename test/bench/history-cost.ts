@@ -36,7 +36,6 @@ export interface Counted extends Pick<Compacted, 'levels' | 'tableBytes'> {
 
 interface Month {
   readonly dollars: number
-  /** Beyond what the plan includes. */
   readonly included: number
   /** A month, for each year that is kept. */
   readonly kept: number
@@ -47,7 +46,6 @@ interface Level {
   readonly files: number
   readonly sources: number
   readonly bytes: number
-  /** Of an object. */
   readonly puts: number
   readonly rowsWritten: number
 }

@@ -111,7 +111,6 @@ class Written {
   }
 }
 
-/** The same page of whoever has most, from others. */
 async function beside(folder: string, clustered: ClusteredFills): Promise<Line[]> {
   const body = clustered.newest(PEOPLE.heavy)
   const lines = [
@@ -187,7 +186,6 @@ function costOf(read: PageRead): string {
 
 const shown = (spread: Spread | null) => (spread ? `${ms(spread.p50)}, ${ms(spread.p99)}` : '–')
 
-/** p50 and p99. */
 function lineOf(what: string, spread: Spread | null, bare: Spread | null = null): Line {
   const ratio = spread && bare ? times(spread.p50 / bare.p50) : ''
   return { what: `${what}, p50 and p99`, bare: shown(bare), weir: shown(spread), ratio }

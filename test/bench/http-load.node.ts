@@ -142,7 +142,6 @@ class Tally {
   }
 }
 
-/** One request at a time. */
 class Connection {
   readonly #socket: Socket
   readonly #buffer = Buffer.allocUnsafe(64 * 1024)

@@ -44,7 +44,6 @@ const DUTIES = {
   storm: (name: Name, ...rest: Parameters<Swarm['storm']>) => swarm(name).storm(...rest),
   pace: (name: Name, ...rest: Parameters<Swarm['pace']>) => swarm(name).pace(...rest),
   ingest: (name: Name, ...rest: Parameters<Swarm['ingest']>) => swarm(name).ingest(...rest),
-  /** CPU time of this process so far. */
   cpuMs: (): number => {
     const { user, system } = process.cpuUsage()
     return (user + system) / 1000

@@ -78,7 +78,6 @@ export async function pipelineLines({ quick, say }: Pick<Bench, 'quick' | 'say'>
   }
 }
 
-/** All three at once. */
 async function lagLine(plant: Plant, feeder: RunningFeeder, hook: Hook, from: number, quick: boolean): Promise<Line> {
   const sentMs = new Map<number, number>()
   hook.told.length = 0

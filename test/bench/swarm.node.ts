@@ -37,7 +37,6 @@ interface InFlight {
 
 const OPENING_AT_ONCE = 50
 const SAMPLES = 100_000
-/** Blocks of a paced round that are not measured. */
 const WARM_BLOCKS = 5
 const DRAIN_MS = 50_000
 const WARM_MS = 300
@@ -77,7 +76,6 @@ export class Swarm implements ClientOwner {
     return this.#clients.length
   }
 
-  /** Connects the feeder's socket and seeds the books. */
   async connectFeed(): Promise<void> {
     await this.#feed.connect(this.target.feed)
     if (this.#isWeir) await this.#until(() => this.#feed.acked >= this.#feed.height, 'the seed was not acknowledged')
@@ -88,7 +86,6 @@ export class Swarm implements ClientOwner {
     this.#publish('empty')
   }
 
-  /** Sends a block that changes the one deep book. */
   change(): void {
     this.#publish('single')
   }

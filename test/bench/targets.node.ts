@@ -48,8 +48,6 @@ export interface Bench {
   /** Header lines of an authenticated request. */
   readonly authorization: string
   readonly quick: boolean
-  /** Of the repository. */
-  readonly root: string
   readonly say: (text: string) => void
   /** Cores that other programs kept busy since the start; NaN where the system tells nothing of processes. */
   others(): Promise<number>
@@ -78,7 +76,7 @@ export async function startBench(quick: boolean, isArchived: boolean, say: (text
     await connect(load, bare, ['/ws'])
     await feedWeir(load, weir)
     const others = watchOthers([bare, weir], load)
-    return { bare, weir, both: [bare, weir], load, authorization, quick, root: ROOT, say, others, stop }
+    return { bare, weir, both: [bare, weir], load, authorization, quick, say, others, stop }
   } catch (error) {
     await stop()
     throw error

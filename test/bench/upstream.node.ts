@@ -106,7 +106,6 @@ async function budgetLine(bench: Bench, upstream: Upstream, weir: Weir['target']
   }
 }
 
-/** The most arrivals within any 60 s. */
 function heaviestMinute(arrivals: readonly number[]): number {
   let heaviest = 0
   for (let from = 0, to = 0; to < arrivals.length; to++) {

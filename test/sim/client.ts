@@ -71,7 +71,6 @@ export class SimClient {
     return this.#end?.wire ?? null
   }
 
-  /** Begins or ends one of its subscriptions. */
   toggle(): void {
     const wish = this.#ports.schedule.pick(this.#wishes)!
     const running = this.#running.get(wish)

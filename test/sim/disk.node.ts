@@ -111,7 +111,6 @@ export class Disk {
     return this.#open().prepare(text).all()
   }
 
-  /** The alarm goes off. */
   takeAlarm(): void {
     this.alarmMs = null
   }

@@ -39,7 +39,6 @@ export class SimFeeder {
   /** Counts lives and connections: what an earlier one had asked for is ignored. */
   #life = 0
   #connection = 0
-  /** Gives the connection up. */
   #drop: () => void = () => undefined
 
   constructor(name: string, ports: FeederPorts) {

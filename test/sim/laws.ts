@@ -92,7 +92,6 @@ export class EventLaw {
   }
 }
 
-/** What a client is shown of a coin's best levels. */
 export class TopLaw {
   readonly #witness: Witness
   readonly #name: string
@@ -133,14 +132,12 @@ export class TopLaw {
   }
 }
 
-/** A book as a client has it. */
 export interface HeldBook {
   readonly coin: string
   readonly height: number
   levels(): Levels
 }
 
-/** One frame of changes. */
 export interface Batch {
   readonly epoch: string
   readonly height: number
@@ -170,7 +167,6 @@ export class BookLaw {
     this.#last.clear()
   }
 
-  /** A book was seeded or has changed. */
   changed(book: HeldBook): void {
     this.#witness.checked('books that changed')
     this.#doubts.delete(book.coin)

@@ -32,7 +32,6 @@ interface NetworkPorts {
   readonly classes: Classes
   readonly schedule: Schedule
   readonly money: MoneyLaw
-  /** Between blocks. */
   readonly intervalMs: number
   wrong(what: string): void
   /** Who has the key with this hash. */
@@ -55,7 +54,6 @@ interface Lateness {
   readonly heardMs: Map<string, number>
 }
 
-/** Any object, from outside. */
 interface Stub {
   fetch(url: string, init: { readonly headers: object }): Promise<Reply>
   grantCredits(id: string, micro: number): Promise<unknown>
@@ -96,13 +94,11 @@ export class Network implements Chances {
     env.GATEWAY = this.#gateway()
   }
 
-  /** A feeder's socket; null where it was refused. */
   async dialLog(): Promise<End | null> {
     const { webSocket } = await this.#stub('BLOCK_LOG', CHAIN).fetch('http://log/feed', { headers: UPGRADE })
     return webSocket ?? null
   }
 
-  /** A client's socket at some relay. */
   async dialRelay(name: string, identity: Identity): Promise<Reply & { readonly relay: number }> {
     const relay = this.#schedule.below(RELAYS)
     const headers = { ...UPGRADE, [IDENTITY_HEADER]: JSON.stringify(identity) }
@@ -150,7 +146,6 @@ export class Network implements Chances {
     return this.#schedule.nowMs - this.#jumpedMs < RING_MS
   }
 
-  /** Links and sockets that are open. */
   wires(): Wire[] {
     for (const wire of this.#wires) if (!wire.isOpen) this.#wires.delete(wire)
     return [...this.#wires]
@@ -233,7 +228,6 @@ export class Network implements Chances {
     return known
   }
 
-  /** What the objects ask of the gateway. */
   #gateway() {
     const later = async <T>(answer: () => T): Promise<T> => {
       await new Promise<void>((resolve) => this.#schedule.after(this.latencyMs(), resolve))

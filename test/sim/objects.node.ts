@@ -7,11 +7,9 @@ import { Disk } from './disk.node.ts'
 import type { Schedule } from './schedule.ts'
 import type { End, EndOwner, SocketHandlers, Wire } from './wire.ts'
 
-/** Methods that are called by name. */
 type Methods = Record<string, (...args: unknown[]) => unknown>
 /** What a caller is told whose call did not come through, in the platform's words. */
 export const LOST = 'Network connection lost.'
-/** A class of src. */
 export type ObjectClass = new (ctx: never, env: never) => object
 
 interface FetchInit {
@@ -55,7 +53,6 @@ export class Platform {
     this.wrong = wrong
   }
 
-  /** A namespace of objects of this class. */
   namespace(kind: string, type: ObjectClass) {
     const hostOf = (name: string): Host => {
       const key = `${kind} ${name}`
@@ -98,7 +95,6 @@ export class Host {
     )
   }
 
-  /** The object, made where it is not in memory. */
   wake(): Instance {
     this.instance ??= new Instance(this)
     return this.instance

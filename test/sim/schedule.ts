@@ -76,7 +76,6 @@ export class Schedule {
     heap[at] = task
   }
 
-  /** Takes the first out. */
   #sink(): void {
     const heap = this.#heap
     const last = heap.pop()!

@@ -8,7 +8,6 @@ import { type BookScope, isInScope, type SubscriptionBody } from '../../src/clie
 import { SeededBooks } from '../kit/seeded-books.ts'
 import { BookLaw, EventLaw, type HeldBook, TopLaw, type Witness } from './laws.ts'
 
-/** What a client subscribes to. */
 export type Wish =
   | { readonly books: 'l2BookDiff' | 'l2BookDiff2'; readonly scope: BookScope }
   | {
@@ -41,9 +40,7 @@ export interface RawFrame {
   }
 }
 
-/** What a subscription needs of its client. */
 export interface Surroundings {
-  /** Its name. */
   readonly client: string
   readonly connection: Connection
   readonly runtime: ClientRuntime

@@ -84,7 +84,6 @@ export class Truth {
     return this.#books.get(coin)?.findLast((one) => one.height <= height)?.text ?? ''
   }
 
-  /** Unix ms of the block of this height. */
   timeOf(height: number): number {
     return [...this.#heights].find(([, at]) => at === height)![0]
   }

@@ -141,7 +141,6 @@ export class End {
     schedule.at(Math.max(this.peer.#arrivalMs, schedule.nowMs + latencyMs()), () => this.peer.broke())
   }
 
-  /** The platform finds that the connection is no more. */
   broke(): void {
     if (this.#hasBroken || this.wire.isMute) return
     this.#hasBroken = true

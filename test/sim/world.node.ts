@@ -212,7 +212,6 @@ class World implements Stage {
     return misfits > 0 ? `${misfits} diffs did not fit the feeders' books` : null
   }
 
-  /** Everybody goes, and what is owed is told. */
   async #end(): Promise<void> {
     for (const feeder of this.feeders) feeder.kill(0)
     for (const client of this.clients) client.close()

@@ -26,7 +26,6 @@ export interface Churn {
 }
 
 export interface ChurnOrder {
-  /** Of the gateway. */
   readonly url: string
   readonly inspector: string
   readonly key: string

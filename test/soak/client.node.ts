@@ -32,7 +32,6 @@ export interface ClientWorld {
   /** All that there are, the busiest first. */
   readonly coins: readonly string[]
   readonly wallets: readonly string[]
-  /** When faults happened, Unix ms. */
   readonly faults: readonly number[]
 }
 
@@ -103,7 +102,6 @@ export class Client {
     this.served.ended(Date.now())
   }
 
-  /** Time of the newest block of books that it has. */
   get blockMs(): number {
     return this.#blockMs
   }
@@ -115,7 +113,6 @@ export class Client {
     this.told?.look(now - newestMs, now)
   }
 
-  /** Begins to catch its books at a height to come. */
   capture(height: number): void {
     this.#capture = new Capture(height, (coin) => this.#read(coin), hashOf)
   }
@@ -214,7 +211,6 @@ export class Client {
     return isOld ? this.#blockMs : null
   }
 
-  /** Asks one question after another. */
   #ask(asked: number): void {
     if (this.#ended) return
     const { coins, wallets, endpoint } = this.#world

@@ -14,11 +14,9 @@ interface Opening {
   readonly plans: readonly (ClientPlan & { readonly key: string; readonly url: string })[]
   readonly coins: readonly string[]
   readonly wallets: readonly string[]
-  /** From one client to the next. */
   readonly everyMs: number
 }
 
-/** A client that wants to be live and is not. */
 interface Missing {
   readonly number: number
   readonly kind: Kind
@@ -60,7 +58,6 @@ const DUTIES = {
       await new Promise((resolve) => setTimeout(resolve, everyMs))
     }
   },
-  /** A fault happens now. */
   fault: (isKill: boolean): void => {
     faults.push(Date.now())
     if (isKill) for (const { served } of clients) served.killed(Date.now())

@@ -59,7 +59,6 @@ export async function strike(plant: Plant, kind: FaultKind, number: number): Pro
 }
 
 export interface Fault {
-  /** Since the start of the run. */
   readonly atMs: number
   readonly kind: FaultKind
 }

@@ -116,7 +116,6 @@ export class Heap {
     this.#whole = this.#reachable(-1)
   }
 
-  /** Bytes that can be reached at all. */
   get bytes(): number {
     return this.#whole
   }
@@ -142,7 +141,6 @@ export class Heap {
     return found.sort((a, b) => b.bytes - a.bytes)
   }
 
-  /** How many objects there are of each constructor's name. */
   kinds(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>()
     for (let node = 0; node < this.#first.length - 1; node++) {

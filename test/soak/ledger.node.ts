@@ -32,13 +32,11 @@ interface Shown {
 /** Sums in micro-credits. */
 export interface Audit {
   readonly accounts: number
-  /** Keys and types that were compared. */
   readonly compared: number
   readonly charged: number
   readonly least: number
   readonly most: number
   readonly writtenOff: number
-  /** What does not add up, in words. */
   readonly faults: readonly string[]
 }
 

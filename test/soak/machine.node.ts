@@ -16,7 +16,6 @@ interface Use {
 export interface Taken {
   readonly name: string
   readonly peakMb: number
-  /** Of one core. */
   readonly share: number
 }
 
@@ -25,7 +24,6 @@ export class Machine {
   readonly #sinceMs = performance.now()
   readonly #idleMs = idleMs()
 
-  /** Looks at the processes of now, by name. */
   look(pids: Readonly<Record<string, number>>): void {
     for (const [name, pid] of Object.entries(pids)) {
       const seen = readProcess(pid)

@@ -41,7 +41,6 @@ const SHARES = {
 } as const satisfies Readonly<Record<string, Share>>
 
 export type Kind = keyof typeof SHARES
-/** Kinds that want to be live all the time. */
 const UNWANTING: readonly Kind[] = ['slow', 'mute', 'vanisher', 'poor']
 export const WANTING = (Object.keys(SHARES) as Kind[]).filter((kind) => !UNWANTING.includes(kind))
 const POOR_CREDITS = 40
@@ -51,7 +50,6 @@ const BUSY = 60
 /** What one that never reads asks for: as much as goes. */
 const MUTE_COINS = 12
 const WILDCARD_MS = 5_000
-/** States of so many users are asked for. */
 const STATE_USERS = 3
 
 export interface ClientPlan {
@@ -66,7 +64,6 @@ export function creditsOf(account: string): number {
   return account.startsWith('poor') ? POOR_CREDITS : RICH_CREDITS
 }
 
-/** What there is to subscribe to. */
 export interface Listed {
   /** All, the busiest first. */
   readonly coins: readonly string[]

@@ -19,7 +19,6 @@ interface Stream {
 
 export class NodeRows {
   readonly rows: TrueRow[] = []
-  /** In words. */
   readonly troubles: string[] = []
   readonly #streams: readonly Stream[]
   readonly #wallets = new Set<string>()
@@ -44,7 +43,6 @@ export class NodeRows {
     for (const wallet of wallets) this.#wallets.add(wallet)
   }
 
-  /** Height up to which all rows are there. */
   get height(): number {
     return Math.min(...this.#streams.map(({ height }) => height))
   }

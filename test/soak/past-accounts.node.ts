@@ -157,7 +157,6 @@ async function tradesOf({ plant, key, fromMs }: Asked, user: string) {
 
 // Candles that the gateway has kept itself against those of the exchange.
 
-/** Those that are traded most. */
 const COINS = 5
 /** In a run of ten minutes a few of `1m`, of each coin. */
 const LEAST = COINS

@@ -39,7 +39,6 @@ export interface Past {
   readonly candles: number
   /** Of some wallets: fills, balance movements, payments of funding and completed trades. */
   readonly accounts: Readonly<Record<'fills' | 'ledger' | 'payments' | 'trades', number>>
-  /** In words. */
   readonly wrong: readonly string[]
   /** Times as fast as it was. */
   readonly speed: { readonly fills: number; readonly books: number }
@@ -50,7 +49,6 @@ interface PastOrder {
   readonly key: string
   /** Some that were taken while all went on, in order: those that the archive reaches count. */
   readonly truths: readonly Truth[]
-  /** All fills of the node, in its order. */
   readonly fills: readonly TrueRow[]
   readonly chance: Prng
   /** Of books, in the whole run. */
@@ -167,7 +165,6 @@ async function playBooks({ plant, key, epochs }: PastOrder, fromTime: number, { 
   return { wrong, speed: (lastMs - fromTime) / ms }
 }
 
-/** How long a replay took, and what of it went wrong. */
 async function toItsEnd(
   epochs: number,
   play: (more: Omit<PlayedListener, 'frame'>) => Played,

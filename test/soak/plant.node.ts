@@ -21,7 +21,6 @@ const HEAP = '--max-old-space-size=1500'
 export interface Scale {
   readonly scale: 'small' | 'mainnet'
   readonly seed: number
-  /** From one funding to the next. */
   readonly fundingBlocks: number
 }
 

@@ -24,7 +24,6 @@ export interface Quiet {
   /** Last states, one for each coin of a client. */
   readonly states: { readonly compared: number; readonly wrong: readonly string[] }
   readonly candles: { readonly compared: number; readonly wrong: readonly string[] }
-  /** Heights and times that went back. */
   readonly back: readonly string[]
 }
 
@@ -148,7 +147,6 @@ async function compareCandles(shown: readonly Shown[], { exchange }: Askers): Pr
 /** Blocks go on, and with them the time of an answer. */
 const isOfBlock = (key: string) => key === 'time' || key === 'serverTime'
 
-/** Where two differ, in words. */
 function difference(is: Json, should: Json): string | null {
   const [one, other] = [is, should].map((state) =>
     canonicalJson(JSON.parse(JSON.stringify(state, (key, value) => (isOfBlock(key) ? undefined : value)))),

@@ -15,7 +15,6 @@ const FINAL = [401, 402, 403, 4401, 4402]
 
 interface Entry {
   readonly body: SubscriptionBody
-  /** Channel of its frames. */
   readonly frames: string
   readonly listener: Listener
 }

@@ -14,7 +14,6 @@ interface OrderRow {
   readonly statusTimestamp: number
 }
 
-/** A row of the node's. */
 export interface TrueRow {
   readonly of: 'fill' | 'trade' | 'order'
   readonly id: number

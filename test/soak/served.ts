@@ -45,7 +45,6 @@ export class Served {
     this.#recent.push({ atMs: nowMs, type, price })
   }
 
-  /** The runtime is killed now. */
   killed(nowMs: number): void {
     for (const { atMs, type, price } of this.#recent) if (nowMs - atMs < UNREPORTED_MS) this.#add(type, -price, 0)
     this.#recent = []
@@ -64,13 +63,11 @@ export class Served {
     if (isWhole) life.wholeMs = nowMs
   }
 
-  /** All Snapshots of it are there. */
   whole(key: string, nowMs: number): void {
     const life = this.#lives.get(key)
     if (life !== undefined) life.wholeMs ??= nowMs
   }
 
-  /** Something came on the socket. */
   heard(nowMs: number): void {
     for (const life of this.#lives.values()) life.lastMs = nowMs
   }
@@ -86,7 +83,6 @@ export class Served {
     this.#lives.clear()
   }
 
-  /** By info type and channel. */
   bounds(): Bounds[] {
     return [...this.#bounds].map(([type, { least, most }]) => ({ type, least: Math.max(0, Math.floor(least)), most }))
   }

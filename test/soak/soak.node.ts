@@ -30,10 +30,8 @@ export interface SoakOrder extends Scale {
   readonly faultEveryMs: number
   /** That come and go in the end, while memory is measured. */
   readonly connections: number
-  /** Of everything on disk. */
   readonly state: string
   readonly say: (line: string) => void
-  /** Ends the run early, with what there is. */
   readonly signal: AbortSignal
 }
 
@@ -101,7 +99,6 @@ class Run {
   #clients: Keyed[] = []
   #coins: readonly string[] = []
   #startMs = 0
-  /** When the feed began to come. */
   #liveMs = 0
   /** Of nobody's client. */
   #key = ''
@@ -258,7 +255,6 @@ class Run {
     for (const one of await this.#allLive(UP_MS)) this.#troubles.push(`not live in the beginning: ${one}`)
   }
 
-  /** Faults and comparisons until the time is over. */
   async #storm(): Promise<void> {
     const { minutes, faultEveryMs, signal, say } = this.#order
     const beganMs = performance.now()
@@ -333,7 +329,6 @@ class Run {
     throw new Error(`the exchange is more than ${MOST_AHEAD} heights ahead of the log`)
   }
 
-  /** Waits until the log is well beyond a height. */
   async #passes(height: number, holds = () => true): Promise<void> {
     const isBeyond = async () => Number((await this.#plant.now())?.height) > height + BEYOND && holds()
     await until(isBeyond, `the log does not come to height ${height}`, { withinMs: COMPARE_WITHIN_MS })

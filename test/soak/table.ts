@@ -40,7 +40,6 @@ export interface Findings {
   /** By number, as struck. */
   readonly faults: readonly string[]
   readonly absences: readonly (Absence & { readonly client: string; readonly kind: Kind })[]
-  /** Clients that never came back, in words. */
   readonly missing: readonly string[]
   readonly comparisons: readonly Comparison[]
   /** Null: not reached, as of those below. */
@@ -51,7 +50,6 @@ export interface Findings {
   readonly churn: Churn | null
   readonly taken: readonly Taken[]
   readonly busy: Machine['busy']
-  /** What went wrong with the run itself. */
   readonly troubles: readonly string[]
 }
 

@@ -148,7 +148,6 @@ interface Hook {
 /** So long an answer takes at most: kills strike between what it has taken and what is known of it. */
 const SLOW_MS = 400
 
-/** What a webhook is sent. */
 interface Sent {
   readonly id: string
   readonly pipeline: string

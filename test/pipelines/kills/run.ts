@@ -144,7 +144,6 @@ async function charged(plant: Plant, account: string, rows: number): Promise<voi
   }
 }
 
-/** Answers how many rows there are. */
 async function compare(destination: Destination, expected: readonly number[]): Promise<number> {
   const { id } = destination
   const rows = await destination.rows()
