@@ -36,7 +36,6 @@ it('bounds wrong tokens, and lets the right one in at once', async () => {
   waitMs = 2_001
   const refused = await app.request('/feed', { headers: { authorization: 'Bearer wrong' } }, { FEED_TOKEN: TOKEN })
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3'])
-  expect(await refused.json()).toMatchObject({ error_message: expect.stringMatching(/token is missing or wrong/) })
   expect(await knock({ upgrade: 'websocket', authorization: `Bearer ${TOKEN}` }, TOKEN)).toBe(200)
 })
 

@@ -15,11 +15,11 @@ const block = { type: 'block', height: 1, time: 1, fills: [], ledger: [], fundin
 // FEED-4
 it('is its greeting, for the chain that the gateway carries', async () => {
   feeder.send(block)
-  expect(await feeder.next('error')).toMatchObject({ field: 'type', message: 'say hello first' })
+  expect((await feeder.next('error')).field).toBe('type')
   feeder.send({ type: 'hello', protocol: 1, chain: 'another', feeder: 'test', first: null, head: null })
-  expect(await feeder.next('error')).toMatchObject({ field: 'chain', message: expect.stringContaining('--chain') })
+  expect((await feeder.next('error')).field).toBe('chain')
   feeder.send(block)
-  expect((await feeder.next('error')).message).toBe('say hello first')
+  expect((await feeder.next('error')).field).toBe('type')
   feeder.hello(null, null)
   await feeder.next('welcome')
 })

@@ -120,7 +120,7 @@ describe('the chain of the simulated exchange', () => {
     expect(found({ address: NOBODY })).toEqual([])
     expect(raw('eth_getLogs', {}).result).toEqual(raw('eth_getLogs', { fromBlock: 'latest' }).result)
     engine.step(BigInt(BEGAN_S + 20_000) * 1_000_000_000n)
-    expect(raw('eth_getLogs', { fromBlock: '0x0' }).error.message).toBe('at most 10000 blocks at a time')
+    expect(raw('eth_getLogs', { fromBlock: '0x0' }).error.code).toBe(-32602)
     expect(raw('eth_getLogs', { fromBlock: '0x0', toBlock: '0x270f' }).result).toHaveLength(3_333)
   })
 
@@ -139,14 +139,11 @@ describe('the chain of the simulated exchange', () => {
     expect(await client.estimateMaxPriorityFeePerGas()).toBe(0n)
     const fees = await client.getFeeHistory({ blockCount: 4, blockNumber: 2n, rewardPercentiles: [] })
     expect([fees.oldestBlock, fees.baseFeePerGas.length, fees.gasUsedRatio.length]).toEqual([0n, 4, 3])
-    expect(raw('eth_sendRawTransaction', '0x').error).toEqual({
-      code: -32601,
-      message: 'the method eth_sendRawTransaction does not exist',
-    })
+    expect(raw('eth_sendRawTransaction', '0x').error.code).toBe(-32601)
     expect(raw('constructor').error.code).toBe(-32601)
-    expect(raw('eth_getBalance', NOBODY, '0xffffff').error).toEqual({ code: -32000, message: 'header not found' })
+    expect(raw('eth_getBalance', NOBODY, '0xffffff').error.code).toBe(-32000)
     expect(raw('eth_getBalance', '0x1', 'latest').error.code).toBe(-32602)
-    expect(raw('eth_call', { to: TOKEN, data: '0x12345678' }).error).toEqual({ code: 3, message: 'execution reverted' })
+    expect(raw('eth_call', { to: TOKEN, data: '0x12345678' }).error.code).toBe(3)
     expect(raw('eth_call', { to: NOBODY }, 'latest').result).toBe('0x')
   })
 })

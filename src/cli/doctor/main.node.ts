@@ -199,13 +199,8 @@ const DOCTOR = program(
   .option('--json', 'one line of JSON')
 const values = commandLine(DOCTOR).opts()
 
-interface Patient {
-  readonly data?: string | undefined
-  readonly info?: string | undefined
-  readonly gateway?: string | undefined
-  readonly feederState?: string | undefined
-  readonly feedToken?: string | undefined
-  readonly adminToken?: string | undefined
+type Patient = {
+  readonly [Part in 'data' | 'info' | 'gateway' | 'feederState' | 'feedToken' | 'adminToken']?: string | undefined
 }
 
 const isHost = values.data !== undefined || values.info !== undefined || values.gateway !== undefined

@@ -218,16 +218,6 @@ export function borrowLend(
   if (left === 0n) lent.delete(account)
   else lent.set(account, left)
   x.pools.fees += paid
-  move(
-    x,
-    [[account, 'spot', -lends - paid]],
-    {
-      type: 'borrowLend',
-      token: 'USDC',
-      operation,
-      amount: formatAmount(usdc),
-      interestAmount: formatAmount(interest),
-    },
-    hash,
-  )
+  const delta = { type: 'borrowLend', token: 'USDC', operation, amount: formatAmount(usdc) }
+  move(x, [[account, 'spot', -lends - paid]], { ...delta, interestAmount: formatAmount(interest) }, hash)
 }
