@@ -2,9 +2,9 @@
 // fills, and how each book compares; or lines of a pipe.
 
 import type { Step } from '../client/api.ts'
-import type { ShownFill } from '../client/events.ts'
 import type { SnapshotBook } from '../client/snapshot-book.ts'
 import type { Verdict } from '../client/step-check.ts'
+import type { ChannelTypes } from '../client/wire.ts'
 import { fromScaled, toScaled } from '../core/decimal.ts'
 import { visible } from '../core/visible.ts'
 import type { Level, Levels } from '../protocol/feed/block.ts'
@@ -62,7 +62,7 @@ export class WatchBoard {
     if (step === 'out of step') row.verdict = ''
   }
 
-  fill(fill: ShownFill): void {
+  fill(fill: ChannelTypes['allFills']['frame']['fills'][number][1]): void {
     const row = this.#rows.get(fill.coin)
     if (!row) return
     row.fills++

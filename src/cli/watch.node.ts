@@ -5,12 +5,11 @@
 import type { ConnectionStatus } from '../client/api.ts'
 import { Connection } from '../client/connection.ts'
 import { DiffBooks } from '../client/diff-books.ts'
-import { onAllFills } from '../client/events.ts'
 import { nodeRuntime } from '../client/node-runtime.node.ts'
 import { playedBooks } from '../client/played.ts'
 import type { Endpoint } from '../client/runtime.ts'
 import { StepChecker } from '../client/step-check.ts'
-import { reasonOf } from '../client/subscription.ts'
+import { allFillsBody, reasonOf } from '../client/subscription.ts'
 import { commandLine, program, reads, refuseLine } from '../core/command-line.node.ts'
 import { visible } from '../core/visible.ts'
 import { DEFAULT_STATE, readDevFile } from './dev-file.node.ts'
@@ -94,8 +93,10 @@ function watch(coins: readonly string[], endpoint: () => Endpoint | string): voi
   })
   followBooks(connection, runtime, coins, board)
   for (const coin of coins)
-    onAllFills(connection, coin, {
-      event: (_user, fill) => board.fill(fill),
+    connection.subscribe(allFillsBody(coin), {
+      frame: (frame) => {
+        if (frame.channel === 'allFills') for (const [, fill] of frame.fills) board.fill(fill)
+      },
       refused: (text) => leave(`The gateway refuses fills: ${reasonOf(text)}`),
     })
   connection.start()

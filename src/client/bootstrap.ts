@@ -47,16 +47,20 @@ interface Buffered {
 export class CoinBook {
   readonly coin: string
   #book: LevelBook | null = null
-  #epoch = ''
-  #seq = -1
-  #height = -1
-  #time = 0
+  epoch = ''
+  /** Height of the block that last changed the coin. */
+  seq = -1
+  /** Height up to which the book is known to hold: of the snapshot or of the last change. */
+  height = -1
+  /** Time of the block at `height`, ms. */
+  time = 0
   /** Batches of the stream's latest epoch alone: a replaced epoch never returns. */
   #buffer: Buffered[] = []
   /** How many of the buffer had come before the snapshot was asked for. */
   #beforeFetch = 0
-  #why = 'not fetched yet'
-  #checks = 0
+  why = 'not fetched yet'
+  /** Changes after which the book had the checksum that came with them. */
+  checks = 0
 
   constructor(coin: string) {
     this.coin = coin
@@ -65,28 +69,6 @@ export class CoinBook {
   /** False: no book, or one that is out of step (then `why` says the reason). */
   get live(): boolean {
     return this.#book !== null
-  }
-  get why(): string {
-    return this.#why
-  }
-  get epoch(): string {
-    return this.#epoch
-  }
-  /** Height of the block that last changed the coin. */
-  get seq(): number {
-    return this.#seq
-  }
-  /** Height up to which the book is known to hold: of the snapshot or of the last change. */
-  get height(): number {
-    return this.#height
-  }
-  /** Time of the block at `height`, ms. */
-  get time(): number {
-    return this.#time
-  }
-  /** Changes after which the book had the checksum that came with them. */
-  get checks(): number {
-    return this.#checks
   }
   /** Best first, `depth` levels a side; both sides empty while not live. */
   levels(depth?: number): Levels {
@@ -108,10 +90,10 @@ export class CoinBook {
   batch(head: BatchHead, change: CoinChange | null): BatchOutcome {
     const book = this.#book
     if (!book) return this.#keep(head, change)
-    if (head.epoch !== this.#epoch) return this.#restart(`epoch changed to ${head.epoch}`, head, change)
-    if (change === null || head.height <= this.#height) return 'dropped'
-    if (change.prevSeq !== this.#seq)
-      return this.#restart(`gap: prev_seq ${change.prevSeq} follows seq ${this.#seq}`, head, change)
+    if (head.epoch !== this.epoch) return this.#restart(`epoch changed to ${head.epoch}`, head, change)
+    if (change === null || head.height <= this.height) return 'dropped'
+    if (change.prevSeq !== this.seq)
+      return this.#restart(`gap: prev_seq ${change.prevSeq} follows seq ${this.seq}`, head, change)
     const wrong = this.#apply(book, head, change)
     if (wrong === null) return 'applied'
     this.#restart(wrong, head, change)
@@ -130,7 +112,7 @@ export class CoinBook {
     this.#seed(book, snapshot)
     for (const { head, change } of later) {
       if (change === null) continue
-      if (change.prevSeq !== this.#seq) return this.#refuse(`gap: prev_seq ${change.prevSeq} follows seq ${this.#seq}`)
+      if (change.prevSeq !== this.seq) return this.#refuse(`gap: prev_seq ${change.prevSeq} follows seq ${this.seq}`)
       const wrong = this.#apply(book, head, change)
       if (wrong === null) continue
       this.#forget(wrong)
@@ -142,22 +124,22 @@ export class CoinBook {
 
   #seed(book: LevelBook, snapshot: Snapshot): void {
     this.#book = book
-    this.#epoch = snapshot.epoch
-    this.#seq = snapshot.seq
-    this.#height = snapshot.height
-    this.#time = snapshot.time
+    this.epoch = snapshot.epoch
+    this.seq = snapshot.seq
+    this.height = snapshot.height
+    this.time = snapshot.time
   }
 
   /** Null, or what tells that the book is not the server's now. */
   #apply(book: LevelBook, head: BatchHead, { seq, levels, checksum }: CoinChange): string | null {
     book.apply(levels)
-    this.#seq = seq
-    this.#height = head.height
-    this.#time = head.time
+    this.seq = seq
+    this.height = head.height
+    this.time = head.time
     if (checksum === undefined) return null
     const own = bookChecksum(book)
     if (own !== checksum) return `checksum ${own} at seq ${seq}, the server has ${checksum}`
-    this.#checks++
+    this.checks++
     return null
   }
 
@@ -188,7 +170,7 @@ export class CoinBook {
 
   #forget(why: string): void {
     this.#book = null
-    this.#why = why
+    this.why = why
     this.#beforeFetch = 0
   }
 }

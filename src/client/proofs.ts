@@ -14,18 +14,14 @@ export class Proofs {
   /** Characters that came since the last ping, and of those before it what its pong is to prove. */
   #unproved = 0
   #asked = 0
-  #isPonged = true
+  /** True where no pong is on its way. */
+  isPonged = true
   #stopNext = () => {}
   #stopAgain: (() => void) | null = null
 
   constructor(after: After, send: (ping: { readonly method: 'ping'; readonly nonce: string }) => void) {
     this.#after = after
     this.#send = send
-  }
-
-  /** True where no pong is on its way. */
-  get isPonged(): boolean {
-    return this.#isPonged
   }
 
   every(ms: number): void {
@@ -46,11 +42,11 @@ export class Proofs {
 
   /** Pings where so much came that it is to be proved, and no pong is on its way. */
   prove(): void {
-    if (this.#isPonged && this.#unproved >= LIMITS.proveEvery) this.ping()
+    if (this.isPonged && this.#unproved >= LIMITS.proveEvery) this.ping()
   }
 
   ping(): void {
-    this.#isPonged = false
+    this.isPonged = false
     this.#asked = this.#unproved
     this.#unproved = 0
     this.#send({ method: 'ping', nonce: this.#nonce })
@@ -64,7 +60,7 @@ export class Proofs {
   }
 
   ponged(nonce = ''): void {
-    this.#isPonged = true
+    this.isPonged = true
     this.#nonce = nonce
     // It is answered at once where it followed so much: one large text may wait for the proof of another.
     if (this.#asked >= LARGE) this.#unproved = LIMITS.proveEvery
@@ -72,7 +68,7 @@ export class Proofs {
 
   /** A frame was refused for its rate, and no refusal names pings: it may have been the last. */
   refused(): void {
-    if (this.#isPonged) return
+    if (this.isPonged) return
     this.#unproved += this.#asked
     this.#asked = 0
     this.pingAgain()

@@ -28,7 +28,7 @@ export class RelayLink {
   readonly name: string
   readonly #coins = new Set<string>()
   readonly #types = new Set<MarketType>()
-  #views = new ViewWants()
+  views = new ViewWants()
   /** It has wants that it was not shown yet: the next block shows it all. */
   isFresh = false
   readonly #cursor: Cursor | null
@@ -42,13 +42,9 @@ export class RelayLink {
     this.setInterest(interest)
   }
 
-  get views(): ViewWants {
-    return this.#views
-  }
-
   setInterest({ coins, types, views }: BookInterest): void {
-    if (this.#views.add(views)) this.isFresh = true
-    this.#views = new ViewWants(views)
+    if (this.views.add(views)) this.isFresh = true
+    this.views = new ViewWants(views)
     this.#coins.clear()
     this.#types.clear()
     this.addCoins(coins)
@@ -69,9 +65,9 @@ export class RelayLink {
     for (const { coin, text, checksum } of fragments) {
       if (!this.#wants(coin)) continue
       texts += text
-      if (checksum !== undefined && this.#views.checks(coin)) texts += encodeChecksum(checksum)
+      if (checksum !== undefined && this.views.checks(coin)) texts += encodeChecksum(checksum)
     }
-    for (const piece of pieces ?? []) if (this.#views.has(piece.view, piece.coin)) texts += encodePiece(piece)
+    for (const piece of pieces ?? []) if (this.views.has(piece.view, piece.coin)) texts += encodePiece(piece)
     // A hub that was restarted may come to a height that the relay has, and drops.
     if (pieces && !(tick.epoch === this.#cursor?.epoch && tick.height <= this.#cursor.height)) this.isFresh = false
     this.#send(encodeHubFrame(tick, texts))

@@ -25,15 +25,17 @@ const DEBT_LEVELS = 4096
 
 export class ShardBooks {
   readonly #staging = new SeedStaging((coin, book) => prepare(coin, book, this.#coins.get(coin)))
-  #epoch: string | null = null
-  #height: number | null = null
-  #time = 0
+  epoch: string | null = null
+  height: number | null = null
+  time = 0
   #seedHeight = 0
-  #known = false
+  /** True while the books are those of `height`. */
+  ready = false
   #coins = new Map<string, CoinBook>()
   /** Height up to which a restored coin already has the changes that the log sends again. */
   #restoredAt = new Map<string, number>()
-  #completeAt = -1
+  /** Fragments of heights up to here lack the changes that checkpoints already held: not fit for replay. */
+  completeAt = -1
   /** Coins whose book is not known: a reseed is wanted, and changes to them are not published. */
   #suspect = new Set<string>()
   /** Coins that owe their clients the outcome of a reseed: paid with the next block. */
@@ -41,23 +43,6 @@ export class ShardBooks {
   /** Coins whose continuity broke: told to clients with the next block. */
   #broken = new Set<string>()
 
-  get epoch(): string | null {
-    return this.#epoch
-  }
-  get height(): number | null {
-    return this.#height
-  }
-  get time(): number {
-    return this.#time
-  }
-  /** True while the books are those of `height`. */
-  get ready(): boolean {
-    return this.#known
-  }
-  /** Fragments of heights up to here lack the changes that checkpoints already held: not fit for replay. */
-  get completeAt(): number {
-    return this.#completeAt
-  }
   /** Coins whose book is not known though the shard is ready. */
   get suspects(): readonly string[] {
     return [...this.#suspect]
@@ -97,10 +82,10 @@ export class ShardBooks {
       known.lastPx = lastPx
       this.#coins.set(coin, known)
       this.#restoredAt.set(coin, trueAt)
-      this.#completeAt = Math.max(this.#completeAt, trueAt)
-      this.#time = Math.max(this.#time, time)
+      this.completeAt = Math.max(this.completeAt, trueAt)
+      this.time = Math.max(this.time, time)
     }
-    return this.#height
+    return this.height
   }
 
   /** The coins that have a book in this epoch: those that are not held here must be reseeded. */
@@ -130,7 +115,7 @@ export class ShardBooks {
   /** Stands at a height of an epoch without any book: every coin the shard had must be reseeded. */
   forget(epoch: string | null, height: number | null, coins: readonly string[]): void {
     this.#begin(epoch, height)
-    this.#known = epoch !== null
+    this.ready = epoch !== null
     this.#coins.clear()
     this.#indebted.clear()
     this.expect(coins)
@@ -138,19 +123,19 @@ export class ShardBooks {
 
   /** Heights up to `to` never came: the books are unknown until the next seed. */
   skip(to: number): void {
-    this.#height = to
-    this.#known = false
+    this.height = to
+    this.ready = false
   }
 
   /** Applies the changes of one block. */
   apply(block: HubBlock): BlockOutcome {
-    if (this.#height !== null && block.height <= this.#height) return { kind: 'duplicate' }
-    if (this.#height !== null && block.height > this.#height + 1) return { kind: 'missing', from: this.#height + 1 }
+    if (this.height !== null && block.height <= this.height) return { kind: 'duplicate' }
+    if (this.height !== null && block.height > this.height + 1) return { kind: 'missing', from: this.height + 1 }
     this.#staging.clear()
-    this.#height = block.height
-    this.#time = block.time
-    if (block.books === null || block.epoch !== this.#epoch) this.#known = false
-    if (!this.#known) return { kind: 'applied', fragments: [] }
+    this.height = block.height
+    this.time = block.time
+    if (block.books === null || block.epoch !== this.epoch) this.ready = false
+    if (!this.ready) return { kind: 'applied', fragments: [] }
     const fragments: CoinFragment[] = []
     for (const change of block.books ?? []) {
       const fragment = this.#change(change, block.height)
@@ -211,14 +196,14 @@ export class ShardBooks {
     const books = this.#staging.push(seed as HubSeed)
     const isFresh = seed.scope === 'all'
     // A repair is of one height: later changes follow it, earlier ones would be applied over it.
-    const isFit = this.#known && seed.epoch === this.#epoch && seed.height === this.#height
+    const isFit = this.ready && seed.epoch === this.epoch && seed.height === this.height
     if (!books || (!isFresh && !isFit)) return null
     const listed = new Set(books.map(({ coin }) => coin))
     // Clients may hold books from before this hub lost them: they must hear that theirs no longer continue.
     for (const coin of listed) if (this.#suspect.has(coin)) this.#broken.add(coin)
-    const isFollowed = this.#epoch !== null
+    const isFollowed = this.epoch !== null
     if (isFresh) this.#begin(seed.epoch, seed.height)
-    this.#time = seed.time
+    this.time = seed.time
     for (const one of books) this.#replace(one, isFresh, isFollowed)
     if (isFresh)
       for (const coin of [...this.#coins.keys()])
@@ -227,12 +212,12 @@ export class ShardBooks {
   }
 
   #begin(epoch: string | null, height: number | null): void {
-    this.#epoch = epoch
-    this.#height = height
+    this.epoch = epoch
+    this.height = height
     this.#seedHeight = height ?? 0
-    this.#known = true
+    this.ready = true
     this.#restoredAt.clear()
-    this.#completeAt = -1
+    this.completeAt = -1
     this.#suspect.clear()
   }
 
@@ -246,7 +231,7 @@ export class ShardBooks {
       this.#coins.set(coin, next ?? new CoinBook(coin, book, this.#seedHeight, isFollowed))
       return
     }
-    const height = this.#height ?? 0
+    const height = this.height ?? 0
     if (known) return known.repair(book, height)
     const first = new CoinBook(coin, book, height, isFollowed)
     first.repairedAt = height
@@ -262,8 +247,8 @@ export class ShardBooks {
 
   /** Coins whose book at `height` had another digest; one that cannot be told, such as from too long ago, is none. */
   differing(height: number, books: HubVerified['books']): string[] {
-    const at = this.#height ?? -1
-    const isHeld = this.#known && height <= at && at >= this.#completeAt
+    const at = this.height ?? -1
+    const isHeld = this.ready && height <= at && at >= this.completeAt
     return isHeld
       ? books.filter(([coin, digest]) => this.#coins.get(coin)?.isOther(height, digest)).map(([coin]) => coin)
       : []
@@ -278,12 +263,12 @@ export class ShardBooks {
   /** What to store of a coin so that `restore` can go on from here; null where it cannot be trusted now. */
   checkpoint(coin: Coin): Checkpoint | null {
     const known = this.#coins.get(coin)
-    if (!known || !this.#known || this.#epoch === null || this.#height === null) return null
+    if (!known || !this.ready || this.epoch === null || this.height === null) return null
     // A debt to clients lives in memory alone: such a coin is stored after the next block has paid it.
     if (this.#indebted.has(coin) || this.#broken.has(coin)) return null
     // While restored blocks are replayed, the coin already stands later than the shard.
-    const height = Math.max(this.#height, this.#restoredAt.get(coin) ?? -1)
+    const height = Math.max(this.height, this.#restoredAt.get(coin) ?? -1)
     const { seq, lastPx, book } = known
-    return { coin, epoch: this.#epoch, height, time: this.#time, seq, lastPx, levels: book.levels() }
+    return { coin, epoch: this.epoch, height, time: this.time, seq, lastPx, levels: book.levels() }
   }
 }

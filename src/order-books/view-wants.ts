@@ -19,7 +19,8 @@ export function typeWant(view: string, type: MarketType): string {
 export class ViewWants {
   readonly #wants = new Set<string>()
   readonly #views = new Set<string>()
-  #isChecking = false
+  /** Checksums are wanted of some coin. */
+  isChecking = false
 
   constructor(wants: Iterable<string> = []) {
     this.add(wants)
@@ -35,7 +36,7 @@ export class ViewWants {
     for (const want of wants) {
       this.#wants.add(want)
       const view = want.slice(0, want.indexOf('\t'))
-      if (view === CHECKSUM) this.#isChecking = true
+      if (view === CHECKSUM) this.isChecking = true
       else this.#views.add(view)
     }
     return this.#wants.size > before
@@ -45,14 +46,9 @@ export class ViewWants {
     return this.#wants.has(coinWant(view, coin)) || this.#wants.has(typeWant(view, marketTypeOf(coin)))
   }
 
-  /** Checksums are wanted of some coin. */
-  get isChecking(): boolean {
-    return this.#isChecking
-  }
-
   /** Checksums are wanted of this coin. */
   checks(coin: Coin): boolean {
-    return this.#isChecking && this.has(CHECKSUM, coin)
+    return this.isChecking && this.has(CHECKSUM, coin)
   }
 
   /** The views that are wanted of a coin. */

@@ -76,8 +76,8 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     const gateway = gatewayOf(env)
     const waitUntil: WaitUntil = (work) => ctx.waitUntil(work)
     const moved = ctx.storage.kv.get<[string, number][]>(MOVED)
-    const unread = new RelayUnread(poolOf(name) === 'heavy' ? HEAVY : LIGHT, CLOCK.nowMs, moved)
-    const accounts = new Accounts({
+    this.#unread = new RelayUnread(poolOf(name) === 'heavy' ? HEAVY : LIGHT, CLOCK.nowMs, moved)
+    this.#accounts = new Accounts({
       relay: name,
       life: CLOCK.nowMs,
       clock: CLOCK,
@@ -90,65 +90,64 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     const states = new StateFanout<Connection>({ ...read, clock: CLOCK, waitUntil }, events)
     const log = () => objects.log()
     const linkPorts = { relay: name, shards, clock: CLOCK, log, hub: (index: number) => objects.hub(index) }
-    const links = new Links(linkPorts, { events, states, l4 })
-    const store = new SubscriptionStore(ctx.storage)
-    const names = new CoinNames({ read: () => links.coins(), nowMs: () => CLOCK.nowMs, after })
+    this.#links = new Links(linkPorts, { events, states, l4 })
+    this.#store = new SubscriptionStore(ctx.storage)
+    const names = new CoinNames({ read: () => this.#links.coins(), nowMs: () => CLOCK.nowMs, after })
     const ports: Ports = {
       ...read,
       shards,
       clock: CLOCK,
-      accounts,
+      accounts: this.#accounts,
       waitUntil,
-      blockHeight: () => links.log.height,
-      hasBook: async (coin) => (await names.has(coin)) || links.hasBook(coin),
+      blockHeight: () => this.#links.log.height,
+      hasBook: async (coin) => (await names.has(coin)) || this.#links.hasBook(coin),
       nearestCoin: (coin) => names.nearest(coin),
       dexes: () => names.dexes(),
       digest: sha256,
-      books: links.source,
+      books: this.#links.source,
       l4: new WholeOrders((coin) => objects.orders(coin)),
       newId: () => crypto.randomUUID(),
       archive: archiveOf(env, settings.CHAIN),
       hadTrades: async (coin) => (await filesOf(env, settings.CHAIN)?.hasTrades(coin)) ?? true,
-      withLinks: (run) => links.during(run),
-      ensureEvents: () => links.log.ensure(),
-      events: (from) => links.eventsFrom(from),
-      saved: (subscription) => store.save(subscription),
-      dropped: ({ minutes }) => store.remove(minutes.id),
+      withLinks: (run) => this.#links.during(run),
+      ensureEvents: () => this.#links.log.ensure(),
+      events: (from) => this.#links.eventsFrom(from),
+      saved: (subscription) => this.#store.save(subscription),
+      dropped: ({ minutes }) => this.#store.remove(minutes.id),
       failed: (client, error) => {
         console.error('subscription failed', error)
         client.fail({ kind: 'internal', hint: 'Something went wrong on our side: reconnect.' })
       },
     }
-    const subscriptions = new Subscriptions(ports, { events, books: links.books, states, l4 })
+    this.#subscriptions = new Subscriptions(ports, { events, books: this.#links.books, states, l4 })
     const refusals = new RefusalBook({
       nowMs: () => CLOCK.nowMs,
       sleep,
       report: (error) => console.error('refusals could not be kept', error),
     })
-    const clients = new ClientSockets({
+    this.#clients = new ClientSockets({
       clock: CLOCK,
-      accounts,
+      accounts: this.#accounts,
       maxSockets,
-      unread,
-      subscriptions,
+      unread: this.#unread,
+      subscriptions: this.#subscriptions,
       // A frame has no request id.
       refused: ({ identity: caller, product }, type, failure) => {
         const call = { caller, requestId: '', product, type, failure }
         refusals.note(call, (batch) => gateway.keepRefusals(batch), waitUntil)
       },
     })
-    const watch = new Watch(ctx.storage, waitUntil, () => CLOCK.nowMs)
-    const toldUpTo = (client: Connection) => (events.owes(client) ? -1 : links.log.height)
-    const requests = { gateway, subscriptions, toldUpTo, waitUntil, changed: () => watch.arm() }
-    this.#store = store
-    this.#accounts = accounts
-    this.#unread = unread
-    this.#links = links
-    this.#subscriptions = subscriptions
-    this.#clients = clients
+    this.#watch = new Watch(ctx.storage, waitUntil, () => CLOCK.nowMs)
+    const toldUpTo = (client: Connection) => (events.owes(client) ? -1 : this.#links.log.height)
+    const requests = {
+      gateway,
+      subscriptions: this.#subscriptions,
+      toldUpTo,
+      waitUntil,
+      changed: () => this.#watch.arm(),
+    }
     this.#frames = new ClientFrames(requests)
-    this.#graphql = new GraphqlSockets({ ...requests, clock: CLOCK, clients })
-    this.#watch = watch
+    this.#graphql = new GraphqlSockets({ ...requests, clock: CLOCK, clients: this.#clients })
     this.#wake()
     ctx.blockConcurrencyWhile(() => this.#beginWatch())
   }

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { processInfo } from '../../src/cli/launch/processes.node.ts'
 import { Connection } from '../../src/client/connection.ts'
-import { onAllFills } from '../../src/client/events.ts'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
+import { allFillsBody } from '../../src/client/subscription.ts'
 import type { Levels, UserFill } from '../../src/protocol/feed/block.ts'
 import { Gateway } from '../kit/gateway.ts'
 import { nodeBlocks } from '../kit/node-blocks.ts'
@@ -58,9 +58,12 @@ beforeAll(async () => {
   await watch.line((line) => line.startsWith('in step BTC'))
   follower = run('../test/conformance/book-follower.ts', COINS, { WEIR_URL: first.url, WEIR_KEY: first.key })
   connection = new Connection(nodeRuntime(), { endpoint: () => first })
-  onAllFills(connection, null, {
-    event: (user, fill) => fills.push(nameOf([user, fill as UserFill[1]])),
+  connection.subscribe(allFillsBody(), {
+    frame: (frame) => {
+      if (frame.channel === 'allFills') fills.push(...(frame.fills as UserFill[]).map(nameOf))
+    },
     lost: (reason) => losses.push(reason),
+    refused: (reason) => losses.push(reason),
   })
   connection.start()
   // What goes on over a break must have begun before it.

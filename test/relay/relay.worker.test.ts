@@ -61,27 +61,6 @@ afterEach(() => feeder.close())
 const change = (coin: string, sz: string) => ({ coin, levels: levelsOf(['100', sz, 1]) })
 
 describe('book channels', () => {
-  // WS-19
-  it('l2BookDiff: ack, Snapshot, then one Updates per block that changes the coin', async () => {
-    const client = await Client.connect(relay, relay)
-    await client.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
-    expect(await client.next(of('l2BookDiff'))).toEqual({
-      channel: 'l2BookDiff',
-      data: {
-        Snapshot: { coin: 'BTC', time: expect.any(Number), block_height: base, levels: levelsOf(['100', '1.0', 1]) },
-      },
-    })
-    feeder.block(base + 1, [change('BTC', '2.0'), change('ETH', '1.0')])
-    feeder.block(base + 2, [change('ETH', '2.0')])
-    feeder.block(base + 3, [change('BTC', '3.0')])
-    expect((await client.next(of('l2BookDiff'))).data.Updates).toMatchObject({
-      block_height: base + 1,
-      book_diffs: [{ coin: 'BTC', levels: levelsOf(['100', '2.0', 1]) }],
-    })
-    expect((await client.next(of('l2BookDiff'))).data.Updates).toMatchObject({ block_height: base + 3 })
-    expect(client.frames).toEqual([])
-  })
-
   it('wildcard over all hubs: every perp Snapshot, joint Updates, and marketTypes replaced adds the new type alone', async () => {
     const client = await Client.connect(relay, relay)
     await client.subscribe({ type: 'l2BookDiff' })
@@ -148,29 +127,6 @@ describe('book channels', () => {
 
 describe('channels of views', () => {
   const best = (sz: string) => ({ coin: 'BTC', time: expect.any(Number), bbo: [{ px: '100', sz, n: 1 }, null] })
-
-  // WS-130, WS-131, WS-132, WS-133
-  it('show what there is, and then what changes', async () => {
-    const client = await Client.connect(relay, relay)
-    await client.subscribe({ type: 'bbo', coin: 'BTC' })
-    expect((await client.next(of('bbo'))).data).toEqual(best('1.0'))
-    await client.subscribe({ type: 'l2Book', nSigFigs: null, mantissa: null, fast: false, interval: 0 })
-    const coins = []
-    for (let i = 0; i < 3; i++) coins.push((await client.next(of('l2Book'))).data.coin)
-    expect(coins.sort()).toEqual(['BTC', 'ETH', 'SOL'])
-    await client.subscribe({ type: 'allMids', interval: 0 })
-    expect((await client.next(of('allMids'))).data).toEqual({ mids: {} })
-    feeder.block(base + 1, [change('BTC', '2.0'), { coin: 'ETH', levels: levelsOf(['9', '1.0', 1]) }], {
-      fills: [[A, fill('ETH', 1)]],
-    })
-    expect((await client.next(of('bbo'))).data).toEqual(best('2.0'))
-    const levels = [await client.next(of('l2Book')), await client.next(of('l2Book'))].map(({ data }) => data)
-    expect(levels.find(({ coin }) => coin === 'ETH').levels[0].map(({ px }: Frame) => px)).toEqual(['10', '9'])
-    expect((await client.next(of('allMids'))).data).toEqual({ mids: { ETH: '1.0' } })
-    feeder.block(base + 2, [{ coin: 'BTC', levels: levelsOf(['99', '1.0', 1]) }])
-    expect((await client.next(of('l2Book'))).data.coin).toBe('BTC')
-    expect(client.frames.filter(of('bbo'))).toEqual([])
-  })
 
   // WS-130
   it('go on with the next frame where links were lost, and where a hub died', async () => {

@@ -77,23 +77,15 @@ export class MeterLine {
   #isDue = false
   #isAnswered = true
   #flight: Promise<void> | null = null
-  #sentMs = Number.NEGATIVE_INFINITY
-  #answeredMs = Number.NEGATIVE_INFINITY
+  /** When the last report was sent; before the first one: never. */
+  sentMs = Number.NEGATIVE_INFINITY
+  /** When the last report that was answered was sent. */
+  answeredMs = Number.NEGATIVE_INFINITY
 
   constructor(account: AccountId, port: MeterPort, owner: LineOwner) {
     this.#account = account
     this.#port = port
     this.#owner = owner
-  }
-
-  /** When the last report was sent; before the first one: never. */
-  get sentMs(): number {
-    return this.#sentMs
-  }
-
-  /** When the last report that was answered was sent. */
-  get answeredMs(): number {
-    return this.#answeredMs
   }
 
   get isIdle(): boolean {
@@ -167,15 +159,15 @@ export class MeterLine {
 
   async #exchange(): Promise<boolean> {
     const load = this.#load()
-    this.#sentMs = this.#port.clock.nowMs
-    const sentMs = this.#sentMs
+    this.sentMs = this.#port.clock.nowMs
+    const sentMs = this.sentMs
     try {
       const report = this.#reportOf(load)
       const send = () => this.#port.exchange(this.#account, report)
       // Repeating is harmless, and an object that was restarted refuses the first call only.
       const answer = await send().catch(send)
       this.#isFirst = false
-      this.#answeredMs = sentMs
+      this.answeredMs = sentMs
       this.#endings = this.#endings.slice(load.endings.length)
       this.#tell(load, answer)
       return true

@@ -313,30 +313,22 @@ class Pace {
   #dueMs: number
   #askedMs = Number.NEGATIVE_INFINITY
   #happenedMs = Number.NEGATIVE_INFINITY
-  #isAsking = false
-  #fails = 0
+  /** Its turn has not come, or its answer. */
+  isAsking = false
+  /** Times that it was asked since there was an answer. */
+  fails = 0
 
   constructor(nowMs: number) {
     this.#dueMs = nowMs
   }
 
   isDue(nowMs: number): boolean {
-    return !this.#isAsking && this.#dueMs <= nowMs
-  }
-
-  /** Its turn has not come, or its answer. */
-  get isAsking(): boolean {
-    return this.#isAsking
-  }
-
-  /** Times that it was asked since there was an answer. */
-  get fails(): number {
-    return this.#fails
+    return !this.isAsking && this.#dueMs <= nowMs
   }
 
   /** Somebody waits for an answer. */
   hasten(nowMs: number): void {
-    if (!this.#isAsking && this.#fails === 0) this.#dueBy(Math.max(nowMs, this.#askedMs + GAP_MS))
+    if (!this.isAsking && this.fails === 0) this.#dueBy(Math.max(nowMs, this.#askedMs + GAP_MS))
   }
 
   /** Something happened that may change the answer. */
@@ -347,7 +339,7 @@ class Pace {
 
   /** It waits for its turn. */
   begin(): void {
-    this.#isAsking = true
+    this.isAsking = true
   }
 
   asked(nowMs: number): void {
@@ -356,8 +348,8 @@ class Pace {
 
   /** There is an answer. Whoever makes questions due together has them due together again. */
   landed(nowMs: number, everyMs: number): void {
-    this.#isAsking = false
-    this.#fails = 0
+    this.isAsking = false
+    this.fails = 0
     this.#dueMs = Math.max(this.#dueMs + everyMs, nowMs + everyMs / 2)
     const knownMs = this.#happenedMs + LATE_MS
     if (this.#askedMs >= knownMs) return
@@ -367,12 +359,12 @@ class Pace {
 
   /** The source of another question that failed answers again. */
   recovered(nowMs: number): void {
-    if (!this.#isAsking && this.#fails > 0) this.#dueBy(Math.max(nowMs, this.#askedMs + GAP_MS))
+    if (!this.isAsking && this.fails > 0) this.#dueBy(Math.max(nowMs, this.#askedMs + GAP_MS))
   }
 
   failed(nowMs: number): void {
-    this.#isAsking = false
-    this.#dueMs = nowMs + backoffMs(RETRY, this.#fails++, 0)
+    this.isAsking = false
+    this.#dueMs = nowMs + backoffMs(RETRY, this.fails++, 0)
   }
 
   #dueBy(atMs: number): void {

@@ -2,6 +2,7 @@
 // and sent its Snapshots; before its turn nothing is charged, held or read for it, and other requests do not wait for it.
 
 import { type MarketType, marketTypeOf } from '../../core/coin.ts'
+import { entryOf } from '../../core/entry-of.ts'
 import type { Failure } from '../../core/failure.ts'
 import { waitingFrame } from '../../protocol/relay/frames.ts'
 import { type BookFanout, checksumsOf, hubsOf } from '../books/book-fanout.ts'
@@ -127,13 +128,12 @@ export class BooksSource implements SubscriptionSource<WantedBooks> {
     if (connection.ended) return
     const leave = this.#backlog.take(account, request.echo.length)
     if (!leave) return this.#registry.refuse(request, TOO_MANY)
-    const joins = this.#joins.get(connection) ?? new Set()
+    const joins = entryOf(this.#joins, connection, () => new Set())
     // Wildcards of one channel replace one another, and equal bodies stand in one place: they go one by one.
     const earlier = [...joins].findLast(
       (one) => one.request.identity === request.identity || (one.body.coins === null && join.body.coins === null),
     )
     joins.add(join)
-    this.#joins.set(connection, joins)
     join.done = (earlier?.done ?? Promise.resolve())
       .then(() => this.#waitForTurn(join))
       .catch((error) => this.#ports.failed(connection, error))
@@ -142,10 +142,6 @@ export class BooksSource implements SubscriptionSource<WantedBooks> {
         joins.delete(join)
         if (joins.size === 0) this.#joins.delete(connection)
       })
-  }
-
-  capacity(): Failure | null {
-    return null
   }
 
   attach(subscription: BookSubscription, { join, joiner, before, coins }: BookClaim): void {

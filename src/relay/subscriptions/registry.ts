@@ -28,14 +28,10 @@ export class SubscriptionRegistry {
   readonly #byConnection = new Map<Connection, Map<string, Subscription>>()
   readonly #freeWork = new FreeWork()
   readonly #visitors = new Gate()
-  #size = 0
+  size = 0
 
   constructor(ports: Ports) {
     this.#ports = ports
-  }
-
-  get size(): number {
-    return this.#size
   }
 
   /** The subscriptions of a connection by the identity of their bodies. */
@@ -129,7 +125,7 @@ export class SubscriptionRegistry {
   keep(subscription: Subscription): void {
     const { connection, identity } = subscription
     entryOf(this.#byConnection, connection, () => new Map()).set(identity, subscription)
-    this.#size++
+    this.size++
     this.#ports.saved(subscription)
   }
 
@@ -152,7 +148,7 @@ export class SubscriptionRegistry {
     const { source, connection, identity } = subscription
     source.detach(subscription)
     const own = this.#byConnection.get(connection)
-    if (own?.delete(identity)) this.#size--
+    if (own?.delete(identity)) this.size--
     if (own?.size === 0) this.#byConnection.delete(connection)
   }
 }

@@ -41,8 +41,8 @@ export interface SubscriptionSource<W extends Wanted = Wanted> {
   validate(wanted: W): Promise<Failure | null>
   /** Calls `begin` when the body's turn has come. Left out: at once. */
   queue?(request: Request<W>, begin: (claim: Claim) => Promise<void>): Promise<void>
-  /** Why no more of such bodies begin; null where there is room. */
-  capacity(wanted: W): Failure | null
+  /** Why no more of such bodies begin; null where there is room. Left out: there always is. */
+  capacity?(wanted: W): Failure | null
   /** The subscriber is served from now on. It is acknowledged next, which may end its connection. */
   attach(subscription: Subscription<W>, claim: Claim): void
   /** It was acknowledged: what it is first to be sent may go out. */

@@ -121,7 +121,7 @@ export class Subscriptions {
     const { source, wanted } = request
     const minutes = await this.#ports.withLinks(() => claim.pay())
     // From here to the acknowledgement nothing is awaited.
-    const full = minutes && source.capacity(wanted)
+    const full = minutes && source.capacity?.(wanted)
     if (full) this.#registry.refuse(request, full)
     if (!minutes || full || !claim.isWanted) return claim.cancel(minutes)
     const subscription = { ...request, minutes }
