@@ -72,9 +72,11 @@ const SYSTEM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 /** As root there is no sandbox, and in a container little shared memory. */
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--hide-scrollbars']
 
+export const installBrowser = (): string | null => missingIn(PLACE, import.meta.dirname)
+
 /** What drives browsers; a sentence where it is not there. */
 export async function openBrowser(): Promise<Browser | string> {
-  const missing = missingIn(PLACE, import.meta.dirname)
+  const missing = installBrowser()
   if (missing !== null) return missing
   const load = (name: string) => import(pathToFileURL(createRequire(join(PLACE, 'package.json')).resolve(name)).href)
   const { default: playwright } = await load('playwright-core')

@@ -1,9 +1,10 @@
-// Once for all conformance tests: builds the Workers and the client package, since two builds at once would take each other's
-// files away, and migrates the databases that each world begins with, which takes a workerd of its own.
+// Once for all conformance tests: builds the Workers and the client package and brings the browser's driver, since two at once
+// would take each other's files away; migrates the databases that each world begins with, which takes a workerd of its own.
 
 import { join } from 'node:path'
 import { build } from '../../src/cli/launch/build.node.ts'
 import { migrate } from '../../src/cli/launch/gateway-process.node.ts'
+import { installBrowser } from '../browser/browser.ts'
 import { scratch } from '../kit/program.ts'
 import { buildPackage } from './package/bundle.ts'
 
@@ -11,6 +12,7 @@ export default async function setup(): Promise<() => void> {
   const root = join(import.meta.dirname, '../..')
   await build(root)
   buildPackage()
+  installBrowser()
   const { path: state, remove } = scratch()
   await migrate({ root, state })
   process.env.MIGRATED_STATE = state
