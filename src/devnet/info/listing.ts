@@ -128,10 +128,23 @@ const MADE_UP_DECIMALS = { szDecimals: 2, weiDecimals: 8 }
 
 const oiCaps = (x: Exchange, dex: number) => listedOn(x, dex).map(({ coin }) => [coin, formatAmount(oiCap(coin))])
 
+const ofEach = (x: Exchange, dex: number, amount: string) => listedOn(x, dex).map(({ coin }) => [coin, amount])
+
 /** First element null for the main DEX. */
 export function perpDexs(x: Exchange, [, example]: Example) {
   return x.scale.dexes.map((name, dex) =>
-    dex === 0 ? null : { ...example, name, fullName: `${name} perps`, assetToStreamingOiCap: oiCaps(x, dex) },
+    dex === 0
+      ? null
+      : {
+          ...example,
+          name,
+          fullName: `${name} perps`,
+          assetToStreamingOiCap: oiCaps(x, dex),
+          subDeployers: [['setOracle', [example.deployer]]],
+          assetToFundingMultiplier: ofEach(x, dex, '1.0'),
+          assetToFundingInterestRate: ofEach(x, dex, '0.0'),
+          assetToFundingClamp: ofEach(x, dex, '0.0005'),
+        },
   )
 }
 
