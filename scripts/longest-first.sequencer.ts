@@ -4,7 +4,7 @@
 import { basename } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-const LONGEST = ['soak', 'archive', 'sim', 'package', 'console', 'pages', 'crash', 'fresh', 'deploy'].map(
+const LONGEST = ['soak', 'archive', 'sim', 'package', 'console', 'pages', 'fresh', 'deploy', 'guides', 'crash'].map(
   (name) => `${name}.test.ts`,
 )
 
