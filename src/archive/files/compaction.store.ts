@@ -1,6 +1,6 @@
 // One turn of the Compactor: a minute of the archive into a file, or one object of an hour, a day or a month out of the files
 // below.
-// Laws: what a turn does follows from what is stored; its objects come before the rows that tell of them, and all rows of a
+// Invariants: what a turn does follows from what is stored; its objects come before the rows that tell of them, and all rows of a
 // turn come at once, so that a turn that ends anywhere is done again and writes the same under the same names; a row is in one
 // live file, and in no other; a file that is damaged holds up nothing but what is made of its heights.
 

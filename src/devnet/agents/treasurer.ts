@@ -145,7 +145,7 @@ function refillVault(x: Exchange, vault: Vault): void {
 
 /** Blocks between two of the rarer moves. */
 const MOVE_BLOCKS = 30
-/** Of what is borrowed, at a withdrawal or repayment. */
+/** Charged on the borrowed amount, at a withdrawal or repayment. */
 const INTEREST_PARTS = 10_000n
 
 type RareMove = (x: Exchange, rng: Prng, hash: string) => void

@@ -150,7 +150,7 @@ export function shownKey(key: KeyRow): z.infer<typeof ShownKey> {
   return { ...rest, pipelines: pipelineRight(key), cap: cap === null ? null : formatCredits(cap) }
 }
 
-/** What is left, of its account and of its cap; null where the account's meter did not answer, or there is no cap. */
+/** Credits left of its account and of its cap; null where the meter did not answer, `capLeft` also without a cap. */
 export type ListedKey = KeyRow & { readonly balance: MicroCredits | null; readonly capLeft: MicroCredits | null }
 
 export function countedKey({ capLeft, balance: _, ...key }: ListedKey): z.infer<typeof CountedKey> {

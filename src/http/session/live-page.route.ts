@@ -75,7 +75,7 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
     return keyHash
   }
 
-  /** Of whom the page of this host asks, within the bound of their address. */
+  /** The account that pays for a visitor; refused off our own pages, and over the rate of an address. */
   const payingAccount = (request: Request, counting: AddressGate): Result<string, Failure> => {
     if (!isOwnPage(request)) return err(FOREIGN)
     if (account === null) return err(CLOSED)
