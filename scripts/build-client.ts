@@ -80,6 +80,6 @@ function manifest(): void {
   }
   mkdirSync(INTO, { recursive: true })
   writeFileSync(join(INTO, 'package.json'), `${JSON.stringify(own, null, 2)}\n`)
-  copyFileSync(join(ROOT, 'docs/client.md'), join(INTO, 'README.md'))
+  copyFileSync(join(ROOT, 'docs/reference/sdks.md'), join(INTO, 'README.md'))
   copyFileSync(join(ROOT, 'LICENSE'), join(INTO, 'LICENSE'))
 }

@@ -48,14 +48,14 @@ const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>>
 
 /** What is generated inside documents: the name of its markers and its text. A new table adds one line. */
 const PARTS: readonly (readonly [path: string, name: string, text: () => string])[] = [
-  ['docs/info.md', 'info types', infoTable],
-  ['docs/info.md', 'refusals', refusalsTable],
-  ['docs/ws-protocol.md', 'channels', channelTable],
-  ['docs/ws-protocol.md', 'examples', channelExamples],
-  ['docs/ws-protocol.md', 'close codes', closeCodesTable],
-  ['docs/ws-protocol.md', 'book.ts', () => `\`\`\`ts\n${readIfThere('examples/book.ts')}\`\`\``],
-  ['docs/operations.md', 'status', statusTable],
-  ['docs/operations.md', 'feeder status', feederStatusTable],
+  ['docs/reference/info.md', 'info types', infoTable],
+  ['docs/reference/info.md', 'refusals', refusalsTable],
+  ['docs/reference/websocket.md', 'channels', channelTable],
+  ['docs/reference/websocket.md', 'examples', channelExamples],
+  ['docs/reference/websocket.md', 'close codes', closeCodesTable],
+  ['docs/reference/websocket.md', 'book.ts', () => `\`\`\`ts\n${readIfThere('examples/book.ts')}\`\`\``],
+  ['docs/operators/operations.md', 'status', statusTable],
+  ['docs/operators/operations.md', 'feeder status', feederStatusTable],
 ]
 
 /** As input: what a sender may write, before defaults and normalisation. */

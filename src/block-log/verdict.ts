@@ -1,4 +1,4 @@
-// Which part is at fault: the node, the feeder or the link between feeder and log. Pure; docs/operations.md has the
+// Which part is at fault: the node, the feeder or the link between feeder and log. Pure; docs/operators/operations.md has the
 // same as a recipe. Law: `live` alone is well, and every other state says what to do.
 
 import { FINDING_PLACE, PULSE_MS } from '../protocol/feed/protocol.ts'

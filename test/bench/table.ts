@@ -1,4 +1,4 @@
-// One line per figure, as a Markdown table for docs/benchmarks.md.
+// One line per figure, as a Markdown table for docs/internals/benchmarks.md.
 
 import { markdown } from '../kit/figures.ts'
 import { EXCHANGE_BLOCKS_PER_SECOND } from './blocks.ts'

@@ -1,5 +1,5 @@
 // Clients that public generators make of /openapi.json: each is generated, compiled and called. The program for
-// openapi-typescript is the one of docs/info.md.
+// openapi-typescript is the one of docs/reference/info.md.
 
 import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -49,9 +49,9 @@ console.log(response?.status, error?.msg)
 `,
 }
 
-/** The block of TypeScript in docs/info.md, and what this test wants to see beside. */
+/** The block of TypeScript in docs/reference/info.md, and what this test wants to see beside. */
 function documented(): string {
-  const page = readFileSync(new URL('../../docs/info.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../docs/reference/info.md', import.meta.url), 'utf8')
   return `${/```ts\n([\s\S]*?)```/.exec(page)![1]}
 const { error, response } = await weir.POST('/info', { body: { type: 'l2Book', coin: 'BTC', nSigFigs: 9 } })
 console.log(response.status, error?.msg)

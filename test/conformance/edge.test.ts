@@ -203,7 +203,7 @@ it('the documentation is files: pages under the policy of all pages, Markdown be
     /^default-src 'none'; script-src 'self'; style-src 'self'/,
   )
   expect(await page.text()).toContain('<h1 id="l2book">l2Book</h1>')
-  for (const path of ['/docs', '/docs/all', '/docs/guides/first-key'])
+  for (const path of ['/docs', '/docs/all', '/docs/get-started'])
     expect([path, (await fetch(world.url + path)).status]).toEqual([path, 200])
   const text = await fetch(`${world.url}/docs/info/l2Book.md`)
   expect([text.status, text.headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8'])

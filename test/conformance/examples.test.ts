@@ -244,7 +244,7 @@ describe('receive.ts', () => {
     const receiver = run('../examples/receive.ts', [file(), '0'], { WEBHOOK_SECRET: secret })
     const url = await receiver.line((line) => line.startsWith('http'))
     const service = await world.newKey('1', { kind: 'service' })
-    const page = readFileSync(join(EXAMPLES, '../docs/pipelines.md'), 'utf8')
+    const page = readFileSync(join(EXAMPLES, '../docs/reference/pipelines.md'), 'utf8')
     const [, body] = /-d '(\{\n {2}"name": "transfers of a token"[\s\S]*?\})'$/m.exec(page)!
     const sent = JSON.parse(
       body!.replaceAll(`'"'`, `'`).replace('http://127.0.0.1:9000/', url).replace('whsec_…', secret),

@@ -32,7 +32,7 @@ if (missing.length > 0) console.log(`guides are not followed: there is no ${miss
 /** What each guide must have printed, in this order. */
 const GUIDES: Readonly<Record<string, readonly RegExp[]>> = {
   'README.md': [/"coin":"BTC"/],
-  'guides/first-key.md': [
+  'get-started.md': [
     /^cqt_\w{26}$/m,
     /"levels":\[\[\{/,
     /^x-credits-cost: 1/im,
@@ -43,11 +43,11 @@ const GUIDES: Readonly<Record<string, readonly RegExp[]>> = {
     /"balance":/,
     /"by_type":/,
   ],
-  'guides/books.md': [/^no book|^\d+(\.\d+)? × /m, /block \d+$/m, /the checksum is right/],
+  'guides/order-books.md': [/^no book|^\d+(\.\d+)? × /m, /block \d+$/m, /the checksum is right/],
   'guides/replay.md': [/all was told up to \d+$/m, /"chain":"hyperliquid"/, /replay ended after \d+ trades$/m],
   'guides/pipelines.md': [/pipe_\w+$/m, /\d+ rows, such as \{/, /"phase":/, /"status":"paused"/],
-  'guides/moving.md': [/"universe":/, /"BTC":"/, /"result":"0x/],
-  'guides/running.md': [/"state":/, /twenty/, /acme/, /"time":\d+/],
+  'guides/migrate.md': [/"universe":/, /"BTC":"/, /"result":"0x/],
+  'operators/run-your-own.md': [/"state":/, /twenty/, /acme/, /"time":\d+/],
 }
 
 it.skipIf(missing.length > 0).each(Object.keys(GUIDES))(

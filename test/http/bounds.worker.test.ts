@@ -13,7 +13,7 @@ import { ManualClock } from './manual-clock.ts'
 const bindings = env as unknown as Cloudflare.Env
 const KEY_SECRET = 'a key secret of at least 32 characters!'
 const meterOf = (account: string) => objects.meterOf(bindings, account)
-/** What docs/platform.md states: one lease. */
+/** What docs/reference/rest.md states: one lease. */
 const BOUND_MS = 30_000
 
 /** Takes what is put first under a name, and says that for good. */

@@ -1,5 +1,5 @@
 // What calls of one key cost the operator, by operations that the real pool and the real meter do, on a clock
-// of the test's own: the table in docs/benchmarks.md.
+// of the test's own: the table in docs/internals/benchmarks.md.
 
 import { runInDurableObject } from 'cloudflare:test'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'

@@ -30,7 +30,9 @@ it('is the CRC-32 of the ten best levels a side, whatever the book', () => {
 })
 
 it('is what the document says of its examples', () => {
-  const rule = readFileSync(join(import.meta.dirname, '../../docs/ws-protocol.md'), 'utf8').split('**WS-147.**')[1]!
+  const rule = readFileSync(join(import.meta.dirname, '../../docs/reference/websocket.md'), 'utf8').split(
+    '**WS-147.**',
+  )[1]!
   const vectors = [...rule.matchAll(/^\| `(\[.*?\])` \| `(\S+)` \| `(\d+)` \|$/gm)]
   expect(vectors).toHaveLength(4)
   for (const [, levels, text, checksum] of vectors)

@@ -6,9 +6,9 @@
 import type { MicroCredits } from '../../src/core/amount.ts'
 
 const MINUTE_MS = 60_000
-/** Of an end or a beginning, as the two sides see it, and a minute that started so shortly before an end (docs/decisions/05-metering.md). */
+/** Of an end or a beginning, as the two sides see it, and a minute that started so shortly before an end (docs/internals/decisions/05-metering.md). */
 const SLACK_MS = 10_000
-/** An isolate that dies may not have reported what it served for so long, to the operator's cost (docs/decisions/05-metering.md). */
+/** An isolate that dies may not have reported what it served for so long, to the operator's cost (docs/internals/decisions/05-metering.md). */
 const UNREPORTED_MS = 15_000
 
 interface Life {

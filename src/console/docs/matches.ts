@@ -9,7 +9,7 @@ export interface Indexed {
 
 const SHOWN = 12
 /** Who looks for something wants to use it, and only then to know why it is so. */
-const DECISIONS = '/docs/decisions'
+const DECISIONS = '/docs/internals/decisions'
 const OF_DECISIONS = 0.2
 
 /** Every word that was typed has to be there; where it stands in the title a page is better. */

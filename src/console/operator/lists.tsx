@@ -68,7 +68,7 @@ const PIPELINES: List<Pipeline> = {
   ],
   empty: (
     <p>
-      There is no pipeline. Owners of service keys make them: <a href="/docs/pipelines">how</a>.
+      There is no pipeline. Owners of service keys make them: <a href="/docs/reference/pipelines">how</a>.
     </p>
   ),
 }

@@ -8,7 +8,7 @@ import { Ack, ErrorFrame, Notification, Pong, PostAnswer, ReplayNews } from '../
 import { channelSourceText, minutePriceText, snapshotText } from './definition-text.ts'
 import { mapped, schemaOf } from './json-schema.ts'
 
-/** Rules by their numbers in docs/ws-protocol.md. Any other code: connect again with backoff. */
+/** Rules by their numbers in docs/reference/websocket.md. Any other code: connect again with backoff. */
 const CLOSES: readonly (readonly [code: number, why: string, next: string])[] = [
   [1000, 'You closed the socket (WS-45)', 'nothing'],
   [

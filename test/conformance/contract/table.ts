@@ -1,5 +1,5 @@
 // The contract of every door as a table: what the interface's specification says of each failure (info and WebSocket, of which
-// it says nothing, as docs/info.md and docs/ws-protocol.md have it), how keys are presented, and what is no such thing.
+// it says nothing, as docs/reference/info.md and docs/reference/websocket.md have it), how keys are presented, and what is no such thing.
 
 /** How a refusal is worded: info also before an upgrade of `/ws`, rest also under `/platform` and `/admin`. */
 export type Convention = 'info' | 'rpc' | 'rest' | 'graphql'

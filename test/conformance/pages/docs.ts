@@ -17,7 +17,7 @@ it('what pages load is at most 6 KB', () => {
 })
 
 describe.skipIf(isMissing)('a page', () => {
-  it.each(['/docs', '/docs/info/clearinghouseState', '/docs/channels/l2BookDiff2', '/docs/guides/moving'])(
+  it.each(['/docs', '/docs/info/clearinghouseState', '/docs/channels/l2BookDiff2', '/docs/guides/migrate'])(
     '%s has no barrier and fits a phone',
     async (path) => {
       const { page, troubles } = await open(path)

@@ -204,8 +204,8 @@ describe('what is served for programs', () => {
 })
 
 describe.each([
-  ['info types', 'docs/info.md', infoTable(), CATALOGUE],
-  ['channels', 'docs/ws-protocol.md', channelTable(), CHANNELS],
+  ['info types', 'docs/reference/info.md', infoTable(), CATALOGUE],
+  ['channels', 'docs/reference/websocket.md', channelTable(), CHANNELS],
 ] as const)('the table of %s', (name, path, table, catalogue) => {
   it('lists every one once', () => {
     const listed = [...table.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell]) => cell!.split(', '))

@@ -35,7 +35,7 @@ it.each([
 
 it.each([
   ['schemas/storage.md', /^\*\*(\w+)\*\*, (?:one|many)/gm],
-  ['docs/architecture.md', /^\| (\w+) \| (?:one per|many per|`BOOK_HUBS`|`SQL_RUNNERS`)/gm],
+  ['docs/internals/architecture.md', /^\| (\w+) \| (?:one per|many per|`BOOK_HUBS`|`SQL_RUNNERS`)/gm],
 ])('every class is in %s', (path, pattern) => {
   expect(all(read(path), pattern)).toEqual(classes.toSorted())
 })

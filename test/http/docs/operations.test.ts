@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { dollarsPerMonth } from '../../../src/http/platform/endpoints/business.ts'
 import { parseSources } from '../../../src/upstream/sources.ts'
 
-const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../docs/operators/operations.md', import.meta.url), 'utf8')
 
 it('the example of UPSTREAMS is a list of sources', () => {
   const sources = parseSources(/^UPSTREAMS = '''$([^']+)'''$/m.exec(page)![1]!)

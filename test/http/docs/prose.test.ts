@@ -63,31 +63,33 @@ it('every package says which Node it needs, as the pages do', () => {
   expect(read('scripts/install.mjs')).toContain(`OLDEST_NODE = ${start}\n`)
   const [, client] = /engines: \{ node: '>=(\d+)' \}/.exec(read('scripts/build-client.ts'))!
   const [major] = manifest.devDependencies!.node!.split('.')
-  for (const path of ['README.md', 'docs/commands.md']) {
+  for (const path of ['README.md', 'docs/operators/reference/commands.md']) {
     const page = read(path).replaceAll(/\s+/g, ' ')
     for (const node of [`Node ${start} or newer`, `Node ${major}`, `client package needs Node ${client}`, examples])
       expect([path, page]).toEqual([path, expect.stringContaining(node)])
   }
-  expect(read('docs/client.md')).toContain(`Node (${client} on)`)
+  expect(read('docs/reference/sdks.md')).toContain(`Node (${client} on)`)
   expect(read('examples/README.md')).toContain(`Node ${examples} or newer`)
 })
 
 it('the map has the folders of src, and no other', () => {
-  const map = read('docs/architecture.md').split('## Map')[1]!.split('## Flows')[0]!
+  const map = read('docs/internals/architecture.md').split('## Map')[1]!.split('## Flows')[0]!
   const told = rowsOf(map).flatMap((cell) => /^`(src\/[\w-]+)`$/.exec(cell)?.[1] ?? [])
   const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
   expect(told.sort()).toEqual(folders.map(({ name }) => `src/${name}`).sort())
 })
 
 it('every command of npm is told of', () => {
-  const told = [...read('docs/commands.md').matchAll(/`npm (?:run )?([a-z:]+)/g)].map(([, name]) => name)
+  const told = [...read('docs/operators/reference/commands.md').matchAll(/`npm (?:run )?([a-z:]+)/g)].map(
+    ([, name]) => name,
+  )
   const commands = Object.keys(manifest.scripts!).filter((name) => !name.startsWith('pre'))
   expect(commands.filter((name) => !told.includes(name))).toEqual([])
   expect(told.filter((name) => !commands.includes(name!))).toEqual([])
 })
 
 it('every limit of a plan is told of, with the numbers that the first plans have', () => {
-  const rows = read('docs/platform.md').split('\n')
+  const rows = read('docs/reference/rest.md').split('\n')
   const cellsOf = (name: string) =>
     rows.filter((row) => row.startsWith(`| \`${name}\` | `)).map((row) => row.split(' | '))
   for (const [limit, field] of Object.entries(LIMIT_FIELDS)) {
@@ -103,7 +105,7 @@ it('every call of a key is told of', () => {
   const keyed = ENDPOINTS.filter(({ door }) => door !== 'admin')
   const calls = keyed.map(({ method, path }) => `\`${method.toUpperCase()} ${path}\``)
   expect(calls.length).toBeGreaterThan(1)
-  const told = rowsOf(read('docs/platform.md') + read('docs/pipelines.md'))
+  const told = rowsOf(read('docs/reference/rest.md') + read('docs/reference/pipelines.md'))
   expect(calls.filter((call) => !told.includes(call))).toEqual([])
 })
 
@@ -113,16 +115,16 @@ it('every variable of both Workers is told of', () => {
     return [...section.matchAll(/^([A-Z_]+) =/gm)].map(([, name]) => name!)
   })
   expect(vars.length).toBeGreaterThan(8)
-  const told = rowsOf(read('docs/operations.md')).flatMap((cell) => cell.match(/[A-Z]+(?:_[A-Z]+)*/g) ?? [])
+  const told = rowsOf(read('docs/operators/operations.md')).flatMap((cell) => cell.match(/[A-Z]+(?:_[A-Z]+)*/g) ?? [])
   expect(vars.filter((name) => !told.includes(name))).toEqual([])
 })
 
 it('every subject of decisions is in the index, and each decision says why, what was rejected and what follows', () => {
-  const files = readdirSync(join(ROOT, 'docs/decisions')).filter((name) => /^\d/.test(name))
-  const index = read('docs/decisions/README.md')
+  const files = readdirSync(join(ROOT, 'docs/internals/decisions')).filter((name) => /^\d/.test(name))
+  const index = read('docs/internals/decisions/README.md')
   expect([...index.matchAll(/^\| \[(\d\d)\]\((\1-[^)]+)\) \|/gm)].map(([, , file]) => file)).toEqual(files.sort())
   for (const file of files)
-    for (const section of read(`docs/decisions/${file}`).split('\n## ').slice(1))
+    for (const section of read(`docs/internals/decisions/${file}`).split('\n## ').slice(1))
       expect([file, section]).toEqual([
         file,
         expect.stringMatching(
@@ -135,6 +137,6 @@ it('every close code that the code has is told of', () => {
   const source = globSync('src/relay/**/*.ts', { cwd: ROOT }).map(read).join('\n')
   const closes = [...source.matchAll(/(?:\bend\(|return \[)(\d{4}), /g)].map(([, code]) => code!)
   expect(new Set(closes).size).toBeGreaterThan(5)
-  const told = rowsOf(read('docs/ws-protocol.md').split('## Closing')[1]!)
+  const told = rowsOf(read('docs/reference/websocket.md').split('## Closing')[1]!)
   expect(closes.filter((code) => !told.includes(code))).toEqual([])
 })

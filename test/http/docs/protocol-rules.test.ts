@@ -7,10 +7,10 @@ import { expect, it } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const DOCUMENTS = {
-  WS: 'docs/ws-protocol.md',
-  FEED: 'docs/feed-protocol.md',
-  PIPE: 'docs/pipelines-delivery.md',
-  GQL: 'docs/graphql.md',
+  WS: 'docs/reference/websocket.md',
+  FEED: 'docs/operators/reference/feed-protocol.md',
+  PIPE: 'docs/reference/pipelines-delivery.md',
+  GQL: 'docs/reference/graphql.md',
 }
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')

@@ -27,7 +27,7 @@ it('wants every word, and nothing typed finds nothing', () => {
 })
 
 it('shows why something is so behind what it is, and twelve pages at most', () => {
-  const why = page('Books', { address: '/docs/decisions/02-books' })
+  const why = page('Books', { address: '/docs/internals/decisions/02-books' })
   expect(found([why, page('l2Book')], 'book')).toEqual(['l2Book', 'Books'])
   expect(found(Array(30).fill(page('book')), 'book')).toHaveLength(12)
 })

@@ -1,4 +1,4 @@
-// Where answers come from: what `GET /status` tells of it, and that the ready configuration of docs/operations.md leaves nothing out.
+// Where answers come from: what `GET /status` tells of it, and that the ready configuration of docs/operators/operations.md leaves nothing out.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { parseSources, sourcesFor } from '../../../src/upstream/sources.ts'
 import { answer, fakeUpstream, status } from '../../upstream/fake-sources.ts'
 import { createWorld } from './service-world.ts'
 
-const OPERATIONS = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
+const OPERATIONS = readFileSync(new URL('../../../docs/operators/operations.md', import.meta.url), 'utf8')
 
 describe('GET /status', () => {
   it('tells of each source how it fares, and of each type where it goes now', async () => {
@@ -76,7 +76,7 @@ describe('what an answer is made of', () => {
   })
 })
 
-describe('the node with the public API behind it, as docs/operations.md has it', () => {
+describe('the node with the public API behind it, as docs/operators/operations.md has it', () => {
   const text = /^UPSTREAMS = '''\n(\[\{"name":"node".*?)'''/ms.exec(OPERATIONS)?.[1]
   const sources = parseSources(text ?? '')
 

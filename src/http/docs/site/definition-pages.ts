@@ -25,7 +25,7 @@ import { block, code, facts, joined, jsonText, notesPart, type Page, type Sectio
 export interface InfoProse {
   /** By type: what its own file says of it. */
   readonly notes: ReadonlyMap<string, string | null>
-  /** Paragraphs and points of docs/info.md. */
+  /** Paragraphs and points of docs/reference/info.md. */
   readonly paragraphs: readonly string[]
 }
 
@@ -53,7 +53,7 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
         Credits: priceText(query),
         Freshness: freshnessText(query),
         'Answered from': sourceText(query),
-        'Asked with': '`POST /info`, or `post` on [a socket](/docs/ws-protocol#post)',
+        'Asked with': '`POST /info`, or `post` on [a socket](/docs/reference/websocket#post)',
       }),
       `## Request\n\n${fieldTable(rows, true)}\n\nFields that are not in this table are ignored.`,
       `## Example\n\nAsked:\n\n${block('json', jsonText(asked))}\n\nAnswered:\n\n${block('json', jsonText(example.response))}`,
@@ -66,7 +66,7 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
 }
 
 function answerIntro({ type, response }: AnyQuery): string {
-  return `As a whole: ${typeOf(response)}. Answers may gain fields; [headers](/docs/info#what-a-reply-says) tell cost and age. [OpenAPI of this type](${typeDocumentPath(type)}).`
+  return `As a whole: ${typeOf(response)}. Answers may gain fields; [headers](/docs/reference/info#what-a-reply-says) tell cost and age. [OpenAPI of this type](${typeDocumentPath(type)}).`
 }
 
 /** What a request without its fields is told, in the very words, and every status. */
@@ -75,7 +75,7 @@ function errors({ type, request }: AnyQuery): string {
   const missing = told.ok
     ? ''
     : `${told.error.map(({ path, message }) => code(`${path}: ${message}`)).join(', ')} is what a request without its required fields is told, with a 422. `
-  return `${missing}A refusal costs nothing; its \`msg\` names the field and the fix, its \`code\` is for programs: [all of them](/docs/info#refusals).\n\n${table(['Status', 'When'], Object.entries(INFO_REFUSALS))}`
+  return `${missing}A refusal costs nothing; its \`msg\` names the field and the fix, its \`code\` is for programs: [all of them](/docs/reference/info#refusals).\n\n${table(['Status', 'When'], Object.entries(INFO_REFUSALS))}`
 }
 
 function notes(type: string, { notes: own, paragraphs }: InfoProse): string {
@@ -155,7 +155,7 @@ function endpointPage(operation: Operation): Page {
       `## Example\n\n${body && body.gzipBytes === undefined ? `Sent:\n\n${block('json', jsonText(body.example))}\n\n` : ''}${answerExamples(operation)}`,
       body?.gzipBytes === undefined
         ? `## Code\n\n${callCode(method, examplePath(operation), body?.example, secret)}`
-        : '## Code\n\n`npm run backfill` sends it: [how](/docs/operations#older-blocks).',
+        : '## Code\n\n`npm run backfill` sends it: [how](/docs/operators/operations#older-blocks).',
       `## Answer\n\n${answerTables(operation)}`,
       `## Errors\n\nA refusal costs nothing, and is \`{"error":true,"error_message","error_code"}\`.\n\n${table(
         ['Status', 'When'],
@@ -211,7 +211,7 @@ function answerTables({ answers }: Operation): string {
 
 export interface ChannelProse {
   readonly notes: ReadonlyMap<string, string | null>
-  /** Numbered rules of docs/ws-protocol.md. */
+  /** Numbered rules of docs/reference/websocket.md. */
   readonly rules: readonly string[]
 }
 
@@ -237,14 +237,14 @@ function channelPage(channel: AnyChannel, { notes, rules }: ChannelProse): Page 
         Credits: minutePriceText(channel),
         'Comes from': channelSourceText(channel),
         'Before the first change': snapshotText(channel),
-        'Asked for with': '`subscribe` on `/ws`, or [GraphQL](/docs/graphql)',
+        'Asked for with': '`subscribe` on `/ws`, or [GraphQL](/docs/reference/graphql)',
       }),
       'A minute is charged when it starts. Send `{"method":"ping"}` at least every 30 s: pings of the WebSocket protocol do not count.',
       `## Request\n\n${fieldTable(rows, true)}\n\nA field that is not in this table is refused: a misspelt one would silently buy something else.`,
       `## Example\n\nSent:\n\n${block('json', jsonText({ method: 'subscribe', subscription }))}\n\nWhat comes, after the acknowledgement (\`subscriptionResponse\`):\n\n${frames.join('\n\n')}`,
-      `## Code\n\n${subscribeCode(subscription)}\n\nAs a subscription of [GraphQL](/docs/graphql):\n\n${block('graphql', graphqlSample(channel))}`,
+      `## Code\n\n${subscribeCode(subscription)}\n\nAs a subscription of [GraphQL](/docs/reference/graphql):\n\n${block('graphql', graphqlSample(channel))}`,
       `## Frames\n\nFrames may gain fields: ignore those that you do not know.\n\n${fieldTable(fieldRows(publishedFrame(channel)), false)}`,
-      '## Errors\n\nA refusal is a frame `{"channel":"error","data","code"}`: `data` tells a person, `code` a program. [Codes, and what every close code asks of you](/docs/ws-protocol#closing).',
+      '## Errors\n\nA refusal is a frame `{"channel":"error","data","code"}`: `data` tells a person, `code` a program. [Codes, and what every close code asks of you](/docs/reference/websocket#closing).',
       notesPart([notes.get(type), ...named]),
     ]),
   }

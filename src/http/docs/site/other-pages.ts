@@ -21,7 +21,7 @@ export function channelList(channels: readonly AnyChannel[]): Page {
     title: 'All channels',
     summary: 'Every channel of the WebSocket, with its price',
     section: 'streams',
-    markdown: `# All channels\n\nEvery channel of \`/ws\` and of [GraphQL](/docs/graphql). How a socket is used: [the protocol](/docs/ws-protocol).\n\n${table(['Channel', 'What it brings', 'Credits'], rows)}`,
+    markdown: `# All channels\n\nEvery channel of \`/ws\` and of [GraphQL](/docs/reference/graphql). How a socket is used: [the protocol](/docs/reference/websocket).\n\n${table(['Channel', 'What it brings', 'Credits'], rows)}`,
   }
 }
 
@@ -36,7 +36,7 @@ export function typeList(queries: readonly AnyQuery[]): Page {
     title: 'All types',
     summary: 'Every question of POST /info, with its price and freshness',
     section: 'info',
-    markdown: `# All types\n\nEvery question is \`POST /info\`, and \`type\` selects it: [how](/docs/info).\n\n${table(['Type', 'What it answers', 'Credits', 'Freshness'], rows)}`,
+    markdown: `# All types\n\nEvery question is \`POST /info\`, and \`type\` selects it: [how](/docs/reference/info).\n\n${table(['Type', 'What it answers', 'Credits', 'Freshness'], rows)}`,
   }
 }
 
@@ -81,7 +81,7 @@ const RPC_METHODS: readonly (readonly [method: string, params: string, result: s
   ['eth_syncing', 'nothing', 'whether the node catches up'],
   ['net_version', 'nothing', 'id of the network'],
   ['web3_clientVersion', 'nothing', 'what the node runs'],
-  ['eth_subscribe', 'what to send', 'not over HTTP: use [streams](/docs/ws-protocol)'],
+  ['eth_subscribe', 'what to send', 'not over HTTP: use [streams](/docs/reference/websocket)'],
   ['eth_newFilter', 'filter', 'state that one node alone would have'],
   ['eth_accounts', 'nothing', 'the node’s own accounts'],
   ['eth_sendTransaction', 'transaction', 'would be signed by the node'],
@@ -101,10 +101,10 @@ export function rpcMethodsPage(): Page {
     address: '/docs/rpc/methods',
     title: 'Methods',
     summary: 'Methods of JSON-RPC: what they take, what they answer, whether they are served',
-    section: 'rpc',
+    section: 'reference',
     keywords: RPC_METHODS.map(([method]) => method),
     markdown: [
-      '# Methods\n\nThe methods are the node’s own: what it has and this list lacks works as well, as long as its name begins with `eth_`, `net_` or `web3_`. A call costs a credit unless the operator says otherwise, who may also serve what is not served here, or serve less. [How calls are sent](/docs/rpc).',
+      '# Methods\n\nThe methods are the node’s own: what it has and this list lacks works as well, as long as its name begins with `eth_`, `net_` or `web3_`. A call costs a credit unless the operator says otherwise, who may also serve what is not served here, or serve less. [How calls are sent](/docs/reference/json-rpc).',
       table(['Method', 'Takes', 'Answers', 'Served'], rows),
       `## Example\n\n${postCode('/v1/hyperliquid', example)}\n\n${block('json', jsonText({ jsonrpc: '2.0', id: 1, result: '0x3722ab40' }))}`,
       `## Errors\n\nErrors are \`{"jsonrpc":"2.0","id","error":{"code","message"}}\`; one of the node’s is passed on, and costs nothing.\n\n${table(['Status', 'When, and the code'], Object.entries(RPC_REFUSALS))}`,
@@ -121,11 +121,11 @@ export function webhooksPage(): Page {
     title: 'Events for webhooks',
     summary: 'What the webhook of an account is sent',
     section: 'platform',
-    markdown: `# Events for webhooks\n\nWhat the webhook of an account is sent, and how to check who sent it: [webhooks](/docs/platform#webhooks).\n\n${events.join('\n\n')}`,
+    markdown: `# Events for webhooks\n\nWhat the webhook of an account is sent, and how to check who sent it: [webhooks](/docs/reference/rest#webhooks).\n\n${events.join('\n\n')}`,
   }
 }
 
-/** All fields, beside the table of docs/operations.md, which says what to do. */
+/** All fields, beside the table of docs/operators/operations.md, which says what to do. */
 export function statusPage(): Page {
   return {
     address: '/docs/rest/status',
@@ -134,7 +134,7 @@ export function statusPage(): Page {
     section: 'operator',
     keywords: ['status', 'monitor', 'health'],
     request: { method: 'GET', path: '/status', body: null },
-    markdown: `# GET /status\n\nHow the feed and the sources stand. Without a key, free, at most a second old. A monitor watches \`state\`, which is \`live\` where all is well, and shows \`advice\`: [what each field says and what to do](/docs/operations#status).\n\n## Code\n\n${block('bash', 'curl -s "$WEIR_URL/status"')}\n\n## Answer\n\n${fieldTable(
+    markdown: `# GET /status\n\nHow the feed and the sources stand. Without a key, free, at most a second old. A monitor watches \`state\`, which is \`live\` where all is well, and shows \`advice\`: [what each field says and what to do](/docs/operators/operations#status).\n\n## Code\n\n${block('bash', 'curl -s "$WEIR_URL/status"')}\n\n## Answer\n\n${fieldTable(
       fieldRows(StatusShape).map((row) => ({ ...row, description: row.description?.split('\n')[0] ?? null })),
       false,
     )}`,

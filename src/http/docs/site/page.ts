@@ -3,15 +3,17 @@
 
 /** Parts of the site in the order of the menu. */
 export const SECTIONS = {
-  start: 'Begin',
-  info: 'Info: questions',
-  streams: 'Streams',
-  rpc: 'JSON-RPC',
+  start: 'Get started',
+  guides: 'How-to guides',
+  reference: 'Reference',
+  info: 'Info endpoint',
+  streams: 'Channels',
   platform: 'Keys and usage',
   pipelines: 'Pipelines',
   data: 'History and balances',
-  operator: 'For operators',
-  inside: 'How it is made',
+  explanation: 'Explanation',
+  operator: 'Run your own gateway',
+  inside: 'Internals',
   decisions: 'Decisions',
 } as const
 export type Section = keyof typeof SECTIONS

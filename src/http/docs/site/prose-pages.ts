@@ -14,35 +14,48 @@ export const DOCUMENTS: readonly string[] = [
 /** Markdown by its path below the repository. */
 export type Documents = ReadonlyMap<string, string>
 
-/** In the order of the menu; guides stand between the first and the others. */
-const PLACES: readonly (readonly [path: string, section: Section])[] = [
-  ['docs/README.md', 'start'],
-  ['docs/guides/first-key.md', 'start'],
-  ['docs/guides/books.md', 'start'],
-  ['docs/guides/replay.md', 'start'],
-  ['docs/guides/pipelines.md', 'start'],
-  ['docs/guides/moving.md', 'start'],
-  ['docs/guides/running.md', 'start'],
-  ['docs/client.md', 'start'],
-  ['examples/README.md', 'start'],
-  ['docs/info.md', 'info'],
-  ['docs/ws-protocol.md', 'streams'],
-  ['docs/graphql.md', 'streams'],
-  ['docs/rpc.md', 'rpc'],
-  ['docs/platform.md', 'platform'],
-  ['docs/pipelines.md', 'pipelines'],
-  ['docs/pipelines-delivery.md', 'pipelines'],
-  ['docs/operations.md', 'operator'],
-  ['docs/selling.md', 'operator'],
-  ['docs/commands.md', 'operator'],
-  ['docs/feed-protocol.md', 'operator'],
-  ['docs/architecture.md', 'inside'],
-  ['docs/benchmarks.md', 'inside'],
-  ['schemas/storage.md', 'inside'],
-  ['CONTRIBUTING.md', 'inside'],
-  ['SECURITY.md', 'inside'],
-  ['CHANGELOG.md', 'inside'],
-  ['docs/decisions/README.md', 'decisions'],
+/** Documents whose place in the menu is fixed. The others follow them, in the order of their paths. */
+const ORDER: readonly string[] = [
+  'docs/README.md',
+  'docs/get-started.md',
+  'docs/guides/order-books.md',
+  'docs/guides/replay.md',
+  'docs/guides/pipelines.md',
+  'docs/guides/migrate.md',
+  'examples/README.md',
+  'docs/reference/authentication.md',
+  'docs/reference/errors.md',
+  'docs/reference/rate-limits.md',
+  'docs/reference/pricing.md',
+  'docs/reference/pagination.md',
+  'docs/reference/sdks.md',
+  'docs/reference/info.md',
+  'docs/reference/websocket.md',
+  'docs/reference/graphql.md',
+  'docs/reference/json-rpc.md',
+  'docs/reference/rest.md',
+  'docs/reference/pipelines.md',
+  'docs/operators/README.md',
+  'docs/operators/run-your-own.md',
+  'docs/operators/operations.md',
+  'docs/internals/architecture.md',
+  'docs/internals/benchmarks.md',
+  'schemas/storage.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'docs/internals/decisions/README.md',
+]
+
+/** The section of a document, by its path: the first that fits. */
+const SECTION_OF_PATH: readonly (readonly [path: RegExp, section: Section])[] = [
+  [/^docs\/(README|get-started)\.md$/, 'start'],
+  [/^(docs\/guides|examples)\/[\w-]+\.md$/, 'guides'],
+  [/^docs\/reference\/[\w-]+\.md$/, 'reference'],
+  [/^docs\/explanation\/[\w-]+\.md$/, 'explanation'],
+  [/^docs\/operators\/[\w/-]+\.md$/, 'operator'],
+  [/^docs\/internals\/decisions\/[\w-]+\.md$/, 'decisions'],
+  [/^(docs\/internals\/[\w-]+|schemas\/storage|CONTRIBUTING|SECURITY|CHANGELOG)\.md$/, 'inside'],
 ]
 
 /** Files that have an address of their own elsewhere. */
@@ -69,22 +82,22 @@ function addressOf(path: string): string | null {
   return parts.filter((part) => part !== '').join('/')
 }
 
-/** Documents that the menu does not know: they are shown, and a test asks for their place. */
+const sectionOfPath = (path: string) => SECTION_OF_PATH.find(([known]) => known.test(path))?.[1] ?? null
+
+/** Documents below `docs` without a section: they appear among the internals, and a test rejects them. */
 export function unplacedOf(documents: Documents): string[] {
-  return [...documents.keys()].filter((path) => {
-    return /^docs\/(guides\/)?[\w-]+\.md$/.test(path) && !PLACES.some(([known]) => known === path)
-  })
+  return [...documents.keys()].filter((path) => path.startsWith('docs/') && sectionOfPath(path) === null)
 }
 
 export function prosePages(documents: Documents): Page[] {
-  const decisions = [...documents.keys()].filter((path) => /^docs\/decisions\/\d/.test(path)).sort()
+  const rest = [...documents.keys()].filter((path) => path.endsWith('.md') && !ORDER.includes(path)).sort()
+  const unplaced = new Set(unplacedOf(documents))
   const programs = [...documents.keys()].filter((path) => /^examples\/[\w-]+\.(?!md$)\w+$/.test(path)).sort()
-  const unplaced = unplacedOf(documents).map((path) => [path, 'inside'] as const)
-  const placed = [...PLACES, ...unplaced, ...decisions.map((path) => [path, 'decisions'] as const)]
   return [
-    ...placed.flatMap(([path, section]) => {
+    ...[...ORDER, ...rest].flatMap((path) => {
       const text = documents.get(path)
-      return text === undefined ? [] : [prosePage(path, section, text)]
+      const section = unplaced.has(path) ? 'inside' : sectionOfPath(path)
+      return text === undefined || section === null ? [] : [prosePage(path, section, text)]
     }),
     ...programs.map((path) => programPage(path, documents.get(path) ?? '')),
   ]
@@ -106,7 +119,7 @@ function programPage(path: string, text: string): Page {
     address: addressOf(path) ?? '',
     title: name,
     summary,
-    section: 'start',
+    section: 'guides',
     markdown: `# ${name}\n\nA program to copy: [how it is run](/docs/examples).\n\n\`\`\`${language}\n${text.trimEnd()}\n\`\`\`\n`,
   }
 }
@@ -163,7 +176,7 @@ function firstSentence(markdown: string): string {
 
 /** Paragraphs and points behind the generated table, for the pages of what they name. */
 export function paragraphsOf(markdown: string): string[] {
-  const text = rewritten(withoutParts(markdown), (line) => quoted(line, 'docs/info.md'))
+  const text = rewritten(withoutParts(markdown), (line) => quoted(line, 'docs/reference/info.md'))
   return text
     .split(/\n\n|\n(?=- )/)
     .map((part) => part.trim())
@@ -173,6 +186,6 @@ export function paragraphsOf(markdown: string): string[] {
 
 /** Numbered rules, each with its paragraphs up to the next rule or heading; tables and code are left to the document. */
 export function rulesOf(markdown: string): string[] {
-  const text = rewritten(withoutParts(markdown), (line) => quoted(line, 'docs/ws-protocol.md'))
+  const text = rewritten(withoutParts(markdown), (line) => quoted(line, 'docs/reference/websocket.md'))
   return [...text.matchAll(/^\*\*WS-\d+\.\*\* [\s\S]*?(?=\n\n)/gm)].map(([rule]) => rule)
 }

@@ -127,12 +127,12 @@ export function docsPages(root: string): Page[] {
     typeList(CATALOGUE),
     ...infoPages(CATALOGUE, {
       notes: notes('src/info/queries', CATALOGUE),
-      paragraphs: paragraphsOf(documents.get('docs/info.md') ?? ''),
+      paragraphs: paragraphsOf(documents.get('docs/reference/info.md') ?? ''),
     }),
     channelList(CHANNELS),
     ...channelPages(CHANNELS, {
       notes: notes('src/relay/channels', CHANNELS),
-      rules: rulesOf(documents.get('docs/ws-protocol.md') ?? ''),
+      rules: rulesOf(documents.get('docs/reference/websocket.md') ?? ''),
     }),
     rpcMethodsPage(),
     webhooksPage(),
