@@ -38,7 +38,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'of late': 'recently',
   'purses?': 'lease',
   'riders?': 'waiter',
-  told: 'sent, notified, reported',
+  'told(?! apart)': 'sent, notified, reported',
   whoever: 'the caller, client, owner, or operator',
   whomever: 'the caller, client, owner, or operator',
   'so that of': 'a sentence with a subject',
