@@ -65,7 +65,7 @@ const error = (text: string): Finding => ({ level: 'error', text })
 const warning = (text: string): Finding => ({ level: 'warning', text })
 const note = (text: string): Finding => ({ level: 'note', text })
 
-const PAID_PLAN = note('The account needs the Workers Paid plan: docs/operators/operations.md#what-it-costs.')
+const PAID_PLAN = note('The account needs the Workers Paid plan: docs/operators/reference/costs.md.')
 /** Cloudflare takes no larger variable. */
 const VARIABLE_MAX_BYTES = 5 * 1024
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
@@ -116,7 +116,7 @@ function placeFindings({ vars }: GatewayConfig): Finding[] {
   if (vars.FEED_REGION !== '') return []
   return [
     warning(
-      'FEED_REGION is empty: log and hubs stay wherever they are first asked for: docs/operators/operations.md#place.',
+      'FEED_REGION is empty: log and hubs stay wherever they are first asked for: docs/operators/guides/choose-a-region.md.',
     ),
   ]
 }

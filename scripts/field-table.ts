@@ -1,4 +1,4 @@
-// The tables of docs/operators/operations.md that say what each field of a report means, from the schemas of the reports. A field
+// The tables of docs/operators/reference/status.md that say what each field of a report means, from the schemas of the reports. A field
 // inside another has a dotted path, `[]` for the entries of a list, `*` for any name.
 
 import * as z from 'zod'

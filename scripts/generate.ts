@@ -54,8 +54,8 @@ const PARTS: readonly (readonly [path: string, name: string, text: () => string]
   ['docs/reference/websocket.md', 'examples', channelExamples],
   ['docs/reference/websocket.md', 'close codes', closeCodesTable],
   ['docs/reference/websocket.md', 'book.ts', () => `\`\`\`ts\n${readIfThere('examples/book.ts')}\`\`\``],
-  ['docs/operators/operations.md', 'status', statusTable],
-  ['docs/operators/operations.md', 'feeder status', feederStatusTable],
+  ['docs/operators/reference/status.md', 'status', statusTable],
+  ['docs/operators/reference/status.md', 'feeder status', feederStatusTable],
 ]
 
 /** As input: what a sender may write, before defaults and normalisation. */

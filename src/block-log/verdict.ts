@@ -1,5 +1,5 @@
-// Which part is at fault: the node, the feeder or the link between feeder and log. Pure; docs/operators/operations.md has the
-// same as a recipe. Law: `live` alone is well, and every other state says what to do.
+// Which part is at fault: the node, the feeder or the link between feeder and log. Pure; docs/operators/guides/recover.md has
+// the same as a recipe. Law: `live` alone is well, and every other state says what to do.
 
 import { FINDING_PLACE, PULSE_MS } from '../protocol/feed/protocol.ts'
 import type { FeederView, LogStatus } from '../protocol/feed/status-shape.ts'

@@ -27,7 +27,7 @@ const HOUR_MS = 3_600_000
 /** A block each half hour of two days, and of the next, with which both are whole. */
 const BLOCKS = 100
 const OBJECT_BYTES = 6_000
-const EXAMPLE = /```sql\n([\s\S]*?)```/.exec(readFileSync('docs/operators/operations.md', 'utf8'))?.[1]
+const EXAMPLE = /```sql\n([\s\S]*?)```/.exec(readFileSync('docs/operators/guides/keep-an-archive.md', 'utf8'))?.[1]
 
 const timeOf = (height: number) => START_MS + (height * HOUR_MS) / 2
 const missing = missingDuckDb()

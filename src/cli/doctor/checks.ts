@@ -326,7 +326,7 @@ function judgeLog(url: string, log: Status, chain: string, atMs: number): Check 
   if (conflict)
     return GATEWAY.fail(
       `nothing of the feeder ${conflict.name} is taken: ${conflict.conflict}`,
-      'See docs/operators/operations.md#what-to-do-when.',
+      'See docs/operators/guides/recover.md.',
     )
   if (state !== 'live') {
     const isPassing = PASSING.includes(state) || (state === 'books_unknown' && feeders.some(isNew))
@@ -341,7 +341,7 @@ function judgeLog(url: string, log: Status, chain: string, atMs: number): Check 
   const pinned = log.feedRegion === null ? '' : `, pinned to ${log.feedRegion}`
   const saw = `${url}${pinned} at block ${height}, ${secondsText(lagMs)} ${side}, feeders ${feeders.length}, readers ${readers.length}`
   if (lagMs < -LATE_MS) return GATEWAY.warn(saw, "The clock of the node's host is ahead: set it by NTP.")
-  return lagMs > LATE_MS ? GATEWAY.warn(saw, 'See "`lagMs` grows" in docs/operators/operations.md.') : GATEWAY.ok(saw)
+  return lagMs > LATE_MS ? GATEWAY.warn(saw, 'See docs/operators/guides/recover.md.') : GATEWAY.ok(saw)
 }
 
 /** A token that was not sent, because no header carries it. */

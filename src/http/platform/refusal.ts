@@ -19,5 +19,5 @@ export function waitFor(retryAfterMs: number, why: string): Failure {
 export const NO_ARCHIVE: Failure = {
   kind: 'not_found',
   what: 'An archive',
-  hint: 'This gateway has no archive: see docs/operators/operations.md#the-archive.',
+  hint: 'This gateway has no archive: see docs/operators/guides/keep-an-archive.md.',
 }

@@ -1,5 +1,5 @@
 // What `GET /status` answers, field by field: the types that the code is held by, the published schema and the table of
-// docs/operators/operations.md are all made of this. Law: no addresses of hosts, no URLs; names are those that operators gave.
+// docs/operators/reference/status.md are all made of this. Law: no addresses of hosts, no URLs; names are those that operators gave.
 
 import * as z from 'zod'
 import { described } from '../../core/field-words.ts'

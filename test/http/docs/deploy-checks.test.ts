@@ -251,9 +251,9 @@ describe('a deploy', () => {
     ],
   ])('the first time takes %s for what it is', (_, change, line) => {
     const lines = said({ ...change, scope: 'first' })
-    const paid = 'note: The account needs the Workers Paid plan: docs/operators/operations.md#what-it-costs.'
+    const paid = 'note: The account needs the Workers Paid plan: docs/operators/reference/costs.md.'
     const place =
-      'warning: FEED_REGION is empty: log and hubs stay wherever they are first asked for: docs/operators/operations.md#place.'
+      'warning: FEED_REGION is empty: log and hubs stay wherever they are first asked for: docs/operators/guides/choose-a-region.md.'
     expect(lines).toEqual(expect.arrayContaining([paid, place]))
     expect(lines.filter((one) => one !== paid && one !== place)).toEqual(
       line === null ? [] : [expect.stringMatching(line)],

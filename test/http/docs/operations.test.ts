@@ -1,14 +1,14 @@
-// What the operator's page promises and code can hold it to: the example of sources, and the costs of a month.
+// Pages for operators against the code: the example of sources, and the costs of a month.
 
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { dollarsPerMonth } from '../../../src/http/platform/endpoints/business.ts'
 import { parseSources } from '../../../src/upstream/sources.ts'
 
-const page = readFileSync(new URL('../../../docs/operators/operations.md', import.meta.url), 'utf8')
+const read = (path: string) => readFileSync(new URL(`../../../docs/operators/${path}`, import.meta.url), 'utf8')
 
 it('the example of UPSTREAMS is a list of sources', () => {
-  const sources = parseSources(/^UPSTREAMS = '''$([^']+)'''$/m.exec(page)![1]!)
+  const sources = parseSources(/^UPSTREAMS = '''$([^']+)'''$/m.exec(read('guides/configure-sources.md'))![1]!)
   expect(sources.ok && sources.value.map(({ name, types, budget }) => [name, types?.length, budget])).toEqual([
     ['node', 28, undefined],
     ['public', undefined, 1200],
@@ -21,7 +21,9 @@ it.each([
   ['each relay', 1, 100, 4, 22],
   ['each further hub', 0, 100, 5, 22],
 ])('a month costs what the page says: %s', (row, relays, coins, hubs, beside) => {
-  const [, told] = new RegExp(`^\\| ${row}.*\\| \\$([\\d.]+) (?:in all|more) \\|$`, 'm').exec(page)!
+  const [, told] = new RegExp(`^\\| ${row}.*\\| \\$([\\d.]+) (?:in all|more) \\|$`, 'm').exec(
+    read('reference/costs.md'),
+  )!
   const dollars = dollarsPerMonth({ blocksPerSecond: 14.5, hubs, relays, coins }) - beside
   expect(Math.abs(dollars / Number(told) - 1)).toBeLessThan(0.005)
 })

@@ -115,7 +115,9 @@ it('every variable of both Workers is told of', () => {
     return [...section.matchAll(/^([A-Z_]+) =/gm)].map(([, name]) => name!)
   })
   expect(vars.length).toBeGreaterThan(8)
-  const told = rowsOf(read('docs/operators/operations.md')).flatMap((cell) => cell.match(/[A-Z]+(?:_[A-Z]+)*/g) ?? [])
+  const told = rowsOf(read('docs/operators/reference/settings.md')).flatMap(
+    (cell) => cell.match(/[A-Z]+(?:_[A-Z]+)*/g) ?? [],
+  )
   expect(vars.filter((name) => !told.includes(name))).toEqual([])
 })
 

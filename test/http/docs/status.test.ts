@@ -9,7 +9,7 @@ import { described, fieldWords } from '../../../src/core/field-words.ts'
 import { FEEDER_STATES, StatusShape as FeederStatusShape } from '../../../src/feeder/status.ts'
 import { FEED_STATES, GAP_REASONS, StatusShape } from '../../../src/protocol/feed/status-shape.ts'
 
-const page = readFileSync(new URL('../../../docs/operators/operations.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../docs/operators/reference/status.md', import.meta.url), 'utf8')
 const openapi = JSON.parse(readFileSync(new URL('../../../schemas/openapi.json', import.meta.url), 'utf8'))
 
 /** The codes in the first column of the table under a heading. */
@@ -19,7 +19,7 @@ const namesUnder = (heading: string) => {
   return rows.flatMap((row) => [...row.split('|')[1]!.matchAll(/`([^`]+)`/g)].map(([, name]) => name))
 }
 
-describe('docs/operators/operations.md', () => {
+describe('docs/operators/reference/status.md', () => {
   it.each([
     ['status', statusTable()],
     ['feeder status', feederStatusTable()],

@@ -1,4 +1,4 @@
-// Where answers come from: what `GET /status` tells of it, and that the ready configuration of docs/operators/operations.md leaves nothing out.
+// Where answers come from: what `GET /status` tells of it, and that the ready configuration of docs/operators/guides/configure-sources.md leaves nothing out.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +9,10 @@ import { parseSources, sourcesFor } from '../../../src/upstream/sources.ts'
 import { answer, fakeUpstream, status } from '../../upstream/fake-sources.ts'
 import { createWorld } from './service-world.ts'
 
-const OPERATIONS = readFileSync(new URL('../../../docs/operators/operations.md', import.meta.url), 'utf8')
+const SOURCES_GUIDE = readFileSync(
+  new URL('../../../docs/operators/guides/configure-sources.md', import.meta.url),
+  'utf8',
+)
 
 describe('GET /status', () => {
   it('tells of each source how it fares, and of each type where it goes now', async () => {
@@ -76,8 +79,8 @@ describe('what an answer is made of', () => {
   })
 })
 
-describe('the node with the public API behind it, as docs/operators/operations.md has it', () => {
-  const text = /^UPSTREAMS = '''\n(\[\{"name":"node".*?)'''/ms.exec(OPERATIONS)?.[1]
+describe('the node with the public API behind it, as docs/operators/guides/configure-sources.md has it', () => {
+  const text = /^UPSTREAMS = '''\n(\[\{"name":"node".*?)'''/ms.exec(SOURCES_GUIDE)?.[1]
   const sources = parseSources(text ?? '')
 
   it('is a configuration, with a budget for the public API', () => {

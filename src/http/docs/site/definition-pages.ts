@@ -155,7 +155,7 @@ function endpointPage(operation: Operation): Page {
       `## Example\n\n${body && body.gzipBytes === undefined ? `Sent:\n\n${block('json', jsonText(body.example))}\n\n` : ''}${answerExamples(operation)}`,
       body?.gzipBytes === undefined
         ? `## Code\n\n${callCode(method, examplePath(operation), body?.example, secret)}`
-        : '## Code\n\n`npm run backfill` sends it: [how](/docs/operators/operations#older-blocks).',
+        : '## Code\n\n`npm run backfill` sends it: [how](/docs/operators/guides/import-older-blocks).',
       `## Answer\n\n${answerTables(operation)}`,
       `## Errors\n\nA refusal costs nothing, and is \`{"error":true,"error_message","error_code"}\`.\n\n${table(
         ['Status', 'When'],

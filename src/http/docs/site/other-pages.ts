@@ -125,7 +125,7 @@ export function webhooksPage(): Page {
   }
 }
 
-/** All fields, beside the table of docs/operators/operations.md, which says what to do. */
+/** All fields, beside the table of docs/operators/reference/status.md, which says what to do. */
 export function statusPage(): Page {
   return {
     address: '/docs/rest/status',
@@ -134,7 +134,7 @@ export function statusPage(): Page {
     section: 'operator',
     keywords: ['status', 'monitor', 'health'],
     request: { method: 'GET', path: '/status', body: null },
-    markdown: `# GET /status\n\nHow the feed and the sources stand. Without a key, free, at most a second old. A monitor watches \`state\`, which is \`live\` where all is well, and shows \`advice\`: [what each field says and what to do](/docs/operators/operations#status).\n\n## Code\n\n${block('bash', 'curl -s "$WEIR_URL/status"')}\n\n## Answer\n\n${fieldTable(
+    markdown: `# GET /status\n\nHow the feed and the sources stand. Without a key, free, at most a second old. A monitor watches \`state\`, which is \`live\` where all is well, and shows \`advice\`: [what each field says and what to do](/docs/operators/reference/status).\n\n## Code\n\n${block('bash', 'curl -s "$WEIR_URL/status"')}\n\n## Answer\n\n${fieldTable(
       fieldRows(StatusShape).map((row) => ({ ...row, description: row.description?.split('\n')[0] ?? null })),
       false,
     )}`,
