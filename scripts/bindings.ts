@@ -30,11 +30,11 @@ function bindingsOf(config: string, folder: string): [string, string][] {
   const lines = readFileSync(file, 'utf8').matchAll(/^\t(\w+): (.+);$/gm)
   return [...lines]
     .filter(([, name]) => name === name?.toUpperCase())
-    .map(([, name, type]) => [name!, settle(name!, type!)])
+    .map(([, name, type]) => [name!, portableType(name!, type!)])
 }
 
 /** Types that wrangler cannot know across Workers, or writes relative to its output folder. */
-function settle(name: string, type: string): string {
+function portableType(name: string, type: string): string {
   if (name === 'SQL') return 'Fetcher'
   if (type.startsWith('Service')) return 'Service<typeof import("./src/gateway").Internal>'
   return type.replace(/import\("[^"]*src\/(live|sql)"\)/, 'import("./src/$1")')

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
-const INTO = join(ROOT, 'dist/client')
-const TYPES = join(ROOT, 'dist/client.types')
+const OUT_DIR = join(ROOT, 'dist/client')
+const TYPES_DIR = join(ROOT, 'dist/client.types')
 /** Modules of ours, as declarations name them. */
 const FROM = /from ['"](\.[^'"]+)\.ts['"]/g
 /** What users import, and the file of src/client that it is. */
@@ -20,7 +20,7 @@ await build({
   configFile: false,
   logLevel: 'warn',
   build: {
-    outDir: INTO,
+    outDir: OUT_DIR,
     emptyOutDir: true,
     minify: false,
     sourcemap: false,
@@ -41,7 +41,7 @@ manifest()
 
 /** Those that an entry shows, and no others: what stands behind them is nobody's affair. */
 function declarations(): void {
-  rmSync(TYPES, { recursive: true, force: true })
+  rmSync(TYPES_DIR, { recursive: true, force: true })
   const tsc = spawnSync('tsc', ['-p', join(ROOT, 'tsconfig.client.json')], { encoding: 'utf8', shell: false })
   if (tsc.status !== 0) throw new Error(tsc.stdout || String(tsc.error))
   const seen = new Set<string>()
@@ -50,14 +50,14 @@ function declarations(): void {
     seen.add(path)
     const text = readFileSync(path, 'utf8')
     for (const [, from] of text.matchAll(FROM)) copy(join(dirname(path), `${from}.d.ts`))
-    if (dirname(path) !== join(TYPES, 'client')) throw new Error(`the client package shows ${path}`)
-    writeFileSync(join(INTO, basename(path)), text.replaceAll(FROM, "from '$1.js'"))
+    if (dirname(path) !== join(TYPES_DIR, 'client')) throw new Error(`the client package shows ${path}`)
+    writeFileSync(join(OUT_DIR, basename(path)), text.replaceAll(FROM, "from '$1.js'"))
   }
   for (const [name, file] of Object.entries(ENTRIES)) {
-    copy(join(TYPES, `client/${file}.d.ts`))
-    if (file !== name) writeFileSync(join(INTO, `${name}.d.ts`), `export * from './${file}.js'\n`)
+    copy(join(TYPES_DIR, `client/${file}.d.ts`))
+    if (file !== name) writeFileSync(join(OUT_DIR, `${name}.d.ts`), `export * from './${file}.js'\n`)
   }
-  rmSync(TYPES, { recursive: true })
+  rmSync(TYPES_DIR, { recursive: true })
 }
 
 function manifest(): void {
@@ -78,8 +78,8 @@ function manifest(): void {
     peerDependencies: { zod: `^${dependencies.zod}` },
     peerDependenciesMeta: { zod: { optional: true } },
   }
-  mkdirSync(INTO, { recursive: true })
-  writeFileSync(join(INTO, 'package.json'), `${JSON.stringify(own, null, 2)}\n`)
-  copyFileSync(join(ROOT, 'docs/reference/sdks.md'), join(INTO, 'README.md'))
-  copyFileSync(join(ROOT, 'LICENSE'), join(INTO, 'LICENSE'))
+  mkdirSync(OUT_DIR, { recursive: true })
+  writeFileSync(join(OUT_DIR, 'package.json'), `${JSON.stringify(own, null, 2)}\n`)
+  copyFileSync(join(ROOT, 'docs/reference/sdks.md'), join(OUT_DIR, 'README.md'))
+  copyFileSync(join(ROOT, 'LICENSE'), join(OUT_DIR, 'LICENSE'))
 }

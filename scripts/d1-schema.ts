@@ -9,12 +9,14 @@ export interface SchemaRow {
 }
 
 /** Kept by SQLite, D1 and wrangler. */
-const THEIRS = /^(?:sqlite_|_cf_|d1_migrations$)/
+const INTERNAL_NAMES = /^(?:sqlite_|_cf_|d1_migrations$)/
 export const SCHEMA_QUERY = 'SELECT type, name, sql FROM sqlite_master'
 
 /** A line for each table, column or index of `expected` that `found` lacks or has otherwise. What is more is nobody's fault. */
 export function schemaFaults(expected: readonly string[], found: readonly SchemaRow[]): string[] {
-  const tablesFirst = found.filter(({ name }) => !THEIRS.test(name)).sort((a, b) => b.type.localeCompare(a.type))
+  const tablesFirst = found
+    .filter(({ name }) => !INTERNAL_NAMES.test(name))
+    .sort((a, b) => b.type.localeCompare(a.type))
   const has = shapesOf(tablesFirst.map(({ sql }) => sql ?? ''))
   return [...shapesOf(expected)].flatMap(([what, wanted]) => {
     const shape = has.get(what)
@@ -36,7 +38,7 @@ function shapesOf(statements: readonly string[]): Map<string, readonly string[]>
   }
   const rows = database.prepare(SCHEMA_QUERY).all() as unknown as SchemaRow[]
   const shapes = rows
-    .filter(({ name }) => !THEIRS.test(name))
+    .filter(({ name }) => !INTERNAL_NAMES.test(name))
     .map(({ type, name }): [string, string[]] => [`${type} ${name}`, partsOf(database, type, name)])
   database.close()
   return new Map(shapes)

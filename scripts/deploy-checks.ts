@@ -93,7 +93,7 @@ export function deployFindings(facts: DeployFacts): Finding[] {
     ...sellingFindings(gateway.vars),
     ...accountFindings(facts),
     ...(facts.secretsFault === null ? [] : [error(facts.secretsFault)]),
-    ...(facts.scope === 'first' ? [PAID_PLAN, ...placeFindings(gateway), ...givenSecrets(facts.given)] : []),
+    ...(facts.scope === 'first' ? [PAID_PLAN, ...regionFindings(gateway), ...givenSecrets(facts.given)] : []),
   ]
 }
 
@@ -112,7 +112,7 @@ function ownHostFindings({ vars, routes = [] }: GatewayConfig): Finding[] {
     )
 }
 
-function placeFindings({ vars }: GatewayConfig): Finding[] {
+function regionFindings({ vars }: GatewayConfig): Finding[] {
   if (vars.FEED_REGION !== '') return []
   return [
     warning(
@@ -191,7 +191,7 @@ function sourceFindings(upstreams: unknown): Finding[] {
 }
 
 function addressFindings({ name, url }: UpstreamSource): Finding[] {
-  const why = unreachable(new URL(url).hostname)
+  const why = unreachableReason(new URL(url).hostname)
   const fix = 'Give it a host name, such as that of a tunnel.'
   if (why !== null) return [error(`Source ${JSON.stringify(name)}: no Worker can reach ${url}, ${why}. ${fix}`)]
   const isBare = new URL(url).pathname === '/'
@@ -228,7 +228,7 @@ function chainFindings(variable: unknown): Finding[] {
   return chains.value.flatMap(({ name, urls, dataUrl }) =>
     [...urls, ...(dataUrl === undefined ? [] : [dataUrl])].flatMap((url) => {
       const { hostname } = new URL(url)
-      const why = unreachable(hostname)
+      const why = unreachableReason(hostname)
       return why === null
         ? []
         : [error(`RPC_CHAINS: no Worker can reach ${hostname} of ${JSON.stringify(name)}, ${why}.`)]
@@ -237,7 +237,7 @@ function chainFindings(variable: unknown): Finding[] {
 }
 
 /** Why a Worker cannot reach this host, as a URL has it; null where nothing speaks against it. */
-function unreachable(host: string): string | null {
+function unreachableReason(host: string): string | null {
   if (/^\[|^[\d.]+$/.test(host)) return 'an address: Workers fetch from host names alone'
   const isPrivate = !host.includes('.') || /\.(?:local|localhost|internal|lan|home\.arpa)\.?$/.test(host)
   return isPrivate ? 'a name of a private network' : null
@@ -252,12 +252,12 @@ function typeFindings(sources: readonly UpstreamSource[], asked: readonly string
       warning(`UPSTREAMS names ${JSON.stringify(type)}, which no source is ever asked for.`),
     ),
     ...(unserved.size > 0
-      ? [warning(`No source serves ${listed([...unserved])}: one without "types" serves all.`)]
+      ? [warning(`No source serves ${nameList([...unserved])}: one without "types" serves all.`)]
       : []),
   ]
 }
 
-function listed(names: readonly string[]): string {
+function nameList(names: readonly string[]): string {
   return names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} others` : names.join(', ')
 }
 

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import * as z from 'zod'
 import { buildPages } from '../src/cli/launch/build.node.ts'
-import { writeWhole } from '../src/cli/launch/state-folder.node.ts'
+import { writeAtomically } from '../src/cli/launch/state-folder.node.ts'
 import { commandLine, program, refuseLine } from '../src/core/command-line.node.ts'
 import { SCHEMA_QUERY, schemaFaults } from './d1-schema.ts'
 import {
@@ -24,7 +24,7 @@ import {
   type Scope,
 } from './deploy-checks.ts'
 import { deployPlan } from './deploy-plan.ts'
-import { addressOf, firstLook, withoutService } from './first-look.ts'
+import { addressOf, firstRequest, withoutService } from './first-request.ts'
 import { readConfigs } from './worker-agreement.ts'
 import { ROLES, WORKERS } from './workers.ts'
 
@@ -46,13 +46,13 @@ const DEPLOY = program('npm run deploy --', 'all Workers: live sockets drop with
   .option('--dry-run', 'says what it would do, checks and builds, and changes nothing')
   .option('--message <text>', 'what Cloudflare notes of the deployment')
   .option('--tag <text>', 'the same, as a tag')
-const values = commandLine(DEPLOY).opts()
-if (values.routes && values.first) refuseLine(DEPLOY, '--first deploys all Workers: leave out --routes')
-const scope: Scope = values.first ? 'first' : values.routes ? 'routes' : 'both'
-const isDryRun = values.dryRun === true
+const options = commandLine(DEPLOY).opts()
+if (options.routes && options.first) refuseLine(DEPLOY, '--first deploys all Workers: leave out --routes')
+const scope: Scope = options.first ? 'first' : options.routes ? 'routes' : 'both'
+const isDryRun = options.dryRun === true
 
 /** Rows of a database, as `d1 execute --json` prints them. */
-const Answered = z.array(z.looseObject({ results: z.array(z.looseObject({ name: z.string() })) }))
+const QueryRows = z.array(z.looseObject({ results: z.array(z.looseObject({ name: z.string() })) }))
 const Schema = z.array(z.object({ type: z.string(), name: z.string(), sql: z.string().nullable() }))
 
 await main()
@@ -71,23 +71,23 @@ async function main(): Promise<void> {
   }
   const findings = deployFindings(facts)
   const errors = findings.filter(({ level }) => level === 'error')
-  tell(findings)
-  if (errors.length > 0 && !isDryRun) stop(errors, 'nothing was deployed')
+  printFindings(findings)
+  if (errors.length > 0 && !isDryRun) exitWithCount(errors, 'nothing was deployed')
   if (scope === 'both')
     console.error('All Workers: live sockets drop within five minutes. "npm run deploy -- --routes" drops none.')
   await buildPages(process.cwd())
   if (scope === 'first') deployFirst(gateway.name, hasSecrets(account?.secrets ?? null) ? [] : secretsFile(given))
   for (const role of ROLES) if (role !== 'gateway' && scope === 'both') deploy(WORKERS[role])
   if (scope !== 'first') deploy(GATEWAY)
-  else if (!isDryRun) console.error(await look(gateway))
+  else if (!isDryRun) console.error(await probeGateway(gateway))
   if (errors.length === 0) return
   // They stand above all that wrangler said.
-  tell(errors)
-  stop(errors, 'a deploy stops before it begins')
+  printFindings(errors)
+  exitWithCount(errors, 'a deploy stops before it begins')
 }
 
 /** Log and hubs are made where they are first asked for, and stay there: so they are asked for at once. */
-async function look({ name = '', vars }: GatewayConfig): Promise<string> {
+async function probeGateway({ name = '', vars }: GatewayConfig): Promise<string> {
   const address = addressOf(readFileSync(OUTPUT, 'utf8'), name)
   if (address === null)
     return 'The address of the gateway is not known: open its /status once, which makes log and hubs.'
@@ -98,7 +98,7 @@ async function look({ name = '', vars }: GatewayConfig): Promise<string> {
       return String(error)
     }
   }
-  return firstLook(address, Number(vars.BOOK_HUBS), status, sleep)
+  return firstRequest(address, Number(vars.BOOK_HUBS), status, sleep)
 }
 
 function configs() {
@@ -111,11 +111,11 @@ function configs() {
   }
 }
 
-function tell(findings: readonly Finding[]): void {
+function printFindings(findings: readonly Finding[]): void {
   for (const { level, text } of findings) console.error(`${level.padEnd(8)} ${text}`)
 }
 
-function stop({ length }: readonly Finding[], consequence: string): never {
+function exitWithCount({ length }: readonly Finding[], consequence: string): never {
   console.error(`${length === 1 ? 'One thing is' : `${length} things are`} wrong: ${consequence}.`)
   process.exit(1)
 }
@@ -123,8 +123,8 @@ function stop({ length }: readonly Finding[], consequence: string): never {
 /** What the account says of the gateway; null where nobody is logged in. Only reads. */
 async function readAccount({ d1_databases: databases }: GatewayConfig): Promise<AccountFacts | null> {
   const [login, secrets, tables] = await Promise.all([
-    wranglerSays('whoami', '--json'),
-    wranglerSays('secret', 'list', '-c', GATEWAY),
+    runWrangler('whoami', '--json'),
+    runWrangler('secret', 'list', '-c', GATEWAY),
     Promise.all(databases.filter(({ database_id: id }) => id !== undefined).map(readDatabase)),
   ])
   // One that was cut off by its time may end well, and has said nothing.
@@ -153,11 +153,11 @@ async function readDatabase(database: Database) {
   const { binding } = database
   const { names, texts } = migrationsOf(database)
   const command = `${SCHEMA_QUERY}; SELECT name FROM d1_migrations`
-  const said = await wranglerSays('d1', 'execute', binding, '--remote', '--json', '-c', GATEWAY, '--command', command)
+  const said = await runWrangler('d1', 'execute', binding, '--remote', '--json', '-c', GATEWAY, '--command', command)
   const behind = (list: readonly string[]) => list.map((one) => `${binding}/${one}`)
   if (!said.ok) return /no such table: d1_migrations/.test(said.said) ? { lacking: behind(names), faults: [] } : null
   try {
-    const [schema, applied] = Answered.parse(JSON.parse(said.said.slice(said.said.indexOf('['))))
+    const [schema, applied] = QueryRows.parse(JSON.parse(said.said.slice(said.said.indexOf('['))))
     const lacking = names.filter((name) => !applied!.results.some((row) => row.name === name))
     const faults = lacking.length > 0 ? [] : schemaFaults(texts(), Schema.parse(schema!.results))
     return { lacking: behind(lacking), faults: behind(faults) }
@@ -176,7 +176,7 @@ function secretNames(said: string): readonly string[] | null {
 }
 
 /** What wrangler answers to a question, without a terminal to ask back on. */
-async function wranglerSays(...args: string[]): Promise<{ readonly ok: boolean; readonly said: string }> {
+async function runWrangler(...args: string[]): Promise<{ readonly ok: boolean; readonly said: string }> {
   try {
     // With a quieter log it would print no answer.
     const options = { env: { ...env, WRANGLER_LOG: 'log' }, timeout: PROBE_MS, maxBuffer: 16 * 1024 * 1024 }
@@ -204,7 +204,7 @@ function deployFirst(gateway: string | undefined, withSecrets: readonly string[]
 function secretsFile(given: Readonly<Record<string, string | undefined>>): string[] {
   if (isDryRun) return []
   const secrets = Object.entries(given).map(([name, value]) => [name, value ?? randomBytes(24).toString('hex')])
-  writeWhole(SECRETS, `${JSON.stringify(Object.fromEntries(secrets), null, 2)}\n`)
+  writeAtomically(SECRETS, `${JSON.stringify(Object.fromEntries(secrets), null, 2)}\n`)
   console.error(`The gateway's secrets stand in ${SECRETS} (mode 0600, not in git): keep a copy elsewhere.`)
   return ['--secrets-file', SECRETS]
 }
@@ -222,7 +222,7 @@ function readSecrets(): { readonly secrets: Readonly<Record<string, string>>; re
 }
 
 function deploy(config: string, more: readonly string[] = []): void {
-  const { message, tag } = values
+  const { message, tag } = options
   const passed = [...(isDryRun ? ['--dry-run'] : []), ...Object.entries({ message, tag }).flatMap(option)]
   const args = [WRANGLER, 'deploy', '-c', config, ...passed, ...more]
   const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env })

@@ -61,7 +61,7 @@ export function closeCodesTable(): string {
 }
 
 /** When a refusal has this code. */
-const REFUSED_WHEN: Readonly<Record<FailureCode, string>> = {
+const CODE_MEANINGS: Readonly<Record<FailureCode, string>> = {
   invalid_json: 'not JSON, not UTF-8, nested too deep',
   unsupported_type: 'no such type',
   unauthorized:
@@ -85,7 +85,7 @@ export function refusalsTable(): string {
   const kinds = Object.keys(FAILURES) as (keyof typeof FAILURES)[]
   const rows = kinds.map((kind) => {
     const { code } = FAILURES[kind]
-    return `| ${infoStatus(kind)} | \`${code}\` | ${REFUSED_WHEN[code]} |`
+    return `| ${infoStatus(kind)} | \`${code}\` | ${CODE_MEANINGS[code]} |`
   })
   return ['| Status | `code` | When |', '|---|---|---|', ...[...new Set(rows)].sort()].join('\n')
 }

@@ -18,7 +18,7 @@ import { graphqlSchema } from '../src/relay/graphql/schema.ts'
 import { channelExamples, channelTable, closeCodesTable, infoTable, refusalsTable } from './document-tables.ts'
 import { feederStatusTable, statusTable } from './field-table.ts'
 import { withPart } from './marked.ts'
-import { answerTypes, wireTypes } from './wire-types.ts'
+import { responseTypes, wireTypes } from './wire-types.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
@@ -74,7 +74,7 @@ export function generated(): ReadonlyMap<string, string> {
   files.set('schemas/asyncapi.json', jsonText(asyncApiDocument(CHANNELS)))
   files.set('src/client/wire.ts', wireTypes())
   const pages = globSync('src/{console,cli}/**/*.{ts,tsx}', { cwd: ROOT })
-  files.set('src/console/answers.ts', answerTypes(pages.map((path) => readIfThere(path) ?? '').join()))
+  files.set('src/console/responses.ts', responseTypes(pages.map((path) => readIfThere(path) ?? '').join()))
   for (const [path, name, text] of PARTS)
     files.set(path, withPart(files.get(path) ?? readIfThere(path) ?? '', name, text()))
   return files

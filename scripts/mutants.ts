@@ -30,8 +30,8 @@ const [words] = commandLine(
     'src/accounts',
   ]).argument('[path...]', 'files and folders; all of them unless said'),
 ).processedArgs
-const wanted = words.length > 0 ? words : FOLDERS.map((folder) => `src/${folder}`)
-const files = wanted
+const requested = words.length > 0 ? words : FOLDERS.map((folder) => `src/${folder}`)
+const files = requested
   .flatMap((path) => (statSync(path).isDirectory() ? globSync(`${path}/**/*.ts`) : [path]))
   .filter((path) => !SHELLS.test(path))
 const byFolder = Map.groupBy(files, (path) => path.split('/')[1]!)
@@ -75,11 +75,14 @@ console.log(`\n${made} mutants, ${explained} explained, ${survived} survived`)
 process.exit(survived > 0 ? 1 : 0)
 
 /** Both count from one. */
-interface Place {
+interface SourcePosition {
   readonly line: number
   readonly column: number
 }
-function textAt(path: string, { start, end }: { readonly start: Place; readonly end: Place }): string {
+function textAt(
+  path: string,
+  { start, end }: { readonly start: SourcePosition; readonly end: SourcePosition },
+): string {
   const lines = readFileSync(path, 'utf8')
     .split('\n')
     .slice(start.line - 1, end.line)

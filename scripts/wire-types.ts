@@ -1,4 +1,4 @@
-// The types of src/client/wire.ts and src/console/answers.ts, from the JSON schemas of requests, answers, bodies and frames: what users of the client
+// The types of src/client/wire.ts and src/console/responses.ts, from the JSON schemas of requests, answers, bodies and frames: what users of the client
 // package read in their editor, without zod.
 
 import * as z from 'zod'
@@ -34,10 +34,10 @@ export function wireTypes(): string {
   ].join('\n')
 }
 
-/** Text of src/console/answers.ts: of each endpoint whose answer is named in these texts, without its envelope. */
-export function answerTypes(texts: string): string {
+/** Text of src/console/responses.ts: of each endpoint whose answer is named in these texts, without its envelope. */
+export function responseTypes(texts: string): string {
   const named = new Map<string, string>()
-  const answers = ENDPOINTS.filter(({ id }) => texts.includes(`Answers['${id}']`)).map(({ id, answers }) => {
+  const answers = ENDPOINTS.filter(({ id }) => texts.includes(`Responses['${id}']`)).map(({ id, answers }) => {
     const { schema } = answers[201] ?? answers[200]!
     const body =
       schema instanceof z.ZodObject && 'error_code' in schema.shape ? (schema.shape.data as z.ZodType) : schema
@@ -46,7 +46,7 @@ export function answerTypes(texts: string): string {
   return [
     '// Written by `npm run generate` from the schemas of endpoints: the answers that the console and the commands name.\n',
     [...named].map(([name, text]) => `type ${name} = ${text}\n`).join(''),
-    `/** By id of the endpoint. */\nexport interface Answers {\n${answers.join('')}}\n`,
+    `/** By id of the endpoint. */\nexport interface Responses {\n${answers.join('')}}\n`,
   ].join('\n')
 }
 

@@ -54,44 +54,46 @@ export function disagreements(
   })
   const shared = Object.keys(gateway.vars).filter((name) => name in live.vars)
   return [
-    ...shared.map((name) => differingVariable(name, gateway.vars[name], live.vars[name])),
-    differing('compatibility_date', gateway.compatibility_date, live.compatibility_date),
-    differing('durable_objects', objects(gateway).join(), objects(live).join()),
-    ...(['HISTORY', 'ARCHIVE'] as const).map((name) => differing(name, archive(gateway)[name], archive(live)[name])),
+    ...shared.map((name) => variableMismatch(name, gateway.vars[name], live.vars[name])),
+    mismatch('compatibility_date', gateway.compatibility_date, live.compatibility_date),
+    mismatch('durable_objects', objects(gateway).join(), objects(live).join()),
+    ...(['HISTORY', 'ARCHIVE'] as const).map((name) => mismatch(name, archive(gateway)[name], archive(live)[name])),
     ...gateway.durable_objects.bindings.map(({ name, script_name: script }) =>
-      differing(`script_name of ${name}`, script, live.name),
+      mismatch(`script_name of ${name}`, script, live.name),
     ),
     ...(['GATEWAY', 'SQL'] as const).map((name) => {
       const bound = live.services?.find(({ binding }) => binding === name)?.service
-      return differing(`service of ${name}`, (name === 'SQL' ? sql : gateway).name, bound)
+      return mismatch(`service of ${name}`, (name === 'SQL' ? sql : gateway).name, bound)
     }),
-    differing('compatibility_date of wrangler.sql.toml', sql.compatibility_date, live.compatibility_date),
+    mismatch('compatibility_date of wrangler.sql.toml', sql.compatibility_date, live.compatibility_date),
   ].filter((line) => line !== null)
 }
 
 /** Addresses of nodes may hold keys: they are not shown. */
-function differingVariable(name: string, gateway: unknown, live: unknown): string | null {
-  const line = differing(name, gateway, live)
+function variableMismatch(name: string, gateway: unknown, live: unknown): string | null {
+  const line = mismatch(name, gateway, live)
   return line !== null && name === 'RPC_CHAINS' ? `${name}: the two files have different values` : line
 }
 
-function differing(what: string, gateway: unknown, live: unknown): string | null {
-  return gateway === live ? null : `${what}: the gateway's file has ${text(gateway)}, the live one's ${text(live)}`
+function mismatch(what: string, gateway: unknown, live: unknown): string | null {
+  return gateway === live
+    ? null
+    : `${what}: the gateway's file has ${valueText(gateway)}, the live one's ${valueText(live)}`
 }
 
-const text = (value: unknown) => JSON.stringify(value) ?? 'nothing'
+const valueText = (value: unknown) => JSON.stringify(value) ?? 'nothing'
 
 type Configs = Readonly<Record<WorkerRole, ReturnType<typeof unstable_readConfig>>>
 
 /** All wrangler files. Throws with a line for each that cannot be read: its name, and wrangler's words. */
 export function readConfigs(): Configs {
-  const read = ROLES.map((role) => [role, configOrWords(WORKERS[role])] as const)
+  const read = ROLES.map((role) => [role, configOrError(WORKERS[role])] as const)
   const words = read.flatMap(([, one]) => (typeof one === 'string' ? [one] : []))
   if (words.length > 0) throw new Error(words.join('\n'))
   return Object.fromEntries(read) as unknown as Configs
 }
 
-function configOrWords(config: string) {
+function configOrError(config: string) {
   try {
     return unstable_readConfig({ config })
   } catch (error) {

@@ -5,15 +5,15 @@ import { createHash } from 'node:crypto'
 import type { Command } from '@commander-js/extra-typings'
 import { parseKey } from '../accounts/format.ts'
 import { PRODUCTS_OF_KIND } from '../accounts/record.ts'
-import type { Answers } from '../console/answers.ts'
+import type { Responses } from '../console/responses.ts'
 import { MICRO_PER_CREDIT } from '../core/amount.ts'
 import { described, reads } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { HOUR_MS } from '../core/time.ts'
 import { CHEAPEST_MINUTE } from '../metering/tariff.ts'
-import type { Gateway } from './gateway.node.ts'
-import { accountPath, KEY_NAMED } from './gateway.node.ts'
-import { type Act, type Done, shown, told } from './shell.node.ts'
+import type { GatewayClient } from './gateway.node.ts'
+import { accountPath, KEY_HELP } from './gateway.node.ts'
+import { type CommandAction, type CommandResult, showResponse, toResult } from './shell.node.ts'
 import { headedTable, secondText, timeText } from './table.node.ts'
 import {
   CapValue,
@@ -29,16 +29,16 @@ import {
 } from './values.ts'
 
 /** Without the key where it was made before. */
-type Issued = Omit<Answers['createKey'], 'key'> & Partial<Answers['rotateKey']>
-type Key = Answers['listKeys']['keys'][number]
-type Reach = Answers['revokeKey']['reach']
+type IssuedKey = Omit<Responses['createKey'], 'key'> & Partial<Responses['rotateKey']>
+type Key = Responses['listKeys']['keys'][number]
+type KeyReach = Responses['revokeKey']['reach']
 
-const USES = 'what it may be used for: info, stream, rpc, data, graphql, platform'
-const PIPELINES = 'pipelines that a service key may touch'
-const PLACES = 'where it may be used from, such as 192.0.2.0/24,2001:db8::/32'
+const PRODUCTS_HELP = 'what it may be used for: info, stream, rpc, data, graphql, platform'
+const PIPELINES_HELP = 'pipelines that a service key may touch'
+const RANGES_HELP = 'where it may be used from, such as 192.0.2.0/24,2001:db8::/32'
 
 /** Adds the commands of `key` to the operator's program. */
-export function keyCommands(admin: Command, act: Act, now: () => number): void {
+export function keyCommands(admin: Command, act: CommandAction, now: () => number): void {
   const group = described(admin.command('key'), 'keys of accounts')
   described(
     keyOptions(group.command('issue')),
@@ -46,18 +46,18 @@ export function keyCommands(admin: Command, act: Act, now: () => number): void {
     ['acme --label bot'],
   )
     .argument('<account>', 'id of the account')
-    .action(act((gateway, account, options) => issue(gateway, { account, ...options })))
+    .action(act((gateway, account, options) => issueKey(gateway, { account, ...options })))
   listCommand(group, act, now)
   described(group.command('change'), 'changes a key: what is left out stays', [
     'cqt_9fKxWq2T --cap 500 --expires never',
   ])
-    .argument('<key>', KEY_NAMED)
+    .argument('<key>', KEY_HELP)
     .option('--label <text>', 'what people call it; "" takes it away', reads(LabelValue))
-    .option('--products <a,b>', USES, reads(ListValue))
+    .option('--products <a,b>', PRODUCTS_HELP, reads(ListValue))
     .option('--expires <time>', '2027-01-31 (its 00:00 UTC), 2027-01-31T12:00Z, or never', reads(ExpiryValue))
     .option('--cap <credits>', 'what it may spend in all, or none', reads(CapValue))
-    .option('--ranges <a,b>', `${PLACES}, or none`, reads(RangesValue))
-    .option('--pipelines <own|all>', `${PIPELINES}, or none: as what restricts it says`, reads(PipelinesValue))
+    .option('--ranges <a,b>', `${RANGES_HELP}, or none`, reads(RangesValue))
+    .option('--pipelines <own|all>', `${PIPELINES_HELP}, or none: as what restricts it says`, reads(PipelinesValue))
     .action(
       act((gateway, name, { expires, cap, ranges, pipelines, ...options }, command) => {
         if (Object.keys(command.opts()).length === 0)
@@ -69,7 +69,7 @@ export function keyCommands(admin: Command, act: Act, now: () => number): void {
           ranges: orNull(ranges),
           pipelines: orNull(pipelines),
         }
-        return shown(gateway, 'PATCH', pathOf(name), change)
+        return showResponse(gateway, 'PATCH', keyPath(name), change)
       }),
     )
   described(
@@ -77,12 +77,12 @@ export function keyCommands(admin: Command, act: Act, now: () => number): void {
     'replaces a key by a new one, alone on standard output where npm is silent (npm run -s)',
     ['cqt_9fKxWq2T --id spring'],
   )
-    .argument('<key>', KEY_NAMED)
+    .argument('<key>', KEY_HELP)
     .option('--grace <seconds>', 'how long the old key works; a day unless said, 0: not at all', reads(GraceValue))
     .option('--id <text>', 'name of this rotation: a retry under it makes no other key')
     .action(
       act((gateway, name, { grace, id }) =>
-        issue(gateway, { grace_seconds: grace, idempotency_key: id }, `${pathOf(name)}/rotate`),
+        issueKey(gateway, { grace_seconds: grace, idempotency_key: id }, `${keyPath(name)}/rotate`),
       ),
     )
   revokeCommand(group, act)
@@ -93,25 +93,25 @@ export function keyOptions(command: Command) {
   return command
     .option('--label <text>', 'what people call it', reads(LabelValue))
     .option('--kind <kind>', 'api, or service: one that reads usage and manages pipelines')
-    .option('--products <a,b>', USES, reads(ListValue))
+    .option('--products <a,b>', PRODUCTS_HELP, reads(ListValue))
     .option('--expires <time>', '2027-01-31 (its 00:00 UTC) or 2027-01-31T12:00Z', reads(TimeValue))
     .option('--cap <credits>', 'what it may spend in all', reads(CreditsValue))
-    .option('--ranges <a,b>', PLACES, reads(ListValue))
-    .option('--pipelines <own|all>', `${PIPELINES}; own unless said where it has a cap, ranges or an end`)
+    .option('--ranges <a,b>', RANGES_HELP, reads(ListValue))
+    .option('--pipelines <own|all>', `${PIPELINES_HELP}; own unless said where it has a cap, ranges or an end`)
 }
 
 /** `list [ACCOUNT]`. */
-export function listCommand(group: Command, act: Act, now: () => number): void {
+export function listCommand(group: Command, act: CommandAction, now: () => number): void {
   described(group.command('list'), 'keys with their state, newest first, at most 1,000', ['', 'acme'])
     .argument('[account]', 'of this account alone')
     .action(
       act(async (gateway, account) => {
         const query = account === undefined ? '' : `?account=${encodeURIComponent(account)}`
-        const answer = await gateway.ask<Answers['listKeys']>('GET', `/admin/keys${query}`, ['keys'])
+        const answer = await gateway.request<Responses['listKeys']>('GET', `/admin/keys${query}`, ['keys'])
         if (!answer.ok) return answer
         const { keys } = answer.value
         if (account !== undefined && keys.length === 0) {
-          const found = await gateway.ask('GET', accountPath(account))
+          const found = await gateway.request('GET', accountPath(account))
           if (!found.ok) return found
         }
         return ok({ json: answer.value, text: keyTable(keys, now()) })
@@ -120,23 +120,26 @@ export function listCommand(group: Command, act: Act, now: () => number): void {
 }
 
 /** `revoke KEY`. */
-export function revokeCommand(group: Command, act: Act): void {
+export function revokeCommand(group: Command, act: CommandAction): void {
   described(group.command('revoke'), 'ends a key for good', ['cqt_9fKxWq2T'])
-    .argument('<key>', KEY_NAMED)
+    .argument('<key>', KEY_HELP)
     .action(
       act(async (gateway, name) => {
-        return told(await gateway.ask<Answers['revokeKey']>('DELETE', pathOf(name), ['prefix', 'label']), (revoked) => {
-          return { text: `revoked ${named(revoked)}`, notes: reachNotes(revoked.reach) }
-        })
+        return toResult(
+          await gateway.request<Responses['revokeKey']>('DELETE', keyPath(name), ['prefix', 'label']),
+          (revoked) => {
+            return { text: `revoked ${keyText(revoked)}`, notes: reachNotes(revoked.reach) }
+          },
+        )
       }),
     )
 }
 
-const named = ({ prefix, label }: { readonly prefix: string; readonly label: string }) =>
+const keyText = ({ prefix, label }: { readonly prefix: string; readonly label: string }) =>
   `${prefix}${label === '' ? '' : ` (${label})`}`
 
 /** What stops with a key, and where it had things sent. */
-function reachNotes({ pipelines, keys, webhook }: Reach = { pipelines: [], keys: [], webhook: null }): string[] {
+function reachNotes({ pipelines, keys, webhook }: KeyReach = { pipelines: [], keys: [], webhook: null }): string[] {
   const stopped = pipelines.filter(({ stops }) => stops)
   const others = pipelines.filter(({ stops, destination_set: hasSet }) => hasSet && !stops)
   return [
@@ -144,14 +147,18 @@ function reachNotes({ pipelines, keys, webhook }: Reach = { pipelines: [], keys:
       ({ id, name }) => `paused within 30 s: ${id} (${name}); adopt it with another key, or set it to run`,
     ),
     ...others.map(({ id, name, destination }) => `check: ${id} (${name}) sends to ${destination}, which this key set`),
-    ...keys.map((key) => `check: ${named(key)} was made with this key, and works`),
+    ...keys.map((key) => `check: ${keyText(key)} was made with this key, and works`),
     ...(webhook === null ? [] : [`check: the account's webhook is ${webhook}, which this key set`]),
   ]
 }
 
 /** Asks for a new key: alone in the text, with what is to be known of it in the notes. */
-export async function issue(gateway: Gateway, order: object, path = '/admin/keys'): Promise<Result<Done, string>> {
-  const answer = await gateway.ask<Issued>('POST', path, ['prefix', 'account'], order)
+export async function issueKey(
+  gateway: GatewayClient,
+  order: object,
+  path = '/admin/keys',
+): Promise<Result<CommandResult, string>> {
+  const answer = await gateway.request<IssuedKey>('POST', path, ['prefix', 'account'], order)
   if (!answer.ok) return answer
   const { key, prefix, account, old_key_ends: ends } = answer.value
   const old = ends === undefined ? '' : `; the old key ends at ${secondText(ends)}`
@@ -190,7 +197,7 @@ export function keyTable(keys: readonly Key[], nowMs: number): string {
   return headedTable([names, ...rows])
 }
 
-function pathOf(name: string): string {
+function keyPath(name: string): string {
   const known = parseKey(name).ok ? createHash('sha256').update(name).digest('hex') : name
   return `/admin/keys/${encodeURIComponent(known)}`
 }

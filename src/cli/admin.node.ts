@@ -3,18 +3,26 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import * as z from 'zod'
 import { STAFF_ROLES } from '../accounts/staff.ts'
-import type { Answers } from '../console/answers.ts'
+import type { Responses } from '../console/responses.ts'
 import { described, reads, runProgram } from '../core/command-line.node.ts'
 import { keyCommands } from './account-keys.node.ts'
 import { accountCommands, planCommands, usageCommand, webhookCommands } from './accounts.node.ts'
 import { feedCommands, historyCommands } from './feed.node.ts'
-import { type Act, actsIn, gatewayProgram, processShell, type Shell, shown, told } from './shell.node.ts'
+import {
+  type CommandAction,
+  commandRunner,
+  gatewayProgram,
+  processShell,
+  type Shell,
+  showResponse,
+  toResult,
+} from './shell.node.ts'
 import { details } from './table.node.ts'
 
 /** The program, on a shell. */
 export function adminProgram(shell: Shell): Command {
   const admin = gatewayProgram('npm run admin --', "the operator's commands on a gateway")
-  const act = actsIn(shell)
+  const act = commandRunner(shell)
   feedCommands(admin, act)
   historyCommands(admin, act)
   planCommands(admin, act)
@@ -30,10 +38,10 @@ export function adminProgram(shell: Shell): Command {
 const STATES = ['open', 'paid', 'failed', 'void'] as const
 const State = z.enum(STATES, `must be ${STATES.join(', ')}`)
 
-const moreNotes = (next: string | number | null) => (next === null ? [] : [`there are more: --before ${next}`])
+const nextPageNotes = (next: string | number | null) => (next === null ? [] : [`there are more: --before ${next}`])
 
 /** Adds the commands of `order` to the operator's program. */
-function orderCommands(admin: Command, act: Act): void {
+function orderCommands(admin: Command, act: CommandAction): void {
   const group = described(admin.command('order'), 'orders of credits')
   described(group.command('list'), 'orders, newest first, a hundred at a time', ['--only open', '--account acme'])
     .option('--account <account>', 'of this account alone')
@@ -44,9 +52,9 @@ function orderCommands(admin: Command, act: Act): void {
         const { only, ...others } = options
         const query = new URLSearchParams(Object.entries({ ...others, ...(only && { state: only }) })).toString()
         const path = `/admin/orders${query && `?${query}`}` as const
-        const answer = await gateway.ask<Answers['listOrders']>('GET', path, ['orders', 'next'])
-        return told(answer, ({ orders, next }) => {
-          return { text: orders.length === 0 ? 'no orders' : details({ orders }), notes: moreNotes(next) }
+        const answer = await gateway.request<Responses['listOrders']>('GET', path, ['orders', 'next'])
+        return toResult(answer, ({ orders, next }) => {
+          return { text: orders.length === 0 ? 'no orders' : details({ orders }), notes: nextPageNotes(next) }
         })
       }),
     )
@@ -56,11 +64,13 @@ function orderCommands(admin: Command, act: Act): void {
   ] as const)
     described(group.command(name), does, ['W-17-k3Fz'])
       .argument('<number>', 'number of the order')
-      .action(act((gateway, number) => shown(gateway, 'POST', `/admin/orders/${encodeURIComponent(number)}/${name}`)))
+      .action(
+        act((gateway, number) => showResponse(gateway, 'POST', `/admin/orders/${encodeURIComponent(number)}/${name}`)),
+      )
 }
 
 /** Adds the commands of `staff`, and `audit`, to the operator's program. */
-function staffCommands(admin: Command, act: Act): void {
+function staffCommands(admin: Command, act: CommandAction): void {
   const group = described(admin.command('staff'), 'people with a token and a role of their own')
   described(group.command('add'), 'makes a token for somebody, printed alone', ['kim --role support'])
     .argument('<name>', 'who it is, as the audit says it')
@@ -72,19 +82,22 @@ function staffCommands(admin: Command, act: Act): void {
     .action(
       act(async (gateway, name, { role }) => {
         const notes = [`the token of ${name} (${role}), shown this once`]
-        const answer = await gateway.ask<Answers['createStaff']>('POST', '/admin/staff', ['token'], { name, role })
-        return told(answer, ({ token: text }) => ({
+        const answer = await gateway.request<Responses['createStaff']>('POST', '/admin/staff', ['token'], {
+          name,
+          role,
+        })
+        return toResult(answer, ({ token: text }) => ({
           text,
           notes,
         }))
       }),
     )
   described(group.command('list'), 'who has, or had, a token', ['']).action(
-    act((gateway) => shown(gateway, 'GET', '/admin/staff')),
+    act((gateway) => showResponse(gateway, 'GET', '/admin/staff')),
   )
   described(group.command('revoke'), 'ends the token and the sessions of somebody at once', ['kim'])
     .argument('<name>', 'who it is')
-    .action(act((gateway, name) => shown(gateway, 'DELETE', `/admin/staff/${encodeURIComponent(name)}`)))
+    .action(act((gateway, name) => showResponse(gateway, 'DELETE', `/admin/staff/${encodeURIComponent(name)}`)))
   described(admin.command('audit'), 'what was done by operators, or tried, newest first', ['--account acme'])
     .option('--actor <name>', 'by this one')
     .option('--action <id>', 'of this operation, such as revokeKey')
@@ -94,11 +107,12 @@ function staffCommands(admin: Command, act: Act): void {
     .option('--before <number>', 'older than this line')
     .action(
       act(async (gateway, options) => {
-        const answer = await gateway.ask<Answers['listAudit']>('GET', `/admin/audit?${new URLSearchParams(options)}`, [
-          'audit',
-          'next',
-        ])
-        return told(answer, ({ audit, next }) => ({ text: details({ audit }), notes: moreNotes(next) }))
+        const answer = await gateway.request<Responses['listAudit']>(
+          'GET',
+          `/admin/audit?${new URLSearchParams(options)}`,
+          ['audit', 'next'],
+        )
+        return toResult(answer, ({ audit, next }) => ({ text: details({ audit }), notes: nextPageNotes(next) }))
       }),
     )
 }

@@ -3,24 +3,24 @@
 
 import type { Command } from '@commander-js/extra-typings'
 import type * as z from 'zod'
-import type { Answers } from '../console/answers.ts'
+import type { Responses } from '../console/responses.ts'
 import { described, reads } from '../core/command-line.node.ts'
 import { err, ok, type Result } from '../core/result.ts'
 import { visible } from '../core/visible.ts'
 import type { StatusShape } from '../protocol/feed/status-shape.ts'
-import type { Gateway } from './gateway.node.ts'
-import { type Act, type Done, told } from './shell.node.ts'
+import type { GatewayClient } from './gateway.node.ts'
+import { type CommandAction, type CommandResult, toResult } from './shell.node.ts'
 import { headedTable, table, timeText } from './table.node.ts'
-import { KeptDaysValue } from './values.ts'
+import { RetentionDaysValue } from './values.ts'
 
 /** Adds the commands of `feed` to the operator's program. */
-export function feedCommands(admin: Command, act: Act): void {
+export function feedCommands(admin: Command, act: CommandAction): void {
   const group = described(admin.command('feed'), 'where the log of blocks stands')
   described(group.command('status'), 'how late the log is, its feeders, readers and gaps', ['']).action(
     act(async (gateway) => {
-      const answer = await gateway.ask<Status>('GET', '/status')
+      const answer = await gateway.request<Status>('GET', '/status')
       if (!answer.ok) return answer
-      return LISTS.every((name) => Array.isArray(answer.value[name] ?? []))
+      return LIST_FIELDS.every((name) => Array.isArray(answer.value[name] ?? []))
         ? ok({ json: answer.value, text: table(feedLines(answer.value)) })
         : err('/status is not in the form of a Weir gateway: check --url.')
     }),
@@ -31,8 +31,8 @@ export function feedCommands(admin: Command, act: Act): void {
     [''],
   ).action(
     act(async (gateway) => {
-      return told(
-        await gateway.ask('POST', '/admin/feed/reset', ['reset']),
+      return toResult(
+        await gateway.request('POST', '/admin/feed/reset', ['reset']),
         () => 'The log is empty; the next feeder begins a new one.',
       )
     }),
@@ -41,10 +41,10 @@ export function feedCommands(admin: Command, act: Act): void {
 
 /** As `/status` answers; an older gateway may leave anything out. */
 export type Status = Partial<z.infer<typeof StatusShape>>
-type Loose<T> = { readonly [Name in keyof T]?: T[Name] | undefined }
-type Feeder = Loose<NonNullable<Status['feeders']>[number]>
-type Told = Loose<NonNullable<Status['archive']>>
-const LISTS = ['regions', 'feeders', 'readers', 'gaps', 'sources'] as const
+type Lenient<T> = { readonly [Name in keyof T]?: T[Name] | undefined }
+type Feeder = Lenient<NonNullable<Status['feeders']>[number]>
+type ArchiveState = Lenient<NonNullable<Status['archive']>>
+const LIST_FIELDS = ['regions', 'feeders', 'readers', 'gaps', 'sources'] as const
 
 /** A reader is behind once it misses more than what is on its way. */
 const BEHIND_BLOCKS = 5
@@ -99,7 +99,7 @@ function agesText({ region, relays, p50Ms, p99Ms }: NonNullable<Status['regions'
   return `${region}: p50 ${p50Ms} ms, p99 ${p99Ms} ms, relays ${relays}`
 }
 
-function archiveText({ height, lagMs, failure, behind }: Told, nowMs: number | null): string {
+function archiveText({ height, lagMs, failure, behind }: ArchiveState, nowMs: number | null): string {
   const blocks = behind == null ? '' : `${behind} blocks and `
   const place = height == null ? 'nothing yet' : `up to ${height}, ${blocks}${seconds(lagMs ?? 0)} behind`
   if (failure == null) return place
@@ -136,7 +136,7 @@ const HEADER = ['product', 'kept days', 'files that go', 'MB', 'from', 'to']
 const PATH = '/admin/history/retention'
 
 /** Adds the commands of `history` to the operator's program. */
-export function historyCommands(admin: Command, act: Act): void {
+export function historyCommands(admin: Command, act: CommandAction): void {
   const group = described(admin.command('history'), 'the archive')
   described(
     group.command('retention'),
@@ -144,29 +144,29 @@ export function historyCommands(admin: Command, act: Act): void {
     ['--dry-run', '--dry-run --books-days 30'],
   )
     .option('--dry-run', 'say what would go, and remove nothing')
-    .option('--events-days <days>', inPlaceOf('EVENTS'), reads(KeptDaysValue))
-    .option('--books-days <days>', inPlaceOf('BOOKS'), reads(KeptDaysValue))
-    .option('--checkpoints-days <days>', inPlaceOf('CHECKPOINTS'), reads(KeptDaysValue))
+    .option('--events-days <days>', overrideHelp('EVENTS'), reads(RetentionDaysValue))
+    .option('--books-days <days>', overrideHelp('BOOKS'), reads(RetentionDaysValue))
+    .option('--checkpoints-days <days>', overrideHelp('CHECKPOINTS'), reads(RetentionDaysValue))
     .action(
       act(async (gateway, { dryRun = false, eventsDays, booksDays, checkpointsDays }) => {
         const days = { events_days: eventsDays, books_days: booksDays, checkpoints_days: checkpointsDays }
         const said = Object.entries(days).filter((pair): pair is [string, string] => pair[1] !== undefined)
-        if (dryRun) return shownPlan(gateway, new URLSearchParams(said))
+        if (dryRun) return showPlan(gateway, new URLSearchParams(said))
         if (said.length === 0) return removeAll(gateway)
         return err('Days are tried with --dry-run; what is removed is what the variables ARCHIVE_KEEP_…_DAYS say.')
       }),
     )
 }
 
-const inPlaceOf = (product: string) => `with --dry-run: in place of ARCHIVE_KEEP_${product}_DAYS; or none`
+const overrideHelp = (product: string) => `with --dry-run: in place of ARCHIVE_KEEP_${product}_DAYS; or none`
 
-async function shownPlan(gateway: Gateway, query: URLSearchParams): Promise<Result<Done, string>> {
-  const answer = await gateway.ask<Answers['showRetention']>('GET', query.size === 0 ? PATH : `${PATH}?${query}`, [
-    'bytes',
-    'most_bytes',
-    'due',
-  ])
-  return told(answer, ({ bytes, most_bytes: most, due }) => {
+async function showPlan(gateway: GatewayClient, query: URLSearchParams): Promise<Result<CommandResult, string>> {
+  const answer = await gateway.request<Responses['showRetention']>(
+    'GET',
+    query.size === 0 ? PATH : `${PATH}?${query}`,
+    ['bytes', 'most_bytes', 'due'],
+  )
+  return toResult(answer, ({ bytes, most_bytes: most, due }) => {
     const rows = due.map((one) => [
       ...[one.product, one.days ?? 'for good', one.objects, megabytes(one.bytes)],
       ...[one.from_ms, one.to_ms].map((ms) => (ms === null ? null : timeText(ms))),
@@ -177,10 +177,10 @@ async function shownPlan(gateway: Gateway, query: URLSearchParams): Promise<Resu
   })
 }
 
-async function removeAll(gateway: Gateway): Promise<Result<Done, string>> {
+async function removeAll(gateway: GatewayClient): Promise<Result<CommandResult, string>> {
   const sum = { objects: 0, bytes: 0 }
   for (;;) {
-    const turn = await gateway.ask<Answers['applyRetention']>('POST', PATH, ['objects', 'bytes'])
+    const turn = await gateway.request<Responses['applyRetention']>('POST', PATH, ['objects', 'bytes'])
     if (!turn.ok) return turn
     sum.objects += turn.value.objects
     sum.bytes += turn.value.bytes

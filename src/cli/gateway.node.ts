@@ -20,26 +20,29 @@ interface Target {
 const TIMEOUT_MS = 15_000
 /** Of many lines, which are written before the answer. */
 const PACKED_TIMEOUT_MS = 60_000
-const Refusal = z.object({ error_message: z.string() })
-const Warned = z.object({ warnings: z.array(z.string()) })
+const ErrorBody = z.object({ error_message: z.string() })
+const WarningBody = z.object({ warnings: z.array(z.string()) })
 const hasAll = (json: unknown, needs: readonly PropertyKey[]) =>
   typeof json === 'object' && json !== null && needs.every((name) => name in json)
 
-interface Said {
+interface TargetOptions {
   readonly url?: string
   readonly token?: string
   readonly state: string
 }
 
 /** Where to ask: `--url` with its token, or what `dev.json` of `--state` says. */
-export function targetOf(said: Said, env: Readonly<Record<string, string | undefined>>): Result<Target, string> {
+export function targetOf(
+  said: TargetOptions,
+  env: Readonly<Record<string, string | undefined>>,
+): Result<Target, string> {
   const target = namedTarget(said, env)
   if (!target.ok || TOKEN.test(target.value.token)) return target
   return err(`The admin token (${target.value.tokenFrom}) ${NO_TOKEN}.`)
 }
 
 function namedTarget(
-  { url, token, state }: Said,
+  { url, token, state }: TargetOptions,
   env: Readonly<Record<string, string | undefined>>,
 ): Result<Target, string> {
   const said = token === undefined ? undefined : { token, tokenFrom: 'from --token' }
@@ -56,39 +59,39 @@ function namedTarget(
   return ok({ url: dev.value.url, isOwn: true, ...own })
 }
 
-export class Gateway {
+export class GatewayClient {
   readonly #target: Target
-  readonly #taken: Taken
+  readonly #names: CommandNames
   readonly #warn: (sentence: string) => void
 
-  constructor(target: Target, taken: Taken, warn: (sentence: string) => void) {
+  constructor(target: Target, taken: CommandNames, warn: (sentence: string) => void) {
     this.#target = target
-    this.#taken = taken
+    this.#names = taken
     this.#warn = warn
   }
 
   /** One call. The answer has what the command `needs`, and stays as it came; its `warnings` are said. */
-  async ask<T extends object>(
+  async request<T extends object>(
     method: string,
     path: string,
     needs: readonly (keyof T)[] = [],
     body?: object,
   ): Promise<Result<T, string>> {
-    const heard = await this.#send(method, path, body)
+    const heard = await this.#fetch(method, path, body)
     if (!heard.ok) return heard
     if (heard.value.status >= 300) return err(this.#refusal(heard.value))
     const { json } = heard.value
-    for (const warning of Warned.safeParse(json).data?.warnings ?? []) this.#warn(visible(`warning: ${warning}`))
+    for (const warning of WarningBody.safeParse(json).data?.warnings ?? []) this.#warn(visible(`warning: ${warning}`))
     return hasAll(json, needs) ? ok(json as T) : err(`${this.#target.url} does not answer as a Weir gateway.`)
   }
 
   /** Posts packed lines. Passing: the same may be taken later. */
-  async send<T extends object>(
+  async sendPacked<T extends object>(
     path: string,
     needs: readonly (keyof T)[],
     packed: Uint8Array<ArrayBuffer>,
   ): Promise<Result<T, { readonly sentence: string; readonly isPassing: boolean }>> {
-    const heard = await this.#send('POST', path, packed)
+    const heard = await this.#fetch('POST', path, packed)
     if (!heard.ok) return err({ sentence: heard.error, isPassing: true })
     const { status, json } = heard.value
     const isPassing = status === 429 || status >= 500
@@ -98,24 +101,24 @@ export class Gateway {
   }
 
   /** Whether there is something at the path. */
-  async has(path: string): Promise<Result<boolean, string>> {
-    const heard = await this.#send('GET', path)
+  async exists(path: string): Promise<Result<boolean, string>> {
+    const heard = await this.#fetch('GET', path)
     if (!heard.ok) return heard
     const { status } = heard.value
     if (status < 300) return ok(true)
-    return status === 404 && !isClosed(heard.value) ? ok(false) : err(this.#refusal(heard.value))
+    return status === 404 && !isAdminDisabled(heard.value) ? ok(false) : err(this.#refusal(heard.value))
   }
 
-  #refusal(heard: Heard): string {
+  #refusal(heard: GatewayReply): string {
     const { url, tokenFrom } = this.#target
-    return visible(inOptions(refused(url, heard, tokenFrom), this.#taken))
+    return visible(withOptionNames(refusalText(url, heard, tokenFrom), this.#names))
   }
 
-  async #send(
+  async #fetch(
     method: string,
     path: string,
     body?: object | Uint8Array<ArrayBuffer>,
-  ): Promise<Result<Heard & { readonly json: unknown }, string>> {
+  ): Promise<Result<GatewayReply & { readonly json: unknown }, string>> {
     const { url, token, isOwn } = this.#target
     const isPacked = body instanceof Uint8Array
     // As a part of a path they name another one.
@@ -130,15 +133,15 @@ export class Gateway {
         signal: AbortSignal.timeout(isPacked ? PACKED_TIMEOUT_MS : TIMEOUT_MS),
       })
       const json = parseJson(await response.text())
-      return ok({ status: response.status, json, message: Refusal.safeParse(json).data?.error_message ?? null })
+      return ok({ status: response.status, json, message: ErrorBody.safeParse(json).data?.error_message ?? null })
     } catch (error) {
-      return err(unreachable(url, codeOf(error as Error), isOwn))
+      return err(unreachableText(url, errorCode(error as Error), isOwn))
     }
   }
 }
 
 /** What Node calls the reason: of the socket where there is one. */
-function codeOf({ name, cause }: Error): string {
+function errorCode({ name, cause }: Error): string {
   const { code, message } = (cause ?? {}) as { readonly code?: string; readonly message?: string }
   return code ?? message ?? name
 }
@@ -149,7 +152,7 @@ export function accountPath(account: string): string {
 }
 
 /** How fields are called here where the API has another name. */
-const RENAMED: Readonly<Record<string, string>> = {
+const OPTION_NAMES: Readonly<Record<string, string>> = {
   idempotency_key: 'id',
   grace_seconds: 'grace',
   new_secret: 'new-secret',
@@ -157,36 +160,36 @@ const RENAMED: Readonly<Record<string, string>> = {
 }
 
 /** How a key is named here. */
-export const KEY_NAMED = 'the key, its first 12 characters or its hash'
+export const KEY_HELP = 'the key, its first 12 characters or its hash'
 
 /** What a command takes: names of its options, without dashes, and of its words. */
-export interface Taken {
+export interface CommandNames {
   readonly options: readonly string[]
-  readonly words: readonly string[]
+  readonly arguments: readonly string[]
 }
 
 /** A refusal (`credits: must be …; label: …`) that names options and words of the command. */
-export function inOptions(refusal: string, taken: Taken): string {
+export function withOptionNames(refusal: string, taken: CommandNames): string {
   return refusal
-    .replaceAll(/(?<=^|; )[a-z_]+(?:\.\w+)*(?=: )/g, (path) => fieldHere(path, taken))
-    .replaceAll(/\b(?:idempotency_key|grace_seconds|new_secret)\b/g, (field) => fieldHere(field, taken))
+    .replaceAll(/(?<=^|; )[a-z_]+(?:\.\w+)*(?=: )/g, (path) => optionName(path, taken))
+    .replaceAll(/\b(?:idempotency_key|grace_seconds|new_secret)\b/g, (field) => optionName(field, taken))
     .replaceAll(/\bnull\b/g, taken.options.includes('terms') ? 'none' : 'null')
     .replaceAll(/"(from|to)"/g, (quoted, name) => (taken.options.includes(name) ? `--${name}` : quoted))
-    .replace('the SHA-256 of the key in hex, or its first 12 characters; never the key', KEY_NAMED)
+    .replace('the SHA-256 of the key in hex, or its first 12 characters; never the key', KEY_HELP)
     .replace('send a time in Unix milliseconds', 'say a later time in UTC; a day alone is its 00:00Z')
     .replaceAll('GET /admin/plans', '"npm run admin -- plan list"')
 }
 
-function fieldHere(path: string, { options, words }: Taken): string {
+function optionName(path: string, { options, arguments: names }: CommandNames): string {
   const [field = '', part] = path.split('.')
-  const name = RENAMED[field] ?? field
-  if (words.includes(name)) return name.toUpperCase()
+  const name = OPTION_NAMES[field] ?? field
+  if (names.includes(name)) return name.toUpperCase()
   if (options.includes(name)) return part !== undefined && name === 'terms' ? `--terms ${part}` : `--${name}`
   return options.includes('terms') && field !== 'body' ? `--terms ${field}` : path
 }
 
 /** Why nothing came: `code` is what Node calls it; `isOwn`: the gateway is that of `npm start`. */
-export function unreachable(url: string, code: string, isOwn: boolean): string {
+export function unreachableText(url: string, code: string, isOwn: boolean): string {
   const perhaps = 'What was asked may be done all the same: look before you ask again.'
   if (/Timeout|TIMEDOUT|TIMEOUT/.test(code)) return `${url} did not answer in time. ${perhaps}`
   if (/ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_RES/.test(code)) return `${url} broke off (${code}). ${perhaps}`
@@ -197,23 +200,23 @@ export function unreachable(url: string, code: string, isOwn: boolean): string {
 }
 
 /** A response: `message` is null where it is no refusal of Weir's. */
-export interface Heard {
+export interface GatewayReply {
   readonly status: number
   readonly message: string | null
 }
 
 /** The gateway has no operator's API at all. */
-export function isClosed({ status, message }: Heard): boolean {
+export function isAdminDisabled({ status, message }: GatewayReply): boolean {
   return status === 404 && message !== null && message.startsWith('This endpoint')
 }
 
 /** What a refusal says; `tokenFrom`: where the token came from. */
-export function refused(url: string, heard: Heard, tokenFrom: string): string {
+export function refusalText(url: string, heard: GatewayReply, tokenFrom: string): string {
   const { status, message } = heard
   if (message === null) return `${url} answered ${status}, but not as a Weir gateway: check --url.`
   if (status === 401)
     return `The admin token is wrong (${tokenFrom}): it must be the ADMIN_TOKEN of that gateway, which "npm run wrangler -- secret put ADMIN_TOKEN" sets.`
-  if (isClosed(heard))
+  if (isAdminDisabled(heard))
     return `${url} has no /admin: its ADMIN_TOKEN is unset or shorter than 32 characters, or it is older than this command.`
   return message
 }

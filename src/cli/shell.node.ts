@@ -7,7 +7,7 @@ import { type AnyCommand, endWithReader, program, reads } from '../core/command-
 import { ok, type Result } from '../core/result.ts'
 import { visibleLines } from '../core/visible.ts'
 import { DEFAULT_STATE } from './dev-file.node.ts'
-import { Gateway, targetOf } from './gateway.node.ts'
+import { GatewayClient, targetOf } from './gateway.node.ts'
 import { details } from './table.node.ts'
 import { UrlValue } from './values.ts'
 
@@ -15,14 +15,14 @@ import { UrlValue } from './values.ts'
 export interface Shell {
   readonly env: Readonly<Record<string, string | undefined>>
   now(): number
-  out(text: string): void
+  print(text: string): void
   /** To standard error. */
   note(text: string): void
-  failed(): void
+  fail(): void
 }
 
 /** What came of a command: the gateway's answer for `--json`, and its text for people; no text, no line. */
-export interface Done {
+export interface CommandResult {
   readonly json: unknown
   readonly text: string
   readonly notes?: readonly string[]
@@ -31,8 +31,8 @@ export interface Done {
 }
 
 /** Makes a command's function of one that is given a gateway and answers what came of it. */
-export type Act = <Words extends unknown[]>(
-  run: (gateway: Gateway, ...words: Words) => Promise<Result<Done, string>>,
+export type CommandAction = <Words extends unknown[]>(
+  run: (gateway: GatewayClient, ...words: Words) => Promise<Result<CommandResult, string>>,
 ) => (...words: Words) => Promise<void>
 
 interface Globals {
@@ -54,49 +54,49 @@ export function gatewayProgram(name: string, does: string, examples: readonly st
 }
 
 /** How the commands of this shell are run. */
-export function actsIn(shell: Shell): Act {
+export function commandRunner(shell: Shell): CommandAction {
   return (run) =>
     async (...words) => {
       const command = words.at(-1) as AnyCommand
       const globals = command.optsWithGlobals() as Record<string, unknown> & Globals
       const fail = (sentence: string) => {
         shell.note(sentence)
-        shell.failed()
+        shell.fail()
       }
       const target = targetOf(globals, shell.env)
       if (!target.ok) return fail(target.error)
       const taken = {
         options: command.options.map((option) => option.name()),
-        words: command.registeredArguments.map((word) => word.name()),
+        arguments: command.registeredArguments.map((word) => word.name()),
       }
-      const outcome = await run(new Gateway(target.value, taken, shell.note), ...words)
+      const outcome = await run(new GatewayClient(target.value, taken, shell.note), ...words)
       if (!outcome.ok) return fail(outcome.error)
       const { json, text, notes = [], isFailure = false } = outcome.value
-      if (globals.json === true) shell.out(JSON.stringify(json, null, 2))
-      else if (text !== '') shell.out(text)
+      if (globals.json === true) shell.print(JSON.stringify(json, null, 2))
+      else if (text !== '') shell.print(text)
       for (const note of notes) shell.note(note)
-      if (isFailure) shell.failed()
+      if (isFailure) shell.fail()
     }
 }
 
 /** What came of a call: its text, or what else is to be said of it. */
-export function told<T>(
+export function toResult<T>(
   answer: Result<T, string>,
-  say: (value: T) => string | Omit<Done, 'json'>,
-): Result<Done, string> {
+  say: (value: T) => string | Omit<CommandResult, 'json'>,
+): Result<CommandResult, string> {
   if (!answer.ok) return answer
   const said = say(answer.value)
   return ok({ json: answer.value, ...(typeof said === 'string' ? { text: said } : said) })
 }
 
 /** One call whose answer is shown as it is. */
-export async function shown(
-  gateway: Gateway,
+export async function showResponse(
+  gateway: GatewayClient,
   method: string,
   path: string,
   body?: object,
-): Promise<Result<Done, string>> {
-  return told(await gateway.ask(method, path, [], body), details)
+): Promise<Result<CommandResult, string>> {
+  return toResult(await gateway.request(method, path, [], body), details)
 }
 
 /** The shell of this process. */
@@ -105,9 +105,9 @@ export function processShell(): Shell {
   return {
     env: process.env,
     now: Date.now,
-    out: (text) => process.stdout.write(`${visibleLines(text)}\n`),
+    print: (text) => process.stdout.write(`${visibleLines(text)}\n`),
     note: (text) => process.stderr.write(`${visibleLines(text)}\n`),
-    failed: () => {
+    fail: () => {
       process.exitCode = 1
     },
   }

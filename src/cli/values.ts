@@ -8,8 +8,8 @@ import { wholeNumber } from '../core/whole-number.ts'
 
 /** Thirty days. */
 const GRACE_MAX_SECONDS = 30 * 86_400
-const NO_TIME = 'must be a UTC day such as 2027-01-31 or a time with its zone such as 2027-01-31T12:00Z'
-const NO_URL = 'must be like https://weir.example.workers.dev, without a path'
+const TIME_MESSAGE = 'must be a UTC day such as 2027-01-31 or a time with its zone such as 2027-01-31T12:00Z'
+const URL_MESSAGE = 'must be like https://weir.example.workers.dev, without a path'
 
 /** Credits stay text, so that no digit is lost. */
 export const CreditsValue = z.string().superRefine((text, { addIssue }) => {
@@ -21,10 +21,13 @@ export const CapValue = z.union([z.literal('none'), CreditsValue], 'must be cred
 
 /** Unix ms. */
 export const TimeValue = z
-  .union([z.iso.date(), z.iso.datetime({ offset: true, precision: -1 }), z.iso.datetime({ offset: true })], NO_TIME)
+  .union(
+    [z.iso.date(), z.iso.datetime({ offset: true, precision: -1 }), z.iso.datetime({ offset: true })],
+    TIME_MESSAGE,
+  )
   .transform((text) => Date.parse(text))
 
-export const ExpiryValue = z.union([z.literal('never'), TimeValue], `${NO_TIME}, or never`)
+export const ExpiryValue = z.union([z.literal('never'), TimeValue], `${TIME_MESSAGE}, or never`)
 
 export const GraceValue = wholeNumber(0, GRACE_MAX_SECONDS)
 
@@ -49,16 +52,18 @@ export const SpeedValue = z.union(
 )
 
 /** Text, as the admin API takes it in a URL. */
-export const KeptDaysValue = z.union(
+export const RetentionDaysValue = z.union(
   [z.literal('none'), wholeNumber(1, 36_500).transform(String)],
   'must be a whole number of days from 1 to 36500, or none',
 )
 
 export const DayValue = z.iso.date('must be a UTC day such as 2026-11-01')
 
-export const UrlValue = z.url({ protocol: /^https?$/, error: NO_URL }).regex(/^\w+:\/\/[^\s/?#@\\]+\/?$/, NO_URL)
+export const UrlValue = z
+  .url({ protocol: /^https?$/, error: URL_MESSAGE })
+  .regex(/^\w+:\/\/[^\s/?#@\\]+\/?$/, URL_MESSAGE)
 
-const NUMBER = /^-?\d+(\.\d+)?$/
+const NUMBER_FORM = /^-?\d+(\.\d+)?$/
 
 /** Every term: what follows `=`, and its unit and meaning. */
 const TERMS: Readonly<Record<string, readonly [value: string, meaning: string]>> = {
@@ -81,12 +86,12 @@ ${Object.entries(TERMS)
   .join('\n')}`
 
 /** The fields as the admin API takes them; credits stay text, so that no digit is lost. All that is wrong is said at once. */
-export const TermsValue = termsOf([])
+export const TermsValue = termsSchema([])
 
 /** Those of a plan: where they are refused, what a new one still needs is said too. */
-export const PlanTermsValue = termsOf(['credits', 'rest_requests_per_second'])
+export const PlanTermsValue = termsSchema(['credits', 'rest_requests_per_second'])
 
-function termsOf(needed: readonly string[]) {
+function termsSchema(needed: readonly string[]) {
   return z.string().transform((text, { addIssue }) => {
     const pairs = text.split(',').map((pair): [string, string] => {
       const [name = '', ...value] = pair.trim().split('=')
@@ -94,8 +99,8 @@ function termsOf(needed: readonly string[]) {
     })
     const names = pairs.map(([name]) => name)
     const twice = names.filter((name, i) => names.indexOf(name) < i).map((name) => `has "${name}" twice`)
-    const wrong = [...pairs.flatMap(([name, value]) => wrongIn(name, value) ?? []), ...twice]
-    if (wrong.length === 0) return Object.fromEntries(pairs.map(([name, value]) => [name, read(name, value)]))
+    const wrong = [...pairs.flatMap(([name, value]) => termError(name, value) ?? []), ...twice]
+    if (wrong.length === 0) return Object.fromEntries(pairs.map(([name, value]) => [name, parseTerm(name, value)]))
     const missing = needed.filter((name) => !names.includes(name))
     const more = missing.length === 0 ? '' : `; a new plan needs ${missing.join(' and ')} too`
     addIssue(`must be like credits=5000,days=none: ${wrong.join('; ')}${more}`)
@@ -104,18 +109,18 @@ function termsOf(needed: readonly string[]) {
 }
 
 /** The error in a malformed term, or undefined. */
-function wrongIn(name: string, value: string): string | undefined {
+function termError(name: string, value: string): string | undefined {
   const term = Object.hasOwn(TERMS, name) ? TERMS[name] : undefined
   if (term === undefined) {
     const meant = nearestName(name, Object.keys(TERMS))
     return `there is no term ${JSON.stringify(name)}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`
   }
-  const fits = term[0].split('|').some((form) => (form === 'N' ? NUMBER.test(value) : form === value))
+  const fits = term[0].split('|').some((form) => (form === 'N' ? NUMBER_FORM.test(value) : form === value))
   return fits ? undefined : `${name} is ${term[0].replaceAll('|', ' or ')}`
 }
 
-function read(name: string, value: string): unknown {
+function parseTerm(name: string, value: string): unknown {
   if (value === 'none') return null
   if (value === 'true' || value === 'false') return value === 'true'
-  return name !== 'credits' && NUMBER.test(value) ? Number(value) : value
+  return name !== 'credits' && NUMBER_FORM.test(value) ? Number(value) : value
 }

@@ -15,7 +15,7 @@ type ShownBook = Pick<SnapshotBook, 'coin' | 'height' | 'time' | 'levels'> & {
   readonly seq?: number
 }
 
-const FILLS_KEPT = 50
+const FILLS_MAX = 50
 const DEPTH = 10
 
 interface Row {
@@ -43,17 +43,17 @@ export class WatchBoard {
   }
 
   /** True once the coin had a book. */
-  wasLive(coin: string): boolean {
+  hasBook(coin: string): boolean {
     return this.#rows.get(coin)?.book != null
   }
 
-  changed(book: ShownBook): void {
+  updateBook(book: ShownBook): void {
     const row = this.#rows.get(book.coin)
     if (row) row.book = book
   }
 
   /** Of a coin, or (null) of all. */
-  step(coin: string | null, step: Step, why: string): void {
+  updateStep(coin: string | null, step: Step, why: string): void {
     if (coin === null) this.#step = step
     const row = this.#rows.get(coin ?? '')
     if (!row) return
@@ -62,24 +62,24 @@ export class WatchBoard {
     if (step === 'out of step') row.verdict = ''
   }
 
-  fill(fill: ChannelTypes['allFills']['frame']['fills'][number][1]): void {
+  addFill(fill: ChannelTypes['allFills']['frame']['fills'][number][1]): void {
     const row = this.#rows.get(fill.coin)
     if (!row) return
     row.fills++
     const what = `${fill.coin.padEnd(8)}  ${fill.dir.padEnd(13)}${fill.sz.padStart(12)} @ ${fill.px}`
     this.#fills.push(`${clockOf(fill.time)}  ${what}`)
-    if (this.#fills.length > FILLS_KEPT) this.#fills.shift()
+    if (this.#fills.length > FILLS_MAX) this.#fills.shift()
   }
 
   /** Notes a comparison and answers its line. */
-  compared(coin: string, verdict: Verdict): string {
+  recordVerdict(coin: string, verdict: Verdict): string {
     const line = verdictLine(coin, verdict)
     const row = this.#rows.get(coin)
     if (row) row.verdict = line
     return line
   }
 
-  screen(): Watched {
+  screen(): ScreenState {
     const coins = [...this.#rows].map(([coin, { book, note, step, verdict }]) => {
       return { coin, note, step, verdict, book: viewOf(book) }
     })
@@ -125,7 +125,7 @@ function clockOf(ms: number): string {
   return new Date(ms).toISOString().slice(11, 23)
 }
 
-interface WatchedCoin {
+interface CoinState {
   readonly coin: string
   /** Null while out of step; then `note` says why. */
   readonly book: ReturnType<typeof viewOf>
@@ -136,9 +136,9 @@ interface WatchedCoin {
   readonly verdict: string
 }
 
-export interface Watched {
+export interface ScreenState {
   readonly status: string
-  readonly coins: readonly WatchedCoin[]
+  readonly coins: readonly CoinState[]
   /** Newest last. */
   readonly fills: readonly string[]
 }
@@ -161,26 +161,26 @@ export function spreadOf(levels: Levels): string | null {
 interface Terminal {
   readonly columns: number
   readonly rows: number
-  readonly isColoured: boolean
+  readonly isColored: boolean
 }
 
 /** The whole screen, lines of at most `columns` characters and at most `rows` of them. */
-export function renderScreen(watched: Watched, { columns, rows, isColoured }: Terminal, nowMs: number): string[] {
+export function renderScreen(watched: ScreenState, { columns, rows, isColored }: Terminal, nowMs: number): string[] {
   const across = Math.max(1, Math.min(watched.coins.length, Math.floor(columns / PANEL_WIDTH)))
   const hasBars = across * BARRED_WIDTH <= columns
   const width = hasBars ? BARRED_WIDTH : PANEL_WIDTH
   const down = Math.ceil(watched.coins.length / across)
   const room = Math.floor((rows - 2 - FILLS_MIN) / down) - PANEL_FRAME
   const depth = Math.max(1, Math.min(DEPTH, room))
-  const lines: Line[] = [[{ text: watched.status, colour: 'soft' }]]
+  const lines: Line[] = [[{ text: watched.status, color: 'soft' }]]
   for (let first = 0; first < watched.coins.length; first += across) {
     const panels = watched.coins.slice(first, first + across).map((coin) => panelOf(coin, { depth, hasBars, nowMs }))
     for (let i = 0; i < depth + PANEL_FRAME; i++)
       lines.push(panels.flatMap((panel) => paddedLine(panel[i] ?? [], width)))
   }
   const fills = watched.fills.slice(-Math.max(FILLS_MIN, rows - lines.length - 1)).toReversed()
-  lines.push([{ text: 'fills', colour: 'soft' }], ...fills.map((text) => [{ text }]))
-  return lines.slice(0, rows).map((line) => shownLine(line, columns, isColoured))
+  lines.push([{ text: 'fills', color: 'soft' }], ...fills.map((text) => [{ text }]))
+  return lines.slice(0, rows).map((line) => renderLine(line, columns, isColored))
 }
 
 interface PanelForm {
@@ -189,15 +189,15 @@ interface PanelForm {
   readonly nowMs: number
 }
 
-function panelOf({ coin, book, note, step, verdict }: WatchedCoin, { depth, hasBars, nowMs }: PanelForm): Line[] {
-  const said: Line = [{ text: verdict, colour: colourOf(verdict) }]
-  const named: Piece = { text: coin, colour: 'bold' }
-  if (!book) return [[named, { text: `  ${note}`, colour: colourOf(note) }], said]
+function panelOf({ coin, book, note, step, verdict }: CoinState, { depth, hasBars, nowMs }: PanelForm): Line[] {
+  const said: Line = [{ text: verdict, color: colorOf(verdict) }]
+  const named: StyledText = { text: coin, color: 'bold' }
+  if (!book) return [[named, { text: `  ${note}`, color: colorOf(note) }], said]
   const [bids, asks] = book.levels
   const margin = hasBars ? ' '.repeat(BAR_WIDTH + 1) : ''
   const title: Line = [
     named,
-    { text: `  ${step}`, colour: colourOf(step) },
+    { text: `  ${step}`, color: colorOf(step) },
     { text: `  spread ${spreadOf(book.levels) ?? '-'}  height ${book.height}  age ${nowMs - book.timeMs} ms` },
   ]
   const header = `${margin}${'n'.padStart(4)}${'size'.padStart(13)}${'bid'.padStart(11)}   ${'ask'.padEnd(11)}${'size'.padEnd(13)}n`
@@ -208,19 +208,19 @@ function panelOf({ coin, book, note, step, verdict }: WatchedCoin, { depth, hasB
     const ask = asks[i]
     const barOf = (side: 0 | 1) => bar((sums[side][i] ?? 0) / most)
     return [
-      { text: hasBars ? `${barOf(0).padStart(BAR_WIDTH)} ` : '', colour: 'good' },
+      { text: hasBars ? `${barOf(0).padStart(BAR_WIDTH)} ` : '', color: 'good' },
       { text: bidText(bid) },
-      { text: bid?.px.padStart(11) ?? ' '.repeat(11), colour: 'good' },
+      { text: bid?.px.padStart(11) ?? ' '.repeat(11), color: 'good' },
       { text: '   ' },
-      { text: ask?.px.padEnd(11) ?? ' '.repeat(11), colour: 'bad' },
+      { text: ask?.px.padEnd(11) ?? ' '.repeat(11), color: 'bad' },
       { text: askText(ask) },
-      { text: hasBars ? ` ${barOf(1)}` : '', colour: 'bad' },
+      { text: hasBars ? ` ${barOf(1)}` : '', color: 'bad' },
     ]
   })
-  return [title, said, [{ text: header, colour: 'soft' }], ...rows]
+  return [title, said, [{ text: header, color: 'soft' }], ...rows]
 }
 
-function colourOf(step: string) {
+function colorOf(step: string) {
   if (step.startsWith('in step')) return 'good'
   return step.startsWith('out of step') ? 'bad' : 'soft'
 }
@@ -242,33 +242,33 @@ function askText(level: Level | undefined): string {
   return level ? `${level.sz.padEnd(13)}${String(level.n).padEnd(4)}` : ' '.repeat(17)
 }
 
-type Colour = 'good' | 'bad' | 'soft' | 'bold'
-interface Piece {
+type Color = 'good' | 'bad' | 'soft' | 'bold'
+interface StyledText {
   readonly text: string
-  readonly colour?: Colour | undefined
+  readonly color?: Color | undefined
 }
-type Line = readonly Piece[]
+type Line = readonly StyledText[]
 
 /** Codes that terminals have had for decades: green, red, faint, bold. */
-const CODES: Readonly<Record<Colour, number>> = { good: 32, bad: 31, soft: 2, bold: 1 }
+const CODES: Readonly<Record<Color, number>> = { good: 32, bad: 31, soft: 2, bold: 1 }
 
-/** As a terminal of so many columns shows it; without colours the text alone. */
-function shownLine(line: Line, columns: number, isColoured: boolean): string {
+/** As a terminal of so many columns shows it; without colors the text alone. */
+function renderLine(line: Line, columns: number, isColored: boolean): string {
   let room = columns
-  const parts = cutEnd(line).map(({ text, colour }) => {
+  const parts = cutEnd(line).map(({ text, color }) => {
     const seen = visible(text).slice(0, Math.max(0, room))
     room -= seen.length
-    return isColoured && colour !== undefined && seen.trim() !== '' ? `\x1b[${CODES[colour]}m${seen}\x1b[0m` : seen
+    return isColored && color !== undefined && seen.trim() !== '' ? `\x1b[${CODES[color]}m${seen}\x1b[0m` : seen
   })
   return parts.join('')
 }
 
 /** At least so wide; what is longer ends in one space. */
 function paddedLine(line: Line, width: number): Line {
-  const pieces: Piece[] = []
+  const pieces: StyledText[] = []
   let room = width - 1
-  for (const { text, colour } of line) {
-    pieces.push({ text: text.slice(0, room), colour })
+  for (const { text, color } of line) {
+    pieces.push({ text: text.slice(0, room), color })
     room -= Math.min(room, text.length)
   }
   return [...pieces, { text: ' '.repeat(room + 1) }]

@@ -20,8 +20,8 @@ const COINS_MAX = 20
 const REDRAW_MS = 100
 const LINE_MS = 1_000
 const isTerminal = process.stdout.isTTY === true
-/** NO_COLOR and terminals without colours are asked about there. */
-const isColoured = isTerminal && process.stdout.hasColors()
+/** NO_COLOR and terminals without colors are asked about there. */
+const isColored = isTerminal && process.stdout.hasColors()
 
 /** The program. */
 export const WATCH = program('npm run watch --', 'live books in the terminal, compared with the server every 5 s', [
@@ -45,37 +45,37 @@ if (import.meta.main) {
   const endpoint = endpointFor(WATCH.opts(), process.env.WEIR_KEY)
   if (from === undefined) watch(coins, endpoint)
   else if (from > to) refuseLine(WATCH, '--from lies behind --to, or behind now')
-  else watchPast(coins, endpoint(), { fromTime: from, toTime: to, speed })
+  else watchReplay(coins, endpoint(), { fromTime: from, toTime: to, speed })
 }
 
-function watchPast(
+function watchReplay(
   coins: readonly string[],
   endpoint: Endpoint | string,
   range: Parameters<typeof playedBooks>[3],
 ): void {
-  if (typeof endpoint === 'string') leave(endpoint)
+  if (typeof endpoint === 'string') exitWith(endpoint)
   const board = new WatchBoard(coins)
   board.status = `what was at ${endpoint.url}, ${range.speed}×`
   let timeMs = range.fromTime ?? 0
   playedBooks(nodeRuntime(), endpoint, coins, range, {
     changed: (book) => {
       timeMs = Math.max(timeMs, book.time)
-      board.changed(book)
-      for (const coin of coins) board.step(coin, 'in step', new Date(timeMs).toISOString())
+      board.updateBook(book)
+      for (const coin of coins) board.updateStep(coin, 'in step', new Date(timeMs).toISOString())
     },
     missing: (from, to) =>
-      say(to === undefined ? `no books from block ${from} on` : `blocks ${from} to ${to} are missing`),
+      print(to === undefined ? `no books from block ${from} on` : `blocks ${from} to ${to} are missing`),
     ended: (reason) => {
-      for (const line of board.lines(timeMs)) say(line)
-      if (reason !== null) leave(reasonOf(reason))
+      for (const line of board.lines(timeMs)) print(line)
+      if (reason !== null) exitWith(reasonOf(reason))
       process.exit(0)
     },
   })
-  show(board, () => timeMs)
+  startDisplay(board, () => timeMs)
 }
 
 function watch(coins: readonly string[], endpoint: () => Endpoint | string): void {
-  if (typeof endpoint() === 'string') leave(endpoint() as string)
+  if (typeof endpoint() === 'string') exitWith(endpoint() as string)
   const runtime = nodeRuntime()
   const board = new WatchBoard(coins)
   const known = () => {
@@ -86,21 +86,21 @@ function watch(coins: readonly string[], endpoint: () => Endpoint | string): voi
     endpoint: known,
     onState: (state) => {
       board.status = statusOf(state, known())
-      if (state.state === 'fatal') leave(`The gateway refuses: ${state.reason}`)
-      else if (state.state !== 'connecting') say(board.status)
+      if (state.state === 'fatal') exitWith(`The gateway refuses: ${state.reason}`)
+      else if (state.state !== 'connecting') print(board.status)
     },
-    onNotice: say,
+    onNotice: print,
   })
   followBooks(connection, runtime, coins, board)
   for (const coin of coins)
     connection.subscribe(allFillsBody(coin), {
       frame: (frame) => {
-        if (frame.channel === 'allFills') for (const [, fill] of frame.fills) board.fill(fill)
+        if (frame.channel === 'allFills') for (const [, fill] of frame.fills) board.addFill(fill)
       },
-      refused: (text) => leave(`The gateway refuses fills: ${reasonOf(text)}`),
+      refused: (text) => exitWith(`The gateway refuses fills: ${reasonOf(text)}`),
     })
   connection.start()
-  show(board)
+  startDisplay(board)
 }
 
 function followBooks(
@@ -109,7 +109,7 @@ function followBooks(
   coins: readonly string[],
   board: WatchBoard,
 ): void {
-  const verdict: ConstructorParameters<typeof StepChecker>[2] = (coin, found) => say(board.compared(coin, found))
+  const verdict: ConstructorParameters<typeof StepChecker>[2] = (coin, found) => print(board.recordVerdict(coin, found))
   const endpoint = () => connection.endpoint()
   const checkers = new Map(coins.map((coin) => [coin, new StepChecker(runtime, endpoint, verdict)]))
   new DiffBooks(
@@ -118,18 +118,18 @@ function followBooks(
     { coin: coins.length === 1 ? coins.join() : coins },
     {
       changed: (book) => {
-        board.changed(book)
+        board.updateBook(book)
         checkers.get(book.coin)?.changed(book)
       },
       step: (coin, step, why) => {
-        board.step(coin, step, why)
+        board.updateStep(coin, step, why)
         if (coin === null || step !== 'out of step') return
         checkers.get(coin)?.lost()
-        say(`out of step ${coin}: ${why}`)
+        print(`out of step ${coin}: ${why}`)
       },
       // A coin that had a book exists: the gateway is only not ready to serve it again.
-      unknown: (coin) => board.wasLive(coin) || leave(`There is no coin ${JSON.stringify(coin)} here.`),
-      refused: (text) => leave(`The gateway refuses ${coins.join(', ')}: ${reasonOf(text)}`),
+      unknown: (coin) => board.hasBook(coin) || exitWith(`There is no coin ${JSON.stringify(coin)} here.`),
+      refused: (text) => exitWith(`The gateway refuses ${coins.join(', ')}: ${reasonOf(text)}`),
     },
   )
 }
@@ -149,10 +149,10 @@ function statusOf(state: ConnectionStatus, endpoint: Endpoint | null): string {
   return state.state === 'waiting' ? `not connected: ${state.reason}; trying again` : state.state
 }
 
-function show(board: WatchBoard, nowMs: () => number = Date.now): void {
+function startDisplay(board: WatchBoard, nowMs: () => number = Date.now): void {
   if (!isTerminal) {
     setInterval(() => {
-      for (const line of board.lines(nowMs())) say(line)
+      for (const line of board.lines(nowMs())) print(line)
     }, LINE_MS)
     return
   }
@@ -162,7 +162,7 @@ function show(board: WatchBoard, nowMs: () => number = Date.now): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(0))
   const draw = () => {
     const { columns = 80, rows = 24 } = process.stdout
-    const lines = renderScreen(board.screen(), { columns, rows, isColoured }, nowMs())
+    const lines = renderScreen(board.screen(), { columns, rows, isColored: isColored }, nowMs())
     process.stdout.write(`\x1b[H${lines.map((line) => `${line}\x1b[K`).join('\n')}\x1b[J`)
   }
   process.stdout.on('resize', draw)
@@ -170,11 +170,11 @@ function show(board: WatchBoard, nowMs: () => number = Date.now): void {
 }
 
 /** A line for whoever reads the pipe; on a terminal the screen shows it. */
-function say(line: string): void {
+function print(line: string): void {
   if (!isTerminal) process.stdout.write(`${visible(line)}\n`)
 }
 
-function leave(sentence: string): never {
+function exitWith(sentence: string): never {
   // On exit the terminal's screen is given back first, so that the sentence stays visible.
   process.on('exit', () => process.stderr.write(`${visible(sentence)}\n`))
   process.exit(1)

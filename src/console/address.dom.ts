@@ -15,7 +15,7 @@ export function useParam(name: string): ReadonlySignal<string> {
 }
 
 /** The address with these parameters instead; an empty one, or null, goes. */
-export function addressWith(changes: Readonly<Record<string, string | null>>, from = params.value): string {
+export function urlWith(changes: Readonly<Record<string, string | null>>, from = params.value): string {
   const next = new URLSearchParams(from)
   for (const [name, value] of Object.entries(changes))
     if (value === null || value === '') next.delete(name)
@@ -24,7 +24,7 @@ export function addressWith(changes: Readonly<Record<string, string | null>>, fr
 }
 
 /** Goes there without loading the page again. `replace`: nothing to go back to, as while somebody types. */
-export function go(address: string, how: 'push' | 'replace' = 'push'): void {
+export function navigate(address: string, how: 'push' | 'replace' = 'push'): void {
   if (how === 'push') history.pushState(null, '', address)
   else history.replaceState(null, '', address)
   search.value = location.search

@@ -3,17 +3,17 @@
 import { useSignal } from '@preact/signals'
 import { type ComponentType, render } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { linkToken } from './join.dom.ts'
-import { JoinPage, SignIn } from './join.tsx'
+import { refreshVisitor, visitor } from './session.dom.ts'
+import { ConfirmLinkPage, SignInPage } from './sign-in.tsx'
+import { linkToken } from './sign-up.dom.ts'
 import { Button } from './ui/frame.tsx'
-import { look, visitor } from './visit.dom.ts'
 
-interface LaterProps<Props extends object> {
+interface LazyProps<Props extends object> {
   readonly load: () => Promise<ComponentType<Props>>
   readonly props: Props
 }
 
-export function Later<Props extends object>({ load, props }: LaterProps<Props>) {
+export function Lazy<Props extends object>({ load, props }: LazyProps<Props>) {
   const loaded = useSignal<{ readonly Part: ComponentType<Props> } | 'failed' | null>(null)
   useEffect(() => {
     load().then(
@@ -42,17 +42,17 @@ const ownerPage = async () => (await import('./owner/owner-page.tsx')).OwnerPage
 const operatorPages = async () => (await import('./operator/operator-pages.tsx')).OperatorPages
 
 function Console() {
-  if (linkToken.value !== null) return <JoinPage token={linkToken.value} key={linkToken.value} />
+  if (linkToken.value !== null) return <ConfirmLinkPage token={linkToken.value} key={linkToken.value} />
   const who = visitor.value
   if (who === 'unknown') return <main id="main" aria-busy="true" />
-  if (who === null) return <SignIn />
+  if (who === null) return <SignInPage />
   // Nothing of one account's page is left on another's.
   return who.role === 'owner' ? (
-    <Later key={`owner ${who.account}`} load={ownerPage} props={{ who }} />
+    <Lazy key={`owner ${who.account}`} load={ownerPage} props={{ who }} />
   ) : (
-    <Later key="operator" load={operatorPages} props={{ who }} />
+    <Lazy key="operator" load={operatorPages} props={{ who }} />
   )
 }
 
-void look()
+void refreshVisitor()
 render(<Console />, document.getElementById('app') ?? document.body)

@@ -13,7 +13,7 @@ import { DEVNET } from '../../src/devnet/main.node.ts'
 import { FEED } from '../../src/feeder/feeder-options.node.ts'
 import { say } from './stub.ts'
 
-const NOWHERE: Shell = { env: {}, now: () => 0, out: () => {}, note: () => {}, failed: () => {} }
+const NOWHERE: Shell = { env: {}, now: () => 0, print: () => {}, note: () => {}, fail: () => {} }
 const backfill = backfillProgram(NOWHERE, progressMeter())
 const PROGRAMS = [
   adminProgram(NOWHERE),

@@ -47,9 +47,9 @@ export async function say(
   const shell: Shell = {
     env,
     now: () => Date.parse('2026-11-22T12:00Z'),
-    out: (text) => said.out.push(text),
+    print: (text) => said.out.push(text),
     note: (text) => said.notes.push(text),
-    failed: () => {
+    fail: () => {
       said.failed = true
     },
   }

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { renderScreen, spreadOf, WatchBoard, type Watched } from '../../src/cli/watch-screen.ts'
+import { renderScreen, type ScreenState, spreadOf, WatchBoard } from '../../src/cli/watch-screen.ts'
 import { CoinBook } from '../../src/client/bootstrap.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
 
@@ -15,11 +15,11 @@ function liveBook(): CoinBook {
   return book
 }
 
-const PLAIN = { columns: 100, rows: 40, isColoured: false }
+const PLAIN = { columns: 100, rows: 40, isColored: false }
 
 describe('screen', () => {
   const book = { height: 9, seq: 8, timeMs: 1_000, levels }
-  const watched = (count: number): Watched => ({
+  const watched = (count: number): ScreenState => ({
     status: 'connected',
     coins: Array.from({ length: count }, (_, i) => {
       return { coin: `C${i}`, book, note: '', step: 'in step', verdict: 'in step C0 height=8' }
@@ -42,7 +42,7 @@ describe('screen', () => {
     [20, 80, 24],
     [2, 156, 30],
   ])('%i coins fit %i columns and %i rows', (coins, columns, rows) => {
-    const lines = renderScreen(watched(coins), { columns, rows, isColoured: false }, 0)
+    const lines = renderScreen(watched(coins), { columns, rows, isColored: false }, 0)
     expect(lines.length).toBeLessThanOrEqual(rows)
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns)
   })
@@ -68,14 +68,14 @@ describe('screen', () => {
     expect(renderScreen({ ...watched(1), coins: [empty] }, PLAIN, 0).join()).not.toMatch(/█|NaN/)
   })
 
-  test('colours say what is in step, and are cut with nothing of their own', () => {
-    const coloured = { ...PLAIN, isColoured: true }
+  test('colors say what is in step, and are cut with nothing of their own', () => {
+    const colored = { ...PLAIN, isColored: true }
     const off = { ...watched(1).coins[0]!, step: 'out of step', verdict: 'out of step C0' }
-    const lines = renderScreen({ ...watched(1), coins: [off] }, coloured, 1_035)
+    const lines = renderScreen({ ...watched(1), coins: [off] }, colored, 1_035)
     expect(lines[1]).toContain('\u001b[1mC0\u001b[0m\u001b[31m  out of step\u001b[0m')
     const bare = lines.map(stripVTControlCharacters)
     expect(bare).toEqual(renderScreen({ ...watched(1), coins: [off] }, PLAIN, 1_035))
-    const narrow = renderScreen(watched(1), { ...coloured, columns: 30 }, 0)
+    const narrow = renderScreen(watched(1), { ...colored, columns: 30 }, 0)
     for (const line of narrow) expect(stripVTControlCharacters(line).length).toBeLessThanOrEqual(30)
   })
 
@@ -89,10 +89,10 @@ describe('board', () => {
   test('a line of JSON a coin: what is known, or why nothing is', () => {
     const board = new WatchBoard(['BTC', 'ETH'])
     board.status = 'connected'
-    board.changed(liveBook())
-    board.step('BTC', 'in step', '')
-    board.step('ETH', 'out of step', 'epoch changed')
-    board.step(null, 'out of step', 'epoch changed')
+    board.updateBook(liveBook())
+    board.updateStep('BTC', 'in step', '')
+    board.updateStep('ETH', 'out of step', 'epoch changed')
+    board.updateStep(null, 'out of step', 'epoch changed')
     expect(board.screen().status).toBe('connected, out of step')
     expect(board.lines(1_100).map((line) => JSON.parse(line))).toEqual([
       {
@@ -117,14 +117,14 @@ describe('board', () => {
         fills: 0,
       },
     ])
-    expect([board.wasLive('BTC'), board.wasLive('ETH')]).toEqual([true, false])
+    expect([board.hasBook('BTC'), board.hasBook('ETH')]).toEqual([true, false])
   })
 
   test('a comparison is in step, or names the first difference', () => {
     const board = new WatchBoard(['BTC'])
-    expect(board.compared('BTC', { kind: 'in_step', seq: 8, height: 9 })).toBe('in step BTC height=9 seq=8')
+    expect(board.recordVerdict('BTC', { kind: 'in_step', seq: 8, height: 9 })).toBe('in step BTC height=9 seq=8')
     const gone: Levels = [[], [{ px: '2.0', sz: '0', n: 0 }]]
-    expect(board.compared('BTC', { kind: 'differs', seq: 8, height: 9, changes: gone })).toBe(
+    expect(board.recordVerdict('BTC', { kind: 'differs', seq: 8, height: 9, changes: gone })).toBe(
       'out of step BTC height=9 seq=8: 1 levels differ; first ask 2.0, the server has none',
     )
     expect(board.screen().coins[0]!.verdict).toContain('out of step')

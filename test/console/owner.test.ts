@@ -2,17 +2,17 @@
 
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Account, Key, Usage } from '../../src/console/owner/answers.ts'
-import { type BurnLine, burnLine } from '../../src/console/owner/burn-line.ts'
 import {
-  dailyColumns,
+  filterKeys,
   forecastText,
-  foundKeys,
-  keyOrder,
+  keyInput,
   microOf,
   stateText,
-} from '../../src/console/owner/owner-words.ts'
-import { Pace } from '../../src/console/pace.ts'
+  usageColumns,
+} from '../../src/console/owner/account-view.ts'
+import { type BurnDown, burnDown } from '../../src/console/owner/burn-down.ts'
+import type { Account, Key, Usage } from '../../src/console/owner/responses.ts'
+import { RequestPacer } from '../../src/console/request-pacer.ts'
 import { formatCredits } from '../../src/core/amount.ts'
 
 const NOW = Date.UTC(2026, 10, 25, 12)
@@ -68,7 +68,7 @@ describe('the line of what is left', () => {
     const forecast = { ends, why: ends === null ? 'renewed' : 'used_up' } as const
     return { balance, credits_a_day: perDay, forecast }
   }
-  const pointsOf = (path: BurnLine['past'] | null) => (path ?? '').match(/-?\d+(\.\d+)?/g)?.map(Number) ?? []
+  const pointsOf = (path: BurnDown['history'] | null) => (path ?? '').match(/-?\d+(\.\d+)?/g)?.map(Number) ?? []
 
   it('comes to what is left now, and leads to where credits end', () => {
     const days = [
@@ -77,17 +77,17 @@ describe('the line of what is left', () => {
       day('2026-11-25', '40', '30', '10'),
     ]
     // Noon of the third day: 2.5 days behind, and one ahead.
-    expect(burnLine(days, account('20', '20', NOW + 86_400_000), NOW, SIZE)).toEqual({
-      past: 'M0 0L171.4 25L171.4 25L342.9 50L342.9 37.5L428.6 75',
-      ahead: 'M428.6 75L600 100',
+    expect(burnDown(days, account('20', '20', NOW + 86_400_000), NOW, SIZE)).toEqual({
+      history: 'M0 0L171.4 25L171.4 25L342.9 50L342.9 37.5L428.6 75',
+      forecast: 'M428.6 75L600 100',
       nowX: 428.6,
-      untilMs: NOW + 86_400_000,
-      most: 80_000_000,
+      endMs: NOW + 86_400_000,
+      maxMicro: 80_000_000,
     })
     // Farther than the past is long: the line leaves the picture on its way.
-    const far = burnLine(days, account('20', '4', NOW + 5 * 86_400_000), NOW, SIZE)
-    expect([far.ahead, far.untilMs]).toEqual(['M300 75L600 87.5', NOW + 2.5 * 86_400_000])
-    expect(burnLine(days, account('20', '4', null), NOW, SIZE)).toMatchObject({ ahead: null, nowX: 600, untilMs: NOW })
+    const far = burnDown(days, account('20', '4', NOW + 5 * 86_400_000), NOW, SIZE)
+    expect([far.forecast, far.endMs]).toEqual(['M300 75L600 87.5', NOW + 2.5 * 86_400_000])
+    expect(burnDown(days, account('20', '4', null), NOW, SIZE)).toMatchObject({ forecast: null, nowX: 600, endMs: NOW })
   })
 
   it('stays in its picture, whatever the numbers are', () => {
@@ -102,8 +102,8 @@ describe('the line of what is left', () => {
         const days = closings.map(([opening, closing], i) =>
           day(new Date(first + i * 86_400_000).toISOString().slice(0, 10), opening, closing),
         )
-        const { past, ahead } = burnLine(days, account(left, '1', NOW + inMs), NOW, SIZE)
-        for (const [i, at] of [...pointsOf(past), ...pointsOf(ahead)].entries()) {
+        const { history, forecast } = burnDown(days, account(left, '1', NOW + inMs), NOW, SIZE)
+        for (const [i, at] of [...pointsOf(history), ...pointsOf(forecast)].entries()) {
           expect(at).toBeGreaterThanOrEqual(0)
           expect(at).toBeLessThanOrEqual(i % 2 === 0 ? 600 : 100)
         }
@@ -124,11 +124,11 @@ describe('keys', () => {
   it('are found by label, prefix, hash and range, live ones alone unless all are asked for', () => {
     const revoked = { ...KEY, hash: 'c3', label: 'Old', revoked: NOW, ranges: ['192.0.2.0/24'] }
     const keys = [KEY, revoked]
-    expect(foundKeys(keys, '', false, NOW)).toEqual([KEY])
-    expect(foundKeys(keys, '', true, NOW)).toEqual(keys)
-    for (const words of [' BOT ', '9fkx', 'a1a1']) expect(foundKeys(keys, words, true, NOW)).toContain(KEY)
-    expect(foundKeys(keys, '192.0.2', true, NOW)).toEqual([revoked])
-    expect(foundKeys(keys, '(.*)', true, NOW)).toEqual([])
+    expect(filterKeys(keys, '', false, NOW)).toEqual([KEY])
+    expect(filterKeys(keys, '', true, NOW)).toEqual(keys)
+    for (const words of [' BOT ', '9fkx', 'a1a1']) expect(filterKeys(keys, words, true, NOW)).toContain(KEY)
+    expect(filterKeys(keys, '192.0.2', true, NOW)).toEqual([revoked])
+    expect(filterKeys(keys, '(.*)', true, NOW)).toEqual([])
   })
 
   it('are ordered by what was typed, and changed by what differs', () => {
@@ -139,7 +139,7 @@ describe('keys', () => {
       expires: '2026-12-01',
       pipelines: '',
     }
-    expect(keyOrder(typed, ['info'])).toEqual({
+    expect(keyInput(typed, ['info'])).toEqual({
       label: 'x',
       products: ['info'],
       cap: '0.13',
@@ -147,10 +147,10 @@ describe('keys', () => {
       expires: Date.UTC(2026, 11, 1),
     })
     const same = { label: 'bot', cap: '', ranges: '', expires: '', pipelines: '' }
-    expect(keyOrder(same, ['info'], KEY)).toEqual({})
+    expect(keyInput(same, ['info'], KEY)).toEqual({})
     const bound = { ...KEY, cap: '5', ranges: ['192.0.2.0/24'], expires: Date.UTC(2026, 11, 1, 13) }
-    expect(keyOrder(same, ['info'], bound)).toEqual({ cap: null, ranges: null, expires: null })
-    expect(keyOrder({ ...same, cap: '5', ranges: '192.0.2.0/24', expires: '2026-12-01' }, ['info'], bound)).toEqual({})
+    expect(keyInput(same, ['info'], bound)).toEqual({ cap: null, ranges: null, expires: null })
+    expect(keyInput({ ...same, cap: '5', ranges: '192.0.2.0/24', expires: '2026-12-01' }, ['info'], bound)).toEqual({})
   })
 })
 
@@ -180,11 +180,11 @@ describe('columns of days', () => {
   })
 
   it('have every day, and the parts that cost most', () => {
-    const { columns, parts } = dailyColumns(usage(9))
+    const { columns, parts } = usageColumns(usage(9))
     expect(columns.map(({ name }) => name)).toEqual(['2026-11-23', '2026-11-24', '2026-11-25'])
     expect(parts).toEqual(['p8', 'p7', 'p6', 'p5', 'p4', 'p3', 'p2', 'others'])
     expect(columns[1]?.parts).toMatchObject({ p8: 9_000_000, others: 3_500_000 })
-    expect(dailyColumns(usage(1)).parts).toEqual(['<b> (p0)', 'others'])
+    expect(usageColumns(usage(1)).parts).toEqual(['<b> (p0)', 'others'])
   })
 })
 
@@ -193,11 +193,11 @@ describe('a pace', () => {
     const steps = fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 60 })
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 20 }), (pauses, perSecond) => {
-        const pace = new Pace(perSecond)
+        const pace = new RequestPacer(perSecond)
         let now = 0
         const begins = pauses.map((pause) => {
           now += pause
-          return now + pace.waitMs(now)
+          return now + pace.reserve(now)
         })
         for (const begin of begins)
           expect(begins.filter((each) => each >= begin && each < begin + 1000).length).toBeLessThanOrEqual(
@@ -206,7 +206,7 @@ describe('a pace', () => {
         expect([...begins].sort((a, b) => a - b)).toEqual(begins)
       }),
     )
-    const pace = new Pace(4)
-    expect(Array.from({ length: 7 }, () => pace.waitMs(0))).toEqual([0, 0, 0, 0, 250, 500, 750])
+    const pace = new RequestPacer(4)
+    expect(Array.from({ length: 7 }, () => pace.reserve(0))).toEqual([0, 0, 0, 0, 250, 500, 750])
   })
 })

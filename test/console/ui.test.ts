@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { stackedBars } from '../../src/console/ui/stacked.ts'
-import { dayText, groupedText, microText, plainText, spanText, timeText } from '../../src/console/ui/text.ts'
+import { creditsText, dayText, durationText, groupedText, plainText, timeText } from '../../src/console/ui/format.ts'
+import { stackedBars } from '../../src/console/ui/stacked-bars.ts'
 import { csvText } from '../../src/core/csv.ts'
 
 describe('CSV', () => {
@@ -19,15 +19,15 @@ describe('CSV', () => {
 
 describe('amounts', () => {
   it('are exact', () => {
-    expect(microText(1_234_567_890_123n)).toBe('1 234 567.890123')
-    expect(microText(-130_000)).toBe('-0.13')
+    expect(creditsText(1_234_567_890_123n)).toBe('1 234 567.890123')
+    expect(creditsText(-130_000)).toBe('-0.13')
     expect(groupedText('100000.50')).toBe('100 000.50')
     expect(groupedText('no number')).toBe('no number')
     for (const text of ['0', '-1234.5', '999', '100000000.25', 'no number', '1 of 2', ''])
       expect(plainText(groupedText(text))).toBe(text)
     fc.assert(
       fc.property(fc.bigInt(-(10n ** 18n), 10n ** 18n), (micro) => {
-        const text = microText(micro).replaceAll(' ', '')
+        const text = creditsText(micro).replaceAll(' ', '')
         const [, sign, whole, rest = ''] = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(text)!
         expect(BigInt(`${sign}${whole}${rest.padEnd(6, '0')}`)).toBe(micro)
       }),
@@ -66,6 +66,6 @@ describe('times', () => {
   })
 
   it('last in one unit', () => {
-    expect([0, 999, 59_000, 3_600_000, 200_000_000].map(spanText)).toEqual(['0 s', '0 s', '59 s', '1 h', '2 d'])
+    expect([0, 999, 59_000, 3_600_000, 200_000_000].map(durationText)).toEqual(['0 s', '0 s', '59 s', '1 h', '2 d'])
   })
 })

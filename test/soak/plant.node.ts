@@ -96,11 +96,11 @@ export class Plant extends Gateway {
     const child = new SupervisedChild(
       { name, args: [HEAP, join(ROOT, 'src', file), ...args], env: SECRETS, log },
       {
-        started: (_, pid) => {
+        onStart: (_, pid) => {
           this.#pids.set(name, pid)
           if (name === 'devnet') giveWay(pid)
         },
-        died: (_, how) => this.#say(`${name} ended: ${how}`),
+        onExit: (_, how) => this.#say(`${name} ended: ${how}`),
       },
     )
     this.#children.set(name, child)

@@ -2,7 +2,7 @@
 // is under way, a second one at once.
 
 import { visible } from '../../core/visible.ts'
-import type { Place } from './window.ts'
+import type { BlockPosition } from './window.ts'
 
 const BAR = 20
 /** Sooner a rate says little. */
@@ -13,8 +13,8 @@ const LINE_MS = 10_000
 
 export interface ProgressMeter {
   readonly isStopped: boolean
-  begin(note: (text: string) => void): void
-  told(share: number, blocks: number, at: Place): void
+  start(note: (text: string) => void): void
+  update(share: number, blocks: number, at: BlockPosition): void
   note(sentence: string): void
   end(): void
 }
@@ -40,12 +40,12 @@ export function progressMeter(): ProgressMeter {
     get isStopped() {
       return isStopped
     },
-    begin(note) {
+    start(note) {
       say = note
       beganMs = shownMs = Date.now()
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
     },
-    told(share, blocks, at) {
+    update(share, blocks, at) {
       if (blocks === 1) firstShare = share
       const nowMs = Date.now()
       if (nowMs - shownMs < (isTerminal ? BAR_MS : LINE_MS)) return
@@ -71,7 +71,7 @@ interface Progress {
   /** Of the window, from 0 to 1. */
   readonly share: number
   readonly blocks: number
-  readonly at: Place
+  readonly at: BlockPosition
   readonly elapsedMs: number
 }
 

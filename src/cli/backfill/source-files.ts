@@ -3,8 +3,8 @@
 
 import { err, ok, type Result } from '../../core/result.ts'
 import { HOUR_MS } from '../../core/time.ts'
-import type { Held } from './window.ts'
-import { type Place, timesOf, type Window } from './window.ts'
+import type { ArchivedRange } from './window.ts'
+import { type BlockPosition, timesOf, type Window } from './window.ts'
 
 /** `open` gives what is in it, unpacked. */
 export interface SourceFile {
@@ -21,27 +21,27 @@ export type FileForm =
 export type PlannedFile = SourceFile & { readonly form: FileForm }
 
 /** A block comes into a node's file so long after its time, at most, while the node is in step with its chain. */
-const LATE_MS = 600_000
+const FILE_LAG_MS = 600_000
 const BY_BLOCK = 'node_fills_by_block'
-const ARCHIVED = /(?:^|\/)(?:archive\/([^/]+)\/)?\d{4}-\d\d-\d\d\/(\d{12,16})-(\d{12,16})\.events\.gz$/
-const HOURLY = /(?:^|\/)(?:([^/]+)\/)??(?:hourly\/)?(\d{4})(\d\d)(\d\d)\/(\d{1,2})(?:\.lz4)?$/
+const ARCHIVE_FILE = /(?:^|\/)(?:archive\/([^/]+)\/)?\d{4}-\d\d-\d\d\/(\d{12,16})-(\d{12,16})\.events\.gz$/
+const HOURLY_FILE = /(?:^|\/)(?:([^/]+)\/)??(?:hourly\/)?(\d{4})(\d\d)(\d\d)\/(\d{1,2})(?:\.lz4)?$/
 const STREAM = /^(?:node_|misc_events|hip3_|system_and_|replica_cmds)/
 
 const WITHOUT_HEIGHTS = `has no heights of blocks, and without them nothing tells a gap: take ${BY_BLOCK} (in the exchange's bucket from 2025-07-27 on), which a node writes with --write-fills --batch-by-block`
-const OF_EVENTS = `has no line for a block without fills, so that it looks like a gap: take ${BY_BLOCK}, which a node writes with --write-fills --batch-by-block`
+const WITHOUT_EMPTY_BLOCKS = `has no line for a block without fills, so that it looks like a gap: take ${BY_BLOCK}, which a node writes with --write-fills --batch-by-block`
 /** Why files of these streams cannot be taken. */
-const REFUSED: Readonly<Record<string, string>> = {
+const UNSUPPORTED_STREAMS: Readonly<Record<string, string>> = {
   node_fills: WITHOUT_HEIGHTS,
   node_trades: WITHOUT_HEIGHTS,
-  node_fills_streaming: OF_EVENTS,
+  node_fills_streaming: WITHOUT_EMPTY_BLOCKS,
 }
 
 /** What a file is by its path; the name of a stream that is not read; null: nothing that is known. */
 export function formOf(path: string): FileForm | string | null {
-  const archived = ARCHIVED.exec(path)
+  const archived = ARCHIVE_FILE.exec(path)
   if (archived)
     return { kind: 'archive', chain: archived[1] ?? null, first: Number(archived[2]), last: Number(archived[3]) }
-  const [, stream, year, month, day, hour] = HOURLY.exec(path) ?? []
+  const [, stream, year, month, day, hour] = HOURLY_FILE.exec(path) ?? []
   if (year === undefined || Number(hour) > 23) return null
   if (stream !== undefined && stream !== BY_BLOCK && STREAM.test(stream)) return stream
   const fromMs = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour))
@@ -52,41 +52,41 @@ export function formOf(path: string): FileForm | string | null {
 export function blockFiles(source: string, files: readonly SourceFile[], chain: string): Result<PlannedFile[], string> {
   const formed = files.map((file) => ({ ...file, form: formOf(file.path) }))
   const known = formed.filter((file): file is PlannedFile => typeof file.form === 'object' && file.form !== null)
-  if (known.length === 0) return err(nothingIn(source, formed))
+  if (known.length === 0) return err(noBlocksText(source, formed))
   if (new Set(known.map(({ form }) => form.kind)).size > 1)
     return err(`${source} holds both files of a node and an archive: name the folder of one of them.`)
   const other = known.find(({ form }) => form.kind === 'archive' && (form.chain ?? chain) !== chain)
   if (other)
     return err(`${other.path} is of another chain than the gateway's, which is ${chain}: name a folder of that.`)
-  return ok(known.toSorted((a, b) => orderOf(a) - orderOf(b)))
+  return ok(known.toSorted((a, b) => sortKey(a) - sortKey(b)))
 }
 
-function nothingIn(source: string, files: readonly { readonly form: unknown }[]): string {
+function noBlocksText(source: string, files: readonly { readonly form: unknown }[]): string {
   const streams = [...new Set(files.map(({ form }) => form).filter((form) => typeof form === 'string'))]
-  const refused = streams.find((stream) => REFUSED[stream] !== undefined)
-  if (refused !== undefined) return `${source} holds ${refused}, which ${REFUSED[refused]}.`
+  const refused = streams.find((stream) => UNSUPPORTED_STREAMS[stream] !== undefined)
+  if (refused !== undefined) return `${source} holds ${refused}, which ${UNSUPPORTED_STREAMS[refused]}.`
   const other = streams.length > 0 ? `no ${BY_BLOCK}, only ${streams.join(', ')}` : 'no blocks'
   return `${source} holds ${other}: name a folder with ${BY_BLOCK} of a node (hourly/YYYYMMDD/H, raw or .lz4), or with an archive (archive/CHAIN/YYYY-MM-DD/FIRST-LAST.events.gz).`
 }
 
-const orderOf = ({ form }: PlannedFile): number => (form.kind === 'node' ? form.fromMs : form.first)
+const sortKey = ({ form }: PlannedFile): number => (form.kind === 'node' ? form.fromMs : form.first)
 
 /** Whether a file may have a block that is wanted and is not there. */
-export function isWanted(form: FileForm, window: Window, held: Held): boolean {
-  const { before } = held
+export function isNeeded(form: FileForm, window: Window, held: ArchivedRange): boolean {
+  const { liveFrom } = held
   if (form.kind === 'archive') {
     const { from, to } = window
     if ('height' in from && form.last < from.height) return false
     if ('height' in to && form.first > to.height) return false
-    return form.first < before.height && !held.hasAll(form.first, form.last)
+    return form.first < liveFrom.height && !held.hasAll(form.first, form.last)
   }
   const { fromMs, toMs } = timesOf(window)
-  const first = Math.max(form.fromMs - LATE_MS, fromMs ?? 0)
+  const first = Math.max(form.fromMs - FILE_LAG_MS, fromMs ?? 0)
   const last = Math.min(form.fromMs + HOUR_MS, toMs ?? Number.POSITIVE_INFINITY)
-  return first <= last && form.fromMs - LATE_MS <= before.time && !held.hasTimes(first, last)
+  return first <= last && form.fromMs - FILE_LAG_MS <= liveFrom.time && !held.hasTimes(first, last)
 }
 
 /** Files that come before all that are wanted, by the heights that they begin with: one ends where the next begins. */
-export function isBelow(next: Place | null, { from }: Window): boolean {
+export function isBelow(next: BlockPosition | null, { from }: Window): boolean {
   return next !== null && 'height' in from && next.height <= from.height
 }

@@ -12,14 +12,14 @@ import * as z from 'zod'
 import { err, ok, type Result } from '../../core/result.ts'
 import { DAY_MS } from '../../core/time.ts'
 import { visible } from '../../core/visible.ts'
-import { SourceRefusal } from './read-blocks.ts'
+import { decompress } from './decompress.node.ts'
+import { SourceError } from './read-blocks.ts'
 import { formOf, type PlannedFile, type SourceFile } from './source-files.ts'
-import { unpacked } from './unpacked.node.ts'
 
 /** Where the exchange's bucket lies. */
 const REGION = 'ap-northeast-1'
 /** Of 1,000 files each: twenty years of hours. */
-const LISTS_MOST = 200
+const LISTS_MAX = 200
 /** What fetching costs who fetches, by Amazon's list prices of November 2026. */
 const GIB = 2 ** 30
 const DOLLARS_PER_GIB = 0.09
@@ -31,13 +31,13 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 type Env = Readonly<Record<string, string | undefined>>
 
-export interface Listed {
+export interface BucketListing {
   readonly files: SourceFile[]
   readonly lists: number
 }
 
 /** The files below `s3://BUCKET/PREFIX`; or why they cannot be listed. */
-export async function bucketFiles(source: string, env: Env): Promise<Result<Listed, string>> {
+export async function bucketFiles(source: string, env: Env): Promise<Result<BucketListing, string>> {
   const [, name, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(source) ?? []
   if (name === undefined) return err(`${source} is no bucket: write s3://BUCKET/PREFIX.`)
   const {
@@ -50,20 +50,20 @@ export async function bucketFiles(source: string, env: Env): Promise<Result<List
   const keys = { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) }
   const bucket = new Bucket(name, new AwsClient({ ...keys, service: 's3', retries: 0 }), env)
   const files: SourceFile[] = []
-  for (let lists = 1, token: string | undefined; lists <= LISTS_MOST; lists++) {
+  for (let lists = 1, token: string | undefined; lists <= LISTS_MAX; lists++) {
     const page = await bucket.list(prefix, token)
     if (!page.ok) return err(`${source} ${page.error}`)
     for (const { key, bytes } of page.value.objects)
-      files.push({ path: key, bytes, open: () => unpacked(key, bucket.read(key)) })
+      files.push({ path: key, bytes, open: () => decompress(key, bucket.read(key)) })
     token = page.value.next
     if (token === undefined) return ok({ files, lists })
   }
   return err(
-    `${source} holds more than ${LISTS_MOST},000 files: name a prefix such as s3://${name}/node_fills_by_block.`,
+    `${source} holds more than ${LISTS_MAX},000 files: name a prefix such as s3://${name}/node_fills_by_block.`,
   )
 }
 
-interface Page {
+interface BucketPage {
   readonly objects: readonly { readonly key: string; readonly bytes: number }[]
   readonly next: string | undefined
 }
@@ -81,21 +81,21 @@ class Bucket {
     this.#region = env.AWS_REGION ?? REGION
   }
 
-  async list(prefix: string, token: string | undefined): Promise<Result<Page, string>> {
+  async list(prefix: string, token: string | undefined): Promise<Result<BucketPage, string>> {
     const query = { 'list-type': '2', prefix, ...(token !== undefined && { 'continuation-token': token }) }
     const response = await this.#get('', query).catch((error: Error) => error)
     if (response instanceof Error) return err(`cannot be reached (${visible(response.message)}).`)
     const text = await response.text()
-    if (!response.ok) return err(refusal(response.status, text))
+    if (!response.ok) return err(s3ErrorText(response.status, text))
     const objects = [...text.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, one = '']) => {
-      return { key: tagged(one, 'Key') ?? '', bytes: Number(tagged(one, 'Size')) }
+      return { key: xmlText(one, 'Key') ?? '', bytes: Number(xmlText(one, 'Size')) }
     })
-    return ok({ objects, next: tagged(text, 'NextContinuationToken') })
+    return ok({ objects, next: xmlText(text, 'NextContinuationToken') })
   }
 
   async *read(key: string): AsyncGenerator<Uint8Array> {
     const response = await this.#get(key, {})
-    if (!response.ok) throw new Error(refusal(response.status, await response.text()))
+    if (!response.ok) throw new Error(s3ErrorText(response.status, await response.text()))
     yield* response.body ?? []
   }
 
@@ -118,13 +118,13 @@ class Bucket {
   }
 }
 
-function tagged(text: string, name: string): string | undefined {
+function xmlText(text: string, name: string): string | undefined {
   const [, inside] = new RegExp(`<${name}>(.*?)</${name}>`, 's').exec(text) ?? []
   return inside?.replaceAll(/&(\w+);/g, (whole, entity: string) => ENTITIES[entity] ?? whole)
 }
 
-function refusal(status: number, text: string): string {
-  const code = visible(tagged(text, 'Code') ?? 'no reason')
+function s3ErrorText(status: number, text: string): string {
+  const code = visible(xmlText(text, 'Code') ?? 'no reason')
   const fix =
     status === 403
       ? 'the AWS keys of the environment must be right, and their user may read buckets of others (s3:GetObject, s3:ListBucket)'
@@ -143,7 +143,7 @@ export function billText(files: number, bytes: number, lists: number): string {
 }
 
 /** Ten years of hours, or two of minutes. */
-const FILES_MOST = 2_000_000
+const FILES_MAX = 2_000_000
 
 /** All files in it; or why not. */
 export async function folderFiles(folder: string): Promise<Result<SourceFile[], string>> {
@@ -153,17 +153,17 @@ export async function folderFiles(folder: string): Promise<Result<SourceFile[], 
     if (!(await stat(root)).isDirectory()) return err(`${folder} is a file: name the folder that it lies in.`)
     for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() && !entry.isSymbolicLink()) continue
-      if (files.length === FILES_MOST) return err(`${folder} holds more than ${FILES_MOST} files: name a folder in it.`)
+      if (files.length === FILES_MAX) return err(`${folder} holds more than ${FILES_MAX} files: name a folder in it.`)
       const path = join(entry.parentPath, entry.name)
-      files.push({ path, bytes: 0, open: () => unpacked(path, createReadStream(path)) })
+      files.push({ path, bytes: 0, open: () => decompress(path, createReadStream(path)) })
     }
   } catch (error) {
-    return err(unreadable(folder, (error as NodeJS.ErrnoException).code))
+    return err(unreadableText(folder, (error as NodeJS.ErrnoException).code))
   }
   return ok(files)
 }
 
-function unreadable(folder: string, code = 'unknown'): string {
+function unreadableText(folder: string, code = 'unknown'): string {
   if (code === 'ENOENT')
     return `${folder} does not exist: name a folder, s3://BUCKET/PREFIX, or the https:// address of a gateway.`
   return `${folder} cannot be read (${code}): give this user the right to read it.`
@@ -174,10 +174,10 @@ const PAGE = 100
 const TIMEOUT_MS = 60_000
 
 const File = z.looseObject({ key: z.string(), bytes: z.int(), sha256: z.string(), link: z.string() })
-const Page = z.looseObject({
+const BucketPage = z.looseObject({
   data: z.looseObject({ files: z.array(File), next: z.string().nullable(), credits: z.number() }),
 })
-const Refusal = z.looseObject({ error_message: z.string() })
+const ErrorBody = z.looseObject({ error_message: z.string() })
 
 export interface OtherGateway {
   readonly url: string
@@ -189,26 +189,29 @@ export interface OtherGateway {
 }
 
 /** Its segments of events, a day after the other. `paid` hears of the credits that links cost. */
-export async function* gatewayFiles(from: OtherGateway, paid: (credits: number) => void): AsyncGenerator<PlannedFile> {
+export async function* gatewayFiles(
+  from: OtherGateway,
+  onCost: (credits: number) => void,
+): AsyncGenerator<PlannedFile> {
   for (let dayMs = from.fromMs; dayMs <= from.toMs; dayMs = (Math.floor(dayMs / DAY_MS) + 1) * DAY_MS) {
     const endMs = Math.min(from.toMs, (Math.floor(dayMs / DAY_MS) + 1) * DAY_MS - 1)
     for (let after: string | null = ''; after !== null; ) {
-      const page: z.infer<typeof Page>['data'] = await filesOf(from, dayMs, endMs, after)
-      paid(page.credits)
-      for (const file of page.files) yield planned(from, file)
+      const page: z.infer<typeof BucketPage>['data'] = await listFiles(from, dayMs, endMs, after)
+      onCost(page.credits)
+      for (const file of page.files) yield plannedFile(from, file)
       after = page.next
     }
   }
 }
 
-function planned({ url }: OtherGateway, { key, bytes, sha256, link }: z.infer<typeof File>): PlannedFile {
+function plannedFile({ url }: OtherGateway, { key, bytes, sha256, link }: z.infer<typeof File>): PlannedFile {
   const form = formOf(key)
   if (form === null || typeof form === 'string')
-    throw new SourceRefusal(`${visible(key)} of ${url} is no segment of events.`)
-  return { path: key, bytes, form, open: () => unpacked(key, fetched(new URL(link, url), sha256)) }
+    throw new SourceError(`${visible(key)} of ${url} is no segment of events.`)
+  return { path: key, bytes, form, open: () => decompress(key, fetchVerified(new URL(link, url), sha256)) }
 }
 
-async function* fetched(url: URL, sha256: string): AsyncGenerator<Uint8Array> {
+async function* fetchVerified(url: URL, sha256: string): AsyncGenerator<Uint8Array> {
   const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
   if (!response.ok) throw new Error(`status ${response.status}`)
   const body = new Uint8Array(await response.arrayBuffer())
@@ -216,7 +219,7 @@ async function* fetched(url: URL, sha256: string): AsyncGenerator<Uint8Array> {
   yield body
 }
 
-async function filesOf({ url, key, chain }: OtherGateway, fromMs: number, toMs: number, after: string) {
+async function listFiles({ url, key, chain }: OtherGateway, fromMs: number, toMs: number, after: string) {
   const asked = new URL(`/v1/${encodeURIComponent(chain)}/history/files`, url)
   const words = { from: String(fromMs), to: String(toMs), products: 'events', limit: String(PAGE) }
   asked.search = new URLSearchParams(after === '' ? words : { ...words, after }).toString()
@@ -224,16 +227,16 @@ async function filesOf({ url, key, chain }: OtherGateway, fromMs: number, toMs: 
   const response = await fetch(asked, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(
     (error: Error) => error,
   )
-  if (response instanceof Error) throw new SourceRefusal(`No gateway answers at ${url} (${visible(response.message)}).`)
+  if (response instanceof Error) throw new SourceError(`No gateway answers at ${url} (${visible(response.message)}).`)
   const json: unknown = await response.json().catch(() => null)
-  if (!response.ok) throw new SourceRefusal(`${url} refuses: ${visible(reasonOf(response.status, json))}`)
-  const page = Page.safeParse(json)
+  if (!response.ok) throw new SourceError(`${url} refuses: ${visible(errorText(response.status, json))}`)
+  const page = BucketPage.safeParse(json)
   if (!page.success)
-    throw new SourceRefusal(`${url} does not answer as a Weir gateway with an archive: check its address.`)
+    throw new SourceError(`${url} does not answer as a Weir gateway with an archive: check its address.`)
   return page.data.data
 }
 
-function reasonOf(status: number, json: unknown): string {
-  const refusal = Refusal.safeParse(json)
+function errorText(status: number, json: unknown): string {
+  const refusal = ErrorBody.safeParse(json)
   return refusal.success ? refusal.data.error_message : `status ${status}, not as a Weir gateway: check its address.`
 }

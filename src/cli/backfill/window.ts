@@ -11,34 +11,35 @@ export interface Window {
   readonly to: Bound
 }
 
-export interface Place {
+export interface BlockPosition {
   readonly height: number
   readonly time: number
 }
 
-const HEIGHT_MOST = 999_999_999_999
+const HEIGHT_MAX = 999_999_999_999
 
 export const BoundValue: z.ZodType<Bound, string> = z.union(
-  [wholeNumber(0, HEIGHT_MOST).transform((height) => ({ height })), TimeValue.transform((timeMs) => ({ timeMs }))],
+  [wholeNumber(0, HEIGHT_MAX).transform((height) => ({ height })), TimeValue.transform((timeMs) => ({ timeMs }))],
   'must be a height in digits alone, a UTC day such as 2026-11-01 (its 00:00Z) or a time with its zone such as 2026-11-01T12:00Z',
 )
 
 /** Whether it ends before it begins; of a height and a time nobody knows. */
 export function isReversed(from: Bound, to: Bound): boolean {
-  return edgeOf(to) < edgeOf(from) && 'height' in from === 'height' in to
+  return boundValue(to) < boundValue(from) && 'height' in from === 'height' in to
 }
 
 /** Where a block lies. */
-export function sideOf(place: Place, { from, to }: Window): 'before' | 'in' | 'behind' {
-  if (like(from, place) < edgeOf(from)) return 'before'
-  return like(to, place) > edgeOf(to) ? 'behind' : 'in'
+export function sideOf(place: BlockPosition, { from, to }: Window): 'before' | 'in' | 'behind' {
+  if (coordinateOf(from, place) < boundValue(from)) return 'before'
+  return coordinateOf(to, place) > boundValue(to) ? 'behind' : 'in'
 }
 
 /** How much of the window lies up to a block, from 0 to 1. `end`: the first block that is not wanted any more. */
-export function shareOf(place: Place, { from, to }: Window, end: Place): number {
-  const first = edgeOf(from)
-  const last = 'height' in to === 'height' in from ? Math.min(edgeOf(to), like(from, end)) : like(from, end)
-  return Math.min(1, Math.max(0, (like(from, place) - first) / Math.max(1, last - first)))
+export function shareOf(place: BlockPosition, { from, to }: Window, end: BlockPosition): number {
+  const first = boundValue(from)
+  const last =
+    'height' in to === 'height' in from ? Math.min(boundValue(to), coordinateOf(from, end)) : coordinateOf(from, end)
+  return Math.min(1, Math.max(0, (coordinateOf(from, place) - first) / Math.max(1, last - first)))
 }
 
 /** Unix ms between which all its blocks lie; null: heights say nothing of times. */
@@ -46,10 +47,10 @@ export function timesOf({ from, to }: Window): { readonly fromMs: number | null;
   return { fromMs: 'timeMs' in from ? from.timeMs : null, toMs: 'timeMs' in to ? to.timeMs : null }
 }
 
-const edgeOf = (bound: Bound): number => ('height' in bound ? bound.height : bound.timeMs)
-const like = (bound: Bound, { height, time }: Place): number => ('height' in bound ? height : time)
+const boundValue = (bound: Bound): number => ('height' in bound ? bound.height : bound.timeMs)
+const coordinateOf = (bound: Bound, { height, time }: BlockPosition): number => ('height' in bound ? height : time)
 
-export interface HeldGap {
+export interface ArchiveGap {
   readonly from: number
   readonly to: number
   /** Times of the blocks on both sides. */
@@ -57,21 +58,21 @@ export interface HeldGap {
   readonly before_ms: number
 }
 
-export class Held {
-  readonly #from: Place | null
-  readonly #before: Place
-  readonly #gaps: readonly HeldGap[]
+export class ArchivedRange {
+  readonly #from: BlockPosition | null
+  readonly #liveFrom: BlockPosition
+  readonly #gaps: readonly ArchiveGap[]
 
   /** All from `from` up to `before` is there, but for the gaps, which are in order. */
-  constructor(from: Place | null, before: Place, gaps: readonly HeldGap[]) {
+  constructor(from: BlockPosition | null, before: BlockPosition, gaps: readonly ArchiveGap[]) {
     this.#from = from
-    this.#before = before
+    this.#liveFrom = before
     this.#gaps = gaps
   }
 
   /** The first block that the log archived itself: from here on nothing is wanted. */
-  get before(): Place {
-    return this.#before
+  get liveFrom(): BlockPosition {
+    return this.#liveFrom
   }
 
   has(height: number): boolean {
@@ -86,12 +87,12 @@ export class Held {
 
   /** Whether every block between these times is there. Several blocks may have one time, so bounds must lie inside. */
   hasTimes(fromMs: number, toMs: number): boolean {
-    if (this.#from === null || fromMs <= this.#from.time || toMs > this.#before.time) return false
+    if (this.#from === null || fromMs <= this.#from.time || toMs > this.#liveFrom.time) return false
     return !this.#gaps.some(({ after_ms, before_ms }) => after_ms <= toMs && before_ms >= fromMs)
   }
 
   /** The first gap that ends at or behind a height. */
-  #gapFrom(height: number): HeldGap | undefined {
+  #gapFrom(height: number): ArchiveGap | undefined {
     let low = 0
     let high = this.#gaps.length
     while (low < high) {

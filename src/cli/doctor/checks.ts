@@ -18,40 +18,40 @@ export interface Check {
   readonly part?: 'devnet' | 'gateway' | 'feeder'
 }
 
-const SHOWN_UNITS = 300
+const TEXT_CHARS_MAX = 300
 
 const finding =
   (name: string, state: Check['state']) =>
   (saw: string, fix?: string, part?: Check['part']): Check => ({
     name,
     state,
-    saw: shown(saw),
-    ...(fix !== undefined && { fix: shown(fix) }),
+    saw: safeText(saw),
+    ...(fix !== undefined && { fix: safeText(fix) }),
     ...(part !== undefined && { part }),
   })
 
 /** What a look at the thing of this name finds. */
-export const looked = (name: string) => ({
+export const checkResults = (name: string) => ({
   ok: finding(name, 'ok'),
   warn: finding(name, 'warn'),
   fail: finding(name, 'FAIL'),
 })
 
-const START = looked('npm start')
-const STATE = looked('state')
-const FILES = looked('node files')
-const NODE = looked('node http')
-const SNAPSHOTS = looked('snapshots')
-const GATEWAY = looked('gateway')
-const DISK = looked('disk')
+const START = checkResults('npm start')
+const STATE = checkResults('state')
+const FILES = checkResults('node files')
+const NODE = checkResults('node http')
+const SNAPSHOTS = checkResults('snapshots')
+const GATEWAY = checkResults('gateway')
+const DISK = checkResults('disk')
 
-export function lineOf({ name, state, saw, fix }: Check): string {
+export function checkLine({ name, state, saw, fix }: Check): string {
   return `${state.padEnd(5)} ${name.padEnd(12)} ${saw}${fix === undefined ? '' : `. ${fix}`}`
 }
 
-function shown(text: string): string {
+function safeText(text: string): string {
   const plain = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
-  return plain.length > SHOWN_UNITS ? `${plain.slice(0, SHOWN_UNITS)}…` : plain
+  return plain.length > TEXT_CHARS_MAX ? `${plain.slice(0, TEXT_CHARS_MAX)}…` : plain
 }
 
 /** `1.5 s` of milliseconds. */
@@ -84,7 +84,7 @@ interface LaunchedProcess {
   readonly isStopped: boolean
 }
 
-export function judgeLaunch({ folder, damaged, ports, processes }: LaunchFacts): Check[] {
+export function checkLaunch({ folder, damaged, ports, processes }: LaunchFacts): Check[] {
   const broken = damaged.map((file) =>
     START.fail(`${folder}/${file} is damaged`, 'Put back a copy, or begin afresh with "npm start -- --reset".'),
   )
@@ -101,11 +101,11 @@ export function judgeLaunch({ folder, damaged, ports, processes }: LaunchFacts):
   return [...broken, START.fail(`does not run: ${listed(gone)}`, `See ${folder}/log; "npm start" begins again.`)]
 }
 
-const OF_NODE: readonly string[] = ['node files', 'node http', 'snapshots']
+const NODE_CHECKS: readonly string[] = ['node files', 'node http', 'snapshots']
 
 /** What to do about a line where "npm start" runs what is at fault: advice for a node's host is of no use there. */
-export function underLaunch({ part: at, ...check }: Check, { folder, processes }: LaunchFacts): Check {
-  const part = OF_NODE.includes(check.name) ? 'devnet' : at
+export function withLaunchFix({ part: at, ...check }: Check, { folder, processes }: LaunchFacts): Check {
+  const part = NODE_CHECKS.includes(check.name) ? 'devnet' : at
   if (part === undefined || check.state === 'ok') return check
   const process = processes?.find(({ name, runs }) => name === part && runs)
   if (process === undefined) return { ...check, fix: 'See the line "npm start".' }
@@ -117,7 +117,7 @@ export function underLaunch({ part: at, ...check }: Check, { folder, processes }
 }
 
 /** `kept`: what a start would say, which begins with what is wrong and ends with what to do; null: nothing is kept. */
-export function judgeKept(kept: 'whole' | Error | null): Check[] {
+export function checkStoredState(kept: 'whole' | Error | null): Check[] {
   if (kept === null) return []
   if (kept === 'whole') return [STATE.ok('its tokens and databases are whole')]
   const { message } = kept
@@ -161,19 +161,19 @@ const FLAG: Readonly<Partial<Record<StreamName, string>>> = {
 /** A node that is this late is catching up, or a clock is wrong. */
 const NODE_LATE_MS = 2_000
 
-export function judgeFiles(facts: FilesFacts): Check[] {
+export function checkFiles(facts: FilesFacts): Check[] {
   const { folder, state } = facts
   if (state === 'absent')
     return [FILES.fail(`there is no ${folder}`, '--data is the folder that holds node_fills_by_block and so on.')]
   if (state === 'unreadable')
     return [FILES.fail(`${folder} cannot be read`, 'Let the user that runs the feeder read it.')]
-  const missing = facts.streams.flatMap((stream) => judgeStream(stream, facts))
+  const missing = facts.streams.flatMap((stream) => checkStream(stream, facts))
   const required = facts.streams.filter(({ name }) => REQUIRED_STREAMS.includes(name))
   const broken = missing.some(({ state }) => state === 'FAIL')
-  return broken ? missing : [...missing, ...judgeGrowth(required, facts)]
+  return broken ? missing : [...missing, ...checkGrowth(required, facts)]
 }
 
-function judgeStream({ name, state, after }: StreamFacts, { unbatched }: FilesFacts): Check[] {
+function checkStream({ name, state, after }: StreamFacts, { unbatched }: FilesFacts): Check[] {
   const folder = STREAM_FOLDER[name]
   const flag = FLAG[name]
   if (state === 'unreadable')
@@ -187,7 +187,7 @@ function judgeStream({ name, state, after }: StreamFacts, { unbatched }: FilesFa
   return [FILES.warn(saw, `Without ${flag} transfers and ledger updates are missing.`)]
 }
 
-function judgeGrowth(streams: readonly StreamFacts[], { tookMs, nowMs }: FilesFacts): Check[] {
+function checkGrowth(streams: readonly StreamFacts[], { tookMs, nowMs }: FilesFacts): Check[] {
   const still = streams.filter(({ before, after }) => before?.height === after?.height)
   const [oldest] = streams.flatMap(({ after }) => after ?? []).sort((a, b) => a.height - b.height)
   if (!oldest) return []
@@ -232,7 +232,7 @@ export interface SnapshotFacts {
 
 const SERVE = 'Run the node with --serve-info, and say its address with --info.'
 
-export function judgeNode({ url, status, text, atMs }: HttpFacts): Check {
+export function checkNode({ url, status, text, atMs }: HttpFacts): Check {
   if (status === null) return NODE.fail(`${url} does not answer: ${text}`, SERVE)
   if (status !== 200) return NODE.fail(`${url} answers exchangeStatus with ${status}: ${text}`, SERVE)
   const timeMs = timeOf(text)
@@ -249,7 +249,7 @@ function timeOf(text: string): number | null {
   return typeof time === 'number' ? time : null
 }
 
-export function judgeSnapshot({ folder, answer, bytes, unwritable }: SnapshotFacts): Check {
+export function checkSnapshot({ folder, answer, bytes, unwritable }: SnapshotFacts): Check {
   const { status, text, tookMs } = answer
   const both = 'The node and the feeder must both be able to write there: choose it with --snapshot-dir.'
   if (unwritable !== null) return SNAPSHOTS.fail(`${folder} cannot be written: ${unwritable}`, both)
@@ -289,8 +289,8 @@ type Status = z.infer<typeof Status>
 
 const LATE_MS = 5_000
 /** States in which books are served, or will be without anybody's doing. */
-const PASSING: readonly string[] = ['late', 'starting']
-const PART: Readonly<Record<string, Check['part']>> = {
+const TRANSIENT_STATES: readonly string[] = ['late', 'starting']
+const COMPONENT: Readonly<Record<string, Check['part']>> = {
   late: 'devnet',
   node_still: 'devnet',
   books_unknown: 'feeder',
@@ -303,7 +303,7 @@ const PART: Readonly<Record<string, Check['part']>> = {
 /** A feeder that is connected for so long has brought the books, or will not. */
 const NEW_MS = 60_000
 
-export function judgeStatus({ url, status, text, atMs }: HttpFacts, chain: string): Check {
+export function checkStatus({ url, status, text, atMs }: HttpFacts, chain: string): Check {
   if (status === null)
     return GATEWAY.fail(
       `${url} does not answer: ${text}`,
@@ -313,10 +313,10 @@ export function judgeStatus({ url, status, text, atMs }: HttpFacts, chain: strin
   const parsed = Status.safeParse(parseJson(text))
   if (status !== 200 || !parsed.success)
     return GATEWAY.fail(`${url} answers with ${status}, and not as a Weir gateway`, 'Say its address with --gateway.')
-  return judgeLog(url, parsed.data, chain, atMs)
+  return checkLog(url, parsed.data, chain, atMs)
 }
 
-function judgeLog(url: string, log: Status, chain: string, atMs: number): Check {
+function checkLog(url: string, log: Status, chain: string, atMs: number): Check {
   const { readers, height, lagMs, state, advice } = log
   const feeders = log.feeders.filter(({ connected }) => connected)
   const isNew = ({ sinceMs }: { readonly sinceMs: number }) => atMs - sinceMs < NEW_MS
@@ -329,8 +329,8 @@ function judgeLog(url: string, log: Status, chain: string, atMs: number): Check 
       'See docs/operators/guides/recover.md.',
     )
   if (state !== 'live') {
-    const isPassing = PASSING.includes(state) || (state === 'books_unknown' && feeders.some(isNew))
-    return (isPassing ? GATEWAY.warn : GATEWAY.fail)(`${url} answers; the feed is ${state}`, advice, PART[state])
+    const isPassing = TRANSIENT_STATES.includes(state) || (state === 'books_unknown' && feeders.some(isNew))
+    return (isPassing ? GATEWAY.warn : GATEWAY.fail)(`${url} answers; the feed is ${state}`, advice, COMPONENT[state])
   }
   if (feeders.length === 0) return GATEWAY.fail(`${url} answers; no feeder is connected`, 'Start one: "npm run feed".')
   if (height === null || lagMs === null)
@@ -345,7 +345,8 @@ function judgeLog(url: string, log: Status, chain: string, atMs: number): Check 
 }
 
 /** A token that was not sent, because no header carries it. */
-export const judgeForm = (name: string): Check => looked(name).fail(`it ${NO_TOKEN}`, 'Nothing was asked with it.')
+export const invalidToken = (name: string): Check =>
+  checkResults(name).fail(`it ${NO_TOKEN}`, 'Nothing was asked with it.')
 
 /** What the statuses mean of `GET /feed` without an upgrade, and of `GET /admin/plans`. */
 const TOKENS = {
@@ -354,9 +355,9 @@ const TOKENS = {
 } as const
 
 /** The answer to a request with a token; null where none was given, which a feeder's host does without for the admin's. */
-export function judgeToken(name: keyof typeof TOKENS, answer: HttpFacts | null): Check[] {
+export function checkToken(name: keyof typeof TOKENS, answer: HttpFacts | null): Check[] {
   const { variable, path, taken } = TOKENS[name]
-  const { ok, warn, fail } = looked(name)
+  const { ok, warn, fail } = checkResults(name)
   const put = (secret: string) => `"npm run wrangler -- secret put ${secret}"`
   if (answer === null) return name === 'feed token' ? [warn('not looked at', 'Set FEED_TOKEN in the environment.')] : []
   const { status, text } = answer
@@ -379,18 +380,18 @@ export interface DiskFacts {
   readonly bytesPerHour: number | null
 }
 
-const LITTLE_BYTES = 10e9
-const NONE_BYTES = 1e9
-const FEW_DAYS = 1
+const LOW_BYTES = 10e9
+const CRITICAL_BYTES = 1e9
+const LOW_DAYS = 1
 
-export function judgeDisk({ folders, freeBytes, bytesPerHour }: DiskFacts): Check {
+export function checkDisk({ folders, freeBytes, bytesPerHour }: DiskFacts): Check {
   const days = bytesPerHour ? freeBytes / bytesPerHour / 24 : null
   const grow = bytesText(bytesPerHour ?? 0)
   const lasts = days === null ? '' : `; files grow by ${grow} an hour: ${daysText(days)} if nothing is removed`
   const saw = `${bytesText(freeBytes)} free for ${folders}${lasts}`
   const fix = 'Make room: remove old hourly files of the node.'
-  if (freeBytes < NONE_BYTES) return DISK.fail(saw, fix)
-  return freeBytes < LITTLE_BYTES || (days !== null && days < FEW_DAYS) ? DISK.warn(saw, fix) : DISK.ok(saw)
+  if (freeBytes < CRITICAL_BYTES) return DISK.fail(saw, fix)
+  return freeBytes < LOW_BYTES || (days !== null && days < LOW_DAYS) ? DISK.warn(saw, fix) : DISK.ok(saw)
 }
 
 const daysText = (days: number) =>

@@ -14,46 +14,46 @@ import { StreamFiles } from '../../feeder/stream-files.node.ts'
 import { STREAM_FOLDER, STREAMS, type StreamName } from '../../feeder/streams.ts'
 import { DEFAULT_STATE, DevFile, devFilePath, readDevFile } from '../dev-file.node.ts'
 import { stateOption } from '../launch/args.ts'
-import { Refusal } from '../launch/messages.ts'
+import { LaunchError } from '../launch/messages.ts'
 import { processInfo } from '../launch/processes.node.ts'
 import { checkDatabases, isDamaged, StateFolder } from '../launch/state-folder.node.ts'
 import {
   type Check,
+  checkDisk,
+  checkFiles,
+  checkLaunch,
+  checkLine,
+  checkNode,
+  checkResults,
+  checkSnapshot,
+  checkStatus,
+  checkStoredState,
+  checkToken,
   type DiskFacts,
   type FilesFacts,
   type HttpFacts,
-  judgeDisk,
-  judgeFiles,
-  judgeForm,
-  judgeKept,
-  judgeLaunch,
-  judgeNode,
-  judgeSnapshot,
-  judgeStatus,
-  judgeToken,
+  invalidToken,
   type LaunchFacts,
-  lineOf,
-  looked,
   type SnapshotFacts,
   type StreamFacts,
-  underLaunch,
+  withLaunchFix,
 } from './checks.ts'
 
 /** Between two looks at files: a node writes several blocks a second, a slow devnet one. */
-const LOOK_MS = 2_000
+const SAMPLE_MS = 2_000
 export const PROBE_MS = 5_000
 /** A real exchange's snapshot is hundreds of megabytes. */
 const SNAPSHOT_MS = 30_000
 const ANSWER_MAX_BYTES = 1024 * 1024
 
-interface Question {
+interface ProbeOptions {
   readonly token?: string | undefined
   readonly body?: object
   readonly timeoutMs?: number
 }
 
 /** One request; a failure is an answer without a status. */
-export async function ask(url: string, { token, body, timeoutMs = PROBE_MS }: Question = {}): Promise<HttpFacts> {
+export async function probe(url: string, { token, body, timeoutMs = PROBE_MS }: ProbeOptions = {}): Promise<HttpFacts> {
   const startMs = Date.now()
   const timing = () => ({ atMs: (startMs + Date.now()) / 2, tookMs: Date.now() - startMs })
   try {
@@ -78,7 +78,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Has the node write a snapshot as the feeder does, looks for it, and removes it, with folders that were made for it and are empty. */
-export async function askSnapshot(infoUrl: string, folder: string): Promise<SnapshotFacts> {
+export async function probeSnapshot(infoUrl: string, folder: string): Promise<SnapshotFacts> {
   const path = join(folder, 'doctor.json')
   // Of an earlier visit, which the node answered too late.
   await rm(path, { force: true }).catch(() => undefined)
@@ -86,7 +86,7 @@ export async function askSnapshot(infoUrl: string, folder: string): Promise<Snap
   const unwritable = await access(folder, constants.W_OK).then(() => null, reasonOf)
   const request = { type: 'l4Snapshots', includeUsers: true, includeTriggerOrders: false }
   const body = { type: 'fileSnapshot', request, outPath: path, includeHeightInOutput: true }
-  const answer = await ask(infoUrl, { body, timeoutMs: unwritable === null ? SNAPSHOT_MS : 1 })
+  const answer = await probe(infoUrl, { body, timeoutMs: unwritable === null ? SNAPSHOT_MS : 1 })
   const bytes = (await stat(path).catch(() => null))?.size ?? null
   await rm(path, { force: true }).catch(() => undefined)
   for (let one = folder; made !== undefined && one.startsWith(made); one = dirname(one))
@@ -95,7 +95,7 @@ export async function askSnapshot(infoUrl: string, folder: string): Promise<Snap
 }
 
 /** The disks that these folders lie on, each once. */
-export async function lookAtDisks(folders: readonly string[]): Promise<Omit<DiskFacts, 'bytesPerHour'>[]> {
+export async function readDisks(folders: readonly string[]): Promise<Omit<DiskFacts, 'bytesPerHour'>[]> {
   const disks = new Map<number, { folders: string; freeBytes: number }>()
   for (const folder of folders) {
     const { dev } = (await stat(folder).catch(() => null)) ?? {}
@@ -108,10 +108,10 @@ export async function lookAtDisks(folders: readonly string[]): Promise<Omit<Disk
 }
 
 /** `stateDir`: the state folder of `npm start`, as its option says it. */
-export function lookAtLaunch(stateDir: string): LaunchFacts {
+export function readLaunch(stateDir: string): LaunchFacts {
   const folder = new StateFolder(dirname(devFilePath(stateDir)))
   const dev = readDevFile(stateDir)
-  const damaged = [...(isDamaged(devFilePath(stateDir), DevFile) ? ['dev.json'] : []), ...folder.damaged()]
+  const damaged = [...(isDamaged(devFilePath(stateDir), DevFile) ? ['dev.json'] : []), ...folder.damagedFiles()]
   const processes = Object.entries(dev.ok ? dev.value.pids : {}).map(([name, pid]) => {
     const now = processInfo(pid)
     return { name, pid, runs: now !== null, isStopped: now?.isStopped === true }
@@ -119,7 +119,7 @@ export function lookAtLaunch(stateDir: string): LaunchFacts {
   return {
     folder: folder.path,
     damaged,
-    ports: damaged.includes('ports.json') ? null : folder.ports(),
+    ports: damaged.includes('ports.json') ? null : folder.readPorts(),
     processes: dev.ok ? processes : null,
   }
 }
@@ -128,27 +128,29 @@ export function lookAtLaunch(stateDir: string): LaunchFacts {
  * What the next start would say of its tokens and databases; null where there are none yet, and where a start is under
  * way: workerd has the databases open.
  */
-export function lookAtKept(stateDir: string): 'whole' | Refusal | null {
+export function readStoredState(stateDir: string): 'whole' | LaunchError | null {
   const folder = new StateFolder(dirname(devFilePath(stateDir)), `npm start --${stateOption(stateDir)} --reset`)
   try {
-    if (folder.isHeld()) return null
-    const secrets = folder.keptSecrets()
+    if (folder.isLocked()) return null
+    const secrets = folder.readSecrets()
     if (secrets === null) return null
-    checkDatabases(folder.part('gateway'), folder.reset, secrets.key !== null)
+    checkDatabases(folder.pathOf('gateway'), folder.reset, secrets.key !== null)
     return 'whole'
   } catch (error) {
-    return error instanceof Refusal ? error : new Refusal(`${folder.path} cannot be read: ${(error as Error).message}`)
+    return error instanceof LaunchError
+      ? error
+      : new LaunchError(`${folder.path} cannot be read: ${(error as Error).message}`)
   }
 }
 
 /** The facts, and the bytes by which the newest files of all streams grew between the two looks. */
-export async function lookAtFiles(folder: string): Promise<FilesFacts & { readonly grownBytes: number }> {
+export async function readNodeFiles(folder: string): Promise<FilesFacts & { readonly grownBytes: number }> {
   const state = await stateOf(folder)
   const sizes = () => Promise.all(STREAMS.map((name) => newestBytes(join(folder, STREAM_FOLDER[name]))))
   const startMs = Date.now()
   const first = await Promise.all(STREAMS.map((name) => lastLine(folder, name)))
   const before = await sizes()
-  if (state === 'there') await sleep(LOOK_MS)
+  if (state === 'there') await sleep(SAMPLE_MS)
   const streams = await Promise.all(
     STREAMS.map(async (name, i): Promise<StreamFacts> => {
       const after = await lastLine(folder, name)
@@ -182,8 +184,10 @@ async function newestBytes(folder: string): Promise<number> {
   return newest ? ((await stat(await files.path(newest)).catch(() => null))?.size ?? 0) : 0
 }
 
-const NO_URL = 'must be a URL without a user or a password'
-const Url = z.url({ protocol: /^(?:https?|wss?)$/, error: NO_URL }).regex(/^\w+:\/\/[^/?#@\\]+(?:[/?#]|$)/, NO_URL)
+const URL_MESSAGE = 'must be a URL without a user or a password'
+const Url = z
+  .url({ protocol: /^(?:https?|wss?)$/, error: URL_MESSAGE })
+  .regex(/^\w+:\/\/[^/?#@\\]+(?:[/?#]|$)/, URL_MESSAGE)
 
 const DOCTOR = program(
   'npm run doctor --',
@@ -199,20 +203,20 @@ const DOCTOR = program(
   .option('--json', 'one line of JSON')
 const values = commandLine(DOCTOR).opts()
 
-type Patient = {
+type Target = {
   readonly [Part in 'data' | 'info' | 'gateway' | 'feederState' | 'feedToken' | 'adminToken']?: string | undefined
 }
 
 const isHost = values.data !== undefined || values.info !== undefined || values.gateway !== undefined
 const stateDir = values.state ?? DEFAULT_STATE
-const patient = isHost ? host() : launched()
-const checks = await examine(patient)
+const target = isHost ? hostTarget() : launchTarget()
+const checks = await runChecks(target)
 if (values.json) console.log(JSON.stringify({ checks }))
-else for (const check of checks) console.log(lineOf(check))
+else for (const check of checks) console.log(checkLine(check))
 // What was asked of a hanging disk would keep the process.
 process.exit(checks.some(({ state }) => state === 'FAIL') ? 1 : 0)
 
-function host(): Patient {
+function hostTarget(): Target {
   const data = values.data === undefined ? undefined : resolve(values.data)
   const feederState = values.state ?? (data && join(dirname(data), 'feeder'))
   const { FEED_TOKEN: feedToken, ADMIN_TOKEN: adminToken } = process.env
@@ -220,75 +224,75 @@ function host(): Patient {
 }
 
 /** What `npm start` runs there, or ran. */
-function launched(): Patient {
+function launchTarget(): Target {
   const folder = new StateFolder(dirname(devFilePath(stateDir)))
   const dev = readDevFile(stateDir)
   if (!dev.ok) return {}
   const { url: gateway, feed_token: feedToken, admin_token: adminToken } = dev.value
-  const devnet = folder.ports()?.devnet
+  const devnet = folder.readPorts()?.devnet
   const info = devnet === undefined ? undefined : `http://127.0.0.1:${devnet}`
-  return { data: folder.part('node'), info, gateway, feederState: folder.part('feeder'), feedToken, adminToken }
+  return { data: folder.pathOf('node'), info, gateway, feederState: folder.pathOf('feeder'), feedToken, adminToken }
 }
 
-async function examine(patient: Patient): Promise<Check[]> {
-  const launch = isHost ? null : lookAtLaunch(stateDir)
-  const files = patient.data === undefined ? null : lookAtFiles(patient.data)
+async function runChecks(patient: Target): Promise<Check[]> {
+  const launch = isHost ? null : readLaunch(stateDir)
+  const files = patient.data === undefined ? null : readNodeFiles(patient.data)
   const groups = await Promise.all([
-    launch === null ? [] : examineLaunch(launch),
-    files === null ? [] : inTime('node files', files.then(judgeFiles)),
-    patient.info === undefined ? [] : examineNode(patient, patient.info),
-    patient.gateway === undefined ? [] : examineGateway(patient, patient.gateway),
-    inTime('disk', examineDisks(patient, files)),
+    launch === null ? [] : runLaunchChecks(launch),
+    files === null ? [] : withDeadline('node files', files.then(checkFiles)),
+    patient.info === undefined ? [] : runNodeChecks(patient, patient.info),
+    patient.gateway === undefined ? [] : runGatewayChecks(patient, patient.gateway),
+    withDeadline('disk', runDiskChecks(patient, files)),
   ])
   const all = groups.flat()
-  return launch === null ? all : all.map((check) => underLaunch(check, launch))
+  return launch === null ? all : all.map((check) => withLaunchFix(check, launch))
 }
 
-function examineLaunch(facts: LaunchFacts): Check[] {
+function runLaunchChecks(facts: LaunchFacts): Check[] {
   const isOver = !facts.processes?.some(({ runs }) => runs)
   return [
-    ...judgeLaunch(facts),
-    ...(isOver && !facts.damaged.includes('secrets.json') ? judgeKept(lookAtKept(stateDir)) : []),
+    ...checkLaunch(facts),
+    ...(isOver && !facts.damaged.includes('secrets.json') ? checkStoredState(readStoredState(stateDir)) : []),
   ]
 }
 
-async function examineNode({ feederState }: Patient, url: string): Promise<Check[]> {
+async function runNodeChecks({ feederState }: Target, url: string): Promise<Check[]> {
   const info = `${url.replace(/\/(?:info\/?)?$/, '')}/info`
   const folder = values.snapshotDir ?? (feederState && join(feederState, 'snapshots'))
-  const status = await ask(info, { body: { type: 'exchangeStatus' } })
-  if (status.status === null || folder === undefined) return [judgeNode(status)]
-  return [judgeNode(status), judgeSnapshot(await askSnapshot(info, resolve(folder)))]
+  const status = await probe(info, { body: { type: 'exchangeStatus' } })
+  if (status.status === null || folder === undefined) return [checkNode(status)]
+  return [checkNode(status), checkSnapshot(await probeSnapshot(info, resolve(folder)))]
 }
 
-async function examineGateway({ feedToken, adminToken }: Patient, gateway: string): Promise<Check[]> {
+async function runGatewayChecks({ feedToken, adminToken }: Target, gateway: string): Promise<Check[]> {
   const at = (path: string) => new URL(path, gateway.replace(/^ws/, 'http')).href
   const [status, feed, admin] = await Promise.all([
-    ask(at('/status')),
-    examineToken('feed token', feedToken, at('/feed')),
-    examineToken('admin token', adminToken, at('/admin/plans')),
+    probe(at('/status')),
+    runTokenCheck('feed token', feedToken, at('/feed')),
+    runTokenCheck('admin token', adminToken, at('/admin/plans')),
   ])
-  const judged = judgeStatus(status, values.chain ?? 'hyperliquid')
+  const judged = checkStatus(status, values.chain ?? 'hyperliquid')
   return status.status === null ? [judged] : [judged, ...feed, ...admin]
 }
 
 /** One that no header carries is not sent: the refusal of `fetch` would show it. */
-async function examineToken(name: 'feed token' | 'admin token', token: string | undefined, url: string) {
-  if (token && !TOKEN.test(token)) return [judgeForm(name)]
-  return judgeToken(name, token ? await ask(url, { token }) : null)
+async function runTokenCheck(name: 'feed token' | 'admin token', token: string | undefined, url: string) {
+  if (token && !TOKEN.test(token)) return [invalidToken(name)]
+  return checkToken(name, token ? await probe(url, { token }) : null)
 }
 
-async function examineDisks({ data, feederState }: Patient, files: ReturnType<typeof lookAtFiles> | null) {
+async function runDiskChecks({ data, feederState }: Target, files: ReturnType<typeof readNodeFiles> | null) {
   const seen = await files
-  const disks = await lookAtDisks([data, feederState].filter((folder) => folder !== undefined))
+  const disks = await readDisks([data, feederState].filter((folder) => folder !== undefined))
   // devnet removes its old files by itself.
   const bytesPerHour = isHost && seen && seen.grownBytes > 0 ? (seen.grownBytes / seen.tookMs) * 3_600_000 : null
   // The files of the node are on the first one.
-  return disks.map((disk, i) => judgeDisk({ ...disk, bytesPerHour: i === 0 ? bytesPerHour : null }))
+  return disks.map((disk, i) => checkDisk({ ...disk, bytesPerHour: i === 0 ? bytesPerHour : null }))
 }
 
 /** A disk that hangs, or a folder of another machine, must not end the rest. */
-async function inTime(name: string, checks: Promise<Check[]>): Promise<Check[]> {
-  const { fail } = looked(name)
+async function withDeadline(name: string, checks: Promise<Check[]>): Promise<Check[]> {
+  const { fail } = checkResults(name)
   const late = fail('it took too long', 'Does the disk answer? "ls" the folder.')
   return orLate(
     checks.catch((error) => [fail(String(error), 'Look at the folder.')]),

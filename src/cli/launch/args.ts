@@ -42,11 +42,11 @@ const Port = wholeNumber(0, 65_535)
 /** What the arguments and the `PORT` variable mean; an error is one sentence. Other variables are the gateway's. */
 export function launchOptions(
   args: LaunchArgs,
-  said: Readonly<Record<string, string | undefined>>,
+  env: Readonly<Record<string, string | undefined>>,
 ): Result<LaunchOptions, string> {
-  const wrong = wrongIn(said)
+  const wrong = variableError(env)
   if (wrong !== null) return err(`${wrong}.`)
-  const port = said.PORT
+  const port = env.PORT
   const number = Port.safeParse(port || String(DEFAULT_PORT))
   if (!number.success) return err(`PORT is ${JSON.stringify(port)}: it ${number.error.issues[0]?.message}.`)
   const { state, seed, blockMs, scale, keep = DEFAULT_KEEP_MB } = args
@@ -89,16 +89,16 @@ export const LIVE_ACCOUNT = 'live'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** `node`: URL of the simulated exchange; an error is one sentence. */
-export function gatewayVariables(said: Environment, node: string, keepMb: string): Result<GatewayVariables, string> {
-  const wrong = wrongIn(said)
+export function gatewayVariables(env: Environment, node: string, keepMb: string): Result<GatewayVariables, string> {
+  const wrong = variableError(env)
   if (wrong !== null) return err(wrong)
   const shared = {
-    PIPELINE_PRIVATE: said.PIPELINE_PRIVATE || 'on',
-    RPC_CHAINS: said.RPC_CHAINS || JSON.stringify([{ name: 'hyperliquid', urls: [`${node}/evm`] }]),
+    PIPELINE_PRIVATE: env.PIPELINE_PRIVATE || 'on',
+    RPC_CHAINS: env.RPC_CHAINS || JSON.stringify([{ name: 'hyperliquid', urls: [`${node}/evm`] }]),
   }
   const vars = {
     PATH_KEYS: 'on',
-    TRUST_PROXY: said.TRUST_PROXY || 'off',
+    TRUST_PROXY: env.TRUST_PROXY || 'off',
     LIVE_ACCOUNT,
     CHECKOUT: 'manual',
     CHECKOUT_PRICES: PRICES,
@@ -110,7 +110,7 @@ export function gatewayVariables(said: Environment, node: string, keepMb: string
 }
 
 /** A sentence; null where nothing is wrong. An empty variable is as good as none. */
-function wrongIn(said: Environment): string | null {
+function variableError(said: Environment): string | null {
   const switches = ['PIPELINE_PRIVATE', 'TRUST_PROXY'].flatMap((name) => {
     const value = Switch.safeParse(said[name] || 'off')
     return value.success ? [] : [`${name} ${value.error.issues[0]?.message}`]

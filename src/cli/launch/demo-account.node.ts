@@ -16,11 +16,11 @@ const DEMO_ACCOUNT = { plan: 'professional', credits: DAILY_CREDITS }
 /** Visitors of /live share this one. */
 const LIVE_TERMS = { plan: 'enterprise', credits: 100_000 }
 const TIMEOUT_MS = 5_000
-const DAY_LOOK_MS = 60_000
+const DAY_CHECK_MS = 60_000
 
-const Issued = z.object({ key: z.string() })
-const Demo = z.object({ created: z.int(), balance: z.string() })
-const Listed = z.object({ keys: z.array(z.object({ revoked: z.int().nullable() })) })
+const IssuedKeyResponse = z.object({ key: z.string() })
+const AccountResponse = z.object({ created: z.int(), balance: z.string() })
+const KeyListResponse = z.object({ keys: z.array(z.object({ revoked: z.int().nullable() })) })
 
 /** An API key, and a service key of the same account. */
 export interface DemoKeys {
@@ -33,28 +33,30 @@ const POLL_MS = 100
 const PROBE_COIN = 'BTC'
 
 /** Polls until everything stands; `waiting` hears what is missing when that changes. Ends only with `signal`. */
-export async function becomeReady(
+export async function waitUntilReady(
   url: string,
   adminToken: string,
-  kept: DemoKeys | null,
-  waiting: (what: string) => void,
+  stored: DemoKeys | null,
+  onWaiting: (what: string) => void,
   signal: AbortSignal,
 ): Promise<DemoKeys> {
-  let keys = kept
+  let keys = stored
   for (let last = ''; ; await sleep(POLL_MS, undefined, { signal })) {
     const missing = keys === null ? await makeKeys() : await probe(url, keys.key, signal)
     if (missing === null && keys !== null) {
       await topUpDaily(url, adminToken, signal)
-      await payForLive(url, adminToken, signal).catch(() => waiting('the account of /live, which is not paid for'))
+      await fundLiveAccount(url, adminToken, signal).catch(() =>
+        onWaiting('the account of /live, which is not paid for'),
+      )
       return keys
     }
     if (missing === 'key') keys = null
-    else if (missing !== null && missing !== last) waiting(missing)
+    else if (missing !== null && missing !== last) onWaiting(missing)
     last = missing ?? last
   }
 
   async function makeKeys(): Promise<string | null> {
-    const made = await makeDemoKeys(url, adminToken, signal)
+    const made = await createDemoKeys(url, adminToken, signal)
     if (!made.ok) return made.error
     keys = made.value
     return 'the first book'
@@ -88,10 +90,10 @@ async function probe(url: string, key: string, signal: AbortSignal): Promise<str
 }
 
 /** Makes new keys of the account `demo`, and both accounts at the first call. The error says what did not answer. */
-async function makeDemoKeys(url: string, adminToken: string, signal: AbortSignal): Promise<Result<DemoKeys, string>> {
-  const ask = adminOf(url, adminToken, signal)
+async function createDemoKeys(url: string, adminToken: string, signal: AbortSignal): Promise<Result<DemoKeys, string>> {
+  const ask = adminClient(url, adminToken, signal)
   const issue = async (kind: 'api' | 'service') =>
-    Issued.parse(await ask('POST', '/keys', { account: 'demo', label: 'npm start', kind })).key
+    IssuedKeyResponse.parse(await ask('POST', '/keys', { account: 'demo', label: 'npm start', kind })).key
   try {
     await ask('PUT', '/accounts/demo', DEMO_ACCOUNT)
     return ok({ key: await issue('api'), serviceKey: await issue('service') })
@@ -104,31 +106,31 @@ async function makeDemoKeys(url: string, adminToken: string, signal: AbortSignal
 
 /** Fills the demo account up now, and on each further UTC day until `signal`. Never rejects: the next look tries again. */
 async function topUpDaily(url: string, adminToken: string, signal: AbortSignal): Promise<void> {
-  const ask = adminOf(url, adminToken, signal)
+  const ask = adminClient(url, adminToken, signal)
   let done = ''
   const look = async () => {
     const nowMs = Date.now()
     if (utcDay(nowMs) === done) return
-    const grant = dailyGrant(Demo.parse(await ask('GET', '/accounts/demo')), nowMs)
+    const grant = dailyGrant(AccountResponse.parse(await ask('GET', '/accounts/demo')), nowMs)
     if (grant !== null) await ask('POST', '/accounts/demo/grants', grant, [409])
     done = utcDay(nowMs)
   }
   const tryLook = () => look().catch(() => undefined)
   await tryLook()
-  const timer = setInterval(tryLook, DAY_LOOK_MS)
+  const timer = setInterval(tryLook, DAY_CHECK_MS)
   signal.addEventListener('abort', () => clearInterval(timer))
 }
 
 /** Sees to it that /live is paid for. */
-async function payForLive(url: string, adminToken: string, signal: AbortSignal): Promise<void> {
-  const ask = adminOf(url, adminToken, signal)
+async function fundLiveAccount(url: string, adminToken: string, signal: AbortSignal): Promise<void> {
+  const ask = adminClient(url, adminToken, signal)
   await ask('PUT', `/accounts/${LIVE_ACCOUNT}`, LIVE_TERMS)
-  const { keys } = Listed.parse(await ask('GET', `/keys?account=${LIVE_ACCOUNT}`))
+  const { keys } = KeyListResponse.parse(await ask('GET', `/keys?account=${LIVE_ACCOUNT}`))
   if (keys.every(({ revoked }) => revoked !== null))
     await ask('POST', '/keys', { account: LIVE_ACCOUNT, label: 'npm start' })
 }
 
-function adminOf(url: string, adminToken: string, signal: AbortSignal) {
+function adminClient(url: string, adminToken: string, signal: AbortSignal) {
   /** `passing`: refusals that are no failure. */
   return async (method: string, path: string, body?: object, passing: readonly number[] = []): Promise<unknown> => {
     const answer = await fetch(`${url}/admin${path}`, {

@@ -42,9 +42,9 @@ export interface GatewayProcessOptions {
 }
 
 /** The Worker with the pages. */
-const PAGES = 'weir-pages'
+const PAGES_WORKER = 'weir-pages'
 
-const LEDGER =
+const MIGRATIONS_TABLE =
   'CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)'
 
 interface GatewayProcess {
@@ -60,17 +60,17 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
   // wrangler takes required secrets from the environment.
   Object.assign(process.env, options.secrets)
   await migrate(options)
-  const { assets, ...gateway } = workerOf(options, 'wrangler.toml', 'gateway')
+  const { assets, ...gateway } = workerOptions(options, 'wrangler.toml', 'gateway')
   // With them on the gateway itself each request would pass a router first, at a third of the rate.
   const pages = {
-    name: PAGES,
+    name: PAGES_WORKER,
     ...(gateway.compatibilityDate && { compatibilityDate: gateway.compatibilityDate }),
     modules: true as const,
     script: 'export default { fetch: (request, env) => env.FILES.fetch(request) }',
     ...(assets && { assets: { ...assets, binding: 'FILES' } }),
   }
   const names = Array.from({ length: options.instances ?? 1 }, (_, i) => (i === 0 ? 'weir' : `weir-${i + 1}`))
-  const live = workerOf(options, 'wrangler.live.toml', 'live')
+  const live = workerOptions(options, 'wrangler.live.toml', 'live')
   const sql = new SqlProcess(options)
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
@@ -79,7 +79,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
           ...gateway,
           name,
           bindings: { ...gateway.bindings, ...options.vars },
-          serviceBindings: { ...gateway.serviceBindings, ASSETS: PAGES },
+          serviceBindings: { ...gateway.serviceBindings, ASSETS: PAGES_WORKER },
           unsafeDirectSockets: [{ host: '127.0.0.1', port: i === 0 ? options.port : 0 }],
         })),
         {
@@ -101,7 +101,7 @@ export async function startGatewayProcess(options: GatewayProcessOptions): Promi
 }
 
 /** A Worker as its wrangler file describes it, with the one script, and the binaries, in the folder of its bundle. */
-function workerOf(
+function workerOptions(
   { root, bundles = 'dist', isArchived = true }: Pick<GatewayProcessOptions, 'root' | 'bundles' | 'isArchived'>,
   config: string,
   part: 'gateway' | 'live' | 'sql',
@@ -132,7 +132,7 @@ export async function migrate({ root, state }: Pick<GatewayProcessOptions, 'root
     for (const file of files) {
       // The folder has the name of the binding.
       const database = await miniflare.getD1Database(basename(dirname(file)).toUpperCase())
-      await database.prepare(LEDGER).run()
+      await database.prepare(MIGRATIONS_TABLE).run()
       const name = basename(file)
       if (await database.prepare('SELECT 1 FROM d1_migrations WHERE name = ?').bind(name).first()) continue
       const statements = unstable_splitSqlQuery(readFileSync(join(root, file), 'utf8'))
@@ -148,15 +148,15 @@ export async function migrate({ root, state }: Pick<GatewayProcessOptions, 'root
 type WorkerOptions = Extract<Parameters<typeof convertV4MiniflareOptions>[0], { workers: unknown }>['workers'][number]
 
 /** What the program is told over the channel that it must not outlive; it answers its URL. */
-export interface SqlOrder {
+export interface SqlProcessInput {
   readonly worker: WorkerOptions
   readonly state: string
 }
 
-const PROGRAM = new URL('./sql.node.ts', import.meta.url)
+const SQL_PROGRAM = new URL('./sql.node.ts', import.meta.url)
 const START_MS = 30_000
 /** One that ends as it starts would keep a core busy with starting. */
-const AGAIN_MS = 1_000
+const RESTART_MS = 1_000
 const STOP_MS = 3_000
 
 class SqlProcess {
@@ -198,15 +198,15 @@ class SqlProcess {
   }
 
   async #start(): Promise<string> {
-    await sleep(Math.max(0, this.#startedMs + AGAIN_MS - performance.now()))
+    await sleep(Math.max(0, this.#startedMs + RESTART_MS - performance.now()))
     this.#startedMs = performance.now()
-    const child = fork(PROGRAM, [], { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    const child = fork(SQL_PROGRAM, [], { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
     this.#child = child
     child.once('exit', () => {
       if (this.#child === child) this.#child = this.#url = null
     })
     const { root, state } = this.#options
-    const worker = workerOf({ root }, 'wrangler.sql.toml', 'sql')
+    const worker = workerOptions({ root }, 'wrangler.sql.toml', 'sql')
     child.send({ state, worker: { ...worker, bindings: { ...worker.bindings, SQL_TOKEN: this.#token } } })
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => child.kill('SIGKILL'), START_MS)

@@ -3,11 +3,11 @@
 
 const GRACE_MS = 1_500
 
-process.stdin.on('error', leave).on('end', leave).on('close', leave).resume()
+process.stdin.on('error', exit).on('end', exit).on('close', exit).resume()
 // Waiting for the launcher's end must not keep a child alive that has nothing else to do.
 ;(process.stdin as { unref?: () => void }).unref?.()
 
-function leave(): void {
+function exit(): void {
   process.kill(process.pid, 'SIGTERM')
   setTimeout(() => process.kill(-process.pid, 'SIGKILL'), GRACE_MS).unref()
 }

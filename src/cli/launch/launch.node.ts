@@ -12,9 +12,9 @@ import { after } from '../../core/timers.client.ts'
 import { devFilePath } from '../dev-file.node.ts'
 import type { LaunchOptions } from './args.ts'
 import type { DemoKeys } from './demo-account.node.ts'
-import { news, type Seen, WHY } from './messages.ts'
-import { childrenOf, endGroup, processInfo } from './processes.node.ts'
-import { type Ports, type Secrets, type StateFolder, writeWhole } from './state-folder.node.ts'
+import { PROBLEMS, type ProcessStates, processUpdates } from './messages.ts'
+import { childrenOf, killGroup, processInfo } from './processes.node.ts'
+import { type Ports, type Secrets, type StateFolder, writeAtomically } from './state-folder.node.ts'
 
 export interface ChildSpec {
   readonly name: string
@@ -26,9 +26,9 @@ export interface ChildSpec {
 
 export interface ChildWatcher {
   /** Started, or started again. */
-  started(name: string, pid: number): void
+  onStart(name: string, pid: number): void
   /** Died without being asked to; said once while it keeps dying at the same pace. */
-  died(name: string, how: string, restartMs: number): void
+  onExit(name: string, how: string, restartMs: number): void
 }
 
 const LOG_MAX_BYTES = 8 * 1024 * 1024
@@ -36,14 +36,14 @@ const STOP_GRACE_MS = 3_000
 const RESTART_FIRST_MS = 200
 const RESTART_CAP_MS = 2_000
 /** A child that lived so long was a good one: its death is the first again. */
-const STEADY_MS = 5_000
+const STABLE_MS = 5_000
 const GUARD = new URL('./guard.node.ts', import.meta.url).href
 
 export class SupervisedChild {
   readonly #spec: ChildSpec
   readonly #watcher: ChildWatcher
   #child: ChildProcess | null = null
-  #stopping = false
+  #isStopping = false
   #lastDelayMs = 0
   /** Where the log of this life begins; it may have been cut since. */
   #logFrom = 0
@@ -69,21 +69,21 @@ export class SupervisedChild {
     const startedAt = Date.now()
     child.stdin?.on('error', () => {})
     child.on('exit', (code, signal) => {
-      const how = howEnded(code, signal, () => this.#lifeLog())
-      void this.#exited(child, how, Date.now() - startedAt)
+      const how = exitReason(code, signal, () => this.#currentLog())
+      void this.#onExit(child, how, Date.now() - startedAt)
     })
-    if (child.pid !== undefined) this.#watcher.started(this.#spec.name, child.pid)
+    if (child.pid !== undefined) this.#watcher.onStart(this.#spec.name, child.pid)
   }
 
   /** Asks the child to end, makes it end after 3 s, and leaves nothing of its group. */
   async stop(): Promise<void> {
-    this.#stopping = true
+    this.#isStopping = true
     const child = this.#child
     if (child === null) return
     const exited = new Promise((resolve) => child.once('exit', resolve))
     child.kill('SIGTERM')
     await orLate(exited, STOP_GRACE_MS, undefined, after)
-    if (child.pid !== undefined) await endGroup(child.pid)
+    if (child.pid !== undefined) await killGroup(child.pid)
   }
 
   /** Keeps the log bounded. */
@@ -91,19 +91,19 @@ export class SupervisedChild {
     trimLog(this.#spec.log)
   }
 
-  async #exited(child: ChildProcess, how: string, livedMs: number): Promise<void> {
+  async #onExit(child: ChildProcess, how: string, livedMs: number): Promise<void> {
     this.#child = null
-    if (this.#stopping) return
+    if (this.#isStopping) return
     const delayMs = restartDelayMs(this.#lastDelayMs, livedMs)
     const isNews = delayMs === RESTART_FIRST_MS || delayMs !== this.#lastDelayMs
     this.#lastDelayMs = delayMs
-    if (isNews) this.#watcher.died(this.#spec.name, how, delayMs)
-    await Promise.all([child.pid && endGroup(child.pid), sleep(delayMs)])
-    if (!this.#stopping) this.start()
+    if (isNews) this.#watcher.onExit(this.#spec.name, how, delayMs)
+    await Promise.all([child.pid && killGroup(child.pid), sleep(delayMs)])
+    if (!this.#isStopping) this.start()
   }
 
   /** Of this life of the child alone. */
-  #lifeLog(): string {
+  #currentLog(): string {
     if (!existsSync(this.#spec.log)) return ''
     return readFileSync(this.#spec.log).subarray(this.#logFrom).toString()
   }
@@ -116,39 +116,44 @@ function trimLog(path: string): void {
 
 /** Wait before the next start, ms, of a child that lived `livedMs` and was started after a wait of `lastMs` (0: first). */
 export function restartDelayMs(lastMs: number, livedMs: number): number {
-  if (lastMs === 0 || livedMs >= STEADY_MS) return RESTART_FIRST_MS
+  if (lastMs === 0 || livedMs >= STABLE_MS) return RESTART_FIRST_MS
   return Math.min(RESTART_CAP_MS, lastMs * 2)
 }
 
-const MAX_UNITS = 300
+const MESSAGE_CHARS_MAX = 300
 /** `{"say":"…"}` of the feeder, `devnet: …`, `TypeError: …` of Node; workerd's begin with a file of its source. */
-const WORDS = [/^\{"say":(".*")\}$/, /^devnet: (.*)$/, /^(?:Uncaught )?(\w*Error: .*)$/, /^(workerd\/\S+ failed: .*)$/]
+const ERROR_LINES = [
+  /^\{"say":(".*")\}$/,
+  /^devnet: (.*)$/,
+  /^(?:Uncaught )?(\w*Error: .*)$/,
+  /^(workerd\/\S+ failed: .*)$/,
+]
 
 /** A line that says all is well: complaints before it are out of date. */
-const WELL = /^(?:\{"status":\{"state":"sending","why":null,|gateway at http)/
+const HEALTHY_LINE = /^(?:\{"status":\{"state":"sending","why":null,|gateway at http)/
 /** Sent by somebody else: the log of who got it cannot tell why. */
-const FROM_OUTSIDE: readonly (string | null)[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP']
+const EXTERNAL_SIGNALS: readonly (string | null)[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP']
 
 /** How a child ended, with its own words for that where it has any; `log` is that of this life of it. */
-export function howEnded(code: number | null, signal: string | null, log: () => string): string {
+export function exitReason(code: number | null, signal: string | null, log: () => string): string {
   const how = signal ?? `exit code ${code}`
-  const words = code === 0 || FROM_OUTSIDE.includes(signal) ? null : lastWords(log())
+  const words = code === 0 || EXTERNAL_SIGNALS.includes(signal) ? null : lastErrorLine(log())
   return words === null ? how : `${how}: ${words}`
 }
 
 /** One line without control characters; null where the log ends in nothing of the kind. */
-export function lastWords(log: string): string | null {
+export function lastErrorLine(log: string): string | null {
   for (const line of log.split('\n').reverse()) {
-    if (WELL.test(line)) return null
-    const said = WORDS.map((form) => form.exec(line.trim())?.[1]).find((words) => words !== undefined)
+    if (HEALTHY_LINE.test(line)) return null
+    const said = ERROR_LINES.map((form) => form.exec(line.trim())?.[1]).find((words) => words !== undefined)
     if (said === undefined) continue
     const text = said.startsWith('"') ? String(parseJson(said) ?? said) : said
-    return text.replace(/\p{Cc}+/gu, ' ').slice(0, MAX_UNITS)
+    return text.replace(/\p{Cc}+/gu, ' ').slice(0, MESSAGE_CHARS_MAX)
   }
   return null
 }
 
-interface LaunchWorld {
+interface LaunchContext {
   readonly root: string
   readonly folder: StateFolder
   readonly options: LaunchOptions
@@ -157,7 +162,7 @@ interface LaunchWorld {
   readonly say: (line: string) => void
 }
 
-type Name = 'devnet' | 'gateway' | 'feeder'
+type ChildName = 'devnet' | 'gateway' | 'feeder'
 
 /**
  * Of devnet and its feeder. Node takes half of the machine's memory before it collects in earnest: a demo left overnight
@@ -170,51 +175,51 @@ const LARGE_HEAP_MB = { devnet: 900, feeder: 1_500 }
  * workerd has no bound of its own and collects when it must: at rest it stood at 420 MB after a quarter of an hour, of which
  * less than 30 were alive, and with this at 300: what dies young is found sooner.
  */
-const YOUNG = '--max-semi-space-size=4'
+const SMALL_YOUNG_SPACE = '--max-semi-space-size=4'
 /** How often workerd's pid and the sizes of the logs are looked at. */
-const LOOK_MS = 500
+const CHECK_MS = 500
 
 export class Launch {
-  readonly #world: LaunchWorld
-  readonly #children = new Map<Name, SupervisedChild>()
+  readonly #context: LaunchContext
+  readonly #children = new Map<ChildName, SupervisedChild>()
   readonly #pids = new Map<string, number>()
   #keys: DemoKeys | null = null
-  #look: NodeJS.Timeout | null = null
+  #timer: NodeJS.Timeout | null = null
   #isDiskFull = false
-  #seen: Seen = { stopped: [] }
+  #states: ProcessStates = { stopped: [] }
   /** What stands in the lock and in dev.json. */
   #written = ''
 
-  constructor(world: LaunchWorld) {
-    this.#world = world
+  constructor(world: LaunchContext) {
+    this.#context = world
     const watcher = this.#watcher()
-    for (const spec of childSpecs(world)) this.#children.set(spec.name as Name, new SupervisedChild(spec, watcher))
+    for (const spec of childSpecs(world)) this.#children.set(spec.name as ChildName, new SupervisedChild(spec, watcher))
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#world.ports.gateway}`
+    return `http://127.0.0.1:${this.#context.ports.gateway}`
   }
 
-  start(...names: Name[]): void {
+  start(...names: ChildName[]): void {
     for (const name of names) this.#children.get(name)?.start()
-    this.#look ??= setInterval(() => this.#lookAround(), LOOK_MS)
+    this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
   }
 
   /** From now on dev.json is written, and kept true. Answers its text. */
-  ready(keys: DemoKeys): string {
+  markReady(keys: DemoKeys): string {
     this.#keys = keys
-    return this.#note()
+    return this.#writeState()
   }
 
   /** Ends all children, the feeder first so that it can note where it stands, and lets the folder go. */
   async stop(): Promise<void> {
-    await this.#end()
-    if (this.#keys) this.#note({})
-    this.#world.folder.unlock()
+    await this.#stopChildren()
+    if (this.#keys) this.#writeState({})
+    this.#context.folder.removeLock()
   }
 
-  async #end(): Promise<void> {
-    if (this.#look) clearInterval(this.#look)
+  async #stopChildren(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer)
     await this.#children.get('feeder')?.stop()
     await Promise.all([this.#children.get('gateway')?.stop(), this.#children.get('devnet')?.stop()])
     this.#pids.clear()
@@ -222,57 +227,57 @@ export class Launch {
 
   #watcher(): ChildWatcher {
     return {
-      started: (name, pid) => {
+      onStart: (name, pid) => {
         this.#pids.set(name, pid)
-        this.#note()
+        this.#writeState()
       },
-      died: (name, how, restartMs) => {
-        this.#seen = { stopped: [] }
-        this.#world.say(`${name} ended (${how}); it starts again in ${restartMs} ms. See ${this.#log(name)}`)
+      onExit: (name, how, restartMs) => {
+        this.#states = { stopped: [] }
+        this.#context.say(`${name} ended (${how}); it starts again in ${restartMs} ms. See ${this.#log(name)}`)
       },
     }
   }
 
-  #lookAround(): void {
-    if (!this.#isOurs()) return void this.#leave()
+  #check(): void {
+    if (!this.#ownsFolder()) return void this.#abandon()
     for (const child of this.#children.values()) child.trimLog()
     const pids = this.#running()
-    this.#note(pids)
-    const { folder, say } = this.#world
+    this.#writeState(pids)
+    const { folder, say } = this.#context
     const isStopped = (pid: number) => process.platform === 'linux' && processInfo(pid)?.isStopped
     const stopped = Object.entries(pids).flatMap(([name, pid]) => (isStopped(pid) ? [name] : []))
     // The first start makes its tables in a workerd of its own, whose end is no news.
     const { workerd: _, ...early } = pids
-    const { seen, lines } = news(this.#seen, this.#keys ? pids : early, stopped)
-    this.#seen = seen
+    const { seen, lines } = processUpdates(this.#states, this.#keys ? pids : early, stopped)
+    this.#states = seen
     for (const line of lines) say(line)
     const isFull = folder.isDiskFull()
-    if (isFull && !this.#isDiskFull) say(WHY.diskFull(folder.path))
+    if (isFull && !this.#isDiskFull) say(PROBLEMS.diskFull(folder.path))
     this.#isDiskFull = isFull
   }
 
   /** Whether the folder is there and has our lock. */
-  #isOurs(): boolean {
-    return this.#world.folder.lock()?.launcher === process.pid
+  #ownsFolder(): boolean {
+    return this.#context.folder.readLock()?.launcher === process.pid
   }
 
   /** Without a trace in the folder, which may be another launcher's by now. */
-  async #leave(): Promise<never> {
-    this.#world.say(WHY.folderLost(this.#world.folder.path))
-    await this.#end()
+  async #abandon(): Promise<never> {
+    this.#context.say(PROBLEMS.folderLost(this.#context.folder.path))
+    await this.#stopChildren()
     process.exit(1)
   }
 
   /** Keeps the lock true and, once ready, dev.json; answers the text of the latter. */
-  #note(pids = this.#running()): string {
-    const { folder } = this.#world
+  #writeState(pids = this.#running()): string {
+    const { folder } = this.#context
     const { start: _, ...children } = pids
     const text = this.#devText(pids)
     const written = JSON.stringify([children, this.#keys && text])
     if (written === this.#written) return text
     try {
-      folder.keepLock({ launcher: process.pid, children })
-      if (this.#keys) writeWhole(devFilePath(folder.path), `${text}\n`)
+      folder.writeLock({ launcher: process.pid, children })
+      if (this.#keys) writeAtomically(devFilePath(folder.path), `${text}\n`)
       this.#written = written
     } catch (error) {
       // A full disk, which is said once: tried again at the next look.
@@ -290,28 +295,33 @@ export class Launch {
   }
 
   #devText(pids: Readonly<Record<string, number>>): string {
-    const { ADMIN_TOKEN, FEED_TOKEN } = this.#world.secrets
+    const { ADMIN_TOKEN, FEED_TOKEN } = this.#context.secrets
     const { key, serviceKey } = this.#keys ?? { key: null, serviceKey: null }
     const tokens = { admin_token: ADMIN_TOKEN, feed_token: FEED_TOKEN }
     return JSON.stringify({ url: this.url, key, service_key: serviceKey, ...tokens, pids })
   }
 
   #log(name: string): string {
-    return this.#world.folder.part(`log/${name}.log`)
+    return this.#context.folder.pathOf(`log/${name}.log`)
   }
 }
 
-function childSpecs({ root, folder, options, ports, secrets }: LaunchWorld): ChildSpec[] {
+function childSpecs({ root, folder, options, ports, secrets }: LaunchContext): ChildSpec[] {
   const isLarge = options.scale === 'mainnet'
   const node = `http://127.0.0.1:${ports.devnet}`
   const gateway = `http://127.0.0.1:${ports.gateway}`
-  const data = folder.part('node')
+  const data = folder.pathOf('node')
   const { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET } = secrets
-  const spec = (name: Name, program: string, args: readonly string[], env: Record<string, string> = {}): ChildSpec => ({
+  const spec = (
+    name: ChildName,
+    program: string,
+    args: readonly string[],
+    env: Record<string, string> = {},
+  ): ChildSpec => ({
     name,
     args: [...(name === 'gateway' ? [] : heapOf(name, isLarge)), join(root, 'src', program), ...args],
     env,
-    log: folder.part(`log/${name}.log`),
+    log: folder.pathOf(`log/${name}.log`),
   })
   return [
     spec('devnet', 'devnet/main.node.ts', [
@@ -322,15 +332,15 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchWorld): Chi
       'gateway',
       'cli/launch/gateway.node.ts',
       [
-        ...['--state', folder.part('gateway'), '--port', String(ports.gateway), '--node', node],
+        ...['--state', folder.pathOf('gateway'), '--port', String(ports.gateway), '--node', node],
         ...['--keep', String(options.keep)],
       ],
-      { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET, ...(isLarge ? {} : { MINIFLARE_WORKERD_V8_FLAGS: YOUNG }) },
+      { ADMIN_TOKEN, FEED_TOKEN, KEY_SECRET, ...(isLarge ? {} : { MINIFLARE_WORKERD_V8_FLAGS: SMALL_YOUNG_SPACE }) },
     ),
     spec(
       'feeder',
       'feeder/main.node.ts',
-      ['--data', data, '--info', node, '--gateway', gateway, '--state', folder.part('feeder')],
+      ['--data', data, '--info', node, '--gateway', gateway, '--state', folder.pathOf('feeder')],
       { FEED_TOKEN },
     ),
   ]
@@ -338,5 +348,7 @@ function childSpecs({ root, folder, options, ports, secrets }: LaunchWorld): Chi
 
 /** A large exchange makes much that is short-lived, which a small space would take for long-lived. */
 function heapOf(name: 'devnet' | 'feeder', isLarge: boolean): string[] {
-  return isLarge ? [`--max-old-space-size=${LARGE_HEAP_MB[name]}`] : [`--max-old-space-size=${HEAP_MB[name]}`, YOUNG]
+  return isLarge
+    ? [`--max-old-space-size=${LARGE_HEAP_MB[name]}`]
+    : [`--max-old-space-size=${HEAP_MB[name]}`, SMALL_YOUNG_SPACE]
 }

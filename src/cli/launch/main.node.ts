@@ -8,10 +8,10 @@ import { wholeNumber } from '../../core/whole-number.ts'
 import { DEFAULT_STATE } from '../dev-file.node.ts'
 import { DEFAULT_KEEP_MB, type LaunchOptions, launchOptions, ScaleName } from './args.ts'
 import { build } from './build.node.ts'
-import { becomeReady, DAILY_CREDITS } from './demo-account.node.ts'
+import { DAILY_CREDITS, waitUntilReady } from './demo-account.node.ts'
 import { Launch } from './launch.node.ts'
-import { announce, Refusal, WHY } from './messages.ts'
-import { endLeftovers, freePort, processInfo, starter, whyTaken } from './processes.node.ts'
+import { announce, LaunchError, PROBLEMS } from './messages.ts'
+import { freePort, killLeftovers, portError, processInfo, starterPid } from './processes.node.ts'
 import { checkDatabases, type Ports, type Secrets, StateFolder } from './state-folder.node.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -34,10 +34,10 @@ const START = program(
   .option('--keep <mb>', `of the archive; the oldest goes (${DEFAULT_KEEP_MB})`, reads(wholeNumber(1, 1_000_000)))
 hinted(START, /--port|too many arguments/, 'the port is a variable: PORT=8788 npm start')
 
-const say = (line: string) => process.stderr.write(`${line}\n`)
+const log = (line: string) => process.stderr.write(`${line}\n`)
 
-function refuse(sentence: string): never {
-  say(sentence)
+function exitWith(sentence: string): never {
+  log(sentence)
   process.exit(1)
 }
 
@@ -49,39 +49,39 @@ async function main(): Promise<void> {
   const options = parsed.value
   const { stateOption } = options
   const folder = new StateFolder(resolve(root, options.state), `npm start --${stateOption} --reset`)
-  await claim(folder, options).catch((error) => refuse(wordsOf(error, folder)))
-  const { ports, secrets } = await look(folder, options).catch((error) => {
-    folder.unlock()
-    return refuse(wordsOf(error, folder))
+  await claim(folder, options).catch((error) => exitWith(errorText(error, folder)))
+  const { ports, secrets } = await readFolder(folder, options).catch((error) => {
+    folder.removeLock()
+    return exitWith(errorText(error, folder))
   })
-  const launch = new Launch({ root, folder, options, ports, secrets, say })
+  const launch = new Launch({ root, folder, options, ports, secrets, say: log })
   const stopping = stopOnSignals(launch)
 
   launch.start('devnet')
   try {
-    if (await build(root)) say('All Workers are built.')
+    if (await build(root)) log('All Workers are built.')
   } catch (error) {
     // An interrupted build is no failed one.
     if (stopping.aborted) return
     await launch.stop()
-    refuse(error instanceof Error ? error.message : String(error))
+    exitWith(error instanceof Error ? error.message : String(error))
   }
   if (stopping.aborted) return
   launch.start('gateway', 'feeder')
-  const waiting = (what: string) => say(`Waiting for ${what} …`)
-  const late = setTimeout(() => say(WHY.notReady(folder.part('log'), stateOption)), LATE_MS)
+  const waiting = (what: string) => log(`Waiting for ${what} …`)
+  const late = setTimeout(() => log(PROBLEMS.notReady(folder.pathOf('log'), stateOption)), LATE_MS)
   const { ADMIN_TOKEN: adminToken, key, serviceKey } = secrets
   const kept = key === null || serviceKey === null ? null : { key, serviceKey }
-  const ready = await becomeReady(launch.url, adminToken, kept, waiting, stopping).catch(() => null)
+  const ready = await waitUntilReady(launch.url, adminToken, kept, waiting, stopping).catch(() => null)
   clearTimeout(late)
   if (!ready) return
   try {
-    folder.keepSecrets({ ...secrets, ...ready })
+    folder.writeSecrets({ ...secrets, ...ready })
   } catch (error) {
     // The next start makes another demo key.
-    say(wordsOf(error, folder))
+    log(errorText(error, folder))
   }
-  const line = launch.ready(ready)
+  const line = launch.markReady(ready)
   process.stdout.write(
     options.json
       ? `${line}\n`
@@ -93,33 +93,33 @@ async function main(): Promise<void> {
 /** Makes the folder ours for as long as this process lives and, with `--reset`, empty. */
 async function claim(folder: StateFolder, options: LaunchOptions): Promise<void> {
   folder.prepare()
-  folder.hold()
-  await endLeftovers(folder.path, folder.lock()?.children ?? {})
+  folder.acquire()
+  await killLeftovers(folder.path, folder.readLock()?.children ?? {})
   if (options.reset) {
-    folder.forget()
+    folder.clear()
     folder.prepare()
   }
-  folder.keepLock({ launcher: process.pid, children: {} })
+  folder.writeLock({ launcher: process.pid, children: {} })
 }
 
 /** What this start finds in the folder, before anything runs on it. */
-async function look(folder: StateFolder, options: LaunchOptions): Promise<{ ports: Ports; secrets: Secrets }> {
-  if (folder.isDiskFull()) throw new Refusal(WHY.diskFull(folder.path))
-  const secrets = folder.secrets()
-  checkDatabases(folder.part('gateway'), folder.reset, secrets.key !== null)
-  const kept = folder.ports()
+async function readFolder(folder: StateFolder, options: LaunchOptions): Promise<{ ports: Ports; secrets: Secrets }> {
+  if (folder.isDiskFull()) throw new LaunchError(PROBLEMS.diskFull(folder.path))
+  const secrets = folder.ensureSecrets()
+  checkDatabases(folder.pathOf('gateway'), folder.reset, secrets.key !== null)
+  const kept = folder.readPorts()
   const gateway = options.port === 0 ? await freePort(kept?.gateway) : options.port
-  const taken = await whyTaken(gateway)
-  if (taken !== null) throw new Refusal(WHY.portTaken(gateway, taken))
+  const taken = await portError(gateway)
+  if (taken !== null) throw new LaunchError(PROBLEMS.portTaken(gateway, taken))
   const ports = { gateway, devnet: await freePort(kept?.devnet, gateway) }
-  folder.keepPorts(ports)
+  folder.writePorts(ports)
   return { ports, secrets }
 }
 
-function wordsOf(error: unknown, folder: StateFolder): string {
-  if (error instanceof Refusal) return error.message
+function errorText(error: unknown, folder: StateFolder): string {
+  if (error instanceof LaunchError) return error.message
   const { code } = error as NodeJS.ErrnoException
-  if (code === 'ENOSPC') return WHY.diskFull(folder.path)
+  if (code === 'ENOSPC') return PROBLEMS.diskFull(folder.path)
   if (code === undefined) throw error
   return `The state folder ${folder.path} cannot be read and written (${code}): choose another with --state DIR.`
 }
@@ -134,7 +134,7 @@ function stopOnSignals(launch: Launch): AbortSignal {
     process.exit(0)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop())
-  const npm = starter()
+  const npm = starterPid()
   if (process.env.npm_lifecycle_event)
     setInterval(() => void (!stopping.signal.aborted && processInfo(npm) === null && stop()), NPM_POLL_MS)
   return stopping.signal

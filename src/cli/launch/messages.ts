@@ -3,21 +3,21 @@
 // said once.
 
 /** Its message says what is in the way and what to do. */
-export class Refusal extends Error {}
+export class LaunchError extends Error {}
 
-const afresh = (reset: string) => `begin afresh with "${reset}", which ends every key issued here`
+const resetText = (reset: string) => `begin afresh with "${reset}", which ends every key issued here`
 /** What exists nowhere else: accounts and keys, and the credits of an account. All else is filled again. */
-const KEPT_HERE_ALONE = /(?:^|\/)(?:d1\/|do\/weir-live-CreditMeter\/(?!metadata\b))/
+const IRREPLACEABLE = /(?:^|\/)(?:d1\/|do\/weir-live-CreditMeter\/(?!metadata\b))/
 
-const FILLED_ANEW =
+const REBUILD_TEXT =
   'delete it (with what has its name and ends in -wal or -shm) and start again; what it held is filled anew'
 
 /** Why a start cannot go on, or ends. `reset`: the command that forgets the folder; `code`: what the system calls it. */
-export const WHY = {
+export const PROBLEMS = {
   secretsLost: (path: string, how: 'damaged' | 'missing', reset: string) =>
-    `${path} is ${how}, and no key of this folder works without it: put a copy back, or ${afresh(reset)}.`,
+    `${path} is ${how}, and no key of this folder works without it: put a copy back, or ${resetText(reset)}.`,
   keySecretChanged: (path: string, reset: string) =>
-    `The KEY_SECRET in ${path} is not the one that the keys of this folder were made with, and none of them works with it: put back the file that belongs here, or ${afresh(reset)}.`,
+    `The KEY_SECRET in ${path} is not the one that the keys of this folder were made with, and none of them works with it: put back the file that belongs here, or ${resetText(reset)}.`,
   foreignFolder: (path: string) => `${path} was not made by "npm start": choose a folder of its own with --state DIR.`,
   alreadyRuns: (path: string, pid: number | undefined) =>
     `Weir already runs on ${path} (process ${pid ?? 'not known yet'}): stop it first, or take another folder with --state DIR and another PORT.`,
@@ -30,9 +30,9 @@ export const WHY = {
   diskFull: (path: string) =>
     `The disk of ${path} is full: make room (Weir keeps up to 500 MB there), or choose another folder with --state DIR.`,
   databaseDamaged: (path: string, why: string, reset: string) =>
-    `The database ${path} is damaged (${why}): ${KEPT_HERE_ALONE.test(path) ? `put a copy of it back, or ${afresh(reset)}` : FILLED_ANEW}.`,
+    `The database ${path} is damaged (${why}): ${IRREPLACEABLE.test(path) ? `put a copy of it back, or ${resetText(reset)}` : REBUILD_TEXT}.`,
   databasesMissing: (path: string, reset: string) =>
-    `The databases of ${path.endsWith('d1') ? 'accounts and keys' : 'credits'} are missing in ${path}: put a copy back, or ${afresh(reset)}.`,
+    `The databases of ${path.endsWith('d1') ? 'accounts and keys' : 'credits'} are missing in ${path}: put a copy back, or ${resetText(reset)}.`,
 }
 
 interface Announcement {
@@ -71,7 +71,7 @@ Ctrl-C ends everything.
 `
 }
 
-export interface Seen {
+export interface ProcessStates {
   readonly gateway?: number | undefined
   /** Undefined: it was not there yet. */
   readonly workerd?: number | 'gone' | undefined
@@ -82,7 +82,11 @@ export interface Seen {
 type Pids = Readonly<Record<string, number>>
 
 /** What to say at this look, and what to hand in at the next. `pids` by name, without a workerd that is not there. */
-export function news(seen: Seen, pids: Pids, stopped: readonly string[]): { seen: Seen; lines: string[] } {
+export function processUpdates(
+  seen: ProcessStates,
+  pids: Pids,
+  stopped: readonly string[],
+): { seen: ProcessStates; lines: string[] } {
   const { gateway, workerd } = pids
   // A new gateway brings a workerd of its own, and its end was said.
   const before = seen.gateway === gateway ? seen.workerd : undefined
@@ -90,7 +94,7 @@ export function news(seen: Seen, pids: Pids, stopped: readonly string[]): { seen
   return {
     seen: { gateway, workerd: known, stopped },
     lines: [
-      ...workerdNews(before, known),
+      ...workerdUpdates(before, known),
       ...stopped.filter((name) => !seen.stopped.includes(name)).map((name) => stoppedText(name, pids[name])),
       ...seen.stopped
         .filter((name) => pids[name] && !stopped.includes(name))
@@ -99,7 +103,7 @@ export function news(seen: Seen, pids: Pids, stopped: readonly string[]): { seen
   }
 }
 
-function workerdNews(before: Seen['workerd'], now: Seen['workerd']): string[] {
+function workerdUpdates(before: ProcessStates['workerd'], now: ProcessStates['workerd']): string[] {
   if (before === now || before === undefined) return []
   const ended = before === 'gone' ? [] : ['workerd ended; the gateway starts it again.']
   return now === 'gone' ? ended : [...ended, `workerd is back (process ${now}).`]

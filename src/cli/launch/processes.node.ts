@@ -42,7 +42,7 @@ function psOf(pid: number): readonly [state: string, ppid: string, pgid: string,
 }
 
 /** Who started this process: its first ancestor that is no shell. Under npm that is npm. */
-export function starter(): number {
+export function starterPid(): number {
   let pid = process.ppid
   for (let info = processInfo(pid); info && /^(\S*\/)?(da|ba|z|k)?sh -c /.test(info.command); info = processInfo(pid))
     pid = info.ppid
@@ -60,7 +60,7 @@ export function childrenOf(pid: number, word: string): number[] {
 }
 
 /** Kills a process group and waits a moment until it is gone. Its leader may have ended: workerd survives a SIGKILL of Node. */
-export async function endGroup(leader: number): Promise<void> {
+export async function killGroup(leader: number): Promise<void> {
   for (const deadline = Date.now() + END_MS; Date.now() < deadline; await sleep(20))
     try {
       process.kill(-leader, 'SIGKILL')
@@ -74,7 +74,7 @@ export async function endGroup(leader: number): Promise<void> {
  * workerd does not where its parent was killed too. Pids are used again, so a process is ended only where its command names
  * the state folder, or where it is in the group of the gateway.
  */
-export async function endLeftovers(folder: string, pids: Readonly<Record<string, number>>): Promise<void> {
+export async function killLeftovers(folder: string, pids: Readonly<Record<string, number>>): Promise<void> {
   const left = Object.values(pids).filter((pid) => {
     const info = processInfo(pid)
     return info !== null && (info.command.includes(folder) || info.pgid === pids.gateway)
@@ -84,7 +84,7 @@ export async function endLeftovers(folder: string, pids: Readonly<Record<string,
 }
 
 /** The port where 127.0.0.1 can be listened on now (0: any free one), or the system's code of why not. */
-function listen(port: number): Promise<number | string> {
+function tryListen(port: number): Promise<number | string> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
@@ -96,9 +96,9 @@ function listen(port: number): Promise<number | string> {
 }
 
 /** The system's code of why a port is taken, null where it is not. A process just ended may hold it for a second. */
-export async function whyTaken(port: number): Promise<string | null> {
+export async function portError(port: number): Promise<string | null> {
   for (let i = 0; ; i++) {
-    const got = await listen(port)
+    const got = await tryListen(port)
     if (typeof got === 'number') return null
     if (got !== 'EADDRINUSE' || i === 20) return got
     await sleep(50)
@@ -106,9 +106,9 @@ export async function whyTaken(port: number): Promise<string | null> {
 }
 
 /** `wanted` where it is free, else any free port; never `promised`, which somebody will listen on soon. */
-export async function freePort(wanted = 0, promised?: number): Promise<number> {
-  const got = wanted === promised ? await listen(0) : await listen(wanted)
-  if (typeof got === 'number' && got !== promised) return got
-  if (wanted === 0 && typeof got === 'string') throw new Error(`no port is free (${got})`)
-  return freePort(0, promised)
+export async function freePort(preferred = 0, reserved?: number): Promise<number> {
+  const got = preferred === reserved ? await tryListen(0) : await tryListen(preferred)
+  if (typeof got === 'number' && got !== reserved) return got
+  if (preferred === 0 && typeof got === 'string') throw new Error(`no port is free (${got})`)
+  return freePort(0, reserved)
 }

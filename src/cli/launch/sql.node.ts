@@ -3,7 +3,7 @@
 
 import { constants, setPriority } from 'node:os'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
-import type { SqlOrder } from './gateway-process.node.ts'
+import type { SqlProcessInput } from './gateway-process.node.ts'
 import { commonOptions } from './miniflare-options.node.ts'
 
 try {
@@ -17,7 +17,7 @@ const end = () => void Promise.resolve(miniflare?.dispose()).finally(() => proce
 process.on('disconnect', end)
 process.on('SIGTERM', end)
 
-process.once('message', async ({ worker, state }: SqlOrder) => {
+process.once('message', async ({ worker, state }: SqlProcessInput) => {
   miniflare = new Miniflare(convertV4MiniflareOptions({ workers: [worker], ...commonOptions(state) }))
   const url = await miniflare.ready
   process.send?.(url.href)

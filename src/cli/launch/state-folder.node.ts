@@ -20,7 +20,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
 import { parseJson } from '../../core/json.ts'
-import { Refusal, WHY } from './messages.ts'
+import { LaunchError, PROBLEMS } from './messages.ts'
 
 const Secrets = z.object({
   ADMIN_TOKEN: z.string().min(32),
@@ -51,7 +51,7 @@ const FOLDERS = {
 const FILES = ['secrets.json', 'ports.json', 'lock.json', 'dev.json'] as const
 const STICKY = 0o1000
 /** A launcher whose npm was killed takes a moment to end. */
-const CLAIM_MS = 2_000
+const ACQUIRE_MS = 2_000
 /** Writes will soon fail. */
 const LOW_BYTES = 50e6
 /** Beside the keys that were made with it: its hash, by which another one is told. */
@@ -62,7 +62,7 @@ export class StateFolder {
   /** The command that forgets this folder. */
   readonly reset: string
   /** SQLite's lock of a file ends with the process that has it. */
-  #gate: DatabaseSync | null = null
+  #claim: DatabaseSync | null = null
 
   constructor(path: string, reset = 'npm start -- --reset') {
     this.path = path
@@ -74,41 +74,41 @@ export class StateFolder {
    * folders have the names of ours: `forget` would take them.
    */
   prepare(): void {
-    const isOurs = FILES.some((name) => existsSync(this.part(name)))
-    const foreign = Object.entries(FOLDERS).find(([name, marks]) => !isOurs && isForeign(this.part(name), marks))
-    if (foreign !== undefined) throw new Refusal(WHY.foreignFolder(this.part(foreign[0])))
+    const isOurs = FILES.some((name) => existsSync(this.pathOf(name)))
+    const foreign = Object.entries(FOLDERS).find(([name, marks]) => !isOurs && isForeign(this.pathOf(name), marks))
+    if (foreign !== undefined) throw new LaunchError(PROBLEMS.foreignFolder(this.pathOf(foreign[0])))
     makeFolder(join(this.path, 'log'))
     // Databases and logs are made by others, with modes of their own. A folder such as /tmp must stay everybody's, and one of
     // somebody else's can only stay as it is.
     const { mode, uid } = statSync(this.path)
     if ((mode & STICKY) === 0 && uid === process.getuid?.()) chmodSync(this.path, 0o700)
-    writeWhole(join(this.path, '.writable'), '')
+    writeAtomically(join(this.path, '.writable'), '')
     rmSync(join(this.path, '.writable'))
   }
 
   /** Forgets everything that a launcher puts here, and nothing else that may lie in the folder. */
-  forget(): void {
-    for (const name of [...Object.keys(FOLDERS), ...FILES]) rmSync(this.part(name), { recursive: true, force: true })
+  clear(): void {
+    for (const name of [...Object.keys(FOLDERS), ...FILES]) rmSync(this.pathOf(name), { recursive: true, force: true })
   }
 
   /** Holds the folder until `release`, or until this process ends in any way. Throws a Refusal that names who holds it. */
-  hold(patienceMs = CLAIM_MS): void {
-    this.#gate = new DatabaseSync(this.part('claim.sqlite'), { timeout: patienceMs })
+  acquire(patienceMs = ACQUIRE_MS): void {
+    this.#claim = new DatabaseSync(this.pathOf('claim.sqlite'), { timeout: patienceMs })
     try {
-      this.#gate.exec('BEGIN EXCLUSIVE')
+      this.#claim.exec('BEGIN EXCLUSIVE')
     } catch {
       this.release()
-      throw new Refusal(WHY.alreadyRuns(this.path, this.lock()?.launcher))
+      throw new LaunchError(PROBLEMS.alreadyRuns(this.path, this.readLock()?.launcher))
     }
   }
 
   /** Whether a launcher has it. */
-  isHeld(): boolean {
-    if (!existsSync(this.part('claim.sqlite'))) return false
+  isLocked(): boolean {
+    if (!existsSync(this.pathOf('claim.sqlite'))) return false
     try {
-      this.hold(0)
+      this.acquire(0)
     } catch (error) {
-      if (error instanceof Refusal) return true
+      if (error instanceof LaunchError) return true
       throw error
     }
     this.release()
@@ -116,8 +116,8 @@ export class StateFolder {
   }
 
   release(): void {
-    this.#gate?.close()
-    this.#gate = null
+    this.#claim?.close()
+    this.#claim = null
   }
 
   /** Whether so little room is left that writes will soon fail. Every process of a launch writes; the launcher says why. */
@@ -128,74 +128,74 @@ export class StateFolder {
   }
 
   /** Path of a part: `node`, `feeder`, `gateway`, `log/<name>.log`. */
-  part(name: string): string {
+  pathOf(name: string): string {
     return join(this.path, name)
   }
 
   /** The tokens of this folder, null before the first start. Throws where they are not those of its gateway's state. */
-  keptSecrets(): Secrets | null {
-    const path = this.part('secrets.json')
+  readSecrets(): Secrets | null {
+    const path = this.pathOf('secrets.json')
     const kept = readJson(path, Secrets)
-    if (kept === 'damaged') throw new Refusal(WHY.secretsLost(path, kept, this.reset))
-    if (kept === null && existsSync(this.part('gateway')))
-      throw new Refusal(WHY.secretsLost(path, 'missing', this.reset))
-    const note = this.part(KEY_SECRET_NOTE)
+    if (kept === 'damaged') throw new LaunchError(PROBLEMS.secretsLost(path, kept, this.reset))
+    if (kept === null && existsSync(this.pathOf('gateway')))
+      throw new LaunchError(PROBLEMS.secretsLost(path, 'missing', this.reset))
+    const note = this.pathOf(KEY_SECRET_NOTE)
     if (kept && existsSync(note) && readFileSync(note, 'utf8') !== digest(kept.KEY_SECRET))
-      throw new Refusal(WHY.keySecretChanged(path, this.reset))
+      throw new LaunchError(PROBLEMS.keySecretChanged(path, this.reset))
     return kept
   }
 
   /** The same, made at the first call. */
-  secrets(): Secrets {
-    const kept = this.keptSecrets()
+  ensureSecrets(): Secrets {
+    const kept = this.readSecrets()
     if (kept) return kept
     const token = () => randomBytes(24).toString('hex')
     const made = { ADMIN_TOKEN: token(), FEED_TOKEN: token(), KEY_SECRET: token(), key: null, serviceKey: null }
-    this.keepSecrets(made)
+    this.writeSecrets(made)
     return made
   }
 
-  keepSecrets(secrets: Secrets): void {
-    writeWhole(this.part('secrets.json'), JSON.stringify(secrets))
+  writeSecrets(secrets: Secrets): void {
+    writeAtomically(this.pathOf('secrets.json'), JSON.stringify(secrets))
     if (secrets.key === null) return
-    makeFolder(this.part('gateway'))
-    writeWhole(this.part(KEY_SECRET_NOTE), digest(secrets.KEY_SECRET))
+    makeFolder(this.pathOf('gateway'))
+    writeAtomically(this.pathOf(KEY_SECRET_NOTE), digest(secrets.KEY_SECRET))
   }
 
   /** Ports of the last start, null where there was none. A damaged file is as good as none: other ports do as well. */
-  ports(): Ports | null {
-    const kept = readJson(this.part('ports.json'), Ports)
+  readPorts(): Ports | null {
+    const kept = readJson(this.pathOf('ports.json'), Ports)
     return kept === 'damaged' ? null : kept
   }
 
-  keepPorts(ports: Ports): void {
-    writeWhole(this.part('ports.json'), JSON.stringify(ports))
+  writePorts(ports: Ports): void {
+    writeAtomically(this.pathOf('ports.json'), JSON.stringify(ports))
   }
 
   /** Files of ours that are there and are not, or cannot be read as, what they should be. */
-  damaged(): string[] {
+  damagedFiles(): string[] {
     const schemas = { 'secrets.json': Secrets, 'ports.json': Ports }
-    return Object.entries(schemas).flatMap(([name, schema]) => (isDamaged(this.part(name), schema) ? [name] : []))
+    return Object.entries(schemas).flatMap(([name, schema]) => (isDamaged(this.pathOf(name), schema) ? [name] : []))
   }
 
   /** What the last launcher noted; null where it ended in good order. */
-  lock(): Lock | null {
-    const lock = readJson(this.part('lock.json'), Lock)
+  readLock(): Lock | null {
+    const lock = readJson(this.pathOf('lock.json'), Lock)
     return lock === 'damaged' ? null : lock
   }
 
-  keepLock(lock: Lock): void {
-    writeWhole(this.part('lock.json'), JSON.stringify(lock))
+  writeLock(lock: Lock): void {
+    writeAtomically(this.pathOf('lock.json'), JSON.stringify(lock))
   }
 
-  unlock(): void {
-    rmSync(this.part('lock.json'), { force: true })
+  removeLock(): void {
+    rmSync(this.pathOf('lock.json'), { force: true })
     this.release()
   }
 }
 
 /** Replaces a file at once, mode 0600: a reader sees the old text or the new one. */
-export function writeWhole(path: string, text: string): void {
+export function writeAtomically(path: string, text: string): void {
   const fresh = `${path}.${process.pid}.new`
   try {
     writeFileSync(fresh, text, { mode: 0o600, flush: true })
@@ -261,13 +261,13 @@ export function checkDatabases(folder: string, reset: string, hasKeys: boolean):
   ]
   for (const { part, was } of needed) {
     const path = join(folder, 'v3', part)
-    if (was && !globSync('**/*.sqlite', { cwd: path }).some(isOfObject))
-      throw new Refusal(WHY.databasesMissing(path, reset))
+    if (was && !globSync('**/*.sqlite', { cwd: path }).some(isObjectDatabase))
+      throw new LaunchError(PROBLEMS.databasesMissing(path, reset))
   }
   for (const name of globSync('**/*.sqlite', { cwd: folder }).sort()) {
     const path = join(folder, name)
-    const why = isEmptied(folder, path) ? 'it is empty' : damage(path)
-    if (why !== null) throw new Refusal(WHY.databaseDamaged(path, why, reset))
+    const why = isEmptied(folder, path) ? 'it is empty' : databaseDamage(path)
+    if (why !== null) throw new LaunchError(PROBLEMS.databaseDamaged(path, why, reset))
   }
 }
 
@@ -277,9 +277,9 @@ function isEmptied(folder: string, path: string): boolean {
 }
 
 /** Miniflare's own database of names stands beside those of the objects. */
-const isOfObject = (name: string) => !name.endsWith('metadata.sqlite')
+const isObjectDatabase = (name: string) => !name.endsWith('metadata.sqlite')
 
-function damage(path: string): string | null {
+function databaseDamage(path: string): string | null {
   const question = statSync(path).size > READ_MAX_BYTES ? 'PRAGMA schema_version' : 'PRAGMA quick_check(1)'
   try {
     const database = new DatabaseSync(path, { readOnly: true })

@@ -2,9 +2,9 @@
 // and a form that sends with the visitor’s own session. Invariants of the form: it sends to this host only; what comes is shown
 // as text; nothing is kept.
 
-import { type Indexed, matches } from './matches.ts'
+import { type IndexedPage, searchPages } from './search.ts'
 
-export function offerSearch(): void {
+export function setUpSearch(): void {
   const form = document.querySelector<HTMLFormElement>('.search')
   const field = form?.querySelector('input')
   if (!form || !field) return
@@ -13,7 +13,7 @@ export function offerSearch(): void {
   list.hidden = true
   list.setAttribute('aria-label', 'Results')
   form.append(list)
-  let index: Promise<Indexed[]> | null = null
+  let index: Promise<IndexedPage[]> | null = null
   let chosen = 0
   const load = () => {
     index ??= fetch('/docs/search.json').then((answer) => answer.json())
@@ -28,8 +28,8 @@ export function offerSearch(): void {
   }
   const show = async () => {
     const pages = await load().catch(() => null)
-    const found = pages === null ? [] : matches(pages, field.value)
-    list.replaceChildren(...found.map(resultOf), ...(found.length === 0 ? [nothingOf(pages === null)] : []))
+    const found = pages === null ? [] : searchPages(pages, field.value)
+    list.replaceChildren(...found.map(resultItem), ...(found.length === 0 ? [emptyItem(pages === null)] : []))
     list.hidden = field.value.trim() === ''
     choose(0)
   }
@@ -66,19 +66,19 @@ export function offerSearch(): void {
   void show()
 }
 
-function resultOf({ address, title, summary }: Indexed): HTMLElement {
+function resultItem({ address, title, summary }: IndexedPage): HTMLElement {
   const link = element('a', element('b', title), element('span', summary))
   link.setAttribute('href', address)
   return element('li', link)
 }
 
-function nothingOf(isBroken: boolean): HTMLElement {
+function emptyItem(isBroken: boolean): HTMLElement {
   const words = isBroken ? 'The index cannot be loaded: /docs/all lists every page.' : 'Nothing has all of these words.'
   return element('li', element('p', words))
 }
 
 const SHOWN_CHARS = 100_000
-const TOLD = [
+const SHOWN_HEADERS = [
   ['x-credits-cost', 'Credits'],
   ['x-credits-remaining', 'Left'],
   ['age', 'Age, s'],
@@ -86,25 +86,25 @@ const TOLD = [
   ['x-request-id', 'Request id'],
 ] as const
 
-export function offerTrying(): void {
+export function setUpTryIt(): void {
   const part = document.querySelector<HTMLElement>('.try')
   const form = part?.querySelector('form')
   const who = part?.querySelector<HTMLElement>('.who')
   const button = form?.querySelector('button')
   if (!part || !form || !who || !button) return
   form.hidden = false
-  void visitor().then((words) => who.replaceChildren(...words))
+  void describeVisitor().then((words) => who.replaceChildren(...words))
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     button.disabled = true
-    await send(form, part).catch((error: unknown) => {
+    await sendRequest(form, part).catch((error: unknown) => {
       who.textContent = `It could not be sent: ${error instanceof Error ? error.message : error}`
     })
     button.disabled = false
   })
 }
 
-async function visitor(): Promise<(Node | string)[]> {
+async function describeVisitor(): Promise<(Node | string)[]> {
   const link = document.createElement('a')
   link.href = '/console'
   link.textContent = 'Sign in'
@@ -118,7 +118,7 @@ async function visitor(): Promise<(Node | string)[]> {
   return [`As ${asked.name}, an operator.`]
 }
 
-async function send(form: HTMLFormElement, part: HTMLElement): Promise<void> {
+async function sendRequest(form: HTMLFormElement, part: HTMLElement): Promise<void> {
   const { method = 'GET', path = '/' } = form.dataset
   const data = new FormData(form)
   const body = data.get('body')
@@ -135,21 +135,21 @@ async function send(form: HTMLFormElement, part: HTMLElement): Promise<void> {
   const facts: [string, string][] = [
     ['Status', String(answer.status)],
     ['Time', `${Math.round(performance.now() - startedMs)} ms`],
-    ...TOLD.flatMap(([header, name]): [string, string][] => {
+    ...SHOWN_HEADERS.flatMap(([header, name]): [string, string][] => {
       const value = answer.headers.get(header)
       return value === null ? [] : [[name, value]]
     }),
   ]
-  shown.querySelector('dl')?.replaceChildren(...facts.map(factOf))
-  shown.querySelector('pre')?.replaceChildren(readable(text))
+  shown.querySelector('dl')?.replaceChildren(...facts.map(factItem))
+  shown.querySelector('pre')?.replaceChildren(formattedBody(text))
   shown.hidden = false
 }
 
-function factOf([name, value]: [string, string]): HTMLElement {
+function factItem([name, value]: [string, string]): HTMLElement {
   return element('div', element('dt', name), element('dd', value))
 }
 
-function readable(text: string): string {
+function formattedBody(text: string): string {
   let shown = text
   try {
     shown = JSON.stringify(JSON.parse(text), null, 2)
@@ -161,7 +161,7 @@ function readable(text: string): string {
     : `${shown.slice(0, SHOWN_CHARS)}\n… ${shown.length - SHOWN_CHARS} more characters`
 }
 
-function offerCopies(): void {
+function addCopyButtons(): void {
   for (const block of document.querySelectorAll<HTMLElement>('article pre')) {
     const text = block.textContent ?? ''
     const button = document.createElement('button')
@@ -177,7 +177,7 @@ function offerCopies(): void {
 }
 
 /** Examples are for the gateway that shows them. */
-function nameThisGateway(): void {
+function showServedOrigin(): void {
   for (const block of document.querySelectorAll('article pre code')) {
     const words = document.createTreeWalker(block, NodeFilter.SHOW_TEXT)
     while (words.nextNode()) {
@@ -189,10 +189,10 @@ function nameThisGateway(): void {
 
 // A long menu begins where the page stands in it.
 document.querySelector('.side [aria-current]')?.scrollIntoView({ block: 'center' })
-offerSearch()
-offerTrying()
-nameThisGateway()
-if ('clipboard' in navigator) offerCopies()
+setUpSearch()
+setUpTryIt()
+showServedOrigin()
+if ('clipboard' in navigator) addCopyButtons()
 
 function element(tag: string, ...children: (Node | string)[]): HTMLElement {
   const made = document.createElement(tag)

@@ -4,28 +4,28 @@
 
 import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { addressWith, go, params } from '../address.dom.ts'
-import { clockText, compact, fixed, priceDecimals, priceText } from './formats.ts'
+import { navigate, params, urlWith } from '../address.dom.ts'
+import { clockText, compactText, fixedText, priceDecimals, priceText } from './formats.ts'
 import { glance } from './glance.dom.ts'
 import {
   type BookRow,
   type DepthChart,
   depthChart,
   groupedRows,
+  priceSteps,
   type Side,
   spreadOf,
   stepDecimals,
-  stepsOf,
 } from './grouped-book.ts'
-import { bookTurn, coin, liveBook, played, trades } from './live-page.dom.ts'
-import { Panel, Pick, unseen } from './panel.tsx'
+import { bookVersion, coin, liveBook, replay, trades } from './live-page.dom.ts'
+import { Panel, PanelSelect, screenReaderText } from './panel.tsx'
 
-const SHOWN = 30
+const TRADES_SHOWN = 30
 
 export function TradePanel() {
-  const past = played.value
-  if (past) void bookTurn.value
-  const rows = (past ? past.trades : trades.value).slice(0, SHOWN)
+  const past = replay.value
+  if (past) void bookVersion.value
+  const rows = (past ? past.trades : trades.value).slice(0, TRADES_SHOWN)
   return (
     <Panel name="trades" title="Trades">
       <div class="list">
@@ -45,7 +45,7 @@ export function TradePanel() {
                   {priceText(px)}
                   <span class="unseen">{isBuy ? ' bought' : ' sold'}</span>
                 </td>
-                <td>{compact(sz)}</td>
+                <td>{compactText(sz)}</td>
                 <td>{clockText(time)}</td>
               </tr>
             ))}
@@ -58,34 +58,34 @@ export function TradePanel() {
 }
 
 const SIZE = { width: 600, height: 140 }
-const EVERY_MS = 500
+const REDRAW_MS = 500
 const SHARES = [0.005, 0.02, 0.1] as const
 const share = signal<number>(SHARES[1])
-const chart = signal<DepthChart | null>(null)
+const depth = signal<DepthChart | null>(null)
 
 export function DepthPanel() {
   useEffect(() => {
     const draw = () => {
       if (document.visibilityState === 'hidden') return
-      const levels = shownLevels()
-      chart.value = levels && depthChart(levels[0], levels[1], { ...SIZE, share: share.value })
+      const levels = visibleLevels()
+      depth.value = levels && depthChart(levels[0], levels[1], { ...SIZE, share: share.value })
     }
     draw()
-    const timer = setInterval(draw, EVERY_MS)
+    const timer = setInterval(draw, REDRAW_MS)
     return () => clearInterval(timer)
   }, [])
-  const shown = chart.value
+  const shown = depth.value
   return (
     <Panel
       name="depth"
       title="Depth"
       head={
-        <Pick
-          label={unseen('Distance from the middle')}
+        <PanelSelect
+          label={screenReaderText('Distance from the middle')}
           value={share.value}
-          of={SHARES}
+          options={SHARES}
           text={(one) => `±${one * 100} %`}
-          onPick={(one) => (share.value = one)}
+          onSelect={(one) => (share.value = one)}
         />
       }
     >
@@ -94,7 +94,7 @@ export function DepthPanel() {
         role="img"
         aria-label={
           shown
-            ? `Depth from ${priceText(shown.low)} to ${priceText(shown.high)}, at most ${compact(shown.most)}`
+            ? `Depth from ${priceText(shown.low)} to ${priceText(shown.high)}, at most ${compactText(shown.maxTotal)}`
             : 'No depth'
         }
         viewBox={`0 0 ${SIZE.width} ${SIZE.height}`}
@@ -109,23 +109,23 @@ export function DepthPanel() {
       </svg>
       <p class="foot number">
         <span>{shown ? priceText(shown.low) : ''}</span>
-        <span>{shown ? `up to ${compact(shown.most)}` : ''}</span>
+        <span>{shown ? `up to ${compactText(shown.maxTotal)}` : ''}</span>
         <span>{shown ? priceText(shown.high) : ''}</span>
       </p>
     </Panel>
   )
 }
 
-const ROW = 20
+const ROW_HEIGHT = 20
 const DEPTHS = [15, 30, 100] as const
 /** Of the step the market's price decides, until one is chosen. */
-const stepAt = computed(() => Number(params.value.get('step')) || 0)
+const chosenStep = computed(() => Number(params.value.get('step')) || 0)
 const rowsShown = signal<number>(DEPTHS[0])
 const steps = signal<readonly number[]>([])
 
 /** The levels that are shown now; null where no book can be trusted. */
-function shownLevels() {
-  const past = played.value
+function visibleLevels() {
+  const past = replay.value
   if (past) return past.book?.levels() ?? null
   const live = liveBook()
   if (live?.book?.live) return live.book.levels()
@@ -133,12 +133,12 @@ function shownLevels() {
 }
 
 export function BookPanel() {
-  void bookTurn.value
-  const levels = shownLevels()
+  void bookVersion.value
+  const levels = visibleLevels()
   const [bids = [], asks = []] = levels ?? []
   const spread = spreadOf(bids[0], asks[0])
-  if (spread) chooseSteps(spread.middle)
-  const step = steps.value.includes(stepAt.value) ? stepAt.value : (steps.value[0] ?? 0)
+  if (spread) updateSteps(spread.middle)
+  const step = steps.value.includes(chosenStep.value) ? chosenStep.value : (steps.value[0] ?? 0)
   const most = rowsShown.value
   const below = groupedRows(bids, 'bid', step, most)
   const above = groupedRows(asks, 'ask', step, most)
@@ -150,38 +150,38 @@ export function BookPanel() {
       title="Order book"
       head={
         <>
-          <Pick
-            label={unseen('Price step')}
+          <PanelSelect
+            label={screenReaderText('Price step')}
             value={step}
-            of={steps.value}
-            text={(one) => fixed(one, stepDecimals(one))}
-            onPick={(one) => go(addressWith({ step: String(one) }), 'replace')}
+            options={steps.value}
+            text={(one) => fixedText(one, stepDecimals(one))}
+            onSelect={(one) => navigate(urlWith({ step: String(one) }), 'replace')}
           />
-          <Pick
-            label={unseen('Rows of each side')}
+          <PanelSelect
+            label={screenReaderText('Rows of each side')}
             value={most}
-            of={DEPTHS}
+            options={DEPTHS}
             text={(one) => `${one} rows`}
-            onPick={(one) => (rowsShown.value = one)}
+            onSelect={(one) => (rowsShown.value = one)}
           />
         </>
       }
     >
       <div class={levels ? 'book-body' : 'book-body away'}>
-        <Half side="ask" rows={above} deepest={deepest} decimals={decimals} />
+        <BookSide side="ask" rows={above} deepest={deepest} decimals={decimals} />
         <p class="spread">
           {spread ? (
             <>
-              <b class="number">{fixed(spread.middle, decimals + 1)}</b>
+              <b class="number">{fixedText(spread.middle, decimals + 1)}</b>
               <span class="number">
-                spread {fixed(spread.size, priceDecimals(spread.middle))} · {fixed(spread.basisPoints, 2)} bp
+                spread {fixedText(spread.size, priceDecimals(spread.middle))} · {fixedText(spread.basisPoints, 2)} bp
               </span>
             </>
           ) : (
             <span>{levels ? 'One side is empty' : 'No book to be trusted yet'}</span>
           )}
         </p>
-        <Half side="bid" rows={below} deepest={deepest} decimals={decimals} />
+        <BookSide side="bid" rows={below} deepest={deepest} decimals={decimals} />
       </div>
       <p class="foot number">
         {bids.length + asks.length} levels: {bids.length} bids, {asks.length} asks
@@ -190,7 +190,7 @@ export function BookPanel() {
   )
 }
 
-interface HalfProps {
+interface BookSideProps {
   readonly side: Side
   readonly rows: readonly BookRow[]
   readonly deepest: number
@@ -198,19 +198,19 @@ interface HalfProps {
 }
 
 /** Asks stand worst first, so that the best of both sides meet in the middle. */
-function Half({ side, rows, deepest, decimals }: HalfProps) {
+function BookSide({ side, rows, deepest, decimals }: BookSideProps) {
   const isAbove = side === 'ask'
   const shown = isAbove ? [...rows].reverse() : rows
   /** The names of the columns stand above both sides once. */
   const head = isAbove ? 1 : 0
   return (
     <div class={`half ${side}`}>
-      <svg aria-hidden="true" width="100%" height={(shown.length + head) * ROW} preserveAspectRatio="none">
+      <svg aria-hidden="true" width="100%" height={(shown.length + head) * ROW_HEIGHT} preserveAspectRatio="none">
         {shown.map(({ px, total }, at) => (
           <rect
             key={px}
-            y={(at + head) * ROW}
-            height={ROW - 1}
+            y={(at + head) * ROW_HEIGHT}
+            height={ROW_HEIGHT - 1}
             width={`${deepest > 0 ? (total / deepest) * 100 : 0}%`}
           />
         ))}
@@ -227,9 +227,9 @@ function Half({ side, rows, deepest, decimals }: HalfProps) {
         <tbody>
           {shown.map(({ px, sz, total }) => (
             <tr key={px}>
-              <td>{fixed(px, decimals)}</td>
-              <td>{compact(sz)}</td>
-              <td>{compact(total)}</td>
+              <td>{fixedText(px, decimals)}</td>
+              <td>{compactText(sz)}</td>
+              <td>{compactText(total)}</td>
             </tr>
           ))}
         </tbody>
@@ -239,7 +239,7 @@ function Half({ side, rows, deepest, decimals }: HalfProps) {
 }
 
 /** Steps follow the price by powers of ten alone: the choice does not jump while the price moves. */
-function chooseSteps(middle: number): void {
-  const next = stepsOf(middle)
+function updateSteps(middle: number): void {
+  const next = priceSteps(middle)
   if (next[0] !== steps.peek()[0]) steps.value = next
 }

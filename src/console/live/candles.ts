@@ -27,27 +27,27 @@ const MONTH_MS = 31 * 86_400_000
 
 export const isInterval = (text: string): text is Interval => Object.hasOwn(INTERVAL_MS, text)
 
-const PAGE = 500
+const PAGE_SIZE = 500
 /** Kept at most: a page that is left open for weeks does not grow. */
-const KEPT = 20_000
+const CANDLES_MAX = 20_000
 
-export function readCandle({ t, o, h, l, c, v }: WireCandle): ChartCandle | null {
+export function parseCandle({ t, o, h, l, c, v }: WireCandle): ChartCandle | null {
   const candle = { time: t, open: +o, high: +h, low: +l, close: +c, volume: +v }
   return Object.values(candle).every(Number.isFinite) ? candle : null
 }
 
 /** Both together. */
-export function mergedCandles(held: readonly ChartCandle[], news: readonly ChartCandle[]): ChartCandle[] {
-  const byTime = new Map(held.map((candle) => [candle.time, candle]))
-  for (const candle of news) byTime.set(candle.time, candle)
-  return [...byTime.values()].sort((a, b) => a.time - b.time).slice(-KEPT)
+export function mergeCandles(stored: readonly ChartCandle[], newer: readonly ChartCandle[]): ChartCandle[] {
+  const byTime = new Map(stored.map((candle) => [candle.time, candle]))
+  for (const candle of newer) byTime.set(candle.time, candle)
+  return [...byTime.values()].sort((a, b) => a.time - b.time).slice(-CANDLES_MAX)
 }
 
 /** The window of the page before all that is held; of the newest page where nothing is. */
-export function pageBefore(held: readonly ChartCandle[], interval: Interval, nowMs: number) {
-  const endTime = held[0] ? held[0].time - 1 : nowMs
-  return { startTime: Math.max(0, endTime - PAGE * (INTERVAL_MS[interval] ?? MONTH_MS)), endTime }
+export function pageBefore(stored: readonly ChartCandle[], interval: Interval, nowMs: number) {
+  const endTime = stored[0] ? stored[0].time - 1 : nowMs
+  return { startTime: Math.max(0, endTime - PAGE_SIZE * (INTERVAL_MS[interval] ?? MONTH_MS)), endTime }
 }
 
 /** Windows without a candle that a search for older ones goes back, each wider than the last; a market begins somewhere. */
-export const EMPTY_PAGES = 3
+export const EMPTY_PAGES_MAX = 3

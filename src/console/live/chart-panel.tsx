@@ -7,13 +7,13 @@ import type { IChartApi, ISeriesApi, UTCTimestamp } from 'lightweight-charts'
 import { useEffect, useRef } from 'preact/hooks'
 import { reasonOf } from '../../client/subscription.ts'
 import { INTERVALS, type Interval } from '../../core/candle-interval.ts'
-import { type ChartCandle, EMPTY_PAGES, mergedCandles, pageBefore, readCandle, type WireCandle } from './candles.ts'
+import { type ChartCandle, EMPTY_PAGES_MAX, mergeCandles, pageBefore, parseCandle, type WireCandle } from './candles.ts'
 import { priceDecimals } from './formats.ts'
-import { ask, chooseInterval, clock, coin, interval, link, played } from './live-page.dom.ts'
-import { Panel, Pick, unseen } from './panel.tsx'
+import { clock, coin, connection, interval, replay, requestInfo, selectInterval } from './live-page.dom.ts'
+import { Panel, PanelSelect, screenReaderText } from './panel.tsx'
 import { pageNow } from './runtime.dom.ts'
 
-const trouble = signal<string | null>(null)
+const chartError = signal<string | null>(null)
 
 export function ChartPanel() {
   const place = useRef<HTMLDivElement>(null)
@@ -21,15 +21,20 @@ export function ChartPanel() {
   const length = interval.value
   useEffect(() => {
     if (name === null || !place.current) return undefined
-    return follow(place.current, name, length)
+    return followCandles(place.current, name, length)
   }, [name, length])
   return (
     <Panel
       name="chart"
-      title={<>Candles{played.value && <small> of now</small>}</>}
+      title={<>Candles{replay.value && <small> of now</small>}</>}
       head={
         <>
-          <Pick label={unseen('Interval')} value={length} of={INTERVALS} onPick={chooseInterval} />
+          <PanelSelect
+            label={screenReaderText('Interval')}
+            value={length}
+            options={INTERVALS}
+            onSelect={selectInterval}
+          />
           <a class="credit" href="https://www.tradingview.com/" rel="noreferrer" target="_blank">
             TradingView Lightweight Charts™
           </a>
@@ -37,7 +42,7 @@ export function ChartPanel() {
       }
     >
       <div class="chart-place" ref={place} role="img" aria-label={`Candles of ${name ?? 'no market'}, ${length}`} />
-      {trouble.value && <p class="foot">{trouble.value}</p>}
+      {chartError.value && <p class="foot">{chartError.value}</p>}
     </Panel>
   )
 }
@@ -45,7 +50,7 @@ export function ChartPanel() {
 const now = () => Math.floor(clock.now(pageNow()))
 
 /** Shows a market's candles in `place`; the answer ends that. */
-function follow(place: HTMLElement, name: string, length: Interval): () => void {
+function followCandles(place: HTMLElement, name: string, length: Interval): () => void {
   let held: ChartCandle[] = []
   let chart: Awaited<ReturnType<typeof openChart>> | null = null
   let isLoading = false
@@ -55,16 +60,16 @@ function follow(place: HTMLElement, name: string, length: Interval): () => void 
 
   const load = async (window: ReturnType<typeof pageBefore>, isOlder: boolean) => {
     isLoading = true
-    const answer = await ask({ type: 'candleSnapshot', req: { coin: name, interval: length, ...window } })
+    const answer = await requestInfo({ type: 'candleSnapshot', req: { coin: name, interval: length, ...window } })
     isLoading = false
     if (isOver) return
-    trouble.value = answer.ok || answer.lost ? null : `Candles: ${answer.reason}`
+    chartError.value = answer.ok || answer.isRetryable ? null : `Candles: ${answer.reason}`
     if (!answer.ok) return
     const rows = Array.isArray(answer.value) ? (answer.value as WireCandle[]) : []
     const before = held.length
-    held = mergedCandles(
+    held = mergeCandles(
       held,
-      rows.map(readCandle).filter((one) => one !== null),
+      rows.map(parseCandle).filter((one) => one !== null),
     )
     empty = isOlder && held.length === before ? empty + 1 : 0
     chart?.show(held)
@@ -72,7 +77,7 @@ function follow(place: HTMLElement, name: string, length: Interval): () => void 
     isShown = true
   }
   const older = () => {
-    if (!isLoading && !isOver && empty < EMPTY_PAGES) void load(pageBefore(held, length, now()), true)
+    if (!isLoading && !isOver && empty < EMPTY_PAGES_MAX) void load(pageBefore(held, length, now()), true)
   }
   /** After an interruption what it has missed, at first the newest page. */
   const newest = () => {
@@ -80,19 +85,19 @@ function follow(place: HTMLElement, name: string, length: Interval): () => void 
     void load({ ...page, startTime: held.at(-1)?.time ?? page.startTime }, false)
   }
 
-  const leave = link.subscribe(
+  const leave = connection.subscribe(
     { type: 'candle', interval: length, coin: name },
     {
       live: newest,
       refused: (reason) => {
-        trouble.value = `Candles: ${reasonOf(reason)}`
+        chartError.value = `Candles: ${reasonOf(reason)}`
       },
       frame: (frame) => {
-        const candle = frame.channel === 'candle' ? readCandle(frame.data) : null
+        const candle = frame.channel === 'candle' ? parseCandle(frame.data) : null
         if (!candle) return
         const last = held.at(-1)
         if (last && candle.time < last.time) return
-        held = mergedCandles(held, [candle])
+        held = mergeCandles(held, [candle])
         chart?.update(candle)
       },
     },
@@ -104,7 +109,7 @@ function follow(place: HTMLElement, name: string, length: Interval): () => void 
       chart.show(held)
     })
     .catch(() => {
-      trouble.value = 'The chart could not be loaded: reload the page.'
+      chartError.value = 'The chart could not be loaded: reload the page.'
     })
   return () => {
     isOver = true
@@ -114,9 +119,9 @@ function follow(place: HTMLElement, name: string, length: Interval): () => void 
 }
 
 /** So many candles before the first that is there, more are fetched. */
-const NEAR = 30
+const PREFETCH_CANDLES = 30
 
-const at = (ms: number) => Math.floor(ms / 1_000) as UTCTimestamp
+const chartTime = (ms: number) => Math.floor(ms / 1_000) as UTCTimestamp
 
 async function openChart(element: HTMLElement, onNearStart: () => void) {
   const { CandlestickSeries, createChart, HistogramSeries } = await import('lightweight-charts')
@@ -135,12 +140,12 @@ async function openChart(element: HTMLElement, onNearStart: () => void) {
     priceLineVisible: false,
   })
   chart.priceScale('volume').applyOptions({ scaleMargins: { top: 0.85, bottom: 0 } })
-  const paint = () => colour(element, chart, candles, volumes)
+  const paint = () => applyColors(element, chart, candles, volumes)
   paint()
   const scheme = matchMedia('(prefers-color-scheme: dark)')
   scheme.addEventListener('change', paint)
   chart.timeScale().subscribeVisibleLogicalRangeChange((range) => {
-    if (range && range.from < NEAR) onNearStart()
+    if (range && range.from < PREFETCH_CANDLES) onNearStart()
   })
   let decimals = -1
   return {
@@ -151,13 +156,13 @@ async function openChart(element: HTMLElement, onNearStart: () => void) {
         const minMove = Number((10 ** -decimals).toFixed(decimals))
         candles.applyOptions({ priceFormat: { type: 'price', precision: decimals, minMove } })
       }
-      candles.setData(all.map(({ time, ...rest }) => ({ time: at(time), ...rest })))
-      volumes.setData(all.map(({ time, volume }) => ({ time: at(time), value: volume })))
+      candles.setData(all.map(({ time, ...rest }) => ({ time: chartTime(time), ...rest })))
+      volumes.setData(all.map(({ time, volume }) => ({ time: chartTime(time), value: volume })))
     },
     /** The last one changed, or one follows it. */
     update: ({ time, volume, ...rest }: ChartCandle) => {
-      candles.update({ time: at(time), ...rest })
-      volumes.update({ time: at(time), value: volume })
+      candles.update({ time: chartTime(time), ...rest })
+      volumes.update({ time: chartTime(time), value: volume })
     },
     toEnd: () => chart.timeScale().scrollToRealTime(),
     remove: () => {
@@ -168,7 +173,7 @@ async function openChart(element: HTMLElement, onNearStart: () => void) {
 }
 
 /** Colours as the page's style gives them to these names, in the scheme of the moment. */
-function colour(
+function applyColors(
   element: HTMLElement,
   chart: IChartApi,
   candles: ISeriesApi<'Candlestick'>,

@@ -4,7 +4,7 @@ const DASH = '–'
 const THOUSANDS = /\B(?=(\d{3})+(?!\d))/g
 
 /** With spaces between thousands and so many decimals. */
-export function fixed(value: number, decimals: number): string {
+export function fixedText(value: number, decimals: number): string {
   if (!Number.isFinite(value)) return DASH
   const [whole = '', part] = Math.abs(value).toFixed(decimals).split('.')
   const text = `${whole.replaceAll(THOUSANDS, ' ')}${part === undefined ? '' : `.${part}`}`
@@ -17,26 +17,26 @@ export function priceDecimals(price: number): number {
   return Math.min(8, Math.max(0, 4 - Math.floor(Math.log10(price))))
 }
 
-export const priceText = (price: number) => fixed(price, priceDecimals(price))
+export const priceText = (price: number) => fixedText(price, priceDecimals(price))
 
 /** A change in percent, with its sign. */
 export function changeText(now: number, before: number): string {
   const change = (now / before - 1) * 100
   if (!Number.isFinite(change)) return DASH
-  return `${change > 0 ? '+' : ''}${fixed(change, 2)} %`
+  return `${change > 0 ? '+' : ''}${fixedText(change, 2)} %`
 }
 
 const UNITS = ['', 'k', 'M', 'B', 'T']
 
 /** Three figures and a unit: `1.23 M`. */
-export function compact(value: number): string {
+export function compactText(value: number): string {
   if (!Number.isFinite(value)) return DASH
   // Rounded first: 999,999 is a million.
   const size = Number(Math.abs(value).toPrecision(3))
   const unit = size < 1_000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(size) / 3))
   const scaled = value / 1_000 ** unit
   const figures = size === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(size / 1_000 ** unit)))
-  const text = fixed(scaled, Math.min(unit === 0 && Number.isInteger(value) ? 0 : figures, 4))
+  const text = fixedText(scaled, Math.min(unit === 0 && Number.isInteger(value) ? 0 : figures, 4))
   return unit === 0 ? text : `${text} ${UNITS[unit]}`
 }
 
@@ -54,8 +54,8 @@ const iso = (ms: number) => (Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? new
 /** `12:34:56`, UTC. */
 export const clockText = (ms: number) => iso(ms).slice(11, 19) || DASH
 /** `2026-11-25 12:34:56`, UTC. */
-export const momentText = (ms: number) => iso(ms).slice(0, 19).replace('T', ' ') || DASH
+export const timestampText = (ms: number) => iso(ms).slice(0, 19).replace('T', ' ') || DASH
 /** As an input of date and time has it, in UTC. */
-export const inputText = (ms: number) => iso(ms).slice(0, 19)
+export const dateTimeInputText = (ms: number) => iso(ms).slice(0, 19)
 /** The moment of such an input; NaN where it holds none. */
-export const inputMs = (text: string) => Date.parse(`${text}${/T\d\d:\d\d$/.test(text) ? ':00' : ''}Z`)
+export const parseDateTimeInput = (text: string) => Date.parse(`${text}${/T\d\d:\d\d$/.test(text) ? ':00' : ''}Z`)

@@ -12,29 +12,29 @@ interface Glance {
   readonly levels: Levels
 }
 
-interface WireGlance {
+interface GlanceResponse {
   readonly book: { readonly coin: string; readonly time: number; readonly levels: Levels } | null
   readonly mids: Readonly<Record<string, string>> | null
 }
 
-const EVERY_MS = 5_000
+const POLL_MS = 5_000
 
 /** Null: there are frames, or nothing came yet. */
 export const glance = signal<Glance | null>(null)
 
 /** Looks every few seconds; returns the function that stops it. */
-export function look(coinOf: () => string | null, midsCame: (mids: Readonly<Record<string, string>>) => void) {
+export function pollGlance(coinOf: () => string | null, onMids: (mids: Readonly<Record<string, string>>) => void) {
   const once = async () => {
     if (document.visibilityState === 'hidden') return
     const coin = coinOf() ?? ''
     const answer = await fetch(`/live/glance?coin=${encodeURIComponent(coin)}`).catch(() => null)
-    const { book, mids }: WireGlance = answer?.ok ? await answer.json().catch(() => NONE) : NONE
+    const { book, mids }: GlanceResponse = answer?.ok ? await answer.json().catch(() => NO_GLANCE) : NO_GLANCE
     if (isOver) return
-    if (mids) midsCame(mids)
+    if (mids) onMids(mids)
     if (book) glance.value = { coin: book.coin, timeMs: book.time, levels: book.levels }
   }
   let isOver = false
-  const timer = setInterval(() => void once(), EVERY_MS)
+  const timer = setInterval(() => void once(), POLL_MS)
   void once()
   return () => {
     isOver = true
@@ -43,4 +43,4 @@ export function look(coinOf: () => string | null, midsCame: (mids: Readonly<Reco
   }
 }
 
-const NONE: WireGlance = { book: null, mids: null }
+const NO_GLANCE: GlanceResponse = { book: null, mids: null }

@@ -17,14 +17,14 @@ export interface BookRow {
 export type Side = 'bid' | 'ask'
 
 /** Price steps to choose from, finest first: of five figures of this price, and 2 to 1,000 times as wide. */
-export function stepsOf(price: number): number[] {
+export function priceSteps(price: number): number[] {
   if (!(price > 0)) return []
   const finest = 10 ** (Math.floor(Math.log10(price)) - 4)
   return [1, 2, 5, 10, 20, 50, 100, 1_000].map((factor) => Number((finest * factor).toPrecision(12)))
 }
 
 /** At most `most` rows of a side. `step` 0: each level by itself. */
-export function groupedRows(levels: Iterable<BookLevel>, side: Side, step: number, most: number): BookRow[] {
+export function groupedRows(levels: Iterable<BookLevel>, side: Side, step: number, maxRows: number): BookRow[] {
   const rows: BookRow[] = []
   let total = 0
   let open: { px: number; sz: number } | null = null
@@ -32,11 +32,11 @@ export function groupedRows(levels: Iterable<BookLevel>, side: Side, step: numbe
     if (open !== null) rows.push({ ...open, total })
   }
   for (const level of levels) {
-    const px = rounded(Number(level.px), side, step)
+    const px = roundToStep(Number(level.px), side, step)
     if (open === null || px !== open.px) {
       close()
       open = null
-      if (rows.length === most) break
+      if (rows.length === maxRows) break
       open = { px, sz: 0 }
     }
     const sz = Number(level.sz)
@@ -52,7 +52,7 @@ export function stepDecimals(step: number): number {
   return step > 0 ? Math.max(0, Math.min(8, -Math.floor(Math.log10(step) + 1e-9))) : 8
 }
 
-function rounded(px: number, side: Side, step: number): number {
+function roundToStep(px: number, side: Side, step: number): number {
   if (step <= 0) return px
   // A price on a step stays there, whatever a quotient of floats makes of it.
   const steps = px / step
@@ -76,10 +76,10 @@ export interface DepthChart {
   /** Lowest and highest price, and the deepest sum within. */
   readonly low: number
   readonly high: number
-  readonly most: number
+  readonly maxTotal: number
 }
 
-type Sums = readonly (readonly [px: number, total: number])[]
+type DepthPoints = readonly (readonly [px: number, total: number])[]
 
 /** `share`: how far from the middle, as a part of it. Null: there is no middle. */
 export function depthChart(
@@ -93,14 +93,14 @@ export function depthChart(
   const middle = (Number(bid.px) + Number(ask.px)) / 2
   const low = middle * (1 - share)
   const high = middle * (1 + share)
-  const below = sumsWithin(bids, low, high)
-  const above = sumsWithin(asks, low, high)
+  const below = cumulativeSizes(bids, low, high)
+  const above = cumulativeSizes(asks, low, high)
   const most = Math.max(below.at(-1)?.[1] ?? 0, above.at(-1)?.[1] ?? 0)
-  const outline = (sums: Sums, edge: number) => pathOf(sums, edge, { width, height, low, high, most })
-  return { bids: outline(below, 0), asks: outline(above, width), low, high, most }
+  const outline = (sums: DepthPoints, edge: number) => pathOf(sums, edge, { width, height, low, high, maxTotal: most })
+  return { bids: outline(below, 0), asks: outline(above, width), low, high, maxTotal: most }
 }
 
-function sumsWithin(levels: readonly BookLevel[], low: number, high: number): Sums {
+function cumulativeSizes(levels: readonly BookLevel[], low: number, high: number): DepthPoints {
   const sums: [number, number][] = []
   let total = 0
   for (const { px, sz } of levels) {
@@ -112,20 +112,20 @@ function sumsWithin(levels: readonly BookLevel[], low: number, high: number): Su
   return sums
 }
 
-interface Space {
+interface ChartArea {
   readonly width: number
   readonly height: number
   readonly low: number
   readonly high: number
-  readonly most: number
+  readonly maxTotal: number
 }
 
 /** Steps from the best price to the edge; of many levels in one pixel the last counts. */
-function pathOf(sums: Sums, edge: number, { width, height, low, high, most }: Space): string {
+function pathOf(sums: DepthPoints, edge: number, { width, height, low, high, maxTotal }: ChartArea): string {
   const [best] = sums
-  if (!best || most <= 0) return ''
+  if (!best || maxTotal <= 0) return ''
   const x = (px: number) => Math.round(((px - low) / (high - low)) * width * 10) / 10
-  const y = (total: number) => Math.round((1 - total / most) * height * 10) / 10
+  const y = (total: number) => Math.round((1 - total / maxTotal) * height * 10) / 10
   const first = x(best[0])
   let path = `M${first} ${height}`
   let lastX = Number.NaN

@@ -7,43 +7,43 @@ import { askInfo } from '../../client/info.client.ts'
 import { reasonOf } from '../../client/subscription.ts'
 import type { WeirError } from '../../client/weir-error.ts'
 import type { Interval } from '../../core/candle-interval.ts'
-import { addressWith, go, params } from '../address.dom.ts'
+import { navigate, params, urlWith } from '../address.dom.ts'
 import { isInterval } from './candles.ts'
-import { look as lookAt } from './glance.dom.ts'
-import { streamLink } from './link.ts'
+import { pollGlance as lookAt } from './glance.dom.ts'
 import { MarketBook } from './market-book.ts'
-import { type Market, namedMarkets, perpMarkets, relisted, spotMarkets, withContext, withMids } from './markets.ts'
+import { MarketReplay } from './market-replay.ts'
+import { type Market, mergeListing, namedMarkets, perpMarkets, spotMarkets, withContext, withMids } from './markets.ts'
 import { FrameScheduler, ServerClock } from './page-time.ts'
-import { fetchPass } from './pass.dom.ts'
-import { PlayedMarket } from './played-market.ts'
-import { type Happening, type Trade, withHappening, withTrades } from './recent.ts'
+import { type ActivityEntry, addActivity, addTrades, type Trade } from './recent.ts'
 import { browserRuntime, pageNow } from './runtime.dom.ts'
+import { fetchStreamAccess } from './stream-access.dom.ts'
+import { createStreamConnection } from './stream-connection.ts'
 
-const ANSWER_MS = 15_000
-const LISTED_MS = 60_000
-const LIST_AGAIN_MS = 5_000
+const INFO_TIMEOUT_MS = 15_000
+const MARKETS_REFRESH_MS = 60_000
+const MARKETS_RETRY_MS = 5_000
 /** A link that is only broken comes back sooner. */
 const GLANCE_AFTER_MS = 3_000
 /** Coins of a token for few that are followed in the list. */
-const FOLLOWED = 8
+const FOLLOWED_MAX = 8
 
 export const clock = new ServerClock()
-const frames = new FrameScheduler((run) => requestAnimationFrame(run))
+const frameScheduler = new FrameScheduler((run) => requestAnimationFrame(run))
 
-export const linkState = signal<ConnectionStatus>({ state: 'connecting', attempt: 0 })
+export const connectionState = signal<ConnectionStatus>({ state: 'connecting', attempt: 0 })
 /** Without a link: the gateway said when to come back, and has not been reached since. */
 export const isBusy = signal(false)
-export const timeline = signal<readonly Happening[]>([])
+export const activity = signal<readonly ActivityEntry[]>([])
 export const markets = signal<readonly Market[]>([])
 export const trades = signal<readonly Trade[]>([])
 /** Counts changes of the book, one for each frame of the screen at most. */
-export const bookTurn = signal(0)
+export const bookVersion = signal(0)
 /** Null: of now. */
-export const played = signal<PlayedMarket | null>(null)
-const isPast = signal(false)
+export const replay = signal<MarketReplay | null>(null)
+const isReplaying = signal(false)
 
-const first = computed(() => markets.value.find(({ volume }) => volume > 0)?.coin ?? markets.value[0]?.coin ?? null)
-export const coin = computed(() => params.value.get('coin') || first.value)
+const topMarket = computed(() => markets.value.find(({ volume }) => volume > 0)?.coin ?? markets.value[0]?.coin ?? null)
+export const coin = computed(() => params.value.get('coin') || topMarket.value)
 export const interval = computed<Interval>(() => {
   const wanted = params.value.get('interval') ?? ''
   return isInterval(wanted) ? wanted : '1m'
@@ -53,79 +53,79 @@ let book: MarketBook | null = null
 /** What came since the last frame of the screen, of what each frame of the socket tells whole. */
 let mids: Readonly<Record<string, string>> = {}
 let lastTrades: readonly Trade[] = []
-const bookChanged = frames.drawing(() => void bookTurn.value++)
-const midsChanged = frames.drawing(() => {
+const bookChanged = frameScheduler.deferred(() => void bookVersion.value++)
+const midsChanged = frameScheduler.deferred(() => {
   markets.value = withMids(markets.value, mids, clock.now(pageNow()))
 })
-const tradesChanged = frames.drawing(() => {
+const tradesChanged = frameScheduler.deferred(() => {
   trades.value = lastTrades
 })
 
-function happened(kind: Happening['kind'], text: string): void {
-  timeline.value = withHappening(timeline.peek(), { atMs: clock.now(pageNow()), kind, text })
+function logActivity(kind: ActivityEntry['kind'], text: string): void {
+  activity.value = addActivity(activity.peek(), { atMs: clock.now(pageNow()), kind, text })
 }
 
 /** The live book; null while the past is played, or nothing is chosen. */
 export const liveBook = () => book
 
 /** How long the gateway asked to be left alone; 0: it did not. */
-let askedToWaitMs = 0
+let retryAfterMs = 0
 
-export const link = streamLink(
+export const connection = createStreamConnection(
   browserRuntime,
   async (isFresh) => {
-    const pass = await fetchPass(isFresh, clock, listed)
-    askedToWaitMs = pass.ok ? 0 : (pass.waitMs ?? 0)
+    const pass = await fetchStreamAccess(isFresh, clock, subscribeMarkets)
+    retryAfterMs = pass.ok ? 0 : (pass.waitMs ?? 0)
     return pass
   },
   {
     onState: (state) => {
-      const was = linkState.peek().state
-      linkState.value = state
-      if (state.state !== 'connecting') isBusy.value = state.state === 'waiting' && askedToWaitMs > 0
-      if (state.state === 'open') happened('good', 'The link is up')
-      else if (state.state === 'waiting' && was !== 'waiting') happened('bad', `No link: ${state.reason}`)
-      else if (state.state === 'fatal') happened('bad', `Refused: ${state.reason}`)
+      const was = connectionState.peek().state
+      connectionState.value = state
+      if (state.state !== 'connecting') isBusy.value = state.state === 'waiting' && retryAfterMs > 0
+      if (state.state === 'open') logActivity('good', 'The link is up')
+      else if (state.state === 'waiting' && was !== 'waiting') logActivity('bad', `No link: ${state.reason}`)
+      else if (state.state === 'fatal') logActivity('bad', `Refused: ${state.reason}`)
     },
-    onNotice: (text) => happened('wait', `The gateway says: ${text}`),
+    onNotice: (text) => logActivity('wait', `The gateway says: ${text}`),
   },
 )
 
 /** What a question came to: `value`, or why there is none; `lost`: it may be asked again. */
-type Answer =
+type InfoResult =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly reason: string; readonly lost: boolean }
+  | { readonly ok: false; readonly reason: string; readonly isRetryable: boolean }
 
 /** An info question. */
-export async function ask(question: object): Promise<Answer> {
-  const endpoint = link.endpoint()
-  if (!endpoint) return { ok: false, reason: 'not connected', lost: true }
-  const asking = { ...browserRuntime, endpoint, timeoutMs: ANSWER_MS, retries: 0, maxRetryWaitMs: 0 }
+export async function requestInfo(question: object): Promise<InfoResult> {
+  const endpoint = connection.endpoint()
+  if (!endpoint) return { ok: false, reason: 'not connected', isRetryable: true }
+  const asking = { ...browserRuntime, endpoint, timeoutMs: INFO_TIMEOUT_MS, retries: 0, maxRetryWaitMs: 0 }
   return askInfo<unknown>(asking, question).then(
     ({ data }) => ({ ok: true, value: data }),
     ({ message, status }: WeirError) => ({
       ok: false,
       reason: message,
-      lost: status === null || status === 429 || status >= 500,
+      isRetryable: status === null || status === 429 || status >= 500,
     }),
   )
 }
 
-let listedFor: string | null = null
-let listingAgain: ReturnType<typeof setTimeout> | undefined
-let leaveList: (() => void)[] = []
+let marketsKey: string | null = null
+let marketsRetry: ReturnType<typeof setTimeout> | undefined
+let marketUnsubscribes: (() => void)[] = []
 
 /** The list of markets, of the coins that the token is for. */
-function listed(coins: readonly string[] | null): void {
+function subscribeMarkets(coins: readonly string[] | null): void {
   const key = JSON.stringify(coins)
-  if (listedFor === key) return
-  listedFor = key
-  for (const leave of leaveList) leave()
-  const refused = (reason: string) => happened('wait', `The list of markets: ${reasonOf(reason)}`)
+  if (marketsKey === key) return
+  marketsKey = key
+  for (const leave of marketUnsubscribes) leave()
+  const refused = (reason: string) => logActivity('wait', `The list of markets: ${reasonOf(reason)}`)
   if (coins !== null) {
     markets.value = namedMarkets(coins)
-    leaveList = coins.slice(0, FOLLOWED).map((name) =>
-      link.subscribe(
+    marketUnsubscribes = coins.slice(0, FOLLOWED_MAX).map((name) =>
+      connection.subscribe(
         { type: 'activeAssetCtx', coin: name },
         {
           refused,
@@ -138,11 +138,11 @@ function listed(coins: readonly string[] | null): void {
     )
     return
   }
-  const timer = setInterval(() => void list(), LISTED_MS)
-  const leave = link.subscribe(
+  const timer = setInterval(() => void loadMarkets(), MARKETS_REFRESH_MS)
+  const leave = connection.subscribe(
     { type: 'allMids' },
     {
-      live: () => void list(),
+      live: () => void loadMarkets(),
       refused,
       frame: (frame) => {
         if (frame.channel !== 'allMids') return
@@ -151,43 +151,46 @@ function listed(coins: readonly string[] | null): void {
       },
     },
   )
-  leaveList = [leave, () => clearInterval(timer), () => clearTimeout(listingAgain)]
+  marketUnsubscribes = [leave, () => clearInterval(timer), () => clearTimeout(marketsRetry)]
 }
 
-async function list(): Promise<void> {
+async function loadMarkets(): Promise<void> {
   if (document.visibilityState === 'hidden' && markets.value.length > 0) return
-  const [perps, spots] = await Promise.all([ask({ type: 'metaAndAssetCtxs' }), ask({ type: 'spotMetaAndAssetCtxs' })])
+  const [perps, spots] = await Promise.all([
+    requestInfo({ type: 'metaAndAssetCtxs' }),
+    requestInfo({ type: 'spotMetaAndAssetCtxs' }),
+  ])
   const found: Market[] = []
   try {
     if (perps.ok) found.push(...perpMarkets(perps.value as Parameters<typeof perpMarkets>[0]))
     if (spots.ok) found.push(...spotMarkets(spots.value as Parameters<typeof spotMarkets>[0]))
   } catch {
-    happened('wait', 'The list of markets could not be read')
+    logActivity('wait', 'The list of markets could not be read')
   }
   const isWhole = perps.ok && spots.ok
-  if (found.length > 0 && (isWhole || markets.value.length === 0)) markets.value = relisted(markets.value, found)
-  if (![perps, spots].some((answer) => !answer.ok && answer.lost)) return
+  if (found.length > 0 && (isWhole || markets.value.length === 0)) markets.value = mergeListing(markets.value, found)
+  if (![perps, spots].some((answer) => !answer.ok && answer.isRetryable)) return
   // Sources may not be ready where the gateway has just begun.
-  clearTimeout(listingAgain)
-  listingAgain = setTimeout(() => void list(), LIST_AGAIN_MS)
+  clearTimeout(marketsRetry)
+  marketsRetry = setTimeout(() => void loadMarkets(), MARKETS_RETRY_MS)
 }
 
-function follow(name: string): () => void {
+function followMarket(name: string): () => void {
   lastTrades = []
   trades.value = lastTrades
-  book = new MarketBook(link, browserRuntime, name, {
-    changed: bookChanged,
-    happened,
-    block: (timeMs) => clock.came(timeMs, pageNow()),
+  book = new MarketBook(connection, browserRuntime, name, {
+    onChange: bookChanged,
+    onActivity: logActivity,
+    onBlock: (timeMs) => clock.observeBlock(timeMs, pageNow()),
   })
   const own = book
-  const leave = link.subscribe(
+  const leave = connection.subscribe(
     { type: 'trades', coin: name },
     {
-      refused: (reason) => happened('wait', `Trades: ${reasonOf(reason)}`),
+      refused: (reason) => logActivity('wait', `Trades: ${reasonOf(reason)}`),
       frame: (frame) => {
         if (frame.channel !== 'trades') return
-        lastTrades = withTrades(lastTrades, frame.data)
+        lastTrades = addTrades(lastTrades, frame.data)
         tradesChanged()
       },
     },
@@ -201,22 +204,24 @@ function follow(name: string): () => void {
 }
 
 export function start(): void {
-  link.start()
+  connection.start()
   effect(() => {
     const name = coin.value
-    return name === null || isPast.value ? undefined : follow(name)
+    return name === null || isReplaying.value ? undefined : followMarket(name)
   })
-  const isWaiting = computed(() => linkState.value.state === 'waiting' || linkState.value.state === 'connecting')
-  effect(() => (isWaiting.value && !isPast.value ? lookWhile() : undefined))
-  addEventListener('online', () => link.start())
-  addEventListener('offline', () => link.interrupt('the link was broken here'))
+  const isWaiting = computed(
+    () => connectionState.value.state === 'waiting' || connectionState.value.state === 'connecting',
+  )
+  effect(() => (isWaiting.value && !isReplaying.value ? pollWhileDisconnected() : undefined))
+  addEventListener('online', () => connection.start())
+  addEventListener('offline', () => connection.interrupt('the link was broken here'))
 }
 
 /** Glances for as long as there is no link, from a moment after it went. */
-function lookWhile(): () => void {
+function pollWhileDisconnected(): () => void {
   let leave: () => void = () => {}
   const timer = setTimeout(() => {
-    happened('wait', 'Without a link this page shows a book every few seconds')
+    logActivity('wait', 'Without a link this page shows a book every few seconds')
     leave = lookAt(
       () => coin.peek(),
       (came) => {
@@ -233,30 +238,35 @@ function lookWhile(): () => void {
   }
 }
 
-export function choose(name: string): void {
-  stopPast()
-  go(addressWith({ coin: name }))
+export function selectMarket(name: string): void {
+  stopReplay()
+  navigate(urlWith({ coin: name }))
 }
 
-export function chooseInterval(name: Interval): void {
-  go(addressWith({ interval: name }), 'replace')
+export function selectInterval(name: Interval): void {
+  navigate(urlWith({ interval: name }), 'replace')
 }
 
-export function playPast(fromTime: number, speed: number): void {
+export function startReplay(fromTime: number, speed: number): void {
   const name = coin.value
   if (name === null) return
-  stopPast()
+  stopReplay()
   const toTime = Math.floor(clock.now(pageNow()))
   // The live market is left first: a socket has a body once.
-  isPast.value = true
-  played.value = new PlayedMarket(link, name, { fromTime, toTime, speed }, { changed: bookChanged, happened })
+  isReplaying.value = true
+  replay.value = new MarketReplay(
+    connection,
+    name,
+    { fromTime, toTime, speed },
+    { onChange: bookChanged, onActivity: logActivity },
+  )
   bookChanged()
 }
 
 /** Back to now. */
-export function stopPast(): void {
-  played.peek()?.close()
-  played.value = null
-  isPast.value = false
+export function stopReplay(): void {
+  replay.peek()?.close()
+  replay.value = null
+  isReplaying.value = false
   bookChanged()
 }

@@ -2,20 +2,20 @@
 
 import { effect } from '@preact/signals'
 import { render } from 'preact'
+import { refreshVisitor, visitor } from '../session.dom.ts'
 import { Header } from '../ui/frame.tsx'
-import { look, visitor } from '../visit.dom.ts'
 import { BookPanel, DepthPanel, TradePanel } from './book-panel.tsx'
 import { ChartPanel } from './chart-panel.tsx'
 import { coin, start } from './live-page.dom.ts'
 import { MarketList } from './market-list.tsx'
-import { ReplayBar, StatusBar, Timeline } from './status-bar.tsx'
+import { ActivityPanel, ReplayBar, StatusBar } from './status-bar.tsx'
 
 function Live() {
   const who = visitor.value
   const isSignedIn = who !== null && who !== 'unknown'
   return (
     <>
-      <Header home="/live" here="/live" links={['/live', '/console', '/docs']}>
+      <Header home="/live" current="/live" links={['/live', '/console', '/docs']}>
         {isSignedIn ? (
           <a href="/console" title={who.role === 'owner' ? 'The minutes of this page are paid by this account' : ''}>
             {who.role === 'owner' ? `paid by ${who.account}` : who.name}
@@ -35,7 +35,7 @@ function Live() {
         <TradePanel />
         <DepthPanel />
         <ReplayBar />
-        <Timeline />
+        <ActivityPanel />
         <p class="notices">
           Charts: TradingView Lightweight Charts™, © 2026 TradingView, Inc. <a href="/notices.txt">Notices</a>
         </p>
@@ -48,5 +48,5 @@ effect(() => {
   document.title = `${coin.value ?? 'Live'} · Weir`
 })
 render(<Live />, document.getElementById('app') ?? document.body)
-void look()
+void refreshVisitor()
 start()

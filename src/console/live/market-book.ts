@@ -6,14 +6,14 @@ import type { Connection } from '../../client/connection.ts'
 import { DiffBooks } from '../../client/diff-books.ts'
 import type { ClientRuntime } from '../../client/runtime.ts'
 import { reasonOf } from '../../client/subscription.ts'
-import type { Happening } from './recent.ts'
+import type { ActivityEntry } from './recent.ts'
 
 export type BookState = 'syncing' | 'in step' | 'out of step' | 'gone' | 'refused'
 
-export interface BookHearer {
-  changed(): void
-  happened(kind: Happening['kind'], text: string): void
-  block(timeMs: number): void
+export interface BookObserver {
+  onChange(): void
+  onActivity(kind: ActivityEntry['kind'], text: string): void
+  onBlock(timeMs: number): void
 }
 
 export class MarketBook {
@@ -23,37 +23,37 @@ export class MarketBook {
   height = -1
   blockMs = 0
   readonly #coin: string
-  readonly #hearer: BookHearer
+  readonly #observer: BookObserver
   readonly #books: DiffBooks
   #epoch = ''
 
-  constructor(link: Connection, runtime: ClientRuntime, coin: string, hearer: BookHearer) {
+  constructor(link: Connection, runtime: ClientRuntime, coin: string, hearer: BookObserver) {
     this.#coin = coin
-    this.#hearer = hearer
+    this.#observer = hearer
     this.#books = new DiffBooks(
       link,
       runtime,
       { coin },
       {
         block: ({ height, time, epoch }) => {
-          this.#came(height, time)
-          hearer.block(time)
+          this.#advance(height, time)
+          hearer.onBlock(time)
           if (this.#epoch !== '' && epoch !== this.#epoch)
-            hearer.happened('wait', `The books began again: epoch ${epoch.slice(0, 8)}`)
+            hearer.onActivity('wait', `The books began again: epoch ${epoch.slice(0, 8)}`)
           this.#epoch = epoch
         },
         changed: ({ height, time, epoch }) => {
           this.#epoch = epoch
-          this.#came(height, time)
+          this.#advance(height, time)
         },
         step: (named, step, why) => {
           if (named === null) return
-          if (!link.isOpen) this.#become(step, 'the link is down', null)
-          else this.#become(step, why, step === 'in step' ? 'good' : step === 'out of step' ? 'bad' : null)
+          if (!link.isOpen) this.#setState(step, 'the link is down', null)
+          else this.#setState(step, why, step === 'in step' ? 'good' : step === 'out of step' ? 'bad' : null)
         },
-        unknown: () => this.#become('gone', 'the gateway has no such market', 'bad'),
+        unknown: () => this.#setState('gone', 'the gateway has no such market', 'bad'),
         refused: (reason) =>
-          this.#become(/does not exist|no book/.test(reason) ? 'gone' : 'refused', reasonOf(reason), 'bad'),
+          this.#setState(/does not exist|no book/.test(reason) ? 'gone' : 'refused', reasonOf(reason), 'bad'),
       },
     )
   }
@@ -67,20 +67,20 @@ export class MarketBook {
     this.#books.close()
   }
 
-  #came(height: number, time: number): void {
+  #advance(height: number, time: number): void {
     this.height = Math.max(this.height, height)
     this.blockMs = Math.max(this.blockMs, time)
-    this.#hearer.changed()
+    this.#observer.onChange()
   }
 
-  #become(state: BookState, why: string, told: Happening['kind'] | null): void {
+  #setState(state: BookState, why: string, told: ActivityEntry['kind'] | null): void {
     const isNew = this.state !== state
     this.state = state
     this.why = why
     if (told !== null && (isNew || told === 'bad')) {
       const where = state === 'in step' ? `: height ${this.book?.height}, seq ${this.book?.seq}` : `: ${why}`
-      this.#hearer.happened(told, `${this.#coin} ${state}${where}`)
+      this.#observer.onActivity(told, `${this.#coin} ${state}${where}`)
     }
-    this.#hearer.changed()
+    this.#observer.onChange()
   }
 }

@@ -2,15 +2,15 @@
 
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { addressWith } from '../address.dom.ts'
-import { typed } from '../ui/frame.tsx'
-import { ageText, changeText, compact, priceText } from './formats.ts'
-import { choose, clock, coin, markets, played } from './live-page.dom.ts'
-import { type Market, shownMarkets } from './markets.ts'
+import { urlWith } from '../address.dom.ts'
+import { bindInput } from '../ui/frame.tsx'
+import { ageText, changeText, compactText, priceText } from './formats.ts'
+import { clock, coin, markets, replay, selectMarket } from './live-page.dom.ts'
+import { filterMarkets, type Market } from './markets.ts'
 import { Panel } from './panel.tsx'
 import { pageNow } from './runtime.dom.ts'
 
-const MOST = 400
+const ROWS_MAX = 400
 const filter = signal('')
 
 export function MarketList() {
@@ -24,19 +24,19 @@ export function MarketList() {
     addEventListener('keydown', find)
     return () => removeEventListener('keydown', find)
   }, [])
-  const shown = shownMarkets(markets.value, filter.value, MOST)
+  const shown = filterMarkets(markets.value, filter.value, ROWS_MAX)
   const now = clock.now(pageNow())
   return (
     <Panel
       name="markets"
-      title={<>Markets{played.value && <small> of now</small>}</>}
+      title={<>Markets{replay.value && <small> of now</small>}</>}
       head={
         <input
           id="market-filter"
           type="search"
           aria-label="Filter markets"
           placeholder="Filter  /"
-          {...typed(filter)}
+          {...bindInput(filter)}
         />
       }
     >
@@ -68,22 +68,24 @@ export function MarketList() {
 }
 
 function Row({ market, isHere, nowMs }: { market: Market; isHere: boolean; nowMs: number }) {
-  const { coin: id, name, price, before, volume, changedMs } = market
+  const { coin: id, name, price, dayAgoPrice, volume, changedMs } = market
   const follow = (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
     event.preventDefault()
-    choose(id)
+    selectMarket(id)
   }
   return (
     <tr class={isHere ? 'here' : undefined}>
       <td>
-        <a href={addressWith({ coin: id })} onClick={follow} aria-current={isHere ? 'true' : undefined} title={id}>
+        <a href={urlWith({ coin: id })} onClick={follow} aria-current={isHere ? 'true' : undefined} title={id}>
           {name}
         </a>
       </td>
       <td>{priceText(price)}</td>
-      <td class={price > before ? 'bid' : price < before ? 'ask' : undefined}>{changeText(price, before)}</td>
-      <td>{compact(volume)}</td>
+      <td class={price > dayAgoPrice ? 'bid' : price < dayAgoPrice ? 'ask' : undefined}>
+        {changeText(price, dayAgoPrice)}
+      </td>
+      <td>{compactText(volume)}</td>
       <td>{ageText(nowMs - changedMs)}</td>
     </tr>
   )

@@ -7,7 +7,7 @@ export interface Market {
   readonly name: string
   readonly price: number
   /** A day ago. */
-  readonly before: number
+  readonly dayAgoPrice: number
   /** Notional of the last day, in dollars. */
   readonly volume: number
   /** When its price changed last, Unix ms; NaN: not while it was looked at. */
@@ -22,14 +22,14 @@ interface WireContext {
   readonly coin?: string
 }
 
-const number = (text: string | null | undefined) => (text == null ? Number.NaN : Number(text))
+const parseNumber = (text: string | null | undefined) => (text == null ? Number.NaN : Number(text))
 
 const marketOf = (coin: string, name: string, context: WireContext | undefined): Market => ({
   coin,
   name,
-  price: number(context?.midPx ?? context?.markPx),
-  before: number(context?.prevDayPx),
-  volume: number(context?.dayNtlVlm),
+  price: parseNumber(context?.midPx ?? context?.markPx),
+  dayAgoPrice: parseNumber(context?.prevDayPx),
+  volume: parseNumber(context?.dayNtlVlm),
   changedMs: Number.NaN,
 })
 
@@ -88,18 +88,18 @@ export function withMids(
 }
 
 /** A newer listing, in which what is known of prices stands. */
-export function relisted(held: readonly Market[], listed: readonly Market[]): Market[] {
-  const known = new Map(held.map((market) => [market.coin, market]))
+export function mergeListing(before: readonly Market[], listed: readonly Market[]): Market[] {
+  const known = new Map(before.map((market) => [market.coin, market]))
   return listed.map((market) => {
-    const before = known.get(market.coin)
-    return before && before.price > 0 ? { ...market, price: before.price, changedMs: before.changedMs } : market
+    const last = known.get(market.coin)
+    return last && last.price > 0 ? { ...market, price: last.price, changedMs: last.changedMs } : market
   })
 }
 
 /** Those whose coin or name holds the words, the most traded first. */
-export function shownMarkets(markets: readonly Market[], filter: string, most: number): Market[] {
+export function filterMarkets(markets: readonly Market[], filter: string, maxRows: number): Market[] {
   const word = filter.trim().toLowerCase()
   const fit = markets.filter(({ coin, name }) => `${coin} ${name}`.toLowerCase().includes(word))
   const size = ({ volume }: Market) => (Number.isFinite(volume) ? volume : -1)
-  return fit.sort((a, b) => size(b) - size(a) || (a.name < b.name ? -1 : 1)).slice(0, most)
+  return fit.sort((a, b) => size(b) - size(a) || (a.name < b.name ? -1 : 1)).slice(0, maxRows)
 }

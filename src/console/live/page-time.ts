@@ -7,7 +7,7 @@ export class ServerClock {
   #tripMs = Number.POSITIVE_INFINITY
 
   /** The gateway said its time in an answer to a question: page times when it was asked and answered. */
-  told(serverMs: number, askedMs: number, answeredMs: number): void {
+  sync(serverMs: number, askedMs: number, answeredMs: number): void {
     const trip = answeredMs - askedMs
     if (!Number.isFinite(serverMs) || trip > this.#tripMs) return
     this.#tripMs = trip
@@ -15,7 +15,7 @@ export class ServerClock {
   }
 
   /** A block of this time came: it cannot be later than now. */
-  came(blockMs: number, pageMs: number): void {
+  observeBlock(blockMs: number, pageMs: number): void {
     const least = blockMs - pageMs
     if (this.#offsetMs === null || this.#offsetMs < least) this.#offsetMs = least
   }
@@ -27,7 +27,7 @@ export class ServerClock {
 }
 
 /** A sentence where the visitor's clock is far off; null where it is not, or that is not known. */
-export function clockTrouble(serverMs: number, visitorMs: number): string | null {
+export function clockWarning(serverMs: number, visitorMs: number): string | null {
   const off = visitorMs - serverMs
   if (!Number.isFinite(off) || Math.abs(off) < 30_000) return null
   const size =
@@ -40,20 +40,20 @@ export function clockTrouble(serverMs: number, visitorMs: number): string | null
 export class FrameScheduler {
   readonly #nextFrame: (run: () => void) => void
   readonly #due = new Set<() => void>()
-  #isAsked = false
+  #isScheduled = false
 
   constructor(nextFrame: (run: () => void) => void) {
     this.#nextFrame = nextFrame
   }
 
   /** What asks for this drawing: what it draws is what is known when the frame comes, so that there is one of it. */
-  drawing(draw: () => void): () => void {
+  deferred(draw: () => void): () => void {
     return () => {
       this.#due.add(draw)
-      if (this.#isAsked) return
-      this.#isAsked = true
+      if (this.#isScheduled) return
+      this.#isScheduled = true
       this.#nextFrame(() => {
-        this.#isAsked = false
+        this.#isScheduled = false
         const due = [...this.#due]
         this.#due.clear()
         for (const one of due) one()

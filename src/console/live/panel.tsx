@@ -21,27 +21,34 @@ export function Panel({ name, title, head, children }: PanelProps) {
   )
 }
 
-interface PickProps<Value extends string | number> {
+interface PanelSelectProps<Value extends string | number> {
   /** Seen where it has no other place. */
   readonly label: ComponentChildren
   readonly value: Value
-  readonly of: readonly Value[]
+  readonly options: readonly Value[]
   readonly text?: (value: Value) => ComponentChildren
   readonly isDisabled?: boolean
-  readonly onPick: (value: Value) => void
+  readonly onSelect: (value: Value) => void
 }
 
 /** One of a few. */
-export function Pick<Value extends string | number>({ label, value, of, text, isDisabled, onPick }: PickProps<Value>) {
+export function PanelSelect<Value extends string | number>({
+  label,
+  value,
+  options,
+  text,
+  isDisabled,
+  onSelect,
+}: PanelSelectProps<Value>) {
   return (
     <label>
       {label}
       <select
         value={String(value)}
         disabled={isDisabled}
-        onChange={({ currentTarget: { selectedIndex } }) => onPick(of[selectedIndex] ?? value)}
+        onChange={({ currentTarget: { selectedIndex } }) => onSelect(options[selectedIndex] ?? value)}
       >
-        {of.map((one) => (
+        {options.map((one) => (
           <option key={one} value={String(one)}>
             {text?.(one) ?? one}
           </option>
@@ -51,4 +58,4 @@ export function Pick<Value extends string | number>({ label, value, of, text, is
   )
 }
 
-export const unseen = (text: string) => <span class="unseen">{text}</span>
+export const screenReaderText = (text: string) => <span class="unseen">{text}</span>

@@ -17,21 +17,21 @@ export interface Trade {
   readonly time: number
 }
 
-const TRADES_KEPT = 60
+const TRADES_MAX = 60
 
 /** `news` in the order of the wire: oldest first within a frame. */
-export function withTrades(held: readonly Trade[], news: readonly WireTrade[]): Trade[] {
-  const known = new Set(held.map(({ id }) => id))
-  const fresh = news.flatMap(({ px, sz, side, time, tid }) => {
+export function addTrades(shown: readonly Trade[], received: readonly WireTrade[]): Trade[] {
+  const known = new Set(shown.map(({ id }) => id))
+  const fresh = received.flatMap(({ px, sz, side, time, tid }) => {
     const id = `${tid} ${time}`
     if (known.has(id)) return []
     known.add(id)
     return [{ id, px: +px, sz: +sz, isBuy: side === 'B', time }]
   })
-  return [...fresh.reverse(), ...held].sort((a, b) => b.time - a.time).slice(0, TRADES_KEPT)
+  return [...fresh.reverse(), ...shown].sort((a, b) => b.time - a.time).slice(0, TRADES_MAX)
 }
 
-export interface Happening {
+export interface ActivityEntry {
   readonly id: number
   readonly atMs: number
   readonly kind: 'good' | 'wait' | 'bad'
@@ -39,13 +39,13 @@ export interface Happening {
   readonly times: number
 }
 
-const HAPPENINGS_KEPT = 40
+const ACTIVITY_MAX = 40
 
-export function withHappening(
-  list: readonly Happening[],
-  { atMs, kind, text }: Pick<Happening, 'atMs' | 'kind' | 'text'>,
-): Happening[] {
+export function addActivity(
+  list: readonly ActivityEntry[],
+  { atMs, kind, text }: Pick<ActivityEntry, 'atMs' | 'kind' | 'text'>,
+): ActivityEntry[] {
   const last = list[0]
   if (last?.text === text) return [{ ...last, atMs, times: last.times + 1 }, ...list.slice(1)]
-  return [{ id: (last?.id ?? 0) + 1, atMs, kind, text, times: 1 }, ...list].slice(0, HAPPENINGS_KEPT)
+  return [{ id: (last?.id ?? 0) + 1, atMs, kind, text, times: 1 }, ...list].slice(0, ACTIVITY_MAX)
 }

@@ -4,30 +4,30 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ConnectionStatus } from '../../client/api.ts'
-import { Button, typed } from '../ui/frame.tsx'
-import { ageText, clockText, inputMs, inputText, momentText } from './formats.ts'
+import { Button, bindInput } from '../ui/frame.tsx'
+import { ageText, clockText, dateTimeInputText, parseDateTimeInput, timestampText } from './formats.ts'
 import { glance } from './glance.dom.ts'
 import {
-  bookTurn,
+  activity,
+  bookVersion,
   clock,
   coin,
+  connection,
+  connectionState,
   isBusy,
-  link,
-  linkState,
   liveBook,
-  played,
-  playPast,
-  stopPast,
-  timeline,
+  replay,
+  startReplay,
+  stopReplay,
 } from './live-page.dom.ts'
-import { clockTrouble } from './page-time.ts'
-import { Panel, Pick } from './panel.tsx'
-import { SPEEDS } from './played-market.ts'
+import { SPEEDS } from './market-replay.ts'
+import { clockWarning } from './page-time.ts'
+import { Panel, PanelSelect } from './panel.tsx'
 import { pageNow } from './runtime.dom.ts'
 
 const AGE_MS = 250
 /** Blocks come several times a second: what is older is no longer now. */
-const OLD_MS = 5_000
+const STALE_MS = 5_000
 const now = signal(Number.NaN)
 
 export function StatusBar() {
@@ -37,35 +37,39 @@ export function StatusBar() {
     }, AGE_MS)
     return () => clearInterval(timer)
   }, [])
-  void bookTurn.value
-  const past = played.value
+  void bookVersion.value
+  const past = replay.value
   const live = liveBook()
   const blockMs = past ? past.timeMs : Math.max(live?.blockMs ?? 0, glance.value?.timeMs ?? 0)
   const height = past ? (past.book?.height ?? -1) : (live?.height ?? -1)
   const state = past ? `replay: ${past.state}` : (live?.state ?? 'no market')
-  const trouble = clockTrouble(now.value, Date.now())
+  const trouble = clockWarning(now.value, Date.now())
   return (
     <section class="status" aria-label="State of the data">
       <dl>
-        <Fact name="Link" value={linkWords(linkState.value)} kind={linkState.value.state === 'open' ? 'good' : 'bad'} />
+        <Fact
+          name="Link"
+          value={connectionText(connectionState.value)}
+          kind={connectionState.value.state === 'open' ? 'good' : 'bad'}
+        />
         <Fact name="Book" value={state} kind={state === 'in step' || past ? 'good' : 'bad'} />
         <Fact name="Height" value={height < 0 ? '–' : String(height)} />
         <Fact
           name={past ? 'Time, UTC' : 'Age'}
-          value={past ? momentText(blockMs) : blockMs > 0 ? ageText(now.value - blockMs) : '–'}
-          {...(!past && blockMs > 0 && now.value - blockMs > OLD_MS ? { kind: 'bad' as const } : {})}
+          value={past ? timestampText(blockMs) : blockMs > 0 ? ageText(now.value - blockMs) : '–'}
+          {...(!past && blockMs > 0 && now.value - blockMs > STALE_MS ? { kind: 'bad' as const } : {})}
         />
         <Fact name="Epoch" value={live?.book?.epoch.slice(0, 8) || '–'} />
         <Fact name="Checks" value={live ? String(live.book?.checks ?? 0) : '–'} />
       </dl>
       <Button
         text="Break the link"
-        disabled={linkState.value.state !== 'open'}
-        onClick={() => link.interrupt('the link was broken here')}
+        disabled={connectionState.value.state !== 'open'}
+        onClick={() => connection.interrupt('the link was broken here')}
       />
-      {linkState.value.state === 'fatal' && <Button text="Try again" onClick={() => link.start()} />}
+      {connectionState.value.state === 'fatal' && <Button text="Try again" onClick={() => connection.start()} />}
       <p class="unseen" role="status">
-        {coin.value ?? ''} {state}, {linkWords(linkState.value)}
+        {coin.value ?? ''} {state}, {connectionText(connectionState.value)}
       </p>
       {live?.state === 'gone' && (
         <p class="note trouble" role="alert">
@@ -89,9 +93,9 @@ export function StatusBar() {
           )}
         </p>
       )}
-      {linkState.value.state === 'fatal' && (
+      {connectionState.value.state === 'fatal' && (
         <p class="note trouble" role="alert">
-          {linkState.value.reason} <a href="/console">Sign in</a>
+          {connectionState.value.reason} <a href="/console">Sign in</a>
         </p>
       )}
       {trouble && <p class="note">{trouble}</p>}
@@ -108,7 +112,7 @@ function Fact({ name, value, kind }: { name: string; value: string; kind?: 'good
   )
 }
 
-function linkWords(state: ConnectionStatus): string {
+function connectionText(state: ConnectionStatus): string {
   switch (state.state) {
     case 'open':
       return 'up'
@@ -121,11 +125,11 @@ function linkWords(state: ConnectionStatus): string {
   }
 }
 
-export function Timeline() {
+export function ActivityPanel() {
   return (
     <Panel name="happened" title="What happened">
       <ol>
-        {timeline.value.map(({ id, atMs, kind, text, times }) => (
+        {activity.value.map(({ id, atMs, kind, text, times }) => (
           <li key={id} class={kind}>
             <time>{clockText(atMs)}</time> {text}
             {times > 1 && ` (${times} times)`}
@@ -136,48 +140,48 @@ export function Timeline() {
   )
 }
 
-const BACK_MS = 10 * 60_000
-const from = signal('')
-const speed = signal(10)
-const wrong = signal<string | null>(null)
+const REPLAY_DEFAULT_MS = 10 * 60_000
+const replayFrom = signal('')
+const replaySpeed = signal(10)
+const replayError = signal<string | null>(null)
 
 /** Unix ms of the input; null, and it is said why not. */
-function fromTime(): number | null {
-  const ms = from.value === '' ? clock.now(pageNow()) - BACK_MS : inputMs(from.value)
+function replayStart(): number | null {
+  const ms = replayFrom.value === '' ? clock.now(pageNow()) - REPLAY_DEFAULT_MS : parseDateTimeInput(replayFrom.value)
   const now = clock.now(pageNow())
-  wrong.value = !Number.isFinite(ms)
+  replayError.value = !Number.isFinite(ms)
     ? 'Choose a date and a time, UTC.'
     : ms >= now
       ? 'Choose a time that is over: the gateway’s time is earlier.'
       : null
-  return wrong.value === null ? Math.floor(ms) : null
+  return replayError.value === null ? Math.floor(ms) : null
 }
 
 export function ReplayBar() {
-  void bookTurn.value
-  const past = played.value
+  void bookVersion.value
+  const past = replay.value
   const begin = (event: Event) => {
     event.preventDefault()
-    const ms = fromTime()
+    const ms = replayStart()
     if (ms === null) return
-    if (from.value === '') from.value = inputText(ms)
+    if (replayFrom.value === '') replayFrom.value = dateTimeInputText(ms)
     if (past && past.state !== 'over') past.seek(ms)
-    else playPast(ms, speed.value)
+    else startReplay(ms, replaySpeed.value)
   }
   const isRunning = past !== null && past.state !== 'over'
   return (
     <form class="replay" onSubmit={begin} aria-label="Replay">
       <label>
         Replay from, UTC
-        <input type="datetime-local" step="1" {...typed(from)} />
+        <input type="datetime-local" step="1" {...bindInput(replayFrom)} />
       </label>
-      <Pick
+      <PanelSelect
         label="Speed"
-        value={speed.value}
-        of={SPEEDS}
+        value={replaySpeed.value}
+        options={SPEEDS}
         text={(one) => `${one}×`}
         isDisabled={isRunning}
-        onPick={(one) => (speed.value = one)}
+        onSelect={(one) => (replaySpeed.value = one)}
       />
       <button type="submit" disabled={coin.value === null}>
         {isRunning ? 'Go there' : 'Play'}
@@ -188,15 +192,15 @@ export function ReplayBar() {
           onClick={() => (past.state === 'paused' ? past.resume() : past.pause())}
         />
       )}
-      {past && <Button text="Back to now" class="main" onClick={stopPast} />}
+      {past && <Button text="Back to now" class="main" onClick={stopReplay} />}
       {past?.state === 'waiting' && (
         <p class="note" role="status">
           Waiting for the archive: it takes a minute at a time, so what is younger comes when its minute is over.
         </p>
       )}
-      {wrong.value && (
+      {replayError.value && (
         <p class="note trouble" role="alert">
-          {wrong.value}
+          {replayError.value}
         </p>
       )}
     </form>

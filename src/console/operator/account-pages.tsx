@@ -2,36 +2,36 @@
 
 import { useSignal } from '@preact/signals'
 import { mayAct, type StaffRole } from '../../accounts/staff.ts'
-import { go, params } from '../address.dom.ts'
-import type { Answers } from '../answers.ts'
-import { ask, change } from '../ask.dom.ts'
-import { type Paged, useLoaded } from '../loaded.dom.ts'
+import { navigate, params } from '../address.dom.ts'
+import { type PagedQuery, useQuery } from '../queries.dom.ts'
+import { request, requestChange } from '../request.dom.ts'
+import type { Responses } from '../responses.ts'
 import { Bars } from '../ui/bars.tsx'
-import { Act, Confirm } from '../ui/dialog.tsx'
-import { type FormField, OrderForm } from '../ui/form.tsx'
-import { Answered, Curl, Figures } from '../ui/parts.tsx'
-import { KeyReach } from '../ui/reach.tsx'
-import { eachDay, partsOf } from '../ui/stacked.ts'
+import { ConfirmButton, ConfirmDialog } from '../ui/dialog.tsx'
+import { ActionForm, type FormField } from '../ui/form.tsx'
+import { dayText, groupedText, timeText } from '../ui/format.ts'
+import { KeyReachNotes } from '../ui/key-reach.tsx'
+import { Figures, QueryView, Snippet } from '../ui/parts.tsx'
+import { columnsByDay, partNames } from '../ui/stacked-bars.ts'
 import type { Column } from '../ui/table.tsx'
-import { dayText, groupedText, timeText } from '../ui/text.ts'
 import { AccountGrants, AccountPipelines, AccountRefusals } from './lists.tsx'
 import {
   accountColumn,
   creditsColumn,
   ListPage,
   lastUsedColumn,
-  pageAddress,
+  pageUrl,
   Rows,
   timeColumn,
-  useList,
+  useAdminList,
   usePlanNames,
 } from './parts.tsx'
 
-const NAME = {
+const ACCOUNT_ID = {
   pattern: '[A-Za-z0-9][A-Za-z0-9_\\-]{0,63}',
   title: 'letters, digits, _ and -, a letter or digit first, at most 64',
 }
-const namesOf = (plans: readonly string[]) => Object.fromEntries(plans.map((plan) => [plan, plan]))
+const planOptions = (plans: readonly string[]) => Object.fromEntries(plans.map((plan) => [plan, plan]))
 /** The smallest is no surprise to whoever does not choose. */
 const trialFirst = (a: string, b: string) => Number(b === 'trial') - Number(a === 'trial')
 
@@ -39,13 +39,13 @@ export function AccountsPage({ role }: { role: StaffRole }) {
   const plans = usePlanNames()
   const fields = [
     { name: 'search', label: 'Part of the name' },
-    { name: 'plan', label: 'Plan', options: { '': 'all', ...namesOf(plans) } },
+    { name: 'plan', label: 'Plan', options: { '': 'all', ...planOptions(plans) } },
   ]
   return (
-    <ListPage<Answers['listAccounts']['accounts'][number]>
+    <ListPage<Responses['listAccounts']['accounts'][number]>
       caption="Accounts"
       fields={fields}
-      paged={useList('accounts', 'after', 'accounts', fields)}
+      paged={useAdminList('accounts', 'after', 'accounts', fields)}
       csv="accounts"
       columns={[
         accountColumn(),
@@ -58,33 +58,33 @@ export function AccountsPage({ role }: { role: StaffRole }) {
       empty={
         <>
           <p>No account is like this. Make one:</p>
-          <Curl line="npm run admin -- account create acme --plan trial" />
+          <Snippet line="npm run admin -- account create acme --plan trial" />
         </>
       }
     >
       {mayAct(role, 'owner') && plans.length > 0 && (
-        <OrderForm<Answers['ensureAccount']>
-          act="Make the account"
+        <ActionForm<Responses['ensureAccount']>
+          submitLabel="Make the account"
           fields={[
-            { name: 'id', label: 'New account, such as acme', ...NAME },
-            { name: 'plan', label: 'Its plan', options: namesOf(plans.toSorted(trialFirst)) },
+            { name: 'id', label: 'New account, such as acme', ...ACCOUNT_ID },
+            { name: 'plan', label: 'Its plan', options: planOptions(plans.toSorted(trialFirst)) },
           ]}
-          send={({ id = '', plan }) => ask('PUT', `/admin/accounts/${encodeURIComponent(id)}`, { plan })}
-          onDone={({ account }) => go(pageAddress('account', { id: account }))}
+          send={({ id = '', plan }) => request('PUT', `/admin/accounts/${encodeURIComponent(id)}`, { plan })}
+          onDone={({ account }) => navigate(pageUrl('account', { id: account }))}
         />
       )}
     </ListPage>
   )
 }
 
-type Account = Answers['showAccount']
-type Used = Answers['accountUsage']
+type Account = Responses['showAccount']
+type AccountUsage = Responses['accountUsage']
 
 export function AccountPage({ role }: { role: StaffRole }) {
   const id = params.value.get('id') ?? ''
   const path = `/admin/accounts/${encodeURIComponent(id)}`
-  const account = useLoaded<Account>(() => path)
-  const used = useLoaded<Used>(() => `${path}/usage`)
+  const account = useQuery<Account>(() => path)
+  const used = useQuery<AccountUsage>(() => `${path}/usage`)
   const changes = useSignal(0)
   const changed = () => {
     account.reload()
@@ -93,23 +93,23 @@ export function AccountPage({ role }: { role: StaffRole }) {
   return (
     <>
       <h1>{id}</h1>
-      <Answered of={account}>
+      <QueryView query={account}>
         {(shown) => (
           <>
             <Figures figures={figuresOf(shown)} />
-            {mayAct(role, 'billing') && <TopUp key={`t${changes.value}`} path={path} done={changed} />}
+            {mayAct(role, 'billing') && <TopUp key={`t${changes.value}`} path={path} onDone={changed} />}
             {mayAct(role, 'billing') && (
-              <PlanChange key={`p${changes.value}`} account={shown} path={path} done={changed} />
+              <PlanChange key={`p${changes.value}`} account={shown} path={path} onDone={changed} />
             )}
             <h2>Used by day, UTC</h2>
-            <Answered of={used}>{(value) => <UsedByDay used={value} />}</Answered>
+            <QueryView query={used}>{(value) => <UsageByDay used={value} />}</QueryView>
             <AccountKeys id={id} role={role} />
             <AccountRefusals id={id} />
             <AccountGrants key={`g${changes.value}`} id={id} />
             <AccountPipelines id={id} />
           </>
         )}
-      </Answered>
+      </QueryView>
     </>
   )
 }
@@ -124,7 +124,7 @@ function figuresOf({ plan, created, balance, spent, granted, held, written_off: 
   ]
 }
 
-function UsedByDay({ used: { from, to, rows, totals, next } }: { used: Used }) {
+function UsageByDay({ used: { from, to, rows, totals, next } }: { used: AccountUsage }) {
   const used = rows.map(({ date, product: part, credits }) => ({ date, part, credits }))
   const what = `${groupedText(totals.credits)} credits from ${from} to ${to}: ${totals.calls} calls, ${totals.stream_minutes} minutes of streams, ${totals.pipeline_rows} rows of pipelines`
   return (
@@ -136,40 +136,40 @@ function UsedByDay({ used: { from, to, rows, totals, next } }: { used: Used }) {
       {rows.length > 0 && (
         <Bars
           label={`Credits by day, ${from} to ${to}`}
-          columns={eachDay(from, to, used)}
-          parts={partsOf(used)}
-          words={(value) => `${value} credits`}
+          columns={columnsByDay(from, to, used)}
+          parts={partNames(used)}
+          valueText={(value) => `${value} credits`}
         />
       )}
     </>
   )
 }
 
-interface ActProps {
+interface AccountActionProps {
   readonly path: string
-  readonly done: () => void
+  readonly onDone: () => void
 }
 
-const GRANT: readonly FormField[] = [
+const GRANT_FIELDS: readonly FormField[] = [
   { name: 'credits', label: 'Top up, credits', pattern: '[0-9 ]{1,13}(\\.[0-9]{1,6})?', title: 'such as 5000 or 0.5' },
   { name: 'name', label: 'Name without spaces, such as invoice-1', pattern: '[!-~]+', title: 'no spaces' },
 ]
 
 /** Under a name of its own, so that a second click gives nothing more. */
-function TopUp({ path, done }: ActProps) {
+function TopUp({ path, onDone }: AccountActionProps) {
   const send = async ({ credits = '', name }: Readonly<Record<string, string>>) => {
     const order = { credits: credits.replaceAll(' ', ''), idempotency_key: name }
-    const answer = await ask<unknown>('POST', `${path}/grants`, order)
+    const answer = await request<unknown>('POST', `${path}/grants`, order)
     if (answer.ok) return answer
     return { ...answer, error: { ...answer.error, message: answer.error.message.replace('idempotency_key', 'name') } }
   }
-  return <OrderForm act="Top up" fields={GRANT} send={send} onDone={done} />
+  return <ActionForm submitLabel="Top up" fields={GRANT_FIELDS} send={send} onDone={onDone} />
 }
 
-function PlanChange({ account, path, done }: ActProps & { readonly account: Account }) {
+function PlanChange({ account, path, onDone }: AccountActionProps & { readonly account: Account }) {
   const plans = usePlanNames()
   const wanted = useSignal<string | null>(null)
-  const put = () => change('PUT', `${path}/plan`, { plan: wanted.value }, done)
+  const put = () => requestChange('PUT', `${path}/plan`, { plan: wanted.value }, onDone)
   const open = (event: Event) => {
     event.preventDefault()
     wanted.value = String(new FormData(event.currentTarget as HTMLFormElement).get('plan') ?? '')
@@ -188,8 +188,8 @@ function PlanChange({ account, path, done }: ActProps & { readonly account: Acco
       </label>
       <button type="submit">Change plan</button>
       {wanted.value && (
-        <Confirm
-          act={`Put it on ${wanted.value}`}
+        <ConfirmDialog
+          action={`Put it on ${wanted.value}`}
           name={account.account}
           onConfirm={put}
           onClose={() => (wanted.value = null)}
@@ -198,13 +198,13 @@ function PlanChange({ account, path, done }: ActProps & { readonly account: Acco
             At once: what the plan {account.plan} has left expires, and the first period of {wanted.value} begins with
             its credits. Terms that were agreed with the account end.
           </p>
-        </Confirm>
+        </ConfirmDialog>
       )}
     </form>
   )
 }
 
-type Key = Answers['listKeys']['keys'][number]
+type Key = Responses['listKeys']['keys'][number]
 
 function stateOf({ revoked, expires, replaced_by: replaced }: Key): string {
   if (revoked !== null) return replaced === null ? `revoked ${timeText(revoked)}` : 'replaced'
@@ -212,18 +212,18 @@ function stateOf({ revoked, expires, replaced_by: replaced }: Key): string {
   return Date.now() >= expires ? 'expired' : `live, ends ${timeText(expires)}`
 }
 
-const columnsOf = (paged: Paged<Key>, role: StaffRole): readonly Column<Key>[] => [
-  { name: 'Key', text: ({ prefix }) => prefix, draw: ({ prefix }) => <code>{prefix}</code> },
+const columnsOf = (paged: PagedQuery<Key>, role: StaffRole): readonly Column<Key>[] => [
+  { name: 'Key', text: ({ prefix }) => prefix, render: ({ prefix }) => <code>{prefix}</code> },
   accountColumn(),
   { name: 'Label', text: ({ label }) => label },
   {
     name: 'Kind',
     text: ({ products }) => products.join(' '),
-    draw: ({ kind, products }) => <span title={products.join(' ')}>{kind}</span>,
+    render: ({ kind, products }) => <span title={products.join(' ')}>{kind}</span>,
   },
   { name: 'State', text: stateOf },
   ...(mayAct(role, 'owner')
-    ? [{ name: 'Actions', draw: (key: Key) => key.revoked === null && <Revoke of={key} done={paged.reload} /> }]
+    ? [{ name: 'Actions', render: (key: Key) => key.revoked === null && <Revoke of={key} done={paged.reload} /> }]
     : []),
   creditsColumn('Cap, credits', 'cap', 'none'),
   creditsColumn('Left of it', 'cap_remaining', ''),
@@ -232,58 +232,64 @@ const columnsOf = (paged: Paged<Key>, role: StaffRole): readonly Column<Key>[] =
 ]
 
 function Revoke({ of: { prefix, account, label, hash }, done }: { of: Key; done: () => void }) {
-  const revoke = () => change('DELETE', `/admin/keys/${hash}`, undefined, done)
+  const revoke = () => requestChange('DELETE', `/admin/keys/${hash}`, undefined, done)
   return (
-    <Act text="Revoke" label={`Revoke ${prefix}`} act="Revoke this key" name={prefix} onConfirm={revoke}>
+    <ConfirmButton
+      buttonLabel="Revoke"
+      label={`Revoke ${prefix}`}
+      action="Revoke this key"
+      name={prefix}
+      onConfirm={revoke}
+    >
       <p>
         {prefix} of {account} {label && `(${label})`} stops working at once, for good. Its open sockets end within a
         minute.
       </p>
-      <KeyReach path={`/admin/keys/${hash}/reach`} />
-    </Act>
+      <KeyReachNotes path={`/admin/keys/${hash}/reach`} />
+    </ConfirmButton>
   )
 }
 
-const EMPTY = (
+const NO_KEYS = (
   <>
     <p>There is no key. Make one:</p>
-    <Curl line="npm run admin -- key issue acme" />
+    <Snippet line="npm run admin -- key issue acme" />
   </>
 )
-const FIELDS = [{ name: 'account', label: 'Account' }]
-const NEW_KEY: readonly FormField[] = [
+const KEY_FILTERS = [{ name: 'account', label: 'Account' }]
+const NEW_KEY_FIELDS: readonly FormField[] = [
   { name: 'label', label: 'Label of a new key', isOptional: true },
   { name: 'kind', label: 'Kind', options: { api: 'API: asks data', service: 'service: manages' } },
 ]
-const PAGE = { limit: '200' }
+const PAGE_LIMIT = { limit: '200' }
 
 export function KeysPage({ role }: { role: StaffRole }) {
-  const paged = useList<Key>('keys', 'after', 'keys', FIELDS, () => PAGE)
+  const paged = useAdminList<Key>('keys', 'after', 'keys', KEY_FILTERS, () => PAGE_LIMIT)
   const columns = columnsOf(paged, role)
   return (
     <ListPage
       caption="Keys"
-      fields={FIELDS}
+      fields={KEY_FILTERS}
       paged={paged}
       columns={columns}
       rowKey={({ hash }) => hash}
       csv="keys"
-      empty={EMPTY}
+      empty={NO_KEYS}
     />
   )
 }
 
 function AccountKeys({ id, role }: { id: string; role: StaffRole }) {
-  const paged = useList<Key>('keys', 'after', 'keys', [], () => ({ ...PAGE, account: id }))
+  const paged = useAdminList<Key>('keys', 'after', 'keys', [], () => ({ ...PAGE_LIMIT, account: id }))
   return (
     <>
       <h2>Keys</h2>
       {mayAct(role, 'owner') && (
-        <OrderForm<Answers['createKey']>
-          act="Make a key"
-          fields={NEW_KEY}
-          send={(order) => ask('POST', '/admin/keys', { ...order, account: id })}
-          once={({ key, prefix }) => ({ what: `The key ${prefix}…`, secret: key })}
+        <ActionForm<Responses['createKey']>
+          submitLabel="Make a key"
+          fields={NEW_KEY_FIELDS}
+          send={(order) => request('POST', '/admin/keys', { ...order, account: id })}
+          secretOf={({ key, prefix }) => ({ what: `The key ${prefix}…`, secret: key })}
           onDone={paged.reload}
         />
       )}
@@ -293,7 +299,7 @@ function AccountKeys({ id, role }: { id: string; role: StaffRole }) {
         columns={columnsOf(paged, role).filter(({ name }) => name !== 'Account')}
         rowKey={({ hash }) => hash}
         csv={`keys-${id}`}
-        empty={EMPTY}
+        empty={NO_KEYS}
       />
     </>
   )

@@ -1,24 +1,24 @@
 // How the gateway and its business stand: the overview, and usage and revenue by period.
 
 import { DAY_MS } from '../../core/time.ts'
-import { addressWith } from '../address.dom.ts'
-import type { Answers } from '../answers.ts'
-import { useLoaded } from '../loaded.dom.ts'
+import { urlWith } from '../address.dom.ts'
+import { useQuery } from '../queries.dom.ts'
+import type { Responses } from '../responses.ts'
 import { Link } from '../shell.tsx'
-import { Ages, archiveFigure, heightFigure, StateNote, useStatus } from '../status/status-parts.tsx'
+import { archiveFigure, BlockAges, heightFigure, StateNote, useStatus } from '../status/status-parts.tsx'
 import { Bars } from '../ui/bars.tsx'
 import { Filters } from '../ui/form.tsx'
-import { Answered, type Figure, Figures, TroubleNote } from '../ui/parts.tsx'
-import { eachDay, partsOf } from '../ui/stacked.ts'
+import { dayText, groupedText, priceText } from '../ui/format.ts'
+import { ErrorNote, type Figure, Figures, QueryView } from '../ui/parts.tsx'
+import { columnsByDay, partNames } from '../ui/stacked-bars.ts'
 import { amountColumn, type Column, numberColumn, Table } from '../ui/table.tsx'
-import { dayText, groupedText, priceText } from '../ui/text.ts'
-import { chosenOf, pageAddress } from './parts.tsx'
+import { filterQuery, pageUrl } from './parts.tsx'
 import { signUpWarning } from './sign-up-warning.ts'
 
-type Business = Answers['business']
+type Business = Responses['business']
 
 /** Of this period; an empty query is the last month. */
-const useBusiness = (query: () => string) => useLoaded<Business>(() => `/admin/business${query()}`)
+const useBusiness = (query: () => string) => useQuery<Business>(() => `/admin/business${query()}`)
 
 const dollars = (value: string | undefined) => (value === undefined ? '–' : `$ ${groupedText(value)}`)
 
@@ -42,7 +42,7 @@ function businessFigures(business: Business): Figure[] {
       value: paid.map(({ amount, currency }) => priceText(amount, currency)).join(', ') || '0',
       note: (
         <>
-          {period}; <Link to={pageAddress('orders', { state: 'open' })}>{open} open</Link>
+          {period}; <Link to={pageUrl('orders', { state: 'open' })}>{open} open</Link>
         </>
       ),
     },
@@ -74,18 +74,18 @@ function SpentByDay({ business: { from, to, days } }: { business: Business }) {
   return (
     <Bars
       label={`Credits spent by UTC day, ${from} to ${to}`}
-      columns={eachDay(from, to, parts)}
-      parts={partsOf(parts)}
-      words={(value) => `${value} credits`}
+      columns={columnsByDay(from, to, parts)}
+      parts={partNames(parts)}
+      valueText={(value) => `${value} credits`}
     />
   )
 }
 
-const REFUSED: readonly Column<Business['refused'][number]>[] = [
+const REFUSAL_COLUMNS: readonly Column<Business['refused'][number]>[] = [
   {
     name: 'Code',
     text: ({ code }) => code,
-    draw: ({ code }) => <Link to={pageAddress('refusals', { code })}>{code}</Link>,
+    render: ({ code }) => <Link to={pageUrl('refusals', { code })}>{code}</Link>,
   },
   numberColumn('Refusals', ({ count }) => count),
 ]
@@ -99,7 +99,7 @@ export function OverviewPage() {
   return (
     <>
       <h1>Overview</h1>
-      <TroubleNote trouble={status.trouble.value} again={status.reload} />
+      <ErrorNote trouble={status.error.value} again={status.reload} />
       {now && (
         <>
           <StateNote now={now} />
@@ -118,7 +118,7 @@ export function OverviewPage() {
           />
         </>
       )}
-      <TroubleNote trouble={business.trouble.value} again={business.reload} />
+      <ErrorNote trouble={business.error.value} again={business.reload} />
       {warning && (
         <p class="note trouble" role="alert">
           {warning}
@@ -131,7 +131,7 @@ export function OverviewPage() {
           <SpentByDay business={sold} />
         </>
       )}
-      {now && <Ages regions={now.regions} />}
+      {now && <BlockAges regions={now.regions} />}
       {sold && (
         <>
           <h2>
@@ -139,7 +139,7 @@ export function OverviewPage() {
           </h2>
           <Table
             caption="Refusals by reason"
-            columns={REFUSED}
+            columns={REFUSAL_COLUMNS}
             rows={sold.refused}
             empty="None."
             csv="refusals-by-reason"
@@ -151,7 +151,7 @@ export function OverviewPage() {
 }
 
 type BusinessDay = Business['days'][number]
-const COLUMNS: readonly Column<BusinessDay>[] = [
+const DAY_COLUMNS: readonly Column<BusinessDay>[] = [
   { name: 'Day (UTC)', text: ({ date }) => date },
   amountColumn('Credits granted', ({ granted }) => granted),
   amountColumn('Credits spent', ({ spent }) => spent),
@@ -160,35 +160,35 @@ const COLUMNS: readonly Column<BusinessDay>[] = [
   amountColumn('Rows of pipelines', ({ pipeline_rows: rows }) => rows),
   amountColumn('Refusals', ({ refusals }) => refusals),
 ]
-const FIELDS = [
+const PERIOD_FIELDS = [
   { name: 'from', label: 'First day', type: 'date' },
   { name: 'to', label: 'Last day', type: 'date' },
 ] as const
 
 export function UsagePage() {
   const business = useBusiness(() => {
-    const query = chosenOf(FIELDS)
+    const query = filterQuery(PERIOD_FIELDS)
     return query.size > 0 ? `?${query}` : ''
   })
   return (
     <>
       <h1>Usage and revenue</h1>
-      <Filters fields={FIELDS} />
+      <Filters fields={PERIOD_FIELDS} />
       <p class="beside">
         {[1, 7, 30, 90].map((days) => (
-          <Link key={days} to={addressWith({ from: dayText(Date.now() - (days - 1) * DAY_MS), to: null })}>
+          <Link key={days} to={urlWith({ from: dayText(Date.now() - (days - 1) * DAY_MS), to: null })}>
             {days === 1 ? 'Today' : `${days} days`}
           </Link>
         ))}
       </p>
-      <Answered of={business}>
+      <QueryView query={business}>
         {(shown) => (
           <>
             <Figures figures={businessFigures(shown)} />
             <SpentByDay business={shown} />
             <Table
               caption={`Days from ${shown.from} to ${shown.to}`}
-              columns={COLUMNS}
+              columns={DAY_COLUMNS}
               rows={[...shown.days].reverse()}
               empty="Nothing was sold or used in this period."
               csv={`usage-${shown.from}-${shown.to}`}
@@ -211,7 +211,7 @@ export function UsagePage() {
             )}
           </>
         )}
-      </Answered>
+      </QueryView>
     </>
   )
 }

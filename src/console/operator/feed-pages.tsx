@@ -1,15 +1,15 @@
 // Feeders, where they disagree, and heights that never came; sources of info types and nodes of chains: health, lag, budget.
 
 import { mayAct, type StaffRole } from '../../accounts/staff.ts'
-import { change } from '../ask.dom.ts'
+import { requestChange } from '../request.dom.ts'
 import { type ChainNode, type Feeder, Gaps, type Source, useStatus, type WrongBook } from '../status/status-parts.tsx'
-import { Act } from '../ui/dialog.tsx'
-import { Answered, Curl, Figures } from '../ui/parts.tsx'
+import { ConfirmButton } from '../ui/dialog.tsx'
+import { durationText, timeText } from '../ui/format.ts'
+import { Figures, QueryView, Snippet } from '../ui/parts.tsx'
 import { type Column, numberColumn, Table } from '../ui/table.tsx'
-import { spanText, timeText } from '../ui/text.ts'
 import { timeColumn } from './parts.tsx'
 
-const FEEDERS: readonly Column<Feeder>[] = [
+const FEEDER_COLUMNS: readonly Column<Feeder>[] = [
   { name: 'Feeder', text: ({ name }) => name },
   {
     name: 'State',
@@ -23,7 +23,7 @@ const FEEDERS: readonly Column<Feeder>[] = [
   numberColumn('Drifted', ({ counters }) => counters?.drifted),
   timeColumn('Heard', 'heardMs'),
 ]
-const WRONG: readonly Column<WrongBook>[] = [
+const WRONG_BOOK_COLUMNS: readonly Column<WrongBook>[] = [
   { name: 'Feeder', text: ({ feeder }) => feeder },
   { name: 'Coin', text: ({ coin }) => coin },
   { name: 'Found', text: ({ why }) => why },
@@ -33,11 +33,11 @@ const WRONG: readonly Column<WrongBook>[] = [
 ]
 export function FeedPage({ role }: { role: StaffRole }) {
   const status = useStatus()
-  const reset = () => change('POST', '/admin/feed/reset', undefined, status.reload)
+  const reset = () => requestChange('POST', '/admin/feed/reset', undefined, status.reload)
   return (
     <>
       <h1>Feed</h1>
-      <Answered of={status}>
+      <QueryView query={status}>
         {(now) => (
           <>
             <p class={now.state === 'live' ? 'note' : 'note trouble'} role="status">
@@ -59,41 +59,54 @@ export function FeedPage({ role }: { role: StaffRole }) {
             <h2>Feeders, last day</h2>
             <Table
               caption="Feeders"
-              columns={FEEDERS}
+              columns={FEEDER_COLUMNS}
               rows={now.feeders}
               csv="feeders"
               empty={
                 <>
                   <p>No feeder is connected. Start one beside the node:</p>
-                  <Curl line="npm run feeder -- --gateway https://… --name tokyo-1" />
+                  <Snippet line="npm run feeder -- --gateway https://… --name tokyo-1" />
                 </>
               }
             />
             <h2>Books that feeders sent otherwise than they are</h2>
-            <Table caption="Wrong books" columns={WRONG} rows={now.wrongBooks} empty="None." csv="wrong-books" />
+            <Table
+              caption="Wrong books"
+              columns={WRONG_BOOK_COLUMNS}
+              rows={now.wrongBooks}
+              empty="None."
+              csv="wrong-books"
+            />
             <Gaps gaps={now.gaps} />
             {mayAct(role, 'owner') && (
               <>
                 <h2>Begin a new log</h2>
                 <p>For a node that started over: books and heights begin anew, and clients bootstrap again.</p>
-                <Act text="Reset the feed" kind="danger" act="Reset the feed" name={now.chain} onConfirm={reset}>
+                <ConfirmButton
+                  buttonLabel="Reset the feed"
+                  kind="danger"
+                  action="Reset the feed"
+                  name={now.chain}
+                  onConfirm={reset}
+                >
                   <p>The log of {now.chain} is emptied. Accounts, keys and the archive stay.</p>
-                </Act>
+                </ConfirmButton>
               </>
             )}
           </>
         )}
-      </Answered>
+      </QueryView>
     </>
   )
 }
 
 const failureText = (failure: { readonly atMs: number; readonly reason: string; readonly type?: string } | null) =>
   failure === null ? 'none' : `${failure.reason}${failure.type ? ` at ${failure.type}` : ''}, ${timeText(failure.atMs)}`
-const restText = (state: string, retryInMs: number) => (state === 'ok' ? 'ok' : `resting, ${spanText(retryInMs)} more`)
+const restText = (state: string, retryInMs: number) =>
+  state === 'ok' ? 'ok' : `resting, ${durationText(retryInMs)} more`
 const lastText = (ms: number | null) => (ms === null ? 'not yet' : timeText(ms))
 
-const SOURCES: readonly Column<Source>[] = [
+const SOURCE_COLUMNS: readonly Column<Source>[] = [
   { name: 'Source', text: ({ name }) => name },
   {
     name: 'State',
@@ -109,10 +122,10 @@ const SOURCES: readonly Column<Source>[] = [
   { name: 'Fails for', text: ({ failingTypes }) => failingTypes.join(' ') },
 ]
 
-type Node = ChainNode & { readonly chain: string; readonly height: number | null; readonly place: number }
-const NODES: readonly Column<Node>[] = [
+type Node = ChainNode & { readonly chain: string; readonly height: number | null; readonly position: number }
+const NODE_COLUMNS: readonly Column<Node>[] = [
   { name: 'Chain', text: ({ chain }) => chain },
-  numberColumn('Node', ({ place }) => place),
+  numberColumn('Node', ({ position }) => position),
   { name: 'State', text: ({ state }) => state },
   numberColumn('Told height', ({ height }) => height),
   { name: 'Last answer (UTC)', text: ({ lastSuccessMs }) => lastText(lastSuccessMs) },
@@ -123,13 +136,13 @@ export function SourcesPage() {
   return (
     <>
       <h1>Sources</h1>
-      <Answered of={useStatus()}>
+      <QueryView query={useStatus()}>
         {(now) => (
           <>
             <p>As the machine that answered this page sees them; budgets are shared by all.</p>
             <Table
               caption="Sources of info types"
-              columns={SOURCES}
+              columns={SOURCE_COLUMNS}
               rows={now.sources}
               empty="No source is set: UPSTREAMS in wrangler.toml."
               csv="sources"
@@ -137,16 +150,16 @@ export function SourcesPage() {
             <h2>Nodes of JSON-RPC</h2>
             <Table
               caption="Nodes of chains"
-              columns={NODES}
+              columns={NODE_COLUMNS}
               rows={now.chains.flatMap(({ name, height, nodes }) =>
-                nodes.map((node, i): Node => ({ ...node, chain: name, height, place: i + 1 })),
+                nodes.map((node, i): Node => ({ ...node, chain: name, height, position: i + 1 })),
               )}
               empty="No chain is set: RPC_CHAINS in wrangler.toml."
               csv="nodes"
             />
           </>
         )}
-      </Answered>
+      </QueryView>
     </>
   )
 }

@@ -1,15 +1,15 @@
 // Lists of all accounts, each also of one alone: top-ups, refusals, pipelines.
 
-import type { Answers } from '../answers.ts'
-import { Curl } from '../ui/parts.tsx'
+import type { Responses } from '../responses.ts'
+import { Snippet } from '../ui/parts.tsx'
 import type { Column } from '../ui/table.tsx'
-import { accountColumn, creditsColumn, ListPage, Rows, timeColumn, useList } from './parts.tsx'
+import { accountColumn, creditsColumn, ListPage, Rows, timeColumn, useAdminList } from './parts.tsx'
 
 const ACCOUNT = { name: 'account', label: 'Account' }
 
-type Grant = Answers['listGrants']['grants'][number]
-type Refusal = Answers['listRefusals']['refusals'][number]
-type Pipeline = Answers['allPipelines']['pipelines'][number]
+type Grant = Responses['listGrants']['grants'][number]
+type Refusal = Responses['listRefusals']['refusals'][number]
+type Pipeline = Responses['allPipelines']['pipelines'][number]
 
 interface List<Row> {
   readonly name: string
@@ -32,7 +32,7 @@ const GRANTS: List<Grant> = {
   empty: (
     <>
       <p>Nothing was granted beside what plans give. Top up an account:</p>
-      <Curl line="npm run admin -- account grant acme 500 --id invoice-4711" />
+      <Snippet line="npm run admin -- account grant acme 500 --id invoice-4711" />
     </>
   ),
 }
@@ -73,10 +73,12 @@ const PIPELINES: List<Pipeline> = {
   ),
 }
 
-function page<Row>(list: List<Row>) {
-  return () => <ListPage {...list} paged={useList<Row>(list.name, 'before', list.name, list.fields)} csv={list.name} />
+function listPage<Row>(list: List<Row>) {
+  return () => (
+    <ListPage {...list} paged={useAdminList<Row>(list.name, 'before', list.name, list.fields)} csv={list.name} />
+  )
 }
-function ofAccount<Row>({ name, caption, columns, ...list }: List<Row>) {
+function accountList<Row>({ name, caption, columns, ...list }: List<Row>) {
   return ({ id }: { id: string }) => (
     <>
       <h2>{caption}</h2>
@@ -84,16 +86,16 @@ function ofAccount<Row>({ name, caption, columns, ...list }: List<Row>) {
         {...list}
         caption={`${caption} of ${id}`}
         columns={columns.filter((column) => column.name !== 'Account')}
-        paged={useList<Row>(name, 'before', name, [], () => ({ account: id, limit: '20' }))}
+        paged={useAdminList<Row>(name, 'before', name, [], () => ({ account: id, limit: '20' }))}
         csv={`${name}-${id}`}
       />
     </>
   )
 }
 
-export const GrantsPage = page(GRANTS)
-export const RefusalsPage = page(REFUSALS)
-export const PipelinesPage = page(PIPELINES)
-export const AccountGrants = ofAccount(GRANTS)
-export const AccountRefusals = ofAccount(REFUSALS)
-export const AccountPipelines = ofAccount(PIPELINES)
+export const GrantsPage = listPage(GRANTS)
+export const RefusalsPage = listPage(REFUSALS)
+export const PipelinesPage = listPage(PIPELINES)
+export const AccountGrants = accountList(GRANTS)
+export const AccountRefusals = accountList(REFUSALS)
+export const AccountPipelines = accountList(PIPELINES)

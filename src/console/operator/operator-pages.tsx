@@ -29,17 +29,17 @@ const PAGES: readonly (readonly [name: string, title: string, page: Page])[] = [
   ['staff', 'Staff', StaffPage],
 ]
 /** That one comes to from elsewhere. */
-const MORE: Readonly<Record<string, Page>> = { account: AccountPage, search: SearchPage }
+const LINKED_PAGES: Readonly<Record<string, Page>> = { account: AccountPage, search: SearchPage }
 
 export function OperatorPages({ who }: { who: Extract<Visitor, { role: 'operator' }> }) {
   const role = who.staff_role
   const pages = PAGES.filter(([name]) => name !== 'staff' || mayAct(role, 'owner'))
   const here = params.value.get('page') ?? 'overview'
-  const Here = pages.find(([name]) => name === here)?.[2] ?? MORE[here]
+  const Here = pages.find(([name]) => name === here)?.[2] ?? LINKED_PAGES[here]
   // A page of another account is another page.
   const id = `${here} ${params.value.get('id') ?? ''}`
   return (
-    <Shell who={who} pages={pages.map(([name, title]) => [name, title] as const)} here={here}>
+    <Shell visitor={who} pages={pages.map(([name, title]) => [name, title] as const)} current={here}>
       <SearchField />
       {Here ? <Here key={id} role={role} /> : <p class="note">There is no page of this name: choose one above.</p>}
     </Shell>

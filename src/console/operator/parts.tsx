@@ -2,24 +2,24 @@
 // refused, and is no protection: the gateway asks by itself.
 
 import type { ComponentChildren } from 'preact'
-import { addressWith, params } from '../address.dom.ts'
-import type { Answers } from '../answers.ts'
-import { type Paged, useLoaded, usePaged } from '../loaded.dom.ts'
+import { params, urlWith } from '../address.dom.ts'
+import { type PagedQuery, usePagedQuery, useQuery } from '../queries.dom.ts'
+import type { Responses } from '../responses.ts'
 import { Link } from '../shell.tsx'
 import { Filters, type FormField } from '../ui/form.tsx'
-import { TroubleNote } from '../ui/parts.tsx'
+import { groupedText, hourText, timeText } from '../ui/format.ts'
+import { ErrorNote } from '../ui/parts.tsx'
 import { type Column, Table, type TableProps } from '../ui/table.tsx'
-import { groupedText, hourText, timeText } from '../ui/text.ts'
 
-const NOWHERE = new URLSearchParams()
+const NO_PARAMS = new URLSearchParams()
 
-export const pageAddress = (page: string, more: Readonly<Record<string, string>> = {}) =>
-  addressWith({ page, ...more }, NOWHERE)
+export const pageUrl = (page: string, more: Readonly<Record<string, string>> = {}) =>
+  urlWith({ page, ...more }, NO_PARAMS)
 
 export const accountColumn = <Row extends { readonly account: string | null }>(): Column<Row> => ({
   name: 'Account',
   text: ({ account }) => account ?? '',
-  draw: ({ account }) => account && <Link to={pageAddress('account', { id: account })}>{account}</Link>,
+  render: ({ account }) => account && <Link to={pageUrl('account', { id: account })}>{account}</Link>,
 })
 
 /** `name` of a field in Unix ms, or null. */
@@ -47,27 +47,30 @@ export const creditsColumn = <Name extends string>(
   name,
   isNumber: true,
   text: (row) => row[field] ?? '',
-  draw: (row) => groupedText(row[field] ?? absent),
+  render: (row) => groupedText(row[field] ?? absent),
 })
 
 export function usePlanNames(): readonly string[] {
-  const plans = useLoaded<Answers['listPlans']>(() => '/admin/plans')
+  const plans = useQuery<Responses['listPlans']>(() => '/admin/plans')
   return plans.value.value?.plans.map(({ name }) => name) ?? []
 }
 
 /** Rows of `/admin/<path>`, narrowed by those parameters of the page that these fields set. */
-export function useList<Row>(
+export function useAdminList<Row>(
   list: string,
   cursor: 'before' | 'after',
   path: string,
   fields: readonly FormField[],
   more: () => Readonly<Record<string, string>> = () => ({}),
-): Paged<Row> {
-  return usePaged<Row>(list, cursor, () => `/admin/${path}?${chosenOf(fields, more())}`)
+): PagedQuery<Row> {
+  return usePagedQuery<Row>(list, cursor, () => `/admin/${path}?${filterQuery(fields, more())}`)
 }
 
 /** Those parameters of the page that these fields set. */
-export function chosenOf(fields: readonly FormField[], more: Readonly<Record<string, string>> = {}): URLSearchParams {
+export function filterQuery(
+  fields: readonly FormField[],
+  more: Readonly<Record<string, string>> = {},
+): URLSearchParams {
   const query = new URLSearchParams(more)
   for (const { name } of fields) {
     const value = params.value.get(name)
@@ -77,14 +80,14 @@ export function chosenOf(fields: readonly FormField[], more: Readonly<Record<str
 }
 
 interface RowsProps<Row> extends Omit<TableProps<Row>, 'rows' | 'more' | 'isWhole'> {
-  readonly paged: Paged<Row>
+  readonly paged: PagedQuery<Row>
 }
 
 /** Rows of a list, or why they are not there. */
 export function Rows<Row>({ paged, ...table }: RowsProps<Row>) {
   return (
     <>
-      <TroubleNote trouble={paged.trouble.value} again={paged.reload} />
+      <ErrorNote trouble={paged.error.value} again={paged.reload} />
       {paged.rows.value && <Table {...table} rows={paged.rows.value} more={paged.more} />}
     </>
   )

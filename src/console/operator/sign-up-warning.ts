@@ -1,9 +1,9 @@
 // What the overview says where the day's links of the sign-up run out.
 
-import type { Answers } from '../answers.ts'
+import type { Responses } from '../responses.ts'
 
 /** Null: there is room. */
-export function signUpWarning(signUp: Answers['business']['sign_up']): string | null {
+export function signUpWarning(signUp: Responses['business']['sign_up']): string | null {
   if (signUp === null) return null
   const { per_day: perDay, links, networks, most_of_network: ofNetwork, domains, most_of_domain: ofDomain } = signUp
   if (links < (perDay * 3) / 4) return null

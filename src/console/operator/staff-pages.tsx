@@ -1,18 +1,18 @@
 // Who administers, with tokens of their own; who did what, and what came of it; and the search. Invariants: a new token is on
 // the page once, and in nothing that is kept; of a key only what may be shown reaches the address.
 
-import { go, params } from '../address.dom.ts'
-import type { Answers } from '../answers.ts'
-import { ask, change } from '../ask.dom.ts'
-import { useLoaded } from '../loaded.dom.ts'
-import { Act } from '../ui/dialog.tsx'
-import { type FormField, OrderForm } from '../ui/form.tsx'
-import { Answered, Curl, TroubleNote } from '../ui/parts.tsx'
+import { navigate, params } from '../address.dom.ts'
+import { useQuery } from '../queries.dom.ts'
+import { request, requestChange } from '../request.dom.ts'
+import type { Responses } from '../responses.ts'
+import { ConfirmButton } from '../ui/dialog.tsx'
+import { ActionForm, type FormField } from '../ui/form.tsx'
+import { timeText } from '../ui/format.ts'
+import { ErrorNote, QueryView, Snippet } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { timeText } from '../ui/text.ts'
-import { accountColumn, ListPage, pageAddress, timeColumn, useList } from './parts.tsx'
+import { accountColumn, ListPage, pageUrl, timeColumn, useAdminList } from './parts.tsx'
 
-export type AuditLine = Answers['listAudit']['audit'][number]
+export type AuditLine = Responses['listAudit']['audit'][number]
 
 const outcome = ({ status }: AuditLine) => (status === null ? 'not known' : String(status))
 
@@ -27,9 +27,9 @@ const AUDIT_COLUMNS: readonly Column<AuditLine>[] = [
     name: 'Came of it',
     isNumber: true,
     text: outcome,
-    draw: (line) => <span class={line.status !== null && line.status < 300 ? 'good' : 'bad'}>{outcome(line)}</span>,
+    render: (line) => <span class={line.status !== null && line.status < 300 ? 'good' : 'bad'}>{outcome(line)}</span>,
   },
-  { name: 'Sent', text: ({ sent }) => sent, draw: ({ sent }) => <span title={sent}>{sent}</span> },
+  { name: 'Sent', text: ({ sent }) => sent, render: ({ sent }) => <span title={sent}>{sent}</span> },
   { name: 'Request', text: ({ request_id: id }) => id },
 ]
 
@@ -46,7 +46,7 @@ export function AuditPage() {
     <ListPage
       caption="Audit"
       fields={AUDIT_FIELDS}
-      paged={useList<AuditLine>('audit', 'before', 'audit', AUDIT_FIELDS)}
+      paged={useAdminList<AuditLine>('audit', 'before', 'audit', AUDIT_FIELDS)}
       columns={AUDIT_COLUMNS}
       empty="Nothing like this was done."
       csv="audit"
@@ -56,9 +56,9 @@ export function AuditPage() {
   )
 }
 
-type Member = Answers['listStaff']['staff'][number]
+type Member = Responses['listStaff']['staff'][number]
 
-const FIELDS: readonly FormField[] = [
+const STAFF_FIELDS: readonly FormField[] = [
   { name: 'name', label: 'Name' },
   {
     name: 'role',
@@ -72,8 +72,9 @@ const FIELDS: readonly FormField[] = [
 ]
 
 export function StaffPage() {
-  const staff = useLoaded<Answers['listStaff']>(() => '/admin/staff')
-  const revoke = (name: string) => change('DELETE', `/admin/staff/${encodeURIComponent(name)}`, undefined, staff.reload)
+  const staff = useQuery<Responses['listStaff']>(() => '/admin/staff')
+  const revoke = (name: string) =>
+    requestChange('DELETE', `/admin/staff/${encodeURIComponent(name)}`, undefined, staff.reload)
   const columns: readonly Column<Member>[] = [
     { name: 'Name', text: ({ name }) => name },
     { name: 'Role', text: ({ role }) => role },
@@ -81,17 +82,17 @@ export function StaffPage() {
     { name: 'State', text: ({ revoked }) => (revoked === null ? 'works' : `revoked ${timeText(revoked)}`) },
     {
       name: 'Actions',
-      draw: ({ name, revoked }) =>
+      render: ({ name, revoked }) =>
         revoked === null && (
-          <Act
-            text="Revoke"
+          <ConfirmButton
+            buttonLabel="Revoke"
             label={`Revoke ${name}`}
-            act="Revoke this token"
+            action="Revoke this token"
             name={name}
             onConfirm={() => revoke(name)}
           >
             <p>{name} is signed out everywhere at once. Their lines of the audit stay.</p>
-          </Act>
+          </ConfirmButton>
         ),
     },
   ]
@@ -101,14 +102,14 @@ export function StaffPage() {
       <p>
         Whoever has ADMIN_TOKEN is “operator” and may do everything; all others have a token and a role of their own.
       </p>
-      <OrderForm<Answers['createStaff']>
-        act="Make a token"
-        fields={FIELDS}
-        send={(order) => ask('POST', '/admin/staff', order)}
-        once={({ name, token }) => ({ what: `The token of ${name}`, secret: token })}
+      <ActionForm<Responses['createStaff']>
+        submitLabel="Make a token"
+        fields={STAFF_FIELDS}
+        send={(order) => request('POST', '/admin/staff', order)}
+        secretOf={({ name, token }) => ({ what: `The token of ${name}`, secret: token })}
         onDone={staff.reload}
       />
-      <Answered of={staff}>
+      <QueryView query={staff}>
         {(value) => (
           <Table
             caption="Staff"
@@ -119,27 +120,28 @@ export function StaffPage() {
             empty={
               <>
                 <p>Nobody has a token of their own. From a terminal:</p>
-                <Curl line="npm run admin -- staff add kim --role support" />
+                <Snippet line="npm run admin -- staff add kim --role support" />
               </>
             }
           />
         )}
-      </Answered>
+      </QueryView>
     </>
   )
 }
 
-const SHOWN = 12
+const PREFIX_LENGTH = 12
 
-const shownPart = (text: string): string => text.trim().replace(/\bcq[tso]_\w+/g, (key) => key.slice(0, SHOWN))
+const shortenKeys = (text: string): string =>
+  text.trim().replace(/\bcq[tso]_\w+/g, (key) => key.slice(0, PREFIX_LENGTH))
 
 /** The field that stands above every page. */
 export function SearchField() {
   const submit = (event: Event) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
-    const q = shownPart(String(new FormData(form).get('q') ?? ''))
-    if (q !== '') go(pageAddress('search', { q }))
+    const q = shortenKeys(String(new FormData(form).get('q') ?? ''))
+    if (q !== '') navigate(pageUrl('search', { q }))
     form.reset()
   }
   return (
@@ -158,7 +160,7 @@ export function SearchField() {
 
 export function SearchPage() {
   const q = params.value.get('q') ?? ''
-  const found = useLoaded<Answers['search']>(() => {
+  const found = useQuery<Responses['search']>(() => {
     const asked = params.value.get('q') ?? ''
     return asked === '' ? null : `/admin/search?q=${encodeURIComponent(asked)}`
   })
@@ -167,32 +169,32 @@ export function SearchPage() {
   return (
     <>
       <h1>{q === '' ? 'Search' : `Found for “${q}”`}</h1>
-      <TroubleNote trouble={found.trouble.value} again={found.reload} />
+      <ErrorNote trouble={found.error.value} again={found.reload} />
       {q !== '' && found.value.value && isNothing && (
         <p class="empty">
           Nothing: look for a part of an account’s name, the first characters of a key, or a whole request id.
         </p>
       )}
-      <Found title="Accounts" rows={accounts} columns={ACCOUNTS} />
-      <Found title="Keys" rows={keys} columns={KEYS} />
-      <Found title="Refused" rows={refusals} columns={REFUSALS} />
-      <Found title="Done by staff" rows={audit} columns={AUDIT_COLUMNS} />
+      <FoundTable title="Accounts" rows={accounts} columns={ACCOUNT_COLUMNS} />
+      <FoundTable title="Keys" rows={keys} columns={KEY_COLUMNS} />
+      <FoundTable title="Refused" rows={refusals} columns={REFUSAL_COLUMNS} />
+      <FoundTable title="Done by staff" rows={audit} columns={AUDIT_COLUMNS} />
     </>
   )
 }
 
-type Rows = Answers['search']
-const ACCOUNTS: readonly Column<Rows['accounts'][number]>[] = [
+type SearchRows = Responses['search']
+const ACCOUNT_COLUMNS: readonly Column<SearchRows['accounts'][number]>[] = [
   accountColumn(),
   { name: 'Plan', text: ({ plan }) => plan },
 ]
-const KEYS: readonly Column<Rows['keys'][number]>[] = [
+const KEY_COLUMNS: readonly Column<SearchRows['keys'][number]>[] = [
   { name: 'Key', text: ({ prefix }) => prefix },
   accountColumn(),
   { name: 'Label', text: ({ label }) => label },
   timeColumn('Revoked', 'revoked', 'no'),
 ]
-const REFUSALS: readonly Column<Rows['refusals'][number]>[] = [
+const REFUSAL_COLUMNS: readonly Column<SearchRows['refusals'][number]>[] = [
   timeColumn('At', 'at'),
   accountColumn(),
   { name: 'Key', text: ({ prefix }) => prefix },
@@ -200,7 +202,7 @@ const REFUSALS: readonly Column<Rows['refusals'][number]>[] = [
   { name: 'Said', text: ({ message }) => message },
 ]
 
-function Found<Row>({
+function FoundTable<Row>({
   title,
   rows,
   columns,

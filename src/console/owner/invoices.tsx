@@ -2,29 +2,37 @@
 
 import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
-import { addressWith, go, params, useParam } from '../address.dom.ts'
-import type { Answers } from '../answers.ts'
-import { change } from '../ask.dom.ts'
-import { useLoaded } from '../loaded.dom.ts'
+import { navigate, params, urlWith, useParam } from '../address.dom.ts'
+import { useQuery } from '../queries.dom.ts'
+import { requestChange } from '../request.dom.ts'
+import type { Responses } from '../responses.ts'
 import { Link } from '../shell.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { Button, typed } from '../ui/frame.tsx'
-import { Answered, Sums, TroubleNote } from '../ui/parts.tsx'
-import { amountColumn, type Column, orderColumns, Table } from '../ui/table.tsx'
-import { groupedText, microText, type Order, orderStateText, plainText, priceText, timeText } from '../ui/text.ts'
-import type { Account, Invoice, InvoiceSums } from './answers.ts'
-import { askAgain, useOwn } from './own.dom.ts'
-import { microOf } from './owner-words.ts'
+import {
+  type CreditOrder,
+  creditOrderStateText,
+  creditsText,
+  groupedText,
+  plainText,
+  priceText,
+  timeText,
+} from '../ui/format.ts'
+import { Button, bindInput } from '../ui/frame.tsx'
+import { ErrorNote, QueryView, SummaryList } from '../ui/parts.tsx'
+import { amountColumn, type Column, creditOrderColumns, Table } from '../ui/table.tsx'
+import { refreshAll, useAccountQuery } from './account-data.dom.ts'
+import { microOf } from './account-view.ts'
+import type { Account, Invoice, InvoiceSums } from './responses.ts'
 
 type Line = Invoice['lines'][number]
 
-const MONTHS: readonly Column<InvoiceSums>[] = [
+const MONTH_COLUMNS: readonly Column<InvoiceSums>[] = [
   {
     name: 'Month, UTC',
     text: ({ month }) => month,
-    draw: ({ month, is_final: isFinal }) => (
+    render: ({ month, is_final: isFinal }) => (
       <>
-        <Link to={addressWith({ month })}>{month}</Link> {!isFinal && <small>so far</small>}
+        <Link to={urlWith({ month })}>{month}</Link> {!isFinal && <small>so far</small>}
       </>
     ),
   },
@@ -34,7 +42,7 @@ const MONTHS: readonly Column<InvoiceSums>[] = [
   amountColumn('Charged', ({ charged }) => charged),
   amountColumn('Closing', ({ closing }) => closing),
 ]
-const LINES: readonly Column<Line>[] = [
+const LINE_COLUMNS: readonly Column<Line>[] = [
   { name: 'Product', text: ({ product }) => product },
   { name: 'Type', text: ({ type }) => type },
   { name: 'Key', text: ({ prefix }) => prefix ?? '' },
@@ -44,41 +52,41 @@ const LINES: readonly Column<Line>[] = [
 ]
 
 export function Invoices() {
-  const months = useOwn<Answers['ownInvoices']>(() => '/platform/invoices/')
+  const months = useAccountQuery<Responses['ownInvoices']>(() => '/platform/invoices/')
   const month = useParam('month').value
   return (
     <section>
       <div class="screen">
         <h2>Invoices by month</h2>
-        <Answered of={months}>
+        <QueryView query={months}>
           {(value) => (
             <Table
               caption="Months of the account"
-              columns={MONTHS}
+              columns={MONTH_COLUMNS}
               rows={value.invoices}
               csv="invoices"
               empty="Nothing was given or charged yet: the first month begins with the first credits."
             />
           )}
-        </Answered>
+        </QueryView>
       </div>
-      {month && <OneInvoice month={month} key={month} />}
+      {month && <InvoiceView month={month} key={month} />}
     </section>
   )
 }
 
-function OneInvoice({ month }: { month: string }) {
+function InvoiceView({ month }: { month: string }) {
   const path = `/platform/invoices/${encodeURIComponent(month)}`
-  const loaded = useLoaded<Invoice>(() => path)
+  const loaded = useQuery<Invoice>(() => path)
   const value = loaded.value.value
-  if (value === null) return <TroubleNote trouble={loaded.trouble.value} again={loaded.reload} />
+  if (value === null) return <ErrorNote trouble={loaded.error.value} again={loaded.reload} />
   const sums = [
     ['Opening balance', value.opening],
     ...value.given.map(
       ({ at, plan, credits }) => [`${plan === null ? 'Grant' : `Plan ${plan}`}, ${timeText(at)}`, credits] as const,
     ),
-    ['Expired', less(value.expired)],
-    ['Charged', less(value.charged)],
+    ['Expired', negative(value.expired)],
+    ['Charged', negative(value.charged)],
     ['Closing balance', value.closing],
   ] as const
   return (
@@ -86,8 +94,14 @@ function OneInvoice({ month }: { month: string }) {
       <h2>
         {value.account}: {value.from} to {value.to} UTC{value.is_final ? '' : ', so far'}
       </h2>
-      <Sums of={sums.map(([name, credits]) => [name, groupedText(credits)])} />
-      <Table caption={`Lines of ${value.month}`} columns={LINES} rows={value.lines} isWhole empty="Nothing was used." />
+      <SummaryList of={sums.map(([name, credits]) => [name, groupedText(credits)])} />
+      <Table
+        caption={`Lines of ${value.month}`}
+        columns={LINE_COLUMNS}
+        rows={value.lines}
+        isUnpaged
+        empty="Nothing was used."
+      />
       {value.written_off !== '0' && (
         <p>
           Lines add up to {groupedText(value.charged)} charged and {groupedText(value.written_off)} written off, which
@@ -99,26 +113,26 @@ function OneInvoice({ month }: { month: string }) {
           CSV
         </a>
         <Button text="Print, or save as PDF" onClick={() => print()} />
-        <Link to={addressWith({ month: null })}>Close</Link>
+        <Link to={urlWith({ month: null })}>Close</Link>
       </p>
     </article>
   )
 }
 
-const less = (credits: string) => (credits === '0' ? credits : `-${credits}`)
+const negative = (credits: string) => (credits === '0' ? credits : `-${credits}`)
 
-type Offers = Answers['showCheckout']
+type Offers = Responses['showCheckout']
 
-const COLUMNS: readonly Column<Order>[] = orderColumns({
-  draw: ({ number, url }) => (
+const ORDER_COLUMNS: readonly Column<CreditOrder>[] = creditOrderColumns({
+  render: ({ number, url }) => (
     <>
-      <Link to={addressWith({ order: number })}>{number}</Link> {url && <a href={url}>Pay</a>}
+      <Link to={urlWith({ order: number })}>{number}</Link> {url && <a href={url}>Pay</a>}
     </>
   ),
 })
 
 export function TopUp({ account }: { account: Account | null }) {
-  const offers = useOwn<Offers>(() => '/platform/checkout')
+  const offers = useAccountQuery<Offers>(() => '/platform/checkout')
   const value = offers.value.value
   const shown = value?.orders.find(({ number }) => number === params.value.get('order'))
   // Where nothing is sold and nothing ever was there is nothing to say.
@@ -127,44 +141,50 @@ export function TopUp({ account }: { account: Account | null }) {
     <section>
       <div class="screen">
         <h2>Top up</h2>
-        <TroubleNote trouble={offers.trouble.value} again={offers.reload} />
-        {value?.provider && account?.manages && <Choice offers={value} />}
+        <ErrorNote trouble={offers.error.value} again={offers.reload} />
+        {value?.provider && account?.manages && <PurchaseOptions offers={value} />}
         {value?.provider && account?.why_not && <p class="note">{account.why_not}</p>}
         {value && (
-          <Table caption="Orders" columns={COLUMNS} rows={value.orders} csv="orders" empty="Nothing was ordered yet." />
+          <Table
+            caption="Orders"
+            columns={ORDER_COLUMNS}
+            rows={value.orders}
+            csv="orders"
+            empty="Nothing was ordered yet."
+          />
         )}
       </div>
-      {shown && <OneOrder order={shown} instructions={value?.instructions ?? ''} />}
+      {shown && <OrderView order={shown} instructions={value?.instructions ?? ''} />}
     </section>
   )
 }
 
-interface Wanted {
+interface PendingOrder {
   readonly order: { readonly package: string } | { readonly credits: string }
-  readonly words: string
+  readonly summary: string
 }
 
-function Choice({ offers }: { offers: Offers }) {
+function PurchaseOptions({ offers }: { offers: Offers }) {
   const { provider, currency, packages, lots } = offers
   const id = useId()
   const count = useSignal('1')
-  const wanted = useSignal<Wanted | null>(null)
+  const wanted = useSignal<PendingOrder | null>(null)
   const send = () =>
-    change<Answers['checkout']>('POST', '/platform/checkout', wanted.value?.order, (value) => {
+    requestChange<Responses['checkout']>('POST', '/platform/checkout', wanted.value?.order, (value) => {
       const { url, number } = value.order
       wanted.value = null
       if (url !== null) location.assign(url)
       else {
-        askAgain()
-        go(addressWith({ order: number }))
+        refreshAll()
+        navigate(urlWith({ order: number }))
       }
     })
   const buyLots = (event: Event) => {
     event.preventDefault()
     if (lots === null) return
-    const credits = microText(BigInt(Number(count.value)) * microOf(lots.credits))
+    const credits = creditsText(BigInt(Number(count.value)) * microOf(lots.credits))
     const words = `${credits} credits: ${count.value} × ${priceText(lots.amount, currency)}`
-    wanted.value = { order: { credits: plainText(credits) }, words }
+    wanted.value = { order: { credits: plainText(credits) }, summary: words }
   }
   return (
     <>
@@ -181,7 +201,7 @@ function Choice({ offers }: { offers: Offers }) {
             text={`${groupedText(credits)} credits for ${priceText(amount, currency)}`}
             onClick={() => {
               const words = `${groupedText(credits)} credits: ${priceText(amount, currency)}`
-              wanted.value = { order: { package: name }, words }
+              wanted.value = { order: { package: name }, summary: words }
             }}
           />
         ))}
@@ -192,21 +212,30 @@ function Choice({ offers }: { offers: Offers }) {
             Lots of {groupedText(lots.credits)} credits, {priceText(lots.amount, currency)} each, at most {lots.most}
           </label>
           <p class="beside">
-            <input id={id} class="short" type="number" required min={1} max={lots.most} step={1} {...typed(count)} />
+            <input
+              id={id}
+              class="short"
+              type="number"
+              required
+              min={1}
+              max={lots.most}
+              step={1}
+              {...bindInput(count)}
+            />
             <button type="submit">Order</button>
           </p>
         </form>
       )}
       {wanted.value && (
-        <Dialog title="Order credits" act="Order and pay" onSend={send} onClose={() => (wanted.value = null)}>
-          <p>{wanted.value.words}.</p>
+        <Dialog title="Order credits" submitLabel="Order and pay" onSend={send} onClose={() => (wanted.value = null)}>
+          <p>{wanted.value.summary}.</p>
         </Dialog>
       )}
     </>
   )
 }
 
-function OneOrder({ order, instructions }: { order: Order; instructions: string }) {
+function OrderView({ order, instructions }: { order: CreditOrder; instructions: string }) {
   const { number, account, credits, amount, currency, created, provider, state, url } = order
   const isToPay = state === 'open'
   return (
@@ -214,12 +243,12 @@ function OneOrder({ order, instructions }: { order: Order; instructions: string 
       <h2>
         Invoice {number}: {account}
       </h2>
-      <Sums
+      <SummaryList
         of={[
           ['Ordered, UTC', timeText(created)],
           ['Credits', groupedText(credits)],
           ['Amount', priceText(amount, currency)],
-          ['State', orderStateText(order)],
+          ['State', creditOrderStateText(order)],
         ]}
       />
       {isToPay && provider === 'manual' && (
@@ -230,7 +259,7 @@ function OneOrder({ order, instructions }: { order: Order; instructions: string 
       <p class="beside">
         {isToPay && url && <a href={url}>Pay</a>}
         <Button text="Print, or save as PDF" onClick={() => print()} />
-        <Link to={addressWith({ order: null })}>Close</Link>
+        <Link to={urlWith({ order: null })}>Close</Link>
       </p>
     </article>
   )

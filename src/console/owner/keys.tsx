@@ -2,24 +2,24 @@
 
 import { useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { addressWith, go, useParam } from '../address.dom.ts'
-import { ask, change, type Trouble } from '../ask.dom.ts'
-import { Confirm, Dialog, Field } from '../ui/dialog.tsx'
-import { Choice } from '../ui/form.tsx'
+import { navigate, urlWith, useParam } from '../address.dom.ts'
+import { type RequestError, request, requestChange } from '../request.dom.ts'
+import { isSecretShown } from '../session.dom.ts'
+import { ConfirmDialog, Dialog, Field } from '../ui/dialog.tsx'
+import { Select } from '../ui/form.tsx'
+import { groupedText, hourText, timeText } from '../ui/format.ts'
 import { Button } from '../ui/frame.tsx'
-import { Curl, infoLine, TroubleNote } from '../ui/parts.tsx'
-import { KeyReach } from '../ui/reach.tsx'
+import { KeyReachNotes } from '../ui/key-reach.tsx'
+import { ErrorNote, infoCurl, Snippet } from '../ui/parts.tsx'
 import { amountColumn, type Column, Table } from '../ui/table.tsx'
-import { groupedText, hourText, timeText } from '../ui/text.ts'
-import { isShowing } from '../visit.dom.ts'
-import type { Account, Issued, Key, KeysPage } from './answers.ts'
-import { askAgain, round, spending } from './own.dom.ts'
-import { foundKeys, keyOrder, stateText } from './owner-words.ts'
+import { dataVersion, refreshAll, spendVersion } from './account-data.dom.ts'
+import { filterKeys, keyInput, stateText } from './account-view.ts'
+import type { Account, IssuedKey, Key, KeysPage } from './responses.ts'
 
-const PAGE = 1_000
+const PAGE_SIZE = 1_000
 
 const COLUMNS: readonly Column<Key>[] = [
-  { name: 'Key', text: ({ prefix }) => prefix, draw: ({ prefix }) => <code>{prefix}…</code> },
+  { name: 'Key', text: ({ prefix }) => prefix, render: ({ prefix }) => <code>{prefix}…</code> },
   { name: 'Label', text: ({ label }) => label },
   { name: 'Kind', text: ({ kind }) => kind },
   { name: 'State', text: (key) => stateText(key, Date.now()) },
@@ -36,17 +36,17 @@ const COLUMNS: readonly Column<Key>[] = [
 function useKeys() {
   const keys = useSignal<readonly Key[] | null>(null)
   const counted = useSignal<KeysPage | null>(null)
-  const trouble = useSignal<Trouble | null>(null)
+  const trouble = useSignal<RequestError | null>(null)
   useSignalEffect(() => {
-    void round.value
+    void dataVersion.value
     // Thousands are asked for page after page: these wait until somebody asks.
-    if ((counted.peek()?.counted ?? 0) <= PAGE) void spending.value
+    if ((counted.peek()?.counted ?? 0) <= PAGE_SIZE) void spendVersion.value
     const stop = new AbortController()
     const load = async () => {
       let got: readonly Key[] = []
       for (let after: string | null = ''; after !== null; ) {
-        const path: string = `/platform/keys/?limit=${PAGE}${after === '' ? '' : `&after=${after}`}`
-        const answer = await ask<KeysPage>('GET', path, undefined, stop.signal)
+        const path: string = `/platform/keys/?limit=${PAGE_SIZE}${after === '' ? '' : `&after=${after}`}`
+        const answer = await request<KeysPage>('GET', path, undefined, stop.signal)
         trouble.value = answer.ok ? null : answer.error
         if (!answer.ok) return
         got = [...got, ...answer.value.keys]
@@ -62,32 +62,32 @@ function useKeys() {
   return { keys, counted, trouble }
 }
 
-const ACTS = ['change', 'rotate', 'revoke'] as const
-type Act = 'make' | (typeof ACTS)[number]
+const ACTIONS = ['change', 'rotate', 'revoke'] as const
+type KeyAction = 'make' | (typeof ACTIONS)[number]
 
 export function Keys({ account }: { account: Account | null }) {
   const { keys, counted, trouble } = useKeys()
-  const acting = useSignal<{ act: Act; key: Key | null } | null>(null)
-  const issued = useSignal<Issued | null>(null)
+  const acting = useSignal<{ act: KeyAction; key: Key | null } | null>(null)
+  const issued = useSignal<IssuedKey | null>(null)
   const words = useParam('key').value
   const isAll = useParam('keys').value === 'all'
-  const rows = keys.value === null ? null : foundKeys(keys.value, words, isAll, Date.now())
+  const rows = keys.value === null ? null : filterKeys(keys.value, words, isAll, Date.now())
   const close = () => {
     acting.value = null
   }
-  const done = (key: Issued | null) => {
+  const done = (key: IssuedKey | null) => {
     issued.value = key
     close()
-    askAgain()
+    refreshAll()
   }
-  const start = (act: Act, key: Key | null) => () => {
+  const start = (act: KeyAction, key: Key | null) => () => {
     acting.value = { act, key }
   }
   const actions: Column<Key> = {
     name: 'Actions',
-    draw: (key) =>
+    render: (key) =>
       key.revoked === null &&
-      (key.replaced_by === null ? ACTS : ACTS.filter((act) => act !== 'rotate')).map((act) => (
+      (key.replaced_by === null ? ACTIONS : ACTIONS.filter((act) => act !== 'rotate')).map((act) => (
         <Button key={act} text={act} class="plain" aria-label={`${act} ${key.prefix}`} onClick={start(act, key)} />
       )),
   }
@@ -103,14 +103,14 @@ export function Keys({ account }: { account: Account | null }) {
             type="search"
             placeholder="label, prefix or address"
             value={words}
-            onInput={(event) => go(addressWith({ key: event.currentTarget.value }), 'replace')}
+            onInput={(event) => navigate(urlWith({ key: event.currentTarget.value }), 'replace')}
           />
         </span>
         <label class="inline">
           <input
             type="checkbox"
             checked={isAll}
-            onChange={(event) => go(addressWith({ keys: event.currentTarget.checked ? 'all' : null }))}
+            onChange={(event) => navigate(urlWith({ keys: event.currentTarget.checked ? 'all' : null }))}
           />{' '}
           with those that ended
         </label>
@@ -123,7 +123,7 @@ export function Keys({ account }: { account: Account | null }) {
         )}
       </div>
       {account?.why_not && <p class="note">{account.why_not}</p>}
-      <TroubleNote trouble={trouble.value} again={askAgain} />
+      <ErrorNote trouble={trouble.value} again={refreshAll} />
       {rows && (
         <Table
           caption="Keys of the account"
@@ -137,7 +137,7 @@ export function Keys({ account }: { account: Account | null }) {
                 {words === '' ? 'There are no live keys. One is made here, or with a service key:' : 'No key is found.'}
               </p>
               {words === '' && (
-                <Curl
+                <Snippet
                   line={`curl -s ${location.origin}/platform/keys/ -H "Authorization: Bearer $WEIR_SERVICE_KEY" -H 'Content-Type: application/json' -d '{"label":"bot"}'`}
                 />
               )}
@@ -145,33 +145,33 @@ export function Keys({ account }: { account: Account | null }) {
           }
         />
       )}
-      {issued.value && <KeyShown issued={issued.value} onClose={() => (issued.value = null)} />}
-      <KeyActs acting={acting.value} onDone={done} onClose={close} />
+      {issued.value && <IssuedKeyDialog issued={issued.value} onClose={() => (issued.value = null)} />}
+      <KeyDialog acting={acting.value} onDone={done} onClose={close} />
     </section>
   )
 }
 
-interface ActsProps {
-  readonly acting: { readonly act: Act; readonly key: Key | null } | null
-  readonly onDone: (issued: Issued | null) => void
+interface KeyDialogProps {
+  readonly acting: { readonly act: KeyAction; readonly key: Key | null } | null
+  readonly onDone: (issued: IssuedKey | null) => void
   readonly onClose: () => void
 }
 
-function KeyActs({ acting, onDone, onClose }: ActsProps) {
+function KeyDialog({ acting, onDone, onClose }: KeyDialogProps) {
   if (acting === null) return null
   const { act, key } = acting
   if (act === 'make' || key === null) return <KeyForm onDone={onDone} onClose={onClose} />
   if (act === 'change') return <KeyForm known={key} onDone={onDone} onClose={onClose} />
   if (act === 'rotate') return <RotateForm of={key} onDone={onDone} onClose={onClose} />
-  const revoke = () => change('DELETE', `/platform/keys/${key.hash}`, undefined, () => onDone(null))
+  const revoke = () => requestChange('DELETE', `/platform/keys/${key.hash}`, undefined, () => onDone(null))
   return (
-    <Confirm act="Revoke this key" name={key.prefix} onConfirm={revoke} onClose={onClose}>
+    <ConfirmDialog action="Revoke this key" name={key.prefix} onConfirm={revoke} onClose={onClose}>
       <p>
         <code>{key.prefix}…</code> is refused within 30 s, and its sockets are closed within a minute, for good. If it
         is the key that you signed in with, this page ends too.
       </p>
-      <KeyReach path={`/platform/keys/${key.hash}/reach`} adopts />
-    </Confirm>
+      <KeyReachNotes path={`/platform/keys/${key.hash}/reach`} adopts />
+    </ConfirmDialog>
   )
 }
 
@@ -180,7 +180,7 @@ const PRODUCTS = ['info', 'stream', 'rpc', 'graphql', 'data', 'platform']
 interface KeyFormProps {
   /** Changed; left out: a new one. */
   readonly known?: Key
-  readonly onDone: (issued: Issued | null) => void
+  readonly onDone: (issued: IssuedKey | null) => void
   readonly onClose: () => void
 }
 
@@ -200,10 +200,10 @@ function KeyForm({ known, onDone, onClose }: KeyFormProps) {
     const right = isApi ? '' : pipelines.value
     const bounds = { cap: cap.value, ranges: ranges.value, pipelines: right, expires: expires.value }
     const fields = { label: label.value, ...bounds }
-    const order = keyOrder(fields, isApi ? products.value : ['platform'], known)
+    const order = keyInput(fields, isApi ? products.value : ['platform'], known)
     return known
-      ? change<Issued>('PATCH', `/platform/keys/${known.hash}`, order, () => onDone(null))
-      : change<Issued>(
+      ? requestChange<IssuedKey>('PATCH', `/platform/keys/${known.hash}`, order, () => onDone(null))
+      : requestChange<IssuedKey>(
           'POST',
           '/platform/keys/',
           { ...order, kind: kind.value, idempotency_key: request.current },
@@ -220,18 +220,18 @@ function KeyForm({ known, onDone, onClose }: KeyFormProps) {
   return (
     <Dialog
       title={known ? `Change ${known.prefix}…` : 'New key'}
-      act={known ? 'Change' : 'Make the key'}
+      submitLabel={known ? 'Change' : 'Make the key'}
       onSend={send}
       onClose={onClose}
     >
       <Field label="Label" hint="for people, at most 100 characters" value={label.value} onText={set(label)} />
       {!known && (
         <p>
-          <Choice
+          <Select
             label="Kind"
             value={kind.value}
             options={{ api: 'API key (cqt_): asks data', service: 'service key (cqs_): manages the account' }}
-            onChoose={set(kind)}
+            onSelect={set(kind)}
           />
         </p>
       )}
@@ -247,7 +247,7 @@ function KeyForm({ known, onDone, onClose }: KeyFormProps) {
       )}
       {!isApi && (
         <p>
-          <Choice
+          <Select
             label="Pipelines"
             value={pipelines.value}
             options={{
@@ -255,7 +255,7 @@ function KeyForm({ known, onDone, onClose }: KeyFormProps) {
               own: 'may touch its own alone',
               all: 'may touch all of the account',
             }}
-            onChoose={set(pipelines)}
+            onSelect={set(pipelines)}
           />
         </p>
       )}
@@ -279,7 +279,7 @@ function KeyForm({ known, onDone, onClose }: KeyFormProps) {
 
 interface RotateProps {
   readonly of: Key
-  readonly onDone: (issued: Issued | null) => void
+  readonly onDone: (issued: IssuedKey | null) => void
   readonly onClose: () => void
 }
 
@@ -288,19 +288,19 @@ function RotateForm({ of, onDone, onClose }: RotateProps) {
   const request = useRef(crypto.getRandomValues(new Uint32Array(4)).join('-'))
   const send = () => {
     const order = { grace_seconds: Number(grace.value), idempotency_key: request.current }
-    return change<Issued>('POST', `/platform/keys/${of.hash}/rotate`, order, onDone)
+    return requestChange<IssuedKey>('POST', `/platform/keys/${of.hash}/rotate`, order, onDone)
   }
   return (
-    <Dialog title={`Rotate ${of.prefix}… ${of.label}`} act="Rotate" onSend={send} onClose={onClose}>
+    <Dialog title={`Rotate ${of.prefix}… ${of.label}`} submitLabel="Rotate" onSend={send} onClose={onClose}>
       <p>
         The new key has the same label, products, ranges and end, and shares the cap and what was spent under it. A key
         is replaced once.
       </p>
-      <Choice
+      <Select
         label="The old key works for"
         value={grace.value}
         options={{ 0: 'no longer', 3600: 'an hour', 86400: 'a day', 604800: 'a week', 2592000: '30 days' }}
-        onChoose={(seconds) => {
+        onSelect={(seconds) => {
           grace.value = seconds
         }}
       />
@@ -308,13 +308,13 @@ function RotateForm({ of, onDone, onClose }: RotateProps) {
   )
 }
 
-function KeyShown({ issued, onClose }: { issued: Issued; onClose: () => void }) {
+function IssuedKeyDialog({ issued, onClose }: { issued: IssuedKey; onClose: () => void }) {
   const { key, prefix, label, warnings = [], old_key_ends: ends } = issued
   // It may have replaced the one that was signed in with.
   useEffect(() => {
-    isShowing.value = true
+    isSecretShown.value = true
     return () => {
-      isShowing.value = false
+      isSecretShown.value = false
     }
   }, [])
   return (
@@ -322,11 +322,11 @@ function KeyShown({ issued, onClose }: { issued: Issued; onClose: () => void }) 
       {key ? (
         <>
           <p>Copy it now: only its hash is kept, and nobody can show it again.</p>
-          <Curl line={key} />
+          <Snippet line={key} />
           {key.startsWith('cqt_') && (
             <>
               <p>To try it, in a terminal; the call is on this page some seconds later:</p>
-              <Curl line={infoLine('{"type":"allMids"}', `'Authorization: Bearer ${key}'`)} />
+              <Snippet line={infoCurl('{"type":"allMids"}', `'Authorization: Bearer ${key}'`)} />
             </>
           )}
         </>

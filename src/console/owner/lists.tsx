@@ -2,34 +2,34 @@
 // its deliveries.
 
 import { useSignal } from '@preact/signals'
-import { addressWith, go, useParam } from '../address.dom.ts'
-import type { Answers } from '../answers.ts'
-import { ask, change } from '../ask.dom.ts'
-import { Act, Dialog, Field } from '../ui/dialog.tsx'
-import { Choice } from '../ui/form.tsx'
+import { navigate, urlWith, useParam } from '../address.dom.ts'
+import { request, requestChange } from '../request.dom.ts'
+import type { Responses } from '../responses.ts'
+import { ConfirmButton, Dialog, Field } from '../ui/dialog.tsx'
+import { Select } from '../ui/form.tsx'
+import { groupedText, timeText } from '../ui/format.ts'
 import { Button } from '../ui/frame.tsx'
-import { Answered, Curl, infoLine, TroubleNote } from '../ui/parts.tsx'
+import { ErrorNote, infoCurl, QueryView, Snippet } from '../ui/parts.tsx'
 import { amountColumn, type Column, numberColumn, Table } from '../ui/table.tsx'
-import { groupedText, timeText } from '../ui/text.ts'
-import type { Account, Refusals, Streams, Webhook } from './answers.ts'
-import { useOwn } from './own.dom.ts'
+import { useAccountQuery } from './account-data.dom.ts'
+import type { Account, Refusals, Streams, Webhook } from './responses.ts'
 
 type Stream = Streams['streams'][number]
 
-const STREAMS: readonly Column<Stream>[] = [
+const STREAM_COLUMNS: readonly Column<Stream>[] = [
   { name: 'Channel', text: ({ type }) => type },
-  { name: 'Body', text: ({ body }) => body, draw: ({ body }) => <code>{body}</code> },
+  { name: 'Body', text: ({ body }) => body, render: ({ body }) => <code>{body}</code> },
   { name: 'Key', text: ({ prefix }) => prefix ?? '' },
   { name: 'Since, UTC', text: ({ since }) => timeText(since) },
   amountColumn('Credits a minute', ({ credits_a_minute: price }) => price),
 ]
 
 export function StreamList() {
-  const streams = useOwn<Streams>(() => '/platform/streams/')
+  const streams = useAccountQuery<Streams>(() => '/platform/streams/')
   return (
     <section>
       <h2>Open sockets and subscriptions</h2>
-      <Answered of={streams}>
+      <QueryView query={streams}>
         {(value) => (
           <>
             <p class="beside">
@@ -41,46 +41,46 @@ export function StreamList() {
             </p>
             <Table
               caption="Subscriptions that run, those that cost most first"
-              columns={STREAMS}
+              columns={STREAM_COLUMNS}
               rows={value.streams}
               csv="streams"
               empty={
                 <>
                   <p>Nothing is open. A book in a terminal:</p>
-                  <Curl line={`npm run watch -- BTC --url ${location.origin} --key $WEIR_KEY`} />
+                  <Snippet line={`npm run watch -- BTC --url ${location.origin} --key $WEIR_KEY`} />
                 </>
               }
             />
           </>
         )}
-      </Answered>
+      </QueryView>
     </section>
   )
 }
 
 type Refusal = Refusals['refusals'][number]
 
-const REFUSALS: readonly Column<Refusal>[] = [
+const REFUSAL_COLUMNS: readonly Column<Refusal>[] = [
   { name: 'Time, UTC', text: ({ at }) => timeText(at) },
   { name: 'Key', text: ({ prefix }) => prefix },
   { name: 'Product', text: ({ product }) => product },
   { name: 'Type', text: ({ type }) => type },
   { name: 'Code', text: ({ code }) => code },
-  { name: 'Reason', text: ({ message }) => message, draw: ({ message }) => <span class="wrap">{message}</span> },
-  { name: 'Request', text: ({ request_id: id }) => id, draw: ({ request_id: id }) => <code>{id}</code> },
+  { name: 'Reason', text: ({ message }) => message, render: ({ message }) => <span class="wrap">{message}</span> },
+  { name: 'Request', text: ({ request_id: id }) => id, render: ({ request_id: id }) => <code>{id}</code> },
 ]
 
 export function RefusalList() {
-  const refusals = useOwn<Refusals>(() => '/platform/refusals/')
+  const refusals = useAccountQuery<Refusals>(() => '/platform/refusals/')
   const code = useParam('code').value
   return (
     <section>
       <h2>Refusals</h2>
-      <Answered of={refusals}>
+      <QueryView query={refusals}>
         {(value) => (
           <>
             <div class="beside">
-              <Choice
+              <Select
                 label="Code"
                 value={code}
                 options={{
@@ -92,53 +92,53 @@ export function RefusalList() {
                     ]),
                   ),
                 }}
-                onChoose={(chosen) => go(addressWith({ code: chosen }))}
+                onSelect={(chosen) => navigate(urlWith({ code: chosen }))}
               />
               <Button text="Look again" class="plain" onClick={refusals.reload} />
             </div>
             <Table
               caption="The last fifty refusals"
-              columns={REFUSALS}
+              columns={REFUSAL_COLUMNS}
               rows={value.refusals.filter((each) => code === '' || each.code === code)}
               csv="refusals"
               empty={
                 <>
                   <p>There are none. One to see how it looks, some seconds later:</p>
-                  <Curl line={infoLine('{"type":"noSuchType"}')} />
+                  <Snippet line={infoCurl('{"type":"noSuchType"}')} />
                 </>
               }
             />
           </>
         )}
-      </Answered>
+      </QueryView>
     </section>
   )
 }
 
-type Event = Webhook['events'][number]
+type WebhookEvent = Webhook['events'][number]
 
-const COLUMNS: readonly Column<Event>[] = [
+const EVENT_COLUMNS: readonly Column<WebhookEvent>[] = [
   { name: 'Time, UTC', text: ({ created }) => timeText(created) },
   { name: 'About', text: ({ type, threshold }) => (threshold === null ? type : `credits below ${threshold}`) },
   { name: 'State', text: ({ state }) => state.replace('_', ' ') },
   numberColumn('Attempts', ({ attempts }) => attempts),
   { name: 'Answer', text: ({ last }) => last ?? '' },
-  { name: 'Event', text: ({ id }) => id, draw: ({ id }) => <code>{id}</code> },
+  { name: 'Event', text: ({ id }) => id, render: ({ id }) => <code>{id}</code> },
 ]
 
 export function WebhookSection({ account }: { account: Account | null }) {
-  const webhook = useOwn<Answers['ownWebhook']>(() => '/platform/webhook/')
+  const webhook = useAccountQuery<Responses['ownWebhook']>(() => '/platform/webhook/')
   const isSetting = useSignal(false)
   const said = useSignal<string | null>(null)
   const secret = useSignal<string | null>(null)
   const isNone = webhook.value.value?.webhook === null
   const value = webhook.value.value?.webhook ?? null
   const test = async () => {
-    const answer = await ask<Answers['testOwnWebhook']>('POST', '/platform/webhook/test')
+    const answer = await request<Responses['testOwnWebhook']>('POST', '/platform/webhook/test')
     if (!answer.ok) said.value = answer.error.message
     else said.value = `The test ${answer.value.delivered ? 'arrived' : 'did not arrive'}: ${answer.value.answer}.`
   }
-  const clear = () => change('DELETE', '/platform/webhook/', undefined, webhook.reload)
+  const clear = () => requestChange('DELETE', '/platform/webhook/', undefined, webhook.reload)
   const begin = () => {
     isSetting.value = true
   }
@@ -153,12 +153,12 @@ export function WebhookSection({ account }: { account: Account | null }) {
   return (
     <section>
       <h2>Webhook</h2>
-      <TroubleNote trouble={webhook.trouble.value} again={webhook.reload} />
+      <ErrorNote trouble={webhook.error.value} again={webhook.reload} />
       {isNone && (
         <div class="empty">
           <p>Nobody is told when credits run low.</p>
           {account?.manages && <Button text="Set a webhook" onClick={begin} />}
-          <Curl
+          <Snippet
             line={`curl -s -X PUT ${location.origin}/platform/webhook/ -H "Authorization: Bearer $WEIR_SERVICE_KEY" -H 'Content-Type: application/json' -d '{"url":"https://example.com/hook"}'`}
           />
         </div>
@@ -173,15 +173,21 @@ export function WebhookSection({ account }: { account: Account | null }) {
             <p class="beside">
               <Button text="Send a test" onClick={test} />
               <Button text="Change" onClick={begin} />
-              <Act text="Clear" kind="danger" act="Clear the webhook" name="webhook" onConfirm={clear}>
+              <ConfirmButton
+                buttonLabel="Clear"
+                kind="danger"
+                action="Clear the webhook"
+                name="webhook"
+                onConfirm={clear}
+              >
                 <p>What was not delivered is dropped, and a new one gets another secret.</p>
-              </Act>
+              </ConfirmButton>
               <span role="status">{said.value}</span>
             </p>
           )}
           <Table
             caption="The last hundred events"
-            columns={COLUMNS}
+            columns={EVENT_COLUMNS}
             rows={value.events}
             csv="webhook-events"
             empty="No event was due yet. Send a test."
@@ -192,7 +198,7 @@ export function WebhookSection({ account }: { account: Account | null }) {
       {secret.value && (
         <Dialog title="The secret, this once" onClose={() => (secret.value = null)}>
           <p>It signs the events, as Standard Webhooks has it. Copy it now.</p>
-          <Curl line={secret.value} />
+          <Snippet line={secret.value} />
         </Dialog>
       )}
     </section>
@@ -212,10 +218,10 @@ function WebhookForm({ known, onDone, onClose }: FormProps) {
   const send = () => {
     const list = thresholds.value.split(/[\s,]+/).filter((each) => each !== '')
     const order = { url: url.value.trim(), thresholds: list, new_secret: isNew.value }
-    return change<Answers['setOwnWebhook']>('PUT', '/platform/webhook/', order, ({ secret }) => onDone(secret))
+    return requestChange<Responses['setOwnWebhook']>('PUT', '/platform/webhook/', order, ({ secret }) => onDone(secret))
   }
   return (
-    <Dialog title="Webhook" act="Set" onSend={send} onClose={onClose}>
+    <Dialog title="Webhook" submitLabel="Set" onSend={send} onClose={onClose}>
       <Field label="Address" hint="https" value={url.value} onText={(text) => (url.value = text)} />
       <Field
         label="Thresholds"

@@ -3,19 +3,19 @@
 import { useEffect } from 'preact/hooks'
 import type * as z from 'zod'
 import type { StatusShape } from '../../protocol/feed/status-shape.ts'
-import { useLoaded } from '../loaded.dom.ts'
+import { useQuery } from '../queries.dom.ts'
+import { timeText } from '../ui/format.ts'
 import type { Figure } from '../ui/parts.tsx'
 import { type Column, numberColumn, Table } from '../ui/table.tsx'
-import { timeText } from '../ui/text.ts'
 
-const REGIONS: readonly Column<Region>[] = [
+const REGION_COLUMNS: readonly Column<Region>[] = [
   { name: 'Region', text: ({ region }) => region },
   numberColumn('Relays', ({ relays }) => relays),
   numberColumn('Sockets', ({ sockets }) => sockets),
   numberColumn('Age p50, ms', ({ p50Ms }) => p50Ms),
   numberColumn('Age p99, ms', ({ p99Ms }) => p99Ms),
 ]
-const GAPS: readonly Column<Gap>[] = [
+const GAP_COLUMNS: readonly Column<Gap>[] = [
   numberColumn('From', ({ from }) => from),
   numberColumn('To', ({ to }) => to),
   numberColumn('Blocks', ({ from, to }) => to - from + 1),
@@ -43,13 +43,13 @@ export const archiveFigure = ({ archive }: Status): Figure => ({
   note: archive === null ? 'there is no archive' : `${archive.behind ?? '?'} blocks behind`,
 })
 
-export function Ages({ regions }: { regions: readonly Region[] }) {
+export function BlockAges({ regions }: { regions: readonly Region[] }) {
   return (
     <>
       <h2>Age of blocks when they are sent, by region, last minute</h2>
       <Table
         caption="Ages by region"
-        columns={REGIONS}
+        columns={REGION_COLUMNS}
         rows={regions}
         empty="No relay sends blocks now: it begins with the first subscription."
         csv="regions"
@@ -62,7 +62,7 @@ export function Gaps({ gaps }: { gaps: readonly Gap[] }) {
   return (
     <>
       <h2>Gaps: heights that never came, the last 20</h2>
-      <Table caption="Gaps" columns={GAPS} rows={gaps} empty="None." csv="gaps" />
+      <Table caption="Gaps" columns={GAP_COLUMNS} rows={gaps} empty="None." csv="gaps" />
     </>
   )
 }
@@ -75,15 +75,15 @@ export type WrongBook = Status['wrongBooks'][number]
 export type Source = Status['sources'][number]
 export type ChainNode = Status['chains'][number]['nodes'][number]
 
-const EVERY_MS = 5_000
+const REFRESH_MS = 5_000
 
 /** Asked again every few seconds while the page is looked at. */
 export function useStatus() {
-  const status = useLoaded<Status>(() => '/status')
+  const status = useQuery<Status>(() => '/status')
   useEffect(() => {
     const timer = setInterval(() => {
       if (document.visibilityState === 'visible') status.reload()
-    }, EVERY_MS)
+    }, REFRESH_MS)
     return () => clearInterval(timer)
   }, [])
   return status

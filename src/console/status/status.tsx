@@ -1,13 +1,13 @@
 // The page /status for whoever opens it in a browser: programs get the JSON at the same address.
 
 import { render } from 'preact'
+import { timeText } from '../ui/format.ts'
 import { Header } from '../ui/frame.tsx'
-import { Answered, Figures } from '../ui/parts.tsx'
+import { Figures, QueryView } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { timeText } from '../ui/text.ts'
-import { Ages, archiveFigure, Gaps, heightFigure, type Source, StateNote, useStatus } from './status-parts.tsx'
+import { archiveFigure, BlockAges, Gaps, heightFigure, type Source, StateNote, useStatus } from './status-parts.tsx'
 
-const SOURCES: readonly Column<Source>[] = [
+const SOURCE_COLUMNS: readonly Column<Source>[] = [
   { name: 'Source', text: ({ name }) => name },
   { name: 'State', text: ({ state, late }) => `${state}${late ? ', late' : ''}` },
   {
@@ -19,10 +19,10 @@ const SOURCES: readonly Column<Source>[] = [
 function StatusPage() {
   return (
     <>
-      <Header home="/live" here="/status" links={['/live', '/console', '/docs', '/status']} />
+      <Header home="/live" current="/status" links={['/live', '/console', '/docs', '/status']} />
       <main id="main">
         <h1>Status</h1>
-        <Answered of={useStatus()}>
+        <QueryView query={useStatus()}>
           {(now) => (
             <>
               <StateNote now={now} />
@@ -34,17 +34,23 @@ function StatusPage() {
                   archiveFigure(now),
                 ]}
               />
-              <Ages regions={now.regions} />
+              <BlockAges regions={now.regions} />
               <Gaps gaps={now.gaps} />
               <h2>Sources of what the gateway does not hold</h2>
-              <Table caption="Sources" columns={SOURCES} rows={now.sources} empty="There are none." csv="sources" />
+              <Table
+                caption="Sources"
+                columns={SOURCE_COLUMNS}
+                rows={now.sources}
+                empty="There are none."
+                csv="sources"
+              />
               <p class="soft">
                 Asked again every five seconds. The same as JSON, and more of it:{' '}
                 <code>curl {location.origin}/status</code>, <a href="/docs/rest/status">what it says</a>.
               </p>
             </>
           )}
-        </Answered>
+        </QueryView>
       </main>
     </>
   )

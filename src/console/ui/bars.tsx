@@ -1,17 +1,17 @@
 // A chart of stacked columns, with a table of its numbers for who does not see it.
 
-import { type StackedColumn, stackedBars } from './stacked.ts'
+import { type StackedColumn, stackedBars } from './stacked-bars.ts'
 
 interface BarsProps {
   readonly label: string
   readonly columns: readonly StackedColumn[]
   readonly parts: readonly string[]
-  readonly words: (value: number) => string
+  readonly valueText: (value: number) => string
 }
 
 const HEIGHT = 120
 const STEP = 12
-const COLOURS = [
+const COLORS = [
   'light-dark(#0b6e75, #3fb3bb)',
   'light-dark(#c26a1b, #e39a55)',
   'light-dark(#5a4fa2, #9a90e0)',
@@ -22,9 +22,9 @@ const COLOURS = [
   'light-dark(#616b70, #98a3a8)',
 ]
 
-export function Bars({ label, columns, parts, words }: BarsProps) {
+export function Bars({ label, columns, parts, valueText }: BarsProps) {
   const bars = stackedBars(columns, parts, HEIGHT)
-  const fillOf = (part: string) => COLOURS[parts.indexOf(part) % COLOURS.length]
+  const fillOf = (part: string) => COLORS[parts.indexOf(part) % COLORS.length]
   return (
     <figure class="bars">
       <svg
@@ -43,7 +43,7 @@ export function Bars({ label, columns, parts, words }: BarsProps) {
             height={height}
           >
             <title>
-              {columns[column]?.name}: {part} {words(columns[column]?.parts[part] ?? 0)}
+              {columns[column]?.name}: {part} {valueText(columns[column]?.parts[part] ?? 0)}
             </title>
           </rect>
         ))}

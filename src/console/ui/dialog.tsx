@@ -3,28 +3,35 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import type { Trouble } from '../ask.dom.ts'
-import { Button, typed } from './frame.tsx'
-import { TroubleNote } from './parts.tsx'
+import type { RequestError } from '../request.dom.ts'
+import { Button, bindInput } from './frame.tsx'
+import { ErrorNote } from './parts.tsx'
 
 interface DialogProps {
   readonly title: string
   /** What its button says; left out: there is nothing to send. */
-  readonly act?: string
-  readonly actClass?: 'main' | 'danger'
+  readonly submitLabel?: string
+  readonly submitClass?: 'main' | 'danger'
   /** It may not be sent yet. */
   readonly isIncomplete?: boolean
   readonly children: ComponentChildren
   /** Null: done. Called once at a time, however often it is clicked. */
-  readonly onSend?: () => Promise<Trouble | null>
+  readonly onSend?: () => Promise<RequestError | null>
   readonly onClose: () => void
 }
 
-export function Dialog({ title, act, actClass = 'main', isIncomplete = false, children, ...props }: DialogProps) {
+export function Dialog({
+  title,
+  submitLabel,
+  submitClass = 'main',
+  isIncomplete = false,
+  children,
+  ...props
+}: DialogProps) {
   const { onSend, onClose } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const isBusy = useSignal(false)
-  const trouble = useSignal<Trouble | null>(null)
+  const trouble = useSignal<RequestError | null>(null)
   const id = useId()
   useEffect(() => dialog.current?.showModal(), [])
   const send = async (event: Event) => {
@@ -39,30 +46,30 @@ export function Dialog({ title, act, actClass = 'main', isIncomplete = false, ch
       <form onSubmit={send}>
         <h2 id={id}>{title}</h2>
         {children}
-        <TroubleNote trouble={trouble.value} />
+        <ErrorNote trouble={trouble.value} />
         <p class="beside">
-          {act && (
-            <button type="submit" class={actClass} disabled={isIncomplete || isBusy.value}>
-              {act}
+          {submitLabel && (
+            <button type="submit" class={submitClass} disabled={isIncomplete || isBusy.value}>
+              {submitLabel}
             </button>
           )}
-          <Button text={act ? 'Cancel' : 'Close'} onClick={() => dialog.current?.close()} />
+          <Button text={submitLabel ? 'Cancel' : 'Close'} onClick={() => dialog.current?.close()} />
         </p>
       </form>
     </dialog>
   )
 }
 
-interface ConfirmProps {
-  readonly act: string
+interface ConfirmDialogProps {
+  readonly action: string
   readonly name: string
   readonly children: ComponentChildren
   /** Null: done, and the dialog closes. */
-  readonly onConfirm: () => Promise<Trouble | null>
+  readonly onConfirm: () => Promise<RequestError | null>
   readonly onClose: () => void
 }
 
-export function Confirm({ act, name, children, onConfirm, onClose }: ConfirmProps) {
+export function ConfirmDialog({ action, name, children, onConfirm, onClose }: ConfirmDialogProps) {
   const words = useSignal('')
   const id = useId()
   const confirm = async () => {
@@ -72,30 +79,37 @@ export function Confirm({ act, name, children, onConfirm, onClose }: ConfirmProp
   }
   const isIncomplete = words.value !== name
   return (
-    <Dialog title={act} act={act} actClass="danger" isIncomplete={isIncomplete} onSend={confirm} onClose={onClose}>
+    <Dialog
+      title={action}
+      submitLabel={action}
+      submitClass="danger"
+      isIncomplete={isIncomplete}
+      onSend={confirm}
+      onClose={onClose}
+    >
       {children}
       <label for={id}>
         Type <b>{name}</b> to confirm
       </label>
-      <input id={id} autocomplete="off" {...typed(words)} />
+      <input id={id} autocomplete="off" {...bindInput(words)} />
     </Dialog>
   )
 }
 
-interface ActProps extends Omit<ConfirmProps, 'onClose'> {
-  readonly text: string
+interface ConfirmButtonProps extends Omit<ConfirmDialogProps, 'onClose'> {
+  readonly buttonLabel: string
   /** For who does not see beside what it stands. */
   readonly label?: string
   readonly kind?: 'plain' | 'danger'
 }
 
 /** A button, and the dialog that confirms what it does. */
-export function Act({ text, label, kind = 'plain', ...confirm }: ActProps) {
+export function ConfirmButton({ buttonLabel, label, kind = 'plain', ...confirm }: ConfirmButtonProps) {
   const isOpen = useSignal(false)
   return (
     <>
-      <Button text={text} class={kind} aria-label={label} onClick={() => (isOpen.value = true)} />
-      {isOpen.value && <Confirm {...confirm} onClose={() => (isOpen.value = false)} />}
+      <Button text={buttonLabel} class={kind} aria-label={label} onClick={() => (isOpen.value = true)} />
+      {isOpen.value && <ConfirmDialog {...confirm} onClose={() => (isOpen.value = false)} />}
     </>
   )
 }

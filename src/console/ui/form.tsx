@@ -3,35 +3,35 @@
 
 import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
-import { addressWith, go, params } from '../address.dom.ts'
-import type { Asked, Trouble } from '../ask.dom.ts'
+import { navigate, params, urlWith } from '../address.dom.ts'
+import type { RequestError, RequestResult } from '../request.dom.ts'
 import { Button } from './frame.tsx'
-import { Curl, TroubleNote } from './parts.tsx'
+import { ErrorNote, Snippet } from './parts.tsx'
 
 /** By value: what is shown. */
 type Options = Readonly<Record<string, string>>
 
-const optionsOf = (options: Options, chosen?: string) =>
+const optionElements = (options: Options, chosen?: string) =>
   Object.entries(options).map(([value, text]) => (
     <option key={value} value={value} selected={value === chosen}>
       {text}
     </option>
   ))
 
-interface ChoiceProps {
+interface SelectProps {
   readonly label: string
   readonly value: string
   readonly options: Options
-  readonly onChoose: (value: string) => void
+  readonly onSelect: (value: string) => void
 }
 
-export function Choice({ label, value, options, onChoose }: ChoiceProps) {
+export function Select({ label, value, options, onSelect }: SelectProps) {
   const id = useId()
   return (
     <span class="choice">
       <label for={id}>{label}</label>
-      <select id={id} value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
-        {optionsOf(options)}
+      <select id={id} value={value} onChange={(event) => onSelect(event.currentTarget.value)}>
+        {optionElements(options)}
       </select>
     </span>
   )
@@ -64,7 +64,7 @@ function Field({ name, label, type, options, value, isOptional, ...more }: FormF
       <label for={id}>{label}</label>
       {options ? (
         <select id={id} name={name}>
-          {optionsOf(options, value)}
+          {optionElements(options, value)}
         </select>
       ) : type === 'date' ? (
         <input type="date" {...own} />
@@ -75,7 +75,7 @@ function Field({ name, label, type, options, value, isOptional, ...more }: FormF
   )
 }
 
-const typedIn = (event: Event): Record<string, string> =>
+const formValues = (event: Event): Record<string, string> =>
   Object.fromEntries(
     [...new FormData(event.currentTarget as HTMLFormElement)].map(([name, value]) => [name, String(value).trim()]),
   )
@@ -84,7 +84,7 @@ const typedIn = (event: Event): Record<string, string> =>
 export function Filters({ fields }: { readonly fields: readonly FormField[] }) {
   const submit = (event: Event) => {
     event.preventDefault()
-    go(addressWith(typedIn(event)))
+    navigate(urlWith(formValues(event)))
   }
   return (
     <form class="filters" onSubmit={submit}>
@@ -97,25 +97,25 @@ export function Filters({ fields }: { readonly fields: readonly FormField[] }) {
   )
 }
 
-interface OrderFormProps<Answer> {
-  readonly act: string
+interface ActionFormProps<Answer> {
+  readonly submitLabel: string
   readonly fields: readonly FormField[]
   /** `values`: by the names of the fields; empty ones are left out. */
-  readonly send: (values: Readonly<Record<string, string>>) => Promise<Asked<Answer>>
+  readonly send: (values: Readonly<Record<string, string>>) => Promise<RequestResult<Answer>>
   readonly onDone: (answer: Answer) => void
   /** The secret that was made, with what it is. */
-  readonly once?: (answer: Answer) => { readonly what: string; readonly secret: string }
+  readonly secretOf?: (answer: Answer) => { readonly what: string; readonly secret: string }
 }
 
-export function OrderForm<Answer>({ act, fields, send, onDone, once }: OrderFormProps<Answer>) {
+export function ActionForm<Answer>({ submitLabel, fields, send, onDone, secretOf }: ActionFormProps<Answer>) {
   const made = useSignal<Answer | null>(null)
-  const trouble = useSignal<Trouble | null>(null)
+  const trouble = useSignal<RequestError | null>(null)
   const isBusy = useSignal(false)
   const submit = async (event: Event) => {
     event.preventDefault()
     if (isBusy.value) return
     const form = event.currentTarget as HTMLFormElement
-    const values = Object.fromEntries(Object.entries(typedIn(event)).filter(([, value]) => value !== ''))
+    const values = Object.fromEntries(Object.entries(formValues(event)).filter(([, value]) => value !== ''))
     isBusy.value = true
     const answer = await send(values)
     isBusy.value = false
@@ -125,7 +125,7 @@ export function OrderForm<Answer>({ act, fields, send, onDone, once }: OrderForm
     made.value = answer.value
     onDone(answer.value)
   }
-  const shown = made.value === null ? null : once?.(made.value)
+  const shown = made.value === null ? null : secretOf?.(made.value)
   return (
     <>
       <form class="filters" onSubmit={submit}>
@@ -133,14 +133,14 @@ export function OrderForm<Answer>({ act, fields, send, onDone, once }: OrderForm
           <Field key={field.name} {...field} />
         ))}
         <button type="submit" disabled={isBusy.value}>
-          {act}
+          {submitLabel}
         </button>
       </form>
-      <TroubleNote trouble={trouble.value} />
+      <ErrorNote trouble={trouble.value} />
       {shown && (
         <div class="note" role="status">
           <p>{shown.what}, shown this once:</p>
-          <Curl line={shown.secret} />
+          <Snippet line={shown.secret} />
           <Button text="I have kept it" onClick={() => (made.value = null)} />
         </div>
       )}

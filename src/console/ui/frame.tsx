@@ -3,18 +3,18 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren, ComponentProps } from 'preact'
 
-const NAMES = { '/live': 'Live', '/console': 'Console', '/docs': 'Docs', '/status': 'Status' } as const
+const LINK_TITLES = { '/live': 'Live', '/console': 'Console', '/docs': 'Docs', '/status': 'Status' } as const
 
 interface HeaderProps {
   readonly home: string
-  readonly here?: string
-  readonly ways?: ComponentChildren
-  readonly links: readonly (keyof typeof NAMES)[]
+  readonly current?: string
+  readonly navigation?: ComponentChildren
+  readonly links: readonly (keyof typeof LINK_TITLES)[]
   readonly children?: ComponentChildren
 }
 
 /** What stands above every page: where one can go, and who is signed in. */
-export function Header({ home, here, ways, links, children }: HeaderProps) {
+export function Header({ home, current, navigation, links, children }: HeaderProps) {
   return (
     <>
       <a class="skip" href="#main">
@@ -25,10 +25,10 @@ export function Header({ home, here, ways, links, children }: HeaderProps) {
           Weir
         </a>
         <nav aria-label="Pages">
-          {ways}
+          {navigation}
           {links.map((path) => (
-            <a key={path} href={path} aria-current={path === here ? 'page' : undefined}>
-              {NAMES[path]}
+            <a key={path} href={path} aria-current={path === current ? 'page' : undefined}>
+              {LINK_TITLES[path]}
             </a>
           ))}
         </nav>
@@ -48,7 +48,7 @@ export function Button({ text, ...own }: ComponentProps<'button'> & { readonly t
 }
 
 /** What an input has of a signal that holds its text. */
-export const typed = (text: Signal<string>) => ({
+export const bindInput = (text: Signal<string>) => ({
   value: text.value,
   onInput: (event: { readonly currentTarget: HTMLInputElement }) => {
     text.value = event.currentTarget.value

@@ -2,11 +2,11 @@
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import type { Trouble } from '../ask.dom.ts'
-import type { Loaded } from '../loaded.dom.ts'
+import type { Query } from '../queries.dom.ts'
+import type { RequestError } from '../request.dom.ts'
 import { Button } from './frame.tsx'
 
-export function TroubleNote({ trouble, again }: { trouble: Trouble | null; again?: () => void }) {
+export function ErrorNote({ trouble, again }: { trouble: RequestError | null; again?: () => void }) {
   if (trouble === null) return null
   return (
     <p class="note trouble" role="alert">
@@ -16,22 +16,22 @@ export function TroubleNote({ trouble, again }: { trouble: Trouble | null; again
   )
 }
 
-interface AnsweredProps<T> {
-  readonly of: Loaded<T>
+interface QueryViewProps<T> {
+  readonly query: Query<T>
   readonly children: (value: T) => ComponentChildren
 }
 
 /** What was asked for, once it is there, and why it is not. */
-export function Answered<T>({ of, children }: AnsweredProps<T>) {
+export function QueryView<T>({ query, children }: QueryViewProps<T>) {
   return (
     <>
-      <TroubleNote trouble={of.trouble.value} again={of.reload} />
-      {of.value.value !== null && children(of.value.value)}
+      <ErrorNote trouble={query.error.value} again={query.reload} />
+      {query.value.value !== null && children(query.value.value)}
     </>
   )
 }
 
-export function Curl({ line }: { line: string }) {
+export function Snippet({ line }: { line: string }) {
   const isCopied = useSignal(false)
   const copy = async () => {
     // A page without a secure connection has no clipboard: the line can be marked.
@@ -46,7 +46,7 @@ export function Curl({ line }: { line: string }) {
   )
 }
 
-export const infoLine = (body: string, auth = '"Authorization: Bearer $WEIR_KEY"') =>
+export const infoCurl = (body: string, auth = '"Authorization: Bearer $WEIR_KEY"') =>
   `curl -s ${location.origin}/info -H ${auth} -H 'Content-Type: application/json' -d '${body}'`
 
 export interface Figure {
@@ -71,7 +71,7 @@ export function Figures({ figures }: { readonly figures: readonly Figure[] }) {
 }
 
 /** Lines of an invoice. */
-export function Sums({ of }: { readonly of: readonly (readonly [name: string, text: string])[] }) {
+export function SummaryList({ of }: { readonly of: readonly (readonly [name: string, text: string])[] }) {
   return (
     <dl class="sums">
       {of.map(([name, text]) => (

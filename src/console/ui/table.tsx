@@ -5,14 +5,14 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { csvText } from '../../core/csv.ts'
+import { type CreditOrder, creditOrderStateText, groupedText, plainText, priceText, timeText } from './format.ts'
 import { Button } from './frame.tsx'
-import { groupedText, type Order, orderStateText, plainText, priceText, timeText } from './text.ts'
 
 export interface Column<Row> {
   readonly name: string
   /** What a cell holds, in CSV and where nothing else is drawn; left out: buttons. */
   readonly text?: (row: Row) => string
-  readonly draw?: (row: Row) => ComponentChildren
+  readonly render?: (row: Row) => ComponentChildren
   readonly isNumber?: boolean
 }
 
@@ -38,16 +38,16 @@ export interface TableProps<Row> {
   readonly csv?: string
   readonly more?: (() => void) | null
   /** All rows are drawn, as on paper. */
-  readonly isWhole?: boolean
+  readonly isUnpaged?: boolean
 }
 
 const PAGE_ROWS = 50
 
-export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, isWhole = false }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, isUnpaged = false }: TableProps<Row>) {
   const asked = useSignal(0)
-  const last = isWhole ? 0 : Math.max(0, Math.ceil(rows.length / PAGE_ROWS) - 1)
+  const last = isUnpaged ? 0 : Math.max(0, Math.ceil(rows.length / PAGE_ROWS) - 1)
   const page = Math.min(asked.value, last)
-  const shown = isWhole ? rows : rows.slice(page * PAGE_ROWS, (page + 1) * PAGE_ROWS)
+  const shown = isUnpaged ? rows : rows.slice(page * PAGE_ROWS, (page + 1) * PAGE_ROWS)
   const turn = (by: number) => {
     asked.value = page + by
   }
@@ -56,7 +56,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, i
     const kept = columns.flatMap(({ name, text, isNumber = false }) => (text ? [{ name, text, isNumber }] : []))
     const names = kept.map(({ name }) => name)
     const lines = rows.map((row) => kept.map(({ text, isNumber }) => (isNumber ? plainText(text(row)) : text(row))))
-    saveText(`${csv}.csv`, 'text/csv', csvText(names, lines))
+    downloadText(`${csv}.csv`, 'text/csv', csvText(names, lines))
   }
   const classOf = ({ isNumber }: Column<Row>) => (isNumber ? 'number' : '')
   return (
@@ -79,7 +79,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, i
               <tr key={rowKey?.(row) ?? at}>
                 {columns.map((column) => (
                   <td class={classOf(column)} key={column.name}>
-                    {column.draw ? column.draw(row) : column.text?.(row)}
+                    {column.render ? column.render(row) : column.text?.(row)}
                   </td>
                 ))}
               </tr>
@@ -111,7 +111,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, csv, more, i
 }
 
 /** Asks the browser to save it under this name. */
-function saveText(name: string, type: string, text: string): void {
+function downloadText(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }))
   const link = Object.assign(document.createElement('a'), { href: url, download: name })
   link.click()
@@ -119,13 +119,13 @@ function saveText(name: string, type: string, text: string): void {
   setTimeout(() => URL.revokeObjectURL(url))
 }
 
-/** `draw`: of the order's number. */
-export function orderColumns({ draw }: Pick<Column<Order>, 'draw'>): readonly Column<Order>[] {
+/** `render`: of the order's number. */
+export function creditOrderColumns({ render }: Pick<Column<CreditOrder>, 'render'>): readonly Column<CreditOrder>[] {
   return [
-    { name: 'Order', text: ({ number }) => number, ...(draw && { draw }) },
+    { name: 'Order', text: ({ number }) => number, ...(render && { render }) },
     { name: 'Made, UTC', text: ({ created }) => timeText(created) },
     amountColumn('Credits', ({ credits }) => credits),
     numberColumn('Amount', ({ amount, currency }) => priceText(amount, currency)),
-    { name: 'State', text: orderStateText },
+    { name: 'State', text: creditOrderStateText },
   ]
 }

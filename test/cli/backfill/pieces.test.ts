@@ -2,12 +2,19 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Bodies } from '../../../src/cli/backfill/filling.ts'
+import { BatchBuilder } from '../../../src/cli/backfill/backfill-run.ts'
 import { durationText, progressLine } from '../../../src/cli/backfill/progress-meter.node.ts'
 import type { ReadBlock } from '../../../src/cli/backfill/read-blocks.ts'
-import { blockFiles, type FileForm, formOf, isWanted } from '../../../src/cli/backfill/source-files.ts'
+import { blockFiles, type FileForm, formOf, isNeeded } from '../../../src/cli/backfill/source-files.ts'
 import { billText } from '../../../src/cli/backfill/sources.node.ts'
-import { BoundValue, Held, type HeldGap, isReversed, shareOf, sideOf } from '../../../src/cli/backfill/window.ts'
+import {
+  ArchivedRange,
+  type ArchiveGap,
+  BoundValue,
+  isReversed,
+  shareOf,
+  sideOf,
+} from '../../../src/cli/backfill/window.ts'
 
 const bound = (text: string) => BoundValue.safeParse(text)
 
@@ -41,16 +48,16 @@ describe('a window', () => {
 })
 
 /** What a gateway tells of these heights, with a block each 10 ms; the log's own begin at 100. */
-function told(heights: readonly number[]): Held {
+function told(heights: readonly number[]): ArchivedRange {
   const all = [...heights.toSorted((a, b) => a - b), 100]
-  const gaps = all.slice(1).flatMap((next, at): HeldGap[] => {
+  const gaps = all.slice(1).flatMap((next, at): ArchiveGap[] => {
     const last = all[at]!
     return next === last + 1
       ? []
       : [{ from: last + 1, to: next - 1, after_ms: Math.floor(last / 3) * 10, before_ms: Math.floor(next / 3) * 10 }]
   })
   const placeOf = (height: number) => ({ height, time: Math.floor(height / 3) * 10 })
-  return new Held(placeOf(all[0]!), placeOf(100), gaps)
+  return new ArchivedRange(placeOf(all[0]!), placeOf(100), gaps)
 }
 
 describe('what is there', () => {
@@ -82,7 +89,7 @@ describe('what is there', () => {
   })
 
   it('is nothing in an archive that is empty but for the log’s own', () => {
-    const held = new Held(null, { height: 9, time: 9 }, [])
+    const held = new ArchivedRange(null, { height: 9, time: 9 }, [])
     expect([held.has(3), held.hasAll(1, 2), held.hasTimes(1, 2)]).toEqual([false, false, false])
   })
 })
@@ -140,21 +147,24 @@ describe('files', () => {
 
   it('outside the window, of the log’s own time or all there are not read', () => {
     const before = { height: 10_000, time: Date.UTC(2026, 10, 3, 5, 30) }
-    const none = new Held(null, before, [])
+    const none = new ArchivedRange(null, before, [])
     const window = { from: { timeMs: Date.UTC(2026, 10, 1, 6) }, to: { timeMs: Date.UTC(2026, 10, 4) } }
     const hours = [hour(1, 4), hour(1, 5), hour(1, 6), hour(3, 5), hour(3, 6), hour(4, 1)]
-    expect(hours.map((form) => isWanted(form, window, none))).toEqual([false, true, true, true, false, false])
+    expect(hours.map((form) => isNeeded(form, window, none))).toEqual([false, true, true, true, false, false])
     // What the hour before ended with may stand in the next file.
     const from = { height: 1, time: Date.UTC(2026, 10, 1, 0) }
     const gap = { from: 50, to: 60, after_ms: Date.UTC(2026, 10, 1, 8, 30), before_ms: Date.UTC(2026, 10, 1, 8, 31) }
-    const held = new Held(from, before, [gap])
-    expect([7, 8, 9].map((at) => isWanted(hour(1, at), window, held))).toEqual([false, true, false])
+    const held = new ArchivedRange(from, before, [gap])
+    expect([7, 8, 9].map((at) => isNeeded(hour(1, at), window, held))).toEqual([false, true, false])
     const late = { ...gap, after_ms: Date.UTC(2026, 10, 1, 8, 55), before_ms: Date.UTC(2026, 10, 1, 8, 56) }
-    expect([8, 9].map((at) => isWanted(hour(1, at), window, new Held(from, before, [late])))).toEqual([true, true])
+    expect([8, 9].map((at) => isNeeded(hour(1, at), window, new ArchivedRange(from, before, [late])))).toEqual([
+      true,
+      true,
+    ])
     const heights = { from: { height: 20 }, to: { height: 90 } }
     const spans = [archived(10, 19), archived(15, 20), archived(21, 30), archived(55, 70), archived(91, 99)]
-    expect(spans.map((form) => isWanted(form, heights, held))).toEqual([false, false, false, true, false])
-    expect(isWanted(archived(15, 20), heights, none)).toBe(true)
+    expect(spans.map((form) => isNeeded(form, heights, held))).toEqual([false, false, false, true, false])
+    expect(isNeeded(archived(15, 20), heights, none)).toBe(true)
   })
 })
 
@@ -170,7 +180,7 @@ describe('bodies', () => {
           time += step
           return { height, time, line: 'x'.repeat(chars) }
         })
-        const bodies = new Bodies()
+        const bodies = new BatchBuilder()
         const sent = [...all.map((block) => bodies.push(block)), bodies.flush()].filter((body) => body !== null)
         expect(sent.flat()).toEqual(all)
         for (const body of sent) {
@@ -184,7 +194,7 @@ describe('bodies', () => {
   })
 
   it('end with the first minute that ends behind enough', () => {
-    const bodies = new Bodies()
+    const bodies = new BatchBuilder()
     const line = 'x'.repeat(600_000)
     const ends = [0, 59_000, 60_000, 61_000, 119_000, 120_000].map((time, height) =>
       bodies.push({ height, time, line }),

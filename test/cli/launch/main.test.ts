@@ -62,13 +62,13 @@ test.each<[string, Record<string, string>, RegExp]>([
 test('another launcher has the folder', async () => {
   mkdirSync(state)
   const other = new StateFolder(state)
-  other.hold()
-  other.keepLock({ launcher: process.pid, children: {} })
+  other.acquire()
+  other.writeLock({ launcher: process.pid, children: {} })
   expect(await start('0')).toEqual({
     code: 1,
     said: expect.stringContaining(`already runs on ${state} (process ${process.pid})`),
   })
-  expect(other.lock()?.launcher).toBe(process.pid)
+  expect(other.readLock()?.launcher).toBe(process.pid)
   other.release()
 })
 

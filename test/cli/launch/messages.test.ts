@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { announce, news, type Seen } from '../../../src/cli/launch/messages.ts'
+import { announce, type ProcessStates, processUpdates } from '../../../src/cli/launch/messages.ts'
 import { processInfo } from '../../../src/cli/launch/processes.node.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -33,9 +33,9 @@ type Look = [gateway: number, workerd?: number | undefined, stopped?: string[]]
 
 /** What is said at each of these looks, one after the other. */
 function said(...looks: Look[]): string[][] {
-  let seen: Seen = { stopped: [] }
+  let seen: ProcessStates = { stopped: [] }
   return looks.map(([gateway, workerd, stopped = []]) => {
-    const next = news(seen, { gateway, feeder: 9, ...(workerd && { workerd }) }, stopped)
+    const next = processUpdates(seen, { gateway, feeder: 9, ...(workerd && { workerd }) }, stopped)
     seen = next.seen
     return next.lines
   })

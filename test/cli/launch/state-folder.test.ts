@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { endLeftovers, freePort, processInfo } from '../../../src/cli/launch/processes.node.ts'
+import { freePort, killLeftovers, processInfo } from '../../../src/cli/launch/processes.node.ts'
 import { StateFolder } from '../../../src/cli/launch/state-folder.node.ts'
 
 let path = ''
@@ -26,12 +26,12 @@ afterEach(() => rmSync(path, { recursive: true }))
 test('secrets are made once, long enough, for the owner alone', () => {
   const folder = new StateFolder(join(path, 'new/deep'))
   folder.prepare()
-  const secrets = folder.secrets()
+  const secrets = folder.ensureSecrets()
   expect(new Set([secrets.ADMIN_TOKEN, secrets.FEED_TOKEN, secrets.KEY_SECRET]).size).toBe(3)
   expect(secrets.KEY_SECRET.length).toBeGreaterThanOrEqual(32)
-  expect(statSync(folder.part('secrets.json')).mode & 0o777).toBe(0o600)
-  folder.keepSecrets({ ...secrets, key: 'k' })
-  expect(new StateFolder(folder.path).secrets()).toEqual({ ...secrets, key: 'k' })
+  expect(statSync(folder.pathOf('secrets.json')).mode & 0o777).toBe(0o600)
+  folder.writeSecrets({ ...secrets, key: 'k' })
+  expect(new StateFolder(folder.path).ensureSecrets()).toEqual({ ...secrets, key: 'k' })
 })
 
 test('the folder is its owner’s alone, also one that was there', () => {
@@ -58,10 +58,10 @@ test('a reset leaves what is not ours', () => {
   const folder = new StateFolder(path)
   folder.prepare()
   writeFileSync(join(path, 'mine.txt'), '')
-  const before = folder.secrets()
-  folder.forget()
-  expect([existsSync(join(path, 'mine.txt')), existsSync(folder.part('secrets.json'))]).toEqual([true, false])
-  expect(folder.secrets().ADMIN_TOKEN).not.toBe(before.ADMIN_TOKEN)
+  const before = folder.ensureSecrets()
+  folder.clear()
+  expect([existsSync(join(path, 'mine.txt')), existsSync(folder.pathOf('secrets.json'))]).toEqual([true, false])
+  expect(folder.ensureSecrets().ADMIN_TOKEN).not.toBe(before.ADMIN_TOKEN)
 })
 
 test.each(['node', 'log'])('a folder in which somebody else has a %s is none of ours, and stays as it is', (name) => {
@@ -80,17 +80,17 @@ test('what children of a launcher left in a folder that was removed under them i
 
 test('one launcher at a time holds a folder; the next one may once the first is done, however that ends', () => {
   const first = new StateFolder(path)
-  first.hold()
-  first.keepLock({ launcher: 7, children: {} })
+  first.acquire()
+  first.writeLock({ launcher: 7, children: {} })
   const second = new StateFolder(path)
-  expect(() => second.hold(0)).toThrow(/^Weir already runs on .* \(process 7\): stop it first/)
-  expect(second.isHeld()).toBe(true)
+  expect(() => second.acquire(0)).toThrow(/^Weir already runs on .* \(process 7\): stop it first/)
+  expect(second.isLocked()).toBe(true)
   first.release()
-  expect(second.isHeld()).toBe(false)
+  expect(second.isLocked()).toBe(false)
   const child = `import('${new URL('../../../src/cli/launch/state-folder.node.ts', import.meta.url)}')
-    .then(({ StateFolder }) => { new StateFolder(process.argv[1]).hold(); process.kill(process.pid, 'SIGKILL') })`
+    .then(({ StateFolder }) => { new StateFolder(process.argv[1]).acquire(); process.kill(process.pid, 'SIGKILL') })`
   expect(spawnSync(process.execPath, ['-e', child, path]).signal).toBe('SIGKILL')
-  second.hold(0)
+  second.acquire(0)
   second.release()
 })
 
@@ -101,62 +101,64 @@ test('what a killed launcher left running is ended; strangers that got its pids 
   const stranger = spawn(process.execPath, ['-e', script], { detached: true })
   await expect.poll(() => processInfo(ours.pid!)?.command).toContain(path)
   // Each leads a group of its own, and that of workerd is the gateway's here.
-  await endLeftovers(path, { gateway: workerd.pid!, devnet: ours.pid!, feeder: stranger.pid! })
+  await killLeftovers(path, { gateway: workerd.pid!, devnet: ours.pid!, feeder: stranger.pid! })
   expect([ours, workerd, stranger].map(({ pid }) => processInfo(pid!) !== null)).toEqual([false, false, true])
   stranger.kill('SIGKILL')
 })
 
 test.each(['', '{', '{"ADMIN_TOKEN":"short"}'])('secrets that are damaged (%j) are refused and left alone', (text) => {
   const folder = new StateFolder(path)
-  writeFileSync(folder.part('secrets.json'), text)
+  writeFileSync(folder.pathOf('secrets.json'), text)
   const cure = 'put a copy back, or begin afresh with "npm start -- --reset", which ends every key issued here.'
-  expect(() => folder.secrets()).toThrow(`secrets.json is damaged, and no key of this folder works without it: ${cure}`)
-  expect(readFileSync(folder.part('secrets.json'), 'utf8')).toBe(text)
+  expect(() => folder.ensureSecrets()).toThrow(
+    `secrets.json is damaged, and no key of this folder works without it: ${cure}`,
+  )
+  expect(readFileSync(folder.pathOf('secrets.json'), 'utf8')).toBe(text)
 })
 
 test('secrets that are missing are drawn anew only where no gateway has its state', () => {
   const folder = new StateFolder(path)
-  const { key: _, ...first } = folder.secrets()
-  mkdirSync(folder.part('gateway'))
-  expect(folder.secrets()).toMatchObject(first)
-  rmSync(folder.part('secrets.json'))
-  expect(() => folder.secrets()).toThrow(/secrets\.json is missing, and no key of this folder works without it/)
-  expect(existsSync(folder.part('secrets.json'))).toBe(false)
-  folder.forget()
-  expect(folder.secrets().KEY_SECRET).not.toBe(first.KEY_SECRET)
+  const { key: _, ...first } = folder.ensureSecrets()
+  mkdirSync(folder.pathOf('gateway'))
+  expect(folder.ensureSecrets()).toMatchObject(first)
+  rmSync(folder.pathOf('secrets.json'))
+  expect(() => folder.ensureSecrets()).toThrow(/secrets\.json is missing, and no key of this folder works without it/)
+  expect(existsSync(folder.pathOf('secrets.json'))).toBe(false)
+  folder.clear()
+  expect(folder.ensureSecrets().KEY_SECRET).not.toBe(first.KEY_SECRET)
 })
 
 test("another folder's secrets are refused once keys were made with the own ones", () => {
   const folder = new StateFolder(path)
-  const own = folder.secrets()
+  const own = folder.ensureSecrets()
   const other = { ...own, KEY_SECRET: 'x'.repeat(48) }
-  folder.keepSecrets(other)
-  expect(folder.secrets()).toEqual(other)
-  folder.keepSecrets({ ...own, key: 'k' })
-  writeFileSync(folder.part('secrets.json'), JSON.stringify({ ...other, key: 'k' }))
-  expect(() => folder.secrets()).toThrow(
+  folder.writeSecrets(other)
+  expect(folder.ensureSecrets()).toEqual(other)
+  folder.writeSecrets({ ...own, key: 'k' })
+  writeFileSync(folder.pathOf('secrets.json'), JSON.stringify({ ...other, key: 'k' }))
+  expect(() => folder.ensureSecrets()).toThrow(
     /^The KEY_SECRET in .*secrets\.json is not the one that the keys of this folder were made with, .* begin afresh/,
   )
-  writeFileSync(folder.part('secrets.json'), JSON.stringify(own))
-  expect(folder.secrets()).toEqual(own)
+  writeFileSync(folder.pathOf('secrets.json'), JSON.stringify(own))
+  expect(folder.ensureSecrets()).toEqual(own)
 })
 
 test('damaged ports and locks are forgotten', () => {
   const folder = new StateFolder(path)
-  expect([folder.lock(), folder.ports()]).toEqual([null, null])
-  folder.keepPorts({ gateway: 1, devnet: 2 })
-  expect(folder.ports()).toEqual({ gateway: 1, devnet: 2 })
-  writeFileSync(folder.part('lock.json'), '{')
+  expect([folder.readLock(), folder.readPorts()]).toEqual([null, null])
+  folder.writePorts({ gateway: 1, devnet: 2 })
+  expect(folder.readPorts()).toEqual({ gateway: 1, devnet: 2 })
+  writeFileSync(folder.pathOf('lock.json'), '{')
   for (const text of ['{"gateway":"x"}', '{"gateway":1,"devnet":65536}', '{"gateway":0,"devnet":2}']) {
-    writeFileSync(folder.part('ports.json'), text)
-    expect([folder.lock(), folder.ports()]).toEqual([null, null])
+    writeFileSync(folder.pathOf('ports.json'), text)
+    expect([folder.readLock(), folder.readPorts()]).toEqual([null, null])
   }
 })
 
 test('a file that cannot be replaced stays as it was, and nothing is left beside it', () => {
   const folder = new StateFolder(path)
   mkdirSync(join(path, 'ports.json/in'), { recursive: true })
-  expect(() => folder.keepPorts({ gateway: 1, devnet: 2 })).toThrow()
+  expect(() => folder.writePorts({ gateway: 1, devnet: 2 })).toThrow()
   expect(readdirSync(path)).toEqual(['ports.json'])
 })
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { howEnded, lastWords, restartDelayMs, SupervisedChild } from '../../../src/cli/launch/launch.node.ts'
+import { exitReason, lastErrorLine, restartDelayMs, SupervisedChild } from '../../../src/cli/launch/launch.node.ts'
 
 test('a child whose log was removed with its folder is started again, with a new one', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-child-'))
@@ -18,8 +18,8 @@ test('a child whose log was removed with its folder is started again, with a new
       log,
     },
     {
-      started: () => void (heard.push(`started, log ${existsSync(log)}`) === 3 && again.resolve()),
-      died: (_, how) => void heard.push(how),
+      onStart: () => void (heard.push(`started, log ${existsSync(log)}`) === 3 && again.resolve()),
+      onExit: (_, how) => void heard.push(how),
     },
   )
   child.start()
@@ -58,20 +58,22 @@ test.each([
     'workerd/util/sqlite.c++:914: failed: SQLite failed; SQLITE_NOTADB',
   ],
 ])('the last words of %s', (_, log, words) => {
-  expect(lastWords(log)).toBe(words)
+  expect(lastErrorLine(log)).toBe(words)
 })
 
 test('no last words where the log says nothing, and never more than a line', () => {
-  expect(lastWords('')).toBe(null)
-  expect(lastWords('gateway at http://127.0.0.1:1\n{"status":{}}\n')).toBe(null)
-  expect(lastWords(`devnet: ${'x'.repeat(5000)}`)).toHaveLength(300)
+  expect(lastErrorLine('')).toBe(null)
+  expect(lastErrorLine('gateway at http://127.0.0.1:1\n{"status":{}}\n')).toBe(null)
+  expect(lastErrorLine(`devnet: ${'x'.repeat(5000)}`)).toHaveLength(300)
 })
 
 test('no last words of what is over: the feeder sends again, the gateway is up', () => {
   const trouble = '{"say":"nothing listens at 127.0.0.1:1"}\n'
-  expect(lastWords(`${trouble}{"status":{"state":"sending","why":null,"height":1}}\n`)).toBe(null)
-  expect(lastWords(`Error: no such\ngateway at http://127.0.0.1:1\n`)).toBe(null)
-  expect(lastWords(`${trouble}{"status":{"state":"sending","why":"no snapshots","height":1}}\n`)).toMatch(/^nothing/)
+  expect(lastErrorLine(`${trouble}{"status":{"state":"sending","why":null,"height":1}}\n`)).toBe(null)
+  expect(lastErrorLine(`Error: no such\ngateway at http://127.0.0.1:1\n`)).toBe(null)
+  expect(lastErrorLine(`${trouble}{"status":{"state":"sending","why":"no snapshots","height":1}}\n`)).toMatch(
+    /^nothing/,
+  )
 })
 
 test.each<[number | null, string | null, string]>([
@@ -81,5 +83,5 @@ test.each<[number | null, string | null, string]>([
   [1, null, 'exit code 1: Error: x'],
   [null, 'SIGABRT', 'SIGABRT: Error: x'],
 ])('who ended with %s, %s has no words for what came from outside', (code, signal, how) => {
-  expect(howEnded(code, signal, () => 'Error: x\n')).toBe(how)
+  expect(exitReason(code, signal, () => 'Error: x\n')).toBe(how)
 })

@@ -2,7 +2,7 @@
 // key lives from its making to its refusal, and nothing that an owner can name does anything but stand there.
 
 import { describe, expect, it, vi } from 'vitest'
-import { microOf } from '../../../src/console/owner/owner-words.ts'
+import { microOf } from '../../../src/console/owner/account-view.ts'
 import { dev, isMissing, open, signIn, type Visit } from '../../browser/product.ts'
 import { expectNoSecret, lookAt } from '../../browser/visit.ts'
 

@@ -2,29 +2,29 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mergedCandles, pageBefore, readCandle } from '../../../src/console/live/candles.ts'
+import { mergeCandles, pageBefore, parseCandle } from '../../../src/console/live/candles.ts'
 import {
   ageText,
   changeText,
   clockText,
-  compact,
-  fixed,
-  inputMs,
-  inputText,
+  compactText,
+  dateTimeInputText,
+  fixedText,
+  parseDateTimeInput,
   priceText,
 } from '../../../src/console/live/formats.ts'
-import { depthChart, groupedRows, spreadOf, stepDecimals, stepsOf } from '../../../src/console/live/grouped-book.ts'
+import { depthChart, groupedRows, priceSteps, spreadOf, stepDecimals } from '../../../src/console/live/grouped-book.ts'
 import {
+  filterMarkets,
+  mergeListing,
   namedMarkets,
   perpMarkets,
-  relisted,
-  shownMarkets,
   spotMarkets,
   withContext,
   withMids,
 } from '../../../src/console/live/markets.ts'
-import { clockTrouble, FrameScheduler, ServerClock } from '../../../src/console/live/page-time.ts'
-import { withHappening, withTrades } from '../../../src/console/live/recent.ts'
+import { clockWarning, FrameScheduler, ServerClock } from '../../../src/console/live/page-time.ts'
+import { addActivity, addTrades } from '../../../src/console/live/recent.ts'
 import { INTERVAL_MS } from '../../../src/core/candle-interval.ts'
 
 const level = (px: string, sz: string) => ({ px, sz })
@@ -66,7 +66,7 @@ describe('a grouped book', () => {
         const low = sorted.slice(0, middle).reverse()
         const high = sorted.slice(middle)
         const levels = (side: number[]) => side.map((tick) => level(String(tick / 100), '2'))
-        const step = stepsOf(sorted[middle]! / 100)[at]!
+        const step = priceSteps(sorted[middle]! / 100)[at]!
         const bids = groupedRows(levels(low), 'bid', step, 1_000)
         const asks = groupedRows(levels(high), 'ask', step, 1_000)
         expect(bids.reduce((sum, { sz }) => sum + sz, 0)).toBe(low.length * 2)
@@ -78,9 +78,9 @@ describe('a grouped book', () => {
   })
 
   it('offers steps of five figures of the price', () => {
-    expect(stepsOf(81_300).slice(0, 4)).toEqual([1, 2, 5, 10])
-    expect(stepsOf(0.0116).slice(0, 2)).toEqual([0.000001, 0.000002])
-    expect([0, -1, Number.NaN].map(stepsOf)).toEqual([[], [], []])
+    expect(priceSteps(81_300).slice(0, 4)).toEqual([1, 2, 5, 10])
+    expect(priceSteps(0.0116).slice(0, 2)).toEqual([0.000001, 0.000002])
+    expect([0, -1, Number.NaN].map(priceSteps)).toEqual([[], [], []])
     expect([1, 0.1, 0.5, 0.000001, 100].map(stepDecimals)).toEqual([0, 1, 1, 6, 0])
   })
 
@@ -99,7 +99,7 @@ describe('a depth chart', () => {
     expect(depthChart(bids, asks, space)).toEqual({
       low: 90,
       high: 110.00000000000001,
-      most: 8,
+      maxTotal: 8,
       bids: 'M45 50H45V43.8H25V25H0V50Z',
       asks: 'M55 50H55V37.5H75V0H100V50Z',
     })
@@ -109,23 +109,23 @@ describe('a depth chart', () => {
     const many = Array.from({ length: 20_000 }, (_, at) => level(String(100 - at / 2_000), '1'))
     const chart = depthChart(many, [level('100.1', '1')], space)!
     expect(chart.bids.split('V').length).toBeLessThan(space.width + 5)
-    expect(chart.most).toBe(many.filter(({ px }) => Number(px) >= chart.low).length)
+    expect(chart.maxTotal).toBe(many.filter(({ px }) => Number(px) >= chart.low).length)
     expect(depthChart([], [level('1', '1')], space)).toBeNull()
   })
 })
 
 describe('candles', () => {
   const wire = (t: number, c: string) => ({ t, o: '1', h: '2', l: '0.5', c, v: '3' })
-  const read = (...args: Parameters<typeof wire>) => readCandle(wire(...args))!
+  const read = (...args: Parameters<typeof wire>) => parseCandle(wire(...args))!
 
   it('stand once for each time, oldest first, the later news', () => {
     const held = [read(2, '1'), read(3, '1')]
-    expect(mergedCandles(held, [read(3, '9'), read(1, '5')]).map(({ time, close }) => [time, close])).toEqual([
+    expect(mergeCandles(held, [read(3, '9'), read(1, '5')]).map(({ time, close }) => [time, close])).toEqual([
       [1, 5],
       [2, 1],
       [3, 9],
     ])
-    expect(readCandle(wire(1, 'x'))).toBeNull()
+    expect(parseCandle(wire(1, 'x'))).toBeNull()
   })
 
   it('are asked for page by page, each before all that are there', () => {
@@ -141,13 +141,13 @@ describe('trades', () => {
   const trade = (tid: number, time: number) => ({ px: '1', sz: '2', side: tid % 2 ? 'B' : 'A', time, tid })
 
   it('are newest first, each once, a bounded number', () => {
-    const first = withTrades([], [trade(1, 10), trade(2, 10), trade(3, 11)])
+    const first = addTrades([], [trade(1, 10), trade(2, 10), trade(3, 11)])
     expect(first.map(({ id }) => id)).toEqual(['3 11', '2 10', '1 10'])
-    expect(withTrades(first, [trade(3, 11), trade(4, 12)]).map(({ id }) => id)[0]).toBe('4 12')
-    expect(withTrades(first, [trade(3, 11)])).toHaveLength(3)
+    expect(addTrades(first, [trade(3, 11), trade(4, 12)]).map(({ id }) => id)[0]).toBe('4 12')
+    expect(addTrades(first, [trade(3, 11)])).toHaveLength(3)
     const many = Array.from({ length: 500 }, (_, at) => trade(at, at))
-    expect(withTrades([], many)).toHaveLength(60)
-    expect(withTrades([], many)[0]).toMatchObject({ time: 499, isBuy: true })
+    expect(addTrades([], many)).toHaveLength(60)
+    expect(addTrades([], many)[0]).toMatchObject({ time: 499, isBuy: true })
   })
 })
 
@@ -163,8 +163,8 @@ describe('the list of markets', () => {
 
   it('has each by its coin, without those that are gone', () => {
     expect(perpMarkets(perps)).toMatchObject([
-      { coin: 'BTC', price: 100, before: 50, volume: 7 },
-      { coin: '__proto__', price: 3, before: Number.NaN, volume: 9 },
+      { coin: 'BTC', price: 100, dayAgoPrice: 50, volume: 7 },
+      { coin: '__proto__', price: 3, dayAgoPrice: Number.NaN, volume: 9 },
     ])
     const tokens = [
       { name: 'USDC', index: 0 },
@@ -181,16 +181,16 @@ describe('the list of markets', () => {
     expect(moved[1]).toBe(listed[1])
     expect(withMids(moved, { BTC: '101' }, 2_000)).toBe(moved)
     expect(withMids(listed, { BTC: 'NaN' }, 1)).toBe(listed)
-    expect(relisted(moved, listed)[0]).toMatchObject({ price: 101, changedMs: 1_000 })
+    expect(mergeListing(moved, listed)[0]).toMatchObject({ price: 101, changedMs: 1_000 })
     const [one] = withContext(namedMarkets(['BTC']), 'BTC', { midPx: '5', prevDayPx: '4', dayNtlVlm: '6' }, 7)
-    expect(one).toMatchObject({ price: 5, before: 4, volume: 6, changedMs: 7 })
+    expect(one).toMatchObject({ price: 5, dayAgoPrice: 4, volume: 6, changedMs: 7 })
   })
 
   it('shows the most traded first, of those that fit', () => {
     const listed = perpMarkets(perps)
-    expect(shownMarkets(listed, '', 9).map(({ coin }) => coin)).toEqual(['__proto__', 'BTC'])
-    expect(shownMarkets(listed, ' btc ', 9).map(({ coin }) => coin)).toEqual(['BTC'])
-    expect(shownMarkets(listed, '', 1)).toHaveLength(1)
+    expect(filterMarkets(listed, '', 9).map(({ coin }) => coin)).toEqual(['__proto__', 'BTC'])
+    expect(filterMarkets(listed, ' btc ', 9).map(({ coin }) => coin)).toEqual(['BTC'])
+    expect(filterMarkets(listed, '', 1)).toHaveLength(1)
   })
 })
 
@@ -199,15 +199,15 @@ describe('the gateway’s time', () => {
     const hour = 3_600_000
     const clock = new ServerClock()
     expect(clock.now(5)).toBeNaN()
-    clock.told(1_000_000, hour, hour + 20)
+    clock.sync(1_000_000, hour, hour + 20)
     expect(clock.now(hour + 10)).toBe(1_000_000)
-    clock.told(2_000_000, hour, hour + 500)
+    clock.sync(2_000_000, hour, hour + 500)
     expect(clock.now(hour + 10)).toBe(1_000_000)
-    clock.came(1_000_005, hour + 10)
+    clock.observeBlock(1_000_005, hour + 10)
     expect(clock.now(hour + 10)).toBe(1_000_005)
-    expect(clockTrouble(0, hour)).toContain('1.0 h fast')
-    expect(clockTrouble(120_000, 0)).toContain('2 min slow')
-    expect([clockTrouble(0, 10_000), clockTrouble(Number.NaN, 5)]).toEqual([null, null])
+    expect(clockWarning(0, hour)).toContain('1.0 h fast')
+    expect(clockWarning(120_000, 0)).toContain('2 min slow')
+    expect([clockWarning(0, 10_000), clockWarning(Number.NaN, 5)]).toEqual([null, null])
   })
 })
 
@@ -215,30 +215,33 @@ describe('words and numbers', () => {
   it('are short, aligned and never NaN', () => {
     const shown = (of: (value: number) => string, ...values: number[]) => values.map(of).join(' | ')
     const { NaN: none, POSITIVE_INFINITY: endless } = Number
-    expect(shown((value) => fixed(value, 2), 1234567.891, -0.5, 0, -0.001, none)).toBe(
+    expect(shown((value) => fixedText(value, 2), 1234567.891, -0.5, 0, -0.001, none)).toBe(
       '1 234 567.89 | −0.50 | 0.00 | 0.00 | –',
     )
     expect(shown(priceText, 81_300, 3_150.84, 0.0116761, 0, endless)).toBe('81 300 | 3 150.8 | 0.011676 | 0.00 | –')
-    expect(shown(compact, 0, 5, 0.0446, 1_234, 999_999, 1.5e9, none)).toBe(
+    expect(shown(compactText, 0, 5, 0.0446, 1_234, 999_999, 1.5e9, none)).toBe(
       '0 | 5 | 0.0446 | 1.23 k | 1.00 M | 1.50 B | –',
     )
     expect([changeText(110, 100), changeText(90, 100), changeText(1, 0)]).toEqual(['+10.00 %', '−10.00 %', '–'])
     expect(shown(ageText, -5, 250, 1_500, 61_000, 7_300_000, none)).toBe('0 ms | 250 ms | 1.5 s | 1 min | 2 h | –')
     expect(shown(clockText, 0, none, 1e300)).toBe('00:00:00 | – | –')
     const moment = Date.UTC(2026, 10, 25, 12, 30)
-    expect([inputMs(inputText(moment)), inputMs('2026-11-25T12:30')]).toEqual([moment, moment])
-    expect(inputMs('soon')).toBeNaN()
+    expect([parseDateTimeInput(dateTimeInputText(moment)), parseDateTimeInput('2026-11-25T12:30')]).toEqual([
+      moment,
+      moment,
+    ])
+    expect(parseDateTimeInput('soon')).toBeNaN()
   })
 
   it('of what happened are newest first, and the same again is counted', () => {
-    let list = withHappening([], { atMs: 1, kind: 'bad', text: 'lost' })
-    list = withHappening(list, { atMs: 2, kind: 'bad', text: 'lost' })
-    list = withHappening(list, { atMs: 3, kind: 'good', text: 'back' })
+    let list = addActivity([], { atMs: 1, kind: 'bad', text: 'lost' })
+    list = addActivity(list, { atMs: 2, kind: 'bad', text: 'lost' })
+    list = addActivity(list, { atMs: 3, kind: 'good', text: 'back' })
     expect(list).toEqual([
       { id: 2, atMs: 3, kind: 'good', text: 'back', times: 1 },
       { id: 1, atMs: 2, kind: 'bad', text: 'lost', times: 2 },
     ])
-    for (let i = 0; i < 100; i++) list = withHappening(list, { atMs: i, kind: 'wait', text: `${i}` })
+    for (let i = 0; i < 100; i++) list = addActivity(list, { atMs: i, kind: 'wait', text: `${i}` })
     expect(list).toHaveLength(40)
   })
 })
@@ -248,13 +251,13 @@ it('a frame of the screen draws once each that asked, in it or for the next', ()
   const scheduler = new FrameScheduler((run) => frames.push(run))
   let books = 0
   let lists = 0
-  const book = scheduler.drawing(() => {
+  const book = scheduler.deferred(() => {
     books++
     if (books === 1) book()
   })
   // Also while nobody sees the page, and no frame comes.
   for (let i = 0; i < 10_000; i++) book()
-  scheduler.drawing(() => void lists++)()
+  scheduler.deferred(() => void lists++)()
   expect(frames).toHaveLength(1)
   frames.shift()!()
   expect([books, lists, frames.length]).toEqual([1, 1, 1])

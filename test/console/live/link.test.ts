@@ -3,25 +3,25 @@
 
 import { expect, it } from 'vitest'
 import type { ConnectionStatus } from '../../../src/client/api.ts'
-import { type Pass, streamLink } from '../../../src/console/live/link.ts'
 import { MarketBook } from '../../../src/console/live/market-book.ts'
-import { PlayedMarket } from '../../../src/console/live/played-market.ts'
+import { MarketReplay } from '../../../src/console/live/market-replay.ts'
+import { createStreamConnection, type StreamAccess } from '../../../src/console/live/stream-connection.ts'
 import { bookChecksum } from '../../../src/order-books/checksum.ts'
 import { LevelBook } from '../../../src/order-books/level-book.ts'
 import type { Levels } from '../../../src/protocol/feed/block.ts'
 import { FakeRuntime } from '../../client/fake-runtime.ts'
 
-const GOOD: Pass = { ok: true, endpoint: { url: 'http://gateway', key: 'cqe_1' } }
+const GOOD: StreamAccess = { ok: true, endpoint: { url: 'http://gateway', key: 'cqe_1' } }
 const turn = async () => {
   for (let i = 0; i < 10; i++) await Promise.resolve()
 }
 
-async function linked({ pass = GOOD as Pass } = {}) {
+async function linked({ pass = GOOD as StreamAccess } = {}) {
   const runtime = new FakeRuntime()
   const states: ConnectionStatus[] = []
   const asked: boolean[] = []
   const world = { pass, runtime, states, asked }
-  const link = streamLink(
+  const link = createStreamConnection(
     runtime,
     async (isFresh) => {
       asked.push(isFresh)
@@ -71,7 +71,7 @@ it('connects with the token it has, with another one where a socket never opened
 it('stops where it is refused, until it is started again, and waits where the gateway is busy', async () => {
   const world = await linked()
   await world.open()
-  world.pass = { ok: false, reason: 'sign in', mayPass: false }
+  world.pass = { ok: false, reason: 'sign in', isTransient: false }
   world.runtime.last.end({ code: 4410, reason: 'token expired' })
   expect(world.states.at(-1)).toMatchObject({ state: 'waiting', reason: expect.stringContaining('the token ended') })
   for (let hour = 0; hour < 2; hour++) {
@@ -84,7 +84,7 @@ it('stops where it is refused, until it is started again, and waits where the ga
     [undefined, 0],
     [15_000, 15_000],
   ] as const) {
-    world.pass = { ok: false, reason: 'busy', mayPass: true, ...(waitMs && { waitMs }) }
+    world.pass = { ok: false, reason: 'busy', isTransient: true, ...(waitMs && { waitMs }) }
     world.link.start()
     await turn()
     const last = world.states.at(-1)!
@@ -111,9 +111,9 @@ async function followed() {
   const world = await linked()
   const told: string[] = []
   const hearer = {
-    changed: () => {},
-    block: () => {},
-    happened: (kind: string, text: string) => told.push(`${kind} ${text}`),
+    onChange: () => {},
+    onBlock: () => {},
+    onActivity: (kind: string, text: string) => told.push(`${kind} ${text}`),
   }
   const market = new MarketBook(world.link, world.runtime, 'BTC', hearer)
   await world.open()
@@ -164,8 +164,8 @@ it('the past is played whole: its Snapshot, its changes, its trades, its gaps an
   await open()
   const told: string[] = []
   const range = { fromTime: 1, toTime: 100, speed: 10 }
-  const hearer = { changed: () => {}, happened: (_: string, text: string) => told.push(text) }
-  const past = new PlayedMarket(link, 'BTC', range, hearer)
+  const hearer = { onChange: () => {}, onActivity: (_: string, text: string) => told.push(text) }
+  const past = new MarketReplay(link, 'BTC', range, hearer)
   expect(sent()).toMatchObject([
     { subscription: { type: 'l2BookDiff', coin: 'BTC' }, replay: range },
     { subscription: { type: 'trades', coin: 'BTC' }, replay: range },

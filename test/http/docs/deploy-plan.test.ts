@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { schemaFaults } from '../../../scripts/d1-schema.ts'
 import type { GatewayConfig } from '../../../scripts/deploy-checks.ts'
 import { deployPlan, type PlanFacts } from '../../../scripts/deploy-plan.ts'
-import { withoutService } from '../../../scripts/first-look.ts'
+import { withoutService } from '../../../scripts/first-request.ts'
 import { readConfigs } from '../../../scripts/worker-agreement.ts'
 
 const workers = readConfigs()

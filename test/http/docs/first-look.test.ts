@@ -1,7 +1,7 @@
 // The first deploy asks for log and hubs, so that nobody else does from elsewhere.
 
 import { expect, it } from 'vitest'
-import { addressOf, firstLook } from '../../../scripts/first-look.ts'
+import { addressOf, firstRequest } from '../../../scripts/first-request.ts'
 
 const deploy = (worker: string, targets: string[]) => JSON.stringify({ type: 'deploy', worker_name: worker, targets })
 
@@ -31,13 +31,13 @@ it('asks until all hubs follow, and says where they were asked for', async () =>
     asked.push(url)
     return answers.shift()!
   }
-  const said = await firstLook('https://w', 2, status, async () => undefined)
+  const said = await firstRequest('https://w', 2, status, async () => undefined)
   expect(said).toBe('https://w/status was asked: the log and 2 of 2 hubs were made, asked for in apac-ne.')
   expect(asked).toEqual(Array(4).fill('https://w/status'))
 })
 
 it('says plainly that nothing came of it, or not all', async () => {
-  const none = await firstLook(
+  const none = await firstRequest(
     'https://w',
     4,
     async () => 'ENOTFOUND',
@@ -45,6 +45,6 @@ it('says plainly that nothing came of it, or not all', async () => {
   )
   expect(none).toContain('20 times, and it did not answer as a gateway')
   const some = async () => JSON.stringify({ feedRegion: null, readers: [1] })
-  const said = await firstLook('https://w', 4, some, async () => undefined)
+  const said = await firstRequest('https://w', 4, some, async () => undefined)
   expect(said).toContain('the log and 1 of 4 hubs were made, wherever this was asked from: FEED_REGION is empty')
 })

@@ -1,12 +1,12 @@
 // What the search of the documentation finds.
 
 import { expect, it } from 'vitest'
-import { type Indexed, matches } from '../../../src/console/docs/matches.ts'
+import { type IndexedPage, searchPages } from '../../../src/console/docs/search.ts'
 
-const page = (title: string, more: Partial<Indexed> = {}): Indexed => {
+const page = (title: string, more: Partial<IndexedPage> = {}): IndexedPage => {
   return { address: `/docs/${title}`, title, summary: '', words: '', ...more }
 }
-const found = (pages: readonly Indexed[], typed: string) => matches(pages, typed).map(({ title }) => title)
+const found = (pages: readonly IndexedPage[], typed: string) => searchPages(pages, typed).map(({ title }) => title)
 
 it('finds the page of a name first, then names that begin so, have it, fields, summaries', () => {
   const pages = [

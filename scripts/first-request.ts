@@ -4,16 +4,16 @@
 import * as z from 'zod'
 import { parseJson } from '../src/core/json.ts'
 
-const TRIES = 20
+const ATTEMPTS = 20
 /** A new host name takes some seconds to be known everywhere. */
 const PAUSE_MS = 3000
 
-const Deployed = z.looseObject({
+const DeployRecord = z.looseObject({
   type: z.literal('deploy'),
   worker_name: z.string(),
   targets: z.array(z.string()).default([]),
 })
-const Seen = z.looseObject({ feedRegion: z.string().nullable(), readers: z.array(z.unknown()) })
+const StatusResponse = z.looseObject({ feedRegion: z.string().nullable(), readers: z.array(z.unknown()) })
 
 /** A wrangler file without the tables of services that bind this Worker. */
 export function withoutService(toml: string, worker: string | undefined): string {
@@ -25,7 +25,7 @@ export function withoutService(toml: string, worker: string | undefined): string
 /** Where a Worker answers, of the lines that wrangler writes to WRANGLER_OUTPUT_FILE_PATH; null where none tells. */
 export function addressOf(lines: string, worker: string): string | null {
   for (const line of lines.split('\n').reverse()) {
-    const deployed = Deployed.safeParse(parseJson(line))
+    const deployed = DeployRecord.safeParse(parseJson(line))
     if (!deployed.success || deployed.data.worker_name !== worker) continue
     const target = deployed.data.targets.find((one) => /^(?:https:\/\/)?[\w.-]+$/.test(one))
     if (target !== undefined) return target.startsWith('https://') ? target : `https://${target}`
@@ -34,15 +34,15 @@ export function addressOf(lines: string, worker: string): string | null {
 }
 
 /** Asks for `/status` until all hubs follow the log, and says what came of it. `status` is its text, or why there is none. */
-export async function firstLook(
+export async function firstRequest(
   address: string,
   hubs: number,
   status: (url: string) => Promise<string>,
   sleep: (ms: number) => Promise<void>,
 ): Promise<string> {
   let found = 'it did not answer as a gateway'
-  for (let left = TRIES; left > 0; left--) {
-    const seen = Seen.safeParse(parseJson(await status(`${address}/status`)))
+  for (let left = ATTEMPTS; left > 0; left--) {
+    const seen = StatusResponse.safeParse(parseJson(await status(`${address}/status`)))
     if (seen.success) {
       const { feedRegion, readers } = seen.data
       const made = Math.min(hubs, readers.length)
@@ -53,5 +53,5 @@ export async function firstLook(
     }
     if (left > 1) await sleep(PAUSE_MS)
   }
-  return `${address}/status was asked ${TRIES} times, and ${found}. The next one to ask makes what is missing.`
+  return `${address}/status was asked ${ATTEMPTS} times, and ${found}. The next one to ask makes what is missing.`
 }

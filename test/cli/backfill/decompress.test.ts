@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { unpacked as unpackedFile } from '../../../src/cli/backfill/unpacked.node.ts'
+import { decompress as unpackedFile } from '../../../src/cli/backfill/decompress.node.ts'
 
 const TEXT = Array.from({ length: 12 }, (_, i) => `{"height":${i},"text":"${'abc'.repeat(i % 7)}"}\n`).join('')
 const FRAMES = {

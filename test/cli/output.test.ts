@@ -3,7 +3,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { keyState } from '../../src/cli/account-keys.node.ts'
 import { feedLines, type Status } from '../../src/cli/feed.node.ts'
-import { inOptions, isClosed, refused, unreachable } from '../../src/cli/gateway.node.ts'
+import { isAdminDisabled, refusalText, unreachableText, withOptionNames } from '../../src/cli/gateway.node.ts'
 import { details, headedTable, sideBySide, table } from '../../src/cli/table.node.ts'
 import {
   CapValue,
@@ -71,7 +71,7 @@ describe('a value', () => {
 })
 
 describe('a refusal', () => {
-  const taken = { options: ['id', 'grace', 'terms', 'ranges', 'new-secret'], words: ['account', 'credits'] }
+  const taken = { options: ['id', 'grace', 'terms', 'ranges', 'new-secret'], arguments: ['account', 'credits'] }
 
   it.each([
     ['credits: must be more; idempotency_key: is required', 'CREDITS: must be more; --id: is required'],
@@ -88,25 +88,29 @@ describe('a refusal', () => {
     ['This account does not exist.', 'This account does not exist.'],
     ['x; GET /admin/plans lists them', 'x; "npm run admin -- plan list" lists them'],
   ])('%j is %j', (said, here) => {
-    expect(inOptions(said, taken)).toBe(here)
+    expect(withOptionNames(said, taken)).toBe(here)
   })
 
   test('of the API is told without what only the API takes', () => {
-    const ofKey = { options: ['expires'], words: ['key'] }
+    const ofKey = { options: ['expires'], arguments: ['key'] }
     const [issue] = KEY_PARAMS.key.safeParse('E').error!.issues
-    expect(inOptions(`key: ${issue!.message}`, ofKey)).toBe('KEY: must be the key, its first 12 characters or its hash')
+    expect(withOptionNames(`key: ${issue!.message}`, ofKey)).toBe(
+      'KEY: must be the key, its first 12 characters or its hash',
+    )
     const past = pastExpiry(Date.parse('2026-11-22'), Date.parse('2026-11-22T12:00Z'))
-    expect(inOptions(failureMessage(past!), ofKey)).toBe(
+    expect(withOptionNames(failureMessage(past!), ofKey)).toBe(
       '--expires: is in the past (2026-11-22T00:00:00.000Z): say a later time in UTC; a day alone is its 00:00Z',
     )
   })
 
   test('of a gateway without /admin is known by the words that it has', () => {
     const message = failureMessage({ kind: 'not_found', what: 'This endpoint' })
-    expect(isClosed({ status: 404, message })).toBe(true)
-    expect(isClosed({ status: 404, message: failureMessage({ kind: 'not_found', what: 'This account' }) })).toBe(false)
-    expect(refused('u', { status: 404, message }, 't')).toMatch(/ADMIN_TOKEN is unset or shorter than 32/)
-    expect(refused('u', { status: 409, message: 'as it is' }, 't')).toBe('as it is')
+    expect(isAdminDisabled({ status: 404, message })).toBe(true)
+    expect(isAdminDisabled({ status: 404, message: failureMessage({ kind: 'not_found', what: 'This account' }) })).toBe(
+      false,
+    )
+    expect(refusalText('u', { status: 404, message }, 't')).toMatch(/ADMIN_TOKEN is unset or shorter than 32/)
+    expect(refusalText('u', { status: 409, message: 'as it is' }, 't')).toBe('as it is')
   })
 
   it.each([
@@ -119,7 +123,7 @@ describe('a refusal', () => {
     ['DEPTH_ZERO_SELF_SIGNED_CERT', false, 'TLS to https://g fails (DEPTH_ZERO_SELF_SIGNED_CERT)'],
     ['ERR_SSL_WRONG_VERSION_NUMBER', false, 'TLS to https://g fails'],
   ])('for want of an answer (%s) says what to look at', (code, isOwn, words) => {
-    expect(unreachable('https://g', code, isOwn)).toContain(words)
+    expect(unreachableText('https://g', code, isOwn)).toContain(words)
   })
 })
 

@@ -1,18 +1,18 @@
 // What stops with a key, and which destinations it has set: shown before the key is revoked.
 
 import { useSignal } from '@preact/signals'
-import type { Answers } from '../answers.ts'
-import { ask, type Trouble } from '../ask.dom.ts'
-import { useLoaded } from '../loaded.dom.ts'
+import { useQuery } from '../queries.dom.ts'
+import { type RequestError, request } from '../request.dom.ts'
+import type { Responses } from '../responses.ts'
 import { Button } from './frame.tsx'
-import { TroubleNote } from './parts.tsx'
+import { ErrorNote } from './parts.tsx'
 
 /** `adopts`: whoever is signed in can take a pipeline over. */
-export function KeyReach({ path, adopts = false }: { path: string; adopts?: boolean }) {
-  const { value: reach, trouble, reload } = useLoaded<Answers['keyReach']>(() => path)
-  const refused = useSignal<Trouble | null>(null)
+export function KeyReachNotes({ path, adopts = false }: { path: string; adopts?: boolean }) {
+  const { value: reach, error, reload } = useQuery<Responses['keyReach']>(() => path)
+  const refused = useSignal<RequestError | null>(null)
   const adopt = (id: string) => async () => {
-    const answer = await ask('POST', `/platform/pipeline-api/${id}/adopt/`)
+    const answer = await request('POST', `/platform/pipeline-api/${id}/adopt/`)
     refused.value = answer.ok ? null : answer.error
     reload()
   }
@@ -21,7 +21,7 @@ export function KeyReach({ path, adopts = false }: { path: string; adopts?: bool
   const others = pipelines.filter(({ stops, destination_set: hasSet }) => hasSet && !stops)
   return (
     <>
-      <TroubleNote trouble={refused.value ?? trouble.value} />
+      <ErrorNote trouble={refused.value ?? error.value} />
       {reach.value && stopped.length === 0 && <p>No running pipeline is charged to this key.</p>}
       {stopped.length > 0 && (
         <>

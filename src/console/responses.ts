@@ -27,7 +27,7 @@ type StaffMember = { name: string; role: "support" | "billing" | "owner"; create
 type RetentionDue = { product: "events" | "books" | "checkpoints"; days: number | null; objects: number; bytes: number; from_height: number | null; to_height: number | null; from_ms: number | null; to_ms: number | null }
 
 /** By id of the endpoint. */
-export interface Answers {
+export interface Responses {
   usage: Usage
   accountUsage: { account: string; from: string; to: string; totals: { calls: number; stream_minutes: number; pipeline_rows: number; credits: string }; rows: Array<AccountUsageRow>; next: string | null }
   ownAccount: OwnAccount

@@ -2,9 +2,9 @@
 // exact text; nothing is counted in fractions.
 
 import { DAY_MS } from '../../core/time.ts'
-import type { StackedColumn } from '../ui/stacked.ts'
-import { dayText, spanText, timeText } from '../ui/text.ts'
-import type { Account, Key, Usage } from './answers.ts'
+import { dayText, durationText, timeText } from '../ui/format.ts'
+import type { StackedColumn } from '../ui/stacked-bars.ts'
+import type { Account, Key, Usage } from './responses.ts'
 
 /** Credits as exact text to micro-credits. */
 export function microOf(credits: string): bigint {
@@ -19,7 +19,7 @@ export function forecastText({ forecast: { ends, why }, credits_a_day: perDay }:
     case 'spent':
       return 'No credits are left: calls are refused until the account is topped up or its plan renews.'
     case 'used_up':
-      return `At ${perDay} credits a day they end on ${dayText(ends ?? nowMs)} UTC, in ${spanText((ends ?? nowMs) - nowMs)}.`
+      return `At ${perDay} credits a day they end on ${dayText(ends ?? nowMs)} UTC, in ${durationText((ends ?? nowMs) - nowMs)}.`
     case 'unused':
       return 'Nothing was spent of late: they do not end.'
     case 'renewed':
@@ -48,7 +48,7 @@ export function stateText(key: Key, nowMs: number): string {
 }
 
 /** Keys that a search finds: by label, prefix or range; `live` alone unless all are asked for. */
-export function foundKeys(keys: readonly Key[], words: string, isAll: boolean, nowMs: number): readonly Key[] {
+export function filterKeys(keys: readonly Key[], words: string, isAll: boolean, nowMs: number): readonly Key[] {
   const sought = words.trim().toLowerCase()
   return keys.filter((key) => {
     if (!isAll && stateOf(key, nowMs) !== 'live') return false
@@ -61,7 +61,7 @@ const PARTS_MAX = 7
 const OTHERS = 'others'
 
 /** A column a day, days without use among them, and the names of its parts: those that cost most first, the rest in one. */
-export function dailyColumns({ by_day: days, period }: Usage): { columns: StackedColumn[]; parts: string[] } {
+export function usageColumns({ by_day: days, period }: Usage): { columns: StackedColumn[]; parts: string[] } {
   const sums = new Map<string, bigint>()
   const nameOf = ({ part, label }: { part: string; label: string }) =>
     part === '' ? OTHERS : label === '' ? part : `${label} (${part})`
@@ -71,7 +71,7 @@ export function dailyColumns({ by_day: days, period }: Usage): { columns: Stacke
   const shown = named.slice(0, PARTS_MAX).map(([name]) => name)
   const parts = sums.size > shown.length ? [...shown, OTHERS] : shown
   const used = new Map(days.map((day) => [day.date, day]))
-  const columns = everyDay(period).map((name) => {
+  const columns = daysIn(period).map((name) => {
     const values: Record<string, number> = {}
     for (const part of used.get(name)?.parts ?? []) {
       const own = nameOf(part)
@@ -84,14 +84,14 @@ export function dailyColumns({ by_day: days, period }: Usage): { columns: Stacke
   return { columns, parts }
 }
 
-function everyDay({ from, to }: Usage['period']): string[] {
+function daysIn({ from, to }: Usage['period']): string[] {
   const days: string[] = []
   for (let ms = Date.parse(`${from}T00:00:00Z`); ms <= Date.parse(`${to}T00:00:00Z`); ms += DAY_MS)
     days.push(dayText(ms))
   return days
 }
 
-interface Typed {
+interface KeyFields {
   readonly label: string
   readonly cap: string
   readonly ranges: string
@@ -102,12 +102,16 @@ interface Typed {
 }
 
 /** An order for /platform/keys/. Of a key that is changed what differs is sent, and what was emptied is taken away; amounts go as typed. */
-export function keyOrder({ label, cap, ranges, expires, pipelines }: Typed, products: readonly string[], known?: Key) {
+export function keyInput(
+  { label, cap, ranges, expires, pipelines }: KeyFields,
+  products: readonly string[],
+  known?: Key,
+) {
   const order = {
     label,
     products,
     cap: cap.trim() || null,
-    ranges: listed(ranges),
+    ranges: rangeList(ranges),
     pipelines: pipelines || null,
     expires: expires === '' ? null : Date.parse(`${expires}T00:00:00Z`),
   }
@@ -120,7 +124,7 @@ export function keyOrder({ label, cap, ranges, expires, pipelines }: Typed, prod
   return Object.fromEntries(names.map((name) => [name, order[name]]))
 }
 
-function listed(ranges: string): readonly string[] | null {
+function rangeList(ranges: string): readonly string[] | null {
   const list = ranges.split(/[\s,]+/).filter((range) => range !== '')
   return list.length === 0 ? null : list
 }

@@ -4,33 +4,33 @@
 // do or where the picture does.
 
 import { DAY_MS } from '../../core/time.ts'
-import type { Account, BalanceDay } from './answers.ts'
-import { microOf } from './owner-words.ts'
+import { microOf } from './account-view.ts'
+import type { Account, BalanceDay } from './responses.ts'
 
 /** As far ahead as credits last, and at most so many times what lies behind. */
-const AHEAD_MAX = 1
+const FORECAST_MAX = 1
 
-export interface BurnLine {
+export interface BurnDown {
   /** SVG paths; ahead is null where credits do not end. */
-  readonly past: string
-  readonly ahead: string | null
+  readonly history: string
+  readonly forecast: string | null
   readonly nowX: number
   /** Unix ms of the right edge. */
-  readonly untilMs: number
+  readonly endMs: number
   /** Micro-credits at the top. */
-  readonly most: number
+  readonly maxMicro: number
 }
 
 /** `days` oldest first, each of them, today last; at least one. */
-export function burnLine(
+export function burnDown(
   days: readonly BalanceDay[],
   { balance, credits_a_day: perDay, forecast }: Pick<Account, 'balance' | 'credits_a_day' | 'forecast'>,
   nowMs: number,
   { width, height }: { readonly width: number; readonly height: number },
-): BurnLine {
+): BurnDown {
   const fromMs = Date.parse(`${days[0]?.date}T00:00:00Z`)
   const ends = forecast.why === 'used_up' ? forecast.ends : null
-  const furthestMs = nowMs + Math.max(DAY_MS, (nowMs - fromMs) * AHEAD_MAX)
+  const furthestMs = nowMs + Math.max(DAY_MS, (nowMs - fromMs) * FORECAST_MAX)
   const untilMs = ends === null ? nowMs : Math.min(Math.max(ends, nowMs + 1), furthestMs)
   const left = Number(microOf(balance))
   const points = days.flatMap(({ opening, granted, expired, closing }, i) => {
@@ -43,19 +43,19 @@ export function burnLine(
     ]
   })
   const most = Math.max(...points.map(({ micro }) => micro), 1)
-  const x = (atMs: number) => round(((atMs - fromMs) / Math.max(1, untilMs - fromMs)) * width)
-  const y = (micro: number) => round(height - (Math.max(0, micro) / most) * height)
+  const x = (atMs: number) => roundToTenth(((atMs - fromMs) / Math.max(1, untilMs - fromMs)) * width)
+  const y = (micro: number) => roundToTenth(height - (Math.max(0, micro) / most) * height)
   const path = (line: readonly { readonly atMs: number; readonly micro: number }[]) =>
     line.map(({ atMs, micro }, i) => `${i === 0 ? 'M' : 'L'}${x(atMs)} ${y(micro)}`).join('')
   const fallen = left - (Number(microOf(perDay)) * (untilMs - nowMs)) / DAY_MS
   const end = { atMs: untilMs, micro: ends !== null && ends <= untilMs ? 0 : fallen }
   return {
-    past: path(points),
-    ahead: ends === null ? null : path([{ atMs: nowMs, micro: left }, end]),
+    history: path(points),
+    forecast: ends === null ? null : path([{ atMs: nowMs, micro: left }, end]),
     nowX: x(nowMs),
-    untilMs,
-    most,
+    endMs: untilMs,
+    maxMicro: most,
   }
 }
 
-const round = (of: number) => Math.round(of * 10) / 10
+const roundToTenth = (of: number) => Math.round(of * 10) / 10

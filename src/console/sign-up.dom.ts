@@ -2,44 +2,45 @@
 // as it is read, and is sent when the visitor says so, not when a page is opened: programs open links, too.
 
 import { signal } from '@preact/signals'
-import { type Asked, ask } from './ask.dom.ts'
+import { type RequestResult, request } from './request.dom.ts'
 
 /** How links come; null: there is no sign-up here. */
-export const linksBy = signal<'log' | 'mail' | null>(null)
+export const linkDelivery = signal<'log' | 'mail' | null>(null)
 /** Of the Turnstile widget that is shown to whoever asks for a link; null: none is. */
-export const challengeKey = signal<string | null>(null)
-export const linkToken = signal(tokenOf(location.hash))
+export const turnstileSiteKey = signal<string | null>(null)
+export const linkToken = signal(tokenIn(location.hash))
 if (linkToken.value !== null) history.replaceState(null, '', location.pathname + location.search)
 // A link that is opened where the console is open already loads nothing anew.
 addEventListener('hashchange', () => {
-  const token = tokenOf(location.hash)
+  const token = tokenIn(location.hash)
   if (token === null) return
   history.replaceState(null, '', location.pathname + location.search)
   linkToken.value = token
 })
 
-function tokenOf(hash: string): string | null {
+function tokenIn(hash: string): string | null {
   return /^#join=(.+)$/.exec(hash)?.[1] ?? null
 }
 
 /** What a link opened; `key` this once, null where it was shown before. */
-export interface Joined {
+export interface SignUpResult {
   readonly account: string
   readonly key: string | null
 }
 
-export async function lookForSignUp(): Promise<void> {
-  const answer = await ask<{ by: 'log' | 'mail' | null; turnstile: string | null }>('GET', '/signup')
+export async function loadSignUpSettings(): Promise<void> {
+  const answer = await request<{ by: 'log' | 'mail' | null; turnstile: string | null }>('GET', '/signup')
   if (!answer.ok) return
-  linksBy.value = answer.value.by
-  challengeKey.value = answer.value.turnstile
+  linkDelivery.value = answer.value.by
+  turnstileSiteKey.value = answer.value.turnstile
 }
 
 /** `challenge`: the token of a solved one, null where none is asked for. */
-export const askForLink = (email: string, challenge: string | null) =>
-  ask<{ message: string }>('POST', '/signup', { email, ...(challenge !== null && { challenge }) })
+export const requestLink = (email: string, challenge: string | null) =>
+  request<{ message: string }>('POST', '/signup', { email, ...(challenge !== null && { challenge }) })
 
-export const openLink = (token: string): Promise<Asked<Joined>> => ask<Joined>('POST', '/signup/confirm', { token })
+export const redeemLink = (token: string): Promise<RequestResult<SignUpResult>> =>
+  request<SignUpResult>('POST', '/signup/confirm', { token })
 
 interface Turnstile {
   render(element: HTMLElement, options: object): string
@@ -47,14 +48,14 @@ interface Turnstile {
   remove(id: string): void
 }
 
-const SCRIPT = 'https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit'
-const ACTION = 'sign-up'
+const TURNSTILE_SCRIPT = 'https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit'
+const TURNSTILE_ACTION = 'sign-up'
 
 let loading: Promise<Turnstile> | null = null
 
-function load(): Promise<Turnstile> {
+function loadTurnstile(): Promise<Turnstile> {
   loading ??= new Promise((resolve, reject) => {
-    const script = Object.assign(document.createElement('script'), { src: SCRIPT, async: true })
+    const script = Object.assign(document.createElement('script'), { src: TURNSTILE_SCRIPT, async: true })
     script.onload = () => resolve((globalThis as unknown as { turnstile: Turnstile }).turnstile)
     script.onerror = () => {
       loading = null
@@ -68,7 +69,7 @@ function load(): Promise<Turnstile> {
 
 export interface Challenge {
   /** A token is good for one request. */
-  again(): void
+  reset(): void
   remove(): void
 }
 
@@ -76,24 +77,24 @@ export interface Challenge {
 export function showChallenge(
   element: HTMLElement,
   siteKey: string,
-  solved: (token: string | null) => void,
-  failed: (why: string) => void,
+  onToken: (token: string | null) => void,
+  onError: (why: string) => void,
 ): Challenge {
   let widget: { readonly of: Turnstile; readonly id: string } | null = null
   let isGone = false
-  load().then(
+  loadTurnstile().then(
     (of) => {
       if (isGone) return
-      const gone = () => solved(null)
-      const options = { sitekey: siteKey, action: ACTION, 'response-field': false, callback: solved }
+      const gone = () => onToken(null)
+      const options = { sitekey: siteKey, action: TURNSTILE_ACTION, 'response-field': false, callback: onToken }
       const id = of.render(element, { ...options, 'expired-callback': gone, 'error-callback': gone })
       widget = { of, id }
     },
-    (error: Error) => failed(error.message),
+    (error: Error) => onError(error.message),
   )
   return {
-    again() {
-      solved(null)
+    reset() {
+      onToken(null)
       widget?.of.reset(widget.id)
     },
     remove() {

@@ -3,20 +3,20 @@
 
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals'
 import { useRef } from 'preact/hooks'
-import { type Asked, ask, type Trouble } from './ask.dom.ts'
+import { type RequestError, type RequestResult, request } from './request.dom.ts'
 
-export interface Loaded<T> {
+export interface Query<T> {
   /** The last answer, kept while it is asked for again. */
   readonly value: Signal<T | null>
-  readonly trouble: Signal<Trouble | null>
+  readonly error: Signal<RequestError | null>
   readonly isLoading: Signal<boolean>
   readonly reload: () => void
 }
 
 /** Asks for `path()` whenever a signal that it reads changes; null: nothing is asked. */
-export function useLoaded<T>(path: () => string | null): Loaded<T> {
+export function useQuery<T>(path: () => string | null): Query<T> {
   const value = useSignal<T | null>(null)
-  const trouble = useSignal<Trouble | null>(null)
+  const trouble = useSignal<RequestError | null>(null)
   const isLoading = useSignal(false)
   const turn = useSignal(0)
   useSignalEffect(() => {
@@ -25,8 +25,8 @@ export function useLoaded<T>(path: () => string | null): Loaded<T> {
     if (asked === null) return
     const stop = new AbortController()
     isLoading.value = true
-    ask<T>('GET', asked, undefined, stop.signal)
-      .then((answer: Asked<T>) => {
+    request<T>('GET', asked, undefined, stop.signal)
+      .then((answer: RequestResult<T>) => {
         if (stop.signal.aborted) return
         isLoading.value = false
         trouble.value = answer.ok ? null : answer.error
@@ -35,13 +35,13 @@ export function useLoaded<T>(path: () => string | null): Loaded<T> {
       .catch(() => {})
     return () => stop.abort()
   })
-  return { value, trouble, isLoading, reload: () => void turn.value++ }
+  return { value, error: trouble, isLoading, reload: () => void turn.value++ }
 }
 
-export interface Paged<Row> {
+export interface PagedQuery<Row> {
   /** Null: nothing came yet. */
   readonly rows: Signal<readonly Row[] | null>
-  readonly trouble: Signal<Trouble | null>
+  readonly error: Signal<RequestError | null>
   readonly more: (() => void) | null
   readonly reload: () => void
 }
@@ -49,15 +49,17 @@ export interface Paged<Row> {
 type Cursor = string | number | null
 
 /** Asks for `path()`, which has a query already; `list` is the rows' field, `cursor` the parameter that takes `next`. */
-export function usePaged<Row>(list: string, cursor: 'before' | 'after', path: () => string): Paged<Row> {
+export function usePagedQuery<Row>(list: string, cursor: 'before' | 'after', path: () => string): PagedQuery<Row> {
   const rows = useSignal<readonly Row[] | null>(null)
   const next = useSignal<Cursor>(null)
-  const trouble = useSignal<Trouble | null>(null)
+  const trouble = useSignal<RequestError | null>(null)
   const turn = useSignal(0)
   const asking = useRef(new AbortController())
   const load = async (asked: string, from: Cursor, { signal }: AbortController) => {
     const query = from === null ? '' : `&${cursor}=${encodeURIComponent(from)}`
-    const answer = await ask<Record<string, unknown>>('GET', `${asked}${query}`, undefined, signal).catch(() => null)
+    const answer = await request<Record<string, unknown>>('GET', `${asked}${query}`, undefined, signal).catch(
+      () => null,
+    )
     if (answer === null || signal.aborted) return
     trouble.value = answer.ok ? null : answer.error
     if (!answer.ok) {
@@ -82,5 +84,5 @@ export function usePaged<Row>(list: string, cursor: 'before' | 'after', path: ()
     next.value = null
     void load(path(), from, asking.current)
   }
-  return { rows, trouble, more: from === null ? null : more, reload: () => void turn.value++ }
+  return { rows, error: trouble, more: from === null ? null : more, reload: () => void turn.value++ }
 }

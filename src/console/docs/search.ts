@@ -1,38 +1,38 @@
 // Which pages a search finds, the best first.
 
-export interface Indexed {
+export interface IndexedPage {
   readonly address: string
   readonly title: string
   readonly summary: string
   readonly words: string
 }
 
-const SHOWN = 12
+const RESULTS_MAX = 12
 /** Who looks for something wants to use it, and only then to know why it is so. */
 const DECISIONS = '/docs/internals/decisions'
-const OF_DECISIONS = 0.2
+const DECISIONS_WEIGHT = 0.2
 
 /** Every word that was typed has to be there; where it stands in the title a page is better. */
-export function matches(pages: readonly Indexed[], typed: string): Indexed[] {
+export function searchPages(pages: readonly IndexedPage[], typed: string): IndexedPage[] {
   const words = typed
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '')
   if (words.length === 0) return []
-  const rated = pages.map((page) => [page, ratingOf(page, words)] as const).filter(([, rating]) => rating > 0)
+  const rated = pages.map((page) => [page, pageScore(page, words)] as const).filter(([, rating]) => rating > 0)
   return rated
     .sort(([, a], [, b]) => b - a)
-    .slice(0, SHOWN)
+    .slice(0, RESULTS_MAX)
     .map(([page]) => page)
 }
 
-function ratingOf(page: Indexed, words: readonly string[]): number {
-  const ratings = words.map((word) => ratingOfWord(page, word))
+function pageScore(page: IndexedPage, words: readonly string[]): number {
+  const ratings = words.map((word) => wordScore(page, word))
   const sum = ratings.includes(0) ? 0 : ratings.reduce((all, rating) => all + rating, 0)
-  return page.address.startsWith(DECISIONS) ? sum * OF_DECISIONS : sum
+  return page.address.startsWith(DECISIONS) ? sum * DECISIONS_WEIGHT : sum
 }
 
-function ratingOfWord({ title, summary, words }: Indexed, word: string): number {
+function wordScore({ title, summary, words }: IndexedPage, word: string): number {
   const name = title.toLowerCase()
   if (name === word) return 100
   if (name.startsWith(word)) return 40

@@ -2,49 +2,49 @@
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { Trouble } from './ask.dom.ts'
+import type { RequestError } from './request.dom.ts'
+import { refreshVisitor, sessionNotice, signIn } from './session.dom.ts'
 import {
-  askForLink,
   type Challenge,
-  challengeKey,
-  type Joined,
-  linksBy,
+  linkDelivery,
   linkToken,
-  lookForSignUp,
-  openLink,
+  loadSignUpSettings,
+  redeemLink,
+  requestLink,
+  type SignUpResult,
   showChallenge,
-} from './join.dom.ts'
-import { Button, typed } from './ui/frame.tsx'
-import { Curl, infoLine, TroubleNote } from './ui/parts.tsx'
-import { farewell, look, signIn } from './visit.dom.ts'
+  turnstileSiteKey,
+} from './sign-up.dom.ts'
+import { Button, bindInput } from './ui/frame.tsx'
+import { ErrorNote, infoCurl, Snippet } from './ui/parts.tsx'
 
-function JoinForm() {
+function SignUpForm() {
   const email = useSignal('')
   const isBusy = useSignal(false)
   const said = useSignal<string | null>(null)
-  const trouble = useSignal<Trouble | null>(null)
+  const trouble = useSignal<RequestError | null>(null)
   const hasBegun = useSignal(false)
   const solved = useSignal<string | null>(null)
   const place = useRef<HTMLDivElement>(null)
   const challenge = useRef<Challenge | null>(null)
-  useEffect(() => void lookForSignUp(), [])
+  useEffect(() => void loadSignUpSettings(), [])
   useEffect(() => {
-    if (challengeKey.value === null || !hasBegun.value || place.current === null) return
+    if (turnstileSiteKey.value === null || !hasBegun.value || place.current === null) return
     const failed = (message: string) => {
       trouble.value = { status: 0, message, requestId: null }
     }
     const came = (token: string | null) => {
       solved.value = token
     }
-    challenge.current = showChallenge(place.current, challengeKey.value, came, failed)
+    challenge.current = showChallenge(place.current, turnstileSiteKey.value, came, failed)
     return () => challenge.current?.remove()
-  }, [challengeKey.value, hasBegun.value])
-  if (linksBy.value === null) return null
+  }, [turnstileSiteKey.value, hasBegun.value])
+  if (linkDelivery.value === null) return null
   const submit = async (event: Event) => {
     event.preventDefault()
     isBusy.value = true
-    const answer = await askForLink(email.value, solved.value)
-    challenge.current?.again()
+    const answer = await requestLink(email.value, solved.value)
+    challenge.current?.reset()
     isBusy.value = false
     trouble.value = answer.ok ? null : answer.error
     said.value = answer.ok ? answer.value.message : null
@@ -63,14 +63,14 @@ function JoinForm() {
           onFocus={() => {
             hasBegun.value = true
           }}
-          {...typed(email)}
+          {...bindInput(email)}
         />
         <div ref={place} />
-        <TroubleNote trouble={trouble.value} />
+        <ErrorNote trouble={trouble.value} />
         <button
           type="submit"
           class="main"
-          disabled={isBusy.value || (challengeKey.value !== null && solved.value === null)}
+          disabled={isBusy.value || (turnstileSiteKey.value !== null && solved.value === null)}
         >
           Send me a link
         </button>
@@ -78,7 +78,7 @@ function JoinForm() {
       {said.value && (
         <p class="note" role="status">
           {said.value}
-          {linksBy.value === 'log' && (
+          {linkDelivery.value === 'log' && (
             <>
               {' '}
               This gateway sends no mail: the link is the last line with <code>sign-up:</code> of its log, under{' '}
@@ -92,38 +92,38 @@ function JoinForm() {
 }
 
 /** Where a link leads: nothing happens before the visitor says so. */
-export function JoinPage({ token }: { token: string }) {
+export function ConfirmLinkPage({ token }: { token: string }) {
   const isBusy = useSignal(false)
-  const joined = useSignal<Joined | null>(null)
-  const trouble = useSignal<Trouble | null>(null)
+  const joined = useSignal<SignUpResult | null>(null)
+  const trouble = useSignal<RequestError | null>(null)
   const open = async () => {
     isBusy.value = true
-    const answer = await openLink(token)
+    const answer = await redeemLink(token)
     isBusy.value = false
     if (!answer.ok) trouble.value = answer.error
-    else if (answer.value.key === null) await leave()
+    else if (answer.value.key === null) await returnToConsole()
     else joined.value = answer.value
   }
-  if (joined.value?.key) return <FirstKey account={joined.value.account} apiKey={joined.value.key} />
+  if (joined.value?.key) return <TrialKey account={joined.value.account} apiKey={joined.value.key} />
   return (
     <main class="narrow" id="main">
       <h1>Your link</h1>
       <p>It opens the account of the address that it was sent to, once. Without an account there yet, it makes one.</p>
-      <TroubleNote trouble={trouble.value} />
+      <ErrorNote trouble={trouble.value} />
       <p class="beside">
         <Button text="Open my account" class="main" disabled={isBusy.value || trouble.value !== null} onClick={open} />
-        <Button text={trouble.value === null ? 'Not now' : 'To the sign-in page'} onClick={leave} />
+        <Button text={trouble.value === null ? 'Not now' : 'To the sign-in page'} onClick={returnToConsole} />
       </p>
     </main>
   )
 }
 
-async function leave(): Promise<void> {
-  await look()
+async function returnToConsole(): Promise<void> {
+  await refreshVisitor()
   linkToken.value = null
 }
 
-function FirstKey({ account, apiKey }: { account: string; apiKey: string }) {
+function TrialKey({ account, apiKey }: { account: string; apiKey: string }) {
   return (
     <main class="narrow" id="main">
       <h1>Your trial key</h1>
@@ -131,20 +131,20 @@ function FirstKey({ account, apiKey }: { account: string; apiKey: string }) {
         It belongs to the account <b>{account}</b>. Copy it now: only its hash is kept, and nobody can show it again.
         Your account can make others.
       </p>
-      <Curl line={apiKey} />
+      <Snippet line={apiKey} />
       <p>To try it:</p>
-      <Curl line={infoLine('{"type":"allMids"}', `'Authorization: Bearer ${apiKey}'`)} />
+      <Snippet line={infoCurl('{"type":"allMids"}', `'Authorization: Bearer ${apiKey}'`)} />
       <p>
-        <Button text="To my account" class="main" onClick={leave} />
+        <Button text="To my account" class="main" onClick={returnToConsole} />
       </p>
     </main>
   )
 }
 
-export function SignIn() {
+export function SignInPage() {
   const token = useSignal('')
   const isBusy = useSignal(false)
-  const trouble = useSignal<Trouble | null>(null)
+  const trouble = useSignal<RequestError | null>(null)
   const submit = async (event: Event) => {
     event.preventDefault()
     isBusy.value = true
@@ -156,9 +156,9 @@ export function SignIn() {
   return (
     <main class="narrow" id="main">
       <h1>Sign in</h1>
-      {farewell.value && (
+      {sessionNotice.value && (
         <p class="note" role="status">
-          {farewell.value}
+          {sessionNotice.value}
         </p>
       )}
       <form onSubmit={submit}>
@@ -170,9 +170,9 @@ export function SignIn() {
           spellcheck={false}
           required
           maxLength={256}
-          {...typed(token)}
+          {...bindInput(token)}
         />
-        <TroubleNote trouble={trouble.value} />
+        <ErrorNote trouble={trouble.value} />
         <button type="submit" class="main" disabled={isBusy.value}>
           Sign in
         </button>
@@ -181,11 +181,11 @@ export function SignIn() {
         A service key (<code>cqs_</code>) manages its account: keys, webhook, invoices. An API key (<code>cqt_</code>)
         shows what it and its account have used. It is sent once and kept by no page.
       </p>
-      <JoinForm />
-      {linksBy.value === null && (
+      <SignUpForm />
+      {linkDelivery.value === null && (
         <>
           <p>No key yet? Whoever runs this gateway makes one:</p>
-          <Curl line="npm run admin -- key issue <account> --kind service" />
+          <Snippet line="npm run admin -- key issue <account> --kind service" />
         </>
       )}
     </main>

@@ -4,21 +4,21 @@ import { describe, expect, it } from 'vitest'
 import {
   bytesText,
   type Check,
+  checkDisk,
+  checkFiles,
+  checkLaunch,
+  checkLine,
+  checkNode,
+  checkResults,
+  checkSnapshot,
+  checkStatus,
+  checkStoredState,
+  checkToken,
   type FilesFacts,
   type HttpFacts,
-  judgeDisk,
-  judgeFiles,
-  judgeKept,
-  judgeLaunch,
-  judgeNode,
-  judgeSnapshot,
-  judgeStatus,
-  judgeToken,
   type LaunchFacts,
-  lineOf,
-  looked,
   type StreamFacts,
-  underLaunch,
+  withLaunchFix,
 } from '../../../src/cli/doctor/checks.ts'
 import type { StreamName } from '../../../src/feeder/streams.ts'
 
@@ -79,7 +79,7 @@ describe('node files', () => {
     ['are late', files({ nowMs: NOW + 60_000 }), [/^warn: at block 128, .* 61 s old/]],
     ['come from the future', files({ nowMs: NOW - 60_000 }), [/^warn: at block 128, .* 60 s in the future/]],
   ])('that %s', (_, facts, lines) => {
-    expect(told(judgeFiles(facts))).toEqual(lines.map((line) => expect.stringMatching(line)))
+    expect(told(checkFiles(facts))).toEqual(lines.map((line) => expect.stringMatching(line)))
   })
 })
 
@@ -92,7 +92,7 @@ describe('a node', () => {
     ['refuses', { status: 422, text: 'no' }, 'FAIL: http://x answers exchangeStatus with 422: no'],
     ['is not there', { status: null, text: 'ECONNREFUSED' }, 'FAIL: http://x does not answer: ECONNREFUSED'],
   ])('that %s', (_, change, line) => {
-    expect(told(judgeNode(answer(change)))).toEqual([line])
+    expect(told(checkNode(answer(change)))).toEqual([line])
   })
 
   it.each<[string, object, Partial<HttpFacts>, string]>([
@@ -103,12 +103,12 @@ describe('a node', () => {
     ['may write where we may not', { unwritable: 'EACCES' }, {}, 'FAIL: /s cannot be written: EACCES'],
   ])('that %s snapshots', (_, change, more, line) => {
     const facts = { folder: '/s', answer: answer(more), bytes: null, unwritable: null, ...change }
-    expect(told(judgeSnapshot(facts))).toEqual([line])
+    expect(told(checkSnapshot(facts))).toEqual([line])
   })
 })
 
 describe('a gateway', () => {
-  const status = (change: object) => judgeStatus(answer({ text: JSON.stringify({ ...LOG, ...change }) }), 'c')
+  const status = (change: object) => checkStatus(answer({ text: JSON.stringify({ ...LOG, ...change }) }), 'c')
 
   const feeder = { name: 'a', conflict: null, connected: true, sinceMs: 0 }
   const conflict = 'another chain'
@@ -145,8 +145,8 @@ describe('a gateway', () => {
   })
 
   it('that is none, or is not there', () => {
-    expect(judgeStatus(answer({ text: '<html>' }), 'c').saw).toMatch(/not as a Weir/)
-    expect(judgeStatus(answer({ status: null, text: 'ENOTFOUND' }), 'c').state).toBe('FAIL')
+    expect(checkStatus(answer({ text: '<html>' }), 'c').saw).toMatch(/not as a Weir/)
+    expect(checkStatus(answer({ status: null, text: 'ENOTFOUND' }), 'c').state).toBe('FAIL')
   })
 
   it.each<[number | null, string, string]>([
@@ -159,12 +159,12 @@ describe('a gateway', () => {
     [null, 'warn: no answer: timeout', 'warn: no answer: timeout'],
   ])('that answers a token with %s', (code, feed, admin) => {
     const facts = answer({ status: code, text: 'timeout' })
-    expect([told(judgeToken('feed token', facts)), told(judgeToken('admin token', facts))]).toEqual([[feed], [admin]])
+    expect([told(checkToken('feed token', facts)), told(checkToken('admin token', facts))]).toEqual([[feed], [admin]])
   })
 
   it('that was asked without tokens', () => {
-    expect(judgeToken('feed token', null).map(({ state }) => state)).toEqual(['warn'])
-    expect(judgeToken('admin token', null)).toEqual([])
+    expect(checkToken('feed token', null).map(({ state }) => state)).toEqual(['warn'])
+    expect(checkToken('admin token', null)).toEqual([])
   })
 })
 
@@ -176,7 +176,7 @@ describe('a machine', () => {
     [9e9, null, 'warn: 9.0 GB free for /d'],
     [0.5e9, null, 'FAIL: 500.0 MB free for /d'],
   ])('with %d bytes free', (freeBytes, bytesPerHour, line) => {
-    expect(told(judgeDisk({ folders: '/d', freeBytes, bytesPerHour }))).toEqual([line])
+    expect(told(checkDisk({ folders: '/d', freeBytes, bytesPerHour }))).toEqual([line])
   })
 })
 
@@ -199,7 +199,7 @@ describe('npm start', () => {
       ['FAIL: /w/a.json is damaged', 'FAIL: nothing runs on /w'],
     ],
   ])('that %s', (_, change, lines) => {
-    expect(told(judgeLaunch({ ...facts, ...change }))).toEqual(lines)
+    expect(told(checkLaunch({ ...facts, ...change }))).toEqual(lines)
   })
 })
 
@@ -207,33 +207,38 @@ it("advice for a node's host is replaced where npm start runs what is at fault",
   const devnet = { name: 'devnet', pid: 2, runs: true, isStopped: false }
   const facts: LaunchFacts = { folder: '/w', damaged: [], ports: null, processes: [devnet] }
   const feed = (state: string) => ({ ...answer(), text: JSON.stringify({ ...LOG, state, advice: 'Look.' }) })
-  const fixOf = (check: Check) => underLaunch(check, facts).fix
+  const fixOf = (check: Check) => withLaunchFix(check, facts).fix
   const comesBack = 'It is devnet, process 2: after "kill -KILL 2" it comes back. /w/log/devnet.log'
-  expect(fixOf(judgeNode(answer({ status: null })))).toBe(comesBack)
-  expect(fixOf(judgeStatus(feed('node_still'), 'c'))).toBe(comesBack)
-  expect(fixOf(judgeStatus(feed('feeder_silent'), 'c'))).toBe('See the line "npm start".')
-  expect(fixOf(judgeStatus(feed('conflict'), 'c'))).toBe('Look.')
-  expect(underLaunch(judgeStatus(feed('live'), 'c'), facts)).toEqual(judgeStatus(feed('live'), 'c'))
-  const [refused] = judgeToken('admin token', answer({ status: 500 }))
+  expect(fixOf(checkNode(answer({ status: null })))).toBe(comesBack)
+  expect(fixOf(checkStatus(feed('node_still'), 'c'))).toBe(comesBack)
+  expect(fixOf(checkStatus(feed('feeder_silent'), 'c'))).toBe('See the line "npm start".')
+  expect(fixOf(checkStatus(feed('conflict'), 'c'))).toBe('Look.')
+  expect(withLaunchFix(checkStatus(feed('live'), 'c'), facts)).toEqual(checkStatus(feed('live'), 'c'))
+  const [refused] = checkToken('admin token', answer({ status: 500 }))
   expect(refused).toMatchObject({ state: 'FAIL', part: 'gateway' })
-  expect(underLaunch(refused!, facts)).not.toHaveProperty('part')
+  expect(withLaunchFix(refused!, facts)).not.toHaveProperty('part')
 })
 
 it('a state folder is judged as a start would', () => {
-  expect([judgeKept(null), told(judgeKept('whole'))]).toEqual([[], ['ok: its tokens and databases are whole']])
-  const checks = judgeKept(new Error('The database /a: b/c.sqlite is damaged (it is empty): put a copy of it back.'))
-  expect(checks.map(lineOf)).toEqual([
+  expect([checkStoredState(null), told(checkStoredState('whole'))]).toEqual([
+    [],
+    ['ok: its tokens and databases are whole'],
+  ])
+  const checks = checkStoredState(
+    new Error('The database /a: b/c.sqlite is damaged (it is empty): put a copy of it back.'),
+  )
+  expect(checks.map(checkLine)).toEqual([
     'FAIL  state        The database /a: b/c.sqlite is damaged (it is empty). Put a copy of it back.',
   ])
 })
 
 describe('a line', () => {
   it('holds no control characters, and not much of what others wrote', () => {
-    const { ok, warn } = looked('gateway')
-    const line = lineOf(ok(`a\u001b[31m\r\nb\u202e${'x'.repeat(1000)}`))
+    const { ok, warn } = checkResults('gateway')
+    const line = checkLine(ok(`a\u001b[31m\r\nb\u202e${'x'.repeat(1000)}`))
     expect(line).toMatch(/^ok {4}gateway {6}a \[31m b x+…$/)
     expect(line.length).toBeLessThan(350)
-    expect(lineOf(warn('it is late', 'a\u001b[31m\u009bb'))).toBe('warn  gateway      it is late. a [31m b')
+    expect(checkLine(warn('it is late', 'a\u001b[31m\u009bb'))).toBe('warn  gateway      it is late. a [31m b')
   })
 
   it('tells sizes in the unit that fits', () => {

@@ -5,19 +5,19 @@ import { BACKFILL_SPAN } from '../../archive/archive/backfill-lines.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import { type ReadBlock, readBlocks } from './read-blocks.ts'
-import { isBelow, isWanted, type PlannedFile } from './source-files.ts'
-import type { Held } from './window.ts'
-import { type Place, shareOf, sideOf, type Window } from './window.ts'
+import { isBelow, isNeeded, type PlannedFile } from './source-files.ts'
+import type { ArchivedRange } from './window.ts'
+import { type BlockPosition, shareOf, sideOf, type Window } from './window.ts'
 
 /** A body ends with the first minute that ends behind so much … */
-const ENOUGH_CHARS = 1024 * 1024
+const TARGET_CHARS = 1024 * 1024
 /** … and never has more; a character is three bytes at most. */
-const CHARS_MOST = 2.5 * 1024 * 1024
+const CHARS_MAX = 2.5 * 1024 * 1024
 /** What is wrong with a source is told so often, and then counted. */
-const FAULTS_TOLD = 20
+const FAULTS_REPORTED_MAX = 20
 
 /** What the gateway says to a body. */
-export interface Taken {
+export interface BatchResult {
   readonly blocks: number
   readonly segments: number
   readonly bytes: number
@@ -25,15 +25,15 @@ export interface Taken {
   readonly next: number | null
 }
 
-export interface FillPorts {
-  send(body: readonly ReadBlock[]): Promise<Result<Taken, string>>
+export interface BackfillPorts {
+  send(body: readonly ReadBlock[]): Promise<Result<BatchResult, string>>
   note(sentence: string): void
   /** How much of the window was read, and how many blocks of it. */
-  progress(share: number, blocks: number, at: Place): void
+  progress(share: number, blocks: number, at: BlockPosition): void
   isStopped(): boolean
 }
 
-export interface Filled {
+export interface BackfillResult {
   /** Blocks that were sent, and those of them that were not there. */
   readonly sent: number
   readonly blocks: number
@@ -41,51 +41,51 @@ export interface Filled {
   readonly bytes: number
   /** Lines and files that could not be read. */
   readonly faults: number
-  readonly last: Place | null
+  readonly last: BlockPosition | null
   readonly isStopped: boolean
 }
 
-export class Filling {
+export class BackfillRun {
   readonly #window: Window
-  readonly #held: Held
-  readonly #ports: FillPorts
-  readonly #bodies = new Bodies()
+  readonly #archived: ArchivedRange
+  readonly #ports: BackfillPorts
+  readonly #batches = new BatchBuilder()
   readonly #sums = { sent: 0, blocks: 0, segments: 0, bytes: 0, faults: 0 }
   #read = 0
   #next = 0
-  #last: Place | null = null
-  #isOver = false
+  #last: BlockPosition | null = null
+  #isDone = false
 
-  constructor(window: Window, held: Held, ports: FillPorts) {
+  constructor(window: Window, held: ArchivedRange, ports: BackfillPorts) {
     this.#window = window
-    this.#held = held
+    this.#archived = held
     this.#ports = ports
   }
 
   /** The files in order. An error is a refusal of the gateway; what was sent before it is there. */
-  async run(files: AsyncIterable<PlannedFile> | Iterable<PlannedFile>): Promise<Result<Filled, string>> {
-    for await (const file of this.#wanted(files)) {
-      const refused = await this.#file(file)
+  async run(files: AsyncIterable<PlannedFile> | Iterable<PlannedFile>): Promise<Result<BackfillResult, string>> {
+    for await (const file of this.#neededFiles(files)) {
+      const refused = await this.#readFile(file)
       if (refused !== null) return err(refused)
-      if (this.#isEnd) break
+      if (this.#isFinished) break
     }
-    const refused = await this.#send(this.#bodies.flush())
+    const refused = await this.#send(this.#batches.flush())
     if (refused !== null) return err(refused)
     return ok({ ...this.#sums, last: this.#last, isStopped: this.#ports.isStopped() })
   }
 
-  get #isEnd(): boolean {
-    return this.#isOver || this.#ports.isStopped()
+  get #isFinished(): boolean {
+    return this.#isDone || this.#ports.isStopped()
   }
 
-  async *#wanted(files: AsyncIterable<PlannedFile> | Iterable<PlannedFile>): AsyncGenerator<PlannedFile> {
+  async *#neededFiles(files: AsyncIterable<PlannedFile> | Iterable<PlannedFile>): AsyncGenerator<PlannedFile> {
     let waiting: PlannedFile | null = null
     let isReached = !('height' in this.#window.from)
     for await (const file of files) {
-      if (!isWanted(file.form, this.#window, this.#held)) continue
+      if (!isNeeded(file.form, this.#window, this.#archived)) continue
       // A file of a node ends where the next begins, and what ends below the first height is not read.
       if (!isReached && file.form.kind === 'node') {
-        isReached = !isBelow(await firstPlace(file), this.#window)
+        isReached = !isBelow(await firstPosition(file), this.#window)
         if (waiting && isReached) yield waiting
         waiting = file
         continue
@@ -97,40 +97,40 @@ export class Filling {
     if (waiting) yield waiting
   }
 
-  async #file(file: PlannedFile): Promise<string | null> {
-    for await (const read of readBlocks(file, (place) => this.#wants(place))) {
-      if (read.kind === 'fault') this.#fault(read.sentence)
-      else if (read.kind === 'passed') this.#told(read.place)
+  async #readFile(file: PlannedFile): Promise<string | null> {
+    for await (const read of readBlocks(file, (place) => this.#needs(place))) {
+      if (read.kind === 'fault') this.#reportFault(read.sentence)
+      else if (read.kind === 'passed') this.#advance(read.place)
       else {
-        this.#told(read.block)
+        this.#advance(read.block)
         this.#next = read.block.height + 1
-        const refused = await this.#send(this.#bodies.push(read.block))
+        const refused = await this.#send(this.#batches.push(read.block))
         if (refused !== null) return refused
       }
-      if (this.#isEnd) return null
+      if (this.#isFinished) return null
     }
     return null
   }
 
-  #wants(place: Place): boolean {
+  #needs(place: BlockPosition): boolean {
     const { height } = place
     const side = sideOf(place, this.#window)
-    if (side === 'behind' || height >= this.#held.before.height) this.#isOver = true
-    return side === 'in' && !this.#isOver && height >= this.#next && !this.#held.has(height)
+    if (side === 'behind' || height >= this.#archived.liveFrom.height) this.#isDone = true
+    return side === 'in' && !this.#isDone && height >= this.#next && !this.#archived.has(height)
   }
 
-  #told(place: Place): void {
-    if (this.#isOver) return
+  #advance(place: BlockPosition): void {
+    if (this.#isDone) return
     this.#read++
     this.#last = place
-    this.#ports.progress(shareOf(place, this.#window, this.#held.before), this.#read, place)
+    this.#ports.progress(shareOf(place, this.#window, this.#archived.liveFrom), this.#read, place)
   }
 
-  #fault(sentence: string): void {
+  #reportFault(sentence: string): void {
     const { faults } = this.#sums
     this.#sums.faults++
-    if (faults < FAULTS_TOLD) this.#ports.note(sentence)
-    else if (faults === FAULTS_TOLD) this.#ports.note('More of it is only counted.')
+    if (faults < FAULTS_REPORTED_MAX) this.#ports.note(sentence)
+    else if (faults === FAULTS_REPORTED_MAX) this.#ports.note('More of it is only counted.')
   }
 
   /** What the gateway refuses. */
@@ -150,39 +150,39 @@ export class Filling {
 }
 
 /** The first block of a file. */
-async function firstPlace(file: PlannedFile): Promise<Place | null> {
+async function firstPosition(file: PlannedFile): Promise<BlockPosition | null> {
   for await (const read of readBlocks(file, () => false)) return read.kind === 'passed' ? read.place : null
   return null
 }
 
 /** Blocks, put together into what is sent at once: never more than the gateway takes, and up to the end of a minute where that
  * is possible, since segments end there. */
-export class Bodies {
-  #held: ReadBlock[] = []
+export class BatchBuilder {
+  #blocks: ReadBlock[] = []
   #chars = 0
 
   /** Takes the next block; answers a body that is whole by it. */
   push(block: ReadBlock): readonly ReadBlock[] | null {
-    const body = this.#endsBefore(block) ? this.flush() : null
-    this.#held.push(block)
+    const body = this.#isFullBefore(block) ? this.flush() : null
+    this.#blocks.push(block)
     this.#chars += block.line.length + 1
     return body
   }
 
   /** What is left. */
   flush(): readonly ReadBlock[] | null {
-    const body = this.#held
-    this.#held = []
+    const body = this.#blocks
+    this.#blocks = []
     this.#chars = 0
     return body.length === 0 ? null : body
   }
 
-  #endsBefore({ height, time, line }: ReadBlock): boolean {
-    const first = this.#held[0]
-    const last = this.#held.at(-1)
+  #isFullBefore({ height, time, line }: ReadBlock): boolean {
+    const first = this.#blocks[0]
+    const last = this.#blocks.at(-1)
     if (!first || !last) return false
     const isNewMinute = Math.floor(time / MINUTE_MS) !== Math.floor(last.time / MINUTE_MS)
-    if (isNewMinute && this.#chars >= ENOUGH_CHARS) return true
-    return this.#chars + line.length > CHARS_MOST || height - first.height > BACKFILL_SPAN
+    if (isNewMinute && this.#chars >= TARGET_CHARS) return true
+    return this.#chars + line.length > CHARS_MAX || height - first.height > BACKFILL_SPAN
   }
 }

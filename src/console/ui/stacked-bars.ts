@@ -36,7 +36,7 @@ export function stackedBars(columns: readonly StackedColumn[], parts: readonly s
 /** Beyond these a column is no column. */
 const DAYS_MAX = 400
 
-interface Part {
+interface DailyPart {
   readonly date: string
   readonly part: string
   /** Exact decimal text; a chart needs no more than a number's worth of it. */
@@ -44,7 +44,7 @@ interface Part {
 }
 
 /** A column for each UTC day from `from` to `to`, both included. */
-export function eachDay(from: string, to: string, parts: readonly Part[]): StackedColumn[] {
+export function columnsByDay(from: string, to: string, parts: readonly DailyPart[]): StackedColumn[] {
   const sums = new Map<string, Record<string, number>>()
   for (const { date, part, credits } of parts) {
     const day = sums.get(date) ?? {}
@@ -59,4 +59,4 @@ export function eachDay(from: string, to: string, parts: readonly Part[]): Stack
   })
 }
 
-export const partsOf = (parts: readonly Part[]): string[] => [...new Set(parts.map(({ part }) => part))].sort()
+export const partNames = (parts: readonly DailyPart[]): string[] => [...new Set(parts.map(({ part }) => part))].sort()

@@ -1,49 +1,49 @@
 // Credits left, how they went down and when they end, how close each limit is; what was used per UTC day, and on what.
 
-import { addressWith, go, useParam } from '../address.dom.ts'
-import type { Answers } from '../answers.ts'
+import { navigate, urlWith, useParam } from '../address.dom.ts'
+import type { Responses } from '../responses.ts'
 import { Bars } from '../ui/bars.tsx'
-import { Choice } from '../ui/form.tsx'
-import { Answered, Curl, Figures, infoLine } from '../ui/parts.tsx'
+import { Select } from '../ui/form.tsx'
+import { creditsText, dayText, groupedText, timeText } from '../ui/format.ts'
+import { Figures, infoCurl, QueryView, Snippet } from '../ui/parts.tsx'
 import { amountColumn, type Column, numberColumn, Table } from '../ui/table.tsx'
-import { dayText, groupedText, microText, timeText } from '../ui/text.ts'
-import type { Account, BalanceDay, Usage } from './answers.ts'
-import { burnLine } from './burn-line.ts'
-import { spending, useOwn } from './own.dom.ts'
-import { dailyColumns, forecastText, microOf } from './owner-words.ts'
+import { spendVersion, useAccountQuery } from './account-data.dom.ts'
+import { forecastText, microOf, usageColumns } from './account-view.ts'
+import { burnDown } from './burn-down.ts'
+import type { Account, BalanceDay, Usage } from './responses.ts'
 
 type ByKey = Usage['by_key'][number]
 type ByType = Usage['by_type'][number]
-type Sums = Pick<ByKey, 'credits' | 'calls' | 'stream_minutes' | 'pipeline_rows'>
+type UsageSums = Pick<ByKey, 'credits' | 'calls' | 'stream_minutes' | 'pipeline_rows'>
 
-const SUMS: readonly Column<Sums>[] = [
-  numberColumn('Credits', (row) => microText(microOf(row.credits))),
+const USAGE_COLUMNS: readonly Column<UsageSums>[] = [
+  numberColumn('Credits', (row) => creditsText(microOf(row.credits))),
   amountColumn('Calls', (row) => row.calls),
   amountColumn('Minutes', (row) => row.stream_minutes),
   amountColumn('Rows', (row) => row.pipeline_rows),
 ]
-const BY_KEY: readonly Column<ByKey>[] = [
+const BY_KEY_COLUMNS: readonly Column<ByKey>[] = [
   { name: 'Key', text: ({ prefix }) => prefix ?? '' },
   { name: 'Label', text: ({ label }) => label },
-  ...SUMS,
+  ...USAGE_COLUMNS,
 ]
-const BY_TYPE: readonly Column<ByType>[] = [
+const BY_TYPE_COLUMNS: readonly Column<ByType>[] = [
   { name: 'Product', text: ({ product }) => product },
   { name: 'Type', text: ({ type }) => type },
-  ...SUMS,
+  ...USAGE_COLUMNS,
 ]
 
-const BY_DAY: readonly Column<{ date: string; part: string; label: string; credits: string }>[] = [
+const BY_DAY_COLUMNS: readonly Column<{ date: string; part: string; label: string; credits: string }>[] = [
   { name: 'Day, UTC', text: ({ date }) => date },
   { name: 'For', text: ({ part }) => part || 'others' },
   { name: 'Label', text: ({ label }) => label },
-  numberColumn('Credits', (row) => microText(microOf(row.credits))),
+  numberColumn('Credits', (row) => creditsText(microOf(row.credits))),
 ]
 
-const EMPTY = () => (
+const NoUsage = () => (
   <>
     <p>Nothing was used in these days. A first call:</p>
-    <Curl line={infoLine('{"type":"allMids"}')} />
+    <Snippet line={infoCurl('{"type":"allMids"}')} />
   </>
 )
 
@@ -52,37 +52,37 @@ export function UsageSection() {
   const duration = useParam('duration')
   const stack = () => (split.value === 'key' ? 'key' : 'type')
   const months = () => duration.value || '1'
-  const usage = useOwn<Usage>(() => {
-    void spending.value
+  const usage = useAccountQuery<Usage>(() => {
+    void spendVersion.value
     return `/platform/usage/?stack=${stack()}&duration=${encodeURIComponent(months())}`
   })
   const value = usage.value.value
-  const choose = (name: string) => (chosen: string) => go(addressWith({ [name]: chosen }))
+  const choose = (name: string) => (chosen: string) => navigate(urlWith({ [name]: chosen }))
   return (
     <section aria-busy={usage.isLoading.value}>
       <h2>Usage{value && `, ${value.period.from} to ${value.period.to} UTC`}</h2>
       <div class="beside">
-        <Choice
+        <Select
           label="Months"
           value={months()}
           options={{ 1: 'a month', 3: '3 months', 6: '6 months', 12: 'a year' }}
-          onChoose={choose('duration')}
+          onSelect={choose('duration')}
         />
-        <Choice
+        <Select
           label="Days split"
           value={stack()}
           options={{ type: 'by type', key: 'by key' }}
-          onChoose={choose('stack')}
+          onSelect={choose('stack')}
         />
       </div>
-      <Answered of={usage}>{(used) => <Used used={used} by={stack()} />}</Answered>
+      <QueryView query={usage}>{(used) => <UsageTables used={used} by={stack()} />}</QueryView>
     </section>
   )
 }
 
-function Used({ used, by }: { used: Usage; by: string }) {
+function UsageTables({ used, by }: { used: Usage; by: string }) {
   const { period, by_day: byDay, by_key: byKey, by_type: byType } = used
-  const { columns, parts } = dailyColumns(used)
+  const { columns, parts } = usageColumns(used)
   const days = byDay.flatMap(({ date, parts: own = [] }) => own.map((part) => ({ date, ...part })))
   return (
     <>
@@ -91,7 +91,7 @@ function Used({ used, by }: { used: Usage; by: string }) {
           label={`Credits a day, ${period.from} to ${period.to} UTC, by ${by}`}
           columns={columns}
           parts={parts}
-          words={(micro) => `${microText(micro)} credits`}
+          valueText={(micro) => `${creditsText(micro)} credits`}
         />
       )}
       {days.length > 0 && (
@@ -99,7 +99,7 @@ function Used({ used, by }: { used: Usage; by: string }) {
           <summary>Day by day</summary>
           <Table
             caption={`Use by day and ${by}`}
-            columns={BY_DAY}
+            columns={BY_DAY_COLUMNS}
             rows={days}
             empty=""
             csv={`usage-by-day-${period.from}-${period.to}`}
@@ -107,11 +107,11 @@ function Used({ used, by }: { used: Usage; by: string }) {
         </details>
       )}
       <h3>What keys used</h3>
-      <Table caption="Use by key" columns={BY_KEY} rows={byKey} empty={<EMPTY />} csv="usage-by-key" />
+      <Table caption="Use by key" columns={BY_KEY_COLUMNS} rows={byKey} empty={<NoUsage />} csv="usage-by-key" />
       <h3>What it was used for</h3>
       <Table
         caption="Use by product and type"
-        columns={BY_TYPE}
+        columns={BY_TYPE_COLUMNS}
         rows={byType}
         empty="Nothing in these days."
         csv="usage-by-type"
@@ -138,7 +138,7 @@ const shareText = (limit: Limit) => {
   return share === null ? '' : `${share / 10} %`
 }
 
-const LIMITS: readonly Column<Limit>[] = [
+const LIMIT_COLUMNS: readonly Column<Limit>[] = [
   { name: 'Limit', text: ({ limit }) => limit },
   amountColumn('Now', ({ now }) => now ?? 'each socket'),
   amountColumn('At most', ({ most }) => most ?? 'no limit'),
@@ -146,14 +146,14 @@ const LIMITS: readonly Column<Limit>[] = [
     name: 'Used',
     text: shareText,
     isNumber: true,
-    draw: (limit) => {
+    render: (limit) => {
       const share = permilleOf(limit)
       return share === null ? '' : <Meter label={`${limit.limit}: ${shareText(limit)} used`} permille={share} />
     },
   },
 ]
 
-export function Standing({ account }: { account: Account }) {
+export function CreditStatus({ account }: { account: Account }) {
   const { balance, plan, period, credits_a_day: perDay, of_plan: ofPlan, spent } = account
   const given = period === null ? 0n : microOf(period.credits)
   const left = microOf(ofPlan)
@@ -171,7 +171,7 @@ export function Standing({ account }: { account: Account }) {
       <p class="note" role="status">
         {forecastText(account, Date.now())}
       </p>
-      <BurnDown account={account} />
+      <BurnDownSection account={account} />
       {period !== null && given > 0n && (
         <>
           <Meter label={`${used / 10} % of the plan’s credits of this period are used`} permille={used} />
@@ -196,9 +196,9 @@ export function LimitsSection({ account: { limits } }: { account: Account }) {
       <h2>Limits</h2>
       <Table
         caption="Present use against each limit"
-        columns={LIMITS}
+        columns={LIMIT_COLUMNS}
         rows={limits}
-        empty={<Curl line={`curl -s ${location.origin}/platform/account/ -H "Authorization: Bearer $WEIR_KEY"`} />}
+        empty={<Snippet line={`curl -s ${location.origin}/platform/account/ -H "Authorization: Bearer $WEIR_KEY"`} />}
         csv="limits"
       />
     </section>
@@ -207,7 +207,7 @@ export function LimitsSection({ account: { limits } }: { account: Account }) {
 
 const SIZE = { width: 600, height: 100 }
 
-const COLUMNS: readonly Column<BalanceDay>[] = [
+const BALANCE_COLUMNS: readonly Column<BalanceDay>[] = [
   { name: 'Day, UTC', text: ({ date }) => date },
   amountColumn('Opening', ({ opening }) => opening),
   amountColumn('Granted', ({ granted }) => granted),
@@ -216,34 +216,44 @@ const COLUMNS: readonly Column<BalanceDay>[] = [
   amountColumn('Closing', ({ closing }) => closing),
 ]
 
-function BurnDown({ account }: { account: Account }) {
-  const balances = useOwn<Answers['ownBalances']>(() => '/platform/balances/')
-  return <Answered of={balances}>{({ days }) => days.length > 0 && <Picture days={days} account={account} />}</Answered>
+function BurnDownSection({ account }: { account: Account }) {
+  const balances = useAccountQuery<Responses['ownBalances']>(() => '/platform/balances/')
+  return (
+    <QueryView query={balances}>
+      {({ days }) => days.length > 0 && <BurnDownChart days={days} account={account} />}
+    </QueryView>
+  )
 }
 
-function Picture({ days, account }: { days: readonly BalanceDay[]; account: Account }) {
-  const { past, ahead, nowX, untilMs, most } = burnLine(days, account, Date.now(), SIZE)
-  const until = dayText(untilMs)
+function BurnDownChart({ days, account }: { days: readonly BalanceDay[]; account: Account }) {
+  const { history, forecast, nowX, endMs, maxMicro } = burnDown(days, account, Date.now(), SIZE)
+  const until = dayText(endMs)
   const since = days[0]?.date
-  const label = `Credits left by day from ${since} UTC, ${groupedText(account.balance)} now${ahead === null ? '' : `, and as they go on to ${until}`}`
+  const label = `Credits left by day from ${since} UTC, ${groupedText(account.balance)} now${forecast === null ? '' : `, and as they go on to ${until}`}`
   return (
     <figure class="burn">
       <svg role="img" aria-label={label} viewBox={`0 -4 ${SIZE.width} ${SIZE.height + 8}`} preserveAspectRatio="none">
-        {ahead !== null && <path class="now" d={`M${nowX} 0V${SIZE.height}`} />}
-        <path class="past" d={past} />
-        {ahead !== null && <path class="ahead" d={ahead} />}
+        {forecast !== null && <path class="now" d={`M${nowX} 0V${SIZE.height}`} />}
+        <path class="past" d={history} />
+        {forecast !== null && <path class="ahead" d={forecast} />}
       </svg>
       <figcaption>
         <span>{since}</span>
         <span>
-          credits left, up to {microText(most)}
-          {ahead !== null && '; dashed: as they go on'}
+          credits left, up to {creditsText(maxMicro)}
+          {forecast !== null && '; dashed: as they go on'}
         </span>
         <span>{until}</span>
       </figcaption>
       <details>
         <summary>Day by day</summary>
-        <Table caption="The balance day by day" columns={COLUMNS} rows={[...days].reverse()} csv="balances" empty="" />
+        <Table
+          caption="The balance day by day"
+          columns={BALANCE_COLUMNS}
+          rows={[...days].reverse()}
+          csv="balances"
+          empty=""
+        />
       </details>
     </figure>
   )

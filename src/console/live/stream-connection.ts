@@ -6,18 +6,18 @@ import type { ConnectionOptions } from '../../client/connection-options.ts'
 import type { ClientRuntime, Endpoint } from '../../client/runtime.ts'
 
 /** Where to connect; or why not, whether that may pass, and how soon at the earliest. */
-export type Pass =
+export type StreamAccess =
   | { readonly ok: true; readonly endpoint: Endpoint }
-  | { readonly ok: false; readonly reason: string; readonly mayPass: boolean; readonly waitMs?: number }
+  | { readonly ok: false; readonly reason: string; readonly isTransient: boolean; readonly waitMs?: number }
 
 const OPTIONS = { retry: { firstMs: 250, capMs: 8_000, jitter: 0.5 }, pingMs: 15_000, deadMs: 25_000 }
 /** Among what 1008 says: visitors have spent what they may, which whoever gives tokens knows. */
-const TOKEN_CODES = [4410, 4401, 1008]
+const TOKEN_CLOSE_CODES = [4410, 4401, 1008]
 
 /** `pass`: asked before each connect; `isFresh`: a token that was used before did not do. */
-export function streamLink(
+export function createStreamConnection(
   runtime: ClientRuntime,
-  pass: (isFresh: boolean) => Promise<Pass>,
+  pass: (isFresh: boolean) => Promise<StreamAccess>,
   { onState, ...options }: Pick<ConnectionOptions, 'onState' | 'onNotice'>,
 ): Connection {
   let endpoint: Endpoint | null = null
@@ -35,11 +35,11 @@ export function streamLink(
         return null
       }
       // Half as long again at most: all who were told to wait do not come at once.
-      const retryMs = found.mayPass ? (found.waitMs ?? 0) * (1 + runtime.random() / 2) : null
+      const retryMs = found.isTransient ? (found.waitMs ?? 0) * (1 + runtime.random() / 2) : null
       return { reason: found.reason, retryMs }
     },
     onEnd: ({ code, reason }) => {
-      if (code !== null && TOKEN_CODES.includes(code)) isFresh = true
+      if (code !== null && TOKEN_CLOSE_CODES.includes(code)) isFresh = true
       return code === 4410 ? 'the token ended, another one is fetched' : reason || `closed with ${code ?? 'nothing'}`
     },
     onState: (state) => {

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { uncompressSync } from 'lz4-napi'
 import xxhash from 'xxhash-wasm'
-import { FileFault } from './read-blocks.ts'
+import { FileError } from './read-blocks.ts'
 
 const { create32, h32Raw } = await xxhash()
 
@@ -23,8 +23,8 @@ const BLOCK_BYTES: Readonly<Record<number, number>> = {
 }
 
 /** The bytes inside of those of a file with this path. */
-export function unpacked(path: string, bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  if (path.endsWith('.lz4')) return unLz4(bytes)
+export function decompress(path: string, bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  if (path.endsWith('.lz4')) return decompressLz4(bytes)
   if (!path.endsWith('.gz')) return bytes
   const gunzip = createGunzip()
   const packed = Readable.from(bytes)
@@ -33,16 +33,16 @@ export function unpacked(path: string, bytes: AsyncIterable<Uint8Array>): AsyncI
 }
 
 /** What was packed, piece by piece. */
-async function* unLz4(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const bytes = new Bytes(chunks)
+async function* decompressLz4(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const bytes = new ByteReader(chunks)
   for (let isFirst = true; ; isFirst = false) {
     if (!isFirst && (await bytes.isEnd())) return
-    const magic = await bytes.word()
-    if (magic === MAGIC) yield* frame(bytes)
+    const magic = await bytes.uint32()
+    if (magic === MAGIC) yield* readFrame(bytes)
     else if (magic >>> 4 === SKIPPED >>> 4)
-      for (let left = await bytes.word(); left > 0; ) left -= (await bytes.take(Math.min(left, WINDOW))).length
-    else if (magic === LEGACY) throw new FileFault('is of the old form of LZ4: unpack it with "lz4 -d"')
-    else throw new FileFault(isFirst ? 'is not LZ4' : 'has something else behind its last frame of LZ4')
+      for (let left = await bytes.uint32(); left > 0; ) left -= (await bytes.take(Math.min(left, WINDOW))).length
+    else if (magic === LEGACY) throw new FileError('is of the old form of LZ4: unpack it with "lz4 -d"')
+    else throw new FileError(isFirst ? 'is not LZ4' : 'has something else behind its last frame of LZ4')
   }
 }
 
@@ -54,69 +54,69 @@ interface Descriptor {
   readonly size: number | null
 }
 
-async function descriptor(bytes: Bytes): Promise<Descriptor> {
+async function readDescriptor(bytes: ByteReader): Promise<Descriptor> {
   const [flags = 0, sizes = 0] = await bytes.take(2)
   const rest = await bytes.take((flags & 8 ? 8 : 0) + (flags & 1 ? 4 : 0))
   const [sum] = await bytes.take(1)
   const head = h32Raw(Uint8Array.of(flags, sizes, ...rest))
   const blockBytes = BLOCK_BYTES[(sizes >> 4) & 7]
   if (sum !== ((head >>> 8) & 255) || flags >> 6 !== 1 || blockBytes === undefined)
-    throw new FileFault('is damaged: the head of its LZ4 frame is wrong')
-  if (flags & 1) throw new FileFault('needs a dictionary: unpack it with "lz4 -d -D"')
+    throw new FileError('is damaged: the head of its LZ4 frame is wrong')
+  if (flags & 1) throw new FileError('needs a dictionary: unpack it with "lz4 -d -D"')
   const size = flags & 8 ? Number(viewOf(rest).getBigUint64(0, true)) : null
   return { blockBytes, size, isLinked: !(flags & 32), hasBlockSums: !!(flags & 16), hasSum: !!(flags & 4) }
 }
 
-async function* frame(bytes: Bytes): AsyncGenerator<Uint8Array> {
-  const { blockBytes, isLinked, hasBlockSums, hasSum, size } = await descriptor(bytes)
+async function* readFrame(bytes: ByteReader): AsyncGenerator<Uint8Array> {
+  const { blockBytes, isLinked, hasBlockSums, hasSum, size } = await readDescriptor(bytes)
   const sum = create32()
   let total = 0
   let before: Uint8Array = new Uint8Array(0)
   for (;;) {
-    const head = await bytes.word()
+    const head = await bytes.uint32()
     if (head === 0) break
     const length = head & 0x7fffffff
-    if (length > blockBytes) throw new FileFault('is damaged: a block of LZ4 is longer than its frame allows')
+    if (length > blockBytes) throw new FileError('is damaged: a block of LZ4 is longer than its frame allows')
     const block = await bytes.take(length)
-    if (hasBlockSums && (await bytes.word()) !== h32Raw(block)) throw wrongSum()
-    const piece = head >>> 31 ? block : unpackedBlock(block, blockBytes, before)
+    if (hasBlockSums && (await bytes.uint32()) !== h32Raw(block)) throw checksumError()
+    const piece = head >>> 31 ? block : decompressBlock(block, blockBytes, before)
     total += piece.length
     if (hasSum) sum.update(piece)
     yield piece
     if (isLinked) before = Buffer.concat([before, piece.subarray(-WINDOW)]).subarray(-WINDOW)
   }
-  if (hasSum && (await bytes.word()) !== sum.digest()) throw wrongSum()
-  if (size !== null && size !== total) throw new FileFault(`is damaged: it holds ${total} of ${size} bytes`)
+  if (hasSum && (await bytes.uint32()) !== sum.digest()) throw checksumError()
+  if (size !== null && size !== total) throw new FileError(`is damaged: it holds ${total} of ${size} bytes`)
 }
 
-const wrongSum = () => new FileFault('is damaged: a checksum of LZ4 is wrong')
+const checksumError = () => new FileError('is damaged: a checksum of LZ4 is wrong')
 
 /** The package takes a block behind the size that it may have, and what its matches may refer to. */
-function unpackedBlock(block: Uint8Array, most: number, before: Uint8Array): Uint8Array {
+function decompressBlock(block: Uint8Array, most: number, before: Uint8Array): Uint8Array {
   const sized = new Uint8Array(4 + block.length)
   viewOf(sized).setUint32(0, most, true)
   sized.set(block, 4)
   try {
     return uncompressSync(sized, before)
   } catch {
-    throw new FileFault('is damaged: a block of LZ4 cannot be unpacked')
+    throw new FileError('is damaged: a block of LZ4 cannot be unpacked')
   }
 }
 
 /** Bytes of a stream, as many at a time as are asked for. */
-class Bytes {
+class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>
-  #held: Uint8Array = new Uint8Array(0)
+  #buffer: Uint8Array = new Uint8Array(0)
 
   constructor(chunks: AsyncIterable<Uint8Array>) {
     this.#chunks = chunks[Symbol.asyncIterator]()
   }
 
   async isEnd(): Promise<boolean> {
-    while (this.#held.length === 0) {
+    while (this.#buffer.length === 0) {
       const next = await this.#chunks.next()
       if (next.done) return true
-      this.#held = next.value
+      this.#buffer = next.value
     }
     return false
   }
@@ -124,9 +124,9 @@ class Bytes {
   async take(count: number): Promise<Uint8Array> {
     const parts: Uint8Array[] = []
     for (let left = count; left > 0; ) {
-      if (await this.isEnd()) throw new FileFault('is cut short')
-      const part = this.#held.subarray(0, left)
-      this.#held = this.#held.subarray(part.length)
+      if (await this.isEnd()) throw new FileError('is cut short')
+      const part = this.#buffer.subarray(0, left)
+      this.#buffer = this.#buffer.subarray(part.length)
       left -= part.length
       parts.push(part)
     }
@@ -135,7 +135,7 @@ class Bytes {
   }
 
   /** Unsigned. */
-  async word(): Promise<number> {
+  async uint32(): Promise<number> {
     return viewOf(await this.take(4)).getUint32(0, true)
   }
 }

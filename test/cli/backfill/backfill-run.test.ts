@@ -5,10 +5,10 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { readBackfill } from '../../../src/archive/archive/backfill-lines.ts'
 import { backfillCuts, gapsBetween, type Span } from '../../../src/archive/archive/backfilling.ts'
-import { Filling, type FillPorts } from '../../../src/cli/backfill/filling.ts'
+import { type BackfillPorts, BackfillRun } from '../../../src/cli/backfill/backfill-run.ts'
 import type { PlannedFile } from '../../../src/cli/backfill/source-files.ts'
 import type { Window } from '../../../src/cli/backfill/window.ts'
-import { Held } from '../../../src/cli/backfill/window.ts'
+import { ArchivedRange } from '../../../src/cli/backfill/window.ts'
 
 const HOUR_MS = 3_600_000
 /** Blocks are so long. */
@@ -53,17 +53,17 @@ class World {
     return this.segments.flatMap(({ events }) => events.map((line) => JSON.parse(line).height as number))
   }
 
-  get held(): Held {
+  get held(): ArchivedRange {
     const own = { first: BEFORE.height, last: BEFORE.height, firstMs: BEFORE.time, lastMs: BEFORE.time }
     const all = [...this.segments, own].toSorted((a, b) => a.first - b.first)
     const gaps = gapsBetween(all).map(({ from, to, afterMs, beforeMs }) => {
       return { from, to, after_ms: afterMs, before_ms: beforeMs }
     })
-    return new Held({ height: all[0]!.first, time: all[0]!.firstMs }, BEFORE, gaps)
+    return new ArchivedRange({ height: all[0]!.first, time: all[0]!.firstMs }, BEFORE, gaps)
   }
 
   async run(window: Window, heights: readonly number[], isStopped = () => false) {
-    const ports: FillPorts = {
+    const ports: BackfillPorts = {
       send: async (body) => {
         if (this.#left-- <= 0) return { ok: false, error: 'gone' }
         const blocks = readBackfill(body.map(({ line }) => line).join('\n'))
@@ -85,7 +85,7 @@ class World {
         return file.open()
       },
     }))
-    return new Filling(window, this.held, ports).run(files)
+    return new BackfillRun(window, this.held, ports).run(files)
   }
 }
 

@@ -1,0 +1,17 @@
+// What /platform answers to the owner's page. Amounts are exact text.
+
+import type { Responses } from '../responses.ts'
+
+export type Account = Responses['ownAccount']
+export type Usage = Responses['usage']
+export type KeysPage = Responses['ownKeys']
+export type Key = KeysPage['keys'][number]
+/** `key` is shown once: a repeated request has none. */
+export type IssuedKey = Pick<Responses['createOwnKey'], 'prefix' | 'label'> &
+  Partial<Pick<Responses['rotateOwnKey'], 'key' | 'old_key_ends'> & Pick<Responses['createOwnKey'], 'warnings'>>
+export type Refusals = Responses['ownRefusals']
+export type Streams = Responses['ownStreams']
+export type Webhook = NonNullable<Responses['ownWebhook']['webhook']>
+export type BalanceDay = Responses['ownBalances']['days'][number]
+export type InvoiceSums = Responses['ownInvoices']['invoices'][number]
+export type Invoice = Responses['ownInvoice']
