@@ -73,7 +73,7 @@ it('money is exact, and rounded down', () => {
 it('the cost of a period is that of standing ready and of its calls', () => {
   const { standing, calls, total } = dollarsOfPeriod(30, 1_000_000, { hubs: 4, relays: 1 })
   expect(standing).toBeCloseTo(dollarsPerMonth({ blocksPerSecond: 14.5, coins: 300, hubs: 4, relays: 1 }), 9)
-  // The second row of the table in docs/internals/benchmarks.md#what-a-call-costs.
+  // The second row of the table in docs/internals/benchmarks.md#cost-of-a-call.
   expect(calls).toBeCloseTo(0.78, 2)
   expect(total).toBe(standing + calls)
 })

@@ -151,7 +151,7 @@ export function dollarsPerMonth({ blocksPerSecond, hubs, relays, coins }: Standi
   )
 }
 
-/** What a thousand calls of a key that calls once a second do (docs/internals/benchmarks.md#what-a-call-costs). */
+/** What a thousand calls of a key that calls once a second do (docs/internals/benchmarks.md#cost-of-a-call). */
 const OF_1000_CALLS = { meter: 105, rowsWritten: 402, kv: 34, d1: 22, cpuMs: 1_000 } as const
 /** Of the exchange, and of a gateway that nobody has set up otherwise. */
 const ASSUMED = { blocksPerSecond: 14.5, coins: 300 } as const
