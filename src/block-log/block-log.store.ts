@@ -5,7 +5,7 @@ import type { Coin } from '../core/coin.ts'
 import { migrate } from '../core/migrate.store.ts'
 import { Tables } from '../core/tables.store.ts'
 import type { Gap } from '../protocol/feed/status-shape.ts'
-import type { Roster } from './roster.ts'
+import type { FeederList } from './feeder-list.ts'
 
 const SCHEMA = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -23,11 +23,11 @@ export class BlockLogStore extends Tables {
   }
 
   /** Feeders as they were when last noted. */
-  roster(): Roster {
-    return this.#meta<Roster>('feeders') ?? []
+  feederList(): FeederList {
+    return this.#meta<FeederList>('feeders') ?? []
   }
 
-  saveRoster(roster: Roster): void {
+  saveFeederList(roster: FeederList): void {
     this.#setMeta('feeders', roster)
   }
 

@@ -14,12 +14,12 @@ export class BuilderStore {
     this.#builders = new PositionBuilders((part) => kv.get<string>(keyOf(part)))
     const held = segments.eventsBefore(Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY).segments
     for (const { text } of held.toReversed())
-      for (const line of text.split('\n')) this.#builders.take((JSON.parse(line) as RelayEvents).fills)
+      for (const line of text.split('\n')) this.#builders.apply((JSON.parse(line) as RelayEvents).fills)
   }
 
   /** The fills of the next block: those that are told to a builder. */
-  take(fills: RelayEvents['fills']): Through[] {
-    return this.#builders.take(fills)
+  onFills(fills: RelayEvents['fills']): Through[] {
+    return this.#builders.apply(fills)
   }
 
   /** Fills were missed. */
@@ -29,7 +29,7 @@ export class BuilderStore {
   }
 
   /** What is to be stored with the next segment, by its keys. */
-  changed(): Record<string, string> {
+  takeChanged(): Record<string, string> {
     const puts: Record<string, string> = {}
     do {
       const changed = this.#builders.takeChanged()

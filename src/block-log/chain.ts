@@ -30,7 +30,7 @@ export interface FeederState {
   readonly conflict: string | null
 }
 
-type BlockVerdict =
+type BlockDecision =
   | { readonly do: 'take' }
   | { readonly do: 'acknowledge' }
   | { readonly do: 'resend'; readonly from: number }
@@ -41,7 +41,7 @@ export function judgeBlock(
   chain: ChainState,
   feeder: FeederState | null,
   block: Pick<BlockFrame, 'height'>,
-): BlockVerdict {
+): BlockDecision {
   if (!feeder || feeder.conflict !== null) return { do: 'ignore' }
   if (chain.height === null || block.height === chain.height + 1) return { do: 'take' }
   if (block.height <= chain.height) return { do: 'acknowledge' }
@@ -50,10 +50,10 @@ export function judgeBlock(
 }
 
 /** `gap`: heights that no feeder can send any more, to be recorded before the seed. */
-export type TakenSeed = { readonly do: 'seed'; readonly gap: SkippedHeights | null } | { readonly do: 'repair' }
+export type SeedDecision = { readonly do: 'seed'; readonly gap: SkippedHeights | null } | { readonly do: 'repair' }
 
-type SnapshotVerdict =
-  | TakenSeed
+type SnapshotDecision =
+  | SeedDecision
   | { readonly do: 'resend'; readonly from: number }
   | { readonly do: 'refuse'; readonly field: string; readonly message: string }
   | { readonly do: 'ignore' }
@@ -64,37 +64,37 @@ export function judgeSnapshot(
   feeder: FeederState | null,
   others: readonly FeederState[],
   snapshot: Pick<SnapshotFrame, 'scope' | 'height'>,
-): SnapshotVerdict {
+): SnapshotDecision {
   if (!feeder || feeder.conflict !== null) return { do: 'ignore' }
   const last = chain.height
   if (snapshot.scope === 'coins') {
     if (last === snapshot.height && chain.booksKnown) return { do: 'repair' }
-    return refused(
+    return refuse(
       `books of height ${snapshot.height} cannot repair height ${last}: send those after the block sent last`,
     )
   }
   if (last === null || snapshot.height === last) return { do: 'seed', gap: null }
   if (snapshot.height < last)
-    return refused(`is ${snapshot.height}, the log is at ${last}: send a snapshot after the block sent last`)
+    return refuse(`is ${snapshot.height}, the log is at ${last}: send a snapshot after the block sent last`)
   const missing = last + 1
-  if ([feeder, ...others].some((one) => covers(one, missing))) return { do: 'resend', from: missing }
+  if ([feeder, ...others].some((one) => hasHeight(one, missing))) return { do: 'resend', from: missing }
   return { do: 'seed', gap: { from: missing, to: snapshot.height } }
 }
 
-const refused = (message: string): SnapshotVerdict => ({ do: 'refuse', field: 'height', message })
+const refuse = (message: string): SnapshotDecision => ({ do: 'refuse', field: 'height', message })
 
-const covers = (feeder: FeederState, height: number): boolean =>
+const hasHeight = (feeder: FeederState, height: number): boolean =>
   feeder.conflict === null && feeder.first !== null && feeder.first <= height
 
 /** The gap that `gone {first}` leaves, null where it leaves none or another feeder still has the heights. */
 export function gapAfterGone(chain: ChainState, others: readonly FeederState[], first: number): SkippedHeights | null {
   if (chain.height === null || first <= chain.height + 1) return null
   const from = chain.height + 1
-  return others.some((one) => covers(one, from)) ? null : { from, to: first - 1 }
+  return others.some((one) => hasHeight(one, from)) ? null : { from, to: first - 1 }
 }
 
 /** Why a feeder declares a gap from `from` on; `refused`: its last frames before were. */
-export function whyGone(feeder: Pick<FeederState, 'first'>, from: number, refused: boolean): GapReason {
+export function gapReason(feeder: Pick<FeederState, 'first'>, from: number, refused: boolean): GapReason {
   if (refused) return 'refused'
   return feeder.first !== null && feeder.first <= from ? 'lines_missing' : 'files_gone'
 }
@@ -108,10 +108,10 @@ export const LAG_BLOCKS = 52_200
 /** Why this feeder's node does not continue the log, null if it may. */
 export function conflictAtHello(chain: ChainState, head: number | null): string | null {
   if (chain.height === null || head === null || head + LAG_BLOCKS >= chain.height) return null
-  return startedOver(head, chain.height)
+  return startedOverMessage(head, chain.height)
 }
 
 /** The sentence an operator reads when a node does not continue the log. */
-export function startedOver(head: number, height: number): string {
+export function startedOverMessage(head: number, height: number): string {
   return `the node is at height ${head} and the log at ${height}: this node started over or is another chain. Point the feeder at the right node, or begin a new log with: npm run admin -- feed reset`
 }

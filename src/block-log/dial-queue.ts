@@ -3,12 +3,12 @@
 // who asked first is dialled first, but urgent asks before all others; who asked again, or has been waiting for longer
 // than it has patience, is not dialled; the queue is bounded. A dial must end by itself: its place is free only then.
 
-export const MOST_DIALS = 6
+export const MAX_DIALS = 6
 /** Whoever asks for a link gives up after this time, and asks again later. */
 export const PATIENCE_MS = 5000
-const MOST_WAITING = 1000
+const MAX_WAITING = 1000
 
-interface Ask<T> {
+interface DialRequest<T> {
   readonly name: string
   readonly isUrgent: boolean
   readonly sinceMs: number
@@ -19,46 +19,46 @@ interface Ask<T> {
 
 export class DialQueue<T> {
   readonly #nowMs: () => number
-  #waiting: readonly Ask<T>[] = []
-  #underWay = 0
+  #waiting: readonly DialRequest<T>[] = []
+  #active = 0
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
   }
 
   /** What `dial` comes to in its turn; rejects where it is not called any more. A later ask of a name is in place of this. */
-  ask(name: string, isUrgent: boolean, dial: () => Promise<T>): Promise<T> {
+  enqueue(name: string, isUrgent: boolean, dial: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const others = this.#waiting.filter((one) => one.name !== name)
       this.#waiting.find((one) => one.name === name)?.reject(new Error(`${name} has asked again`))
       this.#waiting = [...others, { name, isUrgent, sinceMs: this.#nowMs(), dial, resolve, reject }]
       const [first] = this.#waiting
-      if (first && this.#waiting.length > MOST_WAITING) this.#take(first).reject(new Error('too many ask for links'))
+      if (first && this.#waiting.length > MAX_WAITING) this.#remove(first).reject(new Error('too many ask for links'))
       this.#next()
     })
   }
 
   #next(): void {
-    while (this.#underWay < MOST_DIALS) {
+    while (this.#active < MAX_DIALS) {
       const first = this.#waiting.find(({ isUrgent }) => isUrgent) ?? this.#waiting[0]
       if (!first) return
-      const { name, sinceMs, dial, resolve, reject } = this.#take(first)
+      const { name, sinceMs, dial, resolve, reject } = this.#remove(first)
       if (this.#nowMs() - sinceMs >= PATIENCE_MS) reject(new Error(`${name} has waited too long to be dialled`))
-      else resolve(this.#dial(dial))
+      else resolve(this.#run(dial))
     }
   }
 
-  #take(ask: Ask<T>): Ask<T> {
+  #remove(ask: DialRequest<T>): DialRequest<T> {
     this.#waiting = this.#waiting.filter((one) => one !== ask)
     return ask
   }
 
-  async #dial(dial: () => Promise<T>): Promise<T> {
-    this.#underWay++
+  async #run(dial: () => Promise<T>): Promise<T> {
+    this.#active++
     try {
       return await dial()
     } finally {
-      this.#underWay--
+      this.#active--
       this.#next()
     }
   }

@@ -7,8 +7,17 @@ import { PartJoiner } from '../protocol/feed/parts.ts'
 import type { GatewayFrame, Hello } from '../protocol/feed/protocol.ts'
 import type { FeederView } from '../protocol/feed/status-shape.ts'
 import { type ChainState, conflictAtHello, type FeederState } from './chain.ts'
-import type { Copy } from './fuller-copies.ts'
-import { afterRestart, closeWords, ended, type Heard, left, noted, type Roster, viewOf } from './roster.ts'
+import type { CopySummary } from './completeness-upgrade.ts'
+import {
+  afterRestart,
+  asEnded,
+  closeReason,
+  departed,
+  type FeederActivity,
+  type FeederList,
+  viewOf,
+  withFeeder,
+} from './feeder-list.ts'
 import type { SeedIntake, SeedRelay } from './seed-relay.ts'
 import { SILENT_MS } from './verdict.ts'
 
@@ -18,9 +27,9 @@ const SEEDING_MS = 5000
 const FLOWING_MS = 2000
 
 /** What a socket's attachment holds. */
-interface Note {
+interface SocketAttachment {
   readonly state: FeederState
-  readonly heard: Heard
+  readonly heard: FeederActivity
 }
 
 export class FeederSocket {
@@ -31,23 +40,23 @@ export class FeederSocket {
   /** Null before its hello. */
   state: FeederState | null
   /** When its last frame came that was no pulse. */
-  seenMs = 0
+  lastFrameMs = 0
   /** A frame of it was refused since its last block was taken. */
-  refused = false
+  wasRejected = false
   /** Height of the last block whose changes it did not know. */
-  blindAt = -1
+  booksUnknownAt = -1
   /** The newest copy of a block that it has sent. */
-  copy: Copy | null = null
+  copy: CopySummary | null = null
   /** It has sent rows of orders. */
   hasStatuses = false
-  #heard: Heard
+  #activity: FeederActivity
   #pausedMs = 0
 
   constructor(socket: WebSocket) {
     this.#socket = socket
-    const note = socket.deserializeAttachment() as Note | null
+    const note = socket.deserializeAttachment() as SocketAttachment | null
     this.state = note?.state ?? null
-    this.#heard = note?.heard ?? { sinceMs: 0, heardMs: 0, blockMs: null, pulse: null }
+    this.#activity = note?.heard ?? { sinceMs: 0, heardMs: 0, blockMs: null, pulse: null }
   }
 
   get name(): string {
@@ -56,13 +65,13 @@ export class FeederSocket {
 
   /** As `/status` tells of it, null before its hello. */
   get view(): FeederView | null {
-    return this.state && viewOf(this.state, this.#heard)
+    return this.state && viewOf(this.state, this.#activity)
   }
 
   /** A frame came; what was said with it is kept. */
-  heard(now: Partial<Heard> & { readonly heardMs: number }): void {
-    this.#heard = { ...this.#heard, ...now }
-    if (now.pulse) this.#note()
+  recordActivity(now: Partial<FeederActivity> & { readonly heardMs: number }): void {
+    this.#activity = { ...this.#activity, ...now }
+    if (now.pulse) this.#saveAttachment()
   }
 
   send(frame: GatewayFrame): void {
@@ -74,8 +83,8 @@ export class FeederSocket {
   }
 
   /** Answers a frame that was not applied; the socket lives on. */
-  refuse(field: string, message: string): void {
-    this.refused = true
+  reject(field: string, message: string): void {
+    this.wasRejected = true
     this.send({ type: 'error', field, message })
   }
 
@@ -85,24 +94,25 @@ export class FeederSocket {
       ([key, value]) => key !== 'head' && this.state?.[key as keyof FeederState] !== value,
     )
     this.state = { ...this.state, ...change }
-    if (isNoted) this.#note()
+    if (isNoted) this.#saveAttachment()
   }
 
-  #note(): void {
-    if (this.state) this.#socket.serializeAttachment({ state: this.state, heard: this.#heard } satisfies Note)
+  #saveAttachment(): void {
+    if (this.state)
+      this.#socket.serializeAttachment({ state: this.state, heard: this.#activity } satisfies SocketAttachment)
   }
 
   greet(hello: Hello, chain: ChainState, nowMs: number): void {
     const { feeder, first, head } = hello
     this.state = { name: feeder, first, head, awaiting: null, conflict: null }
-    this.#heard = { sinceMs: nowMs, heardMs: nowMs, blockMs: null, pulse: null }
-    this.#note()
+    this.#activity = { sinceMs: nowMs, heardMs: nowMs, blockMs: null, pulse: null }
+    this.#saveAttachment()
     const reason = conflictAtHello(chain, head)
-    if (reason) return this.conflict(reason)
+    if (reason) return this.sendConflict(reason)
     this.send({ type: 'welcome', epoch: chain.booksKnown ? chain.epoch : null, height: chain.height })
   }
 
-  conflict(reason: string): void {
+  sendConflict(reason: string): void {
     this.update({ conflict: reason })
     this.send({ type: 'conflict', reason })
   }
@@ -115,64 +125,64 @@ export class FeederSocket {
   }
 
   get blockMs(): number | null {
-    return this.#heard.blockMs
+    return this.#activity.blockMs
   }
 
   get heardMs(): number {
-    return this.#heard.heardMs
+    return this.#activity.heardMs
   }
 
-  askAgain(from: number): void {
+  requestResend(from: number): void {
     this.update({ awaiting: from })
     this.send({ type: 'resend', from })
   }
 }
 
 /** Where the roster is kept. */
-interface RosterStore {
-  roster(): Roster
-  saveRoster(roster: Roster): void
+interface FeederListStore {
+  feederList(): FeederList
+  saveFeederList(list: FeederList): void
 }
 
 export class FeederLinks {
   readonly #ctx: DurableObjectState
-  readonly #store: RosterStore
+  readonly #store: FeederListStore
   readonly #sockets = new Map<WebSocket, FeederSocket>()
-  #roster: Roster
+  #list: FeederList
   /** Name of the feeder whose block was taken last, null since this object woke. */
   leader: string | null = null
 
-  constructor(ctx: DurableObjectState, store: RosterStore, nowMs: number) {
+  constructor(ctx: DurableObjectState, store: FeederListStore, nowMs: number) {
     this.#ctx = ctx
     this.#store = store
     for (const socket of ctx.getWebSockets()) this.#sockets.set(socket, new FeederSocket(socket))
-    const before = store.roster()
-    this.#roster = afterRestart(before, this.#names(), nowMs)
+    const before = store.feederList()
+    this.#list = afterRestart(before, this.#names(), nowMs)
     // Stored, or who left with this restart would seem to leave with each later one, and be listed for ever.
-    if (this.#roster.some((view, place) => view !== before[place])) store.saveRoster(this.#roster)
+    if (this.#list.some((view, place) => view !== before[place])) store.saveFeederList(this.#list)
   }
 
   /**
    * Those that have said hello, by name. Of two connections of one name the newer one counts: the older one may be dead
    * without a word, and must not be asked for anything, nor hold anything up.
    */
-  #greeted(): Map<string, FeederSocket> {
+  #greetedByName(): Map<string, FeederSocket> {
     return new Map([...this.#sockets.values()].flatMap((one) => (one.state ? [[one.name, one]] : [])))
   }
 
   #names(): string[] {
-    return [...this.#greeted().keys()]
+    return [...this.#greetedByName().keys()]
   }
 
   /** Whose frames count beside those of `but`. */
   #others(but: FeederSocket): FeederSocket[] {
-    return [...this.#greeted().values()].filter((one) => one.name !== but.name && one.state?.conflict === null)
+    return [...this.#greetedByName().values()].filter((one) => one.name !== but.name && one.state?.conflict === null)
   }
 
-  #noteInRoster(view: FeederView | null): void {
+  #saveInList(view: FeederView | null): void {
     if (!view) return
-    this.#roster = noted(this.#roster, view)
-    this.#store.saveRoster(this.#roster)
+    this.#list = withFeeder(this.#list, view)
+    this.#store.saveFeederList(this.#list)
   }
 
   accept(socket: WebSocket): void {
@@ -180,7 +190,7 @@ export class FeederLinks {
     this.#sockets.set(socket, new FeederSocket(socket))
   }
 
-  of(socket: WebSocket): FeederSocket {
+  feederOf(socket: WebSocket): FeederSocket {
     const known = this.#sockets.get(socket) ?? new FeederSocket(socket)
     this.#sockets.set(socket, known)
     return known
@@ -190,25 +200,25 @@ export class FeederLinks {
   greet(feeder: FeederSocket, hello: Hello, chain: ChainState, nowMs: number): void {
     if (![...this.#sockets.values()].includes(feeder)) return
     feeder.greet(hello, chain, nowMs)
-    this.#noteInRoster(feeder.view)
+    this.#saveInList(feeder.view)
   }
 
   /** Those that are connected, then those that left. */
   views(nowMs: number): FeederView[] {
-    const connected = [...this.#greeted().values()].flatMap((one) => one.view ?? [])
-    return [...connected, ...left(this.#roster, this.#names(), nowMs)]
+    const connected = [...this.#greetedByName().values()].flatMap((one) => one.view ?? [])
+    return [...connected, ...departed(this.#list, this.#names(), nowMs)]
   }
 
-  #end(socket: WebSocket, nowMs: number, why: string): void {
+  #onEnded(socket: WebSocket, nowMs: number, why: string): void {
     const view = this.#sockets.get(socket)?.view
     this.#sockets.delete(socket)
     // One of the same name that came back before its old connection was given up is not gone.
-    if (view && !this.#names().includes(view.name)) this.#noteInRoster(ended(view, nowMs, why))
+    if (view && !this.#names().includes(view.name)) this.#saveInList(asEnded(view, nowMs, why))
   }
 
   /** Answers a close, without which the other side would wait ten seconds and see 1006. */
-  drop(socket: WebSocket, code: number, reason: string, nowMs: number): void {
-    this.#end(socket, nowMs, closeWords(code))
+  onClose(socket: WebSocket, code: number, reason: string, nowMs: number): void {
+    this.#onEnded(socket, nowMs, closeReason(code))
     // What one of the others was told to leave to this feeder may now be its own to send, or to declare gone.
     for (const other of this.#sockets.values()) other.update({ awaiting: null })
     if (code === 1005 || code === 1006) socket.close()
@@ -216,58 +226,59 @@ export class FeederLinks {
   }
 
   /** The other feeders of which something was heard lately: what they can send is left to them. */
-  alive(but: FeederSocket, nowMs: number): FeederState[] {
+  activeOthers(but: FeederSocket, nowMs: number): FeederState[] {
     return this.#others(but)
       .filter(({ heardMs }) => nowMs - heardMs < SILENT_MS)
       .flatMap((one) => one.state ?? [])
   }
 
   /** A feeder that can be asked for books: the one that leads, for those of another would come too late. */
-  first(): FeederSocket | undefined {
-    const able = [...this.#greeted().values()].filter((one) => one.state?.conflict === null)
+  preferred(): FeederSocket | undefined {
+    const able = [...this.#greetedByName().values()].filter((one) => one.state?.conflict === null)
     return able.find(({ name }) => name === this.leader) ?? able[0]
   }
 
   /** Whom to ask for the orders of a coin: who sends its rows, all where that one has left. */
-  ofRows(coin: Coin): FeederSocket[] {
-    const able = [...this.#greeted().values()].filter((one) => one.state?.conflict === null)
+  rowSenders(coin: Coin): FeederSocket[] {
+    const able = [...this.#greetedByName().values()].filter((one) => one.state?.conflict === null)
     const newest = able.sort((a, b) => (b.copy?.height ?? -1) - (a.copy?.height ?? -1))
     const one = newest.find(({ copy }) => copy?.coins.has(coin))
     return one ? [one] : able
   }
 
   /** The connected feeder of a name. */
-  named(name: string): FeederSocket | undefined {
-    const one = this.#greeted().get(name)
+  find(name: string): FeederSocket | undefined {
+    const one = this.#greetedByName().get(name)
     return one?.state?.conflict === null ? one : undefined
   }
 
   /** True where blocks that continue the log come from another feeder that `isAble`. */
-  others(but: FeederSocket, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
+  hasOtherFlowing(but: FeederSocket, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
     const isFlowing = ({ state, blockMs }: FeederSocket) =>
       state?.awaiting === null && nowMs - (blockMs ?? 0) < FLOWING_MS
     return this.#others(but).some((one) => isFlowing(one) && isAble(one))
   }
 
   /** True where another feeder that `isAble` was heard, or left, since a time: unless this one leads, it may lead on. */
-  mayCome(but: FeederSocket, sinceMs: number, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
+  mayArrive(but: FeederSocket, sinceMs: number, nowMs: number, isAble: (one: FeederSocket) => boolean): boolean {
     if (this.leader === but.name) return false
     if (this.#others(but).some((one) => one.heardMs >= sinceMs && isAble(one))) return true
-    return left(this.#roster, this.#names(), nowMs).some(({ endedMs }) => endedMs !== null && endedMs >= sinceMs)
+    return departed(this.#list, this.#names(), nowMs).some(({ endedMs }) => endedMs !== null && endedMs >= sinceMs)
   }
 
   /** The whole books that another feeder is sending, as long as they come; null where none does. */
-  coming(but: FeederSocket, nowMs: number): Pick<SeedIntake, 'scope' | 'height'> | null {
-    const isComing = ({ seed, seenMs }: FeederSocket) => seed?.isPassedOver === false && nowMs - seenMs < SEEDING_MS
+  incomingSeed(but: FeederSocket, nowMs: number): Pick<SeedIntake, 'scope' | 'height'> | null {
+    const isComing = ({ seed, lastFrameMs }: FeederSocket) =>
+      seed?.isSuperseded === false && nowMs - lastFrameMs < SEEDING_MS
     return this.#others(but).find(isComing)?.seed?.intake ?? null
   }
 
   /** Other whole books that were on their way are of no use any more, and whoever sends them is told. */
-  passOver(but: FeederSocket): void {
+  supersede(but: FeederSocket): void {
     for (const one of this.#sockets.values()) {
-      if (one === but || one.seed?.isPassedOver !== false) continue
-      one.seed.passOver()
-      one.refuse('part', 'whole books of another feeder are taken: send these after the next block')
+      if (one === but || one.seed?.isSuperseded !== false) continue
+      one.seed.supersede()
+      one.reject('part', 'whole books of another feeder are taken: send these after the next block')
     }
   }
 
@@ -278,7 +289,7 @@ export class FeederLinks {
   closeAll(code: number, reason: string, nowMs: number): void {
     for (const socket of [...this.#sockets.keys()]) {
       socket.close(code, reason)
-      this.#end(socket, nowMs, closeWords(code))
+      this.#onEnded(socket, nowMs, closeReason(code))
     }
   }
 }

@@ -26,14 +26,14 @@ function levelHash(side: 0 | 1, px: string, sz: string, n: number): number {
       low = Math.imul(low ^ unit, 0x01000193)
       high = Math.imul(high ^ unit, 0x9e3779b1)
     }
-    low = mixed(low, n)
-    high = mixed(high, low)
+    low = mix(low, n)
+    high = mix(high, low)
   }
   return (high >>> 12) * LOW + (low >>> 0)
 }
 
 /** The finish of MurmurHash3 over a running hash and the next word. */
-function mixed(hash: number, word: number): number {
+function mix(hash: number, word: number): number {
   let h = Math.imul(hash ^ word, 0x9e3779b1)
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)

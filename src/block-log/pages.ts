@@ -4,21 +4,21 @@
 
 import type { ArchivePart, StoredBlocks } from '../protocol/feed/archive-api.ts'
 import type { EventsAnswer } from '../protocol/feed/log-api.ts'
-import { type EventsSegment, ReadBudget } from './held-fills.ts'
-import type { GapAt } from './reader-link.ts'
+import type { GapLookup } from './reader-link.ts'
+import { type EventsSegment, ReadBudget } from './retained-fills.ts'
 import { type BlockTexts, gapText } from './segment.ts'
 
 /** A page ends with the segment in which it has so many characters. */
 export const PAGE_CHARS = 512 * 1024
 
-export interface HeldEvents {
+export interface EventsSource {
   /** Of the log, null while it is empty. */
   readonly height: number | null
   /** First stored height. */
   readonly first: number | null
   /** The stored segment that holds a height. */
   readonly segmentWith: (height: number) => EventsSegment | null
-  readonly gapAt: GapAt
+  readonly gapAt: GapLookup
   /** Blocks that wait for storage. */
   readonly waiting: readonly Pick<BlockTexts, 'height' | 'events'>[]
 }
@@ -26,7 +26,7 @@ export interface HeldEvents {
 /** Frames of events from a height on, as readers without order statuses were sent them: EventsAnswer. */
 export function eventsPage(
   from: number,
-  held: HeldEvents,
+  held: EventsSource,
   mostChars = PAGE_CHARS,
 ): Pick<EventsAnswer, 'frames' | 'first' | 'head'> {
   const { waiting, height: head } = held
@@ -51,27 +51,27 @@ export function eventsPage(
 }
 
 /** A place in the line is kept for so long beyond the time at which it was to ask again. */
-const KEPT_MS = 1_000
+const SLOT_MS = 1_000
 /** More relays than there are; beyond them nobody has a place. */
-const MOST_WAITING = 1_024
+const MAX_WAITING = 1_024
 
 /**
  * Limits replays to so many characters a second. A relay that had to wait gets a page before those that came later: it is
  * served within a second for every thirty that waited before it.
  */
-export class ReplayTurns {
+export class ReplayQueue {
   readonly #budget = new ReadBudget()
   /** Those who have to ask again, who waits longest first, and until when their places are kept. */
-  readonly #line = new Map<string, number>()
+  readonly #queue = new Map<string, number>()
 
   /** Milliseconds until this relay is to ask again, 0 if it may be read for now. */
   waitMs(relay: string, nowMs: number): number {
-    for (const [one, untilMs] of this.#line) if (untilMs < nowMs) this.#line.delete(one)
-    const places = [...this.#line.keys()]
+    for (const [one, untilMs] of this.#queue) if (untilMs < nowMs) this.#queue.delete(one)
+    const places = [...this.#queue.keys()]
     const before = places.includes(relay) ? places.indexOf(relay) : places.length
     const waitMs = this.#budget.waitMs(nowMs, before * PAGE_CHARS)
-    if (waitMs === 0) this.#line.delete(relay)
-    else if (before < MOST_WAITING) this.#line.set(relay, nowMs + waitMs + KEPT_MS)
+    if (waitMs === 0) this.#queue.delete(relay)
+    else if (before < MAX_WAITING) this.#queue.set(relay, nowMs + waitMs + SLOT_MS)
     return waitMs
   }
 
@@ -83,23 +83,23 @@ export class ReplayTurns {
 /** A page ends with the segment in which it has so many bytes: a turn of some two milliseconds. */
 const PAGE_BYTES = 1024 * 1024
 /** … or has so many parts. */
-const PARTS_MOST = 64
+const MAX_PARTS = 64
 
-export interface DurableBlocks {
+export interface DurableSource {
   /** Last height that storage has confirmed. */
   readonly durable: number
   /** The stored segment that holds a height. */
   readonly blocksWith: (height: number) => StoredBlocks | null
   /** First height above this one that is stored. */
   readonly firstAbove: (height: number) => number | null
-  readonly gapAt: GapAt
+  readonly gapAt: GapLookup
 }
 
 /** What follows `from`, at most `mostBytes` and one segment more. */
-export function archivePage(from: number, held: DurableBlocks, mostBytes = PAGE_BYTES): ArchivePart[] {
+export function archivePage(from: number, held: DurableSource, mostBytes = PAGE_BYTES): ArchivePart[] {
   const parts: ArchivePart[] = []
   let bytes = 0
-  for (let next = from; next <= held.durable && bytes < mostBytes && parts.length < PARTS_MOST; ) {
+  for (let next = from; next <= held.durable && bytes < mostBytes && parts.length < MAX_PARTS; ) {
     const found = held.blocksWith(next)
     const last = found ? found.last : lastMissing(next, held)
     if (last === null || last > held.durable) break
@@ -112,7 +112,7 @@ export function archivePage(from: number, held: DurableBlocks, mostBytes = PAGE_
 }
 
 /** The log began above, or has let go of what it could not keep. */
-function lastMissing(height: number, { gapAt, firstAbove }: DurableBlocks): number | null {
+function lastMissing(height: number, { gapAt, firstAbove }: DurableSource): number | null {
   const gapTo = gapAt(height)
   if (gapTo !== null) return gapTo
   const next = firstAbove(height)

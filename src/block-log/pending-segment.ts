@@ -24,37 +24,37 @@ export class PendingSegment {
   #blocks: BlockTexts[] = []
   #chars = 0
   #l4Chars = 0
-  #sinceMs = 0
+  #startedMs = 0
   /** Coins that were repaired behind the last block, and by height those that were behind the one before it. */
-  #repaired: readonly string[] = []
+  #repairedCoins: readonly string[] = []
   #repairs = new Map<number, readonly string[]>()
 
   /** Adds the next block; true where the segment should be stored now. */
   push(texts: BlockTexts, nowMs: number): boolean {
-    if (this.#blocks.length === 0) this.#sinceMs = nowMs
+    if (this.#blocks.length === 0) this.#startedMs = nowMs
     this.#blocks.push(texts)
-    if (this.#repaired.length > 0) this.#repairs.set(texts.height, this.#repaired)
-    this.#repaired = []
+    if (this.#repairedCoins.length > 0) this.#repairs.set(texts.height, this.#repairedCoins)
+    this.#repairedCoins = []
     for (const { text } of [...(texts.books ?? []), ...texts.orders]) this.#chars += text.length
     this.#chars += texts.events.length + texts.payments.length
     for (const text of texts.l4.values()) this.#l4Chars += text.length
     const isFull = this.#chars >= SEGMENT_CHARS || this.#l4Chars >= L4_CHARS
-    return isFull || nowMs - this.#sinceMs >= SEGMENT_MS
+    return isFull || nowMs - this.#startedMs >= SEGMENT_MS
   }
 
   /** Books of these coins were repaired: no block leads to what they are now, which the next one's line says. */
-  repaired(coins: Iterable<string>): void {
-    this.#repaired = [...new Set([...this.#repaired, ...coins])]
+  addRepaired(coins: Iterable<string>): void {
+    this.#repairedCoins = [...new Set([...this.#repairedCoins, ...coins])]
   }
 
   /** Repaired coins that no line names yet. */
-  get unsaid(): readonly string[] {
-    return this.#repaired
+  get unrecordedRepairs(): readonly string[] {
+    return this.#repairedCoins
   }
 
   /** All books begin anew: what was repaired before is of no matter. */
   forgetRepairs(): void {
-    this.#repaired = []
+    this.#repairedCoins = []
   }
 
   /** The blocks that wait, oldest first. */

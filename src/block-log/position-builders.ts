@@ -12,12 +12,12 @@ import type { Through } from '../protocol/feed/log-api.ts'
 /** They are stored by parts, a part at a time. */
 const PARTS = 64
 /** Positions of one part, of which each takes about 200 bytes; the oldest are forgotten. */
-const PART_MOST = 1_024
+const MAX_PER_PART = 1_024
 const BUILDER_LENGTH = '0x'.length + 40
 
 export class PositionBuilders {
   /** By wallet and coin: both, and the builder. */
-  readonly #parts = Array.from({ length: PARTS }, () => new BoundedMap<string, string>(PART_MOST))
+  readonly #parts = Array.from({ length: PARTS }, () => new BoundedMap<string, string>(MAX_PER_PART))
   /** Parts that have changed since they were taken to be stored, the first to change first. */
   readonly #changed = new Set<number>()
 
@@ -28,7 +28,7 @@ export class PositionBuilders {
   }
 
   /** Takes the fills of the next block, and tells which of them are liquidations to be told to a builder. */
-  take(fills: readonly UserFill[]): Through[] {
+  apply(fills: readonly UserFill[]): Through[] {
     return fills.flatMap(([user, fill], index): Through[] => {
       if (marketTypeOf(fill.coin) !== 'perp') return []
       const part = hash32(user) % PARTS
@@ -40,7 +40,7 @@ export class PositionBuilders {
       if (!isLiquidated && typeof fill.builder === 'string' && typeof fill.twapId !== 'number')
         positions.set(key, key + fill.builder)
       else if (!isLiquidated) positions.delete(key)
-      if (positions.has(key) && closes(fill)) positions.delete(key)
+      if (positions.has(key) && closesPosition(fill)) positions.delete(key)
       if (positions.get(key) !== before) this.#changed.add(part)
       return isLiquidated && before !== undefined ? [[index, before.slice(-BUILDER_LENGTH)]] : []
     })
@@ -70,7 +70,7 @@ function isLiquidationOf(user: Address, { liquidation }: Fill): boolean {
   return liquidatedUser === user
 }
 
-function closes({ startPosition, side, sz }: Fill): boolean {
+function closesPosition({ startPosition, side, sz }: Fill): boolean {
   if (!DECIMAL.test(startPosition) || !DECIMAL.test(sz)) return false
   return toScaled(startPosition) === (side === 'B' ? -toScaled(sz) : toScaled(sz))
 }

@@ -4,6 +4,7 @@
 
 import type { Coin } from '../core/coin.ts'
 import type { AttachRequest, ReaderKind } from '../protocol/feed/log-api.ts'
+import type { Interests } from './interest-counts.ts'
 import {
   type BlockTexts,
   type EventsTexts,
@@ -15,19 +16,18 @@ import {
   readEventsLine,
   type SegmentKind,
 } from './segment.ts'
-import type { Wanted } from './wanted-names.ts'
 
 /** How a reader gets at what it has missed: lines of the stored segment with a height, or null. */
-export type LookUp = (kind: SegmentKind, height: number) => readonly string[] | null
+export type SegmentLookup = (kind: SegmentKind, height: number) => readonly string[] | null
 
 /** The last height of a recorded gap that has a height, or null where none has. */
-export type GapAt = (height: number) => number | null
+export type GapLookup = (height: number) => number | null
 
 /** A relay is sent rows of coins again of so many blocks: its clients could not take more, and begin anew sooner. */
 const ROWS_BLOCKS = 50
 /** A relay that has yet to read so much, more than those, is sent no rows until it has: nothing else here is as much. */
 const ROWS_AHEAD_CHARS = 24 * 1024 * 1024
-const NOTHING: Wanted = { orders: new Set(), l4: new Set() }
+const NO_INTERESTS: Interests = { orders: new Set(), l4: new Set() }
 
 /** The dialled socket: a failed send closes it, and the reader attaches again. */
 interface ReaderSocket {
@@ -38,8 +38,8 @@ interface ReaderSocket {
 export class ReaderLink {
   readonly name: string
   readonly kind: ReaderKind
-  readonly #wants: (coin: Coin) => boolean
-  readonly #wanted: Wanted
+  readonly #hasCoinOf: (coin: Coin) => boolean
+  readonly #interests: Interests
   /** Rows of coins in stored blocks below it are left out. */
   readonly #rowsFrom: number
   readonly #socket: ReaderSocket
@@ -56,19 +56,19 @@ export class ReaderLink {
     next: number,
     socket: ReaderSocket,
     shardOf: (coin: Coin, shards: number) => number,
-    wanted: Wanted = NOTHING,
+    wanted: Interests = NO_INTERESTS,
     head = next - 1,
   ) {
     this.#rowsFrom = request.reader.kind === 'relay' ? head - ROWS_BLOCKS : 0
     // Before it has whole orders it could do nothing with the rows of blocks.
-    this.#wanted = request.reader.kind === 'l4' && request.cursor === null ? NOTHING : wanted
+    this.#interests = request.reader.kind === 'l4' && request.cursor === null ? NO_INTERESTS : wanted
     this.#socket = socket
     this.#follows = request.follows === true
     this.name = request.name
     this.kind = request.reader
     this.#next = next
     const { reader } = request
-    this.#wants = reader.kind === 'hub' ? (coin) => shardOf(coin, reader.shards) === reader.index : () => false
+    this.#hasCoinOf = reader.kind === 'hub' ? (coin) => shardOf(coin, reader.shards) === reader.index : () => false
   }
 
   /** Characters that were sent and that it has not said to have read; 0 for one that does not follow. */
@@ -82,14 +82,14 @@ export class ReaderLink {
   }
 
   /** It says that it has read so many characters of this link. */
-  read(chars: number, nowMs: number): void {
+  onRead(chars: number, nowMs: number): void {
     if (!(chars > this.#read && chars <= this.#sent)) return
     this.#read = chars
     this.readMs = nowMs
   }
 
   /** A relay says that it has read so many more. */
-  readMore(chars: number): void {
+  onReadMore(chars: number): void {
     this.#read = Math.min(this.#sent, this.#read + chars)
   }
 
@@ -107,23 +107,23 @@ export class ReaderLink {
   offer(block: BlockTexts): void {
     if (block.height !== this.#next) return
     this.#next++
-    this.#send(this.kind.kind === 'hub' ? hubBlockText(block, this.#wants) : this.#textOf(block))
+    this.#send(this.kind.kind === 'hub' ? hubBlockText(block, this.#hasCoinOf) : this.#textOf(block))
   }
 
   #textOf(block: EventsTexts): string {
-    const { orders, l4 } = this.#wanted
+    const { orders, l4 } = this.#interests
     if (this.kind.kind === 'l4') return l4BlockText(block, l4)
-    return eventsText(block, orders, this.#sent - this.#read > ROWS_AHEAD_CHARS ? NOTHING.l4 : l4)
+    return eventsText(block, orders, this.#sent - this.#read > ROWS_AHEAD_CHARS ? NO_INTERESTS.l4 : l4)
   }
 
   /** Sends a frame that is not a block (a seed, a gap) and moves over the heights it replaces. */
-  frame(text: string, next?: number): void {
+  sendFrame(text: string, next?: number): void {
     if (next !== undefined) this.#next = Math.max(this.#next, next)
     this.#send(text)
   }
 
   /** The log was empty and begins with this height. */
-  begin(height: number): void {
+  beginAt(height: number): void {
     this.#next = height
   }
 
@@ -133,25 +133,25 @@ export class ReaderLink {
   }
 
   /** True for a coin of this reader's shard. */
-  wants(coin: Coin): boolean {
-    return this.#wants(coin)
+  hasCoin(coin: Coin): boolean {
+    return this.#hasCoinOf(coin)
   }
 
   /**
    * Sends the stored lines that come next, one segment, or the gap that stands there; answers how many characters of
    * storage that took, 0 where it holds nothing more for this reader.
    */
-  catchUp(lookUp: LookUp, gapAt: GapAt): number {
+  catchUp(lookUp: SegmentLookup, gapAt: GapLookup): number {
     const kind: SegmentKind = this.kind.kind === 'hub' ? 'books' : 'events'
     const lines = lookUp(kind, this.#next)
     if (!lines) return this.#crossGap(gapAt)
     const rowsOf = (ofRows: 'orders' | 'l4') =>
-      kind === 'events' && this.#wanted[ofRows].size > 0 ? lookUp(ofRows, this.#next) : null
+      kind === 'events' && this.#interests[ofRows].size > 0 ? lookUp(ofRows, this.#next) : null
     const orders = rowsOf('orders')
     const l4 = this.#next < this.#rowsFrom ? null : rowsOf('l4')
     for (const [at, line] of lines.entries()) {
-      const ofEvents = () => this.#ofEvents(line, orders?.[at], l4?.[at])
-      const { height, text } = kind === 'books' ? this.#ofBooks(line) : ofEvents()
+      const ofEvents = () => this.#eventsFrame(line, orders?.[at], l4?.[at])
+      const { height, text } = kind === 'books' ? this.#booksFrame(line) : ofEvents()
       if (height !== this.#next) continue
       this.#next++
       this.#send(text)
@@ -159,21 +159,21 @@ export class ReaderLink {
     return [...lines, ...(orders ?? []), ...(l4 ?? [])].reduce((sum, { length }) => sum + length + 1, 0)
   }
 
-  #ofBooks(line: string): { height: number; text: string } {
+  #booksFrame(line: string): { height: number; text: string } {
     const block = readBooksLine(line)
-    return { height: block.height, text: hubBlockText(block, this.#wants) }
+    return { height: block.height, text: hubBlockText(block, this.#hasCoinOf) }
   }
 
-  #ofEvents(...lines: Parameters<typeof readEventsLine>): { height: number; text: string } {
+  #eventsFrame(...lines: Parameters<typeof readEventsLine>): { height: number; text: string } {
     const block = readEventsLine(...lines)
     return { height: block.height, text: this.#textOf(block) }
   }
 
-  #crossGap(gapAt: GapAt): number {
+  #crossGap(gapAt: GapLookup): number {
     const to = gapAt(this.#next)
     if (to === null) return 0
     const text = gapText(this.#next, to)
-    this.frame(text, to + 1)
+    this.sendFrame(text, to + 1)
     return text.length
   }
 }
@@ -193,7 +193,7 @@ const STUCK_MS = 10_000
 type Reader = Pick<ReaderLink, 'kind' | 'unread' | 'readMs' | 'close'>
 
 /** Unread characters of the slowest reader. Closes readers that stand still, and leaves them out. */
-export function mostUnread(readers: Iterable<Reader>, nowMs: number): number {
+export function maxUnread(readers: Iterable<Reader>, nowMs: number): number {
   let most = 0
   for (const reader of readers) {
     // A single order-level book keeps nobody waiting: it reads on from where it is, out of what is stored.

@@ -3,10 +3,10 @@
 import { shardOf } from '../core/coin.ts'
 import type { Objects } from '../core/objects.client.ts'
 import { type AttachRequest, type LinkTick, LOG_API_VERSION, type RelayEvents } from '../protocol/feed/log-api.ts'
-import { Dials } from './dials.client.ts'
-import type { Backlog } from './held-blocks.do.ts'
-import type { OrderWants } from './order-wants.do.ts'
+import { LinkDialer } from './link-dialer.client.ts'
+import type { OrderInterests } from './order-interests.do.ts'
 import { ReaderLink } from './reader-link.ts'
+import type { Backlog } from './retained-blocks.do.ts'
 import { SEGMENT_CHARS } from './segment.ts'
 
 /** So much may be under way to a reader that is behind before it is sent more: live blocks do not wait for it. */
@@ -20,19 +20,19 @@ const TURN_CHARS = SEGMENT_CHARS
 const TICK_MS = 3000
 
 export class ReaderLinks {
-  readonly #dials: Dials
+  readonly #dialer: LinkDialer
   readonly #backlog: Backlog
-  readonly #wants: OrderWants
-  readonly #lost: (reader: ReaderLink) => void
+  readonly #interests: OrderInterests
+  readonly #onLost: (reader: ReaderLink) => void
   readonly #readers = new Map<string, ReaderLink>()
   #sentMs = 0
 
   /** `lost`: a link ended that no other replaced. */
-  constructor(objects: Objects, backlog: Backlog, wants: OrderWants, lost: (reader: ReaderLink) => void) {
-    this.#dials = new Dials(objects, { v: LOG_API_VERSION, from: 'log', index: 0 })
-    this.#lost = lost
+  constructor(objects: Objects, backlog: Backlog, wants: OrderInterests, lost: (reader: ReaderLink) => void) {
+    this.#dialer = new LinkDialer(objects, { v: LOG_API_VERSION, from: 'log', index: 0 })
+    this.#onLost = lost
     this.#backlog = backlog
-    this.#wants = wants
+    this.#interests = wants
   }
 
   [Symbol.iterator](): Iterator<ReaderLink> {
@@ -44,7 +44,7 @@ export class ReaderLinks {
   }
 
   dial({ name, reader }: AttachRequest): Promise<WebSocket> {
-    return this.#dials.dial(reader.kind, name)
+    return this.#dialer.dial(reader.kind, name)
   }
 
   /** Begins to serve a dialled reader from a height on, `head` is the newest; an older link of the same name is replaced. */
@@ -52,8 +52,8 @@ export class ReaderLinks {
     const drop = () => {
       if (this.#readers.get(request.name) !== reader) return
       this.#readers.delete(request.name)
-      this.#wants.left(request.name, Date.now())
-      this.#lost(reader)
+      this.#interests.onLeft(request.name, Date.now())
+      this.#onLost(reader)
     }
     const send = (text: string) => {
       try {
@@ -62,7 +62,7 @@ export class ReaderLinks {
         drop()
       }
     }
-    const wanted = this.#wants.attached(request)
+    const wanted = this.#interests.onAttached(request)
     const close = () => socket.close(1012)
     const reader: ReaderLink = new ReaderLink(request, from, { send, close }, shardOf, wanted, head)
     reader.readMs = Date.now()
@@ -85,12 +85,12 @@ export class ReaderLinks {
       // Of a link that was replaced, the new one says it anew.
       if (request.reader.kind === 'relay' && this.#readers.get(request.name) === reader) {
         const chars = Number(data)
-        if (chars > 0) return reader.readMore(chars)
+        if (chars > 0) return reader.onReadMore(chars)
         // One that woke has lost count, and has read all.
-        if (this.#wants.said(request.name, String(data))) reader.readMore(Number.POSITIVE_INFINITY)
+        if (this.#interests.onMessage(request.name, String(data))) reader.onReadMore(Number.POSITIVE_INFINITY)
         return
       }
-      reader.read(Number(data), Date.now())
+      reader.onRead(Number(data), Date.now())
       if (isHeld) pump()
     })
     socket.addEventListener('close', drop)
@@ -101,7 +101,7 @@ export class ReaderLinks {
   }
 
   /** A block was sent to all that are up with the log. */
-  sent(nowMs: number): void {
+  onSent(nowMs: number): void {
     this.#sentMs = nowMs
   }
 
@@ -114,16 +114,16 @@ export class ReaderLinks {
     const again = { v: LOG_API_VERSION, t: 'events', height: height ?? -1, time, fills: [], ledger: [] } as const
     const toRelay = JSON.stringify(again satisfies RelayEvents)
     for (const reader of this.#readers.values()) {
-      if (reader.follows) reader.frame(toHub)
+      if (reader.follows) reader.sendFrame(toHub)
       // One that is behind would take it for the blocks that it has yet to be sent.
-      else if (reader.kind.kind === 'relay' && reader.height === height) reader.frame(toRelay)
+      else if (reader.kind.kind === 'relay' && reader.height === height) reader.sendFrame(toRelay)
     }
   }
 
   closeAll(): void {
     for (const reader of this.#readers.values()) {
       reader.close()
-      this.#wants.left(reader.name, Date.now())
+      this.#interests.onLeft(reader.name, Date.now())
     }
     this.#readers.clear()
   }

@@ -5,7 +5,7 @@ import { type HubSeed, LOG_API_VERSION } from '../protocol/feed/log-api.ts'
 import type { SnapshotFrame } from '../protocol/feed/protocol.ts'
 import type { ReaderLink } from './reader-link.ts'
 
-type Hub = Pick<ReaderLink, 'kind' | 'height' | 'wants' | 'frame'>
+type Hub = Pick<ReaderLink, 'kind' | 'height' | 'hasCoin' | 'sendFrame'>
 
 export class SeedRelay {
   readonly intake: SeedIntake
@@ -22,39 +22,39 @@ export class SeedRelay {
     this.#hubs = hubs && new Set(hubs.filter(isFit))
   }
 
-  get isPassedOver(): boolean {
+  get isSuperseded(): boolean {
     return this.#hubs === null
   }
 
   /** The parts that come are of no use any more. */
-  passOver(): void {
+  supersede(): void {
     this.#hubs = null
   }
 
   /** Sends a part to the hubs, of which none is sent a block below `next` any more: it would be older than the books. */
-  handOn({ scope, height, time, books, part = 0, parts = 1 }: SnapshotFrame, next: number): void {
+  forward({ scope, height, time, books, part = 0, parts = 1 }: SnapshotFrame, next: number): void {
     for (const hub of this.#hubs ?? []) {
-      const own = books.filter(({ coin }) => hub.wants(coin))
+      const own = books.filter(({ coin }) => hub.hasCoin(coin))
       const { epoch } = this
       const seed: HubSeed = { v: LOG_API_VERSION, t: 'seed', scope, epoch, height, time, books: own, part, parts }
-      hub.frame(JSON.stringify(seed), next)
+      hub.sendFrame(JSON.stringify(seed), next)
     }
   }
 
   /** True for a hub that lacks parts of a snapshot that has come, with a coin of its shard. */
-  isMissedBy(reader: Hub): boolean {
+  isIncompleteFor(reader: Hub): boolean {
     if (reader.kind.kind !== 'hub' || this.#hubs === null || this.#hubs.has(reader)) return false
-    return this.intake.scope === 'all' || [...this.intake.coins].some((coin) => reader.wants(coin))
+    return this.intake.scope === 'all' || [...this.intake.coins].some((coin) => reader.hasCoin(coin))
   }
 }
 
 /** Six times the levels of the whole exchange: what hubs can hold beside the books that they have. */
-const LEVELS_MOST = 4_000_000
+const MAX_LEVELS = 4_000_000
 /** Names are all that the log keeps of a snapshot: two megabytes of them. */
-const COINS_MOST = 20_000
+const MAX_COINS = 20_000
 
-export type Part = Pick<SnapshotFrame, 'part' | 'parts' | 'books' | 'scope' | 'height'>
-type Refusal = { readonly field: string; readonly message: string }
+export type SeedPart = Pick<SnapshotFrame, 'part' | 'parts' | 'books' | 'scope' | 'height'>
+type Rejection = { readonly field: string; readonly message: string }
 
 /** Checks the parts of a snapshot. It keeps the names of the coins alone. */
 export class SeedIntake {
@@ -67,19 +67,19 @@ export class SeedIntake {
   #levels = 0
   #last: string | null = null
 
-  constructor({ scope, height, parts = 1 }: Pick<Part, 'scope' | 'height' | 'parts'>) {
+  constructor({ scope, height, parts = 1 }: Pick<SeedPart, 'scope' | 'height' | 'parts'>) {
     this.scope = scope
     this.height = height
     this.parts = parts
   }
 
   /** True once the last part was taken. */
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return this.#next === this.parts
   }
 
   /** Takes the next part; null, or why it does not belong. */
-  push({ part = 0, parts = 1, scope, height, books }: Part): Refusal | null {
+  push({ part = 0, parts = 1, scope, height, books }: SeedPart): Rejection | null {
     const isNext = part === this.#next && parts === this.parts
     if (!isNext || scope !== this.scope || height !== this.height)
       return {
@@ -97,10 +97,10 @@ export class SeedIntake {
       this.#last = coin
       this.#levels += levels[0].length + levels[1].length
     }
-    if (this.coins.size > COINS_MOST)
-      return { field: 'books', message: `a snapshot of more than ${COINS_MOST} coins is not taken` }
-    if (this.#levels > LEVELS_MOST)
-      return { field: 'books', message: `a snapshot of more than ${LEVELS_MOST} levels is not taken` }
+    if (this.coins.size > MAX_COINS)
+      return { field: 'books', message: `a snapshot of more than ${MAX_COINS} coins is not taken` }
+    if (this.#levels > MAX_LEVELS)
+      return { field: 'books', message: `a snapshot of more than ${MAX_LEVELS} levels is not taken` }
     return null
   }
 }

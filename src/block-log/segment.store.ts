@@ -11,41 +11,41 @@ import type { StoredBlocks } from '../protocol/feed/archive-api.ts'
 import type { HeightAndTime } from '../protocol/feed/durable-api.ts'
 import { piecesOf } from '../protocol/feed/pieces.ts'
 import { type ChainState, EMPTY_CHAIN } from './chain.ts'
-import type { EventsSegment } from './held-fills.ts'
-import { ReadPayments } from './held-payments.ts'
 import type { NewSegment } from './pending-segment.ts'
+import type { EventsSegment } from './retained-fills.ts'
+import { PaymentsCache } from './retained-payments.ts'
 import type { SegmentKind } from './segment.ts'
-import { keyOf, keysOf, keysOfKind, type Listed, segmentAt, Unarchived } from './unarchived.ts'
+import { keyOf, keysOf, keysOfKind, type SegmentEntry, segmentAt, UnarchivedSegments } from './unarchived-segments.ts'
 
 /** Segments looked at in one turn, however small they are. */
-const SEGMENTS_AT_ONCE = 64
+const MAX_SEGMENTS_PER_READ = 64
 /** Four times what five minutes have: so many are held at most, whatever times blocks say. */
-const SEGMENTS_MOST = 1200
+const MAX_SEGMENTS = 1200
 /** So many pieces of rows are held, 256 MiB, … */
-const ROWS_PIECES_MOST = 512
+const MAX_ROW_PIECES = 512
 /** … so much younger than all else: who is further behind is served sooner by whole orders. */
 const ROWS_YOUNGER_MS = 3 * 60_000
 /** Pieces that wait for their turn; where blocks come faster, the oldest do not wait. */
-const ROWS_WAITING_MOST = 64
+const MAX_PENDING_PIECES = 64
 /** The platform takes no more keys in one call. */
-const KEYS_AT_ONCE = 128
+const MAX_KEYS_PER_CALL = 128
 const UNCONFIRMED = { allowUnconfirmed: true } as const
 
 /** Where the log stands: its chain, the time of its last block or whole books, and coins that were repaired behind it. */
-interface Place {
+interface LogState {
   readonly chain: ChainState
   readonly time: number | null
   readonly repaired: readonly string[]
 }
 
 /** The one value under `log`: written with each segment, so that both are lost or kept together. */
-interface Head extends Place {
-  readonly segments: readonly Listed[]
+interface StoredLog extends LogState {
+  readonly segments: readonly SegmentEntry[]
 }
-const EMPTY_HEAD: Head = { chain: EMPTY_CHAIN, time: null, repaired: [], segments: [] }
+const EMPTY_LOG: StoredLog = { chain: EMPTY_CHAIN, time: null, repaired: [], segments: [] }
 
 /** Rows of the segment that begins with `first`, of which some pieces are yet to be put. */
-interface Rows {
+interface PendingRows {
   readonly first: number
   readonly text: string
   readonly pieces: readonly string[]
@@ -54,36 +54,41 @@ interface Rows {
 
 export class SegmentStore {
   readonly #storage: Pick<DurableObjectStorage, 'kv' | 'put' | 'delete' | 'sync'>
-  #waiting: Rows[] = []
-  #segments: readonly Listed[]
-  readonly #read = new ReadPayments()
-  readonly #unarchived: Unarchived
+  #pendingRows: PendingRows[] = []
+  #segments: readonly SegmentEntry[]
+  readonly #payments = new PaymentsCache()
+  readonly #unarchived: UnarchivedSegments
   /** Where the log stood when this object woke. */
-  readonly place: Place
+  readonly state: LogState
   /** Passes with all writes so far; rejects for good once one failed. */
-  #written: Promise<unknown> = Promise.resolve()
+  #writes: Promise<unknown> = Promise.resolve()
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage
-    const { segments, ...place } = storage.kv.get<Head>('log') ?? EMPTY_HEAD
+    const { segments, ...place } = storage.kv.get<StoredLog>('log') ?? EMPTY_LOG
     this.#segments = segments
-    this.place = place
-    const listed = [...storage.kv.list<Listed>({ prefix: Unarchived.prefix })].map(([, one]) => one)
-    this.#unarchived = new Unarchived(storage.kv.get<number>('archived') ?? null, listed)
+    this.state = place
+    const listed = [...storage.kv.list<SegmentEntry>({ prefix: UnarchivedSegments.prefix })].map(([, one]) => one)
+    this.#unarchived = new UnarchivedSegments(storage.kv.get<number>('archived') ?? null, listed)
   }
 
   /**
    * Stores a segment (null: none), but for its rows (storeRows), where the log stands after it, and `more`; forgets what is
    * older than `oldestMs`, but for books and events that are not archived.
    */
-  save(segment: NewSegment | null, place: Place, oldestMs: number, more: Readonly<Record<string, string>> = {}): void {
+  save(
+    segment: NewSegment | null,
+    place: LogState,
+    oldestMs: number,
+    more: Readonly<Record<string, string>> = {},
+  ): void {
     const puts: Record<string, unknown> = { ...more }
-    const all = segment ? [...this.#segments, this.#stored(segment, puts)] : this.#segments
-    const isKept = ({ time }: Listed, at: number) => time >= oldestMs && at >= all.length - SEGMENTS_MOST
+    const all = segment ? [...this.#segments, this.#encodeSegment(segment, puts)] : this.#segments
+    const isKept = ({ time }: SegmentEntry, at: number) => time >= oldestMs && at >= all.length - MAX_SEGMENTS
     this.#segments = withRecentRows(all.filter(isKept), oldestMs + ROWS_YOUNGER_MS)
-    this.#read.forget(this.first)
-    const unarchived = this.#unarchived.spare(all.filter((one, at) => !isKept(one, at)))
-    puts.log = { ...place, segments: this.#segments } satisfies Head
+    this.#payments.forget(this.first)
+    const unarchived = this.#unarchived.retain(all.filter((one, at) => !isKept(one, at)))
+    puts.log = { ...place, segments: this.#segments } satisfies StoredLog
     this.#put({ ...puts, ...unarchived.puts })
     const kept = new Map([...this.#segments, ...unarchived.spared].map(({ first, chunks }) => [first, chunks]))
     for (const { first, chunks } of all) {
@@ -91,12 +96,15 @@ export class SegmentStore {
       const gone = Object.entries(chunks).filter(([kind]) => rest[kind as SegmentKind] === undefined)
       if (gone.length > 0) this.#delete(keysOf({ first, chunks: Object.fromEntries(gone) }))
     }
-    while (this.#waiting.reduce((sum, { pieces, next }) => sum + pieces.length - next, 0) > ROWS_WAITING_MOST)
+    while (this.#pendingRows.reduce((sum, { pieces, next }) => sum + pieces.length - next, 0) > MAX_PENDING_PIECES)
       this.storeRows()
   }
 
   /** Adds the chunks of a segment to `puts`, but for its rows. */
-  #stored({ first, last, time, lines: { l4, ...lines } }: NewSegment, puts: Record<string, unknown>): Listed {
+  #encodeSegment(
+    { first, last, time, lines: { l4, ...lines } }: NewSegment,
+    puts: Record<string, unknown>,
+  ): SegmentEntry {
     const chunks: Partial<Record<SegmentKind, number>> = {}
     let bytes = 0
     for (const [kind, text] of Object.entries(lines) as [SegmentKind, string][]) {
@@ -107,65 +115,65 @@ export class SegmentStore {
     }
     if (l4 === undefined) return { first, last, time, chunks, bytes }
     const rows = { first, text: l4, pieces: piecesOf(l4), next: 0 }
-    this.#waiting.push(rows)
+    this.#pendingRows.push(rows)
     return { first, last, time, chunks: { ...chunks, l4: rows.pieces.length }, bytes }
   }
 
   /** Puts the next piece of rows; true where more are left. */
   storeRows(): boolean {
-    const rows = this.#waiting[0]
+    const rows = this.#pendingRows[0]
     if (!rows) return false
     const { first, pieces, next: part } = rows
     rows.next++
-    if (rows.next === pieces.length) this.#waiting.shift()
-    const isHeld = this.#with(first)?.chunks.l4 !== undefined
+    if (rows.next === pieces.length) this.#pendingRows.shift()
+    const isHeld = this.#find(first)?.chunks.l4 !== undefined
     if (isHeld) this.#put({ [keyOf('l4', first, part)]: new TextEncoder().encode(pieces[part]) })
-    return this.#waiting.length > 0
+    return this.#pendingRows.length > 0
   }
 
-  #await(write: Promise<unknown>): void {
-    this.#written = Promise.all([this.#written, write])
+  #track(write: Promise<unknown>): void {
+    this.#writes = Promise.all([this.#writes, write])
   }
 
   #put(values: Record<string, unknown>): void {
     const keys = Object.keys(values)
-    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
-      const some = keys.slice(at, at + KEYS_AT_ONCE).map((key) => [key, values[key]])
-      this.#await(this.#storage.put(Object.fromEntries(some), UNCONFIRMED))
+    for (let at = 0; at < keys.length; at += MAX_KEYS_PER_CALL) {
+      const some = keys.slice(at, at + MAX_KEYS_PER_CALL).map((key) => [key, values[key]])
+      this.#track(this.#storage.put(Object.fromEntries(some), UNCONFIRMED))
     }
   }
 
   #delete(keys: readonly string[]): void {
-    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE)
-      this.#await(this.#storage.delete(keys.slice(at, at + KEYS_AT_ONCE), UNCONFIRMED))
+    for (let at = 0; at < keys.length; at += MAX_KEYS_PER_CALL)
+      this.#track(this.#storage.delete(keys.slice(at, at + MAX_KEYS_PER_CALL), UNCONFIRMED))
   }
 
   /**
    * Passes once everything that was saved before survives the loss of this machine. Rejects where some of it was not
    * kept, and from then on: what is in storage is not what this object believes.
    */
-  async confirmed(): Promise<void> {
-    await this.#written
+  async untilDurable(): Promise<void> {
+    await this.#writes
     await this.#storage.sync()
   }
 
   /** Lines of the segment that holds `height`, or null; they may begin before it. */
   segmentWith(kind: SegmentKind, height: number): readonly string[] | null {
-    const found = this.#with(height)
+    const found = this.#find(height)
     return found && this.#text(kind, found).split('\n')
   }
 
   /** The segment of events that holds `height`, or null. */
   eventsWith(height: number): EventsSegment | null {
-    const found = this.#with(height)
+    const found = this.#find(height)
     return found && { last: found.last, text: this.#text('events', found) }
   }
 
   /** Of each block of the segment that holds `height` the text of its payments; none where no block has any. */
   paymentsWith(height: number): readonly string[] {
-    const found = this.#with(height)
+    const found = this.#find(height)
     if (found?.chunks.payments === undefined) return []
-    return this.#read.of(found.first, () => this.#text('payments', found))
+    return this.#payments.linesOf(found.first, () => this.#text('payments', found))
   }
 
   /** First height that is stored, null while there is none. */
@@ -173,27 +181,27 @@ export class SegmentStore {
     return this.#segments[0]?.first ?? null
   }
 
-  #with(height: number): Listed | null {
+  #find(height: number): SegmentEntry | null {
     return segmentAt(this.#segments, height)
   }
 
-  #text(kind: SegmentKind, listed: Listed): string {
+  #text(kind: SegmentKind, listed: SegmentEntry): string {
     const isWaiting = kind === 'l4' && listed.chunks.l4
-    const waiting = isWaiting ? this.#waiting.find((rows) => rows.first === listed.first) : undefined
+    const waiting = isWaiting ? this.#pendingRows.find((rows) => rows.first === listed.first) : undefined
     if (waiting) return waiting.text
     const pieces = this.#pieces(kind, listed)
     // biome-ignore lint/style/noNonNullAssertion: rows of orders may be removed under a reader; any other piece that is missing must throw
     return kind === 'l4' && pieces.includes(undefined!) ? '' : fromChunks(pieces)
   }
 
-  #pieces(kind: SegmentKind, listed: Listed): Uint8Array[] {
+  #pieces(kind: SegmentKind, listed: SegmentEntry): Uint8Array[] {
     // biome-ignore lint/style/noNonNullAssertion: as above
     return keysOfKind(kind, listed).map((key) => this.#storage.kv.get<Uint8Array>(key)!)
   }
 
   /** What is stored with a height for the archive (`only`: of one kind), or null: of the window, or from before it. */
   blocksWith(height: number, only?: SegmentKind): StoredBlocks | null {
-    const found = this.#unarchived.at(height) ?? this.#with(height)
+    const found = this.#unarchived.at(height) ?? this.#find(height)
     if (!found) return null
     const { first, last } = found
     const pieces = (kind: SegmentKind) => ((only ?? kind) === kind ? this.#pieces(kind, found) : [])
@@ -209,11 +217,11 @@ export class SegmentStore {
   }
 
   /** Nothing up to here need be kept for an archive; null: there is no archive. */
-  archived(height: number | null): void {
-    if (height === this.#unarchived.archived) return
-    const { gone, keys } = this.#unarchived.release(height)
+  setArchived(height: number | null): void {
+    if (height === this.#unarchived.archivedTo) return
+    const { segments, keys } = this.#unarchived.release(height)
     if (height !== null) this.#put({ archived: height })
-    this.#delete([...gone.flatMap(keysOf), ...keys, ...(height === null ? ['archived'] : [])])
+    this.#delete([...segments.flatMap(keysOf), ...keys, ...(height === null ? ['archived'] : [])])
   }
 
   /** More is kept for the archive than may be. */
@@ -232,7 +240,7 @@ export class SegmentStore {
     const below = this.#segments.filter(({ first }) => first < before).reverse()
     const segments: EventsSegment[] = []
     let chars = 0
-    for (const one of below.slice(0, SEGMENTS_AT_ONCE)) {
+    for (const one of below.slice(0, MAX_SEGMENTS_PER_READ)) {
       if (chars >= minChars) break
       const text = this.#text('events', one)
       segments.push({ last: one.last, text })
@@ -243,23 +251,23 @@ export class SegmentStore {
 
   /** Forgets the chain and its segments, and stores `more`. */
   reset(more: Readonly<Record<string, string>> = {}): void {
-    const { gone, keys } = this.#unarchived.clear()
-    this.#delete([...[...this.#segments, ...gone].flatMap(keysOf), ...keys])
+    const { segments, keys } = this.#unarchived.clear()
+    this.#delete([...[...this.#segments, ...segments].flatMap(keysOf), ...keys])
     this.#segments = []
-    this.#read.forget(null)
-    this.#waiting = []
-    this.#put({ ...more, log: EMPTY_HEAD })
+    this.#payments.forget(null)
+    this.#pendingRows = []
+    this.#put({ ...more, log: EMPTY_LOG })
   }
 }
 
 /** The segments with the rows that are held on. */
-function withRecentRows(segments: readonly Listed[], oldestMs: number): Listed[] {
+function withRecentRows(segments: readonly SegmentEntry[], oldestMs: number): SegmentEntry[] {
   let pieces = 0
   return segments
     .toReversed()
     .map((one) => {
       pieces += one.chunks.l4 ?? 0
-      const isHeld = one.time >= oldestMs && pieces <= ROWS_PIECES_MOST
+      const isHeld = one.time >= oldestMs && pieces <= MAX_ROW_PIECES
       const { l4: _, ...chunks } = one.chunks
       return isHeld || one.chunks.l4 === undefined ? one : { ...one, chunks }
     })

@@ -46,7 +46,7 @@ export interface BlockTexts {
 /** What readers of events and of rows need of a block. */
 export type EventsTexts = Omit<BlockTexts, 'books' | 'px' | 'payments' | 'digests'>
 
-type Names = Pick<ReadonlySet<unknown>, 'has'>
+type NameSet = Pick<ReadonlySet<unknown>, 'has'>
 
 /** What hubs need of a block. */
 export type BooksTexts = Omit<BlockTexts, 'events' | 'orders' | 'l4' | 'payments' | 'digests'>
@@ -93,21 +93,21 @@ function l4Text({ statuses, diffs }: L4Rows): string {
 const userOf = (row: unknown) => (row as { readonly user?: unknown } | null)?.user
 
 /** JSON text of the RelayEvents of a relay that wants the order statuses of these users, and the rows of these coins. */
-export function eventsText({ events, orders, l4 }: EventsTexts, users: Names, coins: Names): string {
+export function eventsText({ events, orders, l4 }: EventsTexts, users: NameSet, coins: NameSet): string {
   const own = orders.filter(({ user }) => users.has(user))
   const texts = own.map(({ text }) => text)
   return withOrders(events, texts) + rowLines(l4, coins)
 }
 
 /** What a frame has behind its JSON: a line for each of these coins whose rows are known. */
-function rowLines(l4: BlockTexts['l4'], coins: Names): string {
+function rowLines(l4: BlockTexts['l4'], coins: NameSet): string {
   let lines = ''
   for (const [coin, text] of l4) if (coins.has(coin)) lines += `\n${coin}\t${text}`
   return lines
 }
 
 /** The frame of a reader of order-level books. */
-export function l4BlockText({ epoch, height, time, l4 }: EventsTexts, coins: Names): string {
+export function l4BlockText({ epoch, height, time, l4 }: EventsTexts, coins: NameSet): string {
   return (
     JSON.stringify({ v: LOG_API_VERSION, t: 'l4', epoch, height, time } satisfies L4BlockHead) + rowLines(l4, coins)
   )

@@ -5,20 +5,20 @@ import { FINDING_PLACE, PULSE_MS } from '../protocol/feed/protocol.ts'
 import type { FeederView, LogStatus } from '../protocol/feed/status-shape.ts'
 
 /** Without a block for this long, something stands still. */
-export const STILL_MS = 10_000
+export const STALLED_MS = 10_000
 /** A feeder of which nothing was heard for this long is silent: three pulses, and time on the way. */
 export const SILENT_MS = 3 * PULSE_MS + 1_000
 /** Blocks that are later than this are late. */
 const LATE_MS = 10_000
 
-type Place = Pick<LogStatus, 'height' | 'time' | 'blockMs' | 'booksKnown'> & {
+type LogPosition = Pick<LogStatus, 'height' | 'time' | 'blockMs' | 'booksKnown'> & {
   /** More waits for the archive than may: no block is taken. */
   readonly isFull?: boolean
 }
 type Verdict = Pick<LogStatus, 'state' | 'advice'>
 
 /** How the feed stands; `feeders` are the connected ones and those that left. */
-export function verdict(place: Place, feeders: readonly FeederView[], nowMs: number): Verdict {
+export function verdict(place: LogPosition, feeders: readonly FeederView[], nowMs: number): Verdict {
   if (place.isFull)
     return {
       state: 'archive_full',
@@ -29,9 +29,9 @@ export function verdict(place: Place, feeders: readonly FeederView[], nowMs: num
   const [first] = connected
   if (!first) return unconnected(feeders)
   const [newest] = connected.filter(({ conflict }) => conflict === null).sort((a, b) => b.heardMs - a.heardMs)
-  if (!newest) return refused(first)
-  if (place.blockMs !== null && nowMs - place.blockMs < STILL_MS) return flowing(place, nowMs)
-  return nowMs - newest.heardMs < SILENT_MS ? still(place, newest, nowMs) : silent(newest)
+  if (!newest) return conflicting(first)
+  if (place.blockMs !== null && nowMs - place.blockMs < STALLED_MS) return flowing(place, nowMs)
+  return nowMs - newest.heardMs < SILENT_MS ? stalled(place, newest, nowMs) : silent(newest)
 }
 
 function unconnected(left: readonly FeederView[]): Verdict {
@@ -42,18 +42,18 @@ function unconnected(left: readonly FeederView[]): Verdict {
       advice:
         'No feeder was connected in the last day: start one beside the node (npm run feed); where one runs, its own line says why it is not connected.',
     }
-  if (last.conflict !== null) return refused(last)
+  if (last.conflict !== null) return conflicting(last)
   return {
     state: 'link_down',
     advice: `No feeder is connected. The connection of ${quoted(last)} ended at ${iso(last.endedMs ?? last.heardMs)} (${last.why}): look whether it runs, and read its own line, which says why it cannot connect.`,
   }
 }
 
-function refused(feeder: FeederView): Verdict {
+function conflicting(feeder: FeederView): Verdict {
   return { state: 'conflict', advice: `Nothing is taken of feeder ${quoted(feeder)}: ${feeder.conflict}` }
 }
 
-function flowing({ time, booksKnown }: Place, nowMs: number): Verdict {
+function flowing({ time, booksKnown }: LogPosition, nowMs: number): Verdict {
   if (!booksKnown)
     return {
       state: 'books_unknown',
@@ -68,10 +68,10 @@ function flowing({ time, booksKnown }: Place, nowMs: number): Verdict {
   return { state: 'live', advice: 'Nothing to do: blocks come and the books are known.' }
 }
 
-function still({ height }: Place, feeder: FeederView, nowMs: number): Verdict {
+function stalled({ height }: LogPosition, feeder: FeederView, nowMs: number): Verdict {
   const says = feeder.state === null ? '' : ` (it says: ${feeder.state})`
   const name = quoted(feeder)
-  if (height === null || nowMs - feeder.sinceMs < STILL_MS || feeder.state === FINDING_PLACE)
+  if (height === null || nowMs - feeder.sinceMs < STALLED_MS || feeder.state === FINDING_PLACE)
     return {
       state: 'starting',
       advice: `Feeder ${name} is connected and no block has come yet${says}: wait a little; where that stays so, read its own line.`,

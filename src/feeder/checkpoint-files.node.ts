@@ -4,8 +4,8 @@
 import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BookKeeper, Place } from './book-keeper.ts'
 import { CheckpointPass, CheckpointReader, decodeCheckpointEnd, decodeCheckpointHead } from './checkpoint.ts'
+import type { BlockPosition, OrderBookProjector } from './order-book-projector.ts'
 import { removeOrphans } from './orphans.node.ts'
 
 const NEWEST = 'books.checkpoint'
@@ -18,9 +18,9 @@ const READ_BYTES = 64 * 1024
 const END_BYTES = 256
 
 /** A whole checkpoint. Its place is the block after which the last coin was taken, `from` that of the first one. */
-export interface StoredCheckpoint extends Place {
+export interface StoredCheckpoint extends BlockPosition {
   readonly path: string
-  readonly from: Place
+  readonly from: BlockPosition
 }
 
 /** A checkpoint that is being written. */
@@ -34,12 +34,12 @@ export interface CheckpointDraft {
 export class CheckpointFiles {
   readonly #folder: string
   readonly #chain: string
-  readonly #say: (sentence: string) => void
+  readonly #log: (sentence: string) => void
 
   constructor(folder: string, chain: string, say: (sentence: string) => void) {
     this.#folder = folder
     this.#chain = chain
-    this.#say = say
+    this.#log = say
   }
 
   /** Throws where it cannot write, as do the draft's methods. */
@@ -70,7 +70,7 @@ export class CheckpointFiles {
   async list(): Promise<StoredCheckpoint[]> {
     const found: StoredCheckpoint[] = []
     for (const name of [NEWEST, PREVIOUS]) {
-      const stored = await this.#look(join(this.#folder, name))
+      const stored = await this.#inspect(join(this.#folder, name))
       if (stored) found.push(stored)
     }
     return found
@@ -85,30 +85,30 @@ export class CheckpointFiles {
         if (!first) reader.push(line)
         first = false
       }
-      if (!reader.done) throw new Error('it is cut off')
+      if (!reader.isDone) throw new Error('it is cut off')
       return reader
     } catch (error) {
-      this.#say(`the checkpoint ${path} is ignored: ${reason(error)}`)
+      this.#log(`the checkpoint ${path} is ignored: ${reason(error)}`)
       await rename(path, `${path}.unusable`).catch(() => {})
       return null
     }
   }
 
-  async #look(path: string): Promise<StoredCheckpoint | null> {
+  async #inspect(path: string): Promise<StoredCheckpoint | null> {
     let file: FileHandle | null = null
     try {
       file = await open(path)
       const { size } = await file.stat()
-      const [head = ''] = (await textAt(file, 0, Math.min(size, 1_024))).split('\n')
+      const [head = ''] = (await readText(file, 0, Math.min(size, 1_024))).split('\n')
       const { chain, height, time } = decodeCheckpointHead(head)
       if (chain !== this.#chain) throw new Error(`it belongs to the chain ${chain}`)
       const from = Math.max(0, size - END_BYTES)
-      const lines = (await textAt(file, from, size - from)).split('\n')
+      const lines = (await readText(file, from, size - from)).split('\n')
       const end = decodeCheckpointEnd(lines.pop() === '' ? (lines.pop() ?? '') : '')
       return { path, from: { height, time }, height: end.height, time: end.time }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-        this.#say(`the checkpoint ${path} is ignored: ${reason(error)}`)
+        this.#log(`the checkpoint ${path} is ignored: ${reason(error)}`)
       return null
     } finally {
       await file?.close()
@@ -116,7 +116,7 @@ export class CheckpointFiles {
   }
 }
 
-async function textAt(file: FileHandle, offset: number, bytes: number): Promise<string> {
+async function readText(file: FileHandle, offset: number, bytes: number): Promise<string> {
   const buffer = Buffer.alloc(bytes)
   const { bytesRead } = await file.read(buffer, 0, bytes, offset)
   return buffer.toString('utf8', 0, bytesRead)
@@ -140,11 +140,11 @@ function reason(error: unknown): string {
 const FIRST_AFTER_MS = 2_000
 
 interface CheckpointerHost {
-  readonly store: CheckpointFiles
-  readonly keeper: BookKeeper
+  readonly files: CheckpointFiles
+  readonly projector: OrderBookProjector
   readonly chain: string
   readonly everyMs: number
-  say(sentence: string): void
+  log(sentence: string): void
 }
 
 /** Writes checkpoints coin by coin between blocks, and into place once the last coin's block is durable, so never ahead of the log. */
@@ -163,70 +163,70 @@ export class Checkpointer {
 
   /** Does the next step of what is due. Called between blocks. */
   tick(nowMs: number, durable: number | null): void {
-    this.#nextAt ??= this.#host.keeper.books ? nowMs + FIRST_AFTER_MS : null
+    this.#nextAt ??= this.#host.projector.books ? nowMs + FIRST_AFTER_MS : null
     if (this.#busy || this.#nextAt === null) return
-    if (!this.#pass && nowMs >= this.#nextAt) this.#begin(nowMs)
-    if (this.#pass) this.#do(this.#step(this.#pass, durable))
+    if (!this.#pass && nowMs >= this.#nextAt) this.#start(nowMs)
+    if (this.#pass) this.#run(this.#step(this.#pass, durable))
   }
 
   /** Takes one at once and puts it in its place, where `isDurable` says in time that the log has its last block. */
-  async last(nowMs: number, isDurable: (height: number) => Promise<boolean>): Promise<void> {
+  async writeLast(nowMs: number, isDurable: (height: number) => Promise<boolean>): Promise<void> {
     await this.#busy
-    await this.#drop()
-    this.#begin(nowMs)
+    await this.#discard()
+    this.#start(nowMs)
     const pass = this.#pass
     if (!pass) return
     while (!this.#isWritten && this.#pass) {
-      this.#do(this.#step(pass, null))
+      this.#run(this.#step(pass, null))
       await this.#busy
     }
     const isOfUse = this.#pass !== null && (await isDurable(pass.height))
-    this.#do(isOfUse ? this.#step(pass, pass.height) : this.#drop())
+    this.#run(isOfUse ? this.#step(pass, pass.height) : this.#discard())
     await this.#busy
   }
 
-  #begin(nowMs: number): void {
-    const { books, place } = this.#host.keeper
-    if (!books || !place?.time || !this.#host.keeper.isLevel || books.suspects.size > 0) return
-    this.#pass = new CheckpointPass(this.#host.chain, place, books)
+  #start(nowMs: number): void {
+    const { books, position } = this.#host.projector
+    if (!books || !position?.time || !this.#host.projector.isAligned || books.suspects.size > 0) return
+    this.#pass = new CheckpointPass(this.#host.chain, position, books)
     this.#nextAt = nowMs + this.#host.everyMs
   }
 
   async #step(pass: CheckpointPass, durable: number | null): Promise<void> {
-    const { books, place } = this.#host.keeper
-    if (!pass.isOf(books) || !place) return this.#drop()
+    const { books, position } = this.#host.projector
+    if (!pass.isOf(books) || !position) return this.#discard()
     if (this.#isWritten) {
       if (durable === null || durable < pass.height) return
       await this.#draft?.publish()
       this.#draft = null
-      return this.#drop()
+      return this.#discard()
     }
     // The lines are cut now, between two blocks; the file may take its time.
-    const lines = pass.step(place)
+    const lines = pass.step(position)
     if (lines?.length === 0) return
     if (!this.#draft) {
-      this.#draft = await this.#host.store.draft()
+      this.#draft = await this.#host.files.draft()
       await this.#draft.write([pass.head])
     }
     await this.#draft.write(lines ?? [pass.end])
     this.#isWritten = lines === null
   }
 
-  #do(work: Promise<void>): void {
+  #run(work: Promise<void>): void {
     this.#busy = work
       .catch(async (error: Error) => {
-        this.#host.say(`the checkpoint could not be written: ${error.message}`)
-        await this.#drop()
+        this.#host.log(`the checkpoint could not be written: ${error.message}`)
+        await this.#discard()
       })
       .finally(() => {
         this.#busy = null
       })
   }
 
-  async #drop(): Promise<void> {
+  async #discard(): Promise<void> {
     const draft = this.#draft
     this.#draft = null
-    this.#pass?.drop()
+    this.#pass?.cancel()
     this.#pass = null
     this.#isWritten = false
     await draft?.drop()

@@ -11,8 +11,8 @@
 
 import * as z from 'zod'
 import { CoinName, Height } from '../protocol/feed/block.ts'
-import type { Place } from './book-keeper.ts'
 import type { CoinOrders, SavedOrder } from './coin-orders.ts'
+import type { BlockPosition } from './order-book-projector.ts'
 import type { OrderCopy } from './order-books.ts'
 import { OrderBooks } from './order-books.ts'
 import { isDecimal } from './raw-diff.ts'
@@ -23,7 +23,7 @@ const Head = z.strictObject({ v: z.literal(VERSION), chain: z.string(), height: 
 const LINE_ORDERS = 2_000
 
 /** The coin that is being taken. `head`: of its lines, null while it is copied; from `at` on it is not yet in a line. */
-interface Taking {
+interface CurrentCoin {
   readonly copy: OrderCopy
   readonly head: string | null
   readonly at: number
@@ -36,59 +36,59 @@ export class CheckpointPass {
   readonly #lineOrders: number
   /** Coins to be taken, the next one first. */
   readonly #coins: string[]
-  #taking: Taking | null = null
-  readonly #taken: CoinOrders[] = []
+  #current: CurrentCoin | null = null
+  readonly #finished: CoinOrders[] = []
   #orders = 0
-  #to: Place
+  #lastPosition: BlockPosition
 
-  constructor(chain: string, place: Place, books: OrderBooks, lineOrders: number = LINE_ORDERS) {
+  constructor(chain: string, place: BlockPosition, books: OrderBooks, lineOrders: number = LINE_ORDERS) {
     this.head = JSON.stringify({ v: VERSION, chain, height: place.height, time: place.time } satisfies z.infer<
       typeof Head
     >)
     this.#books = books
     this.#lineOrders = lineOrders
     this.#coins = books.coins()
-    this.#to = place
+    this.#lastPosition = place
   }
 
   /** Whether it is a checkpoint of these books, none of which was replaced since it was taken. */
   isOf(books: OrderBooks | null): boolean {
-    return books === this.#books && this.#taken.every((book) => books.holds(book))
+    return books === this.#books && this.#finished.every((book) => books.isCurrent(book))
   }
 
   /** Height of the coin that was taken last: the checkpoint is of use once a reader has this block. */
   get height(): number {
-    return this.#to.height
+    return this.#lastPosition.height
   }
 
   /**
    * The next lines, a few thousand orders having been copied, the books standing after `place`: null behind the last
    * ones, none amid a long coin and while the coins that are left are suspect.
    */
-  step(place: Place): string[] | null {
+  step(place: BlockPosition): string[] | null {
     const lines: string[] = []
     for (let room = this.#lineOrders; room > 0; ) {
-      this.#taking ??= this.#next()
-      const taking = this.#taking
+      this.#current ??= this.#next()
+      const taking = this.#current
       if (!taking) break
-      room = taking.head === null ? this.#copyOn(taking.copy, room, place) : this.#write(taking, room, lines)
+      room = taking.head === null ? this.#copyMore(taking.copy, room, place) : this.#write(taking, room, lines)
     }
-    return lines.length === 0 && !this.#taking && this.#coins.length === 0 ? null : lines
+    return lines.length === 0 && !this.#current && this.#coins.length === 0 ? null : lines
   }
 
   /** Ends a pass that is of no use any more. */
-  drop(): void {
-    this.#taking?.copy.stop()
-    this.#taking = null
+  cancel(): void {
+    this.#current?.copy.stop()
+    this.#current = null
   }
 
   /** The closing line. */
   get end(): string {
-    return `end\t${this.#taken.length}\t${this.#orders}\t${this.#to.height}\t${this.#to.time}`
+    return `end\t${this.#finished.length}\t${this.#orders}\t${this.#lastPosition.height}\t${this.#lastPosition.time}`
   }
 
   /** The next coin that is not suspect; null where there is none. */
-  #next(): Taking | null {
+  #next(): CurrentCoin | null {
     const index = this.#coins.findIndex((coin) => !this.#books.suspects.has(coin))
     const [coin] = index < 0 ? [] : this.#coins.splice(index, 1)
     const copy = coin === undefined ? null : this.#books.copy(coin)
@@ -96,28 +96,28 @@ export class CheckpointPass {
   }
 
   /** Copies orders on; answers how much room is left for others. */
-  #copyOn(copy: OrderCopy, room: number, place: Place): number {
+  #copyMore(copy: OrderCopy, room: number, place: BlockPosition): number {
     const { coin } = copy.book
-    if (this.#books.suspects.has(coin) || !this.#books.holds(copy.book)) {
+    if (this.#books.suspects.has(coin) || !this.#books.isCurrent(copy.book)) {
       this.#coins.push(coin)
-      this.drop()
+      this.cancel()
       return room - 1
     }
     const left = copy.step(room)
     if (left === 0) return 0
     // Complete: the coin is taken now, as it stands after this block.
-    this.#to = place
-    this.#taken.push(copy.book)
+    this.#lastPosition = place
+    this.#finished.push(copy.book)
     this.#orders += copy.texts.length
-    this.#taking = { copy, at: 0, head: `${coin}\t${copy.book.known ? 1 : 0}\t${place.height}` }
+    this.#current = { copy, at: 0, head: `${coin}\t${copy.book.known ? 1 : 0}\t${place.height}` }
     return left
   }
 
-  #write({ copy, at, head }: Taking, room: number, lines: string[]): number {
+  #write({ copy, at, head }: CurrentCoin, room: number, lines: string[]): number {
     const texts = copy.texts.slice(at, at + room)
     lines.push([head, ...texts].join('\t'))
     const end = at + texts.length
-    this.#taking = end < copy.texts.length ? { copy, at: end, head } : null
+    this.#current = end < copy.texts.length ? { copy, at: end, head } : null
     return room - texts.length - 1
   }
 }
@@ -130,7 +130,7 @@ export function decodeCheckpointHead(line: string): z.infer<typeof Head> {
 }
 
 /** The block after which the last coin was taken, by the closing line. Throws where it is none. */
-export function decodeCheckpointEnd(line: string): Place & { readonly coins: number; readonly orders: number } {
+export function decodeCheckpointEnd(line: string): BlockPosition & { readonly coins: number; readonly orders: number } {
   const [name, coins, orders, height, time, ...rest] = line.split('\t')
   if (name !== 'end' || !time || rest.length > 0) throw new Error('it is cut off')
   return { coins: Number(coins), orders: Number(orders), height: Height.parse(Number(height)), time }
@@ -142,16 +142,16 @@ export class CheckpointReader {
   /** Height of each coin. */
   readonly heights = new Map<string, number>()
   /** True once the closing line was read and agreed. */
-  done = false
+  isDone = false
   #orders = 0
 
   push(line: string): void {
-    if (this.done) throw new Error('something follows the end')
+    if (this.isDone) throw new Error('something follows the end')
     const [name, known, height, ...orders] = line.split('\t')
     if (name === 'end' && orders[0]?.includes(' ') === false) {
       const end = decodeCheckpointEnd(line)
       if (end.coins !== this.heights.size || end.orders !== this.#orders) throw new Error('counts do not agree')
-      this.done = true
+      this.isDone = true
       return
     }
     const coin = CoinName.parse(name)

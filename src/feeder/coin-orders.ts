@@ -93,15 +93,15 @@ export class CoinOrders {
 
   /** Net changes since the last call, best first; null where every level is as it was. */
   endBlock(): Levels | null {
-    const bids = this.#settled(0)
-    const asks = this.#settled(1)
+    const bids = this.#settleSide(0)
+    const asks = this.#settleSide(1)
     return bids.length + asks.length > 0 ? [sorted(bids, 0).map(levelOf), sorted(asks, 1).map(levelOf)] : null
   }
 
   /** The same where nobody wants to know the changes. */
   settle(): void {
-    this.#settled(0)
-    this.#settled(1)
+    this.#settleSide(0)
+    this.#settleSide(1)
   }
 
   /** The whole book, best first. To be read between blocks. */
@@ -168,7 +168,7 @@ export class CoinOrders {
     this.#touched[side].push(level)
   }
 
-  #settled(side: 0 | 1): LevelState[] {
+  #settleSide(side: 0 | 1): LevelState[] {
     const touched = this.#touched[side]
     if (touched.length === 0) return []
     this.#touched[side] = []
@@ -207,10 +207,10 @@ function sorted(levels: LevelState[], side: 0 | 1): LevelState[] {
     // biome-ignore lint/style/noNonNullAssertion: a number here is the key of a level, and there are many
     return Array.from(best, (key) => byKey.get(key)!)
   }
-  return levels.sort((a, b) => sign * (a.key - b.key || exactly(a.px, b.px)))
+  return levels.sort((a, b) => sign * (a.key - b.key || compareExactly(a.px, b.px)))
 }
 
-function exactly(a: string, b: string): number {
+function compareExactly(a: string, b: string): number {
   const difference = toScaled(a) - toScaled(b)
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
 }

@@ -4,10 +4,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '../core/backoff.ts'
 import { type GatewayFrame, PULSE_MS, type Pulse } from '../protocol/feed/protocol.ts'
+import { type DialFailure, dialError, type LinkError } from './dial-error.ts'
 import { FeedSocket } from './feed-socket.node.ts'
-import { type DialFailure, dialTrouble, type Trouble } from './gateway-words.ts'
 import type { FileRange } from './resume-point.ts'
-import type { FeedSession, Order } from './session.ts'
+import type { Command, FeedSession } from './session.ts'
 
 /** No more is handed to the socket while this much of it is not yet with the system. */
 const BUFFERED_MAX_BYTES = 4 * 1024 * 1024
@@ -19,9 +19,9 @@ const L4_BUFFERED_MAX_BYTES = 64 * 1024
  */
 const RETRY = { firstMs: 100, capMs: 1_300, jitter: 1 }
 /** A refused feeder asks again this late: an operator may have reset the feed. */
-const REFUSED_RETRY_MS = 15_000
+const REJECTED_RETRY_MS = 15_000
 /** How often a feeder that greeted without files looks for them. */
-const FILES_LOOK_MS = 250
+const FILES_CHECK_MS = 250
 
 interface FeedLinkOptions {
   readonly gatewayUrl: string
@@ -35,12 +35,12 @@ interface FeedLinkHost {
   /** Heights in the node's files, null while there are none. */
   range(): Promise<FileRange | null>
   /** What is wrong with the node's files where range() is null. */
-  filesTrouble(): Promise<string>
+  filesError(): Promise<string>
   /** How the feeder stands; `nowMs` is the clock's, which may be set back, and is told alone. */
   pulse(nowMs: number): Omit<Pulse, 'type'>
   /** Called with every order that a frame led to, after the session took the frame. */
-  order(order: Order): void
-  say(sentence: string): void
+  onCommand(order: Command): void
+  log(sentence: string): void
   /** Uniform in [0, 1). */
   random(): number
 }
@@ -51,16 +51,16 @@ export class FeedLink {
   #socket: FeedSocket | null = null
   #timer: NodeJS.Timeout | undefined
   #attempt = 0
-  #stopped = false
-  #wasUp = false
-  #pulses: NodeJS.Timeout | undefined
-  #said: string | null = null
+  #isStopped = false
+  #wasConnected = false
+  #pulseTimer: NodeJS.Timeout | undefined
+  #lastReported: string | null = null
   /** Connections after the first that were welcomed. */
   reconnects = 0
   /** What is wrong with the node's files; null where the last dial had heights to tell of. */
-  files: string | null = null
+  filesError: string | null = null
   /** Why there is no connection that blocks can go over; null while there is one, or none was tried. */
-  trouble: Trouble | null = null
+  error: LinkError | null = null
 
   constructor(options: FeedLinkOptions, host: FeedLinkHost) {
     this.#options = options
@@ -70,13 +70,13 @@ export class FeedLink {
   start(): void {
     void this.#dial()
     // A timer of its own: a loop that waits for the node must not look like a feeder that stands still.
-    this.#pulses = setInterval(() => this.#pulse(), PULSE_MS)
+    this.#pulseTimer = setInterval(() => this.#sendPulse(), PULSE_MS)
   }
 
   stop(): void {
-    this.#stopped = true
+    this.#isStopped = true
     clearTimeout(this.#timer)
-    clearInterval(this.#pulses)
+    clearInterval(this.#pulseTimer)
     this.#socket?.close()
   }
 
@@ -85,94 +85,94 @@ export class FeedLink {
     if (!this.#socket) return
     const room = BUFFERED_MAX_BYTES - this.#socket.buffered
     for (const text of this.#host.session.drain(nowMs, room)) this.#socket.send(text)
-    const part = this.#socket.buffered < L4_BUFFERED_MAX_BYTES ? this.#host.session.l4Part(nowMs) : null
+    const part = this.#socket.buffered < L4_BUFFERED_MAX_BYTES ? this.#host.session.takeL4Part(nowMs) : null
     if (part !== null) this.#socket.send(part)
   }
 
   /** Gives up a connection that went silent. Called about once a second. */
   tick(nowMs: number): void {
-    const why = this.#host.session.overdue(nowMs)
+    const why = this.#host.session.overdueReason(nowMs)
     if (why) this.#socket?.drop(why)
   }
 
   async #dial(): Promise<void> {
-    const range = await this.#look()
-    if (this.#stopped) return
-    if (range) this.files = null
+    const range = await this.#readRange()
+    if (this.#isStopped) return
+    if (range) this.filesError = null
     const { chain, name, gatewayUrl, token } = this.#options
     const { session } = this.#host
     const heights = { first: range?.first ?? null, head: range?.head ?? null }
     const socket = new FeedSocket(gatewayUrl, token, {
-      opened: () => socket.send(session.opened({ chain, feeder: name, ...heights }, performance.now())),
-      frame: (frame) => this.#frame(frame),
-      unreadable: (why) => this.#host.say(`the gateway sent a frame that cannot be read: ${why}`),
-      closed: (why, dial) => this.#closed(why, dial),
+      onOpen: () => socket.send(session.onOpen({ chain, feeder: name, ...heights }, performance.now())),
+      onFrame: (frame) => this.#onFrame(frame),
+      onUnreadable: (why) => this.#host.log(`the gateway sent a frame that cannot be read: ${why}`),
+      onClose: (why, dial) => this.#onClose(why, dial),
     })
     this.#socket = socket
-    if (!range) void this.#greetAnewWithFiles(socket)
+    if (!range) void this.#reconnectOnceFilesExist(socket)
   }
 
   /** Heights in the node's files; says what is wrong where there are none. */
-  async #look(): Promise<FileRange | null> {
+  async #readRange(): Promise<FileRange | null> {
     const range = await this.#host.range().catch(() => null)
     if (range) return range
-    const files = await this.#host.filesTrouble().catch(String)
-    if (files !== this.files) this.#host.say(files)
-    this.files = files
+    const files = await this.#host.filesError().catch(String)
+    if (files !== this.filesError) this.#host.log(files)
+    this.filesError = files
     return null
   }
 
   /** The token is checked and the feeder is seen before the node has files; its heights are told in a new greeting. */
-  async #greetAnewWithFiles(socket: FeedSocket): Promise<void> {
-    while (this.#socket === socket && !this.#stopped) {
-      await sleep(FILES_LOOK_MS)
-      if (await this.#look()) return socket.close('the node has files now, which a new greeting tells')
+  async #reconnectOnceFilesExist(socket: FeedSocket): Promise<void> {
+    while (this.#socket === socket && !this.#isStopped) {
+      await sleep(FILES_CHECK_MS)
+      if (await this.#readRange()) return socket.close('the node has files now, which a new greeting tells')
     }
   }
 
-  #pulse(): void {
-    const text = this.#host.session.pulse(this.#host.pulse(Date.now()), performance.now())
+  #sendPulse(): void {
+    const text = this.#host.session.encodePulse(this.#host.pulse(Date.now()), performance.now())
     if (text !== null) this.#socket?.send(text)
   }
 
-  #frame(frame: GatewayFrame): void {
+  #onFrame(frame: GatewayFrame): void {
     const now = performance.now()
     if (frame.type === 'welcome') {
       this.#attempt = 0
-      if (this.#wasUp) this.reconnects++
-      this.#wasUp = true
-      this.trouble = null
-      this.#said = null
+      if (this.#wasConnected) this.reconnects++
+      this.#wasConnected = true
+      this.error = null
+      this.#lastReported = null
     }
-    for (const order of this.#host.session.received(frame, now)) {
+    for (const order of this.#host.session.onFrame(frame, now)) {
       if (order.do === 'refused')
-        this.trouble = { state: 'refused by the gateway', why: order.reason, retryMs: REFUSED_RETRY_MS }
-      this.#host.order(order)
+        this.error = { state: 'refused by the gateway', why: order.reason, retryMs: REJECTED_RETRY_MS }
+      this.#host.onCommand(order)
     }
-    if (frame.type === 'welcome') this.#pulse()
+    if (frame.type === 'welcome') this.#sendPulse()
     this.flush(now)
   }
 
-  #closed(why: string, dial: DialFailure | null): void {
+  #onClose(why: string, dial: DialFailure | null): void {
     const { session } = this.#host
     const { phase } = session
-    session.closed()
+    session.onClose()
     this.#socket = null
-    if (this.#stopped) return
-    if (dial) this.trouble = dialTrouble(dial, new URL(this.#options.gatewayUrl).host)
-    else if (phase === 'greeting') this.trouble = { state: 'cannot reach the gateway', why, retryMs: null }
-    const sentence = (dial && this.trouble?.why) ?? `the connection to the gateway ended: ${why}`
-    if (sentence !== this.#said) this.#host.say(sentence)
-    this.#said = sentence
-    this.#again(this.trouble?.retryMs ?? backoffMs(RETRY, this.#attempt++, this.#host.random()))
+    if (this.#isStopped) return
+    if (dial) this.error = dialError(dial, new URL(this.#options.gatewayUrl).host)
+    else if (phase === 'greeting') this.error = { state: 'cannot reach the gateway', why, retryMs: null }
+    const sentence = (dial && this.error?.why) ?? `the connection to the gateway ended: ${why}`
+    if (sentence !== this.#lastReported) this.#host.log(sentence)
+    this.#lastReported = sentence
+    this.#scheduleDial(this.error?.retryMs ?? backoffMs(RETRY, this.#attempt++, this.#host.random()))
   }
 
-  #again(delayMs: number): void {
+  #scheduleDial(delayMs: number): void {
     this.#timer = setTimeout(() => void this.#dial(), delayMs)
   }
 
   /** Ends a refused connection, so that the next one may be welcomed. */
   retryLater(): void {
-    this.#timer = setTimeout(() => this.#socket?.close(), REFUSED_RETRY_MS)
+    this.#timer = setTimeout(() => this.#socket?.close(), REJECTED_RETRY_MS)
   }
 }

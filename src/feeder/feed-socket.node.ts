@@ -3,7 +3,7 @@
 import { WebSocket } from 'ws'
 import { parseJson } from '../core/json.ts'
 import { GatewayFrame } from '../protocol/feed/protocol.ts'
-import type { DialFailure } from './gateway-words.ts'
+import type { DialFailure } from './dial-error.ts'
 
 const HANDSHAKE_TIMEOUT_MS = 5_000
 const PING_EVERY_MS = 2_500
@@ -13,24 +13,27 @@ const CLOSE_TIMEOUT_MS = 250
 const FRAME_MAX_BYTES = 4 * 1024 * 1024
 
 interface FeedSocketEvents {
-  opened(): void
-  frame(frame: GatewayFrame): void
+  onOpen(): void
+  onFrame(frame: GatewayFrame): void
   /** A frame that does not follow the protocol; it is otherwise ignored. */
-  unreadable(why: string): void
+  onUnreadable(why: string): void
   /** Exactly once. `dial`: it never opened, because of this. */
-  closed(why: string, dial: DialFailure | null): void
+  onClose(why: string, dial: DialFailure | null): void
 }
 
 export class FeedSocket {
   readonly #socket: WebSocket
   readonly #events: FeedSocketEvents
-  readonly #pings: NodeJS.Timeout
-  readonly #answering = new Answering({ lookEveryMs: PING_EVERY_MS, patienceMs: PONG_TIMEOUT_MS }, performance.now())
-  #answersPings = false
-  #opened = false
-  #why = ''
-  #dial: DialFailure | null = null
-  #ended = false
+  readonly #pingTimer: NodeJS.Timeout
+  readonly #liveness = new LivenessMonitor(
+    { lookEveryMs: PING_EVERY_MS, patienceMs: PONG_TIMEOUT_MS },
+    performance.now(),
+  )
+  #repliesToPings = false
+  #isOpened = false
+  #closeReason = ''
+  #dialFailure: DialFailure | null = null
+  #isEnded = false
 
   /** `gatewayUrl` is http(s):// or ws(s)://, with or without a path before `/feed`. */
   constructor(gatewayUrl: string, token: string, events: FeedSocketEvents) {
@@ -43,25 +46,25 @@ export class FeedSocket {
       perMessageDeflate: false,
     })
     this.#socket.on('open', () => {
-      this.#opened = true
-      events.opened()
+      this.#isOpened = true
+      events.onOpen()
     })
-    this.#socket.on('message', (data) => this.#message(String(data)))
+    this.#socket.on('message', (data) => this.#onMessage(String(data)))
     this.#socket.on('pong', () => {
-      this.#answering.heard(performance.now())
-      this.#answersPings = true
+      this.#liveness.onReceived(performance.now())
+      this.#repliesToPings = true
     })
     this.#socket.on('unexpected-response', (request, { statusCode: status = 0, headers }) => {
-      this.#dial = { kind: 'answered', status, retryAfter: headers['retry-after'] }
+      this.#dialFailure = { kind: 'answered', status, retryAfter: headers['retry-after'] }
       request.destroy()
-      this.#end('')
+      this.#finish('')
     })
     this.#socket.on('error', (error: NodeJS.ErrnoException) => {
-      this.#why ||= error.message
-      if (!this.#opened) this.#dial ??= { kind: 'failed', code: error.code ?? '', message: error.message }
+      this.#closeReason ||= error.message
+      if (!this.#isOpened) this.#dialFailure ??= { kind: 'failed', code: error.code ?? '', message: error.message }
     })
-    this.#socket.on('close', (code) => this.#end(this.#why || `closed with ${code}`))
-    this.#pings = setInterval(() => this.#ping(), PING_EVERY_MS)
+    this.#socket.on('close', (code) => this.#finish(this.#closeReason || `closed with ${code}`))
+    this.#pingTimer = setInterval(() => this.#ping(), PING_EVERY_MS)
   }
 
   /** Bytes handed over and not yet with the system. */
@@ -75,40 +78,40 @@ export class FeedSocket {
 
   /** Gives the connection up at once; `closed` follows. */
   drop(why: string): void {
-    this.#why ||= why
+    this.#closeReason ||= why
     this.#socket.terminate()
-    this.#end(this.#why)
+    this.#finish(this.#closeReason)
   }
 
   /** Closes in order, or soon without; `closed` follows. */
   close(why = ''): void {
-    this.#why ||= why
+    this.#closeReason ||= why
     this.#socket.close(1000)
     setTimeout(() => this.drop('closed by us'), CLOSE_TIMEOUT_MS).unref()
   }
 
-  #message(text: string): void {
-    this.#answering.heard(performance.now())
+  #onMessage(text: string): void {
+    this.#liveness.onReceived(performance.now())
     const value = parseJson(text)
-    if (value === undefined) return this.#events.unreadable('not JSON')
+    if (value === undefined) return this.#events.onUnreadable('not JSON')
     const frame = GatewayFrame.safeParse(value)
-    if (frame.success) this.#events.frame(frame.data)
-    else this.#events.unreadable(frame.error.issues[0]?.message ?? 'unknown frame')
+    if (frame.success) this.#events.onFrame(frame.data)
+    else this.#events.onUnreadable(frame.error.issues[0]?.message ?? 'unknown frame')
   }
 
   #ping(): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return
-    const answers = this.#answering.look(performance.now())
+    const answers = this.#liveness.isAlive(performance.now())
     // A server that never answers pings is judged by its acknowledgements alone.
-    if (this.#answersPings && !answers) this.drop('the gateway answers no ping')
+    if (this.#repliesToPings && !answers) this.drop('the gateway answers no ping')
     else this.#socket.ping()
   }
 
-  #end(why: string): void {
-    if (this.#ended) return
-    this.#ended = true
-    clearInterval(this.#pings)
-    this.#events.closed(why, this.#dial)
+  #finish(why: string): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    clearInterval(this.#pingTimer)
+    this.#events.onClose(why, this.#dialFailure)
   }
 }
 
@@ -116,28 +119,28 @@ export class FeedSocket {
  * Whether the other side of a connection still answers. Time in which we stood still ourselves proves nothing, since what came
  * meanwhile is yet to be read. Milliseconds of one monotonic clock.
  */
-export class Answering {
-  readonly #lookEveryMs: number
-  readonly #patienceMs: number
-  #lookedMs: number
-  #heardMs: number
+export class LivenessMonitor {
+  readonly #checkEveryMs: number
+  readonly #timeoutMs: number
+  #checkedMs: number
+  #receivedMs: number
 
   constructor({ lookEveryMs, patienceMs }: { lookEveryMs: number; patienceMs: number }, nowMs: number) {
-    this.#lookEveryMs = lookEveryMs
-    this.#patienceMs = patienceMs
-    this.#lookedMs = nowMs
-    this.#heardMs = nowMs
+    this.#checkEveryMs = lookEveryMs
+    this.#timeoutMs = patienceMs
+    this.#checkedMs = nowMs
+    this.#receivedMs = nowMs
   }
 
-  heard(nowMs: number): void {
-    this.#heardMs = nowMs
+  onReceived(nowMs: number): void {
+    this.#receivedMs = nowMs
   }
 
   /** To be called every `lookEveryMs`. */
-  look(nowMs: number): boolean {
-    const lateMs = Math.max(0, nowMs - this.#lookedMs - this.#lookEveryMs)
-    this.#lookedMs = nowMs
-    this.#heardMs += lateMs
-    return nowMs - this.#heardMs <= this.#patienceMs
+  isAlive(nowMs: number): boolean {
+    const lateMs = Math.max(0, nowMs - this.#checkedMs - this.#checkEveryMs)
+    this.#checkedMs = nowMs
+    this.#receivedMs += lateMs
+    return nowMs - this.#receivedMs <= this.#timeoutMs
   }
 }

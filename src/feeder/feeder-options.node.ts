@@ -24,15 +24,16 @@ export const FEED = program('npm run feed --', "a feeder beside a node: it tails
   .option('--verify-seconds <n>', "compare books with the node's this often (default: 600)")
   .option('--checkpoint-seconds <n>', 'write a checkpoint this often (default: 30)')
 
-const address = (protocol: RegExp, words: string) => z.url({ protocol, error: `must be an address such as ${words}` })
+const addressOption = (protocol: RegExp, words: string) =>
+  z.url({ protocol, error: `must be an address such as ${words}` })
 
 /** Up to a day; `0x10`, `1e9` and `0.5` are slips, not numbers of seconds. */
 const Seconds = wholeNumber(1, 86_400)
 
 const Arguments = z.object({
   data: z.string(),
-  info: address(/^https?$/, 'http://127.0.0.1:3001'),
-  gateway: address(/^(?:https?|wss?)$/, 'https://weir.example.workers.dev'),
+  info: addressOption(/^https?$/, 'http://127.0.0.1:3001'),
+  gateway: addressOption(/^(?:https?|wss?)$/, 'https://weir.example.workers.dev'),
   token: z
     .string()
     .min(SECRET_MIN_LENGTH, `is shorter than ${SECRET_MIN_LENGTH} characters: no gateway has such a FEED_TOKEN`)
@@ -70,7 +71,7 @@ export function feederOptions(
     gatewayUrl: data.gateway,
     token: data.token,
     chain: data.chain,
-    name: data.name ?? namelessName(host, stateDir),
+    name: data.name ?? defaultName(host, stateDir),
     stateDir,
     snapshotDir: resolve(data['snapshot-dir'] ?? join(stateDir, 'snapshots')),
     verifyMs: data['verify-seconds'] * 1000,
@@ -79,6 +80,6 @@ export function feederOptions(
 }
 
 /** The same after every restart, another for every state folder; `/status`, which anybody reads, learns nothing. */
-function namelessName(host: string, stateDir: string): string {
+function defaultName(host: string, stateDir: string): string {
   return `feeder-${createHash('sha256').update(`${host}\0${stateDir}`).digest('hex').slice(0, 6)}`
 }

@@ -5,16 +5,16 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { SECOND_MS } from '../core/time.ts'
 import type { Pulse } from '../protocol/feed/protocol.ts'
-import { BookKeeper } from './book-keeper.ts'
 import { Checkpointer, CheckpointFiles } from './checkpoint-files.node.ts'
 import { FeedLink } from './feed-link.node.ts'
 import { L4Sender } from './l4-sender.node.ts'
-import { NodeFiles, type NodeReader, StreamsToRead } from './node-files.node.ts'
-import { infoTrouble } from './node-info.node.ts'
+import { NodeFiles, type NodeReader, StreamSelection } from './node-files.node.ts'
+import { infoError } from './node-info.node.ts'
 import { NodeSnapshots } from './node-snapshots.node.ts'
+import { OrderBookProjector } from './order-book-projector.ts'
 import { Placement } from './placement.node.ts'
 import { Producer } from './producer.ts'
-import { FeedSession, type Order, type Reposition } from './session.ts'
+import { type Command, FeedSession, type Reposition } from './session.ts'
 import { SnapshotFetcher } from './snapshot-fetcher.node.ts'
 import { type Status, stateOf } from './status.ts'
 import { nodeTimeMs } from './streams.ts'
@@ -22,7 +22,7 @@ import { nodeTimeMs } from './streams.ts'
 const POLL_MS = 15
 /** After so long sockets and signals get their turn while catching up. */
 const TURN_MS = 5
-const STUMBLE_MS = 500
+const RECOVER_MS = 500
 /** Without a block for this long the node, or one of its streams, stands still. */
 const QUIET_MS = 5_000
 /** How long a stop waits for the acknowledgement that makes the next start seamless. */
@@ -43,17 +43,17 @@ export interface FeederOptions {
 
 export class Feeder {
   readonly #options: FeederOptions
-  readonly #say: (sentence: string) => void
+  readonly #log: (sentence: string) => void
   readonly #files: NodeFiles
   readonly #session = new FeedSession()
-  readonly #keeper = new BookKeeper()
+  readonly #projector = new OrderBookProjector()
   readonly #producer: Producer
   readonly #checkpointer: Checkpointer
   readonly #link: FeedLink
   readonly #snapshots: NodeSnapshots
   readonly #fetcher: SnapshotFetcher
   readonly #l4: L4Sender
-  readonly #streams: StreamsToRead
+  readonly #streams: StreamSelection
   readonly #placement: Placement
   readonly #stopping = new AbortController()
   readonly #stalls = new StallMeter()
@@ -65,30 +65,30 @@ export class Feeder {
   #blocksPerSecond = 0
   #blockAt = Number.NEGATIVE_INFINITY
   /** Late lines of readers before the present one. */
-  #earlierLate = 0
+  #lateBefore = 0
 
   /** `say` hears one sentence of everything unusual; `random` is uniform in [0, 1). */
   constructor(options: FeederOptions, say: (sentence: string) => void, random: () => number) {
     this.#options = options
-    this.#say = say
+    this.#log = say
     this.#files = new NodeFiles(options.dataDir)
-    this.#streams = new StreamsToRead(this.#files, this.#session, say)
-    this.#producer = new Producer(this.#keeper, this.#session, say)
+    this.#streams = new StreamSelection(this.#files, this.#session, say)
+    this.#producer = new Producer(this.#projector, this.#session, say)
     const store = new CheckpointFiles(options.stateDir, options.chain, say)
     this.#checkpointer = new Checkpointer({
-      store,
-      keeper: this.#keeper,
+      files: store,
+      projector: this.#projector,
       chain: options.chain,
       everyMs: options.checkpointMs,
-      say,
+      log: say,
     })
     this.#link = new FeedLink(options, {
       session: this.#session,
       range: () => this.#files.range(),
-      filesTrouble: () => this.#files.trouble(),
-      pulse: (nowMs) => this.#pulse(nowMs),
-      order: (order) => this.#order(order),
-      say,
+      filesError: () => this.#files.layoutError(),
+      pulse: (nowMs) => this.#pulseFields(nowMs),
+      onCommand: (order) => this.#handleCommand(order),
+      log: say,
       random,
     })
     const { signal } = this.#stopping
@@ -96,31 +96,37 @@ export class Feeder {
     this.#fetcher = new SnapshotFetcher({
       snapshots: this.#snapshots,
       verifyMs: options.verifyMs,
-      keeper: this.#keeper,
+      projector: this.#projector,
       signal,
-      say,
+      log: say,
     })
     this.#l4 = new L4Sender({
       snapshots: this.#snapshots,
       session: this.#session,
       signal,
       timeOf: (height) => this.#files.timeOf(height),
-      offered: () => this.#link.flush(performance.now()),
+      onOffered: () => this.#link.flush(performance.now()),
     })
-    this.#placement = new Placement({ files: this.#files, store, keeper: this.#keeper, snapshots: this.#fetcher, say })
+    this.#placement = new Placement({
+      files: this.#files,
+      checkpoints: store,
+      projector: this.#projector,
+      snapshots: this.#fetcher,
+      log: say,
+    })
   }
 
   /** Runs until stop(), or until it is of no use to go on; answers the exit code. */
   async run(): Promise<number> {
     this.#link.start()
     this.#stalls.start()
-    void this.#probe()
+    void this.#probeNode()
     while (!this.#stopping.signal.aborted && this.#exitCode === null) {
       let worked = false
       try {
-        worked = await this.#turn(performance.now())
+        worked = await this.#runTurn(performance.now())
       } catch (error) {
-        await this.#stumble(error)
+        await this.#recover(error)
       }
       if (!worked) await sleep(POLL_MS, undefined, { signal: this.#stopping.signal }).catch(() => {})
     }
@@ -134,77 +140,83 @@ export class Feeder {
   }
 
   /** A node that cannot be asked shows at once, not when books are first needed of it. */
-  async #probe(): Promise<void> {
-    const trouble = await infoTrouble(this.#options.infoUrl, this.#stopping.signal)
-    if (trouble !== null && !this.#stopping.signal.aborted) this.#say(trouble)
+  async #probeNode(): Promise<void> {
+    const trouble = await infoError(this.#options.infoUrl, this.#stopping.signal)
+    if (trouble !== null && !this.#stopping.signal.aborted) this.#log(trouble)
   }
 
-  #pulse(nowMs: number): Omit<Pulse, 'type'> {
+  #pulseFields(nowMs: number): Omit<Pulse, 'type'> {
     const status = this.status(nowMs)
     const { state, unacked, reconnects, misfits, drifted, gaps, refusedEvents, stallMs, stalls, lateLines } = status
     const counts = { unacked, reconnects, misfits, drifted, gaps, refusedEvents, stallMs, stalls, lateLines }
-    const { place } = this.#keeper
-    return { now: nowMs, head: status.height, time: place?.time ? nodeTimeMs(place.time) : null, state, ...counts }
+    const { position } = this.#projector
+    return {
+      now: nowMs,
+      head: status.height,
+      time: position?.time ? nodeTimeMs(position.time) : null,
+      state,
+      ...counts,
+    }
   }
 
   /** `nowMs` is the clock's. All waiting goes by another, which nobody sets. */
   status(nowMs: number): Status {
-    const { place } = this.#keeper
+    const { position } = this.#projector
     return {
       ...stateOf({
-        trouble: this.#link.trouble,
+        linkError: this.#link.error,
         isConnected: this.#session.phase === 'flowing',
-        files: this.#link.files,
-        isMoving: this.#reposition !== null,
-        snapshot: this.#snapshots.trouble,
-        isFull: this.#session.full,
+        filesError: this.#link.filesError,
+        isRepositioning: this.#reposition !== null,
+        snapshotError: this.#snapshots.error,
+        isFull: this.#session.isFull,
         isQuiet: performance.now() - this.#blockAt > QUIET_MS,
         awaited: this.#reader?.awaited ?? [],
       }),
-      height: place?.height ?? null,
-      lagMs: place?.time ? nowMs - nodeTimeMs(place.time) : null,
+      height: position?.height ?? null,
+      lagMs: position?.time ? nowMs - nodeTimeMs(position.time) : null,
       blocksPerSecond: this.#blocksPerSecond,
       unacked: this.#session.unacked,
       reconnects: this.#link.reconnects,
-      misfits: this.#keeper.misfits,
+      misfits: this.#projector.misfits,
       drifted: this.#fetcher.drifted,
       gaps: this.#producer.gapHeights,
       refusedEvents: this.#producer.refusedEvents,
-      lateLines: this.#earlierLate + (this.#reader?.late ?? 0),
+      lateLines: this.#lateBefore + (this.#reader?.lateLines ?? 0),
       stallMs: this.#stalls.worstMs,
       stalls: this.#stalls.seconds,
-      booksKnown: this.#keeper.books !== null,
+      booksKnown: this.#projector.books !== null,
     }
   }
 
   /** One round of everything; true where there was something to do. */
-  async #turn(nowMs: number): Promise<boolean> {
-    if (nowMs - this.#secondAt >= SECOND_MS) await this.#second(nowMs)
-    if (this.#reposition && this.#link.files === null) await this.#moveTo(this.#reposition)
-    const worked = this.#reader !== null && !this.#session.full && (await this.#readOn(this.#reader, nowMs))
-    this.#keeper.approach()
+  async #runTurn(nowMs: number): Promise<boolean> {
+    if (nowMs - this.#secondAt >= SECOND_MS) await this.#onSecond(nowMs)
+    if (this.#reposition && this.#link.filesError === null) await this.#moveTo(this.#reposition)
+    const worked = this.#reader !== null && !this.#session.isFull && (await this.#readBlocks(this.#reader, nowMs))
+    this.#projector.catchUpSnapshot()
     if (this.#reader) {
       this.#l4.tick(nowMs)
       this.#fetcher.tick(nowMs)
     }
     // Whole books are cut a part a turn, and nothing else is: sockets, timers and signals get theirs between two.
-    if (!this.#producer.isCutting) this.#producer.handOver()
+    if (!this.#producer.isHandingOver) this.#producer.handOverBooks()
     this.#link.flush(nowMs)
-    if (!this.#producer.isCutting) this.#checkpointer.tick(nowMs, this.#session.durable)
+    if (!this.#producer.isHandingOver) this.#checkpointer.tick(nowMs, this.#session.durable)
     else await nextTurn()
-    return worked || this.#producer.isCutting
+    return worked || this.#producer.isHandingOver
   }
 
-  async #readOn(reader: NodeReader, nowMs: number): Promise<boolean> {
+  async #readBlocks(reader: NodeReader, nowMs: number): Promise<boolean> {
     const worked = await reader.pump(nowMs)
-    if (reader.startedOver)
+    if (reader.hasStartedOver)
       return this.#giveUp(
         'the files hold a height with two times: the node started over, or two nodes write to one folder. Begin a new log (feed reset).',
       )
     let taken = 0
     let since = performance.now()
-    while (!this.#session.full && !this.#reposition && !this.#stopping.signal.aborted) {
-      if (this.#producer.handOver()) break
+    while (!this.#session.isFull && !this.#reposition && !this.#stopping.signal.aborted) {
+      if (this.#producer.handOverBooks()) break
       const paired = reader.take()
       if (!paired) break
       for (const _ of this.#producer.accept(paired)) await nextTurn()
@@ -219,7 +231,7 @@ export class Feeder {
     return worked || taken > 0
   }
 
-  async #second(nowMs: number): Promise<void> {
+  async #onSecond(nowMs: number): Promise<void> {
     const passed = this.#secondAt === 0 ? SECOND_MS : nowMs - this.#secondAt
     this.#blocksPerSecond = Math.round((this.#blocks * SECOND_MS) / passed)
     this.#secondAt = nowMs
@@ -231,26 +243,26 @@ export class Feeder {
 
   /** A stream may come into being while we run, or be asked for by the gateway. */
   async #followStreams(): Promise<void> {
-    const { place } = this.#keeper
-    if (!this.#reader || !place) return
+    const { position } = this.#projector
+    if (!this.#reader || !position) return
     const present = await this.#streams.names(performance.now())
     const reading = this.#reader.streams
     const isSame = present.length === reading.length && present.every((name) => reading.includes(name))
-    if (isSame || this.#reader.holdsLate) return
-    await this.#openReader(place.height + 1, place.time || null)
+    if (isSame || this.#reader.hasLateLines) return
+    await this.#openReader(position.height + 1, position.time || null)
   }
 
   async #openReader(from: number, passedTime: string | null): Promise<void> {
     await this.#reader?.close()
-    this.#earlierLate += this.#reader?.late ?? 0
-    this.#reader = this.#files.open(await this.#streams.names(performance.now()), from, passedTime, this.#say)
+    this.#lateBefore += this.#reader?.lateLines ?? 0
+    this.#reader = this.#files.open(await this.#streams.names(performance.now()), from, passedTime, this.#log)
   }
 
-  #order(order: Order): void {
-    if (order.do === 'say') this.#say(order.sentence)
+  #handleCommand(order: Command): void {
+    if (order.do === 'say') this.#log(order.sentence)
     else if (order.do === 'reposition') this.#reposition = order.to
     else {
-      this.#say(`the gateway refuses this feeder: ${order.reason}`)
+      this.#log(`the gateway refuses this feeder: ${order.reason}`)
       // Refused on the first word: the node's heights do not reach what the log already has.
       if (order.atGreeting) this.#exitCode = 2
       else this.#link.retryLater()
@@ -259,36 +271,36 @@ export class Feeder {
 
   /** Takes the place that the gateway's log asks for. */
   async #moveTo(target: Reposition): Promise<void> {
-    const placed = await this.#placement.take(target)
+    const placed = await this.#placement.moveTo(target)
     if (typeof placed === 'string') this.#giveUp(placed)
     else if (placed && this.#reposition === target) {
       const { point, readFrom, sendFrom } = placed
       this.#reposition = null
-      await this.#openReader(readFrom, this.#keeper.place?.time || null)
-      this.#session.positioned(sendFrom, point.needsSeed, point.gone)
+      await this.#openReader(readFrom, this.#projector.position?.time || null)
+      this.#session.startFrom(sendFrom, point.needsSeed, point.gone)
       const lost = point.gone ? `; heights ${point.gone.from} to ${point.gone.to} are no longer in the files` : ''
-      this.#say(`books from ${point.books}, reading from height ${readFrom}, sending from ${sendFrom}${lost}`)
+      this.#log(`books from ${point.books}, reading from height ${readFrom}, sending from ${sendFrom}${lost}`)
     }
   }
 
   #giveUp(sentence: string): false {
-    this.#say(sentence)
+    this.#log(sentence)
     this.#exitCode = 2
     return false
   }
 
   /** Nothing ends the feeder but its end: after an error the gateway's log tells where to go on. */
-  async #stumble(error: unknown): Promise<void> {
+  async #recover(error: unknown): Promise<void> {
     if (this.#stopping.signal.aborted) return
-    this.#say(`something failed and is tried again: ${error instanceof Error ? (error.stack ?? error.message) : error}`)
+    this.#log(`something failed and is tried again: ${error instanceof Error ? (error.stack ?? error.message) : error}`)
     this.#reposition ??= { durable: this.#session.durable, seeded: false }
-    await sleep(STUMBLE_MS)
+    await sleep(RECOVER_MS)
   }
 
   async #finish(): Promise<void> {
     this.#checkpointer.tick(performance.now(), this.#session.durable)
     if (this.#exitCode === null)
-      await this.#checkpointer.last(performance.now(), (height) => this.#isDurableSoon(height))
+      await this.#checkpointer.writeLast(performance.now(), (height) => this.#isDurableSoon(height))
     this.#link.stop()
     this.#stalls.stop()
     await this.#reader?.close()

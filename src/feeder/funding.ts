@@ -55,7 +55,7 @@ export function readPayments(payload: unknown, timeMs: number): Result<string[],
  * without a half one that a killed node left before it.
  * What cannot be read is left for who reads the line.
  */
-export function shortenedLine(text: string): string {
+export function shortenLine(text: string): string {
   const line = parseJson(text.slice(Math.max(0, text.lastIndexOf(LINE_BEGIN)))) as { events?: unknown } | undefined
   if (line === undefined) return text
   for (const event of Array.isArray(line?.events) ? line.events : []) {

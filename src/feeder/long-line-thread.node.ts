@@ -2,6 +2,6 @@
 // that says the same.
 
 import { parentPort, workerData } from 'node:worker_threads'
-import { shortenedLine } from './funding.ts'
+import { shortenLine } from './funding.ts'
 
-parentPort?.postMessage(shortenedLine(Buffer.concat(workerData as Uint8Array[]).toString('utf8')))
+parentPort?.postMessage(shortenLine(Buffer.concat(workerData as Uint8Array[]).toString('utf8')))

@@ -19,7 +19,7 @@ const THREAD = new URL('./long-line-thread.node.ts', import.meta.url)
 const THREAD_HEAP_MB = 2_048
 
 /** The bytes of a long line of misc events, as a short text; they are handed over. */
-async function shortened(bytes: Uint8Array[]): Promise<string> {
+async function shortenInThread(bytes: Uint8Array[]): Promise<string> {
   const thread = new Worker(THREAD, {
     workerData: bytes,
     transferList: bytes.map(({ buffer }) => buffer as ArrayBuffer),
@@ -56,14 +56,14 @@ export class NodeFiles {
   }
 
   /** Why range() is null, as a sentence that says what to do. */
-  async trouble(): Promise<string> {
+  async layoutError(): Promise<string> {
     const listing: FolderListing = await readdir(this.#dataDir).then(
       (entries) => ({ entries }),
       (error: NodeJS.ErrnoException) => ({ failed: error.code ?? error.message }),
     )
     const lasts = await Promise.all(REQUIRED_STREAMS.map((name) => this.#streams[name].last()))
     const empty = REQUIRED_STREAMS.filter((_, at) => lasts[at] === null)
-    return layoutTrouble(this.#dataDir, listing, empty)
+    return layoutError(this.#dataDir, listing, empty)
   }
 
   /** Block time that the files tell of a height, null where they do not hold it. */
@@ -72,7 +72,7 @@ export class NodeFiles {
   }
 
   /** Streams whose folder exists; order statuses only if wanted, since they are most of the volume. */
-  async present(wantsStatuses: boolean): Promise<StreamName[]> {
+  async presentStreams(wantsStatuses: boolean): Promise<StreamName[]> {
     const present: StreamName[] = []
     for (const name of STREAMS) {
       if (name === 'statuses' && !wantsStatuses) continue
@@ -91,7 +91,7 @@ export class NodeFiles {
     const tails = new Map<StreamName, StreamTail>()
     for (const name of names) {
       const hear = (sentence: string) => say(`${STREAM_FOLDER[name]}: ${sentence}`)
-      tails.set(name, new StreamTail(this.#streams[name], from, hear, name === 'misc' ? shortened : null))
+      tails.set(name, new StreamTail(this.#streams[name], from, hear, name === 'misc' ? shortenInThread : null))
     }
     return new NodeReader(tails, new Pairing(from, passedTime, names), say)
   }
@@ -100,16 +100,16 @@ export class NodeFiles {
 export class NodeReader {
   readonly #tails: ReadonlyMap<StreamName, StreamTail>
   readonly #pairing: Pairing
-  readonly #say: (sentence: string) => void
+  readonly #log: (sentence: string) => void
   /** Set once a line contradicted what was read before: the node started over. */
-  startedOver = false
+  hasStartedOver = false
   /** Lines of optional streams that came after the block of their height was handed out. */
-  late = 0
+  lateLines = 0
 
   constructor(tails: ReadonlyMap<StreamName, StreamTail>, pairing: Pairing, say: (sentence: string) => void) {
     this.#tails = tails
     this.#pairing = pairing
-    this.#say = say
+    this.#log = say
   }
 
   get streams(): StreamName[] {
@@ -122,8 +122,8 @@ export class NodeReader {
   }
 
   /** Lines that came late wait for the next block, and would be lost with this reader. */
-  get holdsLate(): boolean {
-    return this.#pairing.holdsLate
+  get hasLateLines(): boolean {
+    return this.#pairing.hasLateLines
   }
 
   /** Reads on once in every stream; false where none had anything. */
@@ -133,15 +133,15 @@ export class NodeReader {
       if (this.#pairing.waitingUnits(name) > WAITING_MAX_UNITS) continue
       for (const line of await tail.read(nowMs)) {
         const verdict = this.#pairing.push(name, line, nowMs)
-        if (verdict === 'started_over') this.startedOver = true
-        if (verdict === 'late') this.#tooLate(name, line.height)
+        if (verdict === 'started_over') this.hasStartedOver = true
+        if (verdict === 'late') this.#reportLate(name, line.height)
       }
       progressed ||= tail.progressed
     }
     const order = Math.max(...REQUIRED_STREAMS.map((name) => this.#tails.get(name)?.order ?? 0))
     for (const [name, tail] of this.#tails) {
       const endedAt = tail.endedAt(order, nowMs)
-      if (endedAt !== null) this.#pairing.ended(name, endedAt)
+      if (endedAt !== null) this.#pairing.onEnd(name, endedAt)
     }
     return progressed
   }
@@ -150,7 +150,7 @@ export class NodeReader {
   take(): PairedBlock | PairedGap | null {
     const taken = this.#pairing.take()
     if (taken !== 'started_over') return taken
-    this.startedOver = true
+    this.hasStartedOver = true
     return null
   }
 
@@ -158,9 +158,9 @@ export class NodeReader {
     for (const tail of this.#tails.values()) await tail.close()
   }
 
-  #tooLate(stream: StreamName, height: number): void {
-    this.late++
-    this.#say(`${STREAM_FOLDER[stream]}: the line of height ${height} came after its block: it goes with the next one`)
+  #reportLate(stream: StreamName, height: number): void {
+    this.lateLines++
+    this.#log(`${STREAM_FOLDER[stream]}: the line of height ${height} came after its block: it goes with the next one`)
   }
 }
 
@@ -178,8 +178,8 @@ const FLAGS = REQUIRED_STREAMS.map((name) => FLAG[name]).join(' ')
 export type FolderListing = { readonly entries: readonly string[] } | { readonly failed: string }
 
 /** `empty`: required streams without a complete line. */
-export function layoutTrouble(dataDir: string, listing: FolderListing, empty: readonly StreamName[]): string {
-  if ('failed' in listing) return unreadable(dataDir, listing.failed)
+export function layoutError(dataDir: string, listing: FolderListing, empty: readonly StreamName[]): string {
+  if ('failed' in listing) return unreadableMessage(dataDir, listing.failed)
   const { entries } = listing
   const has = (name: StreamName) => entries.includes(STREAM_FOLDER[name])
   const unbatched = STREAMS.map((name) => STREAM_FOLDER[name].replace(/_by_block$/, '')).filter((folder) =>
@@ -197,7 +197,7 @@ export function layoutTrouble(dataDir: string, listing: FolderListing, empty: re
   return `no block stands in ${empty.map((name) => STREAM_FOLDER[name]).join(', ')} of ${dataDir} yet: does the node run, and is it in step with its chain?`
 }
 
-function unreadable(dataDir: string, code: string): string {
+function unreadableMessage(dataDir: string, code: string): string {
   if (code === 'ENOENT') return `the data folder ${dataDir} does not exist: --data must name the node's data folder`
   if (code === 'ENOTDIR') return `${dataDir} is a file: --data must name the node's data folder`
   return `the data folder ${dataDir} cannot be read (${code}): give this user the right to read it`
@@ -207,28 +207,28 @@ function unreadable(dataDir: string, code: string): string {
 const STATUSES_MS = 60_000
 
 /** Which streams are read: those that the node writes, and order statuses, most of the volume, while somebody wants any. */
-export class StreamsToRead {
+export class StreamSelection {
   readonly #files: NodeFiles
   readonly #session: FeedSession
-  readonly #say: (sentence: string) => void
+  readonly #log: (sentence: string) => void
   /** When order statuses were last wanted. */
-  #wantedAt = Number.NEGATIVE_INFINITY
+  #lastWantedMs = Number.NEGATIVE_INFINITY
   /** Order statuses are wanted, and there are none to read. */
   #lacksStatuses = false
 
   constructor(files: NodeFiles, session: FeedSession, say: (sentence: string) => void) {
     this.#files = files
     this.#session = session
-    this.#say = say
+    this.#log = say
   }
 
   async names(nowMs: number): Promise<StreamName[]> {
-    const wantsStatuses = this.#session.wanted.size > 0 || this.#session.l4.coins.size > 0
-    if (wantsStatuses) this.#wantedAt = nowMs
-    const present = await this.#files.present(nowMs - this.#wantedAt < STATUSES_MS)
+    const wantsStatuses = this.#session.wantedWallets.size > 0 || this.#session.l4.coins.size > 0
+    if (wantsStatuses) this.#lastWantedMs = nowMs
+    const present = await this.#files.presentStreams(nowMs - this.#lastWantedMs < STATUSES_MS)
     const isMissing = wantsStatuses && !present.includes('statuses')
     if (isMissing && !this.#lacksStatuses)
-      this.#say('order statuses are wanted, and the node writes none: run it with --write-order-statuses')
+      this.#log('order statuses are wanted, and the node writes none: run it with --write-order-statuses')
     this.#lacksStatuses = isMissing
     return present
   }

@@ -1,35 +1,35 @@
 // Asks the node over HTTP: whether it is there, and for its order-level snapshot, which it writes to a file beside us.
 
 /** The real exchange's snapshot is hundreds of megabytes. */
-const ANSWER_TIMEOUT_MS = 120_000
+const RESPONSE_TIMEOUT_MS = 120_000
 const PROBE_TIMEOUT_MS = 5_000
 const ERROR_UNITS = 200
 
 /** Why the node's HTTP is of no use, null where it answers. */
-export async function infoTrouble(infoUrl: string, signal: AbortSignal): Promise<string | null> {
+export async function infoError(infoUrl: string, signal: AbortSignal): Promise<string | null> {
   const what = `the node's HTTP at ${new URL(infoUrl).host} (--info)`
   const hint = 'run the node with --serve-info and give its address; until then no books can begin or be compared'
   try {
-    const response = await ask(infoUrl, { type: 'exchangeStatus' }, PROBE_TIMEOUT_MS, signal)
+    const response = await post(infoUrl, { type: 'exchangeStatus' }, PROBE_TIMEOUT_MS, signal)
     await response.body?.cancel()
     // A node that does not know the type says so: it is there.
     return [404, 405].includes(response.status) || response.status >= 500
       ? `${what} answers ${response.status}: ${hint}`
       : null
   } catch (error) {
-    return `${what} cannot be reached (${sentenceOf(error)}): ${hint}`
+    return `${what} cannot be reached (${errorMessage(error)}): ${hint}`
   }
 }
 
 /** The first line of an error and of what caused it. */
-export function sentenceOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error as { cause?: NodeJS.ErrnoException }
   const why = cause instanceof Error ? cause.message || cause.code : undefined
   return `${error.message.split('\n')[0]}${why ? `: ${why}` : ''}`
 }
 
-async function ask(infoUrl: string, body: object, timeoutMs: number, signal?: AbortSignal): Promise<Response> {
+async function post(infoUrl: string, body: object, timeoutMs: number, signal?: AbortSignal): Promise<Response> {
   return await fetch(`${infoUrl.replace(/\/(?:info\/?)?$/, '')}/info`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -46,7 +46,7 @@ export async function requestSnapshot(infoUrl: string, outPath: string): Promise
     outPath,
     includeHeightInOutput: true,
   }
-  const response = await ask(infoUrl, body, ANSWER_TIMEOUT_MS)
+  const response = await post(infoUrl, body, RESPONSE_TIMEOUT_MS)
   const text = await response.text()
   if (!response.ok)
     throw new Error(`the node answered fileSnapshot with ${response.status}: ${text.slice(0, ERROR_UNITS)}`)

@@ -6,9 +6,9 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { sentenceOf } from './node-info.node.ts'
+import { errorMessage } from './node-info.node.ts'
 import { removeOrphans } from './orphans.node.ts'
-import type { SnapshotTask, SnapshotUse, ThreadWords } from './snapshot-thread.node.ts'
+import type { SnapshotTask, SnapshotUse, ThreadMessage } from './snapshot-thread.node.ts'
 
 const THREAD = new URL('./snapshot-thread.node.ts', import.meta.url)
 /** What a node wrote for a process, by its id: hundreds of megabytes. */
@@ -22,11 +22,11 @@ const MAX_GAP_MS = 15_000
 
 /** So long the node's files may need to reach the height of its snapshot. */
 const REACH_MS = 60_000
-const LOOK_MS = 50
+const CHECK_MS = 50
 
 /** Waits until the node's files have this height. */
-export async function reached(height: number, signal: AbortSignal, isThere: () => boolean): Promise<void> {
-  for (const until = performance.now() + REACH_MS; !isThere(); await sleep(LOOK_MS, undefined, { signal }))
+export async function waitForHeight(height: number, signal: AbortSignal, isThere: () => boolean): Promise<void> {
+  for (const until = performance.now() + REACH_MS; !isThere(); await sleep(CHECK_MS, undefined, { signal }))
     if (performance.now() > until) throw new Error(`the node's files do not reach its height ${height}`)
 }
 
@@ -36,61 +36,61 @@ interface NodeSnapshotsOptions {
 }
 
 /** What a thread says, and how it is answered. */
-export interface SnapshotTalk {
-  readonly words: AsyncIterable<Exclude<ThreadWords, { kind: 'failed' }>>
-  answer(value: unknown): void
+export interface SnapshotExchange {
+  readonly messages: AsyncIterable<Exclude<ThreadMessage, { kind: 'failed' }>>
+  reply(value: unknown): void
 }
 
 export class NodeSnapshots {
   readonly #options: NodeSnapshotsOptions
   readonly #signal: AbortSignal
-  readonly #say: (sentence: string) => void
-  #asked = 0
+  readonly #log: (sentence: string) => void
+  #requests = 0
   /** Number of the asking that the node has not answered yet. */
-  #asking: number | null = null
+  #pending: number | null = null
   #nextAt = 0
   #gapMs = MIN_GAP_MS
   /** Why the node gave no snapshot when last asked; null where it did, or was not asked. */
-  trouble: string | null = null
+  error: string | null = null
 
   constructor(options: NodeSnapshotsOptions, signal: AbortSignal, say: (sentence: string) => void) {
     this.#options = options
     this.#signal = signal
-    this.#say = say
+    this.#log = say
   }
 
   /** Whether the node may be asked now. */
   isReady(nowMs: number): boolean {
-    return this.#asking === null && nowMs >= this.#nextAt
+    return this.#pending === null && nowMs >= this.#nextAt
   }
 
   /** A snapshot, as far as `take` listens; null where there is none now, which was said. */
-  async read<T>(use: SnapshotUse, take: (talk: SnapshotTalk) => Promise<T>): Promise<T | null> {
-    const asking = ++this.#asked
-    this.#asking = asking
+  async read<T>(use: SnapshotUse, take: (talk: SnapshotExchange) => Promise<T>): Promise<T | null> {
+    const asking = ++this.#requests
+    this.#pending = asking
     try {
-      const taken = await this.#read(use, asking, take)
-      this.trouble = null
+      const taken = await this.#readInThread(use, asking, take)
+      this.error = null
       this.#gapMs = MIN_GAP_MS
       this.#nextAt = Math.max(this.#nextAt, performance.now() + MIN_GAP_MS)
       return taken
     } catch (error) {
-      if (!this.#signal.aborted) this.failed(`no snapshot from the node: ${sentenceOf(error)}`, performance.now())
+      if (!this.#signal.aborted) this.onFailed(`no snapshot from the node: ${errorMessage(error)}`, performance.now())
       return null
     } finally {
-      this.#answered(asking)
+      this.#onAnswered(asking)
     }
   }
 
   /** The snapshot was of no use: the node is left alone for longer. */
-  failed(trouble: string, nowMs: number): void {
-    if (trouble !== this.trouble) this.#say(`${trouble}: asking again`)
-    this.trouble = trouble
+  onFailed(trouble: string, nowMs: number): void {
+    if (trouble !== this.error) this.#log(`${trouble}: asking again`)
+    this.error = trouble
     this.#gapMs = Math.min(MAX_GAP_MS, this.#gapMs * 2)
     this.#nextAt = nowMs + this.#gapMs
   }
 
-  async #read<T>(use: SnapshotUse, asking: number, take: (talk: SnapshotTalk) => Promise<T>): Promise<T> {
+  async #readInThread<T>(use: SnapshotUse, asking: number, take: (talk: SnapshotExchange) => Promise<T>): Promise<T> {
     const { infoUrl, snapshotDir } = this.#options
     await mkdir(snapshotDir, { recursive: true })
     await removeOrphans(snapshotDir, SNAPSHOT)
@@ -103,7 +103,7 @@ export class NodeSnapshots {
     const stop = () => void thread.terminate()
     this.#signal.addEventListener('abort', stop, { once: true })
     try {
-      return await take({ words: this.#words(thread, asking), answer: (value) => thread.postMessage(value) })
+      return await take({ messages: this.#messages(thread, asking), reply: (value) => thread.postMessage(value) })
     } finally {
       this.#signal.removeEventListener('abort', stop)
       await thread.terminate()
@@ -111,19 +111,19 @@ export class NodeSnapshots {
     }
   }
 
-  async *#words(thread: Worker, asking: number): SnapshotTalk['words'] {
-    for await (const [words] of on(thread, 'message', { close: ['exit'] }) as AsyncIterable<[ThreadWords]>) {
+  async *#messages(thread: Worker, asking: number): SnapshotExchange['messages'] {
+    for await (const [words] of on(thread, 'message', { close: ['exit'] }) as AsyncIterable<[ThreadMessage]>) {
       if (words.kind === 'failed') throw new Error(words.sentence)
-      if (words.kind === 'height') this.#answered(asking)
+      if (words.kind === 'height') this.#onAnswered(asking)
       yield words
       if (words.kind === 'end') return
     }
     throw new Error('the thread that reads it ended')
   }
 
-  #answered(asking: number): void {
-    if (this.#asking !== asking) return
-    this.#asking = null
+  #onAnswered(asking: number): void {
+    if (this.#pending !== asking) return
+    this.#pending = null
     this.#nextAt = Math.max(this.#nextAt, performance.now() + this.#gapMs)
   }
 }

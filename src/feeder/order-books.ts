@@ -43,7 +43,7 @@ export class OrderBooks {
   }
 
   /** Counts an event that could not be read and makes its coin suspect, where it names one. */
-  doubt(coin: string | null): void {
+  markSuspect(coin: string | null): void {
     this.#misfits++
     if (coin !== null) this.#suspects.add(coin)
   }
@@ -56,7 +56,7 @@ export class OrderBooks {
       this.#coins.set(diff.coin, book)
     }
     this.#changed.add(book)
-    if (!fits(book, diff)) {
+    if (!applyDiff(book, diff)) {
       this.#misfits++
       this.#suspects.add(diff.coin)
     }
@@ -106,7 +106,7 @@ export class OrderBooks {
   }
 
   /** Whether a coin's book is still this one: a repair brings another. */
-  holds(book: CoinOrders): boolean {
+  isCurrent(book: CoinOrders): boolean {
     return this.#coins.get(book.coin) === book
   }
 
@@ -127,16 +127,16 @@ export class OrderBooks {
 }
 
 /** Applies a diff; false where it contradicts the book. */
-function fits(book: CoinOrders, diff: RawDiff): boolean {
+function applyDiff(book: CoinOrders, diff: RawDiff): boolean {
   if (diff.kind === 'new') return book.add(diff.oid, diff.side, diff.px, diff.sz)
   if (diff.kind === 'remove') return book.remove(diff.oid) !== null
   const before = book.resize(diff.oid, diff.sz)
   if (before === null) book.add(diff.oid, diff.side, diff.px, diff.sz)
-  return before !== null && sameSize(before, diff.origSz)
+  return before !== null && isSameSize(before, diff.origSz)
 }
 
 /** `0.1` and `0.10` are one size; the texts are nearly always equal. */
-function sameSize(a: string, b: string): boolean {
+function isSameSize(a: string, b: string): boolean {
   return a === b || compareDecimals(a, b) === 0
 }
 
@@ -146,7 +146,7 @@ function sameSize(a: string, b: string): boolean {
 
 export class OrderCopy {
   readonly book: CoinOrders
-  readonly #left: Iterator<readonly [oid: number, text: string]>
+  readonly #remaining: Iterator<readonly [oid: number, text: string]>
   readonly #oids: number[] = []
   #texts: string[] = []
   /** Orders that came, changed or went since the copy was begun. */
@@ -154,7 +154,7 @@ export class OrderCopy {
 
   constructor(book: CoinOrders) {
     this.book = book
-    this.#left = book.texts()
+    this.#remaining = book.texts()
     book.watch(this.#touched)
   }
 
@@ -166,7 +166,7 @@ export class OrderCopy {
   /** Copies at most so many orders more, between two blocks; answers how many less it were, 0 while more may be left. */
   step(most: number): number {
     for (let left = most; left > 0; left--) {
-      const next = this.#left.next()
+      const next = this.#remaining.next()
       if (next.done) {
         this.#finish()
         return left

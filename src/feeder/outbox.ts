@@ -7,10 +7,10 @@ import { encodeFrame, JOINED_MAX_UNITS, PartJoiner } from '../protocol/feed/part
 import { BlockFrame, type Verified } from '../protocol/feed/protocol.ts'
 
 /** While so much waits to be sent rows of coins, which are most of it, are left out: all clients wait for blocks. */
-const ROWS_UNSENT_UNITS = 8 * 1024 * 1024
+const MAX_UNSENT_ROW_UNITS = 8 * 1024 * 1024
 
 /** Of a block with payments: some 80,000 wallets, whose file is made in 100 MB. */
-const PAID_MAX_UNITS = 12 * 1024 * 1024
+const PAYMENTS_MAX_UNITS = 12 * 1024 * 1024
 
 interface OutboxItem {
   readonly kind: 'block' | 'snapshot' | 'gone' | 'verified'
@@ -37,9 +37,9 @@ export class Outbox {
   /** Items that were sent whole … */
   #sent = 0
   /** … and texts of the item behind them. */
-  #part = 0
+  #sentTexts = 0
   #units = 0
-  #open: OpenSnapshot | null = null
+  #currentSnapshot: OpenSnapshot | null = null
 
   /** Characters held; nearly all are ASCII, so about bytes. */
   get units(): number {
@@ -52,7 +52,7 @@ export class Outbox {
 
   /** Items sent and not acknowledged. */
   get inFlight(): readonly OutboxItem[] {
-    return this.#items.slice(0, this.#part > 0 ? this.#sent + 1 : this.#sent)
+    return this.#items.slice(0, this.#sentTexts > 0 ? this.#sent + 1 : this.#sent)
   }
 
   /** True where something sent will be acknowledged in time if the gateway is well. */
@@ -68,10 +68,10 @@ export class Outbox {
     const { l4, ...bare } = block
     // An hour's payments, which are as much by themselves, are gone in a moment.
     const unsent = this.#items.slice(this.#sent).filter(({ payments }) => payments !== 'told')
-    if (l4 && unitsOf(unsent) > ROWS_UNSENT_UNITS) return this.pushBlock(bare)
+    if (l4 && unitsOf(unsent) > MAX_UNSENT_ROW_UNITS) return this.pushBlock(bare)
     const item = itemOf('block', block.height, block.height, encodeFrame({ type: 'block', ...block }))
     if (l4 && item.units > JOINED_MAX_UNITS) return this.pushBlock(bare)
-    if (block.payments && item.units > PAID_MAX_UNITS) return this.pushBlock({ ...block, payments: null })
+    if (block.payments && item.units > PAYMENTS_MAX_UNITS) return this.pushBlock({ ...block, payments: null })
     this.#push(withPayments(item, block))
     return block
   }
@@ -83,26 +83,26 @@ export class Outbox {
 
   /** A snapshot to which parts are pushed until the last; nothing is pushed behind it before. */
   openSnapshot(scope: 'all' | 'coins', height: number, coins: readonly string[]): void {
-    this.#open = { kind: 'snapshot', height, from: height, scope, coins, texts: [], units: 0, isOpen: true }
-    this.#push(this.#open)
+    this.#currentSnapshot = { kind: 'snapshot', height, from: height, scope, coins, texts: [], units: 0, isOpen: true }
+    this.#push(this.#currentSnapshot)
   }
 
   /** The open snapshot with one more part, null where it is held no more. */
   pushPart(text: string, isLast: boolean): OutboxItem | null {
-    const open = this.#open
+    const open = this.#currentSnapshot
     if (!open || this.#items.at(-1) !== open) return null
     open.texts.push(text)
     if (isLast) {
       open.isOpen = false
-      this.#open = null
+      this.#currentSnapshot = null
     }
     return open
   }
 
   /** Takes out a snapshot whose parts do not all come. */
-  dropOpen(): void {
-    this.dropSnapshots((item) => item === this.#open)
-    this.#open = null
+  dropOpenSnapshot(): void {
+    this.dropSnapshots((item) => item === this.#currentSnapshot)
+    this.#currentSnapshot = null
   }
 
   /** Heights `from` to `to` will never come. */
@@ -119,7 +119,7 @@ export class Outbox {
       this.#units -= item.units
     }
     this.#items.splice(0, done)
-    if (this.#sent < done) this.#part = 0
+    if (this.#sent < done) this.#sentTexts = 0
     this.#sent = Math.max(0, this.#sent - done)
   }
 
@@ -134,23 +134,23 @@ export class Outbox {
   rewind(height: number): void {
     const index = this.#items.findIndex((item) => item.height >= height)
     this.#sent = index < 0 ? this.#items.length : index
-    this.#part = 0
+    this.#sentTexts = 0
   }
 
   /** Whether all was sent, and no snapshot is amid its parts. */
-  get isSent(): boolean {
+  get isAllSent(): boolean {
     return this.#sent === this.#items.length
   }
 
   /** The next text to send, null when all is sent. */
   next(): string | null {
     const item = this.#items[this.#sent]
-    const text = item?.texts[this.#part]
+    const text = item?.texts[this.#sentTexts]
     if (!item || text === undefined) return null
-    this.#part++
-    if (this.#part === item.texts.length && !isOpen(item)) {
+    this.#sentTexts++
+    if (this.#sentTexts === item.texts.length && !isOpen(item)) {
       this.#sent++
-      this.#part = 0
+      this.#sentTexts = 0
     }
     return text
   }
@@ -166,26 +166,26 @@ export class Outbox {
     const keep = (item: OutboxItem) => !drop(item)
     this.#items = this.#items.filter(keep)
     this.#sent = sent.filter(keep).length
-    if (begun && !keep(begun)) this.#part = 0
+    if (begun && !keep(begun)) this.#sentTexts = 0
     this.#units = unitsOf(this.#items)
   }
 
   /** Whether a snapshot of all books is held. */
-  get holdsSeed(): boolean {
+  get hasSeed(): boolean {
     return this.#items.some((item) => item.scope === 'all')
   }
 
   /** Makes the book changes of all blocks before the first held seed unknown: nothing is known that they follow. */
-  blankBooks(): void {
+  clearBooks(): void {
     const seed = this.#items.findIndex((item) => item.scope === 'all')
-    this.#items = this.#items.map((item, index) => (seed >= 0 && index > seed ? item : encoded(item, { books: null })))
+    this.#items = this.#items.map((item, index) => (seed >= 0 && index > seed ? item : reencode(item, { books: null })))
     this.#units = unitsOf(this.#items)
   }
 
   /** Takes payments out of the blocks: the gateway does not know them. */
   dropPayments(): void {
     if (!this.#items.some(({ payments }) => payments)) return
-    this.#items = this.#items.map((item) => (item.payments ? encoded(item, { payments: undefined }) : item))
+    this.#items = this.#items.map((item) => (item.payments ? reencode(item, { payments: undefined }) : item))
     this.#units = unitsOf(this.#items)
   }
 
@@ -194,14 +194,14 @@ export class Outbox {
     const index = this.#items.findIndex((item) => item.kind === 'block' && item.height === height)
     if (index < 0) return
     this.#items[index] = goneItem(height, height)
-    this.blankBooks()
+    this.clearBooks()
     this.rewind(height)
   }
 
   clear(): void {
     this.#items = []
     this.#sent = 0
-    this.#part = 0
+    this.#sentTexts = 0
     this.#units = 0
   }
 
@@ -228,7 +228,7 @@ function withPayments(item: OutboxItem, { payments }: Pick<Block, 'payments'>): 
 }
 
 /** A block with some fields others. */
-function encoded(item: OutboxItem, change: Partial<BlockFrame>): OutboxItem {
+function reencode(item: OutboxItem, change: Partial<BlockFrame>): OutboxItem {
   if (item.kind !== 'block') return item
   const joiner = new PartJoiner()
   let whole: BlockFrame | null = null

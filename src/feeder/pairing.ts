@@ -55,11 +55,11 @@ const HOUR_WAIT_MS = 3_000
 /** Length of the hour in a time as the node writes it. */
 const HOUR_UNITS = '2026-05-05T17'.length
 /** Heights whose time is remembered: a restarted node writes at most the 10,000 since its last saved state again. */
-const TIMES = 16_384
+const MAX_TIMES = 16_384
 
 export class Pairing {
-  readonly #queues: ReadonlyMap<StreamName, Queue>
-  readonly #times = new PassedTimes()
+  readonly #queues: ReadonlyMap<StreamName, StreamQueue>
+  readonly #times = new BlockTimes()
   #next: number
   #passedTime: string
 
@@ -67,7 +67,7 @@ export class Pairing {
   constructor(next: number, passedTime: string | null, streams: readonly StreamName[]) {
     this.#next = next
     this.#passedTime = passedTime ?? UNKNOWN_TIME
-    this.#queues = new Map(streams.map((name) => [name, new Queue(next - 1)]))
+    this.#queues = new Map(streams.map((name) => [name, new StreamQueue(next - 1)]))
   }
 
   /** First height not yet handed out. */
@@ -81,8 +81,8 @@ export class Pairing {
   }
 
   /** Lines that came late wait for the next block. */
-  get holdsLate(): boolean {
-    return [...this.#queues.values()].some((queue) => queue.holdsLate)
+  get hasLateLines(): boolean {
+    return [...this.#queues.values()].some((queue) => queue.hasLateLines)
   }
 
   /** Required streams whose next line is awaited while another stream already has it. */
@@ -110,7 +110,7 @@ export class Pairing {
   }
 
   /** A stream had been read to its end at `nowMs`: what was not pushed was not there yet. */
-  ended(stream: StreamName, nowMs: number): void {
+  onEnd(stream: StreamName, nowMs: number): void {
     const queue = this.#queues.get(stream)
     if (queue) queue.endedAt = nowMs
   }
@@ -125,8 +125,8 @@ export class Pairing {
     const { line: lowest } = required.reduce((a, b) => (b.line.height < a.line.height ? b : a), first)
     const queues = [...this.#queues]
     const optional = queues.filter(([name]) => !REQUIRED_STREAMS.includes(name))
-    const isFunded = (name: StreamName, queue: Queue) => name === 'misc' && this.#beginsHour(lowest, queue)
-    if (!optional.every(([name, queue]) => queue.settled(height, dueAt, isFunded(name, queue)))) return null
+    const isFunded = (name: StreamName, queue: StreamQueue) => name === 'misc' && this.#isFirstOfHour(lowest, queue)
+    if (!optional.every(([name, queue]) => queue.isSettled(height, dueAt, isFunded(name, queue)))) return null
     const lines = new Map<StreamName, string>()
     const missing: StreamName[] = []
     for (const [name, queue] of queues) {
@@ -139,7 +139,7 @@ export class Pairing {
     }
     const last = missing.length === REQUIRED_STREAMS.length ? lowest.height - 1 : height
     this.#next = last + 1
-    if (last === lowest.height) this.#passed(lowest)
+    if (last === lowest.height) this.#onPassed(lowest)
     if (missing.length === 0) {
       const late = queues.flatMap(([stream, queue]) => queue.takeLate().map((line) => ({ stream, ...line })))
       return { kind: 'block', height, time: lowest.time, lines, streams: [...this.#queues.keys()], late }
@@ -148,19 +148,19 @@ export class Pairing {
   }
 
   /** Whether a line is the first of an hour, and the stream was alive in the hour before. */
-  #beginsHour({ time }: StreamLine, { lastTime }: Queue): boolean {
+  #isFirstOfHour({ time }: StreamLine, { lastTime }: StreamQueue): boolean {
     const hourOf = (text: string) => text.slice(0, HOUR_UNITS)
     return hourOf(this.#passedTime) !== hourOf(time) && hourOf(this.#passedTime) === hourOf(lastTime)
   }
 
-  #passed({ height, time }: StreamLine): void {
+  #onPassed({ height, time }: StreamLine): void {
     this.#passedTime = time
     this.#times.add(height, nodeTimeMs(time))
   }
 }
 
 /** First in, first out without shifting arrays. */
-class Queue {
+class StreamQueue {
   lastHeight: number
   lastTime = ''
   units = 0
@@ -182,7 +182,7 @@ class Queue {
   }
 
   /** Whether an optional stream can say nothing more of `height`, whose block is due since `dueAt`. */
-  settled(height: number, dueAt: number, isFunded: boolean): boolean {
+  isSettled(height: number, dueAt: number, isFunded: boolean): boolean {
     while (this.head && this.head.line.height < height) this.drop()
     if (this.head) return true
     const isDense = this.#run >= DENSE_RUN && this.lastHeight === height - 1
@@ -204,7 +204,7 @@ class Queue {
     this.#late.push(line)
   }
 
-  get holdsLate(): boolean {
+  get hasLateLines(): boolean {
     return this.#late.length > 0
   }
 
@@ -225,17 +225,17 @@ class Queue {
 }
 
 /** Block times (ms) of the last heights, in a ring. */
-class PassedTimes {
-  readonly #heights = new Float64Array(TIMES).fill(-1)
-  readonly #ms = new Float64Array(TIMES)
+class BlockTimes {
+  readonly #heights = new Float64Array(MAX_TIMES).fill(-1)
+  readonly #ms = new Float64Array(MAX_TIMES)
 
   add(height: number, ms: number): void {
-    this.#heights[height % TIMES] = height
-    this.#ms[height % TIMES] = ms
+    this.#heights[height % MAX_TIMES] = height
+    this.#ms[height % MAX_TIMES] = ms
   }
 
   of(height: number): number | null {
     // biome-ignore lint/style/noNonNullAssertion: within the array
-    return this.#heights[height % TIMES] === height ? this.#ms[height % TIMES]! : null
+    return this.#heights[height % MAX_TIMES] === height ? this.#ms[height % MAX_TIMES]! : null
   }
 }

@@ -26,7 +26,7 @@ interface Replay {
 }
 
 type Lines = Partial<Record<StreamName, string>> & { readonly diffs: string }
-type Recorded = { readonly head: StreamLine; readonly lines: Lines }
+type RecordedBlock = { readonly head: StreamLine; readonly lines: Lines }
 
 /** Opens a recorded folder. Throws with a sentence where it is none. */
 export async function openReplay(folder: string): Promise<Replay> {
@@ -36,7 +36,7 @@ export async function openReplay(folder: string): Promise<Replay> {
   const books = new OrderBooks()
   const inFile = await readBooks(join(folder, snapshot), books)
   const records = await recordsOf(folder, names)
-  const first = (await records(0).next()).value as Recorded | undefined
+  const first = (await records(0).next()).value as RecordedBlock | undefined
   const inName = /\.(\d+)\.json/.exec(snapshot)?.[1]
   const height = inFile ?? (inName ? Number(inName) : first ? first.head.height - 1 : 0)
   const whole = books.coins().map((coin) => ({ coin, levels: books.levels(coin) }))
@@ -48,7 +48,7 @@ export async function openReplay(folder: string): Promise<Replay> {
 async function* replayBlocks(
   books: OrderBooks,
   height: number,
-  records: AsyncGenerator<Recorded>,
+  records: AsyncGenerator<RecordedBlock>,
 ): AsyncGenerator<Block> {
   let last = height
   for await (const { head, lines } of records) {
@@ -90,7 +90,7 @@ async function readBooks(path: string, books: OrderBooks): Promise<number | null
   stream.setEncoding('utf8')
   for await (const chunk of stream)
     for (const text of scanner.push(chunk as string)) books.load({ ...readCoin(text), known: true })
-  if (!scanner.complete) throw new Error(`${path} is cut off`)
+  if (!scanner.isComplete) throw new Error(`${path} is cut off`)
   return scanner.height
 }
 
@@ -98,7 +98,7 @@ async function readBooks(path: string, books: OrderBooks): Promise<number | null
 async function recordsOf(
   folder: string,
   names: readonly string[],
-): Promise<(from: number) => AsyncGenerator<Recorded>> {
+): Promise<(from: number) => AsyncGenerator<RecordedBlock>> {
   const flat = (stream: StreamName) =>
     names
       .filter((name) => name.includes(STREAM_FOLDER[stream].replace(/^node_/, '')) && name.endsWith('.jsonl'))
@@ -112,7 +112,7 @@ async function recordsOf(
 async function* flatRecords(
   diffs: readonly string[],
   others: Readonly<Record<'fills' | 'misc', readonly string[]>>,
-): AsyncGenerator<Recorded> {
+): AsyncGenerator<RecordedBlock> {
   const beside = { fills: new Map<number, string>(), misc: new Map<number, string>() }
   for (const stream of ['fills', 'misc'] as const)
     for (const path of others[stream])
@@ -131,10 +131,10 @@ async function* flatRecords(
 /** Rounds without news after which the files of a finished recording are read to their end. */
 const QUIET_ROUNDS = 5
 
-async function* hourlyRecords(folder: string, from: number): AsyncGenerator<Recorded> {
+async function* hourlyRecords(folder: string, from: number): AsyncGenerator<RecordedBlock> {
   const files = new NodeFiles(folder)
   const first = (await files.range())?.first ?? from
-  const reader = files.open(await files.present(false), Math.max(from, first), null, (sentence) => {
+  const reader = files.open(await files.presentStreams(false), Math.max(from, first), null, (sentence) => {
     throw new Error(sentence)
   })
   try {

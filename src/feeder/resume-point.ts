@@ -2,7 +2,7 @@
 // and from where to send. Reading from the books' height and sending from the log's end are two things: the blocks
 // between are applied in silence.
 
-import type { Place } from './book-keeper.ts'
+import type { BlockPosition } from './order-book-projector.ts'
 import type { Reposition } from './session.ts'
 
 /** Heights that the node's files hold. */
@@ -26,19 +26,19 @@ export interface ResumePoint {
 }
 
 /** A checkpoint: its coins were taken after the blocks from `from` to its own height. */
-interface CheckpointPlace extends Place {
-  readonly from: Place
+interface CheckpointPosition extends BlockPosition {
+  readonly from: BlockPosition
 }
 
 /** `memory`: place of known books at hand, or null. `checkpoints`: places of usable checkpoints, in any order. */
 export function resumePoint(
   { durable, seeded }: Reposition,
   files: FileRange,
-  memory: Place | null,
-  checkpoints: readonly CheckpointPlace[],
+  memory: BlockPosition | null,
+  checkpoints: readonly CheckpointPosition[],
 ): ResumePoint {
   if (durable === null) return freshPoint(files, memory, newest(checkpoints, files.first - 1, files.head))
-  const continues = (place: Place) => place.height >= files.first - 1 && place.height <= durable
+  const continues = (place: BlockPosition) => place.height >= files.first - 1 && place.height <= durable
   const checkpoint = newest(checkpoints, files.first - 1, durable)
   const sendFrom = durable + 1
   const base = { sendFrom, needsSeed: !seeded, gone: null }
@@ -52,7 +52,11 @@ export function resumePoint(
 }
 
 /** The log is empty: it begins with the books as they stand now, not with the past. */
-function freshPoint(files: FileRange, memory: Place | null, checkpoint: CheckpointPlace | undefined): ResumePoint {
+function freshPoint(
+  files: FileRange,
+  memory: BlockPosition | null,
+  checkpoint: CheckpointPosition | undefined,
+): ResumePoint {
   const base = { needsSeed: true, gone: null }
   if (memory)
     return { ...base, books: 'memory', checkpoint: null, readFrom: memory.height + 1, sendFrom: memory.height + 1 }
@@ -63,7 +67,7 @@ function freshPoint(files: FileRange, memory: Place | null, checkpoint: Checkpoi
   return { ...base, books: 'snapshot', checkpoint: null, readFrom: null, sendFrom: null }
 }
 
-function newest(places: readonly CheckpointPlace[], first: number, to: number): CheckpointPlace | undefined {
+function newest(places: readonly CheckpointPosition[], first: number, to: number): CheckpointPosition | undefined {
   return places
     .filter(({ from, height }) => from.height >= first && height <= to)
     .toSorted((a, b) => b.height - a.height)[0]
@@ -74,7 +78,11 @@ function newest(places: readonly CheckpointPlace[], first: number, to: number): 
  * tell another time for its height, or end below it with a later time. (With an earlier one the node was restarted and
  * writes heights again.) `timeInFiles` is null where they do not hold the height.
  */
-export function startedOver(saved: Place, { head, headTime }: FileRange, timeInFiles: string | null): string | null {
+export function startedOverMessage(
+  saved: BlockPosition,
+  { head, headTime }: FileRange,
+  timeInFiles: string | null,
+): string | null {
   if (head < saved.height && headTime >= saved.time)
     return `the node's files end at height ${head}, but ${saved.height} was already sent: the node started over. Point --data at the right node, or begin a new log (feed reset) and remove the feeder's state.`
   if (timeInFiles !== null && timeInFiles !== saved.time)

@@ -13,9 +13,9 @@ import {
   WANTED_MOST,
   type Want,
 } from '../protocol/feed/protocol.ts'
-import { L4Asks } from './l4-asks.ts'
+import { L4Requests } from './l4-requests.ts'
 import { Outbox } from './outbox.ts'
-import type { SeedCut } from './seed-cut.ts'
+import type { SnapshotEncoder } from './snapshot-encoder.ts'
 
 /** Without an acknowledgement of outstanding blocks for this long, the connection is taken for dead. */
 export const ACK_TIMEOUT_MS = 10_000
@@ -24,12 +24,12 @@ export const WELCOME_TIMEOUT_MS = 5_000
 export const OUTBOX_MAX_UNITS = 64 * 1024 * 1024
 const RESEND_PAUSE_MS = 100
 /** So often a block may be refused before it is given up as a gap. */
-const BLOCK_REFUSALS = 3
+const MAX_BLOCK_REJECTIONS = 3
 /** So often a repair may be refused in a row, such as while another feeder is ahead, before it is dropped. */
-const REPAIR_REFUSALS = 50
+const MAX_REPAIR_REJECTIONS = 50
 
 /** Refusals of whole books for when they came; of a block that this feeder makes they are never said but where it is too long. */
-const PLACE_FIELDS = ['height', 'part'] as const
+const TIMING_FIELDS = ['height', 'part'] as const
 
 /** Where production has to go on: after `durable` (null: the log is empty). `seeded`: the gateway's books are known. */
 export interface Reposition {
@@ -38,7 +38,7 @@ export interface Reposition {
 }
 
 /** What the shell has to do after a frame. */
-export type Order =
+export type Command =
   | { readonly do: 'reposition'; readonly to: Reposition }
   | { readonly do: 'say'; readonly sentence: string }
   /** The gateway refuses this node: nothing is sent until a later connection is welcomed. */
@@ -59,24 +59,24 @@ export class FeedSession {
   #dueAll = false
   readonly #dueCoins = new Set<string>()
   /** The next block follows a gap: its changes do not follow what the gateway has. */
-  #broken = false
-  #repairRefusals = 0
-  #refusals = { height: -1, resends: 0, errors: 0 }
+  #isBroken = false
+  #repairRejections = 0
+  #rejections = { height: -1, resends: 0, errors: 0 }
   /** Whether the gateway takes payments: it says so anew with each connection, before its welcome. */
   #takesPayments = false
-  #saidPayments = false
+  #offersPayments = false
   /** Wallets whose order statuses are wanted; what was told outlives a connection. */
-  readonly #wanted = new Set<string>()
+  readonly #wallets = new Set<string>()
   /** What is wanted of order-level books. */
-  readonly l4 = new L4Asks()
+  readonly l4 = new L4Requests()
 
   get phase(): Phase {
     return this.#phase
   }
 
   /** Wallets whose order statuses the gateway wants. */
-  get wanted(): ReadonlySet<string> {
-    return this.#wanted
+  get wantedWallets(): ReadonlySet<string> {
+    return this.#wallets
   }
 
   /** Last height known to be durable at the gateway. */
@@ -94,49 +94,49 @@ export class FeedSession {
   }
 
   /** True while no more may be produced. */
-  get full(): boolean {
+  get isFull(): boolean {
     return this.#outbox.units >= OUTBOX_MAX_UNITS
   }
 
   /** The socket is open: answers the greeting to send. */
-  opened(hello: Pick<z.infer<typeof Hello>, 'chain' | 'feeder' | 'first' | 'head'>, nowMs: number): string {
+  onOpen(hello: Pick<z.infer<typeof Hello>, 'chain' | 'feeder' | 'first' | 'head'>, nowMs: number): string {
     this.#phase = 'greeting'
     this.#since = nowMs
     this.#pausedUntil = 0
-    this.#saidPayments = false
+    this.#offersPayments = false
     return JSON.stringify({ type: 'hello', protocol: FEED_PROTOCOL, ...hello })
   }
 
-  closed(): void {
+  onClose(): void {
     this.#phase = 'closed'
-    this.l4.closed()
+    this.l4.onClose()
   }
 
   /** The text of a pulse, null where none may be sent now. */
-  pulse(said: Omit<Pulse, 'type'>, nowMs: number): string | null {
+  encodePulse(said: Omit<Pulse, 'type'>, nowMs: number): string | null {
     const isGreeted = this.#phase === 'flowing' || this.#phase === 'refused'
     return isGreeted && nowMs >= this.#pausedUntil ? JSON.stringify({ type: 'pulse', ...said } satisfies Pulse) : null
   }
 
   /** Takes a frame of the gateway. */
-  received(frame: GatewayFrame, nowMs: number): Order[] {
+  onFrame(frame: GatewayFrame, nowMs: number): Command[] {
     switch (frame.type) {
       case 'welcome':
-        return this.#welcomed(frame, nowMs)
+        return this.#onWelcome(frame, nowMs)
       case 'want':
-        this.#want(frame)
+        this.#onWant(frame)
         return []
       case 'ack':
-        this.#acked(frame.height, nowMs)
+        this.#onAck(frame.height, nowMs)
         return []
       case 'resend':
-        return this.#resend(frame.from, nowMs)
+        return this.#onResend(frame.from, nowMs)
       case 'reseed':
         if (frame.coins === null) this.#dueAll = true
         else for (const coin of frame.coins) this.#dueCoins.add(coin)
-        return [{ do: 'say', sentence: `the gateway asks for ${count(frame.coins)}: ${frame.reason}` }]
+        return [{ do: 'say', sentence: `the gateway asks for ${booksText(frame.coins)}: ${frame.reason}` }]
       case 'l4Reseed':
-        this.l4.ask(frame.coins, (this.#next ?? 0) - 1)
+        this.l4.request(frame.coins, (this.#next ?? 0) - 1)
         return []
       case 'slow':
         this.#pausedUntil = nowMs + frame.retryMs
@@ -147,59 +147,59 @@ export class FeedSession {
         return [{ do: 'refused', reason: frame.reason, atGreeting }]
       }
       case 'error':
-        return this.#refused(frame.field, frame.message)
+        return this.#onError(frame.field, frame.message)
     }
   }
 
   /** Production goes on with the block `next`; what was held is forgotten. `gone`: heights that the files lost. */
-  positioned(next: number, needsSeed: boolean, gone: { readonly from: number; readonly to: number } | null): void {
+  startFrom(next: number, needsSeed: boolean, gone: { readonly from: number; readonly to: number } | null): void {
     this.#outbox.clear()
     this.#next = next
     if (needsSeed) this.#dueAll = true
-    this.#broken = false
-    this.l4.broken()
-    if (gone) this.gap(gone.from, gone.to)
+    this.#isBroken = false
+    this.l4.onBreak()
+    if (gone) this.addGap(gone.from, gone.to)
   }
 
   /** Takes a produced block, and answers it as it goes out. Heights below `next` are wanted by nobody and ignored. */
-  block(block: Block): Block | null {
+  addBlock(block: Block): Block | null {
     if (this.#next === null || block.height < this.#next) return null
     if (block.height > this.#next) throw new Error(`block ${block.height} produced where ${this.#next} was due`)
-    const books = this.#broken || this.#dueAll ? null : block.books
+    const books = this.#isBroken || this.#dueAll ? null : block.books
     const { payments, ...rest } = block
     const taken = payments !== undefined && this.#takesPayments ? block : rest
     const sent = this.#outbox.pushBlock(books === block.books ? taken : { ...taken, books })
-    this.l4.block(sent)
-    this.#broken = false
+    this.l4.onBlock(sent)
+    this.#isBroken = false
     if (books === null) this.#dueAll = true
     this.#next = block.height + 1
     return sent
   }
 
   /** Heights `from` to `to` will never come. */
-  gap(from: number, to: number): void {
+  addGap(from: number, to: number): void {
     if (this.#next === null || to < this.#next) return
     this.#outbox.pushGone(Math.max(from, this.#next), to)
     this.#next = to + 1
-    this.#broken = true
-    this.l4.broken()
+    this.#isBroken = true
+    this.l4.onBreak()
     this.#dueAll = true
   }
 
   /** Which books to hand in now, production standing after `height` with known books; null for none. */
-  due(height: number): 'all' | string[] | null {
-    if (this.#next === null || height !== this.#next - 1 || this.#broken) return null
+  dueBooks(height: number): 'all' | string[] | null {
+    if (this.#next === null || height !== this.#next - 1 || this.#isBroken) return null
     if (this.#dueAll) return 'all'
     return this.#dueCoins.size > 0 ? [...this.#dueCoins] : null
   }
 
   /** Begins to hand in whole books, as due() asked: parts follow until one is the last. */
-  snapshot({ head: { scope, height }, coins }: Pick<SeedCut, 'head' | 'coins'>): void {
+  openSnapshot({ head: { scope, height }, coins }: Pick<SnapshotEncoder, 'head' | 'coins'>): void {
     this.#outbox.openSnapshot(scope, height, scope === 'all' ? [] : coins)
   }
 
   /** Takes a part of the snapshot that was begun; false where that is of no use any more. */
-  snapshotPart(text: string, isLast: boolean): boolean {
+  addSnapshotPart(text: string, isLast: boolean): boolean {
     const item = this.#outbox.pushPart(text, isLast)
     if (item && isLast) {
       if (item.scope === 'all') this.#dueAll = false
@@ -209,23 +209,23 @@ export class FeedSession {
   }
 
   /** The snapshot that was begun does not go on: what was due still is. */
-  snapshotBroken(): void {
-    this.#outbox.dropOpen()
+  dropSnapshot(): void {
+    this.#outbox.dropOpenSnapshot()
   }
 
   /** True while digests of books are of use to the gateway, production standing after `height`. */
-  takesVerified(height: number): boolean {
-    const isUpToDate = this.#next === height + 1 && !this.#broken && !this.#dueAll
+  canSendVerified(height: number): boolean {
+    const isUpToDate = this.#next === height + 1 && !this.#isBroken && !this.#dueAll
     return this.#phase === 'flowing' && isUpToDate
   }
 
   /** Books after block `height` that agree with the node's. */
-  verified(height: number, books: Verified['books']): void {
-    if (this.takesVerified(height)) this.#outbox.pushVerified({ type: 'verified', height, books })
+  addVerified(height: number, books: Verified['books']): void {
+    if (this.canSendVerified(height)) this.#outbox.pushVerified({ type: 'verified', height, books })
   }
 
   /** Coins whose book was repaired here and has to be repaired at the gateway. */
-  repaired(coins: 'all' | readonly string[]): void {
+  onRepaired(coins: 'all' | readonly string[]): void {
     if (coins === 'all') return
     for (const coin of coins) this.#dueCoins.add(coin)
   }
@@ -246,19 +246,19 @@ export class FeedSession {
   }
 
   /** A part of an order-level book, to be sent now: behind all that is due, and between no two parts of another frame. */
-  l4Part(nowMs: number): string | null {
-    return this.#phase === 'flowing' && nowMs >= this.#pausedUntil && this.#outbox.isSent ? this.l4.take() : null
+  takeL4Part(nowMs: number): string | null {
+    return this.#phase === 'flowing' && nowMs >= this.#pausedUntil && this.#outbox.isAllSent ? this.l4.take() : null
   }
 
   /** Why the connection has to be given up, null while it is well. */
-  overdue(nowMs: number): string | null {
+  overdueReason(nowMs: number): string | null {
     if (this.#phase === 'greeting' && nowMs - this.#since > WELCOME_TIMEOUT_MS) return 'no welcome came'
     if (this.#phase !== 'flowing' || nowMs < this.#pausedUntil || !this.#outbox.awaitsAck) return null
     return nowMs - Math.max(this.#lastAckAt, this.#pausedUntil) > ACK_TIMEOUT_MS ? 'no acknowledgement came' : null
   }
 
-  #welcomed(frame: Extract<GatewayFrame, { type: 'welcome' }>, nowMs: number): Order[] {
-    this.#takesPayments = this.#saidPayments
+  #onWelcome(frame: Extract<GatewayFrame, { type: 'welcome' }>, nowMs: number): Command[] {
+    this.#takesPayments = this.#offersPayments
     if (!this.#takesPayments) this.#outbox.dropPayments()
     this.#phase = 'flowing'
     this.#lastAckAt = nowMs
@@ -279,21 +279,21 @@ export class FeedSession {
     return []
   }
 
-  #want({ whole, orders: { add, drop }, l4, payments }: Want): void {
-    this.#saidPayments ||= payments === true
-    this.l4.want({ whole, l4 })
-    if (whole) this.#wanted.clear()
-    for (const wallet of drop) this.#wanted.delete(wallet)
-    for (const wallet of add) if (this.#wanted.size < WANTED_MOST) this.#wanted.add(wallet)
+  #onWant({ whole, orders: { add, drop }, l4, payments }: Want): void {
+    this.#offersPayments ||= payments === true
+    this.l4.updateWanted({ whole, l4 })
+    if (whole) this.#wallets.clear()
+    for (const wallet of drop) this.#wallets.delete(wallet)
+    for (const wallet of add) if (this.#wallets.size < WANTED_MOST) this.#wallets.add(wallet)
   }
 
   /** The gateway's books are unknown: changes on the way to it mean nothing until the next seed. */
   #unseed(): void {
-    if (!this.#outbox.holdsSeed) this.#dueAll = true
-    this.#outbox.blankBooks()
+    if (!this.#outbox.hasSeed) this.#dueAll = true
+    this.#outbox.clearBooks()
   }
 
-  #acked(height: number, nowMs: number): void {
+  #onAck(height: number, nowMs: number): void {
     this.#lastAckAt = nowMs
     if (this.#durable !== null && height <= this.#durable) return
     this.#durable = height
@@ -309,57 +309,58 @@ export class FeedSession {
       return true
     })
     this.#outbox.clear()
-    if (durable + 1 !== this.#next) this.l4.broken()
+    if (durable + 1 !== this.#next) this.l4.onBreak()
     this.#next = durable + 1
-    this.#broken = false
+    this.#isBroken = false
   }
 
-  #resend(from: number, nowMs: number): Order[] {
-    const refusals = this.#refusals
-    if (refusals.height !== from) this.#refusals = { height: from, resends: 1, errors: 0 }
+  #onResend(from: number, nowMs: number): Command[] {
+    const refusals = this.#rejections
+    if (refusals.height !== from) this.#rejections = { height: from, resends: 1, errors: 0 }
     else refusals.resends++
     // Another feeder has what we lack: asking in circles at full speed helps nobody.
-    if (this.#refusals.resends > BLOCK_REFUSALS) this.#pausedUntil = nowMs + RESEND_PAUSE_MS
+    if (this.#rejections.resends > MAX_BLOCK_REJECTIONS) this.#pausedUntil = nowMs + RESEND_PAUSE_MS
     if (this.#next === null || from > this.#next) return []
     if (from < this.#next && !this.#outbox.covers(from)) return [this.#reposition(from - 1)]
-    if (this.#refusals.errors < BLOCK_REFUSALS) {
+    if (this.#rejections.errors < MAX_BLOCK_REJECTIONS) {
       this.#outbox.rewind(from)
       return []
     }
-    this.#refusals = { height: -1, resends: 0, errors: 0 }
+    this.#rejections = { height: -1, resends: 0, errors: 0 }
     this.#outbox.giveUp(from)
-    this.l4.broken()
-    if (!this.#outbox.holdsSeed) this.#dueAll = true
+    this.l4.onBreak()
+    if (!this.#outbox.hasSeed) this.#dueAll = true
     return [{ do: 'say', sentence: `the gateway refuses block ${from} again and again: it is given up as a gap` }]
   }
 
-  #refused(field: string, message: string): Order[] {
+  #onError(field: string, message: string): Command[] {
     if (this.#phase === 'greeting') {
       this.#phase = 'refused'
       return [{ do: 'refused', reason: message, atGreeting: false }]
     }
-    const isPlace = PLACE_FIELDS.some((name) => field === name)
+    const isPlace = TIMING_FIELDS.some((name) => field === name)
     const refused = new Set<'all' | 'coins' | null>()
     this.#outbox.dropSnapshots((item) => {
       if (!this.#outbox.inFlight.includes(item) || (item.scope === 'all' && !isPlace)) return false
       refused.add(item.scope)
       // Sent at the wrong moment (another feeder was faster): the repair is made anew after the next block …
-      if (this.#repairRefusals < REPAIR_REFUSALS) for (const coin of item.coins) this.#dueCoins.add(coin)
+      if (this.#repairRejections < MAX_REPAIR_REJECTIONS) for (const coin of item.coins) this.#dueCoins.add(coin)
       return true
     })
     // … and all books when the gateway asks: where another feeder’s are known it does not need them.
     if (refused.has('all')) this.#dueAll = false
-    if (refused.size === 0) this.#refusals.errors++
-    this.#repairRefusals = refused.has('coins') ? this.#repairRefusals + 1 : 0
+    if (refused.size === 0) this.#rejections.errors++
+    this.#repairRejections = refused.has('coins') ? this.#repairRejections + 1 : 0
     return [{ do: 'say', sentence: `the gateway refused a frame: ${field}: ${message}` }]
   }
 
-  #reposition(durable: number | null): Order {
+  #reposition(durable: number | null): Command {
     this.#outbox.clear()
-    this.l4.broken()
+    this.l4.onBreak()
     this.#next = null
     return { do: 'reposition', to: { durable, seeded: this.#seeded } }
   }
 }
 
-const count = (coins: readonly string[] | null) => (coins === null ? 'all books' : `the books of ${coins.length} coins`)
+const booksText = (coins: readonly string[] | null) =>
+  coins === null ? 'all books' : `the books of ${coins.length} coins`

@@ -36,11 +36,11 @@ export class SnapshotScanner {
   #inString = false
   #escaped = false
   #head = ''
-  #piece: string[] | null = null
-  #pieceUnits = 0
+  #coinText: string[] | null = null
+  #coinUnits = 0
 
   /** True once the outermost array is closed: a file that ends earlier was cut off. */
-  get complete(): boolean {
+  get isComplete(): boolean {
     return this.#coinDepth > 0 && this.#depth === 0
   }
 
@@ -56,23 +56,23 @@ export class SnapshotScanner {
         else if (unit === QUOTE) this.#inString = false
       } else if (unit === QUOTE) this.#inString = true
       else if (unit === OPEN) {
-        if (this.#opens()) begin = i
+        if (this.#onOpenBracket()) begin = i
       } else if (unit === CLOSE) {
-        if (this.#depth === this.#coinDepth && this.#piece) coins.push(this.#finish(text.slice(begin, i + 1)))
+        if (this.#depth === this.#coinDepth && this.#coinText) coins.push(this.#finish(text.slice(begin, i + 1)))
         this.#depth--
       } else if (this.#coinDepth === 0) this.#readHead(unit)
     }
-    if (this.#piece) this.#keep(text.slice(begin))
+    if (this.#coinText) this.#append(text.slice(begin))
     return coins
   }
 
   /** Counts an opening bracket; true where it begins a coin. */
-  #opens(): boolean {
+  #onOpenBracket(): boolean {
     this.#depth++
     if (this.#depth === 2 && this.#coinDepth === 0) this.#coinDepth = 2
-    if (this.#depth !== this.#coinDepth || this.#piece) return false
-    this.#piece = []
-    this.#pieceUnits = 0
+    if (this.#depth !== this.#coinDepth || this.#coinText) return false
+    this.#coinText = []
+    this.#coinUnits = 0
     return true
   }
 
@@ -86,21 +86,21 @@ export class SnapshotScanner {
       throw new Error('not an order-level snapshot: it does not begin with a height or a list')
   }
 
-  #keep(text: string): void {
-    this.#pieceUnits += text.length
-    if (this.#pieceUnits > COIN_MAX_UNITS) throw new Error('one coin of the snapshot is longer than 256 MiB')
-    this.#piece?.push(text)
+  #append(text: string): void {
+    this.#coinUnits += text.length
+    if (this.#coinUnits > COIN_MAX_UNITS) throw new Error('one coin of the snapshot is longer than 256 MiB')
+    this.#coinText?.push(text)
   }
 
   #finish(last: string): string {
-    const text = (this.#piece?.join('') ?? '') + last
-    this.#piece = null
+    const text = (this.#coinText?.join('') ?? '') + last
+    this.#coinText = null
     return text
   }
 }
 
 /** The coin that a text of the scanner is of. Throws where it names none. */
-export function coinNamed(text: string): string {
+export function coinNameOf(text: string): string {
   return CoinName.parse(JSON.parse(NAME.exec(text)?.[1] ?? 'null'))
 }
 
@@ -155,7 +155,7 @@ const FIELDS = [
 ] as const
 
 /** `text` is one of the scanner's, of a snapshot of `height`. Throws where an order cannot be read. */
-export function l4Parts(
+export function l4Frames(
   text: string,
   { height, time }: Pick<L4Book, 'height' | 'time'>,
   partUnits: number = PART_UNITS,

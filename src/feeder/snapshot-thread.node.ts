@@ -8,94 +8,96 @@ import { createReadStream } from 'node:fs'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { EMPTY_DIGEST } from '../block-log/level-digest.ts'
 import { CoinOrders, type SavedOrder } from './coin-orders.ts'
-import { requestSnapshot, sentenceOf } from './node-info.node.ts'
-import { coinNamed, l4Parts, readCoin, type SnapshotCoin, SnapshotScanner } from './snapshot-file.ts'
+import { errorMessage, requestSnapshot } from './node-info.node.ts'
+import { coinNameOf, l4Frames, readCoin, type SnapshotCoin, SnapshotScanner } from './snapshot-file.ts'
 
 /** What is done with the coins of a snapshot: with the text of each, and then with those that it lacks. */
-interface Use {
-  coin(text: string): Promise<void>
-  end(): Promise<void>
+interface SnapshotConsumer {
+  onCoin(text: string): Promise<void>
+  onEnd(): Promise<void>
 }
 
-type Ask = (words: ThreadWords) => Promise<unknown>
+type SendAndWait = (words: ThreadMessage) => Promise<unknown>
 
-class Comparison implements Use {
-  readonly #ask: Ask
-  readonly #wanted: Wanted
+class BooksComparison implements SnapshotConsumer {
+  readonly #send: SendAndWait
+  readonly #selection: BooksSelection
   readonly #seen = new Set<string>()
 
-  constructor(ask: Ask, wanted: Wanted) {
-    this.#ask = ask
-    this.#wanted = wanted
+  constructor(ask: SendAndWait, wanted: BooksSelection) {
+    this.#send = ask
+    this.#selection = wanted
   }
 
-  async coin(text: string): Promise<void> {
-    const { digests, suspects } = this.#wanted
+  async onCoin(text: string): Promise<void> {
+    const { digests, suspects } = this.#selection
     const snapshot = readCoin(text)
     const ours = digests?.get(snapshot.coin) ?? EMPTY_DIGEST
     this.#seen.add(snapshot.coin)
     const isWanted = digests === null || suspects.has(snapshot.coin) || ours !== digestOf(snapshot)
-    if (isWanted) await this.#hand(snapshot)
+    if (isWanted) await this.#sendParts(snapshot)
   }
 
   /** A coin that the snapshot lacks has no orders. */
-  async end(): Promise<void> {
-    const { digests, suspects } = this.#wanted
+  async onEnd(): Promise<void> {
+    const { digests, suspects } = this.#selection
     const ours = new Map([...[...suspects].map((coin) => [coin, EMPTY_DIGEST] as const), ...(digests ?? [])])
     for (const [coin, digest] of ours)
       if (!this.#seen.has(coin) && (digest !== EMPTY_DIGEST || suspects.has(coin)))
-        await this.#hand({ coin, orders: [] })
+        await this.#sendParts({ coin, orders: [] })
   }
 
-  async #hand({ coin, orders }: SnapshotCoin): Promise<void> {
+  async #sendParts({ coin, orders }: SnapshotCoin): Promise<void> {
     for (const [index, lines] of snapshotLines(orders).entries())
-      await this.#ask({ kind: 'part', coin, isMore: index > 0, lines })
+      await this.#send({ kind: 'part', coin, isMore: index > 0, lines })
   }
 }
 
-class WholeBooks implements Use {
-  readonly #ask: Ask
-  readonly #wanted: WantedL4
-  readonly #left: Set<string>
+class L4Export implements SnapshotConsumer {
+  readonly #send: SendAndWait
+  readonly #selection: L4Selection
+  readonly #remaining: Set<string>
 
-  constructor(ask: Ask, wanted: WantedL4) {
-    this.#ask = ask
-    this.#wanted = wanted
-    this.#left = new Set(wanted.coins)
+  constructor(ask: SendAndWait, wanted: L4Selection) {
+    this.#send = ask
+    this.#selection = wanted
+    this.#remaining = new Set(wanted.coins)
   }
 
-  async coin(text: string): Promise<void> {
-    const coin = coinNamed(text)
-    if (!this.#left.delete(coin)) return
-    for (const [part, frame] of l4Parts(text, this.#wanted).entries())
-      if (!(await this.#ask({ kind: 'l4', coin, isFirst: part === 0, frame }))) return
+  async onCoin(text: string): Promise<void> {
+    const coin = coinNameOf(text)
+    if (!this.#remaining.delete(coin)) return
+    for (const [part, frame] of l4Frames(text, this.#selection).entries())
+      if (!(await this.#send({ kind: 'l4', coin, isFirst: part === 0, frame }))) return
   }
 
   /** Of a coin that the snapshot lacks an empty book: whoever asked for it must not wait for ever. */
-  async end(): Promise<void> {
-    for (const coin of this.#left) await this.coin(JSON.stringify([coin, [[], []]]))
+  async onEnd(): Promise<void> {
+    for (const coin of this.#remaining) await this.onCoin(JSON.stringify([coin, [[], []]]))
   }
 }
 
-async function read({ infoUrl, path, use: kind }: SnapshotTask, ask: Ask): Promise<void> {
+async function readSnapshot({ infoUrl, path, use: kind }: SnapshotTask, ask: SendAndWait): Promise<void> {
   await requestSnapshot(infoUrl, path)
   const scanner = new SnapshotScanner()
   /** The feeder says what it wants once it knows the height. */
-  const begun = async (): Promise<Use> => {
+  const begun = async (): Promise<SnapshotConsumer> => {
     const { height } = scanner
     if (height === null) throw new Error('the snapshot that the node wrote has no height in it')
     const wanted = await ask({ kind: 'height', height })
-    return kind === 'books' ? new Comparison(ask, wanted as Wanted) : new WholeBooks(ask, wanted as WantedL4)
+    return kind === 'books'
+      ? new BooksComparison(ask, wanted as BooksSelection)
+      : new L4Export(ask, wanted as L4Selection)
   }
-  let use: Use | null = null
+  let use: SnapshotConsumer | null = null
   for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1024 * 1024 }))
     for (const text of scanner.push(chunk as string)) {
       use ??= await begun()
-      await use.coin(text)
+      await use.onCoin(text)
     }
-  if (!scanner.complete) throw new Error('the snapshot that the node wrote is cut off')
+  if (!scanner.isComplete) throw new Error('the snapshot that the node wrote is cut off')
   use ??= await begun()
-  await use.end()
+  await use.onEnd()
 }
 
 function digestOf({ coin, orders }: SnapshotCoin): number {
@@ -106,15 +108,15 @@ function digestOf({ coin, orders }: SnapshotCoin): number {
 }
 
 async function run(port: MessagePort): Promise<void> {
-  const say = (words: ThreadWords) => port.postMessage(words)
-  const ask: Ask = async (words) => {
+  const say = (words: ThreadMessage) => port.postMessage(words)
+  const ask: SendAndWait = async (words) => {
     say(words)
     const [answer] = await once(port, 'message')
     return answer
   }
-  await read(workerData as SnapshotTask, ask).then(
+  await readSnapshot(workerData as SnapshotTask, ask).then(
     () => say({ kind: 'end' }),
-    (error) => say({ kind: 'failed', sentence: sentenceOf(error) }),
+    (error) => say({ kind: 'failed', sentence: errorMessage(error) }),
   )
   port.close()
 }
@@ -133,21 +135,21 @@ export interface SnapshotTask {
 export type SnapshotUse = 'books' | 'l4'
 
 /** Digests of the feeder's books at the snapshot's height; null: it has none, and every coin is wanted. */
-export interface Wanted {
+export interface BooksSelection {
   readonly digests: Map<string, number> | null
   /** Coins that are wanted also where their digests agree: levels can hide orders that do not. */
   readonly suspects: ReadonlySet<string>
 }
 
 /** Coins whose orders are wanted of a snapshot, and its height and time as frames say them. */
-export interface WantedL4 {
+export interface L4Selection {
   readonly coins: ReadonlySet<string>
   readonly height: number
   readonly time: number
 }
 
 /** To the feeder: `height` is answered with what is wanted, a `part` with anything once it was taken, `l4` with whether it was. */
-export type ThreadWords =
+export type ThreadMessage =
   | { readonly kind: 'height'; readonly height: number }
   /** Orders of a coin, one a line as in a checkpoint; more of the same coin may follow. */
   | { readonly kind: 'part'; readonly coin: string; readonly isMore: boolean; readonly lines: string }

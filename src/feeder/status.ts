@@ -6,7 +6,7 @@ import { described } from '../core/field-words.ts'
 import { visible } from '../core/visible.ts'
 import { Height } from '../protocol/feed/block.ts'
 import { FINDING_PLACE } from '../protocol/feed/protocol.ts'
-import type { Trouble } from './gateway-words.ts'
+import type { LinkError } from './dial-error.ts'
 import { REQUIRED_STREAMS, type StreamName } from './streams.ts'
 
 const WAITING = REQUIRED_STREAMS.map((name) => `waiting for ${name}` as const)
@@ -100,13 +100,13 @@ export type Status = Readonly<z.infer<typeof StatusShape>>
 
 /** What the words are chosen by. */
 interface Facts {
-  readonly trouble: Pick<Trouble, 'state' | 'why'> | null
+  readonly linkError: Pick<LinkError, 'state' | 'why'> | null
   readonly isConnected: boolean
   /** What is wrong with the node's files, null where nothing is. */
-  readonly files: string | null
-  readonly isMoving: boolean
+  readonly filesError: string | null
+  readonly isRepositioning: boolean
   /** Why the node gave no snapshot when last asked. */
-  readonly snapshot: string | null
+  readonly snapshotError: string | null
   readonly isFull: boolean
   /** No block was read for a while. */
   readonly isQuiet: boolean
@@ -115,15 +115,16 @@ interface Facts {
 }
 
 export function stateOf(facts: Facts): Pick<Status, 'state' | 'why'> {
-  const { trouble, files, snapshot, awaited } = facts
-  if (trouble) return { state: trouble.state, why: [trouble.why, files].filter((one) => one !== null).join('; and ') }
-  if (!facts.isConnected) return { state: 'connecting', why: files }
-  if (files !== null) return { state: 'waiting for files', why: files }
-  if (facts.isMoving) return { state: FINDING_PLACE, why: snapshot }
-  if (facts.isFull) return { state: 'waiting for acknowledgements', why: snapshot }
+  const { linkError, filesError, snapshotError, awaited } = facts
+  if (linkError)
+    return { state: linkError.state, why: [linkError.why, filesError].filter((one) => one !== null).join('; and ') }
+  if (!facts.isConnected) return { state: 'connecting', why: filesError }
+  if (filesError !== null) return { state: 'waiting for files', why: filesError }
+  if (facts.isRepositioning) return { state: FINDING_PLACE, why: snapshotError }
+  if (facts.isFull) return { state: 'waiting for acknowledgements', why: snapshotError }
   const [stream] = awaited
-  if (facts.isQuiet) return { state: stream ? `waiting for ${stream}` : 'waiting for blocks', why: snapshot }
-  return { state: 'sending', why: snapshot }
+  if (facts.isQuiet) return { state: stream ? `waiting for ${stream}` : 'waiting for blocks', why: snapshotError }
+  return { state: 'sending', why: snapshotError }
 }
 
 /** One line for a terminal. */

@@ -45,7 +45,7 @@ export class StreamFiles {
   /** The first line of the stream, null while there is none. */
   async first(): Promise<LineHead | null> {
     for (const file of await this.list()) {
-      const head = await this.#with(file, (handle) => lineHeadAt(handle, 0))
+      const head = await this.#withFile(file, (handle) => lineHeadAt(handle, 0))
       if (head) return head
     }
     return null
@@ -54,7 +54,7 @@ export class StreamFiles {
   /** The last complete line of the stream, null while there is none. */
   async last(): Promise<LineHead | null> {
     for (const file of (await this.list()).reverse()) {
-      const head = await this.#with(file, lastLineHead)
+      const head = await this.#withFile(file, lastLineHead)
       if (head) return head
     }
     return null
@@ -64,7 +64,7 @@ export class StreamFiles {
   async find(height: number): Promise<{ file: HourlyFile; offset: number } | null> {
     const files = await this.list()
     for (const file of files.toReversed()) {
-      const offset = await this.#with(file, async (handle) => {
+      const offset = await this.#withFile(file, async (handle) => {
         const head = await lineHeadAt(handle, 0)
         return head && head.height <= height ? searchHeight(handle, height) : null
       })
@@ -77,7 +77,7 @@ export class StreamFiles {
   async headOf(height: number): Promise<LineHead | null> {
     const place = await this.find(height)
     if (!place) return null
-    return await this.#with(place.file, async (handle) => {
+    return await this.#withFile(place.file, async (handle) => {
       for await (const { head } of headsFrom(handle, place.offset))
         if (head.height >= height) return head.height === height ? head : null
       return null
@@ -85,8 +85,8 @@ export class StreamFiles {
   }
 
   /** Where a file goes on behind a line, null where it has no such line. */
-  async behind(file: HourlyFile, { height, time }: LineHead): Promise<number | null> {
-    return await this.#with(file, async (handle) => {
+  async offsetAfter(file: HourlyFile, { height, time }: LineHead): Promise<number | null> {
+    return await this.#withFile(file, async (handle) => {
       let behind: number | null = null
       for await (const { offset, head } of headsFrom(handle, await searchHeight(handle, height))) {
         if (head.height > height) break
@@ -101,7 +101,7 @@ export class StreamFiles {
     return (await stat(hourly).catch(() => null))?.isDirectory() ? hourly : this.#root
   }
 
-  async #with<T>(file: HourlyFile, use: (handle: FileHandle) => Promise<T | null>): Promise<T | null> {
+  async #withFile<T>(file: HourlyFile, use: (handle: FileHandle) => Promise<T | null>): Promise<T | null> {
     // A file may be pruned between the listing and here.
     const handle = await open(await this.path(file)).catch(() => null)
     if (!handle) return null

@@ -11,33 +11,33 @@ const LINE_MAX_BYTES = 256 * 1024 * 1024
 /** A longer line is shortened elsewhere, where the stream has such. */
 const LONG_LINE_BYTES = 512 * 1024
 /** How often the end of a file is a reason to look for the next one. */
-const LOOK_MS = 50
+const CHECK_MS = 50
 /** How long a half-written last line of an old file may still be completed. */
-const HALF_LINE_MS = 2_000
+const PARTIAL_LINE_MS = 2_000
 const LINE_FEED = 10
 
 export class StreamTail {
   readonly #files: StreamFiles
-  readonly #say: (sentence: string) => void
+  readonly #log: (sentence: string) => void
   readonly #shorten: ((bytes: Uint8Array[]) => Promise<string>) | null
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   #file: HourlyFile | null = null
   #handle: FileHandle | null = null
   /** By rank, how far files that were left had been read, and where the last whole line ended. */
-  readonly #left = new Map<number, { readonly read: number; readonly whole: number }>()
+  readonly #leftFiles = new Map<number, { readonly read: number; readonly whole: number }>()
   #inode = 0
   #offset = 0
-  #half: Uint8Array[] = []
-  #halfBytes = 0
-  #skipping = false
+  #partial: Uint8Array[] = []
+  #partialBytes = 0
+  #isSkipping = false
   /** A long line on its way back. */
   #shortening: { done: boolean; text: string | null } | null = null
   readonly #from: number
   #last: LineHead | null = null
-  #arrived = false
+  #hasArrived = false
   /** Whether the last read found bytes, also such that complete no line. */
   progressed = false
-  #lookedAt = 0
+  #checkedAt = 0
   /** When bytes were last found. */
   #progressedAt = 0
   /** When a look found no file after this one, null where bytes were found since. */
@@ -57,22 +57,22 @@ export class StreamTail {
   ) {
     this.#files = files
     this.#from = from
-    this.#say = say
+    this.#log = say
     this.#shorten = shorten
   }
 
   /** The lines that became complete, at most about half a megabyte more than one line; empty where none did. */
   async read(nowMs: number): Promise<StreamLine[]> {
     this.progressed = false
-    if (this.#shortening) return this.#shortened(this.#shortening)
+    if (this.#shortening) return this.#takeShortened(this.#shortening)
     if (!this.#handle && !(await this.#start(nowMs))) return []
-    const bytesRead = await this.#readOn()
+    const bytesRead = await this.#readChunk()
     if (bytesRead > 0) {
       this.#sealedAt = null
       return this.#advance(bytesRead, nowMs)
     }
-    if (nowMs - this.#lookedAt < LOOK_MS) return []
-    this.#lookedAt = nowMs
+    if (nowMs - this.#checkedAt < CHECK_MS) return []
+    this.#checkedAt = nowMs
     return await this.#atEnd(nowMs)
   }
 
@@ -86,7 +86,7 @@ export class StreamTail {
    * a line is half written. `order`: rank of the file in which others stand; an older file proves nothing by its end.
    */
   endedAt(order: number, nowMs: number): number | null {
-    if (this.progressed || this.#shortening || (this.#halfBytes > 0 && nowMs - this.#progressedAt < HALF_LINE_MS))
+    if (this.progressed || this.#shortening || (this.#partialBytes > 0 && nowMs - this.#progressedAt < PARTIAL_LINE_MS))
       return null
     return this.order >= order ? nowMs : this.#exhaustedAt
   }
@@ -97,8 +97,8 @@ export class StreamTail {
   }
 
   async #start(nowMs: number): Promise<boolean> {
-    if (nowMs - this.#lookedAt < LOOK_MS) return false
-    this.#lookedAt = nowMs
+    if (nowMs - this.#checkedAt < CHECK_MS) return false
+    this.#checkedAt = nowMs
     const place = await this.#files.find(this.#from)
     if (!place) {
       this.#exhaustedAt = nowMs
@@ -115,9 +115,9 @@ export class StreamTail {
     this.#file = file
     this.#inode = (await handle.stat()).ino
     this.#offset = offset
-    this.#half = []
-    this.#halfBytes = 0
-    this.#skipping = false
+    this.#partial = []
+    this.#partialBytes = 0
+    this.#isSkipping = false
     this.#sealedAt = null
     // What stands in it was not read yet.
     this.progressed = true
@@ -125,7 +125,7 @@ export class StreamTail {
   }
 
   /** Answers how many bytes the chunk has. */
-  async #readOn(): Promise<number> {
+  async #readChunk(): Promise<number> {
     const found = await this.#handle?.read(this.#chunk, 0, CHUNK_BYTES, this.#offset)
     return found?.bytesRead ?? 0
   }
@@ -136,54 +136,54 @@ export class StreamTail {
     if (!file) return []
     const now = await stat(await this.#files.path(file)).catch(() => null)
     if (now && (now.ino !== this.#inode || now.size < this.#offset)) {
-      const behind = this.#last && (await this.#files.behind(file, this.#last))
-      if (behind === null) this.#say(`${file.date}/${file.hour} was written anew: reading it from its beginning`)
+      const behind = this.#last && (await this.#files.offsetAfter(file, this.#last))
+      if (behind === null) this.#log(`${file.date}/${file.hour} was written anew: reading it from its beginning`)
       await this.#open(file, behind ?? 0)
       // Whatever stands in a new one is told, also lower heights: the node may have started over.
-      this.#arrived ||= behind === null
+      this.#hasArrived ||= behind === null
       return []
     }
     const files = await this.#files.list()
     const next = files.find(({ order }) => order > file.order)
     if (!next) {
       const before = files.findLast(({ order }) => order < file.order)
-      if (before && (await this.#hasGrown(before))) await this.#leaveFor(before)
+      if (before && (await this.#hasGrown(before))) await this.#switchTo(before)
       else this.#exhaustedAt = nowMs
       return []
     }
     // The node may have finished this file between the last read and the listing.
-    const bytesRead = await this.#readOn()
+    const bytesRead = await this.#readChunk()
     if (bytesRead > 0) return this.#advance(bytesRead, nowMs)
-    if (this.#halfBytes > 0) {
+    if (this.#partialBytes > 0) {
       this.#sealedAt ??= nowMs
-      if (nowMs - this.#sealedAt < HALF_LINE_MS) return []
+      if (nowMs - this.#sealedAt < PARTIAL_LINE_MS) return []
     }
-    const rest = this.#closeHalf(file)
-    await this.#leaveFor(next)
+    const rest = this.#closePartial(file)
+    await this.#switchTo(next)
     return rest
   }
 
   /** A node whose clock is set back over the hour's end goes on in the file of the hour before. */
   async #hasGrown(file: HourlyFile): Promise<boolean> {
-    const left = this.#left.get(file.order)
+    const left = this.#leftFiles.get(file.order)
     const size = left && (await stat(await this.#files.path(file)).catch(() => null))?.size
     return left !== undefined && size !== undefined && size > left.read
   }
 
-  async #leaveFor(file: HourlyFile): Promise<void> {
+  async #switchTo(file: HourlyFile): Promise<void> {
     const order = this.#file?.order ?? 0
-    const read = { read: this.#offset, whole: this.#offset - this.#halfBytes }
-    if (await this.#open(file, this.#left.get(file.order)?.whole ?? 0)) this.#left.set(order, read)
+    const read = { read: this.#offset, whole: this.#offset - this.#partialBytes }
+    if (await this.#open(file, this.#leftFiles.get(file.order)?.whole ?? 0)) this.#leftFiles.set(order, read)
   }
 
   /** The last line of a finished file may lack its line feed; one that is no JSON was cut off by a crash. */
-  #closeHalf(file: HourlyFile): StreamLine[] {
-    if (this.#halfBytes === 0) return []
-    const text = Buffer.concat(this.#half).toString('utf8')
+  #closePartial(file: HourlyFile): StreamLine[] {
+    if (this.#partialBytes === 0) return []
+    const text = Buffer.concat(this.#partial).toString('utf8')
     const line = readLineHead(text)
     if (parseJson(text) !== undefined) return line ? [line] : []
     const which = line ? ` of height ${line.height}` : ''
-    this.#say(`${file.date}/${file.hour} ends in a half line${which}: it is left out`)
+    this.#log(`${file.date}/${file.hour} ends in a half line${which}: it is left out`)
     return []
   }
 
@@ -201,83 +201,84 @@ export class StreamTail {
     for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, begin)) {
       const last = bytes.subarray(begin, end)
       begin = end + 1
-      if (this.#shorten && !this.#skipping && this.#halfBytes + last.length > LONG_LINE_BYTES) {
-        this.#begin(this.#shorten([...this.#half, new Uint8Array(last)]))
+      if (this.#shorten && !this.#isSkipping && this.#partialBytes + last.length > LONG_LINE_BYTES) {
+        this.#startShortening(this.#shorten([...this.#partial, new Uint8Array(last)]))
         // What follows is read again behind it.
         this.#offset -= bytes.length - begin
-        return this.#wanted(lines)
+        return this.#fromFirst(lines)
       }
-      this.#add(lines, this.#whole(this.#finish(last)))
+      this.#add(lines, this.#wholeLine(this.#finish(last)))
     }
-    this.#keep(bytes.subarray(begin))
-    return this.#wanted(lines)
+    this.#retain(bytes.subarray(begin))
+    return this.#fromFirst(lines)
   }
 
   #add(lines: StreamLine[], text: string | null): void {
     const line = text === null || text === '' ? null : readLineHead(text)
     this.#last = line ?? this.#last
     if (line) lines.push(line)
-    else if (text) this.#say(`a line without height and time is left out: ${text.slice(0, 80)}`)
+    else if (text) this.#log(`a line without height and time is left out: ${text.slice(0, 80)}`)
   }
 
   /** Until the first wanted line has come, lower ones are the run-up of a search. */
-  #wanted(lines: StreamLine[]): StreamLine[] {
-    if (this.#arrived) return lines
+  #fromFirst(lines: StreamLine[]): StreamLine[] {
+    if (this.#hasArrived) return lines
     const first = lines.findIndex(({ height }) => height >= this.#from)
-    this.#arrived = first >= 0
+    this.#hasArrived = first >= 0
     return first < 0 ? [] : lines.slice(first)
   }
 
-  #begin(short: Promise<string>): void {
+  #startShortening(short: Promise<string>): void {
     const state: { done: boolean; text: string | null } = { done: false, text: null }
     this.#shortening = state
-    this.#half = []
-    this.#halfBytes = 0
+    this.#partial = []
+    this.#partialBytes = 0
     short
       .then((text) => {
         state.text = text
       })
-      .catch((error: Error) => this.#say(`a long line is left out: ${error.message}`))
+      .catch((error: Error) => this.#log(`a long line is left out: ${error.message}`))
       .finally(() => {
         state.done = true
       })
   }
 
-  #shortened(state: { readonly done: boolean; readonly text: string | null }): StreamLine[] {
+  #takeShortened(state: { readonly done: boolean; readonly text: string | null }): StreamLine[] {
     if (!state.done) return []
     this.#shortening = null
     this.progressed = true
     const lines: StreamLine[] = []
     this.#add(lines, state.text)
-    return this.#wanted(lines)
+    return this.#fromFirst(lines)
   }
 
   #finish(last: Buffer): string | null {
-    const skipped = this.#skipping
-    const text = this.#halfBytes === 0 ? last.toString('utf8') : Buffer.concat([...this.#half, last]).toString('utf8')
-    this.#half = []
-    this.#halfBytes = 0
-    this.#skipping = false
+    const skipped = this.#isSkipping
+    const text =
+      this.#partialBytes === 0 ? last.toString('utf8') : Buffer.concat([...this.#partial, last]).toString('utf8')
+    this.#partial = []
+    this.#partialBytes = 0
+    this.#isSkipping = false
     return skipped ? null : text
   }
 
   /** A node that was killed while it wrote goes on behind the half line: what is whole begins at the last beginning. */
-  #whole(text: string | null): string | null {
+  #wholeLine(text: string | null): string | null {
     const begin = text?.lastIndexOf(LINE_BEGIN) ?? 0
     if (text === null || begin <= 0) return text
-    this.#say(`a half line is left out: ${text.slice(0, 80)}`)
+    this.#log(`a half line is left out: ${text.slice(0, 80)}`)
     return text.slice(begin)
   }
 
-  #keep(rest: Buffer): void {
-    if (rest.length === 0 || this.#skipping) return
+  #retain(rest: Buffer): void {
+    if (rest.length === 0 || this.#isSkipping) return
     // A copy of its own, which may be handed to a thread.
-    this.#half.push(new Uint8Array(rest))
-    this.#halfBytes += rest.length
-    if (this.#halfBytes <= LINE_MAX_BYTES) return
-    this.#say('a line longer than 256 MiB is left out')
-    this.#half = []
-    this.#halfBytes = 0
-    this.#skipping = true
+    this.#partial.push(new Uint8Array(rest))
+    this.#partialBytes += rest.length
+    if (this.#partialBytes <= LINE_MAX_BYTES) return
+    this.#log('a line longer than 256 MiB is left out')
+    this.#partial = []
+    this.#partialBytes = 0
+    this.#isSkipping = true
   }
 }

@@ -38,7 +38,7 @@ import { Ring } from './ring.ts'
 import { Rotation } from './rotation.ts'
 import { ShardBooks } from './shard-books.ts'
 import { ShardViews } from './shard-views.ts'
-import { ViewWants } from './view-wants.ts'
+import { ViewInterests } from './view-interests.ts'
 
 /** A log that does not answer is given up while a relay that asked for a link still waits. */
 const ATTACH_MS = 4000
@@ -59,9 +59,9 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   readonly #index: number
   readonly #shards: number
   readonly #log: LogLink
-  #askedForBooksMs = 0
+  #reseedRequestedMs = 0
   /** From here on books are whole: after a restart they pass states that never were, or that relays have passed. */
-  #wholeFrom = -1
+  #completeFrom = -1
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
@@ -78,8 +78,8 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     this.#relays = new RelayLinks(this.#objects, this.#index, this.#views)
     this.#log = new LogLink(ctx, {
       attach: () => this.#attach(),
-      take: (text) => this.#apply(JSON.parse(text) as HubFrame),
-      settled: () => this.#repair(),
+      onFrame: (text) => this.#apply(JSON.parse(text) as HubFrame),
+      onSettled: () => this.#requestRepair(),
     })
     this.#restore()
   }
@@ -92,7 +92,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   async wake(): Promise<void> {
-    await this.#log.attached()
+    await this.#log.ensureAttached()
   }
 
   /** `GET /link`: the log dials in. Only objects of our own can reach this. */
@@ -102,19 +102,19 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
-    this.#log.message(socket, message)
+    this.#log.onMessage(socket, message)
   }
 
   override webSocketClose(socket: WebSocket, code: number): void {
-    this.#log.closed(socket, code)
+    this.#log.onClose(socket, code)
   }
 
   override webSocketError(): void {
-    this.#log.broken()
+    this.#log.reattach()
   }
 
   override async alarm(): Promise<void> {
-    await this.#log.alarm()
+    await this.#log.onAlarm()
   }
 
   async #attach(): Promise<void> {
@@ -130,23 +130,23 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     const isThere = ready && this.#books.epoch === answer.epoch && (this.#books.height ?? -1) >= answer.from - 1
     if ((answer.lost || isIgnorant) && !isThere) {
       this.#ring.clear()
-      this.#books.forget(answer.epoch, answer.height === null ? null : answer.from - 1, answer.coins)
-      if (answer.epoch !== null) this.#begin(answer.epoch, answer.from - 1)
+      this.#books.resetTo(answer.epoch, answer.height === null ? null : answer.from - 1, answer.coins)
+      if (answer.epoch !== null) this.#beginEpoch(answer.epoch, answer.from - 1)
     } else {
-      this.#books.expect(answer.coins)
-      this.#store.drop(this.#books.outdate(answer.repaired ?? [], height ?? -1))
+      this.#books.expectCoins(answer.coins)
+      this.#store.drop(this.#books.invalidate(answer.repaired ?? [], height ?? -1))
     }
-    this.#wholeFrom = Math.max(this.#wholeFrom, this.#books.completeAt, answer.height ?? -1)
+    this.#completeFrom = Math.max(this.#completeFrom, this.#books.completeAt, answer.height ?? -1)
   }
 
-  #begin(epoch: string, seedHeight: number): void {
-    this.#wholeFrom = -1
+  #beginEpoch(epoch: string, seedHeight: number): void {
+    this.#completeFrom = -1
     this.#rotation.clear()
     this.#store.begin({ shards: this.#shards, index: this.#index, epoch, seedHeight })
   }
 
   get #isReady(): boolean {
-    return this.#books.ready && (this.#books.height ?? -1) >= this.#wholeFrom
+    return this.#books.ready && (this.#books.height ?? -1) >= this.#completeFrom
   }
 
   /**
@@ -164,12 +164,12 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     if (frame.t === 'seed') return this.#seed(frame)
     const outcome = this.#books.apply(frame)
     if (outcome.kind === 'duplicate') return
-    if (outcome.kind === 'missing') return this.#log.broken()
+    if (outcome.kind === 'missing') return this.#log.reattach()
     this.#views.touch([...outcome.fragments.map(({ coin }) => coin), ...Object.keys(frame.px)])
-    this.#publish(this.#relays.checked(outcome.fragments), frame.height, frame.time)
+    this.#publish(this.#relays.withChecksums(outcome.fragments), frame.height, frame.time)
     // The log knows books and this hub missed them: it is told which, where it attaches anew.
-    if (frame.epoch !== null && !this.#books.ready) return this.#log.broken()
-    this.#repair()
+    if (frame.epoch !== null && !this.#books.ready) return this.#log.reattach()
+    this.#requestRepair()
     this.#checkpoint(outcome.fragments, frame.height)
   }
 
@@ -200,17 +200,17 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     const coins = this.#books.seed(frame)
     if (!coins) return
     this.#views.touch(this.#books.coins())
-    if (frame.scope === 'all') this.#begin(frame.epoch, frame.height)
+    if (frame.scope === 'all') this.#beginEpoch(frame.epoch, frame.height)
     else this.#store.drop(coins)
-    for (const coin of coins) this.#rotation.changed(coin, frame.height)
+    for (const coin of coins) this.#rotation.markChanged(coin, frame.height)
   }
 
   /** Asks for the books of coins that the shard has changes of but no book. */
-  #repair(): void {
+  #requestRepair(): void {
     const { suspects } = this.#books
     // While it reads on, blocks may bring what it lacks, and a repair of where the log stands would not fit.
-    if (suspects.length === 0 || !this.#isReady || Date.now() - this.#askedForBooksMs < RESEED_RETRY_MS) return
-    this.#askedForBooksMs = Date.now()
+    if (suspects.length === 0 || !this.#isReady || Date.now() - this.#reseedRequestedMs < RESEED_RETRY_MS) return
+    this.#reseedRequestedMs = Date.now()
     this.ctx.waitUntil(
       this.#objects
         .log()
@@ -220,7 +220,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   #checkpoint(changed: readonly CoinFragment[], height: number): void {
-    for (const { coin } of changed) this.#rotation.changed(coin, height)
+    for (const { coin } of changed) this.#rotation.markChanged(coin, height)
     const clean = this.#rotation.cleanUpTo(height)
     const due = this.#rotation.due(Date.now(), height)
     if (due.length === 0) return
@@ -228,7 +228,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     for (const [coin, since] of due) {
       const checkpoint = this.#books.checkpoint(coin)
       if (checkpoint) checkpoints.push(checkpoint)
-      else this.#rotation.changed(coin, since)
+      else this.#rotation.markChanged(coin, since)
     }
     this.#store.save(checkpoints.map((checkpoint) => ({ ...checkpoint, clean })))
   }
@@ -237,7 +237,7 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
     // Who counts other shards than this Worker does must not be told that there is no such coin.
     if (shardOf(coin, this.#shards) !== this.#index)
       throw new Error(`hub ${this.#name} is of another shard than this coin: BOOK_HUBS is ${this.#shards} here`)
-    await this.#log.attached()
+    await this.#log.ensureAttached()
     const v = HUB_API_VERSION
     if (!this.#isReady) return { v, ok: false, reason: 'not_ready' }
     const snapshot = this.#snapshotOf(coin, depth)
@@ -252,30 +252,30 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   async tops(): Promise<{ v: number; height: number; time: number; tops: TopOfBook[] } | null> {
-    await this.#log.attached()
+    await this.#log.ensureAttached()
     const { height, time } = this.#books
     return this.#isReady && height !== null ? { v: HUB_API_VERSION, height, time, tops: [...this.#books.tops()] } : null
   }
 
   async books(after: string | null): Promise<HubBooks> {
-    await this.#log.attached()
+    await this.#log.ensureAttached()
     const { epoch, time } = this.#books
     return { v: HUB_API_VERSION, epoch: this.#isReady ? epoch : null, time, ...bookPage(this.#books, after) }
   }
 
   async attach(request: RelayAttachRequest): Promise<RelayAttachAnswer> {
-    await this.#log.attached().catch(() => undefined)
+    await this.#log.ensureAttached().catch(() => undefined)
     const link = this.#relays.open(request, await this.#relays.dial(request.relay))
     // From here on nothing is awaited: what was missed ends where the link begins.
     const missed = request.cursor === null ? [] : this.#ring.missed(request.cursor, this.#books)
     for (const { tick, fragments } of missed ?? []) link.send(tick, encodeAll(fragments))
     const { ready, epoch, height } = this.#books
-    if (request.cursor?.epoch === epoch) this.#wholeFrom = Math.max(this.#wholeFrom, request.cursor.height)
+    if (request.cursor?.epoch === epoch) this.#completeFrom = Math.max(this.#completeFrom, request.cursor.height)
     return { v: HUB_API_VERSION, epoch: ready ? epoch : null, height, lost: missed === null }
   }
 
   async join(relay: string, coins: readonly string[], withBooks = true): Promise<JoinAnswer> {
-    await this.#log.attached()
+    await this.#log.ensureAttached()
     this.#relays.get(relay)?.addCoins(coins)
     const answer = { v: HUB_API_VERSION, ready: true, snapshots: [] as BookSnapshot[], unknown: [] as string[] }
     const isWaiting = !this.#isReady || !coins.every((coin) => this.#books.isSettled(coin))
@@ -293,17 +293,17 @@ export class BookHub extends DurableObject<Cloudflare.Env> implements BookHubApi
   }
 
   async joinTypes(relay: string, types: readonly MarketType[]): Promise<{ v: number; coins: string[] }> {
-    await this.#log.attached()
+    await this.#log.ensureAttached()
     this.#relays.get(relay)?.addTypes(types)
     const coins = [...this.#books.coins(), ...this.#books.suspects]
     return { v: HUB_API_VERSION, coins: coins.filter((coin) => types.includes(marketTypeOf(coin))) }
   }
 
   async joinViews(relay: string, wants: readonly string[]): Promise<ViewsAnswer> {
-    await this.#log.attached()
+    await this.#log.ensureAttached()
     const { height, time } = this.#books
-    const ready = this.#relays.want(relay, wants) && height !== null && this.#isReady
-    const views = ready ? this.#views.whole(new ViewWants(wants)) : []
+    const ready = this.#relays.addViews(relay, wants) && height !== null && this.#isReady
+    const views = ready ? this.#views.renderAll(new ViewInterests(wants)) : []
     return { v: HUB_API_VERSION, ready, height: height ?? -1, time, views }
   }
 

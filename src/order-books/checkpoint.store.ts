@@ -15,7 +15,7 @@ interface ShardStamp {
 }
 
 /** The platform takes no more keys in one call. */
-const KEYS_AT_ONCE = 128
+const MAX_KEYS_PER_CALL = 128
 const UNCONFIRMED = { allowUnconfirmed: true } as const
 
 export class CheckpointStore {
@@ -63,8 +63,8 @@ export class CheckpointStore {
   }
 
   #delete(keys: readonly string[]): void {
-    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE)
-      void this.#storage.delete(keys.slice(at, at + KEYS_AT_ONCE), UNCONFIRMED)
+    for (let at = 0; at < keys.length; at += MAX_KEYS_PER_CALL)
+      void this.#storage.delete(keys.slice(at, at + MAX_KEYS_PER_CALL), UNCONFIRMED)
   }
 
   /** Every stored checkpoint; to be called before any other is stored or dropped. */

@@ -21,15 +21,15 @@ const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
  */
 export function bookChecksum(book: LevelBook): number {
   const [bids, asks] = book.levels(DEPTH)
-  return ~afterAll(after(afterAll(-1, bids), '/'), asks) >>> 0
+  return ~crcOfLevels(crcOfText(crcOfLevels(-1, bids), '/'), asks) >>> 0
 }
 
-function afterAll(crc: number, levels: readonly Level[]): number {
+function crcOfLevels(crc: number, levels: readonly Level[]): number {
   let next = crc
   let joint = ''
   for (const { px, sz, n } of levels) {
-    next = after(after(after(next, joint), px), ':')
-    next = after(after(after(next, sz), ':'), String(n))
+    next = crcOfText(crcOfText(crcOfText(next, joint), px), ':')
+    next = crcOfText(crcOfText(crcOfText(next, sz), ':'), String(n))
     joint = ':'
   }
   return next
@@ -38,7 +38,7 @@ function afterAll(crc: number, levels: readonly Level[]): number {
 export const EMPTY_CHECKSUM = bookChecksum(new LevelBook())
 
 /** The running CRC after more text, of ASCII alone. */
-function after(crc: number, text: string): number {
+function crcOfText(crc: number, text: string): number {
   let next = crc
   for (let i = 0; i < text.length; i++) next = (next >>> 8) ^ TABLE[(next ^ text.charCodeAt(i)) & 0xff]!
   return next

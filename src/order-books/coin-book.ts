@@ -6,7 +6,7 @@ import type { CoinFragment } from '../protocol/hub/hub-link.ts'
 import { ASKS, BIDS, type LevelBook } from './level-book.ts'
 
 /** So many states of a coin can be compared with what a feeder verified: four seconds of one that always changes. */
-const PAST_MOST = 64
+const MAX_DIGESTS = 64
 
 /** A coin at rest: the book, its `seq`, and the height and epoch at which both were true. */
 export interface Checkpoint {
@@ -22,7 +22,7 @@ export interface Checkpoint {
 }
 
 /** A whole book made ready to be taken over. */
-export interface Prepared {
+export interface PreparedBook {
   readonly coin: Coin
   readonly book: LevelBook
   /** The book and `seq` from which `changes` lead to it; null where there was none. */
@@ -31,7 +31,7 @@ export interface Prepared {
 }
 
 /** The costly half of a take-over, done book by book while a seed comes in. `known`: what the coin has now. */
-export function prepare(coin: Coin, book: LevelBook, known?: CoinBook): Prepared {
+export function prepareBook(coin: Coin, book: LevelBook, known?: CoinBook): PreparedBook {
   if (!known) return { coin, book, from: null, changes: null }
   return { coin, book, from: { book: known.book, seq: known.seq }, changes: known.book.changesTo(book) }
 }
@@ -42,7 +42,7 @@ export class CoinBook {
   /** Height of the block that last changed the book. */
   seq: number
   /** A seed brought it to a shard that has clients: they have yet to hear of it. */
-  isUnheard: boolean
+  isUnannounced: boolean
   /** Height of the last repair inside the epoch, -1 before the first. */
   repairedAt = -1
   lastPx: string | null = null
@@ -53,14 +53,14 @@ export class CoinBook {
   /** What clients of the old epoch lack to hold the present book; published with the next block. */
   #owed: Levels | null = null
   /** Digests of the book, each from its height on; the newest last. */
-  readonly #past: { readonly height: number; readonly digest: number }[]
+  readonly #digests: { readonly height: number; readonly digest: number }[]
 
   constructor(coin: Coin, book: LevelBook, seq: number, isUnheard = false) {
     this.coin = coin
     this.book = book
     this.seq = seq
-    this.isUnheard = isUnheard
-    this.#past = [{ height: seq, digest: book.digest }]
+    this.isUnannounced = isUnheard
+    this.#digests = [{ height: seq, digest: book.digest }]
   }
 
   /** Applies the changes of the block of `height`; `owes`: what clients lack goes along. */
@@ -68,16 +68,16 @@ export class CoinBook {
     const prevSeq = this.seq
     const owed = owes ? this.#takeDebt() : null
     const changes = this.book.apply(levels)
-    this.#changed(height)
-    return this.#told(prevSeq, owed ? overlay(owed, changes) : changes)
+    this.#onChanged(height)
+    return this.#fragment(prevSeq, owed ? overlay(owed, changes) : changes)
   }
 
   /** Tells with the block of `height`, which does not change the book, what clients lack; answers how many levels that were. */
-  pay(height: number, fragments: CoinFragment[]): number {
-    const owed = this.#takeDebt() ?? (this.isUnheard ? this.book.levels() : null)
+  payDebt(height: number, fragments: CoinFragment[]): number {
+    const owed = this.#takeDebt() ?? (this.isUnannounced ? this.book.levels() : null)
     if (!owed) return 0
-    fragments.push(this.#told(this.seq, owed))
-    this.#changed(height)
+    fragments.push(this.#fragment(this.seq, owed))
+    this.#onChanged(height)
     return owed[BIDS].length + owed[ASKS].length
   }
 
@@ -88,18 +88,18 @@ export class CoinBook {
   }
 
   /** What it becomes in a new epoch: its clients are owed what they lack of the new book. */
-  succeeded({ book, from, changes }: Prepared, seq: number): CoinBook {
+  inNewEpoch({ book, from, changes }: PreparedBook, seq: number): CoinBook {
     const isSame = this.book === from?.book && this.seq === from.seq
     const lacking = isSame && changes ? changes : this.book.changesTo(book)
-    const next = new CoinBook(this.coin, book, seq, this.isUnheard)
+    const next = new CoinBook(this.coin, book, seq, this.isUnannounced)
     next.lastPx = this.lastPx
     next.#owed = this.#owed ? overlay(this.#owed, lacking) : lacking
     return next
   }
 
   /** True where the book had another digest after block `height`; false where that is not held, or is being repaired. */
-  isOther(height: number, digest: number): boolean {
-    const held = this.#reseeded ? undefined : this.#past.findLast((one) => one.height <= height)
+  differsAt(height: number, digest: number): boolean {
+    const held = this.#reseeded ? undefined : this.#digests.findLast((one) => one.height <= height)
     return held !== undefined && held.digest !== digest
   }
 
@@ -110,11 +110,11 @@ export class CoinBook {
     return this.#encoded
   }
 
-  #changed(height: number): void {
+  #onChanged(height: number): void {
     this.seq = height
     this.#encoded = null
-    this.#past.push({ height, digest: this.book.digest })
-    if (this.#past.length > PAST_MOST) this.#past.shift()
+    this.#digests.push({ height, digest: this.book.digest })
+    if (this.#digests.length > MAX_DIGESTS) this.#digests.shift()
   }
 
   /** Turns a pending reseed into the book and answers what clients lack, null if nothing. */
@@ -131,9 +131,9 @@ export class CoinBook {
   }
 
   /** What clients are told where the coin has changed by `levels`: the whole book where they have not heard of it. */
-  #told(prevSeq: number, levels: Levels): CoinFragment {
-    const isUnheard = this.isUnheard
-    this.isUnheard = false
+  #fragment(prevSeq: number, levels: Levels): CoinFragment {
+    const isUnheard = this.isUnannounced
+    this.isUnannounced = false
     const mark = isUnheard ? '+' : '='
     return { mark, coin: this.coin, prevSeq, levels: JSON.stringify(isUnheard ? this.book.levels() : levels) }
   }

@@ -13,25 +13,25 @@ export const BIDS: Side = 0
 export const ASKS: Side = 1
 
 /** Worst level first: most changes happen at the best, where they cost no shift. */
-interface HeldSide {
+interface BookSide {
   readonly levels: Level[]
   /** Of each level, ascending. Found in these packed floats, since reading prices of 20,000 texts costs microseconds. */
   readonly ranks: number[]
 }
 
 /** What is derived from the levels of a book and kept while they change; false: it is kept no longer. */
-export interface LevelFollower {
-  changed(side: Side, before: Level | null, after: Level | null): boolean
+export interface LevelListener {
+  onChange(side: Side, before: Level | null, after: Level | null): boolean
 }
 
 export class LevelBook {
-  readonly #sides: readonly [HeldSide, HeldSide] = [
+  readonly #sides: readonly [BookSide, BookSide] = [
     { levels: [], ranks: [] },
     { levels: [], ranks: [] },
   ]
   #digest = EMPTY_DIGEST
-  #isLoose = false
-  readonly #followers = new Map<string, LevelFollower>()
+  #isUnsorted = false
+  readonly #listeners = new Map<string, LevelListener>()
 
   /** A book of these levels, which come best first. */
   static of(levels: Levels): LevelBook {
@@ -48,7 +48,7 @@ export class LevelBook {
       for (const level of levels[side]) {
         const rank = rankOf(level.px, side)
         const isNext = held.length === 0 || rank < ranks.at(-1)! || isWorse(level.px, held.at(-1)!.px, side)
-        if (isGone(level) || !isNext) this.#isLoose = true
+        if (isRemoval(level) || !isNext) this.#isUnsorted = true
         held.push(level)
         ranks.push(rank)
         this.#digest = withLevel(this.#digest, side, level.px, level.sz, level.n)
@@ -62,13 +62,13 @@ export class LevelBook {
       levels.reverse()
       ranks.reverse()
     }
-    if (!this.#isLoose) return
+    if (!this.#isUnsorted) return
     const came = this.#sides.map(({ levels, ranks }) => {
       ranks.length = 0
       return levels.splice(0).reverse()
     }) as Levels
     this.#digest = EMPTY_DIGEST
-    this.#isLoose = false
+    this.#isUnsorted = false
     this.apply(came)
   }
 
@@ -88,7 +88,7 @@ export class LevelBook {
       const before = this.#set(side, level)
       const isRespelled = before !== null && before.px !== level.px
       if (isRespelled && told === levels) told = levels.slice(0, levels.indexOf(level))
-      if (isRespelled) told.push(removed(before.px))
+      if (isRespelled) told.push(removal(before.px))
       if (told !== levels) told.push(level)
     }
     return told
@@ -102,14 +102,14 @@ export class LevelBook {
     const there = ranks[at] === rank ? levels[at]! : null
     const found = there !== null && (there.px === level.px || compareDecimals(there.px, level.px) === 0)
     if (found) this.#digest = withoutLevel(this.#digest, side, there.px, there.sz, there.n)
-    if (isGone(level)) {
+    if (isRemoval(level)) {
       if (!found) return null
       levels.splice(at, 1)
       ranks.splice(at, 1)
-      this.#tell(side, there, null)
+      this.#notify(side, there, null)
       return there
     }
-    this.#tell(side, found ? there : null, level)
+    this.#notify(side, found ? there : null, level)
     this.#digest = withLevel(this.#digest, side, level.px, level.sz, level.n)
     if (found) levels[at] = level
     else if (at === levels.length) {
@@ -122,14 +122,14 @@ export class LevelBook {
     return found ? there : null
   }
 
-  #tell(side: Side, before: Level | null, after: Level | null): void {
-    for (const [name, follower] of this.#followers)
-      if (!follower.changed(side, before, after)) this.#followers.delete(name)
+  #notify(side: Side, before: Level | null, after: Level | null): void {
+    for (const [name, follower] of this.#listeners)
+      if (!follower.onChange(side, before, after)) this.#listeners.delete(name)
   }
 
   /** The follower of this name, made where there is none; of a name all are of one class. */
-  follower<F extends LevelFollower>(name: string, make: () => F): F {
-    return entryOf<string, LevelFollower>(this.#followers, name, make) as F
+  listener<F extends LevelListener>(name: string, make: () => F): F {
+    return entryOf<string, LevelListener>(this.#listeners, name, make) as F
   }
 
   /** Digest of all levels (block-log/level-digest.ts), known at any time. */
@@ -184,8 +184,8 @@ function find(levels: readonly Level[], ranks: readonly number[], rank: number, 
   return low
 }
 
-const removed = (px: string): Level => ({ px, sz: '0', n: 0 })
-const isGone = ({ n, sz }: Level): boolean => n === 0 || isZero(sz)
+const removal = (px: string): Level => ({ px, sz: '0', n: 0 })
+const isRemoval = ({ n, sz }: Level): boolean => n === 0 || isZero(sz)
 
 function isWorse(px: string, than: string, side: Side): boolean {
   const order = compareDecimals(px, than)
@@ -209,12 +209,12 @@ function sideChanges(old: readonly Level[], next: readonly Level[], side: Side):
     const order = !before ? 1 : !after ? -1 : before.px === after.px ? 0 : compareDecimals(before.px, after.px)
     if (before && after && order === 0) {
       // Another spelling is a change: digests and checksums are of texts, by which copies find levels, too.
-      if (before.px !== after.px) changes.push(removed(before.px), after)
+      if (before.px !== after.px) changes.push(removal(before.px), after)
       else if (before.n !== after.n || before.sz !== after.sz) changes.push(after)
       i--
       j--
     } else if (before && (!after || isWorse(after.px, before.px, side))) {
-      changes.push(removed(before.px))
+      changes.push(removal(before.px))
       i--
     } else {
       changes.push(after!)

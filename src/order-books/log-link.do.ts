@@ -11,9 +11,9 @@ const WATCHDOG_MS = 30_000
 interface LogLinkHost {
   /** Asks the log for a link and takes what it answers. */
   attach(): Promise<void>
-  take(frame: string): void
+  onFrame(frame: string): void
   /** The link stands and all that came meanwhile is taken. */
-  settled(): void
+  onSettled(): void
 }
 
 export class LogLink {
@@ -21,7 +21,7 @@ export class LogLink {
   readonly #host: LogLinkHost
   #attaching: Promise<void> | null = null
   /** Frames of a link that was dialled, until the answer says where they begin; null while none is awaited. */
-  #early: string[] | null = null
+  #earlyFrames: string[] | null = null
   /** False in an object that has just woken, though its link may have outlived its memory. */
   #isAttached = false
   /** Let go of: it is not dialled anew by itself. */
@@ -40,7 +40,7 @@ export class LogLink {
   accept(): Response {
     // Of an attempt that was given up: nobody will learn where its frames begin.
     if (!this.#attaching) return new Response('no link is awaited', { status: 409 })
-    this.#early = []
+    this.#earlyFrames = []
     const { 0: client, 1: server } = new WebSocketPair()
     for (const old of this.#ctx.getWebSockets()) old.close(1000, 'replaced')
     this.#ctx.acceptWebSocket(server)
@@ -50,7 +50,7 @@ export class LogLink {
     return new Response(null, { status: 101, webSocket: client })
   }
 
-  message(socket: WebSocket, message: string | ArrayBuffer): void {
+  onMessage(socket: WebSocket, message: string | ArrayBuffer): void {
     if (!isOpen(socket) || typeof message !== 'string') return
     this.#lastFrameMs = Date.now()
     this.#chars += message.length
@@ -58,41 +58,41 @@ export class LogLink {
       this.#reported = this.#chars
       socket.send(String(this.#chars))
     }
-    if (this.#early) this.#early.push(message)
+    if (this.#earlyFrames) this.#earlyFrames.push(message)
     // Until the new link is dialled the one before it goes on.
-    else if (this.#isAttached) this.#host.take(message)
+    else if (this.#isAttached) this.#host.onFrame(message)
     else this.#attachSoon()
   }
 
-  closed(socket: WebSocket, code: number): void {
+  onClose(socket: WebSocket, code: number): void {
     if (code === 1005 || code === 1006) socket.close()
     else socket.close(code)
     if (!this.#isReleased) this.#attachSoon()
   }
 
   /** What came last does not follow, or the link broke: it is dialled anew. */
-  broken(): void {
+  reattach(): void {
     this.#lastFrameMs = 0
     this.#attachSoon()
   }
 
   /** Where this fails, the alarm tries again. */
   #attachSoon(): void {
-    this.#ctx.waitUntil(this.attached().catch(() => undefined))
+    this.#ctx.waitUntil(this.ensureAttached().catch(() => undefined))
   }
 
   /** Attaches to the log unless a live link exists; concurrent callers share one attempt. */
-  async attached(): Promise<void> {
+  async ensureAttached(): Promise<void> {
     this.#isReleased = false
     const isLive = this.#isAttached && this.#ctx.getWebSockets().some(isOpen)
     if (!this.#attaching && isLive && Date.now() - this.#lastFrameMs < SILENCE_MS) return
-    this.#guard()
+    this.#armWatchdog()
     this.#attaching ??= this.#host.attach().then(
-      () => this.#begin(),
-      (error: unknown) => this.#giveUp(error),
+      () => this.#onAttached(),
+      (error: unknown) => this.#onAttachFailed(error),
     )
     await this.#attaching
-    this.#host.settled()
+    this.#host.onSettled()
   }
 
   /** Lets go of the link until somebody asks for it. */
@@ -103,19 +103,19 @@ export class LogLink {
     void this.#ctx.storage.deleteAlarm({ allowUnconfirmed: true })
   }
 
-  #begin(): void {
-    const early = this.#early ?? []
+  #onAttached(): void {
+    const early = this.#earlyFrames ?? []
     this.#attaching = null
-    this.#early = null
+    this.#earlyFrames = null
     this.#isAttached = true
-    for (const text of early) this.#host.take(text)
+    for (const text of early) this.#host.onFrame(text)
   }
 
   /** A link whose answer did not come ends: what the answer would have told of repairs and coins is not known. */
-  #giveUp(error: unknown): never {
-    const isDialled = this.#early !== null
+  #onAttachFailed(error: unknown): never {
+    const isDialled = this.#earlyFrames !== null
     this.#attaching = null
-    this.#early = null
+    this.#earlyFrames = null
     if (isDialled) for (const socket of this.#ctx.getWebSockets()) socket.close(1011, 'no answer came')
     throw error
   }
@@ -124,14 +124,14 @@ export class LogLink {
    * Unconfirmed, or it would hold back frames; and far off, because whoever asks the hub, as relays do when its ticks
    * stay away, finds a silent link sooner. No timer: one that runs would keep the object from being put aside.
    */
-  #guard(): void {
+  #armWatchdog(): void {
     void this.#ctx.storage.setAlarm(Date.now() + WATCHDOG_MS, { allowUnconfirmed: true })
   }
 
   /** The alarm is set first, so that a failure cannot end it. */
-  async alarm(): Promise<void> {
-    this.#guard()
-    await this.attached().catch(() => undefined)
+  async onAlarm(): Promise<void> {
+    this.#armWatchdog()
+    await this.ensureAttached().catch(() => undefined)
   }
 }
 

@@ -11,29 +11,29 @@ import { Objects } from '../core/objects.client.ts'
 import { after } from '../core/timers.client.ts'
 import { LiveSettings, readVariables } from '../core/variables.ts'
 import { type L4Frame, LINK_HEADER, LOG_API_VERSION } from '../protocol/feed/log-api.ts'
-import { FollowedOrders, type OrdersPlace } from './l4/followed-orders.ts'
-import { ORDER_BOOK_VERSION, type OrderBookApi, type WholeOrders } from './l4/order-book-api.ts'
+import { FollowedOrders, type OrdersPosition } from './l4/followed-orders.ts'
+import { ORDER_BOOK_VERSION, type OrderBookApi, type OrdersSnapshot } from './l4/order-book-api.ts'
 import { LogLink } from './log-link.do.ts'
 
 const ATTACH_MS = 4000
 /** The log has lost heights or begun anew, where it stands so far below what a feeder has sent of it. */
-const BEHIND_MOST = 64
+const MAX_BEHIND_BLOCKS = 64
 /** Whole orders that were asked for and do not come are asked for again: a node writes them in some seconds, and is
  * spared by the feeder, which holds what it was asked once. */
-const ASK_AGAIN = { firstMs: 15_000, capMs: 30_000, jitter: 0.5 }
+const REQUEST_RETRY = { firstMs: 15_000, capMs: 30_000, jitter: 0.5 }
 const RETRY_MS = 2000
 /** Nobody asks any more: all is forgotten. */
-const FORGET_MS = 5 * 60_000
+const IDLE_MS = 5 * 60_000
 const PIECE_CHARS = 1024 * 1024
 /** A text is held while relays fetch its pieces: so long after each. */
 const TEXT_MS = 2_000
 /** No further text is made while so much is held: a newer one in place of it would leave everybody with half of one. */
-const TEXTS_CHARS = 32 * 1024 * 1024
+const MAX_TEXT_CHARS = 32 * 1024 * 1024
 
-interface Text {
-  readonly whole: WholeOrders
+interface SnapshotText {
+  readonly meta: OrdersSnapshot
   readonly pieces: readonly string[]
-  drop: () => void
+  cancelExpiry: () => void
 }
 
 export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBookApi {
@@ -43,13 +43,13 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
   readonly #orders = new FollowedOrders()
   readonly #log: LogLink
   /** When relays last asked, and until when what was begun is waited for. */
-  #wantedMs = Date.now()
-  #mendMs = 0
-  #asked = 0
+  #lastUsedMs = Date.now()
+  #recoverAtMs = 0
+  #requests = 0
   /** Who follows the coin holds what is not so, and the log was not told yet. */
-  #isWrong = false
+  #hasWrongOrders = false
   /** By height. */
-  readonly #texts = new Map<number, Text>()
+  readonly #snapshots = new Map<number, SnapshotText>()
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
@@ -59,8 +59,8 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
     this.#coin = this.#objects.coinOfOrders(this.#name)
     this.#log = new LogLink(ctx, {
       attach: () => this.#attach(),
-      take: (text) => this.#take(text),
-      settled: () => this.#mend(),
+      onFrame: (text) => this.#onFrame(text),
+      onSettled: () => this.#recover(),
     })
   }
 
@@ -71,101 +71,101 @@ export class OrderBook extends DurableObject<Cloudflare.Env> implements OrderBoo
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
-    this.#log.message(socket, message)
+    this.#log.onMessage(socket, message)
   }
 
   override webSocketClose(socket: WebSocket, code: number): void {
-    this.#log.closed(socket, code)
+    this.#log.onClose(socket, code)
   }
 
   override webSocketError(): void {
-    this.#log.broken()
+    this.#log.reattach()
   }
 
   override async alarm(): Promise<void> {
-    if (Date.now() - this.#wantedMs < FORGET_MS) return this.#log.alarm()
-    this.#orders.lose()
+    if (Date.now() - this.#lastUsedMs < IDLE_MS) return this.#log.onAlarm()
+    this.#orders.discard()
     this.#log.release()
   }
 
   async #attach(): Promise<void> {
-    const { place } = this.#orders
-    const cursor = place && { epoch: place.epoch ?? '', height: place.height }
+    const { position } = this.#orders
+    const cursor = position && { epoch: position.epoch ?? '', height: position.height }
     const reader = { kind: 'l4', coin: this.#coin } as const
     const asked = this.#objects.log().attach({ v: LOG_API_VERSION, name: this.#name, reader, cursor, follows: true })
     const { lost, height, epoch } = await orReject(asked, ATTACH_MS, after)
     // A log that began anew does not know what it was asked for.
-    this.#mendMs = 0
+    this.#recoverAtMs = 0
     if (!cursor) return
-    if (lost || (height ?? -1) < cursor.height - BEHIND_MOST) return this.#orders.lose()
+    if (lost || (height ?? -1) < cursor.height - MAX_BEHIND_BLOCKS) return this.#orders.discard()
     this.#orders.follow(epoch)
   }
 
-  #take(text: string): void {
+  #onFrame(text: string): void {
     const { head, rows } = readRows(text)
     const frame = JSON.parse(head) as L4Frame
-    if ('type' in frame) return this.#part(frame)
-    if (frame.t === 'gap') return this.#orders.lose()
-    if (frame.t === 'tick') return this.#mend()
-    const lost = this.#orders.block(frame, rows.get(this.#coin))
+    if ('type' in frame) return this.#onPart(frame)
+    if (frame.t === 'gap') return this.#orders.discard()
+    if (frame.t === 'tick') return this.#recover()
+    const lost = this.#orders.onBlock(frame, rows.get(this.#coin))
     if (lost) console.warn(`orders of ${this.#coin} are fetched anew: ${lost.why}`)
-    this.#isWrong ||= lost?.isWrong === true
-    this.#mend()
+    this.#hasWrongOrders ||= lost?.isWrong === true
+    this.#recover()
   }
 
-  #part(frame: Parameters<FollowedOrders['part']>[0]): void {
-    const came = this.#orders.part(frame)
-    this.#mendMs = Date.now() + (came === 'more' ? ASK_AGAIN.firstMs : RETRY_MS)
+  #onPart(frame: Parameters<FollowedOrders['onPart']>[0]): void {
+    const came = this.#orders.onPart(frame)
+    this.#recoverAtMs = Date.now() + (came === 'more' ? REQUEST_RETRY.firstMs : RETRY_MS)
     // The blocks above are read out of what the log holds.
-    if (came === 'whole') this.#log.broken()
+    if (came === 'whole') this.#log.reattach()
   }
 
   /** Sees to whole orders, which come by the link, or to a link that leads on from them. To be called often. */
-  #mend(): void {
+  #recover(): void {
     const now = Date.now()
-    if (this.#orders.isReady || now < this.#mendMs) return
-    this.#mendMs = now + RETRY_MS
-    if (this.#orders.place) return this.#log.broken()
-    this.#mendMs = now + backoffMs(ASK_AGAIN, this.#asked++, Math.random())
-    const asked = this.#objects.log().reseedL4(this.#coin, this.#isWrong)
-    this.#isWrong = false
+    if (this.#orders.isReady || now < this.#recoverAtMs) return
+    this.#recoverAtMs = now + RETRY_MS
+    if (this.#orders.position) return this.#log.reattach()
+    this.#recoverAtMs = now + backoffMs(REQUEST_RETRY, this.#requests++, Math.random())
+    const asked = this.#objects.log().reseedL4(this.#coin, this.#hasWrongOrders)
+    this.#hasWrongOrders = false
     this.ctx.waitUntil(asked.catch(() => undefined))
   }
 
   async ready(atLeast: number): Promise<{ v: number; ready: boolean }> {
-    this.#wantedMs = Date.now()
-    await this.#log.attached()
-    const { isReady, place } = this.#orders
-    if (isReady) this.#asked = 0
-    return { v: ORDER_BOOK_VERSION, ready: isReady && place !== null && place.height >= atLeast }
+    this.#lastUsedMs = Date.now()
+    await this.#log.ensureAttached()
+    const { isReady, position } = this.#orders
+    if (isReady) this.#requests = 0
+    return { v: ORDER_BOOK_VERSION, ready: isReady && position !== null && position.height >= atLeast }
   }
 
-  async whole(atLeast: number): Promise<WholeOrders | null> {
+  async snapshot(atLeast: number): Promise<OrdersSnapshot | null> {
     if (!(await this.ready(atLeast)).ready) return null
-    const texts = [...this.#texts.values()]
-    const held = texts.find(({ whole }) => whole.height >= atLeast)
-    const { place } = this.#orders
-    if (!place || (!held && texts.reduce((sum, { whole }) => sum + whole.chars, 0) >= TEXTS_CHARS)) return null
-    return this.#hold(held ?? this.#textNow(place)).whole
+    const texts = [...this.#snapshots.values()]
+    const held = texts.find(({ meta }) => meta.height >= atLeast)
+    const { position } = this.#orders
+    if (!position || (!held && texts.reduce((sum, { meta }) => sum + meta.chars, 0) >= MAX_TEXT_CHARS)) return null
+    return this.#retain(held ?? this.#createText(position)).meta
   }
 
-  #textNow(place: OrdersPlace): Text {
+  #createText(place: OrdersPosition): SnapshotText {
     const pieces = this.#orders.texts(PIECE_CHARS)
     const chars = pieces.reduce((sum, { length }) => sum + length, 0)
     const whole = { v: ORDER_BOOK_VERSION, ...place, pieces: pieces.length, chars, first: pieces[0] ?? '' }
-    return { whole, pieces, drop: () => undefined }
+    return { meta: whole, pieces, cancelExpiry: () => undefined }
   }
 
-  #hold(text: Text): Text {
-    const { height } = text.whole
-    text.drop()
-    text.drop = after(TEXT_MS, () => this.#texts.delete(height))
-    this.#texts.set(height, text)
+  #retain(text: SnapshotText): SnapshotText {
+    const { height } = text.meta
+    text.cancelExpiry()
+    text.cancelExpiry = after(TEXT_MS, () => this.#snapshots.delete(height))
+    this.#snapshots.set(height, text)
     return text
   }
 
-  async piece(height: number, index: number): Promise<string | null> {
-    const text = this.#texts.get(height)
-    return text ? (this.#hold(text).pieces[index] ?? null) : null
+  async snapshotPiece(height: number, index: number): Promise<string | null> {
+    const text = this.#snapshots.get(height)
+    return text ? (this.#retain(text).pieces[index] ?? null) : null
   }
 }

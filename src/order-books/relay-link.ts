@@ -12,7 +12,7 @@ import {
   type HubTick,
   type ViewPiece,
 } from '../protocol/hub/hub-link.ts'
-import { ViewWants } from './view-wants.ts'
+import { ViewInterests } from './view-interests.ts'
 
 /** A coin's fragment with its text, which is encoded once for all relays. */
 export interface EncodedFragment {
@@ -28,9 +28,9 @@ export class RelayLink {
   readonly name: string
   readonly #coins = new Set<string>()
   readonly #types = new Set<MarketType>()
-  views = new ViewWants()
+  views = new ViewInterests()
   /** It has wants that it was not shown yet: the next block shows it all. */
-  isFresh = false
+  needsFullViews = false
   readonly #cursor: Cursor | null
   readonly #send: (text: string) => void
 
@@ -43,8 +43,8 @@ export class RelayLink {
   }
 
   setInterest({ coins, types, views }: BookInterest): void {
-    if (this.views.add(views)) this.isFresh = true
-    this.views = new ViewWants(views)
+    if (this.views.add(views)) this.needsFullViews = true
+    this.views = new ViewInterests(views)
     this.#coins.clear()
     this.#types.clear()
     this.addCoins(coins)
@@ -63,17 +63,18 @@ export class RelayLink {
   send(tick: HubTick, fragments: readonly EncodedFragment[], pieces: readonly ViewPiece[] | null = null): void {
     let texts = ''
     for (const { coin, text, checksum } of fragments) {
-      if (!this.#wants(coin)) continue
+      if (!this.#isInterestedIn(coin)) continue
       texts += text
-      if (checksum !== undefined && this.views.checks(coin)) texts += encodeChecksum(checksum)
+      if (checksum !== undefined && this.views.needsChecksum(coin)) texts += encodeChecksum(checksum)
     }
     for (const piece of pieces ?? []) if (this.views.has(piece.view, piece.coin)) texts += encodePiece(piece)
     // A hub that was restarted may come to a height that the relay has, and drops.
-    if (pieces && !(tick.epoch === this.#cursor?.epoch && tick.height <= this.#cursor.height)) this.isFresh = false
+    if (pieces && !(tick.epoch === this.#cursor?.epoch && tick.height <= this.#cursor.height))
+      this.needsFullViews = false
     this.#send(encodeHubFrame(tick, texts))
   }
 
-  #wants(coin: Coin): boolean {
+  #isInterestedIn(coin: Coin): boolean {
     return this.#coins.has(coin) || (this.#types.size > 0 && this.#types.has(marketTypeOf(coin)))
   }
 }

@@ -1,6 +1,6 @@
 // The relays that a hub has dialled.
 
-import { Dials } from '../block-log/dials.client.ts'
+import { LinkDialer } from '../block-log/link-dialer.client.ts'
 import type { Objects } from '../core/objects.client.ts'
 import { type BookInterest, HUB_API_VERSION, type RelayAttachRequest } from '../protocol/hub/hub-api.ts'
 import type { CoinFragment, HubTick } from '../protocol/hub/hub-link.ts'
@@ -9,16 +9,16 @@ import { RING_MS } from './ring.ts'
 import type { ShardViews } from './shard-views.ts'
 
 export class RelayLinks {
-  readonly #dials: Dials
+  readonly #dialer: LinkDialer
   readonly #views: ShardViews
   readonly #relays = new Map<string, RelayLink>()
   /** Until then a relay may come back for what it missed, and is not here to say of what it wants checksums. */
-  #checksAllUntilMs = Date.now() + RING_MS
+  #checksumAllUntilMs = Date.now() + RING_MS
 
   /** Of hub `index`. */
   constructor(objects: Objects, index: number, views: ShardViews) {
     this.#views = views
-    this.#dials = new Dials(objects, { v: HUB_API_VERSION, from: 'hub', index })
+    this.#dialer = new LinkDialer(objects, { v: HUB_API_VERSION, from: 'hub', index })
   }
 
   [Symbol.iterator](): Iterator<RelayLink> {
@@ -30,13 +30,13 @@ export class RelayLinks {
   }
 
   /** Changes of the present block, with the checksums that relays want, or may want, of them. */
-  checked(fragments: readonly CoinFragment[]): readonly CoinFragment[] {
-    return this.#views.checked(fragments, Date.now() < this.#checksAllUntilMs)
+  withChecksums(fragments: readonly CoinFragment[]): readonly CoinFragment[] {
+    return this.#views.withChecksums(fragments, Date.now() < this.#checksumAllUntilMs)
   }
 
   /** Dials a relay; nothing is sent to it before `open`. */
   dial(relay: string): Promise<WebSocket> {
-    return this.#dials.dial('relay', relay)
+    return this.#dialer.dial('relay', relay)
   }
 
   /** Begins to serve a dialled relay; an older link of the same name is replaced. */
@@ -44,8 +44,8 @@ export class RelayLinks {
     const drop = () => {
       if (this.#relays.get(relay) !== link) return
       this.#relays.delete(relay)
-      if (link.views.isChecking) this.#checksAllUntilMs = Date.now() + RING_MS
-      this.#retain()
+      if (link.views.hasChecksums) this.#checksumAllUntilMs = Date.now() + RING_MS
+      this.#retainViews()
     }
     const link: RelayLink = new RelayLink(relay, interest, cursor, (text) => {
       try {
@@ -57,7 +57,7 @@ export class RelayLinks {
     socket.addEventListener('close', drop)
     socket.addEventListener('error', drop)
     this.#relays.set(relay, link)
-    this.#retain()
+    this.#retainViews()
     return link
   }
 
@@ -67,23 +67,23 @@ export class RelayLinks {
     // After a restart every relay is fresh, and rounding whole books for each would hold up the blocks for seconds.
     const made = new Map<string, string | null>()
     for (const relay of this.#relays.values())
-      relay.send(tick, fragments, pieces && relay.isFresh ? this.#views.whole(relay.views, made) : pieces)
+      relay.send(tick, fragments, pieces && relay.needsFullViews ? this.#views.renderAll(relay.views, made) : pieces)
   }
 
   /** Adds wants of views; false where there is no such relay. */
-  want(relay: string, wants: readonly string[]): boolean {
+  addViews(relay: string, wants: readonly string[]): boolean {
     const link = this.#relays.get(relay)
     link?.views.add(wants)
-    this.#views.want(link ? wants : [])
+    this.#views.add(link ? wants : [])
     return link !== undefined
   }
 
   setInterest(relay: string, interest: BookInterest): void {
     this.#relays.get(relay)?.setInterest(interest)
-    this.#retain()
+    this.#retainViews()
   }
 
-  #retain(): void {
+  #retainViews(): void {
     this.#views.retain([...this.#relays.values()].map(({ views }) => views))
   }
 }

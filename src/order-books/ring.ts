@@ -44,7 +44,7 @@ export class Ring {
    * Every entry above the cursor, in order; null where some of them are no longer (or never were) held, or where the
    * cursor is of another chain, whose heights have been passed meanwhile.
    */
-  since({ height, epoch }: Cursor): readonly RingEntry[] | null {
+  entriesAfter({ height, epoch }: Cursor): readonly RingEntry[] | null {
     const first = this.#entries[this.#start]
     if (!first || first.tick.height > height + 1) return null
     // Heights may jump over a gap, so the place cannot be counted; it is near the end as a rule.
@@ -63,7 +63,7 @@ export class Ring {
   ): readonly RingEntry[] | null {
     // Blocks replayed after a restart lack what the checkpoints already held.
     if (cursor.height < completeAt) return null
-    return height !== null && cursor.height >= height ? [] : this.since(cursor)
+    return height !== null && cursor.height >= height ? [] : this.entriesAfter(cursor)
   }
 
   /** Forgets everything: what follows does not continue it. */

@@ -11,11 +11,11 @@ export const ROTATION_MS = 30_000
 export class Rotation {
   /** Coins changed since their last checkpoint, longest waiting first, with the height of the first such change. */
   readonly #changed = new Map<string, number>()
-  #since = 0
+  #lastMs = 0
   #lastStored: string | null = null
 
   /** `height`: that of the change. */
-  changed(coin: Coin, height: number): void {
+  markChanged(coin: Coin, height: number): void {
     if (!this.#changed.has(coin)) this.#changed.set(coin, height)
   }
 
@@ -25,8 +25,8 @@ export class Rotation {
    */
   due(nowMs: number, height: number): [coin: Coin, height: number][] {
     const restMs = this.#changed.size > 0 ? CHECKPOINT_MS : ROTATION_MS
-    if (nowMs - this.#since < restMs) return []
-    this.#since = nowMs
+    if (nowMs - this.#lastMs < restMs) return []
+    this.#lastMs = nowMs
     if (this.#changed.size === 0) return this.#lastStored === null ? [] : [[this.#lastStored, height]]
     const count = Math.ceil((this.#changed.size * CHECKPOINT_MS) / ROTATION_MS)
     const due = [...this.#changed].slice(0, count)

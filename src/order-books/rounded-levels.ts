@@ -33,7 +33,7 @@ export function spreadOf([[bid], [ask]]: Levels): string | undefined {
 function aggregateSide(side: Iterable<Level>, how: Aggregation, up: boolean) {
   const levels: Level[] = []
   let px: string | undefined
-  let sz = new Sum()
+  let sz = new SizeSum()
   let n = 0
   const close = () => {
     if (px !== undefined) levels.push({ px, sz: fromScaled(sz.scaled), n })
@@ -45,7 +45,7 @@ function aggregateSide(side: Iterable<Level>, how: Aggregation, up: boolean) {
       close()
       if (levels.length === how.limit) return { levels, complete: true }
       px = fromScaled(roundPrice(toScaled(level.px), how, up))
-      sz = new Sum()
+      sz = new SizeSum()
       n = 0
     }
     sz.add(level.sz)
@@ -56,7 +56,7 @@ function aggregateSide(side: Iterable<Level>, how: Aggregation, up: boolean) {
 }
 
 /** An exact sum of sizes. Of whole books they are many: floats add up what they hold exactly, several times as fast. */
-class Sum {
+class SizeSum {
   #scaled = 0n
   /** A whole number of 10^-8, at most 2^53. */
   #units = 0

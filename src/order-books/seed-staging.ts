@@ -10,7 +10,7 @@ export class SeedStaging<Ready> {
   readonly #prepare: (coin: Coin, book: LevelBook) => Ready
   #first: HubSeed | null = null
   #next = 0
-  #open: { readonly coin: Coin; readonly book: LevelBook } | null = null
+  #current: { readonly coin: Coin; readonly book: LevelBook } | null = null
   #ready: Ready[] = []
 
   constructor(prepare: (coin: Coin, book: LevelBook) => Ready) {
@@ -27,23 +27,23 @@ export class SeedStaging<Ready> {
       return null
     }
     this.#next++
-    for (const { coin, levels } of frame.books) this.#piece(coin, levels)
+    for (const { coin, levels } of frame.books) this.#append(coin, levels)
     if (this.#next < parts) return null
-    this.#close()
+    this.#finish()
     const ready = this.#ready
     this.clear()
     return ready
   }
 
-  #piece(coin: Coin, levels: Levels): void {
-    if (this.#open?.coin !== coin) this.#close()
-    this.#open ??= { coin, book: new LevelBook() }
-    this.#open.book.append(levels)
+  #append(coin: Coin, levels: Levels): void {
+    if (this.#current?.coin !== coin) this.#finish()
+    this.#current ??= { coin, book: new LevelBook() }
+    this.#current.book.append(levels)
   }
 
-  #close(): void {
-    const open = this.#open
-    this.#open = null
+  #finish(): void {
+    const open = this.#current
+    this.#current = null
     if (!open) return
     open.book.settle()
     this.#ready.push(this.#prepare(open.coin, open.book))
@@ -53,7 +53,7 @@ export class SeedStaging<Ready> {
   clear(): void {
     this.#first = null
     this.#next = 0
-    this.#open = null
+    this.#current = null
     this.#ready = []
   }
 }

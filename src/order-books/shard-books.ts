@@ -9,7 +9,7 @@ import type { Coin } from '../core/coin.ts'
 import type { BookChange, Levels } from '../protocol/feed/block.ts'
 import type { HubBlock, HubSeed, HubVerified } from '../protocol/feed/log-api.ts'
 import type { CoinFragment } from '../protocol/hub/hub-link.ts'
-import { type Checkpoint, CoinBook, type Prepared, prepare } from './coin-book.ts'
+import { type Checkpoint, CoinBook, type PreparedBook, prepareBook } from './coin-book.ts'
 import { ASKS, BIDS, LevelBook } from './level-book.ts'
 import { SeedStaging } from './seed-staging.ts'
 
@@ -21,10 +21,10 @@ type BlockOutcome =
   | { readonly kind: 'missing'; readonly from: number }
 
 /** Levels of debts that one block pays, beside those of coins that it changes: a few milliseconds. */
-const DEBT_LEVELS = 4096
+const MAX_DEBT_LEVELS = 4096
 
 export class ShardBooks {
-  readonly #staging = new SeedStaging((coin, book) => prepare(coin, book, this.#coins.get(coin)))
+  readonly #staging = new SeedStaging((coin, book) => prepareBook(coin, book, this.#coins.get(coin)))
   epoch: string | null = null
   height: number | null = null
   time = 0
@@ -37,26 +37,26 @@ export class ShardBooks {
   /** Fragments of heights up to here lack the changes that checkpoints already held: not fit for replay. */
   completeAt = -1
   /** Coins whose book is not known: a reseed is wanted, and changes to them are not published. */
-  #suspect = new Set<string>()
+  #suspectCoins = new Set<string>()
   /** Coins that owe their clients the outcome of a reseed: paid with the next block. */
   #indebted = new Set<string>()
   /** Coins whose continuity broke: told to clients with the next block. */
-  #broken = new Set<string>()
+  #interrupted = new Set<string>()
 
   /** Coins whose book is not known though the shard is ready. */
   get suspects(): readonly string[] {
-    return [...this.#suspect]
+    return [...this.#suspectCoins]
   }
   /** False while a coin's book is not known, or its clients have yet to be told to begin again. */
   isSettled(coin: Coin): boolean {
-    return !this.#suspect.has(coin) && !this.#broken.has(coin) && !this.#coins.get(coin)?.isUnheard
+    return !this.#suspectCoins.has(coin) && !this.#interrupted.has(coin) && !this.#coins.get(coin)?.isUnannounced
   }
   /** True for a coin with a book. */
   has(coin: Coin): boolean {
     return this.#coins.has(coin)
   }
   /** A coin as it stands now; to be read alone. */
-  of(coin: Coin): Readonly<Pick<CoinBook, 'book' | 'lastPx'>> | undefined {
+  get(coin: Coin): Readonly<Pick<CoinBook, 'book' | 'lastPx'>> | undefined {
     return this.#coins.get(coin)
   }
   /** Every coin with a book. */
@@ -74,7 +74,7 @@ export class ShardBooks {
     // A coin without changes is not stored again: its checkpoint is as true as the others say.
     const clean = usable.reduce((height, checkpoint) => Math.max(height, checkpoint.clean ?? -1), -1)
     const from = usable.reduce((least, { height }) => Math.min(least, Math.max(height, clean)), Infinity)
-    this.#begin(epoch, from)
+    this.#beginEpoch(epoch, from)
     this.#seedHeight = seedHeight
     for (const { coin, height, time, seq, lastPx, levels } of usable) {
       const trueAt = Math.max(height, clean)
@@ -89,8 +89,8 @@ export class ShardBooks {
   }
 
   /** The coins that have a book in this epoch: those that are not held here must be reseeded. */
-  expect(coins: readonly string[]): void {
-    for (const coin of coins) if (!this.#coins.has(coin)) this.#suspect.add(coin)
+  expectCoins(coins: readonly string[]): void {
+    for (const coin of coins) if (!this.#coins.has(coin)) this.#suspectCoins.add(coin)
   }
 
   /**
@@ -98,7 +98,7 @@ export class ShardBooks {
    * reseeded, because no block leads from it to the repaired book. `at`: where the books stood when the log was asked.
    * Answers their names.
    */
-  outdate(repairs: readonly { readonly coin: Coin; readonly height: number }[], at: number): string[] {
+  invalidate(repairs: readonly { readonly coin: Coin; readonly height: number }[], at: number): string[] {
     const outdated = repairs.filter(({ coin, height }) => {
       const known = this.#coins.get(coin)
       if (!known || height <= known.repairedAt) return false
@@ -108,17 +108,17 @@ export class ShardBooks {
       this.#coins.delete(coin)
       this.#indebted.delete(coin)
     }
-    this.expect(outdated.map(({ coin }) => coin))
+    this.expectCoins(outdated.map(({ coin }) => coin))
     return outdated.map(({ coin }) => coin)
   }
 
   /** Stands at a height of an epoch without any book: every coin the shard had must be reseeded. */
-  forget(epoch: string | null, height: number | null, coins: readonly string[]): void {
-    this.#begin(epoch, height)
+  resetTo(epoch: string | null, height: number | null, coins: readonly string[]): void {
+    this.#beginEpoch(epoch, height)
     this.ready = epoch !== null
     this.#coins.clear()
     this.#indebted.clear()
-    this.expect(coins)
+    this.expectCoins(coins)
   }
 
   /** Heights up to `to` never came: the books are unknown until the next seed. */
@@ -153,16 +153,16 @@ export class ShardBooks {
   #change({ coin, levels, new: isNew }: BookChange, height: number): CoinFragment | null {
     if (height <= (this.#restoredAt.get(coin) ?? -1)) return null
     const known = this.#coins.get(coin)
-    if (!known) return this.#first(coin, levels, isNew === true, height)
+    if (!known) return this.#addFirst(coin, levels, isNew === true, height)
     return known.change(levels, height, this.#indebted.delete(coin))
   }
 
-  #first(coin: Coin, levels: Levels, isNew: boolean, height: number): CoinFragment | null {
+  #addFirst(coin: Coin, levels: Levels, isNew: boolean, height: number): CoinFragment | null {
     if (!isNew) {
-      this.#suspect.add(coin)
+      this.#suspectCoins.add(coin)
       return null
     }
-    this.#suspect.delete(coin)
+    this.#suspectCoins.delete(coin)
     const known = new CoinBook(coin, LevelBook.of(levels), height)
     this.#coins.set(coin, known)
     return { mark: '+', coin, prevSeq: this.#seedHeight, levels: known.encode() }
@@ -172,18 +172,18 @@ export class ShardBooks {
     let levels = 0
     for (const coin of this.#indebted) {
       // After an outage a shard may owe all of its levels: the rest follows with the next blocks.
-      if (levels >= DEBT_LEVELS) break
+      if (levels >= MAX_DEBT_LEVELS) break
       this.#indebted.delete(coin)
-      levels += this.#coins.get(coin)?.pay(height, fragments) ?? 0
+      levels += this.#coins.get(coin)?.payDebt(height, fragments) ?? 0
     }
-    for (const coin of this.#broken) {
+    for (const coin of this.#interrupted) {
       const known = this.#coins.get(coin)
       if (known) known.seq = height
       const changed = fragments.findIndex((fragment) => fragment.coin === coin)
       if (changed >= 0) fragments.splice(changed, 1)
       fragments.push({ mark: '!', coin, prevSeq: -1, levels: '[[],[]]' })
     }
-    this.#broken.clear()
+    this.#interrupted.clear()
   }
 
   /**
@@ -200,34 +200,34 @@ export class ShardBooks {
     if (!books || (!isFresh && !isFit)) return null
     const listed = new Set(books.map(({ coin }) => coin))
     // Clients may hold books from before this hub lost them: they must hear that theirs no longer continue.
-    for (const coin of listed) if (this.#suspect.has(coin)) this.#broken.add(coin)
+    for (const coin of listed) if (this.#suspectCoins.has(coin)) this.#interrupted.add(coin)
     const isFollowed = this.epoch !== null
-    if (isFresh) this.#begin(seed.epoch, seed.height)
+    if (isFresh) this.#beginEpoch(seed.epoch, seed.height)
     this.time = seed.time
     for (const one of books) this.#replace(one, isFresh, isFollowed)
     if (isFresh)
       for (const coin of [...this.#coins.keys()])
-        if (!listed.has(coin)) this.#replace(prepare(coin, new LevelBook()), true, isFollowed)
+        if (!listed.has(coin)) this.#replace(prepareBook(coin, new LevelBook()), true, isFollowed)
     return [...listed]
   }
 
-  #begin(epoch: string | null, height: number | null): void {
+  #beginEpoch(epoch: string | null, height: number | null): void {
     this.epoch = epoch
     this.height = height
     this.#seedHeight = height ?? 0
     this.ready = true
     this.#restoredAt.clear()
     this.completeAt = -1
-    this.#suspect.clear()
+    this.#suspectCoins.clear()
   }
 
-  #replace(prepared: Prepared, isFresh: boolean, isFollowed: boolean): void {
+  #replace(prepared: PreparedBook, isFresh: boolean, isFollowed: boolean): void {
     const { coin, book } = prepared
     const known = this.#coins.get(coin)
-    this.#suspect.delete(coin)
+    this.#suspectCoins.delete(coin)
     if (known || isFollowed) this.#indebted.add(coin)
     if (isFresh) {
-      const next = known?.succeeded(prepared, this.#seedHeight)
+      const next = known?.inNewEpoch(prepared, this.#seedHeight)
       this.#coins.set(coin, next ?? new CoinBook(coin, book, this.#seedHeight, isFollowed))
       return
     }
@@ -250,7 +250,7 @@ export class ShardBooks {
     const at = this.height ?? -1
     const isHeld = this.ready && height <= at && at >= this.completeAt
     return isHeld
-      ? books.filter(([coin, digest]) => this.#coins.get(coin)?.isOther(height, digest)).map(([coin]) => coin)
+      ? books.filter(([coin, digest]) => this.#coins.get(coin)?.differsAt(height, digest)).map(([coin]) => coin)
       : []
   }
 
@@ -265,7 +265,7 @@ export class ShardBooks {
     const known = this.#coins.get(coin)
     if (!known || !this.ready || this.epoch === null || this.height === null) return null
     // A debt to clients lives in memory alone: such a coin is stored after the next block has paid it.
-    if (this.#indebted.has(coin) || this.#broken.has(coin)) return null
+    if (this.#indebted.has(coin) || this.#interrupted.has(coin)) return null
     // While restored blocks are replayed, the coin already stands later than the shard.
     const height = Math.max(this.height, this.#restoredAt.get(coin) ?? -1)
     const { seq, lastPx, book } = known

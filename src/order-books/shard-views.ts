@@ -7,47 +7,47 @@ import { entryOf } from '../core/entry-of.ts'
 import type { CoinFragment, ViewPiece } from '../protocol/hub/hub-link.ts'
 import { bookChecksum, EMPTY_CHECKSUM } from './checksum.ts'
 import type { ShardBooks } from './shard-books.ts'
-import { everyMsOf, pieceOf, shapeOf } from './view.ts'
-import { ViewWants } from './view-wants.ts'
+import { intervalMsOf, renderView, shapeOf } from './view.ts'
+import { ViewInterests } from './view-interests.ts'
 
-interface Shown {
+interface SentView {
   /** Null where relays hold different ones. */
   readonly piece: string | null
   readonly timeMs: number
 }
 
 export class ShardViews {
-  readonly #books: Pick<ShardBooks, 'of' | 'coins'>
-  #wants = new ViewWants()
+  readonly #books: Pick<ShardBooks, 'get' | 'coins'>
+  #interests = new ViewInterests()
   /** By view and coin, what went out last. */
-  readonly #shown = new Map<string, Map<string, Shown>>()
+  readonly #sent = new Map<string, Map<string, SentView>>()
   /** By view, coins that changed since it was shown. */
   readonly #touched = new Map<string, Set<string>>()
 
-  constructor(books: Pick<ShardBooks, 'of' | 'coins'>) {
+  constructor(books: Pick<ShardBooks, 'get' | 'coins'>) {
     this.#books = books
   }
 
   /** Changes of the present block with the checksums that are wanted, or with all. */
-  checked(fragments: readonly CoinFragment[], all: boolean): readonly CoinFragment[] {
+  withChecksums(fragments: readonly CoinFragment[], all: boolean): readonly CoinFragment[] {
     return fragments.map((fragment) => {
-      if (!all && !this.#wants.checks(fragment.coin)) return fragment
-      const known = this.#books.of(fragment.coin)
+      if (!all && !this.#interests.needsChecksum(fragment.coin)) return fragment
+      const known = this.#books.get(fragment.coin)
       return { ...fragment, checksum: known ? bookChecksum(known.book) : EMPTY_CHECKSUM }
     })
   }
 
-  want(wants: Iterable<string>): void {
-    this.#wants.add(wants)
+  add(wants: Iterable<string>): void {
+    this.#interests.add(wants)
   }
 
   /** Forgets whatever is in none of these. */
-  retain(relays: Iterable<ViewWants>): void {
-    this.#wants = new ViewWants()
-    for (const wants of relays) this.#wants.add(wants)
-    for (const kept of [this.#shown, this.#touched])
+  retain(relays: Iterable<ViewInterests>): void {
+    this.#interests = new ViewInterests()
+    for (const wants of relays) this.#interests.add(wants)
+    for (const kept of [this.#sent, this.#touched])
       for (const [view, coins] of kept) {
-        for (const coin of coins.keys()) if (!this.#wants.has(view, coin)) coins.delete(coin)
+        for (const coin of coins.keys()) if (!this.#interests.has(view, coin)) coins.delete(coin)
         if (coins.size === 0) kept.delete(view)
       }
   }
@@ -55,7 +55,7 @@ export class ShardViews {
   /** These books, or last trades, may have changed. */
   touch(coins: Iterable<string>): void {
     for (const coin of coins)
-      for (const view of this.#wants.of(coin)) entryOf(this.#touched, view, () => new Set()).add(coin)
+      for (const view of this.#interests.of(coin)) entryOf(this.#touched, view, () => new Set()).add(coin)
   }
 
   /** What has become different and due with a block of this time. */
@@ -63,14 +63,14 @@ export class ShardViews {
     const pieces: ViewPiece[] = []
     const made = new Map<string, string | null>()
     for (const [view, coins] of this.#touched) {
-      const everyMs = everyMsOf(view)
-      const shown = entryOf(this.#shown, view, () => new Map<string, Shown>())
+      const everyMs = intervalMsOf(view)
+      const shown = entryOf(this.#sent, view, () => new Map<string, SentView>())
       for (const coin of coins) {
         const last = shown.get(coin)
         // Of an older block: the feed began anew.
         if (last && timeMs >= last.timeMs && timeMs - last.timeMs < everyMs) continue
         coins.delete(coin)
-        const piece = this.#piece(view, coin, made)
+        const piece = this.#render(view, coin, made)
         if (piece === null || piece === last?.piece) continue
         shown.set(coin, { piece, timeMs })
         pieces.push({ view, coin, piece })
@@ -80,16 +80,16 @@ export class ShardViews {
   }
 
   /** All of these as they stand now, for one relay. `made`: texts of this block, which others may share. */
-  whole(wants: ViewWants, made = new Map<string, string | null>()): ViewPiece[] {
+  renderAll(wants: ViewInterests, made = new Map<string, string | null>()): ViewPiece[] {
     const pieces = [...this.#books.coins()].flatMap((coin) =>
       wants.of(coin).flatMap((view) => {
-        const piece = this.#piece(view, coin, made)
+        const piece = this.#render(view, coin, made)
         return piece === null ? [] : [{ view, coin, piece }]
       }),
     )
     // A book that goes back to what others hold is news to this one.
     for (const { view, coin, piece } of pieces) {
-      const shown = this.#shown.get(view)
+      const shown = this.#sent.get(view)
       const last = shown?.get(coin)
       if (last && last.piece !== piece) shown?.set(coin, { ...last, piece: null })
     }
@@ -97,11 +97,11 @@ export class ShardViews {
   }
 
   /** Null where there is no book. */
-  #piece(view: string, coin: Coin, made: Map<string, string | null>): string | null {
+  #render(view: string, coin: Coin, made: Map<string, string | null>): string | null {
     const shape = shapeOf(view)
     return entryOf(made, `${shape}\t${coin}`, () => {
-      const known = this.#books.of(coin)
-      return known ? pieceOf(shape, known.book, known.lastPx) : null
+      const known = this.#books.get(coin)
+      return known ? renderView(shape, known.book, known.lastPx) : null
     })
   }
 }

@@ -19,7 +19,7 @@ export function levelsView(everyMs: number, limit: number, rounded: Omit<Aggrega
 }
 
 /** How often it is shown at most, by the time of blocks. */
-export function everyMsOf(view: string): number {
+export function intervalMsOf(view: string): number {
   return Number.parseInt(view, 10)
 }
 
@@ -29,7 +29,7 @@ export function shapeOf(view: string): string {
 }
 
 /** The text of a view, by its shape. */
-export function pieceOf(shape: string, book: LevelBook, lastPx: string | null): string {
+export function renderView(shape: string, book: LevelBook, lastPx: string | null): string {
   const [kind, ...numbers] = shape.split(' ')
   if (kind === 'bbo') {
     const [[bid = null], [ask = null]] = book.levels(1)

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import type { MicroCredits } from '../core/amount.ts'
 import type { Coin } from '../core/coin.ts'
 import { ONE_CREDIT } from '../metering/tariff.ts'
-import type { OrdersPlace } from '../order-books/l4/followed-orders.ts'
+import type { OrdersPosition } from '../order-books/l4/followed-orders.ts'
 import { type Address, Height, Millis } from '../protocol/feed/block.ts'
 import type { RelayEvents } from '../protocol/feed/log-api.ts'
 import type { BookSnapshot } from '../protocol/hub/hub-api.ts'
@@ -256,9 +256,9 @@ interface L4Body {
 export interface L4Channel<Frame> extends Channel<L4Body, Frame> {
   readonly source: 'l4'
   /** `levels` is JSON text, in pieces. */
-  readonly snapshot: (coin: Coin, place: OrdersPlace, levels: readonly string[]) => string
+  readonly snapshot: (coin: Coin, place: OrdersPosition, levels: readonly string[]) => string
   /** `rows` is the inside of a JSON object: `order_statuses` and `book_diffs`. No block since that of `prev` had any. */
-  readonly encode: (place: OrdersPlace, prev: number, rows: string) => string
+  readonly encode: (place: OrdersPosition, prev: number, rows: string) => string
 }
 
 /** Under this name stand bodies that want every item. */

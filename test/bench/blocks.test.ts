@@ -48,14 +48,14 @@ it('sends rows that fit all orders, in a frame as feeders may', () => {
   for (const part of orderParts(1_000_000)) {
     const sent = parseFeederFrame(JSON.parse(part))
     expect(sent.error).toBeUndefined()
-    orders.part(sent.data as L4Book)
+    orders.onPart(sent.data as L4Book)
   }
   orders.follow(null)
   for (const height of [1_000_001, 1_000_002]) {
     const rows = orderRows(height, true)
     const { statuses, diffs } = JSON.parse(rows) as { statuses: unknown[]; diffs: unknown[] }
     const text = `"order_statuses":${JSON.stringify(statuses)},"book_diffs":${JSON.stringify(diffs)}`
-    expect(orders.block({ height, time: height, epoch: null }, text)).toBeNull()
+    expect(orders.onBlock({ height, time: height, epoch: null }, text)).toBeNull()
     expect((rows.length * 14.5) / 1e6).toBeCloseTo(5.6, 0)
   }
 })

@@ -4,7 +4,7 @@
 import { RelayLink } from '../../src/order-books/relay-link.ts'
 import { ShardBooks } from '../../src/order-books/shard-books.ts'
 import { ShardViews } from '../../src/order-books/shard-views.ts'
-import { CHECKSUM, coinWant } from '../../src/order-books/view-wants.ts'
+import { CHECKSUM, coinInterest } from '../../src/order-books/view-interests.ts'
 import type { BookChange, Level } from '../../src/protocol/feed/block.ts'
 import { encodeFragment } from '../../src/protocol/hub/hub-link.ts'
 import { median } from '../kit/figures.ts'
@@ -17,7 +17,7 @@ const BLOCKS = 100
 
 /** Medians of passes of a hundred blocks, the two in turn, over one shard of all coins. */
 export function hubLine(quick: boolean): Line {
-  const hubs = [new Hub([]), new Hub(COINS.map((coin) => coinWant(CHECKSUM, coin)))] as const
+  const hubs = [new Hub([]), new Hub(COINS.map((coin) => coinInterest(CHECKSUM, coin)))] as const
   const passes = Array.from({ length: quick ? 7 : 41 }, () => hubs.map((hub) => hub.pass()) as [number, number])
   const [plain, checked] = [0, 1].map((at) => median(passes.map((pass) => pass[at]!))) as [number, number]
   return {
@@ -61,7 +61,7 @@ class Hub {
   #block(height: number, books: BookChange[]): void {
     const outcome = this.#books.apply({ v: 1, t: 'block', epoch: 'e', height, time: height, books, px: {} })
     if (outcome.kind !== 'applied') throw new Error(outcome.kind)
-    const fragments = this.#views.checked(outcome.fragments, false)
+    const fragments = this.#views.withChecksums(outcome.fragments, false)
     const texts = fragments.map((fragment) => ({ ...fragment, text: encodeFragment(fragment) }))
     this.#relay.send({ v: 1, epoch: 'e', height, time: height }, texts)
   }

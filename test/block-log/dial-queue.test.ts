@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { DialQueue, MOST_DIALS, PATIENCE_MS } from '../../src/block-log/dial-queue.ts'
+import { DialQueue, MAX_DIALS, PATIENCE_MS } from '../../src/block-log/dial-queue.ts'
 
 /** Dials that end when they are told to. */
 function switchboard() {
@@ -15,7 +15,7 @@ function switchboard() {
         begun.push(name)
         underWay.push({ name, end: () => (name.startsWith('hangs') ? reject(new Error('hangs')) : resolve(name)) })
       })
-    queue.ask(name, isUrgent, dial).then(
+    queue.enqueue(name, isUrgent, dial).then(
       (link) => came.push(link),
       (error: Error) => came.push(error.message),
     )
@@ -32,9 +32,9 @@ const names = (count: number, from = 0) => Array.from({ length: count }, (_, i) 
 test('two hundred that ask at once are dialled six at a time, in the order of asking', async () => {
   const { ask, end, begun, underWay, came } = switchboard()
   for (const name of names(200)) ask(name)
-  expect(begun).toEqual(names(MOST_DIALS))
+  expect(begun).toEqual(names(MAX_DIALS))
   while (underWay.length > 0) {
-    expect(underWay.length).toBeLessThanOrEqual(MOST_DIALS)
+    expect(underWay.length).toBeLessThanOrEqual(MAX_DIALS)
     await end()
   }
   expect(begun).toEqual(names(200))
@@ -43,29 +43,29 @@ test('two hundred that ask at once are dialled six at a time, in the order of as
 
 test('who has asked again, or has given up meanwhile, is not dialled', async () => {
   const { clock, ask, end, begun, came } = switchboard()
-  for (const name of names(MOST_DIALS)) ask(name)
+  for (const name of names(MAX_DIALS)) ask(name)
   ask('again')
   ask('gone')
   clock.nowMs = PATIENCE_MS - 1
   ask('again')
   clock.nowMs = PATIENCE_MS
   await end()
-  expect(begun).toEqual([...names(MOST_DIALS), 'again'])
+  expect(begun).toEqual([...names(MAX_DIALS), 'again'])
   expect(came).toEqual(['again has asked again', 'gone has waited too long to be dialled', 'r0'])
 })
 
 test('urgent asks come before all others', async () => {
   const { ask, end, begun } = switchboard()
-  for (const name of names(MOST_DIALS + 2)) ask(name)
+  for (const name of names(MAX_DIALS + 2)) ask(name)
   ask('hub 0', true)
   ask('hub 1', true)
   for (let i = 0; i < 4; i++) await end()
-  expect(begun.slice(MOST_DIALS)).toEqual(['hub 0', 'hub 1', 'r6', 'r7'])
+  expect(begun.slice(MAX_DIALS)).toEqual(['hub 0', 'hub 1', 'r6', 'r7'])
 })
 
 test('the queue is bounded: the oldest of too many is told so', async () => {
   const { ask, came, end } = switchboard()
-  for (const name of names(MOST_DIALS + 1001)) ask(name)
+  for (const name of names(MAX_DIALS + 1001)) ask(name)
   await end()
   expect(came).toEqual(['too many ask for links', 'r0'])
 })
@@ -80,7 +80,7 @@ test('law: never more than six are under way, and each ask has one outcome', asy
           if (step === 'end') await end()
           else if (step === 'wait') clock.nowMs += PATIENCE_MS / 2
           else ask(`${Number(step) % 5 === 0 ? 'hangs' : 'r'}${step}`, step === 3)
-          expect(underWay.length).toBeLessThanOrEqual(MOST_DIALS)
+          expect(underWay.length).toBeLessThanOrEqual(MAX_DIALS)
         }
         while (underWay.length > 0) await end()
         expect(came).toHaveLength(steps.filter((step) => typeof step === 'number').length)

@@ -20,11 +20,11 @@ it('payments are a kind of their own, and no block is told apart by them', () =>
 it('the stored line behind a repair names its coins, and readers are told as ever', () => {
   const pending = new PendingSegment()
   pending.push(texts(1), 0)
-  pending.repaired(['BTC'])
-  pending.repaired(['BTC', '@1'])
+  pending.addRepaired(['BTC'])
+  pending.addRepaired(['BTC', '@1'])
   pending.push(texts(2), 0)
   pending.push(texts(3), 0)
-  pending.repaired(['ETH'])
+  pending.addRepaired(['ETH'])
   const lines = (taken = pending.take()) => taken!.lines.books!.split('\n').map((line) => JSON.parse(line))
   expect(lines().map(({ height, repaired }) => [height, repaired])).toEqual([
     [1, undefined],

@@ -21,10 +21,10 @@ const fresh = () => new PositionBuilders(() => undefined)
 // WS-103
 it('a liquidation is told to the builder of the last fill that was none, of that wallet and coin', () => {
   const builders = fresh()
-  expect(builders.take([through()])).toEqual([])
-  expect(builders.take([through({ coin: 'ETH', builder: RIVAL }), liquidated()])).toEqual([[1, BUILDER]])
+  expect(builders.apply([through()])).toEqual([])
+  expect(builders.apply([through({ coin: 'ETH', builder: RIVAL }), liquidated()])).toEqual([[1, BUILDER]])
   // More of it in later blocks, and another coin.
-  expect(builders.take([liquidated(), liquidated({ coin: 'ETH' }), liquidated({ coin: 'SOL' })])).toEqual([
+  expect(builders.apply([liquidated(), liquidated({ coin: 'ETH' }), liquidated({ coin: 'SOL' })])).toEqual([
     [0, BUILDER],
     [1, RIVAL],
   ])
@@ -37,19 +37,19 @@ it.each([
   ['a fill that closes the position', fillOf({ builder: BUILDER, side: 'A', sz: '3.00' })],
 ])('nothing is told after %s', (_, last) => {
   const builders = fresh()
-  expect(builders.take([through(), [USER, last], liquidated()])).toEqual([])
+  expect(builders.apply([through(), [USER, last], liquidated()])).toEqual([])
 })
 
 // WS-103
 it('the counterparty of a liquidation is not liquidated: its fill counts as any other', () => {
   const builders = fresh()
-  builders.take([[OTHER, fillOf({ builder: RIVAL })], through()])
+  builders.apply([[OTHER, fillOf({ builder: RIVAL })], through()])
   const taken: UserFill = [OTHER, { ...liquidated()[1], side: 'B', builder: BUILDER }]
-  expect(builders.take([liquidated(), taken])).toEqual([[0, BUILDER]])
-  expect(builders.take([[OTHER, { ...liquidated()[1], liquidation: { liquidatedUser: OTHER } }]])).toEqual([
+  expect(builders.apply([liquidated(), taken])).toEqual([[0, BUILDER]])
+  expect(builders.apply([[OTHER, { ...liquidated()[1], liquidation: { liquidatedUser: OTHER } }]])).toEqual([
     [0, BUILDER],
   ])
-  expect(builders.take([through({ coin: '@1' }), liquidated({ coin: '@1' })])).toEqual([])
+  expect(builders.apply([through({ coin: '@1' }), liquidated({ coin: '@1' })])).toEqual([])
 })
 
 const someFill = fc.record({
@@ -91,7 +91,7 @@ it('is what looking back over all fills says, whatever is stored when, and where
       const told: [number, string][] = []
       for (const [index, { fill, save, wake }] of steps.entries()) {
         const block = [read(fill)]
-        for (const [, builder] of builders.take(block)) told.push([index, builder])
+        for (const [, builder] of builders.apply(block)) told.push([index, builder])
         held = [...held, block].slice(-64)
         if (save) {
           const changed = builders.takeChanged()
@@ -99,7 +99,7 @@ it('is what looking back over all fills says, whatever is stored when, and where
         }
         if (!wake) continue
         builders = new PositionBuilders((part) => stored.get(part))
-        for (const one of held) builders.take(one)
+        for (const one of held) builders.apply(one)
       }
       expect(told).toEqual(plain(steps.map(({ fill }) => fill)))
     }),
@@ -108,10 +108,10 @@ it('is what looking back over all fills says, whatever is stored when, and where
 
 it('forgets all where fills were missed, and says so to the storage', () => {
   const builders = fresh()
-  builders.take([through()])
+  builders.apply([through()])
   expect(builders.takeChanged()?.text).toBe(`${USER} BTC ${BUILDER}`)
   builders.forget()
   expect(builders.takeChanged()?.text).toBe('')
   expect(builders.takeChanged()).toBe(undefined)
-  expect(builders.take([liquidated()])).toEqual([])
+  expect(builders.apply([liquidated()])).toEqual([])
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PendingSegment } from '../../src/block-log/pending-segment.ts'
-import { mostUnread, ReaderLink, SLOW_CHARS } from '../../src/block-log/reader-link.ts'
+import { maxUnread, ReaderLink, SLOW_CHARS } from '../../src/block-log/reader-link.ts'
 import {
   type BlockTexts,
   digest,
@@ -176,10 +176,10 @@ describe('rows of order-level books', () => {
       return known.splice(0)
     }
     expect(send(1, 30)).toEqual([...Array(24).fill(true), ...Array(6).fill(false)])
-    link.readMore(1024 * 1024)
+    link.onReadMore(1024 * 1024)
     expect(send(31, 32)).toEqual([true, false])
     // More than it was sent, it cannot have read.
-    link.readMore(Number.POSITIVE_INFINITY)
+    link.onReadMore(Number.POSITIVE_INFINITY)
     expect(send(33, 58)).toEqual([...Array(24).fill(true), ...Array(2).fill(false)])
   })
 })
@@ -223,19 +223,19 @@ it('what is under way is what was sent and is not said to be read, of the reader
   const slow = reader(true)
   const silent = reader(false)
   const links = [fast.link, slow.link, silent.link]
-  for (const link of links) link.frame('x'.repeat(1000))
-  fast.link.read(900, 5)
-  fast.link.read(800, 6)
-  slow.link.read(2000, 6)
-  slow.link.read(Number.NaN, 6)
+  for (const link of links) link.sendFrame('x'.repeat(1000))
+  fast.link.onRead(900, 5)
+  fast.link.onRead(800, 6)
+  slow.link.onRead(2000, 6)
+  slow.link.onRead(Number.NaN, 6)
   expect([fast.link.unread, slow.link.unread, silent.link.unread]).toEqual([100, 1000, 0])
-  expect(mostUnread(links, 7)).toBe(1000)
+  expect(maxUnread(links, 7)).toBe(1000)
 })
 
 it('a reader that stands still is let go, and holds up nobody', () => {
   const { link, isClosed } = reader(true)
   link.readMs = 1000
-  link.frame('x'.repeat(SLOW_CHARS + 1))
-  expect([mostUnread([link], 11_000), isClosed()]).toEqual([SLOW_CHARS + 1, false])
-  expect([mostUnread([link], 11_001), isClosed()]).toEqual([0, true])
+  link.sendFrame('x'.repeat(SLOW_CHARS + 1))
+  expect([maxUnread([link], 11_000), isClosed()]).toEqual([SLOW_CHARS + 1, false])
+  expect([maxUnread([link], 11_001), isClosed()]).toEqual([0, true])
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { OrderWants } from '../../src/block-log/order-wants.do.ts'
+import { OrderInterests } from '../../src/block-log/order-interests.do.ts'
 import { ReaderLinks } from '../../src/block-log/reader-links.do.ts'
 import { SEGMENT_CHARS } from '../../src/block-log/segment.ts'
 import type { Objects } from '../../src/core/objects.client.ts'
@@ -14,7 +14,7 @@ function opened(chars: number) {
   const lookUp = (kind: string, height: number) =>
     kind === 'events' && height <= 3 ? [`{"height":${height}}`.padEnd(chars)] : null
   const backlog = { lookUp, pending: () => [], gapAt: () => null }
-  const wants = new OrderWants(() => undefined, 0)
+  const wants = new OrderInterests(() => undefined, 0)
   const readers = new ReaderLinks({} as Objects, backlog, wants, () => undefined)
   readers.open({ v: 1, name: 'r', reader: { kind: 'relay' }, cursor: null }, 1, socket)
   return { readers, sent }

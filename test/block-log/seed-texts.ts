@@ -1,6 +1,6 @@
 // Whole books as the frames of one snapshot, for feeders of tests and benches.
 
-import { SeedCut } from '../../src/feeder/seed-cut.ts'
+import { SnapshotEncoder } from '../../src/feeder/snapshot-encoder.ts'
 import type { SnapshotFrame } from '../../src/protocol/feed/protocol.ts'
 
 export function seedTexts(
@@ -8,7 +8,7 @@ export function seedTexts(
   list: SnapshotFrame['books'],
 ): string[] {
   const books = new Map(list.map(({ coin, levels }) => [coin, levels]))
-  const cut = new SeedCut(head, [...books.keys()], {
+  const cut = new SnapshotEncoder(head, [...books.keys()], {
     depths: (coin) => [books.get(coin)![0].length, books.get(coin)![1].length],
     side: (coin, side) => books.get(coin)![side],
   })

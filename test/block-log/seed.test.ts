@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SeedIntake, SeedRelay } from '../../src/block-log/seed-relay.ts'
-import { SeedCut } from '../../src/feeder/seed-cut.ts'
+import { SnapshotEncoder } from '../../src/feeder/snapshot-encoder.ts'
 import { ShardBooks } from '../../src/order-books/shard-books.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
 import type { HubSeed } from '../../src/protocol/feed/log-api.ts'
@@ -15,7 +15,7 @@ const bookOf = ([bids, asks]: readonly [number, number]): Levels => [side(-1, bi
 
 type Books = ReadonlyMap<string, Levels>
 const cutOf = (books: Books, scope: 'all' | 'coins' = 'all') =>
-  new SeedCut({ scope, height: 7, time: 8 }, [...books.keys()], {
+  new SnapshotEncoder({ scope, height: 7, time: 8 }, [...books.keys()], {
     depths: (coin) => [books.get(coin)![0].length, books.get(coin)![1].length],
     side: (coin, side) => books.get(coin)![side],
   })
@@ -40,8 +40,8 @@ function hubs() {
       taken,
       kind: { kind: 'hub', index, shards: 2 } as const,
       height: 7,
-      wants: (coin: string) => coin.length % 2 === index,
-      frame: (text: string) => taken.push(...(books.seed(JSON.parse(text) as HubSeed) ?? [])),
+      hasCoin: (coin: string) => coin.length % 2 === index,
+      sendFrame: (text: string) => taken.push(...(books.seed(JSON.parse(text) as HubSeed) ?? [])),
     }
   })
 }
@@ -59,14 +59,14 @@ describe('whole books', () => {
         for (const part of parts) {
           for (const hub of two) expect([hub.books.ready, hub.taken]).toEqual([false, []])
           expect(relay.intake.push(part)).toBeNull()
-          relay.handOn(part, 8)
+          relay.forward(part, 8)
         }
-        expect(relay.intake.isWhole).toBe(true)
+        expect(relay.intake.isComplete).toBe(true)
         expect(relay.intake.coins).toEqual(new Set(books.keys()))
         for (const hub of two) {
           expect([hub.books.ready, hub.books.epoch, hub.books.height]).toEqual([true, 'e', 7])
           for (const [coin, levels] of books)
-            expect(hub.books.encode(coin)?.levels).toBe(hub.wants(coin) ? JSON.stringify(levels) : undefined)
+            expect(hub.books.encode(coin)?.levels).toBe(hub.hasCoin(coin) ? JSON.stringify(levels) : undefined)
         }
       }),
       { numRuns: 25 },
@@ -80,9 +80,9 @@ describe('whole books', () => {
     const seed = { scope: 'all' as const, epoch: 'old', height: 7, time: 1, part: 0, parts: 1 }
     hub!.books.seed({ ...seed, books: [{ coin: 'BTC', levels: old }] })
     const relay = new SeedRelay(parts[0]!, 'new', [hub!])
-    for (const part of parts.slice(0, -1)) relay.handOn(part, 8)
+    for (const part of parts.slice(0, -1)) relay.forward(part, 8)
     hub!.books.apply({ v: 1, t: 'block', epoch: 'old', height: 8, time: 2, books: [], px: {} })
-    relay.handOn(parts.at(-1)!, 8)
+    relay.forward(parts.at(-1)!, 8)
     expect([hub!.books.epoch, hub!.books.encode('BTC')?.levels]).toEqual(['old', JSON.stringify(old)])
   })
 
@@ -136,8 +136,8 @@ describe('the log', () => {
       { ...odd!, height: 6 },
     ])
     relay.intake.push({ scope: 'coins', height: 7, part: 0, parts: 2, books: [{ coin: 'BTC', levels: [[], []] }] })
-    expect([relay.isMissedBy(even!), relay.isMissedBy(odd!)]).toEqual([false, true])
-    expect(relay.isMissedBy({ ...odd!, wants: () => false })).toBe(false)
-    expect(relay.isMissedBy({ ...odd!, kind: { kind: 'relay' } })).toBe(false)
+    expect([relay.isIncompleteFor(even!), relay.isIncompleteFor(odd!)]).toEqual([false, true])
+    expect(relay.isIncompleteFor({ ...odd!, hasCoin: () => false })).toBe(false)
+    expect(relay.isIncompleteFor({ ...odd!, kind: { kind: 'relay' } })).toBe(false)
   })
 })

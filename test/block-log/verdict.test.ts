@@ -1,14 +1,14 @@
 // Which part is at fault, over all that a log knows of its feeders.
 
 import { describe, expect, it } from 'vitest'
-import { SILENT_MS, STILL_MS, verdict } from '../../src/block-log/verdict.ts'
+import { SILENT_MS, STALLED_MS, verdict } from '../../src/block-log/verdict.ts'
 import { FEED_STATES, type FeederView } from '../../src/protocol/feed/status-shape.ts'
 import { NO_TROUBLE } from '../kit/counters.ts'
 
 const NOW = 1_000_000_000
 const LONG_AGO = NOW - 3_600_000
 const place = { height: 10, time: NOW - 50, blockMs: NOW - 20, booksKnown: true }
-const still = { ...place, blockMs: NOW - STILL_MS, time: NOW - STILL_MS }
+const still = { ...place, blockMs: NOW - STALLED_MS, time: NOW - STALLED_MS }
 const feeder: FeederView = {
   name: 'a',
   connected: true,

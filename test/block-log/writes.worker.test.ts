@@ -3,9 +3,9 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { DurableDesk } from '../../src/block-log/durable-desk.do.ts'
-import type { HeldBlocks } from '../../src/block-log/held-blocks.do.ts'
-import type { OrderWants } from '../../src/block-log/order-wants.do.ts'
+import type { OrderInterests } from '../../src/block-log/order-interests.do.ts'
+import { PipelineService } from '../../src/block-log/pipeline-service.do.ts'
+import type { RetainedBlocks } from '../../src/block-log/retained-blocks.do.ts'
 import { SegmentStore } from '../../src/block-log/segment.store.ts'
 import { FakeFeeder, hub, levelsOf, log } from './fake-feeder.worker.ts'
 
@@ -99,7 +99,7 @@ describe('stored segments', () => {
       const lines = { books: '{}', events: '{"height":1,"time":0}', orders: '[]' }
       for (let first = 0; first < 1300; first++)
         store.save({ first, last: first, time: 0, lines }, { chain, time: 0, repaired: [] }, -300_000)
-      await store.confirmed()
+      await store.untilDurable()
       for (const prefix of ['events/', 'orders/']) expect([...storage.kv.list({ prefix })]).toHaveLength(1200)
       expect([store.segmentWith('events', 99), store.segmentWith('events', 100)]).toEqual([null, [lines.events]])
     })
@@ -122,7 +122,7 @@ describe('stored segments', () => {
       // What waits for its turn is bounded.
       for (let first = 3; first < 63; first += 2) save(first)
       expect(keys().length).toBeGreaterThan(5 * 16)
-      await store.confirmed()
+      await store.untilDurable()
     })
   })
 
@@ -150,7 +150,7 @@ describe('stored segments', () => {
       save(600, 120_001, 'x'.repeat(3 * 512 * 1024))
       expect([5, 6].map(rowsAt)).toEqual([[''], [lines.l4]])
       expect(keys().length).toBe(512)
-      await store.confirmed()
+      await store.untilDurable()
     })
   })
 
@@ -185,7 +185,7 @@ it('pipelines are read the lines that they ask for alone, and all that is read f
     chain: { height: 1 },
   }
   const wants = { attached: () => undefined, left: () => undefined, tell: () => undefined, areTold: () => true }
-  const desk = new DurableDesk(held as unknown as HeldBlocks, wants as unknown as OrderWants)
+  const desk = new PipelineService(held as unknown as RetainedBlocks, wants as unknown as OrderInterests)
   const page = (more: object) => desk.page({ v: 1, reader: 'a', from: 1, kind: 'events', ...more }, 0)
   expect(page({ kind: 'books' }).retryMs).toBeUndefined()
   expect(page({ orders: ['0x1'] }).parts).toHaveLength(1)

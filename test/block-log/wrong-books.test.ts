@@ -1,15 +1,15 @@
 // Whom a wrong book is laid to.
 
 import { expect, it } from 'vitest'
-import { WrongBooks } from '../../src/block-log/agreement.ts'
+import { WrongBooks } from '../../src/block-log/copy-comparison.ts'
 
 it('a wrong book is laid to whose copy was taken, else to who leads, and to nobody where that is not known', () => {
   const wrong = new WrongBooks()
-  wrong.found('BTC', null, 7, 1)
-  expect([wrong.list, wrong.distrusts('a', 2)]).toEqual([[], false])
-  wrong.disputed('BTC', 'a', 'b', 8, 2)
-  wrong.found('BTC', null, 9, 3)
-  wrong.found('ETH', 'c', 9, 4)
+  wrong.onWrongBook('BTC', null, 7, 1)
+  expect([wrong.list, wrong.isDistrusted('a', 2)]).toEqual([[], false])
+  wrong.onDispute('BTC', 'a', 'b', 8, 2)
+  wrong.onWrongBook('BTC', null, 9, 3)
+  wrong.onWrongBook('ETH', 'c', 9, 4)
   expect(wrong.list).toMatchObject([
     { feeder: 'c', coin: 'ETH', why: 'wrong_book' },
     { feeder: 'a', coin: 'BTC', why: 'wrong_book' },

@@ -4,7 +4,7 @@ import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { linesOf } from '../../src/archive/archive/archiving.ts'
-import { OrderWants } from '../../src/block-log/order-wants.do.ts'
+import { OrderInterests } from '../../src/block-log/order-interests.do.ts'
 import { ReaderLinks } from '../../src/block-log/reader-links.do.ts'
 import { hubBlockText } from '../../src/block-log/segment.ts'
 import { Objects } from '../../src/core/objects.client.ts'
@@ -170,7 +170,7 @@ describe('a reader that is behind', () => {
         pending: () => [],
         gapAt: () => null,
       },
-      new OrderWants(() => undefined, 0),
+      new OrderInterests(() => undefined, 0),
       () => undefined,
     )
     let chars = 0
@@ -199,7 +199,7 @@ describe('links without blocks', () => {
     const links = new ReaderLinks(
       new Objects(env, { CHAIN: 'test', FEED_REGION: null }),
       { lookUp: () => null, pending: () => [], gapAt: () => null },
-      new OrderWants(() => undefined, 0),
+      new OrderInterests(() => undefined, 0),
       () => undefined,
     )
     const socket = (name: string) =>
@@ -208,7 +208,7 @@ describe('links without blocks', () => {
     links.open({ ...hubLink, name: 'new', follows: true }, 6, socket('new'))
     links.open({ ...hubLink, name: 'old' }, 6, socket('old'))
     links.open({ v: 1, name: 'relay', reader: { kind: 'relay' }, cursor: null }, 6, socket('relay'))
-    links.sent(10_000)
+    links.onSent(10_000)
     links.tick(5, 350, 12_999)
     expect(sent).toEqual([])
     links.tick(5, 350, 13_000)

@@ -247,7 +247,7 @@ describe('bytes', { timeout: 120_000 }, () => {
       }
     }
     expect(seen).toEqual(Array.from({ length: 500 }, (_, i) => 61 + i))
-    expect(reader.startedOver).toBe(false)
+    expect(reader.hasStartedOver).toBe(false)
     expect(inodes.size).toBeGreaterThan(2)
     expect(said.filter((sentence) => !sentence.includes('was written anew'))).toEqual([])
     await reader.close()

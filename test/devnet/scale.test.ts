@@ -77,7 +77,7 @@ const diffsOf = (engine: Engine): NodeBookDiff[] => {
 function snapshotDiffs({ exchange }: Engine): NodeBookDiff[] {
   const scanner = new SnapshotScanner()
   const coins = [...l4Snapshot(exchange, true, true)].flatMap((piece) => scanner.push(piece)).map(readCoin)
-  expect([scanner.height, scanner.complete]).toEqual([exchange.height, true])
+  expect([scanner.height, scanner.isComplete]).toEqual([exchange.height, true])
   return coins.flatMap(({ coin, orders }) =>
     orders.map(({ oid, side, px, sz }) => ({ user: '', oid, coin, side, px, raw_book_diff: { new: { sz } } })),
   )

@@ -6,7 +6,6 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { BookKeeper } from '../../src/feeder/book-keeper.ts'
 import {
   CheckpointPass,
   CheckpointReader,
@@ -14,6 +13,7 @@ import {
   decodeCheckpointHead,
 } from '../../src/feeder/checkpoint.ts'
 import { Checkpointer, CheckpointFiles } from '../../src/feeder/checkpoint-files.node.ts'
+import { OrderBookProjector } from '../../src/feeder/order-book-projector.ts'
 import { OrderBooks } from '../../src/feeder/order-books.ts'
 import { seededRandom } from '../kit/random.ts'
 import { passed } from './drained.ts'
@@ -23,17 +23,17 @@ import { ModelNode } from './model-node.ts'
 function world(seed: number, blocks = 200) {
   const node = new ModelNode(seededRandom(seed))
   for (let i = 0; i < blocks; i++) node.step()
-  const keeper = new BookKeeper()
-  keeper.begin(node.block(node.head)!, node.books())
+  const keeper = new OrderBookProjector()
+  keeper.startAt(node.block(node.head)!, node.books())
   const step = () => passed(keeper, node, node.step().height)
   return { node, keeper, step }
 }
 
 /** Lines of a checkpoint of a few orders a step, blocks going on between. */
 function taken({ keeper, step }: ReturnType<typeof world>, lineOrders: number): string[] {
-  const pass = new CheckpointPass('chain', keeper.place!, keeper.books!, lineOrders)
+  const pass = new CheckpointPass('chain', keeper.position!, keeper.books!, lineOrders)
   const lines = [pass.head]
-  for (let more = pass.step(keeper.place!); more; more = pass.step(keeper.place!)) {
+  for (let more = pass.step(keeper.position!); more; more = pass.step(keeper.position!)) {
     lines.push(...more)
     step()
   }
@@ -43,7 +43,7 @@ function taken({ keeper, step }: ReturnType<typeof world>, lineOrders: number): 
 function read(lines: readonly string[]): CheckpointReader {
   const reader = new CheckpointReader()
   for (const line of lines.slice(1)) reader.push(line)
-  if (!reader.done) throw new Error('cut off')
+  if (!reader.isDone) throw new Error('cut off')
   return reader
 }
 
@@ -63,12 +63,12 @@ describe('the text', () => {
     expect(to.height).toBeGreaterThan(from.height + 3)
     const { books, heights } = read(lines)
     expect(new Set(heights.values()).size).toBeGreaterThan(2)
-    const again = new BookKeeper()
-    again.begin(from, books, heights)
-    expect(again.isLevel).toBe(false)
+    const again = new OrderBookProjector()
+    again.startAt(from, books, heights)
+    expect(again.isAligned).toBe(false)
     for (let height = from.height + 1; height <= live.node.head; height++) {
       passed(again, live.node, height)
-      expect(again.isLevel).toBe(height >= to.height)
+      expect(again.isAligned).toBe(height >= to.height)
     }
     expect(bookOf(again.books!)).toEqual(bookOf(live.node.books()))
     expect(again.misfits).toBe(0)
@@ -88,8 +88,8 @@ describe('the text', () => {
 
   test('is of no use once a coin that stands in it is repaired', () => {
     const { node, keeper } = world(1)
-    const pass = new CheckpointPass('c', keeper.place!, keeper.books!)
-    expect(pass.step(keeper.place!)!.join()).toContain('BTC')
+    const pass = new CheckpointPass('c', keeper.position!, keeper.books!)
+    expect(pass.step(keeper.position!)!.join()).toContain('BTC')
     expect(pass.isOf(keeper.books)).toBe(true)
     keeper.books!.adopt('BTC', node.books())
     expect(pass.isOf(keeper.books)).toBe(false)
@@ -97,24 +97,24 @@ describe('the text', () => {
 
   test('takes a coin anew that is repaired while it is copied', () => {
     const { node, keeper } = world(1)
-    const pass = new CheckpointPass('c', keeper.place!, keeper.books!, 4)
-    expect(pass.step(keeper.place!)).toEqual([])
+    const pass = new CheckpointPass('c', keeper.position!, keeper.books!, 4)
+    expect(pass.step(keeper.position!)).toEqual([])
     for (const coin of keeper.books!.coins()) keeper.books!.adopt(coin, node.books())
     const lines = [pass.head]
-    for (let more = pass.step(keeper.place!); more; more = pass.step(keeper.place!)) lines.push(...more)
+    for (let more = pass.step(keeper.position!); more; more = pass.step(keeper.position!)) lines.push(...more)
     expect(pass.isOf(keeper.books)).toBe(true)
     expect(bookOf(read([...lines, pass.end]).books)).toEqual(bookOf(node.books()))
   })
 
   test('leaves a suspect coin to the end, until it is repaired', () => {
     const { node, keeper } = world(1)
-    keeper.books!.doubt('BTC')
-    const pass = new CheckpointPass('c', keeper.place!, keeper.books!)
-    expect(pass.step(keeper.place!)!.join()).not.toContain('BTC')
-    expect(pass.step(keeper.place!)).toEqual([])
+    keeper.books!.markSuspect('BTC')
+    const pass = new CheckpointPass('c', keeper.position!, keeper.books!)
+    expect(pass.step(keeper.position!)!.join()).not.toContain('BTC')
+    expect(pass.step(keeper.position!)).toEqual([])
     keeper.books!.adopt('BTC', node.books())
-    expect(pass.step(keeper.place!)!.join()).toContain('BTC')
-    expect(pass.step(keeper.place!)).toBeNull()
+    expect(pass.step(keeper.position!)!.join()).toContain('BTC')
+    expect(pass.step(keeper.position!)).toBeNull()
   })
 
   test('that is cut, shortened, spoilt or of an older version is refused', () => {
@@ -132,8 +132,8 @@ describe('on disk', () => {
   let said: string[]
   const say = (sentence: string) => void said.push(sentence)
   const files = () => new CheckpointFiles(folder, 'chain', say)
-  const checkpointerOf = (keeper: BookKeeper) =>
-    new Checkpointer({ store: files(), keeper, chain: 'chain', everyMs: 100, say })
+  const checkpointerOf = (keeper: OrderBookProjector) =>
+    new Checkpointer({ files: files(), projector: keeper, chain: 'chain', everyMs: 100, log: say })
   const find = (stored: { height: number } | undefined, there: { height: number }[]) =>
     there.map(({ height }) => height).indexOf(stored?.height ?? -1)
 
@@ -148,7 +148,7 @@ describe('on disk', () => {
     const checkpointer = checkpointerOf(live.keeper)
     const crashes: string[] = []
     for (let now = 0; now < 12_000; now += 50) {
-      checkpointer.tick(now, live.keeper.place!.height)
+      checkpointer.tick(now, live.keeper.position!.height)
       // The write that was begun is at some point of its way.
       for (let turn = now % 4; turn > 0; turn--) await new Promise((resolve) => setImmediate(resolve))
       if (now % 400 === 0) {
@@ -160,7 +160,7 @@ describe('on disk', () => {
     // However slowly files are written, the last crash comes after one was.
     const last = `${folder}.last`
     for (let now = 12_000; !existsSync(last); now += 50) {
-      checkpointer.tick(now, live.keeper.place!.height)
+      checkpointer.tick(now, live.keeper.position!.height)
       await new Promise((resolve) => setImmediate(resolve))
       if ((await files().list()).length > 0) cpSync(folder, last, { recursive: true })
     }
@@ -173,10 +173,10 @@ describe('on disk', () => {
       expect(find(newest, there)).toBeLessThanOrEqual(0)
       if (newest) {
         found++
-        const { books, heights, done } = (await store.load(newest))!
-        expect(done).toBe(true)
-        const again = new BookKeeper()
-        again.begin(newest.from, books, heights)
+        const { books, heights, isDone } = (await store.load(newest))!
+        expect(isDone).toBe(true)
+        const again = new OrderBookProjector()
+        again.startAt(newest.from, books, heights)
         for (let at = newest.from.height + 1; at <= live.node.head; at++) passed(again, live.node, at)
         expect(bookOf(again.books!)).toEqual(bookOf(live.node.books()))
       } else expect(found).toBe(0)
@@ -189,13 +189,13 @@ describe('on disk', () => {
   test('nothing is put in its place before the log has its last block', async () => {
     const live = world(6)
     const checkpointer = checkpointerOf(live.keeper)
-    const before = live.keeper.place!.height
+    const before = live.keeper.position!.height
     for (let now = 0; now < 6_000; now += 50) {
       checkpointer.tick(now, before - 1)
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
     expect(readdirSync(folder)).toEqual([`books.checkpoint.${process.pid}.part`])
-    await checkpointer.last(6_000, async (height) => height === before)
+    await checkpointer.writeLast(6_000, async (height) => height === before)
     expect(await files().list()).toMatchObject([{ height: before, from: { height: before } }])
     expect(readdirSync(folder)).toEqual(['books.checkpoint'])
   })

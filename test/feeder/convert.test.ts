@@ -6,9 +6,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ok } from '../../src/core/result.ts'
 import { type BlockEvents, convertEvents } from '../../src/feeder/convert.ts'
-import { readFunding, readPayments, shortenedLine } from '../../src/feeder/funding.ts'
+import { readFunding, readPayments, shortenLine } from '../../src/feeder/funding.ts'
+import { filterStatuses } from '../../src/feeder/status-filter.ts'
 import { nodeTimeMs, readEvents, readLineHead } from '../../src/feeder/streams.ts'
-import { wantedStatuses } from '../../src/feeder/wanted-statuses.ts'
 import { Block } from '../../src/protocol/feed/block.ts'
 import { MISC_EVENTS, WIRES } from '../fixtures/wire.ts'
 import { drained } from './drained.ts'
@@ -67,7 +67,7 @@ describe('funding', () => {
     fc.assert(
       fc.property(fc.array(event), (all) => {
         const text = JSON.stringify({ block_time: 't', block_number: 1, events: all })
-        const short = JSON.parse(shortenedLine(text))
+        const short = JSON.parse(shortenLine(text))
         expect({ ...short, events: null }).toEqual({ block_time: 't', block_number: 1, events: null })
         for (const [index, one] of all.entries()) {
           const inner = (short.events[index] as { inner?: { Funding?: unknown } } | null)?.inner
@@ -80,12 +80,12 @@ describe('funding', () => {
         }
       }),
     )
-    expect(shortenedLine('{"half')).toBe('{"half')
+    expect(shortenLine('{"half')).toBe('{"half')
   })
 
   test('a half line that a killed node left before a long one is left out', () => {
     const whole = '{"local_time":"x","events":[]}'
-    expect(shortenedLine(`{"local_time":"w","block${whole}`)).toBe(whole)
+    expect(shortenLine(`{"local_time":"w","block${whole}`)).toBe(whole)
   })
 })
 
@@ -225,7 +225,7 @@ test('law: whatever stands in a line, the answer is that of parsing it all', () 
       const ofCoins = [...wants.coins]
         .map((coin) => [coin, all.filter((event) => event?.order?.coin === coin)] as const)
         .filter(([, rows]) => rows.length > 0)
-      expect(drained(wantedStatuses(text, wants))).toEqual({
+      expect(drained(filterStatuses(text, wants))).toEqual({
         ok: true,
         value: { ofWallets: all.filter((event) => wants.wallets.has(event?.user ?? '')), ofCoins: new Map(ofCoins) },
       })
@@ -241,12 +241,12 @@ test('a line that cannot be read is named, as far as it is looked at', () => {
     line([row(wallet(1))]).slice(0, -40),
     line([row(wallet(1))]).replace('null', 'nul'),
   ])
-    expect(drained(wantedStatuses(text, wants))).toMatchObject({ ok: false })
+    expect(drained(filterStatuses(text, wants))).toMatchObject({ ok: false })
 })
 
 test('a long line rests between steps', () => {
   const text = line(Array.from({ length: 6_000 }, () => row(wallet(1))))
-  const steps = wantedStatuses(text, { wallets: new Set([wallet(1)]), coins: new Set() })
+  const steps = filterStatuses(text, { wallets: new Set([wallet(1)]), coins: new Set() })
   let rests = 0
   while (!steps.next().done) rests++
   expect(rests).toBe(Math.floor(text.length / (512 * 1024)))

@@ -1,4 +1,4 @@
-import type { BookKeeper } from '../../src/feeder/book-keeper.ts'
+import type { OrderBookProjector } from '../../src/feeder/order-book-projector.ts'
 import type { ModelNode } from './model-node.ts'
 
 /** What steps answer that are taken one right after the other. */
@@ -10,7 +10,7 @@ export function drained<T>(steps: Generator<unknown, T>): T {
 }
 
 /** A keeper takes the diffs of a node's block. */
-export function passed(keeper: BookKeeper, node: ModelNode, height: number) {
+export function passed(keeper: OrderBookProjector, node: ModelNode, height: number) {
   const { time, lines } = node.block(height)!
   return drained(keeper.advance({ height, time }, JSON.parse(lines.get('diffs')!).events))
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { feederOptions } from '../../src/feeder/feeder-options.node.ts'
-import { type FolderListing, layoutTrouble } from '../../src/feeder/node-files.node.ts'
+import { type FolderListing, layoutError } from '../../src/feeder/node-files.node.ts'
 import type { StreamName } from '../../src/feeder/streams.ts'
 
 const TOKEN = 'feed-token-of-thirty-two-letters'
@@ -85,5 +85,5 @@ it.each<[FolderListing, readonly StreamName[], string]>([
   [holds(FILLS, DIFFS), ['fills'], `no block stands in ${FILLS} of /d yet`],
   [holds(FILLS, DIFFS), BOTH, `no block stands in ${DIFFS}, ${FILLS}`],
 ])('a folder %j with %j missing is told as what to do', (listing, empty, words) => {
-  expect(layoutTrouble('/d', listing, empty)).toContain(words)
+  expect(layoutError('/d', listing, empty)).toContain(words)
 })

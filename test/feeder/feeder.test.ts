@@ -438,7 +438,7 @@ test('a folder that stops growing, or is empty, stalls nothing; a line that come
 // FEED-32
 test('order statuses that are wanted now and then cost no late line, and files are opened for them once', async () => {
   const opens = vi.spyOn(NodeFiles.prototype, 'open')
-  const looks = vi.spyOn(NodeFiles.prototype, 'present')
+  const looks = vi.spyOn(NodeFiles.prototype, 'presentStreams')
   const want = async (isWanted: boolean) => {
     const wallets = [`0x${'1'.repeat(40)}`]
     gateway.send([{ type: 'want', orders: { add: isWanted ? wallets : [], drop: isWanted ? [] : wallets } }])

@@ -1,17 +1,17 @@
 // The feeder's pure parts put together as feeder.node.ts does, over a node in memory and without waiting.
 
-import { BookKeeper, type Place } from '../../src/feeder/book-keeper.ts'
 import {
   CheckpointPass,
   CheckpointReader,
   decodeCheckpointEnd,
   decodeCheckpointHead,
 } from '../../src/feeder/checkpoint.ts'
+import { type BlockPosition, OrderBookProjector } from '../../src/feeder/order-book-projector.ts'
 import { Pairing } from '../../src/feeder/pairing.ts'
 import { Producer } from '../../src/feeder/producer.ts'
 import { resumePoint } from '../../src/feeder/resume-point.ts'
-import { FeedSession, type Order, type Reposition } from '../../src/feeder/session.ts'
-import { coinNamed, l4Parts, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
+import { type Command, FeedSession, type Reposition } from '../../src/feeder/session.ts'
+import { coinNameOf, l4Frames, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
 import { nodeTimeMs } from '../../src/feeder/streams.ts'
 import type { GatewayFrame } from '../../src/protocol/feed/protocol.ts'
 import { drained } from './drained.ts'
@@ -19,7 +19,7 @@ import type { ModelNode } from './model-node.ts'
 
 export class ModelFeeder {
   readonly session = new FeedSession()
-  readonly keeper = new BookKeeper()
+  readonly keeper = new OrderBookProjector()
   readonly said: string[] = []
   readonly #node: ModelNode
   readonly #producer: Producer
@@ -43,11 +43,11 @@ export class ModelFeeder {
   readonly #first: () => number
 
   connect(nowMs: number): string {
-    return this.session.opened({ chain: 'c', feeder: this.#name, first: this.#first(), head: this.#node.head }, nowMs)
+    return this.session.onOpen({ chain: 'c', feeder: this.#name, first: this.#first(), head: this.#node.head }, nowMs)
   }
 
-  received(frame: GatewayFrame, nowMs: number): Order[] {
-    const orders = this.session.received(frame, nowMs)
+  received(frame: GatewayFrame, nowMs: number): Command[] {
+    const orders = this.session.onFrame(frame, nowMs)
     for (const order of orders) if (order.do === 'reposition') this.#reposition = order.to
     return orders
   }
@@ -63,7 +63,7 @@ export class ModelFeeder {
         for (const [stream, text] of [['statuses', block.statuses] as const, ...block.lines])
           this.#pairing.push(stream, { height: block.height, time: block.time, text }, 0)
         // Every line that there is was pushed.
-        this.#pairing.ended('misc', Number.POSITIVE_INFINITY)
+        this.#pairing.onEnd('misc', Number.POSITIVE_INFINITY)
         this.#read++
       }
       const paired = this.#pairing.take()
@@ -74,14 +74,14 @@ export class ModelFeeder {
   }
 
   #handOver(): void {
-    while (this.#producer.handOver());
+    while (this.#producer.handOverBooks());
   }
 
   /** The node answers a fileSnapshot; of known books only those of suspect coins are taken. */
   snapshot(): void {
-    if (!this.#pairing || !this.keeper.wantsSnapshot) return
+    if (!this.#pairing || !this.keeper.needsSnapshot) return
     const coins = this.keeper.books ? new Set(this.keeper.books.suspects) : 'all'
-    this.keeper.offer({ height: this.#node.head, books: this.#node.books(), coins })
+    this.keeper.offerSnapshot({ height: this.#node.head, books: this.#node.books(), coins })
   }
 
   /** The node answers a fileSnapshot that was asked for because of order-level books. */
@@ -100,9 +100,9 @@ export class ModelFeeder {
     const { l4 } = this.session
     const { height, texts } = whole
     const time = nodeTimeMs(this.#node.block(height)!.time)
-    const of = new Map(texts.map((text) => [coinNamed(text), text]))
-    for (const coin of l4.of(height)) {
-      const frames = l4Parts(of.get(coin) ?? JSON.stringify([coin, [[], []]]), { height, time }, 2_000)
+    const of = new Map(texts.map((text) => [coinNameOf(text), text]))
+    for (const coin of l4.coinsFor(height)) {
+      const frames = l4Frames(of.get(coin) ?? JSON.stringify([coin, [[], []]]), { height, time }, 2_000)
       for (const [part, text] of frames.entries())
         if (!(await l4.offer({ coin, height, isFirst: part === 0, text }))) break
     }
@@ -115,14 +115,14 @@ export class ModelFeeder {
 
   /** Goes on with a checkpoint, a few orders at a time; answers it once it is whole. */
   checkpoint(): { height: number; lines: string[] } | null {
-    const { books, place } = this.keeper
-    if (!books || !place?.time || !this.keeper.isLevel) return null
+    const { books, position } = this.keeper
+    if (!books || !position?.time || !this.keeper.isAligned) return null
     if (!this.#pass?.isOf(books)) {
-      this.#pass = new CheckpointPass('c', place, books, 4)
+      this.#pass = new CheckpointPass('c', position, books, 4)
       this.#lines = [this.#pass.head]
     }
     const { height, end } = this.#pass
-    const lines = this.#pass.step(place)
+    const lines = this.#pass.step(position)
     this.#lines.push(...(lines ?? [end]))
     if (lines) return null
     this.#pass = null
@@ -132,7 +132,8 @@ export class ModelFeeder {
   #move(target: Reposition): void {
     this.#reposition = null
     const files = { first: this.#first(), head: this.#node.head, headTime: this.#node.block(this.#node.head)!.time }
-    const memory = this.keeper.books && this.keeper.isLevel && this.keeper.place?.time ? this.keeper.place : null
+    const memory =
+      this.keeper.books && this.keeper.isAligned && this.keeper.position?.time ? this.keeper.position : null
     const heads = this.#checkpoints.map((lines) => ({
       ...decodeCheckpointEnd(lines.at(-1)!),
       from: decodeCheckpointHead(lines[0]!),
@@ -142,21 +143,21 @@ export class ModelFeeder {
       const at = heads.findIndex(({ height }) => height === point.checkpoint)
       const reader = new CheckpointReader()
       for (const line of this.#checkpoints[at]!.slice(1)) reader.push(line)
-      this.keeper.begin(heads[at]!.from, reader.books, reader.heights)
+      this.keeper.startAt(heads[at]!.from, reader.books, reader.heights)
     }
     let { readFrom, sendFrom } = point
-    if (point.books === 'snapshot') this.keeper.begin(readFrom === null ? null : this.#place(readFrom - 1), null)
+    if (point.books === 'snapshot') this.keeper.startAt(readFrom === null ? null : this.#place(readFrom - 1), null)
     if (readFrom === null) {
-      this.keeper.offer({ height: this.#node.head, books: this.#node.books(), coins: 'all' })
+      this.keeper.offerSnapshot({ height: this.#node.head, books: this.#node.books(), coins: 'all' })
       readFrom = this.#node.head
       sendFrom = readFrom + 1
     }
     this.#pairing = new Pairing(readFrom, null, ['diffs', 'fills', 'misc', 'statuses'])
     this.#read = readFrom
-    this.session.positioned(sendFrom!, point.needsSeed, point.gone)
+    this.session.startFrom(sendFrom!, point.needsSeed, point.gone)
   }
 
-  #place(height: number): Place {
+  #place(height: number): BlockPosition {
     return { height, time: this.#node.block(height)?.time ?? '' }
   }
 }

@@ -171,7 +171,7 @@ export class ModelGateway {
         [...held[1], ...levels[1]],
       ])
     }
-    if (!intake.isWhole) return []
+    if (!intake.isComplete) return []
     this.#seed = null
     return this.#snapshot({ ...frame, books: [...books].map(([coin, levels]) => ({ coin, levels })) })
   }

@@ -6,11 +6,11 @@ import { createEngine } from '../../src/devnet/engine.ts'
 import { streamLine } from '../../src/devnet/exchange/node-block.ts'
 import { MAINNET, type Scale, SMALL } from '../../src/devnet/exchange/scale.ts'
 import { l4Snapshot } from '../../src/devnet/info/l4-snapshot.ts'
-import { BookKeeper } from '../../src/feeder/book-keeper.ts'
+import { OrderBookProjector } from '../../src/feeder/order-book-projector.ts'
 import { Pairing } from '../../src/feeder/pairing.ts'
 import { Producer } from '../../src/feeder/producer.ts'
 import { FeedSession } from '../../src/feeder/session.ts'
-import { coinNamed, l4Parts, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
+import { coinNameOf, l4Frames, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
 import { readLineHead, type StreamName } from '../../src/feeder/streams.ts'
 import type { Block } from '../../src/protocol/feed/block.ts'
 import { PartJoiner } from '../../src/protocol/feed/parts.ts'
@@ -27,17 +27,17 @@ let reads: readonly StreamName[]
 /** A feeder of whose blocks the one of height `next` is the first to be sent. */
 function begin(next: number, streams: readonly StreamName[] = ['diffs', 'fills', 'statuses'], readFrom = next): void {
   session = new FeedSession()
-  session.opened({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 0)
+  session.onOpen({ chain: 'c', feeder: 'f', first: 1, head: 9 }, 0)
   reads = streams
   pairing = new Pairing(readFrom, null, streams)
   said = []
-  producer = new Producer(new BookKeeper(), session, (sentence) => said.push(sentence))
-  session.received({ type: 'welcome', epoch: 'e', height: next - 1 }, 0)
-  session.positioned(next, false, null)
+  producer = new Producer(new OrderBookProjector(), session, (sentence) => said.push(sentence))
+  session.onFrame({ type: 'welcome', epoch: 'e', height: next - 1 }, 0)
+  session.startFrom(next, false, null)
 }
 
 function want(add: string[], drop: string[] = []): void {
-  session.received({ type: 'want', orders: { add: [], drop: [] }, l4: { add, drop } }, 0)
+  session.onFrame({ type: 'want', orders: { add: [], drop: [] }, l4: { add, drop } }, 0)
 }
 
 function push(stream: StreamName, text: string): void {
@@ -47,7 +47,7 @@ function push(stream: StreamName, text: string): void {
 /** Takes the block that is due, in steps between which `between` is called. */
 function take(between: () => void = () => {}): void {
   for (const stream of ['statuses', 'misc'] as const)
-    if (reads.includes(stream)) pairing.ended(stream, Number.POSITIVE_INFINITY)
+    if (reads.includes(stream)) pairing.onEnd(stream, Number.POSITIVE_INFINITY)
   const paired = pairing.take()
   if (!paired || paired === 'started_over') throw new Error('no block is due')
   const steps = producer.accept(paired)
@@ -76,7 +76,7 @@ function follow(
 ): Map<string, L4Client> {
   const clients = new Map(coins.map((coin) => [coin, new L4Client(coin)]))
   const scanner = new SnapshotScanner()
-  const texts = new Map(scanner.push(snapshot).map((text) => [coinNamed(text), text]))
+  const texts = new Map(scanner.push(snapshot).map((text) => [coinNameOf(text), text]))
   const height = scanner.height!
   begin(height + 1)
   want([...coins])
@@ -100,7 +100,7 @@ function follow(
 }
 
 const partsOf = (text: string, height: number): L4Book[] =>
-  l4Parts(text, { height, time: 1 }).map((part) => FeederFrame.parse(JSON.parse(part)) as L4Book)
+  l4Frames(text, { height, time: 1 }).map((part) => FeederFrame.parse(JSON.parse(part)) as L4Book)
 
 describe('rows and whole books', () => {
   const crowd = MAINNET.crowd!
@@ -129,7 +129,7 @@ describe('rows and whole books', () => {
     }
     const clients = follow(coins, snapshot(), blocks())
     const book = (orders: readonly { oid: number; sz: string }[]) => orders.map(({ oid, sz }) => `${oid} ${sz}`).sort()
-    const now = new Map(new SnapshotScanner().push(snapshot()).map((text) => [coinNamed(text), text]))
+    const now = new Map(new SnapshotScanner().push(snapshot()).map((text) => [coinNameOf(text), text]))
     for (const [coin, client] of clients) {
       const truth = partsOf(now.get(coin)!, 1).flatMap(({ bids, asks }) => [...bids, ...asks])
       expect(book(client.orders!), coin).toEqual(book(truth as { oid: number; sz: string }[]))

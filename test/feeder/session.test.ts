@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'vitest'
 import { Outbox } from '../../src/feeder/outbox.ts'
-import { resumePoint, startedOver } from '../../src/feeder/resume-point.ts'
-import { SeedCut } from '../../src/feeder/seed-cut.ts'
+import { resumePoint, startedOverMessage } from '../../src/feeder/resume-point.ts'
 import { ACK_TIMEOUT_MS, FeedSession, OUTBOX_MAX_UNITS, WELCOME_TIMEOUT_MS } from '../../src/feeder/session.ts'
+import { SnapshotEncoder } from '../../src/feeder/snapshot-encoder.ts'
 import type { Block } from '../../src/protocol/feed/block.ts'
 import { FeederFrame, type GatewayFrame } from '../../src/protocol/feed/protocol.ts'
 import { NO_TROUBLE } from '../kit/counters.ts'
@@ -15,10 +15,10 @@ const welcome = (height: number | null, epoch: string | null = 'e'): GatewayFram
 }
 /** A connection opens, to which the session says hello. */
 const open = (session: FeedSession, head = 9, now = 0) =>
-  session.opened({ chain: 'c', feeder: 'f', first: 1, head }, now)
+  session.onOpen({ chain: 'c', feeder: 'f', first: 1, head }, now)
 /** The connection breaks, and another one opens. */
 function reopen(session: FeedSession, head = 9): void {
-  session.closed()
+  session.onClose()
   open(session, head, 1)
 }
 const ROOM = 1e9
@@ -27,19 +27,17 @@ const ROOM = 1e9
 function flowing(from: number, to: number): FeedSession {
   const session = new FeedSession()
   open(session, to)
-  expect(session.received(welcome(from - 1), 0)).toEqual([
-    { do: 'reposition', to: { durable: from - 1, seeded: true } },
-  ])
-  session.positioned(from, false, null)
-  for (let height = from; height <= to; height++) session.block(block(height))
+  expect(session.onFrame(welcome(from - 1), 0)).toEqual([{ do: 'reposition', to: { durable: from - 1, seeded: true } }])
+  session.startFrom(from, false, null)
+  for (let height = from; height <= to; height++) session.addBlock(block(height))
   return session
 }
 
 /** Hands in a snapshot of one part. */
 function snapshot(session: FeedSession, scope: 'all' | 'coins', height: number, coins: readonly string[]): void {
-  const cut = new SeedCut({ scope, height, time: height }, coins, { depths: () => [0, 0], side: () => [] })
-  session.snapshot(cut)
-  expect(session.snapshotPart(cut.next()!, cut.isDone)).toBe(true)
+  const cut = new SnapshotEncoder({ scope, height, time: height }, coins, { depths: () => [0, 0], side: () => [] })
+  session.openSnapshot(cut)
+  expect(session.addSnapshotPart(cut.next()!, cut.isDone)).toBe(true)
 }
 
 const sent = (session: FeedSession, now = 0) =>
@@ -63,13 +61,13 @@ describe('payments', () => {
   // FEED-38
   test('go to a gateway that takes them alone, and out of what waits when it is another', () => {
     const session = flowing(6, 6)
-    session.block(paid(7))
+    session.addBlock(paid(7))
     expect(held(session)).toEqual([0, 0])
     for (const isTold of [true, false]) {
       reopen(session, 8)
-      if (isTold) session.received(takes, 0)
-      session.received(welcome(7), 0)
-      if (isTold) session.block(paid(8))
+      if (isTold) session.onFrame(takes, 0)
+      session.onFrame(welcome(7), 0)
+      if (isTold) session.addBlock(paid(8))
       expect(held(session)).toEqual(isTold ? [1] : [0])
     }
   })
@@ -89,18 +87,18 @@ describe('a pulse', () => {
   // FEED-27
   test('waits for the greeting and for a pause that was asked for', () => {
     const session = new FeedSession()
-    expect(session.pulse(said, 0)).toBe(null)
+    expect(session.encodePulse(said, 0)).toBe(null)
     open(session)
-    expect(session.pulse(said, 0)).toBe(null)
-    session.received(welcome(9), 0)
-    expect(FeederFrame.parse(JSON.parse(session.pulse(said, 0)!))).toEqual({ type: 'pulse', ...said })
-    session.received({ type: 'slow', retryMs: 500 }, 0)
-    expect(session.pulse(said, 499)).toBe(null)
-    expect(session.pulse(said, 500)).not.toBe(null)
-    session.received({ type: 'conflict', reason: 'x' }, 600)
-    expect(session.pulse(said, 600)).not.toBe(null)
-    session.closed()
-    expect(session.pulse(said, 700)).toBe(null)
+    expect(session.encodePulse(said, 0)).toBe(null)
+    session.onFrame(welcome(9), 0)
+    expect(FeederFrame.parse(JSON.parse(session.encodePulse(said, 0)!))).toEqual({ type: 'pulse', ...said })
+    session.onFrame({ type: 'slow', retryMs: 500 }, 0)
+    expect(session.encodePulse(said, 499)).toBe(null)
+    expect(session.encodePulse(said, 500)).not.toBe(null)
+    session.onFrame({ type: 'conflict', reason: 'x' }, 600)
+    expect(session.encodePulse(said, 600)).not.toBe(null)
+    session.onClose()
+    expect(session.encodePulse(said, 700)).toBe(null)
   })
 })
 
@@ -110,10 +108,10 @@ describe('a greeting', () => {
     const session = new FeedSession()
     open(session)
     const reason = 'this gateway carries d and the feeder says "c"'
-    expect(session.received({ type: 'error', field: 'chain', message: reason }, 0)).toEqual([
+    expect(session.onFrame({ type: 'error', field: 'chain', message: reason }, 0)).toEqual([
       { do: 'refused', reason, atGreeting: false },
     ])
-    expect([session.phase, session.overdue(WELCOME_TIMEOUT_MS + 1)]).toEqual(['refused', null])
+    expect([session.phase, session.overdueReason(WELCOME_TIMEOUT_MS + 1)]).toEqual(['refused', null])
   })
 })
 
@@ -123,7 +121,7 @@ describe('sending', () => {
     const session = flowing(5, 9)
     expect(sent(session)).toEqual(['5', '6', '7', '8', '9'])
     reopen(session)
-    expect(session.received(welcome(6), 1)).toEqual([])
+    expect(session.onFrame(welcome(6), 1)).toEqual([])
     expect(sent(session)).toEqual(['7', '8', '9'])
     expect(session.unacked).toBe(3)
   })
@@ -132,36 +130,36 @@ describe('sending', () => {
   test('a gateway that forgot its books gets unknown changes, then a seed', () => {
     const session = flowing(5, 7)
     reopen(session)
-    session.received(welcome(5, null), 1)
+    session.onFrame(welcome(5, null), 1)
     expect(sent(session)).toEqual(['6?', '7?'])
-    expect(session.due(7)).toBe('all')
+    expect(session.dueBooks(7)).toBe('all')
     snapshot(session, 'all', 7, [])
-    session.block(block(8))
+    session.addBlock(block(8))
     expect(sent(session)).toEqual(['all@7', '8'])
   })
 
   test('a gateway further on than we are is followed in silence', () => {
     const session = flowing(5, 6)
-    session.received({ type: 'ack', height: 9 }, 0)
-    for (const height of [7, 8, 9, 10]) session.block(block(height))
+    session.onFrame({ type: 'ack', height: 9 }, 0)
+    for (const height of [7, 8, 9, 10]) session.addBlock(block(height))
     expect(sent(session)).toEqual(['10'])
   })
 
   test('a gateway that lost acknowledged blocks is served from the files', () => {
     const session = flowing(5, 9)
-    session.received({ type: 'ack', height: 8 }, 0)
+    session.onFrame({ type: 'ack', height: 8 }, 0)
     reopen(session)
-    expect(session.received(welcome(3), 1)).toEqual([{ do: 'reposition', to: { durable: 3, seeded: true } }])
+    expect(session.onFrame(welcome(3), 1)).toEqual([{ do: 'reposition', to: { durable: 3, seeded: true } }])
     expect(sent(session)).toEqual([])
   })
 
   test('resend goes back, to the files if need be', () => {
     const session = flowing(5, 9)
     sent(session)
-    session.received({ type: 'resend', from: 7 }, 0)
+    session.onFrame({ type: 'resend', from: 7 }, 0)
     expect(sent(session)).toEqual(['7', '8', '9'])
-    session.received({ type: 'ack', height: 8 }, 0)
-    expect(session.received({ type: 'resend', from: 6 }, 0)).toMatchObject([{ do: 'reposition' }])
+    session.onFrame({ type: 'ack', height: 8 }, 0)
+    expect(session.onFrame({ type: 'resend', from: 6 }, 0)).toMatchObject([{ do: 'reposition' }])
   })
 
   // FEED-25
@@ -169,41 +167,41 @@ describe('sending', () => {
     const session = flowing(5, 6)
     for (let i = 0; i < 4; i++) {
       sent(session, i * 1000)
-      session.received({ type: 'error', field: 'fills.0', message: 'bad' }, i * 1000)
-      session.received({ type: 'resend', from: 5 }, i * 1000)
+      session.onFrame({ type: 'error', field: 'fills.0', message: 'bad' }, i * 1000)
+      session.onFrame({ type: 'resend', from: 5 }, i * 1000)
     }
     expect(sent(session, 9000)).toEqual(['gone<6', '6?'])
-    expect(session.due(6)).toBe('all')
+    expect(session.dueBooks(6)).toBe('all')
   })
 
   test('a gap is told, and the block after it has unknown changes', () => {
     const session = flowing(5, 5)
-    session.gap(6, 8)
-    expect(session.due(8)).toBeNull()
-    session.block(block(9))
+    session.addGap(6, 8)
+    expect(session.dueBooks(8)).toBeNull()
+    session.addBlock(block(9))
     expect(sent(session)).toEqual(['5', 'gone<9', '9?'])
-    expect(session.due(9)).toBe('all')
+    expect(session.dueBooks(9)).toBe('all')
   })
 
   // FEED-24
   test('slow pauses, conflict ends', () => {
     const session = flowing(5, 5)
-    session.received({ type: 'slow', retryMs: 500 }, 100)
+    session.onFrame({ type: 'slow', retryMs: 500 }, 100)
     expect(sent(session, 599)).toEqual([])
     expect(sent(session, 600)).toEqual(['5'])
-    expect(session.received({ type: 'conflict', reason: 'no' }, 600)).toEqual([
+    expect(session.onFrame({ type: 'conflict', reason: 'no' }, 600)).toEqual([
       { do: 'refused', reason: 'no', atGreeting: false },
     ])
-    session.block(block(6))
+    session.addBlock(block(6))
     expect(sent(session, 700)).toEqual([])
   })
 
   test('production stops at the bound', () => {
     const session = flowing(5, 5)
-    expect(session.full).toBe(false)
+    expect(session.isFull).toBe(false)
     const events = Array.from({ length: 70 }, () => 'x'.repeat(1024 * 1024))
-    session.block({ ...block(6), events })
-    expect(session.full).toBe(OUTBOX_MAX_UNITS < 70 * 1024 * 1024)
+    session.addBlock({ ...block(6), events })
+    expect(session.isFull).toBe(OUTBOX_MAX_UNITS < 70 * 1024 * 1024)
   })
 })
 
@@ -211,47 +209,47 @@ describe('a snapshot in parts', () => {
   // FEED-6, FEED-17
   test('is sent while it is made, a part at a time as far as there is room, and blocks wait behind it', () => {
     const session = flowing(5, 5)
-    session.received({ type: 'reseed', coins: null, reason: 'why' }, 0)
-    session.snapshot({ head: { scope: 'all', height: 5, time: 5 }, coins: [] })
-    expect(session.snapshotPart('"one"', false)).toBe(true)
+    session.onFrame({ type: 'reseed', coins: null, reason: 'why' }, 0)
+    session.openSnapshot({ head: { scope: 'all', height: 5, time: 5 }, coins: [] })
+    expect(session.addSnapshotPart('"one"', false)).toBe(true)
     expect([session.drain(0, ROOM).length, session.drain(0, ROOM)]).toEqual([2, []])
-    expect(session.snapshotPart('"two"', false)).toBe(true)
-    expect(session.snapshotPart('"three"', true)).toBe(true)
-    session.block(block(6))
+    expect(session.addSnapshotPart('"two"', false)).toBe(true)
+    expect(session.addSnapshotPart('"three"', true)).toBe(true)
+    session.addBlock(block(6))
     expect(session.drain(0, 1)).toEqual(['"two"'])
     expect(session.drain(0, 1)).toEqual(['"three"'])
     expect(sent(session)).toEqual(['6'])
-    session.received({ type: 'resend', from: 5 }, 0)
+    session.onFrame({ type: 'resend', from: 5 }, 0)
     expect(session.drain(0, ROOM).slice(1, 4)).toEqual(['"one"', '"two"', '"three"'])
   })
 
   test('that breaks off is due again, and what was sent of it is nothing', () => {
     const session = flowing(5, 5)
-    session.received({ type: 'reseed', coins: null, reason: 'why' }, 0)
-    session.snapshot({ head: { scope: 'all', height: 5, time: 5 }, coins: [] })
-    expect(session.snapshotPart('"one"', false)).toBe(true)
+    session.onFrame({ type: 'reseed', coins: null, reason: 'why' }, 0)
+    session.openSnapshot({ head: { scope: 'all', height: 5, time: 5 }, coins: [] })
+    expect(session.addSnapshotPart('"one"', false)).toBe(true)
     expect(session.drain(0, ROOM)).toHaveLength(2)
-    session.snapshotBroken()
-    expect([session.due(5), session.snapshotPart('"two"', true)]).toEqual(['all', false])
-    session.block(block(6))
+    session.dropSnapshot()
+    expect([session.dueBooks(5), session.addSnapshotPart('"two"', true)]).toEqual(['all', false])
+    session.addBlock(block(6))
     expect(sent(session)).toEqual(['6?'])
   })
 
   // FEED-17, FEED-25
   test('that comes at the wrong time is no refusal of a block, and is sent again when it is asked for', () => {
     const session = flowing(5, 5)
-    session.gap(6, 7)
-    session.block(block(8))
+    session.addGap(6, 7)
+    session.addBlock(block(8))
     snapshot(session, 'all', 8, [])
     expect(sent(session)).toEqual(['5', 'gone<8', '8?', 'all@8'])
     for (let height = 8; height < 13; height++) {
-      session.received({ type: 'error', field: 'height', message: 'those of another feeder are taken' }, height * 1000)
-      session.received({ type: 'resend', from: 8 }, height * 1000)
+      session.onFrame({ type: 'error', field: 'height', message: 'those of another feeder are taken' }, height * 1000)
+      session.onFrame({ type: 'resend', from: 8 }, height * 1000)
       expect(sent(session, height * 1000 + 500)[0]).toBe('8?')
-      expect(session.due(height)).toBeNull()
-      session.block(block(height + 1))
-      session.received({ type: 'reseed', coins: null, reason: 'why' }, height * 1000)
-      expect(session.due(height + 1)).toBe('all')
+      expect(session.dueBooks(height)).toBeNull()
+      session.addBlock(block(height + 1))
+      session.onFrame({ type: 'reseed', coins: null, reason: 'why' }, height * 1000)
+      expect(session.dueBooks(height + 1)).toBe('all')
       snapshot(session, 'all', height + 1, [])
       expect(sent(session, height * 1000 + 500)).toEqual([`${height + 1}`, `all@${height + 1}`])
     }
@@ -259,9 +257,9 @@ describe('a snapshot in parts', () => {
 
   test('does not stop production, whatever its size: what is held behind it is of blocks alone', () => {
     const session = flowing(5, 5)
-    session.snapshot({ head: { scope: 'all', height: 5, time: 5 }, coins: [] })
-    for (let i = 0; i < 70; i++) session.snapshotPart('x'.repeat(1024 * 1024), i === 69)
-    expect(session.full).toBe(false)
+    session.openSnapshot({ head: { scope: 'all', height: 5, time: 5 }, coins: [] })
+    for (let i = 0; i < 70; i++) session.addSnapshotPart('x'.repeat(1024 * 1024), i === 69)
+    expect(session.isFull).toBe(false)
   })
 })
 
@@ -269,25 +267,25 @@ describe('repairs', () => {
   // FEED-19
   test('are sent after the block sent last, and again if the gateway was not there', () => {
     const session = flowing(5, 6)
-    session.received({ type: 'reseed', coins: ['BTC', 'ETH'], reason: 'why' }, 0)
-    expect(session.due(5)).toBeNull()
-    expect(session.due(6)).toEqual(['BTC', 'ETH'])
+    session.onFrame({ type: 'reseed', coins: ['BTC', 'ETH'], reason: 'why' }, 0)
+    expect(session.dueBooks(5)).toBeNull()
+    expect(session.dueBooks(6)).toEqual(['BTC', 'ETH'])
     snapshot(session, 'coins', 6, ['BTC'])
-    expect(session.due(6)).toBeNull()
+    expect(session.dueBooks(6)).toBeNull()
     expect(sent(session)).toEqual(['5', '6', 'coins@6'])
-    session.received({ type: 'error', field: 'height', message: 'too late' }, 0)
-    expect(session.due(6)).toEqual(['BTC'])
+    session.onFrame({ type: 'error', field: 'height', message: 'too late' }, 0)
+    expect(session.dueBooks(6)).toEqual(['BTC'])
   })
 
   test('survive a reconnect until a later block is acknowledged', () => {
     const session = flowing(5, 5)
-    session.repaired(['BTC'])
+    session.onRepaired(['BTC'])
     snapshot(session, 'coins', 5, ['BTC'])
     sent(session)
-    session.received({ type: 'ack', height: 5 }, 0)
+    session.onFrame({ type: 'ack', height: 5 }, 0)
     reopen(session)
-    session.received(welcome(5), 1)
-    expect(session.due(5)).toEqual(['BTC'])
+    session.onFrame(welcome(5), 1)
+    expect(session.dueBooks(5)).toEqual(['BTC'])
   })
 })
 
@@ -309,19 +307,19 @@ describe('dead connections', () => {
   test('no welcome', () => {
     const session = new FeedSession()
     open(session, 1)
-    expect(session.overdue(WELCOME_TIMEOUT_MS)).toBeNull()
-    expect(session.overdue(WELCOME_TIMEOUT_MS + 1)).toMatch(/welcome/)
+    expect(session.overdueReason(WELCOME_TIMEOUT_MS)).toBeNull()
+    expect(session.overdueReason(WELCOME_TIMEOUT_MS + 1)).toMatch(/welcome/)
   })
 
   // FEED-23
   test('no acknowledgement of what is outstanding; silence with nothing outstanding is fine', () => {
     const session = flowing(5, 5)
-    expect(session.overdue(1e9)).toBeNull()
+    expect(session.overdueReason(1e9)).toBeNull()
     sent(session, 20_000)
-    expect(session.overdue(20_000 + ACK_TIMEOUT_MS)).toBeNull()
-    expect(session.overdue(20_001 + ACK_TIMEOUT_MS)).toMatch(/acknowledgement/)
-    session.received({ type: 'ack', height: 5 }, 25_000)
-    expect(session.overdue(1e9)).toBeNull()
+    expect(session.overdueReason(20_000 + ACK_TIMEOUT_MS)).toBeNull()
+    expect(session.overdueReason(20_001 + ACK_TIMEOUT_MS)).toMatch(/acknowledgement/)
+    session.onFrame({ type: 'ack', height: 5 }, 25_000)
+    expect(session.overdueReason(1e9)).toBeNull()
   })
 })
 
@@ -361,11 +359,11 @@ describe('where to go on', () => {
 
   test('a node that started over is told from one that goes on', () => {
     const ending = (head: number, headTime = `t${head}`) => ({ first: 100, head, headTime })
-    expect(startedOver(place(150), ending(200), 't150')).toBeNull()
-    expect(startedOver(place(150), ending(200), null)).toBeNull()
-    expect(startedOver(place(150), ending(149, 't160'), null)).toMatch(/started over/)
-    expect(startedOver(place(150), ending(149), null), 'a restarted node writes again').toBeNull()
-    expect(startedOver(place(150), ending(200), 't151')).toMatch(/another chain/)
+    expect(startedOverMessage(place(150), ending(200), 't150')).toBeNull()
+    expect(startedOverMessage(place(150), ending(200), null)).toBeNull()
+    expect(startedOverMessage(place(150), ending(149, 't160'), null)).toMatch(/started over/)
+    expect(startedOverMessage(place(150), ending(149), null), 'a restarted node writes again').toBeNull()
+    expect(startedOverMessage(place(150), ending(200), 't151')).toMatch(/another chain/)
   })
 })
 
@@ -373,50 +371,50 @@ describe('where to go on', () => {
 test('a part of an order-level book waits for all that is due, and for a pause, and stands in no other frame', async () => {
   const session = flowing(1, 1)
   const coins = ['BTC']
-  session.received({ type: 'want', orders: { add: [], drop: [] }, l4: { add: coins, drop: [] } }, 0)
-  session.block({ ...block(2), l4: [{ coin: 'BTC', statuses: [], diffs: [] }] })
-  session.received({ type: 'l4Reseed', coins }, 0)
+  session.onFrame({ type: 'want', orders: { add: [], drop: [] }, l4: { add: coins, drop: [] } }, 0)
+  session.addBlock({ ...block(2), l4: [{ coin: 'BTC', statuses: [], diffs: [] }] })
+  session.onFrame({ type: 'l4Reseed', coins }, 0)
   void session.l4.offer({ coin: 'BTC', height: 1, isFirst: true, text: 'old' })
   void session.l4.offer({ coin: 'BTC', height: 2, isFirst: true, text: 'part' })
-  expect(session.l4Part(0)).toBeNull()
+  expect(session.takeL4Part(0)).toBeNull()
   expect(sent(session)).toEqual(['1', '2'])
-  session.received({ type: 'reseed', coins: ['ETH'], reason: '' }, 0)
-  session.snapshot(
-    new SeedCut({ scope: 'coins', height: 2, time: 2 }, ['ETH'], { depths: () => [0, 0], side: () => [] }),
+  session.onFrame({ type: 'reseed', coins: ['ETH'], reason: '' }, 0)
+  session.openSnapshot(
+    new SnapshotEncoder({ scope: 'coins', height: 2, time: 2 }, ['ETH'], { depths: () => [0, 0], side: () => [] }),
   )
-  expect(session.l4Part(0)).toBeNull()
-  session.snapshotBroken()
-  session.received({ type: 'slow', retryMs: 5 }, 0)
-  expect(session.l4Part(4)).toBeNull()
-  expect([session.l4Part(5), session.l4Part(5)]).toEqual(['part', null])
+  expect(session.takeL4Part(0)).toBeNull()
+  session.dropSnapshot()
+  session.onFrame({ type: 'slow', retryMs: 5 }, 0)
+  expect(session.takeL4Part(4)).toBeNull()
+  expect([session.takeL4Part(5), session.takeL4Part(5)]).toEqual(['part', null])
 })
 
 // FEED-35
 test('rows that make a block longer than a gateway takes are left out, and no block is lost for them', () => {
   const session = flowing(1, 1)
-  session.received({ type: 'want', orders: { add: [], drop: [] }, l4: { add: ['BTC'], drop: [] } }, 0)
+  session.onFrame({ type: 'want', orders: { add: [], drop: [] }, l4: { add: ['BTC'], drop: [] } }, 0)
   const l4Of = (rows: number) => [{ coin: 'BTC', statuses: Array(rows).fill('x'.repeat(256 * 1024)), diffs: [] }]
-  session.block({ ...block(2), l4: l4Of(1) })
-  session.block({ ...block(3), l4: l4Of(65) })
+  session.addBlock({ ...block(2), l4: l4Of(1) })
+  session.addBlock({ ...block(3), l4: l4Of(65) })
   const frames = session.drain(0, ROOM).map((text) => FeederFrame.parse(JSON.parse(text)))
   expect(frames.map((frame) => 'l4' in frame)).toEqual([false, true, false])
   // Its run of rows ends there.
-  session.received({ type: 'l4Reseed', coins: ['BTC'] }, 0)
+  session.onFrame({ type: 'l4Reseed', coins: ['BTC'] }, 0)
   expect(session.l4.isDue).toBe(false)
-  session.block({ ...block(4), l4: l4Of(1) })
+  session.addBlock({ ...block(4), l4: l4Of(1) })
   expect(session.l4.isDue).toBe(true)
 })
 
 // FEED-35
 test('rows are left out while much waits to be sent, so that a line too slow for them keeps up with blocks', () => {
   const session = flowing(1, 1)
-  session.received({ type: 'want', orders: { add: [], drop: [] }, l4: { add: ['BTC'], drop: [] } }, 0)
+  session.onFrame({ type: 'want', orders: { add: [], drop: [] }, l4: { add: ['BTC'], drop: [] } }, 0)
   const l4 = [{ coin: 'BTC', statuses: ['x'.repeat(1024 * 1024)], diffs: [] }]
   let height = 1
   /** Which of the next blocks have rows. */
   const made = (blocks: number) => {
     const from = height + 1
-    for (let n = 0; n < blocks; n++) session.block({ ...block(++height), l4 })
+    for (let n = 0; n < blocks; n++) session.addBlock({ ...block(++height), l4 })
     return (texts: readonly string[]) =>
       texts.map((text) => JSON.parse(text)).map((one) => one.height >= from && !!one.l4)
   }

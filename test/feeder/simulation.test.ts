@@ -124,7 +124,7 @@ class World {
       this.#toGateway.push(this.feeder.connect(this.now))
     }
     this.#toGateway.push(...this.feeder.session.drain(this.now, 4_000))
-    const part = this.feeder.session.l4Part(this.now)
+    const part = this.feeder.session.takeL4Part(this.now)
     if (part !== null) this.#toGateway.push(part)
     for (let n = this.below(6) + 1; n > 0 && this.#toGateway.length > 0; n--) {
       const text = this.#toGateway.shift()!
@@ -147,7 +147,7 @@ class World {
     this.#up = false
     this.#toGateway = []
     this.#toFeeder = []
-    this.feeder.session.closed()
+    this.feeder.session.onClose()
     for (const client of this.clients.values()) client.lose()
   }
 

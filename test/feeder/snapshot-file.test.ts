@@ -2,7 +2,7 @@
 
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { coinNamed, l4Parts, readCoin, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
+import { coinNameOf, l4Frames, readCoin, SnapshotScanner } from '../../src/feeder/snapshot-file.ts'
 import { FeederFrame, FRAME_MAX_BYTES, type L4Book } from '../../src/protocol/feed/protocol.ts'
 import { EXAMPLE_ORDER } from '../kit/node-order.ts'
 
@@ -28,8 +28,8 @@ describe('snapshot files', () => {
         const texts: string[] = []
         for (let i = 0; i < text.length; i += size) texts.push(...scanner.push(text.slice(i, i + size)))
         const found = texts.map(readCoin)
-        expect(texts.map(coinNamed)).toEqual(found.map(({ coin }) => coin))
-        expect(scanner.complete).toBe(true)
+        expect(texts.map(coinNameOf)).toEqual(found.map(({ coin }) => coin))
+        expect(scanner.isComplete).toBe(true)
         expect(scanner.height).toBe(height)
         if (text === '[77,[]]') return
         expect(found.map(({ coin }) => coin)).toEqual(['X', 'odd"[name]\\'])
@@ -44,14 +44,14 @@ describe('snapshot files', () => {
   test('that are cut off are not complete', () => {
     const scanner = new SnapshotScanner()
     scanner.push(JSON.stringify([77, coins]).slice(0, -1))
-    expect(scanner.complete).toBe(false)
+    expect(scanner.isComplete).toBe(false)
   })
 
   test.each(['{"error":"no"}', '"x"', `[77,[["X",[[{"oid":1}],[]]]]]`])('%s is refused', (text) => {
     const read = () => {
       const scanner = new SnapshotScanner()
       scanner.push(text).map(readCoin)
-      if (!scanner.complete) throw new Error('incomplete')
+      if (!scanner.isComplete) throw new Error('incomplete')
     }
     expect(read).toThrow()
   })
@@ -62,7 +62,7 @@ test('orders of a coin are cut into frames, in their order and without what does
   const entry = (oid: number, side: 'B' | 'A', more: object = {}) => ['0xabc', order(oid, side, more)]
   const bids = Array.from({ length: 2_000 }, (_, oid) => entry(oid, 'B'))
   const asks = Array.from({ length: 2_000 }, (_, oid) => entry(oid, 'A', oid === 5 ? { isTrigger: true } : {}))
-  const texts = l4Parts(JSON.stringify(['X', [bids, asks]], null, 1), { height: 3, time: 4 })
+  const texts = l4Frames(JSON.stringify(['X', [bids, asks]], null, 1), { height: 3, time: 4 })
   const frames = texts.map((text) => FeederFrame.parse(JSON.parse(text)) as L4Book)
   expect(Math.max(...texts.map(({ length }) => length))).toBeLessThan(FRAME_MAX_BYTES)
   expect(frames.map(({ part, parts }) => [part, parts])).toEqual(frames.map((_, part) => [part, frames.length]))
@@ -78,7 +78,7 @@ test('orders of a coin are cut into frames, in their order and without what does
     const wanted = Array.from({ length: 2_000 }, (_, oid) => oid).filter((oid) => side === 'bids' || oid !== 5)
     expect(orders.map(({ oid }) => oid)).toEqual(wanted)
   }
-  expect(l4Parts('["X",[[],[]]]', { height: 3, time: 4 }).map((text) => JSON.parse(text))).toEqual([
+  expect(l4Frames('["X",[[],[]]]', { height: 3, time: 4 }).map((text) => JSON.parse(text))).toEqual([
     { type: 'l4', coin: 'X', height: 3, time: 4, bids: [], asks: [], part: 0, parts: 1 },
   ])
 })

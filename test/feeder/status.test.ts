@@ -3,11 +3,11 @@ import { type Status, stateOf, statusLine } from '../../src/feeder/status.ts'
 import { NO_TROUBLE } from '../kit/counters.ts'
 
 const well = {
-  trouble: null,
+  linkError: null,
   isConnected: true,
-  files: null,
-  isMoving: false,
-  snapshot: null,
+  filesError: null,
+  isRepositioning: false,
+  snapshotError: null,
   isFull: false,
   isQuiet: false,
   awaited: [],
@@ -17,13 +17,13 @@ const refused = { state: 'refused by the gateway', why: 'the token' } as const
 describe('what the feeder does', () => {
   it.each<[object, Status['state'], string | null]>([
     [{}, 'sending', null],
-    [{ snapshot: 'no snapshot' }, 'sending', 'no snapshot'],
-    [{ trouble: refused, isConnected: false }, 'refused by the gateway', 'the token'],
-    [{ trouble: refused, files: 'no files' }, 'refused by the gateway', 'the token; and no files'],
+    [{ snapshotError: 'no snapshot' }, 'sending', 'no snapshot'],
+    [{ linkError: refused, isConnected: false }, 'refused by the gateway', 'the token'],
+    [{ linkError: refused, filesError: 'no files' }, 'refused by the gateway', 'the token; and no files'],
     [{ isConnected: false, isQuiet: true }, 'connecting', null],
-    [{ isConnected: false, files: 'no files' }, 'connecting', 'no files'],
-    [{ files: 'no files', isMoving: true, isQuiet: true }, 'waiting for files', 'no files'],
-    [{ isMoving: true, isQuiet: true, snapshot: 'no' }, 'finding its place', 'no'],
+    [{ isConnected: false, filesError: 'no files' }, 'connecting', 'no files'],
+    [{ filesError: 'no files', isRepositioning: true, isQuiet: true }, 'waiting for files', 'no files'],
+    [{ isRepositioning: true, isQuiet: true, snapshotError: 'no' }, 'finding its place', 'no'],
     [{ isFull: true, isQuiet: true }, 'waiting for acknowledgements', null],
     [{ isQuiet: true }, 'waiting for blocks', null],
     [{ isQuiet: true, awaited: ['fills', 'misc'] }, 'waiting for fills', null],

@@ -3,7 +3,7 @@ import { RelayLink } from '../../src/order-books/relay-link.ts'
 import { RING_CHARS, RING_MS, Ring } from '../../src/order-books/ring.ts'
 import { CHECKPOINT_MS, ROTATION_MS, Rotation } from '../../src/order-books/rotation.ts'
 import { BBO, MID } from '../../src/order-books/view.ts'
-import { CHECKSUM, coinWant, typeWant } from '../../src/order-books/view-wants.ts'
+import { CHECKSUM, coinInterest, typeInterest } from '../../src/order-books/view-interests.ts'
 import { decodeHubFrame, encodeFragment, encodeHubFrame, encodePiece } from '../../src/protocol/hub/hub-link.ts'
 
 const entry = (height: number, time = height) => ({ tick: { v: 1, epoch: 'e', height, time }, fragments: [] })
@@ -13,59 +13,59 @@ const at = (height: number, epoch = 'e') => ({ height, epoch })
 describe('the ring', () => {
   it('answers what came after a height, or that it cannot', () => {
     const ring = new Ring()
-    expect(ring.since(at(0))).toBeNull()
+    expect(ring.entriesAfter(at(0))).toBeNull()
     for (let height = 5; height <= 8; height++) ring.push(entry(height))
-    expect(ring.since(at(6))?.map(({ tick }) => tick.height)).toEqual([7, 8])
-    expect(ring.since(at(4))?.length).toBe(4)
-    expect(ring.since(at(8))).toEqual([])
-    expect(ring.since(at(3))).toBeNull()
+    expect(ring.entriesAfter(at(6))?.map(({ tick }) => tick.height)).toEqual([7, 8])
+    expect(ring.entriesAfter(at(4))?.length).toBe(4)
+    expect(ring.entriesAfter(at(8))).toEqual([])
+    expect(ring.entriesAfter(at(3))).toBeNull()
   })
 
   const sized = (height: number, chars: number) => ({
     ...entry(height),
     fragments: [{ mark: '=' as const, coin: 'BTC', prevSeq: 0, levels: 'x'.repeat(chars - 100) }],
   })
-  const held = (ring: Ring, to: number) => ring.since(at(to))?.length
+  const held = (ring: Ring, to: number) => ring.entriesAfter(at(to))?.length
 
   it('is bounded by characters, with a hundred for each fragment, and never without the newest entry', () => {
     const ring = new Ring()
     for (const height of [1, 2, 3, 4]) ring.push(sized(height, RING_CHARS / 2))
-    expect([ring.since(at(1)), held(ring, 2)]).toEqual([null, 2])
+    expect([ring.entriesAfter(at(1)), held(ring, 2)]).toEqual([null, 2])
     ring.push(sized(5, RING_CHARS + 1))
-    expect([ring.since(at(3)), held(ring, 4)]).toEqual([null, 1])
+    expect([ring.entriesAfter(at(3)), held(ring, 4)]).toEqual([null, 1])
     const many = Array(Math.floor(RING_CHARS / 200)).fill(sized(0, 100).fragments[0])
     for (const height of [6, 7, 8]) ring.push({ ...entry(height), fragments: many })
-    expect([ring.since(at(5)), held(ring, 6)]).toEqual([null, 2])
+    expect([ring.entriesAfter(at(5)), held(ring, 6)]).toEqual([null, 2])
   })
 
   it('is bounded by thirty seconds, to the millisecond, also after thousands of blocks', () => {
     const ring = new Ring()
     for (let time = 0; time <= 5 * RING_MS; time += 10) ring.push(entry(time))
-    expect([ring.since(at(4 * RING_MS - 2)), held(ring, 4 * RING_MS - 1)]).toEqual([null, RING_MS / 10 + 1])
+    expect([ring.entriesAfter(at(4 * RING_MS - 2)), held(ring, 4 * RING_MS - 1)]).toEqual([null, RING_MS / 10 + 1])
   })
 
   it('begins anew with a height that was there', () => {
     const ring = new Ring()
     for (const height of [5, 6, 20, 20]) ring.push(entry(height))
-    expect([ring.since(at(6)), held(ring, 19)]).toEqual([null, 1])
+    expect([ring.entriesAfter(at(6)), held(ring, 19)]).toEqual([null, 1])
   })
 
   it('answers what came after a height beyond a gap, and forgets what another chain had', () => {
     const ring = new Ring()
     for (const height of [5, 6, 20, 21, 22]) ring.push(entry(height))
-    expect(ring.since(at(6))?.map(({ tick }) => tick.height)).toEqual([20, 21, 22])
-    expect(ring.since(at(21))?.map(({ tick }) => tick.height)).toEqual([22])
+    expect(ring.entriesAfter(at(6))?.map(({ tick }) => tick.height)).toEqual([20, 21, 22])
+    expect(ring.entriesAfter(at(21))?.map(({ tick }) => tick.height)).toEqual([22])
     ring.push(entry(3))
-    expect(ring.since(at(21))).toEqual([])
-    expect(ring.since(at(2))?.map(({ tick }) => tick.height)).toEqual([3])
-    expect(ring.since(at(1))).toBeNull()
+    expect(ring.entriesAfter(at(21))).toEqual([])
+    expect(ring.entriesAfter(at(2))?.map(({ tick }) => tick.height)).toEqual([3])
+    expect(ring.entriesAfter(at(1))).toBeNull()
   })
 
   it('does not continue a cursor of another chain that it has overtaken', () => {
     const ring = new Ring()
     for (let height = 1; height <= 20; height++) ring.push(entry(height))
-    expect([ring.since(at(10, 'before')), ring.since(at(0, 'before'))]).toEqual([null, null])
-    expect([ring.since(at(10, ''))?.length, ring.since(at(10))?.length]).toEqual([10, 10])
+    expect([ring.entriesAfter(at(10, 'before')), ring.entriesAfter(at(0, 'before'))]).toEqual([null, null])
+    expect([ring.entriesAfter(at(10, ''))?.length, ring.entriesAfter(at(10))?.length]).toEqual([10, 10])
   })
 
   it('goes on over a new epoch of the same heights', () => {
@@ -78,7 +78,7 @@ describe('the ring', () => {
       [5, 'f'],
     ] as const)
       ring.push({ tick: { v: 1, epoch, height, time: height }, fragments: [] })
-    const lengths = [at(1), at(2), at(3), at(4, 'f')].map((cursor) => ring.since(cursor)?.length)
+    const lengths = [at(1), at(2), at(3), at(4, 'f')].map((cursor) => ring.entriesAfter(cursor)?.length)
     expect(lengths).toEqual([4, 3, 2, 1])
   })
 })
@@ -132,21 +132,21 @@ describe('frames between hub and relay', () => {
       return decodeHubFrame(sent).coins.map(({ checksum }) => checksum)
     }
     expect(carried()).toEqual([undefined, undefined])
-    expect(carried(coinWant(CHECKSUM, 'BTC'))).toEqual([4_294_967_295, undefined])
-    expect(carried(typeWant(CHECKSUM, 'spot'), coinWant(MID, 'BTC'))).toEqual([undefined, 0])
+    expect(carried(coinInterest(CHECKSUM, 'BTC'))).toEqual([4_294_967_295, undefined])
+    expect(carried(typeInterest(CHECKSUM, 'spot'), coinInterest(MID, 'BTC'))).toEqual([undefined, 0])
   })
 
   it('bring a relay the views that it wants, and all of them where it wants one that it was not shown', () => {
     const sent: string[] = []
-    const interest = { coins: [], types: [], views: [coinWant(BBO, 'BTC')] }
+    const interest = { coins: [], types: [], views: [coinInterest(BBO, 'BTC')] }
     const link = new RelayLink('r', interest, null, (text) => sent.push(text))
     const tick = { v: 1, epoch: 'e', height: 2, time: 3 }
     const pieces = [BBO, MID].flatMap((view) => ['BTC', 'ETH'].map((coin) => ({ view, coin, piece: '1' })))
     link.send(tick, [], pieces)
-    link.setInterest({ coins: [], types: [], views: [coinWant(BBO, 'BTC')] })
-    expect(link.isFresh).toBe(false)
-    link.setInterest({ coins: [], types: [], views: [typeWant(MID, 'perp')] })
-    expect(link.isFresh).toBe(true)
+    link.setInterest({ coins: [], types: [], views: [coinInterest(BBO, 'BTC')] })
+    expect(link.needsFullViews).toBe(false)
+    link.setInterest({ coins: [], types: [], views: [typeInterest(MID, 'perp')] })
+    expect(link.needsFullViews).toBe(true)
     link.send(tick, [], pieces)
     expect(sent.map((text) => decodeHubFrame(text).views?.map(({ view, coin }) => view + coin))).toEqual([
       ['0 bboBTC'],
@@ -158,7 +158,7 @@ describe('frames between hub and relay', () => {
 describe('the rotation of checkpoints', () => {
   it('stores every changed coin within its period, a few at a time', () => {
     const rotation = new Rotation()
-    for (let i = 0; i < 100; i++) rotation.changed(`coin${i}`, 1)
+    for (let i = 0; i < 100; i++) rotation.markChanged(`coin${i}`, 1)
     const seen = new Set<string>()
     let largest = 0
     for (let now = CHECKPOINT_MS; now <= 2 * ROTATION_MS; now += CHECKPOINT_MS) {
@@ -173,9 +173,9 @@ describe('the rotation of checkpoints', () => {
 
   it('tells up to where the stored checkpoints are true, and tells it again where nothing changes', () => {
     const rotation = new Rotation()
-    rotation.changed('A', 7)
-    rotation.changed('B', 8)
-    rotation.changed('A', 9)
+    rotation.markChanged('A', 7)
+    rotation.markChanged('B', 8)
+    rotation.markChanged('A', 9)
     expect(rotation.cleanUpTo(9)).toBe(6)
     expect(rotation.due(CHECKPOINT_MS, 9)).toEqual([['A', 7]])
     expect(rotation.cleanUpTo(9)).toBe(7)
@@ -199,14 +199,14 @@ it.each([
 ])(
   'a relay with wants that is sent a block %s is still to be shown all of them: %#',
   (_, cursor, epoch, height, isFresh) => {
-    const interest = { coins: [], types: [], views: [coinWant(BBO, 'BTC')] }
+    const interest = { coins: [], types: [], views: [coinInterest(BBO, 'BTC')] }
     const relay = new RelayLink('relay', interest, cursor, () => undefined)
     const tick = { v: 1, epoch, height, time: 1 }
     relay.send(tick, [])
-    expect(relay.isFresh).toBe(true)
+    expect(relay.needsFullViews).toBe(true)
     relay.send(tick, [], [])
-    expect(relay.isFresh).toBe(isFresh)
+    expect(relay.needsFullViews).toBe(isFresh)
     relay.send({ ...tick, height: 11 }, [], [])
-    expect(relay.isFresh).toBe(false)
+    expect(relay.needsFullViews).toBe(false)
   },
 )

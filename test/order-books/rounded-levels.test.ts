@@ -163,11 +163,11 @@ describe('a rounded book that is kept', () => {
       const before = bids[at % 15]!
       const after = level(bids[at % 15]!.px, '1', 2 + at)
       bids[at % 15] = after
-      rounded.changed(0, before, after)
+      rounded.onChange(0, before, after)
       shown()
     }
     expect(reads).toBe(1)
-    for (const gone of bids.slice(0, 13)) rounded.changed(0, gone, null)
+    for (const gone of bids.slice(0, 13)) rounded.onChange(0, gone, null)
     book.apply([bids.slice(0, 13).map(({ px }) => level(px, '0', 0)), []])
     expect([shown()[0][0]!.px, reads]).toEqual(['977.0', 2])
   })

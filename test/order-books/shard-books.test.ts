@@ -106,7 +106,7 @@ describe('the books of a shard', () => {
 
   it('tell clients to begin again where a lost book came back', () => {
     const shard = new ShardBooks()
-    shard.forget(EPOCH, 5, ['BTC'])
+    shard.resetTo(EPOCH, 5, ['BTC'])
     expect(shard.apply(block(6, [at('BTC', 5)]))).toMatchObject({ fragments: [] })
     expect([shard.suspects, shard.encode('BTC')]).toEqual([['BTC'], null])
     shard.seed(seed(6, [at('BTC', 5)], 'coins'))
@@ -116,7 +116,7 @@ describe('the books of a shard', () => {
 
   it('knows the time of books that repair one that began without any', () => {
     const shard = new ShardBooks()
-    shard.forget(EPOCH, 5, ['BTC'])
+    shard.resetTo(EPOCH, 5, ['BTC'])
     shard.seed(seed(5, [at('BTC', 1)], 'coins'))
     expect(shard.time).toBe(5 * 70)
   })
@@ -143,7 +143,7 @@ describe('the books of a shard', () => {
     const again = new ShardBooks()
     expect(again.restore(EPOCH, 1, [ahead, behind])).toBe(2)
     // The repair of block 3 is known here, and what is stored meanwhile is as true as what was restored.
-    expect(again.outdate([{ coin: 'BTC', height: 3 }], 2)).toEqual([])
+    expect(again.invalidate([{ coin: 'BTC', height: 3 }], 2)).toEqual([])
     expect(again.apply(block(3, [at('BTC', 6)]))).toMatchObject({ fragments: [] })
     expect([again.encode('BTC'), again.checkpoint('BTC')]).toEqual([
       shard.encode('BTC'),
@@ -164,27 +164,27 @@ describe('the books of a shard', () => {
   it('give up a book from before a repair that they missed, and no other', () => {
     const shard = seeded(1, at('BTC', 5))
     shard.apply(block(2, []))
-    expect(shard.outdate([{ coin: 'BTC', height: 1 }], 2)).toEqual([])
-    expect(shard.outdate([{ coin: 'NOPE', height: 9 }], 2)).toEqual([])
+    expect(shard.invalidate([{ coin: 'BTC', height: 1 }], 2)).toEqual([])
+    expect(shard.invalidate([{ coin: 'NOPE', height: 9 }], 2)).toEqual([])
     shard.seed(seed(2, [at('BTC', 6)], 'coins'))
-    expect(shard.outdate([{ coin: 'BTC', height: 2 }], 2)).toEqual([])
+    expect(shard.invalidate([{ coin: 'BTC', height: 2 }], 2)).toEqual([])
     shard.apply(block(3, []))
-    expect(shard.outdate([{ coin: 'BTC', height: 4 }], 3)).toEqual(['BTC'])
+    expect(shard.invalidate([{ coin: 'BTC', height: 4 }], 3)).toEqual(['BTC'])
     expect([shard.encode('BTC'), shard.suspects, shard.isSettled('BTC')]).toEqual([null, ['BTC'], false])
   })
 
   it('keep a lost book that was just repaired, though no block has followed the repair', () => {
     const shard = new ShardBooks()
-    shard.forget(EPOCH, 5, ['BTC'])
+    shard.resetTo(EPOCH, 5, ['BTC'])
     shard.seed(seed(5, [at('BTC', 5)], 'coins'))
-    expect(shard.outdate([{ coin: 'BTC', height: 5 }], 5)).toEqual([])
+    expect(shard.invalidate([{ coin: 'BTC', height: 5 }], 5)).toEqual([])
     expect([shard.suspects, shard.has('BTC')]).toEqual([[], true])
   })
 
   it('give up a repaired book that waits for its block where a later repair passed it by', () => {
     const shard = seeded(1, at('BTC', 5))
     shard.seed(seed(1, [at('BTC', 6)], 'coins'))
-    expect(shard.outdate([{ coin: 'BTC', height: 3 }], 1)).toEqual(['BTC'])
+    expect(shard.invalidate([{ coin: 'BTC', height: 3 }], 1)).toEqual(['BTC'])
   })
 
   it('tell of a coin that a later seed brings with its whole book, changed by the next block or not', () => {
@@ -318,9 +318,9 @@ describe('a client of a shard', () => {
           if (one.do === 'crash') {
             shard = new ShardBooks()
             const from = shard.restore(epoch, seedHeight, [...stored.values()])
-            if (from === null) shard.forget(epoch, height, ['A', 'B', 'C'])
+            if (from === null) shard.resetTo(epoch, height, ['A', 'B', 'C'])
             else {
-              shard.expect(['A', 'B', 'C'])
+              shard.expectCoins(['A', 'B', 'C'])
               for (const next of blocks.filter((b) => b.height > from)) shard.apply(next)
             }
             if (shard.suspects.length > 0) {

@@ -5,7 +5,7 @@ import { LevelBook } from '../../src/order-books/level-book.ts'
 import { ShardBooks } from '../../src/order-books/shard-books.ts'
 import { ShardViews } from '../../src/order-books/shard-views.ts'
 import { BBO, levelsView, MID } from '../../src/order-books/view.ts'
-import { CHECKSUM, coinWant, typeWant, ViewWants } from '../../src/order-books/view-wants.ts'
+import { CHECKSUM, coinInterest, typeInterest, ViewInterests } from '../../src/order-books/view-interests.ts'
 import type { BookChange, Levels } from '../../src/protocol/feed/block.ts'
 
 const level = (px: number, n = 1) => ({ px: `${px}.0`, sz: n ? `${n}.0` : '0', n })
@@ -41,7 +41,7 @@ class Shard {
   }
 
   whole(...wants: string[]) {
-    return this.views.whole(new ViewWants(wants))
+    return this.views.renderAll(new ViewInterests(wants))
   }
 }
 const btc = (bids: Levels[0], asks: Levels[1] = []): BookChange[] => [{ coin: 'BTC', levels: [bids, asks] }]
@@ -49,16 +49,16 @@ const pieces = (shown: readonly { piece: string }[]) => shown.map(({ piece }) =>
 
 // WS-149
 describe('the checksums of a shard', () => {
-  const bookOf = (shard: Shard, coin: string) => bookChecksum(shard.books.of(coin)!.book)
+  const bookOf = (shard: Shard, coin: string) => bookChecksum(shard.books.get(coin)!.book)
 
   it('are of the book after the block, made for the coins alone of which they are wanted, and are no views', () => {
     const shard = new Shard()
-    shard.views.want([coinWant(CHECKSUM, 'BTC')])
+    shard.views.add([coinInterest(CHECKSUM, 'BTC')])
     const change = (all: boolean) => {
       const height = ++shard.height
       const books = ['BTC', '@1'].map((coin) => ({ coin, levels: [[level(97, height)], []] as Levels }))
       const { fragments } = shard.applied({ books, height })
-      return shard.views.checked(fragments, all).map(({ checksum }) => checksum)
+      return shard.views.withChecksums(fragments, all).map(({ checksum }) => checksum)
     }
     expect(change(false)).toEqual([bookOf(shard, 'BTC'), undefined])
     expect(change(true)).toEqual([bookOf(shard, 'BTC'), bookOf(shard, '@1')])
@@ -73,13 +73,13 @@ describe('the checksums of a shard', () => {
       const books = [{ coin: 'BTC', levels }]
       shard.books.seed({ scope: 'coins', epoch: 'e', height: shard.height, time: 0, part: 0, parts: 1, books })
       const [fragment] = shard.applied({ books: [], height: ++shard.height }).fragments
-      return shard.views.checked([fragment!], true)[0]!
+      return shard.views.withChecksums([fragment!], true)[0]!
     }
-    const copy = LevelBook.of(shard.books.of('BTC')!.book.levels())
+    const copy = LevelBook.of(shard.books.get('BTC')!.book.levels())
     const told = repair([[level(99), level(90)], [{ ...level(101), sz: '1.00' }]])
     copy.apply(JSON.parse(told.levels))
     expect([told.mark, told.checksum]).toEqual(['=', bookChecksum(copy)])
-    shard.books.outdate([{ coin: 'BTC', height: shard.height }], shard.height)
+    shard.books.invalidate([{ coin: 'BTC', height: shard.height }], shard.height)
     expect(repair([[level(50)], []])).toMatchObject({ mark: '!', checksum: bookOf(shard, 'BTC') })
   })
 })
@@ -90,24 +90,26 @@ describe('the views of a shard', () => {
     const shard = new Shard([level(99), level(98), level(91)], [level(100)])
     const bid = '{"px":"99.0","sz":"1.0","n":1}'
     const ask = '{"px":"100.0","sz":"1.0","n":1}'
-    expect(pieces(shard.whole(...VIEWS.map((view) => coinWant(view, 'BTC'))))).toEqual([
+    expect(pieces(shard.whole(...VIEWS.map((view) => coinInterest(view, 'BTC'))))).toEqual([
       `[${bid},${ask}]`,
       '99.5',
       `"levels":[[${bid},{"px":"98.0","sz":"1.0","n":1}],[${ask}]]`,
       `"levels":[[${bid},{"px":"98.0","sz":"1.0","n":1}],[${ask}]],"spread":"1.0"`,
     ])
-    const ofSpot = VIEWS.map((view) => typeWant(view, 'spot'))
+    const ofSpot = VIEWS.map((view) => typeInterest(view, 'spot'))
     expect(pieces(shard.whole(...ofSpot))).toEqual(['[null,null]', '', '"levels":[[],[]]', '"levels":[[],[]]'])
-    expect(pieces(shard.whole(coinWant(levelsView(0, 5, { nSigFigs: 2, mantissa: 1 }), 'BTC')))[0]).toContain('"91.0"')
+    expect(pieces(shard.whole(coinInterest(levelsView(0, 5, { nSigFigs: 2, mantissa: 1 }), 'BTC')))[0]).toContain(
+      '"91.0"',
+    )
     shard.block(1, [], { '@1': '7' })
-    expect(pieces(shard.whole(coinWant(MID, '@1')))).toEqual(['7.0'])
+    expect(pieces(shard.whole(coinInterest(MID, '@1')))).toEqual(['7.0'])
   })
 
   // WS-131
   it('show the best with each block that changes it, and nothing otherwise', () => {
     const shard = new Shard()
     expect(shard.block(1, btc([level(97)]))).toEqual([])
-    shard.views.want([coinWant(BBO, 'BTC')])
+    shard.views.add([coinInterest(BBO, 'BTC')])
     shard.block(2, btc([level(99, 2)]))
     expect(shard.block(3, btc([level(97, 3)]))).toEqual([])
     expect(pieces(shard.block(4, btc([level(99, 0)])))).toEqual([
@@ -119,7 +121,7 @@ describe('the views of a shard', () => {
   // WS-132
   it('show levels no sooner than their interval, and then what the last block left', () => {
     const shard = new Shard()
-    shard.views.want([coinWant(SLOW, 'BTC')])
+    shard.views.add([coinInterest(SLOW, 'BTC')])
     expect(shard.block(1000, btc([level(99, 2)]))).toHaveLength(1)
     expect(shard.block(1100, btc([level(99, 3)]))).toEqual([])
     expect(shard.block(1499, btc([level(99, 4)]))).toEqual([])
@@ -136,9 +138,9 @@ describe('the views of a shard', () => {
 
   it('are made for what somebody wants alone', () => {
     const shard = new Shard()
-    shard.views.want(VIEWS.flatMap((view) => [coinWant(view, 'BTC'), typeWant(view, 'spot')]))
+    shard.views.add(VIEWS.flatMap((view) => [coinInterest(view, 'BTC'), typeInterest(view, 'spot')]))
     expect(shard.block(1, btc([level(99, 2)]))).toHaveLength(VIEWS.length)
-    shard.views.retain([new ViewWants([coinWant(BBO, 'BTC')])])
+    shard.views.retain([new ViewInterests([coinInterest(BBO, 'BTC')])])
     const everything: BookChange[] = [...btc([level(99, 3)]), { coin: '@1', levels: [[level(1)], []] }]
     expect(shard.block(2, everything).map(({ view, coin }) => [view, coin])).toEqual([[BBO, 'BTC']])
     shard.views.retain([])
@@ -152,9 +154,9 @@ describe('the views of a shard', () => {
     fc.assert(
       fc.property(blocks, (steps) => {
         const shard = new Shard([level(9)], [level(20)])
-        const wants = VIEWS.map((view) => coinWant(view, 'BTC'))
-        shard.views.want(wants)
-        const wholeOf = (view: string) => pieces(shard.whole(coinWant(view, 'BTC')))[0]
+        const wants = VIEWS.map((view) => coinInterest(view, 'BTC'))
+        shard.views.add(wants)
+        const wholeOf = (view: string) => pieces(shard.whole(coinInterest(view, 'BTC')))[0]
         const clients: Map<string, string | undefined>[] = []
         const join = () => clients.push(new Map(wants.map((want, at) => [VIEWS[at]!, pieces(shard.whole(want))[0]])))
         join()

@@ -159,12 +159,12 @@ it('a relay that fetches a text in pieces keeps it where another one needs a new
   await answerReseed()
   await snapshotOf(client)
   const object = env.ORDER_BOOK.getByName(`${env.CHAIN}/l4/${coin}`)
-  const first = await vi.waitUntil(async () => await object.whole(height), WAIT)
+  const first = await vi.waitUntil(async () => await object.snapshot(height), WAIT)
   const of = first.height
   block()
-  const newer = await vi.waitUntil(async () => await object.whole(of + 1), WAIT)
+  const newer = await vi.waitUntil(async () => await object.snapshot(of + 1), WAIT)
   expect([newer.height, newer.first]).toEqual([of + 1, JSON.stringify(past.get(of + 1))])
-  const texts = await Promise.all([of, of + 1].map((at) => object.piece(at, 0)))
+  const texts = await Promise.all([of, of + 1].map((at) => object.snapshotPiece(at, 0)))
   expect(texts.map((text) => JSON.parse(text!))).toEqual([past.get(of), past.get(of + 1)])
 })
 

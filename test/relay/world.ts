@@ -7,8 +7,8 @@ import { dexOf, marketTypeOf, shardOf } from '../../src/core/coin.ts'
 import { nearestCoin } from '../../src/core/nearest.ts'
 import { queryOf } from '../../src/info/queries/catalogue.ts'
 import { LevelBook } from '../../src/order-books/level-book.ts'
-import { pieceOf, shapeOf } from '../../src/order-books/view.ts'
-import { ViewWants } from '../../src/order-books/view-wants.ts'
+import { renderView, shapeOf } from '../../src/order-books/view.ts'
+import { ViewInterests } from '../../src/order-books/view-interests.ts'
 import type { BookSnapshot, JoinAnswer, ViewsAnswer } from '../../src/protocol/hub/hub-api.ts'
 import type { CoinMark } from '../../src/protocol/hub/hub-link.ts'
 import { BookFanout } from '../../src/relay/books/book-fanout.ts'
@@ -65,7 +65,7 @@ export class World {
   /** What goes on behind requests. */
   readonly work: Promise<unknown>[] = []
   /** What hubs were told of views and checksums. */
-  readonly wants = new ViewWants()
+  readonly wants = new ViewInterests()
   /** Times that a hub was asked for views. */
   viewsAsked = 0
   /** Snapshots per answer of a hub. */
@@ -206,10 +206,10 @@ export class World {
   #views(hub: number, wants: readonly string[]): ViewsAnswer {
     this.viewsAsked++
     this.wants.add(wants)
-    const wanted = new ViewWants(wants)
+    const wanted = new ViewInterests(wants)
     const own = this.ready ? this.coins.filter((coin) => shardOf(coin, SHARDS) === hub) : []
     const views = own.flatMap((coin) =>
-      wanted.of(coin).map((view) => ({ view, coin, piece: pieceOf(shapeOf(view), BOOK, null) })),
+      wanted.of(coin).map((view) => ({ view, coin, piece: renderView(shapeOf(view), BOOK, null) })),
     )
     return { v: 1, ready: this.ready, height: this.height, time: 7, views }
   }
@@ -248,7 +248,7 @@ export class World {
     for (let hub = 0; hub < SHARDS; hub++) {
       const own = coins.filter((coin) => shardOf(coin, SHARDS) === hub)
       const entries = own.map((coin) => {
-        return { mark, coin, prevSeq: 0, levels: '[[],[]]', ...(this.wants.checks(coin) && { checksum: 7 }) }
+        return { mark, coin, prevSeq: 0, levels: '[[],[]]', ...(this.wants.needsChecksum(coin) && { checksum: 7 }) }
       })
       this.books.push(hub, { v: 1, epoch: 'e', height: this.height, time: 0, coins: entries }, this.clock.nowMs)
     }

@@ -46,7 +46,7 @@ export const BREAKAGES = {
   },
   /** What relays ask for is told to no feeder. */
   'untold-want': {
-    file: 'src/block-log/order-wants.do.ts',
+    file: 'src/block-log/order-interests.do.ts',
     text: 'this.#names[kind].ask(come)',
     broken: '',
   },

@@ -90,7 +90,7 @@ export class SimFeeder {
 
   #hangUp(): void {
     this.#connection++
-    this.#model?.session.closed()
+    this.#model?.session.onClose()
     this.#end?.close(1001)
     this.#end = null
   }
@@ -138,15 +138,15 @@ export class SimFeeder {
 
   #second(): void {
     const { nowMs } = this.#ports.schedule
-    if (this.#model!.session.overdue(nowMs) !== null) this.#drop()
+    if (this.#model!.session.overdueReason(nowMs) !== null) this.#drop()
   }
 
   #pulse(): void {
     const { keeper, session } = this.#model!
     const counts = { ...NO_TROUBLE, unacked: session.unacked }
     const { nowMs } = this.#ports.schedule
-    const text = session.pulse(
-      { now: nowMs, head: keeper.place?.height ?? null, time: nowMs, state: 'well', ...counts },
+    const text = session.encodePulse(
+      { now: nowMs, head: keeper.position?.height ?? null, time: nowMs, state: 'well', ...counts },
       nowMs,
     )
     if (text !== null && this.#end?.readyState === 1) this.#end.send(text)

@@ -1,7 +1,7 @@
 // The rows of a block by whose they are. Law: a key has one line of each block that holds something for it, with its rows
 // in the order of the block; lines of a key in order of height are all of its rows, each once.
 
-import { fundingEvents } from '../../block-log/held-payments.ts'
+import { fundingEvents } from '../../block-log/retained-payments.ts'
 import type { Address, LedgerEvent, UserFill } from '../../protocol/feed/block.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import { type PaymentRow, readPayments } from '../../protocol/feed/payments.ts'

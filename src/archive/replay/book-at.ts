@@ -32,7 +32,7 @@ export class BookAt {
     this.#height = height
     this.#time = time
     const held = books.map((book) => ({ ...book, epoch, time, lastPx: null }))
-    if (this.#shard.restore(epoch, height, held) === null) this.#shard.forget(epoch, height, [])
+    if (this.#shard.restore(epoch, height, held) === null) this.#shard.resetTo(epoch, height, [])
   }
 
   get epoch(): string {
@@ -85,7 +85,7 @@ export class BookAt {
   }
 
   bookOf(coin: Coin): LevelBook | undefined {
-    return this.#shard.of(coin)?.book
+    return this.#shard.get(coin)?.book
   }
 
   /** A coin's book after the last block taken; null where there is none, or where it is not known. */

@@ -48,7 +48,7 @@ export interface L4Block {
 }
 
 /** `key` is the price as a float, by which orders are sorted; `text` the order's JSON. */
-interface Resting {
+interface RestingOrder {
   readonly side: 'B' | 'A'
   readonly px: string
   readonly key: number
@@ -60,7 +60,7 @@ const SIZE = '"sz":"'
 
 export class RestingOrders {
   /** In the order of their coming, which is that of time at each price. */
-  readonly #byOid = new Map<number, Resting>()
+  readonly #byOid = new Map<number, RestingOrder>()
 
   get size(): number {
     return this.#byOid.size
@@ -136,7 +136,7 @@ function restingOf({ user, order }: L4Status, sz: string, time: number): L4Order
   return { ...order, user, sz, ...triggered }
 }
 
-function byPrice(a: Resting, b: Resting): number {
+function byPrice(a: RestingOrder, b: RestingOrder): number {
   return a.key - b.key || compareDecimals(a.px, b.px)
 }
 

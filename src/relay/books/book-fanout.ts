@@ -4,7 +4,7 @@
 import type { Coin, MarketType } from '../../core/coin.ts'
 import { marketTypeOf, shardOf } from '../../core/coin.ts'
 import { entryOf } from '../../core/entry-of.ts'
-import { CHECKSUM } from '../../order-books/view-wants.ts'
+import { CHECKSUM } from '../../order-books/view-interests.ts'
 import type { HubFrameToRelay } from '../../protocol/hub/hub-link.ts'
 import type { BookBody } from '../body-fields.ts'
 import type { BlockTexts, Emission, Entry, WantedBooks } from '../channel.ts'

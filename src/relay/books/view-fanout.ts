@@ -3,7 +3,7 @@
 
 import { type Coin, dexOf, marketTypeOf, shardOf } from '../../core/coin.ts'
 import { entryOf } from '../../core/entry-of.ts'
-import { coinWant, typeWant } from '../../order-books/view-wants.ts'
+import { coinInterest, typeInterest } from '../../order-books/view-interests.ts'
 import type { HubFrameToRelay, ViewPiece } from '../../protocol/hub/hub-link.ts'
 import type { ShownPiece, ViewBody, WantedViews } from '../channel.ts'
 import type { Receiver } from '../events/parcels.ts'
@@ -224,8 +224,8 @@ export function wantsOf(
   hub: number,
   shards: number,
 ): string[] {
-  if (coins === null) return types.map((type) => typeWant(view, type))
-  return coins.filter((coin) => shardOf(coin, shards) === hub).map((coin) => coinWant(view, coin))
+  if (coins === null) return types.map((type) => typeInterest(view, type))
+  return coins.filter((coin) => shardOf(coin, shards) === hub).map((coin) => coinInterest(view, coin))
 }
 
 function topicsOf<R>({ byCoin, wildcards }: View<R>, coin: Coin): Topic<R>[] {

@@ -4,7 +4,7 @@
 // view and channel by channel in the order of the catalogue, whoever subscribed to what before; who is first to be told
 // what was before misses nothing that comes meanwhile, and is told nothing twice.
 
-import { WantedNames } from '../../block-log/wanted-names.ts'
+import { InterestCounts } from '../../block-log/interest-counts.ts'
 import { entryOf } from '../../core/entry-of.ts'
 import { WANTED_MOST } from '../../protocol/feed/protocol.ts'
 import type { AnyChannel, AnyEventChannel, EventView, ShownEvents, WantedEvents } from '../channel.ts'
@@ -57,7 +57,7 @@ export class EventFanout<R extends Receiver> {
   readonly #late: ShownEvents[] = []
 
   /** Wallets whose order statuses bodies want. */
-  readonly orders = new WantedNames(WANTED_MOST)
+  readonly orders = new InterestCounts(WANTED_MOST)
   /** Order statuses of other wallets are wanted. */
   onOrdersChange: () => void = () => undefined
 
@@ -219,12 +219,12 @@ export class EventFanout<R extends Receiver> {
 
   /** Blocks are to hold order statuses of these users, until they are dropped as often as they were wanted. */
   wantOrders(users: readonly string[]): void {
-    this.orders.ask(users)
+    this.orders.add(users)
     this.onOrdersChange()
   }
 
   dropOrders(users: readonly string[]): void {
-    this.orders.letGo(users)
+    this.orders.remove(users)
     this.onOrdersChange()
   }
 

@@ -2,10 +2,10 @@
 // that have rows, in their order, and the `prev` of each is at or below what it stands at; a block is one text for all;
 // where the rows of a block are not known, everybody begins anew with another Snapshot.
 
-import { WantedNames } from '../../block-log/wanted-names.ts'
+import { InterestCounts } from '../../block-log/interest-counts.ts'
 import type { Coin } from '../../core/coin.ts'
 import { entryOf } from '../../core/entry-of.ts'
-import type { OrdersPlace } from '../../order-books/l4/followed-orders.ts'
+import type { OrdersPosition } from '../../order-books/l4/followed-orders.ts'
 import { L4_MOST } from '../../protocol/feed/protocol.ts'
 import type { WantedL4 } from '../channel.ts'
 import type { Receiver } from '../events/parcels.ts'
@@ -33,7 +33,7 @@ interface Topic<R> {
 
 export class L4Fanout<R extends Receiver> {
   /** Coins that bodies want. */
-  readonly names = new WantedNames(L4_MOST)
+  readonly names = new InterestCounts(L4_MOST)
   readonly #topics = new Map<string, Topic<R>>()
   /** Other coins are wanted. */
   onChange: () => void = () => undefined
@@ -49,7 +49,7 @@ export class L4Fanout<R extends Receiver> {
   /** The receiver gets nothing before it is handed a Snapshot. */
   add({ channel, body }: WantedL4, receiver: R): void {
     const topic = entryOf(this.#topics, body.coin, () => {
-      this.names.ask([body.coin])
+      this.names.add([body.coin])
       this.onChange()
       const nobody = { live: new Map<R, number>(), waiting: new Set<R>() }
       return { channel, floor: null, prev: -1, ...nobody, recent: null, recentChars: 0, watched: -1 }
@@ -64,17 +64,17 @@ export class L4Fanout<R extends Receiver> {
     topic.waiting.delete(receiver)
     if (topic.live.size + topic.waiting.size > 0) return
     this.#topics.delete(coin)
-    this.names.letGo([coin])
+    this.names.remove([coin])
     this.onChange()
   }
 
   /** Takes a block with what it has of wanted coins. */
-  push(place: OrdersPlace, rows: ReadonlyMap<string, string>): void {
+  push(place: OrdersPosition, rows: ReadonlyMap<string, string>): void {
     this.#height = place.height
     for (const [coin, topic] of this.#topics) this.#take(topic, coin, place, rows.get(coin))
   }
 
-  #take(topic: Topic<R>, coin: Coin, place: OrdersPlace, rows: string | undefined): void {
+  #take(topic: Topic<R>, coin: Coin, place: OrdersPosition, rows: string | undefined): void {
     if (rows === undefined) return this.#lose(topic, coin)
     if (topic.floor === null) topic.floor = topic.prev = place.height - 1
     if (rows === '') return

@@ -6,7 +6,7 @@ import { BoundedMap } from '../../core/bounded-map.ts'
 import type { Coin } from '../../core/coin.ts'
 import { entryOf } from '../../core/entry-of.ts'
 import type { AccountId } from '../../core/ids.ts'
-import type { OrdersPlace } from '../../order-books/l4/followed-orders.ts'
+import type { OrdersPosition } from '../../order-books/l4/followed-orders.ts'
 import type { PacedReceiver } from '../events/parcels.ts'
 import type { Clock } from '../sockets/connection.ts'
 
@@ -29,7 +29,7 @@ export interface LineGuest {
 
 /** A Snapshot of a height, as it is sent. */
 export interface WholeText {
-  readonly place: OrdersPlace
+  readonly place: OrdersPosition
   readonly text: string
 }
 

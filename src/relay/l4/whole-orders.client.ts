@@ -40,10 +40,10 @@ export class WholeOrders {
 
   async #fetch(coin: Coin, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<WholeText | null> {
     const api = this.#api(coin)
-    let whole = await api.whole(atLeast)
+    let whole = await api.snapshot(atLeast)
     for (let tries = 1; !whole && tries < TRIES; tries++) {
       await sleep(BEHIND_MS)
-      whole = await api.whole(atLeast)
+      whole = await api.snapshot(atLeast)
     }
     if (!whole) return null
     const { height, first } = whole
@@ -51,7 +51,7 @@ export class WholeOrders {
     while (pieces.length < whole.pieces) {
       const count = Math.min(PIECES_AT_ONCE, whole.pieces - pieces.length)
       const from = pieces.length
-      const some = await Promise.all(Array.from({ length: count }, (_, at) => api.piece(height, from + at)))
+      const some = await Promise.all(Array.from({ length: count }, (_, at) => api.snapshotPiece(height, from + at)))
       for (const piece of some) if (piece !== null) pieces.push(piece)
       if (pieces.length < from + count) return null
     }

@@ -1,7 +1,7 @@
 // All links of one relay: to the log while something of it is subscribed to (events, states, orders), to a hub while its
 // coins are.
 
-import { type WantedNames, wantParts } from '../../block-log/wanted-names.ts'
+import { type InterestCounts, wantFrameParts } from '../../block-log/interest-counts.ts'
 import { type Coin, shardOf } from '../../core/coin.ts'
 import { orLate, orReject } from '../../core/deadline.ts'
 import { after } from '../../core/timers.client.ts'
@@ -226,15 +226,15 @@ const TELL_MS = 250
 
 /** Tells the log whose order statuses and which coins' rows bodies want: all with each new link, then what changes. */
 class OrderWants {
-  readonly #orders: WantedNames
-  readonly #l4: WantedNames
+  readonly #orders: InterestCounts
+  readonly #l4: InterestCounts
   readonly #link: Link
   #isDue = false
   /** What the log was told is not known: this relay woke, and its link with it. */
   #isWoken = true
 
   /** `orders` names wallets, `l4` coins. */
-  constructor(orders: WantedNames, l4: WantedNames, link: Link) {
+  constructor(orders: InterestCounts, l4: InterestCounts, link: Link) {
     this.#orders = orders
     this.#l4 = l4
     this.#link = link
@@ -242,10 +242,10 @@ class OrderWants {
 
   /** All that is wanted, as a new link begins with it. */
   whole(): { readonly orders: readonly string[]; readonly l4: readonly string[] } {
-    this.#orders.take()
-    this.#l4.take()
+    this.#orders.takeChange()
+    this.#l4.takeChange()
     this.#isWoken = false
-    return { orders: [...this.#orders.told], l4: [...this.#l4.told] }
+    return { orders: [...this.#orders.sent], l4: [...this.#l4.sent] }
   }
 
   /** What is wanted may have changed: it is told soon. */
@@ -262,9 +262,9 @@ class OrderWants {
   tell(): void {
     if (!this.#link.up) return
     const isWhole = this.#isWoken
-    const change = isWhole ? this.#all() : { orders: this.#orders.take(), l4: this.#l4.take() }
+    const change = isWhole ? this.#all() : { orders: this.#orders.takeChange(), l4: this.#l4.takeChange() }
     if (!change.orders && !change.l4) return
-    for (const part of wantParts(change, isWhole))
+    for (const part of wantFrameParts(change, isWhole))
       this.#link.say(JSON.stringify({ v: LOG_API_VERSION, t: 'want', ...part } satisfies RelayWant))
   }
 

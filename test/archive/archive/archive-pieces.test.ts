@@ -5,16 +5,16 @@ import { checkpointKey, segmentKey } from '../../../src/archive/archive/archive-
 import { isCheckpointDue, linesOf, takeBooks, waitMs } from '../../../src/archive/archive/archiving.ts'
 import { pack, unpacked } from '../../../src/archive/archive/packed.client.ts'
 import { isCheckpointOverdue, keptFromMs, overdueSegments } from '../../../src/archive/archive/retention.ts'
-import { archivePage, type DurableBlocks } from '../../../src/block-log/pages.ts'
-import type { Listed } from '../../../src/block-log/unarchived.ts'
-import { Unarchived } from '../../../src/block-log/unarchived.ts'
+import { archivePage, type DurableSource } from '../../../src/block-log/pages.ts'
+import type { SegmentEntry } from '../../../src/block-log/unarchived-segments.ts'
+import { UnarchivedSegments } from '../../../src/block-log/unarchived-segments.ts'
 import { fromChunks, toChunks } from '../../../src/core/chunks.ts'
 import { bookPage } from '../../../src/order-books/book-page.ts'
 import type { StoredBlocks } from '../../../src/protocol/feed/archive-api.ts'
 import type { HubBooks } from '../../../src/protocol/hub/hub-api.ts'
 
 const bytes = (text: string) => toChunks(text)
-const listed = (first: number, last: number, size = 10): Listed => {
+const listed = (first: number, last: number, size = 10): SegmentEntry => {
   return { first, last, time: last * 70, chunks: { books: 1, events: 1, orders: 1 }, bytes: size }
 }
 
@@ -26,7 +26,7 @@ describe('a page of the log', () => {
     stored: readonly StoredBlocks[],
     durable: number,
     gaps: Record<number, number> = {},
-  ): DurableBlocks => ({
+  ): DurableSource => ({
     durable,
     blocksWith: (height) => stored.find(({ first, last }) => first <= height && height <= last) ?? null,
     firstAbove: (height) => stored.find(({ first }) => first > height)?.first ?? null,
@@ -53,13 +53,13 @@ describe('a page of the log', () => {
 
 describe('what the log keeps for the archive', () => {
   it('is nothing before the archive has taken anything', () => {
-    const kept = new Unarchived(null, [])
-    expect(kept.spare([listed(1, 9)])).toEqual({ spared: [], puts: {} })
+    const kept = new UnarchivedSegments(null, [])
+    expect(kept.retain([listed(1, 9)])).toEqual({ spared: [], puts: {} })
   })
 
   it('is what is not archived, without what readers alone need, until it is', () => {
-    const kept = new Unarchived(9, [])
-    const { spared, puts } = kept.spare([listed(1, 9), listed(10, 19), listed(20, 29)])
+    const kept = new UnarchivedSegments(9, [])
+    const { spared, puts } = kept.retain([listed(1, 9), listed(10, 19), listed(20, 29)])
     expect(spared.map(({ first, chunks }) => [first, chunks])).toEqual([
       [10, { books: 1, events: 1 }],
       [20, { books: 1, events: 1 }],
@@ -67,22 +67,22 @@ describe('what the log keeps for the archive', () => {
     expect(Object.keys(puts)).toEqual(['kept/0000000000000010', 'kept/0000000000000020'])
     expect([kept.at(15)?.first, kept.at(30), kept.firstAbove(9), kept.firstAbove(20)]).toEqual([10, null, 10, null])
     expect(kept.release(19)).toMatchObject({ gone: [{ first: 10 }], keys: ['kept/0000000000000010'] })
-    expect(new Unarchived(19, spared.slice(1)).at(25)?.first).toBe(20)
+    expect(new UnarchivedSegments(19, spared.slice(1)).at(25)?.first).toBe(20)
     expect(kept.release(null)).toMatchObject({ gone: [{ first: 20 }] })
   })
 
   it('is in the order of heights, whatever times said', () => {
-    const kept = new Unarchived(0, [])
-    kept.spare([listed(20, 29)])
-    kept.spare([listed(10, 19)])
+    const kept = new UnarchivedSegments(0, [])
+    kept.retain([listed(20, 29)])
+    kept.retain([listed(10, 19)])
     expect([kept.at(25)?.first, kept.at(15)?.first, kept.firstAbove(12)]).toEqual([20, 10, 20])
   })
 
   it('is bounded: beyond hours of blocks nothing more may be taken', () => {
-    const kept = new Unarchived(0, [])
-    kept.spare([listed(1, 9, 4 * 1024 ** 3)])
+    const kept = new UnarchivedSegments(0, [])
+    kept.retain([listed(1, 9, 4 * 1024 ** 3)])
     expect(kept.isFull).toBe(false)
-    kept.spare([listed(10, 19, 1)])
+    kept.retain([listed(10, 19, 1)])
     expect(kept.isFull).toBe(true)
     kept.release(9)
     expect(kept.isFull).toBe(false)

@@ -7,7 +7,7 @@ import { LINK_MS } from '../../../src/archive/exports/file-links.ts'
 import { StoredFiles } from '../../../src/archive/files/files.store.ts'
 import { FilesWriter } from '../../../src/archive/files/files-writer.store.ts'
 import { heldFills } from '../../../src/archive/funded-runs.ts'
-import { searchedPayments } from '../../../src/block-log/held-payments.ts'
+import { searchPayments } from '../../../src/block-log/retained-payments.ts'
 import { encodeBlock } from '../../../src/block-log/segment.ts'
 import { err, ok } from '../../../src/core/result.ts'
 import { Past } from '../../../src/devnet/info/past.ts'
@@ -214,7 +214,7 @@ describe('what wallets paid', () => {
     const paid = texts.slice(LOG_FROM).map(({ payments }) => payments)
     const held = heldFills(
       head(BLOCKS - 1),
-      searchedPayments({ last: BLOCKS - 1, text }, paid, user).stretches as [HeldStretch],
+      searchPayments({ last: BLOCKS - 1, text }, paid, user).stretches as [HeldStretch],
     )
     const past = pastOf({
       history: { held: async () => ok(held) },

@@ -60,7 +60,7 @@ test('rows that do not fit are told of', () => {
   ).toBeNull()
 })
 
-type Part = Parameters<FollowedOrders['part']>[0]
+type Part = Parameters<FollowedOrders['onPart']>[0]
 
 describe('orders that are followed', () => {
   const PLACE = { time: 1, epoch: 'e' }
@@ -91,18 +91,18 @@ describe('orders that are followed', () => {
     const followed = new FollowedOrders()
     expect(
       partsOf(made, 10)
-        .map((part) => followed.part(part))
+        .map((part) => followed.onPart(part))
         .at(-1),
     ).toBe('whole')
     expect(followed.isReady).toBe(false)
     // What an earlier link still brings leads on from nothing.
-    expect(followed.block({ ...PLACE, height: 30 }, undefined)).toBeNull()
+    expect(followed.onBlock({ ...PLACE, height: 30 }, undefined)).toBeNull()
     followed.follow('e')
     const rows = made.block(11, [{ kind: 3, at: 0, px: 1, sz: 1 }])
-    expect(followed.block({ ...PLACE, height: 10 }, 'not looked at')).toBeNull()
-    expect(followed.block({ ...PLACE, height: 11 }, rows)).toBeNull()
-    expect(followed.block({ ...PLACE, height: 12 }, '')).toBeNull()
-    expect(followed.place).toEqual({ ...PLACE, height: 12 })
+    expect(followed.onBlock({ ...PLACE, height: 10 }, 'not looked at')).toBeNull()
+    expect(followed.onBlock({ ...PLACE, height: 11 }, rows)).toBeNull()
+    expect(followed.onBlock({ ...PLACE, height: 12 }, '')).toBeNull()
+    expect(followed.position).toEqual({ ...PLACE, height: 12 })
     expect(JSON.parse(followed.texts(100).join(''))).toEqual(made.levels())
   })
 
@@ -113,16 +113,16 @@ describe('orders that are followed', () => {
     ['rows cannot be read', 11, '"order_statuses":[null],"book_diffs":[]'],
   ])('are lost where %s', (_, height, rows) => {
     const followed = new FollowedOrders()
-    for (const part of partsOf(node(), 10)) followed.part(part)
+    for (const part of partsOf(node(), 10)) followed.onPart(part)
     followed.follow('e')
-    expect(followed.block({ ...PLACE, height }, rows)).not.toBeNull()
-    expect([followed.isReady, followed.place, followed.texts(1)]).toEqual([false, null, []])
+    expect(followed.onBlock({ ...PLACE, height }, rows)).not.toBeNull()
+    expect([followed.isReady, followed.position, followed.texts(1)]).toEqual([false, null, []])
   })
 
   it('begin anew with part 0, and are odd where a part is missing or of another height', () => {
     const [a, b, c] = partsOf(node(), 10) as [Part, Part, Part]
     const followed = new FollowedOrders()
-    expect([a, c, b, a, a, { ...b, height: 11 }, b].map((part) => followed.part(part))).toEqual([
+    expect([a, c, b, a, a, { ...b, height: 11 }, b].map((part) => followed.onPart(part))).toEqual([
       ...['more', 'odd', 'odd', 'more', 'more', 'odd', 'odd'],
     ])
   })

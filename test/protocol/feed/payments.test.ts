@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fundingEvents, searchedPayments } from '../../../src/block-log/held-payments.ts'
+import { fundingEvents, searchPayments } from '../../../src/block-log/retained-payments.ts'
 import { encodeBlock } from '../../../src/block-log/segment.ts'
 import { UNSIGNED_DECIMAL } from '../../../src/core/decimal.ts'
 import { convertEvents } from '../../../src/feeder/convert.ts'
@@ -106,7 +106,7 @@ describe('the tail of the log', () => {
   const search = (blocks: readonly Block[]) => {
     const texts = blocks.map((block) => encodeBlock(block, null))
     const segment = { last: blocks.at(-1)!.height, text: texts.map(({ events }) => events).join('\n') }
-    const { stretches } = searchedPayments(
+    const { stretches } = searchPayments(
       segment,
       texts.map(({ payments }) => payments),
       USERS[0]!,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { shardOf } from '../../../src/core/coin.ts'
-import { CHECKSUM, coinWant } from '../../../src/order-books/view-wants.ts'
+import { CHECKSUM, coinInterest } from '../../../src/order-books/view-interests.ts'
 import type { CoinMark, HubFrameToRelay } from '../../../src/protocol/hub/hub-link.ts'
 import { BookFanout, type BookFeed } from '../../../src/relay/books/book-fanout.ts'
 import { Joiner } from '../../../src/relay/books/joiner.ts'
@@ -116,7 +116,7 @@ test('what a hub must have in force follows the bodies', () => {
   fanout.add('wild', SPOT, one)
   expect(fanout.interestOf(hub)).toEqual({ ...NOTHING, coins: new Set(['BTC']), types: new Set(['spot']) })
   fanout.add('checked', wantedBooks({ type: 'l2BookDiff2', coin: 'BTC', checksum: true }), one)
-  expect(fanout.interestOf(hub).views).toEqual(new Set([coinWant(CHECKSUM, 'BTC')]))
+  expect(fanout.interestOf(hub).views).toEqual(new Set([coinInterest(CHECKSUM, 'BTC')]))
   expect(fanout.interestOf((hub + 1) % SHARDS).views).toEqual(new Set())
   fanout.remove('checked', one)
   fanout.remove('wild', one)

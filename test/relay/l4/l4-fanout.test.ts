@@ -2,7 +2,7 @@
 
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { OrderBookApi, WholeOrders as Whole } from '../../../src/order-books/l4/order-book-api.ts'
+import type { OrderBookApi, OrdersSnapshot as Whole } from '../../../src/order-books/l4/order-book-api.ts'
 import { type L4Block, type L4Order, RestingOrders } from '../../../src/order-books/l4/resting-orders.ts'
 import { L4Fanout } from '../../../src/relay/l4/l4-fanout.ts'
 import { type LineGuest, SnapshotLine, type WholeText } from '../../../src/relay/l4/snapshot-line.ts'
@@ -311,8 +311,8 @@ async function fetched(pieces: readonly string[], isOld = false): Promise<[text:
   const whole: Whole = { v: 1, ...place, pieces: pieces.length, chars: 1, ...(!isOld && { first: pieces[0]! }) }
   const api: OrderBookApi = {
     ready: async () => ({ v: 1, ready: true }),
-    whole: async () => whole,
-    piece: async (_, index) => {
+    snapshot: async () => whole,
+    snapshotPiece: async (_, index) => {
       asked.push(`piece ${index}`)
       return pieces[index] ?? null
     },

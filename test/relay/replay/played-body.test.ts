@@ -109,7 +109,7 @@ describe('books of the past', () => {
       const block = JSON.parse(line) as HubBlock
       const outcome = hub.apply(block)
       const coins = outcome.kind === 'applied' ? outcome.fragments : []
-      const checked = coins.map((fragment) => ({ ...fragment, checksum: bookChecksum(hub.of(fragment.coin)!.book) }))
+      const checked = coins.map((fragment) => ({ ...fragment, checksum: bookChecksum(hub.get(fragment.coin)!.book) }))
       fanout.push(0, { v: 1, epoch: 'e1', height: block.height, time: block.time, coins: checked }, 0)
     }
     expect(told).toEqual(live)

@@ -1,0 +1,104 @@
+// The log's side of the archive: who is waked, what is handed out, and what the Archiver last said of itself. Where the
+// Worker has no bucket and no database for it, there is no archive, and nothing is kept for one.
+
+import type { Objects } from '../core/objects.client.ts'
+import type { ArchivePage, ArchiveReport, ArchiveRequest, FilesReport } from '../protocol/feed/archive-api.ts'
+import type { HeightAndTime } from '../protocol/feed/durable-api.ts'
+import { LOG_API_VERSION } from '../protocol/feed/log-api.ts'
+import type { ArchiveView } from '../protocol/feed/status-shape.ts'
+import type { BookSeeds } from './book-seeds.do.ts'
+import type { RetainedBlocks } from './retained-blocks.do.ts'
+
+/** An Archiver that lives asks at least once a minute. */
+const CONTACT_TIMEOUT_MS = 70_000
+
+interface ArchiveServicePorts {
+  readonly env: Partial<Pick<Cloudflare.Env, 'ARCHIVE' | 'HISTORY'>>
+  readonly objects: Pick<Objects, 'archiver'>
+  readonly blocks: RetainedBlocks
+  waitUntil(work: Promise<unknown>): void
+}
+
+export class ArchiveService {
+  readonly #ports: ArchiveServicePorts
+  readonly #isConfigured: boolean
+  #report: ArchiveReport | null = null
+  #files: FilesReport | null = null
+  /** When it last asked, or was waked. */
+  #lastContactMs = 0
+  /** The epoch of which it was told. */
+  #knownEpoch: string | null = null
+
+  constructor(ports: ArchiveServicePorts) {
+    this.#ports = ports
+    const { env, blocks } = ports
+    this.#isConfigured = env.ARCHIVE !== undefined && env.HISTORY !== undefined
+    if (!this.#isConfigured) blocks.setArchived(null)
+  }
+
+  /** Blocks have come: an Archiver that is silent is waked, and so is one that has yet to write the books of an epoch. */
+  wake(nowMs: number): void {
+    const { blocks, objects, waitUntil } = this.#ports
+    const { epoch, booksKnown } = blocks.chain
+    const isDue = nowMs - this.#lastContactMs > CONTACT_TIMEOUT_MS || (booksKnown && epoch !== this.#knownEpoch)
+    if (!this.#isConfigured || !isDue) return
+    this.#lastContactMs = nowMs
+    this.#knownEpoch = epoch
+    waitUntil(
+      objects
+        .archiver()
+        .wake()
+        .catch(() => undefined),
+    )
+  }
+
+  /** True where too much waits for the archive already: no block may be taken. */
+  isFull(nowMs: number): boolean {
+    if (!this.#ports.blocks.isFull) return false
+    this.wake(nowMs)
+    return true
+  }
+
+  page({ archived, from, report }: ArchiveRequest, books: Pick<BookSeeds, 'repairedAt'>, nowMs: number): ArchivePage {
+    const { blocks } = this.#ports
+    this.#lastContactMs = nowMs
+    this.#report = report
+    // Before it has taken anything nothing is kept for it: it may be set up wrongly.
+    if (archived !== null) blocks.setArchived(archived)
+    const { epoch, booksKnown } = blocks.chain
+    this.#knownEpoch = booksKnown ? epoch : null
+    return { v: LOG_API_VERSION, ...blocks.archivePage(from), epoch: this.#knownEpoch, repairedAt: books.repairedAt }
+  }
+
+  files(report: FilesReport): void {
+    this.#files = report
+  }
+
+  /** What `/status` tells; null without an archive. */
+  view(): ArchiveView | null {
+    if (!this.#isConfigured) return null
+    const { chain, time } = this.#ports.blocks
+    const { last = null, segments = null, checkpoint = null, failure = null } = this.#report ?? {}
+    const lagMs = (at: HeightAndTime | null) => {
+      // A log that was reset to lower heights is archived again where it passes the old ones.
+      const isBehind = at !== null && chain.height !== null && time !== null && chain.height >= at.height
+      return isBehind ? Math.max(0, time - at.time) : null
+    }
+    const files = this.#files
+    return {
+      height: last?.height ?? null,
+      behind: last && chain.height !== null && lagMs(last) !== null ? chain.height - last.height : null,
+      lagMs: lagMs(last),
+      segments,
+      checkpoint: checkpoint && { height: checkpoint.height, timeMs: checkpoint.time },
+      failure,
+      files: files && {
+        from: files.from && { height: files.from.height, timeMs: files.from.time },
+        height: files.last?.height ?? null,
+        lagMs: lagMs(files.last),
+        gaps: files.gaps,
+        failure: files.failure,
+      },
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// Feeders by name, as they were last seen, so that one that left is still told of: it is what an operator looks for.
+// Newest first, one entry a name, at most ROSTER_MOST; pure, the shell stores it.
+
+import type { Pulse } from '../protocol/feed/protocol.ts'
+import type { FeederView } from '../protocol/feed/status-shape.ts'
+import type { FeederState } from './chain.ts'
+
+export const MAX_LISTED_FEEDERS = 8
+/** How long one that left is listed. */
+const LISTED_MS = 24 * 3_600_000
+
+export type FeederList = readonly FeederView[]
+
+/** The roster with a feeder as it is now. */
+export function withFeeder(list: FeederList, view: FeederView): FeederList {
+  return [view, ...list.filter(({ name }) => name !== view.name)].slice(0, MAX_LISTED_FEEDERS)
+}
+
+export function asEnded(view: FeederView, endedMs: number, why: string): FeederView {
+  return { ...view, connected: false, endedMs, why }
+}
+
+/** After a restart of the log: whoever was connected and no longer is has lost its connection with it. */
+export function afterRestart(list: FeederList, connected: readonly string[], nowMs: number): FeederList {
+  const lost = (view: FeederView) => view.connected && !connected.includes(view.name)
+  return list.map((view) => (lost(view) ? asEnded(view, nowMs, 'the log was restarted') : view))
+}
+
+/** Those that left lately and are not back. */
+export function departed(list: FeederList, connected: readonly string[], nowMs: number): FeederView[] {
+  return list.filter(
+    ({ name, endedMs }) => !connected.includes(name) && endedMs !== null && nowMs - endedMs < LISTED_MS,
+  )
+}
+
+/** Why a connection ended, by the close code that came; the other side's own words are not repeated. */
+export function closeReason(code: number): string {
+  if (code === 1000 || code === 1001) return 'the feeder closed it: it was stopped'
+  if (code === 1005 || code === 1006)
+    return 'it broke without a goodbye: the feeder was killed, or its host or the network between went away'
+  if (code === 1012) return 'the feed was reset'
+  return `it was closed with ${code}`
+}
+
+/** When things came from a feeder, by our clock. */
+export interface FeederActivity {
+  readonly sinceMs: number
+  readonly heardMs: number
+  readonly blockMs: number | null
+  /** Its last pulse and when it came, null before the first. */
+  readonly pulse: { readonly atMs: number; readonly said: Pulse } | null
+}
+
+/** A connected feeder as `/status` shows it. */
+export function viewOf(state: FeederState, { sinceMs, heardMs, blockMs, pulse }: FeederActivity): FeederView {
+  const { name, conflict } = state
+  const said = pulse?.said ?? null
+  const heads = [state.head, said?.head ?? null].filter((head) => head !== null)
+  return {
+    name,
+    connected: true,
+    state: said?.state ?? null,
+    conflict,
+    sinceMs,
+    heardMs,
+    blockMs,
+    head: heads.length > 0 ? Math.max(...heads) : null,
+    time: said?.time ?? null,
+    lagMs: said === null || said.time === null ? null : said.now - said.time,
+    clockMs: pulse === null ? null : pulse.said.now - pulse.atMs,
+    endedMs: null,
+    why: null,
+    counters: said && countersOf(said),
+  }
+}
+
+function countersOf({
+  unacked,
+  reconnects,
+  misfits,
+  drifted,
+  gaps,
+  refusedEvents,
+  lateLines,
+  stallMs,
+  stalls,
+}: Pulse): FeederView['counters'] {
+  return { unacked, reconnects, misfits, drifted, gaps, refusedEvents, lateLines, stallMs, stalls }
+}

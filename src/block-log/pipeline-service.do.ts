@@ -1,0 +1,73 @@
+// The log's side of pipelines: what of its blocks is durable, a page at a time, and whose order statuses they want. Law: of
+// blocks that came before feeders can have heard of a want nothing is called known.
+
+import { toChunks } from '../core/chunks.ts'
+import type { ArchivePart } from '../protocol/feed/archive-api.ts'
+import type { DurablePage, DurablePart, DurableRequest } from '../protocol/feed/durable-api.ts'
+import { LOG_API_VERSION } from '../protocol/feed/log-api.ts'
+import type { OrderInterests } from './order-interests.do.ts'
+import { ReplayQueue } from './pages.ts'
+import type { RetainedBlocks } from './retained-blocks.do.ts'
+
+/** Blocks that may be on their way when feeders hear of a want: some seconds. */
+const IN_FLIGHT_BLOCKS = 100
+/** A want is forgotten after thirty seconds: who asks again later than this asks anew. */
+const INTEREST_MS = 20_000
+
+interface PipelineInterest {
+  readonly wallets: ReadonlySet<string>
+  /** Null: feeders were not told. */
+  readonly knownFrom: number | null
+  readonly atMs: number
+}
+
+export class PipelineService {
+  readonly #blocks: RetainedBlocks
+  readonly #interests: OrderInterests
+  readonly #queue = new ReplayQueue()
+  readonly #requested = new Map<string, PipelineInterest>()
+
+  constructor(held: RetainedBlocks, wants: OrderInterests) {
+    this.#blocks = held
+    this.#interests = wants
+  }
+
+  page({ reader, from, kind, orders }: DurableRequest, nowMs: number): Omit<DurablePage, 'v'> {
+    const ordersFrom = orders && { ordersFrom: this.#register(reader, orders, nowMs) }
+    const retryMs = from === null ? 0 : this.#queue.waitMs(reader, nowMs)
+    const { head, parts } = this.#blocks.archivePage(retryMs > 0 ? null : from, kind)
+    if (retryMs > 0) return { head, parts: [], retryMs, ...ordersFrom }
+    const own = parts.map((part) => this.#partOf(part, kind, orders !== undefined))
+    for (const part of own)
+      if ('lines' in part) this.#queue.spend(bytesOf([...part.lines, ...(part.orders ?? [])]), nowMs)
+    return { head, parts: own, ...ordersFrom }
+  }
+
+  #partOf(part: ArchivePart, kind: DurableRequest['kind'], hasOrders: boolean): DurablePart {
+    if ('gap' in part) return part
+    const { first, last } = part
+    if (!hasOrders) return { first, last, lines: part[kind] }
+    const orders = this.#blocks.backlog.lookUp('orders', first)
+    // Beyond the window there are none.
+    return orders
+      ? { first, last, lines: part[kind], orders: toChunks(orders.join('\n')) }
+      : { gap: { from: first, to: last } }
+  }
+
+  /** From which height on all statuses of these wallets are known; null: feeders have more to send already than they may be asked for. */
+  #register(name: string, orders: readonly string[], nowMs: number): number | null {
+    for (const [other, { atMs }] of this.#requested) if (nowMs - atMs > INTEREST_MS) this.#requested.delete(other)
+    const before = this.#requested.get(name)
+    this.#interests.onAttached({ v: LOG_API_VERSION, name, reader: { kind: 'relay' }, cursor: null, orders })
+    // It has no link: it is one that may come back.
+    this.#interests.onLeft(name, nowMs)
+    const known = before && orders.every((one) => before.wallets.has(one)) ? before.knownFrom : null
+    if (known === null) this.#interests.notifyFeeders()
+    const isTold = known !== null || this.#interests.areSent(orders)
+    const from = isTold ? (known ?? (this.#blocks.chain.height ?? -1) + 1 + IN_FLIGHT_BLOCKS) : null
+    this.#requested.set(name, { wallets: new Set(orders), knownFrom: from, atMs: nowMs })
+    return from
+  }
+}
+
+const bytesOf = (pieces: readonly Uint8Array[]): number => pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)

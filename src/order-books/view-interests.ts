@@ -1,0 +1,58 @@
+// Who wants which views of which coins. A want is a text: a view and a coin, or a view and a market type, which means
+// every present and future coin of that type. Checksums of changes are wanted in the same way, though they are no view.
+
+import { type Coin, type MarketType, marketTypeOf } from '../core/coin.ts'
+
+/** Names of coins and views hold no tab. */
+const OF_TYPE = '\t\t'
+/** In the place of a view: of each change of the coin its checksum (checksum.ts). */
+export const CHECKSUM = 'checksum'
+
+export function coinInterest(view: string, coin: Coin): string {
+  return `${view}\t${coin}`
+}
+
+export function typeInterest(view: string, type: MarketType): string {
+  return view + OF_TYPE + type
+}
+
+export class ViewInterests {
+  readonly #interests = new Set<string>()
+  readonly #views = new Set<string>()
+  /** Checksums are wanted of some coin. */
+  hasChecksums = false
+
+  constructor(wants: Iterable<string> = []) {
+    this.add(wants)
+  }
+
+  [Symbol.iterator](): Iterator<string> {
+    return this.#interests.values()
+  }
+
+  /** True where one of them is new. */
+  add(wants: Iterable<string>): boolean {
+    const before = this.#interests.size
+    for (const want of wants) {
+      this.#interests.add(want)
+      const view = want.slice(0, want.indexOf('\t'))
+      if (view === CHECKSUM) this.hasChecksums = true
+      else this.#views.add(view)
+    }
+    return this.#interests.size > before
+  }
+
+  has(view: string, coin: Coin): boolean {
+    return this.#interests.has(coinInterest(view, coin)) || this.#interests.has(typeInterest(view, marketTypeOf(coin)))
+  }
+
+  /** Checksums are wanted of this coin. */
+  needsChecksum(coin: Coin): boolean {
+    return this.hasChecksums && this.has(CHECKSUM, coin)
+  }
+
+  /** The views that are wanted of a coin. */
+  of(coin: Coin): string[] {
+    return [...this.#views].filter((view) => this.has(view, coin))
+  }
+}

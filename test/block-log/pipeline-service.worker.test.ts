@@ -1,0 +1,42 @@
+// Whose order statuses pipelines want, at the log: what feeders were not told of is not called known.
+
+import { expect, it } from 'vitest'
+import { OrderInterests } from '../../src/block-log/order-interests.do.ts'
+import { PipelineService } from '../../src/block-log/pipeline-service.do.ts'
+import type { RetainedBlocks } from '../../src/block-log/retained-blocks.do.ts'
+import { WANTED_MOST, type Want } from '../../src/protocol/feed/protocol.ts'
+
+const wallets = (from: number, count: number) =>
+  Array.from({ length: count }, (_, at) => `0x${(from + at).toString(16).padStart(40, '0')}`)
+
+// PIPE-15
+it('wallets for which feeders have no room are known from no block on, until there is some', () => {
+  const frames: Want[] = []
+  const wants = new OrderInterests((frame) => frames.push(frame), 0)
+  let height = 1_000
+  const held = {
+    archivePage: () => ({ head: null, parts: [] }),
+    get chain() {
+      return { height }
+    },
+  } as unknown as RetainedBlocks
+  const desk = new PipelineService(held, wants)
+  const fromOf = (reader: string, orders: readonly string[], nowMs: number) =>
+    desk.page({ v: 1, reader, from: null, kind: 'events', orders }, nowMs).ordersFrom
+  const many = wallets(0, WANTED_MOST - 1)
+  expect(fromOf('many', many, 0)).toBe(1_101)
+  const two = wallets(WANTED_MOST, 2)
+  expect([fromOf('two', two, 0), fromOf('two', two, 5_000)]).toEqual([null, null])
+  // One of them is: it has no statuses of the other.
+  expect(fromOf('one', two.slice(0, 1), 5_000)).toBe(1_101)
+  height = 2_000
+  expect([fromOf('many', many, 15_000), fromOf('two', two, 15_000)]).toEqual([1_101, null])
+  fromOf('many', many.slice(1), 16_000)
+  expect([fromOf('two', two, 16_000), fromOf('two', two, 20_000)]).toEqual([2_101, 2_101])
+  const told = new Set<string>()
+  for (const { orders } of frames) {
+    for (const name of orders.drop) told.delete(name)
+    for (const name of orders.add) told.add(name)
+  }
+  expect([told.size, told.has(two[1]!)]).toEqual([WANTED_MOST, true])
+})
