@@ -7,6 +7,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { parseJson } from '../core/json.ts'
+import { bookHash } from './book-hashes.node.ts'
 import { createEngine, type Engine, restoreEngine } from './engine.ts'
 import { marketOf } from './exchange/market.ts'
 import {
@@ -20,9 +21,8 @@ import {
   streamLine,
 } from './exchange/node-block.ts'
 import type { Scale } from './exchange/scale.ts'
-import { DelayedBlocks, MOST_REWRITTEN } from './files/delayed-blocks.ts'
+import { DelayedBlocks, MAX_REWRITTEN } from './files/delayed-blocks.ts'
 import { HourlyFile } from './files/hourly-file.node.ts'
-import { bookHash } from './truth.node.ts'
 
 export interface ChainOptions {
   readonly data: string
@@ -97,7 +97,7 @@ export class Chain {
 
   /** Writes the blocks whose delay is over; answers when the next one's is, null where none waits. */
   flush(nowNs: bigint): bigint | null {
-    for (const block of this.#delayed.due(nowNs)) this.#write(block, nowNs, MOST_REWRITTEN)
+    for (const block of this.#delayed.due(nowNs)) this.#write(block, nowNs, MAX_REWRITTEN)
     return this.#delayed.nextNs
   }
 
@@ -112,7 +112,7 @@ export class Chain {
    */
   async checkpoint(): Promise<void> {
     if (this.#isWriting) return
-    for (const block of this.#delayed.all()) this.#write(block, this.#localNs, MOST_REWRITTEN)
+    for (const block of this.#delayed.all()) this.#write(block, this.#localNs, MAX_REWRITTEN)
     const bytes = serialize(this.engine.checkpoint())
     const path = join(this.#folder, CHECKPOINT)
     if (this.engine.exchange.crowd === null) writeFileSync(`${path}.next`, bytes)
@@ -151,10 +151,10 @@ export class Chain {
     const times = new Map<number, bigint>()
     let target = this.engine.height
     for (const output of this.#outputs) {
-      output.file.mend()
+      output.file.truncatePartialLines()
       output.last = readTail(output, this.engine.height, times)
       if (output.stream === 'oracle') continue
-      recall(this.engine, output.stream, output.file)
+      loadHistory(this.engine, output.stream, output.file)
       if (output.last > target) target = output.last
     }
     while (this.engine.height < target) {
@@ -202,7 +202,7 @@ function openOutputs({ data, oracle, keepHours, keepBytes }: ChainOptions): Outp
 
 function engineOf({ data, seed, fundingBlocks, scale }: ChainOptions, path: string, saved: Buffer | null): Engine {
   if (saved === null) return createEngine(seed, { fundingBlocks, scale })
-  const engine = restored(data, path, saved, scale)
+  const engine = restoredEngine(data, path, saved, scale)
   const { exchange } = engine
   if (exchange.scale.name !== scale.name)
     throw new ChainError(
@@ -217,7 +217,7 @@ function engineOf({ data, seed, fundingBlocks, scale }: ChainOptions, path: stri
   return engine
 }
 
-function restored(data: string, path: string, saved: Buffer, scale: Scale): Engine {
+function restoredEngine(data: string, path: string, saved: Buffer, scale: Scale): Engine {
   try {
     return restoreEngine(deserialize(saved), scale)
   } catch {
@@ -254,7 +254,7 @@ interface Line {
  * Gives the past the events of a stream in the last blocks that are not above the engine's, as many as the scale says. The
  * file has been mended. Only convenience depends on it, so a line that cannot be read ends the reading and nothing else.
  */
-function recall({ past, height, exchange }: Engine, stream: Stream, file: HourlyFile): void {
+function loadHistory({ history, height, exchange }: Engine, stream: Stream, file: HourlyFile): void {
   const most = exchange.scale.recalled[stream] ?? 0
   const lines: Line[] = []
   for (const text of most === 0 ? [] : file.linesBackward()) {
@@ -264,5 +264,5 @@ function recall({ past, height, exchange }: Engine, stream: Stream, file: Hourly
   }
   const nothing = { fills: [], orderStatuses: [], miscEvents: [] }
   for (const { block_time, events } of lines.reverse())
-    past.recall({ ...nothing, timeMs: Number(nanosOf(block_time) / 1_000_000n), [EVENTS[stream]]: events })
+    history.record({ ...nothing, timeMs: Number(nanosOf(block_time) / 1_000_000n), [EVENTS[stream]]: events })
 }

@@ -2,7 +2,7 @@
 // height alone; the time given to step() is only stamped on it.
 
 import { crowdActs } from './agents/crowd.ts'
-import { clumsyAct, gamblersAct } from './agents/gambler.ts'
+import { gamblersAct, sendInvalidOrders } from './agents/gambler.ts'
 import { makersAct } from './agents/maker.ts'
 import { walkPrices } from './agents/price-walk.ts'
 import { arbitrageursAct, backstopActs, takersAct } from './agents/taker.ts'
@@ -15,7 +15,7 @@ import { liquidate } from './exchange/liquidation.ts'
 import { type DevnetBlock, openBlock } from './exchange/node-block.ts'
 import { type Scale, SMALL } from './exchange/scale.ts'
 import { runTwaps } from './exchange/twap.ts'
-import { Past } from './info/past.ts'
+import { BlockHistory } from './info/block-history.ts'
 
 /** Stamp of block n without a clock: this plus n times 70 ms. */
 const EPOCH_NS = 1_777_000_000_000_000_000n
@@ -26,7 +26,7 @@ const LIQUIDATION_TURNS = 32
 export interface Engine {
   readonly exchange: Exchange
   /** History; not part of a checkpoint, so that a restored engine begins without. */
-  readonly past: Past
+  readonly history: BlockHistory
   /** Height of the last block; 0 before the first. */
   readonly height: number
   /** Makes the next block. `timeNs`: nanoseconds since 1970, above the last one's; a fixed series when left out. */
@@ -55,16 +55,16 @@ export function restoreEngine(checkpoint: unknown, scale = SMALL): Engine {
 }
 
 function engineOf(exchange: Exchange): Engine {
-  const past = new Past(exchange.scale.history)
+  const past = new BlockHistory(exchange.scale.history)
   return {
     exchange,
-    past,
+    history: past,
     get height() {
       return exchange.height
     },
     step(timeNs) {
       const block = step(exchange, timeNs ?? EPOCH_NS + BigInt(exchange.height + 1) * BLOCK_NS)
-      past.recall(block)
+      past.record(block)
       return block
     },
     checkpoint: () => exchangeState(exchange),
@@ -81,18 +81,18 @@ function step(x: Exchange, timeNs: bigint): DevnetBlock {
   arbitrageursAct(x)
   takersAct(x)
   gamblersAct(x)
-  clumsyAct(x)
+  sendInvalidOrders(x)
   runTwaps(x)
   backstopActs(x)
   treasurerActs(x)
   bankersAct(x)
-  liquidate(x, turn(x))
+  liquidate(x, liquidationTurn(x))
   payFunding(x)
   stakersAct(x)
   crowdActs(x)
   return x.block
 }
 
-function* turn(x: Exchange): Generator<number> {
+function* liquidationTurn(x: Exchange): Generator<number> {
   for (let i = x.height % LIQUIDATION_TURNS; i < x.accounts.length; i += LIQUIDATION_TURNS) yield i
 }

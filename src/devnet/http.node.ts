@@ -9,16 +9,16 @@ import { basename, dirname, isAbsolute, join, resolve as resolvePath, sep } from
 import * as z from 'zod'
 import { parseJson } from '../core/json.ts'
 import { wholeNumber } from '../core/whole-number.ts'
+import type { BookHashOracle } from './book-hashes.node.ts'
 import type { Engine } from './engine.ts'
-import { answerEvm } from './evm/answer.ts'
+import { handleEvm } from './evm/rpc.ts'
 import { SPARSE_STREAMS, STREAMS } from './exchange/node-block.ts'
-import { type Answer, answerInfo } from './info/info.ts'
+import { handleInfo, type InfoResponse } from './info/info.ts'
 import { l4Snapshot } from './info/l4-snapshot.ts'
-import { Faults, lagged, MisbehaveRequest, misbehave, type OpenFault } from './misbehave.node.ts'
-import type { Truth } from './truth.node.ts'
+import { Faults, MisbehaveRequest, misbehave, type OpenFault, withLag } from './misbehave.node.ts'
 
 /** Blocks that are held back wait in memory: blocks go on being made, so that all of them are in the files when it is over. */
-const MOST_HELD_MS = 10_000
+const MAX_HOLD_MS = 10_000
 /** Streams that a node may run without. */
 const OPTIONAL = [...SPARSE_STREAMS, 'node_order_statuses_by_block'] as const
 
@@ -27,11 +27,11 @@ export const DisturbRequest = z.discriminatedUnion('what', [
   /** Nothing is written for a while; then some heights once more, and all that waited at once. */
   z.strictObject({
     what: z.literal('restart'),
-    for_ms: z.int().min(1).max(MOST_HELD_MS).default(2_000),
+    for_ms: z.int().min(1).max(MAX_HOLD_MS).default(2_000),
     rewrite: z.int().min(0).max(20).default(5),
   }),
   /** The same without writing anything twice. */
-  z.strictObject({ what: z.literal('pause'), for_ms: z.int().min(1).max(MOST_HELD_MS).default(2_000) }),
+  z.strictObject({ what: z.literal('pause'), for_ms: z.int().min(1).max(MAX_HOLD_MS).default(2_000) }),
   /** A stream has no lines for a while, and never gets them. */
   z.strictObject({
     what: z.literal('cut'),
@@ -58,13 +58,13 @@ const FileSnapshotRequest = z.object({
 })
 
 const MAX_BODY_BYTES = 64 * 1024
-const BAD_JSON: Answer = { status: 400, text: 'Failed to parse the request body as JSON' }
-const TOO_LARGE: Answer = { status: 413, text: `The request body is larger than ${MAX_BODY_BYTES} bytes` }
-const NOT_JSON: Answer = { status: 415, text: 'Expected request with `Content-Type: application/json`' }
+const BAD_JSON: InfoResponse = { status: 400, text: 'Failed to parse the request body as JSON' }
+const TOO_LARGE: InfoResponse = { status: 413, text: `The request body is larger than ${MAX_BODY_BYTES} bytes` }
+const NOT_JSON: InfoResponse = { status: 415, text: 'Expected request with `Content-Type: application/json`' }
 
-export interface Served {
+export interface ServerState {
   readonly engine: Engine
-  readonly truth: Truth
+  readonly truth: BookHashOracle
   /** Carries out what is asked of the files. */
   readonly disturb: (request: DisturbRequest) => void
   /** Folder of the block files; snapshots go beside it. */
@@ -72,21 +72,21 @@ export interface Served {
 }
 
 /** A server that answers from `served()`; the caller listens and closes. */
-export function devnetServer(served: () => Served): Server {
+export function devnetServer(served: () => ServerState): Server {
   const faults = new Faults()
   return createServer((request, response) => {
-    answer(served, faults, request).then(
+    handle(served, faults, request).then(
       (result) => reply(response, result),
       () => response.destroy(),
     )
   })
 }
 
-type Result = (Answer | { readonly status: 404 | 405 }) & { readonly fault?: OpenFault }
+type HttpResult = (InfoResponse | { readonly status: 404 | 405 }) & { readonly fault?: OpenFault }
 
 const PATHS = ['/info', '/evm', '/misbehave', '/disturb']
 
-async function answer(served: () => Served, faults: Faults, request: IncomingMessage): Promise<Result> {
+async function handle(served: () => ServerState, faults: Faults, request: IncomingMessage): Promise<HttpResult> {
   const [path = '', query = ''] = request.url?.split('?') ?? []
   if (path === '/books' && request.method === 'GET') return bookHashes(served(), query)
   if (!PATHS.includes(path)) return { status: 404 }
@@ -96,49 +96,49 @@ async function answer(served: () => Served, faults: Faults, request: IncomingMes
   if (text === null) return TOO_LARGE
   const body = parseJson(text)
   if (body === undefined) return BAD_JSON
-  if (path === '/misbehave') return order(faults, body)
+  if (path === '/misbehave') return addFault(faults, body)
   if (path === '/disturb') return disturb(served(), body)
   const { engine, data } = served()
-  if (path === '/evm') return { status: 200, body: answerEvm(engine.exchange, body) }
-  return answerQuery(engine, data, faults, body)
+  if (path === '/evm') return { status: 200, body: handleEvm(engine.exchange, body) }
+  return handleQuery(engine, data, faults, body)
 }
 
-async function answerQuery(engine: Engine, data: string, faults: Faults, body: unknown): Promise<Result> {
+async function handleQuery(engine: Engine, data: string, faults: Faults, body: unknown): Promise<HttpResult> {
   const type = (body as { type?: unknown } | null)?.type
-  const fault = faults.happen(typeof type === 'string' ? type : '', performance.now())
+  const fault = faults.next(typeof type === 'string' ? type : '', performance.now())
   const snapshot = FileSnapshotRequest.safeParse(body)
-  const result = snapshot.success ? await writeSnapshot(engine, data, snapshot.data) : answerInfo(engine, body)
+  const result = snapshot.success ? await writeSnapshot(engine, data, snapshot.data) : handleInfo(engine, body)
   if (fault === null) return result
-  if (fault.how === 'lag') return 'body' in result ? { ...result, body: lagged(result.body, fault.byMs) } : result
+  if (fault.how === 'lag') return 'body' in result ? { ...result, body: withLag(result.body, fault.byMs) } : result
   return { ...result, fault: { ...fault, how: fault.how } }
 }
 
 const Height = wholeNumber(0, Number.MAX_SAFE_INTEGER)
 
-async function bookHashes({ engine, truth }: Served, query: string): Promise<Answer> {
+async function bookHashes({ engine, truth }: ServerState, query: string): Promise<InfoResponse> {
   const text = new URLSearchParams(query).get('height')
   const height = text === null ? null : Height.safeParse(text)
-  if (height?.success === false) return unfit('height', height.error)
+  if (height?.success === false) return invalid('height', height.error)
   const hashes = await truth.hashes(engine.exchange, height?.data ?? null)
   if (hashes !== null) return { status: 200, body: hashes }
   return { status: 422, text: 'height: is past, or more than 1,000 blocks ahead, or too many wait' }
 }
 
-function disturb(served: Served, body: unknown): Answer {
+function disturb(served: ServerState, body: unknown): InfoResponse {
   const parsed = DisturbRequest.safeParse(body)
-  if (!parsed.success) return unfit('body', parsed.error)
+  if (!parsed.success) return invalid('body', parsed.error)
   served.disturb(parsed.data)
   return { status: 200, body: { height: served.engine.height } }
 }
 
-const unfit = (name: string, { issues: [issue] }: z.ZodError): Answer => ({
+const invalid = (name: string, { issues: [issue] }: z.ZodError): InfoResponse => ({
   status: 422,
   text: `${issue!.path.join('.') || name}: ${issue!.message}`,
 })
 
-function order(faults: Faults, body: unknown): Answer {
+function addFault(faults: Faults, body: unknown): InfoResponse {
   const parsed = MisbehaveRequest.safeParse(body)
-  if (!parsed.success) return unfit('body', parsed.error)
+  if (!parsed.success) return invalid('body', parsed.error)
   if (!faults.add(parsed.data, performance.now())) return { status: 422, text: 'too many faults at once' }
   return { status: 200, body: { active: faults.active(performance.now()) } }
 }
@@ -163,7 +163,7 @@ async function writeSnapshot(
   engine: Engine,
   data: string,
   request: z.infer<typeof FileSnapshotRequest>,
-): Promise<Answer> {
+): Promise<InfoResponse> {
   const path = allowedPath(data, request.outPath)
   if (path === null)
     return { status: 422, text: 'outPath must be an absolute path of a .json file beside the data folder' }
@@ -193,7 +193,7 @@ function allowedPath(data: string, outPath: string): string | null {
   }
 }
 
-function reply(response: ServerResponse, result: Result): void {
+function reply(response: ServerResponse, result: HttpResult): void {
   if (result.fault !== undefined) {
     const text = 'text' in result ? result.text : 'body' in result ? JSON.stringify(result.body) : ''
     misbehave(response, result.fault, text, performance.now())

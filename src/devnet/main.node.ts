@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { commandLine, program, reads } from '../core/command-line.node.ts'
 import { wholeNumber } from '../core/whole-number.ts'
+import { BookHashOracle } from './book-hashes.node.ts'
 import { Chain, ChainError } from './chain.node.ts'
 import { SCALES, ScaleName, SMALL } from './exchange/scale.ts'
 import { type DisturbRequest, devnetServer } from './http.node.ts'
-import { Truth } from './truth.node.ts'
 
 /** After a stall at most this many blocks follow at once; the rest of the lost time stays lost. */
 const MAX_BURST = 3
@@ -28,10 +28,10 @@ export const DEVNET = program('npm run devnet --', 'the simulated exchange alone
   .option('--json', 'print one line when ready')
 type Options = ReturnType<typeof DEVNET.opts>
 
-const say = (text: string) => process.stderr.write(`devnet: ${text}\n`)
+const log = (text: string) => process.stderr.write(`devnet: ${text}\n`)
 
 function fail(text: string): never {
-  say(text)
+  log(text)
   process.exit(1)
 }
 
@@ -59,7 +59,7 @@ const nowNs = () => BigInt(Date.now()) * 1_000_000n + (process.hrtime.bigint() %
 
 function run(options: Options): void {
   let chain: Chain | null = null
-  const truth = new Truth()
+  const truth = new BookHashOracle()
   const server = devnetServer(() => ({
     engine: chain!.engine,
     truth,
@@ -76,12 +76,14 @@ function run(options: Options): void {
   // The port first: two programs on one port must not both touch the files. No request is served before this ends.
   server.listen(options.port, '127.0.0.1', () => {
     chain = openChain(options)
-    const stop = pace(chain, options.blockMs ?? SCALES[options.scale].blockMs, () => truth.note(chain!.engine.exchange))
+    const stop = pace(chain, options.blockMs ?? SCALES[options.scale].blockMs, () =>
+      truth.onBlock(chain!.engine.exchange),
+    )
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const { height } = chain.engine
     if (options.json)
       process.stdout.write(`${JSON.stringify({ url, data: resolve(options.data), pid: process.pid, height })}\n`)
-    say(`${url}, seed ${options.seed}, height ${height}, files in ${resolve(options.data)}`)
+    log(`${url}, seed ${options.seed}, height ${height}, files in ${resolve(options.data)}`)
     const end = () => {
       stop()
       void finish(chain!)
@@ -114,7 +116,7 @@ async function finish(chain: Chain): Promise<never> {
   } catch (error) {
     fail(`the checkpoint could not be written: ${(error as Error).message}.`)
   }
-  say(`stopped at height ${chain.engine.height}`)
+  log(`stopped at height ${chain.engine.height}`)
   process.exit(0)
 }
 

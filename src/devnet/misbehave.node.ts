@@ -33,7 +33,7 @@ export interface Fault {
   readonly byMs: number
   readonly retryAfterS: number | null
   /** How many more queries it happens to. */
-  left: number
+  remaining: number
 }
 
 /** The faults of one server. Times are of any clock that never goes back. */
@@ -54,37 +54,37 @@ export class Faults {
       endMs: nowMs + request.for_ms,
       byMs: request.by_ms,
       retryAfterS: request.retry_after_s ?? null,
-      left: request.times ?? Number.POSITIVE_INFINITY,
+      remaining: request.times ?? Number.POSITIVE_INFINITY,
     })
     return true
   }
 
   /** The fault that happens to a query of this type, counted as happened; null for none. */
-  happen(type: string, nowMs: number): Fault | null {
+  next(type: string, nowMs: number): Fault | null {
     this.#drop(nowMs)
     const fault = this.#faults.findLast(({ types }) => types === null || types.includes(type)) ?? null
-    if (fault !== null) fault.left--
+    if (fault !== null) fault.remaining--
     return fault
   }
 
   /** What is still to happen, oldest first, as the answer of `POST /misbehave`. */
   active(nowMs: number) {
     this.#drop(nowMs)
-    return this.#faults.map(({ how, types, endMs, left }) => ({
+    return this.#faults.map(({ how, types, endMs, remaining }) => ({
       how,
       types,
       left_ms: Math.ceil(endMs - nowMs),
-      left_times: Number.isFinite(left) ? left : null,
+      left_times: Number.isFinite(remaining) ? remaining : null,
     }))
   }
 
   #drop(nowMs: number): void {
-    this.#faults = this.#faults.filter(({ endMs, left }) => endMs > nowMs && left > 0)
+    this.#faults = this.#faults.filter(({ endMs, remaining }) => endMs > nowMs && remaining > 0)
   }
 }
 
 /** An answer with a clock that is late: its top-level `time`, where it has one. */
-export function lagged(body: unknown, byMs: number): unknown {
+export function withLag(body: unknown, byMs: number): unknown {
   const time = (body as { time?: unknown } | null)?.time
   return typeof time === 'number' ? { ...(body as object), time: time - byMs } : body
 }

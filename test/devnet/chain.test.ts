@@ -108,8 +108,8 @@ describe('a kill', () => {
     run(first, 25, START + 30n * 1000n * MS)
     first.close()
     const again = Chain.open(options)
-    const before = first.engine.past
-    const after = again.engine.past
+    const before = first.engine.history
+    const after = again.engine.history
     const users = first.engine.exchange.accounts.map(({ address }) => address)
     expect(users.some((user) => before.wallet(user)?.fills.last() !== undefined)).toBe(true)
     for (const user of users) {

@@ -8,7 +8,7 @@ import { amountOf, formatAmount, notional } from '../../src/devnet/exchange/fixe
 import { DEXES, MARKETS, marketOf, TOKENS } from '../../src/devnet/exchange/market.ts'
 import type { DevnetBlock, NodeFill } from '../../src/devnet/exchange/node-block.ts'
 import { BUILDERS, TAKERS } from '../../src/devnet/exchange/roles.ts'
-import { answerInfo } from '../../src/devnet/info/info.ts'
+import { handleInfo } from '../../src/devnet/info/info.ts'
 
 const BLOCKS = 1_000
 
@@ -165,7 +165,7 @@ describe.each([2, 7, 19])('the exchange of seed %i', (seed) => {
 
   // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, looked at field by field
   function ask(request: object): any {
-    const answer = answerInfo(engine, request)
+    const answer = handleInfo(engine, request)
     expect(answer.status).toBe(200)
     return JSON.parse(JSON.stringify((answer as { body: unknown }).body))
   }

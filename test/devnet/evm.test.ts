@@ -3,7 +3,7 @@
 import { type Address, createPublicClient, custom, erc20Abi, type Hash, parseAbiItem } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'
-import { answerEvm } from '../../src/devnet/evm/answer.ts'
+import { handleEvm } from '../../src/devnet/evm/rpc.ts'
 import { readHeader, readLogs } from '../../src/pipelines/evm/evm-chain.ts'
 
 const BEGAN_S = 1_800_000_000
@@ -20,7 +20,7 @@ for (const afterMs of [400, 1_500, HEAD * 1_000 + 700]) {
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, looked at field by field
 const raw = (method: string, ...params: unknown[]): any =>
-  JSON.parse(JSON.stringify(answerEvm(engine.exchange, { jsonrpc: '2.0', id: 1, method, params })))
+  JSON.parse(JSON.stringify(handleEvm(engine.exchange, { jsonrpc: '2.0', id: 1, method, params })))
 const client = createPublicClient({
   transport: custom({
     async request({ method, params = [] }) {

@@ -4,17 +4,17 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest'
+import { type BookHashes, BookHashOracle } from '../../src/devnet/book-hashes.node.ts'
 import { createEngine } from '../../src/devnet/engine.ts'
 import { formatAmount } from '../../src/devnet/exchange/fixed-point.ts'
 import { MARKETS } from '../../src/devnet/exchange/market.ts'
 import { type DisturbRequest, devnetServer } from '../../src/devnet/http.node.ts'
-import { QUIET_PXS } from '../../src/devnet/info/listing.ts'
-import { type BookHashes, Truth } from '../../src/devnet/truth.node.ts'
+import { INACTIVE_PXS } from '../../src/devnet/info/listing.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
 import { RebuiltBooks } from './rebuild.ts'
 
 const engine = createEngine(31)
-const truth = new Truth()
+const truth = new BookHashOracle()
 const disturbed: DisturbRequest[] = []
 const disturb = (request: DisturbRequest) => void disturbed.push(request)
 let folder: string
@@ -109,7 +109,7 @@ describe('fileSnapshot', () => {
     expect((await ask(path)).status).toBe(200)
     const [height, books] = JSON.parse(readFileSync(path, 'utf8'))
     expect(height).toBe(engine.height)
-    expect(books.map(([coin]: [string]) => coin)).toEqual([...MARKETS.map((m) => m.coin), ...QUIET_PXS.keys()])
+    expect(books.map(([coin]: [string]) => coin)).toEqual([...MARKETS.map((m) => m.coin), ...INACTIVE_PXS.keys()])
     for (const [coin, sides] of books) {
       sides.forEach((orders: [string, { oid: number; limitPx: string; coin: string }][], side: number) => {
         for (let i = 1; i < orders.length; i++) {
@@ -162,7 +162,7 @@ describe('/books', () => {
     await vi.waitFor(() => expect(truth.waiting).toBe(1), 60_000)
     rebuilt.apply(engine.step().rawDiffs)
     const expected = wanted(next)
-    truth.note(engine.exchange)
+    truth.onBlock(engine.exchange)
     engine.step()
     expect(await coming).toEqual(expected)
   })

@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/devnet/engine.ts'
 import { DEXES, MARKETS } from '../../src/devnet/exchange/market.ts'
-import { answerInfo } from '../../src/devnet/info/info.ts'
+import { handleInfo } from '../../src/devnet/info/info.ts'
 import { spotMeta } from '../../src/devnet/info/listing.ts'
 import { CATALOGUE } from '../../src/info/queries/catalogue.ts'
 import { upstreamTypesOf } from '../../src/info/query.ts'
@@ -20,7 +20,7 @@ const asked = CATALOGUE.filter((query) => upstreamTypesOf(query).includes(query.
 
 describe.each(asked.map((query) => [query.type, query] as const))('%s', (type, { request, response, example }) => {
   const bodyOf = (scene: typeof engine, body: object) => {
-    const answer = answerInfo(scene, JSON.parse(JSON.stringify(body)))
+    const answer = handleInfo(scene, JSON.parse(JSON.stringify(body)))
     expect(answer.status).toBe(200)
     const told: unknown = JSON.parse(JSON.stringify((answer as { body: unknown }).body))
     expect(response.safeParse(told).error?.issues[0]).toBeUndefined()
@@ -36,7 +36,7 @@ describe.each(asked.map((query) => [query.type, query] as const))('%s', (type, {
     for (const { address: user } of engine.exchange.accounts)
       for (const dex of DEXES) {
         const { coin } = MARKETS[sample++ % 12]!
-        const oid = engine.past.wallet(user)?.orders.keys().next().value ?? 1
+        const oid = engine.history.wallet(user)?.orders.keys().next().value ?? 1
         const req = { coin, interval: '1m', startTime: 0 }
         const { tokenId } = tokens[sample % tokens.length]!
         const names = { dex, coin, oid, id: 5, token: 0, tokenId, outcome: sample % 6, venue: 'out' }
@@ -50,7 +50,7 @@ describe('an answer from an example', () => {
   const user = engine.exchange.accounts[20]!.address
   // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, looked at field by field
   const ask = (type: string, fields: object = {}): any =>
-    JSON.parse(JSON.stringify((answerInfo(engine, { type, user, ...fields }) as { body: unknown }).body))
+    JSON.parse(JSON.stringify((handleInfo(engine, { type, user, ...fields }) as { body: unknown }).body))
 
   it('is about the wallet that is asked for, at the time of the last block', () => {
     expect(ask('twapHistory')).toEqual([])
@@ -77,6 +77,6 @@ describe('an answer from an example', () => {
     { type: 'portfolio', user: '0x12' },
     { type: 'constructor' },
   ])('is none for %j', (body) => {
-    expect(answerInfo(engine, body).status).toBe(422)
+    expect(handleInfo(engine, body).status).toBe(422)
   })
 })

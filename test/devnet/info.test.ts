@@ -6,7 +6,7 @@ import { createEngine, type Engine } from '../../src/devnet/engine.ts'
 import { DEXES, MARKETS, perpsOf } from '../../src/devnet/exchange/market.ts'
 import type { DevnetBlock, NodeFill } from '../../src/devnet/exchange/node-block.ts'
 import { BUILDERS, MAIN_MAKERS, TAKERS, TWAPPERS } from '../../src/devnet/exchange/roles.ts'
-import { answerInfo } from '../../src/devnet/info/info.ts'
+import { handleInfo } from '../../src/devnet/info/info.ts'
 import { queryOf } from '../../src/info/queries/catalogue.ts'
 
 const BLOCKS = 3_000
@@ -33,11 +33,11 @@ beforeAll(() => {
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, looked at field by field
 function ask(request: object): any {
-  const answer = answerInfo(engine, request)
+  const answer = handleInfo(engine, request)
   expect(answer.status).toBe(200)
   return JSON.parse(JSON.stringify((answer as { body: unknown }).body))
 }
-const refused = (request: object) => answerInfo(engine, request)
+const refused = (request: object) => handleInfo(engine, request)
 const sum = (amounts: readonly string[]) => amounts.reduce((total, amount) => total + toScaled(amount), 0n)
 const fall = (rows: readonly { time: number }[]) => rows.every(({ time }, i) => i === 0 || time <= rows[i - 1]!.time)
 
@@ -300,7 +300,7 @@ describe('candles', () => {
     // biome-ignore lint/suspicious/noExplicitAny: looked at field by field
     const ask = (startTime: number, endTime?: number): any[] => {
       const req = { coin: 'BTC', interval: '1m', startTime, endTime } as const
-      return (answerInfo(engine, { type: 'candleSnapshot', req }) as { body: object[] }).body
+      return (handleInfo(engine, { type: 'candleSnapshot', req }) as { body: object[] }).body
     }
     const all = ask(0)
     expect(all.length).toBeGreaterThan(3)
@@ -308,6 +308,6 @@ describe('candles', () => {
     expect(ask(all[1]!.T, all[2]!.t)).toEqual(all.slice(1, 3))
     expect(ask(all[1]!.T + 1)).toEqual(all.slice(2))
     const req = { coin: 'NOPE', interval: '1m', startTime: 0 } as const
-    expect(answerInfo(engine, { type: 'candleSnapshot', req })).toEqual({ status: 500, body: null })
+    expect(handleInfo(engine, { type: 'candleSnapshot', req })).toEqual({ status: 500, body: null })
   })
 })

@@ -2,10 +2,10 @@
 
 import { tmpdir } from 'node:os'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { BookHashOracle } from '../../src/devnet/book-hashes.node.ts'
 import { createEngine } from '../../src/devnet/engine.ts'
 import { devnetServer } from '../../src/devnet/http.node.ts'
 import { Faults, MisbehaveRequest } from '../../src/devnet/misbehave.node.ts'
-import { Truth } from '../../src/devnet/truth.node.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
 
 const order = (request: object) => MisbehaveRequest.parse(request)
@@ -14,21 +14,21 @@ describe('faults', () => {
   it('happen to their types, so often and so long', () => {
     const faults = new Faults()
     faults.add(order({ how: '500', types: ['meta'], for_ms: 100, times: 2 }), 0)
-    expect(faults.happen('allMids', 1)).toBeNull()
-    expect(faults.happen('meta', 1)?.how).toBe('500')
+    expect(faults.next('allMids', 1)).toBeNull()
+    expect(faults.next('meta', 1)?.how).toBe('500')
     expect(faults.active(1)).toEqual([{ how: '500', types: ['meta'], left_ms: 99, left_times: 1 }])
-    expect(faults.happen('meta', 99)?.how).toBe('500')
-    expect(faults.happen('meta', 99)).toBeNull()
+    expect(faults.next('meta', 99)?.how).toBe('500')
+    expect(faults.next('meta', 99)).toBeNull()
     faults.add(order({ how: '429', for_ms: 100 }), 100)
-    expect(faults.happen('anything', 199)?.how).toBe('429')
-    expect(faults.happen('anything', 200)).toBeNull()
+    expect(faults.next('anything', 199)?.how).toBe('429')
+    expect(faults.next('anything', 200)).toBeNull()
   })
 
   it('of two, the newest happens; none ends all', () => {
     const faults = new Faults()
     faults.add(order({ how: '500' }), 0)
     faults.add(order({ how: 'cut', types: ['meta'] }), 0)
-    expect([faults.happen('meta', 1)?.how, faults.happen('allMids', 1)?.how]).toEqual(['cut', '500'])
+    expect([faults.next('meta', 1)?.how, faults.next('allMids', 1)?.how]).toEqual(['cut', '500'])
     faults.add(order({ how: 'none' }), 1)
     expect(faults.active(1)).toEqual([])
   })
@@ -47,7 +47,9 @@ describe('on the wire', () => {
   beforeAll(async () => {
     const engine = createEngine(1)
     engine.step()
-    server = await startServer(devnetServer(() => ({ engine, truth: new Truth(), disturb: () => {}, data: tmpdir() })))
+    server = await startServer(
+      devnetServer(() => ({ engine, truth: new BookHashOracle(), disturb: () => {}, data: tmpdir() })),
+    )
   })
   afterEach(() => misbehave({ how: 'none' }))
   afterAll(() => server.close())

@@ -7,7 +7,7 @@ import { amountOf, formatAmount, notional } from '../../src/devnet/exchange/fixe
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
 import { applyFill } from '../../src/devnet/exchange/settle.ts'
 import type { Position } from '../../src/devnet/exchange/wallet.ts'
-import { Tail } from '../../src/devnet/info/past.ts'
+import { Tail } from '../../src/devnet/info/block-history.ts'
 
 const flat = (): Position => ({ szi: 0n, cost: 0n, leverage: 1, fundingSinceOpen: 0n, fundingSinceChange: 0n })
 

@@ -6,9 +6,9 @@ import { toScaled } from '../../src/core/decimal.ts'
 import { createEngine, type Engine } from '../../src/devnet/engine.ts'
 import { DEXES, marketOf } from '../../src/devnet/exchange/market.ts'
 import { ARBITRAGEURS, GAMBLERS, MAIN_MAKERS } from '../../src/devnet/exchange/roles.ts'
-import { answerInfo } from '../../src/devnet/info/info.ts'
+import { handleInfo } from '../../src/devnet/info/info.ts'
 import { l4Snapshot } from '../../src/devnet/info/l4-snapshot.ts'
-import { QUIET_PXS } from '../../src/devnet/info/listing.ts'
+import { INACTIVE_PXS } from '../../src/devnet/info/listing.ts'
 import { queryOf } from '../../src/info/queries/catalogue.ts'
 
 const BLOCKS = 2_500
@@ -18,7 +18,7 @@ const seen = new Map<string, ReturnType<typeof ask>>()
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, looked at field by field
 function ask(request: { readonly type: string; readonly [field: string]: unknown }): any {
-  const answer = answerInfo(engine, request)
+  const answer = handleInfo(engine, request)
   expect(answer.status).toBe(200)
   const body = JSON.parse(JSON.stringify((answer as { body: unknown }).body))
   queryOf(request.type)!.response.parse(body)
@@ -43,7 +43,7 @@ beforeAll(() => {
 
 describe('a market in which nothing happens', () => {
   it('trades at no scale', () => {
-    expect([...QUIET_PXS.keys()].filter((coin) => marketOf(coin) !== undefined)).toEqual([])
+    expect([...INACTIVE_PXS.keys()].filter((coin) => marketOf(coin) !== undefined)).toEqual([])
   })
 
   it.each([

@@ -29,7 +29,7 @@ export function crowdActs(x: Exchange): void {
   const others = Math.max(0, all - ofFirst - x.block.rawDiffs.length)
   for (let i = 0; i < ofFirst; i++) change(x, crowd, marketAt(0))
   for (let i = 0; i < others; i++) change(x, crowd, someMarket(crowd))
-  for (let i = 0; i < Math.round(all * scale.refusedPerDiff); i++) refuse(x, crowd, scale)
+  for (let i = 0; i < Math.round(all * scale.refusedPerDiff); i++) rejectOrder(x, crowd, scale)
 }
 
 /** Any but the first, by weight. */
@@ -58,7 +58,7 @@ function change(x: Exchange, crowd: Crowd, market: Market): void {
   if (best !== undefined && (isBid ? orders.px[best]! >= fair : orders.px[best]! <= fair)) return pull(x, crowd, best)
   const target = isBid ? depths[market.id]!.bids.orders : depths[market.id]!.asks.orders
   if (side.length > target) return pull(x, crowd, side[nearTop(crowd, side.length)]!)
-  place(x, crowd, market, book, wantedPx(x, crowd, market, book))
+  place(x, crowd, market, book, nextPx(x, crowd, market, book))
 }
 
 /** Index of an order near the end of a side of that length, the nearer the likelier. */
@@ -67,7 +67,7 @@ function nearTop({ rng }: Crowd, length: number): number {
 }
 
 /** Beside an order that rests, so that the shape of the book stays; now and then better than the best. In ticks. */
-function wantedPx(x: Exchange, crowd: Crowd, market: Market, book: number): number {
+function nextPx(x: Exchange, crowd: Crowd, market: Market, book: number): number {
   const { rng, orders } = crowd
   const isBid = book % 2 === 0
   const side = orders.sides[book]!
@@ -120,7 +120,7 @@ function pull(x: Exchange, { orders }: Crowd, slot: number): void {
 }
 
 /** A post-only order that would trade: most of what the real exchange is sent, and most of that for the first market. */
-function refuse(x: Exchange, crowd: Crowd, { wallets }: CrowdScale): void {
+function rejectOrder(x: Exchange, crowd: Crowd, { wallets }: CrowdScale): void {
   const { rng } = crowd
   const market = rng.chance(600_000) ? marketAt(0) : someMarket(crowd)
   const side = rng.chance(500_000) ? 'B' : 'A'

@@ -12,7 +12,7 @@ import { deposit } from '../exchange/transfers.ts'
 
 const ACT_PPM = 6_000
 const BROKE = units(100)
-const CLUMSY_PPM = 400_000
+const INVALID_PPM = 400_000
 /** A market that main-DEX takers have no tokens of. */
 const SPOT = MARKETS.find(({ kind }) => kind === 'spot')!.id
 
@@ -26,7 +26,7 @@ function gamble(x: Exchange, owner: number): void {
   for (const orders of x.accounts[owner]!.orders.flat()) for (const order of [...orders]) cancelOrder(x, order)
   for (const [id, { szi }] of margin.positions) {
     if (x.rng.chance(120_000)) take(x, owner, id, szi > 0n ? 'A' : 'B', abs(szi), true)
-    else aim(x, owner, id, szi)
+    else placeTakeProfit(x, owner, id, szi)
     return
   }
   const { value } = marginOf(x, margin)
@@ -37,7 +37,7 @@ function gamble(x: Exchange, owner: number): void {
 }
 
 /** A resting order to close five percent in profit. */
-function aim(x: Exchange, owner: number, market: number, szi: bigint): void {
+function placeTakeProfit(x: Exchange, owner: number, market: number, szi: bigint): void {
   const side: Side = szi > 0n ? 'A' : 'B'
   const px = beyondFair(x, market, side, -50n)
   placeOrder(x, { owner, market, side, px, sz: abs(szi), tif: 'Gtc' })
@@ -49,16 +49,16 @@ function take(x: Exchange, owner: number, market: number, side: Side, sz: bigint
 }
 
 /** Now and then an order that is refused; most are post-only orders that would trade, as on the real exchange. */
-export function clumsyAct(x: Exchange): void {
-  if (!x.rng.chance(CLUMSY_PPM)) return
+export function sendInvalidOrders(x: Exchange): void {
+  if (!x.rng.chance(INVALID_PPM)) return
   const owner = x.rng.pick(TAKERS)
   const { id } = x.rng.pick(perpsOf(0, x.scale.markets))
   const { fair } = x.quotes[id]!
   const sz = sizeFor(x, id, units(100))
-  placeOrder(x, mistake(x, { owner, market: id, side: 'B', px: onTick(id, fair, 'B'), sz, tif: 'Gtc' }))
+  placeOrder(x, invalidOrder(x, { owner, market: id, side: 'B', px: onTick(id, fair, 'B'), sz, tif: 'Gtc' }))
 }
 
-function mistake(x: Exchange, bid: OrderRequest): OrderRequest {
+function invalidOrder(x: Exchange, bid: OrderRequest): OrderRequest {
   const { tick, lot } = marketAt(bid.market)
   switch (x.rng.below(14)) {
     case 0:

@@ -47,13 +47,13 @@ const LEAN_USD = units(4_000_000)
 export function makersAct(x: Exchange): void {
   if (!x.scale.makers) return
   for (const plan of PLANS) {
-    const centre = centreOf(x, plan)
+    const centre = centerOf(x, plan)
     tend(x, plan, 'B', centre)
     tend(x, plan, 'A', centre)
   }
 }
 
-function centreOf(x: Exchange, { maker, market }: Plan): bigint {
+function centerOf(x: Exchange, { maker, market }: Plan): bigint {
   const { fair } = x.quotes[market.id]!
   const szi = positionOf(x, maker, market)
   if (market.kind !== 'perp' || szi === 0n) return fair

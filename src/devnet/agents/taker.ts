@@ -30,7 +30,7 @@ function takerOf(x: Exchange, market: Market): number {
 
 function takerActs(x: Exchange, owner: number, market: Market): void {
   const { rng } = x
-  if (rng.chance(150_000)) return bePassive(x, owner, market)
+  if (rng.chance(150_000)) return placePassive(x, owner, market)
   const { side, sz, reduceOnly } = market.kind === 'perp' ? perpIntent(x, owner, market) : spotIntent(x, owner, market)
   if (sz === 0n) return
   const px = beyondFair(x, market.id, side, 5n)
@@ -73,7 +73,7 @@ function spotIntent(x: Exchange, owner: number, market: Market): Intent {
 }
 
 /** A limit order a little away from the price; the oldest goes when there are several. */
-function bePassive(x: Exchange, owner: number, market: Market): void {
+function placePassive(x: Exchange, owner: number, market: Market): void {
   const side: Side = x.rng.chance(500_000) ? 'B' : 'A'
   const mine = ordersOf(x.accounts[owner]!, market.id, side)
   const oldest = mine.length < PASSIVE_ORDERS ? null : mine.reduce((a, b) => (a.oid < b.oid ? a : b))

@@ -6,20 +6,20 @@ import { CHAIN_ID, MINTER, TOKEN, Token, type Transfer } from './token.ts'
 
 export const GAS_PRICE = 100_000_000
 const GAS_USED = 51_000
-const BLOCKS_A_TRANSFER = 3
+const BLOCKS_PER_TRANSFER = 3
 /** `Transfer(address,address,uint256)`. */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 /** `transfer(address,uint256)` and `mint(address,uint256)`. */
 const PASS = '0xa9059cbb'
 const MINT = '0x40c10f19'
-const PAID_IN = 1_000n * 10n ** 18n
+const INITIAL_COINS = 1_000n * 10n ** 18n
 
 export const hex = (n: number | bigint) => `0x${n.toString(16)}`
 /** A number or an address as a word of 32 bytes, without "0x". */
 export const word = (n: bigint | string) => (typeof n === 'string' ? n.slice(2) : n.toString(16)).padStart(64, '0')
 const zeros = (bytes: number) => `0x${'0'.repeat(bytes * 2)}`
-const transfersAt = (number: number) => Math.floor(number / BLOCKS_A_TRANSFER)
-const isFull = (number: number) => number > 0 && number % BLOCKS_A_TRANSFER === 0
+const transfersAt = (number: number) => Math.floor(number / BLOCKS_PER_TRANSFER)
+const hasTransaction = (number: number) => number > 0 && number % BLOCKS_PER_TRANSFER === 0
 
 /** What of an exchange the blocks follow from. */
 export interface Origin {
@@ -32,20 +32,20 @@ export class EvmBlocks {
   readonly head: number
   readonly #token: Token
   readonly #seed: number
-  readonly #beganS: number
+  readonly #startS: number
 
   constructor({ seed, vaults, block: { timeMs } }: Origin) {
     this.#token = new Token(seed)
     this.#seed = seed
     // The first vault is made in block 1.
-    this.#beganS = Math.floor((vaults[0]?.createdMs ?? timeMs) / 1_000)
-    this.head = Math.floor(timeMs / 1_000) - this.#beganS
+    this.#startS = Math.floor((vaults[0]?.createdMs ?? timeMs) / 1_000)
+    this.head = Math.floor(timeMs / 1_000) - this.#startS
   }
 
   /** What the block tells whose hash, or whose transaction's, this is: it begins with the number. Null: there is none. */
-  found<T>(hash: string, of: 'block' | 'transaction', tell: (number: number) => T): T | null {
+  find<T>(hash: string, of: 'block' | 'transaction', tell: (number: number) => T): T | null {
     const number = Number.parseInt(hash.slice(2, 12), 16)
-    const isThere = number <= this.head && (of === 'block' || isFull(number))
+    const isThere = number <= this.head && (of === 'block' || hasTransaction(number))
     return isThere && this.#hashes(number)[of] === hash ? tell(number) : null
   }
 
@@ -53,12 +53,12 @@ export class EvmBlocks {
   block(number: number, isWhole: boolean) {
     if (number > this.head) return null
     const { block: hash, transaction } = this.#hashes(number)
-    const isUsed = isFull(number)
+    const isUsed = hasTransaction(number)
     return {
       number: hex(number),
       hash,
       parentHash: number === 0 ? zeros(32) : this.#hashes(number - 1).block,
-      timestamp: hex(this.#beganS + number),
+      timestamp: hex(this.#startS + number),
       gasLimit: hex(2_000_000),
       gasUsed: hex(isUsed ? GAS_USED : 0),
       baseFeePerGas: hex(GAS_PRICE),
@@ -84,7 +84,7 @@ export class EvmBlocks {
     const { sender, nonce, to, value } = this.#transfer(number)
     const input = `${sender === MINTER ? MINT : PASS}${word(to)}${word(value)}`
     return {
-      ...this.#place(number),
+      ...this.#location(number),
       type: '0x2',
       chainId: hex(CHAIN_ID),
       accessList: [],
@@ -107,7 +107,7 @@ export class EvmBlocks {
 
   receipt(number: number) {
     return {
-      ...this.#place(number),
+      ...this.#location(number),
       transactionHash: this.#hashes(number).transaction,
       type: '0x2',
       status: '0x1',
@@ -124,7 +124,7 @@ export class EvmBlocks {
 
   /** Logs of blocks from one to another, both included and there. */
   *logs(from: number, to: number) {
-    for (let number = from; number <= to; number++) if (isFull(number)) yield this.#log(number)
+    for (let number = from; number <= to; number++) if (hasTransaction(number)) yield this.#log(number)
   }
 
   balance(address: string, number: number): bigint {
@@ -142,19 +142,19 @@ export class EvmBlocks {
   /** Of the chain's own coin: senders had some from the beginning, and pay fees. */
   coins(address: string, number: number): bigint {
     const sent = this.#token.sent(address, transfersAt(number))
-    return sent === null ? 0n : PAID_IN - BigInt(sent) * BigInt(GAS_USED * GAS_PRICE)
+    return sent === null ? 0n : INITIAL_COINS - BigInt(sent) * BigInt(GAS_USED * GAS_PRICE)
   }
 
   #log(number: number) {
     const { from, to, value } = this.#transfer(number)
-    const { blockHash, blockNumber, transactionIndex } = this.#place(number)
+    const { blockHash, blockNumber, transactionIndex } = this.#location(number)
     return {
       address: TOKEN,
       topics: [TRANSFER, `0x${word(from)}`, `0x${word(to)}`],
       data: `0x${word(value)}`,
       blockHash,
       blockNumber,
-      blockTimestamp: hex(this.#beganS + number),
+      blockTimestamp: hex(this.#startS + number),
       transactionHash: this.#hashes(number).transaction,
       transactionIndex,
       logIndex: '0x0',
@@ -162,7 +162,7 @@ export class EvmBlocks {
     }
   }
 
-  #place(number: number) {
+  #location(number: number) {
     return { blockHash: this.#hashes(number).block, blockNumber: hex(number), transactionIndex: '0x0' }
   }
 

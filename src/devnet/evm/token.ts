@@ -14,7 +14,7 @@ const NOBODY = `0x${'0'.repeat(40)}`
 const HOLDERS = 16
 const CENT = 10_000n
 const MINTED = 100_000_000n * CENT
-const MOST_CENTS = 100_000_000
+const MAX_CENTS = 100_000_000
 
 export interface Transfer {
   /** Of the transaction. */
@@ -41,7 +41,7 @@ export class Token {
 
   /** The transfer with this number, from 0. */
   transfer(number: number): Transfer {
-    const [round, at] = placeOf(number)
+    const [round, at] = positionOf(number)
     const holder = this.#holders[at]!
     if (round === 0) return { sender: MINTER, nonce: at, from: NOBODY, to: holder, value: MINTED }
     const to = this.#holders[(at + 1) % HOLDERS]!
@@ -51,7 +51,7 @@ export class Token {
   /** After so many transfers. */
   balance(address: string, transfers: number): bigint {
     const at = this.#holders.indexOf(address)
-    const [round, done] = placeOf(transfers)
+    const [round, done] = positionOf(transfers)
     if (at < 0) return 0n
     if (round === 0) return at < done ? MINTED : 0n
     const paid = at < done ? this.#valueOf(round) : 0n
@@ -67,13 +67,13 @@ export class Token {
   sent(address: string, transfers: number): number | null {
     if (address === MINTER) return Math.min(transfers, HOLDERS)
     const at = this.#holders.indexOf(address)
-    const [round, done] = placeOf(transfers)
+    const [round, done] = positionOf(transfers)
     return at < 0 ? null : Math.max(0, round - 1 + (at < done ? 1 : 0) - (round === 0 ? 1 : 0))
   }
 
   #valueOf(round: number): bigint {
-    return CENT * BigInt(new Prng(seedState(this.#seed + round * 2 ** 21)).between(1, MOST_CENTS))
+    return CENT * BigInt(new Prng(seedState(this.#seed + round * 2 ** 21)).between(1, MAX_CENTS))
   }
 }
 
-const placeOf = (number: number) => [Math.floor(number / HOLDERS), number % HOLDERS] as const
+const positionOf = (number: number) => [Math.floor(number / HOLDERS), number % HOLDERS] as const

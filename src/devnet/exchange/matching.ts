@@ -12,7 +12,7 @@ import { listOrder, unlistOrder } from './wallet.ts'
 
 /** Takes an order: refused, traded, rested or cancelled. Answers it with `sz` as what did not trade. */
 export function placeOrder(x: Exchange, request: OrderRequest): Order {
-  const order = orderOf(cut(x, request), x.nextOid++, x.block.timeMs)
+  const order = orderOf(capReduceOnly(x, request), x.nextOid++, x.block.timeMs)
   const refused = refusal(x, order)
   if (refused !== null) {
     report(x, order, refused, null)
@@ -44,7 +44,7 @@ export function cancelOrder(x: Exchange, order: Order, status: OrderStatus = 'ca
 }
 
 /** A reduce-only order never asks for more than the position. */
-function cut(x: Exchange, request: OrderRequest): OrderRequest {
+function capReduceOnly(x: Exchange, request: OrderRequest): OrderRequest {
   const market = marketAt(request.market)
   if (request.reduceOnly !== true || market.kind !== 'perp') return request
   return { ...request, sz: min(request.sz, abs(positionOf(x, request.owner, market)) || market.lot) }

@@ -71,7 +71,7 @@ export interface Order extends Required<Omit<OrderRequest, 'sz'>> {
   crowdSlot: number
 }
 
-const LEFT_OUT = {
+const DEFAULTS = {
   orderType: 'Limit',
   reduceOnly: false,
   cloid: null,
@@ -85,7 +85,7 @@ const LEFT_OUT = {
 
 /** Fills in what a request left out. */
 export function orderOf(request: OrderRequest, oid: number, timestampMs: number): Order {
-  return { ...LEFT_OUT, ...request, oid, pxText: formatAmount(request.px), origSz: request.sz, timestampMs }
+  return { ...DEFAULTS, ...request, oid, pxText: formatAmount(request.px), origSz: request.sz, timestampMs }
 }
 
 /** An order as order statuses and the order-level snapshot show it, in the node's key order. */

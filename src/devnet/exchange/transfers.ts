@@ -10,12 +10,12 @@ import { orderOf } from './order.ts'
 import { settle } from './settle.ts'
 
 /** Where USDC of a wallet lies: an index in DEX_NAMES, or `spot`. */
-type Pocket = number | 'spot'
-type Move = readonly [account: number, pocket: Pocket, usdc: bigint]
+type BalanceKind = number | 'spot'
+type Move = readonly [account: number, pocket: BalanceKind, usdc: bigint]
 
 const WITHDRAW_FEE = UNIT
 const addressOf = (x: Exchange, account: number) => x.accounts[account]!.address
-const pocketName = (pocket: Pocket) => (pocket === 'spot' ? 'spot' : DEX_NAMES[pocket]!)
+const balanceName = (pocket: BalanceKind) => (pocket === 'spot' ? 'spot' : DEX_NAMES[pocket]!)
 
 /** Adds USDC to pockets, below zero takes it away, and records the update for the wallets that are named. */
 export function move(x: Exchange, moves: readonly Move[], delta: LedgerDelta, hash = newHash(x)): void {
@@ -47,17 +47,17 @@ export function withdraw(x: Exchange, account: number, usdc: bigint): void {
 
 /** Between the main DEXes of two wallets. */
 export function internalTransfer(x: Exchange, from: number, to: number, usdc: bigint): void {
-  const delta = { type: 'internalTransfer', usdc: formatAmount(usdc), ...ends(x, from, to), fee: '0.0' }
+  const delta = { type: 'internalTransfer', usdc: formatAmount(usdc), ...parties(x, from, to), fee: '0.0' }
   move(x, betweenMain(from, to, usdc), delta)
 }
 
 /** Between the main DEXes of a master and its sub-account, either way. */
 export function subAccountTransfer(x: Exchange, hash: string, from: number, to: number, usdc: bigint): void {
-  const delta = { type: 'subAccountTransfer', usdc: formatAmount(usdc), ...ends(x, from, to) }
+  const delta = { type: 'subAccountTransfer', usdc: formatAmount(usdc), ...parties(x, from, to) }
   move(x, betweenMain(from, to, usdc), delta, hash)
 }
 
-const ends = (x: Exchange, from: number, to: number) => ({ user: addressOf(x, from), destination: addressOf(x, to) })
+const parties = (x: Exchange, from: number, to: number) => ({ user: addressOf(x, from), destination: addressOf(x, to) })
 const betweenMain = (from: number, to: number, usdc: bigint): Move[] => [
   [from, 0, -usdc],
   [to, 0, usdc],
@@ -83,16 +83,23 @@ export function dexClassTransfer(x: Exchange, hash: string, account: number, dex
 }
 
 /** USDC between any two pockets of any two wallets. */
-export function send(x: Exchange, from: number, to: number, source: Pocket, target: Pocket, usdc: bigint): void {
+export function send(
+  x: Exchange,
+  from: number,
+  to: number,
+  source: BalanceKind,
+  target: BalanceKind,
+  usdc: bigint,
+): void {
   const moves = [
     [from, source, -usdc],
     [to, target, usdc],
   ] as const
   move(x, moves, {
     type: 'send',
-    ...ends(x, from, to),
-    sourceDex: pocketName(source),
-    destinationDex: pocketName(target),
+    ...parties(x, from, to),
+    sourceDex: balanceName(source),
+    destinationDex: balanceName(target),
     token: 'USDC',
     amount: formatAmount(usdc),
     usdcValue: formatAmount(usdc),
@@ -113,7 +120,7 @@ export function spotTransfer(x: Exchange, from: number, to: number, token: numbe
   giver.cost -= cost
   taker.total += amount
   taker.cost += cost
-  const { user, destination } = ends(x, from, to)
+  const { user, destination } = parties(x, from, to)
   recordLedger(x.block, newHash(x), [user, destination], {
     type: 'spotTransfer',
     token: TOKEN_NAMES[token]!,

@@ -7,7 +7,7 @@ import { Prng, seedState } from '../exchange/prng.ts'
 import { type Quantiles, quantile } from '../exchange/scale.ts'
 
 /** Blocks that can be written again. */
-export const MOST_REWRITTEN = 20
+export const MAX_REWRITTEN = 20
 
 const ns = (ms: number) => BigInt(Math.round(ms * 1e6))
 
@@ -57,19 +57,19 @@ export class DelayedBlocks {
   due(nowNs: bigint): DevnetBlock[] {
     if (this.isHeld(nowNs)) return []
     const waiting = this.#waiting.findIndex(({ dueNs }) => dueNs > nowNs)
-    return this.#out(waiting < 0 ? this.#waiting.length : waiting)
+    return this.#release(waiting < 0 ? this.#waiting.length : waiting)
   }
 
   /** All blocks, due or not. */
   all(): DevnetBlock[] {
-    return this.#out(this.#waiting.length)
+    return this.#release(this.#waiting.length)
   }
 
-  #out(count: number): DevnetBlock[] {
+  #release(count: number): DevnetBlock[] {
     const again = this.#rewritten === 0 ? [] : this.#written.slice(-this.#rewritten)
     this.#rewritten = 0
     const out = this.#waiting.splice(0, count).map(({ block }) => block)
-    this.#written = [...this.#written, ...out].slice(-MOST_REWRITTEN)
+    this.#written = [...this.#written, ...out].slice(-MAX_REWRITTEN)
     return [...again, ...out]
   }
 }

@@ -38,7 +38,7 @@ function nameOf(hour: number): [date: string, hour: string] {
  * Half of the bound is cut off at once, so that cutting happens seldom. Answers the bytes that stay of the end of each file, oldest first as in `sizes`; all of them while they are within
  * `mostBytes`.
  */
-export function keptBytes(sizes: readonly number[], mostBytes: number): number[] {
+export function retainedBytes(sizes: readonly number[], mostBytes: number): number[] {
   const total = sizes.reduce((sum, size) => sum + size, 0)
   let room = total > mostBytes ? Math.floor(mostBytes / 2) : total
   return sizes
@@ -117,7 +117,7 @@ export class HourlyFile {
   #cut(keepBytes: number): void {
     const files = this.files().map(({ path }) => ({ path, size: statSync(path).size }))
     const sizes = files.map(({ size }) => size)
-    for (const [i, kept] of keptBytes(sizes, keepBytes).entries()) {
+    for (const [i, kept] of retainedBytes(sizes, keepBytes).entries()) {
       const { path, size } = files[i]!
       if (kept === 0) rmSync(path)
       else if (kept < size) this.#copy = new TailCopy(path, size - kept, `${this.#root}.next`)
@@ -155,7 +155,7 @@ export class HourlyFile {
   }
 
   /** Cuts a half-written last line off every file that has one: a kill can leave it in the last. */
-  mend(): void {
+  truncatePartialLines(): void {
     for (const { path } of this.files()) {
       const whole = wholeBytes(path)
       if (whole < statSync(path).size) truncateSync(path, whole)
@@ -217,7 +217,7 @@ function lastBreak(text: Buffer): number {
  */
 class TailCopy {
   readonly path: string
-  readonly #beside: string
+  readonly #target: string
   readonly #from: number
   readonly #to: number
   readonly #chunk = Buffer.alloc(PIECE_BYTES)
@@ -227,7 +227,7 @@ class TailCopy {
   /** Of the whole lines behind `offset`. */
   constructor(path: string, offset: number, beside: string) {
     this.path = path
-    this.#beside = beside
+    this.#target = beside
     this.#from = openSync(path, 'r')
     this.#to = openSync(beside, 'w')
     this.#at = offset
@@ -239,7 +239,7 @@ class TailCopy {
       const read = readSync(this.#from, this.#chunk, 0, PIECE_BYTES, this.#at)
       if (read === 0) {
         this.close()
-        renameSync(this.#beside, this.path)
+        renameSync(this.#target, this.path)
         return true
       }
       const begin = this.#isBetween ? 0 : this.#chunk.subarray(0, read).indexOf(LINE_FEED) + 1

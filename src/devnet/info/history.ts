@@ -2,8 +2,15 @@
 
 import { fillRows } from '../../archive/fill-rows.ts'
 import { frontendOrder, type Order } from '../exchange/order.ts'
-import { type Answers, type Fields, isWithin, listedMarket, NOTHING, type Scene } from './answer.ts'
-import { QUIET_PXS } from './listing.ts'
+import {
+  type InfoContext,
+  type InfoHandlers,
+  isWithin,
+  listedMarket,
+  NOT_FOUND,
+  type RequestFields,
+} from './handler.ts'
+import { INACTIVE_PXS } from './listing.ts'
 import { walletOf } from './wallet.ts'
 
 /** Rows of one answer: of fills, and of funding and ledger. */
@@ -11,8 +18,8 @@ const MAX_ROWS = 2_000
 const MAX_UPDATES = 500
 
 /** Oldest first, within the window that is asked for; without what only the node tells. */
-function fillsOf({ past }: Scene, { user, aggregateByTime, ...window }: Fields) {
-  const kept = past.wallet(user)?.fills.toArray() ?? []
+function fillsOf({ history }: InfoContext, { user, aggregateByTime, ...window }: RequestFields) {
+  const kept = history.wallet(user)?.fills.toArray() ?? []
   const blocks = Map.groupBy(kept.filter(isWithin(window)), ({ time }) => time)
   return [...blocks.values()].flatMap((fills) =>
     fillRows(
@@ -23,7 +30,7 @@ function fillsOf({ past }: Scene, { user, aggregateByTime, ...window }: Fields) 
 }
 
 /** Newest first. A slice's fill stands in an envelope that names the TWAP, and does not name it itself. */
-function slicesOf(scene: Scene, fields: Fields) {
+function slicesOf(scene: InfoContext, fields: RequestFields) {
   return fillsOf(scene, fields)
     .filter(({ twapId }) => twapId !== null)
     .toReversed()
@@ -37,23 +44,23 @@ const restingRow = (order: Order) => ({
   statusTimestamp: order.timestampMs,
 })
 
-const restingRows = ({ exchange }: Scene, user: string) => walletOf(exchange, user).orders.flat(2).map(restingRow)
+const restingRows = ({ exchange }: InfoContext, user: string) => walletOf(exchange, user).orders.flat(2).map(restingRow)
 
 /** Newest first: the last status of each of the last orders. */
-function historicalOrders(scene: Scene, user: string) {
+function historicalOrders(scene: InfoContext, user: string) {
   const open = new Map(restingRows(scene, user).map((row) => [row.order.oid, row]))
-  const rows = [...(scene.past.wallet(user)?.orders.values() ?? [])].reverse()
+  const rows = [...(scene.history.wallet(user)?.orders.values() ?? [])].reverse()
   return rows.map((row) => open.get(row.order.oid) ?? row)
 }
 
-function orderStatus(scene: Scene, { user, oid }: Fields) {
+function orderStatus(scene: InfoContext, { user, oid }: RequestFields) {
   const rows = [...restingRows(scene, user), ...historicalOrders(scene, user)]
   const order = rows.find(({ order }) => (typeof oid === 'number' ? order.oid === oid : order.cloid === oid))
   return order === undefined ? { status: 'unknownOid' } : { status: 'order', order }
 }
 
 /** Orders, fills and trades newest first unless by time; funding and ledger oldest first. A coin that does not exist is nothing. */
-export const HISTORY_ANSWERS: Answers = {
+export const HISTORY_HANDLERS: InfoHandlers = {
   historicalOrders: (scene, { user }) => historicalOrders(scene, user),
   orderStatus,
   userFills: (scene, fields) => fillsOf(scene, fields).toReversed(),
@@ -63,12 +70,12 @@ export const HISTORY_ANSWERS: Answers = {
   },
   userTwapSliceFills: slicesOf,
   userTwapSliceFillsByTime: slicesOf,
-  recentTrades: ({ exchange, past }, { coin }) =>
-    listedMarket(exchange, coin) === undefined && !QUIET_PXS.has(coin) ? NOTHING : past.trades(coin),
-  twapHistory: ({ past }, { user }) => past.wallet(user)?.twaps.toArray().toReversed() ?? [],
-  userFunding: ({ past }, fields) =>
-    past.wallet(fields.user)?.payments.toArray().filter(isWithin(fields)).slice(0, MAX_UPDATES) ?? [],
-  userNonFundingLedgerUpdates: ({ past }, fields) =>
-    past.wallet(fields.user)?.ledger.toArray().filter(isWithin(fields)).slice(0, MAX_UPDATES) ?? [],
-  delegatorHistory: ({ past }, { user }) => past.wallet(user)?.staking.toArray().toReversed() ?? [],
+  recentTrades: ({ exchange, history }, { coin }) =>
+    listedMarket(exchange, coin) === undefined && !INACTIVE_PXS.has(coin) ? NOT_FOUND : history.trades(coin),
+  twapHistory: ({ history }, { user }) => history.wallet(user)?.twaps.toArray().toReversed() ?? [],
+  userFunding: ({ history }, fields) =>
+    history.wallet(fields.user)?.payments.toArray().filter(isWithin(fields)).slice(0, MAX_UPDATES) ?? [],
+  userNonFundingLedgerUpdates: ({ history }, fields) =>
+    history.wallet(fields.user)?.ledger.toArray().filter(isWithin(fields)).slice(0, MAX_UPDATES) ?? [],
+  delegatorHistory: ({ history }, { user }) => history.wallet(user)?.staking.toArray().toReversed() ?? [],
 }

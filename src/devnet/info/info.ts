@@ -10,21 +10,21 @@ import { formatAmount } from '../exchange/fixed-point.ts'
 import { BUILDERS } from '../exchange/roles.ts'
 import { vaultEquity } from '../exchange/vault.ts'
 import { marginState } from '../exchange/wallet.ts'
-import { type Answers, dexOf, type Fields, NOTHING, type Scene } from './answer.ts'
-import { HISTORY_ANSWERS } from './history.ts'
+import { dexOf, type InfoContext, type InfoHandlers, NOT_FOUND, type RequestFields } from './handler.ts'
+import { HISTORY_HANDLERS } from './history.ts'
 import { spotMeta, TRADED_OUTCOME } from './listing.ts'
-import { atCap, MARKET_ANSWERS, metaAndContexts, spotMetaAndContexts } from './markets.ts'
-import { openOrdersOnDex, perpState, spotState, twapsOf, WALLET_ANSWERS, walletOf } from './wallet.ts'
+import { atCap, MARKET_HANDLERS, metaAndContexts, spotMetaAndContexts } from './markets.ts'
+import { openOrdersOnDex, perpState, spotState, twapsOf, WALLET_HANDLERS, walletOf } from './wallet.ts'
 
 /** `body` is a value for JSON.stringify, or the plain text of a refusal. */
-export type Answer =
+export type InfoResponse =
   | { readonly status: 200 | 500; readonly body: unknown }
   | { readonly status: 400 | 413 | 415 | 422; readonly text: string }
 
 const PERIODS = ['day', 'week', 'month', 'allTime', 'perpDay', 'perpWeek', 'perpMonth', 'perpAllTime']
 
 /** A curve of one point in every period: the present. */
-function portfolio(x: Scene['exchange'], user: string) {
+function portfolio(x: InfoContext['exchange'], user: string) {
   const marks = markPxs(x)
   const value = walletOf(x, user).margin.reduce((sum, margin) => sum + marginState(margin, marks).value, 0n)
   const accountValueHistory = [[x.block.timeMs, formatAmount(value)]]
@@ -33,7 +33,7 @@ function portfolio(x: Scene['exchange'], user: string) {
 }
 
 /** Examples that have to agree with the state. */
-const ADAPTED_EXAMPLES: Answers = {
+const ADAPTED_HANDLERS: InfoHandlers = {
   liquidatable: () => [],
   outcomeTemplates: (_scene, _fields, [template]) => [template],
   perpAnnotation: (_scene, { coin }, example) => (coin === 'xyz:GOLD' ? example : null),
@@ -55,7 +55,7 @@ const ADAPTED_EXAMPLES: Answers = {
   },
   tokenDetails: ({ exchange }, { tokenId }, example) => {
     const token = spotMeta(exchange).tokens.find((each) => each.tokenId === tokenId)
-    if (token === undefined) return NOTHING
+    if (token === undefined) return NOT_FOUND
     return { ...example, name: token.name, szDecimals: token.szDecimals, weiDecimals: token.weiDecimals }
   },
   validatorSummaries: (_scene, _fields, [validator]) => {
@@ -90,26 +90,26 @@ const ADAPTED_EXAMPLES: Answers = {
   },
 }
 
-const ANSWERS: Answers = { ...ADAPTED_EXAMPLES, ...MARKET_ANSWERS, ...WALLET_ANSWERS, ...HISTORY_ANSWERS }
+const HANDLERS: InfoHandlers = { ...ADAPTED_HANDLERS, ...MARKET_HANDLERS, ...WALLET_HANDLERS, ...HISTORY_HANDLERS }
 
 /** Answers a JSON body. A DEX or coin that does not exist is answered as the public server does: 500 and `null`. */
-export function answerInfo(scene: Scene, body: unknown): Answer {
-  const answer = answerOf(scene, body)
+export function handleInfo(scene: InfoContext, body: unknown): InfoResponse {
+  const answer = resultOf(scene, body)
   if (answer === undefined) return { status: 422, text: 'Failed to deserialize the JSON body into the target type' }
-  return answer === NOTHING ? { status: 500, body: null } : { status: 200, body: answer }
+  return answer === NOT_FOUND ? { status: 500, body: null } : { status: 200, body: answer }
 }
 
 /** Undefined: no query fits the body. */
-function answerOf(scene: Scene, body: unknown): unknown {
+function resultOf(scene: InfoContext, body: unknown): unknown {
   const { type } = (body ?? {}) as { readonly type?: unknown }
   const query = typeof type === 'string' ? queryOf(type) : undefined
   if (query === undefined) return undefined
   const { exchange: x } = scene
-  const answer = Object.hasOwn(ANSWERS, query.type) ? ANSWERS[query.type] : undefined
+  const answer = Object.hasOwn(HANDLERS, query.type) ? HANDLERS[query.type] : undefined
   const parsed = query.request.safeParse(body)
   if (!parsed.success || (answer === undefined && !upstreamTypesOf(query).includes(query.type))) return undefined
-  const fields = parsed.data as unknown as Fields
-  if (query.type !== 'perpDexLimits' && dexOf(x, fields) < 0) return NOTHING
+  const fields = parsed.data as unknown as RequestFields
+  if (query.type !== 'perpDexLimits' && dexOf(x, fields) < 0) return NOT_FOUND
   const vault = x.accounts[x.vaults[0]?.account ?? 0]!.address
   const builder = x.accounts[BUILDERS[0]!]!.address
   const example = JSON.parse(

@@ -5,7 +5,7 @@ import { sideOf } from '../exchange/crowd-orders.ts'
 import { crowdOrderAt, orderText } from '../exchange/crowd-text.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { frontendOrder, type Side } from '../exchange/order.ts'
-import { QUIET_PXS } from './listing.ts'
+import { INACTIVE_PXS } from './listing.ts'
 
 /** Orders of a piece: some milliseconds of work. */
 const PIECE = 2_000
@@ -66,7 +66,7 @@ export function l4Snapshot(x: Exchange, includeUsers: boolean, includeHeight: bo
       yield* sideText(id, 'A')
       yield ']]]'
     }
-    for (const coin of QUIET_PXS.keys()) yield `,["${coin}",[[],[]]]`
+    for (const coin of INACTIVE_PXS.keys()) yield `,["${coin}",[[],[]]]`
     yield includeHeight ? ']]' : ']'
   }
   const { height } = x

@@ -9,28 +9,28 @@ import { oiCap } from '../exchange/order-check.ts'
 import { Prng, seedState } from '../exchange/prng.ts'
 
 export type ListedPerp = Pick<Market, 'coin' | 'dex' | 'szDecimals' | 'maxLeverage'>
-type QuietPerp = ListedPerp & { readonly px: string }
+type InactivePerp = ListedPerp & { readonly px: string }
 
-const QUIET_PERPS: readonly QuietPerp[] = [
+const INACTIVE_PERPS: readonly InactivePerp[] = [
   { coin: 'LOOM', dex: 0, szDecimals: 1, maxLeverage: 20, px: '0.37' },
   { coin: 'flx:GAS', dex: 2, szDecimals: 1, maxLeverage: 10, px: '3.1' },
 ]
 /** No BTC price that is named: its shares cost as much as its complement's. */
-const QUIET_OUTCOME = 9
+const INACTIVE_OUTCOME = 9
 
 /** Coins with an empty book, and what they traded at last. */
-export const QUIET_PXS: ReadonlyMap<string, string> = new Map([
-  ...QUIET_PERPS.map(({ coin, px }) => [coin, px] as const),
-  ...[0, 1].map((side) => [`#${10 * QUIET_OUTCOME + side}`, '0.5'] as const),
+export const INACTIVE_PXS: ReadonlyMap<string, string> = new Map([
+  ...INACTIVE_PERPS.map(({ coin, px }) => [coin, px] as const),
+  ...[0, 1].map((side) => [`#${10 * INACTIVE_OUTCOME + side}`, '0.5'] as const),
 ])
 
-export const quietPerpsOf = (dex: number) => QUIET_PERPS.filter((perp) => perp.dex === dex)
-export const quietPerp = (coin: string) => QUIET_PERPS.find((perp) => perp.coin === coin)
+export const inactivePerpsOf = (dex: number) => INACTIVE_PERPS.filter((perp) => perp.dex === dex)
+export const inactivePerp = (coin: string) => INACTIVE_PERPS.find((perp) => perp.coin === coin)
 /** Every perp of a DEX in universe order. */
-const listedOn = ({ scale }: Exchange, dex: number) => [...perpsOf(dex, scale.markets), ...quietPerpsOf(dex)]
+const listedOn = ({ scale }: Exchange, dex: number) => [...perpsOf(dex, scale.markets), ...inactivePerpsOf(dex)]
 
 /** A market without orders, trades and positions. */
-export function quietContext({ px }: QuietPerp) {
+export function inactiveContext({ px }: InactivePerp) {
   const nothing = { funding: '0.0', openInterest: '0.0', prevDayPx: px, dayNtlVlm: '0.0' }
   return { ...nothing, premium: null, oraclePx: px, markPx: px, midPx: null, impactPxs: null, dayBaseVlm: '0.0' }
 }
@@ -102,14 +102,14 @@ export function outcomeMeta(example: Example) {
         name: 'BTC above 81300',
         description: 'class:priceBinary|underlying:BTC|expiry:20280101-0000|targetPrice:81300',
       },
-      { ...open, outcome: QUIET_OUTCOME, name: 'Neither', deployer, venue, deployerFeeScale },
+      { ...open, outcome: INACTIVE_OUTCOME, name: 'Neither', deployer, venue, deployerFeeScale },
     ],
     questions: [
       {
         ...example.questions[0],
         name: 'Where BTC stands in 2028',
         description: 'class:priceBuckets|underlying:BTC|expiry:20280101-0000',
-        fallbackOutcome: QUIET_OUTCOME,
+        fallbackOutcome: INACTIVE_OUTCOME,
         namedOutcomes: [...settled, TRADED_OUTCOME],
         settledNamedOutcomes: settled,
       },
@@ -128,7 +128,7 @@ const MADE_UP_DECIMALS = { szDecimals: 2, weiDecimals: 8 }
 
 const oiCaps = (x: Exchange, dex: number) => listedOn(x, dex).map(({ coin }) => [coin, formatAmount(oiCap(coin))])
 
-const ofEach = (x: Exchange, dex: number, amount: string) => listedOn(x, dex).map(({ coin }) => [coin, amount])
+const forEachPerp = (x: Exchange, dex: number, amount: string) => listedOn(x, dex).map(({ coin }) => [coin, amount])
 
 /** First element null for the main DEX. */
 export function perpDexs(x: Exchange, [, example]: Example) {
@@ -141,9 +141,9 @@ export function perpDexs(x: Exchange, [, example]: Example) {
           fullName: `${name} perps`,
           assetToStreamingOiCap: oiCaps(x, dex),
           subDeployers: [['setOracle', [example.deployer]]],
-          assetToFundingMultiplier: ofEach(x, dex, '1.0'),
-          assetToFundingInterestRate: ofEach(x, dex, '0.0'),
-          assetToFundingClamp: ofEach(x, dex, '0.0005'),
+          assetToFundingMultiplier: forEachPerp(x, dex, '1.0'),
+          assetToFundingInterestRate: forEachPerp(x, dex, '0.0'),
+          assetToFundingClamp: forEachPerp(x, dex, '0.0005'),
         },
   )
 }
@@ -182,7 +182,7 @@ export function allMids(x: Exchange, dex: number): Record<string, string> {
   const mids: Record<string, string> = {}
   for (const market of x.scale.markets)
     if (market.dex === dex) mids[market.coin] = formatAmount(midPx(x, market.id) ?? x.quotes[market.id]!.last)
-  for (const [coin, px] of QUIET_PXS) if (dexOfCoin(coin) === dex) mids[coin] = px
+  for (const [coin, px] of INACTIVE_PXS) if (dexOfCoin(coin) === dex) mids[coin] = px
   return mids
 }
 

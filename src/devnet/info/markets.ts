@@ -9,16 +9,16 @@ import { type Market, perpsOf } from '../exchange/market.ts'
 import type { Side } from '../exchange/order.ts'
 import type { OrderBook } from '../exchange/order-book.ts'
 import { isAtCap, openInterest } from '../exchange/order-check.ts'
-import { type Answers, isWithin, listedMarket, NOTHING, ofDex, type Scene } from './answer.ts'
+import { forDex, type InfoContext, type InfoHandlers, isWithin, listedMarket, NOT_FOUND } from './handler.ts'
 import * as listing from './listing.ts'
 
 /** Impact prices are those at which this notional would trade, USDC. */
 const IMPACT_NTL = 20_000n * UNIT
 
 /** Of any market; volumes are of the last 24 hours, in whole hours. */
-function contextOf({ exchange: x, past }: Scene, market: Market) {
+function contextOf({ exchange: x, history }: InfoContext, market: Market) {
   const now = x.block.timeMs
-  const hours = past.candles[market.id]!.within('1h', now - DAY_MS, now)
+  const hours = history.candles[market.id]!.within('1h', now - DAY_MS, now)
   const mid = midPx(x, market.id)
   return {
     prevDayPx: hours[0]?.candle.o ?? formatAmount(market.base),
@@ -42,7 +42,7 @@ function impactPx(book: OrderBook, side: Side): bigint | null {
   return null
 }
 
-function perpContext(scene: Scene, market: Market) {
+function perpContext(scene: InfoContext, market: Market) {
   const x = scene.exchange
   const context = contextOf(scene, market)
   const impact = (['B', 'A'] as const).flatMap((side) => impactPx(x.books[market.id]!, side) ?? [])
@@ -56,7 +56,7 @@ function perpContext(scene: Scene, market: Market) {
   }
 }
 
-function spotContext(scene: Scene, market: Market) {
+function spotContext(scene: InfoContext, market: Market) {
   const { tokenSupply, tokenFees } = scene.exchange.pools
   const total = tokenSupply[market.token]!
   return {
@@ -69,19 +69,19 @@ function spotContext(scene: Scene, market: Market) {
 }
 
 /** `metaAndAssetCtxs` of one DEX (index). */
-export function metaAndContexts(scene: Scene, dex: number) {
+export function metaAndContexts(scene: InfoContext, dex: number) {
   const perps = perpsOf(dex, scene.exchange.scale.markets).map((market) => perpContext(scene, market))
-  return [listing.meta(scene.exchange, dex), [...perps, ...listing.quietPerpsOf(dex).map(listing.quietContext)]]
+  return [listing.meta(scene.exchange, dex), [...perps, ...listing.inactivePerpsOf(dex).map(listing.inactiveContext)]]
 }
 
 /** `spotMetaAndAssetCtxs`. */
-export function spotMetaAndContexts(scene: Scene) {
+export function spotMetaAndContexts(scene: InfoContext) {
   const spots = scene.exchange.scale.markets.filter(({ kind }) => kind === 'spot')
   return [listing.spotMeta(scene.exchange), spots.map((market) => spotContext(scene, market))]
 }
 
 /** Coins of a DEX that nobody may open now. */
-export function atCap({ exchange: x }: Scene, dex: number): string[] {
+export function atCap({ exchange: x }: InfoContext, dex: number): string[] {
   return perpsOf(dex, x.scale.markets)
     .filter((market) => isAtCap(x, market))
     .map(({ coin }) => coin)
@@ -117,40 +117,40 @@ function merge(book: OrderBook, side: Side, round: (px: bigint) => bigint): Leve
 }
 
 /** Rows of history oldest first. A coin that does not exist has a book of null, a table that does not exist is nothing. */
-export const MARKET_ANSWERS: Answers = {
-  meta: ofDex(({ exchange }, dex) => listing.meta(exchange, dex)),
+export const MARKET_HANDLERS: InfoHandlers = {
+  meta: forDex(({ exchange }, dex) => listing.meta(exchange, dex)),
   allPerpMetas: ({ exchange }) => exchange.scale.dexes.map((_name, dex) => listing.meta(exchange, dex)),
   perpDexs: ({ exchange }, _fields, example) => listing.perpDexs(exchange, example),
   perpDexLimits: ({ exchange }, { dex = '' }, example) => listing.perpDexLimits(exchange, dex, example),
   spotMeta: ({ exchange }) => listing.spotMeta(exchange),
   outcomeMeta: (_scene, _fields, example) => listing.outcomeMeta(example),
-  marginTable: (_scene, { id }) => listing.marginTable(id) ?? NOTHING,
-  allMids: ofDex(({ exchange }, dex) => listing.allMids(exchange, dex)),
+  marginTable: (_scene, { id }) => listing.marginTable(id) ?? NOT_FOUND,
+  allMids: forDex(({ exchange }, dex) => listing.allMids(exchange, dex)),
   l2Book: ({ exchange: x }, { coin, nSigFigs, mantissa }) => {
     const market = listedMarket(x, coin)
-    if (listing.QUIET_PXS.has(coin)) return { coin, time: x.block.timeMs, levels: [[], []] }
+    if (listing.INACTIVE_PXS.has(coin)) return { coin, time: x.block.timeMs, levels: [[], []] }
     if (market === undefined) return null
     const levels = l2Levels(x.books[market.id]!, nSigFigs ?? null, mantissa ?? 1)
     return { coin, time: x.block.timeMs, levels }
   },
   exchangeStatus: ({ exchange }) => ({ specialStatuses: null, time: exchange.block.timeMs }),
-  metaAndAssetCtxs: ofDex(metaAndContexts),
+  metaAndAssetCtxs: forDex(metaAndContexts),
   spotMetaAndAssetCtxs: (scene) => spotMetaAndContexts(scene),
-  perpsAtOpenInterestCap: ofDex(atCap),
+  perpsAtOpenInterestCap: forDex(atCap),
   fundingHistory: ({ exchange }, { coin, ...window }, [row]) => {
-    if (listing.QUIET_PXS.has(coin)) return []
+    if (listing.INACTIVE_PXS.has(coin)) return []
     const market = listedMarket(exchange, coin)
-    if (market?.kind !== 'perp') return NOTHING
+    if (market?.kind !== 'perp') return NOT_FOUND
     const rate = formatAmount(fundingRate(exchange, market.id))
     return [{ ...row, coin, fundingRate: rate }].filter(isWithin(window))
   },
   candleSnapshot: (
-    { exchange, past },
+    { exchange, history },
     { req: { coin, interval, startTime = 0, endTime = Number.POSITIVE_INFINITY } },
   ) => {
-    if (listing.QUIET_PXS.has(coin)) return []
+    if (listing.INACTIVE_PXS.has(coin)) return []
     const market = listedMarket(exchange, coin)
-    if (market === undefined) return NOTHING
-    return past.candles[market.id]!.within(interval, startTime, endTime).map(({ candle }) => candle)
+    if (market === undefined) return NOT_FOUND
+    return history.candles[market.id]!.within(interval, startTime, endTime).map(({ candle }) => candle)
   },
 }

@@ -7,8 +7,8 @@ import { frontendOrder, type Order } from '../exchange/order.ts'
 import { abstractionOf, builderOf, isIsolated, isMaker } from '../exchange/roles.ts'
 import { twapState } from '../exchange/twap.ts'
 import { emptyWallet, marginState, type Position, type Wallet } from '../exchange/wallet.ts'
-import { type Answers, listedMarket, NOTHING, ofDex } from './answer.ts'
-import { type ListedPerp, quietPerp } from './listing.ts'
+import { forDex, type InfoHandlers, listedMarket, NOT_FOUND } from './handler.ts'
+import { inactivePerp, type ListedPerp } from './listing.ts'
 
 /** The wallet of an address; one that nobody has seen has nothing. */
 export function walletOf(x: Exchange, address: string): Wallet {
@@ -180,16 +180,16 @@ function builderFee(x: Exchange, user: string, builder: string): number {
 }
 
 /** The main DEX has the orders of spot and outcomes too. A wallet that nobody has seen is answered like one without anything. */
-export const WALLET_ANSWERS: Answers = {
-  clearinghouseState: ofDex(({ exchange }, dex, { user }) => perpState(exchange, walletOf(exchange, user), dex)),
+export const WALLET_HANDLERS: InfoHandlers = {
+  clearinghouseState: forDex(({ exchange }, dex, { user }) => perpState(exchange, walletOf(exchange, user), dex)),
   spotClearinghouseState: ({ exchange }, { user }) => spotState(exchange, walletOf(exchange, user)),
-  openOrders: ofDex(({ exchange }, dex, { user }) => openOrders(walletOf(exchange, user), dex)),
-  frontendOpenOrders: ofDex(({ exchange }, dex, { user }) => openOrdersOnDex(walletOf(exchange, user), dex)),
+  openOrders: forDex(({ exchange }, dex, { user }) => openOrders(walletOf(exchange, user), dex)),
+  frontendOpenOrders: forDex(({ exchange }, dex, { user }) => openOrdersOnDex(walletOf(exchange, user), dex)),
   activeAssetData: ({ exchange }, { user, coin }) => {
     const market = listedMarket(exchange, coin)
     if (market?.kind === 'perp') return assetData(exchange, user, market, markPx(exchange, market.id))
-    const quiet = quietPerp(coin)
-    return quiet === undefined ? NOTHING : assetData(exchange, user, quiet, amountOf(quiet.px))
+    const quiet = inactivePerp(coin)
+    return quiet === undefined ? NOT_FOUND : assetData(exchange, user, quiet, amountOf(quiet.px))
   },
   userRole: ({ exchange }, { user }) => role(exchange, user),
   userAbstraction: ({ exchange: x }, { user }) => abstractionOf(x.byAddress.get(user) ?? -1),

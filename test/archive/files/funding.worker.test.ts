@@ -10,7 +10,7 @@ import { heldFills } from '../../../src/archive/funded-runs.ts'
 import { searchPayments } from '../../../src/block-log/retained-payments.ts'
 import { encodeBlock } from '../../../src/block-log/segment.ts'
 import { err, ok } from '../../../src/core/result.ts'
-import { Past } from '../../../src/devnet/info/past.ts'
+import { BlockHistory } from '../../../src/devnet/info/block-history.ts'
 import { convertEvents } from '../../../src/feeder/convert.ts'
 import { userFunding } from '../../../src/info/queries/userFunding.ts'
 import { pastOf } from '../../../src/info/sources/past.ts'
@@ -180,7 +180,7 @@ describe('where it is known', () => {
 
 describe('what wallets paid', () => {
   const WALLETS = Array.from({ length: 40 }, (_, at) => `0x${at.toString(16).padStart(40, '0')}`)
-  const truth = new Past(0)
+  const truth = new BlockHistory(0)
   /** Each third block begins an hour; the fifth hour is of a feeder that does not tell who paid, one comes behind its time. */
   const UNTOLD = 12
   const LATE = 75
@@ -196,7 +196,7 @@ describe('what wallets paid', () => {
       }),
     )
     const paid = { time: '', hash: '', inner: { Funding: { deltas } } }
-    truth.recall({ timeMs: paidMs(height), fills: [], orderStatuses: [], miscEvents: [paid] })
+    truth.record({ timeMs: paidMs(height), fills: [], orderStatuses: [], miscEvents: [paid] })
     const time = new Date(paidMs(height)).toISOString().slice(0, -1)
     const misc = [{ time, hash: '0x0', inner: { Funding: { deltas } } }]
     const { payments, ...told } = convertEvents({ fills: [], misc, twaps: null, statuses: null }, () => {})

@@ -1,7 +1,7 @@
 // What the run tells of: blocks of the exchange, and of a chain of JSON-RPC beside it, each made of its height alone.
 
 import { text } from 'node:stream/consumers'
-import { answerEvm } from '../../../src/devnet/evm/answer.ts'
+import { handleEvm } from '../../../src/devnet/evm/rpc.ts'
 import type { Block, UserFill } from '../../../src/protocol/feed/block.ts'
 import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { startServer } from '../../kit/http-server.ts'
@@ -45,7 +45,7 @@ export async function startEvmNode(): Promise<EvmNode> {
   const server = await startServer(async (request, response) => {
     const asked: unknown = JSON.parse(await text(request))
     const exchange = { seed: 7, vaults: [{ createdMs: BEGUN_MS }], block: { timeMs } }
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(answerEvm(exchange, asked)))
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(handleEvm(exchange, asked)))
   })
   return {
     url: `${server.url}/`,

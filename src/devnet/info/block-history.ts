@@ -11,10 +11,10 @@ import { type DevnetBlock, type NodeFill, type NodeMiscEvent, ZERO_HASH } from '
 import type { FrontendOrder } from '../exchange/order.ts'
 
 /** Kept per wallet of what is rare: as many as the public API answers at most. */
-const RARE = 500
+const MAX_RARE_ROWS = 500
 /** Kept per coin; of candles per interval, as many as the public API answers at most. */
-const CANDLES = 5_000
-const TRADES = 10
+const MAX_CANDLES = 5_000
+const MAX_TRADES = 10
 
 /** A row of history as it is answered. */
 interface Row {
@@ -24,29 +24,29 @@ interface Row {
 type Delta = Row & { readonly hash: string; readonly delta: object }
 
 /** The last status of an order. */
-interface PastOrder {
+interface OrderRecord {
   readonly order: FrontendOrder
   readonly status: string
   readonly statusTimestamp: number
 }
 
-type PastBlock = Pick<DevnetBlock, 'timeMs' | 'fills' | 'orderStatuses' | 'miscEvents'> &
+type HistoryBlock = Pick<DevnetBlock, 'timeMs' | 'fills' | 'orderStatuses' | 'miscEvents'> &
   Partial<Pick<DevnetBlock, 'twapStatuses'>>
 
 /** One wallet's history. */
-const walletPast = (rows: number) => ({
+const emptyHistory = (rows: number) => ({
   fills: new Tail<NodeFill>(rows),
   ledger: new Tail<Delta>(rows),
-  staking: new Tail<Delta>(RARE),
-  payments: new Tail<Delta>(RARE),
-  twaps: new Tail<Row>(RARE),
+  staking: new Tail<Delta>(MAX_RARE_ROWS),
+  payments: new Tail<Delta>(MAX_RARE_ROWS),
+  twaps: new Tail<Row>(MAX_RARE_ROWS),
   /** By order id, in the order of their last status. */
-  orders: new Map<number, PastOrder>(),
+  orders: new Map<number, OrderRecord>(),
 })
-type WalletPast = ReturnType<typeof walletPast>
+type WalletHistory = ReturnType<typeof emptyHistory>
 
-export class Past {
-  readonly #wallets = new Map<string, WalletPast>()
+export class BlockHistory {
+  readonly #wallets = new Map<string, WalletHistory>()
   readonly candles: readonly Candles[] = ALL_MARKETS.map(() => new Candles())
   readonly #trades = new Map<string, Tail<Trade>>()
   readonly #rows: number
@@ -57,7 +57,7 @@ export class Past {
   }
 
   /** Undefined: nothing has happened to this wallet. */
-  wallet(address: string): WalletPast | undefined {
+  wallet(address: string): WalletHistory | undefined {
     return this.#wallets.get(address)
   }
 
@@ -67,29 +67,29 @@ export class Past {
   }
 
   /** Remembers the events of a block, or those of one of its streams; times never fall within a stream. */
-  recall(block: PastBlock): void {
+  record(block: HistoryBlock): void {
     for (const [user, fill] of block.fills) this.#of(user).fills.push(fill)
     for (const trade of tradesOf(block.fills)) {
-      known(this.#trades, trade.coin, () => new Tail<Trade>(TRADES)).push(trade)
+      entryOf(this.#trades, trade.coin, () => new Tail<Trade>(MAX_TRADES)).push(trade)
       this.candles[marketOf(trade.coin)!.id]!.trade(trade)
     }
     for (const { user, order, status } of block.orderStatuses)
-      this.#noteOrder(this.#of(user).orders, { order, status, statusTimestamp: block.timeMs })
-    this.#noteMisc(block)
+      this.#recordOrder(this.#of(user).orders, { order, status, statusTimestamp: block.timeMs })
+    this.#recordMisc(block)
     for (const { twap_id: twapId, state, status } of block.twapStatuses ?? []) {
       const time = Math.floor(block.timeMs / 1_000)
       this.#of(state.user).twaps.push({ time, state, status: { status }, twapId })
     }
   }
 
-  #noteOrder(orders: WalletPast['orders'], row: PastOrder): void {
+  #recordOrder(orders: WalletHistory['orders'], row: OrderRecord): void {
     const { oid } = row.order
     orders.delete(oid)
     orders.set(oid, row)
     if (orders.size > this.#rows) orders.delete(orders.keys().next().value!)
   }
 
-  #noteMisc({ miscEvents, timeMs }: PastBlock): void {
+  #recordMisc({ miscEvents, timeMs }: HistoryBlock): void {
     for (const { hash, inner } of miscEvents)
       if ('LedgerUpdate' in inner) {
         const { users, delta } = inner.LedgerUpdate
@@ -99,10 +99,10 @@ export class Past {
           const delta = { type: 'funding', coin, usdc, szi, fundingRate, nSamples: null }
           this.#of(user).payments.push({ time: timeMs, hash: ZERO_HASH, delta })
         }
-      } else this.#noteStaking(inner, hash, timeMs)
+      } else this.#recordStaking(inner, hash, timeMs)
   }
 
-  #noteStaking(inner: NodeMiscEvent['inner'], hash: string, time: number): void {
+  #recordStaking(inner: NodeMiscEvent['inner'], hash: string, time: number): void {
     const note = (user: string, delta: object) => this.#of(user).staking.push({ time, hash, delta })
     if ('CDeposit' in inner) note(inner.CDeposit.user, { cDeposit: { amount: inner.CDeposit.amount } })
     else if ('CWithdrawal' in inner) {
@@ -115,12 +115,12 @@ export class Past {
   }
 
   /** Only wallets of the exchange are in its blocks, and their number is bounded. */
-  #of(address: string): WalletPast {
-    return known(this.#wallets, address, () => walletPast(this.#rows))
+  #of(address: string): WalletHistory {
+    return entryOf(this.#wallets, address, () => emptyHistory(this.#rows))
   }
 }
 
-function known<K, V>(values: Map<K, V>, key: K, make: () => V): V {
+function entryOf<K, V>(values: Map<K, V>, key: K, make: () => V): V {
   const value = values.get(key) ?? make()
   if (!values.has(key)) values.set(key, value)
   return value
@@ -156,7 +156,7 @@ export class Tail<T> {
   }
 }
 
-interface PastCandle {
+interface CandleVolume {
   candle: Candle
   /** USDC traded. */
   ntl: bigint
@@ -164,7 +164,9 @@ interface PastCandle {
 
 /** The candles of one coin in every interval. */
 class Candles {
-  readonly #series = new Map<Interval, Tail<PastCandle>>(INTERVALS.map((interval) => [interval, new Tail(CANDLES)]))
+  readonly #series = new Map<Interval, Tail<CandleVolume>>(
+    INTERVALS.map((interval) => [interval, new Tail(MAX_CANDLES)]),
+  )
 
   /** Times never fall. */
   trade(trade: Trade): void {
@@ -178,7 +180,7 @@ class Candles {
   }
 
   /** Oldest first: those that overlap [fromMs, toMs]. */
-  within(interval: Interval, fromMs: number, toMs: number): PastCandle[] {
+  within(interval: Interval, fromMs: number, toMs: number): CandleVolume[] {
     const series = this.#series.get(interval)!.toArray()
     return series.filter(({ candle }) => candle.T >= fromMs && candle.t <= toMs)
   }

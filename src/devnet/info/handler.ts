@@ -3,11 +3,11 @@
 import type { Interval } from '../../core/candle-interval.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { type Market, marketOf } from '../exchange/market.ts'
-import type { Past } from './past.ts'
+import type { BlockHistory } from './block-history.ts'
 
-export interface Scene {
+export interface InfoContext {
   readonly exchange: Exchange
-  readonly past: Past
+  readonly history: BlockHistory
 }
 
 interface Window {
@@ -16,7 +16,7 @@ interface Window {
 }
 
 /** Fields of requests, parsed by the schemas of their queries: a query has some of them. */
-export interface Fields extends Window {
+export interface RequestFields extends Window {
   readonly user: string
   readonly coin: string
   /** Undefined: the main one. */
@@ -35,14 +35,14 @@ export interface Fields extends Window {
 }
 
 /** The public server answers 500 and `null` where a query names what does not exist. */
-export const NOTHING = Symbol('nothing')
+export const NOT_FOUND = Symbol('nothing')
 
 // biome-ignore lint/suspicious/noExplicitAny: examples of many shapes, which their schemas know
 type Example = any
 
 /** A value for JSON.stringify, or NOTHING. `example`: the query's, moved to the present exchange. */
-export type AnswerOf = (scene: Scene, fields: Fields, example: Example) => unknown
-export type Answers = Readonly<Record<string, AnswerOf>>
+export type InfoHandler = (scene: InfoContext, fields: RequestFields, example: Example) => unknown
+export type InfoHandlers = Readonly<Record<string, InfoHandler>>
 
 /** Undefined: no such coin at the scale of this exchange. */
 export function listedMarket({ scale }: Exchange, coin: string): Market | undefined {
@@ -51,13 +51,13 @@ export function listedMarket({ scale }: Exchange, coin: string): Market | undefi
 }
 
 /** Index of the DEX that is asked for, -1 where there is none of that name. */
-export const dexOf = ({ scale }: Exchange, { dex = '' }: Pick<Fields, 'dex'>) => scale.dexes.indexOf(dex)
+export const dexOf = ({ scale }: Exchange, { dex = '' }: Pick<RequestFields, 'dex'>) => scale.dexes.indexOf(dex)
 
 /** An answer about one DEX by its index; a DEX that does not exist is nothing. */
-export function ofDex(answer: (scene: Scene, dex: number, fields: Fields) => unknown): AnswerOf {
+export function forDex(answer: (scene: InfoContext, dex: number, fields: RequestFields) => unknown): InfoHandler {
   return (scene, fields) => {
     const dex = dexOf(scene.exchange, fields)
-    return dex < 0 ? NOTHING : answer(scene, dex, fields)
+    return dex < 0 ? NOT_FOUND : answer(scene, dex, fields)
   }
 }
 

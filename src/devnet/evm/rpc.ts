@@ -6,8 +6,8 @@ import { EvmBlocks, GAS_PRICE, hex, type Origin, word } from './blocks.ts'
 import { CHAIN_ID, DECIMALS, SYMBOL, TOKEN } from './token.ts'
 
 /** Blocks of one question. */
-const RANGE_MOST = 10_000
-const FEES_MOST = 1_024
+const MAX_RANGE_BLOCKS = 10_000
+const MAX_FEE_BLOCKS = 1_024
 
 /** What a call is refused with. */
 class EvmError extends Error {
@@ -40,7 +40,7 @@ const Filter = z.object({
   topics: z.array(oneOrMore(Hash)).max(4).default([]),
 })
 const Call = z.object({ to: Address.optional(), data: Bytes.optional(), input: Bytes.optional() })
-const Count = z.union([Quantity, z.number()]).pipe(z.int().min(1).max(FEES_MOST))
+const Count = z.union([Quantity, z.number()]).pipe(z.int().min(1).max(MAX_FEE_BLOCKS))
 
 type Method = (blocks: EvmBlocks, params: readonly unknown[]) => unknown
 
@@ -51,25 +51,27 @@ const METHODS: Readonly<Record<string, Method>> = {
   eth_blockNumber: ({ head }) => hex(head),
   eth_gasPrice: () => hex(GAS_PRICE),
   eth_maxPriorityFeePerGas: () => '0x0',
-  eth_feeHistory: method([Count, Block], (blocks, [count, tag]) => fees(count, there(blocks, tag))),
+  eth_feeHistory: method([Count, Block], (blocks, [count, tag]) => fees(count, existingBlock(blocks, tag))),
   eth_getBlockByNumber: method([Block, IsWhole], (blocks, [tag, isWhole]) => blocks.block(at(blocks, tag), isWhole)),
   eth_getBlockByHash: method([Hash, IsWhole], (blocks, [hash, isWhole]) =>
-    blocks.found(hash, 'block', (number) => blocks.block(number, isWhole)),
+    blocks.find(hash, 'block', (number) => blocks.block(number, isWhole)),
   ),
   eth_getTransactionByHash: method([Hash], (blocks, [hash]) =>
-    blocks.found(hash, 'transaction', (number) => blocks.transaction(number)),
+    blocks.find(hash, 'transaction', (number) => blocks.transaction(number)),
   ),
   eth_getTransactionReceipt: method([Hash], (blocks, [hash]) =>
-    blocks.found(hash, 'transaction', (number) => blocks.receipt(number)),
+    blocks.find(hash, 'transaction', (number) => blocks.receipt(number)),
   ),
   eth_getLogs: method([Filter], (blocks, [filter]) => logs(blocks, filter)),
-  eth_getBalance: method([Address, Block], (blocks, [of, tag]) => hex(blocks.coins(of, there(blocks, tag)))),
-  eth_getTransactionCount: method([Address, Block], (blocks, [of, tag]) => hex(blocks.nonce(of, there(blocks, tag)))),
+  eth_getBalance: method([Address, Block], (blocks, [of, tag]) => hex(blocks.coins(of, existingBlock(blocks, tag)))),
+  eth_getTransactionCount: method([Address, Block], (blocks, [of, tag]) =>
+    hex(blocks.nonce(of, existingBlock(blocks, tag))),
+  ),
   // That of the token tells that there is one, and runs nowhere.
   eth_getCode: method([Address, Block], (_, [of]) => (of === TOKEN ? '0xfe' : '0x')),
   eth_call: method([Call, Block], (blocks, [{ to, data, input }, tag]) => {
-    const number = there(blocks, tag)
-    return to === TOKEN ? called(blocks, input ?? data ?? '0x', number) : '0x'
+    const number = existingBlock(blocks, tag)
+    return to === TOKEN ? callToken(blocks, input ?? data ?? '0x', number) : '0x'
   }),
 }
 
@@ -89,7 +91,7 @@ function method<const Params extends readonly [z.ZodType, ...z.ZodType[]]>(
 
 const at = ({ head }: EvmBlocks, tag: Block) => (typeof tag === 'number' ? tag : tag === 'earliest' ? 0 : head)
 
-function there(blocks: EvmBlocks, tag: Block): number {
+function existingBlock(blocks: EvmBlocks, tag: Block): number {
   const number = at(blocks, tag)
   if (number > blocks.head) throw new EvmError(-32000, 'header not found')
   return number
@@ -102,11 +104,11 @@ function fees(count: number, newest: number) {
 }
 
 function logs(blocks: EvmBlocks, { fromBlock, toBlock, blockHash, address, topics }: z.infer<typeof Filter>) {
-  const one = blockHash === undefined ? null : blocks.found(blockHash, 'block', (number) => number)
+  const one = blockHash === undefined ? null : blocks.find(blockHash, 'block', (number) => number)
   if (blockHash !== undefined && one === null) throw new EvmError(-32000, 'unknown block')
   const from = one ?? at(blocks, fromBlock)
   const to = one ?? Math.min(at(blocks, toBlock), blocks.head)
-  if (to - from >= RANGE_MOST) throw new EvmError(-32602, `at most ${RANGE_MOST} blocks at a time`)
+  if (to - from >= MAX_RANGE_BLOCKS) throw new EvmError(-32602, `at most ${MAX_RANGE_BLOCKS} blocks at a time`)
   if (address && address.length > 0 && !address.includes(TOKEN)) return []
   const wanted = topics.map((any) => (any && any.length > 0 ? any : null))
   return [...blocks.logs(from, to)].filter((log) =>
@@ -115,7 +117,7 @@ function logs(blocks: EvmBlocks, { fromBlock, toBlock, blockHash, address, topic
 }
 
 /** What the token answers to a call, by the first four bytes of the hash of the function's signature. */
-function called(blocks: EvmBlocks, input: string, number: number): string {
+function callToken(blocks: EvmBlocks, input: string, number: number): string {
   switch (input.slice(0, 10)) {
     case '0x70a08231':
       return `0x${word(blocks.balance(`0x${input.slice(34, 74)}`, number))}`
@@ -141,26 +143,27 @@ const Request = z.object({
   params: z.array(z.unknown()).default([]),
 })
 
-const failed = (id: unknown, code: number, message: string) => ({ jsonrpc: '2.0', id, error: { code, message } })
+const errorResponse = (id: unknown, code: number, message: string) => ({ jsonrpc: '2.0', id, error: { code, message } })
 
 /** Answers a parsed JSON body. */
-export function answerEvm(x: Origin, body: unknown): unknown {
+export function handleEvm(x: Origin, body: unknown): unknown {
   const blocks = new EvmBlocks(x)
-  if (!Array.isArray(body)) return answerCall(blocks, body)
-  if (body.length === 0 || body.length > MAX_BATCH) return failed(null, -32600, `a batch has 1 to ${MAX_BATCH} calls`)
-  return body.map((call) => answerCall(blocks, call))
+  if (!Array.isArray(body)) return handleCall(blocks, body)
+  if (body.length === 0 || body.length > MAX_BATCH)
+    return errorResponse(null, -32600, `a batch has 1 to ${MAX_BATCH} calls`)
+  return body.map((call) => handleCall(blocks, call))
 }
 
-function answerCall(blocks: EvmBlocks, body: unknown): unknown {
+function handleCall(blocks: EvmBlocks, body: unknown): unknown {
   const parsed = Request.safeParse(body)
-  if (!parsed.success) return failed(null, -32600, 'invalid request')
+  if (!parsed.success) return errorResponse(null, -32600, 'invalid request')
   const { id, method, params } = parsed.data
   const answer = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined
-  if (answer === undefined) return failed(id, -32601, `the method ${method} does not exist`)
+  if (answer === undefined) return errorResponse(id, -32601, `the method ${method} does not exist`)
   try {
     return { jsonrpc: '2.0', id, result: answer(blocks, params) }
   } catch (error) {
-    if (error instanceof EvmError) return failed(id, error.code, error.message)
+    if (error instanceof EvmError) return errorResponse(id, error.code, error.message)
     throw error
   }
 }

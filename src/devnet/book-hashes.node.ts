@@ -9,8 +9,8 @@ import type { Market } from './exchange/market.ts'
 import { OrderBook } from './exchange/order-book.ts'
 
 /** Furthest height ahead that is waited for, and how many may wait. */
-const MOST_AHEAD = 1_000
-const MOST_WAITING = 16
+const MAX_AHEAD = 1_000
+const MAX_WAITING = 16
 
 /** SHA-256 (hex) of the canonical book. */
 export const bookHash = (book: OrderBook) => createHash('sha256').update(canonicalBook(book.levels())).digest('hex')
@@ -25,34 +25,34 @@ export interface BookHashes {
   readonly books: Readonly<Record<string, string>>
 }
 
-interface Waiting {
+interface PendingRequest {
   readonly height: number
-  readonly take: (x: Exchange) => void
+  readonly resolve: (x: Exchange) => void
 }
 
-export class Truth {
-  #waiting: Waiting[] = []
+export class BookHashOracle {
+  #pending: PendingRequest[] = []
 
   /** How many wait for a height to come. */
   get waiting(): number {
-    return this.#waiting.length
+    return this.#pending.length
   }
 
   /** Null: that height is past or too far ahead, or too many wait. `height` null: the present one. */
   async hashes(x: Exchange, height: number | null): Promise<BookHashes | null> {
     if (height === null || height === x.height) return hashesOf(x.height, x.block.timeMs, booksNow(x))
-    if (height < x.height || height > x.height + MOST_AHEAD || this.waiting >= MOST_WAITING) return null
+    if (height < x.height || height > x.height + MAX_AHEAD || this.waiting >= MAX_WAITING) return null
     const { promise, resolve } = Promise.withResolvers<{ time: number; books: Books }>()
-    this.#waiting.push({ height, take: (now) => resolve({ time: now.block.timeMs, books: booksNow(now) }) })
+    this.#pending.push({ height, resolve: (now) => resolve({ time: now.block.timeMs, books: booksNow(now) }) })
     const { time, books } = await promise
     return hashesOf(height, time, books)
   }
 
   /** Looks at the block that has just been made. */
-  note(x: Exchange): void {
+  onBlock(x: Exchange): void {
     if (this.waiting === 0) return
-    for (const { take } of this.#waiting.filter(({ height }) => height === x.height)) take(x)
-    this.#waiting = this.#waiting.filter(({ height }) => height > x.height)
+    for (const { resolve } of this.#pending.filter(({ height }) => height === x.height)) resolve(x)
+    this.#pending = this.#pending.filter(({ height }) => height > x.height)
   }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { keptBytes } from '../../src/devnet/files/hourly-file.node.ts'
+import { retainedBytes } from '../../src/devnet/files/hourly-file.node.ts'
 
 const sumOf = (sizes: readonly number[]) => sizes.reduce((sum, size) => sum + size, 0)
 
@@ -15,7 +15,7 @@ test('a stream that exceeds the bound keeps the newest half of it, and one withi
           if (i % 7 === 0) files.push(0)
           files[files.length - 1]! += line
           const before = sumOf(files)
-          files = keptBytes(files, most)
+          files = retainedBytes(files, most)
           expect(sumOf(files)).toBe(before > most ? Math.floor(most / 2) : before)
           expect(files.at(-1)).toBeGreaterThan(0)
         }
