@@ -8,7 +8,7 @@ import { parseWith } from '../src/core/schema-words.ts'
 import { NO_TOKEN, SECRET_MIN_LENGTH, TOKEN } from '../src/core/secret.ts'
 import { GatewaySettings, missingBeside } from '../src/env.ts'
 import { CATALOGUE } from '../src/info/queries/catalogue.ts'
-import { asksUpstream, upstreamTypesOf } from '../src/info/query.ts'
+import { upstreamTypesOf, usesUpstream } from '../src/info/query.ts'
 import { SinkSettings } from '../src/pipelines/sink/sink-settings.ts'
 import { SqlSettings } from '../src/pipelines/sql/sql-api.ts'
 import { parseChains } from '../src/rpc/chains.ts'
@@ -175,7 +175,7 @@ function sourceFindings(upstreams: unknown): Finding[] {
   const parsed = typeof upstreams === 'string' ? parseSources(upstreams) : null
   if (!parsed?.ok) return []
   const sources = parsed.value
-  const asking = CATALOGUE.filter(asksUpstream)
+  const asking = CATALOGUE.filter(usesUpstream)
   if (sources.length === 0)
     return [
       warning(

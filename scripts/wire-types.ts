@@ -37,8 +37,8 @@ export function wireTypes(): string {
 /** Text of src/console/responses.ts: of each endpoint whose answer is named in these texts, without its envelope. */
 export function responseTypes(texts: string): string {
   const named = new Map<string, string>()
-  const answers = ENDPOINTS.filter(({ id }) => texts.includes(`Responses['${id}']`)).map(({ id, answers }) => {
-    const { schema } = answers[201] ?? answers[200]!
+  const answers = ENDPOINTS.filter(({ id }) => texts.includes(`Responses['${id}']`)).map(({ id, responses }) => {
+    const { schema } = responses[201] ?? responses[200]!
     const body =
       schema instanceof z.ZodObject && 'error_code' in schema.shape ? (schema.shape.data as z.ZodType) : schema
     return `  ${id}: ${typeText(z.toJSONSchema(body) as Schema, named)}\n`

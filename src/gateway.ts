@@ -6,22 +6,22 @@ import { AddressGate, REST_REQUESTS } from './accounts/address-gate.ts'
 import { hasSession, visitingOperator } from './accounts/sessions/visitor.store.ts'
 import { MICRO_PER_CREDIT } from './core/amount.ts'
 import { meterOf } from './core/objects.client.ts'
+import { addCommonReplies, addressLimit, failureReply } from './http/common-replies.route.ts'
 import { docsRoutes } from './http/docs/docs.route.ts'
-import { addressLimit, everyReply, failureReply } from './http/every-reply.route.ts'
 import { feedRoutes } from './http/feed.route.ts'
-import { answerInfo, infoRoutes } from './http/info.route.ts'
+import { handleInfo, infoRoutes } from './http/info.route.ts'
 import { isBrowser, isConsole, pageOf, withPolicy } from './http/pages.client.ts'
 import { adminRoutes } from './http/platform/admin.route.ts'
 import { ENDPOINTS } from './http/platform/catalogue.ts'
 import { downloadRoutes } from './http/platform/download.route.ts'
 import { keyedRoutes } from './http/platform/keyed.route.ts'
-import { answerRpc, rpcChainOf, rpcRoutes } from './http/rpc.route.ts'
+import { handleRpc, rpcChainOf, rpcRoutes } from './http/rpc.route.ts'
 import { livePageRoutes } from './http/session/live-page.route.ts'
 import { sessionRoutes } from './http/session/session.route.ts'
 import { sellingRoutes } from './http/signup/selling.route.ts'
 import { policyWithTurnstile } from './http/signup/turnstile.client.ts'
 import { graphqlRoutes, streamRoutes } from './http/stream.route.ts'
-import { infoStatus } from './info/answer/routes.ts'
+import { infoStatus } from './info/answer/info-status.ts'
 import { CHEAPEST_MINUTE } from './metering/tariff.ts'
 import { report, type Services, servicesOf } from './services.ts'
 
@@ -50,7 +50,7 @@ function appOf(services: Services): App {
   const { env, settings, objects, access, info, rpc, platform, addressOf, wrongToken, requestId, now } = services
   const { PATH_KEYS: pathKeys, RELAYS_PER_REGION: relaysPerRegion, TRUST_PROXY: isProxyTrusted } = settings
   const app: App = new Hono()
-  everyReply(app, { requestId, report, page: (request) => pageAt(request, services) })
+  addCommonReplies(app, { requestId, report, page: (request) => pageAt(request, services) })
   app.route('/', infoRoutes(info, access, { pathKeys }))
   app.route('/', rpcRoutes(rpc, access))
   app.route('/', docsRoutes<Env>(ENDPOINTS, graphqlSchema))
@@ -87,8 +87,8 @@ async function pageAt(request: Request, { env, settings }: Services): Promise<Re
   return page !== null && hasChallenge && isConsole(request) ? withPolicy(page, policyWithTurnstile) : page
 }
 
-async function sourcesStatus({ upstream, past, rpc, now }: Services) {
-  return { ...(await infoStatus(upstream, now(), past.isDeep)), chains: rpc.view() }
+async function sourcesStatus({ upstream, events, rpc, now }: Services) {
+  return { ...(await infoStatus(upstream, now(), events.isDeep)), chains: rpc.view() }
 }
 
 function livePage({ env, settings, read, addressOf, requestId, now }: Services): Hono {
@@ -124,12 +124,12 @@ export default {
     const { method, url } = request
     // The router costs a tenth of a cached answer.
     if (method === 'POST' && isInfo(url))
-      return answerInfo(info, access, request, (work) => ctx.waitUntil(work)).catch((error) =>
+      return handleInfo(info, access, request, (work) => ctx.waitUntil(work)).catch((error) =>
         failed(error, '/info', requestId()),
       )
     const chain = method === 'POST' ? rpcChainOf(url) : null
     if (chain !== null)
-      return answerRpc(rpc, access, request, (work) => ctx.waitUntil(work), chain).catch((error) =>
+      return handleRpc(rpc, access, request, (work) => ctx.waitUntil(work), chain).catch((error) =>
         failed(error, `/v1/${chain}`, requestId()),
       )
     return appOf(services).fetch(request, env, ctx)

@@ -11,7 +11,7 @@ import type { KeyHash } from './core/ids.ts'
 import type { Result } from './core/result.ts'
 import type { WaitUntil } from './core/wait-until.ts'
 import { meteredCall } from './http/metered.route.ts'
-import { keepUsage } from './http/platform/usage-copy.store.ts'
+import { storeUsage } from './http/platform/usage-copy.store.ts'
 import type { UsageKeeper, UsageRow } from './metering/usage.ts'
 import type { SecretSealer } from './metering/webhooks/webhook-secrets.client.ts'
 import { seal, unseal } from './pipelines/sealing.client.ts'
@@ -32,7 +32,7 @@ export class Internal
 
   /** Copies of a meter's usage rows: only this Worker has D1. */
   async keepUsage(rows: readonly UsageRow[]): Promise<void> {
-    await keepUsage(this.env.ACCOUNTS, rows)
+    await storeUsage(this.env.ACCOUNTS, rows)
   }
 
   /** What relays refused. */
@@ -70,7 +70,7 @@ export class Internal
   /** An info request of an authenticated socket, at its normal price. */
   async info(identity: Identity, text: string) {
     const { info, access } = servicesOf(this.env)
-    const { status, body, headers } = await info.answer(meteredCall(access, 'info', identity, this.#waitUntil), text)
+    const { status, body, headers } = await info.handle(meteredCall(access, 'info', identity, this.#waitUntil), text)
     return { status, body, ignored: headers['x-ignored-fields'] }
   }
 

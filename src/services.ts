@@ -17,9 +17,9 @@ import type { Access } from './http/metered.route.ts'
 import { platformOf } from './http/platform/platform.client.ts'
 import type { Platform } from './http/platform/platform-api.ts'
 import { infoService, infoUpstream } from './info/info.client.ts'
+import { eventHistoryOf } from './info/sources/event-history.ts'
 import { logHistory } from './info/sources/history.client.ts'
-import { pastOf } from './info/sources/past.ts'
-import { sharedHeld } from './info/sources/shared-held.ts'
+import { sharedFills } from './info/sources/shared-fills.ts'
 import { LeasePool } from './metering/leases.client.ts'
 import { newRequestId, pooled } from './protocol/request-id.ts'
 import { rpcService } from './rpc/rpc.client.ts'
@@ -60,7 +60,7 @@ function build(env: Env) {
   const access: Access = {
     authenticate: (request, entry, waitUntil) => {
       const entered = keys.authenticate(keyEnv, request, entry, waitUntil)
-      return entry.takesSessions ? orVisitor(keyEnv, request, entry, entered) : entered
+      return entry.acceptsSessions ? orVisitor(keyEnv, request, entry, entered) : entered
     },
     charging: (waitUntil) =>
       leases.charging({
@@ -71,14 +71,20 @@ function build(env: Env) {
         onChanged: (keyHash, changedMs) => keys.changed(keyHash, changedMs),
       }),
     requestId,
-    refused: (call, waitUntil) => refusals.note(call, (batch) => keepRefusals(env.ACCOUNTS, batch, now()), waitUntil),
+    noteRefusal: (call, waitUntil) =>
+      refusals.note(call, (batch) => keepRefusals(env.ACCOUNTS, batch, now()), waitUntil),
   }
   // Breakers, budgets and clocks of sources outlive the request that happens to touch them.
   const upstream = infoUpstream(settings.UPSTREAMS, { objects, waitUntil: keepAlive })
   const archive = archiveOf(env, settings.CHAIN)
   const history = logHistory({ log: () => objects.log(), now, sleep })
-  const past = pastOf({ history: sharedHeld(history, now), files: filesOf(env, settings.CHAIN), archive, after })
-  const info = infoService(env, settings, { objects, upstream, archive, history, past, report })
+  const events = eventHistoryOf({
+    history: sharedFills(history, now),
+    files: filesOf(env, settings.CHAIN),
+    archive,
+    after,
+  })
+  const info = infoService(env, settings, { objects, upstream, archive, history, events, report })
   /** An answer of info that nobody pays for; null where it cannot be had. */
   const read: Platform['read'] = async (request, account) => {
     const asking = { identity: { account }, requestId: requestId(), waitUntil: keepAlive }
@@ -91,7 +97,7 @@ function build(env: Env) {
     access,
     keyEnv,
     upstream,
-    past,
+    events,
     info,
     rpc: rpcService(settings.RPC_CHAINS, { report, waitUntil: keepAlive }),
     platform: platformOf(env, settings, objects, { read, report, now }),

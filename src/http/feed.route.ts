@@ -17,14 +17,14 @@ export type LogStub = Pick<BlockLogApi, 'status'> & Pick<Fetcher, 'fetch'>
 /** Counts a request with a wrong token; the right one never waits. `waitMs`: 0 while there were few. */
 type WrongToken = (request: Request) => { readonly waitMs: number }
 
-const WRONG = 'The feed token is missing or wrong: send "Authorization: Bearer <FEED_TOKEN>".'
+const WRONG_TOKEN_TEXT = 'The feed token is missing or wrong: send "Authorization: Bearer <FEED_TOKEN>".'
 
 /** How long an isolate repeats the log's last status: a public page must not load the log. */
 const STATUS_MS = 1000
 /** Whoever asks meanwhile waits for the same answer, no longer than this. */
-const ASKING_MAX_MS = 5000
+const STATUS_WAIT_MAX_MS = 5000
 
-interface Seen {
+interface CachedStatus {
   readonly at: number
   readonly status: LogStatus
   readonly sources: SourcesStatus
@@ -38,9 +38,9 @@ export function feedRoutes<Env extends FeedEnv>(
   wrongToken: WrongToken,
 ) {
   const app = new Hono<{ Bindings: Env }>()
-  const flights = new Flights<Seen | null>(ASKING_MAX_MS)
-  let seen: Seen | null = null
-  const look = async (): Promise<Seen> => {
+  const flights = new Flights<CachedStatus | null>(STATUS_WAIT_MAX_MS)
+  let seen: CachedStatus | null = null
+  const look = async (): Promise<CachedStatus> => {
     const [{ v: _, ...status }, others] = await Promise.all([log().status(), sources()])
     seen = { at: nowMs(), status, sources: others }
     return seen
@@ -52,8 +52,8 @@ export function feedRoutes<Env extends FeedEnv>(
     if (gate === 'refused') {
       const seconds = Math.ceil(wrongToken(c.req.raw).waitMs / 1000)
       const wait = ` Wrong ones are looked at again in ${seconds} s.`
-      if (seconds > 0) return c.json(problem(429, WRONG + wait), 429, { 'retry-after': String(seconds) })
-      return c.json(problem(401, WRONG), 401)
+      if (seconds > 0) return c.json(problem(429, WRONG_TOKEN_TEXT + wait), 429, { 'retry-after': String(seconds) })
+      return c.json(problem(401, WRONG_TOKEN_TEXT), 401)
     }
     if (c.req.header('upgrade')?.toLowerCase() !== 'websocket')
       return c.json(problem(426, 'Connect with a WebSocket client.'), 426)

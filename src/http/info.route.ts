@@ -11,10 +11,10 @@ import { type Access, metered, type Surface } from './metered.route.ts'
 
 const INFO: Surface = {
   product: 'info',
-  entry: { product: 'info', kind: 'api', places: ['path', 'bearer'], takesTokens: true, takesSessions: true },
+  entry: { product: 'info', kind: 'api', places: ['path', 'bearer'], takesTokens: true, acceptsSessions: true },
   refusal: infoFailure,
   // Every header of an answer costs 2 to 4 % of its time.
-  announcesAtMost: 1 / 4,
+  announceLimitsBelow: 1 / 4,
 }
 
 /** Routes of the info surface; without `pathKeys` the path form does not exist. */
@@ -22,14 +22,14 @@ export function infoRoutes(service: InfoService, access: Access, { pathKeys }: {
   const app = new Hono()
   for (const path of pathKeys ? ['/info', '/k/:key/info'] : ['/info']) {
     app.post(path, (c) =>
-      answerInfo(service, access, c.req.raw, (work) => c.executionCtx.waitUntil(work), c.req.param('key')),
+      handleInfo(service, access, c.req.raw, (work) => c.executionCtx.waitUntil(work), c.req.param('key')),
     )
   }
   return app
 }
 
 /** One HTTP request, also without Hono. `path`: the segment after `/k/`. */
-export function answerInfo(
+export function handleInfo(
   service: InfoService,
   access: Access,
   request: Request,
@@ -39,7 +39,7 @@ export function answerInfo(
   const surface = path === undefined ? INFO : { ...INFO, entry: { ...INFO.entry, path } }
   return metered(access, surface, request, waitUntil, async (call) => {
     const text = await bodyOf(request)
-    return text.ok ? service.answer(call, text.value) : service.refuse(call, text.error)
+    return text.ok ? service.handle(call, text.value) : service.reject(call, text.error)
   })
 }
 

@@ -25,17 +25,21 @@ interface KeyEntry extends Entry {
   /** The segment after `/k/`. */
   readonly path?: string
   /** The session of an owner's page counts where there is no key. */
-  readonly takesSessions?: boolean
+  readonly acceptsSessions?: boolean
 }
 
-type Entered = Result<Identity, Failure>
+type Authentication = Result<Identity, Failure>
 
 export interface Access {
-  readonly authenticate: (request: Request, entry: KeyEntry, waitUntil: WaitUntil) => Entered | Promise<Entered>
+  readonly authenticate: (
+    request: Request,
+    entry: KeyEntry,
+    waitUntil: WaitUntil,
+  ) => Authentication | Promise<Authentication>
   /** Of one request: reports of what was spent may outlive it. */
   readonly charging: (waitUntil: WaitUntil) => Charging
   readonly requestId: () => string
-  readonly refused?: NoteRefusal | undefined
+  readonly noteRefusal?: NoteRefusal | undefined
 }
 
 export interface Surface {
@@ -47,7 +51,7 @@ export interface Surface {
   /** A refusal that comes before the price is held. */
   readonly limit?: (identity: Identity, request: Request) => Failure | null | Promise<Failure | null>
   /** Limits of the plan are announced where this part of them or less is left; left out: never. */
-  readonly announcesAtMost?: number
+  readonly announceLimitsBelow?: number
 }
 
 /** The call of a caller who is known already. `type`: of what is refused before its type was read. */
@@ -65,7 +69,7 @@ export function meteredCall(
     charging: access.charging(waitUntil),
     waitUntil,
     note: (failure, typeOf = type) =>
-      access.refused?.({ caller: identity, requestId, product, type: typeOf, failure }, waitUntil),
+      access.noteRefusal?.({ caller: identity, requestId, product, type: typeOf, failure }, waitUntil),
   }
 }
 
@@ -84,7 +88,7 @@ export async function metered(
   if (!entered.ok) {
     const { error: failure } = entered
     if (failure.caller !== undefined)
-      access.refused?.({ caller: failure.caller, requestId, product, type: type ?? '', failure }, waitUntil)
+      access.noteRefusal?.({ caller: failure.caller, requestId, product, type: type ?? '', failure }, waitUntil)
     return respond(request, refusal(failure, requestId))
   }
   const call = meteredCall(access, product, entered.value, waitUntil, requestId, type)
@@ -95,9 +99,9 @@ export async function metered(
   }
   const reply = await work(call)
   if (reply instanceof Response) return reply
-  const { announcesAtMost } = surface
+  const { announceLimitsBelow } = surface
   const limits =
-    announcesAtMost === undefined ? null : call.charging.limitHeaders?.(entered.value, product, announcesAtMost)
+    announceLimitsBelow === undefined ? null : call.charging.limitHeaders?.(entered.value, product, announceLimitsBelow)
   if (!limits) return respond(request, reply)
   // A refusal may tell of a limit of its own.
   const joined = reply.headers.ratelimit === undefined ? limits : joinedLimits(reply.headers, limits)

@@ -6,7 +6,7 @@ import type { StaffRole } from '../accounts/staff.ts'
 import type { MicroCredits } from '../core/amount.ts'
 
 /** An answer with its status: what it is, its shape and an example of it. */
-interface OperationAnswer {
+interface OperationResponse {
   readonly description: string
   readonly schema: z.ZodType
   readonly example: unknown
@@ -21,16 +21,16 @@ export interface Operation<Body = unknown, Query = unknown> {
   readonly summary: string
   readonly description?: string
   /** Who may call it: the operator, whoever has a key of either kind, or whoever has a service key. */
-  readonly door: 'admin' | 'key' | 'service'
+  readonly auth: 'admin' | 'key' | 'service'
   readonly role?: StaffRole
   /** What a key must be for, and whose rate limit counts; left out: `platform`. */
   readonly product?: Product
   /** Any key may call it, whatever products it is for: what a key may know of itself. */
-  readonly everyKey?: true
+  readonly acceptsAnyKey?: true
   /** What a 2xx costs, with a key; left out: nothing. */
   readonly price?: MicroCredits
   /** In place of it, in words, where each answer says what it costs. */
-  readonly priced?: string
+  readonly priceText?: string
   readonly params?: Readonly<Record<string, z.ZodType<string>>>
   /** Left out: the operator's API refuses every parameter, others ignore them. */
   readonly query?: z.ZodType<Query>
@@ -43,7 +43,7 @@ export interface Operation<Body = unknown, Query = unknown> {
     /** Of JSON; left out: 16 KiB. */
     readonly maxBytes?: number
   }
-  readonly answers: Readonly<Record<number, OperationAnswer>>
+  readonly responses: Readonly<Record<number, OperationResponse>>
   /** Statuses of its refusals beside those that every operation of its door has. */
   readonly refusals: readonly number[]
 }

@@ -14,7 +14,7 @@ import { REQUEST_ID_HEADER } from '../protocol/request-id.ts'
 /** Replies with an id of their own; `body` is JSON, as text where it is written already. */
 export function ownPageReplies(requestId: () => string) {
   return {
-    answer: (body: unknown, status = 200, more: Readonly<Record<string, string>> = {}): Response =>
+    respond: (body: unknown, status = 200, more: Readonly<Record<string, string>> = {}): Response =>
       new Response(typeof body === 'string' ? body : JSON.stringify(body), {
         status,
         headers: {
@@ -24,7 +24,7 @@ export function ownPageReplies(requestId: () => string) {
           ...more,
         },
       }),
-    refuse: (failure: Failure): Response => {
+    reject: (failure: Failure): Response => {
       const { status, headers, body } = restFailure(failure, requestId())
       return new Response(body, { status, headers: { ...headers, 'cache-control': 'no-store' } })
     },
@@ -32,7 +32,7 @@ export function ownPageReplies(requestId: () => string) {
 }
 
 /** The refusal of an address that came too often, null where it did not. */
-export const tooOften = ({ waitMs, limit }: AddressVerdict): Failure | null =>
+export const rateLimitFailure = ({ waitMs, limit }: AddressVerdict): Failure | null =>
   waitMs > 0 ? { kind: 'rate_limited', retryAfterMs: waitMs, limit } : null
 
 /** The body that a page of this host sent; `foreign`: what another one is told. */
@@ -51,7 +51,7 @@ export async function ownPageBody<T>(
 }
 
 /** Begins a session in the place of the one that the request has. */
-export async function sessionBegun(db: D1Database, request: Request, origin: SessionOrigin, nowMs: number) {
+export async function startSession(db: D1Database, request: Request, origin: SessionOrigin, nowMs: number) {
   const before = sessionToken(request.headers.get('cookie'))
   if (before !== null) await endSession(db, before)
   const { token, seconds, expires } = await beginSession(db, origin, nowMs)

@@ -14,19 +14,19 @@ const RPC: Surface = {
   product: 'rpc',
   entry: { product: 'rpc', kind: 'api', places: ['bearer'] },
   refusal: rpcFailure,
-  announcesAtMost: 1 / 4,
+  announceLimitsBelow: 1 / 4,
 }
 
 /** A transaction has up to 128 KB, as hex twice that; a call may override whole contracts. */
 const BODY_MAX_BYTES = 1024 * 1024
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
-const NO_TEXT: Failure = { kind: 'not_json', hint: 'The request body is not UTF-8.' }
+const NOT_UTF8: Failure = { kind: 'not_json', hint: 'The request body is not UTF-8.' }
 
 export function rpcRoutes(service: RpcService, access: Access): Hono {
   const app = new Hono()
   app.on('POST', ['/v1/:chain', '/v1/:chain/'], (c) =>
-    answerRpc(service, access, c.req.raw, (work) => c.executionCtx.waitUntil(work), c.req.param('chain')),
+    handleRpc(service, access, c.req.raw, (work) => c.executionCtx.waitUntil(work), c.req.param('chain')),
   )
   return app
 }
@@ -42,7 +42,7 @@ export function rpcChainOf(url: string): string | null {
 }
 
 /** One HTTP request, also without Hono. */
-export function answerRpc(
+export function handleRpc(
   service: RpcService,
   access: Access,
   request: Request,
@@ -75,6 +75,6 @@ function textOf(bytes: ArrayBuffer): Result<string, Failure> {
   try {
     return ok(UTF8.decode(bytes))
   } catch {
-    return err(NO_TEXT)
+    return err(NOT_UTF8)
   }
 }

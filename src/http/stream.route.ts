@@ -47,7 +47,7 @@ export function streamRoutes(
     app.get(path, async (c) => {
       const request = c.req.raw
       if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') {
-        return sent(infoFailure({ kind: 'bad_field', issues: [NO_UPGRADE] }, deps.requestId()))
+        return toResponse(infoFailure({ kind: 'bad_field', issues: [NO_UPGRADE] }, deps.requestId()))
       }
       const key = c.req.param('key')
       const surface = key === undefined ? stream : { ...stream, entry: { ...stream.entry, path: key } }
@@ -117,10 +117,10 @@ export function graphqlRoutes(deps: GraphqlRouteDeps, relaysPerRegion: number): 
     const requestId = deps.requestId()
     const protocols = (headers.get('sec-websocket-protocol') ?? '').split(',').map((one) => one.trim())
     if (headers.get('upgrade')?.toLowerCase() !== 'websocket' || !protocols.includes(PROTOCOL))
-      return sent(graphqlFailure({ kind: 'bad_field', issues: [NO_GRAPHQL] }, requestId))
+      return toResponse(graphqlFailure({ kind: 'bad_field', issues: [NO_GRAPHQL] }, requestId))
     const address = callerAddress(deps.isProxyTrusted, headers)
     const { waitMs, limit } = gate.take(address, deps.nowMs())
-    if (waitMs > 0) return sent(graphqlFailure({ kind: 'rate_limited', retryAfterMs: waitMs, limit }, requestId))
+    if (waitMs > 0) return toResponse(graphqlFailure({ kind: 'rate_limited', retryAfterMs: waitMs, limit }, requestId))
     const region = regionOf(cf as CallerPlace | undefined)
     for (const index of relayOrder(address ?? requestId, 'light', relaysPerRegion)) {
       if (refusals.isFull(region, index, deps.nowMs())) continue
@@ -130,7 +130,7 @@ export function graphqlRoutes(deps: GraphqlRouteDeps, relaysPerRegion: number): 
       // Of others it may have room.
       if (Refusal.parse(await answer.json()).why === 'full') refusals.full(region, index, deps.nowMs())
     }
-    return sent(
+    return toResponse(
       graphqlFailure(
         { kind: 'unavailable', what: 'Every relay of your region is full', retryAfterMs: 5000 },
         requestId,
@@ -140,4 +140,4 @@ export function graphqlRoutes(deps: GraphqlRouteDeps, relaysPerRegion: number): 
   return app
 }
 
-const sent = ({ status, headers, body }: Reply) => new Response(body, { status, headers })
+const toResponse = ({ status, headers, body }: Reply) => new Response(body, { status, headers })

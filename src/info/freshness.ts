@@ -63,10 +63,10 @@ export function termsOf(freshness: Freshness): FreshnessTerms {
 }
 
 /** What a copy may be used for: `stale` while a new one is fetched, `spare` where none can be had. */
-export type Use = 'fresh' | 'stale' | 'spare' | 'none'
+export type CopyUse = 'fresh' | 'stale' | 'spare' | 'none'
 
 /** What a copy of this age is good for. */
-export function useOf(ageMs: number, { freshMs, revalidateMs, ifErrorMs }: FreshnessTerms): Use {
+export function useOf(ageMs: number, { freshMs, revalidateMs, ifErrorMs }: FreshnessTerms): CopyUse {
   if (ageMs < freshMs) return 'fresh'
   if (ageMs < revalidateMs) return 'stale'
   return ageMs < ifErrorMs ? 'spare' : 'none'

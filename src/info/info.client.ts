@@ -12,7 +12,7 @@ import { InfoService, type InfoServiceDeps } from './answer/info-service.ts'
 import type { Sources } from './ports.ts'
 import { hubBooks } from './sources/books.client.ts'
 import { DexList } from './sources/dex-list.ts'
-import { archivedBooks } from './sources/past-books.ts'
+import { archivedBooks } from './sources/historical-books.ts'
 
 const now = () => Date.now()
 
@@ -27,7 +27,7 @@ export function infoUpstream(
   return fetchUpstream(sources, { budgetOf: (source) => objects.budget(source), waitUntil, exampleOf: exampleRequest })
 }
 
-interface ServiceParts extends Pick<Sources, 'history' | 'past'>, Pick<InfoServiceDeps, 'report'> {
+interface ServiceParts extends Pick<Sources, 'history' | 'events'>, Pick<InfoServiceDeps, 'report'> {
   readonly objects: Pick<Objects, 'hub'>
   readonly upstream: RoutedUpstream
   readonly archive: BooksArchive | null
@@ -36,12 +36,12 @@ interface ServiceParts extends Pick<Sources, 'history' | 'past'>, Pick<InfoServi
 export function infoService(
   { KEYS }: Pick<Cloudflare.Env, 'KEYS'>,
   { CHAIN, BOOK_HUBS }: { readonly CHAIN: string; readonly BOOK_HUBS: number },
-  { objects, upstream, archive, history, past, report }: ServiceParts,
+  { objects, upstream, archive, history, events, report }: ServiceParts,
 ): InfoService {
   const books = hubBooks({ shards: BOOK_HUBS, hub: (index) => objects.hub(index) })
-  const pastBooks = archivedBooks({ archive, live: books, after })
+  const historicalBooks = archivedBooks({ archive, live: books, after })
   return new InfoService({
-    sources: { books, pastBooks, upstream, dexes: new DexList(upstream, now, after), history, past, after },
+    sources: { books, historicalBooks, upstream, dexes: new DexList(upstream, now, after), history, events, after },
     stores: { region: cacheStore(caches.default, CHAIN), network: kvStore(KEYS, CHAIN) },
     now,
     after,

@@ -23,7 +23,7 @@ export interface Books {
 }
 
 /** Books as they were, out of the archive. */
-export interface PastBooks {
+export interface HistoricalBooks {
   /** A coin's book after block `height`; null where it had none. */
   at(coin: Coin, height: number): Promise<Result<BookSnapshot | null, Failure>>
 }
@@ -41,12 +41,12 @@ export type EventKind = 'fills' | LedgerKind
 /** Fills that Weir itself has seen, as far back as the log holds them. */
 export interface History {
   /** Not below `downTo`, where that is known already. */
-  held(scope: FillScope, kind?: EventKind, downTo?: number): Promise<Result<HeldFills, Failure>>
+  stored(scope: FillScope, kind?: EventKind, downTo?: number): Promise<Result<HeldFills, Failure>>
   /** The newest of them alone, about a minute's: no wait, and a small part of the work. */
   newest(scope: FillScope): Promise<Result<HeldFills, Failure>>
 }
 
-export interface PastEvents {
+export interface EventQuery {
   readonly kind: EventKind
   readonly scope: OwnerScope
   /** Only what is of times whose funding is known. */
@@ -54,16 +54,16 @@ export interface PastEvents {
 }
 
 /** Block times, both ends included. */
-export interface PastWindow {
+export interface TimeWindow {
   readonly fromMs: number
   readonly toMs: number
   readonly order: 'newest' | 'oldest'
 }
 
-export interface PastRequest extends PastEvents, PastWindow {}
+export interface EventRequest extends EventQuery, TimeWindow {}
 
 /** How a reading of the past went. */
-export interface PastRead {
+export interface EventRead {
   /** The last block that was looked at. */
   readonly head: HeightAndTime
   /** From this block on nothing is missing of what was asked for, and was told as far as it was wanted. */
@@ -73,33 +73,33 @@ export interface PastRead {
 }
 
 /** Answers false where it has enough. `isAfterHole`: between this block and the one before are heights that nobody has. */
-export type TakeBlock = (block: EventBlock, isAfterHole: boolean) => boolean
+export type OnBlock = (block: EventBlock, isAfterHole: boolean) => boolean
 
 /** The past as of one moment, to be read more than once; `since`: nothing that is asked for is missing from there on. */
-export interface OpenPast extends Pick<PastRead, 'head' | 'since'> {
+export interface OpenEventHistory extends Pick<EventRead, 'head' | 'since'> {
   /** Tells blocks in the order asked for, each once, until there is enough. */
-  read(window: PastWindow, take: TakeBlock): Promise<Result<PastRead, Failure>>
+  read(window: TimeWindow, take: OnBlock): Promise<Result<EventRead, Failure>>
   /** What the files know to be paid in each span, within what was told without a hole: what the log knows comes with its blocks. */
   funding(spans: readonly FundingSpan[]): Promise<Result<readonly SpanFunding[], Failure>>
 }
 
 /** All that Weir has kept: the log, and behind it the files of the archive. */
-export interface Past {
+export interface EventHistory {
   /** Whether it goes beyond the log. */
   readonly isDeep: boolean
-  open(events: PastEvents): Promise<Result<OpenPast, Failure>>
-  read(request: PastRequest, take: TakeBlock): Promise<Result<PastRead, Failure>>
+  open(events: EventQuery): Promise<Result<OpenEventHistory, Failure>>
+  read(request: EventRequest, take: OnBlock): Promise<Result<EventRead, Failure>>
   /** Null where no candles are kept. */
   candles(request: CandlesRequest): Promise<Result<KeptCandles, Failure> | null>
 }
 
 export interface Sources {
   readonly books: Books
-  readonly pastBooks: PastBooks
+  readonly historicalBooks: HistoricalBooks
   readonly upstream: Upstream
   readonly dexes: Dexes
   readonly history: History
-  readonly past: Past
+  readonly events: EventHistory
   /** Time that passes, for bounds on what is asked of others. */
   readonly after: After
 }

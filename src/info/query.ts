@@ -14,7 +14,7 @@ import type { Sources } from './ports.ts'
 export const NOT_KNOWN = 'is not known to the exchange, or not accepted there'
 
 /** A body ready to be sent, and the block that it reflects where that is known. */
-export interface Answer {
+export interface InfoAnswer {
   readonly body: string
   readonly height?: number
   /** How late the clock of its source was, where that was later than it should be. */
@@ -52,8 +52,8 @@ export interface InfoQuery<Req extends { readonly type: string }, Needs extends 
   /** Requests of which that is true as well, because they read whole books. */
   readonly holdsFirst?: (request: Req) => boolean
   /** Upstream types that an answer is made of, where they are others than the query's own. */
-  readonly madeOf?: readonly string[]
-  readonly resolve: (request: Req, from: Pick<Sources, Needs>) => Promise<Result<Answer, Failure>>
+  readonly upstreamTypes?: readonly string[]
+  readonly resolve: (request: Req, from: Pick<Sources, Needs>) => Promise<Result<InfoAnswer, Failure>>
 }
 
 /** Any query, its request type forgotten: `resolve` and `price` take what its own `request` schema put out. */
@@ -72,22 +72,22 @@ export function priceOf(query: AnyQuery, request: { readonly type: string }): Mi
 }
 
 /** Whether it is answered from what Weir has seen. */
-export function asksHistory(query: AnyQuery): boolean {
-  return query.needs.includes('history') || query.needs.includes('past')
+export function usesHistory(query: AnyQuery): boolean {
+  return query.needs.includes('history') || query.needs.includes('events')
 }
 
 /** Whether anything outside Weir may be asked for this query. */
-export function asksUpstream(query: AnyQuery): boolean {
+export function usesUpstream(query: AnyQuery): boolean {
   return query.needs.includes('upstream') || query.needs.includes('dexes')
 }
 
 /** The types that an upstream has to serve for this query; a wildcard over every DEX asks for `perpDexs` besides. */
 export function upstreamTypesOf(query: AnyQuery): readonly string[] {
-  return asksUpstream(query) ? (query.madeOf ?? [query.type]) : []
+  return usesUpstream(query) ? (query.upstreamTypes ?? [query.type]) : []
 }
 
 /** How late an answer is that is made of others: as late as the latest of those that there are. */
-export function latenessOf(parts: readonly Result<Answer, Failure>[]): Pick<Answer, 'lagMs'> {
+export function latenessOf(parts: readonly Result<InfoAnswer, Failure>[]): Pick<InfoAnswer, 'lagMs'> {
   const lagMs = Math.max(0, ...parts.map((part) => (part.ok ? (part.value.lagMs ?? 0) : 0)))
   return lagMs === 0 ? {} : { lagMs }
 }

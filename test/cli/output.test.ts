@@ -16,7 +16,7 @@ import {
   UrlValue,
 } from '../../src/cli/values.ts'
 import { failureMessage } from '../../src/core/failure.ts'
-import { KEY_PARAMS, pastExpiry } from '../../src/http/platform/key-shapes.ts'
+import { expiryRefusal, KEY_PARAMS } from '../../src/http/platform/key-shapes.ts'
 
 describe('a value', () => {
   it.each([
@@ -97,7 +97,7 @@ describe('a refusal', () => {
     expect(withOptionNames(`key: ${issue!.message}`, ofKey)).toBe(
       'KEY: must be the key, its first 12 characters or its hash',
     )
-    const past = pastExpiry(Date.parse('2026-11-22'), Date.parse('2026-11-22T12:00Z'))
+    const past = expiryRefusal(Date.parse('2026-11-22'), Date.parse('2026-11-22T12:00Z'))
     expect(withOptionNames(failureMessage(past!), ofKey)).toBe(
       '--expires: is in the past (2026-11-22T00:00:00.000Z): say a later time in UTC; a day alone is its 00:00Z',
     )

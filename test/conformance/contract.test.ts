@@ -11,7 +11,7 @@ import { ADMIN_TOKEN, KEY_SECRET, startWorld, type World } from '../kit/gateway.
 import { type HttpServer, startServer } from '../kit/http-server.ts'
 import { Socket } from '../kit/socket.ts'
 import { BAD_FRAMES, BAD_INPUT, BAD_MESSAGES } from './contract/bad-input.ts'
-import { graphqlSocket, knock, type Sent, send, wordsOf } from './contract/knock.ts'
+import { graphqlSocket, knock, type Sent, send, wordsOf } from './contract/requests.ts'
 import { type Carried, DOORS, type Door, FAILURES, type FailureName } from './contract/table.ts'
 
 const HOME = '203.0.113.1'

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CATALOGUE, queryOf } from '../../src/info/queries/catalogue.ts'
-import { asksHistory, asksUpstream } from '../../src/info/query.ts'
+import { usesHistory, usesUpstream } from '../../src/info/query.ts'
 import { ANSWERS, REQUESTS, WIRES } from '../fixtures/wire.ts'
 import { startWorld, type World } from '../kit/gateway.ts'
 import { type HttpServer, startServer } from '../kit/http-server.ts'
@@ -16,7 +16,7 @@ const EXAMPLES = new Map(CATALOGUE.map(({ type, example }) => [type, JSON.string
 // A DEX for each folder of answers: an answer of the cache would prove nothing.
 const [, DEX] = queryOf('perpDexs')!.example.response as [null, object]
 EXAMPLES.set('perpDexs', JSON.stringify([null, ...['xyz', ...WIRES.map(dexOf)].map((name) => ({ ...DEX, name }))]))
-const FROM_UPSTREAM = CATALOGUE.filter(asksUpstream)
+const FROM_UPSTREAM = CATALOGUE.filter(usesUpstream)
 /** Types whose answers come through as they are; the specification adds a key to openOrders. */
 const SERVED = new Set(FROM_UPSTREAM.map(({ type }) => type).filter((type) => type !== 'openOrders'))
 
@@ -58,7 +58,7 @@ it.each(['clearinghouseState', 'portfolioState'])('%s of every DEX costs 10', as
 })
 
 it.each(
-  CATALOGUE.filter((query) => asksHistory(query) && !asksUpstream(query)).map((query) => [query.type, query] as const),
+  CATALOGUE.filter((query) => usesHistory(query) && !usesUpstream(query)).map((query) => [query.type, query] as const),
 )('%s cannot be had before the first block, and is not charged', async (type, { example }) => {
   const reply = await world.info(key, { type, ...example.request })
   expect([reply.status, reply.headers.get('x-credits-cost')]).toEqual([503, '0'])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { After } from '../../src/core/deadline.ts'
 import { Flight, Flights } from '../../src/core/flights.ts'
-import { NextFlights } from '../../src/info/answer/answers.ts'
+import { NextFlights } from '../../src/info/answer/answer-resolver.ts'
 import { FLIGHT_MAX_MS } from '../../src/info/ports.ts'
 
 /** Work that lands when told. */

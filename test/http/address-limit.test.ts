@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { expect, it } from 'vitest'
 import { AddressGate } from '../../src/accounts/address-gate.ts'
-import { addressLimit } from '../../src/http/every-reply.route.ts'
+import { addressLimit } from '../../src/http/common-replies.route.ts'
 
 const LIMIT = { name: 'address', quota: 3, windowSeconds: 1 }
 

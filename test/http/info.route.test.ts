@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Identity } from '../../src/accounts/identity.ts'
 import type { Failure } from '../../src/core/failure.ts'
 import { err, ok, type Result } from '../../src/core/result.ts'
-import { everyReply } from '../../src/http/every-reply.route.ts'
+import { addCommonReplies } from '../../src/http/common-replies.route.ts'
 import { infoRoutes } from '../../src/http/info.route.ts'
 import type { Access } from '../../src/http/metered.route.ts'
 import { createWorld, IDENTITY, UPSTREAM_ANSWERS } from '../info/answer/service-world.ts'
@@ -32,7 +32,7 @@ function app(pathKeys = true) {
     requestId: () => 'req_9',
   }
   const routes = new Hono()
-  everyReply(routes, { requestId: access.requestId, report: () => undefined, page: async () => null })
+  addCommonReplies(routes, { requestId: access.requestId, report: () => undefined, page: async () => null })
   return routes.route('/', infoRoutes(desk, access, { pathKeys }))
 }
 

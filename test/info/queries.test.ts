@@ -3,12 +3,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../src/core/result.ts'
 import { CATALOGUE, queryOf } from '../../src/info/queries/catalogue.ts'
-import { asksUpstream } from '../../src/info/query.ts'
+import { usesUpstream } from '../../src/info/query.ts'
 import { BTC, createWorld, DEX_LIST, UPSTREAM_ANSWERS, USER, type World } from './answer/service-world.ts'
 
 /** Put together by Weir, or with a key added: everything else that an upstream answers is its own bytes. */
 const COMPOSED = ['batchClearinghouseState', 'batchSpotClearinghouseState', 'portfolioState']
-const PASSED = CATALOGUE.filter((query) => asksUpstream(query) && !COMPOSED.includes(query.type))
+const PASSED = CATALOGUE.filter((query) => usesUpstream(query) && !COMPOSED.includes(query.type))
 
 let world: World
 beforeEach(() => {

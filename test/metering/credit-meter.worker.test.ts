@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { keyHashOf } from '../../src/core/ids.ts'
-import { keepUsage } from '../../src/http/platform/usage-copy.store.ts'
+import { storeUsage } from '../../src/http/platform/usage-copy.store.ts'
 import type { LeaseRequest } from '../../src/metering/lease-api.ts'
 import { LeasePool } from '../../src/metering/leases.client.ts'
 import { LEASE_TTL_MS, RECLAIM_GRACE_MS } from '../../src/metering/ledger.ts'
@@ -178,7 +178,7 @@ describe('CreditMeter', () => {
     const keep = async (rows: readonly UsageRow[]) => {
       if (fate === 'lost before') throw new Error('away')
       if (grows) await spend(meterOf(name), 'copied', CREDIT)
-      await keepUsage(db, rows)
+      await storeUsage(db, rows)
       if (fate === 'lost after') throw new Error('away')
     }
     const copied = async () =>

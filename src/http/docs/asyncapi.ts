@@ -54,7 +54,7 @@ const KEY_QUERY = {
 const Body = z.looseObject({ type: z.string() })
 
 /** Frames of a client and of the gateway that belong to no channel, by the names of their messages. */
-const ASKED: Readonly<Record<string, Json>> = {
+const CLIENT_FRAMES: Readonly<Record<string, Json>> = {
   ping: message('Keeps the connection; with the nonce of the last pong it proves that you read', PingFrame, {
     method: 'ping',
   }),
@@ -75,7 +75,7 @@ const ASKED: Readonly<Record<string, Json>> = {
     fromBlock: 7,
   }),
 }
-const TOLD: Readonly<Record<string, Json>> = {
+const GATEWAY_FRAMES: Readonly<Record<string, Json>> = {
   subscriptionResponse: message('A subscription began or ended; it comes before any of its data', Ack, {
     channel: 'subscriptionResponse',
     data: { method: 'subscribe', subscription: { type: 'allFills' } },
@@ -102,11 +102,14 @@ const TOLD: Readonly<Record<string, Json>> = {
 
 /** The document of these channels. */
 export function asyncApiDocument(channels: readonly AnyChannel[]): Json {
-  const asked = { ...Object.fromEntries(channels.map((channel) => [askName(channel), askMessage(channel)])), ...ASKED }
+  const asked = {
+    ...Object.fromEntries(channels.map((channel) => [subscribeName(channel), subscribeMessage(channel)])),
+    ...CLIENT_FRAMES,
+  }
   const shared = new Map<string, unknown>()
   const told = {
     ...Object.fromEntries(channels.map((channel) => [channel.type, dataMessage(channel, shared)])),
-    ...TOLD,
+    ...GATEWAY_FRAMES,
   }
   return {
     asyncapi: '3.0.0',
@@ -139,7 +142,7 @@ export function asyncApiDocument(channels: readonly AnyChannel[]): Json {
       },
     },
     operations: {
-      subscribe: operation('receive', 'Begins a subscription', channels.map(askName), [
+      subscribe: operation('receive', 'Begins a subscription', channels.map(subscribeName), [
         'subscriptionResponse',
         'error',
       ]),
@@ -165,11 +168,11 @@ export function asyncApiDocument(channels: readonly AnyChannel[]): Json {
   }
 }
 
-function askName({ type }: AnyChannel): string {
+function subscribeName({ type }: AnyChannel): string {
   return `subscribe.${type}`
 }
 
-function askMessage(channel: AnyChannel): Json {
+function subscribeMessage(channel: AnyChannel): Json {
   const { type, summary, example, request } = channel
   const said = `Credits: ${minutePriceText(channel)}. Source: ${channelSourceText(channel)}. Snapshot: ${snapshotText(channel)}.`
   const subscribe = SubscribeFrame.extend({ subscription: request })

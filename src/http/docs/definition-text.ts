@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { formatCredits } from '../../core/amount.ts'
 import { termsOf } from '../../info/freshness.ts'
-import { type AnyQuery, asksHistory, asksUpstream, priceOf } from '../../info/query.ts'
+import { type AnyQuery, priceOf, usesHistory, usesUpstream } from '../../info/query.ts'
 import { type AnyChannel, minutePrice, type Wanted } from '../../relay/channel.ts'
 
 const EXAMPLE_BOOK = {
@@ -13,7 +13,7 @@ const EXAMPLE_BOOK = {
   levels: '[[{"px":"81307.0","sz":"0.2","n":1},{"px":"81306.0","sz":"1.5","n":4}],[{"px":"81310.0","sz":"0.7","n":3}]]',
 }
 
-const EXAMPLE_PLACE = { height: 700000000, time: 1789999999930, epoch: '5f0c1d9e-3a52-4c39-9d5f-0b8d6f7a1c11' }
+const EXAMPLE_POSITION = { height: 700000000, time: 1789999999930, epoch: '5f0c1d9e-3a52-4c39-9d5f-0b8d6f7a1c11' }
 
 /** What it costs, with the price of a wildcard where it has one. */
 export function minutePriceText(channel: AnyChannel): string {
@@ -45,7 +45,7 @@ export function snapshotText(channel: AnyChannel): string {
 export function exampleFrames(channel: AnyChannel): readonly unknown[] {
   const { frame } = channel.example
   const snapshot = channel.source === 'books' ? channel.snapshot?.(EXAMPLE_BOOK) : null
-  const orders = channel.source === 'l4' ? channel.snapshot('BTC', EXAMPLE_PLACE, ['[[],[]]']) : null
+  const orders = channel.source === 'l4' ? channel.snapshot('BTC', EXAMPLE_POSITION, ['[[],[]]']) : null
   const first = snapshot ?? orders
   return first ? [JSON.parse(first), frame] : [frame]
 }
@@ -57,8 +57,8 @@ function priceAt(channel: AnyChannel, request: object): string {
 
 /** Where its answers come from. */
 export function sourceText(query: AnyQuery): string {
-  if (asksUpstream(query)) return asksHistory(query) ? 'own history, else upstream' : 'upstream'
-  return asksHistory(query) ? 'own history' : 'own books'
+  if (usesUpstream(query)) return usesHistory(query) ? 'own history, else upstream' : 'upstream'
+  return usesHistory(query) ? 'own history' : 'own books'
 }
 
 /** How old its answers may be. */

@@ -23,12 +23,12 @@ const TEXT_HEADERS = { ...HEADERS, 'content-type': 'text/plain; charset=utf-8' }
 export function docsRoutes<Env extends object>(operations: readonly Operation[], sdl: string) {
   const app = new Hono<{ Bindings: Env }>()
   const served = (path: string, headers: Record<string, string>, write: () => string) => {
-    const written = once(write)
+    const written = lazyDocument(write)
     app.get(path, async (c) => reply(c, headers, await written()))
   }
   served('/openapi.json', JSON_HEADERS, () => JSON.stringify(openApiDocument(CATALOGUE, operations)))
   const ofTypes = new Map(
-    CATALOGUE.map((query) => [typeDocumentPath(query.type), once(() => JSON.stringify(typeDocument(query)))]),
+    CATALOGUE.map((query) => [typeDocumentPath(query.type), lazyDocument(() => JSON.stringify(typeDocument(query)))]),
   )
   app.get('/openapi/info/:file', async (c, next) => {
     const written = ofTypes.get(c.req.path)
@@ -39,24 +39,24 @@ export function docsRoutes<Env extends object>(operations: readonly Operation[],
   return app
 }
 
-interface Written {
+interface ServedDocument {
   readonly text: string
   /** A weak one: the text may travel in several encodings. */
   readonly tag: string
 }
 
 /** Writes a document at its first call, and keeps it for all later ones. */
-function once(write: () => string): () => Promise<Written> {
-  let written: Promise<Written> | null = null
+function lazyDocument(write: () => string): () => Promise<ServedDocument> {
+  let written: Promise<ServedDocument> | null = null
   return () => {
-    written ??= tagged(write())
+    written ??= withTag(write())
     return written
   }
 }
 
-const tagged = async (text: string): Promise<Written> => ({ text, tag: `"${await sha256(text)}"` })
+const withTag = async (text: string): Promise<ServedDocument> => ({ text, tag: `"${await sha256(text)}"` })
 
-function reply(c: Context, own: Record<string, string>, { text, tag }: Written): Response {
+function reply(c: Context, own: Record<string, string>, { text, tag }: ServedDocument): Response {
   const headers = { ...own, etag: `W/${tag}` }
   if (c.req.header('if-none-match')?.includes(tag)) return new Response(null, { status: 304, headers })
   return compressedResponse(c.req.raw, text, { headers })

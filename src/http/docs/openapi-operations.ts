@@ -25,13 +25,13 @@ export const OPERATION_REFUSALS: Readonly<Record<number, string>> = {
   500: 'A fault of ours; quote the request id',
   503: 'A part of the gateway cannot be reached; see `retry-after`',
 }
-const OF_KEYS = [401, 403, 429, 500, 503]
-const OF_DOOR = { admin: [400, 401, 403, 404, 500, 503], key: OF_KEYS, service: OF_KEYS } as const
+const KEY_REFUSALS = [401, 403, 429, 500, 503]
+const REFUSALS_BY_AUTH = { admin: [400, 401, 403, 404, 500, 503], key: KEY_REFUSALS, service: KEY_REFUSALS } as const
 
 /** The paths of these operations, with those of one path together. */
 export function operationPaths(operations: readonly Operation[], shared: Shared): Record<string, Json> {
   return mapped(Object.groupBy(operations, ({ path }) => path) as Record<string, Operation[]>, (ofPath) =>
-    Object.fromEntries(ofPath.map((operation) => [operation.method, described(operation, shared)])),
+    Object.fromEntries(ofPath.map((operation) => [operation.method, openApiOperation(operation, shared)])),
   )
 }
 
@@ -39,12 +39,12 @@ export function operationPaths(operations: readonly Operation[], shared: Shared)
 export function operationRefusals(shared: Shared): Record<string, Json> {
   const content = jsonContent({ schema: schemaOf(Refusal, shared) })
   return Object.fromEntries(
-    Object.entries(OPERATION_REFUSALS).map(([status, description]) => [nameOf(status), { description, content }]),
+    Object.entries(OPERATION_REFUSALS).map(([status, description]) => [responseName(status), { description, content }]),
   )
 }
 
-function described(operation: Operation, shared: Shared): Json {
-  const { id, summary, door, product = 'platform', params = {}, query, body, answers } = operation
+function openApiOperation(operation: Operation, shared: Shared): Json {
+  const { id, summary, auth, product = 'platform', params = {}, query, body, responses } = operation
   const description = operationText(operation)
   const parameters = [
     ...Object.entries(params).map(([name, schema]) => parameter(name, 'path', schemaOf(schema, shared), true)),
@@ -52,10 +52,10 @@ function described(operation: Operation, shared: Shared): Json {
   ]
   return {
     operationId: id,
-    tags: [door === 'admin' ? 'operator' : product],
+    tags: [auth === 'admin' ? 'operator' : product],
     summary,
     ...(description === '' ? {} : { description }),
-    security: [{ [door]: [] }],
+    security: [{ [auth]: [] }],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body && {
       requestBody: {
@@ -64,22 +64,24 @@ function described(operation: Operation, shared: Shared): Json {
       },
     }),
     responses: {
-      ...mapped(answers, ({ description: what, schema, example }) => ({
+      ...mapped(responses, ({ description: what, schema, example }) => ({
         description: what,
         content: content(schema, example, shared),
       })),
-      ...Object.fromEntries(refusalStatuses(operation).map((status) => [status, ref('responses', nameOf(status))])),
+      ...Object.fromEntries(
+        refusalStatuses(operation).map((status) => [status, ref('responses', responseName(status))]),
+      ),
     },
   }
 }
 
 /** What its door, its input and its price bring, and what it names itself. */
-export function refusalStatuses({ door, price, priced, params = {}, query, body, refusals }: Operation): number[] {
+export function refusalStatuses({ auth, price, priceText, params = {}, query, body, refusals }: Operation): number[] {
   const parts = Object.values(params)
   const isRead = query !== undefined || body !== undefined || parts.some((part) => !part.safeParse('').success)
   const ofInput = [...(isRead ? [400] : []), ...(parts.length > 0 ? [404] : []), ...(body === undefined ? [] : [413])]
-  const ofPrice = price === undefined && priced === undefined ? [] : [402]
-  return [...new Set<number>([...OF_DOOR[door], ...refusals, ...ofInput, ...ofPrice])].sort()
+  const ofPrice = price === undefined && priceText === undefined ? [] : [402]
+  return [...new Set<number>([...REFUSALS_BY_AUTH[auth], ...refusals, ...ofInput, ...ofPrice])].sort()
 }
 
 function queryParameters(query: z.ZodType, shared: Shared): Json[] {
@@ -99,16 +101,17 @@ function content(schema: z.ZodType, example: unknown, shared: Shared, media?: st
   return { [type]: { schema: schemaOf(schema, shared), example } }
 }
 
-function nameOf(status: string | number): string {
+function responseName(status: string | number): string {
   return `platform-${status}`
 }
 
 /** What the documents say of an operation beside its summary. */
 export function operationText(operation: Operation): string {
-  const { description = '', door, everyKey = false, price = 0, priced = formatCredits(price) } = operation
-  const role = door === 'admin' ? `Takes the role \`${roleFor(operation)}\`.` : ''
-  const key = door === 'service' ? 'Takes a service key.' : everyKey ? 'Takes any key, whatever its products.' : role
-  const cost = priced === '0' ? '' : `Credits: ${priced}.`
+  const { description = '', auth, acceptsAnyKey = false, price = 0, priceText = formatCredits(price) } = operation
+  const role = auth === 'admin' ? `Takes the role \`${roleFor(operation)}\`.` : ''
+  const key =
+    auth === 'service' ? 'Takes a service key.' : acceptsAnyKey ? 'Takes any key, whatever its products.' : role
+  const cost = priceText === '0' ? '' : `Credits: ${priceText}.`
   return [description, key, cost].filter((part) => part !== '').join(' ')
 }
 
@@ -119,7 +122,7 @@ const HEADERS: Readonly<Record<string, string>> = {
     '`v1,` and the base64 of HMAC-SHA256 over `<id>.<timestamp>.<body>`, as Standard Webhooks has it',
 }
 
-interface Sent {
+interface WebhookEvent {
   readonly schema: z.ZodType
   readonly summary: string
   readonly example: Json & { readonly type: string }
@@ -127,7 +130,7 @@ interface Sent {
 
 const EXAMPLE = { id: 'evt_5a1f7a6e-7c0e-4d3b-9a3e-111111111111', account: 'acme', created: 1790000000000 }
 
-export const EVENTS: readonly Sent[] = [
+export const EVENTS: readonly WebhookEvent[] = [
   {
     schema: LowBalanceEvent,
     summary: 'The credits of an account run low',
@@ -159,7 +162,7 @@ export function eventWebhooks(shared: Shared): Json {
   const parameters = Object.entries(HEADERS).map(([name, description]) => {
     return { name, in: 'header', required: true, description, schema: { type: 'string' } }
   })
-  const described = ({ schema, summary, example }: Sent): [string, Json] => {
+  const described = ({ schema, summary, example }: WebhookEvent): [string, Json] => {
     const post = {
       operationId: `on.${example.type}`,
       summary,

@@ -65,7 +65,7 @@ export const typeDocumentPath = (type: string): string => `/openapi/info/${type}
 /** The document of these queries, in the order of their types, and of what the other surfaces have to say. */
 export function openApiDocument(queries: readonly AnyQuery[], operations: readonly Operation[]): Json {
   const schemas = new Map<string, unknown>()
-  const info = everyType(queries, schemas)
+  const info = infoOperation(queries, schemas)
   const others = operationPaths(operations, schemas)
   const refusals = operationRefusals(schemas)
   const webhooks = eventWebhooks(schemas)
@@ -126,7 +126,7 @@ export function typeDocument(query: AnyQuery): Json {
 }
 
 /** `POST /info` for every type; its schemas get names, which generators make types of. */
-function everyType(queries: readonly AnyQuery[], schemas: Map<string, unknown>): Json {
+function infoOperation(queries: readonly AnyQuery[], schemas: Map<string, unknown>): Json {
   const sorted = [...queries].sort((a, b) => (a.type < b.type ? -1 : 1))
   for (const query of sorted) {
     const description = `${query.summary}. ${creditsText(query)}`

@@ -10,43 +10,43 @@ import { AccountId, type KeyHash } from '../../core/ids.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Operation } from '../operation.ts'
 import {
-  type Answers,
   type Body,
   type Definition,
   defineEndpoint,
   type Endpoint,
   type ParsedBody,
   type Reply,
+  type Responses,
 } from './endpoint.ts'
-import { KEY_PARAMS, OfAccount } from './key-shapes.ts'
-import type { Keys, NamedKey, Platform } from './platform-api.ts'
+import { AccountFilter, KEY_PARAMS } from './key-shapes.ts'
+import type { KeyRef, Keys, Platform } from './platform-api.ts'
 import type { Refusal } from './refusal.ts'
 
-const FREE = 'Free of charge, with or without the last slash.'
-export const FOR_READING = `${FREE} With an API or a service key.`
-export const FOR_MANAGING =
+const FREE_TEXT = 'Free of charge, with or without the last slash.'
+export const READ_ACCESS_TEXT = `${FREE_TEXT} With an API or a service key.`
+export const MANAGE_ACCESS_TEXT =
   'Free of charge. With a service key that nothing restricts: it has no cap, no ranges, no end, and `pipelines` is `all`, so ' +
   'that no key comes to more than it may.'
 
 /** Why this key may not manage keys, null where it may. It is asked of the table: nothing that travels with a call knows all of it. */
-export function mayNotManage(key: KeyRow | null): Failure | null {
-  if (key === null) return notThis('is not known any more')
-  if (key.kind !== 'service') return notThis('is an API key (cqt_)')
-  if (key.replaced_by !== null) return notThis('was replaced by another one')
+export function managementRefusal(key: KeyRow | null): Failure | null {
+  if (key === null) return keyCannotManage('is not known any more')
+  if (key.kind !== 'service') return keyCannotManage('is an API key (cqt_)')
+  if (key.replaced_by !== null) return keyCannotManage('was replaced by another one')
   const restriction = restrictionOf(key)
-  if (restriction !== null) return notThis(restriction)
+  if (restriction !== null) return keyCannotManage(restriction)
   // It would make itself one that may touch all.
-  return pipelineRight(key) === 'own' ? notThis('may touch its own pipelines alone') : null
+  return pipelineRight(key) === 'own' ? keyCannotManage('may touch its own pipelines alone') : null
 }
 
 /** The key that calls, where it may manage keys. */
-export async function manager(keys: Pick<Keys, 'hashed'>, keyHash: KeyHash): Promise<Result<KeyRow, Failure>> {
-  const key = await keys.hashed(keyHash)
-  const refused = mayNotManage(key)
+export async function managingKey(keys: Pick<Keys, 'findByHash'>, keyHash: KeyHash): Promise<Result<KeyRow, Failure>> {
+  const key = await keys.findByHash(keyHash)
+  const refused = managementRefusal(key)
   return refused === null && key !== null ? ok(key) : err(refused ?? KEY_ENDED)
 }
 
-function notThis(what: string): Failure {
+function keyCannotManage(what: string): Failure {
   const why = `This key ${what}, and an account is managed with a service key (cqs_) that nothing restricts: no cap, no ranges, no end, all pipelines`
   return { kind: 'not_entitled', why: `${why}. Use such a key, or ask the operator.` }
 }
@@ -60,7 +60,7 @@ interface AccountTarget {
 }
 
 interface KeyTarget {
-  readonly key: NamedKey
+  readonly key: KeyRef
   /** The account, and root of its key that calls; null: the operator. */
   readonly owner: { readonly account: AccountId; readonly by: string } | null
 }
@@ -74,76 +74,76 @@ interface Resource<Target> {
   readonly admin: Pick<Operation, 'params' | 'query'>
   readonly own: Pick<Operation, 'params'>
   /** Of the operator's call. */
-  readonly named: (call: TargetCall, platform: Platform) => Promise<Result<Target, Refusal>>
+  readonly adminTarget: (call: TargetCall, platform: Platform) => Promise<Result<Target, Refusal>>
   /** Of the call of a key of the account that may manage it. */
-  readonly owned: (call: TargetCall, owner: { readonly account: AccountId; readonly by: string }) => Target
+  readonly ownerTarget: (call: TargetCall, owner: { readonly account: AccountId; readonly by: string }) => Target
 }
 
 export const ACCOUNT: Resource<AccountTarget> = {
   admin: { params: ACCOUNT_PARAMS },
   own: {},
-  named: async ({ params: { id: account = '' } }, { accounts }) => {
-    const missing = await accounts.missing(account)
+  adminTarget: async ({ params: { id: account = '' } }, { accounts }) => {
+    const missing = await accounts.missingFailure(account)
     return missing === null ? ok({ account, by: null }) : err(missing)
   },
-  owned: (_, owner) => owner,
+  ownerTarget: (_, owner) => owner,
 }
 
 export const KEY: Resource<KeyTarget> = {
-  admin: { params: KEY_PARAMS, query: OfAccount },
+  admin: { params: KEY_PARAMS, query: AccountFilter },
   own: { params: KEY_PARAMS },
-  named: async ({ params: { key: name = '' }, query }) => {
-    const { account } = query as z.infer<typeof OfAccount>
+  adminTarget: async ({ params: { key: name = '' }, query }) => {
+    const { account } = query as z.infer<typeof AccountFilter>
     return ok({ key: { name, account }, owner: null })
   },
-  owned: ({ params: { key: name = '' } }, owner) => ({ key: { name, account: owner.account }, owner }),
+  ownerTarget: ({ params: { key: name = '' } }, owner) => ({ key: { name, account: owner.account }, owner }),
 }
 
-type Mount = Definition & { readonly body?: Body }
+type EndpointOptions = Definition & { readonly body?: Body }
 
 /** One operation on what belongs to an account, as two endpoints: the operator's and the owner's. */
-export function mountTwice<
+export function adminAndOwnEndpoints<
   Target,
   const Sent extends Body | undefined = undefined,
-  const All extends Answers = Answers,
+  const All extends Responses = Responses,
 >(
   resource: Resource<Target>,
   {
     admin,
     own,
-    answer,
+    handle,
     ...shared
   }: {
-    readonly admin: Mount
-    readonly own: Mount
+    readonly admin: EndpointOptions
+    readonly own: EndpointOptions
     readonly body?: Sent
-    readonly answers: All
-    readonly answer: (
+    readonly responses: All
+    readonly handle: (
       call: Target & { readonly body: ParsedBody<Sent> },
       platform: Platform,
     ) => Promise<Result<Reply<All>, Refusal>>
   },
 ): readonly [Endpoint, Endpoint] {
-  const answered = async (target: Result<Target, Refusal>, body: unknown, platform: Platform) =>
-    target.ok ? answer({ ...target.value, body: body as ParsedBody<Sent> }, platform) : target
+  const handleTarget = async (target: Result<Target, Refusal>, body: unknown, platform: Platform) =>
+    target.ok ? handle({ ...target.value, body: body as ParsedBody<Sent> }, platform) : target
   return [
     defineEndpoint({
       ...shared,
       ...resource.admin,
       ...admin,
-      answer: async (call, platform) => answered(await resource.named(call, platform), call.body, platform),
+      handle: async (call, platform) => handleTarget(await resource.adminTarget(call, platform), call.body, platform),
     }),
     defineEndpoint({
       ...shared,
       ...resource.own,
       ...own,
-      description: [FOR_MANAGING, own.description].filter(Boolean).join(' '),
-      door: 'service',
-      answer: async (call, platform) => {
+      description: [MANAGE_ACCESS_TEXT, own.description].filter(Boolean).join(' '),
+      auth: 'service',
+      handle: async (call, platform) => {
         const { account, keyHash } = call.identity
-        const caller = await manager(platform.keys, keyHash)
-        const target = caller.ok ? ok(resource.owned(call, { account, by: rootOf(caller.value) })) : caller
-        return answered(target, call.body, platform)
+        const caller = await managingKey(platform.keys, keyHash)
+        const target = caller.ok ? ok(resource.ownerTarget(call, { account, by: rootOf(caller.value) })) : caller
+        return handleTarget(target, call.body, platform)
       },
     }),
   ]

@@ -30,7 +30,7 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
   const store = new AccountStore(db)
   const plans = new PlanTable(db)
 
-  const absent = async (id: string) => noAccount(id, nearestName(id, await store.accountIds(LIST_MAX)))
+  const absent = async (id: string) => unknownAccount(id, nearestName(id, await store.accountIds(LIST_MAX)))
   const missing = async (id: string) => ((await store.account(id)) === null ? absent(id) : null)
 
   /** First credits that are given by number take the place of the first period's, and do not expire. */
@@ -46,17 +46,17 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
   }
 
   return {
-    missing,
+    missingFailure: missing,
     async ensure(id, choice, credits) {
-      const allowed = await chosen(plans, choice)
+      const allowed = await allowedPlan(plans, choice)
       if (!allowed.ok) return allowed
-      const created = await store.ensureAccount(id, choice.plan, stored(choice.terms), nowMs())
+      const created = await store.ensureAccount(id, choice.plan, termsText(choice.terms), nowMs())
       const meter = meterOf(id)
       // Also where the row was there: a first try may have ended between D1 and the meter.
       if ((await meter.plan()) === null) {
         const row = await store.account(id)
         const plan = row === null ? null : await plans.named(row.plan)
-        if (row === null || plan === null) return err(noPlan(choice.plan))
+        if (row === null || plan === null) return err(unknownPlan(choice.plan))
         await begin(row, plan, meter, credits)
       }
       return ok({ created, account: await meter.balance() })
@@ -69,10 +69,10 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
       return ok({ plan: row.plan, terms: termsFrom(row.terms), created: row.created, sums, period })
     },
     async changePlan(id, choice) {
-      const plan = await chosen(plans, choice)
+      const plan = await allowedPlan(plans, choice)
       if (!plan.ok) return plan
-      if (!(await store.setPlan(id, choice.plan, stored(choice.terms)))) {
-        return err((await missing(id)) ?? noPlan(choice.plan))
+      if (!(await store.setPlan(id, choice.plan, termsText(choice.terms)))) {
+        return err((await missing(id)) ?? unknownPlan(choice.plan))
       }
       const order = { plan: choice.plan, terms: agreedTerms(plan.value, choice.terms), firstMicro: null }
       const state = await meterOf(id).changePlan(order)
@@ -97,37 +97,37 @@ export function accountsOf({ db, kv, meterOf, nowMs }: AccountPorts): Accounts {
 }
 
 /** The plan, if there is one and it allows what is to be agreed. */
-async function chosen(plans: PlanTable, { plan, terms }: PlanChoice): Promise<Result<ListedPlan, Failure>> {
+async function allowedPlan(plans: PlanTable, { plan, terms }: PlanChoice): Promise<Result<ListedPlan, Failure>> {
   const row = await plans.named(plan)
   if (row === null) {
     const names = (await plans.list()).map(({ name }) => name)
-    return err(noPlan(plan, nearestName(plan, names)))
+    return err(unknownPlan(plan, nearestName(plan, names)))
   }
-  if (!row.custom && stored(terms) !== null) {
+  if (!row.custom && termsText(terms) !== null) {
     return err(badField('terms', `only for a plan whose terms are agreed per account: "${plan}" has its own`))
   }
   return ok(row)
 }
 
-function noPlan(name: string, meant?: string): Failure {
+function unknownPlan(name: string, meant?: string): Failure {
   const question = meant === undefined ? '' : ` (did you mean "${meant}"?)`
   return badField('plan', `there is no plan "${name}"${question}; GET /admin/plans lists them`)
 }
 
-function stored(terms: Terms): string | null {
+function termsText(terms: Terms): string | null {
   return Object.keys(terms).length === 0 ? null : JSON.stringify(terms)
 }
 
 /** `meant`: the account that is probably meant. */
-function noAccount(id: string, meant?: string): Failure {
+function unknownAccount(id: string, meant?: string): Failure {
   const question = meant === undefined ? '.' : `; did you mean "${meant}"?`
   return { kind: 'not_found', what: 'This account', hint: `The account "${id}" does not exist${question}` }
 }
 
 const PLANS_MAX = 100
 /** Accounts told at a time, and keys of each whose records are renewed at once; others follow within the hour. */
-const PAGE = 10
-const KEYS_AT_ONCE = 50
+const APPLY_PAGE_SIZE = 10
+const HINT_REFRESH_MAX = 50
 
 export function plansOf(ports: Omit<AccountPorts, 'nowMs'>): Plans {
   const table = new PlanTable(ports.db)
@@ -154,15 +154,18 @@ export function plansOf(ports: Omit<AccountPorts, 'nowMs'>): Plans {
     async apply(name, after) {
       const plan = await table.named(name)
       if (plan === null) return err({ kind: 'not_found', what: 'This plan' })
-      const accounts = await table.accountsOn(name, after, PAGE)
+      const accounts = await table.accountsOn(name, after, APPLY_PAGE_SIZE)
       for (const { id, terms } of accounts) {
         const { micro, period } = agreedTerms(plan, terms)
         if (period === 'month') await ports.meterOf(id).renewWith(name, micro)
         await ports.meterOf(id).noteChange(null)
-        const keys = await liveKeysFromD1(ports.db, id, KEYS_AT_ONCE)
+        const keys = await liveKeysFromD1(ports.db, id, HINT_REFRESH_MAX)
         await Promise.all(keys.map((key) => putKeyHint(ports.kv, key)))
       }
-      return ok({ told: accounts.length, next: accounts.length < PAGE ? null : (accounts.at(-1)?.id ?? null) })
+      return ok({
+        told: accounts.length,
+        next: accounts.length < APPLY_PAGE_SIZE ? null : (accounts.at(-1)?.id ?? null),
+      })
     },
   }
 }

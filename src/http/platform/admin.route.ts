@@ -14,7 +14,7 @@ import { roleFor } from '../operation.ts'
 import { accountIn, auditRow } from './audit.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Platform } from './platform-api.ts'
-import { type Answered, answered, readCall, refuse, respond, route } from './serve.route.ts'
+import { addRoute, type HandlerResult, handleCall, readCall, refuse, respond } from './serve.route.ts'
 
 export interface AdminDeps {
   readonly platform: Platform
@@ -26,20 +26,20 @@ export interface AdminDeps {
   readonly requestId: () => string
 }
 
-const WRONG = 'The admin token is missing or wrong: send "Authorization: Bearer <ADMIN_TOKEN>".'
+const WRONG_TOKEN_TEXT = 'The admin token is missing or wrong: send "Authorization: Bearer <ADMIN_TOKEN>".'
 const NO_AUDIT: Failure = {
   kind: 'unavailable',
   what: 'What is done here is written down first, and that failed, so nothing was done',
 }
 
 /** Also who is told to wait is told why: the right token does not have to. */
-function refusedToken({ waitMs, limit }: AddressVerdict): Failure {
-  if (waitMs === 0) return { kind: 'key_malformed', hint: WRONG }
+function wrongTokenFailure({ waitMs, limit }: AddressVerdict): Failure {
+  if (waitMs === 0) return { kind: 'key_malformed', hint: WRONG_TOKEN_TEXT }
   const wait = `Wrong ones are looked at again in ${Math.ceil(waitMs / 1000)} s.`
-  return { kind: 'rate_limited', retryAfterMs: waitMs, limit, hint: `${WRONG} ${wait}` }
+  return { kind: 'rate_limited', retryAfterMs: waitMs, limit, hint: `${WRONG_TOKEN_TEXT} ${wait}` }
 }
 
-const notOfRole = ({ name, role }: Operator, needed: string): Failure => ({
+const roleFailure = ({ name, role }: Operator, needed: string): Failure => ({
   kind: 'not_entitled',
   why: `This needs the role "${needed}", and ${name} has "${role}": ask an owner of this gateway.`,
 })
@@ -55,14 +55,14 @@ export function adminRoutes(endpoints: readonly Endpoint[], deps: AdminDeps) {
     c.set('operator', operator.value)
     return next()
   })
-  for (const endpoint of endpoints.filter(({ door }) => door === 'admin')) {
-    route(app, endpoint, '/admin', async (c) => {
+  for (const endpoint of endpoints.filter(({ auth }) => auth === 'admin')) {
+    addRoute(app, endpoint, '/admin', async (c) => {
       const id = requestId()
       const operator: Operator = c.get('operator')
       const needed = roleFor(endpoint)
-      const refused = mayAct(operator.role, needed) ? null : notOfRole(operator, needed)
+      const refused = mayAct(operator.role, needed) ? null : roleFailure(operator, needed)
       if (endpoint.method !== 'get') return audited(c, { endpoint, operator, refused, id }, platform)
-      return respond(refused === null ? await answered(c, endpoint, null, platform) : err(refused), id)
+      return respond(refused === null ? await handleCall(c, endpoint, null, platform) : err(refused), id)
     })
   }
   app.notFound(() => refuse(noEndpoint(), requestId()))
@@ -84,10 +84,10 @@ async function callerOf(
   const visiting = await visitor(request)
   if (visiting !== null) return visiting
   const staff = await platform.staff.ofToken(bearerToken(authorization) ?? '')
-  return staff === null ? err(refusedToken(wrongToken(request))) : ok(staff)
+  return staff === null ? err(wrongTokenFailure(wrongToken(request))) : ok(staff)
 }
 
-interface Action {
+interface AuditedAction {
   readonly endpoint: Endpoint
   readonly operator: Operator
   readonly refused: Failure | null
@@ -95,32 +95,36 @@ interface Action {
 }
 
 /** One row before and one after: what was done, or tried, has the first, whatever fails; where it has no second, nobody knows. */
-async function audited(c: Context, { endpoint, operator, refused, id }: Action, platform: Platform): Promise<Response> {
+async function audited(
+  c: Context,
+  { endpoint, operator, refused, id }: AuditedAction,
+  platform: Platform,
+): Promise<Response> {
   const { audit, now } = platform
   const { call: read, sent } = await readCall(c, endpoint)
   const call = refused === null ? read : err(refused)
   const { id: action, path } = endpoint
   const row = auditRow({ operator, action, path, params: c.req.param(), ...sent, requestId: id })
-  const number = await audit.begin(row, now()).catch(() => null)
+  const number = await audit.start(row, now()).catch(() => null)
   if (number === null) return refuse(NO_AUDIT, id)
-  const answer = await answerOf(endpoint, call, platform, id)
+  const answer = await handleSafely(endpoint, call, platform, id)
   const response = respond(answer, id)
   const account = answer.ok ? accountIn(answer.value.body) : null
-  await audit.end(number, response.status, account, now()).catch((error: unknown) => {
+  await audit.finish(number, response.status, account, now()).catch((error: unknown) => {
     console.error('the outcome of an action is not in the audit', id, error instanceof Error ? error.message : '')
   })
   return response
 }
 
-async function answerOf(
+async function handleSafely(
   endpoint: Endpoint,
   call: Awaited<ReturnType<typeof readCall>>['call'],
   platform: Platform,
   id: string,
-): Promise<Answered> {
+): Promise<HandlerResult> {
   if (!call.ok) return call
   try {
-    return await endpoint.answer({ ...call.value, identity: null }, platform)
+    return await endpoint.handle({ ...call.value, identity: null }, platform)
   } catch (error) {
     console.error('admin request failed', id, error instanceof Error ? error.message : '')
     return err({ kind: 'internal' })

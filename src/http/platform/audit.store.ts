@@ -5,7 +5,7 @@ import type { Audit } from './platform-api.ts'
 
 export function auditIn(db: D1Database): Audit {
   return {
-    begin: async ({ name, role, action, target, account, sent, requestId }, nowMs) => {
+    start: async ({ name, role, action, target, account, sent, requestId }, nowMs) => {
       const insert = `INSERT INTO audit (at, actor, role, action, target, account, sent, request_id)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
       const row = [nowMs, name, role, action, target, account, sent, requestId]
@@ -16,7 +16,7 @@ export function auditIn(db: D1Database): Audit {
           .run()
       ).meta.last_row_id
     },
-    end: async (number, status, account, nowMs) => {
+    finish: async (number, status, account, nowMs) => {
       const insert = 'INSERT INTO audit_outcomes (number, at, status, account) VALUES (?, ?, ?, ?)'
       await db.prepare(insert).bind(number, nowMs, status, account).run()
     },

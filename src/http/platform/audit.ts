@@ -15,7 +15,7 @@ export interface AuditRow extends Operator {
 }
 
 const TARGET_MAX = 128
-const SENT_MAX = 2_000
+const SENT_MAX_LENGTH = 2_000
 const SECRET_NAME = /secret|token|password|authorization/i
 /** An address may have a secret in whatever comes after its host. */
 const ADDRESS = /\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"@]*@)?([^\s/?#"]+)([/?#][^\s"]*)?/gi
@@ -24,13 +24,13 @@ const ADDRESS = /\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"@]*@)?([^\s/?#"]+)([/?#][^
 const bounded = (text: string, most: number) =>
   visible(text.length > most ? `${text.slice(0, most)}…` : text).slice(0, most * 2)
 
-const plain = (text: string) =>
+const redacted = (text: string) =>
   withoutKeys(text).replace(ADDRESS, (_, scheme, host, rest) => `${scheme}${host}${rest === undefined ? '' : '/…'}`)
 
 function withoutSecrets(name: string, value: unknown): unknown {
   if (typeof value === 'boolean' || value === null) return value
   if (SECRET_NAME.test(name)) return '******'
-  return typeof value === 'string' ? plain(value) : value
+  return typeof value === 'string' ? redacted(value) : value
 }
 
 function sentText(parts: { readonly query: unknown; readonly body: unknown }): string {
@@ -38,10 +38,10 @@ function sentText(parts: { readonly query: unknown; readonly body: unknown }): s
   const isAsked = typeof query === 'object' && query !== null && Object.keys(query).length > 0
   const sent = { ...(isAsked ? { query } : {}), ...(body === undefined ? {} : { body }) }
   // Names of fields may be what should have been their values.
-  return bounded(withoutKeys(JSON.stringify(sent, withoutSecrets)), SENT_MAX)
+  return bounded(withoutKeys(JSON.stringify(sent, withoutSecrets)), SENT_MAX_LENGTH)
 }
 
-interface Asked {
+interface AuditedRequest {
   readonly operator: Operator
   readonly action: string
   readonly path: string
@@ -54,8 +54,8 @@ interface Asked {
 }
 
 /** The row that says who asks for what. */
-export function auditRow({ operator, action, path, params, query, body, requestId }: Asked): AuditRow {
-  const target = bounded(plain(Object.values(params).join(' ')), TARGET_MAX)
+export function auditRow({ operator, action, path, params, query, body, requestId }: AuditedRequest): AuditRow {
+  const target = bounded(redacted(Object.values(params).join(' ')), TARGET_MAX)
   return {
     name: operator.name,
     role: operator.role,
@@ -70,5 +70,5 @@ export function auditRow({ operator, action, path, params, query, body, requestI
 /** The account that a body names. */
 export function accountIn(body: unknown): string | null {
   if (typeof body !== 'object' || body === null || !('account' in body)) return null
-  return typeof body.account === 'string' ? bounded(plain(body.account), TARGET_MAX) : null
+  return typeof body.account === 'string' ? bounded(redacted(body.account), TARGET_MAX) : null
 }

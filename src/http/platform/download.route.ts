@@ -20,8 +20,8 @@ export interface DownloadDeps {
   readonly now: () => number
 }
 
-const GONE = 'This file does not exist any more: GET /v1/<chain>/history/files lists those that do.'
-const MADE = 'links are made by GET /v1/<chain>/history/files'
+const GONE_TEXT = 'This file does not exist any more: GET /v1/<chain>/history/files lists those that do.'
+const LINK_SOURCE = 'links are made by GET /v1/<chain>/history/files'
 const TYPES: Readonly<Record<string, string>> = { gz: 'application/gzip', parquet: 'application/vnd.apache.parquet' }
 
 export function downloadRoutes<Env extends object>(deps: DownloadDeps): Hono<{ Bindings: Env }> {
@@ -29,13 +29,13 @@ export function downloadRoutes<Env extends object>(deps: DownloadDeps): Hono<{ B
   app.get('/v1/:chain/history/files/:key{.+}', async (c) => {
     const key = c.req.param('key')
     const refused = await refusalOf(deps, c.req.param('chain'), key, new URL(c.req.url).searchParams)
-    if (refused !== null || !deps.bucket) return refuse(refused ?? gone(), deps.requestId())
-    return (await fileOf(c, deps.bucket, deps.requestId, key)) ?? refuse(gone(), deps.requestId())
+    if (refused !== null || !deps.bucket) return refuse(refused ?? fileNotFound(), deps.requestId())
+    return (await fileOf(c, deps.bucket, deps.requestId, key)) ?? refuse(fileNotFound(), deps.requestId())
   })
   return app
 }
 
-const gone = (): Failure => ({ kind: 'not_found', what: 'This file', hint: GONE })
+const fileNotFound = (): Failure => ({ kind: 'not_found', what: 'This file', hint: GONE_TEXT })
 
 /** Null: the link is good. */
 async function refusalOf(
@@ -44,13 +44,13 @@ async function refusalOf(
   key: string,
   parameters: URLSearchParams,
 ): Promise<Failure | null> {
-  if (asked !== chain) return gone()
+  if (asked !== chain) return fileNotFound()
   if (!keySecret) return NO_KEY_SECRET
   const link = readLink((name) => parameters.getAll(name))
-  if (typeof link === 'string') return badField(link, `is missing, doubled or not whole: ${MADE}`)
+  if (typeof link === 'string') return badField(link, `is missing, doubled or not whole: ${LINK_SOURCE}`)
   const { expires, signature } = link
   const isOurs = await isSignature(signature, signedText({ chain, key, expires }), keySecret)
-  if (!isOurs) return { kind: 'not_entitled', why: `The signature is not that of this file and time: ${MADE}.` }
+  if (!isOurs) return { kind: 'not_entitled', why: `The signature is not that of this file and time: ${LINK_SOURCE}.` }
   return now() < expires ? null : { kind: 'not_entitled', why: 'This link has expired: ask for another one.' }
 }
 

@@ -16,30 +16,30 @@ type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]
 
 type Params = NonNullable<Operation['params']>
 export type Body = NonNullable<Operation['body']>
-export type Answers = Operation['answers']
+export type Responses = Operation['responses']
 
 /** What a body is parsed to. */
 export type ParsedBody<OneBody> = OneBody extends { readonly schema: infer Schema } ? Parsed<Schema> : undefined
 
-interface Call<Named, Query, Sent, Door> {
+interface Call<Named, Query, Sent, Auth> {
   readonly params: { readonly [name in keyof Named]: string }
   readonly query: Parsed<Query>
   readonly body: ParsedBody<Sent>
   /** Who calls; the operator has none. */
-  readonly identity: Door extends 'key' | 'service' ? Identity : null
+  readonly identity: Auth extends 'key' | 'service' ? Identity : null
 }
 
-export type Reply<All extends Answers> = {
+export type Reply<All extends Responses> = {
   [Status in keyof All & number]: {
     readonly status: Status
     readonly body: All[Status] extends { readonly schema: z.ZodType<infer Value> } ? Frozen<Value> : never
   }
 }[keyof All & number]
 
-type Answer<Call, Reply> = (call: Call, platform: Platform) => Promise<Result<Reply, Refusal>>
+type Handler<Call, Reply> = (call: Call, platform: Platform) => Promise<Result<Reply, Refusal>>
 
 export interface Definition
-  extends Omit<Operation, 'method' | 'path' | 'door' | 'refusals' | 'params' | 'query' | 'body' | 'answers'> {
+  extends Omit<Operation, 'method' | 'path' | 'auth' | 'refusals' | 'params' | 'query' | 'body' | 'responses'> {
   readonly route: `${Uppercase<Operation['method']>} /${string}`
   /** Left out: none beside those of its door. */
   readonly refusals?: readonly number[]
@@ -47,15 +47,15 @@ export interface Definition
 
 /** Any endpoint, its types forgotten: `answer` takes what its own schemas put out. */
 export interface Endpoint extends Operation {
-  readonly answer: Answer<
+  readonly handle: Handler<
     { readonly [part in keyof Call<unknown, unknown, unknown, unknown>]: unknown },
-    { readonly status: number; readonly body: unknown } & Told
+    { readonly status: number; readonly body: unknown } & ReplyExtras
   >
 }
 
-interface Told {
+interface ReplyExtras {
   /** Where the body has a balance, what the headers say too. */
-  readonly left?: MicroCredits
+  readonly remaining?: MicroCredits
   /** What it costs, of an operation whose answers say that. */
   readonly price?: MicroCredits
   /** Of a body that is text, where it is not plain. */
@@ -63,64 +63,67 @@ interface Told {
 }
 
 /** An answer, with its literals kept for the compiler. */
-export const reply = <const Status extends number, const Body>(status: Status, body: Body, told: Told = {}) =>
-  ok({ status, body, ...told })
+export const reply = <const Status extends number, const Body>(status: Status, body: Body, extras: ReplyExtras = {}) =>
+  ok({ status, body, ...extras })
 
-const answerWith =
+const responseWith =
   <const Status extends number>(status: Status) =>
   <Schema extends z.ZodType>(description: string, schema: Schema, differs?: unknown) =>
     ({ [status]: { description, schema, example: exampleOf(schema, differs) } }) as Readonly<
       Record<Status, { readonly description: string; readonly schema: Schema; readonly example: unknown }>
     >
 /** The answer with this status: what it is, its shape, and what its example has of its own. */
-export const okAnswer = answerWith(200)
-export const createdAnswer = answerWith(201)
+export const okResponse = responseWith(200)
+export const createdResponse = responseWith(201)
 
-/** Keeps an endpoint's own types while checking it, and forgets them for the catalogue. Without `door` it is the operator's. */
+/** Keeps an endpoint's own types while checking it, and forgets them for the catalogue. Without `auth` it is the operator's. */
 export function defineEndpoint<
   const Named extends Params = Record<never, never>,
   const Query extends z.ZodType | undefined = undefined,
   const Sent extends Body | undefined = undefined,
-  const All extends Answers = Answers,
-  const Door extends 'key' | 'service' | undefined = undefined,
+  const All extends Responses = Responses,
+  const Auth extends 'key' | 'service' | undefined = undefined,
 >({
   route,
-  door,
+  auth,
   refusals = [],
-  answer,
+  handle,
   ...operation
 }: Definition & {
-  readonly door?: Door
+  readonly auth?: Auth
   readonly params?: Named
   readonly query?: Query
   readonly body?: Sent
-  readonly answers: All
-  readonly answer: Answer<Call<Named, Query, Sent, Door>, Reply<All>>
+  readonly responses: All
+  readonly handle: Handler<Call<Named, Query, Sent, Auth>, Reply<All>>
 }): Endpoint {
   const [method = '', path = ''] = route.split(' ')
-  const endpoint = { ...operation, method: method.toLowerCase(), path, door: door ?? 'admin', refusals, answer }
-  return door === undefined ? (endpoint as Endpoint) : inEnvelope(endpoint as Endpoint)
+  const endpoint = { ...operation, method: method.toLowerCase(), path, auth: auth ?? 'admin', refusals, handle }
+  return auth === undefined ? (endpoint as Endpoint) : inEnvelope(endpoint as Endpoint)
 }
 
 /** The endpoint with the envelope of the platform around each answer that is no text. */
-function inEnvelope({ answers, answer, ...operation }: Endpoint): Endpoint {
-  const shown = Object.entries(answers).map(([status, shape]) => {
+function inEnvelope({ responses, handle, ...operation }: Endpoint): Endpoint {
+  const enveloped = Object.entries(responses).map(([status, shape]) => {
     const { description, schema, example } = shape
     const isText = schema instanceof z.ZodString
-    return [status, isText ? shape : { description, schema: enveloped(schema), example: sealed(example) }] as const
+    return [
+      status,
+      isText ? shape : { description, schema: envelopeSchema(schema), example: envelope(example) },
+    ] as const
   })
   return {
     ...operation,
-    answers: Object.fromEntries(shown),
-    answer: async (call, platform) => {
-      const answered = await answer(call, platform)
-      if (!answered.ok || typeof answered.value.body === 'string') return answered
-      return ok({ ...answered.value, body: sealed(answered.value.body) })
+    responses: Object.fromEntries(enveloped),
+    handle: async (call, platform) => {
+      const result = await handle(call, platform)
+      if (!result.ok || typeof result.value.body === 'string') return result
+      return ok({ ...result.value, body: envelope(result.value.body) })
     },
   }
 }
 
-const enveloped = (data: z.ZodType) =>
+const envelopeSchema = (data: z.ZodType) =>
   z.object({
     data: data.describe('The answer itself'),
     error: z.literal(false).describe('True in refusals'),
@@ -128,4 +131,4 @@ const enveloped = (data: z.ZodType) =>
     error_code: z.null().describe('The status as text in refusals'),
   })
 
-const sealed = (data: unknown) => ({ data, error: false, error_message: null, error_code: null })
+const envelope = (data: unknown) => ({ data, error: false, error_message: null, error_code: null })

@@ -13,7 +13,7 @@ export const WARNINGS = {
 }
 
 /** Warnings as they stand in an answer. */
-export function warned(warnings: readonly string[]) {
+export function withWarnings(warnings: readonly string[]) {
   return warnings.length === 0 ? {} : { warnings }
 }
 
@@ -47,17 +47,21 @@ export const Before = wholeNumber(1, Number.MAX_SAFE_INTEGER).optional().describ
 export const Next = z.int().nullable().describe('`before` of the next page; null: this is the last one')
 
 /** Where the next page begins, by the last row of this one; null where no more rows than fit were found. */
-export function nextOf<Row, Place>(rows: readonly Row[], limit: number, placeOf: (last: Row) => Place): Place | null {
+export function nextCursor<Row, Place>(
+  rows: readonly Row[],
+  limit: number,
+  placeOf: (last: Row) => Place,
+): Place | null {
   const last = rows.length > limit ? rows[limit - 1] : undefined
   return last === undefined ? null : placeOf(last)
 }
 
 /** A page of rows of which one more than fits was asked for. */
 export function pageOf<Row extends { readonly number: number }>(rows: readonly Row[], limit: number) {
-  return { rows: rows.slice(0, limit), next: nextOf(rows, limit, ({ number }) => number) }
+  return { rows: rows.slice(0, limit), next: nextCursor(rows, limit, ({ number }) => number) }
 }
 
-export const unnumbered = <Row extends { readonly number: number }>({ number: _, ...row }: Row) => row
+export const withoutNumber = <Row extends { readonly number: number }>({ number: _, ...row }: Row) => row
 
 export const MicroText = z.int().transform(formatCredits)
 

@@ -27,13 +27,13 @@ import { type AccountPorts, accountsOf } from './account-service.client.ts'
 import type { ListedKey } from './key-shapes.ts'
 import type {
   IssuedKey,
-  KeyOrder,
+  KeyInput,
+  KeyRef,
   Keys,
-  NamedKey,
-  OwnKeyOrder,
+  OwnKeyInput,
   OwnKeyRow,
   RotatedKey,
-  RotationOrder,
+  RotationInput,
 } from './platform-api.ts'
 import { badField, type Refusal } from './refusal.ts'
 
@@ -41,7 +41,7 @@ export interface KeyPorts extends AccountPorts {
   readonly keySecret: string
 }
 
-interface MintedTerms extends Omit<KeyChange, 'label' | 'products'>, Pick<KeyRow, 'account' | 'kind' | 'label'> {
+interface MintInput extends Omit<KeyChange, 'label' | 'products'>, Pick<KeyRow, 'account' | 'kind' | 'label'> {
   readonly products: readonly Product[]
   readonly maker?: string | undefined
 }
@@ -49,7 +49,7 @@ interface MintedTerms extends Omit<KeyChange, 'label' | 'products'>, Pick<KeyRow
 /** What a list says of a key's spending is of the last thirty days. */
 const SPENT_MS = 30 * 86_400_000
 /** Keys that a key made, as far as they are named. */
-const MADE_MOST = 1_000
+const CREATED_KEYS_MAX = 1_000
 const TOO_MANY_KEYS: Refusal = {
   kind: 'conflict',
   message:
@@ -66,31 +66,31 @@ export class KeyService implements Keys {
     this.#store = new AccountStore(ports.db)
   }
 
-  async create(order: KeyOrder): Promise<Result<IssuedKey, Failure>> {
+  async create(order: KeyInput): Promise<Result<IssuedKey, Failure>> {
     const products = order.products ?? PRODUCTS_OF_KIND[order.kind]
-    const beyond = notOfKind({ ...order, products })
+    const beyond = kindRefusal({ ...order, products })
     if (beyond !== null) return err(beyond)
     const account = await this.#accountFor(order)
     if (!account.ok) return account
     const { key, shown, row } = await this.#mint({ ...order, account: account.value, products })
-    await this.#bound(row)
+    await this.#setBounds(row)
     await this.#store.addKey(row)
     return ok({ key, ...shown })
   }
 
-  async createOwn({ request, ...order }: OwnKeyOrder): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>> {
+  async createOwn({ request, ...order }: OwnKeyInput): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>> {
     const products = order.products ?? PRODUCTS_OF_KIND[order.kind]
-    const beyond = notOfKind({ ...order, products })
+    const beyond = kindRefusal({ ...order, products })
     if (beyond !== null) return err(beyond)
     const before = request === null ? null : await this.#store.keyOfRequest(order.account, request)
-    if (before !== null) return madeBefore(before, order)
+    if (before !== null) return repeatedCreate(before, order)
     const now = this.#ports.nowMs()
     if ((await this.#store.keyCount(order.account, now)) >= KEYS_MAX) return err(TOO_MANY_KEYS)
     const { key, shown, row } = await this.#mint({ ...order, products })
-    await this.#bound(row)
+    await this.#setBounds(row)
     if (await this.#store.addOwnKey(row, request, now)) return ok({ key, ...shown })
     const meanwhile = request === null ? null : await this.#store.keyOfRequest(order.account, request)
-    return meanwhile === null ? err(TOO_MANY_KEYS) : madeBefore(meanwhile, order)
+    return meanwhile === null ? err(TOO_MANY_KEYS) : repeatedCreate(meanwhile, order)
   }
 
   async page(account: AccountId, after: KeyPlace | null, limit: number): Promise<readonly OwnKeyRow[]> {
@@ -108,12 +108,12 @@ export class KeyService implements Keys {
     return this.#store.keyCount(account, this.#ports.nowMs())
   }
 
-  entrance(account: AccountId, label: string): Promise<Entrance> {
+  signUpKeys(account: AccountId, label: string): Promise<Entrance> {
     return this.#store.entrance(account, label)
   }
 
   /** The account that the key is for; a new one where none is named. */
-  async #accountFor({ account, plan = 'trial', terms = {}, credits }: KeyOrder): Promise<Result<string, Failure>> {
+  async #accountFor({ account, plan = 'trial', terms = {}, credits }: KeyInput): Promise<Result<string, Failure>> {
     if (account !== undefined) {
       if ((await this.#store.account(account)) === null)
         return err(badField('account', 'there is no such account: create it first'))
@@ -125,14 +125,14 @@ export class KeyService implements Keys {
   }
 
   /** Before the key exists, so that it never spends without its cap, nor past its end. */
-  async #bound({ account, hash, cap, expiresMs }: Parameters<AccountStore['addKey']>[0]): Promise<void> {
+  async #setBounds({ account, hash, cap, expiresMs }: Parameters<AccountStore['addKey']>[0]): Promise<void> {
     const meter = this.#ports.meterOf(account)
     if (cap !== null) await meter.capKey(hash, cap)
     if (expiresMs !== null) await meter.endKey(hash, expiresMs)
   }
 
   /** A new key, its names and its row; stored nowhere yet. */
-  async #mint({ account, kind, label, products, ...bounds }: MintedTerms) {
+  async #mint({ account, kind, label, products, ...bounds }: MintInput) {
     const { expires: expiresMs = null, cap = null, ranges = null, pipelines = null, maker = null } = bounds
     const key = await mintKey(kind, this.#ports.keySecret)
     const shown = { hash: await hashKey(key), prefix: displayPrefix(key), account, kind, label }
@@ -140,10 +140,10 @@ export class KeyService implements Keys {
     return { key, shown, row }
   }
 
-  async change(key: NamedKey, change: KeyChange): Promise<Result<KeyRow, Failure>> {
-    const row = await this.named(key)
+  async change(key: KeyRef, change: KeyChange): Promise<Result<KeyRow, Failure>> {
+    const row = await this.find(key)
     if (!row.ok) return row
-    const beyond = notOfKind({ ...change, kind: row.value.kind })
+    const beyond = kindRefusal({ ...change, kind: row.value.kind })
     if (beyond !== null) return err(beyond)
     const meter = this.#ports.meterOf(row.value.account)
     if (change.cap !== undefined) await meter.capKey(row.value.hash, change.cap)
@@ -151,15 +151,15 @@ export class KeyService implements Keys {
     await this.#store.changeKey(row.value.hash, change)
     await meter.noteChange(row.value.hash)
     await this.#refreshHint(row.value.hash)
-    return this.named({ name: row.value.hash })
+    return this.find({ name: row.value.hash })
   }
 
-  async rotate(key: NamedKey, order: RotationOrder): Promise<Result<RotatedKey, Refusal>> {
-    const old = await this.named(key)
+  async rotate(key: KeyRef, order: RotationInput): Promise<Result<RotatedKey, Refusal>> {
+    const old = await this.find(key)
     if (!old.ok) return old
     const { hash, account, kind, expires, revoked } = old.value
     const before = await this.#store.successorOf(hash)
-    if (before !== null) return this.#rotatedBefore(old.value, before, order)
+    if (before !== null) return this.#repeatedRotation(old.value, before, order)
     const now = this.#ports.nowMs()
     if (revoked !== null || (expires !== null && expires <= now)) {
       return err(badField('key', 'has ended: make a new key instead'))
@@ -171,11 +171,11 @@ export class KeyService implements Keys {
     const right = pipelineRight(old.value)
     if (!(await this.#store.replaceKey(hash, minted.row, { id: order.id, graceMs: order.graceMs, endsMs }, right)))
       return this.rotate(key, order)
-    await this.#endOld(old.value, minted.shown.hash, order)
+    await this.#retireOld(old.value, minted.shown.hash, order)
     return ok({ key: minted.key, ...minted.shown, kind, oldEndsMs: endsMs })
   }
 
-  async #rotatedBefore(old: KeyRow, before: Successor, order: RotationOrder): Promise<Result<RotatedKey, Refusal>> {
+  async #repeatedRotation(old: KeyRow, before: Successor, order: RotationInput): Promise<Result<RotatedKey, Refusal>> {
     const { rotation } = before
     if (order.id === null || order.id !== rotation.id) {
       const message = `key: was replaced by ${before.key.prefix} before: rotate that one`
@@ -185,13 +185,13 @@ export class KeyService implements Keys {
       return err({ kind: 'conflict', message: 'idempotency_key: was used before with another grace_seconds' })
     }
     // The first try may have ended in between.
-    await this.#endOld(old, before.key.hash, order)
+    await this.#retireOld(old, before.key.hash, order)
     const { hash, prefix, account, label, kind } = before.key
     return ok({ hash, prefix, account, label, kind, oldEndsMs: rotation.endsMs })
   }
 
   /** D1 knows the end already; the rest must. The meter hears who carries on before it hears that the old key is revoked. */
-  async #endOld({ account, hash }: KeyRow, newHash: KeyHash, { graceMs }: RotationOrder): Promise<void> {
+  async #retireOld({ account, hash }: KeyRow, newHash: KeyHash, { graceMs }: RotationInput): Promise<void> {
     const meter = this.#ports.meterOf(account)
     await meter.replaceKey(hash, newHash)
     if (graceMs === 0) await meter.revokeKey(hash)
@@ -219,22 +219,22 @@ export class KeyService implements Keys {
     })
   }
 
-  madeBy(key: Pick<KeyRow, 'hash' | 'root'>): Promise<readonly KeyName[]> {
-    return this.#store.madeBy(rootOf(key), this.#ports.nowMs(), MADE_MOST)
+  createdBy(key: Pick<KeyRow, 'hash' | 'root'>): Promise<readonly KeyName[]> {
+    return this.#store.madeBy(rootOf(key), this.#ports.nowMs(), CREATED_KEYS_MAX)
   }
 
-  async names(hashes: readonly KeyHash[]) {
+  async namesByHash(hashes: readonly KeyHash[]) {
     const rows = await this.#store.keyNames(hashes)
     return new Map(rows.map((row) => [row.hash, row]))
   }
 
-  async hashed(hash: KeyHash): Promise<KeyRow | null> {
+  async findByHash(hash: KeyHash): Promise<KeyRow | null> {
     const [row] = await this.#store.keysNamed(hash)
     return row ?? null
   }
 
-  async revoke(key: NamedKey): Promise<Result<KeyRow & { readonly revoked: number }, Failure>> {
-    const found = await this.named(key)
+  async revoke(key: KeyRef): Promise<Result<KeyRow & { readonly revoked: number }, Failure>> {
+    const found = await this.find(key)
     if (!found.ok) return found
     const row = found.value
     const meter = this.#ports.meterOf(row.account)
@@ -247,7 +247,7 @@ export class KeyService implements Keys {
     return ok({ ...row, revoked: row.revoked ?? now })
   }
 
-  async named({ name, account }: NamedKey): Promise<Result<KeyRow, Failure>> {
+  async find({ name, account }: KeyRef): Promise<Result<KeyRow, Failure>> {
     const [row, second] = await this.#store.keysNamed(name, account)
     if (row === undefined) {
       const what = account === undefined ? 'This key' : `This key of the account "${account}"`
@@ -264,14 +264,14 @@ export class KeyService implements Keys {
 }
 
 /** An order that comes again makes nothing; another one of the same name is none. */
-function madeBefore(key: KeyRow, { kind, label }: Pick<OwnKeyOrder, 'kind' | 'label'>): Result<KeyRow, Refusal> {
+function repeatedCreate(key: KeyRow, { kind, label }: Pick<OwnKeyInput, 'kind' | 'label'>): Result<KeyRow, Refusal> {
   if (key.kind === kind && key.label === label) return ok(key)
   const message = `idempotency_key: made ${key.prefix} before, which has another kind or label: send another one`
   return err({ kind: 'conflict', message })
 }
 
 /** Null where a key of this kind may have all of this. */
-function notOfKind({ kind, products = [], pipelines }: Pick<KeyRow, 'kind'> & KeyChange): Failure | null {
+function kindRefusal({ kind, products = [], pipelines }: Pick<KeyRow, 'kind'> & KeyChange): Failure | null {
   const allowed = PRODUCTS_OF_KIND[kind]
   if (!products.every((product) => allowed.includes(product)))
     return badField('products', `a key of kind "${kind}" can have ${allowed.join(', ')}`)

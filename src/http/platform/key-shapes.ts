@@ -20,17 +20,17 @@ const KeyName = z
   )
   .describe(`SHA-256 of the key in hex, or its first ${DISPLAY_LENGTH} characters`)
 
-export const AfterKey = z.string().transform((text, context): KeyPlace => {
+export const KeyCursor = z.string().transform((text, context): KeyPlace => {
   const [, created, hash] = /^(\d{1,15})\.([0-9a-f]{64})$/.exec(text) ?? []
   if (created !== undefined && hash !== undefined) return { created: Number(created), hash }
   context.addIssue({ code: 'custom', message: 'must be "next" of the page before' })
   return z.NEVER
 })
-export const keyPlaceText = ({ created, hash }: KeyPlace) => `${created}.${hash}`
+export const keyCursor = ({ created, hash }: KeyPlace) => `${created}.${hash}`
 
 export const KEY_PARAMS = { key: KeyName }
 /** A key of another account is none. */
-export const OfAccount = z.strictObject({ account: AccountId.optional().describe('Of this account alone') })
+export const AccountFilter = z.strictObject({ account: AccountId.optional().describe('Of this account alone') })
 
 const CAP_TEXT =
   'Credits that it may spend in all its time, together with the keys that it replaced or that replaced it; left out when it is ' +
@@ -76,7 +76,7 @@ const PipelinesRight = z
     `${PIPELINES_TEXT}. Left out when it is made, or null: \`own\` where it has a cap, ranges or an end, else \`all\``,
   )
 
-export const KEY_ORDER = {
+export const KEY_INPUT = {
   label: NewLabel.default(''),
   kind: Kind.default('api'),
   products: KeyProducts.optional(),
@@ -85,7 +85,7 @@ export const KEY_ORDER = {
   ranges: Ranges.optional(),
   pipelines: PipelinesRight.optional(),
 }
-export type KeyTerms = z.infer<z.ZodObject<typeof KEY_ORDER>>
+export type KeyTerms = z.infer<z.ZodObject<typeof KEY_INPUT>>
 export const KeyChanges = z.strictObject({
   label: NewLabel.optional(),
   products: KeyProducts.optional(),
@@ -96,7 +96,7 @@ export const KeyChanges = z.strictObject({
 })
 
 /** The refusal of an end that has passed already, such as one in seconds; null where it lies ahead or there is none. */
-export function pastExpiry(expires: number | null | undefined, nowMs: number): Failure | null {
+export function expiryRefusal(expires: number | null | undefined, nowMs: number): Failure | null {
   if (expires === null || expires === undefined || expires > nowMs) return null
   return badField('expires', `is in the past (${new Date(expires).toISOString()}): send a time in Unix milliseconds`)
 }
@@ -112,7 +112,7 @@ export const keyNames = ({ hash, prefix, account, label }: z.infer<z.ZodObject<t
   return { hash, prefix, account, label }
 }
 
-export const ShownKey = z
+export const KeyView = z
   .object({
     ...NAMES,
     kind: Kind,
@@ -131,8 +131,8 @@ export const ShownKey = z
   .meta({ id: 'Key' })
 
 /** With what its account's meter knows of it. */
-export const CountedKey = z.object({
-  ...ShownKey.shape,
+export const KeyViewWithCap = z.object({
+  ...KeyView.shape,
   cap_remaining: CreditsText.nullable().describe('What is left of its cap; null: no cap, or its meter did not answer'),
 })
 
@@ -145,7 +145,7 @@ export const IssuedKey = z.object({
 export const RevokedKey = z.object({ ...NAMES, revoked: UnixMs.describe('When it was revoked, Unix milliseconds') })
 
 /** A key of D1 as answers show it. */
-export function shownKey(key: KeyRow): z.infer<typeof ShownKey> {
+export function keyView(key: KeyRow): z.infer<typeof KeyView> {
   const { cap, root: _, replaces: __, ...rest } = key
   return { ...rest, pipelines: pipelineRight(key), cap: cap === null ? null : formatCredits(cap) }
 }
@@ -153,12 +153,12 @@ export function shownKey(key: KeyRow): z.infer<typeof ShownKey> {
 /** Credits left of its account and of its cap; null where the meter did not answer, `capLeft` also without a cap. */
 export type ListedKey = KeyRow & { readonly balance: MicroCredits | null; readonly capLeft: MicroCredits | null }
 
-export function countedKey({ capLeft, balance: _, ...key }: ListedKey): z.infer<typeof CountedKey> {
-  return { ...shownKey(key), cap_remaining: capLeft === null ? null : formatCredits(capLeft) }
+export function keyViewWithCap({ capLeft, balance: _, ...key }: ListedKey): z.infer<typeof KeyViewWithCap> {
+  return { ...keyView(key), cap_remaining: capLeft === null ? null : formatCredits(capLeft) }
 }
 
 /** Said of ranges on a gateway that does not believe what a proxy says of addresses. */
-export function unsureOf(ranges: readonly string[] | null | undefined, isProxied: boolean): string[] {
+export function rangeWarnings(ranges: readonly string[] | null | undefined, isProxied: boolean): string[] {
   if (!ranges || isProxied) return []
   return [
     'ranges: TRUST_PROXY is off, so this gateway is sure of no address: until then this key is refused everywhere',

@@ -17,7 +17,7 @@ import { type Access, metered, type Surface } from '../metered.route.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Platform } from './platform-api.ts'
 import type { Refusal } from './refusal.ts'
-import { type Answered, answered, refusalReply, replyTo, route } from './serve.route.ts'
+import { addRoute, type HandlerResult, handleCall, refusalReply, replyTo } from './serve.route.ts'
 
 export interface KeyedDeps extends Access {
   readonly platform: Platform
@@ -29,15 +29,15 @@ export interface KeyedDeps extends Access {
 export function keyedRoutes(endpoints: readonly Endpoint[], deps: KeyedDeps): Hono {
   const app = new Hono()
   const gate = new Gate()
-  for (const endpoint of endpoints.filter(({ door }) => door !== 'admin')) {
+  for (const endpoint of endpoints.filter(({ auth }) => auth !== 'admin')) {
     const surface = surfaceOf(endpoint, deps, gate)
-    route(app, endpoint, '', (c) =>
+    addRoute(app, endpoint, '', (c) =>
       metered(
         deps,
         surface,
         c.req.raw,
         (work) => c.executionCtx.waitUntil(work),
-        (call) => charged(c, endpoint, call, deps.platform),
+        (call) => chargedReply(c, endpoint, call, deps.platform),
       ),
     )
   }
@@ -45,7 +45,7 @@ export function keyedRoutes(endpoints: readonly Endpoint[], deps: KeyedDeps): Ho
 }
 
 function surfaceOf(
-  { id: type, door, product = 'platform', everyKey, method }: Endpoint,
+  { id: type, auth, product = 'platform', acceptsAnyKey, method }: Endpoint,
   { platform, addressOf }: KeyedDeps,
   gate: Gate,
 ): Surface {
@@ -54,17 +54,17 @@ function surfaceOf(
     product,
     type,
     entry: {
-      product: everyKey ? null : product,
-      kind: door === 'service' ? 'service' : 'any',
+      product: acceptsAnyKey ? null : product,
+      kind: auth === 'service' ? 'service' : 'any',
       places: isData ? ['basic', 'bearer'] : ['bearer'],
-      takesSessions: true,
+      acceptsSessions: true,
     },
     refusal: isData ? dataFailure : restFailure,
     limit: (identity, request) => {
-      const tooMany = isData ? tooOften(addressOf(request), identity, gate, platform.now()) : null
-      return tooMany ?? (method === 'get' ? null : endOf(identity, platform))
+      const tooMany = isData ? addressLimitFailure(addressOf(request), identity, gate, platform.now()) : null
+      return tooMany ?? (method === 'get' ? null : endedKeyFailure(identity, platform))
     },
-    announcesAtMost: 1,
+    announceLimitsBelow: 1,
   }
 }
 
@@ -76,7 +76,7 @@ function dataFailure(failure: Failure, requestId: string): Reply {
 }
 
 /** The refusal of an address that has come too often for the plan of its key, whichever keys it came with. */
-function tooOften(address: string | null, identity: Identity, gate: Gate, nowMs: number): Failure | null {
+function addressLimitFailure(address: string | null, identity: Identity, gate: Gate, nowMs: number): Failure | null {
   const quota = limitsOf(identity).requestsPerSecond
   if (quota === null || address === null) return null
   const limit = { name: 'rest-address', quota, windowSeconds: 1 }
@@ -85,14 +85,17 @@ function tooOften(address: string | null, identity: Identity, gate: Gate, nowMs:
 }
 
 /** The refusal of a key that has ended, null where it works: by the table of keys. */
-async function endOf({ keyHash }: Identity, { keys, now }: Pick<Platform, 'keys' | 'now'>): Promise<Failure | null> {
-  const key = await keys.hashed(keyHash)
+async function endedKeyFailure(
+  { keyHash }: Identity,
+  { keys, now }: Pick<Platform, 'keys' | 'now'>,
+): Promise<Failure | null> {
+  const key = await keys.findByHash(keyHash)
   if (key === null || key.revoked !== null) return KEY_ENDED
   return key.expires !== null && key.expires <= now() ? { kind: 'key_expired' } : null
 }
 
 /** Holds the price, reads and answers, then settles what the answer costs, or releases. */
-async function charged(c: Context, endpoint: Endpoint, call: MeteredCall, platform: Platform): Promise<Reply> {
+async function chargedReply(c: Context, endpoint: Endpoint, call: MeteredCall, platform: Platform): Promise<Reply> {
   const { id: type, product = 'platform', price: amount = 0 } = endpoint
   const { identity, requestId, charging } = call
   const refused = (failure: Refusal): Reply => {
@@ -111,13 +114,13 @@ async function charged(c: Context, endpoint: Endpoint, call: MeteredCall, platfo
   }
   const finish = async (): Promise<Reply> => {
     await charging.report?.(identity)
-    const result: Answered | null = await answered(c, endpoint, identity, platform).catch((error) => {
+    const result: HandlerResult | null = await handleCall(c, endpoint, identity, platform).catch((error) => {
       hold.value.release()
       throw error
     })
     // A caller that asks with HEAD is shown nothing.
     const isShown = result.ok && c.req.method !== 'HEAD'
-    const { price = amount, left: balance } = isShown ? result.value : { price: 0 }
+    const { price = amount, remaining: balance } = isShown ? result.value : { price: 0 }
     const paid = await take(price)
     if (!paid.ok) return refused(paid.error)
     if (!result.ok) call.note(result.error)

@@ -22,12 +22,12 @@ import { PIPELINES_MAX, type PipelineRow } from '../../pipelines/row.ts'
 import { seal } from '../../pipelines/sealing.client.ts'
 import { SINK_API_VERSION, type SinkApi, type SinkPhase } from '../../pipelines/sink-api.ts'
 import { isInStep, SinkLink, type SinkLinkPorts } from '../../pipelines/sink-link.client.ts'
-import type { Keys, NamedPipeline, PipelineCaller, PipelineState, Pipelines, Reach } from './platform-api.ts'
-import { badField, type Refusal, waitFor } from './refusal.ts'
+import type { Keys, PipelineCaller, PipelineRef, PipelineState, Pipelines, Reach } from './platform-api.ts'
+import { badField, type Refusal, retryLater } from './refusal.ts'
 
 export interface PipelinePorts extends Omit<SinkLinkPorts, 'store'> {
   readonly db: D1Database
-  readonly keys: Pick<Keys, 'hashed'>
+  readonly keys: Pick<Keys, 'findByHash'>
   /** Names of RPC_CHAINS with nodes. */
   readonly chains: readonly string[]
   /** What speaks against sending to an address of a customer; null: nothing that its text tells. */
@@ -42,28 +42,32 @@ const TEST_MS = 45_000
 const TRIES = 3
 const ID_CHARS = 22
 /** Setting one to run ends these; one that is finished goes on with its dead letters, or another end. */
-const WAITING: readonly SinkPhase[] = ['failed', 'finished', 'unpaid', 'paused', 'retrying']
+const WAITING_PHASES: readonly SinkPhase[] = ['failed', 'finished', 'unpaid', 'paused', 'retrying']
 
-const away = (what: string): Failure => ({ kind: 'unavailable', what, hint: `${what}: send this again in a moment.` })
-const AWAY = away('What runs this pipeline did not answer')
-const NOT_TOLD = away('The pipeline is recorded so, but what runs it could not be told')
-const UNCHECKED = away('Nothing is changed, because what checks transforms did not answer')
-const NOT_EMPTIED = away('The pipeline is deleted, but what ran it could not be told')
+const unavailable = (what: string): Failure => ({
+  kind: 'unavailable',
+  what,
+  hint: `${what}: send this again in a moment.`,
+})
+const NO_RESPONSE = unavailable('What runs this pipeline did not answer')
+const NOT_SYNCED = unavailable('The pipeline is recorded so, but what runs it could not be told')
+const NOT_CHECKED = unavailable('Nothing is changed, because what checks transforms did not answer')
+const NOT_EMPTIED = unavailable('The pipeline is deleted, but what ran it could not be told')
 const conflict = (message: string): Refusal => ({ kind: 'conflict', message })
-const ROOM = conflict(
+const ACCOUNT_FULL = conflict(
   `an account has at most ${PIPELINES_MAX} pipelines, ${BYTES_MAX / 1e6} MB of them, and ${WALLETS_MAX} wallets in those of order_updates: delete what is not needed`,
 )
-const SHARE_TAKEN = conflict(
+const KEY_SHARE_FULL = conflict(
   `a key that may touch its own pipelines alone ("pipelines": "own") has at most ${SHARE.pipelines} of them, ${SHARE.bytes / 1e6} MB, and ${SHARE.wallets} wallets in those of order_updates: delete what is not needed, or use a key with "pipelines": "all"`,
 )
 const BUSY = conflict('others are changing this pipeline: read it, and send this again')
-const TESTED = conflict('this pipeline is being tested already: wait for that answer, and send this again')
-const SEALED = conflict(
+const TEST_RUNNING = conflict('this pipeline is being tested already: wait for that answer, and send this again')
+const SECRET_UNREADABLE = conflict(
   'destination_config: its secret cannot be read any more, because the operator changed KEY_SECRET: send it again',
 )
 
 const NO_PIPELINE: Failure = { kind: 'not_found', what: 'This pipeline' }
-const NOT_OWN: Failure = {
+const OTHER_KEYS_PIPELINE: Failure = {
   kind: 'not_entitled',
   why:
     'This pipeline is charged to another key, and this key may touch its own pipelines alone ("pipelines": "own"). Use a key ' +
@@ -90,7 +94,7 @@ export class PipelineService implements Pipelines {
   }
 
   async create({ account, keyHash }: PipelineCaller, order: NewPipeline): Promise<Result<PipelineRow, Refusal>> {
-    const checked = await this.#allowed(account, created(order), order)
+    const checked = await this.#validate(account, created(order), order)
     if (!checked.ok) return checked
     const { nowMs, keySecret } = this.#ports
     const id = `pipe_${randomBase58(ID_CHARS, (bytes) => crypto.getRandomValues(new Uint8Array(bytes)))}`
@@ -112,7 +116,7 @@ export class PipelineService implements Pipelines {
       told: 0,
       isRemoved: false,
     }
-    if (!(await this.#store.add(row, shareOf(caller)))) return err(roomOf(caller))
+    if (!(await this.#store.add(row, shareOf(caller)))) return err(fullRefusal(caller))
     return ok(await this.#link.inStep(row))
   }
 
@@ -135,26 +139,26 @@ export class PipelineService implements Pipelines {
     }))
   }
 
-  async show(name: NamedPipeline): Promise<Result<PipelineRow, Refusal>> {
-    const row = await this.#named(name, await this.#caller(name.keyHash))
+  async show(name: PipelineRef): Promise<Result<PipelineRow, Refusal>> {
+    const row = await this.#find(name, await this.#caller(name.keyHash))
     return row.ok ? ok(await this.#link.inStep(row.value)) : row
   }
 
-  adopt(name: NamedPipeline): Promise<Result<PipelineRow, Refusal>> {
+  adopt(name: PipelineRef): Promise<Result<PipelineRow, Refusal>> {
     return this.change(name, {}, 'adopts')
   }
 
   /** `takes`: the caller pays from now on, whatever changes; where it adopts the pipeline, that goes on if it waits. */
   async change(
-    name: NamedPipeline,
+    name: PipelineRef,
     change: PipelineChange,
     takes: 'pays' | 'adopts' | null = null,
   ): Promise<Result<PipelineRow, Refusal>> {
     const caller = await this.#caller(name.keyHash)
     for (let left = TRIES; left > 0; left--) {
-      const before = await this.#named(name, caller)
+      const before = await this.#find(name, caller)
       if (!before.ok) return before
-      const after = await this.#changed(before.value, change, caller)
+      const after = await this.#applyChange(before.value, change, caller)
       if (!after.ok) return after
       const { row: changed, isChanged: isOther, sends } = after.value
       const isStarted = change.status === 'running' && before.value.fields.status !== 'running'
@@ -162,77 +166,77 @@ export class PipelineService implements Pipelines {
       const isWoken = mayWake && (await this.#isStuck(changed))
       const isTaken = (takes !== null || sends || isStarted || isWoken) && before.value.payer !== caller.hash
       const isChanged = isOther || isWoken || isTaken
-      const row = isChanged ? this.#next(isTaken ? { ...changed, ...payerOf(caller) } : changed) : changed
+      const row = isChanged ? this.#nextRevision(isTaken ? { ...changed, ...payerOf(caller) } : changed) : changed
       if (!isChanged || (await this.#store.change(row, before.value.revision, shareOf(caller)))) {
         const told = await this.#link.inStep(row)
-        return isInStep(told) ? ok(told) : err(NOT_TOLD)
+        return isInStep(told) ? ok(told) : err(NOT_SYNCED)
       }
-      const now = await this.#named(name, caller)
-      if (now.ok && now.value.revision === before.value.revision) return err(roomOf(caller))
+      const now = await this.#find(name, caller)
+      if (now.ok && now.value.revision === before.value.revision) return err(fullRefusal(caller))
     }
     return err(BUSY)
   }
 
-  async remove({ account, id, keyHash }: NamedPipeline): Promise<Result<void, Refusal>> {
+  async remove({ account, id, keyHash }: PipelineRef): Promise<Result<void, Refusal>> {
     // Also one that was deleted: it may not be known to be empty.
     const row = await this.#store.named(account, id)
     if (row === null) return err(NO_PIPELINE)
-    if (!mayTouch(await this.#caller(keyHash), row)) return err(NOT_OWN)
+    if (!mayTouch(await this.#caller(keyHash), row)) return err(OTHER_KEYS_PIPELINE)
     await this.#store.remove(id, this.#ports.nowMs())
     if ((await this.#link.asked(id, (sink) => sink.drop().then(() => true))) === null) return err(NOT_EMPTIED)
     await this.#store.forget(id)
     return ok(undefined)
   }
 
-  async state(name: NamedPipeline): Promise<Result<PipelineState, Refusal>> {
+  async state(name: PipelineRef): Promise<Result<PipelineState, Refusal>> {
     const row = await this.show(name)
     if (!row.ok) return row
     const status = await this.#link.asked(name.id, (sink) => sink.status())
-    return ok({ row: row.value, inStep: isInStep(row.value), status })
+    return ok({ row: row.value, inSync: isInStep(row.value), status })
   }
 
-  async logs(name: NamedPipeline, before: number | null, limit: number) {
-    const answer = await this.#of(name, (sink) => sink.logs({ v, before, limit }))
+  async logs(name: PipelineRef, before: number | null, limit: number) {
+    const answer = await this.#callSink(name, (sink) => sink.logs({ v, before, limit }))
     return answer.ok ? ok(answer.value.lines) : answer
   }
 
-  async metrics(name: NamedPipeline, minutes: number) {
-    const answer = await this.#of(name, (sink) => sink.metrics({ v, minutes }))
+  async metrics(name: PipelineRef, minutes: number) {
+    const answer = await this.#callSink(name, (sink) => sink.metrics({ v, minutes }))
     return answer.ok ? ok(answer.value.minutes) : answer
   }
 
-  async test(name: NamedPipeline, change: PipelineChange) {
+  async test(name: PipelineRef, change: PipelineChange) {
     const before = await this.show(name)
     if (!before.ok) return before
     const caller = await this.#caller(name.keyHash)
-    const after = await this.#changed(before.value, change, caller)
+    const after = await this.#applyChange(before.value, change, caller)
     if (!after.ok) return after
     // Whoever tests it pays for the test.
     const pipeline = await this.#link.opened({ ...after.value.row, ...payerOf(caller) })
-    if (pipeline === null) return err(SEALED)
+    if (pipeline === null) return err(SECRET_UNREADABLE)
     const answer = await this.#link.asked(name.id, (sink) => sink.trial({ v, pipeline }), TEST_MS)
-    if (answer?.isBusy) return err(TESTED)
-    if (answer?.waitMs !== undefined) return err(waitFor(answer.waitMs, answer.words))
-    return answer === null ? err(AWAY) : ok(answer)
+    if (answer?.isBusy) return err(TEST_RUNNING)
+    if (answer?.waitMs !== undefined) return err(retryLater(answer.waitMs, answer.words))
+    return answer === null ? err(NO_RESPONSE) : ok(answer)
   }
 
   /** Whoever sends dead letters once more pays for them, and for what follows. */
-  async redeliver(name: NamedPipeline) {
+  async redeliver(name: PipelineRef) {
     const taken = await this.change(name, {}, 'pays')
     if (!taken.ok) return taken
-    const answer = await this.#of(name, (sink) => sink.redeliver({ v }))
+    const answer = await this.#callSink(name, (sink) => sink.redeliver({ v }))
     return answer.ok ? ok(answer.value.batches) : answer
   }
 
-  async #named({ account, id }: NamedPipeline, caller: Caller): Promise<Result<PipelineRow, Refusal>> {
+  async #find({ account, id }: PipelineRef, caller: Caller): Promise<Result<PipelineRow, Refusal>> {
     const row = await this.#store.named(account, id)
     if (row === null || row.isRemoved) return err(NO_PIPELINE)
-    return mayTouch(caller, row) ? ok(row) : err(NOT_OWN)
+    return mayTouch(caller, row) ? ok(row) : err(OTHER_KEYS_PIPELINE)
   }
 
   /** Read of the table at each call: nothing that travels with a call knows what restricts its key. */
   async #caller(keyHash: KeyHash): Promise<Caller> {
-    const key = await this.#ports.keys.hashed(keyHash)
+    const key = await this.#ports.keys.findByHash(keyHash)
     if (key === null) return { hash: keyHash, root: keyHash, name: '', right: 'own' }
     return { hash: keyHash, root: rootOf(key), name: key.label || key.prefix, right: pipelineRight(key) ?? 'own' }
   }
@@ -241,20 +245,20 @@ export class PipelineService implements Pipelines {
   async #isStuck({ id, fields }: PipelineRow): Promise<boolean> {
     if (fields.status !== 'running') return false
     const status = await this.#link.asked(id, (sink) => sink.status())
-    return status === null || WAITING.includes(status.phase)
+    return status === null || WAITING_PHASES.includes(status.phase)
   }
 
-  #next(row: PipelineRow): PipelineRow {
+  #nextRevision(row: PipelineRow): PipelineRow {
     return { ...row, revision: row.revision + 1, updatedMs: this.#ports.nowMs() }
   }
 
   /** The row as the change makes it, whether that is another one, and whether it sends something else. */
-  async #changed(before: PipelineRow, change: PipelineChange, { root }: Caller) {
+  async #applyChange(before: PipelineRow, change: PipelineChange, { root }: Caller) {
     const { id, fields, sealed } = before
-    const checked = await this.#allowed(before.account, changed(id, fields, change), change)
+    const checked = await this.#validate(before.account, changed(id, fields, change), change)
     if (!checked.ok) return checked
     const { secret } = checked.value
-    if (secret === null && (await this.#link.opened(before)) === null) return err(SEALED)
+    if (secret === null && (await this.#link.opened(before)) === null) return err(SECRET_UNREADABLE)
     const { isAny, isSent: sends, isDestination } = differences(fields, checked.value)
     if (!isAny) return ok({ row: before, isChanged: false, sends })
     const destinationRoot = isDestination ? root : before.destinationRoot
@@ -264,7 +268,7 @@ export class PipelineService implements Pipelines {
   }
 
   /** What only this gateway can say of what was sent: what was allowed once is not asked again. */
-  async #allowed(
+  async #validate(
     account: AccountId,
     written: Result<Written, readonly Issue[]>,
     sent: Pick<PipelineChange, 'destination_config' | 'transforms' | 'filter' | 'topic'>,
@@ -282,22 +286,25 @@ export class PipelineService implements Pipelines {
     const request = { v, account, transforms, topic }
     // One object of each account checks, so that a record that is refused leaves none behind.
     const checked = await this.#link.asked(`check/${account}`, (sink) => sink.check(request), TEST_MS)
-    if (checked === null) return err(UNCHECKED)
+    if (checked === null) return err(NOT_CHECKED)
     const { fault, wait } = checked
-    if (wait) return err(waitFor(wait.waitMs, wait.words))
+    if (wait) return err(retryLater(wait.waitMs, wait.words))
     return fault ? err(badField(`transforms.${fault.name}`, fault.message)) : written
   }
 
   /** Asks the object of a pipeline that there is. */
-  async #of<Answer>(name: NamedPipeline, ask: (sink: SinkApi) => Promise<Answer>): Promise<Result<Answer, Refusal>> {
+  async #callSink<Answer>(
+    name: PipelineRef,
+    ask: (sink: SinkApi) => Promise<Answer>,
+  ): Promise<Result<Answer, Refusal>> {
     const row = await this.show(name)
     if (!row.ok) return row
     const answer = await this.#link.asked(name.id, ask)
-    return answer === null ? err(AWAY) : ok(answer)
+    return answer === null ? err(NO_RESPONSE) : ok(answer)
   }
 }
 
 const shareOf = ({ right, root }: Caller) => (right === 'own' ? root : null)
-const roomOf = ({ right }: Caller) => (right === 'own' ? SHARE_TAKEN : ROOM)
+const fullRefusal = ({ right }: Caller) => (right === 'own' ? KEY_SHARE_FULL : ACCOUNT_FULL)
 const payerOf = ({ hash, name, root }: Caller) => ({ payer: hash, payerName: name, payerRoot: root })
 const mayTouch = ({ right, root }: Caller, { payerRoot }: PipelineRow) => right === 'all' || payerRoot === root

@@ -28,7 +28,7 @@ const LIMITS_TEXT = {
   stream_messages_per_minute: 'Frames that each socket may send in a minute',
 } as const satisfies Record<(typeof LIMIT_FIELDS)[keyof Limits], string>
 
-const LIMITS_ASKED = {
+const LIMIT_INPUTS = {
   rest_requests_per_second: limit(100_000, ', or null')
     .nullable()
     .optional()
@@ -38,11 +38,11 @@ const LIMITS_ASKED = {
   stream_subscriptions: limit(10_000_000).optional().describe(LIMITS_TEXT.stream_subscriptions),
   stream_messages_per_minute: limit(1_000_000).optional().describe(LIMITS_TEXT.stream_messages_per_minute),
 }
-type LimitFields = { readonly [name in keyof typeof LIMITS_ASKED]?: z.infer<(typeof LIMITS_ASKED)[name]> }
+type LimitFields = { readonly [name in keyof typeof LIMIT_INPUTS]?: z.infer<(typeof LIMIT_INPUTS)[name]> }
 
 const LIMIT_NAMES = Object.keys(LIMIT_FIELDS) as (keyof Limits)[]
 
-const days = 'must be an integer from 1 to 3650, or null'
+const DAYS_RULE = 'must be an integer from 1 to 3650, or null'
 const PERIOD_TEXT =
   '`month`: its credits come each month, and what is left of the last ones expires; `once`: they come once'
 const DAYS_TEXT = 'After so many days a plan of the period `once` ends with what it has left; null: never'
@@ -51,21 +51,21 @@ const CUSTOM_TEXT = 'Terms may be agreed per account'
 export const SetPlan = z.strictObject({
   credits: Credits.optional().describe('Given for each period'),
   period: z.enum(['once', 'month'], 'must be "once" or "month"').optional().describe(PERIOD_TEXT),
-  days: z.int(days).min(1, days).max(3650, days).nullable().optional().describe(DAYS_TEXT),
-  ...LIMITS_ASKED,
+  days: z.int(DAYS_RULE).min(1, DAYS_RULE).max(3650, DAYS_RULE).nullable().optional().describe(DAYS_TEXT),
+  ...LIMIT_INPUTS,
   custom: z.boolean('must be true or false').optional().describe(CUSTOM_TEXT),
 })
 export type PlanChange = z.infer<typeof SetPlan>
 
 /** What is agreed with one account; what is left out is its plan's. */
 export const AgreedTerms = z
-  .strictObject({ credits: Credits.optional().describe('Given for each period'), ...LIMITS_ASKED })
+  .strictObject({ credits: Credits.optional().describe('Given for each period'), ...LIMIT_INPUTS })
   .transform(({ credits, ...limits }): Terms => {
     return { ...limitsIn(limits), ...(credits === undefined ? {} : { micro: credits }) }
   })
   .describe('What is agreed with the account in place of its plan’s own, where the plan allows it (`custom`)')
 
-export const ShownLimits = z.object({
+export const LimitsView = z.object({
   rest_requests_per_second: z.int().nullable().describe(LIMITS_TEXT.rest_requests_per_second),
   info_requests_per_second: z.int().describe(LIMITS_TEXT.info_requests_per_second),
   stream_connections: z.int().describe(LIMITS_TEXT.stream_connections),
@@ -73,17 +73,17 @@ export const ShownLimits = z.object({
   stream_messages_per_minute: z.int().describe(LIMITS_TEXT.stream_messages_per_minute),
 })
 
-export const ShownTerms = ShownLimits.extend({ credits: CreditsText.describe('Given for each period') })
+export const TermsView = LimitsView.extend({ credits: CreditsText.describe('Given for each period') })
   .partial()
   .meta({ id: 'Terms', description: 'What is agreed with the account in place of its plan’s own' })
 
-export const ShownPlan = z
+export const PlanView = z
   .object({
     name: PlanName,
     credits: CreditsText.describe('Given for each period'),
     period: z.enum(['once', 'month']).describe(PERIOD_TEXT),
     days: z.int().nullable().describe(DAYS_TEXT),
-    ...ShownLimits.shape,
+    ...LimitsView.shape,
     custom: z.boolean().describe(CUSTOM_TEXT),
     accounts: z.int().describe('Accounts on the plan'),
   })
@@ -95,24 +95,24 @@ export function limitsIn(fields: LimitFields): Partial<Limits> {
   return Object.fromEntries(said.map((name) => [name, fields[LIMIT_FIELDS[name]]]))
 }
 
-type Shown<Said> = {
+type WireLimits<Said> = {
   [Name in keyof Said as Name extends keyof Limits ? (typeof LIMIT_FIELDS)[Name] : never]: Said[Name]
 }
 
 /** Limits under their names on the wire. */
-export function shownLimits<Said extends Omit<Terms, 'micro'>>(limits: Said): Shown<Said> {
+export function limitsView<Said extends Omit<Terms, 'micro'>>(limits: Said): WireLimits<Said> {
   const said = LIMIT_NAMES.filter((name) => limits[name] !== undefined)
-  return Object.fromEntries(said.map((name) => [LIMIT_FIELDS[name], limits[name]])) as Shown<Said>
+  return Object.fromEntries(said.map((name) => [LIMIT_FIELDS[name], limits[name]])) as WireLimits<Said>
 }
 
 /** Terms as the admin API shows them, null where nothing was agreed. */
-export function shownTerms({ micro, ...limits }: Terms): z.infer<typeof ShownTerms> | null {
-  const shown = { ...(micro === undefined ? {} : { credits: formatCredits(micro) }), ...shownLimits(limits) }
+export function termsView({ micro, ...limits }: Terms): z.infer<typeof TermsView> | null {
+  const shown = { ...(micro === undefined ? {} : { credits: formatCredits(micro) }), ...limitsView(limits) }
   return Object.keys(shown).length === 0 ? null : shown
 }
 
 /** A plan as the admin API shows it. */
-export function shownPlan({ name, terms, limits, custom, accounts }: ListedPlan): z.infer<typeof ShownPlan> {
+export function planView({ name, terms, limits, custom, accounts }: ListedPlan): z.infer<typeof PlanView> {
   const { micro, period, days } = terms
-  return { name, credits: formatCredits(micro), period, days, ...shownLimits(limits), custom, accounts }
+  return { name, credits: formatCredits(micro), period, days, ...limitsView(limits), custom, accounts }
 }

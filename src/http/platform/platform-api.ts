@@ -41,7 +41,7 @@ export interface Platform {
   readonly meterOf: (account: AccountId) => AccountMeterApi & WebhookApi
   readonly log: () => Pick<BlockLogApi, 'reset' | 'status'>
   /** Null where nothing is archived. */
-  readonly archive: ArchiveFilling | null
+  readonly archive: ArchiveBackfill | null
   /** What removes old parts of the archive. */
   readonly retention: () => RetentionApi
   readonly chain: string
@@ -66,7 +66,7 @@ export interface Platform {
   readonly now: () => number
 }
 
-export interface ArchiveFilling {
+export interface ArchiveBackfill {
   readonly chain: string
   state(after: number): Promise<BackfillState>
   /** The blocks are at least one, in order of height. */
@@ -80,21 +80,21 @@ export interface PlanChoice {
 }
 
 /** What an operator sees of an account; `period` is null where it was made before plans had periods. */
-interface ShownAccount extends PlanChoice {
+interface AccountView extends PlanChoice {
   readonly created: number
   readonly sums: AccountState
   readonly period: PlanState | null
 }
 
 /** `repeated`: this grant was made before, and nothing was added now. */
-interface Granted {
+interface GrantResult {
   readonly repeated: boolean
   readonly account: AccountState
 }
 
 export interface Accounts {
   /** The refusal of an account that is not there, null where it is. Asked before the meter of an account is, so that a name nobody has makes no object. */
-  missing(id: string): Promise<Failure | null>
+  missingFailure(id: string): Promise<Failure | null>
   /** Creates the account with its first credits (the plan's, unless given); an existing one is left as it is. */
   ensure(
     id: string,
@@ -102,14 +102,14 @@ export interface Accounts {
     credits?: MicroCredits,
   ): Promise<Result<{ readonly created: boolean; readonly account: AccountState }, Failure>>
   /** The account, its sums and its plan's period. */
-  account(id: string): Promise<Result<ShownAccount, Failure>>
+  account(id: string): Promise<Result<AccountView, Failure>>
   /** Puts the account on a plan now: what the old one has left expires, the new one's credits are there in full. */
   changePlan(id: string, choice: PlanChoice): Promise<Result<PlanState, Failure>>
   /** Adds credits once per `id`; the same id with another amount is refused. */
-  grant(account: AccountId, id: string, micro: MicroCredits): Promise<Result<Granted, Refusal>>
+  grant(account: AccountId, id: string, micro: MicroCredits): Promise<Result<GrantResult, Refusal>>
 }
 
-export interface KeyOrder extends KeyTerms {
+export interface KeyInput extends KeyTerms {
   /** Left out: a new account with `plan`, `terms` and `credits`. */
   readonly account?: AccountId | undefined
   readonly credits?: MicroCredits | undefined
@@ -118,7 +118,7 @@ export interface KeyOrder extends KeyTerms {
 }
 
 /** What an owner orders for the account of the key that asks; `request`: an idempotency key. */
-export interface OwnKeyOrder extends KeyTerms {
+export interface OwnKeyInput extends KeyTerms {
   readonly account: AccountId
   readonly request: string | null
   /** Root of the key that orders it; left out: no key does. */
@@ -139,46 +139,46 @@ export interface IssuedKey {
 }
 
 /** `id`: an idempotency key, if one was sent. `maker`: root of the key that orders it; left out: no key does. */
-export type RotationOrder = Pick<Rotation, 'id' | 'graceMs'> & { readonly maker?: string }
+export type RotationInput = Pick<Rotation, 'id' | 'graceMs'> & { readonly maker?: string }
 
 /** Without `key` where the rotation was done before. */
 export type RotatedKey = (IssuedKey | Omit<IssuedKey, 'key'>) & { readonly oldEndsMs: number }
 
 /** A key by its hash or its shown prefix; where an account is named, one of another account is none. */
-export interface NamedKey {
+export interface KeyRef {
   readonly name: string
   readonly account?: AccountId | undefined
 }
 
 export interface Keys {
-  create(order: KeyOrder): Promise<Result<IssuedKey, Failure>>
+  create(order: KeyInput): Promise<Result<IssuedKey, Failure>>
   /** Labels, restricts or lets expire; isolates know it within a minute. */
-  change(key: NamedKey, change: KeyChange): Promise<Result<KeyRow, Failure>>
+  change(key: KeyRef, change: KeyChange): Promise<Result<KeyRow, Failure>>
   /** A new key like the old one, in whose cap it shares; the old one works for the grace more at most. Once per key. */
-  rotate(key: NamedKey, order: RotationOrder): Promise<Result<RotatedKey, Refusal>>
+  rotate(key: KeyRef, order: RotationInput): Promise<Result<RotatedKey, Refusal>>
   /** Revokes by hash or shown prefix; again is the same. */
-  revoke(key: NamedKey): Promise<Result<KeyRow & { readonly revoked: number }, Failure>>
+  revoke(key: KeyRef): Promise<Result<KeyRow & { readonly revoked: number }, Failure>>
   /** Of one account or of all, newest first, from the first or those that come after this one. */
   list(account: AccountId | undefined, limit: number, after?: KeyPlace): Promise<ListedKey[]>
   /** As the account's owner orders it; without `key` where the same request made it before. */
-  createOwn(order: OwnKeyOrder): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>>
+  createOwn(order: OwnKeyInput): Promise<Result<IssuedKey | Omit<IssuedKey, 'key'>, Refusal>>
   /** Of one account, newest first, at most `limit` after this place. */
   page(account: AccountId, after: KeyPlace | null, limit: number): Promise<readonly OwnKeyRow[]>
   /** Of one account, those that count for how many it may have. */
   count(account: AccountId): Promise<number>
   /** A key of this label that an account is managed with, and how many there ever were of each kind. */
-  entrance(account: AccountId, label: string): Promise<Entrance>
+  signUpKeys(account: AccountId, label: string): Promise<Entrance>
   /** Keys that work and were made by this one's chain of rotations, or by such keys; newest first, bounded. */
-  madeBy(key: Pick<KeyRow, 'hash' | 'root'>): Promise<readonly KeyName[]>
+  createdBy(key: Pick<KeyRow, 'hash' | 'root'>): Promise<readonly KeyName[]>
   /** What people call the keys with these hashes. */
-  names(hashes: readonly KeyHash[]): Promise<ReadonlyMap<string, Pick<KeyRow, 'prefix' | 'label'>>>
-  named(key: NamedKey): Promise<Result<KeyRow, Failure>>
+  namesByHash(hashes: readonly KeyHash[]): Promise<ReadonlyMap<string, Pick<KeyRow, 'prefix' | 'label'>>>
+  find(key: KeyRef): Promise<Result<KeyRow, Failure>>
   /** The key with this hash. */
-  hashed(hash: KeyHash): Promise<KeyRow | null>
+  findByHash(hash: KeyHash): Promise<KeyRow | null>
 }
 
 /** How far `apply` came; `next` is null at the end. */
-interface Applied {
+interface ApplyProgress {
   readonly told: number
   readonly next: string | null
 }
@@ -192,7 +192,7 @@ export interface Plans {
    * Tells ten accounts on the plan what it gives now: credits from their next period on, limits at once. Goes on after
    * the account `after`; again is the same.
    */
-  apply(name: string, after: string): Promise<Result<Applied, Failure>>
+  apply(name: string, after: string): Promise<Result<ApplyProgress, Failure>>
 }
 
 /** The key that calls. */
@@ -202,7 +202,7 @@ export interface PipelineCaller {
 }
 
 /** A pipeline of another account does not exist, and one that the caller may not touch is refused. */
-export interface NamedPipeline extends PipelineCaller {
+export interface PipelineRef extends PipelineCaller {
   readonly id: string
 }
 
@@ -218,7 +218,7 @@ export interface Reach {
 /** `inStep`: its object is known to have what the record says. `status` null: it did not answer. */
 export interface PipelineState {
   readonly row: PipelineRow
-  readonly inStep: boolean
+  readonly inSync: boolean
   readonly status: SinkStatus | null
 }
 
@@ -229,20 +229,20 @@ export interface Pipelines {
   page(caller: PipelineCaller, from: number, limit: number): Promise<{ rows: readonly PipelineRow[]; total: number }>
   /** Of the account, whoever may touch them. */
   count(account: AccountId): Promise<number>
-  show(name: NamedPipeline): Promise<Result<PipelineRow, Refusal>>
+  show(name: PipelineRef): Promise<Result<PipelineRow, Refusal>>
   /** Refused with `unavailable` where the record has the change and its object could not be told: again is the same. */
-  change(name: NamedPipeline, change: PipelineChange): Promise<Result<PipelineRow, Refusal>>
+  change(name: PipelineRef, change: PipelineChange): Promise<Result<PipelineRow, Refusal>>
   /** From now on it is charged to the caller; one that was paused because its key ended goes on. */
-  adopt(name: NamedPipeline): Promise<Result<PipelineRow, Refusal>>
+  adopt(name: PipelineRef): Promise<Result<PipelineRow, Refusal>>
   reach(key: Pick<KeyRow, 'account' | 'hash' | 'root'>): Promise<readonly Reach[]>
   /** Likewise: it is gone at once, and what its object has when that could be told. */
-  remove(name: NamedPipeline): Promise<Result<void, Refusal>>
-  state(name: NamedPipeline): Promise<Result<PipelineState, Refusal>>
-  logs(name: NamedPipeline, before: number | null, limit: number): Promise<Result<readonly SinkLogLine[], Refusal>>
-  metrics(name: NamedPipeline, minutes: number): Promise<Result<readonly SinkMinute[], Refusal>>
+  remove(name: PipelineRef): Promise<Result<void, Refusal>>
+  state(name: PipelineRef): Promise<Result<PipelineState, Refusal>>
+  logs(name: PipelineRef, before: number | null, limit: number): Promise<Result<readonly SinkLogLine[], Refusal>>
+  metrics(name: PipelineRef, minutes: number): Promise<Result<readonly SinkMinute[], Refusal>>
   /** Of the pipeline as the change would make it. */
-  test(name: NamedPipeline, change: PipelineChange): Promise<Result<SinkTest, Refusal>>
-  redeliver(name: NamedPipeline): Promise<Result<number, Refusal>>
+  test(name: PipelineRef, change: PipelineChange): Promise<Result<SinkTest, Refusal>>
+  redeliver(name: PipelineRef): Promise<Result<number, Refusal>>
 }
 
 interface Staff extends FindStaff {
@@ -256,6 +256,6 @@ interface Staff extends FindStaff {
 
 export interface Audit {
   /** Its number. Rejects where it could not be written: then nothing must be done. */
-  begin(row: AuditRow, nowMs: number): Promise<number>
-  end(number: number, status: number, account: AccountId | null, nowMs: number): Promise<void>
+  start(row: AuditRow, nowMs: number): Promise<number>
+  finish(number: number, status: number, account: AccountId | null, nowMs: number): Promise<void>
 }

@@ -22,7 +22,7 @@ import { accountsOf, plansOf } from './account-service.client.ts'
 import { auditIn } from './audit.store.ts'
 import { KeyService } from './key-service.client.ts'
 import { PipelineService } from './pipeline-service.client.ts'
-import type { ArchiveFilling, Platform } from './platform-api.ts'
+import type { ArchiveBackfill, Platform } from './platform-api.ts'
 import { badField } from './refusal.ts'
 
 type Env = Cloudflare.Env
@@ -82,7 +82,7 @@ export function platformOf(
     },
     meterOf: ports.meterOf,
     log: () => objects.log(),
-    archive: fillingOf(env, settings, objects),
+    archive: backfillOf(env, settings, objects),
     retention: () => objects.archiver(),
     chain: settings.CHAIN,
     exports: exportsOf(env, settings.CHAIN, env.KEY_SECRET),
@@ -102,7 +102,7 @@ export function platformOf(
 }
 
 /** Null where the Workers have no archive. */
-function fillingOf(
+function backfillOf(
   env: Partial<Env>,
   { CHAIN: chain }: PlatformSettings,
   objects: Pick<Objects, 'archiver'>,
@@ -110,32 +110,36 @@ function fillingOf(
   const { ARCHIVE: bucket, HISTORY: db } = env
   if (!bucket || !db) return null
   const store = new BackfillStore({ chain, bucket, db })
-  const backfill: ArchiveFilling['backfill'] = (blocks) => objects.archiver().backfill({ v: LOG_API_VERSION, blocks })
+  const backfill: ArchiveBackfill['backfill'] = (blocks) => objects.archiver().backfill({ v: LOG_API_VERSION, blocks })
   return { chain, state: (after) => store.state(after), backfill }
 }
 
 const BODY_MAX_BYTES = 4 * 1024 * 1024
 
-interface Configured {
+interface ChainConfig {
   readonly name: string
   readonly dataUrl?: string | undefined
   readonly timeoutMs: number
 }
 
-const away = (chain: string, retryAfterMs = DEFAULT_REST_MS): Failure => ({
+const unavailable = (chain: string, retryAfterMs = DEFAULT_REST_MS): Failure => ({
   kind: 'unavailable',
   what: `The data service of ${chain} cannot be asked now`,
   retryAfterMs,
 })
 
-function dataServices(chains: readonly Configured[]): Platform['dataService'] {
+function dataServices(chains: readonly ChainConfig[]): Platform['dataService'] {
   return (name, path) => {
     const chain = chains.find((each) => each.name === name)
-    return chain?.dataUrl === undefined ? null : ask(chain.dataUrl, chain, path)
+    return chain?.dataUrl === undefined ? null : queryDataService(chain.dataUrl, chain, path)
   }
 }
 
-async function ask(dataUrl: string, { name, timeoutMs }: Configured, path: string): Promise<Result<string, Failure>> {
+async function queryDataService(
+  dataUrl: string,
+  { name, timeoutMs }: ChainConfig,
+  path: string,
+): Promise<Result<string, Failure>> {
   try {
     const { username, password, origin, pathname } = new URL(dataUrl)
     const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
@@ -147,11 +151,11 @@ async function ask(dataUrl: string, { name, timeoutMs }: Configured, path: strin
     if (response.status === 400) return err(badField('', 'the data service of this chain does not accept these values'))
     if (response.status === 404) return err({ kind: 'not_found', what: 'This wallet, or this answer of its chain' })
     const restMs = restMsOf(response.headers.get('retry-after'), Date.now())
-    if (response.status !== 200 || !('text' in read)) return err(away(name, restMs ?? undefined))
+    if (response.status !== 200 || !('text' in read)) return err(unavailable(name, restMs ?? undefined))
     const value = JSON.parse(read.text) as { readonly data?: unknown; readonly error?: unknown } | null
     // Whatever is in it: an envelope it must be, and one that tells of no failure.
-    return (value?.data ?? null) === null || value?.error === true ? err(away(name)) : ok(read.text)
+    return (value?.data ?? null) === null || value?.error === true ? err(unavailable(name)) : ok(read.text)
   } catch {
-    return err(away(name))
+    return err(unavailable(name))
   }
 }

@@ -11,7 +11,7 @@ export function badField(path: string, message: string): Failure {
 }
 
 /** A refusal of what may be sent again after a while. */
-export function waitFor(retryAfterMs: number, why: string): Failure {
+export function retryLater(retryAfterMs: number, why: string): Failure {
   return { kind: 'rate_limited', retryAfterMs, hint: `${why.slice(0, 1).toUpperCase()}${why.slice(1)}.` }
 }
 

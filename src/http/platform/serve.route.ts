@@ -15,7 +15,7 @@ import type { Endpoint } from './endpoint.ts'
 import type { Platform } from './platform-api.ts'
 import { badField, type Refusal } from './refusal.ts'
 
-export type Answered = Awaited<ReturnType<Endpoint['answer']>>
+export type HandlerResult = Awaited<ReturnType<Endpoint['handle']>>
 
 const BODY_MAX_BYTES = 16 * 1024
 /** How much of a parameter's name is said back. */
@@ -23,7 +23,7 @@ const NAME_MAX_LENGTH = 64
 const NOTHING = z.strictObject({})
 
 /** Adds the endpoint's route to an app that is mounted at `base`. */
-export function route<E extends HonoEnv>(
+export function addRoute<E extends HonoEnv>(
   app: Hono<E>,
   { method, path }: Endpoint,
   base: '' | '/admin',
@@ -33,22 +33,22 @@ export function route<E extends HonoEnv>(
   app.on(method.toUpperCase(), own.endsWith('/') ? [own, own.slice(0, -1)] : [own], handle)
 }
 
-interface ReadCall {
+interface ParsedCall {
   readonly call: Result<{ readonly params: unknown; readonly query: unknown; readonly body: unknown }, Failure>
   /** As it came, as far as it was read: no text that is no JSON. */
   readonly sent: { readonly query: unknown; readonly body: unknown }
 }
 
 /** Reads the request by its operation's schemas. */
-export async function readCall(c: Context, { params, query, body, door }: Operation): Promise<ReadCall> {
+export async function readCall(c: Context, { params, query, body, auth }: Operation): Promise<ParsedCall> {
   const sent = { query: {} as unknown, body: undefined as unknown }
-  const read = async (): Promise<ReadCall['call']> => {
-    const inPath = parsed(z.object(params ?? {}), c.req.param())
+  const read = async (): Promise<ParsedCall['call']> => {
+    const inPath = parse(z.object(params ?? {}), c.req.param())
     if (!inPath.ok) return inPath
     const asked = parametersOf(c.req.url)
     if (!asked.ok) return asked
     sent.query = asked.value
-    const inQuery = parsed(query ?? (door === 'admin' ? NOTHING : z.unknown()), asked.value)
+    const inQuery = parse(query ?? (auth === 'admin' ? NOTHING : z.unknown()), asked.value)
     if (!inQuery.ok) return inQuery
     const inBody = body === undefined ? ok(undefined) : await bodyOf(c, body, sent)
     return inBody.ok ? ok({ params: inPath.value, query: inQuery.value, body: inBody.value }) : inBody
@@ -57,18 +57,18 @@ export async function readCall(c: Context, { params, query, body, door }: Operat
 }
 
 /** Reads the request and answers it; `identity` is null for the operator. */
-export async function answered(
+export async function handleCall(
   c: Context,
   endpoint: Endpoint,
   identity: Identity | null,
   platform: Platform,
-): Promise<Answered> {
+): Promise<HandlerResult> {
   const { call } = await readCall(c, endpoint)
-  return call.ok ? endpoint.answer({ ...call.value, identity }, platform) : call
+  return call.ok ? endpoint.handle({ ...call.value, identity }, platform) : call
 }
 
 /** The reply to the caller, whatever came of its request. */
-export function replyTo(result: Answered, requestId: string, more: Readonly<Record<string, string>> = {}): Reply {
+export function replyTo(result: HandlerResult, requestId: string, more: Readonly<Record<string, string>> = {}): Reply {
   if (!result.ok) return refusalReply(result.error, requestId, more)
   const { status, body, contentType } = result.value
   const isText = typeof body === 'string'
@@ -92,9 +92,9 @@ export function refusalReply(failure: Refusal, requestId: string, more: Readonly
   }
 }
 
-const sent = ({ status, headers, body }: Reply) => new Response(body, { status, headers })
-export const respond = (result: Answered, requestId: string) => sent(replyTo(result, requestId))
-export const refuse = (failure: Refusal, requestId: string) => sent(refusalReply(failure, requestId))
+const toResponse = ({ status, headers, body }: Reply) => new Response(body, { status, headers })
+export const respond = (result: HandlerResult, requestId: string) => toResponse(replyTo(result, requestId))
+export const refuse = (failure: Refusal, requestId: string) => toResponse(refusalReply(failure, requestId))
 
 /** The parameters of a URL. One that is there twice is refused: each of its values could be meant. */
 function parametersOf(url: string): Result<Readonly<Record<string, string>>, Failure> {
@@ -113,15 +113,15 @@ async function bodyOf(
   const { body, headers } = c.req.raw
   if (gzipBytes !== undefined) {
     const text = await gzipText(c.req.raw, gzipBytes)
-    return text.ok ? parsed(schema, text.value) : text
+    return text.ok ? parse(schema, text.value) : text
   }
-  if (body === null && optional) return parsed(schema, {})
+  if (body === null && optional) return parse(schema, {})
   // Clients that set a type for every call send an empty body of it.
   const source = { chunks: body, contentLength: headers.get('content-length') }
   const json = await readJsonBody(source, maxBytes, optional ? {} : undefined)
   if (!json.ok) return json
   sent.body = json.value
-  return parsed(schema, json.value)
+  return parse(schema, json.value)
 }
 
 /** Of what is unpacked no more is read than a piece over the limit. */
@@ -135,7 +135,7 @@ async function gzipText({ body, headers }: Request, limitBytes: number): Promise
   }
 }
 
-function parsed<T>(schema: z.ZodType<T>, value: unknown): Result<T, Failure> {
+function parse<T>(schema: z.ZodType<T>, value: unknown): Result<T, Failure> {
   const result: Result<T, readonly Issue[]> = parseWith(schema, value)
   return result.ok ? result : err({ kind: 'bad_field', issues: result.error })
 }

@@ -22,7 +22,7 @@ const COPY = `INSERT INTO usage (key_hash, hour, product, type, calls, micro, ch
   WHERE excluded.changes > changes`
 
 /** One transaction for all rows: all are kept, and counted, or none. */
-export async function keepUsage(db: D1Database, rows: readonly UsageRow[]): Promise<void> {
+export async function storeUsage(db: D1Database, rows: readonly UsageRow[]): Promise<void> {
   const text = JSON.stringify(rows)
   await db.batch([ADD_TO_DAYS, COPY].map((sql) => db.prepare(sql).bind(text)))
 }

@@ -10,13 +10,13 @@ import { badField } from './refusal.ts'
 
 const DURATIONS = ['1', '3', '6', '12'] as const
 /** Usage is kept for 400 days. */
-export const KEPT_DAYS = 400
-const NO_DAY = 'must be a UTC day such as 2026-01-31'
+export const RETENTION_DAYS = 400
+const DAY_RULE = 'must be a UTC day such as 2026-01-31'
 
 export const Day = z
   .string()
-  .regex(/^\d{4}-\d{2}-\d{2}$/, { error: NO_DAY, abort: true })
-  .refine((text) => !Number.isNaN(startOf(text)) && dayText(startOf(text)) === text, NO_DAY)
+  .regex(/^\d{4}-\d{2}-\d{2}$/, { error: DAY_RULE, abort: true })
+  .refine((text) => !Number.isNaN(startOf(text)) && dayText(startOf(text)) === text, DAY_RULE)
   .describe('A UTC day')
 
 const FIELDS = {
@@ -35,7 +35,7 @@ const FIELDS = {
 export const usageQuery = <const More extends z.ZodRawShape>(more: More) =>
   z.preprocess(
     (query: Readonly<Record<string, string>>, { issues }) => {
-      const [name, message] = refusedName(query, [...Object.keys(FIELDS), ...Object.keys(more)]) ?? []
+      const [name, message] = parameterRefusal(query, [...Object.keys(FIELDS), ...Object.keys(more)]) ?? []
       if (name !== undefined) issues.push({ code: 'custom', path: [name], message, input: undefined })
       return query
     },
@@ -58,7 +58,8 @@ export function usageWindow(
   const first = startOf(from)
   const last = to === undefined ? today : startOf(to)
   if (last < first) return err(badField('from', `must not be after ${to === undefined ? 'today' : '"to"'}`))
-  if (last - first >= KEPT_DAYS * DAY_MS) return err(badField('from', `must be within ${KEPT_DAYS} days of "to"`))
+  if (last - first >= RETENTION_DAYS * DAY_MS)
+    return err(badField('from', `must be within ${RETENTION_DAYS} days of "to"`))
   return ok({ fromMs: first, toMs: last + DAY_MS })
 }
 
@@ -73,7 +74,7 @@ export function startOf(day: string): number {
 }
 
 /** A parameter that may not be here, or not without another, and why. */
-function refusedName(
+function parameterRefusal(
   query: Readonly<Record<string, string>>,
   names: readonly string[],
 ): readonly [string, string] | null {
@@ -86,5 +87,5 @@ function refusedName(
   const { duration, from, to } = query
   if (from === undefined && to === undefined) return null
   if (duration !== undefined) return ['duration', 'goes without "from" and "to"']
-  return Day.safeParse(from).success ? null : ['from', NO_DAY]
+  return Day.safeParse(from).success ? null : ['from', DAY_RULE]
 }

@@ -19,7 +19,7 @@ import type { AccountId, KeyHash } from '../../core/ids.ts'
 import { networkOf } from '../../core/network.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { after } from '../../core/timers.client.ts'
-import { ownPageReplies, tooOften } from '../own-page.route.ts'
+import { ownPageReplies, rateLimitFailure } from '../own-page.route.ts'
 
 export interface LivePageDeps {
   readonly env: { readonly ACCOUNTS: D1Database; readonly KEY_SECRET?: string }
@@ -79,7 +79,7 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
   const payingAccount = (request: Request, counting: AddressGate): Result<string, Failure> => {
     if (!isOwnPage(request)) return err(FOREIGN)
     if (account === null) return err(CLOSED)
-    const often = tooOften(counting.take(addressOf(request), now()))
+    const often = rateLimitFailure(counting.take(addressOf(request), now()))
     return often === null ? ok(account) : err(often)
   }
 
@@ -109,7 +109,7 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
   const newGlance = async (coin: Coin): Promise<string> => {
     const atMs = now()
     const [book, mids] = await Promise.all([coin && read({ type: 'l2Book', coin }), read({ type: 'allMids' })])
-    const text = `{"time":${atMs},"book":${book || 'null'},"mids":${shownMids(mids, coins) ?? 'null'}}`
+    const text = `{"time":${atMs},"book":${book || 'null'},"mids":${visibleMids(mids, coins) ?? 'null'}}`
     glances.set(coin, { atMs, text })
     return text
   }
@@ -124,18 +124,18 @@ export function livePageRoutes(deps: LivePageDeps): Hono {
   }
 
   const replies = ownPageReplies(requestId)
-  const answer = async (answering: Promise<Result<string, Failure>>) => {
-    const answered = await answering
-    return answered.ok ? replies.answer(answered.value) : replies.refuse(answered.error)
+  const respond = async (pending: Promise<Result<string, Failure>>) => {
+    const result = await pending
+    return result.ok ? replies.respond(result.value) : replies.reject(result.error)
   }
 
-  app.post('/live/token', (c) => answer(tokenFor(c.req.raw)))
-  app.get('/live/glance', (c) => answer(glanceFor(c.req.raw)))
+  app.post('/live/token', (c) => respond(tokenFor(c.req.raw)))
+  app.get('/live/glance', (c) => respond(glanceFor(c.req.raw)))
   return app
 }
 
 /** Of the coins that the page shows. */
-function shownMids(text: string | null, coins: readonly string[] | null): string | null {
+function visibleMids(text: string | null, coins: readonly string[] | null): string | null {
   if (text === null || coins === null) return text
   const mids = JSON.parse(text) as Readonly<Record<string, string>>
   return JSON.stringify(Object.fromEntries(Object.entries(mids).filter(([coin]) => coins.includes(coin))))

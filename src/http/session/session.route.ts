@@ -21,7 +21,7 @@ import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { gateBySecret } from '../../core/secret.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
-import { ownPageBody, ownPageReplies, sessionBegun, tooOften } from '../own-page.route.ts'
+import { ownPageBody, ownPageReplies, rateLimitFailure, startSession } from '../own-page.route.ts'
 
 export interface SessionDeps {
   readonly env: VisitorEnv
@@ -47,39 +47,39 @@ const FOREIGN: Failure = { kind: 'not_entitled', why: 'Only the console of this 
 export function sessionRoutes(deps: SessionDeps): Hono {
   const { env, requestId, now } = deps
   const app = new Hono()
-  const { answer, refuse } = ownPageReplies(requestId)
+  const { respond, reject } = ownPageReplies(requestId)
 
   /** The refusal of who may not sign in or out. */
   const refusalOf = (request: Request): Failure | null => {
-    return isOwnPage(request) ? tooOften(env.visited(request)) : FOREIGN
+    return isOwnPage(request) ? rateLimitFailure(env.visited(request)) : FOREIGN
   }
 
   app.post('/session', async (c) => {
     const request = c.req.raw
     const refused = refusalOf(request)
-    if (refused !== null) return refuse(refused)
+    if (refused !== null) return reject(refused)
     const read = await ownPageBody(request, SignIn, BODY_MAX_BYTES, FOREIGN)
-    if (!read.ok) return refuse(read.error)
+    if (!read.ok) return reject(read.error)
     const token = read.value.token.trim()
     const origin = await originOf(deps, token, request, (work) => c.executionCtx.waitUntil(work))
-    if (!origin.ok) return refuse(origin.error)
-    const { expires, headers } = await sessionBegun(env.ACCOUNTS, request, origin.value, now())
-    return answer({ expires }, 200, headers)
+    if (!origin.ok) return reject(origin.error)
+    const { expires, headers } = await startSession(env.ACCOUNTS, request, origin.value, now())
+    return respond({ expires }, 200, headers)
   })
 
   app.get('/session', async (c) => {
     // Who has never signed in is told of no error.
-    if (!hasSession(c.req.raw)) return answer(null)
+    if (!hasSession(c.req.raw)) return respond(null)
     const visitor = await visitorOf(deps, c.req.raw)
-    return visitor.ok ? answer(visitor.value) : refuse(visitor.error)
+    return visitor.ok ? respond(visitor.value) : reject(visitor.error)
   })
 
   app.delete('/session', async (c) => {
     const refused = refusalOf(c.req.raw)
-    if (refused !== null) return refuse(refused)
+    if (refused !== null) return reject(refused)
     const token = sessionToken(c.req.raw.headers.get('cookie'))
     if (token !== null) await endSession(env.ACCOUNTS, token)
-    return answer({}, 200, { 'set-cookie': noSessionCookie() })
+    return respond({}, 200, { 'set-cookie': noSessionCookie() })
   })
   return app
 }

@@ -52,7 +52,7 @@ export function sellingRoutes(env: SellingEnv, settings: SellingSettings, deps: 
       ...deps,
       db: env.ACCOUNTS,
       publicUrl,
-      by: settings.SIGNUP === 'log' ? 'log' : 'mail',
+      delivery: settings.SIGNUP === 'log' ? 'log' : 'mail',
       signUp: new SignUp({
         db: env.ACCOUNTS,
         keySecret,
@@ -63,7 +63,7 @@ export function sellingRoutes(env: SellingEnv, settings: SellingSettings, deps: 
         nowMs: now,
         alert: (text) => console.error(text),
       }),
-      asked: (request) => gate.take(deps.addressOf(request), now()),
+      countRequest: (request) => gate.take(deps.addressOf(request), now()),
       turnstile: siteKey && secret ? { siteKey, check: turnstile({ secret, report: reported }) } : null,
       report: reported,
     }),

@@ -8,7 +8,7 @@ import * as z from 'zod'
 import { err, ok, type Result } from '../../core/result.ts'
 
 /** Links of the last day: in all, of the caller's network, of the mailbox's domain. */
-export interface LinksOfDay {
+export interface DailyLinks {
   readonly all: number
   readonly area: number
   readonly domain: number
@@ -24,13 +24,13 @@ export interface LinkBounds {
 }
 
 /** Why a mailbox without an account gets no link now. */
-export type NoLink = 'day' | 'reserve' | 'area' | 'domain'
+export type LinkRefusal = 'day' | 'reserve' | 'area' | 'domain'
 
 const AREA_PART = 1 / 10
 const DOMAIN_PART = 1 / 4
 const RESERVE_PART = 1 / 4
 /** Small gateways, too, serve an office. */
-const LEAST = 5
+const MIN_LINKS = 5
 
 /** Of their mailboxes most people have one: a bound for all of them would be met by honest ones first. */
 const PUBLIC_PROVIDERS = new Set(
@@ -44,8 +44,8 @@ const PUBLIC_PROVIDERS = new Set(
 export function linkBounds(perDay: number, domain: string): LinkBounds {
   return {
     day: perDay,
-    area: Math.max(LEAST, Math.ceil(perDay * AREA_PART)),
-    domain: PUBLIC_PROVIDERS.has(domain) ? perDay : Math.max(LEAST, Math.ceil(perDay * DOMAIN_PART)),
+    area: Math.max(MIN_LINKS, Math.ceil(perDay * AREA_PART)),
+    domain: PUBLIC_PROVIDERS.has(domain) ? perDay : Math.max(MIN_LINKS, Math.ceil(perDay * DOMAIN_PART)),
     beforeReserve: beforeReserve(perDay),
   }
 }
@@ -53,7 +53,7 @@ export function linkBounds(perDay: number, domain: string): LinkBounds {
 const beforeReserve = (perDay: number) => Math.ceil(perDay * (1 - RESERVE_PART))
 
 /** Null: there is a link. The store inserts by the same comparisons. */
-export function refusedLink({ all, area, domain }: LinksOfDay, bounds: LinkBounds): NoLink | null {
+export function linkRefusal({ all, area, domain }: DailyLinks, bounds: LinkBounds): LinkRefusal | null {
   if (all >= bounds.day) return 'day'
   if (area >= bounds.area) return 'area'
   if (area === 0) return null

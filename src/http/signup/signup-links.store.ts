@@ -5,13 +5,13 @@
 import { batchOf } from '../../core/d1.store.ts'
 import type { AccountId } from '../../core/ids.ts'
 import { DAY_MS } from '../../core/time.ts'
-import type { LinkBounds, LinksOfDay } from './signup-bounds.ts'
+import type { DailyLinks, LinkBounds } from './signup-bounds.ts'
 
 /** How long a link opens. */
 export const LINK_LIFE_MS = 30 * 60_000
 /** Of variants of an address, and of a network, in a day. */
-const OF_BASE_MAX = 5
-const OF_NETWORK_MAX = 20
+const PER_BASE_MAX = 5
+const PER_NETWORK_MAX = 20
 
 /** Whence a link was asked for: HMACs, null where it is not known. */
 export interface LinkOrigin {
@@ -27,11 +27,11 @@ export interface LinkOwner {
 }
 
 /** Links since ?1. Of callers whose network nobody knows the domain has to be new. */
-const OF_DAY = `SELECT count(*) AS "all", coalesce(sum(domain = ?2), 0) AS domain,
+const DAY_COUNTS = `SELECT count(*) AS "all", coalesce(sum(domain = ?2), 0) AS domain,
   iif(?3 IS NULL, coalesce(max(domain = ?2), 0), coalesce(sum(area = ?3), 0)) AS area
   FROM signup_links WHERE created > ?1 AND domain IS NOT NULL`
-const ofBase = (place: number) =>
-  `(SELECT count(*) FROM signup_links WHERE base = ?${place} AND created > ?1) < ${OF_BASE_MAX}`
+const baseHasRoom = (place: number) =>
+  `(SELECT count(*) FROM signup_links WHERE base = ?${place} AND created > ?1) < ${PER_BASE_MAX}`
 
 export class SignUpLinks {
   readonly #db: D1Database
@@ -50,16 +50,16 @@ export class SignUpLinks {
     { network, area, domain }: LinkOrigin,
     bounds: LinkBounds,
     nowMs: number,
-  ): Promise<{ readonly before: LinksOfDay; readonly isAdded: boolean }> {
+  ): Promise<{ readonly before: DailyLinks; readonly isAdded: boolean }> {
     const sinceMs = nowMs - DAY_MS
     const insert = `INSERT INTO signup_links (hash, address, base, network, created, area, domain)
-      SELECT ?4, ?5, ?6, ?7, ?8, ?3, ?2 FROM (${OF_DAY})
-      WHERE "all" < ?9 AND area < ?10 AND (area = 0 OR (domain < ?11 AND "all" < ?12)) AND ${ofBase(6)}
-        AND (SELECT count(*) FROM signup_links WHERE network = ?7 AND created > ?1) < ${OF_NETWORK_MAX}`
+      SELECT ?4, ?5, ?6, ?7, ?8, ?3, ?2 FROM (${DAY_COUNTS})
+      WHERE "all" < ?9 AND area < ?10 AND (area = 0 OR (domain < ?11 AND "all" < ?12)) AND ${baseHasRoom(6)}
+        AND (SELECT count(*) FROM signup_links WHERE network = ?7 AND created > ?1) < ${PER_NETWORK_MAX}`
     const { day, area: ofArea, domain: ofDomain, beforeReserve } = bounds
-    const [, counted, added] = await batchOf<[unknown, LinksOfDay, unknown]>(this.#db, [
+    const [, counted, added] = await batchOf<[unknown, DailyLinks, unknown]>(this.#db, [
       this.#db.prepare('DELETE FROM signup_links WHERE created <= ?').bind(sinceMs),
-      this.#db.prepare(OF_DAY).bind(sinceMs, domain, area),
+      this.#db.prepare(DAY_COUNTS).bind(sinceMs, domain, area),
       this.#db
         .prepare(insert)
         .bind(sinceMs, domain, area, hash, address, base, network, nowMs, day, ofArea, ofDomain, beforeReserve),
@@ -74,7 +74,7 @@ export class SignUpLinks {
    */
   async addForOwner(hash: string, { address, base }: LinkOwner, nowMs: number): Promise<boolean> {
     const insert = `INSERT INTO signup_links (hash, address, base, created)
-      SELECT ?2, ?3, ?4, ?5 WHERE ${ofBase(4)}`
+      SELECT ?2, ?3, ?4, ?5 WHERE ${baseHasRoom(4)}`
     const added = await this.#db
       .prepare(insert)
       .bind(nowMs - DAY_MS, hash, address, base, nowMs)
@@ -83,13 +83,13 @@ export class SignUpLinks {
   }
 
   /** Null: there is none, or not for a day. */
-  async named(hash: string): Promise<(LinkOwner & { readonly created: number; readonly used: number | null }) | null> {
+  async find(hash: string): Promise<(LinkOwner & { readonly created: number; readonly used: number | null }) | null> {
     const select = 'SELECT address, base, created, used FROM signup_links WHERE hash = ?'
     return this.#db.prepare(select).bind(hash).first()
   }
 
   /** False where somebody was faster. */
-  async use(hash: string, nowMs: number): Promise<boolean> {
+  async markUsed(hash: string, nowMs: number): Promise<boolean> {
     const update = 'UPDATE signup_links SET used = ? WHERE hash = ? AND used IS NULL'
     return (await this.#db.prepare(update).bind(nowMs, hash).run()).meta.changes > 0
   }

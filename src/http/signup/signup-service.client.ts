@@ -15,9 +15,9 @@ import type { Refusal } from '../platform/refusal.ts'
 import type { Mailer } from './mailer.client.ts'
 import type { SignUpSettings } from './signup-bounds.ts'
 import {
+  type LinkRefusal,
   linkBounds,
-  type NoLink,
-  refusedLink,
+  linkRefusal,
   type SignUpAddress,
   signUpAddress,
   signUpAlert,
@@ -29,15 +29,15 @@ export interface SignUpPorts {
   readonly keySecret: string
   readonly settings: SignUpSettings
   readonly mailer: Mailer
-  readonly accounts: Pick<Accounts, 'ensure' | 'missing'>
-  readonly keys: Pick<Keys, 'createOwn' | 'entrance'>
+  readonly accounts: Pick<Accounts, 'ensure' | 'missingFailure'>
+  readonly keys: Pick<Keys, 'createOwn' | 'signUpKeys'>
   nowMs(): number
   /** Tells the operator. */
   alert(text: string): void
 }
 
 /** What a link opened. */
-export interface Joined {
+export interface SignUpResult {
   readonly account: AccountId
   /** Hash of the service key that the session stands on. */
   readonly keyHash: KeyHash
@@ -54,10 +54,10 @@ const LINK_TOKEN = /^[1-9A-HJ-NP-Za-km-z]{43}$/
 
 const utf8 = (text: string) => new Uint8Array(new TextEncoder().encode(text))
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
-const gone = (hint: string) => err<Failure>({ kind: 'not_found', what: 'This link', hint })
-const noKey = (refused: Refusal) =>
+const linkNotFound = (hint: string) => err<Failure>({ kind: 'not_found', what: 'This link', hint })
+const keyRefusal = (refused: Refusal) =>
   err<Failure>(refused.kind === 'conflict' ? { kind: 'unavailable', what: 'A key', hint: refused.message } : refused)
-const AGAIN = 'ask for another one with your e-mail address.'
+const ASK_AGAIN = 'ask for another one with your e-mail address.'
 
 export class SignUp {
   readonly #ports: SignUpPorts
@@ -78,26 +78,26 @@ export class SignUp {
    * Takes one of the day's links, whoever has the address. `refused`: why there is none for a mailbox without an account.
    * `send` is to be done behind the answer, which thus tells nobody who has an account.
    */
-  async take(
+  async requestLink(
     to: SignUpAddress,
     caller: string | null,
     pageUrl: string,
-  ): Promise<{ readonly refused: NoLink | null; readonly send: () => Promise<void> }> {
+  ): Promise<{ readonly refused: LinkRefusal | null; readonly send: () => Promise<void> }> {
     const { mailer, nowMs, settings, alert } = this.#ports
     const token = randomBase58(TOKEN_LENGTH, random)
     const hash = await sha256(token)
     const domain = to.base.slice(to.base.lastIndexOf('@') + 1)
     const [from, address, base] = await Promise.all([
       this.#originOf(domain, caller),
-      this.#hashed(to.address),
-      this.#hashed(to.base),
+      this.#hash(to.address),
+      this.#hash(to.base),
     ])
     const owner = { address, base }
     const bounds = linkBounds(settings.perDay, domain)
     const { before, isAdded } = await this.#links.add(hash, owner, from, bounds, nowMs())
     const told = isAdded ? signUpAlert(before.all + 1, settings.perDay) : null
     if (told !== null) alert(told)
-    const refused = refusedLink(before, bounds)
+    const refused = linkRefusal(before, bounds)
     const send = async () => {
       const isOwners = refused !== null && (await this.#links.ownerOf(owner)) !== null
       if (isAdded || (isOwners && (await this.#links.addForOwner(hash, owner, nowMs()))))
@@ -107,26 +107,28 @@ export class SignUp {
   }
 
   async #originOf(ofMailbox: string, caller: string | null): Promise<LinkOrigin> {
-    const hashed = (text: string | null) => (text === null ? null : this.#hashed(text))
+    const hashed = (text: string | null) => (text === null ? null : this.#hash(text))
     const [network, area, domain] = await Promise.all([
       hashed(caller && networkOf(caller)),
       hashed(caller && `area ${areaOf(caller)}`),
-      this.#hashed(`domain ${ofMailbox}`),
+      this.#hash(`domain ${ofMailbox}`),
     ])
     return { network, area, domain }
   }
 
-  async confirm(token: string): Promise<Result<Joined, Failure>> {
+  async confirm(token: string): Promise<Result<SignUpResult, Failure>> {
     const { nowMs } = this.#ports
     const hash = await sha256(token)
-    const link = LINK_TOKEN.test(token) ? await this.#links.named(hash) : null
-    if (link === null) return gone(`This link is none of this gateway, or has long expired: ${AGAIN}`)
-    if (link.used !== null) return gone(`This link was used before, and opens once: ${AGAIN}`)
-    if (nowMs() - link.created > LINK_LIFE_MS) return gone(`This link has expired: it opens for 30 minutes; ${AGAIN}`)
+    const link = LINK_TOKEN.test(token) ? await this.#links.find(hash) : null
+    if (link === null) return linkNotFound(`This link is none of this gateway, or has long expired: ${ASK_AGAIN}`)
+    if (link.used !== null) return linkNotFound(`This link was used before, and opens once: ${ASK_AGAIN}`)
+    if (nowMs() - link.created > LINK_LIFE_MS)
+      return linkNotFound(`This link has expired: it opens for 30 minutes; ${ASK_AGAIN}`)
     const account = await this.#accountOf(link)
     if (!account.ok) return account
-    if (!(await this.#links.use(hash, nowMs()))) return gone(`This link was used just now, and opens once: ${AGAIN}`)
-    return this.#enter(account.value)
+    if (!(await this.#links.markUsed(hash, nowMs())))
+      return linkNotFound(`This link was used just now, and opens once: ${ASK_AGAIN}`)
+    return this.#issueKeys(account.value)
   }
 
   /** Made where the address has none yet. */
@@ -142,7 +144,7 @@ export class SignUp {
       })
     // Also where it is there: a first try may have ended before its meter began.
     const made = await accounts.ensure(found.account, { plan: PLAN, terms: {} })
-    if (made.ok || (await accounts.missing(found.account)) === null) return ok(found.account)
+    if (made.ok || (await accounts.missingFailure(found.account)) === null) return ok(found.account)
     return err({
       kind: 'unavailable',
       what: 'Trials',
@@ -150,22 +152,22 @@ export class SignUp {
     })
   }
 
-  async #enter(account: AccountId): Promise<Result<Joined, Failure>> {
+  async #issueKeys(account: AccountId): Promise<Result<SignUpResult, Failure>> {
     const { keys } = this.#ports
     // Others of that name are the owner's own, and may end or reach less.
-    const known = await keys.entrance(account, LABEL)
+    const known = await keys.signUpKeys(account, LABEL)
     // Of two links at once one makes the key: the space in the name of the request is in none of an owner's.
     const made = (kind: KeyKind, label: string) =>
       keys.createOwn({ account, label, kind, request: `sign-up ${kind} ${known[kind]}` })
     const first = known.api > 0 ? null : await made('api', PLAN)
-    if (first !== null && !first.ok) return noKey(first.error)
+    if (first !== null && !first.ok) return keyRefusal(first.error)
     const service = known.hash === null ? await made('service', LABEL) : ok({ hash: known.hash })
-    if (!service.ok) return noKey(service.error)
+    if (!service.ok) return keyRefusal(service.error)
     return ok({ account, keyHash: service.value.hash, key: first && 'key' in first.value ? first.value.key : null })
   }
 
   /** HMAC under a key of this purpose alone. */
-  async #hashed(text: string): Promise<string> {
+  async #hash(text: string): Promise<string> {
     return hmac(utf8(await hmac(utf8(this.#ports.keySecret), PURPOSE)), text)
   }
 }

@@ -9,7 +9,7 @@ import { parseJson } from '../../core/json.ts'
 import { aSecondsWorth, type Bucket, fullBucket, takeTokens } from '../../core/token-bucket.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
 import { type FreshnessTerms, type Tier, useOf } from '../freshness.ts'
-import type { Answer } from '../query.ts'
+import type { InfoAnswer } from '../query.ts'
 
 /** A store that knows texts by the canonical request that they answer. May reject. */
 export interface AnswerStore {
@@ -61,7 +61,7 @@ export class AnswerTiers {
   }
 
   /** Keeps an answer of the source in every tier of its class that is due, and tells what KV then holds. */
-  keep(
+  store(
     key: string,
     answer: CachedAnswer,
     stored: StoredCopy | undefined,
@@ -138,7 +138,7 @@ export function decodeStored(key: string, text: string, now: number): CachedAnsw
 // Answers of one isolate and chain, bounded in size. Knows ages, not classes: who reads decides what is too old.
 // What was written longest ago is forgotten first: what is in demand is written again with every refresh.
 
-export interface CachedAnswer extends Answer {
+export interface CachedAnswer extends InfoAnswer {
   /** When the source was asked. */
   readonly at: number
   /** When its source last failed to give a newer one. */

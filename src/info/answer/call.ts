@@ -11,7 +11,7 @@ import { ignoredFields } from '../../core/unknown-fields.ts'
 import type { Price } from '../../metering/charging.ts'
 import { type FreshnessTerms, termsOf } from '../freshness.ts'
 import { CATALOGUE, queryOf } from '../queries/catalogue.ts'
-import { type AnyQuery, asksHistory, asksUpstream, priceOf } from '../query.ts'
+import { type AnyQuery, priceOf, usesHistory, usesUpstream } from '../query.ts'
 
 export interface InfoCall {
   readonly query: AnyQuery
@@ -23,7 +23,7 @@ export interface InfoCall {
   readonly costText: string
   readonly terms: FreshnessTerms
   /** Fields of the body that its type does not have, as `x-ignored-fields` names them; null: none. */
-  readonly ignored: string | null
+  readonly ignoredFields: string | null
   /** Resolved only once the hold is granted; otherwise at the same time, which saves a round trip to the meter. */
   readonly holdsFirst: boolean
   /** An upstream or the history is asked: work that may come to nothing. */
@@ -58,7 +58,7 @@ export function exampleRequest(type: string): string | undefined {
 function callOf(query: AnyQuery, request: { readonly type: string }, ignored: string | null): InfoCall {
   const amount = priceOf(query, request)
   const terms = termsOf(query.freshness)
-  const mayFail = asksUpstream(query) || asksHistory(query)
+  const mayFail = usesUpstream(query) || usesHistory(query)
   return {
     query,
     request,
@@ -67,7 +67,7 @@ function callOf(query: AnyQuery, request: { readonly type: string }, ignored: st
     price: { product: 'info', type: query.type, amount },
     costText: formatCredits(amount),
     terms,
-    ignored,
+    ignoredFields: ignored,
     // What is never kept costs its full work again and again, and a history is long: nobody without credits may cause it.
     holdsFirst: mayFail || terms.shares === 'next' || query.holdsFirst?.(request) === true,
     mayFail,

@@ -17,9 +17,9 @@ import { type Hold, type MeteredCall, unbilled } from '../../metering/charging.t
 import { infoFailure, type WireFailure } from '../../protocol/failure-wire.ts'
 import type { Tier } from '../freshness.ts'
 import type { Books, Sources } from '../ports.ts'
-import { type Answer, NOT_KNOWN } from '../query.ts'
+import { type InfoAnswer, NOT_KNOWN } from '../query.ts'
+import { AnswerResolver, type CallContext, type ServedAnswer } from './answer-resolver.ts'
 import { type AnswerStore, AnswerTiers } from './answer-tiers.ts'
-import { Answers, type Asking, type Served } from './answers.ts'
 import { CallMemo, type InfoCall, readCall } from './call.ts'
 
 export interface InfoServiceDeps {
@@ -35,37 +35,37 @@ export interface InfoServiceDeps {
 export class InfoService {
   readonly #deps: InfoServiceDeps
   readonly #memo = new CallMemo()
-  readonly #answers: Answers
+  readonly #answers: AnswerResolver
   readonly #freeWork = new FreeWork()
   readonly #tokenCalls = new Gate()
   readonly #coins: CoinNames
 
   constructor(deps: InfoServiceDeps) {
     this.#deps = deps
-    this.#answers = new Answers({ ...deps, tiers: new AnswerTiers(deps) })
+    this.#answers = new AnswerResolver({ ...deps, tiers: new AnswerTiers(deps) })
     const { sources, now: nowMs, after } = deps
     this.#coins = new CoinNames({ read: () => coinsOf(sources.books), nowMs, after })
   }
 
   /** An answer for Weir itself, uncharged; null where it cannot be had. Never rejects. */
-  async read(text: string, asking: Asking): Promise<Answer | null> {
+  async read(text: string, asking: CallContext): Promise<InfoAnswer | null> {
     const call = readCall(text)
-    const found = call.ok ? await this.#answers.find(sinceAsked(call.value), asking) : call
+    const found = call.ok ? await this.#answers.find(withFreshRead(call.value), asking) : call
     return found.ok ? found.value.answer : null
   }
 
   /** Never rejects. */
-  async answer(request: MeteredCall, text: string): Promise<WireFailure> {
+  async handle(request: MeteredCall, text: string): Promise<WireFailure> {
     try {
       let call = this.#memo.get(text)
       if (!call) {
         const read = readCall(text)
-        if (!read.ok) return await this.refuse(request, read.error, typeIn(text))
+        if (!read.ok) return await this.reject(request, read.error, typeIn(text))
         call = read.value
         this.#memo.set(text, call)
       }
-      const outside = this.#outsideToken(request.identity, call)
-      if (outside) return await this.refuse(request, outside, typeIn(text))
+      const outside = this.#tokenRefusal(request.identity, call)
+      if (outside) return await this.reject(request, outside, typeIn(text))
       const fresh = this.#answers.fresh(call, this.#deps.now())
       if (!fresh) return await this.#findAndServe(request, call)
       const serving = this.#serve(request, call, fresh)
@@ -77,7 +77,7 @@ export class InfoService {
   }
 
   /** The refusal of a question outside a stream token's scope, or of one question too many. */
-  #outsideToken({ token }: Identity, { request }: InfoCall): Failure | null {
+  #tokenRefusal({ token }: Identity, { request }: InfoCall): Failure | null {
     if (!token) return null
     const outside = questionOutside(token, request)
     if (outside) return outside
@@ -86,13 +86,13 @@ export class InfoService {
   }
 
   /** The reply, free of charge, to an authenticated request that cannot be answered. */
-  async refuse(request: MeteredCall, failure: Failure, type = ''): Promise<WireFailure> {
+  async reject(request: MeteredCall, failure: Failure, type = ''): Promise<WireFailure> {
     const remaining = await unbilled(request, 'info', this.#freeWork, this.#deps.now())
     return remaining.ok ? refusal(request, failure, type, remaining.value) : refusal(request, remaining.error, type)
   }
 
   /** At once where nobody has to be asked for the credits. */
-  #serve(request: MeteredCall, call: InfoCall, served: Served): WireFailure | Promise<WireFailure> {
+  #serve(request: MeteredCall, call: InfoCall, served: ServedAnswer): WireFailure | Promise<WireFailure> {
     const settle = (hold: Result<Hold, Failure>) =>
       hold.ok ? succeed(request, call, served, hold.value.settle()) : refusal(request, hold.error, call.price.type)
     const holding = request.charging.hold(request.identity, call.price)
@@ -102,7 +102,7 @@ export class InfoService {
   async #findAndServe(request: MeteredCall, call: InfoCall): Promise<WireFailure> {
     const waitMs = call.mayFail ? this.#freeWork.tryWork(counted(request.identity), this.#deps.now()) : 0
     if (waitMs > 0) {
-      const copy = await this.#answers.copy(call, request)
+      const copy = await this.#answers.findCopy(call, request)
       return copy ? this.#serve(request, call, copy) : refusal(request, tooMuchFreeWork(waitMs), call.price.type)
     }
     const work = this.#holdAndFind(request, call)
@@ -131,7 +131,7 @@ export class InfoService {
     const waitMs = this.#freeWork[count](counted(request.identity), this.#deps.now())
     const remaining = hold.release()
     if (waitMs > 0) return refusal(request, tooMuchFreeWork(waitMs), type, remaining)
-    return refusal(request, await withMeantCoin(failure, call.request, this.#coins), type, remaining)
+    return refusal(request, await withSuggestedCoin(failure, call.request, this.#coins), type, remaining)
   }
 }
 
@@ -148,7 +148,7 @@ function refusal(
 }
 
 /** Uncacheable answers are shared only with callers who asked before the fetch began: a reader knows of a change. */
-function sinceAsked(call: InfoCall): InfoCall {
+function withFreshRead(call: InfoCall): InfoCall {
   return call.terms.freshMs > 0 ? call : { ...call, terms: { ...call.terms, shares: 'next' } }
 }
 
@@ -157,8 +157,8 @@ const typeIn = (text: string) => /"type"\s*:\s*"([^"\\]{1,64})"/.exec(text.slice
 
 function succeed(
   { requestId }: MeteredCall,
-  { costText, ignored }: InfoCall,
-  { answer: { body, height, lagMs, since }, ageMs }: Served,
+  { costText, ignoredFields }: InfoCall,
+  { answer: { body, height, lagMs, since }, ageMs }: ServedAnswer,
   remaining: MicroCredits | null,
 ): WireFailure {
   const headers: Record<string, string> = {
@@ -175,12 +175,12 @@ function succeed(
     headers['x-history-from-height'] = String(since.height)
     headers['x-history-from-time'] = String(since.time)
   }
-  if (ignored !== null) headers['x-ignored-fields'] = ignored
+  if (ignoredFields !== null) headers['x-ignored-fields'] = ignoredFields
   return { status: 200, headers, body }
 }
 
 /** The same failure; one of a coin that the exchange does not know says which was probably meant, as far as our books tell. */
-async function withMeantCoin(failure: Failure, request: object, names: CoinNames): Promise<Failure> {
+async function withSuggestedCoin(failure: Failure, request: object, names: CoinNames): Promise<Failure> {
   if (failure.kind !== 'bad_field') return failure
   const issue = failure.issues.find(({ path, message }) => message === NOT_KNOWN && /(^|\.)coin$/.test(path))
   if (issue === undefined) return failure

@@ -7,7 +7,7 @@ import { ok, type Result } from '../../core/result.ts'
 import { PerpMeta } from '../../protocol/info/common-shapes.ts'
 import { PERP_META } from '../../protocol/info/examples.ts'
 import type { Sources } from '../ports.ts'
-import { type Answer, defineQuery, latenessOf } from '../query.ts'
+import { defineQuery, type InfoAnswer, latenessOf } from '../query.ts'
 import { fanOut } from '../sources/fan-out.ts'
 import { passThrough } from '../sources/pass-through.ts'
 
@@ -25,7 +25,7 @@ export const allPerpMetas = defineQuery({
   },
 })
 
-async function composed(from: Pick<Sources, 'upstream' | 'dexes' | 'after'>): Promise<Result<Answer, Failure>> {
+async function composed(from: Pick<Sources, 'upstream' | 'dexes' | 'after'>): Promise<Result<InfoAnswer, Failure>> {
   const names = await from.dexes.names()
   if (!names.ok) return names
   const metas = await fanOut([undefined, ...names.value], (dex) => passThrough({ type: 'meta', dex }, from), from)

@@ -22,7 +22,7 @@ export const batchClearinghouseState = defineQuery({
   response: z.array(z.union([PerpState, FailedUser])),
   freshness: { class: 'user' },
   needs: ['upstream', 'dexes', 'after'],
-  madeOf: ['clearinghouseState'],
+  upstreamTypes: ['clearinghouseState'],
   async resolve({ users, dex }, from) {
     const refusal = await refusalOfDex(dex, from)
     return refusal ?? batch(users, (user) => passThrough({ type: 'clearinghouseState', user, dex }, from), from)

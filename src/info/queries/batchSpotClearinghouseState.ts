@@ -20,7 +20,7 @@ export const batchSpotClearinghouseState = defineQuery({
   response: z.array(z.union([SpotState, FailedUser])),
   freshness: { class: 'user' },
   needs: ['upstream', 'after'],
-  madeOf: ['spotClearinghouseState'],
+  upstreamTypes: ['spotClearinghouseState'],
   resolve: ({ users }, from) =>
     batch(users, (user) => passThrough({ type: 'spotClearinghouseState', user }, from), from),
 })

@@ -31,7 +31,7 @@ export const builderFills = defineQuery({
   }),
   response: z.array(ShownFill.extend({ user: Address })),
   freshness: HISTORY_FRESHNESS,
-  needs: ['past'],
+  needs: ['events'],
   resolve: ({ builder, aggregateByTime: isAggregated = false, cursor = EVER }, from) =>
     builderRows({ builder, fromMs: 0, toMs: Number(cursor) - 1, isAggregated, limit: ROWS_MAX }, from),
 })

@@ -36,7 +36,7 @@ export const builderFillsByTime = defineQuery({
   ),
   response: z.array(ShownFill.extend({ user: Address })),
   freshness: HISTORY_FRESHNESS,
-  needs: ['past'],
+  needs: ['events'],
   resolve: ({ builder, startTime = 0, endTime = EVER, aggregateByTime: isAggregated = false, cursor = EVER }, from) => {
     const toMs = Math.min(endTime, Number(cursor) - 1)
     return builderRows({ builder, fromMs: startTime, toMs, isAggregated, limit: ROWS_MAX }, from)

@@ -31,6 +31,6 @@ export const candleSnapshot = defineQuery({
   }),
   response: z.array(Candle),
   freshness: { class: 'tick' },
-  needs: ['past', 'upstream'],
+  needs: ['events', 'upstream'],
   resolve: (request, from) => candlesAnswer(request, PAGE_MAX, from),
 })

@@ -35,7 +35,7 @@ export const delegatorHistory = defineQuery({
   request: z.object({ type: z.literal('delegatorHistory'), user: UserAddress }),
   response: z.array(z.looseObject({ time: z.int(), hash: TxHash, delta: Delta.describe('Movement') })),
   freshness: { class: 'user' },
-  needs: ['past', 'upstream'],
+  needs: ['events', 'upstream'],
   resolve(request, from) {
     return rowsAnswer(
       {

@@ -12,7 +12,7 @@ import { BookLevels, Decimal } from '../../protocol/info/common-shapes.ts'
 import { LEVELS, TIME } from '../../protocol/info/examples.ts'
 import { Market, optional } from '../../protocol/info/request-fields.ts'
 import type { Books } from '../ports.ts'
-import { type Answer, defineQuery } from '../query.ts'
+import { defineQuery, type InfoAnswer } from '../query.ts'
 
 const DEPTH = 20
 /** Raw levels that nearly always fill 20 aggregated ones; where they do not, the whole book is read. */
@@ -55,7 +55,7 @@ export const l2Book = defineQuery({
       : aggregated(request.coin, { nSigFigs: request.nSigFigs, mantissa: request.mantissa ?? 1 }, books),
 })
 
-async function plain(coin: Coin, books: Books): Promise<Result<Answer, Failure>> {
+async function plain(coin: Coin, books: Books): Promise<Result<InfoAnswer, Failure>> {
   const answer = await books.snapshot(coin, DEPTH)
   if (!answer.ok) return answer
   return ok(answer.value === null ? { body: 'null' } : bookAnswer(answer.value, answer.value.levels))
@@ -65,7 +65,7 @@ async function aggregated(
   coin: Coin,
   { nSigFigs, mantissa }: { readonly nSigFigs: number; readonly mantissa: number },
   books: Books,
-): Promise<Result<Answer, Failure>> {
+): Promise<Result<InfoAnswer, Failure>> {
   for (let depth = RAW_DEPTH[nSigFigs]; ; depth = undefined) {
     const answer = await books.snapshot(coin, depth)
     if (!answer.ok) return answer
@@ -78,7 +78,7 @@ async function aggregated(
   }
 }
 
-function bookAnswer({ coin, time, height }: BookSnapshot, levels: string, spread?: string): Answer {
+function bookAnswer({ coin, time, height }: BookSnapshot, levels: string, spread?: string): InfoAnswer {
   const end = spread === undefined ? '}' : `,"spread":"${spread}"}`
   return { body: `{"coin":${JSON.stringify(coin)},"time":${time},"levels":${levels}${end}`, height }
 }

@@ -43,9 +43,9 @@ export const l2BookDiffSnapshot = defineQuery({
   response: L2BookDiffSnapshot.nullable(),
   price: ({ block_height: at }) => (at === undefined ? ONE_CREDIT : HISTORY_PRICE),
   freshness: { class: 'none' },
-  needs: ['books', 'pastBooks'],
-  resolve: async ({ coin, block_height: at }, { books, pastBooks }) => {
-    const answer = await (at === undefined ? books.snapshot(coin) : pastBooks.at(coin, at))
+  needs: ['books', 'historicalBooks'],
+  resolve: async ({ coin, block_height: at }, { books, historicalBooks }) => {
+    const answer = await (at === undefined ? books.snapshot(coin) : historicalBooks.at(coin, at))
     if (!answer.ok) return answer
     if (answer.value === null) return { ok: true, value: { body: 'null' } }
     const { levels, height, ...head } = answer.value

@@ -38,7 +38,7 @@ export const portfolioState = defineQuery({
   price: ({ dex }: PortfolioStateRequest) => (isAllDexes(dex) ? ALL_DEXES_PRICE : ONE_CREDIT),
   freshness: { class: 'user' },
   needs: ['upstream', 'dexes', 'after'],
-  madeOf: ['clearinghouseState', 'spotClearinghouseState', 'userAbstraction'],
+  upstreamTypes: ['clearinghouseState', 'spotClearinghouseState', 'userAbstraction'],
   async resolve({ user, dex }, from) {
     const dexes = await dexesOf(dex, from)
     if (!dexes.ok) return dexes

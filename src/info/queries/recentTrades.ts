@@ -11,7 +11,7 @@ import { HASH, OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { Market, optional } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
 import { defineQuery } from '../query.ts'
-import { heldAnswer } from '../sources/own-history.ts'
+import { historyAnswer } from '../sources/own-history.ts'
 import { passThrough, rowsIn } from '../sources/pass-through.ts'
 
 const ROWS = 10
@@ -59,11 +59,11 @@ export const recentTrades = defineQuery({
     // Before the last hole there may be trades that nobody has told us.
     const trades = (own.value.runs.at(-1) ?? []).flatMap(({ fills }) => tradesOf(fills))
     const newest = trades.slice(-rows).reverse()
-    if (trades.length >= rows) return ok(heldAnswer(newest, own.value))
+    if (trades.length >= rows) return ok(historyAnswer(newest, own.value))
     const asked = await passThrough({ type, coin }, from)
     if (trades.length === 0 || (asked.ok && rows <= ROWS)) return asked
     const older = asked.ok ? olderThan(newest, rowsIn(asked.value.body) ?? []) : []
-    return ok(heldAnswer([...newest, ...older].slice(0, rows), own.value))
+    return ok(historyAnswer([...newest, ...older].slice(0, rows), own.value))
   },
 })
 

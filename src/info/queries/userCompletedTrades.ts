@@ -9,7 +9,7 @@ import { CompletedTrade, TradeDex, TradeLimit } from '../../protocol/info/histor
 import { optional, UserAddress } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
-import { heldAnswer } from '../sources/own-history.ts'
+import { historyAnswer } from '../sources/own-history.ts'
 import { lastTrades } from '../sources/own-trades.ts'
 
 export const userCompletedTrades = defineQuery({
@@ -26,10 +26,10 @@ export const userCompletedTrades = defineQuery({
   response: z.array(CompletedTrade),
   price: HISTORY_PRICE,
   freshness: HISTORY_FRESHNESS,
-  needs: ['past'],
+  needs: ['events'],
   async resolve({ user, limit, ...filter }, from) {
     const own = await lastTrades({ user, filter, limit }, from)
     if (!own.ok) return own
-    return ok(heldAnswer(tradesFor(own.value.trades, filter).slice(-limit).reverse(), own.value.read))
+    return ok(historyAnswer(tradesFor(own.value.trades, filter).slice(-limit).reverse(), own.value.read))
   },
 })

@@ -10,7 +10,7 @@ import { CompletedTrade, hasStart, NO_START, TradeDex, TradeLimit } from '../../
 import { ANY_WINDOW, inOrder, optional, UserAddress } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
-import { heldAnswer } from '../sources/own-history.ts'
+import { historyAnswer } from '../sources/own-history.ts'
 import { tradesFrom } from '../sources/own-trades.ts'
 
 const NO_SUCH_ROW: Failure = {
@@ -40,12 +40,12 @@ export const userCompletedTradesByTime = defineQuery({
   response: z.array(CompletedTrade),
   price: HISTORY_PRICE,
   freshness: HISTORY_FRESHNESS,
-  needs: ['past'],
+  needs: ['events'],
   async resolve({ user, limit, ...asked }, from) {
     const filter = { ...asked, startTime: Math.max(asked.startTime ?? 0, cursorTime(asked.cursor)) }
     const own = await tradesFrom({ user, filter, limit }, from)
     if (!own.ok) return own
     if (cursorTime(asked.cursor) > own.value.read.head.time) return err(NO_SUCH_ROW)
-    return ok(heldAnswer(tradesFor(own.value.trades, filter).slice(0, limit), own.value.read))
+    return ok(historyAnswer(tradesFor(own.value.trades, filter).slice(0, limit), own.value.read))
   },
 })

@@ -19,6 +19,6 @@ export const userFills = defineQuery({
   }),
   response: z.array(ShownFill),
   freshness: { class: 'user' },
-  needs: ['past', 'upstream'],
+  needs: ['events', 'upstream'],
   resolve: (request, from) => fillsAnswer(request, { order: 'newest', isWindowed: false }, from),
 })

@@ -23,7 +23,7 @@ export const userFillsByTime = defineQuery({
   ),
   response: z.array(ShownFill),
   freshness: { class: 'user' },
-  needs: ['past', 'upstream'],
+  needs: ['events', 'upstream'],
   resolve: (request, from) =>
     fillsAnswer(request, { order: request.reversed ? 'newest' : 'oldest', isWindowed: true }, from),
 })

@@ -8,7 +8,7 @@ import { type LedgerEvent, TxHash } from '../../protocol/feed/block.ts'
 import { EXAMPLE_FUNDING, FUNDING_AMOUNTS } from '../../protocol/info/account-shapes.ts'
 import { HASH, TIME, USER } from '../../protocol/info/examples.ts'
 import { ANY_WINDOW, inOrder, UserAddress } from '../../protocol/info/request-fields.ts'
-import type { PastRead } from '../ports.ts'
+import type { EventRead } from '../ports.ts'
 import { defineQuery } from '../query.ts'
 import { rowsAnswer } from '../sources/own-rows.ts'
 
@@ -37,7 +37,7 @@ export const userFunding = defineQuery({
   request: inOrder(z.object({ type: z.literal('userFunding'), user: UserAddress, ...ANY_WINDOW })),
   response: z.array(FundingPayment),
   freshness: { class: 'user' },
-  needs: ['past', 'upstream'],
+  needs: ['events', 'upstream'],
   resolve(request, from) {
     return rowsAnswer<z.infer<typeof FundingPayment>>(
       {
@@ -62,7 +62,7 @@ function paymentOf({ time, hash, delta }: LedgerEvent): z.infer<typeof FundingPa
 }
 
 /** When the first day begins of which no hour is missing; before there is one, sources have not merged hours either. */
-function firstDay({ since, head }: Pick<PastRead, 'since' | 'head'>): number {
+function firstDay({ since, head }: Pick<EventRead, 'since' | 'head'>): number {
   const dayMs = Math.ceil(since.time / DAY_MS) * DAY_MS
   return dayMs <= head.time ? dayMs : since.time
 }

@@ -26,7 +26,7 @@ export const userNonFundingLedgerUpdates = defineQuery({
   ),
   response: z.array(LedgerUpdate),
   freshness: { class: 'user' },
-  needs: ['past', 'upstream'],
+  needs: ['events', 'upstream'],
   async resolve(request, from) {
     return rowsAnswer(
       {

@@ -11,9 +11,9 @@ import { USER } from '../../protocol/info/examples.ts'
 import { TradeDex } from '../../protocol/info/history-shapes.ts'
 import { ANY_WINDOW, inOrder, UserAddress } from '../../protocol/info/request-fields.ts'
 import { HISTORY_FRESHNESS } from '../freshness.ts'
-import type { PastRead } from '../ports.ts'
+import type { EventRead } from '../ports.ts'
 import { defineQuery, HISTORY_PRICE } from '../query.ts'
-import { EVER, heldAnswer } from '../sources/own-history.ts'
+import { EVER, historyAnswer } from '../sources/own-history.ts'
 import { tradesUpTo } from '../sources/own-trades.ts'
 
 const PnlSummary = z.object({
@@ -31,7 +31,7 @@ const PnlSummary = z.object({
 })
 
 /** There is more than can be gone through, and it is asked for. */
-function isShort({ ended, since }: PastRead, startTime: number): boolean {
+function isShort({ ended, since }: EventRead, startTime: number): boolean {
   return (ended === 'enough' || ended === 'work') && since.time > startTime
 }
 
@@ -78,7 +78,7 @@ export const userPnlSummary = defineQuery({
   response: PnlSummary,
   price: HISTORY_PRICE,
   freshness: HISTORY_FRESHNESS,
-  needs: ['past'],
+  needs: ['events'],
   async resolve({ user, ...scope }, from) {
     const { startTime = 0, endTime = EVER } = scope
     const last = await tradesUpTo({ user, toMs: EVER }, from)
@@ -89,6 +89,6 @@ export const userPnlSummary = defineQuery({
     if (isShort(own.value.read, startTime)) return err(tooLong(own.value.fills))
     const { read, trades, fills, missedMs } = own.value
     if (read.ended !== 'all' && missedMs >= startTime) return err(openedBefore(missedMs))
-    return ok(heldAnswer(pnlSummary({ user, trades, fills, nowMs: read.head.time }, scope), read))
+    return ok(historyAnswer(pnlSummary({ user, trades, fills, nowMs: read.head.time }, scope), read))
   },
 })

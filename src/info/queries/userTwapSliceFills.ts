@@ -15,6 +15,6 @@ export const userTwapSliceFills = defineQuery({
   request: z.object({ type: z.literal('userTwapSliceFills'), user: UserAddress }),
   response: z.array(TwapSliceFill),
   freshness: { class: 'user' },
-  needs: ['past', 'upstream'],
+  needs: ['events', 'upstream'],
   resolve: (request, from) => slicesAnswer(request, false, from),
 })

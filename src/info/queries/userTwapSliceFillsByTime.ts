@@ -22,6 +22,6 @@ export const userTwapSliceFillsByTime = defineQuery({
   ),
   response: z.array(TwapSliceFill),
   freshness: { class: 'user' },
-  needs: ['past', 'upstream'],
+  needs: ['events', 'upstream'],
   resolve: (request, from) => slicesAnswer(request, true, from),
 })

@@ -21,21 +21,21 @@ export function hubBooks({ shards, hub }: HubBooksDeps): Books {
   return {
     async snapshot(coin, depth) {
       const answer = await askObject(() => hub(shardOf(coin, shards)).snapshot(coin, depth), HUB_API_VERSION)
-      if (answer === undefined) return away('The order books')
+      if (answer === undefined) return unavailable('The order books')
       if (answer.ok) return ok(answer.snapshot)
-      return answer.reason === 'unknown_coin' ? ok(null) : away('The book of this coin')
+      return answer.reason === 'unknown_coin' ? ok(null) : unavailable('The book of this coin')
     },
     async tops() {
       const all = await Promise.all(
         Array.from({ length: shards }, (_, index) => askObject(() => hub(index).tops(), HUB_API_VERSION)),
       )
       const known = all.filter((answer) => answer !== undefined && answer !== null)
-      if (known.length < shards) return away('The order books')
+      if (known.length < shards) return unavailable('The order books')
       return ok({ height: Math.min(...known.map(({ height }) => height)), tops: known.flatMap(({ tops }) => tops) })
     },
   }
 }
 
-function away(what: string): Result<never, Failure> {
+function unavailable(what: string): Result<never, Failure> {
   return err({ kind: 'unavailable', what: `${what} cannot be had at the moment`, retryAfterMs: RETRY_AFTER_MS })
 }

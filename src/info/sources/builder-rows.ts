@@ -6,8 +6,8 @@ import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Address, Fill, UserFill } from '../../protocol/feed/block.ts'
 import type { Sources } from '../ports.ts'
-import type { Answer } from '../query.ts'
-import { CUT, heldAnswer } from './own-history.ts'
+import type { InfoAnswer } from '../query.ts'
+import { historyAnswer, UNREADABLE } from './own-history.ts'
 
 interface BuilderRows {
   readonly builder: string
@@ -20,12 +20,12 @@ interface BuilderRows {
 /** Newest first. */
 export async function builderRows(
   { builder, fromMs, toMs, isAggregated, limit }: BuilderRows,
-  { past }: Pick<Sources, 'past'>,
-): Promise<Result<Answer, Failure>> {
+  { events }: Pick<Sources, 'events'>,
+): Promise<Result<InfoAnswer, Failure>> {
   const blocks: { readonly time: number; readonly fills: readonly UserFill[] }[] = []
   let rows = 0
   const scope = { by: 'builder', address: builder } as const
-  const read = await past.read({ kind: 'fills', scope, fromMs, toMs, order: 'newest' }, ({ time, fills }) => {
+  const read = await events.read({ kind: 'fills', scope, fromMs, toMs, order: 'newest' }, ({ time, fills }) => {
     // What is of the same time belongs to the page, or to the next one with it.
     if (rows >= limit && time !== blocks.at(-1)?.time) return false
     const told = isAggregated ? aggregateFills(fills) : fills
@@ -39,8 +39,8 @@ export async function builderRows(
   // Of the last time there may be more.
   const lastMs = isCut ? blocks.at(-1)?.time : undefined
   const whole = blocks.filter(({ time }) => time !== lastMs)
-  if (isCut && whole.length === 0) return err(CUT)
-  return ok(heldAnswer(builderPage(whole.map(({ fills }) => fills).reverse(), limit), read.value))
+  if (isCut && whole.length === 0) return err(UNREADABLE)
+  return ok(historyAnswer(builderPage(whole.map(({ fills }) => fills).reverse(), limit), read.value))
 }
 
 /** A fill as the info API shows it: with its wallet, without what only the node and the streams tell. */

@@ -11,7 +11,7 @@ import type { Dexes } from '../ports.ts'
 import { FLIGHT_MAX_MS } from '../ports.ts'
 
 const FRESH_MS = 120_000
-const SPARE_MS = 60 * 60_000
+const STALE_MAX_MS = 60 * 60_000
 /** A name that is not on the list may be newer than the list: then it is asked for again, this often at most. */
 const RECHECK_MS = 10_000
 /** Sources that failed are left alone for this long. */
@@ -20,18 +20,18 @@ const RETRY_MS = 2_000
 /** The first entry is the native DEX, null on the wire. */
 const PerpDexs = z.array(z.looseObject({ name: z.string().min(1) }).nullable())
 
-type Names = Result<readonly string[], Failure>
+type DexNames = Result<readonly string[], Failure>
 
 /** For who waits for the flight of a call that vanished. */
-const LOST: Names = err({ kind: 'upstream_timeout', source: 'gateway' })
+const LOST: DexNames = err({ kind: 'upstream_timeout', source: 'gateway' })
 
 export class DexList implements Dexes {
   readonly #upstream: Upstream
   readonly #now: () => number
   readonly #after: After
-  readonly #flights = new Flights<Names>(FLIGHT_MAX_MS)
+  readonly #flights = new Flights<DexNames>(FLIGHT_MAX_MS)
   #known: { readonly at: number; readonly names: readonly string[] } | null = null
-  #failed: { readonly at: number; readonly answer: Names } | null = null
+  #failed: { readonly at: number; readonly answer: DexNames } | null = null
 
   constructor(upstream: Upstream, now: () => number, after: After) {
     this.#upstream = upstream
@@ -39,16 +39,16 @@ export class DexList implements Dexes {
     this.#after = after
   }
 
-  async names(): Promise<Names> {
+  async names(): Promise<DexNames> {
     if (this.#known && this.#ageMs < FRESH_MS) return ok(this.#known.names)
-    const asked = await this.#ask()
-    return asked.ok || !this.#known || this.#ageMs >= SPARE_MS ? asked : ok(this.#known.names)
+    const asked = await this.#fetch()
+    return asked.ok || !this.#known || this.#ageMs >= STALE_MAX_MS ? asked : ok(this.#known.names)
   }
 
   async has(name: string): Promise<boolean | null> {
     if (this.#known?.names.includes(name)) return true
     if (this.#known && this.#ageMs < RECHECK_MS) return false
-    const asked = await this.#ask()
+    const asked = await this.#fetch()
     return asked.ok ? asked.value.includes(name) : null
   }
 
@@ -56,14 +56,14 @@ export class DexList implements Dexes {
     return this.#now() - (this.#known?.at ?? 0)
   }
 
-  async #ask(): Promise<Names> {
+  async #fetch(): Promise<DexNames> {
     const now = this.#now()
     if (this.#failed && now - this.#failed.at < RETRY_MS) return this.#failed.answer
     const flight = this.#flights.join('', () => this.#load(now), now)
     return this.#flights.landed(flight, LOST, this.#after)
   }
 
-  async #load(at: number): Promise<Names> {
+  async #load(at: number): Promise<DexNames> {
     const answer = namesIn(await this.#upstream.ask('perpDexs', '{"type":"perpDexs"}'))
     if (answer.ok) this.#known = { at, names: answer.value }
     this.#failed = answer.ok ? null : { at: this.#now(), answer }
@@ -71,7 +71,7 @@ export class DexList implements Dexes {
   }
 }
 
-function namesIn(answer: Result<UpstreamAnswer, Failure>): Names {
+function namesIn(answer: Result<UpstreamAnswer, Failure>): DexNames {
   if (!answer.ok) return answer
   const parsed = PerpDexs.safeParse(JSON.parse(answer.value.text))
   if (!parsed.success) return err({ kind: 'upstream_failed', source: 'perpDexs' })

@@ -9,9 +9,9 @@ import { type Failure, failureMessage } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { Address } from '../../protocol/feed/block.ts'
 import type { Sources } from '../ports.ts'
-import { type Answer, latenessOf } from '../query.ts'
+import { type InfoAnswer, latenessOf } from '../query.ts'
 
-const AT_ONCE = 6
+const CONCURRENCY = 6
 
 /** Bound of all questions of one call together: above one timeout of a source, far below that of a flight. */
 export const FAN_OUT_MAX_MS = 5_000
@@ -34,7 +34,7 @@ export async function fanOut<const Items extends readonly unknown[], T>(
       answers[index] = answer
     }
   }
-  await orLate(Promise.all(Array.from({ length: AT_ONCE }, worker)), FAN_OUT_MAX_MS, null, after)
+  await orLate(Promise.all(Array.from({ length: CONCURRENCY }, worker)), FAN_OUT_MAX_MS, null, after)
   isOver = true
   return answers as { readonly [At in keyof Items]: Result<T, Failure> }
 }
@@ -53,9 +53,9 @@ export function failedSlot(whose: { readonly user: Address } | { readonly dex: s
 /** A slot for each of one or more users, with the bytes of `ask`. Where no slot is filled the call fails uncharged. */
 export async function batch(
   users: readonly string[],
-  ask: (user: Address) => Promise<Result<Answer, Failure>>,
+  ask: (user: Address) => Promise<Result<InfoAnswer, Failure>>,
   from: Pick<Sources, 'after'>,
-): Promise<Result<Answer, Failure>> {
+): Promise<Result<InfoAnswer, Failure>> {
   const answers = await fanOut(users, ask, from)
   const [first] = answers
   if (first && !first.ok && answers.every(({ ok }) => !ok)) return first

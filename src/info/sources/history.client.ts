@@ -27,7 +27,7 @@ const RETRY_AFTER_MS = 1_000
 /** The history of the log of one chain. */
 export function logHistory(deps: LogHistoryDeps): History {
   return {
-    held: (scope, kind, downTo) => read(deps, { scope, kind }, { pages: PAGES_MAX, waits: WAITS_MAX, downTo }),
+    stored: (scope, kind, downTo) => read(deps, { scope, kind }, { pages: PAGES_MAX, waits: WAITS_MAX, downTo }),
     newest: (scope) => read(deps, { scope }, { pages: 1, waits: 0 }),
   }
 }
@@ -44,10 +44,10 @@ async function read(
   const asked = kind === 'fills' ? { scope } : { scope, kind }
   for (let pages = 0, waits = 0; pages < most.pages; ) {
     const answer = await askObject(() => log().fills({ v: LOG_API_VERSION, ...asked, before }), LOG_API_VERSION)
-    if (!answer) return away('The history of fills cannot be had at the moment')
-    if (now() > endMs) return away('The history of fills takes too long to read at the moment')
+    if (!answer) return unavailable('The history of fills cannot be had at the moment')
+    if (now() > endMs) return unavailable('The history of fills takes too long to read at the moment')
     if ('retryMs' in answer) {
-      if (waits++ === most.waits) return away('The history of fills is asked too much at the moment')
+      if (waits++ === most.waits) return unavailable('The history of fills is asked too much at the moment')
       await sleep(answer.retryMs)
       continue
     }
@@ -60,10 +60,10 @@ async function read(
     waits = 0
   }
   const [newest, ...older] = stretches
-  if (!head || !newest) return away('No block has come yet')
+  if (!head || !newest) return unavailable('No block has come yet')
   return ok(heldFills(head, [newest, ...older]))
 }
 
-function away(what: string): Result<never, Failure> {
+function unavailable(what: string): Result<never, Failure> {
   return err({ kind: 'unavailable', what, retryAfterMs: RETRY_AFTER_MS })
 }

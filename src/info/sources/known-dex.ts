@@ -5,7 +5,7 @@ import type { Failure } from '../../core/failure.ts'
 import { err, type Result } from '../../core/result.ts'
 import { unknownDex } from '../../core/unknown-dex.ts'
 import type { Sources } from '../ports.ts'
-import { type Answer, type AnyQuery, defineQuery, type InfoQuery } from '../query.ts'
+import { type AnyQuery, defineQuery, type InfoAnswer, type InfoQuery } from '../query.ts'
 import { passThrough } from './pass-through.ts'
 
 /** The refusal of a DEX that does not exist; null for the main one and all that may exist. */
@@ -29,7 +29,7 @@ export function passThroughOnDexQuery<Req extends { readonly type: string; reado
 export async function passThroughOnDex<Req extends { readonly type: string; readonly dex?: string | undefined }>(
   request: Req,
   from: Pick<Sources, 'upstream' | 'dexes'>,
-): Promise<Result<Answer, Failure>> {
+): Promise<Result<InfoAnswer, Failure>> {
   const refusal = await refusalOfDex(request.dex, from)
   if (refusal !== null) return refusal
   const isKnown = !!request.dex && (await from.dexes.has(request.dex)) === true

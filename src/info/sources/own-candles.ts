@@ -8,12 +8,12 @@ import type { Coin } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Sources } from '../ports.ts'
-import { type Answer, latenessOf } from '../query.ts'
-import { heldAnswer } from './own-history.ts'
-import { isNobody } from './own-rows.ts'
+import { type InfoAnswer, latenessOf } from '../query.ts'
+import { historyAnswer } from './own-history.ts'
+import { hasNoSource } from './own-rows.ts'
 import { passThrough, rowsIn } from './pass-through.ts'
 
-interface CandlesAsked {
+interface CandleSnapshotRequest {
   readonly type: 'candleSnapshot'
   readonly req: {
     readonly coin: Coin
@@ -22,7 +22,7 @@ interface CandlesAsked {
     readonly endTime?: number | undefined
   }
 }
-type Answered = Result<Answer, Failure>
+type AnswerResult = Result<InfoAnswer, Failure>
 
 /** Later than all blocks, and still a date. */
 const EVER = 8e15
@@ -37,28 +37,28 @@ const LATE: Failure = {
 
 /** The first `limit` candles that overlap a window; a source's bytes where we have none of them. */
 export async function candlesAnswer(
-  asked: CandlesAsked,
+  asked: CandleSnapshotRequest,
   limit: number,
-  from: Pick<Sources, 'past' | 'upstream'>,
-): Promise<Answered> {
+  from: Pick<Sources, 'events' | 'upstream'>,
+): Promise<AnswerResult> {
   const { coin, interval, startTime, endTime = EVER } = asked.req
   const window = candlesWithin(interval, { fromMs: Math.min(startTime, EVER), toMs: Math.min(endTime, EVER) })
-  const kept = await from.past.candles({ coin, interval, ...window, limit })
-  if (!kept) return theirs(asked, limit, from)
-  if (!kept.ok) return theirsFrom(window.fromMs, asked, limit, from, kept.error)
+  const kept = await from.events.candles({ coin, interval, ...window, limit })
+  if (!kept) return upstreamCandles(asked, limit, from)
+  if (!kept.ok) return upstreamCandlesFrom(window.fromMs, asked, limit, from, kept.error)
   const candles = kept.value.candles.slice(0, limit)
   const isPage = candles.length === limit
   const { untilMs } = kept.value
-  if (untilMs !== null && !isPage) return theirsFrom(window.fromMs, asked, limit, from, tooMuch(untilMs))
+  if (untilMs !== null && !isPage) return upstreamCandlesFrom(window.fromMs, asked, limit, from, windowTooLong(untilMs))
   const last = candles.at(-1)
-  if (!last) return noneOfOurs(asked, limit, kept.value, from)
+  if (!last) return withoutOwnCandles(asked, limit, kept.value, from)
   const { holed } = kept.value
   if (!holed || (isPage && holed.fromMs > last.t)) return ok(ownAnswer(candles, kept.value))
   const { type, req } = asked
   const fromMs = Math.max(startTime, holed.fromMs)
   const toMs = holed.toMs < window.toMs ? holed.toMs : req.endTime
   const told = await passThrough({ type, req: { ...req, startTime: fromMs, endTime: toMs } }, from)
-  if (!told.ok) return isNobody(told.error) ? alone(candles, kept.value) : told
+  if (!told.ok) return hasNoSource(told.error) ? ownOnly(candles, kept.value) : told
   const rows = rowsIn<Candle>(told.value.body)
   if (rows === null) return told
   const all = [...candles, ...rows.filter((candle) => kept.value.isHoled(candle) && candle.T >= startTime)]
@@ -66,49 +66,53 @@ export async function candlesAnswer(
   return ok({ ...ownAnswer(page, kept.value), ...latenessOf([told]) })
 }
 
-function ownAnswer(candles: readonly Candle[], { head, since }: KeptCandles): Answer {
-  return head ? heldAnswer(candles, { head, since }) : { body: JSON.stringify(candles), since }
+function ownAnswer(candles: readonly Candle[], { head, since }: KeptCandles): InfoAnswer {
+  return head ? historyAnswer(candles, { head, since }) : { body: JSON.stringify(candles), since }
 }
 
 /** There is nobody to ask for the others. */
-function alone(candles: readonly Candle[], kept: KeptCandles): Answered {
+function ownOnly(candles: readonly Candle[], kept: KeptCandles): AnswerResult {
   return kept.isLate ? err(LATE) : ok(ownAnswer(candles, kept))
 }
 
-function tooMuch(untilMs: number): Failure {
+function windowTooLong(untilMs: number): Failure {
   const message = `must be at most ${untilMs - 1}: up to a later one there are too many days to go through`
   return { kind: 'bad_field', issues: [{ path: 'req.endTime', message }] }
 }
 
 /** A source knows what we lack, and whether there is such a coin. */
-async function noneOfOurs(
-  asked: CandlesAsked,
+async function withoutOwnCandles(
+  asked: CandleSnapshotRequest,
   limit: number,
   kept: KeptCandles,
   from: Pick<Sources, 'upstream'>,
-): Promise<Answered> {
-  const told = await theirs(asked, limit, from)
-  if (!told.ok && isNobody(told.error)) return alone([], kept)
+): Promise<AnswerResult> {
+  const told = await upstreamCandles(asked, limit, from)
+  if (!told.ok && hasNoSource(told.error)) return ownOnly([], kept)
   if (kept.holed !== null || (!told.ok && told.error.kind === 'bad_field')) return told
   return ok(ownAnswer([], kept))
 }
 
 /** A source tells its newest candles: where they begin behind the window, who pages on would never miss those between. */
-async function theirsFrom(
+async function upstreamCandlesFrom(
   fromMs: number,
-  asked: CandlesAsked,
+  asked: CandleSnapshotRequest,
   limit: number,
   from: Pick<Sources, 'upstream'>,
   failure: Failure,
-): Promise<Answered> {
-  const told = await theirs(asked, limit, from)
+): Promise<AnswerResult> {
+  const told = await upstreamCandles(asked, limit, from)
   if (!told.ok) return told.error.kind === 'bad_field' ? told : err(failure)
   const first = rowsIn<Candle>(told.value.body)?.[0]
   return first && first.t <= fromMs ? told : err(failure)
 }
 
 /** The same bytes where they fit a page; candles hold nothing but strings and integers. */
-async function theirs(asked: CandlesAsked, limit: number, from: Pick<Sources, 'upstream'>): Promise<Answered> {
+async function upstreamCandles(
+  asked: CandleSnapshotRequest,
+  limit: number,
+  from: Pick<Sources, 'upstream'>,
+): Promise<AnswerResult> {
   const answer = await passThrough(asked, from)
   if (!answer.ok || answer.value.body.length < limit * CANDLE_MIN_LENGTH) return answer
   const candles = rowsIn(answer.value.body) ?? []

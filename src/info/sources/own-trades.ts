@@ -9,8 +9,8 @@ import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { Address, Fill } from '../../protocol/feed/block.ts'
 import type { EventBlock, HeightAndTime } from '../../protocol/feed/durable-api.ts'
-import type { OpenPast, PastRead, PastWindow, Sources } from '../ports.ts'
-import { CUT, EVER, TOO_MUCH } from './own-history.ts'
+import type { EventRead, OpenEventHistory, Sources, TimeWindow } from '../ports.ts'
+import { EVER, UNREADABLE, WINDOW_TOO_LONG } from './own-history.ts'
 
 /** Fills gone through at first, and where they do not do: so many may be held at once. */
 const [ROWS, ROWS_MOST] = [2_000, 10_000] as const
@@ -19,12 +19,12 @@ const PAGE_ROWS_MOST = 20_000
 
 /** Oldest first, with what they were made of. */
 export interface OwnTrades {
-  readonly read: PastRead
+  readonly read: EventRead
   readonly trades: readonly CompletedTrade[]
   readonly fills: readonly Fill[]
 }
 
-interface LastTrades {
+interface TradesQuery {
   readonly user: Address
   readonly filter: TradeFilter
   readonly limit: number
@@ -32,8 +32,8 @@ interface LastTrades {
 
 /** The last trades that pass, and all between them. */
 export async function lastTrades(
-  { user, filter, limit }: LastTrades,
-  from: Pick<Sources, 'past'>,
+  { user, filter, limit }: TradesQuery,
+  from: Pick<Sources, 'events'>,
   rows: number = ROWS,
 ): Promise<Result<OwnTrades, Failure>> {
   const own = await tradesUpTo({ user, toMs: EVER }, from, rows)
@@ -48,21 +48,21 @@ export async function lastTrades(
 /** What is made of a wallet's last fills up to a time. */
 export async function tradesUpTo(
   { user, toMs }: { readonly user: Address; readonly toMs: number },
-  { past }: Pick<Sources, 'past'>,
+  { events }: Pick<Sources, 'events'>,
   rows: number = ROWS_MOST,
 ): Promise<Result<Folded, Failure>> {
-  const open = await openFills(user, past)
+  const open = await openFills(user, events)
   if (!open.ok) return open
-  const kept = await keptRuns(open.value, { fromMs: 0, toMs, order: 'newest' }, filled(rows))
+  const kept = await readRuns(open.value, { fromMs: 0, toMs, order: 'newest' }, enoughFills(rows))
   return kept.ok ? fold(user, kept.value, open.value) : kept
 }
 
 /** As many trades as are wanted from a time on; positions may have been opened before it. */
 export async function tradesFrom(
-  { user, filter, limit }: LastTrades & { readonly filter: { readonly startTime: number } },
-  { past }: Pick<Sources, 'past'>,
+  { user, filter, limit }: TradesQuery & { readonly filter: { readonly startTime: number } },
+  { events }: Pick<Sources, 'events'>,
 ): Promise<Result<OwnTrades, Failure>> {
-  const open = await openFills(user, past)
+  const open = await openFills(user, events)
   if (!open.ok) return open
   const few = await tradesAfter(open.value, { user, filter, limit }, ROWS)
   const isWhole = !few.ok || few.value.isFromFirst || few.value.missedMs < filter.startTime
@@ -71,30 +71,30 @@ export async function tradesFrom(
 }
 
 async function tradesAfter(
-  open: OpenPast,
-  { user, filter, limit }: LastTrades & { readonly filter: { readonly startTime: number } },
+  open: OpenEventHistory,
+  { user, filter, limit }: TradesQuery & { readonly filter: { readonly startTime: number } },
   rowsBefore: number,
 ): Promise<Result<Folded & { readonly isFromFirst: boolean }, Failure>> {
   const { startTime, endTime: toMs = EVER } = filter
-  const before = await reachOf(open, { fromMs: 0, toMs: startTime - 1, order: 'newest' }, filled(rowsBefore))
+  const before = await readWithReach(open, { fromMs: 0, toMs: startTime - 1, order: 'newest' }, enoughFills(rowsBefore))
   if (!before.ok) return before
   const { since, ended } = before.value
   const fromMs = ended === 'all' ? 0 : Math.min(since.time, startTime)
-  const kept = await keptRuns(open, { fromMs, toMs, order: 'oldest' }, traded(user, filter, limit))
+  const kept = await readRuns(open, { fromMs, toMs, order: 'oldest' }, enoughTrades(user, filter, limit))
   if (!kept.ok) return kept
-  if (kept.value.read.ended === 'damage') return err(CUT)
+  if (kept.value.read.ended === 'damage') return err(UNREADABLE)
   const folded = await fold(user, kept.value, open)
   if (!folded.ok) return folded
   const isPage = kept.value.read.ended === 'all' || tradesFor(folded.value.trades, filter).length >= limit
-  if (!isPage) return err(TOO_MUCH)
-  return ok({ ...folded.value, read: later(kept.value.read, since), isFromFirst: ended !== 'enough' })
+  if (!isPage) return err(WINDOW_TOO_LONG)
+  return ok({ ...folded.value, read: withSince(kept.value.read, since), isFromFirst: ended !== 'enough' })
 }
 
-const openFills = (user: Address, past: Sources['past']) =>
+const openFills = (user: Address, past: Sources['events']) =>
   past.open({ kind: 'fills', scope: { by: 'user', address: user }, isFunded: true })
 
 /** Enough with so many fills. */
-function filled(rows: number): IsEnough {
+function enoughFills(rows: number): IsEnough {
   let count = 0
   return ({ fills }) => {
     count += fills.length
@@ -103,8 +103,8 @@ function filled(rows: number): IsEnough {
 }
 
 /** Enough with so many trades; what they are chosen by is the same without their funding. */
-function traded(user: Address, filter: TradeFilter, limit: number): IsEnough {
-  const isFilled = filled(PAGE_ROWS_MOST)
+function enoughTrades(user: Address, filter: TradeFilter, limit: number): IsEnough {
+  const isFilled = enoughFills(PAGE_ROWS_MOST)
   let state = noTrades(user)
   let trades = 0
   return (block, isAfterHole) => {
@@ -120,7 +120,11 @@ interface Folded extends OwnTrades {
   readonly missedMs: number
 }
 
-async function fold(user: Address, { runs, read }: KeptRuns, open: OpenPast): Promise<Result<Folded, Failure>> {
+async function fold(
+  user: Address,
+  { runs, read }: BlockRuns,
+  open: OpenEventHistory,
+): Promise<Result<Folded, Failure>> {
   const fills = runs.flatMap((run) => run.flatMap((block: EventBlock) => block.fills.map(([, fill]) => fill)))
   const paid = await open.funding(heldSpans(runs))
   if (!paid.ok) return paid
@@ -135,17 +139,21 @@ async function fold(user: Address, { runs, read }: KeptRuns, open: OpenPast): Pr
   return ok({ read, trades, fills, missedMs })
 }
 
-interface KeptRuns {
+interface BlockRuns {
   readonly runs: readonly (readonly EventBlock[])[]
-  readonly read: PastRead
+  readonly read: EventRead
 }
 
 /** Whether a block and those before it do. */
 type IsEnough = (block: EventBlock, isAfterHole: boolean) => boolean
 
-async function keptRuns(open: OpenPast, window: PastWindow, isEnough: IsEnough): Promise<Result<KeptRuns, Failure>> {
+async function readRuns(
+  open: OpenEventHistory,
+  window: TimeWindow,
+  isEnough: IsEnough,
+): Promise<Result<BlockRuns, Failure>> {
   const runs: EventBlock[][] = []
-  const read = await reachOf(open, window, (block, isAfterHole) => {
+  const read = await readWithReach(open, window, (block, isAfterHole) => {
     const run = isAfterHole ? undefined : runs.at(-1)
     if (run) run.push(foldedPart(block))
     else runs.push([foldedPart(block)])
@@ -157,17 +165,21 @@ async function keptRuns(open: OpenPast, window: PastWindow, isEnough: IsEnough):
 }
 
 /** How far back a reading comes until there is enough. */
-async function reachOf(open: OpenPast, window: PastWindow, isEnough: IsEnough): Promise<Result<PastRead, Failure>> {
+async function readWithReach(
+  open: OpenEventHistory,
+  window: TimeWindow,
+  isEnough: IsEnough,
+): Promise<Result<EventRead, Failure>> {
   const told: { last: HeightAndTime | null } = { last: null }
   const read = await open.read(window, (block, isAfterHole) => {
     told.last = { height: block.height, time: block.time }
     return !isEnough(block, isAfterHole)
   })
   const isShort = read.ok && window.order === 'newest' && read.value.ended === 'enough'
-  return isShort && told.last !== null ? ok(later(read.value, told.last)) : read
+  return isShort && told.last !== null ? ok(withSince(read.value, told.last)) : read
 }
 
 /** A reading that says no earlier time than `since`. */
-function later(read: PastRead, since: HeightAndTime): PastRead {
+function withSince(read: EventRead, since: HeightAndTime): EventRead {
   return since.height > read.since.height ? { ...read, since } : read
 }

@@ -8,7 +8,7 @@ import { USER } from '../../protocol/info/examples.ts'
 import { UserAddress } from '../../protocol/info/request-fields.ts'
 import { exchangeNames } from '../../upstream/outcome.ts'
 import type { Sources } from '../ports.ts'
-import { type Answer, type AnyQuery, defineQuery, type InfoQuery, NOT_KNOWN } from '../query.ts'
+import { type AnyQuery, defineQuery, type InfoAnswer, type InfoQuery, NOT_KNOWN } from '../query.ts'
 
 /** A type that only an upstream answers, for one credit: what its definition has to say beside that. */
 export function passThroughQuery<Req extends { readonly type: string }>(
@@ -17,10 +17,10 @@ export function passThroughQuery<Req extends { readonly type: string }>(
   return defineQuery({ ...query, needs: ['upstream'], resolve: passThrough })
 }
 
-type Told = Pick<AnyQuery, 'type' | 'summary' | 'response'> & { readonly example: unknown }
+type PassThroughDefinition = Pick<AnyQuery, 'type' | 'summary' | 'response'> & { readonly example: unknown }
 
 /** The same of a type that asks for one user alone. `example` is a response. */
-export function ofUserQuery({ type, example, ...told }: Told): AnyQuery {
+export function ofUserQuery({ type, example, ...told }: PassThroughDefinition): AnyQuery {
   return passThroughQuery({
     ...told,
     type,
@@ -31,7 +31,7 @@ export function ofUserQuery({ type, example, ...told }: Told): AnyQuery {
 }
 
 /** The same of a type without fields. */
-export function bareQuery({ type, example, ...told }: Told & Pick<AnyQuery, 'freshness'>): AnyQuery {
+export function bareQuery({ type, example, ...told }: PassThroughDefinition & Pick<AnyQuery, 'freshness'>): AnyQuery {
   return passThroughQuery({
     ...told,
     type,
@@ -45,9 +45,9 @@ export async function passThrough<Req extends { readonly type: string }>(
   request: Req,
   from: Pick<Sources, 'upstream'>,
   known: readonly string[] = [],
-): Promise<Result<Answer, Failure>> {
+): Promise<Result<InfoAnswer, Failure>> {
   const answer = await from.upstream.ask(request.type, JSON.stringify(request))
-  if (!answer.ok) return err(namingField(answer.error, request, known))
+  if (!answer.ok) return err(withFieldNames(answer.error, request, known))
   const { text, ...lateness } = answer.value
   return ok({ body: text, ...lateness })
 }
@@ -62,7 +62,7 @@ export function rowsIn<Row>(body: string): readonly Row[] | null {
 // is one of those whose values only the exchange knows: all that it can be are named.
 
 /** The same failure; a `bad_field` without a path gets those of this request's fields, but for `known` ones. */
-export function namingField(failure: Failure, request: object, known: readonly string[] = []): Failure {
+export function withFieldNames(failure: Failure, request: object, known: readonly string[] = []): Failure {
   if (failure.kind !== 'bad_field' || failure.issues.some(({ path }) => path !== '')) return failure
   const issues = exchangeNames(request)
     .filter((path) => !known.includes(path))

@@ -8,7 +8,7 @@ import type { Address } from '../../protocol/feed/block.ts'
 import { PerpState } from '../../protocol/info/common-shapes.ts'
 import { isAllDexes } from '../../protocol/info/request-fields.ts'
 import type { Sources } from '../ports.ts'
-import { type Answer, latenessOf } from '../query.ts'
+import { type InfoAnswer, latenessOf } from '../query.ts'
 import { FailedDex, failedSlot, fanOut } from './fan-out.ts'
 import { passThroughOnDex, refusalOfDex } from './known-dex.ts'
 import { passThrough } from './pass-through.ts'
@@ -25,13 +25,13 @@ export interface PerpStateRequest {
 }
 
 type DexName = string | undefined
-type Asked = Result<Answer, Failure>
+type StateResult = Result<InfoAnswer, Failure>
 
 /** The state or the map of states. */
 export async function perpState(
   { user, dex }: PerpStateRequest,
   from: Pick<Sources, 'upstream' | 'dexes' | 'after'>,
-): Promise<Asked> {
+): Promise<StateResult> {
   if (!isAllDexes(dex)) return passThroughOnDex({ type: 'clearinghouseState', user, dex }, from)
   const dexes = await dexesOf(dex, from)
   if (!dexes.ok) return dexes
@@ -50,7 +50,7 @@ export async function dexesOf(
 }
 
 /** The answer for what was asked, from the answers of its DEXes. */
-export function statesOf(asked: DexName, dexes: readonly DexName[], states: readonly Asked[]): Asked {
+export function statesOf(asked: DexName, dexes: readonly DexName[], states: readonly StateResult[]): StateResult {
   const [first] = states
   if (first && (!isAllDexes(asked) || states.every(({ ok }) => !ok))) return first
   const entries = states.map((state, i) => {

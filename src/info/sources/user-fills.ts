@@ -4,7 +4,7 @@ import { fillIdOf, fillRows, sliceRows } from '../../archive/fill-rows.ts'
 import type { Failure } from '../../core/failure.ts'
 import type { Result } from '../../core/result.ts'
 import type { Sources } from '../ports.ts'
-import type { Answer } from '../query.ts'
+import type { InfoAnswer } from '../query.ts'
 import { type RowsRequest, rowsAnswer } from './own-rows.ts'
 
 const ROWS_MAX = 2_000
@@ -19,9 +19,9 @@ interface FillsList {
   readonly isWindowed: boolean
 }
 
-type From = Pick<Sources, 'past' | 'upstream'>
+type From = Pick<Sources, 'events' | 'upstream'>
 
-export function fillsAnswer(request: FillsRequest, list: FillsList, from: From): Promise<Result<Answer, Failure>> {
+export function fillsAnswer(request: FillsRequest, list: FillsList, from: From): Promise<Result<InfoAnswer, Failure>> {
   const { aggregateByTime } = request
   return rowsAnswer(
     {
@@ -38,7 +38,11 @@ export function fillsAnswer(request: FillsRequest, list: FillsList, from: From):
 }
 
 /** Newest first, in both lists of the public API. */
-export function slicesAnswer(request: FillsRequest, isWindowed: boolean, from: From): Promise<Result<Answer, Failure>> {
+export function slicesAnswer(
+  request: FillsRequest,
+  isWindowed: boolean,
+  from: From,
+): Promise<Result<InfoAnswer, Failure>> {
   const { aggregateByTime } = request
   return rowsAnswer(
     {

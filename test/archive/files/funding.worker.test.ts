@@ -13,7 +13,7 @@ import { err, ok } from '../../../src/core/result.ts'
 import { BlockHistory } from '../../../src/devnet/info/block-history.ts'
 import { convertEvents } from '../../../src/feeder/convert.ts'
 import { userFunding } from '../../../src/info/queries/userFunding.ts'
-import { pastOf } from '../../../src/info/sources/past.ts'
+import { eventHistoryOf } from '../../../src/info/sources/event-history.ts'
 import type { Block } from '../../../src/protocol/feed/block.ts'
 import type { EventBlock, HeldStretch } from '../../../src/protocol/feed/durable-api.ts'
 import { withPayments } from '../../../src/protocol/feed/payments.ts'
@@ -216,8 +216,8 @@ describe('what wallets paid', () => {
       head(BLOCKS - 1),
       searchPayments({ last: BLOCKS - 1, text }, paid, user).stretches as [HeldStretch],
     )
-    const past = pastOf({
-      history: { held: async () => ok(held) },
+    const past = eventHistoryOf({
+      history: { stored: async () => ok(held) },
       files,
       archive: new StoredArchive(place),
       after: () => () => {},

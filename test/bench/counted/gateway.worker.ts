@@ -6,7 +6,7 @@ import { ok } from '../../../src/core/result.ts'
 import { after } from '../../../src/core/timers.client.ts'
 import { gatewaySettings } from '../../../src/env.ts'
 import gateway, { Internal as RealInternal } from '../../../src/gateway.ts'
-import { answerInfo } from '../../../src/http/info.route.ts'
+import { handleInfo } from '../../../src/http/info.route.ts'
 import type { Access } from '../../../src/http/metered.route.ts'
 import { exampleRequest } from '../../../src/info/answer/call.ts'
 import { InfoService } from '../../../src/info/answer/info-service.ts'
@@ -44,7 +44,7 @@ export default {
     if (request.url.endsWith('/counts')) return Response.json(await take(env))
     if (request.url.endsWith('/free')) {
       free ??= freeService(env)
-      return answerInfo(free, NO_KEYS, request, (work) => ctx.waitUntil(work))
+      return handleInfo(free, NO_KEYS, request, (work) => ctx.waitUntil(work))
     }
     return gateway.fetch(request, countedEnv(env), ctx)
   },

@@ -1,7 +1,7 @@
 // What is no request, or meets nothing that works, by door: what is sent in place of the door's own, and what is said of it.
 // Other methods, HEAD and preflights of most doors are in edge.test.ts.
 
-import type { Sent } from './knock.ts'
+import type { Sent } from './requests.ts'
 import { type Convention, type DOORS, WALLET } from './table.ts'
 
 /** `worded`: where another convention owns the path. */

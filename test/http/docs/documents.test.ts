@@ -109,8 +109,8 @@ describe('openapi.json', () => {
 
   it('lets answers gain fields', () => {
     expect(JSON.stringify(documents.slice(1))).not.toContain('"additionalProperties":false')
-    for (const { answers } of ENDPOINTS) {
-      for (const { schema } of Object.values(answers)) {
+    for (const { responses } of ENDPOINTS) {
+      for (const { schema } of Object.values(responses)) {
         expect(JSON.stringify(z.toJSONSchema(schema, { io: 'input' }))).not.toContain('"additionalProperties":false')
       }
     }

@@ -102,7 +102,7 @@ it('every limit of a plan is told of, with the numbers that the first plans have
 })
 
 it('every call of a key is told of', () => {
-  const keyed = ENDPOINTS.filter(({ door }) => door !== 'admin')
+  const keyed = ENDPOINTS.filter(({ auth }) => auth !== 'admin')
   const calls = keyed.map(({ method, path }) => `\`${method.toUpperCase()} ${path}\``)
   expect(calls.length).toBeGreaterThan(1)
   const told = rowsOf(read('docs/reference/rest.md') + read('docs/reference/pipelines.md'))

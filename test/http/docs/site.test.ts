@@ -8,7 +8,7 @@ import type * as z from 'zod'
 import { typeDocumentPath } from '../../../src/http/docs/openapi.ts'
 import { examplePath, graphqlSample, QUERY_EXAMPLES } from '../../../src/http/docs/site/definition-pages.ts'
 import { fieldRows, meaningOf } from '../../../src/http/docs/site/field-table.ts'
-import { headingsOf, llmsText, rewritten, searchIndex } from '../../../src/http/docs/site/page.ts'
+import { headingsOf, llmsText, rewriteLines, searchIndex } from '../../../src/http/docs/site/page.ts'
 import { DOCUMENTS, unplacedOf } from '../../../src/http/docs/site/prose-pages.ts'
 import { docsFiles, docsPages } from '../../../src/http/docs/site/write-docs.node.ts'
 import { ENDPOINTS } from '../../../src/http/platform/catalogue.ts'
@@ -63,7 +63,7 @@ describe('the pages', () => {
     const lost = pages.flatMap(({ address }) => {
       const text = files.get(`${address.slice(1)}.md`)!
       const targets: string[] = []
-      rewritten(text, (line) => {
+      rewriteLines(text, (line) => {
         targets.push(...[...line.matchAll(/\]\((\/docs[^)\s]*)\)/g)].map(([, target]) => target!))
         return line
       })
@@ -103,8 +103,8 @@ describe('the pages', () => {
         [channel.type, channel.request],
         [channel.type, publishedFrame(channel)],
       ]),
-      ...ENDPOINTS.flatMap(({ id, query, body, answers }) =>
-        [query, body?.schema, ...Object.values(answers).map(({ schema }) => schema)].map((schema) => [id, schema]),
+      ...ENDPOINTS.flatMap(({ id, query, body, responses }) =>
+        [query, body?.schema, ...Object.values(responses).map(({ schema }) => schema)].map((schema) => [id, schema]),
       ),
     ] as unknown as readonly (readonly [string, z.ZodType | undefined])[]
     // A name that is no word says nothing.

@@ -93,7 +93,7 @@ async function ask(answers: Readonly<Record<string, unknown>>, query: object = {
     query: { 'page-number': 0, 'page-size': 100, ...query },
     identity: { account: 'acme' },
   }
-  const { data, failure } = await balances.answer(given as never, platform as never).then((answer) => ({
+  const { data, failure } = await balances.handle(given as never, platform as never).then((answer) => ({
     data: answer.ok ? (answer.value.body as { data: { items: { quote: string | null }[] } }).data : null,
     failure: answer.ok ? null : answer.error.kind,
   }))

@@ -1,7 +1,7 @@
 // Lists, sums and search over all accounts.
 
 import { beforeAll, describe, expect, it } from 'vitest'
-import { keepUsage } from '../../../src/http/platform/usage-copy.store.ts'
+import { storeUsage } from '../../../src/http/platform/usage-copy.store.ts'
 import { ask, bindings, newKey } from './operator.worker.ts'
 
 const { ACCOUNTS: db } = bindings
@@ -28,7 +28,7 @@ beforeAll(async () => {
     await ask('PUT', `/accounts/${id}`, { plan: id === 'other' ? 'entry' : 'trial' })
   key = await newKey({ account: 'Acme-1', label: 'bot' })
   await newKey({ account: 'Acme-1' })
-  await keepUsage(db, [
+  await storeUsage(db, [
     { keyHash: key.hash, hour, product: 'info', type: 'l2Book', calls: 3, amount: 3_500_000, changes: 3 },
     { keyHash: key.hash, hour, product: 'stream', type: 'trades', calls: 2, amount: 2_000_000, changes: 2 },
   ])
@@ -151,12 +151,12 @@ describe('sums of a day', () => {
       amount: calls * 1_000_000,
       changes,
     })
-    await keepUsage(db, [row('info', 2), row('stream', 5), row('info', 1, day + 23 * HOUR)])
-    await keepUsage(db, [row('info', 7)])
+    await storeUsage(db, [row('info', 2), row('stream', 5), row('info', 1, day + 23 * HOUR)])
+    await storeUsage(db, [row('info', 7)])
     // A minute was refunded, which a late copy does not know.
-    await keepUsage(db, [row('stream', 4, day, 6), row('stream', 5)])
-    await keepUsage(db, [row('stream', 5)])
-    await keepUsage(db, [row('info', 2), row('info', 1, day + 24 * HOUR)])
+    await storeUsage(db, [row('stream', 4, day, 6), row('stream', 5)])
+    await storeUsage(db, [row('stream', 5)])
+    await storeUsage(db, [row('info', 2), row('info', 1, day + 24 * HOUR)])
     const select = 'SELECT product, calls, micro FROM usage_days WHERE day = ? ORDER BY product'
     const { results } = await db.prepare(select).bind(day).all()
     expect(results).toEqual([
@@ -173,9 +173,9 @@ describe('sums of a day', () => {
     const row = { keyHash: key.hash, hour: day, product: 'info' as const, type: 'meta', ...used }
     const sums = () => db.prepare('SELECT calls, micro FROM usage_days WHERE day = ?').bind(day).all()
     const wrong = { ...row, type: null as never }
-    await expect(keepUsage(db, [row, wrong])).rejects.toThrow('NOT NULL')
+    await expect(storeUsage(db, [row, wrong])).rejects.toThrow('NOT NULL')
     expect((await sums()).results).toEqual([])
-    await keepUsage(db, [row, { ...row, calls: 3, amount: 3_000_000, changes: 3 }, row])
+    await storeUsage(db, [row, { ...row, calls: 3, amount: 3_000_000, changes: 3 }, row])
     expect((await sums()).results).toEqual([{ calls: 3, micro: 3_000_000 }])
   })
 })

@@ -60,19 +60,19 @@ describe('the catalogue', () => {
 const IGNORES_OTHER_FIELDS = ['setPipelineStatus']
 
 describe.each(ENDPOINTS.map((endpoint) => [endpoint.id, endpoint] as const))('%s', (id, endpoint) => {
-  const { door, path, params = {}, query, body, answers, price, product } = endpoint
+  const { auth, path, params = {}, query, body, responses, price, product } = endpoint
 
   it('has examples that fit, and a schema for each part of its path', () => {
     expect(body === undefined || parseWith(body.schema, body.example).ok).toBe(true)
-    expect(Object.keys(answers)).not.toEqual([])
-    expect(Object.keys(answers).filter((status) => !status.startsWith('2'))).toEqual([])
-    for (const { schema, example } of Object.values(answers)) expect(schema.parse(example)).toEqual(example)
+    expect(Object.keys(responses)).not.toEqual([])
+    expect(Object.keys(responses).filter((status) => !status.startsWith('2'))).toEqual([])
+    for (const { schema, example } of Object.values(responses)) expect(schema.parse(example)).toEqual(example)
     expect(Object.keys(params)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
   })
 
   it('says of each field what it is', () => {
     const inPath = Object.entries(params).map(([name, schema]) => z.object({ [name]: schema }))
-    const schemas = [...inPath, query, body?.schema, ...Object.values(answers).map(({ schema }) => schema)]
+    const schemas = [...inPath, query, body?.schema, ...Object.values(responses).map(({ schema }) => schema)]
     for (const schema of schemas.filter((part) => part !== undefined)) {
       const whole = z.toJSONSchema(schema, { io: 'input' })
       expect(undescribed(whole as Schema, (whole.$defs ?? {}) as Record<string, Schema>)).toEqual([])
@@ -80,8 +80,8 @@ describe.each(ENDPOINTS.map((endpoint) => [endpoint.id, endpoint] as const))('%s
   })
 
   it('stands behind its door, and refuses what it does not know', () => {
-    expect(path.startsWith('/admin/')).toBe(door === 'admin')
-    expect(door !== 'admin' || (price === undefined && product === undefined)).toBe(true)
+    expect(path.startsWith('/admin/')).toBe(auth === 'admin')
+    expect(auth !== 'admin' || (price === undefined && product === undefined)).toBe(true)
     const isStrict = body?.gzipBytes === undefined && !IGNORES_OTHER_FIELDS.includes(id)
     const ofJson = isStrict ? body?.schema : undefined
     for (const schema of [query, ofJson].filter((part) => part !== undefined)) {

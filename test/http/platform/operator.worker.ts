@@ -79,7 +79,7 @@ export function chargingOf(leases = new LeasePool(), keys = new KeyRing()): Keye
     })
 }
 
-interface KeyedOver extends Partial<Pick<KeyedDeps, 'refused' | 'charging' | 'platform'>> {
+interface KeyedOver extends Partial<Pick<KeyedDeps, 'noteRefusal' | 'charging' | 'platform'>> {
   readonly endpoints?: readonly Endpoint[]
   readonly places?: readonly ('basic' | 'bearer')[]
 }
@@ -149,7 +149,7 @@ function asPublished(all: readonly Endpoint[], method: string, path: string, sta
       new RegExp(`^${pathOf(each.path).replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathOf(path)),
   )
   expect(operation, `${method} ${path}`).toBeDefined()
-  expect(operation?.answers[status]?.schema.parse(answer)).toEqual(answer)
+  expect(operation?.responses[status]?.schema.parse(answer)).toEqual(answer)
 }
 
 export async function newKey(order: object = {}) {

@@ -18,7 +18,7 @@ function gateway() {
   const noted: Promise<unknown>[] = []
   const book = new RefusalBook({ nowMs: () => Date.now(), sleep: async () => {}, report: () => {} })
   const call = keyed({
-    refused: (refusal) =>
+    noteRefusal: (refusal) =>
       book.note(
         refusal,
         async (batch) => void batches.push(batch),

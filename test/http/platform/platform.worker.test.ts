@@ -471,7 +471,7 @@ describe('pipelines', () => {
     })
     const ports = {
       db: bindings.ACCOUNTS,
-      keys: { hashed: async () => null },
+      keys: { findByHash: async () => null },
       nowMs: Date.now,
       after,
       report: () => {},

@@ -30,7 +30,7 @@ describe('roles', () => {
     const tokens = new Map<string, string>()
     for (const role of STAFF_ROLES) tokens.set(role, await staff(`a.${role}`, role))
     const before = await everyRow()
-    const operations = ENDPOINTS.filter(({ door }) => door === 'admin')
+    const operations = ENDPOINTS.filter(({ auth }) => auth === 'admin')
     expect(operations.length).toBeGreaterThan(30)
     for (const operation of operations) {
       for (const role of STAFF_ROLES.filter((each) => each !== 'owner')) {
@@ -48,7 +48,7 @@ describe('roles', () => {
   })
 
   it('are what was said of them: reading, selling, everything', () => {
-    const of = (role: string) => ENDPOINTS.filter((each) => each.door === 'admin' && roleFor(each) === role)
+    const of = (role: string) => ENDPOINTS.filter((each) => each.auth === 'admin' && roleFor(each) === role)
     expect(of('support').every(({ method }) => method === 'get')).toBe(true)
     expect(
       of('billing')
@@ -181,7 +181,7 @@ describe('the audit', () => {
     await ask('PUT', '/accounts/kept', {})
     const before = await lines()
     const [{ number }] = before
-    await expect(AUDIT.end(number, 500, null, 1)).rejects.toThrow('UNIQUE')
+    await expect(AUDIT.finish(number, 500, null, 1)).rejects.toThrow('UNIQUE')
     expect(await lines()).toEqual(before)
   })
 

@@ -35,7 +35,7 @@ function desk(over: object = {}, check: Challenge | null = null) {
   const addressOf = ({ headers }: Request) => headers.get('x-from') ?? world.from
   const app = signUpRoutes({
     db,
-    by: 'mail',
+    delivery: 'mail',
     publicUrl: HOST,
     requestId: () => 'req_1',
     now,
@@ -51,7 +51,7 @@ function desk(over: object = {}, check: Challenge | null = null) {
       settings: SignUpSettings.parse({ refusedDomains: ['throw.example'], ...over }),
     }),
     turnstile: check && { siteKey: 'the-site-key', check },
-    asked: (request) => asked.take(addressOf(request), now()),
+    countRequest: (request) => asked.take(addressOf(request), now()),
     wrongToken: (request) => wrong.take(addressOf(request), now()),
     addressOf,
   })

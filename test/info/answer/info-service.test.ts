@@ -261,7 +261,7 @@ describe('freshness', () => {
     ])
       expect((await world.send(request, 'poor')).status).toBe(402)
     expect(world.bookCalls).toBe(0)
-    const reply = await world.desk.answer(
+    const reply = await world.desk.handle(
       {
         identity: IDENTITY,
         requestId: 'req_1',

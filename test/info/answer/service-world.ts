@@ -11,8 +11,8 @@ import { InfoService, type InfoServiceDeps } from '../../../src/info/answer/info
 import type { Books } from '../../../src/info/ports.ts'
 import { CATALOGUE } from '../../../src/info/queries/catalogue.ts'
 import { DexList } from '../../../src/info/sources/dex-list.ts'
-import { pastOf } from '../../../src/info/sources/past.ts'
-import { archivedBooks } from '../../../src/info/sources/past-books.ts'
+import { eventHistoryOf } from '../../../src/info/sources/event-history.ts'
+import { archivedBooks } from '../../../src/info/sources/historical-books.ts'
 import type { Charging } from '../../../src/metering/charging.ts'
 import type { WireFailure } from '../../../src/protocol/failure-wire.ts'
 import type { BookSnapshot, TopOfBook } from '../../../src/protocol/hub/hub-api.ts'
@@ -146,15 +146,15 @@ export function createWorld({
       return world.bookFailure ? err(world.bookFailure) : ok({ height: 42, tops: TOPS })
     },
   }
-  const pastBooks = archivedBooks({ archive, live: books, after: soon })
+  const historicalBooks = archivedBooks({ archive, live: books, after: soon })
   const held = async () => {
     world.bookCalls++
     return world.bookFailure ? err(world.bookFailure) : ok(world.held)
   }
-  const history = { held, newest: held }
-  const past = pastOf({ history, files, archive, after })
+  const history = { stored: held, newest: held }
+  const events = eventHistoryOf({ history, files, archive, after })
   const desk = new InfoService({
-    sources: { books, pastBooks, upstream, after, history, past, dexes: new DexList(upstream, now, after) },
+    sources: { books, historicalBooks, upstream, after, history, events, dexes: new DexList(upstream, now, after) },
     stores,
     now,
     after,
@@ -179,7 +179,7 @@ export function createWorld({
     held: { head: { height: 42, time: 1_000 }, since: { height: 40, time: 860 }, runs: [] },
     upstream: (type) => ok(UPSTREAM_ANSWERS[type]!),
     send: (body, keyHash = 'hash') =>
-      desk.answer(
+      desk.handle(
         {
           identity: { ...IDENTITY, keyHash: keyHashOf(keyHash) },
           requestId: 'req_1',

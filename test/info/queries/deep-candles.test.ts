@@ -6,7 +6,7 @@ import { INTERVALS, type Interval } from '../../../src/core/candle-interval.ts'
 import { err, ok } from '../../../src/core/result.ts'
 import { type Filed, filedCandles, tradedBlock, truth } from '../../archive/filed-candles.ts'
 import { createWorld, type World } from '../answer/service-world.ts'
-import { filesOf } from '../kept-blocks.ts'
+import { filesOf } from '../stored-blocks.ts'
 
 const MINUTE = 60_000
 const T0 = Date.UTC(2026, 10, 5)

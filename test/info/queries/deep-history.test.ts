@@ -7,7 +7,7 @@ import type { Fill } from '../../../src/protocol/feed/block.ts'
 import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
 import { FILL, HASH, OTHER_USER, USER } from '../../../src/protocol/info/examples.ts'
 import { createWorld, type World } from '../answer/service-world.ts'
-import { blockOf, filesOf, type Kept, logOf } from '../kept-blocks.ts'
+import { blockOf, filesOf, type Kept, logOf } from '../stored-blocks.ts'
 
 const NODE = { builder: OTHER_USER, deployerFee: '0.1', priorityGas: 1 }
 const DAY = 86_400_000

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
 import { FLIGHT_MAX_MS } from '../../../src/info/ports.ts'
 import { CATALOGUE, queryOf } from '../../../src/info/queries/catalogue.ts'
-import { asksHistory } from '../../../src/info/query.ts'
+import { usesHistory } from '../../../src/info/query.ts'
 import { createWorld, DEX_LIST, UPSTREAM_ANSWERS, USER, type World } from '../answer/service-world.ts'
 
 const ALL = { type: 'clearinghouseState', user: USER, dex: '*' }
@@ -64,7 +64,7 @@ describe('the list', () => {
 const ON_DEX = CATALOGUE.filter((query) => {
   const { type, request, example } = query
   const parsed = request.safeParse({ type, ...example.request, dex: 'xyz' })
-  return type !== 'perpDexLimits' && !asksHistory(query) && parsed.success && 'dex' in parsed.data
+  return type !== 'perpDexLimits' && !usesHistory(query) && parsed.success && 'dex' in parsed.data
 })
 
 describe('a DEX that does not exist', () => {

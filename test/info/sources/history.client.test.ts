@@ -43,7 +43,7 @@ it('reads every page, and joins what touches', async () => {
     page([stretch(70, 79), stretch(50, 60)], 50),
     page([stretch(40, 49)], null),
   ])
-  const held = await history.held(SCOPE)
+  const held = await history.stored(SCOPE)
   if (!held.ok) throw new Error('refused')
   expect(asked).toEqual([null, 80, 50])
   expect(held.value).toMatchObject({ head: { height: 99, time: 990 }, since: { height: 70, time: 700 } })
@@ -55,7 +55,7 @@ it('reads every page, and joins what touches', async () => {
 
 it('says a later time where older blocks left the log while it read', async () => {
   const { history } = historyOf([page([stretch(90, 99)], 90), page([], null)])
-  expect(await history.held(SCOPE)).toMatchObject({ ok: true, value: { since: { height: 90 } } })
+  expect(await history.stored(SCOPE)).toMatchObject({ ok: true, value: { since: { height: 90 } } })
 })
 
 it('stops in time, and says how far it came', async () => {
@@ -68,26 +68,26 @@ it('stops in time, and says how far it came', async () => {
     },
   }
   const history = logHistory({ log: () => log, now: () => 0, sleep: async () => undefined })
-  expect(await history.held(SCOPE)).toMatchObject({ ok: true, value: { since: { height: asked.at(-1) } } })
+  expect(await history.stored(SCOPE)).toMatchObject({ ok: true, value: { since: { height: asked.at(-1) } } })
   expect(asked).toHaveLength(32)
 })
 
 it('reads down to where others know more, and no further', async () => {
   const { history, asked } = historyOf([page([stretch(90, 99)], 90), page([stretch(80, 89)], 80)])
-  expect(await history.held(SCOPE, 'fills', 79)).toMatchObject({ ok: true, value: { since: { height: 80 } } })
+  expect(await history.stored(SCOPE, 'fills', 79)).toMatchObject({ ok: true, value: { since: { height: 80 } } })
   expect(asked).toEqual([null, 90])
 })
 
 it('waits for its turn, and gives up at last', async () => {
   const busy = { v, retryMs: 7 }
   const patient = historyOf([busy, page([stretch(90, 99)], 90), busy, page([stretch(80, 89)], null)])
-  expect(await patient.history.held(SCOPE)).toMatchObject({ ok: true, value: { since: { height: 80 } } })
+  expect(await patient.history.stored(SCOPE)).toMatchObject({ ok: true, value: { since: { height: 80 } } })
   expect([patient.asked, patient.slept]).toEqual([
     [null, null, 90, 90],
     [7, 7],
   ])
   const { history, slept } = historyOf([busy])
-  expect(await history.held(SCOPE)).toMatchObject({ ok: false, error: { kind: 'unavailable', retryAfterMs: 1_000 } })
+  expect(await history.stored(SCOPE)).toMatchObject({ ok: false, error: { kind: 'unavailable', retryAfterMs: 1_000 } })
   expect(slept).toEqual([7, 7, 7])
 })
 
@@ -106,9 +106,9 @@ it('goes on as long as it gets somewhere, because what it has read is lost for o
     page([stretch(90 - 10 * i, 99 - 10 * i)], i === 4 ? null : 90 - 10 * i),
   )
   const slow = historyOf(pages.flatMap((one) => [busy(1_000), one]))
-  expect(await slow.history.held(SCOPE)).toMatchObject({ ok: true, value: { since: { height: 50 } } })
+  expect(await slow.history.stored(SCOPE)).toMatchObject({ ok: true, value: { since: { height: 50 } } })
   const tooSlow = historyOf(pages.flatMap((one) => [busy(3_000), one]))
-  expect(await tooSlow.history.held(SCOPE)).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
+  expect(await tooSlow.history.stored(SCOPE)).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
   expect(tooSlow.slept).toEqual([3_000, 3_000, 3_000])
 })
 
@@ -117,5 +117,5 @@ it.each<[string, FillsAnswer | Error]>([
   ['is away', new Error('reset')],
   ['speaks a later version', { ...page([stretch(1, 2)], null), v: v + 1 }],
 ])('is unavailable, never empty, while the log %s', async (_, answer) => {
-  expect(await historyOf([answer]).history.held(SCOPE)).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
+  expect(await historyOf([answer]).history.stored(SCOPE)).toMatchObject({ ok: false, error: { kind: 'unavailable' } })
 })

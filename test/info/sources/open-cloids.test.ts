@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Failure } from '../../../src/core/failure.ts'
 import { withCloids } from '../../../src/info/sources/open-cloids.ts'
-import { namingField } from '../../../src/info/sources/pass-through.ts'
+import { withFieldNames } from '../../../src/info/sources/pass-through.ts'
 
 it.each([
   ['[]', '[]'],
@@ -59,18 +59,18 @@ it.each([
   [{ type: 'userFills', user: USER, aggregateByTime: true }, ['']],
   [{ type: 'x', req: null }, ['']],
 ])('of %j the fields that can be meant are %j', (request, paths) => {
-  expect(namingField(REFUSED, request)).toMatchObject({ kind: 'bad_field', issues: paths.map((path) => ({ path })) })
+  expect(withFieldNames(REFUSED, request)).toMatchObject({ kind: 'bad_field', issues: paths.map((path) => ({ path })) })
 })
 
 it('names no field that is known to be right', () => {
-  expect(namingField(REFUSED, { type: 'marginTable', id: 99, dex: 'xyz' }, ['dex'])).toMatchObject({
+  expect(withFieldNames(REFUSED, { type: 'marginTable', id: 99, dex: 'xyz' }, ['dex'])).toMatchObject({
     issues: [{ path: 'id' }],
   })
 })
 
 it('leaves what has a path, and other failures, alone', () => {
   const named: Failure = { kind: 'bad_field', issues: [{ path: 'user', message: 'is required' }] }
-  expect(namingField(named, { dex: 'nope' })).toBe(named)
+  expect(withFieldNames(named, { dex: 'nope' })).toBe(named)
   const other: Failure = { kind: 'upstream_failed', source: 'node' }
-  expect(namingField(other, { dex: 'nope' })).toBe(other)
+  expect(withFieldNames(other, { dex: 'nope' })).toBe(other)
 })

@@ -10,7 +10,7 @@ import { EVER } from '../../../src/info/sources/own-history.ts'
 import { rowsAnswer } from '../../../src/info/sources/own-rows.ts'
 import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
 import { USER } from '../../../src/protocol/info/examples.ts'
-import { blockOf, blocksOfFills, type Kept, logOf, pastOfKept } from '../kept-blocks.ts'
+import { blockOf, blocksOfFills, type Kept, logOf, pastOfKept } from '../stored-blocks.ts'
 
 type Rows = ReturnType<typeof fillRows>
 type Order = 'newest' | 'oldest'
@@ -44,7 +44,7 @@ async function ask(kept: Kept, request: Asked, order: Order, limit: number, thei
       return ok({ text: JSON.stringify(within(theirs, part, order, limit)) })
     },
   }
-  const answer = await rowsAnswer({ ...FILLS, request, order, limit }, { past: pastOfKept(() => kept), upstream })
+  const answer = await rowsAnswer({ ...FILLS, request, order, limit }, { events: pastOfKept(() => kept), upstream })
   return { answer, asked, rows: answer.ok ? (JSON.parse(answer.value.body) as Rows) : null }
 }
 
@@ -150,7 +150,7 @@ describe('a list of the public API', () => {
     const text = ' [ {"time":0.0E1} ]'
     const upstream = { ask: async () => ok({ text }) }
     const asks = { ...FILLS, request: ALL, order: 'newest', limit: 9 } as const
-    const answer = await rowsAnswer(asks, { past: pastOfKept(() => none), upstream })
+    const answer = await rowsAnswer(asks, { events: pastOfKept(() => none), upstream })
     expect(answer).toMatchObject({ ok: true, value: { body: text } })
   })
 
@@ -159,7 +159,7 @@ describe('a list of the public API', () => {
     const all: Kept = { blocks: long, head: { height: 200, time: 209 }, logFrom: 200, filesTo: 199 }
     const upstream = { ask: async () => err({ kind: 'upstream_timeout', source: 's' } as const) }
     const asks = { ...FILLS, request: { ...ALL, startTime: 20 }, order: 'oldest', limit: 9, rowsOf: () => [] } as const
-    expect(await rowsAnswer(asks, { past: pastOfKept(() => all), upstream })).toMatchObject({
+    expect(await rowsAnswer(asks, { events: pastOfKept(() => all), upstream })).toMatchObject({
       ok: false,
       error: { kind: 'bad_field', issues: [{ path: 'endTime' }] },
     })
@@ -170,7 +170,7 @@ describe('the fills of a builder', () => {
   const page = async (kept: Kept, limit: number, toMs: number, fromMs = 0) => {
     const answer = await builderRows(
       { builder: USER, fromMs, toMs, isAggregated: false, limit },
-      { past: pastOfKept(() => kept) },
+      { events: pastOfKept(() => kept) },
     )
     if (!answer.ok) throw new Error(answer.error.kind)
     return JSON.parse(answer.value.body) as Rows

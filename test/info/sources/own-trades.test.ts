@@ -12,7 +12,7 @@ import type { UserFill } from '../../../src/protocol/feed/block.ts'
 import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
 import { paidTrading, USER } from '../../archive/trading.ts'
 import { fillWith } from '../../kit/fills.ts'
-import { type Gap, type Kept, pastOfKept } from '../kept-blocks.ts'
+import { type Gap, type Kept, pastOfKept } from '../stored-blocks.ts'
 
 /** All blocks at once but those of `missing`, and no position over any of them. */
 function plain(blocks: readonly EventBlock[], missing: readonly Gap[] = []): readonly CompletedTrade[] {
@@ -32,7 +32,7 @@ const keptOf = (blocks: readonly EventBlock[], more: Partial<Kept> = {}): Kept =
   const { height, time } = blocks.at(-1) ?? { height: 1, time: 0 }
   return { blocks, head: { height, time }, logFrom: height + 1, filesTo: height, ...more }
 }
-const from = (kept: Kept) => ({ past: pastOfKept(() => kept) })
+const from = (kept: Kept) => ({ events: pastOfKept(() => kept) })
 async function page(kept: Kept, cursor: string, limit: number): Promise<readonly CompletedTrade[]> {
   const filter = { cursor, startTime: cursorTime(cursor) }
   const own = await tradesFrom({ user: USER, filter, limit }, from(kept))
@@ -145,7 +145,7 @@ describe('funding', () => {
   it('that the files have from a height on makes trades from there on, and nothing older is read', async () => {
     const asked: FilesRequest[] = []
     const kept = keptOf(blocks, { unfunded: [{ from: 1, to: 2 }], logFrom: 5 })
-    const own = await tradesUpTo({ user: USER, toMs: 9_999 }, { past: pastOfKept(() => kept, asked) })
+    const own = await tradesUpTo({ user: USER, toMs: 9_999 }, { events: pastOfKept(() => kept, asked) })
     expect(own.ok && own.value.trades.map(({ coin }) => coin)).toEqual(['ETH', 'ETH'])
     expect(own.ok && own.value.read.since).toEqual({ height: 3, time: 1_002 })
     expect(asked.map((request) => request.from)).toEqual([3])

@@ -7,16 +7,16 @@ import { block } from './page.ts'
 export const LANGUAGES = { bash: 'curl', ts: 'TypeScript', python: 'Python' } as const
 
 /** Blocks that follow each other become one group. */
-const together = (shell: string, ts: string, python: string) =>
+const languageTabs = (shell: string, ts: string, python: string) =>
   [block('bash', shell), block('ts', ts), block('python', python)].join('\n\n')
 
 /** JSON between single quotes of a shell. */
-const quoted = (value: unknown) => `'${JSON.stringify(value).replaceAll("'", `'"'"'`)}'`
+const shellQuoted = (value: unknown) => `'${JSON.stringify(value).replaceAll("'", `'"'"'`)}'`
 
 export function postCode(path: string, body: unknown): string {
-  return together(
+  return languageTabs(
     `curl -s "$WEIR_URL${path}" -H "Authorization: Bearer $WEIR_KEY" -H 'Content-Type: application/json' \\
-     -d ${quoted(body)}`,
+     -d ${shellQuoted(body)}`,
     `const { WEIR_URL, WEIR_KEY } = process.env
 const answer = await fetch(\`\${WEIR_URL}${path}\`, {
   method: 'POST',
@@ -42,9 +42,9 @@ export function callCode(method: string, path: string, body: unknown, secret: st
   const verb = method.toUpperCase()
   const isPlain = verb === 'GET'
   const hasBody = body !== undefined
-  return together(
+  return languageTabs(
     `curl -s ${isPlain ? '' : `-X ${verb} `}"$WEIR_URL${path}" -H "Authorization: Bearer $${secret}"${
-      hasBody ? ` -H 'Content-Type: application/json' \\\n     -d ${quoted(body)}` : ''
+      hasBody ? ` -H 'Content-Type: application/json' \\\n     -d ${shellQuoted(body)}` : ''
     }`,
     `const { WEIR_URL, ${secret} } = process.env
 const answer = await fetch(\`\${WEIR_URL}${path}\`, {
@@ -68,9 +68,9 @@ with urllib.request.urlopen(request) as answer:
 
 export function subscribeCode(subscription: unknown): string {
   const frame = { method: 'subscribe', subscription }
-  return together(
+  return languageTabs(
     `npx wscat -c "\${WEIR_URL/http/ws}/ws?key=$WEIR_KEY" -w 30 \\
-     -x ${quoted(frame)}`,
+     -x ${shellQuoted(frame)}`,
     `const { WEIR_URL, WEIR_KEY } = process.env
 const socket = new WebSocket(\`\${WEIR_URL!.replace('http', 'ws')}/ws?key=\${WEIR_KEY}\`)
 const frame = ${scriptLiteral(frame)}

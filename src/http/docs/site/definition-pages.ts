@@ -20,7 +20,7 @@ import { INFO_REFUSALS, typeDocumentPath } from '../openapi.ts'
 import { OPERATION_REFUSALS, operationText, refusalStatuses } from '../openapi-operations.ts'
 import { callCode, postCode, subscribeCode } from './code-samples.ts'
 import { fieldRows, fieldTable, typeOf } from './field-table.ts'
-import { block, code, facts, joined, jsonText, notesPart, type Page, type Section, table } from './page.ts'
+import { block, code, facts, joinParts, jsonText, notesPart, type Page, type Section, table } from './page.ts'
 
 export interface InfoProse {
   /** By type: what its own file says of it. */
@@ -47,7 +47,7 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
     section: 'info',
     keywords: rows.map(({ path }) => path),
     request: { method: 'POST', path: '/info', body: JSON.stringify(asked) },
-    markdown: joined([
+    markdown: joinParts([
       `# ${type}\n\n${summary}.`,
       facts({
         Credits: priceText(query),
@@ -58,14 +58,14 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
       `## Request\n\n${fieldTable(rows, true)}\n\nFields that are not in this table are ignored.`,
       `## Example\n\nAsked:\n\n${block('json', jsonText(asked))}\n\nAnswered:\n\n${block('json', jsonText(example.response))}`,
       `## Code\n\n${postCode('/info', asked)}`,
-      `## Answer\n\n${answerIntro(query)}${answer.length === 0 ? '' : `\n\n${fieldTable(answer, false)}`}`,
+      `## Answer\n\n${responseIntro(query)}${answer.length === 0 ? '' : `\n\n${fieldTable(answer, false)}`}`,
       `## Errors\n\n${errors(query)}`,
       notes(type, prose),
     ]),
   }
 }
 
-function answerIntro({ type, response }: AnyQuery): string {
+function responseIntro({ type, response }: AnyQuery): string {
   return `As a whole: ${typeOf(response)}. Answers may gain fields; [headers](/docs/reference/info#what-a-reply-says) tell cost and age. [OpenAPI of this type](${typeDocumentPath(type)}).`
 }
 
@@ -109,7 +109,7 @@ export const QUERY_EXAMPLES: Readonly<Record<string, string>> = {
   historyFiles: '?day=2026-11-21&products=events',
   historySums: '?day=2026-11-21',
 }
-const DOORS = {
+const AUTH_LABELS = {
   admin: ['The operator: `ADMIN_TOKEN`', 'ADMIN_TOKEN'],
   key: ['Whoever has a key', 'WEIR_KEY'],
   service: ['Whoever has a service key (`cqs_…`)', 'WEIR_SERVICE_KEY'],
@@ -127,19 +127,19 @@ export function examplePath({ id, path }: Operation): string {
   return `${filled}${QUERY_EXAMPLES[id] ?? ''}`
 }
 
-function sectionOf({ door, product, path }: Operation): Section {
-  if (door === 'admin') return 'operator'
+function sectionOf({ auth, product, path }: Operation): Section {
+  if (auth === 'admin') return 'operator'
   if (product === 'data') return 'data'
   return path.startsWith('/platform/pipeline') ? 'pipelines' : 'platform'
 }
 
 function endpointPage(operation: Operation): Page {
-  const { id, method, path, summary, door, price, priced, params, query, body } = operation
+  const { id, method, path, summary, auth, price, priceText, params, query, body } = operation
   const call = `${method.toUpperCase()} ${path}`
   const text = operationText(operation)
   const rows = [...(query ? fieldRows(query) : []), ...(body ? fieldRows(body.schema) : [])]
-  const [who, secret] = DOORS[door]
-  const isFree = price === undefined && priced === undefined
+  const [who, secret] = AUTH_LABELS[auth]
+  const isFree = price === undefined && priceText === undefined
   const isTried = method === 'get'
   return {
     address: `/docs/rest/${id}`,
@@ -148,15 +148,15 @@ function endpointPage(operation: Operation): Page {
     section: sectionOf(operation),
     keywords: [id, ...rows.map((row) => row.path)],
     ...(isTried && { request: { method: 'GET', path: examplePath(operation), body: null } }),
-    markdown: joined([
+    markdown: joinParts([
       `# ${call}\n\n${summary}.${text === '' ? '' : `\n\n${text}`}`,
-      facts({ 'Who may call it': who, Credits: isFree ? 'none' : priceWords(operation) }),
+      facts({ 'Who may call it': who, Credits: isFree ? 'none' : operationPrice(operation) }),
       requestParts(params, query, body),
-      `## Example\n\n${body && body.gzipBytes === undefined ? `Sent:\n\n${block('json', jsonText(body.example))}\n\n` : ''}${answerExamples(operation)}`,
+      `## Example\n\n${body && body.gzipBytes === undefined ? `Sent:\n\n${block('json', jsonText(body.example))}\n\n` : ''}${responseExamples(operation)}`,
       body?.gzipBytes === undefined
         ? `## Code\n\n${callCode(method, examplePath(operation), body?.example, secret)}`
         : '## Code\n\n`npm run backfill` sends it: [how](/docs/operators/guides/import-older-blocks).',
-      `## Answer\n\n${answerTables(operation)}`,
+      `## Answer\n\n${responseTables(operation)}`,
       `## Errors\n\nA refusal costs nothing, and is \`{"error":true,"error_message","error_code"}\`.\n\n${table(
         ['Status', 'When'],
         refusalStatuses(operation).map((status) => [String(status), OPERATION_REFUSALS[status] ?? '']),
@@ -165,7 +165,7 @@ function endpointPage(operation: Operation): Page {
   }
 }
 
-function priceWords(operation: Operation): string {
+function operationPrice(operation: Operation): string {
   return /Credits: (.*)\.$/.exec(operationText(operation))?.[1] ?? 'none'
 }
 
@@ -180,19 +180,19 @@ function requestParts(params: Operation['params'], query: Operation['query'], bo
         ]
       : []),
     ...(query ? [`In the query:\n\n${fieldTable(fieldRows(query), true)}`] : []),
-    ...(body ? [bodyWords(body)] : []),
+    ...(body ? [bodyText(body)] : []),
   ]
   return parts.length === 0 ? '' : `## Request\n\n${parts.join('\n\n')}`
 }
 
-function bodyWords(body: NonNullable<Operation['body']>): string {
+function bodyText(body: NonNullable<Operation['body']>): string {
   const rows = fieldRows(body.schema)
   const intro = body.gzipBytes === undefined ? 'In the body, JSON' : 'In the body, gzip of lines'
   return `${intro}${body.optional ? ', which may be left out' : ''}:\n\n${rows.length === 0 ? 'text' : fieldTable(rows, true)}`
 }
 
-function answerExamples({ answers }: Operation): string {
-  return Object.entries(answers)
+function responseExamples({ responses }: Operation): string {
+  return Object.entries(responses)
     .map(([status, { example }]) => {
       const isText = typeof example === 'string'
       return `Answered, with ${status}:\n\n${block(isText ? 'text' : 'json', isText ? example : jsonText(example))}`
@@ -200,8 +200,8 @@ function answerExamples({ answers }: Operation): string {
     .join('\n\n')
 }
 
-function answerTables({ answers }: Operation): string {
-  return Object.entries(answers)
+function responseTables({ responses }: Operation): string {
+  return Object.entries(responses)
     .map(([status, { description, schema }]) => {
       const rows = fieldRows(schema)
       return `**${status}**: ${description}.${rows.length === 0 ? '' : `\n\n${fieldTable(rows, false)}`}`
@@ -231,7 +231,7 @@ function channelPage(channel: AnyChannel, { notes, rules }: ChannelProse): Page 
     summary,
     section: 'streams',
     keywords: rows.map(({ path }) => path),
-    markdown: joined([
+    markdown: joinParts([
       `# ${type}\n\n${summary}.`,
       facts({
         Credits: minutePriceText(channel),

@@ -13,12 +13,12 @@ export interface FieldRow {
   readonly type: string
   readonly isRequired: boolean
   /** JSON of what counts where it is left out. */
-  readonly standard: string | null
+  readonly defaultValue: string | null
   readonly description: string | null
 }
 
 /** Patterns of texts that have a name. */
-const FORMS: readonly (readonly [pattern: RegExp, words: string])[] = [
+const PATTERN_NAMES: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/^\^-\?\\d/, 'decimal number as text'],
   [/^\^\\d\{1,38\}/, 'decimal number as text, 0 or more'],
   [/^\^0x\[0-9a-f(?:A-F)?\]\{40\}\$$/, 'address: `0x` and 40 hex digits'],
@@ -42,22 +42,22 @@ const VALUES_MAX = 40
 /** A row for each field of it, those of objects within it behind their own. */
 export function fieldRows(schema: z.ZodType): readonly FieldRow[] {
   const { defs, top } = jsonSchemaOf(schema)
-  return merged([...rowsBelow(top, '', { defs, told: new Map(), within: [] })])
+  return merged([...rowsBelow(top, '', { defs, firstPaths: new Map(), ancestors: [] })])
 }
 
 /** What it is as a whole. */
 export function typeOf(schema: z.ZodType): string {
   const { defs, top } = jsonSchemaOf(schema)
-  return typeWords(top, defs)
+  return typeText(top, defs)
 }
 
 /** The rows as a table. */
 export function fieldTable(rows: readonly FieldRow[], isRequest: boolean): string {
   const head = isRequest ? ['Field', 'Type', 'Required', 'Meaning'] : ['Field', 'Type', 'Meaning']
   const lines = rows.map((row) => {
-    const { path, type, isRequired, standard } = row
+    const { path, type, isRequired, defaultValue } = row
     const meaning = meaningOf(row)
-    const optional = standard === null ? 'no' : `no; ${code(standard)}`
+    const optional = defaultValue === null ? 'no' : `no; ${code(defaultValue)}`
     const sometimes = isRequired || isRequest ? '' : 'Not always there. '
     return isRequest
       ? [code(path), type, isRequired ? 'yes' : optional, meaning]
@@ -72,14 +72,16 @@ export function meaningOf({ path, type, description }: FieldRow): string {
   const [name = ''] = /[^.[\]]*$/.exec(path.replaceAll('[]', '')) ?? []
   if (name === '') return ''
   if (name === '*') return 'One for each name'
-  const words = name.split(/_|(?<=[a-z0-9])(?=[A-Z])/).map((word) => WORDS[word.toLowerCase()] ?? word.toLowerCase())
+  const words = name
+    .split(/_|(?<=[a-z0-9])(?=[A-Z])/)
+    .map((word) => NAME_WORDS[word.toLowerCase()] ?? word.toLowerCase())
   const meaning = words.join(' ').replace(/^./, (letter) => letter.toUpperCase())
   return type.startsWith('whole number') && /time$|timestamp$/i.test(meaning)
     ? `${meaning}, Unix milliseconds`
     : meaning
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+const NAME_WORDS: Readonly<Record<string, string>> = {
   cum: 'total',
   ctx: 'market data',
   ctxs: 'market data',
@@ -125,19 +127,19 @@ function kindsOf(schema: Schema, defs: Defs): Schema[] {
 /** On the way down. `told`: by its schema where a thing with many fields was told of; `within`: what it lies in. */
 interface Walk {
   readonly defs: Defs
-  readonly told: Map<string, string>
-  readonly within: readonly Schema[]
+  readonly firstPaths: Map<string, string>
+  readonly ancestors: readonly Schema[]
 }
 /** So many fields are not told of twice. */
-const MANY = 3
+const SHARED_SHAPE_MIN_FIELDS = 3
 
 function* rowsBelow(schema: Schema, path: string, walk: Walk): Generator<FieldRow> {
   const kinds = kindsOf(schema, walk.defs)
   const objects = kinds.filter(({ properties }) => properties !== undefined)
   for (const kind of kinds) {
     // A thing that holds things of its own kind is told once.
-    if (walk.within.includes(kind) || placeOf(kind, path, walk) !== path) continue
-    const inside = { ...walk, within: [...walk.within, kind] }
+    if (walk.ancestors.includes(kind) || firstPathOf(kind, path, walk) !== path) continue
+    const inside = { ...walk, within: [...walk.ancestors, kind] }
     for (const [name, field] of Object.entries(kind.properties ?? {})) {
       const isRequired = objects.every(({ required }) => required?.includes(name))
       yield* rowAndBelow(path === '' ? name : `${path}.${name}`, field as Schema, isRequired, inside)
@@ -152,18 +154,18 @@ function* rowsBelow(schema: Schema, path: string, walk: Walk): Generator<FieldRo
 
 function* rowAndBelow(path: string, field: Schema, isRequired: boolean, walk: Walk): Generator<FieldRow> {
   const same = sameAs(field, path, walk)
-  const type = typeWords(field, walk.defs)
+  const type = typeText(field, walk.defs)
   yield {
     path,
     type: same === null ? type : `${type}, as ${code(same)}`,
     isRequired: isRequired && field.default === undefined,
-    standard: field.default === undefined ? null : JSON.stringify(field.default),
-    description: describedBy(field, walk.defs),
+    defaultValue: field.default === undefined ? null : JSON.stringify(field.default),
+    description: descriptionOf(field, walk.defs),
   }
   yield* rowsBelow(field, path, walk)
 }
 
-function describedBy(field: Schema, defs: Defs): string | null {
+function descriptionOf(field: Schema, defs: Defs): string | null {
   return field.description ?? kindsOf(field, defs).find(({ description }) => description)?.description ?? null
 }
 
@@ -173,7 +175,7 @@ function sameAs(field: Schema, path: string, walk: Walk): string | null {
     const isList = isSchema(kind.items)
     const at = isList ? `${path}[]` : path
     for (const inner of isList ? kindsOf(kind.items as Schema, walk.defs) : [kind]) {
-      const place = walk.told.get(shapeText(inner))
+      const place = walk.firstPaths.get(shapeText(inner))
       if (place !== undefined && place !== at) return place
     }
   }
@@ -181,11 +183,11 @@ function sameAs(field: Schema, path: string, walk: Walk): string | null {
 }
 
 /** Where its fields are told of: here, unless there are many and somewhere else was first. */
-function placeOf(kind: Schema, path: string, { told }: Walk): string {
-  if (Object.keys(kind.properties ?? {}).length < MANY) return path
+function firstPathOf(kind: Schema, path: string, { firstPaths }: Walk): string {
+  if (Object.keys(kind.properties ?? {}).length < SHARED_SHAPE_MIN_FIELDS) return path
   const text = shapeText(kind)
-  const place = told.get(text) ?? path
-  told.set(text, place)
+  const place = firstPaths.get(text) ?? path
+  firstPaths.set(text, place)
   return place
 }
 
@@ -203,29 +205,29 @@ function merged(rows: readonly FieldRow[]): FieldRow[] {
   return [...byPath.values()]
 }
 
-function typeWords(schema: Schema, defs: Defs): string {
+function typeText(schema: Schema, defs: Defs): string {
   const kinds = kindsOf(schema, defs)
-  const words = [...new Set(kinds.filter(({ type }) => type !== 'null').map((kind) => kindWords(kind, defs)))]
+  const words = [...new Set(kinds.filter(({ type }) => type !== 'null').map((kind) => kindText(kind, defs)))]
   // Known values of a list that may grow come first, and any text behind them.
   const isOpen = words.includes('text') && words.some((word) => word.startsWith('`'))
   const said = isOpen ? [...words.filter((word) => word !== 'text'), 'another text'] : words
   return [...said, ...(kinds.some(({ type }) => type === 'null') ? ['null'] : [])].join(' or ')
 }
 
-function kindWords(kind: Schema, defs: Defs): string {
+function kindText(kind: Schema, defs: Defs): string {
   if (kind.const !== undefined) return code(JSON.stringify(kind.const))
-  if (kind.enum !== undefined) return valuesWords(kind.enum)
+  if (kind.enum !== undefined) return valuesText(kind.enum)
   switch (kind.type) {
     case 'string':
-      return textWords(kind)
+      return stringText(kind)
     case 'integer':
-      return `whole number${boundsWords(kind.minimum, kind.maximum, '')}`
+      return `whole number${boundsText(kind.minimum, kind.maximum, '')}`
     case 'number':
-      return `number${boundsWords(kind.minimum, kind.maximum, '')}`
+      return `number${boundsText(kind.minimum, kind.maximum, '')}`
     case 'boolean':
       return 'true or false'
     case 'array':
-      return listWords(kind, defs)
+      return listText(kind, defs)
     case 'object':
       return kind.properties === undefined ? 'object by key' : 'object'
     default:
@@ -233,30 +235,30 @@ function kindWords(kind: Schema, defs: Defs): string {
   }
 }
 
-function valuesWords(values: readonly unknown[]): string {
+function valuesText(values: readonly unknown[]): string {
   const shown = values.slice(0, VALUES_MAX).map((value) => code(JSON.stringify(value)))
   return `${shown.join(', ')}${values.length > VALUES_MAX ? ', …' : ''}`
 }
 
-function textWords({ pattern = '', minLength, maxLength }: Schema): string {
-  const form = FORMS.find(([known]) => known.test(pattern))
+function stringText({ pattern = '', minLength, maxLength }: Schema): string {
+  const form = PATTERN_NAMES.find(([known]) => known.test(pattern))
   if (form !== undefined) return form[1]
   const other = /^\^\(\?!\(\?:([\w|]+)\)\$\)$/.exec(pattern)
   if (other !== null) return 'another text'
-  return `text${boundsWords(minLength, maxLength, ' characters')}`
+  return `text${boundsText(minLength, maxLength, ' characters')}`
 }
 
-function listWords(kind: Schema, defs: Defs): string {
+function listText(kind: Schema, defs: Defs): string {
   const slots = kind.prefixItems?.length
   if (slots !== undefined) return slots === 2 ? 'pair' : `list of ${slots}, each of its own kind`
-  const inner = isSchema(kind.items) ? typeWords(kind.items, defs) : 'any JSON'
+  const inner = isSchema(kind.items) ? typeText(kind.items, defs) : 'any JSON'
   const [, plain = '', bounds = ''] = /^(text|whole number)(, .*)?$/.exec(inner) ?? []
   const items = PLURALS[inner] ?? (plain === '' ? `(${inner})` : `${PLURALS[plain]}${bounds}`)
-  return `list of ${items}${boundsWords(kind.minItems, kind.maxItems, ' entries')}`
+  return `list of ${items}${boundsText(kind.minItems, kind.maxItems, ' entries')}`
 }
 
 /** Bounds that are those of safe integers say nothing. */
-function boundsWords(low: number | undefined, high: number | undefined, unit: string): string {
+function boundsText(low: number | undefined, high: number | undefined, unit: string): string {
   const least = low !== undefined && low > Number.MIN_SAFE_INTEGER ? low : undefined
   const most = high !== undefined && high < Number.MAX_SAFE_INTEGER ? high : undefined
   const shown = (bound: number) => bound.toLocaleString('en')

@@ -3,14 +3,14 @@
 
 import { headingsOf, type Page, SECTIONS, type Section, type TryRequest } from './page.ts'
 
-export interface Around {
+export interface PageContext {
   readonly pages: readonly Page[]
   readonly style: string
   readonly script: string
 }
 
 /** `body` is HTML. */
-export function pageHtml(page: Page, body: string, around: Around): string {
+export function pageHtml(page: Page, body: string, around: PageContext): string {
   const title = page.address === '/docs' ? 'Weir documentation' : `${page.title} · Weir`
   return `<!doctype html>
 <html lang="en">
@@ -47,7 +47,7 @@ ${contentsHtml(page)}
 ${body}
 ${page.request === undefined ? '' : tryHtml(page.request)}
 </article>
-${neighboursHtml(page, around.pages)}
+${neighborsHtml(page, around.pages)}
 <footer><a href="${page.address}.md">This page as Markdown</a> <a href="/docs/all">All pages</a> <a href="/llms.txt">llms.txt</a></footer>
 </main>
 </div>
@@ -102,8 +102,8 @@ ${field}
 </section>`
 }
 
-function neighboursHtml(page: Page, pages: readonly Page[]): string {
-  const [before, after] = neighboursOf(pages, page)
+function neighborsHtml(page: Page, pages: readonly Page[]): string {
+  const [before, after] = neighborsOf(pages, page)
   const link = (to: Page | undefined, rel: string, words: string) =>
     to === undefined ? '' : `<a rel="${rel}" href="${to.address}"><span>${words}</span>${inlineCode(to.title)}</a>`
   return `<nav class="neighbours" aria-label="Pages beside this one">${link(before, 'prev', 'Before')}${link(after, 'next', 'Next')}</nav>`
@@ -147,7 +147,7 @@ function trailOf(pages: readonly Page[], { address, section }: Page): Page[] {
 }
 
 /** The pages before and behind it in its part. */
-function neighboursOf(pages: readonly Page[], here: Page): readonly [Page | undefined, Page | undefined] {
+function neighborsOf(pages: readonly Page[], here: Page): readonly [Page | undefined, Page | undefined] {
   const part = pages.filter((page) => page.section === here.section)
   const at = part.indexOf(here)
   return [part[at - 1], part[at + 1]]

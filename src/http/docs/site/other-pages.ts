@@ -10,7 +10,7 @@ import { RPC_REFUSALS } from '../openapi-fixed.ts'
 import { EVENTS } from '../openapi-operations.ts'
 import { postCode } from './code-samples.ts'
 import { fieldRows, fieldTable } from './field-table.ts'
-import { block, code, jsonText, listed, type Page, SECTIONS, table } from './page.ts'
+import { block, code, jsonText, linkLists, type Page, SECTIONS, table } from './page.ts'
 
 export function channelList(channels: readonly AnyChannel[]): Page {
   const rows = channels.map((channel) => {
@@ -148,6 +148,6 @@ export function allPage(pages: readonly Page[]): Page {
     title: 'All pages',
     summary: 'Every page on one page',
     section: 'start',
-    markdown: `# All pages\n\nEvery page of this documentation. Each is there as Markdown, too: its address and \`.md\`. For programs: [OpenAPI](/openapi.json), [AsyncAPI](/asyncapi.json), [the schema of GraphQL](/graphql/schema.graphql), [llms.txt](/llms.txt).\n\n${listed(pages, '')}`,
+    markdown: `# All pages\n\nEvery page of this documentation. Each is there as Markdown, too: its address and \`.md\`. For programs: [OpenAPI](/openapi.json), [AsyncAPI](/asyncapi.json), [the schema of GraphQL](/graphql/schema.graphql), [llms.txt](/llms.txt).\n\n${linkLists(pages, '')}`,
   }
 }

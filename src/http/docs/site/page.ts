@@ -65,7 +65,7 @@ function outsideCode(markdown: string): string[] {
 }
 
 /** The Markdown with every line outside of blocks of code rewritten. */
-export function rewritten(markdown: string, rewrite: (line: string) => string): string {
+export function rewriteLines(markdown: string, rewrite: (line: string) => string): string {
   let isCode = false
   return markdown
     .split('\n')
@@ -78,7 +78,7 @@ export function rewritten(markdown: string, rewrite: (line: string) => string): 
 
 /** The same as a file of its own: links within the site lead to files, too. */
 export function markdownFile({ markdown }: Page): string {
-  const text = rewritten(markdown, (line) =>
+  const text = rewriteLines(markdown, (line) =>
     line.replaceAll(/\]\((\/docs[^)\s#]*)(#[^)\s]*)?\)/g, (_, address: string, anchor = '') => {
       return `](${address === '/docs/all' ? address : `${address}.md`}${anchor})`
     }),
@@ -137,7 +137,7 @@ export function anchors(): (heading: string) => string {
 }
 
 /** The parts of a page that say something, one below the other. */
-export const joined = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n')
+export const joinParts = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n')
 
 /** What people wrote of a thing, as the last part of its page; nothing where they did not. */
 export function notesPart(notes: readonly (string | null | undefined)[]): string {
@@ -145,7 +145,7 @@ export function notesPart(notes: readonly (string | null | undefined)[]): string
   return points.length === 0 ? '' : `## Notes\n\n${points.join('\n')}`
 }
 
-export interface Found {
+export interface SearchEntry {
   readonly address: string
   readonly title: string
   readonly summary: string
@@ -153,7 +153,7 @@ export interface Found {
   readonly words: string
 }
 
-export function searchIndex(pages: readonly Page[]): Found[] {
+export function searchIndex(pages: readonly Page[]): SearchEntry[] {
   return pages.map(({ address, title, summary, markdown, keywords = [] }) => {
     const headings = headingsOf(markdown)
       .slice(1)
@@ -174,7 +174,7 @@ read /openapi.json (OpenAPI 3.1), /asyncapi.json (AsyncAPI 3) and /graphql/schem
 `
 
 /** Pages by the parts of the site. */
-export const listed = (pages: readonly Page[], ending: '' | '.md'): string =>
+export const linkLists = (pages: readonly Page[], ending: '' | '.md'): string =>
   Object.entries(SECTIONS)
     .map(([section, title]) => {
       const links = pages
@@ -186,7 +186,7 @@ export const listed = (pages: readonly Page[], ending: '' | '.md'): string =>
 
 /** The form of llmstxt.org: a heading, a sentence, lists of links. */
 export const llmsText = (pages: readonly Page[]): string =>
-  `${INTRO}\n${listed(
+  `${INTRO}\n${linkLists(
     pages.filter(({ address }) => address !== '/docs/all'),
     '.md',
   )}\n`

@@ -1,7 +1,7 @@
 // Documents that people wrote, as pages: links between files become links between addresses, what is generated inside them
 // is linked or left to the pages that say more of it.
 
-import { type Page, rewritten, type Section } from './page.ts'
+import { type Page, rewriteLines, type Section } from './page.ts'
 
 /** Files of the repository that are pages, or are quoted on them: patterns below its root. */
 export const DOCUMENTS: readonly string[] = [
@@ -123,7 +123,7 @@ export function prosePages(documents: Documents): Page[] {
 
 function prosePage(path: string, section: Section, text: string): Page {
   const address = addressOf(path) ?? ''
-  const markdown = rewritten(withoutParts(text), (line) => linked(line, path))
+  const markdown = rewriteLines(withoutParts(text), (line) => linked(line, path))
   const title = /^# (.*)$/m.exec(markdown)?.[1] ?? address
   return { address, title, section, summary: firstSentence(markdown), markdown }
 }
@@ -194,7 +194,7 @@ function firstSentence(markdown: string): string {
 
 /** Paragraphs and points behind the generated table, for the pages of what they name. */
 export function paragraphsOf(markdown: string): string[] {
-  const text = rewritten(withoutParts(markdown), (line) => quoted(line, 'docs/reference/info.md'))
+  const text = rewriteLines(withoutParts(markdown), (line) => quoted(line, 'docs/reference/info.md'))
   return text
     .split(/\n\n|\n(?=- )/)
     .map((part) => part.trim())
@@ -204,6 +204,6 @@ export function paragraphsOf(markdown: string): string[] {
 
 /** Numbered rules, each with its paragraphs up to the next rule or heading; tables and code are left to the document. */
 export function rulesOf(markdown: string): string[] {
-  const text = rewritten(withoutParts(markdown), (line) => quoted(line, 'docs/reference/websocket.md'))
+  const text = rewriteLines(withoutParts(markdown), (line) => quoted(line, 'docs/reference/websocket.md'))
   return [...text.matchAll(/^\*\*WS-\d+\.\*\* [\s\S]*?(?=\n\n)/gm)].map(([rule]) => rule)
 }

@@ -168,7 +168,7 @@ export function docsFiles(pages: readonly Page[], loaded: { style: string; scrip
 
 /** Writes all of it into `outDir`, beside what is there. */
 export async function writeDocs(root: string, outDir: string): Promise<void> {
-  const files = docsFiles(docsPages(root), await writeLoaded(root, outDir))
+  const files = docsFiles(docsPages(root), await writeAssets(root, outDir))
   // Whoever has a key and no checkout takes it from here.
   files.set('docs/weir.py', readFileSync(join(root, 'client-python/weir.py'), 'utf8'))
   for (const [path, text] of files) {
@@ -178,7 +178,7 @@ export async function writeDocs(root: string, outDir: string): Promise<void> {
 }
 
 /** What pages load, bundled under names with hashes; answers their addresses. */
-async function writeLoaded(root: string, outDir: string): Promise<{ style: string; script: string }> {
+async function writeAssets(root: string, outDir: string): Promise<{ style: string; script: string }> {
   const written = await build({
     root: join(root, 'src/console/docs'),
     configFile: false,

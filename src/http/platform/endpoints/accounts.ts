@@ -7,7 +7,7 @@ import type { AccountState } from '../../../metering/account-state.ts'
 import { leftOf } from '../../../metering/account-state.ts'
 import type { PlanState } from '../../../metering/plans/plan-period.ts'
 import { ACCOUNT_PARAMS } from '../account-resource.ts'
-import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
+import { createdResponse, defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import {
   Before,
   Credits,
@@ -16,14 +16,14 @@ import {
   Limit,
   MicroText,
   Next,
-  nextOf,
+  nextCursor,
   pageOf,
   SearchText,
   UnixMs,
-  unnumbered,
+  withoutNumber,
 } from '../fields.ts'
-import { CountedKey, countedKey } from '../key-shapes.ts'
-import { AgreedTerms, PlanName, ShownTerms, shownTerms } from '../plan-shapes.ts'
+import { KeyViewWithCap, keyViewWithCap } from '../key-shapes.ts'
+import { AgreedTerms, PlanName, TermsView, termsView } from '../plan-shapes.ts'
 
 /** The words of an account's credits, each for one sum; `held` and `written_off` stand with them in `showAccount`. */
 export const SUMS = {
@@ -42,7 +42,7 @@ export const Period = z
   })
   .meta({ id: 'Period', description: 'The plan’s period that runs now' })
 /** The sums of an account as answers show them. */
-export function shownSums(account: AccountState) {
+export function sumsView(account: AccountState) {
   return {
     balance: formatCredits(account.available + account.held),
     spent: formatCredits(account.spent),
@@ -51,11 +51,11 @@ export function shownSums(account: AccountState) {
 }
 
 /** The period of an account's plan as answers show it. */
-export function shownPeriod({ sinceMs, untilMs, micro, everyMicro }: PlanState): z.infer<typeof Period> {
+export function periodView({ sinceMs, untilMs, micro, everyMicro }: PlanState): z.infer<typeof Period> {
   return { since: sinceMs, until: untilMs, credits: formatCredits(micro), renews_with: formatCredits(everyMicro) }
 }
 
-const Listed = z
+const ListedAccount = z
   .object({
     account: AccountId,
     plan: PlanName,
@@ -79,32 +79,32 @@ const listAccounts = defineEndpoint({
     after: AccountId.optional().describe('`next` of the page before'),
     limit: Limit,
   }),
-  answers: okAnswer(
+  responses: okResponse(
     'A page of accounts',
     z.object({
-      accounts: z.array(Listed).describe('By name'),
+      accounts: z.array(ListedAccount).describe('By name'),
       next: AccountId.nullable().describe('Where the next page begins; null: this is the last one'),
     }),
     { accounts: [{ keys: 2 }] },
   ),
-  answer: async ({ query: { search, plan, after = '', limit } }, { rows, meterOf, now }) => {
+  handle: async ({ query: { search, plan, after = '', limit } }, { rows, meterOf, now }) => {
     const select = `SELECT id AS account, plan, created,
       (SELECT count(*) FROM keys WHERE account = a.id AND revoked IS NULL AND (expires IS NULL OR expires > ?1)) AS keys,
       (SELECT max((SELECT max(hour) FROM usage WHERE key_hash = k.hash)) FROM keys k WHERE account = a.id) AS last_used
       FROM accounts a WHERE id > ?2 AND (?3 IS NULL OR instr(lower(id), lower(?3)) > 0) AND (?4 IS NULL OR plan = ?4)
       ORDER BY id LIMIT ?5`
-    const found = await rows(Listed.omit({ balance: true }), select, now(), after, search, plan, limit + 1)
+    const found = await rows(ListedAccount.omit({ balance: true }), select, now(), after, search, plan, limit + 1)
     const page = found.slice(0, limit)
     const sums = await Promise.allSettled(page.map(({ account }) => meterOf(account).balance()))
     const accounts = page.map((row, i) => {
       const answer = sums[i]
       return { ...row, balance: answer?.status === 'fulfilled' ? formatCredits(leftOf(answer.value)) : null }
     })
-    return reply(200, { accounts, next: nextOf(found, limit, ({ account }) => account) })
+    return reply(200, { accounts, next: nextCursor(found, limit, ({ account }) => account) })
   },
 })
 
-const Ensured = z.object({
+const EnsureResult = z.object({
   account: AccountId,
   created: z.boolean().describe('False: it was there already'),
   ...SUMS,
@@ -126,15 +126,15 @@ const ensureAccount = defineEndpoint({
     optional: true,
     example: { plan: 'enterprise', terms: { credits: 5000000 } },
   },
-  answers: {
-    ...okAnswer('Was there already, and is unchanged', Ensured, { created: false }),
-    ...createdAnswer('Created', Ensured, { created: true }),
+  responses: {
+    ...okResponse('Was there already, and is unchanged', EnsureResult, { created: false }),
+    ...createdResponse('Created', EnsureResult, { created: true }),
   },
-  answer: async ({ params: { id }, body: { credits, ...choice } }, { accounts }) => {
+  handle: async ({ params: { id }, body: { credits, ...choice } }, { accounts }) => {
     const ensured = await accounts.ensure(id, choice, credits)
     if (!ensured.ok) return ensured
     const { created, account } = ensured.value
-    return reply(created ? 201 : 200, { account: id, created, ...shownSums(account) })
+    return reply(created ? 201 : 200, { account: id, created, ...sumsView(account) })
   },
 })
 
@@ -145,12 +145,12 @@ const showAccount = defineEndpoint({
   route: 'GET /admin/accounts/{id}',
   summary: 'An account with its plan, its sums and its keys',
   params: ACCOUNT_PARAMS,
-  answers: okAnswer(
+  responses: okResponse(
     'The account',
     z.object({
       account: AccountId,
       plan: PlanName,
-      terms: ShownTerms.nullable().describe('Null: those of its plan'),
+      terms: TermsView.nullable().describe('Null: those of its plan'),
       created: UnixMs.describe('When it was made, Unix milliseconds'),
       ...SUMS,
       held: CreditsText.describe('What of the balance is lent to isolates that serve calls, and not yet settled'),
@@ -158,11 +158,11 @@ const showAccount = defineEndpoint({
         'Served, and reported only when the balance was gone: never charged, and no part of `spent`',
       ),
       period: Period.nullable().describe('Null: it was made before plans had periods'),
-      keys: z.array(CountedKey).describe('Its keys, newest first, at most 1,000'),
+      keys: z.array(KeyViewWithCap).describe('Its keys, newest first, at most 1,000'),
     }),
     { period: { credits: '10000' } },
   ),
-  answer: async ({ params: { id } }, { accounts, keys }) => {
+  handle: async ({ params: { id } }, { accounts, keys }) => {
     const shown = await accounts.account(id)
     if (!shown.ok) return shown
     const { plan, terms, created, sums, period } = shown.value
@@ -170,13 +170,13 @@ const showAccount = defineEndpoint({
     return reply(200, {
       account: id,
       plan,
-      terms: shownTerms(terms),
+      terms: termsView(terms),
       created,
-      ...shownSums(sums),
+      ...sumsView(sums),
       held: formatCredits(sums.held),
       written_off: formatCredits(sums.writtenOff),
-      period: period === null ? null : shownPeriod(period),
-      keys: listed.map(countedKey),
+      period: period === null ? null : periodView(period),
+      keys: listed.map(keyViewWithCap),
     })
   },
 })
@@ -195,21 +195,21 @@ const changePlan = defineEndpoint({
     optional: false,
     example: { plan: 'enterprise', terms: { credits: 5000000, rest_requests_per_second: 200 } },
   },
-  answers: okAnswer(
+  responses: okResponse(
     'The period that runs now',
     z.object({
       account: AccountId,
       plan: PlanName,
-      terms: ShownTerms.nullable(),
+      terms: TermsView.nullable(),
       period: Period,
     }),
     { period: { credits: '10000' } },
   ),
-  answer: async ({ params: { id }, body }, { accounts }) => {
+  handle: async ({ params: { id }, body }, { accounts }) => {
     const { plan, terms } = body
     const changed = await accounts.changePlan(id, body)
     if (!changed.ok) return changed
-    return reply(200, { account: id, plan, terms: shownTerms(terms), period: shownPeriod(changed.value) })
+    return reply(200, { account: id, plan, terms: termsView(terms), period: periodView(changed.value) })
   },
 })
 
@@ -230,7 +230,7 @@ const grantCredits = defineEndpoint({
     optional: false,
     example: { credits: '500.25', idempotency_key: 'invoice-4711' },
   },
-  answers: okAnswer(
+  responses: okResponse(
     'The sums after it',
     z.object({
       account: AccountId,
@@ -241,11 +241,11 @@ const grantCredits = defineEndpoint({
     }),
   ),
   refusals: [409],
-  answer: async ({ params: { id }, body }, { accounts }) => {
+  handle: async ({ params: { id }, body }, { accounts }) => {
     const granted = await accounts.grant(id, body.idempotency_key, body.credits)
     if (!granted.ok) return granted
     const { repeated, account } = granted.value
-    return reply(200, { account: id, repeated, ...shownSums(account) })
+    return reply(200, { account: id, repeated, ...sumsView(account) })
   },
 })
 
@@ -267,15 +267,15 @@ const listGrants = defineEndpoint({
     before: Before,
     limit: Limit,
   }),
-  answers: okAnswer('A page of grants', z.object({ grants: z.array(Grant).describe('Newest first'), next: Next }), {
+  responses: okResponse('A page of grants', z.object({ grants: z.array(Grant).describe('Newest first'), next: Next }), {
     grants: [{ id: 'grant:invoice-4711', credits: '500' }],
   }),
-  answer: async ({ query: { account, before, limit } }, platform) => {
+  handle: async ({ query: { account, before, limit } }, platform) => {
     const select = `SELECT rowid AS number, account, id, micro AS credits, created FROM grants
       WHERE (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR rowid < ?2) ORDER BY rowid DESC LIMIT ?3`
     const Row = Grant.extend({ number: z.int(), credits: MicroText })
     const { rows, next } = pageOf(await platform.rows(Row, select, account, before, limit + 1), limit)
-    return reply(200, { grants: rows.map(unnumbered), next })
+    return reply(200, { grants: rows.map(withoutNumber), next })
   },
 })
 

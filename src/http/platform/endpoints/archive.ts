@@ -6,7 +6,7 @@ import { KEPT_PRODUCTS, type KeptDays } from '../../../archive/archive/retention
 import { err } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { Height } from '../../../protocol/feed/block.ts'
-import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
+import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { UnixMs } from '../fields.ts'
 import { NO_ARCHIVE } from '../refusal.ts'
 import { BlockHeight, Bytes, NO_HISTORY, Objects } from './history.ts'
@@ -16,8 +16,8 @@ const resetFeed = defineEndpoint({
   route: 'POST /admin/feed/reset',
   summary: 'Begin a new log, for a node that started over',
   description: 'Books and heights begin anew and clients bootstrap again; accounts and keys stay.',
-  answers: okAnswer('The log is empty', z.object({ reset: z.literal(true).describe('The log is empty') })),
-  answer: async (_, { log }) => {
+  responses: okResponse('The log is empty', z.object({ reset: z.literal(true).describe('The log is empty') })),
+  handle: async (_, { log }) => {
     await log().reset()
     return reply(200, { reset: true })
   },
@@ -28,7 +28,7 @@ const HeightText = z
   .regex(/^\d{1,15}$/, 'must be a height, in digits alone')
   .transform(Number)
 
-const Place = z
+const BlockPosition = z
   .object({ height: Height.describe('Height of the block'), time: UnixMs.describe('Its time, Unix milliseconds') })
   .nullable()
 
@@ -48,12 +48,12 @@ const showBackfill = defineEndpoint({
   query: z.strictObject({
     after: HeightText.optional().describe('Gaps from this height on: `next` of the last answer'),
   }),
-  answers: okAnswer(
+  responses: okResponse(
     'What there is',
     z.object({
       chain: z.string().describe('Name of the chain'),
-      from: Place.describe('The first block of all; null where there is none'),
-      before: Place.describe('The first block that the log archived: older ones are taken; null: none are yet'),
+      from: BlockPosition.describe('The first block of all; null where there is none'),
+      before: BlockPosition.describe('The first block that the log archived: older ones are taken; null: none are yet'),
       gaps: z.array(Gap).describe('Heights below `before` that are missing, in order'),
       next: Height.nullable().describe('The `after` of the next answer; null: these were all gaps'),
     }),
@@ -63,7 +63,7 @@ const showBackfill = defineEndpoint({
       gaps: [{ from: 985149000, to: 1030773867, after_ms: 1778002807000, before_ms: 1781139602896 }],
     },
   ),
-  answer: async ({ query: { after = 0 } }, { archive }) => {
+  handle: async ({ query: { after = 0 } }, { archive }) => {
     if (archive === null) return err(NO_ARCHIVE)
     const { gaps, ...state } = await archive.state(after)
     const told = gaps.map(({ from, to, afterMs, beforeMs }) => ({ from, to, after_ms: afterMs, before_ms: beforeMs }))
@@ -71,10 +71,10 @@ const showBackfill = defineEndpoint({
   },
 })
 
-const EMPTY =
+const NO_ARCHIVED_BLOCK =
   'the log has archived no block here yet, and what is older than its first is unknown: start a feeder, and send this a minute later'
 
-const full = (bytes: number, most: number) =>
+const archiveFull = (bytes: number, most: number) =>
   `the archive has ${Math.round(bytes / 1e6)} of the ${Math.round(most / 1e6)} MB that ARCHIVE_KEEP_MB lets it keep, and what is oldest goes first: raise it, deploy, and send this again`
 
 const backfill = defineEndpoint({
@@ -90,7 +90,7 @@ const backfill = defineEndpoint({
       '{"only":"fills","epoch":null,"v":1,"t":"events","height":985148182,"time":1778002753024,"fills":[],"ledger":[],"funding":[]}',
     gzipBytes: BACKFILL_BYTES,
   },
-  answers: okAnswer(
+  responses: okResponse(
     'What is new by it',
     z.object({
       blocks: z.int().describe('Blocks that were not there'),
@@ -101,11 +101,11 @@ const backfill = defineEndpoint({
     { blocks: 888, segments: 1, bytes: 210000 },
   ),
   refusals: [409],
-  answer: async ({ body: blocks }, { archive }) => {
+  handle: async ({ body: blocks }, { archive }) => {
     if (archive === null) return err(NO_ARCHIVE)
     const answer = await archive.backfill(blocks)
     if (!('refused' in answer)) return reply(200, answer)
-    const message = answer.refused === 'empty' ? EMPTY : full(answer.bytes, answer.mostBytes)
+    const message = answer.refused === 'empty' ? NO_ARCHIVED_BLOCK : archiveFull(answer.bytes, answer.mostBytes)
     return err({ kind: 'conflict', message })
   },
 })
@@ -117,13 +117,13 @@ const Days = z
     `must be a whole number from 1 to ${DAYS_MOST}, or none`,
   )
   .optional()
-const inPlaceOf = (variable: string) => Days.describe(`Days in place of \`${variable}\`; \`none\`: for good`)
-const ShownDays = z.int().nullable().describe('Days that this product is kept; null: for good')
+const daysOverride = (variable: string) => Days.describe(`Days in place of \`${variable}\`; \`none\`: for good`)
+const DaysView = z.int().nullable().describe('Days that this product is kept; null: for good')
 
-const Due = z
+const OverdueProduct = z
   .object({
     product: z.enum(KEPT_PRODUCTS).describe('What goes: lines of segments, or checkpoints'),
-    days: ShownDays,
+    days: DaysView,
     objects: Objects.describe('Files that would go'),
     bytes: Bytes,
     from_height: BlockHeight.nullable().describe('First block of what would go; null: nothing would'),
@@ -141,23 +141,23 @@ const showRetention = defineEndpoint({
     'Ages are counted back from the newest archived block. Days may be tried before they are set as variables. ' +
     'Beyond `ARCHIVE_KEEP_MB` the oldest segments go besides.',
   query: z.strictObject({
-    events_days: inPlaceOf('ARCHIVE_KEEP_EVENTS_DAYS'),
-    books_days: inPlaceOf('ARCHIVE_KEEP_BOOKS_DAYS'),
-    checkpoints_days: inPlaceOf('ARCHIVE_KEEP_CHECKPOINTS_DAYS'),
+    events_days: daysOverride('ARCHIVE_KEEP_EVENTS_DAYS'),
+    books_days: daysOverride('ARCHIVE_KEEP_BOOKS_DAYS'),
+    checkpoints_days: daysOverride('ARCHIVE_KEEP_CHECKPOINTS_DAYS'),
   }),
-  answers: okAnswer(
+  responses: okResponse(
     'What would go',
     z.object({
       bytes: Bytes.describe('All that is archived'),
       most_bytes: Bytes.nullable().describe('The bound of `ARCHIVE_KEEP_MB`; null: none'),
-      due: z.array(Due).describe('Of each product'),
+      due: z.array(OverdueProduct).describe('Of each product'),
     }),
     {
       bytes: 5242880000,
       due: [{ product: 'books', days: 30, objects: 1440, bytes: 4294967296, to_ms: 1790086399931 }],
     },
   ),
-  answer: async (
+  handle: async (
     { query: { events_days: events, books_days: books, checkpoints_days: checkpoints } },
     { retention },
   ) => {
@@ -185,12 +185,12 @@ const applyRetention = defineEndpoint({
   description:
     'The archive does the same by itself, once a minute. Again until `objects` is 0 removes all at once, such as after ' +
     'days were set for the first time.',
-  answers: okAnswer(
+  responses: okResponse(
     'What was removed',
     z.object({ objects: Objects.describe('Files that were removed; 0: no more is due'), bytes: Bytes }),
     { objects: 64, bytes: 190840832 },
   ),
-  answer: async (_, { retention }) => {
+  handle: async (_, { retention }) => {
     const freed = await retention().retain()
     return freed === null ? err(NO_HISTORY) : reply(200, { objects: freed.objects, bytes: freed.bytes })
   },

@@ -11,8 +11,8 @@ import { err, ok, type Result } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { ONE_CREDIT } from '../../../metering/tariff.ts'
 import { type Address, Decimal } from '../../../protocol/feed/block.ts'
-import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { CHAIN_PARAMS, noChain } from './history.ts'
+import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
+import { CHAIN_PARAMS, unknownChain } from './history.ts'
 
 // Parts of info answers that matter here, which come from outside as they are.
 
@@ -26,7 +26,7 @@ const PerpAccount = z.object({
 type PerpAccount = z.infer<typeof PerpAccount>
 
 /** Of `portfolioState`. A DEX that has an error in place of its account is none of these: left out it would read as one without money. */
-const Held = z.object({
+const PortfolioParts = z.object({
   /** By name of the DEX, the main one as `native`. */
   clearinghouseState: z.record(z.string(), PerpAccount),
   spotClearinghouseState: z.object({ balances: z.array(SpotBalance) }),
@@ -165,7 +165,7 @@ const Data = z
   })
   .meta({ id: 'Balances' })
 
-const AWAY: Failure = {
+const UNAVAILABLE: Failure = {
   kind: 'unavailable',
   what: 'The exchange cannot be asked for balances now',
   retryAfterMs: 1_000,
@@ -178,7 +178,7 @@ export const balances = defineEndpoint({
   description:
     'Spot balances and the equity on every perp DEX, of the exchange’s own chain. Of a chain with a data service behind ' +
     'it the answer is that service’s, whose fields are its own.',
-  door: 'key',
+  auth: 'key',
   product: 'data',
   price: ONE_CREDIT,
   params: {
@@ -192,7 +192,7 @@ export const balances = defineEndpoint({
     'page-number': wholeNumber(0, PAGES_MAX).default(0).describe('From 0 on'),
     'page-size': wholeNumber(1, 1_000).default(PAGE_SIZE).describe('Rows of a page, up to 1,000; 100 unless said'),
   }),
-  answers: okAnswer('A page of balances', Data, {
+  responses: okResponse('A page of balances', Data, {
     address: '0x1111111111111111111111111111111111111111',
     chain_name: 'hyperliquid',
     quote_currency: 'USD',
@@ -206,7 +206,7 @@ export const balances = defineEndpoint({
     ],
     pagination: { page_number: 0, page_size: 100, total_count: 3 },
   }),
-  answer: async ({ params, query, identity }, platform) => {
+  handle: async ({ params, query, identity }, platform) => {
     const { chain } = params
     const address = params.address.toLowerCase()
     const page = { number: query['page-number'], size: query['page-size'] }
@@ -216,8 +216,8 @@ export const balances = defineEndpoint({
       const answer = await serviced
       return answer.ok ? reply(200, answer.value as never, { contentType: 'application/json' }) : answer
     }
-    if (chain !== platform.chain) return err(noChain(chain, platform))
-    const held = await heldBy(address, (request) => platform.read(request, identity.account))
+    if (chain !== platform.chain) return err(unknownChain(chain, platform))
+    const held = await holdingsOf(address, (request) => platform.read(request, identity.account))
     if (!held.ok) return held
     const { rows, mode } = held.value
     return reply(200, {
@@ -238,7 +238,7 @@ export const balances = defineEndpoint({
   },
 })
 
-async function heldBy(
+async function holdingsOf(
   user: Address,
   read: (request: Readonly<Record<string, unknown>>) => Promise<string | null>,
 ): Promise<Result<{ readonly rows: readonly BalanceRow[]; readonly mode: string }, Failure>> {
@@ -247,15 +247,15 @@ async function heldBy(
     read({ type: 'spotMeta' }),
     read({ type: 'allMids' }),
   ])
-  const held = parsed(Held, state)
-  const pairs = parsed(Pairs, meta)
-  if (held === null || pairs === null) return err(AWAY)
+  const held = parsedJson(PortfolioParts, state)
+  const pairs = parsedJson(Pairs, meta)
+  if (held === null || pairs === null) return err(UNAVAILABLE)
   const { clearinghouseState: perps, spotClearinghouseState: spot, userAbstraction: abstraction } = held
-  const prices = { pairs: pairs.universe, mids: parsed(Mids, mids) ?? {} }
+  const prices = { pairs: pairs.universe, mids: parsedJson(Mids, mids) ?? {} }
   return ok({ rows: balanceRows({ spot, perps, abstraction }, prices), mode: abstraction })
 }
 
 /** Null where it cannot be had, or is something else. */
-function parsed<T>(schema: z.ZodType<T>, text: string | null): T | null {
+function parsedJson<T>(schema: z.ZodType<T>, text: string | null): T | null {
   return text === null ? null : (schema.safeParse(JSON.parse(text)).data ?? null)
 }

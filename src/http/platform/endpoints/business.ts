@@ -8,27 +8,27 @@ import { formatCredits, type MicroCredits } from '../../../core/amount.ts'
 import { err } from '../../../core/result.ts'
 import { DAY_MS } from '../../../core/time.ts'
 import { ROTATION_MS } from '../../../order-books/rotation.ts'
-import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
+import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { CreditsText } from '../fields.ts'
 import { badField } from '../refusal.ts'
 import { Day, dayText, usageQuery, usageWindow } from '../usage-window.ts'
 import { CurrencyCode, MoneyText } from './orders.ts'
 import { COUNTS } from './usage.ts'
 
-const NOTHING = { granted: 0, spent: 0, calls: 0, stream_minutes: 0, pipeline_rows: 0, refusals: 0 }
+const ZERO_SUMS = { granted: 0, spent: 0, calls: 0, stream_minutes: 0, pipeline_rows: 0, refusals: 0 }
 /** Amounts in micro-credits. */
-type Sums = Readonly<typeof NOTHING>
-const SUM_NAMES = Object.keys(NOTHING) as (keyof Sums)[]
+type Sums = Readonly<typeof ZERO_SUMS>
+const SUM_NAMES = Object.keys(ZERO_SUMS) as (keyof Sums)[]
 
 interface BusinessDay extends Sums {
   readonly day: number
   readonly byProduct: Readonly<Record<string, MicroCredits>>
 }
 
-const UsedRow = z.object({ day: z.int(), product: z.string(), count: z.int(), micro: z.int() })
-const GrantedRow = z.object({ day: z.int(), micro: z.int() })
-const RefusedRow = z.object({ day: z.int(), code: z.string(), count: z.int() })
-const PaidRow = z.object({ currency: z.string(), orders: z.int(), minor: z.int(), refunded: z.int() })
+const UsageDayRow = z.object({ day: z.int(), product: z.string(), count: z.int(), micro: z.int() })
+const GrantDayRow = z.object({ day: z.int(), micro: z.int() })
+const RefusalDayRow = z.object({ day: z.int(), code: z.string(), count: z.int() })
+const PaidOrdersRow = z.object({ currency: z.string(), orders: z.int(), minor: z.int(), refunded: z.int() })
 const USED = 'SELECT day, product, calls AS count, micro FROM usage_days WHERE day >= ? AND day < ? ORDER BY 1, 2'
 const GRANTED = `SELECT created - created % ${DAY_MS} AS day, sum(micro) AS micro FROM grants
   WHERE created >= ? AND created < ? GROUP BY 1 ORDER BY 1`
@@ -46,15 +46,15 @@ export const SIGN_UP_LINKS = `WITH day AS (SELECT area, domain FROM signup_links
   SELECT count(*) AS links, count(DISTINCT area) AS networks, ${largest('area')} AS most_of_network,
     count(DISTINCT domain) AS domains, ${largest('domain')} AS most_of_domain FROM day`
 
-const NOTHING_THERE = { accounts: 0, keys: 0, open_orders: 0 }
+const ZERO_COUNTS = { accounts: 0, keys: 0, open_orders: 0 }
 /** What a product counts: calls, unless it is here. */
-const COUNTED: Readonly<Record<string, keyof Sums>> = { stream: 'stream_minutes', pipeline: 'pipeline_rows' }
+const COUNT_FIELDS: Readonly<Record<string, keyof Sums>> = { stream: 'stream_minutes', pipeline: 'pipeline_rows' }
 
 /** Oldest day first; codes with the most first. */
 export function businessDays(
-  used: readonly z.infer<typeof UsedRow>[],
-  granted: readonly z.infer<typeof GrantedRow>[],
-  refused: readonly z.infer<typeof RefusedRow>[],
+  used: readonly z.infer<typeof UsageDayRow>[],
+  granted: readonly z.infer<typeof GrantDayRow>[],
+  refused: readonly z.infer<typeof RefusalDayRow>[],
 ): {
   readonly rows: readonly BusinessDay[]
   readonly totals: Sums
@@ -62,11 +62,11 @@ export function businessDays(
 } {
   const days = new Map<number, BusinessDay>()
   const add = (day: number, change: (row: BusinessDay) => Partial<BusinessDay>) => {
-    const row = days.get(day) ?? { day, ...NOTHING, byProduct: {} }
+    const row = days.get(day) ?? { day, ...ZERO_SUMS, byProduct: {} }
     days.set(day, { ...row, ...change(row) })
   }
   for (const { day, product, count, micro } of used) {
-    const counted = COUNTED[product] ?? 'calls'
+    const counted = COUNT_FIELDS[product] ?? 'calls'
     add(day, (row) => ({
       spent: row.spent + micro,
       [counted]: row[counted] + count,
@@ -80,7 +80,7 @@ export function businessDays(
     codes.set(code, (codes.get(code) ?? 0) + count)
   }
   const rows = [...days.values()].sort((a, b) => a.day - b.day)
-  const totals = { ...NOTHING }
+  const totals = { ...ZERO_SUMS }
   for (const row of rows) for (const name of SUM_NAMES) totals[name] += row[name]
   return {
     rows,
@@ -127,7 +127,7 @@ const LOG_ROWS_PER_SECOND = 5
 /** A checkpoint replaces the row of its coin. */
 const CHECKPOINT_ROWS = 2
 
-export interface Standing {
+export interface DeploymentSize {
   readonly blocksPerSecond: number
   readonly hubs: number
   /** Relays that have subscribers. */
@@ -137,7 +137,7 @@ export interface Standing {
 }
 
 /** Dollars for a month in which a feeder is connected and objects never sleep, before any call. */
-export function dollarsPerMonth({ blocksPerSecond, hubs, relays, coins }: Standing): number {
+export function dollarsPerMonth({ blocksPerSecond, hubs, relays, coins }: DeploymentSize): number {
   const above = (used: number, included: number) => Math.max(0, used - included)
   // Each block is a frame to the log, to each hub, and to each relay one from the log and one from each hub.
   const framesPerBlock = 1 + hubs + relays * (1 + hubs)
@@ -152,21 +152,25 @@ export function dollarsPerMonth({ blocksPerSecond, hubs, relays, coins }: Standi
 }
 
 /** What a thousand calls of a key that calls once a second do (docs/internals/benchmarks.md#cost-of-a-call). */
-const OF_1000_CALLS = { meter: 105, rowsWritten: 402, kv: 34, d1: 22, cpuMs: 1_000 } as const
+const PER_1000_CALLS = { meter: 105, rowsWritten: 402, kv: 34, d1: 22, cpuMs: 1_000 } as const
 /** Of the exchange, and of a gateway that nobody has set up otherwise. */
 const ASSUMED = { blocksPerSecond: 14.5, coins: 300 } as const
 
 const callDollars =
   (PER_MILLION.request * 1_000 +
-    PER_MILLION.cpuMs * OF_1000_CALLS.cpuMs +
-    PER_MILLION.objectRequest * OF_1000_CALLS.meter +
-    PER_MILLION.objectRowWritten * OF_1000_CALLS.rowsWritten +
-    PER_MILLION.kvRead * OF_1000_CALLS.kv +
-    PER_MILLION.d1Statement * OF_1000_CALLS.d1) /
+    PER_MILLION.cpuMs * PER_1000_CALLS.cpuMs +
+    PER_MILLION.objectRequest * PER_1000_CALLS.meter +
+    PER_MILLION.objectRowWritten * PER_1000_CALLS.rowsWritten +
+    PER_MILLION.kvRead * PER_1000_CALLS.kv +
+    PER_MILLION.d1Statement * PER_1000_CALLS.d1) /
   1e9
 
 /** Dollars for a period of so many days with so many calls. */
-export function dollarsOfPeriod(days: number, calls: number, { hubs, relays }: Pick<Standing, 'hubs' | 'relays'>) {
+export function dollarsOfPeriod(
+  days: number,
+  calls: number,
+  { hubs, relays }: Pick<DeploymentSize, 'hubs' | 'relays'>,
+) {
   const standing = (dollarsPerMonth({ ...ASSUMED, hubs, relays }) * days) / 30
   return { standing, calls: callDollars * calls, total: standing + callDollars * calls }
 }
@@ -263,7 +267,7 @@ export const business = defineEndpoint({
   summary: 'Credits sold and used, calls and refusals by day, and what the platform cost',
   description: `Of all accounts, about a minute late; at most ${DAYS_MAX} days, the last month unless said.`,
   query: usageQuery({}),
-  answers: okAnswer('The report', Business, {
+  responses: okResponse('The report', Business, {
     from: '2026-11-21',
     to: '2026-11-21',
     accounts: 2,
@@ -284,17 +288,17 @@ export const business = defineEndpoint({
       assumptions: [...COST_ASSUMPTIONS],
     },
   }),
-  answer: async ({ query }, { rows, log, hubs, millionMicroUsd, signUpsPerDay, now }) => {
+  handle: async ({ query }, { rows, log, hubs, millionMicroUsd, signUpsPerDay, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
     const days = (toMs - fromMs) / DAY_MS
     if (days > DAYS_MAX) return err(badField('from', `must be within ${DAYS_MAX} days of "to"`))
-    const [used, granted, refused, paid, [counts = NOTHING_THERE], [links], status] = await Promise.all([
-      rows(UsedRow, USED, fromMs, toMs),
-      rows(GrantedRow, GRANTED, fromMs, toMs),
-      rows(RefusedRow, REFUSED, fromMs, toMs),
-      rows(PaidRow, PAID, fromMs, toMs),
+    const [used, granted, refused, paid, [counts = ZERO_COUNTS], [links], status] = await Promise.all([
+      rows(UsageDayRow, USED, fromMs, toMs),
+      rows(GrantDayRow, GRANTED, fromMs, toMs),
+      rows(RefusalDayRow, REFUSED, fromMs, toMs),
+      rows(PaidOrdersRow, PAID, fromMs, toMs),
       rows(Counts, COUNTS_NOW),
       signUpsPerDay === null ? [] : rows(SignUpLinks, SIGN_UP_LINKS, now() - DAY_MS),
       log()
@@ -309,7 +313,7 @@ export const business = defineEndpoint({
       from: dayText(fromMs),
       to: dayText(toMs - 1),
       ...counts,
-      totals: shown(totals),
+      totals: sumsView(totals),
       paid: paid.map(({ currency, orders, minor, refunded }) => ({
         currency,
         orders,
@@ -319,7 +323,7 @@ export const business = defineEndpoint({
       sign_up: signUpsPerDay === null || links === undefined ? null : { per_day: signUpsPerDay, ...links },
       days: byDay.map(({ day, byProduct, ...sums }) => ({
         date: dayText(day),
-        ...shown(sums),
+        ...sumsView(sums),
         by_product: Object.fromEntries(Object.entries(byProduct).map(([name, micro]) => [name, formatCredits(micro)])),
       })),
       refused: codes,
@@ -343,6 +347,6 @@ export const business = defineEndpoint({
 /** To a hundredth of a cent: it is no more certain. */
 const estimate = (dollars: number) => dollarsText(BigInt(Math.round(dollars * 1e4)) * 100n)
 
-const shown = ({ granted, spent, ...counts }: Sums) => {
+const sumsView = ({ granted, spent, ...counts }: Sums) => {
   return { granted: formatCredits(granted), spent: formatCredits(spent), ...counts }
 }

@@ -8,7 +8,7 @@ import { formatCredits } from '../../../core/amount.ts'
 import { err } from '../../../core/result.ts'
 import { MINUTE_MS } from '../../../core/time.ts'
 import { ONE_CREDIT } from '../../../metering/tariff.ts'
-import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
+import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { CreditsText, UnixMs } from '../fields.ts'
 import { badField } from '../refusal.ts'
 import { Day } from '../usage-window.ts'
@@ -50,17 +50,17 @@ const historyCost = defineEndpoint({
   description:
     `Free of charge. A range has the files whose first blocks lie in it, at most 92 days of them. Links cost ${FILE_PRICE}; ` +
     'what is archived meanwhile is added. A question to `POST /info` costs what its type says, whatever its range.',
-  door: 'key',
+  auth: 'key',
   product: 'data',
   params: CHAIN_PARAMS,
   query: z.strictObject({ ...WINDOW, ...PRODUCTS }),
-  answers: okAnswer('What it would cost now', Cost, {
+  responses: okResponse('What it would cost now', Cost, {
     to_ms: 1790003599999,
     credits: '36.06',
     replay_minutes: 60,
     by_product: [{ product: 'events', credits: '36.06' }],
   }),
-  answer: async ({ params: { chain }, query }, platform) => {
+  handle: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
     if (!history.ok) return history
     const range = rangeOf(query, platform.now(), true)
@@ -108,9 +108,9 @@ const historyFiles = defineEndpoint({
     'those of its product whose heights it holds: without those that are replaced each row is there once, whatever ' +
     'happened between two pages. A trade is two rows of fills, one for each side. ' +
     'Where `next` is not null there are more: ask again with the same range and `after` = `next`.',
-  door: 'key',
+  auth: 'key',
   product: 'data',
-  priced: FILE_PRICE,
+  priceText: FILE_PRICE,
   params: CHAIN_PARAMS,
   query: z.strictObject({
     ...WINDOW,
@@ -118,7 +118,7 @@ const historyFiles = defineEndpoint({
     after: z.string().optional().describe('`next` of the page before'),
     limit: limitOf(1_000, 100),
   }),
-  answers: okAnswer(
+  responses: okResponse(
     'A page of files',
     z.object({
       files: z.array(File).describe('In order'),
@@ -142,7 +142,7 @@ const historyFiles = defineEndpoint({
       credits: '0.61267',
     },
   ),
-  answer: async ({ params: { chain }, query }, platform) => {
+  handle: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
     if (!history.ok) return history
     const { sign } = history.value
@@ -183,17 +183,17 @@ const historySums = defineEndpoint({
   summary: 'SHA-256 of every file of a UTC day',
   description:
     'As text that `sha256sum --check` reads: a line for each file whose first block is of the day, with its name.',
-  door: 'key',
+  auth: 'key',
   product: 'data',
   price: ONE_CREDIT,
   params: CHAIN_PARAMS,
   query: z.strictObject({ day: Day }),
-  answers: okAnswer(
+  responses: okResponse(
     'A line for each file',
     z.string(),
     `${'a1'.repeat(32)}  archive/hyperliquid/2026-11-21/000925000000-000925000869.events.gz\n`,
   ),
-  answer: async ({ params: { chain }, query }, platform) => {
+  handle: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
     if (!history.ok) return history
     const range = rangeOf(query, 0, true)

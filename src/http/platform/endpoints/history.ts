@@ -10,15 +10,15 @@ import { DAY_MS } from '../../../core/time.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { ONE_CREDIT } from '../../../metering/tariff.ts'
 import type { HeightAndTime } from '../../../protocol/feed/durable-api.ts'
-import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { nextOf, UnixMs } from '../fields.ts'
+import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
+import { nextCursor, UnixMs } from '../fields.ts'
 import type { Platform } from '../platform-api.ts'
 import { badField } from '../refusal.ts'
 import { Day, dayText, startOf } from '../usage-window.ts'
 
 /** Rows of one question: some 130,000 minutes. */
 const WINDOW_DAYS = 92
-const SHOWN_DAYS = 31
+const DEFAULT_DAYS = 31
 /** The last millisecond of the year 9999. */
 const LAST_MS = 253_402_300_799_999
 /** How much of a name is said back. */
@@ -28,7 +28,7 @@ export const CHAIN_PARAMS = { chain: z.string().describe('Name of the chain, suc
 export const NO_HISTORY: Failure = { kind: 'not_found', what: 'This archive', hint: 'This gateway has no archive.' }
 
 /** The refusal of a chain that is not the gateway's own. */
-export function noChain(chain: string, platform: Platform): Failure {
+export function unknownChain(chain: string, platform: Platform): Failure {
   const asked = JSON.stringify(chain.slice(0, NAME_MAX_LENGTH))
   const own = JSON.stringify(platform.chain)
   const hint = `The chain ${asked} does not exist here: this gateway has ${own}.`
@@ -37,7 +37,7 @@ export function noChain(chain: string, platform: Platform): Failure {
 
 /** The history of this chain, or why there is none. */
 export function historyOf(chain: string, platform: Platform): Result<Exports, Failure> {
-  if (chain !== platform.chain) return err(noChain(chain, platform))
+  if (chain !== platform.chain) return err(unknownChain(chain, platform))
   return platform.exports ? ok(platform.exports) : err(NO_HISTORY)
 }
 
@@ -49,12 +49,12 @@ export const Bytes = z.int().describe('Bytes as they are stored, compressed')
 export const Objects = z.int().describe('Files')
 export const NEXT = z.string().nullable().describe('Where the next page begins; null: this is the last one')
 
-const Moment = wholeNumber(0, LAST_MS)
+const UnixMsText = wholeNumber(0, LAST_MS)
 
 export const WINDOW = {
   day: Day.optional().describe('A UTC day; goes without `from` and `to`'),
-  from: Moment.optional().describe('Unix milliseconds, included'),
-  to: Moment.optional().describe('Unix milliseconds, included; now unless said'),
+  from: UnixMsText.optional().describe('Unix milliseconds, included'),
+  to: UnixMsText.optional().describe('Unix milliseconds, included; now unless said'),
 }
 
 export const PRODUCTS = {
@@ -65,21 +65,21 @@ export const PRODUCTS = {
 export const limitOf = (most: number, usual: number) =>
   wholeNumber(1, most).default(usual).describe(`At most so many, up to ${most}; ${usual} unless said`)
 
-interface Asked {
+interface RangeQuery {
   readonly day?: string | undefined
   readonly from?: number | undefined
   readonly to?: number | undefined
 }
 
 /** The range that is asked for; `isNeeded`: nothing is taken for it where none is said, else it is the last month. */
-export function rangeOf({ day, from, to }: Asked, nowMs: number, isNeeded: boolean): Result<TimeRange, Failure> {
+export function rangeOf({ day, from, to }: RangeQuery, nowMs: number, isNeeded: boolean): Result<TimeRange, Failure> {
   if (day !== undefined) {
     if (from !== undefined || to !== undefined) return err(badField('day', 'goes without "from" and "to"'))
     return ok({ fromMs: startOf(day), toMs: startOf(day) + DAY_MS - 1 })
   }
   const toMs = to ?? nowMs
   if (from === undefined && isNeeded) return err(badField('from', 'is required where no "day" is said'))
-  const fromMs = from ?? Math.max(0, Math.floor(toMs / DAY_MS) - SHOWN_DAYS + 1) * DAY_MS
+  const fromMs = from ?? Math.max(0, Math.floor(toMs / DAY_MS) - DEFAULT_DAYS + 1) * DAY_MS
   if (fromMs > toMs) return err(badField('from', `must not be after ${to === undefined ? 'now' : '"to"'}`))
   if (toMs - fromMs >= WINDOW_DAYS * DAY_MS) return err(badField('from', `must be within ${WINDOW_DAYS} days of "to"`))
   return ok({ fromMs, toMs })
@@ -114,7 +114,7 @@ const SUMS = {
   checkpoints: z.int().describe('Checkpoints: all books at a height'),
   checkpoints_bytes: Bytes.describe('Bytes of checkpoints, compressed'),
 }
-const Place = z.object({ height: BlockHeight, time_ms: UnixMs }).nullable()
+const BlockPosition = z.object({ height: BlockHeight, time_ms: UnixMs }).nullable()
 const HOLES_MOST = 1_000
 const Hole = z.object({
   from_height: BlockHeight.describe('The first block'),
@@ -125,12 +125,12 @@ const Hole = z.object({
 const Coverage = z
   .object({
     chain: z.string().describe('Name of the chain'),
-    from: Place.describe('The first block of all that there is; null: nothing is archived yet'),
-    to: Place.describe('The last block; what is newer is on its way'),
+    from: BlockPosition.describe('The first block of all that there is; null: nothing is archived yet'),
+    to: BlockPosition.describe('The last block; what is newer is on its way'),
     files: z
       .object({
-        from: Place.describe('The first block that files have; null: there are none yet'),
-        to: Place.describe('The last one'),
+        from: BlockPosition.describe('The first block that files have; null: there are none yet'),
+        to: BlockPosition.describe('The last one'),
         holes: z
           .array(Hole)
           .describe(`Blocks between them that files lack, or know in part: the newest ${HOLES_MOST}, in order`),
@@ -155,12 +155,12 @@ const historyCoverage = defineEndpoint({
   route: 'GET /v1/{chain}/history/coverage',
   summary: 'What of a chain’s history there is, by UTC day',
   description: 'The last 31 days unless said, at most 92.',
-  door: 'key',
+  auth: 'key',
   product: 'data',
   price: ONE_CREDIT,
   params: CHAIN_PARAMS,
   query: z.strictObject(WINDOW),
-  answers: okAnswer('What there is', Coverage, {
+  responses: okResponse('What there is', Coverage, {
     from: { height: 845000000, time_ms: 1790000000000 },
     to: { height: 1034172800, time_ms: 1800000000000 },
     files: {
@@ -169,7 +169,7 @@ const historyCoverage = defineEndpoint({
       holes: [{ from_height: 925001000, to_height: 925001004 }],
     },
   }),
-  answer: async ({ params: { chain }, query }, platform) => {
+  handle: async ({ params: { chain }, query }, platform) => {
     const history = historyOf(chain, platform)
     if (!history.ok) return history
     const range = rangeOf(query, platform.now(), false)
@@ -230,7 +230,7 @@ const historyGaps = defineEndpoint({
   summary: 'Blocks that never came, in order of height',
   description:
     'A height between the ends of `coverage` that stands in no gap is archived, or was removed with its day.',
-  door: 'key',
+  auth: 'key',
   product: 'data',
   price: ONE_CREDIT,
   params: CHAIN_PARAMS,
@@ -238,10 +238,10 @@ const historyGaps = defineEndpoint({
     after: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional().describe('`next` of the page before'),
     limit: limitOf(PAGE_MOST, 100),
   }),
-  answers: okAnswer('A page of gaps', z.object({ gaps: z.array(Gap).describe('In order'), next: NEXT }), {
+  responses: okResponse('A page of gaps', z.object({ gaps: z.array(Gap).describe('In order'), next: NEXT }), {
     gaps: [{ from_height: 925001000, to_height: 925001004, after_ms: 1790000000000, before_ms: 1790000000420 }],
   }),
-  answer: async ({ params: { chain }, query: { after, limit } }, platform) => {
+  handle: async ({ params: { chain }, query: { after, limit } }, platform) => {
     const history = historyOf(chain, platform)
     if (!history.ok) return history
     const found = await history.value.gaps(after ?? null, limit + 1)
@@ -253,7 +253,7 @@ const historyGaps = defineEndpoint({
       after_ms: afterMs,
       before_ms: beforeMs,
     }))
-    return reply(200, { gaps, next: nextOf(found, limit, ({ from }) => String(from)) })
+    return reply(200, { gaps, next: nextCursor(found, limit, ({ from }) => String(from)) })
   },
 })
 

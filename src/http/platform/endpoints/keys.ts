@@ -8,25 +8,32 @@ import { AccountId } from '../../../core/ids.ts'
 import { err } from '../../../core/result.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
 import { recipientOf } from '../../../pipelines/secrets.ts'
-import { FOR_MANAGING, FOR_READING, KEY, manager, mayNotManage, mountTwice } from '../account-resource.ts'
-import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { Credits, CreditsText, IdempotencyKey, nextOf, UnixMs, WARNINGS, warned } from '../fields.ts'
 import {
-  AfterKey,
-  CountedKey,
-  countedKey,
+  adminAndOwnEndpoints,
+  KEY,
+  MANAGE_ACCESS_TEXT,
+  managementRefusal,
+  managingKey,
+  READ_ACCESS_TEXT,
+} from '../account-resource.ts'
+import { createdResponse, defineEndpoint, okResponse, reply } from '../endpoint.ts'
+import { Credits, CreditsText, IdempotencyKey, nextCursor, UnixMs, WARNINGS, withWarnings } from '../fields.ts'
+import {
+  AccountFilter,
+  expiryRefusal,
   IssuedKey,
-  KEY_ORDER,
+  KEY_INPUT,
   KEY_PARAMS,
   KeyChanges,
+  KeyCursor,
+  KeyView,
+  KeyViewWithCap,
+  keyCursor,
   keyNames,
-  keyPlaceText,
-  OfAccount,
-  pastExpiry,
+  keyView,
+  keyViewWithCap,
   RevokedKey,
-  ShownKey,
-  shownKey,
-  unsureOf,
+  rangeWarnings,
 } from '../key-shapes.ts'
 import { AgreedTerms, PlanName } from '../plan-shapes.ts'
 import type { OwnKeyRow, Platform } from '../platform-api.ts'
@@ -47,7 +54,7 @@ const RotateKey = z.strictObject({
 
 const OldKeyEnds = UnixMs.describe('When the old key ends, Unix milliseconds')
 
-const RotatedBefore = IssuedKey.omit({ key: true }).extend({
+const RepeatedRotation = IssuedKey.omit({ key: true }).extend({
   old_key_ends: OldKeyEnds,
   repeated: z.literal(true).describe('It was rotated by an earlier call'),
 })
@@ -95,7 +102,7 @@ async function reachOf(
 ): Promise<z.infer<typeof KeyReach>> {
   const [reached, made, setter] = await Promise.all([
     pipelines.reach(key),
-    keys.madeBy(key),
+    keys.createdBy(key),
     meterOf(key.account).webhookSetter(),
   ])
   return {
@@ -112,15 +119,15 @@ async function reachOf(
   }
 }
 
-const OwnedKey = ShownKey.extend({
+const OwnKeyView = KeyView.extend({
   cap_remaining: CreditsText.nullable().describe('What is left of its cap; null: no cap, or the meter did not answer'),
   spent_30_days: CreditsText.nullable().describe(
     'What its calls, minutes and rows cost in the last 30 days, as far as known; null: the meter did not answer',
   ),
 }).meta({ id: 'OwnedKey' })
-function ownedKey({ spent, capLeft, ...key }: OwnKeyRow): z.infer<typeof OwnedKey> {
+function ownKeyView({ spent, capLeft, ...key }: OwnKeyRow): z.infer<typeof OwnKeyView> {
   const text = (micro: number | null) => (micro === null ? null : formatCredits(micro))
-  return { ...shownKey(key), cap_remaining: key.cap === null ? null : text(capLeft), spent_30_days: text(spent) }
+  return { ...keyView(key), cap_remaining: key.cap === null ? null : text(capLeft), spent_30_days: text(spent) }
 }
 
 const CreateKey = z
@@ -129,7 +136,7 @@ const CreateKey = z
     credits: Credits.optional().describe('In place of what the plan gives first; they do not expire'),
     plan: PlanName.optional(),
     terms: AgreedTerms.optional(),
-    ...KEY_ORDER,
+    ...KEY_INPUT,
   })
   .check((context) => {
     const { account, credits, plan, terms } = context.value
@@ -151,18 +158,18 @@ const createKey = defineEndpoint({
     optional: true,
     example: { account: 'acme', label: 'bot', products: ['info', 'stream'] },
   },
-  answers: createdAnswer('The key, shown this once', z.object({ ...IssuedKey.shape, ...WARNINGS })),
-  answer: async ({ body: order }, { keys, now, isProxied }) => {
-    const past = pastExpiry(order.expires, now())
+  responses: createdResponse('The key, shown this once', z.object({ ...IssuedKey.shape, ...WARNINGS })),
+  handle: async ({ body: order }, { keys, now, isProxied }) => {
+    const past = expiryRefusal(order.expires, now())
     if (past !== null) return err(past)
     const issued = await keys.create(order)
-    const warnings = unsureOf(order.ranges, isProxied)
+    const warnings = rangeWarnings(order.ranges, isProxied)
     if (order.credits === 0) warnings.push('credits: 0: the account can pay for nothing until it is granted some')
-    return issued.ok ? reply(201, { ...issued.value, ...warned(warnings) }) : issued
+    return issued.ok ? reply(201, { ...issued.value, ...withWarnings(warnings) }) : issued
   },
 })
 
-const MadeBefore = IssuedKey.omit({ key: true }).extend({
+const RepeatedKey = IssuedKey.omit({ key: true }).extend({
   repeated: z.literal(true).describe('It was made by an earlier call'),
 })
 
@@ -171,37 +178,37 @@ const createOwnKey = defineEndpoint({
   route: 'POST /platform/keys/',
   summary: 'Make a key of the account',
   description:
-    `${FOR_MANAGING} A retry with the same \`idempotency_key\` makes no other key, and does not show it again; one for another ` +
+    `${MANAGE_ACCESS_TEXT} A retry with the same \`idempotency_key\` makes no other key, and does not show it again; one for another ` +
     'kind or label is refused (409). An account has at most 10,000 keys that work or were made within a day (409).',
-  door: 'service',
+  auth: 'service',
   body: {
-    schema: z.strictObject({ ...KEY_ORDER, idempotency_key: IdempotencyKey.optional() }),
+    schema: z.strictObject({ ...KEY_INPUT, idempotency_key: IdempotencyKey.optional() }),
     optional: true,
     example: { label: 'bot', products: ['info', 'stream'], cap: '100' },
   },
-  answers: {
-    ...okAnswer('Made before; the key is not shown again', MadeBefore),
-    ...createdAnswer('The key, shown this once', z.object({ ...IssuedKey.shape, ...WARNINGS })),
+  responses: {
+    ...okResponse('Made before; the key is not shown again', RepeatedKey),
+    ...createdResponse('The key, shown this once', z.object({ ...IssuedKey.shape, ...WARNINGS })),
   },
   refusals: [409],
-  answer: async ({ body, identity: { account, keyHash } }, { keys, now, isProxied }) => {
-    const maker = await manager(keys, keyHash)
+  handle: async ({ body, identity: { account, keyHash } }, { keys, now, isProxied }) => {
+    const maker = await managingKey(keys, keyHash)
     if (!maker.ok) return maker
-    const refused = pastExpiry(body.expires, now())
+    const refused = expiryRefusal(body.expires, now())
     if (refused !== null) return err(refused)
     const { idempotency_key: request = null, ...order } = body
     const made = await keys.createOwn({ ...order, account, request, maker: rootOf(maker.value) })
     if (!made.ok) return made
     const shown = { ...keyNames(made.value), kind: made.value.kind }
     if (!('key' in made.value)) return reply(200, { ...shown, repeated: true })
-    return reply(201, { key: made.value.key, ...shown, ...warned(unsureOf(order.ranges, isProxied)) })
+    return reply(201, { key: made.value.key, ...shown, ...withWarnings(rangeWarnings(order.ranges, isProxied)) })
   },
 })
 
 const PAGE_MAX = 1_000
 
 const ListedKey = z.object({
-  ...CountedKey.shape,
+  ...KeyViewWithCap.shape,
   balance: CreditsText.nullable().describe('The balance of its account; null: its meter did not answer'),
 })
 
@@ -213,22 +220,22 @@ const listKeys = defineEndpoint({
   query: z.strictObject({
     account: AccountId.optional().describe('Of this account alone'),
     limit: wholeNumber(1, PAGE_MAX).default(PAGE_MAX).describe('At most so many, up to 1,000; 1,000 unless said'),
-    after: AfterKey.optional().describe('`next` of the page before'),
+    after: KeyCursor.optional().describe('`next` of the page before'),
   }),
-  answers: okAnswer(
+  responses: okResponse(
     'A page of keys',
     z.object({
       keys: z.array(ListedKey).describe('Newest first'),
       next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
     }),
   ),
-  answer: async ({ query: { account, limit, after } }, { keys }) => {
+  handle: async ({ query: { account, limit, after } }, { keys }) => {
     const listed = await keys.list(account, limit + 1, after)
     const shown = listed.slice(0, limit).map((key) => ({
-      ...countedKey(key),
+      ...keyViewWithCap(key),
       balance: key.balance === null ? null : formatCredits(key.balance),
     }))
-    return reply(200, { keys: shown, next: nextOf(listed, limit, keyPlaceText) })
+    return reply(200, { keys: shown, next: nextCursor(listed, limit, keyCursor) })
   },
 })
 
@@ -236,37 +243,37 @@ const ownKeys = defineEndpoint({
   id: 'ownKeys',
   route: 'GET /platform/keys/',
   summary: 'The keys of the account, newest first',
-  description: `${FOR_READING} Where \`next\` is not null there are more: ask again with \`after\` = \`next\`.`,
-  door: 'key',
+  description: `${READ_ACCESS_TEXT} Where \`next\` is not null there are more: ask again with \`after\` = \`next\`.`,
+  auth: 'key',
   query: z.strictObject({
     limit: wholeNumber(1, PAGE_MAX).default(100).describe('At most so many, up to 1,000; 100 unless said'),
-    after: AfterKey.optional().describe('`next` of the page before'),
+    after: KeyCursor.optional().describe('`next` of the page before'),
   }),
-  answers: okAnswer(
+  responses: okResponse(
     'A page of keys',
     z.object({
-      keys: z.array(OwnedKey).describe('Newest first'),
+      keys: z.array(OwnKeyView).describe('Newest first'),
       next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
       counted: z.int().describe('Keys that work, or were made within a day'),
       at_most: z.int().describe('So many of those an account may have'),
     }),
     { keys: [{ spent_30_days: '3.5' }], counted: 1, at_most: 10000 },
   ),
-  answer: async ({ query: { limit, after }, identity: { account } }, { keys }) => {
+  handle: async ({ query: { limit, after }, identity: { account } }, { keys }) => {
     const [rows, counted] = await Promise.all([keys.page(account, after ?? null, limit + 1), keys.count(account)])
-    const next = nextOf(rows, limit, keyPlaceText)
-    return reply(200, { keys: rows.slice(0, limit).map(ownedKey), next, counted, at_most: KEYS_MAX })
+    const next = nextCursor(rows, limit, keyCursor)
+    return reply(200, { keys: rows.slice(0, limit).map(ownKeyView), next, counted, at_most: KEYS_MAX })
   },
 })
 
-const TOO_MANY: Refusal = {
+const TOO_MANY_ROTATIONS: Refusal = {
   kind: 'conflict',
   message: `key: keys of the account that work or were made within a day are ${ROTATED_MAX}, rotated ones among them: wait a day, or revoke it`,
 }
 
-const [changeKey, changeOwnKey] = mountTwice(KEY, {
+const [changeKey, changeOwnKey] = adminAndOwnEndpoints(KEY, {
   body: { schema: KeyChanges, optional: false, example: { label: 'bot 2', cap: '500', expires: null } },
-  answers: okAnswer('The key as it is now', z.object({ ...ShownKey.shape, ...WARNINGS })),
+  responses: okResponse('The key as it is now', z.object({ ...KeyView.shape, ...WARNINGS })),
   admin: {
     id: 'changeKey',
     route: 'PATCH /admin/keys/{key}',
@@ -280,12 +287,12 @@ const [changeKey, changeOwnKey] = mountTwice(KEY, {
     description: 'Isolates know it within a minute; open sockets stay.',
     body: { schema: KeyChanges, optional: false, example: { label: 'bot 2', cap: '500' } },
   },
-  answer: async ({ key, body }, { keys, now, isProxied }) => {
-    const past = pastExpiry(body.expires, now())
+  handle: async ({ key, body }, { keys, now, isProxied }) => {
+    const past = expiryRefusal(body.expires, now())
     if (past !== null) return err(past)
     const changed = await keys.change(key, body)
     return changed.ok
-      ? reply(200, { ...shownKey(changed.value), ...warned(unsureOf(body.ranges, isProxied)) })
+      ? reply(200, { ...keyView(changed.value), ...withWarnings(rangeWarnings(body.ranges, isProxied)) })
       : changed
   },
 })
@@ -294,11 +301,11 @@ const ROTATION_TEXT =
   'The new key has the old one’s label, products, ranges and expiry, and shares its cap with what was spent under it. A key ' +
   'is replaced once: a retry with the same `idempotency_key` makes no other key, anything else is refused.'
 
-const [rotateKey, rotateOwnKey] = mountTwice(KEY, {
+const [rotateKey, rotateOwnKey] = adminAndOwnEndpoints(KEY, {
   body: { schema: RotateKey, optional: true, example: { grace_seconds: 3600, idempotency_key: 'spring' } },
-  answers: {
-    ...okAnswer('Done before; the key is not shown again', RotatedBefore),
-    ...createdAnswer('The new key, shown this once', z.object({ ...IssuedKey.shape, old_key_ends: OldKeyEnds })),
+  responses: {
+    ...okResponse('Done before; the key is not shown again', RepeatedRotation),
+    ...createdResponse('The new key, shown this once', z.object({ ...IssuedKey.shape, old_key_ends: OldKeyEnds })),
   },
   admin: {
     id: 'rotateKey',
@@ -316,8 +323,8 @@ const [rotateKey, rotateOwnKey] = mountTwice(KEY, {
       'account work or were made within a day none is rotated (409).',
     refusals: [409],
   },
-  answer: async ({ key, owner, body: { grace_seconds: seconds, idempotency_key: id = null } }, { keys }) => {
-    if (owner !== null && (await keys.count(owner.account)) >= ROTATED_MAX) return err(TOO_MANY)
+  handle: async ({ key, owner, body: { grace_seconds: seconds, idempotency_key: id = null } }, { keys }) => {
+    if (owner !== null && (await keys.count(owner.account)) >= ROTATED_MAX) return err(TOO_MANY_ROTATIONS)
     const order = { graceMs: seconds * 1000, id }
     const rotated = await keys.rotate(key, owner === null ? order : { ...order, maker: owner.by })
     if (!rotated.ok) return rotated
@@ -329,7 +336,7 @@ const [rotateKey, rotateOwnKey] = mountTwice(KEY, {
   },
 })
 
-const WithReach = RevokedKey.extend({ reach: KeyReach.describe(REACH_TEXT) })
+const RevokedKeyWithReach = RevokedKey.extend({ reach: KeyReach.describe(REACH_TEXT) })
 
 const revokeKey = defineEndpoint({
   id: 'revokeKey',
@@ -339,9 +346,9 @@ const revokeKey = defineEndpoint({
     'Refused within 30 s on HTTP, at once where it would change something; its sockets are closed with 4401 within 60 s, and pipelines that are charged to it are paused ' +
     'within 30 s, unless it was replaced. What it used stays recorded.',
   params: KEY_PARAMS,
-  query: OfAccount,
-  answers: okAnswer('Revoked', WithReach, { revoked: 1790000000000 }),
-  answer: async ({ params, query }, platform) => {
+  query: AccountFilter,
+  responses: okResponse('Revoked', RevokedKeyWithReach, { revoked: 1790000000000 }),
+  handle: async ({ params, query }, platform) => {
     const revoked = await platform.keys.revoke({ name: params.key, ...query })
     if (!revoked.ok) return revoked
     const reach = await reachOf(revoked.value, platform)
@@ -354,11 +361,11 @@ const revokeOwnKey = defineEndpoint({
   route: 'DELETE /platform/keys/{key}',
   summary: 'Revoke a key of the account for good; again is the same',
   description:
-    `${FOR_MANAGING} Every service key may revoke itself. Refused within 30 s on HTTP, at once where it would change ` +
+    `${MANAGE_ACCESS_TEXT} Every service key may revoke itself. Refused within 30 s on HTTP, at once where it would change ` +
     'something; its sockets are closed with 4401 within 60 s, and pipelines that are charged to it are paused within 30 s, unless it was replaced. What it used stays recorded.',
-  door: 'service',
+  auth: 'service',
   params: KEY_PARAMS,
-  answers: okAnswer(
+  responses: okResponse(
     'Revoked',
     z.object({
       ...RevokedKey.shape,
@@ -367,21 +374,21 @@ const revokeOwnKey = defineEndpoint({
     }),
     { revoked: 1790000000000 },
   ),
-  answer: async ({ params: { key: name }, identity: { account, keyHash } }, platform) => {
+  handle: async ({ params: { key: name }, identity: { account, keyHash } }, platform) => {
     const { keys } = platform
-    const own = await keys.hashed(keyHash)
-    const refused = own?.hash === name || own?.prefix === name ? null : mayNotManage(own)
+    const own = await keys.findByHash(keyHash)
+    const refused = own?.hash === name || own?.prefix === name ? null : managementRefusal(own)
     if (refused !== null) return err(refused)
     const revoked = await keys.revoke({ name: own?.prefix === name ? own.hash : name, account })
     if (!revoked.ok) return revoked
     const { hash, revoked: at } = revoked.value
-    const reach = mayNotManage(own) === null ? await reachOf(revoked.value, platform) : null
+    const reach = managementRefusal(own) === null ? await reachOf(revoked.value, platform) : null
     return reply(200, { ...keyNames(revoked.value), revoked: at, reach, is_this_key: hash === keyHash })
   },
 })
 
-const [keyReach, ownKeyReach] = mountTwice(KEY, {
-  answers: okAnswer('Its reach', KeyReach),
+const [keyReach, ownKeyReach] = adminAndOwnEndpoints(KEY, {
+  responses: okResponse('Its reach', KeyReach),
   admin: {
     id: 'keyReach',
     route: 'GET /admin/keys/{key}/reach',
@@ -390,8 +397,8 @@ const [keyReach, ownKeyReach] = mountTwice(KEY, {
     role: 'owner',
   },
   own: { id: 'ownKeyReach', route: 'GET /platform/keys/{key}/reach', summary: REACH_TEXT },
-  answer: async ({ key }, platform) => {
-    const named = await platform.keys.named(key)
+  handle: async ({ key }, platform) => {
+    const named = await platform.keys.find(key)
     return named.ok ? reply(200, await reachOf(named.value, platform)) : named
   },
 })

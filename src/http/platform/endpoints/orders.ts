@@ -5,8 +5,8 @@ import { moneyText } from '../../../billing/checkout/money.ts'
 import { ORDER_STATES, type Order, PROVIDERS } from '../../../billing/checkout/order.ts'
 import { formatCredits } from '../../../core/amount.ts'
 import { AccountId } from '../../../core/ids.ts'
-import { FOR_MANAGING, manager } from '../account-resource.ts'
-import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
+import { MANAGE_ACCESS_TEXT, managingKey } from '../account-resource.ts'
+import { createdResponse, defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { Credits, CreditsText, UnixMs } from '../fields.ts'
 
 const OrderNumber = z
@@ -27,7 +27,7 @@ const OrderState = z
     '`open`: not paid yet; `paid`: its credits are there, unless `granted` is null; `failed`: the payment failed; `void`: it is not to be paid any more',
   )
 
-const ShownOrder = z
+const OrderView = z
   .object({
     number: OrderNumber,
     account: AccountId,
@@ -47,7 +47,7 @@ const ShownOrder = z
 
 const ORDER_EXAMPLE = { credits: '100000', url: null, granted: null }
 
-function shownOrder({ seq: _, reference: __, micro, minor, refunded, ...order }: Order) {
+function orderView({ seq: _, reference: __, micro, minor, refunded, ...order }: Order) {
   const { currency, state } = order
   return {
     ...order,
@@ -81,22 +81,22 @@ const Offers = z.object({
     .nullable()
     .describe('How any number of credits is sold; null: it is not'),
   instructions: z.string().describe('How an order is paid by hand'),
-  orders: z.array(ShownOrder).describe(`The account’s orders, newest first, at most ${ORDERS_MAX}`),
+  orders: z.array(OrderView).describe(`The account’s orders, newest first, at most ${ORDERS_MAX}`),
 })
 
 const showCheckout = defineEndpoint({
   id: 'showCheckout',
   route: 'GET /platform/checkout',
   summary: 'What credits cost here, and the account’s orders',
-  door: 'key',
-  answers: okAnswer('Prices and orders', Offers, {
+  auth: 'key',
+  responses: okResponse('Prices and orders', Offers, {
     provider: 'manual',
     packages: [{ name: 'small', credits: '100000' }],
     lots: { credits: '10000', amount: '2.00', most: 1000 },
     instructions: 'To the account on our website, with the number of the order.',
     orders: [ORDER_EXAMPLE],
   }),
-  answer: async ({ identity }, { checkout }) => {
+  handle: async ({ identity }, { checkout }) => {
     const { currency, packages, lots, instructions } = checkout.prices
     const priced = <Sold extends { readonly credits: number; readonly minor: number }>({ credits, minor }: Sold) => ({
       credits: formatCredits(credits),
@@ -109,48 +109,50 @@ const showCheckout = defineEndpoint({
       packages: packages.map((each) => ({ name: each.name, ...priced(each) })),
       lots: lots ? { ...priced(lots), most: lots.most } : null,
       instructions,
-      orders: orders.map(shownOrder),
+      orders: orders.map(orderView),
     })
   },
 })
 
-const one = 'send "package" or "credits", and not both'
+const ONE_FIELD_TEXT = 'send "package" or "credits", and not both'
 
 const NewOrder = z
   .strictObject({
     package: z.string().max(64).optional().describe('Name of a package of `GET /platform/checkout`'),
     credits: Credits.optional().describe('So many, where they are sold in lots: a multiple of one'),
   })
-  .refine((wanted) => (wanted.package === undefined) !== (wanted.credits === undefined), one)
+  .refine((wanted) => (wanted.package === undefined) !== (wanted.credits === undefined), ONE_FIELD_TEXT)
 
 const checkout = defineEndpoint({
   id: 'checkout',
   route: 'POST /platform/checkout',
   summary: 'Order credits for the account',
   description:
-    `${FOR_MANAGING} Answers with the order: it is paid at its \`url\`, or by hand as the operator says. Its credits come ` +
+    `${MANAGE_ACCESS_TEXT} Answers with the order: it is paid at its \`url\`, or by hand as the operator says. Its credits come ` +
     'once it is paid and do not expire. An account orders at most 20 times a day what is not paid yet (429).',
-  door: 'service',
+  auth: 'service',
   body: { schema: NewOrder, optional: false, example: { package: 'small' } },
-  answers: createdAnswer('The order', z.object({ order: ShownOrder.describe('The order') }), { order: ORDER_EXAMPLE }),
+  responses: createdResponse('The order', z.object({ order: OrderView.describe('The order') }), {
+    order: ORDER_EXAMPLE,
+  }),
   refusals: [404],
-  answer: async ({ identity: { account, keyHash }, body }, { keys, checkout: orders }) => {
-    const caller = await manager(keys, keyHash)
+  handle: async ({ identity: { account, keyHash }, body }, { keys, checkout: orders }) => {
+    const caller = await managingKey(keys, keyHash)
     if (!caller.ok) return caller
     const begun = await orders.begin(account, body)
-    return begun.ok ? reply(201, { order: shownOrder(begun.value) }) : begun
+    return begun.ok ? reply(201, { order: orderView(begun.value) }) : begun
   },
 })
 
 const PAGE = 100
-const cursor = 'must be the "next" of the page before'
+const CURSOR_TEXT = 'must be the "next" of the page before'
 
 const OrderFilter = z.strictObject({
   account: AccountId.optional().describe('Orders of this account alone'),
   state: OrderState.optional(),
   before: z
     .string()
-    .regex(/^\d{1,12}$/, cursor)
+    .regex(/^\d{1,12}$/, CURSOR_TEXT)
     .transform(Number)
     .optional()
     .describe('`next` of the page before'),
@@ -161,18 +163,18 @@ const listOrders = defineEndpoint({
   route: 'GET /admin/orders',
   summary: 'Orders of credits, newest first',
   query: OrderFilter,
-  answers: okAnswer(
+  responses: okResponse(
     `At most ${PAGE} orders`,
     z.object({
-      orders: z.array(ShownOrder).describe('Newest first'),
+      orders: z.array(OrderView).describe('Newest first'),
       next: z.string().nullable().describe('`before` of the next page; null: this is the last'),
     }),
     { orders: [ORDER_EXAMPLE] },
   ),
-  answer: async ({ query }, { checkout }) => {
+  handle: async ({ query }, { checkout }) => {
     const orders = await checkout.list({ ...query, limit: PAGE })
     const last = orders[PAGE - 1]
-    return reply(200, { orders: orders.map(shownOrder), next: last ? String(last.seq) : null })
+    return reply(200, { orders: orders.map(orderView), next: last ? String(last.seq) : null })
   },
 })
 
@@ -185,16 +187,16 @@ const payOrder = defineEndpoint({
     'came too late.',
   role: 'billing',
   params: ORDER_PARAMS,
-  answers: okAnswer('It is paid, and its credits are there', ShownOrder, {
+  responses: okResponse('It is paid, and its credits are there', OrderView, {
     ...ORDER_EXAMPLE,
     state: 'paid',
     paid: 1790000600000,
     granted: 1790000600000,
   }),
   refusals: [409],
-  answer: async ({ params: { number } }, { checkout }) => {
+  handle: async ({ params: { number } }, { checkout }) => {
     const order = await checkout.pay(number)
-    return order.ok ? reply(200, shownOrder(order.value)) : order
+    return order.ok ? reply(200, orderView(order.value)) : order
   },
 })
 
@@ -206,11 +208,15 @@ const voidOrder = defineEndpoint({
     'Where a provider takes the money its session is ended first; an order that is paid is refused with 409.',
   role: 'billing',
   params: ORDER_PARAMS,
-  answers: okAnswer('It is void', ShownOrder, { ...ORDER_EXAMPLE, state: 'void', note: 'made void by the operator' }),
+  responses: okResponse('It is void', OrderView, {
+    ...ORDER_EXAMPLE,
+    state: 'void',
+    note: 'made void by the operator',
+  }),
   refusals: [409],
-  answer: async ({ params: { number } }, { checkout }) => {
+  handle: async ({ params: { number } }, { checkout }) => {
     const order = await checkout.void(number)
-    return order.ok ? reply(200, shownOrder(order.value)) : order
+    return order.ok ? reply(200, orderView(order.value)) : order
   },
 })
 

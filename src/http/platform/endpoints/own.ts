@@ -14,12 +14,12 @@ import type { AccountMeterApi } from '../../../metering/meter-api.ts'
 import { limitsOf } from '../../../metering/plans/plan.ts'
 import { unspentOfPlan } from '../../../metering/plans/plan-period.ts'
 import { PIPELINES_MAX } from '../../../pipelines/row.ts'
-import { FOR_READING, mayNotManage } from '../account-resource.ts'
-import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
+import { managementRefusal, READ_ACCESS_TEXT } from '../account-resource.ts'
+import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { CreditsText, UnixMs } from '../fields.ts'
 import { Kind, Label } from '../key-shapes.ts'
-import { PlanName, ShownLimits, shownLimits } from '../plan-shapes.ts'
-import { Period, SUMS, shownPeriod, shownSums } from './accounts.ts'
+import { LimitsView, limitsView, PlanName } from '../plan-shapes.ts'
+import { Period, periodView, SUMS, sumsView } from './accounts.ts'
 
 const OwnKey = z
   .object({
@@ -38,7 +38,7 @@ const OwnKey = z
     cap_remaining: CreditsText.nullable().describe('What is left of the cap; null: no cap'),
     spent: SUMS.spent,
     period: Period.nullable().describe('Null: the account was made before plans had periods'),
-    limits: ShownLimits.describe('What the key and its account may do apart from credits'),
+    limits: LimitsView.describe('What the key and its account may do apart from credits'),
   })
   .meta({ id: 'OwnKey' })
 
@@ -47,9 +47,9 @@ const ownKey = defineEndpoint({
   route: 'GET /platform/key/',
   summary: 'The key itself: its account’s balance, its plan and its limits',
   description: 'Free of charge, with or without the last slash.',
-  door: 'key',
-  everyKey: true,
-  answers: okAnswer('The key', OwnKey, {
+  auth: 'key',
+  acceptsAnyKey: true,
+  responses: okResponse('The key', OwnKey, {
     products: ['info', 'stream', 'platform'],
     balance: '9996.87',
     cap: null,
@@ -57,14 +57,14 @@ const ownKey = defineEndpoint({
     spent: '3.13',
     period: { credits: '10000' },
   }),
-  answer: async ({ identity }, { keys, meterOf }) => {
+  handle: async ({ identity }, { keys, meterOf }) => {
     const meter = meterOf(identity.account)
     const [sums, state, key] = await Promise.all([
       meter.balance(identity.keyHash),
       meter.plan(),
-      keys.hashed(identity.keyHash),
+      keys.findByHash(identity.keyHash),
     ])
-    const { balance, spent } = shownSums(sums)
+    const { balance, spent } = sumsView(sums)
     const report = {
       prefix: key?.prefix ?? null,
       label: key?.label ?? '',
@@ -78,11 +78,11 @@ const ownKey = defineEndpoint({
       cap: key?.cap == null ? null : formatCredits(key.cap),
       cap_remaining: key?.cap == null || sums.capLeft === undefined ? null : formatCredits(sums.capLeft),
       spent,
-      period: state === null ? null : shownPeriod(state),
-      limits: shownLimits(limitsOf(identity)),
+      period: state === null ? null : periodView(state),
+      limits: limitsView(limitsOf(identity)),
     }
     // Of a key with a cap the headers say what that leaves.
-    return reply(200, report, key?.cap == null ? { left: leftOf(sums) } : {})
+    return reply(200, report, key?.cap == null ? { remaining: leftOf(sums) } : {})
   },
 })
 
@@ -132,9 +132,9 @@ const ownAccount = defineEndpoint({
   id: 'ownAccount',
   route: 'GET /platform/account/',
   summary: 'How the account stands: balance, forecast, limits',
-  description: FOR_READING,
-  door: 'key',
-  answers: okAnswer('The account', OwnAccount, {
+  description: READ_ACCESS_TEXT,
+  auth: 'key',
+  responses: okResponse('The account', OwnAccount, {
     of_plan: '9999.87',
     period: { credits: '10000' },
     credits_a_day: '0.13',
@@ -142,7 +142,7 @@ const ownAccount = defineEndpoint({
     limits: [{ limit: 'stream_connections', most: 100, now: 1 }],
     manages: true,
   }),
-  answer: async ({ identity }, { keys, meterOf, pipelines, now }) => {
+  handle: async ({ identity }, { keys, meterOf, pipelines, now }) => {
     const { account, plan, keyHash } = identity
     const nowMs = now()
     const today = nowMs - (nowMs % DAY_MS)
@@ -150,7 +150,7 @@ const ownAccount = defineEndpoint({
     const meter = meterOf(account)
     const [sums, state, spent, streams, key, counted, piped] = await Promise.all([
       ...([meter.balance(), meter.plan(), meter.spentByDay(days), meter.streams(0)] as const),
-      ...([keys.hashed(keyHash), keys.count(account), pipelines.count(account)] as const),
+      ...([keys.findByHash(keyHash), keys.count(account), pipelines.count(account)] as const),
     ])
     const over = averageDay(spent.slice(0, AVERAGED_DAYS))
     // On its first day an account has no other to go by.
@@ -159,16 +159,16 @@ const ownAccount = defineEndpoint({
     const ofPlan = state === null ? 0 : unspentOfPlan({ ...sums, available: leftOf(sums), held: 0 }, state)
     const period = { untilMs: state?.untilMs ?? null, anchorMs: state?.anchorMs ?? nowMs }
     const standing = { left: leftOf(sums), ofPlan, ...period, everyMicro: state?.everyMicro ?? 0 }
-    const why = mayNotManage(key)
+    const why = managementRefusal(key)
     return reply(200, {
       account,
       plan,
-      ...shownSums(sums),
+      ...sumsView(sums),
       held: formatCredits(sums.held),
       of_plan: formatCredits(ofPlan),
-      period: state === null ? null : shownPeriod(state),
+      period: state === null ? null : periodView(state),
       credits_a_day: formatCredits(perDay),
-      forecast: shownForecast(forecastEnd(standing, perDay, nowMs), standing.left),
+      forecast: forecastView(forecastEnd(standing, perDay, nowMs), standing.left),
       limits: [
         ...limitRows(limitsOf(identity), streams),
         { limit: 'keys', most: KEYS_MAX, now: counted },
@@ -180,7 +180,7 @@ const ownAccount = defineEndpoint({
   },
 })
 
-function shownForecast(forecast: ReturnType<typeof forecastEnd>, left: number): z.infer<typeof Forecast> {
+function forecastView(forecast: ReturnType<typeof forecastEnd>, left: number): z.infer<typeof Forecast> {
   if (!forecast.ends) return { ends: null, why: forecast.why }
   return { ends: forecast.atMs, why: left <= 0 ? 'spent' : 'used_up' }
 }

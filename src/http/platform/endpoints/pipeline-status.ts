@@ -7,7 +7,7 @@ import { TEST_PRICE } from '../../../metering/tariff.ts'
 import { PipelineChange } from '../../../pipelines/changes.ts'
 import { STATUSES } from '../../../pipelines/pipeline.ts'
 import type { SinkPhase } from '../../../pipelines/sink-api.ts'
-import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
+import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { CreditsText } from '../fields.ts'
 import { IsoTime, isoTime, PIPELINE_BODY_BYTES, PIPELINE_PARAMS, PIPELINE_PATH } from './pipelines.ts'
 
@@ -71,9 +71,9 @@ const pipelineStatus = defineEndpoint({
   summary: 'What a pipeline does, and how far it is',
   description:
     '`status` is what its owner wants, `phase` what became of it. Where that is `unpaid`, `last_error` says what is to be done.',
-  door: 'service',
+  auth: 'service',
   params: PIPELINE_PARAMS,
-  answers: okAnswer('Both statuses', Status, {
+  responses: okResponse('Both statuses', Status, {
     in_step: true,
     phase: 'live',
     height: 925000869,
@@ -91,17 +91,17 @@ const pipelineStatus = defineEndpoint({
       message: 'the destination answered 503: on fire',
     },
   }),
-  answer: async ({ params, identity }, { pipelines }) => {
+  handle: async ({ params, identity }, { pipelines }) => {
     const state = await pipelines.state({ ...identity, ...params })
     if (!state.ok) return state
-    const { row, inStep, status } = state.value
+    const { row, inSync, status } = state.value
     const { lastError: last = null, lastIncident: incident = null, rowMicro } = status ?? {}
     const phase: SinkPhase | 'unknown' = status?.phase ?? 'unknown'
     const isBehind = status !== null && phase !== 'finished'
     return reply(200, {
       id: row.id,
       status: row.fields.status,
-      in_step: inStep,
+      in_step: inSync,
       phase,
       height: status?.height ?? null,
       time: isoTime(status?.timeMs ?? null),
@@ -140,13 +140,13 @@ const pipelineLogs = defineEndpoint({
   route: `GET ${PIPELINE_PATH}logs/`,
   summary: 'What happened to a pipeline, newest first',
   description: 'The last lines are kept. Where `next` is not null there are more: ask again with `before` = `next`.',
-  door: 'service',
+  auth: 'service',
   params: PIPELINE_PARAMS,
   query: z.strictObject({
     before: wholeNumber(0, 999_999_999_999_999).optional().describe('`next` of the page before'),
     limit: wholeNumber(1, 500).default(100).describe('At most so many, up to 500; 100 unless said'),
   }),
-  answers: okAnswer(
+  responses: okResponse(
     'A page of lines',
     z.object({
       items: z.array(Line).describe('Newest first'),
@@ -154,7 +154,7 @@ const pipelineLogs = defineEndpoint({
     }),
     { items: [{ id: 12, message: 'paused by its owner' }] },
   ),
-  answer: async ({ params, query: { before = null, limit }, identity }, { pipelines }) => {
+  handle: async ({ params, query: { before = null, limit }, identity }, { pipelines }) => {
     const lines = await pipelines.logs({ ...identity, ...params }, before, limit)
     if (!lines.ok) return lines
     const items = lines.value.map(({ atMs, words, ...line }) => ({ ...line, time: isoTime(atMs), message: words }))
@@ -177,17 +177,17 @@ const pipelineMetrics = defineEndpoint({
   id: 'pipelineMetrics',
   route: `GET ${PIPELINE_PATH}metrics/`,
   summary: 'What a pipeline delivered, minute by minute',
-  door: 'service',
+  auth: 'service',
   params: PIPELINE_PARAMS,
   query: z.strictObject({
     minutes: wholeNumber(1, 1_440).default(60).describe('Of the last so many minutes, up to 1440; 60 unless said'),
   }),
-  answers: okAnswer(
+  responses: okResponse(
     'Minutes with any work',
     z.object({ items: z.array(Minute).describe('Minutes with any work, in order of time') }),
     { items: [{ rows: 4860, bytes: 1822500, batches: 60, failures: 0 }] },
   ),
-  answer: async ({ params, query: { minutes }, identity }, { pipelines }) => {
+  handle: async ({ params, query: { minutes }, identity }, { pipelines }) => {
     const answer = await pipelines.metrics({ ...identity, ...params }, minutes)
     if (!answer.ok) return answer
     const items = answer.value.map(({ minuteMs, lagMs, ...sums }) => {
@@ -206,7 +206,7 @@ const testPipeline = defineEndpoint({
     'the pipeline is stays as it is. It costs one credit, whatever comes of it, and what its rows, at most 100, cost beyond that. An account ' +
     'makes one test at a time, and transforms have so much CPU time: another is a 409 or a 429 ' +
     'with `Retry-After` meanwhile. To try one before it runs, create it with `status` `paused`.',
-  door: 'service',
+  auth: 'service',
   price: TEST_PRICE,
   params: PIPELINE_PARAMS,
   body: {
@@ -215,7 +215,7 @@ const testPipeline = defineEndpoint({
     example: { transforms: { large: 'SELECT * FROM fills' } },
     maxBytes: PIPELINE_BODY_BYTES,
   },
-  answers: okAnswer(
+  responses: okResponse(
     'What came of it, also where the destination refused',
     z.object({
       ok: z.boolean().describe('The destination confirmed'),
@@ -226,7 +226,7 @@ const testPipeline = defineEndpoint({
     { ok: true, rows: 81, ms: 43, message: 'confirmed' },
   ),
   refusals: [409],
-  answer: async ({ params, body, identity }, { pipelines }) => {
+  handle: async ({ params, body, identity }, { pipelines }) => {
     const test = await pipelines.test({ ...identity, ...params }, body)
     if (!test.ok) return test
     const { ok, rows, ms, words } = test.value
@@ -238,12 +238,12 @@ const redeliverPipeline = defineEndpoint({
   id: 'redeliverPipeline',
   route: `POST ${PIPELINE_PATH}dead-letters/redeliver/`,
   summary: 'Send what was set aside once more',
-  door: 'service',
+  auth: 'service',
   params: PIPELINE_PARAMS,
-  answers: okAnswer('What is sent again', z.object({ batches: z.int().describe('Batches that were set aside') }), {
+  responses: okResponse('What is sent again', z.object({ batches: z.int().describe('Batches that were set aside') }), {
     batches: 2,
   }),
-  answer: async ({ params, identity }, { pipelines }) => {
+  handle: async ({ params, identity }, { pipelines }) => {
     const batches = await pipelines.redeliver({ ...identity, ...params })
     return batches.ok ? reply(200, { batches: batches.value }) : batches
   },

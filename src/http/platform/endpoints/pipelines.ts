@@ -8,8 +8,8 @@ import { leftOf } from '../../../metering/account-state.ts'
 import { NewPipeline, PipelineChange } from '../../../pipelines/changes.ts'
 import { DEFAULTS, PIPELINE_FIELDS, ShownDestination } from '../../../pipelines/pipeline.ts'
 import type { PipelineRow } from '../../../pipelines/row.ts'
-import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { Before, Limit, Next, pageOf, UnixMs, unnumbered } from '../fields.ts'
+import { createdResponse, defineEndpoint, okResponse, reply } from '../endpoint.ts'
+import { Before, Limit, Next, pageOf, UnixMs, withoutNumber } from '../fields.ts'
 import type { Platform } from '../platform-api.ts'
 import type { Refusal } from '../refusal.ts'
 
@@ -48,7 +48,7 @@ const Group = z.object({
 })
 type Group = z.infer<typeof Group>
 
-const ShownPipeline = z
+const PipelineView = z
   .object({
     id: z.string().describe('`pipe_…`'),
     ...PIPELINE_FIELDS,
@@ -79,7 +79,7 @@ async function groupOf(account: AccountId, { meterOf }: Pick<Platform, 'meterOf'
   }
 }
 
-function shownPipeline(row: PipelineRow, group: Group): z.infer<typeof ShownPipeline> {
+function pipelineView(row: PipelineRow, group: Group): z.infer<typeof PipelineView> {
   const { id, fields, creator, creatorName, payer, payerName, createdMs, updatedMs } = row
   return {
     id,
@@ -133,22 +133,22 @@ async function pipelineReply<Status extends number>(
   row: Result<PipelineRow, Refusal>,
   platform: Pick<Platform, 'meterOf'>,
 ) {
-  return row.ok ? reply(status, shownPipeline(row.value, await groupOf(row.value.account, platform))) : row
+  return row.ok ? reply(status, pipelineView(row.value, await groupOf(row.value.account, platform))) : row
 }
 
 const listPipelines = defineEndpoint({
   id: 'listPipelines',
   route: `GET ${PIPELINES_PATH}`,
   summary: 'The account’s pipelines, newest first',
-  door: 'service',
+  auth: 'service',
   query: z.strictObject({
     page_number: wholeNumber(0, 1_000).default(0).describe('From 0 on; 0 unless said'),
     page_size: wholeNumber(1, 50).default(10).describe('At most so many, up to 50; 10 unless said'),
   }),
-  answers: okAnswer(
+  responses: okResponse(
     'A page of pipelines',
     z.object({
-      items: z.array(ShownPipeline).describe('Newest first'),
+      items: z.array(PipelineView).describe('Newest first'),
       pagination: z
         .object({
           page_number: z.int().describe('From 0 on'),
@@ -160,13 +160,13 @@ const listPipelines = defineEndpoint({
     }),
     { items: [PIPELINE_EXAMPLE], pagination: { page_number: 0, page_size: 10, total_count: 1 } },
   ),
-  answer: async ({ query: { page_number: page, page_size: size }, identity }, platform) => {
+  handle: async ({ query: { page_number: page, page_size: size }, identity }, platform) => {
     const [{ rows, total }, group] = await Promise.all([
       platform.pipelines.page(identity, page * size, size),
       groupOf(identity.account, platform),
     ])
     const pagination = { page_number: page, page_size: size, total_count: total, has_more: (page + 1) * size < total }
-    return reply(200, { items: rows.map((row) => shownPipeline(row, group)), pagination })
+    return reply(200, { items: rows.map((row) => pipelineView(row, group)), pagination })
   },
 })
 
@@ -178,11 +178,11 @@ const createPipeline = defineEndpoint({
     'It runs at once unless `status` is `paused`. Only `name`, `topic` and `destination_config` are required. ' +
     'Rows that arrive cost what `row_credits` of its status says, 0.0001 credits unless the operator says otherwise. ' +
     'The body has at most 1 MiB; an account has at most 50 pipelines and 8 MB of them (409).',
-  door: 'service',
+  auth: 'service',
   body: { schema: NewPipeline, optional: false, example: NEW_EXAMPLE, maxBytes: PIPELINE_BODY_BYTES },
-  answers: createdAnswer('The pipeline', ShownPipeline, PIPELINE_EXAMPLE),
+  responses: createdResponse('The pipeline', PipelineView, PIPELINE_EXAMPLE),
   refusals: [409],
-  answer: async ({ body, identity }, platform) =>
+  handle: async ({ body, identity }, platform) =>
     pipelineReply(201, await platform.pipelines.create(identity, body), platform),
 })
 
@@ -190,10 +190,10 @@ const showPipeline = defineEndpoint({
   id: 'showPipeline',
   route: `GET ${PIPELINE_PATH}`,
   summary: 'A pipeline, without its secret',
-  door: 'service',
+  auth: 'service',
   params: PIPELINE_PARAMS,
-  answers: okAnswer('The pipeline', ShownPipeline, PIPELINE_EXAMPLE),
-  answer: async ({ params, identity }, platform) =>
+  responses: okResponse('The pipeline', PipelineView, PIPELINE_EXAMPLE),
+  handle: async ({ params, identity }, platform) =>
     pipelineReply(200, await platform.pipelines.show({ ...identity, ...params }), platform),
 })
 
@@ -205,7 +205,7 @@ const setPipelineStatus = defineEndpoint({
     'Sets `status` alone: any other field of the body is ignored. Again is the same. A pause takes effect after the ' +
     'batch that is on its way. A 503 is to be sent again: the record has the status, and what runs the pipeline does ' +
     'not know it yet.',
-  door: 'service',
+  auth: 'service',
   params: PIPELINE_PARAMS,
   body: {
     schema: z.object({ status: PIPELINE_FIELDS.status }),
@@ -213,9 +213,9 @@ const setPipelineStatus = defineEndpoint({
     example: { status: 'paused' },
     maxBytes: PIPELINE_BODY_BYTES,
   },
-  answers: okAnswer('The pipeline as it is now', ShownPipeline, PIPELINE_EXAMPLE),
+  responses: okResponse('The pipeline as it is now', PipelineView, PIPELINE_EXAMPLE),
   refusals: [409],
-  answer: async ({ params, body: { status }, identity }, platform) =>
+  handle: async ({ params, body: { status }, identity }, platform) =>
     pipelineReply(200, await platform.pipelines.change({ ...identity, ...params }, { status }), platform),
 })
 
@@ -226,7 +226,7 @@ const changePipeline = defineEndpoint({
   description:
     'What was read may be sent back: `******` keeps the secret, as long as it goes to the same kind, scheme, host and ' +
     'port. `id`, `topic` and what the gateway writes cannot be changed. A 503 is to be sent again.',
-  door: 'service',
+  auth: 'service',
   params: PIPELINE_PARAMS,
   body: {
     schema: PipelineChange,
@@ -234,9 +234,9 @@ const changePipeline = defineEndpoint({
     example: { name: 'large fills', transforms: { large: 'SELECT * FROM fills' } },
     maxBytes: PIPELINE_BODY_BYTES,
   },
-  answers: okAnswer('The pipeline as it is now', ShownPipeline, PIPELINE_EXAMPLE),
+  responses: okResponse('The pipeline as it is now', PipelineView, PIPELINE_EXAMPLE),
   refusals: [409],
-  answer: async ({ params, body, identity }, platform) =>
+  handle: async ({ params, body, identity }, platform) =>
     pipelineReply(200, await platform.pipelines.change({ ...identity, ...params }, body), platform),
 })
 
@@ -245,10 +245,10 @@ const removePipeline = defineEndpoint({
   route: `DELETE ${PIPELINE_PATH}`,
   summary: 'Delete a pipeline and all that is kept of it',
   description: 'What was delivered stays where it is. A 503 is to be sent again until there is a 200, or a 404.',
-  door: 'service',
+  auth: 'service',
   params: PIPELINE_PARAMS,
-  answers: okAnswer('It is gone', z.object({ id: PIPELINE_PARAMS.id })),
-  answer: async ({ params, identity }, { pipelines }) => {
+  responses: okResponse('It is gone', z.object({ id: PIPELINE_PARAMS.id })),
+  handle: async ({ params, identity }, { pipelines }) => {
     const removed = await pipelines.remove({ ...identity, ...params })
     return removed.ok ? reply(200, params) : removed
   },
@@ -261,15 +261,15 @@ const adoptPipeline = defineEndpoint({
   description:
     'The pipeline then ends with this key and no longer with the one that it was charged to before. One that was paused because ' +
     'that key was revoked or expired goes on. Again is the same.',
-  door: 'service',
+  auth: 'service',
   params: PIPELINE_PARAMS,
-  answers: okAnswer('The pipeline as it is now', ShownPipeline, PIPELINE_EXAMPLE),
+  responses: okResponse('The pipeline as it is now', PipelineView, PIPELINE_EXAMPLE),
   refusals: [409],
-  answer: async ({ params, identity }, platform) =>
+  handle: async ({ params, identity }, platform) =>
     pipelineReply(200, await platform.pipelines.adopt({ ...identity, ...params }), platform),
 })
 
-const ListedPipeline = z
+const AdminPipelineView = z
   .object({
     id: z.string().describe('`pipe_…`'),
     account: AccountId,
@@ -291,18 +291,18 @@ const allPipelines = defineEndpoint({
     before: Before,
     limit: Limit,
   }),
-  answers: okAnswer(
+  responses: okResponse(
     'A page of pipelines',
-    z.object({ pipelines: z.array(ListedPipeline).describe('Newest first'), next: Next }),
+    z.object({ pipelines: z.array(AdminPipelineView).describe('Newest first'), next: Next }),
     { pipelines: [{ destination: 'clickhouse', status: 'running' }] },
   ),
-  answer: async ({ query: { account, before, limit } }, platform) => {
+  handle: async ({ query: { account, before, limit } }, platform) => {
     const select = `SELECT rowid AS number, id, account, fields ->> 'name' AS name, fields ->> 'topic' AS topic,
       fields ->> 'destination_type' AS destination, fields ->> 'status' AS status, created, updated FROM pipelines
       WHERE removed IS NULL AND (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR rowid < ?2) ORDER BY rowid DESC LIMIT ?3`
-    const Row = ListedPipeline.extend({ number: z.int() })
+    const Row = AdminPipelineView.extend({ number: z.int() })
     const { rows, next } = pageOf(await platform.rows(Row, select, account, before, limit + 1), limit)
-    return reply(200, { pipelines: rows.map(unnumbered), next })
+    return reply(200, { pipelines: rows.map(withoutNumber), next })
   },
 })
 

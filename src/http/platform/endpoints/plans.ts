@@ -2,8 +2,8 @@
 
 import * as z from 'zod'
 import { AccountId } from '../../../core/ids.ts'
-import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { PlanName, SetPlan, ShownPlan, shownPlan } from '../plan-shapes.ts'
+import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
+import { PlanName, PlanView, planView, SetPlan } from '../plan-shapes.ts'
 
 const PLAN_EXAMPLE = { name: 'entry', credits: '10000', period: 'month', accounts: 12 }
 
@@ -11,10 +11,10 @@ const listPlans = defineEndpoint({
   id: 'listPlans',
   route: 'GET /admin/plans',
   summary: 'All plans, by name',
-  answers: okAnswer('The plans', z.object({ plans: z.array(ShownPlan).describe('By name') }), {
+  responses: okResponse('The plans', z.object({ plans: z.array(PlanView).describe('By name') }), {
     plans: [PLAN_EXAMPLE],
   }),
-  answer: async (_, { plans }) => reply(200, { plans: (await plans.list()).map(shownPlan) }),
+  handle: async (_, { plans }) => reply(200, { plans: (await plans.list()).map(planView) }),
 })
 
 const setPlan = defineEndpoint({
@@ -26,11 +26,11 @@ const setPlan = defineEndpoint({
     '`applyPlan` tells them.',
   params: { name: PlanName },
   body: { schema: SetPlan, optional: false, example: { credits: 12000, rest_requests_per_second: 8 } },
-  answers: okAnswer('The plan as it is now', ShownPlan, PLAN_EXAMPLE),
+  responses: okResponse('The plan as it is now', PlanView, PLAN_EXAMPLE),
   refusals: [409],
-  answer: async ({ params: { name }, body: change }, { plans }) => {
+  handle: async ({ params: { name }, body: change }, { plans }) => {
     const plan = await plans.set(name, change)
-    return plan.ok ? reply(200, shownPlan(plan.value)) : plan
+    return plan.ok ? reply(200, planView(plan.value)) : plan
   },
 })
 
@@ -43,7 +43,7 @@ const applyPlan = defineEndpoint({
     '`next` is null. Again is the same.',
   params: { name: PlanName },
   query: z.strictObject({ after: AccountId.optional().describe('`next` of the call before') }),
-  answers: okAnswer(
+  responses: okResponse(
     'How far it came',
     z.object({
       told: z.int().describe('Accounts that this call told'),
@@ -51,7 +51,7 @@ const applyPlan = defineEndpoint({
     }),
     { told: 10, next: 'acct_7YwRzDGpQk2m' },
   ),
-  answer: async ({ params: { name }, query: { after = '' } }, { plans }) => {
+  handle: async ({ params: { name }, query: { after = '' } }, { plans }) => {
     const applied = await plans.apply(name, after)
     return applied.ok ? reply(200, applied.value) : applied
   },
@@ -62,9 +62,9 @@ const removePlan = defineEndpoint({
   route: 'DELETE /admin/plans/{name}',
   summary: 'Remove a plan that no account is on',
   params: { name: PlanName },
-  answers: okAnswer('Removed', z.object({ removed: PlanName }), { removed: 'entry' }),
+  responses: okResponse('Removed', z.object({ removed: PlanName }), { removed: 'entry' }),
   refusals: [409],
-  answer: async ({ params: { name } }, { plans }) => {
+  handle: async ({ params: { name } }, { plans }) => {
     const removed = await plans.remove(name)
     return removed.ok ? reply(200, { removed: name }) : removed
   },

@@ -4,11 +4,11 @@ import * as z from 'zod'
 import { AccountId } from '../../../core/ids.ts'
 import { HOUR_MS } from '../../../core/time.ts'
 import { wholeNumber } from '../../../core/whole-number.ts'
-import { FOR_READING } from '../account-resource.ts'
-import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
-import { Before, Limit, Next, pageOf, UnixMs, unnumbered } from '../fields.ts'
+import { READ_ACCESS_TEXT } from '../account-resource.ts'
+import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
+import { Before, Limit, Next, pageOf, UnixMs, withoutNumber } from '../fields.ts'
 
-export const Refused = z
+export const RefusalRow = z
   .object({
     at: UnixMs.describe('When, Unix milliseconds'),
     request_id: z.string().describe('As its reply had it; empty of a frame on a socket'),
@@ -22,7 +22,7 @@ export const Refused = z
   .meta({ id: 'Refused' })
 
 /** To be ended with which of them, in what order. */
-export const REFUSED_ROWS =
+export const REFUSAL_ROWS =
   'SELECT number, at, request_id, account, key_prefix AS prefix, product, type, code, message FROM refusals'
 
 const listRefusals = defineEndpoint({
@@ -37,57 +37,57 @@ const listRefusals = defineEndpoint({
     before: Before,
     limit: Limit,
   }),
-  answers: okAnswer(
+  responses: okResponse(
     'A page of refusals',
-    z.object({ refusals: z.array(Refused).describe('Newest first'), next: Next }),
+    z.object({ refusals: z.array(RefusalRow).describe('Newest first'), next: Next }),
   ),
-  answer: async ({ query: { account, code, before, limit } }, platform) => {
-    const select = `${REFUSED_ROWS} WHERE (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR code = ?2)
+  handle: async ({ query: { account, code, before, limit } }, platform) => {
+    const select = `${REFUSAL_ROWS} WHERE (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR code = ?2)
       AND (?3 IS NULL OR number < ?3) ORDER BY number DESC LIMIT ?4`
-    const Row = Refused.extend({ number: z.int() })
+    const Row = RefusalRow.extend({ number: z.int() })
     const { rows, next } = pageOf(await platform.rows(Row, select, account, code, before, limit + 1), limit)
-    return reply(200, { refusals: rows.map(unnumbered), next })
+    return reply(200, { refusals: rows.map(withoutNumber), next })
   },
 })
 
 const LISTED_MAX = 50
 
-const Counted = z.object({ code: z.string().describe('As on the wire'), count: z.int().describe('How many') })
+const CodeCount = z.object({ code: z.string().describe('As on the wire'), count: z.int().describe('How many') })
 /** Reads the rows of the account alone. */
 export const COUNTS_SINCE = `SELECT code, sum(count) AS count FROM refusal_counts WHERE hour >= ? AND account = ?
   GROUP BY code ORDER BY count DESC, code`
 
-const RefusedCall = Refused.omit({ account: true }).meta({ id: 'RefusedCall' })
+const OwnRefusalRow = RefusalRow.omit({ account: true }).meta({ id: 'RefusedCall' })
 
 const ownRefusals = defineEndpoint({
   id: 'ownRefusals',
   route: 'GET /platform/refusals/',
   summary: 'The last refusals of the account’s keys, and how many there were of each kind',
   description:
-    `${FOR_READING} Some seconds late. Of many at once some are counted and not listed. A key that is not known is ` +
+    `${READ_ACCESS_TEXT} Some seconds late. Of many at once some are counted and not listed. A key that is not known is ` +
     'nobody’s, and its refusal is in no list.',
-  door: 'key',
+  auth: 'key',
   query: z.strictObject({
     limit: wholeNumber(1, LISTED_MAX).default(LISTED_MAX).describe('At most so many, up to 50; 50 unless said'),
     hours: wholeNumber(1, 24 * 90)
       .default(24)
       .describe('Hours that `counts` look back, up to 2,160; 24 unless said'),
   }),
-  answers: okAnswer(
+  responses: okResponse(
     'The refusals',
     z.object({
-      refusals: z.array(RefusedCall).describe('Newest first'),
+      refusals: z.array(OwnRefusalRow).describe('Newest first'),
       since: UnixMs.describe('Start of the first hour of `counts`, Unix milliseconds'),
-      counts: z.array(Counted).describe('Of all, listed or not, the most first'),
+      counts: z.array(CodeCount).describe('Of all, listed or not, the most first'),
     }),
     { since: 1789916400000 },
   ),
-  answer: async ({ query: { limit, hours }, identity: { account } }, { rows, now }) => {
+  handle: async ({ query: { limit, hours }, identity: { account } }, { rows, now }) => {
     const nowMs = now()
     const since = nowMs - (nowMs % HOUR_MS) - (hours - 1) * HOUR_MS
     const [refusals, counts] = await Promise.all([
-      rows(RefusedCall, `${REFUSED_ROWS} WHERE account = ? ORDER BY at DESC, number DESC LIMIT ?`, account, limit),
-      rows(Counted, COUNTS_SINCE, since, account),
+      rows(OwnRefusalRow, `${REFUSAL_ROWS} WHERE account = ? ORDER BY at DESC, number DESC LIMIT ?`, account, limit),
+      rows(CodeCount, COUNTS_SINCE, since, account),
     ])
     return reply(200, { refusals, since, counts })
   },

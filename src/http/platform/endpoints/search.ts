@@ -4,18 +4,18 @@ import * as z from 'zod'
 import { DISPLAY_LENGTH } from '../../../accounts/format.ts'
 import { AccountId } from '../../../core/ids.ts'
 import { err } from '../../../core/result.ts'
-import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
+import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { SearchText, UnixMs } from '../fields.ts'
 import { badField } from '../refusal.ts'
-import { REFUSED_ROWS, Refused } from './refusals.ts'
+import { REFUSAL_ROWS, RefusalRow } from './refusals.ts'
 import { AUDIT_EXAMPLE, AUDIT_ROWS, AuditLine } from './staff.ts'
 
-const MOST = 20
+const MATCHES_MAX = 20
 
-const FoundAccount = z
+const AccountMatch = z
   .object({ account: AccountId, plan: z.string().describe('Its plan') })
   .meta({ id: 'FoundAccount' })
-const FoundKey = z
+const KeyMatch = z
   .object({
     hash: z.string().describe('SHA-256 of the key, hex'),
     prefix: z.string().describe('The key’s first twelve characters'),
@@ -37,28 +37,32 @@ export const search = defineEndpoint({
   summary: 'Accounts, keys and requests by a part of their names',
   description:
     'Accounts by a part of their name, keys by the beginning of what is shown of them or by their hash, refused requests and ' +
-    `actions by request id: at most ${MOST} of each.`,
+    `actions by request id: at most ${MATCHES_MAX} of each.`,
   query: z.strictObject({ q: SearchText.describe('What to look for; never a key: its first twelve characters') }),
-  answers: okAnswer(
+  responses: okResponse(
     'What was found',
     z.object({
-      accounts: z.array(FoundAccount).describe('By name'),
-      keys: z.array(FoundKey).describe('Newest first'),
-      refusals: z.array(Refused).describe('Refused requests with this id'),
+      accounts: z.array(AccountMatch).describe('By name'),
+      keys: z.array(KeyMatch).describe('Newest first'),
+      refusals: z.array(RefusalRow).describe('Refused requests with this id'),
       audit: z.array(AuditLine).describe('Actions with this request id'),
     }),
     { audit: [AUDIT_EXAMPLE] },
   ),
-  answer: async ({ query: { q } }, { rows }) => {
+  handle: async ({ query: { q } }, { rows }) => {
     if (/^cq[tsoe]_/.test(q) && q.length > DISPLAY_LENGTH)
       return err(badField('q', `must not be a key or a token: send its first ${DISPLAY_LENGTH} characters`))
     const isKey = /^(?:cq[ts]_|[0-9a-f]{64}$)/.test(q)
     const isRequest = q.startsWith('req_')
     const [accounts, keys, refusals, audit] = await Promise.all([
-      rows(FoundAccount, ACCOUNTS_LIKE, q, MOST),
-      isKey ? rows(FoundKey, KEYS_LIKE, q, MOST) : [],
-      isRequest ? rows(Refused, `${REFUSED_ROWS} WHERE request_id = ? ORDER BY number DESC LIMIT ?`, q, MOST) : [],
-      isRequest ? rows(AuditLine, `${AUDIT_ROWS} WHERE a.request_id = ? ORDER BY a.number DESC LIMIT ?`, q, MOST) : [],
+      rows(AccountMatch, ACCOUNTS_LIKE, q, MATCHES_MAX),
+      isKey ? rows(KeyMatch, KEYS_LIKE, q, MATCHES_MAX) : [],
+      isRequest
+        ? rows(RefusalRow, `${REFUSAL_ROWS} WHERE request_id = ? ORDER BY number DESC LIMIT ?`, q, MATCHES_MAX)
+        : [],
+      isRequest
+        ? rows(AuditLine, `${AUDIT_ROWS} WHERE a.request_id = ? ORDER BY a.number DESC LIMIT ?`, q, MATCHES_MAX)
+        : [],
     ])
     return reply(200, { accounts, keys, refusals, audit })
   },

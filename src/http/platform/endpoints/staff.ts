@@ -5,7 +5,7 @@ import { HOLDER, STAFF_ROLES } from '../../../accounts/staff.ts'
 import { AccountId } from '../../../core/ids.ts'
 import { err } from '../../../core/result.ts'
 import { DAY_MS } from '../../../core/time.ts'
-import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
+import { createdResponse, defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { Before, Limit, Next, pageOf, UnixMs } from '../fields.ts'
 import { Day, startOf } from '../usage-window.ts'
 
@@ -42,12 +42,12 @@ const listStaff = defineEndpoint({
   route: 'GET /admin/staff',
   summary: 'Who has, or had, a token of the staff, newest first',
   role: 'owner',
-  answers: okAnswer(
+  responses: okResponse(
     'The staff, without whoever has ADMIN_TOKEN',
     z.object({ staff: z.array(StaffMember).describe('Newest first, at most 1,000') }),
     { staff: [{ name: 'kim' }] },
   ),
-  answer: async (_, { staff }) => reply(200, { staff: await staff.list() }),
+  handle: async (_, { staff }) => reply(200, { staff: await staff.list() }),
 })
 
 const createStaff = defineEndpoint({
@@ -62,13 +62,13 @@ const createStaff = defineEndpoint({
     optional: false,
     example: { name: 'kim', role: 'support' },
   },
-  answers: createdAnswer(
+  responses: createdResponse(
     'The token',
     z.object({ token: z.string().describe('Shown this once'), name: StaffName, role: Role }),
     { token: 'cqo_9fKxWq2T9fKxWq2T9fKxWq2T9fKxWq2T9fKxWq2T', name: 'kim' },
   ),
   refusals: [409],
-  answer: async ({ body: { name, role } }, { staff, now }) => {
+  handle: async ({ body: { name, role } }, { staff, now }) => {
     const token = await staff.add(name, role, now())
     if (token !== null) return reply(201, { token, name, role })
     return err({ kind: 'conflict', message: `name: ${name} has a token: revoke it first, or choose another name` })
@@ -80,11 +80,11 @@ const revokeStaff = defineEndpoint({
   route: 'DELETE /admin/staff/{name}',
   summary: 'End somebody’s token, and every session begun with it, at once',
   params: { name: StaffName },
-  answers: okAnswer('Revoked', z.object({ name: StaffName, revoked: UnixMs.describe('When, Unix milliseconds') }), {
+  responses: okResponse('Revoked', z.object({ name: StaffName, revoked: UnixMs.describe('When, Unix milliseconds') }), {
     name: 'kim',
     revoked: 1790000000000,
   }),
-  answer: async ({ params: { name } }, { staff, now }) => {
+  handle: async ({ params: { name } }, { staff, now }) => {
     const revoked = now()
     if (await staff.revoke(name, revoked)) return reply(200, { name, revoked })
     return err({ kind: 'not_found', what: 'This token', hint: `Nobody of the name "${name}" has a token.` })
@@ -142,12 +142,12 @@ const listAudit = defineEndpoint({
     before: Before,
     limit: Limit,
   }),
-  answers: okAnswer(
+  responses: okResponse(
     'A page of the audit',
     z.object({ audit: z.array(AuditLine).describe('Newest first'), next: Next }),
     { audit: [AUDIT_EXAMPLE] },
   ),
-  answer: async ({ query: { actor, action, account, from, to, before, limit } }, platform) => {
+  handle: async ({ query: { actor, action, account, from, to, before, limit } }, platform) => {
     const conditions = [
       ['a.actor = ?', actor],
       ['a.action = ?', action],

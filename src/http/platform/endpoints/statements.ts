@@ -10,17 +10,17 @@ import { pairs } from '../../../core/pairs.ts'
 import { err, ok, type Result } from '../../../core/result.ts'
 import { DAY_MS } from '../../../core/time.ts'
 import type { Statement, StatementSums } from '../../../metering/statement.ts'
-import { FOR_READING } from '../account-resource.ts'
-import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
+import { READ_ACCESS_TEXT } from '../account-resource.ts'
+import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { exampleOf } from '../example.ts'
 import { CreditsText, UnixMs } from '../fields.ts'
 import { Label } from '../key-shapes.ts'
 import type { Platform } from '../platform-api.ts'
 import type { Refusal } from '../refusal.ts'
-import { Day, dayText, KEPT_DAYS, usageQuery, usageWindow } from '../usage-window.ts'
+import { Day, dayText, RETENTION_DAYS, usageQuery, usageWindow } from '../usage-window.ts'
 
 /** Usage is kept for 400 days: of a month before these not all is known. */
-const MONTHS = 13
+const KEPT_MONTHS = 13
 /** What a relay could not serve is given back within that. */
 const FINAL_AFTER_MS = 3_600_000
 
@@ -93,7 +93,7 @@ type KeyNames = ReadonlyMap<string, { readonly prefix: string; readonly label: s
 export function monthTimes(nowMs: number): number[] {
   const now = new Date(nowMs)
   const place = now.getUTCFullYear() * 12 + now.getUTCMonth()
-  return Array.from({ length: MONTHS + 1 }, (_, i) => monthStart(place - MONTHS + 1 + i))
+  return Array.from({ length: KEPT_MONTHS + 1 }, (_, i) => monthStart(place - KEPT_MONTHS + 1 + i))
 }
 
 function monthWindow(month: string): { readonly fromMs: number; readonly toMs: number } {
@@ -105,17 +105,17 @@ function monthStart(place: number): number {
   return Date.UTC(Math.floor(place / 12), place % 12, 1)
 }
 
-function shownSums(sums: StatementSums, fromMs: number, toMs: number, nowMs: number) {
+function statementView(sums: StatementSums, fromMs: number, toMs: number, nowMs: number) {
   return {
     month: dayText(fromMs).slice(0, 7),
     from: dayText(fromMs),
     to: dayText(toMs - 1),
     is_final: nowMs >= toMs + FINAL_AFTER_MS,
-    ...shownAmounts(sums),
+    ...amountsView(sums),
   }
 }
 
-function shownAmounts({ opening, granted, expired, charged, writtenOff, closing }: StatementSums) {
+function amountsView({ opening, granted, expired, charged, writtenOff, closing }: StatementSums) {
   return {
     opening: signed(opening),
     granted: signed(granted),
@@ -134,7 +134,7 @@ function invoiceOf(
 ): z.infer<typeof Invoice> {
   return {
     account,
-    ...shownSums(sums, fromMs, toMs, nowMs),
+    ...statementView(sums, fromMs, toMs, nowMs),
     given: given.map(({ at, plan, amount }) => ({ at, plan, credits: formatCredits(amount) })),
     lines: lines.map(({ keyHash, product, type, count, amount }) => {
       const name = keyHash === null ? undefined : names.get(keyHash)
@@ -175,14 +175,15 @@ async function invoiceFor(
   const meter = meterOf(account)
   const { sinceMs } = await meter.statementSums([fromMs, toMs])
   const [beginMs = 0] = times
-  if (fromMs < beginMs || fromMs >= (times.at(-1) ?? 0) || sinceMs === null || toMs <= sinceMs) return err(none(month))
+  if (fromMs < beginMs || fromMs >= (times.at(-1) ?? 0) || sinceMs === null || toMs <= sinceMs)
+    return err(noInvoice(month))
   const statement = await meter.statement(fromMs, toMs)
   const hashes = statement.lines.flatMap(({ keyHash }) => (keyHash === null ? [] : [keyHash]))
-  const names = await keys.names([...new Set(hashes)])
+  const names = await keys.namesByHash([...new Set(hashes)])
   return ok(invoiceOf(account, statement, names, [fromMs, toMs, nowMs]))
 }
 
-function none(month: string): Refusal {
+function noInvoice(month: string): Refusal {
   const hint = `There is no invoice of ${month}: GET /platform/invoices/ lists those that there are.`
   return { kind: 'not_found', what: 'This invoice', hint }
 }
@@ -191,18 +192,18 @@ const ownInvoices = defineEndpoint({
   id: 'ownInvoices',
   route: 'GET /platform/invoices/',
   summary: 'What the account was given and charged, a UTC month each',
-  description: `${FOR_READING} Newest first, at most thirteen months; the first one is this month so far.`,
-  door: 'key',
-  answers: okAnswer('The months', z.object({ invoices: z.array(InvoiceSums).describe('Newest first') }), {
+  description: `${READ_ACCESS_TEXT} Newest first, at most thirteen months; the first one is this month so far.`,
+  auth: 'key',
+  responses: okResponse('The months', z.object({ invoices: z.array(InvoiceSums).describe('Newest first') }), {
     invoices: [MONTH_EXAMPLE],
   }),
-  answer: async ({ identity: { account } }, { meterOf, now }) => {
+  handle: async ({ identity: { account } }, { meterOf, now }) => {
     const nowMs = now()
     const times = monthTimes(nowMs)
     const { sinceMs, sums } = await meterOf(account).statementSums(times)
     const invoices = pairs(times).flatMap(([fromMs, toMs], i) => {
       const each = sums[i]
-      return each && sinceMs !== null && toMs > sinceMs ? [shownSums(each, fromMs, toMs, nowMs)] : []
+      return each && sinceMs !== null && toMs > sinceMs ? [statementView(each, fromMs, toMs, nowMs)] : []
     })
     return reply(200, { invoices: invoices.reverse() })
   },
@@ -212,11 +213,11 @@ const ownInvoice = defineEndpoint({
   id: 'ownInvoice',
   route: 'GET /platform/invoices/{month}',
   summary: 'What the account was given and charged in a UTC month, line by line',
-  description: `${FOR_READING} Amounts are exact: opening + granted − expired − charged = closing.`,
-  door: 'key',
+  description: `${READ_ACCESS_TEXT} Amounts are exact: opening + granted − expired − charged = closing.`,
+  auth: 'key',
   params: { month: Month },
-  answers: okAnswer('The invoice', Invoice, INVOICE_EXAMPLE),
-  answer: async ({ params: { month }, identity: { account } }, platform) => {
+  responses: okResponse('The invoice', Invoice, INVOICE_EXAMPLE),
+  handle: async ({ params: { month }, identity: { account } }, platform) => {
     const invoice = await invoiceFor(account, month, platform)
     return invoice.ok ? reply(200, invoice.value) : invoice
   },
@@ -226,15 +227,15 @@ const ownInvoiceCsv = defineEndpoint({
   id: 'ownInvoiceCsv',
   route: 'GET /platform/invoices/{month}/csv',
   summary: 'The same as a table that spreadsheets read',
-  description: FOR_READING,
-  door: 'key',
+  description: READ_ACCESS_TEXT,
+  auth: 'key',
   params: { month: Month },
-  answers: okAnswer(
+  responses: okResponse(
     'A row for each sum and line',
     z.string(),
     invoiceCsv(Invoice.parse(exampleOf(Invoice, INVOICE_EXAMPLE))),
   ),
-  answer: async ({ params: { month }, identity: { account } }, platform) => {
+  handle: async ({ params: { month }, identity: { account } }, platform) => {
     const invoice = await invoiceFor(account, month, platform)
     if (!invoice.ok) return invoice
     return reply(200, invoiceCsv(invoice.value), { contentType: 'text/csv; charset=utf-8' })
@@ -247,13 +248,13 @@ const ownBalances = defineEndpoint({
   id: 'ownBalances',
   route: 'GET /platform/balances/',
   summary: 'The balance of the account, a UTC day each, and what moved it',
-  description: `${FOR_READING} Without parameters the last month. Days before the account’s first credits, and of more than 400 days ago, are left out; the last one is today so far.`,
-  door: 'key',
+  description: `${READ_ACCESS_TEXT} Without parameters the last month. Days before the account’s first credits, and of more than 400 days ago, are left out; the last one is today so far.`,
+  auth: 'key',
   query: usageQuery({}),
-  answers: okAnswer('The days', z.object({ days: z.array(BalanceDay).describe('Oldest first') }), {
+  responses: okResponse('The days', z.object({ days: z.array(BalanceDay).describe('Oldest first') }), {
     days: [{ date: '2026-11-01' }],
   }),
-  answer: async ({ query, identity: { account } }, { meterOf, now }) => {
+  handle: async ({ query, identity: { account } }, { meterOf, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
@@ -261,11 +262,11 @@ const ownBalances = defineEndpoint({
     const { sinceMs, sums } = await meterOf(account).statementSums(times)
     const nowMs = now()
     // Of days before, what came is known, and not all that was spent.
-    const keptMs = nowMs - KEPT_DAYS * DAY_MS
+    const keptMs = nowMs - RETENTION_DAYS * DAY_MS
     const days = pairs(times).flatMap(([beginMs, endMs], i) => {
       const each = sums[i]
       const isKnown = each && sinceMs !== null && endMs > sinceMs && beginMs > keptMs && beginMs <= nowMs
-      return isKnown ? [{ date: dayText(beginMs), ...shownAmounts(each) }] : []
+      return isKnown ? [{ date: dayText(beginMs), ...amountsView(each) }] : []
     })
     return reply(200, { days })
   },

@@ -5,8 +5,8 @@ import { TOKEN_CHANNELS, TOKEN_COINS_MAX, TOKEN_INFO_TYPES, TOKEN_MINUTES_MAX } 
 import { formatCredits } from '../../../core/amount.ts'
 import { visible } from '../../../core/visible.ts'
 import { CoinName } from '../../../protocol/feed/block.ts'
-import { FOR_READING } from '../account-resource.ts'
-import { createdAnswer, defineEndpoint, okAnswer, reply } from '../endpoint.ts'
+import { READ_ACCESS_TEXT } from '../account-resource.ts'
+import { createdResponse, defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { CreditsText, UnixMs } from '../fields.ts'
 
 const LISTED_MAX = 500
@@ -25,9 +25,9 @@ const ownStreams = defineEndpoint({
   id: 'ownStreams',
   route: 'GET /platform/streams/',
   summary: 'Open sockets and subscriptions of the account with their cost a minute',
-  description: `${FOR_READING} As relays last told, some twenty seconds late.`,
-  door: 'key',
-  answers: okAnswer(
+  description: `${READ_ACCESS_TEXT} As relays last told, some twenty seconds late.`,
+  auth: 'key',
+  responses: okResponse(
     'What is open',
     z.object({
       sockets: z.int().describe('Open sockets, over all keys and relays'),
@@ -37,9 +37,9 @@ const ownStreams = defineEndpoint({
     }),
     { streams: [{ type: 'trades', body: '{"type":"trades","coin":"BTC"}' }] },
   ),
-  answer: async ({ identity: { account } }, { meterOf, keys }) => {
+  handle: async ({ identity: { account } }, { meterOf, keys }) => {
     const { sockets, subscriptions, perMinute, listed } = await meterOf(account).streams(LISTED_MAX)
-    const names = await keys.names([...new Set(listed.map(({ keyHash }) => keyHash))])
+    const names = await keys.namesByHash([...new Set(listed.map(({ keyHash }) => keyHash))])
     const streams = listed.map(({ type, shown, keyHash, sinceMs, amount }) => ({
       type,
       body: visible(shown),
@@ -51,11 +51,11 @@ const ownStreams = defineEndpoint({
   },
 })
 
-const MINUTES = 15
+const DEFAULT_MINUTES = 15
 
 const distinct = (items: readonly string[]) => new Set(items).size === items.length
 
-const StreamTokenOrder = z
+const StreamTokenInput = z
   .strictObject({
     coins: z
       .array(CoinName)
@@ -75,7 +75,7 @@ const StreamTokenOrder = z
       .min(1)
       .max(TOKEN_MINUTES_MAX, `at most ${TOKEN_MINUTES_MAX} minutes: make another one when it ends`)
       .optional()
-      .describe(`How long it lasts; left out: ${MINUTES}`),
+      .describe(`How long it lasts; left out: ${DEFAULT_MINUTES}`),
   })
   .meta({ id: 'StreamTokenOrder' })
 
@@ -89,7 +89,7 @@ const StreamToken = z
   })
   .meta({ id: 'StreamToken' })
 
-const makeStreamToken = defineEndpoint({
+const createStreamToken = defineEndpoint({
   id: 'makeStreamToken',
   route: 'POST /platform/stream-tokens',
   summary: 'A stream token for a browser, in the place of a key',
@@ -97,18 +97,18 @@ const makeStreamToken = defineEndpoint({
     'Free of charge, with an API key for streams. It opens `/ws` and market types of `/info` ' +
     `(${TOKEN_INFO_TYPES.map((type) => `\`${type}\``).join(', ')}) and nothing else, for at most an hour. ` +
     'What it is used for is charged to the key that made it, and it ends with that key.',
-  door: 'key',
+  auth: 'key',
   product: 'stream',
-  body: { schema: StreamTokenOrder, optional: true, example: { coins: ['BTC', 'ETH'], minutes: 15 } },
-  answers: createdAnswer('The token, shown this once', StreamToken, {
+  body: { schema: StreamTokenInput, optional: true, example: { coins: ['BTC', 'ETH'], minutes: 15 } },
+  responses: createdResponse('The token, shown this once', StreamToken, {
     token: 'cqe_eyJ2IjoxfQ.0uJ4yQ3m1v8s7w6x5z4b3c2d1e0f9g8h7i6j5k4l3m2',
     expires: 1790000900000,
     coins: ['BTC', 'ETH'],
     channels: [...TOKEN_CHANNELS],
     time: 1790000000000,
   }),
-  answer: async ({ identity, body }, { sealToken, now }) => {
-    const { coins = null, channels = TOKEN_CHANNELS, minutes = MINUTES } = body ?? {}
+  handle: async ({ identity, body }, { sealToken, now }) => {
+    const { coins = null, channels = TOKEN_CHANNELS, minutes = DEFAULT_MINUTES } = body ?? {}
     const time = now()
     const expires = Math.min(time + minutes * 60_000, identity.expires ?? Number.POSITIVE_INFINITY)
     const said = { coins, channels: [...channels], expires }
@@ -117,4 +117,4 @@ const makeStreamToken = defineEndpoint({
   },
 })
 
-export const STREAMS = [ownStreams, makeStreamToken]
+export const STREAMS = [ownStreams, createStreamToken]

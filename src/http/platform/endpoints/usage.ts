@@ -13,7 +13,7 @@ import {
   type UsageSum,
 } from '../../../metering/usage.ts'
 import { ACCOUNT_PARAMS } from '../account-resource.ts'
-import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
+import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { CreditsText } from '../fields.ts'
 import { Label } from '../key-shapes.ts'
 import type { Keys } from '../platform-api.ts'
@@ -32,43 +32,43 @@ export const COUNTS = {
     ),
 }
 
-const USED_TYPE = {
+const TYPE_FIELDS = {
   product: z
     .string()
     .describe('`info`: `POST /info` and `post` over a socket; `stream`: subscriptions; `pipeline`: rows of pipelines'),
   type: z.string().describe('The info type, the channel or the topic, as on the wire'),
 }
 
-const PLACE = /^([\d-]{10})\.([0-9a-f]{64})\.(\w{1,64})\.(\w{1,64})$/
+const CURSOR = /^([\d-]{10})\.([0-9a-f]{64})\.(\w{1,64})\.(\w{1,64})$/
 
-const USED = { ...COUNTS, credits: CreditsText.describe('What they cost') }
-const REPORTED = {
+const USAGE_FIELDS = { ...COUNTS, credits: CreditsText.describe('What they cost') }
+const REPORT_FIELDS = {
   period: z.object({ from: Day, to: Day }).describe('The days of the report, both included'),
-  totals: z.object(USED).describe('All days together'),
+  totals: z.object(USAGE_FIELDS).describe('All days together'),
 }
-const TypeUsed = z.object({ ...USED_TYPE, ...USED })
-function shownUsed({ calls, minutes, rows, amount }: UsageSum) {
+const TypeUsage = z.object({ ...TYPE_FIELDS, ...USAGE_FIELDS })
+function usageView({ calls, minutes, rows, amount }: UsageSum) {
   return { calls, stream_minutes: minutes, pipeline_rows: rows, credits: formatCredits(amount) }
 }
 
-function shownReport({ byDay, byType }: UsageReport, { fromMs, toMs }: UsageWindow) {
+function reportView({ byDay, byType }: UsageReport, { fromMs, toMs }: UsageWindow) {
   return {
     period: { from: dayText(fromMs), to: dayText(toMs - 1) },
-    totals: shownUsed(sumOfUsage(byDay)),
-    by_type: byType.map((sum) => ({ product: sum.product, type: sum.type, ...shownUsed(sum) })),
+    totals: usageView(sumOfUsage(byDay)),
+    by_type: byType.map((sum) => ({ product: sum.product, type: sum.type, ...usageView(sum) })),
   }
 }
 
 /** A place among rows, as `next` of a page has it. */
-const Place = z.string().transform((text, context): UsagePlace => {
-  const [, day, hash = '', product = '', type = ''] = PLACE.exec(text) ?? []
+const UsageCursor = z.string().transform((text, context): UsagePlace => {
+  const [, day, hash = '', product = '', type = ''] = CURSOR.exec(text) ?? []
   if (Day.safeParse(day).success) return { day: startOf(day as string), keyHash: keyHashOf(hash), product, type }
   context.addIssue({ code: 'custom', message: 'must be "next" of the page before' })
   return z.NEVER
 })
 
-async function namesOf(keys: Pick<Keys, 'names'>, sums: readonly { readonly keyHash: KeyHash }[]) {
-  const known = await keys.names([...new Set(sums.map(({ keyHash }) => keyHash))])
+async function namesOf(keys: Pick<Keys, 'namesByHash'>, sums: readonly { readonly keyHash: KeyHash }[]) {
+  const known = await keys.namesByHash([...new Set(sums.map(({ keyHash }) => keyHash))])
   return (keyHash: KeyHash) => {
     const { prefix = null, label = '' } = known.get(keyHash) ?? {}
     return { prefix, label }
@@ -76,7 +76,7 @@ async function namesOf(keys: Pick<Keys, 'names'>, sums: readonly { readonly keyH
 }
 
 /** The place of a row, from which the next page goes on. */
-function placeText({ day, keyHash, product, type }: PlacedUsage): string {
+function cursorText({ day, keyHash, product, type }: PlacedUsage): string {
   return [dayText(day), keyHash, product, type].join('.')
 }
 
@@ -91,20 +91,20 @@ const Part = z.object({
 
 const Usage = z
   .object({
-    ...REPORTED,
+    ...REPORT_FIELDS,
     by_day: z
-      .array(z.object({ date: Day, ...USED, parts: z.array(Part).optional().describe(PARTS_TEXT) }))
+      .array(z.object({ date: Day, ...USAGE_FIELDS, parts: z.array(Part).optional().describe(PARTS_TEXT) }))
       .describe('Days with any use, oldest first'),
     by_key: z
       .array(
         z.object({
           prefix: z.string().nullable().describe('The key’s first twelve characters'),
           label: Label,
-          ...USED,
+          ...USAGE_FIELDS,
         }),
       )
       .describe('At most the 1,000 keys that spent most, those first'),
-    by_type: z.array(TypeUsed).describe('What it was spent on, the most first'),
+    by_type: z.array(TypeUsage).describe('What it was spent on, the most first'),
   })
   .meta({ id: 'Usage' })
 
@@ -113,10 +113,10 @@ const usage = defineEndpoint({
   route: 'GET /platform/usage/',
   summary: 'What the account used, per day, per key and per type',
   description: 'Free of charge, with an API or a service key, with or without the last slash.',
-  door: 'key',
+  auth: 'key',
   query: usageQuery({ stack: z.enum(['key', 'type'], 'must be "key" or "type"').optional().describe(STACK_TEXT) }),
-  answers: okAnswer('The report', Usage),
-  answer: async ({ query, identity: { account } }, { keys, meterOf, now }) => {
+  responses: okResponse('The report', Usage),
+  handle: async ({ query, identity: { account } }, { keys, meterOf, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
@@ -136,13 +136,13 @@ const usage = defineEndpoint({
         }),
     })
     return reply(200, {
-      ...shownReport(report, window.value),
+      ...reportView(report, window.value),
       by_day: report.byDay.map((sum) => ({
         date: dayText(sum.day),
-        ...shownUsed(sum),
+        ...usageView(sum),
         ...(stack === undefined ? {} : partsOf(sum.day)),
       })),
-      by_key: report.byKey.map((sum) => ({ ...nameOf(sum.keyHash), ...shownUsed(sum) })),
+      by_key: report.byKey.map((sum) => ({ ...nameOf(sum.keyHash), ...usageView(sum) })),
     })
   },
 })
@@ -194,10 +194,10 @@ const compatUsage = defineEndpoint({
   description:
     'For reports that were made for that API. `GET /platform/usage/` has more, and exact amounts. Free of charge, with an ' +
     'API or a service key, with or without the last slash.',
-  door: 'key',
+  auth: 'key',
   query: usageQuery({}),
-  answers: okAnswer('The report', CompatUsage, { aggregate: { max_credits: 10000, flex_credits: { limit: 0 } } }),
-  answer: async ({ query, identity: { account, plan } }, { keys, meterOf, now }) => {
+  responses: okResponse('The report', CompatUsage, { aggregate: { max_credits: 10000, flex_credits: { limit: 0 } } }),
+  handle: async ({ query, identity: { account, plan } }, { keys, meterOf, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
@@ -228,9 +228,9 @@ const KeyUsage = z
   .object({
     prefix: z.string().nullable().describe('The key’s first twelve characters'),
     label: Label,
-    ...REPORTED,
-    by_day: z.array(z.object({ date: Day, ...USED })).describe('Days with any use, oldest first'),
-    by_type: z.array(TypeUsed).describe('What it was spent on, the most first'),
+    ...REPORT_FIELDS,
+    by_day: z.array(z.object({ date: Day, ...USAGE_FIELDS })).describe('Days with any use, oldest first'),
+    by_type: z.array(TypeUsage).describe('What it was spent on, the most first'),
   })
   .meta({ id: 'KeyUsage' })
 
@@ -239,20 +239,20 @@ const ownKeyUsage = defineEndpoint({
   route: 'GET /platform/key/usage/',
   summary: 'What the key itself used, per day and per type',
   description: 'Free of charge, with or without the last slash.',
-  door: 'key',
-  everyKey: true,
+  auth: 'key',
+  acceptsAnyKey: true,
   query: usageQuery({}),
-  answers: okAnswer('The report', KeyUsage),
-  answer: async ({ query, identity: { account, keyHash } }, { keys, meterOf, now }) => {
+  responses: okResponse('The report', KeyUsage),
+  handle: async ({ query, identity: { account, keyHash } }, { keys, meterOf, now }) => {
     const window = usageWindow(query, now())
     if (!window.ok) return window
     const { fromMs, toMs } = window.value
-    const [key, report] = await Promise.all([keys.hashed(keyHash), meterOf(account).usage(fromMs, toMs, keyHash)])
+    const [key, report] = await Promise.all([keys.findByHash(keyHash), meterOf(account).usage(fromMs, toMs, keyHash)])
     return reply(200, {
       prefix: key?.prefix ?? null,
       label: key?.label ?? '',
-      ...shownReport(report, window.value),
-      by_day: report.byDay.map((sum) => ({ date: dayText(sum.day), ...shownUsed(sum) })),
+      ...reportView(report, window.value),
+      by_day: report.byDay.map((sum) => ({ date: dayText(sum.day), ...usageView(sum) })),
     })
   },
 })
@@ -265,8 +265,8 @@ const AccountUsageRow = z
     hash: z.string().describe('SHA-256 of the key, hex'),
     prefix: z.string().nullable().describe('The key’s first twelve characters'),
     label: z.string().nullable().describe('Text for people'),
-    ...USED_TYPE,
-    ...USED,
+    ...TYPE_FIELDS,
+    ...USAGE_FIELDS,
   })
   .meta({ id: 'AccountUsageRow' })
 
@@ -279,33 +279,33 @@ const accountUsage = defineEndpoint({
     'with the same window and `after` = `next`. `totals` are those of the whole window on every page. Usage is kept ' +
     'for 400 days.',
   params: ACCOUNT_PARAMS,
-  query: usageQuery({ after: Place.optional().describe('`next` of the page before') }),
-  answers: okAnswer(
+  query: usageQuery({ after: UsageCursor.optional().describe('`next` of the page before') }),
+  responses: okResponse(
     'A page of the report',
     z.object({
       account: AccountId,
       from: Day.describe('First UTC day'),
       to: Day.describe('Last UTC day, included'),
-      totals: z.object(USED).describe('Of the whole window'),
+      totals: z.object(USAGE_FIELDS).describe('Of the whole window'),
       rows: z.array(AccountUsageRow).describe('A day, a key and a type each'),
       next: z.string().nullable().describe('Where the next page begins; null: this is the last one'),
     }),
   ),
-  answer: async ({ params: { id }, query: { after, ...asked } }, { accounts, keys, meterOf, now }) => {
+  handle: async ({ params: { id }, query: { after, ...asked } }, { accounts, keys, meterOf, now }) => {
     const window = usageWindow(asked, now())
     if (!window.ok) return window
-    const missing = await accounts.missing(id)
+    const missing = await accounts.missingFailure(id)
     if (missing !== null) return err(missing)
     const { fromMs, toMs } = window.value
     const { total, rows } = await meterOf(id).usagePage(fromMs, toMs, after ?? null, ROWS_PAGE + 1)
     const page = rows.slice(0, ROWS_PAGE)
-    const names = await keys.names([...new Set(page.map(({ keyHash }) => keyHash))])
+    const names = await keys.namesByHash([...new Set(page.map(({ keyHash }) => keyHash))])
     const last = page.at(-1)
     return reply(200, {
       account: id,
       from: dayText(fromMs),
       to: dayText(toMs - 1),
-      totals: shownUsed(total),
+      totals: usageView(total),
       rows: page.map((row) => ({
         date: dayText(row.day),
         hash: row.keyHash,
@@ -313,9 +313,9 @@ const accountUsage = defineEndpoint({
         label: names.get(row.keyHash)?.label ?? null,
         product: row.product,
         type: row.type,
-        ...shownUsed(row),
+        ...usageView(row),
       })),
-      next: rows.length > ROWS_PAGE && last !== undefined ? placeText(last) : null,
+      next: rows.length > ROWS_PAGE && last !== undefined ? cursorText(last) : null,
     })
   },
 })

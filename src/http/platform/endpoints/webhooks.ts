@@ -6,8 +6,8 @@ import type { Failure } from '../../../core/failure.ts'
 import { AccountId } from '../../../core/ids.ts'
 import { err } from '../../../core/result.ts'
 import { Thresholds, WebhookUrl } from '../../../metering/webhooks/webhook.ts'
-import { ACCOUNT, ACCOUNT_PARAMS, FOR_MANAGING, manager, mountTwice } from '../account-resource.ts'
-import { defineEndpoint, okAnswer, reply } from '../endpoint.ts'
+import { ACCOUNT, ACCOUNT_PARAMS, adminAndOwnEndpoints, MANAGE_ACCESS_TEXT, managingKey } from '../account-resource.ts'
+import { defineEndpoint, okResponse, reply } from '../endpoint.ts'
 import { UnixMs } from '../fields.ts'
 import { badField } from '../refusal.ts'
 
@@ -64,23 +64,23 @@ const WEBHOOK_TEXT =
   'above it; repeated for a day, signed as Standard Webhooks (1.0.0) has it: `webhook-id`, ' +
   '`webhook-timestamp` and `webhook-signature`, which its libraries verify. The secret is shown when it is drawn.'
 
-const Tested = z.object({
+const TestResult = z.object({
   account: AccountId,
   delivered: z.boolean().describe('The receiver answered with a 2xx'),
   answer: z.string().describe('Its status, or why there was none'),
 })
-const Cleared = z.object({
+const ClearResult = z.object({
   account: AccountId,
   cleared: z.literal(true).describe('What was not delivered is dropped'),
 })
 
-const [setWebhook, setOwnWebhook] = mountTwice(ACCOUNT, {
+const [setWebhook, setOwnWebhook] = adminAndOwnEndpoints(ACCOUNT, {
   body: {
     schema: SetWebhook,
     optional: false,
     example: { url: 'https://example.com/hooks/weir', thresholds: ['20%', '5%'] },
   },
-  answers: okAnswer('The webhook; `secret` is null where it was drawn before', WebhookWithSecret),
+  responses: okResponse('The webhook; `secret` is null where it was drawn before', WebhookWithSecret),
   admin: {
     id: 'setWebhook',
     route: `PUT ${PATH}`,
@@ -93,7 +93,7 @@ const [setWebhook, setOwnWebhook] = mountTwice(ACCOUNT, {
     summary: 'Tell an address when the credits of the account run low',
     description: WEBHOOK_TEXT,
   },
-  answer: async ({ account, by, body }, { meterOf, urlRefusal }) => {
+  handle: async ({ account, by, body }, { meterOf, urlRefusal }) => {
     const refused = urlRefusal(body.url)
     if (refused !== null) return err(badField('url', refused))
     const { new_secret: newSecret, ...order } = body
@@ -108,9 +108,9 @@ const showWebhook = defineEndpoint({
   // The address may hold a secret.
   role: 'owner',
   params: ACCOUNT_PARAMS,
-  answers: okAnswer('The webhook', Webhook),
-  answer: async (call, platform) => {
-    const target = await ACCOUNT.named(call, platform)
+  responses: okResponse('The webhook', Webhook),
+  handle: async (call, platform) => {
+    const target = await ACCOUNT.adminTarget(call, platform)
     if (!target.ok) return target
     const { account } = target.value
     const webhook = await platform.meterOf(account).webhook()
@@ -122,22 +122,22 @@ const ownWebhook = defineEndpoint({
   id: 'ownWebhook',
   route: `GET ${OWN_PATH}`,
   summary: 'The webhook of the account and what became of its events',
-  description: `${FOR_MANAGING} The address may hold a secret.`,
-  door: 'service',
-  answers: okAnswer(
+  description: `${MANAGE_ACCESS_TEXT} The address may hold a secret.`,
+  auth: 'service',
+  responses: okResponse(
     'The webhook',
     z.object({ webhook: Webhook.nullable().describe('Null if the account has no webhook') }),
   ),
-  answer: async ({ identity: { account, keyHash } }, { keys, meterOf }) => {
-    const caller = await manager(keys, keyHash)
+  handle: async ({ identity: { account, keyHash } }, { keys, meterOf }) => {
+    const caller = await managingKey(keys, keyHash)
     if (!caller.ok) return caller
     const webhook = await meterOf(account).webhook()
     return reply(200, { webhook: webhook === null ? null : { account, ...webhook } })
   },
 })
 
-const [testWebhook, testOwnWebhook] = mountTwice(ACCOUNT, {
-  answers: okAnswer('What came of it', Tested),
+const [testWebhook, testOwnWebhook] = adminAndOwnEndpoints(ACCOUNT, {
+  responses: okResponse('What came of it', TestResult),
   admin: { id: 'testWebhook', route: `POST ${PATH}/test`, summary: 'Send a test event now, once' },
   own: {
     id: 'testOwnWebhook',
@@ -146,14 +146,14 @@ const [testWebhook, testOwnWebhook] = mountTwice(ACCOUNT, {
     description: 'At most one every ten seconds.',
     refusals: [404],
   },
-  answer: async ({ account, by }, { meterOf }) => {
+  handle: async ({ account, by }, { meterOf }) => {
     const delivery = await meterOf(account).testWebhook(by === null ? undefined : OWNERS_TEST_EVERY_MS)
     return delivery === null ? err(NO_WEBHOOK) : reply(200, { account, ...delivery })
   },
 })
 
-const [clearWebhook, clearOwnWebhook] = mountTwice(ACCOUNT, {
-  answers: okAnswer('Cleared; what was not delivered is dropped', Cleared),
+const [clearWebhook, clearOwnWebhook] = adminAndOwnEndpoints(ACCOUNT, {
+  responses: okResponse('Cleared; what was not delivered is dropped', ClearResult),
   admin: { id: 'clearWebhook', route: `DELETE ${PATH}`, summary: 'Tell nobody any more' },
   own: {
     id: 'clearOwnWebhook',
@@ -161,7 +161,7 @@ const [clearWebhook, clearOwnWebhook] = mountTwice(ACCOUNT, {
     summary: 'Tell nobody any more of the account’s credits',
     refusals: [404],
   },
-  answer: async ({ account }, { meterOf }) =>
+  handle: async ({ account }, { meterOf }) =>
     (await meterOf(account).clearWebhook()) ? reply(200, { account, cleared: true }) : err(NO_WEBHOOK),
 })
 

@@ -1,61 +1,61 @@
 import { beforeEach, expect, it } from 'vitest'
 import { err, ok } from '../../../src/core/result.ts'
 import type { History } from '../../../src/info/ports.ts'
-import { sharedHeld } from '../../../src/info/sources/shared-held.ts'
+import { sharedFills } from '../../../src/info/sources/shared-fills.ts'
 import type { FillScope } from '../../../src/protocol/feed/durable-api.ts'
 
 const BTC: FillScope = { by: 'coin', coin: 'BTC' }
 let nowMs: number
 let asked: unknown[]
 let isAway: boolean
-let history: Pick<History, 'held'>
+let history: Pick<History, 'stored'>
 beforeEach(() => {
   nowMs = 10_000
   asked = []
   isAway = false
   const at = { height: 9, time: 9 }
-  const held: History['held'] = async (...of) => {
+  const held: History['stored'] = async (...of) => {
     asked.push(of)
     return isAway ? err({ kind: 'unavailable', what: 'x' }) : ok({ head: at, since: at, runs: [] })
   }
-  history = sharedHeld({ held }, () => nowMs)
+  history = sharedFills({ stored: held }, () => nowMs)
 })
 
 it('what was read of a coin does for half a second, as far down as it was read', async () => {
-  const first = await history.held(BTC, 'fills', 5)
+  const first = await history.stored(BTC, 'fills', 5)
   nowMs += 499
-  expect(await history.held(BTC, 'fills', 6)).toEqual(first)
+  expect(await history.stored(BTC, 'fills', 6)).toEqual(first)
   expect(asked).toEqual([[BTC, 'fills', 5]])
-  await history.held(BTC, 'fills', 4)
+  await history.stored(BTC, 'fills', 4)
   nowMs += 500
-  await history.held(BTC, 'fills', 5)
+  await history.stored(BTC, 'fills', 5)
   nowMs -= 1_000
-  await history.held(BTC, 'fills', 5)
+  await history.stored(BTC, 'fills', 5)
   expect(asked).toHaveLength(4)
 })
 
 it('of a failure, of whoever is no coin, and of ledgers nothing is shared', async () => {
   isAway = true
-  for (let times = 0; times < 2; times++) expect((await history.held(BTC)).ok).toBe(false)
+  for (let times = 0; times < 2; times++) expect((await history.stored(BTC)).ok).toBe(false)
   const user: FillScope = { by: 'user', address: '0x1' }
-  for (const scope of [user, BTC]) for (let times = 0; times < 2; times++) await history.held(scope, 'ledger')
+  for (const scope of [user, BTC]) for (let times = 0; times < 2; times++) await history.stored(scope, 'ledger')
   expect(asked).toHaveLength(6)
 })
 
 it('no more than eight coins are kept', async () => {
-  for (let coin = 0; coin < 9; coin++) await history.held({ by: 'coin', coin: String(coin) })
-  await history.held({ by: 'coin', coin: '0' })
+  for (let coin = 0; coin < 9; coin++) await history.stored({ by: 'coin', coin: String(coin) })
+  await history.stored({ by: 'coin', coin: '0' })
   expect(asked).toHaveLength(10)
-  await history.held({ by: 'coin', coin: '8' })
+  await history.stored({ by: 'coin', coin: '8' })
   expect(asked).toHaveLength(10)
 })
 
 it('what is too old is let go with the next question, whatever it is of', async () => {
-  await history.held(BTC)
+  await history.stored(BTC)
   nowMs += 500
-  await history.held({ by: 'coin', coin: 'ETH' })
+  await history.stored({ by: 'coin', coin: 'ETH' })
   // On a clock that was set back it would seem new.
   nowMs -= 400
-  await history.held(BTC)
+  await history.stored(BTC)
   expect(asked).toHaveLength(3)
 })

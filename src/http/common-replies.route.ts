@@ -28,19 +28,19 @@ export interface EveryReplyDeps {
 const INFO =
   'POST /info takes questions such as {"type":"allMids"}, with "Authorization: Bearer <key>" and ' +
   `"Content-Type: application/json". ${SEE_DOCS}`
-const ASKED_OTHERWISE: Readonly<Record<string, string>> = { '/': INFO, '/info': INFO }
+const METHOD_HINTS: Readonly<Record<string, string>> = { '/': INFO, '/info': INFO }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** To be called before routes are added to `app`. */
-export function everyReply<E extends HonoEnv>(app: Hono<E>, { requestId, report, page }: EveryReplyDeps): void {
+export function addCommonReplies<E extends HonoEnv>(app: Hono<E>, { requestId, report, page }: EveryReplyDeps): void {
   app.use('*', async (c, next) => {
     await next()
     // A socket's headers have been sent by whoever took it.
     if (c.res.status === 101) return
     const { headers } = c.res
     const isOpen = isOpenToBrowsers(c.req.path)
-    setOnReply(c, {
+    setReplyHeaders(c, {
       ...(headers.has(REQUEST_ID_HEADER) ? {} : { [REQUEST_ID_HEADER]: requestId() }),
       ...(isOpen && !headers.has('x-credits-cost') ? NO_COST : {}),
       ...(isOpen && c.req.raw.headers.has('origin') ? CORS_HEADERS : {}),
@@ -53,12 +53,12 @@ export function everyReply<E extends HonoEnv>(app: Hono<E>, { requestId, report,
     if (found !== null) return found
     // A known method that came here was turned away by its route: to this caller the endpoint does not exist.
     if (allow.length === 0 || allow.includes(method)) {
-      const meant = allow.length === 0 ? meantEndpoint(app, method, path) : undefined
+      const meant = allow.length === 0 ? suggestedEndpoint(app, method, path) : undefined
       return failureReply(path, noEndpoint(meant), requestId())
     }
     if (!isOpenToBrowsers(path)) return failureReply(path, { kind: 'method_not_allowed', allow }, requestId())
     if (method === 'OPTIONS') return new Response(null, { status: 204, headers: preflightHeaders([...allow, method]) })
-    const hint = ASKED_OTHERWISE[path]
+    const hint = METHOD_HINTS[path]
     const failure = { kind: 'method_not_allowed', allow: [...allow, 'OPTIONS'], ...(hint && { hint }) } as const
     return failureReply(path, failure, requestId())
   })
@@ -70,7 +70,7 @@ export function everyReply<E extends HonoEnv>(app: Hono<E>, { requestId, report,
 }
 
 /** Sets headers of a reply in place: a copy would forget that its body is compressed already. */
-function setOnReply(c: Context, headers: Readonly<Record<string, string>>): void {
+function setReplyHeaders(c: Context, headers: Readonly<Record<string, string>>): void {
   try {
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value)
   } catch {
@@ -81,11 +81,11 @@ function setOnReply(c: Context, headers: Readonly<Record<string, string>>): void
 
 /** A failure in the form of the surface that owns the path. */
 export function failureReply(path: string, failure: Failure, requestId: string): Response {
-  const { status, headers, body } = wordedAt(path)(failure, requestId)
+  const { status, headers, body } = failureFormatAt(path)(failure, requestId)
   return new Response(body, { status, headers })
 }
 
-function wordedAt(path: string): (failure: Failure, requestId: string) => WireFailure {
+function failureFormatAt(path: string): (failure: Failure, requestId: string) => WireFailure {
   if (/^(\/k\/|\/(info|ws)$)/.test(path)) return infoFailure
   if (/^\/v1\/[^/]+\/?$/.test(path)) return rpcFailure
   return path === '/graphql' ? graphqlFailure : restFailure
@@ -100,7 +100,7 @@ function methodsOf<E extends HonoEnv>(app: Hono<E>, path: string): string[] {
 }
 
 /** The endpoint that was probably meant, with a method that it takes; only endpoints without a part to fill in. */
-function meantEndpoint<E extends HonoEnv>(app: Hono<E>, method: string, sent: string): string | undefined {
+function suggestedEndpoint<E extends HonoEnv>(app: Hono<E>, method: string, sent: string): string | undefined {
   const isOpen = isOpenToBrowsers(sent)
   const routed = app.routes.map(({ path }) => path).filter((path) => !/[:*]|^\/$/.test(path))
   const paths = routed.filter((path) => isOpenToBrowsers(path) === isOpen)
@@ -127,7 +127,7 @@ export function addressLimit(
     await next()
     const inner = { ratelimit: c.res.headers.get('ratelimit'), policy: c.res.headers.get('ratelimit-policy') }
     const told = inner.ratelimit && inner.policy ? { ratelimit: inner.ratelimit, 'ratelimit-policy': inner.policy } : {}
-    setOnReply(c, joinedLimits(told, limitHeaders(limit, left, left < limit.quota ? limit.windowSeconds : 0)))
+    setReplyHeaders(c, joinedLimits(told, limitHeaders(limit, left, left < limit.quota ? limit.windowSeconds : 0)))
     return undefined
   }
 }

@@ -5,9 +5,9 @@ import type { Coin } from '../../core/coin.ts'
 import { type After, orReject } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { Books, PastBooks } from '../ports.ts'
+import type { Books, HistoricalBooks } from '../ports.ts'
 
-export interface PastBooksDeps {
+export interface HistoricalBooksDeps {
   /** Null where nothing is archived. */
   readonly archive: BooksArchive | null
   readonly live: Pick<Books, 'snapshot'>
@@ -21,12 +21,12 @@ const ARCHIVED_MS = 90_000
 /** Of an hour's blocks: more at once would fill the memory of an isolate. */
 const READS_MOST = 2
 
-export function archivedBooks({ archive, live, after }: PastBooksDeps): PastBooks {
+export function archivedBooks({ archive, live, after }: HistoricalBooksDeps): HistoricalBooks {
   let reads = 0
   return {
     async at(coin, height) {
       if (archive === null) return err({ kind: 'unavailable', what: 'No book of the past is archived here' })
-      if (reads >= READS_MOST) return away('Books of the past are asked for too much at the moment', 1_000)
+      if (reads >= READS_MOST) return unavailable('Books of the past are asked for too much at the moment', 1_000)
       reads++
       let isLate = false
       const rest = async () => {
@@ -38,7 +38,7 @@ export function archivedBooks({ archive, live, after }: PastBooksDeps): PastBook
       isLate = true
       // What is still under way ends with its next rest, or with its request.
       reads--
-      if (answer === null) return away('The archive cannot be read at the moment', 1_000)
+      if (answer === null) return unavailable('The archive cannot be read at the moment', 1_000)
       if (answer.ok) return ok(answer.snapshot)
       return answer.kind === 'ahead' ? notYet(coin, height, live) : err(missing(height, answer))
     },
@@ -48,7 +48,7 @@ export function archivedBooks({ archive, live, after }: PastBooksDeps): PastBook
 async function notYet(coin: Coin, height: number, live: Pick<Books, 'snapshot'>): Promise<Result<never, Failure>> {
   const present = await live.snapshot(coin, 1)
   const newest = present.ok ? present.value?.height : undefined
-  if (newest === undefined || height <= newest) return away(`Block ${height} is not archived yet`, ARCHIVED_MS)
+  if (newest === undefined || height <= newest) return unavailable(`Block ${height} is not archived yet`, ARCHIVED_MS)
   return refused(`block ${height} has not come yet: the newest is ${newest}`)
 }
 
@@ -78,6 +78,6 @@ function refused(message: string): Result<never, Failure> {
   return err({ kind: 'bad_field', issues: [{ path: 'block_height', message }] })
 }
 
-function away(what: string, retryAfterMs: number): Result<never, Failure> {
+function unavailable(what: string, retryAfterMs: number): Result<never, Failure> {
   return err({ kind: 'unavailable', what, retryAfterMs })
 }

@@ -12,10 +12,19 @@ import { type After, orLate } from '../../core/deadline.ts'
 import type { Failure } from '../../core/failure.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import type { EventBlock, HeightAndTime } from '../../protocol/feed/durable-api.ts'
-import type { History, OpenPast, Past, PastEvents, PastRead, PastRequest, PastWindow, TakeBlock } from '../ports.ts'
+import type {
+  EventHistory,
+  EventQuery,
+  EventRead,
+  EventRequest,
+  History,
+  OnBlock,
+  OpenEventHistory,
+  TimeWindow,
+} from '../ports.ts'
 
-export interface PastDeps {
-  readonly history: Pick<History, 'held'>
+export interface EventHistoryDeps {
+  readonly history: Pick<History, 'stored'>
   /** Null where nothing is archived. */
   readonly files: CandleFiles | null
   /** Knows when the blocks behind a gap came. */
@@ -25,14 +34,14 @@ export interface PastDeps {
 
 /** Of the log, and of each reading of the files: a source may have to be asked afterwards. */
 const READ_MAX_MS = 8_000
-const AWAY: Failure = {
+const UNAVAILABLE: Failure = {
   kind: 'unavailable',
   what: 'The history cannot be read at the moment',
   retryAfterMs: 1_000,
 }
 
-export function pastOf(deps: PastDeps): Past {
-  const open = (events: PastEvents) => inTime(deps, opened(deps, events))
+export function eventHistoryOf(deps: EventHistoryDeps): EventHistory {
+  const open = (events: EventQuery) => inTime(deps, openHistory(deps, events))
   return {
     isDeep: deps.files !== null,
     open,
@@ -48,41 +57,41 @@ export function pastOf(deps: PastDeps): Past {
 }
 
 /** What the archive fails at is a refusal; of bugs nothing is made. */
-async function inTime<T>({ after }: PastDeps, work: Promise<Result<T, Failure>>): Promise<Result<T, Failure>> {
+async function inTime<T>({ after }: EventHistoryDeps, work: Promise<Result<T, Failure>>): Promise<Result<T, Failure>> {
   const refused = work.catch((error: unknown) => {
-    if (error instanceof Unreadable || error instanceof ArchiveDamage) return err(AWAY)
+    if (error instanceof ReadFailure || error instanceof ArchiveDamage) return err(UNAVAILABLE)
     throw error
   })
-  return orLate(refused, READ_MAX_MS, err(AWAY), after)
+  return orLate(refused, READ_MAX_MS, err(UNAVAILABLE), after)
 }
 
 /** What a past is made of, as of one moment. */
-interface Parts {
-  readonly events: PastEvents
+interface OpenParts {
+  readonly events: EventQuery
   readonly files: CandleFiles | null
   readonly held: HeldFills
   readonly seam: Seam
   readonly since: HeightAndTime
 }
 
-async function opened(deps: PastDeps, events: PastEvents): Promise<Result<OpenPast, Failure>> {
+async function openHistory(deps: EventHistoryDeps, events: EventQuery): Promise<Result<OpenEventHistory, Failure>> {
   const { files } = deps
   // Of blocks of which the fills alone are known a ledger without events would be a lie, and so would be no funding.
   const isPaid = events.kind === 'funding'
   const need = isPaid ? 'payments' : events.kind !== 'fills' || events.isFunded ? 'events' : 'fills'
-  const whole = files && (await archived(files.cover(need)))
+  const whole = files && (await archiveRead(files.cover(need)))
   const cover = whole && (isPaid ? paidCover(whole) : events.isFunded ? fundedCover(whole) : whole)
-  const held = await deps.history.held(events.scope, events.kind, cover?.to.height)
+  const held = await deps.history.stored(events.scope, events.kind, cover?.to.height)
   if (!held.ok) return held
   const seam = seamOf(held.value, cover)
   const parts = { events, files, held: held.value, seam, since: await sinceOf(deps, seam, held.value) }
-  const past: OpenPast = {
+  const past: OpenEventHistory = {
     head: parts.held.head,
     since: parts.since,
     async read(window, take) {
       let isLate = false
-      const whileAwaited: TakeBlock = (block, isAfterHole) => !isLate && take(block, isAfterHole)
-      const read = await inTime(deps, told(parts, window, whileAwaited).then(ok))
+      const whileAwaited: OnBlock = (block, isAfterHole) => !isLate && take(block, isAfterHole)
+      const read = await inTime(deps, readWindow(parts, window, whileAwaited).then(ok))
       isLate = true
       return read
     },
@@ -90,34 +99,34 @@ async function opened(deps: PastDeps, events: PastEvents): Promise<Result<OpenPa
       const inFiles = spans.filter(({ from }) => from <= seam.upTo)
       const clipped = inFiles.map((span) => ({ ...span, to: Math.min(span.to, seam.upTo) }))
       const paid = clipped.length > 0 ? files?.funding(clipped) : undefined
-      return inTime(deps, archived(paid ?? Promise.resolve([])).then(ok))
+      return inTime(deps, archiveRead(paid ?? Promise.resolve([])).then(ok))
     },
   }
   return ok(past)
 }
 
-async function sinceOf({ archive }: PastDeps, { since }: Seam, held: HeldFills): Promise<HeightAndTime> {
+async function sinceOf({ archive }: EventHistoryDeps, { since }: Seam, held: HeldFills): Promise<HeightAndTime> {
   if (!('above' in since)) return since
   // A gap of files may end amid a segment.
-  const segments = archive ? await archived(archive.segmentsFrom({ height: since.above + 1 }, 2)) : []
+  const segments = archive ? await archiveRead(archive.segmentsFrom({ height: since.above + 1 }, 2)) : []
   const segment = segments.find(({ first }) => first > since.above)
   return segment ? { height: segment.first, time: segment.firstMs } : held.since
 }
 
-async function told(
-  { events, files, held, seam, since }: Parts,
-  window: PastWindow,
-  take: TakeBlock,
-): Promise<PastRead> {
-  const tell = new Telling(window, seam, take)
-  const ended = (how: PastRead['ended'], from = since): PastRead => {
+async function readWindow(
+  { events, files, held, seam, since }: OpenParts,
+  window: TimeWindow,
+  take: OnBlock,
+): Promise<EventRead> {
+  const tell = new BlockEmitter(window, seam, take)
+  const ended = (how: EventRead['ended'], from = since): EventRead => {
     return { head: held.head, since: from.height > since.height ? from : since, ended: how }
   }
   // What is below the log is not younger than its first block.
   const isInFiles = files !== null && seam.upTo >= 0 && window.fromMs <= held.since.time
-  const inFiles = async () => (isInFiles ? tellFiles(files, { ...events, ...window }, seam, tell) : 'all')
+  const inFiles = async () => (isInFiles ? readFiles(files, { ...events, ...window }, seam, tell) : 'all')
   if (window.order === 'newest') {
-    if (!tell.all(seam.tail.toReversed())) return ended('enough')
+    if (!tell.emit(seam.tail.toReversed())) return ended('enough')
     const how = await inFiles()
     const { last } = tell
     const isCut = how === 'work' || how === 'damage'
@@ -125,8 +134,8 @@ async function told(
   }
   const how = await inFiles()
   if (how === 'enough' || how === 'work') return ended(how)
-  if (how === 'damage') tell.hole()
-  const isAll = tell.all(seam.tail)
+  if (how === 'damage') tell.markHole()
+  const isAll = tell.emit(seam.tail)
   if (how === 'damage') return ended(how, held.since)
   return ended(isAll ? 'all' : 'enough')
 }
@@ -136,13 +145,13 @@ async function told(
 
 /** Null where none are kept. */
 async function readCandles(
-  { files, history }: { readonly files: CandleFiles | null; readonly history: Pick<History, 'held'> },
+  { files, history }: { readonly files: CandleFiles | null; readonly history: Pick<History, 'stored'> },
   request: CandlesRequest,
 ): Promise<KeptCandles | null> {
-  const filed = files?.candles ? await archived(files.candles(request)) : null
+  const filed = files?.candles ? await archiveRead(files.candles(request)) : null
   if (filed === null) return null
   const { coin } = request
-  const held = wantsLog(filed, request) ? await history.held({ by: 'coin', coin }, 'fills', filed.to.height) : null
+  const held = wantsLog(filed, request) ? await history.stored({ by: 'coin', coin }, 'fills', filed.to.height) : null
   return keptCandles(filed, held?.ok ? held.value : null, request)
 }
 
@@ -154,32 +163,32 @@ const PAGE_ROWS = 2_048
 const WORK_ROWS = 20_000
 
 /** What R2 or D1 failed at: it may be right the next time. */
-class Unreadable extends Error {}
+class ReadFailure extends Error {}
 
 /** Tells damage and failures of the archive apart from each other. */
-async function archived<T>(read: Promise<T>): Promise<T> {
+async function archiveRead<T>(read: Promise<T>): Promise<T> {
   try {
     return await read
   } catch (error) {
-    throw error instanceof ArchiveDamage ? error : new Unreadable()
+    throw error instanceof ArchiveDamage ? error : new ReadFailure()
   }
 }
 
 /** Page by page, until there is no more, or it is enough, or too much. */
-async function tellFiles(
+async function readFiles(
   files: FilesReader,
-  { kind, scope, fromMs, toMs, order }: PastRequest,
+  { kind, scope, fromMs, toMs, order }: EventRequest,
   { from, upTo }: Pick<Seam, 'from' | 'upTo'>,
-  tell: Telling,
-): Promise<PastRead['ended']> {
+  tell: BlockEmitter,
+): Promise<EventRead['ended']> {
   let page: FilesRequest = { kind, scope, fromMs, toMs, from, upTo, order, limit: PAGE_ROWS }
   for (let rows = 0; rows < WORK_ROWS; ) {
-    const read = await archived(files.rows(page)).catch((error: unknown) => {
+    const read = await archiveRead(files.rows(page)).catch((error: unknown) => {
       if (error instanceof ArchiveDamage) return null
       throw error
     })
     if (read === null) return 'damage'
-    if (!tell.all(read.blocks)) return 'enough'
+    if (!tell.emit(read.blocks)) return 'enough'
     const last = read.blocks.at(-1)
     if (read.isEnd || last === undefined) return 'all'
     rows += countOf(read.blocks)
@@ -199,30 +208,30 @@ const countOf = (blocks: readonly EventBlock[]) =>
 
 // Tells the blocks of a window to whoever asked for them. Invariant: each once and in order, however often a page repeats it.
 
-class Telling {
-  readonly #window: PastWindow
+class BlockEmitter {
+  readonly #window: TimeWindow
   readonly #seam: Seam
-  readonly #take: TakeBlock
+  readonly #take: OnBlock
   #isHoleNext = false
   /** The block that was told last. */
   last: HeightAndTime | null = null
 
-  constructor(window: PastWindow, seam: Seam, take: TakeBlock) {
+  constructor(window: TimeWindow, seam: Seam, take: OnBlock) {
     this.#window = window
     this.#seam = seam
     this.#take = take
   }
 
-  hole(): void {
+  markHole(): void {
     this.#isHoleNext = true
   }
 
   /** False where somebody has enough. */
-  all(blocks: readonly EventBlock[]): boolean {
-    return blocks.every((block) => this.#tell(block))
+  emit(blocks: readonly EventBlock[]): boolean {
+    return blocks.every((block) => this.#emit(block))
   }
 
-  #tell(block: EventBlock): boolean {
+  #emit(block: EventBlock): boolean {
     const { fromMs, toMs, order } = this.#window
     const { last } = this
     const isOnward = last === null || (order === 'newest' ? block.height < last.height : block.height > last.height)

@@ -11,7 +11,7 @@ const SHARED_MS = 500
 /** Some minutes of a busy coin are a megabyte or two. */
 const COINS_MOST = 8
 
-interface Shared {
+interface SharedFills {
   readonly atMs: number
   readonly downTo: number
   readonly held: HeldFills
@@ -20,16 +20,16 @@ interface Shared {
 const isShared = (readMs: number, nowMs: number) => nowMs >= readMs && nowMs - readMs < SHARED_MS
 
 /** Others than coins are asked for as before. */
-export function sharedHeld(history: Pick<History, 'held'>, now: () => number): Pick<History, 'held'> {
-  const coins = new BoundedMap<string, Shared>(COINS_MOST)
+export function sharedFills(history: Pick<History, 'stored'>, now: () => number): Pick<History, 'stored'> {
+  const coins = new BoundedMap<string, SharedFills>(COINS_MOST)
   return {
-    async held(scope, kind, downTo = -1) {
-      if (scope.by !== 'coin' || kind === 'ledger') return history.held(scope, kind, downTo)
+    async stored(scope, kind, downTo = -1) {
+      if (scope.by !== 'coin' || kind === 'ledger') return history.stored(scope, kind, downTo)
       const atMs = now()
       for (const [coin, { atMs: readMs }] of coins.entries()) if (!isShared(readMs, atMs)) coins.delete(coin)
       const known = coins.get(scope.coin)
       if (known !== undefined && known.downTo <= downTo) return { ok: true, value: known.held }
-      const read = await history.held(scope, kind, downTo)
+      const read = await history.stored(scope, kind, downTo)
       if (read.ok) coins.set(scope.coin, { atMs, downTo, held: read.value })
       return read
     },

@@ -9,24 +9,24 @@ import { err, ok, type Result } from '../../core/result.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
 import { useOf } from '../freshness.ts'
 import { FLIGHT_MAX_MS, type Sources } from '../ports.ts'
-import type { Answer } from '../query.ts'
+import type { InfoAnswer } from '../query.ts'
 import { AnswerCache, type AnswerTiers, type CachedAnswer } from './answer-tiers.ts'
 import type { InfoCall } from './call.ts'
 
 /** An answer to be served, and how old it was when the call came; null: the source was asked for this call. */
-export interface Served {
-  readonly answer: Answer
+export interface ServedAnswer {
+  readonly answer: InfoAnswer
   readonly ageMs: number | null
 }
 
 /** On whose behalf: keeps work alive when the caller is gone, and names it to the operator where a bug shows. */
-export interface Asking {
+export interface CallContext {
   readonly identity: Pick<Identity, 'account'>
   readonly requestId: string
   readonly waitUntil: WaitUntil
 }
 
-export interface AnswersDeps {
+export interface AnswerResolverDeps {
   readonly sources: Sources
   readonly tiers: AnswerTiers
   readonly now: () => number
@@ -35,76 +35,76 @@ export interface AnswersDeps {
   readonly report: (error: unknown, requestId: string) => void
 }
 
-type Landed = Result<Served, Failure>
+type AnswerResult = Result<ServedAnswer, Failure>
 
 /** What a follower gets whose leader vanished with its isolate's request. */
-const LOST: Landed = err({ kind: 'upstream_timeout', source: 'gateway' })
+const LOST: AnswerResult = err({ kind: 'upstream_timeout', source: 'gateway' })
 /** A source that failed is asked for the same again no sooner, as long as there is an older answer to serve. */
 const RETRY_MS = 1_000
 
-export class Answers {
-  readonly #deps: AnswersDeps
+export class AnswerResolver {
+  readonly #deps: AnswerResolverDeps
   readonly #memory = new AnswerCache()
-  readonly #looks = new Flights<CachedAnswer | undefined>(FLIGHT_MAX_MS)
-  readonly #flights = new Flights<Landed>(FLIGHT_MAX_MS)
-  readonly #next: NextFlights<Landed>
+  readonly #lookups = new Flights<CachedAnswer | undefined>(FLIGHT_MAX_MS)
+  readonly #flights = new Flights<AnswerResult>(FLIGHT_MAX_MS)
+  readonly #nextFlights: NextFlights<AnswerResult>
 
-  constructor(deps: AnswersDeps) {
+  constructor(deps: AnswerResolverDeps) {
     this.#deps = deps
-    this.#next = new NextFlights(deps.now, deps.after)
+    this.#nextFlights = new NextFlights(deps.now, deps.after)
   }
 
   /** A fresh answer from memory: the whole work of most calls. */
-  fresh({ key, terms }: InfoCall, now: number): Served | undefined {
+  fresh({ key, terms }: InfoCall, now: number): ServedAnswer | undefined {
     const kept = this.#memory.get(key, now)
-    return kept && now - kept.at < terms.freshMs ? servedAt(kept, now) : undefined
+    return kept && now - kept.at < terms.freshMs ? servedAnswer(kept, now) : undefined
   }
 
   /** A copy that may be served without asking a source. Never rejects. */
-  async copy(call: InfoCall, asking: Asking): Promise<Served | undefined> {
-    if (call.terms.tiers.length > 0 && !this.#kept(call)) await this.#look(call, asking)
-    const kept = this.#kept(call)
+  async findCopy(call: InfoCall, asking: CallContext): Promise<ServedAnswer | undefined> {
+    if (call.terms.tiers.length > 0 && !this.#cached(call)) await this.#lookUp(call, asking)
+    const kept = this.#cached(call)
     return kept?.use === 'spare' ? undefined : kept?.served
   }
 
   /** The answer, wherever it is to be had. Never rejects. */
-  async find(call: InfoCall, asking: Asking): Promise<Landed> {
-    const before = this.#kept(call)
+  async find(call: InfoCall, asking: CallContext): Promise<AnswerResult> {
+    const before = this.#cached(call)
     const looks = call.terms.tiers.length > 0 && !before?.isTried && (!before || before.use === 'spare')
-    if (looks) await this.#look(call, asking)
-    const kept = looks ? this.#kept(call) : before
+    if (looks) await this.#lookUp(call, asking)
+    const kept = looks ? this.#cached(call) : before
     if (kept?.isTried || kept?.use === 'fresh') return ok(kept.served)
     if (kept?.use === 'stale') {
       // Whoever is served at once must not wait in a flight of others: its request is over when that lands.
-      if (this.#flights.underWay(call.key, this.#deps.now()) === null) this.#fly(call, asking, looks)
+      if (this.#flights.underWay(call.key, this.#deps.now()) === null) this.#fetch(call, asking, looks)
       return ok(kept.served)
     }
-    const landed = await this.#fly(call, asking, looks)
-    const last = landed.ok || !isSourceFailure(landed.error) ? undefined : this.#kept(call)
+    const landed = await this.#fetch(call, asking, looks)
+    const last = landed.ok || !isSourceFailure(landed.error) ? undefined : this.#cached(call)
     return last ? ok(last.served) : landed
   }
 
   /** What memory holds of this, if it is good for anything. */
-  #kept({ key, terms }: InfoCall) {
+  #cached({ key, terms }: InfoCall) {
     const now = this.#deps.now()
     const entry = this.#memory.get(key, now)
     const use = entry ? useOf(now - entry.at, terms) : 'none'
     if (!entry || use === 'none') return undefined
-    return { served: servedAt(entry, now), use, isTried: now - (entry.failedAt ?? -RETRY_MS) < RETRY_MS }
+    return { served: servedAnswer(entry, now), use, isTried: now - (entry.failedAt ?? -RETRY_MS) < RETRY_MS }
   }
 
   /** Takes into memory what other isolates left, where that is newer. */
-  async #look({ key, terms }: InfoCall, { waitUntil }: Asking): Promise<void> {
-    const look = this.#looks.join(key, () => this.#deps.tiers.find(key, terms, waitUntil), this.#deps.now())
+  async #lookUp({ key, terms }: InfoCall, { waitUntil }: CallContext): Promise<void> {
+    const look = this.#lookups.join(key, () => this.#deps.tiers.find(key, terms, waitUntil), this.#deps.now())
     if (look.leads) waitUntil(look.result)
-    const copy = await this.#looks.landed(look, undefined, this.#deps.after)
+    const copy = await this.#lookups.landed(look, undefined, this.#deps.after)
     if (!copy) return
     const kept = this.#memory.get(key, this.#deps.now())
     if (!kept || kept.at < copy.at) this.#memory.set(key, copy)
     else if (copy.stored) this.#memory.set(key, { ...kept, stored: copy.stored })
   }
 
-  async #fly(call: InfoCall, asking: Asking, looked: boolean): Promise<Landed> {
+  async #fetch(call: InfoCall, asking: CallContext, looked: boolean): Promise<AnswerResult> {
     const start = () => {
       const result = this.#load(call, asking, looked)
       asking.waitUntil(result)
@@ -119,21 +119,23 @@ export class Answers {
     return ok({ ...landed.value, ageMs: (landed.value.ageMs ?? 0) + now - sinceMs })
   }
 
-  #join({ key, terms }: InfoCall, start: () => Promise<Landed>): Joined<Landed> {
-    return terms.shares === 'next' ? this.#next.join(key, start) : this.#flights.join(key, start, this.#deps.now())
+  #join({ key, terms }: InfoCall, start: () => Promise<AnswerResult>): Joined<AnswerResult> {
+    return terms.shares === 'next'
+      ? this.#nextFlights.join(key, start)
+      : this.#flights.join(key, start, this.#deps.now())
   }
 
-  async #load(call: InfoCall, asking: Asking, looked: boolean): Promise<Landed> {
+  async #load(call: InfoCall, asking: CallContext, looked: boolean): Promise<AnswerResult> {
     try {
       if (!looked && call.terms.tiers.length > 0) {
-        await this.#look(call, asking)
-        const kept = this.#kept(call)
+        await this.#lookUp(call, asking)
+        const kept = this.#cached(call)
         if (kept?.use === 'fresh') return ok(kept.served)
       }
       const at = this.#deps.now()
       const answer = await call.query.resolve(call.request, this.#sourcesFor(asking))
       if (!answer.ok) return this.#failed(call, answer)
-      this.#keep(call, { ...answer.value, at }, asking)
+      this.#store(call, { ...answer.value, at }, asking)
       return ok({ answer: answer.value, ageMs: null })
     } catch (error) {
       this.#deps.report(error, asking.requestId)
@@ -141,7 +143,7 @@ export class Answers {
     }
   }
 
-  #sourcesFor({ identity: { account } }: Asking): Sources {
+  #sourcesFor({ identity: { account } }: CallContext): Sources {
     const { upstream } = this.#deps.sources
     return { ...this.#deps.sources, upstream: { ask: (type, body) => upstream.ask(type, body, account) } }
   }
@@ -152,14 +154,20 @@ export class Answers {
     return answer
   }
 
-  #keep({ key, terms }: InfoCall, answer: CachedAnswer, { waitUntil }: Asking): void {
+  #store({ key, terms }: InfoCall, answer: CachedAnswer, { waitUntil }: CallContext): void {
     if (terms.freshMs === 0) return
-    const stored = this.#deps.tiers.keep(key, answer, this.#memory.get(key, this.#deps.now())?.stored, terms, waitUntil)
+    const stored = this.#deps.tiers.store(
+      key,
+      answer,
+      this.#memory.get(key, this.#deps.now())?.stored,
+      terms,
+      waitUntil,
+    )
     this.#memory.set(key, stored ? { ...answer, stored } : answer)
   }
 }
 
-function servedAt(answer: CachedAnswer, now: number): Served {
+function servedAnswer(answer: CachedAnswer, now: number): ServedAnswer {
   return { answer, ageMs: now - answer.at }
 }
 

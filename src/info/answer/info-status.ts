@@ -4,7 +4,7 @@
 import type { RoutedSource, RoutedUpstream } from '../../upstream/routed-upstream.ts'
 import type { HealthView } from '../../upstream/source-health.ts'
 import { CATALOGUE } from '../queries/catalogue.ts'
-import { type AnyQuery, asksHistory, asksUpstream, upstreamTypesOf } from '../query.ts'
+import { type AnyQuery, upstreamTypesOf, usesHistory, usesUpstream } from '../query.ts'
 
 export interface InfoStatus {
   readonly sources: readonly SourceStatus[]
@@ -13,9 +13,9 @@ export interface InfoStatus {
 
 /** What of our own comes before every source: without an archive the log is too short for what sources know, too. */
 function ownSources(query: AnyQuery, isArchived: boolean): readonly string[] {
-  const isTooShort = !isArchived && asksUpstream(query) && query.needs.includes('past')
-  if (asksHistory(query) && !isTooShort) return ['own history']
-  return asksUpstream(query) ? [] : ['own books']
+  const isTooShort = !isArchived && usesUpstream(query) && query.needs.includes('events')
+  if (usesHistory(query) && !isTooShort) return ['own history']
+  return usesUpstream(query) ? [] : ['own books']
 }
 
 export async function infoStatus(

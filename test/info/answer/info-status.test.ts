@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { infoStatus } from '../../../src/info/answer/routes.ts'
+import { infoStatus } from '../../../src/info/answer/info-status.ts'
 import { CATALOGUE } from '../../../src/info/queries/catalogue.ts'
 import { upstreamTypesOf } from '../../../src/info/query.ts'
 import { parseSources, sourcesFor } from '../../../src/upstream/sources.ts'

@@ -6,8 +6,8 @@ import type { FilesBlock, FilesCover, FilesReader, FilesRequest } from '../../sr
 import { paidBetween, paymentsIn, summed } from '../../src/archive/files/funding-sums.ts'
 import type { FundingSpan, HeldFills, SpanFunding } from '../../src/archive/funded-runs.ts'
 import { ok } from '../../src/core/result.ts'
-import type { Past } from '../../src/info/ports.ts'
-import { pastOf } from '../../src/info/sources/past.ts'
+import type { EventHistory } from '../../src/info/ports.ts'
+import { eventHistoryOf } from '../../src/info/sources/event-history.ts'
 import type { UserFill } from '../../src/protocol/feed/block.ts'
 import type { EventBlock } from '../../src/protocol/feed/durable-api.ts'
 import { FILL, USER } from '../../src/protocol/info/examples.ts'
@@ -126,13 +126,13 @@ function fundingOf(kept: Kept, spans: readonly FundingSpan[]): SpanFunding[] {
 }
 
 /** A past over that, and an archive that knows when each height came. */
-export function pastOfKept(kept: () => Kept, asked: FilesRequest[] = []): Past {
-  const history = { held: async () => ok(logOf(kept())) }
+export function pastOfKept(kept: () => Kept, asked: FilesRequest[] = []): EventHistory {
+  const history = { stored: async () => ok(logOf(kept())) }
   const segmentsFrom = async (at: object) => {
     const first = (at as { height: number }).height
     return [{ chain: 'c', first, last: first, firstMs: timeOf(kept(), first), lastMs: 0, epoch: null }]
   }
-  return pastOf({ history, files: filesOf(kept, asked), archive: { segmentsFrom }, after: () => () => {} })
+  return eventHistoryOf({ history, files: filesOf(kept, asked), archive: { segmentsFrom }, after: () => () => {} })
 }
 
 /** The fills of many blocks, many of which share a time; heights are one to three apart. */

@@ -21,18 +21,18 @@ const priced = defineEndpoint({
   id: 'echo',
   route: 'POST /echo/{id}/',
   summary: 'Says back what it is told',
-  door: 'key',
+  auth: 'key',
   product: 'data',
   price: 2_500_000,
   params: { id: z.string().regex(/^[a-z]+$/, 'must be letters') },
   query: z.strictObject({ loud: z.enum(['yes', 'no']).optional() }),
   body: { schema: z.strictObject({ outcome: z.string() }), optional: false, example: { outcome: 'found' } },
-  answers: {
+  responses: {
     200: { description: 'Said', schema: Echo, example: { id: 'a', account: 'acme' } },
     201: { description: 'Made', schema: Echo, example: { id: 'a', account: 'acme' } },
   },
   refusals: [404],
-  answer: async ({ params: { id }, body: { outcome }, identity: { account } }) => {
+  handle: async ({ params: { id }, body: { outcome }, identity: { account } }) => {
     if (outcome === 'refused') return err({ kind: 'not_found', what: 'This echo' })
     if (outcome === 'broken') throw new Error('a bug')
     return reply(outcome === 'made' ? 201 : 200, { id, account })
@@ -43,10 +43,10 @@ const managed = defineEndpoint({
   id: 'managed',
   route: 'GET /managed/{id}',
   summary: 'For managers alone',
-  door: 'service',
+  auth: 'service',
   params: { id: z.string() },
-  answers: { 200: { description: 'In', schema: z.object({ kind: z.string() }), example: { kind: 'service' } } },
-  answer: async ({ identity: { kind } }) => reply(200, { kind }),
+  responses: { 200: { description: 'In', schema: z.object({ kind: z.string() }), example: { kind: 'service' } } },
+  handle: async ({ identity: { kind } }) => reply(200, { kind }),
 })
 
 const ENDPOINTS = [priced, managed]

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { BooksArchive } from '../../../src/archive/replay/archived-books.ts'
 import type { After } from '../../../src/core/deadline.ts'
 import { ok } from '../../../src/core/result.ts'
-import { archivedBooks } from '../../../src/info/sources/past-books.ts'
+import { archivedBooks } from '../../../src/info/sources/historical-books.ts'
 import { BTC, createWorld } from '../answer/service-world.ts'
 
 const EPOCH = BTC.epoch

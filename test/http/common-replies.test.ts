@@ -1,9 +1,9 @@
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { everyReply } from '../../src/http/every-reply.route.ts'
+import { addCommonReplies } from '../../src/http/common-replies.route.ts'
 
 const app = new Hono()
-everyReply(app, { requestId: () => 'req_1', report: () => undefined, page: async () => null })
+addCommonReplies(app, { requestId: () => 'req_1', report: () => undefined, page: async () => null })
 app.get('/', (c) => c.text(''))
 app.post('/info', (c) => c.text(''))
 app.get('/platform/key/', (c) => c.text(''))

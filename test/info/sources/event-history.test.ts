@@ -5,29 +5,29 @@ import { describe, expect, it } from 'vitest'
 import type { FilesReader, FilesRequest } from '../../../src/archive/files/files-read.ts'
 import type { After } from '../../../src/core/deadline.ts'
 import { ok } from '../../../src/core/result.ts'
-import type { PastRequest } from '../../../src/info/ports.ts'
-import { pastOf } from '../../../src/info/sources/past.ts'
+import type { EventRequest } from '../../../src/info/ports.ts'
+import { eventHistoryOf } from '../../../src/info/sources/event-history.ts'
 import type { EventBlock } from '../../../src/protocol/feed/durable-api.ts'
 import { USER } from '../../../src/protocol/info/examples.ts'
-import { blockOf, blocksOfFills, filesOf, type Kept, logOf } from '../kept-blocks.ts'
+import { blockOf, blocksOfFills, filesOf, type Kept, logOf } from '../stored-blocks.ts'
 
 const SCOPE = { by: 'user', address: USER } as const
 const never: After = () => () => {}
 async function read(
   kept: Kept,
-  more: Partial<PastRequest> = {},
+  more: Partial<EventRequest> = {},
   files: FilesReader | null = filesOf(() => kept),
   most = 1e9,
 ) {
-  const request: PastRequest = { kind: 'fills', scope: SCOPE, fromMs: 0, toMs: 1e15, order: 'newest', ...more }
+  const request: EventRequest = { kind: 'fills', scope: SCOPE, fromMs: 0, toMs: 1e15, order: 'newest', ...more }
   const segmentsFrom = async (at: object) => {
     const first = (at as { height: number }).height
     return [{ chain: 'c', first, last: first + 9, firstMs: 5, lastMs: 9, epoch: null }]
   }
-  const history = { held: async () => ok(logOf(kept)) }
+  const history = { stored: async () => ok(logOf(kept)) }
   const told: EventBlock[] = []
   const holes: number[] = []
-  const past = pastOf({ history, files, archive: { segmentsFrom }, after: never })
+  const past = eventHistoryOf({ history, files, archive: { segmentsFrom }, after: never })
   const answer = await past.read(request, (one, isAfterHole) => {
     if (told.length === most) return false
     told.push(one)
@@ -129,9 +129,9 @@ describe('what is missing', () => {
 
   it('of the log, where files have it, is told out of the files', async () => {
     const kept = keptOf(list, { logFrom: 15, filesTo: 18 })
-    const history = { held: async () => ok({ ...logOf(kept), runs: [list.slice(9, 11), list.slice(14)] }) }
+    const history = { stored: async () => ok({ ...logOf(kept), runs: [list.slice(9, 11), list.slice(14)] }) }
     const told: EventBlock[] = []
-    const past = pastOf({ history, files: filesOf(() => kept), archive: null, after: never })
+    const past = eventHistoryOf({ history, files: filesOf(() => kept), archive: null, after: never })
     await past.read({ kind: 'fills', scope: SCOPE, fromMs: 0, toMs: 99, order: 'oldest' }, (one) => told.push(one) > 0)
     expect(told).toEqual(list)
   })
@@ -148,12 +148,12 @@ describe('what is missing', () => {
 
   it('because the archive cannot be read is unavailable, and what hangs does not hold', async () => {
     const kept = keptOf(list, {})
-    const history = { held: async () => ok(logOf(kept)) }
-    const request: PastRequest = { kind: 'fills', scope: SCOPE, fromMs: 0, toMs: 99, order: 'newest' }
+    const history = { stored: async () => ok(logOf(kept)) }
+    const request: EventRequest = { kind: 'fills', scope: SCOPE, fromMs: 0, toMs: 99, order: 'newest' }
     const away = { ok: false, error: { kind: 'unavailable', retryAfterMs: 1_000 } }
     const failing = { ...filesOf(() => kept), rows: async () => Promise.reject(new Error('D1 is away')) }
     expect(
-      await pastOf({ history, files: failing, archive: null, after: never }).read(request, () => true),
+      await eventHistoryOf({ history, files: failing, archive: null, after: never }).read(request, () => true),
     ).toMatchObject(away)
     const hanging = { ...filesOf(() => kept), cover: () => new Promise<never>(() => {}) }
     const soon: After = (_, run) => {
@@ -161,7 +161,7 @@ describe('what is missing', () => {
       return () => {}
     }
     expect(
-      await pastOf({ history, files: hanging, archive: null, after: soon }).read(request, () => true),
+      await eventHistoryOf({ history, files: hanging, archive: null, after: soon }).read(request, () => true),
     ).toMatchObject(away)
   })
 })
