@@ -163,7 +163,7 @@ it.each([
   ],
   [{ type: 'meta', 'a b\n\u00e9': 1 }, 'a?b??'],
 ])('of the fields of %j these are ignored: %s', (body, ignored) => {
-  expect(readCall(JSON.stringify(body))).toMatchObject({ ok: true, value: { ignored } })
+  expect(readCall(JSON.stringify(body))).toMatchObject({ ok: true, value: { ignoredFields: ignored } })
 })
 
 it('names few of many ignored fields, and takes no example of a type for one', () => {
@@ -171,5 +171,5 @@ it('names few of many ignored fields, and takes no example of a type for one', (
   const call = readCall(JSON.stringify({ type: 'meta', ...many }))
   expect(call.ok && call.value.ignoredFields!.length).toBeLessThan(16 * 70)
   for (const { type, example } of CATALOGUE)
-    expect(readCall(JSON.stringify({ type, ...example.request })), type).toMatchObject({ value: { ignored: null } })
+    expect(readCall(JSON.stringify({ type, ...example.request })), type).toMatchObject({ value: { ignoredFields: null } })
 })
