@@ -171,5 +171,7 @@ it('names few of many ignored fields, and takes no example of a type for one', (
   const call = readCall(JSON.stringify({ type: 'meta', ...many }))
   expect(call.ok && call.value.ignoredFields!.length).toBeLessThan(16 * 70)
   for (const { type, example } of CATALOGUE)
-    expect(readCall(JSON.stringify({ type, ...example.request })), type).toMatchObject({ value: { ignoredFields: null } })
+    expect(readCall(JSON.stringify({ type, ...example.request })), type).toMatchObject({
+      value: { ignoredFields: null },
+    })
 })
