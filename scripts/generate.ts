@@ -15,7 +15,7 @@ import { FeederFrame, GatewayFrame } from '../src/protocol/feed/protocol.ts'
 import { publishedFrame } from '../src/relay/channel.ts'
 import { CHANNELS } from '../src/relay/channels/catalogue.ts'
 import { graphqlSchema } from '../src/relay/graphql/schema.ts'
-import { channelExamples, channelTable, closeCodesTable, infoTable, refusalsTable } from './document-tables.ts'
+import { channelTable, closeCodesTable, infoTable } from './document-tables.ts'
 import { feederStatusTable, statusTable } from './field-table.ts'
 import { withPart } from './marked.ts'
 import { responseTypes, wireTypes } from './wire-types.ts'
@@ -49,11 +49,8 @@ const FOLDERS: Readonly<Record<string, () => Readonly<Record<string, unknown>>>>
 /** What is generated inside documents: the name of its markers and its text. A new table adds one line. */
 const PARTS: readonly (readonly [path: string, name: string, text: () => string])[] = [
   ['docs/reference/info.md', 'info types', infoTable],
-  ['docs/reference/info.md', 'refusals', refusalsTable],
   ['docs/reference/websocket.md', 'channels', channelTable],
-  ['docs/reference/websocket.md', 'examples', channelExamples],
-  ['docs/reference/websocket.md', 'close codes', closeCodesTable],
-  ['docs/reference/websocket.md', 'book.ts', () => `\`\`\`ts\n${readIfThere('examples/book.ts')}\`\`\``],
+  ['docs/reference/errors.md', 'close codes', closeCodesTable],
   ['docs/operators/reference/status.md', 'status', statusTable],
   ['docs/operators/reference/status.md', 'feeder status', feederStatusTable],
 ]

@@ -44,8 +44,10 @@ const GUIDES: Readonly<Record<string, readonly RegExp[]>> = {
     /"by_type":/,
   ],
   'guides/order-books.md': [/^no book|^\d+(\.\d+)? × /m, /block \d+$/m, /the checksum is right/],
-  'guides/replay.md': [/all was told up to \d+$/m, /"chain":"hyperliquid"/, /replay ended after \d+ trades$/m],
+  'guides/replay.md': [/complete up to block \d+$/m, /"chain":"hyperliquid"/, /replay ended after \d+ trades$/m],
   'guides/pipelines.md': [/pipe_\w+$/m, /\d+ rows, such as \{/, /"phase":/, /"status":"paused"/],
+  'guides/history-files.md': [],
+  'guides/webhooks.md': [/the signature is valid/],
   'guides/migrate.md': [/"universe":/, /"BTC":"/, /"result":"0x/],
   'operators/run-your-own.md': [/"state":/, /twenty/, /acme/, /"time":\d+/],
 }

@@ -5,7 +5,7 @@
 //                    ▲                  │ failed: the same batch again, after a wait
 //                    └──────────────────┘ failed to the end: it waits for somebody, or becomes a dead letter
 //
-// Invariants (docs/reference/pipelines-delivery.md): at least once and in the order of blocks; one batch is in flight, whose range is sealed
+// Invariants (docs/reference/pipelines.md): at least once and in the order of blocks; one batch is in flight, whose range is sealed
 // (stored) before its first try, and is the same at every try; a batch is sent only where what is left pays for it, under a key
 // that worked LOOK_EVERY_MS before; the cursor is stored once the destination has confirmed, in one write with what is owed for
 // the batch, so that a kill loses none of it and what is reported again changes nothing; nobody sleeps on what is owed; nothing

@@ -10,7 +10,9 @@ import { PLANS } from '../../../src/metering/plans/plan.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
-const pages = globSync(['*.md', 'docs/**/*.md', 'examples/*.md', 'schemas/*.md'], { cwd: ROOT }).sort()
+const pages = globSync(['*.md', 'docs/**/*.md', 'examples/*.md', 'client-python/*.md', 'schemas/*.md'], {
+  cwd: ROOT,
+}).sort()
 const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
 const rowsOf = (page: string) => [...page.matchAll(/^\| (.*?) \|/gm)].map(([, cell]) => cell!)
 
@@ -68,7 +70,7 @@ it('every package says which Node it needs, as the pages do', () => {
     for (const node of [`Node ${start} or newer`, `Node ${major}`, `client package needs Node ${client}`, examples])
       expect([path, page]).toEqual([path, expect.stringContaining(node)])
   }
-  expect(read('docs/reference/sdks.md')).toContain(`Node (${client} on)`)
+  expect(read('docs/reference/sdks.md')).toContain(`Node ${client} or newer`)
   expect(read('examples/README.md')).toContain(`Node ${examples} or newer`)
 })
 
@@ -89,7 +91,7 @@ it('every command of npm is told of', () => {
 })
 
 it('every limit of a plan is told of, with the numbers that the first plans have', () => {
-  const rows = read('docs/reference/rest.md').split('\n')
+  const rows = read('docs/reference/rate-limits.md').split('\n')
   const cellsOf = (name: string) =>
     rows.filter((row) => row.startsWith(`| \`${name}\` | `)).map((row) => row.split(' | '))
   for (const [limit, field] of Object.entries(LIMIT_FIELDS)) {
@@ -137,6 +139,6 @@ it('every close code that the code has is told of', () => {
   const source = globSync('src/relay/**/*.ts', { cwd: ROOT }).map(read).join('\n')
   const closes = [...source.matchAll(/(?:\bend\(|return \[)(\d{4}), /g)].map(([, code]) => code!)
   expect(new Set(closes).size).toBeGreaterThan(5)
-  const told = rowsOf(read('docs/reference/websocket.md').split('## Closing')[1]!)
+  const told = rowsOf(read('docs/reference/errors.md').split('## WebSocket close codes')[1]!)
   expect(closes.filter((code) => !told.includes(code))).toEqual([])
 })

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '../../..')
 const DOCUMENTS = {
   WS: 'docs/reference/websocket.md',
   FEED: 'docs/operators/reference/feed-protocol.md',
-  PIPE: 'docs/reference/pipelines-delivery.md',
+  PIPE: 'docs/reference/pipelines.md',
   GQL: 'docs/reference/graphql.md',
 }
 

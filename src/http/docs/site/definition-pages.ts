@@ -66,7 +66,7 @@ function infoPage(query: AnyQuery, prose: InfoProse): Page {
 }
 
 function responseIntro({ type, response }: AnyQuery): string {
-  return `As a whole: ${typeOf(response)}. Answers may gain fields; [headers](/docs/reference/info#what-a-reply-says) tell cost and age. [OpenAPI of this type](${typeDocumentPath(type)}).`
+  return `As a whole: ${typeOf(response)}. Answers may gain fields; [headers](/docs/reference/info#response) tell cost and age. [OpenAPI of this type](${typeDocumentPath(type)}).`
 }
 
 /** What a request without its fields is told, in the very words, and every status. */
@@ -75,7 +75,7 @@ function errors({ type, request }: AnyQuery): string {
   const missing = told.ok
     ? ''
     : `${told.error.map(({ path, message }) => code(`${path}: ${message}`)).join(', ')} is what a request without its required fields is told, with a 422. `
-  return `${missing}A refusal costs nothing; its \`msg\` names the field and the fix, its \`code\` is for programs: [all of them](/docs/reference/info#refusals).\n\n${table(['Status', 'When'], Object.entries(INFO_REFUSALS))}`
+  return `${missing}A refusal costs nothing; its \`msg\` names the field and the fix, its \`code\` is for programs: [all of them](/docs/reference/errors#codes).\n\n${table(['Status', 'When'], Object.entries(INFO_REFUSALS))}`
 }
 
 function notes(type: string, { notes: own, paragraphs }: InfoProse): string {
@@ -244,7 +244,7 @@ function channelPage(channel: AnyChannel, { notes, rules }: ChannelProse): Page 
       `## Example\n\nSent:\n\n${block('json', jsonText({ method: 'subscribe', subscription }))}\n\nWhat comes, after the acknowledgement (\`subscriptionResponse\`):\n\n${frames.join('\n\n')}`,
       `## Code\n\n${subscribeCode(subscription)}\n\nAs a subscription of [GraphQL](/docs/reference/graphql):\n\n${block('graphql', graphqlSample(channel))}`,
       `## Frames\n\nFrames may gain fields: ignore those that you do not know.\n\n${fieldTable(fieldRows(publishedFrame(channel)), false)}`,
-      '## Errors\n\nA refusal is a frame `{"channel":"error","data","code"}`: `data` tells a person, `code` a program. [Codes, and what every close code asks of you](/docs/reference/websocket#closing).',
+      '## Errors\n\nA refusal is a frame `{"channel":"error","data","code"}`: `data` tells a person, `code` a program. [Codes, and what every close code asks of you](/docs/reference/errors#websocket-close-codes).',
       notesPart([notes.get(type), ...named]),
     ]),
   }

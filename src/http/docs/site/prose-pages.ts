@@ -53,6 +53,8 @@ const ORDER: readonly string[] = [
   'docs/operators/guides/update.md',
   'docs/operators/reference/commands.md',
   'docs/operators/reference/settings.md',
+  'docs/operators/reference/json-rpc-chains.md',
+  'docs/operators/reference/admin-api.md',
   'docs/operators/reference/status.md',
   'docs/operators/reference/costs.md',
   'docs/operators/reference/feed-protocol.md',
@@ -145,7 +147,6 @@ function programPage(path: string, text: string): Page {
 /** Without markers; what stands at length on other pages is left to them, and lists name these. */
 function withoutParts(text: string): string {
   return text
-    .replace(/<!-- examples -->[\s\S]*<!-- \/examples -->/, 'They stand on the page of [each channel](/docs/channels).')
     .replace(/<!-- info types -->[\s\S]*?<!-- \/info types -->/, (part) => namesLinked(part, '/docs/info/'))
     .replace(/<!-- channels -->[\s\S]*?<!-- \/channels -->/, (part) => namesLinked(part, '/docs/channels/'))
     .replaceAll(/^<!-- [^>]* -->\n?/gm, '')
@@ -154,10 +155,11 @@ function withoutParts(text: string): string {
 const namesLinked = (part: string, below: string) =>
   part.replaceAll(/^\| `(\w+)` \|/gm, (_, name: string) => `| [\`${name}\`](${below}${name}) |`)
 
-/** Links to files lead to their pages; those to what is not published are left as text. */
+/** Links to files lead to their pages; links to unpublished files become text; an address as code becomes a link. */
 function linked(line: string, path: string): string {
   const folder = path.split('/').slice(0, -1)
-  return line.replaceAll(/\[([^\]]+)\]\(([^)\s]+)\)/g, (whole, text: string, target: string) => {
+  const withAddresses = line.replaceAll(/(?<!\[)`(\/docs\/[\w/-]+)`/g, '[`$1`]($1)')
+  return withAddresses.replaceAll(/\[([^\]]+)\]\(([^)\s]+)\)/g, (whole, text: string, target: string) => {
     if (/^(https?:|\/)/.test(target) || target.startsWith('#')) return whole
     const [file = '', anchor] = target.split('#')
     const address = addressOf(resolved(folder, file))
