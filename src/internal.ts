@@ -15,10 +15,10 @@ import { storeUsage } from './http/platform/usage-copy.store.ts'
 import type { UsageKeeper, UsageRow } from './metering/usage.ts'
 import type { SecretSealer } from './metering/webhooks/webhook-secrets.client.ts'
 import { seal, unseal } from './pipelines/sealing.client.ts'
-import type { PastAnswer } from './relay/events/first-frames.ts'
+import type { HistoryResponse } from './relay/events/first-frames.ts'
 import type { KeyService } from './relay/graphql/graphql-sockets.client.ts'
 import type { GatewayInternal } from './relay/post.client.ts'
-import type { Caller, CallerBook } from './relay/sockets/callers.client.ts'
+import type { Caller, CallerDirectory } from './relay/sockets/callers.client.ts'
 import { servicesOf } from './services.ts'
 
 /** Who reads for streams, where accounts take turns at sources. */
@@ -26,7 +26,7 @@ const STREAMS = { account: '' }
 
 export class Internal
   extends WorkerEntrypoint<Cloudflare.Env>
-  implements UsageKeeper, CallerBook, GatewayInternal, KeyService, SecretSealer
+  implements UsageKeeper, CallerDirectory, GatewayInternal, KeyService, SecretSealer
 {
   readonly #waitUntil: WaitUntil = (work) => this.ctx.waitUntil(work)
 
@@ -75,7 +75,7 @@ export class Internal
   }
 
   /** What a stream wants to know, uncharged: its minutes pay for it. */
-  async read(type: string, request: Readonly<Record<string, unknown>>): Promise<PastAnswer | null> {
+  async read(type: string, request: Readonly<Record<string, unknown>>): Promise<HistoryResponse | null> {
     const { info, requestId } = servicesOf(this.env)
     const asking = { identity: STREAMS, requestId: requestId(), waitUntil: this.#waitUntil }
     return info.read(JSON.stringify({ ...request, type }), asking)

@@ -5,23 +5,23 @@ import type { Identity } from '../src/accounts/identity.ts'
 import type { KeyHash } from '../src/core/ids.ts'
 import type { UsageKeeper } from '../src/metering/usage.ts'
 import type { SecretSealer } from '../src/metering/webhooks/webhook-secrets.client.ts'
-import type { PastAnswer } from '../src/relay/events/first-frames.ts'
+import type { HistoryResponse } from '../src/relay/events/first-frames.ts'
 import type { KeyService } from '../src/relay/graphql/graphql-sockets.client.ts'
 import type { GatewayInternal } from '../src/relay/post.client.ts'
-import type { Caller, CallerBook } from '../src/relay/sockets/callers.client.ts'
+import type { Caller, CallerDirectory } from '../src/relay/sockets/callers.client.ts'
 
 const reads = new Map<string, number>()
 
 export class Internal
   extends WorkerEntrypoint
-  implements UsageKeeper, CallerBook, GatewayInternal, KeyService, SecretSealer
+  implements UsageKeeper, CallerDirectory, GatewayInternal, KeyService, SecretSealer
 {
   async info(_: Identity, body: string): Promise<{ status: number; body: string }> {
     return { status: 200, body: JSON.stringify({ echo: JSON.parse(body) }) }
   }
 
   /** What was before: nothing, up to wherever blocks begin; a state: how often it was read. */
-  async read(type: string, request: object): Promise<PastAnswer> {
+  async read(type: string, request: object): Promise<HistoryResponse> {
     if (type === 'clearinghouseState') {
       const key = JSON.stringify(request)
       reads.set(key, (reads.get(key) ?? 0) + 1)

@@ -6,7 +6,7 @@ import type { ConnectionStatus } from '../client/api.ts'
 import { Connection } from '../client/connection.ts'
 import { DiffBooks } from '../client/diff-books.ts'
 import { nodeRuntime } from '../client/node-runtime.node.ts'
-import { playedBooks } from '../client/played.ts'
+import { replayBooks } from '../client/replay-session.ts'
 import type { Endpoint } from '../client/runtime.ts'
 import { StepChecker } from '../client/step-check.ts'
 import { allFillsBody, reasonOf } from '../client/subscription.ts'
@@ -51,13 +51,13 @@ if (import.meta.main) {
 function watchReplay(
   coins: readonly string[],
   endpoint: Endpoint | string,
-  range: Parameters<typeof playedBooks>[3],
+  range: Parameters<typeof replayBooks>[3],
 ): void {
   if (typeof endpoint === 'string') exitWith(endpoint)
   const board = new WatchBoard(coins)
   board.status = `what was at ${endpoint.url}, ${range.speed}×`
   let timeMs = range.fromTime ?? 0
-  playedBooks(nodeRuntime(), endpoint, coins, range, {
+  replayBooks(nodeRuntime(), endpoint, coins, range, {
     changed: (book) => {
       timeMs = Math.max(timeMs, book.time)
       board.updateBook(book)

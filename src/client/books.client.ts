@@ -5,20 +5,20 @@ import type { Book, BookEvent, BookLevels, Books, Gap, Step } from './api.ts'
 import type { Abortable, WeirClient } from './create-client.client.ts'
 import { DiffBooks } from './diff-books.ts'
 import { EventQueue } from './event-queue.ts'
-import { insideOf, type Open, refuseTwice, tell } from './internals.ts'
+import { internalsOf, type OpenHandle, rejectDuplicate, safeCall } from './internals.ts'
 import { bookBody } from './subscription.ts'
 import { refusalOf } from './weir-error.ts'
 
 /** Beside the latest of each coin. */
-const EVENTS_MOST = 1_000
-const NONE: BookLevels = [[], []]
+const MAX_EVENTS = 1_000
+const NO_LEVELS: BookLevels = [[], []]
 
-class ShownBook implements Book {
+class PublicBook implements Book {
   readonly coin: string
   readonly #books: () => DiffBooks
   why = 'not fetched yet'
   /** Up to which it was in step; -1 before it was. */
-  held = -1
+  syncedHeight = -1
 
   constructor(coin: string, books: () => DiffBooks) {
     this.coin = coin
@@ -46,7 +46,7 @@ class ShownBook implements Book {
     return this.#book?.checks ?? 0
   }
   levels(depth?: number): BookLevels {
-    return (this.step === 'in step' && this.#book?.levels(depth)) || NONE
+    return (this.step === 'in step' && this.#book?.levels(depth)) || NO_LEVELS
   }
 }
 
@@ -57,13 +57,13 @@ export function openBooks(
   { signal }: Abortable = {},
   listener?: (event: BookEvent) => void,
 ): Books {
-  const { opened, runtime, connected } = insideOf(client)
+  const { handles, runtime, connected } = internalsOf(client)
   const named = [...new Set([coins].flat() as string[])]
   const scope = { coin: named.length === 1 ? named.join() : named }
   const connection = connected()
-  refuseTwice(connection, bookBody(scope))
-  const shown = new Map(named.map((coin) => [coin, new ShownBook(coin, () => books)]))
-  const shownOf = (coin: string): ShownBook => {
+  rejectDuplicate(connection, bookBody(scope))
+  const shown = new Map(named.map((coin) => [coin, new PublicBook(coin, () => books)]))
+  const shownOf = (coin: string): PublicBook => {
     const book = shown.get(coin)
     if (!book) throw new RangeError(`no book of ${coin} was asked for here`)
     return book
@@ -73,26 +73,26 @@ export function openBooks(
     coin: '',
     gap: { from: null, to: null, reason: 'the buffer was full: look at the books' },
   }
-  const open: Open = opened.add((end) => {
+  const open: OpenHandle = handles.add((end) => {
     books.close()
     emit({ type: 'end', end })
     if (!listener) queue.end({ type: 'end', end })
   }, signal)
-  const queue = new EventQueue<BookEvent>(EVENTS_MOST + named.length, () => lost, open.close)
+  const queue = new EventQueue<BookEvent>(MAX_EVENTS + named.length, () => lost, open.close)
   const emit = (event: BookEvent, key: string | null = null) => {
     // Its own closing is no news of books.
-    if (open.isOver() && event.type !== 'end') return
-    if (listener) tell(listener, event)
+    if (open.isEnded() && event.type !== 'end') return
+    if (listener) safeCall(listener, event)
     else if (event.type !== 'end') queue.push(event, key)
   }
   const books: DiffBooks = new DiffBooks(connection, runtime, scope, {
     changed: ({ coin, height }) => {
       const book = shownOf(coin)
-      book.held = height
+      book.syncedHeight = height
       emit({ type: 'book', book }, coin)
     },
     gap: (coin, reason) => {
-      const gap: Gap = { from: shownOf(coin).held + 1 || null, to: null, reason }
+      const gap: Gap = { from: shownOf(coin).syncedHeight + 1 || null, to: null, reason }
       emit({ type: 'gap', coin, gap })
     },
     step: (coin, step, why) => {

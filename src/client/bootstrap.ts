@@ -39,7 +39,7 @@ export type BatchOutcome = 'applied' | 'buffered' | 'dropped' | 'refetch' | 'dif
 /** More than a minute of the busiest coin; beyond it the oldest go, and rule 5 notices if they were needed. */
 const BUFFER_MAX = 1_024
 
-interface Buffered {
+interface BufferedBatch {
   readonly head: BatchHead
   readonly change: CoinChange | null
 }
@@ -55,7 +55,7 @@ export class CoinBook {
   /** Time of the block at `height`, ms. */
   time = 0
   /** Batches of the stream's latest epoch alone: a replaced epoch never returns. */
-  #buffer: Buffered[] = []
+  #buffer: BufferedBatch[] = []
   /** How many of the buffer had come before the snapshot was asked for. */
   #beforeFetch = 0
   why = 'not fetched yet'
@@ -82,14 +82,14 @@ export class CoinBook {
   }
 
   /** A snapshot is being asked for now: what is buffered up to here came before it. */
-  fetchBegan(): void {
+  fetchStarted(): void {
     this.#beforeFetch = this.#buffer.length
   }
 
   /** A batch of the stream; `change` is null where it does not speak of this coin. */
   batch(head: BatchHead, change: CoinChange | null): BatchOutcome {
     const book = this.#book
-    if (!book) return this.#keep(head, change)
+    if (!book) return this.#bufferBatch(head, change)
     if (head.epoch !== this.epoch) return this.#restart(`epoch changed to ${head.epoch}`, head, change)
     if (change === null || head.height <= this.height) return 'dropped'
     if (change.prevSeq !== this.seq)
@@ -107,12 +107,13 @@ export class CoinBook {
         batch.head.height > snapshot.height || (at >= this.#beforeFetch && batch.head.epoch !== snapshot.epoch),
     )
     const foreign = later.find((batch) => batch.head.epoch !== snapshot.epoch)
-    if (foreign) return this.#refuse(`snapshot of epoch ${snapshot.epoch}, stream of ${foreign.head.epoch}`)
+    if (foreign) return this.#rejectSnapshot(`snapshot of epoch ${snapshot.epoch}, stream of ${foreign.head.epoch}`)
     const book = LevelBook.of(snapshot.levels)
     this.#seed(book, snapshot)
     for (const { head, change } of later) {
       if (change === null) continue
-      if (change.prevSeq !== this.seq) return this.#refuse(`gap: prev_seq ${change.prevSeq} follows seq ${this.seq}`)
+      if (change.prevSeq !== this.seq)
+        return this.#rejectSnapshot(`gap: prev_seq ${change.prevSeq} follows seq ${this.seq}`)
       const wrong = this.#apply(book, head, change)
       if (wrong === null) continue
       this.#forget(wrong)
@@ -143,7 +144,7 @@ export class CoinBook {
     return null
   }
 
-  #keep(head: BatchHead, change: CoinChange | null): 'buffered' {
+  #bufferBatch(head: BatchHead, change: CoinChange | null): 'buffered' {
     const last = this.#buffer.at(-1)
     if (last && last.head.epoch !== head.epoch) this.#buffer = []
     // Of batches without this coin only the latest matters, for its epoch.
@@ -163,7 +164,7 @@ export class CoinBook {
     return 'refetch'
   }
 
-  #refuse(why: string): 'refetch' {
+  #rejectSnapshot(why: string): 'refetch' {
     this.#forget(why)
     return 'refetch'
   }

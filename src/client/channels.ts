@@ -6,9 +6,9 @@ import { dexOf } from '../core/coin.ts'
 export interface ChannelFacts {
   readonly source: 'events' | 'books' | 'views' | 'states' | 'l4'
   /** `channel` of its frames where that is not its type. */
-  readonly frames?: readonly string[]
+  readonly frameNames?: readonly string[]
   /** Earlier blocks can be told again (`fromBlock`). */
-  readonly isToldAgain?: true
+  readonly canReplay?: true
   /** Frames of a body with `user` have `data`, and those of others none. */
   readonly hasUserForm?: true
   /** One frame shows all coins of a body. */
@@ -33,56 +33,56 @@ const userIn = (row: unknown): string => String((row as unknown[] | null)?.[0])
 const fillIn = (row: unknown): Row => fieldsOf((row as unknown[] | null)?.[1])
 const everyRow = (): readonly string[] => [EVERY]
 
-const state: ChannelFacts = { source: 'states' }
-const told = { source: 'events', isToldAgain: true } as const
+const STATE: ChannelFacts = { source: 'states' }
+const REPLAYABLE = { source: 'events', canReplay: true } as const
 
 /** By type of subscription. */
 const FACTS: Readonly<Record<string, ChannelFacts>> = {
-  userFills: { ...told, hasUserForm: true, namesOf: (row) => [userIn(row)] },
-  userNonFundingLedgerUpdates: told,
-  allFills: { ...told, namesOf: (row) => [String(fillIn(row).coin), EVERY] },
+  userFills: { ...REPLAYABLE, hasUserForm: true, namesOf: (row) => [userIn(row)] },
+  userNonFundingLedgerUpdates: REPLAYABLE,
+  allFills: { ...REPLAYABLE, namesOf: (row) => [String(fillIn(row).coin), EVERY] },
   l2BookDiff: { source: 'books' },
   l2BookDiff2: { source: 'books' },
   l4Book: { source: 'l4' },
-  trades: { ...told, namesOf: (row) => [String(fieldsOf(row).coin)] },
-  builderFills: { ...told, namesOf: (row) => [String(fillIn(row).builder)] },
-  liquidationFills: { ...told, namesOf: everyRow },
+  trades: { ...REPLAYABLE, namesOf: (row) => [String(fieldsOf(row).coin)] },
+  builderFills: { ...REPLAYABLE, namesOf: (row) => [String(fillIn(row).builder)] },
+  liquidationFills: { ...REPLAYABLE, namesOf: everyRow },
   builderLiquidations: {
-    ...told,
+    ...REPLAYABLE,
     namesOf: (row) => {
       const { builder, coin } = fillIn(row)
       return [String(builder), `${builder} ${dexOf(String(coin)) || MAIN_DEX}`]
     },
   },
-  userEvents: { source: 'events', frames: ['user'] },
+  userEvents: { source: 'events', frameNames: ['user'] },
   userFundings: { source: 'events' },
-  userTwapSliceFills: told,
-  userTwapHistory: told,
-  notification: told,
+  userTwapSliceFills: REPLAYABLE,
+  userTwapHistory: REPLAYABLE,
+  notification: REPLAYABLE,
   orderUpdates: { source: 'events', hasUserForm: true, namesOf: (row) => [String(fieldsOf(row).user)] },
   outcomeMetaUpdates: { source: 'events', namesOf: everyRow },
   candle: { source: 'events', namesOf: (row) => [String(fieldsOf(row).s)] },
   bbo: { source: 'views' },
   l2Book: { source: 'views' },
   allMids: { source: 'views', isJoint: true },
-  activeAssetCtx: { ...state, frames: ['activeAssetCtx', 'activeSpotAssetCtx'] },
-  activeAssetData: state,
-  allDexsAssetCtxs: state,
-  allDexsClearinghouseState: state,
-  assetCtxs: state,
-  clearinghouseState: state,
-  fastAssetCtxs: state,
-  openOrders: state,
-  spotAssetCtxs: state,
-  spotState: state,
-  twapStates: state,
-  userHistoricalOrders: state,
-  webData2: state,
-  webData3: state,
+  activeAssetCtx: { ...STATE, frameNames: ['activeAssetCtx', 'activeSpotAssetCtx'] },
+  activeAssetData: STATE,
+  allDexsAssetCtxs: STATE,
+  allDexsClearinghouseState: STATE,
+  assetCtxs: STATE,
+  clearinghouseState: STATE,
+  fastAssetCtxs: STATE,
+  openOrders: STATE,
+  spotAssetCtxs: STATE,
+  spotState: STATE,
+  twapStates: STATE,
+  userHistoricalOrders: STATE,
+  webData2: STATE,
+  webData3: STATE,
 }
 
 const TYPES: ReadonlyMap<string, string> = new Map(
-  Object.entries(FACTS).flatMap(([type, { frames = [type] }]) => frames.map((name) => [name, type] as const)),
+  Object.entries(FACTS).flatMap(([type, { frameNames = [type] }]) => frameNames.map((name) => [name, type] as const)),
 )
 
 /** Undefined for a channel that only a newer gateway knows. */
@@ -91,13 +91,13 @@ export function factsOf(type: string): ChannelFacts | undefined {
 }
 
 /** The type of the bodies that frames of this name are of; undefined where there is none. */
-export function typeOfFrames(name: string): string | undefined {
+export function typeOfFrame(name: string): string | undefined {
   return TYPES.get(name)
 }
 
 /** True where a gateway tells earlier blocks of a channel again (`fromBlock`). */
-export function resumes(type: string): boolean {
-  return factsOf(type)?.isToldAgain === true
+export function canResume(type: string): boolean {
+  return factsOf(type)?.canReplay === true
 }
 
 /** Names that a body of events stands under. */

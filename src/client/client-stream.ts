@@ -4,13 +4,13 @@
 import type { ChannelType, Gap, Replay, StreamEvent, Subscription } from './api.ts'
 import type { Connection } from './connection.ts'
 import { EventQueue } from './event-queue.ts'
-import { type Opened, refuseTwice, type Signal, tell } from './internals.ts'
-import { Played } from './played.ts'
+import { type OpenHandles, rejectDuplicate, type Signal, safeCall } from './internals.ts'
+import { ReplaySession } from './replay-session.ts'
 import type { ClientRuntime, Endpoint } from './runtime.ts'
 import type { ReplayRange, SubscriptionBody } from './subscription.ts'
 import { refusalOf } from './weir-error.ts'
 
-const BUFFER = 10_000
+const DEFAULT_BUFFER = 10_000
 
 export interface StreamOptions {
   readonly signal?: Signal | undefined
@@ -20,24 +20,24 @@ export interface StreamOptions {
 
 /** Without a listener for `for await`. */
 export function openStream(
-  opened: Opened,
+  opened: OpenHandles,
   connection: Connection,
   body: SubscriptionBody,
-  { signal, buffer = BUFFER, fromBlock }: StreamOptions,
+  { signal, buffer = DEFAULT_BUFFER, fromBlock }: StreamOptions,
   listener?: (event: StreamEvent) => void,
 ): Subscription {
-  refuseTwice(connection, body)
+  rejectDuplicate(connection, body)
   const gap = (reason: string, from: number | null = null): StreamEvent => ({ type: 'gap', gap: gapOf(reason, from) })
   const open = opened.add((end) => {
     leave()
     const event: StreamEvent = { type: 'end', end }
-    if (listener) tell(listener, event)
+    if (listener) safeCall(listener, event)
     else queue.end(event)
   }, signal)
   const queue = new EventQueue<StreamEvent>(buffer, () => gap('the buffer was full'), open.close)
   const emit = (event: StreamEvent) => {
-    if (open.isOver()) return
-    if (listener) tell(listener, event)
+    if (open.isEnded()) return
+    if (listener) safeCall(listener, event)
     else queue.push(event)
   }
   const leave = connection.subscribe(
@@ -70,7 +70,7 @@ const PAUSE_AT = 2_000
 const RESUME_AT = 200
 
 export function openReplay(
-  opened: Opened,
+  opened: OpenHandles,
   runtime: ClientRuntime,
   endpoint: Endpoint,
   body: SubscriptionBody,
@@ -87,20 +87,20 @@ export function openReplay(
   const lost: StreamEvent = { type: 'gap', gap: { from: null, to: null, reason: 'the buffer was full' } }
   const queue = new EventQueue<StreamEvent>(100 * PAUSE_AT, () => lost, open.close)
   const push = (event: StreamEvent) => {
-    if (open.isOver()) return
+    if (open.isEnded()) return
     queue.push(event)
     if (isFull || queue.size < PAUSE_AT) return
     isFull = true
-    played.steer('pause')
+    played.control('pause')
   }
   const next = () => {
     if (isFull && queue.size <= RESUME_AT) {
       isFull = false
-      if (!isPaused && !open.isOver()) played.steer('resume')
+      if (!isPaused && !open.isEnded()) played.control('resume')
     }
     return queue.next()
   }
-  const played = new Played(runtime, endpoint, body, range, {
+  const played = new ReplaySession(runtime, endpoint, body, range, {
     live: () => push({ type: 'live' }),
     frame: (frame) => push({ type: 'data', frame }),
     missing: (from, to) => {
@@ -118,13 +118,13 @@ export function openReplay(
   return {
     pause: () => {
       isPaused = true
-      played.steer('pause')
+      played.control('pause')
     },
     resume: () => {
       isPaused = false
-      if (!isFull) played.steer('resume')
+      if (!isFull) played.control('resume')
     },
-    seek: (to) => played.steer('seek', to),
+    seek: (to) => played.control('seek', to),
     close: open.close,
     [Symbol.asyncIterator]: () => iterator,
   }

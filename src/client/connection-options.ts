@@ -5,7 +5,7 @@ import type { ConnectionStatus } from './api.ts'
 import type { Endpoint, SocketEnd } from './runtime.ts'
 
 /** Why no socket may be opened now; `retryMs` null: until `start` is called again. */
-export interface NotAdmitted {
+export interface ConnectRefusal {
   readonly reason: string
   readonly retryMs: number | null
 }
@@ -14,7 +14,7 @@ export interface ConnectionOptions {
   /** Asked at every connect, because a gateway may return elsewhere; null: not known yet, try again. */
   readonly endpoint: () => Endpoint | null
   /** Asked before each connect, such as to fetch a token for `endpoint`; null: it may connect. Never rejects. */
-  readonly admit?: () => Promise<NotAdmitted | null>
+  readonly admit?: () => Promise<ConnectRefusal | null>
   /** Where it is there, no end of a socket is final: `admit` decides. Answers the reason to show. */
   readonly onEnd?: (end: SocketEnd) => string
   readonly onState?: (state: ConnectionStatus) => void

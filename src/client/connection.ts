@@ -11,15 +11,15 @@
 
 import { backoffMs } from '../core/backoff.ts'
 import type { ConnectionStatus } from './api.ts'
-import { resumes, typeOfFrames } from './channels.ts'
-import type { ConnectionOptions, NotAdmitted } from './connection-options.ts'
+import { canResume, typeOfFrame } from './channels.ts'
+import type { ConnectionOptions, ConnectRefusal } from './connection-options.ts'
 import { FATAL_CODES, FATAL_STATUSES, LIMITS, RETRY } from './connection-options.ts'
-import { ListenerIndex, type Want, wantOf } from './listener-index.ts'
-import { Proofs } from './proofs.ts'
+import { filterOf, ListenerIndex, type SubscriptionFilter } from './listener-index.ts'
+import { ReadReceipts } from './read-receipts.ts'
 import type { ClientRuntime, ClientSocket, Endpoint, SocketEnd } from './runtime.ts'
 import { describeEnd, streamUrl } from './runtime.ts'
 import { SeenFrames } from './seen-frames.ts'
-import { type DataFrame, decodeFrame, type KnownFrame, type ReplayNews } from './server-frame.ts'
+import { type DataFrame, decodeFrame, type KnownFrame, type ReplayEvent } from './server-frame.ts'
 import { bodyKey, embeddedBody, embeddedKey, type ReplayRange, type SubscriptionBody } from './subscription.ts'
 
 export interface Listener {
@@ -32,26 +32,26 @@ export interface Listener {
   /** The gateway will not serve this body; it is not asked again. */
   refused(reason: string, code?: string): void
   /** Of a body that is played: its pauses, gaps and end. */
-  replay?(news: ReplayNews): void
+  replay?(news: ReplayEvent): void
 }
 
 /** Where a body begins: with a block that the gateway still holds, or as a replay, which its listener leaves when it is lost. */
-export interface Beginning {
+export interface SubscribeStart {
   readonly fromBlock?: number | undefined
   readonly replay?: ReplayRange | undefined
 }
 
 /** One subscription, on this socket and those after it. */
-interface Entry {
+interface SubscriptionEntry {
   readonly key: string
   readonly body: SubscriptionBody
   /** What the body asks for; null where this client does not know. */
-  readonly want: Want | null
+  readonly filter: SubscriptionFilter | null
   readonly listener: Listener
   readonly replay: ReplayRange | undefined
   phase: 'queued' | 'asked' | 'live'
   /** It was live on the socket before, and goes on where that ended. */
-  resumes: boolean
+  isResuming: boolean
   /** A pong told up to where it is seen, since it began or something of it was missed. */
   isKnown: boolean
   /** Where it begins, until it is acknowledged. */
@@ -59,26 +59,26 @@ interface Entry {
   stopAckTimer: () => void
 }
 
-interface Open {
+interface OpenSession {
   readonly state: 'open'
   readonly socket: ClientSocket
   readonly openedAt: number
-  readonly proofs: Proofs
+  readonly receipts: ReadReceipts
   /**
    * Unsubscribes without an answer, by key: a body that is asked for anew has the same text, and whatever answers before
    * theirs was meant for the one before.
    */
-  readonly leaving: Map<string, { readonly body: SubscriptionBody; times: number }>
+  readonly pendingUnsubscribes: Map<string, { readonly body: SubscriptionBody; times: number }>
   lastFrameAt: number
   stopWatch: () => void
-  stopLeavingAgain: (() => void) | null
+  stopResend: (() => void) | null
 }
 
 type Session =
   | { readonly state: 'idle' | 'ended'; readonly socket: null }
   | { readonly state: 'connecting'; readonly socket: ClientSocket | null; readonly stop: () => void }
   | { readonly state: 'waiting'; readonly socket: null; readonly stop: () => void }
-  | Open
+  | OpenSession
 
 const IDLE: Session = { state: 'idle', socket: null }
 const ENDED: Session = { state: 'ended', socket: null }
@@ -86,8 +86,8 @@ const ENDED: Session = { state: 'ended', socket: null }
 export class Connection {
   readonly #runtime: ClientRuntime
   readonly #options: ConnectionOptions
-  readonly #entries = new Map<string, Entry>()
-  readonly #index = new ListenerIndex<Entry>()
+  readonly #entries = new Map<string, SubscriptionEntry>()
+  readonly #index = new ListenerIndex<SubscriptionEntry>()
   readonly #seen = new SeenFrames()
   readonly #deadMs: number
   #session: Session = IDLE
@@ -122,17 +122,17 @@ export class Connection {
   }
 
   /** Adds a body, now and after every reconnect; the answer takes it away. A body can be added once at a time. */
-  subscribe(body: SubscriptionBody, listener: Listener, { fromBlock, replay }: Beginning = {}): () => void {
+  subscribe(body: SubscriptionBody, listener: Listener, { fromBlock, replay }: SubscribeStart = {}): () => void {
     const key = bodyKey(body)
     if (this.#entries.has(key)) throw new Error(`already subscribed: ${key}`)
-    const entry: Entry = {
+    const entry: SubscriptionEntry = {
       key,
       body,
-      want: wantOf(body),
+      filter: filterOf(body),
       listener,
       replay,
       phase: 'queued',
-      resumes: false,
+      isResuming: false,
       isKnown: false,
       fromBlock,
       stopAckTimer: () => {},
@@ -140,12 +140,12 @@ export class Connection {
     if (!this.#index.has(body.type)) this.#seen.forget(new Set([body.type]))
     this.#entries.set(key, entry)
     this.#index.add(entry)
-    this.#askMore()
+    this.#requestQueued()
     return () => this.#unsubscribe(entry)
   }
 
   /** Pauses a replay, goes on, or plays from elsewhere. */
-  steer(body: SubscriptionBody, action: 'pause' | 'resume' | 'seek', to: object = {}): void {
+  controlReplay(body: SubscriptionBody, action: 'pause' | 'resume' | 'seek', to: object = {}): void {
     this.#send({ method: 'replay', action, subscription: body, ...to })
   }
 
@@ -157,7 +157,7 @@ export class Connection {
   /** Drops the present socket as dead and goes on as if it had ended by itself. */
   interrupt(reason: string): void {
     const { socket } = this.#session
-    if (socket) this.#lost({ status: null, code: null, reason })
+    if (socket) this.#onEnd({ status: null, code: null, reason })
     socket?.drop()
   }
 
@@ -171,49 +171,49 @@ export class Connection {
     if (!admit) return this.#dial(null)
     const waiting: Session = { state: 'connecting', socket: null, stop: () => {} }
     this.#session = waiting
-    this.#tell({ state: 'connecting', attempt: this.#attempt })
+    this.#notifyState({ state: 'connecting', attempt: this.#attempt })
     void admit().then((refusal) => this.#session === waiting && this.#dial(refusal))
   }
 
-  #dial(refusal: NotAdmitted | null): void {
+  #dial(refusal: ConnectRefusal | null): void {
     if (refusal?.retryMs === null) {
       this.#session = IDLE
-      return this.#tell({ state: 'fatal', reason: refusal.reason, status: 0 })
+      return this.#notifyState({ state: 'fatal', reason: refusal.reason, status: 0 })
     }
     const endpoint = refusal ? null : this.#options.endpoint()
     if (!endpoint) return this.#retry(refusal?.reason ?? 'no gateway is known yet', refusal?.retryMs)
-    if (this.#session.state !== 'connecting') this.#tell({ state: 'connecting', attempt: this.#attempt })
+    if (this.#session.state !== 'connecting') this.#notifyState({ state: 'connecting', attempt: this.#attempt })
     const isPresent = () => this.#session.socket === socket
     const socket = this.#runtime.open(streamUrl(endpoint), {
-      opened: () => isPresent() && this.#opened(socket),
-      text: (text) => isPresent() && this.#text(text),
-      ended: (end) => isPresent() && this.#lost(end),
+      onOpen: () => isPresent() && this.#onOpen(socket),
+      onText: (text) => isPresent() && this.#onText(text),
+      onEnd: (end) => isPresent() && this.#onEnd(end),
     })
     const stop = this.#runtime.after(LIMITS.connectMs, () => this.interrupt('no connection in time'))
     this.#session = { state: 'connecting', socket, stop }
   }
 
-  #opened(socket: ClientSocket): void {
+  #onOpen(socket: ClientSocket): void {
     if (this.#session.state === 'connecting') this.#session.stop()
     const nowMs = this.#runtime.now()
-    const session: Open = {
+    const session: OpenSession = {
       state: 'open',
       socket,
       openedAt: nowMs,
-      proofs: new Proofs(this.#runtime.after.bind(this.#runtime), (ping) => this.#send(ping)),
-      leaving: new Map(),
+      receipts: new ReadReceipts(this.#runtime.after.bind(this.#runtime), (ping) => this.#send(ping)),
+      pendingUnsubscribes: new Map(),
       lastFrameAt: nowMs,
       stopWatch: () => {},
-      stopLeavingAgain: null,
+      stopResend: null,
     }
     this.#session = session
-    this.#tell({ state: 'open' })
-    session.proofs.every(this.#options.pingMs ?? LIMITS.pingMs)
+    this.#notifyState({ state: 'open' })
+    session.receipts.start(this.#options.pingMs ?? LIMITS.pingMs)
     this.#watch(session, this.#deadMs)
-    this.#askMore()
+    this.#requestQueued()
   }
 
-  #watch(session: Open, inMs: number): void {
+  #watch(session: OpenSession, inMs: number): void {
     session.stopWatch = this.#runtime.after(inMs, () => {
       const leftMs = this.#deadMs - (this.#runtime.now() - session.lastFrameAt)
       if (leftMs <= 0) this.interrupt(`no frame for ${this.#deadMs / 1000} s`)
@@ -222,21 +222,21 @@ export class Connection {
   }
 
   /** Asks for what is queued, in order, as far as more may wait. */
-  #askMore(): void {
+  #requestQueued(): void {
     if (this.#session.state !== 'open') return
     let waitingChars = 0
     for (const entry of [...this.#entries.values()]) {
       if (entry.phase === 'live') continue
       waitingChars += entry.key.length
       if (waitingChars > Math.max(LIMITS.waitingChars, entry.key.length)) return
-      if (entry.phase === 'queued') this.#ask(entry)
+      if (entry.phase === 'queued') this.#request(entry)
     }
   }
 
-  #ask(entry: Entry): void {
+  #request(entry: SubscriptionEntry): void {
     const { body, replay } = entry
     entry.phase = 'asked'
-    const fromBlock = entry.resumes ? this.#fromBlock : entry.fromBlock
+    const fromBlock = entry.isResuming ? this.#fromBlock : entry.fromBlock
     this.#send({ method: 'subscribe', subscription: body, fromBlock, replay })
     entry.stopAckTimer()
     // A replay of what is young waits until it is archived.
@@ -245,130 +245,131 @@ export class Connection {
     entry.stopAckTimer = this.#runtime.after(ackMs, () => this.interrupt(`no answer to subscribe ${body.type}`))
   }
 
-  #unsubscribe(entry: Entry): void {
+  #unsubscribe(entry: SubscriptionEntry): void {
     if (this.#entries.get(entry.key) !== entry) return
     this.#remove(entry)
     const session = this.#session
     if (session.state !== 'open') return
     if (entry.phase !== 'queued') {
-      const times = (session.leaving.get(entry.key)?.times ?? 0) + 1
-      session.leaving.set(entry.key, { body: entry.body, times })
+      const times = (session.pendingUnsubscribes.get(entry.key)?.times ?? 0) + 1
+      session.pendingUnsubscribes.set(entry.key, { body: entry.body, times })
       this.#send({ method: 'unsubscribe', subscription: entry.body })
     }
-    this.#askMore()
+    this.#requestQueued()
   }
 
-  #remove(entry: Entry): void {
+  #remove(entry: SubscriptionEntry): void {
     entry.stopAckTimer()
     this.#entries.delete(entry.key)
     this.#index.remove(entry)
   }
 
-  #text(text: string): void {
+  #onText(text: string): void {
     const session = this.#session
     if (session.state !== 'open') return
     session.lastFrameAt = this.#runtime.now()
-    session.proofs.came(text.length)
+    session.receipts.onText(text.length)
     const decoded = decodeFrame(text)
     if (decoded.kind === 'malformed') this.interrupt(decoded.reason)
-    else if (decoded.kind === 'frame') this.#frame(session, decoded.frame, text)
-    if (this.#session === session) session.proofs.prove()
+    else if (decoded.kind === 'frame') this.#onFrame(session, decoded.frame, text)
+    if (this.#session === session) session.receipts.pingIfDue()
   }
 
-  #frame(session: Open, frame: KnownFrame, text: string): void {
+  #onFrame(session: OpenSession, frame: KnownFrame, text: string): void {
     switch (frame.channel) {
       case 'pong':
-        session.proofs.ponged(frame.nonce)
-        if (frame.block_height !== undefined) this.#complete(frame.block_height)
-        else this.#askHeight(session)
+        session.receipts.onPong(frame.nonce)
+        if (frame.block_height !== undefined) this.#onHeight(frame.block_height)
+        else this.#requestHeight(session)
         return
       case 'subscriptionResponse': {
         const key = bodyKey(frame.data.subscription as SubscriptionBody)
-        if (frame.data.method === 'subscribe') this.#acknowledged(session, key)
-        else unsubscribed(session, key)
+        if (frame.data.method === 'subscribe') this.#onAck(session, key)
+        else onUnsubscribed(session, key)
         return
       }
       case 'notification':
         // Those of the gateway look the same.
-        this.#hear(frame, text)
+        this.#dispatch(frame, text)
         this.#options.onNotice?.(frame.data.notification, null)
         return
       case 'error':
-        this.#refusal(session, frame.data, frame.code)
+        this.#onError(session, frame.data, frame.code)
         return
       case 'replay':
         this.#entries.get(bodyKey(frame.data.subscription as SubscriptionBody))?.listener.replay?.(frame.data)
         return
       default:
-        this.#hear(frame, text)
+        this.#dispatch(frame, text)
     }
   }
 
-  #hear(frame: DataFrame, text: string): void {
-    const type = typeOfFrames(frame.channel)
-    if (type && resumes(type) && !this.#seen.take(type, text)) return
+  #dispatch(frame: DataFrame, text: string): void {
+    const type = typeOfFrame(frame.channel)
+    if (type && canResume(type) && !this.#seen.isNew(type, text)) return
     for (const { listener } of this.#index.of(frame)) listener.frame(frame)
   }
 
   /** A height tells nothing of bodies that this socket does not have again yet. */
-  #complete(height: number): void {
+  #onHeight(height: number): void {
     const entries = [...this.#entries.values()]
-    if (entries.some((entry) => entry.resumes)) return
-    this.#seen.complete(height)
+    if (entries.some((entry) => entry.isResuming)) return
+    this.#seen.onHeight(height)
     for (const entry of entries) entry.isKnown = entry.phase === 'live'
   }
 
   /** The sooner it is known what was seen, the less an interruption can cost. */
-  #askHeight({ openedAt, proofs }: Open): void {
+  #requestHeight({ openedAt, receipts }: OpenSession): void {
     const isOld = this.#runtime.now() - openedAt > LIMITS.heightsMs
-    const isUnknown = ({ phase, isKnown, body }: Entry) => phase === 'live' && !isKnown && resumes(body.type)
-    if (!isOld && [...this.#entries.values()].some(isUnknown)) proofs.pingAgain()
+    const isUnknown = ({ phase, isKnown, body }: SubscriptionEntry) =>
+      phase === 'live' && !isKnown && canResume(body.type)
+    if (!isOld && [...this.#entries.values()].some(isUnknown)) receipts.resendPing()
   }
 
-  #acknowledged(session: Open, key: string): void {
+  #onAck(session: OpenSession, key: string): void {
     const entry = this.#entries.get(key)
-    if (!entry || entry.phase === 'live' || session.leaving.has(key)) return
+    if (!entry || entry.phase === 'live' || session.pendingUnsubscribes.has(key)) return
     entry.stopAckTimer()
     entry.phase = 'live'
     entry.fromBlock = undefined
-    this.#askMore()
-    entry.resumes = false
+    this.#requestQueued()
+    entry.isResuming = false
     entry.listener.live?.()
     // From its pong on it is known what is seen.
-    if (resumes(entry.body.type) && session.proofs.isPonged) session.proofs.ping()
+    if (canResume(entry.body.type) && session.receipts.isPonged) session.receipts.ping()
   }
 
-  #refusal(session: Open, text: string, code: string | undefined): void {
-    if (code === 'gap' || code === 'replay_unavailable') this.#missed(text)
-    const entry = this.#refusedBy(text)
+  #onError(session: OpenSession, text: string, code: string | undefined): void {
+    if (code === 'gap' || code === 'replay_unavailable') this.#onGap(text)
+    const entry = this.#entryOfError(text)
     const key = entry?.key ?? embeddedKey(text)
-    if (code === 'already_unsubscribed') return unsubscribed(session, key)
+    if (code === 'already_unsubscribed') return onUnsubscribed(session, key)
     const isHeld = entry !== undefined && code === 'already_subscribed'
     // The gateway has not ended the one before: what it says from now on is of the one that was asked for anew.
-    if (isHeld) session.leaving.delete(key)
-    if (session.leaving.has(key)) return
+    if (isHeld) session.pendingUnsubscribes.delete(key)
+    if (session.pendingUnsubscribes.has(key)) return
     if (!entry || code === 'replay_unavailable') {
       if (code === 'rate_limited') {
-        session.proofs.refused()
-        this.#leaveAgain(session)
+        session.receipts.onRejected()
+        this.#resendUnsubscribes(session)
       }
       this.#options.onNotice?.(text, code ?? null)
       return
     }
-    if (isHeld) return this.#acknowledged(session, key)
+    if (isHeld) return this.#onAck(session, key)
     entry.stopAckTimer()
     if (code && LIMITS.passingCodes.has(code)) {
       const inMs = backoffMs(RETRY, 3, this.#runtime.random()) + 200
-      entry.stopAckTimer = this.#runtime.after(inMs, () => this.#ask(entry))
+      entry.stopAckTimer = this.#runtime.after(inMs, () => this.#request(entry))
       return
     }
     this.#remove(entry)
-    this.#askMore()
+    this.#requestQueued()
     entry.listener.refused(text, code)
   }
 
   /** The subscription that an error speaks of. A long body is not said back: then it is the only one that waits. */
-  #refusedBy(text: string): Entry | undefined {
+  #entryOfError(text: string): SubscriptionEntry | undefined {
     const key = embeddedKey(text)
     if (key !== '') return this.#entries.get(key)
     if (!text.startsWith('Invalid subscription')) return undefined
@@ -377,12 +378,12 @@ export class Connection {
   }
 
   /** Events are missing: of the body that a text names, or of all where it names none. They begin anew. */
-  #missed(text: string): void {
+  #onGap(text: string): void {
     const named = embeddedBody(text)?.type
     const types = new Set<string>()
     for (const entry of [...this.#entries.values()]) {
       const { type } = entry.body
-      if (entry.phase !== 'live' || !resumes(type) || type !== (named ?? type)) continue
+      if (entry.phase !== 'live' || !canResume(type) || type !== (named ?? type)) continue
       types.add(type)
       entry.isKnown = false
       entry.listener.lost?.(text)
@@ -392,26 +393,26 @@ export class Connection {
   }
 
   /** A frame was refused for its rate, and no refusal names unsubscribes: it may have been one of them. */
-  #leaveAgain(session: Open): void {
-    if (session.leaving.size === 0) return
-    session.stopLeavingAgain ??= this.#runtime.after(LIMITS.againMs, () => {
-      session.stopLeavingAgain = null
-      for (const [key, { body }] of session.leaving) {
+  #resendUnsubscribes(session: OpenSession): void {
+    if (session.pendingUnsubscribes.size === 0) return
+    session.stopResend ??= this.#runtime.after(LIMITS.againMs, () => {
+      session.stopResend = null
+      for (const [key, { body }] of session.pendingUnsubscribes) {
         const entry = this.#entries.get(key)
         if (!entry) {
           this.#send({ method: 'unsubscribe', subscription: body })
           continue
         }
-        session.leaving.delete(key)
+        session.pendingUnsubscribes.delete(key)
         // Its answer may be among those that were taken for those of the one before.
-        if (entry.phase === 'asked') this.#ask(entry)
+        if (entry.phase === 'asked') this.#request(entry)
       }
     })
   }
 
-  #lost(end: SocketEnd): void {
+  #onEnd(end: SocketEnd): void {
     const reason = describeEnd(end)
-    this.#leave(reason, IDLE)
+    this.#leaveSession(reason, IDLE)
     if (this.#isEnded()) return
     const fatal = (end.status && FATAL_STATUSES[end.status]) || (end.code && FATAL_CODES[end.code])
     if (fatal && !this.#options.onEnd)
@@ -425,41 +426,41 @@ export class Connection {
       backoffMs(this.#options.retry ?? RETRY, this.#attempt++, this.#runtime.random()),
     )
     this.#session = { state: 'waiting', socket: null, stop: this.#runtime.after(retryMs, () => this.#connect()) }
-    this.#tell({ state: 'waiting', retryMs, reason })
+    this.#notifyState({ state: 'waiting', retryMs, reason })
   }
 
-  #leave(reason: string, next: Session): void {
+  #leaveSession(reason: string, next: Session): void {
     const session = this.#session
     this.#session = next
     if (session.state === 'connecting' || session.state === 'waiting') session.stop()
     if (session.state === 'open') {
       session.stopWatch()
-      session.proofs.stop()
-      session.stopLeavingAgain?.()
+      session.receipts.stop()
+      session.stopResend?.()
       if (this.#runtime.now() - session.openedAt >= LIMITS.steadyMs) this.#attempt = 0
     }
     const from = this.#seen.resume()
     this.#fromBlock = next === ENDED ? undefined : from
-    this.#seen.forget(this.#interrupted(reason, from))
+    this.#seen.forget(this.#resetEntries(reason, from))
   }
 
   /**
    * The socket of all ended. Answers the types of bodies that begin anew on the next one: frames do not say which body they
    * are of, so all of a type go on behind what was seen, or none.
    */
-  #interrupted(reason: string, from: number | undefined): Set<string> {
+  #resetEntries(reason: string, from: number | undefined): Set<string> {
     const entries = [...this.#entries.values()]
-    const goesOn = ({ isKnown, body, replay }: Entry) => isKnown && !replay && resumes(body.type)
+    const goesOn = ({ isKnown, body, replay }: SubscriptionEntry) => isKnown && !replay && canResume(body.type)
     const anew = new Set(
       entries.filter((entry) => this.#fromBlock === undefined || !goesOn(entry)).map(({ body }) => body.type),
     )
     for (const entry of entries) {
       entry.stopAckTimer()
-      const wasLive = entry.phase === 'live' || entry.resumes
+      const wasLive = entry.phase === 'live' || entry.isResuming
       const first = entry.isKnown ? from : undefined
       entry.phase = 'queued'
-      entry.resumes = entry.isKnown = !anew.has(entry.body.type)
-      if (wasLive && !entry.resumes) entry.listener.lost?.(reason, first)
+      entry.isResuming = entry.isKnown = !anew.has(entry.body.type)
+      if (wasLive && !entry.isResuming) entry.listener.lost?.(reason, first)
     }
     return anew
   }
@@ -467,16 +468,16 @@ export class Connection {
   #finish(state: ConnectionStatus): void {
     if (this.#isEnded()) return
     const { socket } = this.#session
-    this.#leave(state.state === 'fatal' ? state.reason : 'closed', ENDED)
+    this.#leaveSession(state.state === 'fatal' ? state.reason : 'closed', ENDED)
     socket?.drop()
-    this.#tell(state)
+    this.#notifyState(state)
   }
 
   #isEnded(): boolean {
     return this.#session.state === 'ended'
   }
 
-  #tell(state: ConnectionStatus): void {
+  #notifyState(state: ConnectionStatus): void {
     this.#options.onState?.(state)
   }
 
@@ -486,8 +487,8 @@ export class Connection {
 }
 
 /** `key` is empty for a long body, which is not said back. */
-function unsubscribed({ leaving }: Open, key: string): void {
-  const said = key || [...leaving.keys()].find(({ length }) => length > LIMITS.echoChars) || ''
-  const one = leaving.get(said)
-  if (one && --one.times === 0) leaving.delete(said)
+function onUnsubscribed({ pendingUnsubscribes }: OpenSession, key: string): void {
+  const said = key || [...pendingUnsubscribes.keys()].find(({ length }) => length > LIMITS.echoChars) || ''
+  const one = pendingUnsubscribes.get(said)
+  if (one && --one.times === 0) pendingUnsubscribes.delete(said)
 }

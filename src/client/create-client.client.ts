@@ -22,8 +22,8 @@ import type {
 import { openReplay, openStream, type StreamOptions } from './client-stream.ts'
 import { Connection } from './connection.ts'
 import { pagesOf } from './history.ts'
-import { type Asking, askInfo } from './info.client.ts'
-import { INSIDE, type Inside, Opened, tell } from './internals.ts'
+import { type InfoSettings, sendInfo } from './info.client.ts'
+import { type ClientInternals, INTERNALS, OpenHandles, safeCall } from './internals.ts'
 import type { SubscriptionBody } from './subscription.ts'
 import { type WebGlobals, webRuntime } from './web-runtime.client.ts'
 import { ABORTED, CLOSED, fatalOf, WeirError } from './weir-error.ts'
@@ -111,16 +111,16 @@ export function createClient(options: ClientOptions): WeirClient {
   const endpoint = { url, key }
   // Called bare: platforms refuse their fetch with another `this`.
   const runtime = webRuntime({ ...(options as ClientOptions & WebGlobals), fetch: (...request) => ask(...request) })
-  const opened = new Opened()
+  const opened = new OpenHandles()
   const closed = new AbortController()
   const { timeoutMs = TIMEOUT_MS, retries = RETRIES, maxRetryWaitMs = MAX_RETRY_WAIT_MS } = options
   const { random } = runtime
-  const asking: Asking = { endpoint, fetch: runtime.fetch, after, random, timeoutMs, retries, maxRetryWaitMs }
+  const asking: InfoSettings = { endpoint, fetch: runtime.fetch, after, random, timeoutMs, retries, maxRetryWaitMs }
   let isStarted = false
   const connection = new Connection(runtime, {
     endpoint: () => endpoint,
     onState: (state) => {
-      if (onState) tell(onState, state)
+      if (onState) safeCall(onState, state)
       if (state.state === 'fatal') opened.endAll(fatalOf(state.reason, state.status))
     },
     onNotice: (text, code) => onNotice?.(text, code),
@@ -132,7 +132,7 @@ export function createClient(options: ClientOptions): WeirClient {
   }
   const question = async <T>(body: object, own?: AbortSignal) => {
     const both = own ? AbortSignal.any([own, closed.signal]) : closed.signal
-    return askInfo<T>(asking, body, both)
+    return sendInfo<T>(asking, body, both)
   }
   const stream = (body: object, how: StreamOptions, listener?: (event: StreamEvent) => void) =>
     openStream(opened, connected(), body as SubscriptionBody, how, listener)
@@ -157,7 +157,7 @@ export function createClient(options: ClientOptions): WeirClient {
     replay: (body: object, range: object, { signal: own }: { signal?: AbortSignal } = {}) =>
       openReplay(opened, runtime, endpoint, body as SubscriptionBody, range, own),
     close: () => end(CLOSED),
-    [INSIDE]: { opened, runtime, endpoint, connected } satisfies Inside,
+    [INTERNALS]: { handles: opened, runtime, endpoint, connected } satisfies ClientInternals,
   }
   return client as WeirClient
 }

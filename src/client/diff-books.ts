@@ -30,11 +30,11 @@ export interface BookListener {
 }
 
 /** Snapshots asked for at the same time. */
-const FETCHES_MAX = 4
+const MAX_FETCHES = 4
 /** A coin that does not exist may be listed later. */
 const UNKNOWN_RETRY_MS = 5_000
 /** After checksums that differ again and again: snapshots cost credits, and the next would mend as little. */
-const DIFFERS_RETRY: Backoff = { firstMs: 1_000, capMs: 60_000, jitter: 0.5 }
+const MISMATCH_RETRY: Backoff = { firstMs: 1_000, capMs: 60_000, jitter: 0.5 }
 
 interface Fetch {
   /** Attempts since the coin was last live. */
@@ -45,7 +45,7 @@ interface Fetch {
 
 export class DiffBooks {
   readonly #books = new Map<string, CoinBook>()
-  readonly #steps: Steps
+  readonly #status: SyncStatus
   readonly #connection: Connection
   readonly #runtime: ClientRuntime
   readonly #listener: BookListener
@@ -56,26 +56,26 @@ export class DiffBooks {
   /** Counts losses of the stream: a snapshot asked for before one is of no use after it. */
   #generation = 0
   /** Of coins whose last checksum differed, how many did in a row. */
-  readonly #differing = new Map<string, number>()
-  readonly #leave: () => void
+  readonly #mismatches = new Map<string, number>()
+  readonly #unsubscribe: () => void
 
   constructor(connection: Connection, runtime: ClientRuntime, scope: BookScope, listener: BookListener) {
     this.#connection = connection
     this.#runtime = runtime
     this.#listener = listener
-    this.#steps = new Steps((coin, step, why) => listener.step?.(coin, step, why))
+    this.#status = new SyncStatus((coin, step, why) => listener.step?.(coin, step, why))
     this.#body = bookBody(scope)
-    this.#leave = connection.subscribe(this.#body, {
-      live: () => this.#live(),
-      lost: (reason) => this.#lost(reason),
-      frame: (frame) => this.#frame(frame),
+    this.#unsubscribe = connection.subscribe(this.#body, {
+      live: () => this.#onLive(),
+      lost: (reason) => this.#onLost(reason),
+      frame: (frame) => this.#onFrame(frame),
       refused: (reason, code) => listener.refused?.(reason, code),
     })
   }
 
   close(): void {
-    this.#leave()
-    this.#lost('closed')
+    this.#unsubscribe()
+    this.#onLost('closed')
   }
 
   /** Of a coin, live or not; undefined before the stream brought it. */
@@ -90,18 +90,18 @@ export class DiffBooks {
   step(coin: string): Step | undefined
   step(coin?: null): Step
   step(coin: string | null = null): Step | undefined {
-    return coin === null ? this.#steps.whole : this.#steps.of(coin)
+    return coin === null ? this.#status.overall : this.#status.of(coin)
   }
 
   coins(): IterableIterator<string> {
     return this.#books.keys()
   }
 
-  #live(): void {
-    for (const coin of listedCoins(this.#body) ?? this.#books.keys()) this.#want(this.#bookOf(coin), 0)
+  #onLive(): void {
+    for (const coin of listedCoins(this.#body) ?? this.#books.keys()) this.#scheduleFetch(this.#bookOf(coin), 0)
   }
 
-  #lost(reason: string): void {
+  #onLost(reason: string): void {
     this.#generation++
     for (const fetch of this.#fetches.values()) fetch.stop()
     this.#fetches.clear()
@@ -110,55 +110,55 @@ export class DiffBooks {
     for (const book of this.#books.values()) {
       const wasLive = book.live
       book.lost(reason)
-      this.#steps.set(book.coin, 'out of step', reason)
+      this.#status.set(book.coin, 'out of step', reason)
       if (wasLive) this.#listener.gap?.(book.coin, reason)
     }
   }
 
-  #frame(frame: DataFrame): void {
+  #onFrame(frame: DataFrame): void {
     if (frame.channel !== 'l2BookDiff2') return
     const batch = frame.data.Updates
     const head = { epoch: batch.epoch, height: batch.block_height, time: batch.time }
     this.#listener.block?.(head)
     const changes = changesOf(batch, this.#body)
     for (const coin of changes.keys()) this.#bookOf(coin)
-    for (const book of this.#books.values()) this.#batch(book, head, changes.get(book.coin) ?? null)
+    for (const book of this.#books.values()) this.#applyBatch(book, head, changes.get(book.coin) ?? null)
   }
 
-  #batch(book: CoinBook, head: BatchHead, change: CoinChange | null): void {
+  #applyBatch(book: CoinBook, head: BatchHead, change: CoinChange | null): void {
     const outcome = book.batch(head, change)
     if (outcome === 'applied') {
-      if (change?.checksum !== undefined) this.#differing.delete(book.coin)
+      if (change?.checksum !== undefined) this.#mismatches.delete(book.coin)
       this.#listener.changed?.(book)
     } else if (outcome === 'refetch' || outcome === 'differs') {
-      this.#steps.set(book.coin, 'out of step', book.why)
+      this.#status.set(book.coin, 'out of step', book.why)
       this.#listener.gap?.(book.coin, book.why)
-      this.#want(book, outcome === 'differs' ? this.#differs(book) : 0)
-    } else if (outcome === 'buffered' && change) this.#want(book, 0)
+      this.#scheduleFetch(book, outcome === 'differs' ? this.#mismatchDelayMs(book) : 0)
+    } else if (outcome === 'buffered' && change) this.#scheduleFetch(book, 0)
   }
 
   #bookOf(coin: string): CoinBook {
     return entryOf(this.#books, coin, () => {
-      this.#steps.set(coin, 'syncing')
+      this.#status.set(coin, 'syncing')
       return new CoinBook(coin)
     })
   }
 
   /** Makes sure that a snapshot of the coin is on its way; `waitMs` before it is asked for. */
-  #want(book: CoinBook, waitMs: number): void {
+  #scheduleFetch(book: CoinBook, waitMs: number): void {
     if (waitMs === 0 && this.#fetches.has(book.coin)) return
     const fetch = entryOf(this.#fetches, book.coin, () => ({ attempt: 0, stop: () => {} }))
     const enqueue = () => {
-      if (this.#steps.of(book.coin)) this.#steps.set(book.coin, 'syncing', book.why)
+      if (this.#status.of(book.coin)) this.#status.set(book.coin, 'syncing', book.why)
       this.#queue.push(book.coin)
-      this.#pump()
+      this.#startFetches()
     }
     if (waitMs > 0) fetch.stop = this.#runtime.after(waitMs, enqueue)
     else enqueue()
   }
 
-  #pump(): void {
-    while (this.#running < FETCHES_MAX) {
+  #startFetches(): void {
+    while (this.#running < MAX_FETCHES) {
       const coin = this.#queue.shift()
       if (coin === undefined) return
       this.#running++
@@ -167,30 +167,30 @@ export class DiffBooks {
   }
 
   async #fetch(book: CoinBook, generation: number): Promise<void> {
-    book.fetchBegan()
+    book.fetchStarted()
     const outcome = await requestSnapshot(this.#runtime, this.#connection.endpoint(), book.coin)
     if (generation !== this.#generation) return
     this.#running--
-    this.#settle(book, outcome)
-    this.#pump()
+    this.#onOutcome(book, outcome)
+    this.#startFetches()
   }
 
-  #settle(book: CoinBook, outcome: SnapshotOutcome): void {
+  #onOutcome(book: CoinBook, outcome: SnapshotOutcome): void {
     switch (outcome.kind) {
       case 'snapshot':
         this.#seed(book, outcome.snapshot)
         break
       case 'later':
-        this.#again(book, outcome.retryAfterMs)
+        this.#retryFetch(book, outcome.retryAfterMs)
         break
       case 'unknown':
-        this.#steps.forget(book.coin)
+        this.#status.forget(book.coin)
         this.#listener.unknown?.(book.coin)
-        this.#again(book, UNKNOWN_RETRY_MS)
+        this.#retryFetch(book, UNKNOWN_RETRY_MS)
         break
       case 'refused':
         // The fetch stays noted, so that no diff asks again before the next connection.
-        this.#steps.set(book.coin, 'out of step', outcome.reason)
+        this.#status.set(book.coin, 'out of step', outcome.reason)
         this.#listener.refused?.(outcome.reason, BY_STATUS[outcome.status])
     }
   }
@@ -198,26 +198,26 @@ export class DiffBooks {
   #seed(book: CoinBook, snapshot: Snapshot): void {
     const outcome = book.snapshot(snapshot)
     if (outcome !== 'live') {
-      if (outcome === 'differs') this.#steps.set(book.coin, 'out of step', book.why)
-      this.#again(book, outcome === 'differs' ? this.#differs(book) : 0)
+      if (outcome === 'differs') this.#status.set(book.coin, 'out of step', book.why)
+      this.#retryFetch(book, outcome === 'differs' ? this.#mismatchDelayMs(book) : 0)
       return
     }
     this.#fetches.delete(book.coin)
-    this.#steps.set(book.coin, 'in step')
+    this.#status.set(book.coin, 'in step')
     this.#listener.changed?.(book)
   }
 
   /** A checksum differed: how long to wait before the book is fetched again. */
-  #differs({ coin }: CoinBook): number {
-    const before = this.#differing.get(coin) ?? 0
-    this.#differing.set(coin, before + 1)
-    return before === 0 ? 0 : backoffMs(DIFFERS_RETRY, before - 1, this.#runtime.random())
+  #mismatchDelayMs({ coin }: CoinBook): number {
+    const before = this.#mismatches.get(coin) ?? 0
+    this.#mismatches.set(coin, before + 1)
+    return before === 0 ? 0 : backoffMs(MISMATCH_RETRY, before - 1, this.#runtime.random())
   }
 
-  #again(book: CoinBook, atLeastMs: number): void {
+  #retryFetch(book: CoinBook, atLeastMs: number): void {
     const fetch = this.#fetches.get(book.coin)
     if (!fetch) return
-    this.#want(book, Math.max(1, atLeastMs, backoffMs(RETRY, fetch.attempt++, this.#runtime.random())))
+    this.#scheduleFetch(book, Math.max(1, atLeastMs, backoffMs(RETRY, fetch.attempt++, this.#runtime.random())))
   }
 }
 
@@ -232,13 +232,13 @@ function changesOf(
 }
 
 /** Whether books are the server's, coin by coin and all together, told where it changes. */
-class Steps {
-  readonly #told: NonNullable<BookListener['step']>
+class SyncStatus {
+  readonly #onChange: NonNullable<BookListener['step']>
   readonly #steps = new Map<string, Step>()
-  whole: Step = 'syncing'
+  overall: Step = 'syncing'
 
   constructor(told: NonNullable<BookListener['step']>) {
-    this.#told = told
+    this.#onChange = told
   }
 
   /** Undefined where no such coin is known of. */
@@ -249,22 +249,22 @@ class Steps {
   /** Of this coin nothing is known any more. */
   forget(coin: string): void {
     this.#steps.delete(coin)
-    this.#tellWhole('')
+    this.#updateOverall('')
   }
 
   set(coin: string, step: Step, why = ''): void {
     const was = this.of(coin)
     this.#steps.set(coin, step)
-    if ((was ?? 'syncing') !== step) this.#told(coin, step, why)
-    this.#tellWhole(why)
+    if ((was ?? 'syncing') !== step) this.#onChange(coin, step, why)
+    this.#updateOverall(why)
   }
 
-  #tellWhole(why: string): void {
+  #updateOverall(why: string): void {
     const steps = new Set(this.#steps.values())
     const whole =
       (['out of step', 'syncing'] as const).find((bad) => steps.has(bad)) ?? (steps.size > 0 ? 'in step' : 'syncing')
-    if (whole === this.whole) return
-    this.whole = whole
-    this.#told(null, whole, why)
+    if (whole === this.overall) return
+    this.overall = whole
+    this.#onChange(null, whole, why)
   }
 }

@@ -1,61 +1,61 @@
 // Events between who brings them and a `for await`. Laws: what waits is bounded, an end is the last that is told, and whoever
 // leaves frees all of it at once.
 
-interface Waiting<Event> {
+interface QueuedEvent<Event> {
   readonly event: Event
   readonly key: string | null
 }
 
 export class EventQueue<Event> implements AsyncIterableIterator<Event> {
-  readonly #most: number
+  readonly #capacity: number
   /** What is told where events had to be dropped. */
-  readonly #dropped: () => Event
-  readonly #leave: () => void
-  #waiting: Waiting<Event>[] = []
+  readonly #dropEvent: () => Event
+  readonly #onLeave: () => void
+  #events: QueuedEvent<Event>[] = []
   /** First of those that wait. */
   #next = 0
-  #isShort = false
-  #isOver = false
+  #hasDropped = false
+  #isEnded = false
   #reader: ((result: IteratorResult<Event, undefined>) => void) | null = null
 
   constructor(most: number, dropped: () => Event, leave: () => void) {
-    this.#most = Math.max(1, most)
-    this.#dropped = dropped
-    this.#leave = leave
+    this.#capacity = Math.max(1, most)
+    this.#dropEvent = dropped
+    this.#onLeave = leave
   }
 
   get size(): number {
-    return this.#waiting.length - this.#next
+    return this.#events.length - this.#next
   }
 
   /** Of one `key` the latest alone waits. */
   push(event: Event, key: string | null = null): void {
-    if (this.#isOver) return
-    if (this.#reader) return this.#give(event)
+    if (this.#isEnded) return
+    if (this.#reader) return this.#deliver(event)
     if (key !== null) {
-      const at = this.#waiting.findIndex((one, index) => index >= this.#next && one.key === key)
-      if (at >= 0) this.#waiting.splice(at, 1)
+      const at = this.#events.findIndex((one, index) => index >= this.#next && one.key === key)
+      if (at >= 0) this.#events.splice(at, 1)
     }
-    this.#waiting.push({ event, key })
-    if (this.size <= this.#most) return
+    this.#events.push({ event, key })
+    if (this.size <= this.#capacity) return
     this.#take()
-    this.#isShort = true
+    this.#hasDropped = true
   }
 
   /** The last event. */
   end(event: Event): void {
-    if (this.#isOver) return
+    if (this.#isEnded) return
     this.push(event)
-    this.#isOver = true
+    this.#isEnded = true
   }
 
   next(): Promise<IteratorResult<Event, undefined>> {
-    if (this.#isShort) {
-      this.#isShort = false
-      return Promise.resolve({ done: false, value: this.#dropped() })
+    if (this.#hasDropped) {
+      this.#hasDropped = false
+      return Promise.resolve({ done: false, value: this.#dropEvent() })
     }
     if (this.size > 0) return Promise.resolve({ done: false, value: this.#take() })
-    if (this.#isOver) return Promise.resolve({ done: true, value: undefined })
+    if (this.#isEnded) return Promise.resolve({ done: true, value: undefined })
     return new Promise((resolve) => {
       // Of two readers the first would wait for ever.
       this.#reader?.({ done: true, value: undefined })
@@ -65,13 +65,13 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
 
   /** Called where a `for await` is left. */
   return(): Promise<IteratorResult<Event, undefined>> {
-    this.#isOver = true
-    this.#isShort = false
-    this.#waiting = []
+    this.#isEnded = true
+    this.#hasDropped = false
+    this.#events = []
     this.#next = 0
     this.#reader?.({ done: true, value: undefined })
     this.#reader = null
-    this.#leave()
+    this.#onLeave()
     return Promise.resolve({ done: true, value: undefined })
   }
 
@@ -79,7 +79,7 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
     return this
   }
 
-  #give(value: Event): void {
+  #deliver(value: Event): void {
     const reader = this.#reader
     this.#reader = null
     reader?.({ done: false, value })
@@ -87,10 +87,10 @@ export class EventQueue<Event> implements AsyncIterableIterator<Event> {
 
   #take(): Event {
     // biome-ignore lint/style/noNonNullAssertion: called where one waits
-    const { event } = this.#waiting[this.#next++]!
+    const { event } = this.#events[this.#next++]!
     // A shift of each would copy thousands.
-    if (this.#next > 64 && this.#next * 2 > this.#waiting.length) {
-      this.#waiting = this.#waiting.slice(this.#next)
+    if (this.#next > 64 && this.#next * 2 > this.#events.length) {
+      this.#events = this.#events.slice(this.#next)
       this.#next = 0
     }
     return event

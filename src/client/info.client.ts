@@ -9,7 +9,7 @@ import { type Endpoint, infoUrl, retryAfterOf } from './runtime.ts'
 import { BY_STATUS, WeirError } from './weir-error.ts'
 
 /** How questions are asked. */
-export interface Asking {
+export interface InfoSettings {
   readonly endpoint: Endpoint
   readonly fetch: typeof fetch
   readonly after: After
@@ -21,22 +21,29 @@ export interface Asking {
 
 const BACKOFF: Backoff = { firstMs: 250, capMs: 10_000, jitter: 0.5 }
 /** Of these the same question may succeed later. */
-const PASSING = new Set(['rate_limited', 'unavailable', 'upstream_failed', 'upstream_timeout', 'network', 'timeout'])
+const TRANSIENT_CODES = new Set([
+  'rate_limited',
+  'unavailable',
+  'upstream_failed',
+  'upstream_timeout',
+  'network',
+  'timeout',
+])
 
 /** Rejects with a `WeirError`. */
-export async function askInfo<T>(asking: Asking, question: object, signal?: AbortSignal): Promise<Answer<T>> {
+export async function sendInfo<T>(asking: InfoSettings, question: object, signal?: AbortSignal): Promise<Answer<T>> {
   const body = JSON.stringify(question)
   for (let attempt = 0; ; attempt++) {
-    const found = await attemptOf<T>(asking, body, signal).catch((error: unknown) => error as WeirError)
+    const found = await attemptOnce<T>(asking, body, signal).catch((error: unknown) => error as WeirError)
     if (!(found instanceof WeirError)) return found
     const waitMs = Math.max(found.retryAfterMs ?? 0, backoffMs(BACKOFF, attempt, asking.random()))
-    if (!PASSING.has(found.code) || attempt >= asking.retries || waitMs > asking.maxRetryWaitMs) throw found
-    await waited(asking.after, waitMs, signal)
+    if (!TRANSIENT_CODES.has(found.code) || attempt >= asking.retries || waitMs > asking.maxRetryWaitMs) throw found
+    await delay(asking.after, waitMs, signal)
   }
 }
 
-async function attemptOf<T>(
-  { endpoint, fetch: ask, after, timeoutMs }: Asking,
+async function attemptOnce<T>(
+  { endpoint, fetch: ask, after, timeoutMs }: InfoSettings,
   body: string,
   signal?: AbortSignal,
 ): Promise<Answer<T>> {
@@ -88,7 +95,7 @@ function aborted(): WeirError {
   return new WeirError('aborted', 'the signal was aborted')
 }
 
-function waited(after: After, ms: number, signal?: AbortSignal): Promise<void> {
+function delay(after: After, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {
       stop()

@@ -15,15 +15,15 @@ export interface Signal {
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
-export interface Open {
-  readonly isOver: () => boolean
+export interface OpenHandle {
+  readonly isEnded: () => boolean
   /** Ends it for this reason. */
   readonly end: (end: End) => void
   readonly close: () => void
 }
 
-export class Opened {
-  readonly #all = new Set<Open>()
+export class OpenHandles {
+  readonly #all = new Set<OpenHandle>()
   #end: End | null = null
 
   get size(): number {
@@ -31,11 +31,11 @@ export class Opened {
   }
 
   /** `free` is called once; where all has ended already, soon. */
-  add(free: (end: End) => void, signal?: Signal | undefined): Open {
+  add(free: (end: End) => void, signal?: Signal | undefined): OpenHandle {
     let isOver = false
     const abort = () => open.end(ABORTED)
-    const open: Open = {
-      isOver: () => isOver,
+    const open: OpenHandle = {
+      isEnded: () => isOver,
       end: (end) => {
         if (isOver) return
         isOver = true
@@ -61,30 +61,30 @@ export class Opened {
   }
 }
 
-export interface Inside {
-  readonly opened: Opened
+export interface ClientInternals {
+  readonly handles: OpenHandles
   readonly runtime: ClientRuntime
   readonly endpoint: Endpoint
   /** Connects where nothing did yet. */
   readonly connected: () => Connection
 }
 
-export const INSIDE = Symbol.for('weir-client.inside')
+export const INTERNALS = Symbol.for('weir-client.inside')
 
-export function insideOf(client: object): Inside {
-  const inside = (client as { readonly [INSIDE]?: Inside })[INSIDE]
+export function internalsOf(client: object): ClientInternals {
+  const inside = (client as { readonly [INTERNALS]?: ClientInternals })[INTERNALS]
   if (!inside) throw new TypeError('send the client that createClient has made')
   return inside
 }
 
 /** Refuses a body that is there: whose frames are whose nobody could tell. */
-export function refuseTwice(connection: Connection, body: SubscriptionBody): void {
+export function rejectDuplicate(connection: Connection, body: SubscriptionBody): void {
   if (!connection.has(body)) return
   throw new WeirError('already_subscribed', `${JSON.stringify(body)} is subscribed to: share it, or close it first`)
 }
 
 /** Calls what users of the package give it. Invariant: what theirs throws reaches them, and leaves nothing of ours half done. */
-export function tell<Event>(listener: (event: Event) => void, event: Event): void {
+export function safeCall<Event>(listener: (event: Event) => void, event: Event): void {
   try {
     listener(event)
   } catch (error) {

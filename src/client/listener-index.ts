@@ -3,12 +3,12 @@
 // Invariant: a client with many coins or wallets, one by one, pays for each frame what one of them costs.
 
 import { entryOf } from '../core/entry-of.ts'
-import { type ChannelFacts, factsOf, namesOfEvents, typeOfFrames } from './channels.ts'
+import { type ChannelFacts, factsOf, namesOfEvents, typeOfFrame } from './channels.ts'
 import type { DataFrame } from './server-frame.ts'
 import { isInScope, listedCoins, normalBody, type SubscriptionBody } from './subscription.ts'
 
 /** What a body asks for. */
-export interface Want {
+export interface SubscriptionFilter {
   readonly facts: ChannelFacts
   /** In its normal form. */
   readonly body: SubscriptionBody
@@ -17,7 +17,7 @@ export interface Want {
 }
 
 /** What frames of any channel show that bodies name. */
-interface Shown {
+interface FrameContent {
   readonly fills?: readonly unknown[]
   readonly updates?: readonly unknown[]
   readonly data?: {
@@ -33,7 +33,7 @@ interface Shown {
 }
 
 /** Null where a newer gateway may know. */
-export function wantOf(sent: SubscriptionBody): Want | null {
+export function filterOf(sent: SubscriptionBody): SubscriptionFilter | null {
   const facts = factsOf(sent.type)
   if (!facts) return null
   const body = normalBody(sent)
@@ -55,12 +55,12 @@ function namesOfBody({ source, isJoint }: ChannelFacts, body: SubscriptionBody):
 }
 
 /** False where the frame shows what this body does not want. */
-export function mayBeOf(frame: DataFrame, { facts, body, names }: Want): boolean {
-  const shown = frame as Shown
+export function mayMatch(frame: DataFrame, { facts, body, names }: SubscriptionFilter): boolean {
+  const shown = frame as FrameContent
   const { coin, dex, user, userState, Snapshot, Updates, fast, spread, levels } = shown.data ?? {}
   switch (facts.source) {
     case 'events':
-      return isOfEvents(shown, facts, body, new Set(names))
+      return matchesEvents(shown, facts, body, new Set(names))
     case 'books': {
       const coins = Snapshot ? [Snapshot.coin] : (Updates?.book_diffs.map((diff) => diff.coin) ?? [])
       const isIn = (coin: string) => isInScope(body, coin)
@@ -86,8 +86,8 @@ export function mayBeOf(frame: DataFrame, { facts, body, names }: Want): boolean
   }
 }
 
-function isOfEvents(
-  shown: Shown,
+function matchesEvents(
+  shown: FrameContent,
   { hasUserForm, namesOf = () => [] }: ChannelFacts,
   { user, interval }: SubscriptionBody,
   names: ReadonlySet<string>,
@@ -99,18 +99,18 @@ function isOfEvents(
   return rowsOf(shown).every((row) => namesOf(row).some((name) => names.has(name)))
 }
 
-function rowsOf({ fills, updates, data }: Shown): readonly unknown[] {
+function rowsOf({ fills, updates, data }: FrameContent): readonly unknown[] {
   return fills ?? updates ?? (Array.isArray(data) ? data : data?.s === undefined ? [] : [data])
 }
 
-function bookOf({ data }: Shown): string | undefined {
+function bookOf({ data }: FrameContent): string | undefined {
   const { Snapshot, Updates } = data ?? {}
   return (Snapshot ?? Updates?.book_diffs[0] ?? Updates?.order_statuses?.[0]?.order)?.coin
 }
 
 /** Names of a frame of a channel: null where it tells nothing. */
 function namesOfFrame(frame: DataFrame, { source, namesOf }: ChannelFacts): readonly string[] | null {
-  const shown = frame as Shown
+  const shown = frame as FrameContent
   const { user, userState, coin } = shown.data ?? {}
   switch (source) {
     case 'events': {
@@ -132,14 +132,14 @@ function namedBy(name: unknown): readonly string[] | null {
 }
 
 /** What the index asks of a subscription. */
-interface Indexed {
+interface IndexedSubscription {
   readonly body: SubscriptionBody
-  readonly want: Want | null
+  readonly filter: SubscriptionFilter | null
   readonly phase: 'queued' | 'asked' | 'live'
 }
 
 /** Those of one type. */
-interface Kind<T> {
+interface TypeEntry<T> {
   readonly all: Set<T>
   readonly byName: Map<string, Set<T>>
   /** Those that frames of any name may be of. */
@@ -147,30 +147,30 @@ interface Kind<T> {
 }
 
 /** By type and name. `T`: a subscription. */
-export class ListenerIndex<T extends Indexed> {
-  readonly #kinds = new Map<string, Kind<T>>()
+export class ListenerIndex<T extends IndexedSubscription> {
+  readonly #byType = new Map<string, TypeEntry<T>>()
 
   /** True where a body of this type is among them. */
   has(type: string): boolean {
-    return this.#kinds.has(type)
+    return this.#byType.has(type)
   }
 
   add(entry: T): void {
     const { type } = entry.body
-    const kind = entryOf(this.#kinds, type, () => ({ all: new Set(), byName: new Map(), nameless: new Set() }))
+    const kind = entryOf(this.#byType, type, () => ({ all: new Set(), byName: new Map(), nameless: new Set() }))
     kind.all.add(entry)
-    const names = entry.want === null ? null : entry.want.names
+    const names = entry.filter === null ? null : entry.filter.names
     if (names === null) kind.nameless.add(entry)
     for (const name of names ?? []) entryOf(kind.byName, name, () => new Set()).add(entry)
   }
 
   remove(entry: T): void {
     const { type } = entry.body
-    const kind = this.#kinds.get(type)
+    const kind = this.#byType.get(type)
     if (!kind?.all.delete(entry)) return
-    if (kind.all.size === 0) this.#kinds.delete(type)
+    if (kind.all.size === 0) this.#byType.delete(type)
     kind.nameless.delete(entry)
-    for (const name of entry.want?.names ?? []) {
+    for (const name of entry.filter?.names ?? []) {
       const named = kind.byName.get(name)
       named?.delete(entry)
       if (named?.size === 0) kind.byName.delete(name)
@@ -179,15 +179,15 @@ export class ListenerIndex<T extends Indexed> {
 
   /** Who is to hear a frame. */
   of(frame: DataFrame): T[] {
-    const type = typeOfFrames(frame.channel) ?? ''
-    const kind = this.#kinds.get(type)
+    const type = typeOfFrame(frame.channel) ?? ''
+    const kind = this.#byType.get(type)
     const facts = factsOf(type)
-    const near = kind && facts ? nearOf(kind, namesOfFrame(frame, facts)) : []
-    return [...near].filter(({ phase, want }) => phase === 'live' && (want === null || mayBeOf(frame, want)))
+    const near = kind && facts ? candidates(kind, namesOfFrame(frame, facts)) : []
+    return [...near].filter(({ phase, filter }) => phase === 'live' && (filter === null || mayMatch(frame, filter)))
   }
 }
 
-function nearOf<T>({ all, byName, nameless }: Kind<T>, names: readonly string[] | null): Set<T> {
+function candidates<T>({ all, byName, nameless }: TypeEntry<T>, names: readonly string[] | null): Set<T> {
   if (names === null) return all
   return new Set([...names.flatMap((name) => [...(byName.get(name) ?? [])]), ...nameless])
 }

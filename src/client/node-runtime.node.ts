@@ -27,10 +27,10 @@ function openSocket(socket: WebSocket, handlers: SocketHandlers): ClientSocket {
   const end = (status: number | null, code: number | null, reason: string) => {
     if (ended) return
     ended = true
-    handlers.ended({ status, code, reason })
+    handlers.onEnd({ status, code, reason })
   }
-  socket.on('open', () => handlers.opened())
-  socket.on('message', (data) => handlers.text(data.toString()))
+  socket.on('open', () => handlers.onOpen())
+  socket.on('message', (data) => handlers.onText(data.toString()))
   socket.on('close', (code, reason) => end(null, code, reason.toString()))
   socket.on('error', (error) => end(null, null, error.message))
   socket.on('unexpected-response', (_request, response) => {

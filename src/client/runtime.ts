@@ -11,10 +11,10 @@ export interface SocketEnd {
 }
 
 export interface SocketHandlers {
-  opened(): void
-  text(frame: string): void
+  onOpen(): void
+  onText(frame: string): void
   /** Called once, also for a socket that never opened. */
-  ended(end: SocketEnd): void
+  onEnd(end: SocketEnd): void
 }
 
 export interface ClientSocket {
@@ -23,7 +23,7 @@ export interface ClientSocket {
   drop(): void
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number
   readonly text: string
   readonly retryAfterMs: number | null
@@ -39,7 +39,7 @@ export interface ClientRuntime {
   /** Never calls a handler before it returned. */
   open(url: string, handlers: SocketHandlers): ClientSocket
   /** POST of a JSON body with the key as bearer. Rejects where there was no answer at all. */
-  post(url: string, key: string, body: string): Promise<HttpAnswer>
+  post(url: string, key: string, body: string): Promise<HttpResponse>
 }
 
 /** Where to connect and as whom: `url` is the HTTP base, such as `http://127.0.0.1:8787`. */

@@ -5,7 +5,7 @@
 import { UNSIGNED_DECIMAL } from '../core/decimal.ts'
 import { parseJson } from '../core/json.ts'
 import type { Levels } from '../protocol/feed/block.ts'
-import { typeOfFrames } from './channels.ts'
+import { typeOfFrame } from './channels.ts'
 import type { ChannelTypes } from './wire.ts'
 
 /** Frames of channels that carry subscribed data. */
@@ -17,7 +17,7 @@ interface Body {
 }
 
 /** What becomes of a body that is played. */
-export interface ReplayNews {
+export interface ReplayEvent {
   readonly event: string
   readonly subscription: Body
   readonly from?: number
@@ -34,7 +34,7 @@ type ReplyFrame =
   | { readonly channel: 'error'; readonly data: string; readonly code?: string }
   | { readonly channel: 'notification'; readonly data: { readonly notification: string }; readonly code?: string }
   | { readonly channel: 'pong'; readonly nonce?: string; readonly block_height?: number }
-  | { readonly channel: 'replay'; readonly data: ReplayNews }
+  | { readonly channel: 'replay'; readonly data: ReplayEvent }
 export type KnownFrame = DataFrame | ReplyFrame
 
 /** `unknown`: a channel this client does not know; `malformed`: not what its channel promises, so something was missed. */
@@ -44,19 +44,19 @@ export type Decoded =
   | { readonly kind: 'malformed'; readonly reason: string }
 
 /** Null, or the path of what is wrong. */
-type Look = (value: unknown) => string | null
+type Check = (value: unknown) => string | null
 
-const text: Look = (value) => (typeof value === 'string' ? null : '')
-const whole: Look = (value) => (Number.isSafeInteger(value) && Number(value) >= 0 ? null : '')
-const integer: Look = (value) => (Number.isSafeInteger(value) ? null : '')
-const decimal: Look = (value) => (typeof value === 'string' && UNSIGNED_DECIMAL.test(value) ? null : '')
-const anything: Look = () => null
+const text: Check = (value) => (typeof value === 'string' ? null : '')
+const wholeNumber: Check = (value) => (Number.isSafeInteger(value) && Number(value) >= 0 ? null : '')
+const integer: Check = (value) => (Number.isSafeInteger(value) ? null : '')
+const decimal: Check = (value) => (typeof value === 'string' && UNSIGNED_DECIMAL.test(value) ? null : '')
+const anything: Check = () => null
 
-function maybe(look: Look): Look {
+function optional(look: Check): Check {
   return (value) => (value === undefined ? null : look(value))
 }
 
-function object(fields: Readonly<Record<string, Look>>): Look {
+function object(fields: Readonly<Record<string, Check>>): Check {
   const looks = Object.entries(fields)
   return (value) => {
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return ''
@@ -68,7 +68,7 @@ function object(fields: Readonly<Record<string, Look>>): Look {
   }
 }
 
-function list(look: Look): Look {
+function list(look: Check): Check {
   return (value) => {
     if (!Array.isArray(value)) return ''
     for (let at = 0; at < value.length; at++) {
@@ -79,51 +79,56 @@ function list(look: Look): Look {
   }
 }
 
-function oneOf(first: Look, ...others: readonly Look[]): Look {
+function oneOf(first: Check, ...others: readonly Check[]): Check {
   return (value) => (others.some((look) => look(value) === null) ? null : first(value))
 }
 
-const side = list(object({ px: decimal, sz: decimal, n: whole }))
-const levels: Look = (value) => (Array.isArray(value) && value.length === 2 ? list(side)(value) : '')
-const PLACE = { time: whole, block_height: whole }
+const side = list(object({ px: decimal, sz: decimal, n: wholeNumber }))
+const levels: Check = (value) => (Array.isArray(value) && value.length === 2 ? list(side)(value) : '')
+const POSITION = { time: wholeNumber, block_height: wholeNumber }
 const change = { coin: text, levels }
 const rows = list(anything)
 /** A channel of which only its client knows more. */
-const some: Look = object({ data: (value) => (value === undefined ? '' : null) })
-const fills: Look = object({ fills: list((pair) => (Array.isArray(pair) && text(pair[0]) === null ? null : '')) })
+const anyData: Check = object({ data: (value) => (value === undefined ? '' : null) })
+const fills: Check = object({ fills: list((pair) => (Array.isArray(pair) && text(pair[0]) === null ? null : '')) })
 
-const LOOKS: Readonly<Record<string, Look>> = {
+const CHECKS: Readonly<Record<string, Check>> = {
   subscriptionResponse: object({
     data: object({
       method: (value) => (value === 'subscribe' || value === 'unsubscribe' ? null : ''),
       subscription: object({ type: text }),
     }),
   }),
-  error: object({ data: text, code: maybe(text) }),
-  notification: object({ data: object({ notification: text }), code: maybe(text) }),
-  pong: object({ nonce: maybe(text), block_height: maybe(whole) }),
+  error: object({ data: text, code: optional(text) }),
+  notification: object({ data: object({ notification: text }), code: optional(text) }),
+  pong: object({ nonce: optional(text), block_height: optional(wholeNumber) }),
   replay: object({
-    data: object({ event: text, subscription: object({ type: text }), from: maybe(whole), to: maybe(whole) }),
+    data: object({
+      event: text,
+      subscription: object({ type: text }),
+      from: optional(wholeNumber),
+      to: optional(wholeNumber),
+    }),
   }),
   l2BookDiff: object({
     data: oneOf(
-      object({ Updates: object({ ...PLACE, book_diffs: list(object(change)) }) }),
-      object({ Snapshot: object({ ...PLACE, coin: text, levels }) }),
+      object({ Updates: object({ ...POSITION, book_diffs: list(object(change)) }) }),
+      object({ Snapshot: object({ ...POSITION, coin: text, levels }) }),
     ),
   }),
   l2BookDiff2: object({
     data: object({
       Updates: object({
-        ...PLACE,
+        ...POSITION,
         epoch: text,
-        book_diffs: list(object({ ...change, seq: whole, prev_seq: integer, checksum: maybe(whole) })),
+        book_diffs: list(object({ ...change, seq: wholeNumber, prev_seq: integer, checksum: optional(wholeNumber) })),
       }),
     }),
   }),
   l4Book: object({
     data: oneOf(
-      object({ Updates: object({ ...PLACE, order_statuses: rows, book_diffs: rows }) }),
-      object({ Snapshot: object({ ...PLACE, coin: text, levels: list(rows) }) }),
+      object({ Updates: object({ ...POSITION, order_statuses: rows, book_diffs: rows }) }),
+      object({ Snapshot: object({ ...POSITION, coin: text, levels: list(rows) }) }),
     ),
   }),
   userFills: fills,
@@ -146,8 +151,8 @@ export function decodeFrame(text: string): Decoded {
   if (value === undefined) return { kind: 'malformed', reason: 'a frame is not JSON' }
   const channel = (value as { channel?: unknown } | null)?.channel
   if (typeof channel !== 'string') return { kind: 'malformed', reason: 'a frame has no channel' }
-  const own = Object.hasOwn(LOOKS, channel) ? LOOKS[channel] : undefined
-  const look = own ?? (typeOfFrames(channel) === undefined ? null : some)
+  const own = Object.hasOwn(CHECKS, channel) ? CHECKS[channel] : undefined
+  const look = own ?? (typeOfFrame(channel) === undefined ? null : anyData)
   if (!look) return { kind: 'unknown', channel }
   const wrong = look(value)
   if (wrong === null) return { kind: 'frame', frame: value as KnownFrame }

@@ -2,7 +2,7 @@
 
 import { parseJson } from '../core/json.ts'
 import type { Snapshot } from './bootstrap.ts'
-import { type ClientRuntime, type Endpoint, type HttpAnswer, infoUrl } from './runtime.ts'
+import { type ClientRuntime, type Endpoint, type HttpResponse, infoUrl } from './runtime.ts'
 import { isLevels } from './server-frame.ts'
 
 /** `later`: try again, not before `retryAfterMs`; `unknown`: no such coin; `refused`: the key or its credits. */
@@ -28,7 +28,7 @@ export async function requestSnapshot(
 }
 
 /** What an HTTP answer to `l2BookDiffSnapshot` means. */
-function readSnapshot(answer: HttpAnswer): SnapshotOutcome {
+function readSnapshot(answer: HttpResponse): SnapshotOutcome {
   const { status, text, retryAfterMs } = answer
   if (status === 401 || status === 402 || status === 403)
     return { kind: 'refused', status, reason: messageOf(text, status) }

@@ -13,20 +13,20 @@ export type Verdict =
   | { readonly kind: 'differs'; readonly seq: number; readonly height: number; readonly changes: Levels }
 
 /** States kept while a snapshot travels: at 14.5 blocks/s about four seconds. */
-const KEEP_MAX = 64
+const MAX_STATES = 64
 
 export class StepCheck {
-  readonly #kept: { readonly epoch: string; readonly seq: number; readonly levels: Levels }[] = []
+  readonly #states: { readonly epoch: string; readonly seq: number; readonly levels: Levels }[] = []
   #snapshot: Snapshot | null = null
 
   /** Begins with the book's present state; call before the snapshot is asked for. */
   constructor(book: CoinBook) {
-    this.#keep(book)
+    this.#recordState(book)
   }
 
   /** The book changed. A verdict where the snapshot waited for this state. */
   changed(book: CoinBook): Verdict | null {
-    this.#keep(book)
+    this.#recordState(book)
     return this.#verdict()
   }
 
@@ -36,21 +36,21 @@ export class StepCheck {
    */
   snapshot(snapshot: Snapshot): Verdict | 'stale' | null {
     this.#snapshot = snapshot
-    const last = this.#kept.at(-1)
+    const last = this.#states.at(-1)
     if (!last || last.epoch !== snapshot.epoch) return 'stale'
     return this.#verdict() ?? (snapshot.seq > last.seq ? null : 'stale')
   }
 
-  #keep(book: CoinBook): void {
-    if (!book.live || this.#kept.at(-1)?.seq === book.seq) return
-    this.#kept.push({ epoch: book.epoch, seq: book.seq, levels: book.levels() })
-    if (this.#kept.length > KEEP_MAX) this.#kept.shift()
+  #recordState(book: CoinBook): void {
+    if (!book.live || this.#states.at(-1)?.seq === book.seq) return
+    this.#states.push({ epoch: book.epoch, seq: book.seq, levels: book.levels() })
+    if (this.#states.length > MAX_STATES) this.#states.shift()
   }
 
   #verdict(): Verdict | null {
     const snapshot = this.#snapshot
     if (!snapshot) return null
-    const local = this.#kept.find((kept) => kept.epoch === snapshot.epoch && kept.seq === snapshot.seq)
+    const local = this.#states.find((kept) => kept.epoch === snapshot.epoch && kept.seq === snapshot.seq)
     if (!local) return null
     const changes = LevelBook.of(local.levels).changesTo(LevelBook.of(snapshot.levels))
     const { seq, height } = snapshot
@@ -108,18 +108,18 @@ export class StepChecker {
     const outcome = await requestSnapshot(this.#runtime, this.#endpoint(), book.coin)
     if (this.#check !== check) return
     const verdict = outcome.kind === 'snapshot' ? check.snapshot(outcome.snapshot) : 'stale'
-    if (verdict === 'stale') this.#again(book, RETRY_MS)
-    else if (verdict === null) this.#again(book, WAIT_MAX_MS)
+    if (verdict === 'stale') this.#schedule(book, RETRY_MS)
+    else if (verdict === null) this.#schedule(book, WAIT_MAX_MS)
     else this.#done(book, verdict)
   }
 
   #done(book: CoinBook, verdict: Verdict): void {
     this.#check = null
-    this.#again(book, CHECK_EVERY_MS)
+    this.#schedule(book, CHECK_EVERY_MS)
     this.#verdict(book.coin, verdict)
   }
 
-  #again(book: CoinBook, inMs: number): void {
+  #schedule(book: CoinBook, inMs: number): void {
     this.#stop()
     this.#stop = this.#runtime.after(inMs, () => void this.#begin(book))
   }

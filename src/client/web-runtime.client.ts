@@ -5,7 +5,7 @@ import { after } from '../core/timers.client.ts'
 import {
   type ClientRuntime,
   type ClientSocket,
-  type HttpAnswer,
+  type HttpResponse,
   retryAfterOf,
   type SocketEnd,
   type SocketHandlers,
@@ -14,9 +14,9 @@ import { messageOf } from './snapshot-request.ts'
 
 const POST_TIMEOUT_MS = 5_000
 /** Of a type that stream tokens may ask, without its coin: refused for that, free of charge, where the key is taken. */
-const UNASKED = '{"type":"l2BookDiffSnapshot"}'
+const PROBE = '{"type":"l2BookDiffSnapshot"}'
 /** No retry mends these. */
-const REFUSALS = [401, 402, 403]
+const REFUSED_STATUSES = [401, 402, 403]
 
 /** What may stand in the place of the platform's own. */
 export interface WebGlobals {
@@ -54,14 +54,14 @@ function openSocket(
   const over = (end: SocketEnd) => {
     if (isOver) return
     isOver = true
-    handlers.ended(end)
+    handlers.onEnd(end)
   }
   socket.addEventListener('open', () => {
     isOpen = true
-    if (!isDropped) handlers.opened()
+    if (!isDropped) handlers.onOpen()
   })
   socket.addEventListener('message', ({ data }) => {
-    if (!isDropped) handlers.text(String(data))
+    if (!isDropped) handlers.onText(String(data))
   })
   socket.addEventListener('close', ({ code, reason }) => {
     if (isOpen || isDropped) over({ status: null, code, reason })
@@ -87,15 +87,15 @@ async function refusalOf(url: string, post: ClientRuntime['post']): Promise<Sock
   if (!key) return null
   const info = `${protocol.replace('ws', 'http')}//${host}${pathname.replace(/ws$/, 'info')}`
   try {
-    const { status, text } = await post(info, key, UNASKED)
-    return REFUSALS.includes(status) ? { status, code: null, reason: messageOf(text, status) } : null
+    const { status, text } = await post(info, key, PROBE)
+    return REFUSED_STATUSES.includes(status) ? { status, code: null, reason: messageOf(text, status) } : null
   } catch {
     return null
   }
 }
 
 /** POST of a JSON body with the key as bearer. */
-export async function postJson(ask: typeof fetch, url: string, key: string, body: string): Promise<HttpAnswer> {
+export async function postJson(ask: typeof fetch, url: string, key: string, body: string): Promise<HttpResponse> {
   const answer = await ask(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -7,9 +7,9 @@ import { counted, IDENTITY_HEADER, type Identity } from '../accounts/identity.ts
 import { type Failure, type Issue, SEE_DOCS } from '../core/failure.ts'
 import { Gate } from '../core/gate.ts'
 import { graphqlFailure, infoFailure, type Reply } from '../protocol/failure-wire.ts'
-import { admissionFailure, connectLimit, Refusal, tooOften } from '../relay/sockets/admission.ts'
-import { GUEST_HEADER, type Pool, Refusals, relayOrder } from '../relay/sockets/placement.ts'
-import { type CallerPlace, regionOf } from '../relay/sockets/region.ts'
+import { admissionFailure, connectLimit, Refusal, tooManyConnects } from '../relay/sockets/admission.ts'
+import { GUEST_HEADER, type Pool, RelayRefusals, relayOrder } from '../relay/sockets/placement.ts'
+import { type CallerLocation, regionOf } from '../relay/sockets/region.ts'
 import { type Access, metered, type Surface } from './metered.route.ts'
 
 /** What the gateway lends. */
@@ -31,7 +31,7 @@ export function streamRoutes(
   settings: { readonly pathKeys: boolean; readonly relaysPerRegion: number },
 ): Hono {
   const app = new Hono()
-  const refusals = new Refusals()
+  const refusals = new RelayRefusals()
   const gate = new Gate()
   const stream: Surface = {
     product: 'stream',
@@ -40,7 +40,7 @@ export function streamRoutes(
     refusal: infoFailure,
     limit: (identity) => {
       const { waitMs } = gate.take(counted(identity), connectLimit(identity), deps.nowMs())
-      return waitMs > 0 ? tooOften(identity, waitMs) : null
+      return waitMs > 0 ? tooManyConnects(identity, waitMs) : null
     },
   }
   for (const path of settings.pathKeys ? ['/ws', '/k/:key/ws'] : ['/ws']) {
@@ -74,9 +74,9 @@ async function connect(
   request: Request,
   identity: Identity,
   relaysPerRegion: number,
-  refusals: Refusals,
+  refusals: RelayRefusals,
 ): Promise<Response | Failure> {
-  const region = regionOf(request.cf as CallerPlace | undefined)
+  const region = regionOf(request.cf as CallerLocation | undefined)
   const { account } = identity
   const ask = async (pool: Pool): Promise<Response | Refusal> => {
     const headers = { upgrade: 'websocket', [IDENTITY_HEADER]: JSON.stringify(identity) }
@@ -86,14 +86,14 @@ async function connect(
       if (answer.status === 101) return answer
       const refusal = Refusal.parse(await answer.json())
       if (refusal.why !== 'full') return refusal
-      refusals.full(region, index, deps.nowMs())
+      refusals.markFull(region, index, deps.nowMs())
     }
     return { why: 'full', left: 0 }
   }
   const pool = refusals.pool(account, deps.nowMs())
   let answer = await ask(pool)
   if (pool === 'light' && !(answer instanceof Response) && answer.why === 'heavy') {
-    refusals.heavy(account, deps.nowMs())
+    refusals.markHeavy(account, deps.nowMs())
     answer = await ask('heavy')
   }
   return answer instanceof Response ? answer : admissionFailure(answer, identity)
@@ -110,7 +110,7 @@ const NO_GRAPHQL: Issue = {
 /** GET /graphql: the key comes with the first message, so nothing is known here but the address. */
 export function graphqlRoutes(deps: GraphqlRouteDeps, relaysPerRegion: number): Hono {
   const app = new Hono()
-  const refusals = new Refusals()
+  const refusals = new RelayRefusals()
   const gate = new AddressGate(GUESTS)
   app.get('/graphql', async (c) => {
     const { headers, cf } = c.req.raw
@@ -121,14 +121,14 @@ export function graphqlRoutes(deps: GraphqlRouteDeps, relaysPerRegion: number): 
     const address = callerAddress(deps.isProxyTrusted, headers)
     const { waitMs, limit } = gate.take(address, deps.nowMs())
     if (waitMs > 0) return toResponse(graphqlFailure({ kind: 'rate_limited', retryAfterMs: waitMs, limit }, requestId))
-    const region = regionOf(cf as CallerPlace | undefined)
+    const region = regionOf(cf as CallerLocation | undefined)
     for (const index of relayOrder(address ?? requestId, 'light', relaysPerRegion)) {
       if (refusals.isFull(region, index, deps.nowMs())) continue
       const to = { upgrade: 'websocket', [GUEST_HEADER]: address ?? '' }
       const answer = await deps.relay(region, index).fetch('http://relay/graphql', { headers: to })
       if (answer.status === 101) return answer
       // Of others it may have room.
-      if (Refusal.parse(await answer.json()).why === 'full') refusals.full(region, index, deps.nowMs())
+      if (Refusal.parse(await answer.json()).why === 'full') refusals.markFull(region, index, deps.nowMs())
     }
     return toResponse(
       graphqlFailure(

@@ -23,7 +23,7 @@ export const MARKET = CoinName.describe(
 )
 
 /** What channels of events of one user have in common: their body is the user's address. */
-export function bodyOfUser<const Type extends string>(type: Type) {
+export function userBody<const Type extends string>(type: Type) {
   return {
     request: z.strictObject({ type: z.literal(type), user: WalletAddress }).transform(({ user }) => user),
     echo: (user: Address) => ({ type, user }),
@@ -33,7 +33,7 @@ export function bodyOfUser<const Type extends string>(type: Type) {
 }
 
 /** The three ways to write wallets; `walletsOf` reads the one that was sent. */
-export const WALLETS = {
+export const WALLET_FIELDS = {
   addresses: Wallets.optional().describe(
     'Wallets, in any letter case; send exactly one of `addresses`, `users` and `user`',
   ),
@@ -48,7 +48,7 @@ interface SentWallets {
 }
 
 /** Refuses a body that names its wallets in no way, or in several. */
-export function oneOfWallets({ addresses, users, user }: SentWallets, context: z.RefinementCtx): void {
+export function requireOneWalletForm({ addresses, users, user }: SentWallets, context: z.RefinementCtx): void {
   if ([addresses, users, user].filter((form) => form !== undefined).length === 1) return
   const message = 'send exactly one of addresses (list), users (list), user (string)'
   context.addIssue({ code: 'custom', path: ['addresses'], message })
@@ -79,12 +79,12 @@ export interface BookBody {
 }
 
 /** Perps where none are named, in the order of their list. */
-export function typesOf(wanted: readonly (MarketType | '*')[] = ['perp']): MarketType[] {
+export function marketTypesOf(wanted: readonly (MarketType | '*')[] = ['perp']): MarketType[] {
   return MARKET_TYPES.filter((type) => wanted.includes('*') || wanted.includes(type))
 }
 
 /** Refuses a body that names a coin and market types. */
-export function coinOrTypes(
+export function rejectCoinWithTypes(
   { coin, marketTypes }: { readonly coin?: unknown; readonly marketTypes?: unknown },
   context: z.RefinementCtx,
 ): void {
@@ -94,12 +94,12 @@ export function coinOrTypes(
 }
 
 /** How often a client wants to be told at most, in ms. */
-const INTERVAL = 'must be 0 (with each block) to 60000 milliseconds'
-export const Interval = z.int(INTERVAL).min(0, INTERVAL).max(60_000, INTERVAL)
+const INTERVAL_MESSAGE = 'must be 0 (with each block) to 60000 milliseconds'
+export const Interval = z.int(INTERVAL_MESSAGE).min(0, INTERVAL_MESSAGE).max(60_000, INTERVAL_MESSAGE)
 /** Bodies that differ in little are shown the same. */
-const INTERVALS = [0, 100, 250, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000]
+const SHARED_INTERVALS = [0, 100, 250, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000]
 
 /** The next longer of few intervals. */
-export function intervalOf(wantedMs: number): number {
-  return INTERVALS.find((interval) => interval >= wantedMs) ?? 60_000
+export function sharedInterval(wantedMs: number): number {
+  return SHARED_INTERVALS.find((interval) => interval >= wantedMs) ?? 60_000
 }

@@ -13,24 +13,24 @@ import type { CoinFragment } from '../protocol/hub/hub-link.ts'
 import type { BookBody } from './body-fields.ts'
 
 /** A changed coin on its way out. Its piece of a channel is built on first use and shared by every body that has the coin. */
-export interface Entry extends CoinFragment {
-  pieces?: Record<string, string>
+export interface CoinUpdate extends CoinFragment {
+  texts?: Record<string, string>
 }
 
 /** The piece of `entry` on the channel of this type; the same for every body. */
-export function pieceOf(entry: Entry, type: string, build: (entry: Entry) => string): string {
-  entry.pieces ??= {}
-  entry.pieces[type] ??= build(entry)
-  return entry.pieces[type]
+export function cachedText(entry: CoinUpdate, type: string, build: (entry: CoinUpdate) => string): string {
+  entry.texts ??= {}
+  entry.texts[type] ??= build(entry)
+  return entry.texts[type]
 }
 
 /** What goes out together: coins of one height and one epoch; never empty. */
-export interface Emission {
+export interface BookBatch {
   readonly height: number
   readonly time: number
   /** Null only if the hub waits for its first seed. */
   readonly epoch: string | null
-  readonly entries: readonly Entry[]
+  readonly updates: readonly CoinUpdate[]
 }
 
 /** Files of channels take it from here. */
@@ -40,7 +40,7 @@ interface Channel<Body, Frame> {
   /** Wire name: `type` of its subscriptions, `channel` of its frames. */
   readonly type: string
   /** `channel` of its frames where the public server has another name for it. */
-  readonly frames?: string
+  readonly frameName?: string
   /** One line for the published document. */
   readonly summary: string
   /** A subscription without its `type`, and a frame that it may bring. Published; the shared tests send the request. */
@@ -68,9 +68,9 @@ export interface UserRow {
 }
 
 /** A block as channels are shown it. */
-export interface ShownEvents extends RelayEvents {
+export interface BlockEvents extends RelayEvents {
   /** What no block holds: the relay itself asked for it when it had been shown the block. */
-  readonly late?: {
+  readonly fetched?: {
     /** Funding payments. */
     readonly paid?: readonly UserRow[]
     /** What became of outcome markets. */
@@ -82,7 +82,7 @@ export interface ShownEvents extends RelayEvents {
 
 /** What of a block a channel shows. Views are shared: an item's text is built once however many bodies show it. */
 export interface EventView<Item> {
-  readonly items: (block: ShownEvents) => readonly Item[]
+  readonly items: (block: BlockEvents) => readonly Item[]
   readonly text: (item: Item) => string
 }
 
@@ -99,15 +99,15 @@ export function metaText(meta: Meta | null): string {
 }
 
 /** A question that `POST /info` knows. */
-export interface InfoQuestion {
+export interface InfoRequest {
   readonly type: string
   readonly [field: string]: unknown
 }
 
 /** What was before a subscription of events: the rows of an info answer become its first frame. */
-interface EventsPast<Body, Item> {
+interface EventHistory<Body, Item> {
   /** `tries`: how often it was asked without an answer that could be shown. */
-  readonly ask: (body: Body, nowMs: number, tries: number) => InfoQuestion
+  readonly infoRequest: (body: Body, nowMs: number, tries: number) => InfoRequest
   /** As frames show them, the oldest first, each with what tells it apart. May throw on what is no answer. */
   readonly rows: (answer: unknown) => readonly (readonly [id: string, row: unknown])[]
   /** What tells the row apart that an item of a block becomes: no row may be told twice. */
@@ -131,28 +131,28 @@ export interface EventChannel<Body, Item, Frame> extends Channel<Body, Frame> {
    */
   readonly namesOf: (item: Item) => readonly string[]
   /** What becomes one frame of a block: all that a body has of it, what a name has of it, or each item. */
-  readonly framed: 'per body' | 'per name' | 'per item'
+  readonly framing: 'per body' | 'per name' | 'per item'
   /**
    * `pieces` are texts of the view, at least one. `meta` null: the frame exactly as specified. `body` is that of one of
    * the receivers: nothing of it may show in frames that are not built per body.
    */
   readonly encode: (pieces: readonly string[], meta: Meta | null, name: string, body: Body) => string
-  readonly past?: EventsPast<Body, Item>
+  readonly history?: EventHistory<Body, Item>
   /** It shows what no block holds: funding payments, whose names are users, changes of outcome markets, or candles. */
-  readonly late?: 'paid' | 'outcomes' | 'candles'
+  readonly fetched?: 'paid' | 'outcomes' | 'candles'
   /** It shows order statuses, of users whom its bodies name alone; or more than fills, which may be all that is known of old. */
   readonly needs?: 'orders' | 'events'
 }
 
 /** True where earlier blocks can be told again: they hold all that it shows. */
-export function isToldAgain({ late, needs }: AnyEventChannel): boolean {
-  return late === undefined && needs !== 'orders'
+export function canReplay({ fetched, needs }: AnyEventChannel): boolean {
+  return fetched === undefined && needs !== 'orders'
 }
 
 /** Frames of one block for one body. `broken`: a coin lost its continuity, and this channel cannot begin it again. */
 export interface BlockTexts {
   readonly texts: readonly string[]
-  readonly broken: boolean
+  readonly isBroken: boolean
 }
 
 /** A channel of books, by coin or market type. */
@@ -161,7 +161,7 @@ export interface BookChannel<Frame> extends Channel<BookBody, Frame> {
   /** The first frame of a coin; null where clients fetch books by themselves and see by the frames what they missed. */
   readonly snapshot: ((book: Omit<BookSnapshot, 'epoch' | 'seq'>) => string) | null
   /** Pieces of a coin that are the same for every body are kept in its entry. Levels are never parsed. */
-  readonly encode: (block: Emission, isChecked?: boolean) => BlockTexts
+  readonly encode: (block: BookBatch, isChecked?: boolean) => BlockTexts
 }
 
 /** A body that subscribes to views of books; `view` is a name of order-books/view.ts. */
@@ -174,42 +174,42 @@ export interface ViewBody extends BookBody {
 }
 
 /** A coin's view as it was in a block of this time. */
-export interface ShownPiece {
+export interface CoinView {
   readonly coin: Coin
   readonly time: number
-  readonly piece: string
+  readonly text: string
 }
 
 /** A channel of whole states of books. */
-export type ViewChannel<Frame> = (OneByOne | Joint) & ViewFacts<Frame>
+export type ViewChannel<Frame> = (PerCoinEncoding | JointEncoding) & ViewBase<Frame>
 
 /** Each coin has a frame of its own, for which `body` is that of any receiver. */
-interface OneByOne {
+interface PerCoinEncoding {
   readonly isJoint: false
-  readonly encode: (piece: ShownPiece, body: ViewBody) => string
+  readonly encode: (piece: CoinView, body: ViewBody) => string
 }
 
 /** One frame shows all coins of a body. */
-interface Joint {
+interface JointEncoding {
   readonly isJoint: true
-  readonly encode: (pieces: readonly ShownPiece[], body: ViewBody) => string
+  readonly encode: (pieces: readonly CoinView[], body: ViewBody) => string
 }
 
-interface ViewFacts<Frame> extends Channel<ViewBody, Frame> {
+interface ViewBase<Frame> extends Channel<ViewBody, Frame> {
   readonly source: 'views'
   /** What bodies are found by, for people; null where a body names nothing. */
   readonly by: string | null
 }
 
 /** An info answer that states are made of. */
-export interface StateAnswer {
+export interface StateResponse {
   readonly text: string
   /** Parsed once for all who look. Throws where it is no JSON. */
   readonly value: unknown
 }
 
 /** An answer of this text, parsed when somebody looks. */
-export function answerOf(text: string): StateAnswer {
+export function lazyResponse(text: string): StateResponse {
   let value: unknown
   return {
     text,
@@ -221,30 +221,30 @@ export function answerOf(text: string): StateAnswer {
 }
 
 /** A question that a state is made of, and how often it is asked again at least, in ms. */
-export type StateAsk = readonly [question: InfoQuestion, everyMs: number]
+export type StateRequest = readonly [question: InfoRequest, everyMs: number]
 
 /** A channel of what info answers now: read for all who want it together, and again when it may have changed. */
 interface StateChannel<Body, Part, Frame> extends Channel<Body, Frame> {
   readonly source: 'states'
   /** Name of a body's frames where it depends on the body. */
-  readonly framesOf?: (body: Body) => string
+  readonly frameNameOf?: (body: Body) => string
   /** The coin of a body that must have a book. */
   readonly coin?: (body: Body) => string
   /** `first`: what is kept of the answer to the first question, on which others may depend; undefined before it came. */
-  readonly asks: (body: Body, first: Part | undefined) => readonly StateAsk[]
+  readonly requests: (body: Body, first: Part | undefined) => readonly StateRequest[]
   /** What of an answer frames are made of. It may throw on what is no answer, as may `data`. */
-  readonly keep: (answer: StateAnswer, question: InfoQuestion) => Part
+  readonly extract: (answer: StateResponse, question: InfoRequest) => Part
   /** JSON of the whole state, in the order of the questions. */
   readonly data: (body: Body, parts: readonly Part[]) => string
   /**
    * Where frames after the first show what is new alone: JSON of that, null for nothing, and a mark by which the next call
    * knows what was shown; undefined at first.
    */
-  readonly news?: (body: Body, parts: readonly Part[], mark: unknown) => { text: string | null; mark: unknown }
+  readonly changes?: (body: Body, parts: readonly Part[], mark: unknown) => { text: string | null; mark: unknown }
   /** It is sent every few seconds though nothing has changed. */
   readonly repeats?: boolean
   /** Frames hold base64 of the deflated JSON. */
-  readonly isPacked?: boolean
+  readonly isDeflated?: boolean
 }
 
 /** Of one coin. */
@@ -287,7 +287,7 @@ export function defineEventChannel<Body, Item, Frame>(
 
 /** A channel of views, whose bodies are acknowledged as they say. */
 export function defineViewChannel<Frame>(
-  channel: (OneByOne | Joint) & Omit<ViewFacts<Frame>, 'source' | 'echo'>,
+  channel: (PerCoinEncoding | JointEncoding) & Omit<ViewBase<Frame>, 'source' | 'echo'>,
 ): ViewChannel<Frame> {
   return { ...channel, source: 'views', echo: ({ echo }) => echo }
 }
@@ -295,7 +295,7 @@ export function defineViewChannel<Frame>(
 interface StateDefinition<Type extends string, Body, Part, Data extends z.ZodType>
   extends Omit<StateChannel<Body, Part, unknown>, 'type' | 'example' | 'frame' | 'price' | 'source'> {
   readonly type: Type
-  readonly shown: Data
+  readonly dataSchema: Data
   readonly example: { readonly request: Readonly<Record<string, unknown>>; readonly data: unknown }
   /** What frames are, where they are not all called after the channel. */
   readonly frame?: z.ZodType
@@ -307,8 +307,8 @@ export function defineStateChannel<
   Body extends { readonly type: Type },
   Part,
   Data extends z.ZodType,
->({ type, shown, example, ...more }: StateDefinition<Type, Body, Part, Data>) {
-  const frame = z.object({ channel: z.literal(type), data: shown })
+>({ type, dataSchema, example, ...more }: StateDefinition<Type, Body, Part, Data>) {
+  const frame = z.object({ channel: z.literal(type), data: dataSchema })
   const channel: StateChannel<Body, Part, unknown> = {
     type,
     example: { request: example.request, frame: { channel: type, data: example.data } },
@@ -322,25 +322,25 @@ export function defineStateChannel<
 }
 
 /** A body as a client asked for it, in its normal form: its `dex`, where it has one and that is not `''`, must exist. */
-interface WantedOf<Source, Channel, Body> {
+interface TargetOf<Source, Channel, Body> {
   readonly source: Source
   readonly channel: Channel
   readonly body: Body
 }
-export type WantedEvents = WantedOf<'events', AnyEventChannel, unknown>
-export type WantedBooks = WantedOf<'books', BookChannel<unknown>, BookBody>
-export type WantedViews = WantedOf<'views', ViewChannel<unknown>, ViewBody>
-export type WantedStates = WantedOf<'states', AnyStateChannel, unknown>
-export type WantedL4 = WantedOf<'l4', L4Channel<unknown>, L4Body>
-export type Wanted = WantedEvents | WantedBooks | WantedViews | WantedStates | WantedL4
+export type EventsTarget = TargetOf<'events', AnyEventChannel, unknown>
+export type BooksTarget = TargetOf<'books', BookChannel<unknown>, BookBody>
+export type ViewsTarget = TargetOf<'views', ViewChannel<unknown>, ViewBody>
+export type StatesTarget = TargetOf<'states', AnyStateChannel, unknown>
+export type L4Target = TargetOf<'l4', L4Channel<unknown>, L4Body>
+export type Target = EventsTarget | BooksTarget | ViewsTarget | StatesTarget | L4Target
 
 /** True for a body of events that earlier blocks can be told of. */
-export function isReplayable(wanted: Wanted): wanted is WantedEvents {
-  return wanted.source === 'events' && isToldAgain(wanted.channel)
+export function isReplayable(target: Target): target is EventsTarget {
+  return target.source === 'events' && canReplay(target.channel)
 }
 
 /** What a body is acknowledged and identified by. */
-export function echoOf<Sent extends { readonly type: string }>(sent: Sent, { channel, body }: Wanted) {
+export function echoOf<Sent extends { readonly type: string }>(sent: Sent, { channel, body }: Target) {
   return (channel as AnyEventChannel).echo?.(body) ?? sent
 }
 
@@ -350,7 +350,7 @@ export function publishedFrame({ published, frame }: AnyChannel): z.ZodType {
 }
 
 /** Micro-credits of a started minute. */
-export function minutePrice({ channel, body }: Wanted): MicroCredits {
+export function minutePrice({ channel, body }: Target): MicroCredits {
   const price = channel.price as MicroCredits | ((body: unknown) => MicroCredits)
   return typeof price === 'function' ? price(body) : price
 }

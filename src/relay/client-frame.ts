@@ -31,18 +31,18 @@ const REQUEST_FIELDS = fieldsOf(PostFrame.shape.request)
 const BODY_FIELDS = CHANNELS.flatMap(({ request }) => fieldsOf(request)).filter((name) => name !== 'type')
 
 /** Where fields belong, by their folded names: as `coin inside "subscription"`. */
-type Places = ReadonlyMap<string, string>
-const inside = (place: string, names: readonly string[]): [string, string][] =>
+type FieldLocations = ReadonlyMap<string, string>
+const locationsIn = (place: string, names: readonly string[]): [string, string][] =>
   names.map((name) => [folded(name), `"${name}" inside "${place}"`])
 
-const OF_BODY = inside('subscription', BODY_FIELDS)
-const OF_REQUEST = inside('request.payload', INFO_FIELDS)
-const PLACES: Readonly<Record<UpFrame['method'], Places>> = {
+const BODY_LOCATIONS = locationsIn('subscription', BODY_FIELDS)
+const REQUEST_LOCATIONS = locationsIn('request.payload', INFO_FIELDS)
+const LOCATIONS: Readonly<Record<UpFrame['method'], FieldLocations>> = {
   ping: new Map(),
-  subscribe: new Map([...inside('replay', fieldsOf(ReplayRange)), ...OF_BODY]),
-  unsubscribe: new Map(OF_BODY),
-  replay: new Map(OF_BODY),
-  post: new Map([...OF_REQUEST, ...inside('request', ['payload'])]),
+  subscribe: new Map([...locationsIn('replay', fieldsOf(ReplayRange)), ...BODY_LOCATIONS]),
+  unsubscribe: new Map(BODY_LOCATIONS),
+  replay: new Map(BODY_LOCATIONS),
+  post: new Map([...REQUEST_LOCATIONS, ...locationsIn('request', ['payload'])]),
 }
 
 export interface ClientFrame {
@@ -54,26 +54,26 @@ export interface ClientFrame {
 /** A frame that is not too large, or the text of the error frame that answers it. */
 export function readFrame(text: string): Result<ClientFrame, string> {
   if (isDeeperThan(text, MAX_DEPTH)) {
-    return err(refusal(text, { path: 'frame', message: `nested deeper than ${MAX_DEPTH}` }))
+    return err(invalidFrame(text, { path: 'frame', message: `nested deeper than ${MAX_DEPTH}` }))
   }
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    return err(refusal(text, { path: 'frame', message: 'not valid JSON' }))
+    return err(invalidFrame(text, { path: 'frame', message: 'not valid JSON' }))
   }
   const parsed = parseWith(UpFrame, value)
-  if (!parsed.ok) return err(refusal(text, parsed.error[0], postIdOf(value)))
+  if (!parsed.ok) return err(invalidFrame(text, parsed.error[0], postIdOf(value)))
   const frame = parsed.value
   const unknown = unknownFields(value as object, frame)
   if (unknown.length === 0) return ok({ frame, ignored: null })
-  const misplaced = misplacedAmong(unknown, frame.method)
-  if (misplaced) return err(refusal(text, misplaced, postIdOf(value)))
-  return ok({ frame, ignored: ignoredText(unknown, frame.method) })
+  const misplaced = findMisplaced(unknown, frame.method)
+  if (misplaced) return err(invalidFrame(text, misplaced, postIdOf(value)))
+  return ok({ frame, ignored: ignoredNotice(unknown, frame.method) })
 }
 
 /** Error frame for what cannot be read at all: a binary frame, or a text that is no request. */
-export function refusal(sent: string, issue: Issue, postId: number | null = null): string {
+export function invalidFrame(sent: string, issue: Issue, postId: number | null = null): string {
   const where = issue.path || 'frame'
   const code = where === 'frame' ? 'invalid_json' : 'invalid_request'
   return invalidRequest(sent, `${where}: ${issue.message}`, code, postId)
@@ -87,19 +87,19 @@ function unknownFields(sent: object, frame: UpFrame): readonly UnknownField[] {
 }
 
 /** The first that is a field of another place, or one of this place in another spelling. */
-function misplacedAmong(unknown: readonly UnknownField[], method: UpFrame['method']): Issue | null {
+function findMisplaced(unknown: readonly UnknownField[], method: UpFrame['method']): Issue | null {
   for (const { place: at, name, unsent } of unknown) {
     const path = at + name
     const wanted = folded(name)
     const own = unsent.find((one) => folded(one) === wanted)
     if (own !== undefined) return { path, message: `unknown field; did you mean "${own}"?` }
-    const place = PLACES[method].get(wanted)
+    const place = LOCATIONS[method].get(wanted)
     if (place !== undefined) return { path, message: `does not belong here: send it as ${place}` }
   }
   return null
 }
 
-function ignoredText(unknown: readonly UnknownField[], method: UpFrame['method']): string {
+function ignoredNotice(unknown: readonly UnknownField[], method: UpFrame['method']): string {
   const names = unknown.map(({ place, name, unsent }) => {
     const meant = nearestName(name, unsent)
     return JSON.stringify(place + name) + (meant === undefined ? '' : ` (did you mean "${meant}"?)`)

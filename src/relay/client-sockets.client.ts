@@ -19,18 +19,18 @@ import type { Subscriptions } from './subscriptions/subscriptions.ts'
 const IDLE_MS = 60_000
 /** What a relay sends: with more it takes no further sockets. 500 wildcards of 181 KB/s each would be 90 MB/s. */
 const MAX_BYTES_PER_SECOND = 32 * 1024 * 1024
-const TOKEN_OVER = errorFrame(failureMessage(TOKEN_ENDED), failureCode(TOKEN_ENDED))
+const TOKEN_EXPIRED = errorFrame(failureMessage(TOKEN_ENDED), failureCode(TOKEN_ENDED))
 /** Of its sockets, so many may be without a key. */
-const GUESTS_PART = 1 / 4
+const GUEST_SHARE = 1 / 4
 
 export interface ClientSocketsPorts {
   readonly clock: Clock
   readonly accounts: Accounts
   readonly maxSockets: number
   readonly unread: RelayUnread
-  readonly subscriptions: Pick<Subscriptions, 'isCrowded' | 'ended'>
+  readonly subscriptions: Pick<Subscriptions, 'isCrowded' | 'onConnectionEnd'>
   /** Hears of refusals. */
-  readonly refused?: Connection['refused']
+  readonly onRejected?: Connection['onRejected']
 }
 
 export class ClientSockets {
@@ -39,14 +39,14 @@ export class ClientSockets {
   readonly #gate = new Gate()
   readonly #stall = new StallDetector()
   /** Upgrades that wait for their meter. */
-  readonly #entering = new Set<Identity>()
+  readonly #admitting = new Set<Identity>()
   /** What had been sent at the last look, and how much a second before it. */
-  #looked: { readonly atMs: number; readonly sent: number }
+  #lastSample: { readonly atMs: number; readonly sent: number }
   #bytesPerSecond = 0
 
   constructor(ports: ClientSocketsPorts) {
     this.#ports = ports
-    this.#looked = { atMs: ports.clock.nowMs, sent: 0 }
+    this.#lastSample = { atMs: ports.clock.nowMs, sent: 0 }
   }
 
   get size(): number {
@@ -60,14 +60,14 @@ export class ClientSockets {
   /** Whether a socket finds room beside these; some of them may be guests, whose account is not known. */
   hasRoom(guests = 0): boolean {
     const { maxSockets, subscriptions } = this.#ports
-    if (guests > maxSockets * GUESTS_PART || this.#bytesPerSecond > MAX_BYTES_PER_SECOND) return false
-    return !subscriptions.isCrowded && this.size + this.#entering.size + guests < maxSockets
+    if (guests > maxSockets * GUEST_SHARE || this.#bytesPerSecond > MAX_BYTES_PER_SECOND) return false
+    return !subscriptions.isCrowded && this.size + this.#admitting.size + guests < maxSockets
   }
 
   /** Null where a socket may come in: `enter` follows at once, or its place is lost. Guests choose no relay. */
   async admit(identity: Identity, isGuest = false): Promise<Refusal | null> {
     const { accounts, clock, unread } = this.#ports
-    const isHeavy = isGuest ? unread.isLeft(identity.account) : unread.refuses(identity.account, clock.nowMs)
+    const isHeavy = isGuest ? unread.hasStranded(identity.account) : unread.isRefused(identity.account, clock.nowMs)
     if (isHeavy) return { why: 'heavy', left: 0 }
     if (!this.hasRoom()) return { why: 'full', left: 0 }
     // Again: the gateway counts in each of its isolates alone.
@@ -75,9 +75,9 @@ export class ClientSockets {
     if (waitMs > 0) return { why: 'limit', left: 0, retryAfterMs: waitMs }
     if (identity.token && this.#socketsOf(identity.token) >= TOKEN_SOCKETS) return { why: 'token', left: 0 }
     if (!this.#hasRoomForVisitor(identity)) return { why: 'busy', left: 0 }
-    this.#entering.add(identity)
+    this.#admitting.add(identity)
     const refused = await accounts.of(identity.account).admit(identity)
-    this.#entering.delete(identity)
+    this.#admitting.delete(identity)
     return refused
   }
 
@@ -94,11 +94,11 @@ export class ClientSockets {
 
   #count(is: (identity: Identity) => boolean): number {
     const here = [...this.#bySocket.values()].map(({ identity }) => identity)
-    return [...here, ...this.#entering].filter(is).length
+    return [...here, ...this.#admitting].filter(is).length
   }
 
   /** A socket that was just let in. */
-  enter(
+  add(
     socket: WebSocket,
     id: string,
     identity: Identity,
@@ -115,84 +115,84 @@ export class ClientSockets {
   restore(socket: WebSocket, attachment: ClientAttachment, sink: Sink = socket): Connection {
     const { id, identity, terms, isPlaying, product } = attachment
     const { clock, accounts, subscriptions, unread } = this.#ports
-    const ended = (one: Connection) => subscriptions.ended(one)
+    const ended = (one: Connection) => subscriptions.onConnectionEnd(one)
     const connection = new Connection(id, { identity, terms }, sink, clock, ended, unread)
     connection.product = product
-    connection.refused = this.#ports.refused ?? null
-    connection.remember = () => socket.serializeAttachment(clientAttachment(connection))
+    connection.onRejected = this.#ports.onRejected ?? null
+    connection.persist = () => socket.serializeAttachment(clientAttachment(connection))
     this.#bySocket.set(socket, connection)
-    accounts.of(identity.account).enter(connection)
+    accounts.of(identity.account).add(connection)
     if (isPlaying) connection.end(1012, 'a replay was cut off: reconnect')
     return connection
   }
 
   /** A block that is newer than any before on its link. */
-  blockCame(): void {
-    if (this.#stall.came(this.#ports.clock.nowMs)) this.#tellAll(FRESH_FRAME)
+  onBlock(): void {
+    if (this.#stall.onBlock(this.#ports.clock.nowMs)) this.#broadcast(FRESH_FRAME)
   }
 
   /** The platform says that a socket is no more; false where it is none of these. */
-  gone(socket: WebSocket): boolean {
+  onClosed(socket: WebSocket): boolean {
     const connection = this.#bySocket.get(socket)
     if (!connection) return false
     this.#bySocket.delete(socket)
     // Nothing is sent any more, and nobody looks until one comes.
     if (this.size === 0) this.#bytesPerSecond = 0
-    connection.gone()
-    this.#ports.accounts.of(connection.identity.account).leave(connection)
+    connection.onClosed()
+    this.#ports.accounts.of(connection.identity.account).remove(connection)
     return true
   }
 
   /** Ends who has gone quiet; to be called every few seconds. `isFollowed`: somebody waits for blocks. */
-  look(isFollowed: boolean): void {
+  check(isFollowed: boolean): void {
     const { clock, unread } = this.#ports
     const { nowMs } = clock
-    const stillMs = this.#stall.look(nowMs, isFollowed)
-    if (stillMs !== null) this.#tellAll(staleFrame(stillMs))
+    const stillMs = this.#stall.check(nowMs, isFollowed)
+    if (stillMs !== null) this.#broadcast(staleFrame(stillMs))
     for (const connection of this.#bySocket.values()) {
       if (connection.idleMs(nowMs) >= IDLE_MS) connection.end(4408, 'idle: send pings')
-      if ((connection.identity.token?.expires ?? nowMs) < nowMs) connection.end(4410, 'token expired', TOKEN_OVER)
+      if ((connection.identity.token?.expires ?? nowMs) < nowMs) connection.end(4410, 'token expired', TOKEN_EXPIRED)
     }
-    const seconds = (nowMs - this.#looked.atMs) / 1000
+    const seconds = (nowMs - this.#lastSample.atMs) / 1000
     if (seconds > 1) {
-      this.#bytesPerSecond = (unread.sent - this.#looked.sent) / seconds
-      this.#looked = { atMs: nowMs, sent: unread.sent }
+      this.#bytesPerSecond = (unread.sent - this.#lastSample.sent) / seconds
+      this.#lastSample = { atMs: nowMs, sent: unread.sent }
     }
-    unread.forgive(nowMs)
-    unread.relieve()
+    unread.presumeRead(nowMs)
+    unread.enforceWatermark()
   }
 
-  #tellAll(frame: string): void {
+  #broadcast(frame: string): void {
     for (const connection of this.#bySocket.values()) connection.send(frame)
   }
 }
 
 /** The exchange writes fourteen blocks a second; a feeder that begins anew is back within this. */
-export const STILL_MS = 15_000
+export const STALL_MS = 15_000
 
 /**
  * Whether blocks come, for those who wait for them: each is told once where none has come for long, and once when they go on.
  */
 export class StallDetector {
   /** When the last block came, or the first was begun to be waited for; null while nobody waits. */
-  #cameMs: number | null = null
-  #isStill = false
+  #lastBlockMs: number | null = null
+  #isStalled = false
 
   /** A block came. True where those who wait had been told that none does. */
-  came(nowMs: number): boolean {
-    const wasStill = this.#isStill
-    this.#cameMs = nowMs
-    this.#isStill = false
+  onBlock(nowMs: number): boolean {
+    const wasStill = this.#isStalled
+    this.#lastBlockMs = nowMs
+    this.#isStalled = false
     return wasStill
   }
 
   /** To be called every few seconds. For how long none has come, once where that is too long; else null. */
-  look(nowMs: number, isAwaited: boolean): number | null {
-    if (!isAwaited) this.#cameMs = null
-    else this.#cameMs ??= nowMs
-    if (this.#cameMs === null) this.#isStill = false
-    if (this.#cameMs === null || this.#isStill || nowMs - this.#cameMs < STILL_MS) return null
-    this.#isStill = true
-    return nowMs - this.#cameMs
+  check(nowMs: number, isAwaited: boolean): number | null {
+    if (!isAwaited) this.#lastBlockMs = null
+    else this.#lastBlockMs ??= nowMs
+    if (this.#lastBlockMs === null) this.#isStalled = false
+    if (this.#lastBlockMs === null || this.#isStalled || nowMs - this.#lastBlockMs < STALL_MS) return null
+    this.#isStalled = true
+    return nowMs - this.#lastBlockMs
   }
 }

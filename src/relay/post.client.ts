@@ -7,17 +7,17 @@ import { after, sleep } from '../core/timers.client.ts'
 import { failureFrame } from '../protocol/relay/failure-frame.ts'
 import { postErrorFrame, postFrame } from '../protocol/relay/frames.ts'
 import type { PostFrame } from '../protocol/relay/protocol.ts'
-import { Turns } from './books/turns.ts'
-import type { FirstFramePorts, PastAnswer } from './events/first-frames.ts'
+import { FairQueue } from './books/fair-queue.ts'
+import type { FirstFramePorts, HistoryResponse } from './events/first-frames.ts'
 import type { Connection } from './sockets/connection.ts'
 import { MAX_POSTS_IN_FLIGHT } from './sockets/connection.ts'
 
 /** Answers under way at a relay: one is in memory whole, and may have a megabyte. An account has half of them at most. */
-const MOST_ANSWERS = 32
+const MAX_IN_FLIGHT = 32
 /** Of a gateway that hangs; a source that does is given up sooner. */
-const ANSWER_MS = 30_000
+const RESPONSE_TIMEOUT_MS = 30_000
 
-interface InfoAnswer {
+interface InfoResponse {
   readonly status: number
   readonly body: string
   /** Fields of the request that were ignored, where there are some. */
@@ -27,33 +27,33 @@ interface InfoAnswer {
 /** The gateway as a relay reaches it: entry point `Internal` of the gateway Worker. */
 export interface GatewayInternal {
   /** Answers the JSON body of an info request; authenticated already, charged there. */
-  info(identity: Identity, body: string): Promise<InfoAnswer>
+  info(identity: Identity, body: string): Promise<InfoResponse>
   /** The answer to an info request of a stream, whose minutes pay for it; null where it cannot be had now. */
-  read(type: string, request: Readonly<Record<string, unknown>>): Promise<PastAnswer | null>
+  read(type: string, request: Readonly<Record<string, unknown>>): Promise<HistoryResponse | null>
 }
 
 /** So long a first frame waits for one answer. */
-const READ_MAX_MS = 5_000
+const READ_TIMEOUT_MS = 5_000
 
 /** Where first frames and states come from: the gateway's info, and what the platform does. */
-export function pastPorts(gateway: Pick<GatewayInternal, 'read'>) {
+export function infoPorts(gateway: Pick<GatewayInternal, 'read'>) {
   const read: FirstFramePorts['read'] = ({ type, ...request }) =>
-    orLate(gateway.read(type, request), READ_MAX_MS, null, after)
-  const notPacked = (type: string, error: unknown) => console.error(`frames of ${type} could not be packed`, error)
-  return { read, after, wait: sleep, deflate, notPacked }
+    orLate(gateway.read(type, request), READ_TIMEOUT_MS, null, after)
+  const onDeflateError = (type: string, error: unknown) => console.error(`frames of ${type} could not be packed`, error)
+  return { read, after, wait: sleep, deflate, onDeflateError }
 }
 
 /** The same, asked for few answers at once: the others wait, and accounts take turns. */
-export function inTurn(gateway: Pick<GatewayInternal, 'info'>): Pick<GatewayInternal, 'info'> {
-  const turns = new Turns(MOST_ANSWERS)
+export function withFairQueue(gateway: Pick<GatewayInternal, 'info'>): Pick<GatewayInternal, 'info'> {
+  const turns = new FairQueue(MAX_IN_FLIGHT)
   return {
     async info(identity, body) {
-      const ticket = turns.enter(identity.account)
+      const ticket = turns.enqueue(identity.account)
       await ticket.turn
       try {
-        return await orReject(gateway.info(identity, body), ANSWER_MS, after)
+        return await orReject(gateway.info(identity, body), RESPONSE_TIMEOUT_MS, after)
       } finally {
-        turns.done(ticket)
+        turns.release(ticket)
       }
     },
   }
@@ -63,7 +63,7 @@ export function inTurn(gateway: Pick<GatewayInternal, 'info'>): Pick<GatewayInte
  * Sends the answer, or a `post` of type error, in the public server's shape. Resolves to what was ignored of the payload, if
  * something was. Never throws.
  */
-export async function answerPost(
+export async function handlePost(
   connection: Connection,
   frame: PostFrame,
   gateway: Pick<GatewayInternal, 'info'>,
@@ -78,27 +78,27 @@ export async function answerPost(
     connection.send(postErrorFrame(id, `403: ${failureMessage(notForProduct('info'))}`))
     return null
   }
-  if (connection.posts >= MAX_POSTS_IN_FLIGHT) {
+  if (connection.pendingPosts >= MAX_POSTS_IN_FLIGHT) {
     const hint = 'too many pending post requests'
     connection.send(failureFrame({ kind: 'rate_limited', retryAfterMs: 0, hint }, frame))
     return null
   }
-  connection.posts++
+  connection.pendingPosts++
   try {
     const answer = await gateway.info(connection.identity, JSON.stringify(request.payload ?? null))
     const type = (request.payload as { type?: unknown } | null)?.type
     if (answer.status >= 200 && answer.status < 300) connection.send(postFrame(id, String(type), answer.body))
-    else connection.send(postErrorFrame(id, `${answer.status}: ${reasonOf(answer.body)}`))
+    else connection.send(postErrorFrame(id, `${answer.status}: ${messageOf(answer.body)}`))
     return answer.ignored ?? null
   } catch {
     connection.send(postErrorFrame(id, '503: the request could not be answered: retry with backoff'))
     return null
   } finally {
-    connection.posts--
+    connection.pendingPosts--
   }
 }
 
-function reasonOf(body: string): string {
+function messageOf(body: string): string {
   try {
     const { msg } = JSON.parse(body) as { msg?: unknown }
     return typeof msg === 'string' ? msg : body

@@ -24,13 +24,14 @@ import { ClientSockets } from './client-sockets.client.ts'
 import { EventFanout } from './events/event-fanout.ts'
 import { GraphqlSockets } from './graphql/graphql-sockets.client.ts'
 import { L4Fanout } from './l4/l4-fanout.ts'
-import { WholeOrders } from './l4/whole-orders.client.ts'
+import { OrdersFetcher } from './l4/orders-fetcher.client.ts'
 import { attachmentOf, Links } from './links/links.client.ts'
+import { MaintenanceTimer } from './maintenance-timer.client.ts'
 import { Accounts } from './minutes/account.ts'
-import { pastPorts } from './post.client.ts'
+import { infoPorts } from './post.client.ts'
 import type { Refusal } from './sockets/admission.ts'
 import { parseAttachment } from './sockets/attachment.ts'
-import { lookUpAnew } from './sockets/callers.client.ts'
+import { refreshCallers } from './sockets/callers.client.ts'
 import type { Clock, Connection } from './sockets/connection.ts'
 import { GUEST_HEADER, poolOf } from './sockets/placement.ts'
 import { HEAVY, LIGHT, RelayUnread } from './sockets/unread.ts'
@@ -38,12 +39,11 @@ import { StateFanout } from './states/state-fanout.ts'
 import { SubscriptionStore } from './subscriptions/subscription.store.ts'
 import type { Ports } from './subscriptions/subscription.ts'
 import { Subscriptions } from './subscriptions/subscriptions.ts'
-import { Watch } from './watch.client.ts'
 
 /** Where accounts that are sent on stand over an end of the object by its own hand. */
 const MOVED = 'moved'
 /** How long a meter may take to answer a report. */
-const METER_MS = 5000
+const METER_TIMEOUT_MS = 5000
 
 const CLOCK: Clock = {
   get nowMs() {
@@ -60,9 +60,9 @@ export class Relay extends DurableObject<Cloudflare.Env> {
   readonly #clients: ClientSockets
   readonly #frames: ClientFrames
   readonly #graphql: GraphqlSockets
-  readonly #watch: Watch
+  readonly #maintenance: MaintenanceTimer
   /** A timer runs for a hub that is late. */
-  #isLateAwaited = false
+  #hasLateTimer = false
 
   /** Each part is made of those before it. */
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of parts, without a decision.
@@ -81,12 +81,12 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       relay: name,
       life: CLOCK.nowMs,
       clock: CLOCK,
-      exchange: (account, report) => orReject(meterOf(env, account).stream(report), METER_MS, after),
-      lookUp: (connections, terms) => waitUntil(lookUpAnew(gateway, connections, terms)),
+      exchange: (account, report) => orReject(meterOf(env, account).stream(report), METER_TIMEOUT_MS, after),
+      refreshCallers: (connections, terms) => waitUntil(refreshCallers(gateway, connections, terms)),
     })
     const events = new EventFanout<Connection>(CHANNELS)
     const l4 = new L4Fanout<Connection>()
-    const read = pastPorts(gateway)
+    const read = infoPorts(gateway)
     const states = new StateFanout<Connection>({ ...read, clock: CLOCK, waitUntil }, events)
     const log = () => objects.log()
     const linkPorts = { relay: name, shards, clock: CLOCK, log, hub: (index: number) => objects.hub(index) }
@@ -105,16 +105,16 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       dexes: () => names.dexes(),
       digest: sha256,
       books: this.#links.source,
-      l4: new WholeOrders((coin) => objects.orders(coin)),
+      l4: new OrdersFetcher((coin) => objects.orders(coin)),
       newId: () => crypto.randomUUID(),
       archive: archiveOf(env, settings.CHAIN),
       hadTrades: async (coin) => (await filesOf(env, settings.CHAIN)?.hasTrades(coin)) ?? true,
-      withLinks: (run) => this.#links.during(run),
-      ensureEvents: () => this.#links.log.ensure(),
+      withLinks: (run) => this.#links.withLinksUp(run),
+      ensureLog: () => this.#links.log.ensure(),
       events: (from) => this.#links.eventsFrom(from),
-      saved: (subscription) => this.#store.save(subscription),
-      dropped: ({ minutes }) => this.#store.remove(minutes.id),
-      failed: (client, error) => {
+      save: (subscription) => this.#store.save(subscription),
+      forget: ({ minutes }) => this.#store.remove(minutes.id),
+      onError: (client, error) => {
         console.error('subscription failed', error)
         client.fail({ kind: 'internal', hint: 'Something went wrong on our side: reconnect.' })
       },
@@ -132,59 +132,59 @@ export class Relay extends DurableObject<Cloudflare.Env> {
       unread: this.#unread,
       subscriptions: this.#subscriptions,
       // A frame has no request id.
-      refused: ({ identity: caller, product }, type, failure) => {
+      onRejected: ({ identity: caller, product }, type, failure) => {
         const call = { caller, requestId: '', product, type, failure }
         refusals.note(call, (batch) => gateway.keepRefusals(batch), waitUntil)
       },
     })
-    this.#watch = new Watch(ctx.storage, waitUntil, () => CLOCK.nowMs)
-    const toldUpTo = (client: Connection) => (events.owes(client) ? -1 : this.#links.log.height)
+    this.#maintenance = new MaintenanceTimer(ctx.storage, waitUntil, () => CLOCK.nowMs)
+    const sentHeight = (client: Connection) => (events.hasPending(client) ? -1 : this.#links.log.height)
     const requests = {
       gateway,
       subscriptions: this.#subscriptions,
-      toldUpTo,
+      sentHeight,
       waitUntil,
-      changed: () => this.#watch.arm(),
+      onChange: () => this.#maintenance.schedule(),
     }
     this.#frames = new ClientFrames(requests)
     this.#graphql = new GraphqlSockets({ ...requests, clock: CLOCK, clients: this.#clients })
-    this.#wake()
-    ctx.blockConcurrencyWhile(() => this.#beginWatch())
+    this.#restore()
+    ctx.blockConcurrencyWhile(() => this.#startMaintenance())
   }
 
   override async fetch(request: Request): Promise<Response> {
     if (request.headers.get('upgrade') !== 'websocket') return new Response('send a WebSocket upgrade', { status: 426 })
     const link = request.headers.get(LINK_HEADER)
-    if (link !== null) return this.#takeLink(JSON.parse(link) as LinkHeader)
+    if (link !== null) return this.#acceptLink(JSON.parse(link) as LinkHeader)
     const guest = request.headers.get(GUEST_HEADER)
-    return guest === null ? this.#takeClient(request) : this.#takeGuest(guest)
+    return guest === null ? this.#acceptClient(request) : this.#acceptGuest(guest)
   }
 
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
-    if (this.#graphql.message(socket, message)) return
+    if (this.#graphql.onMessage(socket, message)) return
     const client = this.#clients.of(socket)
-    if (client) return this.#frames.take(client, message)
+    if (client) return this.#frames.handle(client, message)
     if (typeof message === 'string') this.#deliver(socket, message)
   }
 
   override async webSocketClose(socket: WebSocket, code: number, reason: string): Promise<void> {
     // The runtime does not answer the close of a hibernating socket.
-    const answer = answerTo(code)
+    const answer = closeReplyCode(code)
     try {
       if (answer === undefined) socket.close()
       else socket.close(answer, answer === code ? reason : 'no such close code')
     } catch {
       // Closed by us before.
     }
-    this.#gone(socket)
+    this.#onClosed(socket)
   }
 
   override async webSocketError(socket: WebSocket): Promise<void> {
-    this.#gone(socket)
+    this.#onClosed(socket)
   }
 
   override async alarm(): Promise<void> {
-    this.#watch.alarm()
+    this.#maintenance.onAlarm()
     this.ctx.waitUntil(this.#accounts.settled())
   }
 
@@ -201,65 +201,65 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     const from = parseAttachment(socket.deserializeAttachment())
     const { nowMs } = CLOCK
     if (from?.of === 'log') {
-      this.#watch.fed()
+      this.#maintenance.onFrame()
       const { frame, rows } = readRelayFrame(text)
-      if (!this.#links.admitsOfLog(socket, frame, text.length, nowMs)) return
-      this.#clients.blockCame()
-      if (frame.t === 'gap') return this.#links.tellGap(missingBlocks(frame.from, frame.to))
+      if (!this.#links.acceptsFromLog(socket, frame, text.length, nowMs)) return
+      this.#clients.onBlock()
+      if (frame.t === 'gap') return this.#links.notifyGap(missingBlocks(frame.from, frame.to))
       this.#subscriptions.deliver(frame, rows)
-      this.#links.sent(frame.time)
-      this.#unread.relieve()
+      this.#links.onSent(frame.time)
+      this.#unread.enforceWatermark()
     } else if (from?.of === 'hub') {
-      this.#watch.fed()
+      this.#maintenance.onFrame()
       const frame = decodeHubFrame(text)
-      if (!this.#links.hubs[from.index]?.admits(socket, frame, nowMs)) return
-      this.#clients.blockCame()
+      if (!this.#links.hubs[from.index]?.accepts(socket, frame, nowMs)) return
+      this.#clients.onBlock()
       this.#links.books.push(from.index, frame, nowMs)
-      this.#unread.relieve()
-      this.#awaitLate()
+      this.#unread.enforceWatermark()
+      this.#scheduleLateTick()
     }
   }
 
   /** Lets the hubs that have told go on where another is late for long enough. */
-  #awaitLate(): void {
+  #scheduleLateTick(): void {
     const { books } = this.#links
-    const dueMs = this.#isLateAwaited ? null : books.dueMs()
+    const dueMs = this.#hasLateTimer ? null : books.dueMs()
     if (dueMs === null) return
-    this.#isLateAwaited = true
+    this.#hasLateTimer = true
     after(Math.max(0, dueMs - CLOCK.nowMs) + 1, () => {
-      this.#isLateAwaited = false
+      this.#hasLateTimer = false
       books.tick(CLOCK.nowMs)
-      this.#awaitLate()
+      this.#scheduleLateTick()
     })
   }
 
-  #takeLink(header: LinkHeader): Response {
+  #acceptLink(header: LinkHeader): Response {
     const attachment = attachmentOf(header)
-    const link = this.#links.of(attachment)
-    if (!link?.isAsked) return new Response('no such hub, or nobody waits for it', { status: 404 })
+    const link = this.#links.linkOf(attachment)
+    if (!link?.isDialing) return new Response('no such hub, or nobody waits for it', { status: 404 })
     return this.#accept((server) => {
       server.serializeAttachment(attachment)
       link.accept(server, CLOCK.nowMs)
     })
   }
 
-  async #takeClient(request: Request): Promise<Response> {
+  async #acceptClient(request: Request): Promise<Response> {
     const identity = Identity.safeParse(JSON.parse(request.headers.get(IDENTITY_HEADER) ?? 'null'))
     if (!identity.success) return new Response('no identity: connect through the gateway', { status: 401 })
     const refused = await this.#clients.admit(identity.data)
     if (refused !== null) return Response.json(refused, { status: 503 })
     return this.#accept((server) => {
-      this.#clients.enter(server, crypto.randomUUID(), identity.data)
-      this.#watch.arm()
+      this.#clients.add(server, crypto.randomUUID(), identity.data)
+      this.#maintenance.schedule()
     })
   }
 
   /** Of GraphQL: its key comes with its first message. */
-  #takeGuest(address: string): Response {
-    const why = this.#graphql.noRoom(address || null)
+  #acceptGuest(address: string): Response {
+    const why = this.#graphql.noRoomReason(address || null)
     if (why) return Response.json({ why, left: 0 } satisfies Refusal, { status: 503 })
     const headers = { 'sec-websocket-protocol': GRAPHQL_TRANSPORT_WS_PROTOCOL }
-    return this.#accept((server) => this.#graphql.enter(server, address === '' ? null : address), headers)
+    return this.#accept((server) => this.#graphql.addGuest(server, address === '' ? null : address), headers)
   }
 
   #accept(enter: (server: WebSocket) => void, headers: Readonly<Record<string, string>> = {}): Response {
@@ -269,85 +269,85 @@ export class Relay extends DurableObject<Cloudflare.Env> {
     return new Response(null, { status: 101, webSocket: client, headers })
   }
 
-  #gone(socket: WebSocket): void {
-    this.#graphql.gone(socket)
-    if (this.#clients.gone(socket)) return
+  #onClosed(socket: WebSocket): void {
+    this.#graphql.onClosed(socket)
+    if (this.#clients.onClosed(socket)) return
     const attachment = parseAttachment(socket.deserializeAttachment())
-    if (attachment) this.#links.of(attachment)?.closed(socket)
+    if (attachment) this.#links.linkOf(attachment)?.onClosed(socket)
   }
 
   /** Takes up what outlived the relay's memory: its sockets, by their attachments, and their subscriptions. */
-  #wake(): void {
+  #restore(): void {
     const clients = new Map<string, Connection>()
     for (const socket of this.ctx.getWebSockets()) {
-      const client = socket.readyState === WebSocket.OPEN ? this.#restored(socket) : null
-      if (client && !client.ended) clients.set(client.id, client)
+      const client = socket.readyState === WebSocket.OPEN ? this.#restoreSocket(socket) : null
+      if (client && !client.isEnded) clients.set(client.id, client)
     }
     for (const saved of this.#store.all()) {
       const socket = clients.get(saved.socket)
-      const client = socket && saved.operation !== '' ? this.#graphql.wake(socket, saved) : socket
+      const client = socket && saved.operation !== '' ? this.#graphql.restoreOperation(socket, saved) : socket
       if (client) this.#subscriptions.restore(client, saved)
       else this.#store.remove(saved.id)
       // Its meter learns which minutes died with the sockets, so that whoever reconnects anywhere has their rests.
       if (!client && saved.account !== '') this.#accounts.of(saved.account).report()
     }
     // A link that did not outlive it leaves events unseen, and books that nobody can continue.
-    if (!this.#links.log.up) this.#links.tellGap('The relay was restarted: some events may be missing.')
+    if (!this.#links.log.isUp) this.#links.notifyGap('The relay was restarted: some events may be missing.')
     this.#links.hubs.forEach(({ link }, index) => {
-      if (!link.up) this.#links.breakDiffs(index)
+      if (!link.isUp) this.#links.breakDiffs(index)
     })
   }
 
   /** The client whose socket it is, if it is one's. */
-  #restored(socket: WebSocket): Connection | null {
+  #restoreSocket(socket: WebSocket): Connection | null {
     const attachment = parseAttachment(socket.deserializeAttachment())
     if (attachment?.of === 'client') {
       const sockets = attachment.product === 'graphql' ? this.#graphql : this.#clients
       return sockets.restore(socket, attachment)
     }
     if (attachment?.of === 'guest') this.#graphql.restoreGuest(socket, attachment)
-    else if (attachment) this.#links.of(attachment)?.restore(socket, CLOCK.nowMs)
+    else if (attachment) this.#links.linkOf(attachment)?.restore(socket, CLOCK.nowMs)
     return null
   }
 
-  #beginWatch(): Promise<void> {
-    return this.#watch.begin(
+  #startMaintenance(): Promise<void> {
+    return this.#maintenance.start(
       () => this.#state(),
       [
         () => this.#accounts.tick(),
-        () => this.#clients.look(this.#links.isNeeded),
-        () => this.#graphql.look(),
+        () => this.#clients.check(this.#links.isNeeded),
+        () => this.#graphql.check(),
         () => this.#subscriptions.tick(),
-        () => this.#links.watch(CLOCK.nowMs, this.#clients.size),
-        () => this.#endIfLost(),
+        () => this.#links.check(CLOCK.nowMs, this.#clients.size),
+        () => this.#restartIfOverfull(),
       ],
     )
   }
 
   #state(): 'busy' | 'idle' | 'none' {
-    if (this.#subscriptions.size > 0 || this.#accounts.isOwing) return 'busy'
-    const isAlone = this.#clients.size + this.#accounts.size + this.#graphql.guests === 0 && !this.#links.up
+    if (this.#subscriptions.size > 0 || this.#accounts.hasPendingEnds) return 'busy'
+    const isAlone = this.#clients.size + this.#accounts.size + this.#graphql.guests === 0 && !this.#links.isUp
     return isAlone ? 'none' : 'idle'
   }
 
   /** Only the object's end frees what clients leave unread on sockets that are closed: all others connect again. */
-  #endIfLost(): void {
-    if (!this.#unread.isLost) return
-    console.error('relay begins again: too much is unread on closed sockets', this.#unread.leftBytes)
-    this.ctx.storage.kv.put(MOVED, this.#unread.toMove(CLOCK.nowMs))
+  #restartIfOverfull(): void {
+    if (!this.#unread.isOverfull) return
+    console.error('relay begins again: too much is unread on closed sockets', this.#unread.strandedBytes)
+    this.ctx.storage.kv.put(MOVED, this.#unread.movedAccounts(CLOCK.nowMs))
     this.ctx.waitUntil(this.ctx.storage.sync().then(() => this.ctx.abort('too much is unread on closed sockets')))
   }
 }
 
 /** Which the protocol leaves for what never travels. */
-const UNSENDABLE: ReadonlySet<number> = new Set([1004, 1005, 1006, 1015])
+const RESERVED_CODES: ReadonlySet<number> = new Set([1004, 1005, 1006, 1015])
 
 /**
  * The code to answer a client's close with; undefined: none, as the client's. One that may not be sent is an error of the
  * protocol. Invariant: every close is answered, so that the platform lets go of the socket: one that it cannot answer stays
  * open, uncounted.
  */
-function answerTo(code: number): number | undefined {
+function closeReplyCode(code: number): number | undefined {
   if (code === 1005 || code === 1006) return undefined
-  return code >= 1000 && code < 5000 && !UNSENDABLE.has(code) ? code : 1002
+  return code >= 1000 && code < 5000 && !RESERVED_CODES.has(code) ? code : 1002
 }

@@ -28,7 +28,7 @@ export const Pong = z.object({
   block_height: Height.optional(),
 })
 /** What becomes of a replay; `from` and `to` are heights. */
-export const ReplayNews = z.object({
+export const ReplayEvent = z.object({
   channel: z.literal('replay'),
   data: z.object({
     event: z.enum(['paused', 'playing', 'sought', 'gap', 'unknown', 'live', 'ended']).or(z.string()),
@@ -37,8 +37,8 @@ export const ReplayNews = z.object({
     to: Height.optional(),
   }),
 })
-export type ReplayNews = z.infer<typeof ReplayNews>
-export const PostAnswer = z.object({
+export type ReplayEvent = z.infer<typeof ReplayEvent>
+export const PostReply = z.object({
   channel: z.literal('post'),
   data: z.object({
     id: z.int(),

@@ -9,7 +9,7 @@ import { queryOf } from '../../src/info/queries/catalogue.ts'
 import { limitsOf } from '../../src/metering/plans/plan.ts'
 import { CHANNELS, channelOf, readBody } from '../../src/relay/channels/catalogue.ts'
 import { Connection } from '../../src/relay/sockets/connection.ts'
-import { refusalByToken } from '../../src/relay/subscriptions/refusals.ts'
+import { tokenFailure } from '../../src/relay/subscriptions/refusals.ts'
 
 const SECRET = 'a key secret of at least 32 characters!'
 const KEY = keyHashOf('ab'.repeat(32))
@@ -118,7 +118,7 @@ describe('what a token is for', () => {
     const read = readBody(body)
     expect(read.ok, JSON.stringify(body)).toBe(true)
     if (!read.ok) return null
-    return refusalByToken({ identity: token ? narrowed(identity, token) : identity }, read.value, replay as never)
+    return tokenFailure({ identity: token ? narrowed(identity, token) : identity }, read.value, replay as never)
   }
   const frame = (replay?: object) => ({ replay }) as object
 

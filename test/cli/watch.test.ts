@@ -10,7 +10,7 @@ const levels: Levels = [side(100, -1, 12), side(102, 1, 12)]
 
 function liveBook(): CoinBook {
   const book = new CoinBook('BTC')
-  book.fetchBegan()
+  book.fetchStarted()
   book.snapshot({ coin: 'BTC', epoch: 'A', height: 9, time: 1_000, seq: 8, levels })
   return book
 }

@@ -92,7 +92,7 @@ class Client {
   ask() {
     if (this.asked || this.book.live) return
     this.asked = true
-    this.book.fetchBegan()
+    this.book.fetchStarted()
   }
   take(server: Server) {
     if (this.asked) this.taken ??= server.snapshot()

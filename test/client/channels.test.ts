@@ -2,11 +2,11 @@
 
 import { describe, expect, it, test } from 'vitest'
 import * as z from 'zod'
-import { factsOf, namesOfEvents, resumes, typeOfFrames } from '../../src/client/channels.ts'
+import { canResume, factsOf, namesOfEvents, typeOfFrame } from '../../src/client/channels.ts'
 import { LIMITS } from '../../src/client/connection-options.ts'
 import { bodyKey, type SubscriptionBody } from '../../src/client/subscription.ts'
 import { ECHO_CHARS } from '../../src/protocol/relay/frames.ts'
-import { echoOf, isToldAgain } from '../../src/relay/channel.ts'
+import { canReplay, echoOf } from '../../src/relay/channel.ts'
 import { CHANNELS, readBody } from '../../src/relay/channels/catalogue.ts'
 
 describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s', (type, channel) => {
@@ -18,13 +18,13 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
     const facts = factsOf(type)!
     expect(facts.source).toBe(channel.source)
     expect(facts.isJoint ?? false).toBe('isJoint' in channel && channel.isJoint)
-    expect(resumes(type)).toBe(channel.source === 'events' && isToldAgain(channel))
+    expect(canResume(type)).toBe(channel.source === 'events' && canReplay(channel))
     const frame: z.ZodType = channel.frame
     const named = (frame instanceof z.ZodUnion ? frame.options : [frame]) as z.ZodObject<{
       channel: z.ZodLiteral<string>
     }>[]
-    for (const { shape } of named) expect(typeOfFrames(shape.channel.value)).toBe(type)
-    expect(facts.frames ?? [type]).toEqual(named.map(({ shape }) => shape.channel.value))
+    for (const { shape } of named) expect(typeOfFrame(shape.channel.value)).toBe(type)
+    expect(facts.frameNames ?? [type]).toEqual(named.map(({ shape }) => shape.channel.value))
   })
 
   it('is identified by what a gateway acknowledges, and stands under its names', () => {
@@ -49,6 +49,6 @@ test('all of the catalogue are known, and no other', () => {
   expect(CHANNELS.map(({ type }) => type).filter((type) => !factsOf(type))).toEqual([])
   for (const name of ['constructor', 'toString', '__proto__', 'later']) {
     expect(factsOf(name)).toBeUndefined()
-    expect(typeOfFrames(name)).toBeUndefined()
+    expect(typeOfFrame(name)).toBeUndefined()
   }
 })

@@ -5,7 +5,7 @@ import type { BookEvent, StreamEvent } from '../../src/client/api.ts'
 import { openBooks } from '../../src/client/books.client.ts'
 import type { ClientOptions } from '../../src/client/create-client.client.ts'
 import { createClient, WeirError } from '../../src/client/create-client.client.ts'
-import { insideOf } from '../../src/client/internals.ts'
+import { internalsOf } from '../../src/client/internals.ts'
 import { bookChecksum } from '../../src/order-books/checksum.ts'
 import { LevelBook } from '../../src/order-books/level-book.ts'
 import type { Level, Levels } from '../../src/protocol/feed/block.ts'
@@ -172,7 +172,7 @@ describe('streams', () => {
     expect(FakeWebSocket.last.sent.at(-1)).toMatchObject({ method: 'unsubscribe', subscription: TRADES })
     FakeWebSocket.last.receive(trade(2))
     expect(heard).toEqual(['live', 'data'])
-    expect(insideOf(client).opened.size).toBe(0)
+    expect(internalsOf(client).handles.size).toBe(0)
   })
 
   test.each<[string, (client: ReturnType<typeof setUp>['client'], own: AbortController) => void, string]>([
@@ -219,7 +219,7 @@ describe('streams', () => {
     const { client } = setUp()
     const first = client.subscribe(TRADES)
     expect(() => client.subscribe(TRADES)).toThrow(WeirError)
-    expect(insideOf(client).opened.size).toBe(1)
+    expect(internalsOf(client).handles.size).toBe(1)
     first.close()
     client.subscribe(TRADES).close()
   })

@@ -1,6 +1,6 @@
 // A world for client tests: time moves by hand, sockets and HTTP answers are scripted.
 
-import type { ClientRuntime, HttpAnswer, SocketEnd, SocketHandlers } from '../../src/client/runtime.ts'
+import type { ClientRuntime, HttpResponse, SocketEnd, SocketHandlers } from '../../src/client/runtime.ts'
 
 export class FakeSocket {
   readonly sent: { method: string; subscription?: Record<string, unknown> }[] = []
@@ -13,13 +13,13 @@ export class FakeSocket {
     this.#handlers = handlers
   }
   open() {
-    this.#handlers.opened()
+    this.#handlers.onOpen()
   }
   receive(frame: unknown) {
-    this.#handlers.text(typeof frame === 'string' ? frame : JSON.stringify(frame))
+    this.#handlers.onText(typeof frame === 'string' ? frame : JSON.stringify(frame))
   }
   end(end: Partial<SocketEnd>) {
-    this.#handlers.ended({ status: null, code: null, reason: '', ...end })
+    this.#handlers.onEnd({ status: null, code: null, reason: '', ...end })
   }
   /** Acknowledges every subscribe that was not acknowledged yet. */
   ack() {
@@ -30,7 +30,8 @@ export class FakeSocket {
 
 export class FakeRuntime implements ClientRuntime {
   readonly sockets: FakeSocket[] = []
-  readonly posts: { url: string; body: string; answer(answer: HttpAnswer): Promise<void>; fail(): Promise<void> }[] = []
+  readonly posts: { url: string; body: string; answer(answer: HttpResponse): Promise<void>; fail(): Promise<void> }[] =
+    []
   #time = 1_000
   #timers: { at: number; run: () => void }[] = []
 
@@ -72,7 +73,7 @@ export class FakeRuntime implements ClientRuntime {
     }
   }
   post(url: string, _key: string, body: string) {
-    return new Promise<HttpAnswer>((resolve, reject) => {
+    return new Promise<HttpResponse>((resolve, reject) => {
       // The awaits let the client's continuation run before the test goes on.
       const settle = async (act: () => void) => {
         act()

@@ -2,9 +2,9 @@
 // frame tells apart.
 
 import { expect, it, test } from 'vitest'
-import { typeOfFrames } from '../../src/client/channels.ts'
+import { typeOfFrame } from '../../src/client/channels.ts'
 import { Connection } from '../../src/client/connection.ts'
-import { ListenerIndex, mayBeOf, type Want, wantOf } from '../../src/client/listener-index.ts'
+import { filterOf, ListenerIndex, mayMatch, type SubscriptionFilter } from '../../src/client/listener-index.ts'
 import type { DataFrame } from '../../src/client/server-frame.ts'
 import type { Json, SubscriptionBody } from '../../src/client/subscription.ts'
 import { echoOf } from '../../src/relay/channel.ts'
@@ -107,17 +107,17 @@ it.each<[SubscriptionBody[], object, number[]]>([
 it('what a frame shows is not copied to look at it: it may be a text of many characters', () => {
   const data = new Proxy({ coin: 'BTC' }, { ownKeys: () => expect.unreachable() })
   const frame = { channel: 'bbo', data } as unknown as DataFrame
-  expect(['BTC', 'ETH'].map((coin) => mayBeOf(frame, wantOf({ type: 'bbo', coin })!))).toEqual([true, false])
+  expect(['BTC', 'ETH'].map((coin) => mayMatch(frame, filterOf({ type: 'bbo', coin })!))).toEqual([true, false])
 })
 
 interface Entry {
   readonly body: SubscriptionBody
-  readonly want: Want | null
+  readonly filter: SubscriptionFilter | null
   readonly phase: 'live'
 }
 const acked = (body: object): Entry => ({
   body: body as SubscriptionBody,
-  want: wantOf(body as SubscriptionBody),
+  filter: filterOf(body as SubscriptionBody),
   phase: 'live',
 })
 const user = (at: number) => `0x${at.toString(16).padStart(40, '0')}`
@@ -134,8 +134,8 @@ test('of every channel those are found whom looking at each would find, until th
   const expectAll = () => {
     for (const { example } of CHANNELS) {
       const frame = example.frame as unknown as DataFrame
-      const found = entries.filter(({ body, want }) => {
-        return body.type === typeOfFrames(frame.channel) && (want === null || mayBeOf(frame, want))
+      const found = entries.filter(({ body, filter }) => {
+        return body.type === typeOfFrame(frame.channel) && (filter === null || mayMatch(frame, filter))
       })
       expect(new Set(index.of(frame))).toEqual(new Set(found))
     }

@@ -56,7 +56,7 @@ function told(changes: readonly { levels: readonly [Level[], Level[]]; harm: str
 /** What ours says. */
 function ours(snapshot: Parameters<CoinBook['snapshot']>[0], batches: readonly Batch[]): (Levels | null)[] {
   const book = new CoinBook('BTC')
-  book.fetchBegan()
+  book.fetchStarted()
   book.snapshot(snapshot)
   return batches.map(({ epoch, block_height: height, time, book_diffs }) => {
     const [{ seq, prev_seq: prevSeq, levels, checksum }] = book_diffs

@@ -19,7 +19,7 @@ import { CallMemo } from '../../src/info/answer/call.ts'
 import { LINES_MOST } from '../../src/metering/credit-lease.ts'
 import { LeasePool, LOCAL_ACCOUNTS_MAX } from '../../src/metering/leases.client.ts'
 import { METER_API_VERSION } from '../../src/metering/meter-version.ts'
-import { Refusals } from '../../src/relay/sockets/placement.ts'
+import { RelayRefusals } from '../../src/relay/sockets/placement.ts'
 
 const MOST_MB = 115
 const NOW = 1_764_291_234_567
@@ -108,7 +108,7 @@ const HOLDERS: readonly (readonly [name: string, count: number, make: () => unkn
   ],
   ['Gate', 10, () => filled(new Gate(), (gate, n) => gate.take(text(n, 24), LIMIT, NOW + n))],
   ['FreeWork', 2, () => filled(new FreeWork(), (work, n) => work.take(hash(n), NOW + n))],
-  ['Refusals', 2, () => filled(new Refusals(), (refusals, n) => refusals.heavy(text(n, 30), NOW + n))],
+  ['Refusals', 2, () => filled(new RelayRefusals(), (refusals, n) => refusals.markHeavy(text(n, 30), NOW + n))],
   [
     'RefusedCalls',
     1,

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { CHANNELS } from '../../src/relay/channels/catalogue.ts'
 import { EXAMPLE_FILL } from '../../src/relay/channels/fills.ts'
 import { ClientFrames } from '../../src/relay/client-frames.client.ts'
-import { answerPost, inTurn } from '../../src/relay/post.client.ts'
+import { handlePost, withFairQueue } from '../../src/relay/post.client.ts'
 import { Backlog } from '../../src/relay/sockets/backlog.ts'
 import { Connection } from '../../src/relay/sockets/connection.ts'
 import type { Subscriptions } from '../../src/relay/subscriptions/subscriptions.ts'
@@ -29,15 +29,15 @@ function world() {
     },
     subscriptions,
     waitUntil: () => undefined,
-    toldUpTo: () => 9,
-    changed: () => undefined,
+    sentHeight: () => 9,
+    onChange: () => undefined,
   })
   const client = (account: string) => {
     const sent: { channel?: string; data: string; code?: string }[] = []
     const sink = { send: (text: string) => sent.push(JSON.parse(text)), close: () => undefined }
     const own = { identity: { ...identity, account }, terms: 0 }
     const connection = new Connection('c', own, sink, { nowMs: 0 }, () => undefined)
-    return { connection, sent, take: (frame: object) => frames.take(connection, JSON.stringify(frame)) }
+    return { connection, sent, take: (frame: object) => frames.handle(connection, JSON.stringify(frame)) }
   }
   return { client, served, open: gate.resolve }
 }
@@ -116,9 +116,9 @@ test('of ignored fields of a request that a post carries its socket hears behind
 
 describe('`post`', () => {
   const postOf =
-    (connection: Connection, gateway: Parameters<typeof answerPost>[2]) =>
+    (connection: Connection, gateway: Parameters<typeof handlePost>[2]) =>
     (id: number, type = 'info') =>
-      answerPost(connection, { method: 'post', id, request: { type, payload: { type: 'meta' } } }, gateway)
+      handlePost(connection, { method: 'post', id, request: { type, payload: { type: 'meta' } } }, gateway)
 
   // WS-43, WS-44
   test('takes info alone, of who may ask for it, sixteen at a time, and says the status of a failure', async () => {
@@ -149,7 +149,7 @@ describe('`post`', () => {
   test('asks for few answers at once, however many sockets an account has, and for those of others beside', async () => {
     const gate = Promise.withResolvers<void>()
     const asked: string[] = []
-    const gateway = inTurn({
+    const gateway = withFairQueue({
       info: async ({ account }) => {
         asked.push(account)
         await gate.promise
@@ -218,12 +218,12 @@ describe('frames of all kinds on a socket that carries live subscriptions', () =
           gateway: { info: async () => ({ status: 200, body: '{}' }) },
           subscriptions: world.subscriptions,
           waitUntil: (work) => void world.work.push(work),
-          toldUpTo: () => 1,
-          changed: () => undefined,
+          sentHeight: () => 1,
+          onChange: () => undefined,
         })
         for (const one of LIVE) await world.subscribe(one)
         for (const [tid, message] of messages.entries()) {
-          frames.take(world.connection, message)
+          frames.handle(world.connection, message)
           await world.connection.drained()
           const before = world.frames.length
           // Without rows of its coin, a body of orders would wait for ever.

@@ -13,7 +13,7 @@ import { minutePrice } from '../../src/relay/channel.ts'
 import { CHANNELS } from '../../src/relay/channels/catalogue.ts'
 import { EXAMPLE_FILL, EXAMPLE_LIQUIDATION } from '../../src/relay/channels/fills.ts'
 import { EXAMPLE_ORDER } from '../kit/node-order.ts'
-import { wanted } from './wanted.ts'
+import { targetOf } from './targets.ts'
 import { World } from './world.ts'
 
 const CREDIT = 1_000_000
@@ -76,7 +76,7 @@ function block(world: World): void {
   const diff = { user: USER, oid: 1, coin: 'BTC', side: 'B', px: '1.0', raw_book_diff: 'remove' }
   const rows = `"order_statuses":${JSON.stringify(orders)},"book_diffs":${JSON.stringify([diff])}`
   world.eventBlock({ fills, ledger, twaps, orders, through: [[4, EXAMPLE_FILL[1].builder as string]] }, [['BTC', rows]])
-  world.eventBlock({ late: { outcomes: [{ outcomeSettled: 5 }], candles: [EXAMPLE_CANDLE] } })
+  world.eventBlock({ fetched: { outcomes: [{ outcomeSettled: 5 }], candles: [EXAMPLE_CANDLE] } })
   world.block(['BTC'])
 }
 
@@ -96,14 +96,14 @@ describe('the catalogue', () => {
   })
 
   it('has no cheaper minute than the meter asks of who connects', () => {
-    const prices = CHANNELS.map(({ type, example }) => minutePrice(wanted({ type, ...example.request })))
+    const prices = CHANNELS.map(({ type, example }) => minutePrice(targetOf({ type, ...example.request })))
     expect(Math.min(...prices)).toBe(CHEAPEST_MINUTE)
   })
 
   // WS-36
   it('has a minute of books by the coin, or flat', () => {
     const prices = [{ coin: 'BTC' }, { coin: ['BTC', 'ETH', 'SOL'] }, {}].map((coins) =>
-      minutePrice(wanted({ type: 'l2BookDiff2', ...coins })),
+      minutePrice(targetOf({ type: 'l2BookDiff2', ...coins })),
     )
     expect(prices).toEqual([130_000, 390_000, 10_000_000])
   })
@@ -112,11 +112,11 @@ describe('the catalogue', () => {
 describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s', (type, channel) => {
   const body = { type, ...channel.example.request }
   const fields = z.toJSONSchema(channel.request, { io: 'input' })
-  const dataFrames = () => world.frames.filter((frame) => frame.channel === (channel.frames ?? type))
+  const dataFrames = () => world.frames.filter((frame) => frame.channel === (channel.frameName ?? type))
 
   it('has an example that fits its schemas', () => {
     channel.request.parse(body)
-    expect(channel.frame.parse(channel.example.frame)).toMatchObject({ channel: channel.frames ?? type })
+    expect(channel.frame.parse(channel.example.frame)).toMatchObject({ channel: channel.frameName ?? type })
   })
 
   // WS-18, WS-19

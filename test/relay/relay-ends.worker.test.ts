@@ -6,7 +6,7 @@ import { beforeEach, expect, it, test, vi } from 'vitest'
 import { TOKEN_SOCKETS, VISITOR_MINUTES } from '../../src/accounts/stream-token.ts'
 import { keyHashOf } from '../../src/core/ids.ts'
 import { EXAMPLE_FILL } from '../../src/relay/channels/fills.ts'
-import { ClientSockets, STILL_MS, StallDetector } from '../../src/relay/client-sockets.client.ts'
+import { ClientSockets, STALL_MS, StallDetector } from '../../src/relay/client-sockets.client.ts'
 import { deflate } from '../../src/relay/post.client.ts'
 import { LIGHT } from '../../src/relay/sockets/unread.ts'
 import { FakeFeeder } from '../block-log/fake-feeder.worker.ts'
@@ -254,29 +254,29 @@ test('a relay that sent too much takes sockets again once it has none', async ()
   }
   const sockets = new ClientSockets(ports as never)
   const socket = { serializeAttachment: () => {}, send: () => {}, close: () => {} } as unknown as WebSocket
-  sockets.enter(socket, 'one', identity)
+  sockets.add(socket, 'one', identity)
   clock.nowMs += 5_000
   unread.sent = 1e9
-  sockets.look(false)
+  sockets.check(false)
   expect(await sockets.admit(identity)).toEqual({ why: 'full', left: 0 })
-  sockets.gone(socket)
+  sockets.onClosed(socket)
   expect(await sockets.admit(identity)).toBeNull()
 })
 
 // WS-108
 test('told once that no block comes, once that they go on, and nothing while nobody waits', () => {
   const stall = new StallDetector()
-  expect(stall.look(0, false)).toBeNull()
-  expect(stall.look(STILL_MS * 2, true)).toBeNull()
-  expect(stall.came(STILL_MS * 2 + 5)).toBe(false)
-  expect(stall.look(STILL_MS * 3, true)).toBeNull()
-  expect(stall.look(STILL_MS * 3 + 5, true)).toBe(STILL_MS)
-  expect(stall.look(STILL_MS * 4, true)).toBeNull()
-  expect(stall.came(STILL_MS * 5)).toBe(true)
-  expect(stall.came(STILL_MS * 5)).toBe(false)
-  expect(stall.look(STILL_MS * 6, true)).toBe(STILL_MS)
-  expect(stall.look(STILL_MS * 7, false)).toBeNull()
-  expect(stall.look(STILL_MS * 8, true)).toBeNull()
+  expect(stall.check(0, false)).toBeNull()
+  expect(stall.check(STALL_MS * 2, true)).toBeNull()
+  expect(stall.onBlock(STALL_MS * 2 + 5)).toBe(false)
+  expect(stall.check(STALL_MS * 3, true)).toBeNull()
+  expect(stall.check(STALL_MS * 3 + 5, true)).toBe(STALL_MS)
+  expect(stall.check(STALL_MS * 4, true)).toBeNull()
+  expect(stall.onBlock(STALL_MS * 5)).toBe(true)
+  expect(stall.onBlock(STALL_MS * 5)).toBe(false)
+  expect(stall.check(STALL_MS * 6, true)).toBe(STALL_MS)
+  expect(stall.check(STALL_MS * 7, false)).toBeNull()
+  expect(stall.check(STALL_MS * 8, true)).toBeNull()
 })
 
 const RELAY = `${env.CHAIN}/test/states`

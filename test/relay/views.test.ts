@@ -3,7 +3,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import { BBO, levelsView, MID } from '../../src/order-books/view.ts'
 import { Connection } from '../../src/relay/sockets/connection.ts'
-import { wantedViews } from './wanted.ts'
+import { viewsTarget } from './targets.ts'
 import { identity, World } from './world.ts'
 
 const BID = '{"px":"99.0","sz":"1.0","n":1}'
@@ -58,7 +58,7 @@ it.each([
   [{ interval: 300 }, 500],
   [{ interval: 60_000 }, 60_000],
 ])('l2Book with %j comes at most every %i ms', (more, everyMs) => {
-  expect(wantedViews({ ...L2_BODY, ...more }).body.view).toBe(levelsView(everyMs, 20, null))
+  expect(viewsTarget({ ...L2_BODY, ...more }).body.view).toBe(levelsView(everyMs, 20, null))
 })
 
 // WS-130
@@ -80,9 +80,9 @@ it('who comes later is shown what is held, and hubs are asked once', async () =>
   world.shows(BBO, 'BTC', '[null,null]', 8)
   const sent: string[] = []
   const other = { send: (text: string) => void sent.push(text) } as unknown as World['connection']
-  const body = wantedViews({ type: 'bbo', coin: 'BTC' })
+  const body = viewsTarget({ type: 'bbo', coin: 'BTC' })
   world.books.views.add('{"coin":"BTC","type":"bbo"}', body, other)
-  world.books.views.begin('{"coin":"BTC","type":"bbo"}', other)
+  world.books.views.start('{"coin":"BTC","type":"bbo"}', other)
   expect(sent).toEqual(['{"channel":"bbo","data":{"coin":"BTC","time":8,"bbo":[null,null]}}'])
   expect(world.viewsAsked).toBe(1)
 })
@@ -176,8 +176,8 @@ it('who comes between two frames of all middles is not left with what was then',
   world.shows(MID, 'BTC', '101.5', 500)
   const sent: string[] = []
   const other = { send: (text: string) => void sent.push(text) } as unknown as World['connection']
-  world.books.views.add('{"type":"allMids"}', wantedViews({ type: 'allMids' }), other)
-  world.books.views.begin('{"type":"allMids"}', other)
+  world.books.views.add('{"type":"allMids"}', viewsTarget({ type: 'allMids' }), other)
+  world.books.views.start('{"type":"allMids"}', other)
   world.shows(MID, 'BTC', '100.0', 1500)
   expect(sent.map((text) => JSON.parse(text).data.mids.BTC)).toEqual(['101.5', '100.0'])
 })

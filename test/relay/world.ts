@@ -12,10 +12,10 @@ import { ViewInterests } from '../../src/order-books/view-interests.ts'
 import type { BookSnapshot, JoinAnswer, ViewsAnswer } from '../../src/protocol/hub/hub-api.ts'
 import type { CoinMark } from '../../src/protocol/hub/hub-link.ts'
 import { BookFanout } from '../../src/relay/books/book-fanout.ts'
-import type { InfoQuestion, L4Channel, ShownEvents } from '../../src/relay/channel.ts'
+import type { BlockEvents, InfoRequest, L4Channel } from '../../src/relay/channel.ts'
 import { CHANNELS } from '../../src/relay/channels/catalogue.ts'
 import { EventFanout } from '../../src/relay/events/event-fanout.ts'
-import type { PastAnswer } from '../../src/relay/events/first-frames.ts'
+import type { HistoryResponse } from '../../src/relay/events/first-frames.ts'
 import { L4Fanout } from '../../src/relay/l4/l4-fanout.ts'
 import { Accounts } from '../../src/relay/minutes/account.ts'
 import { Connection } from '../../src/relay/sockets/connection.ts'
@@ -56,7 +56,7 @@ export class World {
   readonly reads: string[] = []
   gate: Promise<void> = Promise.resolve()
   /** Answers info questions of first frames; by itself with the examples. */
-  past: (question: InfoQuestion) => PastAnswer | null = ({ type, dex }) => {
+  past: (question: InfoRequest) => HistoryResponse | null = ({ type, dex }) => {
     const { response } = queryOf(type)!.example
     return { body: JSON.stringify(dex === 'ALL_DEXES' ? { native: response } : response) }
   }
@@ -73,7 +73,7 @@ export class World {
   readonly log: string[] = []
   readonly frames: Frame[] = []
   closed: number | null = null
-  readonly books = new BookFanout<Connection>(SHARDS, { heightOf: () => -1, sent: () => undefined })
+  readonly books = new BookFanout<Connection>(SHARDS, { heightOf: () => -1, onSent: () => undefined })
   readonly events = new EventFanout<Connection>(CHANNELS)
   readonly l4 = new L4Fanout<Connection>()
   readonly connection: Connection
@@ -93,8 +93,8 @@ export class World {
       },
     }
     this.connection = new Connection('c', { identity, terms: 0 }, sink, this.clock, (ended) => {
-      this.subscriptions.ended(ended)
-      this.accounts.of('acme').leave(ended)
+      this.subscriptions.onConnectionEnd(ended)
+      this.accounts.of('acme').remove(ended)
     })
     this.accounts = new Accounts({
       relay: 'relay',
@@ -108,10 +108,10 @@ export class World {
         if (this.meter.charges.length > before) this.log.push('charge')
         return answer
       },
-      lookUp: () => undefined,
+      refreshCallers: () => undefined,
     })
-    this.connection.remember = () => void this.playing.push([this.connection.id, this.connection.isPlaying])
-    this.accounts.of('acme').enter(this.connection)
+    this.connection.persist = () => void this.playing.push([this.connection.id, this.connection.isPlaying])
+    this.accounts.of('acme').add(this.connection)
     let ids = 0
     const ports = {
       shards: SHARDS,
@@ -133,7 +133,7 @@ export class World {
         },
         fetch: async (coin: string, _: number, snapshot: L4Channel<unknown>['snapshot']) => {
           const place = { height: this.eventsHeight, time: 5, epoch: 'e' }
-          return { place, text: snapshot(coin, place, ['[[],[]]']) }
+          return { position: place, text: snapshot(coin, place, ['[[],[]]']) }
         },
       },
       archive: archive ?? null,
@@ -147,9 +147,9 @@ export class World {
         // Whatever can be done at once is done first.
         await new Promise((resolve) => setImmediate(resolve))
       },
-      ensureEvents: async () => undefined,
+      ensureLog: async () => undefined,
       withLinks: <T>(run: () => Promise<T>) => run(),
-      read: async (question: InfoQuestion) => this.past(question),
+      read: async (question: InfoRequest) => this.past(question),
       blockHeight: () => this.eventsHeight,
       events: async () => ({ v: 1, frames: null, first: null, head: null }),
       after: (_: number, run: () => void) => {
@@ -157,11 +157,11 @@ export class World {
         return () => undefined
       },
       deflate: async (text: string) => deflateRawSync(text).toString('base64'),
-      notPacked: () => undefined,
+      onDeflateError: () => undefined,
       waitUntil: (work: Promise<unknown>) => void this.work.push(work),
-      saved: () => undefined,
-      dropped: () => undefined,
-      failed: (_: unknown, error: unknown) => {
+      save: () => undefined,
+      forget: () => undefined,
+      onError: (_: unknown, error: unknown) => {
         throw error
       },
     }
@@ -206,17 +206,17 @@ export class World {
   #views(hub: number, wants: readonly string[]): ViewsAnswer {
     this.viewsAsked++
     this.wants.add(wants)
-    const wanted = new ViewInterests(wants)
+    const target = new ViewInterests(wants)
     const own = this.ready ? this.coins.filter((coin) => shardOf(coin, SHARDS) === hub) : []
     const views = own.flatMap((coin) =>
-      wanted.of(coin).map((view) => ({ view, coin, piece: renderView(shapeOf(view), BOOK, null) })),
+      target.of(coin).map((view) => ({ view, coin, piece: renderView(shapeOf(view), BOOK, null) })),
     )
     return { v: 1, ready: this.ready, height: this.height, time: 7, views }
   }
 
   async subscribe(subscription: { type: string } & Record<string, unknown>): Promise<void> {
     await this.subscriptions.subscribe(this.connection, { method: 'subscribe', subscription })
-    await this.subscriptions.joined()
+    await this.subscriptions.settled()
     // Rows of a coin come as soon as it is wanted.
     if (this.l4.size > 0)
       this.eventBlock(
@@ -227,7 +227,7 @@ export class World {
   }
 
   /** The events of the next block. */
-  eventBlock(events: Partial<ShownEvents>, rows: readonly (readonly [coin: string, rows: string])[] = []): void {
+  eventBlock(events: Partial<BlockEvents>, rows: readonly (readonly [coin: string, rows: string])[] = []): void {
     const height = ++this.eventsHeight
     const block = { v: 1, t: 'events', height, time: 5, fills: [], ledger: [], ...events } as const
     this.subscriptions.deliver(block, new Map(rows))
@@ -282,10 +282,10 @@ export class Client {
       },
     }
     this.connection = new Connection('d', { identity: own, terms: 0 }, sink, world.clock, (ended) => {
-      world.subscriptions.ended(ended)
-      world.accounts.of(own.account).leave(ended)
+      world.subscriptions.onConnectionEnd(ended)
+      world.accounts.of(own.account).remove(ended)
     })
-    world.accounts.of(own.account).enter(this.connection)
+    world.accounts.of(own.account).add(this.connection)
   }
 
   subscribe(subscription: { readonly type: string; readonly coin?: string }): Promise<void> {

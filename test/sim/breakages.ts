@@ -39,7 +39,7 @@ export const BREAKAGES = {
   },
   /** A report that failed takes the ends with it that it was to tell of. */
   'lost-end': {
-    file: 'src/relay/minutes/meter-line.ts',
+    file: 'src/relay/minutes/meter-client.ts',
     text: 'this.#failed(load, error)\n      return false',
     broken:
       'this.#endings = this.#endings.slice(load.endings.length)\n      this.#failed(load, error)\n      return false',

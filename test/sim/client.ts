@@ -3,7 +3,7 @@
 
 import type { ConnectionStatus } from '../../src/client/api.ts'
 import { Connection } from '../../src/client/connection.ts'
-import type { ClientRuntime, HttpAnswer } from '../../src/client/runtime.ts'
+import type { ClientRuntime, HttpResponse } from '../../src/client/runtime.ts'
 import type { Witness } from './laws.ts'
 import type { Reply } from './objects.node.ts'
 import type { Schedule } from './schedule.ts'
@@ -26,7 +26,7 @@ export interface ClientPorts {
   /** Connects to some relay; rejects where it cannot be reached. */
   dial(client: SimClient): Promise<Reply & { readonly relay: number }>
   /** Answers `l2BookDiffSnapshot`. */
-  snapshot(coin: string): Promise<HttpAnswer>
+  snapshot(coin: string): Promise<HttpResponse>
   isLate(relay: number): boolean
   /** Something of this key and type, with a space between, was served for so long. */
   served(what: string, ms: number): void
@@ -127,7 +127,7 @@ export class SimClient {
     const ended = (status: number | null, code: number | null, reason: string) => {
       if (this.#end === own) this.#end = null
       for (const running of this.#running.values()) running.ended()
-      if (!isDropped) handlers.ended({ status, code, reason })
+      if (!isDropped) handlers.onEnd({ status, code, reason })
     }
     const taken = ({ status, webSocket, relay, body }: Awaited<ReturnType<ClientPorts['dial']>>) => {
       if (!webSocket) return ended(body?.why === 'exhausted' ? 402 : status, null, '')
@@ -138,7 +138,7 @@ export class SimClient {
       own.addEventListener('message', ({ data }) => !isDropped && this.#hear(handlers, data!))
       own.addEventListener('close', ({ code, reason }) => ended(null, code!, reason ?? ''))
       own.addEventListener('error', () => ended(null, 1006, ''))
-      handlers.opened()
+      handlers.onOpen()
       own.accept()
     }
     this.#ports.dial(this).then(taken, () => ended(502, null, 'no relay'))
@@ -154,10 +154,10 @@ export class SimClient {
   }
 
   #hear(handlers: Parameters<ClientRuntime['open']>[1], text: string): void {
-    if (!text.startsWith('{"channel":"l2BookDiff')) return handlers.text(text)
+    if (!text.startsWith('{"channel":"l2BookDiff')) return handlers.onText(text)
     const frame = JSON.parse(text) as RawFrame
     for (const running of this.#running.values()) running.comes?.(frame)
-    handlers.text(text)
+    handlers.onText(text)
     for (const running of this.#running.values()) running.seen?.(frame)
   }
 

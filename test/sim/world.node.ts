@@ -2,7 +2,7 @@
 // process and in virtual time, under faults; then without, until all is well again.
 
 import type { Identity } from '../../src/accounts/identity.ts'
-import type { HttpAnswer } from '../../src/client/runtime.ts'
+import type { HttpResponse } from '../../src/client/runtime.ts'
 import { ModelNode } from '../feeder/model-node.ts'
 import { identityOf } from '../kit/identity.ts'
 import { type ClientPorts, SimClient } from './client.ts'
@@ -45,7 +45,7 @@ const UPSTREAM_ROWS = 10
 /** What of the product runs. */
 export interface Product extends Classes {
   /** Answers `l2BookDiffSnapshot` over the hubs. */
-  snapshot(hub: (index: number) => object, coin: string): Promise<HttpAnswer>
+  snapshot(hub: (index: number) => object, coin: string): Promise<HttpResponse>
   /** Answers `recentTrades` over the log, and over the node's own answer where that has too few. */
   trades(from: TradesSources, request: TradesRequest): Promise<unknown>
 }

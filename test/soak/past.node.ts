@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nodeRuntime } from '../../src/client/node-runtime.node.ts'
-import { Played, type PlayedListener, playedBooks } from '../../src/client/played.ts'
+import { type ReplayListener, ReplaySession, replayBooks } from '../../src/client/replay-session.ts'
 import type { Prng } from '../../src/devnet/exchange/prng.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
 import { hashOf } from '../kit/book-hash.ts'
@@ -131,7 +131,7 @@ async function playFills({ plant, key, fills, epochs }: PastOrder, fromTime: num
   const { wrong, ms } = await toItsEnd(
     epochs,
     (more) =>
-      new Played(nodeRuntime(), endpoint, body, range, {
+      new ReplaySession(nodeRuntime(), endpoint, body, range, {
         ...more,
         frame: (frame) => {
           for (const { id, timeMs } of rowsOfFrame(body, frame as never)) {
@@ -151,7 +151,7 @@ async function playBooks({ plant, key, epochs }: PastOrder, fromTime: number, { 
   let lastMs = fromTime
   let levels: (() => Levels) | null = null
   const { wrong, ms } = await toItsEnd(epochs, (more) =>
-    playedBooks(nodeRuntime(), { url: plant.url, key }, [COIN], range, {
+    replayBooks(nodeRuntime(), { url: plant.url, key }, [COIN], range, {
       ...more,
       changed: (book) => {
         lastMs = book.time
@@ -167,7 +167,7 @@ async function playBooks({ plant, key, epochs }: PastOrder, fromTime: number, { 
 
 async function toItsEnd(
   epochs: number,
-  play: (more: Omit<PlayedListener, 'frame'>) => Played,
+  play: (more: Omit<ReplayListener, 'frame'>) => ReplaySession,
 ): Promise<{ wrong: string[]; ms: number }> {
   const wrong: string[] = []
   const { promise, resolve } = Promise.withResolvers<string | null>()

@@ -6,7 +6,7 @@ import { build } from '../../src/cli/launch/build.node.ts'
 import { SupervisedChild } from '../../src/cli/launch/launch.node.ts'
 import { childrenOf, freePort } from '../../src/cli/launch/processes.node.ts'
 import type { Json } from '../../src/client/subscription.ts'
-import type { InfoQuestion } from '../../src/relay/channel.ts'
+import type { InfoRequest } from '../../src/relay/channel.ts'
 import { type CutProxy, cutProxy } from '../kit/cut-proxy.ts'
 import { Gateway, SECRETS } from '../kit/gateway.ts'
 import { ROOT } from '../kit/program.ts'
@@ -133,7 +133,7 @@ export class Plant extends Gateway {
   }
 
   /** What `/info` of the exchange answers, or that of the gateway to a key. Throws what is no answer. */
-  async answerOf(whom: 'exchange' | 'gateway', question: InfoQuestion, key = ''): Promise<Json> {
+  async answerOf(whom: 'exchange' | 'gateway', question: InfoRequest, key = ''): Promise<Json> {
     const answer = await (whom === 'exchange' ? this.exchange : this).info(key, question)
     if (!answer.ok) throw new Error(`${JSON.stringify(question)}: ${answer.status} ${await answer.text()}`)
     return (await answer.json()) as Json

@@ -7,7 +7,7 @@ import { bodyKey } from '../../src/client/subscription.ts'
 import { canonicalJson } from '../../src/core/canonical-json.ts'
 import { spreadOf } from '../../src/order-books/rounded-levels.ts'
 import type { Levels } from '../../src/protocol/feed/block.ts'
-import type { InfoQuestion, WantedStates } from '../../src/relay/channel.ts'
+import type { InfoRequest, StatesTarget } from '../../src/relay/channel.ts'
 import { readBody } from '../../src/relay/channels/catalogue.ts'
 import type { Crew, Shown } from './clients.node.ts'
 import type { Keyed } from './ledger.node.ts'
@@ -29,8 +29,8 @@ export interface Quiet {
 
 /** Who is asked for what there is. */
 export interface Askers {
-  exchange(question: InfoQuestion): Promise<Json>
-  gateway(question: InfoQuestion): Promise<Json>
+  exchange(question: InfoRequest): Promise<Json>
+  gateway(question: InfoRequest): Promise<Json>
   readonly coins: readonly string[]
 }
 
@@ -116,14 +116,14 @@ async function midsOf({ exchange, gateway }: Askers): Promise<States> {
   return Object.fromEntries(Object.entries(mids).filter(([coin]) => coin in shown))
 }
 
-async function stateOf(sent: SubscriptionBody, { channel, body }: WantedStates, { gateway }: Askers): Promise<States> {
-  const part = async ([question]: readonly [InfoQuestion, number]) => {
+async function stateOf(sent: SubscriptionBody, { channel, body }: StatesTarget, { gateway }: Askers): Promise<States> {
+  const part = async ([question]: readonly [InfoRequest, number]) => {
     const value = await gateway(question)
-    return channel.keep({ text: JSON.stringify(value), value }, question)
+    return channel.extract({ text: JSON.stringify(value), value }, question)
   }
-  const first = await part(channel.asks(body, undefined)[0]!)
-  const parts = await Promise.all(channel.asks(body, first).map(part))
-  const coin = channel.framesOf ? String(sent.coin) : ''
+  const first = await part(channel.requests(body, undefined)[0]!)
+  const parts = await Promise.all(channel.requests(body, first).map(part))
+  const coin = channel.frameNameOf ? String(sent.coin) : ''
   return { [coin]: JSON.parse(channel.data(body, parts)) }
 }
 

@@ -47,13 +47,13 @@ export class RawConnection {
 
   start(): void {
     const socket = this.#runtime.open(streamUrl(this.#endpoint), {
-      opened: () => {
+      onOpen: () => {
         for (const { body } of this.#entries.values())
           socket.send(JSON.stringify({ method: 'subscribe', subscription: body, ...(this.#meta && { meta: true }) }))
         ping()
       },
-      text: (text) => this.#text(text),
-      ended: ({ code, status, reason }) => this.#lost(code ?? status, reason),
+      onText: (text) => this.#text(text),
+      onEnd: ({ code, status, reason }) => this.#lost(code ?? status, reason),
     })
     const ping = () => {
       socket.send('{"method":"ping"}')
@@ -89,6 +89,6 @@ export class RawConnection {
 function framesOf(sent: SubscriptionBody): string {
   const wanted = readBody(sent)
   if (!wanted.ok) throw new Error(`${JSON.stringify(sent)}: ${wanted.error.message}`)
-  const { type, frames = type, framesOf: named } = wanted.value.channel as AnyStateChannel
-  return named?.(wanted.value.body) ?? frames
+  const { type, frameName = type, frameNameOf: named } = wanted.value.channel as AnyStateChannel
+  return named?.(wanted.value.body) ?? frameName
 }

@@ -7,7 +7,7 @@ import { listedCoins } from '../../src/client/subscription.ts'
 import { MINUTE_MS } from '../../src/core/time.ts'
 import { Prng, seedState } from '../../src/devnet/exchange/prng.ts'
 import type { Trade } from '../../src/protocol/feed/trades.ts'
-import type { InfoQuestion } from '../../src/relay/channel.ts'
+import type { InfoRequest } from '../../src/relay/channel.ts'
 import { hashOf } from '../kit/book-hash.ts'
 import { until } from '../kit/until.ts'
 import { WorkerProcess } from '../kit/worker-process.ts'
@@ -174,8 +174,8 @@ class Run {
     await this.#passes(height, () => rows.height > height)
     rows.stop()
     const askers = {
-      exchange: (question: InfoQuestion) => this.#plant.answerOf('exchange', question),
-      gateway: (question: InfoQuestion) => this.#plant.answerOf('gateway', question, this.#key),
+      exchange: (question: InfoRequest) => this.#plant.answerOf('exchange', question),
+      gateway: (question: InfoRequest) => this.#plant.answerOf('gateway', question, this.#key),
       coins: this.#coins,
     }
     return quietEnd(this.#crew, askers, this.#clients, rows)

@@ -24,17 +24,17 @@ export function tapped(runtime: ClientRuntime, served: Served, ear: Ear): Client
     ...runtime,
     open: (url, handlers) => {
       const socket = runtime.open(url, {
-        opened: () => handlers.opened(),
-        text: (text) => {
+        onOpen: () => handlers.onOpen(),
+        onText: (text) => {
           served.heard(Date.now())
           if (text.startsWith(RESPONSE)) acknowledged(served, text, Date.now())
           ear.frame(text)
-          handlers.text(text)
+          handlers.onText(text)
         },
-        ended: (end) => {
+        onEnd: (end) => {
           served.ended(Date.now())
           ear.ended(end.code ?? end.status)
-          handlers.ended(end)
+          handlers.onEnd(end)
         },
       })
       return {

@@ -3,7 +3,7 @@
 
 import { computed, effect, signal } from '@preact/signals'
 import type { ConnectionStatus } from '../../client/api.ts'
-import { askInfo } from '../../client/info.client.ts'
+import { sendInfo } from '../../client/info.client.ts'
 import { reasonOf } from '../../client/subscription.ts'
 import type { WeirError } from '../../client/weir-error.ts'
 import type { Interval } from '../../core/candle-interval.ts'
@@ -101,7 +101,7 @@ export async function requestInfo(question: object): Promise<InfoResult> {
   const endpoint = connection.endpoint()
   if (!endpoint) return { ok: false, reason: 'not connected', isRetryable: true }
   const asking = { ...browserRuntime, endpoint, timeoutMs: INFO_TIMEOUT_MS, retries: 0, maxRetryWaitMs: 0 }
-  return askInfo<unknown>(asking, question).then(
+  return sendInfo<unknown>(asking, question).then(
     ({ data }) => ({ ok: true, value: data }),
     ({ message, status }: WeirError) => ({
       ok: false,

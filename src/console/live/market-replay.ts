@@ -2,7 +2,7 @@
 // not at all; what is missing is said.
 
 import type { Connection } from '../../client/connection.ts'
-import type { DataFrame, ReplayNews } from '../../client/server-frame.ts'
+import type { DataFrame, ReplayEvent } from '../../client/server-frame.ts'
 import { SnapshotBook } from '../../client/snapshot-book.ts'
 import { reasonOf, type SubscriptionBody } from '../../client/subscription.ts'
 import type { BookObserver } from './market-book.ts'
@@ -41,7 +41,7 @@ export class MarketReplay {
       lost: () => over('the link is down'),
       refused: (reason: string) => over(reasonOf(reason)),
       frame: (frame: DataFrame) => this.#onFrame(frame),
-      replay: (news: ReplayNews) => this.#onReplayEvent(news),
+      replay: (news: ReplayEvent) => this.#onReplayEvent(news),
     }
     this.#unsubscribes = this.#bodies.map((body) => link.subscribe(body, listener, { replay: range }))
   }
@@ -65,7 +65,7 @@ export class MarketReplay {
   }
 
   #send(action: 'pause' | 'resume' | 'seek', to = {}): void {
-    for (const body of this.#bodies) this.#link.steer(body, action, to)
+    for (const body of this.#bodies) this.#link.controlReplay(body, action, to)
   }
 
   #onFrame(frame: DataFrame): void {
@@ -91,7 +91,7 @@ export class MarketReplay {
     this.timeMs = Math.max(this.timeMs, timeMs)
   }
 
-  #onReplayEvent({ event, from, to, subscription }: ReplayNews): void {
+  #onReplayEvent({ event, from, to, subscription }: ReplayEvent): void {
     if (this.state === 'over') return
     if (event === 'paused') this.state = 'paused'
     else if (event === 'playing' || event === 'sought') this.state = 'playing'

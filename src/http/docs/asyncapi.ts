@@ -4,7 +4,7 @@
 import * as z from 'zod'
 import { PingFrame, PostFrame, ReplayFrame, SubscribeFrame, UnsubscribeFrame } from '../../protocol/relay/protocol.ts'
 import { type AnyChannel, publishedFrame } from '../../relay/channel.ts'
-import { Ack, ErrorFrame, Notification, Pong, PostAnswer, ReplayNews } from '../../relay/reply-frames.ts'
+import { Ack, ErrorFrame, Notification, Pong, PostReply, ReplayEvent } from '../../relay/reply-frames.ts'
 import { channelSourceText, minutePriceText, snapshotText } from './definition-text.ts'
 import { mapped, schemaOf } from './json-schema.ts'
 
@@ -90,11 +90,11 @@ const GATEWAY_FRAMES: Readonly<Record<string, Json>> = {
     data: { notification: 'Credits run low: 120 remain, a tenth or less of what the account had. Top up the account.' },
   }),
   pong: message('Answers a ping, with a nonce where that had one', Pong, { channel: 'pong' }),
-  replayNews: message('What becomes of a replay', ReplayNews, {
+  replayNews: message('What becomes of a replay', ReplayEvent, {
     channel: 'replay',
     data: { event: 'gap', subscription: { type: 'trades', coin: 'BTC' }, from: 7, to: 9 },
   }),
-  postAnswer: message('Answers a post', PostAnswer, {
+  postAnswer: message('Answers a post', PostReply, {
     channel: 'post',
     data: { id: 1, response: { type: 'info', payload: { type: 'l2Book', data: null } } },
   }),

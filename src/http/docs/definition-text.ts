@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { formatCredits } from '../../core/amount.ts'
 import { termsOf } from '../../info/freshness.ts'
 import { type AnyQuery, priceOf, usesHistory, usesUpstream } from '../../info/query.ts'
-import { type AnyChannel, minutePrice, type Wanted } from '../../relay/channel.ts'
+import { type AnyChannel, minutePrice, type Target } from '../../relay/channel.ts'
 
 const EXAMPLE_BOOK = {
   coin: 'BTC',
@@ -37,8 +37,8 @@ export function snapshotText(channel: AnyChannel): string {
   if (channel.source === 'books') return channel.snapshot ? 'a Snapshot of each coin' : 'none'
   if (channel.source === 'states') return 'what is now'
   if (channel.source === 'l4') return 'a Snapshot'
-  if (channel.source === 'views' || channel.late === 'candles') return 'the present state'
-  return channel.past ? 'what was before' : 'none'
+  if (channel.source === 'views' || channel.fetched === 'candles') return 'the present state'
+  return channel.history ? 'what was before' : 'none'
 }
 
 /** Frames that an example request may bring, the first one first. */
@@ -52,7 +52,7 @@ export function exampleFrames(channel: AnyChannel): readonly unknown[] {
 
 function priceAt(channel: AnyChannel, request: object): string {
   const body = channel.request.parse({ type: channel.type, ...request })
-  return formatCredits(minutePrice({ source: channel.source, channel, body } as Wanted))
+  return formatCredits(minutePrice({ source: channel.source, channel, body } as Target))
 }
 
 /** Where its answers come from. */

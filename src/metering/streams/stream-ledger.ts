@@ -1,5 +1,5 @@
 // What a meter decides about streams, over a table that the shell keeps. Laws (test/metering/streams/stream-ledger.test.ts and
-// test/relay/minutes/minutes-law.test.ts): a minute is charged at most once; the rest of a paid minute serves one resubscribe of
+// test/relay/minutes/minutes-invariants.test.ts): a minute is charged at most once; the rest of a paid minute serves one resubscribe of
 // the same key and body, and a minute that began with such a rest leaves none; what was not served is given back, once;
 // whatever reports are lost, repeated or late, a subscription that ended is not charged again. So what was served never
 // exceeds what was charged.

@@ -7,7 +7,7 @@ import type { Objects } from '../../core/objects.client.ts'
 import { after, sleep } from '../../core/timers.client.ts'
 import type { DurablePage, HeightAndTime } from '../../protocol/feed/durable-api.ts'
 import { LOG_API_VERSION } from '../../protocol/feed/log-api.ts'
-import type { WantedEvents } from '../../relay/channel.ts'
+import type { EventsTarget } from '../../relay/channel.ts'
 import { isAllowed, type RpcChain } from '../../rpc/chains.ts'
 import { RpcUpstream } from '../../rpc/rpc-upstream.ts'
 import { post } from '../../upstream/upstream.client.ts'
@@ -121,7 +121,7 @@ export class Reading implements Reads {
 /** Whose order statuses it reads; null: it reads none. */
 function walletsOf({ definition, wanted }: Chosen): readonly string[] | null {
   if (definition.lines !== 'orders' || !wanted) return null
-  const { channel, body } = wanted as WantedEvents
+  const { channel, body } = wanted as EventsTarget
   return channel.names(body)
 }
 

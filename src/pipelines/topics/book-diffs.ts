@@ -4,7 +4,7 @@
 import { readBooksLine } from '../../archive/replay/books-line.ts'
 import { type Coin, marketTypeOf } from '../../core/coin.ts'
 import type { HubBlock } from '../../protocol/feed/log-api.ts'
-import type { WantedBooks } from '../../relay/channel.ts'
+import type { BooksTarget } from '../../relay/channel.ts'
 import { gapRow, keyedRows, resetRow, type TopicDefinition, type TopicFold } from './topic.ts'
 
 export const bookDiffs: TopicDefinition = {
@@ -18,7 +18,7 @@ export const bookDiffs: TopicDefinition = {
     { name: 'asks', type: 'json', isOptional: true },
   ],
   open(wanted): TopicFold<HubBlock> {
-    const { coins: named = null, types = [] } = (wanted as WantedBooks | null)?.body ?? {}
+    const { coins: named = null, types = [] } = (wanted as BooksTarget | null)?.body ?? {}
     const coins = named && new Set(named)
     const isOwn = (coin: Coin) => coins?.has(coin) ?? (wanted === null || types.includes(marketTypeOf(coin)))
     return {

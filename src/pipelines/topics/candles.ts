@@ -5,7 +5,7 @@ import { type CandlePart, candleOf, countedTrades, joinedParts, partOf, spanOf }
 import type { Interval } from '../../core/candle-interval.ts'
 import type { Coin } from '../../core/coin.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
-import type { WantedEvents } from '../../relay/channel.ts'
+import type { EventsTarget } from '../../relay/channel.ts'
 import { keyedRows, type TopicDefinition, type TopicFold } from './topic.ts'
 
 interface State {
@@ -28,7 +28,7 @@ export const candles: TopicDefinition = {
     { name: 'trades', type: 'whole' },
   ],
   open(wanted, before): TopicFold<RelayEvents> {
-    const body = (wanted as WantedEvents | null)?.body as { coin: Coin; interval: Interval } | undefined
+    const body = (wanted as EventsTarget | null)?.body as { coin: Coin; interval: Interval } | undefined
     const interval = body?.interval ?? '1m'
     const coin = body?.coin ?? null
     const { wholeMs, open } = stateOf(before, interval, coin)

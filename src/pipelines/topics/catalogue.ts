@@ -4,7 +4,7 @@ import type { Column } from '../../archive/files/columns.ts'
 import type { Issue } from '../../core/failure.ts'
 import { nearestName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
-import type { Wanted } from '../../relay/channel.ts'
+import type { Target } from '../../relay/channel.ts'
 import { readBody } from '../../relay/channels/catalogue.ts'
 import { FILTERS, type Pipeline, type Topic } from '../pipeline.ts'
 import { bookDiffs } from './book-diffs.ts'
@@ -35,7 +35,7 @@ const NEEDS_WALLETS: readonly Topic[] = ['completed_trades', 'order_updates']
 
 export interface Chosen {
   readonly definition: TopicDefinition
-  readonly wanted: Wanted | null
+  readonly wanted: Target | null
 }
 
 /** What a pipeline of the log reads; the error says what to send instead. */

@@ -7,7 +7,7 @@ import type { OpenTrade } from '../../archive/open-trade.ts'
 import type { Coin } from '../../core/coin.ts'
 import type { Address } from '../../protocol/feed/block.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
-import type { WantedEvents } from '../../relay/channel.ts'
+import type { EventsTarget } from '../../relay/channel.ts'
 import { gapRow, keyedRows, type TopicDefinition, type TopicFold } from './topic.ts'
 
 type Trades = ReturnType<typeof noTrades>
@@ -33,7 +33,7 @@ export const completedTrades: TopicDefinition = {
     ...['duration_ms', 'fills', 'maker_fills', 'tx_index'].map((name) => ({ name, type: 'whole' }) as const),
   ],
   open(wanted, before): TopicFold<RelayEvents> {
-    const { channel, body } = wanted as WantedEvents
+    const { channel, body } = wanted as EventsTarget
     const known = new Map(((before === null ? [] : JSON.parse(before)) as Stored[]).map((one) => [one[0], one]))
     const states = new Map(channel.names(body).map((user): [string, Trades] => [user, opened(user, known.get(user))]))
     const acrossAll = () => {

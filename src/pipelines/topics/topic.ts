@@ -3,7 +3,7 @@
 
 import type { Column } from '../../archive/files/columns.ts'
 import type { Coin } from '../../core/coin.ts'
-import type { EventView, ShownEvents, Wanted, WantedEvents } from '../../relay/channel.ts'
+import type { BlockEvents, EventsTarget, EventView, Target } from '../../relay/channel.ts'
 
 /** `row`: data. `gap`: rows of these heights are not known. `reset`: books begin anew, of these coins or of all. */
 type RowKind = 'row' | 'gap' | 'reset'
@@ -45,7 +45,7 @@ export interface TopicDefinition {
   readonly lines: LineKind
   readonly columns: readonly Column[]
   /** `wanted` is what the filter asks for, `state` what a fold before said. */
-  open(wanted: Wanted | null, state: string | null): TopicFold
+  open(wanted: Target | null, state: string | null): TopicFold
 }
 
 /** Columns of every row, before its own. */
@@ -90,11 +90,11 @@ export function keyedRows(
 
 /** What of a block a subscription shows, and under which of its names; all of a view without one. */
 export function shownOf<Item>(
-  wanted: Wanted | null,
+  wanted: Target | null,
   view: EventView<Item>,
-): (block: ShownEvents) => readonly { readonly item: Item; readonly names: readonly string[] | null }[] {
+): (block: BlockEvents) => readonly { readonly item: Item; readonly names: readonly string[] | null }[] {
   if (wanted === null) return (block) => view.items(block).map((item) => ({ item, names: null }))
-  const { channel, body } = wanted as WantedEvents
+  const { channel, body } = wanted as EventsTarget
   const own = new Set(channel.names(body))
   const { items } = channel.view(body) as EventView<Item>
   return (block) =>

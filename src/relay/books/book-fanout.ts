@@ -7,27 +7,27 @@ import { entryOf } from '../../core/entry-of.ts'
 import { CHECKSUM } from '../../order-books/view-interests.ts'
 import type { HubFrameToRelay } from '../../protocol/hub/hub-link.ts'
 import type { BookBody } from '../body-fields.ts'
-import type { BlockTexts, Emission, Entry, WantedBooks } from '../channel.ts'
-import type { Receiver } from '../events/parcels.ts'
+import type { BlockTexts, BookBatch, BooksTarget, CoinUpdate } from '../channel.ts'
+import type { Receiver } from '../events/event-frames.ts'
 import { BlockJoin } from './block-join.ts'
 import type { Joiner } from './joiner.ts'
-import { ViewFanout, wantsOf } from './view-fanout.ts'
+import { ViewFanout, viewInterests } from './view-fanout.ts'
 
 /** A socket of a book body, told when its books must begin again. */
 export interface BookReceiver extends Receiver {
-  broken(why: 'continuity'): void
+  breakBooks(why: 'continuity'): void
 }
 
 interface Topic<R> {
   readonly key: string
-  readonly wanted: WantedBooks
+  readonly target: BooksTarget
   readonly types: ReadonlySet<MarketType>
   /** Served by the shared frames. */
   readonly shared: Set<R>
   /** Served alone until settled. */
-  readonly alone: Map<R, Joiner>
+  readonly joining: Map<R, Joiner>
   /** Entries of the emission at work. */
-  entries: Entry[]
+  pendingUpdates: CoinUpdate[]
   group: Group<R>
 }
 
@@ -45,8 +45,8 @@ export function hubsOf({ coins }: BookBody, shards: number): number[] {
 }
 
 /** The checksums that a body wants of a hub. */
-export function checksumsOf(body: BookBody, hub: number, shards: number): string[] {
-  return body.checksum ? wantsOf({ ...body, view: CHECKSUM }, hub, shards) : []
+export function checksumInterests(body: BookBody, hub: number, shards: number): string[] {
+  return body.checksum ? viewInterests({ ...body, view: CHECKSUM }, hub, shards) : []
 }
 
 /** What the fan-out asks of whoever feeds it, and tells. */
@@ -54,7 +54,7 @@ export interface BookFeed {
   /** Highest height that a hub's present link has brought; -1 where it begins with whatever comes. */
   heightOf(hub: number): number
   /** A block of this time, Unix ms, goes out. */
-  sent(time: number): void
+  onSent(time: number): void
 }
 
 export class BookFanout<R extends BookReceiver> {
@@ -64,7 +64,7 @@ export class BookFanout<R extends BookReceiver> {
   readonly #topics = new Map<string, Topic<R>>()
   readonly #groups = new Map<string, Group<R>>()
   /** Of coins whose Snapshots are on their way, what their hubs have reported since they were asked for. */
-  readonly #recent = new Map<string, Emission[]>()
+  readonly #recent = new Map<string, BookBatch[]>()
 
   constructor(shards: number, feed: BookFeed) {
     this.#shards = shards
@@ -77,16 +77,16 @@ export class BookFanout<R extends BookReceiver> {
   }
 
   /** With a joiner the receiver is served alone, without one from the next block's shared frame. */
-  add(key: string, wanted: WantedBooks, receiver: R, joiner?: Joiner): void {
+  add(key: string, target: BooksTarget, receiver: R, joiner?: Joiner): void {
     let topic = this.#topics.get(key)
     if (!topic) {
-      const types = new Set(wanted.body.types)
-      const group = this.#groupOf(wanted.body)
-      topic = { key, wanted, types, shared: new Set(), alone: new Map(), entries: [], group }
+      const types = new Set(target.body.types)
+      const group = this.#groupOf(target.body)
+      topic = { key, target: target, types, shared: new Set(), joining: new Map(), pendingUpdates: [], group }
       this.#topics.set(key, topic)
-      this.#enrol(topic)
+      this.#addToGroup(topic)
     }
-    if (joiner) topic.alone.set(receiver, joiner)
+    if (joiner) topic.joining.set(receiver, joiner)
     else topic.shared.add(receiver)
   }
 
@@ -94,24 +94,24 @@ export class BookFanout<R extends BookReceiver> {
     const topic = this.#topics.get(key)
     if (!topic) return
     topic.shared.delete(receiver)
-    topic.alone.get(receiver)?.abandon()
-    topic.alone.delete(receiver)
-    if (topic.shared.size + topic.alone.size > 0) return
+    topic.joining.get(receiver)?.abandon()
+    topic.joining.delete(receiver)
+    if (topic.shared.size + topic.joining.size > 0) return
     this.#topics.delete(key)
-    this.#strike(topic)
+    this.#removeFromGroup(topic)
   }
 
   /** The joiner of a receiver that is still served alone. */
   joinerOf(key: string, receiver: R): Joiner | undefined {
-    return this.#topics.get(key)?.alone.get(receiver)
+    return this.#topics.get(key)?.joining.get(receiver)
   }
 
   /** To be called before the Snapshots of these coins are asked for, and `unwatch` when they have all been handed out. */
-  watch(coins: readonly string[]): void {
+  startRecording(coins: readonly string[]): void {
     for (const coin of coins) this.#recent.set(coin, [])
   }
 
-  unwatch(coins: readonly string[]): void {
+  stopRecording(coins: readonly string[]): void {
     for (const coin of coins) this.#recent.delete(coin)
   }
 
@@ -119,22 +119,27 @@ export class BookFanout<R extends BookReceiver> {
    * Sends a coin's Snapshot to a receiver that is served alone and waits for it, and what has gone out above it. The
    * receiver was there when the Snapshot, `text`, was asked for.
    */
-  handOut(key: string, receiver: R, snapshot: { readonly coin: Coin; readonly height: number }, text: string): void {
+  deliverSnapshot(
+    key: string,
+    receiver: R,
+    snapshot: { readonly coin: Coin; readonly height: number },
+    text: string,
+  ): void {
     const topic = this.#topics.get(key)
-    const joiner = topic?.alone.get(receiver)
+    const joiner = topic?.joining.get(receiver)
     if (!topic || !joiner) return
     receiver.send(text)
-    joiner.joined(snapshot)
-    const gone = topic.group.join.clearedOf(shardOf(snapshot.coin, this.#shards))
+    joiner.onSnapshot(snapshot)
+    const gone = topic.group.join.clearedHeight(shardOf(snapshot.coin, this.#shards))
     for (const block of this.#recent.get(snapshot.coin) ?? [])
       if (block.height <= gone) sendTexts(receiver, joiner.push(block))
   }
 
   /** Takes one frame of a hub and sends whatever is complete with it. */
   push(hub: number, frame: HubFrameToRelay, nowMs: number): void {
-    if (this.views.push(frame)) this.#feed.sent(frame.time)
+    if (this.views.push(frame)) this.#feed.onSent(frame.time)
     for (const entry of this.#recent.size > 0 ? frame.coins : [])
-      this.#recent.get(entry.coin)?.push({ ...frame, entries: [entry] })
+      this.#recent.get(entry.coin)?.push({ ...frame, updates: [entry] })
     for (const group of this.#groups.values()) this.#deliver(group, group.join.push(hub, frame, nowMs))
   }
 
@@ -160,26 +165,26 @@ export class BookFanout<R extends BookReceiver> {
     for (const [name, { hubs }] of this.#groups) if (hubs.includes(hub)) this.#groups.delete(name)
     for (const topic of this.#topics.values()) {
       if (!topic.group.hubs.includes(hub)) continue
-      topic.group = this.#groupOf(topic.wanted.body)
-      this.#enrol(topic)
+      topic.group = this.#groupOf(topic.target.body)
+      this.#addToGroup(topic)
     }
   }
 
   /** True while a body has coins of this hub. */
-  needs(hub: number): boolean {
+  needsHub(hub: number): boolean {
     for (const group of this.#groups.values()) if (group.hubs.includes(hub)) return true
-    return this.views.wantsOf(hub).size > 0
+    return this.views.interestsOf(hub).size > 0
   }
 
   /** What must be in force at a hub for the present bodies. */
   interestOf(hub: number): { coins: Set<string>; types: Set<MarketType>; views: Set<string> } {
     const coins = new Set<string>()
     const types = new Set<MarketType>()
-    const views = this.views.wantsOf(hub)
-    for (const { wanted } of this.#topics.values()) {
-      for (const type of wanted.body.types) types.add(type)
-      for (const coin of wanted.body.coins ?? []) if (shardOf(coin, this.#shards) === hub) coins.add(coin)
-      for (const want of checksumsOf(wanted.body, hub, this.#shards)) views.add(want)
+    const views = this.views.interestsOf(hub)
+    for (const { target } of this.#topics.values()) {
+      for (const type of target.body.types) types.add(type)
+      for (const coin of target.body.coins ?? []) if (shardOf(coin, this.#shards) === hub) coins.add(coin)
+      for (const want of checksumInterests(target.body, hub, this.#shards)) views.add(want)
     }
     return { coins, types, views }
   }
@@ -187,17 +192,17 @@ export class BookFanout<R extends BookReceiver> {
   /** Receivers with coins of this hub on channels that seed them once, each once: those whose books a lost link breaks. */
   seededReceiversOf(hub: number): Set<R> {
     const receivers = new Set<R>()
-    for (const { wanted, shared, alone } of this.#topics.values()) {
-      if (!wanted.channel.snapshot || !hubsOf(wanted.body, this.#shards).includes(hub)) continue
-      for (const receiver of [...shared, ...alone.keys()]) receivers.add(receiver)
+    for (const { target, shared, joining } of this.#topics.values()) {
+      if (!target.channel.snapshot || !hubsOf(target.body, this.#shards).includes(hub)) continue
+      for (const receiver of [...shared, ...joining.keys()]) receivers.add(receiver)
     }
     return receivers
   }
 
-  #deliver(group: Group<R>, emissions: readonly Emission[]): void {
+  #deliver(group: Group<R>, emissions: readonly BookBatch[]): void {
     for (const emission of emissions) {
-      deliver(group, emission)
-      this.#feed.sent(emission.time)
+      deliverBatch(group, emission)
+      this.#feed.onSent(emission.time)
     }
   }
 
@@ -209,17 +214,17 @@ export class BookFanout<R extends BookReceiver> {
     })
   }
 
-  #enrol(topic: Topic<R>): void {
+  #addToGroup(topic: Topic<R>): void {
     const { group } = topic
-    const { coins } = topic.wanted.body
+    const { coins } = topic.target.body
     if (coins === null) group.wildcards.add(topic)
     for (const coin of coins ?? []) entryOf(group.byCoin, coin, () => new Set()).add(topic)
   }
 
-  #strike(topic: Topic<R>): void {
+  #removeFromGroup(topic: Topic<R>): void {
     const { group } = topic
     group.wildcards.delete(topic)
-    for (const coin of topic.wanted.body.coins ?? []) {
+    for (const coin of topic.target.body.coins ?? []) {
       const topics = group.byCoin.get(coin)
       topics?.delete(topic)
       if (topics?.size === 0) group.byCoin.delete(coin)
@@ -228,37 +233,37 @@ export class BookFanout<R extends BookReceiver> {
   }
 }
 
-function deliver<R extends BookReceiver>(group: Group<R>, emission: Emission): void {
+function deliverBatch<R extends BookReceiver>(group: Group<R>, emission: BookBatch): void {
   const touched: Topic<R>[] = []
-  const take = (topic: Topic<R>, entry: Entry) => {
-    if (topic.entries.length === 0) touched.push(topic)
-    topic.entries.push(entry)
+  const take = (topic: Topic<R>, entry: CoinUpdate) => {
+    if (topic.pendingUpdates.length === 0) touched.push(topic)
+    topic.pendingUpdates.push(entry)
   }
-  for (const entry of emission.entries) {
+  for (const entry of emission.updates) {
     for (const topic of group.byCoin.get(entry.coin) ?? []) take(topic, entry)
     if (group.wildcards.size === 0) continue
     const type = marketTypeOf(entry.coin)
     for (const topic of group.wildcards) if (topic.types.has(type)) take(topic, entry)
   }
   for (const topic of touched) {
-    const block = { ...emission, entries: topic.entries }
-    topic.entries = []
-    send(topic, block, group.join)
+    const block = { ...emission, updates: topic.pendingUpdates }
+    topic.pendingUpdates = []
+    sendBatch(topic, block, group.join)
   }
 }
 
-function send<R extends BookReceiver>(topic: Topic<R>, block: Emission, join: BlockJoin): void {
+function sendBatch<R extends BookReceiver>(topic: Topic<R>, block: BookBatch, join: BlockJoin): void {
   if (topic.shared.size > 0) {
-    const texts = topic.wanted.channel.encode(block, topic.wanted.body.checksum)
+    const texts = topic.target.channel.encode(block, topic.target.body.checksum)
     for (const receiver of topic.shared) sendTexts(receiver, texts)
   }
-  for (const [receiver, joiner] of topic.alone) {
+  for (const [receiver, joiner] of topic.joining) {
     sendTexts(receiver, joiner.push(block))
-    if (joiner.settled((hub) => join.clearedOf(hub)) && topic.alone.delete(receiver)) topic.shared.add(receiver)
+    if (joiner.isSettled((hub) => join.clearedHeight(hub)) && topic.joining.delete(receiver)) topic.shared.add(receiver)
   }
 }
 
-function sendTexts(receiver: BookReceiver, { texts, broken }: BlockTexts): void {
-  if (broken) receiver.broken('continuity')
+function sendTexts(receiver: BookReceiver, { texts, isBroken }: BlockTexts): void {
+  if (isBroken) receiver.breakBooks('continuity')
   else for (const text of texts) receiver.send(text)
 }

@@ -7,9 +7,9 @@
 import { type Coin, shardOf } from '../../core/coin.ts'
 import { entryOf } from '../../core/entry-of.ts'
 import type { BookSnapshot } from '../../protocol/hub/hub-api.ts'
-import type { BlockTexts, BookChannel, Emission, Entry } from '../channel.ts'
+import type { BlockTexts, BookBatch, BookChannel, CoinUpdate } from '../channel.ts'
 
-const NOTHING: BlockTexts = { texts: [], broken: false }
+const NO_TEXTS: BlockTexts = { texts: [], isBroken: false }
 
 export class Joiner {
   readonly #encode: BookChannel<unknown>['encode']
@@ -19,9 +19,9 @@ export class Joiner {
   /** Per hub the highest Snapshot: below it the shared frame could repeat what the Snapshot has. */
   readonly #floor = new Map<number, number>()
   /** By hub, the coins whose Snapshots are still to come. */
-  readonly #missing = new Map<number, Set<string>>()
-  #had: (coin: Coin) => boolean = () => false
-  #isOpen = false
+  readonly #pending = new Map<number, Set<string>>()
+  #isTakenOver: (coin: Coin) => boolean = () => false
+  #isSeeded = false
 
   constructor({ encode }: Pick<BookChannel<unknown>, 'encode'>, shards: number) {
     this.#encode = encode
@@ -29,64 +29,64 @@ export class Joiner {
   }
 
   /** These coins get Snapshots. */
-  await(coins: Iterable<string>): void {
-    for (const coin of coins) entryOf(this.#missing, shardOf(coin, this.#shards), () => new Set()).add(coin)
+  expect(coins: Iterable<string>): void {
+    for (const coin of coins) entryOf(this.#pending, shardOf(coin, this.#shards), () => new Set()).add(coin)
   }
 
   /** The coins of a hub whose Snapshots are still to come. */
-  awaited(hub: number): ReadonlySet<string> {
-    return this.#missing.get(hub) ?? new Set()
+  pendingCoins(hub: number): ReadonlySet<string> {
+    return this.#pending.get(hub) ?? new Set()
   }
 
   get isComplete(): boolean {
-    for (const { size } of this.#missing.values()) if (size > 0) return false
+    for (const { size } of this.#pending.values()) if (size > 0) return false
     return true
   }
 
   /** No Snapshot is wanted any more. */
   abandon(): void {
-    this.#missing.clear()
+    this.#pending.clear()
   }
 
   /** A Snapshot goes out, or there is no book to send (height -1): the coin is served from above its height. */
-  joined({ coin, height }: Pick<BookSnapshot, 'coin' | 'height'>): void {
+  onSnapshot({ coin, height }: Pick<BookSnapshot, 'coin' | 'height'>): void {
     const hub = shardOf(coin, this.#shards)
-    this.#missing.get(hub)?.delete(coin)
+    this.#pending.get(hub)?.delete(coin)
     this.#from.set(coin, height)
     this.#floor.set(hub, Math.max(height, this.#floor.get(hub) ?? -1))
   }
 
   /** From this block on the coins that pass `had` go on where another subscription of the socket, served by `before`, leaves them. */
   takeOver(had: (coin: Coin) => boolean, before: Joiner | undefined): void {
-    this.#had = had
-    for (const missing of this.#missing.values()) for (const coin of missing) if (had(coin)) missing.delete(coin)
-    for (const [coin, height] of before ? before.#from : []) if (had(coin)) this.joined({ coin, height })
+    this.#isTakenOver = had
+    for (const missing of this.#pending.values()) for (const coin of missing) if (had(coin)) missing.delete(coin)
+    for (const [coin, height] of before ? before.#from : []) if (had(coin)) this.onSnapshot({ coin, height })
   }
 
   /** Every Snapshot has gone out: a coin that is new from here on begins by itself, as in the shared frames. */
-  open(): void {
-    this.#isOpen = true
+  markSeeded(): void {
+    this.#isSeeded = true
   }
 
   /** What this subscriber gets of a block. */
-  push(block: Emission): BlockTexts {
-    const entries = block.entries.filter((entry) => this.#passes(entry, block.height))
-    return entries.length > 0 ? this.#encode({ ...block, entries }) : NOTHING
+  push(block: BookBatch): BlockTexts {
+    const entries = block.updates.filter((entry) => this.#passes(entry, block.height))
+    return entries.length > 0 ? this.#encode({ ...block, updates: entries }) : NO_TEXTS
   }
 
   /** True where nothing at or below a Snapshot can come any more. `clearedOf`: see BlockJoin. */
-  settled(clearedOf: (hub: number) => number): boolean {
-    if (!this.#isOpen) return false
+  isSettled(clearedOf: (hub: number) => number): boolean {
+    if (!this.#isSeeded) return false
     for (const [hub, height] of this.#floor) if (clearedOf(hub) < height) return false
     return true
   }
 
-  #passes({ coin, mark }: Entry, height: number): boolean {
+  #passes({ coin, mark }: CoinUpdate, height: number): boolean {
     const from = this.#from.get(coin)
     if (from !== undefined) return height > from
-    if (this.#isOpen || this.#had(coin)) return true
+    if (this.#isSeeded || this.#isTakenOver(coin)) return true
     // Listed since its hub named the coins: its Snapshot is fetched like the others'.
-    if (mark === '+') this.await([coin])
+    if (mark === '+') this.expect([coin])
     return false
   }
 }

@@ -7,7 +7,7 @@ import { type Bucket, borrowTokens, fullBucket, type Rate } from '../../core/tok
 import type { JoinAnswer, ViewsAnswer } from '../../protocol/hub/hub-api.ts'
 import type { Clock, Connection } from '../sockets/connection.ts'
 import type { BookFanout } from './book-fanout.ts'
-import { Carousel, type Seeding } from './carousel.ts'
+import { SharedSnapshotScan, type SnapshotReceiver } from './shared-snapshot-scan.ts'
 
 /** How long a subscriber waits for hubs that have no books yet. */
 const READY_WAIT_MS = 5000
@@ -30,31 +30,31 @@ interface SnapshotPorts {
   wait(ms: number): Promise<void>
 }
 
-export class Snapshots {
+export class SnapshotService {
   readonly #ports: SnapshotPorts
-  readonly #carousels: readonly Carousel[]
+  readonly #scans: readonly SharedSnapshotScan[]
   #pacer: Bucket
 
   constructor(ports: SnapshotPorts, books: BookFanout<Connection>) {
     const { shards, clock } = ports
     this.#ports = ports
     this.#pacer = fullBucket(PACE, clock.nowMs)
-    this.#carousels = Array.from({ length: shards }, (_, hub) => {
-      return new Carousel({
+    this.#scans = Array.from({ length: shards }, (_, hub) => {
+      return new SharedSnapshotScan({
         hub,
         clock,
         wait: (ms) => ports.wait(ms),
         pace: (bytes) => this.#pace(bytes),
         fetch: (coins) => this.#joinWhenReady(hub, coins, true),
-        watch: (coins) => books.watch(coins),
-        unwatch: (coins) => books.unwatch(coins),
-        handOut: ({ key, connection }, snapshot, text) => books.handOut(key, connection, snapshot, text),
+        startRecording: (coins) => books.startRecording(coins),
+        stopRecording: (coins) => books.stopRecording(coins),
+        deliver: ({ key, connection }, snapshot, text) => books.deliverSnapshot(key, connection, snapshot, text),
       })
     })
   }
 
   /** Brings the coins of a list into force and answers those that have no book; null where a hub has no books yet. */
-  async unknown(coins: readonly string[], hubs: readonly number[]): Promise<string[] | null> {
+  async unknownCoins(coins: readonly string[], hubs: readonly number[]): Promise<string[] | null> {
     const answers = hubs.map((hub) => {
       const own = coins.filter((coin) => shardOf(coin, this.#ports.shards) === hub)
       return this.#joinWhenReady(hub, own, false)
@@ -64,21 +64,21 @@ export class Snapshots {
   }
 
   /** Brings market types into force and answers the names of their coins; null where a hub has no books yet. */
-  async named(types: readonly MarketType[], hubs: readonly number[]): Promise<string[] | null> {
+  async coinsOfTypes(types: readonly MarketType[], hubs: readonly number[]): Promise<string[] | null> {
     if (types.length === 0) return []
-    if ((await this.unknown([], hubs)) === null) return null
+    if ((await this.unknownCoins([], hubs)) === null) return null
     const answers = await Promise.all(hubs.map((hub) => this.#ports.books.joinTypes(hub, types)))
     return answers.flatMap(({ coins }) => coins)
   }
 
   /** Sends every Snapshot that the joiner awaits; false where a hub stopped answering. */
-  async serve(seeding: Seeding, hubs: readonly number[]): Promise<boolean> {
+  async serve(seeding: SnapshotReceiver, hubs: readonly number[]): Promise<boolean> {
     // Coins that are listed meanwhile may want another round.
     while (!seeding.joiner.isComplete) {
-      const served = await Promise.all(hubs.map((hub) => this.#carousels[hub]?.serve(seeding) ?? false))
+      const served = await Promise.all(hubs.map((hub) => this.#scans[hub]?.serve(seeding) ?? false))
       if (served.includes(false)) return false
     }
-    seeding.joiner.open()
+    seeding.joiner.markSeeded()
     return true
   }
 

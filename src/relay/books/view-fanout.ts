@@ -5,31 +5,31 @@ import { type Coin, dexOf, marketTypeOf, shardOf } from '../../core/coin.ts'
 import { entryOf } from '../../core/entry-of.ts'
 import { coinInterest, typeInterest } from '../../order-books/view-interests.ts'
 import type { HubFrameToRelay, ViewPiece } from '../../protocol/hub/hub-link.ts'
-import type { ShownPiece, ViewBody, WantedViews } from '../channel.ts'
-import type { Receiver } from '../events/parcels.ts'
+import type { CoinView, ViewBody, ViewsTarget } from '../channel.ts'
+import type { Receiver } from '../events/event-frames.ts'
 
 interface Topic<R> {
-  readonly wanted: WantedViews
+  readonly target: ViewsTarget
   readonly receivers: Set<R>
   /** Are yet to be shown what there is. */
   readonly waiting: Set<R>
   /** Every hub has told what there is. */
-  isWhole: boolean
+  isComplete: boolean
   /** Hubs are asked, once for all who wait. */
-  asked: Promise<void> | null
+  fetching: Promise<void> | null
   /** Of a joint frame: the last one, the time of its block, and whether a coin has changed since. */
   text: string
-  toldMs: number
+  sentMs: number
   isStale: boolean
 }
 
-interface Held extends ShownPiece {
+interface StoredView extends CoinView {
   readonly height: number
 }
 
 /** One view, whoever wants it of whatever coins. */
 interface View<R> {
-  readonly held: Map<string, Held>
+  readonly stored: Map<string, StoredView>
   readonly byCoin: Map<string, Set<Topic<R>>>
   readonly wildcards: Set<Topic<R>>
 }
@@ -62,21 +62,21 @@ export class ViewFanout<R extends Receiver> {
   }
 
   /** `key` names the distinct body. The receiver gets nothing before `begin`. */
-  add(key: string, wanted: WantedViews, receiver: R): void {
+  add(key: string, target: ViewsTarget, receiver: R): void {
     let topic = this.#topics.get(key)
     if (!topic) {
       topic = {
-        wanted,
+        target: target,
         receivers: new Set<R>(),
         waiting: new Set<R>(),
-        isWhole: false,
-        asked: null,
+        isComplete: false,
+        fetching: null,
         text: '',
-        toldMs: 0,
+        sentMs: 0,
         isStale: false,
       }
       this.#topics.set(key, topic)
-      const { coins, view } = wanted.body
+      const { coins, view } = target.body
       const { byCoin, wildcards } = entryOf(this.#views, view, newView<R>)
       if (coins === null) wildcards.add(topic)
       for (const coin of coins ?? []) entryOf(byCoin, coin, () => new Set()).add(topic)
@@ -85,14 +85,14 @@ export class ViewFanout<R extends Receiver> {
   }
 
   /** Shows the receiver what there is, and from now on what changes. */
-  begin(key: string, receiver: R): void {
+  start(key: string, receiver: R): void {
     const topic = this.#topics.get(key)
     if (!topic?.waiting.delete(receiver)) return
-    const { channel, body } = topic.wanted
-    const pieces = this.#piecesOf(body)
+    const { channel, body } = topic.target
+    const pieces = this.#storedOf(body)
     const texts = channel.isJoint ? [channel.encode(pieces, body)] : pieces.map((piece) => channel.encode(piece, body))
     if (channel.isJoint && topic.receivers.size === 0)
-      this.#told(
+      this.#recordSent(
         topic,
         texts.join(''),
         pieces.reduce((latest, { time }) => Math.max(latest, time), 0),
@@ -110,11 +110,11 @@ export class ViewFanout<R extends Receiver> {
     topic.receivers.delete(receiver)
     if (topic.receivers.size + topic.waiting.size > 0) return
     this.#topics.delete(key)
-    this.#strike(topic)
+    this.#removeFromView(topic)
   }
 
-  #strike(topic: Topic<R>): void {
-    const { view: name, coins } = topic.wanted.body
+  #removeFromView(topic: Topic<R>): void {
+    const { view: name, coins } = topic.target.body
     const view = this.#views.get(name)
     if (!view) return
     view.wildcards.delete(topic)
@@ -122,104 +122,104 @@ export class ViewFanout<R extends Receiver> {
       const topics = view.byCoin.get(coin)
       if (topics?.delete(topic) && topics.size === 0) view.byCoin.delete(coin)
     }
-    for (const coin of view.held.keys()) if (topicsOf(view, coin).length === 0) view.held.delete(coin)
+    for (const coin of view.stored.keys()) if (topicsOf(view, coin).length === 0) view.stored.delete(coin)
     if (view.wildcards.size + view.byCoin.size === 0) this.#views.delete(name)
   }
 
   /** Null where nobody wants this body any more; else whether all of it is there. */
-  isWhole(key: string): boolean | null {
-    return this.#topics.get(key)?.isWhole ?? null
+  isComplete(key: string): boolean | null {
+    return this.#topics.get(key)?.isComplete ?? null
   }
 
   /** Characters of what a receiver is shown when it begins, about. */
   sizeOf(key: string): number {
     const topic = this.#topics.get(key)
-    const pieces = topic ? this.#piecesOf(topic.wanted.body) : []
-    return pieces.reduce((size, { piece }) => size + piece.length, 0)
+    const pieces = topic ? this.#storedOf(topic.target.body) : []
+    return pieces.reduce((size, { text }) => size + text.length, 0)
   }
 
   /** Runs `ask` once for all who wait for this body; it answers whether every hub has told what there is. */
-  async ask(key: string, ask: () => Promise<boolean>): Promise<void> {
+  async fetchOnce(key: string, ask: () => Promise<boolean>): Promise<void> {
     const topic = this.#topics.get(key)
     if (!topic) return
-    topic.asked ??= ask().then((isWhole) => {
-      topic.isWhole = isWhole
-      topic.asked = null
+    topic.fetching ??= ask().then((isWhole) => {
+      topic.isComplete = isWhole
+      topic.fetching = null
     })
-    return topic.asked
+    return topic.fetching
   }
 
   /** Takes what a hub shows, of a block or when asked; true where something went out. */
   push({ height, time, views = [] }: Pick<HubFrameToRelay, 'height' | 'time' | 'views'>): boolean {
     let isSent = false
-    for (const piece of views) isSent = this.#take(piece, height, time) || isSent
+    for (const piece of views) isSent = this.#store(piece, height, time) || isSent
     for (const { wildcards } of this.#views.values()) {
       const texts = new Map<string | undefined, string>()
-      for (const topic of wildcards) isSent = this.#tell(topic, time, texts) || isSent
+      for (const topic of wildcards) isSent = this.#sendJoint(topic, time, texts) || isSent
     }
     return isSent
   }
 
-  #take({ view: name, coin, piece }: ViewPiece, height: number, time: number): boolean {
+  #store({ view: name, coin, piece }: ViewPiece, height: number, time: number): boolean {
     const view = this.#views.get(name)
     const topics = view ? topicsOf(view, coin) : []
-    const held = view?.held.get(coin)
+    const held = view?.stored.get(coin)
     // An answer may overtake the blocks before it.
     if (!view || topics.length === 0 || (held && held.height >= height)) return false
-    view.held.set(coin, { coin, time, height, piece })
-    if (held?.piece === piece) return false
+    view.stored.set(coin, { coin, time, height, text: piece })
+    if (held?.text === piece) return false
     let text: string | undefined
     for (const topic of topics) {
-      const { channel, body } = topic.wanted
+      const { channel, body } = topic.target
       topic.isStale ||= (body.dex ?? '') === dexOf(coin)
       if (channel.isJoint || topic.receivers.size === 0) continue
-      text ??= channel.encode({ coin, time, piece }, body)
+      text ??= channel.encode({ coin, time, text: piece }, body)
       for (const receiver of topic.receivers) receiver.send(text)
     }
     return text !== undefined
   }
 
   /** Sends a joint frame where its time has come. `texts`: those of this view that were built, by DEX. */
-  #tell(topic: Topic<R>, time: number, texts: Map<string | undefined, string>): boolean {
-    const { channel, body } = topic.wanted
-    const isEarly = time >= topic.toldMs && time - topic.toldMs < (body.everyMs ?? 0)
+  #sendJoint(topic: Topic<R>, time: number, texts: Map<string | undefined, string>): boolean {
+    const { channel, body } = topic.target
+    const isEarly = time >= topic.sentMs && time - topic.sentMs < (body.everyMs ?? 0)
     if (!channel.isJoint || !topic.isStale || topic.receivers.size === 0 || isEarly) return false
     const before = topic.text
-    const text = entryOf(texts, body.dex, () => channel.encode(this.#piecesOf(body), body))
-    this.#told(topic, text, text === before ? topic.toldMs : time)
+    const text = entryOf(texts, body.dex, () => channel.encode(this.#storedOf(body), body))
+    this.#recordSent(topic, text, text === before ? topic.sentMs : time)
     if (text === before) return false
     for (const receiver of topic.receivers) receiver.send(text)
     return true
   }
 
-  #told(topic: Topic<R>, text: string, timeMs: number): void {
+  #recordSent(topic: Topic<R>, text: string, timeMs: number): void {
     topic.text = text
-    topic.toldMs = timeMs
+    topic.sentMs = timeMs
     topic.isStale = false
   }
 
-  #piecesOf({ view, coins, types }: ViewBody): Held[] {
-    const held = this.#views.get(view)?.held ?? new Map<string, Held>()
+  #storedOf({ view, coins, types }: ViewBody): StoredView[] {
+    const held = this.#views.get(view)?.stored ?? new Map<string, StoredView>()
     if (coins === null) return [...held.values()].filter(({ coin }) => types.includes(marketTypeOf(coin)))
     return coins.flatMap((coin) => held.get(coin) ?? [])
   }
 
   /** Heights of a hub begin anew: what is held of its coins is older than whatever comes. */
   restart(hub: number): void {
-    for (const { held } of this.#views.values())
-      for (const [coin, piece] of held)
-        if (shardOf(coin, this.#shards) === hub) held.set(coin, { ...piece, height: -1 })
+    for (const { stored } of this.#views.values())
+      for (const [coin, piece] of stored)
+        if (shardOf(coin, this.#shards) === hub) stored.set(coin, { ...piece, height: -1 })
   }
 
   /** What must be in force at a hub for the present bodies. */
-  wantsOf(hub: number): Set<string> {
-    const bodies = [...this.#topics.values()].map(({ wanted }) => wanted.body)
-    return new Set(bodies.flatMap((body) => wantsOf(body, hub, this.#shards)))
+  interestsOf(hub: number): Set<string> {
+    const bodies = [...this.#topics.values()].map(({ target }) => target.body)
+    return new Set(bodies.flatMap((body) => viewInterests(body, hub, this.#shards)))
   }
 }
 
 /** The wants of a body at a hub. */
-export function wantsOf(
+export function viewInterests(
   { view, coins, types }: Pick<ViewBody, 'view' | 'coins' | 'types'>,
   hub: number,
   shards: number,
@@ -230,9 +230,9 @@ export function wantsOf(
 
 function topicsOf<R>({ byCoin, wildcards }: View<R>, coin: Coin): Topic<R>[] {
   const type = marketTypeOf(coin)
-  return [...(byCoin.get(coin) ?? []), ...[...wildcards].filter(({ wanted }) => wanted.body.types.includes(type))]
+  return [...(byCoin.get(coin) ?? []), ...[...wildcards].filter(({ target }) => target.body.types.includes(type))]
 }
 
 function newView<R>(): View<R> {
-  return { held: new Map(), byCoin: new Map(), wildcards: new Set() }
+  return { stored: new Map(), byCoin: new Map(), wildcards: new Set() }
 }

@@ -7,7 +7,7 @@ import { CoinName } from '../../protocol/feed/block.ts'
 import { EXAMPLE_PERP_CTX, EXAMPLE_SPOT_CTX, PerpAssetCtx, SpotAssetCtx } from '../../protocol/info/market-shapes.ts'
 import { DexName, isAllDexes } from '../../protocol/info/request-fields.ts'
 import { MARKET } from '../body-fields.ts'
-import { defineStateChannel, type InfoQuestion, type StateAnswer, type StateAsk } from '../channel.ts'
+import { defineStateChannel, type InfoRequest, type StateRequest, type StateResponse } from '../channel.ts'
 
 /** Oracles move about as often; each reading has a tenth of a minute's weight of a public source. */
 const CONTEXT_MS = 3_000
@@ -22,10 +22,13 @@ interface Context {
   readonly [field: string]: unknown
 }
 type Contexts = ReadonlyMap<string, Context>
-type Answer = readonly [meta: { readonly universe: readonly { readonly name: string }[] }, contexts: readonly Context[]]
+type ContextsResponse = readonly [
+  meta: { readonly universe: readonly { readonly name: string }[] },
+  contexts: readonly Context[],
+]
 
-const SPOT_CONTEXTS: InfoQuestion = { type: 'spotMetaAndAssetCtxs' }
-export const DEXES: StateAsk = [{ type: 'perpDexs' }, DEXES_MS]
+const SPOT_CONTEXTS: InfoRequest = { type: 'spotMetaAndAssetCtxs' }
+export const DEXES_REQUEST: StateRequest = [{ type: 'perpDexs' }, DEXES_MS]
 
 /** `""`, or left out: the main DEX. */
 export const StateDex = DexName.refine(
@@ -34,34 +37,34 @@ export const StateDex = DexName.refine(
 ).default('')
 
 /** The field of a question about one DEX. */
-export function onDex(dex: string): { readonly dex?: string } {
+export function dexField(dex: string): { readonly dex?: string } {
   return dex === '' ? {} : { dex }
 }
 
-function perpContexts(dex: string): InfoQuestion {
-  return { type: 'metaAndAssetCtxs', ...onDex(dex) }
+function perpContexts(dex: string): InfoRequest {
+  return { type: 'metaAndAssetCtxs', ...dexField(dex) }
 }
 
 /** Names of the DEXes of a `perpDexs` answer but of the main one, which is null there. */
-export function dexNames({ value }: StateAnswer): readonly string[] {
+export function dexNames({ value }: StateResponse): readonly string[] {
   return (value as readonly ({ readonly name: string } | null)[]).flatMap((dex) => dex?.name ?? [])
 }
 
 /** In the order of the answer. Throws where it is none. */
-function contextsOf({ value }: StateAnswer): readonly Context[] {
-  const [, contexts] = value as Answer
+function contextsOf({ value }: StateResponse): readonly Context[] {
+  const [, contexts] = value as ContextsResponse
   if (!Array.isArray(contexts)) throw new Error('no contexts')
   return contexts
 }
 
-const byCoin = new WeakMap<StateAnswer, Contexts>()
+const CONTEXTS_BY_COIN = new WeakMap<StateResponse, Contexts>()
 /** By coin, worked out once for all channels and bodies. */
-function contextsByCoin(answer: StateAnswer): Contexts {
-  const known = byCoin.get(answer)
+function contextsByCoin(answer: StateResponse): Contexts {
+  const known = CONTEXTS_BY_COIN.get(answer)
   if (known) return known
-  const [{ universe }] = answer.value as Answer
+  const [{ universe }] = answer.value as ContextsResponse
   const found = new Map(contextsOf(answer).map((one, i) => [one.coin ?? universe[i]?.name ?? '', one]))
-  byCoin.set(answer, found)
+  CONTEXTS_BY_COIN.set(answer, found)
   return found
 }
 
@@ -71,16 +74,16 @@ const frameOf = <const Name extends string, Ctx extends z.ZodType>(channel: Name
 /** What one market trades at. Frames of spot and outcome markets have a name of their own, as the public server's. */
 export const activeAssetCtx = defineStateChannel({
   type: 'activeAssetCtx',
-  framesOf: ({ coin }) => (marketTypeOf(coin) === 'perp' ? 'activeAssetCtx' : 'activeSpotAssetCtx'),
+  frameNameOf: ({ coin }) => (marketTypeOf(coin) === 'perp' ? 'activeAssetCtx' : 'activeSpotAssetCtx'),
   summary: 'What one market trades at',
   example: { request: { coin: 'BTC' }, data: { coin: 'BTC', ctx: EXAMPLE_PERP_CTX } },
   request: z.strictObject({ type: z.literal('activeAssetCtx'), coin: MARKET }),
   echo: undefined,
-  shown: z.unknown(),
+  dataSchema: z.unknown(),
   frame: z.union([frameOf('activeAssetCtx', PerpAssetCtx), frameOf('activeSpotAssetCtx', SpotAssetCtx)]),
   coin: ({ coin }) => coin,
-  asks: ({ coin }) => [[marketTypeOf(coin) === 'perp' ? perpContexts(dexOf(coin)) : SPOT_CONTEXTS, CONTEXT_MS]],
-  keep: contextsByCoin,
+  requests: ({ coin }) => [[marketTypeOf(coin) === 'perp' ? perpContexts(dexOf(coin)) : SPOT_CONTEXTS, CONTEXT_MS]],
+  extract: contextsByCoin,
   data: ({ coin }, [contexts]) => {
     const ctx = contexts?.get(coin)
     if (!ctx) throw new Error('there is no such market')
@@ -94,9 +97,9 @@ export const assetCtxs = defineStateChannel({
   summary: 'What the markets of one perp DEX trade at',
   example: { request: { dex: '' }, data: { dex: '', ctxs: [EXAMPLE_PERP_CTX] } },
   request: z.strictObject({ type: z.literal('assetCtxs'), dex: StateDex }),
-  shown: z.object({ dex: z.string(), ctxs: z.array(PerpAssetCtx).describe('Market data') }),
-  asks: ({ dex }) => [[perpContexts(dex), CONTEXT_MS]],
-  keep: contextsOf,
+  dataSchema: z.object({ dex: z.string(), ctxs: z.array(PerpAssetCtx).describe('Market data') }),
+  requests: ({ dex }) => [[perpContexts(dex), CONTEXT_MS]],
+  extract: contextsOf,
   data: ({ dex }, [ctxs]) => JSON.stringify({ dex, ctxs }),
 })
 
@@ -106,9 +109,9 @@ export const spotAssetCtxs = defineStateChannel({
   summary: 'What all spot markets trade at',
   example: { request: {}, data: [EXAMPLE_SPOT_CTX] },
   request: z.strictObject({ type: z.literal('spotAssetCtxs') }),
-  shown: z.array(SpotAssetCtx),
-  asks: () => [[SPOT_CONTEXTS, CONTEXT_MS]],
-  keep: contextsOf,
+  dataSchema: z.array(SpotAssetCtx),
+  requests: () => [[SPOT_CONTEXTS, CONTEXT_MS]],
+  extract: contextsOf,
   data: (_, [ctxs]) => JSON.stringify(ctxs),
 })
 
@@ -127,21 +130,21 @@ export const fastAssetCtxs = defineStateChannel({
   // {"BTC":{"markPx":"81307.0","midPx":"81306.5"}}
   example: { request: {}, data: 'q1ZyCnFWsqpWyk0syg6oULJSsjA0NjDXM1DSUcrNTIGLmOmZKtXWAgA=' },
   request: z.strictObject({ type: z.literal('fastAssetCtxs') }),
-  shown: z.base64(),
-  keep: (answer, { type }): readonly string[] | Contexts =>
+  dataSchema: z.base64(),
+  extract: (answer, { type }): readonly string[] | Contexts =>
     type === 'perpDexs' ? dexNames(answer) : contextsByCoin(answer),
-  asks: (_, names): readonly StateAsk[] => {
-    if (!names) return [DEXES]
+  requests: (_, names): readonly StateRequest[] => {
+    if (!names) return [DEXES_REQUEST]
     const others = (names as readonly string[]).map((dex) => [perpContexts(dex), ALL_CONTEXTS_MS] as const)
-    return [DEXES, [perpContexts(''), CONTEXT_MS], [SPOT_CONTEXTS, CONTEXT_MS], ...others]
+    return [DEXES_REQUEST, [perpContexts(''), CONTEXT_MS], [SPOT_CONTEXTS, CONTEXT_MS], ...others]
   },
   data: (_, parts) => textOf([...pricesIn(parts)]),
-  news: (_, parts, mark) => {
+  changes: (_, parts, mark) => {
     const prices = pricesIn(parts)
     const changed = [...prices].filter(([coin, text]) => (mark as Map<string, string> | undefined)?.get(coin) !== text)
     return { text: changed.length > 0 ? textOf(changed) : null, mark: prices }
   },
-  isPacked: true,
+  isDeflated: true,
 })
 
 const dexesIn = (names: readonly unknown[]) => ['', ...(names as readonly string[]).toSorted()]
@@ -152,7 +155,7 @@ export const allDexsAssetCtxs = defineStateChannel({
   summary: 'What the markets of every perp DEX trade at',
   example: { request: {}, data: { ctxs: [['', [EXAMPLE_PERP_CTX]]] } },
   request: z.strictObject({ type: z.literal('allDexsAssetCtxs') }),
-  shown: z.object({
+  dataSchema: z.object({
     ctxs: z
       .array(
         z.tuple([
@@ -162,10 +165,10 @@ export const allDexsAssetCtxs = defineStateChannel({
       )
       .describe('Market data'),
   }),
-  keep: (answer, { type }): readonly string[] | readonly Context[] =>
+  extract: (answer, { type }): readonly string[] | readonly Context[] =>
     type === 'perpDexs' ? dexNames(answer) : contextsOf(answer),
-  asks: (_, names) => [
-    DEXES,
+  requests: (_, names) => [
+    DEXES_REQUEST,
     ...(names ? dexesIn(names).map((dex) => [perpContexts(dex), ALL_CONTEXTS_MS] as const) : []),
   ],
   data: (_, [names = [], ...ctxs]) => JSON.stringify({ ctxs: dexesIn(names).map((dex, i) => [dex, ctxs[i]]) }),

@@ -5,7 +5,7 @@ import { dexOf, MARKET_TYPES } from '../../core/coin.ts'
 import { midsText } from '../../order-books/mids.ts'
 import { BBO, levelsView, MID } from '../../order-books/view.ts'
 import { CoinName, Decimal, Level, Levels, Millis } from '../../protocol/feed/block.ts'
-import { coinOrTypes, Interval, intervalOf, MARKET, MarketTypes, typesOf } from '../body-fields.ts'
+import { Interval, MARKET, MarketTypes, marketTypesOf, rejectCoinWithTypes, sharedInterval } from '../body-fields.ts'
 import { defineViewChannel, ONE_CREDIT, type ViewBody } from '../channel.ts'
 
 const DEPTH = 20
@@ -34,7 +34,7 @@ const L2BookRequest = z
     fast: z.boolean().default(false).describe('Whether five levels a side are sent instead of twenty'),
     interval: Interval.optional().describe('Minimum milliseconds between frames of a coin; absent: 500; 0: each block'),
   })
-  .superRefine(coinOrTypes)
+  .superRefine(rejectCoinWithTypes)
   .refine(({ nSigFigs, mantissa }) => mantissa === null || nSigFigs === 5, {
     path: ['mantissa'],
     message: 'is allowed only with nSigFigs 5',
@@ -44,8 +44,8 @@ const L2BookRequest = z
     const rounded = nSigFigs === null ? null : { nSigFigs, mantissa: mantissa ?? 1 }
     return {
       coins: coin === undefined ? null : [coin],
-      types: coin === undefined ? typesOf(marketTypes) : [],
-      view: levelsView(intervalOf(interval), fast ? FAST_DEPTH : DEPTH, rounded),
+      types: coin === undefined ? marketTypesOf(marketTypes) : [],
+      view: levelsView(sharedInterval(interval), fast ? FAST_DEPTH : DEPTH, rounded),
       echo: { type, ...(coin !== undefined && { coin }), ...(marketTypes && { marketTypes }), ...how },
     }
   })
@@ -82,9 +82,9 @@ export const l2Book = defineViewChannel({
   price: ({ coins }) => (coins === null ? WILDCARD : PER_COIN),
   by: 'coin or market type',
   isJoint: false,
-  encode: ({ coin, time, piece }, { echo }) => {
+  encode: ({ coin, time, text }, { echo }) => {
     const fast = echo.fast ? ',"fast":true' : ''
-    return `{"channel":"l2Book","data":{"coin":${JSON.stringify(coin)},"time":${time},${piece}${fast}}}`
+    return `{"channel":"l2Book","data":{"coin":${JSON.stringify(coin)},"time":${time},${text}${fast}}}`
   },
 })
 
@@ -126,8 +126,8 @@ export const bbo = defineViewChannel({
   price: ONE_CREDIT,
   by: 'coin',
   isJoint: false,
-  encode: ({ coin, time, piece }) =>
-    `{"channel":"bbo","data":{"coin":${JSON.stringify(coin)},"time":${time},"bbo":${piece}}}`,
+  encode: ({ coin, time, text }) =>
+    `{"channel":"bbo","data":{"coin":${JSON.stringify(coin)},"time":${time},"bbo":${text}}}`,
 })
 
 const MIDS_MS = 1_000
@@ -143,7 +143,7 @@ const AllMidsRequest = z
   })
   .transform((sent): ViewBody => {
     const { dex, interval = MIDS_MS } = sent
-    return { coins: null, types: MARKET_TYPES, view: MID, echo: sent, dex, everyMs: intervalOf(interval) }
+    return { coins: null, types: MARKET_TYPES, view: MID, echo: sent, dex, everyMs: sharedInterval(interval) }
   })
 
 /**
@@ -165,8 +165,8 @@ export const allMids = defineViewChannel({
   by: null,
   isJoint: true,
   encode: (pieces, { dex }) => {
-    const own = pieces.filter(({ coin, piece }) => piece !== '' && dexOf(coin) === (dex ?? ''))
-    const mids = midsText(own.map(({ coin, piece }) => [coin, piece]))
+    const own = pieces.filter(({ coin, text }) => text !== '' && dexOf(coin) === (dex ?? ''))
+    const mids = midsText(own.map(({ coin, text }) => [coin, text]))
     return `{"channel":"allMids","data":{${dex === undefined ? '' : `"dex":${JSON.stringify(dex)},`}"mids":${mids}}}`
   },
 })

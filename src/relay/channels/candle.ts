@@ -26,7 +26,7 @@ export const candle = defineEventChannel({
   view: ({ interval }) => CANDLE_VIEWS[interval],
   names: ({ coin }) => [coin],
   namesOf: ({ s }) => [s],
-  framed: 'per item',
+  framing: 'per item',
   encode: ([piece], meta) => `{"channel":"candle","data":${piece}${metaText(meta)}}`,
-  late: 'candles',
+  fetched: 'candles',
 })

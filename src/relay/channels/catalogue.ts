@@ -4,7 +4,7 @@ import type { Issue } from '../../core/failure.ts'
 import { nearestName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { parseWith } from '../../core/schema-words.ts'
-import type { AnyChannel, Wanted } from '../channel.ts'
+import type { AnyChannel, Target } from '../channel.ts'
 import { activeAssetCtx, allDexsAssetCtxs, assetCtxs, fastAssetCtxs, spotAssetCtxs } from './asset-contexts.ts'
 import { allMids, bbo, l2Book } from './book-views.ts'
 import { candle } from './candle.ts'
@@ -78,7 +78,7 @@ export function channelOf(type: string): (typeof CHANNELS)[number] | undefined {
 }
 
 /** What the `subscription` object of a frame asks for, or the first field that is wrong and what to send instead. */
-export function readBody(sent: { readonly type: string }): Result<Wanted, Issue> {
+export function readBody(sent: { readonly type: string }): Result<Target, Issue> {
   const channel = channelOf(sent.type)
   if (!channel) {
     const types = [...BY_TYPE.keys()]
@@ -87,12 +87,12 @@ export function readBody(sent: { readonly type: string }): Result<Wanted, Issue>
     return err({ path: 'type', message: `unknown subscription type: use one of ${types.join(', ')}${question}` })
   }
   const body = parseWith<unknown>(channel.request, sent)
-  if (!body.ok) return err(ofFrame(body.error[0]))
-  return ok({ source: channel.source, channel, body: body.value } as Wanted)
+  if (!body.ok) return err(toFrameIssue(body.error[0]))
+  return ok({ source: channel.source, channel, body: body.value } as Target)
 }
 
 /** Fields of a subscribe frame that stand beside the body, by where they are sent. */
-const BESIDE: ReadonlyMap<string, string> = new Map([
+const FRAME_LOCATIONS: ReadonlyMap<string, string> = new Map([
   ...['method', 'meta', 'fromBlock', 'replay'].map((name) => [name, 'beside "subscription"'] as const),
   ...['fromTime', 'toTime', 'toBlock', 'speed'].map(
     (name) => [name, 'inside "replay", which stands beside "subscription"'] as const,
@@ -100,8 +100,8 @@ const BESIDE: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Moves an error in a body to the field of the whole frame. */
-function ofFrame({ path, message }: Issue): Issue {
-  const place = BESIDE.get(path)
+function toFrameIssue({ path, message }: Issue): Issue {
+  const place = FRAME_LOCATIONS.get(path)
   return place === undefined
     ? { path: path || 'subscription', message }
     : { path, message: `does not belong here: send it ${place}` }

@@ -6,7 +6,14 @@ import { aggregateFills } from '../../archive/fill-rows.ts'
 import { dexOf } from '../../core/coin.ts'
 import { Address, CoinName, Decimal, Fill, UserFill } from '../../protocol/feed/block.ts'
 import { ShownFill } from '../../protocol/feed/shown-fill.ts'
-import { AggregateByTime, oneOfWallets, WALLETS, WalletAddress, Wallets, walletsOf } from '../body-fields.ts'
+import {
+  AggregateByTime,
+  requireOneWalletForm,
+  WALLET_FIELDS,
+  WalletAddress,
+  Wallets,
+  walletsOf,
+} from '../body-fields.ts'
 import {
   defineEventChannel,
   EVERY,
@@ -60,14 +67,14 @@ interface FillsDefinition<Type extends string>
   extends Pick<EventChannel<FillsBody, UserFill, unknown>, 'summary' | 'request' | 'by' | 'namesOf' | 'needs'> {
   readonly type: Type
   readonly example: { readonly request: Readonly<Record<string, unknown>>; readonly fill: UserFill }
-  readonly shown?: z.ZodType
+  readonly fillSchema?: z.ZodType
   readonly views?: FillViews
 }
 
 function fillsChannel<const Type extends string>({
   type,
   example,
-  shown,
+  fillSchema,
   views = FILL_VIEWS,
   ...more
 }: FillsDefinition<Type>) {
@@ -75,11 +82,11 @@ function fillsChannel<const Type extends string>({
     ...more,
     type,
     example: { request: example.request, frame: { channel: type, fills: [example.fill] } },
-    ...fillsFrames(type, shown),
+    ...fillsFrames(type, fillSchema),
     views,
     view: ({ aggregate }) => views[aggregate ? 1 : 0],
     names: ({ names }) => names,
-    framed: 'per body',
+    framing: 'per body',
     encode: (pieces, meta) => encodeFills(type, pieces, meta),
   })
 }
@@ -164,7 +171,7 @@ export const builderFills = fillsChannel({
       names: [...new Set(addresses ?? (builder === undefined ? [] : [builder]))],
       aggregate: aggregateByTime,
     })),
-  shown: NodeFill.required({ builder: true }),
+  fillSchema: NodeFill.required({ builder: true }),
   by: 'address',
   namesOf: ([, { builder }]) => (typeof builder === 'string' ? [builder] : []),
 })
@@ -177,14 +184,14 @@ export const liquidationFills = fillsChannel({
   request: z
     .strictObject({ type: z.literal('liquidationFills') })
     .transform(() => ({ names: [EVERY], aggregate: false })),
-  shown: NodeFill.required({ liquidation: true }),
+  fillSchema: NodeFill.required({ liquidation: true }),
   by: null,
   namesOf: ([, { liquidation }]) => (liquidation ? [EVERY] : []),
 })
 
 const MAIN_DEX = 'main'
 /** Of one builder on one DEX. */
-const onDex = (builder: string, dex: string) => `${builder} ${dex}`
+const dexKey = (builder: string, dex: string) => `${builder} ${dex}`
 
 /**
  * Liquidations of positions that were last traded through a builder. The log knows which (block-log/position-builders.ts);
@@ -210,10 +217,10 @@ export const builderLiquidations = fillsChannel({
     })
     .transform(({ builder, dex, aggregateByTime = false }) => ({
       dex: dex === MAIN_DEX ? '' : dex,
-      names: [dex === undefined ? builder : onDex(builder, dex)],
+      names: [dex === undefined ? builder : dexKey(builder, dex)],
       aggregate: aggregateByTime,
     })),
-  shown: NodeFill.required({ builder: true, liquidation: true }),
+  fillSchema: NodeFill.required({ builder: true, liquidation: true }),
   by: 'address',
   views: viewsOf(({ fills, through = [] }) =>
     through.flatMap(([index, builder]): UserFill[] => {
@@ -221,19 +228,19 @@ export const builderLiquidations = fillsChannel({
       return user && fill ? [[user, { ...fill, builder }]] : []
     }),
   ),
-  namesOf: ([, { builder, coin }]) => [String(builder), onDex(String(builder), dexOf(coin) || MAIN_DEX)],
+  namesOf: ([, { builder, coin }]) => [String(builder), dexKey(String(builder), dexOf(coin) || MAIN_DEX)],
   needs: 'events',
 })
 
 /** Where the subscription has `user`: its fills once more. */
-const ofUser = <Shown extends z.ZodType>(fill: Shown) => ({
+const userData = <Shown extends z.ZodType>(fill: Shown) => ({
   data: z.object({ user: Address, fills: z.array(fill) }).optional(),
 })
 const USER_FRAMES = fillsFrames('userFills')
 
 /** Before and after the fill in a text of `[wallet, fill]`: wallets are of one length. */
-const BEFORE_FILL = `["0x${'0'.repeat(40)}",`.length
-const AFTER_FILL = -1
+const FILL_START = `["0x${'0'.repeat(40)}",`.length
+const FILL_END = -1
 
 /**
  * Who names one wallet by `user` has its fills in the public server's shape besides: its SDKs send `user`, read `data`, and
@@ -244,22 +251,22 @@ export const userFills = defineEventChannel({
   summary: 'Fills of up to 1,000 wallets',
   example: { request: { addresses: [EXAMPLE_FILL[0]] }, frame: { channel: 'userFills', fills: [EXAMPLE_FILL] } },
   request: z
-    .strictObject({ type: z.literal('userFills'), ...WALLETS, ...AGGREGATE })
-    .superRefine(oneOfWallets)
+    .strictObject({ type: z.literal('userFills'), ...WALLET_FIELDS, ...AGGREGATE })
+    .superRefine(requireOneWalletForm)
     .transform((sent): FillsBody => {
       const { user, aggregateByTime = false } = sent
       return { names: walletsOf(sent), aggregate: aggregateByTime, isOfUser: user !== undefined }
     }),
-  frame: USER_FRAMES.frame.extend(ofUser(Fill)),
-  published: USER_FRAMES.published.extend(ofUser(NodeFill)),
+  frame: USER_FRAMES.frame.extend(userData(Fill)),
+  published: USER_FRAMES.published.extend(userData(NodeFill)),
   by: 'address',
   views: FILL_VIEWS,
   view: ({ aggregate }) => FILL_VIEWS[aggregate ? 1 : 0],
   names: ({ names }) => names,
   namesOf: ([user]) => [user],
-  framed: 'per body',
+  framing: 'per body',
   encode: (pieces, meta, user, { isOfUser }) => {
-    const fills = pieces.map((piece) => piece.slice(BEFORE_FILL, AFTER_FILL)).join(',')
+    const fills = pieces.map((piece) => piece.slice(FILL_START, FILL_END)).join(',')
     return encodeFills('userFills', pieces, meta, isOfUser ? `,"data":{"user":"${user}","fills":[${fills}]}` : '')
   },
 })

@@ -48,17 +48,17 @@ const BookDiff = z.looseObject({
     .describe('Book change of the order: `"remove"`, `new` or `update`'),
 })
 /** The epoch is null while the gateway has no level books. */
-const PLACE = {
+const POSITION = {
   time: Millis,
   block_height: Height.describe('Block height of this state'),
   epoch: z.string().nullable().describe('Id of an unbroken chain of books; when it changes, sequence numbers restart'),
 }
 const Snapshot = z.object({
   coin: CoinName,
-  ...PLACE,
+  ...POSITION,
   levels: z.tuple([z.array(L4Order).describe('Bids, best first'), z.array(L4Order).describe('Asks, best first')]),
 })
-const BLOCK = { ...PLACE, prev_block_height: z.int().min(-1).describe('Previous block with rows of this coin') }
+const BLOCK = { ...POSITION, prev_block_height: z.int().min(-1).describe('Previous block with rows of this coin') }
 const Updates = z.object({
   ...BLOCK,
   order_statuses: z.array(OrderStatus).describe('Order statuses as written by the node'),

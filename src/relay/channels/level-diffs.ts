@@ -3,8 +3,8 @@
 import * as z from 'zod'
 import type { MicroCredits } from '../../core/amount.ts'
 import { CoinName, Height, Levels, Millis } from '../../protocol/feed/block.ts'
-import { type BookBody, coinOrTypes, MAX_ITEMS, MarketTypes, typesOf } from '../body-fields.ts'
-import { type BookChannel, type Entry, ONE_CREDIT, pieceOf } from '../channel.ts'
+import { type BookBody, MAX_ITEMS, MarketTypes, marketTypesOf, rejectCoinWithTypes } from '../body-fields.ts'
+import { type BookChannel, type CoinUpdate, cachedText, ONE_CREDIT } from '../channel.ts'
 
 const Coins = z
   .array(CoinName)
@@ -31,10 +31,10 @@ function bookRequest(type: string, hasChecksums = false) {
       marketTypes: MarketTypes,
       ...((hasChecksums ? CHECKSUM : {}) as typeof CHECKSUM),
     })
-    .superRefine(coinOrTypes)
+    .superRefine(rejectCoinWithTypes)
     .transform(({ coin, marketTypes, checksum }): BookBody => {
       if (coin !== undefined) return { coins: [coin].flat(), types: [], checksum }
-      return { coins: null, types: typesOf(marketTypes), checksum }
+      return { coins: null, types: marketTypesOf(marketTypes), checksum }
     })
 }
 
@@ -86,26 +86,26 @@ export const l2BookDiff = defineBookChannel({
   frame: z.object({ channel: z.literal('l2BookDiff'), data: z.union([z.object({ Snapshot }), z.object({ Updates })]) }),
   snapshot,
   /** A coin's first book is its Snapshot; changes of the others go out as one Updates. */
-  encode: ({ height, time, entries }) => {
+  encode: ({ height, time, updates }) => {
     const texts: string[] = []
     let pieces = ''
     let broken = false
-    for (const entry of entries) {
+    for (const entry of updates) {
       if (entry.mark === '!') broken = true
       else if (entry.mark === '+') texts.push(snapshot({ coin: entry.coin, time, height, levels: entry.levels }))
-      else pieces += pieces ? `,${piece(entry)}` : piece(entry)
+      else pieces += pieces ? `,${diffText(entry)}` : diffText(entry)
     }
     if (pieces) {
       texts.push(
         `{"channel":"l2BookDiff","data":{"Updates":{"time":${time},"block_height":${height},"book_diffs":[${pieces}]}}}`,
       )
     }
-    return { texts, broken }
+    return { texts, isBroken: broken }
   },
 })
 
-function piece(entry: Entry): string {
-  return pieceOf(entry, 'l2BookDiff', ({ coin, levels }) => `{"coin":${JSON.stringify(coin)},"levels":${levels}}`)
+function diffText(entry: CoinUpdate): string {
+  return cachedText(entry, 'l2BookDiff', ({ coin, levels }) => `{"coin":${JSON.stringify(coin)},"levels":${levels}}`)
 }
 
 const SequencedUpdates = z.object({
@@ -166,18 +166,18 @@ export const l2BookDiff2 = defineBookChannel({
   request: bookRequest('l2BookDiff2', true),
   frame: z.object({ channel: z.literal('l2BookDiff2'), data: z.object({ Updates: SequencedUpdates }) }),
   snapshot: null,
-  encode: ({ height, time, epoch, entries }, isChecked) => {
-    const pieces = entries
-      .map((entry) => `${sequencedPiece(entry, height)}${isChecked ? checksum(entry) : ''}}`)
+  encode: ({ height, time, epoch, updates }, isChecked) => {
+    const pieces = updates
+      .map((entry) => `${sequencedDiffStart(entry, height)}${isChecked ? checksumText(entry) : ''}}`)
       .join(',')
     const text = `{"channel":"l2BookDiff2","data":{"Updates":{"time":${time},"block_height":${height},"epoch":${JSON.stringify(epoch ?? '')},"cursor":"${height}","book_diffs":[${pieces}]}}}`
-    return { texts: [text], broken: false }
+    return { texts: [text], isBroken: false }
   },
 })
 
 /** Without its end. */
-function sequencedPiece(entry: Entry, height: number): string {
-  return pieceOf(
+function sequencedDiffStart(entry: CoinUpdate, height: number): string {
+  return cachedText(
     entry,
     'l2BookDiff2',
     ({ coin, prevSeq, levels }) =>
@@ -186,6 +186,6 @@ function sequencedPiece(entry: Entry, height: number): string {
 }
 
 /** A hub that was not told yet that it is wanted has none: of a block that the snapshot holds. */
-function checksum({ checksum: is }: Entry): string {
+function checksumText({ checksum: is }: CoinUpdate): string {
   return is === undefined ? '' : `,"checksum":${is}`
 }

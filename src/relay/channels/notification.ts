@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import type { UserFill } from '../../protocol/feed/block.ts'
-import { bodyOfUser } from '../body-fields.ts'
+import { userBody } from '../body-fields.ts'
 import { defineEventChannel, type EventView, META_FIELDS, metaText } from '../channel.ts'
 import { EXAMPLE_FILL, FILL_VIEWS } from './fills.ts'
 
@@ -29,11 +29,11 @@ export const notification = defineEventChannel({
     request: { user: EXAMPLE_FILL[0] },
     frame: { channel: TYPE, data: { notification: 'Resting order filled: Bought 0.01 BTC at $81307' } },
   },
-  ...bodyOfUser(TYPE),
+  ...userBody(TYPE),
   frame: z.object({ channel: z.literal(TYPE), data: z.object({ notification: z.string() }), ...META_FIELDS }),
   views: [RESTING],
   view: () => RESTING,
   namesOf: ([user]) => [user],
-  framed: 'per item',
+  framing: 'per item',
   encode: ([sentence], meta) => `{"channel":"${TYPE}","data":{"notification":${sentence}}${metaText(meta)}}`,
 })

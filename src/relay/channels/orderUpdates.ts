@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { Address } from '../../protocol/feed/block.ts'
 import { Cloid } from '../../protocol/feed/shown-fill.ts'
 import { OpenOrder, OrderStatus } from '../../protocol/info/order-shapes.ts'
-import { oneOfWallets, WALLETS, walletsOf } from '../body-fields.ts'
+import { requireOneWalletForm, WALLET_FIELDS, walletsOf } from '../body-fields.ts'
 import { defineEventChannel, META_FIELDS, metaText } from '../channel.ts'
 import { ORDERS, withoutUsers } from '../events/order-view.ts'
 
@@ -47,8 +47,8 @@ export const orderUpdates = defineEventChannel({
     },
   },
   request: z
-    .strictObject({ type: z.literal(TYPE), ...WALLETS })
-    .superRefine(oneOfWallets)
+    .strictObject({ type: z.literal(TYPE), ...WALLET_FIELDS })
+    .superRefine(requireOneWalletForm)
     .transform((sent) => ({ addresses: walletsOf(sent), isOfUser: sent.user !== undefined })),
   frame: z.object({
     channel: z.literal(TYPE),
@@ -62,7 +62,7 @@ export const orderUpdates = defineEventChannel({
   view: () => ORDERS,
   names: ({ addresses }) => addresses,
   namesOf: ({ user }) => [user],
-  framed: 'per body',
+  framing: 'per body',
   encode: (pieces, meta, _, { isOfUser }) => {
     const data = isOfUser ? `,"data":[${withoutUsers(pieces).join(',')}]` : ''
     return `{"channel":"${TYPE}","updates":[${pieces.join(',')}]${data}${metaText(meta)}}`

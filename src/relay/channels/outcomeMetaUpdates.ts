@@ -7,7 +7,7 @@ import { defineEventChannel, EVERY, type EventView, META_FIELDS, metaText } from
 
 const TYPE = 'outcomeMetaUpdates'
 
-const VIEW: EventView<object> = { items: ({ late }) => late?.outcomes ?? [], text: JSON.stringify }
+const VIEW: EventView<object> = { items: ({ fetched }) => fetched?.outcomes ?? [], text: JSON.stringify }
 
 const { deployer: _, ...CREATED } = { ...EXAMPLE_OUTCOME, sideSpecs: [{ name: 'Yes' }, { name: 'No' }] }
 
@@ -44,7 +44,7 @@ export const outcomeMetaUpdates = defineEventChannel({
   view: () => VIEW,
   names: () => [EVERY],
   namesOf: () => [EVERY],
-  framed: 'per body',
+  framing: 'per body',
   encode: (pieces, meta) => `{"channel":"${TYPE}","data":[${pieces.join(',')}]${metaText(meta)}}`,
-  late: 'outcomes',
+  fetched: 'outcomes',
 })

@@ -23,7 +23,7 @@ const TradeRow = z.object({
 const TRADES: EventView<Trade> = { items: ({ fills }) => tradesOf(fills), text: JSON.stringify }
 
 /** The public server begins with so many. */
-const PAST_ROWS = 30
+const HISTORY_ROWS = 30
 
 const frame = (pieces: readonly string[], more = '') => `{"channel":"trades","data":[${pieces.join(',')}]${more}}`
 const idOf = ({ coin, tid }: Trade) => `${tid} ${coin}`
@@ -52,10 +52,10 @@ export const trades = defineEventChannel({
   view: () => TRADES,
   names: (coins) => coins,
   namesOf: (trade) => [trade.coin],
-  framed: 'per name',
+  framing: 'per name',
   encode: (pieces, meta) => frame(pieces, metaText(meta)),
-  past: {
-    ask: ([coin]) => ({ type: 'recentTrades', coin, rows: PAST_ROWS }),
+  history: {
+    infoRequest: ([coin]) => ({ type: 'recentTrades', coin, rows: HISTORY_ROWS }),
     rows: (answer) => (answer as Trade[]).toReversed().map((trade) => [idOf(trade), trade]),
     idOf,
     encode: (pieces) => frame(pieces),

@@ -7,11 +7,11 @@ import { EXAMPLE_FUNDING, FUNDING_AMOUNTS } from '../../protocol/info/account-sh
 import { FILL, TIME, USER } from '../../protocol/info/examples.ts'
 import { TwapSliceFill } from '../../protocol/info/order-shapes.ts'
 import { EXAMPLE_TWAP, TwapEvent } from '../../protocol/info/twap-shapes.ts'
-import { bodyOfUser } from '../body-fields.ts'
+import { userBody } from '../body-fields.ts'
 import {
   defineEventChannel,
   type EventView,
-  type InfoQuestion,
+  type InfoRequest,
   META_FIELDS,
   metaText,
   type UserRow,
@@ -20,7 +20,7 @@ import { fundingRows } from '../events/funding-payments.ts'
 import { fillId, isSlice, sliceRow, twapEventId, twapEvents } from '../events/twap-view.ts'
 
 /** So many of the newest rows stand in a first frame: the whole of an answer would be most of a megabyte. */
-const PAST_ROWS = 500
+const HISTORY_ROWS = 500
 
 interface UserRowsDefinition<Type extends string, Row extends z.ZodType> {
   readonly type: Type
@@ -30,10 +30,10 @@ interface UserRowsDefinition<Type extends string, Row extends z.ZodType> {
   readonly row: Row
   readonly example: { readonly user: Address; readonly row: object }
   readonly rows: EventView<UserRow>['items']
-  readonly ask: (user: Address, nowMs: number, tries: number) => InfoQuestion
+  readonly infoRequest: (user: Address, nowMs: number, tries: number) => InfoRequest
   /** Of an answer, the oldest first. May throw on what is no answer. */
-  readonly past: (answer: unknown) => readonly Omit<UserRow, 'user'>[]
-  readonly late?: 'paid'
+  readonly history: (answer: unknown) => readonly Omit<UserRow, 'user'>[]
+  readonly fetched?: 'paid'
   readonly needs?: 'events'
 }
 
@@ -45,8 +45,8 @@ function userRowsChannel<const Type extends string, Row extends z.ZodType>({
   row,
   example,
   rows,
-  ask,
-  past,
+  infoRequest,
+  history,
   ...more
 }: UserRowsDefinition<Type, Row>) {
   const view: EventView<UserRow> = { items: rows, text: (item) => JSON.stringify(item.row) }
@@ -60,7 +60,7 @@ function userRowsChannel<const Type extends string, Row extends z.ZodType>({
       request: { user: example.user },
       frame: { channel: type, data: { user: example.user, [list]: [example.row] } },
     },
-    ...bodyOfUser(type),
+    ...userBody(type),
     frame: z.object({
       channel: z.literal(type),
       data: z.object({
@@ -73,13 +73,13 @@ function userRowsChannel<const Type extends string, Row extends z.ZodType>({
     views: [view],
     view: () => view,
     namesOf: ({ user }) => [user],
-    framed: 'per name',
+    framing: 'per name',
     encode: (pieces, meta, user) => frame(user, pieces, '', metaText(meta)),
-    past: {
-      ask,
+    history: {
+      infoRequest,
       rows: (answer) =>
-        past(answer)
-          .slice(-PAST_ROWS)
+        history(answer)
+          .slice(-HISTORY_ROWS)
           .map((one) => [one.id, one.row]),
       idOf: ({ id }) => id,
       encode: (pieces, user) => frame(user, pieces, '"isSnapshot":true,'),
@@ -88,9 +88,9 @@ function userRowsChannel<const Type extends string, Row extends z.ZodType>({
 }
 
 /** What is past begins so long ago, or a fifth of that where it is too much for an answer, and so on. */
-const PAST_MS = DAY_MS
+const HISTORY_MS = DAY_MS
 /** An answer holds so many payments, the oldest: one that is full lacks the newest. */
-const ANSWER_ROWS = 500
+const RESPONSE_ROWS = 500
 
 export const userFundings = userRowsChannel({
   type: 'userFundings',
@@ -98,12 +98,16 @@ export const userFundings = userRowsChannel({
   list: 'fundings',
   row: z.looseObject({ time: z.int(), ...FUNDING_AMOUNTS }),
   example: { user: USER, row: { time: TIME, ...EXAMPLE_FUNDING } },
-  rows: ({ late }) => late?.paid ?? [],
-  late: 'paid',
-  ask: (user, nowMs, tries) => ({ type: 'userFunding', user, startTime: Math.ceil(nowMs - PAST_MS / 5 ** tries) }),
-  past: (answer) => {
+  rows: ({ fetched }) => fetched?.paid ?? [],
+  fetched: 'paid',
+  infoRequest: (user, nowMs, tries) => ({
+    type: 'userFunding',
+    user,
+    startTime: Math.ceil(nowMs - HISTORY_MS / 5 ** tries),
+  }),
+  history: (answer) => {
     const rows = fundingRows(answer)
-    if (rows.length >= ANSWER_ROWS) throw new Error('it does not reach to the present')
+    if (rows.length >= RESPONSE_ROWS) throw new Error('it does not reach to the present')
     return rows
   },
 })
@@ -119,8 +123,8 @@ export const userTwapHistory = userRowsChannel({
   },
   needs: 'events',
   rows: twapEvents,
-  ask: (user) => ({ type: 'twapHistory', user }),
-  past: (answer) =>
+  infoRequest: (user) => ({ type: 'twapHistory', user }),
+  history: (answer) =>
     (answer as Parameters<typeof twapEventId>[0][]).map((row) => ({ id: twapEventId(row), row })).reverse(),
 })
 
@@ -131,6 +135,6 @@ export const userTwapSliceFills = userRowsChannel({
   row: TwapSliceFill,
   example: { user: USER, row: { fill: FILL, twapId: 3 } },
   rows: ({ fills }) => fills.filter(isSlice).map(sliceRow),
-  ask: (user) => ({ type: 'userTwapSliceFills', user }),
-  past: (answer) => (answer as { fill: Fill }[]).map((row) => ({ id: fillId(row.fill), row })).reverse(),
+  infoRequest: (user) => ({ type: 'userTwapSliceFills', user }),
+  history: (answer) => (answer as { fill: Fill }[]).map((row) => ({ id: fillId(row.fill), row })).reverse(),
 })

@@ -12,8 +12,8 @@ import { SpotState } from '../../protocol/info/spot-shapes.ts'
 import { EXAMPLE_TWAP } from '../../protocol/info/twap-shapes.ts'
 import { EXAMPLE_WEB_DATA, TwapStates, WebData2 } from '../../protocol/info/web-data-shapes.ts'
 import { MARKET, WalletAddress } from '../body-fields.ts'
-import { defineStateChannel, type InfoQuestion, type StateAnswer } from '../channel.ts'
-import { onDex, StateDex } from './asset-contexts.ts'
+import { defineStateChannel, type InfoRequest, type StateResponse } from '../channel.ts'
+import { dexField, StateDex } from './asset-contexts.ts'
 
 /** As the public server does; what depends on prices moves without an event. */
 export const USER_STATE_MS = 4_500
@@ -23,26 +23,26 @@ interface UserStateDefinition<Type extends string, Body, Data extends z.ZodType>
   readonly summary: string
   /** Its output is how the public server acknowledges a body. */
   readonly request: z.ZodType<Body>
-  readonly shown: Data
+  readonly dataSchema: Data
   readonly example: { readonly request: Readonly<Record<string, unknown>>; readonly data: unknown }
-  readonly ask: (body: Body) => InfoQuestion
+  readonly infoRequest: (body: Body) => InfoRequest
   readonly everyMs?: number
   readonly coin?: (body: Body) => string
   /** JSON of what is shown, of the answer's. */
-  readonly show: (body: Body, answer: StateAnswer) => string
+  readonly render: (body: Body, answer: StateResponse) => string
 }
 
 function userStateChannel<
   const Type extends string,
   Body extends { readonly type: Type } & Readonly<Record<string, unknown>>,
   Data extends z.ZodType,
->({ ask, everyMs = USER_STATE_MS, show, ...more }: UserStateDefinition<Type, Body, Data>) {
+>({ infoRequest, everyMs = USER_STATE_MS, render, ...more }: UserStateDefinition<Type, Body, Data>) {
   return defineStateChannel({
     ...more,
-    asks: (body: Body) => [[ask(body), everyMs]],
-    keep: (answer) => answer,
+    requests: (body: Body) => [[infoRequest(body), everyMs]],
+    extract: (answer) => answer,
     // biome-ignore lint/style/noNonNullAssertion: one question is asked, so there is one answer
-    data: (body, [answer]) => show(body, answer!),
+    data: (body, [answer]) => render(body, answer!),
     repeats: true,
   })
 }
@@ -51,10 +51,10 @@ export const clearinghouseState = userStateChannel({
   type: 'clearinghouseState',
   summary: "A user's account on one perp DEX",
   request: z.strictObject({ type: z.literal('clearinghouseState'), user: WalletAddress, dex: StateDex }),
-  shown: z.object({ dex: z.string(), user: Address, clearinghouseState: PerpState.describe('Perp account') }),
+  dataSchema: z.object({ dex: z.string(), user: Address, clearinghouseState: PerpState.describe('Perp account') }),
   example: { request: { user: USER, dex: '' }, data: { dex: '', user: USER, clearinghouseState: PERP_STATE } },
-  ask: ({ type, user, dex }) => ({ type, user, ...onDex(dex) }),
-  show: ({ user, dex }, { text }) => `{"dex":${JSON.stringify(dex)},"user":"${user}","clearinghouseState":${text}}`,
+  infoRequest: ({ type, user, dex }) => ({ type, user, ...dexField(dex) }),
+  render: ({ user, dex }, { text }) => `{"dex":${JSON.stringify(dex)},"user":"${user}","clearinghouseState":${text}}`,
 })
 
 /** With triggers and attached orders; spot orders come with the main DEX. */
@@ -62,10 +62,10 @@ export const openOrders = userStateChannel({
   type: 'openOrders',
   summary: 'The resting orders of a user on one perp DEX',
   request: z.strictObject({ type: z.literal('openOrders'), user: WalletAddress, dex: StateDex }),
-  shown: z.object({ dex: z.string(), user: Address, orders: z.array(FrontendOrder) }),
+  dataSchema: z.object({ dex: z.string(), user: Address, orders: z.array(FrontendOrder) }),
   example: { request: { user: USER, dex: '' }, data: { dex: '', user: USER, orders: [FRONTEND_ORDER] } },
-  ask: ({ user, dex }) => ({ type: 'frontendOpenOrders', user, ...onDex(dex) }),
-  show: ({ user, dex }, { text }) => `{"dex":${JSON.stringify(dex)},"user":"${user}","orders":${text}}`,
+  infoRequest: ({ user, dex }) => ({ type: 'frontendOpenOrders', user, ...dexField(dex) }),
+  render: ({ user, dex }, { text }) => `{"dex":${JSON.stringify(dex)},"user":"${user}","orders":${text}}`,
 })
 
 const NO_EFFECT = z.boolean().optional().describe('Accepted without effect')
@@ -86,10 +86,10 @@ export const spotState = userStateChannel({
       user,
       ignorePortfolioMargin: ignorePortfolioMargin ?? isPortfolioMargin ?? false,
     })),
-  shown: z.object({ user: Address, spotState: SpotState }),
+  dataSchema: z.object({ user: Address, spotState: SpotState }),
   example: { request: { user: USER, ignorePortfolioMargin: false }, data: { user: USER, spotState: SPOT_STATE } },
-  ask: ({ user }) => ({ type: 'spotClearinghouseState', user }),
-  show: ({ user }, { text }) => `{"user":"${user}","spotState":${text}}`,
+  infoRequest: ({ user }) => ({ type: 'spotClearinghouseState', user }),
+  render: ({ user }, { text }) => `{"user":"${user}","spotState":${text}}`,
 })
 
 export const activeAssetData = userStateChannel({
@@ -100,11 +100,11 @@ export const activeAssetData = userStateChannel({
     user: WalletAddress,
     coin: CoinName.refine((coin) => marketTypeOf(coin) === 'perp', 'must be a perp').describe(MARKET.description ?? ''),
   }),
-  shown: ActiveAssetData,
+  dataSchema: ActiveAssetData,
   example: { request: { user: USER, coin: 'BTC' }, data: EXAMPLE_ACTIVE_ASSET },
   coin: ({ coin }) => coin,
-  ask: ({ type, user, coin }) => ({ type, user, coin }),
-  show: (_, { text }) => text,
+  infoRequest: ({ type, user, coin }) => ({ type, user, coin }),
+  render: (_, { text }) => text,
 })
 
 /** With the markets of the main DEX. The public server serves it no more; SDKs still ask for it. */
@@ -112,10 +112,10 @@ export const webData2 = userStateChannel({
   type: 'webData2',
   summary: "A user's account and the markets in one frame (deprecated)",
   request: z.strictObject({ type: z.literal('webData2'), user: WalletAddress }),
-  shown: WebData2,
+  dataSchema: WebData2,
   example: { request: { user: USER }, data: EXAMPLE_WEB_DATA },
-  ask: ({ type, user }) => ({ type, user }),
-  show: (_, { text }) => text,
+  infoRequest: ({ type, user }) => ({ type, user }),
+  render: (_, { text }) => text,
 })
 
 /**
@@ -130,22 +130,22 @@ export const twapStates = userStateChannel({
     user: WalletAddress,
     dex: z.literal('', 'must be empty or left out: TWAP orders of other DEXes are not listed anywhere').default(''),
   }),
-  shown: z.object({ dex: z.string(), user: Address, states: TwapStates.describe('Active TWAP orders') }),
+  dataSchema: z.object({ dex: z.string(), user: Address, states: TwapStates.describe('Active TWAP orders') }),
   example: { request: { user: USER, dex: '' }, data: { dex: '', user: USER, states: [[3, EXAMPLE_TWAP]] } },
-  ask: ({ user }) => ({ type: 'webData2', user }),
-  show: ({ user, dex }, { value }) =>
+  infoRequest: ({ user }) => ({ type: 'webData2', user }),
+  render: ({ user, dex }, { value }) =>
     JSON.stringify({ dex, user, states: (value as { twapStates: unknown[] }).twapStates }),
 })
 
 /** The main DEX in an answer of all, where its wire name is empty. */
-const MAIN = 'native'
+const MAIN_DEX = 'native'
 
 /** The main DEX first. */
 export const allDexsClearinghouseState = userStateChannel({
   type: 'allDexsClearinghouseState',
   summary: "A user's account on every perp DEX",
   request: z.strictObject({ type: z.literal('allDexsClearinghouseState'), user: WalletAddress }),
-  shown: z.object({
+  dataSchema: z.object({
     user: Address,
     clearinghouseStates: z
       .array(
@@ -157,13 +157,16 @@ export const allDexsClearinghouseState = userStateChannel({
       .describe('Perp accounts by DEX'),
   }),
   example: { request: { user: USER }, data: { user: USER, clearinghouseStates: [['', PERP_STATE]] } },
-  ask: ({ user }) => ({ type: 'clearinghouseState', user, dex: 'ALL_DEXES' }),
+  infoRequest: ({ user }) => ({ type: 'clearinghouseState', user, dex: 'ALL_DEXES' }),
   // One reading asks for each DEX.
   everyMs: 2 * USER_STATE_MS,
-  show: ({ user }, { value }) => {
+  render: ({ user }, { value }) => {
     const states = Object.entries(value as Readonly<Record<string, object>>)
     // One that is missing would read as no position.
     if (states.some(([, state]) => 'error' in state)) throw new Error('a DEX has not answered')
-    return JSON.stringify({ user, clearinghouseStates: states.map(([dex, state]) => [dex === MAIN ? '' : dex, state]) })
+    return JSON.stringify({
+      user,
+      clearinghouseStates: states.map(([dex, state]) => [dex === MAIN_DEX ? '' : dex, state]),
+    })
   },
 })

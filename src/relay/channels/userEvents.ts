@@ -6,13 +6,13 @@ import { type Address, Fill, type UserFill } from '../../protocol/feed/block.ts'
 import { FUNDING_AMOUNTS } from '../../protocol/info/account-shapes.ts'
 import { TwapSliceFill } from '../../protocol/info/order-shapes.ts'
 import { TwapEvent } from '../../protocol/info/twap-shapes.ts'
-import { bodyOfUser } from '../body-fields.ts'
+import { userBody } from '../body-fields.ts'
 import {
+  type BlockEvents,
   defineEventChannel,
   type EventView,
   META_FIELDS,
   metaText,
-  type ShownEvents,
   type UserRow,
 } from '../channel.ts'
 import { nonUserCancels } from '../events/order-view.ts'
@@ -37,14 +37,14 @@ function ofKind(kind: string, rows: readonly UserRow[]): UserEvent[] {
   }))
 }
 
-function userEventsOf(block: ShownEvents): UserEvent[] {
-  const { fills, late } = block
+function userEventsOf(block: BlockEvents): UserEvent[] {
+  const { fills, fetched } = block
   return [
     ...ofKind('fills', fills.filter((fill) => !isSlice(fill)).map(fillRow)),
     ...ofKind('twapSliceFills', fills.filter(isSlice).map(sliceRow)),
     ...ofKind('twapHistory', twapEvents(block)),
     ...ofKind('nonUserCancel', nonUserCancels(block)),
-    ...(late?.paid ?? []).map(({ user, row }) => ({ user, data: { funding: row } })),
+    ...(fetched?.paid ?? []).map(({ user, row }) => ({ user, data: { funding: row } })),
   ]
 }
 
@@ -71,17 +71,17 @@ const frameOf = <Shown extends z.ZodType>(fill: Shown) =>
 
 export const userEvents = defineEventChannel({
   type: TYPE,
-  frames: 'user',
+  frameName: 'user',
   summary: 'Fills, TWAP orders, orders ended by others and funding of a user',
   example: { request: { user: USER }, frame: { channel: 'user', data: { fills: [FILL] } } },
-  ...bodyOfUser(TYPE),
+  ...userBody(TYPE),
   frame: frameOf(Fill),
   published: frameOf(NodeFill),
   views: [VIEW],
   view: () => VIEW,
   namesOf: ({ user }) => [user],
-  framed: 'per item',
+  framing: 'per item',
   encode: ([data], meta) => `{"channel":"user","data":${data}${metaText(meta)}}`,
-  late: 'paid',
+  fetched: 'paid',
   needs: 'orders',
 })

@@ -11,7 +11,7 @@ import { USER_STATE_MS } from './user-states.ts'
 const TYPE = 'userHistoricalOrders'
 
 /** The whole of an answer would be most of a megabyte. */
-const PAST_ROWS = 500
+const HISTORY_ROWS = 500
 
 interface Row {
   readonly order: { readonly oid: number }
@@ -20,13 +20,13 @@ interface Row {
 }
 
 /** The newest moment that was shown, and what was shown of it. */
-interface Shown {
+interface LastShown {
   readonly time: number
   readonly ids: ReadonlySet<string>
 }
 
 const idOf = ({ order, status }: Row) => `${order.oid} ${status}`
-const isNewTo = (row: Row, { time, ids }: Shown) =>
+const isNewTo = (row: Row, { time, ids }: LastShown) =>
   row.statusTimestamp > time || (row.statusTimestamp === time && !ids.has(idOf(row)))
 
 const example = { order: FRONTEND_ORDER, status: 'filled', statusTimestamp: TIME }
@@ -36,17 +36,17 @@ export const userHistoricalOrders = defineStateChannel({
   summary: "What became of a user's orders",
   example: { request: { user: USER }, data: { isSnapshot: true, user: USER, orderHistory: [example] } },
   request: z.strictObject({ type: z.literal(TYPE), user: WalletAddress }),
-  shown: z.object({
+  dataSchema: z.object({
     isSnapshot: z.literal(true).optional().describe('True for past entries; false or absent for new ones'),
     user: Address,
     orderHistory: z.array(OrderWithStatus),
   }),
-  asks: ({ user }) => [[{ type: 'historicalOrders', user }, USER_STATE_MS]],
+  requests: ({ user }) => [[{ type: 'historicalOrders', user }, USER_STATE_MS]],
   /** The oldest first. */
-  keep: ({ value }) => (value as readonly Row[]).toReversed(),
-  data: ({ user }, [rows = []]) => JSON.stringify({ isSnapshot: true, user, orderHistory: rows.slice(-PAST_ROWS) }),
-  news: ({ user }, [rows = []], mark) => {
-    const shown = (mark as Shown | undefined) ?? { time: Number.NEGATIVE_INFINITY, ids: new Set<string>() }
+  extract: ({ value }) => (value as readonly Row[]).toReversed(),
+  data: ({ user }, [rows = []]) => JSON.stringify({ isSnapshot: true, user, orderHistory: rows.slice(-HISTORY_ROWS) }),
+  changes: ({ user }, [rows = []], mark) => {
+    const shown = (mark as LastShown | undefined) ?? { time: Number.NEGATIVE_INFINITY, ids: new Set<string>() }
     const orderHistory = rows.filter((row) => isNewTo(row, shown))
     if (orderHistory.length === 0) return { text: null, mark: shown }
     const time = Math.max(...orderHistory.map(({ statusTimestamp }) => statusTimestamp))

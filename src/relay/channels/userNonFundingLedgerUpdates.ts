@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { Address, LedgerEvent } from '../../protocol/feed/block.ts'
 import { LedgerUpdate } from '../../protocol/feed/ledger-update.ts'
-import { oneOfWallets, WALLETS, walletsOf } from '../body-fields.ts'
+import { requireOneWalletForm, WALLET_FIELDS, walletsOf } from '../body-fields.ts'
 import { defineEventChannel, type EventView, META_FIELDS, metaText } from '../channel.ts'
 
 const TYPE = 'userNonFundingLedgerUpdates'
@@ -43,8 +43,8 @@ export const userNonFundingLedgerUpdates = defineEventChannel({
     },
   },
   request: z
-    .strictObject({ type: z.literal(TYPE), ...WALLETS })
-    .superRefine(oneOfWallets)
+    .strictObject({ type: z.literal(TYPE), ...WALLET_FIELDS })
+    .superRefine(requireOneWalletForm)
     .transform(walletsOf),
   frame: frameOf(z.object(LedgerEvent.omit({ users: true }).shape)),
   published: frameOf(LedgerUpdate),
@@ -54,7 +54,7 @@ export const userNonFundingLedgerUpdates = defineEventChannel({
   names: (addresses) => addresses,
   namesOf: ({ users }) => [...new Set(users)],
   needs: 'events',
-  framed: 'per name',
+  framing: 'per name',
   encode: (pieces, meta, user) =>
     `{"channel":"${TYPE}","data":{"user":"${user}","isSnapshot":false,"nonFundingLedgerUpdates":[${pieces.join(',')}]${metaText(meta)}}}`,
 })

@@ -7,14 +7,14 @@ import { Decimal } from '../../protocol/info/common-shapes.ts'
 import { OTHER_USER, TIME, USER } from '../../protocol/info/examples.ts'
 import { ACCOUNT_FIELDS, EXAMPLE_WEB_DATA, LeadingVaults } from '../../protocol/info/web-data-shapes.ts'
 import { WalletAddress } from '../body-fields.ts'
-import { defineStateChannel, type StateAsk } from '../channel.ts'
-import { DEXES, dexNames } from './asset-contexts.ts'
+import { defineStateChannel, type StateRequest } from '../channel.ts'
+import { DEXES_REQUEST, dexNames } from './asset-contexts.ts'
 import { USER_STATE_MS } from './user-states.ts'
 
 const TYPE = 'webData3'
 
 /** Settings, and the markets at their cap of open interest, change seldom. */
-const SELDOM_MS = 60_000
+const SLOW_MS = 60_000
 
 type WebData = Readonly<Record<string, unknown>>
 
@@ -59,7 +59,7 @@ export const webData3 = defineStateChannel({
     },
   },
   request: z.strictObject({ type: z.literal(TYPE), user: WalletAddress }),
-  shown: z.object({
+  dataSchema: z.object({
     userState: z.object({
       ...ACCOUNT_FIELDS,
       dexAbstractionEnabled: z.boolean().optional().describe('Whether one balance is shared by all DEXes'),
@@ -78,14 +78,14 @@ export const webData3 = defineStateChannel({
       )
       .describe('State of each perp DEX, main DEX first'),
   }),
-  asks: ({ user }, names): readonly StateAsk[] => [
-    DEXES,
+  requests: ({ user }, names): readonly StateRequest[] => [
+    DEXES_REQUEST,
     [{ type: 'webData2', user }, USER_STATE_MS],
-    [{ type: 'userDexAbstraction', user }, SELDOM_MS],
-    [{ type: 'userAbstraction', user }, SELDOM_MS],
-    ...((names ?? []) as readonly string[]).map((dex) => [{ type: 'perpsAtOpenInterestCap', dex }, SELDOM_MS] as const),
+    [{ type: 'userDexAbstraction', user }, SLOW_MS],
+    [{ type: 'userAbstraction', user }, SLOW_MS],
+    ...((names ?? []) as readonly string[]).map((dex) => [{ type: 'perpsAtOpenInterestCap', dex }, SLOW_MS] as const),
   ],
-  keep: (answer, { type }): unknown => {
+  extract: (answer, { type }): unknown => {
     if (type === 'perpDexs') return dexNames(answer)
     return type === 'webData2' ? accountOf(answer.value) : answer.value
   },

@@ -9,61 +9,61 @@ import type { Coin } from '../../core/coin.ts'
 import { entryOf } from '../../core/entry-of.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import { type Trade, tradesOf } from '../../protocol/feed/trades.ts'
-import type { EventView, WantedEvents } from '../channel.ts'
+import type { EventsTarget, EventView } from '../channel.ts'
 import type { EventFanout } from './event-fanout.ts'
+import type { Receiver } from './event-frames.ts'
 import type { FirstFramePorts } from './first-frames.ts'
-import type { Receiver } from './parcels.ts'
 
 /** One view for each interval. */
 export const CANDLE_VIEWS = Object.fromEntries(
   INTERVALS.map((interval): [Interval, EventView<Candle>] => [
     interval,
     {
-      items: ({ late }) => ((late?.candles ?? []) as readonly Candle[]).filter(({ i }) => i === interval),
+      items: ({ fetched }) => ((fetched?.candles ?? []) as readonly Candle[]).filter(({ i }) => i === interval),
       text: JSON.stringify,
     },
   ]),
 ) as Readonly<Record<Interval, EventView<Candle>>>
 
-const EVERY_MS = 1_000
+const SEND_EVERY_MS = 1_000
 /** A source may be so late: what was traded within it may be in an answer, or not. */
 const LAG_MS = 2_000
 /** Where trades never pause, the last answer is taken as it is. */
-const TRIES = 3
+const MAX_TRIES = 3
 /** Questions under way at once. */
-const LANES = 8
+const MAX_IN_FLIGHT = 8
 
-interface Traded {
+interface BlockTrade {
   readonly height: number
   readonly trade: Trade
 }
 
-interface Running {
+interface RunningCandle {
   readonly interval: Interval
   readonly coin: Coin
   candle: Candle | null
   /** Trades since it was wanted; null while info is not to be asked. */
-  since: Traded[] | null
+  pendingTrades: BlockTrade[] | null
   /** Of the first block that may be in them. */
-  sinceHeight: number
+  firstHeight: number
   /** It has the trades up to this block out of an answer. */
-  through: number
+  includedHeight: number
   tries: number
-  isAsking: boolean
+  isFetching: boolean
   /** It holds what was before it was wanted, or that cannot be had. */
-  isKnown: boolean
+  hasHistory: boolean
   isChanged: boolean
-  askedMs: number
+  fetchedMs: number
   /** Of the last trade; trades before it was wanted may have come until then. */
-  tradedMs: number
-  toldMs: number
+  lastTradeMs: number
+  sentMs: number
 }
 
 export class Candles<R extends Receiver> {
   readonly #ports: FirstFramePorts
   readonly #fanout: EventFanout<R>
-  readonly #running = new Map<string, Running>()
-  #asking = 0
+  readonly #running = new Map<string, RunningCandle>()
+  #inFlight = 0
   #height = -1
 
   constructor(ports: FirstFramePorts, fanout: EventFanout<R>) {
@@ -72,83 +72,90 @@ export class Candles<R extends Receiver> {
   }
 
   /** Somebody wants one: it is shown with the next block, whether it changes or not. */
-  joined({ channel, body }: WantedEvents): void {
-    if (channel.late !== 'candles') return
-    const { interval, coin } = body as Pick<Running, 'interval' | 'coin'>
+  onSubscribe({ channel, body }: EventsTarget): void {
+    if (channel.fetched !== 'candles') return
+    const { interval, coin } = body as Pick<RunningCandle, 'interval' | 'coin'>
     const running = this.#running.get(keyOf(interval, coin))
-    if (running) Object.assign(running, { isChanged: running.candle !== null, toldMs: Number.NEGATIVE_INFINITY })
+    if (running) Object.assign(running, { isChanged: running.candle !== null, sentMs: Number.NEGATIVE_INFINITY })
   }
 
   /** Resolves when the questions that this block made due were answered. Never rejects. */
-  async follow(block: RelayEvents): Promise<void> {
+  async onBlock(block: RelayEvents): Promise<void> {
     // Trades were lost, of candles that began meanwhile, too: all begin anew.
     if (this.#height !== -1 && block.height !== this.#height + 1) this.#running.clear()
     this.#height = block.height
-    const wanted = INTERVALS.flatMap((interval) =>
-      this.#fanout.namesOf(CANDLE_VIEWS[interval]).map((coin) => this.#of(interval, coin, block)),
+    const target = INTERVALS.flatMap((interval) =>
+      this.#fanout.namesOf(CANDLE_VIEWS[interval]).map((coin) => this.#candleOf(interval, coin, block)),
     )
-    if (this.#running.size > wanted.length) this.#forget(new Set(wanted))
-    if (wanted.length === 0) return
+    if (this.#running.size > target.length) this.#forget(new Set(target))
+    if (target.length === 0) return
     const trades = Map.groupBy(tradesOf(block.fills), ({ coin }) => coin)
-    const candles = wanted.flatMap((running) => fold(running, trades.get(running.coin) ?? [], block))
-    if (candles.length > 0) this.#fanout.deliverLate(block, { candles })
-    await Promise.all(wanted.map((running) => this.#ask(running, block.time)))
+    const candles = target.flatMap((running) => applyTrades(running, trades.get(running.coin) ?? [], block))
+    if (candles.length > 0) this.#fanout.deliverFetched(block, { candles })
+    await Promise.all(target.map((running) => this.#fetch(running, block.time)))
   }
 
-  #of(interval: Interval, coin: Coin, { height, time: timeMs }: RelayEvents): Running {
+  #candleOf(interval: Interval, coin: Coin, { height, time: timeMs }: RelayEvents): RunningCandle {
     return entryOf(this.#running, keyOf(interval, coin), () => ({
       interval,
       coin,
       candle: null,
-      since: [],
+      pendingTrades: [],
       tries: 0,
-      isAsking: false,
-      isKnown: false,
+      isFetching: false,
+      hasHistory: false,
       isChanged: false,
-      askedMs: Number.NEGATIVE_INFINITY,
-      tradedMs: timeMs,
-      toldMs: Number.NEGATIVE_INFINITY,
-      sinceHeight: height,
-      through: -1,
+      fetchedMs: Number.NEGATIVE_INFINITY,
+      lastTradeMs: timeMs,
+      sentMs: Number.NEGATIVE_INFINITY,
+      firstHeight: height,
+      includedHeight: -1,
     }))
   }
 
-  #forget(wanted: ReadonlySet<Running>): void {
-    for (const [key, running] of this.#running) if (!wanted.has(running)) this.#running.delete(key)
+  #forget(target: ReadonlySet<RunningCandle>): void {
+    for (const [key, running] of this.#running) if (!target.has(running)) this.#running.delete(key)
   }
 
-  async #ask(running: Running, timeMs: number): Promise<void> {
-    const { interval, coin, since } = running
-    const isEarly = timeMs >= running.askedMs && timeMs - running.askedMs < LAG_MS
-    if (since === null || running.isAsking || isEarly || this.#asking >= LANES) return
-    const isQuiet = timeMs - running.tradedMs >= LAG_MS
-    const before = since.length
-    running.isAsking = true
-    running.askedMs = timeMs
-    this.#asking++
+  async #fetch(running: RunningCandle, timeMs: number): Promise<void> {
+    const { interval, coin, pendingTrades } = running
+    const isEarly = timeMs >= running.fetchedMs && timeMs - running.fetchedMs < LAG_MS
+    if (pendingTrades === null || running.isFetching || isEarly || this.#inFlight >= MAX_IN_FLIGHT) return
+    const isQuiet = timeMs - running.lastTradeMs >= LAG_MS
+    const before = pendingTrades.length
+    running.isFetching = true
+    running.fetchedMs = timeMs
+    this.#inFlight++
     const req = { coin, interval, startTime: spanOf(interval, timeMs).t }
     const answer = await this.#ports.read({ type: 'candleSnapshot', req }).catch(() => null)
-    this.#asking--
-    running.isAsking = false
+    this.#inFlight--
+    running.isFetching = false
     // A candle that began meanwhile is known whole.
-    if (running.since !== since) return
+    if (running.pendingTrades !== pendingTrades) return
     // Who does not answer has not said that there is nothing: the next answer is to have all trades until now.
-    if (answer === null) return void Object.assign(running, { since: [], sinceHeight: this.#height + 1 })
+    if (answer === null) return void Object.assign(running, { pendingTrades: [], firstHeight: this.#height + 1 })
     running.tries++
-    const found = lastOf(answer.body)
+    const found = newestCandle(answer.body)
     const { height = Number.NEGATIVE_INFINITY } = answer
-    const isOfBlock = height >= running.sinceHeight - 1
-    if (isOfBlock) running.through = height
-    const isSure = isOfBlock || (isQuiet && since.length === before)
-    const later = isOfBlock ? since.filter(({ height }) => height > running.through) : since.slice(before)
-    take(running, found, later, isSure)
-    if (isSure || running.tries >= TRIES) running.since = null
-    running.isKnown = true
+    const isOfBlock = height >= running.firstHeight - 1
+    if (isOfBlock) running.includedHeight = height
+    const isSure = isOfBlock || (isQuiet && pendingTrades.length === before)
+    const later = isOfBlock
+      ? pendingTrades.filter(({ height }) => height > running.includedHeight)
+      : pendingTrades.slice(before)
+    applyResponse(running, found, later, isSure)
+    if (isSure || running.tries >= MAX_TRIES) running.pendingTrades = null
+    running.hasHistory = true
   }
 }
 
 /** Takes what info has found, and the trades behind it. */
-function take(running: Running, found: Candle | null, later: readonly Traded[], isSure: boolean): void {
+function applyResponse(
+  running: RunningCandle,
+  found: Candle | null,
+  later: readonly BlockTrade[],
+  isSure: boolean,
+): void {
   const { candle, interval } = running
   if (!found || (candle && candle.t > found.t)) return
   const next = later.reduce((so, { trade }) => withTrade(so, interval, trade), found)
@@ -159,29 +166,33 @@ function take(running: Running, found: Candle | null, later: readonly Traded[], 
 }
 
 /** Takes the trades of a block; answers what is to be shown. */
-function fold(running: Running, trades: readonly Trade[], { height, time: timeMs }: RelayEvents): Candle[] {
+function applyTrades(
+  running: RunningCandle,
+  trades: readonly Trade[],
+  { height, time: timeMs }: RelayEvents,
+): Candle[] {
   const shown: Candle[] = []
-  for (const trade of height > running.through ? trades : []) {
+  for (const trade of height > running.includedHeight ? trades : []) {
     const before = running.candle
     running.candle = withTrade(before, running.interval, trade)
-    running.since?.push({ height, trade })
+    running.pendingTrades?.push({ height, trade })
     if (before && before.t !== running.candle.t) {
-      if (running.isKnown && running.isChanged) shown.push(before)
+      if (running.hasHistory && running.isChanged) shown.push(before)
       // All of its trades came in blocks.
-      Object.assign(running, { since: null, isKnown: true, toldMs: Number.NEGATIVE_INFINITY })
+      Object.assign(running, { pendingTrades: null, hasHistory: true, sentMs: Number.NEGATIVE_INFINITY })
     }
     running.isChanged = true
-    running.tradedMs = timeMs
+    running.lastTradeMs = timeMs
   }
-  const isDue = timeMs < running.toldMs || timeMs - running.toldMs >= EVERY_MS
-  if (!running.candle || !running.isKnown || !running.isChanged || !isDue) return shown
+  const isDue = timeMs < running.sentMs || timeMs - running.sentMs >= SEND_EVERY_MS
+  if (!running.candle || !running.hasHistory || !running.isChanged || !isDue) return shown
   running.isChanged = false
-  running.toldMs = timeMs
+  running.sentMs = timeMs
   return [...shown, running.candle]
 }
 
 /** The newest candle of an answer; null where there is none. */
-function lastOf(body: string): Candle | null {
+function newestCandle(body: string): Candle | null {
   try {
     return (JSON.parse(body) as Candle[]).at(-1) ?? null
   } catch {

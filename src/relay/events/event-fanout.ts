@@ -7,38 +7,38 @@
 import { InterestCounts } from '../../block-log/interest-counts.ts'
 import { entryOf } from '../../core/entry-of.ts'
 import { WANTED_MOST } from '../../protocol/feed/protocol.ts'
-import type { AnyChannel, AnyEventChannel, EventView, ShownEvents, WantedEvents } from '../channel.ts'
+import type { AnyChannel, AnyEventChannel, BlockEvents, EventsTarget, EventView } from '../channel.ts'
 import {
-  type Behind,
+  addToIndex,
+  frameDraftsOf,
   type Index,
-  parcelsOf,
-  putInto,
+  type IndexedTopic,
   type Receiver,
-  send,
+  removeFromIndex,
+  sendBlock,
+  sendDraft,
   type Topic,
-  takeOut,
-  tell,
   textsBefore,
-} from './parcels.ts'
+} from './event-frames.ts'
 
 /** Blocks that are remembered for those who are first to be told what was before: 17 seconds of the real exchange. */
-export const REMEMBERED = 256
+export const RECENT_BLOCKS = 256
 
 /** A body whose receivers wait to be told what was before: up to `since` at least, blocks bring the rest. */
-interface Held<R> {
+interface WaitingTopic<R> {
   readonly topic: Topic<R>
   readonly since: number
 }
 
 /** Receivers who were told what was before: items of later blocks that were in it do not come again, up to `until`. */
-interface Begun<R> extends Behind<R> {
+interface StartedTopic<R> extends IndexedTopic<R> {
   readonly key: string
-  readonly isTold: (block: ShownEvents, item: unknown) => boolean
+  readonly wasSent: (block: BlockEvents, item: unknown) => boolean
   readonly until: number
 }
 
 /** A subscription of one receiver who is told of earlier blocks first: of the same body there may be another later. */
-export interface Follower<R> extends Behind<R> {
+export interface CatchUp<R> extends IndexedTopic<R> {
   readonly key: string
   readonly receiver: R
 }
@@ -48,13 +48,13 @@ export class EventFanout<R extends Receiver> {
   #names = 0
   /** The index of every channel that shows a view. */
   readonly #views = new Map<EventView<unknown>, Map<AnyEventChannel, Index<R>>>()
-  readonly #held = new Map<string, Held<R>>()
-  readonly #behind = new Map<R, Map<string, Follower<R>>>()
-  readonly #begun = new Set<Begun<R>>()
+  readonly #waiting = new Map<string, WaitingTopic<R>>()
+  readonly #catchingUp = new Map<R, Map<string, CatchUp<R>>>()
+  readonly #started = new Set<StartedTopic<R>>()
   /** The last blocks, without a hole between them. */
-  readonly #recent: ShownEvents[] = []
+  readonly #recent: BlockEvents[] = []
   /** What was learned later of blocks. */
-  readonly #late: ShownEvents[] = []
+  readonly #recentFetched: BlockEvents[] = []
 
   /** Wallets whose order statuses bodies want. */
   readonly orders = new InterestCounts(WANTED_MOST)
@@ -68,66 +68,67 @@ export class EventFanout<R extends Receiver> {
 
   /** Distinct bodies at present. */
   get size(): number {
-    return this.#topics.size + this.#held.size + this.#begun.size + this.#behind.size
+    return this.#topics.size + this.#waiting.size + this.#started.size + this.#catchingUp.size
   }
 
   /** That these bodies are found by. */
   get names(): number {
-    return this.#names + this.#held.size + this.#begun.size + this.#behind.size
+    return this.#names + this.#waiting.size + this.#started.size + this.#catchingUp.size
   }
 
   /** `key` names the distinct body; a receiver stands under one key at most once. */
-  add(key: string, wanted: WantedEvents, meta: boolean, receiver: R): void {
+  add(key: string, target: EventsTarget, meta: boolean, receiver: R): void {
     const known = this.#topics.get(key)
     if (known) {
       known.receivers.add(receiver)
       return
     }
-    const topic: Topic<R> = { wanted, meta, receivers: new Set([receiver]) }
+    const topic: Topic<R> = { target: target, meta, receivers: new Set([receiver]) }
     this.#topics.set(key, topic)
-    const { channel, body } = wanted
+    const { channel, body } = target
     const names = channel.names(body)
     this.#names += names.length
-    if (channel.needs === 'orders') this.wantOrders(names)
-    putInto(this.#indexOf(wanted), topic)
+    if (channel.needs === 'orders') this.addOrderUsers(names)
+    addToIndex(this.#indexOf(target), topic)
   }
 
   /**
    * Takes a receiver that is first to be told what was before: blocks wait for it until `begin`. True for the first of a
    * body, which has to see to that. `height`: of the last block that came.
    */
-  hold(key: string, wanted: WantedEvents, meta: boolean, receiver: R, height: number): boolean {
-    const known = this.#held.get(key)
+  hold(key: string, target: EventsTarget, meta: boolean, receiver: R, height: number): boolean {
+    const known = this.#waiting.get(key)
     known?.topic.receivers.add(receiver)
     // A link that was let go of, or blocks that never came: what is remembered does not lead to the next block.
     if (this.#recent.at(-1)?.height !== height) this.#recent.length = 0
-    if (!known) this.#held.set(key, { topic: { wanted, meta, receivers: new Set([receiver]) }, since: height })
+    if (!known)
+      this.#waiting.set(key, { topic: { target: target, meta, receivers: new Set([receiver]) }, since: height })
     return !known
   }
 
   /** What is told to those who wait must reach up to this height; null where nobody waits. */
-  heldSince(key: string): number | null {
-    const held = this.#held.get(key)
+  historyHeight(key: string): number | null {
+    const held = this.#waiting.get(key)
     if (!held) return null
     const [oldest] = this.#recent
     return oldest ? oldest.height - 1 : held.since
   }
 
   /** Time of the newest block that is remembered; null where none is. */
-  get rememberedMs(): number | null {
+  get newestBlockMs(): number | null {
     return this.#recent.at(-1)?.time ?? null
   }
 
   /** Whether one of the items that are remembered is such a one. */
-  remembers(key: string, isOne: (item: unknown) => boolean): boolean {
-    const wanted = this.#held.get(key)?.topic.wanted
-    const view = wanted?.channel.view(wanted.body)
-    return [...this.#recent, ...this.#late].some((block) => view?.items(block).some(isOne))
+  hasRecent(key: string, isOne: (item: unknown) => boolean): boolean {
+    const target = this.#waiting.get(key)?.topic.target
+    const view = target?.channel.view(target.body)
+    return [...this.#recent, ...this.#recentFetched].some((block) => view?.items(block).some(isOne))
   }
 
   /** Texts of what came since they wait and is older than the first item that `isOne`: an answer may have no room for it. */
-  heldBefore(key: string, ...rows: [isOne: (item: unknown) => boolean, areNewer: boolean]): string[] {
-    const held = this.#held.get(key)
+  recentTextsBefore(key: string, ...rows: [isOne: (item: unknown) => boolean, areNewer: boolean]): string[] {
+    const held = this.#waiting.get(key)
     return held ? textsBefore(held.topic, this.#recent, held.since, ...rows) : []
   }
 
@@ -135,95 +136,95 @@ export class EventFanout<R extends Receiver> {
    * Tells those who wait what was before, and after it what came meanwhile but what `isTold` says to be in it. `until`: it
    * may hold something of blocks up to this height, which are still to come.
    */
-  begin(key: string, first: string, isTold: Begun<R>['isTold'], until = -1): void {
-    const topic = this.#held.get(key)?.topic
+  start(key: string, first: string, wasSent: StartedTopic<R>['wasSent'], until = -1): void {
+    const topic = this.#waiting.get(key)?.topic
     if (!topic) return
     for (const receiver of topic.receivers) receiver.send(first)
-    const begun = { key, topic, index: putInto<R>(new Map(), topic), isTold, until }
-    for (const block of [...this.#recent, ...this.#late]) tellRest(begun, block)
-    this.#held.delete(key)
-    if (until > (this.#recent.at(-1)?.height ?? -1)) this.#begun.add(begun)
-    else this.#join(begun)
+    const started = { key, topic, index: addToIndex<R>(new Map(), topic), wasSent, until }
+    for (const block of [...this.#recent, ...this.#recentFetched]) sendUnseen(started, block)
+    this.#waiting.delete(key)
+    if (until > (this.#recent.at(-1)?.height ?? -1)) this.#started.add(started)
+    else this.#activate(started)
   }
 
   /** Who has been told all that was before is served with the others. */
-  #join(begun: Begun<R>): void {
+  #activate(begun: StartedTopic<R>): void {
     const { key, topic } = begun
-    this.#begun.delete(begun)
-    for (const receiver of topic.receivers) this.add(key, topic.wanted, topic.meta, receiver)
+    this.#started.delete(begun)
+    for (const receiver of topic.receivers) this.add(key, topic.target, topic.meta, receiver)
   }
 
   /** Takes a receiver that is first told of earlier blocks: by `tell`, until `catchUp`. */
-  fallBehind(key: string, wanted: WantedEvents, meta: boolean, receiver: R): Follower<R> {
-    const topic: Topic<R> = { wanted, meta, receivers: new Set([receiver]) }
-    const follower = { key, receiver, topic, index: putInto<R>(new Map(), topic) }
-    entryOf(this.#behind, receiver, () => new Map()).set(key, follower)
+  startCatchUp(key: string, target: EventsTarget, meta: boolean, receiver: R): CatchUp<R> {
+    const topic: Topic<R> = { target: target, meta, receivers: new Set([receiver]) }
+    const follower = { key, receiver, topic, index: addToIndex<R>(new Map(), topic) }
+    entryOf(this.#catchingUp, receiver, () => new Map()).set(key, follower)
     return follower
   }
 
   /** Tells it what a block has for it. */
-  tell(follower: Follower<R>, block: ShownEvents): void {
-    if (this.isBehind(follower)) tell(follower, block)
+  sendTo(follower: CatchUp<R>, block: BlockEvents): void {
+    if (this.isCatchingUp(follower)) sendBlock(follower, block)
   }
 
   /** False once it was removed, or has caught up. */
-  isBehind(follower: Follower<R>): boolean {
-    return this.#behind.get(follower.receiver)?.get(follower.key) === follower
+  isCatchingUp(follower: CatchUp<R>): boolean {
+    return this.#catchingUp.get(follower.receiver)?.get(follower.key) === follower
   }
 
   /** True where it waits for something that was before, or was told more than the blocks that have come. */
-  owes(receiver: R): boolean {
-    const waiting = [...this.#held.values(), ...this.#begun]
-    return this.#behind.has(receiver) || waiting.some(({ topic }) => topic.receivers.has(receiver))
+  hasPending(receiver: R): boolean {
+    const waiting = [...this.#waiting.values(), ...this.#started]
+    return this.#catchingUp.has(receiver) || waiting.some(({ topic }) => topic.receivers.has(receiver))
   }
 
   /** True where the remembered blocks lead from one height to another. */
-  leads(from: number, to: number): boolean {
+  coversRange(from: number, to: number): boolean {
     const [oldest] = this.#recent
     return oldest !== undefined && oldest.height <= from && from <= to && this.#recent.at(-1)?.height === to
   }
 
   /** From now on it is told of each block that comes; first of the remembered ones from a height on that leads there. */
-  catchUp(follower: Follower<R>, from = Number.POSITIVE_INFINITY): void {
-    for (const block of this.#recent) if (block.height >= from) this.tell(follower, block)
+  finishCatchUp(follower: CatchUp<R>, from = Number.POSITIVE_INFINITY): void {
+    for (const block of this.#recent) if (block.height >= from) this.sendTo(follower, block)
     // It may have ended by what it was sent.
-    if (!this.isBehind(follower)) return
+    if (!this.isCatchingUp(follower)) return
     const { key, receiver, topic } = follower
-    this.#forget(key, receiver)
-    this.add(key, topic.wanted, topic.meta, receiver)
+    this.#removeCatchUp(key, receiver)
+    this.add(key, topic.target, topic.meta, receiver)
   }
 
-  #forget(key: string, receiver: R): void {
-    const own = this.#behind.get(receiver)
+  #removeCatchUp(key: string, receiver: R): void {
+    const own = this.#catchingUp.get(receiver)
     own?.delete(key)
-    if (own?.size === 0) this.#behind.delete(receiver)
+    if (own?.size === 0) this.#catchingUp.delete(receiver)
   }
 
   remove(key: string, receiver: R): void {
-    this.#forget(key, receiver)
-    const held = this.#held.get(key)?.topic.receivers
-    if (held?.delete(receiver) && held.size === 0) this.#held.delete(key)
-    for (const begun of this.#begun)
+    this.#removeCatchUp(key, receiver)
+    const held = this.#waiting.get(key)?.topic.receivers
+    if (held?.delete(receiver) && held.size === 0) this.#waiting.delete(key)
+    for (const begun of this.#started)
       if (begun.key === key && begun.topic.receivers.delete(receiver) && begun.topic.receivers.size === 0)
-        this.#begun.delete(begun)
+        this.#started.delete(begun)
     const topic = this.#topics.get(key)
     topic?.receivers.delete(receiver)
     if (!topic || topic.receivers.size > 0) return
     this.#topics.delete(key)
-    const { channel, body } = topic.wanted
+    const { channel, body } = topic.target
     const names = channel.names(body)
     this.#names -= names.length
-    if (channel.needs === 'orders') this.dropOrders(names)
-    takeOut(this.#indexOf(topic.wanted), topic)
+    if (channel.needs === 'orders') this.removeOrderUsers(names)
+    removeFromIndex(this.#indexOf(topic.target), topic)
   }
 
   /** Blocks are to hold order statuses of these users, until they are dropped as often as they were wanted. */
-  wantOrders(users: readonly string[]): void {
+  addOrderUsers(users: readonly string[]): void {
     this.orders.add(users)
     this.onOrdersChange()
   }
 
-  dropOrders(users: readonly string[]): void {
+  removeOrderUsers(users: readonly string[]): void {
     this.orders.remove(users)
     this.onOrdersChange()
   }
@@ -234,9 +235,9 @@ export class EventFanout<R extends Receiver> {
   }
 
   /** Names under which somebody wants what no block holds. */
-  lateNames(kind: AnyEventChannel['late']): Set<string> {
-    const ofKind = this.#all().filter(({ wanted }) => wanted.channel.late === kind)
-    return new Set(ofKind.flatMap(({ wanted: { channel, body } }) => channel.names(body)))
+  fetchedNames(kind: AnyEventChannel['fetched']): Set<string> {
+    const ofKind = this.#all().filter(({ target }) => target.channel.fetched === kind)
+    return new Set(ofKind.flatMap(({ target: { channel, body } }) => channel.names(body)))
   }
 
   /** Names under which somebody wants a view. */
@@ -245,54 +246,54 @@ export class EventFanout<R extends Receiver> {
   }
 
   #all(): readonly Topic<R>[] {
-    const behind = [...this.#behind.values()].flatMap((own) => [...own.values()])
-    const waiting = [...this.#held.values(), ...this.#begun, ...behind]
+    const behind = [...this.#catchingUp.values()].flatMap((own) => [...own.values()])
+    const waiting = [...this.#waiting.values(), ...this.#started, ...behind]
     return [...this.#topics.values(), ...waiting.map(({ topic }) => topic)]
   }
 
   /** Sends one block to whom it concerns. */
-  deliver(block: ShownEvents): void {
+  deliver(block: BlockEvents): void {
     const before = this.#recent.at(-1)?.height ?? -1
     this.#remember(block)
     // Heights begin anew: nothing of them was told.
-    if (!block.late && block.height <= before) for (const begun of this.#begun) this.#join(begun)
+    if (!block.fetched && block.height <= before) for (const begun of this.#started) this.#activate(begun)
     for (const [view, indexes] of this.#views) {
-      const wanted = [...indexes].filter(([, index]) => index.size > 0)
-      if (wanted.length === 0) continue
-      for (const parcel of parcelsOf(block, view, wanted)) send(parcel, block)
+      const target = [...indexes].filter(([, index]) => index.size > 0)
+      if (target.length === 0) continue
+      for (const parcel of frameDraftsOf(block, view, target)) sendDraft(parcel, block)
     }
-    for (const begun of this.#begun) {
-      tellRest(begun, block)
-      if (!block.late && block.height >= begun.until) this.#join(begun)
+    for (const begun of this.#started) {
+      sendUnseen(begun, block)
+      if (!block.fetched && block.height >= begun.until) this.#activate(begun)
     }
   }
 
   /** Sends what was learned of a block after it was shown: nothing else of it goes out twice. */
-  deliverLate({ v, t, height, time }: ShownEvents, late: NonNullable<ShownEvents['late']>): void {
-    this.deliver({ v, t, height, time, fills: [], ledger: [], late })
+  deliverFetched({ v, t, height, time }: BlockEvents, late: NonNullable<BlockEvents['fetched']>): void {
+    this.deliver({ v, t, height, time, fills: [], ledger: [], fetched: late })
   }
 
-  #remember(block: ShownEvents): void {
+  #remember(block: BlockEvents): void {
     // Each block may change candles, of which no first frame tells: they would drive out what one does.
-    if (block.late?.candles) return
+    if (block.fetched?.candles) return
     const last = this.#recent.at(-1)
-    if (!block.late && last && block.height !== last.height + 1) this.#recent.length = 0
-    const remembered = block.late ? this.#late : this.#recent
+    if (!block.fetched && last && block.height !== last.height + 1) this.#recent.length = 0
+    const remembered = block.fetched ? this.#recentFetched : this.#recent
     // Order statuses, which may be many, are nothing that a first frame leads to.
     const { orders: _, ...kept } = block
     remembered.push(kept)
-    if (remembered.length > REMEMBERED) remembered.shift()
+    if (remembered.length > RECENT_BLOCKS) remembered.shift()
   }
 
-  #indexOf({ channel, body }: WantedEvents): Index<R> {
+  #indexOf({ channel, body }: EventsTarget): Index<R> {
     // biome-ignore lint/style/noNonNullAssertion: the constructor made an index for every view of every channel
     return this.#views.get(channel.view(body))!.get(channel)!
   }
 }
 
 /** Sends what of a block its receivers were not told before. */
-function tellRest<R extends Receiver>(begun: Begun<R>, block: ShownEvents): void {
-  const { channel, body } = begun.topic.wanted
+function sendUnseen<R extends Receiver>(begun: StartedTopic<R>, block: BlockEvents): void {
+  const { channel, body } = begun.topic.target
   const view = channel.view(body)
-  tell(begun, block, () => view.items(block).filter((item) => !begun.isTold(block, item)))
+  sendBlock(begun, block, () => view.items(block).filter((item) => !begun.wasSent(block, item)))
 }

@@ -4,15 +4,15 @@
 import type { Coin } from '../../core/coin.ts'
 import type { Address } from '../../protocol/feed/block.ts'
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
-import type { UserRow, WantedEvents } from '../channel.ts'
+import type { EventsTarget, UserRow } from '../channel.ts'
 import type { EventFanout } from './event-fanout.ts'
+import type { Receiver } from './event-frames.ts'
 import type { FirstFramePorts } from './first-frames.ts'
-import type { Receiver } from './parcels.ts'
 
 /** Sources learn of a payment later than the log does: each user is asked for again, until there is something. */
-const WAITS_MS = [1_000, 4_000, 15_000, 40_000, 120_000] as const
+const RETRY_DELAYS_MS = [1_000, 4_000, 15_000, 40_000, 120_000] as const
 /** A payment is dated no further from its block. */
-const AROUND_MS = 20_000
+const TIME_TOLERANCE_MS = 20_000
 
 /** A payment as info answers it. */
 interface Payment {
@@ -21,15 +21,15 @@ interface Payment {
 }
 
 /** A block that paid funding, and payments of it that were told. */
-interface Paying {
+interface FundingBlock {
   readonly block: RelayEvents
-  readonly told: Set<string>
+  readonly sent: Set<string>
 }
 
 export class FundingPayments<R extends Receiver> {
   readonly #ports: FirstFramePorts
   readonly #fanout: EventFanout<R>
-  readonly #paying = new Set<Paying>()
+  readonly #pending = new Set<FundingBlock>()
 
   constructor(ports: FirstFramePorts, fanout: EventFanout<R>) {
     this.#ports = ports
@@ -37,37 +37,37 @@ export class FundingPayments<R extends Receiver> {
   }
 
   /** Resolves when nothing more is asked for. Never rejects. */
-  async follow(block: RelayEvents): Promise<void> {
-    const paying: Paying = { block, told: new Set() }
-    this.#paying.add(paying)
+  async onBlock(block: RelayEvents): Promise<void> {
+    const paying: FundingBlock = { block, sent: new Set() }
+    this.#pending.add(paying)
     const done = new Set<string>()
-    for (const waitMs of WAITS_MS) {
+    for (const waitMs of RETRY_DELAYS_MS) {
       await this.#ports.wait(waitMs)
-      for (const user of this.#fanout.lateNames('paid')) {
+      for (const user of this.#fanout.fetchedNames('paid')) {
         if (done.has(user)) continue
-        const startTime = block.time - AROUND_MS
-        const endTime = block.time + AROUND_MS
+        const startTime = block.time - TIME_TOLERANCE_MS
+        const endTime = block.time + TIME_TOLERANCE_MS
         const question = { type: 'userFunding', user, startTime, endTime }
         const answer = await this.#ports.read(question).catch(() => null)
-        if (answer && this.#tell(paying, paymentsIn(answer.body, user))) done.add(user)
+        if (answer && this.#send(paying, paymentsIn(answer.body, user))) done.add(user)
       }
     }
-    this.#paying.delete(paying)
+    this.#pending.delete(paying)
   }
 
   /** A first frame is about to show these payments: who was there before gets those that he was not told of. */
-  had({ channel, body }: WantedEvents, rows: readonly (readonly [id: string, row: unknown])[]): void {
-    const [user = ''] = channel.late === 'paid' ? channel.names(body) : []
+  onHistory({ channel, body }: EventsTarget, rows: readonly (readonly [id: string, row: unknown])[]): void {
+    const [user = ''] = channel.fetched === 'paid' ? channel.names(body) : []
     const payments = user === '' ? [] : rows.map(([id, row]) => ({ user, id, row }))
-    for (const paying of this.#paying) this.#tell(paying, payments)
+    for (const paying of this.#pending) this.#send(paying, payments)
   }
 
   /** True where some of these are of this block. */
-  #tell({ block, told }: Paying, payments: readonly UserRow[]): boolean {
-    const own = payments.filter(({ row }) => Math.abs((row as Payment).time - block.time) <= AROUND_MS)
-    const paid = own.filter(({ user, id }) => !told.has(`${user} ${id}`))
-    for (const { user, id } of paid) told.add(`${user} ${id}`)
-    if (paid.length > 0) this.#fanout.deliverLate(block, { paid })
+  #send({ block, sent }: FundingBlock, payments: readonly UserRow[]): boolean {
+    const own = payments.filter(({ row }) => Math.abs((row as Payment).time - block.time) <= TIME_TOLERANCE_MS)
+    const paid = own.filter(({ user, id }) => !sent.has(`${user} ${id}`))
+    for (const { user, id } of paid) sent.add(`${user} ${id}`)
+    if (paid.length > 0) this.#fanout.deliverFetched(block, { paid })
     return own.length > 0
   }
 }

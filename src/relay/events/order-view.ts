@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import type { Coin } from '../../core/coin.ts'
 import { Address } from '../../protocol/feed/block.ts'
-import type { EventView, ShownEvents, UserRow } from '../channel.ts'
+import type { BlockEvents, EventView, UserRow } from '../channel.ts'
 
 /** What became of an order. */
 interface OrderUpdate {
@@ -28,35 +28,35 @@ const NodeOrder = z.object({
 const NodeOrderStatus = z.object({ time: z.string(), user: Address, status: z.string(), order: NodeOrder })
 
 /** Of a time that the node wrote: UTC in nanoseconds, without a zone. */
-const MS_UNITS = '2026-05-05T17:39:13.024'.length
+const MS_CHARS = '2026-05-05T17:39:13.024'.length
 
 /** What has no shape that could be shown is left out. */
-function shown(row: unknown): OrderUpdate[] {
+function toOrderUpdates(row: unknown): OrderUpdate[] {
   const read = NodeOrderStatus.safeParse(row)
   if (!read.success) return []
   const { time, user, status, order } = read.data
   const { cloid, reduceOnly, ...bare } = order
-  const statusTimestamp = Date.parse(`${time.slice(0, MS_UNITS)}Z`)
+  const statusTimestamp = Date.parse(`${time.slice(0, MS_CHARS)}Z`)
   if (Number.isNaN(statusTimestamp)) return []
   const told = { ...bare, ...(cloid && { cloid }), ...(reduceOnly && { reduceOnly }) }
   return [{ user, order: told, status, statusTimestamp }]
 }
 
 export const ORDERS: EventView<OrderUpdate> = {
-  items: ({ orders = [] }) => orders.flatMap(shown),
+  items: ({ orders = [] }) => orders.flatMap(toOrderUpdates),
   text: JSON.stringify,
 }
 
 /** Orders that somebody else than their user ended: those have a status of their own, such as `marginCanceled`. */
-export function nonUserCancels(block: ShownEvents): UserRow[] {
+export function nonUserCancels(block: BlockEvents): UserRow[] {
   const ended = ORDERS.items(block).filter(({ status }) => status.endsWith('Canceled'))
   return ended.map(({ user, order: { coin, oid } }) => ({ user, id: '', row: { coin, oid } }))
 }
 
 /** Before the order in a text of the view: wallets are of one length. */
-const BEFORE_ORDER = `{"user":"0x${'0'.repeat(40)}",`.length
+const ORDER_OFFSET = `{"user":"0x${'0'.repeat(40)}",`.length
 
 /** Texts without their users. */
 export function withoutUsers(pieces: readonly string[]): readonly string[] {
-  return pieces.map((piece) => `{${piece.slice(BEFORE_ORDER)}`)
+  return pieces.map((piece) => `{${piece.slice(ORDER_OFFSET)}`)
 }

@@ -3,10 +3,10 @@
 
 import type { RelayEvents } from '../../protocol/feed/log-api.ts'
 import type { EventFanout } from './event-fanout.ts'
+import type { Receiver } from './event-frames.ts'
 import type { FirstFramePorts } from './first-frames.ts'
-import type { Receiver } from './parcels.ts'
 
-const EVERY_MS = 10_000
+const FETCH_EVERY_MS = 10_000
 
 interface Outcome {
   readonly outcome: number
@@ -27,8 +27,8 @@ export class OutcomeChanges<R extends Receiver> {
   readonly #fanout: EventFanout<R>
   /** As it was last told of; null while nobody wants it. */
   #known: OutcomeMeta | null = null
-  #askedMs = Number.NEGATIVE_INFINITY
-  #isAsking = false
+  #fetchedMs = Number.NEGATIVE_INFINITY
+  #isFetching = false
 
   constructor(ports: FirstFramePorts, fanout: EventFanout<R>) {
     this.#ports = ports
@@ -36,19 +36,19 @@ export class OutcomeChanges<R extends Receiver> {
   }
 
   /** Resolves when what this block made due was told. Never rejects. */
-  async follow(block: RelayEvents): Promise<void> {
+  async onBlock(block: RelayEvents): Promise<void> {
     const nowMs = this.#ports.clock.nowMs
-    if (this.#isAsking || nowMs - this.#askedMs < EVERY_MS) return
-    this.#askedMs = nowMs
-    if (this.#fanout.lateNames('outcomes').size === 0) {
+    if (this.#isFetching || nowMs - this.#fetchedMs < FETCH_EVERY_MS) return
+    this.#fetchedMs = nowMs
+    if (this.#fanout.fetchedNames('outcomes').size === 0) {
       this.#known = null
       return
     }
-    this.#isAsking = true
+    this.#isFetching = true
     const answer = await this.#ports.read({ type: 'outcomeMeta' }).catch(() => null)
-    this.#isAsking = false
+    this.#isFetching = false
     const outcomes = answer ? this.#changesTo(answer.body) : []
-    if (outcomes.length > 0) this.#fanout.deliverLate(block, { outcomes })
+    if (outcomes.length > 0) this.#fanout.deliverFetched(block, { outcomes })
   }
 
   /** None where it is no list of outcome markets. */
@@ -66,10 +66,10 @@ export class OutcomeChanges<R extends Receiver> {
 
 /** What made the one list of the other, in the public server's shape. What is settled leaves the list. */
 function outcomeChanges(before: OutcomeMeta, now: OutcomeMeta): object[] {
-  const created = goneFrom(now.outcomes, before.outcomes, ({ outcome }) => outcome)
-  const settled = goneFrom(before.outcomes, now.outcomes, ({ outcome }) => outcome)
-  const updated = goneFrom(now.questions, before.questions, (question) => JSON.stringify(question))
-  const answered = goneFrom(before.questions, now.questions, ({ question }) => question)
+  const created = missingFrom(now.outcomes, before.outcomes, ({ outcome }) => outcome)
+  const settled = missingFrom(before.outcomes, now.outcomes, ({ outcome }) => outcome)
+  const updated = missingFrom(now.questions, before.questions, (question) => JSON.stringify(question))
+  const answered = missingFrom(before.questions, now.questions, ({ question }) => question)
   return [
     ...created.map(({ deployer: _, ...outcome }) => {
       const sideSpecs = outcome.sideSpecs.map(({ name }) => ({ name }))
@@ -82,7 +82,7 @@ function outcomeChanges(before: OutcomeMeta, now: OutcomeMeta): object[] {
 }
 
 /** Those of one list that are not in the other. */
-function goneFrom<T>(list: readonly T[], other: readonly T[], idOf: (one: T) => unknown): T[] {
+function missingFrom<T>(list: readonly T[], other: readonly T[], idOf: (one: T) => unknown): T[] {
   const ids = new Set(other.map(idOf))
   return list.filter((one) => !ids.has(idOf(one)))
 }

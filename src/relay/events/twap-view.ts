@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import { Address, type UserFill } from '../../protocol/feed/block.ts'
-import type { ShownEvents, UserRow } from '../channel.ts'
+import type { BlockEvents, UserRow } from '../channel.ts'
 
 /** As far as it is read: all else comes through as the node wrote it. */
 const NodeTwapStatus = z.object({
@@ -12,7 +12,7 @@ const NodeTwapStatus = z.object({
 })
 
 /** What became of TWAP orders in a block. What has no shape that could be shown is left out. */
-export function twapEvents({ twaps = [], time }: ShownEvents): UserRow[] {
+export function twapEvents({ twaps = [], time }: BlockEvents): UserRow[] {
   return twaps.flatMap((event) => {
     const read = NodeTwapStatus.safeParse(event)
     if (!read.success) return []

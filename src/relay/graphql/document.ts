@@ -23,9 +23,9 @@ import { BoundedMap } from '../../core/bounded-map.ts'
 import { folded, nearestName } from '../../core/nearest.ts'
 import { err, ok, type Result } from '../../core/result.ts'
 import { visible } from '../../core/visible.ts'
-import { echoOf, type Wanted } from '../channel.ts'
+import { echoOf, type Target } from '../channel.ts'
 import { readBody } from '../channels/catalogue.ts'
-import { collect, type Plan, planOf, readPlan, type Selecting } from './plan.ts'
+import { collect, type Plan, planOf, readPlan, type SelectionContext } from './plan.ts'
 import { graphqlSchema, QUERIES } from './schema.ts'
 
 export interface Payload {
@@ -35,11 +35,11 @@ export interface Payload {
 }
 
 /** A subscription to a channel. */
-export interface Asked {
+export interface SubscriptionRequest {
   readonly kind: 'subscription'
   /** `subscription` of the frame that asks for the same on /ws. */
   readonly body: { readonly type: string } & Readonly<Record<string, unknown>>
-  readonly wanted: Wanted
+  readonly target: Target
   /** JSON of the body as the channel identifies it. */
   readonly echo: string
   /** What the field is called in results. */
@@ -50,16 +50,16 @@ export interface Asked {
   readonly fromBlock: number | undefined
 }
 /** What is kept of one beside its echo, to go on after a sleep. */
-export interface Kept {
+export interface SavedOperation {
   readonly alias: string
   readonly key: string
 }
 /** JSON of the answer to a query of the schema. */
-export interface Answered {
+export interface QueryResult {
   readonly kind: 'query'
   readonly text: string
 }
-type Refused = readonly GraphQLFormattedError[]
+type DocumentErrors = readonly GraphQLFormattedError[]
 
 const MAX_TOKENS = 2_000
 const MAX_ERRORS = 5
@@ -68,45 +68,49 @@ const MAX_VARIABLES = 16
 /** Names and values of the client's stand in what it is told. */
 const MAX_MESSAGE_CHARS = 500
 /** Characters of the valid documents that are kept, of which many clients send the same. Parsed, each takes 100 bytes and more. */
-const KEPT_CHARS = 64 * 1024
-const VALID = new BoundedMap<string, DocumentNode>(KEPT_CHARS, (_, query) => query.length)
+const CACHE_CHARS = 64 * 1024
+const VALID_DOCUMENTS = new BoundedMap<string, DocumentNode>(CACHE_CHARS, (_, query) => query.length)
 
 /** Of what clients sent: what is wrong is refused, and throws nothing. */
-export function readDocument({ query, variables, operationName }: Payload): Result<Asked | Answered, Refused> {
+export function readDocument({
+  query,
+  variables,
+  operationName,
+}: Payload): Result<SubscriptionRequest | QueryResult, DocumentErrors> {
   try {
     const schema = graphqlSchema()
     const valid = validDocument(query)
     if (!valid.ok) return err(valid.error.map(formatted))
     const document = valid.value
     const operation = getOperationAST(document, operationName)
-    if (!operation) return refused(`operationName: ${WHICH_OPERATION}`)
+    if (!operation) return rejected(`operationName: ${WHICH_OPERATION}`)
     const given = getVariableValues(schema, operation.variableDefinitions ?? [], variables ?? {}, {
       maxErrors: MAX_ERRORS,
     })
     if (given.errors) return err(given.errors.map(formatted))
     if (operation.operation === 'subscription') {
       const stray = strayVariable(document, operation, variables ?? {})
-      return stray === null ? asked(document, operation, given.coerced) : refused(stray)
+      return stray === null ? subscriptionRequest(document, operation, given.coerced) : rejected(stray)
     }
-    if (operation.operation === 'mutation') return refused('There are no mutations: send a subscription.')
-    return ok({ kind: 'query', text: answerOf(document, variables, operationName) })
+    if (operation.operation === 'mutation') return rejected('There are no mutations: send a subscription.')
+    return ok({ kind: 'query', text: executeQuery(document, variables, operationName) })
   } catch (error) {
     if (error instanceof GraphQLError) return err([formatted(error)])
     // The parser, and what looks at values, call themselves for each level.
-    if (error instanceof RangeError) return refused('The document is nested too deep.')
+    if (error instanceof RangeError) return rejected('The document is nested too deep.')
     throw error
   }
 }
 
 /** Throws where it cannot be parsed. */
 function validDocument(query: string): Result<DocumentNode, readonly GraphQLError[]> {
-  const known = VALID.get(query)
+  const known = VALID_DOCUMENTS.get(query)
   if (known) return ok(known)
   const document = parse(query, { maxTokens: MAX_TOKENS })
-  const errors = boundsOf(document)
+  const errors = sizeErrors(document)
   if (errors.length === 0) errors.push(...validate(graphqlSchema(), document, undefined, { maxErrors: MAX_ERRORS }))
   if (errors.length > 0) return err(errors)
-  VALID.set(query, document)
+  VALID_DOCUMENTS.set(query, document)
   return ok(document)
 }
 
@@ -141,52 +145,55 @@ function argumentNames({ definitions }: DocumentNode): ReadonlySet<string> {
 
 const WHICH_OPERATION = 'must name one operation of the document, which has several or none'
 
-function asked(
+function subscriptionRequest(
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
-): Result<Asked, Refused> {
+): Result<SubscriptionRequest, DocumentErrors> {
   const definitions = document.definitions.flatMap((one) =>
     one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one] as const] : [],
   )
-  const selecting: Selecting = { fragments: Object.fromEntries(definitions), variables }
+  const selecting: SelectionContext = { fragments: Object.fromEntries(definitions), variables }
   const roots = new Map<string, FieldNode[]>()
   collect(operation.selectionSet, selecting, roots, new Set())
   const [root, second] = Array.from(roots)
-  if (!root || second) return refused('A subscription has exactly one field at its root.')
+  if (!root || second) return rejected('A subscription has exactly one field at its root.')
   const [alias, nodes] = root
   const [node] = nodes
   const type = node?.name.value ?? ''
   const field = fieldOf(type)
-  if (!node || !field) return refused(`There is no subscription ${type}.`)
+  if (!node || !field) return rejected(`There is no subscription ${type}.`)
   const { fromBlock, ...args } = getArgumentValues(field, node, variables)
-  if (typeof fromBlock === 'number' && fromBlock < 0) return refused('fromBlock: must be a height, 0 or more', [alias])
+  if (typeof fromBlock === 'number' && fromBlock < 0) return rejected('fromBlock: must be a height, 0 or more', [alias])
   const body = { type, ...argumentsOf(args) }
   const read = readBody(body)
-  if (!read.ok) return refused(`${read.error.path}: ${read.error.message}`, [alias])
-  const wanted = read.value
+  if (!read.ok) return rejected(`${read.error.path}: ${read.error.message}`, [alias])
+  const target = read.value
   const selections = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
   const plan = planOf(getNamedType(field.type) as GraphQLObjectType, selections, selecting)
   return ok({
     kind: 'subscription',
     body,
-    wanted,
+    target,
     alias,
     plan,
-    echo: JSON.stringify(echoOf(body, wanted)),
-    meta: wanted.source === 'events' && saysBlock(plan),
+    echo: JSON.stringify(echoOf(body, target)),
+    meta: target.source === 'events' && selectsBlock(plan),
     fromBlock: typeof fromBlock === 'number' ? fromBlock : undefined,
   })
 }
 
 /** What was asked for before the relay slept; null where it is to be had no more. */
-export function readKept({ alias, key }: Kept, echo: string): Pick<Asked, 'alias' | 'plan' | 'echo' | 'wanted'> | null {
+export function restoreRequest(
+  { alias, key }: SavedOperation,
+  echo: string,
+): Pick<SubscriptionRequest, 'alias' | 'plan' | 'echo' | 'target'> | null {
   try {
-    const body = JSON.parse(echo) as Asked['body']
+    const body = JSON.parse(echo) as SubscriptionRequest['body']
     const read = readBody(body)
     const field = fieldOf(body.type)
     if (!read.ok || !field) return null
-    return { alias, echo, wanted: read.value, plan: readPlan(getNamedType(field.type) as GraphQLObjectType, key) }
+    return { alias, echo, target: read.value, plan: readPlan(getNamedType(field.type) as GraphQLObjectType, key) }
   } catch (error) {
     if (error instanceof GraphQLError) return null
     throw error
@@ -200,21 +207,25 @@ function fieldOf(type: string) {
 /** As a body on /ws has them: what is null is left out, and of a list of one where one thing would do, that thing. */
 function argumentsOf(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const given = Object.entries(args).filter(([, value]) => value !== null)
-  return Object.fromEntries(given.map(([name, value]) => [name, name === 'coin' ? oneOf(value) : value]))
+  return Object.fromEntries(given.map(([name, value]) => [name, name === 'coin' ? unwrapSingle(value) : value]))
 }
 
-function oneOf(value: unknown): unknown {
+function unwrapSingle(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value
 }
 
 /** Whether it takes the height or time of the block, which frames of events have where that was asked for. */
-function saysBlock({ taken, fields }: Plan): boolean {
-  const isSaid = taken.has('block_height') || taken.has('time')
-  const data = fields[taken.get('data') ?? -1]
-  return isSaid || (data?.lists === 0 && data.plan?.taken.has('block_height') === true)
+function selectsBlock({ positions, fields }: Plan): boolean {
+  const isSaid = positions.has('block_height') || positions.has('time')
+  const data = fields[positions.get('data') ?? -1]
+  return isSaid || (data?.lists === 0 && data.plan?.positions.has('block_height') === true)
 }
 
-function answerOf(document: DocumentNode, variables: Payload['variables'], operationName: Payload['operationName']) {
+function executeQuery(
+  document: DocumentNode,
+  variables: Payload['variables'],
+  operationName: Payload['operationName'],
+) {
   // Nothing in it is asynchronous.
   const result = execute({
     schema: graphqlSchema(),
@@ -236,21 +247,21 @@ function formatted({ message, locations, path }: GraphQLError): GraphQLFormatted
   }
 }
 
-function refused(message: string, path?: readonly string[]): Result<never, Refused> {
+function rejected(message: string, path?: readonly string[]): Result<never, DocumentErrors> {
   return err([{ message, ...(path && { path }), extensions: { code: 'INVALID_REQUEST' } }])
 }
 
 const MAX_FIELDS = 400
 /** Of one name: each is compared with each. */
-const MAX_ALIKE = 40
+const MAX_SAME_NAME = 40
 const MAX_DEFINITIONS = 50
 const MAX_DEPTH = 16
 /** An alias stands in each result. */
 const MAX_ALIAS_CHARS = 64
 /** Fields when each fragment stands where it is spread. */
-const MAX_SPREAD = 2_000
+const MAX_EXPANDED_FIELDS = 2_000
 /** Lists of what a schema has: a query multiplies them with one another. The usual one asks for nine. */
-const LISTS_OF_SCHEMA: ReadonlySet<string> = new Set([
+const SCHEMA_LISTS: ReadonlySet<string> = new Set([
   ...['types', 'directives', 'fields', 'args', 'inputFields', 'interfaces', 'enumValues', 'possibleTypes'],
 ])
 const MAX_LISTS = 12
@@ -269,10 +280,10 @@ interface Size {
  * What is too large of a document that is not validated yet. Invariant: it takes one pass, whatever the document; what stays
  * within is validated in a few milliseconds, which takes the square of fields that are called the same.
  */
-function boundsOf(document: DocumentNode): GraphQLError[] {
+function sizeErrors(document: DocumentNode): GraphQLError[] {
   const sizes = new Map<string, Size>()
   const alike = new Map<string, number>()
-  let own = nothing()
+  let own = emptySize()
   let depth = 0
   let deepest = 0
   let fields = 0
@@ -287,7 +298,7 @@ function boundsOf(document: DocumentNode): GraphQLError[] {
     own.fields++
     fields++
     if (alias) own.aliases++
-    if (LISTS_OF_SCHEMA.has(name.value)) own.lists++
+    if (SCHEMA_LISTS.has(name.value)) own.lists++
   }
   visit(document, {
     enter: (node) => {
@@ -295,7 +306,7 @@ function boundsOf(document: DocumentNode): GraphQLError[] {
       else if (node.kind === Kind.FRAGMENT_SPREAD) own.spreads.push(node.name.value)
       else if (node.kind === Kind.FIELD) count(node)
       else if (node.kind === Kind.OPERATION_DEFINITION || node.kind === Kind.FRAGMENT_DEFINITION) {
-        own = nothing()
+        own = emptySize()
         sizes.set(node.kind === Kind.FRAGMENT_DEFINITION ? node.name.value : `operation ${sizes.size}`, own)
       }
     },
@@ -305,30 +316,30 @@ function boundsOf(document: DocumentNode): GraphQLError[] {
   })
   const wrong: string[] = []
   if (fields > MAX_FIELDS) wrong.push(`at most ${MAX_FIELDS} fields, each alias one`)
-  if (most > MAX_ALIKE) wrong.push(`at most ${MAX_ALIKE} fields that are called the same`)
+  if (most > MAX_SAME_NAME) wrong.push(`at most ${MAX_SAME_NAME} fields that are called the same`)
   if (longest > MAX_ALIAS_CHARS) wrong.push(`aliases of at most ${MAX_ALIAS_CHARS} characters`)
   if (sizes.size > MAX_DEFINITIONS) wrong.push(`at most ${MAX_DEFINITIONS} fragments and operations`)
   if (deepest > MAX_DEPTH) wrong.push(`at most ${MAX_DEPTH} levels`)
-  const spread = spreadOf(sizes)
-  if (spread.some((size) => size.fields > MAX_SPREAD))
-    wrong.push(`at most ${MAX_SPREAD} fields with all fragments in their places`)
+  const spread = expandedSizes(sizes)
+  if (spread.some((size) => size.fields > MAX_EXPANDED_FIELDS))
+    wrong.push(`at most ${MAX_EXPANDED_FIELDS} fields with all fragments in their places`)
   if (spread.some((size) => size.lists > MAX_LISTS))
-    wrong.push(`at most ${MAX_LISTS} of ${[...LISTS_OF_SCHEMA].join(', ')}`)
+    wrong.push(`at most ${MAX_LISTS} of ${[...SCHEMA_LISTS].join(', ')}`)
   if (spread.some((size) => size.lists > 0 && size.aliases > MAX_ALIASES))
     wrong.push(`at most ${MAX_ALIASES} aliases beside the lists of the schema`)
   return wrong.map((bound) => new GraphQLError(`The document is too large: ${bound}.`))
 }
 
-const nothing = (): Size => ({ fields: 0, lists: 0, aliases: 0, spreads: [] })
+const emptySize = (): Size => ({ fields: 0, lists: 0, aliases: 0, spreads: [] })
 
 /** What each definition has with its fragments in their places; a circle, which validation finds, counts once. */
-function spreadOf(sizes: ReadonlyMap<string, Size>): Size[] {
+function expandedSizes(sizes: ReadonlyMap<string, Size>): Size[] {
   const known = new Map<string, Size>()
   const sizeOf = (name: string): Size => {
     const size = known.get(name)
     if (size) return size
-    known.set(name, nothing())
-    const all = { ...nothing(), ...sizes.get(name) }
+    known.set(name, emptySize())
+    const all = { ...emptySize(), ...sizes.get(name) }
     for (const { fields, lists, aliases } of all.spreads.map(sizeOf)) {
       all.fields += fields
       all.lists += lists

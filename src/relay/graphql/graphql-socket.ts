@@ -4,23 +4,31 @@
 
 import { err, ok, type Result } from '../../core/result.ts'
 import type { GuestAttachment } from '../sockets/attachment.ts'
-import type { Clock, Connection, Sink, Unread } from '../sockets/connection.ts'
-import { type Close, codeOf, completeText, nextHead, pingText, type Wrong, wrongPayload } from './messages.ts'
+import type { Clock, Connection, Sink, UnreadTracker } from '../sockets/connection.ts'
+import {
+  type Close,
+  completeText,
+  failurePayload,
+  type GraphqlFailure,
+  graphqlCode,
+  nextHead,
+  pingText,
+} from './messages.ts'
 
 /** An operation; null while it has not begun. */
-export interface Running {
-  begun: { readonly operation: { gone(): void }; readonly client: Connection } | null
+export interface OperationSlot {
+  started: { readonly operation: { onClosed(): void }; readonly client: Connection } | null
 }
 
-export type Entered = Result<Connection, Wrong>
+export type AuthResult = Result<Connection, GraphqlFailure>
 
 /** Where a socket stands with its key. */
 export type Session =
   | { readonly is: 'waiting' | 'ended' }
   /** The key is being looked up. */
-  | { readonly is: 'entering'; readonly entered: Promise<Entered> }
+  | { readonly is: 'entering'; readonly entered: Promise<AuthResult> }
   /** It may begin nothing. */
-  | { readonly is: 'refused'; readonly wrong: Wrong }
+  | { readonly is: 'refused'; readonly wrong: GraphqlFailure }
   | { readonly is: 'client'; readonly connection: Connection }
 
 /** A proof is asked for after so much, and after so long. */
@@ -31,8 +39,8 @@ const SILENT_MS = 60_000
 const MAX_GUEST_MESSAGES = 100
 const MAX_EARLY_MESSAGES = 2_000
 
-const SILENT: Close = [4408, 'no message and no pong for 60 s']
-const FLOOD: Close = [1008, 'too many messages']
+const SILENT_CLOSE: Close = [4408, 'no message and no pong for 60 s']
+const FLOOD_CLOSE: Close = [1008, 'too many messages']
 
 export interface SocketPorts {
   readonly clock: Clock
@@ -43,7 +51,7 @@ export class GraphqlSocket implements Sink {
   readonly id: string
   readonly address: string | null
   readonly openedMs: number
-  readonly operations = new Map<string, Running>()
+  readonly operations = new Map<string, OperationSlot>()
   readonly #socket: Sink
   readonly #ports: SocketPorts
   session: Session = { is: 'waiting' }
@@ -51,7 +59,7 @@ export class GraphqlSocket implements Sink {
   #unpinged = 0
   /** So that one which slept with its relay is pinged at the first look. */
   #pingedMs = 0
-  #heardMs: number
+  #lastMessageMs: number
 
   constructor({ id, address, openedMs }: Omit<GuestAttachment, 'of' | 'isInit'>, socket: Sink, ports: SocketPorts) {
     this.id = id
@@ -59,7 +67,7 @@ export class GraphqlSocket implements Sink {
     this.openedMs = openedMs
     this.#socket = socket
     this.#ports = ports
-    this.#heardMs = ports.clock.nowMs
+    this.#lastMessageMs = ports.clock.nowMs
   }
 
   get connection(): Connection | null {
@@ -67,11 +75,11 @@ export class GraphqlSocket implements Sink {
   }
 
   get isEnded(): boolean {
-    return this.session.is === 'ended' || this.connection?.ended === true
+    return this.session.is === 'ended' || this.connection?.isEnded === true
   }
 
   /** What becomes, or became, of its key; null where none was sent. */
-  get entered(): Promise<Entered> | null {
+  get authResult(): Promise<AuthResult> | null {
     const { session } = this
     if (session.is === 'entering') return session.entered
     if (session.is === 'refused') return Promise.resolve(err(session.wrong))
@@ -80,15 +88,15 @@ export class GraphqlSocket implements Sink {
 
   /** A message came; `no`: it is over the rate. */
   admit(): 'yes' | 'no' {
-    this.#heardMs = this.#ports.clock.nowMs
+    this.#lastMessageMs = this.#ports.clock.nowMs
     if (this.connection) return this.connection.admit()
     const most = this.session.is === 'entering' ? MAX_EARLY_MESSAGES : MAX_GUEST_MESSAGES
-    if (++this.#guestMessages > most) this.end(FLOOD)
+    if (++this.#guestMessages > most) this.end(FLOOD_CLOSE)
     return 'yes'
   }
 
   /** Sends a message of the protocol. */
-  tell(text: string): void {
+  sendMessage(text: string): void {
     if (this.isEnded) return
     if (!this.connection) return this.#try(() => this.#socket.send(text))
     this.connection.send(text)
@@ -97,10 +105,10 @@ export class GraphqlSocket implements Sink {
   }
 
   /** Answers an operation that does not begin, or ends. */
-  refuse(id: string, wrong: Wrong): void {
+  reject(id: string, wrong: GraphqlFailure): void {
     this.operations.delete(id)
-    this.tell(`${nextHead(id)}${wrongPayload(wrong)}}`)
-    this.tell(completeText(id))
+    this.sendMessage(`${nextHead(id)}${failurePayload(wrong)}}`)
+    this.sendMessage(completeText(id))
   }
 
   end([code, reason]: Close): void {
@@ -109,9 +117,9 @@ export class GraphqlSocket implements Sink {
   }
 
   /** To be called every few seconds. */
-  look(nowMs: number): void {
+  check(nowMs: number): void {
     if (!this.connection || this.isEnded) return
-    if (nowMs - this.#heardMs >= SILENT_MS) this.end(SILENT)
+    if (nowMs - this.#lastMessageMs >= SILENT_MS) this.end(SILENT_CLOSE)
     else if (nowMs - this.#pingedMs >= PING_MS) this.#ping(this.connection)
   }
 
@@ -120,9 +128,9 @@ export class GraphqlSocket implements Sink {
     if (!text.startsWith('{"channel":')) return this.#socket.send(text)
     const { channel, data, code } = JSON.parse(text) as { channel: string; data: string; code: string }
     if (channel !== 'error') return
-    const wrong = { message: data, code: codeOf(code) }
+    const wrong = { message: data, code: graphqlCode(code) }
     for (const id of this.operations.keys()) {
-      this.#socket.send(`${nextHead(id)}${wrongPayload(wrong)}}`)
+      this.#socket.send(`${nextHead(id)}${failurePayload(wrong)}}`)
       this.#socket.send(completeText(id))
     }
   }
@@ -130,12 +138,12 @@ export class GraphqlSocket implements Sink {
   /** The relay ends the socket. */
   close(code: number, reason: string): void {
     if (this.session.is === 'ended') return
-    this.gone()
+    this.onClosed()
     this.#try(() => this.#socket.close(code, reason))
   }
 
   /** The socket is no more: so are its operations. */
-  gone(): void {
+  onClosed(): void {
     this.session = { is: 'ended' }
     const running = [...this.operations.keys()]
     for (const id of running) this.complete(id)
@@ -145,8 +153,8 @@ export class GraphqlSocket implements Sink {
   complete(id: string): void {
     const running = this.operations.get(id)
     this.operations.delete(id)
-    running?.begun?.operation.gone()
-    running?.begun?.client.gone()
+    running?.started?.operation.onClosed()
+    running?.started?.client.onClosed()
   }
 
   /** The other side may have closed: the platform says so by itself. */
@@ -154,29 +162,29 @@ export class GraphqlSocket implements Sink {
     try {
       act()
     } catch {
-      this.gone()
+      this.onClosed()
     }
   }
 
   #ping(connection: Connection): void {
     this.#unpinged = 0
     this.#pingedMs = this.#ports.clock.nowMs
-    connection.send(pingText(connection.pinged('', this.#ports.newNonce())))
+    connection.send(pingText(connection.onPing('', this.#ports.newNonce())))
   }
 }
 
 /** What an operation is sent its socket counts. */
-export function within(connection: Connection): Unread {
+export function delegatedUnread(connection: Connection): UnreadTracker {
   const nothing = () => undefined
   return {
-    move: nothing,
-    enter: () => ({
+    markMoved: nothing,
+    add: () => ({
       bytes: 0,
-      sending: () => true,
+      countSend: () => true,
       snapshotWaitMs: (bytes) => connection.snapshotWaitMs(bytes),
-      pinged: (_, fresh) => fresh,
-      left: nothing,
-      gone: nothing,
+      onPing: (_, fresh) => fresh,
+      onEnded: nothing,
+      onClosed: nothing,
     }),
   }
 }

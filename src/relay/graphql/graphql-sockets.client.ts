@@ -12,18 +12,18 @@ import { isTooLarge } from '../../protocol/relay/protocol.ts'
 import { admissionFailure, type Refusal } from '../sockets/admission.ts'
 import type { ClientAttachment, GuestAttachment } from '../sockets/attachment.ts'
 import type { Connection, Sink } from '../sockets/connection.ts'
-import { type Entered, GraphqlSocket } from './graphql-socket.ts'
+import { type AuthResult, GraphqlSocket } from './graphql-socket.ts'
 import {
   ACK,
   type Close,
-  codeOf,
+  type GraphqlFailure,
+  graphqlCode,
   INIT_TIMEOUT,
   pongText,
   readMessage,
   subscriberExists,
   TOO_MANY_INITS,
   UNAUTHORIZED,
-  type Wrong,
 } from './messages.ts'
 import { Operations, type OperationsPorts } from './operations.client.ts'
 
@@ -40,26 +40,26 @@ type RawSocket = Sink & { serializeAttachment(attachment: GuestAttachment): void
 interface Clients {
   admit(identity: Identity, isGuest: boolean): Promise<Refusal | null>
   hasRoom(guests: number): boolean
-  enter(socket: RawSocket, id: string, identity: Identity, product: 'graphql', sink: GraphqlSocket): Connection
+  add(socket: RawSocket, id: string, identity: Identity, product: 'graphql', sink: GraphqlSocket): Connection
   restore(socket: RawSocket, attachment: ClientAttachment, sink: GraphqlSocket): Connection
-  gone(socket: RawSocket): boolean
+  onClosed(socket: RawSocket): boolean
 }
 
 export interface GraphqlPorts extends OperationsPorts {
   readonly gateway: KeyService
   readonly clients: Clients
   /** Height of the last block whose events a client was sent; -1 where some of them wait. */
-  readonly toldUpTo: (client: Connection) => number
+  readonly sentHeight: (client: Connection) => number
 }
 
-const INIT_MS = 3_000
+const INIT_TIMEOUT_MS = 3_000
 /** So long one may stay whose key was refused. */
-const GUEST_MS = 30_000
+const GUEST_TIMEOUT_MS = 30_000
 /** Of one network: what one who brings no key may take of the guests' part of a relay. */
-const MAX_GUESTS_OF_NETWORK = 40
+const MAX_GUESTS_PER_NETWORK = 40
 const MAX_NONCE_CHARS = 64
 
-const AGAIN: Close = [1013, 'connect again']
+const RECONNECT: Close = [1013, 'connect again']
 const TOO_LARGE: Close = [1009, 'message too large: at most 65536 bytes']
 
 export class GraphqlSockets {
@@ -67,7 +67,7 @@ export class GraphqlSockets {
   readonly #bySocket = new Map<RawSocket, GraphqlSocket>()
   readonly #guests = new Set<GraphqlSocket>()
   readonly #operations: Operations
-  readonly #awake = new WeakMap<Connection, GraphqlSocket>()
+  readonly #restored = new WeakMap<Connection, GraphqlSocket>()
 
   constructor(ports: GraphqlPorts) {
     this.#ports = ports
@@ -80,75 +80,77 @@ export class GraphqlSockets {
   }
 
   /** Why one more of this address finds no room: nobody would, or it alone. */
-  noRoom(address: string | null): 'full' | 'limit' | null {
+  noRoomReason(address: string | null): 'full' | 'limit' | null {
     if (this.#operations.isFull || !this.#ports.clients.hasRoom(this.guests + 1)) return 'full'
     if (address === null) return null
     const network = networkOf(address)
     const alike = [...this.#guests].filter((guest) => guest.address !== null && networkOf(guest.address) === network)
-    return alike.length < MAX_GUESTS_OF_NETWORK ? null : 'limit'
+    return alike.length < MAX_GUESTS_PER_NETWORK ? null : 'limit'
   }
 
-  enter(socket: RawSocket, address: string | null): void {
+  addGuest(socket: RawSocket, address: string | null): void {
     const openedMs = this.#ports.clock.nowMs
-    const one = this.#take(socket, { id: crypto.randomUUID(), address, openedMs })
-    remember(socket, one)
-    after(INIT_MS, () => {
+    const one = this.#add(socket, { id: crypto.randomUUID(), address, openedMs })
+    persistGuest(socket, one)
+    after(INIT_TIMEOUT_MS, () => {
       if (one.session.is === 'waiting') one.end(INIT_TIMEOUT)
     })
-    this.#ports.changed()
+    this.#ports.onChange()
   }
 
   /** One that outlived the relay's memory. */
   restoreGuest(socket: RawSocket, guest: GuestAttachment): void {
-    const one = this.#take(socket, guest)
+    const one = this.#add(socket, guest)
     if (guest.wrong) one.session = { is: 'refused', wrong: guest.wrong }
     // Its key is gone, and what it has asked for since.
-    else if (guest.isInit) one.end(AGAIN)
+    else if (guest.isInit) one.end(RECONNECT)
   }
 
   restore(socket: RawSocket, attachment: ClientAttachment): Connection {
-    const one = this.#take(socket, { id: attachment.id, address: null, openedMs: this.#ports.clock.nowMs })
+    const one = this.#add(socket, { id: attachment.id, address: null, openedMs: this.#ports.clock.nowMs })
     const connection = this.#ports.clients.restore(socket, attachment, one)
     one.session = { is: 'client', connection }
-    this.#awake.set(connection, one)
+    this.#restored.set(connection, one)
     this.#guests.delete(one)
     return connection
   }
 
   /** The operation of a subscription that slept with the relay, as a client of it; null where it can be no more. */
-  wake(connection: Connection, saved: { operation: string; echo: string }): Connection | null {
-    const one = this.#awake.get(connection)
-    return one ? this.#operations.wake(one, connection, saved) : null
+  restoreOperation(connection: Connection, saved: { operation: string; echo: string }): Connection | null {
+    const one = this.#restored.get(connection)
+    return one ? this.#operations.restore(one, connection, saved) : null
   }
 
   /** False where it is no socket of these. */
-  message(socket: RawSocket, message: string | ArrayBuffer): boolean {
+  onMessage(socket: RawSocket, message: string | ArrayBuffer): boolean {
     const one = this.#bySocket.get(socket)
-    if (one && !one.isEnded) this.#heard(socket, one, message)
+    if (one && !one.isEnded) this.#handle(socket, one, message)
     return one !== undefined
   }
 
-  gone(socket: RawSocket): void {
+  onClosed(socket: RawSocket): void {
     const one = this.#bySocket.get(socket)
     if (!one) return
-    one.gone()
+    one.onClosed()
     this.#bySocket.delete(socket)
     this.#guests.delete(one)
   }
 
   /** To be called every few seconds. */
-  look(): void {
+  check(): void {
     const { nowMs } = this.#ports.clock
-    this.#operations.look()
+    this.#operations.check()
     for (const one of this.#bySocket.values()) {
-      one.look(nowMs)
+      one.check(nowMs)
       const { session } = one
-      if (session.is === 'client' || nowMs - one.openedMs < GUEST_MS) continue
-      one.end(session.is === 'waiting' ? INIT_TIMEOUT : endOf(session.is === 'refused' ? session.wrong : LOST))
+      if (session.is === 'client' || nowMs - one.openedMs < GUEST_TIMEOUT_MS) continue
+      one.end(
+        session.is === 'waiting' ? INIT_TIMEOUT : guestClose(session.is === 'refused' ? session.wrong : KEY_UNCHECKED),
+      )
     }
   }
 
-  #take(socket: RawSocket, place: Omit<GuestAttachment, 'of' | 'isInit'>): GraphqlSocket {
+  #add(socket: RawSocket, place: Omit<GuestAttachment, 'of' | 'isInit'>): GraphqlSocket {
     const ports = { clock: this.#ports.clock, newNonce: () => crypto.randomUUID() }
     const one = new GraphqlSocket(place, socket, ports)
     this.#bySocket.set(socket, one)
@@ -156,7 +158,7 @@ export class GraphqlSockets {
     return one
   }
 
-  #heard(socket: RawSocket, one: GraphqlSocket, text: string | ArrayBuffer): void {
+  #handle(socket: RawSocket, one: GraphqlSocket, text: string | ArrayBuffer): void {
     if (isTooLarge(text)) return one.end(TOO_LARGE)
     const read = readMessage(typeof text === 'string' ? text : '')
     if (!read.ok) return one.end(read.error)
@@ -164,57 +166,57 @@ export class GraphqlSockets {
     if (one.isEnded) return
     const { value } = read
     if (value.type === 'complete') return one.complete(value.id)
-    if (value.type === 'ping') return isAdmitted ? this.#ping(one, value.payload?.nonce) : undefined
-    if (value.type === 'pong') return void proved(one, value.payload?.nonce)
+    if (value.type === 'ping') return isAdmitted ? this.#replyToPing(one, value.payload?.nonce) : undefined
+    if (value.type === 'pong') return void acceptProof(one, value.payload?.nonce)
     if (value.type === 'connection_init') {
       if (one.session.is !== 'waiting') return one.end(TOO_MANY_INITS)
       const entered = this.#admit(socket, one, value.payload)
       one.session = { is: 'entering', entered }
       this.#ports.waitUntil(entered)
-      remember(socket, one)
-      return one.tell(ACK)
+      persistGuest(socket, one)
+      return one.sendMessage(ACK)
     }
     const { id } = value
     if (one.session.is === 'waiting') return one.end(UNAUTHORIZED)
     if (one.operations.has(id)) return one.end(subscriberExists(id))
-    this.#operations.begin(one, id, value.payload, isAdmitted, (text as string).length)
+    this.#operations.start(one, id, value.payload, isAdmitted, (text as string).length)
   }
 
-  #ping(one: GraphqlSocket, nonce: unknown): void {
-    const ours = proved(one, nonce)
-    const clients = [...one.operations.values()].flatMap(({ begun }) => begun?.client ?? [])
-    const told = clients.map((client) => this.#ports.toldUpTo(client))
-    one.tell(pongText(ours, told.length > 0 ? Math.min(...told) : -1))
+  #replyToPing(one: GraphqlSocket, nonce: unknown): void {
+    const ours = acceptProof(one, nonce)
+    const clients = [...one.operations.values()].flatMap(({ started }) => started?.client ?? [])
+    const told = clients.map((client) => this.#ports.sentHeight(client))
+    one.sendMessage(pongText(ours, told.length > 0 ? Math.min(...told) : -1))
   }
 
   /** Lets the socket in, where its key may enter. Never rejects. */
-  async #admit(socket: RawSocket, one: GraphqlSocket, payload: InitPayload): Promise<Entered> {
+  async #admit(socket: RawSocket, one: GraphqlSocket, payload: InitPayload): Promise<AuthResult> {
     const { gateway, clients } = this.#ports
-    const found = await identityOf(payload, one.address, gateway, clients)
+    const found = await authenticate(payload, one.address, gateway, clients)
     if (!found.ok) {
       if (one.isEnded) return found
       one.session = { is: 'refused', wrong: found.error }
-      remember(socket, one)
+      persistGuest(socket, one)
       return found
     }
-    const connection = clients.enter(socket, one.id, found.value, 'graphql', one)
+    const connection = clients.add(socket, one.id, found.value, 'graphql', one)
     this.#guests.delete(one)
-    this.#ports.changed()
+    this.#ports.onChange()
     // The place that it was given is free again.
-    if (one.isEnded) clients.gone(socket)
+    if (one.isEnded) clients.onClosed(socket)
     else one.session = { is: 'client', connection }
     return ok(connection)
   }
 }
 
 /** Takes what may be the nonce of a ping or pong of ours; the answer is another one. */
-function proved({ connection }: GraphqlSocket, nonce: unknown): string | undefined {
+function acceptProof({ connection }: GraphqlSocket, nonce: unknown): string | undefined {
   if (!connection || typeof nonce !== 'string' || nonce.length > MAX_NONCE_CHARS) return undefined
-  return connection.pinged(nonce, crypto.randomUUID())
+  return connection.onPing(nonce, crypto.randomUUID())
 }
 
 /** What of a guest outlives the relay's memory: never the key. */
-function remember(socket: RawSocket, { id, address, openedMs, session }: GraphqlSocket): void {
+function persistGuest(socket: RawSocket, { id, address, openedMs, session }: GraphqlSocket): void {
   const guest: GuestAttachment = {
     of: 'guest',
     id,
@@ -228,32 +230,35 @@ function remember(socket: RawSocket, { id, address, openedMs, session }: Graphql
 
 type InitPayload = Readonly<Record<string, unknown>> | undefined
 
-const LOST: Wrong = { message: 'The API key was not checked: connect again.', code: 'AUTH_SYSTEM_ERROR' }
-const AWAY: Failure = { kind: 'unavailable', what: 'API keys cannot be looked up now' }
+const KEY_UNCHECKED: GraphqlFailure = {
+  message: 'The API key was not checked: connect again.',
+  code: 'AUTH_SYSTEM_ERROR',
+}
+const KEYS_UNAVAILABLE: Failure = { kind: 'unavailable', what: 'API keys cannot be looked up now' }
 
 /** The names under which a key may come, the first that is there counts. */
-const NAMES = ['SERVICE_API_KEY', 'Authorization'] as const
+const KEY_FIELDS = ['SERVICE_API_KEY', 'Authorization'] as const
 
-const MISSING: Wrong = {
-  message: `No API key: send it in the payload of connection_init as ${NAMES.join(' or ')}.`,
+const MISSING_KEY: GraphqlFailure = {
+  message: `No API key: send it in the payload of connection_init as ${KEY_FIELDS.join(' or ')}.`,
   code: 'MISSING_TOKEN',
 }
 
 /** The key as it was sent, with or without "Bearer". */
-function presentedKey(payload: InitPayload): Result<string, Wrong> {
-  const name = NAMES.find((one) => payload?.[one] !== undefined && payload[one] !== null && payload[one] !== '')
-  if (name === undefined) return err(MISSING)
+function presentedKey(payload: InitPayload): Result<string, GraphqlFailure> {
+  const name = KEY_FIELDS.find((one) => payload?.[one] !== undefined && payload[one] !== null && payload[one] !== '')
+  if (name === undefined) return err(MISSING_KEY)
   const value = payload?.[name]
   if (typeof value !== 'string') return err({ message: `${name} must be a string.`, code: 'INVALID_TOKEN' })
   return ok(bearerToken(value) ?? value)
 }
 
 /** What a client is told of a key that does not enter. */
-function wrongOf(failure: Failure): Wrong {
+function keyFailure(failure: Failure): GraphqlFailure {
   const message = failureMessage(failure)
   switch (failure.kind) {
     case 'key_missing':
-      return MISSING
+      return MISSING_KEY
     case 'key_malformed':
     case 'key_unknown':
     case 'key_revoked':
@@ -269,24 +274,24 @@ function wrongOf(failure: Failure): Wrong {
 }
 
 /** Of a guest that stays too long: who has no key need not come again. */
-function endOf(wrong: Wrong): Close {
+function guestClose(wrong: GraphqlFailure): Close {
   if (wrong.code === 'MISSING_TOKEN' || wrong.code === 'INVALID_TOKEN') return UNAUTHORIZED
   return wrong.code === 'CREDITS_EXHAUSTED' ? [4402, 'credits exhausted'] : [1013, 'connect again']
 }
 
 /** Who brings the key, once the socket has a place; or what is told of it. Never rejects. */
-async function identityOf(
+async function authenticate(
   payload: InitPayload,
   address: string | null,
   keys: KeyService,
   clients: Pick<Clients, 'admit'>,
-): Promise<Result<Identity, Wrong>> {
+): Promise<Result<Identity, GraphqlFailure>> {
   const key = presentedKey(payload)
   if (!key.ok) return key
-  const found = await keys.enter(key.value, address).catch((): Result<Identity, Failure> => err(AWAY))
-  if (!found.ok) return err(wrongOf(found.error))
+  const found = await keys.enter(key.value, address).catch((): Result<Identity, Failure> => err(KEYS_UNAVAILABLE))
+  if (!found.ok) return err(keyFailure(found.error))
   const refusal = await clients.admit(found.value, true)
   if (!refusal) return found
   const failure = admissionFailure(refusal, found.value)
-  return err({ message: failureMessage(failure), code: codeOf(failureCode(failure)) })
+  return err({ message: failureMessage(failure), code: graphqlCode(failureCode(failure)) })
 }

@@ -22,7 +22,7 @@ export const subscriberExists = (id: string): Close => [
 
 const MAX_DEPTH = 32
 const MAX_ID_CHARS = 128
-const UP: ReadonlySet<string> = new Set<string>([
+const CLIENT_TYPES: ReadonlySet<string> = new Set<string>([
   MessageType.ConnectionInit,
   MessageType.Ping,
   MessageType.Pong,
@@ -30,22 +30,22 @@ const UP: ReadonlySet<string> = new Set<string>([
   MessageType.Complete,
 ])
 
-type Up = Extract<Message, { type: 'connection_init' | 'ping' | 'pong' | 'subscribe' | 'complete' }>
+type ClientMessage = Extract<Message, { type: 'connection_init' | 'ping' | 'pong' | 'subscribe' | 'complete' }>
 
 /** A message of a client, or the close that answers it. */
-export function readMessage(text: string): Result<Up, Close> {
-  if (isDeeperThan(text, MAX_DEPTH)) return bad(`nested deeper than ${MAX_DEPTH}`)
+export function readMessage(text: string): Result<ClientMessage, Close> {
+  if (isDeeperThan(text, MAX_DEPTH)) return badMessage(`nested deeper than ${MAX_DEPTH}`)
   try {
     const message = validateMessage(JSON.parse(text))
-    if (!UP.has(message.type)) return bad(`${message.type} is not sent by clients`)
-    if ('id' in message && message.id.length > MAX_ID_CHARS) return bad(`id: at most ${MAX_ID_CHARS} characters`)
-    return ok(message as Up)
+    if (!CLIENT_TYPES.has(message.type)) return badMessage(`${message.type} is not sent by clients`)
+    if ('id' in message && message.id.length > MAX_ID_CHARS) return badMessage(`id: at most ${MAX_ID_CHARS} characters`)
+    return ok(message as ClientMessage)
   } catch (error) {
-    return bad(error instanceof SyntaxError ? 'not valid JSON' : reasonOf(error))
+    return badMessage(error instanceof SyntaxError ? 'not valid JSON' : reasonOf(error))
   }
 }
 
-function bad(reason: string): Result<never, Close> {
+function badMessage(reason: string): Result<never, Close> {
   return err([CloseCode.BadRequest, `Invalid message: ${reason}`.slice(0, 120)])
 }
 
@@ -82,22 +82,22 @@ export function errorText(id: string, errors: readonly GraphQLFormattedError[]):
 }
 
 /** What is wrong, for people and for programs; codes of authentication are those of the specification. */
-export interface Wrong {
+export interface GraphqlFailure {
   readonly message: string
   readonly code: 'MISSING_TOKEN' | 'INVALID_TOKEN' | 'AUTH_SYSTEM_ERROR' | Uppercase<FailureCode> | (string & {})
 }
 
 /** Of a code of /ws. */
-export function codeOf(code: string): string {
+export function graphqlCode(code: string): string {
   return code === 'unauthorized' ? 'INVALID_TOKEN' : code.toUpperCase()
 }
 
 /** The specification's body. */
-export function wrongPayload({ message, code }: Wrong): string {
+export function failurePayload({ message, code }: GraphqlFailure): string {
   return JSON.stringify({ errors: [{ message, extensions: { code } }] })
 }
 
 /** Of an operation that goes on: nothing came of its field this time. */
-export function wrongEvent(alias: string, { message, code }: Wrong): string {
+export function failureEvent(alias: string, { message, code }: GraphqlFailure): string {
   return JSON.stringify({ data: { [alias]: null }, errors: [{ message, path: [alias], extensions: { code } }] })
 }

@@ -8,38 +8,52 @@ import type { AnyStateChannel } from '../channel.ts'
 import { Backlog } from '../sockets/backlog.ts'
 import { type Clock, Connection } from '../sockets/connection.ts'
 import type { Subscriptions } from '../subscriptions/subscriptions.ts'
-import { type Asked, type Kept, type Payload, readDocument, readKept } from './document.ts'
-import { type GraphqlSocket, type Running, within } from './graphql-socket.ts'
-import { codeOf, completeText, errorText, nextHead, type Wrong, wrongEvent, wrongPayload } from './messages.ts'
+import {
+  type Payload,
+  readDocument,
+  restoreRequest,
+  type SavedOperation,
+  type SubscriptionRequest,
+} from './document.ts'
+import { delegatedUnread, type GraphqlSocket, type OperationSlot } from './graphql-socket.ts'
+import {
+  completeText,
+  errorText,
+  failureEvent,
+  failurePayload,
+  type GraphqlFailure,
+  graphqlCode,
+  nextHead,
+} from './messages.ts'
 import { type SharedPlan, SharedPlans } from './shared-plans.ts'
 
 export interface OperationsPorts {
   readonly clock: Clock
-  readonly subscriptions: Pick<Subscriptions, 'subscribe' | 'ended' | 'backlog'>
+  readonly subscriptions: Pick<Subscriptions, 'subscribe' | 'onConnectionEnd' | 'backlog'>
   readonly waitUntil: WaitUntil
   /** A subscription or a socket may have begun. */
-  readonly changed: () => void
+  readonly onChange: () => void
 }
 
 /** Of one socket. */
 const MAX_OPERATIONS = 1_000
 /** An answer of so many characters counts as one that costs nothing, a longer one as several. */
-const FREE_CHARS = 16 * 1024
+const UNBILLED_UNIT_CHARS = 16 * 1024
 
-const tooMany = (message: string): Wrong => ({ message, code: 'RATE_LIMITED' })
-const tooManyFree = (waitMs: number) => tooMany(failureMessage(tooMuchFreeWork(waitMs)))
-const unavailable = (message: string): Wrong => ({ message, code: 'UNAVAILABLE' })
-const TOO_FAST = tooMany('Too many messages: slow down.')
-const TOO_MANY = tooMany(`At most ${MAX_OPERATIONS} subscriptions per connection: open another one.`)
-const TOO_MANY_WAIT = tooMany('Too many requests of this account wait: send more as answers come.')
-const CROWDED = unavailable('As many selections are served here as can be: open another connection.')
-const ASLEEP = unavailable('This subscription did not outlive a restart: subscribe again.')
-const FAILED: Wrong = { message: 'Something went wrong here: subscribe again.', code: 'INTERNAL' }
+const rateLimited = (message: string): GraphqlFailure => ({ message, code: 'RATE_LIMITED' })
+const tooManyUnbilled = (waitMs: number) => rateLimited(failureMessage(tooMuchFreeWork(waitMs)))
+const unavailable = (message: string): GraphqlFailure => ({ message, code: 'UNAVAILABLE' })
+const TOO_FAST = rateLimited('Too many messages: slow down.')
+const TOO_MANY = rateLimited(`At most ${MAX_OPERATIONS} subscriptions per connection: open another one.`)
+const TOO_MANY_PENDING = rateLimited('Too many requests of this account wait: send more as answers come.')
+const RELAY_FULL = unavailable('As many selections are served here as can be: open another connection.')
+const NOT_RESTORED = unavailable('This subscription did not outlive a restart: subscribe again.')
+const FAILED: GraphqlFailure = { message: 'Something went wrong here: subscribe again.', code: 'INTERNAL' }
 
 /** A subscribe that is served. */
-interface Request {
-  readonly one: GraphqlSocket
-  readonly running: Running
+interface OperationRequest {
+  readonly socket: GraphqlSocket
+  readonly slot: OperationSlot
   readonly id: string
   readonly payload: Payload
 }
@@ -47,7 +61,7 @@ interface Request {
 export class Operations {
   readonly #ports: OperationsPorts
   readonly #plans: SharedPlans
-  readonly #freeWork = new FreeWork()
+  readonly #unbilled = new FreeWork()
   /** Of sockets whose key is being looked up. */
   readonly #early = new Backlog()
 
@@ -62,104 +76,111 @@ export class Operations {
   }
 
   /** To be called every few seconds. */
-  look(): void {
-    this.#plans.look()
+  check(): void {
+    this.#plans.sample()
   }
 
   /** Of a socket that has introduced itself, with an id that is free. `isAdmitted`: false where it is to be refused. */
-  begin(one: GraphqlSocket, id: string, payload: Payload, isAdmitted: boolean, length: number): void {
-    const running: Running = { begun: null }
+  start(one: GraphqlSocket, id: string, payload: Payload, isAdmitted: boolean, length: number): void {
+    const running: OperationSlot = { started: null }
     one.operations.set(id, running)
-    if (!isAdmitted) return one.refuse(id, TOO_FAST)
-    if (one.operations.size > MAX_OPERATIONS) return one.refuse(id, TOO_MANY)
-    const leave = this.#early.take(one.address ?? one.id, length)
-    if (!leave) return one.refuse(id, TOO_MANY_WAIT)
-    this.#ports.waitUntil(this.#enqueue({ one, running, id, payload }, length, leave))
+    if (!isAdmitted) return one.reject(id, TOO_FAST)
+    if (one.operations.size > MAX_OPERATIONS) return one.reject(id, TOO_MANY)
+    const leave = this.#early.reserve(one.address ?? one.id, length)
+    if (!leave) return one.reject(id, TOO_MANY_PENDING)
+    this.#ports.waitUntil(this.#enqueue({ socket: one, slot: running, id, payload }, length, leave))
   }
 
   /** One that slept with the relay, as a client of it; null where it can be no more, and its client was told. */
-  wake(
+  restore(
     one: GraphqlSocket,
     connection: Connection,
     { operation, echo }: { readonly operation: string; readonly echo: string },
   ): Connection | null {
-    const { id, ...kept } = JSON.parse(operation) as Kept & { id: string }
-    const asked = readKept(kept, echo)
-    const running: Running = { begun: null }
+    const { id, ...kept } = JSON.parse(operation) as SavedOperation & { id: string }
+    const asked = restoreRequest(kept, echo)
+    const running: OperationSlot = { started: null }
     one.operations.set(id, running)
-    if (asked) return this.#operate(one, connection, running, id, asked)
-    one.refuse(id, ASLEEP)
+    if (asked) return this.#startOperation(one, connection, running, id, asked)
+    one.reject(id, NOT_RESTORED)
     return null
   }
 
   /** Behind those of its socket that came before. Never rejects. */
-  async #enqueue(request: Request, length: number, entered: () => void): Promise<void> {
-    const { one, running, id } = request
-    const found = await one.entered
+  async #enqueue(request: OperationRequest, length: number, entered: () => void): Promise<void> {
+    const { socket, slot, id } = request
+    const found = await socket.authResult
     entered()
-    if (!found || one.operations.get(id) !== running) return
-    if (!found.ok) return one.refuse(id, found.error)
+    if (!found || socket.operations.get(id) !== slot) return
+    if (!found.ok) return socket.reject(id, found.error)
     const connection = found.value
-    const leave = this.#ports.subscriptions.backlog.take(connection.identity.account, length)
-    if (!leave) return one.refuse(id, TOO_MANY_WAIT)
+    const leave = this.#ports.subscriptions.backlog.reserve(connection.identity.account, length)
+    if (!leave) return socket.reject(id, TOO_MANY_PENDING)
     const failed = (error: unknown) => {
       console.error('an operation of GraphQL failed', error)
-      one.complete(id)
-      one.refuse(id, FAILED)
+      socket.complete(id)
+      socket.reject(id, FAILED)
     }
     connection.enqueue(() => this.#serve(connection, request).catch(failed).finally(leave))
     await connection.drained()
   }
 
-  async #serve(connection: Connection, { one, running, id, payload }: Request): Promise<void> {
-    if (one.operations.get(id) !== running || connection.ended) return
+  async #serve(connection: Connection, { socket, slot, id, payload }: OperationRequest): Promise<void> {
+    if (socket.operations.get(id) !== slot || connection.isEnded) return
     const { keyHash } = connection.identity
     // To tell a document that is charged from one that is free takes reading it, which is work.
-    const untilTryMs = this.#freeWork.tryWork(keyHash, this.#ports.clock.nowMs)
-    if (untilTryMs > 0) return one.refuse(id, tooManyFree(untilTryMs))
+    const untilTryMs = this.#unbilled.tryWork(keyHash, this.#ports.clock.nowMs)
+    if (untilTryMs > 0) return socket.reject(id, tooManyUnbilled(untilTryMs))
     const asked = readDocument(payload)
     if (asked.ok && asked.value.kind === 'subscription') {
-      this.#freeWork.charged(keyHash, this.#ports.clock.nowMs)
+      this.#unbilled.charged(keyHash, this.#ports.clock.nowMs)
       const { alias, plan, echo, body, meta, fromBlock } = asked.value
-      if (!this.#plans.hasRoom(alias, plan, echo)) return one.refuse(id, CROWDED)
-      const client = this.#operate(one, connection, running, id, asked.value)
+      if (!this.#plans.hasRoom(alias, plan, echo)) return socket.reject(id, RELAY_FULL)
+      const client = this.#startOperation(socket, connection, slot, id, asked.value)
       await this.#ports.subscriptions.subscribe(client, { method: 'subscribe', subscription: body, meta, fromBlock })
-      return this.#ports.changed()
+      return this.#ports.onChange()
     }
     const answer = asked.ok && asked.value.kind === 'query' ? asked.value.text : ''
-    const waitMs = this.#freeWork.owe(keyHash, this.#ports.clock.nowMs)
-    for (let at = FREE_CHARS; at <= answer.length; at += FREE_CHARS)
-      this.#freeWork.owe(keyHash, this.#ports.clock.nowMs)
-    one.operations.delete(id)
-    if (waitMs > 0) return one.refuse(id, tooManyFree(waitMs))
-    if (!asked.ok) return one.tell(errorText(id, asked.error))
-    one.tell(`${nextHead(id)}${answer}}`)
-    one.tell(completeText(id))
+    const waitMs = this.#unbilled.owe(keyHash, this.#ports.clock.nowMs)
+    for (let at = UNBILLED_UNIT_CHARS; at <= answer.length; at += UNBILLED_UNIT_CHARS)
+      this.#unbilled.owe(keyHash, this.#ports.clock.nowMs)
+    socket.operations.delete(id)
+    if (waitMs > 0) return socket.reject(id, tooManyUnbilled(waitMs))
+    if (!asked.ok) return socket.sendMessage(errorText(id, asked.error))
+    socket.sendMessage(`${nextHead(id)}${answer}}`)
+    socket.sendMessage(completeText(id))
   }
 
   /** The client that stands for an operation. */
-  #operate(
+  #startOperation(
     one: GraphqlSocket,
     connection: Connection,
-    running: Running,
+    running: OperationSlot,
     id: string,
-    asked: Pick<Asked, 'alias' | 'plan' | 'echo' | 'wanted'>,
+    asked: Pick<SubscriptionRequest, 'alias' | 'plan' | 'echo' | 'target'>,
   ): Connection {
     const { alias, plan, echo } = asked
     const { identity, terms } = connection
-    const shared = this.#plans.take(alias, plan, echo)
-    const ports = { send: (text: string) => one.tell(text), over: () => client.gone() }
+    const shared = this.#plans.acquire(alias, plan, echo)
+    const ports = { send: (text: string) => one.sendMessage(text), onEnd: () => client.onClosed() }
     const operation = new Operation(id, asked, shared, ports)
     const ended = () => {
       if (one.operations.get(id) === running) one.operations.delete(id)
-      this.#plans.giveBack(alias, plan, echo)
-      this.#ports.subscriptions.ended(client)
+      this.#plans.release(alias, plan, echo)
+      this.#ports.subscriptions.onConnectionEnd(client)
     }
     const { clock } = this.#ports
-    const client: Connection = new Connection(one.id, { identity, terms }, operation, clock, ended, within(connection))
+    const client: Connection = new Connection(
+      one.id,
+      { identity, terms },
+      operation,
+      clock,
+      ended,
+      delegatedUnread(connection),
+    )
     client.product = 'graphql'
     client.operation = { id, alias, key: plan.key }
-    running.begun = { operation, client }
+    running.started = { operation, client }
     return client
   }
 }
@@ -168,13 +189,13 @@ export class Operations {
 interface OperationPorts {
   send(text: string): void
   /** It is over by the relay's doing. */
-  over(): void
+  onEnd(): void
 }
 
 /** Errors of /ws after which a subscription goes on. */
-const GOES_ON: ReadonlySet<string> = new Set(['gap', 'replay_unavailable'])
+const NON_FATAL_CODES: ReadonlySet<string> = new Set(['gap', 'replay_unavailable'])
 /** How /ws says that a body is no subscription, or is none any more. */
-const REFUSED = 'Invalid subscription'
+const REJECTED_PREFIX = 'Invalid subscription'
 
 /**
  * One subscription of a GraphQL socket. To the relay's engines it is a client of its own, with a body and frames as on /ws;
@@ -190,12 +211,12 @@ export class Operation {
   readonly #ports: OperationPorts
   /** How frames of its channel begin. */
   readonly #prefix: string
-  #isOver = false
-  #isTold = false
+  #isEnded = false
+  #hasFailed = false
 
   constructor(
     id: string,
-    { alias, echo, wanted }: Pick<Asked, 'alias' | 'echo' | 'wanted'>,
+    { alias, echo, target }: Pick<SubscriptionRequest, 'alias' | 'echo' | 'target'>,
     plan: SharedPlan,
     ports: OperationPorts,
   ) {
@@ -205,53 +226,53 @@ export class Operation {
     this.#echo = echo
     this.#plan = plan
     this.#ports = ports
-    const { channel, body } = wanted
-    const { type, frames = type, framesOf } = channel as AnyStateChannel
-    this.#prefix = `{"channel":"${framesOf?.(body) ?? frames}",`
+    const { channel, body } = target
+    const { type, frameName = type, frameNameOf } = channel as AnyStateChannel
+    this.#prefix = `{"channel":"${frameNameOf?.(body) ?? frameName}",`
   }
 
   /** A frame of /ws for this body. */
   send(frame: string): void {
-    if (this.#isOver) return
+    if (this.#isEnded) return
     if (frame.startsWith(this.#prefix)) return this.#ports.send(`${this.#head}${this.#plan.payload(frame)}}`)
     const { channel, data, code } = JSON.parse(frame) as { channel: string; data: string; code: string }
     // An acknowledgement, or a remark.
     if (channel !== 'error') return
-    const wrong = { message: data, code: codeOf(code) }
-    if (GOES_ON.has(code)) this.#ports.send(`${this.#head}${wrongEvent(this.#alias, wrong)}}`)
-    else if (!data.startsWith(REFUSED)) this.#tell(wrong)
+    const wrong = { message: data, code: graphqlCode(code) }
+    if (NON_FATAL_CODES.has(code)) this.#ports.send(`${this.#head}${failureEvent(this.#alias, wrong)}}`)
+    else if (!data.startsWith(REJECTED_PREFIX)) this.#sendFailure(wrong)
     else {
-      this.#tell({ ...wrong, message: this.#reasonOf(data) })
+      this.#sendFailure({ ...wrong, message: this.#reasonOf(data) })
       this.#end()
     }
   }
 
   /** The relay ends what it is a client of. */
   close(_: number, reason: string): void {
-    if (this.#isOver) return
-    if (!this.#isTold) this.#tell({ message: `${reason}.`, code: 'UNAVAILABLE' })
+    if (this.#isEnded) return
+    if (!this.#hasFailed) this.#sendFailure({ message: `${reason}.`, code: 'UNAVAILABLE' })
     this.#end()
   }
 
   /** The client has ended it: nothing more is said of it. */
-  gone(): void {
-    this.#isOver = true
+  onClosed(): void {
+    this.#isEnded = true
   }
 
-  #tell(wrong: Wrong): void {
-    this.#isTold = true
-    this.#ports.send(`${this.#head}${wrongPayload(wrong)}}`)
+  #sendFailure(wrong: GraphqlFailure): void {
+    this.#hasFailed = true
+    this.#ports.send(`${this.#head}${failurePayload(wrong)}}`)
   }
 
   #end(): void {
-    this.#isOver = true
+    this.#isEnded = true
     this.#ports.send(completeText(this.#id))
-    this.#ports.over()
+    this.#ports.onEnd()
   }
 
   /** Without what /ws says of the body, which the client did not send. */
   #reasonOf(text: string): string {
-    const rest = text.slice(REFUSED.length)
+    const rest = text.slice(REJECTED_PREFIX.length)
     const echo = ` ${this.#echo}`
     return (rest.startsWith(echo) ? rest.slice(echo.length) : rest).replace(/^: /, '')
   }

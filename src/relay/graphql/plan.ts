@@ -21,7 +21,7 @@ import { entryOf } from '../../core/entry-of.ts'
 import type { Member } from './schema.ts'
 
 /** What selections are read with. */
-export interface Selecting {
+export interface SelectionContext {
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>
   readonly variables: Readonly<Record<string, unknown>>
 }
@@ -40,9 +40,9 @@ interface PlannedField {
 export interface Plan {
   readonly fields: readonly PlannedField[]
   /** Place in `fields` of what is taken of a property, or of a member of a list of two. */
-  readonly taken: ReadonlyMap<string | number, number>
+  readonly positions: ReadonlyMap<string | number, number>
   /** Objects that have just these properties, in this order, are taken as they stand; null: none can be. */
-  readonly whole: readonly string[] | null
+  readonly exactFields: readonly string[] | null
   /** A selection that takes the same: it tells it apart from all plans of the type that take something else. */
   readonly key: string
   /** How many fields it has with those below them. */
@@ -50,12 +50,16 @@ export interface Plan {
 }
 
 /** Frames hold much of little things, so that every letter that comes beside them counts. */
-const FREE_CHARS = 64
+const EXTRA_CHARS = 64
 /** Of a selection of which everything is skipped. */
-const NOTHING = '{__typename@skip(if:true)}'
+const EMPTY_SELECTION = '{__typename@skip(if:true)}'
 
 /** The plan of selections of a type. Throws where they would make more of a frame than it is. */
-export function planOf(type: GraphQLObjectType, selections: readonly SelectionSetNode[], selecting: Selecting): Plan {
+export function planOf(
+  type: GraphQLObjectType,
+  selections: readonly SelectionSetNode[],
+  selecting: SelectionContext,
+): Plan {
   const nodes = new Map<string, FieldNode[]>()
   for (const selection of selections) collect(selection, selecting, nodes, new Set())
   const taken = new Map<string | number, number>()
@@ -67,23 +71,29 @@ export function planOf(type: GraphQLObjectType, selections: readonly SelectionSe
     if (name === '__typename') return { label, constant: `"${type.name}"`, lists: 0, plan: null }
     const field = type.getFields()[name]
     if (!field) throw new GraphQLError(`${type.name} has no field "${name}".`)
-    const of = (field.extensions as Partial<Member>).member ?? name
+    const of = (field.extensions as Partial<Member>).index ?? name
     if (taken.has(of)) throw new GraphQLError(`${name}: take it once, under one alias.`)
     taken.set(of, place)
-    return { label, constant: null, ...below(field.type, same, selecting) }
+    return { label, constant: null, ...childPlan(field.type, same, selecting) }
   })
-  refuseLonger(type, fields)
-  const isPair = Object.values(type.getFields()).some(({ extensions }) => 'member' in extensions)
+  rejectLongAliases(type, fields)
+  const isPair = Object.values(type.getFields()).some(({ extensions }) => 'index' in extensions)
   const isWhole =
     !isPair &&
     fields.every(({ label, constant, plan }, place) => {
-      return constant === null && label === `"${names[place]}":` && plan?.whole !== null
+      return constant === null && label === `"${names[place]}":` && plan?.exactFields !== null
     })
   const key = fields
     .map(({ label, plan }, place) => `${label.slice(1, -2)}:${names[place]}${plan?.key ?? ''}`)
     .join(' ')
   const size = fields.reduce((sum, { plan }) => sum + 1 + (plan?.size ?? 0), 0)
-  return { fields, taken, whole: isWhole ? names : null, key: fields.length === 0 ? NOTHING : `{${key}}`, size }
+  return {
+    fields,
+    positions: taken,
+    exactFields: isWhole ? names : null,
+    key: fields.length === 0 ? EMPTY_SELECTION : `{${key}}`,
+    size,
+  }
 }
 
 /** The plan that has this key. Throws where the type has it no more. */
@@ -93,14 +103,14 @@ export function readPlan(type: GraphQLObjectType, key: string): Plan {
 }
 
 /** Throws where the names of an object's fields are too long beside those that it has. */
-function refuseLonger(type: GraphQLObjectType, fields: readonly PlannedField[]): void {
+function rejectLongAliases(type: GraphQLObjectType, fields: readonly PlannedField[]): void {
   const own = Object.keys(type.getFields()).reduce((sum, name) => sum + name.length + 3, 0)
   const chars = fields.reduce((sum, { label, constant }) => sum + label.length + (constant?.length ?? 0), 0)
-  if (chars > 2 * own + FREE_CHARS)
+  if (chars > 2 * own + EXTRA_CHARS)
     throw new GraphQLError(`Aliases in ${type.name} are too long: make them shorter, or fewer.`)
 }
 
-function below(type: GraphQLOutputType, same: readonly FieldNode[], selecting: Selecting) {
+function childPlan(type: GraphQLOutputType, same: readonly FieldNode[], selecting: SelectionContext) {
   const named = getNamedType(type)
   if (!(named instanceof GraphQLObjectType)) return { lists: 0, plan: null }
   let lists = 0
@@ -112,7 +122,7 @@ function below(type: GraphQLOutputType, same: readonly FieldNode[], selecting: S
 /** Fields by the names that they come under, in the order of the document. */
 export function collect(
   { selections }: SelectionSetNode,
-  selecting: Selecting,
+  selecting: SelectionContext,
   nodes: Map<string, FieldNode[]>,
   seen: Set<string>,
 ): void {

@@ -32,20 +32,20 @@ class Reader {
     const first = this.#text.charCodeAt(begin)
     if (plan && lists > 0 && first === ARRAY) return this.#list(plan, lists - 1)
     if (plan && lists === 0 && (first === OBJECT || first === ARRAY)) {
-      if (plan.whole && this.#isWhole(plan)) return this.#text.slice(begin, this.#at)
+      if (plan.exactFields && this.#isExact(plan)) return this.#text.slice(begin, this.#at)
       this.#at = begin
       return first === OBJECT ? this.#object(plan) : this.#pair(plan)
     }
-    this.#pass()
+    this.#skipValue()
     return this.#text.slice(begin, this.#at)
   }
 
   #list(plan: Plan, lists: number): string {
-    const { whole } = plan
+    const { exactFields } = plan
     const begin = this.#at
-    if (whole) {
+    if (exactFields) {
       // Most are as the catalogue has them: then the list is taken in one piece.
-      if (this.#everyItem(() => this.#areWhole(plan, lists))) return this.#text.slice(begin, this.#at)
+      if (this.#everyItem(() => this.#areExact(plan, lists))) return this.#text.slice(begin, this.#at)
       this.#at = begin
     }
     let items = ''
@@ -56,22 +56,22 @@ class Reader {
     return `[${items}]`
   }
 
-  #areWhole(plan: Plan, lists: number): boolean {
+  #areExact(plan: Plan, lists: number): boolean {
     const first = this.#text.charCodeAt(this.#skipSpace())
-    if (first === ARRAY && lists > 0) return this.#everyItem(() => this.#areWhole(plan, lists - 1))
-    if (first === OBJECT && lists === 0) return this.#isWhole(plan)
-    this.#pass()
+    if (first === ARRAY && lists > 0) return this.#everyItem(() => this.#areExact(plan, lists - 1))
+    if (first === OBJECT && lists === 0) return this.#isExact(plan)
+    this.#skipValue()
     return true
   }
 
   /** Reads past an object; false, somewhere within it, where it is not just what the plan takes. */
-  #isWhole({ whole, fields }: Plan): boolean {
+  #isExact({ exactFields, fields }: Plan): boolean {
     let place = 0
     const isIt = this.#everyProperty((name) => {
-      if (name !== whole![place]) return false
+      if (name !== exactFields![place]) return false
       const { plan, lists } = fields[place++]!
-      if (plan) return this.#areWhole(plan, lists)
-      this.#pass()
+      if (plan) return this.#areExact(plan, lists)
+      this.#skipValue()
       return true
     })
     return isIt && place === fields.length
@@ -80,26 +80,26 @@ class Reader {
   #object(plan: Plan): string {
     const parts: string[] = []
     this.#everyProperty((name) => {
-      this.#take(plan, name, parts)
+      this.#projectField(plan, name, parts)
       return true
     })
-    return `{${written(plan, parts)}}`
+    return `{${render(plan, parts)}}`
   }
 
   #pair(plan: Plan): string {
     const parts: string[] = []
     let member = 0
     this.#everyItem(() => {
-      this.#take(plan, member++, parts)
+      this.#projectField(plan, member++, parts)
       return true
     })
-    return `{${written(plan, parts)}}`
+    return `{${render(plan, parts)}}`
   }
 
   /** Reads past a value and keeps what the plan takes of it. */
-  #take({ taken, fields }: Plan, name: string | number, parts: string[]): void {
-    const place = taken.get(name)
-    if (place === undefined) return this.#pass()
+  #projectField({ positions, fields }: Plan, name: string | number, parts: string[]): void {
+    const place = positions.get(name)
+    if (place === undefined) return this.#skipValue()
     const { plan, lists } = fields[place]!
     parts[place] = this.value(plan, lists)
   }
@@ -115,7 +115,7 @@ class Reader {
         this.#at++
         continue
       }
-      this.#pass()
+      this.#skipValue()
       const name = this.#text.slice(begin + 1, this.#at - 1)
       this.#skipSpace()
       this.#at++
@@ -138,11 +138,11 @@ class Reader {
   }
 
   /** Reads past a value. */
-  #pass(): void {
+  #skipValue(): void {
     const text = this.#text
     const first = text.charCodeAt(this.#skipSpace())
     if (Number.isNaN(first)) throw new Error('the text of a frame is no JSON')
-    if (first === QUOTE) return this.#passString()
+    if (first === QUOTE) return this.#skipString()
     if (first !== OBJECT && first !== ARRAY) {
       for (let code = first; code > SPACE && code !== COMMA && code !== ARRAY_END && code !== OBJECT_END; )
         code = text.charCodeAt(++this.#at)
@@ -152,7 +152,7 @@ class Reader {
     do {
       const code = text.charCodeAt(this.#at)
       if (Number.isNaN(code)) throw new Error('the text of a frame is no JSON')
-      if (code === QUOTE) this.#passString()
+      if (code === QUOTE) this.#skipString()
       else {
         if (code === OBJECT || code === ARRAY) depth++
         else if (code === OBJECT_END || code === ARRAY_END) depth--
@@ -161,7 +161,7 @@ class Reader {
     } while (depth > 0)
   }
 
-  #passString(): void {
+  #skipString(): void {
     const text = this.#text
     let end = text.indexOf('"', this.#at + 1)
     while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
@@ -182,7 +182,7 @@ function isEscaped(text: string, end: number): boolean {
 }
 
 /** What is not there is null. */
-function written({ fields }: Plan, parts: readonly string[]): string {
+function render({ fields }: Plan, parts: readonly string[]): string {
   let text = ''
   for (let place = 0; place < fields.length; place++) {
     const { label, constant } = fields[place]!

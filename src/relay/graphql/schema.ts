@@ -18,7 +18,7 @@ import {
 } from 'graphql'
 import * as z from 'zod'
 import { DECIMAL, UNSIGNED_DECIMAL } from '../../core/decimal.ts'
-import { type AnyChannel, isToldAgain, publishedFrame } from '../channel.ts'
+import { type AnyChannel, canReplay, publishedFrame } from '../channel.ts'
 import { CHANNELS } from '../channels/catalogue.ts'
 
 // Scalars beside those of GraphQL. As results they are what the frame has, to the letter.
@@ -54,12 +54,12 @@ const FROM_BLOCK = {
 /** What a query may ask beside the schema itself. */
 export const QUERIES = { channels: CHANNELS.map(({ type }) => type) }
 
-let built: GraphQLSchema | null = null
+let cachedSchema: GraphQLSchema | null = null
 
 /** Built when it is first asked for, once. */
 export function graphqlSchema(): GraphQLSchema {
-  built ??= schemaOf(CHANNELS)
-  return built
+  cachedSchema ??= schemaOf(CHANNELS)
+  return cachedSchema
 }
 
 function schemaOf(channels: readonly AnyChannel[]): GraphQLSchema {
@@ -77,11 +77,11 @@ function fieldOf(channel: AnyChannel, types: OutputTypes): GraphQLFieldConfig<un
   const { properties: all, required = [] } = jsonSchema(channel.request)
   const { type: _, ...properties } = all ?? {}
   const args = Object.entries(properties).map(([name, schema]) => {
-    const type = inputOf(schema)
+    const type = inputType(schema)
     const isNeeded = required.includes(name) && schema.default === undefined
     return [name, { type: isNeeded ? new GraphQLNonNull(type) : type }] as const
   })
-  const isReplayed = channel.source === 'events' && isToldAgain(channel)
+  const isReplayed = channel.source === 'events' && canReplay(channel)
   return {
     type: types.frame(channel.type, jsonSchema(publishedFrame(channel))),
     args: { ...Object.fromEntries(args), ...(isReplayed ? FROM_BLOCK : {}) },
@@ -101,13 +101,13 @@ function jsonSchema(schema: z.ZodType): JsonSchema {
 /** The name of a definition that is referred to. */
 const nameIn = (ref: string) => ref.slice(ref.lastIndexOf('/') + 1)
 
-function inputOf(schema: JsonSchema): GraphQLInputType {
+function inputType(schema: JsonSchema): GraphQLInputType {
   const { type, anyOf, items, minimum = -INT_MAX, maximum = INT_MAX } = schema
   // One thing or a list of such: a list of one may be written as the thing itself, by GraphQL's own rule.
   const options = anyOf?.filter((option) => option.type !== 'null')
   const option = options?.find((one) => one.type === 'array') ?? options?.[0]
-  if (option) return inputOf(option)
-  if (type === 'array' && items) return new GraphQLList(new GraphQLNonNull(inputOf(items)))
+  if (option) return inputType(option)
+  if (type === 'array' && items) return new GraphQLList(new GraphQLNonNull(inputType(items)))
   if (type === 'string') return GraphQLString
   if (type === 'boolean') return GraphQLBoolean
   if (type === 'number' && schema.enum?.every(Number.isInteger)) return GraphQLInt
@@ -133,14 +133,14 @@ interface JsonSchema {
 }
 
 /** Where a type is met: what it is called after. */
-interface Place {
+interface TypeLocation {
   readonly channel: string
   readonly property: string
 }
 
 /** A member of a list of two: where it stands. Plans read it. */
 export interface Member {
-  readonly member: number
+  readonly index: number
 }
 
 /** What the members of lists of two are, by the property that holds these lists. */
@@ -179,7 +179,7 @@ class OutputTypes {
     return new GraphQLObjectType({ name: `${pascal(channel)}Frame`, fields: this.#fields(channel, properties) })
   }
 
-  #of(schema: JsonSchema, place: Place): GraphQLOutputType {
+  #of(schema: JsonSchema, place: TypeLocation): GraphQLOutputType {
     const { pattern = '' } = schema
     const type = [schema.type].flat().find((one) => one !== 'null')
     if (schema.$ref !== undefined) return this.#ofNamed(nameIn(schema.$ref), place)
@@ -193,7 +193,7 @@ class OutputTypes {
   }
 
   /** What holds others of its own kind holds them as JSON. */
-  #ofNamed(name: string, place: Place): GraphQLOutputType {
+  #ofNamed(name: string, place: TypeLocation): GraphQLOutputType {
     if (this.#within.has(name)) return Json
     this.#within.add(name)
     const type = this.#of(this.#defs[name] ?? {}, { ...place, property: name })
@@ -201,7 +201,7 @@ class OutputTypes {
     return type
   }
 
-  #ofUnion(all: readonly JsonSchema[], place: Place): GraphQLOutputType {
+  #ofUnion(all: readonly JsonSchema[], place: TypeLocation): GraphQLOutputType {
     const options = distinct(all.filter(({ type }) => type !== 'null'))
     const [only, other] = options
     if (only && !other) return this.#of(only, place)
@@ -211,14 +211,14 @@ class OutputTypes {
     return this.#ofObject({ type: 'object', properties: this.#merged(objects) }, place)
   }
 
-  #ofList({ items, prefixItems }: JsonSchema, place: Place): GraphQLOutputType {
+  #ofList({ items, prefixItems }: JsonSchema, place: TypeLocation): GraphQLOutputType {
     if (!prefixItems) return new GraphQLList(this.#of(items || {}, { ...place, property: singular(place.property) }))
     const [first = {}, second] = distinct(prefixItems)
     if (!second) return new GraphQLList(this.#of(first, { ...place, property: singular(place.property) }))
     const names = PAIRS[place.property] ?? PAIRS[`${place.property}s`]
     if (!names || prefixItems.length !== 2) throw new Error(`${place.channel}: ${place.property} needs names of a pair`)
     const fields = names.map((name, member) => {
-      const extensions: Member = { member }
+      const extensions: Member = { index: member }
       const type = this.#of(prefixItems[member] ?? {}, { ...place, property: name })
       const resolve = (pair: unknown) => (pair as readonly unknown[])[member]
       return [name, { type, extensions: { ...extensions }, resolve }] as const
@@ -226,7 +226,7 @@ class OutputTypes {
     return this.#object(place, `${pascal(names[1])}Of${pascal(names[0])}`, Object.fromEntries(fields))
   }
 
-  #ofObject({ properties = {} }: JsonSchema, place: Place): GraphQLOutputType {
+  #ofObject({ properties = {} }: JsonSchema, place: TypeLocation): GraphQLOutputType {
     const names = Object.keys(properties)
     if (names.length === 0 || !names.every((name) => NAME.test(name))) return Json
     return this.#object(place, pascal(place.property), this.#fields(place.channel, properties))
@@ -240,7 +240,7 @@ class OutputTypes {
   }
 
   #object(
-    { channel }: Place,
+    { channel }: TypeLocation,
     name: string,
     fields: Readonly<Record<string, GraphQLFieldConfig<unknown, unknown>>>,
   ): GraphQLObjectType {

@@ -13,32 +13,32 @@ const MAX_FIELDS = 100_000
 /** Of frames, as often as each is projected: a quarter of the processor. Of 180 KB/s, as wildcards have them, some fifty. */
 const MAX_CHARS_PER_SECOND = 8 * 1024 * 1024
 /** Of frames, and of what was made of them, beyond the run that sends them. */
-const KEPT_CHARS = 4 * 1024 * 1024
+const CACHE_CHARS = 4 * 1024 * 1024
 
 /** What a plan made of frames, by their texts. */
-type Made = Map<string, string>
+type ResultCache = Map<string, string>
 
 export class SharedPlan {
   readonly #head: string
   readonly #plan: Plan
-  readonly #made: Made = new Map()
-  readonly #spent: (made: Made, chars: number) => void
+  readonly #results: ResultCache = new Map()
+  readonly #onProjected: (made: ResultCache, chars: number) => void
   uses = 0
 
-  constructor(alias: string, plan: Plan, spent: (made: Made, chars: number) => void) {
-    this.#spent = spent
+  constructor(alias: string, plan: Plan, spent: (made: ResultCache, chars: number) => void) {
+    this.#onProjected = spent
     this.#head = `{"data":{"${alias}":`
     this.#plan = plan
   }
 
   /** JSON of the result for a frame. */
   payload(frame: string): string {
-    const known = this.#made.get(frame)
+    const known = this.#results.get(frame)
     if (known !== undefined) return known
-    this.#spent(this.#made, frame.length)
+    this.#onProjected(this.#results, frame.length)
     // Joined it lies in one piece: of a text put together of thousands each send would walk over all of them.
     const made = [this.#head, project(this.#plan, frame), '}}'].join('')
-    this.#made.set(frame, made)
+    this.#results.set(frame, made)
     return made
   }
 }
@@ -48,15 +48,15 @@ export class SharedPlans {
   #fields = 0
   #chars = 0
   readonly #clock: Clock
-  #looked: { readonly atMs: number; readonly chars: number }
+  #lastSample: { readonly atMs: number; readonly chars: number }
   /** Characters a second before the last look. */
   #rate = 0
-  readonly #kept = new Set<Made>()
-  #keptChars = 0
+  readonly #caches = new Set<ResultCache>()
+  #cachedChars = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.#looked = { atMs: clock.nowMs, chars: 0 }
+    this.#lastSample = { atMs: clock.nowMs, chars: 0 }
   }
 
   get size(): number {
@@ -69,15 +69,15 @@ export class SharedPlans {
   }
 
   /** To be called every few seconds. */
-  look(): void {
+  sample(): void {
     this.#rate = this.#rateSince()
-    this.#looked = { atMs: this.#clock.nowMs, chars: this.#chars }
+    this.#lastSample = { atMs: this.#clock.nowMs, chars: this.#chars }
   }
 
   /** Since the last look: a thousand plans may come between two. */
   #rateSince(): number {
-    const seconds = (this.#clock.nowMs - this.#looked.atMs) / 1000
-    return (this.#chars - this.#looked.chars) / Math.max(seconds, 1)
+    const seconds = (this.#clock.nowMs - this.#lastSample.atMs) / 1000
+    return (this.#chars - this.#lastSample.chars) / Math.max(seconds, 1)
   }
 
   /** True where there is one, or room for it. */
@@ -86,32 +86,32 @@ export class SharedPlans {
   }
 
   /** `body`: JSON that identifies what frames are of. To be given back. */
-  take(alias: string, plan: Plan, body: string): SharedPlan {
+  acquire(alias: string, plan: Plan, body: string): SharedPlan {
     const shared = entryOf(this.#byKey, keyOf(alias, plan, body), () => {
       this.#fields += plan.size
-      return new SharedPlan(alias, plan, (made, chars) => this.#spent(made, chars))
+      return new SharedPlan(alias, plan, (made, chars) => this.#onProjected(made, chars))
     })
     shared.uses++
     return shared
   }
 
   /** A plan makes something of so long a frame. */
-  #spent(made: Made, chars: number): void {
+  #onProjected(made: ResultCache, chars: number): void {
     this.#chars += chars
-    this.#kept.add(made)
-    const before = this.#keptChars
+    this.#caches.add(made)
+    const before = this.#cachedChars
     // What is made is seldom longer than the frame.
-    this.#keptChars += 2 * chars
-    if (before <= KEPT_CHARS && this.#keptChars > KEPT_CHARS) void Promise.resolve().then(() => this.#forget())
+    this.#cachedChars += 2 * chars
+    if (before <= CACHE_CHARS && this.#cachedChars > CACHE_CHARS) void Promise.resolve().then(() => this.#clearCaches())
   }
 
-  #forget(): void {
-    for (const made of this.#kept) made.clear()
-    this.#kept.clear()
-    this.#keptChars = 0
+  #clearCaches(): void {
+    for (const made of this.#caches) made.clear()
+    this.#caches.clear()
+    this.#cachedChars = 0
   }
 
-  giveBack(alias: string, plan: Plan, body: string): void {
+  release(alias: string, plan: Plan, body: string): void {
     const key = keyOf(alias, plan, body)
     const known = this.#byKey.get(key)
     if (!known || --known.uses > 0) return

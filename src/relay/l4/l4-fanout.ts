@@ -7,17 +7,17 @@ import type { Coin } from '../../core/coin.ts'
 import { entryOf } from '../../core/entry-of.ts'
 import type { OrdersPosition } from '../../order-books/l4/followed-orders.ts'
 import { L4_MOST } from '../../protocol/feed/protocol.ts'
-import type { WantedL4 } from '../channel.ts'
-import type { Receiver } from '../events/parcels.ts'
+import type { L4Target } from '../channel.ts'
+import type { Receiver } from '../events/event-frames.ts'
 
 /** Of a coin whose Snapshot is on its way: three seconds of the largest. */
 const RECENT_CHARS = 16 * 1024 * 1024
 
 /** A text that went out, by its height. */
-type Sent = readonly [height: number, text: string]
+type SentText = readonly [height: number, text: string]
 
 interface Topic<R> {
-  readonly channel: WantedL4['channel']
+  readonly channel: L4Target['channel']
   /** Rows of all blocks since this height have come; null: nothing leads to the next block. */
   floor: number | null
   /** The last height that had rows; `floor` before the first. */
@@ -26,14 +26,14 @@ interface Topic<R> {
   readonly live: Map<R, number>
   readonly waiting: Set<R>
   /** What has gone out since a Snapshot was asked for; null where none is, or too much has. */
-  recent: Sent[] | null
+  recent: SentText[] | null
   recentChars: number
-  watched: number
+  recordedFrom: number
 }
 
 export class L4Fanout<R extends Receiver> {
   /** Coins that bodies want. */
-  readonly names = new InterestCounts(L4_MOST)
+  readonly coins = new InterestCounts(L4_MOST)
   readonly #topics = new Map<string, Topic<R>>()
   /** Other coins are wanted. */
   onChange: () => void = () => undefined
@@ -47,12 +47,12 @@ export class L4Fanout<R extends Receiver> {
   }
 
   /** The receiver gets nothing before it is handed a Snapshot. */
-  add({ channel, body }: WantedL4, receiver: R): void {
+  add({ channel, body }: L4Target, receiver: R): void {
     const topic = entryOf(this.#topics, body.coin, () => {
-      this.names.add([body.coin])
+      this.coins.add([body.coin])
       this.onChange()
       const nobody = { live: new Map<R, number>(), waiting: new Set<R>() }
-      return { channel, floor: null, prev: -1, ...nobody, recent: null, recentChars: 0, watched: -1 }
+      return { channel, floor: null, prev: -1, ...nobody, recent: null, recentChars: 0, recordedFrom: -1 }
     })
     topic.waiting.add(receiver)
   }
@@ -64,18 +64,18 @@ export class L4Fanout<R extends Receiver> {
     topic.waiting.delete(receiver)
     if (topic.live.size + topic.waiting.size > 0) return
     this.#topics.delete(coin)
-    this.names.remove([coin])
+    this.coins.remove([coin])
     this.onChange()
   }
 
   /** Takes a block with what it has of wanted coins. */
   push(place: OrdersPosition, rows: ReadonlyMap<string, string>): void {
     this.#height = place.height
-    for (const [coin, topic] of this.#topics) this.#take(topic, coin, place, rows.get(coin))
+    for (const [coin, topic] of this.#topics) this.#handleRows(topic, coin, place, rows.get(coin))
   }
 
-  #take(topic: Topic<R>, coin: Coin, place: OrdersPosition, rows: string | undefined): void {
-    if (rows === undefined) return this.#lose(topic, coin)
+  #handleRows(topic: Topic<R>, coin: Coin, place: OrdersPosition, rows: string | undefined): void {
+    if (rows === undefined) return this.#resetTopic(topic, coin)
     if (topic.floor === null) topic.floor = topic.prev = place.height - 1
     if (rows === '') return
     const { height } = place
@@ -92,11 +92,11 @@ export class L4Fanout<R extends Receiver> {
   }
 
   /** Blocks are missing, or heights begin anew. */
-  lose(): void {
-    for (const [coin, topic] of this.#topics) this.#lose(topic, coin)
+  reset(): void {
+    for (const [coin, topic] of this.#topics) this.#resetTopic(topic, coin)
   }
 
-  #lose(topic: Topic<R>, coin: Coin): void {
+  #resetTopic(topic: Topic<R>, coin: Coin): void {
     topic.recent = null
     if (topic.floor === null) return
     topic.floor = null
@@ -107,24 +107,24 @@ export class L4Fanout<R extends Receiver> {
   }
 
   /** To be called before a Snapshot is asked for, and `unwatch` when it was handed out: the lowest height that is of use, null for none. */
-  watch(coin: Coin): number | null {
+  startRecording(coin: Coin): number | null {
     const topic = this.#topics.get(coin)
     if (!topic || topic.floor === null) return null
     topic.recent = []
     topic.recentChars = 0
-    topic.watched = this.#height
-    return topic.watched
+    topic.recordedFrom = this.#height
+    return topic.recordedFrom
   }
 
-  unwatch(coin: Coin): void {
+  stopRecording(coin: Coin): void {
     const topic = this.#topics.get(coin)
     if (topic) topic.recent = null
   }
 
   /** Sends a Snapshot, `text`, and what has gone out above it; false where it does not lead to the next block. */
-  handOut(coin: Coin, receiver: R, height: number, text: string): boolean {
+  deliverSnapshot(coin: Coin, receiver: R, height: number, text: string): boolean {
     const topic = this.#topics.get(coin)
-    if (!topic?.recent || height < topic.watched) return false
+    if (!topic?.recent || height < topic.recordedFrom) return false
     if (!topic.waiting.delete(receiver)) return true
     topic.live.set(receiver, height)
     receiver.send(text)

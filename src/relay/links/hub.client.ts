@@ -12,7 +12,7 @@ import type { AttachOutcome, LinkPorts } from './link.client.ts'
 import { Link } from './link.client.ts'
 
 /** Longer than a hub stalls that still lives: who waits for its books would have to connect again. */
-const ANSWER_MS = 15_000
+const CALL_TIMEOUT_MS = 15_000
 
 interface Interest {
   readonly coins: ReadonlySet<string>
@@ -20,7 +20,7 @@ interface Interest {
   readonly views: ReadonlySet<string>
 }
 
-export interface HubPorts extends Pick<LinkPorts, 'needed' | 'lost' | 'restarted'> {
+export interface HubPorts extends Pick<LinkPorts, 'isNeeded' | 'onLost' | 'onRestart'> {
   /** Name of the relay's object, by which the hub dials it. */
   readonly relay: string
   /** A fresh stub: calls on one stub arrive in order, and a stub that failed stays broken. */
@@ -32,72 +32,72 @@ export interface HubPorts extends Pick<LinkPorts, 'needed' | 'lost' | 'restarted
 export class Hub {
   readonly link: Link
   readonly #ports: HubPorts
-  readonly #books = new ToldBooks()
+  readonly #sentHeights = new SentHeights()
   #api: BookHubApi
-  #inForce: Interest = { coins: new Set(), types: new Set(), views: new Set() }
+  #active: Interest = { coins: new Set(), types: new Set(), views: new Set() }
 
   constructor(ports: HubPorts) {
     this.#ports = ports
     this.#api = ports.stub()
     const restarted = () => {
-      this.#books.clear()
-      ports.restarted()
+      this.#sentHeights.clear()
+      ports.onRestart()
     }
-    this.link = new Link({ ...ports, restarted, attach: (cursor) => this.#attach(cursor) })
+    this.link = new Link({ ...ports, onRestart: restarted, attach: (cursor) => this.#attach(cursor) })
   }
 
   /** True where a frame is new and its content may be used. */
-  admits(socket: WebSocket, { height, epoch }: Pick<HubTick, 'height' | 'epoch'>, nowMs: number): boolean {
-    if (this.link.isOf(socket) && this.#books.isLost(height, epoch)) this.#ports.lost()
+  accepts(socket: WebSocket, { height, epoch }: Pick<HubTick, 'height' | 'epoch'>, nowMs: number): boolean {
+    if (this.link.ownsSocket(socket) && this.#sentHeights.isLost(height, epoch)) this.#ports.onLost()
     if (!this.link.admit(socket, height, epoch, nowMs)) return false
-    this.#books.tell(height, epoch)
+    this.#sentHeights.record(height, epoch)
     return true
   }
 
   async join(coins: readonly string[], withBooks: boolean): Promise<JoinAnswer> {
-    if (!this.#bringIn({ coins })) return { v: HUB_API_VERSION, ready: false, snapshots: [], unknown: [], rest: coins }
-    return this.#ask((api) => orReject(api.join(this.#ports.relay, coins, withBooks), ANSWER_MS, after))
+    if (!this.#activate({ coins })) return { v: HUB_API_VERSION, ready: false, snapshots: [], unknown: [], rest: coins }
+    return this.#call((api) => orReject(api.join(this.#ports.relay, coins, withBooks), CALL_TIMEOUT_MS, after))
   }
 
   /** Rejects where the link is down. */
   async joinTypes(types: readonly MarketType[]): Promise<{ readonly coins: readonly string[] }> {
-    if (!this.#bringIn({ types })) throw new Error('the link is down')
-    return this.#ask((api) => orReject(api.joinTypes(this.#ports.relay, types), ANSWER_MS, after))
+    if (!this.#activate({ types })) throw new Error('the link is down')
+    return this.#call((api) => orReject(api.joinTypes(this.#ports.relay, types), CALL_TIMEOUT_MS, after))
   }
 
   /** Rejects where the link is down. */
   async joinViews(wants: readonly string[]): Promise<ViewsAnswer> {
-    if (!this.#bringIn({ views: wants })) throw new Error('the link is down')
-    return this.#ask((api) => orReject(api.joinViews(this.#ports.relay, wants), ANSWER_MS, after))
+    if (!this.#activate({ views: wants })) throw new Error('the link is down')
+    return this.#call((api) => orReject(api.joinViews(this.#ports.relay, wants), CALL_TIMEOUT_MS, after))
   }
 
   /**
    * False while the link is down: one that is being taken up anew was asked for without these, and the hub may put them
    * to the one that it replaces.
    */
-  #bringIn({ coins = [], types = [], views = [] }: Partial<BookInterest>): boolean {
-    if (!this.link.up) return false
-    this.#inForce = union(this.#inForce, { coins: new Set(coins), types: new Set(types), views: new Set(views) })
+  #activate({ coins = [], types = [], views = [] }: Partial<BookInterest>): boolean {
+    if (!this.link.isUp) return false
+    this.#active = union(this.#active, { coins: new Set(coins), types: new Set(types), views: new Set(views) })
     return true
   }
 
   /** Tells the hub what is needed where that differs from what is in force. Not while a subscription begins. */
-  async settle(): Promise<void> {
+  async syncInterest(): Promise<void> {
     const needed = this.#ports.interest()
-    const before = this.#inForce
+    const before = this.#active
     if (same(needed.coins, before.coins) && same(needed.types, before.types) && same(needed.views, before.views)) return
     try {
-      const interest = this.#take(needed)
-      await this.#ask((api) => api.setInterest(this.#ports.relay, interest))
+      const interest = this.#setActive(needed)
+      await this.#call((api) => api.setInterest(this.#ports.relay, interest))
     } catch (error) {
       // What is in force is not known now: as long as it differs from what is needed, the hub is told again.
-      this.#inForce = union(before, this.#inForce)
+      this.#active = union(before, this.#active)
       throw error
     }
   }
 
   /** A stub may break while the link, a connection of its own, lives on: the next call is made on a fresh one. */
-  async #ask<T>(call: (api: BookHubApi) => Promise<T>): Promise<T> {
+  async #call<T>(call: (api: BookHubApi) => Promise<T>): Promise<T> {
     const api = this.#api
     try {
       return await call(api)
@@ -110,15 +110,15 @@ export class Hub {
   async #attach(cursor: Cursor | null): Promise<AttachOutcome> {
     this.#api = this.#ports.stub()
     // A subscription that is beginning has brought into force what no body names yet.
-    const interest = this.#take(union(this.#ports.interest(), this.#inForce))
-    const { told } = this.#books
+    const interest = this.#setActive(union(this.#ports.interest(), this.#active))
+    const { lastSent } = this.#sentHeights
     const answer = await this.#api.attach({ v: HUB_API_VERSION, relay: this.#ports.relay, interest, cursor })
-    this.#books.attached(told, answer.epoch, answer.height)
+    this.#sentHeights.onAttached(lastSent, answer.epoch, answer.height)
     return answer
   }
 
-  #take({ coins, types, views }: Interest): BookInterest {
-    this.#inForce = { coins: new Set(coins), types: new Set(types), views: new Set(views) }
+  #setActive({ coins, types, views }: Interest): BookInterest {
+    this.#active = { coins: new Set(coins), types: new Set(types), views: new Set(views) }
     return { coins: [...coins], types: [...types], views: [...views] }
   }
 }
@@ -136,34 +136,34 @@ function same<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): boolean {
  * How far a hub has told its books. Invariant: a hub that begins anew below what it told must come there again in the same
  * epoch, by the blocks that the log held; where its books end before that, what clients hold is not what it goes on from.
  */
-export class ToldBooks {
+export class SentHeights {
   /** The last height and epoch of which books were told. */
-  told: Cursor | null = null
+  lastSent: Cursor | null = null
   /** Where the hub has to come again. */
-  #owed: Cursor | null = null
+  #expected: Cursor | null = null
 
   /** The hub answers where it stands; `told` is what had been told when it was asked. */
-  attached(told: Cursor | null, epoch: string | null, height: number | null): void {
+  onAttached(told: Cursor | null, epoch: string | null, height: number | null): void {
     const isBelow = told !== null && epoch === told.epoch && (height ?? -1) < told.height
-    if (isBelow && told === this.told) this.#owed = told
+    if (isBelow && told === this.lastSent) this.#expected = told
   }
 
   /** The hub tells a height, again or anew, `epoch` null where its books are not known. True: what was told is lost. */
   isLost(height: number, epoch: string | null): boolean {
-    const isElsewhere = this.#owed !== null && epoch !== this.#owed.epoch
-    const isLost = isElsewhere || (epoch === null && height <= (this.told?.height ?? -1))
+    const isElsewhere = this.#expected !== null && epoch !== this.#expected.epoch
+    const isLost = isElsewhere || (epoch === null && height <= (this.lastSent?.height ?? -1))
     if (isLost) this.clear()
-    else if (height >= (this.#owed?.height ?? -1)) this.#owed = null
+    else if (height >= (this.#expected?.height ?? -1)) this.#expected = null
     return isLost
   }
 
   /** A new height was told. */
-  tell(height: number, epoch: string | null): void {
-    if (epoch !== null) this.told = { height, epoch }
+  record(height: number, epoch: string | null): void {
+    if (epoch !== null) this.lastSent = { height, epoch }
   }
 
   clear(): void {
-    this.told = null
-    this.#owed = null
+    this.lastSent = null
+    this.#expected = null
   }
 }

@@ -25,20 +25,20 @@ export interface AttachOutcome {
 export interface LinkPorts {
   attach(cursor: Cursor | null): Promise<AttachOutcome>
   /** True while something lives on this link. */
-  needed(): boolean
+  isNeeded(): boolean
   /** What came between the cursor and now is lost. */
-  lost(): void
+  onLost(): void
   /** Heights begin anew: another chain. */
-  restarted(): void
+  onRestart(): void
   /** The writer, which had nothing when it was asked, sends its first. */
-  began?(): void
+  onFirstFrame?(): void
 }
 
 export class Link {
   readonly #ports: LinkPorts
   readonly #random: () => number
   #socket: WebSocket | null = null
-  #attached = false
+  #isAttached = false
   readonly #attaching = new Flight<void>()
   #cancelRetry: (() => void) | null = null
   #failures = 0
@@ -46,7 +46,7 @@ export class Link {
   readonly #epochs: string[] = []
   #lastFrameMs = 0
   /** True until the first frame after a re-attach: only there a jump in heights means loss. */
-  #resuming = false
+  #isResuming = false
   /** The writer has nothing yet. */
   #isEmpty = false
 
@@ -56,17 +56,17 @@ export class Link {
     this.#random = random
   }
 
-  get up(): boolean {
-    return this.#attached && this.#socket !== null
+  get isUp(): boolean {
+    return this.#isAttached && this.#socket !== null
   }
 
   /** True for the socket that is this link at present. */
-  isOf(socket: WebSocket): boolean {
+  ownsSocket(socket: WebSocket): boolean {
     return socket === this.#socket
   }
 
   /** True while a dial is waited for: another one comes of an attach that was given up, for what was needed then. */
-  get isAsked(): boolean {
+  get isDialing(): boolean {
     return this.#attaching.isUp
   }
 
@@ -77,12 +77,12 @@ export class Link {
 
   /** True while something lives on this link. */
   get isNeeded(): boolean {
-    return this.#ports.needed()
+    return this.#ports.isNeeded()
   }
 
   /** Resolves when frames flow; rejects where the writer cannot be reached now (the link keeps trying if needed). */
   ensure(): Promise<void> {
-    return this.up ? Promise.resolve() : this.#attaching.join(() => this.#attach())
+    return this.isUp ? Promise.resolve() : this.#attaching.join(() => this.#attach())
   }
 
   /** The writer dialled. */
@@ -96,34 +96,34 @@ export class Link {
   /** A link that outlived the relay's memory: it goes on, with the next frame as the first. */
   restore(socket: WebSocket, nowMs: number): void {
     this.accept(socket, nowMs)
-    this.#attached = true
+    this.#isAttached = true
   }
 
   /** True where the frame is new and its content may be used. `epoch` null: the writer does not say. */
   admit(socket: WebSocket, height: number, epoch: string | null, nowMs: number): boolean {
-    if (!this.isOf(socket)) return false
+    if (!this.ownsSocket(socket)) return false
     this.#lastFrameMs = nowMs
     const last = this.#cursor?.height ?? null
     if (last !== null && epoch !== null && height <= last && this.#isNewEpoch(epoch)) this.#restart()
     else if (last !== null && height <= last) return false
-    else if (last !== null && this.#resuming && height > last + 1) this.#ports.lost()
-    else if (last === null && this.#isEmpty) this.#ports.began?.()
+    else if (last !== null && this.#isResuming && height > last + 1) this.#ports.onLost()
+    else if (last === null && this.#isEmpty) this.#ports.onFirstFrame?.()
     this.#isEmpty = false
-    this.#resuming = false
-    this.#move(height, epoch)
+    this.#isResuming = false
+    this.#advance(height, epoch)
     return true
   }
 
   /** A socket of this link closed or failed. */
-  closed(socket: WebSocket): void {
+  onClosed(socket: WebSocket): void {
     if (socket !== this.#socket) return
     this.#socket = null
-    this.#attached = false
-    if (this.#ports.needed()) this.#again(0)
+    this.#isAttached = false
+    if (this.#ports.isNeeded()) this.#scheduleRetry(0)
   }
 
   /** Says something to the writer, who hears nothing on a socket that is closing. */
-  say(text: string): void {
+  send(text: string): void {
     try {
       this.#socket?.send(text)
     } catch {
@@ -132,11 +132,11 @@ export class Link {
   }
 
   /** Called by the alarm: replaces a silent link, drops one that nothing needs any more. */
-  watch(nowMs: number): void {
-    if (!this.#ports.needed()) return this.drop()
-    if (this.up && nowMs - this.#lastFrameMs < SILENCE_MS) return
-    if (this.up) this.#detach()
-    if (!this.#attaching.isUp && this.#cancelRetry === null) this.#again(0)
+  check(nowMs: number): void {
+    if (!this.#ports.isNeeded()) return this.drop()
+    if (this.isUp && nowMs - this.#lastFrameMs < SILENCE_MS) return
+    if (this.isUp) this.#detach()
+    if (!this.#attaching.isUp && this.#cancelRetry === null) this.#scheduleRetry(0)
   }
 
   /** Lets go of the link: without it the relay can hibernate. */
@@ -152,33 +152,33 @@ export class Link {
   #detach(): void {
     const socket = this.#socket
     this.#socket = null
-    this.#attached = false
+    this.#isAttached = false
     if (socket) close(socket)
   }
 
   async #attach(): Promise<void> {
     const cursor = this.#cursor
-    this.#resuming = cursor !== null
+    this.#isResuming = cursor !== null
     try {
       const outcome = await orReject(this.#ports.attach(cursor), PATIENCE_MS, after)
       if (!this.#socket) throw new Error('the writer answered but did not dial')
-      this.#attached = true
+      this.#isAttached = true
       this.#failures = 0
-      this.#arrived(cursor, outcome)
+      this.#onAttached(cursor, outcome)
     } catch (error) {
       const afterMs = backoffMs(RETRY, this.#failures++, this.#random())
-      if (this.#ports.needed()) this.#again(afterMs)
+      if (this.#ports.isNeeded()) this.#scheduleRetry(afterMs)
       throw error
     }
   }
 
-  #arrived(cursor: Cursor | null, { epoch, height, lost }: AttachOutcome): void {
+  #onAttached(cursor: Cursor | null, { epoch, height, lost }: AttachOutcome): void {
     if (cursor === null) {
       if (this.#cursor !== null) return
       // It began while the link was down.
-      if (this.#isEmpty && height !== null) this.#ports.began?.()
+      if (this.#isEmpty && height !== null) this.#ports.onFirstFrame?.()
       this.#isEmpty = height === null
-      if (height !== null) this.#move(height, epoch)
+      if (height !== null) this.#advance(height, epoch)
       return
     }
     // Without an epoch nothing tells a log that was reset from one that lost its last second: to hear a second
@@ -187,33 +187,33 @@ export class Link {
     const isShorter = height === null || (height < cursor.height && isAnother)
     if (isShorter) this.#restart()
     else if (lost) {
-      this.#resuming = false
-      this.#ports.lost()
+      this.#isResuming = false
+      this.#ports.onLost()
     }
   }
 
   #restart(): void {
     this.#cursor = null
-    this.#resuming = false
-    this.#ports.restarted()
+    this.#isResuming = false
+    this.#ports.onRestart()
   }
 
   #isNewEpoch(epoch: string): boolean {
     return !this.#epochs.includes(epoch)
   }
 
-  #move(height: number, epoch: string | null): void {
+  #advance(height: number, epoch: string | null): void {
     this.#cursor = { height, epoch: epoch ?? this.#cursor?.epoch ?? '' }
     if (epoch === null || !this.#isNewEpoch(epoch)) return
     this.#epochs.push(epoch)
     if (this.#epochs.length > REMEMBERED_EPOCHS) this.#epochs.shift()
   }
 
-  #again(afterMs: number): void {
+  #scheduleRetry(afterMs: number): void {
     this.#cancelRetry ??= after(afterMs, () => {
       this.#cancelRetry = null
       // A failure has arranged the next attempt already.
-      if (this.#ports.needed()) this.ensure().catch(() => undefined)
+      if (this.#ports.isNeeded()) this.ensure().catch(() => undefined)
     })
   }
 }

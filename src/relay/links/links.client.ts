@@ -19,8 +19,8 @@ import type { Clock, Connection } from '../sockets/connection.ts'
 import { Hub } from './hub.client.ts'
 import { Link } from './link.client.ts'
 
-const HUB_WAIT_MS = 1_000
-const LOG_WAIT_MS = 5_000
+const HUB_TIMEOUT_MS = 1_000
+const LOG_TIMEOUT_MS = 5_000
 /** So many characters of the log are read before it is told: by that it bounds what is under way. */
 const REPORT_CHARS = 256 * 1024
 
@@ -34,7 +34,7 @@ export interface LinksPorts {
 }
 
 /** Who needs blocks of the log. */
-interface Followers {
+interface LogConsumers {
   readonly events: EventFanout<Connection>
   readonly states: { readonly needsBlocks: boolean }
   readonly l4: L4Fanout<Connection>
@@ -45,7 +45,7 @@ export class Links implements BookFeed {
   readonly books: BookFanout<Connection>
   readonly log: Link
   readonly hubs: readonly Hub[]
-  readonly #orders: OrderWants
+  readonly #orders: InterestReporter
   /** The hubs as a subscription that begins needs them. */
   readonly source: BookHubs = {
     ensure: (hub) => this.#hub(hub).link.ensure(),
@@ -55,25 +55,25 @@ export class Links implements BookFeed {
   }
   readonly #ports: LinksPorts
   readonly #ages = new AgeCounts()
-  readonly #followers: Followers
+  readonly #consumers: LogConsumers
   #readChars = 0
   /** Work at which links are needed that no body names yet. */
-  #busy = 0
+  #pinned = 0
 
-  constructor(ports: LinksPorts, followers: Followers) {
+  constructor(ports: LinksPorts, followers: LogConsumers) {
     const { events, l4 } = followers
     this.#ports = ports
-    this.#followers = followers
+    this.#consumers = followers
     this.books = new BookFanout(ports.shards, this)
     this.log = this.#linkToLog()
-    this.#orders = new OrderWants(events.orders, l4.names, this.log)
-    events.onOrdersChange = () => this.#orders.changed()
-    l4.onChange = () => this.#orders.changed()
+    this.#orders = new InterestReporter(events.orders, l4.coins, this.log)
+    events.onOrdersChange = () => this.#orders.onChange()
+    l4.onChange = () => this.#orders.onChange()
     this.hubs = Array.from({ length: ports.shards }, (_, index) => this.#linkToHub(index))
   }
 
-  get up(): boolean {
-    return this.log.up || this.hubs.some(({ link }) => link.up)
+  get isUp(): boolean {
+    return this.log.isUp || this.hubs.some(({ link }) => link.isUp)
   }
 
   /** Blocks are waited for. Of states, some are read without any. */
@@ -92,7 +92,7 @@ export class Links implements BookFeed {
   async hasBook(coin: Coin): Promise<boolean | null> {
     const { shards, hub } = this.#ports
     const asked = hub(shardOf(coin, shards)).snapshot(coin, 1)
-    const answer = await orLate(asked, HUB_WAIT_MS, null, after).catch(() => null)
+    const answer = await orLate(asked, HUB_TIMEOUT_MS, null, after).catch(() => null)
     if (answer?.ok) return true
     return answer?.reason === 'unknown_coin' ? false : null
   }
@@ -100,25 +100,25 @@ export class Links implements BookFeed {
   /** What the log holds of events from a height on. */
   eventsFrom(from: number): Promise<EventsAnswer> {
     const { log, relay } = this.#ports
-    return orReject(log().events({ v: LOG_API_VERSION, from, relay }), LOG_WAIT_MS, after)
+    return orReject(log().events({ v: LOG_API_VERSION, from, relay }), LOG_TIMEOUT_MS, after)
   }
 
   /** True where a frame of the log, of so many characters, is new. */
-  admitsOfLog(socket: WebSocket, frame: RelayFrame, chars: number, nowMs: number): boolean {
-    this.#readOfLog(chars)
+  acceptsFromLog(socket: WebSocket, frame: RelayFrame, chars: number, nowMs: number): boolean {
+    this.#reportRead(chars)
     if (frame.t === 'gap') return this.log.admit(socket, frame.to, null, nowMs)
     return this.log.admit(socket, frame.height, frame.epoch ?? null, nowMs)
   }
 
-  #readOfLog(chars: number): void {
+  #reportRead(chars: number): void {
     this.#readChars += chars
     if (this.#readChars < REPORT_CHARS) return
-    this.log.say(String(this.#readChars))
+    this.log.send(String(this.#readChars))
     this.#readChars = 0
   }
 
   /** The link that a socket belongs to. */
-  of(attachment: Attachment): Link | undefined {
+  linkOf(attachment: Attachment): Link | undefined {
     if (attachment.of === 'log') return this.log
     return attachment.of === 'hub' ? this.hubs[attachment.index]?.link : undefined
   }
@@ -128,41 +128,41 @@ export class Links implements BookFeed {
   }
 
   /** A block of this time goes out to clients. */
-  sent(time: number): void {
+  onSent(time: number): void {
     this.#ages.add(this.#ports.clock.nowMs - time)
   }
 
   /** Runs work, such as the beginning of a subscription: meanwhile links stay up, and hubs are not told that coins are needed no more. */
-  async during<T>(run: () => Promise<T>): Promise<T> {
-    this.#busy++
+  async withLinksUp<T>(run: () => Promise<T>): Promise<T> {
+    this.#pinned++
     try {
       return await run()
     } finally {
-      this.#busy--
+      this.#pinned--
     }
   }
 
   /** What the alarm does for links: replaces silent ones, drops unneeded ones, gives coins back, reports ages. */
-  watch(nowMs: number, sockets: number): void {
+  check(nowMs: number, sockets: number): void {
     this.#report(nowMs, sockets)
-    this.log.watch(nowMs)
-    this.#orders.tell()
+    this.log.check(nowMs)
+    this.#orders.flush()
     for (const hub of this.hubs) {
-      hub.link.watch(nowMs)
+      hub.link.check(nowMs)
       // A hub that cannot be told now is told again next time, or attached to anew.
-      if (hub.link.up && this.#busy === 0) hub.settle().catch(() => undefined)
+      if (hub.link.isUp && this.#pinned === 0) hub.syncInterest().catch(() => undefined)
     }
   }
 
   /** Books with coins of this hub cannot be continued: their sockets must connect again. */
   breakDiffs(index: number): void {
-    for (const connection of this.books.seededReceiversOf(index)) connection.broken('continuity')
+    for (const connection of this.books.seededReceiversOf(index)) connection.breakBooks('continuity')
   }
 
   /** Tells every subscriber of events that some are missing; of orders one begins anew. */
-  tellGap(text: string): void {
-    this.#followers.l4.lose()
-    for (const connection of this.#followers.events.receivers()) connection.send(errorFrame(text, 'gap'))
+  notifyGap(text: string): void {
+    this.#consumers.l4.reset()
+    for (const connection of this.#consumers.events.receivers()) connection.send(errorFrame(text, 'gap'))
   }
 
   /** One that does not arrive is missed by nobody: the next comes in a minute. */
@@ -183,20 +183,20 @@ export class Links implements BookFeed {
 
   #linkToLog(): Link {
     const { relay, log } = this.#ports
-    const { events, l4, states } = this.#followers
+    const { events, l4, states } = this.#consumers
     return new Link({
       attach: async (cursor) => {
         const reader = { kind: 'relay' } as const
-        const wanted = this.#orders.whole()
-        const answer = await log().attach({ v: LOG_API_VERSION, name: relay, reader, cursor, ...wanted })
-        this.#orders.changed()
+        const target = this.#orders.all()
+        const answer = await log().attach({ v: LOG_API_VERSION, name: relay, reader, cursor, ...target })
+        this.#orders.onChange()
         return answer
       },
-      needed: () => this.#busy > 0 || events.size > 0 || l4.size > 0 || states.needsBlocks,
-      lost: () => this.tellGap('The link to the feed was lost for too long: some events are missing.'),
-      restarted: () => this.tellGap('The feed begins anew: block heights start over.'),
-      began: () =>
-        this.tellGap('The feed begins: what happened since the subscription and before its first block is missing.'),
+      isNeeded: () => this.#pinned > 0 || events.size > 0 || l4.size > 0 || states.needsBlocks,
+      onLost: () => this.notifyGap('The link to the feed was lost for too long: some events are missing.'),
+      onRestart: () => this.notifyGap('The feed begins anew: block heights start over.'),
+      onFirstFrame: () =>
+        this.notifyGap('The feed begins: what happened since the subscription and before its first block is missing.'),
     })
   }
 
@@ -206,9 +206,9 @@ export class Links implements BookFeed {
       relay,
       stub: () => hub(index),
       interest: () => this.books.interestOf(index),
-      needed: () => this.#busy > 0 || this.books.needs(index),
-      lost: () => this.breakDiffs(index),
-      restarted: () => {
+      isNeeded: () => this.#pinned > 0 || this.books.needsHub(index),
+      onLost: () => this.breakDiffs(index),
+      onRestart: () => {
         this.breakDiffs(index)
         this.books.restart(index)
       },
@@ -222,16 +222,16 @@ export function attachmentOf(header: LinkHeader): Attachment {
 }
 
 /** Changes of so long a time are told together. */
-const TELL_MS = 250
+const REPORT_DELAY_MS = 250
 
 /** Tells the log whose order statuses and which coins' rows bodies want: all with each new link, then what changes. */
-class OrderWants {
+class InterestReporter {
   readonly #orders: InterestCounts
   readonly #l4: InterestCounts
   readonly #link: Link
-  #isDue = false
+  #isScheduled = false
   /** What the log was told is not known: this relay woke, and its link with it. */
-  #isWoken = true
+  #isUnknown = true
 
   /** `orders` names wallets, `l4` coins. */
   constructor(orders: InterestCounts, l4: InterestCounts, link: Link) {
@@ -241,35 +241,35 @@ class OrderWants {
   }
 
   /** All that is wanted, as a new link begins with it. */
-  whole(): { readonly orders: readonly string[]; readonly l4: readonly string[] } {
+  all(): { readonly orders: readonly string[]; readonly l4: readonly string[] } {
     this.#orders.takeChange()
     this.#l4.takeChange()
-    this.#isWoken = false
+    this.#isUnknown = false
     return { orders: [...this.#orders.sent], l4: [...this.#l4.sent] }
   }
 
   /** What is wanted may have changed: it is told soon. */
-  changed(): void {
-    if (this.#isDue) return
-    this.#isDue = true
-    after(TELL_MS, () => {
-      this.#isDue = false
-      this.tell()
+  onChange(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    after(REPORT_DELAY_MS, () => {
+      this.#isScheduled = false
+      this.flush()
     })
   }
 
   /** Tells what is to be told. While the link is down it waits for the next one. */
-  tell(): void {
-    if (!this.#link.up) return
-    const isWhole = this.#isWoken
-    const change = isWhole ? this.#all() : { orders: this.#orders.takeChange(), l4: this.#l4.takeChange() }
+  flush(): void {
+    if (!this.#link.isUp) return
+    const isWhole = this.#isUnknown
+    const change = isWhole ? this.#fullChange() : { orders: this.#orders.takeChange(), l4: this.#l4.takeChange() }
     if (!change.orders && !change.l4) return
     for (const part of wantFrameParts(change, isWhole))
-      this.#link.say(JSON.stringify({ v: LOG_API_VERSION, t: 'want', ...part } satisfies RelayWant))
+      this.#link.send(JSON.stringify({ v: LOG_API_VERSION, t: 'want', ...part } satisfies RelayWant))
   }
 
-  #all() {
-    const { orders, l4 } = this.whole()
+  #fullChange() {
+    const { orders, l4 } = this.all()
     return { orders: { add: orders, drop: [] }, l4: { add: l4, drop: [] } }
   }
 }

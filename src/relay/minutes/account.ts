@@ -12,8 +12,8 @@ import type { MinuteAnswer, StreamAnswer } from '../../metering/streams/stream-a
 import { lastMinuteFrame, lowCreditsFrame } from '../../protocol/relay/frames.ts'
 import type { Refusal } from '../sockets/admission.ts'
 import type { Connection } from '../sockets/connection.ts'
-import { type Here, MeterLine, type MeterPort } from './meter-line.ts'
-import { type Minutes, owedCharges } from './minutes.ts'
+import { type AccountStatus, MeterClient, type MeterPort } from './meter-client.ts'
+import { dueCharges, type Minutes } from './minutes.ts'
 
 /** An account is reported at least so often while it has sockets. */
 const REPORT_EVERY_MS = 20_000
@@ -25,48 +25,48 @@ const SILENCE_MS = 35_000
 
 export interface AccountPorts extends MeterPort {
   /** The terms of these sockets are older than `terms`: their callers are to be looked up anew. */
-  lookUp(connections: readonly Connection[], terms: number): void
+  refreshCallers(connections: readonly Connection[], terms: number): void
 }
 
 export class Account {
   readonly #ports: AccountPorts
-  readonly #line: MeterLine
+  readonly #meter: MeterClient
   readonly #connections = new Set<Connection>()
   readonly #running = new Map<Minutes, Connection>()
   /** Whose first minutes are being asked for. */
-  readonly #beginning = new Map<Minutes, Connection>()
+  readonly #starting = new Map<Minutes, Connection>()
   /** Callers who wait to be let in, and those who were and are not here yet. */
   readonly #waiting = new Set<Connection['identity']>()
-  readonly #entering = new Set<Connection['identity']>()
-  #left: MicroCredits = 0
+  readonly #admitted = new Set<Connection['identity']>()
+  #remaining: MicroCredits = 0
   #available: MicroCredits = 0
 
   constructor(name: string, ports: AccountPorts) {
     this.#ports = ports
-    this.#line = new MeterLine(name, ports, {
-      here: () => this.#here(),
-      answered: (answer, begun, due) => this.#answered(answer, begun, due),
-      failed: () => this.#endIfSilent(),
+    this.#meter = new MeterClient(name, ports, {
+      status: () => this.#status(),
+      onReply: (answer, begun, due) => this.#onReply(answer, begun, due),
+      onFailure: () => this.#endIfSilent(),
     })
   }
 
   /** Nothing is left to keep in mind. */
   get isIdle(): boolean {
-    return this.#connections.size + this.#entering.size === 0 && this.#line.isIdle
+    return this.#connections.size + this.#admitted.size === 0 && this.#meter.isIdle
   }
 
   /** Its meter has not heard of all that ended. */
-  get isOwing(): boolean {
-    return this.#line.isOwing
+  get hasPendingEnds(): boolean {
+    return this.#meter.hasPendingEnds
   }
 
   /** Null where a socket may come in: `enter` follows at once, or its place is lost. */
   async admit(identity: Connection['identity']): Promise<Refusal | null> {
     this.#waiting.add(identity)
     try {
-      const verdict = await this.#line.connect(identity.keyHash)
-      if (verdict !== 'in') return { why: verdict, left: this.#left }
-      this.#entering.add(identity)
+      const verdict = await this.#meter.connect(identity.keyHash)
+      if (verdict !== 'in') return { why: verdict, left: this.#remaining }
+      this.#admitted.add(identity)
       return null
     } catch {
       return { why: 'unmetered', left: 0 }
@@ -76,40 +76,40 @@ export class Account {
   }
 
   /** The socket is here: just let in, or one that outlived the relay's memory. */
-  enter(connection: Connection): void {
-    this.#entering.delete(connection.identity)
+  add(connection: Connection): void {
+    this.#admitted.delete(connection.identity)
     this.#connections.add(connection)
   }
 
-  leave(connection: Connection): void {
-    if (this.#connections.delete(connection)) this.#line.report()
+  remove(connection: Connection): void {
+    if (this.#connections.delete(connection)) this.#meter.report()
   }
 
   /** Pays the first minute, with the rest of an earlier one where there is one. Rejects where the meter is away. */
-  async begin(minutes: Minutes, connection: Connection): Promise<MinuteAnswer> {
-    this.#beginning.set(minutes, connection)
+  async start(minutes: Minutes, connection: Connection): Promise<MinuteAnswer> {
+    this.#starting.set(minutes, connection)
     try {
-      return await this.#line.begin(minutes)
+      return await this.#meter.requestMinute(minutes)
     } finally {
-      this.#beginning.delete(minutes)
+      this.#starting.delete(minutes)
     }
   }
 
   /** Takes up one that outlived the relay's memory: its minutes are paid as they start. */
-  run(minutes: Minutes, connection: Connection): void {
+  resume(minutes: Minutes, connection: Connection): void {
     this.#running.set(minutes, connection)
   }
 
   /** The subscription is over; `isUnserved`: we could not serve it, and its first minute is given back. */
   stop(minutes: Minutes, isUnserved = false): void {
-    if (this.#running.delete(minutes)) this.#line.end(minutes, isUnserved)
+    if (this.#running.delete(minutes)) this.#meter.end(minutes, isUnserved)
   }
 
   /** False where the meter says now that there is less than this; a rest may pay for it all the same. */
-  async affords(amount: MicroCredits): Promise<boolean> {
+  async canAfford(amount: MicroCredits): Promise<boolean> {
     if (this.#available >= amount) return true
-    this.#line.report()
-    await this.#line.settled()
+    this.#meter.report()
+    await this.#meter.settled()
     return this.#available >= amount
   }
 
@@ -122,22 +122,22 @@ export class Account {
       if ((expires ?? Number.POSITIVE_INFINITY) <= now)
         connection.fail({ kind: replaced ? 'key_replaced' : 'key_expired' })
     }
-    const isOwing = [...this.#running.keys()].some((minutes) => owedCharges(relay, minutes, now).length > 0)
-    const { sentMs, answeredMs, isIdle } = this.#line
-    if (isOwing || now - sentMs >= REPORT_EVERY_MS || answeredMs < sentMs || !isIdle) this.#line.report()
+    const isOwing = [...this.#running.keys()].some((minutes) => dueCharges(relay, minutes, now).length > 0)
+    const { sentMs, answeredMs, isIdle } = this.#meter
+    if (isOwing || now - sentMs >= REPORT_EVERY_MS || answeredMs < sentMs || !isIdle) this.#meter.report()
   }
 
   /** Says how things stand here, such as that all that was here has died. */
   report(): void {
-    this.#line.report()
+    this.#meter.report()
   }
 
   settled(): Promise<void> {
-    return this.#line.settled()
+    return this.#meter.settled()
   }
 
-  #here(): Here {
-    const here = [...this.#entering, ...[...this.#connections].map(({ identity }) => identity)]
+  #status(): AccountStatus {
+    const here = [...this.#admitted, ...[...this.#connections].map(({ identity }) => identity)]
     // The newest caller knows the newest limits.
     const newest = [...this.#waiting].at(-1) ?? here.at(-1)
     const limits = newest ? limitsOf(newest) : { streamConnections: 0, streamSubscriptions: 0 }
@@ -149,28 +149,28 @@ export class Account {
     }
   }
 
-  #answered(
+  #onReply(
     answer: StreamAnswer,
     begun: readonly Minutes[],
     due: readonly { readonly minutes: Minutes; readonly answer: MinuteAnswer }[],
   ): void {
     for (const minutes of begun) {
-      const connection = this.#beginning.get(minutes)
+      const connection = this.#starting.get(minutes)
       if (connection) this.#running.set(minutes, connection)
     }
     for (const key of answer.revoked)
       for (const connection of this.#connectionsOf(key))
         connection.fail(connection.identity.replaced ? { kind: 'key_replaced' } : KEY_ENDED)
-    for (const one of due) this.#unpaid(one.minutes, one.answer)
+    for (const one of due) this.#onUnpaid(one.minutes, one.answer)
     this.#warn(answer)
-    this.#left = answer.left
+    this.#remaining = answer.left
     this.#available = answer.available
     const stale = [...this.#connections].filter(({ terms }) => terms !== answer.terms)
-    if (stale.length > 0) this.#ports.lookUp(stale, answer.terms)
+    if (stale.length > 0) this.#ports.refreshCallers(stale, answer.terms)
   }
 
   /** What becomes of a subscription whose minute has started and was not paid. */
-  #unpaid(minutes: Minutes, answer: MinuteAnswer): void {
+  #onUnpaid(minutes: Minutes, answer: MinuteAnswer): void {
     const connection = this.#running.get(minutes)
     if (answer.ok || !connection) return
     if (answer.reason === 'busy') return connection.fail(visitorsBusy(answer.busyMs))
@@ -184,12 +184,13 @@ export class Account {
 
   #warn({ available, left, isLow, nextMinute }: StreamAnswer): void {
     const isLast = available < nextMinute
-    if (!isLast && !isLow) for (const connection of this.#connections) connection.warned = 'of nothing'
+    if (!isLast && !isLow) for (const connection of this.#connections) connection.creditWarning = 'of nothing'
     else {
       const frame = isLast ? lastMinuteFrame(nextMinute, available) : lowCreditsFrame(left)
       for (const connection of new Set(this.#running.values())) {
-        if (connection.warned === 'of the end' || (connection.warned === 'of a tenth' && !isLast)) continue
-        connection.warned = isLast ? 'of the end' : 'of a tenth'
+        if (connection.creditWarning === 'of the end' || (connection.creditWarning === 'of a tenth' && !isLast))
+          continue
+        connection.creditWarning = isLast ? 'of the end' : 'of a tenth'
         // Behind the request at work, so that its ack comes first.
         connection.enqueue(async () => connection.send(frame))
       }
@@ -197,7 +198,7 @@ export class Account {
   }
 
   #endIfSilent(): void {
-    if (this.#ports.clock.nowMs - this.#line.answeredMs < SILENCE_MS) return
+    if (this.#ports.clock.nowMs - this.#meter.answeredMs < SILENCE_MS) return
     for (const connection of [...this.#connections]) connection.fail(UNCHARGED)
   }
 
@@ -226,8 +227,8 @@ export class Accounts {
   }
 
   /** Something that ended was not told yet: only this object's memory has it. */
-  get isOwing(): boolean {
-    return [...this.#byName.values()].some((account) => account.isOwing)
+  get hasPendingEnds(): boolean {
+    return [...this.#byName.values()].some((account) => account.hasPendingEnds)
   }
 
   of(name: string): Account {

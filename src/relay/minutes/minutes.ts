@@ -21,45 +21,45 @@ export interface Minutes {
   /** Minutes paid, counted from `sinceMs`. */
   paid: number
   /** While what was paid for is yet to come: the minute stands still. */
-  held?: { readonly sinceMs: number; readonly mostMs: number } | undefined
+  paused?: { readonly sinceMs: number; readonly mostMs: number } | undefined
   /** Its body for its owner to read; told once. */
-  readonly shown?: string
+  readonly preview?: string
   /** A visitor without a key has it: all of them together may spend so much an hour. */
   readonly visitorsPerHour?: MicroCredits | undefined
 }
 
 /** Of a body in a list of what runs. */
-export const SHOWN_CHARS = 200
+export const PREVIEW_CHARS = 200
 
 /** What was paid for is yet to come: the minute stands still until then, for `mostMs` at most. */
-export function standStill(minutes: Minutes, nowMs: number, mostMs: number): void {
-  letGo(minutes, nowMs)
-  minutes.held = { sinceMs: nowMs, mostMs }
+export function pauseMinute(minutes: Minutes, nowMs: number, mostMs: number): void {
+  resumeMinute(minutes, nowMs)
+  minutes.paused = { sinceMs: nowMs, mostMs }
 }
 
 /** All has come. */
-export function letGo(minutes: Minutes, nowMs: number): void {
-  minutes.sinceMs += stoodStill(minutes, nowMs)
-  minutes.held = undefined
+export function resumeMinute(minutes: Minutes, nowMs: number): void {
+  minutes.sinceMs += pausedMs(minutes, nowMs)
+  minutes.paused = undefined
 }
 
-function stoodStill({ held }: Minutes, nowMs: number): number {
-  return held === undefined ? 0 : Math.min(held.mostMs, nowMs - held.sinceMs)
+function pausedMs({ paused }: Minutes, nowMs: number): number {
+  return paused === undefined ? 0 : Math.min(paused.mostMs, nowMs - paused.sinceMs)
 }
 
 /** The charge of the first minute, which comes before the ack. */
 export function firstCharge(
   relay: string,
-  { id, keyHash, type, price, body, shown, visitorsPerHour }: Minutes,
+  { id, keyHash, type, price, body, preview: shown, visitorsPerHour }: Minutes,
 ): MinuteCharge {
   const place = { subscription: `${relay}/${id}`, ordinal: 0, keyHash, type, amount: price }
   return { ...place, body, leftMs: MINUTE_MS, shown, visitorsPerHour }
 }
 
 /** Charges of all minutes that have started and are not paid. */
-export function owedCharges(relay: string, minutes: Minutes, nowMs: number): MinuteCharge[] {
+export function dueCharges(relay: string, minutes: Minutes, nowMs: number): MinuteCharge[] {
   const { id, keyHash, type, price, body, visitorsPerHour } = minutes
-  const sinceMs = minutes.sinceMs + stoodStill(minutes, nowMs)
+  const sinceMs = minutes.sinceMs + pausedMs(minutes, nowMs)
   const charges: MinuteCharge[] = []
   for (let ordinal = minutes.paid; sinceMs + ordinal * MINUTE_MS < nowMs; ordinal++) {
     const leftMs = Math.max(0, sinceMs + (ordinal + 1) * MINUTE_MS - nowMs)
@@ -70,15 +70,15 @@ export function owedCharges(relay: string, minutes: Minutes, nowMs: number): Min
 }
 
 /** What is told of a subscription that ends now, when all it owes is paid; `isUnserved`: we could not serve it. */
-export function endOf(relay: string, one: Minutes, nowMs: number, isUnserved = false): StreamEnd {
+export function endReport(relay: string, one: Minutes, nowMs: number, isUnserved = false): StreamEnd {
   const { id, type, price: amount, body, paid } = one
-  const sinceMs = one.sinceMs + stoodStill(one, nowMs)
+  const sinceMs = one.sinceMs + pausedMs(one, nowMs)
   const minutes = Math.max(paid, Math.ceil((nowMs - sinceMs) / MINUTE_MS))
   const end = { subscription: `${relay}/${id}`, body, leftMs: sinceMs + minutes * MINUTE_MS - nowMs }
   return isUnserved ? { ...end, unserved: { type, amount } } : end
 }
 
 /** Minutes as they stand when a relay wakes and remembers only when they began: the present one is asked for again, which is harmless. */
-export function wokenMinutes(minutes: Omit<Minutes, 'paid'>, nowMs: number): Minutes {
+export function restoredMinutes(minutes: Omit<Minutes, 'paid'>, nowMs: number): Minutes {
   return { ...minutes, paid: Math.max(0, Math.floor((nowMs - minutes.sinceMs) / MINUTE_MS)) }
 }

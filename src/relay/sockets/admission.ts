@@ -24,13 +24,13 @@ const TOO_MUCH_UNREAD =
   'Too much is unread on sockets of this account that we closed (end them on your side, and ping with a nonce)'
 
 /** A visitor who leaves makes room for another one. */
-const BUSY_MS = 30_000
+const BUSY_RETRY_MS = 30_000
 
-const MANY_SOCKETS = `Stream tokens: a visitor may have ${TOKEN_SOCKETS} sockets open: close one (a tab), and connect again.`
+const TOO_MANY_TOKEN_SOCKETS = `Stream tokens: a visitor may have ${TOKEN_SOCKETS} sockets open: close one (a tab), and connect again.`
 
 const WINDOW_S = 10
 /** Beyond what the plan allows, so that whoever opens one socket too many hears that. */
-const MORE = 50
+const EXTRA_CONNECTS = 50
 
 /** Of one visitor with stream tokens. */
 const TOKEN_CONNECTS = 20
@@ -43,13 +43,13 @@ const TOKEN_CONNECTS = 20
 export function connectLimit(identity: Identity): RequestLimit {
   return {
     name: 'connects',
-    quota: identity.token ? TOKEN_CONNECTS : limitsOf(identity).streamConnections + MORE,
+    quota: identity.token ? TOKEN_CONNECTS : limitsOf(identity).streamConnections + EXTRA_CONNECTS,
     windowSeconds: WINDOW_S,
   }
 }
 
 /** The refusal of a key that connects more often than its plan allows sockets. */
-export function tooOften(identity: Identity, retryAfterMs: number): Failure {
+export function tooManyConnects(identity: Identity, retryAfterMs: number): Failure {
   const limit = connectLimit(identity)
   const hint =
     `Too many connections: each key may connect ${limit.quota} times in ${limit.windowSeconds} s: ` +
@@ -59,7 +59,7 @@ export function tooOften(identity: Identity, retryAfterMs: number): Failure {
 
 /** A refusal as its client is told it. */
 export function admissionFailure({ why, left, retryAfterMs }: Refusal, identity: Identity): Failure {
-  if (retryAfterMs !== undefined) return tooOften(identity, retryAfterMs)
+  if (retryAfterMs !== undefined) return tooManyConnects(identity, retryAfterMs)
   switch (why) {
     case 'revoked':
       return KEY_ENDED
@@ -77,9 +77,9 @@ export function admissionFailure({ why, left, retryAfterMs }: Refusal, identity:
         most: limitsOf(identity).streamConnections,
       }
     case 'token':
-      return { kind: 'limit_reached', limit: 'token connections', most: TOKEN_SOCKETS, hint: MANY_SOCKETS }
+      return { kind: 'limit_reached', limit: 'token connections', most: TOKEN_SOCKETS, hint: TOO_MANY_TOKEN_SOCKETS }
     case 'busy':
-      return visitorsBusy(BUSY_MS)
+      return visitorsBusy(BUSY_RETRY_MS)
     case 'full':
       return { kind: 'unavailable', what: 'Every relay of your region is full', retryAfterMs: 5000 }
     case 'heavy':

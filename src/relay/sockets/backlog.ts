@@ -8,15 +8,15 @@ import type { AccountId } from '../../core/ids.ts'
 const RELAY_CHARS = 8 * 1024 * 1024
 const ACCOUNT_CHARS = RELAY_CHARS / 4
 /** What the shortest one takes beside its text. */
-const EACH_CHARS = 512
+const OVERHEAD_CHARS = 512
 
 export class Backlog {
   readonly #byAccount = new Map<string, number>()
   #chars = 0
 
   /** Takes room for a text; the answer, called once, gives it back. Null where there is none. */
-  take(account: AccountId, length: number): (() => void) | null {
-    const chars = length + EACH_CHARS
+  reserve(account: AccountId, length: number): (() => void) | null {
+    const chars = length + OVERHEAD_CHARS
     const own = this.#byAccount.get(account) ?? 0
     if (own + chars > ACCOUNT_CHARS || this.#chars + chars > RELAY_CHARS) return null
     this.#add(account, chars)

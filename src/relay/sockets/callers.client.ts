@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts'
 
 type EndReason = 'revoked' | 'expired' | 'not entitled'
 
-const ENDS: Readonly<Record<EndReason, Failure>> = {
+const END_FAILURES: Readonly<Record<EndReason, Failure>> = {
   revoked: { kind: 'key_revoked' },
   expired: { kind: 'key_expired' },
   'not entitled': {
@@ -22,13 +22,17 @@ export type Caller =
   | { readonly ok: false; readonly why: EndReason; readonly replaced?: boolean }
 
 /** The gateway, which alone has the table of keys. */
-export interface CallerBook {
+export interface CallerDirectory {
   /** Who has the key with this hash, as the table has it now, for streams or another product; `isToken`: by its tokens. */
   caller(keyHash: KeyHash, product?: Connection['product'], isToken?: boolean): Promise<Caller>
 }
 
 /** Brings sockets up to `terms`, or ends them. Who cannot be looked up now is so after a later report. */
-export async function lookUpAnew(book: CallerBook, connections: readonly Connection[], terms: number): Promise<void> {
+export async function refreshCallers(
+  book: CallerDirectory,
+  connections: readonly Connection[],
+  terms: number,
+): Promise<void> {
   const byKey = Map.groupBy(
     connections,
     ({ identity, product }) => `${product} ${identity.keyHash} ${identity.token !== undefined}`,
@@ -40,7 +44,7 @@ export async function lookUpAnew(book: CallerBook, connections: readonly Connect
     const caller = await book.caller(identity.keyHash, product, identity.token !== undefined).catch(() => null)
     for (const connection of caller === null ? [] : sockets) {
       if (caller?.ok) connection.renew(caller.identity, terms)
-      else if (caller) connection.fail(caller.replaced ? { kind: 'key_replaced' } : ENDS[caller.why])
+      else if (caller) connection.fail(caller.replaced ? { kind: 'key_replaced' } : END_FAILURES[caller.why])
     }
   }
 }

@@ -9,11 +9,11 @@ import { type Bucket, borrowTokens, fullBucket, type Rate, takeTokens } from '..
 import { limitsOf } from '../../metering/plans/plan.ts'
 import { socketEnd } from '../../protocol/relay/failure-frame.ts'
 import { errorFrame } from '../../protocol/relay/frames.ts'
-import type { Reading } from './unread.ts'
+import type { SocketUnread } from './unread.ts'
 import { LIGHT, RelayUnread } from './unread.ts'
 
 /** Refused frames in a row before the socket goes: answering them without end would be free work. */
-const MAX_REFUSED = 1000
+const MAX_CONSECUTIVE_REJECTIONS = 1000
 /** A proof of so much does not count: who takes much has to prove often. Half of what is asked for: frames come in runs. */
 const FREE_PROOF_BYTES = 16 * 1024
 export const MAX_POSTS_IN_FLIGHT = 16
@@ -34,12 +34,12 @@ export interface Sink {
 }
 
 /** What counts what is sent to a socket, and what of it was read. */
-export interface Unread {
-  enter(
+export interface UnreadTracker {
+  add(
     account: AccountId,
     cut: () => void,
-  ): Pick<Reading, 'bytes' | 'sending' | 'snapshotWaitMs' | 'pinged' | 'left' | 'gone'>
-  move(account: AccountId, nowMs: number): void
+  ): Pick<SocketUnread, 'bytes' | 'countSend' | 'snapshotWaitMs' | 'onPing' | 'onEnded' | 'onClosed'>
+  markMoved(account: AccountId, nowMs: number): void
 }
 
 export class Connection {
@@ -47,31 +47,31 @@ export class Connection {
   readonly #sink: Sink
   readonly #clock: Clock
   readonly #onEnd: (connection: Connection) => void
-  readonly #reading: ReturnType<Unread['enter']>
-  readonly #unread: Unread
+  readonly #socketUnread: ReturnType<UnreadTracker['add']>
+  readonly #unread: UnreadTracker
   #identity: Identity
   #terms: number
   #rate: Rate
   #frames: Bucket
-  #refused = 0
+  #rejections = 0
   #queue: Promise<void> = Promise.resolve()
   /** `broken`: it ended because the relay could not serve it. */
   #state: 'open' | 'ended' | 'broken' = 'open'
   #activeMs: number
   /** A frame went down since somebody asked when. */
   #isActive = false
-  posts = 0
+  pendingPosts = 0
   /** Hears of refusals, for the account's own list; null: nobody does. */
-  refused: ((connection: Connection, type: string, failure: Failure) => void) | null = null
+  onRejected: ((connection: Connection, type: string, failure: Failure) => void) | null = null
   #isPlaying = false
   /** Writes down what of it outlives the relay's memory. */
-  remember: () => void = () => undefined
+  persist: () => void = () => undefined
   /** What its key has to be for. */
   product: Product & ('stream' | 'graphql') = 'stream'
   /** Of a GraphQL operation, which is a client of its own: what it takes, beside its body, to begin it again. */
   operation: { readonly id: string; readonly alias: string; readonly key: string } | null = null
   /** What the client was last told of its credits; it is told of each once. */
-  warned: 'of nothing' | 'of a tenth' | 'of the end' = 'of nothing'
+  creditWarning: 'of nothing' | 'of a tenth' | 'of the end' = 'of nothing'
 
   /** `onEnd` is called once, when the relay ends the socket or the client did. `unread`: what its relay counts. */
   constructor(
@@ -80,7 +80,7 @@ export class Connection {
     sink: Sink,
     clock: Clock,
     onEnd: (connection: Connection) => void,
-    unread: Unread = new RelayUnread(LIGHT, clock.nowMs),
+    unread: UnreadTracker = new RelayUnread(LIGHT, clock.nowMs),
   ) {
     this.id = id
     this.#terms = terms
@@ -92,7 +92,7 @@ export class Connection {
     this.#frames = fullBucket(this.#rate, clock.nowMs)
     this.#activeMs = clock.nowMs
     this.#unread = unread
-    this.#reading = unread.enter(identity.account, () => this.#tooSlow())
+    this.#socketUnread = unread.add(identity.account, () => this.#endTooSlow())
   }
 
   get identity(): Identity {
@@ -109,7 +109,7 @@ export class Connection {
     const { token } = this.#identity
     this.#identity = token ? narrowed(identity, token) : identity
     this.#terms = terms
-    if (!this.ended) this.remember()
+    if (!this.isEnded) this.persist()
     if (this.messagesPerMinute === this.#rate.burst) return
     this.#rate = rateOf(this.#identity)
     this.#frames = fullBucket(this.#rate, this.#clock.nowMs)
@@ -121,16 +121,16 @@ export class Connection {
   }
 
   /** The past is played on it from now on, or no more. */
-  play(isPlaying: boolean): void {
+  setPlaying(isPlaying: boolean): void {
     this.#isPlaying = isPlaying
-    if (!this.ended) this.remember()
+    if (!this.isEnded) this.persist()
   }
 
   get messagesPerMinute(): number {
     return messagesPerMinute(this.#identity)
   }
 
-  get ended(): boolean {
+  get isEnded(): boolean {
     return this.#state !== 'open'
   }
 
@@ -145,16 +145,16 @@ export class Connection {
   }
 
   send(text: string): void {
-    if (this.ended) return
-    if (!this.#reading.sending(text.length)) return this.#tooSlow()
+    if (this.isEnded) return
+    if (!this.#socketUnread.countSend(text.length)) return this.#endTooSlow()
     this.#isActive = true
-    this.#put(text)
+    this.#write(text)
   }
 
   /** Tells the client that it is refused; `type`: what it asked for, empty where that was not read. */
-  refuse(failure: Failure, text: string, type = ''): void {
-    if (this.ended) return
-    this.refused?.(this, type, failure)
+  reject(failure: Failure, text: string, type = ''): void {
+    if (this.isEnded) return
+    this.onRejected?.(this, type, failure)
     this.send(text)
   }
 
@@ -163,8 +163,8 @@ export class Connection {
    * Infinity: not at this relay; the socket was told so and ended.
    */
   snapshotWaitMs(bytes: number): number {
-    const waitMs = this.#reading.snapshotWaitMs(bytes, this.#clock.nowMs)
-    if (waitMs === Number.POSITIVE_INFINITY) this.#tooSlow()
+    const waitMs = this.#socketUnread.snapshotWaitMs(bytes, this.#clock.nowMs)
+    if (waitMs === Number.POSITIVE_INFINITY) this.#endTooSlow()
     return waitMs
   }
 
@@ -175,19 +175,19 @@ export class Connection {
     const { bucket, taken } = takeTokens(this.#frames, this.#rate, 1, now)
     this.#frames = bucket
     if (taken === 1) {
-      this.#refused = 0
+      this.#rejections = 0
       return 'yes'
     }
-    if (++this.#refused > MAX_REFUSED) this.end(1008, 'too many messages')
+    if (++this.#rejections > MAX_CONSECUTIVE_REJECTIONS) this.end(1008, 'too many messages')
     return 'no'
   }
 
   /** Takes the nonce of an admitted ping, which proves what was read where it is the last pong's. Answers the pong's. */
-  pinged(nonce: string, fresh: string): string {
+  onPing(nonce: string, fresh: string): string {
     const now = this.#clock.nowMs
-    const before = this.#reading.bytes
-    const answer = this.#reading.pinged(nonce, fresh, now)
-    const isFree = before - this.#reading.bytes >= FREE_PROOF_BYTES
+    const before = this.#socketUnread.bytes
+    const answer = this.#socketUnread.onPing(nonce, fresh, now)
+    const isFree = before - this.#socketUnread.bytes >= FREE_PROOF_BYTES
     if (isFree) this.#frames = borrowTokens(this.#frames, this.#rate, -1, now).bucket
     return answer
   }
@@ -208,10 +208,10 @@ export class Connection {
   }
 
   #end(as: 'ended' | 'broken', code: number, reason: string, last?: string): void {
-    if (this.ended) return
-    if (last !== undefined) this.#put(last)
+    if (this.isEnded) return
+    if (last !== undefined) this.#write(last)
     this.#state = as
-    this.#reading.left()
+    this.#socketUnread.onEnded()
     try {
       this.#sink.close(code, reason)
     } catch {
@@ -222,7 +222,7 @@ export class Connection {
 
   /** Ends by a failure after which nothing more can come. */
   fail(failure: Failure): void {
-    if (!this.ended) this.refused?.(this, '', failure)
+    if (!this.isEnded) this.onRejected?.(this, '', failure)
     const { code, reason, last } = socketEnd(failure)
     this.end(code, reason, last)
   }
@@ -233,30 +233,30 @@ export class Connection {
   }
 
   /** A book stream of this socket cannot go on: the client must connect again. */
-  broken(why: 'continuity' | 'unserved'): void {
+  breakBooks(why: 'continuity' | 'unserved'): void {
     if (why === 'continuity') this.#end('broken', 1012, 'books begin again: reconnect')
     else this.#end('broken', 1013, 'books cannot be had now: reconnect')
   }
 
   /** The other side closed, before or after this one. */
-  gone(): void {
-    this.#reading.gone()
-    if (this.ended) return
+  onClosed(): void {
+    this.#socketUnread.onClosed()
+    if (this.isEnded) return
     this.#state = 'ended'
     this.#onEnd(this)
   }
 
-  #tooSlow(): void {
-    this.#unread.move(this.#identity.account, this.#clock.nowMs)
+  #endTooSlow(): void {
+    this.#unread.markMoved(this.#identity.account, this.#clock.nowMs)
     this.end(1013, 'prove that you read', errorFrame(TOO_SLOW, 'too_slow'))
   }
 
-  #put(text: string): void {
+  #write(text: string): void {
     try {
       this.#sink.send(text)
     } catch {
       // The platform reports the close by itself; until then nothing more may be sent.
-      this.gone()
+      this.onClosed()
     }
   }
 }

@@ -34,27 +34,27 @@ export function poolOf(name: string): Pool {
 }
 
 /** What an isolate remembers of relays that refused. */
-export class Refusals {
+export class RelayRefusals {
   /** Relays that are full and accounts that are heavy, by a name that tells them apart, with until when. */
   readonly #untilMs = new BoundedMap<string, number>(MAX_REMEMBERED)
 
-  full(region: string, index: number, nowMs: number): void {
+  markFull(region: string, index: number, nowMs: number): void {
     this.#untilMs.set(`full ${region}/${index}`, nowMs + FULL_MS)
   }
 
   isFull(region: string, index: number, nowMs: number): boolean {
-    return this.#holds(`full ${region}/${index}`, nowMs)
+    return this.#isCurrent(`full ${region}/${index}`, nowMs)
   }
 
-  heavy(account: AccountId, nowMs: number): void {
+  markHeavy(account: AccountId, nowMs: number): void {
     this.#untilMs.set(`heavy ${account}`, nowMs + HEAVY_MS)
   }
 
   pool(account: AccountId, nowMs: number): Pool {
-    return this.#holds(`heavy ${account}`, nowMs) ? 'heavy' : 'light'
+    return this.#isCurrent(`heavy ${account}`, nowMs) ? 'heavy' : 'light'
   }
 
-  #holds(name: string, nowMs: number): boolean {
+  #isCurrent(name: string, nowMs: number): boolean {
     return (this.#untilMs.get(name) ?? 0) > nowMs
   }
 }

@@ -2,7 +2,7 @@
 // the platform knows best and what its regions are made of; by longitude where a continent or a country spans several.
 
 /** What the platform tells of a caller; absent on a single machine. */
-export interface CallerPlace {
+export interface CallerLocation {
   readonly continent?: string
   /** ISO 3166-1, two letters. */
   readonly country?: string
@@ -13,18 +13,18 @@ export interface CallerPlace {
 export type Region = 'local' | 'wnam' | 'enam' | 'sam' | 'weur' | 'eeur' | 'apac-ne' | 'apac-se' | 'oc' | 'afr' | 'me'
 
 /** Countries that are one region whatever the longitude. */
-const COUNTRIES: Partial<Readonly<Record<Region, string>>> = {
+const COUNTRIES_OF_REGION: Partial<Readonly<Record<Region, string>>> = {
   'apac-ne': 'JP KR KP TW HK MO CN MN',
   'apac-se': 'SG ID MY TH VN PH IN BN KH LA MM TL BD LK NP BT PK MV',
   me: 'AE SA QA BH KW OM YE IR IQ JO LB SY IL PS AF',
   eeur: 'TR CY GE AM AZ KZ UZ TM TJ KG RU UA BY MD RO BG GR EE LV LT FI',
 }
-const OF_COUNTRY = new Map(
-  Object.entries(COUNTRIES).flatMap(([region, countries]) =>
+const REGION_OF_COUNTRY = new Map(
+  Object.entries(COUNTRIES_OF_REGION).flatMap(([region, countries]) =>
     countries.split(' ').map((country) => [country, region as Region] as const),
   ),
 )
-const OF_CONTINENT: Readonly<Record<string, Region>> = { SA: 'sam', OC: 'oc', AF: 'afr', AN: 'oc' }
+const REGION_OF_CONTINENT: Readonly<Record<string, Region>> = { SA: 'sam', OC: 'oc', AF: 'afr', AN: 'oc' }
 
 type Band = readonly [upTo: number, region: Region]
 const bands = (unknown: Region, ...from: readonly Band[]) => ({ unknown, bands: from })
@@ -37,9 +37,9 @@ const BANDS: Readonly<Record<string, ReturnType<typeof bands>>> = {
 }
 
 /** The platform's location hint of a caller; `local` where nothing is known. */
-export function regionOf(place: CallerPlace | undefined): Region {
+export function regionOf(place: CallerLocation | undefined): Region {
   const { continent = '', country = '', longitude = '' } = place ?? {}
-  const known = OF_COUNTRY.get(country) ?? OF_CONTINENT[continent]
+  const known = REGION_OF_COUNTRY.get(country) ?? REGION_OF_CONTINENT[continent]
   if (known !== undefined) return known
   const split = BANDS[continent]
   if (split === undefined) return 'local'

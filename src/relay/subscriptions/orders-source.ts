@@ -9,20 +9,20 @@ import { Flights } from '../../core/flights.ts'
 import { L4_MOST } from '../../protocol/feed/protocol.ts'
 import { refusedSubscription } from '../../protocol/relay/failure-frame.ts'
 import { waitingForSnapshot } from '../../protocol/relay/frames.ts'
-import type { L4Channel, WantedL4 } from '../channel.ts'
+import type { L4Channel, L4Target } from '../channel.ts'
 import type { L4Fanout } from '../l4/l4-fanout.ts'
-import { type LineGuest, SnapshotLine } from '../l4/snapshot-line.ts'
-import { letGo, standStill } from '../minutes/minutes.ts'
+import { SnapshotQueue, type SnapshotWaiter } from '../l4/snapshot-queue.ts'
+import { pauseMinute, resumeMinute } from '../minutes/minutes.ts'
 import type { Connection } from '../sockets/connection.ts'
-import { BOOKS_FULL, NOT_READY, noBookOf } from './refusals.ts'
+import { BOOK_LIMIT_REACHED, NOT_READY, noSuchBook } from './refusals.ts'
 import type { SubscriptionRegistry } from './registry.ts'
 import type { Ports, Subscription, SubscriptionSource } from './subscription.ts'
 
 /** A node writes its books in some seconds, and large ones go out one at a time. */
 export const MAX_WAIT_MS = 180_000
-const TELL_EVERY_MS = 20_000
+const NOTIFY_EVERY_MS = 20_000
 /** A book is looked for after so long, and ever later: each look is a call for each coin, of which there may be hundreds. */
-const LOOK = { firstMs: 250, capMs: 1000, jitter: 0 }
+const POLL = { firstMs: 250, capMs: 1000, jitter: 0 }
 
 /** In the public server's words. */
 const NO_SNAPSHOT: Failure = {
@@ -32,21 +32,21 @@ const NO_SNAPSHOT: Failure = {
 }
 
 /** A subscriber that waits for a Snapshot. */
-interface Waiter extends LineGuest {
+interface Waiter extends SnapshotWaiter {
   readonly receiver: Connection
-  readonly subscription: Subscription<WantedL4>
+  readonly subscription: Subscription<L4Target>
   readonly sinceMs: number
-  toldMs: number
+  notifiedMs: number
 }
 
-export class OrdersSource implements SubscriptionSource<WantedL4> {
+export class OrdersSource implements SubscriptionSource<L4Target> {
   readonly #ports: Ports
   readonly #registry: SubscriptionRegistry
   readonly #fanout: L4Fanout<Connection>
-  readonly #line: SnapshotLine<Waiter>
+  readonly #queue: SnapshotQueue<Waiter>
   readonly #waiters = new Set<Waiter>()
   /** Whether a book is there, asked once for all who wait for it. */
-  readonly #looks = new Flights<boolean>(Number.POSITIVE_INFINITY)
+  readonly #polls = new Flights<boolean>(Number.POSITIVE_INFINITY)
   /** Whose text is fetched. */
   #channel: L4Channel<unknown> | null = null
 
@@ -54,43 +54,44 @@ export class OrdersSource implements SubscriptionSource<WantedL4> {
     this.#ports = ports
     this.#registry = registry
     this.#fanout = fanout
-    this.#line = new SnapshotLine<Waiter>({
+    this.#queue = new SnapshotQueue<Waiter>({
       clock: ports.clock,
       wait: (ms) => ports.wait(ms),
-      watch: (coin) => fanout.watch(coin),
-      unwatch: (coin) => fanout.unwatch(coin),
+      startRecording: (coin) => fanout.startRecording(coin),
+      stopRecording: (coin) => fanout.stopRecording(coin),
       fetch: async (coin, atLeast) => this.#channel && ports.l4.fetch(coin, atLeast, this.#channel.snapshot),
-      handOut: ({ coin, receiver }, { place, text }) => fanout.handOut(coin, receiver, place.height, text),
+      deliver: ({ coin, receiver }, { position, text }) =>
+        fanout.deliverSnapshot(coin, receiver, position.height, text),
     })
-    fanout.onLost = (coin, receivers) => this.#seedAgain(coin, receivers)
+    fanout.onLost = (coin, receivers) => this.#reseed(coin, receivers)
   }
 
-  async validate({ body }: WantedL4): Promise<Failure | null> {
-    const isUp = await this.#ports.ensureEvents().then(
+  async validate({ body }: L4Target): Promise<Failure | null> {
+    const isUp = await this.#ports.ensureLog().then(
       () => true,
       () => false,
     )
     const hasBook = isUp ? await this.#ports.hasBook(body.coin) : null
     // Each coin that is wanted has an object, which is made of any name.
     if (hasBook === null) return NOT_READY
-    return hasBook ? null : noBookOf([body.coin], this.#ports.nearestCoin)
+    return hasBook ? null : noSuchBook([body.coin], this.#ports.nearestCoin)
   }
 
   capacity(): Failure | null {
-    return this.#fanout.size >= L4_MOST ? BOOKS_FULL : null
+    return this.#fanout.size >= L4_MOST ? BOOK_LIMIT_REACHED : null
   }
 
-  attach(subscription: Subscription<WantedL4>): void {
-    this.#fanout.add(subscription.wanted, subscription.connection)
-    this.#fetchFor(subscription)
+  attach(subscription: Subscription<L4Target>): void {
+    this.#fanout.add(subscription.target, subscription.connection)
+    this.#startFetch(subscription)
   }
 
-  resume(subscription: Subscription<WantedL4>): void {
+  resume(subscription: Subscription<L4Target>): void {
     this.attach(subscription)
   }
 
-  detach({ wanted, connection }: Subscription<WantedL4>): void {
-    const { coin } = wanted.body
+  detach({ target, connection }: Subscription<L4Target>): void {
+    const { coin } = target.body
     this.#fanout.remove(coin, connection)
     for (const waiter of this.#waiters) if (waiter.coin === coin && waiter.receiver === connection) this.#leave(waiter)
   }
@@ -100,67 +101,67 @@ export class OrdersSource implements SubscriptionSource<WantedL4> {
     const { nowMs } = this.#ports.clock
     for (const waiter of [...this.#waiters]) {
       if (nowMs - waiter.sinceMs >= MAX_WAIT_MS) this.#giveUp(waiter)
-      else if (nowMs - waiter.toldMs >= TELL_EVERY_MS) {
-        waiter.toldMs = nowMs
-        waiter.receiver.send(waitingForSnapshot(waiter.subscription.wanted.channel.type, nowMs - waiter.sinceMs))
+      else if (nowMs - waiter.notifiedMs >= NOTIFY_EVERY_MS) {
+        waiter.notifiedMs = nowMs
+        waiter.receiver.send(waitingForSnapshot(waiter.subscription.target.channel.type, nowMs - waiter.sinceMs))
       }
     }
   }
 
   /** Rows of a coin were lost: these subscribers begin with another Snapshot. */
-  #seedAgain(coin: Coin, connections: readonly Connection[]): void {
+  #reseed(coin: Coin, connections: readonly Connection[]): void {
     for (const connection of connections)
       for (const held of this.#registry.of(connection).values())
-        if (held.wanted.source === 'l4' && held.wanted.body.coin === coin)
-          this.#fetchFor(held as Subscription<WantedL4>)
+        if (held.target.source === 'l4' && held.target.body.coin === coin)
+          this.#startFetch(held as Subscription<L4Target>)
   }
 
   #leave(waiter: Waiter): void {
     this.#waiters.delete(waiter)
-    this.#line.leave(waiter)
+    this.#queue.leave(waiter)
   }
 
   #giveUp(waiter: Waiter): void {
     this.#leave(waiter)
     const { subscription, receiver } = waiter
-    this.#registry.drop(subscription, subscription.minutes.held !== undefined)
+    this.#registry.drop(subscription, subscription.minutes.paused !== undefined)
     receiver.send(refusedSubscription(subscription.echo, NO_SNAPSHOT))
   }
 
-  #fetchFor(subscription: Subscription<WantedL4>): void {
-    const { connection: receiver, wanted, minutes } = subscription
+  #startFetch(subscription: Subscription<L4Target>): void {
+    const { connection: receiver, target, minutes } = subscription
     const { nowMs } = this.#ports.clock
     const waiter: Waiter = {
       account: receiver.identity.account,
-      coin: wanted.body.coin,
+      coin: target.body.coin,
       receiver,
       subscription,
       sinceMs: nowMs,
-      toldMs: nowMs,
+      notifiedMs: nowMs,
     }
-    this.#channel ??= wanted.channel
-    standStill(minutes, nowMs, MAX_WAIT_MS)
+    this.#channel ??= target.channel
+    pauseMinute(minutes, nowMs, MAX_WAIT_MS)
     this.#waiters.add(waiter)
     this.#ports.waitUntil(this.#serve(waiter))
   }
 
   async #serve(waiter: Waiter): Promise<void> {
     for (let looks = 0, isReady = false; !isReady; looks++) {
-      isReady = await this.#isReady(waiter.coin, backoffMs(LOOK, looks, 0))
+      isReady = await this.#isReady(waiter.coin, backoffMs(POLL, looks, 0))
       if (!this.#waiters.has(waiter)) return
     }
-    if (!(await this.#line.enter(waiter))) return
+    if (!(await this.#queue.enter(waiter))) return
     this.#waiters.delete(waiter)
     const { minutes } = waiter.subscription
-    if (minutes.held === undefined) return
-    letGo(minutes, this.#ports.clock.nowMs)
-    this.#registry.changed(waiter.subscription)
+    if (minutes.paused === undefined) return
+    resumeMinute(minutes, this.#ports.clock.nowMs)
+    this.#registry.persist(waiter.subscription)
   }
 
   /** Where it is not, the answer takes so long. */
   #isReady(coin: Coin, elseMs: number): Promise<boolean> {
     const { l4, wait, clock } = this.#ports
     const look = async () => (await l4.isReady(coin)) || wait(elseMs).then(() => false)
-    return this.#looks.join(coin, look, clock.nowMs).result
+    return this.#polls.join(coin, look, clock.nowMs).result
   }
 }

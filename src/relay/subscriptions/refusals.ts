@@ -5,7 +5,7 @@ import type { Coin } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
 import { unknownDex } from '../../core/unknown-dex.ts'
 import type { SubscribeFrame } from '../../protocol/relay/protocol.ts'
-import { answerOf, EVERY, type Wanted } from '../channel.ts'
+import { EVERY, lazyResponse, type Target } from '../channel.ts'
 import { dexNames } from '../channels/asset-contexts.ts'
 import type { FirstFramePorts } from '../events/first-frames.ts'
 import type { Connection } from '../sockets/connection.ts'
@@ -17,20 +17,20 @@ function unavailable(hint: string): Failure {
   return { kind: 'unavailable', what: 'the data', hint }
 }
 export const NOT_READY = unavailable('the data is not ready yet: subscribe again in a few seconds')
-export const WALLETS_FULL = unavailable(
+export const WALLET_LIMIT_REACHED = unavailable(
   'as many wallets are watched here as can be: open another connection, which leads elsewhere',
 )
-export const BOOKS_FULL = unavailable(
+export const BOOK_LIMIT_REACHED = unavailable(
   'as many books are shown here as can be: open another connection, which leads elsewhere',
 )
 
-const SOCKET_IS_FULL: Failure = {
+const SOCKET_LIMIT_REACHED: Failure = {
   kind: 'limit_reached',
   limit: 'subscription',
   most: MAX_SUBSCRIPTIONS_PER_SOCKET,
   hint: `subscription: at most ${MAX_SUBSCRIPTIONS_PER_SOCKET} subscriptions per connection: open another one`,
 }
-const TOKEN_IS_FULL: Failure = {
+const TOKEN_LIMIT_REACHED: Failure = {
   kind: 'limit_reached',
   limit: 'subscription',
   most: TOKEN_SUBSCRIPTIONS,
@@ -38,19 +38,19 @@ const TOKEN_IS_FULL: Failure = {
 }
 
 /** The refusal of one more body on a socket that has so many; null where it may have more. */
-export function refusalOfMore({ identity }: Connection, count: number): Failure | null {
-  if (identity.token) return count >= TOKEN_SUBSCRIPTIONS ? TOKEN_IS_FULL : null
-  return count >= MAX_SUBSCRIPTIONS_PER_SOCKET ? SOCKET_IS_FULL : null
+export function limitFailure({ identity }: Connection, count: number): Failure | null {
+  if (identity.token) return count >= TOKEN_SUBSCRIPTIONS ? TOKEN_LIMIT_REACHED : null
+  return count >= MAX_SUBSCRIPTIONS_PER_SOCKET ? SOCKET_LIMIT_REACHED : null
 }
 
 /** The refusal of coins that have no book. Where nobody can tell now, a coin is taken to have one. */
-export async function refusalOfCoins(
+export async function coinsFailure(
   coins: readonly string[],
   { hasBook, nearestCoin }: CoinPorts,
 ): Promise<Failure | null> {
   const has = await Promise.all(coins.map((coin) => hasBook(coin)))
   const unknown = coins.filter((_, index) => has[index] === false)
-  return unknown.length > 0 ? noBookOf(unknown, nearestCoin) : null
+  return unknown.length > 0 ? noSuchBook(unknown, nearestCoin) : null
 }
 
 interface CoinPorts {
@@ -60,7 +60,7 @@ interface CoinPorts {
 }
 
 /** What a client is told of coins that have no book; `nearest` answers the coin that was probably meant. */
-export async function noBookOf(coins: readonly string[], nearest: CoinPorts['nearestCoin']): Promise<Failure> {
+export async function noSuchBook(coins: readonly string[], nearest: CoinPorts['nearestCoin']): Promise<Failure> {
   const named = coins.slice(0, 5).map(async (coin) => {
     const meant = await nearest(coin)
     return JSON.stringify(coin) + (meant === undefined ? '' : ` (did you mean ${JSON.stringify(meant)}?)`)
@@ -84,7 +84,7 @@ interface DexPorts extends Pick<FirstFramePorts, 'read'> {
  * The refusal of a body whose `dex` neither coins nor the sources know, or of which nobody can say: it would be served, and
  * charged, without anything in it.
  */
-export async function refusalOfDex({ body }: Wanted, { dexes, read }: DexPorts): Promise<Failure | null> {
+export async function dexFailure({ body }: Target, { dexes, read }: DexPorts): Promise<Failure | null> {
   const { dex } = body as { readonly dex?: string }
   if (!dex) return null
   const known = await dexes()
@@ -98,20 +98,20 @@ export async function refusalOfDex({ body }: Wanted, { dexes, read }: DexPorts):
 async function listedDexes(read: DexPorts['read']): Promise<readonly string[] | null> {
   try {
     const answer = await read({ type: 'perpDexs' })
-    return answer && dexNames(answerOf(answer.body))
+    return answer && dexNames(lazyResponse(answer.body))
   } catch {
     return null
   }
 }
 
 /** The refusal of a body that the connection's stream token does not allow; null where it does, or there is none. */
-export function refusalByToken(
+export function tokenFailure(
   { identity: { token } }: Pick<Connection, 'identity'>,
-  wanted: Wanted,
+  target: Target,
   { replay }: Pick<SubscribeFrame, 'replay'>,
 ): Failure | null {
   if (!token) return null
-  const outside = subscriptionOutside(token, wanted.channel.type, coinsNamedBy(wanted))
+  const outside = subscriptionOutside(token, target.channel.type, coinsOfTarget(target))
   if (outside || !replay) return outside
   const { speed = 1 } = replay
   if (speed !== 'max' && speed <= TOKEN_SPEED_MAX) return null
@@ -120,24 +120,24 @@ export function refusalByToken(
 }
 
 /** The coins that a body names; null where it names none, and so asks for all. */
-function coinsNamedBy(wanted: Wanted): readonly string[] | null {
-  switch (wanted.source) {
+function coinsOfTarget(target: Target): readonly string[] | null {
+  switch (target.source) {
     case 'events':
-      return wanted.channel.by === 'coin' ? wanted.channel.names(wanted.body) : null
+      return target.channel.by === 'coin' ? target.channel.names(target.body) : null
     case 'books':
     case 'views':
-      return wanted.body.coins
+      return target.body.coins
     case 'l4':
-      return [wanted.body.coin]
+      return [target.body.coin]
     case 'states': {
-      const coin = wanted.channel.coin?.(wanted.body)
+      const coin = target.channel.coin?.(target.body)
       return coin === undefined ? null : [coin]
     }
   }
 }
 
 /** The coins of a body of events, without the mark of one that wants all. */
-export function eventCoins(wanted: Wanted): readonly string[] {
-  if (wanted.source !== 'events' || wanted.channel.by !== 'coin') return []
-  return wanted.channel.names(wanted.body).filter((coin) => coin !== EVERY)
+export function eventCoins(target: Target): readonly string[] {
+  if (target.source !== 'events' || target.channel.by !== 'coin') return []
+  return target.channel.names(target.body).filter((coin) => coin !== EVERY)
 }

@@ -15,18 +15,18 @@ import { refusedSubscription } from '../../protocol/relay/failure-frame.ts'
 import { ackFrame, errorFrame } from '../../protocol/relay/frames.ts'
 import { isReplayable, minutePrice } from '../channel.ts'
 import type { Account } from '../minutes/account.ts'
-import { type Minutes, SHOWN_CHARS } from '../minutes/minutes.ts'
+import { type Minutes, PREVIEW_CHARS } from '../minutes/minutes.ts'
 import type { Connection } from '../sockets/connection.ts'
 import { NOT_READY } from './refusals.ts'
 import type { Ports, Request, Subscription } from './subscription.ts'
 
-type Refused = Pick<Request, 'connection' | 'echo' | 'wanted'>
+type RejectedRequest = Pick<Request, 'connection' | 'echo' | 'target'>
 const NONE: ReadonlyMap<string, Subscription> = new Map()
 
 export class SubscriptionRegistry {
   readonly #ports: Ports
   readonly #byConnection = new Map<Connection, Map<string, Subscription>>()
-  readonly #freeWork = new FreeWork()
+  readonly #unbilled = new FreeWork()
   readonly #visitors = new Gate()
   size = 0
 
@@ -44,25 +44,25 @@ export class SubscriptionRegistry {
   }
 
   /** Counts an unbilled answer. False, and the client was told, where its key has had too many of them. */
-  mayBeFree(request: Refused): boolean {
-    return this.#isWithin(request, 'take')
+  allowUnbilled(request: RejectedRequest): boolean {
+    return this.#allow(request, 'take')
   }
 
   /** Before work at the archive, which may come to nothing. False, and the client was told, where too much of it did. */
-  mayTry(request: Refused): boolean {
-    return this.#isWithin(request, 'tryWork')
+  allowArchiveWork(request: RejectedRequest): boolean {
+    return this.#allow(request, 'tryWork')
   }
 
-  #isWithin(request: Refused, by: 'take' | 'tryWork'): boolean {
+  #allow(request: RejectedRequest, by: 'take' | 'tryWork'): boolean {
     const { connection } = request
-    const waitMs = this.#freeWork[by](counted(connection.identity), this.#ports.clock.nowMs)
+    const waitMs = this.#unbilled[by](counted(connection.identity), this.#ports.clock.nowMs)
     if (waitMs > 0) reject(request, tooMuchFreeWork(waitMs))
     return waitMs === 0
   }
 
   /** A refusal that took work and that nobody pays for. */
-  refuse(request: Refused, failure: Failure): void {
-    if (this.mayBeFree(request)) reject(request, failure)
+  rejectUnbilled(request: RejectedRequest, failure: Failure): void {
+    if (this.allowUnbilled(request)) reject(request, failure)
   }
 
   /**
@@ -70,33 +70,33 @@ export class SubscriptionRegistry {
    * connection may have ended meanwhile: then it is to be refunded.
    */
   async pay(request: Request): Promise<Minutes | null> {
-    const { connection, wanted, identity, echo } = request
+    const { connection, target, identity, echo } = request
     const { token, keyHash } = connection.identity
-    if (token?.visitors && !this.#mayBegin(token.holder, request)) return null
+    if (token?.visitors && !this.#allowVisitorMinute(token.holder, request)) return null
     const id = this.#ports.newId()
     const body = await this.#ports.digest(identity)
     const minutes: Minutes = {
       id,
       keyHash,
-      type: wanted.channel.type,
-      price: minutePrice(wanted),
+      type: target.channel.type,
+      price: minutePrice(target),
       body,
       sinceMs: this.#ports.clock.nowMs,
       paid: 0,
-      shown: echo.slice(0, SHOWN_CHARS),
+      preview: echo.slice(0, PREVIEW_CHARS),
       visitorsPerHour: token?.visitors?.perHour,
     }
     const answer = await this.accountOf(connection)
-      .begin(minutes, connection)
+      .start(minutes, connection)
       .catch(() => null)
     if (!answer?.ok) {
       if (answer?.reason === 'revoked') connection.fail(KEY_ENDED)
       // A visitor's socket that nobody pays for would keep the place of another's.
       else if (answer?.reason === 'busy') connection.fail(visitorsBusy(answer.busyMs))
-      else this.refuse(request, answer ? refusalOfMinute(answer, minutes.price, connection.identity) : NOT_READY)
+      else this.rejectUnbilled(request, answer ? minuteFailure(answer, minutes.price, connection.identity) : NOT_READY)
       return null
     }
-    this.#freeWork.charged(counted(connection.identity), this.#ports.clock.nowMs)
+    this.#unbilled.charged(counted(connection.identity), this.#ports.clock.nowMs)
     return minutes
   }
 
@@ -106,7 +106,7 @@ export class SubscriptionRegistry {
   }
 
   /** False, and the client was told, where a visitor without a key begins too many minutes. */
-  #mayBegin(holder: string, request: Request): boolean {
+  #allowVisitorMinute(holder: string, request: Request): boolean {
     const { waitMs: retryAfterMs } = this.#visitors.take(holder, VISITOR_MINUTES, this.#ports.clock.nowMs)
     if (retryAfterMs > 0) reject(request, { kind: 'rate_limited', retryAfterMs, limit: VISITOR_MINUTES })
     return retryAfterMs === 0
@@ -114,33 +114,33 @@ export class SubscriptionRegistry {
 
   /** Keeps the subscription and tells its client that it has begun. */
   acknowledge(subscription: Subscription): void {
-    const { connection, echo, wanted, fromBlock } = subscription
-    this.keep(subscription)
+    const { connection, echo, target, fromBlock } = subscription
+    this.store(subscription)
     connection.send(ackFrame('subscribe', echo))
-    if (fromBlock === undefined || isReplayable(wanted)) return
+    if (fromBlock === undefined || isReplayable(target)) return
     const text = `fromBlock: block ${fromBlock} cannot be replayed; live data follows. Leave "fromBlock" out.`
     connection.send(errorFrame(text, 'replay_unavailable'))
   }
 
-  keep(subscription: Subscription): void {
+  store(subscription: Subscription): void {
     const { connection, identity } = subscription
     entryOf(this.#byConnection, connection, () => new Map()).set(identity, subscription)
     this.size++
-    this.#ports.saved(subscription)
+    this.#ports.save(subscription)
   }
 
   /** Its paid time has moved. */
-  changed(subscription: Subscription): void {
+  persist(subscription: Subscription): void {
     const { connection, identity, minutes } = subscription
-    if (this.of(connection).get(identity)?.minutes === minutes) this.#ports.saved(subscription)
+    if (this.of(connection).get(identity)?.minutes === minutes) this.#ports.save(subscription)
   }
 
   /** The subscription is over; `isUnserved`: we could not serve it, and the minute is given back. */
   drop(subscription: Subscription, isUnserved = false): void {
     const { connection, minutes } = subscription
     this.release(subscription)
-    this.accountOf(connection).stop(minutes, isUnserved || (minutes.held !== undefined && connection.isBroken))
-    this.#ports.dropped(subscription)
+    this.accountOf(connection).stop(minutes, isUnserved || (minutes.paused !== undefined && connection.isBroken))
+    this.#ports.forget(subscription)
   }
 
   /** It gets nothing more, and its minutes are another's. */
@@ -154,12 +154,12 @@ export class SubscriptionRegistry {
 }
 
 /** Tells the client of a body that is refused. */
-export function reject({ connection, echo, wanted }: Refused, failure: Failure): void {
-  connection.refuse(failure, refusedSubscription(echo, failure), wanted.channel.type)
+export function reject({ connection, echo, target }: RejectedRequest, failure: Failure): void {
+  connection.reject(failure, refusedSubscription(echo, failure), target.channel.type)
 }
 
 /** Why a first minute was not granted; `price` is the minute's. */
-function refusalOfMinute(answer: MinuteAnswer & { ok: false }, price: MicroCredits, identity: Identity): Failure {
+function minuteFailure(answer: MinuteAnswer & { ok: false }, price: MicroCredits, identity: Identity): Failure {
   switch (answer.reason) {
     case 'revoked':
       return KEY_ENDED

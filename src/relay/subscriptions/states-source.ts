@@ -1,13 +1,13 @@
 // Subscriptions of states: what info answers now, and again when it may have changed.
 
 import type { Failure } from '../../core/failure.ts'
-import type { WantedStates } from '../channel.ts'
+import type { StatesTarget } from '../channel.ts'
 import type { Connection } from '../sockets/connection.ts'
 import type { StateFanout } from '../states/state-fanout.ts'
-import { refusalOfCoins, WALLETS_FULL } from './refusals.ts'
+import { coinsFailure, WALLET_LIMIT_REACHED } from './refusals.ts'
 import { type Ports, type Subscription, type SubscriptionSource, topicKey } from './subscription.ts'
 
-export class StatesSource implements SubscriptionSource<WantedStates> {
+export class StatesSource implements SubscriptionSource<StatesTarget> {
   readonly #ports: Ports
   readonly #fanout: StateFanout<Connection>
 
@@ -16,24 +16,24 @@ export class StatesSource implements SubscriptionSource<WantedStates> {
     this.#fanout = fanout
   }
 
-  async validate({ channel, body }: WantedStates): Promise<Failure | null> {
+  async validate({ channel, body }: StatesTarget): Promise<Failure | null> {
     const coin = channel.coin?.(body)
-    return coin === undefined ? null : refusalOfCoins([coin], this.#ports)
+    return coin === undefined ? null : coinsFailure([coin], this.#ports)
   }
 
   capacity(): Failure | null {
-    return this.#fanout.isFull ? WALLETS_FULL : null
+    return this.#fanout.isFull ? WALLET_LIMIT_REACHED : null
   }
 
-  attach(subscription: Subscription<WantedStates>): void {
+  attach(subscription: Subscription<StatesTarget>): void {
     this.resume(subscription)
     // Without blocks a state is read every few seconds alone.
-    if (this.#fanout.needsBlocks) this.#ports.waitUntil(this.#ports.ensureEvents().catch(() => undefined))
+    if (this.#fanout.needsBlocks) this.#ports.waitUntil(this.#ports.ensureLog().catch(() => undefined))
   }
 
-  resume(subscription: Subscription<WantedStates>): void {
-    const { wanted, connection } = subscription
-    this.#fanout.add(topicKey(subscription), wanted, connection, connection.identity.account)
+  resume(subscription: Subscription<StatesTarget>): void {
+    const { target, connection } = subscription
+    this.#fanout.add(topicKey(subscription), target, connection, connection.identity.account)
   }
 
   detach(subscription: Subscription): void {

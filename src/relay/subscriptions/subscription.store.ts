@@ -56,15 +56,15 @@ export class SubscriptionStore {
     const { account } = connection.identity
     const { id: socket } = connection
     const operation = connection.operation ? JSON.stringify(connection.operation) : ''
-    this.#later(id, { id, socket, echo, meta, sinceMs, account, digest, operation })
+    this.#enqueue(id, { id, socket, echo, meta, sinceMs, account, digest, operation })
   }
 
   /** `id` is that of the subscription's minutes. */
   remove(id: string): void {
-    this.#later(id, null)
+    this.#enqueue(id, null)
   }
 
-  #later(id: string, row: SavedSubscription | null): void {
+  #enqueue(id: string, row: SavedSubscription | null): void {
     this.#pending.set(id, row)
     this.#timer ??= setTimeout(() => this.#write(), WRITE_EVERY_MS)
   }

@@ -5,28 +5,28 @@ import type { Coin, MarketType } from '../../core/coin.ts'
 import type { Failure } from '../../core/failure.ts'
 import type { WaitUntil } from '../../core/wait-until.ts'
 import type { BookHubs } from '../books/snapshots.ts'
-import type { L4Channel, Wanted } from '../channel.ts'
+import type { L4Channel, Target } from '../channel.ts'
 import type { FirstFramePorts } from '../events/first-frames.ts'
-import type { ReplayPorts } from '../events/replays.ts'
-import type { WholeText } from '../l4/snapshot-line.ts'
+import type { LogReplayPorts } from '../events/log-replays.ts'
+import type { SnapshotText } from '../l4/snapshot-queue.ts'
 import type { Accounts } from '../minutes/account.ts'
 import type { Minutes } from '../minutes/minutes.ts'
 import type { Clock, Connection } from '../sockets/connection.ts'
 import type { StatePorts } from '../states/state-fanout.ts'
 
 /** A body as a socket asked for it. */
-export interface Request<W extends Wanted = Wanted> {
+export interface Request<W extends Target = Target> {
   readonly connection: Connection
   readonly identity: string
   /** JSON of the body as sent. */
   readonly echo: string
-  readonly wanted: W
+  readonly target: W
   readonly source: SubscriptionSource
   readonly meta: boolean
   readonly fromBlock: number | undefined
 }
 
-export interface Subscription<W extends Wanted = Wanted> extends Request<W> {
+export interface Subscription<W extends Target = Target> extends Request<W> {
   readonly minutes: Minutes
   /** Market types of which Snapshots were sent, with the number of minutes paid by then. */
   sent?: Map<MarketType, number>
@@ -36,13 +36,13 @@ export interface Subscription<W extends Wanted = Wanted> extends Request<W> {
  * What serves the bodies of one kind of channel. `Subscriptions.subscribe` calls it in this order: `validate`, `queue`,
  * `capacity`, `attach`, and after the acknowledgement `seed`.
  */
-export interface SubscriptionSource<W extends Wanted = Wanted> {
+export interface SubscriptionSource<W extends Target = Target> {
   /** Brings up the links that a body needs. The answer says why it cannot be served; nothing was charged by then. */
-  validate(wanted: W): Promise<Failure | null>
+  validate(target: W): Promise<Failure | null>
   /** Calls `begin` when the body's turn has come. Left out: at once. */
   queue?(request: Request<W>, begin: (claim: Claim) => Promise<void>): Promise<void>
   /** Why no more of such bodies begin; null where there is room. Left out: there always is. */
-  capacity?(wanted: W): Failure | null
+  capacity?(target: W): Failure | null
   /** The subscriber is served from now on. It is acknowledged next, which may end its connection. */
   attach(subscription: Subscription<W>, claim: Claim): void
   /** It was acknowledged: what it is first to be sent may go out. */
@@ -58,13 +58,13 @@ export interface Claim {
   /** Null, and the client was told, where it was refused. */
   pay(): Promise<Minutes | null>
   /** True while the body is still wanted, so that it may be attached. */
-  readonly isWanted: boolean
+  readonly isActive: boolean
   /** It is not attached; `minutes` were paid. */
   cancel(minutes: Minutes | null): void
 }
 
 /** What subscriptions need of their relay. */
-export interface Ports extends FirstFramePorts, ReplayPorts, StatePorts {
+export interface Ports extends FirstFramePorts, LogReplayPorts, StatePorts {
   readonly clock: Clock
   readonly waitUntil: WaitUntil
   readonly shards: number
@@ -73,12 +73,12 @@ export interface Ports extends FirstFramePorts, ReplayPorts, StatePorts {
   /** The objects of order-level books. */
   readonly l4: {
     isReady(coin: Coin): Promise<boolean>
-    fetch(coin: Coin, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<WholeText | null>
+    fetch(coin: Coin, atLeast: number, snapshot: L4Channel<unknown>['snapshot']): Promise<SnapshotText | null>
   }
   /** Null where nothing is archived. */
   readonly archive: ArchiveReader | null
   /** Resolves when the link to the log is up; rejects where it cannot be reached now. */
-  ensureEvents(): Promise<void>
+  ensureLog(): Promise<void>
   /** Runs work during which links stay up that no subscription names yet. */
   withLinks<T>(run: () => Promise<T>): Promise<T>
   /** Digest of a body's text. */
@@ -94,10 +94,10 @@ export interface Ports extends FirstFramePorts, ReplayPorts, StatePorts {
   /** The DEXes that have coins, `''` being the main one; none where it cannot be said. */
   dexes(): Promise<readonly string[]>
   /** Remembers or forgets a subscription across hibernation. */
-  saved(subscription: Subscription): void
-  dropped(subscription: Subscription): void
+  save(subscription: Subscription): void
+  forget(subscription: Subscription): void
   /** Something went wrong that must not: the connection is to end. */
-  failed(connection: Connection, error: unknown): void
+  onError(connection: Connection, error: unknown): void
 }
 
 /** Bodies that get the very same frames. */

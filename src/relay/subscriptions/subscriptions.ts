@@ -7,20 +7,20 @@ import { refusedSubscription } from '../../protocol/relay/failure-frame.ts'
 import { ackFrame, alreadySubscribed, alreadyUnsubscribed } from '../../protocol/relay/frames.ts'
 import type { ReplayFrame, SubscribeFrame, UnsubscribeFrame } from '../../protocol/relay/protocol.ts'
 import type { BookFanout } from '../books/book-fanout.ts'
-import { echoOf, minutePrice, type Wanted } from '../channel.ts'
+import { echoOf, minutePrice, type Target } from '../channel.ts'
 import { readBody } from '../channels/catalogue.ts'
 import type { EventFanout } from '../events/event-fanout.ts'
 import type { L4Fanout } from '../l4/l4-fanout.ts'
-import { wokenMinutes } from '../minutes/minutes.ts'
+import { restoredMinutes } from '../minutes/minutes.ts'
 import { Backlog } from '../sockets/backlog.ts'
 import type { Connection } from '../sockets/connection.ts'
 import type { StateFanout } from '../states/state-fanout.ts'
 import { BooksSource } from './books-source.ts'
 import { EventsSource } from './events-source.ts'
 import { OrdersSource } from './orders-source.ts'
-import { refusalByToken, refusalOfDex, refusalOfMore } from './refusals.ts'
+import { dexFailure, limitFailure, tokenFailure } from './refusals.ts'
 import { reject, SubscriptionRegistry } from './registry.ts'
-import { ReplayDesk } from './replay-desk.ts'
+import { ReplayService } from './replay-service.ts'
 import { StatesSource } from './states-source.ts'
 import type { Claim, Ports, Request, SubscriptionSource } from './subscription.ts'
 import { ViewsSource } from './views-source.ts'
@@ -42,8 +42,8 @@ export class Subscriptions {
   readonly #books: BooksSource
   readonly #views: ViewsSource
   readonly #orders: OrdersSource
-  readonly #sources: Readonly<Record<Wanted['source'], SubscriptionSource>>
-  readonly #replays: ReplayDesk
+  readonly #sources: Readonly<Record<Target['source'], SubscriptionSource>>
+  readonly #replays: ReplayService
 
   constructor(ports: Ports, fanouts: Fanouts) {
     this.#ports = ports
@@ -59,7 +59,7 @@ export class Subscriptions {
     this.#views = views
     this.#orders = orders
     this.#sources = { events, books, views, l4: orders, states: new StatesSource(ports, fanouts.states) }
-    this.#replays = new ReplayDesk(ports, registry, (subscription, from) => events.replay(subscription, from))
+    this.#replays = new ReplayService(ports, registry, (subscription, from) => events.replay(subscription, from))
   }
 
   get size(): number {
@@ -81,35 +81,35 @@ export class Subscriptions {
    * Resolves when the request was answered, or waits for its turn to be given books.
    */
   async subscribe(connection: Connection, frame: SubscribeFrame): Promise<void> {
-    const { parsed, echo, identity } = read(frame.subscription)
+    const { parsed, echo, identity } = readTarget(frame.subscription)
     if (!parsed.ok) {
       const failure = { kind: 'bad_field', issues: [parsed.error] } as const
-      return connection.refuse(failure, refusedSubscription(echo, failure), '')
+      return connection.reject(failure, refusedSubscription(echo, failure), '')
     }
-    const wanted = parsed.value
+    const target = parsed.value
     const { meta = false, fromBlock, replay } = frame
-    const request = { connection, identity, echo, wanted, meta, fromBlock, source: this.#sources[wanted.source] }
-    const outside = refusalByToken(connection, wanted, frame)
+    const request = { connection, identity, echo, target, meta, fromBlock, source: this.#sources[target.source] }
+    const outside = tokenFailure(connection, target, frame)
     if (outside) return reject(request, outside)
     const held = this.#registry.of(connection)
-    const waiting = this.#books.waitingOf(connection)
+    const waiting = this.#books.pendingOf(connection)
     if (held.has(identity) || waiting.has(identity) || this.#replays.has(connection, identity))
       return connection.send(alreadySubscribed(echo))
-    const full = refusalOfMore(connection, held.size + waiting.size)
+    const full = limitFailure(connection, held.size + waiting.size)
     if (full) return reject(request, full)
-    if (replay) return this.#registry.mayTry(request) ? this.#replays.begin(request, replay) : undefined
-    await this.#ports.withLinks(() => this.#start(request)).catch((error) => this.#ports.failed(connection, error))
+    if (replay) return this.#registry.allowArchiveWork(request) ? this.#replays.start(request, replay) : undefined
+    await this.#ports.withLinks(() => this.#start(request)).catch((error) => this.#ports.onError(connection, error))
   }
 
   async #start(request: Request): Promise<void> {
-    const { source, wanted, connection } = request
-    const failure = (await refusalOfDex(wanted, this.#ports)) ?? (await source.validate(wanted))
-    if (failure) return this.#registry.refuse(request, failure)
-    if (source.queue) return source.queue(request, (claim) => this.#begin(request, claim))
-    return this.#begin(request, {
+    const { source, target, connection } = request
+    const failure = (await dexFailure(target, this.#ports)) ?? (await source.validate(target))
+    if (failure) return this.#registry.rejectUnbilled(request, failure)
+    if (source.queue) return source.queue(request, (claim) => this.#complete(request, claim))
+    return this.#complete(request, {
       pay: () => this.#registry.pay(request),
-      get isWanted() {
-        return !connection.ended
+      get isActive() {
+        return !connection.isEnded
       },
       cancel: (minutes) => {
         if (minutes) this.#registry.refund(connection, minutes)
@@ -117,13 +117,13 @@ export class Subscriptions {
     })
   }
 
-  async #begin(request: Request, claim: Claim): Promise<void> {
-    const { source, wanted } = request
+  async #complete(request: Request, claim: Claim): Promise<void> {
+    const { source, target } = request
     const minutes = await this.#ports.withLinks(() => claim.pay())
     // From here to the acknowledgement nothing is awaited.
-    const full = minutes && source.capacity?.(wanted)
-    if (full) this.#registry.refuse(request, full)
-    if (!minutes || full || !claim.isWanted) return claim.cancel(minutes)
+    const full = minutes && source.capacity?.(target)
+    if (full) this.#registry.rejectUnbilled(request, full)
+    if (!minutes || full || !claim.isActive) return claim.cancel(minutes)
     const subscription = { ...request, minutes }
     source.attach(subscription, claim)
     this.#registry.acknowledge(subscription)
@@ -131,17 +131,17 @@ export class Subscriptions {
   }
 
   unsubscribe(connection: Connection, frame: UnsubscribeFrame): void {
-    const { echo, identity } = read(frame.subscription)
+    const { echo, identity } = readTarget(frame.subscription)
     const subscription = this.#registry.of(connection).get(identity)
     if (subscription) this.#registry.drop(subscription)
-    else if (!this.#books.withdraw(connection, identity) && !this.#replays.stop(connection, identity))
+    else if (!this.#books.cancel(connection, identity) && !this.#replays.stop(connection, identity))
       return connection.send(alreadyUnsubscribed(echo))
     connection.send(ackFrame('unsubscribe', echo))
   }
 
   /** Pauses, resumes or moves the replay of a body. */
-  steer(connection: Connection, frame: ReplayFrame): void {
-    this.#replays.steer(connection, read(frame.subscription).identity, frame)
+  controlReplay(connection: Connection, frame: ReplayFrame): void {
+    this.#replays.control(connection, readTarget(frame.subscription).identity, frame)
   }
 
   /** A block came from the log, with rows of order-level books. */
@@ -154,14 +154,14 @@ export class Subscriptions {
       // Of a large coin hundreds of kilobytes for each who wants them: the others do not wait for that.
       l4.push({ height: block.height, time: block.time, epoch: block.epoch ?? null }, rows)
     }
-    this.#events.follow(block)
+    this.#events.onBlock(block)
   }
 
   /** The connection has ended: so have its subscriptions. */
-  ended(connection: Connection): void {
+  onConnectionEnd(connection: Connection): void {
     for (const subscription of [...this.#registry.of(connection).values()]) this.#registry.drop(subscription)
-    for (const identity of this.#books.waitingOf(connection)) this.#books.withdraw(connection, identity)
-    this.#replays.ended(connection)
+    for (const identity of this.#books.pendingOf(connection)) this.#books.cancel(connection, identity)
+    this.#replays.onConnectionEnd(connection)
   }
 
   /** To be called every ten seconds. */
@@ -171,8 +171,8 @@ export class Subscriptions {
   }
 
   /** Resolves when every body that is on its way to its books has them, or was refused. */
-  joined(): Promise<void> {
-    return this.#books.joined()
+  settled(): Promise<void> {
+    return this.#books.settled()
   }
 
   /** Takes up a subscription that slept with the relay; it goes on where it was. */
@@ -184,23 +184,23 @@ export class Subscriptions {
     const sent = JSON.parse(echo) as { type: string }
     const body = readBody(sent)
     if (!body.ok) return
-    const wanted = body.value
+    const target = body.value
     const { keyHash, token } = connection.identity
-    const price = minutePrice(wanted)
+    const price = minutePrice(target)
     const visitorsPerHour = token?.visitors?.perHour
     const begun = { id, keyHash, type: sent.type, price, body: digest, sinceMs, visitorsPerHour }
-    const minutes = wokenMinutes(begun, this.#ports.clock.nowMs)
-    this.#registry.accountOf(connection).run(minutes, connection)
-    const source = this.#sources[wanted.source]
+    const minutes = restoredMinutes(begun, this.#ports.clock.nowMs)
+    this.#registry.accountOf(connection).resume(minutes, connection)
+    const source = this.#sources[target.source]
     const identity = canonicalJson(sent)
-    const subscription = { connection, identity, echo, wanted, source, meta, fromBlock: undefined, minutes }
-    this.#registry.keep(subscription)
+    const subscription = { connection, identity, echo, target, source, meta, fromBlock: undefined, minutes }
+    this.#registry.store(subscription)
     source.resume(subscription)
   }
 }
 
 /** What a frame's body asks for, and what it is acknowledged and identified by. */
-function read(sent: SubscribeFrame['subscription']) {
+function readTarget(sent: SubscribeFrame['subscription']) {
   const parsed = readBody(sent)
   const body = parsed.ok ? echoOf(sent, parsed.value) : sent
   return { parsed, echo: JSON.stringify(body), identity: canonicalJson(body) }

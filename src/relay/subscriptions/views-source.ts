@@ -3,11 +3,11 @@
 
 import type { Failure } from '../../core/failure.ts'
 import { hubsOf } from '../books/book-fanout.ts'
-import { type ViewFanout, wantsOf } from '../books/view-fanout.ts'
-import type { WantedViews } from '../channel.ts'
-import { PACED_BYTES } from '../events/parcels.ts'
+import { type ViewFanout, viewInterests } from '../books/view-fanout.ts'
+import type { ViewsTarget } from '../channel.ts'
+import { PACED_BYTES } from '../events/event-frames.ts'
 import type { Connection } from '../sockets/connection.ts'
-import { BOOKS_FULL, NOT_READY, refusalOfCoins } from './refusals.ts'
+import { BOOK_LIMIT_REACHED, coinsFailure, NOT_READY } from './refusals.ts'
 import { type Ports, type Subscription, type SubscriptionSource, topicKey } from './subscription.ts'
 
 /** Texts of views that a relay holds: some 2 KB each. */
@@ -16,9 +16,9 @@ const MAX_LOAD = 16_384
 const LATE_MS = 1000
 /** A hub that has no books yet, or no link, is asked again; after that it tells by itself when it is there. */
 const RETRY_MS = 500
-const TRIES = 60
+const MAX_TRIES = 60
 
-export class ViewsSource implements SubscriptionSource<WantedViews> {
+export class ViewsSource implements SubscriptionSource<ViewsTarget> {
   readonly #ports: Ports
   readonly #views: ViewFanout<Connection>
 
@@ -27,30 +27,30 @@ export class ViewsSource implements SubscriptionSource<WantedViews> {
     this.#views = views
   }
 
-  async validate({ body }: WantedViews): Promise<Failure | null> {
+  async validate({ body }: ViewsTarget): Promise<Failure | null> {
     const { books, shards } = this.#ports
     // Of a wildcard one hub is enough to begin with.
     const isUp = await Promise.any(hubsOf(body, shards).map((hub) => books.ensure(hub))).then(
       () => true,
       () => false,
     )
-    return isUp ? refusalOfCoins(body.coins ?? [], this.#ports) : NOT_READY
+    return isUp ? coinsFailure(body.coins ?? [], this.#ports) : NOT_READY
   }
 
   capacity(): Failure | null {
-    return this.#views.load >= MAX_LOAD ? BOOKS_FULL : null
+    return this.#views.load >= MAX_LOAD ? BOOK_LIMIT_REACHED : null
   }
 
-  attach(subscription: Subscription<WantedViews>): void {
-    this.#views.add(topicKey(subscription), subscription.wanted, subscription.connection)
+  attach(subscription: Subscription<ViewsTarget>): void {
+    this.#views.add(topicKey(subscription), subscription.target, subscription.connection)
   }
 
-  seed({ wanted, connection, ...place }: Subscription<WantedViews>): void {
-    this.#ports.waitUntil(this.#show(topicKey(place), wanted, connection))
+  seed({ target, connection, ...place }: Subscription<ViewsTarget>): void {
+    this.#ports.waitUntil(this.#start(topicKey(place), target, connection))
   }
 
   /** It is shown what there is, because frames may have been missed. */
-  resume(subscription: Subscription<WantedViews>): void {
+  resume(subscription: Subscription<ViewsTarget>): void {
     this.attach(subscription)
     this.seed(subscription)
   }
@@ -60,13 +60,13 @@ export class ViewsSource implements SubscriptionSource<WantedViews> {
   }
 
   /** Resolves when the connection has what there is. Never rejects. */
-  async #show(key: string, wanted: WantedViews, connection: Connection): Promise<void> {
-    const told = this.#views.isWhole(key) ? Promise.resolve() : this.#ask(key, wanted)
-    if (!this.#views.isWhole(key)) await Promise.race([told, this.#ports.wait(LATE_MS)])
+  async #start(key: string, target: ViewsTarget, connection: Connection): Promise<void> {
+    const told = this.#views.isComplete(key) ? Promise.resolve() : this.#fetch(key, target)
+    if (!this.#views.isComplete(key)) await Promise.race([told, this.#ports.wait(LATE_MS)])
     // Nothing is awaited between a look that finds room and what fills it.
     for (let waitMs = this.#waitMs(key, connection); waitMs > 0; waitMs = this.#waitMs(key, connection))
       await this.#ports.wait(waitMs)
-    this.#views.begin(key, connection)
+    this.#views.start(key, connection)
     await told
   }
 
@@ -74,21 +74,21 @@ export class ViewsSource implements SubscriptionSource<WantedViews> {
   #waitMs(key: string, connection: Connection): number {
     const bytes = this.#views.sizeOf(key)
     const waitMs = bytes > PACED_BYTES ? connection.snapshotWaitMs(bytes) : 0
-    return connection.ended ? 0 : waitMs
+    return connection.isEnded ? 0 : waitMs
   }
 
-  #ask(key: string, wanted: WantedViews): Promise<void> {
-    return this.#views.ask(key, async () => {
-      const asked = hubsOf(wanted.body, this.#ports.shards).map((hub) => this.#askHub(hub, key, wanted))
+  #fetch(key: string, target: ViewsTarget): Promise<void> {
+    return this.#views.fetchOnce(key, async () => {
+      const asked = hubsOf(target.body, this.#ports.shards).map((hub) => this.#fetchFromHub(hub, key, target))
       return !(await Promise.all(asked)).includes(false)
     })
   }
 
   /** False where the hub could not say. */
-  async #askHub(hub: number, key: string, { body }: WantedViews): Promise<boolean> {
+  async #fetchFromHub(hub: number, key: string, { body }: ViewsTarget): Promise<boolean> {
     const { books, shards, wait } = this.#ports
-    const wants = wantsOf(body, hub, shards)
-    for (let tries = 0; tries < TRIES && this.#views.isWhole(key) !== null; tries++) {
+    const wants = viewInterests(body, hub, shards)
+    for (let tries = 0; tries < MAX_TRIES && this.#views.isComplete(key) !== null; tries++) {
       const answer = await books
         .ensure(hub)
         .then(() => books.joinViews(hub, wants))

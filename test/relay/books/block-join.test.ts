@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { HubFrameToRelay } from '../../../src/protocol/hub/hub-link.ts'
 import { BlockJoin, LATE_MS, MAX_WAITING_HEIGHTS } from '../../../src/relay/books/block-join.ts'
-import type { Emission } from '../../../src/relay/channel.ts'
+import type { BookBatch } from '../../../src/relay/channel.ts'
 
 const frame = (height: number, coins: string[] = [], epoch = 'e'): HubFrameToRelay => ({
   v: 1,
@@ -13,8 +13,8 @@ const frame = (height: number, coins: string[] = [], epoch = 'e'): HubFrameToRel
 })
 const start = (hubs: number, height = 0) =>
   new BlockJoin(new Map(Array.from({ length: hubs }, (_, hub) => [hub, height])))
-const brief = (emissions: readonly Emission[]) =>
-  emissions.map(({ height, entries }) => `${height}:${entries.map(({ coin }) => coin).join('+')}`)
+const brief = (emissions: readonly BookBatch[]) =>
+  emissions.map(({ height, updates }) => `${height}:${updates.map(({ coin }) => coin).join('+')}`)
 
 test('a body over several hubs gets a height when all have reported it; ticks alone give nothing', () => {
   const join = start(3)
@@ -22,7 +22,7 @@ test('a body over several hubs gets a height when all have reported it; ticks al
   expect(brief(join.push(2, frame(1, ['SOL']), 5))).toEqual([])
   expect(brief(join.push(1, frame(1), 9))).toEqual(['1:BTC+SOL'])
   for (const hub of [0, 1, 2]) expect(join.push(hub, frame(2), 10)).toEqual([])
-  expect(join.clearedOf(0)).toBe(2)
+  expect(join.clearedHeight(0)).toBe(2)
 })
 
 // WS-34
@@ -35,7 +35,7 @@ test('a hub silent for a second is late: the others go on, its coins follow at t
   // While it is late nothing waits for it.
   expect(brief(join.push(0, frame(2, ['BTC']), LATE_MS + 1))).toEqual(['2:BTC'])
   expect(brief(join.push(1, frame(1, ['ETH']), LATE_MS + 2))).toEqual(['1:ETH'])
-  expect(join.clearedOf(1)).toBe(1)
+  expect(join.clearedHeight(1)).toBe(1)
   expect(brief(join.push(1, frame(2, ['ETH']), LATE_MS + 3))).toEqual(['2:ETH'])
   // It has caught up: it is waited for again.
   expect(join.push(0, frame(3, ['BTC']), LATE_MS + 4)).toEqual([])
@@ -49,7 +49,7 @@ test('a late hub stays late until it stands where the others are, and then is wa
   for (const height of [2, 3, 4]) join.push(0, frame(height, ['BTC']), LATE_MS)
   // Heights below what has gone out do not end its lateness: nobody waits for it yet.
   for (const height of [1, 2, 3]) expect(brief(join.push(1, frame(height, ['ETH']), 1500))).toEqual([`${height}:ETH`])
-  expect([join.clearedOf(0), join.clearedOf(1)]).toEqual([4, 3])
+  expect([join.clearedHeight(0), join.clearedHeight(1)]).toEqual([4, 3])
   expect(brief(join.push(0, frame(5, ['BTC']), 1500))).toEqual(['5:BTC'])
   expect(brief(join.push(1, frame(5, ['ETH']), 1500))).toEqual(['5:ETH'])
   expect(brief(join.push(0, frame(6, ['BTC']), 1500))).toEqual([])
@@ -71,7 +71,7 @@ test('hubs that begin at different heights are waited for from the lowest on', (
       [1, 3],
     ]),
   )
-  expect([join.clearedOf(0), join.clearedOf(1), join.clearedOf(7)]).toEqual([3, 3, -1])
+  expect([join.clearedHeight(0), join.clearedHeight(1), join.clearedHeight(7)]).toEqual([3, 3, -1])
   expect(brief(join.push(1, frame(4, ['ETH']), 0))).toEqual(['4:ETH'])
   expect(join.push(0, frame(6, ['BTC']), 0)).toEqual([])
 })
@@ -96,7 +96,7 @@ test('hubs in different epochs at one height go out apart', () => {
   const join = start(2)
   join.push(0, frame(1, ['BTC'], 'old'), 0)
   const emissions = join.push(1, frame(1, ['ETH'], 'new'), 0)
-  expect(emissions.map(({ epoch, entries }) => [epoch, entries[0]!.coin])).toEqual([
+  expect(emissions.map(({ epoch, updates }) => [epoch, updates[0]!.coin])).toEqual([
     ['old', 'BTC'],
     ['new', 'ETH'],
   ])
@@ -116,7 +116,7 @@ test('law: every fragment exactly once, per coin in the order of heights, whatev
       const join = start(4)
       const heights = [0, 0, 0, 0]
       const sent: string[] = []
-      const got: Emission[] = []
+      const got: BookBatch[] = []
       let now = 0
       const push = (hub: number, height: number, changes: boolean) => {
         if (changes) sent.push(`${height}:C${hub}`)
@@ -150,11 +150,11 @@ test('law: every fragment exactly once, per coin in the order of heights, whatev
       ).toEqual(sent.sort())
       for (let hub = 0; hub < 4; hub++) {
         const own = got
-          .filter(({ entries }) => entries.some(({ coin }) => coin === `C${hub}`))
+          .filter(({ updates }) => updates.some(({ coin }) => coin === `C${hub}`))
           .map(({ height }) => height)
         expect(own).toEqual([...own].sort((a, b) => a - b))
       }
-      expect(got.every(({ entries }) => entries.length > 0)).toBe(true)
+      expect(got.every(({ updates }) => updates.length > 0)).toBe(true)
     }),
   )
 })

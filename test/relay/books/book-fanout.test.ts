@@ -5,17 +5,22 @@ import { CHECKSUM, coinInterest } from '../../../src/order-books/view-interests.
 import type { CoinMark, HubFrameToRelay } from '../../../src/protocol/hub/hub-link.ts'
 import { BookFanout, type BookFeed } from '../../../src/relay/books/book-fanout.ts'
 import { Joiner } from '../../../src/relay/books/joiner.ts'
-import type { WantedBooks } from '../../../src/relay/channel.ts'
+import type { BooksTarget } from '../../../src/relay/channel.ts'
 import { l2BookDiff } from '../../../src/relay/channels/level-diffs.ts'
-import { wantedBooks } from '../wanted.ts'
+import { booksTarget } from '../targets.ts'
 
 const SHARDS = 4
 const NOTHING = { coins: new Set(), types: new Set(), views: new Set() }
-const UNLINKED = { heightOf: () => -1, sent: () => undefined }
+const UNLINKED = { heightOf: () => -1, onSent: () => undefined }
 const socket = () => {
   const sent: string[] = []
   const why: string[] = []
-  return { sent, why, broken: (reason: string) => void why.push(reason), send: (text: string) => void sent.push(text) }
+  return {
+    sent,
+    why,
+    breakBooks: (reason: string) => void why.push(reason),
+    send: (text: string) => void sent.push(text),
+  }
 }
 const levelsAt = (height: number) => [[{ px: '1', sz: String(height), n: 1 }], []]
 const frame = (height: number, changes: readonly [CoinMark, string, number][]): HubFrameToRelay => {
@@ -25,15 +30,15 @@ const frame = (height: number, changes: readonly [CoinMark, string, number][]): 
 }
 const fanoutOf = (feed: BookFeed = UNLINKED) => new BookFanout<ReturnType<typeof socket>>(SHARDS, feed)
 /** A new socket with a body. */
-function joined(fanout: ReturnType<typeof fanoutOf>, key: string, body: WantedBooks, joiner?: Joiner) {
+function joined(fanout: ReturnType<typeof fanoutOf>, key: string, body: BooksTarget, joiner?: Joiner) {
   const one = socket()
   fanout.add(key, body, one, joiner)
   return one
 }
 const textOf = (coin: string, height: number) => l2BookDiff.snapshot!({ coin, height, time: 0, levels: '[[],[]]' })
 const diff = (coins: readonly string[] | null, type = 'l2BookDiff') =>
-  wantedBooks({ type, ...(coins ? { coin: coins } : {}) })
-const SPOT = wantedBooks({ type: 'l2BookDiff', marketTypes: ['spot'] })
+  booksTarget({ type, ...(coins ? { coin: coins } : {}) })
+const SPOT = booksTarget({ type: 'l2BookDiff', marketTypes: ['spot'] })
 
 /** Pushes a block to all hubs, each with its own coins: `=BTC 6` has changed, and did so in block 6 before. */
 function block(fanout: ReturnType<typeof fanoutOf>, height: number, ...changes: string[]) {
@@ -111,19 +116,19 @@ test('what a hub must have in force follows the bodies', () => {
   const fanout = fanoutOf()
   const one = socket()
   const hub = shardOf('BTC', SHARDS)
-  expect(fanout.needs(hub)).toBe(false)
+  expect(fanout.needsHub(hub)).toBe(false)
   fanout.add('btc', diff(['BTC']), one)
   fanout.add('wild', SPOT, one)
   expect(fanout.interestOf(hub)).toEqual({ ...NOTHING, coins: new Set(['BTC']), types: new Set(['spot']) })
-  fanout.add('checked', wantedBooks({ type: 'l2BookDiff2', coin: 'BTC', checksum: true }), one)
+  fanout.add('checked', booksTarget({ type: 'l2BookDiff2', coin: 'BTC', checksum: true }), one)
   expect(fanout.interestOf(hub).views).toEqual(new Set([coinInterest(CHECKSUM, 'BTC')]))
   expect(fanout.interestOf((hub + 1) % SHARDS).views).toEqual(new Set())
   fanout.remove('checked', one)
   fanout.remove('wild', one)
   expect(fanout.interestOf((hub + 1) % SHARDS)).toEqual(NOTHING)
-  expect(fanout.needs((hub + 1) % SHARDS)).toBe(false)
+  expect(fanout.needsHub((hub + 1) % SHARDS)).toBe(false)
   fanout.remove('btc', one)
-  expect(fanout.needs(hub)).toBe(false)
+  expect(fanout.needsHub(hub)).toBe(false)
 })
 
 /** Checks the specification's lifecycle: Snapshot first, then exactly the heights above it that changed the coin. */
@@ -163,7 +168,7 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
   fc.assert(
     fc.property(plan, ({ changed, delivery, joinAfter, ahead, before, meanwhile, late, isWildcard }) => {
       const at = new Array<number>(SHARDS).fill(0)
-      const feed = { heightOf: (hub: number) => at[hub] || -1, sent: () => undefined }
+      const feed = { heightOf: (hub: number) => at[hub] || -1, onSent: () => undefined }
       const fanout = fanoutOf(feed)
       const one = socket()
       const body = diff(isWildcard ? null : coins)
@@ -184,18 +189,18 @@ test('law: a subscriber that joins mid-stream gets each Snapshot once and exactl
       steps(joinAfter)
       const joiner = new Joiner(l2BookDiff, SHARDS)
       fanout.add('body', body, one, joiner)
-      joiner.await(coins)
+      joiner.expect(coins)
       for (const [index, coin] of coins.entries()) {
         steps(before[index]!)
-        fanout.watch([coin])
+        fanout.startRecording([coin])
         // The hub may be ahead of what has come over its link, never behind.
         const height = Math.min(changed.length, at[shardOf(coin, SHARDS)]! + ahead[index]!)
         steps(meanwhile[index]!)
-        fanout.handOut('body', one, { coin, height }, textOf(coin, height))
-        fanout.unwatch([coin])
+        fanout.deliverSnapshot('body', one, { coin, height }, textOf(coin, height))
+        fanout.stopRecording([coin])
       }
       expect(joiner.isComplete).toBe(true)
-      joiner.open()
+      joiner.markSeeded()
       const behind = () => at.findIndex((height) => height < changed.length)
       while (behind() >= 0) report(behind(), 0)
       fanout.tick(1e9)
@@ -221,15 +226,16 @@ test('a coin that is listed while a wildcard waits for its Snapshots gets one to
   const fanout = fanoutOf()
   const joiner = new Joiner(l2BookDiff, SHARDS)
   const one = joined(fanout, 'wild', diff(null), joiner)
-  joiner.await(['BTC'])
-  fanout.watch(['BTC'])
+  joiner.expect(['BTC'])
+  fanout.startRecording(['BTC'])
   block(fanout, 7, '+NEW -1')
-  const handOut = (coin: string, height: number) => fanout.handOut('wild', one, { coin, height }, textOf(coin, height))
+  const handOut = (coin: string, height: number) =>
+    fanout.deliverSnapshot('wild', one, { coin, height }, textOf(coin, height))
   handOut('BTC', 7)
   expect(joiner.isComplete).toBe(false)
-  expect([...joiner.awaited(shardOf('NEW', SHARDS))]).toEqual(['NEW'])
+  expect([...joiner.pendingCoins(shardOf('NEW', SHARDS))]).toEqual(['NEW'])
   handOut('NEW', 8)
-  joiner.open()
+  joiner.markSeeded()
   block(fanout, 8, '=NEW 7')
   block(fanout, 9, '=NEW 8', '+NEWER -1')
   const seen = one.sent.map((text) => JSON.parse(text).data)
@@ -246,11 +252,11 @@ test('a coin whose continuity was lost between the making of its Snapshot and it
   const fanout = fanoutOf()
   const joiner = new Joiner(l2BookDiff, SHARDS)
   const one = joined(fanout, 'btc', diff(['BTC']), joiner)
-  joiner.await(['BTC'])
-  fanout.watch(['BTC'])
+  joiner.expect(['BTC'])
+  fanout.startRecording(['BTC'])
   block(fanout, 7, '!BTC -1')
   expect(one.why).toEqual([])
-  fanout.handOut('btc', one, { coin: 'BTC', height: 6 }, '{}')
+  fanout.deliverSnapshot('btc', one, { coin: 'BTC', height: 6 }, '{}')
   expect(one.why).toEqual(['continuity'])
 })
 
@@ -261,14 +267,14 @@ test('hubs that begin anew take nothing from bodies that have no coins of theirs
   const both = joined(fanout, 'both', diff([a!, b!]))
   joined(fanout, 'other', diff([c!]))
   const joiner = new Joiner(l2BookDiff, SHARDS)
-  joiner.await([a!])
+  joiner.expect([a!])
   const joining = joined(fanout, 'joining', diff([a!]), joiner)
-  fanout.watch([a!])
+  fanout.startRecording([a!])
   // One hub has reported what the other has not when a third begins anew.
   fanout.push(0, frame(5, [['=', a!, 4]]), 0)
   fanout.restart(2)
   fanout.push(1, frame(5, [['=', b!, 4]]), 0)
-  fanout.handOut('joining', joining, { coin: a!, height: 4 }, 'Snapshot')
+  fanout.deliverSnapshot('joining', joining, { coin: a!, height: 4 }, 'Snapshot')
   expect(both.sent).toHaveLength(1)
   expect(both.sent[0]).toContain(`"${a}"`)
   expect(joining.sent).toEqual(['Snapshot', expect.stringContaining('"block_height":5')])

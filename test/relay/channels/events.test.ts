@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest'
 import type { Fill, UserFill } from '../../../src/protocol/feed/block.ts'
 import { EXAMPLE_FUNDING } from '../../../src/protocol/info/account-shapes.ts'
 import { EXAMPLE_TWAP } from '../../../src/protocol/info/twap-shapes.ts'
-import type { ShownEvents } from '../../../src/relay/channel.ts'
+import type { BlockEvents } from '../../../src/relay/channel.ts'
 import { CHANNELS, channelOf } from '../../../src/relay/channels/catalogue.ts'
 import { EXAMPLE_FILL, EXAMPLE_LIQUIDATION } from '../../../src/relay/channels/fills.ts'
 import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
 import { EXAMPLE_ORDER } from '../../kit/node-order.ts'
-import { framesOf, textsOf, wantedEvents } from '../wanted.ts'
+import { eventsTarget, framesOf, textsOf } from '../targets.ts'
 import { World } from '../world.ts'
 
 const [USER, EXAMPLE] = EXAMPLE_FILL
@@ -22,8 +22,8 @@ const { builder: _, builderFee: __, ...BARE } = EXAMPLE
 const bare = (coin: string, tid: number): Fill => ({ ...BARE, coin, px: '1.0', sz: '1.0', fee: '0.1', tid })
 const fanoutWith = (...added: [body: { type: string }, send: (text: string) => void][]) => {
   const fanout = new EventFanout(CHANNELS)
-  for (const [body, send] of added) fanout.add(JSON.stringify(body), wantedEvents(body), false, { send })
-  const deliver = (block: Partial<ShownEvents>) =>
+  for (const [body, send] of added) fanout.add(JSON.stringify(body), eventsTarget(body), false, { send })
+  const deliver = (block: Partial<BlockEvents>) =>
     fanout.deliver({ v: 1, t: 'events', height: 9, time: 90, fills: [], ledger: [], ...block })
   return { fanout, deliver }
 }
@@ -41,7 +41,7 @@ describe('fills', () => {
     expect(textsOf(body, {})).toEqual([])
     const sent: string[] = []
     const fanout = new EventFanout(CHANNELS)
-    for (let n = 0; n < 2; n++) fanout.add('k', wantedEvents(body), false, { send: (text) => void sent.push(text) })
+    for (let n = 0; n < 2; n++) fanout.add('k', eventsTarget(body), false, { send: (text) => void sent.push(text) })
     fanout.deliver({ v: 1, t: 'events', height: 9, time: 90, fills, ledger: [] })
     expect([sent.length, new Set(sent).size]).toEqual([2, 1])
   })
@@ -120,7 +120,7 @@ describe('fills', () => {
   test('builderLiquidations: liquidations that the log tells to a builder, whose name stands in the fill; by DEX', () => {
     const fills = [fillOf(OTHER), liquidationOf(USER), liquidationOf(OTHER, { coin: 'xyz:GOLD' }), liquidationOf(OTHER)]
     const through = [BUILDER, BUILDER, RIVAL].map((builder, at) => [at + 1, builder] as const)
-    const seen = (more: object, block: Partial<ShownEvents> = { fills, through }) =>
+    const seen = (more: object, block: Partial<BlockEvents> = { fills, through }) =>
       framesOf({ type: 'builderLiquidations', builder: BUILDER, ...more }, block).map((frame) => frame.fills)
     const main = liquidationOf(USER, { builder: BUILDER })
     const gold = liquidationOf(OTHER, { coin: 'xyz:GOLD', builder: BUILDER })
@@ -213,7 +213,7 @@ describe('what happened to one user, in the public server’s shapes', () => {
   const stateOf = (user: string) => ({ ...EXAMPLE_TWAP, user })
   const twapOf = (user: string, status: unknown, twap_id = 3) => ({ time: AT, twap_id, state: stateOf(user), status })
   const historyOf = (status: object, twapId = 3) => ({ time: 1_790_000_000, state: stateOf(USER), status, twapId })
-  const frames = (type: string, block: Partial<ShownEvents>, meta = false) =>
+  const frames = (type: string, block: Partial<BlockEvents>, meta = false) =>
     framesOf({ type, user: inCapitals(USER) }, { time: TIME, ...block }, meta)
 
   // WS-104
@@ -241,7 +241,7 @@ describe('what happened to one user, in the public server’s shapes', () => {
   test('userEvents: each funding payment by itself; meta beside', () => {
     const rowOf = (coin: string) => ({ time: 5, coin, usdc: '-0.1', szi: '1.0', fundingRate: '0.1', nSamples: null })
     const paid = ['BTC', 'ETH'].map((coin) => ({ user: USER, id: coin, row: rowOf(coin) }))
-    expect(frames('userEvents', { late: { paid } }, true)).toEqual(
+    expect(frames('userEvents', { fetched: { paid } }, true)).toEqual(
       paid.map(({ row }) => ({ channel: 'user', data: { funding: row }, block_height: 9, time: TIME })),
     )
   })
@@ -352,7 +352,7 @@ describe('userNonFundingLedgerUpdates', () => {
     const sent: string[] = []
     const { fanout, deliver } = fanoutWith([{ type, addresses: [THIRD] } as never, (text) => void sent.push(text)])
     const ending = { send: () => fanout.remove('ab', ending) }
-    fanout.add('ab', wantedEvents({ type, addresses: [USER, OTHER] }), false, ending)
+    fanout.add('ab', eventsTarget({ type, addresses: [USER, OTHER] }), false, ending)
     deliver({ ledger: [{ ...movement, users: [USER, OTHER, THIRD] }] })
     expect(sent).toHaveLength(1)
   })
@@ -387,7 +387,7 @@ describe('the fan-out', () => {
     const sent: string[] = []
     const { fanout, deliver } = fanoutWith()
     const one = { send: (text: string) => void sent.push(text) }
-    fanout.add('a', wantedEvents({ type: 'allFills' }), false, one)
+    fanout.add('a', eventsTarget({ type: 'allFills' }), false, one)
     for (let n = 0; n < 2; n++) fanout.remove('a', one)
     deliver({ fills: [[USER, bare('BTC', 1)]] })
     expect([sent, fanout.size]).toEqual([[], 0])

@@ -5,10 +5,10 @@ import { type Trade, tradesOf } from '../../../src/protocol/feed/trades.ts'
 import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
 import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
-import { FirstFrames, type PastAnswer } from '../../../src/relay/events/first-frames.ts'
-import { wantedEvents } from '../wanted.ts'
+import { FirstFrames, type HistoryResponse } from '../../../src/relay/events/first-frames.ts'
+import { eventsTarget } from '../targets.ts'
 
-const WANTED = wantedEvents({ type: 'trades', coin: 'BTC' })
+const WANTED = eventsTarget({ type: 'trades', coin: 'BTC' })
 /** Blocks that an answer without a height may be late. */
 const LAG = 29
 
@@ -24,7 +24,7 @@ const sidesOf = (tid: number, time: number): UserFill[] => {
 class World {
   height = 100
   readonly trades: { readonly height: number; readonly trade: Trade }[] = []
-  readonly reads: ((answer: PastAnswer | null) => void)[] = []
+  readonly reads: ((answer: HistoryResponse | null) => void)[] = []
   readonly #coming: UserFill[][] = []
   readonly waits: { readonly ms: number; readonly sinceHeight: number; readonly end: () => void }[] = []
   readonly fanout = new EventFanout<Receiver>(CHANNELS)
@@ -94,7 +94,7 @@ function begun(blocks: number) {
   const world = new World()
   for (let i = 0; i < blocks; i++) world.block(1)
   const receiver = new Receiver(world)
-  const begins = world.first.begin('key', WANTED, false, receiver)
+  const begins = world.first.start('key', WANTED, false, receiver)
   return { world, receiver, begins }
 }
 
@@ -145,11 +145,11 @@ it('nothing is missing between the first frame and the blocks, and nothing comes
         } else {
           const receiver = new Receiver(world)
           receivers.push(receiver)
-          void world.first.begin('key', WANTED, false, receiver)
+          void world.first.start('key', WANTED, false, receiver)
         }
         await settled()
         // A pong may tell this height: who comes back with it is told again what is above it, and nothing else.
-        for (const receiver of receivers.filter((each) => !world.fanout.owes(each))) {
+        for (const receiver of receivers.filter((each) => !world.fanout.hasPending(each))) {
           const last = world.trades.find(({ trade }) => trade.tid === receiver.tids.at(-1))
           expect(last?.height ?? 0).toBeLessThanOrEqual(world.height)
         }
@@ -193,7 +193,7 @@ it.each([true, false])(
     world.grow(1)
     await world.land(-1, says)
     // It waits for blocks that are to come: their rows go before it.
-    expect([receiver.tids.length > 0, world.fanout.owes(receiver)]).toEqual([false, true])
+    expect([receiver.tids.length > 0, world.fanout.hasPending(receiver)]).toEqual([false, true])
     const other = new Receiver(world)
     world.fanout.add('key', WANTED, false, other)
     world.block(2)
@@ -202,7 +202,7 @@ it.each([true, false])(
     const all = world.trades.map(({ trade }) => trade.tid)
     expect(receiver.tids).toEqual(all.slice(all.indexOf(receiver.tids[0]!)))
     expect(other.tids).toEqual(all.slice(-4))
-    expect(world.fanout.owes(receiver)).toBe(!says)
+    expect(world.fanout.hasPending(receiver)).toBe(!says)
     world.fanout.remove('key', receiver)
     world.fanout.remove('key', other)
     expect(world.fanout.size).toBe(0)

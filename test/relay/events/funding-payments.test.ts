@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import type { RelayEvents } from '../../../src/protocol/feed/log-api.ts'
-import type { InfoQuestion } from '../../../src/relay/channel.ts'
+import type { InfoRequest } from '../../../src/relay/channel.ts'
 import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
 import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
-import { FirstFrames, type PastAnswer } from '../../../src/relay/events/first-frames.ts'
+import { FirstFrames, type HistoryResponse } from '../../../src/relay/events/first-frames.ts'
 import { FundingPayments } from '../../../src/relay/events/funding-payments.ts'
-import { wantedEvents } from '../wanted.ts'
+import { eventsTarget } from '../targets.ts'
 import type { Frame } from '../world.ts'
 
 const [A, B] = ['a', 'b'].map((digit) => `0x${digit.repeat(40)}`) as [string, string]
@@ -22,12 +22,12 @@ const row = (time: number, coin = 'BTC') => ({ time, ...AMOUNTS, coin })
 class World {
   height = 1
   readonly payments: Record<string, ReturnType<typeof paymentAt>[]> = { [A]: [], [B]: [] }
-  readonly questions: InfoQuestion[] = []
+  readonly questions: InfoRequest[] = []
   readonly waits: (() => void)[] = []
   isDown = false
   readonly fanout = new EventFanout<Receiver>(CHANNELS)
   readonly ports = {
-    read: async (question: InfoQuestion): Promise<PastAnswer | null> => {
+    read: async (question: InfoRequest): Promise<HistoryResponse | null> => {
       this.questions.push(question)
       const {
         user,
@@ -42,13 +42,15 @@ class World {
     clock: { nowMs: TIME },
   }
   readonly funding = new FundingPayments<Receiver>(this.ports, this.fanout)
-  readonly first = new FirstFrames<Receiver>(this.ports, this.fanout, (wanted, rows) => this.funding.had(wanted, rows))
+  readonly first = new FirstFrames<Receiver>(this.ports, this.fanout, (target, rows) =>
+    this.funding.onHistory(target, rows),
+  )
 
   subscribe(type: string, user = A): Receiver {
     const receiver = new Receiver()
-    const wanted = wantedEvents({ type, user })
-    if (wanted.channel.past) void this.first.begin(`${type} ${user}`, wanted, false, receiver)
-    else this.fanout.add(`${type} ${user}`, wanted, false, receiver)
+    const target = eventsTarget({ type, user })
+    if (target.channel.history) void this.first.start(`${type} ${user}`, target, false, receiver)
+    else this.fanout.add(`${type} ${user}`, target, false, receiver)
     return receiver
   }
 
@@ -56,7 +58,7 @@ class World {
     const block: RelayEvents = { v: 1, t: 'events', height: ++this.height, time, fills: [], ledger: [] }
     const paying = { ...block, funding: [{ coin: 'BTC', perUnit: '0.1' }] }
     this.fanout.deliver(paying)
-    void this.funding.follow(paying)
+    void this.funding.onBlock(paying)
   }
 
   /** Every wait that there is ends. */

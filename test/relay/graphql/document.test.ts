@@ -3,7 +3,7 @@
 import { getIntrospectionQuery } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
-import { type Payload, readDocument, readKept } from '../../../src/relay/graphql/document.ts'
+import { type Payload, readDocument, restoreRequest } from '../../../src/relay/graphql/document.ts'
 import { graphqlSchema } from '../../../src/relay/graphql/schema.ts'
 
 const FRAME = '{ data { coin } }'
@@ -81,16 +81,16 @@ describe('what is kept of a subscription', () => {
   it('goes on as it was, as long as its fields are there', () => {
     const { alias, plan, echo } = kept
     expect(plan.key).toBe('{data:data{time:time b:bbo{px:px}}}')
-    expect(readKept({ alias, key: plan.key }, echo)).toMatchObject({ alias, plan, echo, wanted: kept.wanted })
-    expect(readKept({ alias, key: '{data:data{gone:gone}}' }, echo)).toBeNull()
-    expect(readKept({ alias, key: plan.key }, '{"type":"gone"}')).toBeNull()
-    expect(readKept({ alias, key: plan.key }, '{"type":"bbo"}')).toBeNull()
+    expect(restoreRequest({ alias, key: plan.key }, echo)).toMatchObject({ alias, plan, echo, target: kept.target })
+    expect(restoreRequest({ alias, key: '{data:data{gone:gone}}' }, echo)).toBeNull()
+    expect(restoreRequest({ alias, key: plan.key }, '{"type":"gone"}')).toBeNull()
+    expect(restoreRequest({ alias, key: plan.key }, '{"type":"bbo"}')).toBeNull()
   })
 
   // GQL-13
   it('may be nothing', () => {
     const { alias, plan, echo } = asked('subscription { bbo(coin: "BTC") { data @skip(if: true) { time } } }')
-    expect(readKept({ alias, key: plan.key }, echo)?.plan).toEqual(plan)
+    expect(restoreRequest({ alias, key: plan.key }, echo)?.plan).toEqual(plan)
   })
 })
 

@@ -62,25 +62,25 @@ beforeEach(() => {
     clients: {
       hasRoom: () => true,
       admit: async () => null,
-      enter: (_, id, who, product, sink: GraphqlSocket) => {
-        const end = (ended: Connection) => world.accounts.of(who.account).leave(ended)
+      add: (_, id, who, product, sink: GraphqlSocket) => {
+        const end = (ended: Connection) => world.accounts.of(who.account).remove(ended)
         const connection = new Connection(id, { identity: who, terms: 0 }, sink, world.clock, end, unread)
         connection.product = product
-        world.accounts.of(who.account).enter(connection)
+        world.accounts.of(who.account).add(connection)
         return connection
       },
       restore: () => {
         throw new Error('not here')
       },
-      gone: (socket) => {
+      onClosed: (socket) => {
         left.push(socket as never)
         return true
       },
     },
     subscriptions: world.subscriptions,
-    toldUpTo: () => 7,
+    sentHeight: () => 7,
     waitUntil: (one) => void work.push(one),
-    changed: () => undefined,
+    onChange: () => undefined,
   })
 })
 
@@ -93,11 +93,11 @@ function open(address: string | null = null): Wire & { say(...messages: unknown[
   const wire = Object.assign(new Wire(), {
     say: async (...messages: unknown[]) => {
       for (const message of messages)
-        sockets.message(wire as never, typeof message === 'string' ? message : JSON.stringify(message))
+        sockets.onMessage(wire as never, typeof message === 'string' ? message : JSON.stringify(message))
       await settled()
     },
   })
-  sockets.enter(wire as never, address)
+  sockets.addGuest(wire as never, address)
   return wire
 }
 
@@ -151,8 +151,8 @@ describe('a key', () => {
   // GQL-4
   it('of one who has gone meanwhile leaves no place taken', async () => {
     const wire = open()
-    sockets.message(wire as never, INIT)
-    sockets.gone(wire as never)
+    sockets.onMessage(wire as never, INIT)
+    sockets.onClosed(wire as never)
     await settled()
     expect(left).toEqual([wire])
   })
@@ -165,11 +165,11 @@ describe('a key', () => {
     sockets.restoreGuest(asked as never, guest)
     expect(asked.closed?.[0]).toBe(1013)
     sockets.restoreGuest(wrong as never, { ...guest, wrong: { message: 'no', code: 'INVALID_TOKEN' } })
-    sockets.message(wrong as never, JSON.stringify(subscribe(FILLS)))
+    sockets.onMessage(wrong as never, JSON.stringify(subscribe(FILLS)))
     await settled()
     expect(wrong.next()[0].payload.errors[0].extensions.code).toBe('INVALID_TOKEN')
     world.clock.nowMs += 30_000
-    sockets.look()
+    sockets.check()
     expect(wrong.closed?.[0]).toBe(4401)
   })
 
@@ -177,7 +177,7 @@ describe('a key', () => {
   it('that is on its way is remembered as that, without itself', async () => {
     const wire = open()
     expect(wire.attachment).toMatchObject({ of: 'guest', isInit: false })
-    sockets.message(wire as never, INIT)
+    sockets.onMessage(wire as never, INIT)
     expect(wire.attachment).toMatchObject({ of: 'guest', isInit: true })
     expect(JSON.stringify(wire.attachment)).not.toContain('good')
     await settled()
@@ -189,23 +189,23 @@ describe('a key', () => {
     gateway = { enter: () => new Promise((resolve) => (enter = () => resolve({ ok: true, value: identity }))) }
     const wires = Array.from({ length: 40 }, (_, at) => open(`2001:db8:1:2::${at}`))
     const [same, other] = ['2001:db8:1:2:9::', '2001:db8:1:3::'] as const
-    expect([same, other, null].map((address) => sockets.noRoom(address))).toEqual(['limit', null, null])
+    expect([same, other, null].map((address) => sockets.noRoomReason(address))).toEqual(['limit', null, null])
     const [wire] = wires as [ReturnType<typeof open>]
     const long = subscribe(`${FILLS} #${'x'.repeat(60_000)}`)
-    sockets.message(wire as never, INIT)
-    for (let at = 0; at < 40; at++) sockets.message(wire as never, JSON.stringify({ ...long, id: `${at}` }))
+    sockets.onMessage(wire as never, INIT)
+    for (let at = 0; at < 40; at++) sockets.onMessage(wire as never, JSON.stringify({ ...long, id: `${at}` }))
     const limited = wire.codes().filter((code) => code === 'RATE_LIMITED')
     expect(limited).toHaveLength(40 - Math.floor((2 * 1024 * 1024) / 60_700))
     enter()
     await settled()
-    expect(sockets.noRoom(same)).toBeNull()
+    expect(sockets.noRoomReason(same)).toBeNull()
   })
 
   // GQL-12
   it('that is looked up lets its socket ask meanwhile for all that it had', async () => {
     const wire = open()
-    sockets.message(wire as never, INIT)
-    for (let at = 0; at < 300; at++) sockets.message(wire as never, JSON.stringify(subscribe(BOOK, `${at}`)))
+    sockets.onMessage(wire as never, INIT)
+    for (let at = 0; at < 300; at++) sockets.onMessage(wire as never, JSON.stringify(subscribe(BOOK, `${at}`)))
     await settled()
     expect([wire.closed, world.subscriptions.size]).toEqual([null, 300])
   })
@@ -274,12 +274,12 @@ describe('the protocol', () => {
     expect(wire.next()).toEqual([{ type: 'pong', payload: { nonce: expect.any(String), block_height: 7 } }])
     for (let at = 0; at < 11; at++) {
       world.clock.nowMs += 5_000
-      sockets.look()
+      sockets.check()
     }
     expect(wire.sent.filter(({ type }) => type === 'ping')).toHaveLength(3)
     expect(wire.closed).toBeNull()
     world.clock.nowMs += 5_000
-    sockets.look()
+    sockets.check()
     expect(wire.closed?.[0]).toBe(4408)
   })
 
@@ -365,7 +365,7 @@ describe('a subscription', () => {
     await wire.say({ id: '2', type: 'complete' })
     world.block(['BTC'])
     expect(wire.next().map(({ id }) => id)).toEqual(['1', '3'])
-    sockets.gone(wire as never)
+    sockets.onClosed(wire as never)
     expect([world.books.size, world.subscriptions.size]).toEqual([0, 0])
   })
 
@@ -405,7 +405,7 @@ describe('a subscription', () => {
   it('whose books begin again ends with an error', async () => {
     const wire = await opened()
     await wire.say(subscribe('subscription { l2BookDiff(coin: "BTC") { data { Snapshot { coin } } } }'))
-    await world.subscriptions.joined()
+    await world.subscriptions.settled()
     expect(wire.next()[0].payload.data).toEqual({ l2BookDiff: { data: { Snapshot: { coin: 'BTC' } } } })
     world.block(['BTC'], '!')
     expect(wire.next().map(({ type }) => type)).toEqual(['next', 'complete'])
@@ -455,7 +455,7 @@ describe('a subscription', () => {
   it('finds no room beyond a thousand of a socket', async () => {
     const wire = await opened()
     const some = Array.from({ length: 1_001 }, (_, at) => subscribe(BOOK, `${at}`))
-    for (const one of some) sockets.message(wire as never, JSON.stringify(one))
+    for (const one of some) sockets.onMessage(wire as never, JSON.stringify(one))
     expect(wire.next().map(({ id, type, payload }) => payload?.errors?.[0].extensions.code ?? `${id} ${type}`)).toEqual(
       ['RATE_LIMITED', '1000 complete'],
     )

@@ -14,7 +14,7 @@ import {
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
-import { readDocument, readKept } from '../../../src/relay/graphql/document.ts'
+import { readDocument, restoreRequest } from '../../../src/relay/graphql/document.ts'
 import { Operation } from '../../../src/relay/graphql/operations.client.ts'
 import { project } from '../../../src/relay/graphql/projection.ts'
 import { graphqlSchema } from '../../../src/relay/graphql/schema.ts'
@@ -104,9 +104,9 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
     const rootValue = { [type]: frame }
     const result = execute({ schema: graphqlSchema(), document: parse(document), rootValue }) as object
     const { alias, plan, echo } = read.value
-    const kept = readKept({ alias, key: plan.key }, echo)
+    const kept = restoreRequest({ alias, key: plan.key }, echo)
     expect(kept?.plan).toEqual(plan)
-    const shared = new SharedPlans({ nowMs: 0 }).take(alias, plan, '')
+    const shared = new SharedPlans({ nowMs: 0 }).acquire(alias, plan, '')
     expect(JSON.parse(shared.payload(formatted(frame, indent)))).toEqual(JSON.parse(JSON.stringify(result)))
     expect(JSON.stringify(JSON.parse(shared.payload(formatted(frame, indent))))).toBe(JSON.stringify(result))
   }
@@ -127,9 +127,9 @@ describe.each(CHANNELS.map((channel) => [channel.type, channel] as const))('%s',
   it('has its frames for results', () => {
     const read = readDocument({ query: asked('{ __typename }') })
     if (!read.ok || read.value.kind !== 'subscription') throw new Error(JSON.stringify(read))
-    const shared = new SharedPlans({ nowMs: 0 }).take(read.value.alias, read.value.plan, '')
+    const shared = new SharedPlans({ nowMs: 0 }).acquire(read.value.alias, read.value.plan, '')
     const sent: string[] = []
-    const operation = new Operation('1', read.value, shared, { send: (text) => void sent.push(text), over: () => {} })
+    const operation = new Operation('1', read.value, shared, { send: (text) => void sent.push(text), onEnd: () => {} })
     operation.send(JSON.stringify(example.frame))
     expect(sent).toEqual([expect.stringContaining(`"next","payload":{"data":{"${type}":{"__typename":"`)])
   })
@@ -175,11 +175,11 @@ describe('a plan', () => {
     const other = planOf(
       'fragment F on BboFrame { data { coin ...G } } fragment G on BboData { bbo { px } } subscription B($c: String!="BTC") { bbo(coin: $c) { ...F } }',
     )
-    const shared = plans.take(one.alias, one.plan, one.echo)
-    expect(plans.take(other.alias, other.plan, other.echo)).toBe(shared)
+    const shared = plans.acquire(one.alias, one.plan, one.echo)
+    expect(plans.acquire(other.alias, other.plan, other.echo)).toBe(shared)
     const text = '{"channel":"bbo","data":{"coin":"BTC","bbo":[]}}'
     expect(shared.payload(text)).toBe('{"data":{"bbo":{"data":{"coin":"BTC","bbo":[]}}}}')
-    for (const { alias, plan, echo } of [one, other]) plans.giveBack(alias, plan, echo)
+    for (const { alias, plan, echo } of [one, other]) plans.release(alias, plan, echo)
     expect(plans.size).toBe(0)
   })
 
@@ -187,7 +187,7 @@ describe('a plan', () => {
     const clock = { nowMs: 0 }
     const plans = new SharedPlans(clock)
     const { alias, plan, echo } = planOf('subscription { bbo(coin: "BTC") { data { coin } } }')
-    const shared = plans.take(alias, plan, echo)
+    const shared = plans.acquire(alias, plan, echo)
     const frame = (coin: string) => JSON.stringify({ channel: 'bbo', data: { coin } })
     const snapshot = frame('x'.repeat(1024 * 1024))
     for (let rider = 0; rider < 20; rider++) {
@@ -223,25 +223,25 @@ describe('a plan', () => {
     const clock = { nowMs: 0 }
     const plans = new SharedPlans(clock)
     const { alias, plan, echo } = planOf('subscription { bbo(coin: "BTC") { data { coin } } }')
-    for (let at = 0; at < 50_000; at++) plans.take(`a${at}`, plan, echo)
+    for (let at = 0; at < 50_000; at++) plans.acquire(`a${at}`, plan, echo)
     expect([plans.isFull, plans.hasRoom(alias, plan, echo), plans.hasRoom('a1', plan, echo)]).toEqual([
       true,
       false,
       true,
     ])
-    plans.giveBack('a1', plan, echo)
+    plans.release('a1', plan, echo)
     expect(plans.hasRoom(alias, plan, echo)).toBe(true)
-    const shared = plans.take(alias, plan, echo)
-    plans.giveBack('a2', plan, echo)
+    const shared = plans.acquire(alias, plan, echo)
+    plans.release('a2', plan, echo)
     const frame = JSON.stringify({ channel: 'bbo', data: { coin: 'x'.repeat(1024 * 1024) } })
     clock.nowMs = 1_500
     for (let at = 0; at < 17; at++) shared.payload(frame.replace('x', `${at}`))
     expect(plans.isFull).toBe(true)
     clock.nowMs = 2_000
-    plans.look()
+    plans.sample()
     expect(plans.isFull).toBe(true)
     clock.nowMs = 4_000
-    plans.look()
+    plans.sample()
     expect(plans.isFull).toBe(false)
   })
 

@@ -5,13 +5,13 @@ import { expect, test } from 'vitest'
 import type { OrderBookApi, OrdersSnapshot as Whole } from '../../../src/order-books/l4/order-book-api.ts'
 import { type L4Block, type L4Order, RestingOrders } from '../../../src/order-books/l4/resting-orders.ts'
 import { L4Fanout } from '../../../src/relay/l4/l4-fanout.ts'
-import { type LineGuest, SnapshotLine, type WholeText } from '../../../src/relay/l4/snapshot-line.ts'
-import { WholeOrders } from '../../../src/relay/l4/whole-orders.client.ts'
+import { OrdersFetcher } from '../../../src/relay/l4/orders-fetcher.client.ts'
+import { SnapshotQueue, type SnapshotText, type SnapshotWaiter } from '../../../src/relay/l4/snapshot-queue.ts'
 import { blocks, NaiveOrders } from '../../order-books/l4/naive-orders.ts'
-import { wantedOrders } from '../wanted.ts'
+import { ordersTarget } from '../targets.ts'
 
 const COINS = ['BTC', 'ETH']
-const wantedOf = (coin: string) => wantedOrders({ type: 'l4Book', coin })
+const wantedOf = (coin: string) => ordersTarget({ type: 'l4Book', coin })
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 /** A client that believes nothing: it holds what it was sent against the law and the node's own book. */
@@ -61,26 +61,27 @@ class World {
   ]
   delivered = 0
   readonly clients = new Map<Client, { coin: string; account: string }>()
-  readonly guests = new Map<Client, LineGuest & { readonly receiver: Client }>()
+  readonly guests = new Map<Client, SnapshotWaiter & { readonly receiver: Client }>()
   #waits: (() => void)[] = []
   fetches: ((isOld: boolean) => void)[] = []
   isAbsent = false
   mostAtOnce = 0
   readonly fanout = new L4Fanout<Client>()
-  readonly line = new SnapshotLine<LineGuest & { readonly receiver: Client }>({
+  readonly line = new SnapshotQueue<SnapshotWaiter & { readonly receiver: Client }>({
     clock: this,
     wait: () => new Promise((resolve) => this.#waits.push(resolve)),
-    watch: (coin) => this.fanout.watch(coin),
-    unwatch: (coin) => this.fanout.unwatch(coin),
+    startRecording: (coin) => this.fanout.startRecording(coin),
+    stopRecording: (coin) => this.fanout.stopRecording(coin),
     fetch: (coin, atLeast) => this.#fetch(coin, atLeast),
-    handOut: ({ coin, receiver }, { place, text }) => this.fanout.handOut(coin, receiver, place.height, text),
+    deliver: ({ coin, receiver }, { position, text }) =>
+      this.fanout.deliverSnapshot(coin, receiver, position.height, text),
   })
 
   constructor() {
     this.fanout.onLost = (_, clients) => clients.forEach((client) => void this.#enter(client))
   }
 
-  #fetch(coin: string, atLeast: number): Promise<WholeText | null> {
+  #fetch(coin: string, atLeast: number): Promise<SnapshotText | null> {
     this.mostAtOnce = Math.max(this.mostAtOnce, this.fetches.length + 1)
     return new Promise((resolve) => {
       // Its object may stand anywhere between where the relay stood and the node.
@@ -90,7 +91,9 @@ class World {
         const { levels } = this.past[height]!.get(coin)!
         const isThere = !this.isAbsent && height >= atLeast
         resolve(
-          isThere ? { place, text: wantedOf(coin).channel.snapshot(coin, place, [JSON.stringify(levels)]) } : null,
+          isThere
+            ? { position: place, text: wantedOf(coin).channel.snapshot(coin, place, [JSON.stringify(levels)]) }
+            : null,
         )
       })
     })
@@ -170,7 +173,7 @@ test('whatever comes in between, a client holds the book of its height, and in t
         for (let n = 0; n < one.deliver; n++) world.deliver()
       } else if ('at' in one) {
         if (one.kind === 'hole') world.deliver([COINS[one.at]!])
-        if (one.kind === 'gap') world.fanout.lose()
+        if (one.kind === 'gap') world.fanout.reset()
         if (one.kind === 'join') world.join(COINS[one.at % 2]!, `account ${one.at % 3}`)
         const client = someone()
         if (one.kind === 'leave' && client) world.leave(client)
@@ -218,7 +221,7 @@ test('a Snapshot that is asked for while blocks come is followed by what it lack
     world.produce([{ kind: 3, at: 0, px: n, sz: n }])
     world.deliver()
   }
-  expect(world.fanout.handOut('BTC', client, 0, 'an old one')).toBe(false)
+  expect(world.fanout.deliverSnapshot('BTC', client, 0, 'an old one')).toBe(false)
   await world.answer(true)
   expect([client.height, client.frames]).toEqual([4, 4])
 })
@@ -272,21 +275,21 @@ test('all who are up with the blocks are sent the very same text', async () => {
 function lineOf(sizeOf: (coin: string) => number) {
   const fetched: string[][] = []
   let under: string[] = []
-  const line = new SnapshotLine<LineGuest>({
+  const line = new SnapshotQueue<SnapshotWaiter>({
     clock: { nowMs: 0 },
     wait: () => new Promise((resolve) => setImmediate(resolve)),
-    watch: () => 0,
-    unwatch: () => undefined,
+    startRecording: () => 0,
+    stopRecording: () => undefined,
     fetch: async (coin) => {
       if (under.length === 0) fetched.push(under)
       under.push(coin)
       await new Promise((resolve) => setImmediate(resolve))
       under = []
-      return { place: { height: 1, time: 1, epoch: null }, text: 'x'.repeat(sizeOf(coin)) }
+      return { position: { height: 1, time: 1, epoch: null }, text: 'x'.repeat(sizeOf(coin)) }
     },
-    handOut: () => true,
+    deliver: () => true,
   })
-  const receiver = { send: () => undefined, snapshotWaitMs: () => 0 } as unknown as LineGuest['receiver']
+  const receiver = { send: () => undefined, snapshotWaitMs: () => 0 } as unknown as SnapshotWaiter['receiver']
   const enter = (coins: readonly string[]) =>
     Promise.all(coins.map((coin) => line.enter({ account: 'acme', coin, receiver })))
   return { fetched, enter }
@@ -317,7 +320,7 @@ async function fetched(pieces: readonly string[], isOld = false): Promise<[text:
       return pieces[index] ?? null
     },
   }
-  const found = await new WholeOrders(() => api).fetch('BTC', 7, (_, __, texts) => [...texts].join(''))
+  const found = await new OrdersFetcher(() => api).fetch('BTC', 7, (_, __, texts) => [...texts].join(''))
   return [found?.text, asked]
 }
 

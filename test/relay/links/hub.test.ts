@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { MarketType } from '../../../src/core/coin.ts'
 import type { BookHubApi, BookInterest } from '../../../src/protocol/hub/hub-api.ts'
-import { Hub, ToldBooks } from '../../../src/relay/links/hub.client.ts'
+import { Hub, SentHeights } from '../../../src/relay/links/hub.client.ts'
 
 function hubOf() {
   const told: (readonly string[])[] = []
@@ -40,8 +40,8 @@ function hubOf() {
     }
     return { ...api, joinTypes } as unknown as BookHubApi
   }
-  const ports = { relay: 'r', stub, interest: () => needed, needed: () => true }
-  const hub: Hub = new Hub({ ...ports, lost: () => undefined, restarted: () => undefined })
+  const ports = { relay: 'r', stub, interest: () => needed, isNeeded: () => true }
+  const hub: Hub = new Hub({ ...ports, onLost: () => undefined, onRestart: () => undefined })
   return { hub, told, views, needed, state }
 }
 
@@ -49,7 +49,7 @@ test('a link taken up anew keeps the coins of a subscription that is beginning',
   const { hub, told } = hubOf()
   await hub.link.ensure()
   await hub.join(['BTC'], false)
-  hub.link.watch(60_000)
+  hub.link.check(60_000)
   await new Promise((resolve) => setTimeout(resolve))
   await hub.link.ensure()
   expect(told).toEqual([[], ['BTC']])
@@ -62,14 +62,14 @@ test('views that are wanted are in force on a link that is taken up anew, and gi
   needed.views.add('0 bbo\tBTC')
   await hub.link.ensure()
   await hub.joinViews(['0 bbo\tBTC'])
-  await hub.settle()
+  await hub.syncInterest()
   expect(told).toEqual([[]])
-  hub.link.watch(60_000)
+  hub.link.check(60_000)
   await new Promise((resolve) => setTimeout(resolve))
   await hub.link.ensure()
   expect(views).toEqual([['0 bbo\tBTC'], ['0 bbo\tBTC']])
   needed.views.clear()
-  await hub.settle()
+  await hub.syncInterest()
   expect(told).toHaveLength(3)
 })
 
@@ -78,10 +78,10 @@ test('what a hub could not be told is told again', async () => {
   await hub.link.ensure()
   await hub.join(['BTC'], false)
   state.isDown = true
-  await expect(hub.settle()).rejects.toThrow('down')
+  await expect(hub.syncInterest()).rejects.toThrow('down')
   state.isDown = false
-  await hub.settle()
-  await hub.settle()
+  await hub.syncInterest()
+  await hub.syncInterest()
   expect(told).toEqual([[], []])
 })
 
@@ -90,7 +90,7 @@ test('coins and types that come while a link is taken up anew are in force on no
   await hub.link.ensure()
   const { promise, resolve } = Promise.withResolvers<void>()
   state.gate = promise
-  hub.link.watch(60_000)
+  hub.link.check(60_000)
   await new Promise((resolve) => setTimeout(resolve))
   expect(told).toEqual([[], []])
   expect(await hub.join(['BTC'], true)).toMatchObject({ ready: false, rest: ['BTC'] })
@@ -127,13 +127,13 @@ type Frame = readonly [height: number, epoch: string | null]
 
 /** A hub told `before`, was asked for a link, and answers that it stands at `at`: which of the frames behind it lose what was told. */
 function lostBy(before: readonly Frame[], at: Frame, behind: readonly Frame[]): number[] {
-  const books = new ToldBooks()
-  for (const frame of before) books.tell(...frame)
-  books.attached(books.told, at[1], at[0])
+  const books = new SentHeights()
+  for (const frame of before) books.record(...frame)
+  books.onAttached(books.lastSent, at[1], at[0])
   return behind
     .filter(([height, epoch]) => {
       const isLost = books.isLost(height, epoch)
-      books.tell(height, epoch)
+      books.record(height, epoch)
       return isLost
     })
     .map(([height]) => height)
@@ -158,10 +158,10 @@ test.each<[string, readonly Frame[], Frame, string, number[]]>([
 })
 
 test('an answer that comes behind a newer frame of books says nothing', () => {
-  const books = new ToldBooks()
-  books.tell(10, 'a')
-  const { told } = books
-  books.tell(11, 'a')
-  books.attached(told, 'a', 9)
+  const books = new SentHeights()
+  books.record(10, 'a')
+  const { lastSent } = books
+  books.record(11, 'a')
+  books.onAttached(lastSent, 'a', 9)
   expect(books.isLost(12, null)).toBe(false)
 })

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Cursor } from '../../../src/protocol/feed/log-api.ts'
 import { type AttachOutcome, Link, SILENCE_MS } from '../../../src/relay/links/link.client.ts'
-import { Watch } from '../../../src/relay/watch.client.ts'
+import { MaintenanceTimer } from '../../../src/relay/maintenance-timer.client.ts'
 
 /** A writer that dials when it is asked, or fails. */
 class Writer {
@@ -25,10 +25,10 @@ class Writer {
         this.link.accept(this.socket, Date.now())
         return this.outcome
       },
-      needed: () => this.isNeeded,
-      lost: () => this.told.push('lost'),
-      restarted: () => this.told.push('restarted'),
-      began: () => this.told.push('began'),
+      isNeeded: () => this.isNeeded,
+      onLost: () => this.told.push('lost'),
+      onRestart: () => this.told.push('restarted'),
+      onFirstFrame: () => this.told.push('began'),
     }
     this.link = new Link(ports, () => draw)
   }
@@ -39,7 +39,7 @@ class Writer {
 
   /** Its socket closes, and what that makes due at once is done. */
   async breaks(): Promise<void> {
-    this.link.closed(this.socket)
+    this.link.onClosed(this.socket)
     await vi.advanceTimersByTimeAsync(0)
   }
 
@@ -76,7 +76,7 @@ test('a lost link is taken up at once from its cursor, then with growing pauses'
   expect(writer.cursors).toHaveLength(3)
   writer.isDown = false
   await vi.advanceTimersByTimeAsync(1)
-  expect(writer.link.up).toBe(true)
+  expect(writer.link.isUp).toBe(true)
   expect(writer.told).toEqual([])
 })
 
@@ -85,7 +85,7 @@ test('links with different draws do not redial in step, and each waits between h
     const one = new Writer(draw)
     await one.link.ensure()
     one.isDown = true
-    one.link.closed(one.socket)
+    one.link.onClosed(one.socket)
     await vi.advanceTimersByTimeAsync(60_000)
     one.isNeeded = false
     const [, ...redials] = one.attachedMs
@@ -101,15 +101,15 @@ test('links with different draws do not redial in step, and each waits between h
 test('silence is noticed by the watch; a link that nothing needs is dropped', async () => {
   await writer.link.ensure()
   vi.setSystemTime(Date.now() + SILENCE_MS - 1)
-  writer.link.watch(Date.now())
-  expect(writer.link.up).toBe(true)
+  writer.link.check(Date.now())
+  expect(writer.link.isUp).toBe(true)
   vi.setSystemTime(Date.now() + 1)
-  writer.link.watch(Date.now())
+  writer.link.check(Date.now())
   await vi.advanceTimersByTimeAsync(0)
   expect(writer.cursors).toHaveLength(2)
   writer.isNeeded = false
-  writer.link.watch(Date.now())
-  expect(writer.link.up).toBe(false)
+  writer.link.check(Date.now())
+  expect(writer.link.isUp).toBe(false)
   await vi.advanceTimersByTimeAsync(60_000)
   expect(writer.cursors).toHaveLength(2)
 })
@@ -134,10 +134,10 @@ test.each([
   writer.outcome = { epoch: null, height: null, lost: false }
   await writer.link.ensure()
   writer.isNeeded = isNeeded
-  writer.link.watch(Date.now())
+  writer.link.check(Date.now())
   writer.isNeeded = true
   writer.outcome = { epoch: 'e', height: 705, lost: false }
-  writer.link.closed(writer.socket)
+  writer.link.onClosed(writer.socket)
   await writer.link.ensure()
   expect([writer.frame(705), writer.frame(706), writer.told]).toEqual([false, true, told])
 })
@@ -184,9 +184,9 @@ test.each([null, 3])(
 test('a writer that does not answer is given up after five seconds', async () => {
   const link = new Link({
     attach: () => new Promise(() => undefined),
-    needed: () => false,
-    lost: () => undefined,
-    restarted: () => undefined,
+    isNeeded: () => false,
+    onLost: () => undefined,
+    onRestart: () => undefined,
   })
   const failed = expect(link.ensure()).rejects.toThrow()
   await vi.advanceTimersByTimeAsync(5000)
@@ -208,18 +208,18 @@ describe('watch', () => {
         alarms.push(second())
       },
     }
-    const watch = new Watch(
+    const watch = new MaintenanceTimer(
       storage,
       () => undefined,
       () => Date.now(),
     )
-    await watch.begin(() => state, [() => void looks.push(second())])
+    await watch.start(() => state, [() => void looks.push(second())])
     for (let i = 0; i < 300; i++) {
       vi.advanceTimersByTime(1000)
-      if (feeds(i)) watch.fed()
+      if (feeds(i)) watch.onFrame()
       if (due !== null && due <= Date.now()) {
         due = null
-        watch.alarm()
+        watch.onAlarm()
       }
     }
     const gaps = looks.map((at, i) => at - (looks[i - 1] ?? 0))

@@ -13,7 +13,7 @@ import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
 import { L4Fanout } from '../../../src/relay/l4/l4-fanout.ts'
 import { Links } from '../../../src/relay/links/links.client.ts'
 import type { Connection } from '../../../src/relay/sockets/connection.ts'
-import { wantedBooks, wantedEvents } from '../wanted.ts'
+import { booksTarget, eventsTarget } from '../targets.ts'
 
 const SHARDS = 2
 /** A coin of each hub. */
@@ -77,7 +77,7 @@ class Relay {
 
   event(height: number, epoch: string | null = null, chars = 100): void {
     const frame: RelayEvents = { v: 1, t: 'events', epoch, height, time: height, fills: FILLS, ledger: [] }
-    if (this.links.admitsOfLog(this.sockets.get('log')!, frame, chars, this.nowMs)) this.events.deliver(frame)
+    if (this.links.acceptsFromLog(this.sockets.get('log')!, frame, chars, this.nowMs)) this.events.deliver(frame)
   }
 
   async ensure(): Promise<void> {
@@ -100,11 +100,11 @@ function socket() {
   const why: string[] = []
   const connection = {
     send: (text: string) => void heights.push(JSON.parse(text).data?.Updates?.block_height ?? text),
-    broken: (reason: string) => void why.push(reason),
+    breakBooks: (reason: string) => void why.push(reason),
   } as unknown as Connection
   return { connection, heights, why }
 }
-const all = (coins = COINS) => wantedBooks({ type: 'l2BookDiff', coin: coins })
+const all = (coins = COINS) => booksTarget({ type: 'l2BookDiff', coin: coins })
 /** A socket with these coins, on links that are up. */
 async function joined(relay: Relay, key = 'all', coins = COINS) {
   const one = socket()
@@ -115,11 +115,11 @@ async function joined(relay: Relay, key = 'all', coins = COINS) {
 /** Its body ends, and the relay drops links that nothing needs. */
 function leaves(relay: Relay, { connection }: ReturnType<typeof socket>, key = 'all'): void {
   relay.books.remove(key, connection)
-  relay.links.watch(relay.nowMs, 1)
+  relay.links.check(relay.nowMs, 1)
 }
 /** The links to both hubs break. */
 function breaks(relay: Relay): void {
-  for (const hub of [0, 1]) relay.links.hubs[hub]!.link.closed(relay.sockets.get(`hub ${hub}`)!)
+  for (const hub of [0, 1]) relay.links.hubs[hub]!.link.onClosed(relay.sockets.get(`hub ${hub}`)!)
 }
 
 test('the log is told what was read of it, a quarter of a MiB at a time', async () => {
@@ -137,7 +137,7 @@ test('the height of a hub: a relay whose link was dropped for want of subscriber
   const first = await joined(relay)
   for (const height of [1001, 1002]) relay.block(height)
   leaves(relay, first)
-  expect(relay.links.up).toBe(false)
+  expect(relay.links.isUp).toBe(false)
   relay.startOver(4)
   const second = await joined(relay)
   for (const height of [5, 6, 7]) relay.block(height)
@@ -154,7 +154,7 @@ test('blocks are waited for where books or events are subscribed to; a relay of 
   relay.books.add('all', all(), connection)
   expect(needed()).toBe(true)
   relay.books.remove('all', connection)
-  relay.events.add('fills', wantedEvents({ type: 'allFills' }), false, connection)
+  relay.events.add('fills', eventsTarget({ type: 'allFills' }), false, connection)
   expect(needed()).toBe(true)
   relay.events.remove('fills', connection)
   expect(needed()).toBe(false)
@@ -166,7 +166,7 @@ test('the height of one hub of two, where the other link went on', async () => {
   const both = await joined(relay)
   relay.block(1001)
   leaves(relay, both)
-  expect([0, 1].map((hub) => relay.links.hubs[hub]!.link.up)).toEqual([true, false])
+  expect([0, 1].map((hub) => relay.links.hubs[hub]!.link.isUp)).toEqual([true, false])
   relay.startOver(4)
   relay.block(5, 'new', [0])
   const later = await joined(relay)
@@ -249,8 +249,8 @@ test('the floors of a joiner: who is served alone over a reset is told, and join
   const one = socket()
   const joinerAt = (height: number) => {
     const joiner = new Joiner(l2BookDiff, SHARDS)
-    for (const coin of COINS) joiner.joined({ coin, height })
-    joiner.open()
+    for (const coin of COINS) joiner.onSnapshot({ coin, height })
+    joiner.markSeeded()
     return joiner
   }
   relay.books.add('all', all(), one.connection, joinerAt(1005))
@@ -271,16 +271,16 @@ test('what was kept for a Snapshot that is on its way: the old chain is not sent
   const one = socket()
   relay.books.add('all', all(), one.connection, new Joiner(l2BookDiff, SHARDS))
   await relay.ensure()
-  relay.books.watch(COINS)
+  relay.books.startRecording(COINS)
   relay.block(1001)
   relay.startOver(4)
   for (const height of [5, 6]) relay.block(height)
   relay.books.remove('all', one.connection)
   const joiner = new Joiner(l2BookDiff, SHARDS)
-  joiner.await(COINS)
+  joiner.expect(COINS)
   relay.books.add('all', all(), one.connection, joiner)
-  for (const coin of COINS) relay.books.handOut('all', one.connection, { coin, height: 5 }, '{"data":{}}')
-  joiner.open()
+  for (const coin of COINS) relay.books.deliverSnapshot('all', one.connection, { coin, height: 5 }, '{"data":{}}')
+  joiner.markSeeded()
   relay.block(7)
   expect(one.heights.filter((height) => typeof height === 'number')).toEqual([6, 6, 7])
 })
@@ -291,14 +291,14 @@ test('the interest of a hub: what was in force on the old link and is needed is 
   relay.books.add('first', all([COINS[0]!]), one.connection)
   await relay.links.hubs[0]!.link.ensure()
   relay.books.remove('first', one.connection)
-  relay.links.watch(relay.nowMs, 1)
+  relay.links.check(relay.nowMs, 1)
   relay.books.add('first', all([COINS[0]!]), one.connection)
   await relay.links.hubs[0]!.link.ensure()
   expect(relay.interests).toEqual([[COINS[0]], [COINS[0]]])
   relay.books.remove('first', one.connection)
   const other = socket()
-  relay.books.add('types', wantedBooks({ type: 'l2BookDiff', marketTypes: ['spot'] }), other.connection)
-  await relay.links.hubs[0]!.settle()
+  relay.books.add('types', booksTarget({ type: 'l2BookDiff', marketTypes: ['spot'] }), other.connection)
+  await relay.links.hubs[0]!.syncInterest()
   expect(relay.interests.at(-1)).toEqual([])
 })
 
@@ -306,19 +306,19 @@ test('the cursor of the link to the log: dropped, or broken while the log starts
   const relay = new Relay()
   const first = socket()
   const second = socket()
-  const trades = wantedEvents({ type: 'trades', coin: 'BTC' })
+  const trades = eventsTarget({ type: 'trades', coin: 'BTC' })
   relay.events.add('trades', trades, false, first.connection)
   await relay.links.log.ensure()
   relay.event(1001)
   relay.events.remove('trades', first.connection)
-  relay.links.watch(relay.nowMs, 1)
+  relay.links.check(relay.nowMs, 1)
   relay.startOver(4)
   relay.events.add('trades', trades, false, second.connection)
   await relay.links.log.ensure()
   for (const height of [5, 6]) relay.event(height)
   expect(second.heights).toHaveLength(2)
   relay.startOver(1, 'third')
-  relay.links.log.closed(relay.sockets.get('log')!)
+  relay.links.log.onClosed(relay.sockets.get('log')!)
   await relay.links.log.ensure()
   const before = second.heights.length
   for (const height of [2, 3]) relay.event(height)
@@ -328,7 +328,7 @@ test('the cursor of the link to the log: dropped, or broken while the log starts
 test('the cursor of the link to the log: another chain, told by its frames alone', async () => {
   const relay = new Relay()
   const one = socket()
-  relay.events.add('trades', wantedEvents({ type: 'trades', coin: 'BTC' }), false, one.connection)
+  relay.events.add('trades', eventsTarget({ type: 'trades', coin: 'BTC' }), false, one.connection)
   await relay.links.log.ensure()
   for (const height of [1001, 1002]) relay.event(height, 'old')
   relay.event(1002, 'old')

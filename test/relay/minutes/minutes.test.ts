@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { keyHashOf } from '../../../src/core/ids.ts'
-import { MeterLine } from '../../../src/relay/minutes/meter-line.ts'
-import { type Minutes, owedCharges, wokenMinutes } from '../../../src/relay/minutes/minutes.ts'
+import { MeterClient } from '../../../src/relay/minutes/meter-client.ts'
+import { dueCharges, type Minutes, restoredMinutes } from '../../../src/relay/minutes/minutes.ts'
 import { ModelStreams } from '../../metering/streams/model-streams.ts'
 
 const PRICE = 1_000_000
@@ -11,29 +11,29 @@ const minutesOf = (id: string, sinceMs: number, body = 'b', paid = 0): Minutes =
 
 test('a minute is owed once it has started, under its number, with what is left of it', () => {
   const running = minutesOf('s1', 0, 'digest', 1)
-  expect(owedCharges('relay', running, 60_000)).toEqual([])
-  expect(owedCharges('relay', running, 60_001)).toMatchObject([
+  expect(dueCharges('relay', running, 60_000)).toEqual([])
+  expect(dueCharges('relay', running, 60_001)).toMatchObject([
     { subscription: 'relay/s1', ordinal: 1, amount: 1_000_000, keyHash: 'k', body: 'digest', leftMs: 59_999 },
   ])
-  expect(owedCharges('relay', running, 130_000)).toMatchObject([
+  expect(dueCharges('relay', running, 130_000)).toMatchObject([
     { ordinal: 1, leftMs: 0 },
     { ordinal: 2, leftMs: 50_000 },
   ])
   running.paid++
-  expect(owedCharges('relay', running, 120_000)).toEqual([])
+  expect(dueCharges('relay', running, 120_000)).toEqual([])
 })
 
 test('a relay that wakes asks for the present minute again under its old number', () => {
   const { paid: _, ...begun } = minutesOf('s1', 1000)
-  const woken = wokenMinutes(begun, 1000 + 150_000)
-  expect(owedCharges('relay', woken, 1000 + 150_000)).toMatchObject([{ ordinal: 2, leftMs: 30_000 }])
+  const woken = restoredMinutes(begun, 1000 + 150_000)
+  expect(dueCharges('relay', woken, 1000 + 150_000)).toMatchObject([{ ordinal: 2, leftMs: 30_000 }])
 })
 
 /** A line to a meter that is away while it is told to be. */
 function lineThatBreaks(relay = 'r', meter = new ModelStreams(1e15)) {
   const clock = { nowMs: 0 }
   const state = { away: 'no' as 'no' | 'deaf' | 'mute', running: [] as Minutes[], asked: 0 }
-  const line = new MeterLine(
+  const line = new MeterClient(
     'acme',
     {
       relay,
@@ -48,14 +48,14 @@ function lineThatBreaks(relay = 'r', meter = new ModelStreams(1e15)) {
       },
     },
     {
-      here: () => ({
+      status: () => ({
         sockets: 1,
         keys: [keyHashOf('k')],
         limits: { connections: 10, subscriptions: 1e6 },
         running: state.running,
       }),
-      answered: () => undefined,
-      failed: () => undefined,
+      onReply: () => undefined,
+      onFailure: () => undefined,
     },
   )
   const look = async () => {
@@ -68,7 +68,7 @@ function lineThatBreaks(relay = 'r', meter = new ModelStreams(1e15)) {
 test('all minutes that have started are asked for at one look, however many there are', async () => {
   const { line, clock, meter, state, look } = lineThatBreaks()
   const running = Array.from({ length: 1_201 }, (_, index) => minutesOf(`s${index}`, 0, `b${index}`))
-  await Promise.all(running.map((minutes) => line.begin(minutes)))
+  await Promise.all(running.map((minutes) => line.requestMinute(minutes)))
   await line.settled()
   expect(meter.charges).toHaveLength(1_201)
   state.running = running
@@ -83,7 +83,7 @@ test('what is to say when a report was just answered is said at once', async () 
   for (let hops = 0; hops < 12; hops++) {
     const minutes = minutesOf('s', 0, `b${hops}`)
     const { line } = lineThatBreaks(`r${hops}`, meter)
-    await line.begin(minutes)
+    await line.requestMinute(minutes)
     for (let hop = 0; hop < hops; hop++) await Promise.resolve()
     line.end(minutes)
     await line.settled()
@@ -96,43 +96,43 @@ test('what is to say when a report was just answered is said at once', async () 
 test.each(['deaf', 'mute'] as const)('an end is told once the meter is back, however long it was %s', async (away) => {
   const { line, clock, meter, state, look } = lineThatBreaks()
   const one = minutesOf('s', 0)
-  await line.begin(one)
+  await line.requestMinute(one)
   state.away = away
   // Two more minutes have begun, and the last one has 50 s left.
   clock.nowMs = 130_000
   line.end(one)
   await line.settled()
   for (; clock.nowMs < 1_500_000; clock.nowMs += 10_000) {
-    expect(line.isOwing).toBe(true)
+    expect(line.hasPendingEnds).toBe(true)
     await look()
   }
   state.away = 'no'
   await look()
-  expect([line.isOwing, line.isIdle]).toEqual([false, true])
+  expect([line.hasPendingEnds, line.isIdle]).toEqual([false, true])
   expect(meter.charges.map(({ ordinal }) => ordinal)).toEqual([0, 1, 2])
   if (away === 'mute') return
   const next = minutesOf('t', clock.nowMs)
-  expect(await line.begin(next)).toEqual({ ok: true, leftMs: 50_000 })
+  expect(await line.requestMinute(next)).toEqual({ ok: true, leftMs: 50_000 })
   expect(meter.charges).toHaveLength(3)
 })
 
 test('nothing is begun while more ends wait than a line keeps, and all of them are told', async () => {
   const { line, meter, state, look } = lineThatBreaks()
   const paid = Array.from({ length: 10 }, (_, index) => minutesOf(`p${index}`, 0, `p${index}`))
-  await Promise.all(paid.map((minutes) => line.begin(minutes)))
+  await Promise.all(paid.map((minutes) => line.requestMinute(minutes)))
   state.away = 'deaf'
   const failed = Array.from({ length: 10_000 }, (_, index) =>
-    line.begin(minutesOf(`f${index}`, 0)).catch(() => 'failed'),
+    line.requestMinute(minutesOf(`f${index}`, 0)).catch(() => 'failed'),
   )
   expect(new Set(await Promise.all(failed))).toEqual(new Set(['failed']))
   await line.settled()
   const { asked } = state
-  await expect(line.begin(minutesOf('late', 0))).rejects.toThrow()
+  await expect(line.requestMinute(minutesOf('late', 0))).rejects.toThrow()
   expect(state.asked).toBe(asked)
   for (const minutes of paid) line.end(minutes)
   await line.settled()
   state.away = 'no'
   await look()
-  expect(line.isOwing).toBe(false)
+  expect(line.hasPendingEnds).toBe(false)
   expect(paid.map(({ id }) => meter.stream(`r/${id}`)?.restMs)).toEqual(paid.map(() => 60_000))
 })

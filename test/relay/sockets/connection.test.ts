@@ -35,12 +35,12 @@ test('one that proves is sent on and on; pings alone prove nothing', () => {
   const proving = open()
   const pinging = open()
   const text = 'x'.repeat(1024 * 1024)
-  let nonce = proving.connection.pinged('', 'n')
+  let nonce = proving.connection.onPing('', 'n')
   for (let i = 0; i < 100; i++) {
     proving.connection.send(text)
-    nonce = proving.connection.pinged(nonce, `n${i}`)
+    nonce = proving.connection.onPing(nonce, `n${i}`)
     pinging.connection.send(text)
-    pinging.connection.pinged('guessed', `n${i}`)
+    pinging.connection.onPing('guessed', `n${i}`)
   }
   expect(proving.closes).toEqual([])
   expect(pinging.closes).toEqual([[1013, 'prove that you read']])
@@ -57,7 +57,7 @@ test('a socket whose send fails is over, and its end is told once', () => {
   const connection = new Connection('c', { identity, terms: 0 }, sink, { nowMs: 0 }, ({ id }) => ended.push(id))
   connection.send('a')
   connection.send('b')
-  connection.gone()
+  connection.onClosed()
   expect(ended).toEqual(['c'])
 })
 
@@ -78,11 +78,11 @@ test.each([
   [16 * 1024 - 1, 'no'],
 ] as const)('proofs of %i characters each, without end', (chars, admitted) => {
   const { connection } = open()
-  let nonce = connection.pinged('', 'n')
+  let nonce = connection.onPing('', 'n')
   for (let i = 0; i < 2000; i++) {
     connection.admit()
     connection.send('x'.repeat(chars))
-    nonce = connection.pinged(nonce, `n${i}`)
+    nonce = connection.onPing(nonce, `n${i}`)
   }
   expect(connection.admit()).toBe(admitted)
 })

@@ -1,7 +1,7 @@
 import { expect, it, test } from 'vitest'
 import { REGIONS } from '../../../src/core/variables.ts'
-import { poolOf, Refusals, relayOrder } from '../../../src/relay/sockets/placement.ts'
-import { type CallerPlace, type Region, regionOf } from '../../../src/relay/sockets/region.ts'
+import { poolOf, RelayRefusals, relayOrder } from '../../../src/relay/sockets/placement.ts'
+import { type CallerLocation, type Region, regionOf } from '../../../src/relay/sockets/region.ts'
 
 const ACCOUNTS = Array.from({ length: 8000 }, (_, i) => `acct_${i.toString(36)}`)
 
@@ -35,9 +35,9 @@ test('heavy relays are others than light ones, and know it by their names', () =
 })
 
 test('refusals are remembered for a while, each for itself, and not without bound', () => {
-  const refusals = new Refusals()
-  refusals.full('weur', 1, 0)
-  refusals.heavy('a', 0)
+  const refusals = new RelayRefusals()
+  refusals.markFull('weur', 1, 0)
+  refusals.markHeavy('a', 0)
   expect([refusals.isFull('weur', 1, 1999), refusals.isFull('weur', 1, 2000), refusals.isFull('enam', 1, 0)]).toEqual([
     true,
     false,
@@ -48,11 +48,11 @@ test('refusals are remembered for a while, each for itself, and not without boun
     'light',
     'light',
   ])
-  for (let i = 0; i < 20_000; i++) refusals.heavy(`x${i}`, 0)
+  for (let i = 0; i < 20_000; i++) refusals.markHeavy(`x${i}`, 0)
   expect([refusals.pool('a', 0), refusals.pool('x19999', 0)]).toEqual(['light', 'heavy'])
 })
 
-const of = (place: CallerPlace) => regionOf(place)
+const of = (place: CallerLocation) => regionOf(place)
 
 /** By region: country, continent as the platform has it, longitude of its exchange's or largest city. */
 const CALLERS: Readonly<Partial<Record<Region, string>>> = {

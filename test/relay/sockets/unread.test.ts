@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Reading } from '../../../src/relay/sockets/unread.ts'
+import type { SocketUnread } from '../../../src/relay/sockets/unread.ts'
 import {
   HEAVY,
   LIGHT,
-  MAX_LEFT_BYTES,
+  MAX_STRANDED_BYTES,
   RelayUnread,
   type UnreadRules,
   WATERMARK_BYTES,
@@ -17,75 +17,75 @@ const HOUR_MS = 3_600_000
 class Client {
   readonly #relay: RelayUnread
   readonly #account: string
-  readonly reading: Reading
+  readonly reading: SocketUnread
   open = true
   /** What the platform holds for it. */
   held = 0
   constructor(relay: RelayUnread, account: string, nowMs = 0) {
     this.#relay = relay
     this.#account = account
-    this.reading = relay.enter(account, () => this.close(nowMs))
+    this.reading = relay.add(account, () => this.close(nowMs))
   }
   send(bytes: number, nowMs: number, reads = false): void {
     if (!this.open) return
-    if (!this.reading.sending(bytes)) return this.close(nowMs)
+    if (!this.reading.countSend(bytes)) return this.close(nowMs)
     if (!reads) this.held += bytes
   }
   close(nowMs: number): void {
     this.open = false
-    this.#relay.move(this.#account, nowMs)
-    this.reading.left()
+    this.#relay.markMoved(this.#account, nowMs)
+    this.reading.onEnded()
   }
 }
 
 /** A client that proves that it reads all that it was sent. */
-const prove = (reading: Reading, nowMs = 0) =>
-  reading.pinged(reading.pinged('', `${nowMs}a`, nowMs), `${nowMs}b`, nowMs)
+const prove = (reading: SocketUnread, nowMs = 0) =>
+  reading.onPing(reading.onPing('', `${nowMs}a`, nowMs), `${nowMs}b`, nowMs)
 const sumOf = (clients: readonly Client[], of: (client: Client) => number) =>
   clients.reduce((sum, client) => sum + of(client), 0)
 
 // WS-60
 test('a proof covers what was sent before its pong, whichever pong it is, once, and nobody can guess it', () => {
   const relay = new RelayUnread(LIGHT, 0)
-  const reading = relay.enter('a', () => undefined)
-  reading.sending(100)
-  expect(reading.pinged('', 'one', 0)).toBe('one')
-  reading.sending(10)
-  reading.pinged('', 'two', 0)
-  reading.sending(1)
+  const reading = relay.add('a', () => undefined)
+  reading.countSend(100)
+  expect(reading.onPing('', 'one', 0)).toBe('one')
+  reading.countSend(10)
+  reading.onPing('', 'two', 0)
+  reading.countSend(1)
   expect([reading.bytes, reading.isProving(0)]).toEqual([111, false])
-  reading.pinged('one', 'three', 0)
+  reading.onPing('one', 'three', 0)
   expect([reading.bytes, relay.live, reading.isProving(59_999), reading.isProving(60_000)]).toEqual([
     11,
     11,
     true,
     false,
   ])
-  reading.pinged('one', 'four', 0)
-  reading.pinged('guess', 'five', 0)
+  reading.onPing('one', 'four', 0)
+  reading.onPing('guess', 'five', 0)
   expect(reading.bytes).toBe(11)
-  reading.pinged('two', 'six', 0)
+  reading.onPing('two', 'six', 0)
   expect(reading.bytes).toBe(1)
 })
 
 test('nonces that were laid by are no sign of reading later', () => {
-  const reading = new RelayUnread(HEAVY, 0).enter('a', () => undefined)
-  const nonces = Array.from({ length: 16 }, (_, i) => reading.pinged('', `n${i}`, 0))
-  reading.sending(17 * MIB)
-  reading.pinged(nonces[0]!, 'a', 59_000)
+  const reading = new RelayUnread(HEAVY, 0).add('a', () => undefined)
+  const nonces = Array.from({ length: 16 }, (_, i) => reading.onPing('', `n${i}`, 0))
+  reading.countSend(17 * MIB)
+  reading.onPing(nonces[0]!, 'a', 59_000)
   expect(reading.isProving(118_000)).toBe(true)
-  reading.pinged(nonces[1]!, 'b', 118_000)
+  reading.onPing(nonces[1]!, 'b', 118_000)
   expect([reading.isProving(119_000), reading.bytes]).toEqual([false, 17 * MIB])
 })
 
 test('who pings without end and returns no nonce makes the relay remember sixteen', () => {
-  const reading = new RelayUnread(LIGHT, 0).enter('a', () => undefined)
+  const reading = new RelayUnread(LIGHT, 0).add('a', () => undefined)
   const pongs = Array.from({ length: 1000 }, (_, i) => {
-    reading.sending(1)
-    return reading.pinged('', `n${i}`, 0)
+    reading.countSend(1)
+    return reading.onPing('', `n${i}`, 0)
   })
   expect(new Set(pongs).size).toBe(16)
-  reading.pinged(pongs.at(-1)!, 'next', 0)
+  reading.onPing(pongs.at(-1)!, 'next', 0)
   // The newest pong's nonce proves what was sent when it was made.
   expect(reading.bytes).toBe(984)
 })
@@ -105,18 +105,18 @@ test('what accounts and the relay count is the sum of their sockets, whatever ha
         const client = clients[who]!
         if (what === 'send') client.send(bytes, nowMs)
         else if (what === 'prove') prove(client.reading, nowMs)
-        else if (what === 'forgive') relay.forgive(nowMs)
-        else if (what === 'relieve') relay.relieve()
+        else if (what === 'forgive') relay.presumeRead(nowMs)
+        else if (what === 'relieve') relay.enforceWatermark()
         else if (what === 'leave' && client.open) client.close(nowMs)
         else if (what === 'go') {
-          client.reading.gone()
+          client.reading.onClosed()
           client.open = false
           gone.add(client)
         }
         const here = clients.filter((one) => !gone.has(one))
         const live = here.filter(({ open }) => open)
         expect(relay.live).toBe(sumOf(live, ({ reading }) => reading.bytes))
-        expect(relay.leftBytes).toBe(sumOf(here, ({ reading }) => reading.bytes) - relay.live)
+        expect(relay.strandedBytes).toBe(sumOf(here, ({ reading }) => reading.bytes) - relay.live)
       }
     }),
     { examples: [[...inTurn('send', 'leave', 'prove')], [...inTurn('send', 'go', 'prove')]] },
@@ -129,18 +129,18 @@ function attack(rules: UnreadRules, sockets: number, perSecond: number, seconds:
   let clients = Array.from({ length: sockets }, () => new Client(relay, 'hostile'))
   const all = [...clients]
   let neighbours = 0
-  const neighbour = relay.enter('neighbour', () => neighbours++)
+  const neighbour = relay.add('neighbour', () => neighbours++)
   for (let second = 1; second <= seconds; second++) {
     const nowMs = second * 1000
     for (const client of clients) client.send(perSecond, nowMs)
-    if (!neighbour.sending(2048)) neighbours++
+    if (!neighbour.countSend(2048)) neighbours++
     clients = clients.filter(({ open }) => open)
-    while (clients.length < sockets && !relay.refuses('hostile', nowMs)) {
+    while (clients.length < sockets && !relay.isRefused('hostile', nowMs)) {
       clients.push(new Client(relay, 'hostile', nowMs))
       all.push(clients.at(-1)!)
     }
-    if (second % 5 === 0) relay.forgive(nowMs)
-    relay.relieve()
+    if (second % 5 === 0) relay.presumeRead(nowMs)
+    relay.enforceWatermark()
   }
   return { held: sumOf(all, ({ held }) => held), neighbours, relay }
 }
@@ -150,7 +150,7 @@ test.each([1, 6, 100])('%i sockets that never read hold at most twice the bound 
   for (const perSecond of [181_000, 2 * MIB]) {
     const light = attack(LIGHT, sockets, perSecond, 600)
     expect(light.held).toBeLessThan(2 * LIGHT.bytes + sockets * perSecond)
-    expect([light.neighbours, light.relay.refuses('hostile', 600_000)]).toEqual([0, true])
+    expect([light.neighbours, light.relay.isRefused('hostile', 600_000)]).toEqual([0, true])
     if (sockets * perSecond < 2 * HEAVY.presumedPerSecond) continue
     expect(attack(HEAVY, sockets, perSecond, 600).held).toBeLessThan(3 * HEAVY.bytes + sockets * perSecond)
   }
@@ -163,70 +163,78 @@ test.each([
 ])('%s are never cut in eight hours', (_, rules, accounts, perSecond) => {
   const relay = new RelayUnread(rules, 0)
   let cuts = 0
-  const readings = Array.from({ length: accounts }, (__, i) => relay.enter(`a${i}`, () => cuts++))
+  const readings = Array.from({ length: accounts }, (__, i) => relay.add(`a${i}`, () => cuts++))
   for (let nowMs = 0; nowMs < 8 * HOUR_MS; nowMs += 5000) {
-    for (const reading of readings) if (!reading.sending(perSecond * 5)) cuts++
-    relay.forgive(nowMs)
-    relay.relieve()
+    for (const reading of readings) if (!reading.countSend(perSecond * 5)) cuts++
+    relay.presumeRead(nowMs)
+    relay.enforceWatermark()
   }
   expect(cuts).toBe(0)
 })
 
 test('above the watermark the largest account is cut, its larger sockets first, and what it leaves cuts no others', () => {
   const relay = new RelayUnread(HEAVY, 0)
-  const accounts = [20, 12, 9].map((mib, i) => new Client(relay, `a${i}`).reading.sending(mib * MIB))
+  const accounts = [20, 12, 9].map((mib, i) => new Client(relay, `a${i}`).reading.countSend(mib * MIB))
   const small = new Client(relay, 'a0')
   small.send(64 * 1024, 0)
-  relay.relieve()
-  expect([accounts, relay.leftBytes, relay.live]).toEqual([[true, true, true], 20 * MIB, 21 * MIB + 64 * 1024])
+  relay.enforceWatermark()
+  expect([accounts, relay.strandedBytes, relay.live]).toEqual([[true, true, true], 20 * MIB, 21 * MIB + 64 * 1024])
   expect(small.open).toBe(true)
-  relay.relieve()
-  expect([relay.live <= WATERMARK_BYTES, relay.refuses('a0', 0), relay.refuses('a1', 0)]).toEqual([true, true, false])
+  relay.enforceWatermark()
+  expect([relay.live <= WATERMARK_BYTES, relay.isRefused('a0', 0), relay.isRefused('a1', 0)]).toEqual([
+    true,
+    true,
+    false,
+  ])
 })
 
 test('what accounts leave unread ends the relay in the end, and they are known in its next life', () => {
   const relay = new RelayUnread(LIGHT, 0)
-  for (let i = 0; !relay.isLost; i++) {
+  for (let i = 0; !relay.isOverfull; i++) {
     const client = new Client(relay, `a${i}`)
     client.send(15 * MIB, 0)
     client.close(0)
   }
-  expect(relay.leftBytes).toBeGreaterThan(MAX_LEFT_BYTES)
-  const next = new RelayUnread(LIGHT, 1, relay.toMove(1))
-  expect([next.refuses('a0', 1), next.refuses('b', 1), next.refuses('a0', HOUR_MS + 1)]).toEqual([true, false, false])
+  expect(relay.strandedBytes).toBeGreaterThan(MAX_STRANDED_BYTES)
+  const next = new RelayUnread(LIGHT, 1, relay.movedAccounts(1))
+  expect([next.isRefused('a0', 1), next.isRefused('b', 1), next.isRefused('a0', HOUR_MS + 1)]).toEqual([
+    true,
+    false,
+    false,
+  ])
 })
 
 // WS-61
 test('Snapshots without proofs: a light relay sends on who wants a whole wildcard, a heavy one gives a few a minute', () => {
   const one = 256 * 1024
-  const light = new RelayUnread(LIGHT, 0).enter('a', () => undefined)
-  while (light.snapshotWaitMs(one, 0) === 0) light.sending(one)
+  const light = new RelayUnread(LIGHT, 0).add('a', () => undefined)
+  while (light.snapshotWaitMs(one, 0) === 0) light.countSend(one)
   expect([light.bytes, light.snapshotWaitMs(one, 0)]).toEqual([14 * MIB, expect.any(Number)])
   expect(light.snapshotWaitMs(2 * one, 0)).toBe(Number.POSITIVE_INFINITY)
 
   const relay = new RelayUnread(HEAVY, 0)
-  const heavy = relay.enter('a', () => undefined)
+  const heavy = relay.add('a', () => undefined)
   let sent = 0
   for (let nowMs = 0; nowMs < 10 * 60_000; nowMs += 1000) {
-    for (; heavy.snapshotWaitMs(one, nowMs) === 0; sent += one) heavy.sending(one)
-    relay.forgive(nowMs)
+    for (; heavy.snapshotWaitMs(one, nowMs) === 0; sent += one) heavy.countSend(one)
+    relay.presumeRead(nowMs)
   }
   expect(sent / (28 * MIB + HEAVY.presumedPerSecond * 600)).toBeCloseTo(1, 1)
 })
 
 // WS-61
 test('Snapshots with proofs go out as fast as they are read', () => {
-  const reading = new RelayUnread(LIGHT, 0).enter('a', () => undefined)
-  let nonce = reading.pinged(reading.pinged('', 'a', 0), 'b', 0)
+  const reading = new RelayUnread(LIGHT, 0).add('a', () => undefined)
+  let nonce = reading.onPing(reading.onPing('', 'a', 0), 'b', 0)
   let most = 0
   for (let sent = 0, i = 0; sent < 100 * MIB; i++) {
     const waitMs = reading.snapshotWaitMs(300_000, i)
     if (waitMs === 0) {
-      reading.sending(300_000)
+      reading.countSend(300_000)
       sent += 300_000
     } else {
       expect(waitMs).toBeLessThan(100)
-      nonce = reading.pinged(nonce, `n${i}`, i)
+      nonce = reading.onPing(nonce, `n${i}`, i)
     }
     most = Math.max(most, reading.bytes)
   }
@@ -235,24 +243,24 @@ test('Snapshots with proofs go out as fast as they are read', () => {
 
 // WS-61
 test('a Snapshot larger than what may be on its way goes out among live changes, which never leave it empty', () => {
-  const reading = new RelayUnread(LIGHT, 0).enter('a', () => undefined)
+  const reading = new RelayUnread(LIGHT, 0).add('a', () => undefined)
   prove(reading)
-  reading.sending(20_000)
+  reading.countSend(20_000)
   expect(reading.snapshotWaitMs(MIB, 0)).toBe(0)
-  reading.sending(MIB)
+  reading.countSend(MIB)
   expect(reading.snapshotWaitMs(MIB, 0)).toBeGreaterThan(0)
 })
 
 test('an end that is told twice takes nothing from a socket that came in between', () => {
   const unread = new RelayUnread(LIGHT, 0)
-  const enter = () => unread.enter('a', () => undefined)
+  const enter = () => unread.add('a', () => undefined)
   const first = enter()
-  first.gone()
+  first.onClosed()
   const second = enter()
-  first.gone()
+  first.onClosed()
   const third = enter()
-  expect(second.sending(0.6 * LIGHT.bytes)).toBe(true)
-  expect(third.sending(0.6 * LIGHT.bytes)).toBe(false)
+  expect(second.countSend(0.6 * LIGHT.bytes)).toBe(true)
+  expect(third.countSend(0.6 * LIGHT.bytes)).toBe(false)
 })
 
 // WS-154
@@ -273,7 +281,7 @@ test('one large Snapshot at a time is on its way from a relay, whoever reads it 
   expect(plain.reading.snapshotWaitMs(large, 1)).toBe(0)
   plain.send(large, 1)
   expect(third.reading.snapshotWaitMs(large, 2)).toBeGreaterThan(0)
-  relay.forgive((1000 * large) / HEAVY.presumedPerSecond + 1000)
+  relay.presumeRead((1000 * large) / HEAVY.presumedPerSecond + 1000)
   expect(third.reading.snapshotWaitMs(large, 40_000)).toBe(0)
   third.send(large, 40_000)
   third.close(40_001)

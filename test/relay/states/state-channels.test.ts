@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import type { InfoQuestion } from '../../../src/relay/channel.ts'
+import type { InfoRequest } from '../../../src/relay/channel.ts'
 import { fastAssetCtxs } from '../../../src/relay/channels/asset-contexts.ts'
 import { channelOf, readBody } from '../../../src/relay/channels/catalogue.ts'
 import { ANSWERS, WIRES } from '../../fixtures/wire.ts'
@@ -20,7 +20,7 @@ const contexts = (...coins: [name: string, ctx: object][]) => [
 /** Answers by type, and by DEX where there is one. */
 function worldOf(answers: Readonly<Record<string, unknown>>): StatesWorld & { answers: Record<string, unknown> } {
   const world = Object.assign(new StatesWorld(), { answers: { ...answers } as Record<string, unknown> })
-  world.answer = ({ type, dex }: InfoQuestion) => world.answers[dex ? `${type} ${dex}` : type] ?? null
+  world.answer = ({ type, dex }: InfoRequest) => world.answers[dex ? `${type} ${dex}` : type] ?? null
   return world
 }
 

@@ -1,7 +1,7 @@
 import { inflateRawSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { wantedStates } from '../wanted.ts'
+import { statesTarget } from '../targets.ts'
 import { Client, identity, World } from '../world.ts'
 import { Socket, StatesWorld } from './states-world.ts'
 
@@ -258,7 +258,7 @@ it('a large first frame waits for room', async () => {
   const { length } = world.asked
   const full = new Socket()
   full.waitMs = 50
-  world.fanout.add(JSON.stringify(STATE), wantedStates(STATE), full, 'a')
+  world.fanout.add(JSON.stringify(STATE), statesTarget(STATE), full, 'a')
   await world.pass(5_000)
   expect([full.frames.length, world.asked.length > length]).toEqual([0, true])
   full.waitMs = 0
@@ -289,10 +289,10 @@ it('packed frames go out in the order of what they show, however long each takes
   const early = await world.subscribe(body)
   const late = new Socket()
   await world.pass(4_000)
-  world.fanout.add(JSON.stringify(body), wantedStates(body), late, 'a')
+  world.fanout.add(JSON.stringify(body), statesTarget(body), late, 'a')
   // It comes back before its first frame is packed: what is news to others is no beginning.
   world.leave(body, early)
-  world.fanout.add(JSON.stringify(body), wantedStates(body), early, 'a')
+  world.fanout.add(JSON.stringify(body), statesTarget(body), early, 'a')
   await world.pass(10_000)
   expect(packed.length).toBeGreaterThan(4)
   for (const done of packed.toReversed()) done()
@@ -318,7 +318,7 @@ it('a frame that cannot be packed fails by name, is unhandled nowhere, and its r
   await world.pass(4_000)
   world.deflate = async () => Promise.reject(new Error('no memory'))
   const late = new Socket()
-  world.fanout.add(JSON.stringify(body), wantedStates(body), late, 'a')
+  world.fanout.add(JSON.stringify(body), statesTarget(body), late, 'a')
   await world.pass(36_000)
   await new Promise((done) => setImmediate(done))
   process.off('unhandledRejection', onUnhandled)

@@ -2,10 +2,10 @@
 
 import { deflateRawSync } from 'node:zlib'
 import type { Fill } from '../../../src/protocol/feed/block.ts'
-import type { InfoQuestion } from '../../../src/relay/channel.ts'
+import type { InfoRequest } from '../../../src/relay/channel.ts'
 import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { StateFanout } from '../../../src/relay/states/state-fanout.ts'
-import { wantedStates } from '../wanted.ts'
+import { statesTarget } from '../targets.ts'
 
 const TICK_MS = 250
 
@@ -26,10 +26,10 @@ export class Socket {
 export class StatesWorld {
   nowMs = 0
   /** When each question was asked. */
-  readonly asked: { readonly ask: InfoQuestion; readonly atMs: number }[] = []
+  readonly asked: { readonly ask: InfoRequest; readonly atMs: number }[] = []
   /** Under way now. */
   flying = 0
-  answer: (ask: InfoQuestion) => unknown = () => ({ at: this.nowMs })
+  answer: (ask: InfoRequest) => unknown = () => ({ at: this.nowMs })
   deflate = async (text: string) => deflateRawSync(text).toString('base64')
   readonly failures: string[] = []
   #timers: { readonly atMs: number; readonly run: () => void }[] = []
@@ -51,17 +51,17 @@ export class StatesWorld {
       },
       deflate: (text) => this.deflate(text),
       waitUntil: (work) => void work.catch((error) => this.failures.push(`unhandled ${error}`)),
-      notPacked: (what, error) => this.failures.push(`${what}: ${error}`),
+      onDeflateError: (what, error) => this.failures.push(`${what}: ${error}`),
     },
     {
-      wantOrders: ([user]) => void this.orders.add(user!),
-      dropOrders: ([user]) => void this.orders.delete(user!),
+      addOrderUsers: ([user]) => void this.orders.add(user!),
+      removeOrderUsers: ([user]) => void this.orders.delete(user!),
     },
   )
 
   async subscribe(body: { type: string; [field: string]: unknown }, account = 'a'): Promise<Socket> {
     const socket = new Socket()
-    this.fanout.add(JSON.stringify(body), wantedStates(body), socket, account)
+    this.fanout.add(JSON.stringify(body), statesTarget(body), socket, account)
     await this.settled()
     return socket
   }

@@ -94,7 +94,7 @@ test('a charge whose answer was lost is sent again with the same id', async () =
 })
 
 test('a socket that closes while it subscribes leaves nothing behind, and its minute waits for its return', async () => {
-  world.during = () => world.connection.gone()
+  world.during = () => world.connection.onClosed()
   await world.subscribe({ type: 'l2BookDiff', coin: 'BTC' })
   expect([world.subscriptions.size, world.books.size, world.frames.length]).toEqual([0, 0, 0])
 })

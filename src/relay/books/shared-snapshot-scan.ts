@@ -15,7 +15,7 @@ const MAX_COINS = 64
 const PATIENCE_MS = 1000
 
 /** Who is sent Snapshots, and how its channel writes them. */
-export interface Seeding {
+export interface SnapshotReceiver {
   /** Of its topic in the fan-out. */
   readonly key: string
   readonly connection: Connection
@@ -25,7 +25,7 @@ export interface Seeding {
   readonly isQuick: boolean
 }
 
-export interface CarouselPorts {
+export interface ScanPorts {
   readonly hub: number
   readonly clock: Clock
   wait(ms: number): Promise<void>
@@ -34,13 +34,13 @@ export interface CarouselPorts {
   /** Null where the hub does not answer. */
   fetch(coins: readonly string[]): Promise<JoinAnswer | null>
   /** Around a fetch and the sending of what it brought. */
-  watch(coins: readonly string[]): void
-  unwatch(coins: readonly string[]): void
-  handOut(to: Seeding, snapshot: BookSnapshot, text: string): void
+  startRecording(coins: readonly string[]): void
+  stopRecording(coins: readonly string[]): void
+  deliver(to: SnapshotReceiver, snapshot: BookSnapshot, text: string): void
 }
 
-interface Rider extends Seeding {
-  readonly leave: (isServed: boolean) => void
+interface Waiter extends SnapshotReceiver {
+  readonly resolve: (isServed: boolean) => void
   /** Nothing may be sent to it before. */
   notBeforeMs: number
   /** When it was last sent something in the present round, or that began. */
@@ -51,129 +51,130 @@ interface Rider extends Seeding {
   bytes: number
 }
 
-export class Carousel {
-  readonly #ports: CarouselPorts
+export class SharedSnapshotScan {
+  readonly #ports: ScanPorts
   /** In the order of their coming. */
-  readonly #riders = new Set<Rider>()
-  #isTurning = false
-  #isQuick = false
+  readonly #waiters = new Set<Waiter>()
+  #isRunning = false
+  #isQuickTurn = false
 
-  constructor(ports: CarouselPorts) {
+  constructor(ports: ScanPorts) {
     this.#ports = ports
   }
 
   /** Resolves when the joiner has nothing more to get of this hub; false where the hub stopped answering. */
-  serve(seeding: Seeding): Promise<boolean> {
-    if (seeding.joiner.awaited(this.#ports.hub).size === 0) return Promise.resolve(true)
+  serve(seeding: SnapshotReceiver): Promise<boolean> {
+    if (seeding.joiner.pendingCoins(this.#ports.hub).size === 0) return Promise.resolve(true)
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    this.#riders.add({ ...seeding, leave: resolve, notBeforeMs: 0, servedMs: 0, isSlow: false, bytes: 0 })
-    if (!this.#isTurning) this.#turn()
+    this.#waiters.add({ ...seeding, resolve: resolve, notBeforeMs: 0, servedMs: 0, isSlow: false, bytes: 0 })
+    if (!this.#isRunning) this.#run()
     return promise
   }
 
-  async #turn(): Promise<void> {
-    this.#isTurning = true
-    for (this.#dismiss(); this.#riders.size > 0; this.#dismiss()) {
-      const driver = this.#driver()
-      if (driver) await this.#round([...driver.joiner.awaited(this.#ports.hub)].slice(0, MAX_COINS))
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    for (this.#releaseServed(); this.#waiters.size > 0; this.#releaseServed()) {
+      const driver = this.#nextWaiter()
+      if (driver) await this.#scanCoins([...driver.joiner.pendingCoins(this.#ports.hub)].slice(0, MAX_COINS))
       else await this.#ports.wait(this.#untilReadyMs())
     }
-    this.#isTurning = false
+    this.#isRunning = false
   }
 
   /** Lets go of those that have all. */
-  #dismiss(): void {
-    for (const rider of this.#riders) if (rider.joiner.awaited(this.#ports.hub).size === 0) this.#leave(rider, true)
+  #releaseServed(): void {
+    for (const rider of this.#waiters)
+      if (rider.joiner.pendingCoins(this.#ports.hub).size === 0) this.#remove(rider, true)
   }
 
-  #leave(rider: Rider, isServed: boolean): void {
-    if (this.#riders.delete(rider)) rider.leave(isServed)
+  #remove(rider: Waiter, isServed: boolean): void {
+    if (this.#waiters.delete(rider)) rider.resolve(isServed)
   }
 
   /** Whose coins are next: those who want few and those who want many take turns, the first of them first. */
-  #driver(): Rider | undefined {
-    this.#isQuick = !this.#isQuick
+  #nextWaiter(): Waiter | undefined {
+    this.#isQuickTurn = !this.#isQuickTurn
     const { nowMs } = this.#ports.clock
     // For who was in vain waited for no book is read before it may be sent one.
-    const mayHave = (rider: Rider) => !rider.isSlow || this.#mayHave(rider, rider.bytes)
-    const ready = [...this.#riders].filter((rider) => rider.notBeforeMs <= nowMs && mayHave(rider))
-    return ready.find(({ isQuick }) => isQuick === this.#isQuick) ?? ready[0]
+    const mayHave = (rider: Waiter) => !rider.isSlow || this.#canSend(rider, rider.bytes)
+    const ready = [...this.#waiters].filter((rider) => rider.notBeforeMs <= nowMs && mayHave(rider))
+    return ready.find(({ isQuick }) => isQuick === this.#isQuickTurn) ?? ready[0]
   }
 
   /** No longer than somebody who comes meanwhile may wait. */
   #untilReadyMs(): number {
-    return Math.min(PATIENCE_MS, Math.max(1, firstOf([...this.#riders]) - this.#ports.clock.nowMs))
+    return Math.min(PATIENCE_MS, Math.max(1, earliestMs([...this.#waiters]) - this.#ports.clock.nowMs))
   }
 
   /** Who comes while a round is under way waits for the next: a Snapshot that was asked for before lacks what it missed. */
-  async #round(coins: readonly string[]): Promise<void> {
-    const here = [...this.#riders]
-    this.#ports.watch(coins)
+  async #scanCoins(coins: readonly string[]): Promise<void> {
+    const here = [...this.#waiters]
+    this.#ports.startRecording(coins)
     try {
       const answer = await this.#ports.fetch(coins).catch(() => null)
-      if (answer) await this.#handRound(here, answer.snapshots)
+      if (answer) await this.#distribute(here, answer.snapshots)
       for (const rider of here)
         for (const coin of answer?.unknown ?? [])
-          if (this.#awaits(rider, coin)) rider.joiner.joined({ coin, height: -1 })
+          if (this.#awaits(rider, coin)) rider.joiner.onSnapshot({ coin, height: -1 })
       if (!answer)
-        for (const rider of here) if (coins.some((coin) => this.#awaits(rider, coin))) this.#leave(rider, false)
+        for (const rider of here) if (coins.some((coin) => this.#awaits(rider, coin))) this.#remove(rider, false)
     } finally {
-      this.#ports.unwatch(coins)
+      this.#ports.stopRecording(coins)
     }
   }
 
   /** One Snapshot for each rider in turn, as fast as each may have them. */
-  async #handRound(riders: readonly Rider[], snapshots: readonly BookSnapshot[]): Promise<void> {
+  async #distribute(riders: readonly Waiter[], snapshots: readonly BookSnapshot[]): Promise<void> {
     const { clock, wait } = this.#ports
-    const texts = new Texts()
+    const texts = new TextCache()
     for (const rider of riders) rider.servedMs = clock.nowMs
     for (;;) {
       for (const rider of riders) {
         const snapshot = rider.notBeforeMs <= clock.nowMs && snapshots.find(({ coin }) => this.#awaits(rider, coin))
-        if (snapshot) await this.#hand(rider, snapshot, texts.of(snapshot, rider.encode))
+        if (snapshot) await this.#send(rider, snapshot, texts.of(snapshot, rider.encode))
       }
       const waiting = riders.filter((rider) => snapshots.some(({ coin }) => this.#awaits(rider, coin)))
       // Who may have more soon is waited for, so that a book is read once for all; not again for who was in vain.
       for (const rider of waiting) rider.isSlow ||= rider.notBeforeMs - rider.servedMs > PATIENCE_MS
-      const untilMs = firstOf(waiting.filter(({ isSlow }) => !isSlow))
+      const untilMs = earliestMs(waiting.filter(({ isSlow }) => !isSlow))
       if (untilMs === Number.POSITIVE_INFINITY) return
       if (untilMs > clock.nowMs) await wait(untilMs - clock.nowMs)
     }
   }
 
   /** Unless it may not be sent now. */
-  async #hand(rider: Rider, snapshot: BookSnapshot, text: string): Promise<void> {
-    if (!this.#mayHave(rider, text.length)) return
+  async #send(rider: Waiter, snapshot: BookSnapshot, text: string): Promise<void> {
+    if (!this.#canSend(rider, text.length)) return
     rider.servedMs = rider.notBeforeMs
     rider.isSlow = false
-    this.#ports.handOut(rider, snapshot, text)
-    this.#dismiss()
+    this.#ports.deliver(rider, snapshot, text)
+    this.#releaseServed()
     await this.#ports.pace(text.length)
   }
 
   /** Whether it may be sent so much now; else it is not asked before it may. */
-  #mayHave(rider: Rider, bytes: number): boolean {
+  #canSend(rider: Waiter, bytes: number): boolean {
     const waitMs = rider.connection.snapshotWaitMs(bytes)
     rider.notBeforeMs = this.#ports.clock.nowMs + waitMs
     rider.bytes = bytes
     return waitMs === 0
   }
 
-  #awaits({ joiner }: Seeding, coin: Coin): boolean {
-    return joiner.awaited(this.#ports.hub).has(coin)
+  #awaits({ joiner }: SnapshotReceiver, coin: Coin): boolean {
+    return joiner.pendingCoins(this.#ports.hub).has(coin)
   }
 }
 
 /** When the first of them may be sent something. */
-function firstOf(riders: readonly Rider[]): number {
+function earliestMs(riders: readonly Waiter[]): number {
   return Math.min(...riders.map(({ notBeforeMs }) => notBeforeMs))
 }
 
 /** What channels make of Snapshots, each once. */
-class Texts {
-  readonly #byEncoder = new Map<Seeding['encode'], Map<BookSnapshot, string>>()
+class TextCache {
+  readonly #byEncoder = new Map<SnapshotReceiver['encode'], Map<BookSnapshot, string>>()
 
-  of(snapshot: BookSnapshot, encode: Seeding['encode']): string {
+  of(snapshot: BookSnapshot, encode: SnapshotReceiver['encode']): string {
     const texts = entryOf(this.#byEncoder, encode, () => new Map<BookSnapshot, string>())
     return entryOf(texts, snapshot, () => encode(snapshot))
   }

@@ -1,30 +1,30 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Ticket, Turns } from '../../../src/relay/books/turns.ts'
+import { FairQueue, type Ticket } from '../../../src/relay/books/fair-queue.ts'
 
 const SEATS = 6
 
 /** Turns in which every call is noted at once. */
 class Watched {
-  readonly turns = new Turns(SEATS)
+  readonly turns = new FairQueue(SEATS)
   readonly waiting: Ticket[] = []
   readonly seated: Ticket[] = []
   readonly called: string[] = []
 
   async enter(account: string): Promise<void> {
-    this.waiting.push(this.turns.enter(account))
+    this.waiting.push(this.turns.enqueue(account))
     await this.note()
   }
 
   async leave(which: number): Promise<void> {
     const ticket = this.waiting[which % Math.max(1, this.waiting.length)]
-    if (ticket) this.turns.leave(ticket, 'left')
+    if (ticket) this.turns.cancel(ticket, 'left')
     await this.note()
   }
 
   async done(which: number): Promise<void> {
     const [ticket] = this.seated.splice(which % Math.max(1, this.seated.length), 1)
-    if (ticket) this.turns.done(ticket)
+    if (ticket) this.turns.release(ticket)
     await this.note()
   }
 

@@ -1,9 +1,9 @@
 // How bodies come to their books when many want them: the queue, what is charged for what, and what is not free.
 
 import { beforeEach, expect, test, vi } from 'vitest'
-import { keyHashOf } from '../../src/core/ids.ts'
-import { EMPTY_ACCOUNT } from '../../src/metering/account-state.ts'
-import { Client, type Frame, identity, World } from './world.ts'
+import { keyHashOf } from '../../../src/core/ids.ts'
+import { EMPTY_ACCOUNT } from '../../../src/metering/account-state.ts'
+import { Client, type Frame, identity, World } from '../world.ts'
 
 const ALL = { type: 'l2BookDiff', marketTypes: ['*'] }
 const PERPS = { type: 'l2BookDiff' }
@@ -49,7 +49,7 @@ test('of many who want whole markets some have their turn; the others are not ch
   expect(crowd.filter(isAcknowledged)).toHaveLength(8)
   expect(charges()).toBe(9)
   open()
-  await world.subscriptions.joined()
+  await world.subscriptions.settled()
   for (const client of [...crowd, other]) {
     expect(snapshotsOf(client)).toEqual(['BTC', 'ETH', 'SOL'])
     expect(client.closed).toBeNull()
@@ -79,9 +79,9 @@ test('who waits for a turn can do everything else, withdraw, and come again; a s
   await subscribe(PERPS)
   const gone = clientOf('acme')
   await gone.subscribe(PERPS)
-  gone.connection.gone()
+  gone.connection.onClosed()
   open()
-  await world.subscriptions.joined()
+  await world.subscriptions.settled()
   expect(snapshotsOf(world)).toEqual(['BTC', 'ETH', 'SOL'])
   expect(gone.frames).toEqual([])
   expect(charges()).toBe(8 + 2)
@@ -102,7 +102,7 @@ test('who takes its books slowly keeps its seat for half a minute', async () => 
   }
   await vi.waitFor(() => expect(isAcknowledged(next)).toBe(true))
   open()
-  await world.subscriptions.joined()
+  await world.subscriptions.settled()
   for (const client of [...slow, next]) expect(snapshotsOf(client)).toEqual(['BTC', 'ETH', 'SOL'])
 })
 
@@ -122,7 +122,7 @@ test('who waits is told so before it counts as idle, and after two minutes to tr
   expect(world.frames.some(({ channel }) => channel === 'subscriptionResponse')).toBe(false)
   expect(world.subscriptions.size).toBeLessThan(60)
   open()
-  await world.subscriptions.joined()
+  await world.subscriptions.settled()
   expect(world.books.size).toBe(1)
 })
 
@@ -133,7 +133,7 @@ test('a minute begins with the last Snapshot', async () => {
   await vi.waitFor(() => expect(charges()).toBe(1))
   await world.pass(40_000)
   open()
-  await world.subscriptions.joined()
+  await world.subscriptions.settled()
   await world.pass(55_000)
   expect(charges()).toBe(1)
   await world.pass(10_000)
@@ -148,10 +148,10 @@ test('a minute whose Snapshots we could not send is given back, and one that its
   const leaving = clientOf('leaving')
   await leaving.subscribe(PERPS)
   await vi.waitFor(() => expect(charges()).toBe(2))
-  leaving.connection.gone()
+  leaving.connection.onClosed()
   world.ready = false
   open()
-  await world.subscriptions.joined()
+  await world.subscriptions.settled()
   await world.accounts.settled()
   expect(world.closed).toBe(1013)
   expect(world.meter.refunds).toEqual([{ type: 'l2BookDiff', amount: 10_000_000 }])
@@ -168,7 +168,7 @@ test('a rest of a minute that could not be served serves once more', async () =>
     const client = clientOf('acme')
     client.connection.renew(identity, 0)
     await client.subscribe(PERPS)
-    await world.subscriptions.joined()
+    await world.subscriptions.settled()
     await world.accounts.settled()
     return client
   }
@@ -223,9 +223,9 @@ test('whose credits do not suffice has no book read for it, and few refusals a s
 
 // WS-49
 test('taking over costs nothing, and so is done few times a second', async () => {
-  const wanted = (marketTypes: string[]) => world.subscribe({ type: 'l2BookDiff2', marketTypes })
-  await wanted(['perp'])
-  for (let i = 0; i < 30; i++) await wanted(i % 2 === 0 ? ['*'] : ['perp'])
+  const target = (marketTypes: string[]) => world.subscribe({ type: 'l2BookDiff2', marketTypes })
+  await target(['perp'])
+  for (let i = 0; i < 30; i++) await target(i % 2 === 0 ? ['*'] : ['perp'])
   const acks = world.frames.filter(({ channel }) => channel === 'subscriptionResponse')
   expect(acks).toHaveLength(1 + 20)
   expect(world.frames.some(({ code }) => code === 'rate_limited')).toBe(true)
@@ -252,20 +252,20 @@ test('a body that is withdrawn and asked for again while its Snapshots are on th
   world.unsubscribe(PERPS)
   await subscribe(PERPS)
   open()
-  await world.subscriptions.joined()
+  await world.subscriptions.settled()
   expect(snapshotsOf(world)).toEqual(['BTC', 'ETH', 'SOL'])
   expect(world.subscriptions.size).toBe(1)
 })
 
 test('a body that is withdrawn and asked for again while it is paid for is served, once', async () => {
   const body = { type: 'l2BookDiff', coin: 'BTC' }
-  await world.accounts.of('acme').affords(1)
+  await world.accounts.of('acme').canAfford(1)
   const open = closedMeter()
   await subscribe(body)
   world.unsubscribe(body)
   await subscribe(body)
   open()
-  await world.subscriptions.joined()
+  await world.subscriptions.settled()
   expect(world.log.filter((what) => what !== 'charge')).toEqual([
     'subscriptionResponse',
     'subscriptionResponse',
@@ -283,7 +283,7 @@ test('a body that is withdrawn before it stands in the queue is not charged', as
   await subscribe(PERPS)
   world.unsubscribe(PERPS)
   open()
-  await world.subscriptions.joined()
+  await world.subscriptions.settled()
   expect([charges(), world.books.size]).toEqual([0, 0])
 })
 
@@ -299,7 +299,7 @@ test('of bodies that wait, withdrawn ones among them, an account has so many tha
   const codes = world.frames.map(({ code }) => code)
   expect(codes.filter((code) => code === 'rate_limited').length).toBeGreaterThan(30)
   open()
-  await world.subscriptions.joined()
+  await world.subscriptions.settled()
   world.clock.nowMs += 1000
   await world.subscribe(PERPS)
   expect(world.log.at(-1)).toMatch(/^Snapshot/)
@@ -308,9 +308,9 @@ test('of bodies that wait, withdrawn ones among them, an account has so many tha
 test('what is acknowledged to a socket that ends thereby leaves nothing behind', async () => {
   for (const body of [{ type: 'l2BookDiff2' }, { type: 'allFills' }, PERPS]) {
     const client = clientOf('ending')
-    client.onFrame = () => client.connection.gone()
+    client.onFrame = () => client.connection.onClosed()
     await client.subscribe(body)
-    await world.subscriptions.joined()
+    await world.subscriptions.settled()
     expect(client.frames).toHaveLength(1)
     expect([world.subscriptions.size, world.books.size, world.events.size]).toEqual([0, 0, 0])
   }
@@ -318,14 +318,14 @@ test('what is acknowledged to a socket that ends thereby leaves nothing behind',
 
 test('of bodies that are paid for together none outlives a socket that ends with the first acknowledgement', async () => {
   const client = clientOf('ending')
-  client.onFrame = () => client.connection.gone()
+  client.onFrame = () => client.connection.onClosed()
   const open = closedMeter()
   world.accounts.of('ending').report()
   for (const coin of ['BTC', 'ETH', 'SOL']) await client.subscribe({ type: 'l2BookDiff', coin })
   const events = client.subscribe({ type: 'allFills' })
   open()
   await events
-  await world.subscriptions.joined()
+  await world.subscriptions.settled()
   await world.accounts.settled()
   expect([world.subscriptions.size, world.books.size, world.events.size]).toEqual([0, 0, 0])
   const before = charges()

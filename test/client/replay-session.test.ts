@@ -1,7 +1,7 @@
 // Books of the past: what a gateway plays becomes the book, block by block, and how it ends is told.
 
 import { expect, test } from 'vitest'
-import { playedBooks } from '../../src/client/played.ts'
+import { replayBooks } from '../../src/client/replay-session.ts'
 import { FakeRuntime } from './fake-runtime.ts'
 
 const SUBSCRIPTION = { type: 'l2BookDiff', coin: ['BTC'] }
@@ -13,7 +13,7 @@ const news = (event: string, more = {}) => ({ channel: 'replay', data: { event, 
 function played() {
   const runtime = new FakeRuntime()
   const told: unknown[] = []
-  const books = playedBooks(
+  const books = replayBooks(
     runtime,
     { url: 'http://g', key: 'k' },
     ['BTC'],
@@ -58,8 +58,8 @@ test('what is played becomes the book, and what is missing is told', () => {
 
 test('it is steered by its body', () => {
   const { socket, books } = played()
-  books.steer('pause')
-  books.steer('seek', { fromBlock: 8 })
+  books.control('pause')
+  books.control('seek', { fromBlock: 8 })
   expect(socket.sent.slice(-2)).toEqual([
     { method: 'replay', action: 'pause', subscription: SUBSCRIPTION },
     { method: 'replay', action: 'seek', subscription: SUBSCRIPTION, fromBlock: 8 },

@@ -1,6 +1,6 @@
 // Bodies for the engines' tests, read as a relay reads them, and the frames that a block becomes for one.
 
-import type { ShownEvents, Wanted } from '../../src/relay/channel.ts'
+import type { BlockEvents, Target } from '../../src/relay/channel.ts'
 import { CHANNELS, channelOf, readBody } from '../../src/relay/channels/catalogue.ts'
 import { EventFanout } from '../../src/relay/events/event-fanout.ts'
 import type { Frame } from './world.ts'
@@ -8,31 +8,31 @@ import type { Frame } from './world.ts'
 type Body = { readonly type: string } & Readonly<Record<string, unknown>>
 
 /** Throws where the body is refused. */
-export function wanted(body: Body): Wanted {
+export function targetOf(body: Body): Target {
   const read = readBody(body)
   if (!read.ok) throw new Error(`${read.error.path}: ${read.error.message}`)
   return read.value
 }
 
 /** Reads bodies of channels of one kind. */
-const wantedOf =
-  <S extends Wanted['source']>(source: S) =>
-  (body: Body): Extract<Wanted, { source: S }> => {
-    const one = wanted(body)
+const targetReader =
+  <S extends Target['source']>(source: S) =>
+  (body: Body): Extract<Target, { source: S }> => {
+    const one = targetOf(body)
     if (one.source !== source) throw new Error(`${body.type} is no channel of ${source}`)
-    return one as Extract<Wanted, { source: S }>
+    return one as Extract<Target, { source: S }>
   }
-export const wantedBooks = wantedOf('books')
-export const wantedEvents = wantedOf('events')
-export const wantedViews = wantedOf('views')
-export const wantedStates = wantedOf('states')
-export const wantedOrders = wantedOf('l4')
+export const booksTarget = targetReader('books')
+export const eventsTarget = targetReader('events')
+export const viewsTarget = targetReader('views')
+export const statesTarget = targetReader('states')
+export const ordersTarget = targetReader('l4')
 
 /** What a block becomes for a body, as texts; each fits the channel's schema. */
-export function textsOf(body: Body, block: Partial<ShownEvents>, meta = false): string[] {
+export function textsOf(body: Body, block: Partial<BlockEvents>, meta = false): string[] {
   const sent: string[] = []
   const fanout = new EventFanout(CHANNELS)
-  fanout.add('body', wantedEvents(body), meta, { send: (text) => void sent.push(text) })
+  fanout.add('body', eventsTarget(body), meta, { send: (text) => void sent.push(text) })
   fanout.deliver({ v: 1, t: 'events', height: 9, time: 90, fills: [], ledger: [], ...block })
   for (const text of sent) channelOf(body.type)!.frame.parse(JSON.parse(text))
   return sent

@@ -1,9 +1,9 @@
 // The way of a subscription to its orders, against books and a meter that a test holds in its hands.
 
 import { beforeEach, expect, test } from 'vitest'
-import { EXAMPLE_FILL } from '../../src/relay/channels/fills.ts'
-import { MAX_WAIT_MS } from '../../src/relay/subscriptions/orders-source.ts'
-import { World } from './world.ts'
+import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
+import { MAX_WAIT_MS } from '../../../src/relay/subscriptions/orders-source.ts'
+import { World } from '../world.ts'
 
 const BTC = { type: 'l4Book', coin: 'BTC' }
 const CREDITS = 3_000_000

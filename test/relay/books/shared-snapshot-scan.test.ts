@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { JoinAnswer } from '../../../src/protocol/hub/hub-api.ts'
-import { Carousel, type Seeding } from '../../../src/relay/books/carousel.ts'
 import { Joiner } from '../../../src/relay/books/joiner.ts'
+import { SharedSnapshotScan, type SnapshotReceiver } from '../../../src/relay/books/shared-snapshot-scan.ts'
 import { l2BookDiff } from '../../../src/relay/channels/level-diffs.ts'
 import type { Connection } from '../../../src/relay/sockets/connection.ts'
 
@@ -16,7 +16,7 @@ let watched: Set<string>
 let texts: Set<string>
 let perAnswer: number
 let answers: boolean
-let carousel: Carousel
+let carousel: SharedSnapshotScan
 let pacedBytes: number
 /** Called between two sends. */
 let during: () => void
@@ -34,7 +34,7 @@ beforeEach(() => {
   pacedBytes = 0
   during = () => undefined
   waits = () => undefined
-  carousel = new Carousel({
+  carousel = new SharedSnapshotScan({
     hub: 0,
     clock,
     wait: async (ms) => {
@@ -51,17 +51,17 @@ beforeEach(() => {
       fetches.push([...coins])
       return answers ? answer(coins) : null
     },
-    watch: (coins) => {
+    startRecording: (coins) => {
       for (const coin of coins) watched.add(coin)
     },
-    unwatch: (coins) => {
+    stopRecording: (coins) => {
       for (const coin of coins) watched.delete(coin)
     },
-    handOut: ({ key, joiner }, snapshot, text) => {
+    deliver: ({ key, joiner }, snapshot, text) => {
       expect(watched).toContain(snapshot.coin)
       handed.push([key, snapshot.coin])
       texts.add(text)
-      joiner.joined(snapshot)
+      joiner.onSnapshot(snapshot)
     },
   })
 })
@@ -79,9 +79,14 @@ function answer(coins: readonly string[]): JoinAnswer {
   }
 }
 
-const rider = (key: string, coins: readonly string[], more: Partial<Seeding> = {}, waitMs = () => 0): Seeding => {
+const rider = (
+  key: string,
+  coins: readonly string[],
+  more: Partial<SnapshotReceiver> = {},
+  waitMs = () => 0,
+): SnapshotReceiver => {
   const joiner = new Joiner(l2BookDiff, SHARDS)
-  joiner.await(coins)
+  joiner.expect(coins)
   const connection = { snapshotWaitMs: waitMs, end: () => undefined } as unknown as Connection
   return { key, joiner, connection, encode: l2BookDiff.snapshot!, isQuick: false, ...more }
 }
@@ -172,7 +177,7 @@ test('a coin without a book is served from its first change on', async () => {
   const one = rider('one', ['C1', 'gone'])
   expect(await carousel.serve(one)).toBe(true)
   const entry = { mark: '+' as const, coin: 'gone', prevSeq: -1, levels: '[[],[]]' }
-  expect(one.joiner.push({ height: 2, time: 0, epoch: 'e', entries: [entry] }).texts).toHaveLength(1)
+  expect(one.joiner.push({ height: 2, time: 0, epoch: 'e', updates: [entry] }).texts).toHaveLength(1)
 })
 
 test('a hub that does not answer lets go of those that need it, and one that left is let go of', async () => {

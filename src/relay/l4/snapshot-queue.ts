@@ -7,99 +7,99 @@ import type { Coin } from '../../core/coin.ts'
 import { entryOf } from '../../core/entry-of.ts'
 import type { AccountId } from '../../core/ids.ts'
 import type { OrdersPosition } from '../../order-books/l4/followed-orders.ts'
-import type { PacedReceiver } from '../events/parcels.ts'
+import type { PacedReceiver } from '../events/event-frames.ts'
 import type { Clock } from '../sockets/connection.ts'
 
 /** After so long there may be room, or the book of a coin. */
-const LOOK_MS = 250
+const POLL_MS = 250
 /** A text is handed round for so long; who comes later is handed another. */
 const ROUND_MS = 1000
 /** Bytes that a relay copies into its sockets in a millisecond, at most. */
 const BYTES_PER_MS = 48 * 1024
-const SIZES_MOST = 1024
+const MAX_SIZES = 1024
 /** After a gap hundreds of coins are waited for: so many that were this small are fetched at once. */
-const SMALL_AT_ONCE = 16
+const MAX_SMALL_IN_FLIGHT = 16
 const SMALL_CHARS = 256 * 1024
 
-export interface LineGuest {
+export interface SnapshotWaiter {
   readonly account: AccountId
   readonly coin: Coin
   readonly receiver: PacedReceiver
 }
 
 /** A Snapshot of a height, as it is sent. */
-export interface WholeText {
-  readonly place: OrdersPosition
+export interface SnapshotText {
+  readonly position: OrdersPosition
   readonly text: string
 }
 
-interface LinePorts<G> {
+interface SnapshotQueuePorts<G> {
   readonly clock: Clock
   wait(ms: number): Promise<void>
   /** Begins to keep what goes out of a coin: the lowest height of use, null for none. */
-  watch(coin: Coin): number | null
-  unwatch(coin: Coin): void
+  startRecording(coin: Coin): number | null
+  stopRecording(coin: Coin): void
   /** Null where the book is not there now. */
-  fetch(coin: Coin, atLeast: number): Promise<WholeText | null>
+  fetch(coin: Coin, atLeast: number): Promise<SnapshotText | null>
   /** False where the text is of no use any more. */
-  handOut(guest: G, whole: WholeText): boolean
+  deliver(guest: G, whole: SnapshotText): boolean
 }
 
-export class SnapshotLine<G extends LineGuest> {
-  readonly #ports: LinePorts<G>
+export class SnapshotQueue<G extends SnapshotWaiter> {
+  readonly #ports: SnapshotQueuePorts<G>
   /** Who waits, by account; the account that had its turn last stands last. */
-  readonly #lines = new Map<string, Map<G, (isServed: boolean) => void>>()
+  readonly #queues = new Map<string, Map<G, (isServed: boolean) => void>>()
   /** How large the Snapshot of a coin was. */
-  readonly #sizes = new BoundedMap<string, number>(SIZES_MOST)
+  readonly #sizes = new BoundedMap<string, number>(MAX_SIZES)
   /** Coins that are not there, with when they are asked for again. */
-  readonly #absent = new BoundedMap<string, number>(SIZES_MOST)
+  readonly #absent = new BoundedMap<string, number>(MAX_SIZES)
   #isServing = false
 
-  constructor(ports: LinePorts<G>) {
+  constructor(ports: SnapshotQueuePorts<G>) {
     this.#ports = ports
   }
 
   /** Resolves when the guest was handed its Snapshot; false where it left before. */
   enter(guest: G): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    entryOf(this.#lines, guest.account, () => new Map()).set(guest, resolve)
+    entryOf(this.#queues, guest.account, () => new Map()).set(guest, resolve)
     if (!this.#isServing) void this.#serve()
     return promise
   }
 
   /** Harmless for one that does not wait. */
   leave(guest: G): void {
-    this.#take(guest)?.(false)
+    this.#remove(guest)?.(false)
   }
 
-  #take(guest: G): ((isServed: boolean) => void) | undefined {
-    const line = this.#lines.get(guest.account)
+  #remove(guest: G): ((isServed: boolean) => void) | undefined {
+    const line = this.#queues.get(guest.account)
     const resolve = line?.get(guest)
     line?.delete(guest)
-    if (line?.size === 0) this.#lines.delete(guest.account)
+    if (line?.size === 0) this.#queues.delete(guest.account)
     return resolve
   }
 
   async #serve(): Promise<void> {
     this.#isServing = true
-    while (this.#lines.size > 0) {
-      const first = this.#first((one) => this.#isPresent(one))
-      if (!first) await this.#ports.wait(LOOK_MS)
-      else await Promise.all(this.#together(first.coin).map((coin) => this.#look(coin)))
+    while (this.#queues.size > 0) {
+      const first = this.#nextWaiter((one) => this.#isPresent(one))
+      if (!first) await this.#ports.wait(POLL_MS)
+      else await Promise.all(this.#withSmallCoins(first.coin).map((coin) => this.#serveCoin(coin)))
     }
     this.#isServing = false
   }
 
-  async #look(coin: Coin): Promise<void> {
-    if (!(await this.#round(coin))) this.#absent.set(coin, this.#ports.clock.nowMs + LOOK_MS)
+  async #serveCoin(coin: Coin): Promise<void> {
+    if (!(await this.#round(coin))) this.#absent.set(coin, this.#ports.clock.nowMs + POLL_MS)
   }
 
   /** The coin, and where it is a small one others that are. */
-  #together(coin: Coin): string[] {
+  #withSmallCoins(coin: Coin): string[] {
     const coins = new Set([coin])
     const isNext = (one: G) => this.#isSmall(one.coin) && !coins.has(one.coin) && this.#isPresent(one)
-    while (this.#isSmall(coin) && coins.size < SMALL_AT_ONCE) {
-      const next = this.#first(isNext)
+    while (this.#isSmall(coin) && coins.size < MAX_SMALL_IN_FLIGHT) {
+      const next = this.#nextWaiter(isNext)
       if (!next) break
       coins.add(next.coin)
     }
@@ -116,9 +116,9 @@ export class SnapshotLine<G extends LineGuest> {
   }
 
   /** The first of those who may be sent their Snapshot now. */
-  #first(isMeant: (guest: G) => boolean): G | undefined {
+  #nextWaiter(isMeant: (guest: G) => boolean): G | undefined {
     // A guest for whom there is never room leaves while it is looked at.
-    for (const line of [...this.#lines.values()])
+    for (const line of [...this.#queues.values()])
       for (const guest of [...line.keys()])
         if (isMeant(guest) && guest.receiver.snapshotWaitMs(this.#sizes.get(guest.coin) ?? 0) === 0) return guest
     return undefined
@@ -126,8 +126,8 @@ export class SnapshotLine<G extends LineGuest> {
 
   /** Hands a coin's Snapshot round; false where it was not there. */
   async #round(coin: Coin): Promise<boolean> {
-    const { clock, watch, unwatch, fetch, handOut, wait } = this.#ports
-    const atLeast = watch(coin)
+    const { clock, startRecording, stopRecording, fetch, deliver, wait } = this.#ports
+    const atLeast = startRecording(coin)
     if (atLeast === null) return false
     try {
       const whole = await fetch(coin, atLeast).catch(() => null)
@@ -135,23 +135,23 @@ export class SnapshotLine<G extends LineGuest> {
       this.#sizes.set(coin, whole.text.length)
       const untilMs = clock.nowMs + ROUND_MS
       for (;;) {
-        const guest = this.#first((one) => one.coin === coin)
+        const guest = this.#nextWaiter((one) => one.coin === coin)
         if (!guest || clock.nowMs > untilMs) return true
-        if (!handOut(guest, whole)) return false
-        this.#served(guest)
+        if (!deliver(guest, whole)) return false
+        this.#onServed(guest)
         await wait(Math.ceil(whole.text.length / BYTES_PER_MS))
       }
     } finally {
-      unwatch(coin)
+      stopRecording(coin)
     }
   }
 
   /** Its account stands last from now on. */
-  #served(guest: G): void {
-    const resolve = this.#take(guest)
-    const line = this.#lines.get(guest.account)
-    this.#lines.delete(guest.account)
-    if (line) this.#lines.set(guest.account, line)
+  #onServed(guest: G): void {
+    const resolve = this.#remove(guest)
+    const line = this.#queues.get(guest.account)
+    this.#queues.delete(guest.account)
+    if (line) this.#queues.set(guest.account, line)
     resolve?.(true)
   }
 }

@@ -4,12 +4,12 @@ import { bookChecksum } from '../../../src/order-books/checksum.ts'
 import { ShardBooks } from '../../../src/order-books/shard-books.ts'
 import type { HubBlock, RelayEvents } from '../../../src/protocol/feed/log-api.ts'
 import { BookFanout } from '../../../src/relay/books/book-fanout.ts'
-import { isToldAgain } from '../../../src/relay/channel.ts'
+import { canReplay } from '../../../src/relay/channel.ts'
 import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
 import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
-import { booksPlayed, coinsOf, eventsPlayed, isPlayable } from '../../../src/relay/replay/replay.ts'
-import { wanted, wantedBooks, wantedEvents } from '../wanted.ts'
+import { bookReplayer, coinsOf, eventReplayer, isPlayable } from '../../../src/relay/replay/replay.ts'
+import { booksTarget, eventsTarget, targetOf } from '../targets.ts'
 
 const [USER, FILL] = EXAMPLE_FILL
 const BLOCK: RelayEvents = {
@@ -27,7 +27,7 @@ const BLOCK: RelayEvents = {
 }
 
 const TOLD_AGAIN = CHANNELS.flatMap((channel) =>
-  channel.source === 'events' && isToldAgain(channel as never) ? [channel] : [],
+  channel.source === 'events' && canReplay(channel as never) ? [channel] : [],
 )
 
 describe('events of the past', () => {
@@ -35,12 +35,12 @@ describe('events of the past', () => {
     '%s tells what live tells',
     (type, request) => {
       for (const meta of [false, true]) {
-        const one = wantedEvents({ type, ...request })
+        const one = eventsTarget({ type, ...request })
         const live: string[] = []
         const fanout = new EventFanout<{ send(text: string): void }>(CHANNELS)
         fanout.add('key', one, meta, { send: (text) => live.push(text) })
         fanout.deliver(BLOCK)
-        const played = eventsPlayed(one, meta)
+        const played = eventReplayer(one, meta)
         const { block, ...rest } = played.read(JSON.stringify(BLOCK))
         expect(rest).toEqual({ height: 9, time: 700, bytes: 100 + live.join('').length })
         expect(played.texts(block)).toEqual(live)
@@ -51,10 +51,10 @@ describe('events of the past', () => {
 
   it('are those that blocks hold', () => {
     expect(TOLD_AGAIN.length).toBeGreaterThan(6)
-    expect(isPlayable(wanted({ type: 'l2BookDiff' }))).toBe(true)
+    expect(isPlayable(targetOf({ type: 'l2BookDiff' }))).toBe(true)
     for (const type of ['bbo', 'candle', 'l4Book']) {
       const { request } = CHANNELS.find((channel) => channel.type === type)!.example
-      expect(isPlayable(wanted({ type, ...request }))).toBe(false)
+      expect(isPlayable(targetOf({ type, ...request }))).toBe(false)
     }
   })
 })
@@ -79,14 +79,14 @@ describe('books of the past', () => {
     { type: 'l2BookDiff2', coin: 'BTC', checksum: true },
     { type: 'l2BookDiff2', marketTypes: ['spot'] },
   ])('tell what live tells: %j', (body) => {
-    const one = wantedBooks(body)
+    const one = booksTarget(body)
     const held = [change('BTC', level(1)), change('@1')].map((book) => ({ ...book, height: 10, seq: 10 }))
     const wants = coinsOf(one.body)
     const books = new BookAt(
       { epoch: 'e1', height: 10, time: 0 },
       held.filter(({ coin }) => wants?.has(coin) !== false),
     )
-    const played = booksPlayed(one)
+    const played = bookReplayer(one)
     const told = LINES.flatMap((line) => played.texts(played.read(line).block, books)!)
 
     const hub = new ShardBooks()
@@ -100,11 +100,11 @@ describe('books of the past', () => {
       books: held.map(({ coin, levels }) => ({ coin, levels })),
     })
     const live: string[] = []
-    const fanout = new BookFanout<{ send(text: string): void; broken(): void }>(1, {
+    const fanout = new BookFanout<{ send(text: string): void; breakBooks(): void }>(1, {
       heightOf: () => 10,
-      sent: () => undefined,
+      onSent: () => undefined,
     })
-    fanout.add('key', one, { send: (text) => live.push(text), broken: () => live.push('broken') })
+    fanout.add('key', one, { send: (text) => live.push(text), breakBooks: () => live.push('broken') })
     for (const line of LINES) {
       const block = JSON.parse(line) as HubBlock
       const outcome = hub.apply(block)
@@ -118,7 +118,7 @@ describe('books of the past', () => {
 
   it('begin with the Snapshots that live begins with, and end where they lost what they follow', () => {
     const books = new BookAt({ epoch: 'e1', height: 10, time: 5 }, [{ ...change('BTC', level(1)), height: 10, seq: 8 }])
-    const of = (type: string) => booksPlayed(wantedBooks({ type, coin: 'BTC' }))
+    const of = (type: string) => bookReplayer(booksTarget({ type, coin: 'BTC' }))
     expect(
       of('l2BookDiff')
         .snapshots(books)

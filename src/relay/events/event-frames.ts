@@ -1,7 +1,7 @@
 // Frames of one block: which pieces of it go together, and to whom.
 
 import { entryOf } from '../../core/entry-of.ts'
-import type { AnyEventChannel, EventView, ShownEvents, WantedEvents } from '../channel.ts'
+import type { AnyEventChannel, BlockEvents, EventsTarget, EventView } from '../channel.ts'
 
 /** What the fan-out needs of a socket. */
 export interface Receiver {
@@ -18,13 +18,13 @@ export interface PacedReceiver extends Receiver {
 
 /** One distinct body and the sockets that subscribed to it. */
 export interface Topic<R> {
-  readonly wanted: WantedEvents
+  readonly target: EventsTarget
   readonly meta: boolean
   readonly receivers: Set<R>
 }
 
 /** A body that is told of earlier blocks. */
-export interface Behind<R> {
+export interface IndexedTopic<R> {
   readonly topic: Topic<R>
   readonly index: Index<R>
 }
@@ -33,7 +33,7 @@ export interface Behind<R> {
 export type Index<R> = Map<string, readonly Topic<R>[]>
 
 /** What becomes a frame: pieces of a block, and whom it goes to. */
-interface Parcel<R> {
+interface FrameDraft<R> {
   readonly channel: AnyEventChannel
   readonly name: string
   readonly topics: Iterable<Topic<R>>
@@ -41,12 +41,12 @@ interface Parcel<R> {
 }
 
 /** The frames of a view of a block for all who want it. */
-export function parcelsOf<R>(
-  block: ShownEvents,
+export function frameDraftsOf<R>(
+  block: BlockEvents,
   view: EventView<unknown>,
   indexes: readonly (readonly [AnyEventChannel, Index<R>])[],
-): Iterable<Parcel<R>> {
-  const parcels = new Map<unknown, Parcel<R>>()
+): Iterable<FrameDraft<R>> {
+  const parcels = new Map<unknown, FrameDraft<R>>()
   for (const item of view.items(block)) {
     let text: string | undefined
     for (const [channel, index] of indexes) {
@@ -54,8 +54,8 @@ export function parcelsOf<R>(
         const topics = index.get(name)
         if (!topics) continue
         text ??= view.text(item)
-        if (channel.framed === 'per item') parcels.set(Symbol(), { channel, name, topics, pieces: [text] })
-        else if (channel.framed === 'per name') {
+        if (channel.framing === 'per item') parcels.set(Symbol(), { channel, name, topics, pieces: [text] })
+        else if (channel.framing === 'per name') {
           entryOf(parcels, topics, () => ({ channel, name, topics, pieces: [] })).pieces.push(text)
         } else {
           for (const topic of topics)
@@ -68,15 +68,15 @@ export function parcelsOf<R>(
 }
 
 /** Sends one block to one body. */
-export function tell<R extends Receiver>(
-  { topic, index }: Behind<R>,
-  block: ShownEvents,
+export function sendBlock<R extends Receiver>(
+  { topic, index }: IndexedTopic<R>,
+  block: BlockEvents,
   items?: () => unknown[],
 ): void {
-  const { channel, body } = topic.wanted
+  const { channel, body } = topic.target
   const view = channel.view(body)
   const shown = items ? { ...view, items } : view
-  for (const parcel of parcelsOf(block, shown, [[channel, index]])) send(parcel, block)
+  for (const parcel of frameDraftsOf(block, shown, [[channel, index]])) sendDraft(parcel, block)
 }
 
 /**
@@ -84,8 +84,8 @@ export function tell<R extends Receiver>(
  * where those are known to be newer (`areNewer`), else none.
  */
 export function textsBefore<R>(
-  { wanted: { channel, body } }: Topic<R>,
-  blocks: readonly ShownEvents[],
+  { target: { channel, body } }: Topic<R>,
+  blocks: readonly BlockEvents[],
   above: number,
   isOne: (item: unknown) => boolean,
   areNewer: boolean,
@@ -103,13 +103,16 @@ export function textsBefore<R>(
 }
 
 /** Builds each text once and sends it. */
-export function send<R extends Receiver>({ channel, name, topics, pieces }: Parcel<R>, block: ShownEvents): void {
+export function sendDraft<R extends Receiver>(
+  { channel, name, topics, pieces }: FrameDraft<R>,
+  block: BlockEvents,
+): void {
   let plain: string | undefined
   let withMeta: string | undefined
   // A socket may end while it is sent to, and take its topic out of the index.
   for (const topic of topics) {
-    if (topic.meta) withMeta ??= channel.encode(pieces, block, name, topic.wanted.body)
-    else plain ??= channel.encode(pieces, null, name, topic.wanted.body)
+    if (topic.meta) withMeta ??= channel.encode(pieces, block, name, topic.target.body)
+    else plain ??= channel.encode(pieces, null, name, topic.target.body)
     // biome-ignore lint/style/noNonNullAssertion: one of both was made above
     const text = topic.meta ? withMeta! : plain!
     for (const receiver of topic.receivers) receiver.send(text)
@@ -117,15 +120,15 @@ export function send<R extends Receiver>({ channel, name, topics, pieces }: Parc
 }
 
 /** Adds a body under each of its names. */
-export function putInto<R>(index: Index<R>, topic: Topic<R>): Index<R> {
-  const { channel, body } = topic.wanted
+export function addToIndex<R>(index: Index<R>, topic: Topic<R>): Index<R> {
+  const { channel, body } = topic.target
   for (const name of channel.names(body)) index.set(name, index.get(name)?.concat(topic) ?? [topic])
   return index
 }
 
 /** Takes it out again; whoever goes through the topics of a name meanwhile goes through those that there were. */
-export function takeOut<R>(index: Index<R>, topic: Topic<R>): void {
-  const { channel, body } = topic.wanted
+export function removeFromIndex<R>(index: Index<R>, topic: Topic<R>): void {
+  const { channel, body } = topic.target
   for (const name of channel.names(body)) {
     const others = index.get(name)?.filter((one) => one !== topic) ?? []
     if (others.length > 0) index.set(name, others)

@@ -87,7 +87,7 @@ const done = async (world: World) => {
   while (world.work.length > 0) await Promise.all(world.work.splice(0))
 }
 const steer = (world: World, action: ReplayFrame['action'], more = {}) =>
-  world.subscriptions.steer(world.connection, { method: 'replay', action, subscription: FILLS, ...more })
+  world.subscriptions.controlReplay(world.connection, { method: 'replay', action, subscription: FILLS, ...more })
 
 /** What a client was told, in short. */
 const told = ({ frames }: World) =>

@@ -5,72 +5,72 @@ import type { After } from '../core/deadline.ts'
 import { LIMITS } from './connection-options.ts'
 
 /** Characters. */
-const LARGE = 1024 * 1024
+const LARGE_CHARS = 1024 * 1024
 
-export class Proofs {
+export class ReadReceipts {
   readonly #after: After
   readonly #send: (ping: { readonly method: 'ping'; readonly nonce: string }) => void
   #nonce = ''
   /** Characters that came since the last ping, and of those before it what its pong is to prove. */
-  #unproved = 0
-  #asked = 0
+  #unreadChars = 0
+  #pingedChars = 0
   /** True where no pong is on its way. */
   isPonged = true
   #stopNext = () => {}
-  #stopAgain: (() => void) | null = null
+  #stopResend: (() => void) | null = null
 
   constructor(after: After, send: (ping: { readonly method: 'ping'; readonly nonce: string }) => void) {
     this.#after = after
     this.#send = send
   }
 
-  every(ms: number): void {
+  start(ms: number): void {
     this.#stopNext = this.#after(ms, () => {
       this.ping()
-      this.every(ms)
+      this.start(ms)
     })
   }
 
   stop(): void {
     this.#stopNext()
-    this.#stopAgain?.()
+    this.#stopResend?.()
   }
 
-  came(chars: number): void {
-    this.#unproved += chars
+  onText(chars: number): void {
+    this.#unreadChars += chars
   }
 
   /** Pings where so much came that it is to be proved, and no pong is on its way. */
-  prove(): void {
-    if (this.isPonged && this.#unproved >= LIMITS.proveEvery) this.ping()
+  pingIfDue(): void {
+    if (this.isPonged && this.#unreadChars >= LIMITS.proveEvery) this.ping()
   }
 
   ping(): void {
     this.isPonged = false
-    this.#asked = this.#unproved
-    this.#unproved = 0
+    this.#pingedChars = this.#unreadChars
+    this.#unreadChars = 0
     this.#send({ method: 'ping', nonce: this.#nonce })
   }
 
-  pingAgain(): void {
-    this.#stopAgain ??= this.#after(LIMITS.againMs, () => {
-      this.#stopAgain = null
+  resendPing(): void {
+    this.#stopResend ??= this.#after(LIMITS.againMs, () => {
+      this.#stopResend = null
       this.ping()
     })
   }
 
-  ponged(nonce = ''): void {
+  onPong(nonce = ''): void {
     this.isPonged = true
     this.#nonce = nonce
     // It is answered at once where it followed so much: one large text may wait for the proof of another.
-    if (this.#asked >= LARGE) this.#unproved = LIMITS.proveEvery
+    if (this.#pingedChars >= LARGE_CHARS) this.#unreadChars = LIMITS.proveEvery
   }
 
   /** A frame was refused for its rate, and no refusal names pings: it may have been the last. */
-  refused(): void {
+  onRejected(): void {
     if (this.isPonged) return
-    this.#unproved += this.#asked
-    this.#asked = 0
-    this.pingAgain()
+    this.#unreadChars += this.#pingedChars
+    this.#pingedChars = 0
+    this.resendPing()
   }
 }

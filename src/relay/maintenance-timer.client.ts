@@ -14,16 +14,16 @@ interface Alarms {
   setAlarm(atMs: number): Promise<void>
 }
 
-export class Watch {
+export class MaintenanceTimer {
   readonly #storage: Alarms
   readonly #waitUntil: WaitUntil
   readonly #nowMs: () => number
   #state: () => 'busy' | 'idle' | 'none' = () => 'none'
-  #duties: readonly (() => void)[] = []
+  #tasks: readonly (() => void)[] = []
   #alarmMs: number | null = null
   #isTicking = false
   /** A frame came since the timer began. */
-  #isFed = false
+  #hasFrames = false
 
   constructor(storage: Alarms, waitUntil: WaitUntil, nowMs: () => number) {
     this.#storage = storage
@@ -36,21 +36,21 @@ export class Watch {
    * answers `busy` while subscriptions run, `idle` while there is something to look after; where one of `duties` fails, the
    * others go on.
    */
-  async begin(state: () => 'busy' | 'idle' | 'none', duties: readonly (() => void)[]): Promise<void> {
+  async start(state: () => 'busy' | 'idle' | 'none', duties: readonly (() => void)[]): Promise<void> {
     this.#state = state
-    this.#duties = duties
+    this.#tasks = duties
     this.#alarmMs = await this.#storage.getAlarm()
-    this.arm()
+    this.schedule()
   }
 
   /** A frame came from the log or a hub. */
-  fed(): void {
-    this.#isFed = true
+  onFrame(): void {
+    this.#hasFrames = true
     if (!this.#isTicking) this.#tick()
   }
 
   /** Sees to it that somebody looks in time; to be called when something came that was not there. */
-  arm(): void {
+  schedule(): void {
     const state = this.#state()
     if (state === 'none') return
     const isBusy = state === 'busy'
@@ -61,14 +61,14 @@ export class Watch {
   }
 
   /** The alarm went. First of all the next one: an alarm that fails too often is dropped for good. */
-  alarm(): void {
+  onAlarm(): void {
     this.#alarmMs = null
-    this.arm()
-    this.#look()
+    this.schedule()
+    this.#runTasks()
   }
 
-  #look(): void {
-    for (const duty of this.#duties) {
+  #runTasks(): void {
+    for (const duty of this.#tasks) {
       try {
         duty()
       } catch (error) {
@@ -79,12 +79,12 @@ export class Watch {
 
   #tick(): void {
     this.#isTicking = true
-    this.#isFed = false
+    this.#hasFrames = false
     after(BUSY_MS, () => {
       this.#isTicking = false
-      this.#look()
-      if (this.#isFed && this.#state() === 'busy') this.#tick()
-      this.arm()
+      this.#runTasks()
+      if (this.#hasFrames && this.#state() === 'busy') this.#tick()
+      this.schedule()
     })
   }
 }

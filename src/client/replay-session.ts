@@ -2,13 +2,13 @@
 // told, and nothing is begun anew where the socket ends.
 
 import { LIMITS } from './connection-options.ts'
-import { Proofs } from './proofs.ts'
+import { ReadReceipts } from './read-receipts.ts'
 import { type ClientRuntime, type ClientSocket, describeEnd, type Endpoint, streamUrl } from './runtime.ts'
-import { type DataFrame, decodeFrame, type KnownFrame, type ReplayNews } from './server-frame.ts'
+import { type DataFrame, decodeFrame, type KnownFrame, type ReplayEvent } from './server-frame.ts'
 import { SnapshotBook } from './snapshot-book.ts'
 import type { ReplayRange, SubscriptionBody } from './subscription.ts'
 
-export interface PlayedListener {
+export interface ReplayListener {
   /** Acknowledged, or gone over into what is live. */
   live?(): void
   frame(frame: DataFrame): void
@@ -18,59 +18,59 @@ export interface PlayedListener {
   ended(reason: string | null, code?: string): void
 }
 
-export class Played {
+export class ReplaySession {
   readonly #body: SubscriptionBody
-  readonly #listener: PlayedListener
-  readonly #proofs: Proofs
+  readonly #listener: ReplayListener
+  readonly #receipts: ReadReceipts
   readonly #socket: ClientSocket
-  #isOver = false
+  #isEnded = false
 
   constructor(
     runtime: ClientRuntime,
     endpoint: Endpoint,
     body: SubscriptionBody,
     replay: ReplayRange,
-    listener: PlayedListener,
+    listener: ReplayListener,
   ) {
     this.#body = body
     this.#listener = listener
-    this.#proofs = new Proofs(runtime.after.bind(runtime), (ping) => this.#send(ping))
+    this.#receipts = new ReadReceipts(runtime.after.bind(runtime), (ping) => this.#send(ping))
     this.#socket = runtime.open(streamUrl(endpoint), {
-      opened: () => {
-        this.#proofs.every(LIMITS.pingMs)
+      onOpen: () => {
+        this.#receipts.start(LIMITS.pingMs)
         this.#send({ method: 'subscribe', subscription: body, replay })
       },
-      text: (text) => this.#text(text),
-      ended: (end) => this.#over(describeEnd(end)),
+      onText: (text) => this.#onText(text),
+      onEnd: (end) => this.#end(describeEnd(end)),
     })
   }
 
   /** Pauses it, goes on, or plays from elsewhere. */
-  steer(action: 'pause' | 'resume' | 'seek', to: Pick<ReplayRange, 'fromTime' | 'fromBlock'> = {}): void {
+  control(action: 'pause' | 'resume' | 'seek', to: Pick<ReplayRange, 'fromTime' | 'fromBlock'> = {}): void {
     this.#send({ method: 'replay', action, subscription: this.#body, ...to })
   }
 
   close(): void {
-    this.#over('closed')
+    this.#end('closed')
   }
 
-  #text(text: string): void {
-    if (this.#isOver) return
-    this.#proofs.came(text.length)
+  #onText(text: string): void {
+    if (this.#isEnded) return
+    this.#receipts.onText(text.length)
     const decoded = decodeFrame(text)
-    if (decoded.kind === 'malformed') return this.#over(decoded.reason)
-    if (decoded.kind === 'frame') this.#frame(decoded.frame)
-    if (!this.#isOver) this.#proofs.prove()
+    if (decoded.kind === 'malformed') return this.#end(decoded.reason)
+    if (decoded.kind === 'frame') this.#onFrame(decoded.frame)
+    if (!this.#isEnded) this.#receipts.pingIfDue()
   }
 
-  #frame(frame: KnownFrame): void {
+  #onFrame(frame: KnownFrame): void {
     switch (frame.channel) {
       case 'pong':
-        return this.#proofs.ponged(frame.nonce)
+        return this.#receipts.onPong(frame.nonce)
       case 'error':
-        return this.#over(frame.data, frame.code)
+        return this.#end(frame.data, frame.code)
       case 'replay':
-        return this.#event(frame.data)
+        return this.#onEvent(frame.data)
       case 'subscriptionResponse':
         return this.#listener.live?.()
       default:
@@ -78,16 +78,16 @@ export class Played {
     }
   }
 
-  #event({ event, from, to }: ReplayNews): void {
-    if (event === 'ended') this.#over(null)
+  #onEvent({ event, from, to }: ReplayEvent): void {
+    if (event === 'ended') this.#end(null)
     else if (event === 'live') this.#listener.live?.()
     else if (from !== undefined && (event === 'gap' || event === 'unknown')) this.#listener.missing(from, to)
   }
 
-  #over(reason: string | null, code?: string): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#proofs.stop()
+  #end(reason: string | null, code?: string): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#receipts.stop()
     this.#socket.drop()
     this.#listener.ended(reason, code)
   }
@@ -97,18 +97,18 @@ export class Played {
   }
 }
 
-export interface PlayedBooksListener extends Omit<PlayedListener, 'frame'> {
+export interface ReplayBooksListener extends Omit<ReplayListener, 'frame'> {
   changed(book: SnapshotBook): void
 }
 
 /** Books of these coins, of which `changed` tells; `Played` steers and ends it. */
-export function playedBooks(
+export function replayBooks(
   runtime: ClientRuntime,
   endpoint: Endpoint,
   coins: readonly string[],
   replay: ReplayRange,
-  { changed, ...listener }: PlayedBooksListener,
-): Played {
+  { changed, ...listener }: ReplayBooksListener,
+): ReplaySession {
   const books = new Map<string, SnapshotBook>()
   const frame = (frame: DataFrame) => {
     if (frame.channel !== 'l2BookDiff') return
@@ -123,5 +123,5 @@ export function playedBooks(
       if (book?.apply(levels, block_height, time)) changed(book)
     }
   }
-  return new Played(runtime, endpoint, { type: 'l2BookDiff', coin: [...coins] }, replay, { ...listener, frame })
+  return new ReplaySession(runtime, endpoint, { type: 'l2BookDiff', coin: [...coins] }, replay, { ...listener, frame })
 }

@@ -16,7 +16,7 @@ import type {
 } from '../../metering/streams/stream-api.ts'
 import { ENDS_TOLD_MS } from '../../metering/streams/stream-ledger.ts'
 import type { Clock } from '../sockets/connection.ts'
-import { endOf, firstCharge, type Minutes, owedCharges } from './minutes.ts'
+import { dueCharges, endReport, firstCharge, type Minutes } from './minutes.ts'
 
 /** Of each kind in one report. */
 const MAX_PER_REPORT = 500
@@ -33,83 +33,83 @@ export interface MeterPort {
 }
 
 /** What the account has here at the moment. */
-export type Here = Pick<StreamReport, 'sockets' | 'keys' | 'limits'> & { readonly running: readonly Minutes[] }
+export type AccountStatus = Pick<StreamReport, 'sockets' | 'keys' | 'limits'> & { readonly running: readonly Minutes[] }
 
-export interface LineOwner {
-  here(): Here
+export interface MeterClientOwner {
+  status(): AccountStatus
   /** An answer came: `begun` have their first minute; `due` are the answers to minutes that had started. */
-  answered(
+  onReply(
     answer: StreamAnswer,
     begun: readonly Minutes[],
     due: readonly { readonly minutes: Minutes; readonly answer: MinuteAnswer }[],
   ): void
-  failed(): void
+  onFailure(): void
 }
 
-interface Waiting<Q, A> {
-  readonly asked: Q
+interface PendingRequest<Q, A> {
+  readonly request: Q
   readonly resolve: (answer: A) => void
   readonly reject: (error: unknown) => void
 }
 
-interface Ending {
+interface PendingEnd {
   readonly owed: readonly MinuteCharge[]
   readonly end: StreamEnd
   readonly atMs: number
 }
 
 /** What one report carries. */
-interface Load {
-  readonly begins: readonly Waiting<Minutes, MinuteAnswer>[]
-  readonly connects: readonly Waiting<KeyHash, ConnectVerdict>[]
+interface ReportBatch {
+  readonly begins: readonly PendingRequest<Minutes, MinuteAnswer>[]
+  readonly connects: readonly PendingRequest<KeyHash, ConnectVerdict>[]
   readonly due: readonly { readonly minutes: Minutes; readonly charge: MinuteCharge }[]
-  readonly endings: readonly Ending[]
+  readonly endings: readonly PendingEnd[]
 }
 
-export class MeterLine {
+export class MeterClient {
   readonly #account: AccountId
   readonly #port: MeterPort
-  readonly #owner: LineOwner
-  #begins: Waiting<Minutes, MinuteAnswer>[] = []
-  #connects: Waiting<KeyHash, ConnectVerdict>[] = []
-  #endings: Ending[] = []
+  readonly #owner: MeterClientOwner
+  #begins: PendingRequest<Minutes, MinuteAnswer>[] = []
+  #connects: PendingRequest<KeyHash, ConnectVerdict>[] = []
+  #endings: PendingEnd[] = []
   #isFirst = true
   #isDue = false
-  #isAnswered = true
-  #flight: Promise<void> | null = null
+  #lastSucceeded = true
+  #inFlight: Promise<void> | null = null
   /** When the last report was sent; before the first one: never. */
   sentMs = Number.NEGATIVE_INFINITY
   /** When the last report that was answered was sent. */
   answeredMs = Number.NEGATIVE_INFINITY
 
-  constructor(account: AccountId, port: MeterPort, owner: LineOwner) {
+  constructor(account: AccountId, port: MeterPort, owner: MeterClientOwner) {
     this.#account = account
     this.#port = port
     this.#owner = owner
   }
 
   get isIdle(): boolean {
-    return this.#flight === null && !this.#hasMore()
+    return this.#inFlight === null && !this.#hasMore()
   }
 
   /** An end was not told yet. */
-  get isOwing(): boolean {
+  get hasPendingEnds(): boolean {
     return this.#endings.length > 0
   }
 
   /** Asks to let in a socket with this key; rejects where the meter is away. */
   connect(keyHash: KeyHash): Promise<ConnectVerdict> {
     return new Promise((resolve, reject) => {
-      this.#connects.push({ asked: keyHash, resolve, reject })
+      this.#connects.push({ request: keyHash, resolve, reject })
       this.#send()
     })
   }
 
   /** Asks for a first minute; rejects where the meter is away. */
-  begin(minutes: Minutes): Promise<MinuteAnswer> {
+  requestMinute(minutes: Minutes): Promise<MinuteAnswer> {
     if (this.#endings.length >= MAX_ENDINGS) return Promise.reject(new Error('too many ends wait for the meter'))
     return new Promise((resolve, reject) => {
-      this.#begins.push({ asked: minutes, resolve, reject })
+      this.#begins.push({ request: minutes, resolve, reject })
       this.#send()
     })
   }
@@ -117,8 +117,8 @@ export class MeterLine {
   /** Tells of an end: what is owed is paid, what is left is kept; of one that was not served all is given back. */
   end(minutes: Minutes, isUnserved = false): void {
     const { relay, clock } = this.#port
-    const owed = isUnserved ? [] : owedCharges(relay, minutes, clock.nowMs)
-    this.#keepEnding(owed, endOf(relay, minutes, clock.nowMs, isUnserved))
+    const owed = isUnserved ? [] : dueCharges(relay, minutes, clock.nowMs)
+    this.#queueEnd(owed, endReport(relay, minutes, clock.nowMs, isUnserved))
     this.#send()
   }
 
@@ -130,10 +130,10 @@ export class MeterLine {
 
   /** Resolves when all that was to say was said, or could not be. */
   async settled(): Promise<void> {
-    await this.#flight
+    await this.#inFlight
   }
 
-  #keepEnding(owed: readonly MinuteCharge[], end: StreamEnd): void {
+  #queueEnd(owed: readonly MinuteCharge[], end: StreamEnd): void {
     this.#endings.push({ owed, end, atMs: this.#port.clock.nowMs })
   }
 
@@ -142,23 +142,23 @@ export class MeterLine {
   }
 
   #send(): void {
-    this.#flight ??= this.#fly().finally(() => {
-      this.#flight = null
+    this.#inFlight ??= this.#flush().finally(() => {
+      this.#inFlight = null
       // Something may have come in between the last look and here; after a failure nothing but requests is in a hurry.
-      const isUrgent = this.#isAnswered ? this.#hasMore() : this.#begins.length + this.#connects.length > 0
+      const isUrgent = this.#lastSucceeded ? this.#hasMore() : this.#begins.length + this.#connects.length > 0
       if (isUrgent) this.#send()
     })
   }
 
   /** After a failure the next request or look at the clock begins again. Never rejects. */
-  async #fly(): Promise<void> {
+  async #flush(): Promise<void> {
     await Promise.resolve()
-    do this.#isAnswered = !this.#hasMore() || (await this.#exchange())
-    while (this.#isAnswered && this.#hasMore())
+    do this.#lastSucceeded = !this.#hasMore() || (await this.#exchange())
+    while (this.#lastSucceeded && this.#hasMore())
   }
 
   async #exchange(): Promise<boolean> {
-    const load = this.#load()
+    const load = this.#takeBatch()
     this.sentMs = this.#port.clock.nowMs
     const sentMs = this.sentMs
     try {
@@ -169,21 +169,21 @@ export class MeterLine {
       this.#isFirst = false
       this.answeredMs = sentMs
       this.#endings = this.#endings.slice(load.endings.length)
-      this.#tell(load, answer)
+      this.#resolve(load, answer)
       return true
     } catch (error) {
-      this.#failed(load, error)
+      this.#reject(load, error)
       return false
     }
   }
 
-  #load(): Load {
+  #takeBatch(): ReportBatch {
     const { relay, clock } = this.#port
     // Older ones the meter could no longer tell from new ones.
     this.#endings = this.#endings.filter(({ atMs }) => clock.nowMs - atMs < ENDS_TOLD_MS)
     const due = this.#owner
-      .here()
-      .running.flatMap((minutes) => owedCharges(relay, minutes, clock.nowMs).map((charge) => ({ minutes, charge })))
+      .status()
+      .running.flatMap((minutes) => dueCharges(relay, minutes, clock.nowMs).map((charge) => ({ minutes, charge })))
     this.#isDue = due.length > MAX_PER_REPORT
     return {
       begins: this.#begins.splice(0, MAX_PER_REPORT),
@@ -193,10 +193,10 @@ export class MeterLine {
     }
   }
 
-  #reportOf({ begins, connects, due, endings }: Load): StreamReport {
+  #reportOf({ begins, connects, due, endings }: ReportBatch): StreamReport {
     const { relay, life } = this.#port
-    const { sockets, keys, limits, running } = this.#owner.here()
-    const first = begins.map(({ asked }) => firstCharge(relay, asked))
+    const { sockets, keys, limits, running } = this.#owner.status()
+    const first = begins.map(({ request }) => firstCharge(relay, request))
     const alive = [...running.map(({ id }) => `${relay}/${id}`), ...first.map(({ subscription }) => subscription)]
     return {
       v: METER_API_VERSION,
@@ -208,37 +208,37 @@ export class MeterLine {
       perMinute: running.reduce((sum, { price }) => sum + price, 0),
       keys,
       limits,
-      connects: connects.map(({ asked }) => asked),
+      connects: connects.map(({ request }) => request),
       charges: [...first, ...due.map(({ charge }) => charge), ...endings.flatMap(({ owed }) => owed)],
       ends: endings.map(({ end }) => end),
     }
   }
 
-  #tell({ begins, connects, due }: Load, answer: StreamAnswer): void {
+  #resolve({ begins, connects, due }: ReportBatch, answer: StreamAnswer): void {
     const begun: Minutes[] = []
-    begins.forEach(({ asked, resolve }, index) => {
+    begins.forEach(({ request, resolve }, index) => {
       const minute = answer.minutes[index]!
       if (minute.ok) {
-        asked.paid = 1
-        asked.sinceMs = this.#port.clock.nowMs + minute.leftMs - MINUTE_MS
-        begun.push(asked)
+        request.paid = 1
+        request.sinceMs = this.#port.clock.nowMs + minute.leftMs - MINUTE_MS
+        begun.push(request)
       }
       resolve(minute)
     })
     for (const [index, { resolve }] of connects.entries()) resolve(answer.connects[index]!)
     const answers = due.map(({ minutes }, index) => ({ minutes, answer: answer.minutes[begins.length + index]! }))
     for (const { minutes, answer: minute } of answers) if (minute.ok) minutes.paid++
-    this.#owner.answered(answer, begun, answers)
+    this.#owner.onReply(answer, begun, answers)
   }
 
   /** A first minute that may have been charged all the same ends unused: a resubscribe gets it. */
-  #failed({ begins, connects }: Load, error: unknown): void {
+  #reject({ begins, connects }: ReportBatch, error: unknown): void {
     const { relay } = this.#port
-    for (const { asked, reject } of begins) {
-      this.#keepEnding([], { subscription: `${relay}/${asked.id}`, body: asked.body, leftMs: MINUTE_MS })
+    for (const { request, reject } of begins) {
+      this.#queueEnd([], { subscription: `${relay}/${request.id}`, body: request.body, leftMs: MINUTE_MS })
       reject(error)
     }
     for (const { reject } of connects) reject(error)
-    this.#owner.failed()
+    this.#owner.onFailure()
   }
 }

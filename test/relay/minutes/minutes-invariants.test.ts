@@ -149,11 +149,11 @@ class World {
     const sink = { send: () => undefined, close: () => undefined }
     const connection = new Connection('c', { identity, terms: 0 }, sink, this.clock, () => undefined)
     if ((await account.admit(identity)) !== null) return
-    account.enter(connection)
+    account.add(connection)
     const id = `s${this.#ids++}`
     const minutes = { id, keyHash: K, type: 'allFills', price: PRICE, body, sinceMs: this.clock.nowMs, paid: 0 }
     this.attempts++
-    const answer = await account.begin(minutes, connection).catch(() => null)
+    const answer = await account.start(minutes, connection).catch(() => null)
     if (answer?.ok) {
       const firstMs = paidUntilMs(minutes) - this.clock.nowMs
       const sinceMs = this.clock.nowMs
@@ -241,7 +241,7 @@ class World {
       life: this.clock.nowMs,
       clock: this.clock,
       exchange: async (_, report) => this.#exchange(index, report),
-      lookUp: () => undefined,
+      refreshCallers: () => undefined,
     })
   }
 

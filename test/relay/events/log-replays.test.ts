@@ -6,10 +6,10 @@ import type { EventsAnswer } from '../../../src/protocol/feed/log-api.ts'
 import { CHANNELS } from '../../../src/relay/channels/catalogue.ts'
 import { EXAMPLE_FILL } from '../../../src/relay/channels/fills.ts'
 import { EventFanout } from '../../../src/relay/events/event-fanout.ts'
-import { Replays } from '../../../src/relay/events/replays.ts'
-import { wantedEvents } from '../wanted.ts'
+import { LogReplays } from '../../../src/relay/events/log-replays.ts'
+import { eventsTarget } from '../targets.ts'
 
-const WANTED = wantedEvents({ type: 'allFills' })
+const WANTED = eventsTarget({ type: 'allFills' })
 const PAGE = 7
 /** Blocks of a stored segment. */
 const SEGMENT = 3
@@ -18,7 +18,7 @@ const [USER, FILL] = EXAMPLE_FILL
 /** A client: what it was told, and how long its reading holds it up. */
 class Receiver {
   readonly frames: { channel: string; fills: [string, { tid: number }][]; data: string; code: string }[] = []
-  ended = false
+  isEnded = false
   slow = 0
   send(text: string): void {
     this.frames.push(JSON.parse(text))
@@ -47,7 +47,7 @@ class World {
   readonly calls: ((failing: boolean) => void)[] = []
   reads = 0
   readonly fanout = new EventFanout<Receiver>(CHANNELS)
-  readonly replays = new Replays<Receiver>(
+  readonly replays = new LogReplays<Receiver>(
     {
       events: (from) => {
         this.reads++
@@ -107,7 +107,7 @@ class World {
   }
 
   begin(receiver: Receiver, from: number, key = 'all'): Promise<void> {
-    return this.replays.begin({ key, receiver, echo: '{"type":"allFills"}', next: from }, WANTED, false)
+    return this.replays.start({ key, receiver, echo: '{"type":"allFills"}', nextHeight: from }, WANTED, false)
   }
 
   async go(failing = false): Promise<void> {
@@ -172,9 +172,9 @@ it('each block from the one that was asked for reaches its receiver once and in 
       world.head++
       world.catchUp()
       for (const { from, receiver } of receivers) {
-        const wanted = range(from, world.head).filter((height) => !world.missing.has(height))
+        const target = range(from, world.head).filter((height) => !world.missing.has(height))
         if (from <= 100) expect(receiver.codes).toContain('replay_unavailable')
-        if (!receiver.codes.includes('replay_unavailable')) expect(receiver.tids).toEqual(wanted)
+        if (!receiver.codes.includes('replay_unavailable')) expect(receiver.tids).toEqual(target)
       }
     }),
     { numRuns: 300 },

@@ -1,0 +1,200 @@
+// The replays of one relay: who has which, and how many there may be. Law: a socket has a body once, live or played; what of
+// a replay is refused costs nothing.
+
+import { CUT_MOST } from '../../archive/replay/books-line.ts'
+import type { Place } from '../../archive/replay/player.ts'
+import type { Coin } from '../../core/coin.ts'
+import type { Failure } from '../../core/failure.ts'
+import { refusedSubscription } from '../../protocol/relay/failure-frame.ts'
+import { ackFrame, replayFrame } from '../../protocol/relay/frames.ts'
+import type { ReplayFrame, ReplayRange } from '../../protocol/relay/protocol.ts'
+import type { EventsTarget, Target } from '../channel.ts'
+import { isPlayable, type Playable, Replay, type ReplayPorts } from '../replay/replay.ts'
+import type { Connection } from '../sockets/connection.ts'
+import { eventCoins, noSuchBook } from './refusals.ts'
+import { reject, type SubscriptionRegistry } from './registry.ts'
+import type { Ports, Request, Subscription } from './subscription.ts'
+
+/** Each holds a segment of lines while it reads, and some megabytes of blocks. */
+const MAX_PER_SOCKET = 2
+const MAX_PER_ACCOUNT = 4
+const MAX_PER_RELAY = 8
+
+/** Tells a body whose past has been played of blocks from a height on: of those of the log, and then of those that come. */
+export type JoinLive = (subscription: Subscription<EventsTarget>, from: number) => void
+
+export class ReplayService {
+  readonly #ports: Ports
+  readonly #registry: SubscriptionRegistry
+  readonly #joinLive: JoinLive
+  /** Segments are read one after the other. */
+  #reads: Promise<unknown> = Promise.resolve()
+  readonly #replays = new Map<Connection, Map<string, Replay>>()
+
+  constructor(ports: Ports, registry: SubscriptionRegistry, joinLive: JoinLive) {
+    this.#ports = ports
+    this.#registry = registry
+    this.#joinLive = joinLive
+  }
+
+  get size(): number {
+    return this.#count(() => true)
+  }
+
+  has(connection: Connection, identity: string): boolean {
+    return this.#replays.get(connection)?.has(identity) === true
+  }
+
+  async start(request: Request, range: ReplayRange): Promise<void> {
+    const refused = this.#failureOf(request, range)
+    if (refused) return reject(request, refused)
+    const unknown = await this.#unknownCoins(request.target)
+    if (unknown.length > 0)
+      return this.#registry.rejectUnbilled(request, await noSuchBook(unknown, this.#ports.nearestCoin))
+    if (!request.connection.isEnded) this.#startNow(request, range)
+  }
+
+  #startNow(request: Request, range: ReplayRange): void {
+    const { connection, echo, target, identity } = request
+    const { archive } = this.#ports
+    // While coins were looked for others may have begun.
+    const refused = this.#failureOf(request, range)
+    if (refused) return reject(request, refused)
+    if (!archive || !isPlayable(target)) return
+    const { speed = 1 } = range
+    const plan = { from: fromOf(range), to: toOf(range), speed: speed === 'max' ? Number.POSITIVE_INFINITY : speed }
+    const ports = { ...this.#ports, archive, clock: this.#ports.clock, ...this.#replayPorts(request) }
+    const replay = new Replay(ports, { target, meta: request.meta, echo, receiver: connection }, plan)
+    const own = this.#replays.get(connection)
+    this.#replays.set(connection, (own ?? new Map()).set(identity, replay))
+    if (!own) connection.setPlaying(true)
+    connection.send(ackFrame('subscribe', echo))
+    this.#ports.waitUntil(this.#run(request, target, replay).catch((error) => this.#ports.onError(connection, error)))
+  }
+
+  control(connection: Connection, identity: string, frame: ReplayFrame): void {
+    const replay = this.#replays.get(connection)?.get(identity)
+    if (!replay) connection.send(refusedSubscription(JSON.stringify(frame.subscription), NO_REPLAY))
+    else if (frame.action === 'seek') replay.seek(fromOf(frame))
+    else replay[frame.action]()
+  }
+
+  /** False where the socket plays no such body. */
+  stop(connection: Connection, identity: string): boolean {
+    const own = this.#replays.get(connection)
+    own?.get(identity)?.stop()
+    const was = own?.delete(identity) === true
+    if (own?.size !== 0) return was
+    this.#replays.delete(connection)
+    connection.setPlaying(false)
+    return was
+  }
+
+  onConnectionEnd(connection: Connection): void {
+    for (const identity of [...(this.#replays.get(connection)?.keys() ?? [])]) this.stop(connection, identity)
+  }
+
+  async #run(request: Request, target: Playable, replay: Replay): Promise<void> {
+    const { connection, identity } = request
+    const isOwn = () => !connection.isEnded && this.#replays.get(connection)?.get(identity) === replay
+    try {
+      const end = await replay.run()
+      if (end.kind === 'live' && target.source === 'events') await this.#goLive(request, target, end.from, isOwn)
+    } finally {
+      if (isOwn()) this.stop(connection, identity)
+    }
+  }
+
+  /** Where the archive ends the log goes on. The body is held until it does. */
+  async #goLive(request: Request, target: EventsTarget, from: number, isOwn: () => boolean): Promise<void> {
+    const { connection, echo, identity } = request
+    await this.#ports.ensureLog().catch(() => undefined)
+    if (!isOwn()) return
+    const minutes = await this.#registry.pay(request)
+    if (!minutes) return
+    if (!isOwn()) return this.#registry.refund(connection, minutes)
+    this.stop(connection, identity)
+    const subscription = { ...request, target, minutes }
+    connection.send(replayFrame(echo, 'live', { from }))
+    this.#joinLive(subscription, from)
+    this.#registry.store(subscription)
+  }
+
+  #replayPorts(request: Request): Pick<ReplayPorts, 'pay' | 'serialize'> {
+    return {
+      pay: (isWanted) => this.#pay(request, isWanted),
+      serialize: (work) => {
+        const turn = this.#reads.then(work)
+        this.#reads = turn.catch(() => undefined)
+        return turn
+      },
+    }
+  }
+
+  /** A minute of data is one that nobody can resume: it leaves no rest. */
+  async #pay(request: Request, isWanted: () => boolean): Promise<boolean> {
+    const { connection, identity } = request
+    const minutes = await this.#registry.pay({ ...request, identity: `replay ${this.#ports.newId()} ${identity}` })
+    if (minutes) this.#registry.accountOf(connection).stop(minutes, !isWanted())
+    return minutes !== null
+  }
+
+  #failureOf({ connection, target, fromBlock }: Request, range: ReplayRange): Failure | null {
+    if (!this.#ports.archive) return { kind: 'unavailable', what: 'Nothing is archived here to be replayed' }
+    if (fromBlock !== undefined) return badField('fromBlock', 'belongs into "replay"')
+    if (!isPlayable(target))
+      return badField(
+        'replay',
+        `${target.channel.type} cannot be replayed, as books and channels of events can: leave it out`,
+      )
+    if (target.source === 'books' && toOf(range) === null)
+      return badField('replay.toTime', 'books do not join live: send toTime or toBlock')
+    if (target.source === 'books' && (target.body.coins?.length ?? Number.POSITIVE_INFINITY) > CUT_MOST)
+      return badField('subscription.coin', `books are replayed of 1 to ${CUT_MOST} coins: list them`)
+    const { account } = connection.identity
+    const isFull =
+      (this.#replays.get(connection)?.size ?? 0) >= MAX_PER_SOCKET ||
+      this.#count((one) => one.identity.account === account) >= MAX_PER_ACCOUNT
+    if (isFull) return { kind: 'limit_reached', limit: 'replays', most: MAX_PER_SOCKET, hint: TOO_MANY_REPLAYS }
+    return this.size >= MAX_PER_RELAY ? RELAY_FULL : null
+  }
+
+  /** Coins that neither are nor were: their past would be silence. */
+  async #unknownCoins(target: Target): Promise<readonly string[]> {
+    const named = target.source === 'books' ? (target.body.coins ?? []) : eventCoins(target)
+    const isKnown = async (coin: Coin) =>
+      (await this.#ports.hasBook(coin)) !== false || (await this.#ports.hadTrades(coin).catch(() => true))
+    const known = await Promise.all(named.map(isKnown))
+    return named.filter((_, at) => !known[at])
+  }
+
+  #count(which: (connection: Connection) => boolean): number {
+    return [...this.#replays].reduce((sum, [connection, own]) => sum + (which(connection) ? own.size : 0), 0)
+  }
+}
+
+const NO_REPLAY = badField('subscription', 'is not replayed on this connection: subscribe with "replay" first')
+const TOO_MANY_REPLAYS = `replay: at most ${MAX_PER_SOCKET} at a time on a connection, and ${MAX_PER_ACCOUNT} of an account: end one`
+const RELAY_FULL: Failure = {
+  kind: 'unavailable',
+  what: 'replays',
+  hint: 'as much is replayed here as can be: open another connection, which leads elsewhere',
+}
+
+function badField(path: string, message: string): Failure {
+  return { kind: 'bad_field', issues: [{ path, message }] }
+}
+
+interface RangeEnds {
+  readonly fromTime?: number | undefined
+  readonly fromBlock?: number | undefined
+}
+
+/** Their schemas ask for one of both. */
+const fromOf = ({ fromTime, fromBlock }: RangeEnds): Place => positionOf(fromTime, fromBlock) ?? { height: 0 }
+const toOf = ({ toTime, toBlock }: ReplayRange): Place | null => positionOf(toTime, toBlock)
+
+function positionOf(timeMs: number | undefined, height: number | undefined): Place | null {
+  if (timeMs !== undefined) return { timeMs }
+  return height === undefined ? null : { height }
+}
