@@ -29,7 +29,10 @@ export function setUpSearch(): void {
   const show = async () => {
     const pages = await load().catch(() => null)
     const found = pages === null ? [] : searchPages(pages, field.value)
-    list.replaceChildren(...found.map(resultItem), ...(found.length === 0 ? [emptyItem(pages === null)] : []))
+    list.replaceChildren(
+      ...found.map(resultItem),
+      ...(found.length === 0 ? [emptyItem(pages === null ? null : field.value)] : []),
+    )
     list.hidden = field.value.trim() === ''
     choose(0)
   }
@@ -72,9 +75,13 @@ function resultItem({ address, title, summary }: IndexedPage): HTMLElement {
   return element('li', link)
 }
 
-function emptyItem(isBroken: boolean): HTMLElement {
-  const words = isBroken ? 'The index cannot be loaded: /docs/all lists every page.' : 'Nothing has all of these words.'
-  return element('li', element('p', words))
+/** `query` is null where the index could not be loaded. */
+function emptyItem(query: string | null): HTMLElement {
+  const message =
+    query === null
+      ? 'The search index could not be loaded. /docs/all lists every page.'
+      : `No results for “${query.trim()}”. Try: authentication, limits, errors.`
+  return element('li', element('p', message))
 }
 
 const SHOWN_CHARS = 100_000

@@ -8,33 +8,105 @@ export interface IndexedPage {
 }
 
 const RESULTS_MAX = 12
-/** Who looks for something wants to use it, and only then to know why it is so. */
-const DECISIONS = '/docs/internals/decisions'
-const DECISIONS_WEIGHT = 0.2
 
-/** Every word that was typed has to be there; where it stands in the title a page is better. */
+/** Pages for everyday use come first, calls of operators and internals last. The first prefix that fits counts. */
+const WEIGHTS: readonly (readonly [prefix: string, weight: number])[] = [
+  ['/docs/reference/', 2],
+  ['/docs/guides/', 2],
+  ['/docs/get-started', 1.5],
+  ['/docs/rest/', 0.5],
+  ['/docs/operators/', 0.4],
+  ['/docs/examples/', 0.4],
+  ['/docs/all', 0.1],
+  ['/docs/internals/', 0.1],
+]
+
+/** Words that people type, by the words that the pages use. */
+const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  auth: ['authentication'],
+  backfill: ['history files', 'replay'],
+  bill: ['invoice', 'pricing'],
+  billing: ['invoice', 'pricing'],
+  checksum: ['order book'],
+  cost: ['pricing', 'price'],
+  disconnect: ['reconnect', 'missed'],
+  js: ['typescript'],
+  javascript: ['typescript'],
+  library: ['sdk'],
+  liquidation: ['liquidated'],
+  login: ['authentication'],
+  npm: ['typescript'],
+  orderbook: ['order book'],
+  paging: ['pagination'],
+  plan: ['pricing', 'rate limits'],
+  postman: ['generated clients'],
+  openapi: ['generated clients'],
+  quickstart: ['get started'],
+  quota: ['rate limits'],
+  subscribe: ['websocket', 'subscription'],
+  subscription: ['channel'],
+  throttle: ['rate limits'],
+  throttling: ['rate limits'],
+  token: ['key'],
+  tutorial: ['get started'],
+  ws: ['websocket'],
+}
+
+/** Pages that come first for a phrase, which their own words do not show. */
+const ALIASES: readonly (readonly [phrase: string, addresses: readonly string[]])[] = [
+  ['api key', ['/docs/reference/authentication']],
+  ['balance', ['/docs/rest/balances']],
+  ['order book', ['/docs/guides/order-books', '/docs/info/l2Book', '/docs/channels/l2Book']],
+]
+
+/** Every word has to match, literally or by a synonym. A match in the title counts most. */
 export function searchPages(pages: readonly IndexedPage[], typed: string): IndexedPage[] {
   const words = typed
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '')
+    .map(singular)
   if (words.length === 0) return []
-  const rated = pages.map((page) => [page, pageScore(page, words)] as const).filter(([, rating]) => rating > 0)
+  const phrase = words.join(' ')
+  const aliased = ALIASES.flatMap(([alias, addresses]) => (phrase.includes(alias) ? addresses : []))
+  const scoreOf = (page: IndexedPage) => pageScore(page, words) + (aliased.includes(page.address) ? 300 : 0)
+  const rated = pages.map((page) => [page, scoreOf(page)] as const).filter(([, rating]) => rating > 0)
   return rated
     .sort(([, a], [, b]) => b - a)
     .slice(0, RESULTS_MAX)
     .map(([page]) => page)
 }
 
+/** `limits` also finds `limit`; `status` stays. */
+const singular = (word: string) => (word.length > 3 && /[^su]s$/.test(word) ? word.slice(0, -1) : word)
+
 function pageScore(page: IndexedPage, words: readonly string[]): number {
-  const ratings = words.map((word) => wordScore(page, word))
-  const sum = ratings.includes(0) ? 0 : ratings.reduce((all, rating) => all + rating, 0)
-  return page.address.startsWith(DECISIONS) ? sum * DECISIONS_WEIGHT : sum
+  const scores = words.map((word) => wordScore(page, word))
+  const sum = scores.includes(0) ? 0 : scores.reduce((all, score) => all + score, phraseScore(page, words))
+  return sum * (WEIGHTS.find(([prefix]) => page.address.startsWith(prefix))?.[1] ?? 1)
 }
 
-function wordScore({ title, summary, words }: IndexedPage, word: string): number {
+/** All words together, such as `user fills` for `userFills`. */
+function phraseScore({ title }: IndexedPage, words: readonly string[]): number {
+  if (words.length < 2) return 0
+  const name = lettersOf(title)
+  const phrase = words.map((word) => lettersOf(word)).join('')
+  if (singular(name) === phrase) return 200
+  return name.includes(phrase) ? 60 : 0
+}
+
+const lettersOf = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
+
+function wordScore(page: IndexedPage, word: string): number {
+  const own = literalScore(page, word)
+  const others = (SYNONYMS[word] ?? []).map((synonym) => literalScore(page, synonym) * 0.8)
+  return Math.max(own, ...others)
+}
+
+function literalScore({ title, summary, words }: IndexedPage, word: string): number {
   const name = title.toLowerCase()
   if (name === word) return 100
+  if (singular(name) === word) return 90
   if (name.startsWith(word)) return 40
   if (name.includes(word)) return 20
   if (` ${words} `.includes(` ${word} `)) return 10

@@ -127,7 +127,7 @@ function prosePage(path: string, section: Section, text: string): Page {
   const address = addressOf(path) ?? ''
   const markdown = rewriteLines(withoutParts(text), (line) => linked(line, path))
   const title = /^# (.*)$/m.exec(markdown)?.[1] ?? address
-  return { address, title, section, summary: firstSentence(markdown), markdown }
+  return { address, title, section, summary: firstSentence(markdown), markdown, keywords: tableKeys(markdown) }
 }
 
 function programPage(path: string, text: string): Page {
@@ -183,15 +183,24 @@ function resolved(folder: readonly string[], file: string): string {
   return parts.join('/')
 }
 
-/** Of the first paragraph, without links. */
+/** The first sentence, without links and without the words that name the audience. */
 function firstSentence(markdown: string): string {
   const paragraph = markdown.split('\n\n').find((part) => /^[\w*`“[]/.test(part) && !/^(\d{4}-|```)/.test(part)) ?? ''
   const plain = paragraph
     .replaceAll('\n', ' ')
     .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1')
     .replaceAll('**', '')
-  const [sentence = plain] = /^.*?[.:](?= |$)/.exec(plain) ?? []
+  const ownWords = plain.replace(/^For [^:.]*: (\w)/, (_, letter: string) => letter.toUpperCase())
+  const [sentence = ownWords] = /^.*?\.(?= |$)/.exec(ownWords) ?? []
   return sentence.replace(/[.:]$/, '').slice(0, 240)
+}
+
+/** The first column of every table: names, codes and limits. */
+function tableKeys(markdown: string): string[] {
+  const cells = [...markdown.matchAll(/^\| ((?:[^|\\]|\\.)*?) \|/gm)].map(([, cell = '']) =>
+    cell.replaceAll(/[`*]/g, '').replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1'),
+  )
+  return [...new Set(cells)].filter((cell) => /\w/.test(cell))
 }
 
 /** Paragraphs and points behind the generated table, for the pages of what they name. */
